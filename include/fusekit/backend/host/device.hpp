@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "fusekit/tensor/view.hpp"
+
+namespace fusekit::host {
+
+/// The CPU: a fixed set of threads and the memory they pack into. Movable to no one: tensors point to it.
+///
+/// Runs from several threads on one Device take turns; give each thread a Device of its own to overlap them.
+class Device {
+public:
+    /// `threads` workers, the caller among them; 0 takes one for each processor that is online.
+    explicit Device(int threads = 0) : count(threads > 0 ? threads : online()), workers(new pthread_t[count]) {
+        for (int i = 1; i < count; ++i)
+            if (pthread_create(&workers[i], nullptr, [](void* self) -> void* {
+                    static_cast<Device*>(self)->work();
+                    return nullptr;
+                }, this) != 0)
+                count = i;  // as many as the system gives; the caller alone is enough
+    }
+    Device(Device const&) = delete;
+    Device& operator=(Device const&) = delete;
+    ~Device() {
+        pthread_mutex_lock(&mutex);
+        closing = true;
+        pthread_cond_broadcast(&wake);
+        pthread_mutex_unlock(&mutex);
+        for (int i = 1; i < count; ++i) pthread_join(workers[i], nullptr);
+        delete[] workers;
+        std::free(scratch_memory);
+        pthread_cond_destroy(&idle);
+        pthread_cond_destroy(&wake);
+        pthread_mutex_destroy(&mutex);
+        pthread_mutex_destroy(&turn);
+    }
+
+    int threads() const { return count; }
+
+    /// Memory aligned to a cache line. Throws std::bad_alloc.
+    void* allocate(std::size_t bytes) {
+        void* const memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+        if (!memory) throw std::bad_alloc();
+        return memory;
+    }
+    void release(void* memory) { std::free(memory); }
+    void copy_in(void* to, void const* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
+    void copy_out(void* to, void const* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
+    void synchronize() {}
+
+    /// One plan, one pass over `y`. The arguments have been validated.
+    template <class Bound, Element T>
+    void run(Bound const& bound, TensorView<T const> const& x, TensorView<T> const& y);
+
+    /// The device for the length of one run: its threads and its scratch memory belong to the holder.
+    class Turn {
+    public:
+        explicit Turn(Device& device) : device(device) { pthread_mutex_lock(&device.turn); }
+        Turn(Turn const&) = delete;
+        Turn& operator=(Turn const&) = delete;
+        ~Turn() { pthread_mutex_unlock(&device.turn); }
+
+        int threads() const { return device.count; }
+
+        /// At least `floats` floats, aligned to a cache line; kept for the next run, so that a plan that has run
+        /// once allocates nothing. Contents are whatever the last run left. Throws std::bad_alloc.
+        float* scratch(std::int64_t floats) {
+            std::size_t const bytes = static_cast<std::size_t>(floats) * sizeof(float);
+            if (bytes > device.scratch_bytes) {
+                std::free(device.scratch_memory);
+                device.scratch_memory = nullptr;
+                device.scratch_bytes = 0;
+                device.scratch_memory = static_cast<float*>(device.allocate(bytes));
+                device.scratch_bytes = bytes;
+            }
+            return device.scratch_memory;
+        }
+
+        /// Calls body(item, thread) for every item of [0, items), spread over the threads; returns when all are
+        /// done. Items are handed out one at a time, in order. `body` does not throw.
+        template <class Body>
+        void parallel_for(std::int64_t items, Body const& body) {
+            device.start(items, &body, [](void const* closure, std::int64_t item, int thread) {
+                (*static_cast<Body const*>(closure))(item, thread);
+            });
+        }
+
+    private:
+        Device& device;
+    };
+
+private:
+    static constexpr std::size_t alignment = 64;
+    using Call = void (*)(void const* closure, std::int64_t item, int thread);
+
+    int count;
+    pthread_t* workers;
+    pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;   // held for the length of a run
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;  // guards what follows, but for `next`
+    pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
+    pthread_cond_t idle = PTHREAD_COND_INITIALIZER;
+    bool closing = false;
+    std::uint64_t job = 0;
+    int entered = 0, busy = 0;
+    void const* closure = nullptr;
+    Call call = nullptr;
+    std::int64_t items = 0;
+    std::int64_t next = 0;  // atomic
+    float* scratch_memory = nullptr;
+    std::size_t scratch_bytes = 0;
+
+    static int online() {
+        long const processors = sysconf(_SC_NPROCESSORS_ONLN);
+        return processors > 0 ? static_cast<int>(processors) : 1;
+    }
+
+    void drain(void const* body, Call f, std::int64_t end, int thread) {
+        for (std::int64_t item; (item = __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED)) < end;) f(body, item, thread);
+    }
+
+    void start(std::int64_t end, void const* body, Call f) {
+        pthread_mutex_lock(&mutex);
+        closure = body, call = f, items = end, entered = 1;
+        next = 0;
+        ++job;
+        if (count > 1 && end > 1) pthread_cond_broadcast(&wake);
+        pthread_mutex_unlock(&mutex);
+        drain(body, f, end, 0);
+        pthread_mutex_lock(&mutex);
+        items = 0;  // a worker that wakes late finds nothing
+        while (busy > 0) pthread_cond_wait(&idle, &mutex);
+        pthread_mutex_unlock(&mutex);
+    }
+
+    void work() {
+        pthread_mutex_lock(&mutex);
+        for (std::uint64_t seen = 0;;) {
+            while (!closing && seen == job) pthread_cond_wait(&wake, &mutex);
+            if (closing) break;
+            seen = job;
+            std::int64_t const end = items;
+            if (end == 0) continue;
+            int const thread = entered++;
+            void const* const body = closure;
+            Call const f = call;
+            ++busy;
+            pthread_mutex_unlock(&mutex);
+            drain(body, f, end, thread);
+            pthread_mutex_lock(&mutex);
+            if (--busy == 0) pthread_cond_signal(&idle);
+        }
+        pthread_mutex_unlock(&mutex);
+    }
+};
+
+}  // namespace fusekit::host

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <type_traits>
+
+#include "fusekit/config.hpp"
+
+/// Elementary functions for operators. V is float, on the host, the device or in a constant expression, or a CPU
+/// vector of floats. They have no branches, so that a vector costs what a scalar does; NaN in gives NaN out;
+/// nothing overflows on the way to a finite result. Errors are in units in the last place of the result, over
+/// every float (tests/math.cpp). The polynomials are minimax fits made for this file.
+namespace fusekit::math {
+
+namespace detail {
+
+template <class V>
+struct BitsOf {
+    using Type = decltype(V{} < V{});
+};
+template <>
+struct BitsOf<float> {
+    using Type = std::int32_t;
+};
+template <class V>
+using Bits = typename BitsOf<V>::Type;
+
+/// Horner's rule, highest power first.
+template <class V>
+FUSEKIT_HD constexpr V polynomial(V x, float first, auto... rest) {
+    V sum = V{} + first;
+    ((sum = sum * x + rest), ...);
+    return sum;
+}
+
+/// x = n * ln 2 + r with |r| <= ln 2 / 2.
+template <class V>
+struct Reduced {
+    Bits<V> n;
+    V r;
+};
+template <class V>
+FUSEKIT_HD constexpr Reduced<V> reduce(V x) {
+    constexpr float round = 0x1.8p23f;  // adding it leaves the nearest integer in the mantissa
+    V const biased = x * 0x1.715476p0f + round;
+    V const n = biased - round;
+    V const r = (x - n * 0x1.63p-1f) + n * 0x1.bd0106p-13f;  // ln 2 in two parts, products with the first are exact
+    return {std::bit_cast<Bits<V>>(biased) - std::bit_cast<std::int32_t>(round), r};
+}
+
+/// 2^n for the n of Reduced, -127 < n + shift < 128.
+template <class V>
+FUSEKIT_HD constexpr V power_of_two(Bits<V> n) {
+    return std::bit_cast<V>((n + 127) << 23);
+}
+
+/// (exp(r) - 1 - r) / r^2 for |r| <= ln 2 / 2.
+template <class V>
+FUSEKIT_HD constexpr V exp_tail(V r) {
+    return polynomial(r, 1.99075715e-4f, 1.39336498e-3f, 8.33328627e-3f, 4.16664667e-2f, 0.166666672f, 0.5f);
+}
+
+}  // namespace detail
+
+/// mask ? a : b, lane by lane.
+template <class Mask, class V>
+FUSEKIT_HD constexpr V select(Mask mask, V a, V b) {
+    return mask ? a : b;
+}
+
+/// The larger one; NaN where x is NaN.
+template <class V>
+FUSEKIT_HD constexpr V max(V x, float bound) {
+    return select(x < bound, V{} + bound, x);
+}
+
+/// The smaller one; NaN where x is NaN.
+template <class V>
+FUSEKIT_HD constexpr V min(V x, float bound) {
+    return select(x > bound, V{} + bound, x);
+}
+
+template <class V>
+FUSEKIT_HD constexpr V abs(V x) {
+    return std::bit_cast<V>(std::bit_cast<detail::Bits<V>>(x) & 0x7fffffff);
+}
+
+/// e^x, to 1 ulp; subnormal results included, 0 below them, infinity above the largest float.
+template <class V>
+FUSEKIT_HD constexpr V exp(V x) {
+    auto const [n, r] = detail::reduce(min(max(x, -104.0f), 89.0f));
+    detail::Bits<V> const first = n >> 1;  // in two steps, so that neither power overflows or underflows
+    V const mantissa = (detail::exp_tail(r) * r * r + r) + 1.0f;
+    return mantissa * detail::power_of_two<V>(first) * detail::power_of_two<V>(n - first);
+}
+
+/// e^x - 1, to 2 ulp, near zero too.
+template <class V>
+FUSEKIT_HD constexpr V expm1(V x) {
+    auto const [n, r] = detail::reduce(min(max(x, -18.0f), 89.0f));
+    V const scale = detail::power_of_two<V>(n - 1);  // half of it, so that n = 128 stays finite
+    V const tail = detail::exp_tail(r) * r * r + r;
+    return 2.0f * (scale * tail + (scale - 0.5f));
+}
+
+/// log(1 + u) for 0 <= u <= 1, to 2 ulp: 2 artanh(u / (2 + u)).
+template <class V>
+FUSEKIT_HD constexpr V log1p(V u) {
+    V const s = u / (u + 2.0f), s2 = s * s;
+    V const tail = detail::polynomial(s2, 0.10401006f, 0.0873054191f, 0.111325026f, 0.142851487f, 0.2f, 0.333333343f);
+    return 2.0f * (s * s2 * tail + s);
+}
+
+/// tanh x, to 3 ulp.
+template <class V>
+FUSEKIT_HD constexpr V tanh(V x) {
+    V const e = expm1(2.0f * min(max(x, -10.0f), 10.0f));
+    return e / (e + 2.0f);
+}
+
+/// 1 / (1 + e^-x), to 3 ulp.
+template <class V>
+FUSEKIT_HD constexpr V logistic(V x) {
+    V const e = exp(-abs(x));
+    return select(x < 0.0f, e, V{} + 1.0f) / (e + 1.0f);
+}
+
+/// log(1 + e^x), to 3 ulp.
+template <class V>
+FUSEKIT_HD constexpr V softplus(V x) {
+    return max(x, 0.0f) + log1p(exp(-abs(x)));
+}
+
+/// The standard normal distribution function, (1 + erf(x / sqrt 2)) / 2; the lower tail keeps 1e-5 of itself
+/// down to x = -8.4.
+template <class V>
+FUSEKIT_HD constexpr V normal_cdf(V x) {
+    V const a = min(abs(x) * 0x1.6a09e6p-1f, 6.0f), a2 = a * a;
+    V const inner = a * detail::polynomial(a2, -9.680127e-06f, 1.1270541e-4f, -8.484711e-4f, 5.221075e-3f,
+                                           -2.6865445e-2f, 0.11283783f, -0.37612638f, 1.1283792f);
+    V const outer = exp(-a2 - detail::polynomial(a, 8.29538e-08f, -3.3250208e-06f, 6.042501e-05f, -6.6244847e-4f,
+                                                 4.9291733e-3f, -2.6648315e-2f, 0.11015165f, -0.36797377f, 1.1299814f,
+                                                 -2.2927811e-4f));
+    V const erfc = select(a < 1.0f, 1.0f - inner, outer);  // of |x| / sqrt 2
+    return 0.5f * select(x < 0.0f, erfc, 2.0f - erfc);
+}
+
+/// The square root, correctly rounded for perfect squares, to 1 ulp elsewhere; x >= 0 and finite.
+/// A reciprocal root by Newton's method from a bit-pattern guess, then one step of Heron's.
+template <class V>
+FUSEKIT_HD constexpr V sqrt(V x) {
+    V y = std::bit_cast<V>(0x5f375a86 - (std::bit_cast<detail::Bits<V>>(x) >> 1));
+    for (int step = 0; step < 3; ++step) y = y * (1.5f - 0.5f * x * y * y);
+    V const root = x * y;
+    return select(x > 0.0f, 0.5f * (root + x / root), x);
+}
+
+/// x^exponent for x > 0, one lane at a time: the C library's, to 1 ulp.
+template <class V>
+FUSEKIT_HD constexpr V pow(V x, float exponent) {
+    if constexpr (std::is_same_v<V, float>) {
+        return __builtin_powf(x, exponent);
+    } else {
+        for (unsigned lane = 0; lane < sizeof(V) / sizeof(float); ++lane) x[lane] = __builtin_powf(x[lane], exponent);
+        return x;
+    }
+}
+
+}  // namespace fusekit::math

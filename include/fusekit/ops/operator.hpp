@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+#include "fusekit/tensor/check.hpp"
+
+namespace fusekit {
+
+/// What an operator is to the ordering rules; they look at nothing else.
+enum class Stage { convolution, bias, normalization, activation, pointwise };
+
+/// The place of one output element, and of the input element a pointwise plan reads for it.
+struct OutputCoord {
+    std::int64_t n, k, p, q;
+
+    /// The element of `view` at this place; a rank-3 view (K x P x Q) is shared by the batch.
+    FUSEKIT_HD constexpr float load(AnyView<4> const& view) const { return view.load(view.layout.offset({{n, k, p, q}})); }
+    FUSEKIT_HD constexpr float load(TensorView<float const, 3> const& view) const { return view(k, p, q); }
+};
+
+/// An operator is a struct with a stage, an aggregate of run-time arguments, and one of the forms below.
+template <class Op>
+concept HasStageAndArgs = requires {
+    { Op::stage } -> std::convertible_to<Stage>;
+    typename Op::Args;
+} && std::is_trivially_copyable_v<typename Op::Args>;
+
+/// apply(x, args): the same function at every place. Where `x` is a template parameter V, V may be a CPU vector.
+template <class Op, class V = float>
+concept Uniform = requires(V x, typename Op::Args const& args) {
+    { Op::apply(x, args) } -> std::same_as<V>;
+};
+
+/// apply(x, at, args): a function of the place too. `at` is an OutputCoord, or, where it is a template
+/// parameter, anything with load(view).
+template <class Op, class V = float, class At = OutputCoord>
+concept Located = requires(V x, At const& at, typename Op::Args const& args) {
+    { Op::apply(x, at, args) } -> std::same_as<V>;
+};
+
+/// prepare(k, args), once a channel, gives a Prepared<float> of nothing but floats; apply(x, prepared) uses it
+/// at every place of the channel.
+template <class Op, class V = float>
+concept Channelwise = requires(V x, std::int64_t k, typename Op::Args const& args, typename Op::template Prepared<V> prepared) {
+    { Op::prepare(k, args) } -> std::same_as<typename Op::template Prepared<float>>;
+    { Op::apply(x, prepared) } -> std::same_as<V>;
+};
+
+/// Works on one element of the accumulator at a time: what may follow the head of a Plan.
+template <class Op>
+concept EpilogueOp = HasStageAndArgs<Op> && (Uniform<Op> || Located<Op> || Channelwise<Op>);
+
+/// Produces the accumulator from a neighbourhood of the input.
+template <class Op>
+concept MainloopOp = HasStageAndArgs<Op> && Op::stage == Stage::convolution &&
+                     requires(Index<4> x, typename Op::Args const& args) {
+                         { Op::output(x, args) } -> std::same_as<Index<4>>;
+                     };
+
+template <class Op>
+concept Operator = MainloopOp<Op> || EpilogueOp<Op>;
+
+}  // namespace fusekit

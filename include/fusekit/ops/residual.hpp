@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/ops/operator.hpp"
+
+namespace fusekit {
+
+/// y[n,k,p,q] = x[n,k,p,q] + alpha2 * z[n,k,p,q]
+///
+/// Its place in the plan says whether z joins before or after the activation.
+/// Arguments: z, of y's shape, any element type and strides; alpha2 as in MIOpen's fused residual convolution.
+struct Residual {
+    static constexpr auto stage = Stage::pointwise;
+    static constexpr auto equation = "y = x + alpha2 * z[n,k,p,q]";
+    static constexpr int flops_per_element = 2;
+    struct Args {
+        AnyView<4> z;
+        float alpha2 = 1.0f;
+    };
+
+    template <class V, class At>
+    FUSEKIT_HD static constexpr V apply(V x, At const& at, Args const& args) {
+        return x + args.alpha2 * at.load(args.z);
+    }
+
+    static void check(Args const& args, Check const& in) { in.readable("z", args.z, in.y, "N x K x P x Q"); }
+};
+
+}  // namespace fusekit

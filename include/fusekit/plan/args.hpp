@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include "fusekit/config.hpp"
+
+namespace fusekit {
+
+namespace detail {
+
+template <int I, class T>
+struct Leaf {
+    T value;
+};
+
+template <class Sequence, class... Ts>
+struct PackOf;
+template <int... I, class... Ts>
+struct PackOf<std::integer_sequence<int, I...>, Ts...> : Leaf<I, Ts>... {};
+
+}  // namespace detail
+
+/// A tuple that is an aggregate and trivially copyable, as a kernel's argument must be; std::tuple is neither.
+template <class... Ts>
+using Pack = detail::PackOf<std::make_integer_sequence<int, sizeof...(Ts)>, Ts...>;
+
+template <int I, class T>
+FUSEKIT_HD constexpr T& get(detail::Leaf<I, T>& leaf) {
+    return leaf.value;
+}
+template <int I, class T>
+FUSEKIT_HD constexpr T const& get(detail::Leaf<I, T> const& leaf) {
+    return leaf.value;
+}
+
+/// The one among `given` that is Op::Args. Its place does not matter; its absence or a second one does not compile.
+template <class Op, class... Given>
+constexpr typename Op::Args const& argument_of(Given const&... given) {
+    constexpr int count = (0 + ... + std::is_same_v<Given, typename Op::Args>);
+    static_assert(count != 0, "bind: this operator (Op) of the plan is given no arguments: pass its Op::Args");
+    static_assert(count < 2, "bind: this operator (Op) of the plan is given arguments twice");
+    typename Op::Args const* found = nullptr;
+    ([&] {
+        if constexpr (std::is_same_v<Given, typename Op::Args>) found = &given;
+    }(), ...);
+    return *found;
+}
+
+/// Refuses an argument that belongs to no operator of the plan.
+template <class Given, class... Ops>
+consteval void belongs_to_plan() {
+    static_assert((std::is_same_v<Given, typename Ops::Args> || ...),
+                  "bind: this argument (Given) is the Args of no operator of the plan (Ops)");
+}
+
+}  // namespace fusekit

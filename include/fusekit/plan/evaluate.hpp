@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/ops/conv.hpp"
+#include "fusekit/ops/operator.hpp"
+#include "fusekit/tensor/literal.hpp"
+
+namespace fusekit {
+
+/// The packed N x K x P x Q result of Plan::evaluate, in the memory order of its input. Lives inside one
+/// constant expression; compare it with a Literal.
+class Evaluation {
+public:
+    Layout<4> layout;
+
+    constexpr explicit Evaluation(Layout<4> const& layout)
+        : layout(layout), values(new float[static_cast<std::size_t>(layout.size())]{}) {}
+    constexpr Evaluation(Evaluation&& other) noexcept : layout(other.layout), values(other.values) {
+        other.values = nullptr;
+    }
+    Evaluation& operator=(Evaluation&&) = delete;
+    constexpr ~Evaluation() { delete[] values; }
+
+    constexpr float& operator[](Index<4> const& at) { return values[layout.offset(at)]; }
+
+    template <auto ItsLayout>
+    constexpr bool operator==(Literal<ItsLayout> const& expected) const {
+        if (layout != ItsLayout) return false;
+        for (std::int64_t i = 0; i < layout.size(); ++i)
+            if (values[i] != expected.values[i]) return false;
+        return true;
+    }
+
+private:
+    float* values;
+};
+
+namespace detail {
+
+/// The mainloop's accumulator at one place, by the definition.
+template <auto Geometry>
+constexpr float accumulate(Conv<Geometry> const*, typename Conv<Geometry>::Args const& args,
+                           TensorView<float const> const& x, OutputCoord const& at) {
+    Filter<2> const f = Conv<Geometry>::geometry(args);
+    Index<4> const w = args.weights.layout.shape, in = x.layout.shape;
+    std::int64_t const c0 = at.k / (w[0] / f.group_count) * w[1];
+    float sum = 0;
+    for (std::int64_t c = 0; c < w[1]; ++c)
+        for (std::int64_t r = 0; r < w[2]; ++r)
+            for (std::int64_t s = 0; s < w[3]; ++s) {
+                std::int64_t const h = at.p * f.step[0] - f.before[0] + r * f.spread[0];
+                std::int64_t const column = at.q * f.step[1] - f.before[1] + s * f.spread[1];
+                if (h >= 0 && h < in[2] && column >= 0 && column < in[3])
+                    sum += x(at.n, c0 + c, h, column) * args.weights.load(args.weights.layout.offset({{at.k, c, r, s}}));
+            }
+    return sum;
+}
+template <class Head>
+constexpr float accumulate(Head const*, typename Head::Args const&, TensorView<float const> const& x, OutputCoord const& at) {
+    return at.load(x);
+}
+
+}  // namespace detail
+
+template <class Bound>
+constexpr Evaluation evaluate(Bound const& bound, TensorView<float const> const& x) {
+    using Plan = typename Bound::Plan;
+    using Epilogue = typename Plan::Epilogue;
+    Index<4> const shape = bound.output_shape(x.layout.shape);
+    Evaluation y(packed_like(shape, x.layout));
+    OutputCoord at{};
+    for (at.n = 0; at.n < shape[0]; ++at.n)
+        for (at.k = 0; at.k < shape[1]; ++at.k)
+            for (at.p = 0; at.p < shape[2]; ++at.p)
+                for (at.q = 0; at.q < shape[3]; ++at.q) {
+                    float const sum = detail::accumulate(static_cast<typename Plan::Head*>(nullptr), bound.head, x, at);
+                    auto const state = Epilogue::template prepare<float>(at.k, 0, 1, bound.epilogue);
+                    y[{{at.n, at.k, at.p, at.q}}] = Epilogue::apply(sum, at, state, bound.epilogue);
+                }
+    return y;
+}
+
+}  // namespace fusekit

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+
+#include "fusekit/plan/name.hpp"
+#include "fusekit/tensor/check.hpp"
+
+namespace fusekit {
+
+namespace detail {
+
+inline void check_extents(Check const& in, char const* argument, Index<4> const& shape) {
+    std::int64_t bytes = size_of(in.type);
+    for (int mode = 0; mode < 4; ++mode)
+        if (shape[mode] < 1 || __builtin_mul_overflow(bytes, shape[mode], &bytes))
+            in.fail(argument, "positive extents whose size in bytes fits 63 bits", to_string(shape));
+}
+
+/// Whether no two elements share memory: by rising stride, each mode steps over all that the ones before reach.
+/// Refuses interleaved layouts that happen to be free of overlap too.
+inline bool distinct(Layout<4> layout) {
+    std::int64_t reach = 0;
+    for (int round = 0; round < 4; ++round) {
+        int smallest = -1;
+        for (int mode = 0; mode < 4; ++mode)
+            if (layout.shape[mode] > 1 && (smallest < 0 || layout.stride[mode] < layout.stride[smallest])) smallest = mode;
+        if (smallest < 0) return true;
+        if (layout.stride[smallest] <= reach) return false;
+        reach += (layout.shape[smallest] - 1) * layout.stride[smallest];
+        layout.shape[smallest] = 1;
+    }
+    return true;
+}
+
+template <class Op>
+void check_op(typename Op::Args const& args, Check in) {
+    in.operator_name = type_name<Op>;
+    if constexpr (requires { Op::check(args, in); }) Op::check(args, in);
+}
+
+template <class... Ops, class Args>
+void check_epilogue(Epilogue<Ops...> const*, Args const& args, Check const& in) {
+    [&]<int... I>(std::integer_sequence<int, I...>) {
+        (check_op<Ops>(get<I>(args), in), ...);
+    }(std::make_integer_sequence<int, sizeof...(Ops)>{});
+}
+
+}  // namespace detail
+
+/// Refuses what `bound` cannot compute from `x`, and an output that cannot hold it, with Error; writes nothing.
+/// `y` is null where the output is yet to be allocated.
+/// Returns the extents of the output, N x K x P x Q.
+template <class Bound, Element T>
+Index<4> validate(Bound const& bound, TensorView<T const> const& x, TensorView<T> const* y) {
+    using Plan = typename Bound::Plan;
+    Check in{x.layout.shape, {}, data_type<T>, nullptr, nullptr, type_name<Plan>, [] { return std::string("x"); }};
+    detail::check_extents(in, "", x.layout.shape);
+    in.y = bound.output_shape(x.layout.shape);
+
+    if (y) {
+        std::int64_t first = 0, last = 0;
+        Check::extent(y->layout, first, last);
+        in.begin = reinterpret_cast<char const*>(y->data + first);
+        in.end = reinterpret_cast<char const*>(y->data + last + 1);
+    }
+    detail::check_op<typename Plan::Head>(bound.head, in);
+    detail::check_extents(in, "", in.y);
+    in.readable("", x, in.x, "N x C x H x W");
+    detail::check_epilogue(static_cast<typename Plan::Epilogue*>(nullptr), bound.epilogue, in);
+    if (y) {
+        Check out = in;
+        out.operator_name = [] { return std::string("y"); };
+        out.begin = out.end = nullptr;
+        out.readable("", *y, in.y, "N x K x P x Q");
+        if (!detail::distinct(y->layout))
+            out.fail("", "strides under which no two elements share memory", to_string(y->layout.stride));
+    }
+    return in.y;
+}
+
+}  // namespace fusekit

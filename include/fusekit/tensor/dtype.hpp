@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <bit>
+#include <concepts>
+#include <cstdint>
+
+#include "fusekit/config.hpp"
+
+namespace fusekit {
+
+namespace detail {
+
+/// Nearest half, ties to even; overflow becomes infinity, NaN stays NaN. IEEE 754-2019 binary16.
+FUSEKIT_HD constexpr std::uint16_t half_bits(float value) {
+    std::uint32_t const bits = std::bit_cast<std::uint32_t>(value);
+    std::uint32_t const sign = (bits >> 16) & 0x8000u;
+    std::uint32_t const magnitude = bits & 0x7fffffffu;
+    if (magnitude > 0x7f800000u) return static_cast<std::uint16_t>(sign | 0x7e00u | ((magnitude >> 13) & 0x3ffu));
+    if (magnitude >= 0x477ff000u) return static_cast<std::uint16_t>(sign | 0x7c00u);  // 65520 and above
+    if (magnitude < 0x38800000u) {  // subnormal: adding 0.5 aligns the last half bit with the last float bit
+        float const aligned = std::bit_cast<float>(magnitude) + 0.5f;
+        return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(aligned) - 0x3f000000u));
+    }
+    std::uint32_t const odd = (magnitude >> 13) & 1u;
+    return static_cast<std::uint16_t>(sign | ((magnitude + 0xc8000fffu + odd) >> 13));
+}
+
+FUSEKIT_HD constexpr float half_value(std::uint16_t bits) {
+    std::uint32_t const sign = (bits & 0x8000u) << 16;
+    std::uint32_t const magnitude = bits & 0x7fffu;
+    if (magnitude >= 0x7c00u) return std::bit_cast<float>(sign | 0x7f800000u | (magnitude << 13));
+    if (magnitude < 0x0400u) {  // zero and subnormals: magnitude * 2^-24, exact
+        float const value = static_cast<float>(magnitude) * 0x1p-24f;
+        return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(value));
+    }
+    return std::bit_cast<float>(sign | ((magnitude << 13) + 0x38000000u));
+}
+
+FUSEKIT_HD constexpr std::uint16_t bfloat16_bits(float value) {
+    std::uint32_t const bits = std::bit_cast<std::uint32_t>(value);
+    if ((bits & 0x7fffffffu) > 0x7f800000u) return static_cast<std::uint16_t>((bits >> 16) | 0x0040u);
+    return static_cast<std::uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
+}
+
+}  // namespace detail
+
+/// IEEE binary16 as storage: arithmetic happens in float. Conversion rounds to nearest even.
+struct half {
+    std::uint16_t bits = 0;
+
+    half() = default;
+    FUSEKIT_HD constexpr explicit(false) half(float value) : bits(detail::half_bits(value)) {}
+    FUSEKIT_HD constexpr operator float() const { return detail::half_value(bits); }
+};
+
+/// The upper half of a float as storage: arithmetic happens in float. Conversion rounds to nearest even.
+struct bfloat16 {
+    std::uint16_t bits = 0;
+
+    bfloat16() = default;
+    FUSEKIT_HD constexpr explicit(false) bfloat16(float value) : bits(detail::bfloat16_bits(value)) {}
+    FUSEKIT_HD constexpr operator float() const { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
+};
+
+/// The element types of tensors.
+template <class T>
+concept Element = std::same_as<T, float> || std::same_as<T, half> || std::same_as<T, bfloat16>;
+
+/// An element type at run time.
+enum class DataType : std::uint8_t { float32, float16, bfloat16 };
+
+template <Element T>
+inline constexpr DataType data_type = std::same_as<T, float>  ? DataType::float32
+                                      : std::same_as<T, half> ? DataType::float16
+                                                              : DataType::bfloat16;
+
+constexpr char const* name(DataType type) {
+    switch (type) {
+        case DataType::float32: return "float";
+        case DataType::float16: return "half";
+        case DataType::bfloat16: return "bfloat16";
+    }
+    return "?";
+}
+
+/// Bytes of one element.
+FUSEKIT_HD constexpr int size_of(DataType type) { return type == DataType::float32 ? 4 : 2; }
+
+}  // namespace fusekit

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "fusekit/config.hpp"
+
+namespace fusekit {
+
+/// One integer per mode of a tensor; a structural type, so it can be a template argument.
+template <int Rank>
+struct Index {
+    std::int64_t values[Rank];
+
+    FUSEKIT_HD constexpr std::int64_t& operator[](int mode) { return values[mode]; }
+    FUSEKIT_HD constexpr std::int64_t operator[](int mode) const { return values[mode]; }
+    constexpr bool operator==(Index const&) const = default;
+};
+
+/// Extents and strides (in elements) of a tensor, always in canonical mode order whatever the memory order:
+/// activations N, C, then space; filters K, C / groups, then space; per-channel parameters K.
+template <int Rank>
+struct Layout {
+    static constexpr int rank = Rank;
+
+    Index<Rank> shape;
+    Index<Rank> stride;
+
+    constexpr bool operator==(Layout const&) const = default;
+
+    FUSEKIT_HD constexpr std::int64_t size() const {
+        std::int64_t product = 1;
+        for (int mode = 0; mode < Rank; ++mode) product *= shape[mode];
+        return product;
+    }
+
+    /// Elements of memory from the first to one past the last element.
+    FUSEKIT_HD constexpr std::int64_t span() const {
+        std::int64_t last = 0;
+        for (int mode = 0; mode < Rank; ++mode) last += (shape[mode] - 1) * stride[mode];
+        return size() == 0 ? 0 : last + 1;
+    }
+
+    FUSEKIT_HD constexpr std::int64_t offset(Index<Rank> const& at) const {
+        std::int64_t sum = 0;
+        for (int mode = 0; mode < Rank; ++mode) sum += at[mode] * stride[mode];
+        return sum;
+    }
+};
+
+/// A dense layout of `shape` whose modes lie in memory as `order` lists them, slowest first.
+template <int Rank>
+FUSEKIT_HD constexpr Layout<Rank> packed(Index<Rank> shape, Index<Rank> order) {
+    Layout<Rank> layout{shape, {}};
+    std::int64_t stride = 1;
+    for (int i = Rank - 1; i >= 0; --i) {
+        int const mode = static_cast<int>(order[i]);
+        layout.stride[mode] = stride;
+        stride *= shape[mode];
+    }
+    return layout;
+}
+
+/// Whether activations keep their channels closest together in memory (NHWC). A single channel says so by its
+/// stride: nhwc(n, h, w, 1) has stride 1, nchw(n, 1, h, w) has h * w.
+template <int Rank>
+FUSEKIT_HD constexpr bool channels_last(Layout<Rank> const& layout) {
+    std::int64_t const channel = layout.stride[1], column = layout.stride[Rank - 1];
+    return layout.shape[1] > 1 ? channel < column : channel <= column && layout.stride[2] > 1;
+}
+
+/// A dense layout for activations of `shape`, channels first or last as in `like`.
+template <int Rank>
+FUSEKIT_HD constexpr Layout<Rank> packed_like(Index<Rank> shape, Layout<Rank> const& like) {
+    Index<Rank> order{};
+    for (int i = 0; i < Rank; ++i) order[i] = i;
+    if (channels_last(like)) {
+        for (int i = 1; i < Rank - 1; ++i) order[i] = i + 1;
+        order[Rank - 1] = 1;
+    }
+    return packed(shape, order);
+}
+
+using Extent = std::int64_t;
+
+/// Activations, channels before space: N x C x H x W.
+FUSEKIT_HD constexpr Layout<4> nchw(Extent n, Extent c, Extent h, Extent w) {
+    return packed<4>({{n, c, h, w}}, {{0, 1, 2, 3}});
+}
+
+/// Activations, channels last; arguments in memory order, as the name says them.
+FUSEKIT_HD constexpr Layout<4> nhwc(Extent n, Extent h, Extent w, Extent c) {
+    return packed<4>({{n, c, h, w}}, {{0, 2, 3, 1}});
+}
+
+/// Filters, channels before space: K x C/groups x R x S.
+FUSEKIT_HD constexpr Layout<4> kcrs(Extent k, Extent c, Extent r, Extent s) { return nchw(k, c, r, s); }
+
+/// Filters, channels last; arguments in memory order.
+FUSEKIT_HD constexpr Layout<4> krsc(Extent k, Extent r, Extent s, Extent c) { return nhwc(k, r, s, c); }
+
+/// Per-channel parameters.
+FUSEKIT_HD constexpr Layout<1> channels(Extent k) { return {{{k}}, {{1}}}; }
+
+/// Per-activation parameters, shared by the batch: C x H x W, channels first or last in memory.
+FUSEKIT_HD constexpr Layout<3> chw(Extent c, Extent h, Extent w) { return packed<3>({{c, h, w}}, {{0, 1, 2}}); }
+FUSEKIT_HD constexpr Layout<3> hwc(Extent h, Extent w, Extent c) { return packed<3>({{c, h, w}}, {{1, 2, 0}}); }
+
+}  // namespace fusekit

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+
+#include "fusekit/tensor/view.hpp"
+
+namespace fusekit {
+
+/// A small tensor of float that a constant expression can hold: input of, and expectation for, Plan::evaluate.
+/// Write `constexpr auto x = fk::literal<fk::nchw(1, 1, 2, 2)>(1, 2, 3, 4);`, elements in memory order.
+/// To bind it as an argument it must have static storage: a constexpr variable of namespace scope, or static.
+template <auto TheLayout>
+struct Literal {
+    static constexpr auto layout = TheLayout;
+    float values[static_cast<std::size_t>(TheLayout.size())];
+
+    constexpr bool operator==(Literal const&) const = default;
+    constexpr TensorView<float const, TheLayout.rank> const_view() const { return {values, TheLayout}; }
+    constexpr operator TensorView<float const, TheLayout.rank>() const& { return const_view(); }
+};
+
+template <auto TheLayout, class... Values>
+    requires(sizeof...(Values) == TheLayout.size())
+consteval Literal<TheLayout> literal(Values... values) {
+    return {{static_cast<float>(values)...}};
+}
+
+}  // namespace fusekit

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <utility>
+
+#include "fusekit/error.hpp"
+#include "fusekit/tensor/view.hpp"
+
+namespace fusekit {
+
+/// Elements in a device's memory, owned: freed with the tensor. Move-only; the device outlives it.
+///
+/// A Device gives `void* allocate(bytes)`, `void release(void*)`, and `copy_in` and `copy_out`
+/// (destination, source, bytes) between its memory and the host's.
+template <Element T, class Device, int Rank = 4>
+class Tensor {
+public:
+    /// Uninitialised memory for every element of `layout`. Throws what the device's allocate throws.
+    Tensor(Device& device, Layout<Rank> const& layout)
+        : owner(&device), storage(layout), memory(static_cast<T*>(device.allocate(bytes(layout)))) {}
+
+    Tensor(Tensor&& other) noexcept
+        : owner(other.owner), storage(other.storage), memory(std::exchange(other.memory, nullptr)) {}
+    Tensor& operator=(Tensor&& other) noexcept {
+        std::swap(owner, other.owner);
+        std::swap(storage, other.storage);
+        std::swap(memory, other.memory);
+        return *this;
+    }
+    ~Tensor() {
+        if (memory) owner->release(memory);
+    }
+
+    T* data() { return memory; }
+    T const* data() const { return memory; }
+    Layout<Rank> const& layout() const { return storage; }
+    std::int64_t size() const { return storage.size(); }
+
+    TensorView<T, Rank> view() { return {memory, storage}; }
+    TensorView<T const, Rank> const_view() const { return {memory, storage}; }
+    operator TensorView<T, Rank>() & { return view(); }
+    operator TensorView<T const, Rank>() const& { return const_view(); }
+    operator TensorView<T const, Rank>() const&& = delete;
+
+    /// Fills the tensor's memory from `span()` elements on the host, in memory order.
+    void copy_from(T const* host) { owner->copy_in(memory, host, bytes(storage)); }
+
+    /// Fills `span()` elements on the host, in memory order.
+    void copy_to(T* host) const { owner->copy_out(host, memory, bytes(storage)); }
+
+private:
+    Device* owner;
+    Layout<Rank> storage;
+    T* memory;
+
+    static std::size_t bytes(Layout<Rank> const& layout) {
+        std::int64_t size = sizeof(T);
+        for (int mode = 0; mode < Rank; ++mode)
+            if (layout.shape[mode] < 1 || __builtin_mul_overflow(size, layout.shape[mode], &size))
+                throw Error("Tensor", "layout", "shape[" + std::to_string(mode) + "]",
+                            "positive extents whose size in bytes fits 63 bits", std::to_string(layout.shape[mode]));
+        return static_cast<std::size_t>(layout.span()) * sizeof(T);
+    }
+};
+
+/// A tensor with the given elements, in memory order. Throws Error when their number is not the layout's.
+template <Element T, class Device, int Rank>
+Tensor<T, Device, Rank> tensor(Device& device, Layout<Rank> const& layout, std::initializer_list<T> values) {
+    if (static_cast<std::int64_t>(values.size()) != layout.span())
+        throw Error("Tensor", "tensor", "values", std::to_string(layout.span()) + " elements",
+                    std::to_string(values.size()));
+    Tensor<T, Device, Rank> result(device, layout);
+    result.copy_from(values.begin());
+    return result;
+}
+
+/// A tensor of uniform values in [-1, 1), the same for the same seed on every device and compiler.
+template <Element T, class Device, int Rank>
+Tensor<T, Device, Rank> random(Device& device, Layout<Rank> const& layout, std::uint64_t seed = 1) {
+    Tensor<T, Device, Rank> result(device, layout);
+    T* const host = new T[static_cast<std::size_t>(layout.span())];
+    for (std::int64_t i = 0; i < layout.span(); ++i) {  // splitmix64: Steele, Lea and Flood 2014
+        std::uint64_t z = (seed += 0x9e3779b97f4a7c15u);
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+        host[i] = T(static_cast<float>((z ^ (z >> 31)) >> 40) * 0x1p-23f - 1.0f);
+    }
+    result.copy_from(host);
+    delete[] host;
+    return result;
+}
+
+}  // namespace fusekit

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <type_traits>
+
+#include "fusekit/tensor/dtype.hpp"
+#include "fusekit/tensor/layout.hpp"
+
+namespace fusekit {
+
+/// A pointer and a layout; owns nothing, trivially copyable, any strides. There is no empty view: an argument
+/// that is left out does not compile.
+template <class T, int Rank = 4>
+struct TensorView {
+    T* data;
+    Layout<Rank> layout;
+
+    FUSEKIT_HD constexpr TensorView(T* data, Layout<Rank> layout) : data(data), layout(layout) {}
+
+    /// A view to write through is also a view to read through.
+    FUSEKIT_HD constexpr TensorView(TensorView<std::remove_const_t<T>, Rank> const& other) requires(std::is_const_v<T>)
+        : data(other.data), layout(other.layout) {}
+
+    template <class... Int>
+    FUSEKIT_HD constexpr T& operator()(Int... at) const requires(sizeof...(Int) == Rank) {
+        return data[layout.offset({{static_cast<std::int64_t>(at)...}})];
+    }
+
+    FUSEKIT_HD constexpr TensorView<T const, Rank> const_view() const { return *this; }
+};
+
+namespace detail {
+
+/// What const_view() gives, as a view of some Element; void for anything else.
+template <class T, int Rank>
+T element_of(TensorView<T const, Rank>);
+
+template <class Source, int Rank>
+concept Viewable = requires(Source const& source) {
+    { source.const_view().layout } -> std::convertible_to<Layout<Rank>>;
+    { element_of(source.const_view()) } -> Element;
+};
+
+}  // namespace detail
+
+/// A view to read through whose element type is known at run time only: parameters may be float beside a half
+/// tensor. Made implicitly from tensors and views of any Element.
+template <int Rank>
+struct AnyView {
+    union {
+        float const* float32;
+        half const* float16;
+        fusekit::bfloat16 const* bfloat16;
+    };
+    DataType type;
+    Layout<Rank> layout;
+
+    FUSEKIT_HD constexpr AnyView(TensorView<float const, Rank> v)
+        : float32(v.data), type(DataType::float32), layout(v.layout) {}
+    FUSEKIT_HD constexpr AnyView(TensorView<half const, Rank> v)
+        : float16(v.data), type(DataType::float16), layout(v.layout) {}
+    FUSEKIT_HD constexpr AnyView(TensorView<fusekit::bfloat16 const, Rank> v)
+        : bfloat16(v.data), type(DataType::bfloat16), layout(v.layout) {}
+
+    /// From a Tensor, which outlives the view: a temporary one is refused.
+    template <detail::Viewable<Rank> Source>
+    constexpr AnyView(Source const& source) : AnyView(source.const_view()) {}
+    template <detail::Viewable<Rank> Source>
+        requires(!std::is_trivially_copyable_v<Source>)
+    AnyView(Source const&&) = delete;
+
+    /// The element at `offset`, as float.
+    FUSEKIT_HD constexpr float load(std::int64_t offset) const {
+        switch (type) {
+            case DataType::float16: return float16[offset];
+            case DataType::bfloat16: return bfloat16[offset];
+            default: return float32[offset];
+        }
+    }
+
+    void const* data() const { return float32; }
+};
+
+}  // namespace fusekit
