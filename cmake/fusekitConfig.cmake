@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: MIT
+include(CMakeFindDependencyMacro)
+find_dependency(Threads)
+include(${CMAKE_CURRENT_LIST_DIR}/fusekitTargets.cmake)

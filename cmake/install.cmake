@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: MIT
+# Headers, a CMake package and a pkg-config file, all of them independent of the architecture and relocatable.
+include(CMakePackageConfigHelpers)
+include(GNUInstallDirs)
+
+set(package_dir ${CMAKE_INSTALL_DATADIR}/cmake/fusekit)
+install(TARGETS fusekit EXPORT fusekitTargets FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT fusekitTargets NAMESPACE fusekit:: DESTINATION ${package_dir})
+
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/fusekitConfigVersion.cmake
+                                 COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
+install(FILES ${CMAKE_CURRENT_LIST_DIR}/fusekitConfig.cmake ${PROJECT_BINARY_DIR}/fusekitConfigVersion.cmake
+        DESTINATION ${package_dir})
+
+# From where the .pc file is installed to where the headers are.
+file(RELATIVE_PATH pc_to_include ${CMAKE_INSTALL_FULL_DATADIR}/pkgconfig ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+configure_file(${CMAKE_CURRENT_LIST_DIR}/fusekit.pc.in ${PROJECT_BINARY_DIR}/fusekit.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/fusekit.pc DESTINATION ${CMAKE_INSTALL_DATADIR}/pkgconfig)
