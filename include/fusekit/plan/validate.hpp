@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "fusekit/plan/epilogue.hpp"
 #include "fusekit/plan/name.hpp"
 #include "fusekit/tensor/check.hpp"
 
