@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "fusekit/backend/host/vector.hpp"
+
+namespace fusekit::host {
+
+/// The register tile: tile_rows x tile_columns accumulators fill the register file, but for a row's broadcast and
+/// a panel's two vectors.
+inline constexpr int tile_rows = config::vector_registers == 32 ? 12 : 6;
+inline constexpr int tile_vectors = 2;
+inline constexpr int tile_columns = tile_vectors * lanes;
+
+/// A stretch of GemmK over which every row of a tile is contiguous. Rows that the tile lacks repeat another.
+struct Segment {
+    float const* row[tile_rows];
+    std::int64_t length;
+};
+
+/// accumulator[i][j] = sum over k of row i at k * column j at k, for one register tile.
+struct Accumulator {
+    Vector value[tile_rows][tile_vectors];
+};
+
+namespace detail {
+
+template <int... Row>
+[[gnu::always_inline]] inline void gemm_tile(Accumulator& result, Segment const* segments, std::int64_t count,
+                                             float const* panel, std::integer_sequence<int, Row...>) {
+    Vector left[tile_rows] = {}, right[tile_rows] = {};
+    for (Segment const* s = segments; s != segments + count; ++s) {
+        float const* const row[tile_rows] = {s->row[Row]...};
+        std::int64_t const length = s->length;
+        for (std::int64_t k = 0; k < length; ++k, panel += tile_columns) {
+            Vector const b0 = load(panel), b1 = load(panel + lanes);
+            ((left[Row] += row[Row][k] * b0, right[Row] += row[Row][k] * b1), ...);
+        }
+    }
+    ((result.value[Row][0] = left[Row], result.value[Row][1] = right[Row]), ...);
+}
+
+}  // namespace detail
+
+/// Multiplies tile_rows rows, given as segments, by a packed panel of GemmK x tile_columns.
+[[gnu::noinline]] inline void gemm_tile(Accumulator& result, Segment const* segments, std::int64_t count,
+                                        float const* panel) {
+    detail::gemm_tile(result, segments, count, panel, std::make_integer_sequence<int, tile_rows>{});
+}
+
+}  // namespace fusekit::host

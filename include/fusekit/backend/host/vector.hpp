@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#include "fusekit/config.hpp"
+#include "fusekit/tensor/dtype.hpp"
+
+namespace fusekit::host {
+
+/// One CPU register of floats: a vector extension of g++ and clang, so +, *, < and ?: work lane by lane.
+using Vector [[gnu::vector_size(config::vector_bytes)]] = float;
+
+inline constexpr int lanes = config::vector_bytes / static_cast<int>(sizeof(float));
+
+namespace detail {
+
+using Words [[gnu::vector_size(config::vector_bytes)]] = std::uint32_t;
+using Shorts [[gnu::vector_size(config::vector_bytes / 2)]] = std::uint16_t;
+
+template <class T>
+T read(void const* from) {
+    T value;
+    std::memcpy(&value, from, sizeof value);
+    return value;
+}
+
+/// F16C's conversions of eight elements. Templates, so that the builtins are looked up only where they exist.
+template <class Halves>
+void eight_floats(float* to, Halves const& from) {
+    auto const floats = __builtin_ia32_vcvtph2ps256(from);
+    std::memcpy(to, &floats, sizeof floats);
+}
+template <class Floats>
+void eight_halves(half* to, Floats const& from) {
+    auto const halves = __builtin_ia32_vcvtps2ph256(from, 0);  // 0: to nearest even
+    std::memcpy(static_cast<void*>(to), &halves, sizeof halves);
+}
+using EightHalves [[gnu::vector_size(16)]] = short;
+using EightFloats [[gnu::vector_size(32)]] = float;
+
+}  // namespace detail
+
+/// `lanes` neighbouring elements, as floats. No alignment is asked for.
+inline Vector load(float const* from) { return detail::read<Vector>(from); }
+
+inline Vector load(bfloat16 const* from) {
+    auto const words = __builtin_convertvector(detail::read<detail::Shorts>(from), detail::Words) << 16;
+    return std::bit_cast<Vector>(words);
+}
+
+template <class Half>
+    requires std::same_as<Half, half>
+Vector load(Half const* from) {
+    Vector v;
+    float floats[lanes];
+    if constexpr (config::has_f16c && sizeof(Half) == 2)
+        for (int i = 0; i < lanes; i += 8) detail::eight_floats(floats + i, detail::read<detail::EightHalves>(from + i));
+    else
+        for (int i = 0; i < lanes; ++i) floats[i] = from[i];
+    std::memcpy(&v, floats, sizeof v);
+    return v;
+}
+
+inline void store(float* to, Vector v) { std::memcpy(to, &v, sizeof v); }
+
+inline void store(bfloat16* to, Vector v) {
+    auto const words = std::bit_cast<detail::Words>(v);
+    detail::Words const rounded = (words + 0x7fffu + ((words >> 16) & 1u)) >> 16;
+    detail::Words const quiet = (words >> 16) | 0x40u;
+    auto const shorts = __builtin_convertvector((words & 0x7fffffffu) > 0x7f800000u ? quiet : rounded, detail::Shorts);
+    std::memcpy(static_cast<void*>(to), &shorts, sizeof shorts);
+}
+
+template <class Half>
+    requires std::same_as<Half, half>
+void store(Half* to, Vector v) {
+    float floats[lanes];
+    std::memcpy(floats, &v, sizeof v);
+    if constexpr (config::has_f16c && sizeof(Half) == 2)
+        for (int i = 0; i < lanes; i += 8) detail::eight_halves(to + i, detail::read<detail::EightFloats>(floats + i));
+    else
+        for (int i = 0; i < lanes; ++i) to[i] = half(floats[i]);
+}
+
+/// The first `count` of `lanes` elements, `stride` apart; the other lanes are zero.
+template <Element T>
+Vector load(T const* from, std::int64_t stride, int count) {
+    if (stride == 1 && count == lanes) return load(from);
+    Vector v{};
+    for (int i = 0; i < count; ++i) v[i] = from[i * stride];
+    return v;
+}
+
+template <Element T>
+void store(T* to, std::int64_t stride, int count, Vector v) {
+    if (stride == 1 && count == lanes) return store(to, v);
+    for (int i = 0; i < count; ++i) to[i * stride] = T(v[i]);
+}
+
+}  // namespace fusekit::host
