@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: MIT
+# Checks that the headers under ROOT keep the rules that the compiler does not see:
+#     cmake -D ROOT=include/fusekit -P check.cmake
+cmake_minimum_required(VERSION 3.25)
+
+# From the lowest layer to the highest, one regular expression each: a header includes its own layer and lower ones.
+set(layers
+    "^config\\.hpp$"
+    "^(error|math)\\.hpp$"
+    "^tensor/"
+    "^ops/"
+    "^plan/"
+    "^backend/device\\.hpp$"
+    "^backend/(host|hip)/"
+    "^(fusekit|hip)\\.hpp$")
+set(max_lines 300)
+set(may_use_preprocessor "^(config\\.hpp$|backend/hip/arch/|backend/hip/platform\\.hpp$)")
+
+function(report file sentence)
+  message(SEND_ERROR "${file}: ${sentence}")
+endfunction()
+
+# The index of the layer that `file` stands in, or -1.
+function(layer_of file result)
+  set(index 0)
+  foreach(layer IN LISTS layers)
+    if(file MATCHES "${layer}")
+      set(${result} ${index} PARENT_SCOPE)
+      return()
+    endif()
+    math(EXPR index "${index} + 1")
+  endforeach()
+  set(${result} -1 PARENT_SCOPE)
+endfunction()
+
+function(check_include file included)
+  if(NOT EXISTS ${ROOT}/${included})
+    report(${file} "includes fusekit/${included}, which does not exist")
+  endif()
+  layer_of(${file} from)
+  layer_of(${included} to)
+  if(to GREATER from)
+    report(${file} "includes fusekit/${included}, which stands in a higher layer")
+  endif()
+  if(file MATCHES "^ops/" AND included MATCHES "^ops/" AND NOT included STREQUAL "ops/operator.hpp")
+    report(${file} "includes fusekit/${included}, but operators know only ops/operator.hpp")
+  endif()
+  if("${file} ${included}" MATCHES "^backend/(host/.* backend/hip|hip/.* backend/host)/")
+    report(${file} "includes fusekit/${included}, but the host and HIP backends do not know each other")
+  endif()
+endfunction()
+
+function(check_header file)
+  layer_of(${file} layer)
+  if(layer EQUAL -1)
+    report(${file} "stands in no layer; add it to the list in check.cmake")
+  endif()
+
+  file(READ ${ROOT}/${file} text)
+  string(REGEX REPLACE "[^\n]" "" line_ends "${text}")
+  string(LENGTH "${line_ends}" lines)
+  if(lines GREATER max_lines)
+    report(${file} "has ${lines} lines; ${max_lines} is the limit")
+  endif()
+  if(NOT text MATCHES "^// SPDX-License-Identifier: MIT\n#pragma once\n")
+    report(${file} "does not begin with the SPDX line and #pragma once")
+  endif()
+
+  file(STRINGS ${ROOT}/${file} directives REGEX "^[ \t]*#")
+  foreach(directive IN LISTS directives)
+    if(directive MATCHES "#[ \t]*include[ \t]*[\"<]fusekit/([^\">]*)")
+      check_include(${file} "${CMAKE_MATCH_1}")
+    elseif(directive MATCHES "#[ \t]*include[ \t]*\"")
+      report(${file} "has ${directive}, but the library includes its headers as \"fusekit/...\"")
+    elseif(directive MATCHES "#[ \t]*include[ \t]*<(fmt|catch2)/")
+      report(${file} "has ${directive}, but users need no other package")
+    elseif(directive MATCHES "#[ \t]*(if|ifdef|ifndef|define)" AND NOT file MATCHES "${may_use_preprocessor}")
+      report(${file} "has ${directive}, but only config.hpp and the HIP platform headers do that")
+    endif()
+  endforeach()
+endfunction()
+
+get_filename_component(ROOT "${ROOT}" ABSOLUTE)
+file(GLOB_RECURSE headers RELATIVE ${ROOT} ${ROOT}/*.hpp)
+if(NOT headers)
+  message(FATAL_ERROR "no headers under ${ROOT}")
+endif()
+foreach(header IN LISTS headers)
+  check_header(${header})
+endforeach()
+list(LENGTH headers count)
+message(STATUS "checked ${count} headers")
