@@ -18,14 +18,16 @@ struct TensorView {
     FUSEKIT_HD constexpr TensorView(T* data, Layout<Rank> layout) : data(data), layout(layout) {}
 
     /// A view to write through is also a view to read through.
-    FUSEKIT_HD constexpr TensorView(TensorView<std::remove_const_t<T>, Rank> const& other) requires(std::is_const_v<T>)
-        : data(other.data), layout(other.layout) {}
+    template <class Writable>
+        requires std::is_same_v<Writable const, T>
+    FUSEKIT_HD constexpr TensorView(TensorView<Writable, Rank> const& other) : data(other.data), layout(other.layout) {}
 
     template <class... Int>
     FUSEKIT_HD constexpr T& operator()(Int... at) const requires(sizeof...(Int) == Rank) {
         return data[layout.offset({{static_cast<std::int64_t>(at)...}})];
     }
 
+    FUSEKIT_HD constexpr TensorView view() const requires(!std::is_const_v<T>) { return *this; }
     FUSEKIT_HD constexpr TensorView<T const, Rank> const_view() const { return *this; }
 };
 

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+#include "support/case.hpp"
+
+#include <sstream>
+#include <stdexcept>
+
+namespace test {
+
+namespace {
+
+/// "n2c3..." as names and numbers, in the order in which a case writes them.
+struct Sizes {
+    char const* name;
+    std::int64_t& value;
+};
+auto sizes(Case& c) {
+    struct { Sizes list[16]; } all = {{{"n", c.x.n}, {"c", c.x.c}, {"h", c.x.h}, {"w", c.x.w}, {"k", c.k},
+                                      {"r", c.window.r}, {"s", c.window.s}, {"pt", c.window.top}, {"l", c.window.left},
+                                      {"b", c.window.bottom}, {"r", c.window.right}, {"u", c.window.u}, {"v", c.window.v},
+                                      {"d", c.window.d}, {"e", c.window.e}, {"g", c.window.groups}}};
+    return all;
+}
+
+fk::DataType type_of(std::string const& word) {
+    for (auto type : {fk::DataType::float32, fk::DataType::float16, fk::DataType::bfloat16})
+        if (word == fk::name(type)) return type;
+    throw std::invalid_argument("no element type: " + word);
+}
+
+/// "a>b" as a and b; "a" as a twice.
+void split(std::string const& word, char at, std::string& first, std::string& second) {
+    std::size_t const found = word.find(at);
+    first = word.substr(0, found);
+    second = found == std::string::npos ? first : word.substr(found + 1);
+}
+
+}  // namespace
+
+Case Case::parse(std::string const& text) {
+    Case c;
+    std::istringstream words(text);
+    std::string head, layouts, types, word;
+    if (!(words >> head >> layouts >> c.w_layout >> types >> c.form)) throw std::invalid_argument("not a case: " + text);
+    std::size_t at = 0;
+    for (auto const& [name, value] : sizes(c).list) {
+        std::string const expected = name;
+        if (head.compare(at, expected.size(), expected) != 0)
+            throw std::invalid_argument("expected " + expected + " at " + head.substr(at));
+        std::size_t used = 0;
+        value = std::stoll(head.substr(at += expected.size()), &used);
+        at += used;
+    }
+    split(layouts, '>', c.x_layout, c.y_layout);
+    std::string first, second;
+    split(types, '/', first, second);
+    c.type = type_of(first), c.parameters = type_of(second);
+    while (words >> word) {
+        if (word[0] == '#' || word[0] == '~') c.real = word[0] == '~', c.seed = std::stoull(word.substr(1));
+        else if (word[0] == 't' && word.size() > 1 && word[1] <= '9') c.threads = std::stoi(word.substr(1));
+        else c.mode = word;
+    }
+    return c;
+}
+
+std::string Case::print() const {
+    std::ostringstream text;
+    Case copy = *this;
+    for (auto const& [name, value] : sizes(copy).list) text << name << value;
+    text << ' ' << x_layout << (y_layout == x_layout ? "" : ">" + y_layout) << ' ' << w_layout << ' ' << fk::name(type);
+    if (parameters != type) text << '/' << fk::name(parameters);
+    text << ' ' << form << (mode.empty() ? "" : " " + mode) << " t" << threads << (real ? " ~" : " #") << seed;
+    return text.str();
+}
+
+fk::Filter<2> Case::filter() const {
+    auto const i = [](std::int64_t value) { return static_cast<int>(value); };
+    oracle::Window const& f = window;
+    return fk::filter(i(f.r), i(f.s)).pad(i(f.top), i(f.left), i(f.bottom), i(f.right)).stride(i(f.u), i(f.v))
+        .dilation(i(f.d), i(f.e)).groups(i(f.groups));
+}
+
+oracle::Shape Case::y() const {
+    return has_conv() ? oracle::Shape{x.n, k, window.output_height(x.h), window.output_width(x.w)} : x;
+}
+
+fk::Layout<4> layout_of(std::string const& word, oracle::Shape shape) {
+    std::size_t const plus = word.find('+'), star = word.find('*');
+    std::int64_t const gap = plus == std::string::npos ? 0 : std::stoll(word.substr(plus + 1));
+    std::int64_t stride = star == std::string::npos ? 1 : std::stoll(word.substr(star + 1));
+    fk::Layout<4> layout{{{shape.n, shape.c, shape.h, shape.w}}, {}};
+    for (int i = 3; i >= 0; --i) {
+        std::size_t const activation = std::string("nchw").find(word[i]), filter = std::string("kcrs").find(word[i]);
+        std::size_t const mode = activation != std::string::npos ? activation : filter;
+        if (mode > 3) throw std::invalid_argument("not a layout: " + word);
+        layout.stride[static_cast<int>(mode)] = stride;
+        stride *= layout.shape[static_cast<int>(mode)] + gap;
+    }
+    return layout;
+}
+
+}  // namespace test

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "fusekit/tensor/dtype.hpp"
+#include "fusekit/tensor/filter.hpp"
+#include "fusekit/tensor/layout.hpp"
+#include "support/oracle.hpp"
+
+namespace test {
+
+namespace fk = fusekit;
+
+/// One test in one line, e.g. "n2c3h7w5k4r3s2pt1l0b2r1u2v1d1e2g1 nhwc krsc half CBNA relu t2 #17":
+///
+/// sizes, padding (pt, l, b, r), stride u v, dilation d e, groups g; layout of x (and of y, after a '>', where it
+/// is another); layout of the weights; element type (and that of bias and residual, after a '/', where it is
+/// another); operators: C Conv, B Bias, N BatchNormInference<Spatial>, M BatchNormInference<PerActivation>,
+/// A Activation, R Residual, S Scale; the activation's mode, where there is one; t threads; the fill: # and a
+/// seed for integers, ~ and a seed for reals.
+///
+/// A layout is its modes, slowest first ("krsc" is "nhwc" of a filter), then "+a": every extent has a unused
+/// elements after it; then "*b": neighbours of the fastest mode are b elements apart.
+struct Case {
+    oracle::Shape x{1, 1, 1, 1};
+    std::int64_t k = 1;
+    oracle::Window window;
+    std::string x_layout = "nchw", y_layout = "nchw", w_layout = "kcrs";
+    fk::DataType type = fk::DataType::float32, parameters = fk::DataType::float32;
+    std::string form = "C", mode;
+    int threads = 1;
+    bool real = false;
+    std::uint64_t seed = 1;
+
+    /// Throws std::invalid_argument where the text is not a case.
+    static Case parse(std::string const& text);
+    std::string print() const;
+
+    bool has_conv() const { return form.starts_with('C'); }
+    fk::Filter<2> filter() const;
+    oracle::Shape y() const;
+    std::int64_t gemm_k() const { return has_conv() ? x.c / window.groups * window.r * window.s : 1; }
+    double multiplications() const { return static_cast<double>(y().size()) * static_cast<double>(gemm_k()); }
+};
+
+/// The layout that a word such as "nhwc+1*2" names, for a shape in canonical order.
+fk::Layout<4> layout_of(std::string const& word, oracle::Shape shape);
+
+}  // namespace test

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "fusekit/tensor/dtype.hpp"
+
+/// Binary floating-point formats by their definition (IEEE 754-2019, section 3.4), for tests: conversion through
+/// double arithmetic, without the bit tricks of the library.
+namespace test {
+
+struct Format {
+    int exponent_bits, fraction_bits;
+
+    int bias() const { return (1 << (exponent_bits - 1)) - 1; }
+
+    /// Distance between neighbours at the magnitude of `value`.
+    double spacing(double value) const {
+        int exponent = 0;
+        std::frexp(value, &exponent);  // |value| = m 2^exponent, m in [1/2, 1)
+        int const lowest = 1 - bias();
+        if (value == 0 || exponent - 1 < lowest) exponent = lowest + 1;
+        return std::ldexp(1.0, exponent - 1 - fraction_bits);
+    }
+
+    double largest() const { return std::ldexp(2.0 - std::ldexp(1.0, -fraction_bits), bias()); }
+
+    /// The nearest value of the format, ties to even; infinity from half a spacing above the largest.
+    double round(double value) const {
+        if (!std::isfinite(value)) return value;
+        double const step = spacing(value), rounded = std::nearbyint(value / step) * step;
+        return std::fabs(rounded) > largest() ? std::copysign(std::numeric_limits<double>::infinity(), value) : rounded;
+    }
+
+    /// The bits of a value that the format holds; any NaN gives a quiet one.
+    std::uint32_t encode(double value) const {
+        std::uint32_t const sign = std::signbit(value) ? 1u << (exponent_bits + fraction_bits) : 0u;
+        std::uint32_t const all_ones = ((1u << exponent_bits) - 1) << fraction_bits;
+        if (std::isnan(value)) return sign | all_ones | 1u << (fraction_bits - 1);
+        if (std::isinf(value)) return sign | all_ones;
+        double const magnitude = std::fabs(value), unit = std::ldexp(1.0, 1 - bias() - fraction_bits);
+        if (magnitude < std::ldexp(1.0, 1 - bias())) return sign | static_cast<std::uint32_t>(magnitude / unit);
+        int exponent = 0;
+        double const fraction = std::frexp(magnitude, &exponent) * 2 - 1;
+        return sign | static_cast<std::uint32_t>(exponent - 1 + bias()) << fraction_bits |
+               static_cast<std::uint32_t>(std::ldexp(fraction, fraction_bits));
+    }
+
+    double decode(std::uint32_t bits) const {
+        std::uint32_t const field = bits >> fraction_bits & ((1u << exponent_bits) - 1);
+        std::uint32_t const fraction = bits & ((1u << fraction_bits) - 1);
+        double const sign = bits >> (exponent_bits + fraction_bits) & 1u ? -1 : 1;
+        if (field == (1u << exponent_bits) - 1)
+            return fraction ? std::numeric_limits<double>::quiet_NaN() : sign * std::numeric_limits<double>::infinity();
+        if (field == 0) return sign * std::ldexp(fraction, 1 - bias() - fraction_bits);
+        return sign * std::ldexp(1 + std::ldexp(fraction, -fraction_bits), static_cast<int>(field) - bias());
+    }
+};
+
+inline Format format_of(fusekit::DataType type) {
+    switch (type) {
+        case fusekit::DataType::float32: return {8, 23};
+        case fusekit::DataType::float16: return {5, 10};
+        default: return {8, 7};
+    }
+}
+
+}  // namespace test

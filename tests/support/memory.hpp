@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "fusekit/tensor/view.hpp"
+#include "support/format.hpp"
+
+namespace test {
+
+namespace fk = fusekit;
+
+/// A tensor in raw memory of any type and strides. Every byte is a NaN until it is set, those between, before and
+/// after the elements too.
+///
+/// Inputs end with their last element, so that a sanitizer sees the first byte read beyond it; outputs have
+/// `margin` elements on either side that untouched() looks at.
+template <int Rank>
+class Memory {
+public:
+    fk::DataType type;
+    fk::Layout<Rank> layout;
+
+    Memory(fk::DataType type, fk::Layout<Rank> const& layout, int margin = 0, int misalign = 0)
+        : type(type), layout(layout), margin(margin), misalign(misalign) {
+        reset();
+    }
+
+    /// Elements in canonical order, rounded to the type.
+    Memory(fk::DataType type, fk::Layout<Rank> const& layout, std::vector<double> const& values, int misalign = 0)
+        : Memory(type, layout, 0, misalign) {
+        std::size_t i = 0;
+        for_each([&](std::int64_t offset) { set(offset, values[i++]); });
+    }
+
+    void reset() {
+        std::size_t const elements = static_cast<std::size_t>(layout.span() + 2 * margin + misalign);
+        bytes.resize(elements * width());
+        for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = poison(i);
+    }
+
+    template <class T>
+    fk::TensorView<T, Rank> view() {
+        return {reinterpret_cast<T*>(start()), layout};
+    }
+    fk::AnyView<Rank> any() {
+        if (type == fk::DataType::float32) return view<float>();
+        if (type == fk::DataType::float16) return view<fk::half>();
+        return view<fk::bfloat16>();
+    }
+
+    std::uint32_t bits(std::int64_t offset) const {
+        std::uint32_t value = 0;
+        std::memcpy(&value, start() + offset * static_cast<std::int64_t>(width()), width());
+        return value;
+    }
+    double get(std::int64_t offset) const { return format_of(type).decode(bits(offset)); }
+    void set(std::int64_t offset, double value) {
+        std::uint32_t const coded = format_of(type).encode(format_of(type).round(value));
+        std::memcpy(start() + offset * static_cast<std::int64_t>(width()), &coded, width());
+    }
+
+    /// Calls f(offset) for every element, in canonical order.
+    template <class F>
+    void for_each(F f) const {
+        fk::Index<Rank> at{};
+        for (std::int64_t i = 0; i < layout.size(); ++i) {
+            f(layout.offset(at));
+            for (int mode = Rank - 1; mode >= 0 && ++at[mode] == layout.shape[mode]; --mode) at[mode] = 0;
+        }
+    }
+
+    /// Whether no byte but those of the elements has been written; with `all`, none at all.
+    bool untouched(bool all = false) const {
+        std::vector<bool> own(bytes.size());
+        if (!all)
+            for_each([&](std::int64_t offset) {
+                for (std::size_t b = 0; b < width(); ++b) own[first() + static_cast<std::size_t>(offset) * width() + b] = true;
+            });
+        for (std::size_t i = 0; i < bytes.size(); ++i)
+            if (!own[i] && bytes[i] != poison(i)) return false;
+        return true;
+    }
+
+private:
+    int margin, misalign;
+    std::vector<unsigned char> bytes;
+
+    std::size_t width() const { return static_cast<std::size_t>(fk::size_of(type)); }
+    std::size_t first() const { return static_cast<std::size_t>(margin + misalign) * width(); }
+    unsigned char* start() { return bytes.data() + first(); }
+    unsigned char const* start() const { return bytes.data() + first(); }
+
+    /// 0x7fed, a NaN of half and of bfloat16, and 0x7fed7fed, one of float.
+    static unsigned char poison(std::size_t i) { return i % 2 ? 0x7f : 0xed; }
+};
+
+}  // namespace test

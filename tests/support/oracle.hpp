@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "support/bounded.hpp"
+
+/// What every operator computes, one after the other, in double, from its definition. Shares no code with the
+/// library: tensors are dense std::vectors in N, C, H, W order, whatever the layout under test.
+namespace test::oracle {
+
+struct Shape {
+    std::int64_t n, c, h, w;
+    std::int64_t size() const { return n * c * h * w; }
+};
+
+struct Window {
+    std::int64_t r = 1, s = 1;                              // filter
+    std::int64_t top = 0, left = 0, bottom = 0, right = 0;  // padding
+    std::int64_t u = 1, v = 1;                              // stride
+    std::int64_t d = 1, e = 1;                              // dilation
+    std::int64_t groups = 1;
+
+    std::int64_t output_height(std::int64_t h) const { return count(h + top + bottom, (r - 1) * d + 1, u); }
+    std::int64_t output_width(std::int64_t w) const { return count(w + left + right, (s - 1) * e + 1, v); }
+
+private:
+    /// How many windows of `reach` fit into `extent`, one every `step`.
+    static std::int64_t count(std::int64_t extent, std::int64_t reach, std::int64_t step) {
+        std::int64_t windows = 0;
+        for (std::int64_t first = 0; first + reach <= extent; first += step) ++windows;
+        return windows;
+    }
+};
+
+struct Tensor {
+    Shape shape;
+    std::vector<Bounded> at;  // N x C x H x W
+
+    explicit Tensor(Shape shape) : shape(shape), at(static_cast<std::size_t>(shape.size())) {}
+    Tensor(Shape shape, std::vector<double> const& values) : Tensor(shape) {
+        for (std::size_t i = 0; i < at.size(); ++i) at[i].value = values[i];
+    }
+
+    /// The element's channel, and its place in one image.
+    std::size_t channel(std::size_t i) const { return i / (shape.h * shape.w) % shape.c; }
+    std::size_t place(std::size_t i) const { return i % (shape.c * shape.h * shape.w); }
+
+    /// y[i] = f(y[i], i)
+    template <class F>
+    Tensor each(F f) const {
+        Tensor y = *this;
+        for (std::size_t i = 0; i < at.size(); ++i) y.at[i] = f(at[i], i);
+        return y;
+    }
+};
+
+/// Products of integers are summed without error in any order while the sum of magnitudes is at most 2^24;
+/// any other sum of m products is within m half ulps of the sum of magnitudes (Higham 2002, section 3.1).
+inline Tensor conv(Tensor const& x, std::vector<double> const& weights, std::int64_t k, Window const& f) {
+    Shape const in = x.shape;
+    std::int64_t const group_c = in.c / f.groups, group_k = k / f.groups;
+    Tensor y({in.n, k, f.output_height(in.h), f.output_width(in.w)});
+    bool integers = true;
+    for (Bounded v : x.at) integers = integers && v.error == 0 && v.value == std::trunc(v.value);
+    for (double v : weights) integers = integers && v == std::trunc(v);
+    std::size_t out = 0;
+    for (std::int64_t n = 0; n < in.n; ++n)
+        for (std::int64_t channel = 0; channel < k; ++channel)
+            for (std::int64_t p = 0; p < y.shape.h; ++p)
+                for (std::int64_t q = 0; q < y.shape.w; ++q, ++out) {
+                    double sum = 0, magnitude = 0;
+                    for (std::int64_t c = 0; c < group_c; ++c)
+                        for (std::int64_t r = 0; r < f.r; ++r) {
+                            std::int64_t const row = p * f.u + r * f.d - f.top;
+                            if (row < 0 || row >= in.h) continue;
+                            for (std::int64_t s = 0; s < f.s; ++s) {
+                                std::int64_t const column = q * f.v + s * f.e - f.left;
+                                if (column < 0 || column >= in.w) continue;
+                                std::int64_t const from = ((n * in.c + channel / group_k * group_c + c) * in.h + row) * in.w + column;
+                                std::int64_t const tap = ((channel * group_c + c) * f.r + r) * f.s + s;
+                                double const term = x.at[from].value * weights[tap];
+                                sum += term;
+                                magnitude += std::fabs(term);
+                            }
+                        }
+                    bool const exact = integers && magnitude <= 0x1p24;
+                    y.at[out] = {sum, exact ? 0 : (group_c * f.r * f.s + 1) * Bounded::unit * magnitude};
+                }
+    return y;
+}
+
+inline Tensor bias(Tensor const& x, std::vector<double> const& b) {
+    return x.each([&](Bounded v, std::size_t i) { return v + Bounded{b[x.channel(i)]}; });
+}
+
+struct Statistics {
+    std::vector<double> mean, variance, scale, shift;
+    double epsilon;
+};
+
+inline Bounded normalize(Bounded x, Statistics const& s, std::size_t i) {
+    return (x - Bounded{s.mean[i]}) * (Bounded{s.scale[i]} / sqrt(Bounded{s.variance[i]} + Bounded{s.epsilon})) +
+           Bounded{s.shift[i]};
+}
+inline Tensor batch_norm_spatial(Tensor const& x, Statistics const& s) {
+    return x.each([&](Bounded v, std::size_t i) { return normalize(v, s, x.channel(i)); });
+}
+inline Tensor batch_norm_per_activation(Tensor const& x, Statistics const& s) {
+    return x.each([&](Bounded v, std::size_t i) { return normalize(v, s, x.place(i)); });
+}
+
+inline Tensor residual(Tensor const& x, std::vector<double> const& z, double alpha2) {
+    return x.each([&](Bounded v, std::size_t i) { return v + Bounded{alpha2} * Bounded{z[i]}; });
+}
+
+inline Tensor scale(Tensor const& x, double factor) {
+    return x.each([&](Bounded v, std::size_t) { return Bounded{factor} * v; });
+}
+
+/// An activation by name, with the arguments that its mode uses.
+struct Mode {
+    std::string name;
+    double alpha = 0, beta = 0, gamma = 0;
+
+    double operator()(double x) const {
+        if (std::isnan(x)) return x;
+        auto const logistic = [](double v) { return 1 / (1 + std::exp(-v)); };
+        auto const softplus = [](double v) { return v > 40 ? v : std::log1p(std::exp(v)); };
+        bool const lowest = x == -INFINITY;  // where x * f(x) would be infinity * 0
+        if (name == "passthru") return x;
+        if (name == "logistic") return logistic(x);
+        if (name == "tanh") return beta * std::tanh(alpha * x);
+        if (name == "relu") return x > 0 ? x : 0;
+        if (name == "softrelu") return softplus(x);
+        if (name == "abs") return std::fabs(x);
+        if (name == "power") return alpha + beta * x <= 1e-6 ? 0 : std::pow(alpha + beta * x, gamma);
+        if (name == "clippedrelu") return x < 0 ? 0 : x > alpha ? alpha : x;
+        if (name == "leakyrelu") return x > 0 ? x : alpha * x;
+        if (name == "elu") return x > 0 ? x : alpha * std::expm1(x);
+        if (name == "clamp") return x > beta ? beta : x < alpha ? alpha : x;
+        if (name == "gelu") return lowest ? 0 : x * std::erfc(-x / std::sqrt(2.0)) / 2;
+        if (name == "gelutanh") return lowest ? 0 : x * logistic(2 * std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x));
+        if (name == "silu") return lowest ? 0 : x * logistic(x);
+        if (name == "mish") return lowest ? 0 : x * std::tanh(softplus(x));
+        if (name == "hardswish") return x <= -3 ? 0 : x >= 3 ? x : x * (x + 3) / 6;
+        if (name == "hardsigmoid") return std::fmin(std::fmax(alpha * x + beta, 0), 1);
+        if (name == "softsign") return std::isinf(x) ? std::copysign(1, x) : x / (1 + std::fabs(x));
+        throw std::invalid_argument("no activation is named " + name);
+    }
+
+    /// Modes of which float arithmetic makes no more of an exact input than one product.
+    bool piecewise_linear() const {
+        return name == "passthru" || name == "relu" || name == "abs" || name == "clippedrelu" || name == "leakyrelu" ||
+               name == "clamp";
+    }
+
+    /// Over the interval of x, twice for curvature, and 8 ulps for the function itself; gelu's lower tail is known
+    /// to 1e-5 of itself, and is not told from that at x = -8.4 below it.
+    Bounded operator()(Bounded x) const {
+        double const y = (*this)(x.value);
+        double const spread = std::fmax(std::fabs((*this)(x.value + x.error) - y), std::fabs((*this)(x.value - x.error) - y));
+        if (piecewise_linear()) return Bounded::rounded(y, x.error == 0 ? 0 : spread);
+        bool const tail = name.starts_with("gelu") && x.value < -1;
+        double const relative = tail ? 2e-5 : 16 * Bounded::unit, absolute = tail ? 2e-16 : 4 * Bounded::smallest;
+        return {y, 2 * spread + relative * std::fabs(y) + absolute};
+    }
+};
+
+inline Tensor activation(Tensor const& x, Mode const& mode) {
+    return x.each([&](Bounded v, std::size_t) { return mode(v); });
+}
+
+}  // namespace test::oracle

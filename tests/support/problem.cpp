@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+#include "support/problem.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "support/format.hpp"
+#include "support/random.hpp"
+
+namespace test {
+
+namespace {
+
+/// Fills whose every intermediate result is a float: small integers, statistics whose root is a power of two,
+/// factors that are powers of two. Most values are positive, so that a rectifier leaves most outputs standing.
+class Fill {
+public:
+    explicit Fill(Case const& about) : about(about), random(about.seed) {}
+
+    std::vector<double> input(std::int64_t size) { return numbers(size, about.type, -1, largest(), 1); }
+
+    /// Where the seed is even, so many weights are zero that an output takes few bits, those of the type itself
+    /// in most cases; where it is odd, none is, and the exact sum is rounded once.
+    std::vector<double> weights(std::int64_t size) {
+        double const room = about.type == fk::DataType::bfloat16 ? 0x1p8 : about.type == fk::DataType::float16 ? 0x1p11 : 0x1p24;
+        double const dense = static_cast<double>(about.gemm_k()) * mean() * mean();
+        return numbers(size, about.type, -1, largest(), about.seed % 2 || dense < room ? 1 : room / dense);
+    }
+
+    Step step(char letter) {
+        Step step{letter, {}};
+        std::int64_t const places = about.y().c * about.y().h * about.y().w;
+        switch (letter) {
+            case 'B': step.values = numbers(about.y().c, about.parameters, -2, 5, 1); break;
+            case 'N': step.statistics = statistics(about.y().c); break;
+            case 'M': step.statistics = statistics(places); break;
+            case 'R':
+                step.values = numbers(about.y().size(), about.parameters, -2, 5, 1);
+                step.factor = about.real ? real(-2, 2) : random.pick({0.5, 1.0, 2.0});
+                break;
+            case 'S': step.factor = about.real ? real(-2, 2) : random.pick({0.5, 2.0}); break;
+            case 'A': step.mode = mode(); break;
+        }
+        return step;
+    }
+
+private:
+    Case const& about;
+    Random random;
+
+    double real(double low, double high) { return static_cast<float>(low + (high - low) * random.uniform()); }
+
+    /// Of an input or a weight; the square of it times GemmK is within the type's range.
+    std::int64_t largest() const { return std::clamp<std::int64_t>(30000 / about.gemm_k(), 1, 16) >= 16 ? 4 : about.gemm_k() < 7500 ? 2 : 1; }
+    double mean() const { return (static_cast<double>(largest()) + 1) / 2; }
+
+    /// Integers without zeros, at random set to zero but for a share `density`; or reals in [-1, 1).
+    std::vector<double> numbers(std::int64_t size, fk::DataType type, std::int64_t low, std::int64_t high, double density) {
+        std::vector<double> values(static_cast<std::size_t>(size));
+        for (double& value : values) {
+            if (about.real) value = format_of(type).round(2 * random.uniform() - 1);
+            else if (density < 1 && !random.chance(density)) value = 0;
+            else {
+                std::int64_t const integer = random.range(low, high - 1);
+                value = static_cast<double>(integer < 0 ? integer : integer + 1);
+            }
+        }
+        return values;
+    }
+
+    oracle::Statistics statistics(std::int64_t size) {
+        oracle::Statistics s;
+        s.epsilon = about.real ? 1e-5f : 0.25;
+        for (std::int64_t i = 0; i < size; ++i) {
+            double const root = static_cast<double>(random.pick({1, 2, 4}));
+            s.mean.push_back(about.real ? real(-1, 1) : static_cast<double>(random.range(-3, 2)));
+            s.variance.push_back(about.real ? real(0.1, 2) : root * root - s.epsilon);
+            s.scale.push_back(about.real ? real(-2, 2) : random.pick({0.5, 1.0, 2.0, 3.0}));
+            s.shift.push_back(about.real ? real(-1, 1) : static_cast<double>(random.range(-1, 4)));
+        }
+        return s;
+    }
+
+    /// With arguments that are floats, and powers of two where they are factors.
+    oracle::Mode mode() const {
+        static std::map<std::string, oracle::Mode> const arguments = {
+            {"tanh", {"", 0.5, 2}},    {"power", {"", 1, 0.5, 2}}, {"clippedrelu", {"", 50}},
+            {"leakyrelu", {"", 0.25}}, {"elu", {"", 0.5}},         {"clamp", {"", -2, 50}},
+            {"hardsigmoid", {"", 0.125, 0.5}}};
+        auto const found = arguments.find(about.mode);
+        oracle::Mode mode = found == arguments.end() ? oracle::Mode{} : found->second;
+        mode.name = about.mode;
+        return mode;
+    }
+};
+
+}  // namespace
+
+Problem::Problem(Case const& about) : about(about) {
+    Fill fill(this->about);
+    x = fill.input(about.x.size());
+    if (about.has_conv()) weights = fill.weights(about.k * about.gemm_k());
+    for (char letter : about.form)
+        if (letter != 'C') steps.push_back(fill.step(letter));
+}
+
+oracle::Tensor Problem::expected() const {
+    oracle::Tensor y(about.x, x);
+    if (about.has_conv()) y = oracle::conv(y, weights, about.k, about.window);
+    for (Step const& step : steps) switch (step.letter) {
+        case 'B': y = oracle::bias(y, step.values); break;
+        case 'N': y = oracle::batch_norm_spatial(y, step.statistics); break;
+        case 'M': y = oracle::batch_norm_per_activation(y, step.statistics); break;
+        case 'R': y = oracle::residual(y, step.values, step.factor); break;
+        case 'S': y = oracle::scale(y, step.factor); break;
+        case 'A': y = oracle::activation(y, step.mode); break;
+    }
+    return y;
+}
+
+std::string unfit(oracle::Tensor const& expected) {
+    std::size_t zeros = 0;
+    std::map<double, std::size_t> count;
+    for (Bounded const& y : expected.at) zeros += y.value == 0, ++count[y.value];
+    std::size_t const all = expected.at.size();
+    if (all == 0) return "no outputs";
+    if (2 * zeros > all) return "outputs are mostly zeros: " + std::to_string(zeros) + " of " + std::to_string(all);
+    for (auto const& [value, times] : count)
+        if (all >= 16 && 4 * times > 3 * all) return "outputs are mostly " + std::to_string(value);
+    return "";
+}
+
+}  // namespace test

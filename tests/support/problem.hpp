@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "support/case.hpp"
+#include "support/oracle.hpp"
+
+namespace test {
+
+/// The run-time arguments of one operator of the epilogue, whichever it is.
+struct Step {
+    char letter;                     // of Case::form
+    std::vector<double> values{};    // bias, or z in canonical order
+    double factor = 1;               // alpha2, or the scale's factor
+    oracle::Statistics statistics{};
+    oracle::Mode mode{};
+};
+
+/// A case with its numbers.
+struct Problem {
+    Case about;
+    std::vector<double> x, weights;  // in canonical order
+    std::vector<Step> steps;         // what follows the Conv, in order
+
+    explicit Problem(Case const& about);
+
+    oracle::Tensor expected() const;
+};
+
+/// What is wrong with the test itself: an expectation that is mostly zeros or mostly one value proves little.
+/// Empty where it is fit for use.
+std::string unfit(oracle::Tensor const& expected);
+
+}  // namespace test
