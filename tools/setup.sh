@@ -32,12 +32,13 @@ logged() {
 }
 
 apt_get() {
-    logged as_root env DEBIAN_FRONTEND=noninteractive apt-get -y -q "$@" || fail "apt-get failed: see build/apt.log"
+    logged as_root env DEBIAN_FRONTEND=noninteractive apt-get -y -q -o Dpkg::Use-Pty=0 "$@" ||
+        fail "apt-get failed: see build/apt.log"
 }
 
 # A command by its name, a file by its absolute path.
 present() {
-    [[ -e $1 ]] || command -v "$1" >/dev/null
+    if [[ $1 == /* ]]; then [[ -e $1 ]]; else command -v "$1" >/dev/null; fi
 }
 
 # install PACKAGE=NAME...: installs each package whose command or file is not present.
@@ -55,8 +56,8 @@ install() {
 }
 
 has_catch2() {
-    local prefix
-    for prefix in ${CMAKE_PREFIX_PATH//:/ } "$packages/usr" /usr/local /usr; do
+    local prefix prefixes=${CMAKE_PREFIX_PATH:-}
+    for prefix in ${prefixes//:/ } "$packages/usr" /usr/local /usr; do
         [[ -e $prefix/include/catch2/catch_test_macros.hpp ]] && return
     done
     return 1
