@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <fmt/core.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// 8 x 8 pixels, row by row, 0 (paper) to 1 (ink), and the digit that was meant.
+struct Image {
+    int label;
+    std::array<float, 64> pixels;
+};
+
+/// The third of digits.txt that training never saw: every image whose index leaves 2 when divided by 3.
+inline std::vector<Image> held_out_images(std::filesystem::path const& path) {
+    constexpr int total = 1797;
+    std::ifstream file(path);
+    if (!file) throw std::runtime_error(fmt::format("cannot open {}", path.string()));
+    std::vector<Image> images;
+    int count = 0;
+    for (std::string line; std::getline(file, line); ++count) {
+        bool good = line.size() == 66 && line[0] >= '0' && line[0] <= '9' && line[1] == ' ';
+        Image image{line.empty() ? 0 : line[0] - '0', {}};
+        for (int i = 0; good && i < 64; ++i) {
+            auto const level = std::string_view("0123456789abcdefg").find(line[2 + i]);
+            good = level != std::string_view::npos;
+            image.pixels[i] = static_cast<float>(level) / 16.0f;
+        }
+        if (!good)
+            throw std::runtime_error(fmt::format("{}:{}: expected a digit, a space and 64 of 0-9a-g, got '{}'",
+                                                 path.string(), count + 1, line));
+        if (count % 3 == 2) images.push_back(image);
+    }
+    if (count != total)
+        throw std::runtime_error(fmt::format("{}: expected {} images, got {}", path.string(), total, count));
+    return images;
+}
+
+/// The images beside each other, two characters a pixel, under their captions.
+inline void draw(std::vector<Image> const& images, std::vector<std::string> const& captions) {
+    for (auto const& caption : captions) fmt::print("  {:<16}", caption);
+    fmt::print("\n");
+    for (int row = 0; row < 8; ++row) {
+        for (auto const& image : images) {
+            fmt::print("  ");
+            for (int column = 0; column < 8; ++column) {
+                constexpr std::array shades{"  ", "░░", "▒▒", "▓▓", "██"};
+                fmt::print("{}", shades[static_cast<int>(image.pixels[8 * row + column] * 4 + 0.5f)]);
+            }
+        }
+        fmt::print("\n");
+    }
+    fmt::print("\n");
+}
