@@ -37,10 +37,11 @@ FUSEKIT_HD constexpr auto prepare_op(std::int64_t k, int step, int count, typena
         constexpr int fields = sizeof(typename Op::template Prepared<float>) / sizeof(float);
         struct Scalars { float field[fields]; };
         struct Vectors { V field[fields]; } vectors{};
-        for (int lane = 0; lane < lanes_of<V>; ++lane) {
-            int const at = lane < count ? lane : count - 1;
-            auto const scalars = std::bit_cast<Scalars>(Op::prepare(k + at * step, args));
-            for (int i = 0; i < fields; ++i) vectors.field[i][lane] = scalars.field[i];
+        for (int lane = 0; lane < (step == 0 ? 1 : lanes_of<V>); ++lane) {
+            auto const scalars = std::bit_cast<Scalars>(Op::prepare(k + step * (lane < count ? lane : count - 1), args));
+            for (int i = 0; i < fields; ++i)
+                if (step == 0) vectors.field[i] = V{} + scalars.field[i];
+                else vectors.field[i][lane] = scalars.field[i];
         }
         return std::bit_cast<typename Op::template Prepared<V>>(vectors);
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 
 #include "fusekit/tensor/filter.hpp"
 #include "fusekit/tensor/view.hpp"
@@ -30,7 +31,30 @@ struct ConvProblem {
     std::int64_t column(std::int64_t q, int s) const {
         return q * filter.step[1] - filter.before[1] + std::int64_t{s} * filter.spread[1];
     }
+
+    bool inside(std::int64_t h, std::int64_t w) const {
+        return h >= 0 && h < x.layout.shape[2] && w >= 0 && w < x.layout.shape[3];
+    }
 };
+
+template <Element T>
+struct ConvAndOutput {
+    ConvProblem<T> conv;
+    TensorView<T> y;
+};
+
+/// A 1x1 convolution of planes without gaps, with each plane as one long row; any other convolution as it is.
+template <Element T>
+ConvAndOutput<T> flattened(ConvProblem<T> const& conv, TensorView<T> const& y) {
+    auto const has_gaps = [](Layout<4> const& layout) { return layout.stride[2] != layout.shape[3] * layout.stride[3]; };
+    ConvAndOutput<T> flat{conv, y};
+    if (conv.filter != fusekit::filter(1, 1).groups(conv.filter.group_count) || has_gaps(conv.x.layout) || has_gaps(y.layout))
+        return flat;
+    for (Layout<4>* layout : {&flat.conv.x.layout, &flat.y.layout})
+        layout->shape = {{layout->shape[0], layout->shape[1], 1, layout->shape[2] * layout->shape[3]}};
+    flat.conv.y = flat.y.layout.shape;
+    return flat;
+}
 
 /// One output pixel.
 struct Pixel {

@@ -20,6 +20,13 @@ struct Segment {
     std::int64_t length;
 };
 
+/// Asks for the first lines of a tile's rows: short rows end before the processor's own prefetcher has seen them.
+inline void prefetch(Segment const& segment) {
+    constexpr int most = 256, line = 16;  // floats
+    for (float const* row : segment.row)
+        for (int k = 0; k < most && k < segment.length; k += line) __builtin_prefetch(row + k);
+}
+
 /// accumulator[i][j] = sum over k of row i at k * column j at k, for one register tile.
 struct Accumulator {
     Vector value[tile_rows][tile_vectors];

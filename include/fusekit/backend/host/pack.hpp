@@ -1,35 +1,25 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm>
-
 #include "fusekit/backend/host/conv_problem.hpp"
 #include "fusekit/backend/host/gemm.hpp"
+#include "fusekit/backend/host/integer.hpp"
 
 namespace fusekit::host {
 
-/// Copies `count` <= tile_columns neighbouring elements as floats; as few vector moves as they take, overlapping.
+inline void fill_zero(float* to, std::int64_t count) { std::memset(to, 0, static_cast<std::size_t>(count) * sizeof(float)); }
+
+/// Neighbouring elements as floats.
 template <Element T>
-void copy_run(float* to, T const* from, int count) {
+void copy_floats(float* to, T const* from, std::int64_t count) {
+    std::int64_t i = 0;
+    for (; i + lanes <= count; i += lanes) store(to + i, load(from + i));
     if constexpr (std::same_as<T, float>) {
         using Quad [[gnu::vector_size(16)]] = float;
-        if (count >= 2 * lanes) {
-            for (int i = 0; i + lanes <= count; i += lanes) store(to + i, load(from + i));
-            store(to + count - lanes, load(from + count - lanes));
-        } else if (count >= lanes) {
-            store(to, load(from));
-            store(to + count - lanes, load(from + count - lanes));
-        } else if (count >= 4) {
-            for (int i = 0; i + 4 <= count; i += 4) std::memcpy(to + i, from + i, sizeof(Quad));
-            std::memcpy(to + count - 4, from + count - 4, sizeof(Quad));
-        } else {
-            for (int i = 0; i < count; ++i) to[i] = from[i];
-        }
-    } else {
-        int i = 0;
-        for (; i + lanes <= count; i += lanes) store(to + i, load(from + i));
-        for (; i < count; ++i) to[i] = from[i];
+        if (count >= lanes) return i < count ? store(to + count - lanes, load(from + count - lanes)) : void();
+        for (; i + 4 <= count; i += 4) std::memcpy(to + i, from + i, sizeof(Quad));
     }
+    for (; i < count; ++i) to[i] = from[i];
 }
 
 /// Filters k0 ... k0 + tile_columns - 1 side by side: panel[(t C + c)][column], zero past `k_end`.
@@ -41,7 +31,7 @@ void pack_filter_panel(float* panel, ConvProblem<T> const& conv, std::int64_t k0
     for (int r = 0; r < conv.filter.size[0]; ++r)
         for (int s = 0; s < conv.filter.size[1]; ++s)
             for (std::int64_t c0 = 0; c0 < channels; c0 += block) {
-                std::int64_t const c_end = std::min(c0 + block, channels);
+                std::int64_t const c_end = min(c0 + block, channels);
                 float* const to = panel + ((std::int64_t{r} * conv.filter.size[1] + s) * channels) * tile_columns;
                 for (int column = 0; column < tile_columns; ++column) {
                     if (k0 + column >= k_end) {
@@ -54,9 +44,18 @@ void pack_filter_panel(float* panel, ConvProblem<T> const& conv, std::int64_t k0
             }
 }
 
+/// Whether each filter lies in memory as one row in this order of GemmK.
+template <Element T>
+bool filter_is(ConvProblem<T> const& conv, GemmKOrder order) {
+    Index<4> const shape = conv.w.layout.shape, stride = conv.w.layout.stride;
+    return (shape[1] == 1 || stride[1] == order.channel) && (shape[3] == 1 || stride[3] == order.tap) &&
+           (shape[2] == 1 || stride[2] == order.tap * shape[3]);
+}
+
 /// Filter k as one row of floats, in the given order of GemmK.
 template <Element T>
 void pack_filter_row(float* row, ConvProblem<T> const& conv, std::int64_t k, GemmKOrder order) {
+    if (filter_is(conv, order)) return copy_floats(row, &conv.w(k, 0, 0, 0), conv.gemm_k());
     for (std::int64_t c = 0; c < conv.group_c(); ++c)
         for (int r = 0; r < conv.filter.size[0]; ++r)
             for (int s = 0; s < conv.filter.size[1]; ++s)
@@ -70,64 +69,63 @@ void pack_pixel_row(float* row, ConvProblem<T> const& conv, Pixel const& at, std
     for (int r = 0; r < conv.filter.size[0]; ++r)
         for (int s = 0; s < conv.filter.size[1]; ++s, row += channels) {
             std::int64_t const h = conv.row(at.p, r), w = conv.column(at.q, s);
-            if (h < 0 || h >= conv.x.layout.shape[2] || w < 0 || w >= conv.x.layout.shape[3]) {
-                std::fill_n(row, channels, 0.0f);
+            if (!conv.inside(h, w)) {
+                fill_zero(row, channels);
                 continue;
             }
             T const* const from = &conv.x(at.n, c0, h, w);
-            std::int64_t c = 0;
-            if (stride == 1)
-                for (; c + lanes <= channels; c += lanes) store(row + c, load(from + c));
-            for (; c < channels; ++c) row[c] = from[c * stride];
+            if (stride == 1) copy_floats(row, from, channels);
+            else for (std::int64_t c = 0; c < channels; ++c) row[c] = from[c * stride];
         }
 }
 
-/// Pixels of a panel that lie in one row of one image.
+/// Neighbouring pixels in one row of one image: `count` of them, from pixel `first` of an item on.
 struct Run {
     Pixel at;
-    int lane, count;
+    int first, count;
 };
 
-/// Splits pixels m ... m + tile_columns - 1, but those past the last one, into runs. Returns how many there are.
+/// The windows of neighbouring pixels side by side: panels[pixel / columns][k of GemmK][pixel % columns], columns
+/// being tile_columns. Taps outside x are zero.
+///
+/// Channels are the outer loop, so that what one channel's plane gives to all panels is read in one stretch.
 template <Element T>
-int split_into_runs(Run (&runs)[tile_columns], ConvProblem<T> const& conv, std::int64_t m) {
-    int const total = static_cast<int>(std::min<std::int64_t>(tile_columns, conv.pixels() - m));
-    int found = 0;
-    for (int lane = 0; lane < total;) {
-        Pixel const at = pixel_at(conv, m + lane);
-        int const count = static_cast<int>(std::min<std::int64_t>(total - lane, conv.y[3] - at.q));
-        runs[found++] = {at, lane, count};
-        lane += count;
-    }
-    return found;
-}
-
-/// The windows of neighbouring pixels side by side: panel[k of GemmK][lane], taps outside x zero.
-template <Element T>
-void pack_pixel_panel(float* panel, ConvProblem<T> const& conv, std::int64_t c0, GemmKOrder order, Run const* runs,
-                      int run_count) {
+void pack_pixel_panels(float* panels, ConvProblem<T> const& conv, std::int64_t c0, GemmKOrder order, Run const& run) {
     auto const& stride = conv.x.layout.stride;
     std::int64_t const step = stride[3] * conv.filter.step[1], width = conv.x.layout.shape[3];
-    Run const& last = runs[run_count - 1];
-    if (last.lane + last.count < tile_columns) std::fill_n(panel, conv.gemm_k() * tile_columns, 0.0f);
-    for (Run const* run = runs; run != runs + run_count; ++run)
-        for (int r = 0; r < conv.filter.size[0]; ++r)
-            for (int s = 0; s < conv.filter.size[1]; ++s) {
-                std::int64_t const h = conv.row(run->at.p, r), w = conv.column(run->at.q, s);
-                int begin = 0, end = run->count;  // lanes of the run whose tap is inside x
-                if (h < 0 || h >= conv.x.layout.shape[2]) end = 0;
-                while (begin < end && w + std::int64_t{begin} * conv.filter.step[1] < 0) ++begin;
-                while (begin < end && w + std::int64_t{end - 1} * conv.filter.step[1] >= width) --end;
-                float* to = panel + (std::int64_t{r} * conv.filter.size[1] + s) * order.tap * tile_columns + run->lane;
-                T const* from = end ? conv.x.data + conv.x.layout.offset({{run->at.n, c0, h, 0}}) + w * stride[3] : nullptr;
-                for (std::int64_t c = 0; c < conv.group_c(); ++c, to += order.channel * tile_columns) {
-                    for (int i = 0; i < begin; ++i) to[i] = 0;
-                    if (step == 1) copy_run(to + begin, from + begin, end - begin);
-                    else for (int i = begin; i < end; ++i) to[i] = from[i * step];
-                    for (int i = std::max(begin, end); i < run->count; ++i) to[i] = 0;
-                    if (end) from += stride[1];
+    std::int64_t const panel_floats = conv.gemm_k() * tile_columns;
+    auto const each_piece = [&](int begin, int end, auto const& copy) {  // (pixel of the run, length) within one panel
+        for (int i = begin; i < end;) {
+            int const lane = (run.first + i) % tile_columns;
+            int const count = static_cast<int>(min(tile_columns - lane, end - i));
+            copy((run.first + i) / tile_columns * panel_floats + lane, i, count);
+            i += count;
+        }
+    };
+    for (int r = 0; r < conv.filter.size[0]; ++r)
+        for (int s = 0; s < conv.filter.size[1]; ++s) {
+            std::int64_t const h = conv.row(run.at.p, r), w = conv.column(run.at.q, s);
+            int begin = 0, end = h < 0 || h >= conv.x.layout.shape[2] ? 0 : run.count;  // pixels whose tap is inside x
+            while (begin < end && w + std::int64_t{begin} * conv.filter.step[1] < 0) ++begin;
+            while (begin < end && w + std::int64_t{end - 1} * conv.filter.step[1] >= width) --end;
+            std::int64_t const offset =
+                run.at.n * stride[0] + c0 * stride[1] + h * stride[2] + (w + std::int64_t{begin} * conv.filter.step[1]) * stride[3];
+            for (std::int64_t c = 0; c < conv.group_c(); ++c) {
+                float* const to = panels + (c * order.channel + (r * conv.filter.size[1] + s) * order.tap) * tile_columns;
+                auto const zero = [&](std::int64_t at, int, int count) { fill_zero(to + at, count); };
+                if (begin > 0) each_piece(0, begin, zero);
+                if (end < run.count) each_piece(begin > end ? begin : end, run.count, zero);
+                if (begin >= end) continue;
+                T const* const from = conv.x.data + offset + c * stride[1];
+                if (step == 1) {
+                    each_piece(begin, end, [&](std::int64_t at, int i, int count) { copy_floats(to + at, from + (i - begin), count); });
+                } else {
+                    each_piece(begin, end, [&](std::int64_t at, int i, int count) {
+                        for (int j = 0; j < count; ++j) to[at + j] = from[(i - begin + j) * step];
+                    });
                 }
             }
+        }
 }
 
 }  // namespace fusekit::host

@@ -10,6 +10,7 @@ namespace fusekit::host {
 enum class Axis { channel, pixel };
 
 /// Where the lanes of one vector are in the output: what a Located operator gets in place of an OutputCoord.
+/// Along pixels, first.q may pass the end of its row: it then means the rows below.
 template <Axis axis>
 struct Place {
     OutputCoord first;
@@ -21,41 +22,35 @@ struct Place {
         if constexpr (axis == Axis::channel) {
             at.k += i;
         } else {
-            std::int64_t const column = at.q + i;
-            at.p += column / q;
-            at.q = column % q;
+            at.p += (first.q + i) / q;
+            at.q = (first.q + i) % q;
         }
         return at;
     }
 
     /// The elements of `view` at the lanes' places; zero in lanes that are not in use.
     Vector load(AnyView<4> const& view) const {
-        std::int64_t const offset = view.layout.offset({{first.n, first.k, first.p, first.q}});
         switch (view.type) {
-            case DataType::float16: return load(view, view.float16 + offset);
-            case DataType::bfloat16: return load(view, view.bfloat16 + offset);
-            default: return load(view, view.float32 + offset);
+            case DataType::float16: return load(view.layout, view.float16 + first.n * view.layout.stride[0]);
+            case DataType::bfloat16: return load(view.layout, view.bfloat16 + first.n * view.layout.stride[0]);
+            default: return load(view.layout, view.float32 + first.n * view.layout.stride[0]);
         }
     }
-    Vector load(TensorView<float const, 3> const& view) const { return load(view, &view(first.k, first.p, first.q)); }
+    Vector load(TensorView<float const, 3> const& view) const { return load(view.layout, view.data); }
 
 private:
-    template <class View, Element T>
-    Vector load(View const& view, T const* at) const {
-        constexpr int rank = decltype(view.layout)::rank;
-        auto const& stride = view.layout.stride;
-        if constexpr (axis == Axis::channel) {
-            return host::load(at, stride[rank - 3], count);
-        } else {
-            if (first.q + count <= q || stride[rank - 2] == q * stride[rank - 1])
-                return host::load(at, stride[rank - 1], count);
-            Vector v{};
-            for (int i = 0; i < count; ++i) {
-                OutputCoord const there = lane(i);
-                v[i] = at[(there.p - first.p) * stride[rank - 2] + (there.q - first.q) * stride[rank - 1]];
-            }
-            return v;
+    template <int Rank, Element T>
+    Vector load(Layout<Rank> const& layout, T const* image) const {
+        std::int64_t const k = layout.stride[Rank - 3], row = layout.stride[Rank - 2], column = layout.stride[Rank - 1];
+        T const* const at = image + first.k * k + first.p * row + first.q * column;
+        if constexpr (axis == Axis::channel) return host::load(at, k, count);
+        if (row == q * column) return host::load(at, column, count);
+        Vector v{};
+        for (int i = 0; i < count; ++i) {
+            OutputCoord const there = lane(i);
+            v[i] = image[there.k * k + there.p * row + there.q * column];
         }
+        return v;
     }
 };
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm>
-
 #include "fusekit/backend/host/device.hpp"
+#include "fusekit/backend/host/integer.hpp"
 #include "fusekit/backend/host/place.hpp"
 
 namespace fusekit::host {
@@ -21,16 +20,16 @@ void pointwise_channel_lanes(Device::Turn& turn, TensorView<T const> const& x, T
                              typename Epilogue::Args const& args) {
     using State = typename Epilogue::template State<Vector>;
     Index<4> const shape = y.layout.shape;
-    std::int64_t const vectors = (shape[1] + lanes - 1) / lanes;
-    auto* const states = reinterpret_cast<State*>(turn.scratch(vectors * std::int64_t{sizeof(State)} / 4 + 1));
-    auto const used = [&](std::int64_t k) { return static_cast<int>(std::min<std::int64_t>(lanes, shape[1] - k)); };
+    std::int64_t const vectors = divide_up(shape[1], lanes);
+    auto* const states = reinterpret_cast<State*>(turn.scratch(divide_up(vectors * std::int64_t{sizeof(State)}, sizeof(float))));
+    auto const used = [&](std::int64_t k) { return static_cast<int>(min(lanes, shape[1] - k)); };
     for (std::int64_t v = 0; v < vectors; ++v)
         states[v] = Epilogue::template prepare<Vector>(v * lanes, 1, used(v * lanes), args);
 
     std::int64_t const pixels = shape[0] * shape[2] * shape[3];
-    std::int64_t const block = std::max<std::int64_t>(1, detail::pointwise_item / shape[1]);
-    turn.parallel_for((pixels + block - 1) / block, [&](std::int64_t item, int) {
-        std::int64_t const end = std::min(pixels, (item + 1) * block);
+    std::int64_t const block = max(1, detail::pointwise_item / shape[1]);
+    turn.parallel_for(divide_up(pixels, block), [&](std::int64_t item, int) {
+        std::int64_t const end = min(pixels, (item + 1) * block);
         for (std::int64_t m = item * block; m < end; ++m) {
             OutputCoord at{m / (shape[2] * shape[3]), 0, m / shape[3] % shape[2], m % shape[3]};
             T const* const from = &x(at.n, 0, at.p, at.q);
@@ -53,16 +52,16 @@ void pointwise_pixel_lanes(Device::Turn& turn, TensorView<T const> const& x, Ten
     auto const flat = [&](auto const& view) { return view.layout.stride[2] == shape[3] * view.layout.stride[3]; };
     bool const whole = flat(x) && flat(y);
     std::int64_t const rows = whole ? 1 : shape[2], columns = whole ? shape[2] * shape[3] : shape[3];
-    std::int64_t const all_rows = shape[0] * shape[1] * rows, block = std::max<std::int64_t>(1, detail::pointwise_item / columns);
-    turn.parallel_for((all_rows + block - 1) / block, [&](std::int64_t item, int) {
-        std::int64_t const end = std::min(all_rows, (item + 1) * block);
+    std::int64_t const all_rows = shape[0] * shape[1] * rows, block = max(1, detail::pointwise_item / columns);
+    turn.parallel_for(divide_up(all_rows, block), [&](std::int64_t item, int) {
+        std::int64_t const end = min(all_rows, (item + 1) * block);
         for (std::int64_t row = item * block; row < end; ++row) {
             OutputCoord at{row / (shape[1] * rows), row / rows % shape[1], row % rows, 0};
             auto const state = Epilogue::template prepare<Vector>(at.k, 0, lanes, args);
             T const* const from = &x(at.n, at.k, at.p, 0);
             T* const to = &y(at.n, at.k, at.p, 0);
             for (; at.q < columns; at.q += lanes) {
-                int const count = static_cast<int>(std::min<std::int64_t>(lanes, columns - at.q));
+                int const count = static_cast<int>(min(lanes, columns - at.q));
                 Vector const v = load(from + at.q * x.layout.stride[3], x.layout.stride[3], count);
                 store(to + at.q * y.layout.stride[3], y.layout.stride[3], count,
                       Epilogue::apply(v, Place<Axis::pixel>{at, count, shape[3]}, state, args));

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/backend/host/implicit_gemm.hpp"
+#include "fusekit/backend/host/conv_channel_lanes.hpp"
+#include "fusekit/backend/host/conv_pixel_lanes.hpp"
+#include "fusekit/backend/host/depthwise.hpp"
 #include "fusekit/backend/host/pointwise.hpp"
 #include "fusekit/plan/plan.hpp"
 
@@ -25,8 +27,16 @@ void Device::run(Bound const& bound, TensorView<T const> const& x, TensorView<T>
     Turn turn(*this);
     if constexpr (Plan::has_conv) {
         ConvProblem<T> const conv{x, detail::typed<T>(bound.head.weights), y.layout.shape, Plan::Head::geometry(bound.head)};
-        if (y.layout.stride[1] == 1 && y.layout.shape[1] > 1) conv_channel_lanes<Epilogue>(turn, conv, bound.epilogue, y);
-        else conv_pixel_lanes<Epilogue>(turn, conv, bound.epilogue, y);
+        bool const channel_lanes = y.layout.stride[1] == 1 && y.layout.shape[1] > 1;
+        if (conv.group_c() == 1 && conv.group_k() == 1 && conv.groups() > 1) {
+            if (channel_lanes) Depthwise<Epilogue, T, Axis::channel>(turn, conv, bound.epilogue, y).run();
+            else Depthwise<Epilogue, T, Axis::pixel>(turn, conv, bound.epilogue, y).run();
+        } else if (channel_lanes) {
+            ConvChannelLanes<Epilogue, T>(turn, conv, bound.epilogue, y).run();
+        } else {
+            auto const flat = flattened(conv, y);
+            ConvPixelLanes<Epilogue, T>(turn, flat.conv, bound.epilogue, flat.y, y.layout.shape[3]).run();
+        }
     } else {
         pointwise<Epilogue>(turn, x, y, bound.epilogue);
     }

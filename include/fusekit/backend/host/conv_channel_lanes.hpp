@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/host/device.hpp"
+#include "fusekit/backend/host/pack.hpp"
+#include "fusekit/backend/host/place.hpp"
+#include "fusekit/backend/host/tiling.hpp"
+
+namespace fusekit::host {
+
+/// Implicit GEMM for channels-last outputs: the lanes of a register tile are output channels, its rows pixels.
+///
+/// The filters are packed into panels once a run. A tile's rows, the windows of its pixels, are read where they
+/// lie when few panels use them, and packed, then used by all panels, otherwise.
+template <class Epilogue, Element T>
+class ConvChannelLanes {
+public:
+    ConvChannelLanes(Device::Turn& turn, ConvProblem<T> const& conv, typename Epilogue::Args const& args,
+                     TensorView<T> const& y)
+        : turn(turn), conv(conv), args(args), y(y) {}
+
+    void run() {
+        std::int64_t const zeros = round_up(group_c, 16), filter_floats = conv.groups() * panels * panel_floats;
+        filters = turn.scratch(filter_floats + zeros + turn.threads() * thread_floats);
+        zero = filters + filter_floats;
+        fill_zero(zero, zeros);
+        turn.parallel_for(conv.groups() * panels, [this](std::int64_t item, int) {
+            std::int64_t const k0 = item / panels * group_k + item % panels * tile_columns;
+            pack_filter_panel(filters + item * panel_floats, conv, k0, (item / panels + 1) * group_k);
+        });
+        turn.parallel_for(divide_up(tiles, block) * conv.groups(), [this, zeros](std::int64_t item, int thread) {
+            float* const scratch = zero + zeros + thread * thread_floats;
+            Item const work{item % conv.groups(), item / conv.groups() * block,
+                            min(block, tiles - item / conv.groups() * block), reinterpret_cast<Segment*>(scratch),
+                            reinterpret_cast<Row*>(scratch + segment_floats), scratch + segment_floats + row_floats};
+            gather(work);
+            for (std::int64_t panel = 0; panel < panels; ++panel) multiply(work, panel);
+        });
+    }
+
+private:
+    struct Row {
+        Pixel at;
+        T* y;  ///< of channel 0
+    };
+
+    /// `count` tiles from `first` on, in one group.
+    struct Item {
+        std::int64_t group, first, count;
+        Segment* segments;  // (count, segments_per_tile)
+        Row* rows;          // (count, tile_rows)
+        float* packed;      // (count, tile_rows, row_stride)
+    };
+
+    Device::Turn& turn;
+    ConvProblem<T> const& conv;
+    typename Epilogue::Args const& args;
+    TensorView<T> const& y;
+
+    std::int64_t const gemm_k = conv.gemm_k(), group_c = conv.group_c(), group_k = conv.group_k();
+    std::int64_t const panels = divide_up(group_k, tile_columns), panel_floats = gemm_k * tile_columns;
+    std::int64_t const tiles = divide_up(conv.pixels(), tile_rows), row_stride = packed_row_stride(gemm_k);
+    bool const direct = std::same_as<T, float> && conv.x.layout.stride[1] == 1 && group_c >= 4 &&
+                        (panels <= 8 || (conv.taps() > 1 && apart_in_cache(conv.x.layout.stride[3])));
+    std::int64_t const segments_per_tile = direct ? conv.taps() : 1;
+    std::int64_t const row_bytes = (direct ? group_c : row_stride) * tile_rows * std::int64_t{sizeof(float)};
+    std::int64_t const block = tiles_per_item(tiles, clamp(item_bytes / row_bytes, 4, 32), turn.threads());
+    std::int64_t const segment_floats = round_up(block * segments_per_tile * std::int64_t{sizeof(Segment)}, 64) / 4;
+    std::int64_t const row_floats = round_up(block * tile_rows * std::int64_t{sizeof(Row)}, 64) / 4;
+    std::int64_t const thread_floats = segment_floats + row_floats + (direct ? 0 : block * tile_rows * row_stride);
+    float* filters = nullptr;
+    float* zero = nullptr;
+
+    /// Finds, or packs, the rows of an item's tiles. Rows past the last pixel repeat it.
+    void gather(Item const& work) const {
+        for (std::int64_t r = 0; r < work.count * tile_rows; ++r) {
+            std::int64_t const tile = r / tile_rows, i = r % tile_rows;
+            Pixel const at = pixel_at(conv, min(work.first * tile_rows + r, conv.pixels() - 1));
+            work.rows[r] = {at, &y(at.n, 0, at.p, at.q)};
+            Segment* const segments = work.segments + tile * segments_per_tile;
+            if (direct) {
+                point_at_window(segments, static_cast<int>(i), at, work.group * group_c);
+            } else {
+                float* const row = work.packed + r * row_stride;
+                pack_pixel_row(row, conv, at, work.group * group_c);
+                segments->row[i] = row;
+                segments->length = gemm_k;
+            }
+        }
+    }
+
+    void point_at_window(Segment* segment, int i, Pixel const& at, std::int64_t c0) const {
+        if constexpr (std::same_as<T, float>)
+            for (int r = 0; r < conv.filter.size[0]; ++r)
+                for (int s = 0; s < conv.filter.size[1]; ++s, ++segment) {
+                    std::int64_t const h = conv.row(at.p, r), w = conv.column(at.q, s);
+                    segment->row[i] = conv.inside(h, w) ? &conv.x(at.n, c0, h, w) : zero;
+                    segment->length = group_c;
+                }
+    }
+
+    void multiply(Item const& work, std::int64_t panel) const {
+        std::int64_t const k0 = work.group * group_k + panel * tile_columns, k_end = (work.group + 1) * group_k;
+        typename Epilogue::template State<Vector> state[tile_vectors];
+        int used[tile_vectors];
+        for (int j = 0; j < tile_vectors; ++j) {
+            used[j] = static_cast<int>(clamp(k_end - (k0 + j * lanes), 0, lanes));
+            if (used[j]) state[j] = Epilogue::template prepare<Vector>(k0 + j * lanes, 1, used[j], args);
+        }
+        float const* const filter = filters + (work.group * panels + panel) * panel_floats;
+        for (std::int64_t t = 0; t < work.count; ++t) {
+            if (t + 1 < work.count) prefetch(work.segments[(t + 1) * segments_per_tile]);
+            Accumulator sum;
+            gemm_tile(sum, work.segments + t * segments_per_tile, segments_per_tile, filter);
+            Row const* const rows = work.rows + t * tile_rows;
+            std::int64_t const row_count = min(tile_rows, conv.pixels() - (work.first + t) * tile_rows);
+            for (int i = 0; i < row_count; ++i)
+                for (int j = 0; j < tile_vectors && used[j]; ++j) {
+                    std::int64_t const k = k0 + j * lanes;
+                    Place<Axis::channel> const at{{rows[i].at.n, k, rows[i].at.p, rows[i].at.q}, used[j], conv.y[3]};
+                    store(rows[i].y + k, 1, used[j], Epilogue::apply(sum.value[i][j], at, state[j], args));
+                }
+        }
+    }
+};
+
+}  // namespace fusekit::host

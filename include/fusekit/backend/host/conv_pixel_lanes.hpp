@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/host/device.hpp"
+#include "fusekit/backend/host/pack.hpp"
+#include "fusekit/backend/host/place.hpp"
+#include "fusekit/backend/host/tiling.hpp"
+
+namespace fusekit::host {
+
+/// Implicit GEMM for every other output: the lanes of a register tile are pixels, its rows output channels.
+///
+/// A thread packs the windows of a few pixels at a time into panels and runs all filters over them. Float filters
+/// whose taps lie together are read where they lie, others are packed once a run.
+template <class Epilogue, Element T>
+class ConvPixelLanes {
+public:
+    ConvPixelLanes(Device::Turn& turn, ConvProblem<T> const& conv, typename Epilogue::Args const& args,
+                   TensorView<T> const& y, std::int64_t columns)
+        : turn(turn), conv(conv), args(args), y(y), columns(columns) {}
+
+    void run() {
+        std::int64_t const filter_floats = direct ? 0 : conv.y[1] * row_stride;
+        filters = turn.scratch(filter_floats + turn.threads() * block * panel_floats);
+        if (!direct)
+            turn.parallel_for(conv.y[1], [this](std::int64_t k, int) {
+                pack_filter_row(filters + k * row_stride, conv, k, order);
+            });
+        turn.parallel_for(divide_up(panels, block) * conv.groups(), [&](std::int64_t item, int thread) {
+            std::int64_t const group = item % conv.groups(), first = item / conv.groups() * block;
+            Item work{group, min(block, panels - first), filters + filter_floats + thread * block * panel_floats, {}, 0};
+            gather(work, first * tile_columns);
+            for (std::int64_t k = 0; k < group_k; k += tile_rows) multiply(work, k);
+        });
+    }
+
+private:
+    static constexpr int most_panels = 8;
+
+    /// `count` panels of pixels, in one group.
+    struct Item {
+        std::int64_t group, count;
+        float* windows;  // (count, gemm_k, tile_columns)
+        Run runs[most_panels * tile_columns];
+        int run_count;
+    };
+
+    Device::Turn& turn;
+    ConvProblem<T> const& conv;
+    typename Epilogue::Args const& args;
+    TensorView<T> const& y;
+    std::int64_t const columns;  ///< of the output the user sees; conv may take a plane for one row
+
+    std::int64_t const gemm_k = conv.gemm_k(), group_c = conv.group_c(), group_k = conv.group_k();
+    bool const channels_last = conv.w.layout.stride[1] == 1 && group_c > 1;
+    GemmKOrder const order = channels_last ? GemmKOrder{1, group_c} : GemmKOrder{conv.taps(), 1};
+    bool const direct = std::same_as<T, float> && filter_is(conv, order) && apart_in_cache(conv.w.layout.stride[0]);
+    std::int64_t const row_stride = packed_row_stride(gemm_k);
+    std::int64_t const panels = divide_up(conv.pixels(), tile_columns), panel_floats = gemm_k * tile_columns;
+    std::int64_t const block =
+        tiles_per_item(panels, clamp(item_bytes / (panel_floats * std::int64_t{sizeof(float)}), 1, most_panels), turn.threads());
+    float* filters = nullptr;
+
+    /// Packs the windows of the pixels from `m` on, run by run; lanes past the last pixel are zero.
+    void gather(Item& work, std::int64_t m) const {
+        int const total = static_cast<int>(min(work.count * tile_columns, conv.pixels() - m));
+        if (total < work.count * tile_columns) {
+            std::int64_t const last = (work.count - 1) * panel_floats;
+            fill_zero(work.windows + last, panel_floats);
+        }
+        for (int done = 0; done < total;) {
+            Pixel const at = pixel_at(conv, m + done);
+            int const count = static_cast<int>(min(total - done, conv.y[3] - at.q));
+            work.runs[work.run_count] = {at, done, count};
+            pack_pixel_panels(work.windows, conv, work.group * group_c, order, work.runs[work.run_count++]);
+            done += count;
+        }
+    }
+
+    void multiply(Item const& work, std::int64_t k0) const {
+        int const row_count = static_cast<int>(min(tile_rows, group_k - k0));
+        std::int64_t const k = work.group * group_k + k0;
+        Segment segment{{}, gemm_k};
+        typename Epilogue::template State<Vector> state[tile_rows];
+        for (int i = 0; i < tile_rows; ++i) {  // rows that the tile lacks repeat the last
+            std::int64_t const row = k + min(i, row_count - 1);
+            segment.row[i] = filters + row * row_stride;
+            if constexpr (std::same_as<T, float>)
+                if (direct) segment.row[i] = &conv.w(row, 0, 0, 0);
+            state[i] = Epilogue::template prepare<Vector>(row, 0, lanes, args);
+        }
+        Run const* run = work.runs;
+        for (std::int64_t b = 0; b < work.count; ++b) {
+            Accumulator sum;
+            gemm_tile(sum, &segment, 1, work.windows + b * panel_floats);
+            int const first = static_cast<int>(b) * tile_columns;
+            for (;; ++run) {
+                int const begin = static_cast<int>(max(run->first, first));
+                int const end = static_cast<int>(min(run->first + run->count, first + tile_columns));
+                for (int i = 0; i < row_count; ++i) finish(sum.value[i], begin - first, end - begin, *run, begin - run->first, k + i, state[i]);
+                if (run->first + run->count > first + tile_columns || run + 1 == work.runs + work.run_count) break;
+            }
+        }
+    }
+
+    /// Stores `count` pixels of channel k: lanes `lane` ... of `sum` are pixels `skip` ... of the run.
+    void finish(Vector const (&sum)[tile_vectors], int lane, int count, Run const& run, int skip, std::int64_t k,
+                typename Epilogue::template State<Vector> const& state) const {
+        std::int64_t const stride = y.layout.stride[3];
+        T* const to = &y(run.at.n, k, run.at.p, run.at.q + skip);
+        for (int done = 0; done < count; done += lanes) {
+            int const used = static_cast<int>(min(lanes, count - done));
+            Vector const v = load(reinterpret_cast<float const*>(sum) + lane + done, 1, used);
+            Place<Axis::pixel> const at{{run.at.n, k, run.at.p, run.at.q + skip + done}, used, columns};
+            store(to + done * stride, stride, used, Epilogue::apply(v, at, state, args));
+        }
+    }
+};
+
+}  // namespace fusekit::host

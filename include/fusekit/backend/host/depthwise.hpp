@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/host/conv_problem.hpp"
+#include "fusekit/backend/host/device.hpp"
+#include "fusekit/backend/host/integer.hpp"
+#include "fusekit/backend/host/place.hpp"
+
+namespace fusekit::host {
+
+/// Depthwise: each output channel sees one input channel, so there is no product to block for and every element
+/// of x is read a few times at most. Lanes run along what is contiguous in y; no packing but of the filters.
+template <class Epilogue, Element T, Axis axis>
+class Depthwise {
+public:
+    Depthwise(Device::Turn& turn, ConvProblem<T> const& conv, typename Epilogue::Args const& args, TensorView<T> const& y)
+        : turn(turn), conv(conv), args(args), y(y) {}
+
+    void run() {
+        std::int64_t const channels = conv.y[1], state_floats = divide_up(vectors * std::int64_t{sizeof(State)}, sizeof(float));
+        states = reinterpret_cast<State*>(turn.scratch(state_floats + conv.taps() * round_up(channels, lanes)));
+        filters = reinterpret_cast<float*>(states) + state_floats;
+        turn.parallel_for(vectors, [this](std::int64_t v, int) { prepare(v); });
+        if constexpr (axis == Axis::channel)
+            turn.parallel_for(conv.y[0] * conv.y[2], [this](std::int64_t row, int) {
+                for (OutputCoord at{row / conv.y[2], 0, row % conv.y[2], 0}; at.q < conv.y[3]; ++at.q)
+                    for (at.k = 0; at.k < conv.y[1]; at.k += lanes) compute(at, static_cast<int>(min(lanes, conv.y[1] - at.k)));
+            });
+        else
+            turn.parallel_for(conv.y[0] * conv.y[1], [this](std::int64_t plane, int) {
+                for (OutputCoord at{plane / conv.y[1], plane % conv.y[1], 0, 0}; at.p < conv.y[2]; ++at.p)
+                    for (at.q = 0; at.q < conv.y[3]; at.q += lanes) compute(at, static_cast<int>(min(lanes, conv.y[3] - at.q)));
+            });
+    }
+
+private:
+    using State = typename Epilogue::template State<Vector>;
+
+    Device::Turn& turn;
+    ConvProblem<T> const& conv;
+    typename Epilogue::Args const& args;
+    TensorView<T> const& y;
+    std::int64_t const vectors = axis == Axis::channel ? divide_up(conv.y[1], lanes) : conv.y[1];
+    State* states = nullptr;   // (vectors)
+    float* filters = nullptr;  // (taps, channels) or (channels, taps)
+
+    void prepare(std::int64_t v) const {
+        int const width = axis == Axis::channel ? lanes : 1;
+        std::int64_t const k0 = v * width;
+        int const used = static_cast<int>(min(width, conv.y[1] - k0));
+        states[v] = Epilogue::template prepare<Vector>(k0, axis == Axis::channel ? 1 : 0, used, args);
+        for (int tap = 0; tap < conv.taps(); ++tap)
+            for (int i = 0; i < width; ++i)
+                filters[(v * conv.taps() + tap) * width + i] =
+                    i < used ? static_cast<float>(conv.w(k0 + i, 0, tap / conv.filter.size[1], tap % conv.filter.size[1])) : 0.0f;
+    }
+
+    void compute(OutputCoord const& at, int count) const {
+        constexpr int mode = axis == Axis::channel ? 1 : 3;
+        std::int64_t const v = axis == Axis::channel ? at.k / lanes : at.k;
+        std::int64_t const step = axis == Axis::channel ? conv.x.layout.stride[1] : conv.x.layout.stride[3] * conv.filter.step[1];
+        float const* filter = filters + v * conv.taps() * (axis == Axis::channel ? lanes : 1);
+        Vector sum{};
+        for (int r = 0; r < conv.filter.size[0]; ++r) {
+            std::int64_t const h = conv.row(at.p, r);
+            for (int s = 0; s < conv.filter.size[1]; ++s) {
+                std::int64_t const w = conv.column(at.q, s);
+                if constexpr (axis == Axis::channel) {
+                    if (conv.inside(h, w)) sum += load(&conv.x(at.n, at.k, h, w), step, count) * load(filter);
+                    filter += lanes;
+                } else {
+                    if (h >= 0 && h < conv.x.layout.shape[2]) sum += window(at, h, w, step, count) * *filter;
+                    ++filter;
+                }
+            }
+        }
+        store(&y(at.n, at.k, at.p, at.q), y.layout.stride[mode], count,
+              Epilogue::apply(sum, Place<axis>{at, count, conv.y[3]}, states[v], args));
+    }
+
+    /// Elements of row h of x under one tap of neighbouring pixels, zero outside x.
+    Vector window(OutputCoord const& at, std::int64_t h, std::int64_t w, std::int64_t step, int count) const {
+        std::int64_t const advance = conv.filter.step[1], width = conv.x.layout.shape[3];
+        T const* const row = &conv.x(at.n, at.k, h, 0);
+        if (w >= 0 && w + (count - 1) * advance < width) return load(row + w * conv.x.layout.stride[3], step, count);
+        Vector v{};
+        for (int i = 0; i < count; ++i)
+            if (w + i * advance >= 0 && w + i * advance < width) v[i] = row[(w + i * advance) * conv.x.layout.stride[3]];
+        return v;
+    }
+};
+
+}  // namespace fusekit::host
