@@ -16,6 +16,7 @@ struct ConvArgs {
     struct Args {
         AnyView<4> weights;
     };
+    static constexpr bool may_be_grouped = Geometry.group_count > 1;
     FUSEKIT_HD static constexpr Filter<2> geometry(Args const&) { return Geometry; }
     static std::string name() { return "Conv<" + Geometry.to_string() + ">"; }
 };
@@ -26,6 +27,7 @@ struct ConvArgs<dynamic> {
         AnyView<4> weights;
         Filter<2> filter;
     };
+    static constexpr bool may_be_grouped = true;
     FUSEKIT_HD static constexpr Filter<2> geometry(Args const& args) { return args.filter; }
     static std::string name() { return "Conv<dynamic>"; }
 };
