@@ -81,15 +81,17 @@ Tensor<T, Device, Rank> tensor(Device& device, Layout<Rank> const& layout, std::
 template <Element T, class Device, int Rank>
 Tensor<T, Device, Rank> random(Device& device, Layout<Rank> const& layout, std::uint64_t seed = 1) {
     Tensor<T, Device, Rank> result(device, layout);
-    T* const host = new T[static_cast<std::size_t>(layout.span())];
+    struct Values {
+        T* first;
+        ~Values() { delete[] first; }
+    } const host{new T[static_cast<std::size_t>(layout.span())]};
     for (std::int64_t i = 0; i < layout.span(); ++i) {  // splitmix64: Steele, Lea and Flood 2014
         std::uint64_t z = (seed += 0x9e3779b97f4a7c15u);
         z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
         z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-        host[i] = T(static_cast<float>((z ^ (z >> 31)) >> 40) * 0x1p-23f - 1.0f);
+        host.first[i] = T(static_cast<float>((z ^ (z >> 31)) >> 40) * 0x1p-23f - 1.0f);
     }
-    result.copy_from(host);
-    delete[] host;
+    result.copy_from(host.first);
     return result;
 }
 

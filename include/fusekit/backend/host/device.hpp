@@ -7,13 +7,14 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <new>
+#include <string>
 
+#include "fusekit/error.hpp"
 #include "fusekit/tensor/view.hpp"
 
 namespace fusekit::host {
 
-/// The CPU: a fixed set of threads and the memory they pack into. Movable to no one: tensors point to it.
+/// The CPU: a fixed set of threads and the memory they pack into. It stays where it is, because tensors point to it.
 ///
 /// Runs from several threads on one Device take turns; give each thread a Device of its own to overlap them.
 class Device {
@@ -45,10 +46,10 @@ public:
 
     int threads() const { return count; }
 
-    /// Memory aligned to a cache line. Throws std::bad_alloc.
+    /// Memory aligned to a cache line. Throws Error when there is none.
     void* allocate(std::size_t bytes) {
         void* const memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-        if (!memory) throw std::bad_alloc();
+        if (!memory) throw Error("host::Device", "allocate", "bytes", "free memory", std::to_string(bytes) + " bytes");
         return memory;
     }
     void release(void* memory) { std::free(memory); }
@@ -71,7 +72,7 @@ public:
         int threads() const { return device.count; }
 
         /// At least `floats` floats, aligned to a cache line; kept for the next run, so that a plan that has run
-        /// once allocates nothing. Contents are whatever the last run left. Throws std::bad_alloc.
+        /// once allocates nothing. Contents are whatever the last run left. Throws Error when there is no memory.
         float* scratch(std::int64_t floats) {
             std::size_t const bytes = static_cast<std::size_t>(floats) * sizeof(float);
             if (bytes > device.scratch_bytes) {

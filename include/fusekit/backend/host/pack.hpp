@@ -27,7 +27,7 @@ template <Element T>
 void pack_filter_panel(float* panel, ConvProblem<T> const& conv, std::int64_t k0, std::int64_t k_end) {
     auto const& stride = conv.w.layout.stride;
     std::int64_t const channels = conv.group_c();
-    constexpr std::int64_t block = 64;  // channels whose part of the panel stays in the L1 cache
+    constexpr std::int64_t block = 256;  // channels whose part of the panel stays in the L1 cache
     for (int r = 0; r < conv.filter.size[0]; ++r)
         for (int s = 0; s < conv.filter.size[1]; ++s)
             for (std::int64_t c0 = 0; c0 < channels; c0 += block) {

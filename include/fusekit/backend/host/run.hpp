@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fusekit/backend/device.hpp"
 #include "fusekit/backend/host/conv_channel_lanes.hpp"
 #include "fusekit/backend/host/conv_pixel_lanes.hpp"
 #include "fusekit/backend/host/depthwise.hpp"
@@ -8,6 +9,8 @@
 #include "fusekit/plan/plan.hpp"
 
 namespace fusekit::host {
+
+static_assert(fusekit::Device<Device>);
 
 namespace detail {
 
