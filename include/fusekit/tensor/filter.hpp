@@ -8,48 +8,51 @@
 
 namespace fusekit {
 
+/// One integer per spatial mode, outermost first. Named members and no array: a kernel's name carries the filter,
+/// and nvcc cannot spell an array there.
+template <int Rank>
+struct PerMode;
+
+template <>
+struct PerMode<2> {
+    int h, w;
+    FUSEKIT_HD constexpr int& operator[](int mode) { return mode == 0 ? h : w; }
+    FUSEKIT_HD constexpr int operator[](int mode) const { return mode == 0 ? h : w; }
+    constexpr bool operator==(PerMode const&) const = default;
+};
+
 /// How a convolution's window moves: size, stride, dilation and padding per spatial mode, and the groups.
 ///
 /// A structural type: a template argument where the geometry is known, a value where it is not.
 /// Written as `filter(3, 3).pad(1).stride(2)`; every setter returns a changed copy.
 template <int Rank>
 struct Filter {
-    int size[Rank];
-    int before[Rank];  ///< padding before the first element (top, left)
-    int after[Rank];   ///< padding after the last element (bottom, right)
-    int step[Rank];
-    int spread[Rank];
+    PerMode<Rank> size;
+    PerMode<Rank> before;  ///< padding before the first element (top, left)
+    PerMode<Rank> after;   ///< padding after the last element (bottom, right)
+    PerMode<Rank> step;
+    PerMode<Rank> spread;
     int group_count;
 
     constexpr bool operator==(Filter const&) const = default;
 
     /// The same padding on every side.
-    constexpr Filter pad(int all) const { return with([all](Filter& f, int i) { f.before[i] = f.after[i] = all; }); }
+    constexpr Filter pad(int all) const { return with(&Filter::before, every(all)).with(&Filter::after, every(all)); }
 
     /// Padding per mode, the same before and after: pad(h, w).
     constexpr Filter pad(int h, int w) const requires(Rank == 2) { return pad(h, w, h, w); }
 
     /// Padding per side: pad(top, left, bottom, right).
     constexpr Filter pad(int top, int left, int bottom, int right) const requires(Rank == 2) {
-        Filter f = *this;
-        f.before[0] = top, f.before[1] = left, f.after[0] = bottom, f.after[1] = right;
-        return f;
+        return with(&Filter::before, {top, left}).with(&Filter::after, {bottom, right});
     }
 
-    constexpr Filter stride(int all) const { return with([all](Filter& f, int i) { f.step[i] = all; }); }
-    constexpr Filter stride(int h, int w) const requires(Rank == 2) {
-        Filter f = *this;
-        f.step[0] = h, f.step[1] = w;
-        return f;
-    }
+    constexpr Filter stride(int all) const { return with(&Filter::step, every(all)); }
+    constexpr Filter stride(int h, int w) const requires(Rank == 2) { return with(&Filter::step, {h, w}); }
 
     /// Distance between the window's taps; 1 is a dense window.
-    constexpr Filter dilation(int all) const { return with([all](Filter& f, int i) { f.spread[i] = all; }); }
-    constexpr Filter dilation(int h, int w) const requires(Rank == 2) {
-        Filter f = *this;
-        f.spread[0] = h, f.spread[1] = w;
-        return f;
-    }
+    constexpr Filter dilation(int all) const { return with(&Filter::spread, every(all)); }
+    constexpr Filter dilation(int h, int w) const requires(Rank == 2) { return with(&Filter::spread, {h, w}); }
 
     /// Channels fall into `count` groups that do not mix; as many groups as channels is depthwise.
     constexpr Filter groups(int count) const {
@@ -67,9 +70,8 @@ struct Filter {
     /// As it is written: "filter(3, 3).pad(1).stride(2)".
     std::string to_string() const {
         std::string text = "filter(" + join(size) + ")";
-        bool const symmetric = same(before, after);
         if (!all(before, 0) || !all(after, 0))
-            text += ".pad(" + (symmetric ? shortest(before) : join(before) + ", " + join(after)) + ")";
+            text += ".pad(" + (before == after ? shortest(before) : join(before) + ", " + join(after)) + ")";
         if (!all(step, 1)) text += ".stride(" + shortest(step) + ")";
         if (!all(spread, 1)) text += ".dilation(" + shortest(spread) + ")";
         if (group_count != 1) text += ".groups(" + std::to_string(group_count) + ")";
@@ -77,28 +79,25 @@ struct Filter {
     }
 
 private:
-    template <class Set>
-    constexpr Filter with(Set set) const {
+    constexpr Filter with(PerMode<Rank> Filter::*member, PerMode<Rank> const& value) const {
         Filter f = *this;
-        for (int i = 0; i < Rank; ++i) set(f, i);
+        f.*member = value;
         return f;
     }
-    static bool all(int const (&values)[Rank], int expected) {
-        for (int value : values)
-            if (value != expected) return false;
-        return true;
+    static constexpr PerMode<Rank> every(int value) {
+        PerMode<Rank> modes{};
+        for (int i = 0; i < Rank; ++i) modes[i] = value;
+        return modes;
     }
-    static bool same(int const (&a)[Rank], int const (&b)[Rank]) {
-        for (int i = 0; i < Rank; ++i)
-            if (a[i] != b[i]) return false;
-        return true;
+    static bool all(PerMode<Rank> const& values, int expected) {
+        return values == every(expected);
     }
-    static std::string join(int const (&values)[Rank]) {
+    static std::string join(PerMode<Rank> const& values) {
         std::string text;
-        for (int value : values) text += (text.empty() ? "" : ", ") + std::to_string(value);
+        for (int i = 0; i < Rank; ++i) text += (i ? ", " : "") + std::to_string(values[i]);
         return text;
     }
-    static std::string shortest(int const (&values)[Rank]) {
+    static std::string shortest(PerMode<Rank> const& values) {
         return all(values, values[0]) ? std::to_string(values[0]) : join(values);
     }
 };
