@@ -15,16 +15,6 @@ step() {
     printf '\n[%d/%d, %d s] %s\n' "$step_number" "${steps:?}" "$SECONDS" "$*"
 }
 
-as_root() {
-    if ((EUID == 0)); then
-        "$@"
-    elif command -v sudo >/dev/null; then
-        sudo -- "$@"
-    else
-        fail "'$*' needs root: install sudo, or run this as root"
-    fi
-}
-
 # logged COMMAND...: keeps the output in build/apt.log and shows what is downloaded and what goes wrong.
 logged() {
     mkdir -p build
@@ -32,7 +22,12 @@ logged() {
 }
 
 apt_get() {
-    logged as_root env DEBIAN_FRONTEND=noninteractive apt-get -y -q -o Dpkg::Use-Pty=0 "$@" ||
+    local as_root=()
+    if ((EUID != 0)); then
+        command -v sudo >/dev/null || fail "packages are missing: run this as root, or install sudo"
+        as_root=(sudo)
+    fi
+    logged "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -y -q -o Dpkg::Use-Pty=0 "$@" ||
         fail "apt-get failed: see build/apt.log"
 }
 
