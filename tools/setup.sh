@@ -94,7 +94,7 @@ unpack_backport() {
 jobs_that_fit() {
     local processors gigabytes
     processors=$(nproc)
-    gigabytes=$(awk '/^MemAvailable/ { print int($2 / 1048576) }' /proc/meminfo)
+    gigabytes=$(awk '/^MemAvailable/ { print int($2 / 1048576) }' /proc/meminfo 2>/dev/null || echo "$processors")
     echo $((gigabytes < 1 ? 1 : gigabytes < processors ? gigabytes : processors))
 }
 
