@@ -132,7 +132,7 @@ FUSEKIT_HD constexpr V softplus(V x) {
     return max(x, 0.0f) + log1p(exp(-abs(x)));
 }
 
-/// The standard normal distribution function, (1 + erf(x / sqrt 2)) / 2; the lower tail keeps 1e-5 of itself
+/// The standard normal distribution function, (1 + erf(x / sqrt 2)) / 2; the lower tail keeps 1.1e-5 of itself
 /// down to x = -8.4.
 template <class V>
 FUSEKIT_HD constexpr V normal_cdf(V x) {

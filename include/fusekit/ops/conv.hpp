@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <type_traits>
 
 #include "fusekit/ops/operator.hpp"
 #include "fusekit/tensor/filter.hpp"
@@ -9,6 +10,18 @@
 namespace fusekit {
 
 namespace detail {
+
+template <class T>
+consteval bool is_geometry(T) {
+    return std::is_same_v<T, Filter<2>> || std::is_same_v<T, Dynamic>;
+}
+
+consteval bool is_possible(auto) { return true; }
+consteval bool is_possible(Filter<2> const& f) {
+    for (int i = 0; i < 2; ++i)
+        if (f.size[i] < 1 || f.step[i] < 1 || f.spread[i] < 1 || f.before[i] < 0 || f.after[i] < 0) return false;
+    return f.group_count >= 1;
+}
 
 /// The filter's geometry is part of the type; the arguments are the weights alone.
 template <auto Geometry>
@@ -42,7 +55,11 @@ struct ConvArgs<dynamic> {
 /// Arguments: weights, of x's type, any strides; with Conv<dynamic> also filter, the geometry.
 /// Requires: C and K divisible by the groups; a filter that fits the padded input.
 /// Source: the cross-correlation that deep learning calls convolution; Dumoulin and Visin 2016, section 2.
+///
+/// Compilers quote the line of a requirement that does not hold, and with it the reason.
 template <auto Geometry>
+    requires(detail::is_geometry(Geometry))  // Conv takes a filter, as in Conv<fk::filter(3, 3)>, or fk::dynamic
+         && (detail::is_possible(Geometry))  // size, stride, dilation and groups are 1 or more, padding 0 or more
 struct Conv : detail::ConvArgs<Geometry> {
     static constexpr auto stage = Stage::convolution;
     static constexpr auto equation = "y[n,k,p,q] = sum of x[n,c,h,w] * weights[k,c,r,s] over c, r, s";

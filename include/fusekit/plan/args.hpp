@@ -39,8 +39,9 @@ FUSEKIT_HD constexpr T const& get(detail::Leaf<I, T> const& leaf) {
 template <class Op, class... Given>
 constexpr typename Op::Args const& argument_of(Given const&... given) {
     constexpr int count = (0 + ... + std::is_same_v<Given, typename Op::Args>);
-    static_assert(count != 0, "bind: this operator (Op) of the plan is given no arguments: pass its Op::Args");
-    static_assert(count < 2, "bind: this operator (Op) of the plan is given arguments twice");
+    constexpr bool present = count > 0, once = count < 2;
+    static_assert(present, "bind: this operator (Op) of the plan is given no arguments: pass its Op::Args");
+    static_assert(once, "bind: this operator (Op) of the plan is given arguments twice");
     typename Op::Args const* found = nullptr;
     ([&] {
         if constexpr (std::is_same_v<Given, typename Op::Args>) found = &given;
@@ -50,9 +51,10 @@ constexpr typename Op::Args const& argument_of(Given const&... given) {
 
 /// Refuses an argument that belongs to no operator of the plan.
 template <class Given, class... Ops>
-consteval void belongs_to_plan() {
-    static_assert((std::is_same_v<Given, typename Ops::Args> || ...),
-                  "bind: this argument (Given) is the Args of no operator of the plan (Ops)");
+consteval bool belongs_to_plan() {
+    constexpr bool belongs = (std::is_same_v<Given, typename Ops::Args> || ...);
+    static_assert(belongs, "bind: this argument (Given) is the Args of no operator of the plan (Ops)");
+    return belongs;
 }
 
 }  // namespace fusekit

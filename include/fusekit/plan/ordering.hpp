@@ -5,22 +5,9 @@
 
 namespace fusekit {
 
-/// A string literal as a template argument.
-template <int Size>
-struct Sentence {
-    char text[Size];
-    consteval Sentence(char const (&literal)[Size]) {
-        for (int i = 0; i < Size; ++i) text[i] = literal[i];
-    }
-};
-
-/// False, with a reason: a compiler that reports an unsatisfied constraint prints the line it stands in.
-template <Sentence>
-inline constexpr bool because = false;
-
 namespace detail {
 
-/// The plan as the rules see it.
+/// A plan as the rules see it.
 template <class... Ops>
 struct Stages {
     static constexpr int size = sizeof...(Ops);
@@ -41,53 +28,70 @@ struct Stages {
     }
 };
 
-template <class... Ops>
-consteval bool conv_first() {
-    using S = Stages<Ops...>;
-    return S::count(Stage::convolution) == 0 || S::at[0] == Stage::convolution;
-}
-
-template <class... Ops>
-consteval bool bias_early() {
-    using S = Stages<Ops...>;
-    return S::ordered(Stage::bias, Stage::normalization) && S::ordered(Stage::bias, Stage::activation);
-}
-
-template <class... Ops>
-consteval bool one_of_each() {
-    using S = Stages<Ops...>;
-    return S::count(Stage::bias) <= 1 && S::count(Stage::normalization) <= 1 && S::count(Stage::activation) <= 1;
-}
-
 }  // namespace detail
 
 template <class... Ops>
-concept HasOperators = sizeof...(Ops) > 0
-    || because<"a Plan needs at least one operator">;
+concept HasOperators = sizeof...(Ops) > 0;
 
 template <class... Ops>
-concept OneConv = detail::Stages<Ops...>::count(Stage::convolution) <= 1
-    || because<"a second Conv reads its neighbours' results, so it is a second kernel: make it a second Plan">;
+concept OneConv = detail::Stages<Ops...>::count(Stage::convolution) <= 1;
 
 template <class... Ops>
-concept ConvComesFirst = detail::conv_first<Ops...>()
-    || because<"Conv produces the accumulator, so it must be the first operator of a Plan">;
+concept ConvComesFirst = detail::Stages<Ops...>::count(Stage::convolution) == 0 ||
+                         detail::Stages<Ops...>::at[0] == Stage::convolution;
 
 template <class... Ops>
-concept BiasComesEarly = detail::bias_early<Ops...>()
-    || because<"Bias shifts the accumulator, so it stands before BatchNorm and Activation">;
+concept BiasComesEarly = detail::Stages<Ops...>::ordered(Stage::bias, Stage::normalization) &&
+                         detail::Stages<Ops...>::ordered(Stage::bias, Stage::activation);
 
 template <class... Ops>
-concept NormBeforeActivation = detail::Stages<Ops...>::ordered(Stage::normalization, Stage::activation)
-    || because<"BatchNorm normalizes what Activation is applied to, so it stands before Activation">;
+concept NormBeforeActivation = detail::Stages<Ops...>::ordered(Stage::normalization, Stage::activation);
 
 template <class... Ops>
-concept OneOfEach = detail::one_of_each<Ops...>()
-    || because<"a Plan has at most one Bias, one BatchNorm and one Activation: add more as operators of Stage::pointwise">;
+concept OneOfEach = detail::Stages<Ops...>::count(Stage::bias) <= 1 &&
+                    detail::Stages<Ops...>::count(Stage::normalization) <= 1 &&
+                    detail::Stages<Ops...>::count(Stage::activation) <= 1;
 
-/// Whether these operators, in this order, are one kernel. Each rule is one of the concepts above.
+/// Whether these operators, in this order, are one kernel. A yes or a no; Plan says why not.
 template <class... Ops>
 concept Fusable = (Operator<Ops> && ...) && HasOperators<Ops...> && OneConv<Ops...> && ConvComesFirst<Ops...> &&
                   BiasComesEarly<Ops...> && NormBeforeActivation<Ops...> && OneOfEach<Ops...>;
+
+namespace detail {
+
+/// Refuses what is no operator, by its name. Constants, as an assertion of a concept would print its expansion.
+template <class Op>
+consteval bool is_operator() {
+    constexpr bool whole = HasStageAndArgs<Op>, applies = !whole || Operator<Op>;
+    static_assert(whole, "Op is no operator: it needs a `stage` (fk::Stage) and trivially copyable `Args`");
+    static_assert(applies, "Op is no operator: `apply` has no form of EpilogueOp; assert EpilogueOp<Op> to see why");
+    return true;
+}
+
+/// Refuses what is not one kernel, in the sentence of the first rule that it breaks.
+template <class... Ops>
+consteval bool is_one_kernel() {
+    constexpr bool fusable = Fusable<Ops...>;
+    if constexpr (!(Operator<Ops> && ...))
+        return false;
+    else if constexpr (!HasOperators<Ops...>)
+        static_assert(fusable, "a Plan needs at least one operator");
+    else if constexpr (!OneConv<Ops...>)
+        static_assert(fusable, "a second Conv reads its neighbours' results, so it is another kernel: use two Plans");
+    else if constexpr (!ConvComesFirst<Ops...>)
+        static_assert(fusable, "Conv produces the accumulator, so it must be the first operator of a Plan");
+    else if constexpr (!BiasComesEarly<Ops...>)
+        static_assert(fusable, "Bias shifts the accumulator, so it stands before BatchNorm and Activation");
+    else if constexpr (!NormBeforeActivation<Ops...>)
+        static_assert(fusable, "BatchNorm normalizes what Activation is applied to, so it stands before Activation");
+    else if constexpr (!OneOfEach<Ops...>)
+        static_assert(fusable, "a Plan has at most one Bias, BatchNorm and Activation: add more as Stage::pointwise");
+    return fusable;
+}
+
+template <bool, class T>
+using Checked = T;
+
+}  // namespace detail
 
 }  // namespace fusekit

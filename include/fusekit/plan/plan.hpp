@@ -13,6 +13,9 @@
 
 namespace fusekit {
 
+template <class... Ops>
+struct Fused;
+
 /// A plan with its run-time arguments: a trivially copyable value without hidden state. It may be copied, kept,
 /// passed to a kernel and run from many threads; the tensors it was bound to must outlive its runs.
 template <class ThePlan>
@@ -48,10 +51,14 @@ private:
         return y;
     }
 
-    template <class Device, Element T>
-    void run_into(Device& device, TensorView<T const> x, TensorView<T> y) const {
-        validate(*this, x, &y);
-        device.run(*this, x, y);
+    template <class Device, Element X, Element Y>
+    void run_into(Device& device, TensorView<X const> x, TensorView<Y> y) const {
+        constexpr bool same = std::is_same_v<X, Y>;
+        static_assert(same, "a plan writes the element type that it reads: x and y must have the same");
+        if constexpr (same) {
+            validate(*this, x, &y);
+            device.run(*this, x, y);
+        }
     }
 };
 
@@ -63,8 +70,20 @@ struct Identity {
     FUSEKIT_HD static constexpr Index<4> output(Index<4> const& x, Args const&) { return x; }
 };
 
+/// After a broken rule: no operators, so that the rule's sentence is the only error.
 template <class... Ops>
 struct Parts {
+    using Head = Identity;
+    using Epilogue = fusekit::Epilogue<>;
+    template <class Bound>
+    static constexpr Bound make(auto const&...) {
+        return {{}, {}};
+    }
+};
+
+template <class... Ops>
+    requires Fusable<Ops...>
+struct Parts<Ops...> {
     using Head = Identity;
     using Epilogue = fusekit::Epilogue<Ops...>;
     template <class Bound>
@@ -74,6 +93,7 @@ struct Parts {
 };
 
 template <MainloopOp First, class... Ops>
+    requires Fusable<First, Ops...>
 struct Parts<First, Ops...> {
     using Head = First;
     using Epilogue = fusekit::Epilogue<Ops...>;
@@ -83,32 +103,34 @@ struct Parts<First, Ops...> {
     }
 };
 
+/// What Plan::bind is: an object, because compilers name the type of an object that they cannot call, and with it
+/// the operators whose arguments they miss.
+template <class... Ops>
+struct Bind {
+    constexpr Bound<Fused<Ops...>> operator()(typename Ops::Args const&... args) const {
+        static_assert(std::is_trivially_copyable_v<Bound<Fused<Ops...>>>);
+        return Parts<Ops...>::template make<Bound<Fused<Ops...>>>(args...);
+    }
+
+    template <class... Given>
+    constexpr Bound<Fused<Ops...>> operator()(Given const&... given) const {
+        if constexpr ((belongs_to_plan<Given, Ops...>() && ...)) return (*this)(argument_of<Ops>(given...)...);
+        else return (*this)(given...);
+    }
+};
+
 }  // namespace detail
 
-/// Operators composed into one kernel: y = opN(... op1(x)). A type with no data; `bind` gives it arguments.
-///
-/// A composition that cannot be one kernel does not compile; the compiler names the rule (plan/ordering.hpp).
-template <Operator... Ops>
-    requires HasOperators<Ops...> && OneConv<Ops...> && ConvComesFirst<Ops...> && BiasComesEarly<Ops...> &&
-             NormBeforeActivation<Ops...> && OneOfEach<Ops...>
-struct Plan {
+/// What Plan<Ops...> is: y = opN(... op1(x)). A type with no data; `bind` gives it arguments.
+template <class... Ops>
+struct Fused {
     using Head = typename detail::Parts<Ops...>::Head;
     using Epilogue = typename detail::Parts<Ops...>::Epilogue;
     static constexpr bool has_conv = !std::is_same_v<Head, detail::Identity>;
 
-    /// One brace group an operator, in plan order: bind({.weights = w}, {.bias = b}, {}).
-    static constexpr Bound<Plan> bind(typename Ops::Args const&... args) {
-        static_assert(std::is_trivially_copyable_v<Bound<Plan>>);
-        return detail::Parts<Ops...>::template make<Bound<Plan>>(args...);
-    }
-
-    /// By type, in any order: bind(Bias::Args{.bias = b}, Relu::Args{}, Conv3x3::Args{.weights = w}).
-    template <class... Given>
-        requires(!std::is_same_v<Pack<Given...>, Pack<typename Ops::Args...>>)
-    static constexpr Bound<Plan> bind(Given const&... given) {
-        (belongs_to_plan<Given, Ops...>(), ...);
-        return bind(argument_of<Ops>(given...)...);
-    }
+    /// bind({.weights = w}, {.bias = b}, {}): one brace group an operator, in plan order; or by type, in any order:
+    /// bind(Bias::Args{.bias = b}, Relu::Args{}, Conv3x3::Args{.weights = w}).
+    static constexpr detail::Bind<Ops...> bind{};
 
     /// The plan's result in a constant expression: static_assert(Plan::evaluate(x, {...}, {...}) == y).
     /// Meant for small tensors; the loops are the definition, not a fast path.
@@ -124,5 +146,11 @@ struct Plan {
         return text + ">";
     }
 };
+
+/// Operators composed into one kernel.
+///
+/// A composition that cannot be one kernel does not compile; the compiler says why in one sentence (plan/ordering.hpp).
+template <class... Ops>
+using Plan = detail::Checked<(detail::is_operator<Ops>() && ...) && detail::is_one_kernel<Ops...>(), Fused<Ops...>>;
 
 }  // namespace fusekit

@@ -55,24 +55,18 @@ void check_epilogue(Epilogue<Ops...> const*, Args const& args, Check const& in) 
 template <class Bound, Element T>
 Index<4> validate(Bound const& bound, TensorView<T const> const& x, TensorView<T> const* y) {
     using Plan = typename Bound::Plan;
-    Check in{x.layout.shape, {}, data_type<T>, nullptr, nullptr, type_name<Plan>, [] { return std::string("x"); }};
+    Check in{x.layout.shape, {}, data_type<T>, 0, 0, type_name<Plan>, [] { return std::string("x"); }};
     detail::check_extents(in, "", x.layout.shape);
     in.y = bound.output_shape(x.layout.shape);
 
-    if (y) {
-        std::int64_t first = 0, last = 0;
-        Check::extent(y->layout, first, last);
-        in.begin = reinterpret_cast<char const*>(y->data + first);
-        in.end = reinterpret_cast<char const*>(y->data + last + 1);
-    }
+    Check out = in;
+    out.operator_name = [] { return std::string("y"); };
+    if (y) out.reach("", y->data, sizeof(T), y->layout, in.begin, in.end);
     detail::check_op<typename Plan::Head>(bound.head, in);
-    detail::check_extents(in, "", in.y);
+    detail::check_extents(out, "", in.y);
     in.readable("", x, in.x, "N x C x H x W");
     detail::check_epilogue(static_cast<typename Plan::Epilogue*>(nullptr), bound.epilogue, in);
     if (y) {
-        Check out = in;
-        out.operator_name = [] { return std::string("y"); };
-        out.begin = out.end = nullptr;
         out.readable("", *y, in.y, "N x K x P x Q");
         if (!detail::distinct(y->layout))
             out.fail("", "strides under which no two elements share memory", to_string(y->layout.stride));

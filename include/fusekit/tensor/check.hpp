@@ -26,9 +26,8 @@ public:
     Index<4> y;     ///< output extents of the plan, N x K x P x Q
     DataType type;  ///< of x, of y and of the filters
 
-    /// First and one past the last byte that the call writes; both null where that is not known yet.
-    char const* begin = nullptr;
-    char const* end = nullptr;
+    /// Addresses of the first and one past the last byte that the call writes; both 0 where that is not known yet.
+    std::uintptr_t begin = 0, end = 0;
 
     std::string (*plan)();           ///< its name
     std::string (*operator_name)();  ///< whose arguments are being checked
@@ -51,11 +50,9 @@ public:
                   Index<Rank> const& shape, char const* modes) const {
         if (layout.shape != shape) fail(argument, to_string(shape) + " (" + modes + ")", to_string(layout.shape));
         if (!data) fail(argument, "a pointer to " + to_string(shape) + " elements", "a null pointer");
-        std::int64_t first = 0, last = 0;
-        extent(layout, first, last);
-        auto const* const base = static_cast<char const*>(data);
-        if (begin && base + first * element_bytes < end && begin < base + (last + 1) * element_bytes)
-            fail(argument, "memory apart from the output's", "memory that overlaps it");
+        std::uintptr_t first = 0, last = 0;
+        reach(argument, data, element_bytes, layout, first, last);
+        if (first < end && begin < last) fail(argument, "memory apart from the output's", "memory that overlaps it");
     }
     template <int Rank>
     void readable(char const* argument, AnyView<Rank> const& view, Index<Rank> const& shape, char const* modes) const {
@@ -66,13 +63,22 @@ public:
         readable(argument, view.data, sizeof(T), view.layout, shape, modes);
     }
 
-    /// Lowest and highest element offset that a layout reaches.
+    /// Addresses of the first and one past the last byte of a view. Strides that lead further than any memory does
+    /// are refused, before they overflow.
     template <int Rank>
-    static void extent(Layout<Rank> const& layout, std::int64_t& first, std::int64_t& last) {
+    void reach(char const* argument, void const* data, int element_bytes, Layout<Rank> const& layout,
+               std::uintptr_t& first, std::uintptr_t& last) const {
+        constexpr std::int64_t farthest = std::int64_t{1} << 58;
+        std::int64_t low = 0, high = 0;
         for (int mode = 0; mode < Rank; ++mode) {
-            std::int64_t const reach = (layout.shape[mode] - 1) * layout.stride[mode];
-            (reach < 0 ? first : last) += reach;
+            std::int64_t step;
+            bool const fits = !__builtin_mul_overflow(layout.shape[mode] - 1, layout.stride[mode], &step);
+            if (!fits || step < -farthest || step > farthest)
+                fail(argument, "strides within the address space", to_string(layout.stride));
+            (step < 0 ? low : high) += step;
         }
+        first = reinterpret_cast<std::uintptr_t>(data) + static_cast<std::uintptr_t>(low * element_bytes);
+        last = reinterpret_cast<std::uintptr_t>(data) + static_cast<std::uintptr_t>((high + 1) * element_bytes);
     }
 };
 

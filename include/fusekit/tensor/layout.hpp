@@ -48,15 +48,16 @@ struct Layout {
     }
 };
 
-/// A dense layout of `shape` whose modes lie in memory as `order` lists them, slowest first.
+/// A dense layout of `shape` whose modes lie in memory as `order` lists them, slowest first. Strides of extents
+/// whose product overflows wrap; who allocates or runs refuses them.
 template <int Rank>
 FUSEKIT_HD constexpr Layout<Rank> packed(Index<Rank> shape, Index<Rank> order) {
     Layout<Rank> layout{shape, {}};
-    std::int64_t stride = 1;
+    std::uint64_t stride = 1;
     for (int i = Rank - 1; i >= 0; --i) {
         int const mode = static_cast<int>(order[i]);
-        layout.stride[mode] = stride;
-        stride *= shape[mode];
+        layout.stride[mode] = static_cast<std::int64_t>(stride);
+        stride *= static_cast<std::uint64_t>(shape[mode]);
     }
     return layout;
 }

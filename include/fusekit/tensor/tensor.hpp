@@ -56,23 +56,32 @@ private:
     Layout<Rank> storage;
     T* memory;
 
+    /// Memory for the layout, which reaches forwards only.
     static std::size_t bytes(Layout<Rank> const& layout) {
-        std::int64_t size = sizeof(T);
-        for (int mode = 0; mode < Rank; ++mode)
-            if (layout.shape[mode] < 1 || __builtin_mul_overflow(size, layout.shape[mode], &size))
-                throw Error("Tensor", "layout", "shape[" + std::to_string(mode) + "]",
-                            "positive extents whose size in bytes fits 63 bits", std::to_string(layout.shape[mode]));
-        return static_cast<std::size_t>(layout.span()) * sizeof(T);
+        constexpr std::int64_t most = std::int64_t{1} << 60;
+        std::int64_t product = 1, last = 0;
+        for (int mode = 0; mode < Rank; ++mode) {
+            if (layout.shape[mode] < 1 || __builtin_mul_overflow(product, layout.shape[mode], &product) || product > most)
+                refuse("shape", mode, "positive extents whose size in bytes fits 63 bits", layout.shape[mode]);
+            std::int64_t step;
+            bool const fits = !__builtin_mul_overflow(layout.shape[mode] - 1, layout.stride[mode], &step);
+            if (!fits || step < 0 || step > most || (last += step) > most)
+                refuse("stride", mode, "0 or more, and a size in bytes that fits 63 bits", layout.stride[mode]);
+        }
+        return static_cast<std::size_t>(last + 1) * sizeof(T);
+    }
+    [[noreturn]] static void refuse(std::string const& what, int mode, char const* expected, std::int64_t given) {
+        throw Error("Tensor", "layout", what + "[" + std::to_string(mode) + "]", expected, std::to_string(given));
     }
 };
 
 /// A tensor with the given elements, in memory order. Throws Error when their number is not the layout's.
 template <Element T, class Device, int Rank>
 Tensor<T, Device, Rank> tensor(Device& device, Layout<Rank> const& layout, std::initializer_list<T> values) {
+    Tensor<T, Device, Rank> result(device, layout);
     if (static_cast<std::int64_t>(values.size()) != layout.span())
         throw Error("Tensor", "tensor", "values", std::to_string(layout.span()) + " elements",
                     std::to_string(values.size()));
-    Tensor<T, Device, Rank> result(device, layout);
     result.copy_from(values.begin());
     return result;
 }

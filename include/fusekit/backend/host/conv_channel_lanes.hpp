@@ -21,20 +21,23 @@ public:
 
     void run() {
         std::int64_t const zeros = round_up(group_c, 16), filter_floats = conv.groups() * panels * panel_floats;
-        filters = turn.scratch(filter_floats + zeros + turn.threads() * thread_floats);
+        std::int64_t const state_floats = round_up(conv.groups() * panels * std::int64_t{sizeof(Panel)}, 64) / 4;
+        filters = turn.scratch(filter_floats + zeros + state_floats + turn.threads() * thread_floats);
         zero = filters + filter_floats;
+        states = reinterpret_cast<Panel*>(zero + zeros);
+        float* const thread_scratch = zero + zeros + state_floats;
         fill_zero(zero, zeros);
-        turn.parallel_for(conv.groups() * panels, [this](std::int64_t item, int) {
-            std::int64_t const k0 = item / panels * group_k + item % panels * tile_columns;
-            pack_filter_panel(filters + item * panel_floats, conv, k0, (item / panels + 1) * group_k);
-        });
-        turn.parallel_for(divide_up(tiles, block) * conv.groups(), [this, zeros](std::int64_t item, int thread) {
-            float* const scratch = zero + zeros + thread * thread_floats;
+        turn.parallel_for(conv.groups() * panels, [this](std::int64_t item, int) { prepare(item); });
+        turn.parallel_for(divide_up(tiles, block) * conv.groups(), [=, this](std::int64_t item, int thread) {
+            float* const scratch = thread_scratch + thread * thread_floats;
             Item const work{item % conv.groups(), item / conv.groups() * block,
                             min(block, tiles - item / conv.groups() * block), reinterpret_cast<Segment*>(scratch),
                             reinterpret_cast<Row*>(scratch + segment_floats), scratch + segment_floats + row_floats};
             gather(work);
-            for (std::int64_t panel = 0; panel < panels; ++panel) multiply(work, panel);
+            for (std::int64_t panel0 = 0; panel0 < panels; panel0 += panel_block)
+                for (std::int64_t t = 0; t < work.count; ++t)
+                    for (std::int64_t panel = panel0; panel < min(panel0 + panel_block, panels); ++panel)
+                        multiply(work, t, panel, panel == panel0);
         });
     }
 
@@ -42,6 +45,13 @@ private:
     struct Row {
         Pixel at;
         T* y;  ///< of channel 0
+    };
+
+    /// What the epilogue knows of a panel's channels, and how many lanes of each vector are channels at all.
+    struct Panel {
+        typename Epilogue::template State<Vector> state[tile_vectors];
+        std::int64_t k0;
+        int used[tile_vectors];
     };
 
     /// `count` tiles from `first` on, in one group.
@@ -68,8 +78,21 @@ private:
     std::int64_t const segment_floats = round_up(block * segments_per_tile * std::int64_t{sizeof(Segment)}, 64) / 4;
     std::int64_t const row_floats = round_up(block * tile_rows * std::int64_t{sizeof(Row)}, 64) / 4;
     std::int64_t const thread_floats = segment_floats + row_floats + (direct ? 0 : block * tile_rows * row_stride);
-    float* filters = nullptr;
-    float* zero = nullptr;
+    std::int64_t const panel_block = max(1, panel_bytes / (panel_floats * std::int64_t{sizeof(float)}));
+    float* filters = nullptr;  // (groups, panels, gemm_k, tile_columns)
+    float* zero = nullptr;     // (group_c): the window outside x
+    Panel* states = nullptr;   // (groups, panels)
+
+    void prepare(std::int64_t item) const {
+        std::int64_t const k0 = item / panels * group_k + item % panels * tile_columns, k_end = (item / panels + 1) * group_k;
+        pack_filter_panel(filters + item * panel_floats, conv, k0, k_end);
+        states[item].k0 = k0;
+        for (int j = 0; j < tile_vectors; ++j) {
+            int const used = static_cast<int>(clamp(k_end - (k0 + j * lanes), 0, lanes));
+            states[item].used[j] = used;
+            if (used) states[item].state[j] = Epilogue::template prepare<Vector>(k0 + j * lanes, 1, used, args);
+        }
+    }
 
     /// Finds, or packs, the rows of an item's tiles. Rows past the last pixel repeat it.
     void gather(Item const& work) const {
@@ -99,28 +122,21 @@ private:
                 }
     }
 
-    void multiply(Item const& work, std::int64_t panel) const {
-        std::int64_t const k0 = work.group * group_k + panel * tile_columns, k_end = (work.group + 1) * group_k;
-        typename Epilogue::template State<Vector> state[tile_vectors];
-        int used[tile_vectors];
-        for (int j = 0; j < tile_vectors; ++j) {
-            used[j] = static_cast<int>(clamp(k_end - (k0 + j * lanes), 0, lanes));
-            if (used[j]) state[j] = Epilogue::template prepare<Vector>(k0 + j * lanes, 1, used[j], args);
-        }
-        float const* const filter = filters + (work.group * panels + panel) * panel_floats;
-        for (std::int64_t t = 0; t < work.count; ++t) {
-            if (t + 1 < work.count) prefetch(work.segments[(t + 1) * segments_per_tile]);
-            Accumulator sum;
-            gemm_tile(sum, work.segments + t * segments_per_tile, segments_per_tile, filter);
-            Row const* const rows = work.rows + t * tile_rows;
-            std::int64_t const row_count = min(tile_rows, conv.pixels() - (work.first + t) * tile_rows);
-            for (int i = 0; i < row_count; ++i)
-                for (int j = 0; j < tile_vectors && used[j]; ++j) {
-                    std::int64_t const k = k0 + j * lanes;
-                    Place<Axis::channel> const at{{rows[i].at.n, k, rows[i].at.p, rows[i].at.q}, used[j], conv.y[3]};
-                    store(rows[i].y + k, 1, used[j], Epilogue::apply(sum.value[i][j], at, state[j], args));
-                }
-        }
+    void multiply(Item const& work, std::int64_t t, std::int64_t panel, bool first) const {
+        Panel const& own = states[work.group * panels + panel];
+        Row const* const rows = work.rows + t * tile_rows;
+        if (first && t + 1 < work.count) prefetch(work.segments[(t + 1) * segments_per_tile]);
+        for (int i = 0; i < tile_rows; ++i) __builtin_prefetch(rows[i].y + own.k0, 1);
+        Accumulator sum;
+        gemm_tile(sum, work.segments + t * segments_per_tile, segments_per_tile,
+                  filters + (work.group * panels + panel) * panel_floats);
+        std::int64_t const row_count = min(tile_rows, conv.pixels() - (work.first + t) * tile_rows);
+        for (int i = 0; i < row_count; ++i)
+            for (int j = 0; j < tile_vectors && own.used[j]; ++j) {
+                std::int64_t const k = own.k0 + j * lanes;
+                Place<Axis::channel> const at{{rows[i].at.n, k, rows[i].at.p, rows[i].at.q}, own.used[j], conv.y[3]};
+                store(rows[i].y + k, 1, own.used[j], Epilogue::apply(sum.value[i][j], at, own.state[j], args));
+            }
     }
 };
 

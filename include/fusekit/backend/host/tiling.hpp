@@ -9,6 +9,9 @@ namespace fusekit::host {
 /// Bytes of activations that one item of work keeps at hand: with the filters it streams they fit an L2 cache.
 inline constexpr std::int64_t item_bytes = 192 * 1024;
 
+/// Bytes of filter panels that a tile meets before the next tile has its turn: half an L1 cache.
+inline constexpr std::int64_t panel_bytes = 16 * 1024;
+
 /// How many of `tiles` an item takes: at most `most`, and such that the threads finish together.
 constexpr std::int64_t tiles_per_item(std::int64_t tiles, std::int64_t most, int threads) {
     std::int64_t const items = round_up(divide_up(tiles, most), threads);
