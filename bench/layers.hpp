@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace bench {
+
+/// A convolution layer, without the batch. Named C-H-W-K-RxS-p(pad)-s(stride).
+struct ConvLayer {
+    int c, h, w, k, r, s, pad, stride;
+    double miopen;  ///< fused-over-unfused speedup that MIOpen's fusion chart shows for it, on a GPU it does not name
+
+    std::string name() const {
+        auto const text = [](int value) { return std::to_string(value); };
+        return text(c) + "-" + text(h) + "-" + text(w) + "-" + text(k) + "-" + text(r) + "x" + text(s) + "-p" +
+               text(pad) + "-s" + text(stride);
+    }
+    constexpr int p() const { return (h + 2 * pad - r) / stride + 1; }
+    constexpr int q() const { return (w + 2 * pad - s) / stride + 1; }
+
+    /// A multiply and an add for each product of the convolution; the epilogue is not counted.
+    constexpr double flops(int batch) const { return 2.0 * batch * k * p() * q() * c * r * s; }
+};
+
+/// A batch-norm layer, without the batch. Named C-H-W.
+struct NormLayer {
+    int c, h, w;
+    double miopen;  ///< as in ConvLayer, for spatial batch norm + activation at inference
+
+    std::string name() const { return std::to_string(c) + "-" + std::to_string(h) + "-" + std::to_string(w); }
+    constexpr std::int64_t elements(int batch) const { return std::int64_t{batch} * c * h * w; }
+};
+
+/// The layers of MIOpen's charts "Speed up for Conv+Bias+Activ" and "Speedup for Batchnorm (Spatial) + Activation",
+/// in their order.
+inline constexpr ConvLayer conv_layers[] = {
+    {2048, 7, 7, 512, 1, 1, 0, 1, 1.01},   {512, 7, 7, 2048, 1, 1, 0, 1, 1.15},   {512, 7, 7, 512, 3, 3, 1, 1, 1.07},
+    {1024, 14, 14, 256, 1, 1, 0, 1, 1.22}, {256, 14, 14, 1024, 1, 1, 0, 1, 1.37}, {256, 14, 14, 256, 3, 3, 1, 1, 1.13},
+    {128, 28, 28, 128, 3, 3, 1, 1, 1.29},  {128, 28, 28, 512, 1, 1, 0, 1, 1.99},  {512, 28, 28, 128, 1, 1, 0, 1, 1.28},
+    {256, 55, 55, 64, 1, 1, 0, 1, 1.65},   {64, 55, 55, 256, 1, 1, 0, 1, 2.70},   {64, 55, 55, 64, 1, 1, 0, 1, 2.68},
+    {64, 55, 55, 64, 3, 3, 1, 1, 1.54},
+};
+
+inline constexpr NormLayer norm_layers[] = {
+    {512, 7, 7, 1.18},   {2048, 7, 7, 1.35},  {256, 14, 14, 1.18}, {1024, 14, 14, 1.94},
+    {128, 28, 28, 2.65}, {512, 28, 28, 3.00}, {64, 55, 55, 2.04},  {256, 55, 55, 1.97},
+};
+
+}  // namespace bench

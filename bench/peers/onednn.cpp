@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+//
+// How does the host backend stand beside oneDNN? The 13 convolution + bias + ReLU layers in float, in one run, each
+// library in turn: NHWC beside oneDNN's fused convolution on NHWC, NCHW beside its fused convolution on plain NCHW.
+//
+// oneDNN's weights are reordered to the form it asks for before the timing. fusekit gets the weights as a user has
+// them (KRSC with NHWC, KCRS with NCHW): packing them, at every call, is inside its time.
+#include <fmt/format.h>
+#include <dnnl.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "layers.hpp"
+#include "support/ceilings.hpp"
+#include "support/chains.hpp"
+#include "support/csv.hpp"
+#include "support/layer_choice.hpp"
+#include "support/machine.hpp"
+#include "support/options.hpp"
+
+extern "C" void omp_set_num_threads(int);  // of the runtime that oneDNN was built with
+
+namespace {
+
+using namespace bench;
+using Device = fk::host::Device;
+using Tensor = fk::Tensor<float, Device>;
+
+/// oneDNN's fused convolution of one layer, on memory that fusekit's tensors own.
+class OneDnn {
+public:
+    OneDnn(ConvLayer const& layer, int batch, bool channels_last, Tensor& weights, fk::Tensor<float, Device, 1>& bias) {
+        using namespace dnnl;
+        using Data = memory::data_type;
+        using Tag = memory::format_tag;
+        auto const activations = channels_last ? Tag::nhwc : Tag::nchw;
+        memory::dims const filter{layer.k, layer.c, layer.r, layer.s};
+        source_desc = {{batch, layer.c, layer.h, layer.w}, Data::f32, activations};
+        result_desc = {{batch, layer.k, layer.p(), layer.q()}, Data::f32, activations};
+        memory::desc const bias_desc{{layer.k}, Data::f32, Tag::x};
+
+        post_ops relu;
+        relu.append_eltwise(1.0f, algorithm::eltwise_relu, 0.0f, 0.0f);
+        primitive_attr attributes;
+        attributes.set_post_ops(relu);
+        convolution_forward::desc const operation(
+            prop_kind::forward_inference, algorithm::convolution_auto, source_desc, {filter, Data::f32, Tag::any},
+            bias_desc, result_desc, {layer.stride, layer.stride}, {layer.pad, layer.pad}, {layer.pad, layer.pad});
+        convolution_forward::primitive_desc const chosen(operation, attributes, engine);
+        implementation = chosen.impl_info_str();
+        primitive = convolution_forward(chosen);
+
+        memory given({filter, Data::f32, channels_last ? Tag::ohwi : Tag::oihw}, engine, weights.data());
+        memory reordered(chosen.weights_desc(), engine);
+        reorder(given, reordered).execute(stream, given, reordered);
+        stream.wait();
+        fixed = {{DNNL_ARG_WEIGHTS, reordered}, {DNNL_ARG_BIAS, memory(bias_desc, engine, bias.data())}};
+    }
+
+    /// A pair of buffers to compute on: execute() takes what this returns.
+    std::unordered_map<int, dnnl::memory> arguments(Tensor& x, Tensor& y) const {
+        auto all = fixed;
+        all.insert({DNNL_ARG_SRC, dnnl::memory(source_desc, engine, x.data())});
+        all.insert({DNNL_ARG_DST, dnnl::memory(result_desc, engine, y.data())});
+        return all;
+    }
+    void execute(std::unordered_map<int, dnnl::memory> const& arguments) const {
+        primitive.execute(stream, arguments);
+        stream.wait();
+    }
+
+    std::string implementation;
+
+private:
+    dnnl::engine engine{dnnl::engine::kind::cpu, 0};
+    mutable dnnl::stream stream{engine};
+    dnnl::memory::desc source_desc, result_desc;
+    dnnl::convolution_forward primitive;
+    std::unordered_map<int, dnnl::memory> fixed;
+};
+
+struct Row {
+    double ours, theirs;  ///< seconds
+    double difference;    ///< largest between the two results, over the largest result
+    std::string implementation;
+    double ratio() const { return theirs / ours; }
+    bool agrees() const { return difference <= 1e-5; }
+};
+
+template <fk::Filter<2> Filter>
+Row measure(Device& device, ConvLayer const& layer, int batch, bool channels_last, Sampling const& sampling) {
+    Extents const input{batch, layer.c, layer.h, layer.w, channels_last};
+    Extents const output{batch, layer.k, layer.p(), layer.q(), channels_last};
+    Rotation<float, Device> io(device, activations(input), activations(output));
+    auto weights = fk::random<float>(device, activations({layer.k, layer.c, layer.r, layer.s, channels_last}), 2);
+    auto bias = fk::random<float>(device, fk::channels(layer.k), 3);
+
+    auto const ours =
+        fk::Plan<fk::Conv<Filter>, fk::Bias, fk::Activation<fk::Relu>>::bind({.weights = weights}, {.bias = bias}, {});
+    OneDnn const theirs(layer, batch, channels_last, weights, bias);
+    std::vector<std::unordered_map<int, dnnl::memory>> arguments;
+    for (std::size_t i = 0; i < io.size(); ++i)
+        arguments.push_back(theirs.arguments(io.x(static_cast<std::int64_t>(i)), io.y(static_cast<std::int64_t>(i))));
+
+    Subject const run_ours = [&](std::int64_t call) { ours(device, io.x(call), io.y(call)); };
+    Subject const run_theirs = [&](std::int64_t call) {
+        theirs.execute(arguments[static_cast<std::size_t>(call) % io.size()]);
+    };
+
+    auto const result = [&](Subject const& run) {
+        io.poison_output(0);
+        run(0);
+        return to_host(io.y(0));
+    };
+    auto const a = result(run_ours), b = result(run_theirs);
+    float largest = 0, difference = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        float const d = std::fabs(a[i] - b[i]);
+        difference = d <= difference ? difference : d;  // a NaN stays
+        largest = std::max(largest, b[i]);
+    }
+    auto const medians = interleaved_medians({run_ours, run_theirs}, sampling);
+    return {medians[0], medians[1], difference / largest, theirs.implementation};
+}
+
+struct Options {
+    int batch = 8, threads = 0, repeats = 9;
+    std::string layers = "conv", output = "bench-output";
+};
+
+/// All layers in one layout: table, geometric mean and the bar. False where results differ.
+bool run_layout(Device& device, std::vector<ConvLayer> const& layers, Options const& options, bool channels_last,
+                double bar, Ceilings const& ceilings, std::string const& machine, Csv& csv) {
+    Sampling sampling;
+    sampling.repeats = options.repeats;
+    sampling.sample_seconds = 0.02;
+    sampling.pause_seconds = 0.02;  // libgomp's threads spin for milliseconds after their last work
+    char const* const layout = channels_last ? "nhwc" : "nchw";
+    fmt::print("\n{}{}\n{:<24} {:>9} {:>8} {:>8} {:>9} {:>8} {:>6} {:>11}  {}\n", channels_last ? "NHWC" : "NCHW",
+               channels_last ? "" : " (plain, for both)", "layer", "oneDNN ms", "GFLOP/s", "ours ms", "GFLOP/s",
+               "of peak", "ratio", "difference", "oneDNN's implementation");
+    std::vector<double> ratios;
+    bool agree = true;
+    for (ConvLayer const& layer : layers) {
+        Row const row = layer.r == 1
+                            ? measure<fk::filter(1, 1)>(device, layer, options.batch, channels_last, sampling)
+                            : measure<fk::filter(3, 3).pad(1)>(device, layer, options.batch, channels_last, sampling);
+        double const work = layer.flops(options.batch) * 1e-9;
+        fmt::print("{:<24} {:>9.3f} {:>8.1f} {:>8.3f} {:>9.1f} {:>7.0f}% {:>6.2f} {:>11.1e}  {}{}\n", layer.name(),
+                   row.theirs * 1e3, work / row.theirs, row.ours * 1e3, work / row.ours,
+                   100 * work / row.ours / ceilings.gflops, row.ratio(), row.difference, row.implementation,
+                   row.agrees() ? "" : "  DIFFERENT");
+        std::fflush(stdout);
+        csv.row({layout, layer.name(), std::to_string(options.batch), fmt::format("{:.5f}", row.theirs * 1e3),
+                 fmt::format("{:.2f}", work / row.theirs), fmt::format("{:.5f}", row.ours * 1e3),
+                 fmt::format("{:.2f}", work / row.ours), fmt::format("{:.4f}", row.ratio()),
+                 fmt::format("{:.2e}", row.difference), row.implementation, fmt::format("{:.1f}", ceilings.gflops),
+                 machine, today()});
+        ratios.push_back(row.ratio());
+        agree = agree && row.agrees();
+    }
+    double const mean = geometric_mean(ratios);
+    fmt::print("geometric mean of our throughput over oneDNN's: {:.3f}; the bar is {:.1f}: {}\n", mean, bar,
+               mean >= bar ? "PASS" : "FALLS SHORT");
+    return agree;
+}
+
+int run(int argc, char** argv) {
+    Options options;
+    CommandLine const command_line =
+        CommandLine("peer_onednn", "fused convolution layers in float beside oneDNN's, in one run")
+            .integer("--batch", options.batch, 1, 4096, "images in a batch")
+            .text("--layers", "LIST", options.layers, "'conv', names or parts of names, separated by commas")
+            .integer("--threads", options.threads, 0, 1024, "threads of each library; 0 is one for each processor")
+            .integer("--repeats", options.repeats, 1, 1000, "samples of each time, of which the median is reported")
+            .text("--output", "DIR", options.output, "where onednn.csv goes");
+    if (!command_line.parse(argc, argv)) return 0;
+    auto const layers = choose_layers(options.layers).conv;
+    if (options.threads && DNNL_CPU_RUNTIME != DNNL_RUNTIME_OMP)
+        throw UsageError("--threads needs a oneDNN that computes with OpenMP");
+    if (layers.empty()) throw UsageError(fmt::format("--layers: '{}' names no convolution", options.layers));
+
+    std::string const busy = busy_warning();
+    Device device(options.threads);
+    omp_set_num_threads(device.threads());
+    dnnl_version_t const& version = *dnnl_version();
+    Ceilings const ceilings = measure_ceilings(device.threads());
+    std::string const machine = machine_name(device.threads(), busy);
+    fmt::print(
+        "{} each; oneDNN {}.{}.{}, ours built for {}-bit vectors; batch {}, float\n{}"
+        "the median of {} samples a time, taken in turn, buffers rotated past the caches; measured peak {:.0f} "
+        "GFLOP/s\n"
+        "oneDNN's weights are reordered before the timing; ours are as the user has them, packed at every call\n",
+        machine, version.major, version.minor, version.patch, 8 * fk::config::vector_bytes, options.batch, busy,
+        options.repeats, ceilings.gflops);
+    Csv csv({"layout", "layer", "batch", "onednn_ms", "onednn_gflops", "fusekit_ms", "fusekit_gflops",
+             "throughput_ratio", "difference", "onednn_implementation", "peak_gflops", "machine", "date"});
+    bool const nhwc = run_layout(device, layers, options, true, 0.7, ceilings, machine, csv);
+    bool const nchw = run_layout(device, layers, options, false, 1.5, ceilings, machine, csv);
+    std::filesystem::path const file = std::filesystem::path(options.output) / "onednn.csv";
+    csv.write(file);
+    fmt::print("\nwrote {}\n{}\n", file.string(), nhwc && nchw ? "results agree" : "FAILED: results differ");
+    return nhwc && nchw ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    return run_program("peer_onednn", [&] { return run(argc, argv); });
+}
