@@ -21,14 +21,15 @@ public:
 
     void run() {
         std::int64_t const filter_floats = direct ? 0 : conv.y[1] * row_stride;
-        filters = turn.scratch(filter_floats + turn.threads() * block * panel_floats);
+        filters = turn.scratch(filter_floats + turn.threads() * thread_floats);
         if (!direct)
             turn.parallel_for(conv.y[1], [this](std::int64_t k, int) {
                 pack_filter_row(filters + k * row_stride, conv, k, order);
             });
         turn.parallel_for(divide_up(panels, block) * conv.groups(), [&](std::int64_t item, int thread) {
             std::int64_t const group = item % conv.groups(), first = item / conv.groups() * block;
-            Item work{group, min(block, panels - first), filters + filter_floats + thread * block * panel_floats, {}, 0};
+            float* const scratch = filters + filter_floats + thread * thread_floats;
+            Item work{group, min(block, panels - first), scratch, reinterpret_cast<Tap*>(scratch + block * panel_floats), {}, 0};
             gather(work, first * tile_columns);
             for (std::int64_t k = 0; k < group_k; k += tile_rows) multiply(work, k);
         });
@@ -41,6 +42,7 @@ private:
     struct Item {
         std::int64_t group, count;
         float* windows;  // (count, gemm_k, tile_columns)
+        Tap* taps;       // (taps)
         Run runs[most_panels * tile_columns];
         int run_count;
     };
@@ -59,6 +61,7 @@ private:
     std::int64_t const panels = divide_up(conv.pixels(), tile_columns), panel_floats = gemm_k * tile_columns;
     std::int64_t const block =
         tiles_per_item(panels, clamp(item_bytes / (panel_floats * std::int64_t{sizeof(float)}), 1, most_panels), turn.threads());
+    std::int64_t const thread_floats = block * panel_floats + round_up(conv.taps() * std::int64_t{sizeof(Tap)}, 64) / 4;
     float* filters = nullptr;
 
     /// Packs the windows of the pixels from `m` on, run by run; lanes past the last pixel are zero.
@@ -72,7 +75,7 @@ private:
             Pixel const at = pixel_at(conv, m + done);
             int const count = static_cast<int>(min(total - done, conv.y[3] - at.q));
             work.runs[work.run_count] = {at, done, count};
-            pack_pixel_panels(work.windows, conv, work.group * group_c, order, work.runs[work.run_count++]);
+            pack_pixel_panels(work.windows, conv, work.group * group_c, order, work.runs[work.run_count++], work.taps);
             done += count;
         }
     }

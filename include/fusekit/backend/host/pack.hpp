@@ -85,47 +85,65 @@ struct Run {
     int first, count;
 };
 
-/// The windows of neighbouring pixels side by side: panels[pixel / columns][k of GemmK][pixel % columns], columns
-/// being tile_columns. Taps outside x are zero.
-///
-/// Channels are the outer loop, so that what one channel's plane gives to all panels is read in one stretch.
+/// What one tap of the filter gives to a run: pixels [begin, end) of it, from an element of x on; the others see
+/// padding.
+struct Tap {
+    std::int64_t offset;
+    int begin, end;
+};
+
 template <Element T>
-void pack_pixel_panels(float* panels, ConvProblem<T> const& conv, std::int64_t c0, GemmKOrder order, Run const& run) {
+Tap tap_of_run(ConvProblem<T> const& conv, Run const& run, int r, int s) {
     auto const& stride = conv.x.layout.stride;
-    std::int64_t const step = stride[3] * conv.filter.step[1], width = conv.x.layout.shape[3];
-    std::int64_t const panel_floats = conv.gemm_k() * tile_columns;
-    auto const each_piece = [&](int begin, int end, auto const& copy) {  // (pixel of the run, length) within one panel
-        for (int i = begin; i < end;) {
-            int const lane = (run.first + i) % tile_columns;
-            int const count = static_cast<int>(min(tile_columns - lane, end - i));
-            copy((run.first + i) / tile_columns * panel_floats + lane, i, count);
-            i += count;
-        }
-    };
-    for (int r = 0; r < conv.filter.size[0]; ++r)
-        for (int s = 0; s < conv.filter.size[1]; ++s) {
-            std::int64_t const h = conv.row(run.at.p, r), w = conv.column(run.at.q, s);
-            int begin = 0, end = h < 0 || h >= conv.x.layout.shape[2] ? 0 : run.count;  // pixels whose tap is inside x
-            while (begin < end && w + std::int64_t{begin} * conv.filter.step[1] < 0) ++begin;
-            while (begin < end && w + std::int64_t{end - 1} * conv.filter.step[1] >= width) --end;
-            std::int64_t const offset =
-                run.at.n * stride[0] + c0 * stride[1] + h * stride[2] + (w + std::int64_t{begin} * conv.filter.step[1]) * stride[3];
-            for (std::int64_t c = 0; c < conv.group_c(); ++c) {
-                float* const to = panels + (c * order.channel + (r * conv.filter.size[1] + s) * order.tap) * tile_columns;
-                auto const zero = [&](std::int64_t at, int, int count) { fill_zero(to + at, count); };
-                if (begin > 0) each_piece(0, begin, zero);
-                if (end < run.count) each_piece(begin > end ? begin : end, run.count, zero);
-                if (begin >= end) continue;
-                T const* const from = conv.x.data + offset + c * stride[1];
+    std::int64_t const h = conv.row(run.at.p, r), w = conv.column(run.at.q, s), step = conv.filter.step[1];
+    int begin = 0, end = h < 0 || h >= conv.x.layout.shape[2] ? 0 : run.count;
+    while (begin < end && w + begin * step < 0) ++begin;
+    while (begin < end && w + (end - 1) * step >= conv.x.layout.shape[3]) --end;
+    return {run.at.n * stride[0] + h * stride[2] + (w + begin * step) * stride[3], begin, end};
+}
+
+/// Calls copy(offset into the panels, pixel, count) for pixels [begin, end) of a run, panel by panel.
+template <class Copy>
+void each_panel(Run const& run, int begin, int end, std::int64_t panel_floats, Copy const& copy) {
+    for (int i = begin; i < end;) {
+        int const lane = (run.first + i) % tile_columns;
+        int const count = static_cast<int>(min(tile_columns - lane, end - i));
+        copy((run.first + i) / tile_columns * panel_floats + lane, i, count);
+        i += count;
+    }
+}
+
+/// The windows of neighbouring pixels side by side: panels[pixel / columns][k of GemmK][pixel % columns], columns
+/// being tile_columns. Taps outside x are zero. `taps` is scratch for every tap of the filter.
+///
+/// Channels are the outer loop, so that a channel's plane is read once, and in one stretch for all panels.
+template <Element T>
+void pack_pixel_panels(float* panels, ConvProblem<T> const& conv, std::int64_t c0, GemmKOrder order, Run const& run, Tap* taps) {
+    std::int64_t const channel_stride = conv.x.layout.stride[1], step = conv.x.layout.stride[3] * conv.filter.step[1];
+    std::int64_t const panel_floats = conv.gemm_k() * tile_columns, tap_count = conv.taps();
+    constexpr std::int64_t ahead = 8;  // channels: a stretch is too short for the processor's own prefetcher to learn
+    for (int t = 0; t < tap_count; ++t) taps[t] = tap_of_run(conv, run, t / conv.filter.size[1], t % conv.filter.size[1]);
+    for (std::int64_t c = 0; c < conv.group_c(); ++c) {
+        T const* const plane = conv.x.data + (c0 + c) * channel_stride;
+        std::int64_t const later = c + ahead < conv.group_c() ? ahead * channel_stride : 0;
+        for (std::int64_t t = 0; t < tap_count; ++t) {
+            auto const [offset, begin, end] = taps[t];
+            float* const to = panels + (c * order.channel + t * order.tap) * tile_columns;
+            auto const zero = [=](std::int64_t at, int, int count) { fill_zero(to + at, count); };
+            if (begin > 0) each_panel(run, 0, begin, panel_floats, zero);
+            if (end < run.count) each_panel(run, begin > end ? begin : end, run.count, panel_floats, zero);
+            if (begin >= end) continue;
+            T const* const from = plane + offset;
+            each_panel(run, begin, end, panel_floats, [=, first = begin](std::int64_t at, int i, int count) {
                 if (step == 1) {
-                    each_piece(begin, end, [&](std::int64_t at, int i, int count) { copy_floats(to + at, from + (i - begin), count); });
+                    __builtin_prefetch(from + (i - first) + later);
+                    copy_floats(to + at, from + (i - first), count);
                 } else {
-                    each_piece(begin, end, [&](std::int64_t at, int i, int count) {
-                        for (int j = 0; j < count; ++j) to[at + j] = from[(i - begin + j) * step];
-                    });
+                    for (int j = 0; j < count; ++j) to[at + j] = from[(i - first + j) * step];
                 }
-            }
+            });
         }
+    }
 }
 
 }  // namespace fusekit::host
