@@ -8,25 +8,36 @@
 #define FUSEKIT_HD
 #endif
 
+/// Names what this translation unit's CPU vectors are, as part of the name of all that depends on them: a program
+/// may link units that were compiled for different CPUs.
+#if defined(__AVX512F__)
+#define FUSEKIT_SIMD simd512
+#elif defined(__AVX__)
+#define FUSEKIT_SIMD simd256
+#else
+#define FUSEKIT_SIMD simd128
+#endif
+
 namespace fusekit::config {
 
 inline constexpr int version_major = 0;
 inline constexpr int version_minor = 1;
 inline constexpr int version_patch = 0;
 
-/// What this translation unit was compiled for: bytes of a CPU vector register, how many there are, and
-/// whether the CPU converts half to float itself.
+inline namespace FUSEKIT_SIMD {
+
+/// Bytes of a CPU vector register, how many there are, and whether the CPU itself converts half to float.
 #if defined(__AVX512F__)
 inline constexpr int vector_bytes = 64;
-inline constexpr int vector_registers = 32;
 #elif defined(__AVX__)
 inline constexpr int vector_bytes = 32;
-inline constexpr int vector_registers = 16;
-#elif defined(__aarch64__)
-inline constexpr int vector_bytes = 16;
-inline constexpr int vector_registers = 32;
 #else
 inline constexpr int vector_bytes = 16;
+#endif
+
+#if defined(__AVX512F__) || defined(__aarch64__)
+inline constexpr int vector_registers = 32;
+#else
 inline constexpr int vector_registers = 16;
 #endif
 
@@ -35,5 +46,7 @@ inline constexpr bool has_f16c = true;
 #else
 inline constexpr bool has_f16c = false;
 #endif
+
+}  // namespace FUSEKIT_SIMD
 
 }  // namespace fusekit::config

@@ -6,7 +6,7 @@
 #include "fusekit/backend/host/place.hpp"
 #include "fusekit/backend/host/tiling.hpp"
 
-namespace fusekit::host {
+namespace fusekit::host::inline FUSEKIT_SIMD {
 
 /// Implicit GEMM for channels-last outputs: the lanes of a register tile are output channels, its rows pixels.
 ///
@@ -140,4 +140,4 @@ private:
     }
 };
 
-}  // namespace fusekit::host
+}  // namespace fusekit::host::inline FUSEKIT_SIMD

@@ -6,7 +6,7 @@
 #include "fusekit/backend/host/place.hpp"
 #include "fusekit/backend/host/tiling.hpp"
 
-namespace fusekit::host {
+namespace fusekit::host::inline FUSEKIT_SIMD {
 
 /// Implicit GEMM for every other output: the lanes of a register tile are pixels, its rows output channels.
 ///
@@ -120,4 +120,4 @@ private:
     }
 };
 
-}  // namespace fusekit::host
+}  // namespace fusekit::host::inline FUSEKIT_SIMD

@@ -6,7 +6,7 @@
 #include "fusekit/backend/host/integer.hpp"
 #include "fusekit/backend/host/place.hpp"
 
-namespace fusekit::host {
+namespace fusekit::host::inline FUSEKIT_SIMD {
 
 /// Depthwise: each output channel sees one input channel, so there is no product to block for and every element
 /// of x is read a few times at most. Lanes run along what is contiguous in y; no packing but of the filters.
@@ -90,4 +90,4 @@ private:
     }
 };
 
-}  // namespace fusekit::host
+}  // namespace fusekit::host::inline FUSEKIT_SIMD

@@ -6,7 +6,7 @@
 
 #include "fusekit/backend/host/vector.hpp"
 
-namespace fusekit::host {
+namespace fusekit::host::inline FUSEKIT_SIMD {
 
 /// The register tile: tile_rows x tile_columns accumulators fill the register file, but for a row's broadcast and
 /// a panel's two vectors.
@@ -57,4 +57,4 @@ template <int... Row>
     detail::gemm_tile(result, segments, count, panel, std::make_integer_sequence<int, tile_rows>{});
 }
 
-}  // namespace fusekit::host
+}  // namespace fusekit::host::inline FUSEKIT_SIMD

@@ -5,7 +5,7 @@
 #include "fusekit/backend/host/gemm.hpp"
 #include "fusekit/backend/host/integer.hpp"
 
-namespace fusekit::host {
+namespace fusekit::host::inline FUSEKIT_SIMD {
 
 inline void fill_zero(float* to, std::int64_t count) { std::memset(to, 0, static_cast<std::size_t>(count) * sizeof(float)); }
 
@@ -146,4 +146,4 @@ void pack_pixel_panels(float* panels, ConvProblem<T> const& conv, std::int64_t c
     }
 }
 
-}  // namespace fusekit::host
+}  // namespace fusekit::host::inline FUSEKIT_SIMD

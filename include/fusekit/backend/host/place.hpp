@@ -4,7 +4,7 @@
 #include "fusekit/backend/host/vector.hpp"
 #include "fusekit/ops/operator.hpp"
 
-namespace fusekit::host {
+namespace fusekit::host::inline FUSEKIT_SIMD {
 
 /// What the lanes of a vector run along: neighbouring channels, or neighbouring pixels of one image, row after row.
 enum class Axis { channel, pixel };
@@ -54,4 +54,4 @@ private:
     }
 };
 
-}  // namespace fusekit::host
+}  // namespace fusekit::host::inline FUSEKIT_SIMD

@@ -5,7 +5,7 @@
 #include "fusekit/backend/host/integer.hpp"
 #include "fusekit/backend/host/place.hpp"
 
-namespace fusekit::host {
+namespace fusekit::host::inline FUSEKIT_SIMD {
 
 namespace detail {
 
@@ -77,4 +77,4 @@ void pointwise(Device::Turn& turn, TensorView<T const> const& x, TensorView<T> c
     else pointwise_pixel_lanes<Epilogue>(turn, x, y, args);
 }
 
-}  // namespace fusekit::host
+}  // namespace fusekit::host::inline FUSEKIT_SIMD

@@ -8,7 +8,7 @@
 #include "fusekit/config.hpp"
 #include "fusekit/tensor/dtype.hpp"
 
-namespace fusekit::host {
+namespace fusekit::host::inline FUSEKIT_SIMD {
 
 /// One CPU register of floats: a vector extension of g++ and clang, so +, *, < and ?: work lane by lane.
 using Vector [[gnu::vector_size(config::vector_bytes)]] = float;
@@ -100,4 +100,4 @@ void store(T* to, std::int64_t stride, int count, Vector v) {
     for (int i = 0; i < count; ++i) to[i * stride] = T(v[i]);
 }
 
-}  // namespace fusekit::host
+}  // namespace fusekit::host::inline FUSEKIT_SIMD
