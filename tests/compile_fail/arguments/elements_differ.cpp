@@ -1,0 +1,21 @@
+// expect: a plan writes the element type that it reads: x and y must have the same
+// SPDX-License-Identifier: MIT
+#include <fusekit/fusekit.hpp>
+
+namespace fk = fusekit;
+
+using Conv = fk::Conv<fk::filter(3, 3).pad(1)>;
+
+fk::host::Device device;
+auto const x = fk::random<float>(device, fk::nchw(1, 4, 8, 8));
+auto const w = fk::random<float>(device, fk::kcrs(4, 4, 3, 3));
+
+using Layer = fk::Plan<Conv>;
+void run() {
+#ifdef CORRECTED
+    auto y = fk::random<float>(device, fk::nchw(1, 4, 8, 8));
+#else
+    auto y = fk::random<fk::half>(device, fk::nchw(1, 4, 8, 8));
+#endif
+    Layer::bind({.weights = w})(device, x, y);
+}

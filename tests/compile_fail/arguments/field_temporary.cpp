@@ -1,0 +1,25 @@
+// expect g++: AnyView(Source const&&) = delete
+// expect clang: Bias::Args
+// SPDX-License-Identifier: MIT
+#include <fusekit/fusekit.hpp>
+
+namespace fk = fusekit;
+
+using Conv = fk::Conv<fk::filter(3, 3).pad(1)>;
+
+struct Doubled {
+    static constexpr auto stage = fk::Stage::pointwise;
+    struct Args { float by = 2; };
+    static float apply(float x, Args const& args) { return args.by * x; }
+};
+
+fk::host::Device device;
+auto const w = fk::random<float>(device, fk::kcrs(4, 4, 3, 3));
+auto const b = fk::random<float>(device, fk::channels(4));
+
+using Layer = fk::Plan<Conv, fk::Bias, Doubled>;
+#ifdef CORRECTED
+auto const layer = Layer::bind({.weights = w}, {.bias = b}, {});
+#else
+auto const layer = Layer::bind({.weights = w}, {.bias = fk::random<float>(device, fk::channels(4))}, {});
+#endif

@@ -1,0 +1,17 @@
+// expect: size, stride, dilation and groups are 1 or more, padding 0 or more
+// SPDX-License-Identifier: MIT
+#include <fusekit/fusekit.hpp>
+
+namespace fk = fusekit;
+
+fk::host::Device device;
+auto const x = fk::random<float>(device, fk::nchw(1, 4, 8, 8));
+auto const w = fk::random<float>(device, fk::kcrs(4, 4, 3, 3));
+
+#ifdef CORRECTED
+using Layer = fk::Plan<fk::Conv<fk::filter(3, 3)>>;
+#else
+using Layer = fk::Plan<fk::Conv<fk::filter(3, 3).stride(0)>>;
+#endif
+auto const layer = Layer::bind({.weights = w});
+auto const y = layer(device, x);

@@ -1,0 +1,23 @@
+// expect: BatchNorm normalizes what Activation is applied to, so it stands before Activation
+// SPDX-License-Identifier: MIT
+#include <fusekit/fusekit.hpp>
+
+namespace fk = fusekit;
+
+using Conv = fk::Conv<fk::filter(3, 3).pad(1)>;
+using Norm = fk::BatchNormInference<fk::Spatial>;
+using Relu = fk::Activation<fk::Relu>;
+
+fk::host::Device device;
+auto const x = fk::random<float>(device, fk::nchw(1, 4, 8, 8));
+auto const w = fk::random<float>(device, fk::kcrs(4, 4, 3, 3));
+auto const b = fk::random<float>(device, fk::channels(4));
+
+#ifdef CORRECTED
+using Layer = fk::Plan<Conv, fk::Bias, Norm, Relu>;
+auto const layer = Layer::bind({.weights = w}, {.bias = b}, {.mean = b, .variance = b, .scale = b, .shift = b}, {});
+#else
+using Layer = fk::Plan<Conv, fk::Bias, Relu, Norm>;
+auto const layer = Layer::bind({.weights = w}, {.bias = b}, {}, {.mean = b, .variance = b, .scale = b, .shift = b});
+#endif
+auto const y = layer(device, x);

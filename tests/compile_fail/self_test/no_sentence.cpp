@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: MIT
+#ifndef CORRECTED
+static_assert(sizeof(int) == 0, "a sentence");
+#endif
