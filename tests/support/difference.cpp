@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include <cmath>
+#include "support/difference.hpp"
 
-#include "support/run_case.hpp"
+#include <cmath>
+#include <sstream>
 
 namespace test {
 

@@ -2,12 +2,13 @@
 #pragma once
 
 #include <list>
-#include <sstream>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "fusekit/fusekit.hpp"
+#include "support/difference.hpp"
 #include "support/memory.hpp"
 #include "support/problem.hpp"
 
@@ -20,11 +21,6 @@ struct Form {
     /// What differs from `expected`; empty where nothing does.
     std::string (*run)(Problem const& problem, oracle::Tensor const& expected, fk::host::Device& device);
 };
-
-/// How the output in `y` differs from the expected numbers: those known without error must be the nearest value
-/// of the type, bit for bit (either zero for zero); the others lie within their bound and half a spacing. Also
-/// whether bytes that are no elements were written.
-std::string difference(oracle::Tensor const& expected, Memory<4> const& y);
 
 /// The operators' arguments, in memory of their own: x, weights and every parameter of a problem.
 template <class T>
@@ -112,22 +108,29 @@ std::string run_bound(Bound const& bound, Arguments<T>& arguments, Problem const
     return difference(expected, y);
 }
 
+namespace detail {
+
+/// Plan<Ops...>::bind with `first...`, the arguments of a Conv or none, and then those of the epilogue.
+template <class Plan, class... Epilogue, class T>
+auto bind(Arguments<T>& arguments, auto const&... first) {
+    return [&]<int... I>(std::integer_sequence<int, I...>) {
+        return Plan::bind(first..., arguments.template of<Epilogue>(I)...);
+    }(std::make_integer_sequence<int, sizeof...(Epilogue)>{});
+}
+
+}  // namespace detail
+
 /// Runs Plan<Conv<Geometry>, Ops...>, or Plan<Ops...>, on the numbers of a problem.
 template <class T, auto Geometry, class... Ops>
 std::string run_conv(Problem const& problem, oracle::Tensor const& expected, fk::host::Device& device) {
     Arguments<T> arguments(problem);
-    int position = 0;
-    using Plan = fk::Plan<fk::Conv<Geometry>, Ops...>;
-    typename Plan::Epilogue::Args const list{{arguments.template of<Ops>(position++)}...};
-    return run_bound<T>(fk::Bound<Plan>{arguments.template conv<Geometry>(), list}, arguments, problem, expected, device);
+    auto const bound = detail::bind<fk::Plan<fk::Conv<Geometry>, Ops...>, Ops...>(arguments, arguments.template conv<Geometry>());
+    return run_bound<T>(bound, arguments, problem, expected, device);
 }
 template <class T, class... Ops>
 std::string run_pointwise(Problem const& problem, oracle::Tensor const& expected, fk::host::Device& device) {
     Arguments<T> arguments(problem);
-    int position = 0;
-    using Plan = fk::Plan<Ops...>;
-    typename Plan::Epilogue::Args const list{{arguments.template of<Ops>(position++)}...};
-    return run_bound<T>(fk::Bound<Plan>{{}, list}, arguments, problem, expected, device);
+    return run_bound<T>(detail::bind<fk::Plan<Ops...>, Ops...>(arguments), arguments, problem, expected, device);
 }
 
 }  // namespace test

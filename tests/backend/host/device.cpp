@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#include "fusekit/backend/host/device.hpp"
+
+#include <atomic>
+#include <catch2/catch_test_macros.hpp>
+#include <cstdint>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+#include "fusekit/backend/device.hpp"
+#include "fusekit/error.hpp"
+
+namespace fk = fusekit;
+
+static_assert(fk::Device<fk::host::Device>);
+static_assert(!std::is_copy_constructible_v<fk::host::Device> && !std::is_move_constructible_v<fk::host::Device>);
+
+TEST_CASE("memory is aligned to a cache line, at every size") {
+    fk::host::Device device(1);
+    for (std::size_t bytes : {1u, 63u, 64u, 65u, 4096u, 100001u}) {
+        void* const memory = device.allocate(bytes);
+        CHECK(reinterpret_cast<std::uintptr_t>(memory) % 64 == 0);
+        static_cast<char*>(memory)[bytes - 1] = 1;
+        device.release(memory);
+    }
+    CHECK_THROWS_AS(device.allocate(std::size_t{1} << 60), fk::Error);
+}
+
+TEST_CASE("a device has as many threads as asked for, or one for each processor") {
+    for (int threads : {1, 2, 7}) CHECK(fk::host::Device(threads).threads() == threads);
+    CHECK(fk::host::Device().threads() >= 1);
+    CHECK(fk::host::Device(-3).threads() >= 1);
+}
+
+TEST_CASE("every item is run once, by a thread of the device") {
+    for (int threads : {1, 2, 5}) {
+        fk::host::Device device(threads);
+        for (std::int64_t items : {0, 1, 2, 3, 100, 10007}) {
+            std::vector<std::atomic<int>> runs(static_cast<std::size_t>(items));
+            std::atomic<int> strangers = 0;
+            {
+                fk::host::Device::Turn turn(device);
+                turn.parallel_for(items, [&](std::int64_t item, int thread) {
+                    ++runs[static_cast<std::size_t>(item)];
+                    strangers += thread < 0 || thread >= threads;
+                });
+            }
+            int wrong = 0;
+            for (auto const& count : runs) wrong += count != 1;
+            CHECK(wrong == 0);
+            CHECK(strangers == 0);
+        }
+    }
+}
+
+TEST_CASE("no two threads that run at once have the same number") {
+    fk::host::Device device(4);
+    std::atomic<int> inside[4] = {}, clashes = 0;
+    for (int round = 0; round < 200; ++round) {
+        fk::host::Device::Turn turn(device);
+        turn.parallel_for(8, [&](std::int64_t, int thread) {
+            clashes += ++inside[thread] != 1;
+            std::this_thread::yield();
+            --inside[thread];
+        });
+    }
+    CHECK(clashes == 0);
+}
+
+TEST_CASE("runs from several threads take turns") {
+    fk::host::Device device(3);
+    std::atomic<int> holders = 0, clashes = 0;
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t)
+        threads.emplace_back([&] {
+            for (int round = 0; round < 100; ++round) {
+                fk::host::Device::Turn turn(device);
+                clashes += ++holders != 1;
+                float* const scratch = turn.scratch(64 + round);
+                turn.parallel_for(5, [&](std::int64_t item, int) { scratch[item] = static_cast<float>(item); });
+                for (int i = 0; i < 5; ++i) clashes += scratch[i] != static_cast<float>(i);
+                --holders;
+            }
+        });
+    for (auto& thread : threads) thread.join();
+    CHECK(clashes == 0);
+}
+
+TEST_CASE("scratch memory stays where it is until more is asked for") {
+    fk::host::Device device(1);
+    float* first;
+    {
+        fk::host::Device::Turn turn(device);
+        first = turn.scratch(1000);
+        CHECK(reinterpret_cast<std::uintptr_t>(first) % 64 == 0);
+        first[999] = 5;
+    }
+    fk::host::Device::Turn turn(device);
+    CHECK(turn.scratch(500) == first);
+    CHECK(turn.scratch(1000) == first);
+    turn.scratch(100000)[99999] = 1;
+}

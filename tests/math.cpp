@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+#include "fusekit/math.hpp"
+
+#include <bit>
+#include <catch2/catch_test_macros.hpp>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+#include "fusekit/config.hpp"
+
+namespace math = fusekit::math;
+
+namespace {
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
+constexpr float largest = std::numeric_limits<float>::max();
+
+template <int Bytes>
+struct VectorOf {
+    using Type [[gnu::vector_size(Bytes)]] = float;
+};
+using Native = VectorOf<fusekit::config::vector_bytes>::Type;
+
+/// Distance in units in the last place of the exact result; results beyond the largest float count as infinity.
+double ulps(float got, double exact) {
+    if (std::isnan(exact)) return std::isnan(got) ? 0 : INFINITY;
+    if (std::fabs(exact) > static_cast<double>(largest) * (1 + 0x1p-25)) return std::isinf(got) || std::fabs(got) == largest ? 0 : INFINITY;
+    if (!std::isfinite(got)) return INFINITY;
+    int const exponent = exact == 0 ? -126 : std::max(std::ilogb(exact), -126);
+    return std::fabs(got - exact) / std::ldexp(1.0, exponent - 23);
+}
+
+struct Worst {
+    double error = 0;
+    float at = 0;
+};
+
+/// The worst of f over every 997th float from low to high, on V.
+template <class V>
+Worst worst(auto f, auto exact, float low, float high) {
+    constexpr int lanes = sizeof(V) / sizeof(float);
+    Worst worst;
+    float in[lanes];
+    int count = 0;
+    auto const flush = [&] {
+        V x;
+        if constexpr (lanes == 1) x = in[0];
+        else x = std::bit_cast<V>(in);
+        V const y = f(x);
+        for (int i = 0; i < count; ++i) {
+            float got;
+            if constexpr (lanes == 1) got = y;
+            else got = y[i];
+            double const error = ulps(got, exact(static_cast<double>(in[i])));
+            if (!(error <= worst.error)) worst = {error, in[i]};
+        }
+        count = 0;
+    };
+    for (float& x : in) x = low;
+    for (std::uint64_t bits = 0; bits < 0x100000000u; bits += 997) {
+        float const x = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+        if (!(x >= low && x <= high)) continue;
+        in[count++] = x;
+        if (count == lanes) flush();
+    }
+    for (float const x : {low, high, 0.0f, 1.0f, -1.0f, 0.5f, largest, -largest})
+        if (x >= low && x <= high) {
+            in[count++] = x;
+            if (count == lanes) flush();
+        }
+    if (count) flush();
+    return worst;
+}
+
+/// A scalar, and a vector as wide as the processor's and one that is not, are all within `claim` ulps.
+void check(char const* name, double claim, auto f, auto exact, float low = -largest, float high = largest) {
+    Worst const scalar = worst<float>(f, exact, low, high), native = worst<Native>(f, exact, low, high);
+    Worst const other = worst<VectorOf<fusekit::config::vector_bytes == 16 ? 32 : 16>::Type>(f, exact, low, high);
+    std::printf("%-10s %.3f ulps at %a as float, %.3f as a vector; claimed %g\n", name, scalar.error, scalar.at, native.error, claim);
+    INFO(name << ": worst of float at " << scalar.at << ", of a vector at " << native.at);
+    CHECK(scalar.error <= claim);
+    CHECK(native.error <= claim);
+    CHECK(other.error <= claim);
+}
+
+double normal(double x) { return std::erfc(-x * M_SQRT1_2) / 2; }
+
+static_assert(math::max(3.0f, 5.0f) == 5 && math::max(7.0f, 5.0f) == 7 && math::min(3.0f, 5.0f) == 3 && math::min(7.0f, 5.0f) == 5);
+static_assert(math::abs(-2.5f) == 2.5f && math::abs(2.5f) == 2.5f && math::select(true, 1.0f, 2.0f) == 1);
+static_assert(math::exp(0.0f) == 1 && math::expm1(0.0f) == 0 && math::log1p(0.0f) == 0 && math::tanh(0.0f) == 0);
+static_assert(math::logistic(0.0f) == 0.5f && math::normal_cdf(0.0f) == 0.5f);
+static_assert(math::sqrt(4.0f) == 2 && math::sqrt(9.0f) == 3 && math::sqrt(0.25f) == 0.5f);
+
+}  // namespace
+
+TEST_CASE("elementary functions keep the errors that they state") {
+    check("exp", 1, [](auto x) { return math::exp(x); }, [](double x) { return std::exp(x); });
+    check("expm1", 2, [](auto x) { return math::expm1(x); }, [](double x) { return std::expm1(x); });
+    check("log1p", 2, [](auto x) { return math::log1p(x); }, [](double x) { return std::log1p(x); }, 0, 1);
+    check("tanh", 3, [](auto x) { return math::tanh(x); }, [](double x) { return std::tanh(x); });
+    check("logistic", 3, [](auto x) { return math::logistic(x); }, [](double x) { return 1 / (1 + std::exp(-x)); });
+    check("softplus", 3, [](auto x) { return math::softplus(x); }, [](double x) { return x > 40 ? x : std::log1p(std::exp(x)); });
+    check("sqrt", 1, [](auto x) { return math::sqrt(x); }, [](double x) { return std::sqrt(x); }, std::numeric_limits<float>::min());
+    for (float const exponent : {2.0f, 0.5f, -1.5f, 3.7f}) {
+        auto const f = [exponent](auto x) { return math::pow(x, exponent); };
+        check("pow", 1, f, [exponent](double x) { return std::pow(x, exponent); }, 1e-6f);
+    }
+}
+
+TEST_CASE("the normal distribution function keeps its lower tail") {
+    check("normal_cdf", 8, [](auto x) { return math::normal_cdf(x); }, normal, -1, largest);
+    double worst = 0;
+    for (float x = -8.4f; x < -1; x += 1e-5f) worst = std::max(worst, std::fabs(math::normal_cdf(x) / normal(x) - 1));
+    std::printf("normal_cdf %.3g of itself from -8.4 to -1\n", worst);
+    CHECK(worst <= 1.1e-5);
+    for (float x = -100; x < -8.4f; x += 0.1f) CHECK((math::normal_cdf(x) >= 0 && math::normal_cdf(x) <= 1e-16f));
+    CHECK((math::normal_cdf(-infinity) >= 0 && math::normal_cdf(-infinity) <= 1e-16f));
+}
+
+TEST_CASE("sqrt is exact for perfect squares") {
+    int wrong = 0;
+    for (int root = 1; root < 4096; ++root)
+        for (float const scale : {1.0f, 0x1p-20f, 0x1p40f}) {
+            float const exact = static_cast<float>(root) * scale;
+            Native const x = Native{} + exact * exact;
+            wrong += math::sqrt(exact * exact) != exact || math::sqrt(x)[0] != exact;
+        }
+    CHECK(wrong == 0);
+}
+
+TEST_CASE("NaN in gives NaN out, infinity its limit") {
+    auto const both = [](auto f, float x, float expected) {
+        float const scalar = f(x), vector = f(Native{} + x)[0];
+        INFO("f(" << x << ") is " << scalar << " as float, " << vector << " as a vector, expected " << expected);
+        CHECK((std::isnan(expected) ? std::isnan(scalar) : scalar == expected));
+        CHECK((std::isnan(expected) ? std::isnan(vector) : vector == expected));
+    };
+    auto const exp = [](auto x) { return math::exp(x); };
+    auto const expm1 = [](auto x) { return math::expm1(x); };
+    auto const log1p = [](auto x) { return math::log1p(x); };
+    auto const tanh = [](auto x) { return math::tanh(x); };
+    auto const logistic = [](auto x) { return math::logistic(x); };
+    auto const softplus = [](auto x) { return math::softplus(x); };
+    auto const normal_cdf = [](auto x) { return math::normal_cdf(x); };
+    auto const sqrt = [](auto x) { return math::sqrt(x); };
+    auto const abs = [](auto x) { return math::abs(x); };
+    auto const max = [](auto x) { return math::max(x, 0.0f); };
+    auto const min = [](auto x) { return math::min(x, 0.0f); };
+    auto const pow = [](auto x) { return math::pow(x, 2.5f); };
+    both(exp, not_a_number, not_a_number), both(expm1, not_a_number, not_a_number), both(log1p, not_a_number, not_a_number), both(tanh, not_a_number, not_a_number), both(logistic, not_a_number, not_a_number);
+    both(softplus, not_a_number, not_a_number), both(normal_cdf, not_a_number, not_a_number), both(sqrt, not_a_number, not_a_number), both(abs, not_a_number, not_a_number), both(max, not_a_number, not_a_number);
+    both(min, not_a_number, not_a_number), both(pow, not_a_number, not_a_number);
+    both(exp, infinity, infinity), both(exp, -infinity, 0), both(exp, 200, infinity), both(exp, -200, 0);
+    both(expm1, infinity, infinity), both(expm1, -infinity, -1);
+    both(tanh, infinity, 1), both(tanh, -infinity, -1), both(tanh, largest, 1), both(tanh, -largest, -1);
+    both(logistic, infinity, 1), both(logistic, -infinity, 0), both(logistic, largest, 1), both(logistic, -largest, 0);
+    both(softplus, infinity, infinity), both(softplus, -infinity, 0), both(softplus, largest, largest), both(softplus, -largest, 0);
+    both(normal_cdf, infinity, 1), both(normal_cdf, largest, 1);
+    both(abs, -infinity, infinity), both(max, -infinity, 0), both(max, infinity, infinity), both(min, infinity, 0);
+    both(pow, infinity, infinity), both(sqrt, 0, 0);
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+#include "fusekit/plan/plan.hpp"
+
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <cstring>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+#include "fusekit/fusekit.hpp"
+
+namespace fk = fusekit;
+
+namespace {
+
+using Conv = fk::Conv<fk::filter(3, 3).pad(1)>;
+using Relu = fk::Activation<fk::Relu>;
+using Norm = fk::BatchNormInference<fk::Spatial>;
+using Layer = fk::Plan<Conv, fk::Bias, Relu>;
+
+/// Trivially copyable, as a kernel's argument must be, and nothing but its arguments.
+static_assert(std::is_trivially_copyable_v<fk::Bound<Layer>> && std::is_trivially_destructible_v<fk::Bound<Layer>>);
+static_assert(std::is_trivially_copyable_v<fk::Bound<fk::Plan<fk::Conv<fk::dynamic>, fk::Bias, Norm, Relu, fk::Residual, fk::Scale>>>);
+static_assert(std::is_trivially_copyable_v<fk::Bound<fk::Plan<fk::BatchNormInference<fk::PerActivation>>>>);
+static_assert(std::is_empty_v<Layer> && std::is_same_v<decltype(Layer::bind(std::declval<Conv::Args>(), std::declval<fk::Bias::Args>(), {})), fk::Bound<Layer>>);
+static_assert(Layer::has_conv && !fk::Plan<Relu>::has_conv);
+
+std::vector<float> values(auto const& tensor) {
+    std::vector<float> all(static_cast<std::size_t>(tensor.layout().span()));
+    tensor.copy_to(all.data());
+    return all;
+}
+bool same_bits(std::vector<float> const& a, std::vector<float> const& b) {
+    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+struct Fixture {
+    fk::host::Device device{2};
+    fk::Tensor<float, fk::host::Device> x = fk::random<float>(device, fk::nhwc(2, 9, 11, 6), 1);
+    fk::Tensor<float, fk::host::Device> w = fk::random<float>(device, fk::krsc(10, 3, 3, 6), 2);
+    fk::Tensor<float, fk::host::Device, 1> b = fk::random<float>(device, fk::channels(10), 3);
+    fk::Bound<Layer> layer = Layer::bind({.weights = w}, {.bias = b}, {});
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(Fixture, "arguments bind by braces, and by type in any order") {
+    auto const expected = values(layer(device, x));
+    CHECK(std::any_of(expected.begin(), expected.end(), [](float v) { return v > 0; }));
+    Conv::Args const conv{.weights = w};
+    fk::Bias::Args const bias{.bias = b};
+    Relu::Args const relu{};
+    CHECK(same_bits(values(Layer::bind(conv, bias, relu)(device, x)), expected));
+    CHECK(same_bits(values(Layer::bind(conv, relu, bias)(device, x)), expected));
+    CHECK(same_bits(values(Layer::bind(bias, conv, relu)(device, x)), expected));
+    CHECK(same_bits(values(Layer::bind(bias, relu, conv)(device, x)), expected));
+    CHECK(same_bits(values(Layer::bind(relu, conv, bias)(device, x)), expected));
+    CHECK(same_bits(values(Layer::bind(relu, bias, conv)(device, x)), expected));
+}
+
+TEST_CASE_METHOD(Fixture, "the output has the derived shape and the input's layout") {
+    auto const y = layer(device, x);
+    CHECK(y.layout() == fk::nhwc(2, 9, 11, 10));
+    CHECK(layer.output_shape({{5, 6, 20, 30}}) == fk::Index<4>{{5, 10, 20, 30}});
+    auto const planar = fk::random<float>(device, fk::nchw(2, 6, 9, 11));
+    CHECK(layer(device, planar).layout() == fk::nchw(2, 10, 9, 11));
+    CHECK(fk::Plan<Relu>::bind({}).output_shape({{1, 2, 3, 4}}) == fk::Index<4>{{1, 2, 3, 4}});
+}
+
+TEST_CASE_METHOD(Fixture, "an output that the caller owns gets the same bits, as a tensor and as a view") {
+    auto const expected = values(layer(device, x));
+    fk::Tensor<float, fk::host::Device> y(device, fk::nhwc(2, 9, 11, 10)), z(device, fk::nhwc(2, 9, 11, 10));
+    layer(device, x, y);
+    CHECK(same_bits(values(y), expected));
+    layer(device, x.const_view(), z.view());
+    CHECK(same_bits(values(z), expected));
+    fk::TensorView<float> const view = z;
+    layer(device, x.view(), view);
+    CHECK(same_bits(values(z), expected));
+}
+
+TEST_CASE_METHOD(Fixture, "a bound plan is a value: copies run alike, arguments are read when it runs") {
+    auto const expected = values(layer(device, x));
+    auto copy = layer;
+    CHECK(same_bits(values(copy(device, x)), expected));
+
+    auto const other = fk::random<float>(device, fk::channels(10), 4);
+    fk::get<0>(copy.epilogue).bias = other;
+    CHECK(!same_bits(values(copy(device, x)), expected));
+    CHECK(same_bits(values(copy(device, x)), values(Layer::bind({.weights = w}, {.bias = other}, {})(device, x))));
+    CHECK(same_bits(values(layer(device, x)), expected));
+
+    b.copy_from(values(other).data());  // the same memory, new numbers
+    CHECK(same_bits(values(layer(device, x)), values(copy(device, x))));
+}
+
+TEST_CASE_METHOD(Fixture, "a bound plan runs on inputs of any size and type that fits") {
+    auto const small = fk::random<float>(device, fk::nchw(1, 6, 2, 3));
+    CHECK(layer(device, small).layout() == fk::nchw(1, 10, 2, 3));
+    auto const half_x = fk::random<fk::half>(device, fk::nhwc(2, 9, 11, 6), 1);
+    auto const half_w = fk::random<fk::half>(device, fk::krsc(10, 3, 3, 6), 2);
+    auto const y = Layer::bind({.weights = half_w}, {.bias = b}, {})(device, half_x);
+    auto const reference = values(layer(device, x));
+    std::vector<fk::half> halves(reference.size());
+    y.copy_to(halves.data());
+    float worst = 0;
+    for (std::size_t i = 0; i < halves.size(); ++i) worst = std::max(worst, std::abs(static_cast<float>(halves[i]) - reference[i]));
+    CHECK(worst < 0.02f);  // 54 products of inputs rounded to 2^-12, and a result up to 8 rounded to 2^-9
+}
+
+TEST_CASE_METHOD(Fixture, "the numbers do not depend on the threads") {
+    auto const expected = values(layer(device, x));
+    for (int threads : {1, 2, 3, 5, 8}) {
+        fk::host::Device other(threads);
+        CHECK(same_bits(values(layer(other, x)), expected));
+    }
+}
+
+TEST_CASE_METHOD(Fixture, "one bound plan runs from many threads, on one device and on their own") {
+    auto const expected = values(layer(device, x));
+    for (bool const shared : {true, false}) {
+        std::vector<std::vector<float>> results(6);
+        std::vector<std::thread> threads;
+        for (auto& result : results)
+            threads.emplace_back([&, shared] {
+                fk::host::Device own(2);
+                fk::host::Device& here = shared ? device : own;
+                for (int i = 0; i < 20; ++i) {
+                    result = values(layer(here, x));
+                    if (!same_bits(result, expected)) break;
+                }
+            });
+        for (auto& thread : threads) thread.join();
+        for (auto const& result : results) CHECK(same_bits(result, expected));
+    }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#include "fusekit/tensor/layout.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <type_traits>
+
+namespace fk = fusekit;
+
+namespace {
+
+/// Mode order is canonical whatever the order in memory.
+static_assert(fk::nchw(2, 3, 4, 5) == fk::Layout<4>{{{2, 3, 4, 5}}, {{60, 20, 5, 1}}});
+static_assert(fk::nhwc(2, 4, 5, 3) == fk::Layout<4>{{{2, 3, 4, 5}}, {{60, 1, 15, 3}}});
+static_assert(fk::kcrs(7, 3, 2, 5) == fk::Layout<4>{{{7, 3, 2, 5}}, {{30, 10, 5, 1}}});
+static_assert(fk::krsc(7, 2, 5, 3) == fk::Layout<4>{{{7, 3, 2, 5}}, {{30, 1, 15, 3}}});
+static_assert(fk::channels(9) == fk::Layout<1>{{{9}}, {{1}}});
+static_assert(fk::chw(3, 4, 5) == fk::Layout<3>{{{3, 4, 5}}, {{20, 5, 1}}});
+static_assert(fk::hwc(4, 5, 3) == fk::Layout<3>{{{3, 4, 5}}, {{1, 15, 3}}});
+
+static_assert(fk::nchw(2, 3, 4, 5).size() == 120 && fk::nchw(2, 3, 4, 5).span() == 120);
+static_assert(fk::nchw(2, 3, 4, 5).offset({{1, 2, 3, 4}}) == 119);
+static_assert(fk::nhwc(2, 4, 5, 3).offset({{1, 2, 3, 4}}) == 119);
+static_assert(fk::nhwc(2, 4, 5, 3).offset({{0, 1, 0, 2}}) == 7);
+static_assert(fk::Layout<4>{{{2, 3, 4, 5}}, {{1000, 100, 10, 2}}}.span() == 1000 + 200 + 30 + 8 + 1);
+static_assert(fk::Layout<4>{{{2, 0, 4, 5}}, {{1000, 100, 10, 2}}}.span() == 0);
+static_assert(fk::nchw(1 << 20, 1 << 20, 1 << 10, 1).size() == std::int64_t{1} << 50);
+
+static_assert(!fk::channels_last(fk::nchw(2, 3, 4, 5)) && fk::channels_last(fk::nhwc(2, 4, 5, 3)));
+static_assert(fk::channels_last(fk::nhwc(2, 4, 5, 1)) && !fk::channels_last(fk::nchw(2, 1, 4, 5)));
+static_assert(fk::channels_last(fk::nhwc(2, 4, 1, 3)) && !fk::channels_last(fk::nchw(2, 3, 4, 1)));
+static_assert(fk::channels_last(fk::nhwc(2, 1, 1, 3)) || fk::nhwc(2, 1, 1, 3).stride[1] == fk::nchw(2, 3, 1, 1).stride[1]);
+static_assert(fk::packed_like({{2, 7, 8, 9}}, fk::nhwc(2, 4, 5, 3)) == fk::nhwc(2, 8, 9, 7));
+static_assert(fk::packed_like({{2, 7, 8, 9}}, fk::nchw(2, 3, 4, 5)) == fk::nchw(2, 7, 8, 9));
+static_assert(fk::packed_like({{2, 7, 8, 9}}, fk::Layout<4>{{{2, 3, 4, 5}}, {{999, 2, 66, 12}}}) == fk::nhwc(2, 8, 9, 7));
+
+static_assert(fk::packed<1>({{5}}, {{0}}) == fk::channels(5));
+static_assert(fk::packed<5>({{2, 3, 4, 5, 6}}, {{0, 1, 2, 3, 4}}).stride == fk::Index<5>{{360, 120, 30, 6, 1}});
+static_assert(fk::packed_like<3>({{2, 7, 9}}, fk::packed<3>({{2, 3, 5}}, {{0, 2, 1}})).stride == fk::Index<3>{{63, 1, 7}});
+
+template <auto>
+struct Argument {};
+static_assert(std::is_same_v<Argument<fk::nchw(1, 2, 3, 4)>, Argument<fk::kcrs(1, 2, 3, 4)>>);
+static_assert(!std::is_same_v<Argument<fk::nchw(1, 2, 3, 4)>, Argument<fk::nhwc(1, 3, 4, 2)>>);
+static_assert(std::is_trivially_copyable_v<fk::Layout<4>>);
+
+}  // namespace
+
+TEST_CASE("packed layouts number every element once") {
+    for (auto const& layout : {fk::nchw(2, 3, 4, 5), fk::nhwc(2, 4, 5, 3), fk::packed<4>({{2, 3, 4, 5}}, {{3, 1, 0, 2}})}) {
+        bool seen[120] = {};
+        for (std::int64_t n = 0; n < 2; ++n)
+            for (std::int64_t c = 0; c < 3; ++c)
+                for (std::int64_t h = 0; h < 4; ++h)
+                    for (std::int64_t w = 0; w < 5; ++w) {
+                        std::int64_t const offset = layout.offset({{n, c, h, w}});
+                        REQUIRE((offset >= 0 && offset < 120));
+                        CHECK(!seen[offset]);
+                        seen[offset] = true;
+                    }
+        CHECK(layout.span() == 120);
+    }
+}

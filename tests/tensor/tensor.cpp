@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+#include "fusekit/tensor/tensor.hpp"
+
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <type_traits>
+#include <vector>
+
+#include "fusekit/backend/device.hpp"
+#include "fusekit/backend/host/device.hpp"
+
+namespace fk = fusekit;
+
+namespace {
+
+/// Counts what it gives and takes back.
+struct Counter {
+    int live = 0, given = 0;
+    std::size_t bytes = 0;
+
+    void* allocate(std::size_t size) {
+        ++live, ++given;
+        bytes = size;
+        return std::malloc(size);
+    }
+    void release(void* memory) {
+        --live;
+        std::free(memory);
+    }
+    void copy_in(void* to, void const* from, std::size_t size) { std::memcpy(to, from, size); }
+    void copy_out(void* to, void const* from, std::size_t size) { std::memcpy(to, from, size); }
+    void synchronize() {}
+};
+static_assert(fk::Device<Counter> && fk::Device<fk::host::Device> && !fk::Device<int>);
+
+using Tensor = fk::Tensor<float, Counter>;
+static_assert(!std::is_copy_constructible_v<Tensor> && !std::is_copy_assignable_v<Tensor>);
+static_assert(std::is_nothrow_move_constructible_v<Tensor> && std::is_nothrow_move_assignable_v<Tensor>);
+
+fk::Error error_of(auto f) {
+    try {
+        f();
+    } catch (fk::Error const& error) {
+        return error;
+    }
+    FAIL("no fk::Error was thrown");
+    std::abort();
+}
+
+}  // namespace
+
+TEST_CASE("a tensor frees its memory once") {
+    Counter device;
+    {
+        Tensor a(device, fk::nchw(2, 3, 4, 5));
+        CHECK(device.bytes == 480);
+        float const* const memory = a.data();
+        Tensor b(std::move(a));
+        CHECK(b.data() == memory);
+        CHECK(a.data() == nullptr);
+        Tensor c(device, fk::nhwc(1, 2, 2, 1));
+        c = std::move(b);
+        CHECK(c.data() == memory);
+        CHECK(c.layout() == fk::nchw(2, 3, 4, 5));
+        CHECK(device.live == 2);
+        std::vector<Tensor> many;
+        for (int i = 0; i < 9; ++i) many.emplace_back(device, fk::nchw(1, 1, 1, i + 1));
+        CHECK(device.live == 11);
+    }
+    CHECK(device.live == 0);
+    CHECK(device.given == 11);
+}
+
+TEST_CASE("a tensor copies in memory order, gaps included") {
+    Counter device;
+    fk::Tensor<float, Counter, 1> a(device, {{{3}}, {{2}}});
+    float const in[] = {1, 2, 3, 4, 5};
+    float out[5] = {};
+    a.copy_from(in);
+    a.copy_to(out);
+    CHECK(device.bytes == 20);
+    CHECK(std::equal(in, in + 5, out));
+    CHECK(a.view()(1) == 3);
+    a.view()(2) = 9;
+    CHECK(a.const_view()(2) == 9);
+    CHECK(a.size() == 3);
+}
+
+TEST_CASE("tensor() takes as many elements as the layout has") {
+    Counter device;
+    auto const a = fk::tensor<fk::half>(device, fk::nchw(1, 1, 2, 2), {1, 2, 3, 4});
+    CHECK(float(a.const_view()(0, 0, 1, 0)) == 3);
+    fk::Error const error = error_of([&] { fk::tensor<float>(device, fk::nchw(1, 1, 2, 2), {1, 2, 3}); });
+    CHECK(error.argument == "values");
+    CHECK(error.expected == "4 elements");
+    CHECK(error.given == "3");
+    CHECK(device.live == 1);
+}
+
+TEST_CASE("a tensor refuses extents that are not positive or overflow") {
+    Counter device;
+    std::int64_t const big = std::int64_t{1} << 40;
+    for (auto const& shape : {fk::Index<4>{{0, 1, 1, 1}}, fk::Index<4>{{1, -2, 3, 4}}, fk::Index<4>{{big, big, 1, 1}},
+                              fk::Index<4>{{1, 1, big, 1 << 22}}}) {
+        fk::Error const error = error_of([&] { Tensor(device, {shape, {{1, 1, 1, 1}}}); });
+        CHECK(error.plan == "Tensor");
+        CHECK(error.expected.find("positive extents") != std::string::npos);
+        CHECK_THROWS_AS(Tensor(device, fk::packed(shape, {{0, 1, 2, 3}})), fk::Error);
+    }
+    error_of([&] { Tensor(device, {{{2, 2, 2, 2}}, {{std::int64_t{1} << 62, 4, 2, 1}}}); });
+    error_of([&] { Tensor(device, {{{2, 2, 2, 2}}, {{-8, 4, 2, 1}}}); });
+    CHECK(device.given == 0);
+}
+
+TEST_CASE("random tensors are uniform in [-1, 1), and the same for the same seed") {
+    Counter device;
+    auto const values = [&](auto const& tensor) {
+        std::vector<float> all(static_cast<std::size_t>(tensor.size()));
+        tensor.copy_to(all.data());
+        return all;
+    };
+    auto const a = values(fk::random<float>(device, fk::nchw(4, 16, 32, 32)));
+    CHECK(a == values(fk::random<float>(device, fk::nchw(4, 16, 32, 32), 1)));
+    CHECK(a != values(fk::random<float>(device, fk::nchw(4, 16, 32, 32), 2)));
+    double sum = 0, squares = 0;
+    for (float v : a) sum += v, squares += static_cast<double>(v) * v;
+    double const count = static_cast<double>(a.size());
+    CHECK(*std::min_element(a.begin(), a.end()) >= -1);
+    CHECK(*std::max_element(a.begin(), a.end()) < 1);
+    CHECK(std::fabs(sum / count) < 0.01);
+    CHECK(std::fabs(squares / count - 1.0 / 3) < 0.01);
+    float const first[] = {a[0], a[1]};
+    fk::Tensor<fk::half, Counter> const h = fk::random<fk::half>(device, fk::nchw(1, 1, 1, 2));
+    CHECK(float(h.const_view()(0, 0, 0, 1)) == float(fk::half(first[1])));
+    CHECK(device.live == 1);
+}

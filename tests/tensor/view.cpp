@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#include "fusekit/tensor/view.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <type_traits>
+
+#include "fusekit/backend/host/device.hpp"
+#include "fusekit/tensor/tensor.hpp"
+
+namespace fk = fusekit;
+
+namespace {
+
+template <class T>
+constexpr bool plain = std::is_trivially_copyable_v<T> && std::is_copy_constructible_v<T> && std::is_copy_assignable_v<T>;
+static_assert(plain<fk::TensorView<float>> && plain<fk::TensorView<float const>> && plain<fk::TensorView<fk::half, 1>>);
+static_assert(plain<fk::AnyView<4>> && plain<fk::AnyView<1>>);
+
+static_assert(std::is_convertible_v<fk::TensorView<float>, fk::TensorView<float const>>);
+static_assert(!std::is_convertible_v<fk::TensorView<float const>, fk::TensorView<float>>);
+static_assert(!std::is_convertible_v<fk::TensorView<float>, fk::TensorView<fk::half const>>);
+static_assert(!std::is_default_constructible_v<fk::TensorView<float>> && !std::is_default_constructible_v<fk::AnyView<4>>);
+
+/// AnyView takes views and tensors of every Element, and no temporary tensor.
+using Tensor = fk::Tensor<fk::half, fk::host::Device>;
+static_assert(std::is_convertible_v<fk::TensorView<float>, fk::AnyView<4>>);
+static_assert(std::is_convertible_v<fk::TensorView<float>&, fk::AnyView<4>>);
+static_assert(std::is_convertible_v<fk::TensorView<fk::bfloat16 const>, fk::AnyView<4>>);
+static_assert(std::is_convertible_v<Tensor&, fk::AnyView<4>> && std::is_convertible_v<Tensor const&, fk::AnyView<4>>);
+static_assert(!std::is_convertible_v<Tensor, fk::AnyView<4>> && !std::is_convertible_v<Tensor&, fk::AnyView<1>>);
+static_assert(std::is_convertible_v<Tensor&, fk::TensorView<fk::half>> && std::is_convertible_v<Tensor&, fk::TensorView<fk::half const>>);
+static_assert(!std::is_convertible_v<Tensor, fk::TensorView<fk::half const>> && !std::is_convertible_v<Tensor, fk::TensorView<fk::half>>);
+static_assert(!std::is_convertible_v<Tensor const&, fk::TensorView<fk::half>>);
+
+constexpr float numbers[] = {1, 2, 3, 4, 5, 6};
+static_assert(fk::TensorView<float const, 2>(numbers, {{{2, 3}}, {{3, 1}}})(1, 2) == 6);
+static_assert(fk::TensorView<float const, 2>(numbers, {{{3, 2}}, {{1, 3}}})(2, 0) == 3);
+static_assert(fk::AnyView<1>(fk::TensorView<float const, 1>(numbers, fk::channels(6))).load(4) == 5);
+
+}  // namespace
+
+TEST_CASE("a view writes where its strides say") {
+    float memory[24] = {};
+    fk::TensorView<float> const view(memory, fk::nhwc(1, 2, 3, 4));
+    view(0, 3, 1, 2) = 7;
+    CHECK(memory[23] == 7);
+    view.view()(0, 1, 0, 0) = 8;
+    CHECK(memory[1] == 8);
+    CHECK(view.const_view()(0, 1, 0, 0) == 8);
+}
+
+TEST_CASE("AnyView reads every element type as float") {
+    float const f[] = {1.5f, -2};
+    fk::half const h[] = {1.5f, -2};
+    fk::bfloat16 const b[] = {1.5f, -2};
+    auto const check = [](fk::AnyView<1> const& view, fk::DataType type, void const* data) {
+        CHECK(view.type == type);
+        CHECK(view.data() == data);
+        CHECK(view.load(0) == 1.5f);
+        CHECK(view.load(1) == -2);
+    };
+    check(fk::TensorView<float const, 1>(f, fk::channels(2)), fk::DataType::float32, f);
+    check(fk::TensorView<fk::half const, 1>(h, fk::channels(2)), fk::DataType::float16, h);
+    check(fk::TensorView<fk::bfloat16 const, 1>(b, fk::channels(2)), fk::DataType::bfloat16, b);
+}
