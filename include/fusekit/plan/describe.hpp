@@ -1,2 +1,168 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+
+#include <cstdio>
+#include <string>
+
+#include "fusekit/plan/plan.hpp"
+
+namespace fusekit {
+
+/// One operator of a described plan.
+struct Step {
+    std::string name;         ///< as in the plan: "Conv<filter(3, 3).pad(1)>"
+    std::string equation;     ///< the operator's own; empty where it states none
+    Index<4> output;          ///< N x K x P x Q
+    double flops;             ///< of all its output elements
+    double parameter_bytes;   ///< of the tensors among its arguments, as its check reads them
+    double activation_bytes;  ///< what it reads and writes beside them, as a kernel of its own
+};
+
+namespace detail {
+
+/// Three digits and a unit: "14.8 GFLOP".
+inline std::string quantity(double value, char const* unit) {
+    char const* prefix = "";
+    for (char const* larger : {"k", "M", "G", "T", "P"}) {
+        if (value < 999.5) break;
+        value /= 1000;
+        prefix = larger;
+    }
+    char text[48];
+    std::snprintf(text, sizeof text, "%.3g %s%s", value, prefix, unit);
+    return text;
+}
+
+inline std::string padded(std::string text, std::size_t width) {
+    text.resize(text.size() < width ? width : text.size(), ' ');
+    return text + "  ";
+}
+
+inline double elements(Index<4> const& shape) { return 1.0 * shape[0] * shape[1] * shape[2] * shape[3]; }
+
+/// A label that Mermaid takes as text.
+inline std::string label(std::string const& text) {
+    std::string result = "\"";
+    for (char c : text) result += c == '<' ? "#lt;" : c == '>' ? "#gt;" : c == '"' ? "#quot;" : std::string(1, c);
+    return result + "\"";
+}
+
+}  // namespace detail
+
+/// What a plan computes from an input of one shape, and what that costs. FLOP counts a multiply-add as two; bytes
+/// count each tensor once per kernel that reads or writes it.
+template <int Count>
+struct Description {
+    std::string plan;
+    Index<4> input;  ///< N x C x H x W
+    DataType type;
+    Step steps[Count];
+
+    double flops() const { return sum(&Step::flops); }
+
+    /// The plan as the one kernel that it is: input, parameters and output move once.
+    double fused_bytes() const {
+        double const ends = detail::elements(input) + detail::elements(steps[Count - 1].output);
+        return ends * size_of(type) + sum(&Step::parameter_bytes);
+    }
+    /// Each operator as a kernel of its own: what lies between two of them is written and read again.
+    double unfused_bytes() const { return sum(&Step::activation_bytes) + sum(&Step::parameter_bytes); }
+
+    /// FLOP per byte.
+    double fused_intensity() const { return flops() / fused_bytes(); }
+    double unfused_intensity() const { return flops() / unfused_bytes(); }
+
+    /// A table for the terminal.
+    std::string to_string() const {
+        std::size_t names = 8, shapes = 6;
+        for (Step const& step : steps) {
+            if (step.name.size() > names) names = step.name.size();
+            if (fusekit::to_string(step.output).size() > shapes) shapes = fusekit::to_string(step.output).size();
+        }
+        using detail::padded, detail::quantity;
+        std::string text = plan + "\nof " + fusekit::to_string(input) + ", " + fusekit::name(type) + "\n\n  ";
+        text += padded("operator", names) + padded("output", shapes) + padded("work", 10) + padded("parameters", 10) +
+                "equation\n";
+        for (Step const& step : steps)
+            text += "  " + padded(step.name, names) + padded(fusekit::to_string(step.output), shapes) +
+                    padded(quantity(step.flops, "FLOP"), 10) + padded(quantity(step.parameter_bytes, "B"), 10) +
+                    (step.equation.empty() ? "(states no equation)" : step.equation) + "\n";
+        return text + "\n  fused:    " + cost(fused_bytes()) + "\n  unfused:  " + cost(unfused_bytes()) + "\n";
+    }
+
+    /// A Mermaid flowchart: the kernel around its operators, shapes on the edges.
+    std::string mermaid() const {
+        std::string text = "flowchart TB\n    input([x]) -->|" + detail::label(fusekit::to_string(input)) + "| op0\n";
+        text += "    subgraph kernel[" + detail::label("one kernel: " + cost(fused_bytes())) + "]\n";
+        for (int i = 0; i < Count; ++i)
+            text += "        op" + std::to_string(i) + "[" + detail::label(steps[i].name) + "]\n";
+        for (int i = 0; i + 1 < Count; ++i)
+            text += "        op" + std::to_string(i) + edge(i) + "op" + std::to_string(i + 1) + "\n";
+        return text + "    end\n    op" + std::to_string(Count - 1) + edge(Count - 1) + "output([y])\n";
+    }
+
+private:
+    double sum(double Step::*part) const {
+        double total = 0;
+        for (Step const& step : steps) total += step.*part;
+        return total;
+    }
+    std::string cost(double bytes) const {
+        using detail::padded, detail::quantity;
+        return quantity(flops(), "FLOP") + ", " + quantity(bytes, "B") + ", " + quantity(flops() / bytes, "FLOP/B");
+    }
+    std::string edge(int i) const { return " -->|" + detail::label(fusekit::to_string(steps[i].output)) + "| "; }
+};
+
+/// What `bound` computes from an input of the given shape. Throws Error where running it would.
+template <class... Ops>
+Description<sizeof...(Ops)> describe(Bound<Fused<Ops...>> const& bound, Index<4> const& x,
+                                     DataType type = DataType::float32) {
+    using ThePlan = Fused<Ops...>;
+    Check in{x, {}, type, 0, 0, type_name<ThePlan>, [] { return std::string("x"); }};
+    detail::check_extents(in, "", x);
+    in.y = bound.output_shape(x);
+
+    Description<sizeof...(Ops)> result{type_name<ThePlan>(), x, type, {}};
+    Step* step = result.steps;
+    Index<4> input = x;
+    auto const add = [&]<class Op>(Op const*, typename Op::Args const& args) {
+        *step = {type_name<Op>(), {}, in.y, 0, 0, 0};
+        if constexpr (requires { Op::equation; }) step->equation = Op::equation;
+        in.bytes = &step->parameter_bytes;
+        detail::check_op<Op>(args, in);
+
+        double const inputs = detail::elements(input), outputs = detail::elements(in.y);
+        if constexpr (requires { Op::flops(in.y, args); }) step->flops = Op::flops(in.y, args);
+        else if constexpr (requires { Op::flops_per_element; }) step->flops = Op::flops_per_element * outputs;
+        else step->flops = outputs;
+        step->activation_bytes = (inputs + outputs) * size_of(type);
+        input = in.y;
+        ++step;
+    };
+    [&]<int... I>(std::integer_sequence<int, I...>) {
+        constexpr int head = ThePlan::has_conv;
+        auto const argument = [&]<int At>(std::integral_constant<int, At>) -> auto const& {
+            if constexpr (At < head) return bound.head;
+            else return get<At - head>(bound.epilogue);
+        };
+        (add(static_cast<Ops const*>(nullptr), argument(std::integral_constant<int, I>{})), ...);
+    }(std::make_integer_sequence<int, sizeof...(Ops)>{});
+    detail::check_extents(in, "", in.y);
+    return result;
+}
+
+/// The same, of an input that need not exist: describe(layer, fk::nchw(64, 256, 14, 14), fk::DataType::float16).
+template <class ThePlan>
+auto describe(Bound<ThePlan> const& bound, Layout<4> const& x, DataType type = DataType::float32) {
+    return describe(bound, x.shape, type);
+}
+
+/// The same, of an input that exists.
+template <class ThePlan, detail::Viewable<4> X>
+auto describe(Bound<ThePlan> const& bound, X const& x) {
+    auto const view = x.const_view();
+    return describe(bound, view.layout.shape, data_type<std::remove_cvref_t<decltype(*view.data)>>);
+}
+
+}  // namespace fusekit

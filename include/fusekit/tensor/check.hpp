@@ -32,6 +32,8 @@ public:
     std::string (*plan)();           ///< its name
     std::string (*operator_name)();  ///< whose arguments are being checked
 
+    double* bytes = nullptr;  ///< where not null, the size of each tensor that is checked is added to it
+
     [[noreturn]] void fail(char const* argument, std::string expected, std::string given) const {
         throw Error(plan(), operator_name(), argument, std::move(expected), std::move(given));
     }
@@ -53,6 +55,7 @@ public:
         std::uintptr_t first = 0, last = 0;
         reach(argument, data, element_bytes, layout, first, last);
         if (first < end && begin < last) fail(argument, "memory apart from the output's", "memory that overlaps it");
+        if (bytes) *bytes += static_cast<double>(layout.size()) * element_bytes;
     }
     template <int Rank>
     void readable(char const* argument, AnyView<Rank> const& view, Index<Rank> const& shape, char const* modes) const {

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#include "fusekit/plan/describe.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <string>
+
+#include "fusekit/fusekit.hpp"
+
+namespace fk = fusekit;
+
+namespace {
+
+using Conv = fk::Conv<fk::filter(3, 2).stride(2)>;
+using Norm = fk::BatchNormInference<fk::Spatial>;
+using Relu = fk::Activation<fk::Relu>;
+
+/// States neither an equation nor its work.
+struct Doubled {
+    static constexpr auto stage = fk::Stage::pointwise;
+    struct Args {};
+    static float apply(float x, Args const&) { return 2 * x; }
+};
+
+std::size_t count(std::string const& text, std::string const& part) {
+    std::size_t found = 0;
+    for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++found;
+    return found;
+}
+
+}  // namespace
+
+TEST_CASE("describe counts the work and the bytes of a convolution with an epilogue") {
+    fk::host::Device device;
+    auto const x = fk::random<float>(device, fk::nhwc(2, 7, 8, 5));      // 560 elements
+    auto const w = fk::random<float>(device, fk::kcrs(10, 5, 3, 2));     // 300
+    auto const b = fk::random<fk::half>(device, fk::channels(10));       // 10, of 2 bytes
+    auto const z = fk::random<float>(device, fk::nchw(2, 10, 3, 4));     // 240, as y
+    using Layer = fk::Plan<Conv, fk::Bias, fk::Residual, Relu, Doubled>;
+    auto const layer = Layer::bind({.weights = w}, {.bias = b}, {.z = z}, {}, {});
+    auto const about = fk::describe(layer, x);
+
+    CHECK(about.plan == "Plan<Conv<filter(3, 2).stride(2)>, Bias, Residual, Activation<Relu>, Doubled>");
+    CHECK(about.input == fk::Index<4>{{2, 5, 7, 8}});
+    CHECK(about.type == fk::DataType::float32);
+    for (fk::Step const& step : about.steps) CHECK(step.output == fk::Index<4>{{2, 10, 3, 4}});
+
+    CHECK(about.steps[0].name == "Conv<filter(3, 2).stride(2)>");
+    CHECK(about.steps[0].flops == 2.0 * 240 * 5 * 3 * 2);
+    CHECK(about.steps[0].parameter_bytes == 4 * 300);
+    CHECK(about.steps[0].activation_bytes == 4 * (560 + 240));
+    CHECK(about.steps[1].equation == "y = x + bias[k]");
+    CHECK(about.steps[1].flops == 240);
+    CHECK(about.steps[1].parameter_bytes == 2 * 10);
+    CHECK(about.steps[1].activation_bytes == 4 * (240 + 240));
+    CHECK(about.steps[2].flops == 2 * 240);
+    CHECK(about.steps[2].parameter_bytes == 4 * 240);
+    CHECK(about.steps[4].name == "Doubled");
+    CHECK(about.steps[4].equation.empty());
+    CHECK(about.steps[4].flops == 240);
+    CHECK(about.steps[4].parameter_bytes == 0);
+
+    double const parameters = 4 * 300 + 2 * 10 + 4 * 240;
+    CHECK(about.flops() == 240.0 * (60 + 1 + 2 + 1 + 1));
+    CHECK(about.fused_bytes() == 4 * 560 + parameters + 4 * 240);
+    CHECK(about.unfused_bytes() == 4 * 560 + parameters + 9 * 4 * 240);
+    CHECK(about.fused_intensity() == about.flops() / (4 * 560 + parameters + 4 * 240));
+    CHECK(about.unfused_intensity() == about.flops() / (4 * 560 + parameters + 9 * 4 * 240));
+}
+
+TEST_CASE("describe takes a shape, a layout or a tensor, and halves the bytes of half the size") {
+    fk::host::Device device;
+    auto const p = fk::random<float>(device, fk::channels(3));
+    auto const layer = fk::Plan<Norm, Relu>::bind({.mean = p, .variance = p, .scale = p, .shift = p}, {});
+    auto const full = fk::describe(layer, fk::Index<4>{{2, 3, 4, 5}});
+    auto const half = fk::describe(layer, fk::nchw(2, 3, 4, 5), fk::DataType::float16);
+    auto const made = fk::describe(layer, fk::random<fk::bfloat16>(device, fk::nhwc(2, 4, 5, 3)));
+    CHECK(full.flops() == 120 * (3 + 1));
+    CHECK(full.fused_bytes() == 4 * 120 + 4 * 4 * 3 + 4 * 120);
+    CHECK(full.unfused_bytes() == 4 * 4 * 120 + 4 * 4 * 3);
+    CHECK(half.fused_bytes() == 2 * 120 + 4 * 4 * 3 + 2 * 120);
+    CHECK(made.type == fk::DataType::bfloat16);
+    CHECK(made.fused_bytes() == half.fused_bytes());
+}
+
+TEST_CASE("a description reads as a table and as a diagram") {
+    fk::host::Device device;
+    auto const w = fk::random<float>(device, fk::kcrs(64, 64, 3, 3));
+    auto const layer = fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>, Relu>::bind({.weights = w}, {});
+    auto const about = fk::describe(layer, fk::nchw(8, 64, 28, 28));
+    CHECK(about.to_string() ==
+          "Plan<Conv<filter(3, 3).pad(1)>, Activation<Relu>>\n"
+          "of 8 x 64 x 28 x 28, float\n"
+          "\n"
+          "  operator                   output            work        parameters  equation\n"
+          "  Conv<filter(3, 3).pad(1)>  8 x 64 x 28 x 28  462 MFLOP   147 kB      "
+          "y[n,k,p,q] = sum of x[n,c,h,w] * weights[k,c,r,s] over c, r, s\n"
+          "  Activation<Relu>           8 x 64 x 28 x 28  401 kFLOP   0 B         y = max(x, 0)\n"
+          "\n"
+          "  fused:    463 MFLOP, 3.36 MB, 138 FLOP/B\n"
+          "  unfused:  463 MFLOP, 6.57 MB, 70.4 FLOP/B\n");
+    CHECK(about.mermaid() ==
+          "flowchart TB\n"
+          "    input([x]) -->|\"8 x 64 x 28 x 28\"| op0\n"
+          "    subgraph kernel[\"one kernel: 463 MFLOP, 3.36 MB, 138 FLOP/B\"]\n"
+          "        op0[\"Conv#lt;filter(3, 3).pad(1)#gt;\"]\n"
+          "        op1[\"Activation#lt;Relu#gt;\"]\n"
+          "        op0 -->|\"8 x 64 x 28 x 28\"| op1\n"
+          "    end\n"
+          "    op1 -->|\"8 x 64 x 28 x 28\"| output([y])\n");
+    CHECK(count(fk::describe(fk::Plan<Relu>::bind({}), fk::nchw(1, 1, 1, 1)).mermaid(), "-->") == 2);
+}
+
+TEST_CASE("what a plan cannot run on, it does not describe") {
+    fk::host::Device device;
+    auto const w = fk::random<float>(device, fk::kcrs(10, 5, 3, 2));
+    auto const layer = fk::Plan<Conv>::bind({.weights = w});
+    CHECK_THROWS_AS(fk::describe(layer, fk::nchw(2, 6, 7, 8)), fk::Error);                          // 5 channels
+    CHECK_THROWS_AS(fk::describe(layer, fk::nchw(2, 5, 2, 8)), fk::Error);                          // 3 rows
+    CHECK_THROWS_AS(fk::describe(layer, fk::Index<4>{{0, 5, 7, 8}}), fk::Error);
+    CHECK_THROWS_AS(fk::describe(layer, fk::nchw(2, 5, 7, 8), fk::DataType::float16), fk::Error);   // w is float
+}
