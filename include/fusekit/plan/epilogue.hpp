@@ -26,25 +26,45 @@ struct ChannelStateOf<Op, V> {
 template <class V>
 inline constexpr int lanes_of = static_cast<int>(sizeof(V) / sizeof(float));
 
-/// Prepared<V> of channels k, k + step, ... one a lane; lanes from `count` on repeat the last channel.
+/// A Prepared of Op as what it is, floats or vectors of them.
+template <class Op, class V>
+struct Fields {
+    static constexpr int count = sizeof(typename Op::template Prepared<float>) / sizeof(float);
+    V value[count];
+};
+
+/// The state of one channel in every lane.
 template <class V, class Op>
-FUSEKIT_HD constexpr auto prepare_op(std::int64_t k, int step, int count, typename Op::Args const& args) {
+FUSEKIT_HD constexpr auto broadcast_op(typename ChannelStateOf<Op, float>::Type const& state) {
     if constexpr (!Channelwise<Op>) {
         return Nothing{};
-    } else if constexpr (lanes_of<V> == 1) {
-        return Op::prepare(k, args);
     } else {
-        constexpr int fields = sizeof(typename Op::template Prepared<float>) / sizeof(float);
-        struct Scalars { float field[fields]; };
-        struct Vectors { V field[fields]; } vectors{};
-        for (int lane = 0; lane < (step == 0 ? 1 : lanes_of<V>); ++lane) {
-            auto const scalars = std::bit_cast<Scalars>(Op::prepare(k + step * (lane < count ? lane : count - 1), args));
-            for (int i = 0; i < fields; ++i)
-                if (step == 0) vectors.field[i] = V{} + scalars.field[i];
-                else vectors.field[i][lane] = scalars.field[i];
+        auto const scalars = std::bit_cast<Fields<Op, float>>(state);
+        Fields<Op, V> vectors{};
+        for (int i = 0; i < vectors.count; ++i) vectors.value[i] = V{} + scalars.value[i];
+        return std::bit_cast<typename Op::template Prepared<V>>(vectors);
+    }
+}
+
+/// The states of channels k ... k + count - 1, one a lane; lanes past the last channel repeat it.
+template <class V, class Op>
+FUSEKIT_HD constexpr auto gather_op(std::int64_t k, int count, typename Op::Args const& args) {
+    if constexpr (!Channelwise<Op>) {
+        return Nothing{};
+    } else {
+        Fields<Op, V> vectors{};
+        for (int lane = 0; lane < lanes_of<V>; ++lane) {
+            auto const scalars = std::bit_cast<Fields<Op, float>>(Op::prepare(k + (lane < count ? lane : count - 1), args));
+            for (int i = 0; i < vectors.count; ++i) vectors.value[i][lane] = scalars.value[i];
         }
         return std::bit_cast<typename Op::template Prepared<V>>(vectors);
     }
+}
+
+template <class Op>
+FUSEKIT_HD constexpr auto prepare_op(std::int64_t k, typename Op::Args const& args) {
+    if constexpr (Channelwise<Op>) return Op::prepare(k, args);
+    else return Nothing{};
 }
 
 template <class Op, class V, class At, class State>
@@ -72,11 +92,26 @@ struct Epilogue {
     template <class V>
     using State = Pack<typename detail::ChannelStateOf<Ops, V>::Type...>;
 
-    /// State of channel `k` in every lane (step 0), or of `count` neighbouring channels (step 1).
-    template <class V>
-    FUSEKIT_HD static constexpr State<V> prepare(std::int64_t k, int step, int count, Args const& args) {
+    /// The state of channel k.
+    FUSEKIT_HD static constexpr State<float> prepare(std::int64_t k, Args const& args) {
         return [&]<int... I>(std::integer_sequence<int, I...>) {
-            return State<V>{{detail::prepare_op<V, Ops>(k, step, count, get<I>(args))}...};
+            return State<float>{{detail::prepare_op<Ops>(k, get<I>(args))}...};
+        }(std::make_integer_sequence<int, sizeof...(Ops)>{});
+    }
+
+    /// One channel's state in every lane of a vector.
+    template <class V>
+    FUSEKIT_HD static constexpr State<V> broadcast(State<float> const& state) {
+        return [&]<int... I>(std::integer_sequence<int, I...>) {
+            return State<V>{{detail::broadcast_op<V, Ops>(get<I>(state))}...};
+        }(std::make_integer_sequence<int, sizeof...(Ops)>{});
+    }
+
+    /// The states of `count` neighbouring channels from k on, one a lane.
+    template <class V>
+    FUSEKIT_HD static constexpr State<V> prepare_lanes(std::int64_t k, int count, Args const& args) {
+        return [&]<int... I>(std::integer_sequence<int, I...>) {
+            return State<V>{{detail::gather_op<V, Ops>(k, count, get<I>(args))}...};
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 

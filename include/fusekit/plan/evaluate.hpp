@@ -74,7 +74,7 @@ constexpr Evaluation evaluate(Bound const& bound, TensorView<float const> const&
             for (at.p = 0; at.p < shape[2]; ++at.p)
                 for (at.q = 0; at.q < shape[3]; ++at.q) {
                     float const sum = detail::accumulate(static_cast<typename Plan::Head*>(nullptr), bound.head, x, at);
-                    auto const state = Epilogue::template prepare<float>(at.k, 0, 1, bound.epilogue);
+                    auto const state = Epilogue::prepare(at.k, bound.epilogue);
                     y[{{at.n, at.k, at.p, at.q}}] = Epilogue::apply(sum, at, state, bound.epilogue);
                 }
     return y;

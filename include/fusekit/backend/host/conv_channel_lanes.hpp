@@ -90,7 +90,7 @@ private:
         for (int j = 0; j < tile_vectors; ++j) {
             int const used = static_cast<int>(clamp(k_end - (k0 + j * lanes), 0, lanes));
             states[item].used[j] = used;
-            if (used) states[item].state[j] = Epilogue::template prepare<Vector>(k0 + j * lanes, 1, used, args);
+            if (used) states[item].state[j] = Epilogue::template prepare_lanes<Vector>(k0 + j * lanes, used, args);
         }
     }
 

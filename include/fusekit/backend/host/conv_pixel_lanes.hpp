@@ -90,7 +90,7 @@ private:
             segment.row[i] = filters + row * row_stride;
             if constexpr (std::same_as<T, float>)
                 if (direct) segment.row[i] = &conv.w(row, 0, 0, 0);
-            state[i] = Epilogue::template prepare<Vector>(row, 0, lanes, args);
+            state[i] = Epilogue::template broadcast<Vector>(Epilogue::prepare(row, args));
         }
         Run const* run = work.runs;
         for (std::int64_t b = 0; b < work.count; ++b) {

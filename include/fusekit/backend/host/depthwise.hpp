@@ -48,7 +48,8 @@ private:
         int const width = axis == Axis::channel ? lanes : 1;
         std::int64_t const k0 = v * width;
         int const used = static_cast<int>(min(width, conv.y[1] - k0));
-        states[v] = Epilogue::template prepare<Vector>(k0, axis == Axis::channel ? 1 : 0, used, args);
+        if constexpr (axis == Axis::channel) states[v] = Epilogue::template prepare_lanes<Vector>(k0, used, args);
+        else states[v] = Epilogue::template broadcast<Vector>(Epilogue::prepare(k0, args));
         for (int tap = 0; tap < conv.taps(); ++tap)
             for (int i = 0; i < width; ++i)
                 filters[(v * conv.taps() + tap) * width + i] =

@@ -12,6 +12,33 @@ namespace detail {
 /// Elements that one item of work takes: enough to hide handing it out, few enough to share out evenly.
 inline constexpr std::int64_t pointwise_item = 16 * 1024;
 
+/// Channels, or vectors of them, whose states an item prepares.
+inline constexpr std::int64_t channel_item = 128;
+
+/// Neighbouring elements of a tensor.
+template <class T>
+struct Line {
+    T* first;
+    std::int64_t stride;
+};
+
+/// Runs the epilogue along a line of `count` elements from `at` on; state(i) is the state of the vector at element i.
+/// Everything is a local here, because a store through memory may change anything else as far as a compiler knows.
+template <class Epilogue, Axis axis, Element T, class StateAt>
+void stream(Line<T const> from, Line<T> to, std::int64_t count, OutputCoord at, std::int64_t columns, StateAt state,
+            typename Epilogue::Args args) {
+    std::int64_t& along = axis == Axis::channel ? at.k : at.q;
+    std::int64_t i = 0;
+    if (from.stride == 1 && to.stride == 1)
+        for (; i + lanes <= count; i += lanes, along += lanes)
+            store(to.first + i, Epilogue::apply(load(from.first + i), Place<axis>{at, lanes, columns}, state(i), args));
+    for (; i < count; i += lanes, along += lanes) {
+        int const used = static_cast<int>(min(lanes, count - i));
+        Vector const v = load(from.first + i * from.stride, from.stride, used);
+        store(to.first + i * to.stride, to.stride, used, Epilogue::apply(v, Place<axis>{at, used, columns}, state(i), args));
+    }
+}
+
 }  // namespace detail
 
 /// Channels-last: for every pixel, all channels, with the state of each vector of channels prepared beforehand.
@@ -20,26 +47,21 @@ void pointwise_channel_lanes(Device::Turn& turn, TensorView<T const> const& x, T
                              typename Epilogue::Args const& args) {
     using State = typename Epilogue::template State<Vector>;
     Index<4> const shape = y.layout.shape;
-    std::int64_t const vectors = divide_up(shape[1], lanes);
+    std::int64_t const vectors = divide_up(shape[1], lanes), pixels = shape[0] * shape[2] * shape[3];
     auto* const states = reinterpret_cast<State*>(turn.scratch(divide_up(vectors * std::int64_t{sizeof(State)}, sizeof(float))));
-    auto const used = [&](std::int64_t k) { return static_cast<int>(min(lanes, shape[1] - k)); };
-    for (std::int64_t v = 0; v < vectors; ++v)
-        states[v] = Epilogue::template prepare<Vector>(v * lanes, 1, used(v * lanes), args);
+    turn.parallel_for(divide_up(vectors, detail::channel_item), [&](std::int64_t item, int) {
+        std::int64_t const end = min(vectors, (item + 1) * detail::channel_item);
+        for (std::int64_t v = item * detail::channel_item; v < end; ++v)
+            states[v] = Epilogue::template prepare_lanes<Vector>(v * lanes, static_cast<int>(min(lanes, shape[1] - v * lanes)), args);
+    });
 
-    std::int64_t const pixels = shape[0] * shape[2] * shape[3];
     std::int64_t const block = max(1, detail::pointwise_item / shape[1]);
     turn.parallel_for(divide_up(pixels, block), [&](std::int64_t item, int) {
-        std::int64_t const end = min(pixels, (item + 1) * block);
-        for (std::int64_t m = item * block; m < end; ++m) {
-            OutputCoord at{m / (shape[2] * shape[3]), 0, m / shape[3] % shape[2], m % shape[3]};
-            T const* const from = &x(at.n, 0, at.p, at.q);
-            T* const to = &y(at.n, 0, at.p, at.q);
-            for (; at.k < shape[1]; at.k += lanes) {
-                int const count = used(at.k);
-                Vector const v = load(from + at.k * x.layout.stride[1], x.layout.stride[1], count);
-                store(to + at.k * y.layout.stride[1], y.layout.stride[1], count,
-                      Epilogue::apply(v, Place<Axis::channel>{at, count, shape[3]}, states[at.k / lanes], args));
-            }
+        for (std::int64_t m = item * block; m < min(pixels, (item + 1) * block); ++m) {
+            OutputCoord const at{m / (shape[2] * shape[3]), 0, m / shape[3] % shape[2], m % shape[3]};
+            detail::stream<Epilogue, Axis::channel, T>(
+                {&x(at.n, 0, at.p, at.q), x.layout.stride[1]}, {&y(at.n, 0, at.p, at.q), y.layout.stride[1]}, shape[1], at,
+                shape[3], [states](std::int64_t k) -> State const& { return states[k / lanes]; }, args);
         }
     });
 }
@@ -48,24 +70,25 @@ void pointwise_channel_lanes(Device::Turn& turn, TensorView<T const> const& x, T
 template <class Epilogue, Element T>
 void pointwise_pixel_lanes(Device::Turn& turn, TensorView<T const> const& x, TensorView<T> const& y,
                            typename Epilogue::Args const& args) {
+    using State = typename Epilogue::template State<float>;
     Index<4> const shape = y.layout.shape;
+    auto* const states = reinterpret_cast<State*>(turn.scratch(divide_up(shape[1] * std::int64_t{sizeof(State)}, sizeof(float))));
+    turn.parallel_for(divide_up(shape[1], detail::channel_item), [&](std::int64_t item, int) {
+        std::int64_t const end = min(shape[1], (item + 1) * detail::channel_item);
+        for (std::int64_t k = item * detail::channel_item; k < end; ++k) states[k] = Epilogue::prepare(k, args);
+    });
+
     auto const flat = [&](auto const& view) { return view.layout.stride[2] == shape[3] * view.layout.stride[3]; };
     bool const whole = flat(x) && flat(y);
     std::int64_t const rows = whole ? 1 : shape[2], columns = whole ? shape[2] * shape[3] : shape[3];
     std::int64_t const all_rows = shape[0] * shape[1] * rows, block = max(1, detail::pointwise_item / columns);
     turn.parallel_for(divide_up(all_rows, block), [&](std::int64_t item, int) {
-        std::int64_t const end = min(all_rows, (item + 1) * block);
-        for (std::int64_t row = item * block; row < end; ++row) {
-            OutputCoord at{row / (shape[1] * rows), row / rows % shape[1], row % rows, 0};
-            auto const state = Epilogue::template prepare<Vector>(at.k, 0, lanes, args);
-            T const* const from = &x(at.n, at.k, at.p, 0);
-            T* const to = &y(at.n, at.k, at.p, 0);
-            for (; at.q < columns; at.q += lanes) {
-                int const count = static_cast<int>(min(lanes, columns - at.q));
-                Vector const v = load(from + at.q * x.layout.stride[3], x.layout.stride[3], count);
-                store(to + at.q * y.layout.stride[3], y.layout.stride[3], count,
-                      Epilogue::apply(v, Place<Axis::pixel>{at, count, shape[3]}, state, args));
-            }
+        for (std::int64_t row = item * block; row < min(all_rows, (item + 1) * block); ++row) {
+            OutputCoord const at{row / (shape[1] * rows), row / rows % shape[1], row % rows, 0};
+            auto const state = Epilogue::template broadcast<Vector>(states[at.k]);
+            detail::stream<Epilogue, Axis::pixel, T>(
+                {&x(at.n, at.k, at.p, 0), x.layout.stride[3]}, {&y(at.n, at.k, at.p, 0), y.layout.stride[3]}, columns, at,
+                shape[3], [state](std::int64_t) -> auto const& { return state; }, args);
         }
     });
 }
