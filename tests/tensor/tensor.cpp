@@ -115,7 +115,7 @@ TEST_CASE("a tensor refuses extents that are not positive or overflow") {
     CHECK(device.given == 0);
 }
 
-TEST_CASE("random tensors are uniform in [-1, 1), and the same for the same seed") {
+TEST_CASE("random tensors are uniform from -1 to 1, and the same for the same seed") {
     Counter device;
     auto const values = [&](auto const& tensor) {
         std::vector<float> all(static_cast<std::size_t>(tensor.size()));
