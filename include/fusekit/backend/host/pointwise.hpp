@@ -27,17 +27,40 @@ struct Line {
 template <class Epilogue, Axis axis, Element T, class StateAt>
 void stream(Line<T const> from, Line<T> to, std::int64_t count, OutputCoord at, std::int64_t columns, StateAt state,
             typename Epilogue::Args args) {
-    std::int64_t& along = axis == Axis::channel ? at.k : at.q;
+    auto const place = [&](std::int64_t i, int used) {
+        OutputCoord const first = axis == Axis::channel ? OutputCoord{at.n, at.k + i, at.p, at.q} : OutputCoord{at.n, at.k, at.p, at.q + i};
+        return Place<axis>{first, used, columns};
+    };
+    auto const whole = [&](std::int64_t i) {
+        store(to.first + i, Epilogue::apply(load(from.first + i), place(i, lanes), state(i), args));
+    };
     std::int64_t i = 0;
-    if (from.stride == 1 && to.stride == 1)
-        for (; i + lanes <= count; i += lanes, along += lanes)
-            store(to.first + i, Epilogue::apply(load(from.first + i), Place<axis>{at, lanes, columns}, state(i), args));
-    for (; i < count; i += lanes, along += lanes) {
+    if (from.stride == 1 && to.stride == 1) {
+        for (; i + lanes <= count; i += lanes) whole(i);
+        if (axis == Axis::pixel && i < count && count >= lanes) return whole(count - lanes);  // some elements twice
+    }
+    for (; i < count; i += lanes) {
         int const used = static_cast<int>(min(lanes, count - i));
         Vector const v = load(from.first + i * from.stride, from.stride, used);
-        store(to.first + i * to.stride, to.stride, used, Epilogue::apply(v, Place<axis>{at, used, columns}, state(i), args));
+        store(to.first + i * to.stride, to.stride, used, Epilogue::apply(v, place(i, used), state(i), args));
     }
 }
+
+/// The coordinates of rows one after another: a division for the first, additions for the others.
+struct RowCounter {
+    std::int64_t outer, middle, inner, middles, inners;
+
+    RowCounter(std::int64_t row, std::int64_t middles, std::int64_t inners)
+        : outer(row / (middles * inners)), middle(row / inners % middles), inner(row % inners), middles(middles), inners(inners) {}
+
+    void advance() {
+        if (++inner < inners) return;
+        inner = 0;
+        if (++middle < middles) return;
+        middle = 0;
+        ++outer;
+    }
+};
 
 }  // namespace detail
 
@@ -57,8 +80,9 @@ void pointwise_channel_lanes(Device::Turn& turn, TensorView<T const> const& x, T
 
     std::int64_t const block = max(1, detail::pointwise_item / shape[1]);
     turn.parallel_for(divide_up(pixels, block), [&](std::int64_t item, int) {
-        for (std::int64_t m = item * block; m < min(pixels, (item + 1) * block); ++m) {
-            OutputCoord const at{m / (shape[2] * shape[3]), 0, m / shape[3] % shape[2], m % shape[3]};
+        detail::RowCounter pixel(item * block, shape[2], shape[3]);
+        for (std::int64_t left = min(block, pixels - item * block); left > 0; --left, pixel.advance()) {
+            OutputCoord const at{pixel.outer, 0, pixel.middle, pixel.inner};
             detail::stream<Epilogue, Axis::channel, T>(
                 {&x(at.n, 0, at.p, at.q), x.layout.stride[1]}, {&y(at.n, 0, at.p, at.q), y.layout.stride[1]}, shape[1], at,
                 shape[3], [states](std::int64_t k) -> State const& { return states[k / lanes]; }, args);
@@ -83,8 +107,9 @@ void pointwise_pixel_lanes(Device::Turn& turn, TensorView<T const> const& x, Ten
     std::int64_t const rows = whole ? 1 : shape[2], columns = whole ? shape[2] * shape[3] : shape[3];
     std::int64_t const all_rows = shape[0] * shape[1] * rows, block = max(1, detail::pointwise_item / columns);
     turn.parallel_for(divide_up(all_rows, block), [&](std::int64_t item, int) {
-        for (std::int64_t row = item * block; row < min(all_rows, (item + 1) * block); ++row) {
-            OutputCoord const at{row / (shape[1] * rows), row / rows % shape[1], row % rows, 0};
+        detail::RowCounter row(item * block, shape[1], rows);
+        for (std::int64_t left = min(block, all_rows - item * block); left > 0; --left, row.advance()) {
+            OutputCoord const at{row.outer, row.middle, row.inner, 0};
             auto const state = Epilogue::template broadcast<Vector>(states[at.k]);
             detail::stream<Epilogue, Axis::pixel, T>(
                 {&x(at.n, at.k, at.p, 0), x.layout.stride[3]}, {&y(at.n, at.k, at.p, 0), y.layout.stride[3]}, columns, at,
