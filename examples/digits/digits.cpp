@@ -43,8 +43,8 @@ void describe(Device& device, Network<Device> const& network) {
     fmt::print("The network, one fused plan a layer:\n");
     fk::Tensor<float, Device> x(device, fk::nhwc(1, 8, 8, 1));
     x.copy_from(std::array<float, 64>{}.data());
-    network(x, [](std::string const& plan, fk::Index<4> const& in, fk::Index<4> const& out) {
-        fmt::print("  {:>14} -> {:<14}  {}\n", fk::to_string(in), fk::to_string(out), plan);
+    network(x, [](fk::Text const& plan, fk::Index<4> const& in, fk::Index<4> const& out) {
+        fmt::print("  {:>14} -> {:<14}  {}\n", fk::to_string(in).c_str(), fk::to_string(out).c_str(), plan.c_str());
     });
 }
 

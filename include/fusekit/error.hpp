@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <stdexcept>
-#include <string>
+#include <exception>
+#include <utility>
+
+#include "fusekit/text.hpp"
 
 namespace fusekit {
 
@@ -10,22 +12,27 @@ namespace fusekit {
 ///
 /// what() reads "plan: operator.argument: expected ..., got ..."; the parts are members, so that a caller can
 /// test for them.
-class Error : public std::runtime_error {
+class Error : public std::exception {
 public:
-    std::string plan;           ///< the plan as its author wrote it, e.g. "Plan<Conv<filter(3, 3)>, Bias>"
-    std::string operator_name;  ///< e.g. "Bias"; "x" and "y" for the tensors of the call
-    std::string argument;       ///< the field of the operator's Args
-    std::string expected;
-    std::string given;
+    Text plan;           ///< the plan as its author wrote it, e.g. "Plan<Conv<filter(3, 3)>, Bias>"
+    Text operator_name;  ///< e.g. "Bias"; "x" and "y" for the tensors of the call
+    Text argument;       ///< the field of the operator's Args
+    Text expected;
+    Text given;
 
-    Error(std::string plan, std::string operator_name, std::string argument, std::string expected, std::string given)
-        : std::runtime_error(plan + ": " + operator_name + (argument.empty() ? "" : "." + argument) + ": expected " +
-                             expected + ", got " + given),
-          plan(std::move(plan)),
+    Error(Text plan, Text operator_name, Text argument, Text expected, Text given)
+        : plan(std::move(plan)),
           operator_name(std::move(operator_name)),
           argument(std::move(argument)),
           expected(std::move(expected)),
-          given(std::move(given)) {}
+          given(std::move(given)),
+          message(this->plan + ": " + this->operator_name + (this->argument.empty() ? "" : ".") + this->argument +
+                  ": expected " + this->expected + ", got " + this->given) {}
+
+    char const* what() const noexcept override { return message.c_str(); }
+
+private:
+    Text message;
 };
 
 }  // namespace fusekit

@@ -14,7 +14,10 @@ namespace fusekit {
 template <class Mode>
 struct Activation {
     static constexpr auto stage = Stage::activation;
-    static constexpr auto equation = Mode::equation;
+    static constexpr char const* equation = [] {
+        if constexpr (requires { Mode::equation; }) return Mode::equation;
+        else return "";
+    }();
     using Args = typename Mode::Args;
 
     template <class V>

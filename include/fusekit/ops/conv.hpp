@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <string>
 #include <type_traits>
 
 #include "fusekit/ops/operator.hpp"
@@ -31,7 +30,7 @@ struct ConvArgs {
     };
     static constexpr bool may_be_grouped = Geometry.group_count > 1;
     FUSEKIT_HD static constexpr Filter<2> geometry(Args const&) { return Geometry; }
-    static std::string name() { return "Conv<" + Geometry.to_string() + ">"; }
+    static Text name() { return "Conv<" + Geometry.to_string() + ">"; }
 };
 
 template <>
@@ -42,7 +41,7 @@ struct ConvArgs<dynamic> {
     };
     static constexpr bool may_be_grouped = true;
     FUSEKIT_HD static constexpr Filter<2> geometry(Args const& args) { return args.filter; }
-    static std::string name() { return "Conv<dynamic>"; }
+    static Text name() { return "Conv<dynamic>"; }
 };
 
 }  // namespace detail
@@ -88,11 +87,11 @@ struct Conv : detail::ConvArgs<Geometry> {
                 in.fail("filter", "an output of at least 1 x 1", f.to_string() + " on " + to_string(in.x));
         }
         if (args.weights.type != in.type)
-            in.fail("weights", std::string(fusekit::name(in.type)) + ", as the input", fusekit::name(args.weights.type));
+            in.fail("weights", Text(fusekit::name(in.type)) + ", as the input", fusekit::name(args.weights.type));
         std::int64_t const k = args.weights.layout.shape[0];
         if (in.x[1] % f.group_count != 0 || k % f.group_count != 0)
-            in.fail("filter", "groups that divide C and K", f.to_string() + " with C = " + std::to_string(in.x[1]) +
-                                                                ", K = " + std::to_string(k));
+            in.fail("filter", "groups that divide C and K", f.to_string() + " with C = " + Text::number(in.x[1]) +
+                                                                ", K = " + Text::number(k));
         in.readable("weights", args.weights, {{k, in.x[1] / f.group_count, f.size[0], f.size[1]}}, "K x C/groups x R x S");
     }
 };

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdio>
-#include <string>
 
 #include "fusekit/plan/plan.hpp"
 
@@ -10,8 +9,8 @@ namespace fusekit {
 
 /// One operator of a described plan.
 struct Step {
-    std::string name;         ///< as in the plan: "Conv<filter(3, 3).pad(1)>"
-    std::string equation;     ///< the operator's own; empty where it states none
+    Text name;         ///< as in the plan: "Conv<filter(3, 3).pad(1)>"
+    Text equation;     ///< the operator's own; empty where it states none
     Index<4> output;          ///< N x K x P x Q
     double flops;             ///< of all its output elements
     double parameter_bytes;   ///< of the tensors among its arguments, as its check reads them
@@ -21,7 +20,7 @@ struct Step {
 namespace detail {
 
 /// Three digits and a unit: "14.8 GFLOP".
-inline std::string quantity(double value, char const* unit) {
+inline Text quantity(double value, char const* unit) {
     char const* prefix = "";
     for (char const* larger : {"k", "M", "G", "T", "P"}) {
         if (value < 999.5) break;
@@ -33,17 +32,18 @@ inline std::string quantity(double value, char const* unit) {
     return text;
 }
 
-inline std::string padded(std::string text, std::size_t width) {
-    text.resize(text.size() < width ? width : text.size(), ' ');
+inline Text padded(Text text, std::size_t width) {
+    while (text.size() < width) text += " ";
     return text + "  ";
 }
 
 inline double elements(Index<4> const& shape) { return 1.0 * shape[0] * shape[1] * shape[2] * shape[3]; }
 
 /// A label that Mermaid takes as text.
-inline std::string label(std::string const& text) {
-    std::string result = "\"";
-    for (char c : text) result += c == '<' ? "#lt;" : c == '>' ? "#gt;" : c == '"' ? "#quot;" : std::string(1, c);
+inline Text label(Text const& text) {
+    Text result = "\"";
+    for (char const* c = text.c_str(); *c; ++c)
+        result += *c == '<' ? "#lt;" : *c == '>' ? "#gt;" : *c == '"' ? "#quot;" : Text(c, 1);
     return result + "\"";
 }
 
@@ -53,7 +53,7 @@ inline std::string label(std::string const& text) {
 /// count each tensor once per kernel that reads or writes it.
 template <int Count>
 struct Description {
-    std::string plan;
+    Text plan;
     Index<4> input;  ///< N x C x H x W
     DataType type;
     Step steps[Count];
@@ -73,14 +73,14 @@ struct Description {
     double unfused_intensity() const { return flops() / unfused_bytes(); }
 
     /// A table for the terminal.
-    std::string to_string() const {
+    Text to_string() const {
         std::size_t names = 8, shapes = 6;
         for (Step const& step : steps) {
             if (step.name.size() > names) names = step.name.size();
             if (fusekit::to_string(step.output).size() > shapes) shapes = fusekit::to_string(step.output).size();
         }
         using detail::padded, detail::quantity;
-        std::string text = plan + "\nof " + fusekit::to_string(input) + ", " + fusekit::name(type) + "\n\n  ";
+        Text text = plan + "\nof " + fusekit::to_string(input) + ", " + fusekit::name(type) + "\n\n  ";
         text += padded("operator", names) + padded("output", shapes) + padded("work", 10) + padded("parameters", 10) +
                 "equation\n";
         for (Step const& step : steps)
@@ -91,14 +91,14 @@ struct Description {
     }
 
     /// A Mermaid flowchart: the kernel around its operators, shapes on the edges.
-    std::string mermaid() const {
-        std::string text = "flowchart TB\n    input([x]) -->|" + detail::label(fusekit::to_string(input)) + "| op0\n";
+    Text mermaid() const {
+        Text text = "flowchart TB\n    input([x]) -->|" + detail::label(fusekit::to_string(input)) + "| op0\n";
         text += "    subgraph kernel[" + detail::label("one kernel: " + cost(fused_bytes())) + "]\n";
         for (int i = 0; i < Count; ++i)
-            text += "        op" + std::to_string(i) + "[" + detail::label(steps[i].name) + "]\n";
+            text += "        op" + Text::number(i) + "[" + detail::label(steps[i].name) + "]\n";
         for (int i = 0; i + 1 < Count; ++i)
-            text += "        op" + std::to_string(i) + edge(i) + "op" + std::to_string(i + 1) + "\n";
-        return text + "    end\n    op" + std::to_string(Count - 1) + edge(Count - 1) + "output([y])\n";
+            text += "        op" + Text::number(i) + edge(i) + "op" + Text::number(i + 1) + "\n";
+        return text + "    end\n    op" + Text::number(Count - 1) + edge(Count - 1) + "output([y])\n";
     }
 
 private:
@@ -107,11 +107,11 @@ private:
         for (Step const& step : steps) total += step.*part;
         return total;
     }
-    std::string cost(double bytes) const {
+    Text cost(double bytes) const {
         using detail::padded, detail::quantity;
         return quantity(flops(), "FLOP") + ", " + quantity(bytes, "B") + ", " + quantity(flops() / bytes, "FLOP/B");
     }
-    std::string edge(int i) const { return " -->|" + detail::label(fusekit::to_string(steps[i].output)) + "| "; }
+    Text edge(int i) const { return " -->|" + detail::label(fusekit::to_string(steps[i].output)) + "| "; }
 };
 
 /// What `bound` computes from an input of the given shape. Throws Error where running it would.
@@ -119,7 +119,7 @@ template <class... Ops>
 Description<sizeof...(Ops)> describe(Bound<Fused<Ops...>> const& bound, Index<4> const& x,
                                      DataType type = DataType::float32) {
     using ThePlan = Fused<Ops...>;
-    Check in{x, {}, type, 0, 0, type_name<ThePlan>, [] { return std::string("x"); }};
+    Check in{x, {}, type, 0, 0, type_name<ThePlan>, [] { return Text("x"); }};
     detail::check_extents(in, "", x);
     in.y = bound.output_shape(x);
 

@@ -140,8 +140,8 @@ struct Fused {
     }
 
     /// "Plan<Conv<filter(3, 3).pad(1)>, Bias, Activation<Relu>>"
-    static std::string name() {
-        std::string text;
+    static Text name() {
+        Text text;
         ((text += (text.empty() ? "Plan<" : ", ") + type_name<Ops>()), ...);
         return text + ">";
     }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <string>
-
 #include "fusekit/plan/epilogue.hpp"
 #include "fusekit/plan/name.hpp"
 #include "fusekit/tensor/check.hpp"
@@ -55,12 +53,12 @@ void check_epilogue(Epilogue<Ops...> const*, Args const& args, Check const& in) 
 template <class Bound, Element T>
 Index<4> validate(Bound const& bound, TensorView<T const> const& x, TensorView<T> const* y) {
     using Plan = typename Bound::Plan;
-    Check in{x.layout.shape, {}, data_type<T>, 0, 0, type_name<Plan>, [] { return std::string("x"); }};
+    Check in{x.layout.shape, {}, data_type<T>, 0, 0, type_name<Plan>, [] { return Text("x"); }};
     detail::check_extents(in, "", x.layout.shape);
     in.y = bound.output_shape(x.layout.shape);
 
     Check out = in;
-    out.operator_name = [] { return std::string("y"); };
+    out.operator_name = [] { return Text("y"); };
     if (y) out.reach("", y->data, sizeof(T), y->layout, in.begin, in.end);
     detail::check_op<typename Plan::Head>(bound.head, in);
     detail::check_extents(out, "", in.y);

@@ -2,8 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdio>
-#include <string>
+#include <utility>
 
 #include "fusekit/error.hpp"
 #include "fusekit/tensor/view.hpp"
@@ -12,14 +11,14 @@ namespace fusekit {
 
 /// Extents as a person writes them: "8 x 64 x 14 x 14".
 template <int Rank>
-std::string to_string(Index<Rank> const& index) {
-    std::string text;
-    for (int i = 0; i < Rank; ++i) text += (i ? " x " : "") + std::to_string(index[i]);
+Text to_string(Index<Rank> const& index) {
+    Text text;
+    for (int i = 0; i < Rank; ++i) text += Text(i ? " x " : "") + Text::number(index[i]);
     return text;
 }
 
 /// What an operator needs to check its arguments against, and the words to refuse them with. Nothing here runs
-/// on a device; strings are made only on the way out.
+/// on a device; text is made only on the way out.
 class Check {
 public:
     Index<4> x;     ///< input extents of the plan, N x C x H x W
@@ -29,21 +28,18 @@ public:
     /// Addresses of the first and one past the last byte that the call writes; both 0 where that is not known yet.
     std::uintptr_t begin = 0, end = 0;
 
-    std::string (*plan)();           ///< its name
-    std::string (*operator_name)();  ///< whose arguments are being checked
+    Text (*plan)();           ///< its name
+    Text (*operator_name)();  ///< whose arguments are being checked
 
     double* bytes = nullptr;  ///< where not null, the size of each tensor that is checked is added to it
 
-    [[noreturn]] void fail(char const* argument, std::string expected, std::string given) const {
+    [[noreturn]] void fail(char const* argument, Text expected, Text given) const {
         throw Error(plan(), operator_name(), argument, std::move(expected), std::move(given));
     }
 
     template <class Number>
     void require(bool holds, char const* argument, char const* expected, Number given) const {
-        if (holds) return;
-        char text[32];
-        std::snprintf(text, sizeof text, "%.9g", static_cast<double>(given));
-        fail(argument, expected, text);
+        if (!holds) fail(argument, expected, Text::number(given));
     }
 
     /// A view that can be read: the stated shape, a pointer, and no byte in common with the output.

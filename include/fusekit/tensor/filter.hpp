@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "fusekit/tensor/layout.hpp"
+#include "fusekit/text.hpp"
 
 namespace fusekit {
 
@@ -68,13 +68,13 @@ struct Filter {
     }
 
     /// As it is written: "filter(3, 3).pad(1).stride(2)".
-    std::string to_string() const {
-        std::string text = "filter(" + join(size) + ")";
+    Text to_string() const {
+        Text text = "filter(" + join(size) + ")";
         if (!all(before, 0) || !all(after, 0))
             text += ".pad(" + (before == after ? shortest(before) : join(before) + ", " + join(after)) + ")";
         if (!all(step, 1)) text += ".stride(" + shortest(step) + ")";
         if (!all(spread, 1)) text += ".dilation(" + shortest(spread) + ")";
-        if (group_count != 1) text += ".groups(" + std::to_string(group_count) + ")";
+        if (group_count != 1) text += ".groups(" + Text::number(group_count) + ")";
         return text;
     }
 
@@ -92,13 +92,13 @@ private:
     static bool all(PerMode<Rank> const& values, int expected) {
         return values == every(expected);
     }
-    static std::string join(PerMode<Rank> const& values) {
-        std::string text;
-        for (int i = 0; i < Rank; ++i) text += (i ? ", " : "") + std::to_string(values[i]);
+    static Text join(PerMode<Rank> const& values) {
+        Text text;
+        for (int i = 0; i < Rank; ++i) text += (i ? ", " : "") + Text::number(values[i]);
         return text;
     }
-    static std::string shortest(PerMode<Rank> const& values) {
-        return all(values, values[0]) ? std::to_string(values[0]) : join(values);
+    static Text shortest(PerMode<Rank> const& values) {
+        return all(values, values[0]) ? Text::number(values[0]) : join(values);
     }
 };
 

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <initializer_list>
-#include <string>
 #include <utility>
 
 #include "fusekit/error.hpp"
@@ -70,8 +69,8 @@ private:
         }
         return static_cast<std::size_t>(last + 1) * sizeof(T);
     }
-    [[noreturn]] static void refuse(std::string const& what, int mode, char const* expected, std::int64_t given) {
-        throw Error("Tensor", "layout", what + "[" + std::to_string(mode) + "]", expected, std::to_string(given));
+    [[noreturn]] static void refuse(Text const& what, int mode, char const* expected, std::int64_t given) {
+        throw Error("Tensor", "layout", what + "[" + Text::number(mode) + "]", expected, Text::number(given));
     }
 };
 
@@ -80,8 +79,8 @@ template <Element T, class Device, int Rank>
 Tensor<T, Device, Rank> tensor(Device& device, Layout<Rank> const& layout, std::initializer_list<T> values) {
     Tensor<T, Device, Rank> result(device, layout);
     if (static_cast<std::int64_t>(values.size()) != layout.span())
-        throw Error("Tensor", "tensor", "values", std::to_string(layout.span()) + " elements",
-                    std::to_string(values.size()));
+        throw Error("Tensor", "tensor", "values", Text::number(layout.span()) + " elements",
+                    Text::number(values.size()));
     result.copy_from(values.begin());
     return result;
 }

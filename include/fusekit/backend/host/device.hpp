@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <string>
 
 #include "fusekit/error.hpp"
 #include "fusekit/tensor/view.hpp"
@@ -49,7 +48,7 @@ public:
     /// Memory aligned to a cache line. Throws Error when there is none.
     void* allocate(std::size_t bytes) {
         void* const memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-        if (!memory) throw Error("host::Device", "allocate", "bytes", "free memory", std::to_string(bytes) + " bytes");
+        if (!memory) throw Error("host::Device", "allocate", "bytes", "free memory", Text::number(bytes) + " bytes");
         return memory;
     }
     void release(void* memory) { std::free(memory); }

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+namespace fusekit {
+
+/// Characters for people to read: names, messages, descriptions. Converts to and from std::string, to
+/// std::string_view, and goes into streams, but is none of these, because including <string> costs more than
+/// including all of this library.
+class Text {
+public:
+    Text(char const* characters = "") : Text(characters, std::strlen(characters)) {}
+    Text(char const* characters, std::size_t count) : length(count), memory(new char[count + 1]) {
+        std::memcpy(memory, characters, count);
+        memory[count] = 0;
+    }
+    template <class String>
+        requires requires(String const& from) { String::npos, from.c_str(), from.size(); }
+    Text(String const& from) : Text(from.c_str(), from.size()) {}
+    Text(Text const& other) : Text(other.memory, other.length) {}
+    Text(Text&& other) noexcept : length(std::exchange(other.length, 0)), memory(std::exchange(other.memory, nullptr)) {}
+    Text& operator=(Text other) noexcept {
+        std::swap(length, other.length);
+        std::swap(memory, other.memory);
+        return *this;
+    }
+    ~Text() { delete[] memory; }
+
+    /// A whole number in full, any other as printf's %.9g has it.
+    template <class Number>
+    static Text number(Number value) {
+        char characters[32];
+        if constexpr (std::is_integral_v<Number>)
+            std::snprintf(characters, sizeof characters, "%lld", static_cast<long long>(value));
+        else
+            std::snprintf(characters, sizeof characters, "%.9g", static_cast<double>(value));
+        return characters;
+    }
+
+    char const* c_str() const { return memory ? memory : ""; }
+    std::size_t size() const { return length; }
+    bool empty() const { return length == 0; }
+    bool contains(char const* part) const { return std::strstr(c_str(), part) != nullptr; }
+
+    Text& operator+=(Text const& more) { return *this = *this + more; }
+    friend Text operator+(Text const& a, Text const& b) {
+        Text sum(a.c_str(), a.length + b.length, a.length);
+        std::memcpy(sum.memory + a.length, b.c_str(), b.length);
+        return sum;
+    }
+    friend bool operator==(Text const& a, Text const& b) { return std::strcmp(a.c_str(), b.c_str()) == 0; }
+
+    /// To std::string, std::string_view and their like.
+    template <class String>
+        requires requires(char const* characters, std::size_t count) { String::npos, String(characters, count); }
+    operator String() const {
+        return String(c_str(), length);
+    }
+
+    template <class Stream>
+        requires requires(Stream& stream) { stream.rdbuf(), stream << ""; }
+    friend Stream& operator<<(Stream& stream, Text const& text) {
+        stream << text.c_str();
+        return stream;
+    }
+
+private:
+    std::size_t length;
+    char* memory;
+
+    /// `used` characters in room for `count`.
+    Text(char const* characters, std::size_t count, std::size_t used) : length(count), memory(new char[count + 1]) {
+        std::memcpy(memory, characters, used);
+        memory[count] = 0;
+    }
+};
+
+}  // namespace fusekit
