@@ -29,7 +29,7 @@ public:
         turn.parallel_for(divide_up(panels, block) * conv.groups(), [&](std::int64_t item, int thread) {
             std::int64_t const group = item % conv.groups(), first = item / conv.groups() * block;
             float* const scratch = filters + filter_floats + thread * thread_floats;
-            Item work{group, min(block, panels - first), scratch, reinterpret_cast<Tap*>(scratch + block * panel_floats), {}, 0};
+            Item work{group, min(block, panels - first), scratch, reinterpret_cast<Piece*>(scratch + block * panel_floats), {}, 0};
             gather(work, first * tile_columns);
             for (std::int64_t k = 0; k < group_k; k += tile_rows) multiply(work, k);
         });
@@ -42,7 +42,7 @@ private:
     struct Item {
         std::int64_t group, count;
         float* windows;  // (count, gemm_k, tile_columns)
-        Tap* taps;       // (taps)
+        Piece* pieces;   // (taps, pieces_per_tap)
         Run runs[most_panels * tile_columns];
         int run_count;
     };
@@ -61,7 +61,8 @@ private:
     std::int64_t const panels = divide_up(conv.pixels(), tile_columns), panel_floats = gemm_k * tile_columns;
     std::int64_t const block =
         tiles_per_item(panels, clamp(item_bytes / (panel_floats * std::int64_t{sizeof(float)}), 1, most_panels), turn.threads());
-    std::int64_t const thread_floats = block * panel_floats + round_up(conv.taps() * std::int64_t{sizeof(Tap)}, 64) / 4;
+    std::int64_t const piece_bytes = conv.taps() * pieces_per_tap(block) * std::int64_t{sizeof(Piece)};
+    std::int64_t const thread_floats = block * panel_floats + round_up(piece_bytes, 64) / 4;
     float* filters = nullptr;
 
     /// Packs the windows of the pixels from `m` on, run by run; lanes past the last pixel are zero.
@@ -75,7 +76,7 @@ private:
             Pixel const at = pixel_at(conv, m + done);
             int const count = static_cast<int>(min(total - done, conv.y[3] - at.q));
             work.runs[work.run_count] = {at, done, count};
-            pack_pixel_panels(work.windows, conv, work.group * group_c, order, work.runs[work.run_count++], work.taps);
+            pack_pixel_panels(work.windows, conv, work.group * group_c, order, work.runs[work.run_count++], work.pieces);
             done += count;
         }
     }

@@ -85,63 +85,67 @@ struct Run {
     int first, count;
 };
 
-/// What one tap of the filter gives to a run: pixels [begin, end) of it, from an element of x on; the others see
-/// padding.
-struct Tap {
-    std::int64_t offset;
-    int begin, end;
+/// Neighbouring pixels of a run under one tap of the filter, within one panel: where they go in the panels of
+/// channel 0, and where they come from in its plane; no_source where the tap is in the padding.
+struct Piece {
+    static constexpr std::int64_t no_source = INT64_MIN;
+    std::int64_t to, from;
+    int count;
 };
 
-template <Element T>
-Tap tap_of_run(ConvProblem<T> const& conv, Run const& run, int r, int s) {
-    auto const& stride = conv.x.layout.stride;
-    std::int64_t const h = conv.row(run.at.p, r), w = conv.column(run.at.q, s), step = conv.filter.step[1];
-    int begin = 0, end = h < 0 || h >= conv.x.layout.shape[2] ? 0 : run.count;
-    while (begin < end && w + begin * step < 0) ++begin;
-    while (begin < end && w + (end - 1) * step >= conv.x.layout.shape[3]) --end;
-    return {run.at.n * stride[0] + h * stride[2] + (w + begin * step) * stride[3], begin, end};
-}
+/// The most pieces that a run has under one tap, over so many panels: one more where it starts within a panel, and
+/// one for each end that is in the padding.
+constexpr std::int64_t pieces_per_tap(std::int64_t panels) { return panels + 3; }
 
-/// Calls copy(offset into the panels, pixel, count) for pixels [begin, end) of a run, panel by panel.
-template <class Copy>
-void each_panel(Run const& run, int begin, int end, std::int64_t panel_floats, Copy const& copy) {
-    for (int i = begin; i < end;) {
-        int const lane = (run.first + i) % tile_columns;
-        int const count = static_cast<int>(min(tile_columns - lane, end - i));
-        copy((run.first + i) / tile_columns * panel_floats + lane, i, count);
-        i += count;
-    }
+/// Cuts a run into pieces under every tap, in the order of GemmK where taps are innermost. Returns their end.
+template <Element T>
+Piece* cut_into_pieces(Piece* piece, ConvProblem<T> const& conv, GemmKOrder order, Run const& run) {
+    auto const& stride = conv.x.layout.stride;
+    std::int64_t const step = conv.filter.step[1], panel_floats = conv.gemm_k() * tile_columns;
+    for (int r = 0; r < conv.filter.size[0]; ++r)
+        for (int s = 0; s < conv.filter.size[1]; ++s) {
+            std::int64_t const h = conv.row(run.at.p, r), w = conv.column(run.at.q, s);
+            std::int64_t const tap = (std::int64_t{r} * conv.filter.size[1] + s) * order.tap * tile_columns;
+            int begin = 0, end = h < 0 || h >= conv.x.layout.shape[2] ? 0 : run.count;  // of the pixels inside x
+            while (begin < end && w + begin * step < 0) ++begin;
+            while (begin < end && w + (end - 1) * step >= conv.x.layout.shape[3]) --end;
+            for (int i = 0; i < run.count; i += piece++->count) {
+                bool const inside = i >= begin && i < end;
+                int const lane = (run.first + i) % tile_columns, until = inside ? end : i < begin && begin < end ? begin : run.count;
+                piece->to = (run.first + i) / tile_columns * panel_floats + tap + lane;
+                piece->from = inside ? run.at.n * stride[0] + h * stride[2] + (w + i * step) * stride[3] : Piece::no_source;
+                piece->count = static_cast<int>(min(tile_columns - lane, until - i));
+            }
+        }
+    return piece;
 }
 
 /// The windows of neighbouring pixels side by side: panels[pixel / columns][k of GemmK][pixel % columns], columns
-/// being tile_columns. Taps outside x are zero. `taps` is scratch for every tap of the filter.
+/// being tile_columns. Taps outside x are zero. `pieces` is scratch for those of one run.
 ///
 /// Channels are the outer loop, so that a channel's plane is read once, and in one stretch for all panels.
 template <Element T>
-void pack_pixel_panels(float* panels, ConvProblem<T> const& conv, std::int64_t c0, GemmKOrder order, Run const& run, Tap* taps) {
-    std::int64_t const channel_stride = conv.x.layout.stride[1], step = conv.x.layout.stride[3] * conv.filter.step[1];
-    std::int64_t const panel_floats = conv.gemm_k() * tile_columns, tap_count = conv.taps();
+void pack_pixel_panels(float* panels, ConvProblem<T> const& conv, std::int64_t c0, GemmKOrder order, Run const& run,
+                       Piece* pieces) {
+    Piece const* const end = cut_into_pieces(pieces, conv, order, run);
+    std::int64_t const plane = conv.x.layout.stride[1], step = conv.x.layout.stride[3] * conv.filter.step[1];
+    std::int64_t const channels = conv.group_c(), panel_step = order.channel * tile_columns;
     constexpr std::int64_t ahead = 8;  // channels: a stretch is too short for the processor's own prefetcher to learn
-    for (int t = 0; t < tap_count; ++t) taps[t] = tap_of_run(conv, run, t / conv.filter.size[1], t % conv.filter.size[1]);
-    for (std::int64_t c = 0; c < conv.group_c(); ++c) {
-        T const* const plane = conv.x.data + (c0 + c) * channel_stride;
-        std::int64_t const later = c + ahead < conv.group_c() ? ahead * channel_stride : 0;
-        for (std::int64_t t = 0; t < tap_count; ++t) {
-            auto const [offset, begin, end] = taps[t];
-            float* const to = panels + (c * order.channel + t * order.tap) * tile_columns;
-            auto const zero = [=](std::int64_t at, int, int count) { fill_zero(to + at, count); };
-            if (begin > 0) each_panel(run, 0, begin, panel_floats, zero);
-            if (end < run.count) each_panel(run, begin > end ? begin : end, run.count, panel_floats, zero);
-            if (begin >= end) continue;
-            T const* const from = plane + offset;
-            each_panel(run, begin, end, panel_floats, [=, first = begin](std::int64_t at, int i, int count) {
-                if (step == 1) {
-                    __builtin_prefetch(from + (i - first) + later);
-                    copy_floats(to + at, from + (i - first), count);
-                } else {
-                    for (int j = 0; j < count; ++j) to[at + j] = from[(i - first + j) * step];
-                }
-            });
+    for (std::int64_t c = 0; c < channels; ++c) {
+        T const* const x = conv.x.data + (c0 + c) * plane;
+        T const* const later = c + ahead < channels ? x + ahead * plane : x;
+        float* const to = panels + c * panel_step;
+        for (Piece const* piece = pieces; piece != end; ++piece) {
+            if (piece->from == Piece::no_source) {
+                fill_zero(to + piece->to, piece->count);
+            } else if (step == 1) {
+                __builtin_prefetch(later + piece->from);
+                if (piece->count == tile_columns)
+                    for (int i = 0; i < tile_columns; i += lanes) store(to + piece->to + i, load(x + piece->from + i));
+                else copy_floats(to + piece->to, x + piece->from, piece->count);
+            } else {
+                for (int i = 0; i < piece->count; ++i) to[piece->to + i] = x[piece->from + i * step];
+            }
         }
     }
 }
