@@ -18,7 +18,8 @@ step() {
 # logged COMMAND...: keeps the output in build/apt.log and shows what is downloaded and what goes wrong.
 logged() {
     mkdir -p build
-    "$@" </dev/null 2>&1 | tee -a build/apt.log | { grep -E '^(Need to get|Fetched|[EW]: |dpkg: error|sudo: )' || true; }
+    "$@" </dev/null 2>&1 | tee -a build/apt.log |
+        { grep -E '^(Need to get|Fetched|[EW]: |dpkg: error|sudo: )' || true; }
 }
 
 apt_get() {

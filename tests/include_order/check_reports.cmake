@@ -23,7 +23,7 @@ must_report(error.hpp "#include \"fusekit/tensor/view.hpp\"" "error.hpp: include
 must_report(tensor/view.hpp "#include \"fusekit/ops/operator.hpp\"" "tensor/view.hpp: includes .* higher layer")
 must_report(ops/bias.hpp "#include <fusekit/plan/args.hpp>" "ops/bias.hpp: includes .* higher layer")
 must_report(plan/plan.hpp "#include \"fusekit/backend/host/device.hpp\"" "plan/plan.hpp: includes .* higher layer")
-must_report(backend/device.hpp "#include \"fusekit/backend/host/run.hpp\"" "backend/device.hpp: includes .* higher layer")
+must_report(backend/device.hpp "#include \"fusekit/backend/host/run.hpp\"" "device.hpp: includes .* higher layer")
 must_report(backend/host/run.hpp "#include \"fusekit/fusekit.hpp\"" "backend/host/run.hpp: includes .* higher layer")
 must_report(ops/bias.hpp "#include \"fusekit/ops/scale.hpp\"" "operators know only ops/operator.hpp")
 must_report(backend/host/run.hpp "#include \"fusekit/backend/hip/run.hpp\"" "do not know each other")
