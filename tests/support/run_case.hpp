@@ -41,7 +41,7 @@ public:
     }
     template <auto Geometry>
     typename fk::Conv<Geometry>::Args conv() {
-        if constexpr (std::is_same_v<decltype(Geometry), fk::Dynamic const>) return {weights.any(), problem.about.filter()};
+        if constexpr (std::is_same_v<std::remove_const_t<decltype(Geometry)>, fk::Dynamic>) return {weights.any(), problem.about.filter()};
         else return {weights.any()};
     }
 
