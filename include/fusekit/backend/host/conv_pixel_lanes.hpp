@@ -95,9 +95,11 @@ private:
         }
         Run const* run = work.runs;
         for (std::int64_t b = 0; b < work.count; ++b) {
+            int const first = static_cast<int>(b) * tile_columns;
+            std::int64_t const q = run->at.q + max(first - run->first, 0);
+            for (int i = 0; i < row_count; ++i) __builtin_prefetch(&y(run->at.n, k + i, run->at.p, q), 1);
             Accumulator sum;
             gemm_tile(sum, &segment, 1, work.windows + b * panel_floats);
-            int const first = static_cast<int>(b) * tile_columns;
             for (;; ++run) {
                 int const begin = static_cast<int>(max(run->first, first));
                 int const end = static_cast<int>(min(run->first + run->count, first + tile_columns));
