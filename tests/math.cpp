@@ -91,7 +91,7 @@ static_assert(math::max(3.0f, 5.0f) == 5 && math::max(7.0f, 5.0f) == 7 && math::
 static_assert(math::abs(-2.5f) == 2.5f && math::abs(2.5f) == 2.5f && math::select(true, 1.0f, 2.0f) == 1);
 static_assert(math::exp(0.0f) == 1 && math::expm1(0.0f) == 0 && math::log1p(0.0f) == 0 && math::tanh(0.0f) == 0);
 static_assert(math::logistic(0.0f) == 0.5f && math::normal_cdf(0.0f) == 0.5f);
-static_assert(math::sqrt(4.0f) == 2 && math::sqrt(9.0f) == 3 && math::sqrt(0.25f) == 0.5f);
+static_assert(math::sqrt(0.0f) == 0 && math::sqrt(4.0f) == 2 && math::sqrt(9.0f) == 3 && math::sqrt(0.25f) == 0.5f);
 
 }  // namespace
 

@@ -152,7 +152,7 @@ template <class V>
 FUSEKIT_HD constexpr V sqrt(V x) {
     V y = std::bit_cast<V>(0x5f375a86 - (std::bit_cast<detail::Bits<V>>(x) >> 1));
     for (int step = 0; step < 3; ++step) y = y * (1.5f - 0.5f * x * y * y);
-    V const root = x * y;
+    V const root = select(x > 0.0f, x * y, V{} + 1.0f);  // no division by zero, which is no constant expression
     return select(x > 0.0f, 0.5f * (root + x / root), x);
 }
 

@@ -9,7 +9,7 @@ namespace fusekit {
 /// y = f(x), the same at every place. Mode is one of the structs below, or any struct with their two members.
 ///
 /// Arguments: the mode's alpha, beta, gamma, where it has them. NaN in gives NaN out in every mode; +-infinity
-/// gives the limit.
+/// gives the limit (but LeakyRelu's alpha = 0 times -infinity is NaN).
 /// Source: MIOpen's activation modes (miopenActivationMode_t) for the first eleven, the papers named elsewhere.
 template <class Mode>
 struct Activation {
