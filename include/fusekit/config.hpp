@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#if __cplusplus < 202002L
+#error "fusekit needs C++20: compile with -std=c++20"
+#endif
+
 /// Marks a function that runs on the host and on the device. The only macro a user's operator needs.
 #if defined(__CUDACC__) || defined(__HIP__)
 #define FUSEKIT_HD __host__ __device__
