@@ -23,7 +23,8 @@ public:
         requires requires(String const& from) { String::npos, from.c_str(), from.size(); }
     Text(String const& from) : Text(from.c_str(), from.size()) {}
     Text(Text const& other) : Text(other.memory, other.length) {}
-    Text(Text&& other) noexcept : length(std::exchange(other.length, 0)), memory(std::exchange(other.memory, nullptr)) {}
+    Text(Text&& other) noexcept
+        : length(std::exchange(other.length, 0)), memory(std::exchange(other.memory, nullptr)) {}
     Text& operator=(Text other) noexcept {
         std::swap(length, other.length);
         std::swap(memory, other.memory);
@@ -37,8 +38,7 @@ public:
         char characters[32];
         if constexpr (std::is_integral_v<Number>)
             std::snprintf(characters, sizeof characters, "%lld", static_cast<long long>(value));
-        else
-            std::snprintf(characters, sizeof characters, "%.9g", static_cast<double>(value));
+        else std::snprintf(characters, sizeof characters, "%.9g", static_cast<double>(value));
         return characters;
     }
 

@@ -32,48 +32,64 @@ struct Passthru {
     static constexpr auto equation = "y = x";
     struct Args {};
     template <class V>
-    FUSEKIT_HD static constexpr V apply(V x, Args const&) { return x; }
+    FUSEKIT_HD static constexpr V apply(V x, Args const&) {
+        return x;
+    }
 };
 
 struct Logistic {
     static constexpr auto equation = "y = 1 / (1 + exp(-x))";
     struct Args {};
     template <class V>
-    FUSEKIT_HD static constexpr V apply(V x, Args const&) { return math::logistic(x); }
+    FUSEKIT_HD static constexpr V apply(V x, Args const&) {
+        return math::logistic(x);
+    }
 };
 
 struct Tanh {
     static constexpr auto equation = "y = beta * tanh(alpha * x)";
-    struct Args { float alpha = 1.0f, beta = 1.0f; };
+    struct Args {
+        float alpha = 1.0f, beta = 1.0f;
+    };
     template <class V>
-    FUSEKIT_HD static constexpr V apply(V x, Args const& args) { return args.beta * math::tanh(args.alpha * x); }
+    FUSEKIT_HD static constexpr V apply(V x, Args const& args) {
+        return args.beta * math::tanh(args.alpha * x);
+    }
 };
 
 struct Relu {
     static constexpr auto equation = "y = max(x, 0)";
     struct Args {};
     template <class V>
-    FUSEKIT_HD static constexpr V apply(V x, Args const&) { return math::max(x, 0.0f); }
+    FUSEKIT_HD static constexpr V apply(V x, Args const&) {
+        return math::max(x, 0.0f);
+    }
 };
 
 struct SoftRelu {
     static constexpr auto equation = "y = log(1 + exp(x))";
     struct Args {};
     template <class V>
-    FUSEKIT_HD static constexpr V apply(V x, Args const&) { return math::softplus(x); }
+    FUSEKIT_HD static constexpr V apply(V x, Args const&) {
+        return math::softplus(x);
+    }
 };
 
 struct Abs {
     static constexpr auto equation = "y = |x|";
     struct Args {};
     template <class V>
-    FUSEKIT_HD static constexpr V apply(V x, Args const&) { return math::abs(x); }
+    FUSEKIT_HD static constexpr V apply(V x, Args const&) {
+        return math::abs(x);
+    }
 };
 
 /// y = (alpha + beta * x)^gamma, and 0 where alpha + beta * x <= 1e-6, as MIOpen's kernels have it.
 struct Power {
     static constexpr auto equation = "y = (alpha + beta * x)^gamma";
-    struct Args { float alpha = 0.0f, beta = 1.0f, gamma = 1.0f; };
+    struct Args {
+        float alpha = 0.0f, beta = 1.0f, gamma = 1.0f;
+    };
     template <class V>
     FUSEKIT_HD static constexpr V apply(V x, Args const& args) {
         V const base = args.alpha + args.beta * x;
@@ -83,22 +99,32 @@ struct Power {
 
 struct ClippedRelu {
     static constexpr auto equation = "y = min(max(x, 0), alpha)";
-    struct Args { float alpha = 6.0f; };
+    struct Args {
+        float alpha = 6.0f;
+    };
     template <class V>
-    FUSEKIT_HD static constexpr V apply(V x, Args const& args) { return math::min(math::max(x, 0.0f), args.alpha); }
+    FUSEKIT_HD static constexpr V apply(V x, Args const& args) {
+        return math::min(math::max(x, 0.0f), args.alpha);
+    }
 };
 
 struct LeakyRelu {
     static constexpr auto equation = "y = x > 0 ? x : alpha * x";
-    struct Args { float alpha = 0.01f; };
+    struct Args {
+        float alpha = 0.01f;
+    };
     template <class V>
-    FUSEKIT_HD static constexpr V apply(V x, Args const& args) { return math::select(x > 0.0f, x, args.alpha * x); }
+    FUSEKIT_HD static constexpr V apply(V x, Args const& args) {
+        return math::select(x > 0.0f, x, args.alpha * x);
+    }
 };
 
 /// Source: Clevert, Unterthiner and Hochreiter 2015.
 struct Elu {
     static constexpr auto equation = "y = x > 0 ? x : alpha * (exp(x) - 1)";
-    struct Args { float alpha = 1.0f; };
+    struct Args {
+        float alpha = 1.0f;
+    };
     template <class V>
     FUSEKIT_HD static constexpr V apply(V x, Args const& args) {
         return math::select(x > 0.0f, x, args.alpha * math::expm1(math::min(x, 0.0f)));
@@ -107,9 +133,13 @@ struct Elu {
 
 struct Clamp {
     static constexpr auto equation = "y = max(alpha, min(beta, x))";
-    struct Args { float alpha = 0.0f, beta = 6.0f; };
+    struct Args {
+        float alpha = 0.0f, beta = 6.0f;
+    };
     template <class V>
-    FUSEKIT_HD static constexpr V apply(V x, Args const& args) { return math::max(math::min(x, args.beta), args.alpha); }
+    FUSEKIT_HD static constexpr V apply(V x, Args const& args) {
+        return math::max(math::min(x, args.beta), args.alpha);
+    }
 };
 
 /// The form with the error function. Source: Hendrycks and Gimpel 2016.
@@ -117,7 +147,9 @@ struct Gelu {
     static constexpr auto equation = "y = x * (1 + erf(x / sqrt(2))) / 2";
     struct Args {};
     template <class V>
-    FUSEKIT_HD static constexpr V apply(V x, Args const&) { return math::max(x, -9.0f) * math::normal_cdf(x); }
+    FUSEKIT_HD static constexpr V apply(V x, Args const&) {
+        return math::max(x, -9.0f) * math::normal_cdf(x);
+    }
 };
 
 /// The approximation with the hyperbolic tangent. Source: Hendrycks and Gimpel 2016.
@@ -137,7 +169,9 @@ struct Silu {
     static constexpr auto equation = "y = x / (1 + exp(-x))";
     struct Args {};
     template <class V>
-    FUSEKIT_HD static constexpr V apply(V x, Args const&) { return math::max(x, -120.0f) * math::logistic(x); }
+    FUSEKIT_HD static constexpr V apply(V x, Args const&) {
+        return math::max(x, -120.0f) * math::logistic(x);
+    }
 };
 
 /// tanh(log(1 + e)) = e (e + 2) / (e (e + 2) + 2) for e = exp(x). Source: Misra 2019.
@@ -163,7 +197,9 @@ struct HardSwish {
 
 struct HardSigmoid {
     static constexpr auto equation = "y = min(max(alpha * x + beta, 0), 1)";
-    struct Args { float alpha = 1.0f / 6.0f, beta = 0.5f; };
+    struct Args {
+        float alpha = 1.0f / 6.0f, beta = 0.5f;
+    };
     template <class V>
     FUSEKIT_HD static constexpr V apply(V x, Args const& args) {
         return math::min(math::max(args.alpha * x + args.beta, 0.0f), 1.0f);

@@ -58,7 +58,7 @@ struct ConvArgs<dynamic> {
 /// Compilers quote the line of a requirement that does not hold, and with it the reason.
 template <auto Geometry>
     requires(detail::is_geometry(Geometry))  // Conv takes a filter, as in Conv<fk::filter(3, 3)>, or fk::dynamic
-         && (detail::is_possible(Geometry))  // size, stride, dilation and groups are 1 or more, padding 0 or more
+            && (detail::is_possible(Geometry))  // size, stride, dilation and groups are 1 or more, padding 0 or more
 struct Conv : detail::ConvArgs<Geometry> {
     static constexpr auto stage = Stage::convolution;
     static constexpr auto equation = "y[n,k,p,q] = sum of x[n,c,h,w] * weights[k,c,r,s] over c, r, s";
@@ -90,9 +90,10 @@ struct Conv : detail::ConvArgs<Geometry> {
             in.fail("weights", Text(fusekit::name(in.type)) + ", as the input", fusekit::name(args.weights.type));
         std::int64_t const k = args.weights.layout.shape[0];
         if (in.x[1] % f.group_count != 0 || k % f.group_count != 0)
-            in.fail("filter", "groups that divide C and K", f.to_string() + " with C = " + Text::number(in.x[1]) +
-                                                                ", K = " + Text::number(k));
-        in.readable("weights", args.weights, {{k, in.x[1] / f.group_count, f.size[0], f.size[1]}}, "K x C/groups x R x S");
+            in.fail("filter", "groups that divide C and K",
+                    f.to_string() + " with C = " + Text::number(in.x[1]) + ", K = " + Text::number(k));
+        in.readable("weights", args.weights, {{k, in.x[1] / f.group_count, f.size[0], f.size[1]}},
+                    "K x C/groups x R x S");
     }
 };
 

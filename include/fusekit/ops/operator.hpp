@@ -17,7 +17,9 @@ struct OutputCoord {
     std::int64_t n, k, p, q;
 
     /// The element of `view` at this place; a rank-3 view (K x P x Q) is shared by the batch.
-    FUSEKIT_HD constexpr float load(AnyView<4> const& view) const { return view.load(view.layout.offset({{n, k, p, q}})); }
+    FUSEKIT_HD constexpr float load(AnyView<4> const& view) const {
+        return view.load(view.layout.offset({{n, k, p, q}}));
+    }
     FUSEKIT_HD constexpr float load(TensorView<float const, 3> const& view) const { return view(k, p, q); }
 };
 
@@ -44,10 +46,11 @@ concept Located = requires(V x, At const& at, typename Op::Args const& args) {
 /// prepare(k, args), once a channel, gives a Prepared<float> of nothing but floats; apply(x, prepared) uses it
 /// at every place of the channel.
 template <class Op, class V = float>
-concept Channelwise = requires(V x, std::int64_t k, typename Op::Args const& args, typename Op::template Prepared<V> prepared) {
-    { Op::prepare(k, args) } -> std::same_as<typename Op::template Prepared<float>>;
-    { Op::apply(x, prepared) } -> std::same_as<V>;
-};
+concept Channelwise =
+    requires(V x, std::int64_t k, typename Op::Args const& args, typename Op::template Prepared<V> prepared) {
+        { Op::prepare(k, args) } -> std::same_as<typename Op::template Prepared<float>>;
+        { Op::apply(x, prepared) } -> std::same_as<V>;
+    };
 
 /// Works on one element of the accumulator at a time: what may follow the head of a Plan.
 template <class Op>
@@ -55,10 +58,10 @@ concept EpilogueOp = HasStageAndArgs<Op> && (Uniform<Op> || Located<Op> || Chann
 
 /// Produces the accumulator from a neighbourhood of the input.
 template <class Op>
-concept MainloopOp = HasStageAndArgs<Op> && Op::stage == Stage::convolution &&
-                     requires(Index<4> x, typename Op::Args const& args) {
-                         { Op::output(x, args) } -> std::same_as<Index<4>>;
-                     };
+concept MainloopOp =
+    HasStageAndArgs<Op> && Op::stage == Stage::convolution && requires(Index<4> x, typename Op::Args const& args) {
+        { Op::output(x, args) } -> std::same_as<Index<4>>;
+    };
 
 template <class Op>
 concept Operator = MainloopOp<Op> || EpilogueOp<Op>;

@@ -54,7 +54,8 @@ FUSEKIT_HD constexpr auto gather_op(std::int64_t k, int count, typename Op::Args
     } else {
         Fields<Op, V> vectors{};
         for (int lane = 0; lane < lanes_of<V>; ++lane) {
-            auto const scalars = std::bit_cast<Fields<Op, float>>(Op::prepare(k + (lane < count ? lane : count - 1), args));
+            auto const scalars =
+                std::bit_cast<Fields<Op, float>>(Op::prepare(k + (lane < count ? lane : count - 1), args));
             for (int i = 0; i < vectors.count; ++i) vectors.value[i][lane] = scalars.value[i];
         }
         return std::bit_cast<typename Op::template Prepared<V>>(vectors);

@@ -51,12 +51,14 @@ constexpr float accumulate(Conv<Geometry> const*, typename Conv<Geometry>::Args 
                 std::int64_t const h = at.p * f.step[0] - f.before[0] + r * f.spread[0];
                 std::int64_t const column = at.q * f.step[1] - f.before[1] + s * f.spread[1];
                 if (h >= 0 && h < in[2] && column >= 0 && column < in[3])
-                    sum += x(at.n, c0 + c, h, column) * args.weights.load(args.weights.layout.offset({{at.k, c, r, s}}));
+                    sum +=
+                        x(at.n, c0 + c, h, column) * args.weights.load(args.weights.layout.offset({{at.k, c, r, s}}));
             }
     return sum;
 }
 template <class Head>
-constexpr float accumulate(Head const*, typename Head::Args const&, TensorView<float const> const& x, OutputCoord const& at) {
+constexpr float accumulate(Head const*, typename Head::Args const&, TensorView<float const> const& x,
+                           OutputCoord const& at) {
     return at.load(x);
 }
 

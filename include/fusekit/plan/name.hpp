@@ -24,7 +24,8 @@ inline void unqualified(char const*& in, char*& out) {
             if (!*in) return;
             *out++ = *in;
         }
-        bool const key = (out - name == 7 && ends_with(name, "struct ")) || (out - name == 6 && ends_with(name, "class "));
+        bool const key =
+            (out - name == 7 && ends_with(name, "struct ")) || (out - name == 6 && ends_with(name, "class "));
         if (ends_with(name, ", ")) name = out;
         else if (key || ends_with(name, "::")) out = name;
     }

@@ -23,7 +23,8 @@ inline bool distinct(Layout<4> layout) {
     for (int round = 0; round < 4; ++round) {
         int smallest = -1;
         for (int mode = 0; mode < 4; ++mode)
-            if (layout.shape[mode] > 1 && (smallest < 0 || layout.stride[mode] < layout.stride[smallest])) smallest = mode;
+            if (layout.shape[mode] > 1 && (smallest < 0 || layout.stride[mode] < layout.stride[smallest]))
+                smallest = mode;
         if (smallest < 0) return true;
         if (layout.stride[smallest] <= reach) return false;
         reach += (layout.shape[smallest] - 1) * layout.stride[smallest];

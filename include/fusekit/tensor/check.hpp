@@ -58,7 +58,8 @@ public:
         readable(argument, view.data(), size_of(view.type), view.layout, shape, modes);
     }
     template <class T, int Rank>
-    void readable(char const* argument, TensorView<T, Rank> const& view, Index<Rank> const& shape, char const* modes) const {
+    void readable(char const* argument, TensorView<T, Rank> const& view, Index<Rank> const& shape,
+                  char const* modes) const {
         readable(argument, view.data, sizeof(T), view.layout, shape, modes);
     }
 

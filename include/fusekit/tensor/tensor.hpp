@@ -60,7 +60,8 @@ private:
         constexpr std::int64_t most = std::int64_t{1} << 60;
         std::int64_t product = 1, last = 0;
         for (int mode = 0; mode < Rank; ++mode) {
-            if (layout.shape[mode] < 1 || __builtin_mul_overflow(product, layout.shape[mode], &product) || product > most)
+            if (layout.shape[mode] < 1 || __builtin_mul_overflow(product, layout.shape[mode], &product) ||
+                product > most)
                 refuse("shape", mode, "positive extents whose size in bytes fits 63 bits", layout.shape[mode]);
             std::int64_t step;
             bool const fits = !__builtin_mul_overflow(layout.shape[mode] - 1, layout.stride[mode], &step);

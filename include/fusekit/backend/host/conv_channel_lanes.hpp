@@ -30,9 +30,12 @@ public:
         turn.parallel_for(conv.groups() * panels, [this](std::int64_t item, int) { prepare(item); });
         turn.parallel_for(divide_up(tiles, block) * conv.groups(), [=, this](std::int64_t item, int thread) {
             float* const scratch = thread_scratch + thread * thread_floats;
-            Item const work{item % conv.groups(), item / conv.groups() * block,
-                            min(block, tiles - item / conv.groups() * block), reinterpret_cast<Segment*>(scratch),
-                            reinterpret_cast<Row*>(scratch + segment_floats), scratch + segment_floats + row_floats};
+            Item const work{item % conv.groups(),
+                            item / conv.groups() * block,
+                            min(block, tiles - item / conv.groups() * block),
+                            reinterpret_cast<Segment*>(scratch),
+                            reinterpret_cast<Row*>(scratch + segment_floats),
+                            scratch + segment_floats + row_floats};
             gather(work);
             for (std::int64_t panel0 = 0; panel0 < panels; panel0 += panel_block)
                 for (std::int64_t t = 0; t < work.count; ++t)
@@ -84,7 +87,8 @@ private:
     Panel* states = nullptr;   // (groups, panels)
 
     void prepare(std::int64_t item) const {
-        std::int64_t const k0 = item / panels * group_k + item % panels * tile_columns, k_end = (item / panels + 1) * group_k;
+        std::int64_t const k0 = item / panels * group_k + item % panels * tile_columns,
+                           k_end = (item / panels + 1) * group_k;
         pack_filter_panel(filters + item * panel_floats, conv, k0, k_end);
         states[item].k0 = k0;
         for (int j = 0; j < tile_vectors; ++j) {

@@ -23,13 +23,14 @@ public:
         std::int64_t const filter_floats = direct ? 0 : conv.y[1] * row_stride;
         filters = turn.scratch(filter_floats + turn.threads() * thread_floats);
         if (!direct)
-            turn.parallel_for(conv.y[1], [this](std::int64_t k, int) {
-                pack_filter_row(filters + k * row_stride, conv, k, order);
-            });
+            turn.parallel_for(
+                conv.y[1], [this](std::int64_t k, int) { pack_filter_row(filters + k * row_stride, conv, k, order); });
         turn.parallel_for(divide_up(panels, block) * conv.groups(), [&](std::int64_t item, int thread) {
             std::int64_t const group = item % conv.groups(), first = item / conv.groups() * block;
             float* const scratch = filters + filter_floats + thread * thread_floats;
-            Item work{group, min(block, panels - first), scratch, reinterpret_cast<Piece*>(scratch + block * panel_floats), {}, 0};
+            Item work{group,   min(block, panels - first),
+                      scratch, reinterpret_cast<Piece*>(scratch + block * panel_floats),
+                      {},      0};
             gather(work, first * tile_columns);
             for (std::int64_t k = 0; k < group_k; k += tile_rows) multiply(work, k);
         });
@@ -59,8 +60,8 @@ private:
     bool const direct = std::same_as<T, float> && filter_is(conv, order) && apart_in_cache(conv.w.layout.stride[0]);
     std::int64_t const row_stride = packed_row_stride(gemm_k);
     std::int64_t const panels = divide_up(conv.pixels(), tile_columns), panel_floats = gemm_k * tile_columns;
-    std::int64_t const block =
-        tiles_per_item(panels, clamp(item_bytes / (panel_floats * std::int64_t{sizeof(float)}), 1, most_panels), turn.threads());
+    std::int64_t const block = tiles_per_item(
+        panels, clamp(item_bytes / (panel_floats * std::int64_t{sizeof(float)}), 1, most_panels), turn.threads());
     std::int64_t const piece_bytes = conv.taps() * pieces_per_tap(block) * std::int64_t{sizeof(Piece)};
     std::int64_t const thread_floats = block * panel_floats + round_up(piece_bytes, 64) / 4;
     float* filters = nullptr;
@@ -76,7 +77,8 @@ private:
             Pixel const at = pixel_at(conv, m + done);
             int const count = static_cast<int>(min(total - done, conv.y[3] - at.q));
             work.runs[work.run_count] = {at, done, count};
-            pack_pixel_panels(work.windows, conv, work.group * group_c, order, work.runs[work.run_count++], work.pieces);
+            pack_pixel_panels(work.windows, conv, work.group * group_c, order, work.runs[work.run_count++],
+                              work.pieces);
             done += count;
         }
     }
@@ -103,7 +105,8 @@ private:
             for (;; ++run) {
                 int const begin = static_cast<int>(max(run->first, first));
                 int const end = static_cast<int>(min(run->first + run->count, first + tile_columns));
-                for (int i = 0; i < row_count; ++i) finish(sum.value[i], begin - first, end - begin, *run, begin - run->first, k + i, state[i]);
+                for (int i = 0; i < row_count; ++i)
+                    finish(sum.value[i], begin - first, end - begin, *run, begin - run->first, k + i, state[i]);
                 if (run->first + run->count > first + tile_columns || run + 1 == work.runs + work.run_count) break;
             }
         }

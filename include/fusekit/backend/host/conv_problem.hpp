@@ -46,9 +46,12 @@ struct ConvAndOutput {
 /// A 1x1 convolution of planes without gaps, with each plane as one long row; any other convolution as it is.
 template <Element T>
 ConvAndOutput<T> flattened(ConvProblem<T> const& conv, TensorView<T> const& y) {
-    auto const has_gaps = [](Layout<4> const& layout) { return layout.stride[2] != layout.shape[3] * layout.stride[3]; };
+    auto const has_gaps = [](Layout<4> const& layout) {
+        return layout.stride[2] != layout.shape[3] * layout.stride[3];
+    };
     ConvAndOutput<T> flat{conv, y};
-    if (conv.filter != fusekit::filter(1, 1).groups(conv.filter.group_count) || has_gaps(conv.x.layout) || has_gaps(y.layout))
+    if (conv.filter != fusekit::filter(1, 1).groups(conv.filter.group_count) || has_gaps(conv.x.layout) ||
+        has_gaps(y.layout))
         return flat;
     for (Layout<4>* layout : {&flat.conv.x.layout, &flat.y.layout})
         layout->shape = {{layout->shape[0], layout->shape[1], 1, layout->shape[2] * layout->shape[3]}};

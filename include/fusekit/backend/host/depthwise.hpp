@@ -13,23 +13,27 @@ namespace fusekit::host::inline FUSEKIT_SIMD {
 template <class Epilogue, Element T, Axis axis>
 class Depthwise {
 public:
-    Depthwise(Device::Turn& turn, ConvProblem<T> const& conv, typename Epilogue::Args const& args, TensorView<T> const& y)
+    Depthwise(Device::Turn& turn, ConvProblem<T> const& conv, typename Epilogue::Args const& args,
+              TensorView<T> const& y)
         : turn(turn), conv(conv), args(args), y(y) {}
 
     void run() {
-        std::int64_t const channels = conv.y[1], state_floats = divide_up(vectors * std::int64_t{sizeof(State)}, sizeof(float));
+        std::int64_t const channels = conv.y[1],
+                           state_floats = divide_up(vectors * std::int64_t{sizeof(State)}, sizeof(float));
         states = reinterpret_cast<State*>(turn.scratch(state_floats + conv.taps() * round_up(channels, lanes)));
         filters = reinterpret_cast<float*>(states) + state_floats;
         turn.parallel_for(vectors, [this](std::int64_t v, int) { prepare(v); });
         if constexpr (axis == Axis::channel)
             turn.parallel_for(conv.y[0] * conv.y[2], [this](std::int64_t row, int) {
                 for (OutputCoord at{row / conv.y[2], 0, row % conv.y[2], 0}; at.q < conv.y[3]; ++at.q)
-                    for (at.k = 0; at.k < conv.y[1]; at.k += lanes) compute(at, static_cast<int>(min(lanes, conv.y[1] - at.k)));
+                    for (at.k = 0; at.k < conv.y[1]; at.k += lanes)
+                        compute(at, static_cast<int>(min(lanes, conv.y[1] - at.k)));
             });
         else
             turn.parallel_for(conv.y[0] * conv.y[1], [this](std::int64_t plane, int) {
                 for (OutputCoord at{plane / conv.y[1], plane % conv.y[1], 0, 0}; at.p < conv.y[2]; ++at.p)
-                    for (at.q = 0; at.q < conv.y[3]; at.q += lanes) compute(at, static_cast<int>(min(lanes, conv.y[3] - at.q)));
+                    for (at.q = 0; at.q < conv.y[3]; at.q += lanes)
+                        compute(at, static_cast<int>(min(lanes, conv.y[3] - at.q)));
             });
     }
 
@@ -53,13 +57,16 @@ private:
         for (int tap = 0; tap < conv.taps(); ++tap)
             for (int i = 0; i < width; ++i)
                 filters[(v * conv.taps() + tap) * width + i] =
-                    i < used ? static_cast<float>(conv.w(k0 + i, 0, tap / conv.filter.size[1], tap % conv.filter.size[1])) : 0.0f;
+                    i < used
+                        ? static_cast<float>(conv.w(k0 + i, 0, tap / conv.filter.size[1], tap % conv.filter.size[1]))
+                        : 0.0f;
     }
 
     void compute(OutputCoord const& at, int count) const {
         constexpr int mode = axis == Axis::channel ? 1 : 3;
         std::int64_t const v = axis == Axis::channel ? at.k / lanes : at.k;
-        std::int64_t const step = axis == Axis::channel ? conv.x.layout.stride[1] : conv.x.layout.stride[3] * conv.filter.step[1];
+        std::int64_t const step =
+            axis == Axis::channel ? conv.x.layout.stride[1] : conv.x.layout.stride[3] * conv.filter.step[1];
         float const* filter = filters + v * conv.taps() * (axis == Axis::channel ? lanes : 1);
         Vector sum{};
         for (int r = 0; r < conv.filter.size[0]; ++r) {
@@ -86,7 +93,8 @@ private:
         if (w >= 0 && w + (count - 1) * advance < width) return load(row + w * conv.x.layout.stride[3], step, count);
         Vector v{};
         for (int i = 0; i < count; ++i)
-            if (w + i * advance >= 0 && w + i * advance < width) v[i] = row[(w + i * advance) * conv.x.layout.stride[3]];
+            if (w + i * advance >= 0 && w + i * advance < width)
+                v[i] = row[(w + i * advance) * conv.x.layout.stride[3]];
         return v;
     }
 };

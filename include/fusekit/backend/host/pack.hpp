@@ -7,7 +7,9 @@
 
 namespace fusekit::host::inline FUSEKIT_SIMD {
 
-inline void fill_zero(float* to, std::int64_t count) { std::memset(to, 0, static_cast<std::size_t>(count) * sizeof(float)); }
+inline void fill_zero(float* to, std::int64_t count) {
+    std::memset(to, 0, static_cast<std::size_t>(count) * sizeof(float));
+}
 
 /// Neighbouring elements as floats.
 template <Element T>
@@ -75,7 +77,8 @@ void pack_pixel_row(float* row, ConvProblem<T> const& conv, Pixel const& at, std
             }
             T const* const from = &conv.x(at.n, c0, h, w);
             if (stride == 1) copy_floats(row, from, channels);
-            else for (std::int64_t c = 0; c < channels; ++c) row[c] = from[c * stride];
+            else
+                for (std::int64_t c = 0; c < channels; ++c) row[c] = from[c * stride];
         }
 }
 
@@ -111,9 +114,12 @@ Piece* cut_into_pieces(Piece* piece, ConvProblem<T> const& conv, GemmKOrder orde
             while (begin < end && w + (end - 1) * step >= conv.x.layout.shape[3]) --end;
             for (int i = 0; i < run.count; i += piece++->count) {
                 bool const inside = i >= begin && i < end;
-                int const lane = (run.first + i) % tile_columns, until = inside ? end : i < begin && begin < end ? begin : run.count;
+                int const lane = (run.first + i) % tile_columns, until = inside                     ? end
+                                                                         : i < begin && begin < end ? begin
+                                                                                                    : run.count;
                 piece->to = (run.first + i) / tile_columns * panel_floats + tap + lane;
-                piece->from = inside ? run.at.n * stride[0] + h * stride[2] + (w + i * step) * stride[3] : Piece::no_source;
+                piece->from =
+                    inside ? run.at.n * stride[0] + h * stride[2] + (w + i * step) * stride[3] : Piece::no_source;
                 piece->count = static_cast<int>(min(tile_columns - lane, until - i));
             }
         }

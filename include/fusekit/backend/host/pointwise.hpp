@@ -28,7 +28,8 @@ template <class Epilogue, Axis axis, Element T, class StateAt>
 void stream(Line<T const> from, Line<T> to, std::int64_t count, OutputCoord at, std::int64_t columns, StateAt state,
             typename Epilogue::Args args) {
     auto const place = [&](std::int64_t i, int used) {
-        OutputCoord const first = axis == Axis::channel ? OutputCoord{at.n, at.k + i, at.p, at.q} : OutputCoord{at.n, at.k, at.p, at.q + i};
+        OutputCoord const first =
+            axis == Axis::channel ? OutputCoord{at.n, at.k + i, at.p, at.q} : OutputCoord{at.n, at.k, at.p, at.q + i};
         return Place<axis>{first, used, columns};
     };
     auto const whole = [&](std::int64_t i) {
@@ -51,7 +52,11 @@ struct RowCounter {
     std::int64_t outer, middle, inner, middles, inners;
 
     RowCounter(std::int64_t row, std::int64_t middles, std::int64_t inners)
-        : outer(row / (middles * inners)), middle(row / inners % middles), inner(row % inners), middles(middles), inners(inners) {}
+        : outer(row / (middles * inners)),
+          middle(row / inners % middles),
+          inner(row % inners),
+          middles(middles),
+          inners(inners) {}
 
     void advance() {
         if (++inner < inners) return;
@@ -71,11 +76,13 @@ void pointwise_channel_lanes(Device::Turn& turn, TensorView<T const> const& x, T
     using State = typename Epilogue::template State<Vector>;
     Index<4> const shape = y.layout.shape;
     std::int64_t const vectors = divide_up(shape[1], lanes), pixels = shape[0] * shape[2] * shape[3];
-    auto* const states = reinterpret_cast<State*>(turn.scratch(divide_up(vectors * std::int64_t{sizeof(State)}, sizeof(float))));
+    auto* const states =
+        reinterpret_cast<State*>(turn.scratch(divide_up(vectors * std::int64_t{sizeof(State)}, sizeof(float))));
     turn.parallel_for(divide_up(vectors, detail::channel_item), [&](std::int64_t item, int) {
         std::int64_t const end = min(vectors, (item + 1) * detail::channel_item);
         for (std::int64_t v = item * detail::channel_item; v < end; ++v)
-            states[v] = Epilogue::template prepare_lanes<Vector>(v * lanes, static_cast<int>(min(lanes, shape[1] - v * lanes)), args);
+            states[v] = Epilogue::template prepare_lanes<Vector>(
+                v * lanes, static_cast<int>(min(lanes, shape[1] - v * lanes)), args);
     });
 
     std::int64_t const block = max(1, detail::pointwise_item / shape[1]);
@@ -84,8 +91,8 @@ void pointwise_channel_lanes(Device::Turn& turn, TensorView<T const> const& x, T
         for (std::int64_t left = min(block, pixels - item * block); left > 0; --left, pixel.advance()) {
             OutputCoord const at{pixel.outer, 0, pixel.middle, pixel.inner};
             detail::stream<Epilogue, Axis::channel, T>(
-                {&x(at.n, 0, at.p, at.q), x.layout.stride[1]}, {&y(at.n, 0, at.p, at.q), y.layout.stride[1]}, shape[1], at,
-                shape[3], [states](std::int64_t k) -> State const& { return states[k / lanes]; }, args);
+                {&x(at.n, 0, at.p, at.q), x.layout.stride[1]}, {&y(at.n, 0, at.p, at.q), y.layout.stride[1]}, shape[1],
+                at, shape[3], [states](std::int64_t k) -> State const& { return states[k / lanes]; }, args);
         }
     });
 }
@@ -96,7 +103,8 @@ void pointwise_pixel_lanes(Device::Turn& turn, TensorView<T const> const& x, Ten
                            typename Epilogue::Args const& args) {
     using State = typename Epilogue::template State<float>;
     Index<4> const shape = y.layout.shape;
-    auto* const states = reinterpret_cast<State*>(turn.scratch(divide_up(shape[1] * std::int64_t{sizeof(State)}, sizeof(float))));
+    auto* const states =
+        reinterpret_cast<State*>(turn.scratch(divide_up(shape[1] * std::int64_t{sizeof(State)}, sizeof(float))));
     turn.parallel_for(divide_up(shape[1], detail::channel_item), [&](std::int64_t item, int) {
         std::int64_t const end = min(shape[1], (item + 1) * detail::channel_item);
         for (std::int64_t k = item * detail::channel_item; k < end; ++k) states[k] = Epilogue::prepare(k, args);
@@ -112,8 +120,8 @@ void pointwise_pixel_lanes(Device::Turn& turn, TensorView<T const> const& x, Ten
             OutputCoord const at{row.outer, row.middle, row.inner, 0};
             auto const state = Epilogue::template broadcast<Vector>(states[at.k]);
             detail::stream<Epilogue, Axis::pixel, T>(
-                {&x(at.n, at.k, at.p, 0), x.layout.stride[3]}, {&y(at.n, at.k, at.p, 0), y.layout.stride[3]}, columns, at,
-                shape[3], [state](std::int64_t) -> auto const& { return state; }, args);
+                {&x(at.n, at.k, at.p, 0), x.layout.stride[3]}, {&y(at.n, at.k, at.p, 0), y.layout.stride[3]}, columns,
+                at, shape[3], [state](std::int64_t) -> auto const& { return state; }, args);
         }
     });
 }

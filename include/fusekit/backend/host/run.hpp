@@ -29,7 +29,8 @@ void Device::run(Bound const& bound, TensorView<T const> const& x, TensorView<T>
     using Epilogue = typename Plan::Epilogue;
     Turn turn(*this);
     if constexpr (Plan::has_conv) {
-        ConvProblem<T> const conv{x, detail::typed<T>(bound.head.weights), y.layout.shape, Plan::Head::geometry(bound.head)};
+        ConvProblem<T> const conv{x, detail::typed<T>(bound.head.weights), y.layout.shape,
+                                  Plan::Head::geometry(bound.head)};
         bool const channel_lanes = y.layout.stride[1] == 1 && y.layout.shape[1] > 1;
         if constexpr (Plan::Head::may_be_grouped)
             if (conv.group_c() == 1 && conv.group_k() == 1 && conv.groups() > 1) {

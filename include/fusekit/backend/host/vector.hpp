@@ -57,7 +57,8 @@ Vector load(Half const* from) {
     Vector v;
     float floats[lanes];
     if constexpr (config::has_f16c && sizeof(Half) == 2)
-        for (int i = 0; i < lanes; i += 8) detail::eight_floats(floats + i, detail::read<detail::EightHalves>(from + i));
+        for (int i = 0; i < lanes; i += 8)
+            detail::eight_floats(floats + i, detail::read<detail::EightHalves>(from + i));
     else
         for (int i = 0; i < lanes; ++i) floats[i] = from[i];
     std::memcpy(&v, floats, sizeof v);
