@@ -22,7 +22,7 @@ public:
     template <class String>
         requires requires(String const& from) { String::npos, from.c_str(), from.size(); }
     Text(String const& from) : Text(from.c_str(), from.size()) {}
-    Text(Text const& other) : Text(other.memory, other.length) {}
+    Text(Text const& other) : Text(other.c_str(), other.length) {}
     Text(Text&& other) noexcept
         : length(std::exchange(other.length, 0)), memory(std::exchange(other.memory, nullptr)) {}
     Text& operator=(Text other) noexcept {
