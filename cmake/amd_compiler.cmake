@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+# What a clang++ needs to be told to compile HIP for AMD targets.
+set(FUSEKIT_ROCM_PATH "" CACHE PATH "Where ROCm is installed, if the compiler does not find it; a distribution's is found")
+
+# fusekit_amd_options(RESULT CLANG TARGET...): the options with which CLANG compiles for every TARGET. Undefines RESULT
+# where there are none.
+function(fusekit_amd_options result clang)
+  set(rocm_option "")
+  if(FUSEKIT_ROCM_PATH)
+    set(rocm_option --rocm-path=${FUSEKIT_ROCM_PATH})
+  endif()
+  fusekit_amd_compiles(works ${clang} "${ARGN}" ${rocm_option})
+  if(works)
+    set(${result} "${rocm_option}" PARENT_SCOPE)
+    return()
+  endif()
+  set(libraries ${PROJECT_BINARY_DIR}/amd_device_libraries)
+  fusekit_amd_device_libraries(${libraries} ${clang} ${ARGN})
+  set(options --rocm-path=/usr --rocm-device-lib-path=${libraries})
+  fusekit_amd_compiles(works ${clang} "${ARGN}" ${options})
+  if(works)
+    set(${result} "${options}" PARENT_SCOPE)
+  else()
+    unset(${result} PARENT_SCOPE)
+  endif()
+endfunction()
+
+# fusekit_amd_compiles(RESULT CLANG TARGETS OPTION...): whether an empty program compiles for all TARGETS.
+function(fusekit_amd_compiles result clang targets)
+  list(TRANSFORM targets PREPEND --offload-arch=)
+  file(WRITE ${PROJECT_BINARY_DIR}/CMakeFiles/amd_empty.cpp "")
+  execute_process(COMMAND ${clang} -xhip ${targets} ${ARGN} --cuda-device-only -c -o amd_empty.o amd_empty.cpp
+                  WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/CMakeFiles
+                  RESULT_VARIABLE status OUTPUT_QUIET ERROR_QUIET)
+  if(status EQUAL 0)
+    set(${result} TRUE PARENT_SCOPE)
+  else()
+    set(${result} FALSE PARENT_SCOPE)
+  endif()
+endfunction()
+
+# fusekit_amd_device_libraries(FOLDER CLANG TARGET...): fills FOLDER with links to the distribution's device libraries, and
+# with the library of each TARGET that is newer than they are. That library is one constant: the target's number, in
+# decimal, its three parts weighing 1000, 100 and 1.
+function(fusekit_amd_device_libraries folder clang)
+  file(GLOB libraries /usr/lib/*/amdgcn/bitcode/*.bc /usr/lib/amdgcn/bitcode/*.bc)
+  file(MAKE_DIRECTORY ${folder})
+  foreach(library IN LISTS libraries)
+    get_filename_component(name ${library} NAME)
+    file(CREATE_LINK ${library} ${folder}/${name} SYMBOLIC)
+  endforeach()
+  foreach(target IN LISTS ARGN)
+    string(REGEX REPLACE "^gfx([0-9]+)([0-9a-f])([0-9a-f])$" "\\1;\\2;0x\\3" parts "${target}")
+    list(GET parts 0 major)
+    list(GET parts 1 minor)
+    list(GET parts 2 stepping)
+    math(EXPR number "${major} * 1000 + ${minor} * 100 + ${stepping}")
+    string(REPLACE gfx "" version ${target})
+    set(library ${folder}/oclc_isa_version_${version})
+    if(EXISTS ${library}.bc)
+      continue()
+    endif()
+    file(WRITE ${library}.ll
+      "@__oclc_ISA_version = linkonce_odr protected local_unnamed_addr addrspace(4) constant i32 ${number}, align 4\n")
+    execute_process(COMMAND ${clang} --target=amdgcn-amd-amdhsa -nogpulib -x ir -emit-llvm -c -o ${library}.bc ${library}.ll
+                    ERROR_VARIABLE errors RESULT_VARIABLE status)
+    if(NOT status EQUAL 0)
+      message(STATUS "no device library for ${target}: ${errors}")
+    endif()
+  endforeach()
+endfunction()

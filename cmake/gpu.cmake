@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+# Which GPUs the repository's own programs are compiled for. A project that uses fusekit needs none of this.
+#
+#     fusekit_gpu_sources(target file.cpp...)
+#
+# compiles the files for the GPU and adds them to `target`, with the options and the runtime library that they need. Each
+# is compiled through a file that includes it, so that the same .cpp can be a host source of another target. Without
+# FUSEKIT_GPU nothing is added. The target `fusekit_gpu` builds all targets that have such sources.
+#
+# The architectures are CMAKE_CUDA_ARCHITECTURES or CMAKE_HIP_ARCHITECTURES; by default those of this machine's GPUs.
+set(FUSEKIT_GPU "" CACHE STRING "Compile the programs for GPUs too: nvidia (nvcc), amd (a C++ compiler that knows HIP), or empty")
+set_property(CACHE FUSEKIT_GPU PROPERTY STRINGS "" nvidia amd)
+
+if(FUSEKIT_GPU STREQUAL "nvidia")
+  include(${CMAKE_CURRENT_LIST_DIR}/gpu_nvidia.cmake)
+elseif(FUSEKIT_GPU STREQUAL "amd")
+  include(${CMAKE_CURRENT_LIST_DIR}/gpu_amd.cmake)
+elseif(FUSEKIT_GPU)
+  message(FATAL_ERROR "FUSEKIT_GPU is '${FUSEKIT_GPU}': expected nvidia, amd or nothing")
+endif()
+
+if(FUSEKIT_GPU)
+  add_custom_target(fusekit_gpu)
+endif()
+
+function(fusekit_gpu_sources target)
+  if(NOT FUSEKIT_GPU)
+    return()
+  endif()
+  set(wrappers "")
+  foreach(source IN LISTS ARGN)
+    get_filename_component(source ${source} ABSOLUTE)
+    file(RELATIVE_PATH wrapper ${PROJECT_SOURCE_DIR} ${source})
+    set(wrapper ${CMAKE_CURRENT_BINARY_DIR}/gpu/${target}/${wrapper}${fusekit_gpu_suffix})
+    file(CONFIGURE OUTPUT ${wrapper} CONTENT "#include \"${source}\"\n" @ONLY)
+    list(APPEND wrappers ${wrapper})
+  endforeach()
+  target_sources(${target} PRIVATE ${wrappers})
+  add_dependencies(fusekit_gpu ${target})
+  fusekit_gpu_compile(${target} ${wrappers})
+endfunction()
