@@ -25,12 +25,10 @@ function(fusekit_amd_options result clang)
   endif()
 endfunction()
 
-# fusekit_amd_compiles(RESULT CLANG TARGETS OPTION...): whether an empty program compiles for all TARGETS.
+# fusekit_amd_compiles(RESULT CLANG TARGETS OPTION...): whether CLANG finds all that it needs for TARGETS.
 function(fusekit_amd_compiles result clang targets)
   list(TRANSFORM targets PREPEND --offload-arch=)
-  file(WRITE ${PROJECT_BINARY_DIR}/CMakeFiles/amd_empty.cpp "")
-  execute_process(COMMAND ${clang} -xhip ${targets} ${ARGN} --cuda-device-only -c -o amd_empty.o amd_empty.cpp
-                  WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/CMakeFiles
+  execute_process(COMMAND ${clang} -xhip ${targets} ${ARGN} --cuda-device-only -c "-###" ${CMAKE_CURRENT_FUNCTION_LIST_FILE}
                   RESULT_VARIABLE status OUTPUT_QUIET ERROR_QUIET)
   if(status EQUAL 0)
     set(${result} TRUE PARENT_SCOPE)

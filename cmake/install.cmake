@@ -4,7 +4,9 @@ include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
 set(package_dir ${CMAKE_INSTALL_DATADIR}/cmake/fusekit)
-install(TARGETS fusekit EXPORT fusekitTargets FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS fusekit EXPORT fusekitTargets
+        FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        FILE_SET hip_headers DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT fusekitTargets NAMESPACE fusekit:: DESTINATION ${package_dir})
 
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/fusekitConfigVersion.cmake

@@ -11,10 +11,14 @@ set(layers
     "^ops/"
     "^plan/"
     "^backend/device\\.hpp$"
+    "^backend/hip/(platform|cuda_names)\\.hpp$"
+    "^backend/hip/arch/"
     "^backend/(host|hip)/"
     "^(fusekit|hip)\\.hpp$")
 set(max_lines 300)
-set(may_use_preprocessor "^(config\\.hpp$|backend/hip/arch/|backend/hip/platform\\.hpp$)")
+set(may_use_preprocessor "^(config\\.hpp$|backend/hip/arch/|backend/hip/(platform|cuda_names)\\.hpp$)")
+# Words that stand in the HIP backend once each: there is one kernel, and one place where it takes shared memory.
+set(stand_once __global__ __shared__)
 
 function(report file sentence)
   message(SEND_ERROR "${file}: ${sentence}")
@@ -80,6 +84,23 @@ function(check_header file)
   endforeach()
 endfunction()
 
+function(check_words_that_stand_once)
+  foreach(word IN LISTS stand_once)
+    set(found "")
+    foreach(header IN LISTS ARGN)
+      file(READ ${ROOT}/${header} text)
+      string(REGEX MATCHALL "${word}" words "${text}")
+      list(TRANSFORM words REPLACE ".+" "${header}")
+      list(APPEND found ${words})
+    endforeach()
+    list(LENGTH found count)
+    if(NOT count EQUAL 1)
+      string(REPLACE ";" ", " found "${found}")
+      report("${word}" "stands ${count} times in the headers, and once is right: ${found}")
+    endif()
+  endforeach()
+endfunction()
+
 get_filename_component(ROOT "${ROOT}" ABSOLUTE)
 file(GLOB_RECURSE headers RELATIVE ${ROOT} ${ROOT}/*.hpp)
 if(NOT headers)
@@ -88,5 +109,8 @@ endif()
 foreach(header IN LISTS headers)
   check_header(${header})
 endforeach()
+if("backend/hip/kernel.hpp" IN_LIST headers)
+  check_words_that_stand_once(${headers})
+endif()
 list(LENGTH headers count)
 message(STATUS "checked ${count} headers")
