@@ -21,7 +21,15 @@ struct ConvLayer {
 
     /// A multiply and an add for each product of the convolution; the epilogue is not counted.
     constexpr double flops(int batch) const { return 2.0 * batch * k * p() * q() * c * r * s; }
+
+    /// Each input read once and each output written once, in elements of `size` bytes.
+    constexpr double bytes(int batch, int size) const {
+        return size * (1.0 * batch * c * h * w + 1.0 * batch * k * p() * q() + 1.0 * k * c * r * s + k);
+    }
 };
+
+/// What a batch norm's statistics are of: a channel, or an element of the image.
+enum class NormMode { spatial, per_activation };
 
 /// A batch-norm layer, without the batch. Named C-H-W.
 struct NormLayer {
@@ -29,7 +37,12 @@ struct NormLayer {
     double miopen;  ///< as in ConvLayer, for spatial batch norm + activation at inference
 
     std::string name() const { return std::to_string(c) + "-" + std::to_string(h) + "-" + std::to_string(w); }
-    constexpr std::int64_t elements(int batch) const { return std::int64_t{batch} * c * h * w; }
+    constexpr double elements(int batch) const { return 1.0 * batch * c * h * w; }
+
+    /// The input read and the output written once, and the four parameters, which are floats, read once.
+    constexpr double bytes(int batch, int size, NormMode mode) const {
+        return 2 * size * elements(batch) + 16.0 * c * (mode == NormMode::spatial ? 1 : h * w);
+    }
 };
 
 /// The layers of MIOpen's charts "Speed up for Conv+Bias+Activ" and "Speedup for Batchnorm (Spatial) + Activation",

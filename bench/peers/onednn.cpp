@@ -5,7 +5,6 @@
 //
 // oneDNN's weights are reordered to the form it asks for before the timing. fusekit gets the weights as a user has
 // them (KRSC with NHWC, KCRS with NCHW): packing them, at every call, is inside its time.
-#include <fmt/format.h>
 #include <dnnl.hpp>
 
 #include <algorithm>
@@ -20,10 +19,10 @@
 #include "layers.hpp"
 #include "support/ceilings.hpp"
 #include "support/chains.hpp"
-#include "support/csv.hpp"
 #include "support/layer_choice.hpp"
 #include "support/machine.hpp"
 #include "support/options.hpp"
+#include "support/records.hpp"
 
 extern "C" void omp_set_num_threads(int);  // of the runtime that oneDNN was built with
 
@@ -98,7 +97,7 @@ template <fk::Filter<2> Filter>
 Row measure(Device& device, ConvLayer const& layer, int batch, bool channels_last, Sampling const& sampling) {
     Extents const input{batch, layer.c, layer.h, layer.w, channels_last};
     Extents const output{batch, layer.k, layer.p(), layer.q(), channels_last};
-    Rotation<float, Device> io(device, activations(input), activations(output));
+    Rotation<float, Device> io(device, activations(input), activations(output), rotated_bytes());
     auto weights = fk::random<float>(device, activations({layer.k, layer.c, layer.r, layer.s, channels_last}), 2);
     auto bias = fk::random<float>(device, fk::channels(layer.k), 3);
 
@@ -106,12 +105,11 @@ Row measure(Device& device, ConvLayer const& layer, int batch, bool channels_las
         fk::Plan<fk::Conv<Filter>, fk::Bias, fk::Activation<fk::Relu>>::bind({.weights = weights}, {.bias = bias}, {});
     OneDnn const theirs(layer, batch, channels_last, weights, bias);
     std::vector<std::unordered_map<int, dnnl::memory>> arguments;
-    for (std::size_t i = 0; i < io.size(); ++i)
-        arguments.push_back(theirs.arguments(io.x(static_cast<std::int64_t>(i)), io.y(static_cast<std::int64_t>(i))));
+    for (std::int64_t i = 0; i < io.size(); ++i) arguments.push_back(theirs.arguments(io.x(i), io.y(i)));
 
     Subject const run_ours = [&](std::int64_t call) { ours(device, io.x(call), io.y(call)); };
     Subject const run_theirs = [&](std::int64_t call) {
-        theirs.execute(arguments[static_cast<std::size_t>(call) % io.size()]);
+        theirs.execute(arguments[static_cast<std::size_t>(call % io.size())]);
     };
 
     auto const result = [&](Subject const& run) {
@@ -137,15 +135,15 @@ struct Options {
 
 /// All layers in one layout: table, geometric mean and the bar. False where results differ.
 bool run_layout(Device& device, std::vector<ConvLayer> const& layers, Options const& options, bool channels_last,
-                double bar, Ceilings const& ceilings, std::string const& machine, Csv& csv) {
+                double bar, Ceilings const& ceilings, bool busy, Records& records) {
     Sampling sampling;
     sampling.repeats = options.repeats;
     sampling.sample_seconds = 0.02;
     sampling.pause_seconds = 0.02;  // libgomp's threads spin for milliseconds after their last work
     char const* const layout = channels_last ? "nhwc" : "nchw";
-    fmt::print("\n{}{}\n{:<24} {:>9} {:>8} {:>8} {:>9} {:>8} {:>6} {:>11}  {}\n", channels_last ? "NHWC" : "NCHW",
-               channels_last ? "" : " (plain, for both)", "layer", "oneDNN ms", "GFLOP/s", "ours ms", "GFLOP/s",
-               "of peak", "ratio", "difference", "oneDNN's implementation");
+    std::printf("\n%s%s\n%-24s %9s %8s %8s %9s %8s %6s %11s  %s\n", channels_last ? "NHWC" : "NCHW",
+                channels_last ? "" : " (plain, for both)", "layer", "oneDNN ms", "GFLOP/s", "ours ms", "GFLOP/s",
+                "of peak", "ratio", "difference", "oneDNN's implementation");
     std::vector<double> ratios;
     bool agree = true;
     for (ConvLayer const& layer : layers) {
@@ -153,22 +151,27 @@ bool run_layout(Device& device, std::vector<ConvLayer> const& layers, Options co
                             ? measure<fk::filter(1, 1)>(device, layer, options.batch, channels_last, sampling)
                             : measure<fk::filter(3, 3).pad(1)>(device, layer, options.batch, channels_last, sampling);
         double const work = layer.flops(options.batch) * 1e-9;
-        fmt::print("{:<24} {:>9.3f} {:>8.1f} {:>8.3f} {:>9.1f} {:>7.0f}% {:>6.2f} {:>11.1e}  {}{}\n", layer.name(),
-                   row.theirs * 1e3, work / row.theirs, row.ours * 1e3, work / row.ours,
-                   100 * work / row.ours / ceilings.gflops, row.ratio(), row.difference, row.implementation,
-                   row.agrees() ? "" : "  DIFFERENT");
+        std::printf("%-24s %9.3f %8.1f %8.3f %9.1f %7.0f%% %6.2f %11.1e  %s%s\n", layer.name().c_str(),
+                    row.theirs * 1e3, work / row.theirs, row.ours * 1e3, work / row.ours,
+                    100 * work / row.ours / ceilings.gflops, row.ratio(), row.difference, row.implementation.c_str(),
+                    row.agrees() ? "" : "  DIFFERENT");
         std::fflush(stdout);
-        csv.row({layout, layer.name(), std::to_string(options.batch), fmt::format("{:.5f}", row.theirs * 1e3),
-                 fmt::format("{:.2f}", work / row.theirs), fmt::format("{:.5f}", row.ours * 1e3),
-                 fmt::format("{:.2f}", work / row.ours), fmt::format("{:.4f}", row.ratio()),
-                 fmt::format("{:.2e}", row.difference), row.implementation, fmt::format("{:.1f}", ceilings.gflops),
-                 machine, today()});
+        records.add({{"layout", layout},
+                     {"layer", layer.name()},
+                     {"batch", std::to_string(options.batch)},
+                     {"onednn_ms", text("%.5f", row.theirs * 1e3)},
+                     {"onednn_gflops", text("%.2f", work / row.theirs)},
+                     {"fusekit_ms", text("%.5f", row.ours * 1e3)},
+                     {"fusekit_gflops", text("%.2f", work / row.ours)},
+                     {"throughput_ratio", text("%.4f", row.ratio())},
+                     {"difference", text("%.2e", row.difference)},
+                     {"onednn_implementation", row.implementation}});
         ratios.push_back(row.ratio());
         agree = agree && row.agrees();
     }
     double const mean = geometric_mean(ratios);
-    fmt::print("geometric mean of our throughput over oneDNN's: {:.3f}; the bar is {:.1f}: {}{}\n", mean, bar,
-               mean >= bar ? "PASS" : "FALLS SHORT", machine.ends_with("BUSY") ? ", on a busy machine" : "");
+    std::printf("geometric mean of our throughput over oneDNN's: %.3f; the bar is %.1f: %s%s\n", mean, bar,
+                mean >= bar ? "PASS" : "FALLS SHORT", busy ? ", on a busy machine" : "");
     return agree;
 }
 
@@ -180,33 +183,36 @@ int run(int argc, char** argv) {
             .text("--layers", "LIST", options.layers, "'conv', names or parts of names, separated by commas")
             .integer("--threads", options.threads, 0, 1024, "threads of each library; 0 is one for each processor")
             .integer("--repeats", options.repeats, 1, 1000, "samples of each time, of which the median is reported")
-            .text("--output", "DIR", options.output, "where onednn.csv goes");
+            .text("--output", "DIR", options.output, "where onednn.csv and onednn.json go");
     if (!command_line.parse(argc, argv)) return 0;
     auto const layers = choose_layers(options.layers).conv;
     if (options.threads && DNNL_CPU_RUNTIME != DNNL_RUNTIME_OMP)
         throw UsageError("--threads needs a oneDNN that computes with OpenMP");
-    if (layers.empty()) throw UsageError(fmt::format("--layers: '{}' names no convolution", options.layers));
+    if (layers.empty()) throw UsageError("--layers: '" + options.layers + "' names no convolution");
 
-    std::string const busy = busy_warning();
+    bool const busy = is_busy();
     Device device(options.threads);
     omp_set_num_threads(device.threads());
     dnnl_version_t const& version = *dnnl_version();
     Ceilings const ceilings = measure_ceilings(device.threads());
-    std::string const machine = machine_name(device.threads(), busy);
-    fmt::print(
-        "{}, for each library; oneDNN {}.{}.{}, ours built for {}-bit vectors; batch {}, float\n{}"
-        "the median of {} samples a time, taken in turn, buffers rotated past the caches; measured peak {:.0f} "
-        "GFLOP/s\n"
+    std::string const machine = cpu_and_threads(device.threads());
+    std::printf(
+        "%s, for each library; oneDNN %d.%d.%d, ours built for %d-bit vectors; batch %d, float\n%s"
+        "the median of %d samples a time, taken in turn, buffers rotated past the caches; measured peak %.0f GFLOP/s\n"
         "oneDNN's weights are reordered before the timing; ours are as the user has them, packed at every call\n",
-        machine, version.major, version.minor, version.patch, 8 * fk::config::vector_bytes, options.batch, busy,
-        options.repeats, ceilings.gflops);
-    Csv csv({"layout", "layer", "batch", "onednn_ms", "onednn_gflops", "fusekit_ms", "fusekit_gflops",
-             "throughput_ratio", "difference", "onednn_implementation", "peak_gflops", "machine", "date"});
-    bool const nhwc = run_layout(device, layers, options, true, 0.7, ceilings, machine, csv);
-    bool const nchw = run_layout(device, layers, options, false, 1.5, ceilings, machine, csv);
-    std::filesystem::path const file = std::filesystem::path(options.output) / "onednn.csv";
-    csv.write(file);
-    fmt::print("\nwrote {}\n{}\n", file.string(), nhwc && nchw ? "results agree" : "FAILED: results differ");
+        machine.c_str(), version.major, version.minor, version.patch, 8 * fk::config::vector_bytes, options.batch,
+        busy ? busy_warning : "", options.repeats, ceilings.gflops);
+    Records records({{"peak_gflops", text("%.1f", ceilings.gflops)},
+                     {"machine", machine},
+                     {"busy", busy ? "yes" : "no"},
+                     {"compiler", compiler_name()},
+                     {"date", today()},
+                     {"command", command_text(argc, argv)}});
+    bool const nhwc = run_layout(device, layers, options, true, 0.7, ceilings, busy, records);
+    bool const nchw = run_layout(device, layers, options, false, 1.5, ceilings, busy, records);
+    std::printf("\n");
+    records.write(options.output, "onednn");
+    std::printf("%s\n", nhwc && nchw ? "results agree" : "FAILED: results differ");
     return nhwc && nchw ? 0 : 1;
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
+
+#include "support/text.hpp"
 
 namespace bench {
 
@@ -32,44 +32,44 @@ public:
         int const bottom = top + row_height * static_cast<int>(rows.size()) + row_height + 14;
         int const height = bottom + 58 + 16 * static_cast<int>(caption.size());
 
-        std::string out = fmt::format(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
+        std::string out = text(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
             "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"12\" fill=\"#24292f\">\n"
-            "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n"
-            "<text x=\"{2}\" y=\"28\" font-size=\"17\" font-weight=\"bold\">{3}</text>\n",
-            width, height, margin, escaped(title));
+            "<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n"
+            "<text x=\"%d\" y=\"28\" font-size=\"17\" font-weight=\"bold\">%s</text>\n",
+            width, height, width, height, margin, escaped(title).c_str());
         out += swatch(margin, dark, measured) +
                swatch(margin + 24 + 7 * static_cast<int>(measured.size()), light, published);
 
         for (double tick = 0; tick <= end + 1e-9; tick += step)
-            out += fmt::format(
-                "<line x1=\"{0:.1f}\" y1=\"{1}\" x2=\"{0:.1f}\" y2=\"{2}\" stroke=\"#e6e8eb\"/>\n"
-                "<text x=\"{0:.1f}\" y=\"{3}\" text-anchor=\"middle\" fill=\"#57606a\">{4:.1f}</text>\n",
-                x(tick), top - 6, bottom, bottom + 16, tick);
+            out += text(
+                "<line x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\" stroke=\"#e6e8eb\"/>\n"
+                "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\" fill=\"#57606a\">%.1f</text>\n",
+                x(tick), top - 6, x(tick), bottom, x(tick), bottom + 16, tick);
         std::string values;  // above the reference line
         auto const add = [&](Row const& row, int at) {
-            out += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>\n", left - 8, at + 17,
-                               escaped(row.name)) +
+            out += text("<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n", left - 8, at + 17,
+                        escaped(row.name).c_str()) +
                    bar(at, 14, x(row.measured), dark) + bar(at + 16, 9, x(row.published), light);
             values += value(at + 11, x(row.measured), "#24292f", row.measured) +
                       value(at + 25, x(row.published), "#6e7781", row.published);
         };
         int y = top;
         for (Row const& row : rows) add(row, y), y += row_height;
-        out += fmt::format("<line x1=\"{0}\" y1=\"{1}\" x2=\"{2}\" y2=\"{1}\" stroke=\"#8c959f\"/>\n", margin, y + 1,
-                           left + plot);
+        out += text("<line x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\" stroke=\"#8c959f\"/>\n", margin, y + 1, left + plot,
+                    y + 1);
         add(summary, y + 10);
-        out += fmt::format(
-            "<line x1=\"{0:.1f}\" y1=\"{1}\" x2=\"{0:.1f}\" y2=\"{2}\" stroke=\"#cf222e\" "
+        out += text(
+            "<line x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\" stroke=\"#cf222e\" "
             "stroke-width=\"1.5\" stroke-dasharray=\"5 3\"/>\n",
-            x(1), top - 6, bottom);
+            x(1), top - 6, x(1), bottom);
         out += values;
-        out += fmt::format("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", left + plot / 2.0,
-                           bottom + 36, escaped(axis));
+        out += text("<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", left + plot / 2.0, bottom + 36,
+                    escaped(axis).c_str());
         y = bottom + 58;
         for (std::string const& line : caption) {
-            out += fmt::format("<text x=\"{}\" y=\"{}\" font-size=\"11\" fill=\"#57606a\">{}</text>\n", margin, y,
-                               escaped(line));
+            out += text("<text x=\"%d\" y=\"%d\" font-size=\"11\" fill=\"#57606a\">%s</text>\n", margin, y,
+                        escaped(line).c_str());
             y += 16;
         }
         return out + "</svg>\n";
@@ -86,23 +86,23 @@ private:
         return out;
     }
 
-    static std::string swatch(int x, char const* colour, std::string const& text) {
-        return fmt::format(
-            "<rect x=\"{}\" y=\"44\" width=\"12\" height=\"12\" fill=\"{}\"/>\n"
-            "<text x=\"{}\" y=\"54\">{}</text>\n",
-            x, colour, x + 17, escaped(text));
+    static std::string swatch(int x, char const* colour, std::string const& label) {
+        return text(
+            "<rect x=\"%d\" y=\"44\" width=\"12\" height=\"12\" fill=\"%s\"/>\n"
+            "<text x=\"%d\" y=\"54\">%s</text>\n",
+            x, colour, x + 17, escaped(label).c_str());
     }
 
     static std::string bar(int y, int thickness, double end, char const* colour) {
-        return fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{:.1f}\" height=\"{}\" fill=\"{}\"/>\n", left, y,
-                           end - left, thickness, colour);
+        return text("<rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>\n", left, y, end - left,
+                    thickness, colour);
     }
 
     /// At the end of a bar, with a rim that keeps it apart from what it lies on.
     static std::string value(int baseline, double x, char const* colour, double number) {
-        return fmt::format(
-            "<text x=\"{:.1f}\" y=\"{}\" font-size=\"11\" fill=\"{}\" stroke=\"#ffffff\" "
-            "stroke-width=\"3\" paint-order=\"stroke\">{:.2f}</text>\n",
+        return text(
+            "<text x=\"%.1f\" y=\"%d\" font-size=\"11\" fill=\"%s\" stroke=\"#ffffff\" "
+            "stroke-width=\"3\" paint-order=\"stroke\">%.2f</text>\n",
             x + 4, baseline, colour, number);
     }
 };

@@ -70,8 +70,7 @@ Ceilings measure_ceilings(int threads) {
     double const compute = best_time(threads, 4, [&](int) { multiply_add(rounds); });
     double const flops = 2.0 * lanes * chains * static_cast<double>(rounds) * threads;
 
-    std::size_t const share = static_cast<std::size_t>(std::min<std::int64_t>(2 * cache_bytes(), 256 << 20)) /
-                              static_cast<std::size_t>(threads);
+    std::size_t const share = static_cast<std::size_t>(rotated_bytes()) / static_cast<std::size_t>(threads);
     std::vector<std::unique_ptr<char[]>> from, to;
     for (int thread = 0; thread < threads; ++thread) {
         from.emplace_back(new char[share]);

@@ -1,33 +1,16 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <fusekit/fusekit.hpp>
-
 #include <vector>
 
-#include "layers.hpp"
+#include "fusekit/fusekit.hpp"
+#include "support/measure.hpp"
 #include "support/rotation.hpp"
 #include "support/sample_check.hpp"
-#include "support/timing.hpp"
 
 namespace bench {
 
 namespace fk = fusekit;
-
-struct Settings {
-    int batch;
-    bool channels_last;
-    int samples;  ///< output elements that are checked against the oracle
-    Sampling sampling;
-};
-
-struct Measurement {
-    double unfused_seconds, fused_seconds;
-    Verdict fused, unfused;
-
-    double speedup() const { return unfused_seconds / fused_seconds; }
-    bool passed() const { return fused.passed() && unfused.passed(); }
-};
 
 inline fk::Layout<4> activations(Extents const& e) {
     return e.channels_last ? fk::nhwc(e.n, e.h, e.w, e.c) : fk::nchw(e.n, e.c, e.h, e.w);
@@ -51,11 +34,10 @@ Measurement compare(Settings const& settings, Rotation<T, Device>& io, Extents c
     auto const check = [&](Subject const& run, int roundings) {
         io.poison_output(0);
         run(0);
-        settings.sampling.synchronize();
         return check_samples(to_host(io.y(0)), output, settings.samples, roundings, oracle);
     };
     Verdict const fused_verdict = check(run_fused, 1), unfused_verdict = check(run_unfused, stores);
-    std::vector<double> const medians = interleaved_medians({run_unfused, run_fused}, settings.sampling);
+    std::vector<double> const medians = settings.medians({run_unfused, run_fused}, io.size());
     return {medians[0], medians[1], fused_verdict, unfused_verdict};
 }
 
@@ -66,11 +48,11 @@ template <class T, fk::Filter<2> Filter, class Device>
 Measurement measure_conv(Device& device, ConvLayer const& layer, Settings const& settings) {
     using Conv = fk::Conv<Filter>;
     using Relu = fk::Activation<fk::Relu>;
-    Extents const input{settings.batch, layer.c, layer.h, layer.w, settings.channels_last};
-    Extents const output{settings.batch, layer.k, layer.p(), layer.q(), settings.channels_last};
-    Extents const filter{layer.k, layer.c, layer.r, layer.s, settings.channels_last};
+    Extents const input{settings.of.batch, layer.c, layer.h, layer.w, settings.of.channels_last};
+    Extents const output{settings.of.batch, layer.k, layer.p(), layer.q(), settings.of.channels_last};
+    Extents const filter{layer.k, layer.c, layer.r, layer.s, settings.of.channels_last};
 
-    Rotation<T, Device> io(device, activations(input), activations(output));
+    Rotation<T, Device> io(device, activations(input), activations(output), settings.rotated_bytes);
     auto const weights = fk::random<T>(device, activations(filter), 2);
     auto const bias = fk::random<T>(device, fk::channels(layer.k), 3);
     fk::Tensor<T, Device> convolved(device, activations(output)), biased(device, activations(output));
@@ -108,19 +90,20 @@ Measurement measure_conv(Device& device, ConvLayer const& layer, Settings const&
         oracle);
 }
 
-/// BatchNormInference<Spatial>, Relu: as one plan, and as two with a tensor between them.
-template <class T, class Device>
-Measurement measure_norm(Device& device, NormLayer const& layer, Settings const& settings) {
-    using Norm = fk::BatchNormInference<fk::Spatial>;
+/// BatchNormInference<Mode>, Relu: as one plan, and as two with a tensor between them.
+template <class T, class Mode, class Device, int Rank>
+Measurement measure_norm(Device& device, NormLayer const& layer, fk::Layout<Rank> const& statistics,
+                         Settings const& settings) {
+    using Norm = fk::BatchNormInference<Mode>;
     using Relu = fk::Activation<fk::Relu>;
-    Extents const shape{settings.batch, layer.c, layer.h, layer.w, settings.channels_last};
+    Extents const shape{settings.of.batch, layer.c, layer.h, layer.w, settings.of.channels_last};
     float const epsilon = 1e-5f;
 
-    Rotation<T, Device> io(device, activations(shape), activations(shape));
-    auto const mean = fk::random<float>(device, fk::channels(layer.c), 2);
-    auto const scale = fk::random<float>(device, fk::channels(layer.c), 3);
-    auto const shift = fk::random<float>(device, fk::channels(layer.c), 4);
-    auto variance = fk::random<float>(device, fk::channels(layer.c), 5);
+    Rotation<T, Device> io(device, activations(shape), activations(shape), settings.rotated_bytes);
+    auto const mean = fk::random<float>(device, statistics, 2);
+    auto const scale = fk::random<float>(device, statistics, 3);
+    auto const shift = fk::random<float>(device, statistics, 4);
+    auto variance = fk::random<float>(device, statistics, 5);
     auto v = to_host(variance);
     for (float& value : v) value = 1.0f + 0.5f * value;
     variance.copy_from(v.data());
@@ -133,13 +116,13 @@ Measurement measure_norm(Device& device, NormLayer const& layer, Settings const&
 
     auto const x = io.host_input();
     auto const m = to_host(mean), a = to_host(scale), b = to_host(shift);
+    Extents const image{1, layer.c, layer.h, layer.w, settings.of.channels_last};
     auto const oracle = [&](std::int64_t n, std::int64_t k, std::int64_t p, std::int64_t q) {
-        auto const channel = static_cast<std::size_t>(k);
+        std::size_t const i = Rank == 1 ? static_cast<std::size_t>(k) : image.at(0, k, p, q);
         double const in = static_cast<float>(x[shape.at(n, k, p, q)]);
-        double const factor = static_cast<double>(a[channel]) / std::sqrt(static_cast<double>(v[channel]) + epsilon);
-        double const scaled = factor * (in - m[channel]),
-                     size = std::fabs(factor) * (std::fabs(in) + std::fabs(m[channel]));
-        return Expected{std::max(scaled + b[channel], 0.0), size + std::fabs(b[channel]), size * size, 1};
+        double const factor = static_cast<double>(a[i]) / std::sqrt(static_cast<double>(v[i]) + epsilon);
+        double const scaled = factor * (in - m[i]), size = std::fabs(factor) * (std::fabs(in) + std::fabs(m[i]));
+        return Expected{std::max(scaled + b[i], 0.0), size + std::fabs(b[i]), size * size, 1};
     };
     return detail::compare(
         settings, io, shape, 2, [&](auto& in, auto& out) { fused(device, in, out); },
@@ -148,6 +131,20 @@ Measurement measure_norm(Device& device, NormLayer const& layer, Settings const&
             only_relu(device, normalized, out);
         },
         oracle);
+}
+
+template <class T, class Device>
+Measurement measure(Device& device, ConvLayer const& layer, Settings const& settings) {
+    if (layer.r == 1) return measure_conv<T, fk::filter(1, 1)>(device, layer, settings);
+    return measure_conv<T, fk::filter(3, 3).pad(1)>(device, layer, settings);
+}
+
+template <class T, class Device>
+Measurement measure(Device& device, NormLayer const& layer, NormMode mode, Settings const& settings) {
+    if (mode == NormMode::spatial) return measure_norm<T, fk::Spatial>(device, layer, fk::channels(layer.c), settings);
+    auto const statistics =
+        settings.of.channels_last ? fk::hwc(layer.h, layer.w, layer.c) : fk::chw(layer.c, layer.h, layer.w);
+    return measure_norm<T, fk::PerActivation>(device, layer, statistics, settings);
 }
 
 }  // namespace bench

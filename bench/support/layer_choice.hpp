@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -60,10 +58,10 @@ inline LayerChoice choose_layers(std::string_view list) {
     for (std::size_t i = 0; i < terms.size(); ++i)
         if (!used[i]) {
             std::string names;
-            for (ConvLayer const& layer : conv_layers) names += fmt::format(" {}", layer.name());
-            for (NormLayer const& layer : norm_layers) names += fmt::format(" {}", layer.name());
-            throw UsageError(
-                fmt::format("--layers: '{}' is in the name of no layer; they are conv, norm, all,{}", terms[i], names));
+            for (ConvLayer const& layer : conv_layers) names += " " + layer.name();
+            for (NormLayer const& layer : norm_layers) names += " " + layer.name();
+            throw UsageError("--layers: '" + std::string(terms[i]) +
+                             "' is in the name of no layer; they are conv, norm, all," + names);
         }
     return choice;
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -10,6 +8,8 @@
 #include <fstream>
 #include <string>
 #include <thread>
+
+#include "support/text.hpp"
 
 namespace bench {
 
@@ -44,6 +44,9 @@ inline std::int64_t cache_bytes() {
     return largest ? largest : 32 << 20;
 }
 
+/// What buffers have to fill so that a call does not find its own in the cache: twice the largest, 256 MB at most.
+inline std::int64_t rotated_bytes() { return std::min<std::int64_t>(2 * cache_bytes(), 256 << 20); }
+
 /// How many tasks besides the caller are running or wait for a processor, on average over a tenth of a second.
 inline double other_work() {
     int const samples = 20;
@@ -58,18 +61,27 @@ inline double other_work() {
     return runnable / samples;
 }
 
-/// A line to print under the machine's name where its figures are not to be trusted; empty on an idle one.
-inline std::string busy_warning() {
-    double const others = other_work();
-    if (others < 0.3) return "";
-    return fmt::format("BUSY MACHINE: {:.1f} other tasks are running; figures taken now are not to be trusted\n",
-                       others);
+/// Whether figures taken now are not to be trusted.
+inline bool is_busy() { return other_work() >= 0.3; }
+
+inline constexpr char const* busy_warning =
+    "BUSY MACHINE: other tasks are running; figures taken now are not to be trusted\n";
+
+/// What figures are labelled with: "AMD EPYC, 2 threads".
+inline std::string cpu_and_threads(int threads) {
+    return text("%s, %d thread%s", cpu_name().c_str(), threads, threads == 1 ? "" : "s");
 }
 
-/// What figures are labelled with: "AMD EPYC, 2 threads", and whether it was busy.
-inline std::string machine_name(int threads, std::string const& busy_warning) {
-    return fmt::format("{}, {} thread{}{}", cpu_name(), threads, threads == 1 ? "" : "s",
-                       busy_warning.empty() ? "" : ", BUSY");
+/// The compiler of this translation unit.
+inline std::string compiler_name() {
+#if defined(__CUDACC__)
+    return text("nvcc %d.%d.%d with %s %d.%d", __CUDACC_VER_MAJOR__, __CUDACC_VER_MINOR__, __CUDACC_VER_BUILD__, "g++",
+                __GNUC__, __GNUC_MINOR__);
+#elif defined(__clang__)
+    return text("clang %d.%d.%d", __clang_major__, __clang_minor__, __clang_patchlevel__);
+#else
+    return text("g++ %d.%d.%d", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
+#endif
 }
 
 }  // namespace bench

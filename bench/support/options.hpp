@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <fmt/format.h>
-
 #include <charconv>
 #include <cstdio>
 #include <functional>
@@ -10,6 +8,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "support/text.hpp"
 
 namespace bench {
 
@@ -24,28 +24,31 @@ public:
     CommandLine(std::string program, std::string summary) : program(std::move(program)), summary(std::move(summary)) {}
 
     CommandLine& integer(char const* name, int& value, int least, int most, std::string const& help) {
-        return add(name, "N", fmt::format("{} (default {})", help, value), [=, &value](std::string_view given) {
+        std::string const usual = value < least ? "" : bench::text(" (default %d)", value);
+        return add(name, "N", help + usual, [=, &value](std::string_view given) {
             auto const [end, error] = std::from_chars(given.data(), given.data() + given.size(), value);
             if (error != std::errc{} || end != given.data() + given.size() || value < least || value > most)
-                throw UsageError(fmt::format("{} takes a number from {} to {}, got '{}'", name, least, most, given));
+                throw UsageError(bench::text("%s takes a number from %d to %d, got '%s'", name, least, most,
+                                             std::string(given).c_str()));
         });
     }
 
     CommandLine& text(char const* name, char const* placeholder, std::string& value, std::string const& help) {
-        return add(name, placeholder, fmt::format("{} (default {})", help, value),
-                   [name, &value](std::string_view given) {
-                       if (given.empty()) throw UsageError(fmt::format("{} takes a value", name));
-                       value = given;
-                   });
+        return add(name, placeholder, help + " (default " + value + ")", [name, &value](std::string_view given) {
+            if (given.empty()) throw UsageError(std::string(name) + " takes a value");
+            value = given;
+        });
     }
 
     CommandLine& choice(char const* name, std::string& value, std::vector<std::string> const& choices,
                         std::string const& help) {
-        std::string const all = fmt::format("{}", fmt::join(choices, "|"));
-        return add(name, all, fmt::format("{} (default {})", help, value), [=, &value](std::string_view given) {
+        std::string all;
+        for (std::string const& each : choices) all += (all.empty() ? "" : "|") + each;
+        std::string const usual = value.empty() ? "" : " (default " + value + ")";
+        return add(name, all, help + usual, [=, &value](std::string_view given) {
             for (std::string const& each : choices)
                 if (each == given) return void(value = each);
-            throw UsageError(fmt::format("{} takes {}, got '{}'", name, fmt::join(choices, ", "), given));
+            throw UsageError(std::string(name) + " takes " + all + ", got '" + std::string(given) + "'");
         });
     }
 
@@ -58,7 +61,7 @@ public:
             Option const& option = find(given.substr(0, equals));
             if (equals != given.npos) option.set(given.substr(equals + 1));
             else if (++i < argc) option.set(argv[i]);
-            else throw UsageError(fmt::format("{} takes a value", option.name));
+            else throw UsageError(option.name + " takes a value");
         }
         return true;
     }
@@ -80,16 +83,24 @@ private:
     Option const& find(std::string_view name) const {
         for (Option const& option : options)
             if (option.name == name) return option;
-        throw UsageError(fmt::format("there is no option '{}'", name));
+        throw UsageError("there is no option '" + std::string(name) + "'");
     }
 
     void help() const {
-        fmt::print("{}: {}\n\nUsage: {} [option value]...\n\n", program, summary, program);
+        std::printf("%s: %s\n\nUsage: %s [option value]...\n\n", program.c_str(), summary.c_str(), program.c_str());
         for (Option const& option : options)
-            fmt::print("  {:<32}{}\n", option.name + " " + option.placeholder, option.help);
-        fmt::print("  {:<32}this text\n", "--help");
+            std::printf("  %-36s%s\n", (option.name + " " + option.placeholder).c_str(), option.help.c_str());
+        std::printf("  %-36sthis text\n", "--help");
     }
 };
+
+/// The command as it was given, without the folder of the program.
+inline std::string command_text(int argc, char const* const* argv) {
+    std::string_view const program = argv[0];
+    std::string all(program.substr(program.rfind('/') + 1));
+    for (int i = 1; i < argc; ++i) all += std::string(" ") + argv[i];
+    return all;
+}
 
 /// Runs `body` as the whole of main: prints what it throws, and gives the exit code.
 template <class Body>
@@ -97,10 +108,10 @@ int run_program(char const* program, Body const& body) {
     try {
         return body();
     } catch (UsageError const& error) {
-        fmt::print(stderr, "{}: {}; --help lists the options\n", program, error.what());
+        std::fprintf(stderr, "%s: %s; --help lists the options\n", program, error.what());
         return 2;
     } catch (std::exception const& error) {
-        fmt::print(stderr, "{}: {}\n", program, error.what());
+        std::fprintf(stderr, "%s: %s\n", program, error.what());
         return 1;
     }
 }

@@ -3,26 +3,24 @@
 
 #include <fusekit/tensor/tensor.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 
-#include "support/machine.hpp"
-
 namespace bench {
 
-/// Pairs of input and output, together past twice the largest cache, taken in turn: no call finds its input or
-/// output in the cache. All inputs hold the same random values, all outputs start as NaN.
+/// Pairs of input and output, taken in turn, that together fill more than a given number of bytes: twice the largest
+/// cache, so that no call finds its input or output there. All inputs hold the same random values, all outputs start
+/// as NaN.
 template <class T, class Device>
 class Rotation {
 public:
-    Rotation(Device& device, fusekit::Layout<4> const& input, fusekit::Layout<4> const& output) {
+    Rotation(Device& device, fusekit::Layout<4> const& input, fusekit::Layout<4> const& output, std::int64_t fill) {
         values.resize(static_cast<std::size_t>(input.span()));
         std::vector<T> const poison(static_cast<std::size_t>(output.span()), T(__builtin_nanf("")));
         inputs.push_back(fusekit::random<T>(device, input));
         inputs.front().copy_to(values.data());
         std::int64_t const bytes = (input.span() + output.span()) * static_cast<std::int64_t>(sizeof(T));
-        std::int64_t const pairs = 1 + std::min(2 * cache_bytes(), most_bytes) / bytes;
+        std::int64_t const pairs = 1 + fill / bytes;
         for (std::int64_t i = 0; i < pairs; ++i) {
             if (i > 0) inputs.emplace_back(device, input).copy_from(values.data());
             outputs.emplace_back(device, output).copy_from(poison.data());
@@ -31,7 +29,7 @@ public:
 
     fusekit::Tensor<T, Device>& x(std::int64_t call) { return inputs[slot(call)]; }
     fusekit::Tensor<T, Device>& y(std::int64_t call) { return outputs[slot(call)]; }
-    std::size_t size() const { return inputs.size(); }
+    std::int64_t size() const { return static_cast<std::int64_t>(inputs.size()); }
 
     /// The input's elements in memory order.
     std::vector<T> const& host_input() const { return values; }
@@ -42,7 +40,6 @@ public:
     }
 
 private:
-    static constexpr std::int64_t most_bytes = std::int64_t{256} << 20;
     std::vector<fusekit::Tensor<T, Device>> inputs, outputs;
     std::vector<T> values;
 

@@ -32,22 +32,19 @@ inline double geometric_mean(std::vector<double> const& values) {
 using Subject = std::function<void(std::int64_t call)>;
 
 struct Sampling {
-    int repeats = 9;                                ///< samples of each subject; their median is reported
-    double sample_seconds = 0.01;                   ///< a sample is as many calls as fill this time, one at least
+    int repeats = 9;               ///< samples of each subject; their median is reported
+    double sample_seconds = 0.01;  ///< a sample is as many calls as fill this time, one at least
     double pause_seconds = 0;  ///< idle before each sample: lets another runtime's threads fall asleep
-    std::function<void()> synchronize = [] {};  ///< returns when the calls made so far are done
 };
 
-/// Median seconds a call of each subject. Samples are taken in turn, A B A B ..., so that a drift of the machine
-/// reaches all of them; each sample follows an untimed call of its own subject.
+/// Median seconds a call of each subject, which returns when it is done. Samples are taken in turn, A B A B ..., so
+/// that a drift of the machine reaches all of them; each sample follows an untimed call of its own subject.
 inline std::vector<double> interleaved_medians(std::vector<Subject> const& subjects, Sampling const& sampling) {
     std::int64_t call = 0;
     auto const time = [&](Subject const& subject, std::int64_t calls) {
         subject(call++);
-        sampling.synchronize();
         double const begin = seconds_now();
         for (std::int64_t i = 0; i < calls; ++i) subject(call++);
-        sampling.synchronize();
         return (seconds_now() - begin) / static_cast<double>(calls);
     };
 

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <fusekit/tensor/dtype.hpp>
+
+#include <memory>
+#include <string>
+
+#include "layers.hpp"
+#include "support/sample_check.hpp"
+
+namespace bench {
+
+/// What a device reaches when nothing but arithmetic, or nothing but memory, is in the way.
+struct Ceilings {
+    double gflops;              ///< float fused multiply-adds in registers, two operations each
+    double gigabytes_a_second;  ///< copying memory, bytes read plus bytes written
+};
+
+/// What a measurement is of, besides the layer.
+struct Case {
+    int batch;
+    fusekit::DataType type;
+    bool channels_last;
+    int repeats;  ///< samples of each time, of which the median is reported
+};
+
+struct Measurement {
+    double unfused_seconds, fused_seconds;
+    Verdict fused, unfused;
+
+    double speedup() const { return unfused_seconds / fused_seconds; }
+    bool passed() const { return fused.passed() && unfused.passed(); }
+};
+
+/// Where the figures come from, as they are labelled.
+struct Machine {
+    std::string device, driver, compiler;  ///< `driver` is empty on the host
+    bool busy = false;                     ///< other work ran when the program started
+};
+
+/// A device to measure on. The host's is compiled by the C++ compiler and a GPU's by the GPU's, which cannot compile
+/// the other: what they share is this, and the templates in chains.hpp.
+class Backend {
+public:
+    virtual ~Backend() = default;
+    virtual char const* kind() const = 0;  ///< "host" or "hip"
+    virtual int usual_batch() const = 0;
+    virtual Machine machine() const = 0;
+    virtual std::string method() const = 0;  ///< how times are taken, in a line
+    virtual Ceilings measure_ceilings() = 0;
+    virtual Measurement measure(ConvLayer const&, Case const&) = 0;
+    virtual Measurement measure(NormLayer const&, NormMode, Case const&) = 0;
+};
+
+/// On `threads` threads; 0 is one for each processor.
+std::unique_ptr<Backend> host_backend(int threads);
+
+/// GPUs that the program can use: 0 in a program built without GPU support.
+int gpu_count();
+std::unique_ptr<Backend> hip_backend(int index);
+
+}  // namespace bench

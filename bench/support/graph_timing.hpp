@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "support/hip_error.hpp"
+#include "support/timing.hpp"
+
+namespace bench {
+
+/// Calls 0 to `calls` - 1 of a subject, captured into one graph of a stream.
+class CapturedCalls {
+public:
+    CapturedCalls(hipStream_t stream, Subject const& subject, std::int64_t calls) : stream(stream), calls(calls) {
+        require(hipEventCreate(&begin), "hipEventCreate");
+        require(hipEventCreate(&end), "hipEventCreate");
+        require(hipStreamBeginCapture(stream, hipStreamCaptureModeThreadLocal), "hipStreamBeginCapture");
+        hipGraph_t graph;
+        try {
+            for (std::int64_t call = 0; call < calls; ++call) subject(call);
+        } catch (...) {
+            static_cast<void>(hipStreamEndCapture(stream, &graph));  // so that the stream can be used again
+            throw;
+        }
+        require(hipStreamEndCapture(stream, &graph), "hipStreamEndCapture");
+        require(hipGraphInstantiate(&executable, graph, nullptr, nullptr, 0), "hipGraphInstantiate");
+        require(hipGraphDestroy(graph), "hipGraphDestroy");
+    }
+    CapturedCalls(CapturedCalls&& other) noexcept
+        : stream(other.stream),
+          calls(other.calls),
+          executable(std::exchange(other.executable, nullptr)),
+          begin(std::exchange(other.begin, nullptr)),
+          end(std::exchange(other.end, nullptr)) {}
+    ~CapturedCalls() {
+        if (!executable) return;
+        static_cast<void>(hipGraphExecDestroy(executable));
+        static_cast<void>(hipEventDestroy(begin));
+        static_cast<void>(hipEventDestroy(end));
+    }
+
+    /// Seconds a call. The graph runs twice and is timed the second time, which is queued while the first one runs.
+    double seconds() const {
+        require(hipGraphLaunch(executable, stream), "hipGraphLaunch");
+        require(hipEventRecord(begin, stream), "hipEventRecord");
+        require(hipGraphLaunch(executable, stream), "hipGraphLaunch");
+        require(hipEventRecord(end, stream), "hipEventRecord");
+        require(hipEventSynchronize(end), "hipEventSynchronize");
+        float milliseconds = 0;
+        require(hipEventElapsedTime(&milliseconds, begin, end), "hipEventElapsedTime");
+        return 1e-3 * milliseconds / static_cast<double>(calls);
+    }
+
+private:
+    hipStream_t stream;
+    std::int64_t calls;
+    hipGraphExec_t executable = nullptr;
+    hipEvent_t begin = nullptr, end = nullptr;
+};
+
+/// Median seconds a call of each subject, whose buffers return after `rotation` calls and which has been called
+/// before. A graph holds whole rotations: 20 calls or more, and two milliseconds of them. Samples are taken in turn,
+/// A B A B ..., so that a drift of the machine reaches all of them.
+inline std::vector<double> graph_medians(hipStream_t stream, std::vector<Subject> const& subjects,
+                                         std::int64_t rotation, int repeats) {
+    std::vector<CapturedCalls> graphs;
+    for (Subject const& subject : subjects) {
+        double const estimate = CapturedCalls(stream, subject, rotation).seconds();
+        auto const calls = std::clamp<std::int64_t>(std::llround(2e-3 / std::max(estimate, 1e-7)), 20, 1000);
+        graphs.emplace_back(stream, subject, (calls + rotation - 1) / rotation * rotation);
+    }
+    std::vector<std::vector<double>> samples(subjects.size());
+    for (int repeat = 0; repeat < repeats; ++repeat)
+        for (std::size_t i = 0; i < graphs.size(); ++i) samples[i].push_back(graphs[i].seconds());
+
+    std::vector<double> medians;
+    for (auto const& each : samples) medians.push_back(median(each));
+    return medians;
+}
+
+}  // namespace bench

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "support/backend.hpp"
+#include "support/hip_error.hpp"
+
+namespace bench {
+
+/// Of the current GPU, which has `processors` multiprocessors or compute units. Needs 3 GiB of its memory and takes
+/// about a tenth of a second.
+Ceilings measure_ceilings(hipStream_t stream, int processors);
+
+}  // namespace bench

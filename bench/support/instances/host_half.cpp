@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: MIT
+#include <fusekit/fusekit.hpp>
+
+#include "support/chains.hpp"
+
+using fusekit::host::Device;
+template bench::Measurement bench::measure<fusekit::half>(Device&, bench::ConvLayer const&, bench::Settings const&);
+template bench::Measurement bench::measure<fusekit::half>(Device&, bench::NormLayer const&, bench::NormMode,
+                                                          bench::Settings const&);
