@@ -105,7 +105,7 @@ bool block(Device& device, char const* what, int n, int size, int c, int k) {
 
 int main() {
     fk::host::Device device;
-    fmt::print("{}\n{}\n{}\n", First<2>::name().c_str(), Projection::name().c_str(), Second::name().c_str());
+    std::printf("%s\n%s\n%s\n", First<2>::name().c_str(), Projection::name().c_str(), Second::name().c_str());
     bool good = block<1>(device, "identity shortcut: 7 operators in 2 plans", 2, 14, 64, 64);
     good &= block<2>(device, "projection shortcut: 9 operators in 3 plans", 2, 14, 64, 128);
     return good ? 0 : 1;

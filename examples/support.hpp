@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <vector>
 
 /// The elements of a tensor that lives on a device, on the host, in memory order.
@@ -28,7 +27,7 @@ inline bool agrees(char const* what, std::vector<float> const& given, std::vecto
         nonzero += expected[i] != 0;
     }
     bool const good = error <= tolerance * largest && 10 * nonzero >= expected.size();
-    fmt::print("{:<58} largest difference {:.1e} of {:.3g}: {}\n", what, error, largest, good ? "ok" : "WRONG");
+    std::printf("%-58s largest difference %.1e of %.3g: %s\n", what, error, largest, good ? "ok" : "WRONG");
     return good;
 }
 

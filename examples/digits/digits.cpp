@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <string>
@@ -40,11 +41,11 @@ std::vector<int> classify(Device& device, Network<Device> const& network, std::v
 
 template <class Device>
 void describe(Device& device, Network<Device> const& network) {
-    fmt::print("The network, one fused plan a layer:\n");
+    std::printf("The network, one fused plan a layer:\n");
     fk::Tensor<float, Device> x(device, fk::nhwc(1, 8, 8, 1));
     x.copy_from(std::array<float, 64>{}.data());
     network(x, [](fk::Text const& plan, fk::Index<4> const& in, fk::Index<4> const& out) {
-        fmt::print("  {:>14} -> {:<14}  {}\n", fk::to_string(in).c_str(), fk::to_string(out).c_str(), plan.c_str());
+        std::printf("  %14s -> %-14s  %s\n", fk::to_string(in).c_str(), fk::to_string(out).c_str(), plan.c_str());
     });
 }
 
@@ -55,13 +56,13 @@ int tabulate(std::vector<Image> const& images, std::vector<int> const& answers) 
         ++table[images[i].label][answers[i]];
         right += images[i].label == answers[i];
     }
-    fmt::print("\nWritten (rows), read (columns):\n     ");
-    for (int column = 0; column < 10; ++column) fmt::print("{:4}", column);
+    std::printf("\nWritten (rows), read (columns):\n     ");
+    for (int column = 0; column < 10; ++column) std::printf("%4d", column);
     for (int row = 0; row < 10; ++row) {
-        fmt::print("\n  {:3}", row);
-        for (int count : table[row]) fmt::print("{:>4}", count ? std::to_string(count) : ".");
+        std::printf("\n  %3d", row);
+        for (int count : table[row]) std::printf("%4s", count ? std::to_string(count).c_str() : ".");
     }
-    fmt::print("\n\n");
+    std::printf("\n\n");
     return right;
 }
 
@@ -73,8 +74,8 @@ void show(std::vector<Image> const& images, std::vector<int> const& answers) {
         for (std::size_t i = 0; i < images.size() && some.size() < 4; ++i) {
             if ((images[i].label == answers[i]) != right) continue;
             some.push_back(images[i]);
-            captions.push_back(right ? fmt::format("{}", answers[i])
-                                     : fmt::format("a {}, read as {}", images[i].label, answers[i]));
+            std::string const answer = std::to_string(answers[i]);
+            captions.push_back(right ? answer : "a " + std::to_string(images[i].label) + ", read as " + answer);
         }
         if (!some.empty()) draw(some, captions);
     }
@@ -94,10 +95,10 @@ int read_digits(Device& device, std::filesystem::path const& data) {
     int const right = tabulate(images, answers);
     show(images, answers);
     double const accuracy = 100.0 * right / static_cast<double>(images.size());
-    fmt::print("{:.0f} images per second\naccuracy {:.2f} %: {} of {} held-out images\n",
-               rounds * static_cast<double>(images.size()) / seconds, accuracy, right, images.size());
+    std::printf("%.0f images per second\naccuracy %.2f %%: %d of %zu held-out images\n",
+                rounds * static_cast<double>(images.size()) / seconds, accuracy, right, images.size());
     if (accuracy >= 98) return 0;
-    fmt::print("FAILED: expected 98 % or more\n");
+    std::printf("FAILED: expected 98 %% or more\n");
     return 1;
 }
 
@@ -106,13 +107,13 @@ int main(int argc, char** argv) try {
     if (argc == 3 && argv[1] == std::string("--data")) {
         data = argv[2];
     } else if (argc != 1) {
-        fmt::print("Usage: digits [--data DIR]\n\nDIR holds digits.txt and weights.bin; unless given, it is\n{}\n",
-                   data.string());
+        std::printf("Usage: digits [--data DIR]\n\nDIR holds digits.txt and weights.bin; unless given, it is\n%s\n",
+                    data.c_str());
         return argc == 2 && argv[1] == std::string("--help") ? 0 : 2;
     }
     fk::host::Device device;
     return read_digits(device, data);
 } catch (std::exception const& error) {
-    fmt::print(stderr, "digits: {}\n", error.what());
+    std::fprintf(stderr, "digits: %s\n", error.what());
     return 2;
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <fmt/core.h>
-
 #include <array>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
@@ -21,7 +20,7 @@ struct Image {
 inline std::vector<Image> held_out_images(std::filesystem::path const& path) {
     constexpr int total = 1797;
     std::ifstream file(path);
-    if (!file) throw std::runtime_error(fmt::format("cannot open {}", path.string()));
+    if (!file) throw std::runtime_error("cannot open " + path.string());
     std::vector<Image> images;
     int count = 0;
     for (std::string line; std::getline(file, line); ++count) {
@@ -33,28 +32,29 @@ inline std::vector<Image> held_out_images(std::filesystem::path const& path) {
             image.pixels[i] = static_cast<float>(level) / 16.0f;
         }
         if (!good)
-            throw std::runtime_error(fmt::format("{}:{}: expected a digit, a space and 64 of 0-9a-g, got '{}'",
-                                                 path.string(), count + 1, line));
+            throw std::runtime_error(path.string() + ":" + std::to_string(count + 1) +
+                                     ": expected a digit, a space and 64 of 0-9a-g, got '" + line + "'");
         if (count % 3 == 2) images.push_back(image);
     }
     if (count != total)
-        throw std::runtime_error(fmt::format("{}: expected {} images, got {}", path.string(), total, count));
+        throw std::runtime_error(path.string() + ": expected " + std::to_string(total) + " images, got " +
+                                 std::to_string(count));
     return images;
 }
 
 /// The images beside each other, two characters a pixel, under their captions.
 inline void draw(std::vector<Image> const& images, std::vector<std::string> const& captions) {
-    for (auto const& caption : captions) fmt::print("  {:<16}", caption);
-    fmt::print("\n");
+    for (auto const& caption : captions) std::printf("  %-16s", caption.c_str());
+    std::printf("\n");
     for (int row = 0; row < 8; ++row) {
         for (auto const& image : images) {
-            fmt::print("  ");
+            std::printf("  ");
             for (int column = 0; column < 8; ++column) {
                 constexpr std::array shades{"  ", "░░", "▒▒", "▓▓", "██"};
-                fmt::print("{}", shades[static_cast<int>(image.pixels[8 * row + column] * 4 + 0.5f)]);
+                std::printf("%s", shades[static_cast<int>(image.pixels[8 * row + column] * 4 + 0.5f)]);
             }
         }
-        fmt::print("\n");
+        std::printf("\n");
     }
-    fmt::print("\n");
+    std::printf("\n");
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <fmt/core.h>
-
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
@@ -31,11 +29,11 @@ public:
 
     explicit Weights(std::filesystem::path const& path) : values(total) {
         std::ifstream file(path, std::ios::binary);
-        if (!file) throw std::runtime_error(fmt::format("cannot open {}", path.string()));
+        if (!file) throw std::runtime_error("cannot open " + path.string());
         std::string const bytes{std::istreambuf_iterator<char>(file), {}};
         if (bytes.size() != total * sizeof(float))
-            throw std::runtime_error(fmt::format("{}: expected {} bytes, got {}", path.string(), total * sizeof(float),
-                                                 bytes.size()));
+            throw std::runtime_error(path.string() + ": expected " + std::to_string(total * sizeof(float)) +
+                                     " bytes, got " + std::to_string(bytes.size()));
         std::memcpy(values.data(), bytes.data(), bytes.size());
     }
 
