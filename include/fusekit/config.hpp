@@ -5,6 +5,9 @@
 #error "fusekit needs C++20: compile with -std=c++20"
 #endif
 
+#include <bit>
+#include <cstdint>
+
 /// Marks a function that runs on the host and on the device. The only macro a user's operator needs.
 #if defined(__CUDACC__) || defined(__HIP__)
 #define FUSEKIT_HD __host__ __device__
@@ -23,6 +26,35 @@
 #endif
 
 namespace fusekit::config {
+
+/// What a GPU has instructions for, and a constant expression does without. Declared alone on the host, where no call
+/// outlives `on_device`.
+#if defined(__CUDA_ARCH__)
+inline constexpr bool on_device = true;
+__device__ inline float half_to_float(std::uint16_t bits) {
+    float value;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
+    return value;
+}
+__device__ inline std::uint16_t float_to_half(float value) {
+    std::uint16_t bits;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+    return bits;
+}
+__device__ inline float power(float base, float exponent) { return powf(base, exponent); }
+#elif defined(__HIP_DEVICE_COMPILE__)
+inline constexpr bool on_device = true;
+__device__ inline float half_to_float(std::uint16_t bits) { return std::bit_cast<_Float16>(bits); }
+__device__ inline std::uint16_t float_to_half(float value) {
+    return std::bit_cast<std::uint16_t>(static_cast<_Float16>(value));
+}
+__device__ inline float power(float base, float exponent) { return powf(base, exponent); }
+#else
+inline constexpr bool on_device = false;
+FUSEKIT_HD float half_to_float(std::uint16_t bits);
+FUSEKIT_HD std::uint16_t float_to_half(float value);
+FUSEKIT_HD float power(float base, float exponent);
+#endif
 
 inline constexpr int version_major = 0;
 inline constexpr int version_minor = 1;

@@ -160,6 +160,8 @@ FUSEKIT_HD constexpr V sqrt(V x) {
 template <class V>
 FUSEKIT_HD constexpr V pow(V x, float exponent) {
     if constexpr (std::is_same_v<V, float>) {
+        if constexpr (config::on_device)
+            if (!std::is_constant_evaluated()) return config::power(x, exponent);
         return __builtin_powf(x, exponent);
     } else {
         for (unsigned lane = 0; lane < sizeof(V) / sizeof(float); ++lane) x[lane] = __builtin_powf(x[lane], exponent);

@@ -17,21 +17,29 @@ namespace fk = fusekit;
 namespace {
 
 /// Counts what it gives and takes back.
-struct Counter {
+struct Counts {
     int live = 0, given = 0;
     std::size_t bytes = 0;
+};
+struct CountedMemory {
+    using Memory = CountedMemory;
+    Counts* counts;
 
-    void* allocate(std::size_t size) {
-        ++live, ++given;
-        bytes = size;
+    void* allocate(std::size_t size) const {
+        ++counts->live, ++counts->given;
+        counts->bytes = size;
         return std::malloc(size);
     }
-    void release(void* memory) {
-        --live;
+    void release(void* memory) const {
+        --counts->live;
         std::free(memory);
     }
-    void copy_in(void* to, void const* from, std::size_t size) { std::memcpy(to, from, size); }
-    void copy_out(void* to, void const* from, std::size_t size) { std::memcpy(to, from, size); }
+    void copy_in(void* to, void const* from, std::size_t size) const { std::memcpy(to, from, size); }
+    void copy_out(void* to, void const* from, std::size_t size) const { std::memcpy(to, from, size); }
+};
+struct Counter : Counts, CountedMemory {
+    Counter() : CountedMemory{this} {}
+    Counter(Counter const&) = delete;
     void synchronize() {}
 };
 static_assert(fk::Device<Counter> && fk::Device<fk::host::Device> && !fk::Device<int>);

@@ -3,18 +3,25 @@
 
 #include <concepts>
 #include <cstddef>
+#include <type_traits>
 
 namespace fusekit {
 
+/// What neighbouring lanes, of a CPU's vector or of a GPU's wave, run along: the channels of one pixel, or the pixels
+/// of one channel, row after row.
+enum class Axis { channel, pixel };
+
 /// Where plans run. A backend is a Device and nothing else; Tensor and Bound ask no more of it than this, and
-/// `run(bound, x, y)`, which is called with arguments that have been validated.
+/// `run(bound, x, y)`, which is called with arguments that have been validated. A device whose memory is not all
+/// memory has `reach(check, argument, pointer)`, which refuses what it cannot read (tensor/check.hpp).
 template <class D>
-concept Device = requires(D device, void* memory, void const* host, std::size_t bytes) {
-    { device.allocate(bytes) } -> std::same_as<void*>;  // throws when there is no memory
-    device.release(memory);
-    device.copy_in(memory, host, bytes);
-    device.copy_out(memory, host, bytes);
-    device.synchronize();  // returns when all that was run is done
-};
+concept Device = std::derived_from<D, typename D::Memory> && std::is_trivially_copyable_v<typename D::Memory> &&
+                 requires(D const& device, D& running, void* memory, void const* host, std::size_t bytes) {
+                     { device.allocate(bytes) } -> std::same_as<void*>;  // throws when there is no memory
+                     device.release(memory);
+                     device.copy_in(memory, host, bytes);
+                     device.copy_out(memory, host, bytes);
+                     running.synchronize();  // returns when all that was run is done
+                 };
 
 }  // namespace fusekit

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <type_traits>
+
 #include "fusekit/math.hpp"
 #include "fusekit/ops/operator.hpp"
 
@@ -10,6 +12,15 @@ struct Spatial;        ///< statistics per channel: K values
 struct PerActivation;  ///< statistics per channel and place: K x P x Q values
 
 namespace detail {
+
+/// y = (x - mean) * scale + shift, where scale holds the reciprocal root. Subtracting the mean first keeps the
+/// digits that x * scale + (shift - mean * scale) loses when the mean is large.
+template <class V>
+struct Normalization {
+    V mean, scale, shift;
+
+    FUSEKIT_HD constexpr V apply(V x) const { return (x - mean) * scale + shift; }
+};
 
 template <int Rank>
 struct BatchNorm {
@@ -45,18 +56,14 @@ struct BatchNormInference<Spatial> : detail::BatchNorm<1> {
     static constexpr auto equation = "y = scale[k] * (x - mean[k]) / sqrt(variance[k] + epsilon) + shift[k]";
     static constexpr int flops_per_element = 3;
 
-    /// y = (x - mean) * scale + shift, where scale holds the reciprocal root. Subtracting the mean first keeps
-    /// the digits that x * scale + (shift - mean * scale) loses when the mean is large.
     template <class V>
-    struct Prepared {
-        V mean, scale, shift;
-    };
+    using Prepared = detail::Normalization<V>;
     FUSEKIT_HD static constexpr Prepared<float> prepare(std::int64_t k, Args const& args) {
         return {args.mean(k), args.scale(k) / math::sqrt(args.variance(k) + args.epsilon), args.shift(k)};
     }
     template <class V>
     FUSEKIT_HD static constexpr V apply(V x, Prepared<V> const& channel) {
-        return (x - channel.mean) * channel.scale + channel.shift;
+        return channel.apply(x);
     }
 
     static void check(Args const& args, Check const& in) { check_parameters(args, in, {{in.y[1]}}, "K"); }
@@ -68,10 +75,16 @@ struct BatchNormInference<PerActivation> : detail::BatchNorm<3> {
         "y = scale[k,p,q] * (x - mean[k,p,q]) / sqrt(variance[k,p,q] + epsilon) + shift[k,p,q]";
     static constexpr int flops_per_element = 6;
 
-    template <class V, class At>
-    FUSEKIT_HD static constexpr V apply(V x, At const& at, Args const& args) {
-        return at.load(args.scale) * (x - at.load(args.mean)) / math::sqrt(at.load(args.variance) + args.epsilon) +
-               at.load(args.shift);
+    template <class V>
+    using Prepared = detail::Normalization<V>;
+    template <class At>
+    FUSEKIT_HD static constexpr auto prepare(At const& at, Args const& args) requires requires { at.load(args.mean); } {
+        auto const mean = at.load(args.mean), root = math::sqrt(at.load(args.variance) + args.epsilon);
+        return Prepared<std::remove_const_t<decltype(mean)>>{mean, at.load(args.scale) / root, at.load(args.shift)};
+    }
+    template <class V>
+    FUSEKIT_HD static constexpr V apply(V x, Prepared<V> const& place) {
+        return place.apply(x);
     }
 
     static void check(Args const& args, Check const& in) {

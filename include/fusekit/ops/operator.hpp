@@ -52,9 +52,18 @@ concept Channelwise =
         { Op::apply(x, prepared) } -> std::same_as<V>;
     };
 
+/// The same for operators whose parameters belong to a place of the image, K x P x Q, and are shared by the batch:
+/// prepare(at, args), where `at` is a template parameter with load(view), gives a Prepared of what load gives.
+template <class Op, class V = float, class At = OutputCoord>
+concept Placewise =
+    requires(V x, At const& at, typename Op::Args const& args, typename Op::template Prepared<V> prepared) {
+        { Op::prepare(at, args) } -> std::same_as<typename Op::template Prepared<V>>;
+        { Op::apply(x, prepared) } -> std::same_as<V>;
+    };
+
 /// Works on one element of the accumulator at a time: what may follow the head of a Plan.
 template <class Op>
-concept EpilogueOp = HasStageAndArgs<Op> && (Uniform<Op> || Located<Op> || Channelwise<Op>);
+concept EpilogueOp = HasStageAndArgs<Op> && (Uniform<Op> || Located<Op> || Channelwise<Op> || Placewise<Op>);
 
 /// Produces the accumulator from a neighbourhood of the input.
 template <class Op>

@@ -23,6 +23,14 @@ struct ChannelStateOf<Op, V> {
     using Type = typename Op::template Prepared<V>;
 };
 
+template <class Op>
+struct PlaceStateOf : ChannelStateOf<Op, float> {};
+template <class Op>
+    requires Placewise<Op>
+struct PlaceStateOf<Op> {
+    using Type = typename Op::template Prepared<float>;
+};
+
 template <class V>
 inline constexpr int lanes_of = static_cast<int>(sizeof(V) / sizeof(float));
 
@@ -68,9 +76,16 @@ FUSEKIT_HD constexpr auto prepare_op(std::int64_t k, typename Op::Args const& ar
     else return Nothing{};
 }
 
+template <class Op>
+FUSEKIT_HD constexpr auto prepare_op_at(OutputCoord const& at, typename Op::Args const& args) {
+    if constexpr (Placewise<Op>) return Op::prepare(at, args);
+    else return prepare_op<Op>(at.k, args);
+}
+
 template <class Op, class V, class At, class State>
 FUSEKIT_HD constexpr V apply_op(V x, At const& at, State const& channel, typename Op::Args const& args) {
-    if constexpr (Channelwise<Op, V>) return Op::apply(x, channel);
+    if constexpr (!std::is_same_v<State, Nothing>) return Op::apply(x, channel);
+    else if constexpr (Placewise<Op, V, At>) return Op::apply(x, Op::prepare(at, args));
     else if constexpr (Uniform<Op, V>) return Op::apply(x, args);
     else if constexpr (Located<Op, V, At>) return Op::apply(x, at, args);
     else {
@@ -100,6 +115,21 @@ struct Epilogue {
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 
+    /// What Channelwise and Placewise operators prepared for one place of the image.
+    using PlaceState = Pack<typename detail::PlaceStateOf<Ops>::Type...>;
+
+    /// Whether results depend on the channel; on the place in the image; on the image too.
+    static constexpr bool channelwise = (Channelwise<Ops> || ...);
+    static constexpr bool located = ((!Uniform<Ops> && !Channelwise<Ops> && !Placewise<Ops>) || ...);
+    static constexpr bool placewise = located || (Placewise<Ops> || ...);
+
+    /// The state of a place; the same for every image.
+    FUSEKIT_HD static constexpr PlaceState prepare(OutputCoord const& at, Args const& args) {
+        return [&]<int... I>(std::integer_sequence<int, I...>) {
+            return PlaceState{{detail::prepare_op_at<Ops>(at, get<I>(args))}...};
+        }(std::make_integer_sequence<int, sizeof...(Ops)>{});
+    }
+
     /// One channel's state in every lane of a vector.
     template <class V>
     FUSEKIT_HD static constexpr State<V> broadcast(State<float> const& state) {
@@ -116,8 +146,9 @@ struct Epilogue {
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 
-    template <class V, class At>
-    FUSEKIT_HD static constexpr V apply(V x, At const& at, State<V> const& state, Args const& args) {
+    /// `state` is a State<V> or, where V is float, a PlaceState.
+    template <class V, class At, class TheState>
+    FUSEKIT_HD static constexpr V apply(V x, At const& at, TheState const& state, Args const& args) {
         [&]<int... I>(std::integer_sequence<int, I...>) {
             ((x = detail::apply_op<Ops>(x, at, get<I>(state), get<I>(args))), ...);
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});

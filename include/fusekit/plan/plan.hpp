@@ -38,14 +38,14 @@ struct Bound {
     /// Runs on `device` into `y`, of x's element type and of output_shape; allocates nothing.
     /// Throws Error, with `y` untouched, where the shapes, types, arguments or memory do not fit.
     template <class Device, detail::Viewable<4> X, class Y>
-    void operator()(Device& device, X const& x, Y&& y) const {
+    void operator()(Device&& device, X const& x, Y&& y) const {
         run_into(device, x.const_view(), y.view());
     }
 
 private:
     template <class Device, Element T>
     Tensor<T, Device> run_into_new(Device& device, TensorView<T const> x) const {
-        Index<4> const shape = validate<Bound, T>(*this, x, nullptr);
+        Index<4> const shape = validate<Bound, T>(*this, x, nullptr, device);
         Tensor<T, Device> y(device, packed_like(shape, x.layout));
         device.run(*this, x, y.view());
         return y;
@@ -56,7 +56,7 @@ private:
         constexpr bool same = std::is_same_v<X, Y>;
         static_assert(same, "a plan writes the element type that it reads: x and y must have the same");
         if constexpr (same) {
-            validate(*this, x, &y);
+            validate(*this, x, &y, device);
             device.run(*this, x, y);
         }
     }

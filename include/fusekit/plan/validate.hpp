@@ -34,9 +34,12 @@ inline bool distinct(Layout<4> layout) {
 }
 
 template <class Op>
-void check_op(typename Op::Args const& args, Check in) {
-    in.operator_name = type_name<Op>;
-    if constexpr (requires { Op::check(args, in); }) Op::check(args, in);
+void check_op(typename Op::Args const& args, Check const& in) {
+    if constexpr (requires { Op::check(args, in); }) {
+        Check own = in;
+        own.operator_name = type_name<Op>;
+        Op::check(args, own);
+    }
 }
 
 template <class... Ops, class Args>
@@ -48,13 +51,19 @@ void check_epilogue(Epilogue<Ops...> const*, Args const& args, Check const& in) 
 
 }  // namespace detail
 
-/// Refuses what `bound` cannot compute from `x`, and an output that cannot hold it, with Error; writes nothing.
-/// `y` is null where the output is yet to be allocated.
+/// Refuses what `bound` cannot compute from `x` on `device`, and an output that cannot hold it, with Error; writes
+/// nothing. `y` is null where the output is yet to be allocated.
 /// Returns the extents of the output, N x K x P x Q.
-template <class Bound, Element T>
-Index<4> validate(Bound const& bound, TensorView<T const> const& x, TensorView<T> const* y) {
+template <class Bound, Element T, class Device>
+Index<4> validate(Bound const& bound, TensorView<T const> const& x, TensorView<T> const* y, Device const& device) {
     using Plan = typename Bound::Plan;
     Check in{x.layout.shape, {}, data_type<T>, 0, 0, type_name<Plan>, [] { return Text("x"); }};
+    if constexpr (requires { device.reach(in, "", nullptr); }) {
+        in.device = &device;
+        in.reachable = [](void const* self, Check const& check, char const* argument, void const* data) {
+            static_cast<Device const*>(self)->reach(check, argument, data);
+        };
+    }
     detail::check_extents(in, "", x.layout.shape);
     in.y = bound.output_shape(x.layout.shape);
 

@@ -31,6 +31,10 @@ public:
     Text (*plan)();           ///< its name
     Text (*operator_name)();  ///< whose arguments are being checked
 
+    /// Refuses, with fail(), a pointer that `device` cannot read; null where all memory is the device's.
+    void (*reachable)(void const* device, Check const& in, char const* argument, void const* data) = nullptr;
+    void const* device = nullptr;
+
     double* bytes = nullptr;  ///< where not null, the size of each tensor that is checked is added to it
 
     [[noreturn]] void fail(char const* argument, Text expected, Text given) const {
@@ -77,6 +81,7 @@ public:
                 fail(argument, "strides within the address space", to_string(layout.stride));
             (step < 0 ? low : high) += step;
         }
+        if (reachable && data) reachable(device, *this, argument, data);
         first = reinterpret_cast<std::uintptr_t>(data) + static_cast<std::uintptr_t>(low * element_bytes);
         last = reinterpret_cast<std::uintptr_t>(data) + static_cast<std::uintptr_t>((high + 1) * element_bytes);
     }

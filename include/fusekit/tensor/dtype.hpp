@@ -4,6 +4,7 @@
 #include <bit>
 #include <concepts>
 #include <cstdint>
+#include <type_traits>
 
 #include "fusekit/config.hpp"
 
@@ -13,6 +14,8 @@ namespace detail {
 
 /// Nearest half, ties to even; overflow becomes infinity, NaN stays NaN. IEEE 754-2019 binary16.
 FUSEKIT_HD constexpr std::uint16_t half_bits(float value) {
+    if constexpr (config::on_device)
+        if (!std::is_constant_evaluated()) return config::float_to_half(value);
     std::uint32_t const bits = std::bit_cast<std::uint32_t>(value);
     std::uint32_t const sign = (bits >> 16) & 0x8000u;
     std::uint32_t const magnitude = bits & 0x7fffffffu;
@@ -27,6 +30,8 @@ FUSEKIT_HD constexpr std::uint16_t half_bits(float value) {
 }
 
 FUSEKIT_HD constexpr float half_value(std::uint16_t bits) {
+    if constexpr (config::on_device)
+        if (!std::is_constant_evaluated()) return config::half_to_float(bits);
     std::uint32_t const sign = (bits & 0x8000u) << 16;
     std::uint32_t const magnitude = bits & 0x7fffu;
     if (magnitude >= 0x7c00u) return std::bit_cast<float>(sign | 0x7f800000u | (magnitude << 13));

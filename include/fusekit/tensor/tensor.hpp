@@ -10,16 +10,16 @@
 
 namespace fusekit {
 
-/// Elements in a device's memory, owned: freed with the tensor. Move-only; the device outlives it.
+/// Elements in a device's memory, owned: freed with the tensor. Move-only; the device outlives it, but may be moved.
 ///
-/// A Device gives `void* allocate(bytes)`, `void release(void*)`, and `copy_in` and `copy_out`
-/// (destination, source, bytes) between its memory and the host's.
+/// Device::Memory, a copyable base of the Device, gives `void* allocate(bytes)`, `void release(void*)`, and `copy_in`
+/// and `copy_out` (destination, source, bytes) between its memory and the host's.
 template <Element T, class Device, int Rank = 4>
 class Tensor {
 public:
     /// Uninitialised memory for every element of `layout`. Throws what the device's allocate throws.
     Tensor(Device& device, Layout<Rank> const& layout)
-        : owner(&device), storage(layout), memory(static_cast<T*>(device.allocate(bytes(layout)))) {}
+        : owner(device), storage(layout), memory(static_cast<T*>(owner.allocate(bytes(layout)))) {}
 
     Tensor(Tensor&& other) noexcept
         : owner(other.owner), storage(other.storage), memory(std::exchange(other.memory, nullptr)) {}
@@ -30,7 +30,7 @@ public:
         return *this;
     }
     ~Tensor() {
-        if (memory) owner->release(memory);
+        if (memory) owner.release(memory);
     }
 
     T* data() { return memory; }
@@ -45,13 +45,13 @@ public:
     operator TensorView<T const, Rank>() const&& = delete;
 
     /// Fills the tensor's memory from `span()` elements on the host, in memory order.
-    void copy_from(T const* host) { owner->copy_in(memory, host, bytes(storage)); }
+    void copy_from(T const* host) { owner.copy_in(memory, host, bytes(storage)); }
 
     /// Fills `span()` elements on the host, in memory order.
-    void copy_to(T* host) const { owner->copy_out(host, memory, bytes(storage)); }
+    void copy_to(T* host) const { owner.copy_out(host, memory, bytes(storage)); }
 
 private:
-    Device* owner;
+    [[no_unique_address]] typename Device::Memory owner;
     Layout<Rank> storage;
     T* memory;
 

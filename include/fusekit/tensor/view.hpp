@@ -83,4 +83,12 @@ struct AnyView {
     void const* data() const { return float32; }
 };
 
+/// The view of elements of type T that `view` is known to be.
+template <Element T, int Rank>
+FUSEKIT_HD constexpr TensorView<T const, Rank> typed(AnyView<Rank> const& view) {
+    if constexpr (std::same_as<T, float>) return {view.float32, view.layout};
+    else if constexpr (std::same_as<T, half>) return {view.float16, view.layout};
+    else return {view.bfloat16, view.layout};
+}
+
 }  // namespace fusekit

@@ -13,10 +13,25 @@
 
 namespace fusekit::host {
 
-/// The CPU: a fixed set of threads and the memory they pack into. It stays where it is, because tensors point to it.
+/// The C library's memory.
+struct Memory {
+    static constexpr std::size_t alignment = 64;
+
+    /// Memory aligned to a cache line. Throws Error when there is none.
+    void* allocate(std::size_t bytes) const {
+        void* const memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+        if (!memory) throw Error("host::Device", "allocate", "bytes", "free memory", Text::number(bytes) + " bytes");
+        return memory;
+    }
+    void release(void* memory) const { std::free(memory); }
+    void copy_in(void* to, void const* from, std::size_t bytes) const { std::memcpy(to, from, bytes); }
+    void copy_out(void* to, void const* from, std::size_t bytes) const { std::memcpy(to, from, bytes); }
+};
+
+/// The CPU: a fixed set of threads and the memory they pack into. It stays where it is, because its threads point to it.
 ///
 /// Runs from several threads on one Device take turns; give each thread a Device of its own to overlap them.
-class Device {
+class Device : public Memory {
 public:
     /// `threads` workers, the caller among them; 0 takes one for each processor that is online.
     explicit Device(int threads = 0) : count(threads > 0 ? threads : online()), workers(new pthread_t[count]) {
@@ -45,15 +60,6 @@ public:
 
     int threads() const { return count; }
 
-    /// Memory aligned to a cache line. Throws Error when there is none.
-    void* allocate(std::size_t bytes) {
-        void* const memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-        if (!memory) throw Error("host::Device", "allocate", "bytes", "free memory", Text::number(bytes) + " bytes");
-        return memory;
-    }
-    void release(void* memory) { std::free(memory); }
-    void copy_in(void* to, void const* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
-    void copy_out(void* to, void const* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
     void synchronize() {}
 
     /// One plan, one pass over `y`. The arguments have been validated.
@@ -98,7 +104,6 @@ public:
     };
 
 private:
-    static constexpr std::size_t alignment = 64;
     using Call = void (*)(void const* closure, std::int64_t item, int thread);
 
     int count;

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fusekit/backend/device.hpp"
 #include "fusekit/backend/host/vector.hpp"
 #include "fusekit/ops/operator.hpp"
 
 namespace fusekit::host::inline FUSEKIT_SIMD {
-
-/// What the lanes of a vector run along: neighbouring channels, or neighbouring pixels of one image, row after row.
-enum class Axis { channel, pixel };
 
 /// Where the lanes of one vector are in the output: what a Located operator gets in place of an OutputCoord.
 /// Along pixels, first.q may pass the end of its row: it then means the rows below.

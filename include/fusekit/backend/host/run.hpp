@@ -12,24 +12,13 @@ namespace fusekit::host {
 
 static_assert(fusekit::Device<Device>);
 
-namespace detail {
-
-template <Element T>
-TensorView<T const> typed(AnyView<4> const& view) {
-    if constexpr (std::same_as<T, float>) return {view.float32, view.layout};
-    else if constexpr (std::same_as<T, half>) return {view.float16, view.layout};
-    else return {view.bfloat16, view.layout};
-}
-
-}  // namespace detail
-
 template <class Bound, Element T>
 void Device::run(Bound const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
     using Plan = typename Bound::Plan;
     using Epilogue = typename Plan::Epilogue;
     Turn turn(*this);
     if constexpr (Plan::has_conv) {
-        ConvProblem<T> const conv{x, detail::typed<T>(bound.head.weights), y.layout.shape,
+        ConvProblem<T> const conv{x, typed<T>(bound.head.weights), y.layout.shape,
                                   Plan::Head::geometry(bound.head)};
         bool const channel_lanes = y.layout.stride[1] == 1 && y.layout.shape[1] > 1;
         if constexpr (Plan::Head::may_be_grouped)

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include "fusekit/backend/hip/memory.hpp"
+#include "fusekit/tensor/check.hpp"
+
+namespace fusekit::hip {
+
+/// How many GPUs this process can use; 0 where there is none, or no driver for them.
+inline int device_count() {
+    int count = 0;
+    if (hipGetDeviceCount(&count) == hipSuccess) return count;
+    forget_last_error();
+    return 0;
+}
+
+template <class Schedule>
+class Scheduled;
+
+/// A GPU and a stream on it. Runs are asynchronous: they are put on the stream and may be captured into a graph;
+/// copies between tensors and the host wait for them. May be used from one thread at a time; several devices, on
+/// one GPU or many, may be used at once. Move-only.
+class Device : public Memory {
+public:
+    /// The GPU with this index, with a stream of its own. Throws Error where there is none, or no driver for it.
+    explicit Device(int index = 0) : Device(index, nullptr) {
+        Current const current(index);
+        hipStream_t own = nullptr;
+        check(hipStreamCreateWithFlags(&own, hipStreamNonBlocking), index, "hipStreamCreateWithFlags");
+        static_cast<Memory&>(*this) = Memory(index, own);
+        owns_stream = true;
+    }
+
+    /// The same, with somebody else's stream, which outlives the device.
+    Device(int index, hipStream_t stream) : Memory(index, stream) {
+        require_device(index);
+        hipDeviceProp_t all;
+        check(hipGetDeviceProperties(&all, index), index, "hipGetDeviceProperties");
+        processor_count = all.multiProcessorCount;
+        reads_host_memory = all.pageableMemoryAccess != 0;
+    }
+
+    Device(Device&& other) noexcept
+        : Memory(other),
+          processor_count(other.processor_count),
+          reads_host_memory(other.reads_host_memory),
+          owns_stream(std::exchange(other.owns_stream, false)) {}
+    Device& operator=(Device&& other) noexcept {
+        std::swap(static_cast<Memory&>(*this), static_cast<Memory&>(other));
+        std::swap(processor_count, other.processor_count);
+        std::swap(reads_host_memory, other.reads_host_memory);
+        std::swap(owns_stream, other.owns_stream);
+        return *this;
+    }
+    ~Device() {
+        if (owns_stream && hipStreamDestroy(stream()) != hipSuccess) forget_last_error();
+    }
+
+    /// "AMD Instinct MI300X, gfx942" or "NVIDIA H200, compute capability 9.0".
+    Text name() const {
+        hipDeviceProp_t all;
+        check(hipGetDeviceProperties(&all, index()), index(), "hipGetDeviceProperties");
+        return Text(all.name) + ", " + architecture(all);
+    }
+
+    /// Compute units, or streaming multiprocessors.
+    int processors() const { return processor_count; }
+
+    /// The same device for calls that run with a schedule of yours in place of the library's choice
+    /// (backend/hip/schedule.hpp): layer(device.with<fk::hip::Gemm<64, 64, 8>>(), x, y).
+    template <class Schedule>
+    Scheduled<Schedule> with() {
+        return Scheduled<Schedule>(*this);
+    }
+
+    /// Puts one kernel on the stream. The arguments have been validated. Throws Error where HIP refuses it.
+    template <class Bound, Element T>
+    void run(Bound const& bound, TensorView<T const> const& x, TensorView<T> const& y);
+
+    /// Refuses, with in.fail(), a pointer into memory that this GPU cannot read.
+    void reach(Check const& in, char const* argument, void const* data) const {
+        hipPointerAttribute_t attributes{};
+        bool const known = hipPointerGetAttributes(&attributes, data) == hipSuccess;
+        if (!known) forget_last_error();
+        auto const type = type_of(attributes);
+        bool const registered = known && (type == hipMemoryTypeDevice || attributes.devicePointer != nullptr);
+        if (!registered && !reads_host_memory) refuse(in, argument, "memory of the host");
+        if (registered && type == hipMemoryTypeDevice && attributes.device != index())
+            refuse(in, argument, "memory of device " + Text::number(attributes.device));
+    }
+
+private:
+    template <class Attributes>
+    static std::remove_const_t<decltype(hipMemoryTypeDevice)> type_of(Attributes const& attributes) {
+        if constexpr (requires { attributes.type; }) return attributes.type;
+        else return attributes.memoryType;  // HIP before version 6
+    }
+
+    int processor_count = 0;
+    bool reads_host_memory = false;
+    bool owns_stream = false;
+
+    static void require_device(int index) {
+        int count = 0;
+        hipError_t const status = hipGetDeviceCount(&count);
+        if (status == hipErrorInsufficientDriver) {
+            int driver = 0, runtime = 0;
+            if (hipDriverGetVersion(&driver) != hipSuccess || hipRuntimeGetVersion(&runtime) != hipSuccess)
+                forget_last_error();
+            check(status, index, "hipGetDeviceCount",
+                  ("a driver for version " + Text::number(runtime) + ", not " + Text::number(driver)).c_str());
+        }
+        check(status, index, "hipGetDeviceCount", "a GPU");
+        if (index < 0 || index >= count)
+            throw Error("hip::Device", "Device", "index", "0 to " + Text::number(count - 1) + ", the GPUs here",
+                        Text::number(index));
+    }
+
+    template <class Properties>
+    static Text architecture(Properties const& all) {
+        if constexpr (requires { all.gcnArchName; }) return all.gcnArchName;
+        else return "compute capability " + Text::number(all.major) + "." + Text::number(all.minor);
+    }
+
+    [[noreturn]] void refuse(Check const& in, char const* argument, Text given) const {
+        in.fail(argument, "memory of device " + Text::number(index()), std::move(given));
+    }
+};
+
+}  // namespace fusekit::hip

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/device.hpp"
+#include "fusekit/backend/hip/launch.hpp"
+#include "fusekit/backend/hip/schedule.hpp"
+
+namespace fusekit::hip {
+
+/// Convolution by its definition, an output a thread: for depthwise layers and others whose groups are too thin for
+/// a tile. `fast` is the mode of y in which neighbouring threads are neighbours.
+template <class Plan, class Schedule, Element T, Axis fast>
+class DirectConv {
+public:
+    static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
+    using Params = ConvParams<Plan, T>;
+    struct Shared {};
+
+    __device__ static void run(Params const& params, Shared&, int thread, std::uint32_t block) {
+        using Epilogue = typename Plan::Epilogue;
+        ConvProblem<T> const conv = params.problem();
+        auto const channels = static_cast<std::uint32_t>(conv.groups() * conv.group_k());
+        auto const plane = static_cast<std::uint64_t>(conv.y.layout.shape[2] * conv.y.layout.shape[3]);
+        std::uint64_t const id = std::uint64_t{block} * threads + static_cast<std::uint64_t>(thread);
+        if (id >= static_cast<std::uint64_t>(conv.y.layout.size())) return;
+
+        std::uint64_t m = id / channels, k = id % channels;
+        if (fast == Axis::pixel) {
+            std::uint64_t const image = id / plane;
+            m = image / channels * plane + id % plane;
+            k = image % channels;
+        }
+        Pixel const at = conv.pixel(static_cast<std::int32_t>(m));
+        int const group = static_cast<int>(k) / conv.group_k();
+        Operand<T> const inputs = conv.inputs(), weights = conv.weights();
+        Row const window = conv.input_row(at, group);
+        Row const filter = conv.filter_row(static_cast<int>(k) % conv.group_k(), group);
+        float sum = 0;
+        for (int i = 0; i < conv.gemm_k(); ++i) {
+            auto const taps = conv.tap(i, false);
+            sum += inputs.load(window, taps.x) * weights.load(filter, taps.w);
+        }
+        OutputCoord const place{at.n, static_cast<std::int64_t>(k), at.p, at.q};
+        auto const state = Epilogue::prepare(place.k, params.bound.epilogue);
+        conv.y(place.n, place.k, place.p, place.q) = T(Epilogue::apply(sum, place, state, params.bound.epilogue));
+    }
+};
+
+}  // namespace fusekit::hip

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/conv_problem.hpp"
+#include "fusekit/plan/plan.hpp"
+
+namespace fusekit::hip {
+
+FUSEKIT_HD constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// A value in shared memory, where nothing is constructed.
+template <class T>
+struct Slot {
+    alignas(T) unsigned char bytes[sizeof(T)];
+
+    __device__ T& value() { return *reinterpret_cast<T*>(bytes); }
+};
+
+/// What the kernel of a plan with a Conv is given.
+template <class Plan, Element T>
+struct ConvParams {
+    Bound<Plan> bound;
+    TensorView<T const> x;
+    TensorView<T> y;
+    bool channels_fastest;  ///< GemmK runs over channels first, then over taps; else the other way
+    bool inputs_packed;     ///< packs of x along GemmK lie together and are aligned
+    bool weights_packed;
+
+    __device__ ConvProblem<T> problem() const {
+        return {x, typed<T>(bound.head.weights), y, Plan::Head::geometry(bound.head)};
+    }
+};
+
+/// What the kernel of a plan without one is given. The tensors are read as `walks` repetitions of `period` places,
+/// after which the parameters are the same again.
+template <class Plan, Element T>
+struct StreamParams {
+    Bound<Plan> bound;
+    TensorView<T const> x;
+    TensorView<T> y;
+    std::int64_t period, walks;
+    std::int64_t slices;           ///< threads that share the walks of one place
+    std::int64_t x_step, y_step;   ///< elements from one walk to the next
+    bool channels_last;            ///< the order in which places are counted
+};
+
+}  // namespace fusekit::hip

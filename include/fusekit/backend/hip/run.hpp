@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/device.hpp"
+#include "fusekit/backend/hip/device.hpp"
+#include "fusekit/backend/hip/direct.hpp"
+#include "fusekit/backend/hip/implicit_gemm.hpp"
+#include "fusekit/backend/hip/kernel.hpp"
+#include "fusekit/backend/hip/stream.hpp"
+#include "fusekit/backend/hip/tuning.hpp"
+
+namespace fusekit::hip {
+
+static_assert(fusekit::Device<Device>);
+
+namespace detail {
+
+/// Throws the Error of a launch that was refused. What an earlier kernel did comes to light at any later call: then
+/// it is that work that is named, and not this plan.
+template <class Plan>
+[[noreturn]] void refuse_launch(Device const& device, hipError_t status) {
+    forget_last_error();
+    bool const no_code = status == hipErrorNoBinaryForGpu || status == hipErrorInvalidDeviceFunction;
+    bool const earlier = status == hipErrorIllegalAddress || status == hipErrorLaunchFailure;
+    if (no_code)
+        throw Error(type_name<Plan>(), "hip::Device", "hipLaunchKernel",
+                    "code for " + device.name() + " in this program: compile for it", "none: " + words(status));
+    throw Error(type_name<Plan>(), "hip::Device", "hipLaunchKernel", earlier ? "a device that works" : "success",
+                (earlier ? "a failure of work before this call: " : "") + words(status));
+}
+
+template <class Plan, class Mainloop>
+void launch(Device const& device, typename Mainloop::Params const& params, std::int64_t blocks) {
+    constexpr std::int64_t most = (std::int64_t{1} << 31) - 1;
+    if (blocks > most)
+        throw Error(type_name<Plan>(), "hip::Device", "blocks", "at most " + Text::number(most), Text::number(blocks));
+    Current const current(device.index());
+    void* arguments[] = {const_cast<typename Mainloop::Params*>(&params)};
+    auto const start = [&](auto* kernel) {
+        dim3 const grid(static_cast<unsigned>(blocks)), block(Mainloop::threads);
+        if constexpr (requires { hipLaunchKernel(kernel, grid, block, arguments, 0, device.stream()); })
+            return hipLaunchKernel(kernel, grid, block, arguments, 0, device.stream());
+        else
+            return hipLaunchKernel(reinterpret_cast<void const*>(kernel), grid, block, arguments, 0, device.stream());
+    };
+    hipError_t const status = start(&fused<Plan, Mainloop>);
+    if (status != hipSuccess) refuse_launch<Plan>(device, status);
+}
+
+inline bool aligned(void const* data, int bytes) { return reinterpret_cast<std::uintptr_t>(data) % static_cast<unsigned>(bytes) == 0; }
+
+/// Whether runs of `count` elements, each beginning at a multiple of it along `modes`, are aligned packs of memory.
+template <class T>
+bool packed(TensorView<T> const& view, int count, int fastest) {
+    for (int mode = 0; mode < 4; ++mode)
+        if (mode != fastest && view.layout.shape[mode] > 1 && view.layout.stride[mode] % count != 0) return false;
+    return view.layout.stride[fastest] == 1 && view.layout.shape[fastest] % count == 0 &&
+           aligned(view.data, count * static_cast<int>(sizeof(T)));
+}
+
+/// Whether the weights' indices of GemmK, taps fastest, are neighbours throughout.
+template <class T>
+bool packed_taps(TensorView<T> const& w, int count) {
+    Index<4> const &shape = w.layout.shape, &stride = w.layout.stride;
+    bool const columns = shape[3] == 1 || stride[3] == 1, rows = shape[2] == 1 || stride[2] == shape[3];
+    return columns && rows && (shape[1] == 1 || stride[1] == shape[2] * shape[3]) &&
+           (shape[0] == 1 || stride[0] % count == 0) && shape[1] * shape[2] * shape[3] % count == 0 &&
+           aligned(w.data, count * static_cast<int>(sizeof(T)));
+}
+
+template <class Schedule, Axis fast, class Plan, Element T>
+void run_conv(Device const& device, ConvParams<Plan, T> params) {
+    auto const w = typed<T>(params.bound.head.weights);
+    if constexpr (GemmSchedule<Schedule>) {
+        using Mainloop = ImplicitGemm<Plan, Schedule, T, fast>;
+        params.channels_fastest = fast == Axis::channel;
+        params.inputs_packed = packed(params.x, Mainloop::pack, 1) && w.layout.shape[1] % Mainloop::pack == 0;
+        params.weights_packed = params.channels_fastest ? packed(w, Mainloop::pack, 1) : packed_taps(w, Mainloop::pack);
+        Filter<2> const filter = Plan::Head::geometry(params.bound.head);
+        Index<4> const y = params.y.layout.shape;
+        launch<Plan, Mainloop>(device, params,
+                               divide_up(y[0] * y[2] * y[3], Schedule::tile_m) *
+                                   divide_up(y[1] / filter.group_count, Schedule::tile_n) * filter.group_count);
+    } else {
+        launch<Plan, DirectConv<Plan, Schedule, T, fast>>(device, params,
+                                                          divide_up(params.y.layout.size(), Schedule::threads));
+    }
+}
+
+template <class Schedule, class Plan, Element T>
+void run_conv(Device const& device, ConvParams<Plan, T> const& params) {
+    if (params.y.layout.stride[1] == 1 && params.y.layout.shape[1] > 1)
+        run_conv<Schedule, Axis::channel>(device, params);
+    else run_conv<Schedule, Axis::pixel>(device, params);
+}
+
+/// Kernels count pixels and channels in 32 bits.
+template <class Plan>
+void check_extents(Index<4> const& shape, char const* tensor) {
+    constexpr std::int64_t most = std::int64_t{1} << 30;
+    for (int mode = 0; mode < 4; ++mode)
+        if (shape[mode] >= most || shape[0] * shape[2] * shape[3] >= most)
+            throw Error(type_name<Plan>(), tensor, "shape", "fewer than 2^30 pixels and channels", to_string(shape));
+}
+
+/// Whether x and y lie in memory alike and without gaps.
+template <Element T>
+bool alike(TensorView<T const> const& x, TensorView<T> const& y) {
+    Layout<4> const dense = packed_like(y.layout.shape, y.layout);
+    for (int mode = 0; mode < 4; ++mode)
+        if (dense.shape[mode] > 1 &&
+            (x.layout.stride[mode] != dense.stride[mode] || y.layout.stride[mode] != dense.stride[mode]))
+            return false;
+    return true;
+}
+
+template <class Schedule, class Plan, Element T>
+void run_stream(Device const& device, Bound<Plan> const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
+    using Epilogue = typename Plan::Epilogue;
+    constexpr int lanes = Schedule::bytes / static_cast<int>(sizeof(T));
+    Index<4> const shape = y.layout.shape;
+    std::int64_t const size = y.layout.size(), image = size / shape[0];
+    bool const last = channels_last(y.layout), dense = alike(x, y);
+    StreamParams<Plan, T> params{bound, x, y, image, shape[0], 1, x.layout.stride[0], y.layout.stride[0], last};
+    if (dense) {
+        if (!Epilogue::placewise && last) params.period = shape[1];
+        if (!Epilogue::placewise && !Epilogue::channelwise) params.period = size % lanes == 0 ? lanes : 1;
+        params.walks = size / params.period;
+        params.x_step = params.y_step = params.period;
+    }
+    auto const start = [&]<int width>() {
+        std::int64_t const packs = params.period / width, threads = device.processors() * stream_threads;
+        std::int64_t const wanted = threads / packs < 1 ? 1 : threads / packs;
+        params.slices = divide_up(params.walks, divide_up(params.walks, wanted));
+        launch<Plan, Streaming<Plan, Schedule, T, width>>(device, params,
+                                                          divide_up(packs * params.slices, Schedule::threads));
+    };
+    if (dense && params.period % lanes == 0 && aligned(x.data, Schedule::bytes) && aligned(y.data, Schedule::bytes))
+        start.template operator()<lanes>();
+    else start.template operator()<1>();
+}
+
+}  // namespace detail
+
+template <class Bound, Element T>
+void Device::run(Bound const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
+    using Plan = typename Bound::Plan;
+    if constexpr (Plan::has_conv) {
+        detail::check_extents<Plan>(x.layout.shape, "x");
+        detail::check_extents<Plan>(y.layout.shape, "y");
+        ConvParams<Plan, T> const params{bound, x, y, false, false, false};
+        std::int64_t const groups = Plan::Head::geometry(bound.head).group_count;
+        Index<4> const shape = y.layout.shape;
+        if constexpr (Plan::Head::may_be_grouped)
+            if (groups > 1 && shape[1] / groups <= thin_group)
+                return detail::run_conv<ThinSchedule>(*this, params);
+        with_fastest(GemmTable{}, shape[0] * shape[2] * shape[3], shape[1] / groups, groups, processors(),
+                     [&]<class Schedule>(Schedule) { detail::run_conv<Schedule>(*this, params); });
+    } else {
+        detail::run_stream<DefaultStream>(*this, bound, x, y);
+    }
+}
+
+/// A device for calls that run with one schedule. It borrows the device that made it.
+template <class Schedule>
+class Scheduled : public Memory {
+public:
+    explicit Scheduled(Device& device) : Memory(device), device(&device) {}
+
+    template <class Bound, Element T>
+    void run(Bound const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
+        using Plan = typename Bound::Plan;
+        if constexpr (suits<Schedule, Plan::has_conv>()) {
+            if constexpr (Plan::has_conv) {
+                detail::check_extents<Plan>(x.layout.shape, "x");
+                detail::check_extents<Plan>(y.layout.shape, "y");
+                detail::run_conv<Schedule>(*device, ConvParams<Plan, T>{bound, x, y, false, false, false});
+            } else {
+                detail::run_stream<Schedule>(*device, bound, x, y);
+            }
+        }
+    }
+    void reach(Check const& in, char const* argument, void const* data) const { device->reach(in, argument, data); }
+
+private:
+    Device* device;
+};
+
+}  // namespace fusekit::hip

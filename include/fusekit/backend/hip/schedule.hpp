@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <type_traits>
+
+#include "fusekit/config.hpp"
+
+namespace fusekit::hip {
+
+/// Shared memory that a block may declare on every GPU, in bytes.
+inline constexpr int shared_memory = 48 * 1024;
+
+/// How an implicit GEMM is cut: a block computes TileM output pixels of TileN channels and walks GemmK in steps of
+/// TileK; a thread has 8 pixels of 8 channels of it. Blocks is how many of them a processor is meant to hold at once.
+template <int TileM, int TileN, int TileK, int Blocks = 2>
+struct Gemm {
+    static constexpr int tile_m = TileM, tile_n = TileN, tile_k = TileK, blocks = Blocks;
+    static constexpr int threads = TileM / 8 * (TileN / 8);
+};
+
+/// How thin convolutions, those with a few channels a group, are cut: a thread computes one output at a time.
+template <int Threads = 256>
+struct Direct {
+    static constexpr int threads = Threads, blocks = 2;
+};
+
+/// How a plan without a Conv is cut: a thread has Bytes of neighbouring places, whose parameters it prepares once, and
+/// walks over the batch with Unroll loads in flight.
+template <int Threads = 256, int Bytes = 16, int Unroll = 4>
+struct Stream {
+    static constexpr int threads = Threads, bytes = Bytes, unroll = Unroll, blocks = 4;
+};
+
+template <class Schedule>
+concept GemmSchedule = requires { Schedule::tile_m, Schedule::tile_n, Schedule::tile_k; };
+template <class Schedule>
+concept StreamSchedule = requires { Schedule::unroll, Schedule::bytes; };
+
+/// Refuses, in words, a schedule that cannot run a plan.
+template <class Schedule, bool has_conv>
+consteval bool suits() {
+    constexpr bool gemm = GemmSchedule<Schedule>, stream = StreamSchedule<Schedule>;
+    static_assert(has_conv != stream, "a plan with a Conv runs with Gemm or Direct, one without with Stream");
+    if constexpr (gemm) {
+        constexpr int m = Schedule::tile_m, n = Schedule::tile_n, k = Schedule::tile_k, threads = Schedule::threads;
+        constexpr bool whole = m > 0 && n > 0 && m % 64 == 0 && n % 32 == 0;
+        static_assert(whole, "Gemm: TileM must be a multiple of 64 and TileN of 32, the 8 x 8 shares of a wave");
+        constexpr bool shared_out = k > 0 && (m * k) % threads == 0 && (n * k) % threads == 0 && threads % m == 0 &&
+                                    threads <= 1024;
+        static_assert(!whole || shared_out, "Gemm: the threads, TileM TileN / 64, must be 1024 at most, a multiple of "
+                                            "TileM, and divide TileM TileK and TileN TileK");
+        constexpr bool fits = 2 * k * (m + n + 8) * 4 <= shared_memory - 12 * 1024;
+        static_assert(fits, "Gemm: two buffers of (TileM + TileN + 8) TileK floats must fit 36 KB");
+    } else if constexpr (stream) {
+        constexpr bool loads = Schedule::bytes == 16 || Schedule::bytes == 8 || Schedule::bytes == 4;
+        static_assert(loads, "Stream: a thread loads 4, 8 or 16 bytes at a time");
+    }
+    constexpr bool block = Schedule::threads > 0 && Schedule::threads <= 1024;
+    static_assert(block, "a block has 1 to 1024 threads");
+    return true;
+}
+
+}  // namespace fusekit::hip

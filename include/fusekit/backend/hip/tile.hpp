@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/conv_problem.hpp"
+
+namespace fusekit::hip {
+
+constexpr int smaller(int a, int b) { return a < b ? a : b; }
+constexpr int greater(int a, int b) { return a > b ? a : b; }
+
+/// A thread's share of a tile of Size rows and TileK indices of GemmK, on its way from memory to shared memory. Rows'
+/// elements neighbour along GemmK: channels-last inputs, and filters. A thread takes up to 16 bytes of a row at a
+/// time; neighbouring threads complete a line of it.
+template <Element T, int Size, int TileK, int threads>
+class TileAlongK {
+public:
+    static constexpr int count = smaller(16 / static_cast<int>(sizeof(T)), smaller(TileK, Size * TileK / threads));
+
+    /// `row(i)` is row i of the tile. `packed` says that indices of GemmK neighbour in memory, `count` at a time and
+    /// aligned.
+    template <class RowAt>
+    __device__ TileAlongK(int thread, Operand<T> const& operand, bool packed, RowAt row)
+        : operand(operand), packed(packed), k(thread % packs * count), first(thread / packs) {
+#pragma unroll
+        for (int i = 0; i < passes; ++i) rows[i] = row(first + i * step);
+    }
+
+    __device__ void load(Tap const (&taps)[TileK]) {
+#pragma unroll
+        for (int i = 0; i < passes; ++i) {
+            if (packed) {
+                values[i] = operand.template load_pack<count>(rows[i], taps[k]);
+            } else {
+#pragma unroll
+                for (int j = 0; j < count; ++j) values[i].values[j] = operand.load(rows[i], taps[k + j]);
+            }
+        }
+    }
+    template <int Stride>
+    __device__ void store(float (&tile)[TileK][Stride]) const {
+#pragma unroll
+        for (int i = 0; i < passes; ++i)
+#pragma unroll
+            for (int j = 0; j < count; ++j) tile[k + j][first + i * step] = values[i].values[j];
+    }
+
+private:
+    static constexpr int packs = TileK / count, step = threads / packs, passes = Size / step;
+    static_assert(packs * count == TileK && threads % packs == 0 && Size % step == 0);
+
+    Operand<T> operand;
+    bool packed;
+    int k, first;
+    Row rows[passes];
+    Pack<T, count> values[passes];
+};
+
+/// The same where elements neighbour along the rows: inputs with channels before space. Neighbouring threads take
+/// neighbouring pixels, one at a time.
+template <Element T, int Size, int TileK, int threads>
+class TileAlongRows {
+public:
+    template <class RowAt>
+    __device__ TileAlongRows(int thread, Operand<T> const& operand, bool, RowAt row_at)
+        : operand(operand), k(thread / Size), index(thread % Size), row(row_at(index)) {}
+
+    __device__ void load(Tap const (&taps)[TileK]) {
+#pragma unroll
+        for (int i = 0; i < passes; ++i) values[i] = operand.load(row, taps[k + i * step]);
+    }
+    template <int Stride>
+    __device__ void store(float (&tile)[TileK][Stride]) const {
+#pragma unroll
+        for (int i = 0; i < passes; ++i) tile[k + i * step][index] = values[i];
+    }
+
+private:
+    static constexpr int step = threads / Size, passes = TileK / step;
+    static_assert(threads % Size == 0 && TileK % step == 0);
+
+    Operand<T> operand;
+    int k, index;
+    Row row;
+    T values[passes];
+};
+
+}  // namespace fusekit::hip
