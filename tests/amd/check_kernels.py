@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Compiles HIP sources for one AMD target, without a GPU, and judges each kernel by its code object.
+
+Writes OUTPUT.csv, one line a kernel, and fails if a kernel spills registers, has scratch memory, or exceeds a limit.
+What the compiler notes in the object is the source for registers, local memory (LDS), scratch and spills; its remarks say
+how many waves fit on a SIMD, and the symbols how large the code is.
+"""
+import argparse
+import csv
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+from kernel_name import shortened
+
+COLUMNS = ["kernel", "target", "vgpr", "agpr", "sgpr", "lds", "scratch", "vgpr_spills", "sgpr_spills", "occupancy", "code"]
+
+
+def run(*command):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
+    return done
+
+
+def compile_for(arguments, source, code):
+    """Returns the compiler's remarks: by kernel, by what is counted."""
+    options = ["-xhip", "-std=c++20", "-O3", "-Wall", "-Wextra", "-Werror", f"--offload-arch={arguments.target}",
+               "--cuda-device-only", "--no-gpu-bundle-output", "-Rpass-analysis=kernel-resource-usage",
+               "-fno-caret-diagnostics", "-fno-diagnostics-show-option", "-fno-color-diagnostics"]
+    errors = run(arguments.clang, *options, *arguments.options, "-c", source, "-o", code).stderr
+    remarks = {}
+    for what, value in re.findall(r"remark: +([^:]+): (.+)$", errors, re.MULTILINE):
+        if what == "Function Name":
+            of_kernel = remarks.setdefault(value, {})
+        else:
+            of_kernel[what] = value
+    return remarks
+
+
+def notes(readobj, code):
+    """The metadata of each kernel of a code object, by the kernel's symbol."""
+    kernels = {}
+    entry = None
+    for line in run(readobj, "--notes", code).stdout.partition("amdhsa.kernels:")[2].splitlines():
+        if line.startswith("amdhsa."):
+            break
+        if line.startswith("  - ."):
+            entry = {}
+        if found := re.match(r"(?:  - |    )\.(\w+): +(\S+)$", line):
+            entry[found[1]] = found[2]
+            if found[1] == "name":
+                kernels[found[2]] = entry
+    return kernels
+
+
+def code_sizes(readobj, code):
+    symbols = json.loads(run(readobj, "--symbols", "--elf-output-style=JSON", code).stdout)[0]["Symbols"]
+    return {symbol["Symbol"]["Name"]["Name"]: symbol["Symbol"]["Size"] for symbol in symbols}
+
+
+def rows(arguments, source):
+    beside = pathlib.Path(arguments.clang).parent
+    with tempfile.TemporaryDirectory() as folder:
+        code = pathlib.Path(folder) / "kernels.o"
+        remarks = compile_for(arguments, source, code)
+        kernels = notes(beside / "llvm-readobj", code)
+        sizes = code_sizes(beside / "llvm-readobj", code)
+    if not kernels:
+        sys.exit(f"{source}: {arguments.target}: no kernel was compiled")
+    names = run(beside / "llvm-cxxfilt", *kernels).stdout.splitlines()
+    for (symbol, note), name in zip(kernels.items(), names):
+        remark = remarks[symbol]
+        yield dict(zip(COLUMNS, [
+            shortened(name), arguments.target, int(remark["VGPRs"]), int(note.get("agpr_count", 0)),
+            int(note["sgpr_count"]), int(note["group_segment_fixed_size"]),
+            max(int(note["private_segment_fixed_size"]), int(note.get("uses_dynamic_stack") == "true")),
+            int(note["vgpr_spill_count"]), int(note["sgpr_spill_count"]), int(remark["Occupancy [waves/SIMD]"]),
+            sizes[symbol]]))
+
+
+def findings(row, arguments):
+    for column, what, limit in [("vgpr_spills", "spilled VGPRs", 0), ("sgpr_spills", "spilled SGPRs", 0),
+                                ("scratch", "bytes of scratch", 0), ("lds", "bytes of LDS", arguments.lds)]:
+        if row[column] > limit:
+            yield f"{row['kernel']}, {row['target']}: {row[column]} {what}; the limit is {limit}"
+    if row["occupancy"] < arguments.waves:
+        yield (f"{row['kernel']}, {row['target']}: an occupancy of {row['occupancy']} waves per SIMD; "
+               f"the floor is {arguments.waves}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--clang", required=True, help="a clang++ that knows HIP, with the llvm tools beside it")
+    parser.add_argument("--target", required=True, help="such as gfx90a")
+    parser.add_argument("--output", required=True, type=pathlib.Path, metavar="OUTPUT.csv")
+    parser.add_argument("--waves", type=int, default=2, help="the least waves per SIMD (default %(default)s)")
+    parser.add_argument("--lds", type=int, default=65536, help="the most bytes of LDS a block (default %(default)s)")
+    parser.add_argument("sources", nargs="+", type=pathlib.Path)
+    own, options = sys.argv[1:], []
+    if "--" in own:
+        own, options = own[:own.index("--")], own[own.index("--") + 1:]
+    arguments = parser.parse_args(own, argparse.Namespace(options=options))
+
+    arguments.output.unlink(missing_ok=True)
+    table = [row for source in arguments.sources for row in rows(arguments, source)]
+    arguments.output.parent.mkdir(parents=True, exist_ok=True)
+    with arguments.output.open("w", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(table)
+
+    found = [finding for row in table for finding in findings(row, arguments)]
+    print(f"{arguments.target}: {len(table)} kernels, {len(found)} findings: {arguments.output}")
+    sys.exit("\n".join(found) if found else 0)
+
+
+if __name__ == "__main__":
+    main()

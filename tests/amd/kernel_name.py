@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+"""A kernel's name as a person would write it: Plan<Conv<filter(3, 3).pad(1)>, Bias>, ImplicitGemm<Gemm<64, 64, 8>, float>."""
+import re
+
+
+def split(text):
+    """The parts of `text` between commas that stand in no bracket, up to a bracket that closes what is open before it."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth += {"<": 1, "(": 1, "{": 1, ">": -1, ")": -1, "}": -1}.get(letter, 0)
+        if depth < 0:
+            break
+        if letter == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.strip() for part in parts]
+
+
+def written_filter(members):
+    """fk::filter(...) from the members of a Filter<2>, in their order; zeros at the end of a pair are left out there."""
+    pairs = re.findall(r"PerMode<2>\{([-\d, ]*)\}", members)
+    if len(pairs) != 5:
+        return f"Filter{{{members}}}"
+    size, before, after, step, spread = [(*map(int, re.findall(r"-?\d+", pair)), 0, 0)[:2] for pair in pairs]
+
+    def setter(name, values, neutral):
+        if set(values) == {neutral}:
+            return ""
+        return f".{name}({values[0] if len(set(values)) == 1 else ', '.join(map(str, values))})"
+
+    groups = int(members.rpartition(",")[2])
+    return (f"filter({size[0]}, {size[1]})" + setter("pad", before if before == after else before + after, 0) +
+            setter("stride", step, 1) + setter("dilation", spread, 1) + setter("groups", (groups,), 1))
+
+
+def shortened(name):
+    """A demangled name without `void`, namespaces, casts and parameters; of the library's kernel, its plan and mainloop."""
+    name = re.sub(r"\(fusekit::Axis\)0\b", "channel", name)
+    name = re.sub(r"\(fusekit::Axis\)1\b", "pixel", name)
+    name = re.sub(r"\((?:\w+::)+\w+(?:<\d+>)?\)(?=[-\w{])", "", name)
+    name = re.sub(r"\b(?:[a-z]\w*::)+", "", name)
+    name = re.sub(r"Filter<2>\{((?:[^{}]|\{[^{}]*\})*)\}", lambda found: written_filter(found[1]), name)
+    name = name.replace("Dynamic{}", "dynamic").replace("Fused<", "Plan<")
+    called, _, arguments = re.sub(r"^void ", "", name).partition("<")
+    if not arguments or "(" in called:
+        return called.partition("(")[0]
+    arguments = split(arguments)
+    if called == "fused" and len(arguments) == 2:
+        plan, mainloop = arguments
+        return f"{plan}, {mainloop.replace(f'<{plan}, ', '<')}"
+    return f"{called}<{', '.join(arguments)}>"

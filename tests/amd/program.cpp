@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// Runs one plan where there is a GPU, and ends by saying so where there is none.
+#include <cstdio>
+#include <fusekit/hip.hpp>
+namespace fk = fusekit;
+
+int main() {
+    if (fk::hip::device_count() == 0) {
+        try {
+            fk::hip::Device device;
+        } catch (fk::Error const& error) {
+            std::printf("no device: %s\n", error.what());
+            return 0;
+        }
+        std::puts("no device is counted, but one can be had");
+        return 1;
+    }
+    fk::hip::Device device;
+    auto x = fk::random<float>(device, fk::nchw(2, 16, 14, 14));
+    auto w = fk::random<float>(device, fk::kcrs(32, 16, 3, 3));
+    auto b = fk::random<float>(device, fk::channels(32));
+    auto layer = fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>, fk::Bias, fk::Activation<fk::Relu>>::bind(
+        {.weights = w}, {.bias = b}, {});
+    auto y = layer(device, x);
+    device.synchronize();
+    std::printf("%s: y is %s\n", device.name().c_str(), to_string(y.layout().shape).c_str());
+}

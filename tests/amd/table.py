@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Joins the tables that check_kernels.py wrote into one: FOLDER/kernels.csv, and FOLDER/kernels.txt for people. Fails if an
+activation of the library stands in none of them.
+
+usage: table.py FOLDER ACTIVATION_HEADER TABLE.csv...
+"""
+import csv
+import pathlib
+import re
+import sys
+
+
+def main():
+    folder, activation_header, *tables = map(pathlib.Path, sys.argv[1:])
+    if missing := [str(table) for table in tables if not table.exists()]:
+        sys.exit(f"not there: {', '.join(missing)}")
+    rows = []
+    for table in tables:
+        with table.open(newline="") as file:
+            header, *lines = csv.reader(file)
+            rows += lines
+    rows.sort(key=lambda row: row[:2])
+
+    with (folder / "kernels.csv").open("w", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([header, *rows])
+
+    # The kernel, which is the longest, stands last.
+    lines = [row[1:] + row[:1] for row in [header, *rows]]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(header) - 1)]
+    with (folder / "kernels.txt").open("w") as file:
+        for line in lines:
+            cells = [line[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:]))]
+            file.write("  ".join([*cells, line[-1]]) + "\n")
+    modes = set(re.findall(r"^struct (\w+) \{$", activation_header.read_text(), re.MULTILINE)) - {"Activation"}
+    compiled = {mode for row in rows for mode in re.findall(r"Activation<(\w+)>", row[0])}
+    if not modes or modes - compiled:
+        sys.exit(f"no kernel of any plan has the activation {', '.join(sorted(modes - compiled))}")
+    print(f"{len(rows)} kernels: {folder / 'kernels.csv'}, {folder / 'kernels.txt'}")
+
+
+if __name__ == "__main__":
+    main()
