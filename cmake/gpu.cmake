@@ -7,6 +7,11 @@
 # is compiled through a file that includes it, so that the same .cpp can be a host source of another target. Without
 # FUSEKIT_GPU nothing is added. The target `fusekit_gpu` builds all targets that have such sources.
 #
+#     fusekit_gpu_sanitizers(target argument...)
+#
+# adds a test, labelled compute_sanitizer, for each tool of NVIDIA's compute-sanitizer that runs `target` with the arguments
+# under it. Like all GPU tests, `target` returns 4 to say that it skips.
+#
 # The architectures are CMAKE_CUDA_ARCHITECTURES or CMAKE_HIP_ARCHITECTURES; by default those of this machine's GPUs.
 set(FUSEKIT_GPU "" CACHE STRING "Compile the programs for GPUs too: nvidia (nvcc), amd (a C++ compiler that knows HIP), or empty")
 set_property(CACHE FUSEKIT_GPU PROPERTY STRINGS "" nvidia amd)
@@ -38,4 +43,22 @@ function(fusekit_gpu_sources target)
   target_sources(${target} PRIVATE ${wrappers})
   add_dependencies(fusekit_gpu ${target})
   fusekit_gpu_compile(${target} ${wrappers})
+endfunction()
+
+function(fusekit_gpu_sanitizers target)
+  if(NOT FUSEKIT_GPU STREQUAL "nvidia")
+    return()
+  endif()
+  get_filename_component(beside_nvcc ${CMAKE_CUDA_COMPILER} DIRECTORY)
+  find_program(FUSEKIT_COMPUTE_SANITIZER compute-sanitizer HINTS ${beside_nvcc})
+  foreach(tool memcheck racecheck initcheck synccheck)
+    set(command ${FUSEKIT_COMPUTE_SANITIZER} --tool ${tool} --error-exitcode 9 --require-cuda-init no
+                $<TARGET_FILE:${target}> ${ARGN})
+    if(NOT FUSEKIT_COMPUTE_SANITIZER)
+      set(command ${CMAKE_COMMAND} -E echo "skipped: no compute-sanitizer on this machine")
+    endif()
+    add_test(NAME ${target}_${tool} COMMAND ${command})
+    set_tests_properties(${target}_${tool} PROPERTIES LABELS compute_sanitizer RUN_SERIAL ON TIMEOUT 1200
+      SKIP_RETURN_CODE 4 SKIP_REGULAR_EXPRESSION "skipped: no;Device not supported")
+  endforeach()
 endfunction()

@@ -51,6 +51,49 @@ install() {
     fi
 }
 
+# install_known PACKAGE=NAME...: as install, but leaves out what this machine's apt does not know, and all where there is
+# no apt: the tests that need it skip.
+install_known() {
+    local missing=() entry
+    command -v apt-get >/dev/null || return 0
+    for entry in "$@"; do
+        present "${entry#*=}" || missing+=("$entry")
+    done
+    ((${#missing[@]})) || return 0
+    apt_get update
+    local known=()
+    for entry in "${missing[@]}"; do
+        if apt-cache show "${entry%%=*}" >/dev/null 2>&1; then
+            known+=("$entry")
+        else
+            echo "there is no package ${entry%%=*} here: tests that need it skip"
+        fi
+    done
+    ((${#known[@]} == 0)) || install "${known[@]}"
+}
+
+has_nvcc() { [[ -x /usr/local/cuda/bin/nvcc ]] || command -v nvcc >/dev/null; }
+
+has_nvidia_gpu() { nvidia-smi -L 2>/dev/null | grep -q '^GPU '; }
+
+# An AMD GPU, and a compiler for it where the rocm preset looks for one.
+has_amd_gpu() {
+    local bin
+    for bin in /opt/rocm/llvm/bin /usr/lib/llvm-19/bin; do
+        [[ -x $bin/clang++ ]] && "$bin/amdgpu-arch" 2>/dev/null | grep -q '^gfx' && return
+    done
+    return 1
+}
+
+# gpu_preset: prints the CMake preset for this machine's GPU; nothing where there is no GPU, or no compiler for it.
+gpu_preset() {
+    if has_amd_gpu; then
+        echo rocm
+    elif has_nvidia_gpu && has_nvcc; then
+        echo cuda
+    fi
+}
+
 has_catch2() {
     local prefix prefixes=${CMAKE_PREFIX_PATH:-}
     for prefix in ${prefixes//:/ } "$packages/usr" /usr/local /usr; do

@@ -13,10 +13,13 @@ import sys
 
 def main():
     folder, activation_header, *tables = map(pathlib.Path, sys.argv[1:])
-    if missing := [str(table) for table in tables if not table.exists()]:
-        sys.exit(f"not there: {', '.join(missing)}")
+    missing = [table.name for table in tables if not table.exists()]
+    if len(missing) == len(tables):
+        sys.exit("there are no tables")
     rows = []
     for table in tables:
+        if table.name in missing:
+            continue
         with table.open(newline="") as file:
             header, *lines = csv.reader(file)
             rows += lines
@@ -32,6 +35,8 @@ def main():
         for line in lines:
             cells = [line[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:]))]
             file.write("  ".join([*cells, line[-1]]) + "\n")
+    if missing:
+        sys.exit(f"not there: {', '.join(missing)}")
     modes = set(re.findall(r"^struct (\w+) \{$", activation_header.read_text(), re.MULTILINE)) - {"Activation"}
     compiled = {mode for row in rows for mode in re.findall(r"Activation<(\w+)>", row[0])}
     if not modes or modes - compiled:
