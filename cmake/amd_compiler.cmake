@@ -2,6 +2,33 @@
 # What a clang++ needs to be told to compile HIP for AMD targets.
 set(FUSEKIT_ROCM_PATH "" CACHE PATH "Where ROCm is installed, if the compiler does not find it; a distribution's is found")
 
+# fusekit_find_amd_compiler(CLANG OPTIONS LACKING TARGET...): a clang++ on this machine that compiles HIP programs for every
+# TARGET, and its options. Where there is none CLANG is empty, and LACKING says what is missing.
+function(fusekit_find_amd_compiler clang options lacking)
+  find_program(FUSEKIT_HIP_CLANGXX clang++ NO_DEFAULT_PATH DOC "A clang++ that knows HIP, with its tools beside it"
+    PATHS ${FUSEKIT_ROCM_PATH}/llvm/bin /opt/rocm/llvm/bin
+          /usr/lib/llvm-21/bin /usr/lib/llvm-20/bin /usr/lib/llvm-19/bin)
+  find_path(FUSEKIT_HIP_INCLUDE hip/hip_runtime.h PATHS ${FUSEKIT_ROCM_PATH}/include /opt/rocm/include)
+  set(found "")
+  if(NOT FUSEKIT_HIP_CLANGXX)
+    set(missing "clang++ that knows HIP (Debian: clang-19 lld-19 clang-tools-19 llvm-19)")
+  elseif(NOT FUSEKIT_HIP_INCLUDE)
+    set(missing "HIP runtime (Debian: libamdhip64-dev)")
+  else()
+    fusekit_amd_options(found ${FUSEKIT_HIP_CLANGXX} ${ARGN})
+    if(DEFINED found)
+      set(${clang} ${FUSEKIT_HIP_CLANGXX} PARENT_SCOPE)
+      set(${options} "${found}" PARENT_SCOPE)
+      set(${lacking} "" PARENT_SCOPE)
+      return()
+    endif()
+    set(missing "ROCm device libraries (Debian: rocm-device-libs)")
+  endif()
+  set(${clang} "" PARENT_SCOPE)
+  set(${options} "" PARENT_SCOPE)
+  set(${lacking} "${missing}" PARENT_SCOPE)
+endfunction()
+
 # fusekit_amd_options(RESULT CLANG TARGET...): the options with which CLANG compiles for every TARGET. Undefines RESULT
 # where there are none.
 function(fusekit_amd_options result clang)

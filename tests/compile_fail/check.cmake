@@ -1,7 +1,7 @@
-# cmake -DCOMPILER=... -DFAMILY=g++|clang -DSOURCE=... [-DLINES=... -DBYTES=...] -P check.cmake
+# cmake -DCOMPILER=... -DOPTIONS=... -DFAMILY=... -DSOURCE=... [-DLINES=... -DBYTES=...] -P check.cmake
 #
 # SOURCE compiles with -DCORRECTED and does not without; what the compiler then says holds the words of each leading
-# line "// expect: words" ("// expect g++: ..." and "// expect clang: ..." are for one compiler), in at most LINES
+# line "// expect: words" ("// expect g++: ..." and "// expect clang: ..." are for one family), in at most LINES
 # lines and BYTES bytes. Runs where `include` is, so that the message has the paths a user's would have.
 set(ENV{LC_ALL} C)
 get_filename_component(name ${SOURCE} NAME_WE)
@@ -9,7 +9,7 @@ get_filename_component(name ${SOURCE} NAME_WE)
 set(expected "")
 file(STRINGS ${SOURCE} head LIMIT_COUNT 8)
 foreach(line IN LISTS head)
-  if(line MATCHES "^// expect( g\\+\\+| clang)?: (.+)$")
+  if(line MATCHES "^// expect( g\\+\\+| clang| nvcc)?: (.+)$")
     set(words "${CMAKE_MATCH_2}")
     string(STRIP "${CMAKE_MATCH_1}" family)
     if(family STREQUAL "" OR family STREQUAL FAMILY)
@@ -21,7 +21,8 @@ if(NOT expected)
   message(FATAL_ERROR "${name}: expects no words")
 endif()
 
-set(compile ${COMPILER} -std=c++20 -fsyntax-only -Iinclude ${SOURCE})
+separate_arguments(OPTIONS UNIX_COMMAND "${OPTIONS}")
+set(compile ${COMPILER} -std=c++20 ${OPTIONS} -Iinclude ${SOURCE})
 execute_process(COMMAND ${compile} -DCORRECTED RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
 if(NOT code EQUAL 0)
   message(FATAL_ERROR "${name}: the corrected twin must compile, but does not:\n${output}")
