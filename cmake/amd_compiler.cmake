@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 # What a clang++ needs to be told to compile HIP for AMD targets.
-set(FUSEKIT_ROCM_PATH "" CACHE PATH "Where ROCm is installed, if the compiler does not find it; a distribution's is found")
+set(FUSEKIT_ROCM_PATH "" CACHE PATH "Where ROCm is installed, if the compiler does not find it by itself")
 
-# fusekit_find_amd_compiler(CLANG OPTIONS LACKING TARGET...): a clang++ on this machine that compiles HIP programs for every
-# TARGET, and its options. Where there is none CLANG is empty, and LACKING says what is missing.
+# fusekit_find_amd_compiler(CLANG OPTIONS LACKING TARGET...): a clang++ on this machine that compiles HIP programs for
+# every TARGET, and its options. Where there is none CLANG is empty, and LACKING says what is missing.
 function(fusekit_find_amd_compiler clang options lacking)
   find_program(FUSEKIT_HIP_CLANGXX clang++ NO_DEFAULT_PATH DOC "A clang++ that knows HIP, with its tools beside it"
     PATHS ${FUSEKIT_ROCM_PATH}/llvm/bin /opt/rocm/llvm/bin
@@ -55,7 +55,8 @@ endfunction()
 # fusekit_amd_compiles(RESULT CLANG TARGETS OPTION...): whether CLANG finds all that it needs for TARGETS.
 function(fusekit_amd_compiles result clang targets)
   list(TRANSFORM targets PREPEND --offload-arch=)
-  execute_process(COMMAND ${clang} -xhip ${targets} ${ARGN} --cuda-device-only -c "-###" ${CMAKE_CURRENT_FUNCTION_LIST_FILE}
+  execute_process(COMMAND ${clang} -xhip ${targets} ${ARGN} --cuda-device-only -c "-###"
+                          ${CMAKE_CURRENT_FUNCTION_LIST_FILE}
                   RESULT_VARIABLE status OUTPUT_QUIET ERROR_QUIET)
   if(status EQUAL 0)
     set(${result} TRUE PARENT_SCOPE)
@@ -64,9 +65,9 @@ function(fusekit_amd_compiles result clang targets)
   endif()
 endfunction()
 
-# fusekit_amd_device_libraries(FOLDER CLANG TARGET...): fills FOLDER with links to the distribution's device libraries, and
-# with the library of each TARGET that is newer than they are. That library is one constant: the target's number, in
-# decimal, its three parts weighing 1000, 100 and 1.
+# fusekit_amd_device_libraries(FOLDER CLANG TARGET...): fills FOLDER with links to the distribution's device
+# libraries, and with the library of each TARGET that is newer than they are. That library is one constant: the
+# target's number, in decimal, its three parts weighing 1000, 100 and 1.
 function(fusekit_amd_device_libraries folder clang)
   file(GLOB libraries /usr/lib/*/amdgcn/bitcode/*.bc /usr/lib/amdgcn/bitcode/*.bc)
   file(MAKE_DIRECTORY ${folder})
@@ -87,7 +88,8 @@ function(fusekit_amd_device_libraries folder clang)
     endif()
     file(WRITE ${library}.ll
       "@__oclc_ISA_version = linkonce_odr protected local_unnamed_addr addrspace(4) constant i32 ${number}, align 4\n")
-    execute_process(COMMAND ${clang} --target=amdgcn-amd-amdhsa -nogpulib -x ir -emit-llvm -c -o ${library}.bc ${library}.ll
+    execute_process(COMMAND ${clang} --target=amdgcn-amd-amdhsa -nogpulib -x ir -emit-llvm -c ${library}.ll
+                            -o ${library}.bc
                     ERROR_VARIABLE errors RESULT_VARIABLE status)
     if(NOT status EQUAL 0)
       message(STATUS "no device library for ${target}: ${errors}")

@@ -3,17 +3,17 @@
 #
 #     fusekit_gpu_sources(target file.cpp...)
 #
-# compiles the files for the GPU and adds them to `target`, with the options and the runtime library that they need. Each
-# is compiled through a file that includes it, so that the same .cpp can be a host source of another target. Without
-# FUSEKIT_GPU nothing is added. The target `fusekit_gpu` builds all targets that have such sources.
+# compiles the files for the GPU and adds them to `target`, with the options and the runtime library that they need.
+# Each is compiled through a file that includes it, so that the same .cpp can be a host source of another target.
+# Without FUSEKIT_GPU nothing is added. The target `fusekit_gpu` builds all targets that have such sources.
 #
 #     fusekit_gpu_sanitizers(target argument...)
 #
-# adds a test, labelled compute_sanitizer, for each tool of NVIDIA's compute-sanitizer that runs `target` with the arguments
-# under it. Like all GPU tests, `target` returns 4 to say that it skips.
+# adds a test, labelled compute_sanitizer, for each tool of NVIDIA's compute-sanitizer that runs `target` with the
+# arguments under it. Like all GPU tests, `target` returns 4 to say that it skips.
 #
 # The architectures are CMAKE_CUDA_ARCHITECTURES or CMAKE_HIP_ARCHITECTURES; by default those of this machine's GPUs.
-set(FUSEKIT_GPU "" CACHE STRING "Compile the programs for GPUs too: nvidia (nvcc), amd (a C++ compiler that knows HIP), or empty")
+set(FUSEKIT_GPU "" CACHE STRING "Compile programs for GPUs too: nvidia (nvcc), amd (a C++ compiler that knows HIP)")
 set_property(CACHE FUSEKIT_GPU PROPERTY STRINGS "" nvidia amd)
 
 if(FUSEKIT_GPU STREQUAL "nvidia")
@@ -35,7 +35,10 @@ function(fusekit_gpu_sources target)
   set(wrappers "")
   foreach(source IN LISTS ARGN)
     get_filename_component(source ${source} ABSOLUTE)
-    file(RELATIVE_PATH wrapper ${PROJECT_SOURCE_DIR} ${source})
+    file(RELATIVE_PATH wrapper ${PROJECT_BINARY_DIR} ${source})
+    if(wrapper MATCHES "^\\.\\./")
+      file(RELATIVE_PATH wrapper ${PROJECT_SOURCE_DIR} ${source})
+    endif()
     set(wrapper ${CMAKE_CURRENT_BINARY_DIR}/gpu/${target}/${wrapper}${fusekit_gpu_suffix})
     file(CONFIGURE OUTPUT ${wrapper} CONTENT "#include \"${source}\"\n" @ONLY)
     list(APPEND wrappers ${wrapper})

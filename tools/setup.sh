@@ -51,8 +51,8 @@ install() {
     fi
 }
 
-# install_known PACKAGE=NAME...: as install, but leaves out what this machine's apt does not know, and all where there is
-# no apt: the tests that need it skip.
+# install_known PACKAGE=NAME...: as install, but leaves out what this machine's apt does not know, and all where there
+# is no apt: the tests that need it skip.
 install_known() {
     local missing=() entry
     command -v apt-get >/dev/null || return 0

@@ -3,8 +3,8 @@
 """Compiles HIP sources for one AMD target, without a GPU, and judges each kernel by its code object.
 
 Writes OUTPUT.csv, one line a kernel, and fails if a kernel spills registers, has scratch memory, or exceeds a limit.
-What the compiler notes in the object is the source for registers, local memory (LDS), scratch and spills; its remarks say
-how many waves fit on a SIMD, and the symbols how large the code is.
+What the compiler notes in the object is the source for registers, local memory (LDS), scratch and spills; its remarks
+say how many waves fit on a SIMD, and the symbols how large the code is.
 """
 import argparse
 import csv
@@ -17,7 +17,8 @@ import tempfile
 
 from kernel_name import shortened
 
-COLUMNS = ["kernel", "target", "vgpr", "agpr", "sgpr", "lds", "scratch", "vgpr_spills", "sgpr_spills", "occupancy", "code"]
+COLUMNS = ["kernel", "target", "vgpr", "agpr", "sgpr", "lds", "scratch", "vgpr_spills", "sgpr_spills", "occupancy",
+           "code"]
 
 
 def run(*command):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""A kernel's name as a person would write it: Plan<Conv<filter(3, 3).pad(1)>, Bias>, ImplicitGemm<Gemm<64, 64, 8>, float>."""
+"""A kernel's name as a person would write it: Plan<Conv<filter(3, 3)>, Bias>, ImplicitGemm<Gemm<64, 64, 8>, float>."""
 import re
 
 
 def split(text):
-    """The parts of `text` between commas that stand in no bracket, up to a bracket that closes what is open before it."""
+    """The parts of `text` between commas that stand in no bracket, up to a bracket that is not opened in it."""
     parts, depth = [""], 0
     for letter in text:
         depth += {"<": 1, "(": 1, "{": 1, ">": -1, ")": -1, "}": -1}.get(letter, 0)
@@ -18,7 +18,7 @@ def split(text):
 
 
 def written_filter(members):
-    """fk::filter(...) from the members of a Filter<2>, in their order; zeros at the end of a pair are left out there."""
+    """filter(...) from the members of a Filter<2>, in their order; zeros at the end of a pair are left out there."""
     pairs = re.findall(r"PerMode<2>\{([-\d, ]*)\}", members)
     if len(pairs) != 5:
         return f"Filter{{{members}}}"
@@ -35,7 +35,7 @@ def written_filter(members):
 
 
 def shortened(name):
-    """A demangled name without `void`, namespaces, casts and parameters; of the library's kernel, its plan and mainloop."""
+    """A demangled name without namespaces, casts and parameters; of the library's kernel, its plan and mainloop."""
     name = re.sub(r"\(fusekit::Axis\)0\b", "channel", name)
     name = re.sub(r"\(fusekit::Axis\)1\b", "pixel", name)
     name = re.sub(r"\((?:\w+::)+\w+(?:<\d+>)?\)(?=[-\w{])", "", name)

@@ -4,8 +4,8 @@
 #include "fusekit/hip.hpp"
 
 /// The plans whose kernels are compiled for AMD GPUs, in the letters that tests name them by. Each element type is a
-/// translation unit of its own: float has every form, the others those with the most in their epilogues. Every activation
-/// occurs at least once.
+/// translation unit of its own: float has every form, the others those with the most in their epilogues. Every
+/// activation occurs at least once.
 namespace amd {
 
 namespace fk = fusekit;

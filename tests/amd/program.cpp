@@ -19,8 +19,8 @@ int main() {
     auto x = fk::random<float>(device, fk::nchw(2, 16, 14, 14));
     auto w = fk::random<float>(device, fk::kcrs(32, 16, 3, 3));
     auto b = fk::random<float>(device, fk::channels(32));
-    auto layer = fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>, fk::Bias, fk::Activation<fk::Relu>>::bind(
-        {.weights = w}, {.bias = b}, {});
+    auto layer = fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>, fk::Bias, fk::Activation<fk::Relu>>::bind({.weights = w},
+                                                                                                       {.bias = b}, {});
     auto y = layer(device, x);
     device.synchronize();
     std::printf("%s: y is %s\n", device.name().c_str(), to_string(y.layout().shape).c_str());

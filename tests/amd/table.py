@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Joins the tables that check_kernels.py wrote into one: FOLDER/kernels.csv, and FOLDER/kernels.txt for people. Fails if an
-activation of the library stands in none of them.
+"""Joins the tables that check_kernels.py wrote into one: FOLDER/kernels.csv, and FOLDER/kernels.txt for people. Fails
+if an activation of the library stands in none of them.
 
 usage: table.py FOLDER ACTIVATION_HEADER TABLE.csv...
 """

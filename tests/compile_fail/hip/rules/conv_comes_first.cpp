@@ -6,7 +6,8 @@ namespace fk = fusekit;
 
 using Conv = fk::Conv<fk::filter(3, 3).pad(1)>;
 
-void run(fk::TensorView<float const> x, fk::TensorView<float> y, fk::TensorView<float const> w, fk::TensorView<float const, 1> b) {
+void run(fk::TensorView<float const> x, fk::TensorView<float> y, fk::TensorView<float const> w,
+         fk::TensorView<float const, 1> b) {
     fk::hip::Device device;
 #ifdef CORRECTED
     using Layer = fk::Plan<Conv, fk::Bias>;
