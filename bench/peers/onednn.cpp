@@ -7,8 +7,6 @@
 // them (KRSC with NHWC, KCRS with NCHW): packing them, at every call, is inside its time.
 #include <dnnl.hpp>
 
-#include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -19,6 +17,7 @@
 #include "layers.hpp"
 #include "support/ceilings.hpp"
 #include "support/chains.hpp"
+#include "support/difference.hpp"
 #include "support/layer_choice.hpp"
 #include "support/machine.hpp"
 #include "support/options.hpp"
@@ -118,14 +117,8 @@ Row measure(Device& device, ConvLayer const& layer, int batch, bool channels_las
         return to_host(io.y(0));
     };
     auto const a = result(run_ours), b = result(run_theirs);
-    float largest = 0, difference = 0;
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        float const d = std::fabs(a[i] - b[i]);
-        difference = d <= difference ? difference : d;  // a NaN stays
-        largest = std::max(largest, b[i]);
-    }
     auto const medians = interleaved_medians({run_ours, run_theirs}, sampling);
-    return {medians[0], medians[1], difference / largest, theirs.implementation};
+    return {medians[0], medians[1], largest_difference(a, b), theirs.implementation};
 }
 
 struct Options {

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+//
+// How do convolutions on an NVIDIA GPU stand beside cuDNN? The 13 convolution + bias + ReLU layers in float without
+// TF32, NCHW and NHWC, in one run, timed the same way. For each layer cuDNN is the fastest of its fused algorithms and
+// engines, with as much workspace as they like.
+#include <fusekit/hip.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "layers.hpp"
+#include "peers/cudnn_fused.hpp"
+#include "support/chains.hpp"
+#include "support/difference.hpp"
+#include "support/graph_timing.hpp"
+#include "support/hip_ceilings.hpp"
+#include "support/hip_machine.hpp"
+#include "support/layer_choice.hpp"
+#include "support/machine.hpp"
+#include "support/options.hpp"
+#include "support/records.hpp"
+
+namespace {
+
+using namespace bench;
+using Device = fk::hip::Device;
+using Tensor = fk::Tensor<float, Device>;
+
+/// No more than this, of the largest value: what TF32 leaves is several times it, Winograd in float a tenth.
+constexpr double most_difference = 1e-4;
+
+struct Options {
+    int index = 0, batch = 64, repeats = 9, engines = 16, seconds = 3;
+    std::string layers = "conv", layout = "all", output = "bench-output";
+};
+
+struct Row {
+    double ours = 0, theirs = 0;  ///< seconds
+    double difference = 0;        ///< largest between the two results, over the largest result
+    std::string way;              ///< cuDNN's; empty where it has none
+    int tried = 0;
+    double ratio() const { return theirs / ours; }
+};
+
+struct Workspace {
+    static constexpr std::size_t bytes = std::size_t{1} << 30;
+    void* data = nullptr;
+    Workspace() { require(hipMalloc(&data, bytes), "hipMalloc"); }
+    Workspace(Workspace const&) = delete;
+    Workspace& operator=(Workspace const&) = delete;
+    ~Workspace() { static_cast<void>(hipFree(data)); }
+};
+
+template <fk::Filter<2> Filter>
+Row measure(Device& device, cudnnHandle_t handle, Workspace const& workspace, ConvLayer const& layer,
+            bool channels_last, Options const& options) {
+    Extents const input{options.batch, layer.c, layer.h, layer.w, channels_last};
+    Extents const output{options.batch, layer.k, layer.p(), layer.q(), channels_last};
+    Rotation<float, Device> io(device, activations(input), activations(output), gpu_rotated_bytes(device.index()));
+    auto const weights = fk::random<float>(device, activations({layer.k, layer.c, layer.r, layer.s, channels_last}), 2);
+    auto const bias = fk::random<float>(device, fk::channels(layer.k), 3);
+    auto const plan =
+        fk::Plan<fk::Conv<Filter>, fk::Bias, fk::Activation<fk::Relu>>::bind({.weights = weights}, {.bias = bias}, {});
+
+    Subject const ours = [&](std::int64_t call) { plan(device, io.x(call), io.y(call)); };
+    auto const subject = [&](CudnnWay const& way) -> Subject {
+        return [&io, &workspace, way](std::int64_t call) {
+            bench::require(way.run(io.x(call).data(), io.y(call).data(), workspace.data), way.name.c_str());
+        };
+    };
+    auto const result = [&](Subject const& run) {
+        io.poison_output(0);
+        run(0);
+        return to_host(io.y(0));
+    };
+    std::vector<float> const expected = result(ours);
+
+    Row row;
+    CudnnWay best;
+    double fastest = 0;
+    auto const try_all = [&](std::vector<CudnnWay> const& ways) {
+        for (CudnnWay const& way : ways) {
+            if (way.workspace_bytes > Workspace::bytes) continue;
+            ++row.tried;
+            try {
+                Subject const run = subject(way);
+                run(0);  // loads its kernels, which a capture cannot
+                double const seconds = graph_medians(device.stream(), {run}, io.size(), 3)[0];
+                if (best.run && seconds >= fastest) continue;
+                double const difference = largest_difference(result(run), expected);
+                if (!(difference <= most_difference)) {
+                    std::printf("  %s differs by %.1e: not taken\n", way.name.c_str(), difference);
+                    continue;
+                }
+                best = way;
+                fastest = seconds;
+                row.difference = difference;
+            } catch (std::exception const&) {  // an algorithm that does not take this problem after all
+                device.synchronize();
+                static_cast<void>(hipGetLastError());
+            }
+        }
+    };
+    CudnnProblem const problem{handle, layer, options.batch, channels_last, weights.data(), bias.data()};
+    try_all(cudnn_fused_algorithms(problem));
+    try {
+        try_all(cudnn_fused_engines(problem, options.engines, options.seconds));
+    } catch (std::exception const& error) {
+        std::printf("  no engines: %s\n", error.what());
+    }
+    if (!best.run) try_all(cudnn_unfused_algorithms(problem));
+    if (!best.run) return row;
+    row.way = best.name;
+    auto const medians = graph_medians(device.stream(), {ours, subject(best)}, io.size(), options.repeats);
+    row.ours = medians[0];
+    row.theirs = medians[1];
+    return row;
+}
+
+/// All layers in one layout: table, geometric mean and the bar.
+void run_layout(Device& device, cudnnHandle_t handle, std::vector<ConvLayer> const& layers, Options const& options,
+                bool channels_last, Ceilings const& ceilings, Records& records) {
+    Workspace const workspace;
+    std::printf("\n%s\n%-24s %9s %8s %9s %8s %8s %6s %11s  %s\n", channels_last ? "NHWC" : "NCHW", "layer", "cuDNN us",
+                "TFLOP/s", "ours us", "TFLOP/s", "of peak", "ratio", "difference", "cuDNN's way (of how many)");
+    std::vector<double> ratios;
+    for (ConvLayer const& layer : layers) {
+        Row row;
+        try {
+            row = layer.r == 1
+                      ? measure<fk::filter(1, 1)>(device, handle, workspace, layer, channels_last, options)
+                      : measure<fk::filter(3, 3).pad(1)>(device, handle, workspace, layer, channels_last, options);
+        } catch (std::exception const& error) {
+            std::printf("%-24s FAILED: %s\n", layer.name().c_str(), error.what());
+            continue;
+        }
+        if (row.way.empty()) {
+            std::printf("%-24s cuDNN has no way (of %d)\n", layer.name().c_str(), row.tried);
+            continue;
+        }
+        double const work = layer.flops(options.batch) * 1e-12;
+        std::printf("%-24s %9.1f %8.1f %9.1f %8.1f %7.0f%% %6.2f %11.1e  %s (%d)\n", layer.name().c_str(),
+                    row.theirs * 1e6, work / row.theirs, row.ours * 1e6, work / row.ours,
+                    1e5 * work / row.ours / ceilings.gflops, row.ratio(), row.difference, row.way.c_str(), row.tried);
+        std::fflush(stdout);
+        records.add({{"layout", channels_last ? "nhwc" : "nchw"},
+                     {"layer", layer.name()},
+                     {"batch", std::to_string(options.batch)},
+                     {"cudnn_us", text("%.2f", row.theirs * 1e6)},
+                     {"cudnn_tflops", text("%.2f", work / row.theirs)},
+                     {"fusekit_us", text("%.2f", row.ours * 1e6)},
+                     {"fusekit_tflops", text("%.2f", work / row.ours)},
+                     {"throughput_ratio", text("%.4f", row.ratio())},
+                     {"difference", text("%.2e", row.difference)},
+                     {"cudnn_way", row.way},
+                     {"cudnn_ways_tried", std::to_string(row.tried)}});
+        ratios.push_back(row.ratio());
+    }
+    if (ratios.empty()) return;
+    double const mean = geometric_mean(ratios);
+    std::printf("geometric mean of our throughput over cuDNN's, %zu layers: %.3f; the bar is 0.9: %s\n", ratios.size(),
+                mean, mean >= 0.9 ? "PASS" : "FALLS SHORT");
+}
+
+int run(int argc, char** argv) {
+    Options options;
+    CommandLine const command_line =
+        CommandLine("peer_cudnn", "fused convolution layers in float beside cuDNN's without TF32, in one run")
+            .integer("--index", options.index, 0, 1023, "which GPU")
+            .integer("--batch", options.batch, 1, 4096, "images in a batch")
+            .text("--layers", "LIST", options.layers, "'conv', names or parts of names, separated by commas")
+            .choice("--layout", options.layout, {"nchw", "nhwc", "all"}, "memory order of the activations")
+            .integer("--repeats", options.repeats, 1, 1000, "samples of each time, of which the median is reported")
+            .integer("--engines", options.engines, 0, 64, "of cuDNN's backend interface, tried a layer, at most")
+            .integer("--seconds", options.seconds, 0, 600, "a layer, after which no new engine is built")
+            .text("--output", "DIR", options.output, "where cudnn.csv and cudnn.json go");
+    if (!command_line.parse(argc, argv)) return 0;
+    auto const layers = choose_layers(options.layers).conv;
+    if (layers.empty()) throw UsageError("--layers: '" + options.layers + "' names no convolution");
+
+    setenv("NVIDIA_TF32_OVERRIDE", "0", 1);  // NVIDIA's libraries then never round to TF32
+    Device device(options.index);
+    bench::require(hipSetDevice(options.index), "hipSetDevice");
+    cudnnHandle_t handle;
+    bench::require(cudnnCreate(&handle), "cudnnCreate");
+    bench::require(cudnnSetStream(handle, device.stream()), "cudnnSetStream");
+    Machine const machine = gpu_machine(device);
+    Ceilings const ceilings = measure_ceilings(device.stream(), device.processors());
+    std::size_t const version = cudnnGetVersion();
+    std::string const cudnn = text("%zu.%zu.%zu", version / 10000, version / 100 % 100, version % 100);
+    std::printf(
+        "%s, driver %s, %s; cuDNN %s; batch %d, float\n"
+        "calls captured into graphs, in turn, buffers rotated past the caches, the median of %d samples; measured peak "
+        "%.1f TFLOP/s\n"
+        "results may differ by %.0e of the largest value\n",
+        machine.device.c_str(), machine.driver.c_str(), machine.compiler.c_str(), cudnn.c_str(), options.batch,
+        options.repeats, 1e-3 * ceilings.gflops, most_difference);
+    Records records({{"cudnn", cudnn},
+                     {"peak_gflops", text("%.1f", ceilings.gflops)},
+                     {"machine", machine.device},
+                     {"driver", machine.driver},
+                     {"compiler", machine.compiler},
+                     {"date", today()},
+                     {"command", command_text(argc, argv)}});
+    for (bool const channels_last : {false, true})
+        if (options.layout == "all" || (options.layout == "nhwc") == channels_last)
+            run_layout(device, handle, layers, options, channels_last, ceilings, records);
+    std::printf("\n");
+    records.write(options.output, "cudnn");
+    cudnnDestroy(handle);
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    return run_program("peer_cudnn", [&] { return run(argc, argv); });
+}

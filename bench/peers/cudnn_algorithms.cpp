@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+#include <cstdio>
+#include <memory>
+#include <stdexcept>
+
+#include "peers/cudnn_fused.hpp"
+
+namespace bench {
+
+std::string cudnn_words(cudnnStatus_t status) { return cudnnGetErrorString(status); }
+
+void require(cudnnStatus_t status, char const* call) {
+    if (status != CUDNN_STATUS_SUCCESS) throw std::runtime_error(std::string(call) + ": " + cudnn_words(status));
+}
+
+namespace {
+
+/// The descriptors of a problem, destroyed with the last way that uses them.
+struct Descriptors {
+    cudnnTensorDescriptor_t x = nullptr, y = nullptr, bias = nullptr;
+    cudnnFilterDescriptor_t weights = nullptr;
+    cudnnConvolutionDescriptor_t convolution = nullptr;
+    cudnnActivationDescriptor_t relu = nullptr;
+
+    explicit Descriptors(CudnnProblem const& problem) {
+        ConvLayer const& l = problem.layer;
+        auto const format = problem.channels_last ? CUDNN_TENSOR_NHWC : CUDNN_TENSOR_NCHW;
+        require(cudnnCreateTensorDescriptor(&x), "cudnnCreateTensorDescriptor");
+        require(cudnnCreateTensorDescriptor(&y), "cudnnCreateTensorDescriptor");
+        require(cudnnCreateTensorDescriptor(&bias), "cudnnCreateTensorDescriptor");
+        require(cudnnCreateFilterDescriptor(&weights), "cudnnCreateFilterDescriptor");
+        require(cudnnCreateConvolutionDescriptor(&convolution), "cudnnCreateConvolutionDescriptor");
+        require(cudnnCreateActivationDescriptor(&relu), "cudnnCreateActivationDescriptor");
+        require(cudnnSetTensor4dDescriptor(x, format, CUDNN_DATA_FLOAT, problem.batch, l.c, l.h, l.w), "x");
+        require(cudnnSetTensor4dDescriptor(y, format, CUDNN_DATA_FLOAT, problem.batch, l.k, l.p(), l.q()), "y");
+        require(cudnnSetTensor4dDescriptor(bias, format, CUDNN_DATA_FLOAT, 1, l.k, 1, 1), "bias");
+        require(cudnnSetFilter4dDescriptor(weights, CUDNN_DATA_FLOAT, format, l.k, l.c, l.r, l.s), "weights");
+        require(cudnnSetConvolution2dDescriptor(convolution, l.pad, l.pad, l.stride, l.stride, 1, 1,
+                                                CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT),
+                "cudnnSetConvolution2dDescriptor");
+        require(cudnnSetConvolutionMathType(convolution, CUDNN_FMA_MATH), "cudnnSetConvolutionMathType");
+        require(cudnnSetActivationDescriptor(relu, CUDNN_ACTIVATION_RELU, CUDNN_NOT_PROPAGATE_NAN, 0.0),
+                "cudnnSetActivationDescriptor");
+    }
+    Descriptors(Descriptors const&) = delete;
+    Descriptors& operator=(Descriptors const&) = delete;
+    ~Descriptors() {
+        cudnnDestroyTensorDescriptor(x);
+        cudnnDestroyTensorDescriptor(y);
+        cudnnDestroyTensorDescriptor(bias);
+        cudnnDestroyFilterDescriptor(weights);
+        cudnnDestroyConvolutionDescriptor(convolution);
+        cudnnDestroyActivationDescriptor(relu);
+    }
+};
+
+struct Algorithm {
+    cudnnConvolutionFwdAlgo_t algorithm;
+    char const* name;
+};
+
+constexpr Algorithm algorithms[] = {
+    {CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM, "implicit GEMM"},
+    {CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM, "implicit GEMM, precomputed indices"},
+    {CUDNN_CONVOLUTION_FWD_ALGO_GEMM, "GEMM"},
+    {CUDNN_CONVOLUTION_FWD_ALGO_DIRECT, "direct"},
+    {CUDNN_CONVOLUTION_FWD_ALGO_FFT, "FFT"},
+    {CUDNN_CONVOLUTION_FWD_ALGO_FFT_TILING, "FFT in tiles"},
+    {CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD, "Winograd"},
+    {CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD_NONFUSED, "Winograd in several kernels"},
+};
+
+/// `way(descriptors, algorithm, workspace bytes)` for each algorithm.
+template <class Way>
+std::vector<CudnnWay> each_algorithm(CudnnProblem const& problem, char const* kind, Way const& way) {
+    auto const descriptors = std::make_shared<Descriptors const>(problem);
+    std::vector<CudnnWay> ways;
+    for (Algorithm const& each : algorithms) {
+        std::size_t bytes = 0;
+        if (cudnnGetConvolutionForwardWorkspaceSize(problem.handle, descriptors->x, descriptors->weights,
+                                                    descriptors->convolution, descriptors->y, each.algorithm,
+                                                    &bytes) == CUDNN_STATUS_SUCCESS)
+            ways.push_back({std::string(kind) + each.name, bytes, way(descriptors, each.algorithm, bytes)});
+    }
+    return ways;
+}
+
+constexpr float one = 1, zero = 0;
+
+}  // namespace
+
+std::vector<CudnnWay> cudnn_fused_algorithms(CudnnProblem const& problem) {
+    return each_algorithm(problem, "", [&](auto const& d, cudnnConvolutionFwdAlgo_t algorithm, std::size_t bytes) {
+        return [d, problem, algorithm, bytes](void const* x, void* y, void* workspace) {
+            return cudnnConvolutionBiasActivationForward(problem.handle, &one, d->x, x, d->weights, problem.weights,
+                                                         d->convolution, algorithm, workspace, bytes, &zero, d->y, y,
+                                                         d->bias, problem.bias, d->relu, d->y, y);
+        };
+    });
+}
+
+std::vector<CudnnWay> cudnn_unfused_algorithms(CudnnProblem const& problem) {
+    return each_algorithm(
+        problem, "NOT FUSED: ", [&](auto const& d, cudnnConvolutionFwdAlgo_t algorithm, std::size_t bytes) {
+            return [d, problem, algorithm, bytes](void const* x, void* y, void* workspace) {
+                cudnnStatus_t status =
+                    cudnnConvolutionForward(problem.handle, &one, d->x, x, d->weights, problem.weights, d->convolution,
+                                            algorithm, workspace, bytes, &zero, d->y, y);
+                if (status == CUDNN_STATUS_SUCCESS)
+                    status = cudnnAddTensor(problem.handle, &one, d->bias, problem.bias, &one, d->y, y);
+                if (status == CUDNN_STATUS_SUCCESS)
+                    status = cudnnActivationForward(problem.handle, d->relu, &one, d->y, y, &zero, d->y, y);
+                return status;
+            };
+        });
+}
+
+}  // namespace bench

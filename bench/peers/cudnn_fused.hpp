@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cudnn.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "layers.hpp"
+
+namespace bench {
+
+/// cuDNN's words for a status.
+std::string cudnn_words(cudnnStatus_t status);
+
+/// Throws std::runtime_error where `call` did not succeed.
+void require(cudnnStatus_t status, char const* call);
+
+/// One way in which cuDNN computes y = relu(convolution(x, w) + b).
+struct CudnnWay {
+    std::string name;
+    std::size_t workspace_bytes;
+    std::function<cudnnStatus_t(void const* x, void* y, void* workspace)> run;
+};
+
+/// What a way is made for.
+struct CudnnProblem {
+    cudnnHandle_t handle;
+    ConvLayer layer;
+    int batch;
+    bool channels_last;
+    void const *weights, *bias;
+};
+
+/// cudnnConvolutionBiasActivationForward with each algorithm that has a workspace size for the problem, math in FMA.
+std::vector<CudnnWay> cudnn_fused_algorithms(CudnnProblem const& problem);
+
+/// Engines that cuDNN's heuristics propose for the graph of the three operations, without tensor cores: at most
+/// `most`, and no new one after `seconds`, because some are compiled at run time.
+std::vector<CudnnWay> cudnn_fused_engines(CudnnProblem const& problem, int most, double seconds);
+
+/// Three kernels, with each algorithm: for a layer that nothing fuses.
+std::vector<CudnnWay> cudnn_unfused_algorithms(CudnnProblem const& problem);
+
+}  // namespace bench

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT
+# The peers of the HIP backend.
+
+# cuDNN 9, in CUDNN_ROOT or where Python's package nvidia-cudnn keeps it. Its headers are not ours to warn about.
+if(FUSEKIT_GPU STREQUAL "nvidia")
+  set(CUDNN_ROOT "" CACHE PATH "Folder with cuDNN's include and lib")
+  if(NOT CUDNN_ROOT)
+    execute_process(COMMAND python3 -c "import nvidia.cudnn; print(list(nvidia.cudnn.__path__)[0])"
+                    OUTPUT_VARIABLE cudnn_package OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  endif()
+  find_path(CUDNN_INCLUDE_DIR cudnn.h HINTS ${CUDNN_ROOT} ${cudnn_package} PATH_SUFFIXES include)
+  find_library(CUDNN_LIBRARY NAMES libcudnn.so.9 cudnn HINTS ${CUDNN_ROOT} ${cudnn_package} PATH_SUFFIXES lib lib64)
+  if(CUDNN_INCLUDE_DIR AND CUDNN_LIBRARY)
+    add_executable(peer_cudnn peers/cudnn_algorithms.cpp peers/cudnn_engines.cpp)
+    target_compile_options(peer_cudnn PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wall>)
+    target_include_directories(peer_cudnn SYSTEM PRIVATE ${CUDNN_INCLUDE_DIR}
+                                                         ${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES})
+    fusekit_gpu_sources(peer_cudnn peers/cudnn.cpp)
+    # cuDNN loads parts of itself and cuBLAS, which Python keeps in folders beside it; only DT_RPATH holds for those.
+    get_filename_component(folder ${CUDNN_LIBRARY} DIRECTORY)
+    file(GLOB beside ${folder}/../../*/lib)
+    list(JOIN beside ":" beside)
+    target_link_libraries(peer_cudnn PRIVATE bench_gpu ${CUDNN_LIBRARY})
+    target_link_options(peer_cudnn PRIVATE -Wl,--disable-new-dtags,-rpath,${folder}:${beside})
+  else()
+    message(STATUS "cuDNN is not here (set CUDNN_ROOT): no peer_cudnn")
+  endif()
+endif()
+
+# Loaded by inductor.py.
+add_library(inductor_plans SHARED)
+target_link_libraries(inductor_plans PRIVATE fusekit::fusekit)
+target_compile_options(inductor_plans PRIVATE -O3)
+fusekit_gpu_sources(inductor_plans peers/inductor_plans.cpp)

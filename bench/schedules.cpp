@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+//
+// Which schedule is best for which layer? Times each of the lists below on MIOpen's layers, next to the library's own
+// choice: what backend/hip/tuning.hpp is written from.
+#include <fusekit/hip.hpp>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "layers.hpp"
+#include "support/chains.hpp"
+#include "support/difference.hpp"
+#include "support/graph_timing.hpp"
+#include "support/hip_machine.hpp"
+#include "support/layer_choice.hpp"
+#include "support/machine.hpp"
+#include "support/options.hpp"
+#include "support/records.hpp"
+
+namespace {
+
+using namespace bench;
+using fk::hip::Gemm;
+using fk::hip::Stream;
+
+template <class... Schedules>
+struct List {};
+
+using Element = float;
+using Gemms = List<Gemm<128, 128, 8, 2>, Gemm<128, 128, 16, 2>, Gemm<64, 64, 8, 6>, Gemm<64, 64, 16, 6>,
+                   Gemm<128, 64, 8, 4>, Gemm<128, 64, 16, 4>, Gemm<64, 128, 8, 4>, Gemm<256, 64, 8, 2>>;
+using Streams = List<Stream<256, 16, 1, 8>, Stream<256, 16, 2, 8>, Stream<256, 16, 4, 4>, Stream<256, 16, 8, 2>,
+                     Stream<128, 16, 4, 8>, Stream<512, 16, 4, 2>, Stream<256, 16, 4, 8>>;
+
+struct Options {
+    int index = 0, batch = 64, repeats = 5;
+    std::string layers = "conv", layout = "all", output = "bench-output";
+};
+
+template <int M, int N, int K, int Blocks>
+std::string label(Gemm<M, N, K, Blocks>) {
+    return text("%dx%dx%d/%d", M, N, K, Blocks);
+}
+template <int Threads, int Bytes, int Unroll, int Blocks>
+std::string label(Stream<Threads, Bytes, Unroll, Blocks>) {
+    return text("%d:%d:%d/%d", Threads, Bytes, Unroll, Blocks);
+}
+
+/// One layer's seconds: the library's choice, then each schedule's.
+template <class... Schedules, class Bound>
+std::vector<double> measure(List<Schedules...>, fk::hip::Device& device, Bound const& layer, Extents const& input,
+                            Extents const& output, int repeats) {
+    Rotation<Element, fk::hip::Device> io(device, activations(input), activations(output),
+                                          gpu_rotated_bytes(device.index()));
+    std::vector<Subject> const subjects{[&](std::int64_t call) { layer(device, io.x(call), io.y(call)); },
+                                        [&](std::int64_t call) {
+                                            auto scheduled = device.with<Schedules>();
+                                            layer(scheduled, io.x(call), io.y(call));
+                                        }...};
+    std::vector<Element> expected;
+    for (Subject const& subject : subjects) {
+        io.poison_output(0);
+        subject(0);
+        auto const result = to_host(io.y(0));
+        if (expected.empty()) expected = result;
+        if (!(largest_difference(result, expected) <= 1e-2)) throw std::runtime_error("schedules disagree");
+    }
+    return graph_medians(device.stream(), subjects, io.size(), repeats);
+}
+
+/// A header for a list; rows are printed under it.
+template <class... Schedules>
+std::vector<std::string> print_header(List<Schedules...>, char const* what) {
+    std::vector<std::string> const labels{label(Schedules{})...};
+    std::printf("\n%s, microseconds\n%-28s %10s", what, "layer", "own choice");
+    for (auto const& each : labels) std::printf(" %11s", each.c_str());
+    std::printf("  own is\n");
+    return labels;
+}
+
+void print_row(Records& records, std::string const& layer, char const* layout, std::vector<std::string> const& labels,
+               std::vector<double> const& seconds, std::string const& own) {
+    std::size_t best = 1;
+    for (std::size_t i = 2; i < seconds.size(); ++i)
+        if (seconds[i] < seconds[best]) best = i;
+    std::printf("%-23s %-4s %10.2f", layer.c_str(), layout, seconds[0] * 1e6);
+    for (std::size_t i = 1; i < seconds.size(); ++i) {
+        std::printf(" %10.2f%s", seconds[i] * 1e6, i == best ? "*" : " ");
+        records.add({{"layer", layer},
+                     {"layout", layout},
+                     {"schedule", labels[i - 1]},
+                     {"us", text("%.3f", seconds[i] * 1e6)},
+                     {"own_us", text("%.3f", seconds[0] * 1e6)},
+                     {"own", own}});
+    }
+    std::printf("  %s\n", own.c_str());
+    std::fflush(stdout);
+}
+
+template <fk::Filter<2> Filter>
+std::vector<double> measure_conv(fk::hip::Device& device, ConvLayer const& l, bool last, Options const& options) {
+    auto const weights = fk::random<Element>(device, activations({l.k, l.c, l.r, l.s, last}), 2);
+    auto const bias = fk::random<Element>(device, fk::channels(l.k), 3);
+    auto const layer =
+        fk::Plan<fk::Conv<Filter>, fk::Bias, fk::Activation<fk::Relu>>::bind({.weights = weights}, {.bias = bias}, {});
+    return measure(Gemms{}, device, layer, {options.batch, l.c, l.h, l.w, last},
+                   {options.batch, l.k, l.p(), l.q(), last}, options.repeats);
+}
+
+std::vector<double> measure_norm(fk::hip::Device& device, NormLayer const& l, bool last, Options const& options) {
+    auto const parameter = fk::random<float>(device, fk::channels(l.c), 2);
+    fk::Tensor<float, fk::hip::Device, 1> variance(device, fk::channels(l.c));
+    variance.copy_from(std::vector<float>(static_cast<std::size_t>(l.c), 1.0f).data());
+    auto const layer = fk::Plan<fk::BatchNormInference<fk::Spatial>, fk::Activation<fk::Relu>>::bind(
+        {.mean = parameter, .variance = variance, .scale = parameter, .shift = parameter}, {});
+    Extents const shape{options.batch, l.c, l.h, l.w, last};
+    return measure(Streams{}, device, layer, shape, shape, options.repeats);
+}
+
+/// What the library's table picks for a layer.
+std::string own_gemm(fk::hip::Device const& device, ConvLayer const& l, int batch) {
+    std::string own;
+    fk::hip::with_fastest(fk::hip::GemmTable{}, std::int64_t{batch} * l.p() * l.q(), l.k, 1, device.processors(),
+                          [&](auto schedule) { own = label(schedule); });
+    return own;
+}
+
+int run(int argc, char** argv) {
+    Options options;
+    CommandLine const command_line =
+        CommandLine("schedules", "times of schedules, a layer each")
+            .integer("--index", options.index, 0, 1023, "which GPU")
+            .integer("--batch", options.batch, 1, 4096, "images in a batch")
+            .text("--layers", "LIST", options.layers,
+                  "'conv', 'norm', 'all', names or parts of names, with commas between")
+            .choice("--layout", options.layout, {"nchw", "nhwc", "all"}, "memory order of the activations")
+            .integer("--repeats", options.repeats, 1, 1000, "samples of each time, of which the median is reported")
+            .text("--output", "DIR", options.output, "where schedules.csv and schedules.json go");
+    if (!command_line.parse(argc, argv)) return 0;
+    LayerChoice const chosen = choose_layers(options.layers);
+
+    fk::hip::Device device(options.index);
+    bench::require(hipSetDevice(options.index), "hipSetDevice");
+    Machine const machine = gpu_machine(device);
+    std::printf("%s, driver %s, %s; batch %d, %s\n", machine.device.c_str(), machine.driver.c_str(),
+                machine.compiler.c_str(), options.batch, name(fk::data_type<Element>));
+    Records records({{"batch", std::to_string(options.batch)},
+                     {"dtype", name(fk::data_type<Element>)},
+                     {"machine", machine.device},
+                     {"driver", machine.driver},
+                     {"compiler", machine.compiler},
+                     {"date", today()},
+                     {"command", command_text(argc, argv)}});
+    auto const each_layout = [&](auto const& body) {
+        for (bool const last : {false, true})
+            if (options.layout == "all" || (options.layout == "nhwc") == last) body(last, last ? "nhwc" : "nchw");
+    };
+    if (!chosen.conv.empty()) {
+        auto const labels = print_header(Gemms{}, "Convolution + bias + ReLU: TileM x TileN x TileK / blocks");
+        each_layout([&](bool last, char const* layout) {
+            for (ConvLayer const& l : chosen.conv)
+                print_row(records, l.name(), layout, labels,
+                          l.r == 1 ? measure_conv<fk::filter(1, 1)>(device, l, last, options)
+                                   : measure_conv<fk::filter(3, 3).pad(1)>(device, l, last, options),
+                          own_gemm(device, l, options.batch));
+        });
+    }
+    if (!chosen.norm.empty()) {
+        auto const labels = print_header(Streams{}, "Batch norm (spatial) + ReLU: threads : bytes : unroll / blocks");
+        each_layout([&](bool last, char const* layout) {
+            for (NormLayer const& l : chosen.norm)
+                print_row(records, l.name(), layout, labels, measure_norm(device, l, last, options),
+                          label(fk::hip::DefaultStream{}));
+        });
+    }
+    std::printf("\n");
+    records.write(options.output, "schedules");
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    return run_program("schedules", [&] { return run(argc, argv); });
+}
