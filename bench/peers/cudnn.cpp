@@ -97,7 +97,8 @@ Row measure(Device& device, cudnnHandle_t handle, Workspace const& workspace, Co
                 best = way;
                 fastest = seconds;
                 row.difference = difference;
-            } catch (std::exception const&) {  // an algorithm that does not take this problem after all
+            } catch (std::exception const& error) {  // it does not take this problem after all, or no capture
+                std::fprintf(stderr, "  %s: %s\n", layer.name().c_str(), error.what());
                 device.synchronize();
                 static_cast<void>(hipGetLastError());
             }

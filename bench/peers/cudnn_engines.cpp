@@ -2,6 +2,7 @@
 //
 // The convolution, the addition of the bias and the ReLU as one operation graph of cuDNN's backend interface.
 #include <algorithm>
+#include <cstdio>
 #include <initializer_list>
 #include <memory>
 #include <stdexcept>
@@ -197,15 +198,17 @@ std::vector<CudnnWay> cudnn_fused_engines(CudnnProblem const& problem, int most,
         std::vector<Descriptor> configurations;
         try {
             configurations = proposals(graph, mode, 64);
-        } catch (std::runtime_error const&) {
-            continue;  // no proposal
+        } catch (std::runtime_error const& error) {
+            std::fprintf(stderr, "  no proposal: %s\n", error.what());
+            continue;
         }
         for (Descriptor const& configuration : configurations) {
             if (static_cast<int>(ways.size()) >= most || seconds_now() - begin > seconds) return ways;
             try {
                 if (auto const engine = float_engine(configuration); engine >= 0)
                     ways.push_back(way_of(problem, configuration, engine));
-            } catch (std::runtime_error const&) {  // an engine that does not take this problem after all
+            } catch (std::runtime_error const& error) {  // it does not take this problem after all
+                std::fprintf(stderr, "  an engine: %s\n", error.what());
             }
         }
     }

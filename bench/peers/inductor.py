@@ -203,8 +203,8 @@ def main():
     facts = {"machine": torch.cuda.get_device_name(options.index), "torch": torch.__version__,
              "cuda": torch.version.cuda, "date": datetime.date.today().isoformat(),
              "command": " ".join([pathlib.Path(sys.argv[0]).name, *sys.argv[1:]])}
-    print(f"{facts['machine']}, PyTorch {facts['torch']}, CUDA {facts['cuda']}; batch norm (spatial) + ReLU, inference, "
-          f"batch {options.batch}\ncalls captured into graphs, in turn, the median of {options.repeats} samples")
+    print(f"{facts['machine']}, PyTorch {facts['torch']}, CUDA {facts['cuda']}; batch norm (spatial) + ReLU, "
+          f"inference, batch {options.batch}\ncalls captured into graphs, in turn, the median of {options.repeats} samples")
     rows, right = [], True
     for dtype, name in ((torch.float32, "float"), (torch.float16, "half")):
         for layout in ("nchw", "nhwc"):

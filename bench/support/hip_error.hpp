@@ -6,6 +6,8 @@
 
 #include "fusekit/backend/hip/platform.hpp"
 
+namespace fusekit::hip {}
+
 namespace bench {
 
 using namespace fusekit::hip;  // where HIP's names are on a platform that has none of its own
