@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#include "support/hip_on_cpu/grid.hpp"
+
+#include <link.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstring>
+#include <list>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "support/hip_on_cpu/block.hpp"
+
+namespace hip_on_cpu {
+
+namespace {
+
+/// The calling thread's copy of all that the program declares thread_local; __shared__ memory is part of it.
+struct ThreadLocals {
+    void* first = nullptr;
+    std::size_t bytes = 0;
+
+    static ThreadLocals own() {
+        ThreadLocals found;
+        dl_iterate_phdr(
+            [](dl_phdr_info* module, std::size_t, void* out) {
+                for (int i = 0; i < module->dlpi_phnum; ++i)
+                    if (module->dlpi_phdr[i].p_type == PT_TLS)
+                        *static_cast<ThreadLocals*>(out) = {module->dlpi_tls_data, module->dlpi_phdr[i].p_memsz};
+                return 1;  // the first module is the program
+            },
+            &found);
+        return found;
+    }
+};
+
+struct Job {
+    dim3 grid, block;
+    std::function<void()> const& body;
+    unsigned long started = 0, finished = 0;
+};
+
+/// The threads that run blocks. They do nothing else, so that all of their thread-local memory may be poisoned.
+class Workers {
+public:
+    Workers() {
+        unsigned const count = std::clamp(std::thread::hardware_concurrency(), 1u, 4u);
+        for (unsigned i = 0; i < count; ++i) threads.emplace_back([this] { work(); });
+    }
+    Workers(Workers const&) = delete;
+    Workers& operator=(Workers const&) = delete;
+    ~Workers() {
+        {
+            std::lock_guard const lock(mutex);
+            closing = true;
+        }
+        wake.notify_all();
+        for (std::thread& thread : threads) thread.join();
+    }
+
+    void run(Job& job) {
+        std::unique_lock lock(mutex);
+        jobs.push_back(&job);
+        wake.notify_all();
+        done.wait(lock, [&] { return job.finished == job.grid.count(); });
+    }
+
+private:
+    std::mutex mutex;
+    std::condition_variable wake, done;
+    bool closing = false;
+    std::list<Job*> jobs;  // with blocks that no thread has started
+    std::vector<std::thread> threads;
+
+    void work() {
+        ThreadLocals const locals = ThreadLocals::own();
+        Block block;
+        std::unique_lock lock(mutex);
+        for (;;) {
+            wake.wait(lock, [&] { return closing || !jobs.empty(); });
+            if (closing) return;
+            Job& job = *jobs.front();
+            block.index = job.grid.at(job.started++);
+            block.size = job.block, block.grid = job.grid;
+            if (job.started == job.grid.count()) jobs.pop_front();
+            lock.unlock();
+            if (locals.bytes) std::memset(locals.first, 0xff, locals.bytes);
+            block.run(job.body);
+            lock.lock();
+            if (++job.finished == job.grid.count()) done.notify_all();
+        }
+    }
+};
+
+}  // namespace
+
+void run_grid(dim3 grid, dim3 block, std::function<void()> const& body) {
+    static Workers workers;
+    Job job{grid, block, body};
+    workers.run(job);
+}
+
+}  // namespace hip_on_cpu

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+#include "support/hip_on_cpu/stream.hpp"
+
+#include <chrono>
+#include <utility>
+
+#include "support/hip_on_cpu/call.hpp"
+#include "support/hip_on_cpu/grid.hpp"
+
+using namespace hip_on_cpu;
+
+struct hipEvent {
+    std::chrono::steady_clock::time_point time{};
+    bool recorded = false;
+};
+
+struct hipGraphExec {
+    std::vector<std::function<void()>> work;
+};
+
+namespace {
+
+/// What the calling thread is capturing; one stream at a time is enough for tests.
+thread_local hipStream_t capturing = nullptr;
+
+/// A stream may be used where its device is the current one.
+bool usable(hipStream_t stream) { return !stream || stream->device == current_device(); }
+
+}  // namespace
+
+hipError_t hip_on_cpu::submit(hipStream_t stream, std::function<void()> work) {
+    if (!usable(stream)) return hipErrorInvalidHandle;
+    if (stream && stream->capture) stream->capture->work.push_back(std::move(work));
+    else if (!stream && capturing) return refuse_in_capture();
+    else work();
+    return hipSuccess;
+}
+
+hipError_t hip_on_cpu::refuse_in_capture() {
+    if (!capturing) return hipSuccess;
+    capturing->capture->valid = false;
+    return hipErrorStreamCaptureUnsupported;
+}
+
+hipError_t hip_on_cpu::launch(std::function<void()> kernel, dim3 grid, dim3 block, std::size_t shared_bytes,
+                              hipStream_t stream) {
+    if (hipError_t const early = enter("hipLaunchKernel"); early != hipSuccess) return leave(early);
+    bool const fits = grid.count() > 0 && grid.x < 1u << 31 && grid.y < 1u << 16 && grid.z < 1u << 16 &&
+                      block.count() > 0 && block.count() <= most_threads && block.z <= 64;
+    if (!fits || shared_bytes != 0) return leave(hipErrorInvalidConfiguration);
+    return leave(submit(stream, [=, kernel = std::move(kernel)] { run_grid(grid, block, kernel); }));
+}
+
+hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned) {
+    HIP_ON_CPU_ENTER();
+    *stream = new hipStream{current_device()};
+    ++objects;
+    return hipSuccess;
+}
+hipError_t hipStreamCreate(hipStream_t* stream) { return hipStreamCreateWithFlags(stream, hipStreamDefault); }
+hipError_t hipStreamDestroy(hipStream_t stream) {
+    if (!stream) return leave(hipErrorInvalidHandle);
+    hipError_t const error = enter(__func__);
+    delete stream;  // of a broken device too
+    --objects;
+    return leave(error);
+}
+hipError_t hipStreamSynchronize(hipStream_t) {
+    HIP_ON_CPU_ENTER();
+    return leave(refuse_in_capture());
+}
+hipError_t hipStreamQuery(hipStream_t) {
+    HIP_ON_CPU_ENTER();
+    return leave(refuse_in_capture());
+}
+hipError_t hipStreamWaitEvent(hipStream_t, hipEvent_t, unsigned) {
+    HIP_ON_CPU_ENTER();
+    return hipSuccess;
+}
+hipError_t hipDeviceSynchronize() {
+    HIP_ON_CPU_ENTER();
+    return leave(refuse_in_capture());
+}
+
+hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned) {
+    HIP_ON_CPU_ENTER();
+    *event = new hipEvent;
+    ++objects;
+    return hipSuccess;
+}
+hipError_t hipEventCreate(hipEvent_t* event) { return hipEventCreateWithFlags(event, hipEventDefault); }
+hipError_t hipEventDestroy(hipEvent_t event) {
+    HIP_ON_CPU_ENTER();
+    delete event;
+    --objects;
+    return hipSuccess;
+}
+hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream) {
+    HIP_ON_CPU_ENTER();
+    return leave(submit(stream, [event] {
+        event->time = std::chrono::steady_clock::now();
+        event->recorded = true;
+    }));
+}
+hipError_t hipEventSynchronize(hipEvent_t) {
+    HIP_ON_CPU_ENTER();
+    return leave(refuse_in_capture());
+}
+hipError_t hipEventQuery(hipEvent_t) {
+    HIP_ON_CPU_ENTER();
+    return leave(refuse_in_capture());
+}
+hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t start, hipEvent_t stop) {
+    HIP_ON_CPU_ENTER();
+    if (!start->recorded || !stop->recorded) return leave(hipErrorInvalidHandle);
+    *milliseconds = std::chrono::duration<float, std::milli>(stop->time - start->time).count();
+    return hipSuccess;
+}
+
+hipError_t hipStreamBeginCapture(hipStream_t stream, hipStreamCaptureMode) {
+    HIP_ON_CPU_ENTER();
+    if (!stream || stream->capture || capturing) return leave(hipErrorStreamCaptureUnsupported);
+    stream->capture = new hipGraph;
+    ++objects;
+    capturing = stream;
+    return hipSuccess;
+}
+hipError_t hipStreamEndCapture(hipStream_t stream, hipGraph_t* graph) {
+    HIP_ON_CPU_ENTER();
+    *graph = nullptr;
+    if (!stream || !stream->capture) return leave(hipErrorInvalidValue);
+    hipGraph_t const captured = std::exchange(stream->capture, nullptr);
+    capturing = nullptr;
+    if (captured->valid) *graph = captured;
+    else delete captured, --objects;
+    return leave(*graph ? hipSuccess : hipErrorStreamCaptureInvalidated);
+}
+hipError_t hipStreamIsCapturing(hipStream_t stream, hipStreamCaptureStatus* status) {
+    HIP_ON_CPU_ENTER();
+    if (!stream || !stream->capture) *status = hipStreamCaptureStatusNone;
+    else *status = stream->capture->valid ? hipStreamCaptureStatusActive : hipStreamCaptureStatusInvalidated;
+    return hipSuccess;
+}
+
+hipError_t hipGraphGetNodes(hipGraph_t graph, hipGraphNode_t* nodes, std::size_t* count) {
+    HIP_ON_CPU_ENTER();
+    if (nodes) return leave(hipErrorNotSupported);
+    *count = graph->work.size();
+    return hipSuccess;
+}
+hipError_t hipGraphInstantiate(hipGraphExec_t* exec, hipGraph_t graph, hipGraphNode_t*, char*, std::size_t) {
+    HIP_ON_CPU_ENTER();
+    *exec = new hipGraphExec{graph->work};
+    ++objects;
+    return hipSuccess;
+}
+hipError_t hipGraphLaunch(hipGraphExec_t exec, hipStream_t stream) {
+    HIP_ON_CPU_ENTER();
+    return leave(submit(stream, [work = exec->work] {
+        for (auto const& step : work) step();
+    }));
+}
+hipError_t hipGraphExecDestroy(hipGraphExec_t exec) {
+    HIP_ON_CPU_ENTER();
+    delete exec;
+    --objects;
+    return hipSuccess;
+}
+hipError_t hipGraphDestroy(hipGraph_t graph) {
+    HIP_ON_CPU_ENTER();
+    delete graph;
+    --objects;
+    return hipSuccess;
+}
