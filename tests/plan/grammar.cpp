@@ -8,16 +8,11 @@ using namespace test;
 
 namespace {
 
-std::vector<grammar::Verdict> all_verdicts() {
-    std::vector<grammar::Verdict> all;
-    for (auto const* part : {&grammar::shard<0>(), &grammar::shard<1>(), &grammar::shard<2>(), &grammar::shard<3>()})
-        all.insert(all.end(), part->begin(), part->end());
-    return all;
-}
-
-static_assert(grammar::allowed("C") && grammar::allowed("CBNA") && grammar::allowed("RSRS") && grammar::allowed("BRNA"));
+static_assert(grammar::allowed("C") && grammar::allowed("CBNA") && grammar::allowed("RSRS") &&
+              grammar::allowed("BRNA"));
 static_assert(!grammar::allowed("") && !grammar::allowed("BC") && !grammar::allowed("CC") && !grammar::allowed("AB"));
-static_assert(!grammar::allowed("AN") && !grammar::allowed("NB") && !grammar::allowed("BRB") && !grammar::allowed("ASA"));
+static_assert(!grammar::allowed("AN") && !grammar::allowed("NB") && !grammar::allowed("BRB") &&
+              !grammar::allowed("ASA"));
 static_assert(!fk::Fusable<>);
 
 }  // namespace
@@ -25,7 +20,7 @@ static_assert(!fk::Fusable<>);
 TEST_CASE("the library accepts and refuses every sequence of operators as the rules do") {
     std::set<std::string> seen;
     int accepted = 0;
-    for (auto const& verdict : all_verdicts()) {
+    for (auto const& verdict : grammar::all_verdicts<fk::host::Device, GRAMMAR_SHARDS>()) {
         INFO(verdict.word.view());
         bool const allowed = grammar::allowed(verdict.word.view());
         CHECK(verdict.fusable == allowed);
@@ -38,17 +33,10 @@ TEST_CASE("the library accepts and refuses every sequence of operators as the ru
 
 TEST_CASE("every plan of up to four operators computes what the oracle does") {
     fk::host::Device device(2);
-    int ran = 0;
-    for (auto const& verdict : all_verdicts()) {
-        if (!verdict.run) continue;
-        Case const about = grammar::case_of(verdict.word.view());
-        INFO("plan " << about.form << ": " << about.print());
-        Problem const problem(about);
-        oracle::Tensor const expected = problem.expected();
-        REQUIRE(unfit(expected) == "");
-        for (Bounded const& y : expected.at) REQUIRE(y.error == 0);  // so that results are compared bit for bit
-        CHECK(verdict.run(problem, expected, device) == "");
-        ++ran;
-    }
+    int const ran = grammar::run_all(grammar::all_verdicts<fk::host::Device, GRAMMAR_SHARDS>(), device,
+                                     [](std::string const& about, std::string const& wrong) {
+                                         INFO(about);
+                                         CHECK(wrong == "");
+                                     });
     CHECK(ran == 367);
 }

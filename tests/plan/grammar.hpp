@@ -74,45 +74,64 @@ inline Case case_of(std::string_view word) {
 }
 
 /// What the library says of a word, and how to run it where that and the rules say that it may be run.
+template <class Device>
 struct Verdict {
     Word word;
     bool fusable;
-    std::string (*run)(Problem const& problem, oracle::Tensor const& expected, fk::host::Device& device) = nullptr;
+    Run<Device> run = nullptr;
 };
 
 template <int Number>
-Verdict verdict() {
-    constexpr Word word(Number);
-    return [&]<std::size_t... I>(std::index_sequence<0, I...>) {
-        using First = Op<word.text[0]>;
-        Verdict v{word, fk::Fusable<First, Op<word.text[I]>...>};
-        if constexpr (allowed(word.view()) && fk::Fusable<First, Op<word.text[I]>...>) {
-            if constexpr (word.text[0] == 'C') v.run = run_conv<float, conv_geometry, Op<word.text[I]>...>;
-            else v.run = run_pointwise<float, First, Op<word.text[I]>...>;
-        }
-        return v;
-    }(std::make_index_sequence<word.length>{});
+inline constexpr Word word_of{Number};
+
+template <class Device, int Number, std::size_t... I>
+Verdict<Device> verdict(std::index_sequence<0, I...>) {
+    constexpr Word const& word = word_of<Number>;
+    using First = Op<word.text[0]>;
+    constexpr bool fusable = fk::Fusable<First, Op<word.text[I]>...>;
+    Verdict<Device> v{word, fusable};
+    if constexpr (fusable && allowed(word.view())) {
+        if constexpr (word.text[0] == 'C') v.run = run_conv<Device, float, conv_geometry, Op<word.text[I]>...>;
+        else v.run = run_pointwise<Device, float, First, Op<word.text[I]>...>;
+    }
+    return v;
+}
+template <class Device, int Number>
+Verdict<Device> verdict() {
+    return verdict<Device, Number>(std::make_index_sequence<word_of<Number>.length>{});
 }
 
-/// The words are shared out over translation units, so that none takes long or much memory to compile.
-inline constexpr int shards = 4;
+/// The words are dealt out over `Shards` translation units, so that none takes long or much memory to compile; each
+/// includes plan/grammar_shard.hpp.
+template <class Device, int Shard, int Shards>
+std::vector<Verdict<Device>> const& shard();
 
-template <int Shard>
-std::vector<Verdict> const& shard();
-template <>
-std::vector<Verdict> const& shard<0>();
-template <>
-std::vector<Verdict> const& shard<1>();
-template <>
-std::vector<Verdict> const& shard<2>();
-template <>
-std::vector<Verdict> const& shard<3>();
+template <class Device, int Shards>
+std::vector<Verdict<Device>> all_verdicts() {
+    std::vector<Verdict<Device>> all;
+    [&]<int... I>(std::integer_sequence<int, I...>) {
+        (all.insert(all.end(), shard<Device, I, Shards>().begin(), shard<Device, I, Shards>().end()), ...);
+    }(std::make_integer_sequence<int, Shards>{});
+    return all;
+}
 
-template <int Shard>
-std::vector<Verdict> make_shard() {
-    return []<int... I>(std::integer_sequence<int, I...>) {
-        return std::vector<Verdict>{verdict<I * shards + Shard>()...};
-    }(std::make_integer_sequence<int, (sequences - Shard + shards - 1) / shards>{});
+/// Runs every plan on the numbers of its case, bit for bit; returns how many there were. `check` is told what was run,
+/// and what was wrong with it.
+template <class Device, class F>
+int run_all(std::vector<Verdict<Device>> const& verdicts, Device& device, F check) {
+    int ran = 0;
+    for (Verdict<Device> const& verdict : verdicts) {
+        if (!verdict.run) continue;
+        Case const about = case_of(verdict.word.view());
+        Problem const problem(about);
+        oracle::Tensor const expected = problem.expected();
+        std::string wrong = unfit(expected);
+        for (Bounded const& y : expected.at)
+            if (y.error != 0) wrong = "the case is not exact";
+        check(about.print(), wrong + verdict.run(problem, expected, device));
+        ++ran;
+    }
+    return ran;
 }
 
 }  // namespace test::grammar

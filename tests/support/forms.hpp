@@ -3,56 +3,37 @@
 
 #include <vector>
 
+#include "support/random_case.hpp"
 #include "support/run_case.hpp"
 
 namespace test {
 
-/// Every plan that a case can name, for one element type; each type is a translation unit of its own.
-template <class T>
-std::vector<Form> const& forms();
+/// Every plan that a case can name, for one kind of device and one element type; each is a translation unit of its own,
+/// which includes support/make_forms.hpp.
+template <class Device, class T>
+std::vector<Form<Device>> const& forms();
 
-template <>
-std::vector<Form> const& forms<float>();
-template <>
-std::vector<Form> const& forms<fk::half>();
-template <>
-std::vector<Form> const& forms<fk::bfloat16>();
-
-namespace detail {
-
-using B = fk::Bias;
-using N = fk::BatchNormInference<fk::Spatial>;
-using M = fk::BatchNormInference<fk::PerActivation>;
-using R = fk::Residual;
-using S = fk::Scale;
-template <class Mode>
-using A = fk::Activation<Mode>;
-
-template <class T>
-std::vector<Form> make_forms() {
-    return {
-        {"C", "", run_conv<T, fk::dynamic>},
-        {"CB", "", run_conv<T, fk::dynamic, B>},
-        {"CA", "leakyrelu", run_conv<T, fk::dynamic, A<fk::LeakyRelu>>},
-        {"CN", "", run_conv<T, fk::dynamic, N>},
-        {"CM", "", run_conv<T, fk::dynamic, M>},
-        {"CBA", "relu", run_conv<T, fk::dynamic, B, A<fk::Relu>>},
-        {"CBA", "silu", run_conv<T, fk::dynamic, B, A<fk::Silu>>},
-        {"CNA", "clippedrelu", run_conv<T, fk::dynamic, N, A<fk::ClippedRelu>>},
-        {"CBN", "", run_conv<T, fk::dynamic, B, N>},
-        {"CBNA", "relu", run_conv<T, fk::dynamic, B, N, A<fk::Relu>>},
-        {"CBRA", "relu", run_conv<T, fk::dynamic, B, R, A<fk::Relu>>},
-        {"CSBAR", "abs", run_conv<T, fk::dynamic, S, B, A<fk::Abs>, R>},
-        {"N", "", run_pointwise<T, N>},
-        {"M", "", run_pointwise<T, M>},
-        {"A", "tanh", run_pointwise<T, A<fk::Tanh>>},
-        {"NA", "relu", run_pointwise<T, N, A<fk::Relu>>},
-        {"MA", "leakyrelu", run_pointwise<T, M, A<fk::LeakyRelu>>},
-        {"BA", "clamp", run_pointwise<T, B, A<fk::Clamp>>},
-        {"RBNAS", "gelu", run_pointwise<T, R, B, N, A<fk::Gelu>, S>},
-    };
+template <class Device>
+std::vector<Form<Device>> const& forms(fk::DataType type) {
+    if (type == fk::DataType::float32) return forms<Device, float>();
+    if (type == fk::DataType::float16) return forms<Device, fk::half>();
+    return forms<Device, fk::bfloat16>();
 }
 
-}  // namespace detail
+template <class Device>
+std::vector<FormName> names() {
+    std::vector<FormName> all;
+    for (Form<Device> const& form : forms<Device, float>()) all.push_back({form.letters, form.mode});
+    return all;
+}
+
+/// Runs a case's plan; what is wrong, or nothing.
+template <class Device>
+std::string run_form(Problem const& problem, oracle::Tensor const& expected, Device& device) {
+    Case const& about = problem.about;
+    for (Form<Device> const& form : forms<Device>(about.type))
+        if (form.letters == about.form && form.mode == about.mode) return form.run(problem, expected, device);
+    return "no plan of support/make_forms.hpp is " + about.form + " " + about.mode;
+}
 
 }  // namespace test

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "support/forms.hpp"
+#include "support/make_forms.hpp"
 
-template <>
-std::vector<test::Form> const& test::forms<float>() {
-    static auto const all = detail::make_forms<float>();
-    return all;
-}
+namespace fk = fusekit;
+
+template std::vector<test::Form<fk::host::Device>> const& test::forms<fk::host::Device, float>();

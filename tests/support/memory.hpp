@@ -42,14 +42,19 @@ public:
         for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = poison(i);
     }
 
+    /// All bytes, those that are no element's too.
+    std::vector<unsigned char>& raw() { return bytes; }
+
+    /// The elements, in these bytes or in a copy of them that begins at `copy`.
     template <class T>
-    fk::TensorView<T, Rank> view() {
-        return {reinterpret_cast<T*>(start()), layout};
+    fk::TensorView<T, Rank> view(void* copy = nullptr) {
+        auto* const from = copy ? static_cast<unsigned char*>(copy) : bytes.data();
+        return {reinterpret_cast<T*>(from + first()), layout};
     }
-    fk::AnyView<Rank> any() {
-        if (type == fk::DataType::float32) return view<float>();
-        if (type == fk::DataType::float16) return view<fk::half>();
-        return view<fk::bfloat16>();
+    fk::AnyView<Rank> any(void* copy = nullptr) {
+        if (type == fk::DataType::float32) return view<float>(copy);
+        if (type == fk::DataType::float16) return view<fk::half>(copy);
+        return view<fk::bfloat16>(copy);
     }
 
     std::uint32_t bits(std::int64_t offset) const {

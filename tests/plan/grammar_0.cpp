@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: MIT
-#include "plan/grammar.hpp"
-
-template <>
-std::vector<test::grammar::Verdict> const& test::grammar::shard<0>() {
-    static auto const all = make_shard<0>();
-    return all;
-}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "fusekit/fusekit.hpp"
+
+namespace test {
+
+namespace fk = fusekit;
+
+/// One tensor with a NaN, both infinities and large values through Plan<Activation<Mode>>, which must give in every
+/// place what apply gives there on the host. Returns how many places differ.
+template <class Mode, class Device>
+int wrong_places_of_activation(Device& device, typename Mode::Args const& args = {}) {
+    constexpr float infinity = std::numeric_limits<float>::infinity(), largest = std::numeric_limits<float>::max();
+    float const special[] = {
+        std::numeric_limits<float>::quiet_NaN(), infinity, -infinity, largest, -largest, 0, -0.0f, 100, -100};
+    auto x = fk::random<float>(device, fk::nchw(2, 3, 5, 7));
+    std::vector<float> in(static_cast<std::size_t>(x.size())), out(in.size());
+    x.copy_to(in.data());
+    for (std::size_t i = 0; i < 9; ++i) in[i * 11 + 3] = special[i];
+    x.copy_from(in.data());
+    fk::Plan<fk::Activation<Mode>>::bind(args)(device, x).copy_to(out.data());
+    int wrong = 0;
+    for (std::size_t i = 0; i < in.size(); ++i) {
+        float const want = Mode::apply(in[i], args), got = out[i];
+        float const ulp = std::isfinite(want) ? std::nextafter(std::fabs(want), infinity) - std::fabs(want) : 0;
+        bool const close = std::fabs(got - want) <= 4 * ulp;  // contraction may differ
+        wrong += !(std::isnan(want) ? std::isnan(got) : got == want || close);
+    }
+    return wrong + !std::isnan(out[3]);
+}
+
+/// The same for every mode.
+template <class Device>
+int wrong_places_of_activations(Device& device) {
+    return wrong_places_of_activation<fk::Passthru>(device) + wrong_places_of_activation<fk::Logistic>(device) +
+           wrong_places_of_activation<fk::Tanh>(device) + wrong_places_of_activation<fk::Relu>(device) +
+           wrong_places_of_activation<fk::SoftRelu>(device) + wrong_places_of_activation<fk::Abs>(device) +
+           wrong_places_of_activation<fk::Power>(device) + wrong_places_of_activation<fk::ClippedRelu>(device) +
+           wrong_places_of_activation<fk::LeakyRelu>(device) + wrong_places_of_activation<fk::Elu>(device) +
+           wrong_places_of_activation<fk::Clamp>(device) + wrong_places_of_activation<fk::Gelu>(device) +
+           wrong_places_of_activation<fk::GeluTanh>(device) + wrong_places_of_activation<fk::Silu>(device) +
+           wrong_places_of_activation<fk::Mish>(device) + wrong_places_of_activation<fk::HardSwish>(device) +
+           wrong_places_of_activation<fk::HardSigmoid>(device) + wrong_places_of_activation<fk::Softsign>(device);
+}
+
+}  // namespace test

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "support/forms.hpp"
+
+namespace test {
+
+namespace detail {
+
+using B = fk::Bias;
+using N = fk::BatchNormInference<fk::Spatial>;
+using M = fk::BatchNormInference<fk::PerActivation>;
+using R = fk::Residual;
+using S = fk::Scale;
+template <class Mode>
+using A = fk::Activation<Mode>;
+
+}  // namespace detail
+
+template <class Device, class T>
+std::vector<Form<Device>> const& forms() {
+    using namespace detail;
+    static std::vector<Form<Device>> const all = {
+        {"C", "", run_conv<Device, T, fk::dynamic>},
+        {"CB", "", run_conv<Device, T, fk::dynamic, B>},
+        {"CA", "leakyrelu", run_conv<Device, T, fk::dynamic, A<fk::LeakyRelu>>},
+        {"CN", "", run_conv<Device, T, fk::dynamic, N>},
+        {"CM", "", run_conv<Device, T, fk::dynamic, M>},
+        {"CBA", "relu", run_conv<Device, T, fk::dynamic, B, A<fk::Relu>>},
+        {"CBA", "silu", run_conv<Device, T, fk::dynamic, B, A<fk::Silu>>},
+        {"CNA", "clippedrelu", run_conv<Device, T, fk::dynamic, N, A<fk::ClippedRelu>>},
+        {"CBN", "", run_conv<Device, T, fk::dynamic, B, N>},
+        {"CBNA", "relu", run_conv<Device, T, fk::dynamic, B, N, A<fk::Relu>>},
+        {"CBRA", "relu", run_conv<Device, T, fk::dynamic, B, R, A<fk::Relu>>},
+        {"CSBAR", "abs", run_conv<Device, T, fk::dynamic, S, B, A<fk::Abs>, R>},
+        {"N", "", run_pointwise<Device, T, N>},
+        {"M", "", run_pointwise<Device, T, M>},
+        {"A", "tanh", run_pointwise<Device, T, A<fk::Tanh>>},
+        {"NA", "relu", run_pointwise<Device, T, N, A<fk::Relu>>},
+        {"MA", "leakyrelu", run_pointwise<Device, T, M, A<fk::LeakyRelu>>},
+        {"BA", "clamp", run_pointwise<Device, T, B, A<fk::Clamp>>},
+        {"RBNAS", "gelu", run_pointwise<Device, T, R, B, N, A<fk::Gelu>, S>},
+    };
+    return all;
+}
+
+}  // namespace test
