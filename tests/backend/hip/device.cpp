@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+#include "fusekit/backend/hip/device.hpp"
+
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "backend/hip/gpu.hpp"
+
+using namespace test;
+using namespace fusekit::hip;  // where HIP's own names are, on some platforms
+
+static_assert(fk::Device<fk::hip::Device>);
+static_assert(!std::is_copy_constructible_v<fk::hip::Device> && !std::is_copy_assignable_v<fk::hip::Device>);
+static_assert(std::is_nothrow_move_constructible_v<fk::hip::Device> &&
+              std::is_nothrow_move_assignable_v<fk::hip::Device>);
+
+namespace {
+
+using Floats = fk::Tensor<float, fk::hip::Device>;
+using Abs = fk::Plan<fk::Activation<fk::Abs>>;
+using Biased = fk::Plan<fk::Bias, fk::Activation<fk::Abs>>;
+
+std::vector<float> numbers(Floats const& tensor) {
+    std::vector<float> values(static_cast<std::size_t>(tensor.size()));
+    tensor.copy_to(values.data());
+    return values;
+}
+
+/// Whether the device still computes.
+bool works(fk::hip::Device& device) {
+    auto const x = fk::tensor<float>(device, fk::nchw(1, 1, 1, 3), {1, -2, -3});
+    return numbers(Abs::bind({})(device, x)) == std::vector<float>{1, 2, 3};
+}
+
+/// What the call is refused with; empty where it is not.
+template <class F>
+std::string refusal(F call) {
+    try {
+        call();
+    } catch (fk::Error const& error) {
+        return error.what();
+    }
+    return "";
+}
+
+bool says(std::string const& text, std::string const& part) {
+    INFO(text << " should say " << part);
+    bool const found = text.find(part) != text.npos;
+    CHECK(found);
+    return found;
+}
+
+}  // namespace
+
+TEST_CASE("HIP: a device knows what it is") {
+    fk::hip::Device device = gpu();
+    CHECK(device.index() == 0);
+    CHECK(device.processors() >= 1);
+    CHECK(!device.name().empty());
+    CHECK(works(device));
+    INFO(device.name().c_str());
+    CHECK(fk::hip::device_count() >= 1);
+}
+
+TEST_CASE("HIP: an index beyond the last device is refused") {
+    int const count = gpu().index() + fk::hip::device_count();
+    for (int const index : {-1, count, 1000}) {
+        std::string const text = refusal([&] { fk::hip::Device{index}; });
+        says(text, "index: expected 0 to " + std::to_string(count - 1));
+        says(text, "got " + std::to_string(index));
+    }
+    fk::hip::Device device;
+    CHECK(works(device));
+}
+
+TEST_CASE("HIP: a device that has moved takes its stream along, and leaves its tensors valid") {
+    fk::hip::Device first = gpu();
+    auto const x = fk::tensor<float>(first, fk::nchw(1, 1, 1, 2), {-5, 6});
+    auto const stream = first.stream();
+    fk::hip::Device second(std::move(first));
+    CHECK(second.stream() == stream);
+    CHECK(numbers(Abs::bind({})(second, x)) == std::vector<float>{5, 6});
+    fk::hip::Device third;
+    third = std::move(second);
+    CHECK(third.stream() == stream);
+    CHECK(numbers(Abs::bind({})(third, x)) == std::vector<float>{5, 6});
+    CHECK(works(third));
+}
+
+TEST_CASE("HIP: a borrowed stream is used, and left as it was") {
+    {
+        fk::hip::Device const any = gpu();
+    }
+    hipStream_t stream;
+    REQUIRE(hipStreamCreateWithFlags(&stream, hipStreamNonBlocking) == hipSuccess);
+    {
+        fk::hip::Device device(0, stream);
+        CHECK(device.stream() == stream);
+        CHECK(works(device));
+        fk::hip::Device const moved(std::move(device));
+    }
+    CHECK(hipStreamSynchronize(stream) == hipSuccess);
+    {
+        fk::hip::Device device(0, nullptr);  // the default stream
+        CHECK(works(device));
+    }
+    CHECK(hipStreamDestroy(stream) == hipSuccess);
+}
+
+TEST_CASE("HIP: memory that is not there is refused, and the device works on") {
+    fk::hip::Device device = gpu();
+    std::string const text = refusal([&] { device.allocate(std::size_t{1} << 50); });
+    says(text, "hipMalloc");
+    says(text, "1125899906842624 bytes");
+    says(text, std::string(hipGetErrorString(hipErrorOutOfMemory)));
+    says(refusal([&] { Floats(device, fk::nchw(1 << 20, 1 << 20, 1, 1)); }), "hipMalloc");
+    CHECK(works(device));
+    CHECK(hipGetLastError() == hipSuccess);
+}
+
+TEST_CASE("HIP: memory of the host is refused, and the output left untouched") {
+    fk::hip::Device device = gpu();
+    hipDeviceProp_t properties;
+    REQUIRE(hipGetDeviceProperties(&properties, 0) == hipSuccess);
+    if (properties.pageableMemoryAccess) SKIP("this GPU reads the host's memory");
+    std::vector<float> host{1, 2, 3, 4};
+    auto const layout = fk::nchw(1, 4, 1, 1);
+    auto x = fk::tensor<float>(device, layout, {1, 2, 3, 4}), y = fk::tensor<float>(device, layout, {7, 7, 7, 7});
+    fk::TensorView<float> const host_view{host.data(), layout};
+    fk::TensorView<float const, 1> const host_bias{host.data(), fk::channels(4)};
+    std::string text = refusal([&] { Abs::bind({})(device, host_view, y); });
+    says(text, "Plan<Activation<Abs>>: x: expected memory of device 0, got memory of the host");
+    text = refusal([&] { Abs::bind({})(device, x, host_view); });
+    says(text, "Plan<Activation<Abs>>: y: expected memory of device 0, got memory of the host");
+    text = refusal([&] { Biased::bind({.bias = host_bias}, {})(device, x, y); });
+    says(text, "Bias.bias: expected memory of device 0, got memory of the host");
+    CHECK(numbers(y) == std::vector<float>{7, 7, 7, 7});
+    CHECK(works(device));
+    CHECK(hipGetLastError() == hipSuccess);
+}
+
+TEST_CASE("HIP: memory of another device is refused, and the output left untouched") {
+    fk::hip::Device second = gpu(1), first;
+    auto const layout = fk::nchw(1, 2, 1, 1);
+    auto there = fk::tensor<float>(second, layout, {1, 2}), here = fk::tensor<float>(first, layout, {7, 7});
+    auto const bias = fk::tensor<float>(second, fk::channels(2), {1, 2});
+    auto const x = fk::tensor<float>(first, layout, {1, 2});
+    says(refusal([&] { Abs::bind({})(first, there, here); }), "x: expected memory of device 0, got memory of device 1");
+    says(refusal([&] { Abs::bind({})(first, here, there); }), "y: expected memory of device 0, got memory of device 1");
+    says(refusal([&] { Biased::bind({.bias = bias}, {})(first, x, here); }),
+         "Bias.bias: expected memory of device 0, got memory of device 1");
+    CHECK(numbers(here) == std::vector<float>{7, 7});
+    CHECK(numbers(there) == std::vector<float>{1, 2});
+    CHECK((works(first) && works(second)));
+}
+
+TEST_CASE("HIP: a call leaves the thread's current device as it was") {
+    fk::hip::Device second = gpu(1);
+    for (int const current : {1, 0}) {
+        REQUIRE(hipSetDevice(current) == hipSuccess);
+        fk::hip::Device first;
+        CHECK((works(first) && works(second)));
+        refusal([&] { first.allocate(std::size_t{1} << 50); });
+        int now = -1;
+        REQUIRE(hipGetDevice(&now) == hipSuccess);
+        CHECK(now == current);
+    }
+}
+
+TEST_CASE("HIP: a call is not blamed for an error that the program left behind") {
+    fk::hip::Device device = gpu();
+    auto const x = fk::tensor<float>(device, fk::nchw(1, 1, 1, 1), {-3});
+    CHECK(hipSetDevice(1000) == hipErrorInvalidDevice);
+    CHECK(numbers(Abs::bind({})(device, x)) == std::vector<float>{3});
+    static_cast<void>(hipGetLastError());
+}

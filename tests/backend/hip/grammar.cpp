@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+#include "plan/grammar.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include "backend/hip/gpu.hpp"
+
+using namespace test;
+
+TEST_CASE("HIP: every plan of up to four operators computes what the oracle does") {
+    fk::hip::Device device = gpu();
+    int const ran = grammar::run_all(grammar::all_verdicts<fk::hip::Device, GRAMMAR_SHARDS>(), device,
+                                     [](std::string const& about, std::string const& wrong) {
+                                         INFO(about);
+                                         CHECK(wrong == "");
+                                     });
+    CHECK(ran == 367);
+}

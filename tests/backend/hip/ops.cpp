@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// What tests/ops/ tests on the host.
+#include <catch2/catch_test_macros.hpp>
+#include <vector>
+
+#include "backend/hip/gpu.hpp"
+#include "support/activation_plans.hpp"
+#include "support/static_geometries.hpp"
+
+using namespace test;
+
+TEST_CASE("HIP: convolutions of geometries known at compile time compute what the oracle does") {
+    fk::hip::Device device = gpu();
+    check_geometries([&](std::uint64_t) -> fk::hip::Device& { return device; });
+}
+
+TEST_CASE("HIP: every activation gives what it gives on the host") {
+    fk::hip::Device device = gpu();
+    CHECK(wrong_places_of_activations(device) == 0);
+}
+
+TEST_CASE("HIP: views may run backwards and repeat elements") {
+    fk::hip::Device device = gpu();
+    auto const numbers = fk::tensor<float>(device, fk::channels(6), {1, 2, 3, 4, 5, 6});
+    auto const ones = fk::tensor<float>(device, fk::channels(9), {1, 1, 1, 1, 1, 1, 1, 1, 1});
+    fk::TensorView<float const> const backwards(numbers.data() + 5, {{{1, 1, 2, 3}}, {{-6, -6, -3, -1}}});
+    fk::TensorView<float const> const repeated(numbers.data(), {{{2, 3, 2, 3}}, {{0, 0, 3, 1}}});
+    fk::TensorView<float const> const one_weight(ones.data(), {{{4, 3, 1, 1}}, {{0, 0, 0, 0}}});
+    fk::TensorView<float const> const nine(ones.data(), fk::kcrs(1, 1, 3, 3));
+    std::vector<float> sums(6), mix(48);
+    fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>>::bind({.weights = nine})(device, backwards).copy_to(sums.data());
+    CHECK(sums == std::vector<float>{16, 21, 12, 16, 21, 12});  // of 6 5 4 / 3 2 1
+    fk::Plan<fk::Conv<fk::filter(1, 1)>>::bind({.weights = one_weight})(device, repeated).copy_to(mix.data());
+    for (std::size_t i = 0; i < 48; ++i) CHECK(mix[i] == 3 * static_cast<float>(i % 6 + 1));
+    auto const reversed = fk::Plan<fk::Scale>::bind({.factor = 2})(device, backwards);
+    reversed.copy_to(sums.data());
+    CHECK(sums == std::vector<float>{12, 10, 8, 6, 4, 2});
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#include "fusekit/backend/hip/schedule.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include "backend/hip/gpu.hpp"
+#include "support/run_case.hpp"
+
+using namespace test;
+using fusekit::hip::Direct, fusekit::hip::Gemm, fusekit::hip::Stream;
+
+namespace {
+
+using Relu = fk::Activation<fk::Relu>;
+using Norm = fk::BatchNormInference<fk::Spatial>;
+using LeakyRelu = fk::Activation<fk::LeakyRelu>;
+using PerActivation = fk::BatchNormInference<fk::PerActivation>;
+
+void check(char const* text, auto run, auto& device) {
+    Case const about = Case::parse(text);
+    INFO(about.print());
+    Problem const problem(about);
+    oracle::Tensor const expected = problem.expected();
+    REQUIRE(unfit(expected) == "");
+    CHECK(run(problem, expected, device) == "");
+}
+
+/// Convolutions that fill no tile, one tile and several, aligned for wide loads and not.
+template <class Schedule>
+void check_conv() {
+    fk::hip::Device device = gpu();
+    auto scheduled = device.with<Schedule>();
+    using Scheduled = decltype(scheduled);
+    for (char const* text : {"n1c1h1w1k1r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs float CBA relu #2",
+                             "n2c8h9w8k16r3s3pt1l1b1r1u1v1d1e1g1 nhwc krsc float CBA relu #3",
+                             "n3c5h7w11k67r2s3pt1l0b0r2u1v2d1e1g1 nchw kcrs float CBA relu #5",
+                             "n1c16h12w12k130r1s1pt0l0b0r0u1v1d1e1g1 nhwc>nchw kcrs float CBA relu #7",
+                             "n2c12h10w9k24r3s2pt1l1b1r1u2v1d2e1g3 nchw>nhwc krsc+1 float CBA relu #9",
+                             "n1c6h5w5k6r3s3pt1l1b1r1u1v1d1e1g6 nhwc kcrs float CBA relu #11"})
+        check(text, run_conv<Scheduled, float, fk::dynamic, fk::Bias, Relu>, scheduled);
+    for (char const* text : {"n2c16h9w8k72r3s3pt1l1b1r1u1v1d1e1g1 nhwc krsc half CN #4",
+                             "n2c3h7w7k5r5s5pt2l2b2r2u2v2d1e1g1 nchw kcrs half CN #6"})
+        check(text, run_conv<Scheduled, fk::half, fk::dynamic, Norm>, scheduled);
+}
+
+template <class Schedule>
+void check_stream() {
+    fk::hip::Device device = gpu();
+    auto scheduled = device.with<Schedule>();
+    using Scheduled = decltype(scheduled);
+    for (char const* layout : {"nchw", "nhwc", "nchw>nhwc", "nchw+1", "nhwc*2"})
+        for (char const* sizes : {"n1c1h1w1k1", "n3c7h5w3k7", "n9c16h4w8k16"}) {
+            std::string const window = "r1s1pt0l0b0r0u1v1d1e1g1 ";
+            check((sizes + window + layout + " kcrs float NA relu #2").c_str(),
+                  run_pointwise<Scheduled, float, Norm, Relu>, scheduled);
+            check((sizes + window + layout + " kcrs half MA leakyrelu #3").c_str(),
+                  run_pointwise<Scheduled, fk::half, PerActivation, LeakyRelu>, scheduled);
+        }
+}
+
+}  // namespace
+
+TEST_CASE("HIP: convolutions are right with every schedule that suits them") {
+    check_conv<Gemm<64, 64, 8>>();
+    check_conv<Gemm<64, 64, 16>>();
+    check_conv<Gemm<128, 64, 8>>();
+    check_conv<Gemm<64, 128, 8>>();
+    check_conv<Gemm<128, 128, 8>>();
+    check_conv<Direct<64>>();
+    check_conv<Direct<256>>();
+}
+
+TEST_CASE("HIP: plans without a convolution are right with every schedule that suits them") {
+    check_stream<Stream<64, 4, 1>>();
+    check_stream<Stream<256, 8, 2>>();
+    check_stream<Stream<128, 16, 8>>();
+    check_stream<Stream<512, 16, 4>>();
+}
