@@ -42,6 +42,7 @@ __device__ inline std::uint16_t float_to_half(float value) {
     return bits;
 }
 __device__ inline float power(float base, float exponent) { return powf(base, exponent); }
+__device__ inline float root(float square) { return sqrtf(square); }
 #elif defined(__HIP_DEVICE_COMPILE__)
 inline constexpr bool on_device = true;
 __device__ inline float half_to_float(std::uint16_t bits) { return std::bit_cast<_Float16>(bits); }
@@ -49,11 +50,13 @@ __device__ inline std::uint16_t float_to_half(float value) {
     return std::bit_cast<std::uint16_t>(static_cast<_Float16>(value));
 }
 __device__ inline float power(float base, float exponent) { return powf(base, exponent); }
+__device__ inline float root(float square) { return sqrtf(square); }
 #else
 inline constexpr bool on_device = false;
 FUSEKIT_HD float half_to_float(std::uint16_t bits);
 FUSEKIT_HD std::uint16_t float_to_half(float value);
 FUSEKIT_HD float power(float base, float exponent);
+FUSEKIT_HD float root(float square);
 #endif
 
 inline constexpr int version_major = 0;

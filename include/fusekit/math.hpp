@@ -150,6 +150,8 @@ FUSEKIT_HD constexpr V normal_cdf(V x) {
 /// A reciprocal root by Newton's method from a bit-pattern guess, then one step of Heron's.
 template <class V>
 FUSEKIT_HD constexpr V sqrt(V x) {
+    if constexpr (config::on_device && std::is_same_v<V, float>)
+        if (!std::is_constant_evaluated()) return config::root(x);
     V y = std::bit_cast<V>(0x5f375a86 - (std::bit_cast<detail::Bits<V>>(x) >> 1));
     for (int step = 0; step < 3; ++step) y = y * (1.5f - 0.5f * x * y * y);
     V const root = select(x > 0.0f, x * y, V{} + 1.0f);  // no division by zero, which is no constant expression

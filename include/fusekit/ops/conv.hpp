@@ -29,6 +29,8 @@ struct ConvArgs {
         AnyView<4> weights;
     };
     static constexpr bool may_be_grouped = Geometry.group_count > 1;
+    static constexpr bool may_be_padded =
+        Geometry.before != PerMode<2>{0, 0} || Geometry.after != PerMode<2>{0, 0};
     FUSEKIT_HD static constexpr Filter<2> geometry(Args const&) { return Geometry; }
     static Text name() { return "Conv<" + Geometry.to_string() + ">"; }
 };
@@ -40,6 +42,7 @@ struct ConvArgs<dynamic> {
         Filter<2> filter;
     };
     static constexpr bool may_be_grouped = true;
+    static constexpr bool may_be_padded = true;
     FUSEKIT_HD static constexpr Filter<2> geometry(Args const& args) { return args.filter; }
     static Text name() { return "Conv<dynamic>"; }
 };

@@ -14,44 +14,38 @@ struct Pixel {
     std::int32_t n, p, q;
 };
 
-/// A row of an operand: an output pixel's window in x, or a channel's filter in the weights. `h` and `w` are where the
-/// window begins.
-struct Row {
-    std::int64_t offset;
-    std::int32_t h, w;
+/// An index of GemmK as the channel and the tap that it means.
+struct Digits {
+    std::int32_t c, r, s;
 };
 
-/// An index of GemmK: a channel and a tap, as steps from where a row begins.
-struct Tap {
-    std::int64_t offset;
-    std::int32_t h, w;
-};
-
-/// What a row or a tap that is past the end has for `h`: no other one brings it back inside.
-inline constexpr std::int32_t outside = -(1 << 30);
-
-/// One of the two tensors that an implicit GEMM multiplies; zero where row and tap meet outside of it.
+/// A row of an operand, an output pixel's window in x or a channel's filter in the weights, and a bit for each of the
+/// window's rows and columns that lies in the image.
 template <Element T>
-struct Operand {
-    T const* data;
-    std::int32_t height, width;
-
-    __device__ bool holds(Row const& row, Tap const& tap) const {
-        return static_cast<std::uint32_t>(row.h + tap.h) < static_cast<std::uint32_t>(height) &&
-               static_cast<std::uint32_t>(row.w + tap.w) < static_cast<std::uint32_t>(width);
-    }
-    __device__ T load(Row const& row, Tap const& tap) const {
-        return holds(row, tap) ? data[row.offset + tap.offset] : T(0.0f);
-    }
-    template <int Count>
-    __device__ Pack<T, Count> load_pack(Row const& row, Tap const& tap) const {
-        if (holds(row, tap)) return *reinterpret_cast<Pack<T, Count> const*>(data + row.offset + tap.offset);
-        return {};
-    }
+struct Row {
+    T const* first;
+    std::uint32_t has;
 };
 
-/// A convolution as a kernel sees it. GemmM = N P Q, GemmN = K, GemmK = C R S, the last two per group. Every extent
-/// and GemmM are below 2^30.
+/// An index of GemmK as a step from where a row begins, in elements, and the bits that the row must have; where it
+/// has not, the operand is zero.
+struct Tap {
+    std::int32_t offset;
+    std::uint32_t needs;
+
+    /// The bits of the first row and column of a window, and one that no row has: past the end.
+    static constexpr std::uint32_t row = 1, column = 1 << 16, never = 1u << 31;
+    static constexpr int most = 15;  ///< rows, or columns, of a window
+};
+
+template <int Count, Element T>
+__device__ Pack<T, Count> load(Row<T> const& row, Tap const& tap) {
+    if ((tap.needs & ~row.has) != 0) return {};
+    return *reinterpret_cast<Pack<T, Count> const*>(row.first + tap.offset);
+}
+
+/// A convolution as a kernel sees it. GemmM = N P Q, GemmN = K, GemmK = C R S, the last two per group. Extents and
+/// GemmM are below 2^30, elements of an image and of a filter below 2^31.
 template <Element T>
 struct ConvProblem {
     TensorView<T const> x;   // (N, C, H, W)
@@ -59,54 +53,88 @@ struct ConvProblem {
     TensorView<T> y;         // (N, K, P, Q)
     Filter<2> filter;
 
-    __device__ std::int32_t groups() const { return filter.group_count; }
-    __device__ std::int32_t group_c() const { return extent(w, 1); }
-    __device__ std::int32_t group_k() const { return extent(y, 1) / groups(); }
-    __device__ std::int32_t gemm_m() const { return extent(y, 0) * extent(y, 2) * extent(y, 3); }
-    __device__ std::int32_t gemm_k() const { return group_c() * filter.size[0] * filter.size[1]; }
+    __device__ int groups() const { return filter.group_count; }
+    __device__ int group_c() const { return extent(w, 1); }
+    __device__ int group_k() const { return extent(y, 1) / groups(); }
+    __device__ int gemm_m() const { return extent(y, 0) * extent(y, 2) * extent(y, 3); }
+    __device__ int gemm_k() const { return group_c() * filter.size[0] * filter.size[1]; }
 
-    __device__ Pixel pixel(std::int32_t m) const {
+    __device__ Pixel pixel(int m) const {
         if (m >= gemm_m()) return {-1, 0, 0};
-        std::int32_t const q = extent(y, 3), plane = extent(y, 2) * q, in_plane = m % plane;
-        return {m / plane, in_plane / q, in_plane % q};
+        auto const at = static_cast<unsigned>(m), q = static_cast<unsigned>(extent(y, 3));
+        unsigned const plane = static_cast<unsigned>(extent(y, 2)) * q, n = at / plane, p = at % plane / q;
+        return {static_cast<int>(n), static_cast<int>(p), static_cast<int>(at - n * plane - p * q)};
+    }
+    __device__ std::int64_t output_offset(Pixel const& at) const {
+        return at.n * stride(y, 0) + at.p * stride(y, 2) + at.q * stride(y, 3);
     }
 
-    __device__ Operand<T> inputs() const { return {x.data, extent(x, 2), extent(x, 3)}; }
-    __device__ Row input_row(Pixel const& at, std::int32_t group) const {
-        if (at.n < 0) return {0, outside, 0};
-        std::int32_t const h = at.p * filter.step[0] - filter.before[0], v = at.q * filter.step[1] - filter.before[1];
-        return {at.n * stride(x, 0) + group * group_c() * stride(x, 1) + h * stride(x, 2) + v * stride(x, 3), h, v};
+    template <bool padded>
+    __device__ Row<T> input_row(Pixel const& at, int group) const {
+        if (at.n < 0) return {x.data, 0};
+        int const h = at.p * filter.step[0] - filter.before[0], v = at.q * filter.step[1] - filter.before[1];
+        std::uint32_t has = 0;
+        if constexpr (padded) {
+            for (int r = 0; r < filter.size[0]; ++r)
+                if (inside(h + r * filter.spread[0], extent(x, 2))) has |= Tap::row << r;
+            for (int s = 0; s < filter.size[1]; ++s)
+                if (inside(v + s * filter.spread[1], extent(x, 3))) has |= Tap::column << s;
+        }
+        return {x.data + at.n * stride(x, 0) + group * group_c() * stride(x, 1) + h * stride(x, 2) + v * stride(x, 3),
+                has};
+    }
+    __device__ Row<T> filter_row(int k, int group) const {
+        int const in_group = k < group_k() ? k : group_k() - 1;
+        return {w.data + (group * group_k() + in_group) * stride(w, 0), 0};
     }
 
-    __device__ Operand<T> weights() const { return {w.data, 1, 1}; }
-    __device__ Row filter_row(std::int32_t k, std::int32_t group) const {
-        if (k >= group_k()) return {0, outside, 0};
-        return {(group * group_k() + k) * stride(w, 0), 0, 0};
-    }
-
-    /// Index `k` of GemmK in x and in the weights, channels or taps fastest.
+    /// An index of GemmK in x and in the weights.
     struct Taps {
         Tap x, w;
     };
-    __device__ Taps tap(std::int32_t k, bool channels_fastest) const {
-        if (k >= gemm_k()) return {{0, outside, 0}, {0, outside, 0}};
-        std::int32_t const taps = filter.size[0] * filter.size[1];
-        std::int32_t const c = channels_fastest ? k % group_c() : k / taps;
-        std::int32_t const tap = channels_fastest ? k / group_c() : k % taps;
-        std::int32_t const r = tap / filter.size[1], s = tap % filter.size[1];
-        std::int32_t const h = r * filter.spread[0], v = s * filter.spread[1];
-        return {{c * stride(x, 1) + h * stride(x, 2) + v * stride(x, 3), h, v},
-                {c * stride(w, 1) + r * stride(w, 2) + s * stride(w, 3), 0, 0}};
+    template <bool padded>
+    __device__ Taps taps(Digits const& at) const {
+        if (at.c >= group_c() || at.r >= filter.size[0]) return {{0, Tap::never}, {0, Tap::never}};
+        std::int64_t const in_x = at.c * stride(x, 1) + at.r * filter.spread[0] * stride(x, 2) +
+                                  at.s * filter.spread[1] * stride(x, 3);
+        std::int64_t const in_w = at.c * stride(w, 1) + at.r * stride(w, 2) + at.s * stride(w, 3);
+        return {{static_cast<std::int32_t>(in_x), padded ? Tap::row << at.r | Tap::column << at.s : 0},
+                {static_cast<std::int32_t>(in_w), 0}};
+    }
+
+    /// An index of GemmK, over which channels run fastest, or taps.
+    __device__ Digits digits(unsigned index, bool channels_fastest) const {
+        auto const channels = static_cast<unsigned>(group_c()), columns = static_cast<unsigned>(filter.size[1]);
+        unsigned const taps = static_cast<unsigned>(filter.size[0]) * columns;
+        unsigned const c = channels_fastest ? index % channels : index / taps;
+        unsigned const tap = channels_fastest ? index / channels : index % taps;
+        return {static_cast<int>(c), static_cast<int>(tap / columns), static_cast<int>(tap % columns)};
+    }
+
+    /// The index `step` further, digit by digit: a division would hold up every step of a mainloop.
+    __device__ Digits advanced(Digits at, Digits const& step, bool channels_fastest) const {
+        at.c += step.c, at.r += step.r, at.s += step.s;
+        if (channels_fastest) {
+            if (at.c >= group_c()) at.c -= group_c(), ++at.s;
+            if (at.s >= filter.size[1]) at.s -= filter.size[1], ++at.r;
+        } else {
+            if (at.s >= filter.size[1]) at.s -= filter.size[1], ++at.r;
+            if (at.r >= filter.size[0]) at.r -= filter.size[0], ++at.c;
+        }
+        return at;
     }
 
 private:
     template <class View>
-    __device__ static std::int32_t extent(View const& view, int mode) {
-        return static_cast<std::int32_t>(view.layout.shape[mode]);
+    __device__ static int extent(View const& view, int mode) {
+        return static_cast<int>(view.layout.shape[mode]);
     }
     template <class View>
     __device__ static std::int64_t stride(View const& view, int mode) {
         return view.layout.stride[mode];
+    }
+    __device__ static bool inside(int at, int extent) {
+        return static_cast<unsigned>(at) < static_cast<unsigned>(extent);
     }
 };
 

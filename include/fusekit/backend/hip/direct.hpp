@@ -16,12 +16,12 @@ public:
     using Params = ConvParams<Plan, T>;
     struct Shared {};
 
-    __device__ static void run(Params const& params, Shared&, int thread, std::uint32_t block) {
+    __device__ static void run(Params const& params, Shared&, unsigned thread, unsigned block) {
         using Epilogue = typename Plan::Epilogue;
         ConvProblem<T> const conv = params.problem();
         auto const channels = static_cast<std::uint32_t>(conv.groups() * conv.group_k());
         auto const plane = static_cast<std::uint64_t>(conv.y.layout.shape[2] * conv.y.layout.shape[3]);
-        std::uint64_t const id = std::uint64_t{block} * threads + static_cast<std::uint64_t>(thread);
+        std::uint64_t const id = std::uint64_t{block} * threads + thread;
         if (id >= static_cast<std::uint64_t>(conv.y.layout.size())) return;
 
         std::uint64_t m = id / channels, k = id % channels;
@@ -32,14 +32,16 @@ public:
         }
         Pixel const at = conv.pixel(static_cast<std::int32_t>(m));
         int const group = static_cast<int>(k) / conv.group_k();
-        Operand<T> const inputs = conv.inputs(), weights = conv.weights();
-        Row const window = conv.input_row(at, group);
-        Row const filter = conv.filter_row(static_cast<int>(k) % conv.group_k(), group);
+        int const first_h = at.p * conv.filter.step[0] - conv.filter.before[0];
+        int const first_w = at.q * conv.filter.step[1] - conv.filter.before[1];
         float sum = 0;
-        for (int i = 0; i < conv.gemm_k(); ++i) {
-            auto const taps = conv.tap(i, false);
-            sum += inputs.load(window, taps.x) * weights.load(filter, taps.w);
-        }
+        for (int c = 0; c < conv.group_c(); ++c)
+            for (int r = 0; r < conv.filter.size[0]; ++r)
+                for (int s = 0; s < conv.filter.size[1]; ++s) {
+                    int const h = first_h + r * conv.filter.spread[0], w = first_w + s * conv.filter.spread[1];
+                    if (h >= 0 && h < conv.x.layout.shape[2] && w >= 0 && w < conv.x.layout.shape[3])
+                        sum += conv.x(at.n, group * conv.group_c() + c, h, w) * conv.w(k, c, r, s);
+                }
         OutputCoord const place{at.n, static_cast<std::int64_t>(k), at.p, at.q};
         auto const state = Epilogue::prepare(place.k, params.bound.epilogue);
         conv.y(place.n, place.k, place.p, place.q) = T(Epilogue::apply(sum, place, state, params.bound.epilogue));

@@ -19,29 +19,22 @@ namespace fusekit::hip {
 /// on the way out.
 template <class Plan, class Schedule, Element T, Axis fast>
 class ImplicitGemm {
+    static constexpr int tile_m = Schedule::tile_m, tile_n = Schedule::tile_n, tile_k = Schedule::tile_k;
+    static constexpr int pad = 4;  // floats a row, so that the columns of a store fall into different banks
+    static constexpr bool padded = Plan::Head::may_be_padded, along_channels = fast == Axis::channel;
+    using Epilogue = typename Plan::Epilogue;
+    using State = typename Epilogue::template State<float>;
+
 public:
     static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
     using Params = ConvParams<Plan, T>;
-
-private:
-    static constexpr int tile_m = Schedule::tile_m, tile_n = Schedule::tile_n, tile_k = Schedule::tile_k;
-    static constexpr int pad = 4;  // floats a row, so that the columns of a store fall into different banks
-    using Epilogue = typename Plan::Epilogue;
-    using State = typename Epilogue::template State<float>;
-    using Inputs = std::conditional_t<fast == Axis::channel, TileAlongK<T, tile_m, tile_k, threads>,
+    using Inputs = std::conditional_t<along_channels, TileAlongK<T, tile_m, tile_k, threads>,
                                       TileAlongRows<T, tile_m, tile_k, threads>>;
     using Weights = TileAlongK<T, tile_n, tile_k, threads>;
 
-public:
     /// Neighbouring elements that are read as one, where Params say that they lie so.
     static constexpr int pack = greater(Weights::count, TileAlongK<T, tile_m, tile_k, threads>::count);
 
-private:
-
-    static constexpr int out_rows = fast == Axis::channel ? tile_m / 4 : tile_n / 4;
-    static constexpr int out_columns = fast == Axis::channel ? tile_n : tile_m;
-
-public:
     struct Shared {
         struct Buffer {
             alignas(16) float x[tile_k][tile_m + pad];
@@ -49,58 +42,76 @@ public:
         };
         union {
             Buffer buffers[2];
-            alignas(16) float out[out_rows][out_columns + pad];
+            alignas(16) float out[(along_channels ? tile_m : tile_n) / 4][(along_channels ? tile_n : tile_m) + pad];
         };
         Tap x_taps[2][tile_k], w_taps[2][tile_k];
+        Digits at[tile_k], step;
         Pixel pixels[tile_m];
+        std::int64_t offsets[tile_m];  ///< of the pixels, in y
         Slot<State> states[Epilogue::channelwise ? tile_n : 1];
     };
 
-    __device__ static void run(Params const& params, Shared& shared, int thread, std::uint32_t block) {
+    __device__ static void run(Params const& params, Shared& shared, unsigned thread, unsigned block) {
         ConvProblem<T> const conv = params.problem();
-        auto const columns = static_cast<std::uint32_t>(divide_up(conv.group_k(), tile_n));
-        int const group = static_cast<int>(block / columns % static_cast<std::uint32_t>(conv.groups()));
-        int const first_m = static_cast<int>(block / columns / static_cast<std::uint32_t>(conv.groups())) * tile_m;
-        int const first_n = static_cast<int>(block % columns) * tile_n;
+        bool const channels_fastest = params.channels_fastest;
+        auto const columns = static_cast<unsigned>(divide_up(conv.group_k(), tile_n));
+        auto const groups = static_cast<unsigned>(conv.groups());
+        int const group = static_cast<int>(block / columns % groups);
+        int const first_m = static_cast<int>(block / columns / groups * tile_m);
+        int const first_n = static_cast<int>(block % columns * tile_n);
+        int const first_k = group * conv.group_k() + first_n;
+        int const count_n = smaller(conv.group_k() - first_n, tile_n);
 
-        for (int i = thread; i < tile_m; i += threads) shared.pixels[i] = conv.pixel(first_m + i);
-        for (int i = thread; i < tile_n && Epilogue::channelwise; i += threads)
-            if (first_n + i < conv.group_k())
-                shared.states[i].value() =
-                    Epilogue::prepare(std::int64_t{group} * conv.group_k() + first_n + i, params.bound.epilogue);
-        auto const fill_taps = [&](int step) {
-            for (int i = thread; i < tile_k; i += threads) {
-                auto const taps = conv.tap(step * tile_k + i, params.channels_fastest);
-                shared.x_taps[step % 2][i] = taps.x;
-                shared.w_taps[step % 2][i] = taps.w;
-            }
-        };
+        for (unsigned i = thread; i < tile_m; i += threads) {
+            Pixel const at = conv.pixel(first_m + static_cast<int>(i));
+            shared.pixels[i] = at;
+            shared.offsets[i] = conv.output_offset(at);
+        }
+        if constexpr (Epilogue::channelwise)
+            for (int i = static_cast<int>(thread); i < count_n; i += threads)
+                shared.states[i].value() = Epilogue::prepare(std::int64_t{first_k} + i, params.bound.epilogue);
+        if (thread < tile_k) shared.at[thread] = conv.digits(thread, channels_fastest);
+        if (thread == 0) shared.step = conv.digits(tile_k, channels_fastest);
         __syncthreads();
 
-        Inputs inputs(thread, conv.inputs(), params.inputs_packed,
-                      [&](int i) { return conv.input_row(shared.pixels[i], group); });
-        Weights weights(thread, conv.weights(), params.weights_packed,
-                        [&](int i) { return conv.filter_row(first_n + i, group); });
+        Inputs inputs(thread, params.inputs_packed, [&](unsigned i) {
+            return conv.template input_row<padded>(shared.pixels[i], group);
+        });
+        Weights weights(thread, params.weights_packed, [&](unsigned i) {
+            return conv.filter_row(first_n + static_cast<int>(i), group);
+        });
         int const steps = static_cast<int>(divide_up(conv.gemm_k(), tile_k));
-        int const lane_m = thread % 8 + thread / 32 % (tile_m / 64) * 8;
-        int const lane_n = thread / 8 % 4 + thread / 32 / (tile_m / 64) * 4;
+        // A wave of 32 is 8 x 4 lanes, interleaved so that each half of it reads 16 different banks of either operand.
+        unsigned const lane_m = thread / 2 % 8 + thread / 32 % (tile_m / 64) * 8;
+        unsigned const lane_n = thread % 2 + thread / 16 % 2 * 2 + thread / 32 / (tile_m / 64) * 4;
         float sums[8][8] = {};  // (pixels, channels): 4 lane + i and half a tile further, both ways
         for (int step = -2; step < steps; ++step) {
             int const next = step + 1;
             bool const loads = next >= 0 && next < steps;
             if (loads) {
-                inputs.load(shared.x_taps[next % 2]);
-                weights.load(shared.w_taps[next % 2]);
+                inputs.load(shared.x_taps[next & 1]);
+                weights.load(shared.w_taps[next & 1]);
             }
-            fill_taps(step + 2);
-            if (step >= 0) multiply(shared.buffers[step % 2], lane_m, lane_n, sums);
+            if (thread < tile_k) {
+                auto const taps = conv.template taps<padded>(shared.at[thread]);
+                shared.x_taps[step & 1][thread] = taps.x;
+                shared.w_taps[step & 1][thread] = taps.w;
+                shared.at[thread] = conv.advanced(shared.at[thread], shared.step, channels_fastest);
+            }
+            if (step >= 0) multiply(shared.buffers[step & 1], lane_m, lane_n, sums);
             if (loads) {
-                inputs.store(shared.buffers[next % 2].x);
-                weights.store(shared.buffers[next % 2].w);
+                inputs.store(shared.buffers[next & 1].x);
+                weights.store(shared.buffers[next & 1].w);
             }
             __syncthreads();
         }
-        write(params, conv, shared, thread, lane_m, lane_n, group, first_n, sums);
+        auto const write_pixel = [&](float sum, unsigned m, int n, auto const& state) {
+            Pixel const at = shared.pixels[m];
+            OutputCoord const place{at.n, first_k + n, at.p, at.q};
+            T* const to = conv.y.data + shared.offsets[m] + place.k * conv.y.layout.stride[1];
+            if (at.n >= 0) *to = T(Epilogue::apply(sum, place, state, params.bound.epilogue));
+        };
+        write(shared, thread, lane_m, lane_n, count_n, sums, write_pixel);
     }
 
 private:
@@ -110,14 +121,16 @@ private:
         for (int i = 0; i < 4; ++i) to[i] = four.values[i];
     }
 
-    __device__ static void multiply(typename Shared::Buffer const& buffer, int lane_m, int lane_n, float (&sums)[8][8]) {
+    __device__ static void multiply(typename Shared::Buffer const& buffer, unsigned lane_m, unsigned lane_n,
+                                    float (&sums)[8][8]) {
+        float const *from_x = &buffer.x[0][4 * lane_m], *from_w = &buffer.w[0][4 * lane_n];
 #pragma unroll 2
-        for (int k = 0; k < tile_k; ++k) {
+        for (int k = 0; k < tile_k; ++k, from_x += tile_m + pad, from_w += tile_n + pad) {
             float x[8], w[8];
-            quad(&buffer.x[k][4 * lane_m], x);
-            quad(&buffer.x[k][4 * lane_m + tile_m / 2], x + 4);
-            quad(&buffer.w[k][4 * lane_n], w);
-            quad(&buffer.w[k][4 * lane_n + tile_n / 2], w + 4);
+            quad(from_x, x);
+            quad(from_x + tile_m / 2, x + 4);
+            quad(from_w, w);
+            quad(from_w + tile_n / 2, w + 4);
 #pragma unroll
             for (int i = 0; i < 8; ++i)
 #pragma unroll
@@ -125,12 +138,14 @@ private:
         }
     }
 
-    /// Four rounds: in each, every thread hands over two rows of its sums, and the block writes tile_m / 4 pixels of all
-    /// channels, or tile_n / 4 channels of all pixels.
-    __device__ static void write(Params const& params, ConvProblem<T> const& conv, Shared& shared, int thread, int lane_m,
-                                 int lane_n, int group, int first_n, float const (&sums)[8][8]) {
-        constexpr bool along_channels = fast == Axis::channel;
-        int const lane_row = along_channels ? lane_m : lane_n, lane_column = along_channels ? lane_n : lane_m;
+    /// Four rounds: in each, every thread hands over two rows of its sums, and the block writes a quarter of the tile's
+    /// pixels of all channels, or of its channels of all pixels. A thread writes one column of what was handed over.
+    template <class WritePixel>
+    __device__ static void write(Shared& shared, unsigned thread, unsigned lane_m, unsigned lane_n, int count_n,
+                                 float const (&sums)[8][8], WritePixel const& write_pixel) {
+        constexpr int lines = (along_channels ? tile_m : tile_n) / 4, columns = along_channels ? tile_n : tile_m;
+        unsigned const lane_line = along_channels ? lane_m : lane_n, lane_column = along_channels ? lane_n : lane_m;
+        unsigned const column = thread % columns;
 #pragma unroll
         for (int round = 0; round < 4; ++round) {
 #pragma unroll
@@ -140,21 +155,16 @@ private:
 #pragma unroll
                 for (int i = 0; i < 4; ++i)
                     four.values[i] = along_channels ? sums[row][part % 2 * 4 + i] : sums[part % 2 * 4 + i][row];
-                *reinterpret_cast<Pack<float, 4>*>(
-                    &shared.out[2 * lane_row + part / 2][4 * lane_column + part % 2 * out_columns / 2]) = four;
+                auto* const line = shared.out[2 * lane_line + part / 2];
+                *reinterpret_cast<Pack<float, 4>*>(line + 4 * lane_column + part % 2 * columns / 2) = four;
             }
             __syncthreads();
-#pragma unroll 1
-            for (int element = thread; element < out_rows * out_columns; element += threads) {
-                int const column = element % out_columns, line = element / out_columns;
-                int const row = line / 2 * 4 + 2 * (round % 2) + line % 2 + round / 2 * (2 * out_rows);
-                Pixel const at = shared.pixels[along_channels ? row : column];
-                int const n = along_channels ? column : row;
-                if (at.n < 0 || first_n + n >= conv.group_k()) continue;
-                OutputCoord const place{at.n, std::int64_t{group} * conv.group_k() + first_n + n, at.p, at.q};
-                conv.y(place.n, place.k, place.p, place.q) =
-                    T(Epilogue::apply(shared.out[line][column], place,
-                                      shared.states[Epilogue::channelwise ? n : 0].value(), params.bound.epilogue));
+            for (unsigned line = thread / columns; line < lines; line += threads / columns) {
+                unsigned const row = line / 2 * 4 + 2 * (round % 2) + line % 2 + round / 2 * (2 * lines);
+                int const n = static_cast<int>(along_channels ? column : row);
+                if (n < count_n)
+                    write_pixel(shared.out[line][column], along_channels ? row : column, n,
+                                shared.states[Epilogue::channelwise ? n : 0].value());
             }
             __syncthreads();
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/backend/hip/arch/bounds.hpp"
+#include "fusekit/backend/hip/arch/processor.hpp"
 
 namespace fusekit::hip {
 
@@ -11,7 +11,7 @@ template <class Plan, class Mainloop>
 __global__ void __launch_bounds__(Mainloop::threads, residency(Mainloop::threads, Mainloop::blocks))
     fused(typename Mainloop::Params params) {
     __shared__ typename Mainloop::Shared shared;
-    Mainloop::run(params, shared, static_cast<int>(threadIdx.x), blockIdx.x);
+    Mainloop::run(params, shared, threadIdx.x, blockIdx.x);
 }
 
 }  // namespace fusekit::hip

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/conv_problem.hpp"
+#include "fusekit/backend/hip/divisor.hpp"
 #include "fusekit/plan/plan.hpp"
 
 namespace fusekit::hip {
@@ -31,17 +32,19 @@ struct ConvParams {
     }
 };
 
-/// What the kernel of a plan without one is given. The tensors are read as `walks` repetitions of `period` places,
-/// after which the parameters are the same again.
+/// What the kernel of a plan without one is given. The tensors are read as `walks` repetitions of places, in packs of
+/// neighbours, after which the parameters are the same again.
 template <class Plan, Element T>
 struct StreamParams {
     Bound<Plan> bound;
     TensorView<T const> x;
     TensorView<T> y;
-    std::int64_t period, walks;
-    std::int64_t slices;           ///< threads that share the walks of one place
-    std::int64_t x_step, y_step;   ///< elements from one walk to the next
-    bool channels_last;            ///< the order in which places are counted
+    bool channels_last;                 ///< the order in which places are counted
+    Divisor packs;                      ///< of places
+    Divisor channels, plane, columns;   ///< K, P Q and Q
+    unsigned block_channels;            ///< channels that a block meets, at most
+    std::int64_t walks, slices;         ///< and the threads that share the walks of one place
+    std::int64_t x_step, y_step;        ///< elements from one walk to the next
 };
 
 }  // namespace fusekit::hip

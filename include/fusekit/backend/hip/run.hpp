@@ -94,13 +94,22 @@ void run_conv(Device const& device, ConvParams<Plan, T> const& params) {
     else run_conv<Schedule, Axis::pixel>(device, params);
 }
 
-/// Kernels count pixels and channels in 32 bits.
 template <class Plan>
-void check_extents(Index<4> const& shape, char const* tensor) {
-    constexpr std::int64_t most = std::int64_t{1} << 30;
+void check_limit(char const* tensor, char const* expected, Index<4> const& shape, std::int64_t value,
+                 std::int64_t limit = std::int64_t{1} << 31) {
+    if (value >= limit) throw Error(type_name<Plan>(), tensor, "shape", expected, to_string(shape));
+}
+
+/// Kernels count pixels and channels, and step through an image and a filter, in 32 bits.
+template <class Plan, class T>
+void check_conv_limits(char const* tensor, TensorView<T> const& view) {
+    Index<4> const shape = view.layout.shape;
     for (int mode = 0; mode < 4; ++mode)
-        if (shape[mode] >= most || shape[0] * shape[2] * shape[3] >= most)
-            throw Error(type_name<Plan>(), tensor, "shape", "fewer than 2^30 pixels and channels", to_string(shape));
+        check_limit<Plan>(tensor, "extents below 2^30", shape, shape[mode], std::int64_t{1} << 30);
+    check_limit<Plan>(tensor, "fewer than 2^30 pixels", shape, shape[0] * shape[2] * shape[3], std::int64_t{1} << 30);
+    Layout<4> image = view.layout;
+    image.shape[0] = 1;
+    check_limit<Plan>(tensor, "an image of fewer than 2^31 elements", shape, image.span());
 }
 
 /// Whether x and y lie in memory alike and without gaps.
@@ -114,30 +123,45 @@ bool alike(TensorView<T const> const& x, TensorView<T> const& y) {
     return true;
 }
 
+/// Starts Streaming with packs of `lanes` of the `period` places after which parameters repeat.
+template <class Schedule, int lanes, class Plan, Element T>
+void run_stream(Device const& device, StreamParams<Plan, T> params, std::int64_t period) {
+    using Mainloop = Streaming<Plan, Schedule, T, lanes>;
+    Index<4> const shape = params.y.layout.shape;
+    std::int64_t const packs = period / lanes, plane = shape[2] * shape[3], block_places = Mainloop::threads * lanes;
+    check_limit<Plan>("y", "an image of fewer than 2^31 elements", shape, shape[1] * plane);
+    params.packs = Divisor(static_cast<unsigned>(packs));
+    params.channels = Divisor(static_cast<unsigned>(shape[1]));
+    params.plane = Divisor(static_cast<unsigned>(plane));
+    params.columns = Divisor(static_cast<unsigned>(shape[3]));
+    std::int64_t const met = params.channels_last ? block_places : (block_places + plane - 2) / plane + 1;
+    params.block_channels = static_cast<unsigned>(met < shape[1] ? met : shape[1]);
+
+    std::int64_t const busy = device.processors() * busy_threads / packs;
+    std::int64_t const fewest = divide_up(params.walks, Schedule::walks), most = (std::int64_t{1} << 31) / packs;
+    params.slices = fewest > busy ? fewest : params.walks < busy ? params.walks : busy > 0 ? busy : 1;
+    if (params.slices > most) params.slices = most > 0 ? most : 1;
+    launch<Plan, Mainloop>(device, params, divide_up(packs * params.slices, Mainloop::threads));
+}
+
 template <class Schedule, class Plan, Element T>
 void run_stream(Device const& device, Bound<Plan> const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
     using Epilogue = typename Plan::Epilogue;
     constexpr int lanes = Schedule::bytes / static_cast<int>(sizeof(T));
-    Index<4> const shape = y.layout.shape;
-    std::int64_t const size = y.layout.size(), image = size / shape[0];
-    bool const last = channels_last(y.layout), dense = alike(x, y);
-    StreamParams<Plan, T> params{bound, x, y, image, shape[0], 1, x.layout.stride[0], y.layout.stride[0], last};
+    std::int64_t const size = y.layout.size(), image = size / y.layout.shape[0];
+    StreamParams<Plan, T> params{bound, x, y, channels_last(y.layout), {}, {}, {}, {}, 0, y.layout.shape[0], 1,
+                                 x.layout.stride[0], y.layout.stride[0]};
+    std::int64_t period = image;
+    bool const dense = alike(x, y);
     if (dense) {
-        if (!Epilogue::placewise && last) params.period = shape[1];
-        if (!Epilogue::placewise && !Epilogue::channelwise) params.period = size % lanes == 0 ? lanes : 1;
-        params.walks = size / params.period;
-        params.x_step = params.y_step = params.period;
+        if (!Epilogue::placewise && params.channels_last) period = y.layout.shape[1];
+        if (!Epilogue::placewise && !Epilogue::channelwise) period = size % lanes == 0 ? lanes : 1;
+        params.walks = size / period;
+        params.x_step = params.y_step = period;
     }
-    auto const start = [&]<int width>() {
-        std::int64_t const packs = params.period / width, threads = device.processors() * stream_threads;
-        std::int64_t const wanted = threads / packs < 1 ? 1 : threads / packs;
-        params.slices = divide_up(params.walks, divide_up(params.walks, wanted));
-        launch<Plan, Streaming<Plan, Schedule, T, width>>(device, params,
-                                                          divide_up(packs * params.slices, Schedule::threads));
-    };
-    if (dense && params.period % lanes == 0 && aligned(x.data, Schedule::bytes) && aligned(y.data, Schedule::bytes))
-        start.template operator()<lanes>();
-    else start.template operator()<1>();
+    if (dense && period % lanes == 0 && aligned(x.data, Schedule::bytes) && aligned(y.data, Schedule::bytes))
+        run_stream<Schedule, lanes>(device, params, period);
+    else run_stream<Schedule, 1>(device, params, period);
 }
 
 }  // namespace detail
@@ -146,8 +170,8 @@ template <class Bound, Element T>
 void Device::run(Bound const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
     using Plan = typename Bound::Plan;
     if constexpr (Plan::has_conv) {
-        detail::check_extents<Plan>(x.layout.shape, "x");
-        detail::check_extents<Plan>(y.layout.shape, "y");
+        detail::check_conv_limits<Plan>("x", x);
+        detail::check_conv_limits<Plan>("y", y);
         ConvParams<Plan, T> const params{bound, x, y, false, false, false};
         std::int64_t const groups = Plan::Head::geometry(bound.head).group_count;
         Index<4> const shape = y.layout.shape;
@@ -172,8 +196,8 @@ public:
         using Plan = typename Bound::Plan;
         if constexpr (suits<Schedule, Plan::has_conv>()) {
             if constexpr (Plan::has_conv) {
-                detail::check_extents<Plan>(x.layout.shape, "x");
-                detail::check_extents<Plan>(y.layout.shape, "y");
+                detail::check_conv_limits<Plan>("x", x);
+                detail::check_conv_limits<Plan>("y", y);
                 detail::run_conv<Schedule>(*device, ConvParams<Plan, T>{bound, x, y, false, false, false});
             } else {
                 detail::run_stream<Schedule>(*device, bound, x, y);

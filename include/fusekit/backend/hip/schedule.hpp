@@ -25,16 +25,16 @@ struct Direct {
 };
 
 /// How a plan without a Conv is cut: a thread has Bytes of neighbouring places, whose parameters it prepares once, and
-/// walks over the batch with Unroll loads in flight.
-template <int Threads = 256, int Bytes = 16, int Unroll = 4>
+/// takes Walks steps over the batch, Unroll loads ahead of the arithmetic.
+template <int Threads = 256, int Bytes = 16, int Walks = 8, int Unroll = 4>
 struct Stream {
-    static constexpr int threads = Threads, bytes = Bytes, unroll = Unroll, blocks = 4;
+    static constexpr int threads = Threads, bytes = Bytes, walks = Walks, unroll = Unroll, blocks = 4;
 };
 
 template <class Schedule>
 concept GemmSchedule = requires { Schedule::tile_m, Schedule::tile_n, Schedule::tile_k; };
 template <class Schedule>
-concept StreamSchedule = requires { Schedule::unroll, Schedule::bytes; };
+concept StreamSchedule = requires { Schedule::walks, Schedule::bytes; };
 
 /// Refuses, in words, a schedule that cannot run a plan.
 template <class Schedule, bool has_conv>
@@ -46,9 +46,9 @@ consteval bool suits() {
         constexpr bool whole = m > 0 && n > 0 && m % 64 == 0 && n % 32 == 0;
         static_assert(whole, "Gemm: TileM must be a multiple of 64 and TileN of 32, the 8 x 8 shares of a wave");
         constexpr bool shared_out = k > 0 && (m * k) % threads == 0 && (n * k) % threads == 0 && threads % m == 0 &&
-                                    threads <= 1024;
+                                    threads % n == 0 && k <= threads && threads <= 1024;
         static_assert(!whole || shared_out, "Gemm: the threads, TileM TileN / 64, must be 1024 at most, a multiple of "
-                                            "TileM, and divide TileM TileK and TileN TileK");
+                                            "TileM and of TileN, and divide TileM TileK and TileN TileK");
         constexpr bool fits = 2 * k * (m + n + 8) * 4 <= shared_memory - 12 * 1024;
         static_assert(fits, "Gemm: two buffers of (TileM + TileN + 8) TileK floats must fit 36 KB");
     } else if constexpr (stream) {

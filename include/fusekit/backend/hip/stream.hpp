@@ -6,64 +6,125 @@
 
 namespace fusekit::hip {
 
-/// A plan without a Conv, at the speed of memory: a thread has `lanes` neighbouring places, prepares their parameters
-/// once, and walks over the images of the batch (or, where only the channel counts and channels are last, over
-/// pixels), always `unroll` loads ahead of the arithmetic.
+/// A plan without a Conv, at the speed of memory: a thread has `lanes` neighbouring places and takes `walks` steps over
+/// the images of the batch (or, where only the channel counts and channels are last, over pixels), always `unroll`
+/// loads ahead of the arithmetic. Parameters are prepared once for all steps: by the block together, so that they are
+/// read in order, or where they would not fit shared memory by each thread.
 template <class Plan, class Schedule, Element T, int lanes>
 class Streaming {
+    using Epilogue = typename Plan::Epilogue;
+    using State = typename Epilogue::PlaceState;
+    static constexpr int unroll = Schedule::unroll;
+
 public:
-    static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
+    static constexpr int threads = Schedule::threads, blocks = lanes > 4 ? Schedule::blocks - 1 : Schedule::blocks;
     using Params = StreamParams<Plan, T>;
-    struct Shared {};
 
-    __device__ static void run(Params const& params, Shared&, int thread, std::uint32_t block) {
-        std::int64_t const id = std::int64_t{block} * threads + thread, packs = params.period / lanes;
-        std::int64_t const place = id % packs * lanes, slice = id / packs;
-        if (slice >= params.slices) return;
+private:
+    static constexpr bool stateful = Epilogue::channelwise || Epilogue::placewise;
+    static constexpr int stride = threads + 11;  // neighbours of a place, and of a thread, fall into different banks
+    static constexpr bool together = stateful && lanes > 1 && sizeof(State) * stride * lanes <= 40 * 1024;
 
+public:
+    struct Shared {
+        Slot<State> states[together ? stride * lanes : 1];
+    };
+
+    __device__ static void run(Params const& params, Shared& shared, unsigned thread, unsigned block) {
+        unsigned const id = block * threads + thread, slice = params.packs.divide(id);
+        unsigned const pack = id - slice * params.packs.value();
         OutputCoord at[lanes];
-        typename Epilogue::PlaceState state[lanes];
+        at[0] = coordinates(params, pack * lanes);
 #pragma unroll
-        for (int lane = 0; lane < lanes; ++lane) {
-            at[lane] = coordinates(params, place + lane);
-            state[lane] = Epilogue::prepare(at[lane], params.bound.epilogue);
-        }
-        T const* const x = params.x.data + (lanes > 1 ? place : params.x.layout.offset(index(at[0])));
-        T* const y = params.y.data + (lanes > 1 ? place : params.y.layout.offset(index(at[0])));
+        for (int lane = 1; lane < lanes; ++lane) at[lane] = next(params, at[lane - 1]);
+        std::int64_t const dense = std::int64_t{pack} * lanes;
+        T const* x = params.x.data + (lanes > 1 ? dense : params.x.layout.offset(index(at[0])));
+        T* y = params.y.data + (lanes > 1 ? dense : params.y.layout.offset(index(at[0])));
+        x += slice * params.x_step;
+        y += slice * params.y_step;
+        std::int64_t const x_stride = params.slices * params.x_step, y_stride = params.slices * params.y_step;
 
-        std::int64_t const stride = params.slices;
-        for (std::int64_t first = slice; first < params.walks; first += unroll * stride) {
-            Pack<T, lanes> values[unroll];
+        Pack<T, lanes> values[unroll];
+        auto const load = [&](std::int64_t walk) {
 #pragma unroll
             for (int i = 0; i < unroll; ++i)
-                if (first + i * stride < params.walks)
-                    values[i] = load_once(reinterpret_cast<Pack<T, lanes> const*>(x + (first + i * stride) * params.x_step));
+                if (walk + i * params.slices < params.walks)
+                    values[i] = load_once(reinterpret_cast<Pack<T, lanes> const*>(x + i * x_stride));
+            x += unroll * x_stride;
+        };
+        std::int64_t walk = slice < params.slices ? slice : params.walks;
+        load(walk);  // in flight while the parameters are prepared
+        State state[lanes];
+        prepare(params, shared, thread, block, at, state);
+
+        for (; walk < params.walks; load(walk)) {
 #pragma unroll
-            for (int i = 0; i < unroll; ++i) {
-                std::int64_t const walk = first + i * stride;
-                if (walk >= params.walks) break;
+            for (int i = 0; i < unroll; ++i, walk += params.slices, y += y_stride) {
+                if (walk >= params.walks) return;
 #pragma unroll
                 for (int lane = 0; lane < lanes; ++lane) {
                     at[lane].n = walk;
                     float const value = values[i].values[lane];
                     values[i].values[lane] = T(Epilogue::apply(value, at[lane], state[lane], params.bound.epilogue));
                 }
-                store_once(reinterpret_cast<Pack<T, lanes>*>(y + walk * params.y_step), values[i]);
+                store_once(reinterpret_cast<Pack<T, lanes>*>(y), values[i]);
             }
         }
     }
 
 private:
-    using Epilogue = typename Plan::Epilogue;
-    static constexpr int unroll = lanes >= 8 ? Schedule::unroll / 2 : Schedule::unroll;
+    __device__ static void prepare(Params const& params, Shared& shared, unsigned thread, unsigned block,
+                                   OutputCoord const (&at)[lanes], State (&state)[lanes]) {
+        if constexpr (!stateful) return;
+        if constexpr (!together) {
+#pragma unroll
+            for (int lane = 0; lane < lanes; ++lane) state[lane] = Epilogue::prepare(at[lane], params.bound.epilogue);
+            return;
+        }
+        // The block's places, or its channels, from the first one on; after the last comes the first again.
+        unsigned const first = params.packs.remainder(block * threads);
+        unsigned const channels = params.channels.value();
+        unsigned const first_k = static_cast<unsigned>(coordinates(params, first * lanes).k);
+        unsigned const count = Epilogue::placewise ? threads * lanes : params.block_channels;
+        for (unsigned i = thread; i < count; i += threads) {
+            OutputCoord place{0, first_k + i < channels ? first_k + i : first_k + i - channels, 0, 0};
+            if constexpr (Epilogue::placewise)
+                place = coordinates(params, params.packs.remainder(first + i / lanes) * lanes + i % lanes);
+            shared.states[slot(i)].value() = Epilogue::prepare(place, params.bound.epilogue);
+        }
+        __syncthreads();
+#pragma unroll
+        for (unsigned lane = 0; lane < lanes; ++lane) {
+            unsigned const k = static_cast<unsigned>(at[lane].k);
+            unsigned const i = Epilogue::placewise ? thread * lanes + lane
+                               : k < first_k       ? k + channels - first_k
+                                                   : k - first_k;
+            state[lane] = shared.states[slot(i)].value();
+        }
+    }
+    __device__ static unsigned slot(unsigned i) { return i % lanes * stride + i / lanes; }
 
-    /// Of the place-th element of an image in memory order.
-    __device__ static OutputCoord coordinates(Params const& params, std::int64_t place) {
+    /// Of an element of an image, counted in memory order, and of its neighbour.
+    __device__ static OutputCoord coordinates(Params const& params, unsigned place) {
+        Divisor const &outer = params.channels_last ? params.channels : params.plane, &columns = params.columns;
+        unsigned const quotient = outer.divide(place), remainder = place - quotient * outer.value();
+        unsigned const k = params.channels_last ? remainder : quotient, pixel = params.channels_last ? quotient : remainder;
+        unsigned const p = columns.divide(pixel);
+        return {0, k, p, pixel - p * columns.value()};
+    }
+    __device__ static OutputCoord next(Params const& params, OutputCoord at) {
         Index<4> const& shape = params.y.layout.shape;
-        std::int64_t const channels = shape[1], plane = shape[2] * shape[3];
-        std::int64_t const k = params.channels_last ? place % channels : place / plane;
-        std::int64_t const pixel = params.channels_last ? place / channels : place % plane;
-        return {0, k, pixel / shape[3], pixel % shape[3]};
+        bool const last = params.channels_last, next_pixel = !last || ++at.k == shape[1];
+        if (next_pixel && last) at.k = 0;
+        if (next_pixel && ++at.q == shape[3]) {
+            at.q = 0;
+            ++at.p;
+        }
+        if (!last && at.p == shape[2]) {
+            at.p = 0;
+            ++at.k;
+        }
+        return at;
     }
     __device__ static Index<4> index(OutputCoord const& at) { return {{at.n, at.k, at.p, at.q}}; }
 };

@@ -19,8 +19,8 @@ public:
     /// `row(i)` is row i of the tile. `packed` says that indices of GemmK neighbour in memory, `count` at a time and
     /// aligned.
     template <class RowAt>
-    __device__ TileAlongK(int thread, Operand<T> const& operand, bool packed, RowAt row)
-        : operand(operand), packed(packed), k(thread % packs * count), first(thread / packs) {
+    __device__ TileAlongK(unsigned thread, bool packed, RowAt row)
+        : packed(packed), k(thread % packs * count), first(thread / packs) {
 #pragma unroll
         for (int i = 0; i < passes; ++i) rows[i] = row(first + i * step);
     }
@@ -29,10 +29,10 @@ public:
 #pragma unroll
         for (int i = 0; i < passes; ++i) {
             if (packed) {
-                values[i] = operand.template load_pack<count>(rows[i], taps[k]);
+                values[i] = hip::load<count>(rows[i], taps[k]);
             } else {
 #pragma unroll
-                for (int j = 0; j < count; ++j) values[i].values[j] = operand.load(rows[i], taps[k + j]);
+                for (int j = 0; j < count; ++j) values[i].values[j] = hip::load<1>(rows[i], taps[k + j]).values[0];
             }
         }
     }
@@ -48,10 +48,9 @@ private:
     static constexpr int packs = TileK / count, step = threads / packs, passes = Size / step;
     static_assert(packs * count == TileK && threads % packs == 0 && Size % step == 0);
 
-    Operand<T> operand;
     bool packed;
-    int k, first;
-    Row rows[passes];
+    unsigned k, first;
+    Row<T> rows[passes];
     Pack<T, count> values[passes];
 };
 
@@ -61,26 +60,25 @@ template <Element T, int Size, int TileK, int threads>
 class TileAlongRows {
 public:
     template <class RowAt>
-    __device__ TileAlongRows(int thread, Operand<T> const& operand, bool, RowAt row_at)
-        : operand(operand), k(thread / Size), index(thread % Size), row(row_at(index)) {}
+    __device__ TileAlongRows(unsigned thread, bool, RowAt row_at)
+        : k(thread / Size * passes), index(thread % Size), row(row_at(index)) {}
 
     __device__ void load(Tap const (&taps)[TileK]) {
 #pragma unroll
-        for (int i = 0; i < passes; ++i) values[i] = operand.load(row, taps[k + i * step]);
+        for (int i = 0; i < passes; ++i) values[i] = hip::load<1>(row, taps[k + i]).values[0];
     }
     template <int Stride>
     __device__ void store(float (&tile)[TileK][Stride]) const {
 #pragma unroll
-        for (int i = 0; i < passes; ++i) tile[k + i * step][index] = values[i];
+        for (int i = 0; i < passes; ++i) tile[k + i][index] = values[i];
     }
 
 private:
-    static constexpr int step = threads / Size, passes = TileK / step;
-    static_assert(threads % Size == 0 && TileK % step == 0);
+    static constexpr int passes = Size * TileK / threads;
+    static_assert(threads % Size == 0 && passes * threads == Size * TileK);
 
-    Operand<T> operand;
-    int k, index;
-    Row row;
+    unsigned k, index;
+    Row<T> row;
     T values[passes];
 };
 

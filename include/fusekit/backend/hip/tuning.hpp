@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
+#include "fusekit/backend/hip/arch/processor.hpp"
 #include "fusekit/backend/hip/launch.hpp"
 #include "fusekit/backend/hip/schedule.hpp"
 
@@ -11,19 +13,21 @@ namespace fusekit::hip {
 template <class... Schedules>
 struct Table {};
 
-/// The tiles that convolutions are cut into, and the products a processor forms in a unit of time with each once it
-/// holds as many blocks as it is meant to. A plan is compiled once for each of them.
-using GemmTable = Table<Gemm<128, 128, 8, 2>, Gemm<64, 64, 8, 6>>;
+/// The tiles that convolutions are cut into; a plan is compiled once for each of them. Long steps along GemmK pay where
+/// shared memory holds the buffers of many blocks; AMD's does not.
+using GemmTable = std::conditional_t<(processor_shared_memory > 128 * 1024),
+                                     Table<Gemm<128, 64, 16, 4>, Gemm<64, 64, 16, 6>>,
+                                     Table<Gemm<128, 128, 8, 2>, Gemm<64, 64, 8, 6>>>;
 
-template <class Schedule>
-inline constexpr double gemm_rate = Schedule::tile_m == 128 ? 1.0 : 0.9;
-
-/// The time that a product of m x n takes: the processor with the most tiles works through them.
+/// The time that a product of m x n takes on the processor with the most tiles, in units of no matter. With few waves
+/// to change between, a processor waits: r(w) = w / (w + 4) fits what an H200 did with 6, 8 and 12 of them.
 template <class Schedule>
 double gemm_time(std::int64_t m, std::int64_t n, std::int64_t groups, int processors) {
     std::int64_t const tiles = divide_up(m, Schedule::tile_m) * divide_up(n, Schedule::tile_n) * groups;
-    double const area = 1.0 * Schedule::tile_m * Schedule::tile_n;
-    return static_cast<double>(divide_up(tiles, processors)) * area / gemm_rate<Schedule>;
+    std::int64_t const most = divide_up(tiles, processors), at_once = most < Schedule::blocks ? most : Schedule::blocks;
+    double const waves = static_cast<double>(at_once) * Schedule::threads / 32;
+    double const load_cost = 1 + 16.0 / Schedule::tile_m + 16.0 / Schedule::tile_n;
+    return static_cast<double>(most) * Schedule::tile_m * Schedule::tile_n * load_cost * (waves + 4) / waves;
 }
 
 /// Calls f(Schedule{}) with the schedule of the table that takes least time.
@@ -40,9 +44,9 @@ void with_fastest(Table<Schedules...>, std::int64_t m, std::int64_t n, std::int6
 inline constexpr std::int64_t thin_group = 4;
 using ThinSchedule = Direct<256>;
 
-/// A processor's threads with 16 bytes each, times the loads in flight, are more than its share of memory's bandwidth
-/// times its latency.
-using DefaultStream = Stream<256, 16, 4>;
-inline constexpr std::int64_t stream_threads = 1024;
+using DefaultStream = Stream<256, 16, 8, 4>;
+
+/// Threads that keep a processor's share of memory busy: small tensors are cut for as many.
+inline constexpr std::int64_t busy_threads = 1024;
 
 }  // namespace fusekit::hip

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/platform.hpp"
+#include "fusekit/config.hpp"
 
 namespace fusekit::hip {
 

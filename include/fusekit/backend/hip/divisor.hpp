@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "fusekit/config.hpp"
+
+namespace fusekit::hip {
+
+/// Division by a number that only the run knows, as a multiplication: n / d = (n + floor(n m / 2^32)) / 2^s for n below
+/// 2^31. Source: Granlund and Montgomery 1994, figure 4.1.
+class Divisor {
+public:
+    Divisor() = default;
+    explicit Divisor(std::uint32_t divisor) : divisor(divisor) {
+        while ((std::uint64_t{1} << shift) < divisor) ++shift;
+        multiplier = static_cast<std::uint32_t>((((std::uint64_t{1} << shift) - divisor) << 32) / divisor + 1);
+    }
+
+    FUSEKIT_HD std::uint32_t value() const { return divisor; }
+    FUSEKIT_HD std::uint32_t divide(std::uint32_t n) const {
+        return (static_cast<std::uint32_t>(std::uint64_t{n} * multiplier >> 32) + n) >> shift;
+    }
+    FUSEKIT_HD std::uint32_t remainder(std::uint32_t n) const { return n - divide(n) * divisor; }
+
+private:
+    std::uint32_t divisor = 1, multiplier = 1, shift = 0;
+};
+
+}  // namespace fusekit::hip
