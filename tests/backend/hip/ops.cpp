@@ -11,7 +11,7 @@ using namespace test;
 
 TEST_CASE("HIP: convolutions of geometries known at compile time compute what the oracle does") {
     fk::hip::Device device = gpu();
-    check_geometries([&](std::uint64_t) -> fk::hip::Device& { return device; });
+    check_geometries([one = &device](std::uint64_t) -> fk::hip::Device& { return *one; });
 }
 
 TEST_CASE("HIP: every activation gives what it gives on the host") {
