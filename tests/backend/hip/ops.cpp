@@ -30,8 +30,12 @@ TEST_CASE("HIP: views may run backwards and repeat elements") {
     std::vector<float> sums(6), mix(48);
     fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>>::bind({.weights = nine})(device, backwards).copy_to(sums.data());
     CHECK(sums == std::vector<float>{16, 21, 12, 16, 21, 12});  // of 6 5 4 / 3 2 1
-    fk::Plan<fk::Conv<fk::filter(1, 1)>>::bind({.weights = one_weight})(device, repeated).copy_to(mix.data());
-    for (std::size_t i = 0; i < 48; ++i) CHECK(mix[i] == 3 * static_cast<float>(i % 6 + 1));
+    auto const y = fk::Plan<fk::Conv<fk::filter(1, 1)>>::bind({.weights = one_weight})(device, repeated);
+    y.copy_to(mix.data());
+    for (int i = 0; i < 48; ++i) {
+        std::int64_t const at = y.layout().offset({{i / 24, i / 6 % 4, i / 3 % 2, i % 3}});
+        CHECK(mix[static_cast<std::size_t>(at)] == static_cast<float>(3 * (i % 6 + 1)));
+    }
     auto const reversed = fk::Plan<fk::Scale>::bind({.factor = 2})(device, backwards);
     reversed.copy_to(sums.data());
     CHECK(sums == std::vector<float>{12, 10, 8, 6, 4, 2});
