@@ -4,6 +4,8 @@
 #include <type_traits>
 
 #include "fusekit/backend/device.hpp"
+#include "fusekit/backend/hip/arch/params.hpp"
+#include "fusekit/backend/hip/arch/processor.hpp"
 #include "fusekit/backend/hip/launch.hpp"
 #include "fusekit/backend/hip/schedule.hpp"
 #include "fusekit/backend/hip/tile.hpp"
@@ -21,6 +23,7 @@ template <class Plan, class Schedule, Element T, Axis fast>
 class ImplicitGemm {
     static constexpr int tile_m = Schedule::tile_m, tile_n = Schedule::tile_n, tile_k = Schedule::tile_k;
     static constexpr int pad = 4;  // floats a row, so that the columns of a store fall into different banks
+    static constexpr int unrolled = gemm_unroll(Schedule::threads, Schedule::blocks);
     static constexpr bool padded = Plan::Head::may_be_padded, along_channels = fast == Axis::channel;
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::template State<float>;
@@ -105,11 +108,12 @@ public:
             }
             __syncthreads();
         }
+        Params const& late = seen_anew(params);
         auto const write_pixel = [&](float sum, unsigned m, int n, auto const& state) {
             Pixel const at = shared.pixels[m];
             OutputCoord const place{at.n, first_k + n, at.p, at.q};
-            T* const to = conv.y.data + shared.offsets[m] + place.k * conv.y.layout.stride[1];
-            if (at.n >= 0) *to = T(Epilogue::apply(sum, place, state, params.bound.epilogue));
+            T* const to = late.y.data + shared.offsets[m] + place.k * late.y.layout.stride[1];
+            if (at.n >= 0) *to = T(Epilogue::apply(sum, place, state, late.bound.epilogue));
         };
         write(shared, thread, lane_m, lane_n, count_n, sums, write_pixel);
     }
@@ -124,7 +128,7 @@ private:
     __device__ static void multiply(typename Shared::Buffer const& buffer, unsigned lane_m, unsigned lane_n,
                                     float (&sums)[8][8]) {
         float const *from_x = &buffer.x[0][4 * lane_m], *from_w = &buffer.w[0][4 * lane_n];
-#pragma unroll 2
+#pragma unroll unrolled
         for (int k = 0; k < tile_k; ++k, from_x += tile_m + pad, from_w += tile_n + pad) {
             float x[8], w[8];
             quad(from_x, x);
@@ -159,6 +163,7 @@ private:
                 *reinterpret_cast<Pack<float, 4>*>(line + 4 * lane_column + part % 2 * columns / 2) = four;
             }
             __syncthreads();
+#pragma unroll 1
             for (unsigned line = thread / columns; line < lines; line += threads / columns) {
                 unsigned const row = line / 2 * 4 + 2 * (round % 2) + line % 2 + round / 2 * (2 * lines);
                 int const n = static_cast<int>(along_channels ? column : row);

@@ -2,12 +2,10 @@
 #pragma once
 
 #include "fusekit/backend/hip/conv_problem.hpp"
-#include "fusekit/backend/hip/divisor.hpp"
+#include "fusekit/backend/hip/integer.hpp"
 #include "fusekit/plan/plan.hpp"
 
 namespace fusekit::hip {
-
-FUSEKIT_HD constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// A value in shared memory, where nothing is constructed.
 template <class T>

@@ -181,7 +181,7 @@ void Device::run(Bound const& bound, TensorView<T const> const& x, TensorView<T>
         with_fastest(GemmTable{}, shape[0] * shape[2] * shape[3], shape[1] / groups, groups, processors(),
                      [&]<class Schedule>(Schedule) { detail::run_conv<Schedule>(*this, params); });
     } else {
-        detail::run_stream<DefaultStream>(*this, bound, x, y);
+        detail::run_stream<DefaultStream<T>>(*this, bound, x, y);
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fusekit/backend/hip/arch/processor.hpp"
 #include "fusekit/backend/hip/launch.hpp"
 #include "fusekit/backend/hip/schedule.hpp"
 
@@ -23,7 +24,8 @@ public:
 private:
     static constexpr bool stateful = Epilogue::channelwise || Epilogue::placewise;
     static constexpr int stride = threads + 11;  // neighbours of a place, and of a thread, fall into different banks
-    static constexpr bool together = stateful && lanes > 1 && sizeof(State) * stride * lanes <= 40 * 1024;
+    static constexpr int room = smaller(40 * 1024, processor_shared_memory / 2);
+    static constexpr bool together = stateful && lanes > 1 && sizeof(State) * stride * lanes <= room;
 
 public:
     struct Shared {

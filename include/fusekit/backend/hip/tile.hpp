@@ -2,11 +2,9 @@
 #pragma once
 
 #include "fusekit/backend/hip/conv_problem.hpp"
+#include "fusekit/backend/hip/integer.hpp"
 
 namespace fusekit::hip {
-
-constexpr int smaller(int a, int b) { return a < b ? a : b; }
-constexpr int greater(int a, int b) { return a > b ? a : b; }
 
 /// A thread's share of a tile of Size rows and TileK indices of GemmK, on its way from memory to shared memory. Rows'
 /// elements neighbour along GemmK: channels-last inputs, and filters. A thread takes up to 16 bytes of a row at a

@@ -44,7 +44,8 @@ void with_fastest(Table<Schedules...>, std::int64_t m, std::int64_t n, std::int6
 inline constexpr std::int64_t thin_group = 4;
 using ThinSchedule = Direct<256>;
 
-using DefaultStream = Stream<256, 16, 8, 4>;
+template <Element T>
+using DefaultStream = Stream<256, stream_bytes(sizeof(T)), 8, stream_unroll>;
 
 /// Threads that keep a processor's share of memory busy: small tensors are cut for as many.
 inline constexpr std::int64_t busy_threads = 1024;
