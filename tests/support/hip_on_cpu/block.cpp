@@ -13,8 +13,7 @@ namespace hip_on_cpu {
 namespace {
 
 bool same(Place const& a, Place const& b) {
-    return a.line() == b.line() && a.column() == b.column() &&
-           (a.file_name() == b.file_name() || std::strcmp(a.file_name(), b.file_name()) == 0);
+    return a.line == b.line && (a.file == b.file || std::strcmp(a.file, b.file) == 0);
 }
 
 }  // namespace
@@ -126,7 +125,7 @@ void Block::diverged(char const* what, Thread const* first, Thread const* last) 
     one_report.lock();  // for good: the program ends
     std::fprintf(stderr, "hip_on_cpu: divergent %s in block (%u, %u, %u)\n", what, index.x, index.y, index.z);
     auto const describe = [](Thread const& thread) {
-        std::string const place = std::string(thread.place.file_name()) + ":" + std::to_string(thread.place.line());
+        std::string const place = std::string(thread.place.file) + ":" + std::to_string(thread.place.line);
         if (thread.state == State::finished) return std::string("have finished");
         return (thread.state == State::at_barrier ? "wait at the barrier " : "wait at the shuffle ") + place;
     };

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <source_location>
 #include <vector>
 
 #include "support/hip_on_cpu/dim3.hpp"
@@ -15,7 +14,15 @@
 
 namespace hip_on_cpu {
 
-using Place = std::source_location;
+/// A line of source. As std::source_location, which clang has from version 16 on.
+struct Place {
+    char const* file = nullptr;
+    unsigned line = 0;
+
+    static constexpr Place current(char const* file = __builtin_FILE(), unsigned line = __builtin_LINE()) {
+        return {file, line};
+    }
+};
 
 inline constexpr unsigned most_threads = 1024, widest_wave = 64;
 

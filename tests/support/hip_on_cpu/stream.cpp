@@ -51,6 +51,11 @@ hipError_t hip_on_cpu::launch(std::function<void()> kernel, dim3 grid, dim3 bloc
     return leave(submit(stream, [=, kernel = std::move(kernel)] { run_grid(grid, block, kernel); }));
 }
 
+hipError_t hipLaunchKernel(void const*, dim3, dim3, void**, std::size_t, hipStream_t) {
+    HIP_ON_CPU_ENTER();
+    return leave(hipErrorInvalidDeviceFunction);
+}
+
 hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned) {
     HIP_ON_CPU_ENTER();
     *stream = new hipStream{current_device()};

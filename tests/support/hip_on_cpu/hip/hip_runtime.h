@@ -164,6 +164,10 @@ hipError_t launch(std::function<void()> kernel, dim3 grid, dim3 block, std::size
 
 }  // namespace hip_on_cpu
 
+/// HIP's own form, which the stand-in refuses: it cannot call what it does not know the type of.
+hipError_t hipLaunchKernel(void const* kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared_bytes,
+                           hipStream_t stream);
+
 /// `arguments` points to one pointer for each parameter.
 template <class... Parameters>
 hipError_t hipLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
