@@ -83,8 +83,10 @@ public:
     /// Refuses, with in.fail(), a pointer into memory that this GPU cannot read.
     void reach(Check const& in, char const* argument, void const* data) const {
         hipPointerAttribute_t attributes{};
-        bool const known = hipPointerGetAttributes(&attributes, data) == hipSuccess;
-        if (!known) forget_last_error();
+        hipError_t const status = hipPointerGetAttributes(&attributes, data);
+        bool const known = status == hipSuccess;
+        if (status == hipErrorInvalidValue) forget_last_error();  // what HIP before version 6 says of host memory
+        else check(status, index(), "hipPointerGetAttributes", "a device that works");
         auto const type = type_of(attributes);
         bool const registered = known && (type == hipMemoryTypeDevice || attributes.devicePointer != nullptr);
         if (!registered && !reads_host_memory) refuse(in, argument, "memory of the host");

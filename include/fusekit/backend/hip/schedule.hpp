@@ -7,9 +7,6 @@
 
 namespace fusekit::hip {
 
-/// Shared memory that a block may declare on every GPU, in bytes.
-inline constexpr int shared_memory = 48 * 1024;
-
 /// How an implicit GEMM is cut: a block computes TileM output pixels of TileN channels and walks GemmK in steps of
 /// TileK; a thread has 8 pixels of 8 channels of it. Blocks is how many of them a processor is meant to hold at once.
 template <int TileM, int TileN, int TileK, int Blocks = 2>
@@ -36,28 +33,49 @@ concept GemmSchedule = requires { Schedule::tile_m, Schedule::tile_n, Schedule::
 template <class Schedule>
 concept StreamSchedule = requires { Schedule::walks, Schedule::bytes; };
 
+namespace detail {
+
+template <class Schedule>
+consteval bool cuts_gemm() {
+    constexpr int m = Schedule::tile_m, n = Schedule::tile_n, k = Schedule::tile_k, threads = Schedule::threads;
+    constexpr bool whole = m > 0 && n > 0 && k > 0 && m % 64 == 0 && n % 32 == 0;
+    static_assert(whole, "Gemm: TileM must be a multiple of 64 and TileN of 32, the 8 x 8 shares of a wave");
+    if constexpr (whole) {
+        constexpr bool columns = threads % m == 0 && threads % n == 0 && k <= threads;
+        static_assert(columns, "Gemm: the threads, TileM TileN / 64, must be a multiple of TileM and of TileN");
+        constexpr bool shares = (m * k) % threads == 0 && (n * k) % threads == 0;
+        static_assert(shares, "Gemm: the threads, TileM TileN / 64, must divide TileM TileK and TileN TileK");
+        constexpr bool fits = 2 * k * (m + n + 8) * 4 <= 38 * 1024;
+        static_assert(fits, "Gemm: two buffers of (TileM + TileN + 8) TileK floats must fit 38 KB");
+        return columns && shares && fits;
+    }
+    return whole;
+}
+
+template <class Schedule>
+consteval bool cuts_stream() {
+    constexpr bool loads = Schedule::bytes == 16 || Schedule::bytes == 8 || Schedule::bytes == 4;
+    static_assert(loads, "Stream: a thread loads 4, 8 or 16 bytes at a time");
+    constexpr bool steps = Schedule::walks > 0 && Schedule::unroll > 0;
+    static_assert(steps, "Stream: a thread takes 1 step or more, and has 1 load or more in flight");
+    return loads && steps;
+}
+
+}  // namespace detail
+
 /// Refuses, in words, a schedule that cannot run a plan.
 template <class Schedule, bool has_conv>
 consteval bool suits() {
-    constexpr bool gemm = GemmSchedule<Schedule>, stream = StreamSchedule<Schedule>;
-    static_assert(has_conv != stream, "a plan with a Conv runs with Gemm or Direct, one without with Stream");
-    if constexpr (gemm) {
-        constexpr int m = Schedule::tile_m, n = Schedule::tile_n, k = Schedule::tile_k, threads = Schedule::threads;
-        constexpr bool whole = m > 0 && n > 0 && m % 64 == 0 && n % 32 == 0;
-        static_assert(whole, "Gemm: TileM must be a multiple of 64 and TileN of 32, the 8 x 8 shares of a wave");
-        constexpr bool shared_out = k > 0 && (m * k) % threads == 0 && (n * k) % threads == 0 && threads % m == 0 &&
-                                    threads % n == 0 && k <= threads && threads <= 1024;
-        static_assert(!whole || shared_out, "Gemm: the threads, TileM TileN / 64, must be 1024 at most, a multiple of "
-                                            "TileM and of TileN, and divide TileM TileK and TileN TileK");
-        constexpr bool fits = 2 * k * (m + n + 8) * 4 <= shared_memory - 12 * 1024;
-        static_assert(fits, "Gemm: two buffers of (TileM + TileN + 8) TileK floats must fit 36 KB");
-    } else if constexpr (stream) {
-        constexpr bool loads = Schedule::bytes == 16 || Schedule::bytes == 8 || Schedule::bytes == 4;
-        static_assert(loads, "Stream: a thread loads 4, 8 or 16 bytes at a time");
-    }
+    constexpr bool stream = StreamSchedule<Schedule>, right_kind = has_conv != stream;
+    static_assert(right_kind, "a plan with a Conv runs with Gemm or Direct, one without with Stream");
     constexpr bool block = Schedule::threads > 0 && Schedule::threads <= 1024;
     static_assert(block, "a block has 1 to 1024 threads");
-    return true;
+    constexpr bool holds = Schedule::blocks > 0 && Schedule::threads * Schedule::blocks <= 2048;
+    static_assert(holds, "a processor holds 1 block or more, of 2048 threads together");
+    if constexpr (!right_kind || !block || !holds) return false;
+    else if constexpr (GemmSchedule<Schedule>) return detail::cuts_gemm<Schedule>();
+    else if constexpr (stream) return detail::cuts_stream<Schedule>();
+    else return true;
 }
 
 }  // namespace fusekit::hip

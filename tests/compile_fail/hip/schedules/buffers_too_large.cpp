@@ -1,0 +1,17 @@
+// expect: Gemm: two buffers of (TileM + TileN + 8) TileK floats must fit 38 KB
+// SPDX-License-Identifier: MIT
+#include <fusekit/hip.hpp>
+
+namespace fk = fusekit;
+
+using Layer = fk::Plan<fk::Conv<fk::filter(3, 3)>>;
+
+void run(fk::TensorView<float const> x, fk::TensorView<float> y, fk::TensorView<float const> w) {
+    fk::hip::Device device;
+#ifdef CORRECTED
+    using Schedule = fk::hip::Gemm<128, 128, 16>;
+#else
+    using Schedule = fk::hip::Gemm<128, 128, 32>;
+#endif
+    Layer::bind({.weights = w})(device.with<Schedule>(), x, y);
+}

@@ -1,0 +1,17 @@
+// expect: a processor holds 1 block or more, of 2048 threads together
+// SPDX-License-Identifier: MIT
+#include <fusekit/hip.hpp>
+
+namespace fk = fusekit;
+
+using Layer = fk::Plan<fk::Activation<fk::Relu>>;
+
+void run(fk::TensorView<float const> x, fk::TensorView<float> y) {
+    fk::hip::Device device;
+#ifdef CORRECTED
+    using Schedule = fk::hip::Stream<512>;
+#else
+    using Schedule = fk::hip::Stream<1024>;
+#endif
+    Layer::bind({})(device.with<Schedule>(), x, y);
+}
