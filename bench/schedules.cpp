@@ -171,7 +171,7 @@ int run(int argc, char** argv) {
         each_layout([&](bool last, char const* layout) {
             for (NormLayer const& l : chosen.norm)
                 print_row(records, l.name(), layout, labels, measure_norm(device, l, last, options),
-                          label(fk::hip::DefaultStream<float>{}));
+                          label(fk::hip::DefaultStream<float, false>{}));
         });
     }
     std::printf("\n");

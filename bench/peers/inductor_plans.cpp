@@ -8,10 +8,9 @@
 #include <memory>
 #include <string>
 
-namespace {
-
 namespace fk = fusekit;
 
+/// A part of the interface, and so of no unnamed namespace: inductor.py has the same.
 struct Problem {
     std::int64_t n, c, h, w;
     int channels_last, is_half, device;
@@ -19,6 +18,8 @@ struct Problem {
     float const *mean, *variance, *scale, *shift;
     float epsilon;
 };
+
+namespace {
 
 struct Layer {
     virtual ~Layer() = default;

@@ -43,6 +43,7 @@ __device__ inline std::uint16_t float_to_half(float value) {
 }
 __device__ inline float power(float base, float exponent) { return powf(base, exponent); }
 __device__ inline float root(float square) { return sqrtf(square); }
+__device__ inline float reciprocal_root(float square) { return rsqrtf(square); }
 #elif defined(__HIP_DEVICE_COMPILE__)
 inline constexpr bool on_device = true;
 __device__ inline float half_to_float(std::uint16_t bits) { return std::bit_cast<_Float16>(bits); }
@@ -51,12 +52,14 @@ __device__ inline std::uint16_t float_to_half(float value) {
 }
 __device__ inline float power(float base, float exponent) { return powf(base, exponent); }
 __device__ inline float root(float square) { return sqrtf(square); }
+__device__ inline float reciprocal_root(float square) { return rsqrtf(square); }
 #else
 inline constexpr bool on_device = false;
 FUSEKIT_HD float half_to_float(std::uint16_t bits);
 FUSEKIT_HD std::uint16_t float_to_half(float value);
 FUSEKIT_HD float power(float base, float exponent);
 FUSEKIT_HD float root(float square);
+FUSEKIT_HD float reciprocal_root(float square);
 #endif
 
 inline constexpr int version_major = 0;

@@ -158,6 +158,18 @@ FUSEKIT_HD constexpr V sqrt(V x) {
     return select(x > 0.0f, 0.5f * (root + x / root), x);
 }
 
+/// y / sqrt(x) for x > 0 and finite, to 2 ulp. A device's estimate of the reciprocal root is made exact to the last bit
+/// or so by a step of Newton's method, and is exact for powers of four.
+template <class V>
+FUSEKIT_HD constexpr V over_sqrt(V y, V x) {
+    if constexpr (config::on_device && std::is_same_v<V, float>)
+        if (!std::is_constant_evaluated()) {
+            float const estimate = config::reciprocal_root(x);
+            return y * (estimate * (1.5f - 0.5f * x * estimate * estimate));
+        }
+    return y / sqrt(x);
+}
+
 /// x^exponent for x > 0, one lane at a time: the C library's, to 1 ulp.
 template <class V>
 FUSEKIT_HD constexpr V pow(V x, float exponent) {

@@ -59,7 +59,7 @@ struct BatchNormInference<Spatial> : detail::BatchNorm<1> {
     template <class V>
     using Prepared = detail::Normalization<V>;
     FUSEKIT_HD static constexpr Prepared<float> prepare(std::int64_t k, Args const& args) {
-        return {args.mean(k), args.scale(k) / math::sqrt(args.variance(k) + args.epsilon), args.shift(k)};
+        return {args.mean(k), math::over_sqrt(args.scale(k), args.variance(k) + args.epsilon), args.shift(k)};
     }
     template <class V>
     FUSEKIT_HD static constexpr V apply(V x, Prepared<V> const& channel) {
@@ -79,8 +79,9 @@ struct BatchNormInference<PerActivation> : detail::BatchNorm<3> {
     using Prepared = detail::Normalization<V>;
     template <class At>
     FUSEKIT_HD static constexpr auto prepare(At const& at, Args const& args) requires requires { at.load(args.mean); } {
-        auto const mean = at.load(args.mean), root = math::sqrt(at.load(args.variance) + args.epsilon);
-        return Prepared<std::remove_const_t<decltype(mean)>>{mean, at.load(args.scale) / root, at.load(args.shift)};
+        auto const mean = at.load(args.mean), variance = at.load(args.variance);
+        return Prepared<std::remove_const_t<decltype(mean)>>{
+            mean, math::over_sqrt(at.load(args.scale), variance + args.epsilon), at.load(args.shift)};
     }
     template <class V>
     FUSEKIT_HD static constexpr V apply(V x, Prepared<V> const& place) {

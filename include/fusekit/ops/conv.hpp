@@ -31,6 +31,8 @@ struct ConvArgs {
     static constexpr bool may_be_grouped = Geometry.group_count > 1;
     static constexpr bool may_be_padded =
         Geometry.before != PerMode<2>{0, 0} || Geometry.after != PerMode<2>{0, 0};
+    static constexpr bool may_be_single_pixels = is_single_pixels(Geometry);
+    static constexpr int longest = Geometry.size.h > Geometry.size.w ? Geometry.size.h : Geometry.size.w;
     FUSEKIT_HD static constexpr Filter<2> geometry(Args const&) { return Geometry; }
     static Text name() { return "Conv<" + Geometry.to_string() + ">"; }
 };
@@ -43,6 +45,8 @@ struct ConvArgs<dynamic> {
     };
     static constexpr bool may_be_grouped = true;
     static constexpr bool may_be_padded = true;
+    static constexpr bool may_be_single_pixels = true;
+    static constexpr int longest = 1 << 30;  ///< rows or columns of the filter, at most
     FUSEKIT_HD static constexpr Filter<2> geometry(Args const& args) { return args.filter; }
     static Text name() { return "Conv<dynamic>"; }
 };

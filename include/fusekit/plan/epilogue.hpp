@@ -76,8 +76,8 @@ FUSEKIT_HD constexpr auto prepare_op(std::int64_t k, typename Op::Args const& ar
     else return Nothing{};
 }
 
-template <class Op>
-FUSEKIT_HD constexpr auto prepare_op_at(OutputCoord const& at, typename Op::Args const& args) {
+template <class Op, class At>
+FUSEKIT_HD constexpr auto prepare_op_at(At const& at, typename Op::Args const& args) {
     if constexpr (Placewise<Op>) return Op::prepare(at, args);
     else return prepare_op<Op>(at.k, args);
 }
@@ -123,8 +123,10 @@ struct Epilogue {
     static constexpr bool located = ((!Uniform<Ops> && !Channelwise<Ops> && !Placewise<Ops>) || ...);
     static constexpr bool placewise = located || (Placewise<Ops> || ...);
 
-    /// The state of a place; the same for every image.
-    FUSEKIT_HD static constexpr PlaceState prepare(OutputCoord const& at, Args const& args) {
+    /// The state of a place, an OutputCoord or what stands for one; the same for every image.
+    template <class At>
+        requires std::derived_from<At, OutputCoord>
+    FUSEKIT_HD static constexpr PlaceState prepare(At const& at, Args const& args) {
         return [&]<int... I>(std::integer_sequence<int, I...>) {
             return PlaceState{{detail::prepare_op_at<Ops>(at, get<I>(args))}...};
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});

@@ -105,6 +105,12 @@ private:
 /// A filter of R x S taps: stride 1, no padding, no dilation, one group.
 constexpr Filter<2> filter(int r, int s) { return {{r, s}, {0, 0}, {0, 0}, {1, 1}, {1, 1}, 1}; }
 
+/// Whether the output's pixels are the input's, one for one: 1 x 1, stride 1, no padding.
+FUSEKIT_HD constexpr bool is_single_pixels(Filter<2> const& f) {
+    return f.size.h == 1 && f.size.w == 1 && f.step.h == 1 && f.step.w == 1 && f.before.h == 0 && f.before.w == 0 &&
+           f.after.h == 0 && f.after.w == 0;
+}
+
 /// In place of a filter: its geometry comes with the run-time arguments.
 struct Dynamic {
     constexpr bool operator==(Dynamic const&) const = default;

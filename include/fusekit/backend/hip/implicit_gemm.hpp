@@ -32,11 +32,8 @@ public:
     static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
     using Params = ConvParams<Plan, T>;
     using Inputs = std::conditional_t<along_channels, TileAlongK<T, tile_m, tile_k, threads>,
-                                      TileAlongRows<T, tile_m, tile_k, threads>>;
+                                      TileAlongRows<T, tile_m, tile_k, threads, Plan::Head::may_be_single_pixels>>;
     using Weights = TileAlongK<T, tile_n, tile_k, threads>;
-
-    /// Neighbouring elements that are read as one, where Params say that they lie so.
-    static constexpr int pack = greater(Weights::count, TileAlongK<T, tile_m, tile_k, threads>::count);
 
     struct Shared {
         struct Buffer {

@@ -58,6 +58,15 @@ bool packed(TensorView<T> const& view, int count, int fastest) {
            aligned(view.data, count * static_cast<int>(sizeof(T)));
 }
 
+/// Whether planes are without gaps, of a multiple of `count` pixels, and all begin aligned.
+template <class T>
+bool packed_planes(TensorView<T> const& x, int count) {
+    Index<4> const &shape = x.layout.shape, &stride = x.layout.stride;
+    bool const rows = shape[3] == 1 || stride[3] == 1, plane = shape[2] == 1 || stride[2] == shape[3];
+    return rows && plane && shape[2] * shape[3] % count == 0 && (shape[1] == 1 || stride[1] % count == 0) &&
+           (shape[0] == 1 || stride[0] % count == 0) && aligned(x.data, count * static_cast<int>(sizeof(T)));
+}
+
 /// Whether the weights' indices of GemmK, taps fastest, are neighbours throughout.
 template <class T>
 bool packed_taps(TensorView<T> const& w, int count) {
@@ -68,15 +77,27 @@ bool packed_taps(TensorView<T> const& w, int count) {
            aligned(w.data, count * static_cast<int>(sizeof(T)));
 }
 
+/// Whether a row has bits for the rows and columns of a padded window.
+template <class Plan>
+bool has_bits_for(Filter<2> const& filter) {
+    return !Plan::Head::may_be_padded || (filter.size[0] <= Tap::most && filter.size[1] <= Tap::most);
+}
+
 template <class Schedule, Axis fast, class Plan, Element T>
 void run_conv(Device const& device, ConvParams<Plan, T> params) {
     auto const w = typed<T>(params.bound.head.weights);
     if constexpr (GemmSchedule<Schedule>) {
         using Mainloop = ImplicitGemm<Plan, Schedule, T, fast>;
-        params.channels_fastest = fast == Axis::channel;
-        params.inputs_packed = packed(params.x, Mainloop::pack, 1) && w.layout.shape[1] % Mainloop::pack == 0;
-        params.weights_packed = params.channels_fastest ? packed(w, Mainloop::pack, 1) : packed_taps(w, Mainloop::pack);
         Filter<2> const filter = Plan::Head::geometry(params.bound.head);
+        if (!has_bits_for<Plan>(filter))
+            throw Error(type_name<Plan>(), "Conv", "filter", "15 rows and columns at most, for a Gemm schedule",
+                        filter.to_string());
+        constexpr int x_pack = Mainloop::Inputs::count, w_pack = Mainloop::Weights::count;
+        params.channels_fastest = fast == Axis::channel;
+        params.inputs_packed = params.channels_fastest
+                                   ? packed(params.x, x_pack, 1) && w.layout.shape[1] % x_pack == 0
+                                   : is_single_pixels(filter) && packed_planes(params.x, x_pack);
+        params.weights_packed = params.channels_fastest ? packed(w, w_pack, 1) : packed_taps(w, w_pack);
         Index<4> const y = params.y.layout.shape;
         launch<Plan, Mainloop>(device, params,
                                divide_up(y[0] * y[2] * y[3], Schedule::tile_m) *
@@ -134,8 +155,7 @@ void run_stream(Device const& device, StreamParams<Plan, T> params, std::int64_t
     params.channels = Divisor(static_cast<unsigned>(shape[1]));
     params.plane = Divisor(static_cast<unsigned>(plane));
     params.columns = Divisor(static_cast<unsigned>(shape[3]));
-    std::int64_t const met = params.channels_last ? block_places : (block_places + plane - 2) / plane + 1;
-    params.block_channels = static_cast<unsigned>(met < shape[1] ? met : shape[1]);
+    params.block_channels = static_cast<unsigned>(block_places < shape[1] ? block_places : shape[1]);
 
     std::int64_t const busy = device.processors() * busy_threads / packs;
     std::int64_t const fewest = divide_up(params.walks, Schedule::walks), most = (std::int64_t{1} << 31) / packs;
@@ -173,15 +193,16 @@ void Device::run(Bound const& bound, TensorView<T const> const& x, TensorView<T>
         detail::check_conv_limits<Plan>("x", x);
         detail::check_conv_limits<Plan>("y", y);
         ConvParams<Plan, T> const params{bound, x, y, false, false, false};
-        std::int64_t const groups = Plan::Head::geometry(bound.head).group_count;
+        Filter<2> const filter = Plan::Head::geometry(bound.head);
+        std::int64_t const groups = filter.group_count;
         Index<4> const shape = y.layout.shape;
-        if constexpr (Plan::Head::may_be_grouped)
-            if (groups > 1 && shape[1] / groups <= thin_group)
-                return detail::run_conv<ThinSchedule>(*this, params);
+        if constexpr (Plan::Head::may_be_grouped || Plan::Head::longest > Tap::most)
+            if ((groups > 1 && shape[1] / groups <= thin_group) || !detail::has_bits_for<Plan>(filter))
+                return detail::run_conv<DefaultDirect>(*this, params);
         with_fastest(GemmTable{}, shape[0] * shape[2] * shape[3], shape[1] / groups, groups, processors(),
                      [&]<class Schedule>(Schedule) { detail::run_conv<Schedule>(*this, params); });
     } else {
-        detail::run_stream<DefaultStream<T>>(*this, bound, x, y);
+        detail::run_stream<DefaultStream<T, Plan::Epilogue::placewise>>(*this, bound, x, y);
     }
 }
 

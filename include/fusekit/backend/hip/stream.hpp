@@ -7,10 +7,30 @@
 
 namespace fusekit::hip {
 
+/// A place of y that also knows how far it lies from the first one of its image, in elements: views that lie in memory
+/// as y does are read there.
+struct Place : OutputCoord {
+    std::int64_t distance;
+    Index<4> const& stride;
+
+    __device__ Place(OutputCoord const& at, std::int64_t distance, Index<4> const& stride)
+        : OutputCoord(at), distance(distance), stride(stride) {}
+
+    __device__ float load(AnyView<4> const& view) const {
+        if (view.layout.stride == stride) return view.load(n * stride[0] + distance);
+        return OutputCoord::load(view);
+    }
+    __device__ float load(TensorView<float const, 3> const& view) const {
+        Index<3> const& own = view.layout.stride;
+        if (own[0] == stride[1] && own[1] == stride[2] && own[2] == stride[3]) return view.data[distance];
+        return OutputCoord::load(view);
+    }
+};
+
 /// A plan without a Conv, at the speed of memory: a thread has `lanes` neighbouring places and takes `walks` steps over
 /// the images of the batch (or, where only the channel counts and channels are last, over pixels), always `unroll`
-/// loads ahead of the arithmetic. Parameters are prepared once for all steps: by the block together, so that they are
-/// read in order, or where they would not fit shared memory by each thread.
+/// loads ahead of the arithmetic. Parameters are prepared once for all steps; those of channels that neighbour in
+/// memory by the block together, because its threads share them.
 template <class Plan, class Schedule, Element T, int lanes>
 class Streaming {
     using Epilogue = typename Plan::Epilogue;
@@ -18,18 +38,18 @@ class Streaming {
     static constexpr int unroll = Schedule::unroll;
 
 public:
-    static constexpr int threads = Schedule::threads, blocks = lanes > 4 ? Schedule::blocks - 1 : Schedule::blocks;
+    static constexpr int threads = Schedule::threads, blocks = greater(1, lanes > 4 ? Schedule::blocks - 1 : Schedule::blocks);
     using Params = StreamParams<Plan, T>;
 
 private:
-    static constexpr bool stateful = Epilogue::channelwise || Epilogue::placewise;
-    static constexpr int stride = threads + 11;  // neighbours of a place, and of a thread, fall into different banks
+    static constexpr int stride = threads + 11;  // neighbouring channels, and threads, fall into different banks
     static constexpr int room = smaller(40 * 1024, processor_shared_memory / 2);
-    static constexpr bool together = stateful && lanes > 1 && sizeof(State) * stride * lanes <= room;
+    static constexpr bool can_share = Epilogue::channelwise && !Epilogue::placewise && lanes > 1 &&
+                                      sizeof(State) * stride * lanes <= room;
 
 public:
     struct Shared {
-        Slot<State> states[together ? stride * lanes : 1];
+        Slot<State> states[can_share ? stride * lanes : 1];
     };
 
     __device__ static void run(Params const& params, Shared& shared, unsigned thread, unsigned block) {
@@ -57,7 +77,7 @@ public:
         std::int64_t walk = slice < params.slices ? slice : params.walks;
         load(walk);  // in flight while the parameters are prepared
         State state[lanes];
-        prepare(params, shared, thread, block, at, state);
+        prepare(params, shared, thread, block, pack, at, state);
 
         for (; walk < params.walks; load(walk)) {
 #pragma unroll
@@ -66,8 +86,9 @@ public:
 #pragma unroll
                 for (int lane = 0; lane < lanes; ++lane) {
                     at[lane].n = walk;
+                    Place const place(at[lane], distance(params, at[0], pack, lane), params.y.layout.stride);
                     float const value = values[i].values[lane];
-                    values[i].values[lane] = T(Epilogue::apply(value, at[lane], state[lane], params.bound.epilogue));
+                    values[i].values[lane] = T(Epilogue::apply(value, place, state[lane], params.bound.epilogue));
                 }
                 store_once(reinterpret_cast<Pack<T, lanes>*>(y), values[i]);
             }
@@ -75,33 +96,31 @@ public:
     }
 
 private:
-    __device__ static void prepare(Params const& params, Shared& shared, unsigned thread, unsigned block,
+    __device__ static void prepare(Params const& params, Shared& shared, unsigned thread, unsigned block, unsigned pack,
                                    OutputCoord const (&at)[lanes], State (&state)[lanes]) {
-        if constexpr (!stateful) return;
-        if constexpr (!together) {
+        if (can_share && params.channels_last) return prepare_together(params, shared, thread, block, at, state);
 #pragma unroll
-            for (int lane = 0; lane < lanes; ++lane) state[lane] = Epilogue::prepare(at[lane], params.bound.epilogue);
-            return;
+        for (int lane = 0; lane < lanes; ++lane) {
+            Place const place(at[lane], distance(params, at[0], pack, lane), params.y.layout.stride);
+            if (!Epilogue::placewise && lane > 0 && at[lane].k == at[lane - 1].k) state[lane] = state[lane - 1];
+            else state[lane] = Epilogue::prepare(place, params.bound.epilogue);
         }
-        // The block's places, or its channels, from the first one on; after the last comes the first again.
-        unsigned const first = params.packs.remainder(block * threads);
+    }
+
+    /// The block's channels from the first one on; after the last comes the first again.
+    __device__ static void prepare_together(Params const& params, Shared& shared, unsigned thread, unsigned block,
+                                            OutputCoord const (&at)[lanes], State (&state)[lanes]) {
         unsigned const channels = params.channels.value();
-        unsigned const first_k = static_cast<unsigned>(coordinates(params, first * lanes).k);
-        unsigned const count = Epilogue::placewise ? threads * lanes : params.block_channels;
-        for (unsigned i = thread; i < count; i += threads) {
-            OutputCoord place{0, first_k + i < channels ? first_k + i : first_k + i - channels, 0, 0};
-            if constexpr (Epilogue::placewise)
-                place = coordinates(params, params.packs.remainder(first + i / lanes) * lanes + i % lanes);
+        unsigned const first = params.channels.remainder(params.packs.remainder(block * threads) * lanes);
+        for (unsigned i = thread; i < params.block_channels; i += threads) {
+            OutputCoord const place{0, first + i < channels ? first + i : first + i - channels, 0, 0};
             shared.states[slot(i)].value() = Epilogue::prepare(place, params.bound.epilogue);
         }
         __syncthreads();
 #pragma unroll
-        for (unsigned lane = 0; lane < lanes; ++lane) {
-            unsigned const k = static_cast<unsigned>(at[lane].k);
-            unsigned const i = Epilogue::placewise ? thread * lanes + lane
-                               : k < first_k       ? k + channels - first_k
-                                                   : k - first_k;
-            state[lane] = shared.states[slot(i)].value();
+        for (int lane = 0; lane < lanes; ++lane) {
+            auto const k = static_cast<unsigned>(at[lane].k);
+            state[lane] = shared.states[slot(k < first ? k + channels - first : k - first)].value();
         }
     }
     __device__ static unsigned slot(unsigned i) { return i % lanes * stride + i / lanes; }
@@ -127,6 +146,11 @@ private:
             ++at.k;
         }
         return at;
+    }
+    __device__ static std::int64_t distance(Params const& params, OutputCoord const& first, unsigned pack, int lane) {
+        if constexpr (lanes > 1) return std::int64_t{pack} * lanes + lane;
+        Index<4> const& stride = params.y.layout.stride;
+        return first.k * stride[1] + first.p * stride[2] + first.q * stride[3];
     }
     __device__ static Index<4> index(OutputCoord const& at) { return {{at.n, at.k, at.p, at.q}}; }
 };

@@ -53,31 +53,54 @@ private:
 };
 
 /// The same where elements neighbour along the rows: inputs with channels before space. Neighbouring threads take
-/// neighbouring pixels, one at a time.
-template <Element T, int Size, int TileK, int threads>
+/// neighbouring pixels: one at a time, or, where windows are single pixels and Params say that they lie so, a pack.
+template <Element T, int Size, int TileK, int threads, bool may_be_packed>
 class TileAlongRows {
+    static constexpr int share = Size * TileK / threads;
+    static_assert(threads % Size == 0 && share * threads == Size * TileK);
+
 public:
+    static constexpr int count = smaller(16 / static_cast<int>(sizeof(T)), share);
+    static_assert(count % 4 == 0);
+
     template <class RowAt>
-    __device__ TileAlongRows(unsigned thread, bool, RowAt row_at)
-        : k(thread / Size * passes), index(thread % Size), row(row_at(index)) {}
+    __device__ TileAlongRows(unsigned thread, bool packed, RowAt row_at)
+        : packed(may_be_packed && packed),
+          k(this->packed ? thread / (Size / count) * (share / count) : thread / Size * share),
+          index(this->packed ? thread % (Size / count) * count : thread % Size),
+          row(row_at(index)) {}
 
     __device__ void load(Tap const (&taps)[TileK]) {
+        if (packed) {
 #pragma unroll
-        for (int i = 0; i < passes; ++i) values[i] = hip::load<1>(row, taps[k + i]).values[0];
+            for (int i = 0; i < share / count; ++i) values[i] = hip::load<count>(row, taps[k + i]);
+        } else {
+#pragma unroll
+            for (int i = 0; i < share; ++i)
+                values[i / count].values[i % count] = hip::load<1>(row, taps[k + i]).values[0];
+        }
     }
     template <int Stride>
     __device__ void store(float (&tile)[TileK][Stride]) const {
+        if (packed) {
 #pragma unroll
-        for (int i = 0; i < passes; ++i) tile[k + i][index] = values[i];
+            for (int i = 0; i < share / count; ++i)
+#pragma unroll
+                for (int j = 0; j < count; j += 4)
+                    *reinterpret_cast<Pack<float, 4>*>(&tile[k + i][index + j]) = four(&values[i].values[j]);
+        } else {
+#pragma unroll
+            for (int i = 0; i < share; ++i) tile[k + i][index] = values[i / count].values[i % count];
+        }
     }
 
 private:
-    static constexpr int passes = Size * TileK / threads;
-    static_assert(threads % Size == 0 && passes * threads == Size * TileK);
-
+    bool packed;
     unsigned k, index;
     Row<T> row;
-    T values[passes];
+    Pack<T, count> values[share / count];
+
+    __device__ static Pack<float, 4> four(T const* from) { return {{from[0], from[1], from[2], from[3]}}; }
 };
 
 }  // namespace fusekit::hip

@@ -42,10 +42,12 @@ void with_fastest(Table<Schedules...>, std::int64_t m, std::int64_t n, std::int6
 
 /// Groups with at most so many output channels leave most of a tile empty: they run without one.
 inline constexpr std::int64_t thin_group = 4;
-using ThinSchedule = Direct<256>;
+using DefaultDirect = Direct<256>;
 
-template <Element T>
-using DefaultStream = Stream<256, stream_bytes(sizeof(T)), 8, stream_unroll>;
+/// The more parameters a thread prepares, the more steps they are worth: those of every place, or of eight channels.
+template <Element T, bool placewise>
+using DefaultStream = Stream<256, stream_bytes(sizeof(T)), (placewise ? 2 : 1) * (sizeof(T) == 4 ? 4 : placewise ? 16 : 8),
+                             stream_unroll>;
 
 /// Threads that keep a processor's share of memory busy: small tensors are cut for as many.
 inline constexpr std::int64_t busy_threads = 1024;
