@@ -23,7 +23,7 @@ struct Direct {
 
 /// How a plan without a Conv is cut: a thread has Bytes of neighbouring places, whose parameters it prepares once, and
 /// takes Walks steps over the batch, Unroll loads ahead of the arithmetic. Blocks as in Gemm.
-template <int Threads = 256, int Bytes = 16, int Walks = 8, int Unroll = 4, int Blocks = 1024 / Threads>
+template <int Threads = 256, int Bytes = 16, int Walks = 8, int Unroll = 4, int Blocks = 1280 / Threads>
 struct Stream {
     static constexpr int threads = Threads, bytes = Bytes, walks = Walks, unroll = Unroll, blocks = Blocks;
 };

@@ -55,15 +55,14 @@ public:
     __device__ static void run(Params const& params, Shared& shared, unsigned thread, unsigned block) {
         unsigned const id = block * threads + thread, slice = params.packs.divide(id);
         unsigned const pack = id - slice * params.packs.value();
-        OutputCoord at[lanes];
-        at[0] = coordinates(params, pack * lanes);
-#pragma unroll
-        for (int lane = 1; lane < lanes; ++lane) at[lane] = next(params, at[lane - 1]);
-        std::int64_t const dense = std::int64_t{pack} * lanes;
-        T const* x = params.x.data + (lanes > 1 ? dense : params.x.layout.offset(index(at[0])));
-        T* y = params.y.data + (lanes > 1 ? dense : params.y.layout.offset(index(at[0])));
-        x += slice * params.x_step;
-        y += slice * params.y_step;
+        std::int64_t offset_x = std::int64_t{pack} * lanes, offset_y = offset_x;
+        if constexpr (lanes == 1) {
+            OutputCoord const at = coordinates(params, pack);
+            offset_x = params.x.layout.offset({{0, at.k, at.p, at.q}});
+            offset_y = params.y.layout.offset({{0, at.k, at.p, at.q}});
+        }
+        T const* x = params.x.data + offset_x + slice * params.x_step;
+        T* y = params.y.data + offset_y + slice * params.y_step;
         std::int64_t const x_stride = params.slices * params.x_step, y_stride = params.slices * params.y_step;
 
         Pack<T, lanes> values[unroll];
@@ -76,8 +75,12 @@ public:
         };
         std::int64_t walk = slice < params.slices ? slice : params.walks;
         load(walk);  // in flight while the parameters are prepared
+        OutputCoord at[lanes];
+        at[0] = coordinates(params, pack * lanes);
+#pragma unroll
+        for (int lane = 1; lane < lanes; ++lane) at[lane] = next(params, at[lane - 1]);
         State state[lanes];
-        prepare(params, shared, thread, block, pack, at, state);
+        prepare(params, shared, thread, block, offset_y, at, state);
 
         for (; walk < params.walks; load(walk)) {
 #pragma unroll
@@ -86,7 +89,7 @@ public:
 #pragma unroll
                 for (int lane = 0; lane < lanes; ++lane) {
                     at[lane].n = walk;
-                    Place const place(at[lane], distance(params, at[0], pack, lane), params.y.layout.stride);
+                    Place const place(at[lane], offset_y + lane, params.y.layout.stride);
                     float const value = values[i].values[lane];
                     values[i].values[lane] = T(Epilogue::apply(value, place, state[lane], params.bound.epilogue));
                 }
@@ -96,12 +99,12 @@ public:
     }
 
 private:
-    __device__ static void prepare(Params const& params, Shared& shared, unsigned thread, unsigned block, unsigned pack,
+    __device__ static void prepare(Params const& params, Shared& shared, unsigned thread, unsigned block, std::int64_t offset_y,
                                    OutputCoord const (&at)[lanes], State (&state)[lanes]) {
         if (can_share && params.channels_last) return prepare_together(params, shared, thread, block, at, state);
 #pragma unroll
         for (int lane = 0; lane < lanes; ++lane) {
-            Place const place(at[lane], distance(params, at[0], pack, lane), params.y.layout.stride);
+            Place const place(at[lane], offset_y + lane, params.y.layout.stride);
             if (!Epilogue::placewise && lane > 0 && at[lane].k == at[lane - 1].k) state[lane] = state[lane - 1];
             else state[lane] = Epilogue::prepare(place, params.bound.epilogue);
         }
@@ -133,26 +136,15 @@ private:
         unsigned const p = columns.divide(pixel);
         return {0, k, p, pixel - p * columns.value()};
     }
-    __device__ static OutputCoord next(Params const& params, OutputCoord at) {
-        Index<4> const& shape = params.y.layout.shape;
-        bool const last = params.channels_last, next_pixel = !last || ++at.k == shape[1];
-        if (next_pixel && last) at.k = 0;
-        if (next_pixel && ++at.q == shape[3]) {
-            at.q = 0;
-            ++at.p;
-        }
-        if (!last && at.p == shape[2]) {
-            at.p = 0;
-            ++at.k;
-        }
-        return at;
+    __device__ static OutputCoord next(Params const& params, OutputCoord const& at) {
+        auto k = static_cast<unsigned>(at.k), p = static_cast<unsigned>(at.p), q = static_cast<unsigned>(at.q);
+        bool const last = params.channels_last;
+        if (last && ++k == params.channels.value()) k = 0;
+        if (!last || k == 0) ++q;
+        if (q == params.columns.value()) q = 0, ++p;
+        if (!last && p * params.columns.value() == params.plane.value()) p = 0, ++k;
+        return {0, k, p, q};
     }
-    __device__ static std::int64_t distance(Params const& params, OutputCoord const& first, unsigned pack, int lane) {
-        if constexpr (lanes > 1) return std::int64_t{pack} * lanes + lane;
-        Index<4> const& stride = params.y.layout.stride;
-        return first.k * stride[1] + first.p * stride[2] + first.q * stride[3];
-    }
-    __device__ static Index<4> index(OutputCoord const& at) { return {{at.n, at.k, at.p, at.q}}; }
 };
 
 }  // namespace fusekit::hip

@@ -46,8 +46,10 @@ using DefaultDirect = Direct<256>;
 
 /// The more parameters a thread prepares, the more steps they are worth: those of every place, or of eight channels.
 template <Element T, bool placewise>
-using DefaultStream = Stream<256, stream_bytes(sizeof(T)), (placewise ? 2 : 1) * (sizeof(T) == 4 ? 4 : placewise ? 16 : 8),
-                             stream_unroll>;
+inline constexpr int stream_walks = sizeof(T) == 4 ? (placewise ? 8 : 4) : (placewise ? 32 : 8);
+template <Element T, bool placewise>
+using DefaultStream = Stream<256, stream_bytes(sizeof(T)), stream_walks<T, placewise>, stream_unroll,
+                             placewise && sizeof(T) == 4 ? 4 : 5>;
 
 /// Threads that keep a processor's share of memory busy: small tensors are cut for as many.
 inline constexpr std::int64_t busy_threads = 1024;
