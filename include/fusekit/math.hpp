@@ -139,9 +139,9 @@ FUSEKIT_HD constexpr V normal_cdf(V x) {
     V const a = min(abs(x) * 0x1.6a09e6p-1f, 6.0f), a2 = a * a;
     V const inner = a * detail::polynomial(a2, -9.680127e-06f, 1.1270541e-4f, -8.484711e-4f, 5.221075e-3f,
                                            -2.6865445e-2f, 0.11283783f, -0.37612638f, 1.1283792f);
-    V const outer = exp(-a2 - detail::polynomial(a, 8.29538e-08f, -3.3250208e-06f, 6.042501e-05f, -6.6244847e-4f,
-                                                 4.9291733e-3f, -2.6648315e-2f, 0.11015165f, -0.36797377f, 1.1299814f,
-                                                 -2.2927811e-4f));
+    V const outer =
+        exp(-a2 - detail::polynomial(a, 8.29538e-08f, -3.3250208e-06f, 6.042501e-05f, -6.6244847e-4f, 4.9291733e-3f,
+                                     -2.6648315e-2f, 0.11015165f, -0.36797377f, 1.1299814f, -2.2927811e-4f));
     V const erfc = select(a < 1.0f, 1.0f - inner, outer);  // of |x| / sqrt 2
     return 0.5f * select(x < 0.0f, erfc, 2.0f - erfc);
 }

@@ -78,7 +78,9 @@ struct BatchNormInference<PerActivation> : detail::BatchNorm<3> {
     template <class V>
     using Prepared = detail::Normalization<V>;
     template <class At>
-    FUSEKIT_HD static constexpr auto prepare(At const& at, Args const& args) requires requires { at.load(args.mean); } {
+    FUSEKIT_HD static constexpr auto prepare(At const& at, Args const& args)
+        requires requires { at.load(args.mean); }
+    {
         auto const mean = at.load(args.mean), variance = at.load(args.variance);
         return Prepared<std::remove_const_t<decltype(mean)>>{
             mean, math::over_sqrt(at.load(args.scale), variance + args.epsilon), at.load(args.shift)};

@@ -29,8 +29,7 @@ struct ConvArgs {
         AnyView<4> weights;
     };
     static constexpr bool may_be_grouped = Geometry.group_count > 1;
-    static constexpr bool may_be_padded =
-        Geometry.before != PerMode<2>{0, 0} || Geometry.after != PerMode<2>{0, 0};
+    static constexpr bool may_be_padded = Geometry.before != PerMode<2>{0, 0} || Geometry.after != PerMode<2>{0, 0};
     static constexpr bool may_be_single_pixels = is_single_pixels(Geometry);
     static constexpr int longest = Geometry.size.h > Geometry.size.w ? Geometry.size.h : Geometry.size.w;
     FUSEKIT_HD static constexpr Filter<2> geometry(Args const&) { return Geometry; }

@@ -39,9 +39,9 @@ struct Tap {
 };
 
 template <int Count, Element T>
-__device__ Pack<T, Count> load(Row<T> const& row, Tap const& tap) {
+__device__ Packet<T, Count> load(Row<T> const& row, Tap const& tap) {
     if ((tap.needs & ~row.has) != 0) return {};
-    return *reinterpret_cast<Pack<T, Count> const*>(row.first + tap.offset);
+    return *reinterpret_cast<Packet<T, Count> const*>(row.first + tap.offset);
 }
 
 /// A convolution as a kernel sees it. GemmM = N P Q, GemmN = K, GemmK = C R S, the last two per group. Extents and
@@ -95,8 +95,8 @@ struct ConvProblem {
     template <bool padded>
     __device__ Taps taps(Digits const& at) const {
         if (at.c >= group_c() || at.r >= filter.size[0]) return {{0, Tap::never}, {0, Tap::never}};
-        std::int64_t const in_x = at.c * stride(x, 1) + at.r * filter.spread[0] * stride(x, 2) +
-                                  at.s * filter.spread[1] * stride(x, 3);
+        std::int64_t const in_x =
+            at.c * stride(x, 1) + at.r * filter.spread[0] * stride(x, 2) + at.s * filter.spread[1] * stride(x, 3);
         std::int64_t const in_w = at.c * stride(w, 1) + at.r * stride(w, 2) + at.s * stride(w, 3);
         return {{static_cast<std::int32_t>(in_x), padded ? Tap::row << at.r | Tap::column << at.s : 0},
                 {static_cast<std::int32_t>(in_w), 0}};

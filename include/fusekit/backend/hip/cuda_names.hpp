@@ -84,7 +84,9 @@ inline auto hipStreamEndCapture(hipStream_t stream, hipGraph_t* graph) { return 
 inline auto hipGraphInstantiate(hipGraphExec_t* executable, hipGraph_t graph, void*, char*, std::size_t) {
     return cudaGraphInstantiate(executable, graph, 0);
 }
-inline auto hipGraphLaunch(hipGraphExec_t executable, hipStream_t stream) { return cudaGraphLaunch(executable, stream); }
+inline auto hipGraphLaunch(hipGraphExec_t executable, hipStream_t stream) {
+    return cudaGraphLaunch(executable, stream);
+}
 inline auto hipGraphDestroy(hipGraph_t graph) { return cudaGraphDestroy(graph); }
 inline auto hipGraphExecDestroy(hipGraphExec_t executable) { return cudaGraphExecDestroy(executable); }
 

@@ -74,12 +74,10 @@ public:
         if (thread == 0) shared.step = conv.digits(tile_k, channels_fastest);
         __syncthreads();
 
-        Inputs inputs(thread, params.inputs_packed, [&](unsigned i) {
-            return conv.template input_row<padded>(shared.pixels[i], group);
-        });
-        Weights weights(thread, params.weights_packed, [&](unsigned i) {
-            return conv.filter_row(first_n + static_cast<int>(i), group);
-        });
+        Inputs inputs(thread, params.inputs_packed,
+                      [&](unsigned i) { return conv.template input_row<padded>(shared.pixels[i], group); });
+        Weights weights(thread, params.weights_packed,
+                        [&](unsigned i) { return conv.filter_row(first_n + static_cast<int>(i), group); });
         int const steps = static_cast<int>(divide_up(conv.gemm_k(), tile_k));
         // A wave of 32 is 8 x 4 lanes, interleaved so that each half of it reads 16 different banks of either operand.
         unsigned const lane_m = thread / 2 % 8 + thread / 32 % (tile_m / 64) * 8;
@@ -117,7 +115,7 @@ public:
 
 private:
     __device__ static void quad(float const* from, float* to) {
-        auto const four = *reinterpret_cast<Pack<float, 4> const*>(from);
+        auto const four = *reinterpret_cast<Packet<float, 4> const*>(from);
 #pragma unroll
         for (int i = 0; i < 4; ++i) to[i] = four.values[i];
     }
@@ -152,12 +150,12 @@ private:
 #pragma unroll
             for (int part = 0; part < 4; ++part) {
                 int const row = 2 * round + part / 2;
-                Pack<float, 4> four;
+                Packet<float, 4> four;
 #pragma unroll
                 for (int i = 0; i < 4; ++i)
                     four.values[i] = along_channels ? sums[row][part % 2 * 4 + i] : sums[part % 2 * 4 + i][row];
                 auto* const line = shared.out[2 * lane_line + part / 2];
-                *reinterpret_cast<Pack<float, 4>*>(line + 4 * lane_column + part % 2 * columns / 2) = four;
+                *reinterpret_cast<Packet<float, 4>*>(line + 4 * lane_column + part % 2 * columns / 2) = four;
             }
             __syncthreads();
 #pragma unroll 1

@@ -40,14 +40,15 @@ void launch(Device const& device, typename Mainloop::Params const& params, std::
         dim3 const grid(static_cast<unsigned>(blocks)), block(Mainloop::threads);
         if constexpr (requires { hipLaunchKernel(kernel, grid, block, arguments, 0, device.stream()); })
             return hipLaunchKernel(kernel, grid, block, arguments, 0, device.stream());
-        else
-            return hipLaunchKernel(reinterpret_cast<void const*>(kernel), grid, block, arguments, 0, device.stream());
+        else return hipLaunchKernel(reinterpret_cast<void const*>(kernel), grid, block, arguments, 0, device.stream());
     };
     hipError_t const status = start(&fused<Plan, Mainloop>);
     if (status != hipSuccess) refuse_launch<Plan>(device, status);
 }
 
-inline bool aligned(void const* data, int bytes) { return reinterpret_cast<std::uintptr_t>(data) % static_cast<unsigned>(bytes) == 0; }
+inline bool aligned(void const* data, int bytes) {
+    return reinterpret_cast<std::uintptr_t>(data) % static_cast<unsigned>(bytes) == 0;
+}
 
 /// Whether runs of `count` elements, each beginning at a multiple of it along `modes`, are aligned packs of memory.
 template <class T>
@@ -94,9 +95,8 @@ void run_conv(Device const& device, ConvParams<Plan, T> params) {
                         filter.to_string());
         constexpr int x_pack = Mainloop::Inputs::count, w_pack = Mainloop::Weights::count;
         params.channels_fastest = fast == Axis::channel;
-        params.inputs_packed = params.channels_fastest
-                                   ? packed(params.x, x_pack, 1) && w.layout.shape[1] % x_pack == 0
-                                   : is_single_pixels(filter) && packed_planes(params.x, x_pack);
+        params.inputs_packed = params.channels_fastest ? packed(params.x, x_pack, 1) && w.layout.shape[1] % x_pack == 0
+                                                       : is_single_pixels(filter) && packed_planes(params.x, x_pack);
         params.weights_packed = params.channels_fastest ? packed(w, w_pack, 1) : packed_taps(w, w_pack);
         Index<4> const y = params.y.layout.shape;
         launch<Plan, Mainloop>(device, params,
@@ -169,8 +169,19 @@ void run_stream(Device const& device, Bound<Plan> const& bound, TensorView<T con
     using Epilogue = typename Plan::Epilogue;
     constexpr int lanes = Schedule::bytes / static_cast<int>(sizeof(T));
     std::int64_t const size = y.layout.size(), image = size / y.layout.shape[0];
-    StreamParams<Plan, T> params{bound, x, y, channels_last(y.layout), {}, {}, {}, {}, 0, y.layout.shape[0], 1,
-                                 x.layout.stride[0], y.layout.stride[0]};
+    StreamParams<Plan, T> params{bound,
+                                 x,
+                                 y,
+                                 channels_last(y.layout),
+                                 {},
+                                 {},
+                                 {},
+                                 {},
+                                 0,
+                                 y.layout.shape[0],
+                                 1,
+                                 x.layout.stride[0],
+                                 y.layout.stride[0]};
     std::int64_t period = image;
     bool const dense = alike(x, y);
     if (dense) {

@@ -38,7 +38,8 @@ class Streaming {
     static constexpr int unroll = Schedule::unroll;
 
 public:
-    static constexpr int threads = Schedule::threads, blocks = greater(1, lanes > 4 ? Schedule::blocks - 1 : Schedule::blocks);
+    static constexpr int threads = Schedule::threads,
+                         blocks = greater(1, lanes > 4 ? Schedule::blocks - 1 : Schedule::blocks);
     using Params = StreamParams<Plan, T>;
 
 private:
@@ -65,12 +66,12 @@ public:
         T* y = params.y.data + offset_y + slice * params.y_step;
         std::int64_t const x_stride = params.slices * params.x_step, y_stride = params.slices * params.y_step;
 
-        Pack<T, lanes> values[unroll];
+        Packet<T, lanes> values[unroll];
         auto const load = [&](std::int64_t walk) {
 #pragma unroll
             for (int i = 0; i < unroll; ++i)
                 if (walk + i * params.slices < params.walks)
-                    values[i] = load_once(reinterpret_cast<Pack<T, lanes> const*>(x + i * x_stride));
+                    values[i] = load_once(reinterpret_cast<Packet<T, lanes> const*>(x + i * x_stride));
             x += unroll * x_stride;
         };
         std::int64_t walk = slice < params.slices ? slice : params.walks;
@@ -93,14 +94,14 @@ public:
                     float const value = values[i].values[lane];
                     values[i].values[lane] = T(Epilogue::apply(value, place, state[lane], params.bound.epilogue));
                 }
-                store_once(reinterpret_cast<Pack<T, lanes>*>(y), values[i]);
+                store_once(reinterpret_cast<Packet<T, lanes>*>(y), values[i]);
             }
         }
     }
 
 private:
-    __device__ static void prepare(Params const& params, Shared& shared, unsigned thread, unsigned block, std::int64_t offset_y,
-                                   OutputCoord const (&at)[lanes], State (&state)[lanes]) {
+    __device__ static void prepare(Params const& params, Shared& shared, unsigned thread, unsigned block,
+                                   std::int64_t offset_y, OutputCoord const (&at)[lanes], State (&state)[lanes]) {
         if (can_share && params.channels_last) return prepare_together(params, shared, thread, block, at, state);
 #pragma unroll
         for (int lane = 0; lane < lanes; ++lane) {
@@ -132,7 +133,8 @@ private:
     __device__ static OutputCoord coordinates(Params const& params, unsigned place) {
         Divisor const &outer = params.channels_last ? params.channels : params.plane, &columns = params.columns;
         unsigned const quotient = outer.divide(place), remainder = place - quotient * outer.value();
-        unsigned const k = params.channels_last ? remainder : quotient, pixel = params.channels_last ? quotient : remainder;
+        unsigned const k = params.channels_last ? remainder : quotient,
+                       pixel = params.channels_last ? quotient : remainder;
         unsigned const p = columns.divide(pixel);
         return {0, k, p, pixel - p * columns.value()};
     }

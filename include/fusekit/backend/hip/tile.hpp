@@ -12,7 +12,7 @@ namespace fusekit::hip {
 template <Element T, int Size, int TileK, int threads>
 class TileAlongK {
 public:
-    static constexpr int count = smaller(16 / static_cast<int>(sizeof(T)), smaller(TileK, Size * TileK / threads));
+    static constexpr int count = smaller(16 / static_cast<int>(sizeof(T)), smaller(TileK, Size* TileK / threads));
 
     /// `row(i)` is row i of the tile. `packed` says that indices of GemmK neighbour in memory, `count` at a time and
     /// aligned.
@@ -49,7 +49,7 @@ private:
     bool packed;
     unsigned k, first;
     Row<T> rows[passes];
-    Pack<T, count> values[passes];
+    Packet<T, count> values[passes];
 };
 
 /// The same where elements neighbour along the rows: inputs with channels before space. Neighbouring threads take
@@ -87,7 +87,7 @@ public:
             for (int i = 0; i < share / count; ++i)
 #pragma unroll
                 for (int j = 0; j < count; j += 4)
-                    *reinterpret_cast<Pack<float, 4>*>(&tile[k + i][index + j]) = four(&values[i].values[j]);
+                    *reinterpret_cast<Packet<float, 4>*>(&tile[k + i][index + j]) = four(&values[i].values[j]);
         } else {
 #pragma unroll
             for (int i = 0; i < share; ++i) tile[k + i][index] = values[i / count].values[i % count];
@@ -98,9 +98,9 @@ private:
     bool packed;
     unsigned k, index;
     Row<T> row;
-    Pack<T, count> values[share / count];
+    Packet<T, count> values[share / count];
 
-    __device__ static Pack<float, 4> four(T const* from) { return {{from[0], from[1], from[2], from[3]}}; }
+    __device__ static Packet<float, 4> four(T const* from) { return {{from[0], from[1], from[2], from[3]}}; }
 };
 
 }  // namespace fusekit::hip

@@ -15,9 +15,9 @@ struct Table {};
 
 /// The tiles that convolutions are cut into; a plan is compiled once for each of them. Long steps along GemmK pay where
 /// shared memory holds the buffers of many blocks; AMD's does not.
-using GemmTable = std::conditional_t<(processor_shared_memory > 128 * 1024),
-                                     Table<Gemm<128, 64, 16, 4>, Gemm<64, 64, 16, 6>>,
-                                     Table<Gemm<128, 128, 8, 2>, Gemm<64, 64, 8, 6>>>;
+using GemmTable =
+    std::conditional_t<(processor_shared_memory > 128 * 1024), Table<Gemm<128, 64, 16, 4>, Gemm<64, 64, 16, 6>>,
+                       Table<Gemm<128, 128, 8, 2>, Gemm<64, 64, 8, 6>>>;
 
 /// The time that a product of m x n takes on the processor with the most tiles, in units of no matter. With few waves
 /// to change between, a processor waits: r(w) = w / (w + 4) fits what an H200 did with 6, 8 and 12 of them.

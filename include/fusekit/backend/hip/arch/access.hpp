@@ -8,7 +8,7 @@ namespace fusekit::hip {
 
 /// Elements that move as one access of up to 16 bytes.
 template <class T, int Count>
-struct alignas(sizeof(T) * Count) Pack {
+struct alignas(sizeof(T) * Count) Packet {
     T values[Count];
 };
 
