@@ -18,32 +18,7 @@ static_assert(std::is_nothrow_move_constructible_v<fk::hip::Device> &&
 
 namespace {
 
-using Floats = fk::Tensor<float, fk::hip::Device>;
-using Abs = fk::Plan<fk::Activation<fk::Abs>>;
 using Biased = fk::Plan<fk::Bias, fk::Activation<fk::Abs>>;
-
-std::vector<float> numbers(Floats const& tensor) {
-    std::vector<float> values(static_cast<std::size_t>(tensor.size()));
-    tensor.copy_to(values.data());
-    return values;
-}
-
-/// Whether the device still computes.
-bool works(fk::hip::Device& device) {
-    auto const x = fk::tensor<float>(device, fk::nchw(1, 1, 1, 3), {1, -2, -3});
-    return numbers(Abs::bind({})(device, x)) == std::vector<float>{1, 2, 3};
-}
-
-/// What the call is refused with; empty where it is not.
-template <class F>
-std::string refusal(F call) {
-    try {
-        call();
-    } catch (fk::Error const& error) {
-        return error.what();
-    }
-    return "";
-}
 
 bool says(std::string const& text, std::string const& part) {
     INFO(text << " should say " << part);

@@ -1,36 +1,17 @@
 // SPDX-License-Identifier: MIT
 // What only the stand-in can be asked for: machines without a device, and calls that fail.
-#include <catch2/catch_test_macros.hpp>
 #include <string>
 #include <vector>
 
-#include "fusekit/hip.hpp"
+#include "backend/hip/gpu.hpp"
 #include "support/hip_on_cpu/control.hpp"
 
-namespace fk = fusekit;
+using namespace test;
 using hip_on_cpu::fail_next;
 
 namespace {
 
-using Abs = fk::Plan<fk::Activation<fk::Abs>>;
 using Conv = fk::Plan<fk::Conv<fk::filter(1, 1)>, fk::Activation<fk::Abs>>;
-
-template <class F>
-std::string refusal(F call) {
-    try {
-        call();
-    } catch (fk::Error const& error) {
-        return error.what();
-    }
-    return "";
-}
-
-bool works(fk::hip::Device& device) {
-    auto const x = fk::tensor<float>(device, fk::nchw(1, 1, 1, 3), {1, -2, -3});
-    std::vector<float> got(3);
-    Abs::bind({})(device, x).copy_to(got.data());
-    return got == std::vector<float>{1, 2, 3} && hipGetLastError() == hipSuccess;
-}
 
 }  // namespace
 

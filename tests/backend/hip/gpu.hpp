@@ -2,6 +2,8 @@
 #pragma once
 
 #include <catch2/catch_test_macros.hpp>
+#include <string>
+#include <vector>
 
 #include "fusekit/hip.hpp"
 
@@ -17,6 +19,33 @@ inline fk::hip::Device gpu(int index = 0) {
             SKIP("this needs " << index + 1 << " GPU(s). " << error.what());
         }
     return fk::hip::Device(index);
+}
+
+using Floats = fk::Tensor<float, fk::hip::Device>;
+using Abs = fk::Plan<fk::Activation<fk::Abs>>;
+
+inline std::vector<float> numbers(Floats const& tensor) {
+    std::vector<float> values(static_cast<std::size_t>(tensor.size()));
+    tensor.copy_to(values.data());
+    return values;
+}
+
+/// Whether the device still computes, and no error is left for somebody to find.
+inline bool works(fk::hip::Device& device) {
+    using namespace fk::hip;
+    auto const x = fk::tensor<float>(device, fk::nchw(1, 1, 1, 3), {1, -2, -3});
+    return numbers(test::Abs::bind({})(device, x)) == std::vector<float>{1, 2, 3} && hipGetLastError() == hipSuccess;
+}
+
+/// What the call is refused with; empty where it is not.
+template <class F>
+std::string refusal(F call) {
+    try {
+        call();
+    } catch (fk::Error const& error) {
+        return error.what();
+    }
+    return "";
 }
 
 }  // namespace test

@@ -28,15 +28,6 @@ __device__ void store_once(T* to, T const& value) {
     if constexpr (sizeof(T) == 16) __stcs(reinterpret_cast<uint4*>(to), reinterpret_cast<uint4 const&>(value));
     else *to = value;
 }
-#elif defined(__HIP_DEVICE_COMPILE__)
-template <class T>
-__device__ T load_once(T const* from) {
-    return *from;
-}
-template <class T>
-__device__ void store_once(T* to, T const& value) {
-    *to = value;
-}
 #else
 template <class T>
 FUSEKIT_HD T load_once(T const* from) {
