@@ -26,6 +26,16 @@ endif()
 
 if(FUSEKIT_GPU)
   add_custom_target(fusekit_gpu)
+
+  # Whether this machine has a GPU of the platform.
+  set(FUSEKIT_GPU_PRESENT OFF)
+  get_filename_component(beside_compiler ${CMAKE_CXX_COMPILER} DIRECTORY)
+  set(list_nvidia nvidia-smi -L)
+  set(list_amd ${beside_compiler}/amdgpu-arch)
+  execute_process(COMMAND ${list_${FUSEKIT_GPU}} RESULT_VARIABLE status OUTPUT_VARIABLE gpus ERROR_QUIET)
+  if(status EQUAL 0 AND gpus MATCHES "GPU|gfx")
+    set(FUSEKIT_GPU_PRESENT ON)
+  endif()
 endif()
 
 function(fusekit_gpu_sources target)
