@@ -17,15 +17,14 @@ namespace detail {
 
 /// Throws the Error of a launch that was refused. What an earlier kernel did comes to light at any later call: then
 /// it is that work that is named, and not this plan.
-template <class Plan>
-[[noreturn]] void refuse_launch(Device const& device, hipError_t status) {
+[[noreturn]] inline void refuse_launch(Device const& device, Text (*plan)(), hipError_t status) {
     forget_last_error();
     bool const no_code = status == hipErrorNoBinaryForGpu || status == hipErrorInvalidDeviceFunction;
     bool const earlier = status == hipErrorIllegalAddress || status == hipErrorLaunchFailure;
     if (no_code)
-        throw Error(type_name<Plan>(), "hip::Device", "hipLaunchKernel",
+        throw Error(plan(), "hip::Device", "hipLaunchKernel",
                     "code for " + device.name() + " in this program: compile for it", "none: " + words(status));
-    throw Error(type_name<Plan>(), "hip::Device", "hipLaunchKernel", earlier ? "a device that works" : "success",
+    throw Error(plan(), "hip::Device", "hipLaunchKernel", earlier ? "a device that works" : "success",
                 (earlier ? "a failure of work before this call: " : "") + words(status));
 }
 
@@ -43,7 +42,7 @@ void launch(Device const& device, typename Mainloop::Params const& params, std::
         else return hipLaunchKernel(reinterpret_cast<void const*>(kernel), grid, block, arguments, 0, device.stream());
     };
     hipError_t const status = start(&fused<Plan, Mainloop>);
-    if (status != hipSuccess) refuse_launch<Plan>(device, status);
+    if (status != hipSuccess) refuse_launch(device, type_name<Plan>, status);
 }
 
 inline bool aligned(void const* data, int bytes) {
@@ -115,22 +114,19 @@ void run_conv(Device const& device, ConvParams<Plan, T> const& params) {
     else run_conv<Schedule, Axis::pixel>(device, params);
 }
 
-template <class Plan>
-void check_limit(char const* tensor, char const* expected, Index<4> const& shape, std::int64_t value,
-                 std::int64_t limit = std::int64_t{1} << 31) {
-    if (value >= limit) throw Error(type_name<Plan>(), tensor, "shape", expected, to_string(shape));
+inline void check_limit(Text (*plan)(), char const* tensor, char const* expected, Index<4> const& shape,
+                        std::int64_t value, std::int64_t limit = std::int64_t{1} << 31) {
+    if (value >= limit) throw Error(plan(), tensor, "shape", expected, to_string(shape));
 }
 
 /// Kernels count pixels and channels, and step through an image and a filter, in 32 bits.
-template <class Plan, class T>
-void check_conv_limits(char const* tensor, TensorView<T> const& view) {
-    Index<4> const shape = view.layout.shape;
+inline void check_conv_limits(Text (*plan)(), char const* tensor, Layout<4> layout) {
+    Index<4> const shape = layout.shape;
     for (int mode = 0; mode < 4; ++mode)
-        check_limit<Plan>(tensor, "extents below 2^30", shape, shape[mode], std::int64_t{1} << 30);
-    check_limit<Plan>(tensor, "fewer than 2^30 pixels", shape, shape[0] * shape[2] * shape[3], std::int64_t{1} << 30);
-    Layout<4> image = view.layout;
-    image.shape[0] = 1;
-    check_limit<Plan>(tensor, "an image of fewer than 2^31 elements", shape, image.span());
+        check_limit(plan, tensor, "extents below 2^30", shape, shape[mode], std::int64_t{1} << 30);
+    check_limit(plan, tensor, "fewer than 2^30 pixels", shape, shape[0] * shape[2] * shape[3], std::int64_t{1} << 30);
+    layout.shape[0] = 1;
+    check_limit(plan, tensor, "an image of fewer than 2^31 elements", shape, layout.span());
 }
 
 /// Whether x and y lie in memory alike and without gaps.
@@ -150,7 +146,7 @@ void run_stream(Device const& device, StreamParams<Plan, T> params, std::int64_t
     using Mainloop = Streaming<Plan, Schedule, T, lanes>;
     Index<4> const shape = params.y.layout.shape;
     std::int64_t const packs = period / lanes, plane = shape[2] * shape[3], block_places = Mainloop::threads * lanes;
-    check_limit<Plan>("y", "an image of fewer than 2^31 elements", shape, shape[1] * plane);
+    check_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", shape, shape[1] * plane);
     params.packs = Divisor(static_cast<unsigned>(packs));
     params.channels = Divisor(static_cast<unsigned>(shape[1]));
     params.plane = Divisor(static_cast<unsigned>(plane));
@@ -201,8 +197,8 @@ template <class Bound, Element T>
 void Device::run(Bound const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
     using Plan = typename Bound::Plan;
     if constexpr (Plan::has_conv) {
-        detail::check_conv_limits<Plan>("x", x);
-        detail::check_conv_limits<Plan>("y", y);
+        detail::check_conv_limits(type_name<Plan>, "x", x.layout);
+        detail::check_conv_limits(type_name<Plan>, "y", y.layout);
         ConvParams<Plan, T> const params{bound, x, y, false, false, false};
         Filter<2> const filter = Plan::Head::geometry(bound.head);
         std::int64_t const groups = filter.group_count;
@@ -228,8 +224,8 @@ public:
         using Plan = typename Bound::Plan;
         if constexpr (suits<Schedule, Plan::has_conv>()) {
             if constexpr (Plan::has_conv) {
-                detail::check_conv_limits<Plan>("x", x);
-                detail::check_conv_limits<Plan>("y", y);
+                detail::check_conv_limits(type_name<Plan>, "x", x.layout);
+                detail::check_conv_limits(type_name<Plan>, "y", y.layout);
                 detail::run_conv<Schedule>(*device, ConvParams<Plan, T>{bound, x, y, false, false, false});
             } else {
                 detail::run_stream<Schedule>(*device, bound, x, y);
