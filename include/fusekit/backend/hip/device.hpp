@@ -81,7 +81,8 @@ public:
     void run(Bound const& bound, TensorView<T const> const& x, TensorView<T> const& y);
 
     /// Refuses, with in.fail(), a pointer into memory that this GPU cannot read.
-    /// HIP is asked once for each of the last pointers: asking costs a fiftieth of a launch.
+    /// HIP is asked once about each of the last pointers, because asking costs a fiftieth of a launch: memory that was
+    /// freed and is somebody else's now may go unnoticed.
     void reach(Check const& in, char const* argument, void const* data) const {
         void const*& last = reached[reinterpret_cast<std::uintptr_t>(data) / 512 % (sizeof reached / sizeof *reached)];
         if (last == data) return;
