@@ -37,12 +37,12 @@ struct StreamParams {
     Bound<Plan> bound;
     TensorView<T const> x;
     TensorView<T> y;
-    bool channels_last;                 ///< the order in which places are counted
-    Divisor packs;                      ///< of places
-    Divisor channels, plane, columns;   ///< K, P Q and Q
-    unsigned block_channels;            ///< channels that a block meets, at most
-    std::int64_t walks, slices;         ///< and the threads that share the walks of one place
-    std::int64_t x_step, y_step;        ///< elements from one walk to the next
+    bool channels_last;                      ///< the order in which places are counted
+    Divisor packs = {};                      ///< of places
+    Divisor channels = {}, plane = {}, columns = {};  ///< K, P Q and Q
+    unsigned block_channels = 0;             ///< channels that a block meets, at most
+    std::int64_t walks = 0, slices = 1;      ///< and the threads that share the walks of one place
+    std::int64_t x_step = 0, y_step = 0;     ///< elements from one walk to the next
 };
 
 }  // namespace fusekit::hip

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/direct.hpp"
+#include "fusekit/backend/hip/implicit_gemm.hpp"
+#include "fusekit/backend/hip/start.hpp"
+#include "fusekit/backend/hip/tuning.hpp"
+
+namespace fusekit::hip {
+
+namespace detail {
+
+/// Kernels count pixels and channels, and step through an image and a filter, in 32 bits.
+inline void check_conv_limits(Text (*plan)(), char const* tensor, Layout<4> layout) {
+    Index<4> const shape = layout.shape;
+    for (int mode = 0; mode < 4; ++mode)
+        check_limit(plan, tensor, "extents below 2^30", shape, shape[mode], std::int64_t{1} << 30);
+    check_limit(plan, tensor, "fewer than 2^30 pixels", shape, shape[0] * shape[2] * shape[3], std::int64_t{1} << 30);
+    layout.shape[0] = 1;
+    check_limit(plan, tensor, "an image of fewer than 2^31 elements", shape, layout.span());
+}
+
+/// Whether runs of `count` elements, each beginning at a multiple of it along `modes`, are aligned packs of memory.
+template <class T>
+bool packed(TensorView<T> const& view, int count, int fastest) {
+    for (int mode = 0; mode < 4; ++mode)
+        if (mode != fastest && view.layout.shape[mode] > 1 && view.layout.stride[mode] % count != 0) return false;
+    return view.layout.stride[fastest] == 1 && view.layout.shape[fastest] % count == 0 &&
+           aligned(view.data, count * static_cast<int>(sizeof(T)));
+}
+
+/// Whether planes are without gaps, of a multiple of `count` pixels, and all begin aligned.
+template <class T>
+bool packed_planes(TensorView<T> const& x, int count) {
+    Index<4> const &shape = x.layout.shape, &stride = x.layout.stride;
+    bool const rows = shape[3] == 1 || stride[3] == 1, plane = shape[2] == 1 || stride[2] == shape[3];
+    return rows && plane && shape[2] * shape[3] % count == 0 && (shape[1] == 1 || stride[1] % count == 0) &&
+           (shape[0] == 1 || stride[0] % count == 0) && aligned(x.data, count * static_cast<int>(sizeof(T)));
+}
+
+/// Whether the weights' indices of GemmK, taps fastest, are neighbours throughout.
+template <class T>
+bool packed_taps(TensorView<T> const& w, int count) {
+    Index<4> const &shape = w.layout.shape, &stride = w.layout.stride;
+    bool const columns = shape[3] == 1 || stride[3] == 1, rows = shape[2] == 1 || stride[2] == shape[3];
+    return columns && rows && (shape[1] == 1 || stride[1] == shape[2] * shape[3]) &&
+           (shape[0] == 1 || stride[0] % count == 0) && shape[1] * shape[2] * shape[3] % count == 0 &&
+           aligned(w.data, count * static_cast<int>(sizeof(T)));
+}
+
+/// Whether a row has bits for the rows and columns of a padded window.
+template <class Plan>
+bool has_bits_for(Filter<2> const& filter) {
+    return !Plan::Head::may_be_padded || (filter.size[0] <= Tap::most && filter.size[1] <= Tap::most);
+}
+
+template <class Schedule, Axis fast, class Plan, Element T>
+void run_along(Device const& device, ConvParams<Plan, T> params) {
+    auto const w = typed<T>(params.bound.head.weights);
+    if constexpr (GemmSchedule<Schedule>) {
+        using Mainloop = ImplicitGemm<Plan, Schedule, T, fast>;
+        Filter<2> const filter = Plan::Head::geometry(params.bound.head);
+        if (!has_bits_for<Plan>(filter))
+            throw Error(type_name<Plan>(), "Conv", "filter", "15 rows and columns at most, for a Gemm schedule",
+                        filter.to_string());
+        constexpr int x_pack = Mainloop::Inputs::count, w_pack = Mainloop::Weights::count;
+        params.channels_fastest = fast == Axis::channel;
+        params.inputs_packed = params.channels_fastest ? packed(params.x, x_pack, 1) && w.layout.shape[1] % x_pack == 0
+                                                       : is_single_pixels(filter) && packed_planes(params.x, x_pack);
+        params.weights_packed = params.channels_fastest ? packed(w, w_pack, 1) : packed_taps(w, w_pack);
+        Index<4> const y = params.y.layout.shape;
+        start<Plan, Mainloop>(device, params,
+                              divide_up(y[0] * y[2] * y[3], Schedule::tile_m) *
+                                  divide_up(y[1] / filter.group_count, Schedule::tile_n) * filter.group_count);
+    } else {
+        start<Plan, DirectConv<Plan, Schedule, T, fast>>(device, params,
+                                                         divide_up(params.y.layout.size(), Schedule::threads));
+    }
+}
+
+}  // namespace detail
+
+/// Runs a plan with a Conv with one schedule.
+template <class Schedule, class Plan, Element T>
+void run_conv_with(Device const& device, Bound<Plan> const& bound, TensorView<T const> const& x,
+                   TensorView<T> const& y) {
+    detail::check_conv_limits(type_name<Plan>, "x", x.layout);
+    detail::check_conv_limits(type_name<Plan>, "y", y.layout);
+    ConvParams<Plan, T> const params{bound, x, y, false, false, false};
+    if (y.layout.stride[1] == 1 && y.layout.shape[1] > 1) detail::run_along<Schedule, Axis::channel>(device, params);
+    else detail::run_along<Schedule, Axis::pixel>(device, params);
+}
+
+/// Runs a plan with a Conv with the schedule that the table has for it.
+template <class Plan, Element T>
+void run_conv(Device const& device, Bound<Plan> const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
+    Filter<2> const filter = Plan::Head::geometry(bound.head);
+    std::int64_t const groups = filter.group_count, group_k = y.layout.shape[1] / groups;
+    if constexpr (Plan::Head::may_be_grouped || Plan::Head::longest > Tap::most)
+        if ((groups > 1 && group_k <= thin_group) || !detail::has_bits_for<Plan>(filter))
+            return run_conv_with<DefaultDirect>(device, bound, x, y);
+    Index<4> const shape = y.layout.shape;
+    with_fastest(GemmTable{}, shape[0] * shape[2] * shape[3], group_k, groups, device.processors(),
+                 [&]<class Schedule>(Schedule) { run_conv_with<Schedule>(device, bound, x, y); });
+}
+
+}  // namespace fusekit::hip

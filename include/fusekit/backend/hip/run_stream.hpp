@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/start.hpp"
+#include "fusekit/backend/hip/stream.hpp"
+#include "fusekit/backend/hip/tuning.hpp"
+
+namespace fusekit::hip {
+
+namespace detail {
+
+/// Whether x and y lie in memory alike and without gaps.
+template <Element T>
+bool alike(TensorView<T const> const& x, TensorView<T> const& y) {
+    Layout<4> const dense = packed_like(y.layout.shape, y.layout);
+    for (int mode = 0; mode < 4; ++mode)
+        if (dense.shape[mode] > 1 &&
+            (x.layout.stride[mode] != dense.stride[mode] || y.layout.stride[mode] != dense.stride[mode]))
+            return false;
+    return true;
+}
+
+/// Starts Streaming with packs of `lanes` of the `period` places after which parameters repeat.
+template <class Schedule, int lanes, class Plan, Element T>
+void start_stream(Device const& device, StreamParams<Plan, T> params, std::int64_t period) {
+    using Mainloop = Streaming<Plan, Schedule, T, lanes>;
+    Index<4> const shape = params.y.layout.shape;
+    std::int64_t const packs = period / lanes, plane = shape[2] * shape[3], block_places = Mainloop::threads * lanes;
+    check_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", shape, shape[1] * plane);
+    params.packs = Divisor(static_cast<unsigned>(packs));
+    params.channels = Divisor(static_cast<unsigned>(shape[1]));
+    params.plane = Divisor(static_cast<unsigned>(plane));
+    params.columns = Divisor(static_cast<unsigned>(shape[3]));
+    params.block_channels = static_cast<unsigned>(block_places < shape[1] ? block_places : shape[1]);
+
+    std::int64_t const busy = device.processors() * busy_threads / packs;
+    std::int64_t const fewest = divide_up(params.walks, Schedule::walks), most = (std::int64_t{1} << 31) / packs;
+    params.slices = fewest > busy ? fewest : params.walks < busy ? params.walks : busy > 0 ? busy : 1;
+    if (params.slices > most) params.slices = most > 0 ? most : 1;
+    start<Plan, Mainloop>(device, params, divide_up(packs * params.slices, Mainloop::threads));
+}
+
+}  // namespace detail
+
+/// Runs a plan without a Conv with one schedule.
+template <class Schedule, class Plan, Element T>
+void run_stream_with(Device const& device, Bound<Plan> const& bound, TensorView<T const> const& x,
+                     TensorView<T> const& y) {
+    using Epilogue = typename Plan::Epilogue;
+    constexpr int lanes = Schedule::bytes / static_cast<int>(sizeof(T));
+    std::int64_t const size = y.layout.size(), image = size / y.layout.shape[0];
+    StreamParams<Plan, T> params{bound, x, y, channels_last(y.layout)};
+    params.walks = y.layout.shape[0];
+    params.x_step = x.layout.stride[0];
+    params.y_step = y.layout.stride[0];
+    std::int64_t period = image;
+    bool const dense = detail::alike(x, y);
+    if (dense) {
+        if (!Epilogue::placewise && params.channels_last) period = y.layout.shape[1];
+        if (!Epilogue::placewise && !Epilogue::channelwise) period = size % lanes == 0 ? lanes : 1;
+        params.walks = size / period;
+        params.x_step = params.y_step = period;
+    }
+    if (dense && period % lanes == 0 && aligned(x.data, Schedule::bytes) && aligned(y.data, Schedule::bytes))
+        detail::start_stream<Schedule, lanes>(device, params, period);
+    else detail::start_stream<Schedule, 1>(device, params, period);
+}
+
+/// Runs a plan without a Conv with the schedule that the table has for it.
+template <class Plan, Element T>
+void run_stream(Device const& device, Bound<Plan> const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
+    run_stream_with<DefaultStream<T, Plan::Epilogue::placewise>>(device, bound, x, y);
+}
+
+}  // namespace fusekit::hip
