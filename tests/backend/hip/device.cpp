@@ -129,6 +129,16 @@ TEST_CASE("HIP: memory of another device is refused, and the output left untouch
     CHECK(numbers(here) == std::vector<float>{7, 7});
     CHECK(numbers(there) == std::vector<float>{1, 2});
     CHECK((works(first) && works(second)));
+
+    // What one device has reached is nothing that it reaches after it has become another.
+    auto const z = fk::tensor<float>(first, layout, {3, 4});
+    Abs::bind({})(first, z, here);
+    std::swap(first, second);
+    says(refusal([&] { Abs::bind({})(first, z, there); }), "x: expected memory of device 1, got memory of device 0");
+    first = std::move(second);
+    says(refusal([&] { Abs::bind({})(first, there, here); }), "x: expected memory of device 0, got memory of device 1");
+    CHECK(numbers(here) == std::vector<float>{3, 4});
+    CHECK(numbers(there) == std::vector<float>{1, 2});
 }
 
 TEST_CASE("HIP: a call leaves the thread's current device as it was") {

@@ -53,6 +53,7 @@ public:
         std::swap(processor_count, other.processor_count);
         std::swap(reads_host_memory, other.reads_host_memory);
         std::swap(owns_stream, other.owns_stream);
+        std::swap(reached, other.reached);  // by another GPU, perhaps
         return *this;
     }
     ~Device() {

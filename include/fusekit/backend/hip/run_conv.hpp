@@ -20,7 +20,7 @@ inline void check_conv_limits(Text (*plan)(), char const* tensor, Layout<4> layo
     check_limit(plan, tensor, "an image of fewer than 2^31 elements", shape, layout.span());
 }
 
-/// Whether runs of `count` elements, each beginning at a multiple of it along `modes`, are aligned packs of memory.
+/// Whether runs of `count` elements, each beginning at a multiple of it along mode `fastest`, are aligned in memory.
 template <class T>
 bool packed(TensorView<T> const& view, int count, int fastest) {
     for (int mode = 0; mode < 4; ++mode)
