@@ -10,7 +10,7 @@ set(layers
     "^tensor/"
     "^ops/"
     "^plan/"
-    "^backend/device\\.hpp$"
+    "^backend/(device|integer)\\.hpp$"
     "^backend/hip/(platform|cuda_names)\\.hpp$"
     "^backend/hip/arch/"
     "^backend/(host|hip)/"

@@ -3,13 +3,12 @@
 
 #include <cstdint>
 
-#include "fusekit/config.hpp"
+#include "fusekit/backend/integer.hpp"
 
 namespace fusekit::hip {
 
 FUSEKIT_HD constexpr int smaller(int a, int b) { return a < b ? a : b; }
 FUSEKIT_HD constexpr int greater(int a, int b) { return a > b ? a : b; }
-FUSEKIT_HD constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// Division by a number that only the run knows, as a multiplication: n / d = (n + floor(n m / 2^32)) / 2^s for n below
 /// 2^31. Source: Granlund and Montgomery 1994, figure 4.1.

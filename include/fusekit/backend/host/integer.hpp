@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "fusekit/backend/integer.hpp"
+
 /// Of std::int64_t, so that mixed integer types need no casts and <algorithm> is not paid for.
 namespace fusekit::host {
 
@@ -11,7 +13,6 @@ constexpr std::int64_t max(std::int64_t a, std::int64_t b) { return a < b ? b : 
 constexpr std::int64_t clamp(std::int64_t value, std::int64_t low, std::int64_t high) {
     return max(low, min(value, high));
 }
-constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 constexpr std::int64_t round_up(std::int64_t a, std::int64_t multiple) { return divide_up(a, multiple) * multiple; }
 
 }  // namespace fusekit::host
