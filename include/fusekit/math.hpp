@@ -63,10 +63,20 @@ FUSEKIT_HD constexpr V exp_tail(V r) {
 
 }  // namespace detail
 
+/// What constants and parameters are where an operator computes in V: double where V is, else float.
+template <class V>
+using Scalar = std::conditional_t<std::is_same_v<V, double>, double, float>;
+
 /// mask ? a : b, lane by lane.
 template <class Mask, class V>
 FUSEKIT_HD constexpr V select(Mask mask, V a, V b) {
     return mask ? a : b;
+}
+
+/// y, but NaN where x is NaN.
+template <class V>
+FUSEKIT_HD constexpr V keep_nan(V x, V y) {
+    return select(x == x, y, x);
 }
 
 /// The larger one; NaN where x is NaN.
@@ -144,6 +154,12 @@ FUSEKIT_HD constexpr V normal_cdf(V x) {
                                      -2.6648315e-2f, 0.11015165f, -0.36797377f, 1.1299814f, -2.2927811e-4f));
     V const erfc = select(a < 1.0f, 1.0f - inner, outer);  // of |x| / sqrt 2
     return 0.5f * select(x < 0.0f, erfc, 2.0f - erfc);
+}
+
+/// The standard normal density, exp(-x^2 / 2) / sqrt(2 pi), for a finite square; x^2 / 2 ulps.
+template <class V>
+FUSEKIT_HD constexpr V normal_density(V x) {
+    return Scalar<V>(0.3989422804014327) * exp(-0.5f * (x * x));
 }
 
 /// The square root, correctly rounded for perfect squares, to 1 ulp elsewhere; x >= 0 and finite.

@@ -10,6 +10,7 @@
 
 #include "support/run_case.hpp"
 #include "support/activation_plans.hpp"
+#include "support/mode_arguments.hpp"
 
 using namespace test;
 
@@ -39,15 +40,6 @@ struct Tolerance {
         return ulps * ulp(exact) + absolute + (x < -1 ? tail * std::fabs(exact) : 0);
     }
 };
-
-template <class Mode>
-oracle::Mode oracle_of(char const* name, typename Mode::Args const& args) {
-    oracle::Mode mode{name};
-    if constexpr (requires { args.alpha; }) mode.alpha = args.alpha;
-    if constexpr (requires { args.beta; }) mode.beta = args.beta;
-    if constexpr (requires { args.gamma; }) mode.gamma = args.gamma;
-    return mode;
-}
 
 /// Every 4999th float, as float and in vectors, and the values that are special.
 template <class Mode>

@@ -65,6 +65,10 @@ struct BatchNormInference<Spatial> : detail::BatchNorm<1> {
     FUSEKIT_HD static constexpr V apply(V x, Prepared<V> const& channel) {
         return channel.apply(x);
     }
+    template <class V>
+    FUSEKIT_HD static constexpr V slope(V, Prepared<V> const& channel) {
+        return channel.scale;
+    }
 
     static void check(Args const& args, Check const& in) { check_parameters(args, in, {{in.y[1]}}, "K"); }
 };
@@ -88,6 +92,10 @@ struct BatchNormInference<PerActivation> : detail::BatchNorm<3> {
     template <class V>
     FUSEKIT_HD static constexpr V apply(V x, Prepared<V> const& place) {
         return place.apply(x);
+    }
+    template <class V>
+    FUSEKIT_HD static constexpr V slope(V, Prepared<V> const& place) {
+        return place.scale;
     }
 
     static void check(Args const& args, Check const& in) {

@@ -26,6 +26,10 @@ struct Bias {
     FUSEKIT_HD static constexpr V apply(V x, Prepared<V> const& channel) {
         return x + channel.bias;
     }
+    template <class V>
+    FUSEKIT_HD static constexpr V slope(V, Prepared<V> const&) {
+        return V{} + 1.0f;
+    }
 
     static void check(Args const& args, Check const& in) { in.readable("bias", args.bias, {{in.y[1]}}, "K"); }
 };

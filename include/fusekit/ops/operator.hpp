@@ -61,6 +61,17 @@ concept Placewise =
         { Op::apply(x, prepared) } -> std::same_as<V>;
     };
 
+/// Has slope(x, ...), the derivative of apply(x, ...) with respect to x, in the form that its apply has.
+template <class Op, class V = float, class At = OutputCoord>
+concept Differentiable =
+    (Uniform<Op, V> && requires(V x, typename Op::Args const& args) {
+        { Op::slope(x, args) } -> std::same_as<V>;
+    }) || (Located<Op, V, At> && requires(V x, At const& at, typename Op::Args const& args) {
+        { Op::slope(x, at, args) } -> std::same_as<V>;
+    }) || ((Channelwise<Op, V> || Placewise<Op, V, At>) && requires(V x, typename Op::template Prepared<V> prepared) {
+        { Op::slope(x, prepared) } -> std::same_as<V>;
+    });
+
 /// Works on one element of the accumulator at a time: what may follow the head of a Plan.
 template <class Op>
 concept EpilogueOp = HasStageAndArgs<Op> && (Uniform<Op> || Located<Op> || Channelwise<Op> || Placewise<Op>);

@@ -22,6 +22,10 @@ struct Residual {
     FUSEKIT_HD static constexpr V apply(V x, At const& at, Args const& args) {
         return x + args.alpha2 * at.load(args.z);
     }
+    template <class V, class At>
+    FUSEKIT_HD static constexpr V slope(V, At const&, Args const&) {
+        return V{} + 1.0f;
+    }
 
     static void check(Args const& args, Check const& in) { in.readable("z", args.z, in.y, "N x K x P x Q"); }
 };

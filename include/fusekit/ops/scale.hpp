@@ -17,6 +17,10 @@ struct Scale {
     FUSEKIT_HD static constexpr V apply(V x, Args const& args) {
         return args.factor * x;
     }
+    template <class V>
+    FUSEKIT_HD static constexpr V slope(V, Args const& args) {
+        return V{} + args.factor;
+    }
 };
 
 }  // namespace fusekit

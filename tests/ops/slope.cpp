@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT
+#include <bit>
+#include <catch2/catch_test_macros.hpp>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+#include "fusekit/fusekit.hpp"
+#include "support/mode_arguments.hpp"
+
+using namespace test;
+namespace fk = fusekit;
+
+namespace {
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
+constexpr float largest = std::numeric_limits<float>::max();
+
+template <int Bytes>
+struct VectorOf {
+    using Type [[gnu::vector_size(Bytes)]] = float;
+};
+using Vector = VectorOf<fk::config::vector_bytes>::Type;
+constexpr int lanes = sizeof(Vector) / sizeof(float);
+
+/// How far a slope may be from the exact one. `ulps` is what rounding each operation of its formula once comes to, as
+/// a share of the magnitude of the sum's terms; an argument of exp that is itself rounded adds ulps in proportion to
+/// it, `per_x` times |x|; `tail`, for x < -1, is what math::normal_cdf and the exp of a rounded polynomial lose;
+/// `absolute` is a few of the smallest float (times the factor 1 + |x gate'| / gate of a gated mode, 104 or 280 where
+/// its exp is subnormal), what a cancelling argument leaves, or the lowest normal_cdf times 40.
+struct Tolerance {
+    double ulps, per_x = 0, tail = 0, absolute = 0x1p-146;
+};
+
+/// y = x * gate has the slope gate + x * gate', which cancels near its zero; other slopes are one product.
+double magnitude(oracle::Mode const& mode, double x) {
+    double const slope = mode.slope(x);
+    if (x == 0 || !std::isfinite(x) || mode.name == "hardswish") return std::fabs(slope);
+    bool const gated = mode.name.starts_with("gelu") || mode.name == "silu" || mode.name == "mish";
+    return gated ? std::fabs(mode(x) / x) + std::fabs(slope - mode(x) / x) : std::fabs(slope);
+}
+
+/// Every 4999th float and those of [-12, 12] that are multiples of 2^-11, but for those within `margin` of a kink.
+template <class Mode>
+void check(char const* name, typename Mode::Args const& args, Tolerance const& tolerance, double margin = 0) {
+    using Op = fk::Activation<Mode>;
+    static_assert(fk::Differentiable<Op> && fk::Differentiable<Op, Vector>);
+    oracle::Mode const exact = oracle_of<Mode>(name, args);
+    double worst = 0;  // as a share of what is allowed
+    float worst_at = 0;
+    std::uint64_t wrong = 0, wrong_vector = 0;
+    auto const compare = [&](float x, float got, std::uint64_t& count) {
+        double const at = x, want = exact.slope(at), size = magnitude(exact, at);
+        if (margin > 0 && exact.slope(at - margin) != exact.slope(at + margin)) return;
+        double const allowed = (tolerance.ulps + tolerance.per_x * std::fmin(std::fabs(at), largest)) * 0x1p-23 * size +
+                               (at < -1 ? tolerance.tail * size : 0) + tolerance.absolute;
+        double error = std::fabs(got - want) / allowed;
+        if (got == want || (std::isnan(want) && std::isnan(got))) error = 0;
+        else if (std::fabs(want) > largest) error = std::fabs(got) < largest ? infinity : 0;
+        count += !(error <= 1);
+        if (!(error <= worst)) worst = error, worst_at = x;
+    };
+    auto const all = [&](Vector x) {
+        Vector const y = Op::slope(x, args);
+        for (int i = 0; i < lanes; ++i) {
+            compare(x[i], y[i], wrong_vector);
+            compare(x[i], Op::slope(static_cast<float>(x[i]), args), wrong);
+        }
+    };
+    for (std::uint64_t bits = 0; bits < 0x100000000u; bits += 4999 * lanes) {
+        Vector x;
+        for (int i = 0; i < lanes; ++i)
+            x[i] =
+                std::bit_cast<float>(static_cast<std::uint32_t>(std::min<std::uint64_t>(bits + 4999 * i, 0xffffffffu)));
+        all(x);
+    }
+    for (float x = -12; x < 12; x += 0x1p-11f * lanes) {
+        Vector v;
+        for (int i = 0; i < lanes; ++i) v[i] = x + 0x1p-11f * static_cast<float>(i);
+        all(v);
+    }
+    for (float const x : {0.0f, -0.0f, infinity, -infinity, not_a_number, -not_a_number, largest, -largest, 1e30f,
+                          -1e30f, 1e-6f, 88.8f, -88.8f, -104.0f})
+        all(Vector{} + x);
+    std::printf("slope of %-12s worst error is %.3f of what is allowed, at %a\n", name, worst, worst_at);
+    INFO(name << ": worst at " << worst_at << ", " << Op::slope(worst_at, args) << " for "
+              << exact.slope(double{worst_at}));
+    CHECK(wrong == 0);
+    CHECK(wrong_vector == 0);
+    CHECK(std::isnan(Op::slope(not_a_number, args)));
+}
+
+/// The derivative of f at x by central differences over h, h / 2, h / 4, h / 8, extrapolated to a step of 0
+/// (Richardson): the error's terms in h^2, h^4 and h^6 go, and rounding is a few ulps of f / h.
+long double difference(oracle::Mode const& f, long double x, long double h) {
+    long double table[4];
+    for (int i = 0; i < 4; ++i, h /= 2) {
+        table[i] = (f(x + h) - f(x - h)) / (2 * h);
+        long double power = 4;
+        for (int j = i - 1; j >= 0; --j, power *= 4) table[j] = table[j + 1] + (table[j + 1] - table[j]) / (power - 1);
+    }
+    return table[0];
+}
+
+/// Operators that have no slope, or not one of the form of their apply.
+struct NoSlope {
+    static constexpr auto stage = fk::Stage::pointwise;
+    struct Args {};
+    static float apply(float x, Args const&) { return x; }
+};
+struct SlopeOfAnotherForm : NoSlope {
+    static float slope(float, fk::OutputCoord, Args const&) { return 1; }
+};
+struct SlopeOfAnotherType : NoSlope {
+    static double slope(float, Args const&) { return 1; }
+};
+struct UserSlope : NoSlope {
+    static float slope(float, Args const&) { return 1; }
+};
+struct ModeWithoutSlope {
+    struct Args {};
+    template <class V>
+    static V apply(V x, Args const&) {
+        return x;
+    }
+};
+static_assert(fk::Differentiable<UserSlope> && !fk::Differentiable<UserSlope, Vector>);
+static_assert(fk::EpilogueOp<NoSlope> && !fk::Differentiable<NoSlope> && !fk::Differentiable<SlopeOfAnotherForm>);
+static_assert(!fk::Differentiable<SlopeOfAnotherType> && !fk::Differentiable<fk::Activation<ModeWithoutSlope>>);
+static_assert(!fk::Differentiable<fk::Conv<fk::dynamic>> && !fk::Differentiable<int>);
+static_assert(fk::Differentiable<fk::Bias, Vector> && fk::Differentiable<fk::Residual, Vector>);
+static_assert(fk::Differentiable<fk::Scale, Vector> && fk::Differentiable<fk::BatchNormInference<fk::Spatial>, Vector>);
+static_assert(fk::Differentiable<fk::BatchNormInference<fk::PerActivation>>);
+
+static_assert(fk::Bias::slope(3.0f, {.bias = 7}) == 1 && fk::Scale::slope(3.0f, {.factor = 0.25f}) == 0.25f);
+static_assert(fk::BatchNormInference<fk::Spatial>::slope(3.0f, {.mean = 1, .scale = 0.5f, .shift = 2}) == 0.5f);
+static_assert(fk::BatchNormInference<fk::PerActivation>::slope(3.0f, {.mean = 1, .scale = 0.5f, .shift = 2}) == 0.5f);
+
+template <class Mode>
+constexpr float at(float x, typename Mode::Args const& args = {}) {
+    return fk::Activation<Mode>::slope(x, args);
+}
+
+/// At kinks, in constant expressions.
+static_assert(at<fk::Passthru>(0) == 1 && at<fk::Relu>(0) == 0 && at<fk::Relu>(0x1p-149f) == 1);
+static_assert(at<fk::Abs>(0) == 0 && at<fk::Abs>(-0x1p-149f) == -1 && at<fk::Abs>(0x1p-149f) == 1);
+static_assert(at<fk::ClippedRelu>(0) == 0 && at<fk::ClippedRelu>(6) == 1 && at<fk::ClippedRelu>(6.000001f) == 0);
+static_assert(at<fk::LeakyRelu>(0, {.alpha = 0.25f}) == 0.25f && at<fk::LeakyRelu>(1, {.alpha = 0.25f}) == 1);
+static_assert(at<fk::Elu>(0, {.alpha = 0.5f}) == 0.5f && at<fk::Elu>(0x1p-149f, {.alpha = 0.5f}) == 1);
+static_assert(at<fk::Clamp>(-2, {.alpha = -2, .beta = 3}) == 0 && at<fk::Clamp>(3, {.alpha = -2, .beta = 3}) == 1);
+static_assert(at<fk::Clamp>(-1, {.alpha = -2, .beta = 3}) == 1 && at<fk::Clamp>(4, {.alpha = -2, .beta = 3}) == 0);
+static_assert(at<fk::HardSwish>(-3) == 0 && at<fk::HardSwish>(3) == 1 && at<fk::HardSwish>(0) == 0.5f);
+static_assert(at<fk::HardSwish>(-1.5f) == 0 && at<fk::HardSwish>(1.5f) == 1);
+static_assert(at<fk::HardSigmoid>(-2, {.alpha = 0.25f, .beta = 0.5f}) == 0);
+static_assert(at<fk::HardSigmoid>(2, {.alpha = 0.25f, .beta = 0.5f}) == 0);
+static_assert(at<fk::HardSigmoid>(1, {.alpha = 0.25f, .beta = 0.5f}) == 0.25f);
+
+/// Where a smooth mode's slope is a float.
+static_assert(at<fk::Logistic>(0) == 0.25f && at<fk::Tanh>(0, {.alpha = 2, .beta = 3}) == 6);
+static_assert(at<fk::SoftRelu>(0) == 0.5f && at<fk::Softsign>(0) == 1 && at<fk::Softsign>(-3) == 0.0625f);
+static_assert(at<fk::Gelu>(0) == 0.5f && at<fk::GeluTanh>(0) == 0.5f && at<fk::Silu>(0) == 0.5f);
+
+}  // namespace
+
+TEST_CASE("every activation's slope is its derivative, for every float, in scalars and in vectors") {
+    double const tails = 2e-5;
+    check<fk::Passthru>("passthru", {}, {0});
+    check<fk::Logistic>("logistic", {}, {4});
+    check<fk::Tanh>("tanh", {}, {4});
+    check<fk::Tanh>("tanh", {.alpha = 0.5f, .beta = -3}, {5});
+    check<fk::Tanh>("tanh", {.alpha = 0.3f, .beta = 0.7f}, {6, 0.3});  // 2 alpha |x| half ulps
+    check<fk::Relu>("relu", {}, {0});
+    check<fk::SoftRelu>("softrelu", {}, {3});
+    check<fk::Abs>("abs", {}, {0});
+    check<fk::Power>("power", {}, {1});
+    check<fk::Power>("power", {.alpha = 1, .beta = 0.5f, .gamma = 2}, {3, 0, 0, 1e-6}, 1e-6);
+    check<fk::Power>("power", {.alpha = 0, .beta = 0.5f, .gamma = 1.5f}, {3});
+    check<fk::ClippedRelu>("clippedrelu", {}, {0});
+    check<fk::ClippedRelu>("clippedrelu", {.alpha = 0.75f}, {0});
+    check<fk::LeakyRelu>("leakyrelu", {}, {0});
+    check<fk::LeakyRelu>("leakyrelu", {.alpha = 0.3f}, {0});
+    check<fk::Elu>("elu", {}, {1});
+    check<fk::Elu>("elu", {.alpha = 2.5f}, {2});
+    check<fk::Clamp>("clamp", {}, {0});
+    check<fk::Clamp>("clamp", {.alpha = -3, .beta = 0.5f}, {0});
+    check<fk::Gelu>("gelu", {}, {8, 0, tails, 5e-16});
+    check<fk::GeluTanh>("gelutanh", {}, {8, 0, tails, 6e-43});
+    check<fk::Silu>("silu", {}, {6, 0, 0, 3e-43});
+    check<fk::Mish>("mish", {}, {8, 0, 0, 3e-43});
+    check<fk::HardSwish>("hardswish", {}, {1});
+    check<fk::HardSigmoid>("hardsigmoid", {}, {0}, 1e-6);
+    check<fk::HardSigmoid>("hardsigmoid", {.alpha = 0.2f, .beta = 0.25f}, {0}, 1e-6);
+    check<fk::Softsign>("softsign", {}, {3});
+}
+
+TEST_CASE("the oracle's slopes are what its equations' differences tend to") {
+    struct {
+        oracle::Mode mode;
+        double kinks[2];
+    } const modes[] = {{{"passthru"}, {}},
+                       {{"logistic"}, {}},
+                       {{"tanh", 0.75, -3}, {}},
+                       {{"relu"}, {}},
+                       {{"softrelu"}, {}},
+                       {{"abs"}, {}},
+                       {{"power", 3, 0.25, 1.5}, {-12, -12}},
+                       {{"clippedrelu", 2.5}, {0, 2.5}},
+                       {{"leakyrelu", 0.25}, {}},
+                       {{"elu", 2.5}, {}},
+                       {{"clamp", -3, 0.5}, {-3, 0.5}},
+                       {{"gelu"}, {}},
+                       {{"gelutanh"}, {}},
+                       {{"silu"}, {}},
+                       {{"mish"}, {}},
+                       {{"hardswish"}, {-3, 3}},
+                       {{"hardsigmoid", 0.125, 0.5}, {-4, 4}},
+                       {{"softsign"}, {}}};
+    for (auto const& [mode, kinks] : modes) {
+        long double worst = 0, worst_at = 0;
+        int points = 0;
+        for (long double x = -9.97L; x < 10; x += 0.0371L) {
+            long double const h = 1.0L / 16;
+            if (std::fabs(x) < 2 * h || std::fabs(x - kinks[0]) < 2 * h || std::fabs(x - kinks[1]) < 2 * h) continue;
+            // left over: h^8 / 4^6 = 6e-14 times a ninth Taylor coefficient, below 10 for these; and rounding, 2^-63 of
+            // |f| < 30 over h / 8
+            long double const error = std::fabs(difference(mode, x, h) - mode.slope(x));
+            if (error > worst) worst = error, worst_at = x;
+            ++points;
+        }
+        std::printf("%-12s differences are %.3Lg from the slope at most\n", mode.name.c_str(), worst);
+        INFO(mode.name << " at " << static_cast<double>(worst_at));
+        CHECK(points > 400);
+        CHECK(worst < 1e-12L);
+    }
+}
+
+TEST_CASE("a slope has its limit at infinity, and no NaN for any number") {
+    CHECK(at<fk::Logistic>(infinity) == 0);
+    CHECK(at<fk::Logistic>(-infinity) == 0);
+    CHECK(at<fk::Tanh>(-infinity) == 0);
+    CHECK(at<fk::SoftRelu>(infinity) == 1);
+    CHECK(at<fk::SoftRelu>(-infinity) == 0);
+    CHECK(at<fk::Softsign>(largest) == 0);
+    CHECK(at<fk::Softsign>(infinity) == 0);
+    CHECK(at<fk::Elu>(-infinity) == 0);
+    CHECK(at<fk::Power>(infinity, {.alpha = 0, .beta = 1, .gamma = 2}) == infinity);
+    CHECK(at<fk::Power>(infinity, {.alpha = 0, .beta = 1, .gamma = 0.5f}) == 0);
+    CHECK(std::isnan(at<fk::Power>(not_a_number, {.alpha = 0, .beta = 1, .gamma = 1})));
+    for (float const x : {infinity, largest, 1e20f, 1e4f}) {
+        CHECK(at<fk::Gelu>(x) == 1);
+        CHECK(at<fk::GeluTanh>(x) == 1);
+        CHECK(at<fk::Silu>(x) == 1);
+        CHECK(at<fk::Mish>(x) == 1);
+        CHECK(at<fk::HardSwish>(x) == 1);
+        CHECK(std::fabs(at<fk::Gelu>(-x)) < 1e-16f);
+        CHECK(at<fk::GeluTanh>(-x) == 0);
+        CHECK(at<fk::Silu>(-x) == 0);
+        CHECK(at<fk::Mish>(-x) == 0);
+        CHECK(at<fk::HardSwish>(-x) == 0);
+    }
+}
