@@ -119,6 +119,28 @@ TEST_CASE("the normal distribution function keeps its lower tail") {
     CHECK((math::normal_cdf(-infinity) >= 0 && math::normal_cdf(-infinity) <= 1e-16f));
 }
 
+TEST_CASE("functions of double are within 1e-15 of themselves, the normal distribution's tail within x^2 ulps") {
+    static_assert(math::abs(-2.5) == 2.5);
+    double worst = 0, worst_tail = 0;
+    auto const compare = [&](double got, long double exact) {
+        worst = std::max(worst, static_cast<double>(std::fabs(got / exact - 1)));
+    };
+    for (long double x = -37; x < 700; x += 0.173L) {
+        double const v = static_cast<double>(x);
+        long double const exact = v;
+        compare(math::exp(v), std::exp(exact));
+        compare(math::expm1(v), std::expm1(exact));
+        compare(math::tanh(v), std::tanh(exact));
+        compare(math::log1p(std::fabs(v)), std::log1p(std::fabs(exact)));
+        compare(math::sqrt(std::fabs(v)), std::sqrt(std::fabs(exact)));
+        compare(math::pow(std::fabs(v), 1.7), std::pow(std::fabs(exact), static_cast<long double>(1.7)));
+        long double const cdf = std::erfc(-exact / std::sqrt(2.0L)) / 2, off = std::fabs(math::normal_cdf(v) / cdf - 1);
+        worst_tail = std::max(worst_tail, static_cast<double>(off / (2 + std::fmin(exact * exact, 37 * 37))));
+    }
+    CHECK(worst <= 1e-15);
+    CHECK(worst_tail <= 0x1p-52);
+}
+
 TEST_CASE("sqrt is exact for perfect squares") {
     int wrong = 0;
     for (int root = 1; root < 4096; ++root)

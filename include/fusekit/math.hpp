@@ -6,11 +6,12 @@
 #include <type_traits>
 
 #include "fusekit/config.hpp"
+#include "fusekit/math_double.hpp"
 
-/// Elementary functions for operators. V is float, on the host, the device or in a constant expression, or a CPU
-/// vector of floats. They have no branches, so that a vector costs what a scalar does; NaN in gives NaN out;
-/// nothing overflows on the way to a finite result. Errors are in units in the last place of the result, over
-/// every float (tests/math.cpp). The polynomials are minimax fits made for this file.
+/// Elementary functions for operators. V is float, on the host, the device or in a constant expression, a CPU vector
+/// of floats, or double on the host (math_double.hpp). They have no branches, so that a vector costs what a scalar
+/// does; NaN in gives NaN out; nothing overflows on the way to a finite result. Errors are in units in the last place
+/// of the result, over every float (tests/math.cpp). The polynomials are minimax fits made for this file.
 namespace fusekit::math {
 
 namespace detail {
@@ -188,7 +189,7 @@ FUSEKIT_HD constexpr V over_sqrt(V y, V x) {
 
 /// x^exponent for x > 0, one lane at a time: the C library's, to 1 ulp.
 template <class V>
-FUSEKIT_HD constexpr V pow(V x, float exponent) {
+FUSEKIT_HD constexpr V pow(V x, Scalar<V> exponent) {
     if constexpr (std::is_same_v<V, float>) {
         if constexpr (config::on_device)
             if (!std::is_constant_evaluated()) return config::power(x, exponent);

@@ -17,7 +17,7 @@ using namespace test;
 namespace {
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
 constexpr float largest = std::numeric_limits<float>::max();
 
 template <int Bytes>
@@ -78,13 +78,13 @@ void check(char const* name, typename Mode::Args const& args, Tolerance const& t
         for (int i = 0; i < lanes; ++i) v[i] = x + 0x1p-11f * static_cast<float>(i);
         both(v);
     }
-    for (float const x : {0.0f, -0.0f, infinity, -infinity, nan, -nan, largest, -largest, 1e30f, -1e30f, 1e-6f, 88.8f, -88.8f, -104.0f})
+    for (float const x : {0.0f, -0.0f, infinity, -infinity, not_a_number, -not_a_number, largest, -largest, 1e30f, -1e30f, 1e-6f, 88.8f, -88.8f, -104.0f})
         both(Vector{} + x);
     std::printf("%-12s worst error is %.3f of what is allowed, at %a\n", name, worst, worst_at);
     INFO(name << ": worst at " << worst_at << ", " << Op::apply(worst_at, args) << " for " << exact(static_cast<double>(worst_at)));
     CHECK(wrong == 0);
     CHECK(wrong_vector == 0);
-    CHECK(std::isnan(Op::apply(nan, args)));
+    CHECK(std::isnan(Op::apply(not_a_number, args)));
 }
 
 }  // namespace
@@ -115,6 +115,11 @@ TEST_CASE("every activation is its equation, for every float, in scalars and in 
     check<fk::HardSigmoid>("hardsigmoid", {}, {1, 0, 1e-7});
     check<fk::HardSigmoid>("hardsigmoid", {.alpha = 0.2f, .beta = 0.25f}, {1, 0, 1e-7});
     check<fk::Softsign>("softsign", {}, {2});
+}
+
+TEST_CASE("a power of 0 keeps NaN too") {
+    CHECK(std::isnan(fk::Power::apply(not_a_number, {.alpha = 1, .beta = 1, .gamma = 0})));
+    CHECK(fk::Power::apply(3.0f, {.alpha = 1, .beta = 1, .gamma = 0}) == 1);
 }
 
 TEST_CASE("the defaults of an activation's arguments are those of its equation") {

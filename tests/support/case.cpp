@@ -22,7 +22,7 @@ auto sizes(Case& c) {
 }
 
 fk::DataType type_of(std::string const& word) {
-    for (auto type : {fk::DataType::float32, fk::DataType::float16, fk::DataType::bfloat16})
+    for (auto type : {fk::DataType::float32, fk::DataType::float16, fk::DataType::bfloat16, fk::DataType::float64})
         if (word == fk::name(type)) return type;
     throw std::invalid_argument("no element type: " + word);
 }

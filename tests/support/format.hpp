@@ -35,27 +35,27 @@ struct Format {
     }
 
     /// The bits of a value that the format holds; any NaN gives a quiet one.
-    std::uint32_t encode(double value) const {
-        std::uint32_t const sign = std::signbit(value) ? 1u << (exponent_bits + fraction_bits) : 0u;
-        std::uint32_t const all_ones = ((1u << exponent_bits) - 1) << fraction_bits;
-        if (std::isnan(value)) return sign | all_ones | 1u << (fraction_bits - 1);
+    std::uint64_t encode(double value) const {
+        std::uint64_t const sign = std::signbit(value) ? std::uint64_t{1} << (exponent_bits + fraction_bits) : 0u;
+        std::uint64_t const all_ones = ((std::uint64_t{1} << exponent_bits) - 1) << fraction_bits;
+        if (std::isnan(value)) return sign | all_ones | std::uint64_t{1} << (fraction_bits - 1);
         if (std::isinf(value)) return sign | all_ones;
         double const magnitude = std::fabs(value), unit = std::ldexp(1.0, 1 - bias() - fraction_bits);
-        if (magnitude < std::ldexp(1.0, 1 - bias())) return sign | static_cast<std::uint32_t>(magnitude / unit);
+        if (magnitude < std::ldexp(1.0, 1 - bias())) return sign | static_cast<std::uint64_t>(magnitude / unit);
         int exponent = 0;
         double const fraction = std::frexp(magnitude, &exponent) * 2 - 1;
-        return sign | static_cast<std::uint32_t>(exponent - 1 + bias()) << fraction_bits |
-               static_cast<std::uint32_t>(std::ldexp(fraction, fraction_bits));
+        return sign | static_cast<std::uint64_t>(exponent - 1 + bias()) << fraction_bits |
+               static_cast<std::uint64_t>(std::ldexp(fraction, fraction_bits));
     }
 
-    double decode(std::uint32_t bits) const {
-        std::uint32_t const field = bits >> fraction_bits & ((1u << exponent_bits) - 1);
-        std::uint32_t const fraction = bits & ((1u << fraction_bits) - 1);
+    double decode(std::uint64_t bits) const {
+        std::uint64_t const field = bits >> fraction_bits & ((std::uint64_t{1} << exponent_bits) - 1);
+        std::uint64_t const fraction = bits & ((std::uint64_t{1} << fraction_bits) - 1);
         double const sign = bits >> (exponent_bits + fraction_bits) & 1u ? -1 : 1;
-        if (field == (1u << exponent_bits) - 1)
+        if (field == (std::uint64_t{1} << exponent_bits) - 1)
             return fraction ? std::numeric_limits<double>::quiet_NaN() : sign * std::numeric_limits<double>::infinity();
-        if (field == 0) return sign * std::ldexp(fraction, 1 - bias() - fraction_bits);
-        return sign * std::ldexp(1 + std::ldexp(fraction, -fraction_bits), static_cast<int>(field) - bias());
+        if (field == 0) return sign * std::ldexp(static_cast<double>(fraction), 1 - bias() - fraction_bits);
+        return sign * std::ldexp(1 + std::ldexp(static_cast<double>(fraction), -fraction_bits), static_cast<int>(field) - bias());
     }
 };
 
@@ -63,6 +63,7 @@ inline Format format_of(fusekit::DataType type) {
     switch (type) {
         case fusekit::DataType::float32: return {8, 23};
         case fusekit::DataType::float16: return {5, 10};
+        case fusekit::DataType::float64: return {11, 52};
         default: return {8, 7};
     }
 }

@@ -54,17 +54,18 @@ public:
     fk::AnyView<Rank> any(void* copy = nullptr) {
         if (type == fk::DataType::float32) return view<float>(copy);
         if (type == fk::DataType::float16) return view<fk::half>(copy);
+        if (type == fk::DataType::float64) return view<double>(copy);
         return view<fk::bfloat16>(copy);
     }
 
-    std::uint32_t bits(std::int64_t offset) const {
-        std::uint32_t value = 0;
+    std::uint64_t bits(std::int64_t offset) const {
+        std::uint64_t value = 0;
         std::memcpy(&value, start() + offset * static_cast<std::int64_t>(width()), width());
         return value;
     }
     double get(std::int64_t offset) const { return format_of(type).decode(bits(offset)); }
     void set(std::int64_t offset, double value) {
-        std::uint32_t const coded = format_of(type).encode(format_of(type).round(value));
+        std::uint64_t const coded = format_of(type).encode(format_of(type).round(value));
         std::memcpy(start() + offset * static_cast<std::int64_t>(width()), &coded, width());
     }
 
@@ -99,8 +100,8 @@ private:
     unsigned char* start() { return bytes.data() + first(); }
     unsigned char const* start() const { return bytes.data() + first(); }
 
-    /// 0x7fed, a NaN of half and of bfloat16, and 0x7fed7fed, one of float.
-    static unsigned char poison(std::size_t i) { return i % 2 ? 0x7f : 0xed; }
+    /// 0x7ffd, a NaN of half and of bfloat16; twice it is one of float, four times one of double.
+    static unsigned char poison(std::size_t i) { return i % 2 ? 0x7f : 0xfd; }
 };
 
 }  // namespace test

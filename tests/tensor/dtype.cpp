@@ -18,8 +18,9 @@ static_assert(fk::half(65519.996f).bits == 0x7bff && fk::half(65520.0f).bits == 
 static_assert(fk::half(0x1p-24f).bits == 1 && fk::half(0x1p-25f).bits == 0 && fk::half(0x1.8p-24f).bits == 2);
 static_assert(fk::bfloat16(1.0f).bits == 0x3f80 && float(fk::bfloat16(3.140625f)) == 3.140625f);
 static_assert(fk::bfloat16(std::numeric_limits<float>::max()).bits == 0x7f80);
-static_assert(fk::Element<float> && fk::Element<fk::half> && fk::Element<fk::bfloat16> && !fk::Element<double> && !fk::Element<int>);
+static_assert(fk::Element<float> && fk::Element<fk::half> && fk::Element<fk::bfloat16> && fk::Element<double> && !fk::Element<long double> && !fk::Element<int>);
 static_assert(sizeof(fk::half) == 2 && sizeof(fk::bfloat16) == 2);
+static_assert(fk::size_of(fk::data_type<double>) == 8);
 static_assert(fk::size_of(fk::data_type<float>) == 4 && fk::size_of(fk::data_type<fk::half>) == 2 && fk::size_of(fk::data_type<fk::bfloat16>) == 2);
 
 /// Counts the floats that T converts to something else than the nearest value of the format.
@@ -99,4 +100,5 @@ TEST_CASE("element types have names") {
     CHECK(std::string(fk::name(fk::DataType::float32)) == "float");
     CHECK(std::string(fk::name(fk::DataType::float16)) == "half");
     CHECK(std::string(fk::name(fk::DataType::bfloat16)) == "bfloat16");
+    CHECK(std::string(fk::name(fk::DataType::float64)) == "double");
 }

@@ -62,4 +62,18 @@ TEST_CASE("AnyView reads every element type as float") {
     check(fk::TensorView<float const, 1>(f, fk::channels(2)), fk::DataType::float32, f);
     check(fk::TensorView<fk::half const, 1>(h, fk::channels(2)), fk::DataType::float16, h);
     check(fk::TensorView<fk::bfloat16 const, 1>(b, fk::channels(2)), fk::DataType::bfloat16, b);
+    double const d[] = {1.5, -2};
+    check(fk::TensorView<double const, 1>(d, fk::channels(2)), fk::DataType::float64, d);
+}
+
+TEST_CASE("AnyView reads every element type as double, and rounds none") {
+    float const f[] = {0.1f};
+    fk::half const h[] = {0.1f};
+    double const d[] = {0.1};
+    CHECK(fk::AnyView<1>(fk::TensorView<float const, 1>(f, fk::channels(1))).load<double>(0) == double{0.1f});
+    CHECK(fk::AnyView<1>(fk::TensorView<fk::half const, 1>(h, fk::channels(1))).load<double>(0) == double{h[0]});
+    fk::AnyView<1> const doubles = fk::TensorView<double const, 1>(d, fk::channels(1));
+    CHECK(doubles.load<double>(0) == 0.1);
+    CHECK(doubles.load(0) == 0.1f);
+    CHECK(&fk::typed<double>(doubles)(0) == d);
 }

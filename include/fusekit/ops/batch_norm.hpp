@@ -58,8 +58,10 @@ struct BatchNormInference<Spatial> : detail::BatchNorm<1> {
 
     template <class V>
     using Prepared = detail::Normalization<V>;
-    FUSEKIT_HD static constexpr Prepared<float> prepare(std::int64_t k, Args const& args) {
-        return {args.mean(k), math::over_sqrt(args.scale(k), args.variance(k) + args.epsilon), args.shift(k)};
+    template <class V = float>
+    FUSEKIT_HD static constexpr Prepared<V> prepare(std::int64_t k, Args const& args) {
+        V const scale = args.scale(k), variance = args.variance(k);
+        return {args.mean(k), math::over_sqrt(scale, variance + args.epsilon), args.shift(k)};
     }
     template <class V>
     FUSEKIT_HD static constexpr V apply(V x, Prepared<V> const& channel) {

@@ -19,8 +19,9 @@ struct Bias {
     struct Prepared {
         V bias;
     };
-    FUSEKIT_HD static constexpr Prepared<float> prepare(std::int64_t k, Args const& args) {
-        return {args.bias.load(k * args.bias.layout.stride[0])};
+    template <class V = float>
+    FUSEKIT_HD static constexpr Prepared<V> prepare(std::int64_t k, Args const& args) {
+        return {args.bias.load<V>(k * args.bias.layout.stride[0])};
     }
     template <class V>
     FUSEKIT_HD static constexpr V apply(V x, Prepared<V> const& channel) {

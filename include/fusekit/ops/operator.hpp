@@ -23,6 +23,14 @@ struct OutputCoord {
     FUSEKIT_HD constexpr float load(TensorView<float const, 3> const& view) const { return view(k, p, q); }
 };
 
+/// The same where operators compute in double: no element is rounded to float.
+struct DoubleCoord : OutputCoord {
+    constexpr double load(AnyView<4> const& view) const {
+        return view.load<double>(view.layout.offset({{n, k, p, q}}));
+    }
+    constexpr double load(TensorView<float const, 3> const& view) const { return view(k, p, q); }
+};
+
 /// An operator is a struct with a stage, an aggregate of run-time arguments, and one of the forms below.
 template <class Op>
 concept HasStageAndArgs = requires {
@@ -30,7 +38,8 @@ concept HasStageAndArgs = requires {
     typename Op::Args;
 } && std::is_trivially_copyable_v<typename Op::Args>;
 
-/// apply(x, args): the same function at every place. Where `x` is a template parameter V, V may be a CPU vector.
+/// apply(x, args): the same function at every place. Where `x` is a template parameter V, V may be a CPU vector,
+/// or double.
 template <class Op, class V = float>
 concept Uniform = requires(V x, typename Op::Args const& args) {
     { Op::apply(x, args) } -> std::same_as<V>;
@@ -44,7 +53,7 @@ concept Located = requires(V x, At const& at, typename Op::Args const& args) {
 };
 
 /// prepare(k, args), once a channel, gives a Prepared<float> of nothing but floats; apply(x, prepared) uses it
-/// at every place of the channel.
+/// at every place of the channel. Where there is a prepare<double>, plans on double use it.
 template <class Op, class V = float>
 concept Channelwise =
     requires(V x, std::int64_t k, typename Op::Args const& args, typename Op::template Prepared<V> prepared) {

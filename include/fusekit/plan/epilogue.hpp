@@ -70,10 +70,12 @@ FUSEKIT_HD constexpr auto gather_op(std::int64_t k, int count, typename Op::Args
     }
 }
 
-template <class Op>
+template <class Op, class V = float>
 FUSEKIT_HD constexpr auto prepare_op(std::int64_t k, typename Op::Args const& args) {
-    if constexpr (Channelwise<Op>) return Op::prepare(k, args);
-    else return Nothing{};
+    if constexpr (!Channelwise<Op>) return Nothing{};
+    else if constexpr (std::is_same_v<V, float>) return Op::prepare(k, args);
+    else if constexpr (requires { Op::template prepare<V>(k, args); }) return Op::template prepare<V>(k, args);
+    else return broadcast_op<V, Op>(Op::prepare(k, args));
 }
 
 template <class Op, class At>
@@ -108,10 +110,11 @@ struct Epilogue {
     template <class V>
     using State = Pack<typename detail::ChannelStateOf<Ops, V>::Type...>;
 
-    /// The state of channel k.
-    FUSEKIT_HD static constexpr State<float> prepare(std::int64_t k, Args const& args) {
+    /// The state of channel k, in float or double.
+    template <class V = float>
+    FUSEKIT_HD static constexpr State<V> prepare(std::int64_t k, Args const& args) {
         return [&]<int... I>(std::integer_sequence<int, I...>) {
-            return State<float>{{detail::prepare_op<Ops>(k, get<I>(args))}...};
+            return State<V>{{detail::prepare_op<Ops, V>(k, get<I>(args))}...};
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 

@@ -38,36 +38,43 @@ private:
 namespace detail {
 
 /// The mainloop's accumulator at one place, by the definition.
-template <auto Geometry>
-constexpr float accumulate(Conv<Geometry> const*, typename Conv<Geometry>::Args const& args,
-                           TensorView<float const> const& x, OutputCoord const& at) {
+template <class V, auto Geometry>
+constexpr V accumulate(Conv<Geometry> const*, typename Conv<Geometry>::Args const& args, TensorView<V const> const& x,
+                       OutputCoord const& at) {
     Filter<2> const f = Conv<Geometry>::geometry(args);
     Index<4> const w = args.weights.layout.shape, in = x.layout.shape;
     std::int64_t const c0 = at.k / (w[0] / f.group_count) * w[1];
-    float sum = 0;
+    V sum = 0;
     for (std::int64_t c = 0; c < w[1]; ++c)
         for (std::int64_t r = 0; r < w[2]; ++r)
             for (std::int64_t s = 0; s < w[3]; ++s) {
                 std::int64_t const h = at.p * f.step[0] - f.before[0] + r * f.spread[0];
                 std::int64_t const column = at.q * f.step[1] - f.before[1] + s * f.spread[1];
                 if (h >= 0 && h < in[2] && column >= 0 && column < in[3])
-                    sum +=
-                        x(at.n, c0 + c, h, column) * args.weights.load(args.weights.layout.offset({{at.k, c, r, s}}));
+                    sum += x(at.n, c0 + c, h, column) *
+                           args.weights.template load<V>(args.weights.layout.offset({{at.k, c, r, s}}));
             }
     return sum;
 }
-template <class Head>
-constexpr float accumulate(Head const*, typename Head::Args const&, TensorView<float const> const& x,
-                           OutputCoord const& at) {
-    return at.load(x);
+template <class V, class Head>
+constexpr V accumulate(Head const*, typename Head::Args const&, TensorView<V const> const& x, OutputCoord const& at) {
+    return x(at.n, at.k, at.p, at.q);
 }
 
 }  // namespace detail
 
+/// The plan's result at one place, by the definition. V is float or double, `at` a coordinate that loads such, `state`
+/// what the epilogue prepared for its channel.
+template <class V, class Bound, class At, class State>
+constexpr V evaluate_at(Bound const& bound, TensorView<V const> const& x, At const& at, State const& state) {
+    using Plan = typename Bound::Plan;
+    V const sum = detail::accumulate<V>(static_cast<typename Plan::Head*>(nullptr), bound.head, x, at);
+    return Plan::Epilogue::apply(sum, at, state, bound.epilogue);
+}
+
 template <class Bound>
 constexpr Evaluation evaluate(Bound const& bound, TensorView<float const> const& x) {
-    using Plan = typename Bound::Plan;
-    using Epilogue = typename Plan::Epilogue;
+    using Epilogue = typename Bound::Plan::Epilogue;
     Index<4> const shape = bound.output_shape(x.layout.shape);
     Evaluation y(packed_like(shape, x.layout));
     OutputCoord at{};
@@ -75,9 +82,8 @@ constexpr Evaluation evaluate(Bound const& bound, TensorView<float const> const&
         for (at.k = 0; at.k < shape[1]; ++at.k)
             for (at.p = 0; at.p < shape[2]; ++at.p)
                 for (at.q = 0; at.q < shape[3]; ++at.q) {
-                    float const sum = detail::accumulate(static_cast<typename Plan::Head*>(nullptr), bound.head, x, at);
                     auto const state = Epilogue::prepare(at.k, bound.epilogue);
-                    y[{{at.n, at.k, at.p, at.q}}] = Epilogue::apply(sum, at, state, bound.epilogue);
+                    y[{{at.n, at.k, at.p, at.q}}] = evaluate_at<float>(bound, x, at, state);
                 }
     return y;
 }

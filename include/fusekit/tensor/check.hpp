@@ -59,6 +59,8 @@ public:
     }
     template <int Rank>
     void readable(char const* argument, AnyView<Rank> const& view, Index<Rank> const& shape, char const* modes) const {
+        if (view.type == DataType::float64 && type != DataType::float64)
+            fail(argument, Text("float, half or bfloat16, as the input is ") + name(type), name(view.type));
         readable(argument, view.data(), size_of(view.type), view.layout, shape, modes);
     }
     template <class T, int Rank>

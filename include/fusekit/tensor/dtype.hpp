@@ -68,28 +68,33 @@ struct bfloat16 {
     FUSEKIT_HD constexpr operator float() const { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
 };
 
-/// The element types of tensors.
+/// The element types of tensors. Plans on double compute in double, and run on the host only.
 template <class T>
-concept Element = std::same_as<T, float> || std::same_as<T, half> || std::same_as<T, bfloat16>;
+concept Element =
+    std::same_as<T, float> || std::same_as<T, half> || std::same_as<T, bfloat16> || std::same_as<T, double>;
 
 /// An element type at run time.
-enum class DataType : std::uint8_t { float32, float16, bfloat16 };
+enum class DataType : std::uint8_t { float32, float16, bfloat16, float64 };
 
 template <Element T>
-inline constexpr DataType data_type = std::same_as<T, float>  ? DataType::float32
-                                      : std::same_as<T, half> ? DataType::float16
-                                                              : DataType::bfloat16;
+inline constexpr DataType data_type = std::same_as<T, float>      ? DataType::float32
+                                      : std::same_as<T, half>     ? DataType::float16
+                                      : std::same_as<T, bfloat16> ? DataType::bfloat16
+                                                                  : DataType::float64;
 
 constexpr char const* name(DataType type) {
     switch (type) {
         case DataType::float32: return "float";
         case DataType::float16: return "half";
         case DataType::bfloat16: return "bfloat16";
+        case DataType::float64: return "double";
     }
     return "?";
 }
 
 /// Bytes of one element.
-FUSEKIT_HD constexpr int size_of(DataType type) { return type == DataType::float32 ? 4 : 2; }
+FUSEKIT_HD constexpr int size_of(DataType type) {
+    return type == DataType::float64 ? 8 : type == DataType::float32 ? 4 : 2;
+}
 
 }  // namespace fusekit

@@ -23,11 +23,17 @@ struct TensorView {
     FUSEKIT_HD constexpr TensorView(TensorView<Writable, Rank> const& other) : data(other.data), layout(other.layout) {}
 
     template <class... Int>
-    FUSEKIT_HD constexpr T& operator()(Int... at) const requires(sizeof...(Int) == Rank) {
+    FUSEKIT_HD constexpr T& operator()(Int... at) const
+        requires(sizeof...(Int) == Rank)
+    {
         return data[layout.offset({{static_cast<std::int64_t>(at)...}})];
     }
 
-    FUSEKIT_HD constexpr TensorView view() const requires(!std::is_const_v<T>) { return *this; }
+    FUSEKIT_HD constexpr TensorView view() const
+        requires(!std::is_const_v<T>)
+    {
+        return *this;
+    }
     FUSEKIT_HD constexpr TensorView<T const, Rank> const_view() const { return *this; }
 };
 
@@ -53,6 +59,7 @@ struct AnyView {
         float const* float32;
         half const* float16;
         fusekit::bfloat16 const* bfloat16;
+        double const* float64;
     };
     DataType type;
     Layout<Rank> layout;
@@ -63,6 +70,8 @@ struct AnyView {
         : float16(v.data), type(DataType::float16), layout(v.layout) {}
     FUSEKIT_HD constexpr AnyView(TensorView<fusekit::bfloat16 const, Rank> v)
         : bfloat16(v.data), type(DataType::bfloat16), layout(v.layout) {}
+    FUSEKIT_HD constexpr AnyView(TensorView<double const, Rank> v)
+        : float64(v.data), type(DataType::float64), layout(v.layout) {}
 
     /// From a Tensor, which outlives the view: a temporary one is refused.
     template <detail::Viewable<Rank> Source>
@@ -71,8 +80,11 @@ struct AnyView {
         requires(!std::is_trivially_copyable_v<Source>)
     AnyView(Source const&&) = delete;
 
-    /// The element at `offset`, as float.
-    FUSEKIT_HD constexpr float load(std::int64_t offset) const {
+    /// The element at `offset`, as float, or as double where V is. On a device there are no doubles.
+    template <class V = float>
+    FUSEKIT_HD constexpr V load(std::int64_t offset) const {
+        if constexpr (!config::on_device)
+            if (type == DataType::float64) return static_cast<V>(float64[offset]);
         switch (type) {
             case DataType::float16: return float16[offset];
             case DataType::bfloat16: return bfloat16[offset];
@@ -88,7 +100,8 @@ template <Element T, int Rank>
 FUSEKIT_HD constexpr TensorView<T const, Rank> typed(AnyView<Rank> const& view) {
     if constexpr (std::same_as<T, float>) return {view.float32, view.layout};
     else if constexpr (std::same_as<T, half>) return {view.float16, view.layout};
-    else return {view.bfloat16, view.layout};
+    else if constexpr (std::same_as<T, bfloat16>) return {view.bfloat16, view.layout};
+    else return {view.float64, view.layout};
 }
 
 }  // namespace fusekit

@@ -9,9 +9,21 @@ namespace fusekit::hip {
 
 static_assert(fusekit::Device<Device>);
 
+namespace detail {
+
+template <class T>
+consteval bool runs_on_gpu() {
+    constexpr bool runs = !std::is_same_v<T, double>;
+    static_assert(runs, "double runs on the host only: a plan on a GPU takes float, half or bfloat16");
+    return runs;
+}
+
+}  // namespace detail
+
 template <class Bound, Element T>
 void Device::run(Bound const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
-    if constexpr (Bound::Plan::has_conv) run_conv(*this, bound, x, y);
+    if constexpr (!detail::runs_on_gpu<T>()) return;
+    else if constexpr (Bound::Plan::has_conv) run_conv(*this, bound, x, y);
     else run_stream(*this, bound, x, y);
 }
 
@@ -23,7 +35,7 @@ public:
 
     template <class Bound, Element T>
     void run(Bound const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
-        if constexpr (suits<Schedule, Bound::Plan::has_conv>()) {
+        if constexpr (detail::runs_on_gpu<T>() && suits<Schedule, Bound::Plan::has_conv>()) {
             if constexpr (Bound::Plan::has_conv) run_conv_with<Schedule>(*device, bound, x, y);
             else run_stream_with<Schedule>(*device, bound, x, y);
         }

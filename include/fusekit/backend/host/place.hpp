@@ -31,12 +31,19 @@ struct Place {
         switch (view.type) {
             case DataType::float16: return load(view.layout, view.float16 + first.n * view.layout.stride[0]);
             case DataType::bfloat16: return load(view.layout, view.bfloat16 + first.n * view.layout.stride[0]);
+            case DataType::float64: return load_each(view);
             default: return load(view.layout, view.float32 + first.n * view.layout.stride[0]);
         }
     }
     Vector load(TensorView<float const, 3> const& view) const { return load(view.layout, view.data); }
 
 private:
+    Vector load_each(AnyView<4> const& view) const {
+        Vector v{};
+        for (int i = 0; i < count; ++i) v[i] = lane(i).load(view);
+        return v;
+    }
+
     template <int Rank, Element T>
     Vector load(Layout<Rank> const& layout, T const* image) const {
         std::int64_t const k = layout.stride[Rank - 3], row = layout.stride[Rank - 2], column = layout.stride[Rank - 1];

@@ -6,6 +6,7 @@
 #include "fusekit/backend/host/conv_pixel_lanes.hpp"
 #include "fusekit/backend/host/depthwise.hpp"
 #include "fusekit/backend/host/pointwise.hpp"
+#include "fusekit/backend/host/run_double.hpp"
 #include "fusekit/plan/plan.hpp"
 
 namespace fusekit::host {
@@ -17,9 +18,10 @@ void Device::run(Bound const& bound, TensorView<T const> const& x, TensorView<T>
     using Plan = typename Bound::Plan;
     using Epilogue = typename Plan::Epilogue;
     Turn turn(*this);
-    if constexpr (Plan::has_conv) {
-        ConvProblem<T> const conv{x, typed<T>(bound.head.weights), y.layout.shape,
-                                  Plan::Head::geometry(bound.head)};
+    if constexpr (std::is_same_v<T, double>) {
+        run_double(turn, bound, x, y);
+    } else if constexpr (Plan::has_conv) {
+        ConvProblem<T> const conv{x, typed<T>(bound.head.weights), y.layout.shape, Plan::Head::geometry(bound.head)};
         bool const channel_lanes = y.layout.stride[1] == 1 && y.layout.shape[1] > 1;
         if constexpr (Plan::Head::may_be_grouped)
             if (conv.group_c() == 1 && conv.group_k() == 1 && conv.groups() > 1) {

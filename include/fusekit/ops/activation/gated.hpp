@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <type_traits>
+
 #include "fusekit/math.hpp"
 
 namespace fusekit {
@@ -13,7 +15,8 @@ struct Gelu {
     struct Args {};
     template <class V>
     FUSEKIT_HD static constexpr V apply(V x, Args const&) {
-        return math::max(x, -9.0f) * math::normal_cdf(x);
+        constexpr float lowest = std::is_same_v<V, double> ? -40.0f : -9.0f;  // below, normal_cdf has no tail
+        return math::max(x, lowest) * math::normal_cdf(x);
     }
     template <class V>
     FUSEKIT_HD static constexpr V slope(V x, Args const&) {

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/config.hpp"
+
+/// The elementary functions that math.hpp has approximations of, for double: the C library's, which plans on the host
+/// take. normal_cdf's lower tail keeps x^2 ulps of itself.
+namespace fusekit::math {
+
+FUSEKIT_HD constexpr double abs(double x) { return __builtin_fabs(x); }
+FUSEKIT_HD inline double exp(double x) { return __builtin_exp(x); }
+FUSEKIT_HD inline double expm1(double x) { return __builtin_expm1(x); }
+FUSEKIT_HD inline double log1p(double x) { return __builtin_log1p(x); }
+FUSEKIT_HD inline double tanh(double x) { return __builtin_tanh(x); }
+FUSEKIT_HD inline double sqrt(double x) { return __builtin_sqrt(x); }
+FUSEKIT_HD inline double pow(double x, double exponent) { return __builtin_pow(x, exponent); }
+FUSEKIT_HD inline double normal_cdf(double x) { return 0.5 * __builtin_erfc(x * -0.70710678118654752); }
+
+}  // namespace fusekit::math

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+#include "support/forms.hpp"
+#include "support/mode_arguments.hpp"
+#include "support/user_operators.hpp"
+
+using namespace test;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+/// How far a result may be from the exact one, in ulps of the magnitude of its terms: what rounding each operation once
+/// comes to; what the exp of a rounded argument adds to a tail, as many ulps as the argument has; and the smallest
+/// numbers of double times what multiplies an exp, 21.5 times a rate of 100 at most.
+struct Tolerance {
+    double ulps;
+    double (*tail)(double x) = [](double) { return 0.0; };
+
+    long double at(double x, long double magnitude) const {
+        return (ulps + tail(x)) * 0x1p-52L * magnitude + 0x1p-1061L;
+    }
+};
+
+/// apply and slope in double against the equation and its derivative in long double, over [-50, 50] and where double's
+/// exp ends.
+template <class Mode>
+void check(char const* name, typename Mode::Args const& args, Tolerance const& tolerance) {
+    static_assert(fk::Uniform<fk::Activation<Mode>, double> && fk::Differentiable<fk::Activation<Mode>, double>);
+    oracle::Mode const exact = oracle_of<Mode>(name, args);
+    bool const gated = exact.name.starts_with("gelu") || exact.name == "silu" || exact.name == "mish";
+    long double worst = 0, worst_at = 0;
+    int points = 0;
+    auto const compare = [&](double got, long double want, long double x, long double magnitude) {
+        long double const error = std::fabs(got - want) / tolerance.at(static_cast<double>(x), magnitude);
+        if (!(error <= worst)) worst = error, worst_at = x;
+    };
+    for (double x = -760; x < 760; x += std::fabs(x) < 50 ? 0.00713 : 0.713) {
+        long double const at = x, y = exact(at), slope = exact.slope(at), gate = y / at;
+        // where the argument of a kink is a sum, that sum's rounding decides
+        if (exact.slope(at - 1e-12L) != exact.slope(at + 1e-12L) && std::fabs(exact.slope(at - 1e-12L) - slope) > 1e-3L)
+            continue;
+        compare(Mode::apply(x, args), y, at, std::fabs(y));
+        compare(Mode::slope(x, args), slope, at, gated ? std::fabs(gate) + std::fabs(slope - gate) : std::fabs(slope));
+        ++points;
+    }
+    std::printf("double %-12s worst error is %.3Lf of what is allowed, at %.17Lg\n", name, worst, worst_at);
+    INFO(name << ": worst at " << static_cast<double>(worst_at));
+    CHECK(worst <= 1);
+    CHECK(points > 10000);
+    CHECK(std::isnan(Mode::apply(not_a_number, args)));
+    CHECK(std::isnan(Mode::slope(not_a_number, args)));
+    for (double const x : {infinity, -infinity, 1e300, -1e300}) {
+        double const limit = static_cast<double>(exact(static_cast<long double>(x)));
+        CHECK(Mode::apply(x, args) == limit);
+        CHECK(!std::isnan(Mode::slope(x, args)));
+    }
+}
+
+}  // namespace
+
+TEST_CASE("every activation computes in double, its slope too") {
+    check<fk::Passthru>("passthru", {}, {0});
+    check<fk::Logistic>("logistic", {}, {4});
+    check<fk::Tanh>("tanh", {}, {4});
+    check<fk::Tanh>("tanh", {.alpha = 0.3f, .beta = 0.7f}, {6, [](double x) { return 0.3 * std::fabs(x); }});
+    check<fk::Relu>("relu", {}, {0});
+    check<fk::SoftRelu>("softrelu", {}, {4});
+    check<fk::Abs>("abs", {}, {0});
+    check<fk::Power>("power", {.alpha = 0, .beta = 0.5f, .gamma = 1.7f}, {3});
+    check<fk::ClippedRelu>("clippedrelu", {.alpha = 0.75f}, {0});
+    check<fk::LeakyRelu>("leakyrelu", {.alpha = 0.3f}, {0.5});
+    check<fk::Elu>("elu", {.alpha = 2.5f}, {3});
+    check<fk::Clamp>("clamp", {.alpha = -3, .beta = 0.5f}, {0});
+    check<fk::Gelu>("gelu", {}, {6, [](double x) { return x < 0 ? x * x : 0; }});
+    check<fk::GeluTanh>("gelutanh", {}, {6, [](double x) { return x < 0 ? 2.5 * (1.6 + 0.0714 * x * x) * -x : 0; }});
+    check<fk::Silu>("silu", {}, {6});
+    check<fk::Mish>("mish", {}, {8});
+    check<fk::HardSwish>("hardswish", {}, {4});
+    check<fk::HardSigmoid>("hardsigmoid", {.alpha = 0.25f, .beta = 0.5f}, {1});
+    check<fk::Softsign>("softsign", {}, {3});
+}
+
+TEST_CASE("plans on double compute in double what the oracle does") {
+    int ran = 0;
+    Random random(20261121);
+    fk::host::Device device(3);
+    for (Form<fk::host::Device> const& form : forms<fk::host::Device, double>())
+        for (int number = 0; number < 12; ++number) {
+            Case about = random_case(random, {{form.letters, form.mode}}, 2e6);
+            about.type = fk::DataType::float64;
+            about.parameters = random.pick(
+                {fk::DataType::float64, fk::DataType::float64, fk::DataType::float32, fk::DataType::float16});
+            about.real = number % 4 != 0;
+            Problem const problem(about);
+            oracle::Tensor const expected = problem.expected();
+            if (unfit(expected) != "") continue;
+            INFO(about.print());
+            CHECK(form.run(problem, expected, device) == "");
+            ++ran;
+        }
+    CHECK(ran > 10 * static_cast<int>(forms<fk::host::Device, double>().size()));
+}
+
+TEST_CASE("operators of users run in double where their x may be one, with parameters of float or double") {
+    fk::host::Device device(2);
+    auto const x = fk::random<double>(device, fk::nchw(2, 3, 4, 5), 1),
+               z = fk::random<double>(device, fk::nhwc(2, 4, 5, 3), 2);
+    auto const shifts = fk::tensor<double>(device, fk::channels(3), {1e-15, 0.1, -0.3});
+    auto const y = fk::Plan<PerChannel, fk::Bias, Anywhere>::bind({}, {.bias = shifts}, {.z = z})(device, x);
+    int wrong = 0;
+    for (int n = 0; n < 2; ++n)
+        for (int k = 0; k < 3; ++k)
+            for (int p = 0; p < 4; ++p)
+                for (int q = 0; q < 5; ++q) {
+                    double const at = x.const_view()(n, k, p, q), bias = shifts.const_view()(k);
+                    double const want = at * (k + 1) - k + bias + z.const_view()(n, k, p, q);
+                    wrong += !(std::fabs(y.const_view()(n, k, p, q) - want) <= 0x1p-50);  // four roundings of at most 4
+                }
+    CHECK(wrong == 0);
+}
+
+TEST_CASE("a double is refused beside an input that is none") {
+    fk::host::Device device(1);
+    auto const x = fk::random<float>(device, fk::nchw(1, 2, 3, 4));
+    auto const bias = fk::tensor<double>(device, fk::channels(2), {1, 2});
+    try {
+        fk::Plan<fk::Bias>::bind({.bias = bias})(device, x);
+        FAIL("no error");
+    } catch (fk::Error const& error) {
+        CHECK(std::string(error.what()) ==
+              "Plan<Bias>: Bias.bias: expected float, half or bfloat16, as the input is float, got double");
+    }
+    auto const z = fk::random<double>(device, fk::nchw(1, 2, 3, 4), 3);
+    auto const y = fk::Plan<Anywhere>::bind({.z = z})(device, x);  // has no check of its own, and rounds
+    for (int k = 0; k < 2; ++k)
+        CHECK(y.const_view()(0, k, 2, 3) ==
+              x.const_view()(0, k, 2, 3) + static_cast<float>(z.const_view()(0, k, 2, 3)));
+    CHECK_THROWS_AS(fk::Plan<fk::Conv<fk::filter(1, 1)>>::bind(
+                        {.weights = fk::TensorView<double const>(z.data(), fk::kcrs(2, 2, 1, 1))})(device, x),
+                    fk::Error);
+}
