@@ -110,6 +110,18 @@ TEST_CASE("a description reads as a table and as a diagram") {
     CHECK(count(fk::describe(fk::Plan<Relu>::bind({}), fk::nchw(1, 1, 1, 1)).mermaid(), "-->") == 2);
 }
 
+TEST_CASE("signals and volumes are described by their own extents") {
+    fk::host::Device device;
+    auto const w = fk::random<float>(device, fk::kctrs(8, 4, 3, 3, 3));
+    auto const about = fk::describe(fk::Plan<fk::Conv<fk::filter(3, 3, 3)>>::bind({.weights = w}), fk::ncdhw(2, 4, 5, 6, 7));
+    CHECK(fk::to_string(about.steps[0].output) == "2 x 8 x 3 x 4 x 5");
+    CHECK(about.flops() == 2.0 * 2 * 8 * 3 * 4 * 5 * 4 * 27);
+    CHECK(about.to_string().contains("of 2 x 4 x 5 x 6 x 7, float"));
+    CHECK(about.to_string().contains("y[n,k,o,p,q] = sum of x[n,c,d,h,w] * weights[k,c,t,r,s] over c, t, r, s"));
+    auto const tone = fk::random<fk::half>(device, fk::nwc(2, 9, 3));
+    CHECK(fk::describe(fk::Plan<fk::Scale>::bind({}), tone).to_string().contains("of 2 x 3 x 9, half"));
+}
+
 TEST_CASE("what a plan cannot run on, it does not describe") {
     fk::host::Device device;
     auto const w = fk::random<float>(device, fk::kcrs(10, 5, 3, 2));

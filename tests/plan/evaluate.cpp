@@ -46,8 +46,26 @@ using Depthwise = fk::Plan<fk::Conv<fk::filter(1, 1).groups(4)>, fk::Activation<
 static_assert(Depthwise::evaluate(four, {.weights = factors}, {.alpha = 0.5f}) ==
               fk::literal<fk::nhwc(1, 1, 2, 4)>(1, -1, 6, 0, 5, -3, 14, 0));
 
+/// Signals: differences of neighbours. Volumes: sums over 2 x 1 x 2 windows, one slice of padding behind.
+constexpr auto signal = fk::literal<fk::ncw(1, 1, 4)>(1, 4, 2, 9);
+constexpr auto difference = fk::literal<fk::kcs(1, 1, 2)>(-1, 1);
+using Difference = fk::Plan<fk::Conv<fk::filter(2).pad(1, 0)>>;
+static_assert(Difference::evaluate(signal, {.weights = difference}) == fk::literal<fk::ncw(1, 1, 4)>(1, 3, -2, 7));
+constexpr auto volume = fk::literal<fk::ncdhw(1, 1, 2, 2, 2)>(1, 2, 3, 4,  //
+                                                              5, 6, 7, 8);
+constexpr auto window = fk::literal<fk::kctrs(1, 1, 2, 1, 2)>(1, 1, 1, 1);
+using Windows = fk::Plan<fk::Conv<fk::filter(2, 1, 2).pad(0, 0, 0, 1, 0, 0)>, fk::Residual>;
+constexpr auto columns = fk::literal<fk::ncdhw(1, 1, 2, 2, 1)>(100, 200, 300, 400);
+static_assert(Windows::evaluate(volume, {.weights = window}, {.z = columns}) ==
+              fk::literal<fk::ncdhw(1, 1, 2, 2, 1)>(114, 222, 311, 415));
+static_assert(!(Windows::evaluate(volume, {.weights = window}, {.z = columns}) ==
+                fk::literal<fk::nchw(1, 1, 4, 1)>(114, 222, 311, 415)));
+static_assert(fk::Plan<fk::Scale>::evaluate(volume, {.factor = 2}) ==
+              fk::literal<fk::ncdhw(1, 1, 2, 2, 2)>(2, 4, 6, 8, 10, 12, 14, 16));
+
 /// (x - mean) * scale / sqrt(variance + epsilon) + shift, then max(0, .)
-constexpr auto mean = fk::literal<fk::channels(4)>(1, 0, 2, 10), variance = fk::literal<fk::channels(4)>(0.75f, 3.75f, 15.75f, 0.75f);
+constexpr auto mean = fk::literal<fk::channels(4)>(1, 0, 2, 10),
+               variance = fk::literal<fk::channels(4)>(0.75f, 3.75f, 15.75f, 0.75f);
 constexpr auto scale = fk::literal<fk::channels(4)>(1, 2, -4, 1), shift = fk::literal<fk::channels(4)>(0, 1, 8, 0);
 using Normalized = fk::Plan<fk::BatchNormInference<fk::Spatial>, fk::Activation<fk::Relu>>;
 static_assert(Normalized::evaluate(four, {mean, variance, scale, shift, 0.25f}, {}) ==
@@ -56,8 +74,10 @@ static_assert(Normalized::evaluate(four, {mean, variance, scale, shift, 0.25f}, 
 /// The same statistics, one for each place of a K x P x Q = 2 x 1 x 2 map.
 constexpr auto map = fk::literal<fk::nchw(2, 2, 1, 2)>(1, 2, 3, 4,  //
                                                        5, 6, 7, 8);
-constexpr auto map_mean = fk::literal<fk::chw(2, 1, 2)>(1, 0, 2, 10), map_variance = fk::literal<fk::chw(2, 1, 2)>(0.75f, 3.75f, 15.75f, 0.75f);
-constexpr auto map_scale = fk::literal<fk::chw(2, 1, 2)>(1, 2, -4, 1), map_shift = fk::literal<fk::chw(2, 1, 2)>(0, 1, 8, 0);
+constexpr auto map_mean = fk::literal<fk::chw(2, 1, 2)>(1, 0, 2, 10),
+               map_variance = fk::literal<fk::chw(2, 1, 2)>(0.75f, 3.75f, 15.75f, 0.75f);
+constexpr auto map_scale = fk::literal<fk::chw(2, 1, 2)>(1, 2, -4, 1),
+               map_shift = fk::literal<fk::chw(2, 1, 2)>(0, 1, 8, 0);
 using PerActivation = fk::Plan<fk::BatchNormInference<fk::PerActivation>>;
 static_assert(PerActivation::evaluate(map, {map_mean, map_variance, map_scale, map_shift, 0.25f}) ==
               fk::literal<fk::nchw(2, 2, 1, 2)>(0, 3, 7, -6, 4, 7, 3, -2));
@@ -68,7 +88,8 @@ constexpr auto z = fk::literal<fk::nchw(2, 2, 1, 2)>(-2, 0, 0, -10,  //
 using Before = fk::Plan<fk::Residual, fk::Activation<fk::Relu>>;
 using After = fk::Plan<fk::Activation<fk::Relu>, fk::Residual>;
 static_assert(Before::evaluate(map, {.z = z}, {}) == fk::literal<fk::nchw(2, 2, 1, 2)>(0, 2, 3, 0, 6, 0, 7, 10));
-static_assert(After::evaluate(map, {}, {.z = z, .alpha2 = 2}) == fk::literal<fk::nchw(2, 2, 1, 2)>(-3, 2, 3, -16, 7, -10, 7, 12));
+static_assert(After::evaluate(map, {}, {.z = z, .alpha2 = 2}) ==
+              fk::literal<fk::nchw(2, 2, 1, 2)>(-3, 2, 3, -16, 7, -10, 7, 12));
 
 /// Operators run in the order in which they stand.
 using ScaleFirst = fk::Plan<fk::Scale, fk::Bias, fk::Scale>;
@@ -84,6 +105,7 @@ struct Place {
         return x + 10 * static_cast<float>(at.n) + 100 * static_cast<float>(at.q);
     }
 };
-static_assert(fk::Plan<Place>::evaluate(map, {}) == fk::literal<fk::nchw(2, 2, 1, 2)>(1, 102, 3, 104, 15, 116, 17, 118));
+static_assert(fk::Plan<Place>::evaluate(map, {}) ==
+              fk::literal<fk::nchw(2, 2, 1, 2)>(1, 102, 3, 104, 15, 116, 17, 118));
 
 }  // namespace

@@ -68,6 +68,18 @@ TEST_CASE_METHOD(Fixture, "the output has the derived shape and the input's layo
     CHECK(fk::Plan<Relu>::bind({}).output_shape({{1, 2, 3, 4}}) == fk::Index<4>{{1, 2, 3, 4}});
 }
 
+TEST_CASE("what signals and volumes give is of their rank and layout") {
+    fk::host::Device device;
+    auto const x1 = fk::random<float>(device, fk::nwc(2, 9, 3)), w1 = fk::random<float>(device, fk::kcs(5, 3, 2));
+    auto const x3 = fk::random<float>(device, fk::ncdhw(2, 3, 4, 5, 6)), w3 = fk::random<float>(device, fk::kctrs(7, 3, 2, 3, 4));
+    auto const one = fk::Plan<fk::Conv<fk::filter(2)>>::bind({.weights = w1});
+    auto const three = fk::Plan<fk::Conv<fk::filter(2, 3, 4).stride(2, 1, 1)>>::bind({.weights = w3});
+    CHECK(one(device, x1).layout() == fk::nwc(2, 8, 5));
+    CHECK(three(device, x3).layout() == fk::ncdhw(2, 7, 2, 3, 3));
+    CHECK(three.output_shape(x3.layout().shape) == fk::Index<5>{{2, 7, 2, 3, 3}});
+    CHECK(fk::Plan<Relu>::bind({})(device, x3).layout() == x3.layout());
+}
+
 TEST_CASE_METHOD(Fixture, "an output that the caller owns gets the same bits, as a tensor and as a view") {
     auto const expected = values(layer(device, x));
     fk::Tensor<float, fk::host::Device> y(device, fk::nhwc(2, 9, 11, 10)), z(device, fk::nhwc(2, 9, 11, 10));

@@ -136,6 +136,59 @@ TEST_CASE_METHOD(BadInput, "wrong filters are refused") {
     refuse<Dynamic>({conv, "weights", "8 x 6 x 1 x 1", "8 x 6 x 3 x 3"}, call(fk::filter(1, 1)));
 }
 
+TEST_CASE_METHOD(BadInput, "signals and volumes are refused by their own extents") {
+    using Volume = fk::Plan<fk::Conv<fk::filter(3, 2, 3).pad(1, 0, 1)>, fk::Residual>;
+    using Map = fk::Plan<fk::BatchNormInference<fk::PerActivation>>;
+    using Signal = fk::Plan<fk::Conv<fk::filter(4)>, fk::Residual>;
+    std::string const conv = "Conv<filter(3, 2, 3).pad(1, 0, 1)>";
+    auto in = filled(fk::ncdhw(2, 3, 4, 6, 5), 1), weights = filled(fk::ktrsc(8, 3, 2, 3, 3), 2),
+         sum = filled(fk::ndhwc(2, 4, 5, 5, 8), 3), turned = filled(fk::ndhwc(2, 5, 4, 5, 8), 3),
+         wide = filled(fk::kctrs(8, 3, 2, 3, 3), 4), thin = filled(fk::ncdhw(2, 3, 4, 1, 5), 5);
+    Memory<5> own{fk::DataType::float32, fk::ncdhw(2, 8, 4, 5, 5), 64};
+    auto const x5 = in.view<float const>();
+    auto const y5 = own.view<float>();
+    auto const good = Volume::bind({.weights = weights.any()}, {.z = sum.any()});
+    refuse<Volume>({conv, "weights", "8 x 3 x 3 x 2 x 3 (K x C/groups x T x R x S)", "8 x 3 x 2 x 3 x 3"},
+                   [&] { Volume::bind({.weights = wide.any()}, {.z = sum.any()})(device, x5, y5); });
+    refuse<Volume>({"Residual", "z", "2 x 8 x 4 x 5 x 5 (N x K x O x P x Q)", "2 x 8 x 5 x 4 x 5"},
+                   [&] { Volume::bind({.weights = weights.any()}, {.z = turned.any()})(device, x5, y5); });
+    refuse<Volume>({conv, "filter", "at least 1 x 1 x 1", "filter(3, 2, 3).pad(1, 0, 1) on 2 x 3 x 4 x 1 x 5"},
+                   [&] { good(device, thin.view<float const>(), y5); });
+    refuse<Volume>({"y", "", "2 x 8 x 4 x 5 x 5 (N x K x O x P x Q)", "2 x 8 x 5 x 4 x 5"}, [&] {
+        good(device, x5, fk::TensorView<float, 5>(y5.data, fk::ncdhw(2, 8, 5, 4, 5)));
+    });
+    fk::TensorView<float const, 5> const every_other(x5.data, {{{2, 3, 2, 6, 5}}, {{360, 120, 60, 5, 1}}});
+    refuse<Volume>({"x", "", "slices that follow one another in memory", "gaps"}, [&] { good(device, every_other); });
+    refuse<Volume>({"Residual", "z", "slices that follow one another", "gaps"}, [&] {
+        fk::TensorView<float const, 5> const apart(sum.view<float const>().data, {{{2, 8, 4, 5, 5}}, {{1, 1, 0, 5, 1}}});
+        Volume::bind({.weights = weights.any()}, {.z = apart})(device, x5, y5);
+    });
+    refuse<Volume>({"x", "", "positive extents", "2 x 3 x 0 x 6 x 5"}, [&] {
+        good(device, fk::TensorView<float const, 5>(x5.data, fk::ncdhw(2, 3, 0, 6, 5)), y5);
+    });
+    refuse<Volume>({"x", "", "positive extents", "2 x 3 x 1099511627776 x 1099511627776 x 5"}, [&] {
+        good(device, fk::TensorView<float const, 5>(x5.data, {{{2, 3, huge, huge, 5}}, {{1, 1, 1, 1, 1}}}), y5);
+    });
+    auto const mean = filled(fk::cdhw(3, 6, 4, 5), 6);
+    refuse<Map>({"BatchNormInference<PerActivation>", "mean", "3 x 4 x 6 x 5 (K x O x P x Q)", "3 x 6 x 4 x 5"}, [&] {
+        auto copy = mean;
+        auto const map5 = copy.view<float const>();
+        Map::bind({map5, map5, map5, map5})(device, x5);
+    });
+    auto tone = filled(fk::ncw(2, 3, 9), 7), taps = filled(fk::kcs(8, 3, 4), 8), late = filled(fk::ncw(2, 8, 5), 9);
+    auto image = filled(fk::nchw(2, 8, 1, 6), 9);
+    refuse<Signal>({"Residual", "z", "2 x 8 x 6 (N x K x Q)", "2 x 8 x 5"}, [&] {
+        Signal::bind({.weights = taps.any()}, {.z = late.any()})(device, tone.view<float const>());
+    });
+    refuse<Signal>({"Residual", "z", "2 x 8 x 6 (N x K x Q)", "2 x 8 x 1 x 6"}, [&] {
+        Signal::bind({.weights = taps.any()}, {.z = image.any()})(device, tone.view<float const>());
+    });
+    CHECK(own.untouched(true));
+    good(device, x5, y5);
+    CHECK(own.untouched());
+    CHECK(!own.untouched(true));
+}
+
 TEST_CASE_METHOD(BadInput, "null pointers are refused") {
     auto const none = [](fk::Layout<4> const& layout) { return View(nullptr, layout); };
     fk::TensorView<float const, 1> const no_vector(nullptr, fk::channels(8)), no_statistic(nullptr, fk::channels(6));

@@ -14,11 +14,47 @@ struct Sizes {
     std::int64_t& value;
 };
 auto sizes(Case& c) {
-    struct { Sizes list[16]; } all = {{{"n", c.x.n}, {"c", c.x.c}, {"h", c.x.h}, {"w", c.x.w}, {"k", c.k},
-                                      {"r", c.window.r}, {"s", c.window.s}, {"pt", c.window.top}, {"l", c.window.left},
-                                      {"b", c.window.bottom}, {"r", c.window.right}, {"u", c.window.u}, {"v", c.window.v},
-                                      {"d", c.window.d}, {"e", c.window.e}, {"g", c.window.groups}}};
+    struct {
+        Sizes list[16];
+    } all = {{{"n", c.x.n},
+              {"c", c.x.c},
+              {"h", c.x.h},
+              {"w", c.x.w},
+              {"k", c.k},
+              {"r", c.window.r},
+              {"s", c.window.s},
+              {"pt", c.window.top},
+              {"l", c.window.left},
+              {"b", c.window.bottom},
+              {"r", c.window.right},
+              {"u", c.window.u},
+              {"v", c.window.v},
+              {"d", c.window.d},
+              {"e", c.window.e},
+              {"g", c.window.groups}}};
     return all;
+}
+
+/// What follows for volumes.
+auto slices(Case& c) {
+    struct {
+        Sizes list[6];
+    } all = {{{"D", c.x.d},
+              {"T", c.window.t},
+              {"F", c.window.front},
+              {"B", c.window.back},
+              {"U", c.window.slice_stride},
+              {"E", c.window.slice_dilation}}};
+    return all;
+}
+
+void read(std::string const& head, std::size_t& at, Sizes const& size) {
+    std::string const expected = size.name;
+    if (head.compare(at, expected.size(), expected) != 0)
+        throw std::invalid_argument("expected " + expected + " at " + head.substr(at));
+    std::size_t used = 0;
+    size.value = std::stoll(head.substr(at += expected.size()), &used);
+    at += used;
 }
 
 fk::DataType type_of(std::string const& word) {
@@ -40,16 +76,12 @@ Case Case::parse(std::string const& text) {
     Case c;
     std::istringstream words(text);
     std::string head, layouts, types, word;
-    if (!(words >> head >> layouts >> c.w_layout >> types >> c.form)) throw std::invalid_argument("not a case: " + text);
+    if (!(words >> head >> layouts >> c.w_layout >> types >> c.form))
+        throw std::invalid_argument("not a case: " + text);
     std::size_t at = 0;
-    for (auto const& [name, value] : sizes(c).list) {
-        std::string const expected = name;
-        if (head.compare(at, expected.size(), expected) != 0)
-            throw std::invalid_argument("expected " + expected + " at " + head.substr(at));
-        std::size_t used = 0;
-        value = std::stoll(head.substr(at += expected.size()), &used);
-        at += used;
-    }
+    for (Sizes const& size : sizes(c).list) read(head, at, size);
+    if (at < head.size())
+        for (Sizes const& size : slices(c).list) read(head, at, size);
     split(layouts, '>', c.x_layout, c.y_layout);
     std::string first, second;
     split(types, '/', first, second);
@@ -66,6 +98,8 @@ std::string Case::print() const {
     std::ostringstream text;
     Case copy = *this;
     for (auto const& [name, value] : sizes(copy).list) text << name << value;
+    if (space() == 3)
+        for (auto const& [name, value] : slices(copy).list) text << name << value;
     text << ' ' << x_layout << (y_layout == x_layout ? "" : ">" + y_layout) << ' ' << w_layout << ' ' << fk::name(type);
     if (parameters != type) text << '/' << fk::name(parameters);
     text << ' ' << form << (mode.empty() ? "" : " " + mode) << " t" << threads << (real ? " ~" : " #") << seed;
@@ -75,27 +109,41 @@ std::string Case::print() const {
 fk::Filter<2> Case::filter() const {
     auto const i = [](std::int64_t value) { return static_cast<int>(value); };
     oracle::Window const& f = window;
-    return fk::filter(i(f.r), i(f.s)).pad(i(f.top), i(f.left), i(f.bottom), i(f.right)).stride(i(f.u), i(f.v))
-        .dilation(i(f.d), i(f.e)).groups(i(f.groups));
+    return fk::filter(i(f.r), i(f.s))
+        .pad(i(f.top), i(f.left), i(f.bottom), i(f.right))
+        .stride(i(f.u), i(f.v))
+        .dilation(i(f.d), i(f.e))
+        .groups(i(f.groups));
 }
 
 oracle::Shape Case::y() const {
-    return has_conv() ? oracle::Shape{x.n, k, window.output_height(x.h), window.output_width(x.w)} : x;
+    return has_conv()
+               ? oracle::Shape{x.n, k, window.output_height(x.h), window.output_width(x.w), window.output_depth(x.d)}
+               : x;
 }
 
-fk::Layout<4> layout_of(std::string const& word, oracle::Shape shape) {
+template <int Rank>
+fk::Layout<Rank> layout_of(std::string const& word, oracle::Shape shape) {
+    std::string const activations[] = {"ncw", "nchw", "ncdhw"}, filters[] = {"kcs", "kcrs", "kctrs"};
     std::size_t const plus = word.find('+'), star = word.find('*');
     std::int64_t const gap = plus == std::string::npos ? 0 : std::stoll(word.substr(plus + 1));
     std::int64_t stride = star == std::string::npos ? 1 : std::stoll(word.substr(star + 1));
-    fk::Layout<4> layout{{{shape.n, shape.c, shape.h, shape.w}}, {}};
-    for (int i = 3; i >= 0; --i) {
-        std::size_t const activation = std::string("nchw").find(word[i]), filter = std::string("kcrs").find(word[i]);
-        std::size_t const mode = activation != std::string::npos ? activation : filter;
-        if (mode > 3) throw std::invalid_argument("not a layout: " + word);
-        layout.stride[static_cast<int>(mode)] = stride;
-        stride *= layout.shape[static_cast<int>(mode)] + gap;
+    fk::Layout<Rank> layout{};
+    for (int i = Rank - 1; i >= 0; --i) {
+        std::size_t const activation = activations[Rank - 3].find(word[i]), filter = filters[Rank - 3].find(word[i]);
+        std::size_t const found = activation != std::string::npos ? activation : filter;
+        if (found >= Rank) throw std::invalid_argument("not a layout: " + word);
+        std::int64_t const extents[] = {shape.n, shape.c, shape.d, shape.h, shape.w};
+        int const mode = static_cast<int>(found), skipped = mode < 2 ? 0 : 5 - Rank;
+        layout.shape[mode] = extents[mode + skipped];
+        layout.stride[mode] = stride;
+        bool const rows_of_slices = Rank == 5 && mode == 3;
+        stride *= layout.shape[mode] + (rows_of_slices ? 0 : gap);
     }
     return layout;
 }
+template fk::Layout<3> layout_of<3>(std::string const&, oracle::Shape);
+template fk::Layout<4> layout_of<4>(std::string const&, oracle::Shape);
+template fk::Layout<5> layout_of<5>(std::string const&, oracle::Shape);
 
 }  // namespace test

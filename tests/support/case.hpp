@@ -23,6 +23,10 @@ namespace fk = fusekit;
 ///
 /// A layout is its modes, slowest first ("krsc" is "nhwc" of a filter), then "+a": every extent has a unused
 /// elements after it; then "*b": neighbours of the fastest mode are b elements apart.
+///
+/// Layouts of 3 or 5 letters, "ncw" and "kcs" or "ncdhw" and "kctrs", are those of signals and volumes. For volumes
+/// there follow after the groups D, the slices; T of the filter, padding F in front and B behind, stride U and
+/// dilation E of them; and "+a" leaves rows as they are, as slices follow one another.
 struct Case {
     oracle::Shape x{1, 1, 1, 1};
     std::int64_t k = 1;
@@ -38,14 +42,16 @@ struct Case {
     static Case parse(std::string const& text);
     std::string print() const;
 
+    int space() const { return static_cast<int>(x_layout.find_last_of("cdhwn")) - 1; }
     bool has_conv() const { return form.starts_with('C'); }
     fk::Filter<2> filter() const;
     oracle::Shape y() const;
-    std::int64_t gemm_k() const { return has_conv() ? x.c / window.groups * window.r * window.s : 1; }
+    std::int64_t gemm_k() const { return has_conv() ? x.c / window.groups * window.t * window.r * window.s : 1; }
     double multiplications() const { return static_cast<double>(y().size()) * static_cast<double>(gemm_k()); }
 };
 
 /// The layout that a word such as "nhwc+1*2" names, for a shape in canonical order.
-fk::Layout<4> layout_of(std::string const& word, oracle::Shape shape);
+template <int Rank = 4>
+fk::Layout<Rank> layout_of(std::string const& word, oracle::Shape shape);
 
 }  // namespace test

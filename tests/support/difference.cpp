@@ -6,7 +6,8 @@
 
 namespace test {
 
-std::string difference(oracle::Tensor const& expected, Memory<4> const& y) {
+template <int Rank>
+std::string difference(oracle::Tensor const& expected, Memory<Rank> const& y) {
     Format const format = format_of(y.type);
     // Bounded has float arithmetic's errors; of double's, in the library and in the oracle, they are 2^29 times one
     double const error_share = y.type == fk::DataType::float64 ? 2 * 0x1p-29 : 1;
@@ -17,13 +18,15 @@ std::string difference(oracle::Tensor const& expected, Memory<4> const& y) {
         Bounded const want = expected.at[i];
         double const nearest = format.round(want.value), got = y.get(offset);
         double const error = want.error * error_share;
-        bool const same = want.error == 0 ? got == nearest
-                                          : got == nearest || std::fabs(got - want.value) <= error + format.spacing(got) / 2;
+        bool const same = want.error == 0
+                              ? got == nearest
+                              : got == nearest || std::fabs(got - want.value) <= error + format.spacing(got) / 2;
         if (!same && ++wrong <= 5) {
             auto const at = static_cast<std::int64_t>(i);
             text.precision(17);
-            text << "y(" << at / (s.c * s.h * s.w) << ", " << at / (s.h * s.w) % s.c << ", " << at / s.w % s.h << ", " << at % s.w
-                 << ") is " << got << ", expected " << nearest << " within " << error << '\n';
+            text << "y(" << at / (s.c * s.d * s.h * s.w) << ", " << at / (s.d * s.h * s.w) % s.c << ", "
+                 << at / (s.h * s.w) % s.d << ", " << at / s.w % s.h << ", " << at % s.w << ") is " << got
+                 << ", expected " << nearest << " within " << error << '\n';
         }
         ++i;
     });
@@ -31,5 +34,8 @@ std::string difference(oracle::Tensor const& expected, Memory<4> const& y) {
     if (!y.untouched()) text << "memory that belongs to no output element was written\n";
     return text.str();
 }
+template std::string difference(oracle::Tensor const&, Memory<3> const&);
+template std::string difference(oracle::Tensor const&, Memory<4> const&);
+template std::string difference(oracle::Tensor const&, Memory<5> const&);
 
 }  // namespace test

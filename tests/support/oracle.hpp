@@ -12,12 +12,13 @@
 #include "support/bounded.hpp"
 
 /// What every operator computes, one after the other, in double, from its definition. Shares no code with the
-/// library: tensors are dense std::vectors in N, C, H, W order, whatever the layout under test.
+/// library: tensors are dense std::vectors in N, C, D, H, W order, whatever the layout under test.
 namespace test::oracle {
 
 struct Shape {
     std::int64_t n, c, h, w;
-    std::int64_t size() const { return n * c * h * w; }
+    std::int64_t d = 1;  // slices of h x w
+    std::int64_t size() const { return n * c * d * h * w; }
 };
 
 struct Window {
@@ -26,7 +27,11 @@ struct Window {
     std::int64_t u = 1, v = 1;                              // stride
     std::int64_t d = 1, e = 1;                              // dilation
     std::int64_t groups = 1;
+    std::int64_t t = 1, front = 0, back = 0, slice_stride = 1, slice_dilation = 1;  // the same of slices
 
+    std::int64_t output_depth(std::int64_t d) const {
+        return count(d + front + back, (t - 1) * slice_dilation + 1, slice_stride);
+    }
     std::int64_t output_height(std::int64_t h) const { return count(h + top + bottom, (r - 1) * d + 1, u); }
     std::int64_t output_width(std::int64_t w) const { return count(w + left + right, (s - 1) * e + 1, v); }
 
@@ -41,7 +46,7 @@ private:
 
 struct Tensor {
     Shape shape;
-    std::vector<Bounded> at;  // N x C x H x W
+    std::vector<Bounded> at;  // N x C x D x H x W
 
     explicit Tensor(Shape shape) : shape(shape), at(static_cast<std::size_t>(shape.size())) {}
     Tensor(Shape shape, std::vector<double> const& values) : Tensor(shape) {
@@ -49,8 +54,8 @@ struct Tensor {
     }
 
     /// The element's channel, and its place in one image.
-    std::size_t channel(std::size_t i) const { return i / (shape.h * shape.w) % shape.c; }
-    std::size_t place(std::size_t i) const { return i % (shape.c * shape.h * shape.w); }
+    std::size_t channel(std::size_t i) const { return i / (shape.d * shape.h * shape.w) % shape.c; }
+    std::size_t place(std::size_t i) const { return i % (shape.c * shape.d * shape.h * shape.w); }
 
     /// y[i] = f(y[i], i)
     template <class F>
@@ -66,34 +71,41 @@ struct Tensor {
 inline Tensor conv(Tensor const& x, std::vector<double> const& weights, std::int64_t k, Window const& f) {
     Shape const in = x.shape;
     std::int64_t const group_c = in.c / f.groups, group_k = k / f.groups;
-    Tensor y({in.n, k, f.output_height(in.h), f.output_width(in.w)});
+    Tensor y({in.n, k, f.output_height(in.h), f.output_width(in.w), f.output_depth(in.d)});
     bool integers = true;
     for (Bounded v : x.at) integers = integers && v.error == 0 && v.value == std::trunc(v.value);
     for (double v : weights) integers = integers && v == std::trunc(v);
     std::size_t out = 0;
     for (std::int64_t n = 0; n < in.n; ++n)
         for (std::int64_t channel = 0; channel < k; ++channel)
-            for (std::int64_t p = 0; p < y.shape.h; ++p)
-                for (std::int64_t q = 0; q < y.shape.w; ++q, ++out) {
-                    double sum = 0, magnitude = 0;
-                    for (std::int64_t c = 0; c < group_c; ++c)
-                        for (std::int64_t r = 0; r < f.r; ++r) {
-                            std::int64_t const row = p * f.u + r * f.d - f.top;
-                            if (row < 0 || row >= in.h) continue;
-                            for (std::int64_t s = 0; s < f.s; ++s) {
-                                std::int64_t const column = q * f.v + s * f.e - f.left;
-                                if (column < 0 || column >= in.w) continue;
-                                std::int64_t const from =
-                                    ((n * in.c + channel / group_k * group_c + c) * in.h + row) * in.w + column;
-                                std::int64_t const tap = ((channel * group_c + c) * f.r + r) * f.s + s;
-                                double const term = x.at[from].value * weights[tap];
-                                sum += term;
-                                magnitude += std::fabs(term);
+            for (std::int64_t o = 0; o < y.shape.d; ++o)
+                for (std::int64_t p = 0; p < y.shape.h; ++p)
+                    for (std::int64_t q = 0; q < y.shape.w; ++q, ++out) {
+                        double sum = 0, magnitude = 0;
+                        for (std::int64_t c = 0; c < group_c; ++c)
+                            for (std::int64_t t = 0; t < f.t; ++t) {
+                                std::int64_t const slice = o * f.slice_stride + t * f.slice_dilation - f.front;
+                                if (slice < 0 || slice >= in.d) continue;
+                                for (std::int64_t r = 0; r < f.r; ++r) {
+                                    std::int64_t const row = p * f.u + r * f.d - f.top;
+                                    if (row < 0 || row >= in.h) continue;
+                                    for (std::int64_t s = 0; s < f.s; ++s) {
+                                        std::int64_t const column = q * f.v + s * f.e - f.left;
+                                        if (column < 0 || column >= in.w) continue;
+                                        std::int64_t const plane =
+                                            (n * in.c + channel / group_k * group_c + c) * in.d + slice;
+                                        std::int64_t const tap =
+                                            (((channel * group_c + c) * f.t + t) * f.r + r) * f.s + s;
+                                        double const term =
+                                            x.at[(plane * in.h + row) * in.w + column].value * weights[tap];
+                                        sum += term;
+                                        magnitude += std::fabs(term);
+                                    }
+                                }
                             }
-                        }
-                    bool const exact = integers && magnitude <= 0x1p24;
-                    y.at[out] = {sum, exact ? 0 : (group_c * f.r * f.s + 1) * Bounded::unit * magnitude};
-                }
+                        bool const exact = integers && magnitude <= 0x1p24;
+                        y.at[out] = {sum, exact ? 0 : (group_c * f.t * f.r * f.s + 1) * Bounded::unit * magnitude};
+                    }
     return y;
 }
 

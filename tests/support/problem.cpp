@@ -29,7 +29,7 @@ public:
 
     Step step(char letter) {
         Step step{letter, {}};
-        std::int64_t const places = about.y().c * about.y().h * about.y().w;
+        std::int64_t const places = about.y().size() / about.y().n;
         switch (letter) {
             case 'B': step.values = numbers(about.y().c, about.parameters, -2, 5, 1); break;
             case 'N': step.statistics = statistics(about.y().c); break;

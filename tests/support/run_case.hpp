@@ -25,17 +25,19 @@ struct Form {
 };
 
 /// The operators' arguments, in memory of their own: x, weights and every parameter of a problem.
-template <class T, class Device>
+template <class T, class Device, int Space>
 class Arguments {
+    static constexpr int rank = Space + 2;
+
 public:
     Arguments(Problem const& problem, Device& device)
         : problem(problem),
           device(device),
           misalign(static_cast<int>(problem.about.seed % 3)),
-          x(device, fk::data_type<T>, layout_of(problem.about.x_layout, problem.about.x), problem.x, misalign),
+          x(device, fk::data_type<T>, layout_of<rank>(problem.about.x_layout, problem.about.x), problem.x, misalign),
           weights(device, fk::data_type<T>, weights_layout(problem.about), weights_of(problem), misalign) {}
 
-    fk::TensorView<T const> input() { return x.template view<T const>(); }
+    fk::TensorView<T const, rank> input() { return x.template view<T const>(); }
 
     /// Of the operator at `position` of the epilogue.
     template <class Op>
@@ -53,13 +55,14 @@ private:
     Problem const& problem;
     Device& device;
     int misalign;
-    Placed<Device, 4> x, weights;
+    Placed<Device, rank> x, weights;
     std::list<Placed<Device, 1>> vectors;  // lists, because views into them must stay
-    std::list<Placed<Device, 3>> maps;
-    std::list<Placed<Device, 4>> tensors;
+    std::list<Placed<Device, rank - 1>> maps;
+    std::list<Placed<Device, rank>> tensors;
 
-    static fk::Layout<4> weights_layout(Case const& about) {
-        return layout_of(about.w_layout, {about.k, about.x.c / about.window.groups, about.window.r, about.window.s});
+    static fk::Layout<rank> weights_layout(Case const& about) {
+        oracle::Window const& f = about.window;
+        return layout_of<rank>(about.w_layout, {about.k, about.x.c / f.groups, f.r, f.s, f.t});
     }
     static std::vector<double> weights_of(Problem const& problem) {
         auto const size = static_cast<std::size_t>(weights_layout(problem.about).size());
@@ -72,10 +75,14 @@ private:
     fk::TensorView<float const, 1> floats(std::vector<double> const& values) {
         return vector(fk::DataType::float32, values).template view<float const>();
     }
-    fk::TensorView<float const, 3> map(std::vector<double> const& values) {
+    fk::TensorView<float const, rank - 1> map(std::vector<double> const& values) {
         oracle::Shape const y = problem.about.y();
-        bool const last = problem.about.y_layout.starts_with("nhwc");
-        auto const layout = last ? fk::hwc(y.h, y.w, y.c) : fk::chw(y.c, y.h, y.w);
+        auto const& word = problem.about.y_layout;
+        bool const last = word.starts_with("nwc") || word.starts_with("nhwc") || word.starts_with("ndhwc");
+        fk::Layout<rank - 1> layout;
+        if constexpr (Space == 1) layout = last ? fk::wc(y.w, y.c) : fk::cw(y.c, y.w);
+        else if constexpr (Space == 2) layout = last ? fk::hwc(y.h, y.w, y.c) : fk::chw(y.c, y.h, y.w);
+        else layout = last ? fk::dhwc(y.d, y.h, y.w, y.c) : fk::cdhw(y.c, y.d, y.h, y.w);
         return maps.emplace_back(device, fk::DataType::float32, layout, values, misalign).template view<float const>();
     }
 
@@ -90,8 +97,9 @@ private:
         return {map(s.mean), map(s.variance), map(s.scale), map(s.shift), static_cast<float>(s.epsilon)};
     }
     fk::Residual::Args make(fk::Residual*, Step const& step) {
-        auto& z = tensors.emplace_back(device, problem.about.parameters,
-                                       layout_of(problem.about.y_layout, problem.about.y()), step.values, misalign);
+        auto& z =
+            tensors.emplace_back(device, problem.about.parameters,
+                                 layout_of<rank>(problem.about.y_layout, problem.about.y()), step.values, misalign);
         return {z.any(), static_cast<float>(step.factor)};
     }
     fk::Scale::Args make(fk::Scale*, Step const& step) { return {static_cast<float>(step.factor)}; }
@@ -105,12 +113,12 @@ private:
     }
 };
 
-template <class T, class Bound, class Device>
-std::string run_bound(Bound const& bound, Arguments<T, Device>& arguments, Problem const& problem,
+template <class T, class Bound, class Device, int Space>
+std::string run_bound(Bound const& bound, Arguments<T, Device, Space>& arguments, Problem const& problem,
                       oracle::Tensor const& expected, Device& device) {
     Case const& about = problem.about;
-    Placed<Device, 4> y(device, fk::data_type<T>, layout_of(about.y_layout, about.y()), 64,
-                        static_cast<int>(about.seed % 2));
+    Placed<Device, Space + 2> y(device, fk::data_type<T>, layout_of<Space + 2>(about.y_layout, about.y()), 64,
+                                static_cast<int>(about.seed % 2));
     bound(device, arguments.input(), y.template view<T>());
     return difference(expected, y.fetch());
 }
@@ -118,8 +126,8 @@ std::string run_bound(Bound const& bound, Arguments<T, Device>& arguments, Probl
 namespace detail {
 
 /// Plan<Ops...>::bind with `first...`, the arguments of a Conv or none, and then those of the epilogue.
-template <class Plan, class... Epilogue, class T, class Device>
-auto bind(Arguments<T, Device>& arguments, auto const&... first) {
+template <class Plan, class... Epilogue, class T, class Device, int Space>
+auto bind(Arguments<T, Device, Space>& arguments, auto const&... first) {
     return [&]<int... I>(std::integer_sequence<int, I...>) {
         return Plan::bind(first..., arguments.template of<Epilogue>(I)...);
     }(std::make_integer_sequence<int, sizeof...(Epilogue)>{});
@@ -130,15 +138,20 @@ auto bind(Arguments<T, Device>& arguments, auto const&... first) {
 /// Runs Plan<Conv<Geometry>, Ops...>, or Plan<Ops...>, on the numbers of a problem.
 template <class Device, class T, auto Geometry, class... Ops>
 std::string run_conv(Problem const& problem, oracle::Tensor const& expected, Device& device) {
-    Arguments<T, Device> arguments(problem, device);
+    Arguments<T, Device, fk::Conv<Geometry>::space> arguments(problem, device);
     auto const bound =
         detail::bind<fk::Plan<fk::Conv<Geometry>, Ops...>, Ops...>(arguments, arguments.template conv<Geometry>());
     return run_bound(bound, arguments, problem, expected, device);
 }
+/// Of signals, images or volumes.
+template <int Space, class Device, class T, class... Ops>
+std::string run_pointwise_of(Problem const& problem, oracle::Tensor const& expected, Device& device) {
+    Arguments<T, Device, Space> arguments(problem, device);
+    return run_bound(detail::bind<fk::Plan<Ops...>, Ops...>(arguments), arguments, problem, expected, device);
+}
 template <class Device, class T, class... Ops>
 std::string run_pointwise(Problem const& problem, oracle::Tensor const& expected, Device& device) {
-    Arguments<T, Device> arguments(problem, device);
-    return run_bound(detail::bind<fk::Plan<Ops...>, Ops...>(arguments), arguments, problem, expected, device);
+    return run_pointwise_of<2, Device, T, Ops...>(problem, expected, device);
 }
 
 }  // namespace test

@@ -18,9 +18,27 @@ static_assert(fk::filter(3, 5).dilation(2, 3).dilation(4) == fk::filter(3, 5).di
 static_assert(fk::filter(3, 5).groups(8).group_count == 8);
 static_assert(fk::filter(3, 3) != fk::filter(3, 3).groups(2) && fk::filter(3, 3) == fk::filter(3, 3).pad(0).stride(1));
 
+/// Of one and of three modes, outermost first, sides before then after.
+static_assert(fk::filter(3) == fk::Filter<1>{{3}, {0}, {0}, {1}, {1}, 1});
+static_assert(fk::filter(3).pad(1, 2).stride(4).dilation(5) == fk::Filter<1>{{3}, {1}, {2}, {4}, {5}, 1});
+static_assert(fk::filter(3).pad(1) == fk::filter(3).pad(1, 1));
+static_assert(fk::filter(2, 3, 4).pad(1) == fk::filter(2, 3, 4).pad(1, 1, 1));
+static_assert(fk::filter(2, 3, 4).pad(5, 6, 7) == fk::filter(2, 3, 4).pad(5, 6, 7, 5, 6, 7));
+static_assert(fk::filter(2, 3, 4).pad(1, 2, 3, 4, 5, 6).stride(7, 8, 9).dilation(10, 11, 12) ==
+              fk::Filter<3>{{2, 3, 4}, {1, 2, 3}, {4, 5, 6}, {7, 8, 9}, {10, 11, 12}, 1});
+static_assert(fk::filter(2, 3, 4).stride(2) == fk::filter(2, 3, 4).stride(2, 2, 2));
+static_assert(fk::is_single_pixels(fk::filter(1)) && fk::is_single_pixels(fk::filter(1, 1, 1).groups(3)));
+static_assert(!fk::is_single_pixels(fk::filter(1, 1, 1).pad(0, 0, 0, 1, 0, 0)) &&
+              !fk::is_single_pixels(fk::filter(2, 1, 1)));
+
 }  // namespace
 
 TEST_CASE("a filter prints as it is written") {
+    CHECK(fk::filter(3).to_string() == "filter(3)");
+    CHECK(fk::filter(5).pad(1, 2).stride(2).to_string() == "filter(5).pad(1, 2).stride(2)");
+    CHECK(fk::filter(3, 3, 3).pad(1).to_string() == "filter(3, 3, 3).pad(1)");
+    CHECK(fk::filter(3, 1, 2).pad(1, 0, 2).dilation(2).to_string() == "filter(3, 1, 2).pad(1, 0, 2).dilation(2)");
+    CHECK(fk::filter(3, 1, 2).pad(1, 0, 2, 0, 0, 0).to_string() == "filter(3, 1, 2).pad(1, 0, 2, 0, 0, 0)");
     CHECK(fk::filter(3, 3).to_string() == "filter(3, 3)");
     CHECK(fk::filter(3, 5).pad(1).to_string() == "filter(3, 5).pad(1)");
     CHECK(fk::filter(3, 5).pad(1, 2).to_string() == "filter(3, 5).pad(1, 2)");

@@ -22,16 +22,16 @@ struct Normalization {
     FUSEKIT_HD constexpr V apply(V x) const { return (x - mean) * scale + shift; }
 };
 
-template <int Rank>
+template <class View, int Rank>
 struct BatchNorm {
     static constexpr auto stage = Stage::normalization;
     struct Args {
-        TensorView<float const, Rank> mean, variance, scale, shift;
+        View mean, variance, scale, shift;
         float epsilon = 1e-5f;
     };
 
 protected:
-    static void check_parameters(Args const& args, Check const& in, Index<Rank> const& shape, char const* modes) {
+    static void check_parameters(Args const& args, Check const& in, Shape<Rank> const& shape, char const* modes) {
         in.readable("mean", args.mean, shape, modes);
         in.readable("variance", args.variance, shape, modes);
         in.readable("scale", args.scale, shape, modes);
@@ -45,14 +45,14 @@ protected:
 /// y[n,k,p,q] = scale * (x[n,k,p,q] - mean) / sqrt(variance + epsilon) + shift
 ///
 /// Spatial: mean, variance, scale and shift have K values, indexed by k; PerActivation: K x P x Q, indexed by
-/// k, p, q (layouts chw and hwc). They are float for every tensor type.
-/// Requires: variance >= 0 (the variance, not its inverse); epsilon >= 0, finite, and variance + epsilon > 0.
-/// Source: Ioffe and Szegedy 2015, eq. (4), at inference.
+/// k, p, q (layouts chw and hwc; cw, cdhw and their like where space has one or three modes). They are float for every
+/// tensor type. Requires: variance >= 0 (the variance, not its inverse); epsilon >= 0, finite, and variance + epsilon >
+/// 0. Source: Ioffe and Szegedy 2015, eq. (4), at inference.
 template <class Mode>
 struct BatchNormInference;
 
 template <>
-struct BatchNormInference<Spatial> : detail::BatchNorm<1> {
+struct BatchNormInference<Spatial> : detail::BatchNorm<TensorView<float const, 1>, 1> {
     static constexpr auto equation = "y = scale[k] * (x - mean[k]) / sqrt(variance[k] + epsilon) + shift[k]";
     static constexpr int flops_per_element = 3;
 
@@ -76,7 +76,7 @@ struct BatchNormInference<Spatial> : detail::BatchNorm<1> {
 };
 
 template <>
-struct BatchNormInference<PerActivation> : detail::BatchNorm<3> {
+struct BatchNormInference<PerActivation> : detail::BatchNorm<PlaceParameters, 3> {
     static constexpr auto equation =
         "y = scale[k,p,q] * (x - mean[k,p,q]) / sqrt(variance[k,p,q] + epsilon) + shift[k,p,q]";
     static constexpr int flops_per_element = 6;
@@ -100,9 +100,7 @@ struct BatchNormInference<PerActivation> : detail::BatchNorm<3> {
         return place.scale;
     }
 
-    static void check(Args const& args, Check const& in) {
-        check_parameters(args, in, {{in.y[1], in.y[2], in.y[3]}}, "K x P x Q");
-    }
+    static void check(Args const& args, Check const& in) { check_parameters(args, in, image(in.y), "K x P x Q"); }
 };
 
 }  // namespace fusekit

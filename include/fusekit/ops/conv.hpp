@@ -10,34 +10,47 @@ namespace fusekit {
 
 namespace detail {
 
-template <class T>
-consteval bool is_geometry(T) {
-    return std::is_same_v<T, Filter<2>> || std::is_same_v<T, Dynamic>;
+consteval bool is_geometry(auto) { return false; }
+consteval bool is_geometry(Dynamic) { return true; }
+template <int Rank>
+consteval bool is_geometry(Filter<Rank>) {
+    return true;
 }
 
 consteval bool is_possible(auto) { return true; }
-consteval bool is_possible(Filter<2> const& f) {
-    for (int i = 0; i < 2; ++i)
+template <int Rank>
+consteval bool is_possible(Filter<Rank> const& f) {
+    for (int i = 0; i < Rank; ++i)
         if (f.size[i] < 1 || f.step[i] < 1 || f.spread[i] < 1 || f.before[i] < 0 || f.after[i] < 0) return false;
     return f.group_count >= 1;
 }
 
+inline constexpr char const* conv_equation[] = {
+    "y[n,k,q] = sum of x[n,c,w] * weights[k,c,s] over c, s",
+    "y[n,k,p,q] = sum of x[n,c,h,w] * weights[k,c,r,s] over c, r, s",
+    "y[n,k,o,p,q] = sum of x[n,c,d,h,w] * weights[k,c,t,r,s] over c, t, r, s"};
+
 /// The filter's geometry is part of the type; the arguments are the weights alone.
 template <auto Geometry>
 struct ConvArgs {
+    static constexpr int space = Geometry.rank;
     struct Args {
-        AnyView<4> weights;
+        Folded<AnyView<4>, space + 2> weights;
     };
+    static constexpr auto folded = with_rows(Geometry);
     static constexpr bool may_be_grouped = Geometry.group_count > 1;
-    static constexpr bool may_be_padded = Geometry.before != PerMode<2>{0, 0} || Geometry.after != PerMode<2>{0, 0};
+    static constexpr bool may_be_padded = Geometry.pad(0) != Geometry;
     static constexpr bool may_be_single_pixels = is_single_pixels(Geometry);
-    static constexpr int longest = Geometry.size.h > Geometry.size.w ? Geometry.size.h : Geometry.size.w;
-    FUSEKIT_HD static constexpr Filter<2> geometry(Args const&) { return Geometry; }
+    static constexpr int longest = window_rows(folded) > window_columns(folded) ? window_rows(folded)
+                                                                                : window_columns(folded);
+    FUSEKIT_HD static constexpr auto geometry(Args const&) { return folded; }
+    static Text written(Args const&) { return Geometry.to_string(); }
     static Text name() { return "Conv<" + Geometry.to_string() + ">"; }
 };
 
 template <>
 struct ConvArgs<dynamic> {
+    static constexpr int space = 2;
     struct Args {
         AnyView<4> weights;
         Filter<2> filter;
@@ -47,6 +60,7 @@ struct ConvArgs<dynamic> {
     static constexpr bool may_be_single_pixels = true;
     static constexpr int longest = 1 << 30;  ///< rows or columns of the filter, at most
     FUSEKIT_HD static constexpr Filter<2> geometry(Args const& args) { return args.filter; }
+    static Text written(Args const& args) { return args.filter.to_string(); }
     static Text name() { return "Conv<dynamic>"; }
 };
 
@@ -57,7 +71,10 @@ struct ConvArgs<dynamic> {
 ///
 /// Shapes: x N x C x H x W, weights K x C/G x R x S, y N x K x P x Q,
 ///         P = floor((H + top + bottom - dilation (R - 1) - 1) / stride) + 1, Q alike.
-/// Arguments: weights, of x's type, any strides; with Conv<dynamic> also filter, the geometry.
+/// With filter(s): x N x C x W, weights K x C/G x S, y N x K x Q; with filter(t, r, s): x N x C x D x H x W,
+/// weights K x C/G x T x R x S, y N x K x O x P x Q, and the sum is over t too.
+/// Arguments: weights, of x's type, any strides (of filter(t, r, s): stride[T] = R stride[R]); with Conv<dynamic> also
+/// filter, the geometry of R x S.
 /// Requires: C and K divisible by the groups; a filter that fits the padded input.
 /// Source: the cross-correlation that deep learning calls convolution; Dumoulin and Visin 2016, section 2.
 ///
@@ -67,12 +84,21 @@ template <auto Geometry>
             && (detail::is_possible(Geometry))  // size, stride, dilation and groups are 1 or more, padding 0 or more
 struct Conv : detail::ConvArgs<Geometry> {
     static constexpr auto stage = Stage::convolution;
-    static constexpr auto equation = "y[n,k,p,q] = sum of x[n,c,h,w] * weights[k,c,r,s] over c, r, s";
+    static constexpr auto equation = detail::conv_equation[Conv::space - 1];
     using Args = typename detail::ConvArgs<Geometry>::Args;
 
-    FUSEKIT_HD static constexpr Index<4> output(Index<4> const& x, Args const& args) {
-        Filter<2> const f = Conv::geometry(args);
-        return {{x[0], args.weights.layout.shape[0], f.output(0, x[2]), f.output(1, x[3])}};
+    static constexpr Shape<4> output(Shape<4> const& x, Args const& args) {
+        auto const f = Conv::geometry(args);
+        Shape<4> y = x;
+        y[1] = args.weights.layout.shape[0];
+        y[3] = f.output(f.rank - 1, x[3]);
+        if constexpr (f.rank == 3) {
+            y.slices = f.output(0, x.slices);
+            y[2] = product_or_zero(y.slices, f.output(1, unfold<5>(x)[3]));
+        } else {
+            y[2] = f.output(0, x[2]);
+        }
+        return y;
     }
 
     static constexpr double flops(Index<4> const& y, Args const& args) {
@@ -81,25 +107,32 @@ struct Conv : detail::ConvArgs<Geometry> {
     }
 
     static void check(Args const& args, Check const& in) {
-        Filter<2> const f = Conv::geometry(args);
+        auto const f = Conv::geometry(args);
         in.require(f.group_count >= 1, "filter", "1 group or more", f.group_count);
-        for (int i = 0; i < 2; ++i) {
+        Index<f.rank + 2> const x = unfold<f.rank + 2>(in.x);
+        for (int i = 0; i < f.rank; ++i) {
             in.require(f.size[i] >= 1, "filter", "a size of 1 or more", f.size[i]);
             in.require(f.step[i] >= 1, "filter", "a stride of 1 or more", f.step[i]);
             in.require(f.spread[i] >= 1, "filter", "a dilation of 1 or more", f.spread[i]);
             in.require(f.before[i] >= 0, "filter", "padding of 0 or more", f.before[i]);
             in.require(f.after[i] >= 0, "filter", "padding of 0 or more", f.after[i]);
-            if (f.output(i, in.x[2 + i]) < 1)
-                in.fail("filter", "an output of at least 1 x 1", f.to_string() + " on " + to_string(in.x));
+            if (f.output(i, x[2 + i]) < 1)
+                in.fail(
+                    "filter",
+                    Text("an output of at least 1") + (Conv::space > 1 ? " x 1" : "") + (Conv::space > 2 ? " x 1" : ""),
+                    Conv::written(args) + " on " + to_string(in.x));
         }
         if (args.weights.type != in.type)
             in.fail("weights", Text(fusekit::name(in.type)) + ", as the input", fusekit::name(args.weights.type));
         std::int64_t const k = args.weights.layout.shape[0];
         if (in.x[1] % f.group_count != 0 || k % f.group_count != 0)
             in.fail("filter", "groups that divide C and K",
-                    f.to_string() + " with C = " + Text::number(in.x[1]) + ", K = " + Text::number(k));
-        in.readable("weights", args.weights, {{k, in.x[1] / f.group_count, f.size[0], f.size[1]}},
-                    "K x C/groups x R x S");
+                    Conv::written(args) + " with C = " + Text::number(in.x[1]) + ", K = " + Text::number(k));
+        Shape<4> weights = in.x;
+        weights[0] = k, weights[1] = in.x[1] / f.group_count, weights[2] = window_rows(f),
+        weights[3] = window_columns(f);
+        weights.slices = f.rank == 3 ? f.size[0] : 1;
+        in.readable("weights", args.weights, weights, "K x C/groups x R x S");
     }
 };
 

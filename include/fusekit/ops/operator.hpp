@@ -12,7 +12,8 @@ namespace fusekit {
 /// What an operator is to the ordering rules; they look at nothing else.
 enum class Stage { convolution, bias, normalization, activation, pointwise };
 
-/// The place of one output element, and of the input element a pointwise plan reads for it.
+/// The place of one output element, and of the input element a pointwise plan reads for it. Rows of a volume are
+/// counted through its slices: p is that of N x K x (O P) x Q; a signal's is 0.
 struct OutputCoord {
     std::int64_t n, k, p, q;
 
@@ -88,8 +89,8 @@ concept EpilogueOp = HasStageAndArgs<Op> && (Uniform<Op> || Located<Op> || Chann
 /// Produces the accumulator from a neighbourhood of the input.
 template <class Op>
 concept MainloopOp =
-    HasStageAndArgs<Op> && Op::stage == Stage::convolution && requires(Index<4> x, typename Op::Args const& args) {
-        { Op::output(x, args) } -> std::same_as<Index<4>>;
+    HasStageAndArgs<Op> && Op::stage == Stage::convolution && requires(Shape<4> x, typename Op::Args const& args) {
+        { Op::output(x, args) } -> std::same_as<Shape<4>>;
     };
 
 template <class Op>

@@ -11,7 +11,7 @@ namespace fusekit {
 struct Step {
     Text name;         ///< as in the plan: "Conv<filter(3, 3).pad(1)>"
     Text equation;     ///< the operator's own; empty where it states none
-    Index<4> output;          ///< N x K x P x Q
+    Shape<4> output;          ///< N x K x P x Q
     double flops;             ///< of all its output elements
     double parameter_bytes;   ///< of the tensors among its arguments, as its check reads them
     double activation_bytes;  ///< what it reads and writes beside them, as a kernel of its own
@@ -54,7 +54,7 @@ inline Text label(Text const& text) {
 template <int Count>
 struct Description {
     Text plan;
-    Index<4> input;  ///< N x C x H x W
+    Shape<4> input;  ///< N x C x H x W
     DataType type;
     Step steps[Count];
 
@@ -102,7 +102,7 @@ struct Description {
     }
 
 private:
-    double sum(double Step::*part) const {
+    double sum(double Step::* part) const {
         double total = 0;
         for (Step const& step : steps) total += step.*part;
         return total;
@@ -116,16 +116,16 @@ private:
 
 /// What `bound` computes from an input of the given shape. Throws Error where running it would.
 template <class... Ops>
-Description<sizeof...(Ops)> describe(Bound<Fused<Ops...>> const& bound, Index<4> const& x,
+Description<sizeof...(Ops)> describe(Bound<Fused<Ops...>> const& bound, Shape<4> const& x,
                                      DataType type = DataType::float32) {
     using ThePlan = Fused<Ops...>;
     Check in{x, {}, type, 0, 0, type_name<ThePlan>, [] { return Text("x"); }};
     detail::check_extents(in, "", x);
-    in.y = bound.output_shape(x);
+    in.y = ThePlan::Head::output(x, bound.head);
 
     Description<sizeof...(Ops)> result{type_name<ThePlan>(), x, type, {}};
     Step* step = result.steps;
-    Index<4> input = x;
+    Shape<4> input = x;
     auto const add = [&]<class Op>(Op const*, typename Op::Args const& args) {
         *step = {type_name<Op>(), {}, in.y, 0, 0, 0};
         if constexpr (requires { Op::equation; }) step->equation = Op::equation;
@@ -153,16 +153,16 @@ Description<sizeof...(Ops)> describe(Bound<Fused<Ops...>> const& bound, Index<4>
 }
 
 /// The same, of an input that need not exist: describe(layer, fk::nchw(64, 256, 14, 14), fk::DataType::float16).
-template <class ThePlan>
-auto describe(Bound<ThePlan> const& bound, Layout<4> const& x, DataType type = DataType::float32) {
-    return describe(bound, x.shape, type);
+template <class ThePlan, int Rank>
+auto describe(Bound<ThePlan> const& bound, Layout<Rank> const& x, DataType type = DataType::float32) {
+    return describe(bound, fold<4>(x).shape, type);
 }
 
 /// The same, of an input that exists.
-template <class ThePlan, detail::Viewable<4> X>
+template <class ThePlan, detail::Activations X>
 auto describe(Bound<ThePlan> const& bound, X const& x) {
     auto const view = x.const_view();
-    return describe(bound, view.layout.shape, data_type<std::remove_cvref_t<decltype(*view.data)>>);
+    return describe(bound, view.layout, data_type<std::remove_cvref_t<decltype(*view.data)>>);
 }
 
 }  // namespace fusekit

@@ -7,8 +7,8 @@
 
 namespace fusekit {
 
-/// The packed N x K x P x Q result of Plan::evaluate, in the memory order of its input. Lives inside one
-/// constant expression; compare it with a Literal.
+/// The packed N x K x P x Q result of Plan::evaluate, folded (tensor/fold.hpp), in the memory order of its input. Lives
+/// inside one constant expression; compare it with a Literal.
 class Evaluation {
 public:
     Layout<4> layout;
@@ -25,7 +25,7 @@ public:
 
     template <auto ItsLayout>
     constexpr bool operator==(Literal<ItsLayout> const& expected) const {
-        if (layout != ItsLayout) return false;
+        if (layout != fold<4>(ItsLayout)) return false;
         for (std::int64_t i = 0; i < layout.size(); ++i)
             if (values[i] != expected.values[i]) return false;
         return true;
@@ -41,15 +41,15 @@ namespace detail {
 template <class V, auto Geometry>
 constexpr V accumulate(Conv<Geometry> const*, typename Conv<Geometry>::Args const& args, TensorView<V const> const& x,
                        OutputCoord const& at) {
-    Filter<2> const f = Conv<Geometry>::geometry(args);
-    Index<4> const w = args.weights.layout.shape, in = x.layout.shape;
+    auto const f = Conv<Geometry>::geometry(args);
+    Shape<4> const w = args.weights.layout.shape, in = x.layout.shape, out = Conv<Geometry>::output(in, args);
     std::int64_t const c0 = at.k / (w[0] / f.group_count) * w[1];
     V sum = 0;
     for (std::int64_t c = 0; c < w[1]; ++c)
-        for (std::int64_t r = 0; r < w[2]; ++r)
-            for (std::int64_t s = 0; s < w[3]; ++s) {
-                std::int64_t const h = at.p * f.step[0] - f.before[0] + r * f.spread[0];
-                std::int64_t const column = at.q * f.step[1] - f.before[1] + s * f.spread[1];
+        for (int r = 0; r < w[2]; ++r)
+            for (int s = 0; s < w[3]; ++s) {
+                std::int64_t const h = row_under(f, in[2] / in.slices, out[2] / out.slices, at.p, r);
+                std::int64_t const column = column_under(f, at.q, s);
                 if (h >= 0 && h < in[2] && column >= 0 && column < in[3])
                     sum += x(at.n, c0 + c, h, column) *
                            args.weights.template load<V>(args.weights.layout.offset({{at.k, c, r, s}}));
@@ -74,9 +74,12 @@ constexpr V evaluate_at(Bound const& bound, TensorView<V const> const& x, At con
 
 template <class Bound>
 constexpr Evaluation evaluate(Bound const& bound, TensorView<float const> const& x) {
-    using Epilogue = typename Bound::Plan::Epilogue;
-    Index<4> const shape = bound.output_shape(x.layout.shape);
-    Evaluation y(packed_like(shape, x.layout));
+    using Plan = typename Bound::Plan;
+    using Epilogue = typename Plan::Epilogue;
+    Shape<4> const shape = Plan::Head::output(x.layout.shape, bound.head);
+    Layout<4> layout = packed_like(shape, x.layout);
+    layout.shape = shape;
+    Evaluation y(layout);
     OutputCoord at{};
     for (at.n = 0; at.n < shape[0]; ++at.n)
         for (at.k = 0; at.k < shape[1]; ++at.k)

@@ -25,39 +25,55 @@ struct Bound {
     typename Plan::Head::Args head;
     typename Plan::Epilogue::Args epilogue;
 
-    /// N x K x P x Q for an input of N x C x H x W.
-    FUSEKIT_HD constexpr Index<4> output_shape(Index<4> const& x) const { return Plan::Head::output(x, head); }
+    /// N x K x P x Q for an input of N x C x H x W, and so on for one and three modes of space.
+    template <int Rank = 4>
+    constexpr Index<Rank> output_shape(Index<Rank> const& x) const {
+        return unfold<Rank>(Plan::Head::output(fold<4>(x), head));
+    }
 
     /// Runs on `device` into a new tensor, packed, channels first or last as in `x`.
     /// Throws Error where the shapes, types or arguments do not fit.
-    template <class Device, detail::Viewable<4> X>
+    template <class Device, detail::Activations X>
     auto operator()(Device& device, X const& x) const {
         return run_into_new(device, x.const_view());
     }
 
     /// Runs on `device` into `y`, of x's element type and of output_shape; allocates nothing.
     /// Throws Error, with `y` untouched, where the shapes, types, arguments or memory do not fit.
-    template <class Device, detail::Viewable<4> X, class Y>
+    template <class Device, detail::Activations X, class Y>
     void operator()(Device&& device, X const& x, Y&& y) const {
         run_into(device, x.const_view(), y.view());
     }
 
 private:
-    template <class Device, Element T>
-    Tensor<T, Device> run_into_new(Device& device, TensorView<T const> x) const {
-        Index<4> const shape = validate<Bound, T>(*this, x, nullptr, device);
-        Tensor<T, Device> y(device, packed_like(shape, x.layout));
-        device.run(*this, x, y.view());
+    /// Refuses a tensor of another number of modes than the Conv's.
+    template <int Rank>
+    static consteval bool takes() {
+        if constexpr (Plan::has_conv) {
+            constexpr bool fits = Plan::Head::space == Rank - 2;
+            static_assert(fits,
+                          "x has another rank than the Conv: filter(s) takes 3, filter(r, s) 4, filter(t, r, s) 5");
+        }
+        return true;
+    }
+
+    template <class Device, Element T, int Rank>
+    Tensor<T, Device, Rank> run_into_new(Device& device, TensorView<T const, Rank> x) const {
+        static_assert(takes<Rank>());
+        Shape<4> const shape = validate(*this, x, nullptr, device);
+        Tensor<T, Device, Rank> y(device, packed_like(unfold<Rank>(shape), x.layout));
+        device.run(*this, fold<4>(x), fold<4>(y.view()));
         return y;
     }
 
-    template <class Device, Element X, Element Y>
-    void run_into(Device& device, TensorView<X const> x, TensorView<Y> y) const {
-        constexpr bool same = std::is_same_v<X, Y>;
+    template <class Device, Element X, Element Y, int RankX, int RankY>
+    void run_into(Device& device, TensorView<X const, RankX> x, TensorView<Y, RankY> y) const {
+        constexpr bool same = std::is_same_v<X, Y>, alike = RankX == RankY;
         static_assert(same, "a plan writes the element type that it reads: x and y must have the same");
-        if constexpr (same) {
+        static_assert(alike, "x and y must have the same rank");
+        if constexpr (same && alike && takes<RankX>()) {
             validate(*this, x, &y, device);
-            device.run(*this, x, y);
+            device.run(*this, fold<4>(x), fold<4>(y));
         }
     }
 };
@@ -67,7 +83,7 @@ namespace detail {
 /// The head of a plan without a Conv: the accumulator is the input itself.
 struct Identity {
     struct Args {};
-    FUSEKIT_HD static constexpr Index<4> output(Index<4> const& x, Args const&) { return x; }
+    static constexpr Shape<4> output(Shape<4> const& x, Args const&) { return x; }
 };
 
 /// After a broken rule: no operators, so that the rule's sentence is the only error.
@@ -136,7 +152,7 @@ struct Fused {
     /// Meant for small tensors; the loops are the definition, not a fast path.
     template <class X>
     static constexpr Evaluation evaluate(X const& x, typename Ops::Args const&... args) {
-        return fusekit::evaluate(bind(args...), x.const_view());
+        return fusekit::evaluate(bind(args...), fold<4>(x.const_view()));
     }
 
     /// "Plan<Conv<filter(3, 3).pad(1)>, Bias, Activation<Relu>>"

@@ -9,20 +9,22 @@ namespace fusekit {
 
 namespace detail {
 
-inline void check_extents(Check const& in, char const* argument, Index<4> const& shape) {
+template <class Extents>
+void check_extents(Check const& in, char const* argument, Extents const& shape) {
     std::int64_t bytes = size_of(in.type);
-    for (int mode = 0; mode < 4; ++mode)
+    for (int mode = 0; mode < Extents::rank; ++mode)
         if (shape[mode] < 1 || __builtin_mul_overflow(bytes, shape[mode], &bytes))
             in.fail(argument, "positive extents whose size in bytes fits 63 bits", to_string(shape));
 }
 
 /// Whether no two elements share memory: by rising stride, each mode steps over all that the ones before reach.
 /// Refuses interleaved layouts that happen to be free of overlap too.
-inline bool distinct(Layout<4> layout) {
+template <int Rank>
+bool distinct(Layout<Rank> layout) {
     std::int64_t reach = 0;
-    for (int round = 0; round < 4; ++round) {
+    for (int round = 0; round < Rank; ++round) {
         int smallest = -1;
-        for (int mode = 0; mode < 4; ++mode)
+        for (int mode = 0; mode < Rank; ++mode)
             if (layout.shape[mode] > 1 && (smallest < 0 || layout.stride[mode] < layout.stride[smallest]))
                 smallest = mode;
         if (smallest < 0) return true;
@@ -54,10 +56,11 @@ void check_epilogue(Epilogue<Ops...> const*, Args const& args, Check const& in) 
 /// Refuses what `bound` cannot compute from `x` on `device`, and an output that cannot hold it, with Error; writes
 /// nothing. `y` is null where the output is yet to be allocated.
 /// Returns the extents of the output, N x K x P x Q.
-template <class Bound, Element T, class Device>
-Index<4> validate(Bound const& bound, TensorView<T const> const& x, TensorView<T> const* y, Device const& device) {
+template <class Bound, Element T, int Rank, class Device>
+Shape<4> validate(Bound const& bound, TensorView<T const, Rank> const& x,
+                  std::type_identity_t<TensorView<T, Rank>> const* y, Device const& device) {
     using Plan = typename Bound::Plan;
-    Check in{x.layout.shape, {}, data_type<T>, 0, 0, type_name<Plan>, [] { return Text("x"); }};
+    Check in{fold<4>(x.layout.shape), {}, data_type<T>, 0, 0, type_name<Plan>, [] { return Text("x"); }};
     if constexpr (requires { device.reach(in, "", nullptr); }) {
         in.device = &device;
         in.reachable = [](void const* self, Check const& check, char const* argument, void const* data) {
@@ -65,17 +68,17 @@ Index<4> validate(Bound const& bound, TensorView<T const> const& x, TensorView<T
         };
     }
     detail::check_extents(in, "", x.layout.shape);
-    in.y = bound.output_shape(x.layout.shape);
+    in.y = Plan::Head::output(in.x, bound.head);
 
     Check out = in;
     out.operator_name = [] { return Text("y"); };
     if (y) out.reach("", y->data, sizeof(T), y->layout, in.begin, in.end);
     detail::check_op<typename Plan::Head>(bound.head, in);
     detail::check_extents(out, "", in.y);
-    in.readable("", x, in.x, "N x C x H x W");
+    in.readable("", fold<4>(x), in.x, "N x C x H x W");
     detail::check_epilogue(static_cast<typename Plan::Epilogue*>(nullptr), bound.epilogue, in);
     if (y) {
-        out.readable("", *y, in.y, "N x K x P x Q");
+        out.readable("", fold<4>(*y), in.y, "N x K x P x Q");
         if (!detail::distinct(y->layout))
             out.fail("", "strides under which no two elements share memory", to_string(y->layout.stride));
     }

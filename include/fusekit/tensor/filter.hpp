@@ -14,10 +14,26 @@ template <int Rank>
 struct PerMode;
 
 template <>
+struct PerMode<1> {
+    int w;
+    FUSEKIT_HD constexpr int& operator[](int) { return w; }
+    FUSEKIT_HD constexpr int operator[](int) const { return w; }
+    constexpr bool operator==(PerMode const&) const = default;
+};
+
+template <>
 struct PerMode<2> {
     int h, w;
     FUSEKIT_HD constexpr int& operator[](int mode) { return mode == 0 ? h : w; }
     FUSEKIT_HD constexpr int operator[](int mode) const { return mode == 0 ? h : w; }
+    constexpr bool operator==(PerMode const&) const = default;
+};
+
+template <>
+struct PerMode<3> {
+    int d, h, w;
+    FUSEKIT_HD constexpr int& operator[](int mode) { return mode == 0 ? d : mode == 1 ? h : w; }
+    FUSEKIT_HD constexpr int operator[](int mode) const { return mode == 0 ? d : mode == 1 ? h : w; }
     constexpr bool operator==(PerMode const&) const = default;
 };
 
@@ -27,9 +43,11 @@ struct PerMode<2> {
 /// Written as `filter(3, 3).pad(1).stride(2)`; every setter returns a changed copy.
 template <int Rank>
 struct Filter {
+    static constexpr int rank = Rank;
+
     PerMode<Rank> size;
-    PerMode<Rank> before;  ///< padding before the first element (top, left)
-    PerMode<Rank> after;   ///< padding after the last element (bottom, right)
+    PerMode<Rank> before;  ///< padding before the first element (front, top, left)
+    PerMode<Rank> after;   ///< padding after the last element (back, bottom, right)
     PerMode<Rank> step;
     PerMode<Rank> spread;
     int group_count;
@@ -39,20 +57,38 @@ struct Filter {
     /// The same padding on every side.
     constexpr Filter pad(int all) const { return with(&Filter::before, every(all)).with(&Filter::after, every(all)); }
 
-    /// Padding per mode, the same before and after: pad(h, w).
-    constexpr Filter pad(int h, int w) const requires(Rank == 2) { return pad(h, w, h, w); }
+    /// Padding per mode, the same before and after: pad(h, w), or pad(d, h, w).
+    constexpr Filter pad(auto... each) const
+        requires(Rank > 1 && sizeof...(each) == Rank)
+    {
+        return pad(each..., each...);
+    }
 
-    /// Padding per side: pad(top, left, bottom, right).
-    constexpr Filter pad(int top, int left, int bottom, int right) const requires(Rank == 2) {
-        return with(&Filter::before, {top, left}).with(&Filter::after, {bottom, right});
+    /// Padding per side, those before first: pad(left, right), pad(top, left, bottom, right), or
+    /// pad(front, top, left, back, bottom, right).
+    constexpr Filter pad(auto... sides) const
+        requires(sizeof...(sides) == 2 * Rank)
+    {
+        int const all[] = {static_cast<int>(sides)...};
+        Filter f = *this;
+        for (int i = 0; i < Rank; ++i) f.before[i] = all[i], f.after[i] = all[Rank + i];
+        return f;
     }
 
     constexpr Filter stride(int all) const { return with(&Filter::step, every(all)); }
-    constexpr Filter stride(int h, int w) const requires(Rank == 2) { return with(&Filter::step, {h, w}); }
+    constexpr Filter stride(auto... each) const
+        requires(Rank > 1 && sizeof...(each) == Rank)
+    {
+        return with(&Filter::step, {static_cast<int>(each)...});
+    }
 
     /// Distance between the window's taps; 1 is a dense window.
     constexpr Filter dilation(int all) const { return with(&Filter::spread, every(all)); }
-    constexpr Filter dilation(int h, int w) const requires(Rank == 2) { return with(&Filter::spread, {h, w}); }
+    constexpr Filter dilation(auto... each) const
+        requires(Rank > 1 && sizeof...(each) == Rank)
+    {
+        return with(&Filter::spread, {static_cast<int>(each)...});
+    }
 
     /// Channels fall into `count` groups that do not mix; as many groups as channels is depthwise.
     constexpr Filter groups(int count) const {
@@ -79,7 +115,7 @@ struct Filter {
     }
 
 private:
-    constexpr Filter with(PerMode<Rank> Filter::*member, PerMode<Rank> const& value) const {
+    constexpr Filter with(PerMode<Rank> Filter::* member, PerMode<Rank> const& value) const {
         Filter f = *this;
         f.*member = value;
         return f;
@@ -89,9 +125,7 @@ private:
         for (int i = 0; i < Rank; ++i) modes[i] = value;
         return modes;
     }
-    static bool all(PerMode<Rank> const& values, int expected) {
-        return values == every(expected);
-    }
+    static bool all(PerMode<Rank> const& values, int expected) { return values == every(expected); }
     static Text join(PerMode<Rank> const& values) {
         Text text;
         for (int i = 0; i < Rank; ++i) text += (i ? ", " : "") + Text::number(values[i]);
@@ -102,13 +136,17 @@ private:
     }
 };
 
-/// A filter of R x S taps: stride 1, no padding, no dilation, one group.
+/// A filter of S, R x S or T x R x S taps: stride 1, no padding, no dilation, one group.
+constexpr Filter<1> filter(int s) { return {{s}, {0}, {0}, {1}, {1}, 1}; }
 constexpr Filter<2> filter(int r, int s) { return {{r, s}, {0, 0}, {0, 0}, {1, 1}, {1, 1}, 1}; }
+constexpr Filter<3> filter(int t, int r, int s) { return {{t, r, s}, {0, 0, 0}, {0, 0, 0}, {1, 1, 1}, {1, 1, 1}, 1}; }
 
-/// Whether the output's pixels are the input's, one for one: 1 x 1, stride 1, no padding.
-FUSEKIT_HD constexpr bool is_single_pixels(Filter<2> const& f) {
-    return f.size.h == 1 && f.size.w == 1 && f.step.h == 1 && f.step.w == 1 && f.before.h == 0 && f.before.w == 0 &&
-           f.after.h == 0 && f.after.w == 0;
+/// Whether the output's pixels are the input's, one for one: a single tap, stride 1, no padding.
+template <int Rank>
+FUSEKIT_HD constexpr bool is_single_pixels(Filter<Rank> const& f) {
+    for (int i = 0; i < Rank; ++i)
+        if (f.size[i] != 1 || f.step[i] != 1 || f.before[i] != 0 || f.after[i] != 0) return false;
+    return true;
 }
 
 /// In place of a filter: its geometry comes with the run-time arguments.

@@ -10,11 +10,27 @@ namespace fusekit {
 /// One integer per mode of a tensor; a structural type, so it can be a template argument.
 template <int Rank>
 struct Index {
+    static constexpr int rank = Rank;
+
     std::int64_t values[Rank];
 
     FUSEKIT_HD constexpr std::int64_t& operator[](int mode) { return values[mode]; }
     FUSEKIT_HD constexpr std::int64_t operator[](int mode) const { return values[mode]; }
     constexpr bool operator==(Index const&) const = default;
+};
+
+/// The extents of a tensor. Loops know rows and columns only, so that the last two extents may stand for one or three
+/// modes of space (tensor/fold.hpp); shapes that stand for different ones are not equal.
+template <int Rank>
+struct Shape : Index<Rank> {
+    int space = 2;            ///< modes: 1, where there is a single row; 2; or 3, where rows are those of all slices
+    std::int64_t slices = 1;  ///< that the rows fall into; negative where memory has gaps between them
+
+    Shape() = default;
+    FUSEKIT_HD constexpr Shape(Index<Rank> const& extents) : Index<Rank>(extents) {}
+
+    constexpr bool operator==(Shape const&) const = default;
+    constexpr bool operator==(Index<Rank> const& extents) const { return *this == Shape(extents); }
 };
 
 /// Extents and strides (in elements) of a tensor, always in canonical mode order whatever the memory order:
@@ -23,7 +39,7 @@ template <int Rank>
 struct Layout {
     static constexpr int rank = Rank;
 
-    Index<Rank> shape;
+    Shape<Rank> shape;
     Index<Rank> stride;
 
     constexpr bool operator==(Layout const&) const = default;
@@ -67,7 +83,7 @@ FUSEKIT_HD constexpr Layout<Rank> packed(Index<Rank> shape, Index<Rank> order) {
 template <int Rank>
 FUSEKIT_HD constexpr bool channels_last(Layout<Rank> const& layout) {
     std::int64_t const channel = layout.stride[1], column = layout.stride[Rank - 1];
-    return layout.shape[1] > 1 ? channel < column : channel <= column && layout.stride[2] > 1;
+    return layout.shape[1] > 1 ? channel < column : channel <= column && layout.shape[Rank - 1] > 1;
 }
 
 /// A dense layout for activations of `shape`, channels first or last as in `like`.
@@ -84,27 +100,47 @@ FUSEKIT_HD constexpr Layout<Rank> packed_like(Index<Rank> shape, Layout<Rank> co
 
 using Extent = std::int64_t;
 
-/// Activations, channels before space: N x C x H x W.
+/// Activations, channels before space: N x C x W, N x C x H x W or N x C x D x H x W.
+FUSEKIT_HD constexpr Layout<3> ncw(Extent n, Extent c, Extent w) { return packed<3>({{n, c, w}}, {{0, 1, 2}}); }
 FUSEKIT_HD constexpr Layout<4> nchw(Extent n, Extent c, Extent h, Extent w) {
     return packed<4>({{n, c, h, w}}, {{0, 1, 2, 3}});
 }
+FUSEKIT_HD constexpr Layout<5> ncdhw(Extent n, Extent c, Extent d, Extent h, Extent w) {
+    return packed<5>({{n, c, d, h, w}}, {{0, 1, 2, 3, 4}});
+}
 
 /// Activations, channels last; arguments in memory order, as the name says them.
+FUSEKIT_HD constexpr Layout<3> nwc(Extent n, Extent w, Extent c) { return packed<3>({{n, c, w}}, {{0, 2, 1}}); }
 FUSEKIT_HD constexpr Layout<4> nhwc(Extent n, Extent h, Extent w, Extent c) {
     return packed<4>({{n, c, h, w}}, {{0, 2, 3, 1}});
 }
+FUSEKIT_HD constexpr Layout<5> ndhwc(Extent n, Extent d, Extent h, Extent w, Extent c) {
+    return packed<5>({{n, c, d, h, w}}, {{0, 2, 3, 4, 1}});
+}
 
-/// Filters, channels before space: K x C/groups x R x S.
+/// Filters, channels before space: K x C/groups x S, x R x S or x T x R x S.
+FUSEKIT_HD constexpr Layout<3> kcs(Extent k, Extent c, Extent s) { return ncw(k, c, s); }
 FUSEKIT_HD constexpr Layout<4> kcrs(Extent k, Extent c, Extent r, Extent s) { return nchw(k, c, r, s); }
+FUSEKIT_HD constexpr Layout<5> kctrs(Extent k, Extent c, Extent t, Extent r, Extent s) { return ncdhw(k, c, t, r, s); }
 
 /// Filters, channels last; arguments in memory order.
+FUSEKIT_HD constexpr Layout<3> ksc(Extent k, Extent s, Extent c) { return nwc(k, s, c); }
 FUSEKIT_HD constexpr Layout<4> krsc(Extent k, Extent r, Extent s, Extent c) { return nhwc(k, r, s, c); }
+FUSEKIT_HD constexpr Layout<5> ktrsc(Extent k, Extent t, Extent r, Extent s, Extent c) { return ndhwc(k, t, r, s, c); }
 
 /// Per-channel parameters.
 FUSEKIT_HD constexpr Layout<1> channels(Extent k) { return {{{k}}, {{1}}}; }
 
-/// Per-activation parameters, shared by the batch: C x H x W, channels first or last in memory.
+/// Per-activation parameters, shared by the batch: C x W, C x H x W or C x D x H x W, channels first or last in memory.
+FUSEKIT_HD constexpr Layout<2> cw(Extent c, Extent w) { return packed<2>({{c, w}}, {{0, 1}}); }
+FUSEKIT_HD constexpr Layout<2> wc(Extent w, Extent c) { return packed<2>({{c, w}}, {{1, 0}}); }
 FUSEKIT_HD constexpr Layout<3> chw(Extent c, Extent h, Extent w) { return packed<3>({{c, h, w}}, {{0, 1, 2}}); }
 FUSEKIT_HD constexpr Layout<3> hwc(Extent h, Extent w, Extent c) { return packed<3>({{c, h, w}}, {{1, 2, 0}}); }
+FUSEKIT_HD constexpr Layout<4> cdhw(Extent c, Extent d, Extent h, Extent w) {
+    return packed<4>({{c, d, h, w}}, {{0, 1, 2, 3}});
+}
+FUSEKIT_HD constexpr Layout<4> dhwc(Extent d, Extent h, Extent w, Extent c) {
+    return packed<4>({{c, d, h, w}}, {{1, 2, 3, 0}});
+}
 
 }  // namespace fusekit

@@ -24,7 +24,7 @@ bool alike(TensorView<T const> const& x, TensorView<T> const& y) {
 template <class Schedule, int lanes, class Plan, Element T>
 void start_stream(Device const& device, StreamParams<Plan, T> params, std::int64_t period) {
     using Mainloop = Streaming<Plan, Schedule, T, lanes>;
-    Index<4> const shape = params.y.layout.shape;
+    Shape<4> const shape = params.y.layout.shape;
     std::int64_t const packs = period / lanes, plane = shape[2] * shape[3], block_places = Mainloop::threads * lanes;
     check_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", shape, shape[1] * plane);
     params.packs = Divisor(static_cast<unsigned>(packs));

@@ -38,7 +38,7 @@ void start(Device const& device, typename Mainloop::Params const& params, std::i
     if (status != hipSuccess) refuse_launch(device, type_name<Plan>, status);
 }
 
-inline void check_limit(Text (*plan)(), char const* tensor, char const* expected, Index<4> const& shape,
+inline void check_limit(Text (*plan)(), char const* tensor, char const* expected, Shape<4> const& shape,
                         std::int64_t value, std::int64_t limit = std::int64_t{1} << 31) {
     if (value >= limit) throw Error(plan(), tensor, "shape", expected, to_string(shape));
 }

@@ -12,10 +12,10 @@ namespace fusekit::host::inline FUSEKIT_SIMD {
 ///
 /// The filters are packed into panels once a run. A tile's rows, the windows of its pixels, are read where they
 /// lie when few panels use them, and packed, then used by all panels, otherwise.
-template <class Epilogue, Element T>
+template <class Epilogue, Element T, int Space>
 class ConvChannelLanes {
 public:
-    ConvChannelLanes(Device::Turn& turn, ConvProblem<T> const& conv, typename Epilogue::Args const& args,
+    ConvChannelLanes(Device::Turn& turn, ConvProblem<T, Space> const& conv, typename Epilogue::Args const& args,
                      TensorView<T> const& y)
         : turn(turn), conv(conv), args(args), y(y) {}
 
@@ -66,7 +66,7 @@ private:
     };
 
     Device::Turn& turn;
-    ConvProblem<T> const& conv;
+    ConvProblem<T, Space> const& conv;
     typename Epilogue::Args const& args;
     TensorView<T> const& y;
 
@@ -118,12 +118,15 @@ private:
 
     void point_at_window(Segment* segment, int i, Pixel const& at, std::int64_t c0) const {
         if constexpr (std::same_as<T, float>)
-            for (int r = 0; r < conv.filter.size[0]; ++r)
-                for (int s = 0; s < conv.filter.size[1]; ++s, ++segment) {
-                    std::int64_t const h = conv.row(at.p, r), w = conv.column(at.q, s);
-                    segment->row[i] = conv.inside(h, w) ? &conv.x(at.n, c0, h, w) : zero;
+            for (int r = 0; r < conv.window_rows(); ++r) {
+                std::int64_t const h = conv.row(at.p, r);
+                for (int s = 0; s < conv.window_columns(); ++s, ++segment) {
+                    std::int64_t const w = conv.column(at.q, s);
+                    bool const inside = conv.has_row(h) && conv.has_column(w);
+                    segment->row[i] = inside ? &conv.x(at.n, c0, h, w) : zero;
                     segment->length = group_c;
                 }
+            }
     }
 
     void multiply(Item const& work, std::int64_t t, std::int64_t panel, bool first) const {

@@ -12,10 +12,10 @@ namespace fusekit::host::inline FUSEKIT_SIMD {
 ///
 /// A thread packs the windows of a few pixels at a time into panels and runs all filters over them. Float filters
 /// whose taps lie together are read where they lie, others are packed once a run.
-template <class Epilogue, Element T>
+template <class Epilogue, Element T, int Space>
 class ConvPixelLanes {
 public:
-    ConvPixelLanes(Device::Turn& turn, ConvProblem<T> const& conv, typename Epilogue::Args const& args,
+    ConvPixelLanes(Device::Turn& turn, ConvProblem<T, Space> const& conv, typename Epilogue::Args const& args,
                    TensorView<T> const& y, std::int64_t columns)
         : turn(turn), conv(conv), args(args), y(y), columns(columns) {}
 
@@ -49,7 +49,7 @@ private:
     };
 
     Device::Turn& turn;
-    ConvProblem<T> const& conv;
+    ConvProblem<T, Space> const& conv;
     typename Epilogue::Args const& args;
     TensorView<T> const& y;
     std::int64_t const columns;  ///< of the output the user sees; conv may take a plane for one row

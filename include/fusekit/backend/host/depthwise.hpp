@@ -10,10 +10,10 @@ namespace fusekit::host::inline FUSEKIT_SIMD {
 
 /// Depthwise: each output channel sees one input channel, so there is no product to block for and every element
 /// of x is read a few times at most. Lanes run along what is contiguous in y; no packing but of the filters.
-template <class Epilogue, Element T, Axis axis>
+template <class Epilogue, Element T, int Space, Axis axis>
 class Depthwise {
 public:
-    Depthwise(Device::Turn& turn, ConvProblem<T> const& conv, typename Epilogue::Args const& args,
+    Depthwise(Device::Turn& turn, ConvProblem<T, Space> const& conv, typename Epilogue::Args const& args,
               TensorView<T> const& y)
         : turn(turn), conv(conv), args(args), y(y) {}
 
@@ -41,7 +41,7 @@ private:
     using State = typename Epilogue::template State<Vector>;
 
     Device::Turn& turn;
-    ConvProblem<T> const& conv;
+    ConvProblem<T, Space> const& conv;
     typename Epilogue::Args const& args;
     TensorView<T> const& y;
     std::int64_t const vectors = axis == Axis::channel ? divide_up(conv.y[1], lanes) : conv.y[1];
@@ -57,27 +57,29 @@ private:
         for (int tap = 0; tap < conv.taps(); ++tap)
             for (int i = 0; i < width; ++i)
                 filters[(v * conv.taps() + tap) * width + i] =
-                    i < used
-                        ? static_cast<float>(conv.w(k0 + i, 0, tap / conv.filter.size[1], tap % conv.filter.size[1]))
-                        : 0.0f;
+                    i < used ? static_cast<float>(
+                                   conv.w(k0 + i, 0, tap / conv.window_columns(), tap % conv.window_columns()))
+                             : 0.0f;
     }
 
     void compute(OutputCoord const& at, int count) const {
         constexpr int mode = axis == Axis::channel ? 1 : 3;
         std::int64_t const v = axis == Axis::channel ? at.k / lanes : at.k;
         std::int64_t const step =
-            axis == Axis::channel ? conv.x.layout.stride[1] : conv.x.layout.stride[3] * conv.filter.step[1];
+            axis == Axis::channel ? conv.x.layout.stride[1] : conv.x.layout.stride[3] * conv.column_step();
         float const* filter = filters + v * conv.taps() * (axis == Axis::channel ? lanes : 1);
         Vector sum{};
-        for (int r = 0; r < conv.filter.size[0]; ++r) {
+        for (int r = 0; r < conv.window_rows(); ++r) {
             std::int64_t const h = conv.row(at.p, r);
-            for (int s = 0; s < conv.filter.size[1]; ++s) {
+            bool const has_row = conv.has_row(h);
+            for (int s = 0; s < conv.window_columns(); ++s) {
                 std::int64_t const w = conv.column(at.q, s);
                 if constexpr (axis == Axis::channel) {
-                    if (conv.inside(h, w)) sum += load(&conv.x(at.n, at.k, h, w), step, count) * load(filter);
+                    if (has_row && conv.has_column(w))
+                        sum += load(&conv.x(at.n, at.k, h, w), step, count) * load(filter);
                     filter += lanes;
                 } else {
-                    if (h >= 0 && h < conv.x.layout.shape[2]) sum += window(at, h, w, step, count) * *filter;
+                    if (has_row) sum += window(at, h, w, step, count) * *filter;
                     ++filter;
                 }
             }
@@ -88,7 +90,7 @@ private:
 
     /// Elements of row h of x under one tap of neighbouring pixels, zero outside x.
     Vector window(OutputCoord const& at, std::int64_t h, std::int64_t w, std::int64_t step, int count) const {
-        std::int64_t const advance = conv.filter.step[1], width = conv.x.layout.shape[3];
+        std::int64_t const advance = conv.column_step(), width = conv.x.layout.shape[3];
         T const* const row = &conv.x(at.n, at.k, h, 0);
         if (w >= 0 && w + (count - 1) * advance < width) return load(row + w * conv.x.layout.stride[3], step, count);
         Vector v{};

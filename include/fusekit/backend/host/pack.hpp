@@ -25,16 +25,16 @@ void copy_floats(float* to, T const* from, std::int64_t count) {
 }
 
 /// Filters k0 ... k0 + tile_columns - 1 side by side: panel[(t C + c)][column], zero past `k_end`.
-template <Element T>
-void pack_filter_panel(float* panel, ConvProblem<T> const& conv, std::int64_t k0, std::int64_t k_end) {
+template <Element T, int Space>
+void pack_filter_panel(float* panel, ConvProblem<T, Space> const& conv, std::int64_t k0, std::int64_t k_end) {
     auto const& stride = conv.w.layout.stride;
     std::int64_t const channels = conv.group_c();
     constexpr std::int64_t block = 256;  // channels whose part of the panel stays in the L1 cache
-    for (int r = 0; r < conv.filter.size[0]; ++r)
-        for (int s = 0; s < conv.filter.size[1]; ++s)
+    for (int r = 0; r < conv.window_rows(); ++r)
+        for (int s = 0; s < conv.window_columns(); ++s)
             for (std::int64_t c0 = 0; c0 < channels; c0 += block) {
                 std::int64_t const c_end = min(c0 + block, channels);
-                float* const to = panel + ((std::int64_t{r} * conv.filter.size[1] + s) * channels) * tile_columns;
+                float* const to = panel + ((std::int64_t{r} * conv.window_columns() + s) * channels) * tile_columns;
                 for (int column = 0; column < tile_columns; ++column) {
                     if (k0 + column >= k_end) {
                         for (std::int64_t c = c0; c < c_end; ++c) to[c * tile_columns + column] = 0;
@@ -47,31 +47,32 @@ void pack_filter_panel(float* panel, ConvProblem<T> const& conv, std::int64_t k0
 }
 
 /// Whether each filter lies in memory as one row in this order of GemmK.
-template <Element T>
-bool filter_is(ConvProblem<T> const& conv, GemmKOrder order) {
+template <Element T, int Space>
+bool filter_is(ConvProblem<T, Space> const& conv, GemmKOrder order) {
     Index<4> const shape = conv.w.layout.shape, stride = conv.w.layout.stride;
     return (shape[1] == 1 || stride[1] == order.channel) && (shape[3] == 1 || stride[3] == order.tap) &&
            (shape[2] == 1 || stride[2] == order.tap * shape[3]);
 }
 
 /// Filter k as one row of floats, in the given order of GemmK.
-template <Element T>
-void pack_filter_row(float* row, ConvProblem<T> const& conv, std::int64_t k, GemmKOrder order) {
+template <Element T, int Space>
+void pack_filter_row(float* row, ConvProblem<T, Space> const& conv, std::int64_t k, GemmKOrder order) {
     if (filter_is(conv, order)) return copy_floats(row, &conv.w(k, 0, 0, 0), conv.gemm_k());
     for (std::int64_t c = 0; c < conv.group_c(); ++c)
-        for (int r = 0; r < conv.filter.size[0]; ++r)
-            for (int s = 0; s < conv.filter.size[1]; ++s)
-                row[c * order.channel + (r * conv.filter.size[1] + s) * order.tap] = conv.w(k, c, r, s);
+        for (int r = 0; r < conv.window_rows(); ++r)
+            for (int s = 0; s < conv.window_columns(); ++s)
+                row[c * order.channel + (r * conv.window_columns() + s) * order.tap] = conv.w(k, c, r, s);
 }
 
 /// The window of one output pixel as one row of floats, taps outside x zero: row[t C + c].
-template <Element T>
-void pack_pixel_row(float* row, ConvProblem<T> const& conv, Pixel const& at, std::int64_t c0) {
+template <Element T, int Space>
+void pack_pixel_row(float* row, ConvProblem<T, Space> const& conv, Pixel const& at, std::int64_t c0) {
     std::int64_t const channels = conv.group_c(), stride = conv.x.layout.stride[1];
-    for (int r = 0; r < conv.filter.size[0]; ++r)
-        for (int s = 0; s < conv.filter.size[1]; ++s, row += channels) {
-            std::int64_t const h = conv.row(at.p, r), w = conv.column(at.q, s);
-            if (!conv.inside(h, w)) {
+    for (int r = 0; r < conv.window_rows(); ++r) {
+        std::int64_t const h = conv.row(at.p, r);
+        for (int s = 0; s < conv.window_columns(); ++s, row += channels) {
+            std::int64_t const w = conv.column(at.q, s);
+            if (!conv.has_row(h) || !conv.has_column(w)) {
                 fill_zero(row, channels);
                 continue;
             }
@@ -80,6 +81,7 @@ void pack_pixel_row(float* row, ConvProblem<T> const& conv, Pixel const& at, std
             else
                 for (std::int64_t c = 0; c < channels; ++c) row[c] = from[c * stride];
         }
+    }
 }
 
 /// Neighbouring pixels in one row of one image: `count` of them, from pixel `first` of an item on.
@@ -101,15 +103,16 @@ struct Piece {
 constexpr std::int64_t pieces_per_tap(std::int64_t panels) { return panels + 3; }
 
 /// Cuts a run into pieces under every tap, in the order of GemmK where taps are innermost. Returns their end.
-template <Element T>
-Piece* cut_into_pieces(Piece* piece, ConvProblem<T> const& conv, GemmKOrder order, Run const& run) {
+template <Element T, int Space>
+Piece* cut_into_pieces(Piece* piece, ConvProblem<T, Space> const& conv, GemmKOrder order, Run const& run) {
     auto const& stride = conv.x.layout.stride;
-    std::int64_t const step = conv.filter.step[1], panel_floats = conv.gemm_k() * tile_columns;
-    for (int r = 0; r < conv.filter.size[0]; ++r)
-        for (int s = 0; s < conv.filter.size[1]; ++s) {
-            std::int64_t const h = conv.row(run.at.p, r), w = conv.column(run.at.q, s);
-            std::int64_t const tap = (std::int64_t{r} * conv.filter.size[1] + s) * order.tap * tile_columns;
-            int begin = 0, end = h < 0 || h >= conv.x.layout.shape[2] ? 0 : run.count;  // of the pixels inside x
+    std::int64_t const step = conv.column_step(), panel_floats = conv.gemm_k() * tile_columns;
+    for (int r = 0; r < conv.window_rows(); ++r) {
+        std::int64_t const h = conv.row(run.at.p, r);
+        for (int s = 0; s < conv.window_columns(); ++s) {
+            std::int64_t const w = conv.column(run.at.q, s);
+            std::int64_t const tap = (std::int64_t{r} * conv.window_columns() + s) * order.tap * tile_columns;
+            int begin = 0, end = conv.has_row(h) ? run.count : 0;  // of the pixels inside x
             while (begin < end && w + begin * step < 0) ++begin;
             while (begin < end && w + (end - 1) * step >= conv.x.layout.shape[3]) --end;
             for (int i = 0; i < run.count; i += piece++->count) {
@@ -123,6 +126,7 @@ Piece* cut_into_pieces(Piece* piece, ConvProblem<T> const& conv, GemmKOrder orde
                 piece->count = static_cast<int>(min(tile_columns - lane, until - i));
             }
         }
+    }
     return piece;
 }
 
@@ -130,11 +134,11 @@ Piece* cut_into_pieces(Piece* piece, ConvProblem<T> const& conv, GemmKOrder orde
 /// being tile_columns. Taps outside x are zero. `pieces` is scratch for those of one run.
 ///
 /// Channels are the outer loop, so that a channel's plane is read once, and in one stretch for all panels.
-template <Element T>
-void pack_pixel_panels(float* panels, ConvProblem<T> const& conv, std::int64_t c0, GemmKOrder order, Run const& run,
-                       Piece* pieces) {
+template <Element T, int Space>
+void pack_pixel_panels(float* panels, ConvProblem<T, Space> const& conv, std::int64_t c0, GemmKOrder order,
+                       Run const& run, Piece* pieces) {
     Piece const* const end = cut_into_pieces(pieces, conv, order, run);
-    std::int64_t const plane = conv.x.layout.stride[1], step = conv.x.layout.stride[3] * conv.filter.step[1];
+    std::int64_t const plane = conv.x.layout.stride[1], step = conv.x.layout.stride[3] * conv.column_step();
     std::int64_t const channels = conv.group_c(), panel_step = order.channel * tile_columns;
     constexpr std::int64_t ahead = 8;  // channels: a stretch is too short for the processor's own prefetcher to learn
     for (std::int64_t c = 0; c < channels; ++c) {

@@ -21,16 +21,19 @@ void Device::run(Bound const& bound, TensorView<T const> const& x, TensorView<T>
     if constexpr (std::is_same_v<T, double>) {
         run_double(turn, bound, x, y);
     } else if constexpr (Plan::has_conv) {
-        ConvProblem<T> const conv{x, typed<T>(bound.head.weights), y.layout.shape, Plan::Head::geometry(bound.head)};
+        auto const filter = Plan::Head::geometry(bound.head);
+        constexpr int space = filter.rank;
+        ConvProblem<T, space> const conv{x, typed<T>(bound.head.weights), y.layout.shape, filter};
         bool const channel_lanes = y.layout.stride[1] == 1 && y.layout.shape[1] > 1;
         if constexpr (Plan::Head::may_be_grouped)
             if (conv.group_c() == 1 && conv.group_k() == 1 && conv.groups() > 1) {
-                if (channel_lanes) return Depthwise<Epilogue, T, Axis::channel>(turn, conv, bound.epilogue, y).run();
-                return Depthwise<Epilogue, T, Axis::pixel>(turn, conv, bound.epilogue, y).run();
+                if (channel_lanes)
+                    return Depthwise<Epilogue, T, space, Axis::channel>(turn, conv, bound.epilogue, y).run();
+                return Depthwise<Epilogue, T, space, Axis::pixel>(turn, conv, bound.epilogue, y).run();
             }
-        if (channel_lanes) return ConvChannelLanes<Epilogue, T>(turn, conv, bound.epilogue, y).run();
+        if (channel_lanes) return ConvChannelLanes<Epilogue, T, space>(turn, conv, bound.epilogue, y).run();
         auto const flat = flattened(conv, y);
-        ConvPixelLanes<Epilogue, T>(turn, flat.conv, bound.epilogue, flat.y, y.layout.shape[3]).run();
+        ConvPixelLanes<Epilogue, T, space>(turn, flat.conv, bound.epilogue, flat.y, y.layout.shape[3]).run();
     } else {
         pointwise<Epilogue>(turn, x, y, bound.epilogue);
     }

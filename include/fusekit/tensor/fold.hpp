@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/tensor/filter.hpp"
+#include "fusekit/tensor/view.hpp"
+
+/// Space of one, two or three modes as rows and columns, so that everything that loops knows two: a signal is one row;
+/// the rows of a volume are those of its slices, one slice after another. That needs slices that follow one another in
+/// memory as rows do, stride[D] = H stride[H]: all packed layouts, and any slice of one along N, C and D.
+namespace fusekit {
+
+/// A product of extents; 0, which is refused as an extent, where it overflows.
+constexpr Extent product_or_zero(Extent a, Extent b) {
+    Extent product = 0;
+    return __builtin_mul_overflow(a, b, &product) ? 0 : product;
+}
+
+/// Extents of To - 1, To or To + 1 modes with two modes of space.
+template <int To, int Rank>
+constexpr Shape<To> fold(Index<Rank> const& extents) {
+    static_assert(Rank >= To - 1 && Rank <= To + 1);
+    Shape<To> shape{};
+    for (int mode = 0; mode < To - 2; ++mode) shape[mode] = extents[mode];
+    shape[To - 1] = extents[Rank - 1];
+    shape.space = Rank - To + 2;
+    if constexpr (Rank < To) shape[To - 2] = 1;
+    else if constexpr (Rank == To) shape[To - 2] = extents[To - 2];
+    else shape[To - 2] = product_or_zero(shape.slices = extents[To - 2], extents[To - 1]);
+    return shape;
+}
+
+template <int To, int Rank>
+constexpr Layout<To> fold(Layout<Rank> const& layout) {
+    if constexpr (Rank == To) {
+        return layout;
+    } else {
+        Layout<To> result{fold<To>(static_cast<Index<Rank> const&>(layout.shape)), {}};
+        for (int mode = 0; mode < To - 2; ++mode) result.stride[mode] = layout.stride[mode];
+        Extent const column = result.stride[To - 1] = layout.stride[Rank - 1], row = layout.stride[Rank - 2];
+        if constexpr (Rank < To) {
+            result.stride[To - 2] = product_or_zero(layout.shape[Rank - 1], column);
+        } else {
+            Extent const depth = layout.shape[To - 2], height = layout.shape[To - 1], slice = layout.stride[To - 2];
+            bool const gaps = depth != 1 && height != 1 && slice != product_or_zero(height, row);
+            if (gaps) result.shape.slices = -depth;
+            result.stride[To - 2] = height == 1 ? slice : row;
+        }
+        return result;
+    }
+}
+
+template <int To, class T, int Rank>
+constexpr TensorView<T, To> fold(TensorView<T, Rank> const& view) {
+    return {view.data, fold<To>(view.layout)};
+}
+
+template <int To, int Rank>
+AnyView<To> fold(AnyView<Rank> const& view) {
+    AnyView<To> folded(TensorView<float const, To>(static_cast<float const*>(view.data()), fold<To>(view.layout)));
+    folded.type = view.type;
+    return folded;
+}
+
+/// The extents that fold() was given.
+template <int Rank, int From>
+constexpr Index<Rank> unfold(Shape<From> const& shape) {
+    Index<Rank> result{};
+    for (int mode = 0; mode < From - 2; ++mode) result[mode] = shape[mode];
+    result[Rank - 1] = shape[From - 1];
+    if constexpr (Rank == From) {
+        result[Rank - 2] = shape[From - 2];
+    } else if constexpr (Rank > From) {
+        result[Rank - 3] = shape.slices;
+        result[Rank - 2] = shape.slices == 0 ? 0 : shape[From - 2] / shape.slices;
+    }
+    return result;
+}
+
+/// The extents of one image of a batch.
+constexpr Shape<3> image(Shape<4> const& batch) {
+    Shape<3> one(Index<3>{{batch[1], batch[2], batch[3]}});
+    one.space = batch.space;
+    one.slices = batch.slices;
+    return one;
+}
+
+/// A filter of one mode as the filter of one row that computes the same; any other as it is.
+constexpr Filter<2> with_rows(Filter<1> const& f) {
+    return {{1, f.size.w}, {0, f.before.w}, {0, f.after.w}, {1, f.step.w}, {1, f.spread.w}, f.group_count};
+}
+template <int Rank>
+constexpr Filter<Rank> with_rows(Filter<Rank> const& f) {
+    return f;
+}
+
+/// The rows of a filter's window, those of all its slices, and its columns.
+template <int Rank>
+FUSEKIT_HD constexpr int window_rows(Filter<Rank> const& f) {
+    return Rank == 3 ? f.size[0] * f.size[1] : f.size[0];
+}
+template <int Rank>
+FUSEKIT_HD constexpr int window_columns(Filter<Rank> const& f) {
+    return f.size[Rank - 1];
+}
+
+/// The row of x under row r of the window of row p of y, for slices of `x_height` and `y_height` rows; outside x's rows
+/// where that is padding.
+constexpr Extent row_under(Filter<2> const& f, Extent, Extent, Extent p, int r) {
+    return p * f.step[0] - f.before[0] + Extent{r} * f.spread[0];
+}
+constexpr Extent row_under(Filter<3> const& f, Extent x_height, Extent y_height, Extent p, int r) {
+    Extent const slice = p / y_height, t = r / f.size[1];
+    Extent const d = slice * f.step[0] - f.before[0] + t * f.spread[0];
+    Extent const h = (p - slice * y_height) * f.step[1] - f.before[1] + (r - t * f.size[1]) * f.spread[1];
+    return h >= 0 && h < x_height ? d * x_height + h : -1;
+}
+
+/// The column of x under column s of the window of column q of y; outside x's columns where that is padding.
+template <int Rank>
+constexpr Extent column_under(Filter<Rank> const& f, Extent q, int s) {
+    return q * f.step[Rank - 1] - f.before[Rank - 1] + Extent{s} * f.spread[Rank - 1];
+}
+
+/// A view, made of views of any of the ranks: they are folded.
+template <class View, int... Ranks>
+struct Folded : View {
+    static constexpr int rank = decltype(View::layout)::rank;
+
+    template <class Source>
+    static constexpr bool fits = (detail::Viewable<Source, Ranks> || ...) &&
+                                 requires(Source const& source) { View(fold<rank>(source.const_view())); };
+
+    FUSEKIT_HD constexpr Folded(View const& view)
+        requires((Ranks == rank) || ...)
+        : View(view) {}
+
+    /// From a view whose element type is known at run time only.
+    template <int Rank>
+        requires(std::is_same_v<View, AnyView<rank>> && ((Rank != rank && Rank == Ranks) || ...))
+    Folded(AnyView<Rank> const& view) : View(fold<rank>(view)) {}
+
+    /// From a Tensor, which outlives the view: a temporary one is refused.
+    template <class Source>
+        requires fits<Source>
+    constexpr Folded(Source const& source) : View(fold<rank>(source.const_view())) {}
+    template <class Source>
+        requires(fits<Source> && !std::is_trivially_copyable_v<Source>)
+    Folded(Source const&&) = delete;
+};
+
+/// Activations of any rank, N x C and one to three modes of space; parameters of every place of them.
+using AnyActivations = Folded<AnyView<4>, 3, 4, 5>;
+using PlaceParameters = Folded<TensorView<float const, 3>, 2, 3, 4>;
+
+namespace detail {
+
+template <class Source>
+concept Activations = Viewable<Source, 3> || Viewable<Source, 4> || Viewable<Source, 5>;
+
+}  // namespace detail
+
+}  // namespace fusekit

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#include "fusekit/tensor/fold.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <type_traits>
+
+#include "support/static_geometries.hpp"
+
+using namespace test;
+
+namespace {
+
+/// A signal is one row, a volume the rows of its slices; strides are kept.
+constexpr auto signal = fk::fold<4>(fk::nwc(2, 7, 3));
+static_assert(signal.shape == fk::fold<4>(fk::Index<3>{{2, 3, 7}}) && signal.shape[2] == 1 && signal.shape[3] == 7);
+static_assert(signal.stride == fk::nhwc(2, 1, 7, 3).stride);
+constexpr auto volume = fk::fold<4>(fk::ncdhw(2, 3, 4, 5, 6));
+static_assert(volume.shape[2] == 20 && volume.shape[3] == 6 && volume.stride == fk::nchw(2, 3, 20, 6).stride);
+static_assert(fk::unfold<5>(volume.shape) == fk::Index<5>{{2, 3, 4, 5, 6}});
+static_assert(fk::unfold<3>(signal.shape) == fk::Index<3>{{2, 3, 7}});
+static_assert(fk::fold<3>(fk::dhwc(4, 5, 6, 3)).stride == fk::hwc(20, 6, 3).stride);
+static_assert(fk::image(volume.shape) == fk::fold<3>(fk::cdhw(3, 4, 5, 6)).shape);
+
+/// Shapes that stand for different ones differ.
+static_assert(volume.shape != fk::fold<4>(fk::ncdhw(2, 3, 5, 4, 6)).shape &&
+              volume.shape != fk::nchw(2, 3, 20, 6).shape);
+static_assert(signal.shape != fk::nhwc(2, 1, 7, 3).shape);
+static_assert(fk::fold<4>(fk::ncdhw(2, 3, 1, 5, 6)).shape != fk::nchw(2, 3, 5, 6).shape);
+
+/// Gaps between slices are known, where there are neighbours to have one between.
+constexpr fk::Layout<5> apart(fk::Extent d, fk::Extent h) { return {{{2, 3, d, h, 6}}, {{720, 240, 60, 6, 1}}}; }
+static_assert(fk::fold<4>(apart(4, 10)).shape.slices == 4 && fk::fold<4>(apart(4, 9)).shape.slices == -4);
+static_assert(fk::fold<4>(apart(1, 9)).shape.slices == 1 && fk::fold<4>(apart(1, 9)).stride[2] == 6);
+static_assert(fk::fold<4>(apart(4, 1)).shape.slices == 4 && fk::fold<4>(apart(4, 1)).stride[2] == 60);
+static_assert(fk::fold<4>(apart(fk::Extent{1} << 40, fk::Extent{1} << 40)).shape[2] == 0);  // too many to count
+
+/// Rows of x under the window: padding is outside, in a slice too.
+constexpr auto f = fk::filter(3, 2, 1).pad(1, 1, 0).stride(2, 1, 1).dilation(1, 3, 1);
+static_assert(fk::row_under(f, 5, 4, 0, 1) < 0 &&
+              fk::row_under(f, 5, 4, 0, 2) < 0);  // before the first slice; above it
+static_assert(fk::row_under(f, 5, 4, 1, 2) == 0 && fk::row_under(f, 5, 4, 0, 3) == 2);
+
+static_assert(std::is_convertible_v<fk::TensorView<float, 5>, fk::AnyActivations>);
+static_assert(std::is_convertible_v<fk::TensorView<fk::half const, 3>, fk::AnyActivations>);
+static_assert(!std::is_convertible_v<fk::TensorView<float, 2>, fk::AnyActivations>);
+static_assert(!std::is_convertible_v<fk::TensorView<fk::half, 3>, fk::PlaceParameters>);
+using Volume = fk::Tensor<float, fk::host::Device, 5>;
+static_assert(std::is_convertible_v<Volume&, fk::AnyActivations> && !std::is_convertible_v<Volume, fk::AnyActivations>);
+static_assert(std::is_trivially_copyable_v<fk::AnyActivations> && std::is_trivially_copyable_v<fk::PlaceParameters>);
+
+}  // namespace
+
+TEST_CASE("convolutions of signals and volumes compute what the oracle does") {
+    fk::host::Device one(1), two(2);
+    auto const device = [&](std::uint64_t seed) -> fk::host::Device& { return seed % 2 ? one : two; };
+    check_geometries_of_signals(device);
+    check_geometries_of_volumes(device);
+    check_geometry<double, fk::filter(3, 2, 3).pad(1).stride(1, 2, 1)>({1, 5, 4, 5, 3}, 7, device);
+}
+
+TEST_CASE("residuals and parameters of places belong to signals and volumes too") {
+    fk::host::Device device(2);
+    check_places_of_signals_and_volumes(device);
+}
