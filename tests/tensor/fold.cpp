@@ -35,10 +35,12 @@ static_assert(fk::fold<4>(apart(4, 1)).shape.slices == 4 && fk::fold<4>(apart(4,
 static_assert(fk::fold<4>(apart(fk::Extent{1} << 40, fk::Extent{1} << 40)).shape[2] == 0);  // too many to count
 
 /// Rows of x under the window: padding is outside, in a slice too.
+constexpr fk::SliceHeights<3> heights(fk::fold<4>(fk::ncdhw(1, 1, 9, 5, 1)).shape,
+                                      fk::fold<4>(fk::ncdhw(1, 1, 9, 4, 1)).shape);
 constexpr auto f = fk::filter(3, 2, 1).pad(1, 1, 0).stride(2, 1, 1).dilation(1, 3, 1);
-static_assert(fk::row_under(f, 5, 4, 0, 1) < 0 &&
-              fk::row_under(f, 5, 4, 0, 2) < 0);  // before the first slice; above it
-static_assert(fk::row_under(f, 5, 4, 1, 2) == 0 && fk::row_under(f, 5, 4, 0, 3) == 2);
+static_assert(fk::row_under(f, heights, 0, 1) < 0 &&
+              fk::row_under(f, heights, 0, 2) < 0);  // before the first slice; above it
+static_assert(fk::row_under(f, heights, 1, 2) == 0 && fk::row_under(f, heights, 0, 3) == 2);
 
 static_assert(std::is_convertible_v<fk::TensorView<float, 5>, fk::AnyActivations>);
 static_assert(std::is_convertible_v<fk::TensorView<fk::half const, 3>, fk::AnyActivations>);

@@ -42,13 +42,14 @@ template <class V, auto Geometry>
 constexpr V accumulate(Conv<Geometry> const*, typename Conv<Geometry>::Args const& args, TensorView<V const> const& x,
                        OutputCoord const& at) {
     auto const f = Conv<Geometry>::geometry(args);
-    Shape<4> const w = args.weights.layout.shape, in = x.layout.shape, out = Conv<Geometry>::output(in, args);
+    Shape<4> const w = args.weights.layout.shape, in = x.layout.shape;
+    SliceHeights<f.rank> const heights(in, Conv<Geometry>::output(in, args));
     std::int64_t const c0 = at.k / (w[0] / f.group_count) * w[1];
     V sum = 0;
     for (std::int64_t c = 0; c < w[1]; ++c)
         for (int r = 0; r < w[2]; ++r)
             for (int s = 0; s < w[3]; ++s) {
-                std::int64_t const h = row_under(f, in[2] / in.slices, out[2] / out.slices, at.p, r);
+                std::int64_t const h = row_under(f, heights, at.p, r);
                 std::int64_t const column = column_under(f, at.q, s);
                 if (h >= 0 && h < in[2] && column >= 0 && column < in[3])
                     sum += x(at.n, c0 + c, h, column) *

@@ -103,16 +103,27 @@ FUSEKIT_HD constexpr int window_columns(Filter<Rank> const& f) {
     return f.size[Rank - 1];
 }
 
-/// The row of x under row r of the window of row p of y, for slices of `x_height` and `y_height` rows; outside x's rows
-/// where that is padding.
-constexpr Extent row_under(Filter<2> const& f, Extent, Extent, Extent p, int r) {
+/// The rows of a slice of x and of y; nothing where there are no slices.
+template <int Space>
+struct SliceHeights {
+    constexpr SliceHeights(Shape<4> const&, Shape<4> const&) {}
+};
+template <>
+struct SliceHeights<3> {
+    Extent x, y;
+
+    constexpr SliceHeights(Shape<4> const& x, Shape<4> const& y) : x(x[2] / x.slices), y(y[2] / y.slices) {}
+};
+
+/// The row of x under row r of the window of row p of y; outside x's rows where that is padding.
+constexpr Extent row_under(Filter<2> const& f, SliceHeights<2> const&, Extent p, int r) {
     return p * f.step[0] - f.before[0] + Extent{r} * f.spread[0];
 }
-constexpr Extent row_under(Filter<3> const& f, Extent x_height, Extent y_height, Extent p, int r) {
-    Extent const slice = p / y_height, t = r / f.size[1];
+constexpr Extent row_under(Filter<3> const& f, SliceHeights<3> const& height, Extent p, int r) {
+    Extent const slice = p / height.y, t = r / f.size[1];
     Extent const d = slice * f.step[0] - f.before[0] + t * f.spread[0];
-    Extent const h = (p - slice * y_height) * f.step[1] - f.before[1] + (r - t * f.size[1]) * f.spread[1];
-    return h >= 0 && h < x_height ? d * x_height + h : -1;
+    Extent const h = (p - slice * height.y) * f.step[1] - f.before[1] + (r - t * f.size[1]) * f.spread[1];
+    return h >= 0 && h < height.x ? d * height.x + h : -1;
 }
 
 /// The column of x under column s of the window of column q of y; outside x's columns where that is padding.

@@ -15,8 +15,7 @@ struct ConvProblem {
     TensorView<T const> w;   // (K, C / G, R, S)
     Shape<4> y;              // (N, K, P, Q)
     Filter<Space> filter;
-    std::int64_t x_height = Space == 3 ? x.layout.shape[2] / x.layout.shape.slices : 0;  ///< rows of a slice
-    std::int64_t y_height = Space == 3 ? y[2] / y.slices : 0;
+    [[no_unique_address]] SliceHeights<Space> heights{x.layout.shape, y};
 
     std::int64_t groups() const { return filter.group_count; }
     std::int64_t group_c() const { return w.layout.shape[1]; }
@@ -28,7 +27,7 @@ struct ConvProblem {
     std::int64_t pixels() const { return y[0] * y[2] * y[3]; }
 
     /// Row of x under row r of the window of output row p; outside [0, H) where that is padding.
-    std::int64_t row(std::int64_t p, int r) const { return row_under(filter, x_height, y_height, p, r); }
+    std::int64_t row(std::int64_t p, int r) const { return row_under(filter, heights, p, r); }
     std::int64_t column(std::int64_t q, int s) const { return column_under(filter, q, s); }
     std::int64_t column_step() const { return filter.step[Space - 1]; }
 
@@ -53,7 +52,7 @@ ConvAndOutput<T, Space> flattened(ConvProblem<T, Space> const& conv, TensorView<
     for (Layout<4>* layout : {&flat.conv.x.layout, &flat.y.layout})
         layout->shape = {{layout->shape[0], layout->shape[1], 1, layout->shape[2] * layout->shape[3]}};
     flat.conv.y = flat.y.layout.shape;
-    flat.conv.x_height = flat.conv.y_height = 1;
+    flat.conv.heights = {flat.conv.x.layout.shape, flat.conv.y};
     return flat;
 }
 
