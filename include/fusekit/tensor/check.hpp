@@ -13,43 +13,57 @@ namespace fusekit {
 
 namespace detail {
 
-inline Text joined(std::int64_t const* extents, int count) {
-    Text text;
-    for (int i = 0; i < count; ++i) text += Text(i ? " x " : "") + Text::number(extents[i]);
-    return text;
-}
+/// Numbers, one a mode, of any rank: what reads them is compiled once.
+struct Modes {
+    std::int64_t const* values;
+    int rank;
+    int space = 2;  ///< and slices, as in Shape
+    std::int64_t slices = 1;
 
-/// Of a folded shape, the extents that it stands for.
-inline Text joined(std::int64_t const* extents, int count, int space, std::int64_t slices) {
-    std::int64_t all[8];
-    int used = 0;
-    for (int i = 0; i < count; ++i) {
-        bool const rows = i == count - 2 && space != 2;
-        if (rows && space == 3) all[used++] = slices;
-        if (!rows || space == 3) all[used++] = rows && slices ? extents[i] / slices : extents[i];
+    template <int Rank>
+    Modes(Index<Rank> const& index) : values(index.values), rank(Rank) {}
+    template <int Rank>
+    Modes(Shape<Rank> const& shape) : values(shape.values), rank(Rank), space(shape.space), slices(shape.slices) {}
+
+    bool operator==(Modes const& other) const {
+        for (int mode = 0; mode < rank; ++mode)
+            if (values[mode] != other.values[mode]) return false;
+        return space == other.space && slices == other.slices;
     }
-    return joined(all, used);
-}
 
-/// "N x K x P x Q" as the names of one mode of space, "N x K x Q", or of three, "N x K x O x P x Q".
-inline Text named(char const* modes, int space) {
-    if (space == 2) return modes;
-    std::size_t const row = std::strlen(modes) - 5;
-    Text const before(modes, row);
-    if (space == 1) return before + (modes + row + 4);
-    return before + (modes[row] == 'H' ? "D x " : modes[row] == 'P' ? "O x " : "T x ") + (modes + row);
-}
+    /// Those that a folded shape stands for.
+    Text to_string() const {
+        std::int64_t all[8], depth = slices < 0 ? -slices : slices;
+        int count = 0;
+        for (int mode = 0; mode < rank; ++mode) {
+            bool const rows = mode == rank - 2 && space != 2;
+            if (rows && space == 3) all[count++] = depth;
+            if (!rows || space == 3) all[count++] = rows && depth ? values[mode] / depth : values[mode];
+        }
+        Text text;
+        for (int i = 0; i < count; ++i) text += Text(i ? " x " : "") + Text::number(all[i]);
+        return text;
+    }
+
+    /// "N x K x P x Q" as the names of one mode of space, "N x K x Q", or of three, "N x K x O x P x Q".
+    Text named(char const* modes) const {
+        std::size_t const row = std::strlen(modes) - 5;
+        if (space == 2) return modes;
+        char const* const slice = space == 1 ? "" : modes[row] == 'H' ? "D x " : modes[row] == 'P' ? "O x " : "T x ";
+        return Text(modes, row) + slice + (modes + (space == 1 ? row + 4 : row));
+    }
+};
 
 }  // namespace detail
 
 /// Extents as a person writes them: "8 x 64 x 14 x 14".
 template <int Rank>
 Text to_string(Index<Rank> const& index) {
-    return detail::joined(index.values, Rank);
+    return detail::Modes(index).to_string();
 }
 template <int Rank>
 Text to_string(Shape<Rank> const& shape) {
-    return detail::joined(shape.values, Rank, shape.space, shape.slices < 0 ? -shape.slices : shape.slices);
+    return detail::Modes(shape).to_string();
 }
 
 /// What an operator needs to check its arguments against, and the words to refuse them with. Nothing here runs
@@ -86,20 +100,12 @@ public:
     template <int Rank>
     void readable(char const* argument, void const* data, int element_bytes, Layout<Rank> const& layout,
                   std::type_identity_t<Shape<Rank>> const& shape, char const* modes) const {
-        if (layout.shape != shape)
-            refuse_shape(argument, to_string(layout.shape), layout.shape.slices < 0, to_string(shape),
-                         detail::named(modes, shape.space));
-        if (!data) fail(argument, "a pointer to " + to_string(shape) + " elements", "a null pointer");
-        std::uintptr_t first = 0, last = 0;
-        reach(argument, data, element_bytes, layout, first, last);
-        if (first < end && begin < last) fail(argument, "memory apart from the output's", "memory that overlaps it");
-        if (bytes) *bytes += static_cast<double>(layout.size()) * element_bytes;
+        readable(argument, data, element_bytes, layout.shape, layout.stride, shape, modes);
     }
     template <int Rank>
     void readable(char const* argument, AnyView<Rank> const& view, std::type_identity_t<Shape<Rank>> const& shape,
                   char const* modes) const {
-        if (view.type == DataType::float64 && type != DataType::float64)
-            fail(argument, Text("float, half or bfloat16, as the input is ") + name(type), name(view.type));
+        if (view.type == DataType::float64 && type != DataType::float64) refuse_double(argument);
         readable(argument, view.data(), size_of(view.type), view.layout, shape, modes);
     }
     template <class T, int Rank>
@@ -113,26 +119,46 @@ public:
     template <int Rank>
     void reach(char const* argument, void const* data, int element_bytes, Layout<Rank> const& layout,
                std::uintptr_t& first, std::uintptr_t& last) const {
+        reach(argument, data, element_bytes, layout.shape, layout.stride, first, last);
+    }
+
+private:
+    [[noreturn]] void refuse_double(char const* argument) const {
+        fail(argument, Text("float, half or bfloat16, as the input is ") + name(type), name(DataType::float64));
+    }
+
+    void readable(char const* argument, void const* data, int element_bytes, detail::Modes const& given,
+                  detail::Modes const& stride, detail::Modes const& expected, char const* modes) const {
+        if (!(given == expected)) {
+            Text const text = expected.to_string();
+            if (given.slices < 0 && given.to_string() == text)
+                fail(argument, "slices that follow one another in memory as their rows do", "gaps between them");
+            fail(argument, text + " (" + expected.named(modes) + ")", given.to_string());
+        }
+        if (!data) fail(argument, "a pointer to " + expected.to_string() + " elements", "a null pointer");
+        std::uintptr_t first = 0, last = 0;
+        reach(argument, data, element_bytes, given, stride, first, last);
+        if (first < end && begin < last) fail(argument, "memory apart from the output's", "memory that overlaps it");
+        if (!bytes) return;
+        double size = element_bytes;
+        for (int mode = 0; mode < given.rank; ++mode) size *= static_cast<double>(given.values[mode]);
+        *bytes += size;
+    }
+
+    void reach(char const* argument, void const* data, int element_bytes, detail::Modes const& shape,
+               detail::Modes const& stride, std::uintptr_t& first, std::uintptr_t& last) const {
         constexpr std::int64_t farthest = std::int64_t{1} << 58;
         std::int64_t low = 0, high = 0;
-        for (int mode = 0; mode < Rank; ++mode) {
+        for (int mode = 0; mode < shape.rank; ++mode) {
             std::int64_t step;
-            bool const fits = !__builtin_mul_overflow(layout.shape[mode] - 1, layout.stride[mode], &step);
+            bool const fits = !__builtin_mul_overflow(shape.values[mode] - 1, stride.values[mode], &step);
             if (!fits || step < -farthest || step > farthest)
-                fail(argument, "strides within the address space", to_string(layout.stride));
+                fail(argument, "strides within the address space", stride.to_string());
             (step < 0 ? low : high) += step;
         }
         if (reachable && data) reachable(device, *this, argument, data);
         first = reinterpret_cast<std::uintptr_t>(data) + static_cast<std::uintptr_t>(low * element_bytes);
         last = reinterpret_cast<std::uintptr_t>(data) + static_cast<std::uintptr_t>((high + 1) * element_bytes);
-    }
-
-private:
-    [[noreturn]] void refuse_shape(char const* argument, Text const& given, bool gaps, Text const& expected,
-                                   Text const& modes) const {
-        if (gaps && given == expected)
-            fail(argument, "slices that follow one another in memory as their rows do", "gaps between them");
-        fail(argument, expected + " (" + modes + ")", given);
     }
 };
 
