@@ -17,12 +17,12 @@ def split(text):
     return [part.strip() for part in parts]
 
 
-def written_filter(members):
-    """filter(...) from the members of a Filter<2>, in their order; zeros at the end of a pair are left out there."""
-    pairs = re.findall(r"PerMode<2>\{([-\d, ]*)\}", members)
-    if len(pairs) != 5:
+def written_filter(space, members):
+    """filter(...) from the members of a Filter<space>, in their order; zeros at the end of a list are left out there."""
+    lists = re.findall(r"PerMode<\d>\{([-\d, ]*)\}", members)
+    if len(lists) != 5:
         return f"Filter{{{members}}}"
-    size, before, after, step, spread = [(*map(int, re.findall(r"-?\d+", pair)), 0, 0)[:2] for pair in pairs]
+    size, before, after, step, spread = [(*map(int, re.findall(r"-?\d+", each)), 0, 0, 0)[:space] for each in lists]
 
     def setter(name, values, neutral):
         if set(values) == {neutral}:
@@ -30,7 +30,7 @@ def written_filter(members):
         return f".{name}({values[0] if len(set(values)) == 1 else ', '.join(map(str, values))})"
 
     groups = int(members.rpartition(",")[2])
-    return (f"filter({size[0]}, {size[1]})" + setter("pad", before if before == after else before + after, 0) +
+    return (f"filter({', '.join(map(str, size))})" + setter("pad", before if before == after else before + after, 0) +
             setter("stride", step, 1) + setter("dilation", spread, 1) + setter("groups", (groups,), 1))
 
 
@@ -40,7 +40,7 @@ def shortened(name):
     name = re.sub(r"\(fusekit::Axis\)1\b", "pixel", name)
     name = re.sub(r"\((?:\w+::)+\w+(?:<\d+>)?\)(?=[-\w{])", "", name)
     name = re.sub(r"\b(?:[a-z]\w*::)+", "", name)
-    name = re.sub(r"Filter<2>\{((?:[^{}]|\{[^{}]*\})*)\}", lambda found: written_filter(found[1]), name)
+    name = re.sub(r"Filter<(\d)>\{((?:[^{}]|\{[^{}]*\})*)\}", lambda found: written_filter(int(found[1]), found[2]), name)
     name = name.replace("Dynamic{}", "dynamic").replace("Fused<", "Plan<")
     called, _, arguments = re.sub(r"^void ", "", name).partition("<")
     if not arguments or "(" in called:

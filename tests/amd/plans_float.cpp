@@ -4,8 +4,9 @@
 using namespace amd;
 
 // Every form of the tests.
-template struct amd::Kernels<float, Plan<C>, Plan<C, B>, Plan<C, A<fk::LeakyRelu>>, Plan<C, N>, Plan<C, M>,
-                             Plan<C3, B, A<fk::Relu>>, Plan<C, N, A<fk::ClippedRelu>>, Plan<C, B, N>,
-                             Plan<C, B, N, A<fk::Mish>>, Plan<C, B, R, A<fk::Relu>>, Plan<C, S, B, A<fk::Abs>, R>,
-                             Plan<Grouped, B, A<fk::Silu>>, Plan<N>, Plan<M>, Plan<A<fk::Tanh>>, Plan<N, A<fk::Relu>>,
-                             Plan<M, A<fk::Power>>, Plan<B, A<fk::Clamp>>, Plan<R, B, N, A<fk::Gelu>, S>>;
+template struct amd::Kernels<
+    float, Plan<C>, Plan<C, B>, Plan<C, A<fk::LeakyRelu>>, Plan<C, N>, Plan<C, M>, Plan<C3, B, A<fk::Relu>>,
+    Plan<C, N, A<fk::ClippedRelu>>, Plan<C, B, N>, Plan<C, B, N, A<fk::Mish>>, Plan<C, B, R, A<fk::Relu>>,
+    Plan<C, S, B, A<fk::Abs>, R>, Plan<Grouped, B, A<fk::Silu>>, Plan<Signal, B, R, A<fk::Relu>>,
+    Plan<Volume, B, R, A<fk::Relu>>, Plan<GroupedVolume, M>, Plan<N>, Plan<M>, Plan<A<fk::Tanh>>, Plan<N, A<fk::Relu>>,
+    Plan<M, A<fk::Power>>, Plan<B, A<fk::Clamp>>, Plan<R, B, N, A<fk::Gelu>, S>>;

@@ -60,12 +60,16 @@ expect("the compiler's words", done.returncode != 0 and "static assertion failed
 
 static = ("fusekit::Fused<fusekit::Conv<fusekit::Filter<2>{fusekit::PerMode<2>{3, 5}, fusekit::PerMode<2>{1}, "
           "fusekit::PerMode<2>{}, fusekit::PerMode<2>{2, 1}, fusekit::PerMode<2>{1, 1}, 32}>, fusekit::Bias>")
+volume = ("fusekit::Fused<fusekit::Conv<fusekit::Filter<3>{fusekit::PerMode<3>{3, 1, 3}, fusekit::PerMode<3>{1}, "
+          "fusekit::PerMode<3>{1}, fusekit::PerMode<3>{1, 1, 1}, fusekit::PerMode<3>{1, 1, 1}, 1}>>")
 dynamic = "fusekit::Fused<fusekit::Conv<fusekit::Dynamic{}>>"
 for demangled, name in [
         ("modest(float*)", "modest"),
         ("void crowded<200, 1024>(float*, float const*, int)", "crowded<200, 1024>"),
         (f"void fusekit::hip::fused<{static}, fusekit::hip::X<{static}, fusekit::hip::Gemm<8>, (fusekit::Axis)1>>(int)",
          "Plan<Conv<filter(3, 5).pad(1, 0, 0, 0).stride(2, 1).groups(32)>, Bias>, X<Gemm<8>, pixel>"),
+        (f"void fusekit::hip::fused<{volume}, fusekit::hip::X<1>>(int)",
+         "Plan<Conv<filter(3, 1, 3).pad(1, 0, 0)>>, X<1>"),
         (f"void fusekit::hip::fused<{dynamic}, fusekit::hip::X<1>>(fusekit::hip::X<1>::Params)",
          "Plan<Conv<dynamic>>, X<1>")]:
     if shortened(demangled) != name:

@@ -25,6 +25,13 @@ consteval bool is_possible(Filter<Rank> const& f) {
     return f.group_count >= 1;
 }
 
+template <int Rank>
+consteval int longest_of(Filter<Rank> const& f) {
+    int longest = 0;
+    for (int i = 0; i < Rank; ++i) longest = f.size[i] > longest ? f.size[i] : longest;
+    return longest;
+}
+
 inline constexpr char const* conv_equation[] = {
     "y[n,k,q] = sum of x[n,c,w] * weights[k,c,s] over c, s",
     "y[n,k,p,q] = sum of x[n,c,h,w] * weights[k,c,r,s] over c, r, s",
@@ -38,11 +45,11 @@ struct ConvArgs {
         Folded<AnyView<4>, space + 2> weights;
     };
     static constexpr auto folded = with_rows(Geometry);
+    static constexpr int folded_space = folded.rank;
     static constexpr bool may_be_grouped = Geometry.group_count > 1;
     static constexpr bool may_be_padded = Geometry.pad(0) != Geometry;
     static constexpr bool may_be_single_pixels = is_single_pixels(Geometry);
-    static constexpr int longest = window_rows(folded) > window_columns(folded) ? window_rows(folded)
-                                                                                : window_columns(folded);
+    static constexpr int longest = longest_of(Geometry);
     FUSEKIT_HD static constexpr auto geometry(Args const&) { return folded; }
     static Text written(Args const&) { return Geometry.to_string(); }
     static Text name() { return "Conv<" + Geometry.to_string() + ">"; }
@@ -50,7 +57,7 @@ struct ConvArgs {
 
 template <>
 struct ConvArgs<dynamic> {
-    static constexpr int space = 2;
+    static constexpr int space = 2, folded_space = 2;
     struct Args {
         AnyView<4> weights;
         Filter<2> filter;
@@ -58,7 +65,7 @@ struct ConvArgs<dynamic> {
     static constexpr bool may_be_grouped = true;
     static constexpr bool may_be_padded = true;
     static constexpr bool may_be_single_pixels = true;
-    static constexpr int longest = 1 << 30;  ///< rows or columns of the filter, at most
+    static constexpr int longest = 1 << 30;  ///< size of the filter in one mode, at most
     FUSEKIT_HD static constexpr Filter<2> geometry(Args const& args) { return args.filter; }
     static Text written(Args const& args) { return args.filter.to_string(); }
     static Text name() { return "Conv<dynamic>"; }

@@ -4,8 +4,7 @@
 #include <cstdint>
 
 #include "fusekit/backend/hip/arch/access.hpp"
-#include "fusekit/tensor/filter.hpp"
-#include "fusekit/tensor/view.hpp"
+#include "fusekit/tensor/fold.hpp"
 
 namespace fusekit::hip {
 
@@ -14,13 +13,13 @@ struct Pixel {
     std::int32_t n, p, q;
 };
 
-/// An index of GemmK as the channel and the tap that it means.
+/// An index of GemmK as the channel and the tap that it means; r counts the rows of all slices of the window.
 struct Digits {
     std::int32_t c, r, s;
 };
 
 /// A row of an operand, an output pixel's window in x or a channel's filter in the weights, and a bit for each of the
-/// window's rows and columns that lies in the image.
+/// window's slices, rows and columns that lies in the image.
 template <Element T>
 struct Row {
     T const* first;
@@ -33,9 +32,10 @@ struct Tap {
     std::int32_t offset;
     std::uint32_t needs;
 
-    /// The bits of the first row and column of a window, and one that no row has: past the end.
-    static constexpr std::uint32_t row = 1, column = 1 << 16, never = 1u << 31;
-    static constexpr int most = 15;  ///< rows, or columns, of a window
+    /// Slices, rows or columns of a window, at most; the bit of each; and one that no row has: past the end.
+    static constexpr int most(int space) { return 30 / space; }
+    FUSEKIT_HD static constexpr std::uint32_t bit(int space, int mode, int i) { return 1u << (30 / space * mode + i); }
+    static constexpr std::uint32_t never = 1u << 31;
 };
 
 template <int Count, Element T>
@@ -44,20 +44,25 @@ __device__ Packet<T, Count> load(Row<T> const& row, Tap const& tap) {
     return *reinterpret_cast<Packet<T, Count> const*>(row.first + tap.offset);
 }
 
-/// A convolution as a kernel sees it. GemmM = N P Q, GemmN = K, GemmK = C R S, the last two per group. Extents and
-/// GemmM are below 2^30, elements of an image and of a filter below 2^31.
-template <Element T>
+/// A convolution of two or three modes of space as a kernel sees it: tensors are folded, the filter is not. GemmM = N P
+/// Q, GemmN = K, GemmK = C R S, the last two per group. Extents and GemmM are below 2^30, elements of an image and of a
+/// filter below 2^31.
+template <Element T, int Space>
 struct ConvProblem {
-    TensorView<T const> x;   // (N, C, H, W)
-    TensorView<T const> w;   // (K, C / G, R, S)
-    TensorView<T> y;         // (N, K, P, Q)
-    Filter<2> filter;
+    using Place = PerMode<Space>;  ///< in space: slice, row and column, or row and column
+
+    TensorView<T const> x;  // (N, C, H, W)
+    TensorView<T const> w;  // (K, C / G, R, S)
+    TensorView<T> y;        // (N, K, P, Q)
+    Filter<Space> filter;
 
     __device__ int groups() const { return filter.group_count; }
     __device__ int group_c() const { return extent(w, 1); }
     __device__ int group_k() const { return extent(y, 1) / groups(); }
     __device__ int gemm_m() const { return extent(y, 0) * extent(y, 2) * extent(y, 3); }
-    __device__ int gemm_k() const { return group_c() * filter.size[0] * filter.size[1]; }
+    __device__ int gemm_k() const { return group_c() * window_rows() * window_columns(); }
+    __device__ int window_rows() const { return fusekit::window_rows(filter); }
+    __device__ int window_columns() const { return fusekit::window_columns(filter); }
 
     __device__ Pixel pixel(int m) const {
         if (m >= gemm_m()) return {-1, 0, 0};
@@ -69,19 +74,38 @@ struct ConvProblem {
         return at.n * stride(y, 0) + at.p * stride(y, 2) + at.q * stride(y, 3);
     }
 
+    /// Where the window of an output pixel begins in x, and how far from there a tap is.
+    __device__ Place window(Pixel const& at) const {
+        Place place = unfolded(at.p, at.q, height(y));
+        for (int mode = 0; mode < Space; ++mode) place[mode] = place[mode] * filter.step[mode] - filter.before[mode];
+        return place;
+    }
+    __device__ Place distance(int r, int s) const {
+        Place place = tap(r, s);
+        for (int mode = 0; mode < Space; ++mode) place[mode] *= filter.spread[mode];
+        return place;
+    }
+    __device__ bool has(Place const& first, Place const& distance) const {
+        bool inside = true;
+        for (int mode = 0; mode < Space; ++mode) inside = inside && has(mode, first[mode] + distance[mode]);
+        return inside;
+    }
+    /// Elements from the first of a channel's plane in x to a place, or to one so far away.
+    __device__ std::int64_t input_offset(Place const& place) const {
+        int const row = Space == 3 ? place[0] * height(x) + place[1] : place[0];
+        return row * stride(x, 2) + place[Space - 1] * stride(x, 3);
+    }
+
     template <bool padded>
     __device__ Row<T> input_row(Pixel const& at, int group) const {
         if (at.n < 0) return {x.data, 0};
-        int const h = at.p * filter.step[0] - filter.before[0], v = at.q * filter.step[1] - filter.before[1];
-        std::uint32_t has = 0;
-        if constexpr (padded) {
-            for (int r = 0; r < filter.size[0]; ++r)
-                if (inside(h + r * filter.spread[0], extent(x, 2))) has |= Tap::row << r;
-            for (int s = 0; s < filter.size[1]; ++s)
-                if (inside(v + s * filter.spread[1], extent(x, 3))) has |= Tap::column << s;
-        }
-        return {x.data + at.n * stride(x, 0) + group * group_c() * stride(x, 1) + h * stride(x, 2) + v * stride(x, 3),
-                has};
+        Place const first = window(at);
+        std::uint32_t bits = 0;
+        if constexpr (padded)
+            for (int mode = 0; mode < Space; ++mode)
+                for (int i = 0; i < filter.size[mode]; ++i)
+                    if (has(mode, first[mode] + i * filter.spread[mode])) bits |= Tap::bit(Space, mode, i);
+        return {x.data + at.n * stride(x, 0) + group * group_c() * stride(x, 1) + input_offset(first), bits};
     }
     __device__ Row<T> filter_row(int k, int group) const {
         int const in_group = k < group_k() ? k : group_k() - 1;
@@ -94,18 +118,21 @@ struct ConvProblem {
     };
     template <bool padded>
     __device__ Taps taps(Digits const& at) const {
-        if (at.c >= group_c() || at.r >= filter.size[0]) return {{0, Tap::never}, {0, Tap::never}};
-        std::int64_t const in_x =
-            at.c * stride(x, 1) + at.r * filter.spread[0] * stride(x, 2) + at.s * filter.spread[1] * stride(x, 3);
+        if (at.c >= group_c() || at.r >= window_rows()) return {{0, Tap::never}, {0, Tap::never}};
+        std::int64_t const in_x = at.c * stride(x, 1) + input_offset(distance(at.r, at.s));
         std::int64_t const in_w = at.c * stride(w, 1) + at.r * stride(w, 2) + at.s * stride(w, 3);
-        return {{static_cast<std::int32_t>(in_x), padded ? Tap::row << at.r | Tap::column << at.s : 0},
-                {static_cast<std::int32_t>(in_w), 0}};
+        std::uint32_t needs = 0;
+        if constexpr (padded) {
+            Place const place = tap(at.r, at.s);
+            for (int mode = 0; mode < Space; ++mode) needs |= Tap::bit(Space, mode, place[mode]);
+        }
+        return {{static_cast<std::int32_t>(in_x), needs}, {static_cast<std::int32_t>(in_w), 0}};
     }
 
     /// An index of GemmK, over which channels run fastest, or taps.
     __device__ Digits digits(unsigned index, bool channels_fastest) const {
-        auto const channels = static_cast<unsigned>(group_c()), columns = static_cast<unsigned>(filter.size[1]);
-        unsigned const taps = static_cast<unsigned>(filter.size[0]) * columns;
+        auto const channels = static_cast<unsigned>(group_c()), columns = static_cast<unsigned>(window_columns());
+        unsigned const taps = static_cast<unsigned>(window_rows()) * columns;
         unsigned const c = channels_fastest ? index % channels : index / taps;
         unsigned const tap = channels_fastest ? index / channels : index % taps;
         return {static_cast<int>(c), static_cast<int>(tap / columns), static_cast<int>(tap % columns)};
@@ -116,10 +143,10 @@ struct ConvProblem {
         at.c += step.c, at.r += step.r, at.s += step.s;
         if (channels_fastest) {
             if (at.c >= group_c()) at.c -= group_c(), ++at.s;
-            if (at.s >= filter.size[1]) at.s -= filter.size[1], ++at.r;
+            if (at.s >= window_columns()) at.s -= window_columns(), ++at.r;
         } else {
-            if (at.s >= filter.size[1]) at.s -= filter.size[1], ++at.r;
-            if (at.r >= filter.size[0]) at.r -= filter.size[0], ++at.c;
+            if (at.s >= window_columns()) at.s -= window_columns(), ++at.r;
+            if (at.r >= window_rows()) at.r -= window_rows(), ++at.c;
         }
         return at;
     }
@@ -133,8 +160,22 @@ private:
     __device__ static std::int64_t stride(View const& view, int mode) {
         return view.layout.stride[mode];
     }
-    __device__ static bool inside(int at, int extent) {
-        return static_cast<unsigned>(at) < static_cast<unsigned>(extent);
+    /// Rows of a slice.
+    template <class View>
+    __device__ static int height(View const& view) {
+        return Space == 3 ? extent(view, 2) / static_cast<int>(view.layout.shape.slices) : extent(view, 2);
+    }
+    __device__ static Place unfolded(int row, int column, int height) {
+        if constexpr (Space == 3) return {row / height, row % height, column};
+        else return {row, column};
+    }
+    __device__ Place tap(int r, int s) const { return unfolded(r, s, filter.size[Space - 2]); }
+
+    /// Whether x has the place, as far as one mode of space goes.
+    __device__ bool has(int mode, int at) const {
+        auto const slices = static_cast<int>(x.layout.shape.slices);
+        int const most = mode == Space - 1 ? extent(x, 3) : mode == Space - 2 ? height(x) : slices;
+        return static_cast<unsigned>(at) < static_cast<unsigned>(most);
     }
 };
 

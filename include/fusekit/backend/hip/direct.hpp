@@ -18,7 +18,7 @@ public:
 
     __device__ static void run(Params const& params, Shared&, unsigned thread, unsigned block) {
         using Epilogue = typename Plan::Epilogue;
-        ConvProblem<T> const conv = params.problem();
+        auto const conv = params.problem();
         auto const channels = static_cast<std::uint32_t>(conv.groups() * conv.group_k());
         auto const plane = static_cast<std::uint64_t>(conv.y.layout.shape[2] * conv.y.layout.shape[3]);
         std::uint64_t const id = std::uint64_t{block} * threads + thread;
@@ -32,15 +32,17 @@ public:
         }
         Pixel const at = conv.pixel(static_cast<std::int32_t>(m));
         int const group = static_cast<int>(k) / conv.group_k();
-        int const first_h = at.p * conv.filter.step[0] - conv.filter.before[0];
-        int const first_w = at.q * conv.filter.step[1] - conv.filter.before[1];
+        auto const first = conv.window(at);
+        T const* const x = conv.x.data + conv.x.layout.offset({{at.n, group * conv.group_c(), 0, 0}});
         float sum = 0;
         for (int c = 0; c < conv.group_c(); ++c)
-            for (int r = 0; r < conv.filter.size[0]; ++r)
-                for (int s = 0; s < conv.filter.size[1]; ++s) {
-                    int const h = first_h + r * conv.filter.spread[0], w = first_w + s * conv.filter.spread[1];
-                    if (h >= 0 && h < conv.x.layout.shape[2] && w >= 0 && w < conv.x.layout.shape[3])
-                        sum += conv.x(at.n, group * conv.group_c() + c, h, w) * conv.w(k, c, r, s);
+            for (int r = 0; r < conv.window_rows(); ++r)
+                for (int s = 0; s < conv.window_columns(); ++s) {
+                    auto const distance = conv.distance(r, s);
+                    if (!conv.has(first, distance)) continue;
+                    T const* const tap =
+                        x + c * conv.x.layout.stride[1] + conv.input_offset(first) + conv.input_offset(distance);
+                    sum += *tap * conv.w(k, c, r, s);
                 }
         OutputCoord const place{at.n, static_cast<std::int64_t>(k), at.p, at.q};
         auto const state = Epilogue::prepare(place.k, params.bound.epilogue);

@@ -52,7 +52,7 @@ public:
     };
 
     __device__ static void run(Params const& params, Shared& shared, unsigned thread, unsigned block) {
-        ConvProblem<T> const conv = params.problem();
+        auto const conv = params.problem();
         bool const channels_fastest = params.channels_fastest;
         auto const columns = static_cast<unsigned>(divide_up(conv.group_k(), tile_n));
         auto const groups = static_cast<unsigned>(conv.groups());

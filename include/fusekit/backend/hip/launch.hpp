@@ -25,7 +25,7 @@ struct ConvParams {
     bool inputs_packed;     ///< packs of x along GemmK lie together and are aligned
     bool weights_packed;
 
-    __device__ ConvProblem<T> problem() const {
+    __device__ ConvProblem<T, Plan::Head::folded_space> problem() const {
         return {x, typed<T>(bound.head.weights), y, Plan::Head::geometry(bound.head)};
     }
 };

@@ -12,7 +12,7 @@ namespace detail {
 
 /// Kernels count pixels and channels, and step through an image and a filter, in 32 bits.
 inline void check_conv_limits(Text (*plan)(), char const* tensor, Layout<4> layout) {
-    Index<4> const shape = layout.shape;
+    Shape<4> const shape = layout.shape;
     for (int mode = 0; mode < 4; ++mode)
         check_limit(plan, tensor, "extents below 2^30", shape, shape[mode], std::int64_t{1} << 30);
     check_limit(plan, tensor, "fewer than 2^30 pixels", shape, shape[0] * shape[2] * shape[3], std::int64_t{1} << 30);
@@ -48,10 +48,12 @@ bool packed_taps(TensorView<T> const& w, int count) {
            aligned(w.data, count * static_cast<int>(sizeof(T)));
 }
 
-/// Whether a row has bits for the rows and columns of a padded window.
-template <class Plan>
-bool has_bits_for(Filter<2> const& filter) {
-    return !Plan::Head::may_be_padded || (filter.size[0] <= Tap::most && filter.size[1] <= Tap::most);
+/// Whether a row has bits for the slices, rows and columns of a padded window.
+template <class Plan, int Space>
+bool has_bits_for(Filter<Space> const& filter) {
+    for (int mode = 0; mode < Space; ++mode)
+        if (Plan::Head::may_be_padded && filter.size[mode] > Tap::most(Space)) return false;
+    return true;
 }
 
 template <class Schedule, Axis fast, class Plan, Element T>
@@ -59,10 +61,11 @@ void run_along(Device const& device, ConvParams<Plan, T> params) {
     auto const w = typed<T>(params.bound.head.weights);
     if constexpr (GemmSchedule<Schedule>) {
         using Mainloop = ImplicitGemm<Plan, Schedule, T, fast>;
-        Filter<2> const filter = Plan::Head::geometry(params.bound.head);
+        auto const filter = Plan::Head::geometry(params.bound.head);
         if (!has_bits_for<Plan>(filter))
-            throw Error(type_name<Plan>(), "Conv", "filter", "15 rows and columns at most, for a Gemm schedule",
-                        filter.to_string());
+            throw Error(type_name<Plan>(), "Conv", "filter",
+                        Text::number(Tap::most(filter.rank)) + " slices, rows and columns at most, for a Gemm schedule",
+                        Plan::Head::written(params.bound.head));
         constexpr int x_pack = Mainloop::Inputs::count, w_pack = Mainloop::Weights::count;
         params.channels_fastest = fast == Axis::channel;
         params.inputs_packed = params.channels_fastest ? packed(params.x, x_pack, 1) && w.layout.shape[1] % x_pack == 0
@@ -94,9 +97,9 @@ void run_conv_with(Device const& device, Bound<Plan> const& bound, TensorView<T 
 /// Runs a plan with a Conv with the schedule that the table has for it.
 template <class Plan, Element T>
 void run_conv(Device const& device, Bound<Plan> const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
-    Filter<2> const filter = Plan::Head::geometry(bound.head);
+    auto const filter = Plan::Head::geometry(bound.head);
     std::int64_t const groups = filter.group_count, group_k = y.layout.shape[1] / groups;
-    if constexpr (Plan::Head::may_be_grouped || Plan::Head::longest > Tap::most)
+    if constexpr (Plan::Head::may_be_grouped || Plan::Head::longest > Tap::most(filter.rank))
         if ((groups > 1 && group_k <= thin_group) || !detail::has_bits_for<Plan>(filter))
             return run_conv_with<DefaultDirect>(device, bound, x, y);
     Index<4> const shape = y.layout.shape;

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// What tests/tensor/fold.cpp tests on the host.
+#include <catch2/catch_test_macros.hpp>
+
+#include "backend/hip/gpu.hpp"
+#include "support/static_geometries.hpp"
+
+using namespace test;
+
+TEST_CASE("HIP: convolutions of signals and volumes compute what the oracle does") {
+    fk::hip::Device device = gpu();
+    auto const same = [&](std::uint64_t) -> fk::hip::Device& { return device; };
+    check_geometries_of_signals(same);
+    check_geometries_of_volumes(same);
+}
+
+TEST_CASE("HIP: residuals and parameters of places belong to signals and volumes too") {
+    fk::hip::Device device = gpu();
+    check_places_of_signals_and_volumes(device);
+}
