@@ -7,6 +7,7 @@
 
 #include "support/forms.hpp"
 #include "support/mode_arguments.hpp"
+#include "support/static_geometries.hpp"
 #include "support/user_operators.hpp"
 
 using namespace test;
@@ -106,6 +107,14 @@ TEST_CASE("plans on double compute in double what the oracle does") {
             ++ran;
         }
     CHECK(ran > 10 * static_cast<int>(forms<fk::host::Device, double>().size()));
+}
+
+TEST_CASE("signals, images and volumes of double are convolved by their definition") {
+    fk::host::Device two(2);
+    auto const device = [&](std::uint64_t) -> fk::host::Device& { return two; };
+    check_geometry<double, fk::filter(4).pad(6).dilation(3).groups(3)>({2, 6, 1, 23}, 9, device);
+    check_geometry<double, fk::filter(5, 2).pad(1, 0, 2, 1).stride(1, 2).dilation(2, 3)>({2, 3, 14, 17}, 5, device);
+    check_geometry<double, fk::filter(2, 3, 1).pad(2, 0, 0, 0, 2, 1).stride(1, 2, 3)>({2, 3, 8, 9, 5}, 5, device);
 }
 
 TEST_CASE("operators of users run in double where their x may be one, with parameters of float or double") {

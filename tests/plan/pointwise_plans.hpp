@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <tuple>
+
+#include "plan/grammar.hpp"
+
+/// Every plan of the grammar without a Conv, once with either batch norm where it has one; the activations take turns.
+namespace test::grammar {
+
+using Modes = std::tuple<fk::Passthru, fk::Logistic, fk::Tanh, fk::Relu, fk::SoftRelu, fk::Abs, fk::Power,
+                         fk::ClippedRelu, fk::LeakyRelu, fk::Elu, fk::Clamp, fk::Gelu, fk::GeluTanh, fk::Silu, fk::Mish,
+                         fk::HardSwish, fk::HardSigmoid, fk::Softsign>;
+inline constexpr int modes = std::tuple_size_v<Modes>;
+inline constexpr char const* mode_names[modes] = {
+    "passthru", "logistic", "tanh", "relu",     "softrelu", "abs",  "power",     "clippedrelu", "leakyrelu",
+    "elu",      "clamp",    "gelu", "gelutanh", "silu",     "mish", "hardswish", "hardsigmoid", "softsign"};
+
+/// The case of a plan, in double: its letters, M for the batch norm per activation, and its mode.
+struct Pointwise {
+    std::string letters, mode;
+    Case about() const {
+        Case about = Case::parse("n2c3h2w3k3r1s1pt0l0b0r0u1v1d1e1g1 nchw>nhwc kcrs double C");
+        about.form = letters, about.mode = mode;
+        about.real = true;
+        about.seed = letters.size();
+        for (char letter : letters + mode) about.seed = about.seed * 31 + static_cast<std::uint64_t>(letter);
+        return about;
+    }
+};
+
+namespace detail {
+
+template <char Letter, class Norm, class Mode>
+struct PointwiseOf : OperatorOf<Letter> {};
+template <class Norm, class Mode>
+struct PointwiseOf<'N', Norm, Mode> : std::type_identity<Norm> {};
+template <class Norm, class Mode>
+struct PointwiseOf<'A', Norm, Mode> : std::type_identity<fk::Activation<Mode>> {};
+
+template <int Number, class Norm, class F>
+void visit(F const& f, char norm) {
+    constexpr int turn = (Number + Number / 6 + Number / 36 + Number / 216) % modes;
+    using Mode = std::tuple_element_t<turn, Modes>;
+    Pointwise about{std::string(word_of<Number>.view()), ""};
+    if (about.letters.find('A') != about.letters.npos) about.mode = mode_names[turn];
+    for (char& letter : about.letters)
+        if (letter == 'N') letter = norm;
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+        f.template operator()<typename PointwiseOf<word_of<Number>.text[I], Norm, Mode>::type...>(about);
+    }(std::make_index_sequence<word_of<Number>.length>{});
+}
+
+}  // namespace detail
+
+/// Calls f.operator()<Ops...>(Pointwise) for every plan, dealt out over `Shards` translation units.
+template <int Shard, int Shards, class F>
+void for_each_pointwise_plan(F const& f) {
+    auto const visit = [&]<int Number>() {
+        constexpr std::string_view word = word_of<Number>.view();
+        if constexpr (allowed(word) && word[0] != 'C') {
+            detail::visit<Number, fk::BatchNormInference<fk::Spatial>>(f, 'N');
+            if constexpr (word.find('N') != word.npos)
+                detail::visit<Number, fk::BatchNormInference<fk::PerActivation>>(f, 'M');
+        }
+    };
+    [&]<int... I>(std::integer_sequence<int, I...>) {
+        (visit.template operator()<I * Shards + Shard>(), ...);
+    }(std::make_integer_sequence<int, (sequences - Shard + Shards - 1) / Shards>{});
+}
+
+}  // namespace test::grammar

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "plan/pointwise_plans.hpp"
+#include "plan/slope.hpp"
+
+namespace test {
+
+template <class Op>
+double slope_of(double x, fk::DoubleCoord const& at, typename Op::Args const& args) {
+    static_assert(fk::Differentiable<Op, double, fk::DoubleCoord>);
+    if constexpr (fk::Placewise<Op, double, fk::DoubleCoord>) return Op::slope(x, Op::prepare(at, args));
+    else if constexpr (fk::Channelwise<Op, double>) return Op::slope(x, Op::template prepare<double>(at.k, args));
+    else if constexpr (fk::Uniform<Op, double>) return Op::slope(x, args);
+    else return Op::slope(x, at, args);
+}
+
+/// The derivative of a chain of operators at one place: the product of their slopes, each at what those before make
+/// of x (the chain rule).
+template <class... Ops, class Args>
+double slope_of_chain(double x, fk::DoubleCoord const& at, Args const& args) {
+    double product = 1;
+    [&]<int... I>(std::integer_sequence<int, I...>) {
+        ((product *= slope_of<Ops>(x, at, fk::get<I>(args)),
+          x = fk::Epilogue<Ops>::apply(x, at, fk::Epilogue<Ops>::template prepare<double>(at.k, {{fk::get<I>(args)}}),
+                                       {{fk::get<I>(args)}})),
+         ...);
+    }(std::make_integer_sequence<int, sizeof...(Ops)>{});
+    return product;
+}
+
+template <class... Ops>
+Chain chain_of(Problem const& problem, Arguments<double, fk::host::Device, 2>& arguments, fk::host::Device& device) {
+    auto const bound = test::detail::bind<fk::Plan<Ops...>, Ops...>(arguments);
+    oracle::Shape const s = problem.about.x;
+    auto const run = [bound, &device, x = problem.x, s](std::size_t element, double value) mutable {
+        fk::Layout<4> const layout = layout_of<4>("nchw", s);
+        std::vector<double> y(x.size());
+        double const kept = std::exchange(x[element], value);
+        bound(device, fk::TensorView<double const>(x.data(), layout), fk::TensorView<double>(y.data(), layout));
+        x[element] = kept;
+        return y[element];
+    };
+    auto const slope = [bound, s](std::size_t element, double value) {
+        auto const i = static_cast<std::int64_t>(element);
+        fk::DoubleCoord const at{{i / (s.c * s.h * s.w), i / (s.h * s.w) % s.c, i / s.w % s.h, i % s.w}};
+        return slope_of_chain<Ops...>(value, at, bound.epilogue);
+    };
+    return {run, slope};
+}
+
+}  // namespace test
+
+template <int Shard, int Shards>
+void test::for_each_chain(fk::host::Device& device, std::function<void(Problem const&, Chain const&)> const& check) {
+    grammar::for_each_pointwise_plan<Shard, Shards>([&]<class... Ops>(grammar::Pointwise const& plan) {
+        Problem const problem(plan.about());
+        Arguments<double, fk::host::Device, 2> arguments(problem, device);
+        check(problem, chain_of<Ops...>(problem, arguments, device));
+    });
+}
