@@ -8,7 +8,7 @@ namespace hip = fusekit::hip;
 
 namespace {
 
-using Large = hip::Gemm<128, 64, 16, 4>;
+using Large = hip::Gemm<128, 64, 16, 3>;
 using Small = hip::Gemm<64, 64, 16, 6>;
 
 /// TileM of the schedule that is chosen for m x n in one group.
@@ -26,7 +26,8 @@ TEST_CASE("HIP: large products take large tiles, and small ones enough of them f
     CHECK(chosen(64 * 3025, 256) == 128);  // thousands of tiles of either kind
     CHECK(chosen(64 * 3025, 64) == 128);
     CHECK(chosen(64 * 49, 2048) == 64);  // 800 large tiles are 6.06 a processor, which counts as 7
-    CHECK(chosen(49, 64) == 64);         // one tile: the smaller wastes less
+    CHECK(chosen(64 * 49, 512) ==
+          128);  // two large tiles or three small: two waves a scheduler, of which large load less
 }
 
 TEST_CASE("HIP: the time of a product is that of the processor with the most tiles") {

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "fusekit/backend/hip/arch/access.hpp"
+#include "fusekit/backend/hip/arch/async_copy.hpp"
 #include "fusekit/tensor/fold.hpp"
 
 namespace fusekit::hip {
@@ -28,7 +29,7 @@ struct Row {
 
 /// An index of GemmK as a step from where a row begins, in elements, and the bits that the row must have; where it
 /// has not, the operand is zero.
-struct Tap {
+struct alignas(8) Tap {
     std::int32_t offset;
     std::uint32_t needs;
 
@@ -40,8 +41,13 @@ struct Tap {
 
 template <int Count, Element T>
 __device__ Packet<T, Count> load(Row<T> const& row, Tap const& tap) {
-    if ((tap.needs & ~row.has) != 0) return {};
-    return *reinterpret_cast<Packet<T, Count> const*>(row.first + tap.offset);
+    return load_if((tap.needs & ~row.has) == 0, reinterpret_cast<Packet<T, Count> const*>(row.first + tap.offset));
+}
+
+/// The same, straight to shared memory.
+template <int Count>
+__device__ void copy(Row<float> const& row, Tap const& tap, float* to) {
+    copy_async<4 * Count>(to, row.first + tap.offset, (tap.needs & ~row.has) == 0);
 }
 
 /// A convolution of two or three modes of space as a kernel sees it: tensors are folded, the filter is not. GemmM = N P
@@ -129,26 +135,13 @@ struct ConvProblem {
         return {{static_cast<std::int32_t>(in_x), needs}, {static_cast<std::int32_t>(in_w), 0}};
     }
 
-    /// An index of GemmK, over which channels run fastest, or taps.
+    /// An index of GemmK, over which channels run fastest, or taps. Past the end, c or r is too large.
     __device__ Digits digits(unsigned index, bool channels_fastest) const {
         auto const channels = static_cast<unsigned>(group_c()), columns = static_cast<unsigned>(window_columns());
         unsigned const taps = static_cast<unsigned>(window_rows()) * columns;
         unsigned const c = channels_fastest ? index % channels : index / taps;
         unsigned const tap = channels_fastest ? index / channels : index % taps;
         return {static_cast<int>(c), static_cast<int>(tap / columns), static_cast<int>(tap % columns)};
-    }
-
-    /// The index `step` further, digit by digit: a division would hold up every step of a mainloop.
-    __device__ Digits advanced(Digits at, Digits const& step, bool channels_fastest) const {
-        at.c += step.c, at.r += step.r, at.s += step.s;
-        if (channels_fastest) {
-            if (at.c >= group_c()) at.c -= group_c(), ++at.s;
-            if (at.s >= window_columns()) at.s -= window_columns(), ++at.r;
-        } else {
-            if (at.s >= window_columns()) at.s -= window_columns(), ++at.r;
-            if (at.r >= window_rows()) at.r -= window_rows(), ++at.c;
-        }
-        return at;
     }
 
 private:

@@ -15,16 +15,19 @@ namespace fusekit::hip {
 /// Convolution as a matrix product whose left operand, the windows, is never written down: a block computes TileM
 /// pixels of TileN channels, step by step along GemmK. `fast` says what neighbours in memory, in x and in y.
 ///
-/// While a step is multiplied out of one buffer of shared memory, the loads of the next are in flight to registers;
-/// they are stored to the other buffer, and one barrier ends the step. The sums then go through shared memory once
-/// more, so that whatever the layout, neighbouring threads write neighbouring elements, and the epilogue is applied
-/// on the way out.
+/// While a step is multiplied out of one buffer of shared memory, the loads of the next are in flight, to registers or
+/// straight to the other buffer; one barrier ends the step. What an index of GemmK means is worked out for several
+/// steps at once, by all threads alike: a warp that does more than the others holds them up at every barrier. The sums
+/// then go through shared memory once more, so that whatever the layout, neighbouring threads write neighbouring
+/// elements, and the epilogue is applied on the way out.
 template <class Plan, class Schedule, Element T, Axis fast>
 class ImplicitGemm {
     static constexpr int tile_m = Schedule::tile_m, tile_n = Schedule::tile_n, tile_k = Schedule::tile_k;
     static constexpr int pad = 4;  // floats a row, so that the columns of a store fall into different banks
     static constexpr int unrolled = gemm_unroll(Schedule::threads, Schedule::blocks);
     static constexpr bool padded = Plan::Head::may_be_padded, along_channels = fast == Axis::channel;
+    static constexpr int lines = (along_channels ? tile_m : tile_n) / 4, columns = along_channels ? tile_n : tile_m;
+    static constexpr int table_steps = smaller(Schedule::threads, 128) / tile_k, table = table_steps * tile_k;
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::template State<float>;
 
@@ -42,10 +45,9 @@ public:
         };
         union {
             Buffer buffers[2];
-            alignas(16) float out[(along_channels ? tile_m : tile_n) / 4][(along_channels ? tile_n : tile_m) + pad];
+            Packet<float, 4> out[lines][(columns + pad) / 4];
         };
-        Tap x_taps[2][tile_k], w_taps[2][tile_k];
-        Digits at[tile_k], step;
+        alignas(16) Tap x_taps[table], w_taps[table];
         Pixel pixels[tile_m];
         std::int64_t offsets[tile_m];  ///< of the pixels, in y
         Slot<State> states[Epilogue::channelwise ? tile_n : 1];
@@ -54,13 +56,13 @@ public:
     __device__ static void run(Params const& params, Shared& shared, unsigned thread, unsigned block) {
         auto const conv = params.problem();
         bool const channels_fastest = params.channels_fastest;
-        auto const columns = static_cast<unsigned>(divide_up(conv.group_k(), tile_n));
+        auto const tiles_n = static_cast<unsigned>(divide_up(conv.group_k(), tile_n));
         auto const groups = static_cast<unsigned>(conv.groups());
-        int const group = static_cast<int>(block / columns % groups);
-        int const first_m = static_cast<int>(block / columns / groups * tile_m);
-        int const first_n = static_cast<int>(block % columns * tile_n);
+        int const group = static_cast<int>(block / tiles_n % groups);
+        int const first_m = static_cast<int>(block / tiles_n / groups * tile_m);
+        int const first_n = static_cast<int>(block % tiles_n * tile_n);
         int const first_k = group * conv.group_k() + first_n;
-        int const count_n = smaller(conv.group_k() - first_n, tile_n);
+        auto const count_n = static_cast<unsigned>(smaller(conv.group_k() - first_n, tile_n));
 
         for (unsigned i = thread; i < tile_m; i += threads) {
             Pixel const at = conv.pixel(first_m + static_cast<int>(i));
@@ -68,10 +70,8 @@ public:
             shared.offsets[i] = conv.output_offset(at);
         }
         if constexpr (Epilogue::channelwise)
-            for (int i = static_cast<int>(thread); i < count_n; i += threads)
+            for (unsigned i = thread; i < count_n; i += threads)
                 shared.states[i].value() = Epilogue::prepare(std::int64_t{first_k} + i, params.bound.epilogue);
-        if (thread < tile_k) shared.at[thread] = conv.digits(thread, channels_fastest);
-        if (thread == 0) shared.step = conv.digits(tile_k, channels_fastest);
         __syncthreads();
 
         Inputs inputs(thread, params.inputs_packed,
@@ -83,18 +83,21 @@ public:
         unsigned const lane_m = thread / 2 % 8 + thread / 32 % (tile_m / 64) * 8;
         unsigned const lane_n = thread % 2 + thread / 16 % 2 * 2 + thread / 32 / (tile_m / 64) * 4;
         float sums[8][8] = {};  // (pixels, channels): 4 lane + i and half a tile further, both ways
-        for (int step = -2; step < steps; ++step) {
-            int const next = step + 1;
-            bool const loads = next >= 0 && next < steps;
-            if (loads) {
-                inputs.load(shared.x_taps[next & 1]);
-                weights.load(shared.w_taps[next & 1]);
+        for (int step = -1; step < steps; ++step) {
+            int const next = step + 1, in_table = next % table_steps * tile_k;
+            bool const loads = next < steps;
+            if (loads && in_table == 0) {
+                if (thread < table) {
+                    unsigned const k = static_cast<unsigned>(next * tile_k) + thread;
+                    auto const taps = conv.template taps<padded>(conv.digits(k, channels_fastest));
+                    shared.x_taps[thread] = taps.x;
+                    shared.w_taps[thread] = taps.w;
+                }
+                __syncthreads();
             }
-            if (thread < tile_k) {
-                auto const taps = conv.template taps<padded>(shared.at[thread]);
-                shared.x_taps[step & 1][thread] = taps.x;
-                shared.w_taps[step & 1][thread] = taps.w;
-                shared.at[thread] = conv.advanced(shared.at[thread], shared.step, channels_fastest);
+            if (loads) {
+                inputs.load(&shared.x_taps[in_table], shared.buffers[next & 1].x);
+                weights.load(&shared.w_taps[in_table], shared.buffers[next & 1].w);
             }
             if (step >= 0) multiply(shared.buffers[step & 1], lane_m, lane_n, sums);
             if (loads) {
@@ -104,13 +107,30 @@ public:
             __syncthreads();
         }
         Params const& late = seen_anew(params);
-        auto const write_pixel = [&](float sum, unsigned m, int n, auto const& state) {
-            Pixel const at = shared.pixels[m];
-            OutputCoord const place{at.n, first_k + n, at.p, at.q};
-            T* const to = late.y.data + shared.offsets[m] + place.k * late.y.layout.stride[1];
-            if (at.n >= 0) *to = T(Epilogue::apply(sum, place, state, late.bound.epilogue));
+        std::int64_t const channel = late.y.layout.stride[1];
+        auto const put = [&](T* to, float sum, Pixel const& at, unsigned n, State const& state) {
+            OutputCoord const place{at.n, std::int64_t{first_k} + n, at.p, at.q};
+            *to = T(Epilogue::apply(sum, place, state, late.bound.epilogue));
         };
-        write(shared, thread, lane_m, lane_n, count_n, sums, write_pixel);
+        unsigned const column = thread % columns;
+        T* const first = late.y.data + first_k * channel;
+        if constexpr (along_channels) {
+            bool const exists = column < count_n;
+            State const state = shared.states[Epilogue::channelwise && exists ? column : 0].value();
+            T* const of_channel = first + column * channel;
+            write(shared, thread, lane_m, lane_n, sums, [&](float sum, unsigned m) {
+                Pixel const at = shared.pixels[m];
+                if (at.n >= 0 && exists) put(of_channel + shared.offsets[m], sum, at, column, state);
+            });
+        } else {
+            Pixel const at = shared.pixels[column];
+            T* const of_pixel = first + shared.offsets[column];
+            write(shared, thread, lane_m, lane_n, sums, [&](float sum, unsigned n) {
+                if (at.n >= 0 && n < count_n)
+                    put(of_pixel + static_cast<int>(n) * static_cast<int>(channel), sum, at, n,
+                        shared.states[Epilogue::channelwise ? n : 0].value());
+            });
+        }
     }
 
 private:
@@ -138,13 +158,13 @@ private:
     }
 
     /// Four rounds: in each, every thread hands over two rows of its sums, and the block writes a quarter of the tile's
-    /// pixels of all channels, or of its channels of all pixels. A thread writes one column of what was handed over.
-    template <class WritePixel>
-    __device__ static void write(Shared& shared, unsigned thread, unsigned lane_m, unsigned lane_n, int count_n,
-                                 float const (&sums)[8][8], WritePixel const& write_pixel) {
-        constexpr int lines = (along_channels ? tile_m : tile_n) / 4, columns = along_channels ? tile_n : tile_m;
+    /// pixels of all channels, or of its channels of all pixels. A thread writes one column of what was handed over:
+    /// `write_row(sum, row)` does, with what belongs to its column at hand.
+    template <class WriteRow>
+    __device__ static void write(Shared& shared, unsigned thread, unsigned lane_m, unsigned lane_n,
+                                 float const (&sums)[8][8], WriteRow const& write_row) {
         unsigned const lane_line = along_channels ? lane_m : lane_n, lane_column = along_channels ? lane_n : lane_m;
-        unsigned const column = thread % columns;
+        unsigned const column = thread % columns, first_line = threads == columns ? 0 : thread / columns;
 #pragma unroll
         for (int round = 0; round < 4; ++round) {
 #pragma unroll
@@ -154,17 +174,14 @@ private:
 #pragma unroll
                 for (int i = 0; i < 4; ++i)
                     four.values[i] = along_channels ? sums[row][part % 2 * 4 + i] : sums[part % 2 * 4 + i][row];
-                auto* const line = shared.out[2 * lane_line + part / 2];
-                *reinterpret_cast<Packet<float, 4>*>(line + 4 * lane_column + part % 2 * columns / 2) = four;
+                shared.out[2 * lane_line + part / 2][lane_column + part % 2 * columns / 8] = four;
             }
             __syncthreads();
-#pragma unroll 1
-            for (unsigned line = thread / columns; line < lines; line += threads / columns) {
-                unsigned const row = line / 2 * 4 + 2 * (round % 2) + line % 2 + round / 2 * (2 * lines);
-                int const n = static_cast<int>(along_channels ? column : row);
-                if (n < count_n)
-                    write_pixel(shared.out[line][column], along_channels ? row : column, n,
-                                shared.states[Epilogue::channelwise ? n : 0].value());
+#pragma unroll 4
+            for (int i = 0; i < lines * columns / threads; ++i) {
+                unsigned const line = first_line + i * (threads / columns);
+                float const* const from = shared.out[line]->values;
+                write_row(from[column], line / 2 * 4 + 2 * (round % 2) + line % 2 + round / 2 * (2 * lines));
             }
             __syncthreads();
         }

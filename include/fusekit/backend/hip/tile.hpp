@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <type_traits>
+
 #include "fusekit/backend/hip/conv_problem.hpp"
 #include "fusekit/backend/hip/integer.hpp"
 
@@ -23,7 +25,8 @@ public:
         for (int i = 0; i < passes; ++i) rows[i] = row(first + i * step);
     }
 
-    __device__ void load(Tap const (&taps)[TileK]) {
+    template <int Stride>
+    __device__ void load(Tap const* taps, float (&)[TileK][Stride]) {
 #pragma unroll
         for (int i = 0; i < passes; ++i) {
             if (packed) {
@@ -54,6 +57,7 @@ private:
 
 /// The same where elements neighbour along the rows: inputs with channels before space. Neighbouring threads take
 /// neighbouring pixels: one at a time, or, where windows are single pixels and Params say that they lie so, a pack.
+/// Packs of floats are copied to shared memory without a stop in registers, where the processor can.
 template <Element T, int Size, int TileK, int threads, bool may_be_packed>
 class TileAlongRows {
     static constexpr int share = Size * TileK / threads;
@@ -70,37 +74,49 @@ public:
           index(this->packed ? thread % (Size / count) * count : thread % Size),
           row(row_at(index)) {}
 
-    __device__ void load(Tap const (&taps)[TileK]) {
-        if (packed) {
+    template <int Stride>
+    __device__ void load(Tap const* taps, float (&tile)[TileK][Stride]) {
+        if (!packed) {
+            load_to_registers<1>(taps);
+        } else if constexpr (copies) {
 #pragma unroll
-            for (int i = 0; i < share / count; ++i) values[i] = hip::load<count>(row, taps[k + i]);
+            for (int i = 0; i < share / count; ++i) hip::copy<count>(row, taps[k + i], &tile[k + i][index]);
         } else {
-#pragma unroll
-            for (int i = 0; i < share; ++i)
-                values[i / count].values[i % count] = hip::load<1>(row, taps[k + i]).values[0];
+            load_to_registers<count>(taps);
         }
     }
     template <int Stride>
     __device__ void store(float (&tile)[TileK][Stride]) const {
-        if (packed) {
+        if (!packed) {
 #pragma unroll
-            for (int i = 0; i < share / count; ++i)
-#pragma unroll
-                for (int j = 0; j < count; j += 4)
-                    *reinterpret_cast<Packet<float, 4>*>(&tile[k + i][index + j]) = four(&values[i].values[j]);
+            for (int i = 0; i < share; ++i) tile[k + i][index] = values[i];
+        } else if constexpr (copies) {
+            wait_for_copies();
         } else {
 #pragma unroll
-            for (int i = 0; i < share; ++i) tile[k + i][index] = values[i / count].values[i % count];
+            for (int i = 0; i < share; i += 4)
+                *reinterpret_cast<Packet<float, 4>*>(&tile[k + i / count][index + i % count]) = {
+                    {values[i], values[i + 1], values[i + 2], values[i + 3]}};
         }
     }
 
 private:
+    static constexpr bool copies = has_async_copies && std::is_same_v<T, float>;
+
     bool packed;
     unsigned k, index;
     Row<T> row;
-    Packet<T, count> values[share / count];
+    T values[share];
 
-    __device__ static Packet<float, 4> four(T const* from) { return {{from[0], from[1], from[2], from[3]}}; }
+    template <int Count>
+    __device__ void load_to_registers(Tap const* taps) {
+#pragma unroll
+        for (int i = 0; i < share / Count; ++i) {
+            auto const pack = hip::load<Count>(row, taps[k + i]);
+#pragma unroll
+            for (int j = 0; j < Count; ++j) values[i * Count + j] = pack.values[j];
+        }
+    }
 };
 
 }  // namespace fusekit::hip

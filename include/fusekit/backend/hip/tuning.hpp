@@ -16,18 +16,20 @@ struct Table {};
 /// The tiles that convolutions are cut into; a plan is compiled once for each of them. Long steps along GemmK pay where
 /// shared memory holds the buffers of many blocks; AMD's does not.
 using GemmTable =
-    std::conditional_t<(processor_shared_memory > 128 * 1024), Table<Gemm<128, 64, 16, 4>, Gemm<64, 64, 16, 6>>,
+    std::conditional_t<(processor_shared_memory > 128 * 1024), Table<Gemm<128, 64, 16, 3>, Gemm<64, 64, 16, 6>>,
                        Table<Gemm<128, 128, 8, 2>, Gemm<64, 64, 8, 6>>>;
 
-/// The time that a product of m x n takes on the processor with the most tiles, in units of no matter. With few waves
-/// to change between, a processor waits: r(w) = w / (w + 4) fits what an H200 did with 6, 8 and 12 of them.
+/// The time that a product of m x n takes on the processor with the most tiles, in units of no matter. Its threads, all
+/// with the same work, are dealt in waves of 32 to four schedulers, of which the one with the most waves ends last.
+/// With few to change between, a scheduler waits: w / (w + 1) fits what an H200 did with 2 and 3 of them.
 template <class Schedule>
 double gemm_time(std::int64_t m, std::int64_t n, std::int64_t groups, int processors) {
     std::int64_t const tiles = divide_up(m, Schedule::tile_m) * divide_up(n, Schedule::tile_n) * groups;
     std::int64_t const most = divide_up(tiles, processors), at_once = most < Schedule::blocks ? most : Schedule::blocks;
-    double const waves = static_cast<double>(at_once) * Schedule::threads / 32;
+    double const in_all = static_cast<double>(divide_up(most * Schedule::threads, 4 * 32));
+    double const waves = static_cast<double>(divide_up(at_once * Schedule::threads, 4 * 32));
     double const load_cost = 1 + 16.0 / Schedule::tile_m + 16.0 / Schedule::tile_n;
-    return static_cast<double>(most) * Schedule::tile_m * Schedule::tile_n * load_cost * (waves + 4) / waves;
+    return in_all * load_cost * (waves + 1) / waves;
 }
 
 /// Calls f(Schedule{}) with the schedule of the table that takes least time.

@@ -28,7 +28,38 @@ __device__ void store_once(T* to, T const& value) {
     if constexpr (sizeof(T) == 16) __stcs(reinterpret_cast<uint4*>(to), reinterpret_cast<uint4 const&>(value));
     else *to = value;
 }
+
+/// Reads of memory that no kernel writes meanwhile, and zeros where it is not to be read: a predicate, not a branch.
+template <class T>
+__device__ T load_if(bool is_read, T const* from) {
+    alignas(T) unsigned words[(sizeof(T) + 3) / 4];
+    int const condition = is_read;
+    if constexpr (sizeof(T) == 16)
+        asm volatile(
+            "{.reg .pred p; setp.ne.s32 p, %5, 0; mov.b32 %0, 0; mov.b32 %1, 0; mov.b32 %2, 0; mov.b32 %3, 0;\n"
+            "@p ld.global.v4.u32 {%0, %1, %2, %3}, [%4];}"
+            : "=&r"(words[0]), "=&r"(words[1]), "=&r"(words[2]), "=&r"(words[3])
+            : "l"(from), "r"(condition));
+    else if constexpr (sizeof(T) == 8)
+        asm volatile(
+            "{.reg .pred p; setp.ne.s32 p, %3, 0; mov.b32 %0, 0; mov.b32 %1, 0; @p ld.global.v2.u32 {%0, %1}, [%2];}"
+            : "=&r"(words[0]), "=&r"(words[1])
+            : "l"(from), "r"(condition));
+    else if constexpr (sizeof(T) == 4)
+        asm volatile("{.reg .pred p; setp.ne.s32 p, %2, 0; mov.b32 %0, 0; @p ld.global.u32 %0, [%1];}"
+                     : "=&r"(words[0])
+                     : "l"(from), "r"(condition));
+    else
+        asm volatile("{.reg .pred p; setp.ne.s32 p, %2, 0; mov.b32 %0, 0; @p ld.global.u16 %0, [%1];}"
+                     : "=&r"(words[0])
+                     : "l"(from), "r"(condition));
+    return reinterpret_cast<T const&>(words);
+}
 #else
+template <class T>
+FUSEKIT_HD T load_if(bool is_read, T const* from) {
+    return is_read ? *from : T{};
+}
 template <class T>
 FUSEKIT_HD T load_once(T const* from) {
     return *from;

@@ -18,7 +18,7 @@ inline constexpr int stream_unroll = 2;
 #else
 inline constexpr int processor_shared_memory = 228 * 1024;
 constexpr int residency(int blocks) { return blocks; }
-constexpr int gemm_unroll(int threads, int blocks) { return threads * blocks > 400 ? 2 : 4; }
+constexpr int gemm_unroll(int threads, int blocks) { return threads * blocks > 400 ? 2 : 8; }
 constexpr int stream_bytes(int) { return 16; }
 inline constexpr int stream_unroll = 4;
 #endif

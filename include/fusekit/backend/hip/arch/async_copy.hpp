@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/platform.hpp"
+
+namespace fusekit::hip {
+
+/// Copies of 4 or 16 bytes from memory to shared memory that pass through no register and that no thread waits for
+/// until wait_for_copies(); zeros where `from` is not to be read. AMD's processors have none: there loads wait in
+/// registers, and are stored after the arithmetic that hides them.
+#if defined(__HIP_PLATFORM_AMD__) || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800)
+inline constexpr bool has_async_copies = false;
+#else
+inline constexpr bool has_async_copies = true;
+#endif
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+template <int Bytes>
+__device__ void copy_async(float* to, float const* from, bool is_read) {
+    auto const shared = static_cast<unsigned>(__cvta_generic_to_shared(to));
+    int const count = is_read ? Bytes : 0;
+    if constexpr (Bytes == 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(from), "r"(count));
+    else asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(shared), "l"(from), "n"(Bytes), "r"(count));
+}
+__device__ inline void wait_for_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+#else
+template <int Bytes>
+__device__ void copy_async(float* to, float const* from, bool is_read) {
+    for (int i = 0; i < Bytes / 4; ++i) to[i] = is_read ? from[i] : 0.0f;
+}
+__device__ inline void wait_for_copies() {}
+#endif
+
+}  // namespace fusekit::hip
