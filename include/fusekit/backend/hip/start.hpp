@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fusekit/backend/hip/arch/overlap.hpp"
 #include "fusekit/backend/hip/device.hpp"
 #include "fusekit/backend/hip/kernel.hpp"
 #include "fusekit/plan/name.hpp"
@@ -30,7 +31,9 @@ void start(Device const& device, typename Mainloop::Params const& params, std::i
     void* arguments[] = {const_cast<typename Mainloop::Params*>(&params)};
     auto const launch = [&](auto* kernel) {
         dim3 const grid(static_cast<unsigned>(blocks)), block(Mainloop::threads);
-        if constexpr (requires { hipLaunchKernel(kernel, grid, block, arguments, 0, device.stream()); })
+        if constexpr (kernels_overlap && requires { Mainloop::waits_for_previous_kernel; })
+            return launch_overlapping(reinterpret_cast<void const*>(kernel), grid, block, arguments, device.stream());
+        else if constexpr (requires { hipLaunchKernel(kernel, grid, block, arguments, 0, device.stream()); })
             return hipLaunchKernel(kernel, grid, block, arguments, 0, device.stream());
         else return hipLaunchKernel(reinterpret_cast<void const*>(kernel), grid, block, arguments, 0, device.stream());
     };

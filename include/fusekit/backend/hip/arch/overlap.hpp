@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/platform.hpp"
+
+namespace fusekit::hip {
+
+/// Whether a kernel comes to the processors while the one before it on its stream still ends, and waits there for its
+/// results before it touches memory: on NVIDIA's, in programs for compute capability 9.0 and up and for nothing below,
+/// whose kernels cannot wait. Source: CUDA C++ Programming Guide, "Programmatic Dependent Launch"; in graphs from 12.3.
+#if defined(__CUDACC__) && defined(__CUDA_ARCH_LIST__) && !defined(HIP_INCLUDE_HIP_HIP_RUNTIME_H) && \
+    CUDART_VERSION >= 12030
+inline constexpr bool kernels_overlap = [] {
+    for (int const architecture : {__CUDA_ARCH_LIST__})
+        if (architecture < 900) return false;
+    return true;
+}();
+
+inline hipError_t launch_overlapping(void const* kernel, dim3 grid, dim3 block, void** arguments, hipStream_t stream) {
+    cudaLaunchAttribute early = {};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = grid;
+    config.blockDim = block;
+    config.stream = stream;
+    config.attrs = &early;
+    config.numAttrs = 1;
+    return cudaLaunchKernelExC(&config, kernel, arguments);
+}
+#else
+inline constexpr bool kernels_overlap = false;
+#endif
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+__device__ inline void wait_for_previous_kernel() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+#else
+__device__ inline void wait_for_previous_kernel() {}
+#endif
+
+}  // namespace fusekit::hip
