@@ -25,19 +25,25 @@ template <class Schedule, int lanes, class Plan, Element T>
 void start_stream(Device const& device, StreamParams<Plan, T> params, std::int64_t period) {
     using Mainloop = Streaming<Plan, Schedule, T, lanes>;
     Shape<4> const shape = params.y.layout.shape;
-    std::int64_t const packs = period / lanes, plane = shape[2] * shape[3], block_places = Mainloop::threads * lanes;
+    std::int64_t const packs = period / lanes, plane = shape[2] * shape[3];
     check_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", shape, shape[1] * plane);
-    params.packs = Divisor(static_cast<unsigned>(packs));
+    bool const tiled = Mainloop::shares_channels && params.channels_last;
+    std::int64_t const tiles = tiled ? divide_up(packs, Mainloop::tile_packs) : 1, tile_packs = divide_up(packs, tiles);
+    params.tiles = Divisor(static_cast<unsigned>(tiles));
+    params.packs = Divisor(static_cast<unsigned>(tile_packs));
+    params.all_packs = static_cast<unsigned>(packs);
     params.channels = Divisor(static_cast<unsigned>(shape[1]));
     params.plane = Divisor(static_cast<unsigned>(plane));
     params.columns = Divisor(static_cast<unsigned>(shape[3]));
-    params.block_channels = static_cast<unsigned>(block_places < shape[1] ? block_places : shape[1]);
 
     std::int64_t const busy = device.processors() * busy_threads / packs;
-    std::int64_t const fewest = divide_up(params.walks, Schedule::walks), most = (std::int64_t{1} << 31) / packs;
+    std::int64_t const fewest = divide_up(params.walks, tiled ? Schedule::tile_walks : Schedule::walks);
+    std::int64_t const most = (std::int64_t{1} << 31) / packs;
     params.slices = fewest > busy ? fewest : params.walks < busy ? params.walks : busy > 0 ? busy : 1;
     if (params.slices > most) params.slices = most > 0 ? most : 1;
-    start<Plan, Mainloop>(device, params, divide_up(packs * params.slices, Mainloop::threads));
+    params.x_stride = params.slices * params.x_step;
+    params.y_stride = params.slices * params.y_step;
+    start<Plan, Mainloop>(device, params, tiles * divide_up(tile_packs * params.slices, Mainloop::threads));
 }
 
 }  // namespace detail
@@ -49,7 +55,8 @@ void run_stream_with(Device const& device, Bound<Plan> const& bound, TensorView<
     using Epilogue = typename Plan::Epilogue;
     constexpr int lanes = Schedule::bytes / static_cast<int>(sizeof(T));
     std::int64_t const size = y.layout.size(), image = size / y.layout.shape[0];
-    StreamParams<Plan, T> params{bound, x, y, channels_last(y.layout)};
+    std::int64_t const plane = y.layout.shape[2] * y.layout.shape[3];
+    StreamParams<Plan, T> params{bound, x, y, channels_last(y.layout) || plane == 1};
     params.walks = y.layout.shape[0];
     params.x_step = x.layout.stride[0];
     params.y_step = y.layout.stride[0];
@@ -61,7 +68,9 @@ void run_stream_with(Device const& device, Bound<Plan> const& bound, TensorView<
         params.walks = size / period;
         params.x_step = params.y_step = period;
     }
-    if (dense && period % lanes == 0 && aligned(x.data, Schedule::bytes) && aligned(y.data, Schedule::bytes))
+    bool const two_channels = params.channels_last || Epilogue::placewise || plane >= lanes;  // at most, in a pack
+    if (dense && two_channels && period % lanes == 0 && aligned(x.data, Schedule::bytes) &&
+        aligned(y.data, Schedule::bytes))
         detail::start_stream<Schedule, lanes>(device, params, period);
     else detail::start_stream<Schedule, 1>(device, params, period);
 }

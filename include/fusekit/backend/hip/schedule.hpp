@@ -22,10 +22,13 @@ struct Direct {
 };
 
 /// How a plan without a Conv is cut: a thread has Bytes of neighbouring places, whose parameters it prepares once, and
-/// takes Walks steps over the batch, Unroll loads ahead of the arithmetic. Blocks as in Gemm.
-template <int Threads = 256, int Bytes = 16, int Walks = 8, int Unroll = 4, int Blocks = 1280 / Threads>
+/// takes Walks steps over the batch, Unroll loads ahead of the arithmetic. Blocks as in Gemm. Where the block prepares
+/// the parameters of its channels, which are last, it takes TileWalks steps over pixels.
+template <int Threads = 256, int Bytes = 16, int Walks = 8, int Unroll = 4, int Blocks = 1280 / Threads,
+          int TileWalks = Walks>
 struct Stream {
-    static constexpr int threads = Threads, bytes = Bytes, walks = Walks, unroll = Unroll, blocks = Blocks;
+    static constexpr int threads = Threads, bytes = Bytes, walks = Walks, unroll = Unroll, blocks = Blocks,
+                         tile_walks = TileWalks;
 };
 
 template <class Schedule>
@@ -56,7 +59,7 @@ template <class Schedule>
 consteval bool cuts_stream() {
     constexpr bool loads = Schedule::bytes == 16 || Schedule::bytes == 8 || Schedule::bytes == 4;
     static_assert(loads, "Stream: a thread loads 4, 8 or 16 bytes at a time");
-    constexpr bool steps = Schedule::walks > 0 && Schedule::unroll > 0;
+    constexpr bool steps = Schedule::walks > 0 && Schedule::tile_walks > 0 && Schedule::unroll > 0;
     static_assert(steps, "Stream: a thread takes 1 step or more, and has 1 load or more in flight");
     return loads && steps;
 }

@@ -1,133 +1,175 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <bit>
+
+#include "fusekit/backend/hip/arch/overlap.hpp"
+#include "fusekit/backend/hip/arch/params.hpp"
 #include "fusekit/backend/hip/arch/processor.hpp"
 #include "fusekit/backend/hip/launch.hpp"
+#include "fusekit/backend/hip/place.hpp"
 #include "fusekit/backend/hip/schedule.hpp"
 
 namespace fusekit::hip {
 
-/// A place of y that also knows how far it lies from the first one of its image, in elements: views that lie in memory
-/// as y does are read there.
-struct Place : OutputCoord {
-    std::int64_t distance;
-    Index<4> const& stride;
-
-    __device__ Place(OutputCoord const& at, std::int64_t distance, Index<4> const& stride)
-        : OutputCoord(at), distance(distance), stride(stride) {}
-
-    __device__ float load(AnyView<4> const& view) const {
-        if (view.layout.stride == stride) return view.load(n * stride[0] + distance);
-        return OutputCoord::load(view);
-    }
-    __device__ float load(TensorView<float const, 3> const& view) const {
-        Index<3> const& own = view.layout.stride;
-        if (own[0] == stride[1] && own[1] == stride[2] && own[2] == stride[3]) return view.data[distance];
-        return OutputCoord::load(view);
-    }
-};
-
 /// A plan without a Conv, at the speed of memory: a thread has `lanes` neighbouring places and takes `walks` steps over
 /// the images of the batch (or, where only the channel counts and channels are last, over pixels), always `unroll`
-/// loads ahead of the arithmetic. Parameters are prepared once for all steps; those of channels that neighbour in
-/// memory by the block together, because its threads share them.
+/// loads ahead of the arithmetic. Parameters are prepared once for all steps: those of a place by its thread; those of
+/// channels, where these are last, by the block for the tile of channels that its packs are of; else those of the one
+/// or two channels of the pack.
 template <class Plan, class Schedule, Element T, int lanes>
 class Streaming {
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::PlaceState;
     static constexpr int unroll = Schedule::unroll;
+    static constexpr int width = smaller(lanes, 4);  ///< lanes whose parameters are read together
 
 public:
-    static constexpr int threads = Schedule::threads,
-                         blocks = greater(1, lanes > 4 ? Schedule::blocks - 1 : Schedule::blocks);
+    static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
+    static constexpr bool waits_for_previous_kernel = true;
     using Params = StreamParams<Plan, T>;
 
+    /// Whether results depend on the channel and on nothing else.
+    static constexpr bool only_channel = Epilogue::channelwise && !Epilogue::placewise;
+
+    /// Whether the block prepares the channels of its packs together, where they neighbour in memory, and of how many
+    /// packs at most: those of as many channels as it has threads.
+    static constexpr bool shares_channels = only_channel && lanes > 1;
+    static constexpr int tile_packs = greater(1, threads / lanes);
+
 private:
-    static constexpr int stride = threads + 11;  // neighbouring channels, and threads, fall into different banks
-    static constexpr int room = smaller(40 * 1024, processor_shared_memory / 2);
-    static constexpr bool can_share = Epilogue::channelwise && !Epilogue::placewise && lanes > 1 &&
-                                      sizeof(State) * stride * lanes <= room;
+    /// A State as it lies in shared memory: neighbouring channels' words neighbour, and are read together.
+    struct Words {
+        unsigned word[(sizeof(State) + 3) / 4];
+    };
+    static constexpr int state_words = shares_channels ? sizeof(Words) / 4 : 1;
 
 public:
     struct Shared {
-        Slot<State> states[can_share ? stride * lanes : 1];
+        alignas(16) unsigned words[state_words][shares_channels ? tile_packs * lanes : 1];
     };
 
     __device__ static void run(Params const& params, Shared& shared, unsigned thread, unsigned block) {
-        unsigned const id = block * threads + thread, slice = params.packs.divide(id);
-        unsigned const pack = id - slice * params.packs.value();
-        std::int64_t offset_x = std::int64_t{pack} * lanes, offset_y = offset_x;
+        unsigned group = block, tile = 0;
+        if constexpr (shares_channels) group = params.tiles.divide(block), tile = block - group * params.tiles.value();
+        unsigned const packs = params.packs.value(), id = group * threads + thread, slice = params.packs.divide(id);
+        unsigned const own = id - slice * packs, pack = tile * packs + own;
+        std::int64_t x = std::uint64_t{pack} * lanes, y = x;
         if constexpr (lanes == 1) {
             OutputCoord const at = coordinates(params, pack);
-            offset_x = params.x.layout.offset({{0, at.k, at.p, at.q}});
-            offset_y = params.y.layout.offset({{0, at.k, at.p, at.q}});
+            x = params.x.layout.offset({{0, at.k, at.p, at.q}});
+            y = params.y.layout.offset({{0, at.k, at.p, at.q}});
         }
-        T const* x = params.x.data + offset_x + slice * params.x_step;
-        T* y = params.y.data + offset_y + slice * params.y_step;
-        std::int64_t const x_stride = params.slices * params.x_step, y_stride = params.slices * params.y_step;
+        std::int64_t const distance = y;
+        std::int64_t const x_step = lanes == 1 ? params.x_step : params.y_step;  // packs lie alike
+        std::int64_t const x_stride = lanes == 1 ? params.x_stride : params.y_stride;
+        x += slice * x_step;
+        y += slice * params.y_step;
 
         Packet<T, lanes> values[unroll];
-        auto const load = [&](std::int64_t walk) {
+        std::int64_t walk = slice < params.slices && pack < params.all_packs ? slice : params.walks;
+        auto const load = [&] {
 #pragma unroll
             for (int i = 0; i < unroll; ++i)
                 if (walk + i * params.slices < params.walks)
-                    values[i] = load_once(reinterpret_cast<Packet<T, lanes> const*>(x + i * x_stride));
-            x += unroll * x_stride;
+                    values[i] = load_once(reinterpret_cast<Packet<T, lanes> const*>(params.x.data + x + i * x_stride));
         };
-        std::int64_t walk = slice < params.slices ? slice : params.walks;
-        load(walk);  // in flight while the parameters are prepared
-        OutputCoord at[lanes];
-        at[0] = coordinates(params, pack * lanes);
-#pragma unroll
-        for (int lane = 1; lane < lanes; ++lane) at[lane] = next(params, at[lane - 1]);
-        State state[lanes];
-        prepare(params, shared, thread, block, offset_y, at, state);
+        wait_for_previous_kernel();
+        load();  // in flight while the parameters are prepared
 
-        for (; walk < params.walks; load(walk)) {
+        OutputCoord at[lanes] = {};
+        auto const take_walks = [&](auto const& states) {
+            while (walk < params.walks) {
 #pragma unroll
-            for (int i = 0; i < unroll; ++i, walk += params.slices, y += y_stride) {
-                if (walk >= params.walks) return;
+                for (int i = 0; i < unroll; ++i) {
+                    if (walk >= params.walks) return;
+                    auto const state = states();
 #pragma unroll
-                for (int lane = 0; lane < lanes; ++lane) {
-                    at[lane].n = walk;
-                    Place const place(at[lane], offset_y + lane, params.y.layout.stride);
-                    float const value = values[i].values[lane];
-                    values[i].values[lane] = T(Epilogue::apply(value, place, state[lane], params.bound.epilogue));
+                    for (int first = 0; first < lanes; first += width) {
+                        State group[width];
+#pragma unroll
+                        for (int lane = 0; lane < width; ++lane) group[lane] = state(first + lane);
+#pragma unroll
+                        for (int lane = first; lane < first + width; ++lane) {
+                            at[lane].n = walk;
+                            Place const place(at[lane], distance + lane, params.y.layout.stride);
+                            float const value = values[i].values[lane];
+                            values[i].values[lane] =
+                                T(Epilogue::apply(value, place, group[lane - first], params.bound.epilogue));
+                        }
+                    }
+                    store_once(reinterpret_cast<Packet<T, lanes>*>(params.y.data + y), values[i]);
+                    walk += params.slices, x += x_stride, y += params.y_stride;
                 }
-                store_once(reinterpret_cast<Packet<T, lanes>*>(y), values[i]);
+                load();
             }
+        };
+        if constexpr (Epilogue::placewise) {
+            at[0] = coordinates(params, pack * lanes);
+#pragma unroll
+            for (int lane = 1; lane < lanes; ++lane) at[lane] = next(params, at[lane - 1]);
+            State states[lanes];
+            prepare(params, distance, at, states);
+            take_walks([&] { return [&](int lane) -> State const& { return states[lane]; }; });
+        } else if constexpr (shares_channels) {
+            if (params.channels_last) {
+                prepare_tile(params, shared, thread, tile * packs * lanes);
+                take_walks([&] { return [&](int lane) { return of_tile(shared, slot(own, lane)); }; });
+            } else {  // a pack meets two channels at most
+                unsigned const place = pack * lanes, k = params.plane.divide(place), plane = params.plane.value();
+                int const others = static_cast<int>(plane - (place - k * plane));
+                State const first = of_channel(params, k), last = of_channel(params, others < lanes ? k + 1 : k);
+                take_walks([&] {
+                    return [&, of_first = seen_anew(others)](int lane) -> State const& {
+                        return lane < of_first ? first : last;
+                    };
+                });
+            }
+        } else {
+            State const state = of_channel(params, coordinates(params, pack).k);
+            take_walks([&] { return [&](int) { return state; }; });
         }
     }
 
 private:
-    __device__ static void prepare(Params const& params, Shared& shared, unsigned thread, unsigned block,
-                                   std::int64_t offset_y, OutputCoord const (&at)[lanes], State (&state)[lanes]) {
-        if (can_share && params.channels_last) return prepare_together(params, shared, thread, block, at, state);
-#pragma unroll
-        for (int lane = 0; lane < lanes; ++lane) {
-            Place const place(at[lane], offset_y + lane, params.y.layout.stride);
-            if (!Epilogue::placewise && lane > 0 && at[lane].k == at[lane - 1].k) state[lane] = state[lane - 1];
-            else state[lane] = Epilogue::prepare(place, params.bound.epilogue);
-        }
+    __device__ static State of_channel(Params const& params, std::int64_t k) {
+        return Epilogue::prepare(OutputCoord{0, k, 0, 0}, params.bound.epilogue);
     }
 
-    /// The block's channels from the first one on; after the last comes the first again.
-    __device__ static void prepare_together(Params const& params, Shared& shared, unsigned thread, unsigned block,
-                                            OutputCoord const (&at)[lanes], State (&state)[lanes]) {
-        unsigned const channels = params.channels.value();
-        unsigned const first = params.channels.remainder(params.packs.remainder(block * threads) * lanes);
-        for (unsigned i = thread; i < params.block_channels; i += threads) {
-            OutputCoord const place{0, first + i < channels ? first + i : first + i - channels, 0, 0};
-            shared.states[slot(i)].value() = Epilogue::prepare(place, params.bound.epilogue);
+    __device__ static void prepare(Params const& params, std::int64_t offset_y, OutputCoord const (&at)[lanes],
+                                   State (&states)[lanes]) {
+        auto const& epilogue = params.bound.epilogue;
+        bool fit = true;
+        static_cast<void>(Epilogue::prepare(PacketProbe<width>(params.y.layout.stride, fit), epilogue));
+        auto const prepare_each = [&](auto const& place) {
+#pragma unroll
+            for (int lane = 0; lane < lanes; ++lane) states[lane] = Epilogue::prepare(place(lane), epilogue);
+        };
+        if (fit) prepare_each([&](int lane) { return PacketPlace<width>(at[lane], offset_y + lane, lane % width); });
+        else prepare_each([&](int lane) { return at[lane]; });
+    }
+
+    /// The states of a tile's channels.
+    __device__ static void prepare_tile(Params const& params, Shared& shared, unsigned thread, unsigned first) {
+#pragma unroll 1
+        for (unsigned i = thread; i < params.packs.value() * lanes && first + i < params.channels.value();
+             i += threads) {
+            auto const words = std::bit_cast<Words>(of_channel(params, first + i));
+#pragma unroll
+            for (int w = 0; w < state_words; ++w) shared.words[w][slot(i / lanes, i % lanes)] = words.word[w];
         }
         __syncthreads();
-#pragma unroll
-        for (int lane = 0; lane < lanes; ++lane) {
-            auto const k = static_cast<unsigned>(at[lane].k);
-            state[lane] = shared.states[slot(k < first ? k + channels - first : k - first)].value();
-        }
     }
-    __device__ static unsigned slot(unsigned i) { return i % lanes * stride + i / lanes; }
+    /// Where a channel's words lie: those of `width` lanes together, and next to those of the neighbouring thread.
+    __device__ static unsigned slot(unsigned pack, unsigned lane) {
+        return (lane / width * tile_packs + pack) * width + lane % width;
+    }
+    __device__ static State of_tile(Shared const& shared, unsigned i) {
+        Words words;
+#pragma unroll
+        for (int w = 0; w < state_words; ++w) words.word[w] = shared.words[w][i];
+        return std::bit_cast<State>(words);
+    }
 
     /// Of an element of an image, counted in memory order, and of its neighbour.
     __device__ static OutputCoord coordinates(Params const& params, unsigned place) {

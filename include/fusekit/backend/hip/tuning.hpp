@@ -46,12 +46,14 @@ void with_fastest(Table<Schedules...>, std::int64_t m, std::int64_t n, std::int6
 inline constexpr std::int64_t thin_group = 4;
 using DefaultDirect = Direct<256>;
 
-/// The more parameters a thread prepares, the more steps they are worth: those of every place, or of eight channels.
+/// How a plan without a Conv is cut. Few registers, many threads and one load of each come closest to the speed of a
+/// copy: memory is slower with more in flight. Parameters of every place need registers and are worth more steps. AMD's
+/// waves take four elements at a time, two loads ahead.
 template <Element T, bool placewise>
-inline constexpr int stream_walks = sizeof(T) == 4 ? (placewise ? 8 : 4) : (placewise ? 32 : 8);
-template <Element T, bool placewise>
-using DefaultStream = Stream<256, stream_bytes(sizeof(T)), stream_walks<T, placewise>, stream_unroll,
-                             placewise && sizeof(T) == 4 ? 4 : 5>;
+using DefaultStream = std::conditional_t<
+    (processor_shared_memory > 128 * 1024),
+    std::conditional_t<placewise, Stream<128, 16, 8, 4, 8>, Stream<128, 16, 2, 1, 16, sizeof(T) == 4 ? 1 : 2>>,
+    Stream<256, 4 * sizeof(T), sizeof(T) == 4 ? (placewise ? 8 : 4) : (placewise ? 32 : 8), 2>>;
 
 /// Threads that keep a processor's share of memory busy: small tensors are cut for as many.
 inline constexpr std::int64_t busy_threads = 1024;

@@ -6,7 +6,8 @@
 namespace fusekit::hip {
 
 /// The kernel's one argument, as if seen for the first time: what is read from it after a mainloop is not kept in AMD's
-/// scalar registers, of which there are a hundred, throughout it.
+/// scalar registers, of which there are a hundred, throughout it. And a number: what a loop computes from it is
+/// computed in the loop, and not kept in registers from before it.
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
 template <class Params>
 __device__ Params const& seen_anew(Params const&) {
@@ -14,10 +15,18 @@ __device__ Params const& seen_anew(Params const&) {
     asm volatile("" : "+s"(arguments));
     return *(Params const*)arguments;
 }
+__device__ inline int seen_anew(int number) {
+    asm volatile("" : "+v"(number));
+    return number;
+}
 #else
 template <class Params>
 __device__ Params const& seen_anew(Params const& params) {
     return params;
+}
+__device__ inline int seen_anew(int number) {
+    asm volatile("" : "+r"(number));
+    return number;
 }
 #endif
 

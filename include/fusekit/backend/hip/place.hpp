@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/arch/access.hpp"
+#include "fusekit/ops/operator.hpp"
+
+namespace fusekit::hip {
+
+/// Whether a view of an image's places, K x P x Q, lies in memory as the images of a tensor do.
+FUSEKIT_HD constexpr bool lies_alike(TensorView<float const, 3> const& view, Index<4> const& stride) {
+    Index<3> const& own = view.layout.stride;
+    return ((own[0] - stride[1]) | (own[1] - stride[2]) | (own[2] - stride[3])) == 0;
+}
+
+/// A place of y that also knows how far it lies from the first one of its image, in elements: views that lie in memory
+/// as y does are read there.
+struct Place : OutputCoord {
+    std::int64_t distance;
+    Index<4> const& stride;
+
+    FUSEKIT_HD Place(OutputCoord const& at, std::int64_t distance, Index<4> const& stride)
+        : OutputCoord(at), distance(distance), stride(stride) {}
+
+    FUSEKIT_HD float load(AnyView<4> const& view) const {
+        if (view.layout.stride == stride) return view.load(n * stride[0] + distance);
+        return OutputCoord::load(view);
+    }
+    FUSEKIT_HD float load(TensorView<float const, 3> const& view) const {
+        if (lies_alike(view, stride)) return view.data[distance];
+        return OutputCoord::load(view);
+    }
+};
+
+/// One of `width` neighbouring places whose parameters lie together, read as if each were read alone: the compiler
+/// makes it one access, because it knows the alignment. For views that PacketProbe found fit.
+template <int width>
+struct PacketPlace : OutputCoord {
+    std::int64_t distance;
+    int lane;
+
+    FUSEKIT_HD PacketPlace(OutputCoord const& at, std::int64_t distance, int lane)
+        : OutputCoord(at), distance(distance), lane(lane) {}
+
+    using OutputCoord::load;
+    FUSEKIT_HD float load(TensorView<float const, 3> const& view) const {
+        return static_cast<float const*>(__builtin_assume_aligned(view.data + (distance - lane), 4 * width))[lane];
+    }
+};
+
+/// Reads nothing: looks whether every view that is read lies as y does, where packets of `width` floats may lie.
+template <int width>
+struct PacketProbe : OutputCoord {
+    Index<4> const& stride;
+    bool& fit;
+
+    FUSEKIT_HD PacketProbe(Index<4> const& stride, bool& fit) : OutputCoord{0, 0, 0, 0}, stride(stride), fit(fit) {}
+
+    FUSEKIT_HD float load(AnyView<4> const&) const {
+        fit = false;
+        return 0;
+    }
+    FUSEKIT_HD float load(TensorView<float const, 3> const& view) const {
+        fit &= lies_alike(view, stride) & (reinterpret_cast<std::uintptr_t>(view.data) % (4 * width) == 0);
+        return 0;
+    }
+};
+
+}  // namespace fusekit::hip
