@@ -30,8 +30,9 @@ struct List {};
 using Element = float;
 using Gemms = List<Gemm<128, 128, 8, 2>, Gemm<128, 128, 16, 2>, Gemm<64, 64, 8, 6>, Gemm<64, 64, 16, 6>,
                    Gemm<128, 64, 8, 4>, Gemm<128, 64, 16, 4>, Gemm<64, 128, 8, 4>, Gemm<256, 64, 8, 2>>;
-using Streams = List<Stream<256, 16, 1, 8>, Stream<256, 16, 2, 8>, Stream<256, 16, 4, 4>, Stream<256, 16, 8, 2>,
-                     Stream<128, 16, 4, 8>, Stream<512, 16, 4, 2>, Stream<256, 16, 4, 8>>;
+using Streams =
+    List<Stream<128, 16, 1, 1, 16>, Stream<128, 16, 2, 1, 16>, Stream<128, 16, 4, 1, 16>, Stream<256, 16, 1, 1, 8>,
+         Stream<256, 16, 2, 1, 8>, Stream<256, 16, 2, 2, 5>, Stream<256, 16, 4, 4, 5>>;
 
 struct Options {
     int index = 0, batch = 64, repeats = 5;
@@ -42,9 +43,9 @@ template <int M, int N, int K, int Blocks>
 std::string label(Gemm<M, N, K, Blocks>) {
     return text("%dx%dx%d/%d", M, N, K, Blocks);
 }
-template <int Threads, int Bytes, int Unroll, int Blocks>
-std::string label(Stream<Threads, Bytes, Unroll, Blocks>) {
-    return text("%d:%d:%d/%d", Threads, Bytes, Unroll, Blocks);
+template <int Threads, int Bytes, int Walks, int Unroll, int Blocks, int TileWalks>
+std::string label(Stream<Threads, Bytes, Walks, Unroll, Blocks, TileWalks>) {
+    return text("%d:%d:%d,%d:%d/%d", Threads, Bytes, Walks, TileWalks, Unroll, Blocks);
 }
 
 /// One layer's seconds: the library's choice, then each schedule's.
@@ -109,11 +110,12 @@ std::vector<double> measure_conv(fk::hip::Device& device, ConvLayer const& l, bo
 }
 
 std::vector<double> measure_norm(fk::hip::Device& device, NormLayer const& l, bool last, Options const& options) {
-    auto const parameter = fk::random<float>(device, fk::channels(l.c), 2);
+    auto const mean = fk::random<float>(device, fk::channels(l.c), 2),
+               scale = fk::random<float>(device, mean.layout(), 3), shift = fk::random<float>(device, mean.layout(), 4);
     fk::Tensor<float, fk::hip::Device, 1> variance(device, fk::channels(l.c));
     variance.copy_from(std::vector<float>(static_cast<std::size_t>(l.c), 1.0f).data());
     auto const layer = fk::Plan<fk::BatchNormInference<fk::Spatial>, fk::Activation<fk::Relu>>::bind(
-        {.mean = parameter, .variance = variance, .scale = parameter, .shift = parameter}, {});
+        {.mean = mean, .variance = variance, .scale = scale, .shift = shift}, {});
     Extents const shape{options.batch, l.c, l.h, l.w, last};
     return measure(Streams{}, device, layer, shape, shape, options.repeats);
 }
@@ -167,7 +169,8 @@ int run(int argc, char** argv) {
         });
     }
     if (!chosen.norm.empty()) {
-        auto const labels = print_header(Streams{}, "Batch norm (spatial) + ReLU: threads : bytes : unroll / blocks");
+        auto const labels =
+            print_header(Streams{}, "Batch norm (spatial) + ReLU: threads : bytes : walks, of tiles : unroll / blocks");
         each_layout([&](bool last, char const* layout) {
             for (NormLayer const& l : chosen.norm)
                 print_row(records, l.name(), layout, labels, measure_norm(device, l, last, options),
