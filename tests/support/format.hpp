@@ -8,16 +8,19 @@
 #include "fusekit/tensor/dtype.hpp"
 
 /// Binary floating-point formats by their definition (IEEE 754-2019, section 3.4), for tests: conversion through
-/// double arithmetic, without the bit tricks of the library.
+/// double arithmetic, without the bit tricks of the library. And 8-bit integers, which have no exponent and saturate.
 namespace test {
 
 struct Format {
     int exponent_bits, fraction_bits;
 
+    bool is_integer() const { return exponent_bits == 0; }
+
     int bias() const { return (1 << (exponent_bits - 1)) - 1; }
 
     /// Distance between neighbours at the magnitude of `value`.
     double spacing(double value) const {
+        if (is_integer()) return 1;
         int exponent = 0;
         std::frexp(value, &exponent);  // |value| = m 2^exponent, m in [1/2, 1)
         int const lowest = 1 - bias();
@@ -29,13 +32,18 @@ struct Format {
 
     /// The nearest value of the format, ties to even; infinity from half a spacing above the largest.
     double round(double value) const {
+        if (is_integer()) return std::isnan(value) ? 0 : saturated(std::nearbyint(value));
         if (!std::isfinite(value)) return value;
         double const step = spacing(value), rounded = std::nearbyint(value / step) * step;
         return std::fabs(rounded) > largest() ? std::copysign(std::numeric_limits<double>::infinity(), value) : rounded;
     }
 
+    /// The nearest number in the range of a format that saturates.
+    double saturated(double value) const { return is_integer() ? std::fmax(-128, std::fmin(value, 127)) : value; }
+
     /// The bits of a value that the format holds; any NaN gives a quiet one.
     std::uint64_t encode(double value) const {
+        if (is_integer()) return static_cast<std::uint64_t>(static_cast<std::int64_t>(value)) & 0xff;
         std::uint64_t const sign = std::signbit(value) ? std::uint64_t{1} << (exponent_bits + fraction_bits) : 0u;
         std::uint64_t const all_ones = ((std::uint64_t{1} << exponent_bits) - 1) << fraction_bits;
         if (std::isnan(value)) return sign | all_ones | std::uint64_t{1} << (fraction_bits - 1);
@@ -49,6 +57,7 @@ struct Format {
     }
 
     double decode(std::uint64_t bits) const {
+        if (is_integer()) return bits < 128 ? static_cast<double>(bits) : static_cast<double>(bits) - 256;
         std::uint64_t const field = bits >> fraction_bits & ((std::uint64_t{1} << exponent_bits) - 1);
         std::uint64_t const fraction = bits & ((std::uint64_t{1} << fraction_bits) - 1);
         double const sign = bits >> (exponent_bits + fraction_bits) & 1u ? -1 : 1;
@@ -64,6 +73,7 @@ inline Format format_of(fusekit::DataType type) {
         case fusekit::DataType::float32: return {8, 23};
         case fusekit::DataType::float16: return {5, 10};
         case fusekit::DataType::float64: return {11, 52};
+        case fusekit::DataType::int8: return {0, 7};
         default: return {8, 7};
     }
 }

@@ -15,6 +15,24 @@ using S = fk::Scale;
 template <class Mode>
 using A = fk::Activation<Mode>;
 
+using Q = fk::Requantize;
+
+/// Those of plans on int8.
+template <class Device, class T>
+std::vector<Form<Device>> const& quantized_forms() {
+    static std::vector<Form<Device>> const all = {
+        {"CQ", "", run_conv<Device, T, fk::dynamic, Q>},
+        {"CBQ", "", run_conv<Device, T, fk::dynamic, B, Q>},
+        {"CBAQ", "relu", run_conv<Device, T, fk::dynamic, B, A<fk::Relu>, Q>},
+        {"CQRA", "clippedrelu", run_conv<Device, T, fk::dynamic, Q, R, A<fk::ClippedRelu>>},
+        {"Q", "", run_pointwise<Device, T, Q>},
+        {"QA", "relu", run_pointwise<Device, T, Q, A<fk::Relu>>},
+        {"RMQ", "", run_pointwise<Device, T, R, M, Q>},
+        {"NAQ", "leakyrelu", run_pointwise<Device, T, N, A<fk::LeakyRelu>, Q>},
+    };
+    return all;
+}
+
 }  // namespace detail
 
 template <class Device, class T>

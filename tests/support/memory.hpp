@@ -55,6 +55,7 @@ public:
         if (type == fk::DataType::float32) return view<float>(copy);
         if (type == fk::DataType::float16) return view<fk::half>(copy);
         if (type == fk::DataType::float64) return view<double>(copy);
+        if (type == fk::DataType::int8) return view<fk::int8>(copy);
         return view<fk::bfloat16>(copy);
     }
 

@@ -133,6 +133,15 @@ inline Tensor residual(Tensor const& x, std::vector<double> const& z, double alp
     return x.each([&](Bounded v, std::size_t i) { return v + Bounded{alpha2} * Bounded{z[i]}; });
 }
 
+/// Sums that are exact integers, as the floats nearest to them.
+inline Tensor exact_sums(Tensor const& x) {
+    return x.each([](Bounded v, std::size_t) { return Bounded{static_cast<float>(v.value)}; });
+}
+
+inline Tensor requantize(Tensor const& x, std::vector<double> const& factors, double zero_point) {
+    return x.each([&](Bounded v, std::size_t i) { return v * Bounded{factors[x.channel(i)]} + Bounded{zero_point}; });
+}
+
 inline Tensor scale(Tensor const& x, double factor) {
     return x.each([&](Bounded v, std::size_t) { return Bounded{factor} * v; });
 }

@@ -38,6 +38,10 @@ public:
                 step.values = numbers(about.y().size(), about.parameters, -2, 5, 1);
                 step.factor = about.real ? real(-2, 2) : random.pick({0.5, 1.0, 2.0});
                 break;
+            case 'Q':
+                step.values = scales(about.y().c);
+                step.factor = about.real ? real(-9, 9) : static_cast<double>(random.range(-9, 9));
+                break;
             case 'S': step.factor = about.real ? real(-2, 2) : random.pick({0.5, 2.0}); break;
             case 'A': step.mode = mode(); break;
         }
@@ -58,12 +62,25 @@ private:
     std::vector<double> numbers(std::int64_t size, fk::DataType type, std::int64_t low, std::int64_t high, double density) {
         std::vector<double> values(static_cast<std::size_t>(size));
         for (double& value : values) {
-            if (about.real) value = format_of(type).round(2 * random.uniform() - 1);
+            if (type == fk::DataType::int8) value = static_cast<double>(random.range(-128, 127));
+            else if (about.real) value = format_of(type).round(2 * random.uniform() - 1);
             else if (density < 1 && !random.chance(density)) value = 0;
             else {
                 std::int64_t const integer = random.range(low, high - 1);
                 value = static_cast<double>(integer < 0 ? integer : integer + 1);
             }
+        }
+        return values;
+    }
+
+    /// Such that most outputs are in the range of int8, and some are not; powers of two, so that products are exact and
+    /// many of them halfway between two integers.
+    std::vector<double> scales(std::int64_t size) {
+        double const usual = about.has_conv() ? 74.0 * 74.0 * std::sqrt(static_cast<double>(about.gemm_k())) : 74.0;
+        std::vector<double> values;
+        for (std::int64_t i = 0; i < size; ++i) {
+            double const power = std::exp2(std::round(std::log2(74.0 / usual)) - static_cast<double>(random.range(0, 1)));
+            values.push_back(about.real ? real(0.5 * power, 2 * power) : power);
         }
         return values;
     }
@@ -107,12 +124,14 @@ Problem::Problem(Case const& about) : about(about) {
 oracle::Tensor Problem::expected() const {
     oracle::Tensor y(about.x, x);
     if (about.has_conv()) y = oracle::conv(y, weights, about.k, about.window);
+    if (about.type == fk::DataType::int8) y = oracle::exact_sums(y);
     for (Step const& step : steps) switch (step.letter) {
         case 'B': y = oracle::bias(y, step.values); break;
         case 'N': y = oracle::batch_norm_spatial(y, step.statistics); break;
         case 'M': y = oracle::batch_norm_per_activation(y, step.statistics); break;
         case 'R': y = oracle::residual(y, step.values, step.factor); break;
         case 'S': y = oracle::scale(y, step.factor); break;
+        case 'Q': y = oracle::requantize(y, step.values, step.factor); break;
         case 'A': y = oracle::activation(y, step.mode); break;
     }
     return y;

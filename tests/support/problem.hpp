@@ -12,8 +12,8 @@ namespace test {
 /// The run-time arguments of one operator of the epilogue, whichever it is.
 struct Step {
     char letter;                     // of Case::form
-    std::vector<double> values{};    // bias, or z in canonical order
-    double factor = 1;               // alpha2, or the scale's factor
+    std::vector<double> values{};    // bias, z in canonical order, or Requantize's scale
+    double factor = 1;               // alpha2, the scale's factor, or Requantize's zero point
     oracle::Statistics statistics{};
     oracle::Mode mode{};
 };

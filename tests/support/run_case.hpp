@@ -102,6 +102,9 @@ private:
                                  layout_of<rank>(problem.about.y_layout, problem.about.y()), step.values, misalign);
         return {z.any(), static_cast<float>(step.factor)};
     }
+    fk::Requantize::Args make(fk::Requantize*, Step const& step) {
+        return {floats(step.values), static_cast<float>(step.factor)};
+    }
     fk::Scale::Args make(fk::Scale*, Step const& step) { return {static_cast<float>(step.factor)}; }
     template <class Mode>
     typename Mode::Args make(fk::Activation<Mode>*, Step const& step) {

@@ -82,7 +82,8 @@ struct ConvArgs<dynamic> {
 /// weights K x C/G x T x R x S, y N x K x O x P x Q, and the sum is over t too.
 /// Arguments: weights, of x's type, any strides (of filter(t, r, s): stride[T] = R stride[R]); with Conv<dynamic> also
 /// filter, the geometry of R x S.
-/// Requires: C and K divisible by the groups; a filter that fits the padded input.
+/// Requires: C and K divisible by the groups; a filter that fits the padded input; of int8, whose sums are exact 32-bit
+/// integers, at most 131071 products an output.
 /// Source: the cross-correlation that deep learning calls convolution; Dumoulin and Visin 2016, section 2.
 ///
 /// Compilers quote the line of a requirement that does not hold, and with it the reason.
@@ -139,6 +140,10 @@ struct Conv : detail::ConvArgs<Geometry> {
         weights[0] = k, weights[1] = in.x[1] / f.group_count, weights[2] = window_rows(f),
         weights[3] = window_columns(f);
         weights.slices = f.rank == 3 ? f.size[0] : 1;
+        constexpr std::int64_t most = 131071;  // 131071 * 128 * 128 < 2^31
+        std::int64_t const products = weights[1] * weights[2] * weights[3];
+        if (in.type == DataType::int8 && products > most)
+            in.fail("weights", "at most 131071 products an output, whose sum fits 32 bits", Text::number(products));
         in.readable("weights", args.weights, weights, "K x C/groups x R x S");
     }
 };

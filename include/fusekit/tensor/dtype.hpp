@@ -48,6 +48,13 @@ FUSEKIT_HD constexpr std::uint16_t bfloat16_bits(float value) {
     return static_cast<std::uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
+/// Nearest integer, ties to even; the nearer end of the range beyond it; 0 for NaN.
+FUSEKIT_HD constexpr std::int8_t int8_value(float value) {
+    constexpr float round = 0x1.8p23f;  // adding it leaves the nearest integer in the mantissa
+    float const clamped = value < -128.0f ? -128.0f : value > 127.0f ? 127.0f : value == value ? value : 0.0f;
+    return static_cast<std::int8_t>(std::bit_cast<std::int32_t>(clamped + round) - std::bit_cast<std::int32_t>(round));
+}
+
 }  // namespace detail
 
 /// IEEE binary16 as storage: arithmetic happens in float. Conversion rounds to nearest even.
@@ -68,19 +75,30 @@ struct bfloat16 {
     FUSEKIT_HD constexpr operator float() const { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
 };
 
+/// An integer from -128 to 127 as storage: convolutions sum in std::int32_t, all else happens in float. Conversion
+/// rounds to nearest even and saturates; NaN becomes 0.
+struct int8 {
+    std::int8_t value = 0;
+
+    int8() = default;
+    FUSEKIT_HD constexpr explicit(false) int8(float from) : value(detail::int8_value(from)) {}
+    FUSEKIT_HD constexpr operator float() const { return value; }
+};
+
 /// The element types of tensors. Plans on double compute in double, and run on the host only.
 template <class T>
-concept Element =
-    std::same_as<T, float> || std::same_as<T, half> || std::same_as<T, bfloat16> || std::same_as<T, double>;
+concept Element = std::same_as<T, float> || std::same_as<T, half> || std::same_as<T, bfloat16> ||
+                  std::same_as<T, double> || std::same_as<T, int8>;
 
 /// An element type at run time.
-enum class DataType : std::uint8_t { float32, float16, bfloat16, float64 };
+enum class DataType : std::uint8_t { float32, float16, bfloat16, float64, int8 };
 
 template <Element T>
 inline constexpr DataType data_type = std::same_as<T, float>      ? DataType::float32
                                       : std::same_as<T, half>     ? DataType::float16
                                       : std::same_as<T, bfloat16> ? DataType::bfloat16
-                                                                  : DataType::float64;
+                                      : std::same_as<T, double>   ? DataType::float64
+                                                                  : DataType::int8;
 
 constexpr char const* name(DataType type) {
     switch (type) {
@@ -88,13 +106,25 @@ constexpr char const* name(DataType type) {
         case DataType::float16: return "half";
         case DataType::bfloat16: return "bfloat16";
         case DataType::float64: return "double";
+        case DataType::int8: return "int8";
     }
     return "?";
 }
 
 /// Bytes of one element.
 FUSEKIT_HD constexpr int size_of(DataType type) {
-    return type == DataType::float64 ? 8 : type == DataType::float32 ? 4 : 2;
+    return type == DataType::float64 ? 8 : type == DataType::float32 ? 4 : type == DataType::int8 ? 1 : 2;
+}
+
+/// What a convolution multiplies and sums in, without error where it is an integer.
+template <Element T>
+using Accumulator =
+    std::conditional_t<std::same_as<T, int8>, std::int32_t, std::conditional_t<std::same_as<T, double>, double, float>>;
+
+template <Element T>
+FUSEKIT_HD constexpr Accumulator<T> widened(T element) {
+    if constexpr (std::same_as<T, int8>) return element.value;
+    else return element;
 }
 
 }  // namespace fusekit

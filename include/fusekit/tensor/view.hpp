@@ -60,6 +60,7 @@ struct AnyView {
         half const* float16;
         fusekit::bfloat16 const* bfloat16;
         double const* float64;
+        fusekit::int8 const* int8;
     };
     DataType type;
     Layout<Rank> layout;
@@ -72,6 +73,8 @@ struct AnyView {
         : bfloat16(v.data), type(DataType::bfloat16), layout(v.layout) {}
     FUSEKIT_HD constexpr AnyView(TensorView<double const, Rank> v)
         : float64(v.data), type(DataType::float64), layout(v.layout) {}
+    FUSEKIT_HD constexpr AnyView(TensorView<fusekit::int8 const, Rank> v)
+        : int8(v.data), type(DataType::int8), layout(v.layout) {}
 
     /// From a Tensor, which outlives the view: a temporary one is refused.
     template <detail::Viewable<Rank> Source>
@@ -88,6 +91,7 @@ struct AnyView {
         switch (type) {
             case DataType::float16: return float16[offset];
             case DataType::bfloat16: return bfloat16[offset];
+            case DataType::int8: return int8[offset];
             default: return float32[offset];
         }
     }
@@ -101,7 +105,8 @@ FUSEKIT_HD constexpr TensorView<T const, Rank> typed(AnyView<Rank> const& view) 
     if constexpr (std::same_as<T, float>) return {view.float32, view.layout};
     else if constexpr (std::same_as<T, half>) return {view.float16, view.layout};
     else if constexpr (std::same_as<T, bfloat16>) return {view.bfloat16, view.layout};
-    else return {view.float64, view.layout};
+    else if constexpr (std::same_as<T, double>) return {view.float64, view.layout};
+    else return {view.int8, view.layout};
 }
 
 }  // namespace fusekit

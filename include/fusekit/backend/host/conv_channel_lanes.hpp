@@ -22,18 +22,19 @@ public:
     void run() {
         std::int64_t const zeros = round_up(group_c, 16), filter_floats = conv.groups() * panels * panel_floats;
         std::int64_t const state_floats = round_up(conv.groups() * panels * std::int64_t{sizeof(Panel)}, 64) / 4;
-        filters = turn.scratch(filter_floats + zeros + state_floats + turn.threads() * thread_floats);
+        filters =
+            reinterpret_cast<Sum*>(turn.scratch(filter_floats + zeros + state_floats + turn.threads() * thread_floats));
         zero = filters + filter_floats;
         states = reinterpret_cast<Panel*>(zero + zeros);
-        float* const thread_scratch = zero + zeros + state_floats;
+        Sum* const thread_scratch = zero + zeros + state_floats;
         fill_zero(zero, zeros);
         turn.parallel_for(conv.groups() * panels, [this](std::int64_t item, int) { prepare(item); });
         turn.parallel_for(divide_up(tiles, block) * conv.groups(), [=, this](std::int64_t item, int thread) {
-            float* const scratch = thread_scratch + thread * thread_floats;
+            Sum* const scratch = thread_scratch + thread * thread_floats;
             Item const work{item % conv.groups(),
                             item / conv.groups() * block,
                             min(block, tiles - item / conv.groups() * block),
-                            reinterpret_cast<Segment*>(scratch),
+                            reinterpret_cast<Segment<Sum>*>(scratch),
                             reinterpret_cast<Row*>(scratch + segment_floats),
                             scratch + segment_floats + row_floats};
             gather(work);
@@ -45,6 +46,8 @@ public:
     }
 
 private:
+    using Sum = Accumulator<T>;
+
     struct Row {
         Pixel at;
         T* y;  ///< of channel 0
@@ -60,9 +63,9 @@ private:
     /// `count` tiles from `first` on, in one group.
     struct Item {
         std::int64_t group, first, count;
-        Segment* segments;  // (count, segments_per_tile)
+        Segment<Sum>* segments;  // (count, segments_per_tile)
         Row* rows;          // (count, tile_rows)
-        float* packed;      // (count, tile_rows, row_stride)
+        Sum* packed;      // (count, tile_rows, row_stride)
     };
 
     Device::Turn& turn;
@@ -78,12 +81,13 @@ private:
     std::int64_t const segments_per_tile = direct ? conv.taps() : 1;
     std::int64_t const row_bytes = (direct ? group_c : row_stride) * tile_rows * std::int64_t{sizeof(float)};
     std::int64_t const block = tiles_per_item(tiles, clamp(item_bytes / row_bytes, 4, 32), turn.threads());
-    std::int64_t const segment_floats = round_up(block * segments_per_tile * std::int64_t{sizeof(Segment)}, 64) / 4;
+    std::int64_t const segment_floats =
+        round_up(block * segments_per_tile * std::int64_t{sizeof(Segment<Sum>)}, 64) / 4;
     std::int64_t const row_floats = round_up(block * tile_rows * std::int64_t{sizeof(Row)}, 64) / 4;
     std::int64_t const thread_floats = segment_floats + row_floats + (direct ? 0 : block * tile_rows * row_stride);
     std::int64_t const panel_block = max(1, panel_bytes / (panel_floats * std::int64_t{sizeof(float)}));
-    float* filters = nullptr;  // (groups, panels, gemm_k, tile_columns)
-    float* zero = nullptr;     // (group_c): the window outside x
+    Sum* filters = nullptr;  // (groups, panels, gemm_k, tile_columns)
+    Sum* zero = nullptr;     // (group_c): the window outside x
     Panel* states = nullptr;   // (groups, panels)
 
     void prepare(std::int64_t item) const {
@@ -104,11 +108,11 @@ private:
             std::int64_t const tile = r / tile_rows, i = r % tile_rows;
             Pixel const at = pixel_at(conv, min(work.first * tile_rows + r, conv.pixels() - 1));
             work.rows[r] = {at, &y(at.n, 0, at.p, at.q)};
-            Segment* const segments = work.segments + tile * segments_per_tile;
+            Segment<Sum>* const segments = work.segments + tile * segments_per_tile;
             if (direct) {
                 point_at_window(segments, static_cast<int>(i), at, work.group * group_c);
             } else {
-                float* const row = work.packed + r * row_stride;
+                Sum* const row = work.packed + r * row_stride;
                 pack_pixel_row(row, conv, at, work.group * group_c);
                 segments->row[i] = row;
                 segments->length = gemm_k;
@@ -116,7 +120,7 @@ private:
         }
     }
 
-    void point_at_window(Segment* segment, int i, Pixel const& at, std::int64_t c0) const {
+    void point_at_window(Segment<Sum>* segment, int i, Pixel const& at, std::int64_t c0) const {
         if constexpr (std::same_as<T, float>)
             for (int r = 0; r < conv.window_rows(); ++r) {
                 std::int64_t const h = conv.row(at.p, r);
@@ -134,7 +138,7 @@ private:
         Row const* const rows = work.rows + t * tile_rows;
         if (first && t + 1 < work.count) prefetch(work.segments[(t + 1) * segments_per_tile]);
         for (int i = 0; i < tile_rows; ++i) __builtin_prefetch(rows[i].y + own.k0, 1);
-        Accumulator sum;
+        TileSums sum;
         gemm_tile(sum, work.segments + t * segments_per_tile, segments_per_tile,
                   filters + (work.group * panels + panel) * panel_floats);
         std::int64_t const row_count = min(tile_rows, conv.pixels() - (work.first + t) * tile_rows);

@@ -21,13 +21,13 @@ public:
 
     void run() {
         std::int64_t const filter_floats = direct ? 0 : conv.y[1] * row_stride;
-        filters = turn.scratch(filter_floats + turn.threads() * thread_floats);
+        filters = reinterpret_cast<Sum*>(turn.scratch(filter_floats + turn.threads() * thread_floats));
         if (!direct)
             turn.parallel_for(
                 conv.y[1], [this](std::int64_t k, int) { pack_filter_row(filters + k * row_stride, conv, k, order); });
         turn.parallel_for(divide_up(panels, block) * conv.groups(), [&](std::int64_t item, int thread) {
             std::int64_t const group = item % conv.groups(), first = item / conv.groups() * block;
-            float* const scratch = filters + filter_floats + thread * thread_floats;
+            Sum* const scratch = filters + filter_floats + thread * thread_floats;
             Item work{group,   min(block, panels - first),
                       scratch, reinterpret_cast<Piece*>(scratch + block * panel_floats),
                       {},      0};
@@ -37,12 +37,13 @@ public:
     }
 
 private:
+    using Sum = Accumulator<T>;
     static constexpr int most_panels = 8;
 
     /// `count` panels of pixels, in one group.
     struct Item {
         std::int64_t group, count;
-        float* windows;  // (count, gemm_k, tile_columns)
+        Sum* windows;  // (count, gemm_k, tile_columns)
         Piece* pieces;   // (taps, pieces_per_tap)
         Run runs[most_panels * tile_columns];
         int run_count;
@@ -64,7 +65,7 @@ private:
         panels, clamp(item_bytes / (panel_floats * std::int64_t{sizeof(float)}), 1, most_panels), turn.threads());
     std::int64_t const piece_bytes = conv.taps() * pieces_per_tap(block) * std::int64_t{sizeof(Piece)};
     std::int64_t const thread_floats = block * panel_floats + round_up(piece_bytes, 64) / 4;
-    float* filters = nullptr;
+    Sum* filters = nullptr;
 
     /// Packs the windows of the pixels from `m` on, run by run; lanes past the last pixel are zero.
     void gather(Item& work, std::int64_t m) const {
@@ -86,7 +87,7 @@ private:
     void multiply(Item const& work, std::int64_t k0) const {
         int const row_count = static_cast<int>(min(tile_rows, group_k - k0));
         std::int64_t const k = work.group * group_k + k0;
-        Segment segment{{}, gemm_k};
+        Segment<Sum> segment{{}, gemm_k};
         typename Epilogue::template State<Vector> state[tile_rows];
         for (int i = 0; i < tile_rows; ++i) {  // rows that the tile lacks repeat the last
             std::int64_t const row = k + min(i, row_count - 1);
@@ -100,7 +101,7 @@ private:
             int const first = static_cast<int>(b) * tile_columns;
             std::int64_t const q = run->at.q + max(first - run->first, 0);
             for (int i = 0; i < row_count; ++i) __builtin_prefetch(&y(run->at.n, k + i, run->at.p, q), 1);
-            Accumulator sum;
+            TileSums sum;
             gemm_tile(sum, &segment, 1, work.windows + b * panel_floats);
             for (;; ++run) {
                 int const begin = static_cast<int>(max(run->first, first));

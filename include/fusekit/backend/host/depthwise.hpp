@@ -21,7 +21,7 @@ public:
         std::int64_t const channels = conv.y[1],
                            state_floats = divide_up(vectors * std::int64_t{sizeof(State)}, sizeof(float));
         states = reinterpret_cast<State*>(turn.scratch(state_floats + conv.taps() * round_up(channels, lanes)));
-        filters = reinterpret_cast<float*>(states) + state_floats;
+        filters = reinterpret_cast<Accumulator<T>*>(states) + state_floats;
         turn.parallel_for(vectors, [this](std::int64_t v, int) { prepare(v); });
         if constexpr (axis == Axis::channel)
             turn.parallel_for(conv.y[0] * conv.y[2], [this](std::int64_t row, int) {
@@ -46,7 +46,7 @@ private:
     TensorView<T> const& y;
     std::int64_t const vectors = axis == Axis::channel ? divide_up(conv.y[1], lanes) : conv.y[1];
     State* states = nullptr;   // (vectors)
-    float* filters = nullptr;  // (taps, channels) or (channels, taps)
+    Accumulator<T>* filters = nullptr;  // (taps, channels) or (channels, taps)
 
     void prepare(std::int64_t v) const {
         int const width = axis == Axis::channel ? lanes : 1;
@@ -57,9 +57,7 @@ private:
         for (int tap = 0; tap < conv.taps(); ++tap)
             for (int i = 0; i < width; ++i)
                 filters[(v * conv.taps() + tap) * width + i] =
-                    i < used ? static_cast<float>(
-                                   conv.w(k0 + i, 0, tap / conv.window_columns(), tap % conv.window_columns()))
-                             : 0.0f;
+                    i < used ? widened(conv.w(k0 + i, 0, tap / conv.window_columns(), tap % conv.window_columns())) : 0;
     }
 
     void compute(OutputCoord const& at, int count) const {
@@ -67,8 +65,8 @@ private:
         std::int64_t const v = axis == Axis::channel ? at.k / lanes : at.k;
         std::int64_t const step =
             axis == Axis::channel ? conv.x.layout.stride[1] : conv.x.layout.stride[3] * conv.column_step();
-        float const* filter = filters + v * conv.taps() * (axis == Axis::channel ? lanes : 1);
-        Vector sum{};
+        Accumulator<T> const* filter = filters + v * conv.taps() * (axis == Axis::channel ? lanes : 1);
+        Sums<T> sum{};
         for (int r = 0; r < conv.window_rows(); ++r) {
             std::int64_t const h = conv.row(at.p, r);
             bool const has_row = conv.has_row(h);
@@ -76,7 +74,7 @@ private:
                 std::int64_t const w = conv.column(at.q, s);
                 if constexpr (axis == Axis::channel) {
                     if (has_row && conv.has_column(w))
-                        sum += load(&conv.x(at.n, at.k, h, w), step, count) * load(filter);
+                        sum += load_widened(&conv.x(at.n, at.k, h, w), step, count) * load(filter);
                     filter += lanes;
                 } else {
                     if (has_row) sum += window(at, h, w, step, count) * *filter;
@@ -85,18 +83,19 @@ private:
             }
         }
         store(&y(at.n, at.k, at.p, at.q), y.layout.stride[mode], count,
-              Epilogue::apply(sum, Place<axis>{at, count, conv.y[3]}, states[v], args));
+              Epilogue::apply(floats(sum), Place<axis>{at, count, conv.y[3]}, states[v], args));
     }
 
     /// Elements of row h of x under one tap of neighbouring pixels, zero outside x.
-    Vector window(OutputCoord const& at, std::int64_t h, std::int64_t w, std::int64_t step, int count) const {
+    Sums<T> window(OutputCoord const& at, std::int64_t h, std::int64_t w, std::int64_t step, int count) const {
         std::int64_t const advance = conv.column_step(), width = conv.x.layout.shape[3];
         T const* const row = &conv.x(at.n, at.k, h, 0);
-        if (w >= 0 && w + (count - 1) * advance < width) return load(row + w * conv.x.layout.stride[3], step, count);
-        Vector v{};
+        if (w >= 0 && w + (count - 1) * advance < width)
+            return load_widened(row + w * conv.x.layout.stride[3], step, count);
+        Sums<T> v{};
         for (int i = 0; i < count; ++i)
             if (w + i * advance >= 0 && w + i * advance < width)
-                v[i] = row[(w + i * advance) * conv.x.layout.stride[3]];
+                v[i] = widened(row[(w + i * advance) * conv.x.layout.stride[3]]);
         return v;
     }
 };

@@ -14,46 +14,50 @@ inline constexpr int tile_rows = config::vector_registers == 32 ? 12 : 6;
 inline constexpr int tile_vectors = 2;
 inline constexpr int tile_columns = tile_vectors * lanes;
 
-/// A stretch of GemmK over which every row of a tile is contiguous. Rows that the tile lacks repeat another.
+/// A stretch of GemmK over which every row of a tile is contiguous. Rows that the tile lacks repeat another. Sum is
+/// what is multiplied and summed: float or std::int32_t.
+template <class Sum>
 struct Segment {
-    float const* row[tile_rows];
+    Sum const* row[tile_rows];
     std::int64_t length;
 };
 
 /// Asks for the first lines of a tile's rows: short rows end before the processor's own prefetcher has seen them.
-inline void prefetch(Segment const& segment) {
-    constexpr int most = 256, line = 16;  // floats
-    for (float const* row : segment.row)
+template <class Sum>
+void prefetch(Segment<Sum> const& segment) {
+    constexpr int most = 256, line = 16;  // of 4 bytes
+    for (Sum const* row : segment.row)
         for (int k = 0; k < most && k < segment.length; k += line) __builtin_prefetch(row + k);
 }
 
-/// accumulator[i][j] = sum over k of row i at k * column j at k, for one register tile.
-struct Accumulator {
+/// value[i][j] = sum over k of row i at k * column j at k, for one register tile, as floats.
+struct TileSums {
     Vector value[tile_rows][tile_vectors];
 };
 
 namespace detail {
 
-template <int... Row>
-[[gnu::always_inline]] inline void gemm_tile(Accumulator& result, Segment const* segments, std::int64_t count,
-                                             float const* panel, std::integer_sequence<int, Row...>) {
-    Vector left[tile_rows] = {}, right[tile_rows] = {};
-    for (Segment const* s = segments; s != segments + count; ++s) {
-        float const* const row[tile_rows] = {s->row[Row]...};
+template <class Sum, int... Row>
+[[gnu::always_inline]] inline void gemm_tile(TileSums& result, Segment<Sum> const* segments, std::int64_t count,
+                                             Sum const* panel, std::integer_sequence<int, Row...>) {
+    using Register = decltype(load(panel));
+    Register left[tile_rows] = {}, right[tile_rows] = {};
+    for (Segment<Sum> const* s = segments; s != segments + count; ++s) {
+        Sum const* const row[tile_rows] = {s->row[Row]...};
         std::int64_t const length = s->length;
         for (std::int64_t k = 0; k < length; ++k, panel += tile_columns) {
-            Vector const b0 = load(panel), b1 = load(panel + lanes);
+            Register const b0 = load(panel), b1 = load(panel + lanes);
             ((left[Row] += row[Row][k] * b0, right[Row] += row[Row][k] * b1), ...);
         }
     }
-    ((result.value[Row][0] = left[Row], result.value[Row][1] = right[Row]), ...);
+    ((result.value[Row][0] = floats(left[Row]), result.value[Row][1] = floats(right[Row])), ...);
 }
 
 }  // namespace detail
 
 /// Multiplies tile_rows rows, given as segments, by a packed panel of GemmK x tile_columns.
-[[gnu::noinline]] inline void gemm_tile(Accumulator& result, Segment const* segments, std::int64_t count,
-                                        float const* panel) {
+template <class Sum>
+[[gnu::noinline]] void gemm_tile(TileSums& result, Segment<Sum> const* segments, std::int64_t count, Sum const* panel) {
     detail::gemm_tile(result, segments, count, panel, std::make_integer_sequence<int, tile_rows>{});
 }
 

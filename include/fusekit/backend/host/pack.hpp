@@ -7,26 +7,27 @@
 
 namespace fusekit::host::inline FUSEKIT_SIMD {
 
-inline void fill_zero(float* to, std::int64_t count) {
-    std::memset(to, 0, static_cast<std::size_t>(count) * sizeof(float));
+template <class Sum>
+void fill_zero(Sum* to, std::int64_t count) {
+    std::memset(to, 0, static_cast<std::size_t>(count) * sizeof(Sum));
 }
 
-/// Neighbouring elements as floats.
+/// Neighbouring elements as what is summed.
 template <Element T>
-void copy_floats(float* to, T const* from, std::int64_t count) {
+void copy_widened(Accumulator<T>* to, T const* from, std::int64_t count) {
     std::int64_t i = 0;
-    for (; i + lanes <= count; i += lanes) store(to + i, load(from + i));
+    for (; i + lanes <= count; i += lanes) store(to + i, load_widened(from + i));
     if constexpr (std::same_as<T, float>) {
         using Quad [[gnu::vector_size(16)]] = float;
         if (count >= lanes) return i < count ? store(to + count - lanes, load(from + count - lanes)) : void();
         for (; i + 4 <= count; i += 4) std::memcpy(to + i, from + i, sizeof(Quad));
     }
-    for (; i < count; ++i) to[i] = from[i];
+    for (; i < count; ++i) to[i] = widened(from[i]);
 }
 
 /// Filters k0 ... k0 + tile_columns - 1 side by side: panel[(t C + c)][column], zero past `k_end`.
 template <Element T, int Space>
-void pack_filter_panel(float* panel, ConvProblem<T, Space> const& conv, std::int64_t k0, std::int64_t k_end) {
+void pack_filter_panel(Accumulator<T>* panel, ConvProblem<T, Space> const& conv, std::int64_t k0, std::int64_t k_end) {
     auto const& stride = conv.w.layout.stride;
     std::int64_t const channels = conv.group_c();
     constexpr std::int64_t block = 256;  // channels whose part of the panel stays in the L1 cache
@@ -34,14 +35,16 @@ void pack_filter_panel(float* panel, ConvProblem<T, Space> const& conv, std::int
         for (int s = 0; s < conv.window_columns(); ++s)
             for (std::int64_t c0 = 0; c0 < channels; c0 += block) {
                 std::int64_t const c_end = min(c0 + block, channels);
-                float* const to = panel + ((std::int64_t{r} * conv.window_columns() + s) * channels) * tile_columns;
+                Accumulator<T>* const to =
+                    panel + ((std::int64_t{r} * conv.window_columns() + s) * channels) * tile_columns;
                 for (int column = 0; column < tile_columns; ++column) {
                     if (k0 + column >= k_end) {
                         for (std::int64_t c = c0; c < c_end; ++c) to[c * tile_columns + column] = 0;
                         continue;
                     }
                     T const* const from = &conv.w(k0 + column, 0, r, s);
-                    for (std::int64_t c = c0; c < c_end; ++c) to[c * tile_columns + column] = from[c * stride[1]];
+                    for (std::int64_t c = c0; c < c_end; ++c)
+                        to[c * tile_columns + column] = widened(from[c * stride[1]]);
                 }
             }
 }
@@ -54,19 +57,19 @@ bool filter_is(ConvProblem<T, Space> const& conv, GemmKOrder order) {
            (shape[2] == 1 || stride[2] == order.tap * shape[3]);
 }
 
-/// Filter k as one row of floats, in the given order of GemmK.
+/// Filter k as one row, in the given order of GemmK.
 template <Element T, int Space>
-void pack_filter_row(float* row, ConvProblem<T, Space> const& conv, std::int64_t k, GemmKOrder order) {
-    if (filter_is(conv, order)) return copy_floats(row, &conv.w(k, 0, 0, 0), conv.gemm_k());
+void pack_filter_row(Accumulator<T>* row, ConvProblem<T, Space> const& conv, std::int64_t k, GemmKOrder order) {
+    if (filter_is(conv, order)) return copy_widened(row, &conv.w(k, 0, 0, 0), conv.gemm_k());
     for (std::int64_t c = 0; c < conv.group_c(); ++c)
         for (int r = 0; r < conv.window_rows(); ++r)
             for (int s = 0; s < conv.window_columns(); ++s)
-                row[c * order.channel + (r * conv.window_columns() + s) * order.tap] = conv.w(k, c, r, s);
+                row[c * order.channel + (r * conv.window_columns() + s) * order.tap] = widened(conv.w(k, c, r, s));
 }
 
-/// The window of one output pixel as one row of floats, taps outside x zero: row[t C + c].
+/// The window of one output pixel as one row, taps outside x zero: row[t C + c].
 template <Element T, int Space>
-void pack_pixel_row(float* row, ConvProblem<T, Space> const& conv, Pixel const& at, std::int64_t c0) {
+void pack_pixel_row(Accumulator<T>* row, ConvProblem<T, Space> const& conv, Pixel const& at, std::int64_t c0) {
     std::int64_t const channels = conv.group_c(), stride = conv.x.layout.stride[1];
     for (int r = 0; r < conv.window_rows(); ++r) {
         std::int64_t const h = conv.row(at.p, r);
@@ -77,9 +80,9 @@ void pack_pixel_row(float* row, ConvProblem<T, Space> const& conv, Pixel const& 
                 continue;
             }
             T const* const from = &conv.x(at.n, c0, h, w);
-            if (stride == 1) copy_floats(row, from, channels);
+            if (stride == 1) copy_widened(row, from, channels);
             else
-                for (std::int64_t c = 0; c < channels; ++c) row[c] = from[c * stride];
+                for (std::int64_t c = 0; c < channels; ++c) row[c] = widened(from[c * stride]);
         }
     }
 }
@@ -135,7 +138,7 @@ Piece* cut_into_pieces(Piece* piece, ConvProblem<T, Space> const& conv, GemmKOrd
 ///
 /// Channels are the outer loop, so that a channel's plane is read once, and in one stretch for all panels.
 template <Element T, int Space>
-void pack_pixel_panels(float* panels, ConvProblem<T, Space> const& conv, std::int64_t c0, GemmKOrder order,
+void pack_pixel_panels(Accumulator<T>* panels, ConvProblem<T, Space> const& conv, std::int64_t c0, GemmKOrder order,
                        Run const& run, Piece* pieces) {
     Piece const* const end = cut_into_pieces(pieces, conv, order, run);
     std::int64_t const plane = conv.x.layout.stride[1], step = conv.x.layout.stride[3] * conv.column_step();
@@ -144,17 +147,18 @@ void pack_pixel_panels(float* panels, ConvProblem<T, Space> const& conv, std::in
     for (std::int64_t c = 0; c < channels; ++c) {
         T const* const x = conv.x.data + (c0 + c) * plane;
         T const* const later = c + ahead < channels ? x + ahead * plane : x;
-        float* const to = panels + c * panel_step;
+        Accumulator<T>* const to = panels + c * panel_step;
         for (Piece const* piece = pieces; piece != end; ++piece) {
             if (piece->from == Piece::no_source) {
                 fill_zero(to + piece->to, piece->count);
             } else if (step == 1) {
                 __builtin_prefetch(later + piece->from);
                 if (piece->count == tile_columns)
-                    for (int i = 0; i < tile_columns; i += lanes) store(to + piece->to + i, load(x + piece->from + i));
-                else copy_floats(to + piece->to, x + piece->from, piece->count);
+                    for (int i = 0; i < tile_columns; i += lanes)
+                        store(to + piece->to + i, load_widened(x + piece->from + i));
+                else copy_widened(to + piece->to, x + piece->from, piece->count);
             } else {
-                for (int i = 0; i < piece->count; ++i) to[piece->to + i] = x[piece->from + i * step];
+                for (int i = 0; i < piece->count; ++i) to[piece->to + i] = widened(x[piece->from + i * step]);
             }
         }
     }

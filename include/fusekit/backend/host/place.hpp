@@ -31,6 +31,7 @@ struct Place {
         switch (view.type) {
             case DataType::float16: return load(view.layout, view.float16 + first.n * view.layout.stride[0]);
             case DataType::bfloat16: return load(view.layout, view.bfloat16 + first.n * view.layout.stride[0]);
+            case DataType::int8: return load(view.layout, view.int8 + first.n * view.layout.stride[0]);
             case DataType::float64: return load_each(view);
             default: return load(view.layout, view.float32 + first.n * view.layout.stride[0]);
         }

@@ -13,12 +13,20 @@ namespace fusekit::host::inline FUSEKIT_SIMD {
 /// One CPU register of floats: a vector extension of g++ and clang, so +, *, < and ?: work lane by lane.
 using Vector [[gnu::vector_size(config::vector_bytes)]] = float;
 
+/// The same of 32-bit integers.
+using Integers [[gnu::vector_size(config::vector_bytes)]] = std::int32_t;
+
+/// A register of what convolutions of T sum in.
+template <Element T>
+using Sums = std::conditional_t<std::is_same_v<Accumulator<T>, std::int32_t>, Integers, Vector>;
+
 inline constexpr int lanes = config::vector_bytes / static_cast<int>(sizeof(float));
 
 namespace detail {
 
 using Words [[gnu::vector_size(config::vector_bytes)]] = std::uint32_t;
 using Shorts [[gnu::vector_size(config::vector_bytes / 2)]] = std::uint16_t;
+using Bytes [[gnu::vector_size(config::vector_bytes / 4)]] = std::int8_t;
 
 template <class T>
 T read(void const* from) {
@@ -86,7 +94,37 @@ void store(Half* to, Vector v) {
         for (int i = 0; i < lanes; ++i) to[i] = half(floats[i]);
 }
 
+inline Vector load(int8 const* from) { return __builtin_convertvector(detail::read<detail::Bytes>(from), Vector); }
+
+inline void store(int8* to, Vector v) {
+    constexpr float round = 0x1.8p23f;  // as in int8's own conversion
+    Vector const low = v < -128.0f ? Vector{} - 128.0f : v, high = low > 127.0f ? Vector{} + 127.0f : low;
+    Vector const clamped = high == high ? high : Vector{};
+    auto const integers = std::bit_cast<Integers>(clamped + round) - std::bit_cast<std::int32_t>(round);
+    auto const bytes = __builtin_convertvector(integers, detail::Bytes);
+    std::memcpy(static_cast<void*>(to), &bytes, sizeof bytes);
+}
+
+inline Integers load(std::int32_t const* from) { return detail::read<Integers>(from); }
+inline void store(std::int32_t* to, Integers v) { std::memcpy(to, &v, sizeof v); }
+inline Vector floats(Integers v) { return __builtin_convertvector(v, Vector); }
+inline Vector floats(Vector v) { return v; }
+
+/// `lanes` neighbouring elements, as what is summed.
+template <Element T>
+Sums<T> load_widened(T const* from) {
+    if constexpr (std::same_as<T, int8>) return __builtin_convertvector(detail::read<detail::Bytes>(from), Integers);
+    else return load(from);
+}
+
 /// The first `count` of `lanes` elements, `stride` apart; the other lanes are zero.
+template <Element T>
+Sums<T> load_widened(T const* from, std::int64_t stride, int count) {
+    if (stride == 1 && count == lanes) return load_widened(from);
+    Sums<T> v{};
+    for (int i = 0; i < count; ++i) v[i] = widened(from[i * stride]);
+    return v;
+}
 template <Element T>
 Vector load(T const* from, std::int64_t stride, int count) {
     if (stride == 1 && count == lanes) return load(from);

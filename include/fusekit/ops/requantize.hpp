@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/ops/operator.hpp"
+
+namespace fusekit {
+
+/// y[n,k,p,q] = x[n,k,p,q] * scale[k] + zero_point
+///
+/// The last operator of a plan on int8, which stores its result rounded to nearest even and saturated: with it
+/// Conv<...>, Bias, Requantize computes y = saturate(round((sum x w + bias[k]) * scale[k] + zero_point)), where the sum
+/// is an exact integer, converted to float once (rounded beyond 2^24); bias, product and zero_point are added and
+/// multiplied in float, rounded each, or the last two together where the CPU or GPU has fused multiply-add.
+///
+/// For real values s_x x, s_w[k] w and s_y (y - zero_point): scale[k] = s_x s_w[k] / s_y, and bias is in units of
+/// s_x s_w[k]. Zero points of x are zero; another one, z, is a part of Bias: - z times the sum of w[k,...] over all
+/// taps, where no tap is padding. Weights have none. Arguments: scale, K floats; zero_point. Source: Jacob et al. 2018,
+/// eq. (4) and (5), with a float for the multiplier M; rounded as ONNX's QLinearConv is.
+struct Requantize {
+    static constexpr auto stage = Stage::pointwise;
+    static constexpr auto equation = "y = x * scale[k] + zero_point";
+    static constexpr int flops_per_element = 2;
+    struct Args {
+        TensorView<float const, 1> scale;
+        float zero_point = 0;
+    };
+
+    template <class V>
+    struct Prepared {
+        V scale, zero_point;
+    };
+    FUSEKIT_HD static constexpr Prepared<float> prepare(std::int64_t k, Args const& args) {
+        return {args.scale(k), args.zero_point};
+    }
+    template <class V>
+    FUSEKIT_HD static constexpr V apply(V x, Prepared<V> const& channel) {
+        return x * channel.scale + channel.zero_point;
+    }
+    template <class V>
+    FUSEKIT_HD static constexpr V slope(V, Prepared<V> const& channel) {
+        return channel.scale;
+    }
+
+    static void check(Args const& args, Check const& in) { in.readable("scale", args.scale, {{in.y[1]}}, "K"); }
+};
+
+}  // namespace fusekit
