@@ -24,6 +24,7 @@ using N = fk::BatchNormInference<fk::Spatial>;
 using M = fk::BatchNormInference<fk::PerActivation>;
 using R = fk::Residual;
 using S = fk::Scale;
+using Q = fk::Requantize;
 using fk::Plan;
 template <class Mode>
 using A = fk::Activation<Mode>;

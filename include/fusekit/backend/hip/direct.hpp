@@ -34,7 +34,7 @@ public:
         int const group = static_cast<int>(k) / conv.group_k();
         auto const first = conv.window(at);
         T const* const x = conv.x.data + conv.x.layout.offset({{at.n, group * conv.group_c(), 0, 0}});
-        float sum = 0;
+        Accumulator<T> sum = 0;
         for (int c = 0; c < conv.group_c(); ++c)
             for (int r = 0; r < conv.window_rows(); ++r)
                 for (int s = 0; s < conv.window_columns(); ++s) {
@@ -42,11 +42,12 @@ public:
                     if (!conv.has(first, distance)) continue;
                     T const* const tap =
                         x + c * conv.x.layout.stride[1] + conv.input_offset(first) + conv.input_offset(distance);
-                    sum += *tap * conv.w(k, c, r, s);
+                    sum += widened(*tap) * widened(conv.w(k, c, r, s));
                 }
         OutputCoord const place{at.n, static_cast<std::int64_t>(k), at.p, at.q};
         auto const state = Epilogue::prepare(place.k, params.bound.epilogue);
-        conv.y(place.n, place.k, place.p, place.q) = T(Epilogue::apply(sum, place, state, params.bound.epilogue));
+        conv.y(place.n, place.k, place.p, place.q) =
+            T(Epilogue::apply(static_cast<float>(sum), place, state, params.bound.epilogue));
     }
 };
 

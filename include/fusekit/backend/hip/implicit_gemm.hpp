@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "fusekit/backend/device.hpp"
+#include "fusekit/backend/hip/arch/factor.hpp"
 #include "fusekit/backend/hip/arch/params.hpp"
 #include "fusekit/backend/hip/arch/processor.hpp"
 #include "fusekit/backend/hip/launch.hpp"
@@ -30,6 +31,7 @@ class ImplicitGemm {
     static constexpr int table_steps = smaller(Schedule::threads, 128) / tile_k, table = table_steps * tile_k;
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::template State<float>;
+    using Sum = Accumulator<T>;
 
 public:
     static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
@@ -40,8 +42,8 @@ public:
 
     struct Shared {
         struct Buffer {
-            alignas(16) float x[tile_k][tile_m + pad];
-            alignas(16) float w[tile_k][tile_n + pad];
+            alignas(16) Sum x[tile_k][tile_m + pad];
+            alignas(16) Sum w[tile_k][tile_n + pad];
         };
         union {
             Buffer buffers[2];
@@ -82,7 +84,7 @@ public:
         // A wave of 32 is 8 x 4 lanes, interleaved so that each half of it reads 16 different banks of either operand.
         unsigned const lane_m = thread / 2 % 8 + thread / 32 % (tile_m / 64) * 8;
         unsigned const lane_n = thread % 2 + thread / 16 % 2 * 2 + thread / 32 / (tile_m / 64) * 4;
-        float sums[8][8] = {};  // (pixels, channels): 4 lane + i and half a tile further, both ways
+        Sum sums[8][8] = {};  // (pixels, channels): 4 lane + i and half a tile further, both ways
         for (int step = -1; step < steps; ++step) {
             int const next = step + 1, in_table = next % table_steps * tile_k;
             bool const loads = next < steps;
@@ -134,18 +136,18 @@ public:
     }
 
 private:
-    __device__ static void quad(float const* from, float* to) {
-        auto const four = *reinterpret_cast<Packet<float, 4> const*>(from);
+    __device__ static void quad(Sum const* from, Sum* to) {
+        auto const four = *reinterpret_cast<Packet<Sum, 4> const*>(from);
 #pragma unroll
-        for (int i = 0; i < 4; ++i) to[i] = four.values[i];
+        for (int i = 0; i < 4; ++i) to[i] = factor(four.values[i]);
     }
 
     __device__ static void multiply(typename Shared::Buffer const& buffer, unsigned lane_m, unsigned lane_n,
-                                    float (&sums)[8][8]) {
-        float const *from_x = &buffer.x[0][4 * lane_m], *from_w = &buffer.w[0][4 * lane_n];
+                                    Sum (&sums)[8][8]) {
+        Sum const *from_x = &buffer.x[0][4 * lane_m], *from_w = &buffer.w[0][4 * lane_n];
 #pragma unroll unrolled
         for (int k = 0; k < tile_k; ++k, from_x += tile_m + pad, from_w += tile_n + pad) {
-            float x[8], w[8];
+            Sum x[8], w[8];
             quad(from_x, x);
             quad(from_x + tile_m / 2, x + 4);
             quad(from_w, w);
@@ -163,7 +165,7 @@ private:
     /// an even register of sums meets odd ones of factors: 2 % on an H200, whose register file has two banks.
     template <class WriteRow>
     __device__ static void write(Shared& shared, unsigned thread, unsigned lane_m, unsigned lane_n,
-                                 float const (&sums)[8][8], WriteRow const& write_row) {
+                                 Sum const (&sums)[8][8], WriteRow const& write_row) {
         unsigned const lane_line = along_channels ? lane_m : lane_n, lane_column = along_channels ? lane_n : lane_m;
         unsigned const column = thread % columns, first_line = threads == columns ? 0 : thread / columns;
 #pragma unroll
@@ -174,7 +176,8 @@ private:
                 Packet<float, 4> four;
 #pragma unroll
                 for (int i = 0; i < 4; ++i)
-                    four.values[i ^ 1] = along_channels ? sums[row][part % 2 * 4 + i] : sums[part % 2 * 4 + i][row];
+                    four.values[i ^ 1] =
+                        static_cast<float>(along_channels ? sums[row][part % 2 * 4 + i] : sums[part % 2 * 4 + i][row]);
                 shared.out[2 * lane_line + part / 2][lane_column + part % 2 * columns / 8] = four;
             }
             __syncthreads();

@@ -14,7 +14,7 @@ namespace detail {
 template <class T>
 consteval bool runs_on_gpu() {
     constexpr bool runs = !std::is_same_v<T, double>;
-    static_assert(runs, "double runs on the host only: a plan on a GPU takes float, half or bfloat16");
+    static_assert(runs, "double runs on the host only: a plan on a GPU takes float, half, bfloat16 or int8");
     return runs;
 }
 

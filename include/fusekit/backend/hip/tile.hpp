@@ -26,7 +26,7 @@ public:
     }
 
     template <int Stride>
-    __device__ void load(Tap const* taps, float (&)[TileK][Stride]) {
+    __device__ void load(Tap const* taps, Accumulator<T> (&)[TileK][Stride]) {
 #pragma unroll
         for (int i = 0; i < passes; ++i) {
             if (packed) {
@@ -38,11 +38,11 @@ public:
         }
     }
     template <int Stride>
-    __device__ void store(float (&tile)[TileK][Stride]) const {
+    __device__ void store(Accumulator<T> (&tile)[TileK][Stride]) const {
 #pragma unroll
         for (int i = 0; i < passes; ++i)
 #pragma unroll
-            for (int j = 0; j < count; ++j) tile[k + j][first + i * step] = values[i].values[j];
+            for (int j = 0; j < count; ++j) tile[k + j][first + i * step] = widened(values[i].values[j]);
     }
 
 private:
@@ -75,7 +75,7 @@ public:
           row(row_at(index)) {}
 
     template <int Stride>
-    __device__ void load(Tap const* taps, float (&tile)[TileK][Stride]) {
+    __device__ void load(Tap const* taps, Accumulator<T> (&tile)[TileK][Stride]) {
         if (!packed) {
             load_to_registers<1>(taps);
         } else if constexpr (copies) {
@@ -86,17 +86,17 @@ public:
         }
     }
     template <int Stride>
-    __device__ void store(float (&tile)[TileK][Stride]) const {
+    __device__ void store(Accumulator<T> (&tile)[TileK][Stride]) const {
         if (!packed) {
 #pragma unroll
-            for (int i = 0; i < share; ++i) tile[k + i][index] = values[i];
+            for (int i = 0; i < share; ++i) tile[k + i][index] = widened(values[i]);
         } else if constexpr (copies) {
             wait_for_copies();
         } else {
 #pragma unroll
             for (int i = 0; i < share; i += 4)
-                *reinterpret_cast<Packet<float, 4>*>(&tile[k + i / count][index + i % count]) = {
-                    {values[i], values[i + 1], values[i + 2], values[i + 3]}};
+                *reinterpret_cast<Packet<Accumulator<T>, 4>*>(&tile[k + i / count][index + i % count]) = {
+                    {widened(values[i]), widened(values[i + 1]), widened(values[i + 2]), widened(values[i + 3])}};
         }
     }
 

@@ -1,4 +1,4 @@
-// expect: double runs on the host only: a plan on a GPU takes float, half or bfloat16
+// expect: double runs on the host only: a plan on a GPU takes float, half, bfloat16 or int8
 // SPDX-License-Identifier: MIT
 #include <fusekit/hip.hpp>
 

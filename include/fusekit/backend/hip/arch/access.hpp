@@ -49,8 +49,12 @@ __device__ T load_if(bool is_read, T const* from) {
         asm volatile("{.reg .pred p; setp.ne.s32 p, %2, 0; mov.b32 %0, 0; @p ld.global.u32 %0, [%1];}"
                      : "=&r"(words[0])
                      : "l"(from), "r"(condition));
-    else
+    else if constexpr (sizeof(T) == 2)
         asm volatile("{.reg .pred p; setp.ne.s32 p, %2, 0; mov.b32 %0, 0; @p ld.global.u16 %0, [%1];}"
+                     : "=&r"(words[0])
+                     : "l"(from), "r"(condition));
+    else
+        asm volatile("{.reg .pred p; setp.ne.s32 p, %2, 0; mov.b32 %0, 0; @p ld.global.u8 %0, [%1];}"
                      : "=&r"(words[0])
                      : "l"(from), "r"(condition));
     return reinterpret_cast<T const&>(words);

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// What tests/ops/requantize.cpp tests on the host.
+#include "backend/hip/gpu.hpp"
+#include "backend/hip/runner.hpp"
+#include "support/int8_cases.hpp"
+
+using namespace test;
+
+TEST_CASE("HIP: plans on int8 compute what the oracle does") {
+    fk::hip::Device device = gpu();
+    Runner runner(device);
+    check_int8([&](int) -> Runner& { return runner; }, 20, 1e6);
+}
+
+TEST_CASE("HIP: int8 is summed in integers") {
+    fk::hip::Device device = gpu();
+    check_large_sums(device);
+}
