@@ -19,6 +19,12 @@ static_assert(fk::half(0x1p-24f).bits == 1 && fk::half(0x1p-25f).bits == 0 && fk
 static_assert(fk::bfloat16(1.0f).bits == 0x3f80 && float(fk::bfloat16(3.140625f)) == 3.140625f);
 static_assert(fk::bfloat16(std::numeric_limits<float>::max()).bits == 0x7f80);
 static_assert(fk::Element<float> && fk::Element<fk::half> && fk::Element<fk::bfloat16> && fk::Element<double> && !fk::Element<long double> && !fk::Element<int>);
+static_assert(fk::int8(1.5f).value == 2 && fk::int8(2.5f).value == 2 && fk::int8(-0.5f).value == 0 && fk::int8(-1.5f).value == -2);
+static_assert(fk::int8(127.4f).value == 127 && fk::int8(1e30f).value == 127 && fk::int8(-128.5f).value == -128 && fk::int8(-1e30f).value == -128);
+static_assert(fk::int8(std::numeric_limits<float>::quiet_NaN()).value == 0 && float(fk::int8(-7.0f)) == -7);
+static_assert(sizeof(fk::int8) == 1 && fk::size_of(fk::data_type<fk::int8>) == 1 && fk::Element<fk::int8>);
+static_assert(std::is_same_v<fk::Accumulator<fk::int8>, std::int32_t> && std::is_same_v<fk::Accumulator<fk::half>, float> &&
+              std::is_same_v<fk::Accumulator<float>, float> && std::is_same_v<fk::Accumulator<double>, double>);
 static_assert(sizeof(fk::half) == 2 && sizeof(fk::bfloat16) == 2);
 static_assert(fk::size_of(fk::data_type<double>) == 8);
 static_assert(fk::size_of(fk::data_type<float>) == 4 && fk::size_of(fk::data_type<fk::half>) == 2 && fk::size_of(fk::data_type<fk::bfloat16>) == 2);
@@ -32,9 +38,12 @@ struct Conversions {
 
     void check(std::uint32_t bits) {
         float const value = std::bit_cast<float>(bits);
-        std::uint32_t const got = T(value).bits;
+        T const element(value);
+        std::uint32_t got;
+        if constexpr (std::is_same_v<T, fk::int8>) got = static_cast<std::uint8_t>(element.value);
+        else got = element.bits;
         bool same;
-        if (std::isnan(value)) same = std::isnan(format.decode(got)) && got >> 15 == bits >> 31;
+        if (std::isnan(value) && !format.is_integer()) same = std::isnan(format.decode(got)) && got >> 15 == bits >> 31;
         else same = got == format.encode(format.round(value));
         ++checked;
         if (!same && wrong++ == 0) first_wrong = bits;
@@ -65,7 +74,7 @@ TEMPLATE_TEST_CASE("every bit pattern of a 16-bit type converts to float and bac
     CHECK(nans == 2 * ((1 << format.fraction_bits) - 1));
 }
 
-TEMPLATE_TEST_CASE("float converts to the nearest value of a 16-bit type, ties to even", "", fk::half, fk::bfloat16) {
+TEMPLATE_TEST_CASE("float converts to the nearest value of a narrower type, ties to even", "", fk::half, fk::bfloat16, fk::int8) {
     Conversions<TestType> conversions;
     for (std::uint64_t bits = 0; bits < 0x100000000u; bits += 1021) conversions.check(static_cast<std::uint32_t>(bits));
     // Each value of the type, the tie above it, and the floats beside both.
@@ -101,4 +110,5 @@ TEST_CASE("element types have names") {
     CHECK(std::string(fk::name(fk::DataType::float16)) == "half");
     CHECK(std::string(fk::name(fk::DataType::bfloat16)) == "bfloat16");
     CHECK(std::string(fk::name(fk::DataType::float64)) == "double");
+    CHECK(std::string(fk::name(fk::DataType::int8)) == "int8");
 }

@@ -46,14 +46,19 @@ void with_fastest(Table<Schedules...>, std::int64_t m, std::int64_t n, std::int6
 inline constexpr std::int64_t thin_group = 4;
 using DefaultDirect = Direct<256>;
 
+/// What a thread loads at once: 16 bytes, or the eight elements that it has registers for.
+template <Element T>
+inline constexpr int packet_bytes = sizeof(T) == 1 ? 8 : 16;
+
 /// How a plan without a Conv is cut. Few registers, many threads and one load of each come closest to the speed of a
 /// copy: memory is slower with more in flight. Parameters of every place need registers and are worth more steps. AMD's
 /// waves take four elements at a time, two loads ahead.
 template <Element T, bool placewise>
-using DefaultStream = std::conditional_t<
-    (processor_shared_memory > 128 * 1024),
-    std::conditional_t<placewise, Stream<128, 16, 8, 4, 8>, Stream<128, 16, 2, 1, 16, sizeof(T) == 4 ? 1 : 2>>,
-    Stream<256, 4 * sizeof(T), sizeof(T) == 4 ? (placewise ? 8 : 4) : (placewise ? 32 : 8), 2>>;
+using DefaultStream =
+    std::conditional_t<(processor_shared_memory > 128 * 1024),
+                       std::conditional_t<placewise, Stream<128, packet_bytes<T>, 8, 4, 8>,
+                                          Stream<128, packet_bytes<T>, 2, 1, 16, sizeof(T) == 4 ? 1 : 2>>,
+                       Stream<256, 4 * sizeof(T), sizeof(T) == 4 ? (placewise ? 8 : 4) : (placewise ? 32 : 8), 2>>;
 
 /// Threads that keep a processor's share of memory busy: small tensors are cut for as many.
 inline constexpr std::int64_t busy_threads = 1024;
