@@ -132,42 +132,42 @@ constexpr Extent column_under(Filter<Rank> const& f, Extent q, int s) {
     return q * f.step[Rank - 1] - f.before[Rank - 1] + Extent{s} * f.spread[Rank - 1];
 }
 
+namespace detail {
+
+/// A Tensor or a view of one of the ranks, of elements that View reads.
+template <class Source, class View, int... Ranks>
+concept Foldable =
+    (Viewable<Source, Ranks> || ...) && requires(Source const& source, Layout<View::rank> const& folded) {
+        View(TensorView(source.const_view().data, folded));
+    };
+
+template <class Source>
+concept Activations = Viewable<Source, 3> || Viewable<Source, 4> || Viewable<Source, 5>;
+
+}  // namespace detail
+
 /// A view, made of views of any of the ranks: they are folded.
 template <class View, int... Ranks>
 struct Folded : View {
-    static constexpr int rank = decltype(View::layout)::rank;
-
-    template <class Source>
-    static constexpr bool fits = (detail::Viewable<Source, Ranks> || ...) &&
-                                 requires(Source const& source) { View(fold<rank>(source.const_view())); };
-
     FUSEKIT_HD constexpr Folded(View const& view)
-        requires((Ranks == rank) || ...)
+        requires((Ranks == View::rank) || ...)
         : View(view) {}
 
     /// From a view whose element type is known at run time only.
     template <int Rank>
-        requires(std::is_same_v<View, AnyView<rank>> && ((Rank != rank && Rank == Ranks) || ...))
-    Folded(AnyView<Rank> const& view) : View(fold<rank>(view)) {}
+        requires(std::is_same_v<View, AnyView<View::rank>> && ((Rank != View::rank && Rank == Ranks) || ...))
+    Folded(AnyView<Rank> const& view) : View(fold<View::rank>(view)) {}
 
     /// From a Tensor, which outlives the view: a temporary one is refused.
-    template <class Source>
-        requires fits<Source>
-    constexpr Folded(Source const& source) : View(fold<rank>(source.const_view())) {}
-    template <class Source>
-        requires(fits<Source> && !std::is_trivially_copyable_v<Source>)
+    template <detail::Foldable<View, Ranks...> Source>
+    constexpr Folded(Source const& source) : View(fold<View::rank>(source.const_view())) {}
+    template <detail::Foldable<View, Ranks...> Source>
+        requires(!std::is_trivially_copyable_v<Source>)
     Folded(Source const&&) = delete;
 };
 
 /// Activations of any rank, N x C and one to three modes of space; parameters of every place of them.
 using AnyActivations = Folded<AnyView<4>, 3, 4, 5>;
 using PlaceParameters = Folded<TensorView<float const, 3>, 2, 3, 4>;
-
-namespace detail {
-
-template <class Source>
-concept Activations = Viewable<Source, 3> || Viewable<Source, 4> || Viewable<Source, 5>;
-
-}  // namespace detail
 
 }  // namespace fusekit

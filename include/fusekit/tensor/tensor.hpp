@@ -86,7 +86,8 @@ Tensor<T, Device, Rank> tensor(Device& device, Layout<Rank> const& layout, std::
     return result;
 }
 
-/// A tensor of uniform values in [-1, 1), the same for the same seed on every device and compiler.
+/// A tensor of uniform values in [-1, 1), of int8 in all its range; the same for the same seed on every device and
+/// compiler.
 template <Element T, class Device, int Rank>
 Tensor<T, Device, Rank> random(Device& device, Layout<Rank> const& layout, std::uint64_t seed = 1) {
     Tensor<T, Device, Rank> result(device, layout);
@@ -94,11 +95,12 @@ Tensor<T, Device, Rank> random(Device& device, Layout<Rank> const& layout, std::
         T* first;
         ~Values() { delete[] first; }
     } const host{new T[static_cast<std::size_t>(layout.span())]};
+    constexpr float unit = std::is_same_v<T, int8> ? 128.0f : 1.0f;
     for (std::int64_t i = 0; i < layout.span(); ++i) {  // splitmix64: Steele, Lea and Flood 2014
         std::uint64_t z = (seed += 0x9e3779b97f4a7c15u);
         z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
         z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-        host.first[i] = T(static_cast<float>((z ^ (z >> 31)) >> 40) * 0x1p-23f - 1.0f);
+        host.first[i] = T(unit * (static_cast<float>((z ^ (z >> 31)) >> 40) * 0x1p-23f - 1.0f));
     }
     result.copy_from(host.first);
     return result;

@@ -12,6 +12,8 @@ namespace fusekit {
 /// that is left out does not compile.
 template <class T, int Rank = 4>
 struct TensorView {
+    static constexpr int rank = Rank;
+
     T* data;
     Layout<Rank> layout;
 
@@ -55,6 +57,8 @@ concept Viewable = requires(Source const& source) {
 /// tensor. Made implicitly from tensors and views of any Element.
 template <int Rank>
 struct AnyView {
+    static constexpr int rank = Rank;
+
     union {
         float const* float32;
         half const* float16;

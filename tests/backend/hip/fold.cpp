@@ -9,7 +9,7 @@ using namespace test;
 
 TEST_CASE("HIP: convolutions of signals and volumes compute what the oracle does") {
     fk::hip::Device device = gpu();
-    auto const same = [&](std::uint64_t) -> fk::hip::Device& { return device; };
+    auto const same = [one = &device](std::uint64_t) -> fk::hip::Device& { return *one; };
     check_geometries_of_signals(same);
     check_geometries_of_volumes(same);
 }

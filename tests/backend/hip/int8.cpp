@@ -9,7 +9,7 @@ using namespace test;
 TEST_CASE("HIP: plans on int8 compute what the oracle does") {
     fk::hip::Device device = gpu();
     Runner runner(device);
-    check_int8([&](int) -> Runner& { return runner; }, 20, 1e6);
+    check_int8([one = &runner](int) -> Runner& { return *one; }, 20, 1e6);
 }
 
 TEST_CASE("HIP: int8 is summed in integers") {
