@@ -32,6 +32,8 @@ consteval int longest_of(Filter<Rank> const& f) {
     return longest;
 }
 
+inline constexpr char const* conv_least[] = {"an output of at least 1", "an output of at least 1 x 1",
+                                             "an output of at least 1 x 1 x 1"};
 inline constexpr char const* conv_equation[] = {
     "y[n,k,q] = sum of x[n,c,w] * weights[k,c,s] over c, s",
     "y[n,k,p,q] = sum of x[n,c,h,w] * weights[k,c,r,s] over c, r, s",
@@ -125,10 +127,7 @@ struct Conv : detail::ConvArgs<Geometry> {
             in.require(f.before[i] >= 0, "filter", "padding of 0 or more", f.before[i]);
             in.require(f.after[i] >= 0, "filter", "padding of 0 or more", f.after[i]);
             if (f.output(i, x[2 + i]) < 1)
-                in.fail(
-                    "filter",
-                    Text("an output of at least 1") + (Conv::space > 1 ? " x 1" : "") + (Conv::space > 2 ? " x 1" : ""),
-                    Conv::written(args) + " on " + to_string(in.x));
+                in.fail("filter", detail::conv_least[Conv::space - 1], Conv::written(args) + " on " + to_string(in.x));
         }
         if (args.weights.type != in.type)
             in.fail("weights", Text(fusekit::name(in.type)) + ", as the input", fusekit::name(args.weights.type));
