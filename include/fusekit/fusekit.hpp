@@ -14,4 +14,5 @@
 #include "fusekit/plan/plan.hpp"
 
 #include "fusekit/backend/host/run.hpp"
+#include "fusekit/plan/backward.hpp"
 #include "fusekit/plan/describe.hpp"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/ops/operator.hpp"
+#include "fusekit/tensor/optional_view.hpp"
 
 namespace fusekit {
 
@@ -32,7 +33,27 @@ struct Bias {
         return V{} + 1.0f;
     }
 
+    /// bias[k] = sum of dy[n,k,p,q] over n, p, q
+    struct Gradients {
+        OptionalView<float, 1> bias = {};
+
+        bool any() const { return bias.given(); }
+    };
+    static constexpr int gradient_sums = 1;
+    template <class V>
+    FUSEKIT_HD static constexpr void add_gradients(V* sums, V, V dy, Prepared<V> const&) {
+        sums[0] += dy;
+    }
+    template <class V>
+    FUSEKIT_HD static constexpr void save_gradients(V const* sums, OutputCoord const& at, Args const&,
+                                                    Gradients const& gradients) {
+        if (gradients.bias.given()) gradients.bias.view()(at.k) = static_cast<float>(sums[0]);
+    }
+
     static void check(Args const& args, Check const& in) { in.readable("bias", args.bias, {{in.y[1]}}, "K"); }
+    static void check_gradients(Gradients const& gradients, Check const& in) {
+        in.writable("gradients.bias", gradients.bias, {{in.y[1]}}, "K");
+    }
 };
 
 }  // namespace fusekit

@@ -93,7 +93,15 @@ concept MainloopOp =
         { Op::output(x, args) } -> std::same_as<Shape<4>>;
     };
 
+/// Needs a total over all values that share its parameters before it gives the first result: a channel's, or, where it
+/// is `per_place`, those of one place in every image of the batch. Begins a Plan (plan/reduction.hpp).
 template <class Op>
-concept Operator = MainloopOp<Op> || EpilogueOp<Op>;
+concept ReductionOp = HasStageAndArgs<Op> && requires(typename Op::template Total<float> total) {
+    { Op::per_place } -> std::convertible_to<bool>;
+    { merge(total, total) } -> std::same_as<typename Op::template Total<float>>;
+};
+
+template <class Op>
+concept Operator = MainloopOp<Op> || ReductionOp<Op> || EpilogueOp<Op>;
 
 }  // namespace fusekit

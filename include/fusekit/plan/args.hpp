@@ -43,9 +43,11 @@ constexpr typename Op::Args const& argument_of(Given const&... given) {
     static_assert(present, "bind: this operator (Op) of the plan is given no arguments: pass its Op::Args");
     static_assert(once, "bind: this operator (Op) of the plan is given arguments twice");
     typename Op::Args const* found = nullptr;
-    ([&] {
-        if constexpr (std::is_same_v<Given, typename Op::Args>) found = &given;
-    }(), ...);
+    (
+        [&] {
+            if constexpr (std::is_same_v<Given, typename Op::Args>) found = &given;
+        }(),
+        ...);
     return *found;
 }
 

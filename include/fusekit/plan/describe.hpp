@@ -119,7 +119,7 @@ template <class... Ops>
 Description<sizeof...(Ops)> describe(Bound<Fused<Ops...>> const& bound, Shape<4> const& x,
                                      DataType type = DataType::float32) {
     using ThePlan = Fused<Ops...>;
-    Check in{x, {}, type, 0, 0, type_name<ThePlan>, [] { return Text("x"); }};
+    Check in{.x = x, .y = {}, .type = type, .plan = type_name<ThePlan>, .operator_name = [] { return Text("x"); }};
     detail::check_extents(in, "", x);
     in.y = ThePlan::Head::output(x, bound.head);
 
@@ -141,7 +141,7 @@ Description<sizeof...(Ops)> describe(Bound<Fused<Ops...>> const& bound, Shape<4>
         ++step;
     };
     [&]<int... I>(std::integer_sequence<int, I...>) {
-        constexpr int head = ThePlan::has_conv;
+        constexpr int head = ThePlan::has_conv || ThePlan::has_reduction;
         auto const argument = [&]<int At>(std::integral_constant<int, At>) -> auto const& {
             if constexpr (At < head) return bound.head;
             else return get<At - head>(bound.epilogue);

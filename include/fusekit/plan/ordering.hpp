@@ -28,6 +28,11 @@ struct Stages {
     }
 };
 
+template <class... Ops>
+inline constexpr bool reduces_later = false;
+template <class First, class... Rest>
+inline constexpr bool reduces_later<First, Rest...> = (ReductionOp<Rest> || ...);
+
 }  // namespace detail
 
 template <class... Ops>
@@ -37,8 +42,11 @@ template <class... Ops>
 concept OneConv = detail::Stages<Ops...>::count(Stage::convolution) <= 1;
 
 template <class... Ops>
-concept ConvComesFirst = detail::Stages<Ops...>::count(Stage::convolution) == 0 ||
-                         detail::Stages<Ops...>::at[0] == Stage::convolution;
+concept ConvComesFirst =
+    detail::Stages<Ops...>::count(Stage::convolution) == 0 || detail::Stages<Ops...>::at[0] == Stage::convolution;
+
+template <class... Ops>
+concept ReductionComesFirst = !detail::reduces_later<Ops...>;
 
 template <class... Ops>
 concept BiasComesEarly = detail::Stages<Ops...>::ordered(Stage::bias, Stage::normalization) &&
@@ -48,14 +56,15 @@ template <class... Ops>
 concept NormBeforeActivation = detail::Stages<Ops...>::ordered(Stage::normalization, Stage::activation);
 
 template <class... Ops>
-concept OneOfEach = detail::Stages<Ops...>::count(Stage::bias) <= 1 &&
-                    detail::Stages<Ops...>::count(Stage::normalization) <= 1 &&
-                    detail::Stages<Ops...>::count(Stage::activation) <= 1;
+concept OneOfEach =
+    detail::Stages<Ops...>::count(Stage::bias) <= 1 && detail::Stages<Ops...>::count(Stage::normalization) <= 1 &&
+    detail::Stages<Ops...>::count(Stage::activation) <= 1;
 
 /// Whether these operators, in this order, are one kernel. A yes or a no; Plan says why not.
 template <class... Ops>
-concept Fusable = (Operator<Ops> && ...) && HasOperators<Ops...> && OneConv<Ops...> && ConvComesFirst<Ops...> &&
-                  BiasComesEarly<Ops...> && NormBeforeActivation<Ops...> && OneOfEach<Ops...>;
+concept Fusable =
+    (Operator<Ops> && ...) && HasOperators<Ops...> && OneConv<Ops...> && ConvComesFirst<Ops...> &&
+    ReductionComesFirst<Ops...> && BiasComesEarly<Ops...> && NormBeforeActivation<Ops...> && OneOfEach<Ops...>;
 
 namespace detail {
 
@@ -72,14 +81,14 @@ consteval bool is_operator() {
 template <class... Ops>
 consteval bool is_one_kernel() {
     constexpr bool fusable = Fusable<Ops...>;
-    if constexpr (!(Operator<Ops> && ...))
-        return false;
-    else if constexpr (!HasOperators<Ops...>)
-        static_assert(fusable, "a Plan needs at least one operator");
+    if constexpr (!(Operator<Ops> && ...)) return false;
+    else if constexpr (!HasOperators<Ops...>) static_assert(fusable, "a Plan needs at least one operator");
     else if constexpr (!OneConv<Ops...>)
         static_assert(fusable, "a second Conv reads its neighbours' results, so it is another kernel: use two Plans");
     else if constexpr (!ConvComesFirst<Ops...>)
         static_assert(fusable, "Conv produces the accumulator, so it must be the first operator of a Plan");
+    else if constexpr (!ReductionComesFirst<Ops...>)
+        static_assert(fusable, "batch statistics need every value before the first result: begin a Plan with them");
     else if constexpr (!BiasComesEarly<Ops...>)
         static_assert(fusable, "Bias shifts the accumulator, so it stands before BatchNorm and Activation");
     else if constexpr (!NormBeforeActivation<Ops...>)

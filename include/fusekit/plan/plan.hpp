@@ -28,7 +28,11 @@ struct Bound {
     /// N x K x P x Q for an input of N x C x H x W, and so on for one and three modes of space.
     template <int Rank = 4>
     constexpr Index<Rank> output_shape(Index<Rank> const& x) const {
-        return unfold<Rank>(Plan::Head::output(fold<4>(x), head));
+        return unfold<Rank>(output_shape(fold<4>(x)));
+    }
+    constexpr Shape<4> output_shape(Shape<4> const& x) const {
+        if constexpr (Plan::has_conv) return Plan::Head::output(x, head);
+        else return x;
     }
 
     /// Runs on `device` into a new tensor, packed, channels first or last as in `x`.
@@ -83,7 +87,6 @@ namespace detail {
 /// The head of a plan without a Conv: the accumulator is the input itself.
 struct Identity {
     struct Args {};
-    static constexpr Shape<4> output(Shape<4> const& x, Args const&) { return x; }
 };
 
 /// After a broken rule: no operators, so that the rule's sentence is the only error.
@@ -108,8 +111,8 @@ struct Parts<Ops...> {
     }
 };
 
-template <MainloopOp First, class... Ops>
-    requires Fusable<First, Ops...>
+template <class First, class... Ops>
+    requires(MainloopOp<First> || ReductionOp<First>) && Fusable<First, Ops...>
 struct Parts<First, Ops...> {
     using Head = First;
     using Epilogue = fusekit::Epilogue<Ops...>;
@@ -142,7 +145,7 @@ template <class... Ops>
 struct Fused {
     using Head = typename detail::Parts<Ops...>::Head;
     using Epilogue = typename detail::Parts<Ops...>::Epilogue;
-    static constexpr bool has_conv = !std::is_same_v<Head, detail::Identity>;
+    static constexpr bool has_conv = MainloopOp<Head>, has_reduction = ReductionOp<Head>;
 
     /// bind({.weights = w}, {.bias = b}, {}): one brace group an operator, in plan order; or by type, in any order:
     /// bind(Bias::Args{.bias = b}, Relu::Args{}, Conv3x3::Args{.weights = w}).
@@ -152,6 +155,7 @@ struct Fused {
     /// Meant for small tensors; the loops are the definition, not a fast path.
     template <class X>
     static constexpr Evaluation evaluate(X const& x, typename Ops::Args const&... args) {
+        static_assert(!has_reduction, "evaluate: a plan of batch statistics is run on a device");
         return fusekit::evaluate(bind(args...), fold<4>(x.const_view()));
     }
 

@@ -17,24 +17,6 @@ void check_extents(Check const& in, char const* argument, Extents const& shape) 
             in.fail(argument, "positive extents whose size in bytes fits 63 bits", to_string(shape));
 }
 
-/// Whether no two elements share memory: by rising stride, each mode steps over all that the ones before reach.
-/// Refuses interleaved layouts that happen to be free of overlap too.
-template <int Rank>
-bool distinct(Layout<Rank> layout) {
-    std::int64_t reach = 0;
-    for (int round = 0; round < Rank; ++round) {
-        int smallest = -1;
-        for (int mode = 0; mode < Rank; ++mode)
-            if (layout.shape[mode] > 1 && (smallest < 0 || layout.stride[mode] < layout.stride[smallest]))
-                smallest = mode;
-        if (smallest < 0) return true;
-        if (layout.stride[smallest] <= reach) return false;
-        reach += (layout.shape[smallest] - 1) * layout.stride[smallest];
-        layout.shape[smallest] = 1;
-    }
-    return true;
-}
-
 template <class Op>
 void check_op(typename Op::Args const& args, Check const& in) {
     if constexpr (requires { Op::check(args, in); }) {
@@ -60,7 +42,9 @@ template <class Bound, Element T, int Rank, class Device>
 Shape<4> validate(Bound const& bound, TensorView<T const, Rank> const& x,
                   std::type_identity_t<TensorView<T, Rank>> const* y, Device const& device) {
     using Plan = typename Bound::Plan;
-    Check in{fold<4>(x.layout.shape), {}, data_type<T>, 0, 0, type_name<Plan>, [] { return Text("x"); }};
+    Check in{.x = fold<4>(x.layout.shape), .y = {}, .type = data_type<T>, .plan = type_name<Plan>, .operator_name = [] {
+                 return Text("x");
+             }};
     if constexpr (requires { device.reach(in, "", nullptr); }) {
         in.device = &device;
         in.reachable = [](void const* self, Check const& check, char const* argument, void const* data) {
@@ -68,18 +52,19 @@ Shape<4> validate(Bound const& bound, TensorView<T const, Rank> const& x,
         };
     }
     detail::check_extents(in, "", x.layout.shape);
-    in.y = Plan::Head::output(in.x, bound.head);
+    in.y = bound.output_shape(in.x);
 
     Check out = in;
     out.operator_name = [] { return Text("y"); };
     if (y) out.reach("", y->data, sizeof(T), y->layout, in.begin, in.end);
+    in.readable("", fold<4>(x), in.x, "N x C x H x W");
+    in.reach("", x.data, sizeof(T), x.layout, in.x_begin, in.x_end);
     detail::check_op<typename Plan::Head>(bound.head, in);
     detail::check_extents(out, "", in.y);
-    in.readable("", fold<4>(x), in.x, "N x C x H x W");
     detail::check_epilogue(static_cast<typename Plan::Epilogue*>(nullptr), bound.epilogue, in);
     if (y) {
         out.readable("", fold<4>(*y), in.y, "N x K x P x Q");
-        if (!detail::distinct(y->layout))
+        if (!distinct(y->layout))
             out.fail("", "strides under which no two elements share memory", to_string(y->layout.stride));
     }
     return in.y;

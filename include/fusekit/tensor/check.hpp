@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "fusekit/error.hpp"
-#include "fusekit/tensor/fold.hpp"
+#include "fusekit/tensor/optional_view.hpp"
 
 namespace fusekit {
 
@@ -66,6 +66,24 @@ Text to_string(Shape<Rank> const& shape) {
     return detail::Modes(shape).to_string();
 }
 
+/// Whether no two elements share memory: by rising stride, each mode steps over all that the ones before reach.
+/// Refuses interleaved layouts that happen to be free of overlap too.
+template <int Rank>
+bool distinct(Layout<Rank> layout) {
+    std::int64_t reach = 0;
+    for (int round = 0; round < Rank; ++round) {
+        int smallest = -1;
+        for (int mode = 0; mode < Rank; ++mode)
+            if (layout.shape[mode] > 1 && (smallest < 0 || layout.stride[mode] < layout.stride[smallest]))
+                smallest = mode;
+        if (smallest < 0) return true;
+        if (layout.stride[smallest] <= reach) return false;
+        reach += (layout.shape[smallest] - 1) * layout.stride[smallest];
+        layout.shape[smallest] = 1;
+    }
+    return true;
+}
+
 /// What an operator needs to check its arguments against, and the words to refuse them with. Nothing here runs
 /// on a device; text is made only on the way out.
 class Check {
@@ -74,8 +92,9 @@ public:
     Shape<4> y;     ///< output extents of the plan, N x K x P x Q
     DataType type;  ///< of x, of y and of the filters
 
-    /// Addresses of the first and one past the last byte that the call writes; both 0 where that is not known yet.
+    /// Addresses of the first and one past the last byte of the output; both 0 where that is not known yet.
     std::uintptr_t begin = 0, end = 0;
+    std::uintptr_t x_begin = 0, x_end = 0;  ///< the same of the input
 
     Text (*plan)();           ///< its name
     Text (*operator_name)();  ///< whose arguments are being checked
@@ -112,6 +131,19 @@ public:
     void readable(char const* argument, TensorView<T, Rank> const& view, std::type_identity_t<Shape<Rank>> const& shape,
                   char const* modes) const {
         readable(argument, view.data, sizeof(T), view.layout, shape, modes);
+    }
+
+    /// An output of an operator's own: if it is given, one that can be read, apart from the input too.
+    template <class T, int Rank>
+    void writable(char const* argument, OptionalView<T, Rank> const& view,
+                  std::type_identity_t<Shape<Rank>> const& shape, char const* modes) const {
+        if (!view.given()) return;
+        readable(argument, view.view(), shape, modes);
+        std::uintptr_t first = 0, last = 0;
+        reach(argument, view.data, sizeof(T), view.layout, first, last);
+        if (first < x_end && x_begin < last) fail(argument, "memory apart from the input's", "memory that overlaps it");
+        if (!distinct(view.layout))
+            fail(argument, "strides under which no two elements share memory", to_string(view.layout.stride));
     }
 
     /// Addresses of the first and one past the last byte of a view. Strides that lead further than any memory does

@@ -34,6 +34,9 @@ struct ThreadLocals {
             &found);
         return found;
     }
+    void poison() const {
+        if (bytes) std::memset(first, 0xff, bytes);
+    }
 };
 
 struct Job {
@@ -86,7 +89,7 @@ private:
             block.size = job.block, block.grid = job.grid;
             if (job.started == job.grid.count()) jobs.pop_front();
             lock.unlock();
-            if (locals.bytes) std::memset(locals.first, 0xff, locals.bytes);
+            locals.poison();
             block.run(job.body);
             lock.lock();
             if (++job.finished == job.grid.count()) done.notify_all();
@@ -100,6 +103,18 @@ void run_grid(dim3 grid, dim3 block, std::function<void()> const& body) {
     static Workers workers;
     Job job{grid, block, body};
     workers.run(job);
+}
+
+void run_grid_at_once(dim3 grid, dim3 block, std::function<void()> const& body) {
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < grid.count(); ++i)
+        threads.emplace_back([&, i] {
+            Block own;
+            own.index = grid.at(i), own.size = block, own.grid = grid;
+            ThreadLocals::own().poison();
+            own.run(body);
+        });
+    for (std::thread& thread : threads) thread.join();
 }
 
 }  // namespace hip_on_cpu

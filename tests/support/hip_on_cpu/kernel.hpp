@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <thread>
 
 #include "support/hip_on_cpu/block.hpp"
 
@@ -26,7 +27,11 @@ inline int const warpSize = static_cast<int>(hip_on_cpu::wave_width());
 inline void __syncthreads(hip_on_cpu::Place place = hip_on_cpu::Place::current()) {
     hip_on_cpu::running->barrier(place);
 }
-inline void __threadfence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
+/// Other blocks get a turn, as a thread that waits for them calls this again and again.
+inline void __threadfence() {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    std::this_thread::yield();
+}
 
 namespace hip_on_cpu {
 

@@ -20,6 +20,9 @@ struct hipGraphExec {
 
 namespace {
 
+/// What the processors of a device hold: 4 of 2,048 threads.
+constexpr std::size_t threads_at_once = 4 * 2048;
+
 /// What the calling thread is capturing; one stream at a time is enough for tests.
 thread_local hipStream_t capturing = nullptr;
 
@@ -43,12 +46,15 @@ hipError_t hip_on_cpu::refuse_in_capture() {
 }
 
 hipError_t hip_on_cpu::launch(std::function<void()> kernel, dim3 grid, dim3 block, std::size_t shared_bytes,
-                              hipStream_t stream) {
-    if (hipError_t const early = enter("hipLaunchKernel"); early != hipSuccess) return leave(early);
+                              hipStream_t stream, bool at_once) {
+    char const* const function = at_once ? "hipLaunchCooperativeKernel" : "hipLaunchKernel";
+    if (hipError_t const early = enter(function); early != hipSuccess) return leave(early);
     bool const fits = grid.count() > 0 && grid.x < 1u << 31 && grid.y < 1u << 16 && grid.z < 1u << 16 &&
                       block.count() > 0 && block.count() <= most_threads && block.z <= 64;
     if (!fits || shared_bytes != 0) return leave(hipErrorInvalidConfiguration);
-    return leave(submit(stream, [=, kernel = std::move(kernel)] { run_grid(grid, block, kernel); }));
+    if (at_once && grid.count() * block.count() > threads_at_once) return leave(hipErrorCooperativeLaunchTooLarge);
+    auto const run = at_once ? run_grid_at_once : run_grid;
+    return leave(submit(stream, [=, kernel = std::move(kernel)] { run(grid, block, kernel); }));
 }
 
 hipError_t hipLaunchKernel(void const*, dim3, dim3, void**, std::size_t, hipStream_t) {

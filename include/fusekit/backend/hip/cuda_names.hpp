@@ -103,6 +103,11 @@ auto hipLaunchKernel(Kernel* kernel, dim3 grid, dim3 block, void** arguments, st
     return cudaLaunchKernel(kernel, grid, block, arguments, shared, stream);
 }
 template <class Kernel>
+auto hipLaunchCooperativeKernel(Kernel* kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared,
+                                hipStream_t stream) {
+    return cudaLaunchCooperativeKernel(kernel, grid, block, arguments, shared, stream);
+}
+template <class Kernel>
 auto hipFuncGetAttributes(hipFuncAttributes* attributes, Kernel* kernel) {
     return cudaFuncGetAttributes(attributes, kernel);
 }

@@ -40,23 +40,29 @@ public:
         hipDeviceProp_t all;
         check(hipGetDeviceProperties(&all, index), index, "hipGetDeviceProperties");
         processor_count = all.multiProcessorCount;
+        cache = all.l2CacheSize;
         reads_host_memory = all.pageableMemoryAccess != 0;
     }
 
     Device(Device&& other) noexcept
         : Memory(other),
           processor_count(other.processor_count),
+          cache(other.cache),
+          lent(std::exchange(other.lent, nullptr)),
           reads_host_memory(other.reads_host_memory),
           owns_stream(std::exchange(other.owns_stream, false)) {}
     Device& operator=(Device&& other) noexcept {
         std::swap(static_cast<Memory&>(*this), static_cast<Memory&>(other));
         std::swap(processor_count, other.processor_count);
+        std::swap(cache, other.cache);
+        std::swap(lent, other.lent);
         std::swap(reads_host_memory, other.reads_host_memory);
         std::swap(owns_stream, other.owns_stream);
         std::swap(reached, other.reached);  // by another GPU, perhaps
         return *this;
     }
     ~Device() {
+        if (lent) release(lent);
         if (owns_stream && hipStreamDestroy(stream()) != hipSuccess) forget_last_error();
     }
 
@@ -69,6 +75,22 @@ public:
 
     /// Compute units, or streaming multiprocessors.
     int processors() const { return processor_count; }
+
+    /// Bytes of the cache that all processors share.
+    std::int64_t cache_bytes() const { return cache; }
+
+    /// Memory that blocks of a kernel exchange values in, zero at first and left so by every kernel. The first run that
+    /// needs it allocates it: before a capture, run such a plan once. Runs, and graphs captured from them, share it, so
+    /// they take turns, as on one stream they do.
+    void* workspace(std::size_t bytes) {
+        if (lent) return lent;
+        void* const memory = allocate(bytes);
+        Current const current(index());
+        hipError_t status = hipMemsetAsync(memory, 0, bytes, stream());
+        if (status != hipSuccess) release(memory);
+        check(status, index(), "hipMemsetAsync");
+        return lent = memory;
+    }
 
     /// The same device for calls that run with a schedule of yours in place of the library's choice
     /// (backend/hip/schedule.hpp): layer(device.with<fk::hip::Gemm<64, 64, 8>>(), x, y).
@@ -108,6 +130,8 @@ private:
     }
 
     int processor_count = 0;
+    std::int64_t cache = 0;
+    void* lent = nullptr;
     bool reads_host_memory = false;
     bool owns_stream = false;
     mutable void const* reached[32] = {};

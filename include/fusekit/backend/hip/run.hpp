@@ -3,6 +3,7 @@
 
 #include "fusekit/backend/device.hpp"
 #include "fusekit/backend/hip/run_conv.hpp"
+#include "fusekit/backend/hip/run_reduction.hpp"
 #include "fusekit/backend/hip/run_stream.hpp"
 
 namespace fusekit::hip {
@@ -24,6 +25,7 @@ template <class Bound, Element T>
 void Device::run(Bound const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
     if constexpr (!detail::runs_on_gpu<T>()) return;
     else if constexpr (Bound::Plan::has_conv) run_conv(*this, bound, x, y);
+    else if constexpr (Bound::Plan::has_reduction) run_reduction(*this, bound, x, y);
     else run_stream(*this, bound, x, y);
 }
 
@@ -35,8 +37,9 @@ public:
 
     template <class Bound, Element T>
     void run(Bound const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
-        if constexpr (detail::runs_on_gpu<T>() && suits<Schedule, Bound::Plan::has_conv>()) {
+        if constexpr (detail::runs_on_gpu<T>() && suits<Schedule, typename Bound::Plan>()) {
             if constexpr (Bound::Plan::has_conv) run_conv_with<Schedule>(*device, bound, x, y);
+            else if constexpr (Bound::Plan::has_reduction) run_reduction_with<Schedule>(*device, bound, x, y);
             else run_stream_with<Schedule>(*device, bound, x, y);
         }
     }

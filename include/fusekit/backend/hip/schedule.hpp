@@ -31,10 +31,20 @@ struct Stream {
                          tile_walks = TileWalks;
 };
 
+/// How a plan that reduces is cut: a thread has Unroll loads of Bytes in flight at a time. Blocks as in Gemm, of as many
+/// threads; small units have smaller ones.
+template <int Threads = 256, int Bytes = 16, int Unroll = 8, int Blocks = 512 / Threads>
+struct Reduction {
+    static constexpr int threads = Threads, bytes = Bytes, unroll = Unroll, blocks = Blocks;
+    static constexpr bool meets = true;
+};
+
 template <class Schedule>
 concept GemmSchedule = requires { Schedule::tile_m, Schedule::tile_n, Schedule::tile_k; };
 template <class Schedule>
 concept StreamSchedule = requires { Schedule::walks, Schedule::bytes; };
+template <class Schedule>
+concept ReductionSchedule = requires { Schedule::meets; };
 
 namespace detail {
 
@@ -56,6 +66,18 @@ consteval bool cuts_gemm() {
 }
 
 template <class Schedule>
+consteval bool cuts_reduction() {
+    constexpr int threads = Schedule::threads;
+    constexpr bool halves = threads >= 64 && (threads & (threads - 1)) == 0;
+    static_assert(halves, "Reduction: the threads of a block are a power of two, and 64 or more");
+    constexpr bool loads = Schedule::bytes == 16 || Schedule::bytes == 8 || Schedule::bytes == 4;
+    static_assert(loads, "Reduction: a thread loads 4, 8 or 16 bytes at a time");
+    constexpr bool steps = Schedule::unroll >= 2;
+    static_assert(steps, "Reduction: a thread has 2 loads or more in flight");
+    return halves && loads && steps;
+}
+
+template <class Schedule>
 consteval bool cuts_stream() {
     constexpr bool loads = Schedule::bytes == 16 || Schedule::bytes == 8 || Schedule::bytes == 4;
     static_assert(loads, "Stream: a thread loads 4, 8 or 16 bytes at a time");
@@ -67,10 +89,12 @@ consteval bool cuts_stream() {
 }  // namespace detail
 
 /// Refuses, in words, a schedule that cannot run a plan.
-template <class Schedule, bool has_conv>
+template <class Schedule, class Plan>
 consteval bool suits() {
-    constexpr bool stream = StreamSchedule<Schedule>, right_kind = has_conv != stream;
-    static_assert(right_kind, "a plan with a Conv runs with Gemm or Direct, one without with Stream");
+    constexpr bool stream = StreamSchedule<Schedule>, reduction = ReductionSchedule<Schedule>;
+    constexpr bool right_kind = Plan::has_conv == !(stream || reduction) && Plan::has_reduction == reduction;
+    static_assert(right_kind,
+                  "a plan with a Conv runs with Gemm or Direct, one of batch statistics with Reduction, others with Stream");
     constexpr bool block = Schedule::threads > 0 && Schedule::threads <= 1024;
     static_assert(block, "a block has 1 to 1024 threads");
     constexpr bool holds = Schedule::blocks > 0 && Schedule::threads * Schedule::blocks <= 2048;
@@ -78,6 +102,7 @@ consteval bool suits() {
     if constexpr (!right_kind || !block || !holds) return false;
     else if constexpr (GemmSchedule<Schedule>) return detail::cuts_gemm<Schedule>();
     else if constexpr (stream) return detail::cuts_stream<Schedule>();
+    else if constexpr (reduction) return detail::cuts_reduction<Schedule>();
     else return true;
 }
 

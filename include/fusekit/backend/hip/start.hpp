@@ -21,21 +21,30 @@ namespace fusekit::hip {
                 (earlier ? "a failure of work before this call: " : "") + words(status));
 }
 
+/// How the blocks of a launch run: each on its own, or all at the same time, so that they can wait for each other.
+enum class Together { no, yes };
+
 /// Puts a plan's kernel on the device's stream.
 template <class Plan, class Mainloop>
-void start(Device const& device, typename Mainloop::Params const& params, std::int64_t blocks) {
+void start(Device const& device, typename Mainloop::Params const& params, std::int64_t blocks,
+           int threads = Mainloop::threads, Together together = Together::no) {
     constexpr std::int64_t most = (std::int64_t{1} << 31) - 1;
     if (blocks > most)
         throw Error(type_name<Plan>(), "hip::Device", "blocks", "at most " + Text::number(most), Text::number(blocks));
     Current const current(device.index());
     void* arguments[] = {const_cast<typename Mainloop::Params*>(&params)};
     auto const launch = [&](auto* kernel) {
-        dim3 const grid(static_cast<unsigned>(blocks)), block(Mainloop::threads);
+        dim3 const grid(static_cast<unsigned>(blocks)), block(static_cast<unsigned>(threads));
+        auto const with = [&](auto* function) {
+            if (together == Together::yes)
+                return hipLaunchCooperativeKernel(function, grid, block, arguments, 0, device.stream());
+            return hipLaunchKernel(function, grid, block, arguments, 0, device.stream());
+        };
         if constexpr (kernels_overlap && requires { Mainloop::waits_for_previous_kernel; })
             return launch_overlapping(reinterpret_cast<void const*>(kernel), grid, block, arguments, device.stream());
         else if constexpr (requires { hipLaunchKernel(kernel, grid, block, arguments, 0, device.stream()); })
-            return hipLaunchKernel(kernel, grid, block, arguments, 0, device.stream());
-        else return hipLaunchKernel(reinterpret_cast<void const*>(kernel), grid, block, arguments, 0, device.stream());
+            return with(kernel);
+        else return with(reinterpret_cast<void const*>(kernel));
     };
     hipError_t const status = launch(&fused<Plan, Mainloop>);
     if (status != hipSuccess) refuse_launch(device, type_name<Plan>, status);

@@ -60,6 +60,9 @@ using DefaultStream =
                                           Stream<128, packet_bytes<T>, 2, 1, 16, sizeof(T) == 4 ? 1 : 2>>,
                        Stream<256, 4 * sizeof(T), sizeof(T) == 4 ? (placewise ? 8 : 4) : (placewise ? 32 : 8), 2>>;
 
+template <Element T>
+using DefaultReduction = Reduction<256, stream_bytes(sizeof(T)), 2 * stream_unroll>;
+
 /// Threads that keep a processor's share of memory busy: small tensors are cut for as many.
 inline constexpr std::int64_t busy_threads = 1024;
 

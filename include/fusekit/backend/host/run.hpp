@@ -6,6 +6,7 @@
 #include "fusekit/backend/host/conv_pixel_lanes.hpp"
 #include "fusekit/backend/host/depthwise.hpp"
 #include "fusekit/backend/host/pointwise.hpp"
+#include "fusekit/backend/host/reduction.hpp"
 #include "fusekit/backend/host/run_double.hpp"
 #include "fusekit/plan/plan.hpp"
 
@@ -34,6 +35,8 @@ void Device::run(Bound const& bound, TensorView<T const> const& x, TensorView<T>
         if (channel_lanes) return ConvChannelLanes<Epilogue, T, space>(turn, conv, bound.epilogue, y).run();
         auto const flat = flattened(conv, y);
         ConvPixelLanes<Epilogue, T, space>(turn, flat.conv, bound.epilogue, flat.y, y.layout.shape[3]).run();
+    } else if constexpr (Plan::has_reduction) {
+        Reduction<Plan, T>(turn, bound, x, y).run();
     } else {
         pointwise<Epilogue>(turn, x, y, bound.epilogue);
     }

@@ -139,4 +139,24 @@ void store(T* to, std::int64_t stride, int count, Vector v) {
     for (int i = 0; i < count; ++i) to[i * stride] = T(v[i]);
 }
 
+/// One lane of a struct of nothing but vectors, as the same struct of floats; and that lane's new value.
+template <class Floats, class Vectors>
+Floats of_lane(Vectors const& vectors, int lane) {
+    constexpr int fields = sizeof(Vectors) / sizeof(Vector);
+    static_assert(sizeof(Floats) == fields * sizeof(float));
+    Floats result;
+    for (int i = 0; i < fields; ++i)
+        std::memcpy(reinterpret_cast<char*>(&result) + i * sizeof(float),
+                    reinterpret_cast<char const*>(&vectors) + (i * lanes + lane) * sizeof(float), sizeof(float));
+    return result;
+}
+template <class Vectors, class Floats>
+void set_lane(Vectors& vectors, int lane, Floats const& value) {
+    constexpr int fields = sizeof(Vectors) / sizeof(Vector);
+    static_assert(sizeof(Floats) == fields * sizeof(float));
+    for (int i = 0; i < fields; ++i)
+        std::memcpy(reinterpret_cast<char*>(&vectors) + (i * lanes + lane) * sizeof(float),
+                    reinterpret_cast<char const*>(&value) + i * sizeof(float), sizeof(float));
+}
+
 }  // namespace fusekit::host::inline FUSEKIT_SIMD

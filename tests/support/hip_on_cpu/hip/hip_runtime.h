@@ -24,6 +24,7 @@ enum [[nodiscard]] hipError_t {
     hipErrorNotReady = 600,
     hipErrorIllegalAddress = 700,
     hipErrorLaunchFailure = 719,
+    hipErrorCooperativeLaunchTooLarge = 720,
     hipErrorNotSupported = 801,
     hipErrorStreamCaptureUnsupported = 900,
     hipErrorStreamCaptureInvalidated = 901,
@@ -160,7 +161,18 @@ hipError_t hipFuncGetAttributes(hipFuncAttributes* attributes, void (*)(Paramete
 
 namespace hip_on_cpu {
 
-hipError_t launch(std::function<void()> kernel, dim3 grid, dim3 block, std::size_t shared_bytes, hipStream_t stream);
+/// `at_once` is a cooperative launch.
+hipError_t launch(std::function<void()> kernel, dim3 grid, dim3 block, std::size_t shared_bytes, hipStream_t stream,
+                  bool at_once);
+
+template <class... Parameters>
+hipError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments, std::size_t shared_bytes,
+                  hipStream_t stream, bool at_once) {
+    auto const values = [&]<std::size_t... I>(std::index_sequence<I...>) {
+        return std::tuple<Parameters...>(*static_cast<Parameters*>(arguments[I])...);
+    }(std::index_sequence_for<Parameters...>{});
+    return launch([kernel, values] { std::apply(kernel, values); }, grid, block, shared_bytes, stream, at_once);
+}
 
 }  // namespace hip_on_cpu
 
@@ -172,8 +184,10 @@ hipError_t hipLaunchKernel(void const* kernel, dim3 grid, dim3 block, void** arg
 template <class... Parameters>
 hipError_t hipLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
                            std::size_t shared_bytes, hipStream_t stream) {
-    auto const values = [&]<std::size_t... I>(std::index_sequence<I...>) {
-        return std::tuple<Parameters...>(*static_cast<Parameters*>(arguments[I])...);
-    }(std::index_sequence_for<Parameters...>{});
-    return hip_on_cpu::launch([kernel, values] { std::apply(kernel, values); }, grid, block, shared_bytes, stream);
+    return hip_on_cpu::launch(kernel, grid, block, arguments, shared_bytes, stream, false);
+}
+template <class... Parameters>
+hipError_t hipLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
+                                      unsigned shared_bytes, hipStream_t stream) {
+    return hip_on_cpu::launch(kernel, grid, block, arguments, shared_bytes, stream, true);
 }

@@ -74,4 +74,15 @@ FUSEKIT_HD void store_once(T* to, T const& value) {
 }
 #endif
 
+/// Reads what another block of the running kernel has written, past the caches of single processors.
+#if defined(__CUDA_ARCH__)
+__device__ inline float load_fresh(float const* from) { return __ldcg(from); }
+#elif defined(__HIP_DEVICE_COMPILE__)
+__device__ inline float load_fresh(float const* from) {
+    return __hip_atomic_load(from, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+}
+#else
+FUSEKIT_HD inline float load_fresh(float const* from) { return *static_cast<float const volatile*>(from); }
+#endif
+
 }  // namespace fusekit::hip

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/arch/wave.hpp"
+
+namespace fusekit::hip {
+
+/// Threads of a block as rows of `tile` columns, a power of two, as is their number.
+struct Rows {
+    unsigned threads, tile, thread;
+
+    /// Every thread's values become the sums over its column. `shared` has room for `threads` times Count floats.
+    /// Called by all threads; in a fixed order, so that the same numbers come out of every run.
+    template <int Count>
+    __device__ void sum(float (&values)[Count], float* shared) const {
+        unsigned const wave = warpSize;
+        for (unsigned distance = tile; distance < wave; distance *= 2)
+#pragma unroll
+            for (int i = 0; i < Count; ++i) values[i] += of_lane_xor(values[i], distance);
+        unsigned const width = tile < wave ? wave : tile, groups = threads / width, column = thread % tile;
+        if (groups <= 1) return;
+        float* const mine = shared + column;
+        if (thread % width < tile)
+#pragma unroll
+            for (int i = 0; i < Count; ++i) mine[i * threads + thread / width * tile] = values[i];
+        __syncthreads();
+#pragma unroll
+        for (int i = 0; i < Count; ++i) values[i] = mine[i * threads];
+        for (unsigned group = 1; group < groups; ++group)
+#pragma unroll
+            for (int i = 0; i < Count; ++i) values[i] += mine[i * threads + group * tile];
+        __syncthreads();
+    }
+};
+
+}  // namespace fusekit::hip

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/arch/access.hpp"
+#include "fusekit/backend/hip/block_sum.hpp"
+#include "fusekit/backend/hip/reduction_unit.hpp"
+#include "fusekit/backend/hip/schedule.hpp"
+
+namespace fusekit::hip {
+
+/// A plan that reduces, in one pass over memory and, where results wait for totals, a second over what caches and
+/// registers have kept: teams of blocks total a unit each, meet, and go over it again, backwards, so that the values
+/// that were last come first.
+template <class Plan, class Schedule, Element T, int lanes, Pattern pattern>
+class Reducing {
+    using Steps = ReductionSteps<typename Plan::Head>;
+    using Epilogue = typename Plan::Epilogue;
+    using Running = typename Steps::template Running<float>;
+    using Total = typename Steps::template Total<float>;
+    using Unit = ReductionUnit<Plan, T, lanes, pattern>;
+    using Pack = typename Unit::Pack;
+    static constexpr int unroll = Steps::has_operand ? Schedule::unroll / 2 : Schedule::unroll;
+    static constexpr int own = Unit::totals, sums = sizeof(Total) / sizeof(float);
+
+public:
+    static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
+    using Params = ReductionParams<Plan, T>;
+    struct Shared {
+        float sums[threads * own * Reducing::sums];
+    };
+
+    __device__ static void run(Params const& params, Shared& shared, unsigned thread, unsigned block) {
+        unsigned const team = block / params.members, member = block % params.members;
+        for (unsigned number = team, round = 0; number < params.units; number += params.teams, ++round)
+            Reducing(params, shared, thread, team, member, number).total_and_apply(round);
+    }
+
+private:
+    struct Values {
+        Packet<T, lanes> x[unroll], operand[Steps::has_operand ? unroll : 1];
+    };
+    /// What the elements of one total meet: the place, as far as they share it, and what is prepared for it.
+    struct Lane {
+        OutputCoord at;
+        typename Steps::States::PlaceState head;
+        typename Epilogue::PlaceState epilogue;
+        typename Steps::template Prepared<float> prepared;
+    };
+
+    Params const& params;
+    Shared& shared;
+    unsigned const thread, team, member;
+    unsigned const rows, row, column;  ///< threads above each other in a tile, and this thread's place
+    Unit const unit;
+    unsigned const first, stride, steps;  ///< of this thread
+
+    __device__ Reducing(Params const& params, Shared& shared, unsigned thread, unsigned team, unsigned member,
+                        unsigned number)
+        : params(params),
+          shared(shared),
+          thread(thread),
+          team(team),
+          member(member),
+          rows(params.threads / params.tile),
+          row(thread / params.tile),
+          column(thread % params.tile),
+          unit(params, number, column),
+          first(member * rows + row),
+          stride(params.members * rows),
+          steps(unit.steps()) {}
+
+    __device__ void total_and_apply(unsigned round) {
+        Lane lane[own];
+        Running running[own] = {};
+        Values values;
+        unsigned step = first, count = 0;
+        if (step < steps) load<!Steps::waits>(step, values);  // in flight while the parameters are prepared
+#pragma unroll
+        for (int i = 0; i < own; ++i) {
+            lane[i].at = unit.first_place(i);
+            if (steps > 0) prepare(lane[i]);
+        }
+        if (Steps::has_totals && step < steps) start(values, running);
+        for (; step < steps; step += unroll * stride) {
+            if (step > first) load<!Steps::waits>(step, values);
+            if constexpr (Steps::has_totals) add(step, values, lane, running, count);
+            if constexpr (!Steps::waits) write(step, values, lane);
+        }
+        if constexpr (Steps::has_totals) {
+            Total totals[own];
+            total(running, count, totals, round);
+            if (steps == 0) return;
+            if constexpr (Steps::waits) {
+#pragma unroll
+                for (int i = 0; i < own; ++i)
+                    lane[i].prepared =
+                        Steps::finish(totals[i], params.count, lane[i].head, lane[i].at, params.bound.head);
+                for (bool kept = true; step > first; kept = false) {
+                    step -= unroll * stride;
+                    if (!kept) load<true>(step, values);
+                    write(step, values, lane);
+                }
+            }
+            if (row == 0 && member == 0)
+#pragma unroll
+                for (int i = 0; i < own; ++i) Steps::save(totals[i], lane[i].at, params.bound.head);
+        }
+    }
+
+    __device__ void prepare(Lane& lane) const {
+        lane.head = Steps::States::prepare(lane.at, Steps::state_args(params.bound.head));
+        lane.epilogue = Epilogue::prepare(lane.at, params.bound.epilogue);
+    }
+
+    /// Calls f(i, step, pack) for each pack of a group, without a branch where there are all of them.
+    template <class F>
+    __device__ void each(unsigned step, F const& f) const {
+        if (step + (unroll - 1) * stride < steps) {
+#pragma unroll
+            for (int i = 0; i < unroll; ++i) f(i, step + i * stride, unit.locate(step + i * stride));
+        } else {
+#pragma unroll
+            for (int i = 0; i < unroll; ++i)
+                if (step + i * stride < steps) f(i, step + i * stride, unit.locate(step + i * stride));
+        }
+    }
+    template <bool last>
+    __device__ void load(unsigned step, Values& values) const {
+        each(step, [&](int i, unsigned, Pack const& pack) {
+            values.x[i] = read<last>(params.x.data + pack.x);
+            if constexpr (Steps::has_operand) values.operand[i] = read<last>(params.operand.data + pack.operand);
+        });
+    }
+    template <bool last>
+    __device__ static Packet<T, lanes> read(T const* from) {
+        auto const* const packet = reinterpret_cast<Packet<T, lanes> const*>(from);
+        if constexpr (last) return load_once(packet);
+        else return *packet;
+    }
+    __device__ static float operand(Values const& values, int i, int lane) {
+        if constexpr (Steps::has_operand) return values.operand[i].values[lane];
+        else return 0;
+    }
+
+    __device__ void start(Values const& values, Running (&running)[own]) const {
+        if constexpr (pattern == Pattern::planes) {
+            running[0].start(params.x.data[unit.value_near(first)]);
+        } else {
+#pragma unroll
+            for (int j = 0; j < own; ++j) running[j].start(values.x[0].values[j]);
+        }
+    }
+
+    /// `count` is of the values to each of the thread's totals.
+    __device__ void add(unsigned step, Values const& values, Lane const (&lane)[own], Running (&running)[own],
+                        unsigned& count) const {
+        auto const add_pack = [&](int i, unsigned now, auto counts) {
+#pragma unroll
+            for (int j = 0; j < lanes; ++j)
+                with_own(lane[j % own], now, j, [&](Lane const& of) {
+                    Steps::add(running[j % own], static_cast<float>(values.x[i].values[j]), operand(values, i, j),
+                               of.at, of.head, params.bound.head, counts(j));
+                });
+        };
+        if (unit.aligned())
+            each(step, [&](int i, unsigned now, Pack const&) {
+                add_pack(i, now, [](int) { return true; });
+                count += lanes / own;
+            });
+        else
+            each(step, [&](int i, unsigned now, Pack const& pack) {
+                add_pack(i, now, [&](int j) { return unit.has(pack, j); });
+                count += unit.count(pack);
+            });
+    }
+
+    __device__ void write(unsigned step, Values const& values, Lane const (&lane)[own]) const {
+        each(step, [&](int i, unsigned now, Pack const& pack) {
+            Packet<T, lanes> result;
+#pragma unroll
+            for (int j = 0; j < lanes; ++j)
+                with_own(lane[j % own], now, j, [&](Lane const& of) {
+                    float const value = Steps::apply(static_cast<float>(values.x[i].values[j]), operand(values, i, j),
+                                                     of.at, of.head, of.prepared, params.bound.head);
+                    result.values[j] = T(Epilogue::apply(value, of.at, of.epilogue, params.bound.epilogue));
+                });
+            T* const to = params.y.data + pack.y;
+            if (unit.whole(pack)) {
+                store_once(reinterpret_cast<Packet<T, lanes>*>(to), result);
+            } else {
+#pragma unroll
+                for (int j = 0; j < lanes; ++j)
+                    if (unit.has(pack, j)) to[j] = result.values[j];
+            }
+        });
+    }
+
+    /// Calls f with a lane that is as of one element, where operators ask for its place.
+    template <class F>
+    __device__ void with_own(Lane const& lane, unsigned step, int j, F const& f) const {
+        if constexpr (Steps::States::placewise || Epilogue::placewise) {
+            Lane of = lane;
+            of.at = unit.place(step, j);
+            if constexpr (!Steps::per_place) prepare(of);
+            f(of);
+        } else {
+            f(lane);
+        }
+    }
+
+    /// Every thread gets the totals of the whole unit, of its own columns.
+    __device__ void total(Running const (&running)[own], unsigned count, Total (&totals)[own], unsigned round) const {
+        Rows const all{params.threads, params.tile, thread};
+        auto const sum = [&](auto& values) { all.sum(values, shared.sums); };
+#pragma unroll
+        for (int i = 0; i < own; ++i) totals[i] = running[i].total(static_cast<float>(count));
+        Total::combine(totals, sum);
+        if (params.members == 1) return;
+        exchange(totals, round);
+        Total::combine(totals, sum);
+    }
+
+    /// Gives each of the block's rows a share of the totals that the blocks of the team have, in place of its own.
+    __device__ void exchange(Total (&totals)[own], unsigned round) const {
+        unsigned const width = params.tile * own, grid = params.teams * params.members;
+        Total* const parts = params.workspace.template values<Total>() +
+                             (round % 2 * grid + team * params.members) * width + column * own;
+        if (row == 0)
+#pragma unroll
+            for (int i = 0; i < own; ++i) parts[member * width + i] = totals[i];
+        Team{params.workspace.counter(team), params.members, member}.meet(thread);
+#pragma unroll
+        for (int i = 0; i < own; ++i) totals[i] = {};
+        for (unsigned part = row; part < params.members; part += rows) {
+            Total theirs[own];
+#pragma unroll
+            for (int i = 0; i < own; ++i) theirs[i] = published(&parts[part * width + i]);
+#pragma unroll
+            for (int i = 0; i < own; ++i) totals[i] = merge(totals[i], theirs[i]);
+        }
+    }
+};
+
+}  // namespace fusekit::hip

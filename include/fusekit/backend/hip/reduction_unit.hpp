@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/launch.hpp"
+#include "fusekit/backend/hip/team.hpp"
+#include "fusekit/plan/reduction.hpp"
+
+namespace fusekit::hip {
+
+/// How the values that share a total lie in memory: as the planes of a channel, whose rows and planes have no gaps; as
+/// columns of neighbours that have a total each, over rows of memory; or anyhow, one element at a time.
+enum class Pattern { planes, columns, any };
+
+/// What the kernel of a plan that reduces is given. A unit of work is a channel, or `tile` packs of columns.
+template <class Plan, Element T>
+struct ReductionParams {
+    Bound<Plan> bound;
+    TensorView<T const> x;
+    TensorView<T> y;
+    TensorView<T const> operand;
+    Workspace workspace;
+    bool by_columns;     ///< what a unit is
+    bool channels_last;  ///< the order in which columns are counted
+    unsigned threads = 0;
+    unsigned units = 0, teams = 0, members = 1;   ///< units; teams that take one each at a time, and their blocks
+    unsigned tile = 1;                            ///< packs side by side in a unit, a power of two; 1 of channels
+    unsigned columns = 0;                         ///< packs side by side in the tensor
+    unsigned steps = 0;                           ///< packs one after another in a unit of columns; else images
+    std::int64_t count = 0;                       ///< elements to a total
+    Divisor packs[2] = {};                        ///< that planes reach into: some one more than others
+    Divisor channels = {}, plane = {}, row = {};  ///< K, P Q and Q
+};
+
+/// Where the values of one unit lie that one thread of a team takes.
+template <class Plan, Element T, int lanes, Pattern pattern>
+class ReductionUnit {
+    static constexpr bool per_place = ReductionSteps<typename Plan::Head>::per_place;
+    using Params = ReductionParams<Plan, T>;
+
+public:
+    /// Totals that a thread has.
+    static constexpr int totals = pattern == Pattern::columns ? lanes : 1;
+
+    /// Where a pack of neighbours lies, in elements.
+    struct Pack {
+        std::int64_t x, y, operand;
+        int first;  ///< the place in its plane of the pack's first element: before or after it belong to others
+    };
+
+    __device__ ReductionUnit(Params const& params, unsigned number, unsigned column)
+        : params(params), number(number), column(number * params.tile + column) {
+        Index<4> const& stride = params.y.layout.stride;
+        if (pattern == Pattern::planes) {
+            std::int64_t const begin = number * stride[1];
+            before = static_cast<int>(begin % lanes);
+            base = begin - before;
+            packs = params.packs[before + params.plane.value() > params.packs[0].value() * lanes];
+        } else {
+            base = std::int64_t{this->column} * lanes;
+        }
+    }
+
+    /// Packs; none where there is no such column, as the last tile may have fewer.
+    __device__ unsigned steps() const {
+        if (pattern == Pattern::planes) return params.steps * packs.value();
+        return !params.by_columns || column < params.columns ? params.steps : 0;
+    }
+
+    /// A pack that is not whole reaches over an end of its plane, but never over the tensor's.
+    __device__ Pack locate(unsigned step) const {
+        if constexpr (pattern == Pattern::any) {
+            OutputCoord const at = place(step, 0);
+            Index<4> const index{{at.n, at.k, at.p, at.q}};
+            return {params.x.layout.offset(index), params.y.layout.offset(index), params.operand.layout.offset(index),
+                    0};
+        } else if constexpr (pattern == Pattern::columns) {
+            std::int64_t const at = base + std::int64_t{step} * (params.columns * lanes);
+            return {at, at, at, 0};
+        } else {
+            unsigned const image = packs.divide(step);
+            int const i = static_cast<int>(step - image * packs.value()) * lanes;
+            std::int64_t const at = base + image * params.y.layout.stride[0] + i;
+            return {at, at, at, i - before};
+        }
+    }
+    /// Whether all packs are whole.
+    __device__ bool aligned() const {
+        return pattern != Pattern::planes || params.packs[0].value() * lanes == params.plane.value();
+    }
+    __device__ bool whole(Pack const& pack) const {
+        return pattern != Pattern::planes ||
+               (pack.first >= 0 && pack.first + lanes <= static_cast<int>(params.plane.value()));
+    }
+    __device__ bool has(Pack const& pack, int lane) const {
+        return static_cast<unsigned>(pack.first + lane) < params.plane.value();
+    }
+    /// How many of its elements are each total's.
+    __device__ unsigned count(Pack const& pack) const {
+        if (pattern != Pattern::planes) return 1;
+        int const end = smaller(pack.first + lanes, static_cast<int>(params.plane.value()));
+        return static_cast<unsigned>(end - greater(pack.first, 0));
+    }
+    /// Where a value of the total lies: the first of the image that a step is in.
+    __device__ std::int64_t value_near(unsigned step) const {
+        return base + before + packs.divide(step) * params.y.layout.stride[0];
+    }
+
+    /// The place that the elements of a total share, or the first of them.
+    __device__ OutputCoord first_place(int total) const {
+        if (pattern == Pattern::planes || (pattern == Pattern::any && !params.by_columns)) return {0, number, 0, 0};
+        unsigned const index = column * lanes + total;
+        if constexpr (!per_place) return {0, index, 0, 0};
+        Divisor const& outer = params.channels_last ? params.channels : params.plane;
+        unsigned const quotient = outer.divide(index), remainder = index - quotient * outer.value();
+        unsigned const pixel = params.channels_last ? quotient : remainder, p = params.row.divide(pixel);
+        return {0, params.channels_last ? remainder : quotient, p, pixel - p * params.row.value()};
+    }
+
+    /// The place of an element.
+    __device__ OutputCoord place(unsigned step, int lane) const {
+        OutputCoord at = first_place(lane % totals);
+        if constexpr (per_place) {
+            at.n = step;
+        } else {
+            unsigned image = params.plane.divide(step), pixel = step - image * params.plane.value();
+            if constexpr (pattern == Pattern::planes) {
+                image = packs.divide(step);
+                pixel = static_cast<unsigned>(locate(step).first + lane);
+            }
+            at.n = image;
+            at.p = params.row.divide(pixel);
+            at.q = pixel - at.p * params.row.value();
+        }
+        return at;
+    }
+
+private:
+    Params const& params;
+    unsigned const number, column;
+    std::int64_t base;  ///< of the first image, or row
+    int before = 0;     ///< elements of the first pack that are not the plane's
+    Divisor packs = {};
+};
+
+}  // namespace fusekit::hip

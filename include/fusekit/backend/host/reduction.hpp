@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/host/device.hpp"
+#include "fusekit/backend/host/integer.hpp"
+#include "fusekit/backend/host/place.hpp"
+#include "fusekit/plan/plan.hpp"
+#include "fusekit/plan/reduction.hpp"
+
+namespace fusekit::host::inline FUSEKIT_SIMD {
+
+/// A plan that reduces: every item of work totals some channels or places, whole, in an order that no number of threads
+/// changes, and then reads their values again, from a cache where that holds them.
+template <class Plan, Element T>
+class Reduction {
+    using Steps = ReductionSteps<typename Plan::Head>;
+    using Epilogue = typename Plan::Epilogue;
+    using Total = typename Steps::template Total<float>;
+    using Totals = typename Steps::template Total<Vector>;
+    using Running = typename Steps::template Running<Vector>;
+    using Prepared = typename Steps::template Prepared<Vector>;
+
+public:
+    Reduction(Device::Turn& turn, Bound<Plan> const& bound, TensorView<T const> const& x, TensorView<T> const& y)
+        : turn(turn), bound(bound), x(x), y(y), shape(y.layout.shape) {}
+
+    void run() {
+        bool const channels_last = y.layout.stride[1] == 1 && shape[1] > 1;
+        if (channels_last) strips<Axis::channel>();
+        else if constexpr (Steps::per_place) strips<Axis::pixel>();
+        else turn.parallel_for(shape[1], [this](std::int64_t k, int) { channel(k); });
+    }
+
+private:
+    Device::Turn& turn;
+    Bound<Plan> const& bound;
+    TensorView<T const> x;
+    TensorView<T> y;
+    Index<4> shape;
+
+    static constexpr int strip_vectors = 8;
+
+    /// Values that are added up one after another before their total is merged with others, so that errors do not grow
+    /// with the tensor.
+    static constexpr int addends = 256;
+
+    /// Totals on their way.
+    struct Sum {
+        Running running{};
+        int added = 0;
+        Totals all{};
+
+        void settle() {
+            all = merge(all, running.total(Vector{} + static_cast<float>(added)));
+            running = {};
+            added = 0;
+        }
+    };
+
+    /// What vectors of values meet: the head's and the epilogue's states of their lanes' channels.
+    struct States {
+        typename Steps::States::template State<Vector> head;
+        typename Epilogue::template State<Vector> epilogue;
+        Prepared prepared{};
+    };
+    template <Axis axis>
+    States states_at(OutputCoord const& at, int used) const {
+        auto const& args = Steps::state_args(bound.head);
+        if constexpr (axis == Axis::channel)
+            return {Steps::States::template prepare_lanes<Vector>(at.k, used, args),
+                    Epilogue::template prepare_lanes<Vector>(at.k, used, bound.epilogue)};
+        else
+            return {Steps::States::template broadcast<Vector>(Steps::States::prepare(at.k, args)),
+                    Epilogue::template broadcast<Vector>(Epilogue::prepare(at.k, bound.epilogue))};
+    }
+
+    /// Channel k, whose values are rows of pixels; planes without gaps are one long row each.
+    void channel(std::int64_t k) const {
+        auto const flat = [&](auto const& view) { return view.layout.stride[2] == shape[3] * view.layout.stride[3]; };
+        bool const whole = flat(x) && flat(y);
+        std::int64_t const rows = whole ? 1 : shape[2], columns = whole ? shape[2] * shape[3] : shape[3];
+        OutputCoord const first{0, k, 0, 0};
+        auto const each_value = [&](auto const& f) {
+            for (OutputCoord at = first; at.n < shape[0]; ++at.n)
+                for (at.p = 0; at.p < rows; ++at.p)
+                    for (at.q = 0; at.q < columns; at.q += lanes) f(at, static_cast<int>(min(lanes, columns - at.q)));
+        };
+        States states = states_at<Axis::pixel>(first, lanes);
+        Sum sum;
+        Total rest{};  // of rows' last values, which fill no vector
+        each_value([&](OutputCoord const& at, int used) {
+            if (used == lanes) return add<Axis::pixel>(sum, at, used, states);
+            Sum one;
+            add<Axis::pixel>(one, at, used, states);
+            one.settle();
+            for (int lane = 0; lane < used; ++lane) rest = merge(rest, of_lane<Total>(one.all, lane));
+        });
+        sum.settle();
+        Total total = rest;
+        for (int lane = 0; lane < lanes; ++lane) total = merge(total, of_lane<Total>(sum.all, lane));
+
+        std::int64_t const count = shape[0] * shape[2] * shape[3];
+        if constexpr (Steps::has_totals) Steps::save(total, first, bound.head);
+        if constexpr (!Steps::waits) return;
+        auto const prepared = finish(total, count, first);
+        for (int lane = 0; lane < lanes; ++lane) set_lane(states.prepared, lane, prepared);
+        each_value([&](OutputCoord const& at, int used) { write<Axis::pixel>(at, used, states); });
+    }
+
+    /// Neighbours along `axis`, each with a total of its own.
+    template <Axis axis>
+    void strips() const {
+        constexpr std::int64_t length = strip_vectors * lanes;
+        std::int64_t const extent = axis == Axis::channel ? shape[1] : shape[3], pieces = divide_up(extent, length);
+        std::int64_t const lines = !Steps::per_place       ? 1
+                                   : axis == Axis::channel ? shape[2] * shape[3]
+                                                           : shape[1] * shape[2];
+        turn.parallel_for(lines * pieces, [&](std::int64_t item, int) {
+            std::int64_t const line = item / pieces, begin = item % pieces * length;
+            OutputCoord at{0, begin, 0, 0};
+            if constexpr (axis == Axis::pixel) at = {0, line / shape[2], line % shape[2], begin};
+            else if constexpr (Steps::per_place) at = {0, begin, line / shape[3], line % shape[3]};
+            strip<axis>(at, min(length, extent - begin));
+        });
+    }
+
+    template <Axis axis>
+    void strip(OutputCoord const& first, std::int64_t neighbours) const {
+        auto const each_vector = [&](OutputCoord const& begin, auto const& f) {
+            for (std::int64_t i = 0; i < neighbours; i += lanes) {
+                OutputCoord at = begin;
+                (axis == Axis::channel ? at.k : at.q) += i;
+                f(at, i / lanes, static_cast<int>(min(lanes, neighbours - i)));
+            }
+        };
+        auto const each_value = [&](auto const& f) {
+            for (OutputCoord at = first; at.n < shape[0]; ++at.n) {
+                if constexpr (Steps::per_place) {
+                    each_vector(at, f);
+                } else {
+                    for (at.p = 0; at.p < shape[2]; ++at.p)
+                        for (at.q = 0; at.q < shape[3]; ++at.q) each_vector(at, f);
+                }
+            }
+        };
+        States states[strip_vectors];
+        Sum sums[strip_vectors];
+        each_vector(first,
+                    [&](OutputCoord const& at, std::int64_t v, int used) { states[v] = states_at<axis>(at, used); });
+        each_value([&](OutputCoord const& at, std::int64_t v, int used) { add<axis>(sums[v], at, used, states[v]); });
+
+        std::int64_t const count = Steps::per_place ? shape[0] : shape[0] * shape[2] * shape[3];
+        each_vector(first, [&](OutputCoord const& at, std::int64_t v, int used) {
+            sums[v].settle();
+            for (int lane = 0; lane < used; ++lane) {
+                OutputCoord place = at;
+                (axis == Axis::channel ? place.k : place.q) += lane;
+                auto const total = of_lane<Total>(sums[v].all, lane);
+                if constexpr (Steps::has_totals) Steps::save(total, place, bound.head);
+                if constexpr (Steps::waits) set_lane(states[v].prepared, lane, finish(total, count, place));
+            }
+        });
+        if constexpr (Steps::waits)
+            each_value([&](OutputCoord const& at, std::int64_t v, int used) { write<axis>(at, used, states[v]); });
+    }
+
+    auto finish(Total const& total, std::int64_t count, OutputCoord const& at) const {
+        return Steps::finish(total, count, Steps::States::prepare(at, Steps::state_args(bound.head)), at, bound.head);
+    }
+
+    /// Adds a vector of values; where nothing waits for the totals, their results are written too.
+    template <Axis axis>
+    void add(Sum& sum, OutputCoord const& at, int used, States const& states) const {
+        if constexpr (Steps::has_totals) {
+            Vector const x = value<axis>(at, used);
+            if (sum.added == 0) sum.running.start(x);
+            Steps::add(sum.running, x, operand<axis>(at, used), Place<axis>{at, used, shape[3]}, states.head,
+                       bound.head);
+            if (++sum.added == addends) sum.settle();
+        }
+        if constexpr (!Steps::waits) write<axis>(at, used, states);
+    }
+
+    template <Axis axis>
+    void write(OutputCoord const& at, int used, States const& states) const {
+        Place<axis> const place{at, used, shape[3]};
+        Vector const result = Steps::apply(value<axis>(at, used), operand<axis>(at, used), place, states.head,
+                                           states.prepared, bound.head);
+        store(&y(at.n, at.k, at.p, at.q), y.layout.stride[axis == Axis::channel ? 1 : 3], used,
+              Epilogue::apply(result, place, states.epilogue, bound.epilogue));
+    }
+
+    template <Axis axis>
+    Vector value(OutputCoord const& at, int used) const {
+        return load(&x(at.n, at.k, at.p, at.q), x.layout.stride[axis == Axis::channel ? 1 : 3], used);
+    }
+    template <Axis axis>
+    Vector operand(OutputCoord const& at, int used) const {
+        if constexpr (Steps::has_operand) return Place<axis>{at, used, shape[3]}.load(bound.head.x);
+        else return Vector{};
+    }
+};
+
+}  // namespace fusekit::host::inline FUSEKIT_SIMD

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <type_traits>
+
+#include "fusekit/math.hpp"
+#include "fusekit/ops/operator.hpp"
+#include "fusekit/tensor/optional_view.hpp"
+
+namespace fusekit {
+
+struct Spatial;        ///< statistics per channel: K values
+struct PerActivation;  ///< statistics per channel and place: K x P x Q values
+
+namespace detail {
+
+/// y = (x - mean) * scale + shift, where scale holds the reciprocal root. Subtracting the mean first keeps the
+/// digits that x * scale + (shift - mean * scale) loses when the mean is large.
+template <class V>
+struct Normalization {
+    V mean, scale, shift;
+
+    FUSEKIT_HD constexpr V apply(V x) const { return (x - mean) * scale + shift; }
+};
+
+/// What batch norms of one mode have in common.
+template <class Mode>
+struct Normalizing {
+    static constexpr auto stage = Stage::normalization;
+    static constexpr bool per_place = std::is_same_v<Mode, PerActivation>;
+    static constexpr int rank = per_place ? 3 : 1;
+    static constexpr char const* modes = per_place ? "K x P x Q" : "K";
+
+    /// Views of parameters.
+    using Parameters = std::conditional_t<per_place, PlaceParameters, TensorView<float const, rank>>;
+
+    template <class V>
+    using Prepared = Normalization<V>;
+    template <class V>
+    FUSEKIT_HD static constexpr V apply(V x, Prepared<V> const& prepared) {
+        return prepared.apply(x);
+    }
+    template <class V>
+    FUSEKIT_HD static constexpr V slope(V, Prepared<V> const& prepared) {
+        return prepared.scale;
+    }
+
+    /// scale = sum of dy * (x - mean) * inverse_deviation, shift = sum of dy, over what shares them.
+    struct Gradients {
+        OptionalView<float, rank> scale = {}, shift = {};
+
+        bool any() const { return scale.given() || shift.given(); }
+    };
+    static constexpr int gradient_sums = 2;
+    template <class V>
+    FUSEKIT_HD static constexpr void add_gradients(V* sums, V x, V dy, Prepared<V> const& prepared) {
+        sums[0] += dy * (x - prepared.mean);
+        sums[1] += dy;
+    }
+    static void check_gradients(Gradients const& gradients, Check const& in) {
+        in.writable("gradients.scale", gradients.scale, parameter_shape(in), modes);
+        in.writable("gradients.shift", gradients.shift, parameter_shape(in), modes);
+    }
+
+protected:
+    static Shape<rank> parameter_shape(Check const& in) {
+        if constexpr (per_place) return image(in.y);
+        else return {{in.y[1]}};
+    }
+
+    /// The element of a parameter that belongs to a place of the output.
+    template <class T>
+    FUSEKIT_HD static constexpr T& element(TensorView<T, rank> const& view, OutputCoord const& at) {
+        if constexpr (per_place) return view(at.k, at.p, at.q);
+        else return view(at.k);
+    }
+    /// Writes it, where the view is given.
+    template <class V>
+    FUSEKIT_HD static constexpr void set(OptionalView<float, rank> const& view, OutputCoord const& at, V value) {
+        if (view.given()) element(view.view(), at) = static_cast<float>(value);
+    }
+    template <class V>
+    FUSEKIT_HD static constexpr void set_gradients(V const* sums, OutputCoord const& at, V inverse_deviation,
+                                                   Gradients const& gradients) {
+        set(gradients.scale, at, sums[0] * inverse_deviation);
+        set(gradients.shift, at, sums[1]);
+    }
+};
+
+}  // namespace detail
+
+}  // namespace fusekit

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/ops/batch_norm/normalization.hpp"
+
+namespace fusekit {
+
+namespace detail {
+
+/// Count, mean and squared deviations from it of some values. Totals combine by their exact identity, with no more
+/// cancellation than the values have themselves. Source: Chan, Golub and LeVeque 1979, eq. (2.1).
+template <class V>
+struct Moments {
+    V count{}, mean{}, deviations{};
+
+    /// Where `sum` replaces each of some numbers by its sum over all that take part: theirs become those of all.
+    template <int Count, class Sum>
+    FUSEKIT_HD static constexpr void combine(Moments (&of)[Count], Sum const& sum) {
+        V first[2 * Count], second[Count];
+        for (int i = 0; i < Count; ++i) first[2 * i] = of[i].count, first[2 * i + 1] = of[i].count * of[i].mean;
+        sum(first);
+        for (int i = 0; i < Count; ++i) {
+            V const mean = first[2 * i + 1] / at_least_one(first[2 * i]), apart = of[i].mean - mean;
+            second[i] = of[i].deviations + of[i].count * apart * apart;
+            of[i].mean = mean;
+        }
+        sum(second);
+        for (int i = 0; i < Count; ++i) of[i] = {first[2 * i], of[i].mean, second[i]};
+    }
+    /// Of two.
+    FUSEKIT_HD friend constexpr Moments merge(Moments const& a, Moments const& b) {
+        V const count = a.count + b.count, mean = (a.count * a.mean + b.count * b.mean) / at_least_one(count);
+        V const of_a = a.mean - mean, of_b = b.mean - mean;
+        return {count, mean, a.deviations + b.deviations + a.count * of_a * of_a + b.count * of_b * of_b};
+    }
+
+    FUSEKIT_HD static constexpr V at_least_one(V count) { return math::select(count > V{}, count, V{} + 1); }
+};
+
+/// Moments on their way: sums of x - shift and its square, where shift is one of the values, or near them. As then
+/// (shift - mean)^2 is no more than all squared deviations together, cancellation costs a factor of the count at most,
+/// and counts are small before moments are combined.
+template <class V>
+struct RunningMoments {
+    V shift{}, sum{}, squares{};
+
+    FUSEKIT_HD constexpr void start(V x) { shift = x; }
+    /// Nothing, where not `counts`.
+    FUSEKIT_HD constexpr void add(V x, bool counts = true) {
+        V const deviation = (counts ? x : shift) - shift;
+        sum += deviation;
+        squares += deviation * deviation;
+    }
+    /// Of values with the same shift.
+    FUSEKIT_HD constexpr void join(RunningMoments const& other) {
+        sum += other.sum;
+        squares += other.squares;
+    }
+    FUSEKIT_HD constexpr Moments<V> total(V count) const {
+        V const part = sum / Moments<V>::at_least_one(count), deviations = squares - sum * part;
+        return {count, shift + part, math::select(deviations < V{}, V{}, deviations)};
+    }
+};
+
+}  // namespace detail
+
+/// y[n,k,p,q] = scale * (x[n,k,p,q] - mean) * inverse_deviation + shift, with the statistics of this very batch:
+/// mean over n (and, Spatial, over p, q), variance = mean of (x - mean)^2, inverse_deviation = 1 / sqrt(variance +
+/// epsilon).
+///
+/// The first operator of its plan, because no result is known before the last value is read.
+/// Arguments: scale and shift, of BatchNormInference's shapes. Where they are given, saved_mean and
+/// saved_inverse_deviation are written for the backward pass, and the running statistics are moved by
+///   running_mean     += momentum * (mean - running_mean)
+///   running_variance += momentum * (variance * count / (count - 1) - running_variance),
+/// momentum being MIOpen's expAvgFactor; both or neither. All are float for every tensor type.
+/// Requires: epsilon > 0; momentum in [0, 1]; with running statistics 2 values or more to a mean. A single value is
+/// its own mean: y = shift. Values that are infinite or NaN make their channel NaN.
+/// Source: Ioffe and Szegedy 2015, algorithm 1; sums as in detail::Moments.
+template <class Mode>
+struct BatchNormTraining : detail::Normalizing<Mode> {
+    using Base = detail::Normalizing<Mode>;
+    using Base::rank, Base::modes;
+    static constexpr auto equation = "y = scale * (x - mean) / sqrt(variance + epsilon) + shift, of this batch";
+    static constexpr int flops_per_element = 8;
+    struct Args {
+        typename Base::Parameters scale, shift;
+        OptionalView<float, rank> saved_mean = {}, saved_inverse_deviation = {};
+        OptionalView<float, rank> running_mean = {}, running_variance = {};
+        float momentum = 0.1f, epsilon = 1e-5f;
+    };
+
+    template <class V>
+    using Running = detail::RunningMoments<V>;
+    template <class V>
+    using Total = detail::Moments<V>;
+
+    /// What is done to a normalized value. Channelwise or Placewise, so that it can be prepared before there are
+    /// totals.
+    struct Affine {
+        using Args = BatchNormTraining::Args;
+        static constexpr auto stage = Stage::normalization;
+        template <class V>
+        struct Prepared {
+            V scale, shift;
+        };
+
+        template <class V = float>
+        FUSEKIT_HD static constexpr Prepared<V> prepare(std::int64_t k, Args const& args)
+            requires(!Base::per_place)
+        {
+            return {args.scale(k), args.shift(k)};
+        }
+        template <class At>
+        FUSEKIT_HD static constexpr auto prepare(At const& at, Args const& args)
+            requires(Base::per_place && requires { at.load(args.scale); })
+        {
+            auto const scale = at.load(args.scale);
+            return Prepared<std::remove_const_t<decltype(scale)>>{scale, at.load(args.shift)};
+        }
+        template <class V>
+        FUSEKIT_HD static constexpr V apply(V x, Prepared<V> const& prepared) {
+            return x * prepared.scale + prepared.shift;
+        }
+    };
+
+    /// What the total of a place's values makes of each of them.
+    template <class V>
+    FUSEKIT_HD static constexpr detail::Normalization<V> finish(Total<V> const& total,
+                                                                typename Affine::template Prepared<V> const& affine,
+                                                                Args const& args) {
+        return {total.mean, math::over_sqrt(affine.scale, variance(total) + args.epsilon), affine.shift};
+    }
+    template <class V>
+    FUSEKIT_HD static constexpr void save(Total<V> const& total, OutputCoord const& at, Args const& args) {
+        Base::set(args.saved_mean, at, total.mean);
+        Base::set(args.saved_inverse_deviation, at, math::over_sqrt(V{1}, variance(total) + args.epsilon));
+        move(args.running_mean, at, total.mean, args.momentum);
+        move(args.running_variance, at, total.deviations / (total.count - 1), args.momentum);
+    }
+
+    /// The same map of one value after the forward run, from what that has saved: Channelwise or Placewise.
+    struct Saved : Base {
+        using Args = BatchNormTraining::Args;
+
+        template <class V = float>
+        FUSEKIT_HD static constexpr detail::Normalization<V> prepare(std::int64_t k, Args const& args)
+            requires(!Base::per_place)
+        {
+            V const scale = args.scale(k), inverse = args.saved_inverse_deviation.view()(k);
+            return {args.saved_mean.view()(k), scale * inverse, args.shift(k)};
+        }
+        template <class At>
+        FUSEKIT_HD static constexpr auto prepare(At const& at, Args const& args)
+            requires(Base::per_place && requires { at.load(args.scale); })
+        {
+            auto const mean = at.load(args.saved_mean.view()), inverse = at.load(args.saved_inverse_deviation.view());
+            return detail::Normalization<std::remove_const_t<decltype(mean)>>{mean, at.load(args.scale) * inverse,
+                                                                              at.load(args.shift)};
+        }
+    };
+
+    /// dx = scale * inverse_deviation * (dy - mean of dy - (x - mean) * mean of dy * (x - mean) * inverse_deviation^2):
+    /// the statistics depend on every x. `dy` is the mean that is subtracted, `along` what x - mean is multiplied by.
+    template <class V>
+    struct Projection {
+        V dy, along;
+
+        FUSEKIT_HD constexpr V apply(V x, V dy_here, detail::Normalization<V> const& saved) const {
+            return saved.scale * (dy_here - dy - (x - saved.mean) * along);
+        }
+    };
+    template <class V>
+    FUSEKIT_HD static constexpr Projection<V> finish_gradients(V const* sums, std::int64_t count, OutputCoord const& at,
+                                                               Args const& args) {
+        V const inverse = Base::element(args.saved_inverse_deviation.view(), at), part = V{1} / static_cast<V>(count);
+        return {sums[1] * part, sums[0] * part * inverse * inverse};
+    }
+    template <class V>
+    FUSEKIT_HD static constexpr void save_gradients(V const* sums, OutputCoord const& at, Args const& args,
+                                                    typename Base::Gradients const& gradients) {
+        Base::set_gradients(sums, at, V{Base::element(args.saved_inverse_deviation.view(), at)}, gradients);
+    }
+
+    static void check(Args const& args, Check const& in) {
+        auto const shape = Base::parameter_shape(in);
+        in.readable("scale", args.scale, shape, modes);
+        in.readable("shift", args.shift, shape, modes);
+        in.writable("saved_mean", args.saved_mean, shape, modes);
+        in.writable("saved_inverse_deviation", args.saved_inverse_deviation, shape, modes);
+        in.writable("running_mean", args.running_mean, shape, modes);
+        in.writable("running_variance", args.running_variance, shape, modes);
+        in.require(args.epsilon > 0 && args.epsilon <= 3e38f, "epsilon", "a finite number above 0", args.epsilon);
+        in.require(args.momentum >= 0 && args.momentum <= 1, "momentum", "0 to 1", args.momentum);
+        bool const running = args.running_mean.given();
+        if (running != args.running_variance.given())
+            in.fail(running ? "running_variance" : "running_mean", "both running statistics, or neither", "none");
+        std::int64_t const count = Base::per_place ? in.x[0] : in.x[0] * in.x[2] * in.x[3];
+        in.require(!running || count > 1, "running_variance",
+                   "2 values or more to each mean, as one value alone has no variance", count);
+    }
+
+private:
+    template <class V>
+    FUSEKIT_HD static constexpr V variance(Total<V> const& total) {
+        return total.deviations / total.count;
+    }
+    template <class V>
+    FUSEKIT_HD static constexpr void move(OptionalView<float, rank> const& view, OutputCoord const& at, V to,
+                                          float momentum) {
+        if (!view.given()) return;
+        float const running = Base::element(view.view(), at);
+        Base::set(view, at, running + momentum * (to - running));
+    }
+};
+
+}  // namespace fusekit

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/plan/epilogue.hpp"
+
+namespace fusekit {
+
+/// How backends run the head of a plan that reduces. For every channel or place, whose values are `count`:
+///   state = States::prepare(..., state_args(args)), in one of the forms of an Epilogue's states;
+///   running.start(a value); add(running, value, operand, state) for every value;
+///   total = running.total(count), and totals are merged, or combined by sums;
+///   save(total); prepared = finish(total);
+///   y = apply(value, operand, state, prepared) for every value.
+/// Where it has no totals, or does not wait for them, apply comes with add, and values are read once. A head with an
+/// operand reads an element of that beside every value.
+template <class Head>
+struct ReductionSteps;
+
+template <class Op>
+    requires ReductionOp<Op>
+struct ReductionSteps<Op> {
+    using Args = typename Op::Args;
+    using States = Epilogue<typename Op::Affine>;
+    template <class V>
+    using Running = typename Op::template Running<V>;
+    template <class V>
+    using Total = typename Op::template Total<V>;
+    template <class V>
+    using Prepared = typename Op::template Prepared<V>;
+
+    static constexpr bool per_place = Op::per_place, has_operand = false, has_totals = true, waits = true;
+
+    FUSEKIT_HD static constexpr typename States::Args state_args(Args const& args) { return {{args}}; }
+    template <class V>
+    FUSEKIT_HD static constexpr void add(Running<V>& running, V value, V, auto const&, auto const&, Args const&,
+                                         bool counts = true) {
+        running.add(value, counts);
+    }
+    template <class V>
+    FUSEKIT_HD static constexpr void save(Total<V> const& total, OutputCoord const& at, Args const& args) {
+        Op::save(total, at, args);
+    }
+    FUSEKIT_HD static constexpr Prepared<float> finish(Total<float> const& total, std::int64_t,
+                                                       typename States::PlaceState const& state, OutputCoord const&,
+                                                       Args const& args) {
+        return Op::finish(total, get<0>(state), args);
+    }
+    template <class V>
+    FUSEKIT_HD static constexpr V apply(V value, V, auto const&, auto const&, Prepared<V> const& prepared,
+                                        Args const&) {
+        return Op::apply(value, prepared);
+    }
+};
+
+}  // namespace fusekit
