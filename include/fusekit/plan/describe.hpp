@@ -121,7 +121,7 @@ Description<sizeof...(Ops)> describe(Bound<Fused<Ops...>> const& bound, Shape<4>
     using ThePlan = Fused<Ops...>;
     Check in{.x = x, .y = {}, .type = type, .plan = type_name<ThePlan>, .operator_name = [] { return Text("x"); }};
     detail::check_extents(in, "", x);
-    in.y = ThePlan::Head::output(x, bound.head);
+    in.y = bound.output_shape(x);
 
     Description<sizeof...(Ops)> result{type_name<ThePlan>(), x, type, {}};
     Step* step = result.steps;

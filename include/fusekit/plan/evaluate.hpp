@@ -77,7 +77,7 @@ template <class Bound>
 constexpr Evaluation evaluate(Bound const& bound, TensorView<float const> const& x) {
     using Plan = typename Bound::Plan;
     using Epilogue = typename Plan::Epilogue;
-    Shape<4> const shape = Plan::Head::output(x.layout.shape, bound.head);
+    Shape<4> const shape = bound.output_shape(x.layout.shape);
     Layout<4> layout = packed_like(shape, x.layout);
     layout.shape = shape;
     Evaluation y(layout);

@@ -87,7 +87,7 @@ void start_reduction(Device& device, ReductionParams<Plan, T> params) {
     std::int64_t const unit_bytes =
         steps * params.tile * lanes * std::int64_t{sizeof(T)} * (Steps::has_operand ? 2 : 1);
     Teams const choice = choose_teams(units, unit_bytes, blocks < room ? blocks : room,
-                                      members < threads ? members : threads, device.cache_bytes() / 2);
+                                      members < threads ? members : threads, device.cache_bytes());
     params.members = choice.members;
     params.teams = choice.members == 1 ? params.units : choice.teams;
     if (choice.members == 1) return start<Plan, Mainloop>(device, params, units, static_cast<int>(threads));

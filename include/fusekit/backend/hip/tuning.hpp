@@ -61,7 +61,7 @@ using DefaultStream =
                        Stream<256, 4 * sizeof(T), sizeof(T) == 4 ? (placewise ? 8 : 4) : (placewise ? 32 : 8), 2>>;
 
 template <Element T>
-using DefaultReduction = Reduction<256, stream_bytes(sizeof(T)), 2 * stream_unroll>;
+using DefaultReduction = Reduction<256, reduction_bytes(sizeof(T)), reduction_unroll>;
 
 /// Threads that keep a processor's share of memory busy: small tensors are cut for as many.
 inline constexpr std::int64_t busy_threads = 1024;

@@ -13,10 +13,14 @@ namespace fusekit::hip {
 inline constexpr int processor_shared_memory = 64 * 1024;
 constexpr int residency(int) { return 2; }
 constexpr int gemm_unroll(int, int) { return 2; }
+constexpr int reduction_bytes(int element) { return 4 * element; }
+inline constexpr int reduction_unroll = 4;
 #else
 inline constexpr int processor_shared_memory = 228 * 1024;
 constexpr int residency(int blocks) { return blocks; }
 constexpr int gemm_unroll(int threads, int blocks) { return threads * blocks > 400 ? 2 : 8; }
+constexpr int reduction_bytes(int) { return 16; }
+inline constexpr int reduction_unroll = 8;
 #endif
 
 }  // namespace fusekit::hip
