@@ -34,7 +34,10 @@ class Problem(ctypes.Structure):
     _fields_ = [("n", ctypes.c_int64), ("c", ctypes.c_int64), ("h", ctypes.c_int64), ("w", ctypes.c_int64),
                 ("channels_last", ctypes.c_int), ("is_half", ctypes.c_int), ("device", ctypes.c_int),
                 ("stream", ctypes.c_void_p), ("mean", ctypes.c_void_p), ("variance", ctypes.c_void_p),
-                ("scale", ctypes.c_void_p), ("shift", ctypes.c_void_p), ("epsilon", ctypes.c_float)]
+                ("scale", ctypes.c_void_p), ("shift", ctypes.c_void_p), ("epsilon", ctypes.c_float),
+                ("saved_mean", ctypes.c_void_p), ("saved_inverse_deviation", ctypes.c_void_p),
+                ("running_mean", ctypes.c_void_p), ("running_variance", ctypes.c_void_p),
+                ("scale_gradient", ctypes.c_void_p), ("shift_gradient", ctypes.c_void_p)]
 
 
 class Plans:
@@ -44,19 +47,25 @@ class Plans:
         self.library = ctypes.CDLL(str(path))
         self.library.fusekit_message.restype = ctypes.c_char_p
         self.library.fusekit_norm_relu.restype = ctypes.c_void_p
-        self.library.fusekit_norm_relu.argtypes = [ctypes.POINTER(Problem)]
+        self.library.fusekit_norm_relu.argtypes = [ctypes.POINTER(Problem), ctypes.c_int]
         self.library.fusekit_run.argtypes = [ctypes.c_void_p] * 3
+        self.library.fusekit_run_backward.argtypes = [ctypes.c_void_p] * 4
         self.library.fusekit_delete.argtypes = [ctypes.c_void_p]
         self.library.fusekit_delete.restype = None
 
-    def norm_relu(self, problem):
-        layer = self.library.fusekit_norm_relu(ctypes.byref(problem))
-        if not layer:
-            raise RuntimeError(self.library.fusekit_message().decode())
+    def norm_relu(self, problem, training=False):
+        layer = self.library.fusekit_norm_relu(ctypes.byref(problem), training)
+        self.check(layer)
         return layer
 
     def run(self, layer, x, y):
-        if self.library.fusekit_run(layer, x.data_ptr(), y.data_ptr()):
+        self.check(not self.library.fusekit_run(layer, x.data_ptr(), y.data_ptr()))
+
+    def run_backward(self, layer, x, dy, dx):
+        self.check(not self.library.fusekit_run_backward(layer, x.data_ptr(), dy.data_ptr(), dx.data_ptr()))
+
+    def check(self, succeeded):
+        if not succeeded:
             raise RuntimeError(self.library.fusekit_message().decode())
 
 
@@ -184,10 +193,10 @@ def run_form(plans, stream, dtype, channels_last, options, rows):
     return right
 
 
-def main():
+def parse_options(description):
     here = pathlib.Path(__file__).resolve().parent
     usual = here.parent.parent / "build" / "cuda" / "bench" / "libinductor_plans.so"
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--library", type=pathlib.Path, default=usual, help="libinductor_plans.so")
     parser.add_argument("--index", type=int, default=0, help="which GPU")
     parser.add_argument("--batch", type=int, default=64)
@@ -195,31 +204,47 @@ def main():
     parser.add_argument("--dtype", choices=["float", "half", "all"], default="all")
     parser.add_argument("--layout", choices=["nchw", "nhwc", "all"], default="all")
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("bench-output"))
-    options = parser.parse_args()
+    return parser.parse_args()
 
+
+def prepare(options):
+    """The plans, a stream to run on, and the facts that results are kept with."""
     torch.manual_seed(1)
     torch.cuda.set_device(options.index)
-    plans, stream = Plans(options.library), torch.cuda.Stream()
-    facts = {"machine": torch.cuda.get_device_name(options.index), "torch": torch.__version__,
-             "cuda": torch.version.cuda, "date": datetime.date.today().isoformat(),
-             "command": " ".join([pathlib.Path(sys.argv[0]).name, *sys.argv[1:]])}
-    print(f"{facts['machine']}, PyTorch {facts['torch']}, CUDA {facts['cuda']}; batch norm (spatial) + ReLU, "
-          f"inference, batch {options.batch}\ncalls captured into graphs, in turn, the median of {options.repeats} samples")
-    rows, right = [], True
-    for dtype, name in ((torch.float32, "float"), (torch.float16, "half")):
-        for layout in ("nchw", "nhwc"):
-            if options.dtype in (name, "all") and options.layout in (layout, "all"):
-                right = run_form(plans, stream, dtype, layout == "nhwc", options, rows) and right
+    return Plans(options.library), torch.cuda.Stream(), {
+        "machine": torch.cuda.get_device_name(options.index), "torch": torch.__version__, "cuda": torch.version.cuda,
+        "date": datetime.date.today().isoformat(),
+        "command": " ".join([pathlib.Path(sys.argv[0]).name, *sys.argv[1:]])}
 
+
+def forms(options):
+    """The element types and layouts that were asked for: (torch.float32, False) and so on."""
+    return [(dtype, layout == "nhwc") for dtype, name in ((torch.float32, "float"), (torch.float16, "half"))
+            for layout in ("nchw", "nhwc") if options.dtype in (name, "all") and options.layout in (layout, "all")]
+
+
+def write_results(options, name, facts, rows, right):
     options.output.mkdir(parents=True, exist_ok=True)
-    with open(options.output / "inductor.csv", "w", newline="") as file:
+    with open(options.output / f"{name}.csv", "w", newline="") as file:
         writer = csv.DictWriter(file, [*rows[0], *facts], lineterminator="\n")
         writer.writeheader()
         writer.writerows({**row, **facts} for row in rows)
-    (options.output / "inductor.json").write_text(json.dumps({**facts, "rows": rows}, indent=1) + "\n")
-    print(f"\nwrote {options.output / 'inductor.csv'} and inductor.json")
+    (options.output / f"{name}.json").write_text(json.dumps({**facts, "rows": rows}, indent=1) + "\n")
+    print(f"\nwrote {options.output / name}.csv and .json")
     print("results agree" if right else "FAILED: results differ")
     return 0 if right else 1
+
+
+def main():
+    options = parse_options(__doc__)
+
+    plans, stream, facts = prepare(options)
+    print(f"{facts['machine']}, PyTorch {facts['torch']}, CUDA {facts['cuda']}; batch norm (spatial) + ReLU, "
+          f"inference, batch {options.batch}\ncalls captured into graphs, in turn, the median of {options.repeats} samples")
+    rows, right = [], True
+    for dtype, channels_last in forms(options):
+        right = run_form(plans, stream, dtype, channels_last, options, rows) and right
+    return write_results(options, "inductor", facts, rows, right)
 
 
 if __name__ == "__main__":

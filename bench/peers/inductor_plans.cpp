@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Batch norm + ReLU behind a C interface, for inductor.py: pointers to a GPU's memory and a stream that others own.
+// Batch norm + ReLU behind a C interface, for inductor.py and training.py: pointers to a GPU's memory and a stream that
+// others own.
 #include <fusekit/hip.hpp>
 
 #include <cstdint>
@@ -17,6 +18,7 @@ struct Problem {
     void* stream;
     float const *mean, *variance, *scale, *shift;
     float epsilon;
+    float *saved_mean, *saved_inverse_deviation, *running_mean, *running_variance, *scale_gradient, *shift_gradient;
 };
 
 namespace {
@@ -24,37 +26,45 @@ namespace {
 struct Layer {
     virtual ~Layer() = default;
     virtual void run(void const* x, void* y) = 0;
+    virtual void run_backward(void const* x, void const* dy, void* dx) = 0;
 };
 
-template <class T>
+/// A plan of batch norm + ReLU, at inference or in training.
+template <class T, class Norm>
 class NormRelu final : public Layer {
 public:
-    explicit NormRelu(Problem const& p)
+    NormRelu(Problem const& p, typename Norm::Args const& norm)
         : device(p.device, static_cast<decltype(device.stream())>(p.stream)),
           layout(p.channels_last ? fk::nhwc(p.n, p.h, p.w, p.c) : fk::nchw(p.n, p.c, p.h, p.w)),
-          plan(Plan::bind({.mean = parameter(p.mean, p.c),
-                           .variance = parameter(p.variance, p.c),
-                           .scale = parameter(p.scale, p.c),
-                           .shift = parameter(p.shift, p.c),
-                           .epsilon = p.epsilon},
-                          {})) {}
+          plan(Plan::bind(norm, {})),
+          gradients{fk::TensorView<float, 1>(p.scale_gradient, fk::channels(p.c)),
+                    fk::TensorView<float, 1>(p.shift_gradient, fk::channels(p.c))} {}
 
-    void run(void const* x, void* y) override {
-        plan(device, fk::TensorView<T const>(static_cast<T const*>(x), layout),
-             fk::TensorView<T>(static_cast<T*>(y), layout));
+    void run(void const* x, void* y) override { plan(device, input(x), output(y)); }
+    void run_backward(void const* x, void const* dy, void* dx) override {
+        fk::Backward<Plan>::bind(plan, input(x), gradients, {})(device, input(dy), output(dx));
     }
 
 private:
-    using Plan = fk::Plan<fk::BatchNormInference<fk::Spatial>, fk::Activation<fk::Relu>>;
+    using Plan = fk::Plan<Norm, fk::Activation<fk::Relu>>;
 
     fk::hip::Device device;
     fk::Layout<4> layout;
     fk::Bound<Plan> plan;
+    typename Norm::Gradients gradients;
 
-    static fk::TensorView<float const, 1> parameter(float const* data, std::int64_t c) {
-        return {data, fk::channels(c)};
-    }
+    fk::TensorView<T const> input(void const* data) const { return {static_cast<T const*>(data), layout}; }
+    fk::TensorView<T> output(void* data) const { return {static_cast<T*>(data), layout}; }
 };
+
+using Inference = fk::BatchNormInference<fk::Spatial>;
+using Training = fk::BatchNormTraining<fk::Spatial>;
+
+template <class Norm>
+Layer* make(Problem const& p, typename Norm::Args const& norm) {
+    if (p.is_half) return new NormRelu<fk::half, Norm>(p, norm);
+    return new NormRelu<float, Norm>(p, norm);
+}
 
 thread_local std::string message;
 
@@ -66,10 +76,20 @@ extern "C" {
 char const* fusekit_message() { return message.c_str(); }
 
 /// A layer to run, or null.
-void* fusekit_norm_relu(Problem const* problem) {
+void* fusekit_norm_relu(Problem const* problem, int training) {
     try {
-        if (problem->is_half) return static_cast<Layer*>(new NormRelu<fk::half>(*problem));
-        return static_cast<Layer*>(new NormRelu<float>(*problem));
+        Problem const& p = *problem;
+        auto const read = [&](float const* data) { return fk::TensorView<float const, 1>(data, fk::channels(p.c)); };
+        auto const write = [&](float* data) { return fk::TensorView<float, 1>(data, fk::channels(p.c)); };
+        if (!training)
+            return make<Inference>(p, {read(p.mean), read(p.variance), read(p.scale), read(p.shift), p.epsilon});
+        return make<Training>(p, {.scale = read(p.scale),
+                                  .shift = read(p.shift),
+                                  .saved_mean = write(p.saved_mean),
+                                  .saved_inverse_deviation = write(p.saved_inverse_deviation),
+                                  .running_mean = write(p.running_mean),
+                                  .running_variance = write(p.running_variance),
+                                  .epsilon = p.epsilon});
     } catch (std::exception const& error) {
         message = error.what();
         return nullptr;
@@ -80,6 +100,17 @@ void* fusekit_norm_relu(Problem const* problem) {
 int fusekit_run(void* layer, void const* x, void* y) {
     try {
         static_cast<Layer*>(layer)->run(x, y);
+        return 0;
+    } catch (std::exception const& error) {
+        message = error.what();
+        return 1;
+    }
+}
+
+/// The same of the gradient.
+int fusekit_run_backward(void* layer, void const* x, void const* dy, void* dx) {
+    try {
+        static_cast<Layer*>(layer)->run_backward(x, dy, dx);
         return 0;
     } catch (std::exception const& error) {
         message = error.what();
