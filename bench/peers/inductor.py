@@ -44,7 +44,7 @@ class Plans:
     """The shared library."""
 
     def __init__(self, path):
-        self.library = ctypes.CDLL(str(path))
+        self.library = ctypes.CDLL(str(path.resolve()))
         self.library.fusekit_message.restype = ctypes.c_char_p
         self.library.fusekit_norm_relu.restype = ctypes.c_void_p
         self.library.fusekit_norm_relu.argtypes = [ctypes.POINTER(Problem), ctypes.c_int]
