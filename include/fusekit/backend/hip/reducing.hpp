@@ -19,20 +19,24 @@ class Reducing {
     using Total = typename Steps::template Total<float>;
     using Unit = ReductionUnit<Plan, T, lanes, pattern>;
     using Pack = typename Unit::Pack;
-    static constexpr int unroll = Steps::has_operand ? Schedule::unroll / 2 : Schedule::unroll;
     static constexpr int own = Unit::totals, sums = sizeof(Total) / sizeof(float);
 
+    static constexpr bool wide = pattern == Pattern::columns;  // totals a lane, which take registers
+
 public:
-    static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
+    static constexpr int unroll = Schedule::unroll / (Steps::has_operand ? 2 : 1) / (wide ? 1 : 2);
+    static constexpr int totals = Unit::totals;
+    static constexpr int threads = Schedule::threads, blocks = Schedule::blocks * (wide ? 1 : 2);
     using Params = ReductionParams<Plan, T>;
     struct Shared {
         float sums[threads * own * Reducing::sums];
+        bool is_last;  ///< of a team
     };
 
     __device__ static void run(Params const& params, Shared& shared, unsigned thread, unsigned block) {
         unsigned const team = block / params.members, member = block % params.members;
-        for (unsigned number = team, round = 0; number < params.units; number += params.teams, ++round)
-            Reducing(params, shared, thread, team, member, number).total_and_apply(round);
+        for (unsigned number = team; number < params.units; number += params.teams)
+            Reducing(params, shared, thread, team, member, number).total_and_apply();
     }
 
 private:
@@ -69,7 +73,7 @@ private:
           stride(params.members * rows),
           steps(unit.steps()) {}
 
-    __device__ void total_and_apply(unsigned round) {
+    __device__ void total_and_apply() {
         Lane lane[own];
         Running running[own] = {};
         Values values;
@@ -88,7 +92,7 @@ private:
         }
         if constexpr (Steps::has_totals) {
             Total totals[own];
-            total(running, count, totals, round);
+            total(running, count, totals);
             if (steps == 0) return;
             if constexpr (Steps::waits) {
 #pragma unroll
@@ -209,35 +213,52 @@ private:
     }
 
     /// Every thread gets the totals of the whole unit, of its own columns.
-    __device__ void total(Running const (&running)[own], unsigned count, Total (&totals)[own], unsigned round) const {
+    __device__ void total(Running const (&running)[own], unsigned count, Total (&totals)[own]) const {
         Rows const all{params.threads, params.tile, thread};
         auto const sum = [&](auto& values) { all.sum(values, shared.sums); };
 #pragma unroll
         for (int i = 0; i < own; ++i) totals[i] = running[i].total(static_cast<float>(count));
         Total::combine(totals, sum);
         if (params.members == 1) return;
-        exchange(totals, round);
-        Total::combine(totals, sum);
+
+        float* const room = params.workspace.values() + team * (params.members + 1) * params.tile * own * sums;
+        if (row == 0) put(room, member + 1, totals);
+        Team(params.workspace.state(team), params.members, thread, shared.is_last).meet([&] {
+#pragma unroll
+            for (int i = 0; i < own; ++i) totals[i] = {};
+            for (unsigned part = row; part < params.members; part += rows) {
+                Total theirs[own];
+                get(room, part + 1, theirs);
+#pragma unroll
+                for (int i = 0; i < own; ++i) totals[i] = merge(totals[i], theirs[i]);
+            }
+            Total::combine(totals, sum);
+            if (row == 0) put(room, 0, totals);
+        });
+        get(room, 0, totals);
     }
 
-    /// Gives each of the block's rows a share of the totals that the blocks of the team have, in place of its own.
-    __device__ void exchange(Total (&totals)[own], unsigned round) const {
-        unsigned const width = params.tile * own, grid = params.teams * params.members;
-        Total* const parts = params.workspace.template values<Total>() +
-                             (round % 2 * grid + team * params.members) * width + column * own;
-        if (row == 0)
+    /// Totals of a tile, number 0 those of the whole unit, others those of the team's blocks: every float of a total of
+    /// all columns, then the next float. A thread's columns are one access.
+    __device__ void put(float* room, unsigned number, Total const (&totals)[own]) const {
 #pragma unroll
-            for (int i = 0; i < own; ++i) parts[member * width + i] = totals[i];
-        Team{params.workspace.counter(team), params.members, member}.meet(thread);
+        for (int word = 0; word < sums; ++word) {
+            Packet<float, own> packet;
 #pragma unroll
-        for (int i = 0; i < own; ++i) totals[i] = {};
-        for (unsigned part = row; part < params.members; part += rows) {
-            Total theirs[own];
-#pragma unroll
-            for (int i = 0; i < own; ++i) theirs[i] = published(&parts[part * width + i]);
-#pragma unroll
-            for (int i = 0; i < own; ++i) totals[i] = merge(totals[i], theirs[i]);
+            for (int i = 0; i < own; ++i) packet.values[i] = reinterpret_cast<float const*>(&totals[i])[word];
+            *place_of(room, number, word) = packet;
         }
+    }
+    __device__ void get(float* room, unsigned number, Total (&totals)[own]) const {
+#pragma unroll
+        for (int word = 0; word < sums; ++word) {
+            auto const packet = load_fresh(place_of(room, number, word));
+#pragma unroll
+            for (int i = 0; i < own; ++i) reinterpret_cast<float*>(&totals[i])[word] = packet.values[i];
+        }
+    }
+    __device__ Packet<float, own>* place_of(float* room, unsigned number, int word) const {
+        return reinterpret_cast<Packet<float, own>*>(room + ((number * sums + word) * params.tile + column) * own);
     }
 };
 

@@ -49,7 +49,7 @@ void start_reduction(Device& device, ReductionParams<Plan, T> params) {
     using Steps = ReductionSteps<typename Plan::Head>;
     using Total = typename Steps::template Total<float>;
     Index<4> const shape = params.y.layout.shape;
-    std::int64_t const plane = shape[2] * shape[3], image = shape[1] * plane, unroll = Schedule::unroll;
+    std::int64_t const plane = shape[2] * shape[3], image = shape[1] * plane, unroll = Mainloop::unroll;
     check_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", shape, image);
     check_limit(type_name<Plan>, "y", "channels of fewer than 2^31 elements", shape, shape[0] * plane);
     params.channels = Divisor(static_cast<unsigned>(shape[1]));
@@ -57,6 +57,7 @@ void start_reduction(Device& device, ReductionParams<Plan, T> params) {
     params.row = Divisor(static_cast<unsigned>(shape[3]));
     params.count = Steps::per_place ? shape[0] : shape[0] * plane;
 
+    std::int64_t const at_once = std::int64_t{device.processors()} * Mainloop::blocks;  // blocks of all threads
     std::int64_t threads = Schedule::threads, members = 0, units = 0, steps = 0;
     if (!params.by_columns) {
         std::int64_t const packs = divide_up(plane, lanes),
@@ -64,14 +65,16 @@ void start_reduction(Device& device, ReductionParams<Plan, T> params) {
         params.packs[0] = Divisor(static_cast<unsigned>(packs));
         params.packs[1] = Divisor(static_cast<unsigned>(most));
         units = shape[1], steps = shape[0] * most;
-        while (threads > 64 && threads / 2 * unroll >= steps) threads /= 2;
+        auto const small = [&] {
+            return threads / 2 * unroll >= steps && 2 * units > at_once * Schedule::threads / threads;
+        };
+        while (threads > 64 && small()) threads /= 2;
         members = divide_up(steps, threads);
     } else {
         steps = Steps::per_place ? shape[0] : shape[0] * plane;
         params.columns = static_cast<unsigned>((Steps::per_place ? image : shape[1]) / lanes);
-        std::int64_t const busy = std::int64_t{device.processors()} * Schedule::blocks;
         std::int64_t tile = threads / power_of_two(divide_up(steps, unroll));
-        while (tile > 8 && divide_up(params.columns, tile) < busy) tile /= 2;
+        while (tile > 8 && divide_up(params.columns, tile) < at_once) tile /= 2;
         if (tile < 8) tile = 8;
         while (tile > 1 && tile / 2 >= params.columns) tile /= 2;
         params.tile = static_cast<unsigned>(tile);
@@ -82,18 +85,18 @@ void start_reduction(Device& device, ReductionParams<Plan, T> params) {
     params.units = static_cast<unsigned>(units);
     params.steps = static_cast<unsigned>(pattern == Pattern::planes ? shape[0] : steps);
 
-    std::int64_t const blocks = std::int64_t{device.processors()} * Schedule::blocks * Schedule::threads / threads;
-    std::int64_t const values = params.by_columns ? params.tile * lanes : 1, room = Workspace::room<Total> / 2 / values;
+    // Channels are totalled a few at a time, so that the cache keeps them; columns of memory's rows all at once.
     std::int64_t const unit_bytes =
-        steps * params.tile * lanes * std::int64_t{sizeof(T)} * (Steps::has_operand ? 2 : 1);
-    Teams const choice = choose_teams(units, unit_bytes, blocks < room ? blocks : room,
-                                      members < threads ? members : threads, device.cache_bytes());
+        params.by_columns ? 0 : steps * lanes * std::int64_t{sizeof(T)} * (Steps::has_operand ? 2 : 1);
+    std::int64_t const unit_floats = params.tile * std::int64_t{Mainloop::totals} * (sizeof(Total) / sizeof(float));
+    std::int64_t const room = Workspace::floats / 2 / unit_floats, blocks = at_once * Schedule::threads / threads;
+    Teams const choice = choose_teams(units, unit_bytes, blocks < room ? blocks : room, members, device.cache_bytes());
     params.members = choice.members;
     params.teams = choice.members == 1 ? params.units : choice.teams;
-    if (choice.members == 1) return start<Plan, Mainloop>(device, params, units, static_cast<int>(threads));
-    params.workspace.memory = device.workspace(Workspace::bytes);
-    start<Plan, Mainloop>(device, params, std::int64_t{choice.teams} * choice.members, static_cast<int>(threads),
-                          Together::yes);
+    bool const meet = choice.members > 1 && Steps::has_totals;
+    if (meet) params.workspace.memory = device.workspace(Workspace::bytes);
+    start<Plan, Mainloop>(device, params, std::int64_t{params.teams} * params.members, static_cast<int>(threads),
+                          meet ? Together::yes : Together::no);
 }
 
 }  // namespace detail

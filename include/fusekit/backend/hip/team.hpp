@@ -1,59 +1,70 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <bit>
 #include <cstddef>
 
-#include "fusekit/backend/hip/arch/access.hpp"
+#include "fusekit/backend/hip/platform.hpp"
 
 namespace fusekit::hip {
 
 /// Blocks of one grid that run at the same time and wait for each other.
-struct Team {
-    unsigned* counter;  ///< one for each team, zero before its first meeting
-    unsigned members, member;
+class Team {
+public:
+    /// Of a team, in the device's memory; zero before its first meeting, and ready for the next after each, be it in
+    /// this launch or another.
+    struct State {
+        unsigned arrived, meetings;
+    };
 
-    /// Returns in every block of the team when all have called it: what they wrote before can be read after. One of
-    /// them turns the counter's highest bit over when the others have added up; so the counter is ready for the next
-    /// meeting, of any number, in this launch or another.
-    __device__ void meet(unsigned thread) const {
-        __threadfence();
+    __device__ Team(State* state, unsigned members, unsigned thread, bool& is_last)
+        : state(state), members(members), thread(thread), is_last(is_last) {}
+
+    /// Called by all threads of every block of the team. The block that comes last calls `conclude`, and can read what
+    /// the others wrote before they came; they return when it has, and can read what it wrote. `is_last` is shared by
+    /// the block.
+    template <class Conclude>
+    __device__ void meet(Conclude const& conclude) const {
+        unsigned meeting = 0;
         __syncthreads();
         if (thread == 0) {
-            constexpr unsigned turn = 1u << 31;
-            unsigned const before = atomicAdd(counter, member == 0 ? turn - (members - 1) : 1u);
-            while (((*static_cast<unsigned volatile*>(counter) ^ before) & turn) == 0) __threadfence();
+            meeting = seen(&state->meetings);
+            __threadfence();
+            is_last = atomicAdd(&state->arrived, 1u) == members - 1;
+            __threadfence();
+        }
+        __syncthreads();
+        bool const last = is_last;
+        if (last) conclude();
+        __syncthreads();
+        if (thread == 0) {
+            if (last) {
+                state->arrived = 0;
+                __threadfence();
+                atomicAdd(&state->meetings, 1u);
+            }
+            while (seen(&state->meetings) == meeting) __threadfence();
             __threadfence();
         }
         __syncthreads();
     }
+
+private:
+    State* state;
+    unsigned members, thread;
+    bool& is_last;
+
+    __device__ static unsigned seen(unsigned const* value) { return *static_cast<unsigned const volatile*>(value); }
 };
 
-/// A struct of floats that another block of the team wrote before they met.
-template <class Value>
-__device__ Value published(Value const* from) {
-    constexpr int words = sizeof(Value) / sizeof(float);
-    struct Words {
-        float word[words];
-    } copy;
-#pragma unroll
-    for (int i = 0; i < words; ++i) copy.word[i] = load_fresh(reinterpret_cast<float const*>(from) + i);
-    return std::bit_cast<Value>(copy);
-}
-
-/// What teams lend from the device: counters, then room for the values that they publish.
+/// What teams lend from the device: their states, then room for floats that they exchange.
 struct Workspace {
-    static constexpr std::size_t bytes = std::size_t{1} << 20, most_teams = 4096;
+    static constexpr std::size_t bytes = std::size_t{1} << 20, most_teams = 2048;
+    static constexpr std::size_t floats = (bytes - most_teams * sizeof(Team::State)) / sizeof(float);
 
     void* memory = nullptr;
 
-    __device__ unsigned* counter(unsigned team) const { return static_cast<unsigned*>(memory) + team; }
-    template <class Value>
-    __device__ Value* values() const {
-        return reinterpret_cast<Value*>(static_cast<unsigned*>(memory) + most_teams);
-    }
-    template <class Value>
-    static constexpr std::size_t room = (bytes - most_teams * sizeof(unsigned)) / sizeof(Value);
+    __device__ Team::State* state(unsigned team) const { return static_cast<Team::State*>(memory) + team; }
+    __device__ float* values() const { return reinterpret_cast<float*>(state(most_teams)); }
 };
 
 }  // namespace fusekit::hip

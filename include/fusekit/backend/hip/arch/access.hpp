@@ -74,15 +74,34 @@ FUSEKIT_HD void store_once(T* to, T const& value) {
 }
 #endif
 
-/// Reads what another block of the running kernel has written, past the caches of single processors.
+/// Reads what another block of the running kernel has written, past the caches of single processors: floats, four at a
+/// time where there are as many.
 #if defined(__CUDA_ARCH__)
-__device__ inline float load_fresh(float const* from) { return __ldcg(from); }
+template <int Count>
+__device__ Packet<float, Count> load_fresh(Packet<float, Count> const* from) {
+    Packet<float, Count> result;
+    if constexpr (Count % 4 == 0)
+        for (int i = 0; i < Count; i += 4) {
+            auto const words = __ldcg(reinterpret_cast<float4 const*>(from->values + i));
+            reinterpret_cast<float4&>(result.values[i]) = words;
+        }
+    else
+        for (int i = 0; i < Count; ++i) result.values[i] = __ldcg(from->values + i);
+    return result;
+}
 #elif defined(__HIP_DEVICE_COMPILE__)
-__device__ inline float load_fresh(float const* from) {
-    return __hip_atomic_load(from, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+template <int Count>
+__device__ Packet<float, Count> load_fresh(Packet<float, Count> const* from) {
+    Packet<float, Count> result;
+    for (int i = 0; i < Count; ++i)
+        result.values[i] = __hip_atomic_load(from->values + i, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+    return result;
 }
 #else
-FUSEKIT_HD inline float load_fresh(float const* from) { return *static_cast<float const volatile*>(from); }
+template <int Count>
+FUSEKIT_HD Packet<float, Count> load_fresh(Packet<float, Count> const* from) {
+    return *from;
+}
 #endif
 
 }  // namespace fusekit::hip
