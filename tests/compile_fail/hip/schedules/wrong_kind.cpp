@@ -1,4 +1,4 @@
-// expect: a plan with a Conv runs with Gemm or Direct, one without with Stream
+// expect: a plan with a Conv runs with Gemm or Direct, one of batch statistics with Reduction, others with Stream
 // SPDX-License-Identifier: MIT
 #include <fusekit/hip.hpp>
 
