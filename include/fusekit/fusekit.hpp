@@ -8,6 +8,7 @@
 #include "fusekit/ops/requantize.hpp"
 #include "fusekit/ops/residual.hpp"
 #include "fusekit/ops/scale.hpp"
+#include "fusekit/ops/store.hpp"
 
 // Before what includes them too: compilers print the includes that led to an error, and these two hold the sentences.
 #include "fusekit/plan/ordering.hpp"

@@ -22,6 +22,11 @@ struct OutputCoord {
         return view.load(view.layout.offset({{n, k, p, q}}));
     }
     FUSEKIT_HD constexpr float load(TensorView<float const, 3> const& view) const { return view(k, p, q); }
+
+    /// Writes the element of `view` at this place.
+    FUSEKIT_HD constexpr void store(AnyOutput const& view, float value) const {
+        view.store(view.layout.offset({{n, k, p, q}}), value);
+    }
 };
 
 /// The same where operators compute in double: no element is rounded to float.
@@ -30,6 +35,9 @@ struct DoubleCoord : OutputCoord {
         return view.load<double>(view.layout.offset({{n, k, p, q}}));
     }
     constexpr double load(TensorView<float const, 3> const& view) const { return view(k, p, q); }
+    constexpr void store(AnyOutput const& view, double value) const {
+        view.store(view.layout.offset({{n, k, p, q}}), value);
+    }
 };
 
 /// An operator is a struct with a stage, an aggregate of run-time arguments, and one of the forms below.
@@ -47,7 +55,7 @@ concept Uniform = requires(V x, typename Op::Args const& args) {
 };
 
 /// apply(x, at, args): a function of the place too. `at` is an OutputCoord, or, where it is a template
-/// parameter, anything with load(view).
+/// parameter, anything with load(view) and store(view, x). It may be called twice for a place.
 template <class Op, class V = float, class At = OutputCoord>
 concept Located = requires(V x, At const& at, typename Op::Args const& args) {
     { Op::apply(x, at, args) } -> std::same_as<V>;
@@ -70,6 +78,14 @@ concept Placewise =
         { Op::prepare(at, args) } -> std::same_as<typename Op::template Prepared<V>>;
         { Op::apply(x, prepared) } -> std::same_as<V>;
     };
+
+/// Passes the value on, and writes stored(x) to output(args), activations of y's shape, at every place. A backend may
+/// hand over neighbours together.
+template <class Op>
+concept Storing = requires(float x, typename Op::Args const& args) {
+    { Op::output(args) } -> std::same_as<AnyOutput const&>;
+    { Op::stored(x) } -> std::same_as<float>;
+};
 
 /// Has slope(x, ...), the derivative of apply(x, ...) with respect to x, in the form that its apply has.
 template <class Op, class V = float, class At = OutputCoord>

@@ -126,6 +126,9 @@ struct Epilogue {
     static constexpr bool located = ((!Uniform<Ops> && !Channelwise<Ops> && !Placewise<Ops>) || ...);
     static constexpr bool placewise = located || (Placewise<Ops> || ...);
 
+    /// Whether operators write beside y.
+    static constexpr bool stores = (Storing<Ops> || ...);
+
     /// The state of a place, an OutputCoord or what stands for one; the same for every image.
     template <class At>
         requires std::derived_from<At, OutputCoord>
@@ -158,6 +161,29 @@ struct Epilogue {
             ((x = detail::apply_op<Ops>(x, at, get<I>(state), get<I>(args))), ...);
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
         return x;
+    }
+
+    /// The same of Count neighbours, one operator after another: at[i] is the place of one, and at.store(view, values)
+    /// writes what an operator stores of all.
+    template <int Count, class Places>
+    FUSEKIT_HD static constexpr void apply_each(float (&x)[Count], Places const& at, PlaceState const (&state)[Count],
+                                                Args const& args) {
+        [&]<int... I>(std::integer_sequence<int, I...>) {
+            (apply_one_to_each<I, Ops>(x, at, state, args), ...);
+        }(std::make_integer_sequence<int, sizeof...(Ops)>{});
+    }
+
+private:
+    template <int I, class Op, int Count, class Places>
+    FUSEKIT_HD static constexpr void apply_one_to_each(float (&x)[Count], Places const& at,
+                                                       PlaceState const (&state)[Count], Args const& args) {
+        if constexpr (Storing<Op>) {
+            float stored[Count] = {};
+            for (int i = 0; i < Count; ++i) stored[i] = Op::stored(x[i]);
+            at.store(Op::output(get<I>(args)), stored);
+        } else {
+            for (int i = 0; i < Count; ++i) x[i] = detail::apply_op<Op>(x[i], at[i], get<I>(state[i]), get<I>(args));
+        }
     }
 };
 

@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "fusekit/error.hpp"
+#include "fusekit/tensor/any_output.hpp"
 #include "fusekit/tensor/optional_view.hpp"
+#include "fusekit/tensor/regions.hpp"
 
 namespace fusekit {
 
@@ -103,7 +105,8 @@ public:
     void (*reachable)(void const* device, Check const& in, char const* argument, void const* data) = nullptr;
     void const* device = nullptr;
 
-    double* bytes = nullptr;  ///< where not null, the size of each tensor that is checked is added to it
+    double* bytes = nullptr;     ///< where not null, the size of each tensor that is checked is added to it
+    Regions* regions = nullptr;  ///< where not null, the arguments that have been checked, which outputs lie apart from
 
     [[noreturn]] void fail(char const* argument, Text expected, Text given) const {
         throw Error(plan(), operator_name(), argument, std::move(expected), std::move(given));
@@ -133,17 +136,21 @@ public:
         readable(argument, view.data, sizeof(T), view.layout, shape, modes);
     }
 
-    /// An output of an operator's own: if it is given, one that can be read, apart from the input too.
+    /// An output of an operator's own: what can be read, apart from the input and from all other arguments too.
+    void writable(char const* argument, AnyOutput const& view, Shape<4> const& shape, char const* modes) const {
+        if (view.type == DataType::float64 && type != DataType::float64) refuse_double(argument);
+        writable(argument, view.data(), size_of(view.type), view.layout, shape, modes);
+    }
+    template <class T, int Rank>
+    void writable(char const* argument, TensorView<T, Rank> const& view, std::type_identity_t<Shape<Rank>> const& shape,
+                  char const* modes) const {
+        writable(argument, view.data, sizeof(T), view.layout, shape, modes);
+    }
+    /// If it is given.
     template <class T, int Rank>
     void writable(char const* argument, OptionalView<T, Rank> const& view,
                   std::type_identity_t<Shape<Rank>> const& shape, char const* modes) const {
-        if (!view.given()) return;
-        readable(argument, view.view(), shape, modes);
-        std::uintptr_t first = 0, last = 0;
-        reach(argument, view.data, sizeof(T), view.layout, first, last);
-        if (first < x_end && x_begin < last) fail(argument, "memory apart from the input's", "memory that overlaps it");
-        if (!distinct(view.layout))
-            fail(argument, "strides under which no two elements share memory", to_string(view.layout.stride));
+        if (view.given()) writable(argument, view.view(), shape, modes);
     }
 
     /// Addresses of the first and one past the last byte of a view. Strides that lead further than any memory does
@@ -159,8 +166,17 @@ private:
         fail(argument, Text("float, half or bfloat16, as the input is ") + name(type), name(DataType::float64));
     }
 
+    template <int Rank>
+    void writable(char const* argument, void const* data, int element_bytes, Layout<Rank> const& layout,
+                  Shape<Rank> const& shape, char const* modes) const {
+        readable(argument, data, element_bytes, layout.shape, layout.stride, shape, modes, true);
+        if (!distinct(layout))
+            fail(argument, "strides under which no two elements share memory", to_string(layout.stride));
+    }
+
     void readable(char const* argument, void const* data, int element_bytes, detail::Modes const& given,
-                  detail::Modes const& stride, detail::Modes const& expected, char const* modes) const {
+                  detail::Modes const& stride, detail::Modes const& expected, char const* modes,
+                  bool written = false) const {
         if (!(given == expected)) {
             Text const text = expected.to_string();
             if (given.slices < 0 && given.to_string() == text)
@@ -170,7 +186,15 @@ private:
         if (!data) fail(argument, "a pointer to " + expected.to_string() + " elements", "a null pointer");
         std::uintptr_t first = 0, last = 0;
         reach(argument, data, element_bytes, given, stride, first, last);
-        if (first < end && begin < last) fail(argument, "memory apart from the output's", "memory that overlaps it");
+        char const* const overlap = "memory that overlaps it";
+        if (first < end && begin < last) fail(argument, "memory apart from the output's", overlap);
+        if (written && first < x_end && x_begin < last) fail(argument, "memory apart from the input's", overlap);
+        if (regions) {
+            Region const own{first, last, written, operator_name, argument};
+            if (Region const* other = regions->conflict(own))
+                fail(argument, "memory apart from that of " + other->operator_name() + "." + other->argument, overlap);
+            regions->add(own);
+        }
         if (!bytes) return;
         double size = element_bytes;
         for (int mode = 0; mode < given.rank; ++mode) size *= static_cast<double>(given.values[mode]);

@@ -29,6 +29,34 @@ struct Place : OutputCoord {
         if (lies_alike(view, stride)) return view.data[distance];
         return OutputCoord::load(view);
     }
+    FUSEKIT_HD void store(AnyOutput const& view, float value) const {
+        if (view.layout.stride == stride) view.store(n * stride[0] + distance, value);
+        else OutputCoord::store(view, value);
+    }
+};
+
+/// `width` places that neighbour in y, whose elements are read one by one and written together.
+template <int width>
+struct Places {
+    OutputCoord const* at;
+    std::int64_t distance;  ///< of the first, as in Place
+    Index<4> const& stride;
+
+    FUSEKIT_HD Place operator[](int i) const { return {at[i], distance + i, stride}; }
+
+    FUSEKIT_HD void store(AnyOutput const& view, float const (&values)[width]) const {
+        view.visit([&]<class T>(T* data) {
+            T* const to = data + at[0].n * stride[0] + distance;
+            using Together = Packet<T, width>;
+            if (view.layout.stride == stride && reinterpret_cast<std::uintptr_t>(to) % sizeof(Together) == 0) {
+                Together all;
+                for (int i = 0; i < width; ++i) all.values[i] = T(values[i]);
+                *reinterpret_cast<Together*>(to) = all;
+            } else {
+                for (int i = 0; i < width; ++i) (*this)[i].store(view, values[i]);
+            }
+        });
+    }
 };
 
 /// One of `width` neighbouring places whose parameters lie together, read as if each were read alone: the compiler

@@ -161,7 +161,7 @@ private:
         auto const add_pack = [&](int i, unsigned now, auto counts) {
 #pragma unroll
             for (int j = 0; j < lanes; ++j)
-                with_own(lane[j % own], now, j, [&](Lane const& of) {
+                with_own(lane[j % own], now, j, counts(j), [&](Lane const& of) {
                     Steps::add(running[j % own], static_cast<float>(values.x[i].values[j]), operand(values, i, j),
                                of.at, of.head, params.bound.head, counts(j));
                 });
@@ -180,10 +180,10 @@ private:
 
     __device__ void write(unsigned step, Values const& values, Lane const (&lane)[own]) const {
         each(step, [&](int i, unsigned now, Pack const& pack) {
-            Packet<T, lanes> result;
+            Packet<T, lanes> result{};
 #pragma unroll
             for (int j = 0; j < lanes; ++j)
-                with_own(lane[j % own], now, j, [&](Lane const& of) {
+                with_own(lane[j % own], now, j, unit.has(pack, j), [&](Lane const& of) {
                     float const value = Steps::apply(static_cast<float>(values.x[i].values[j]), operand(values, i, j),
                                                      of.at, of.head, of.prepared, params.bound.head);
                     result.values[j] = T(Epilogue::apply(value, of.at, of.epilogue, params.bound.epilogue));
@@ -199,10 +199,12 @@ private:
         });
     }
 
-    /// Calls f with a lane that is as of one element, where operators ask for its place.
+    /// Calls f with a lane that is as of one element, where operators ask for its place: then, not for one that is no
+    /// element of the unit's.
     template <class F>
-    __device__ void with_own(Lane const& lane, unsigned step, int j, F const& f) const {
+    __device__ void with_own(Lane const& lane, unsigned step, int j, bool has, F const& f) const {
         if constexpr (Steps::States::placewise || Epilogue::placewise) {
+            if (!has) return;
             Lane of = lane;
             of.at = unit.place(step, j);
             if constexpr (!Steps::per_place) prepare(of);

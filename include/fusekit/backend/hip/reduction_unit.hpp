@@ -92,7 +92,7 @@ public:
                (pack.first >= 0 && pack.first + lanes <= static_cast<int>(params.plane.value()));
     }
     __device__ bool has(Pack const& pack, int lane) const {
-        return static_cast<unsigned>(pack.first + lane) < params.plane.value();
+        return pattern != Pattern::planes || static_cast<unsigned>(pack.first + lane) < params.plane.value();
     }
     /// How many of its elements are each total's.
     __device__ unsigned count(Pack const& pack) const {

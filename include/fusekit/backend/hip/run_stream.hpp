@@ -78,7 +78,8 @@ void run_stream_with(Device const& device, Bound<Plan> const& bound, TensorView<
 /// Runs a plan without a Conv with the schedule that the table has for it.
 template <class Plan, Element T>
 void run_stream(Device const& device, Bound<Plan> const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
-    run_stream_with<DefaultStream<T, Plan::Epilogue::placewise>>(device, bound, x, y);
+    using Epilogue = typename Plan::Epilogue;
+    run_stream_with<DefaultStream<T, Epilogue::placewise, Epilogue::stores>>(device, bound, x, y);
 }
 
 }  // namespace fusekit::hip

@@ -90,12 +90,21 @@ public:
 #pragma unroll
                         for (int lane = 0; lane < width; ++lane) group[lane] = state(first + lane);
 #pragma unroll
-                        for (int lane = first; lane < first + width; ++lane) {
-                            at[lane].n = walk;
-                            Place const place(at[lane], distance + lane, params.y.layout.stride);
-                            float const value = values[i].values[lane];
-                            values[i].values[lane] =
-                                T(Epilogue::apply(value, place, group[lane - first], params.bound.epilogue));
+                        for (int lane = first; lane < first + width; ++lane) at[lane].n = walk;
+                        Places<width> const places{at + first, distance + first, params.y.layout.stride};
+                        T* const own = values[i].values + first;
+                        if constexpr (Epilogue::stores) {
+                            float x[width];
+#pragma unroll
+                            for (int lane = 0; lane < width; ++lane) x[lane] = own[lane];
+                            Epilogue::apply_each(x, places, group, params.bound.epilogue);
+#pragma unroll
+                            for (int lane = 0; lane < width; ++lane) own[lane] = T(x[lane]);
+                        } else {
+#pragma unroll
+                            for (int lane = 0; lane < width; ++lane)
+                                own[lane] = T(Epilogue::apply(static_cast<float>(own[lane]), places[lane], group[lane],
+                                                              params.bound.epilogue));
                         }
                     }
                     store_once(reinterpret_cast<Packet<T, lanes>*>(params.y.data + y), values[i]);

@@ -51,14 +51,15 @@ template <Element T>
 inline constexpr int packet_bytes = sizeof(T) == 1 ? 8 : 16;
 
 /// How a plan without a Conv is cut. Few registers, many threads and one load of each come closest to the speed of a
-/// copy: memory is slower with more in flight. Parameters of every place need registers and are worth more steps. AMD's
-/// waves take four elements at a time, two loads ahead.
-template <Element T, bool placewise>
-using DefaultStream =
-    std::conditional_t<(processor_shared_memory > 128 * 1024),
+/// copy: memory is slower with more in flight. Parameters of every place need registers and are worth more steps, as do
+/// places that are stored to beside y. AMD's waves take four elements at a time, two loads ahead.
+template <Element T, bool placewise, bool stores = false>
+using DefaultStream = std::conditional_t<
+    (processor_shared_memory > 128 * 1024),
+    std::conditional_t<stores, Stream<128, 4 * sizeof(T), 4, 1, 8>,
                        std::conditional_t<placewise, Stream<128, packet_bytes<T>, 8, 4, 8>,
-                                          Stream<128, packet_bytes<T>, 2, 1, 16, sizeof(T) == 4 ? 1 : 2>>,
-                       Stream<256, 4 * sizeof(T), sizeof(T) == 4 ? (placewise ? 8 : 4) : (placewise ? 32 : 8), 2>>;
+                                          Stream<128, packet_bytes<T>, 2, 1, 16, sizeof(T) == 4 ? 1 : 2>>>,
+    Stream<256, 4 * sizeof(T), sizeof(T) == 4 || stores ? (placewise ? 8 : 4) : (placewise ? 32 : 8), stores ? 1 : 2>>;
 
 template <Element T>
 using DefaultReduction = Reduction<256, reduction_bytes(sizeof(T)), reduction_unroll>;

@@ -38,7 +38,23 @@ struct Place {
     }
     Vector load(TensorView<float const, 3> const& view) const { return load(view.layout, view.data); }
 
+    /// Writes the elements of `view` at the places of the lanes in use.
+    void store(AnyOutput const& view, Vector v) const {
+        Index<4> const& stride = view.layout.stride;
+        view.visit([&]<class T>(T* data) {
+            T* const at = data + view.layout.offset({{first.n, first.k, first.p, first.q}});
+            if constexpr (std::is_same_v<T, double>) store_each(view, v);
+            else if (axis == Axis::channel) host::store(at, stride[1], count, v);
+            else if (stride[2] == q * stride[3]) host::store(at, stride[3], count, v);
+            else store_each(view, v);
+        });
+    }
+
 private:
+    void store_each(AnyOutput const& view, Vector v) const {
+        for (int i = 0; i < count; ++i) lane(i).store(view, v[i]);
+    }
+
     Vector load_each(AnyView<4> const& view) const {
         Vector v{};
         for (int i = 0; i < count; ++i) v[i] = lane(i).load(view);

@@ -101,10 +101,11 @@ private:
 
         std::int64_t const count = shape[0] * shape[2] * shape[3];
         if constexpr (Steps::has_totals) Steps::save(total, first, bound.head);
-        if constexpr (!Steps::waits) return;
-        auto const prepared = finish(total, count, first);
-        for (int lane = 0; lane < lanes; ++lane) set_lane(states.prepared, lane, prepared);
-        each_value([&](OutputCoord const& at, int used) { write<Axis::pixel>(at, used, states); });
+        if constexpr (Steps::waits) {
+            auto const prepared = finish(total, count, first);
+            for (int lane = 0; lane < lanes; ++lane) set_lane(states.prepared, lane, prepared);
+            each_value([&](OutputCoord const& at, int used) { write<Axis::pixel>(at, used, states); });
+        }
     }
 
     /// Neighbours along `axis`, each with a total of its own.

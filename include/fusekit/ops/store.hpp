@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/math.hpp"
+#include "fusekit/ops/operator.hpp"
+
+namespace fusekit {
+
+namespace detail {
+
+/// What operators that store have in common.
+template <class Op>
+struct StoringOp {
+    static constexpr auto stage = Stage::pointwise;
+
+    template <class V, class At>
+    FUSEKIT_HD static constexpr V apply(V x, At const& at, auto const& args) {
+        at.store(Op::output(args), Op::stored(x));
+        return x;
+    }
+};
+
+}  // namespace detail
+
+/// y = x, and values[n,k,p,q] = x[n,k,p,q]: the plan writes the value at the operator's place in it to a tensor of
+/// that operator's own as well, as the one before an activation for a backward pass.
+///
+/// Arguments: values, of y's shape, any element type and strides, apart in memory from all other arguments. Rounded to
+/// its type; the plan goes on with the value as it was.
+struct Store : detail::StoringOp<Store> {
+    static constexpr auto equation = "y = x, values[n,k,p,q] = x";
+    static constexpr int flops_per_element = 0;
+    struct Args {
+        AnyOutput values;
+    };
+
+    FUSEKIT_HD static constexpr AnyOutput const& output(Args const& args) { return args.values; }
+    template <class V>
+    FUSEKIT_HD static constexpr V stored(V x) {
+        return x;
+    }
+
+    static void check(Args const& args, Check const& in) { in.writable("values", args.values, in.y, "N x K x P x Q"); }
+};
+
+/// y = x, and mask[n,k,p,q] = 1 where x > 0, else 0, NaN too: before a Relu, where its slope is 1.
+///
+/// Arguments: mask, of y's shape, any element type (int8: a byte an element) and strides, apart in memory from all
+/// other arguments.
+struct StoreMask : detail::StoringOp<StoreMask> {
+    static constexpr auto equation = "y = x, mask[n,k,p,q] = x > 0";
+    struct Args {
+        AnyOutput mask;
+    };
+
+    FUSEKIT_HD static constexpr AnyOutput const& output(Args const& args) { return args.mask; }
+    template <class V>
+    FUSEKIT_HD static constexpr V stored(V x) {
+        return math::select(x > 0.0f, V{} + 1.0f, V{});
+    }
+
+    static void check(Args const& args, Check const& in) { in.writable("mask", args.mask, in.y, "N x K x P x Q"); }
+};
+
+}  // namespace fusekit

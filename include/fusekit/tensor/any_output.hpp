@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/tensor/fold.hpp"
+
+namespace fusekit {
+
+/// Activations of any rank to write to, whose element type is known at run time only: the counterpart of
+/// AnyActivations. Made implicitly from views and, where they outlive it, from tensors.
+struct AnyOutput {
+    union {
+        float* float32;
+        half* float16;
+        fusekit::bfloat16* bfloat16;
+        double* float64;
+        fusekit::int8* int8;
+    };
+    DataType type;
+    Layout<4> layout;
+
+    FUSEKIT_HD constexpr AnyOutput(TensorView<float> const& v)
+        : float32(v.data), type(DataType::float32), layout(v.layout) {}
+    FUSEKIT_HD constexpr AnyOutput(TensorView<half> const& v)
+        : float16(v.data), type(DataType::float16), layout(v.layout) {}
+    FUSEKIT_HD constexpr AnyOutput(TensorView<fusekit::bfloat16> const& v)
+        : bfloat16(v.data), type(DataType::bfloat16), layout(v.layout) {}
+    FUSEKIT_HD constexpr AnyOutput(TensorView<double> const& v)
+        : float64(v.data), type(DataType::float64), layout(v.layout) {}
+    FUSEKIT_HD constexpr AnyOutput(TensorView<fusekit::int8> const& v)
+        : int8(v.data), type(DataType::int8), layout(v.layout) {}
+
+    template <class T, int Rank>
+        requires(Rank == 3 || Rank == 5)
+    constexpr AnyOutput(TensorView<T, Rank> const& view) : AnyOutput(fold<4>(view)) {}
+    template <class Source>
+        requires(!std::is_trivially_copyable_v<Source> && requires(Source& source) { fold<4>(source.view()); })
+    constexpr AnyOutput(Source& source) : AnyOutput(fold<4>(source.view())) {}
+
+    /// Calls f with the pointer to the first element. On a device there are no doubles.
+    template <class F>
+    FUSEKIT_HD constexpr void visit(F const& f) const {
+        if constexpr (!config::on_device)
+            if (type == DataType::float64) return f(float64);
+        switch (type) {
+            case DataType::float16: return f(float16);
+            case DataType::bfloat16: return f(bfloat16);
+            case DataType::int8: return f(int8);
+            default: return f(float32);
+        }
+    }
+
+    /// Writes the element at `offset`, rounded from float, or from double where V is.
+    template <class V>
+    FUSEKIT_HD constexpr void store(std::int64_t offset, V value) const {
+        visit([&]<class T>(T* data) {
+            if constexpr (std::is_same_v<T, double>) data[offset] = value;
+            else data[offset] = T(static_cast<float>(value));
+        });
+    }
+
+    void const* data() const { return float32; }
+};
+
+}  // namespace fusekit

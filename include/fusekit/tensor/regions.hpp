@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "fusekit/text.hpp"
+
+namespace fusekit {
+
+/// The memory that one argument of an operator lies in, from its first byte to one past its last.
+struct Region {
+    std::uintptr_t begin, end;
+    bool written;
+    Text (*operator_name)();
+    char const* argument;
+};
+
+/// Those of a plan's arguments, one after another as they are checked.
+class Regions {
+public:
+    /// One that shares memory with `region` where either of them is written; null where there is none.
+    Region const* conflict(Region const& region) const {
+        for (Region const* one = first; one != first + count; ++one)
+            if ((one->written || region.written) && one->begin < region.end && region.begin < one->end) return one;
+        return nullptr;
+    }
+    void add(Region const& region) {
+        if (count < most) first[count++] = region;
+    }
+
+protected:
+    Regions(Region* first, int most) : first(first), most(most) {}
+
+private:
+    Region* first;
+    int most, count = 0;
+};
+
+/// Room for as many as an aggregate of views can have: a view is no smaller than TensorView<T, 1>.
+template <class Arguments>
+class RegionsOf : public Regions {
+    static constexpr int most = static_cast<int>(sizeof(Arguments) / 40) + 1;
+    Region storage[most];
+
+public:
+    RegionsOf() : Regions(storage, most) {}
+};
+
+}  // namespace fusekit

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// What tests/ops/ tests of operators with outputs of their own, on the host.
+#include <catch2/catch_test_macros.hpp>
+
+#include "backend/hip/gpu.hpp"
+#include "support/stored_values.hpp"
+
+using namespace test;
+
+TEST_CASE("HIP: values and masks are stored where they stand in the plan, in every layout and type") {
+    fk::hip::Device device = gpu();
+    check_stored_values(device);
+}

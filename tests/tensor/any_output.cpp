@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#include "fusekit/tensor/any_output.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <type_traits>
+
+#include "fusekit/fusekit.hpp"
+
+namespace fk = fusekit;
+using Host = fk::Tensor<float, fk::host::Device>;
+
+static_assert(std::is_trivially_copyable_v<fk::AnyOutput>);
+static_assert(std::is_convertible_v<Host&, fk::AnyOutput>);
+static_assert(!std::is_convertible_v<Host, fk::AnyOutput>, "a temporary tensor does not outlive the view");
+static_assert(!std::is_convertible_v<Host const&, fk::AnyOutput>);
+static_assert(!std::is_convertible_v<fk::TensorView<float const>, fk::AnyOutput>);
+static_assert(!std::is_convertible_v<fk::TensorView<float, 2>, fk::AnyOutput>);
+
+namespace {
+
+template <class T>
+bool rounds_and_writes_one() {
+    T values[6] = {T(9), T(9), T(9), T(9), T(9), T(9)};
+    fk::AnyOutput const view = fk::TensorView<T>(values, fk::nhwc(1, 1, 2, 3));
+    view.store(view.layout.offset({{0, 2, 0, 1}}), 0.1f);
+    bool right = view.type == fk::data_type<T> && view.data() == values && float(values[5]) == float(T(0.1f));
+    for (int i = 0; i < 5; ++i) right = right && float(values[i]) == 9;
+    return right;
+}
+
+}  // namespace
+
+TEST_CASE("an output of any element type is written to where its layout says, rounded") {
+    CHECK(rounds_and_writes_one<float>());
+    CHECK(rounds_and_writes_one<fk::half>());
+    CHECK(rounds_and_writes_one<fk::bfloat16>());
+    CHECK(rounds_and_writes_one<fk::int8>());
+    double value = 0;
+    fk::AnyOutput(fk::TensorView<double>(&value, fk::nchw(1, 1, 1, 1))).store(0, 0.1);
+    CHECK(value == 0.1);
+}
+
+TEST_CASE("an output of signals or volumes is folded") {
+    float values[24];
+    fk::AnyOutput const signal = fk::TensorView<float, 3>(values, fk::ncw(2, 3, 4));
+    CHECK(signal.layout.shape == fk::fold<4>(fk::ncw(2, 3, 4)).shape);
+    fk::AnyOutput const volume = fk::TensorView<float, 5>(values, fk::ndhwc(1, 2, 2, 3, 2));
+    CHECK(volume.layout.shape.slices == 2);
+    CHECK(volume.layout.shape[2] == 4);
+}
