@@ -117,6 +117,12 @@ concept ReductionOp = HasStageAndArgs<Op> && requires(typename Op::template Tota
     { merge(total, total) } -> std::same_as<typename Op::template Total<float>>;
 };
 
+/// Passes the value on, and totals what passes, a total a channel: a Running<V> adds each value and gives a Total<V>,
+/// which save(total, at, args) writes.
+template <class Op>
+concept StatisticsOp = EpilogueOp<Op> && requires(typename Op::template Total<float> total, OutputCoord const& at,
+                                                  typename Op::Args const& args) { Op::save(total, at, args); };
+
 template <class Op>
 concept Operator = MainloopOp<Op> || ReductionOp<Op> || EpilogueOp<Op>;
 

@@ -35,6 +35,11 @@ FUSEKIT_HD constexpr T const& get(detail::Leaf<I, T> const& leaf) {
     return leaf.value;
 }
 
+/// Type I of a list.
+template <int I, class... Ts>
+using TypeAt =
+    typename std::remove_cvref_t<decltype(get<I>(std::declval<Pack<std::type_identity<Ts>...> const&>()))>::type;
+
 /// The one among `given` that is Op::Args. Its place does not matter; its absence or a second one does not compile.
 template <class Op, class... Given>
 constexpr typename Op::Args const& argument_of(Given const&... given) {

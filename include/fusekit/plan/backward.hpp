@@ -249,13 +249,8 @@ struct Backward<Fused<Ops...>> : Fused<Gradient<Ops...>> {
 
 private:
     static constexpr Pack<typename Ops::Args...> arguments(Bound<Fused<Ops...>> const& layer) {
-        constexpr int head = Fused<Ops...>::has_reduction;
-        auto const of = [&]<int I>() -> auto const& {
-            if constexpr (I < head) return layer.head;
-            else return get<I - head>(layer.epilogue);
-        };
         return [&]<int... I>(std::integer_sequence<int, I...>) {
-            return Pack<typename Ops::Args...> { {of.template operator()<I>()}... };
+            return Pack<typename Ops::Args...> { {Fused<Ops...>::template argument<I>(layer)}... };
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 };

@@ -141,12 +141,7 @@ Description<sizeof...(Ops)> describe(Bound<Fused<Ops...>> const& bound, Shape<4>
         ++step;
     };
     [&]<int... I>(std::integer_sequence<int, I...>) {
-        constexpr int head = ThePlan::has_conv || ThePlan::has_reduction;
-        auto const argument = [&]<int At>(std::integral_constant<int, At>) -> auto const& {
-            if constexpr (At < head) return bound.head;
-            else return get<At - head>(bound.epilogue);
-        };
-        (add(static_cast<Ops const*>(nullptr), argument(std::integral_constant<int, I>{})), ...);
+        (add(static_cast<Ops const*>(nullptr), ThePlan::template argument<I>(bound)), ...);
     }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     detail::check_extents(in, "", in.y);
     return result;

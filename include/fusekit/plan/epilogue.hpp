@@ -163,6 +163,18 @@ struct Epilogue {
         return x;
     }
 
+    /// What the operator at index Count gets; what comes before it stores nothing.
+    template <int Count, class V, class At, class TheState>
+    FUSEKIT_HD static constexpr V apply_first(V x, At const& at, TheState const& state, Args const& args) {
+        auto const apply_unless_stored = [&]<int I, class Op>(Op const*) {
+            if constexpr (!Storing<Op>) x = detail::apply_op<Op>(x, at, get<I>(state), get<I>(args));
+        };
+        [&]<int... I>(std::integer_sequence<int, I...>) {
+            (apply_unless_stored.template operator()<I>(static_cast<TypeAt<I, Ops...>*>(nullptr)), ...);
+        }(std::make_integer_sequence<int, Count>{});
+        return x;
+    }
+
     /// The same of Count neighbours, one operator after another: at[i] is the place of one, and at.store(view, values)
     /// writes what an operator stores of all.
     template <int Count, class Places>

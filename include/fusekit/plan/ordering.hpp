@@ -49,6 +49,9 @@ template <class... Ops>
 concept ReductionComesFirst = !detail::reduces_later<Ops...>;
 
 template <class... Ops>
+concept OneTotal = !(StatisticsOp<Ops> || ...) || ((StatisticsOp<Ops> + MainloopOp<Ops> + ReductionOp<Ops>) + ...) == 1;
+
+template <class... Ops>
 concept BiasComesEarly = detail::Stages<Ops...>::ordered(Stage::bias, Stage::normalization) &&
                          detail::Stages<Ops...>::ordered(Stage::bias, Stage::activation);
 
@@ -64,7 +67,7 @@ concept OneOfEach =
 template <class... Ops>
 concept Fusable =
     (Operator<Ops> && ...) && HasOperators<Ops...> && OneConv<Ops...> && ConvComesFirst<Ops...> &&
-    ReductionComesFirst<Ops...> && BiasComesEarly<Ops...> && NormBeforeActivation<Ops...> && OneOfEach<Ops...>;
+    ReductionComesFirst<Ops...> && OneTotal<Ops...> && BiasComesEarly<Ops...> && NormBeforeActivation<Ops...> && OneOfEach<Ops...>;
 
 namespace detail {
 
@@ -89,6 +92,8 @@ consteval bool is_one_kernel() {
         static_assert(fusable, "Conv produces the accumulator, so it must be the first operator of a Plan");
     else if constexpr (!ReductionComesFirst<Ops...>)
         static_assert(fusable, "batch statistics need every value before the first result: begin a Plan with them");
+    else if constexpr (!OneTotal<Ops...>)
+        static_assert(fusable, "statistics need a pass of their own: after a Conv or others, put them in the next Plan");
     else if constexpr (!BiasComesEarly<Ops...>)
         static_assert(fusable, "Bias shifts the accumulator, so it stands before BatchNorm and Activation");
     else if constexpr (!NormBeforeActivation<Ops...>)

@@ -8,6 +8,7 @@
 #include "fusekit/plan/evaluate.hpp"
 #include "fusekit/plan/name.hpp"
 #include "fusekit/plan/ordering.hpp"
+#include "fusekit/plan/statistics.hpp"
 #include "fusekit/plan/validate.hpp"
 #include "fusekit/tensor/tensor.hpp"
 
@@ -101,13 +102,24 @@ struct Parts {
 };
 
 template <class... Ops>
-    requires Fusable<Ops...>
+    requires(Fusable<Ops...> && !(StatisticsOp<Ops> || ...))
 struct Parts<Ops...> {
     using Head = Identity;
     using Epilogue = fusekit::Epilogue<Ops...>;
     template <class Bound>
     static constexpr Bound make(typename Ops::Args const&... args) {
         return {{}, {{args}...}};
+    }
+};
+
+template <class... Ops>
+    requires(Fusable<Ops...> && (StatisticsOp<Ops> || ...))
+struct Parts<Ops...> {
+    using Head = Observed<Ops...>;
+    using Epilogue = fusekit::Epilogue<>;
+    template <class Bound>
+    static constexpr Bound make(typename Ops::Args const&... args) {
+        return {{{args}...}, {}};
     }
 };
 
@@ -145,7 +157,17 @@ template <class... Ops>
 struct Fused {
     using Head = typename detail::Parts<Ops...>::Head;
     using Epilogue = typename detail::Parts<Ops...>::Epilogue;
-    static constexpr bool has_conv = MainloopOp<Head>, has_reduction = ReductionOp<Head>;
+    static constexpr bool has_conv = MainloopOp<Head>, has_statistics = Observes<Head>;
+    static constexpr bool has_reduction = ReductionOp<Head> || has_statistics;
+
+    /// The arguments of operator I.
+    template <int I>
+    static constexpr auto const& argument(Bound<Fused> const& bound) {
+        if constexpr (has_statistics) return get<I>(bound.head);
+        else if constexpr (!has_conv && !has_reduction) return get<I>(bound.epilogue);
+        else if constexpr (I == 0) return bound.head;
+        else return get<I - 1>(bound.epilogue);
+    }
 
     /// bind({.weights = w}, {.bias = b}, {}): one brace group an operator, in plan order; or by type, in any order:
     /// bind(Bias::Args{.bias = b}, Relu::Args{}, Conv3x3::Args{.weights = w}).

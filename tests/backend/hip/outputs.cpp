@@ -3,6 +3,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include "backend/hip/gpu.hpp"
+#include "support/observed_channels.hpp"
 #include "support/stored_values.hpp"
 
 using namespace test;
@@ -10,4 +11,10 @@ using namespace test;
 TEST_CASE("HIP: values and masks are stored where they stand in the plan, in every layout and type") {
     fk::hip::Device device = gpu();
     check_stored_values(device);
+}
+
+TEST_CASE("HIP: channels' statistics are those of the values that pass, in every layout and type") {
+    fk::hip::Device device = gpu();
+    check_channel_statistics(device);
+    check_statistics_feed_batch_norm(device);
 }

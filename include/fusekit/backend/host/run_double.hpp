@@ -19,6 +19,13 @@ consteval bool computes_in_double() {
     return computes;
 }
 
+template <class Plan>
+consteval bool has_no_statistics() {
+    constexpr bool none = !Plan::has_reduction;
+    static_assert(none, "statistics and gradients are totalled in float: a plan of them takes no double");
+    return none;
+}
+
 template <class... Ops>
 consteval bool compute_in_double(Epilogue<Ops...> const*) {
     return (computes_in_double<Ops>() && ...);
@@ -32,7 +39,8 @@ template <class Bound>
 void run_double(Device::Turn& turn, Bound const& bound, TensorView<double const> const& x,
                 TensorView<double> const& y) {
     using Epilogue = typename Bound::Plan::Epilogue;
-    if constexpr (detail::compute_in_double(static_cast<Epilogue*>(nullptr))) {
+    if constexpr (detail::has_no_statistics<typename Bound::Plan>() &&
+                  detail::compute_in_double(static_cast<Epilogue*>(nullptr))) {
         Index<4> const shape = y.layout.shape;
         turn.parallel_for(shape[0] * shape[1] * shape[2], [&](std::int64_t row, int) {
             DoubleCoord at{{row / (shape[1] * shape[2]), row / shape[2] % shape[1], row % shape[2], 0}};

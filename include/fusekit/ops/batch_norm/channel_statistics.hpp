@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/ops/batch_norm/moments.hpp"
+#include "fusekit/ops/operator.hpp"
+
+namespace fusekit {
+
+/// y = x, and what the batch norm of the next layer normalizes x with, over n, p, q:
+///   mean[k] = sum of x[n,k,p,q] / count,  variance[k] = sum of (x[n,k,p,q] - mean[k])^2 / count.
+///
+/// Arguments: mean and variance, K floats to write, as BatchNormInference<Spatial> reads them; apart in memory from all
+/// other arguments. Values that are infinite or NaN make their channel's NaN. The order of the sums is fixed: the same
+/// numbers come out of every run. They are of x before y is rounded to its type. Source: as detail::Moments.
+struct ChannelStatistics {
+    static constexpr auto stage = Stage::pointwise;
+    static constexpr auto equation = "y = x, mean[k] and variance[k] = those of x over n, p, q";
+    static constexpr int flops_per_element = 4;
+    struct Args {
+        TensorView<float, 1> mean, variance;
+    };
+
+    template <class V>
+    FUSEKIT_HD static constexpr V apply(V x, Args const&) {
+        return x;
+    }
+
+    template <class V>
+    using Total = detail::Moments<V>;
+
+    /// What is added first is the shift.
+    template <class V>
+    struct Running : detail::RunningMoments<V> {
+        V begun{};
+
+        FUSEKIT_HD constexpr void start(V) {}
+        FUSEKIT_HD constexpr void add(V x, bool counts = true) {
+            if (counts) this->shift = math::select(begun > V{}, this->shift, x), begun = V{} + 1.0f;
+            detail::RunningMoments<V>::add(x, counts);
+        }
+    };
+    FUSEKIT_HD static constexpr void save(Total<float> const& total, OutputCoord const& at, Args const& args) {
+        args.mean(at.k) = total.mean;
+        args.variance(at.k) = total.deviations / total.count;
+    }
+
+    static void check(Args const& args, Check const& in) {
+        in.writable("mean", args.mean, {{in.y[1]}}, "K");
+        in.writable("variance", args.variance, {{in.y[1]}}, "K");
+    }
+};
+
+}  // namespace fusekit

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/plan/reduction.hpp"
+#include "fusekit/plan/validate.hpp"
+
+namespace fusekit {
+
+namespace detail {
+
+template <class... Ops>
+inline constexpr int statistics_at = -1;
+template <class Op, class... More>
+inline constexpr int statistics_at<Op, More...> = StatisticsOp<Op>             ? 0
+                                                  : statistics_at<More...> < 0 ? -1
+                                                                               : 1 + statistics_at<More...>;
+
+}  // namespace detail
+
+/// The head of a plan, and all of it, in which an operator has statistics of the values that pass it.
+template <class... Ops>
+struct Observed {
+    using Operators = Epilogue<Ops...>;
+    using Args = typename Operators::Args;
+
+    static void check(Args const& args, Check const& in) {
+        detail::check_epilogue(static_cast<Operators*>(nullptr), args, in);
+    }
+};
+
+template <class Head>
+concept Observes = requires { typename Head::Operators; };
+
+template <class... Ops>
+struct ReductionSteps<Observed<Ops...>> {
+    static constexpr int observer = detail::statistics_at<Ops...>;
+    using Op = TypeAt<observer, Ops...>;
+    using Args = typename Observed<Ops...>::Args;
+    using States = Epilogue<Ops...>;
+    template <class V>
+    using Running = typename Op::template Running<V>;
+    template <class V>
+    using Total = typename Op::template Total<V>;
+    template <class V>
+    using Prepared = detail::Nothing;
+
+    static constexpr bool per_place = false, has_operand = false, has_totals = true, waits = false;
+
+    FUSEKIT_HD static constexpr Args const& state_args(Args const& args) { return args; }
+    template <class V, class At, class State>
+    FUSEKIT_HD static constexpr void add(Running<V>& running, V value, V, At const& at, State const& state,
+                                         Args const& args, bool counts = true) {
+        running.add(States::template apply_first<observer>(value, at, state, args), counts);
+    }
+    FUSEKIT_HD static constexpr void save(Total<float> const& total, OutputCoord const& at, Args const& args) {
+        Op::save(total, at, get<observer>(args));
+    }
+    template <class V, class At, class State>
+    FUSEKIT_HD static constexpr V apply(V value, V, At const& at, State const& state, Prepared<V> const&,
+                                        Args const& args) {
+        return States::apply(value, at, state, args);
+    }
+};
+
+}  // namespace fusekit
