@@ -156,6 +156,9 @@ struct ReductionSteps<Gradient<First, Rest...>> {
     static constexpr bool waits = ReductionOp<First>;
 
     FUSEKIT_HD static constexpr typename States::Args const& state_args(Args const& args) { return args.forward; }
+    FUSEKIT_HD static constexpr typename States::PlaceState prepare(OutputCoord const& at, Args const& args) {
+        return States::prepare(at, args.forward);
+    }
 
     template <class V, class At, class State>
     FUSEKIT_HD static constexpr void add(Total<V>& total, V dy, V x, At const& at, State const& state, Args const& args,

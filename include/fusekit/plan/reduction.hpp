@@ -31,6 +31,9 @@ struct ReductionSteps<Op> {
     static constexpr bool per_place = Op::per_place, has_operand = false, has_totals = true, waits = true;
 
     FUSEKIT_HD static constexpr typename States::Args state_args(Args const& args) { return {{args}}; }
+    FUSEKIT_HD static constexpr typename States::PlaceState prepare(OutputCoord const& at, Args const& args) {
+        return {{detail::prepare_op_at<typename Op::Affine>(at, args)}};
+    }
     template <class V>
     FUSEKIT_HD static constexpr void add(Running<V>& running, V value, V, auto const&, auto const&, Args const&,
                                          bool counts = true) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/access.hpp"
+#include "fusekit/backend/hip/arch/params.hpp"
 #include "fusekit/backend/hip/block_sum.hpp"
 #include "fusekit/backend/hip/reduction_unit.hpp"
 #include "fusekit/backend/hip/schedule.hpp"
@@ -10,7 +11,8 @@ namespace fusekit::hip {
 
 /// A plan that reduces, in one pass over memory and, where results wait for totals, a second over what caches and
 /// registers have kept: teams of blocks total a unit each, meet, and go over it again, backwards, so that the values
-/// that were last come first.
+/// that were last come first. All of it is inlined: else the kernel's argument would be copied to memory of each
+/// thread.
 template <class Plan, class Schedule, Element T, int lanes, Pattern pattern>
 class Reducing {
     using Steps = ReductionSteps<typename Plan::Head>;
@@ -33,7 +35,7 @@ public:
         bool is_last;  ///< of a team
     };
 
-    __device__ static void run(Params const& params, Shared& shared, unsigned thread, unsigned block) {
+    __device__ __forceinline__ static void run(Params const& params, Shared& shared, unsigned thread, unsigned block) {
         unsigned const team = block / params.members, member = block % params.members;
         for (unsigned number = team; number < params.units; number += params.teams)
             Reducing(params, shared, thread, team, member, number).total_and_apply();
@@ -53,18 +55,19 @@ private:
 
     Params const& params;
     Shared& shared;
-    unsigned const thread, team, member;
+    unsigned const thread, team, member, number;
     unsigned const rows, row, column;  ///< threads above each other in a tile, and this thread's place
     Unit const unit;
     unsigned const first, stride, steps;  ///< of this thread
 
-    __device__ Reducing(Params const& params, Shared& shared, unsigned thread, unsigned team, unsigned member,
-                        unsigned number)
+    __device__ __forceinline__ Reducing(Params const& params, Shared& shared, unsigned thread, unsigned team,
+                                        unsigned member, unsigned number)
         : params(params),
           shared(shared),
           thread(thread),
           team(team),
           member(member),
+          number(number),
           rows(params.threads / params.tile),
           row(thread / params.tile),
           column(thread % params.tile),
@@ -73,7 +76,7 @@ private:
           stride(params.members * rows),
           steps(unit.steps()) {}
 
-    __device__ void total_and_apply() {
+    __device__ __forceinline__ void total_and_apply() {
         Lane lane[own];
         Running running[own] = {};
         Values values;
@@ -92,33 +95,42 @@ private:
         }
         if constexpr (Steps::has_totals) {
             Total totals[own];
-            total(running, count, totals);
-            if (steps == 0) return;
-            if constexpr (Steps::waits) {
-#pragma unroll
-                for (int i = 0; i < own; ++i)
-                    lane[i].prepared =
-                        Steps::finish(totals[i], params.count, lane[i].head, lane[i].at, params.bound.head);
-                for (bool kept = true; step > first; kept = false) {
-                    step -= unroll * stride;
-                    if (!kept) load<true>(step, values);
-                    write(step, values, lane);
-                }
-            }
-            if (row == 0 && member == 0)
-#pragma unroll
-                for (int i = 0; i < own; ++i) Steps::save(totals[i], lane[i].at, params.bound.head);
+            anew().total(running, count, totals);
+            anew().apply(totals, step, values, lane);
         }
     }
 
-    __device__ void prepare(Lane& lane) const {
-        lane.head = Steps::States::prepare(lane.at, Steps::state_args(params.bound.head));
+    /// The same, of which nothing was kept in scalar registers before.
+    __device__ __forceinline__ Reducing anew() const {
+        return Reducing(seen_anew(params), shared, thread, team, member, number);
+    }
+
+    __device__ __forceinline__ void apply(Total const (&totals)[own], unsigned step, Values& values,
+                                          Lane (&lane)[own]) const {
+        if (steps == 0) return;
+        if constexpr (Steps::waits) {
+#pragma unroll
+            for (int i = 0; i < own; ++i)
+                lane[i].prepared = Steps::finish(totals[i], params.count, lane[i].head, lane[i].at, params.bound.head);
+            for (bool kept = true; step > first; kept = false) {
+                step -= unroll * stride;
+                if (!kept) load<true>(step, values);
+                write(step, values, lane);
+            }
+        }
+        if (row == 0 && member == 0)
+#pragma unroll
+            for (int i = 0; i < own; ++i) Steps::save(totals[i], lane[i].at, params.bound.head);
+    }
+
+    __device__ __forceinline__ void prepare(Lane& lane) const {
+        lane.head = Steps::prepare(lane.at, params.bound.head);
         lane.epilogue = Epilogue::prepare(lane.at, params.bound.epilogue);
     }
 
     /// Calls f(i, step, pack) for each pack of a group, without a branch where there are all of them.
     template <class F>
-    __device__ void each(unsigned step, F const& f) const {
+    __device__ __forceinline__ void each(unsigned step, F const& f) const {
         if (step + (unroll - 1) * stride < steps) {
 #pragma unroll
             for (int i = 0; i < unroll; ++i) f(i, step + i * stride, unit.locate(step + i * stride));
@@ -129,7 +141,7 @@ private:
         }
     }
     template <bool last>
-    __device__ void load(unsigned step, Values& values) const {
+    __device__ __forceinline__ void load(unsigned step, Values& values) const {
         each(step, [&](int i, unsigned, Pack const& pack) {
             values.x[i] = read<last>(params.x.data + pack.x);
             if constexpr (Steps::has_operand) values.operand[i] = read<last>(params.operand.data + pack.operand);
@@ -146,7 +158,7 @@ private:
         else return 0;
     }
 
-    __device__ void start(Values const& values, Running (&running)[own]) const {
+    __device__ __forceinline__ void start(Values const& values, Running (&running)[own]) const {
         if constexpr (pattern == Pattern::planes) {
             running[0].start(params.x.data[unit.value_near(first)]);
         } else {
@@ -156,8 +168,8 @@ private:
     }
 
     /// `count` is of the values to each of the thread's totals.
-    __device__ void add(unsigned step, Values const& values, Lane const (&lane)[own], Running (&running)[own],
-                        unsigned& count) const {
+    __device__ __forceinline__ void add(unsigned step, Values const& values, Lane const (&lane)[own],
+                                        Running (&running)[own], unsigned& count) const {
         auto const add_pack = [&](int i, unsigned now, auto counts) {
 #pragma unroll
             for (int j = 0; j < lanes; ++j)
@@ -178,7 +190,7 @@ private:
             });
     }
 
-    __device__ void write(unsigned step, Values const& values, Lane const (&lane)[own]) const {
+    __device__ __forceinline__ void write(unsigned step, Values const& values, Lane const (&lane)[own]) const {
         each(step, [&](int i, unsigned now, Pack const& pack) {
             Packet<T, lanes> result{};
 #pragma unroll
@@ -202,7 +214,7 @@ private:
     /// Calls f with a lane that is as of one element, where operators ask for its place: then, not for one that is no
     /// element of the unit's.
     template <class F>
-    __device__ void with_own(Lane const& lane, unsigned step, int j, bool has, F const& f) const {
+    __device__ __forceinline__ void with_own(Lane const& lane, unsigned step, int j, bool has, F const& f) const {
         if constexpr (Steps::States::placewise || Epilogue::placewise) {
             if (!has) return;
             Lane of = lane;
@@ -215,7 +227,7 @@ private:
     }
 
     /// Every thread gets the totals of the whole unit, of its own columns.
-    __device__ void total(Running const (&running)[own], unsigned count, Total (&totals)[own]) const {
+    __device__ __forceinline__ void total(Running const (&running)[own], unsigned count, Total (&totals)[own]) const {
         Rows const all{params.threads, params.tile, thread};
         auto const sum = [&](auto& values) { all.sum(values, shared.sums); };
 #pragma unroll
@@ -242,7 +254,7 @@ private:
 
     /// Totals of a tile, number 0 those of the whole unit, others those of the team's blocks: every float of a total of
     /// all columns, then the next float. A thread's columns are one access.
-    __device__ void put(float* room, unsigned number, Total const (&totals)[own]) const {
+    __device__ __forceinline__ void put(float* room, unsigned number, Total const (&totals)[own]) const {
 #pragma unroll
         for (int word = 0; word < sums; ++word) {
             Packet<float, own> packet;
@@ -251,7 +263,7 @@ private:
             *place_of(room, number, word) = packet;
         }
     }
-    __device__ void get(float* room, unsigned number, Total (&totals)[own]) const {
+    __device__ __forceinline__ void get(float* room, unsigned number, Total (&totals)[own]) const {
 #pragma unroll
         for (int word = 0; word < sums; ++word) {
             auto const packet = load_fresh(place_of(room, number, word));
@@ -259,7 +271,7 @@ private:
             for (int i = 0; i < own; ++i) reinterpret_cast<float*>(&totals[i])[word] = packet.values[i];
         }
     }
-    __device__ Packet<float, own>* place_of(float* room, unsigned number, int word) const {
+    __device__ __forceinline__ Packet<float, own>* place_of(float* room, unsigned number, int word) const {
         return reinterpret_cast<Packet<float, own>*>(room + ((number * sums + word) * params.tile + column) * own);
     }
 };

@@ -54,7 +54,7 @@ public:
             std::int64_t const begin = number * stride[1];
             before = static_cast<int>(begin % lanes);
             base = begin - before;
-            packs = params.packs[before + params.plane.value() > params.packs[0].value() * lanes];
+            packs = before + params.plane.value() > params.packs[0].value() * lanes ? params.packs[1] : params.packs[0];
         } else {
             base = std::int64_t{this->column} * lanes;
         }
@@ -70,9 +70,12 @@ public:
     __device__ Pack locate(unsigned step) const {
         if constexpr (pattern == Pattern::any) {
             OutputCoord const at = place(step, 0);
-            Index<4> const index{{at.n, at.k, at.p, at.q}};
-            return {params.x.layout.offset(index), params.y.layout.offset(index), params.operand.layout.offset(index),
-                    0};
+            auto const offset =
+                [&](Layout<4> const& layout) {  // spelled out, so that no argument is indexed at run time
+                    std::int64_t const* const stride = layout.stride.values;
+                    return at.n * stride[0] + at.k * stride[1] + at.p * stride[2] + at.q * stride[3];
+                };
+            return {offset(params.x.layout), offset(params.y.layout), offset(params.operand.layout), 0};
         } else if constexpr (pattern == Pattern::columns) {
             std::int64_t const at = base + std::int64_t{step} * (params.columns * lanes);
             return {at, at, at, 0};

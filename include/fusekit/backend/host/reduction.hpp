@@ -166,7 +166,7 @@ private:
     }
 
     auto finish(Total const& total, std::int64_t count, OutputCoord const& at) const {
-        return Steps::finish(total, count, Steps::States::prepare(at, Steps::state_args(bound.head)), at, bound.head);
+        return Steps::finish(total, count, Steps::prepare(at, bound.head), at, bound.head);
     }
 
     /// Adds a vector of values; where nothing waits for the totals, their results are written too.
