@@ -47,6 +47,9 @@ struct ReductionSteps<Observed<Ops...>> {
     static constexpr bool per_place = false, has_operand = false, has_totals = true, waits = false;
 
     FUSEKIT_HD static constexpr Args const& state_args(Args const& args) { return args; }
+    FUSEKIT_HD static constexpr typename States::PlaceState prepare(OutputCoord const& at, Args const& args) {
+        return States::prepare(at, args);
+    }
     template <class V, class At, class State>
     FUSEKIT_HD static constexpr void add(Running<V>& running, V value, V, At const& at, State const& state,
                                          Args const& args, bool counts = true) {
