@@ -23,12 +23,12 @@ class Reducing {
     using Pack = typename Unit::Pack;
     static constexpr int own = Unit::totals, sums = sizeof(Total) / sizeof(float);
 
-    static constexpr bool wide = pattern == Pattern::columns;  // totals a lane, which take registers
+    static constexpr int crowd = own == 1 && lanes != 4 ? 2 : 1;  // more threads of fewer registers, where few suffice
 
 public:
-    static constexpr int unroll = Schedule::unroll / (Steps::has_operand ? 2 : 1) / (wide ? 1 : 2);
+    static constexpr int unroll = Schedule::unroll / (Steps::has_operand ? 2 : 1) / crowd;
     static constexpr int totals = Unit::totals;
-    static constexpr int threads = Schedule::threads, blocks = Schedule::blocks * (wide ? 1 : 2);
+    static constexpr int threads = Schedule::threads, blocks = Schedule::blocks * crowd;
     using Params = ReductionParams<Plan, T>;
     struct Shared {
         float sums[threads * own * Reducing::sums];

@@ -13,13 +13,12 @@ struct Teams {
     unsigned teams, members;
 };
 
-/// As many members as it takes for teams to occupy the device, and for what they read at once to stay in its cache;
-/// more where that makes the last round fuller. A round takes 1 / members of the time that one block would, and rounds
-/// are as many as units a team.
-inline Teams choose_teams(std::int64_t units, std::int64_t unit_bytes, std::int64_t blocks, std::int64_t most_members,
-                          std::int64_t cache_bytes) {
-    std::int64_t fewest = divide_up(blocks * unit_bytes, cache_bytes);
-    if (blocks / units > fewest) fewest = blocks / units;
+/// At least `fewest` members, and as many as it takes for what teams read at once to stay in the cache; more where that
+/// makes the last round fuller. A round takes 1 / members of the time that one block would, and rounds are as many as
+/// units a team.
+inline Teams choose_teams(std::int64_t units, std::int64_t unit_bytes, std::int64_t blocks, std::int64_t fewest,
+                          std::int64_t most_members, std::int64_t cache_bytes) {
+    if (divide_up(blocks * unit_bytes, cache_bytes) > fewest) fewest = divide_up(blocks * unit_bytes, cache_bytes);
     if (fewest > most_members) fewest = most_members;
     if (fewest <= 1) return {static_cast<unsigned>(units < blocks ? units : blocks), 1};
     Teams best{1, 1};
@@ -58,7 +57,7 @@ void start_reduction(Device& device, ReductionParams<Plan, T> params) {
     params.count = Steps::per_place ? shape[0] : shape[0] * plane;
 
     std::int64_t const at_once = std::int64_t{device.processors()} * Mainloop::blocks;  // blocks of all threads
-    std::int64_t threads = Schedule::threads, members = 0, units = 0, steps = 0;
+    std::int64_t threads = Mainloop::threads, members = 0, units = 0, steps = 0;
     if (!params.by_columns) {
         std::int64_t const packs = divide_up(plane, lanes),
                            most = divide_up(plane + (plane % lanes ? lanes - 1 : 0), lanes);
@@ -66,7 +65,7 @@ void start_reduction(Device& device, ReductionParams<Plan, T> params) {
         params.packs[1] = Divisor(static_cast<unsigned>(most));
         units = shape[1], steps = shape[0] * most;
         auto const small = [&] {
-            return threads / 2 * unroll >= steps && 2 * units > at_once * Schedule::threads / threads;
+            return threads / 2 * unroll >= steps && 2 * units > at_once * Mainloop::threads / threads;
         };
         while (threads > 64 && small()) threads /= 2;
         members = divide_up(steps, threads);
@@ -85,12 +84,16 @@ void start_reduction(Device& device, ReductionParams<Plan, T> params) {
     params.units = static_cast<unsigned>(units);
     params.steps = static_cast<unsigned>(pattern == Pattern::planes ? shape[0] : steps);
 
-    // Channels are totalled a few at a time, so that the cache keeps them; columns of memory's rows all at once.
+    std::int64_t const unit_floats = params.tile * std::int64_t{Mainloop::totals} * (sizeof(Total) / sizeof(float));
+    std::int64_t const room = Workspace::floats / 2 / unit_floats;
+    std::int64_t blocks = at_once * Mainloop::threads / threads;
+    if (blocks > room) blocks = room;
+    // Channels are totalled a few at a time, so that the cache keeps them, and by teams only where a processor would be
+    // idle, as meeting takes microseconds; columns of memory's rows all at once.
     std::int64_t const unit_bytes =
         params.by_columns ? 0 : steps * lanes * std::int64_t{sizeof(T)} * (Steps::has_operand ? 2 : 1);
-    std::int64_t const unit_floats = params.tile * std::int64_t{Mainloop::totals} * (sizeof(Total) / sizeof(float));
-    std::int64_t const room = Workspace::floats / 2 / unit_floats, blocks = at_once * Schedule::threads / threads;
-    Teams const choice = choose_teams(units, unit_bytes, blocks < room ? blocks : room, members, device.cache_bytes());
+    std::int64_t const fewest = params.by_columns ? blocks / units : divide_up(device.processors(), units);
+    Teams const choice = choose_teams(units, unit_bytes, blocks, fewest, members, device.cache_bytes());
     params.members = choice.members;
     params.teams = choice.members == 1 ? params.units : choice.teams;
     bool const meet = choice.members > 1 && Steps::has_totals;
