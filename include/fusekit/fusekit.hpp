@@ -6,6 +6,7 @@
 #include "fusekit/ops/bias.hpp"
 #include "fusekit/ops/conv.hpp"
 #include "fusekit/ops/requantize.hpp"
+#include "fusekit/ops/pool.hpp"
 #include "fusekit/ops/residual.hpp"
 #include "fusekit/ops/scale.hpp"
 #include "fusekit/ops/store.hpp"

@@ -242,4 +242,30 @@ inline Tensor activation(Tensor const& x, Mode const& mode) {
     return x.each([&](Bounded v, std::size_t) { return mode(v); });
 }
 
+/// One of every rows x columns of a plane: the largest, or the mean, whose sum is exact where it is of integers below
+/// 2^24 together, and within their number of half ulps of the sum of magnitudes elsewhere.
+inline Tensor pool(Tensor const& x, bool largest, std::int64_t rows, std::int64_t columns) {
+    Shape const in = x.shape;
+    Tensor y({in.n, in.c, in.d * in.h / rows, in.w / columns});
+    std::size_t out = 0;
+    for (std::int64_t plane = 0; plane < in.n * in.c; ++plane)
+        for (std::int64_t p = 0; p < y.shape.h; ++p)
+            for (std::int64_t q = 0; q < y.shape.w; ++q, ++out) {
+                Bounded most{-1e300, 0}, sum{0, 0};
+                double magnitude = 0;
+                bool integers = true;
+                for (std::int64_t r = 0; r < rows; ++r)
+                    for (std::int64_t s = 0; s < columns; ++s) {
+                        Bounded const v = x.at[(plane * in.d * in.h + p * rows + r) * in.w + q * columns + s];
+                        if (v.value > most.value) most = v;
+                        sum = {sum.value + v.value, sum.error + v.error};
+                        magnitude += std::fabs(v.value) + v.error;
+                        integers = integers && v.error == 0 && v.value == std::trunc(v.value);
+                    }
+                if (!integers || magnitude > 0x1p24) sum.error += rows * columns * Bounded::unit * magnitude;
+                y.at[out] = largest ? most : sum / Bounded{static_cast<double>(rows * columns)};
+            }
+    return y;
+}
+
 }  // namespace test::oracle

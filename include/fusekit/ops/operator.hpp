@@ -10,7 +10,7 @@
 namespace fusekit {
 
 /// What an operator is to the ordering rules; they look at nothing else.
-enum class Stage { convolution, bias, normalization, activation, pointwise };
+enum class Stage { convolution, bias, normalization, activation, pointwise, pooling };
 
 /// The place of one output element, and of the input element a pointwise plan reads for it. Rows of a volume are
 /// counted through its slices: p is that of N x K x (O P) x Q; a signal's is 0.
@@ -122,6 +122,16 @@ concept ReductionOp = HasStageAndArgs<Op> && requires(typename Op::template Tota
 template <class Op>
 concept StatisticsOp = EpilogueOp<Op> && requires(typename Op::template Total<float> total, OutputCoord const& at,
                                                   typename Op::Args const& args) { Op::save(total, at, args); };
+
+/// Passes the value on; of every window of values that reach it a plan writes one, as Reduce makes it of them. `output`
+/// is the shape that is left; fits_tile, whether windows are of 2 x 2, as a tile of a Conv holds them.
+template <class Op>
+concept PoolingOp = EpilogueOp<Op> && Op::stage == Stage::pooling && requires(Shape<4> x) {
+    typename Op::Reduce;
+    { Op::fits_tile } -> std::convertible_to<bool>;
+    { Op::window(x) } -> std::same_as<Index<2>>;
+    { Op::output(x) } -> std::same_as<Shape<4>>;
+};
 
 template <class Op>
 concept Operator = MainloopOp<Op> || ReductionOp<Op> || EpilogueOp<Op>;

@@ -121,7 +121,7 @@ Description<sizeof...(Ops)> describe(Bound<Fused<Ops...>> const& bound, Shape<4>
     using ThePlan = Fused<Ops...>;
     Check in{.x = x, .y = {}, .type = type, .plan = type_name<ThePlan>, .operator_name = [] { return Text("x"); }};
     detail::check_extents(in, "", x);
-    in.y = bound.output_shape(x);
+    in.y = bound.epilogue_shape(x);
 
     Description<sizeof...(Ops)> result{type_name<ThePlan>(), x, type, {}};
     Step* step = result.steps;
@@ -132,12 +132,13 @@ Description<sizeof...(Ops)> describe(Bound<Fused<Ops...>> const& bound, Shape<4>
         in.bytes = &step->parameter_bytes;
         detail::check_op<Op>(args, in);
 
-        double const inputs = detail::elements(input), outputs = detail::elements(in.y);
+        if constexpr (PoolingOp<Op>) step->output = Op::output(in.y);
+        double const inputs = detail::elements(input), outputs = detail::elements(step->output);
         if constexpr (requires { Op::flops(in.y, args); }) step->flops = Op::flops(in.y, args);
         else if constexpr (requires { Op::flops_per_element; }) step->flops = Op::flops_per_element * outputs;
-        else step->flops = outputs;
+        else step->flops = PoolingOp<Op> ? inputs : outputs;
         step->activation_bytes = (inputs + outputs) * size_of(type);
-        input = in.y;
+        input = step->output;
         ++step;
     };
     [&]<int... I>(std::integer_sequence<int, I...>) {

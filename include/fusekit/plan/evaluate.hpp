@@ -69,8 +69,24 @@ constexpr V accumulate(Head const*, typename Head::Args const&, TensorView<V con
 template <class V, class Bound, class At, class State>
 constexpr V evaluate_at(Bound const& bound, TensorView<V const> const& x, At const& at, State const& state) {
     using Plan = typename Bound::Plan;
-    V const sum = detail::accumulate<V>(static_cast<typename Plan::Head*>(nullptr), bound.head, x, at);
-    return Plan::Epilogue::apply(sum, at, state, bound.epilogue);
+    auto const value = [&](At const& place) {
+        V const sum = detail::accumulate<V>(static_cast<typename Plan::Head*>(nullptr), bound.head, x, place);
+        return Plan::Epilogue::apply(sum, place, state, bound.epilogue);
+    };
+    if constexpr (!Plan::pools) {
+        return value(at);
+    } else {
+        using Reduce = typename Plan::Last::Reduce;
+        Index<2> const window = Plan::Last::window(bound.epilogue_shape(x.layout.shape));
+        V total = Reduce::template neutral<V>();
+        for (std::int64_t i = 0; i < window[0]; ++i)
+            for (std::int64_t j = 0; j < window[1]; ++j) {
+                At place = at;
+                place.p = at.p * window[0] + i, place.q = at.q * window[1] + j;
+                total = Reduce::combine(total, value(place));
+            }
+        return Reduce::finish(total, window[0] * window[1]);
+    }
 }
 
 template <class Bound>

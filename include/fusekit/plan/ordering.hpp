@@ -26,7 +26,19 @@ struct Stages {
                 if (at[i] == late && at[j] == early) return false;
         return true;
     }
+
+    /// Whether none of this stage stands before the last operator.
+    static consteval bool only_last(Stage stage) {
+        for (int i = 0; i + 1 < size; ++i)
+            if (at[i] == stage) return false;
+        return true;
+    }
 };
+
+template <class Op>
+inline constexpr bool fits_tile = true;
+template <PoolingOp Op>
+inline constexpr bool fits_tile<Op> = Op::fits_tile;
 
 template <class... Ops>
 inline constexpr bool reduces_later = false;
@@ -52,6 +64,14 @@ template <class... Ops>
 concept OneTotal = !(StatisticsOp<Ops> || ...) || ((StatisticsOp<Ops> + MainloopOp<Ops> + ReductionOp<Ops>) + ...) == 1;
 
 template <class... Ops>
+concept PoolComesLast = detail::Stages<Ops...>::only_last(Stage::pooling);
+
+template <class... Ops>
+concept PoolFits =
+    !(PoolingOp<Ops> || ...) ||
+    !(((MainloopOp<Ops> && !(detail::fits_tile<Ops> && ...)) || ReductionOp<Ops> || StatisticsOp<Ops>) || ...);
+
+template <class... Ops>
 concept BiasComesEarly = detail::Stages<Ops...>::ordered(Stage::bias, Stage::normalization) &&
                          detail::Stages<Ops...>::ordered(Stage::bias, Stage::activation);
 
@@ -67,7 +87,7 @@ concept OneOfEach =
 template <class... Ops>
 concept Fusable =
     (Operator<Ops> && ...) && HasOperators<Ops...> && OneConv<Ops...> && ConvComesFirst<Ops...> &&
-    ReductionComesFirst<Ops...> && OneTotal<Ops...> && BiasComesEarly<Ops...> && NormBeforeActivation<Ops...> && OneOfEach<Ops...>;
+    ReductionComesFirst<Ops...> && OneTotal<Ops...> && PoolComesLast<Ops...> && PoolFits<Ops...> && BiasComesEarly<Ops...> && NormBeforeActivation<Ops...> && OneOfEach<Ops...>;
 
 namespace detail {
 
@@ -94,6 +114,10 @@ consteval bool is_one_kernel() {
         static_assert(fusable, "batch statistics need every value before the first result: begin a Plan with them");
     else if constexpr (!OneTotal<Ops...>)
         static_assert(fusable, "statistics need a pass of their own: after a Conv or others, put them in the next Plan");
+    else if constexpr (!PoolComesLast<Ops...>)
+        static_assert(fusable, "a pool changes the shape of y, so it is the last operator of a Plan");
+    else if constexpr (!PoolFits<Ops...>)
+        static_assert(fusable, "no tile of a Conv holds a whole plane, and statistics no windows: pool in the next Plan");
     else if constexpr (!BiasComesEarly<Ops...>)
         static_assert(fusable, "Bias shifts the accumulator, so it stands before BatchNorm and Activation");
     else if constexpr (!NormBeforeActivation<Ops...>)

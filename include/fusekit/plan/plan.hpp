@@ -32,6 +32,11 @@ struct Bound {
         return unfold<Rank>(output_shape(fold<4>(x)));
     }
     constexpr Shape<4> output_shape(Shape<4> const& x) const {
+        if constexpr (Plan::pools) return Plan::Last::output(epilogue_shape(x));
+        else return epilogue_shape(x);
+    }
+    /// Of the values that the operators after a Conv are applied to; pools make less of them.
+    constexpr Shape<4> epilogue_shape(Shape<4> const& x) const {
         if constexpr (Plan::has_conv) return Plan::Head::output(x, head);
         else return x;
     }
@@ -159,6 +164,10 @@ struct Fused {
     using Epilogue = typename detail::Parts<Ops...>::Epilogue;
     static constexpr bool has_conv = MainloopOp<Head>, has_statistics = Observes<Head>;
     static constexpr bool has_reduction = ReductionOp<Head> || has_statistics;
+
+    /// The last operator, and whether it pools.
+    using Last = TypeAt<static_cast<int>(sizeof...(Ops)), detail::Identity, Ops...>;
+    static constexpr bool pools = PoolingOp<Last>;
 
     /// The arguments of operator I.
     template <int I>

@@ -52,7 +52,8 @@ Shape<4> validate(Bound const& bound, TensorView<T const, Rank> const& x,
         };
     }
     detail::check_extents(in, "", x.layout.shape);
-    in.y = bound.output_shape(in.x);
+    in.y = bound.epilogue_shape(in.x);
+    Shape<4> const y_shape = bound.output_shape(in.x);
 
     Check out = in;
     out.operator_name = [] { return Text("y"); };
@@ -65,11 +66,11 @@ Shape<4> validate(Bound const& bound, TensorView<T const, Rank> const& x,
     detail::check_extents(out, "", in.y);
     detail::check_epilogue(static_cast<typename Plan::Epilogue*>(nullptr), bound.epilogue, in);
     if (y) {
-        out.readable("", fold<4>(*y), in.y, "N x K x P x Q");
+        out.readable("", fold<4>(*y), y_shape, "N x K x P x Q");
         if (!distinct(y->layout))
             out.fail("", "strides under which no two elements share memory", to_string(y->layout.stride));
     }
-    return in.y;
+    return y_shape;
 }
 
 }  // namespace fusekit

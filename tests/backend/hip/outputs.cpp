@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What tests/ops/ tests of operators with outputs of their own, on the host.
+// What tests/ops/ tests on the host of operators with outputs of their own, and of pools.
 #include <catch2/catch_test_macros.hpp>
 
 #include "backend/hip/gpu.hpp"
 #include "support/observed_channels.hpp"
+#include "support/pooled_windows.hpp"
 #include "support/stored_values.hpp"
 
 using namespace test;
@@ -17,4 +18,9 @@ TEST_CASE("HIP: channels' statistics are those of the values that pass, in every
     fk::hip::Device device = gpu();
     check_channel_statistics(device);
     check_statistics_feed_batch_norm(device);
+}
+
+TEST_CASE("HIP: pools are of the values that reach them, in every layout and type") {
+    fk::hip::Device device = gpu();
+    check_pooled_windows(device);
 }

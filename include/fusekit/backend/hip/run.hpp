@@ -3,6 +3,7 @@
 
 #include "fusekit/backend/device.hpp"
 #include "fusekit/backend/hip/run_conv.hpp"
+#include "fusekit/backend/hip/run_pooling.hpp"
 #include "fusekit/backend/hip/run_reduction.hpp"
 #include "fusekit/backend/hip/run_stream.hpp"
 
@@ -26,6 +27,7 @@ void Device::run(Bound const& bound, TensorView<T const> const& x, TensorView<T>
     if constexpr (!detail::runs_on_gpu<T>()) return;
     else if constexpr (Bound::Plan::has_conv) run_conv(*this, bound, x, y);
     else if constexpr (Bound::Plan::has_reduction) run_reduction(*this, bound, x, y);
+    else if constexpr (Bound::Plan::pools) run_pooling(*this, bound, x, y);
     else run_stream(*this, bound, x, y);
 }
 

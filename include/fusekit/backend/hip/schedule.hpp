@@ -95,11 +95,13 @@ consteval bool suits() {
     constexpr bool right_kind = Plan::has_conv == !(stream || reduction) && Plan::has_reduction == reduction;
     static_assert(right_kind,
                   "a plan with a Conv runs with Gemm or Direct, one of batch statistics with Reduction, others with Stream");
+    constexpr bool pools = Plan::pools && !Plan::has_conv;
+    static_assert(!pools, "a plan that pools what it reads has one schedule, the library's");
     constexpr bool block = Schedule::threads > 0 && Schedule::threads <= 1024;
     static_assert(block, "a block has 1 to 1024 threads");
     constexpr bool holds = Schedule::blocks > 0 && Schedule::threads * Schedule::blocks <= 2048;
     static_assert(holds, "a processor holds 1 block or more, of 2048 threads together");
-    if constexpr (!right_kind || !block || !holds) return false;
+    if constexpr (!right_kind || pools || !block || !holds) return false;
     else if constexpr (GemmSchedule<Schedule>) return detail::cuts_gemm<Schedule>();
     else if constexpr (stream) return detail::cuts_stream<Schedule>();
     else if constexpr (reduction) return detail::cuts_reduction<Schedule>();

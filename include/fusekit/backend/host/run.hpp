@@ -6,6 +6,7 @@
 #include "fusekit/backend/host/conv_pixel_lanes.hpp"
 #include "fusekit/backend/host/depthwise.hpp"
 #include "fusekit/backend/host/pointwise.hpp"
+#include "fusekit/backend/host/pooling.hpp"
 #include "fusekit/backend/host/reduction.hpp"
 #include "fusekit/backend/host/run_double.hpp"
 #include "fusekit/plan/plan.hpp"
@@ -37,6 +38,8 @@ void Device::run(Bound const& bound, TensorView<T const> const& x, TensorView<T>
         ConvPixelLanes<Epilogue, T, space>(turn, flat.conv, bound.epilogue, flat.y, y.layout.shape[3]).run();
     } else if constexpr (Plan::has_reduction) {
         Reduction<Plan, T>(turn, bound, x, y).run();
+    } else if constexpr (Plan::pools) {
+        Pooling<Plan, T>(turn, bound.epilogue, x, y).run();
     } else {
         pointwise<Epilogue>(turn, x, y, bound.epilogue);
     }

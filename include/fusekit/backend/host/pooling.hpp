@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/host/device.hpp"
+#include "fusekit/backend/host/integer.hpp"
+#include "fusekit/backend/host/place.hpp"
+#include "fusekit/plan/plan.hpp"
+
+namespace fusekit::host::inline FUSEKIT_SIMD {
+
+/// A plan without a Conv that pools: every output is made of its window of x, which nobody else reads. Rows of a window
+/// are totalled first, so that errors do not grow with the plane. Lanes run along what is contiguous in x.
+template <class Plan, Element T>
+class Pooling {
+    using Epilogue = typename Plan::Epilogue;
+    using Reduce = typename Plan::Last::Reduce;
+    using State = typename Epilogue::template State<Vector>;
+
+public:
+    Pooling(Device::Turn& turn, typename Epilogue::Args const& args, TensorView<T const> const& x,
+            TensorView<T> const& y)
+        : turn(turn), args(args), x(x), y(y) {}
+
+    void run() {
+        bool const channel_lanes = x.layout.stride[1] == 1 && k > 1;
+        std::int64_t const vectors = channel_lanes ? divide_up(k, lanes) : k;
+        auto* const states =
+            reinterpret_cast<State*>(turn.scratch(divide_up(vectors * std::int64_t{sizeof(State)}, sizeof(float))));
+        turn.parallel_for(vectors, [&](std::int64_t v, int) {
+            if (channel_lanes) states[v] = Epilogue::template prepare_lanes<Vector>(v * lanes, used_of(v), args);
+            else states[v] = Epilogue::template broadcast<Vector>(Epilogue::prepare(v, args));
+        });
+        Index<4> const out = y.layout.shape;
+        std::int64_t const outputs = channel_lanes ? out[0] * out[2] * out[3] * vectors : out[0] * vectors * out[2];
+        std::int64_t const values = window[0] * (channel_lanes ? window[1] * lanes : columns);
+        std::int64_t const block = max(1, 16 * 1024 / values);  // enough to hide handing it out
+        turn.parallel_for(divide_up(outputs, block), [&](std::int64_t item, int) {
+            for (std::int64_t i = item * block; i < min(outputs, (item + 1) * block); ++i) {
+                if (channel_lanes) {
+                    std::int64_t const v = i % vectors, pixel = i / vectors, p = pixel / out[3];
+                    write_channels({p / out[2], v * lanes, p % out[2], pixel % out[3]}, used_of(v), states[v]);
+                } else {
+                    std::int64_t const plane = i / out[2];
+                    write_row({plane / k, plane % k, i % out[2], 0}, states[plane % k]);
+                }
+            }
+        });
+    }
+
+private:
+    Device::Turn& turn;
+    typename Epilogue::Args const& args;
+    TensorView<T const> x;
+    TensorView<T> y;
+    std::int64_t const k = x.layout.shape[1], columns = x.layout.shape[3];
+    Index<2> const window = Plan::Last::window(x.layout.shape);
+
+    int used_of(std::int64_t v) const { return static_cast<int>(min(lanes, k - v * lanes)); }
+
+    template <Axis axis>
+    Vector value(OutputCoord const& at, int used, State const& state) const {
+        Vector const v = load(&x(at.n, at.k, at.p, at.q), x.layout.stride[axis == Axis::channel ? 1 : 3], used);
+        return Epilogue::apply(v, Place<axis>{at, used, columns}, state, args);
+    }
+
+    /// The output `at`, of `used` channels.
+    void write_channels(OutputCoord const& at, int used, State const& state) const {
+        Vector total = Reduce::template neutral<Vector>();
+        for (std::int64_t i = 0; i < window[0]; ++i) {
+            Vector row = Reduce::template neutral<Vector>();
+            for (std::int64_t j = 0; j < window[1]; ++j)
+                row = Reduce::combine(row, value<Axis::channel>({at.n, at.k, at.p * window[0] + i, at.q * window[1] + j},
+                                                                used, state));
+            total = Reduce::combine(total, row);
+        }
+        store(&y(at.n, at.k, at.p, at.q), y.layout.stride[1], used, Reduce::finish(total, window[0] * window[1]));
+    }
+
+    /// The row of outputs that begins `at`: one of a whole plane, or one of each two columns.
+    void write_row(OutputCoord const& at, State const& state) const {
+        T* const to = &y(at.n, at.k, at.p, 0);
+        std::int64_t const count = window[0] * window[1], stride = y.layout.stride[3];
+        if constexpr (Plan::Last::fits_tile) {
+            for (OutputCoord from{at.n, at.k, at.p * 2, 0}; from.q < columns; from.q += lanes) {
+                int const used = static_cast<int>(min(lanes, columns - from.q));
+                Vector const upper = value<Axis::pixel>(from, used, state);
+                Vector const both =
+                    Reduce::combine(upper, value<Axis::pixel>({from.n, from.k, from.p + 1, from.q}, used, state));
+                for (int lane = 0; lane < used; lane += 2)
+                    to[(from.q + lane) / 2 * stride] =
+                        T(Reduce::finish(Reduce::combine(float{both[lane]}, float{both[lane + 1]}), count));
+            }
+        } else {
+            Vector total = Reduce::template neutral<Vector>();
+            for (OutputCoord from = at; from.p < window[0]; ++from.p) {
+                Vector row = Reduce::template neutral<Vector>();
+                for (from.q = 0; from.q < columns; from.q += lanes) {
+                    int const used = static_cast<int>(min(lanes, columns - from.q));
+                    Vector v = value<Axis::pixel>(from, used, state);
+                    for (int lane = used; lane < lanes; ++lane) v[lane] = Reduce::template neutral<float>();
+                    row = Reduce::combine(row, v);
+                }
+                total = Reduce::combine(total, row);
+            }
+            float whole = total[0];
+            for (int lane = 1; lane < lanes; ++lane) whole = Reduce::combine(whole, float{total[lane]});
+            *to = T(Reduce::finish(whole, count));
+        }
+    }
+};
+
+}  // namespace fusekit::host::inline FUSEKIT_SIMD

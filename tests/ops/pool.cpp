@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+#include "fusekit/ops/pool.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <cmath>
+#include <limits>
+
+#include "support/pooled_windows.hpp"
+
+using namespace test;
+using MaxPool = fk::Pool<fk::Max, 2, 2>;
+using AveragePool = fk::Pool<fk::Average, 2, 2>;
+
+static_assert(fk::PoolingOp<MaxPool> && fk::PoolingOp<fk::GlobalAverage>);
+static_assert(!fk::Fusable<MaxPool, fk::Bias>);
+static_assert(!fk::Fusable<fk::BatchNormTraining<fk::Spatial>, MaxPool>);
+static_assert(!fk::Fusable<fk::Conv<fk::filter(1, 1)>, fk::GlobalAverage>);
+
+constexpr auto numbers = fk::literal<fk::nchw(1, 1, 2, 4)>(1, 2, 3, 4, -5, 6, 7, -8);
+static_assert(fk::Plan<fk::Scale, MaxPool>::evaluate(numbers, {.factor = 2}, {}) ==
+              fk::literal<fk::nchw(1, 1, 1, 2)>(12, 14));
+static_assert(fk::Plan<AveragePool>::evaluate(numbers, {}) == fk::literal<fk::nchw(1, 1, 1, 2)>(1, 1.5f));
+static_assert(fk::Plan<fk::Activation<fk::Relu>, fk::GlobalAverage>::evaluate(numbers, {}, {}) ==
+              fk::literal<fk::nchw(1, 1, 1, 1)>(2.875f));
+
+TEST_CASE("pools are of the values that reach them, in every layout and type") {
+    for (int const threads : {1, 2}) {
+        fk::host::Device device(threads);
+        check_pooled_windows(device);
+    }
+}
+
+TEST_CASE("plans on double pool doubles") {
+    fk::host::Device device(2);
+    check_pooled_pointwise<MaxPool, double, 4>(device, {"nchw", "nhwc"}, {2, 5, 4, 6});
+    check_pooled_pointwise<fk::GlobalAverage, double, 4>(device, {"nhwc", "nchw"}, {2, 5, 3, 7});
+}
+
+TEST_CASE("the largest of a window with a NaN is NaN, wherever that stands") {
+    fk::host::Device device(1);
+    float const nan = std::numeric_limits<float>::quiet_NaN(), most = std::numeric_limits<float>::infinity();
+    for (int at = 0; at < 4; ++at) {
+        std::vector<float> values{1, most, -most, 2};
+        values[static_cast<std::size_t>(at)] = nan;
+        for (auto const& layout : {fk::nchw(1, 1, 2, 2), fk::nhwc(1, 2, 2, 1)}) {
+            fk::TensorView<float const> const x(values.data(), layout);
+            CHECK(std::isnan(fk::Plan<MaxPool>::bind({})(device, x).data()[0]));
+        }
+    }
+    std::vector<float> const values{-most, -most, -most, -most};
+    fk::TensorView<float const> const x(values.data(), fk::nchw(1, 1, 2, 2));
+    CHECK(fk::Plan<MaxPool>::bind({})(device, x).data()[0] == -most);
+}
+
+TEST_CASE("images that 2 x 2 does not divide, and outputs of another shape, are refused in words") {
+    fk::host::Device device(1);
+    using Layer = fk::Plan<fk::Bias, MaxPool>;
+    auto const bias = fk::random<float>(device, fk::channels(3));
+    auto const layer = Layer::bind({.bias = bias}, {});
+    auto const refusal = [&](auto const& x, auto y) -> std::string {
+        for (std::int64_t i = 0; i < y.size(); ++i) y.data()[i] = 77;
+        std::string text = "accepted";
+        try {
+            layer(device, x, y);
+        } catch (fk::Error const& error) {
+            text = error.what();
+            for (std::int64_t i = 0; i < y.size(); ++i)
+                if (y.data()[i] != 77) return "written: " + text;
+        }
+        return text;
+    };
+    auto const of = [&](auto const& layout) { return fk::random<float>(device, layout); };
+    std::string const plan = "Plan<Bias, Pool<Max, 2, 2>>: ", even = "Pool<Max, 2, 2>: expected images of even height";
+    CHECK(refusal(of(fk::nchw(2, 3, 4, 6)), of(fk::nchw(2, 3, 2, 3))) == "accepted");
+    CHECK(refusal(of(fk::nchw(2, 3, 5, 6)), of(fk::nchw(2, 3, 2, 3))) ==
+          plan + even + " and width to pool, got 2 x 3 x 5 x 6");
+    CHECK(refusal(of(fk::nchw(2, 3, 4, 7)), of(fk::nchw(2, 3, 2, 3))) ==
+          plan + even + " and width to pool, got 2 x 3 x 4 x 7");
+    CHECK(refusal(of(fk::ncw(2, 3, 6)), of(fk::ncw(2, 3, 3))) == plan + even + " and width to pool, got 2 x 3 x 6");
+    CHECK(refusal(of(fk::nchw(2, 3, 4, 6)), of(fk::nchw(2, 3, 4, 6))) ==
+          plan + "y: expected 2 x 3 x 2 x 3 (N x K x P x Q), got 2 x 3 x 4 x 6");
+    CHECK(layer.output_shape(fk::nchw(2, 3, 4, 6).shape) == fk::nchw(2, 3, 2, 3).shape);
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <catch2/catch_test_macros.hpp>
+#include <string>
+
+#include "fusekit/fusekit.hpp"
+#include "support/difference.hpp"
+#include "support/filled.hpp"
+#include "support/oracle.hpp"
+
+namespace test {
+
+/// Layouts of x and of y.
+struct PooledLayouts {
+    char const *x, *y;
+};
+
+/// Runs a plan that ends with Bias, Residual, Store, Relu and a pool, after `first...`, the arguments of a Conv or
+/// none. `sums` is what Bias is applied to.
+template <class Pool, class Plan, class T, class Device, int Rank>
+void check_pooled(Device& device, PooledLayouts const& layouts, fk::TensorView<T const, Rank> const& x,
+                  oracle::Tensor const& sums, auto const&... first) {
+    oracle::Shape const in = sums.shape;
+    INFO(fk::type_name<Plan>() << ' ' << layouts.x << ' ' << layouts.y << ' ' << in.n << ' ' << in.c << ' ' << in.d
+                               << ' ' << in.h << ' ' << in.w << ' ' << fk::name(fk::data_type<T>));
+    auto const bias = integers(in.c, -3, 3, 5);
+    Placed<Device, 1> b(device, fk::DataType::float32, fk::channels(in.c), bias);
+    Filled<T, Device, Rank> z(device, layouts.x, in, integers(in.size(), -5, 5, 6));
+    auto const before = oracle::residual(oracle::bias(sums, bias), z.values, 2);
+    constexpr bool global = std::is_same_v<Pool, fk::GlobalAverage>;
+    constexpr bool largest = std::is_same_v<typename Pool::Reduce, fk::Max>;
+    auto expected =
+        oracle::pool(oracle::activation(before, {"relu"}), largest, global ? in.d * in.h : 2, global ? in.w : 2);
+    Placed<Device, Rank> y(device, fk::data_type<T>, layout_of<Rank>(layouts.y, expected.shape), 64),
+        values(device, fk::data_type<T>, layout_of<Rank>(layouts.x, in), 64);
+    Plan::bind(first..., {.bias = b.any()}, {.z = z.view(), .alpha2 = 2}, {.values = values.template view<T>()}, {},
+               {})(device, x, y.template view<T>());
+    CHECK(difference(expected, y.fetch()) == "");
+    CHECK(difference(before, values.fetch()) == "");
+}
+
+template <class Pool, class T, int Rank, class Device>
+void check_pooled_pointwise(Device& device, PooledLayouts const& layouts, oracle::Shape shape) {
+    using Plan = fk::Plan<fk::Bias, fk::Residual, fk::Store, fk::Activation<fk::Relu>, Pool>;
+    Filled<T, Device, Rank> x(device, layouts.x, shape, integers(shape.size(), -9, 9, 3));
+    check_pooled<Pool, Plan, T>(device, layouts, x.view(), oracle::Tensor(shape, x.values));
+}
+
+/// Pools of pointwise plans.
+template <class Device>
+void check_pooled_windows(Device& device) {
+    using Max = fk::Pool<fk::Max, 2, 2>;
+    using Average = fk::Pool<fk::Average, 2, 2>;
+    for (PooledLayouts const& layouts : {PooledLayouts{"nchw", "nchw"}, PooledLayouts{"nhwc", "nhwc"},
+                                         PooledLayouts{"nhwc", "nchw"}, PooledLayouts{"nchw+1", "nchw*2"}}) {
+        for (oracle::Shape const& shape : {oracle::Shape{2, 8, 4, 8}, {3, 5, 6, 10}, {1, 37, 2, 2}, {2, 1, 4, 70}}) {
+            check_pooled_pointwise<Max, float, 4>(device, layouts, shape);
+            check_pooled_pointwise<Average, float, 4>(device, layouts, shape);
+            check_pooled_pointwise<Max, fk::half, 4>(device, layouts, shape);
+            check_pooled_pointwise<Average, fk::bfloat16, 4>(device, layouts, shape);
+        }
+        for (oracle::Shape const& shape : {oracle::Shape{2, 8, 7, 7}, {1, 33, 1, 1}, {3, 5, 9, 13}, {17, 3, 4, 4}}) {
+            check_pooled_pointwise<fk::GlobalAverage, float, 4>(device, layouts, shape);
+            check_pooled_pointwise<fk::GlobalAverage, fk::half, 4>(device, layouts, shape);
+            check_pooled_pointwise<fk::GlobalAverage, fk::bfloat16, 4>(device, layouts, shape);
+        }
+    }
+    check_pooled_pointwise<fk::GlobalAverage, float, 3>(device, {"ncw", "nwc"}, {2, 6, 1, 21});
+    check_pooled_pointwise<fk::GlobalAverage, float, 5>(device, {"ndhwc", "ncdhw"}, {2, 5, 3, 4, 2});
+}
+
+}  // namespace test
