@@ -27,12 +27,14 @@ TEST_CASE("pools are of the values that reach them, in every layout and type") {
     for (int const threads : {1, 2}) {
         fk::host::Device device(threads);
         check_pooled_windows(device);
+        check_pooled_convs(device);
     }
 }
 
 TEST_CASE("plans on double pool doubles") {
     fk::host::Device device(2);
     check_pooled_pointwise<MaxPool, double, 4>(device, {"nchw", "nhwc"}, {2, 5, 4, 6});
+    check_pooled_conv<AveragePool, double>(device, {"nchw", "nhwc"}, {2, 4, 5, 7}, 6, {.r = 2, .s = 2, .groups = 2});
     check_pooled_pointwise<fk::GlobalAverage, double, 4>(device, {"nhwc", "nchw"}, {2, 5, 3, 7});
 }
 

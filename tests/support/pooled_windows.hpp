@@ -47,6 +47,43 @@ void check_pooled_pointwise(Device& device, PooledLayouts const& layouts, oracle
     check_pooled<Pool, Plan, T>(device, layouts, x.view(), oracle::Tensor(shape, x.values));
 }
 
+template <class Pool, class T, class Device>
+void check_pooled_conv(Device& device, PooledLayouts const& layouts, oracle::Shape shape, std::int64_t k,
+                       oracle::Window const& f) {
+    using Plan = fk::Plan<fk::Conv<fk::dynamic>, fk::Bias, fk::Residual, fk::Store, fk::Activation<fk::Relu>, Pool>;
+    oracle::Shape const filter{k, shape.c / f.groups, f.r, f.s};
+    Filled<T, Device, 4> x(device, layouts.x, shape, integers(shape.size(), -2, 2, 3));
+    Filled<T, Device, 4> w(device, "nchw", filter, integers(filter.size(), -1, 1, 4));
+    typename fk::Conv<fk::dynamic>::Args const conv{
+        .weights = w.view(),
+        .filter = fk::filter(static_cast<int>(f.r), static_cast<int>(f.s))
+                      .pad(static_cast<int>(f.top), static_cast<int>(f.left))
+                      .stride(static_cast<int>(f.u), static_cast<int>(f.v))
+                      .groups(static_cast<int>(f.groups))};
+    check_pooled<Pool, Plan, T>(device, layouts, x.view(),
+                                oracle::conv(oracle::Tensor(shape, x.values), w.values, k, f), conv);
+}
+
+/// Pools of plans with a Conv: tiles that are not full, groups, strides, thin groups.
+template <class Device>
+void check_pooled_convs(Device& device) {
+    using Max = fk::Pool<fk::Max, 2, 2>;
+    using Average = fk::Pool<fk::Average, 2, 2>;
+    for (PooledLayouts const& layouts : {PooledLayouts{"nchw", "nchw"}, PooledLayouts{"nhwc", "nhwc"},
+                                         PooledLayouts{"nhwc", "nchw"}, PooledLayouts{"nchw+1", "nhwc*2"}}) {
+        check_pooled_conv<Max, float>(device, layouts, {2, 5, 10, 6}, 37, {.r = 1, .s = 1});
+        check_pooled_conv<Max, float>(device, layouts, {2, 4, 4, 4}, 64, {.r = 1, .s = 1});
+        check_pooled_conv<Average, fk::half>(device, layouts, {3, 5, 10, 6}, 19,
+                                             {.r = 3, .s = 3, .top = 1, .left = 1, .bottom = 1, .right = 1});
+        check_pooled_conv<Max, fk::bfloat16>(device, layouts, {1, 12, 12, 8}, 22,
+                                             {.r = 3, .s = 3, .top = 1, .bottom = 1, .u = 3, .v = 1, .groups = 2});
+        check_pooled_conv<Average, float>(device, layouts, {2, 9, 4, 12}, 9,
+                                          {.r = 3, .s = 3, .top = 1, .left = 1, .bottom = 1, .right = 1, .groups = 9});
+        check_pooled_conv<Max, float>(device, layouts, {1, 3, 34, 30}, 70,
+                                      {.r = 5, .s = 5, .top = 2, .left = 2, .bottom = 2, .right = 2});
+    }
+}
+
 /// Pools of pointwise plans.
 template <class Device>
 void check_pooled_windows(Device& device) {

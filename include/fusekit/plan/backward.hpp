@@ -253,7 +253,7 @@ struct Backward<Fused<Ops...>> : Fused<Gradient<Ops...>> {
 private:
     static constexpr Pack<typename Ops::Args...> arguments(Bound<Fused<Ops...>> const& layer) {
         return [&]<int... I>(std::integer_sequence<int, I...>) {
-            return Pack<typename Ops::Args...> { {Fused<Ops...>::template argument<I>(layer)}... };
+            return Pack<typename Ops::Args...>{{Fused<Ops...>::template argument<I>(layer)}...};
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 };

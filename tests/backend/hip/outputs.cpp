@@ -23,4 +23,5 @@ TEST_CASE("HIP: channels' statistics are those of the values that pass, in every
 TEST_CASE("HIP: pools are of the values that reach them, in every layout and type") {
     fk::hip::Device device = gpu();
     check_pooled_windows(device);
+    check_pooled_convs(device);
 }

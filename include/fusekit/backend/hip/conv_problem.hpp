@@ -59,7 +59,7 @@ struct ConvProblem {
 
     TensorView<T const> x;  // (N, C, H, W)
     TensorView<T const> w;  // (K, C / G, R, S)
-    TensorView<T> y;        // (N, K, P, Q)
+    TensorView<T> y;  // (N, K, P, Q)
     Filter<Space> filter;
 
     __device__ int groups() const { return filter.group_count; }
@@ -75,6 +75,14 @@ struct ConvProblem {
         auto const at = static_cast<unsigned>(m), q = static_cast<unsigned>(extent(y, 3));
         unsigned const plane = static_cast<unsigned>(extent(y, 2)) * q, n = at / plane, p = at % plane / q;
         return {static_cast<int>(n), static_cast<int>(p), static_cast<int>(at - n * plane - p * q)};
+    }
+    /// The same where pixels are counted window by window of 2 x 2, so that those of one are neighbours in a tile.
+    __device__ Pixel pixel_of_windows(int m) const {
+        if (m >= gemm_m()) return {-1, 0, 0};
+        unsigned const window = static_cast<unsigned>(m) / 4, q = static_cast<unsigned>(extent(y, 3)) / 2;
+        unsigned const plane = static_cast<unsigned>(extent(y, 2)) / 2 * q, n = window / plane, p = window % plane / q;
+        return {static_cast<int>(n), static_cast<int>(p) * 2 + m % 4 / 2,
+                static_cast<int>(window - n * plane - p * q) * 2 + m % 2};
     }
     __device__ std::int64_t output_offset(Pixel const& at) const {
         return at.n * stride(y, 0) + at.p * stride(y, 2) + at.q * stride(y, 3);

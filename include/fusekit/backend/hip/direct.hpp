@@ -17,12 +17,12 @@ public:
     struct Shared {};
 
     __device__ static void run(Params const& params, Shared&, unsigned thread, unsigned block) {
-        using Epilogue = typename Plan::Epilogue;
         auto const conv = params.problem();
         auto const channels = static_cast<std::uint32_t>(conv.groups() * conv.group_k());
-        auto const plane = static_cast<std::uint64_t>(conv.y.layout.shape[2] * conv.y.layout.shape[3]);
+        auto const plane = static_cast<std::uint64_t>(params.y.layout.shape[2] * params.y.layout.shape[3]);
+        auto const row = static_cast<std::uint64_t>(params.y.layout.shape[3]);
         std::uint64_t const id = std::uint64_t{block} * threads + thread;
-        if (id >= static_cast<std::uint64_t>(conv.y.layout.size())) return;
+        if (id >= static_cast<std::uint64_t>(params.y.layout.size())) return;
 
         std::uint64_t m = id / channels, k = id % channels;
         if (fast == Axis::pixel) {
@@ -30,8 +30,30 @@ public:
             m = image / channels * plane + id % plane;
             k = image % channels;
         }
-        Pixel const at = conv.pixel(static_cast<std::int32_t>(m));
-        int const group = static_cast<int>(k) / conv.group_k();
+        auto const n = static_cast<int>(m / plane), p = static_cast<int>(m % plane / row),
+                   q = static_cast<int>(m % row), channel = static_cast<int>(k);
+        auto const state = Epilogue::prepare(static_cast<std::int64_t>(k), params.bound.epilogue);
+        auto const value = [&](Pixel const& at) {
+            OutputCoord const place{at.n, channel, at.p, at.q};
+            return Epilogue::apply(sum(conv, at, channel), place, state, params.bound.epilogue);
+        };
+        T& to = params.y(n, k, p, q);
+        if constexpr (!Plan::pools) {
+            to = T(value({n, p, q}));
+        } else {
+            using Reduce = typename Plan::Last::Reduce;
+            float total = Reduce::template neutral<float>();
+            for (int i = 0; i < 4; ++i) total = Reduce::combine(total, value({n, 2 * p + i / 2, 2 * q + i % 2}));
+            to = T(Reduce::finish(total, 4));
+        }
+    }
+
+private:
+    using Epilogue = typename Plan::Epilogue;
+
+    template <class Problem>
+    __device__ static float sum(Problem const& conv, Pixel const& at, int k) {
+        int const group = k / conv.group_k();
         auto const first = conv.window(at);
         T const* const x = conv.x.data + conv.x.layout.offset({{at.n, group * conv.group_c(), 0, 0}});
         Accumulator<T> sum = 0;
@@ -44,10 +66,7 @@ public:
                         x + c * conv.x.layout.stride[1] + conv.input_offset(first) + conv.input_offset(distance);
                     sum += widened(*tap) * widened(conv.w(k, c, r, s));
                 }
-        OutputCoord const place{at.n, static_cast<std::int64_t>(k), at.p, at.q};
-        auto const state = Epilogue::prepare(place.k, params.bound.epilogue);
-        conv.y(place.n, place.k, place.p, place.q) =
-            T(Epilogue::apply(static_cast<float>(sum), place, state, params.bound.epilogue));
+        return static_cast<float>(sum);
     }
 };
 

@@ -27,7 +27,8 @@ class ImplicitGemm {
     static constexpr int pad = 4;  // floats a row, so that the columns of a store fall into different banks
     static constexpr int unrolled = gemm_unroll(Schedule::threads, Schedule::blocks);
     static constexpr bool padded = Plan::Head::may_be_padded, along_channels = fast == Axis::channel;
-    static constexpr int lines = (along_channels ? tile_m : tile_n) / 4, columns = along_channels ? tile_n : tile_m;
+    static constexpr bool pixel_lines = along_channels && !Plan::pools;  ///< what sums are handed over as
+    static constexpr int lines = (pixel_lines ? tile_m : tile_n) / 4, columns = pixel_lines ? tile_n : tile_m;
     static constexpr int table_steps = smaller(Schedule::threads, 128) / tile_k, table = table_steps * tile_k;
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::template State<float>;
@@ -67,7 +68,8 @@ public:
         auto const count_n = static_cast<unsigned>(smaller(conv.group_k() - first_n, tile_n));
 
         for (unsigned i = thread; i < tile_m; i += threads) {
-            Pixel const at = conv.pixel(first_m + static_cast<int>(i));
+            int const m = first_m + static_cast<int>(i);
+            Pixel const at = Plan::pools ? conv.pixel_of_windows(m) : conv.pixel(m);
             shared.pixels[i] = at;
             shared.offsets[i] = conv.output_offset(at);
         }
@@ -114,6 +116,7 @@ public:
             OutputCoord const place{at.n, std::int64_t{first_k} + n, at.p, at.q};
             *to = T(Epilogue::apply(sum, place, state, late.bound.epilogue));
         };
+        if constexpr (Plan::pools) return write_windows(late, shared, thread, lane_m, lane_n, sums, first_k, count_n);
         unsigned const column = thread % columns;
         T* const first = late.y.data + first_k * channel;
         if constexpr (along_channels) {
@@ -159,15 +162,13 @@ private:
         }
     }
 
-    /// Four rounds: in each, every thread hands over two rows of its sums, and the block writes a quarter of the tile's
-    /// pixels of all channels, or of its channels of all pixels. A thread writes one column of what was handed over:
-    /// `write_row(sum, row)` does, with what belongs to its column at hand. Neighbours in a pack trade places, so that
-    /// an even register of sums meets odd ones of factors: 2 % on an H200, whose register file has two banks.
-    template <class WriteRow>
-    __device__ static void write(Shared& shared, unsigned thread, unsigned lane_m, unsigned lane_n,
-                                 Sum const (&sums)[8][8], WriteRow const& write_row) {
-        unsigned const lane_line = along_channels ? lane_m : lane_n, lane_column = along_channels ? lane_n : lane_m;
-        unsigned const column = thread % columns, first_line = threads == columns ? 0 : thread / columns;
+    /// Four rounds: in each, every thread hands over two rows of its sums, a quarter of the tile's pixels of all
+    /// channels, or of its channels of all pixels, and take(round) has them at hand. Neighbours in a pack trade places,
+    /// so that an even register of sums meets odd ones of factors: 2 % on an H200, whose register file has two banks.
+    template <class Take>
+    __device__ static void hand_over(Shared& shared, unsigned lane_m, unsigned lane_n, Sum const (&sums)[8][8],
+                                     Take const& take) {
+        unsigned const lane_line = pixel_lines ? lane_m : lane_n, lane_column = pixel_lines ? lane_n : lane_m;
 #pragma unroll
         for (int round = 0; round < 4; ++round) {
 #pragma unroll
@@ -177,18 +178,58 @@ private:
 #pragma unroll
                 for (int i = 0; i < 4; ++i)
                     four.values[i ^ 1] =
-                        static_cast<float>(along_channels ? sums[row][part % 2 * 4 + i] : sums[part % 2 * 4 + i][row]);
+                        static_cast<float>(pixel_lines ? sums[row][part % 2 * 4 + i] : sums[part % 2 * 4 + i][row]);
                 shared.out[2 * lane_line + part / 2][lane_column + part % 2 * columns / 8] = four;
             }
             __syncthreads();
+            take(round);
+            __syncthreads();
+        }
+    }
+    /// The row of the tile, a pixel or a channel, that a line is in a round.
+    __device__ static unsigned row_of(unsigned line, int round) {
+        return line / 2 * 4 + 2 * (round % 2) + line % 2 + round / 2 * (2 * lines);
+    }
+
+    /// A thread writes one column of what is handed over: `write_row(sum, row)` does, with what belongs to its column
+    /// at hand.
+    template <class WriteRow>
+    __device__ static void write(Shared& shared, unsigned thread, unsigned lane_m, unsigned lane_n,
+                                 Sum const (&sums)[8][8], WriteRow const& write_row) {
+        unsigned const column = thread % columns, first_line = threads == columns ? 0 : thread / columns;
+        hand_over(shared, lane_m, lane_n, sums, [&](int round) {
 #pragma unroll 4
             for (int i = 0; i < lines * columns / threads; ++i) {
                 unsigned const line = first_line + i * (threads / columns);
                 float const* const from = shared.out[line]->values;
-                write_row(from[column ^ 1], line / 2 * 4 + 2 * (round % 2) + line % 2 + round / 2 * (2 * lines));
+                write_row(from[column ^ 1], row_of(line, round));
             }
-            __syncthreads();
-        }
+        });
+    }
+
+    /// Windows of 2 x 2, each four neighbours in a line of one channel: a thread takes whole ones.
+    __device__ static void write_windows(Params const& params, Shared& shared, unsigned thread, unsigned lane_m,
+                                         unsigned lane_n, Sum const (&sums)[8][8], int first_k, unsigned count_n) {
+        using Reduce = typename Plan::Last::Reduce;
+        hand_over(shared, lane_m, lane_n, sums, [&](int round) {
+#pragma unroll 1
+            for (unsigned i = thread; i < lines * columns / 4; i += threads) {
+                unsigned const line = along_channels ? i % lines : i / (columns / 4);
+                unsigned const window = along_channels ? i / lines : i % (columns / 4), n = row_of(line, round);
+                Pixel const first = shared.pixels[4 * window];
+                if (first.n < 0 || n >= count_n) continue;
+                State const state = shared.states[Epilogue::channelwise ? n : 0].value();
+                std::int64_t const k = std::int64_t{first_k} + n;
+                float total = Reduce::template neutral<float>();
+#pragma unroll
+                for (int pixel = 0; pixel < 4; ++pixel) {
+                    OutputCoord const at{first.n, k, first.p + pixel / 2, first.q + pixel % 2};
+                    total = Reduce::combine(total, Epilogue::apply(shared.out[line][window].values[pixel ^ 1], at,
+                                                                   state, params.bound.epilogue));
+                }
+                params.y(first.n, k, first.p / 2, first.q / 2) = T(Reduce::finish(total, 4));
+            }
+        });
     }
 };
 

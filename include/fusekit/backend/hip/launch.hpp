@@ -15,6 +15,13 @@ struct Slot {
     __device__ T& value() { return *reinterpret_cast<T*>(bytes); }
 };
 
+/// Where a Conv's own outputs would lie: more than y has where a plan pools them.
+template <class Plan>
+FUSEKIT_HD constexpr Layout<4> conv_output(Layout<4> y) {
+    if constexpr (Plan::pools) y.shape[2] *= 2, y.shape[3] *= 2;
+    return y;
+}
+
 /// What the kernel of a plan with a Conv is given.
 template <class Plan, Element T>
 struct ConvParams {
@@ -26,7 +33,8 @@ struct ConvParams {
     bool weights_packed;
 
     __device__ ConvProblem<T, Plan::Head::folded_space> problem() const {
-        return {x, typed<T>(bound.head.weights), y, Plan::Head::geometry(bound.head)};
+        return {
+            x, typed<T>(bound.head.weights), {y.data, conv_output<Plan>(y.layout)}, Plan::Head::geometry(bound.head)};
     }
 };
 

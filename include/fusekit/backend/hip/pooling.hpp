@@ -51,7 +51,7 @@ public:
                 unsigned const i = params.columns.divide(pixel);
                 add_to(total, i, pixel - i * columns);
             }
-            #pragma unroll
+#pragma unroll
             for (unsigned distance = 1; distance < lanes; distance *= 2)
                 total = Reduce::combine(total, of_lane_xor(total, distance));
         } else {
@@ -61,14 +61,14 @@ public:
                 total = Reduce::combine(total, row);
             }
         }
-        if (exists && lane == 0)
-            params.y(to.n, to.k, to.p, to.q) = T(Reduce::finish(total, window[0] * window[1]));
+        if (exists && lane == 0) params.y(to.n, to.k, to.p, to.q) = T(Reduce::finish(total, window[0] * window[1]));
     }
 
 private:
     __device__ static OutputCoord coordinates(Params const& params, unsigned output) {
         Divisor const &channels = params.channels, &plane = params.plane;
-        Divisor const &inner = params.channels_last ? channels : plane, &outer = params.channels_last ? plane : channels;
+        Divisor const &inner = params.channels_last ? channels : plane,
+                      &outer = params.channels_last ? plane : channels;
         unsigned const line = inner.divide(output), of_line = output - line * inner.value();
         unsigned const n = outer.divide(line), of_image = line - n * outer.value();
         unsigned const k = params.channels_last ? of_line : of_image, pixel = params.channels_last ? of_image : of_line;

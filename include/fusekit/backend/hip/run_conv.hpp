@@ -68,10 +68,11 @@ void run_along(Device const& device, ConvParams<Plan, T> params) {
                         Plan::Head::written(params.bound.head));
         constexpr int x_pack = Mainloop::Inputs::count, w_pack = Mainloop::Weights::count;
         params.channels_fastest = fast == Axis::channel;
-        params.inputs_packed = params.channels_fastest ? packed(params.x, x_pack, 1) && w.layout.shape[1] % x_pack == 0
-                                                       : is_single_pixels(filter) && packed_planes(params.x, x_pack);
+        params.inputs_packed = params.channels_fastest
+                                   ? packed(params.x, x_pack, 1) && w.layout.shape[1] % x_pack == 0
+                                   : !Plan::pools && is_single_pixels(filter) && packed_planes(params.x, x_pack);
         params.weights_packed = params.channels_fastest ? packed(w, w_pack, 1) : packed_taps(w, w_pack);
-        Index<4> const y = params.y.layout.shape;
+        Index<4> const y = conv_output<Plan>(params.y.layout).shape;
         start<Plan, Mainloop>(device, params,
                               divide_up(y[0] * y[2] * y[3], Schedule::tile_m) *
                                   divide_up(y[1] / filter.group_count, Schedule::tile_n) * filter.group_count);
@@ -88,7 +89,7 @@ template <class Schedule, class Plan, Element T>
 void run_conv_with(Device const& device, Bound<Plan> const& bound, TensorView<T const> const& x,
                    TensorView<T> const& y) {
     detail::check_conv_limits(type_name<Plan>, "x", x.layout);
-    detail::check_conv_limits(type_name<Plan>, "y", y.layout);
+    detail::check_conv_limits(type_name<Plan>, "y", conv_output<Plan>(y.layout));
     ConvParams<Plan, T> const params{bound, x, y, false, false, false};
     if (y.layout.stride[1] == 1 && y.layout.shape[1] > 1) detail::run_along<Schedule, Axis::channel>(device, params);
     else detail::run_along<Schedule, Axis::pixel>(device, params);
@@ -102,7 +103,7 @@ void run_conv(Device const& device, Bound<Plan> const& bound, TensorView<T const
     if constexpr (Plan::Head::may_be_grouped || Plan::Head::longest > Tap::most(filter.rank))
         if ((groups > 1 && group_k <= thin_group) || !detail::has_bits_for<Plan>(filter))
             return run_conv_with<DefaultDirect>(device, bound, x, y);
-    Index<4> const shape = y.layout.shape;
+    Index<4> const shape = conv_output<Plan>(y.layout).shape;
     with_fastest(GemmTable{}, shape[0] * shape[2] * shape[3], group_k, groups, device.processors(),
                  [&]<class Schedule>(Schedule) { run_conv_with<Schedule>(device, bound, x, y); });
 }

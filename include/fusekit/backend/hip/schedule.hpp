@@ -31,8 +31,8 @@ struct Stream {
                          tile_walks = TileWalks;
 };
 
-/// How a plan that reduces is cut: a thread has Unroll loads of Bytes in flight at a time. Blocks as in Gemm, of as many
-/// threads; small units have smaller ones.
+/// How a plan that reduces is cut: a thread has Unroll loads of Bytes in flight at a time. Blocks as in Gemm, of as
+/// many threads; small units have smaller ones.
 template <int Threads = 256, int Bytes = 16, int Unroll = 8, int Blocks = 512 / Threads>
 struct Reduction {
     static constexpr int threads = Threads, bytes = Bytes, unroll = Unroll, blocks = Blocks;
@@ -93,8 +93,9 @@ template <class Schedule, class Plan>
 consteval bool suits() {
     constexpr bool stream = StreamSchedule<Schedule>, reduction = ReductionSchedule<Schedule>;
     constexpr bool right_kind = Plan::has_conv == !(stream || reduction) && Plan::has_reduction == reduction;
-    static_assert(right_kind,
-                  "a plan with a Conv runs with Gemm or Direct, one of batch statistics with Reduction, others with Stream");
+    static_assert(
+        right_kind,
+        "a plan with a Conv runs with Gemm or Direct, one of batch statistics with Reduction, others with Stream");
     constexpr bool pools = Plan::pools && !Plan::has_conv;
     static_assert(!pools, "a plan that pools what it reads has one schedule, the library's");
     constexpr bool block = Schedule::threads > 0 && Schedule::threads <= 1024;

@@ -12,7 +12,10 @@ namespace fusekit::host::inline FUSEKIT_SIMD {
 ///
 /// The filters are packed into panels once a run. A tile's rows, the windows of its pixels, are read where they
 /// lie when few panels use them, and packed, then used by all panels, otherwise.
-template <class Epilogue, Element T, int Space>
+///
+/// Where there is a Pool of windows of 2 x 2, for outputs of any layout, pixels are counted window by window, an item's
+/// results stay with its thread, as floats, and of every four rows one is written.
+template <class Epilogue, Element T, int Space, class Pool = void>
 class ConvChannelLanes {
 public:
     ConvChannelLanes(Device::Turn& turn, ConvProblem<T, Space> const& conv, typename Epilogue::Args const& args,
@@ -36,21 +39,24 @@ public:
                             min(block, tiles - item / conv.groups() * block),
                             reinterpret_cast<Segment<Sum>*>(scratch),
                             reinterpret_cast<Row*>(scratch + segment_floats),
-                            scratch + segment_floats + row_floats};
+                            scratch + segment_floats + row_floats,
+                            reinterpret_cast<float*>(scratch + thread_floats - result_floats)};
             gather(work);
             for (std::int64_t panel0 = 0; panel0 < panels; panel0 += panel_block)
                 for (std::int64_t t = 0; t < work.count; ++t)
                     for (std::int64_t panel = panel0; panel < min(panel0 + panel_block, panels); ++panel)
                         multiply(work, t, panel, panel == panel0);
+            if constexpr (pools) write_windows(work);
         });
     }
 
 private:
     using Sum = Accumulator<T>;
+    static constexpr bool pools = !std::is_void_v<Pool>;
 
     struct Row {
         Pixel at;
-        T* y;  ///< of channel 0
+        T* y;  ///< of channel 0; none where results are pooled
     };
 
     /// What the epilogue knows of a panel's channels, and how many lanes of each vector are channels at all.
@@ -64,8 +70,9 @@ private:
     struct Item {
         std::int64_t group, first, count;
         Segment<Sum>* segments;  // (count, segments_per_tile)
-        Row* rows;          // (count, tile_rows)
-        Sum* packed;      // (count, tile_rows, row_stride)
+        Row* rows;  // (count, tile_rows)
+        Sum* packed;  // (count, tile_rows, row_stride)
+        float* results;  // (count, tile_rows, panels, tile_columns), to be pooled
     };
 
     Device::Turn& turn;
@@ -80,15 +87,19 @@ private:
                         (panels <= 8 || (conv.taps() > 1 && apart_in_cache(conv.x.layout.stride[3])));
     std::int64_t const segments_per_tile = direct ? conv.taps() : 1;
     std::int64_t const row_bytes = (direct ? group_c : row_stride) * tile_rows * std::int64_t{sizeof(float)};
-    std::int64_t const block = tiles_per_item(tiles, clamp(item_bytes / row_bytes, 4, 32), turn.threads());
+    std::int64_t const fitting = tiles_per_item(tiles, clamp(item_bytes / row_bytes, 4, 32), turn.threads());
+    std::int64_t const block = pools ? round_up(fitting, 2) : fitting;  // an even number of tiles has whole windows
+    static_assert(2 * tile_rows % 4 == 0);
     std::int64_t const segment_floats =
         round_up(block * segments_per_tile * std::int64_t{sizeof(Segment<Sum>)}, 64) / 4;
     std::int64_t const row_floats = round_up(block * tile_rows * std::int64_t{sizeof(Row)}, 64) / 4;
-    std::int64_t const thread_floats = segment_floats + row_floats + (direct ? 0 : block * tile_rows * row_stride);
+    std::int64_t const result_floats = pools ? block * tile_rows * panels * tile_columns : 0;
+    std::int64_t const thread_floats =
+        segment_floats + row_floats + (direct ? 0 : block * tile_rows * row_stride) + result_floats;
     std::int64_t const panel_block = max(1, panel_bytes / (panel_floats * std::int64_t{sizeof(float)}));
     Sum* filters = nullptr;  // (groups, panels, gemm_k, tile_columns)
-    Sum* zero = nullptr;     // (group_c): the window outside x
-    Panel* states = nullptr;   // (groups, panels)
+    Sum* zero = nullptr;  // (group_c): the window outside x
+    Panel* states = nullptr;  // (groups, panels)
 
     void prepare(std::int64_t item) const {
         std::int64_t const k0 = item / panels * group_k + item % panels * tile_columns,
@@ -106,8 +117,9 @@ private:
     void gather(Item const& work) const {
         for (std::int64_t r = 0; r < work.count * tile_rows; ++r) {
             std::int64_t const tile = r / tile_rows, i = r % tile_rows;
-            Pixel const at = pixel_at(conv, min(work.first * tile_rows + r, conv.pixels() - 1));
-            work.rows[r] = {at, &y(at.n, 0, at.p, at.q)};
+            std::int64_t const m = min(work.first * tile_rows + r, conv.pixels() - 1);
+            Pixel const at = pools ? pixel_of_windows(conv, m) : pixel_at(conv, m);
+            work.rows[r] = {at, pools ? nullptr : &y(at.n, 0, at.p, at.q)};
             Segment<Sum>* const segments = work.segments + tile * segments_per_tile;
             if (direct) {
                 point_at_window(segments, static_cast<int>(i), at, work.group * group_c);
@@ -137,7 +149,8 @@ private:
         Panel const& own = states[work.group * panels + panel];
         Row const* const rows = work.rows + t * tile_rows;
         if (first && t + 1 < work.count) prefetch(work.segments[(t + 1) * segments_per_tile]);
-        for (int i = 0; i < tile_rows; ++i) __builtin_prefetch(rows[i].y + own.k0, 1);
+        if constexpr (!pools)
+            for (int i = 0; i < tile_rows; ++i) __builtin_prefetch(rows[i].y + own.k0, 1);
         TileSums sum;
         gemm_tile(sum, work.segments + t * segments_per_tile, segments_per_tile,
                   filters + (work.group * panels + panel) * panel_floats);
@@ -146,7 +159,31 @@ private:
             for (int j = 0; j < tile_vectors && own.used[j]; ++j) {
                 std::int64_t const k = own.k0 + j * lanes;
                 Place<Axis::channel> const at{{rows[i].at.n, k, rows[i].at.p, rows[i].at.q}, own.used[j], conv.y[3]};
-                store(rows[i].y + k, 1, own.used[j], Epilogue::apply(sum.value[i][j], at, own.state[j], args));
+                Vector const result = Epilogue::apply(sum.value[i][j], at, own.state[j], args);
+                if constexpr (pools) store(result_of(work, t * tile_rows + i, panel) + j * lanes, result);
+                else store(rows[i].y + k, 1, own.used[j], result);
+            }
+    }
+
+    float* result_of(Item const& work, std::int64_t row, std::int64_t panel) const {
+        return work.results + (row * panels + panel) * tile_columns;
+    }
+
+    /// An item's outputs, each of four rows of results.
+    void write_windows(Item const& work) const {
+        std::int64_t const rows = min(work.count * tile_rows, conv.pixels() - work.first * tile_rows);
+        for (std::int64_t row = 0; row < rows; row += 4)
+            for (std::int64_t panel = 0; panel < panels; ++panel) {
+                Panel const& own = states[work.group * panels + panel];
+                Pixel const& at = work.rows[row].at;
+                for (int j = 0; j < tile_vectors && own.used[j]; ++j) {
+                    using Reduce = typename Pool::Reduce;
+                    Vector total = Reduce::template neutral<Vector>();
+                    for (int i = 0; i < 4; ++i)
+                        total = Reduce::combine(total, load(result_of(work, row + i, panel) + j * lanes));
+                    store(&y(at.n, own.k0 + j * lanes, at.p / 2, at.q / 2), y.layout.stride[1], own.used[j],
+                          Reduce::finish(total, 4));
+                }
             }
     }
 };

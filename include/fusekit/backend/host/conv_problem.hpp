@@ -67,6 +67,13 @@ Pixel pixel_at(ConvProblem<T, Space> const& conv, std::int64_t m) {
     return {m / plane, in_plane / conv.y[3], in_plane % conv.y[3]};
 }
 
+/// The same where pixels are counted window by window of 2 x 2.
+template <Element T, int Space>
+Pixel pixel_of_windows(ConvProblem<T, Space> const& conv, std::int64_t m) {
+    std::int64_t const window = m / 4, columns = conv.y[3] / 2, plane = conv.y[2] / 2 * columns, of = window % plane;
+    return {window / plane, of / columns * 2 + m % 4 / 2, of % columns * 2 + m % 2};
+}
+
 /// Where k of GemmK lies for channel c and tap t = r S + s, t fastest or c fastest.
 struct GemmKOrder {
     std::int64_t channel, tap;

@@ -69,8 +69,8 @@ private:
         for (std::int64_t i = 0; i < window[0]; ++i) {
             Vector row = Reduce::template neutral<Vector>();
             for (std::int64_t j = 0; j < window[1]; ++j)
-                row = Reduce::combine(row, value<Axis::channel>({at.n, at.k, at.p * window[0] + i, at.q * window[1] + j},
-                                                                used, state));
+                row = Reduce::combine(
+                    row, value<Axis::channel>({at.n, at.k, at.p * window[0] + i, at.q * window[1] + j}, used, state));
             total = Reduce::combine(total, row);
         }
         store(&y(at.n, at.k, at.p, at.q), y.layout.stride[1], used, Reduce::finish(total, window[0] * window[1]));

@@ -15,6 +15,16 @@ namespace fusekit::host {
 
 static_assert(fusekit::Device<Device>);
 
+namespace detail {
+
+template <class Bound, Element T>
+auto conv_problem(Bound const& bound, TensorView<T const> const& x) {
+    auto const filter = Bound::Plan::Head::geometry(bound.head);
+    return ConvProblem<T, filter.rank>{x, typed<T>(bound.head.weights), bound.epilogue_shape(x.layout.shape), filter};
+}
+
+}  // namespace detail
+
 template <class Bound, Element T>
 void Device::run(Bound const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
     using Plan = typename Bound::Plan;
@@ -22,10 +32,13 @@ void Device::run(Bound const& bound, TensorView<T const> const& x, TensorView<T>
     Turn turn(*this);
     if constexpr (std::is_same_v<T, double>) {
         run_double(turn, bound, x, y);
+    } else if constexpr (Plan::has_conv && Plan::pools) {
+        auto const conv = detail::conv_problem(bound, x);
+        ConvChannelLanes<Epilogue, T, Plan::Head::folded_space, typename Plan::Last>(turn, conv, bound.epilogue, y)
+            .run();
     } else if constexpr (Plan::has_conv) {
-        auto const filter = Plan::Head::geometry(bound.head);
-        constexpr int space = filter.rank;
-        ConvProblem<T, space> const conv{x, typed<T>(bound.head.weights), y.layout.shape, filter};
+        auto const conv = detail::conv_problem(bound, x);
+        constexpr int space = Plan::Head::folded_space;
         bool const channel_lanes = y.layout.stride[1] == 1 && y.layout.shape[1] > 1;
         if constexpr (Plan::Head::may_be_grouped)
             if (conv.group_c() == 1 && conv.group_k() == 1 && conv.groups() > 1) {
