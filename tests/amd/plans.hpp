@@ -25,6 +25,8 @@ using M = fk::BatchNormInference<fk::PerActivation>;
 using R = fk::Residual;
 using S = fk::Scale;
 using Q = fk::Requantize;
+using MaxPool = fk::Pool<fk::Max, 2, 2>;
+using AveragePool = fk::Pool<fk::Average, 2, 2>;
 using fk::Plan;
 template <class Mode>
 using A = fk::Activation<Mode>;

@@ -100,6 +100,7 @@ void check_stored_values(Device& device) {
             check_stored_pointwise<fk::half, float, 4>(device, layouts, shape);
             check_stored_pointwise<fk::bfloat16, fk::half, 4>(device, layouts, shape);
             check_stored_pointwise<float, fk::bfloat16, 4>(device, layouts, shape);
+            check_stored_pointwise<fk::int8, fk::int8, 4>(device, layouts, shape);
         }
         check_stored_conv<float, float>(device, layouts, {2, 5, 9, 7}, 37, {.r = 1, .s = 1});
         check_stored_conv<fk::half, fk::half>(device, layouts, {2, 5, 9, 7}, 19,

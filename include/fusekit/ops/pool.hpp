@@ -8,6 +8,7 @@ namespace fusekit {
 
 /// The largest value of a window; NaN where one of them is.
 struct Max {
+    static constexpr auto equation = "y[n,k,p,q] = max of x[n,k,2p+i,2q+j] over i, j";
     template <class V>
     FUSEKIT_HD static constexpr V neutral() {
         return V{} - __builtin_inff();
@@ -24,6 +25,7 @@ struct Max {
 
 /// The mean of a window's values: their sum, in float, by their number.
 struct Average {
+    static constexpr auto equation = "y[n,k,p,q] = mean of x[n,k,2p+i,2q+j] over i, j";
     template <class V>
     FUSEKIT_HD static constexpr V neutral() {
         return V{};
@@ -61,7 +63,7 @@ template <class Of, int Rows, int Columns>
 struct Pool : detail::Pooling {
     static constexpr bool fits_tile = Rows == 2 && Columns == 2;
     static_assert(fits_tile, "Pool takes windows of 2 x 2, which a tile holds four by four values");
-    static constexpr auto equation = "y[n,k,p,q] = Of x[n,k,2p+i,2q+j] over i, j";
+    static constexpr auto equation = Of::equation;
     using Reduce = Of;
 
     FUSEKIT_HD static constexpr Index<2> window(Index<4> const&) { return {{Rows, Columns}}; }

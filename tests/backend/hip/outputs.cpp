@@ -25,3 +25,16 @@ TEST_CASE("HIP: pools are of the values that reach them, in every layout and typ
     check_pooled_windows(device);
     check_pooled_convs(device);
 }
+
+TEST_CASE("HIP: convolutions store and pool with every kind of schedule") {
+    fk::hip::Device device = gpu();
+    auto const check = [](auto with) {
+        check_pooled_convs(with);
+        for (char const* layout : {"nchw", "nhwc"})
+            check_stored_conv<fk::half, float>(with, {layout, layout, layout, layout}, {2, 5, 9, 7}, 70,
+                                               {.r = 3, .s = 3, .top = 1, .left = 1, .bottom = 1, .right = 1});
+    };
+    check(device.with<fk::hip::Gemm<128, 128, 8>>());
+    check(device.with<fk::hip::Gemm<64, 64, 16>>());
+    check(device.with<fk::hip::Direct<64>>());
+}
