@@ -61,7 +61,7 @@ template <class... Ops>
 concept ReductionComesFirst = !detail::reduces_later<Ops...>;
 
 template <class... Ops>
-concept OneTotal = !(StatisticsOp<Ops> || ...) || ((StatisticsOp<Ops> + MainloopOp<Ops> + ReductionOp<Ops>) + ...) == 1;
+concept OneTotal = !(StatisticsOp<Ops> || ...) || ((StatisticsOp<Ops> + MainloopOp<Ops> + ReductionOp<Ops>)+...) == 1;
 
 template <class... Ops>
 concept PoolComesLast = detail::Stages<Ops...>::only_last(Stage::pooling);
@@ -85,9 +85,9 @@ concept OneOfEach =
 
 /// Whether these operators, in this order, are one kernel. A yes or a no; Plan says why not.
 template <class... Ops>
-concept Fusable =
-    (Operator<Ops> && ...) && HasOperators<Ops...> && OneConv<Ops...> && ConvComesFirst<Ops...> &&
-    ReductionComesFirst<Ops...> && OneTotal<Ops...> && PoolComesLast<Ops...> && PoolFits<Ops...> && BiasComesEarly<Ops...> && NormBeforeActivation<Ops...> && OneOfEach<Ops...>;
+concept Fusable = (Operator<Ops> && ...) && HasOperators<Ops...> && OneConv<Ops...> && ConvComesFirst<Ops...> &&
+                  ReductionComesFirst<Ops...> && OneTotal<Ops...> && PoolComesLast<Ops...> && PoolFits<Ops...> &&
+                  BiasComesEarly<Ops...> && NormBeforeActivation<Ops...> && OneOfEach<Ops...>;
 
 namespace detail {
 
@@ -113,11 +113,13 @@ consteval bool is_one_kernel() {
     else if constexpr (!ReductionComesFirst<Ops...>)
         static_assert(fusable, "batch statistics need every value before the first result: begin a Plan with them");
     else if constexpr (!OneTotal<Ops...>)
-        static_assert(fusable, "statistics need a pass of their own: after a Conv or others, put them in the next Plan");
+        static_assert(fusable,
+                      "statistics need a pass of their own: after a Conv or others, put them in the next Plan");
     else if constexpr (!PoolComesLast<Ops...>)
         static_assert(fusable, "a pool changes the shape of y, so it is the last operator of a Plan");
     else if constexpr (!PoolFits<Ops...>)
-        static_assert(fusable, "no tile of a Conv holds a whole plane, and statistics no windows: pool in the next Plan");
+        static_assert(fusable,
+                      "no tile of a Conv holds a whole plane, and statistics no windows: pool in the next Plan");
     else if constexpr (!BiasComesEarly<Ops...>)
         static_assert(fusable, "Bias shifts the accumulator, so it stands before BatchNorm and Activation");
     else if constexpr (!NormBeforeActivation<Ops...>)
