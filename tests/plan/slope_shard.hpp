@@ -29,6 +29,44 @@ double slope_of_chain(double x, fk::DoubleCoord const& at, Args const& args) {
     return product;
 }
 
+/// An operator's gradients, written to memory that is added to `memory`.
+template <class Op>
+auto gradients_into(std::vector<std::vector<float>>& memory, bool given, fk::Layout<4> const& x) {
+    if constexpr (!requires { typename Op::Gradients; }) {
+        return typename fk::detail::GradientsOf<Op>::Type{};
+    } else {
+        typename Op::Gradients gradients;
+        if (!given) return gradients;
+        auto const add = [&]<int Rank>(fk::OptionalView<float, Rank>& view) {
+            fk::Index<4> const& shape = x.shape;
+            fk::Layout<Rank> layout;
+            if constexpr (Rank == 1) layout = fk::channels(shape[1]);
+            else layout = fk::chw(shape[1], shape[2], shape[3]);
+            auto& values = memory.emplace_back(static_cast<std::size_t>(layout.size()));
+            view = fk::TensorView<float, Rank>(values.data(), layout);
+        };
+        if constexpr (requires { gradients.bias; }) add(gradients.bias);
+        else add(gradients.scale), add(gradients.shift);
+        return gradients;
+    }
+}
+
+template <class... Ops>
+PlanGradients backward_of(Problem const& problem, std::vector<double> const& dy, fk::host::Device& device) {
+    Arguments<double, fk::host::Device, 2> arguments(problem, device);
+    fk::Layout<4> const layout = layout_of<4>("nchw", problem.about.x);
+    PlanGradients all{std::vector<double>(dy.size()), std::vector<std::vector<std::vector<float>>>(sizeof...(Ops))};
+    bool const per_place = problem.about.form.find('M') != std::string::npos;
+    auto const layer = test::detail::bind<fk::Plan<Ops...>, Ops...>(arguments);
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+        fk::Backward<fk::Fused<Ops...>>::bind(
+            layer, arguments.input(),
+            gradients_into<Ops>(all.parameters[I], !per_place || !std::is_same_v<Ops, fk::Bias>, layout)...)(
+            device, fk::TensorView<double const>(dy.data(), layout), fk::TensorView<double>(all.dx.data(), layout));
+    }(std::index_sequence_for<Ops...>{});
+    return all;
+}
+
 template <class... Ops>
 Chain chain_of(Problem const& problem, Arguments<double, fk::host::Device, 2>& arguments, fk::host::Device& device) {
     auto const bound = test::detail::bind<fk::Plan<Ops...>, Ops...>(arguments);
@@ -46,7 +84,15 @@ Chain chain_of(Problem const& problem, Arguments<double, fk::host::Device, 2>& a
         fk::DoubleCoord const at{{i / (s.c * s.h * s.w), i / (s.h * s.w) % s.c, i / s.w % s.h, i % s.w}};
         return slope_of_chain<Ops...>(value, at, bound.epilogue);
     };
-    return {run, slope};
+    auto const all = [&device](Problem const& problem) {
+        Arguments<double, fk::host::Device, 2> arguments(problem, device);
+        std::vector<double> y(problem.x.size());
+        test::detail::bind<fk::Plan<Ops...>, Ops...>(arguments)(
+            device, arguments.input(), fk::TensorView<double>(y.data(), layout_of<4>("nchw", problem.about.x)));
+        return y;
+    };
+    auto const backward = [&](std::vector<double> const& dy) { return backward_of<Ops...>(problem, dy, device); };
+    return {run, slope, all, backward};
 }
 
 }  // namespace test

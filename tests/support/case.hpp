@@ -18,8 +18,8 @@ namespace fk = fusekit;
 /// sizes, padding (pt, l, b, r), stride u v, dilation d e, groups g; layout of x (and of y, after a '>', where it
 /// is another); layout of the weights; element type (and that of bias and residual, after a '/', where it is
 /// another); operators: C Conv, B Bias, N BatchNormInference<Spatial>, M BatchNormInference<PerActivation>,
-/// A Activation, R Residual, S Scale, Q Requantize; the activation's mode, where there is one; t threads; the fill: # and a
-/// seed for integers, ~ and a seed for reals.
+/// T and U BatchNormTraining of the same two, A Activation, R Residual, S Scale, Q Requantize; the activation's mode,
+/// where there is one; t threads; the fill: # and a seed for integers, ~ and a seed for reals.
 ///
 /// A layout is its modes, slowest first ("krsc" is "nhwc" of a filter), then "+a": every extent has a unused
 /// elements after it; then "*b": neighbours of the fastest mode are b elements apart.

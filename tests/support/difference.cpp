@@ -34,6 +34,8 @@ std::string difference(oracle::Tensor const& expected, Memory<Rank> const& y) {
     if (!y.untouched()) text << "memory that belongs to no output element was written\n";
     return text.str();
 }
+template std::string difference(oracle::Tensor const&, Memory<1> const&);
+template std::string difference(oracle::Tensor const&, Memory<2> const&);
 template std::string difference(oracle::Tensor const&, Memory<3> const&);
 template std::string difference(oracle::Tensor const&, Memory<4> const&);
 template std::string difference(oracle::Tensor const&, Memory<5> const&);

@@ -2,9 +2,11 @@
 #include "support/problem.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "support/format.hpp"
+#include "support/oracle_training.hpp"
 #include "support/random.hpp"
 
 namespace test {
@@ -18,6 +20,20 @@ public:
     explicit Fill(Case const& about) : about(about), random(about.seed) {}
 
     std::vector<double> input(std::int64_t size) { return numbers(size, about.type, -1, largest(), 1); }
+
+    /// Integers of which every mean has as many of each of four neighbours: its variance is 1.25, and with 2.75 more a
+    /// square. Partial means are floats where all counts are powers of 2.
+    std::vector<double> batch() {
+        oracle::Tensor const places(about.x);
+        std::vector<double> values(static_cast<std::size_t>(about.x.size()));
+        for (auto const& group : oracle::sharing(places, about.form[0] == 'U')) {
+            std::int64_t const lowest = random.range(-4, 1);
+            for (std::size_t i = 0; i < group.size(); ++i)
+                values[group[i]] = static_cast<double>(lowest + static_cast<std::int64_t>(i + i / 4) % 4);
+        }
+        return values;
+    }
+    std::vector<double> gradient(std::int64_t size) { return numbers(size, about.type, -3, 4, 1); }
 
     /// Where the seed is even, so many weights are zero that an output takes few bits, those of the type itself
     /// in most cases; where it is odd, none is, and the exact sum is rounded once.
@@ -34,6 +50,8 @@ public:
             case 'B': step.values = numbers(about.y().c, about.parameters, -2, 5, 1); break;
             case 'N': step.statistics = statistics(about.y().c); break;
             case 'M': step.statistics = statistics(places); break;
+            case 'T': step.statistics = statistics(about.y().c, 2.75); break;
+            case 'U': step.statistics = statistics(places, 2.75); break;
             case 'R':
                 step.values = numbers(about.y().size(), about.parameters, -2, 5, 1);
                 step.factor = about.real ? real(-2, 2) : random.pick({0.5, 1.0, 2.0});
@@ -53,6 +71,12 @@ private:
     Random random;
 
     double real(double low, double high) { return static_cast<float>(low + (high - low) * random.uniform()); }
+
+    /// Beside double, a multiple of 2^-9: finite differences move it without rounding, though it is a float.
+    double parameter(double low, double high) {
+        double const value = real(low, high);
+        return about.type == fk::DataType::float64 ? std::nearbyint(value * 0x1p9) * 0x1p-9 : value;
+    }
 
     /// Of an input or a weight; the square of it times GemmK is within the type's range.
     std::int64_t largest() const { return std::clamp<std::int64_t>(30000 / about.gemm_k(), 1, 16) >= 16 ? 4 : about.gemm_k() < 7500 ? 2 : 1; }
@@ -85,15 +109,15 @@ private:
         return values;
     }
 
-    oracle::Statistics statistics(std::int64_t size) {
+    oracle::Statistics statistics(std::int64_t size, double epsilon = 0.25) {
         oracle::Statistics s;
-        s.epsilon = about.real ? 1e-5f : 0.25;
+        s.epsilon = about.real ? 1e-5f : epsilon;
         for (std::int64_t i = 0; i < size; ++i) {
             double const root = static_cast<double>(random.pick({1, 2, 4}));
             s.mean.push_back(about.real ? real(-1, 1) : static_cast<double>(random.range(-3, 2)));
             s.variance.push_back(about.real ? real(0.1, 2) : root * root - s.epsilon);
-            s.scale.push_back(about.real ? real(-2, 2) : random.pick({0.5, 1.0, 2.0, 3.0}));
-            s.shift.push_back(about.real ? real(-1, 1) : static_cast<double>(random.range(-1, 4)));
+            s.scale.push_back(about.real ? parameter(-2, 2) : random.pick({0.5, 1.0, 2.0, 3.0}));
+            s.shift.push_back(about.real ? parameter(-1, 1) : static_cast<double>(random.range(-1, 4)));
         }
         return s;
     }
@@ -115,10 +139,11 @@ private:
 
 Problem::Problem(Case const& about) : about(about) {
     Fill fill(this->about);
-    x = fill.input(about.x.size());
+    x = in_training() && !about.real ? fill.batch() : fill.input(about.x.size());
     if (about.has_conv()) weights = fill.weights(about.k * about.gemm_k());
     for (char letter : about.form)
         if (letter != 'C') steps.push_back(fill.step(letter));
+    if (in_training()) dy = fill.gradient(about.x.size());
 }
 
 oracle::Tensor Problem::expected() const {
@@ -129,6 +154,8 @@ oracle::Tensor Problem::expected() const {
         case 'B': y = oracle::bias(y, step.values); break;
         case 'N': y = oracle::batch_norm_spatial(y, step.statistics); break;
         case 'M': y = oracle::batch_norm_per_activation(y, step.statistics); break;
+        case 'T': y = oracle::batch_norm_training(y, step.statistics, false, !about.real); break;
+        case 'U': y = oracle::batch_norm_training(y, step.statistics, true, !about.real); break;
         case 'R': y = oracle::residual(y, step.values, step.factor); break;
         case 'S': y = oracle::scale(y, step.factor); break;
         case 'Q': y = oracle::requantize(y, step.values, step.factor); break;

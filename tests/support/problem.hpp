@@ -22,9 +22,12 @@ struct Step {
 struct Problem {
     Case about;
     std::vector<double> x, weights;  // in canonical order
+    std::vector<double> dy;          // of a form that begins with T or U
     std::vector<Step> steps;         // what follows the Conv, in order
 
     explicit Problem(Case const& about);
+
+    bool in_training() const { return about.form[0] == 'T' || about.form[0] == 'U'; }
 
     oracle::Tensor expected() const;
 };

@@ -24,6 +24,17 @@ struct Form {
     Run<Device> run;
 };
 
+/// The layout of parameters of every place, K x P x Q, in the order that the output has.
+template <int Space>
+fk::Layout<Space + 1> map_layout(Case const& about) {
+    oracle::Shape const y = about.y();
+    auto const& word = about.y_layout;
+    bool const last = word.starts_with("nwc") || word.starts_with("nhwc") || word.starts_with("ndhwc");
+    if constexpr (Space == 1) return last ? fk::wc(y.w, y.c) : fk::cw(y.c, y.w);
+    else if constexpr (Space == 2) return last ? fk::hwc(y.h, y.w, y.c) : fk::chw(y.c, y.h, y.w);
+    else return last ? fk::dhwc(y.d, y.h, y.w, y.c) : fk::cdhw(y.c, y.d, y.h, y.w);
+}
+
 /// The operators' arguments, in memory of their own: x, weights and every parameter of a problem.
 template <class T, class Device, int Space>
 class Arguments {
@@ -76,14 +87,8 @@ private:
         return vector(fk::DataType::float32, values).template view<float const>();
     }
     fk::TensorView<float const, rank - 1> map(std::vector<double> const& values) {
-        oracle::Shape const y = problem.about.y();
-        auto const& word = problem.about.y_layout;
-        bool const last = word.starts_with("nwc") || word.starts_with("nhwc") || word.starts_with("ndhwc");
-        fk::Layout<rank - 1> layout;
-        if constexpr (Space == 1) layout = last ? fk::wc(y.w, y.c) : fk::cw(y.c, y.w);
-        else if constexpr (Space == 2) layout = last ? fk::hwc(y.h, y.w, y.c) : fk::chw(y.c, y.h, y.w);
-        else layout = last ? fk::dhwc(y.d, y.h, y.w, y.c) : fk::cdhw(y.c, y.d, y.h, y.w);
-        return maps.emplace_back(device, fk::DataType::float32, layout, values, misalign).template view<float const>();
+        return maps.emplace_back(device, fk::DataType::float32, map_layout<Space>(problem.about), values, misalign)
+            .template view<float const>();
     }
 
     fk::Bias::Args make(fk::Bias*, Step const& step) { return {vector(problem.about.parameters, step.values).any()}; }
@@ -95,6 +100,15 @@ private:
         -> fk::BatchNormInference<fk::PerActivation>::Args {
         oracle::Statistics const& s = step.statistics;
         return {map(s.mean), map(s.variance), map(s.scale), map(s.shift), static_cast<float>(s.epsilon)};
+    }
+    auto make(fk::BatchNormTraining<fk::Spatial>*, Step const& step) -> fk::BatchNormTraining<fk::Spatial>::Args {
+        oracle::Statistics const& s = step.statistics;
+        return {.scale = floats(s.scale), .shift = floats(s.shift), .epsilon = static_cast<float>(s.epsilon)};
+    }
+    auto make(fk::BatchNormTraining<fk::PerActivation>*, Step const& step)
+        -> fk::BatchNormTraining<fk::PerActivation>::Args {
+        oracle::Statistics const& s = step.statistics;
+        return {.scale = map(s.scale), .shift = map(s.shift), .epsilon = static_cast<float>(s.epsilon)};
     }
     fk::Residual::Args make(fk::Residual*, Step const& step) {
         auto& z =

@@ -42,11 +42,18 @@ struct ProjectionOf<Op, V> {
     using Type = typename Op::template Projection<V>;
 };
 
+/// Refuses a Conv, and an operator without a slope, in one sentence each.
+template <class... Ops>
+consteval bool has_no_conv() {
+    constexpr bool pointwise = !Fused<Ops...>::has_conv;
+    static_assert(pointwise, "Backward: a Conv's gradients are convolutions of their own, other plans");
+    return true;
+}
 template <class Op>
 consteval bool differentiable() {
-    constexpr bool has_slope = Differentiable<typename ReplayedOf<Op>::Type>;
+    constexpr bool has_slope = MainloopOp<Op> || Differentiable<typename ReplayedOf<Op>::Type>;
     static_assert(has_slope, "Backward: this operator (Op) of the plan has no slope, in the form of its apply");
-    return has_slope;
+    return true;
 }
 
 template <class Op>
@@ -173,9 +180,9 @@ struct ReductionSteps<Gradient<First, Rest...>> {
     }
     template <class V>
     using Prepared = typename detail::ProjectionOf<First, V>::Type;
-    FUSEKIT_HD static constexpr Prepared<float> finish(Total<float> const& total, std::int64_t count,
-                                                       typename States::PlaceState const&, OutputCoord const& at,
-                                                       Args const& args) {
+    template <class V, class State>
+    FUSEKIT_HD static constexpr Prepared<V> finish(Total<V> const& total, std::int64_t count, State const&,
+                                                   OutputCoord const& at, Args const& args) {
         if constexpr (waits) return First::finish_gradients(total.value, count, at, get<0>(args.forward));
         else return {};
     }
@@ -234,8 +241,7 @@ struct Backward;
 
 template <class... Ops>
 struct Backward<Fused<Ops...>> : Fused<Gradient<Ops...>> {
-    static_assert(!Fused<Ops...>::has_conv, "Backward: a Conv's gradients are convolutions of their own, other plans");
-    static_assert((detail::differentiable<Ops>() && ...));
+    static_assert(detail::has_no_conv<Ops...>() && (detail::differentiable<Ops>() && ...));
     using Plan = Fused<Gradient<Ops...>>;
 
     static constexpr Bound<Plan> bind(Bound<Fused<Ops...>> const& layer, AnyActivations const& x,

@@ -43,10 +43,12 @@ struct ReductionSteps<Op> {
     FUSEKIT_HD static constexpr void save(Total<V> const& total, OutputCoord const& at, Args const& args) {
         Op::save(total, at, args);
     }
-    FUSEKIT_HD static constexpr Prepared<float> finish(Total<float> const& total, std::int64_t,
-                                                       typename States::PlaceState const& state, OutputCoord const&,
-                                                       Args const& args) {
-        return Op::finish(total, get<0>(state), args);
+    template <class V, class State, class At>
+    FUSEKIT_HD static constexpr Prepared<V> finish(Total<V> const& total, std::int64_t, State const& state,
+                                                   At const& at, Args const& args) {
+        if constexpr (std::is_same_v<std::remove_cvref_t<decltype(get<0>(state))>, detail::Nothing>)
+            return Op::finish(total, Op::Affine::prepare(at, args), args);
+        else return Op::finish(total, get<0>(state), args);
     }
     template <class V>
     FUSEKIT_HD static constexpr V apply(V value, V, auto const&, auto const&, Prepared<V> const& prepared,

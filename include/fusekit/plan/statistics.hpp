@@ -55,7 +55,8 @@ struct ReductionSteps<Observed<Ops...>> {
                                          Args const& args, bool counts = true) {
         running.add(States::template apply_first<observer>(value, at, state, args), counts);
     }
-    FUSEKIT_HD static constexpr void save(Total<float> const& total, OutputCoord const& at, Args const& args) {
+    template <class V>
+    FUSEKIT_HD static constexpr void save(Total<V> const& total, OutputCoord const& at, Args const& args) {
         Op::save(total, at, get<observer>(args));
     }
     template <class V, class At, class State>

@@ -135,6 +135,18 @@ TEST_CASE("operators of users run in double where their x may be one, with param
     CHECK(wrong == 0);
 }
 
+TEST_CASE("statistics of what passes are totalled in double") {
+    fk::host::Device device(2);
+    auto const x = fk::tensor<double>(device, fk::nchw(2, 1, 1, 2), {1e9 + 1, 1e9 + 2, 1e9 + 4, 1e9 + 5});
+    auto mean = fk::tensor<float>(device, fk::channels(1), {0}),
+         variance = fk::tensor<float>(device, fk::channels(1), {0});
+    auto const y = fk::Plan<fk::Scale, fk::ChannelStatistics>::bind({.factor = 2},
+                                                                    {.mean = mean, .variance = variance})(device, x);
+    CHECK(y.const_view()(1, 0, 0, 1) == 2e9 + 10);
+    CHECK(mean.const_view()(0) == 2e9f);
+    CHECK(variance.const_view()(0) == 10);
+}
+
 TEST_CASE("a double is refused beside an input that is none") {
     fk::host::Device device(1);
     auto const x = fk::random<float>(device, fk::nchw(1, 2, 3, 4));

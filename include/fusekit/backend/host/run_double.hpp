@@ -4,6 +4,7 @@
 #include "fusekit/backend/host/device.hpp"
 #include "fusekit/plan/evaluate.hpp"
 #include "fusekit/plan/plan.hpp"
+#include "fusekit/plan/reduction.hpp"
 
 namespace fusekit::host {
 
@@ -19,16 +20,47 @@ consteval bool computes_in_double() {
     return computes;
 }
 
-template <class Plan>
-consteval bool has_no_statistics() {
-    constexpr bool none = !Plan::has_reduction;
-    static_assert(none, "statistics and gradients are totalled in float: a plan of them takes no double");
-    return none;
-}
-
 template <class... Ops>
 consteval bool compute_in_double(Epilogue<Ops...> const*) {
     return (computes_in_double<Ops>() && ...);
+}
+
+/// One total of a plan that reduces, over the values of channel `first.k`, or of one place in all images; then what
+/// it makes of them.
+template <class Bound>
+void reduce_double(Bound const& bound, TensorView<double const> const& x, TensorView<double> const& y,
+                   DoubleCoord const& first) {
+    using Steps = ReductionSteps<typename Bound::Plan::Head>;
+    using Epilogue = typename Bound::Plan::Epilogue;
+    Index<4> const shape = y.layout.shape;
+    std::int64_t const places = Steps::per_place ? 1 : shape[2] * shape[3], count = shape[0] * places;
+    auto const each = [&](auto const& f) {
+        for (std::int64_t i = 0; i < count; ++i) {
+            DoubleCoord at = first;
+            at.n = i / places;
+            if constexpr (!Steps::per_place) at.p = i % places / shape[3], at.q = i % shape[3];
+            double operand = 0;
+            if constexpr (Steps::has_operand) operand = at.load(bound.head.x);
+            f(x(at.n, at.k, at.p, at.q), operand, at);
+        }
+    };
+    auto const state = Steps::States::template prepare<double>(first.k, Steps::state_args(bound.head));
+    auto const epilogue = Epilogue::template prepare<double>(first.k, bound.epilogue);
+    typename Steps::template Prepared<double> prepared{};
+    if constexpr (Steps::has_totals) {
+        typename Steps::template Running<double> running{};
+        running.start(x(first.n, first.k, first.p, first.q));
+        each([&](double value, double operand, DoubleCoord const& at) {
+            Steps::add(running, value, operand, at, state, bound.head);
+        });
+        auto const total = running.total(static_cast<double>(count));
+        Steps::save(total, first, bound.head);
+        if constexpr (Steps::waits) prepared = Steps::finish(total, count, state, first, bound.head);
+    }
+    each([&](double value, double operand, DoubleCoord const& at) {
+        double const result = Steps::apply(value, operand, at, state, prepared, bound.head);
+        y(at.n, at.k, at.p, at.q) = Epilogue::apply(result, at, epilogue, bound.epilogue);
+    });
 }
 
 }  // namespace detail
@@ -38,10 +70,21 @@ consteval bool compute_in_double(Epilogue<Ops...> const*) {
 template <class Bound>
 void run_double(Device::Turn& turn, Bound const& bound, TensorView<double const> const& x,
                 TensorView<double> const& y) {
-    using Epilogue = typename Bound::Plan::Epilogue;
-    if constexpr (detail::has_no_statistics<typename Bound::Plan>() &&
-                  detail::compute_in_double(static_cast<Epilogue*>(nullptr))) {
-        Index<4> const shape = y.layout.shape;
+    using Plan = typename Bound::Plan;
+    using Epilogue = typename Plan::Epilogue;
+    Index<4> const shape = y.layout.shape;
+    if constexpr (!detail::compute_in_double(static_cast<Epilogue*>(nullptr))) {
+        return;
+    } else if constexpr (Plan::has_reduction) {
+        using Steps = ReductionSteps<typename Plan::Head>;
+        if constexpr (detail::compute_in_double(static_cast<typename Steps::States*>(nullptr))) {
+            std::int64_t const plane = Steps::per_place ? shape[2] * shape[3] : 1;
+            turn.parallel_for(shape[1] * plane, [&](std::int64_t item, int) {
+                std::int64_t const place = item % plane;
+                detail::reduce_double(bound, x, y, {{0, item / plane, place / shape[3], place % shape[3]}});
+            });
+        }
+    } else {
         turn.parallel_for(shape[0] * shape[1] * shape[2], [&](std::int64_t row, int) {
             DoubleCoord at{{row / (shape[1] * shape[2]), row / shape[2] % shape[1], row % shape[2], 0}};
             auto const state = Epilogue::template prepare<double>(at.k, bound.epilogue);

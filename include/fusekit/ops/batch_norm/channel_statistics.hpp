@@ -39,9 +39,10 @@ struct ChannelStatistics {
             detail::RunningMoments<V>::add(x, counts);
         }
     };
-    FUSEKIT_HD static constexpr void save(Total<float> const& total, OutputCoord const& at, Args const& args) {
-        args.mean(at.k) = total.mean;
-        args.variance(at.k) = total.deviations / total.count;
+    template <class V>
+    FUSEKIT_HD static constexpr void save(detail::Moments<V> const& total, OutputCoord const& at, Args const& args) {
+        args.mean(at.k) = static_cast<float>(total.mean);
+        args.variance(at.k) = static_cast<float>(total.deviations / total.count);
     }
 
     static void check(Args const& args, Check const& in) {

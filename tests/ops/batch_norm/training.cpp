@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+#include "fusekit/ops/batch_norm/training.hpp"
+
+#include <catch2/catch_template_test_macros.hpp>
+
+#include "support/training_cases.hpp"
+
+using namespace test;
+
+static_assert(fk::ReductionOp<fk::BatchNormTraining<fk::Spatial>> &&
+              fk::ReductionOp<fk::BatchNormTraining<fk::PerActivation>>);
+
+TEMPLATE_TEST_CASE("batch norm in training and its gradients, of odd shapes", "", float, fk::half, fk::bfloat16) {
+    fk::host::Device device(3);
+    check_training_of_odd_shapes<TestType>(device);
+}
+
+TEMPLATE_TEST_CASE("batch norm in training and its gradients are exact where arithmetic is", "", float, fk::half,
+                   fk::bfloat16) {
+    fk::host::Device device(2);
+    check_training_of_integers<TestType>(device);
+}
+
+TEST_CASE("batch statistics are sound where squares would cancel, overflow or vanish") {
+    fk::host::Device device(2);
+    check_training_of_hard_numbers(device);
+    check_variance_of_far_values(device);
+    check_training_of_no_numbers(device);
+}
+
+TEST_CASE("no number of threads changes a bit of what training writes") {
+    using Bits = std::vector<float> (*)(fk::host::Device&, fk::Layout<4> const&);
+    for (Bits const bits : {Bits(bits_of_training<fk::BatchNormTraining<fk::Spatial>, fk::host::Device>),
+                            Bits(bits_of_training<fk::BatchNormTraining<fk::PerActivation>, fk::host::Device>)})
+        for (auto const& layout : {fk::nchw(5, 7, 19, 23), fk::nhwc(5, 19, 23, 7)}) {
+            fk::host::Device one(1);
+            auto const expected = bits(one, layout);
+            for (int const threads : {1, 2, 3, 7}) {
+                fk::host::Device device(threads);
+                for (int run = 0; run < 3; ++run) CHECK(bits(device, layout) == expected);
+            }
+        }
+}
+
+namespace {
+
+/// A layer of 3 images of 4 channels of 2 x 5, and memory of poison for all that it may write.
+struct Layer {
+    using Norm = fk::BatchNormTraining<fk::Spatial>;
+    using Plan = fk::Plan<Norm, fk::Activation<fk::Relu>>;
+
+    fk::host::Device device{2};
+    Memory<4> x{fk::DataType::float32, fk::nchw(3, 4, 2, 5), std::vector<double>(120, 2.0)},
+        y{fk::DataType::float32, fk::nchw(3, 4, 2, 5), 64};
+    Memory<1> scale{fk::DataType::float32, fk::channels(4), {1, 2, 3, 4}},
+        written[4] = {poison(), poison(), poison(), poison()};
+    Norm::Args args{.scale = scale.view<float const>(),
+                    .shift = scale.view<float const>(),
+                    .saved_mean = written[0].view<float>(),
+                    .saved_inverse_deviation = written[1].view<float>(),
+                    .running_mean = written[2].view<float>(),
+                    .running_variance = written[3].view<float>()};
+
+    static Memory<1> poison() { return {fk::DataType::float32, fk::channels(4), 16}; }
+
+    /// What `call` is refused with, behind the plan's name; with it no output has a byte changed.
+    std::string refused(auto const& call) {
+        std::string text = "not refused";
+        try {
+            call();
+        } catch (fk::Error const& error) {
+            text = error.what();
+            std::string const plan = "Plan<BatchNormTraining<Spatial>, Activation<Relu>>: ";
+            if (text.starts_with(plan)) text = text.substr(plan.size());
+        }
+        if (!y.untouched(true)) text += " (y was written)";
+        for (auto const& memory : written)
+            if (!memory.untouched(true)) text += " (a statistic was written)";
+        return text;
+    }
+    std::string refused() {
+        return refused([&] { Plan::bind(args, {})(device, x.view<float const>(), y.view<float>()); });
+    }
+};
+
+}  // namespace
+
+TEST_CASE("arguments of training that do not fit are refused in words, and nothing is written") {
+    Layer layer;
+    auto& args = layer.args;
+    auto const given = args;
+    auto const refused_with = [&](auto const& change) {
+        args = given;
+        change();
+        return layer.refused();
+    };
+    std::string const norm = "BatchNormTraining<Spatial>.";
+    CHECK(refused_with([&] { args.running_variance = {}; }) ==
+          norm + "running_variance: expected both running statistics, or neither, got none");
+    CHECK(refused_with([&] { args.running_mean = {}; }) ==
+          norm + "running_mean: expected both running statistics, or neither, got none");
+    CHECK(refused_with([&] { args.epsilon = 0; }) == norm + "epsilon: expected a finite number above 0, got 0");
+    CHECK(refused_with([&] { args.epsilon = std::numeric_limits<float>::infinity(); }) ==
+          norm + "epsilon: expected a finite number above 0, got inf");
+    CHECK(refused_with([&] { args.momentum = 1.5f; }) == norm + "momentum: expected 0 to 1, got 1.5");
+    CHECK(refused_with([&] { args.momentum = -0.5f; }) == norm + "momentum: expected 0 to 1, got -0.5");
+    CHECK(refused_with([&] { args.scale = fk::TensorView<float const, 1>(args.scale.data, fk::channels(3)); }) ==
+          norm + "scale: expected 4 (K), got 3");
+    CHECK(refused_with([&] { args.saved_mean = fk::TensorView<float, 1>(args.saved_mean.data, fk::channels(5)); }) ==
+          norm + "saved_mean: expected 4 (K), got 5");
+    CHECK(refused_with([&] { args.saved_mean.layout.stride[0] = 0; }) ==
+          norm + "saved_mean: expected strides under which no two elements share memory, got 0");
+    CHECK(refused_with([&] { args.saved_inverse_deviation = args.saved_mean; }) ==
+          norm + "saved_inverse_deviation: expected memory apart from that of " + norm +
+              "saved_mean, got memory that overlaps it");
+    CHECK(refused_with([&] { args.running_variance.data = const_cast<float*>(args.scale.data); }) ==
+          norm + "running_variance: expected memory apart from that of " + norm + "scale, got memory that overlaps it");
+    CHECK(refused_with([&] { args.saved_mean.data = layer.x.view<float>().data; }) ==
+          norm + "saved_mean: expected memory apart from the input's, got memory that overlaps it");
+    CHECK(refused_with([&] { args.saved_mean.data = layer.y.view<float>().data + 3; }) ==
+          norm + "saved_mean: expected memory apart from the output's, got memory that overlaps it");
+
+    args = given;
+    CHECK(layer.refused([&] {
+        Layer::Plan::bind(args, {})(layer.device, layer.x.view<float const>(), layer.x.view<float>());
+    }) == "x: expected memory apart from the output's, got memory that overlaps it");
+    fk::Layout<4> const one_each = fk::nchw(1, 4, 1, 1);
+    CHECK(layer.refused([&] {
+        Layer::Plan::bind(args, {})(layer.device, fk::TensorView<float const>(layer.x.view<float>().data, one_each),
+                                    fk::TensorView<float>(layer.y.view<float>().data, one_each));
+    }) == norm + "running_variance: expected 2 values or more to each mean, as one value alone has no variance, got 1");
+}

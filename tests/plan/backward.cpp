@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+#include "fusekit/plan/backward.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <cmath>
+#include <cstdio>
+
+#include "plan/slope.hpp"
+#include "support/backward_plans.hpp"
+#include "support/finite_differences.hpp"
+#include "support/memory.hpp"
+#include "support/random.hpp"
+
+using namespace test;
+
+namespace {
+
+constexpr double step = 0x1p-10;
+
+/// The numbers of a problem that are parameters with gradients, in the order in which Backward gives them.
+std::vector<std::vector<std::vector<double>*>> parameters_of(Problem& problem) {
+    std::vector<std::vector<std::vector<double>*>> all;
+    for (Step& step : problem.steps) {
+        auto& own = all.emplace_back();
+        if (step.letter == 'B') own = {&step.values};
+        if (step.letter == 'N' || step.letter == 'M') own = {&step.statistics.scale, &step.statistics.shift};
+    }
+    return all;
+}
+
+struct Count {
+    int plans = 0, dx = 0, parameters = 0, kinks = 0;
+    double worst = 0;
+};
+
+/// dx and every parameter's gradient of L = sum of dy y, against differences of L.
+void check_gradients(Problem const& given, Chain const& chain, Count& count) {
+    Random random(given.about.seed + 1);
+    std::vector<double> dy;
+    for (std::size_t i = 0; i < given.x.size(); ++i) dy.push_back(2 * random.uniform() - 1);
+    PlanGradients const got = chain.backward(dy);
+    double worst = 0;
+    auto const compare = [&](double value, Estimate<double> const& expected, int& counted) {
+        double const size = std::fmax(1, std::fabs(expected.value));
+        if (expected.error > 1e-8 * size) {
+            ++count.kinks;
+            return;
+        }
+        double const off = std::fabs(value - expected.value) / size;
+        if (!(off <= worst)) worst = off;
+        ++counted;
+    };
+    for (std::size_t i = 0; i < dy.size(); ++i)
+        compare(got.dx[i], derivative([&](double x) { return dy[i] * chain.run(i, x); }, given.x[i], step), count.dx);
+
+    Problem problem = given;
+    auto const parameters = parameters_of(problem);
+    for (std::size_t op = 0; op < parameters.size(); ++op)
+        for (std::size_t number = 0; number < got.parameters[op].size(); ++number)
+            for (std::size_t i = 0; i < got.parameters[op][number].size(); ++i) {
+                double& parameter = (*parameters[op][number])[i];
+                double const kept = parameter;
+                auto const loss = [&](double value) {
+                    parameter = value;
+                    std::vector<double> const y = chain.all(problem);
+                    double sum = 0;
+                    for (std::size_t j = 0; j < y.size(); ++j) sum += dy[j] * y[j];
+                    return sum;
+                };
+                compare(got.parameters[op][number][i], derivative(loss, kept, step), count.parameters);
+                parameter = kept;
+            }
+    INFO(given.about.print());
+    CHECK(worst <= 1e-6);
+    if (!(worst <= count.worst)) count.worst = worst;
+    ++count.plans;
+}
+
+}  // namespace
+
+TEST_CASE("Backward of every pointwise plan of up to four operators agrees with differences of its runs in double") {
+    fk::host::Device device(1);
+    Count count;
+    auto const check = [&](Problem const& problem, Chain const& chain) { check_gradients(problem, chain, count); };
+    [&]<int... I>(std::integer_sequence<int, I...>) {
+        (for_each_chain<I, SLOPE_SHARDS>(device, check), ...);
+    }(std::make_integer_sequence<int, SLOPE_SHARDS>{});
+    std::printf("%d plans, %d derivatives by x and %d by parameters, %d left out for a kink, worst difference %.3g\n",
+                count.plans, count.dx, count.parameters, count.kinks, count.worst);
+    CHECK(count.plans == 399);
+    CHECK(count.dx > 399 * 30);
+    CHECK(count.parameters > 399 * 5);
+    CHECK(count.kinks * 20 < count.dx + count.parameters);
+}
+
+namespace {
+
+/// What binding and running is refused with, behind the plan's name.
+std::string refusal(auto const& call) {
+    try {
+        call();
+    } catch (fk::Error const& error) {
+        std::string const text = error.what();
+        return text.substr(text.find(": ") + 2);
+    }
+    return "not refused";
+}
+
+}  // namespace
+
+TEST_CASE("Backward refuses what it cannot compute from, in words, and writes nothing") {
+    fk::host::Device device(1);
+    fk::Layout<4> const layout = fk::nchw(2, 3, 4, 5);
+    auto const x = fk::random<float>(device, layout), dy = fk::random<float>(device, layout, 2);
+    auto const parameter = fk::tensor<float>(device, fk::channels(3), {1, 2, 3});
+    auto map = fk::random<float>(device, fk::chw(3, 4, 5));
+    auto saved = fk::tensor<float>(device, fk::channels(3), {1, 2, 3}),
+         inverse = fk::tensor<float>(device, fk::channels(3), {1, 2, 3});
+    Memory<4> dx(fk::DataType::float32, layout, 16);
+    Memory<1> dscale(fk::DataType::float32, fk::channels(3), 16), dshift = dscale;
+    auto const untouched = [&] { return dx.untouched(true) && dscale.untouched(true) && dshift.untouched(true); };
+
+    using Train = fk::Plan<fk::BatchNormTraining<fk::Spatial>, fk::Activation<fk::Relu>>;
+    auto const run_from = [&](auto const& layer, fk::AnyActivations const& from, fk::TensorView<float, 1> scale) {
+        return refusal([&] {
+            fk::Backward<Train>::bind(layer, from, {.scale = scale, .shift = dshift.view<float>()}, {})(
+                device, dy, dx.view<float>());
+        });
+    };
+    auto const layer = Train::bind(
+        {.scale = parameter, .shift = parameter, .saved_mean = saved, .saved_inverse_deviation = inverse}, {});
+    std::string const norm = "BatchNormTraining<Spatial>.";
+    CHECK(run_from(Train::bind({.scale = parameter, .shift = parameter}, {}), x, dscale.view<float>()) ==
+          norm + "saved_mean: expected what the forward run has saved, got nothing");
+    CHECK(run_from(Train::bind({.scale = parameter, .shift = parameter, .saved_mean = saved}, {}), x,
+                   dscale.view<float>()) ==
+          norm + "saved_inverse_deviation: expected what the forward run has saved, got nothing");
+    CHECK(run_from(layer, x, dshift.view<float>()) == norm + "gradients.shift: expected memory apart from that of " +
+                                                          norm + "gradients.scale, got memory that overlaps it");
+    CHECK(run_from(layer, x, saved.view()) == norm + "gradients.scale: expected memory apart from that of " + norm +
+                                                  "saved_mean, got memory that overlaps it");
+    auto const other = fk::random<float>(device, fk::nchw(2, 3, 4, 4));
+    auto const halves = fk::random<fk::half>(device, layout);
+    std::string const gradient = "Gradient<BatchNormTraining<Spatial>, Activation<Relu>>.";
+    CHECK(run_from(layer, other, dscale.view<float>()) ==
+          gradient + "x: expected 2 x 3 x 4 x 5 (N x C x H x W), got 2 x 3 x 4 x 4");
+    CHECK(run_from(layer, halves, dscale.view<float>()) == gradient + "x: expected float, as dy, got half");
+
+    using Place = fk::Plan<fk::Bias, fk::BatchNormInference<fk::PerActivation>>;
+    auto const place = Place::bind({.bias = parameter}, {.mean = map, .variance = map, .scale = map, .shift = map});
+    CHECK(refusal([&] {
+              fk::Backward<Place>::bind(place, x, {.bias = dshift.view<float>()}, {})(device, dy, dx.view<float>());
+          }) ==
+          "Bias.gradients: expected none: this plan sums over the batch, place by place; sum dx over places instead, "
+          "got a view of K");
+    CHECK(untouched());
+}
+
+TEST_CASE("gradients of pointwise plans in float are those in double") {
+    for (int const threads : {1, 3}) {
+        fk::host::Device device(threads);
+        check_gradients_of_pointwise_plans(device);
+    }
+}
