@@ -20,6 +20,7 @@ inline Teams choose_teams(std::int64_t units, std::int64_t unit_bytes, std::int6
                           std::int64_t most_members, std::int64_t cache_bytes) {
     if (divide_up(blocks * unit_bytes, cache_bytes) > fewest) fewest = divide_up(blocks * unit_bytes, cache_bytes);
     if (fewest > most_members) fewest = most_members;
+    if (fewest > blocks) fewest = blocks;  // where the cache holds not even one unit
     if (fewest <= 1) return {static_cast<unsigned>(units < blocks ? units : blocks), 1};
     Teams best{1, 1};
     double shortest = 1e300;

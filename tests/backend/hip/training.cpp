@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// What tests/ops/batch_norm/training.cpp and tests/plan/backward.cpp test on the host.
+#include <catch2/catch_template_test_macros.hpp>
+
+#include "backend/hip/gpu.hpp"
+#include "support/backward_plans.hpp"
+#include "support/training_cases.hpp"
+
+using namespace test;
+
+TEMPLATE_TEST_CASE("HIP: batch norm in training and its gradients, of odd shapes", "", float, fk::half, fk::bfloat16) {
+    fk::hip::Device device = gpu();
+    check_training_of_odd_shapes<TestType>(device);
+}
+
+TEMPLATE_TEST_CASE("HIP: batch norm in training and its gradients are exact where arithmetic is", "", float, fk::half,
+                   fk::bfloat16) {
+    fk::hip::Device device = gpu();
+    check_training_of_integers<TestType>(device);
+}
+
+TEST_CASE("HIP: batch statistics are sound where squares would cancel, overflow or vanish") {
+    fk::hip::Device device = gpu();
+    check_training_of_hard_numbers(device);
+    check_variance_of_far_values(device);
+    check_training_of_no_numbers(device);
+}
+
+TEST_CASE("HIP: training writes the same bits in every run") {
+    fk::hip::Device device = gpu();
+    auto const check = [&](auto bits) {
+        for (auto const& layout : {fk::nchw(6, 2, 31, 33), fk::nhwc(6, 16, 32, 8)}) {
+            auto const expected = bits(layout);
+            for (int run = 1; run < 10; ++run) CHECK(bits(layout) == expected);
+        }
+    };
+    check([&](auto const& layout) { return bits_of_training<fk::BatchNormTraining<fk::Spatial>>(device, layout); });
+    check(
+        [&](auto const& layout) { return bits_of_training<fk::BatchNormTraining<fk::PerActivation>>(device, layout); });
+}
+
+TEST_CASE("HIP: gradients of pointwise plans in float are those in double") {
+    fk::hip::Device device = gpu();
+    check_gradients_of_pointwise_plans(device);
+}
