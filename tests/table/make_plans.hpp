@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "plan/pointwise_plans.hpp"
+#include "support/run_training.hpp"
+#include "table/plans.hpp"
+
+namespace test::table {
+
+namespace detail {
+
+using B = fk::Bias;
+using N = fk::BatchNormInference<fk::Spatial>;
+using M = fk::BatchNormInference<fk::PerActivation>;
+using TrainN = fk::BatchNormTraining<fk::Spatial>;
+using TrainM = fk::BatchNormTraining<fk::PerActivation>;
+using R = fk::Residual;
+using S = fk::Scale;
+template <class Mode>
+using A = fk::Activation<Mode>;
+
+template <auto Run>
+std::string with_expected(Problem const& problem, auto& device) {
+    return Run(problem, problem.expected(), device);
+}
+
+template <class Device, class T>
+class Plans {
+public:
+    std::vector<RowPlan<Device>> all;
+
+    template <auto Geometry, class... Ops>
+    void conv(char const* form, char const* mode = "") {
+        all.push_back({Direction::inference, fk::Conv<Geometry>::space, form, mode,
+                       with_expected<&run_conv<Device, T, Geometry, Ops...>, Device>});
+    }
+    template <class... Ops>
+    void pointwise(char const* form, char const* mode = "") {
+        all.push_back({Direction::inference, 2, form, mode, with_expected<&run_pointwise<Device, T, Ops...>, Device>});
+    }
+    template <int Space, class... Ops>
+    void training(char const* form, char const* mode = "") {
+        all.push_back(
+            {Direction::training, Space, form, mode, with_expected<&run_training<Device, T, Space, Ops...>, Device>});
+    }
+    template <int Space, class... Ops>
+    void backward(char const* form, char const* mode = "") {
+        all.push_back({Direction::backward, Space, form, mode, run_training_backward<Device, T, Space, Ops...>});
+    }
+};
+
+/// Calls f.operator()<Activation>(its mode's name) for all of them.
+template <class F>
+void for_each_activation(F const& f) {
+    [&]<int... I>(std::integer_sequence<int, I...>) {
+        (f.template operator()<A<std::tuple_element_t<I, grammar::Modes>>>(grammar::mode_names[I]), ...);
+    }(std::make_integer_sequence<int, grammar::modes>{});
+}
+
+}  // namespace detail
+
+template <class Device, class T, int Part>
+std::vector<RowPlan<Device>> plans_of() {
+    using namespace detail;
+    Plans<Device, T> p;
+    if constexpr (Part == 0) {
+        for_each_activation([&]<class Act>(char const* mode) {
+            p.template conv<fk::dynamic, B, N, Act>("CBNA", mode);
+            p.template conv<fk::dynamic, B, Act>("CBA", mode);
+        });
+    } else if constexpr (Part == 1) {
+        for_each_activation(
+            [&]<class Act>(char const* mode) { p.template conv<fk::dynamic, B, M, Act>("CBMA", mode); });
+        if constexpr (!std::is_same_v<T, double>) {
+            using Relu = A<fk::Relu>;
+            p.template conv<fk::dynamic>("C");
+            p.template conv<fk::dynamic, B>("CB");
+            p.template conv<fk::dynamic, N>("CN");
+            p.template conv<fk::dynamic, M>("CM");
+            p.template conv<fk::dynamic, B, N>("CBN");
+            p.template conv<fk::dynamic, Relu>("CA", "relu");
+            p.template conv<fk::dynamic, N, Relu>("CNA", "relu");
+            p.template conv<fk::dynamic, B, R, Relu>("CBRA", "relu");
+            p.template conv<fk::dynamic, B, N, R, Relu>("CBNRA", "relu");
+            p.template conv<fk::dynamic, S, B, A<fk::Abs>, R>("CSBAR", "abs");
+            p.template conv<fk::filter(3).pad(1), B, Relu>("CBA", "relu");
+            p.template conv<fk::filter(3, 3, 3).pad(1), B, Relu>("CBA", "relu");
+        }
+    } else if constexpr (Part == 2) {
+        for_each_activation([&]<class Act>(char const* mode) {
+            p.template pointwise<N, Act>("NA", mode);
+            p.template pointwise<M, Act>("MA", mode);
+            p.template training<2, TrainN, Act>("TA", mode);
+            p.template training<2, TrainM, Act>("UA", mode);
+        });
+        if constexpr (!std::is_same_v<T, double>) {
+            p.template pointwise<R, B, N, A<fk::Gelu>, S>("RBNAS", "gelu");
+            p.template training<2, TrainN>("T");
+            p.template training<2, TrainM>("U");
+        }
+        if constexpr (std::is_same_v<T, float>) {
+            p.template training<1, TrainN, A<fk::Elu>>("TA", "elu");
+            p.template training<1, TrainM, A<fk::Elu>>("UA", "elu");
+            p.template training<3, TrainN, A<fk::Elu>>("TA", "elu");
+            p.template training<3, TrainM, A<fk::Elu>>("UA", "elu");
+        }
+    } else {
+        for_each_activation([&]<class Act>(char const* mode) {
+            p.template backward<2, TrainN, Act>("TA", mode);
+            p.template backward<2, TrainM, Act>("UA", mode);
+        });
+        if constexpr (!std::is_same_v<T, double>) {
+            p.template backward<2, TrainN>("T");
+            p.template backward<2, TrainM>("U");
+        }
+        if constexpr (std::is_same_v<T, float>) {
+            p.template backward<1, TrainN, A<fk::Elu>>("TA", "elu");
+            p.template backward<1, TrainM, A<fk::Elu>>("UA", "elu");
+            p.template backward<3, TrainN, A<fk::Elu>>("TA", "elu");
+            p.template backward<3, TrainM, A<fk::Elu>>("UA", "elu");
+        }
+    }
+    return p.all;
+}
+
+}  // namespace test::table

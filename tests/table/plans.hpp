@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/problem.hpp"
+#include "table/rows.hpp"
+
+namespace test::table {
+
+/// Runs a plan, and sees what is wrong.
+template <class Device>
+using RunRow = std::string (*)(Problem const&, Device&);
+
+/// A plan that rows name, for one element type.
+template <class Device>
+struct RowPlan {
+    Direction direction;
+    int space;
+    std::string form, mode;
+    RunRow<Device> run;
+};
+
+/// The plans of a type, in parts of which each is a translation unit of its own that includes table/make_plans.hpp.
+inline constexpr int parts = 4;
+template <class Device, class T, int Part>
+std::vector<RowPlan<Device>> plans_of();
+
+template <class Device, class T>
+std::vector<RowPlan<Device>> const& plans() {
+    static auto const all = [] {
+        std::vector<RowPlan<Device>> list;
+        [&]<int... I>(std::integer_sequence<int, I...>) {
+            auto const add = [&](std::vector<RowPlan<Device>> const& part) {
+                list.insert(list.end(), part.begin(), part.end());
+            };
+            (add(plans_of<Device, T, I>()), ...);
+        }(std::make_integer_sequence<int, parts>{});
+        return list;
+    }();
+    return all;
+}
+
+/// The plan of a row; none where it has not been listed.
+template <class Device, class T>
+RunRow<Device> plan_of(Direction direction, Case const& about) {
+    for (auto const& plan : plans<Device, T>())
+        if (plan.direction == direction && plan.space == about.space() && plan.form == about.form &&
+            plan.mode == about.mode)
+            return plan.run;
+    return nullptr;
+}
+
+}  // namespace test::table
