@@ -22,6 +22,7 @@ using Depthwise = fk::Conv<fk::filter(3, 3).pad(1).groups(32)>;
 using B = fk::Bias;
 using N = fk::BatchNormInference<fk::Spatial>;
 using M = fk::BatchNormInference<fk::PerActivation>;
+using TrainN = fk::BatchNormTraining<fk::Spatial>;
 using R = fk::Residual;
 using S = fk::Scale;
 using Q = fk::Requantize;
@@ -30,6 +31,10 @@ using AveragePool = fk::Pool<fk::Average, 2, 2>;
 using fk::Plan;
 template <class Mode>
 using A = fk::Activation<Mode>;
+
+/// What Backward runs for a plan.
+template <class... Ops>
+using Back = typename fk::Backward<fk::Fused<Ops...>>::Plan;
 
 /// Names every kernel that a run of these plans on tensors of T can choose, so that it is compiled. Never called.
 template <class T, class... Plans>

@@ -11,4 +11,5 @@ template struct amd::Kernels<
     Plan<Volume, B, R, A<fk::Relu>>, Plan<GroupedVolume, M>, Plan<N>, Plan<M>, Plan<A<fk::Tanh>>, Plan<N, A<fk::Relu>>,
     Plan<M, A<fk::Power>>, Plan<B, A<fk::Clamp>>, Plan<R, B, N, A<fk::Gelu>, S>,
     Plan<B, fk::Store, fk::StoreMask, A<fk::Relu>>, Plan<C3, B, fk::Store, A<fk::Relu>>,
-    Plan<Grouped, B, A<fk::Relu>, MaxPool>, Plan<B, A<fk::Relu>, AveragePool>, Plan<B, A<fk::Relu>, fk::GlobalAverage>>;
+    Plan<Grouped, B, A<fk::Relu>, MaxPool>, Plan<B, A<fk::Relu>, AveragePool>, Plan<B, A<fk::Relu>, fk::GlobalAverage>,
+    Plan<TrainN, A<fk::Relu>>, Back<TrainN, A<fk::Relu>>>;
