@@ -28,6 +28,9 @@ struct Shape : Index<Rank> {
 
     Shape() = default;
     FUSEKIT_HD constexpr Shape(Index<Rank> const& extents) : Index<Rank>(extents) {}
+    /// All members, in order: so nvcc spells a template argument.
+    FUSEKIT_HD constexpr Shape(Index<Rank> const& extents, int space, std::int64_t slices)
+        : Index<Rank>(extents), space(space), slices(slices) {}
 
     constexpr bool operator==(Shape const&) const = default;
     constexpr bool operator==(Index<Rank> const& extents) const { return *this == Shape(extents); }
