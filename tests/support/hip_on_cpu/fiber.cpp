@@ -6,9 +6,11 @@
 #include <new>
 
 #if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #else
 namespace {
+void __asan_unpoison_memory_region(void const volatile*, std::size_t) {}
 void __sanitizer_start_switch_fiber(void**, void const*, std::size_t) {}
 void __sanitizer_finish_switch_fiber(void*, void const**, std::size_t*) {}
 }  // namespace
@@ -30,7 +32,10 @@ Fiber::Fiber(void (*body)(void*), void* argument) : body(body), argument(argumen
     begin(own, mapping + page, stack_bytes, enter, this);
 }
 
-Fiber::~Fiber() { munmap(mapping, page + stack_bytes); }
+Fiber::~Fiber() {
+    __asan_unpoison_memory_region(mapping, page + stack_bytes);  // for whoever is given these addresses next
+    munmap(mapping, page + stack_bytes);
+}
 
 void Fiber::enter(void* argument) {
     auto& self = *static_cast<Fiber*>(argument);
