@@ -87,16 +87,21 @@ private:
             lane[i].at = unit.first_place(i);
             if (steps > 0) prepare(lane[i]);
         }
+        anew().read(step, count, values, lane, running);
+        if constexpr (Steps::has_totals) {
+            Total totals[own];
+            anew().total(running, count, totals);
+            anew().apply(totals, step, values, lane);
+        }
+    }
+
+    __device__ __forceinline__ void read(unsigned& step, unsigned& count, Values& values, Lane const (&lane)[own],
+                                         Running (&running)[own]) const {
         if (Steps::has_totals && step < steps) start(values, running);
         for (; step < steps; step += unroll * stride) {
             if (step > first) load<!Steps::waits>(step, values);
             if constexpr (Steps::has_totals) add(step, values, lane, running, count);
             if constexpr (!Steps::waits) write(step, values, lane);
-        }
-        if constexpr (Steps::has_totals) {
-            Total totals[own];
-            anew().total(running, count, totals);
-            anew().apply(totals, step, values, lane);
         }
     }
 
@@ -118,6 +123,10 @@ private:
                 write(step, values, lane);
             }
         }
+        anew().save(totals, lane);
+    }
+
+    __device__ __forceinline__ void save(Total const (&totals)[own], Lane const (&lane)[own]) const {
         if (row == 0 && member == 0)
 #pragma unroll
             for (int i = 0; i < own; ++i) Steps::save(totals[i], lane[i].at, params.bound.head);
