@@ -7,21 +7,12 @@
 #include <cstdio>
 #include <limits>
 
-#include "fusekit/config.hpp"
+#include "support/floats.hpp"
 
+using namespace test;
 namespace math = fusekit::math;
 
 namespace {
-
-constexpr float infinity = std::numeric_limits<float>::infinity();
-constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
-constexpr float largest = std::numeric_limits<float>::max();
-
-template <int Bytes>
-struct VectorOf {
-    using Type [[gnu::vector_size(Bytes)]] = float;
-};
-using Native = VectorOf<fusekit::config::vector_bytes>::Type;
 
 /// Distance in units in the last place of the exact result; results beyond the largest float count as infinity.
 double ulps(float got, double exact) {
@@ -76,7 +67,7 @@ Worst worst(auto f, auto exact, float low, float high) {
 
 /// A scalar, a vector as wide as the processor's and one of four floats are all within `claim` ulps.
 void check(char const* name, double claim, auto f, auto exact, float low = -largest, float high = largest) {
-    Worst const scalar = worst<float>(f, exact, low, high), native = worst<Native>(f, exact, low, high);
+    Worst const scalar = worst<float>(f, exact, low, high), native = worst<Vector>(f, exact, low, high);
     Worst const other = worst<VectorOf<16>::Type>(f, exact, low, high);
     std::printf("%-10s %.3f ulps at %a as float, %.3f as a vector; claimed %g\n", name, scalar.error, scalar.at, native.error, claim);
     INFO(name << ": worst of float at " << scalar.at << ", of a vector at " << native.at);
@@ -146,7 +137,7 @@ TEST_CASE("sqrt is exact for perfect squares") {
     for (int root = 1; root < 4096; ++root)
         for (float const scale : {1.0f, 0x1p-20f, 0x1p40f}) {
             float const exact = static_cast<float>(root) * scale;
-            Native const x = Native{} + exact * exact;
+            Vector const x = Vector{} + exact * exact;
             wrong += math::sqrt(exact * exact) != exact || math::sqrt(x)[0] != exact;
         }
     CHECK(wrong == 0);
@@ -154,7 +145,7 @@ TEST_CASE("sqrt is exact for perfect squares") {
 
 TEST_CASE("NaN in gives NaN out, infinity its limit") {
     auto const both = [](auto f, float x, float expected) {
-        float const scalar = f(x), vector = f(Native{} + x)[0];
+        float const scalar = f(x), vector = f(Vector{} + x)[0];
         INFO("f(" << x << ") is " << scalar << " as float, " << vector << " as a vector, expected " << expected);
         CHECK((std::isnan(expected) ? std::isnan(scalar) : scalar == expected));
         CHECK((std::isnan(expected) ? std::isnan(vector) : vector == expected));

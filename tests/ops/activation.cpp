@@ -1,31 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "fusekit/ops/activation.hpp"
 
-#include <bit>
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 #include <cstdio>
-#include <limits>
 
 #include "support/run_case.hpp"
 #include "support/activation_plans.hpp"
+#include "support/floats.hpp"
 #include "support/mode_arguments.hpp"
 
 using namespace test;
 
 namespace {
-
-constexpr float infinity = std::numeric_limits<float>::infinity();
-constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
-constexpr float largest = std::numeric_limits<float>::max();
-
-template <int Bytes>
-struct VectorOf {
-    using Type [[gnu::vector_size(Bytes)]] = float;
-};
-using Vector = VectorOf<fk::config::vector_bytes>::Type;
-constexpr int lanes = sizeof(Vector) / sizeof(float);
 
 double ulp(double exact) {
     int const exponent = exact == 0 ? -126 : std::max(std::ilogb(exact), -126);
@@ -67,19 +55,7 @@ void check(char const* name, typename Mode::Args const& args, Tolerance const& t
             compare(x[i], Op::apply(static_cast<float>(x[i]), args), wrong);
         }
     };
-    for (std::uint64_t bits = 0; bits < 0x100000000u; bits += 4999 * lanes) {
-        Vector x;
-        for (int i = 0; i < lanes; ++i)
-            x[i] = std::bit_cast<float>(static_cast<std::uint32_t>(std::min<std::uint64_t>(bits + 4999 * i, 0xffffffffu)));
-        both(x);
-    }
-    for (float x = -12; x < 12; x += 0x1p-11f * lanes) {
-        Vector v;
-        for (int i = 0; i < lanes; ++i) v[i] = x + 0x1p-11f * static_cast<float>(i);
-        both(v);
-    }
-    for (float const x : {0.0f, -0.0f, infinity, -infinity, not_a_number, -not_a_number, largest, -largest, 1e30f, -1e30f, 1e-6f, 88.8f, -88.8f, -104.0f})
-        both(Vector{} + x);
+    sweep_floats(4999, 0x1p-11f, both);
     std::printf("%-12s worst error is %.3f of what is allowed, at %a\n", name, worst, worst_at);
     INFO(name << ": worst at " << worst_at << ", " << Op::apply(worst_at, args) << " for " << exact(static_cast<double>(worst_at)));
     CHECK(wrong == 0);

@@ -1,29 +1,17 @@
 // SPDX-License-Identifier: MIT
-#include <bit>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 #include <cstdio>
-#include <limits>
 
 #include "fusekit/fusekit.hpp"
 #include "support/finite_differences.hpp"
+#include "support/floats.hpp"
 #include "support/mode_arguments.hpp"
 
 using namespace test;
 namespace fk = fusekit;
 
 namespace {
-
-constexpr float infinity = std::numeric_limits<float>::infinity();
-constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
-constexpr float largest = std::numeric_limits<float>::max();
-
-template <int Bytes>
-struct VectorOf {
-    using Type [[gnu::vector_size(Bytes)]] = float;
-};
-using Vector = VectorOf<fk::config::vector_bytes>::Type;
-constexpr int lanes = sizeof(Vector) / sizeof(float);
 
 /// How far a slope may be from the exact one. `ulps` is what rounding each operation of its formula once comes to, as
 /// a share of the magnitude of the sum's terms; an argument of exp that is itself rounded adds ulps in proportion to
@@ -70,21 +58,7 @@ void check(char const* name, typename Mode::Args const& args, Tolerance const& t
             compare(x[i], Op::slope(static_cast<float>(x[i]), args), wrong);
         }
     };
-    for (std::uint64_t bits = 0; bits < 0x100000000u; bits += 20011 * lanes) {
-        Vector x;
-        for (int i = 0; i < lanes; ++i)
-            x[i] = std::bit_cast<float>(
-                static_cast<std::uint32_t>(std::min<std::uint64_t>(bits + 20011 * i, 0xffffffffu)));
-        all(x);
-    }
-    for (float x = -12; x < 12; x += 0x1p-9f * lanes) {
-        Vector v;
-        for (int i = 0; i < lanes; ++i) v[i] = x + 0x1p-9f * static_cast<float>(i);
-        all(v);
-    }
-    for (float const x : {0.0f, -0.0f, infinity, -infinity, not_a_number, -not_a_number, largest, -largest, 1e30f,
-                          -1e30f, 1e-6f, 88.8f, -88.8f, -104.0f})
-        all(Vector{} + x);
+    sweep_floats(20011, 0x1p-9f, all);
     std::printf("slope of %-12s worst error is %.3f of what is allowed, at %a\n", name, worst, worst_at);
     INFO(name << ": worst at " << worst_at << ", " << Op::slope(worst_at, args) << " for "
               << exact.slope(double{worst_at}));

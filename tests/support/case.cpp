@@ -106,9 +106,8 @@ std::string Case::print() const {
     return text.str();
 }
 
-fk::Filter<2> Case::filter() const {
+fk::Filter<2> filter_of(oracle::Window const& f) {
     auto const i = [](std::int64_t value) { return static_cast<int>(value); };
-    oracle::Window const& f = window;
     return fk::filter(i(f.r), i(f.s))
         .pad(i(f.top), i(f.left), i(f.bottom), i(f.right))
         .stride(i(f.u), i(f.v))

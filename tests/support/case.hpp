@@ -13,6 +13,9 @@ namespace test {
 
 namespace fk = fusekit;
 
+/// A window as the library has it.
+fk::Filter<2> filter_of(oracle::Window const& window);
+
 /// One test in one line, e.g. "n2c3h7w5k4r3s2pt1l0b2r1u2v1d1e2g1 nhwc krsc half CBNA relu t2 #17":
 ///
 /// sizes, padding (pt, l, b, r), stride u v, dilation d e, groups g; layout of x (and of y, after a '>', where it
@@ -44,7 +47,7 @@ struct Case {
 
     int space() const { return static_cast<int>(x_layout.find_last_of("cdhwn")) - 1; }
     bool has_conv() const { return form.starts_with('C'); }
-    fk::Filter<2> filter() const;
+    fk::Filter<2> filter() const { return filter_of(window); }
     oracle::Shape y() const;
     std::int64_t gemm_k() const { return has_conv() ? x.c / window.groups * window.t * window.r * window.s : 1; }
     double multiplications() const { return static_cast<double>(y().size()) * static_cast<double>(gemm_k()); }

@@ -50,12 +50,7 @@ void check_stored_conv(Device& device, StoredLayouts const& layouts, oracle::Sha
     oracle::Shape const filter{k, shape.c / f.groups, f.r, f.s};
     Filled<T, Device, 4> x(device, layouts.x, shape, integers(shape.size(), -2, 2, 3));
     Filled<T, Device, 4> w(device, "nchw", filter, integers(filter.size(), -1, 1, 4));
-    typename fk::Conv<fk::dynamic>::Args const conv{
-        .weights = w.view(),
-        .filter = fk::filter(static_cast<int>(f.r), static_cast<int>(f.s))
-                      .pad(static_cast<int>(f.top), static_cast<int>(f.left))
-                      .stride(static_cast<int>(f.u), static_cast<int>(f.v))
-                      .groups(static_cast<int>(f.groups))};
+    typename fk::Conv<fk::dynamic>::Args const conv{.weights = w.view(), .filter = filter_of(f)};
     check_stored<Plan, T, V>(device, layouts, x.view(), oracle::conv(oracle::Tensor(shape, x.values), w.values, k, f),
                              conv);
 }

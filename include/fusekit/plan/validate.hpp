@@ -58,10 +58,9 @@ Shape<4> validate(Bound const& bound, TensorView<T const, Rank> const& x,
     Check out = in;
     out.operator_name = [] { return Text("y"); };
     if (y) out.reach("", y->data, sizeof(T), y->layout, in.begin, in.end);
-    in.readable("", fold<4>(x), in.x, "N x C x H x W");
-    in.reach("", x.data, sizeof(T), x.layout, in.x_begin, in.x_end);
     RegionsOf<Bound> regions;
     in.regions = &regions;
+    in.readable("", fold<4>(x), in.x, "N x C x H x W");
     detail::check_op<typename Plan::Head>(bound.head, in);
     detail::check_extents(out, "", in.y);
     detail::check_epilogue(static_cast<typename Plan::Epilogue*>(nullptr), bound.epilogue, in);

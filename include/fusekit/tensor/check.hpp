@@ -96,7 +96,6 @@ public:
 
     /// Addresses of the first and one past the last byte of the output; both 0 where that is not known yet.
     std::uintptr_t begin = 0, end = 0;
-    std::uintptr_t x_begin = 0, x_end = 0;  ///< the same of the input
 
     Text (*plan)();           ///< its name
     Text (*operator_name)();  ///< whose arguments are being checked
@@ -106,7 +105,9 @@ public:
     void const* device = nullptr;
 
     double* bytes = nullptr;     ///< where not null, the size of each tensor that is checked is added to it
-    Regions* regions = nullptr;  ///< where not null, the arguments that have been checked, which outputs lie apart from
+    /// Where not null, the input, whose name is empty, and the arguments that have been checked: outputs lie apart from
+    /// all of them.
+    Regions* regions = nullptr;
 
     [[noreturn]] void fail(char const* argument, Text expected, Text given) const {
         throw Error(plan(), operator_name(), argument, std::move(expected), std::move(given));
@@ -188,11 +189,12 @@ private:
         reach(argument, data, element_bytes, given, stride, first, last);
         char const* const overlap = "memory that overlaps it";
         if (first < end && begin < last) fail(argument, "memory apart from the output's", overlap);
-        if (written && first < x_end && x_begin < last) fail(argument, "memory apart from the input's", overlap);
         if (regions) {
             Region const own{first, last, written, operator_name, argument};
-            if (Region const* other = regions->conflict(own))
+            if (Region const* other = regions->conflict(own)) {
+                if (!*other->argument) fail(argument, "memory apart from the input's", overlap);
                 fail(argument, "memory apart from that of " + other->operator_name() + "." + other->argument, overlap);
+            }
             regions->add(own);
         }
         if (!bytes) return;

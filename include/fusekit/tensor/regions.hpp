@@ -36,10 +36,10 @@ private:
     int most, count = 0;
 };
 
-/// Room for as many as an aggregate of views can have: a view is no smaller than TensorView<T, 1>.
+/// Room for an input and as many as an aggregate of views can have: a view is no smaller than TensorView<T, 1>.
 template <class Arguments>
 class RegionsOf : public Regions {
-    static constexpr int most = static_cast<int>(sizeof(Arguments) / 40) + 1;
+    static constexpr int most = static_cast<int>(sizeof(Arguments) / 40) + 2;
     Region storage[most];
 
 public:
