@@ -2,7 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/conv_problem.hpp"
-#include "fusekit/backend/hip/integer.hpp"
+#include "fusekit/backend/hip/image_order.hpp"
 #include "fusekit/plan/plan.hpp"
 
 namespace fusekit::hip {
@@ -45,10 +45,9 @@ struct StreamParams {
     Bound<Plan> bound;
     TensorView<T const> x;
     TensorView<T> y;
-    bool channels_last;                      ///< the order in which places are counted
+    ImageOrder order;                        ///< in which places are counted
     Divisor tiles = {}, packs = {};          ///< of places; packs of one tile, which all of a block are of
     unsigned all_packs = 0;                  ///< which the last tile may exceed
-    Divisor channels = {}, plane = {}, columns = {};  ///< K, P Q and Q
     std::int64_t walks = 0, slices = 1;      ///< and the threads that share the walks of one place
     std::int64_t x_step = 0, y_step = 0;     ///< elements from one walk to the next,
     std::int64_t x_stride = 0, y_stride = 0; ///< and to the next of a thread

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/wave.hpp"
-#include "fusekit/backend/hip/integer.hpp"
+#include "fusekit/backend/hip/image_order.hpp"
 #include "fusekit/plan/plan.hpp"
 
 namespace fusekit::hip {
@@ -13,10 +13,10 @@ struct PoolingParams {
     Bound<Plan> bound;
     TensorView<T const> x;
     TensorView<T> y;
-    bool channels_last;                           ///< the order in which outputs are counted
-    unsigned outputs;                             ///< N K P Q of y
-    Divisor channels = {}, plane = {}, row = {};  ///< K, P Q and Q of y
-    Divisor columns = {};                         ///< of a window
+    ImageOrder order;      ///< in which an image's outputs are counted
+    unsigned outputs = 0;  ///< N K P Q of y
+    Divisor image = {};    ///< K P Q of y
+    Divisor columns = {};  ///< of a window
 };
 
 /// A plan without a Conv that pools. `lanes` neighbouring threads of a wave make an output of its window, each of some
@@ -35,7 +35,9 @@ public:
         unsigned const id = block * (threads / lanes) + thread / lanes, lane = thread % lanes;
         bool const exists = id < params.outputs;
         unsigned const output = exists ? id : params.outputs - 1;
-        OutputCoord const to = coordinates(params, output);
+        unsigned const n = params.image.divide(output);
+        OutputCoord to = params.order.place(output - n * params.image.value());
+        to.n = n;
         Index<2> const window = Plan::Last::window(params.x.layout.shape);
         OutputCoord at{to.n, to.k, to.p * window[0], to.q * window[1]};
         auto const state = Epilogue::prepare(to.k, params.bound.epilogue);
@@ -62,18 +64,6 @@ public:
             }
         }
         if (exists && lane == 0) params.y(to.n, to.k, to.p, to.q) = T(Reduce::finish(total, window[0] * window[1]));
-    }
-
-private:
-    __device__ static OutputCoord coordinates(Params const& params, unsigned output) {
-        Divisor const &channels = params.channels, &plane = params.plane;
-        Divisor const &inner = params.channels_last ? channels : plane,
-                      &outer = params.channels_last ? plane : channels;
-        unsigned const line = inner.divide(output), of_line = output - line * inner.value();
-        unsigned const n = outer.divide(line), of_image = line - n * outer.value();
-        unsigned const k = params.channels_last ? of_line : of_image, pixel = params.channels_last ? of_image : of_line;
-        unsigned const p = params.row.divide(pixel);
-        return {n, k, p, pixel - p * params.row.value()};
     }
 };
 

@@ -19,16 +19,15 @@ struct ReductionParams {
     TensorView<T> y;
     TensorView<T const> operand;
     Workspace workspace;
-    bool by_columns;     ///< what a unit is
-    bool channels_last;  ///< the order in which columns are counted
+    bool by_columns;   ///< what a unit is
+    ImageOrder order;  ///< in which columns are counted
     unsigned threads = 0;
     unsigned units = 0, teams = 0, members = 1;   ///< units; teams that take one each at a time, and their blocks
     unsigned tile = 1;                            ///< packs side by side in a unit, a power of two; 1 of channels
     unsigned columns = 0;                         ///< packs side by side in the tensor
     unsigned steps = 0;                           ///< packs one after another in a unit of columns; else images
     std::int64_t count = 0;                       ///< elements to a total
-    Divisor packs[2] = {};                        ///< that planes reach into: some one more than others
-    Divisor channels = {}, plane = {}, row = {};  ///< K, P Q and Q
+    Divisor packs[2] = {};                       ///< that planes reach into: some one more than others
 };
 
 /// Where the values of one unit lie that one thread of a team takes.
@@ -54,7 +53,8 @@ public:
             std::int64_t const begin = number * stride[1];
             before = static_cast<int>(begin % lanes);
             base = begin - before;
-            packs = before + params.plane.value() > params.packs[0].value() * lanes ? params.packs[1] : params.packs[0];
+            packs = before + params.order.plane.value() > params.packs[0].value() * lanes ? params.packs[1]
+                                                                                          : params.packs[0];
         } else {
             base = std::int64_t{this->column} * lanes;
         }
@@ -88,19 +88,19 @@ public:
     }
     /// Whether all packs are whole.
     __device__ bool aligned() const {
-        return pattern != Pattern::planes || params.packs[0].value() * lanes == params.plane.value();
+        return pattern != Pattern::planes || params.packs[0].value() * lanes == params.order.plane.value();
     }
     __device__ bool whole(Pack const& pack) const {
         return pattern != Pattern::planes ||
-               (pack.first >= 0 && pack.first + lanes <= static_cast<int>(params.plane.value()));
+               (pack.first >= 0 && pack.first + lanes <= static_cast<int>(params.order.plane.value()));
     }
     __device__ bool has(Pack const& pack, int lane) const {
-        return pattern != Pattern::planes || static_cast<unsigned>(pack.first + lane) < params.plane.value();
+        return pattern != Pattern::planes || static_cast<unsigned>(pack.first + lane) < params.order.plane.value();
     }
     /// How many of its elements are each total's.
     __device__ unsigned count(Pack const& pack) const {
         if (pattern != Pattern::planes) return 1;
-        int const end = smaller(pack.first + lanes, static_cast<int>(params.plane.value()));
+        int const end = smaller(pack.first + lanes, static_cast<int>(params.order.plane.value()));
         return static_cast<unsigned>(end - greater(pack.first, 0));
     }
     /// Where a value of the total lies: the first of the image that a step is in.
@@ -112,11 +112,8 @@ public:
     __device__ OutputCoord first_place(int total) const {
         if (pattern == Pattern::planes || (pattern == Pattern::any && !params.by_columns)) return {0, number, 0, 0};
         unsigned const index = column * lanes + total;
-        if constexpr (!per_place) return {0, index, 0, 0};
-        Divisor const& outer = params.channels_last ? params.channels : params.plane;
-        unsigned const quotient = outer.divide(index), remainder = index - quotient * outer.value();
-        unsigned const pixel = params.channels_last ? quotient : remainder, p = params.row.divide(pixel);
-        return {0, params.channels_last ? remainder : quotient, p, pixel - p * params.row.value()};
+        if constexpr (per_place) return params.order.place(index);
+        else return {0, index, 0, 0};
     }
 
     /// The place of an element.
@@ -125,14 +122,14 @@ public:
         if constexpr (per_place) {
             at.n = step;
         } else {
-            unsigned image = params.plane.divide(step), pixel = step - image * params.plane.value();
+            unsigned image = params.order.plane.divide(step), pixel = step - image * params.order.plane.value();
             if constexpr (pattern == Pattern::planes) {
                 image = packs.divide(step);
                 pixel = static_cast<unsigned>(locate(step).first + lane);
             }
             at.n = image;
-            at.p = params.row.divide(pixel);
-            at.q = pixel - at.p * params.row.value();
+            at.p = params.order.columns.divide(pixel);
+            at.q = pixel - at.p * params.order.columns.value();
         }
         return at;
     }

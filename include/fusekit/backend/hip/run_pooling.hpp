@@ -15,10 +15,8 @@ void run_pooling(Device const& device, Bound<Plan> const& bound, TensorView<T co
     check_limit(type_name<Plan>, "y", "fewer than 2^31 elements", shape, outputs);
     check_limit(type_name<Plan>, "x", "planes of fewer than 2^31 elements", x.layout.shape, plane);
     bool const last = channels_last(x.layout);
-    PoolingParams<Plan, T> params{bound, x, y, last, static_cast<unsigned>(outputs)};
-    params.channels = Divisor(static_cast<unsigned>(shape[1]));
-    params.plane = Divisor(static_cast<unsigned>(shape[2] * shape[3]));
-    params.row = Divisor(static_cast<unsigned>(shape[3]));
+    PoolingParams<Plan, T> params{bound, x, y, {shape, last}, static_cast<unsigned>(outputs)};
+    params.image = Divisor(static_cast<unsigned>(outputs / shape[0]));
     params.columns = Divisor(static_cast<unsigned>(Plan::Last::window(x.layout.shape)[1]));
     constexpr int most_lanes = Plan::Last::fits_tile ? 1 : 32;
     using Alone = Pooling<Plan, T, 1>;

@@ -50,11 +50,7 @@ void start_reduction(Device& device, ReductionParams<Plan, T> params) {
     using Total = typename Steps::template Total<float>;
     Index<4> const shape = params.y.layout.shape;
     std::int64_t const plane = shape[2] * shape[3], image = shape[1] * plane, unroll = Mainloop::unroll;
-    check_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", shape, image);
     check_limit(type_name<Plan>, "y", "channels of fewer than 2^31 elements", shape, shape[0] * plane);
-    params.channels = Divisor(static_cast<unsigned>(shape[1]));
-    params.plane = Divisor(static_cast<unsigned>(plane));
-    params.row = Divisor(static_cast<unsigned>(shape[3]));
     params.count = Steps::per_place ? shape[0] : shape[0] * plane;
 
     std::int64_t const at_once = std::int64_t{device.processors()} * Mainloop::blocks;  // blocks of all threads
@@ -112,13 +108,14 @@ void run_reduction_with(Device& device, Bound<Plan> const& bound, TensorView<T c
     using Steps = ReductionSteps<typename Plan::Head>;
     constexpr int lanes = Schedule::bytes / static_cast<int>(sizeof(T));
     bool const last = channels_last(y.layout);
-    ReductionParams<Plan, T> params{bound, x, y, x, {}, Steps::per_place || last, last};
+    std::int64_t const image = y.layout.size() / y.layout.shape[0];
+    check_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", y.layout.shape, image);
+    ReductionParams<Plan, T> params{bound, x, y, x, {}, Steps::per_place || last, {y.layout.shape, last}};
     bool packs = detail::alike(x, y) && aligned(x.data, Schedule::bytes) && aligned(y.data, Schedule::bytes);
     if constexpr (Steps::has_operand) {
         params.operand = typed<T>(bound.head.x);
         packs = packs && detail::alike(params.operand, y) && aligned(params.operand.data, Schedule::bytes);
     }
-    std::int64_t const image = y.layout.size() / y.layout.shape[0];
     std::int64_t const whole = params.by_columns && !Steps::per_place ? y.layout.shape[1] : image;
     if (!packs || whole % lanes != 0) return detail::start_reduction<Schedule, 1, Pattern::any>(device, params);
     if constexpr (!Steps::per_place)

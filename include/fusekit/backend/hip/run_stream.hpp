@@ -24,17 +24,12 @@ bool alike(TensorView<T const> const& x, TensorView<T> const& y) {
 template <class Schedule, int lanes, class Plan, Element T>
 void start_stream(Device const& device, StreamParams<Plan, T> params, std::int64_t period) {
     using Mainloop = Streaming<Plan, Schedule, T, lanes>;
-    Shape<4> const shape = params.y.layout.shape;
-    std::int64_t const packs = period / lanes, plane = shape[2] * shape[3];
-    check_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", shape, shape[1] * plane);
-    bool const tiled = Mainloop::shares_channels && params.channels_last;
+    std::int64_t const packs = period / lanes;
+    bool const tiled = Mainloop::shares_channels && params.order.channels_last;
     std::int64_t const tiles = tiled ? divide_up(packs, Mainloop::tile_packs) : 1, tile_packs = divide_up(packs, tiles);
     params.tiles = Divisor(static_cast<unsigned>(tiles));
     params.packs = Divisor(static_cast<unsigned>(tile_packs));
     params.all_packs = static_cast<unsigned>(packs);
-    params.channels = Divisor(static_cast<unsigned>(shape[1]));
-    params.plane = Divisor(static_cast<unsigned>(plane));
-    params.columns = Divisor(static_cast<unsigned>(shape[3]));
 
     std::int64_t const busy = device.processors() * busy_threads / packs;
     std::int64_t const fewest = divide_up(params.walks, tiled ? Schedule::tile_walks : Schedule::walks);
@@ -56,19 +51,21 @@ void run_stream_with(Device const& device, Bound<Plan> const& bound, TensorView<
     constexpr int lanes = Schedule::bytes / static_cast<int>(sizeof(T));
     std::int64_t const size = y.layout.size(), image = size / y.layout.shape[0];
     std::int64_t const plane = y.layout.shape[2] * y.layout.shape[3];
-    StreamParams<Plan, T> params{bound, x, y, channels_last(y.layout) || plane == 1};
+    check_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", y.layout.shape, image);
+    StreamParams<Plan, T> params{bound, x, y, {y.layout.shape, channels_last(y.layout) || plane == 1}};
     params.walks = y.layout.shape[0];
     params.x_step = x.layout.stride[0];
     params.y_step = y.layout.stride[0];
     std::int64_t period = image;
     bool const dense = detail::alike(x, y);
     if (dense) {
-        if (!Epilogue::placewise && params.channels_last) period = y.layout.shape[1];
+        if (!Epilogue::placewise && params.order.channels_last) period = y.layout.shape[1];
         if (!Epilogue::placewise && !Epilogue::channelwise) period = size % lanes == 0 ? lanes : 1;
         params.walks = size / period;
         params.x_step = params.y_step = period;
     }
-    bool const two_channels = params.channels_last || Epilogue::placewise || plane >= lanes;  // at most, in a pack
+    bool const two_channels =
+        params.order.channels_last || Epilogue::placewise || plane >= lanes;  // at most, in a pack
     if (dense && two_channels && period % lanes == 0 && aligned(x.data, Schedule::bytes) &&
         aligned(y.data, Schedule::bytes))
         detail::start_stream<Schedule, lanes>(device, params, period);

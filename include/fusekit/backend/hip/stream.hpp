@@ -56,7 +56,7 @@ public:
         unsigned const own = id - slice * packs, pack = tile * packs + own;
         std::int64_t x = std::uint64_t{pack} * lanes, y = x;
         if constexpr (lanes == 1) {
-            OutputCoord const at = coordinates(params, pack);
+            OutputCoord const at = params.order.place(pack);
             x = params.x.layout.offset({{0, at.k, at.p, at.q}});
             y = params.y.layout.offset({{0, at.k, at.p, at.q}});
         }
@@ -114,18 +114,19 @@ public:
             }
         };
         if constexpr (Epilogue::placewise) {
-            at[0] = coordinates(params, pack * lanes);
+            at[0] = params.order.place(pack * lanes);
 #pragma unroll
-            for (int lane = 1; lane < lanes; ++lane) at[lane] = next(params, at[lane - 1]);
+            for (int lane = 1; lane < lanes; ++lane) at[lane] = params.order.next(at[lane - 1]);
             State states[lanes];
             prepare(params, distance, at, states);
             take_walks([&] { return [&](int lane) -> State const& { return states[lane]; }; });
         } else if constexpr (shares_channels) {
-            if (params.channels_last) {
+            if (params.order.channels_last) {
                 prepare_tile(params, shared, thread, tile * packs * lanes);
                 take_walks([&] { return [&](int lane) { return of_tile(shared, slot(own, lane)); }; });
             } else {  // a pack meets two channels at most
-                unsigned const place = pack * lanes, k = params.plane.divide(place), plane = params.plane.value();
+                unsigned const place = pack * lanes, k = params.order.plane.divide(place),
+                               plane = params.order.plane.value();
                 int const others = static_cast<int>(plane - (place - k * plane));
                 State const first = of_channel(params, k), last = of_channel(params, others < lanes ? k + 1 : k);
                 take_walks([&] {
@@ -135,7 +136,7 @@ public:
                 });
             }
         } else {
-            State const state = of_channel(params, coordinates(params, pack).k);
+            State const state = of_channel(params, params.order.place(pack).k);
             take_walks([&] { return [&](int) { return state; }; });
         }
     }
@@ -161,7 +162,7 @@ private:
     /// The states of a tile's channels.
     __device__ static void prepare_tile(Params const& params, Shared& shared, unsigned thread, unsigned first) {
 #pragma unroll 1
-        for (unsigned i = thread; i < params.packs.value() * lanes && first + i < params.channels.value();
+        for (unsigned i = thread; i < params.packs.value() * lanes && first + i < params.order.channels.value();
              i += threads) {
             auto const words = std::bit_cast<Words>(of_channel(params, first + i));
 #pragma unroll
@@ -178,25 +179,6 @@ private:
 #pragma unroll
         for (int w = 0; w < state_words; ++w) words.word[w] = shared.words[w][i];
         return std::bit_cast<State>(words);
-    }
-
-    /// Of an element of an image, counted in memory order, and of its neighbour.
-    __device__ static OutputCoord coordinates(Params const& params, unsigned place) {
-        Divisor const &outer = params.channels_last ? params.channels : params.plane, &columns = params.columns;
-        unsigned const quotient = outer.divide(place), remainder = place - quotient * outer.value();
-        unsigned const k = params.channels_last ? remainder : quotient,
-                       pixel = params.channels_last ? quotient : remainder;
-        unsigned const p = columns.divide(pixel);
-        return {0, k, p, pixel - p * columns.value()};
-    }
-    __device__ static OutputCoord next(Params const& params, OutputCoord const& at) {
-        auto k = static_cast<unsigned>(at.k), p = static_cast<unsigned>(at.p), q = static_cast<unsigned>(at.q);
-        bool const last = params.channels_last;
-        if (last && ++k == params.channels.value()) k = 0;
-        if (!last || k == 0) ++q;
-        if (q == params.columns.value()) q = 0, ++p;
-        if (!last && p * params.columns.value() == params.plane.value()) p = 0, ++k;
-        return {0, k, p, q};
     }
 };
 
