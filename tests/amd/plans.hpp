@@ -26,6 +26,7 @@ using TrainN = fk::BatchNormTraining<fk::Spatial>;
 using R = fk::Residual;
 using S = fk::Scale;
 using Q = fk::Requantize;
+using Statistics = fk::ChannelStatistics;
 using MaxPool = fk::Pool<fk::Max, 2, 2>;
 using AveragePool = fk::Pool<fk::Average, 2, 2>;
 using fk::Plan;

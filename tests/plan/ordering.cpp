@@ -17,6 +17,7 @@ using M = fk::BatchNormInference<fk::PerActivation>;
 using A = fk::Activation<fk::Relu>;
 using R = fk::Residual;
 using S = fk::Scale;
+using T = fk::ChannelStatistics;
 
 /// Operators of users join the rules by their stage alone.
 struct Floor {
@@ -42,11 +43,13 @@ static_assert(fk::Fusable<N> && fk::Fusable<A> && fk::Fusable<N, A> && fk::Fusab
 static_assert(fk::Fusable<D, B, R, A> && fk::Fusable<D, B, A, R> && fk::Fusable<R, C> == false && fk::Fusable<S, C> == false);
 static_assert(fk::Fusable<C, R, S, B, R, S, N, R, S, A, R, S> && fk::Fusable<Floor, C> == false);
 static_assert(fk::Fusable<C, Floor, B, Floor, A, Floor, Floor> && fk::Fusable<Floor>);
+static_assert(fk::Fusable<C, T> && fk::Fusable<C, B, T, A> && fk::Fusable<C, B, A, T> && !fk::Fusable<C, T, T>);
 static_assert(fk::Fusable<C, LateBias, A> && !fk::Fusable<C, A, LateBias> && !fk::Fusable<C, B, LateBias>);
 static_assert(fk::Fusable<C, B, OwnActivation> && !fk::Fusable<C, OwnActivation, N> && !fk::Fusable<C, A, OwnActivation>);
 static_assert(!fk::Fusable<C, N, M> && !fk::Fusable<C, A, fk::Activation<fk::Tanh>> && !fk::Fusable<C, D> && !fk::Fusable<D, C>);
 
 /// Each rule, alone, on what breaks it and nothing else.
+static_assert(!fk::OneTotal<T, T> && !fk::OneTotal<fk::BatchNormTraining<fk::Spatial>, T> && fk::OneTotal<C, T> && fk::OneTotal<T>);
 static_assert(!fk::HasOperators<> && fk::HasOperators<B>);
 static_assert(!fk::OneConv<C, C> && fk::OneConv<C, B> && fk::OneConv<B>);
 static_assert(!fk::ConvComesFirst<B, C> && fk::ConvComesFirst<C, B> && fk::ConvComesFirst<B, A>);

@@ -19,8 +19,11 @@ namespace test {
 struct ChannelMoments {
     oracle::Tensor mean, variance;
 
-    explicit ChannelMoments(oracle::Tensor const& x) : mean({1, x.shape.c, 1, 1}), variance({1, x.shape.c, 1, 1}) {
-        double const count = static_cast<double>(x.shape.size() / x.shape.c), ulps = (count + 10) * Bounded::unit;
+    /// Where `exact`, every float on the way is known to be.
+    explicit ChannelMoments(oracle::Tensor const& x, bool exact = false)
+        : mean({1, x.shape.c, 1, 1}), variance({1, x.shape.c, 1, 1}) {
+        double const count = static_cast<double>(x.shape.size() / x.shape.c);
+        double const ulps = exact ? 0 : (count + 10) * Bounded::unit;
         for (std::size_t k = 0; k < mean.at.size(); ++k) {
             double sum = 0, squares = 0, low = 1e300, high = -1e300;
             for (std::size_t i = 0; i < x.at.size(); ++i)
@@ -36,25 +39,41 @@ struct ChannelMoments {
     }
 };
 
-/// Bias, Store, ChannelStatistics and Relu on integers between low and high.
-template <class T, int Rank, class Device>
-void check_statistics(Device& device, char const* x_layout, char const* y_layout, oracle::Shape shape,
-                      std::int64_t low = -9, std::int64_t high = 9) {
-    INFO(x_layout << ' ' << y_layout << ' ' << shape.n << ' ' << shape.c << ' ' << shape.h << ' ' << shape.w << ' '
-                  << fk::name(fk::data_type<T>));
-    using Plan = fk::Plan<fk::Bias, fk::Store, fk::ChannelStatistics, fk::Activation<fk::Relu>>;
-    Filled<T, Device, Rank> x(device, x_layout, shape, integers(shape.size(), low, high, 3));
-    auto const bias = integers(shape.c, -3, 3, 5);
-    auto const before = oracle::bias(oracle::Tensor(shape, x.values), bias);
-    ChannelMoments const expected(before);
-    Placed<Device, 1> b(device, fk::DataType::float32, fk::channels(shape.c), bias),
-        mean(device, fk::DataType::float32, fk::channels(shape.c), 64),
-        variance(device, fk::DataType::float32, fk::channels(shape.c), 64);
+/// What is added to Bias' numbers, and whether the statistics are exact.
+struct Expected {
+    std::int64_t offset = 0;
+    bool exact = false;
+};
+
+/// The statistics of one run, a number a channel.
+struct ObservedChannels {
+    Memory<1> mean, variance;
+};
+
+/// Runs a plan that ends with Bias, Store, ChannelStatistics and Relu, after `first...`, the arguments of a Conv or
+/// none, twice: the same bits must come out. `sums` is what Bias is applied to.
+template <class Plan, class T, int Rank, class Device>
+void check_observed(Device& device, char const* y_layout, fk::TensorView<T const, Rank> const& x,
+                    oracle::Tensor const& sums, Expected const& about, auto const&... first) {
+    oracle::Shape const shape = sums.shape;
+    auto const bias = integers(shape.c, about.offset - 3, about.offset + 3, 5);
+    auto const before = oracle::bias(sums, bias);
+    ChannelMoments const expected(before, about.exact);
     Placed<Device, Rank> y(device, fk::data_type<T>, layout_of<Rank>(y_layout, shape), 64),
-        values(device, fk::data_type<T>, layout_of<Rank>(y_layout, shape), 64);
-    Plan::bind({.bias = b.any()}, {.values = values.template view<T>()},
-               {.mean = mean.template view<float>(), .variance = variance.template view<float>()},
-               {})(device, x.view(), y.template view<T>());
+        values(device, fk::DataType::float32, layout_of<Rank>(y_layout, shape), 64);
+    std::int64_t const room = sizeof...(first) ? fk::ChannelStatistics::scratch(y.fetch().layout.shape) : 1;
+    Placed<Device, 1> b(device, fk::DataType::float32, fk::channels(shape.c), bias),
+        scratch(device, fk::DataType::float32, fk::channels(room), 64);
+    auto const run = [&] {
+        Placed<Device, 1> mean(device, fk::DataType::float32, fk::channels(shape.c), 64),
+            variance(device, fk::DataType::float32, fk::channels(shape.c), 64);
+        fk::ChannelStatistics::Args statistics{mean.template view<float>(), variance.template view<float>()};
+        if (sizeof...(first)) statistics.scratch = scratch.template view<float>();
+        Plan::bind(first..., {.bias = b.any()}, {.values = values.template view<float>()}, statistics, {})(
+            device, x, y.template view<T>());
+        return ObservedChannels{mean.fetch(), variance.fetch()};
+    };
+    ObservedChannels one = run(), other = run();
     CHECK(difference(oracle::activation(before, {"relu"}), y.fetch()) == "");
     CHECK(difference(before, values.fetch()) == "");
     auto const compare = [](oracle::Tensor const& want, Memory<1> const& got) {
@@ -66,8 +85,98 @@ void check_statistics(Device& device, char const* x_layout, char const* y_layout
         }
         return std::string(got.untouched() ? "" : "memory that belongs to no channel was written");
     };
-    CHECK(compare(expected.mean, mean.fetch()) == "");
-    CHECK(compare(expected.variance, variance.fetch()) == "");
+    CHECK(compare(expected.mean, one.mean) == "");
+    CHECK(compare(expected.variance, one.variance) == "");
+    CHECK((one.mean.raw() == other.mean.raw() && one.variance.raw() == other.variance.raw()));
+    CHECK(scratch.fetch().untouched(sizeof...(first) == 0));
+}
+
+/// Bias, Store, ChannelStatistics and Relu on integers between low and high.
+template <class T, int Rank, class Device>
+void check_statistics(Device& device, char const* x_layout, char const* y_layout, oracle::Shape shape,
+                      std::int64_t low = -9, std::int64_t high = 9) {
+    INFO(x_layout << ' ' << y_layout << ' ' << shape.n << ' ' << shape.c << ' ' << shape.h << ' ' << shape.w << ' '
+                  << fk::name(fk::data_type<T>));
+    using Plan = fk::Plan<fk::Bias, fk::Store, fk::ChannelStatistics, fk::Activation<fk::Relu>>;
+    Filled<T, Device, Rank> x(device, x_layout, shape, integers(shape.size(), low, high, 3));
+    check_observed<Plan, T>(device, y_layout, x.view(), oracle::Tensor(shape, x.values), {});
+}
+
+/// A convolution of what is observed: of integers between -2 and 2, with weights between -most and most.
+struct ObservedConv {
+    oracle::Shape x;
+    std::int64_t k;
+    oracle::Window window{};
+    std::int64_t most = 1;
+    Expected expected{};
+    bool one_colour = false;  ///< all pixels of an image are alike
+};
+
+/// Conv, Bias, Store, ChannelStatistics and Relu.
+template <class Conv, class T, int Rank, class Device>
+void check_conv_statistics(Device& device, char const* x_layout, char const* y_layout, ObservedConv const& about) {
+    oracle::Shape const shape = about.x;
+    oracle::Window const f = about.window;
+    INFO(fk::type_name<Conv>() << ' ' << x_layout << ' ' << y_layout << ' ' << shape.n << ' ' << shape.c << ' '
+                               << shape.h << ' ' << shape.w << ' ' << about.k << ' ' << fk::name(fk::data_type<T>));
+    using Plan = fk::Plan<Conv, fk::Bias, fk::Store, fk::ChannelStatistics, fk::Activation<fk::Relu>>;
+    oracle::Shape const filter{about.k, shape.c / f.groups, f.r, f.s, f.t};
+    char const* const order = Rank == 3 ? "ncw" : Rank == 4 ? "nchw" : "ncdhw";
+    auto numbers = integers(shape.size(), -2, 2, 3);
+    auto const plane = static_cast<std::size_t>(about.one_colour ? shape.d * shape.h * shape.w : 1);
+    for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = numbers[i / plane * plane];
+    Filled<T, Device, Rank> x(device, x_layout, shape, numbers);
+    Filled<T, Device, Rank> w(device, order, filter, integers(filter.size(), -about.most, about.most, 4));
+    auto const conv = [&]() -> typename Conv::Args {
+        if constexpr (std::is_same_v<Conv, fk::Conv<fk::dynamic>>) return {.weights = w.view(), .filter = filter_of(f)};
+        else return {.weights = w.view()};
+    };
+    auto const sums = oracle::conv(oracle::Tensor(shape, x.values), w.values, about.k, f);
+    check_observed<Plan, T>(device, y_layout, x.view(), sums, about.expected, conv());
+}
+
+/// ChannelStatistics of what a Conv makes: tiles that are not full, several of pixels and of channels, groups,
+/// depthwise, channels whose mean is far from 0 or whose values are all the same, signals and volumes.
+template <class Device>
+void check_conv_channel_statistics(Device& device) {
+    using Conv = fk::Conv<fk::dynamic>;
+    using Signal = fk::Conv<fk::filter(3).pad(1)>;
+    using Volume = fk::Conv<fk::filter(2, 3, 1).pad(0, 1, 0)>;
+    oracle::Window const pixel{}, same{.r = 3, .s = 3, .top = 1, .left = 1, .bottom = 1, .right = 1};
+    auto const grouped = [](oracle::Window window, std::int64_t groups) {
+        window.groups = groups;
+        return window;
+    };
+    char const* const layouts[][2] = {{"nchw", "nchw"}, {"nhwc", "nhwc"}, {"nhwc", "nchw"}, {"nchw+1", "nhwc*2"}};
+    for (auto const& [x, y] : layouts) {
+        check_conv_statistics<Conv, float, 4>(device, x, y, {{1, 3, 1, 1}, 5, pixel});
+        check_conv_statistics<Conv, float, 4>(device, x, y, {{2, 5, 9, 7}, 37, pixel});
+        check_conv_statistics<Conv, float, 4>(device, x, y, {{3, 3, 24, 29}, 70, same});
+        check_conv_statistics<Conv, float, 4>(device, x, y, {{2, 4, 14, 14}, 9, same, 1, {.offset = 1 << 12}});
+        check_conv_statistics<Conv, float, 4>(device, x, y, {{2, 4, 14, 14}, 9, same, 0, {.offset = 5, .exact = true}});
+        check_conv_statistics<Conv, fk::half, 4>(device, x, y, {{2, 5, 9, 7}, 19, same});
+        check_conv_statistics<Conv, fk::bfloat16, 4>(
+            device, x, y, {{1, 6, 9, 7}, 10, {.r = 3, .s = 2, .top = 1, .bottom = 1, .u = 2, .v = 2, .groups = 2}});
+        check_conv_statistics<Conv, float, 4>(device, x, y, {{2, 9, 5, 11}, 9, grouped(same, 9)});
+        check_conv_statistics<Conv, fk::half, 4>(device, x, y, {{3, 40, 11, 10}, 40, grouped(same, 40)});
+        check_conv_statistics<Conv, float, 4>(device, x, y, {{1, 40, 3, 90}, 80, grouped(same, 40)});
+    }
+    for (char const* layout : {"ncw", "nwc"})
+        check_conv_statistics<Signal, float, 3>(device, layout, layout,
+                                                {{3, 5, 1, 71}, 13, {.r = 1, .s = 3, .left = 1, .right = 1}});
+    for (char const* layout : {"ncdhw", "ndhwc"})
+        check_conv_statistics<Volume, fk::half, 5>(
+            device, layout, layout, {{2, 3, 5, 7, 6}, 13, {.r = 3, .s = 1, .top = 1, .bottom = 1, .t = 2}});
+}
+
+/// Of two images of one colour each, and a power of two of pixels: half a tile or whole ones, of which every float on
+/// the way to mean and variance is exact.
+template <class Device>
+void check_exact_statistics(Device& device, char const* layout) {
+    using Conv = fk::Conv<fk::dynamic>;
+    Expected const exactly{.exact = true};
+    check_conv_statistics<Conv, float, 4>(device, layout, layout, {{2, 3, 8, 8}, 70, {}, 1, exactly, true});
+    check_conv_statistics<Conv, float, 4>(device, layout, layout, {{2, 9, 8, 8}, 9, {.groups = 9}, 1, exactly, true});
 }
 
 /// ChannelStatistics in pointwise plans.

@@ -118,10 +118,17 @@ concept ReductionOp = HasStageAndArgs<Op> && requires(typename Op::template Tota
 };
 
 /// Passes the value on, and totals what passes, a total a channel: a Running<V> adds each value and gives a Total<V>,
-/// which save(total, at, args) writes.
+/// which save(total, at, args) writes. After a Conv, args.scratch has room for a Total<float> of each channel for every
+/// `total_pixels` of its pixels.
 template <class Op>
 concept StatisticsOp = EpilogueOp<Op> && requires(typename Op::template Total<float> total, OutputCoord const& at,
-                                                  typename Op::Args const& args) { Op::save(total, at, args); };
+                                                  typename Op::Args const& args) {
+    Op::save(total, at, args);
+    { args.scratch.data } -> std::convertible_to<float*>;
+};
+
+/// Pixels that share a total of a channel until all are known: the fewest of a tile of a Conv.
+inline constexpr std::int64_t total_pixels = 64;
 
 /// Passes the value on; of every window of values that reach it a plan writes one, as Reduce makes it of them. `output`
 /// is the shape that is left; fits_tile, whether windows are of 2 x 2, as a tile of a Conv holds them.

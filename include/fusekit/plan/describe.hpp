@@ -119,7 +119,12 @@ template <class... Ops>
 Description<sizeof...(Ops)> describe(Bound<Fused<Ops...>> const& bound, Shape<4> const& x,
                                      DataType type = DataType::float32) {
     using ThePlan = Fused<Ops...>;
-    Check in{.x = x, .y = {}, .type = type, .plan = type_name<ThePlan>, .operator_name = [] { return Text("x"); }};
+    Check in{.x = x,
+             .y = {},
+             .type = type,
+             .plan = type_name<ThePlan>,
+             .operator_name = [] { return Text("x"); },
+             .has_conv = ThePlan::has_conv};
     detail::check_extents(in, "", x);
     in.y = bound.epilogue_shape(x);
 
@@ -131,6 +136,7 @@ Description<sizeof...(Ops)> describe(Bound<Fused<Ops...>> const& bound, Shape<4>
         if constexpr (requires { Op::equation; }) step->equation = Op::equation;
         in.bytes = &step->parameter_bytes;
         detail::check_op<Op>(args, in);
+        detail::check_extents(in, "", in.y);
 
         if constexpr (PoolingOp<Op>) step->output = Op::output(in.y);
         double const inputs = detail::elements(input), outputs = detail::elements(step->output);
@@ -144,7 +150,6 @@ Description<sizeof...(Ops)> describe(Bound<Fused<Ops...>> const& bound, Shape<4>
     [&]<int... I>(std::integer_sequence<int, I...>) {
         (add(static_cast<Ops const*>(nullptr), ThePlan::template argument<I>(bound)), ...);
     }(std::make_integer_sequence<int, sizeof...(Ops)>{});
-    detail::check_extents(in, "", in.y);
     return result;
 }
 

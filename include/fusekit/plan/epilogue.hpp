@@ -99,6 +99,11 @@ FUSEKIT_HD constexpr V apply_op(V x, At const& at, State const& channel, typenam
     }
 }
 
+template <class Op, class V, class Observe>
+FUSEKIT_HD constexpr void observe_op(V const& x, Observe const& observe) {
+    if constexpr (StatisticsOp<Op> && !std::is_same_v<Observe, Nothing>) observe(x);
+}
+
 }  // namespace detail
 
 /// The operators after the mainloop, folded over one accumulator value or one vector of them.
@@ -126,8 +131,8 @@ struct Epilogue {
     static constexpr bool located = ((!Uniform<Ops> && !Channelwise<Ops> && !Placewise<Ops>) || ...);
     static constexpr bool placewise = located || (Placewise<Ops> || ...);
 
-    /// Whether operators write beside y.
-    static constexpr bool stores = (Storing<Ops> || ...);
+    /// Whether operators write beside y; and total what passes.
+    static constexpr bool stores = (Storing<Ops> || ...), observes = (StatisticsOp<Ops> || ...);
 
     /// The state of a place, an OutputCoord or what stands for one; the same for every image.
     template <class At>
@@ -154,11 +159,12 @@ struct Epilogue {
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 
-    /// `state` is a State<V> or, where V is float, a PlaceState.
-    template <class V, class At, class TheState>
-    FUSEKIT_HD static constexpr V apply(V x, At const& at, TheState const& state, Args const& args) {
+    /// `state` is a State<V> or, where V is float, a PlaceState. observe(x) sees what passes an operator of statistics.
+    template <class V, class At, class TheState, class Observe = detail::Nothing>
+    FUSEKIT_HD static constexpr V apply(V x, At const& at, TheState const& state, Args const& args,
+                                        Observe const& observe = {}) {
         [&]<int... I>(std::integer_sequence<int, I...>) {
-            ((x = detail::apply_op<Ops>(x, at, get<I>(state), get<I>(args))), ...);
+            ((x = detail::apply_op<Ops>(x, at, get<I>(state), get<I>(args)), detail::observe_op<Ops>(x, observe)), ...);
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
         return x;
     }

@@ -3,6 +3,7 @@
 
 #include "fusekit/ops/conv.hpp"
 #include "fusekit/ops/operator.hpp"
+#include "fusekit/plan/epilogue.hpp"
 #include "fusekit/tensor/literal.hpp"
 
 namespace fusekit {
@@ -65,13 +66,14 @@ constexpr V accumulate(Head const*, typename Head::Args const&, TensorView<V con
 }  // namespace detail
 
 /// The plan's result at one place, by the definition. V is float or double, `at` a coordinate that loads such, `state`
-/// what the epilogue prepared for its channel.
-template <class V, class Bound, class At, class State>
-constexpr V evaluate_at(Bound const& bound, TensorView<V const> const& x, At const& at, State const& state) {
+/// what the epilogue prepared for its channel; observe as in Epilogue::apply.
+template <class V, class Bound, class At, class State, class Observe = detail::Nothing>
+constexpr V evaluate_at(Bound const& bound, TensorView<V const> const& x, At const& at, State const& state,
+                        Observe const& observe = {}) {
     using Plan = typename Bound::Plan;
     auto const value = [&](At const& place) {
         V const sum = detail::accumulate<V>(static_cast<typename Plan::Head*>(nullptr), bound.head, x, place);
-        return Plan::Epilogue::apply(sum, place, state, bound.epilogue);
+        return Plan::Epilogue::apply(sum, place, state, bound.epilogue, observe);
     };
     if constexpr (!Plan::pools) {
         return value(at);

@@ -61,7 +61,7 @@ template <class... Ops>
 concept ReductionComesFirst = !detail::reduces_later<Ops...>;
 
 template <class... Ops>
-concept OneTotal = !(StatisticsOp<Ops> || ...) || ((StatisticsOp<Ops> + MainloopOp<Ops> + ReductionOp<Ops>)+...) == 1;
+concept OneTotal = !(StatisticsOp<Ops> || ...) || ((StatisticsOp<Ops> + ReductionOp<Ops>)+...) == 1;
 
 template <class... Ops>
 concept PoolComesLast = detail::Stages<Ops...>::only_last(Stage::pooling);
@@ -113,8 +113,7 @@ consteval bool is_one_kernel() {
     else if constexpr (!ReductionComesFirst<Ops...>)
         static_assert(fusable, "batch statistics need every value before the first result: begin a Plan with them");
     else if constexpr (!OneTotal<Ops...>)
-        static_assert(fusable,
-                      "statistics need a pass of their own: after a Conv or others, put them in the next Plan");
+        static_assert(fusable, "a kernel totals its channels once: put further statistics in the next Plan");
     else if constexpr (!PoolComesLast<Ops...>)
         static_assert(fusable, "a pool changes the shape of y, so it is the last operator of a Plan");
     else if constexpr (!PoolFits<Ops...>)

@@ -164,6 +164,7 @@ struct Fused {
     using Epilogue = typename detail::Parts<Ops...>::Epilogue;
     static constexpr bool has_conv = MainloopOp<Head>, has_statistics = Observes<Head>;
     static constexpr bool has_reduction = ReductionOp<Head> || has_statistics;
+    static constexpr bool totals_tiles = has_conv && Epilogue::observes;  ///< statistics of what a Conv computes
 
     /// The last operator, and whether it pools.
     using Last = TypeAt<static_cast<int>(sizeof...(Ops)), detail::Identity, Ops...>;
@@ -186,7 +187,7 @@ struct Fused {
     /// Meant for small tensors; the loops are the definition, not a fast path.
     template <class X>
     static constexpr Evaluation evaluate(X const& x, typename Ops::Args const&... args) {
-        static_assert(!has_reduction, "evaluate: a plan of batch statistics is run on a device");
+        static_assert(!has_reduction && !totals_tiles, "evaluate: a plan of batch statistics is run on a device");
         return fusekit::evaluate(bind(args...), fold<4>(x.const_view()));
     }
 

@@ -17,6 +17,31 @@ inline constexpr int statistics_at<Op, More...> = StatisticsOp<Op>             ?
 
 }  // namespace detail
 
+/// The operator of statistics among those of an Epilogue, and its arguments.
+template <class Epilogue>
+struct Observer;
+template <class... Ops>
+struct Observer<Epilogue<Ops...>> {
+    static constexpr int at = detail::statistics_at<Ops...>;
+    using Op = TypeAt<at, Ops...>;
+
+    FUSEKIT_HD static constexpr typename Op::Args const& args(typename Epilogue<Ops...>::Args const& all) {
+        return get<at>(all);
+    }
+};
+
+/// Where in scratch the totals of a plan with a Conv lie: for every tile, each float of the totals of all channels.
+template <class Total>
+struct TileTotalsView {
+    static constexpr int words = sizeof(Total) / sizeof(float);
+    float* first;
+    std::int64_t channels;
+
+    FUSEKIT_HD constexpr float* at(std::int64_t tile, std::int64_t k, int word) const {
+        return first + (tile * words + word) * channels + k;
+    }
+};
+
 /// The head of a plan, and all of it, in which an operator has statistics of the values that pass it.
 template <class... Ops>
 struct Observed {

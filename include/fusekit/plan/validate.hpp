@@ -42,9 +42,12 @@ template <class Bound, Element T, int Rank, class Device>
 Shape<4> validate(Bound const& bound, TensorView<T const, Rank> const& x,
                   std::type_identity_t<TensorView<T, Rank>> const* y, Device const& device) {
     using Plan = typename Bound::Plan;
-    Check in{.x = fold<4>(x.layout.shape), .y = {}, .type = data_type<T>, .plan = type_name<Plan>, .operator_name = [] {
-                 return Text("x");
-             }};
+    Check in{.x = fold<4>(x.layout.shape),
+             .y = {},
+             .type = data_type<T>,
+             .plan = type_name<Plan>,
+             .operator_name = [] { return Text("x"); },
+             .has_conv = Plan::has_conv};
     if constexpr (requires { device.reach(in, "", nullptr); }) {
         in.device = &device;
         in.reachable = [](void const* self, Check const& check, char const* argument, void const* data) {

@@ -99,6 +99,7 @@ public:
 
     Text (*plan)();           ///< its name
     Text (*operator_name)();  ///< whose arguments are being checked
+    bool has_conv = false;    ///< whether the plan begins with a Conv
 
     /// Refuses, with fail(), a pointer that `device` cannot read; null where all memory is the device's.
     void (*reachable)(void const* device, Check const& in, char const* argument, void const* data) = nullptr;

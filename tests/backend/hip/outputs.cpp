@@ -3,6 +3,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include "backend/hip/gpu.hpp"
+#include "backend/hip/runner.hpp"
 #include "support/observed_channels.hpp"
 #include "support/pooled_windows.hpp"
 #include "support/stored_values.hpp"
@@ -20,6 +21,27 @@ TEST_CASE("HIP: channels' statistics are those of the values that pass, in every
     check_statistics_feed_batch_norm(device);
 }
 
+TEST_CASE("HIP: channels' statistics are those of what a convolution makes") {
+    fk::hip::Device device = gpu();
+    check_conv_channel_statistics(device);
+    check_exact_statistics(device, "nchw");
+    check_exact_statistics(device, "nhwc");
+}
+
+TEST_CASE("HIP: statistics of a convolution are the same bits in every replay of a graph") {
+    fk::hip::Device device = gpu();
+    Runner runner(device, 5);
+    for (char const* layout : {"nchw", "nhwc"})
+        for (std::int64_t const groups : {1, 9}) {
+            ObservedConv const about{{2, 9, 17, 19}, 72, {.r = 3, .s = 3, .top = 1, .bottom = 1, .groups = groups}};
+            auto const check = [&](auto& with) {
+                check_conv_statistics<fk::Conv<fk::dynamic>, float, 4>(with, layout, layout, about);
+            };
+            check(device);  // has the workspace allocated
+            check(runner);
+        }
+}
+
 TEST_CASE("HIP: pools are of the values that reach them, in every layout and type") {
     fk::hip::Device device = gpu();
     check_pooled_windows(device);
@@ -30,6 +52,10 @@ TEST_CASE("HIP: convolutions store and pool with every kind of schedule") {
     fk::hip::Device device = gpu();
     auto const check = [](auto with) {
         check_pooled_convs(with);
+        for (char const* layout : {"nchw", "nhwc"}) {
+            check_conv_statistics<fk::Conv<fk::dynamic>, float, 4>(with, layout, layout, {{2, 3, 17, 19}, 137});
+            check_exact_statistics(with, layout);
+        }
         for (char const* layout : {"nchw", "nhwc"})
             check_stored_conv<fk::half, float>(with, {layout, layout, layout, layout}, {2, 5, 9, 7}, 70,
                                                {.r = 3, .s = 3, .top = 1, .left = 1, .bottom = 1, .right = 1});

@@ -145,6 +145,13 @@ TEST_CASE("statistics of what passes are totalled in double") {
     CHECK(y.const_view()(1, 0, 0, 1) == 2e9 + 10);
     CHECK(mean.const_view()(0) == 2e9f);
     CHECK(variance.const_view()(0) == 10);
+    auto const w = fk::tensor<double>(device, fk::kcrs(1, 1, 1, 1), {2});
+    auto scratch = fk::tensor<float>(device, fk::channels(3), {0, 0, 0});
+    auto const z = fk::Plan<fk::Conv<fk::filter(1, 1)>, fk::ChannelStatistics>::bind(
+        {.weights = w}, {.mean = mean, .variance = variance, .scratch = scratch})(device, y);
+    CHECK(z.const_view()(1, 0, 0, 1) == 4e9 + 20);
+    CHECK(mean.const_view()(0) == 4e9f);
+    CHECK(variance.const_view()(0) == 40);
 }
 
 TEST_CASE("a double is refused beside an input that is none") {

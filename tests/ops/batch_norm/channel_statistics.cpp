@@ -10,13 +10,23 @@ using namespace test;
 static_assert(fk::StatisticsOp<fk::ChannelStatistics>);
 static_assert(fk::Fusable<fk::Bias, fk::ChannelStatistics>);
 static_assert(!fk::Fusable<fk::ChannelStatistics, fk::ChannelStatistics>);
-static_assert(!fk::Fusable<fk::Conv<fk::filter(1, 1)>, fk::ChannelStatistics>);
+static_assert(fk::Fusable<fk::Conv<fk::filter(1, 1)>, fk::Bias, fk::ChannelStatistics>);
+static_assert(!fk::Fusable<fk::Conv<fk::filter(1, 1)>, fk::ChannelStatistics, fk::ChannelStatistics>);
+static_assert(!fk::Fusable<fk::Conv<fk::filter(1, 1)>, fk::ChannelStatistics, fk::Pool<fk::Max, 2, 2>>);
 static_assert(!fk::Fusable<fk::BatchNormTraining<fk::Spatial>, fk::ChannelStatistics>);
 
 TEST_CASE("channels' statistics are those of the values that pass, in every layout and type") {
     for (int const threads : {1, 2}) {
         fk::host::Device device(threads);
         check_channel_statistics(device);
+    }
+}
+
+TEST_CASE("channels' statistics are those of what a convolution makes") {
+    for (int const threads : {1, 3}) {
+        fk::host::Device device(threads);
+        check_conv_channel_statistics(device);
+        check_exact_statistics(device, "nchw");
     }
 }
 
@@ -36,6 +46,60 @@ TEST_CASE("channels' statistics do not depend on the threads") {
     fk::Plan<fk::ChannelStatistics>::bind({views[0], views[1]})(one, x);
     fk::Plan<fk::ChannelStatistics>::bind({views[2], views[3]})(two, x);
     for (int k = 0; k < 13; ++k) CHECK((mean[0][k] == mean[2][k] && mean[1][k] == mean[3][k]));
+}
+
+TEST_CASE("statistics of a convolution do not depend on the threads") {
+    using Layer = fk::Plan<fk::Conv<fk::dynamic>, fk::ChannelStatistics>;
+    fk::host::Device devices[] = {fk::host::Device(1), fk::host::Device(2), fk::host::Device(3)};
+    for (bool const last : {false, true})
+        for (int const groups : {1, 26}) {
+            auto const x = fk::random<float>(devices[0], last ? fk::nhwc(3, 31, 29, 26) : fk::nchw(3, 26, 31, 29));
+            auto const w = fk::random<float>(devices[0], fk::kcrs(26, 26 / groups, 3, 3), 2);
+            std::vector<float> all[3];
+            for (int i = 0; i < 3; ++i) {
+                fk::Tensor<float, fk::host::Device, 1> mean(devices[i], fk::channels(26)),
+                    variance(devices[i], fk::channels(26)),
+                    scratch(devices[i], fk::channels(fk::ChannelStatistics::scratch(fk::nchw(3, 26, 31, 29).shape)));
+                Layer::bind({.weights = w, .filter = fk::filter(3, 3).pad(1).groups(groups)},
+                            {.mean = mean, .variance = variance, .scratch = scratch})(devices[i], x);
+                all[i].assign(mean.data(), mean.data() + 26);
+                all[i].insert(all[i].end(), variance.data(), variance.data() + 26);
+            }
+            CHECK(all[0][26] > 0);
+            CHECK((all[0] == all[1] && all[0] == all[2]));
+        }
+}
+
+TEST_CASE("the scratch of statistics after a convolution is asked for in words") {
+    fk::host::Device device(1);
+    using Layer = fk::Plan<fk::Conv<fk::filter(1, 1)>, fk::ChannelStatistics>;
+    auto const x = fk::random<float>(device, fk::nchw(5, 6, 4, 4));
+    auto const w = fk::random<float>(device, fk::kcrs(2, 6, 1, 1));
+    auto mean = fk::random<float>(device, fk::channels(2)), variance = fk::random<float>(device, fk::channels(2)),
+         floats = fk::random<float>(device, fk::channels(24));
+    float const before = mean.data()[0];
+    auto const refusal = [&](fk::OptionalView<float, 1> scratch) -> std::string {
+        try {
+            Layer::bind({.weights = w}, {.mean = mean, .variance = variance, .scratch = scratch})(device, x);
+        } catch (fk::Error const& error) {
+            return error.what();
+        }
+        return "accepted";
+    };
+    using View = fk::TensorView<float, 1>;
+    std::string const argument = "Plan<Conv<filter(1, 1)>, ChannelStatistics>: ChannelStatistics.scratch: expected ";
+    std::string const floats_for_tiles = "at least 12 floats, for totals of tiles after a Conv";
+    CHECK(fk::ChannelStatistics::scratch(fk::nchw(5, 2, 4, 4).shape) == 12);  // 3 of 2 channels of 2 times 64 pixels
+    CHECK(fk::ChannelStatistics::scratch(fk::ncdhw(1, 7, 4, 4, 4).shape) == 21);
+    CHECK(refusal({}) == argument + floats_for_tiles + ", got none");
+    CHECK(refusal(View(floats.data(), fk::channels(11))) == argument + floats_for_tiles + ", got 11");
+    CHECK(refusal(View(floats.data(), {fk::channels(12).shape, {{2}}})) ==
+          argument + "floats without gaps, got a stride of 2");
+    CHECK(refusal(View(const_cast<float*>(w.data()), fk::channels(12))) ==
+          argument + "memory apart from that of Conv<filter(1, 1)>.weights, got memory that overlaps it");
+    CHECK(mean.data()[0] == before);
+    CHECK(refusal(View(floats.data(), fk::channels(12))) == "accepted");
+    CHECK(refusal(floats) == "accepted");
 }
 
 TEST_CASE("a channel of one value has a variance of 0, and one with a NaN has none") {

@@ -7,6 +7,25 @@
 
 namespace fusekit::hip {
 
+/// The accumulator of one output of channel k.
+template <Element T, int Space>
+__device__ float sum_of_window(ConvProblem<T, Space> const& conv, Pixel const& at, int k) {
+    int const group = k / conv.group_k();
+    auto const first = conv.window(at);
+    T const* const x = conv.x.data + conv.x.layout.offset({{at.n, group * conv.group_c(), 0, 0}});
+    Accumulator<T> sum = 0;
+    for (int c = 0; c < conv.group_c(); ++c)
+        for (int r = 0; r < conv.window_rows(); ++r)
+            for (int s = 0; s < conv.window_columns(); ++s) {
+                auto const distance = conv.distance(r, s);
+                if (!conv.has(first, distance)) continue;
+                T const* const tap =
+                    x + c * conv.x.layout.stride[1] + conv.input_offset(first) + conv.input_offset(distance);
+                sum += widened(*tap) * widened(conv.w(k, c, r, s));
+            }
+    return static_cast<float>(sum);
+}
+
 /// Convolution by its definition, an output a thread: for depthwise layers and others whose groups are too thin for
 /// a tile. `fast` is the mode of y in which neighbouring threads are neighbours.
 template <class Plan, class Schedule, Element T, Axis fast>
@@ -35,7 +54,7 @@ public:
         auto const state = Epilogue::prepare(static_cast<std::int64_t>(k), params.bound.epilogue);
         auto const value = [&](Pixel const& at) {
             OutputCoord const place{at.n, channel, at.p, at.q};
-            return Epilogue::apply(sum(conv, at, channel), place, state, params.bound.epilogue);
+            return Epilogue::apply(sum_of_window(conv, at, channel), place, state, params.bound.epilogue);
         };
         T& to = params.y(n, k, p, q);
         if constexpr (!Plan::pools) {
@@ -50,24 +69,6 @@ public:
 
 private:
     using Epilogue = typename Plan::Epilogue;
-
-    template <class Problem>
-    __device__ static float sum(Problem const& conv, Pixel const& at, int k) {
-        int const group = k / conv.group_k();
-        auto const first = conv.window(at);
-        T const* const x = conv.x.data + conv.x.layout.offset({{at.n, group * conv.group_c(), 0, 0}});
-        Accumulator<T> sum = 0;
-        for (int c = 0; c < conv.group_c(); ++c)
-            for (int r = 0; r < conv.window_rows(); ++r)
-                for (int s = 0; s < conv.window_columns(); ++s) {
-                    auto const distance = conv.distance(r, s);
-                    if (!conv.has(first, distance)) continue;
-                    T const* const tap =
-                        x + c * conv.x.layout.stride[1] + conv.input_offset(first) + conv.input_offset(distance);
-                    sum += widened(*tap) * widened(conv.w(k, c, r, s));
-                }
-        return static_cast<float>(sum);
-    }
 };
 
 }  // namespace fusekit::hip

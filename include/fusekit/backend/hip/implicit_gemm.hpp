@@ -10,6 +10,7 @@
 #include "fusekit/backend/hip/launch.hpp"
 #include "fusekit/backend/hip/schedule.hpp"
 #include "fusekit/backend/hip/tile.hpp"
+#include "fusekit/backend/hip/tile_totals.hpp"
 
 namespace fusekit::hip {
 
@@ -29,10 +30,12 @@ class ImplicitGemm {
     static constexpr bool padded = Plan::Head::may_be_padded, along_channels = fast == Axis::channel;
     static constexpr bool pixel_lines = along_channels && !Plan::pools;  ///< what sums are handed over as
     static constexpr int lines = (pixel_lines ? tile_m : tile_n) / 4, columns = pixel_lines ? tile_n : tile_m;
+    static constexpr int pieces = Schedule::threads / lines;  ///< that statistics add a line up in
     static constexpr int table_steps = smaller(Schedule::threads, 128) / tile_k, table = table_steps * tile_k;
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::template State<float>;
     using Sum = Accumulator<T>;
+    using Totals = TileTotals<Plan, tile_n, tile_m / 16, Schedule::threads>;
 
 public:
     static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
@@ -49,6 +52,7 @@ public:
         union {
             Buffer buffers[2];
             Packet<float, 4> out[lines][(columns + pad) / 4];
+            typename Totals::Shared totals;
         };
         alignas(16) Tap x_taps[table], w_taps[table];
         Pixel pixels[tile_m];
@@ -112,29 +116,48 @@ public:
         }
         Params const& late = seen_anew(params);
         std::int64_t const channel = late.y.layout.stride[1];
-        auto const put = [&](T* to, float sum, Pixel const& at, unsigned n, State const& state) {
+        auto const put = [&](T* to, float sum, Pixel const& at, unsigned n, State const& state, auto const& observe) {
             OutputCoord const place{at.n, std::int64_t{first_k} + n, at.p, at.q};
-            *to = T(Epilogue::apply(sum, place, state, late.bound.epilogue));
+            *to = T(Epilogue::apply(sum, place, state, late.bound.epilogue, observe));
         };
         if constexpr (Plan::pools) return write_windows(late, shared, thread, lane_m, lane_n, sums, first_k, count_n);
         unsigned const column = thread % columns;
         T* const first = late.y.data + first_k * channel;
+        typename Totals::Total totals[4];
         if constexpr (along_channels) {
             bool const exists = column < count_n;
             State const state = shared.states[Epilogue::channelwise && exists ? column : 0].value();
             T* const of_channel = first + column * channel;
-            write(shared, thread, lane_m, lane_n, sums, [&](float sum, unsigned m) {
+            typename Totals::Part part;
+            auto const write_row = [&](float sum, unsigned m, float&) {
                 Pixel const at = shared.pixels[m];
-                if (at.n >= 0 && exists) put(of_channel + shared.offsets[m], sum, at, column, state);
-            });
+                if (at.n >= 0 && exists)
+                    put(of_channel + shared.offsets[m], sum, at, column, state, [&](float x) { part.add(x); });
+            };
+            write(shared, thread, lane_m, lane_n, sums, write_row, [](int) {});
+            totals[0] = part.total();
         } else {
             Pixel const at = shared.pixels[column];
             T* const of_pixel = first + shared.offsets[column];
-            write(shared, thread, lane_m, lane_n, sums, [&](float sum, unsigned n) {
+            auto const write_row = [&](float sum, unsigned n, float& seen) {
                 if (at.n >= 0 && n < count_n)
                     put(of_pixel + std::int64_t{n} * static_cast<int>(channel), sum, at, n,
-                        shared.states[Epilogue::channelwise ? n : 0].value());
+                        shared.states[Epilogue::channelwise ? n : 0].value(), [&](float x) { seen = x; });
+            };
+            write(shared, thread, lane_m, lane_n, sums, write_row, [&](int round) {
+                if constexpr (Plan::totals_tiles)
+                    totals[round] = total_line(shared, thread, late.problem().gemm_m() - first_m);
             });
+        }
+        if constexpr (Plan::totals_tiles) {
+            auto& parts = shared.totals.parts;
+#pragma unroll
+            for (int round = 0; round < (along_channels ? 1 : 4); ++round) {
+                if constexpr (along_channels) parts[thread / columns][column].value() = totals[0];
+                else parts[thread % pieces][row_of(thread / pieces, round)].value() = totals[round];
+            }
+            Totals::conclude(late, shared.totals, along_channels ? threads / columns : pieces, thread,
+                             block / tiles_n / groups, block % (tiles_n * groups), first_k, count_n);
         }
     }
 
@@ -191,20 +214,36 @@ private:
         return line / 2 * 4 + 2 * (round % 2) + line % 2 + round / 2 * (2 * lines);
     }
 
-    /// A thread writes one column of what is handed over: `write_row(sum, row)` does, with what belongs to its column
-    /// at hand.
-    template <class WriteRow>
+    /// A thread writes one column of what is handed over: `write_row(sum, row, its place)` does, with what belongs to
+    /// its column at hand; then comes `end(round)`.
+    template <class WriteRow, class End>
     __device__ static void write(Shared& shared, unsigned thread, unsigned lane_m, unsigned lane_n,
-                                 Sum const (&sums)[8][8], WriteRow const& write_row) {
+                                 Sum const (&sums)[8][8], WriteRow const& write_row, End const& end) {
         unsigned const column = thread % columns, first_line = threads == columns ? 0 : thread / columns;
         hand_over(shared, lane_m, lane_n, sums, [&](int round) {
 #pragma unroll 4
             for (int i = 0; i < lines * columns / threads; ++i) {
                 unsigned const line = first_line + i * (threads / columns);
-                float const* const from = shared.out[line]->values;
-                write_row(from[column ^ 1], row_of(line, round));
+                float* const from = shared.out[line]->values;
+                write_row(from[column ^ 1], row_of(line, round), from[column ^ 1]);
             }
+            end(round);
         });
+    }
+
+    /// Totals a piece of a line of what was handed over of one channel, now what statistics are of: `pixels` of the
+    /// tile's pixels count.
+    __device__ static auto total_line(Shared const& shared, unsigned thread, int pixels) {
+        typename Totals::Part part;
+        auto const* const line = shared.out[thread / pieces];
+        __syncthreads();
+#pragma unroll
+        for (unsigned i = thread % pieces; i < columns / 4; i += pieces) {
+            auto const four = line[i];
+#pragma unroll
+            for (int j = 0; j < 4; ++j) part.add(four.values[j ^ 1], static_cast<int>(4 * i) + j < pixels);
+        }
+        return part.total();
     }
 
     /// Windows of 2 x 2, each four neighbours in a line of one channel: a thread takes whole ones.

@@ -3,6 +3,7 @@
 
 #include "fusekit/backend/hip/conv_problem.hpp"
 #include "fusekit/backend/hip/image_order.hpp"
+#include "fusekit/backend/hip/team.hpp"
 #include "fusekit/plan/plan.hpp"
 
 namespace fusekit::hip {
@@ -22,6 +23,12 @@ FUSEKIT_HD constexpr Layout<4> conv_output(Layout<4> y) {
     return y;
 }
 
+/// The tiles of a grid whose totals are merged: groups of `members` neighbours first, then the groups.
+struct TileGroups {
+    Workspace workspace;  ///< a state for each group of each column of tiles, and for each column
+    unsigned tiles = 0, members = 0;
+};
+
 /// What the kernel of a plan with a Conv is given.
 template <class Plan, Element T>
 struct ConvParams {
@@ -31,6 +38,7 @@ struct ConvParams {
     bool channels_fastest;  ///< GemmK runs over channels first, then over taps; else the other way
     bool inputs_packed;     ///< packs of x along GemmK lie together and are aligned
     bool weights_packed;
+    std::conditional_t<Plan::totals_tiles, TileGroups, fusekit::detail::Nothing> groups = {};
 
     __device__ ConvProblem<T, Plan::Head::folded_space> problem() const {
         return {

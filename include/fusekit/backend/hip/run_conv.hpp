@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/backend/hip/direct.hpp"
+#include "fusekit/backend/hip/direct_totals.hpp"
 #include "fusekit/backend/hip/implicit_gemm.hpp"
 #include "fusekit/backend/hip/start.hpp"
 #include "fusekit/backend/hip/tuning.hpp"
@@ -57,7 +57,7 @@ bool has_bits_for(Filter<Space> const& filter) {
 }
 
 template <class Schedule, Axis fast, class Plan, Element T>
-void run_along(Device const& device, ConvParams<Plan, T> params) {
+void run_along(Device& device, ConvParams<Plan, T> params) {
     auto const w = typed<T>(params.bound.head.weights);
     if constexpr (GemmSchedule<Schedule>) {
         using Mainloop = ImplicitGemm<Plan, Schedule, T, fast>;
@@ -73,9 +73,14 @@ void run_along(Device const& device, ConvParams<Plan, T> params) {
                                    : !Plan::pools && is_single_pixels(filter) && packed_planes(params.x, x_pack);
         params.weights_packed = params.channels_fastest ? packed(w, w_pack, 1) : packed_taps(w, w_pack);
         Index<4> const y = conv_output<Plan>(params.y.layout).shape;
-        start<Plan, Mainloop>(device, params,
-                              divide_up(y[0] * y[2] * y[3], Schedule::tile_m) *
-                                  divide_up(y[1] / filter.group_count, Schedule::tile_n) * filter.group_count);
+        std::int64_t const tiles = divide_up(y[0] * y[2] * y[3], Schedule::tile_m);
+        std::int64_t const columns = divide_up(y[1] / filter.group_count, Schedule::tile_n) * filter.group_count;
+        start_tiles<Plan, Mainloop>(device, params, tiles, columns);
+    } else if constexpr (Plan::totals_tiles) {
+        using Mainloop = DirectTotals<Plan, Schedule, T, fast>;
+        Index<4> const y = params.y.layout.shape;
+        start_tiles<Plan, Mainloop>(device, params, divide_up(y[0] * y[2] * y[3], Mainloop::tile_m),
+                                    divide_up(y[1], Mainloop::tile_n));
     } else {
         start<Plan, DirectConv<Plan, Schedule, T, fast>>(device, params,
                                                          divide_up(params.y.layout.size(), Schedule::threads));
@@ -86,18 +91,17 @@ void run_along(Device const& device, ConvParams<Plan, T> params) {
 
 /// Runs a plan with a Conv with one schedule.
 template <class Schedule, class Plan, Element T>
-void run_conv_with(Device const& device, Bound<Plan> const& bound, TensorView<T const> const& x,
-                   TensorView<T> const& y) {
+void run_conv_with(Device& device, Bound<Plan> const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
     detail::check_conv_limits(type_name<Plan>, "x", x.layout);
     detail::check_conv_limits(type_name<Plan>, "y", conv_output<Plan>(y.layout));
-    ConvParams<Plan, T> const params{bound, x, y, false, false, false};
+    ConvParams<Plan, T> const params{bound, x, y, false, false, false, {}};
     if (y.layout.stride[1] == 1 && y.layout.shape[1] > 1) detail::run_along<Schedule, Axis::channel>(device, params);
     else detail::run_along<Schedule, Axis::pixel>(device, params);
 }
 
 /// Runs a plan with a Conv with the schedule that the table has for it.
 template <class Plan, Element T>
-void run_conv(Device const& device, Bound<Plan> const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
+void run_conv(Device& device, Bound<Plan> const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
     auto const filter = Plan::Head::geometry(bound.head);
     std::int64_t const groups = filter.group_count, group_k = y.layout.shape[1] / groups;
     if constexpr (Plan::Head::may_be_grouped || Plan::Head::longest > Tap::most(filter.rank))

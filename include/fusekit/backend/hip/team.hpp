@@ -7,6 +7,19 @@
 
 namespace fusekit::hip {
 
+/// Whether this block is the last of `members` that call this, with all their threads: then it can read what the others
+/// wrote before. `is_last` is shared by the block.
+__device__ inline bool comes_last(unsigned* arrived, unsigned members, unsigned thread, bool& is_last) {
+    __syncthreads();
+    if (thread == 0) {
+        __threadfence();
+        is_last = atomicAdd(arrived, 1u) == members - 1;
+        __threadfence();
+    }
+    __syncthreads();
+    return is_last;
+}
+
 /// Blocks of one grid that run at the same time and wait for each other.
 class Team {
 public:
@@ -24,16 +37,8 @@ public:
     /// the block.
     template <class Conclude>
     __device__ void meet(Conclude const& conclude) const {
-        unsigned meeting = 0;
-        __syncthreads();
-        if (thread == 0) {
-            meeting = seen(&state->meetings);
-            __threadfence();
-            is_last = atomicAdd(&state->arrived, 1u) == members - 1;
-            __threadfence();
-        }
-        __syncthreads();
-        bool const last = is_last;
+        unsigned const meeting = thread == 0 ? seen(&state->meetings) : 0;
+        bool const last = comes_last(&state->arrived, members, thread, is_last);
         if (last) conclude();
         __syncthreads();
         if (thread == 0) {

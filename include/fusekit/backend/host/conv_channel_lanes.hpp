@@ -4,6 +4,7 @@
 #include "fusekit/backend/host/device.hpp"
 #include "fusekit/backend/host/pack.hpp"
 #include "fusekit/backend/host/place.hpp"
+#include "fusekit/backend/host/tile_totals.hpp"
 #include "fusekit/backend/host/tiling.hpp"
 
 namespace fusekit::host::inline FUSEKIT_SIMD {
@@ -48,11 +49,14 @@ public:
                         multiply(work, t, panel, panel == panel0);
             if constexpr (pools) write_windows(work);
         });
+        if constexpr (Epilogue::observes) totals().save(turn);
     }
 
 private:
     using Sum = Accumulator<T>;
     static constexpr bool pools = !std::is_void_v<Pool>;
+    /// Of pixels, that an item has whole numbers of: windows of a pool, or tiles that share totals.
+    static constexpr std::int64_t together = Epilogue::observes ? divide_up(total_pixels, tile_rows) : pools ? 2 : 1;
 
     struct Row {
         Pixel at;
@@ -88,7 +92,7 @@ private:
     std::int64_t const segments_per_tile = direct ? conv.taps() : 1;
     std::int64_t const row_bytes = (direct ? group_c : row_stride) * tile_rows * std::int64_t{sizeof(float)};
     std::int64_t const fitting = tiles_per_item(tiles, clamp(item_bytes / row_bytes, 4, 32), turn.threads());
-    std::int64_t const block = pools ? round_up(fitting, 2) : fitting;  // an even number of tiles has whole windows
+    std::int64_t const block = round_up(fitting, together);
     static_assert(2 * tile_rows % 4 == 0);
     std::int64_t const segment_floats =
         round_up(block * segments_per_tile * std::int64_t{sizeof(Segment<Sum>)}, 64) / 4;
@@ -155,15 +159,24 @@ private:
         gemm_tile(sum, work.segments + t * segments_per_tile, segments_per_tile,
                   filters + (work.group * panels + panel) * panel_floats);
         std::int64_t const row_count = min(tile_rows, conv.pixels() - (work.first + t) * tile_rows);
+        typename TileTotals<Epilogue>::template Part<Axis::channel> seen[tile_vectors];
         for (int i = 0; i < row_count; ++i)
             for (int j = 0; j < tile_vectors && own.used[j]; ++j) {
                 std::int64_t const k = own.k0 + j * lanes;
                 Place<Axis::channel> const at{{rows[i].at.n, k, rows[i].at.p, rows[i].at.q}, own.used[j], conv.y[3]};
-                Vector const result = Epilogue::apply(sum.value[i][j], at, own.state[j], args);
+                Vector const result = Epilogue::apply(sum.value[i][j], at, own.state[j], args,
+                                                      [&](Vector x) { seen[j].add(x, own.used[j]); });
                 if constexpr (pools) store(result_of(work, t * tile_rows + i, panel) + j * lanes, result);
                 else store(rows[i].y + k, 1, own.used[j], result);
             }
+        if constexpr (Epilogue::observes)
+            for (int j = 0; j < tile_vectors && own.used[j]; ++j) {
+                std::int64_t const tile = work.first + t;
+                totals().add(tile / together, tile % together == 0, own.k0 + j * lanes, seen[j].total(), own.used[j]);
+            }
     }
+
+    auto totals() const { return TileTotals<Epilogue>(args, conv.y[1], conv.pixels(), together * tile_rows); }
 
     float* result_of(Item const& work, std::int64_t row, std::int64_t panel) const {
         return work.results + (row * panels + panel) * tile_columns;

@@ -4,6 +4,7 @@
 #include "fusekit/backend/host/device.hpp"
 #include "fusekit/backend/host/pack.hpp"
 #include "fusekit/backend/host/place.hpp"
+#include "fusekit/backend/host/tile_totals.hpp"
 #include "fusekit/backend/host/tiling.hpp"
 
 namespace fusekit::host::inline FUSEKIT_SIMD {
@@ -28,21 +29,32 @@ public:
         turn.parallel_for(divide_up(panels, block) * conv.groups(), [&](std::int64_t item, int thread) {
             std::int64_t const group = item % conv.groups(), first = item / conv.groups() * block;
             Sum* const scratch = filters + filter_floats + thread * thread_floats;
-            Item work{group,   min(block, panels - first),
-                      scratch, reinterpret_cast<Piece*>(scratch + block * panel_floats),
-                      {},      0};
+            Item work{group,
+                      first,
+                      min(block, panels - first),
+                      scratch,
+                      reinterpret_cast<Piece*>(scratch + block * panel_floats),
+                      {},
+                      0};
             gather(work, first * tile_columns);
             for (std::int64_t k = 0; k < group_k; k += tile_rows) multiply(work, k);
         });
+        if constexpr (Epilogue::observes) totals().save(turn);
     }
 
 private:
     using Sum = Accumulator<T>;
     static constexpr int most_panels = 8;
 
-    /// `count` panels of pixels, in one group.
+    /// Panels that share totals, of which an item has whole numbers.
+    static constexpr int together = Epilogue::observes ? static_cast<int>(total_pixels) / tile_columns : 1;
+    static_assert(most_panels % together == 0);
+
+    using Seen = typename TileTotals<Epilogue>::template Part<Axis::pixel>;
+
+    /// `count` panels of pixels from `first` on, in one group.
     struct Item {
-        std::int64_t group, count;
+        std::int64_t group, first, count;
         Sum* windows;  // (count, gemm_k, tile_columns)
         Piece* pieces;   // (taps, pieces_per_tap)
         Run runs[most_panels * tile_columns];
@@ -61,8 +73,10 @@ private:
     bool const direct = std::same_as<T, float> && filter_is(conv, order) && apart_in_cache(conv.w.layout.stride[0]);
     std::int64_t const row_stride = packed_row_stride(gemm_k);
     std::int64_t const panels = divide_up(conv.pixels(), tile_columns), panel_floats = gemm_k * tile_columns;
-    std::int64_t const block = tiles_per_item(
-        panels, clamp(item_bytes / (panel_floats * std::int64_t{sizeof(float)}), 1, most_panels), turn.threads());
+    std::int64_t const block = round_up(
+        tiles_per_item(panels, clamp(item_bytes / (panel_floats * std::int64_t{sizeof(float)}), 1, most_panels),
+                       turn.threads()),
+        together);
     std::int64_t const piece_bytes = conv.taps() * pieces_per_tap(block) * std::int64_t{sizeof(Piece)};
     std::int64_t const thread_floats = block * panel_floats + round_up(piece_bytes, 64) / 4;
     Sum* filters = nullptr;
@@ -96,6 +110,7 @@ private:
                 if (direct) segment.row[i] = &conv.w(row, 0, 0, 0);
             state[i] = Epilogue::template broadcast<Vector>(Epilogue::prepare(row, args));
         }
+        Seen seen[tile_rows];
         Run const* run = work.runs;
         for (std::int64_t b = 0; b < work.count; ++b) {
             int const first = static_cast<int>(b) * tile_columns;
@@ -107,22 +122,32 @@ private:
                 int const begin = static_cast<int>(max(run->first, first));
                 int const end = static_cast<int>(min(run->first + run->count, first + tile_columns));
                 for (int i = 0; i < row_count; ++i)
-                    finish(sum.value[i], begin - first, end - begin, *run, begin - run->first, k + i, state[i]);
+                    finish(sum.value[i], begin - first, end - begin, *run, begin - run->first, k + i, state[i],
+                           seen[i]);
                 if (run->first + run->count > first + tile_columns || run + 1 == work.runs + work.run_count) break;
             }
+            if constexpr (Epilogue::observes)
+                if ((b + 1) % together == 0 || b + 1 == work.count)
+                    for (int i = 0; i < row_count; ++i) {
+                        totals().put((work.first + b) / together, k + i, seen[i].total());
+                        seen[i] = {};
+                    }
         }
     }
 
+    auto totals() const { return TileTotals<Epilogue>(args, conv.y[1], conv.pixels(), total_pixels); }
+
     /// Stores `count` pixels of channel k: lanes `lane` ... of `sum` are pixels `skip` ... of the run.
     void finish(Vector const (&sum)[tile_vectors], int lane, int count, Run const& run, int skip, std::int64_t k,
-                typename Epilogue::template State<Vector> const& state) const {
+                typename Epilogue::template State<Vector> const& state, Seen& seen) const {
         std::int64_t const stride = y.layout.stride[3];
         T* const to = &y(run.at.n, k, run.at.p, run.at.q + skip);
         for (int done = 0; done < count; done += lanes) {
             int const used = static_cast<int>(min(lanes, count - done));
             Vector const v = load(reinterpret_cast<float const*>(sum) + lane + done, 1, used);
             Place<Axis::pixel> const at{{run.at.n, k, run.at.p, run.at.q + skip + done}, used, columns};
-            store(to + done * stride, stride, used, Epilogue::apply(v, at, state, args));
+            store(to + done * stride, stride, used,
+                  Epilogue::apply(v, at, state, args, [&](Vector x) { seen.add(x, used); }));
         }
     }
 };

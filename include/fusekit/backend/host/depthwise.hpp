@@ -5,6 +5,7 @@
 #include "fusekit/backend/host/device.hpp"
 #include "fusekit/backend/host/integer.hpp"
 #include "fusekit/backend/host/place.hpp"
+#include "fusekit/backend/host/tile_totals.hpp"
 
 namespace fusekit::host::inline FUSEKIT_SIMD {
 
@@ -23,7 +24,8 @@ public:
         states = reinterpret_cast<State*>(turn.scratch(state_floats + conv.taps() * round_up(channels, lanes)));
         filters = reinterpret_cast<Accumulator<T>*>(states) + state_floats;
         turn.parallel_for(vectors, [this](std::int64_t v, int) { prepare(v); });
-        if constexpr (axis == Axis::channel)
+        if constexpr (Epilogue::observes) run_tiles();
+        else if constexpr (axis == Axis::channel)
             turn.parallel_for(conv.y[0] * conv.y[2], [this](std::int64_t row, int) {
                 for (OutputCoord at{row / conv.y[2], 0, row % conv.y[2], 0}; at.q < conv.y[3]; ++at.q)
                     for (at.k = 0; at.k < conv.y[1]; at.k += lanes)
@@ -39,17 +41,18 @@ public:
 
 private:
     using State = typename Epilogue::template State<Vector>;
+    static constexpr int width = axis == Axis::channel ? lanes : 1;  ///< channels of a vector
 
     Device::Turn& turn;
     ConvProblem<T, Space> const& conv;
     typename Epilogue::Args const& args;
     TensorView<T> const& y;
     std::int64_t const vectors = axis == Axis::channel ? divide_up(conv.y[1], lanes) : conv.y[1];
+    std::int64_t const rows_of_tile = divide_up(total_pixels, conv.y[3]);  ///< that share totals
     State* states = nullptr;   // (vectors)
     Accumulator<T>* filters = nullptr;  // (taps, channels) or (channels, taps)
 
     void prepare(std::int64_t v) const {
-        int const width = axis == Axis::channel ? lanes : 1;
         std::int64_t const k0 = v * width;
         int const used = static_cast<int>(min(width, conv.y[1] - k0));
         if constexpr (axis == Axis::channel) states[v] = Epilogue::template prepare_lanes<Vector>(k0, used, args);
@@ -60,7 +63,26 @@ private:
                     i < used ? widened(conv.w(k0 + i, 0, tap / conv.window_columns(), tap % conv.window_columns())) : 0;
     }
 
-    void compute(OutputCoord const& at, int count) const {
+    /// Tiles of rows of all images: one item of work, and with it one thread, has a tile of a vector's channels.
+    void run_tiles() const {
+        TileTotals<Epilogue> const totals(args, conv.y[1], conv.pixels(), rows_of_tile * conv.y[3]);
+        std::int64_t const rows = conv.y[0] * conv.y[2], step = axis == Axis::channel ? 1 : lanes;
+        turn.parallel_for(divide_up(rows, rows_of_tile) * vectors, [&](std::int64_t item, int) {
+            std::int64_t const tile = item / vectors, k = item % vectors * width;
+            typename TileTotals<Epilogue>::template Part<axis> seen;
+            for (std::int64_t row = tile * rows_of_tile; row < min((tile + 1) * rows_of_tile, rows); ++row)
+                for (OutputCoord at{row / conv.y[2], k, row % conv.y[2], 0}; at.q < conv.y[3]; at.q += step) {
+                    int const used =
+                        static_cast<int>(min(lanes, axis == Axis::channel ? conv.y[1] - k : conv.y[3] - at.q));
+                    compute(at, used, [&](Vector x) { seen.add(x, used); });
+                }
+            totals.put(tile, k, seen.total(), static_cast<int>(min(width, conv.y[1] - k)));
+        });
+        totals.save(turn);
+    }
+
+    template <class Observe = fusekit::detail::Nothing>
+    void compute(OutputCoord const& at, int count, Observe const& observe = {}) const {
         constexpr int mode = axis == Axis::channel ? 1 : 3;
         std::int64_t const v = axis == Axis::channel ? at.k / lanes : at.k;
         std::int64_t const step =
@@ -83,7 +105,7 @@ private:
             }
         }
         store(&y(at.n, at.k, at.p, at.q), y.layout.stride[mode], count,
-              Epilogue::apply(floats(sum), Place<axis>{at, count, conv.y[3]}, states[v], args));
+              Epilogue::apply(floats(sum), Place<axis>{at, count, conv.y[3]}, states[v], args, observe));
     }
 
     /// Elements of row h of x under one tap of neighbouring pixels, zero outside x.

@@ -84,6 +84,19 @@ void run_double(Device::Turn& turn, Bound const& bound, TensorView<double const>
                 detail::reduce_double(bound, x, y, {{0, item / plane, place / shape[3], place % shape[3]}});
             });
         }
+    } else if constexpr (Plan::totals_tiles) {
+        using Observer = fusekit::Observer<Epilogue>;
+        turn.parallel_for(shape[1], [&](std::int64_t k, int) {
+            typename Observer::Op::template Running<double> running{};
+            auto const state = Epilogue::template prepare<double>(k, bound.epilogue);
+            for (DoubleCoord at{{0, k, 0, 0}}; at.n < shape[0]; ++at.n)
+                for (at.p = 0; at.p < shape[2]; ++at.p)
+                    for (at.q = 0; at.q < shape[3]; ++at.q)
+                        y(at.n, at.k, at.p, at.q) =
+                            evaluate_at(bound, x, at, state, [&](double value) { running.add(value); });
+            auto const count = static_cast<double>(shape[0] * shape[2] * shape[3]);
+            Observer::Op::save(running.total(count), {0, k, 0, 0}, Observer::args(bound.epilogue));
+        });
     } else {
         turn.parallel_for(shape[0] * shape[1] * shape[2], [&](std::int64_t row, int) {
             DoubleCoord at{{row / (shape[1] * shape[2]), row / shape[2] % shape[1], row % shape[2], 0}};

@@ -3,22 +3,35 @@
 
 #include "fusekit/ops/batch_norm/moments.hpp"
 #include "fusekit/ops/operator.hpp"
+#include "fusekit/tensor/optional_view.hpp"
 
 namespace fusekit {
 
 /// y = x, and what the batch norm of the next layer normalizes x with, over n, p, q:
 ///   mean[k] = sum of x[n,k,p,q] / count,  variance[k] = sum of (x[n,k,p,q] - mean[k])^2 / count.
 ///
-/// Arguments: mean and variance, K floats to write, as BatchNormInference<Spatial> reads them; apart in memory from all
-/// other arguments. Values that are infinite or NaN make their channel's NaN. The order of the sums is fixed: the same
-/// numbers come out of every run. They are of x before y is rounded to its type. Source: as detail::Moments.
+/// Arguments: mean and variance, K floats to write, as BatchNormInference<Spatial> reads them. In a plan with a Conv
+/// also scratch, at least scratch(N x K x P x Q) neighbouring floats of any content: totals of tiles of y, which the
+/// last tile merges. All apart in memory from all other arguments; runs that may overlap in time have each their own.
+/// Values that are infinite or NaN make their channel's NaN. The order of the sums is fixed: the same numbers come out
+/// of every run. They are of x before y is rounded to its type. Source: as detail::Moments.
 struct ChannelStatistics {
     static constexpr auto stage = Stage::pointwise;
     static constexpr auto equation = "y = x, mean[k] and variance[k] = those of x over n, p, q";
     static constexpr int flops_per_element = 4;
     struct Args {
         TensorView<float, 1> mean, variance;
+        OptionalView<float, 1> scratch{};
     };
+
+    /// Floats of scratch that a plan with a Conv needs for y of these extents: count, mean and squared deviations of
+    /// every channel of every 64 pixels.
+    template <int Rank>
+    static constexpr std::int64_t scratch(Index<Rank> const& y) {
+        std::int64_t pixels = 1;
+        for (int mode = 0; mode < Rank; ++mode) pixels *= mode == 1 ? 1 : y[mode];
+        return 3 * y[1] * ((pixels + total_pixels - 1) / total_pixels);
+    }
 
     template <class V>
     FUSEKIT_HD static constexpr V apply(V x, Args const&) {
@@ -48,6 +61,15 @@ struct ChannelStatistics {
     static void check(Args const& args, Check const& in) {
         in.writable("mean", args.mean, {{in.y[1]}}, "K");
         in.writable("variance", args.variance, {{in.y[1]}}, "K");
+        if (!in.has_conv) return;
+        std::int64_t const least = scratch(in.y);
+        Layout<1> const& given = args.scratch.layout;
+        if (!args.scratch.given() || given.shape[0] < least)
+            in.fail("scratch", "at least " + Text::number(least) + " floats, for totals of tiles after a Conv",
+                    args.scratch.given() ? Text::number(given.shape[0]) : "none");
+        if (given.stride[0] != 1)
+            in.fail("scratch", "floats without gaps", "a stride of " + Text::number(given.stride[0]));
+        in.writable("scratch", TensorView<float, 1>(args.scratch.data, channels(least)), {{least}}, "floats");
     }
 };
 

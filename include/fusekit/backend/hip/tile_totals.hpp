@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/arch/access.hpp"
+#include "fusekit/backend/hip/launch.hpp"
+#include "fusekit/backend/hip/start.hpp"
+
+namespace fusekit::hip {
+
+/// Statistics of what a Conv computes, where a plan has an operator of them: blocks total the channels of a tile of
+/// pixels each, and leave the totals in the caller's scratch. The last block of a group of tiles merges the group's,
+/// the last of all groups theirs, in the order of the tiles: the same numbers come out of every run.
+template <class Plan, int channels, int most_parts, int threads>
+struct TileTotals {
+    struct Shared {};
+    struct Total {};
+    struct Part {
+        __device__ void add(float) {}
+        __device__ Total total() const { return {}; }
+    };
+};
+
+template <class Plan, int channels, int most_parts, int threads>
+    requires(Plan::totals_tiles)
+class TileTotals<Plan, channels, most_parts, threads> {
+    using Observer = fusekit::Observer<typename Plan::Epilogue>;
+    using Op = typename Observer::Op;
+    static constexpr int rows = greater(1, threads / channels);
+    static_assert(rows <= most_parts);
+
+public:
+    using Total = typename Op::template Total<float>;
+
+    /// Totals of parts of a tile's pixels.
+    struct Shared {
+        Slot<Total> parts[most_parts][channels];
+        bool is_last;
+    };
+
+    /// Some of the values of one channel.
+    class Part {
+    public:
+        __device__ void add(float x, bool counts = true) {
+            running.add(x, counts);
+            count += counts;
+        }
+        __device__ Total total() const { return running.total(static_cast<float>(count)); }
+
+    private:
+        typename Op::template Running<float> running{};
+        int count = 0;
+    };
+
+    /// Ends tile number `tile` of column number `column`, the one of `count_n` channels from first_k on. Called by all
+    /// threads, when `parts` totals of each of these channels have been written to shared memory.
+    template <class Params>
+    __device__ __forceinline__ static void conclude(Params const& params, Shared& shared, unsigned parts,
+                                                    unsigned thread, unsigned tile, unsigned column, int first_k,
+                                                    unsigned count_n) {
+        auto const& args = Observer::args(params.bound.epilogue);
+        TileTotalsView<Total> const view{args.scratch.data, params.y.layout.shape[1]};
+        unsigned const tiles = params.groups.tiles, members = params.groups.members;
+        unsigned const groups = (tiles + members - 1) / members, group = tile / members, begin = group * members;
+        Team::State* const states = params.groups.workspace.state(column * (groups + 1));
+
+        merge_parts(shared, parts, thread, count_n,
+                    [&](unsigned n, Total const& total) { put(view, tile, first_k + n, total); });
+        unsigned const here = members < tiles - begin ? members : tiles - begin;
+        if (!comes_last(states + 1 + group, here, thread, shared)) return;
+        gather(view, shared, thread, begin, 1, here, first_k, count_n);
+        merge_parts(shared, rows, thread, count_n,
+                    [&](unsigned n, Total const& total) { put(view, begin, first_k + n, total); });
+        if (!comes_last(states, groups, thread, shared)) return;
+        gather(view, shared, thread, 0, members, groups, first_k, count_n);
+        merge_parts(shared, rows, thread, count_n, [&](unsigned n, Total const& total) {
+            Op::save(total, {0, std::int64_t{first_k} + n, 0, 0}, args);
+        });
+    }
+
+private:
+    using View = TileTotalsView<Total>;
+
+    __device__ __forceinline__ static bool comes_last(Team::State* state, unsigned members, unsigned thread,
+                                                      Shared& shared) {
+        bool const last = hip::comes_last(&state->arrived, members, thread, shared.is_last);
+        if (last && thread == 0) state->arrived = 0;
+        return last;
+    }
+
+    template <class Take>
+    __device__ __forceinline__ static void merge_parts(Shared& shared, unsigned parts, unsigned thread,
+                                                       unsigned count_n, Take const& take) {
+        __syncthreads();
+        for (unsigned n = thread; n < count_n; n += threads) {
+            Total total = shared.parts[0][n].value();
+            for (unsigned part = 1; part < parts; ++part) total = merge(total, shared.parts[part][n].value());
+            take(n, total);
+        }
+    }
+
+    /// Merges the totals of tiles first, first + step and so on into `rows` parts.
+    __device__ __forceinline__ static void gather(View const& view, Shared& shared, unsigned thread, unsigned first,
+                                                  unsigned step, unsigned tiles, int first_k, unsigned count_n) {
+        for (unsigned i = thread; i < rows * channels; i += threads) {
+            unsigned const row = i / channels, n = i % channels;
+            Total total{};
+            if (n < count_n)
+#pragma unroll 4
+                for (unsigned tile = row; tile < tiles; tile += rows)
+                    total = merge(total, get(view, first + tile * step, first_k + n));
+            shared.parts[row][n].value() = total;
+        }
+    }
+
+    __device__ __forceinline__ static void put(View const& view, unsigned tile, unsigned k, Total const& total) {
+#pragma unroll
+        for (int word = 0; word < View::words; ++word)
+            *view.at(tile, k, word) = reinterpret_cast<float const*>(&total)[word];
+    }
+    __device__ __forceinline__ static Total get(View const& view, unsigned tile, unsigned k) {
+        Total total;
+#pragma unroll
+        for (int word = 0; word < View::words; ++word)
+            reinterpret_cast<float*>(&total)[word] =
+                load_fresh(reinterpret_cast<Packet<float, 1> const*>(view.at(tile, k, word))).values[0];
+        return total;
+    }
+};
+
+/// Starts a kernel of a plan with a Conv on `tiles` times `columns` tiles. Where the plan totals them, in groups: about
+/// as many as each has members, so that the last blocks read little, and no more than the workspace has states for.
+template <class Plan, class Mainloop>
+void start_tiles(Device& device, typename Mainloop::Params params, std::int64_t tiles, std::int64_t columns) {
+    if constexpr (Plan::totals_tiles) {
+        std::int64_t const states = Workspace::most_teams;
+        check_limit(type_name<Plan>, "y", "channels of 1024 tiles at most, to be totalled", params.y.layout.shape,
+                    columns, states / 2 + 1);
+        std::int64_t members = 1;
+        while (members * members < tiles || columns * (divide_up(tiles, members) + 1) > states) members *= 2;
+        params.groups.tiles = static_cast<unsigned>(tiles);
+        params.groups.members = static_cast<unsigned>(members);
+        params.groups.workspace.memory = device.workspace(Workspace::bytes);
+    }
+    start<Plan, Mainloop>(device, params, tiles * columns);
+}
+
+}  // namespace fusekit::hip

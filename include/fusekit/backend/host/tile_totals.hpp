@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/device.hpp"
+#include "fusekit/backend/host/device.hpp"
+#include "fusekit/backend/host/integer.hpp"
+#include "fusekit/backend/host/vector.hpp"
+#include "fusekit/plan/statistics.hpp"
+
+namespace fusekit::host::inline FUSEKIT_SIMD {
+
+/// The statistics of a plan with a Conv, where it has an operator of them: totals of tiles of `tile_pixels` pixels
+/// each, in the order of GemmM, in the caller's scratch. One thread adds a tile up, and all tiles are merged in their
+/// order, so that the same numbers come out of any number of threads.
+template <class Epilogue>
+struct TileTotals {
+    template <Axis axis>
+    struct Part {
+        void add(Vector, int) {}
+    };
+};
+
+template <class Epilogue>
+    requires(Epilogue::observes)
+class TileTotals<Epilogue> {
+    using Observer = fusekit::Observer<Epilogue>;
+    using Op = typename Observer::Op;
+    using Totals = typename Op::template Total<Vector>;
+    using Total = typename Op::template Total<float>;
+    using View = TileTotalsView<Total>;
+
+public:
+    /// Values that pass an operator of statistics, on their way to a total. Along channels: the lanes of a vector are
+    /// channels of one pixel, and have a total each. Along pixels: they are pixels of one channel, of any number.
+    template <Axis axis>
+    class Part {
+        static constexpr bool along_pixels = axis == Axis::pixel;
+
+    public:
+        void add(Vector x, int used) {
+            if constexpr (along_pixels) {  // in whole vectors, so that it does not matter how they came
+                store(waiting + count, x);
+                count += used;
+                if (count < lanes) return;
+                x = load(waiting);
+                store(waiting, load(waiting + lanes));
+                count -= lanes;
+            }
+            running.add(x);
+            ++vectors;
+        }
+
+        auto total() const {
+            Totals const all = running.total(Vector{} + static_cast<float>(vectors));
+            if constexpr (along_pixels) {
+                typename Op::template Running<float> rest{};
+                for (int i = 0; i < count; ++i) rest.add(waiting[i]);
+                Total total = rest.total(static_cast<float>(count));
+                for (int lane = 0; lane < lanes; ++lane) total = merge(total, of_lane<Total>(all, lane));
+                return total;
+            } else {
+                return all;
+            }
+        }
+
+    private:
+        typename Op::template Running<Vector> running{};
+        int vectors = 0, count = 0;
+        float waiting[along_pixels ? 2 * lanes : 1] = {};
+    };
+
+    TileTotals(typename Epilogue::Args const& args, std::int64_t channels, std::int64_t pixels,
+               std::int64_t tile_pixels)
+        : args(Observer::args(args)), view{this->args.scratch.data, channels}, tiles(divide_up(pixels, tile_pixels)) {}
+
+    /// The total of a tile of channel k, or of `used` channels from there on.
+    void put(std::int64_t tile, std::int64_t k, Total const& total, int = 1) const {
+        for (int word = 0; word < View::words; ++word)
+            *view.at(tile, k, word) = reinterpret_cast<float const*>(&total)[word];
+    }
+    void put(std::int64_t tile, std::int64_t k, Totals const& totals, int used) const {
+        for (int word = 0; word < View::words; ++word)
+            store(view.at(tile, k, word), 1, used, reinterpret_cast<Vector const*>(&totals)[word]);
+    }
+    /// The same of some of a tile's pixels, the first of them or not.
+    void add(std::int64_t tile, bool first, std::int64_t k, Totals const& totals, int used) const {
+        put(tile, k, first ? totals : merge(get(tile, k, used), totals), used);
+    }
+
+    /// When all totals have been put.
+    void save(Device::Turn& turn) const {
+        turn.parallel_for(divide_up(view.channels, lanes), [this](std::int64_t item, int) {
+            constexpr std::int64_t neighbours = 64;  // merged first, so that errors do not grow with the tensor
+            std::int64_t const k = item * lanes;
+            int const used = static_cast<int>(min(lanes, view.channels - k));
+            Totals all{};
+            for (std::int64_t first = 0; first < tiles; first += neighbours) {
+                Totals some = get(first, k, used);
+                for (std::int64_t tile = first + 1; tile < min(first + neighbours, tiles); ++tile)
+                    some = merge(some, get(tile, k, used));
+                all = merge(all, some);
+            }
+            for (int lane = 0; lane < used; ++lane) Op::save(of_lane<Total>(all, lane), {0, k + lane, 0, 0}, args);
+        });
+    }
+
+private:
+    typename Op::Args const& args;
+    View view;
+    std::int64_t tiles;
+
+    Totals get(std::int64_t tile, std::int64_t k, int used) const {
+        Totals totals;
+        for (int word = 0; word < View::words; ++word)
+            reinterpret_cast<Vector*>(&totals)[word] = load(view.at(tile, k, word), 1, used);
+        return totals;
+    }
+};
+
+}  // namespace fusekit::host::inline FUSEKIT_SIMD
