@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "plan/slope.hpp"
+#include "support/backward_outputs.hpp"
 #include "support/backward_plans.hpp"
 #include "support/finite_differences.hpp"
 #include "support/memory.hpp"
@@ -22,7 +23,7 @@ std::vector<std::vector<std::vector<double>*>> parameters_of(Problem& problem) {
     std::vector<std::vector<std::vector<double>*>> all;
     for (Step& step : problem.steps) {
         auto& own = all.emplace_back();
-        if (step.letter == 'B') own = {&step.values};
+        if (step.letter == 'B' || step.letter == 'R') own = {&step.values};
         if (step.letter == 'N' || step.letter == 'M') own = {&step.statistics.scale, &step.statistics.shift};
     }
     return all;
@@ -160,5 +161,12 @@ TEST_CASE("gradients of pointwise plans in float are those in double") {
     for (int const threads : {1, 3}) {
         fk::host::Device device(threads);
         check_gradients_of_pointwise_plans(device);
+    }
+}
+
+TEST_CASE("a residual's gradient is written element by element, and what the forward run has stored is not again") {
+    for (int const threads : {1, 3}) {
+        fk::host::Device device(threads);
+        check_gradients_beside_outputs(device);
     }
 }

@@ -45,7 +45,9 @@ auto gradients_into(std::vector<std::vector<float>>& memory, bool given, fk::Lay
             auto& values = memory.emplace_back(static_cast<std::size_t>(layout.size()));
             view = fk::TensorView<float, Rank>(values.data(), layout);
         };
-        if constexpr (requires { gradients.bias; }) add(gradients.bias);
+        if constexpr (requires { gradients.z; })
+            gradients.z = fk::TensorView<float>(memory.emplace_back(static_cast<std::size_t>(x.size())).data(), x);
+        else if constexpr (requires { gradients.bias; }) add(gradients.bias);
         else add(gradients.scale), add(gradients.shift);
         return gradients;
     }

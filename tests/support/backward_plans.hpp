@@ -37,7 +37,7 @@ inline std::vector<double> uniform(std::int64_t size, std::uint64_t seed, double
 }
 
 struct Difference {
-    double dx = 0, parameters = 0;
+    double elements = 0, parameters = 0;  ///< of dx and Residual's dz; of sums
 };
 
 /// A plan of batch norm between two operators of each form: what its gradients in float differ by from those in double
@@ -71,6 +71,7 @@ Difference difference_of_gradients(Device& device, fk::Layout<4> const& layout) 
         auto const tb = floats(on, fk::channels(n[1]), b);
         auto dscale = floats(on, parameters, mean), dshift = floats(on, parameters, mean);
         auto dbias = floats(on, fk::channels(n[1]), b);
+        fk::Tensor<V, On> dz(on, layout);
         typename fk::detail::GradientsOf<B>::Type of_second{};
         if constexpr (!Norm::per_place) of_second.bias = dbias.view();
         auto const second = [&]() -> typename B::Args {
@@ -80,12 +81,15 @@ Difference difference_of_gradients(Device& device, fk::Layout<4> const& layout) 
         auto const layer =
             Layer::bind({.z = tz}, second, {.mean = tmean, .variance = tvariance, .scale = tscale, .shift = tshift}, {},
                         {.factor = 1.5f});
-        auto const dx =
-            fk::Backward<Layer>::bind(layer, tx, {}, of_second, {.scale = dscale, .shift = dshift}, {}, {})(on, tdy);
-        std::vector<V> results(count);
-        dx.copy_to(results.data());
-        std::vector<std::vector<double>> all = {
-            {results.begin(), results.end()}, doubles(dscale), doubles(dshift), doubles(dbias)};
+        auto const dx = fk::Backward<Layer>::bind(layer, tx, {.z = dz}, of_second, {.scale = dscale, .shift = dshift},
+                                                  {}, {})(on, tdy);
+        std::vector<V> elements[2]{std::vector<V>(count), std::vector<V>(count)};
+        dx.copy_to(elements[0].data()), dz.copy_to(elements[1].data());
+        std::vector<std::vector<double>> all = {{elements[0].begin(), elements[0].end()},
+                                                {elements[1].begin(), elements[1].end()},
+                                                doubles(dscale),
+                                                doubles(dshift),
+                                                doubles(dbias)};
         return all;
     };
     fk::host::Device host(2);
@@ -93,7 +97,7 @@ Difference difference_of_gradients(Device& device, fk::Layout<4> const& layout) 
     Difference worst;
     for (std::size_t part = 0; part < got.size(); ++part)
         for (std::size_t i = 0; i < got[part].size(); ++i) {
-            double& difference = part == 0 ? worst.dx : worst.parameters;
+            double& difference = part < 2 ? worst.elements : worst.parameters;
             difference = std::fmax(difference, std::fabs(got[part][i] - expected[part][i]));
             if (std::isnan(got[part][i])) difference = got[part][i];
         }
@@ -102,14 +106,14 @@ Difference difference_of_gradients(Device& device, fk::Layout<4> const& layout) 
 
 }  // namespace detail
 
-/// dx is of the size of 2 or less, and rounded some 30 times on the way: 1e-5. A sum of m terms of that size is off by
-/// 1e-5 m at most.
+/// dx and dz are of the size of 2 or less, and rounded some 30 times on the way: 1e-5. A sum of m terms of that size is
+/// off by 1e-5 m at most.
 void check_gradients_of_pointwise_plans(auto& device) {
     for (fk::Layout<4> const& layout : {fk::nchw(3, 5, 7, 9), fk::nchw(2, 3, 32, 32), fk::nhwc(3, 7, 9, 5),
                                         fk::nhwc(2, 17, 16, 24), fk::nchw(2, 3, 1, 1)}) {
         auto const check = [&](detail::Difference const& difference, double values) {
             INFO(layout.shape[0] << " x " << layout.shape[1] << " x " << layout.shape[2] << " x " << layout.shape[3]);
-            CHECK(difference.dx < 1e-5);
+            CHECK(difference.elements < 1e-5);
             CHECK(difference.parameters < 1e-5 * values);
         };
         fk::Index<4> const n = layout.shape;

@@ -27,7 +27,19 @@ struct Residual {
         return V{} + 1.0f;
     }
 
+    /// z[n,k,p,q] = alpha2 * dy[n,k,p,q], of any element type and strides
+    struct Gradients {
+        OptionalOutput z = {};
+    };
+    template <class V, class At>
+    FUSEKIT_HD static constexpr void store_gradients(V dy, At const& at, Args const& args, Gradients const& gradients) {
+        if (gradients.z.given()) at.store(gradients.z, args.alpha2 * dy);
+    }
+
     static void check(Args const& args, Check const& in) { in.readable("z", args.z, in.y, "N x K x P x Q"); }
+    static void check_gradients(Gradients const& gradients, Check const& in) {
+        in.writable("gradients.z", gradients.z, in.y, "N x K x P x Q");
+    }
 };
 
 }  // namespace fusekit

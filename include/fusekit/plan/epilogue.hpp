@@ -84,19 +84,26 @@ FUSEKIT_HD constexpr auto prepare_op_at(At const& at, typename Op::Args const& a
     else return prepare_op<Op>(at.k, args);
 }
 
-template <class Op, class V, class At, class State>
-FUSEKIT_HD constexpr V apply_op(V x, At const& at, State const& channel, typename Op::Args const& args) {
-    if constexpr (!std::is_same_v<State, Nothing>) return Op::apply(x, channel);
-    else if constexpr (Placewise<Op, V, At>) return Op::apply(x, Op::prepare(at, args));
-    else if constexpr (Uniform<Op, V>) return Op::apply(x, args);
-    else if constexpr (Located<Op, V, At>) return Op::apply(x, at, args);
+/// Calls f, a function of Op's as its apply is, with x and what the form of that takes; lane by lane where it is not
+/// written for vectors.
+template <class Op, class F, class V, class At, class State>
+FUSEKIT_HD constexpr V in_form_of(F const& f, V x, At const& at, State const& state, typename Op::Args const& args) {
+    if constexpr (!std::is_same_v<State, Nothing>) return f(x, state);
+    else if constexpr (Placewise<Op, V, At>) return f(x, Op::prepare(at, args));
+    else if constexpr (Uniform<Op, V>) return f(x, args);
+    else if constexpr (Located<Op, V, At>) return f(x, at, args);
     else {
         for (int lane = 0; lane < at.count; ++lane) {
-            if constexpr (Uniform<Op>) x[lane] = Op::apply(static_cast<float>(x[lane]), args);
-            else x[lane] = Op::apply(static_cast<float>(x[lane]), at.lane(lane), args);
+            if constexpr (Uniform<Op>) x[lane] = f(static_cast<float>(x[lane]), args);
+            else x[lane] = f(static_cast<float>(x[lane]), at.lane(lane), args);
         }
         return x;
     }
+}
+
+template <class Op, class V, class At, class State>
+FUSEKIT_HD constexpr V apply_op(V x, At const& at, State const& state, typename Op::Args const& args) {
+    return in_form_of<Op>([](auto const&... given) { return Op::apply(given...); }, x, at, state, args);
 }
 
 template <class Op, class V, class Observe>

@@ -128,7 +128,9 @@ consteval bool is_one_kernel() {
     return fusable;
 }
 
-template <bool, class T>
+/// T, where all is asked that bears on it: a pack, and no fold of one, which g++ 12 takes for no expression in an alias
+/// whose operators are the pack of another template.
+template <class T, bool...>
 using Checked = T;
 
 }  // namespace detail

@@ -203,6 +203,6 @@ struct Fused {
 ///
 /// A composition that cannot be one kernel does not compile; the compiler says why in one sentence (plan/ordering.hpp).
 template <class... Ops>
-using Plan = detail::Checked<(detail::is_operator<Ops>() && ...) && detail::is_one_kernel<Ops...>(), Fused<Ops...>>;
+using Plan = detail::Checked<Fused<Ops...>, detail::is_operator<Ops>()..., detail::is_one_kernel<Ops...>()>;
 
 }  // namespace fusekit

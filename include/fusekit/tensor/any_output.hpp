@@ -61,4 +61,12 @@ struct AnyOutput {
     void const* data() const { return float32; }
 };
 
+/// One that may be left out.
+struct OptionalOutput : AnyOutput {
+    using AnyOutput::AnyOutput;
+    constexpr OptionalOutput() : AnyOutput(TensorView<float>{nullptr, {}}) {}
+
+    FUSEKIT_HD constexpr bool given() const { return float32 != nullptr; }
+};
+
 }  // namespace fusekit

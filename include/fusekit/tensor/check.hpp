@@ -149,6 +149,9 @@ public:
         writable(argument, view.data, sizeof(T), view.layout, shape, modes);
     }
     /// If it is given.
+    void writable(char const* argument, OptionalOutput const& view, Shape<4> const& shape, char const* modes) const {
+        if (view.given()) writable(argument, static_cast<AnyOutput const&>(view), shape, modes);
+    }
     template <class T, int Rank>
     void writable(char const* argument, OptionalView<T, Rank> const& view,
                   std::type_identity_t<Shape<Rank>> const& shape, char const* modes) const {

@@ -100,6 +100,13 @@ struct BatchNormTraining : detail::Normalizing<Mode> {
             return detail::Normalization<std::remove_const_t<decltype(mean)>>{mean, at.load(args.scale) * inverse,
                                                                               at.load(args.shift)};
         }
+
+        static void check(Args const& args, Check const& in) {
+            BatchNormTraining::check(args, in);
+            char const* const expected = "what the forward run has saved";
+            if (!args.saved_mean.given()) in.fail("saved_mean", expected, "nothing");
+            if (!args.saved_inverse_deviation.given()) in.fail("saved_inverse_deviation", expected, "nothing");
+        }
     };
 
     /// dx = scale * inverse_deviation * (dy - mean of dy - (x - mean) * mean of dy * (x - mean) * inverse_deviation^2):

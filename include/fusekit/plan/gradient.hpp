@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/plan/name.hpp"
+#include "fusekit/plan/reduction.hpp"
+#include "fusekit/plan/replay.hpp"
+#include "fusekit/tensor/check.hpp"
+
+namespace fusekit {
+
+namespace detail {
+
+/// Where the gradients of an operator's parameters are written to, and the sums that they are made of. What has
+/// store_gradients writes one for every element instead.
+template <class Op>
+struct GradientsOf {
+    struct Type {};
+};
+template <class Op>
+    requires requires { typename Op::Gradients; }
+struct GradientsOf<Op> {
+    using Type = typename Op::Gradients;
+};
+template <class Op>
+inline constexpr int gradient_sums = 0;
+template <class Op>
+    requires requires { Op::gradient_sums; }
+inline constexpr int gradient_sums<Op> = Op::gradient_sums;
+
+/// What the gradient of batch statistics takes from dy, when all is totalled.
+template <class Op, class V>
+struct ProjectionOf {
+    using Type = Nothing;
+};
+template <class Op, class V>
+    requires ReductionOp<Op>
+struct ProjectionOf<Op, V> {
+    using Type = typename Op::template Projection<V>;
+};
+
+template <class Op>
+consteval bool sums_per_place() {
+    if constexpr (requires { Op::per_place; }) return Op::per_place;
+    else return false;
+}
+
+template <class Op, class V, class At, class State>
+FUSEKIT_HD constexpr V slope_op(V x, At const& at, State const& state, typename Op::Args const& args) {
+    return in_form_of<Op>([](auto const&... given) { return Op::slope(given...); }, x, at, state, args);
+}
+
+}  // namespace detail
+
+/// The operator that a Backward plan consists of: from dy to dx, through the slopes of Ops at what they computed from
+/// x.
+template <class... Ops>
+struct Gradient {
+    static constexpr auto stage = Stage::pointwise;
+    static constexpr auto equation = "dx = dy * slopes of the plan at x";
+    struct Args {
+        Pack<typename detail::Replayed<Ops>::Args...> forward;
+        AnyActivations x;
+        Pack<typename detail::GradientsOf<Ops>::Type...> gradients;
+    };
+
+    static constexpr int sums = (0 + ... + detail::gradient_sums<Ops>);
+    static constexpr bool per_place = (detail::sums_per_place<Ops>() || ...);
+
+    /// Sums, which need no more than to be added up.
+    template <class V>
+    struct Total {
+        V value[sums > 0 ? sums : 1]{};
+
+        FUSEKIT_HD constexpr void start(V) {}
+        FUSEKIT_HD constexpr void join(Total const& other) { *this = merge(*this, other); }
+        FUSEKIT_HD constexpr Total total(V) const { return *this; }
+        template <int Count, class Sum>
+        FUSEKIT_HD static constexpr void combine(Total (&of)[Count], Sum const& sum) {
+            V all[Count * sums];
+            for (int i = 0; i < Count * sums; ++i) all[i] = of[i / sums].value[i % sums];
+            sum(all);
+            for (int i = 0; i < Count * sums; ++i) of[i / sums].value[i % sums] = all[i];
+        }
+        FUSEKIT_HD friend constexpr Total merge(Total a, Total const& b) {
+            for (int i = 0; i < sums; ++i) a.value[i] += b.value[i];
+            return a;
+        }
+    };
+
+    static Text name() {
+        Text text;
+        ((text += (text.empty() ? "Gradient<" : ", ") + type_name<Ops>()), ...);
+        return text + ">";
+    }
+
+    static void check(Args const& args, Check const& in) {
+        if (args.x.type != in.type) in.fail("x", Text(fusekit::name(in.type)) + ", as dy", fusekit::name(args.x.type));
+        in.readable("x", args.x, in.x, "N x C x H x W");
+        [&]<int... I>(std::integer_sequence<int, I...>) {
+            (check_one<Ops>(get<I>(args.forward), get<I>(args.gradients), in), ...);
+        }(std::make_integer_sequence<int, sizeof...(Ops)>{});
+    }
+
+private:
+    template <class Op>
+    static void check_one(typename detail::Replayed<Op>::Args const& args,
+                          typename detail::GradientsOf<Op>::Type const& gradients, Check const& in) {
+        using Replayed = detail::Replayed<Op>;
+        Check own = in;
+        own.operator_name = type_name<Op>;
+        if constexpr (requires { Replayed::check(args, own); }) Replayed::check(args, own);
+        if constexpr (requires { Op::check_gradients(gradients, own); }) Op::check_gradients(gradients, own);
+        if constexpr (per_place && detail::gradient_sums<Op> > 0 && !detail::sums_per_place<Op>())
+            if (gradients.any())
+                own.fail("gradients", "none: this plan sums over the batch, place by place; sum dx over places instead",
+                         "a view of K");
+    }
+};
+
+template <class First, class... Rest>
+struct ReductionSteps<Gradient<First, Rest...>> {
+    using Head = Gradient<First, Rest...>;
+    using Args = typename Head::Args;
+    using States = Epilogue<detail::Replayed<First>, detail::Replayed<Rest>...>;
+    template <class V>
+    using Total = typename Head::template Total<V>;
+    template <class V>
+    using Running = Total<V>;
+
+    static constexpr bool per_place = Head::per_place, has_operand = true, has_totals = Head::sums > 0;
+    static constexpr bool waits = ReductionOp<First>;
+
+    FUSEKIT_HD static constexpr typename States::Args const& state_args(Args const& args) { return args.forward; }
+    FUSEKIT_HD static constexpr typename States::PlaceState prepare(OutputCoord const& at, Args const& args) {
+        return States::prepare(at, args.forward);
+    }
+
+    template <class V, class At, class State>
+    FUSEKIT_HD static constexpr void add(Total<V>& total, V dy, V x, At const& at, State const& state, Args const& args,
+                                         bool counts = true) {
+        Total<V> own{};
+        back<true, 0, 0, Replayed<First>, Replayed<Rest>...>(x, dy, at, state, args, own.value);
+        for (int i = 0; i < Head::sums; ++i) total.value[i] += counts ? own.value[i] : V{};
+    }
+    template <class V>
+    FUSEKIT_HD static constexpr void save(Total<V> const& total, OutputCoord const& at, Args const& args) {
+        save_from<0, 0, First, Rest...>(total.value, at, args);
+    }
+    template <class V>
+    using Prepared = typename detail::ProjectionOf<First, V>::Type;
+    template <class V, class State>
+    FUSEKIT_HD static constexpr Prepared<V> finish(Total<V> const& total, std::int64_t count, State const&,
+                                                   OutputCoord const& at, Args const& args) {
+        if constexpr (waits) return First::finish_gradients(total.value, count, at, get<0>(args.forward));
+        else return {};
+    }
+    template <class V, class At, class State>
+    FUSEKIT_HD static constexpr V apply(V dy, V x, At const& at, State const& state, Prepared<V> const& prepared,
+                                        Args const& args) {
+        V* const no_sums = nullptr;
+        V const g = back<false, 0, 0, Replayed<First>, Replayed<Rest>...>(x, dy, at, state, args, no_sums);
+        if constexpr (!waits) return g;
+        else if constexpr (Placewise<Replayed<First>, V, At> && per_place && !std::is_same_v<V, float>)
+            return prepared.apply(x, g, Replayed<First>::prepare(at, get<0>(args.forward)));
+        else return prepared.apply(x, g, get<0>(state));
+    }
+
+private:
+    template <class Op>
+    using Replayed = detail::Replayed<Op>;
+
+    /// What dy, of the operators from number I on, is to the input x of that operator; batch statistics' own slope is
+    /// left to Projection. Adds to the sums of their parameters' gradients, which begin at number Sum; or writes those
+    /// that every element has of its own.
+    template <bool adds, int I, int Sum, class Op, class... More, class V, class At, class State>
+    FUSEKIT_HD static constexpr V back(V x, V dy, At const& at, State const& state, Args const& args, V* sums) {
+        auto const& own = get<I>(state);
+        if constexpr (sizeof...(More) > 0)
+            dy = back<adds, I + 1, Sum + detail::gradient_sums<Op>, More...>(
+                detail::apply_op<Op>(x, at, own, get<I>(args.forward)), dy, at, state, args, sums);
+        if constexpr (adds && detail::gradient_sums<Op> > 0) {
+            if constexpr (std::is_same_v<std::remove_cvref_t<decltype(own)>, detail::Nothing>)
+                Op::add_gradients(sums + Sum, x, dy, Op::prepare(at, get<I>(args.forward)));
+            else Op::add_gradients(sums + Sum, x, dy, own);
+        }
+        if constexpr (!adds && requires { Op::store_gradients(dy, at, get<I>(args.forward), get<I>(args.gradients)); })
+            Op::store_gradients(dy, at, get<I>(args.forward), get<I>(args.gradients));
+        if constexpr (I == 0 && waits) return dy;
+        else return dy * detail::slope_op<Op>(x, at, own, get<I>(args.forward));
+    }
+
+    template <int I, int Sum, class Op, class... More, class V>
+    FUSEKIT_HD static constexpr void save_from(V const* sums, OutputCoord const& at, Args const& args) {
+        if constexpr (detail::gradient_sums<Op> > 0)
+            Op::save_gradients(sums + Sum, at, get<I>(args.forward), get<I>(args.gradients));
+        if constexpr (sizeof...(More) > 0) save_from<I + 1, Sum + detail::gradient_sums<Op>, More...>(sums, at, args);
+    }
+};
+
+}  // namespace fusekit

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/ops/operator.hpp"
+
+namespace fusekit::detail {
+
+/// What Op is where it writes nothing beside the value that it passes on.
+template <class Op>
+struct Passing {
+    static constexpr auto stage = Op::stage;
+    struct Args {
+        constexpr Args(typename Op::Args const&) {}
+    };
+
+    template <class V>
+    FUSEKIT_HD static constexpr V apply(V x, Args const&) {
+        return x;
+    }
+    template <class V>
+    FUSEKIT_HD static constexpr V slope(V, Args const&) {
+        return V{} + 1.0f;
+    }
+};
+
+template <class Op>
+struct ReplayedOf {
+    using Type = Op;
+};
+template <class Op>
+    requires ReductionOp<Op>
+struct ReplayedOf<Op> {
+    using Type = typename Op::Saved;
+};
+template <class Op>
+    requires Storing<Op> || StatisticsOp<Op>
+struct ReplayedOf<Op> {
+    using Type = Passing<Op>;
+};
+
+/// The operator after the forward run, when its values are computed again: batch statistics are read where they were
+/// saved, and nothing is written a second time.
+template <class Op>
+using Replayed = typename ReplayedOf<Op>::Type;
+
+}  // namespace fusekit::detail
