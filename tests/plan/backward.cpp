@@ -157,6 +157,30 @@ TEST_CASE("Backward refuses what it cannot compute from, in words, and writes no
     CHECK(untouched());
 }
 
+TEST_CASE("a residual's gradient that does not fit, or overlaps anything else, is refused in words") {
+    fk::host::Device device(1);
+    fk::Layout<4> const layout = fk::nchw(2, 3, 4, 5);
+    auto x = fk::random<float>(device, layout), dy = fk::random<float>(device, layout, 2),
+         z = fk::random<float>(device, layout, 3);
+    Memory<4> dx(fk::DataType::float32, layout, 16), dz(fk::DataType::float32, layout, 16),
+        wide(fk::DataType::float64, layout, 16), narrow(fk::DataType::float32, fk::nchw(2, 3, 4, 4), 16);
+    using Layer = fk::Plan<fk::Residual, fk::Activation<fk::Relu>>;
+    auto const layer = Layer::bind({.z = z}, {});
+    auto const run_into = [&](fk::AnyOutput to) {
+        return refusal([&] { fk::Backward<Layer>::bind(layer, x, {.z = to}, {})(device, dy, dx.view<float>()); });
+    };
+    std::string const own = "Residual.gradients.z: expected ", got = ", got memory that overlaps it";
+    CHECK(run_into(z) == own + "memory apart from that of Residual.z" + got);
+    CHECK(run_into(x) == own + "memory apart from that of Gradient<Residual, Activation<Relu>>.x" + got);
+    CHECK(run_into(dy) == own + "memory apart from the input's" + got);
+    CHECK(run_into(dx.view<float>()) == own + "memory apart from the output's" + got);
+    CHECK(run_into(narrow.view<float>()) == own + "2 x 3 x 4 x 5 (N x K x P x Q), got 2 x 3 x 4 x 4");
+    CHECK(run_into(wide.view<double>()) == own + "float, half or bfloat16, as the input is float, got double");
+    CHECK(run_into(fk::TensorView<float>(dz.view<float>().data, {{{2, 3, 4, 5}}, {{60, 20, 0, 1}}})) ==
+          own + "strides under which no two elements share memory, got 60 x 20 x 0 x 1");
+    CHECK((dx.untouched(true) && dz.untouched(true) && wide.untouched(true) && narrow.untouched(true)));
+}
+
 TEST_CASE("gradients of pointwise plans in float are those in double") {
     for (int const threads : {1, 3}) {
         fk::host::Device device(threads);
@@ -164,7 +188,7 @@ TEST_CASE("gradients of pointwise plans in float are those in double") {
     }
 }
 
-TEST_CASE("a residual's gradient is written element by element, and what the forward run has stored is not again") {
+TEST_CASE("a residual's gradient is written beside dx, and what the forward run has stored is not again") {
     for (int const threads : {1, 3}) {
         fk::host::Device device(threads);
         check_gradients_beside_outputs(device);

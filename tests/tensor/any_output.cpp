@@ -15,6 +15,10 @@ static_assert(!std::is_convertible_v<Host, fk::AnyOutput>, "a temporary tensor d
 static_assert(!std::is_convertible_v<Host const&, fk::AnyOutput>);
 static_assert(!std::is_convertible_v<fk::TensorView<float const>, fk::AnyOutput>);
 static_assert(!std::is_convertible_v<fk::TensorView<float, 2>, fk::AnyOutput>);
+static_assert(std::is_trivially_copyable_v<fk::OptionalOutput>);
+static_assert(std::is_convertible_v<Host&, fk::OptionalOutput> && !std::is_convertible_v<Host, fk::OptionalOutput>);
+static_assert(std::is_convertible_v<fk::AnyOutput, fk::OptionalOutput>);
+static_assert(!std::is_convertible_v<fk::TensorView<float const>, fk::OptionalOutput>);
 
 namespace {
 
@@ -47,4 +51,14 @@ TEST_CASE("an output of signals or volumes is folded") {
     fk::AnyOutput const volume = fk::TensorView<float, 5>(values, fk::ndhwc(1, 2, 2, 3, 2));
     CHECK(volume.layout.shape.slices == 2);
     CHECK(volume.layout.shape[2] == 4);
+}
+
+TEST_CASE("an output may be left out, and is given where anything is") {
+    CHECK_FALSE(fk::OptionalOutput().given());
+    fk::half value{};
+    fk::OptionalOutput const output = fk::TensorView<fk::half>(&value, fk::nchw(1, 1, 1, 1));
+    CHECK(output.given());
+    CHECK(output.type == fk::DataType::float16);
+    output.store(0, 2.0f);
+    CHECK(float(value) == 2);
 }

@@ -65,6 +65,7 @@ struct AnyOutput {
 struct OptionalOutput : AnyOutput {
     using AnyOutput::AnyOutput;
     constexpr OptionalOutput() : AnyOutput(TensorView<float>{nullptr, {}}) {}
+    FUSEKIT_HD constexpr OptionalOutput(AnyOutput const& output) : AnyOutput(output) {}
 
     FUSEKIT_HD constexpr bool given() const { return float32 != nullptr; }
 };

@@ -3,6 +3,7 @@
 #include <catch2/catch_template_test_macros.hpp>
 
 #include "backend/hip/gpu.hpp"
+#include "support/backward_outputs.hpp"
 #include "support/backward_plans.hpp"
 #include "support/training_cases.hpp"
 
@@ -42,4 +43,9 @@ TEST_CASE("HIP: training writes the same bits in every run") {
 TEST_CASE("HIP: gradients of pointwise plans in float are those in double") {
     fk::hip::Device device = gpu();
     check_gradients_of_pointwise_plans(device);
+}
+
+TEST_CASE("HIP: a residual's gradient is written beside dx, and what the forward run has stored is not again") {
+    fk::hip::Device device = gpu();
+    check_gradients_beside_outputs(device);
 }
