@@ -26,7 +26,7 @@ inline constexpr int lanes = sizeof(Vector) / sizeof(float);
 /// values that are special.
 template <class F>
 void sweep_floats(std::uint64_t stride, float step, F const& f) {
-    Vector x;
+    Vector x{};
     for (std::uint64_t bits = 0; bits < 0x100000000u; bits += stride * lanes) {
         for (int i = 0; i < lanes; ++i)
             x[i] = std::bit_cast<float>(static_cast<std::uint32_t>(
