@@ -128,8 +128,8 @@ consteval bool is_one_kernel() {
     return fusable;
 }
 
-/// T, where all is asked that bears on it: a pack, and no fold of one, which g++ 12 takes for no expression in an alias
-/// whose operators are the pack of another template.
+/// T, when all has been asked that bears on it. The answers are a pack and not a fold, which g++ 12 does not take in an
+/// alias whose operators are the pack of another template.
 template <class T, bool...>
 using Checked = T;
 
