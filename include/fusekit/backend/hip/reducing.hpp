@@ -38,7 +38,7 @@ public:
     __device__ __forceinline__ static void run(Params const& params, Shared& shared, unsigned thread, unsigned block) {
         unsigned const team = block / params.members, member = block % params.members;
         for (unsigned number = team; number < params.units; number += params.teams)
-            Reducing(params, shared, thread, team, member, number).total_and_apply();
+            Reducing(seen_anew(params), shared, thread, team, member, number).total_and_apply();
     }
 
 private:
@@ -105,9 +105,10 @@ private:
         }
     }
 
-    /// The same, of which nothing was kept in scalar registers before.
+    /// The same, of which nothing was kept in scalar registers before, but for its numbers.
     __device__ __forceinline__ Reducing anew() const {
-        return Reducing(seen_anew(params), shared, thread, team, member, number);
+        return Reducing(seen_anew(params), shared, thread_seen_anew(thread), block_seen_anew(team),
+                        block_seen_anew(member), number);
     }
 
     __device__ __forceinline__ void apply(Total const (&totals)[own], unsigned step, Values& values,

@@ -91,8 +91,9 @@ public:
         return pattern != Pattern::planes || params.packs[0].value() * lanes == params.order.plane.value();
     }
     __device__ bool whole(Pack const& pack) const {
-        return pattern != Pattern::planes ||
-               (pack.first >= 0 && pack.first + lanes <= static_cast<int>(params.order.plane.value()));
+        if constexpr (pattern != Pattern::planes) return true;
+        int const plane = static_cast<int>(params.order.plane.value());  // read early: one branch, not two
+        return pack.first >= 0 && pack.first + lanes <= plane;
     }
     __device__ bool has(Pack const& pack, int lane) const {
         return pattern != Pattern::planes || static_cast<unsigned>(pack.first + lane) < params.order.plane.value();

@@ -6,14 +6,23 @@
 namespace fusekit::hip {
 
 /// The kernel's one argument, as if seen for the first time: what is read from it after a mainloop is not kept in AMD's
-/// scalar registers, of which there are a hundred, throughout it. And a number: what a loop computes from it is
-/// computed in the loop, and not kept in registers from before it.
+/// scalar registers, of which there are a hundred, throughout it. So a number of the thread, or of the block: what
+/// follows from it, as a comparison that takes two of them. And any number: what a loop computes from it is computed in
+/// the loop, and not kept in registers from before it.
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
 template <class Params>
 __device__ Params const& seen_anew(Params const&) {
     auto arguments = __builtin_amdgcn_kernarg_segment_ptr();
     asm volatile("" : "+s"(arguments));
     return *(Params const*)arguments;
+}
+__device__ inline unsigned thread_seen_anew(unsigned number) {
+    asm volatile("" : "+v"(number));
+    return number;
+}
+__device__ inline unsigned block_seen_anew(unsigned number) {
+    asm volatile("" : "+s"(number));
+    return number;
 }
 __device__ inline int seen_anew(int number) {
     asm volatile("" : "+v"(number));
@@ -24,6 +33,8 @@ template <class Params>
 __device__ Params const& seen_anew(Params const& params) {
     return params;
 }
+__device__ inline unsigned thread_seen_anew(unsigned number) { return number; }
+__device__ inline unsigned block_seen_anew(unsigned number) { return number; }
 __device__ inline int seen_anew(int number) {
     asm volatile("" : "+r"(number));
     return number;
