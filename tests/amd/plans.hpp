@@ -23,6 +23,7 @@ using B = fk::Bias;
 using N = fk::BatchNormInference<fk::Spatial>;
 using M = fk::BatchNormInference<fk::PerActivation>;
 using TrainN = fk::BatchNormTraining<fk::Spatial>;
+using TrainM = fk::BatchNormTraining<fk::PerActivation>;
 using R = fk::Residual;
 using S = fk::Scale;
 using Q = fk::Requantize;
