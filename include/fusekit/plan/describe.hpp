@@ -119,12 +119,7 @@ template <class... Ops>
 Description<sizeof...(Ops)> describe(Bound<Fused<Ops...>> const& bound, Shape<4> const& x,
                                      DataType type = DataType::float32) {
     using ThePlan = Fused<Ops...>;
-    Check in{.x = x,
-             .y = {},
-             .type = type,
-             .plan = type_name<ThePlan>,
-             .operator_name = [] { return Text("x"); },
-             .has_conv = ThePlan::has_conv};
+    Check in = detail::check_of<ThePlan>(x, type);
     detail::check_extents(in, "", x);
     in.y = bound.epilogue_shape(x);
 

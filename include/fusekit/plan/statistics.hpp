@@ -40,6 +40,9 @@ struct TileTotalsView {
     FUSEKIT_HD constexpr float* at(std::int64_t tile, std::int64_t k, int word) const {
         return first + (tile * words + word) * channels + k;
     }
+    FUSEKIT_HD constexpr void put(std::int64_t tile, std::int64_t k, Total const& total) const {
+        for (int word = 0; word < words; ++word) *at(tile, k, word) = reinterpret_cast<float const*>(&total)[word];
+    }
 };
 
 /// The head of a plan, and all of it, in which an operator has statistics of the values that pass it.
@@ -58,10 +61,10 @@ concept Observes = requires { typename Head::Operators; };
 
 template <class... Ops>
 struct ReductionSteps<Observed<Ops...>> {
-    static constexpr int observer = detail::statistics_at<Ops...>;
-    using Op = TypeAt<observer, Ops...>;
-    using Args = typename Observed<Ops...>::Args;
     using States = Epilogue<Ops...>;
+    using Observer = fusekit::Observer<States>;
+    using Op = typename Observer::Op;
+    using Args = typename States::Args;
     template <class V>
     using Running = typename Op::template Running<V>;
     template <class V>
@@ -78,11 +81,11 @@ struct ReductionSteps<Observed<Ops...>> {
     template <class V, class At, class State>
     FUSEKIT_HD static constexpr void add(Running<V>& running, V value, V, At const& at, State const& state,
                                          Args const& args, bool counts = true) {
-        running.add(States::template apply_first<observer>(value, at, state, args), counts);
+        running.add(States::template apply_first<Observer::at>(value, at, state, args), counts);
     }
     template <class V>
     FUSEKIT_HD static constexpr void save(Total<V> const& total, OutputCoord const& at, Args const& args) {
-        Op::save(total, at, get<observer>(args));
+        Op::save(total, at, Observer::args(args));
     }
     template <class V, class At, class State>
     FUSEKIT_HD static constexpr V apply(V value, V, At const& at, State const& state, Prepared<V> const&,

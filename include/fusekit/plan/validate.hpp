@@ -33,6 +33,17 @@ void check_epilogue(Epilogue<Ops...> const*, Args const& args, Check const& in) 
     }(std::make_integer_sequence<int, sizeof...(Ops)>{});
 }
 
+/// Of a plan's run on an input of one shape and type.
+template <class Plan>
+Check check_of(Shape<4> const& x, DataType type) {
+    return {.x = x,
+            .y = {},
+            .type = type,
+            .plan = type_name<Plan>,
+            .operator_name = [] { return Text("x"); },
+            .has_conv = Plan::has_conv};
+}
+
 }  // namespace detail
 
 /// Refuses what `bound` cannot compute from `x` on `device`, and an output that cannot hold it, with Error; writes
@@ -42,12 +53,7 @@ template <class Bound, Element T, int Rank, class Device>
 Shape<4> validate(Bound const& bound, TensorView<T const, Rank> const& x,
                   std::type_identity_t<TensorView<T, Rank>> const* y, Device const& device) {
     using Plan = typename Bound::Plan;
-    Check in{.x = fold<4>(x.layout.shape),
-             .y = {},
-             .type = data_type<T>,
-             .plan = type_name<Plan>,
-             .operator_name = [] { return Text("x"); },
-             .has_conv = Plan::has_conv};
+    Check in = detail::check_of<Plan>(fold<4>(x.layout.shape), data_type<T>);
     if constexpr (requires { device.reach(in, "", nullptr); }) {
         in.device = &device;
         in.reachable = [](void const* self, Check const& check, char const* argument, void const* data) {

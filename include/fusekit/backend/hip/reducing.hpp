@@ -6,6 +6,7 @@
 #include "fusekit/backend/hip/block_sum.hpp"
 #include "fusekit/backend/hip/reduction_unit.hpp"
 #include "fusekit/backend/hip/schedule.hpp"
+#include "fusekit/backend/hip/team_totals.hpp"
 
 namespace fusekit::hip {
 
@@ -114,23 +115,47 @@ private:
     __device__ __forceinline__ void apply(Total const (&totals)[own], unsigned step, Values& values,
                                           Lane (&lane)[own]) const {
         if (steps == 0) return;
+        bool const saves = row == 0 && member == 0;
+        if (saves) lay_by(totals);
         if constexpr (Steps::waits) {
 #pragma unroll
             for (int i = 0; i < own; ++i)
                 lane[i].prepared = Steps::finish(totals[i], params.count, lane[i].head, lane[i].at, params.bound.head);
+#pragma unroll
+            for (int i = 0; i < unroll; ++i) {
+                see_anew(values.x[i]);
+                if constexpr (Steps::has_operand) see_anew(values.operand[i]);
+            }
             for (bool kept = true; step > first; kept = false) {
                 step -= unroll * stride;
                 if (!kept) load<true>(step, values);
                 write(step, values, lane);
             }
         }
-        anew().save(totals, lane);
+        if (saves) anew().save();
     }
 
-    __device__ __forceinline__ void save(Total const (&totals)[own], Lane const (&lane)[own]) const {
-        if (row == 0 && member == 0)
+    /// Totals until they are saved, which is last: in shared memory, where this thread's part of the sums was, and not
+    /// in registers.
+    __device__ __forceinline__ void lay_by(Total const (&totals)[own]) const {
 #pragma unroll
-            for (int i = 0; i < own; ++i) Steps::save(totals[i], lane[i].at, params.bound.head);
+        for (int i = 0; i < own; ++i)
+#pragma unroll
+            for (int word = 0; word < sums; ++word)
+                laid_by(i, word) = reinterpret_cast<float const*>(&totals[i])[word];
+    }
+    __device__ __forceinline__ void save() const {
+#pragma unroll
+        for (int i = 0; i < own; ++i) {
+            Total total;
+#pragma unroll
+            for (int word = 0; word < sums; ++word)
+                reinterpret_cast<float*>(&total)[word] = static_cast<float volatile&>(laid_by(i, word));
+            Steps::save(total, unit.first_place(i), params.bound.head);
+        }
+    }
+    __device__ __forceinline__ float& laid_by(int total, int word) const {
+        return shared.sums[(total * sums + word) * threads + thread];
     }
 
     __device__ __forceinline__ void prepare(Lane& lane) const {
@@ -245,44 +270,22 @@ private:
         Total::combine(totals, sum);
         if (params.members == 1) return;
 
-        float* const room = params.workspace.values() + team * (params.members + 1) * params.tile * own * sums;
-        if (row == 0) put(room, member + 1, totals);
+        TeamTotals<Total, own> const room{
+            params.workspace.values() + team * (params.members + 1) * params.tile * own * sums, params.tile, column};
+        if (row == 0) room.put(member + 1, totals);
         Team(params.workspace.state(team), params.members, thread, shared.is_last).meet([&] {
 #pragma unroll
             for (int i = 0; i < own; ++i) totals[i] = {};
             for (unsigned part = row; part < params.members; part += rows) {
                 Total theirs[own];
-                get(room, part + 1, theirs);
+                room.get(part + 1, theirs);
 #pragma unroll
                 for (int i = 0; i < own; ++i) totals[i] = merge(totals[i], theirs[i]);
             }
             Total::combine(totals, sum);
-            if (row == 0) put(room, 0, totals);
+            if (row == 0) room.put(0, totals);
         });
-        get(room, 0, totals);
-    }
-
-    /// Totals of a tile, number 0 those of the whole unit, others those of the team's blocks: every float of a total of
-    /// all columns, then the next float. A thread's columns are one access.
-    __device__ __forceinline__ void put(float* room, unsigned number, Total const (&totals)[own]) const {
-#pragma unroll
-        for (int word = 0; word < sums; ++word) {
-            Packet<float, own> packet;
-#pragma unroll
-            for (int i = 0; i < own; ++i) packet.values[i] = reinterpret_cast<float const*>(&totals[i])[word];
-            *place_of(room, number, word) = packet;
-        }
-    }
-    __device__ __forceinline__ void get(float* room, unsigned number, Total (&totals)[own]) const {
-#pragma unroll
-        for (int word = 0; word < sums; ++word) {
-            auto const packet = load_fresh(place_of(room, number, word));
-#pragma unroll
-            for (int i = 0; i < own; ++i) reinterpret_cast<float*>(&totals[i])[word] = packet.values[i];
-        }
-    }
-    __device__ __forceinline__ Packet<float, own>* place_of(float* room, unsigned number, int word) const {
-        return reinterpret_cast<Packet<float, own>*>(room + ((number * sums + word) * params.tile + column) * own);
+        room.get(0, totals);
     }
 };
 

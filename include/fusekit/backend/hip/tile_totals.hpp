@@ -64,12 +64,12 @@ public:
         Team::State* const states = params.groups.workspace.state(column * (groups + 1));
 
         merge_parts(shared, parts, thread, count_n,
-                    [&](unsigned n, Total const& total) { put(view, tile, first_k + n, total); });
+                    [&](unsigned n, Total const& total) { view.put(tile, first_k + n, total); });
         unsigned const here = members < tiles - begin ? members : tiles - begin;
         if (!comes_last(states + 1 + group, here, thread, shared)) return;
         gather(view, shared, thread, begin, 1, here, first_k, count_n);
         merge_parts(shared, rows, thread, count_n,
-                    [&](unsigned n, Total const& total) { put(view, begin, first_k + n, total); });
+                    [&](unsigned n, Total const& total) { view.put(begin, first_k + n, total); });
         if (!comes_last(states, groups, thread, shared)) return;
         gather(view, shared, thread, 0, members, groups, first_k, count_n);
         merge_parts(shared, rows, thread, count_n, [&](unsigned n, Total const& total) {
@@ -112,11 +112,6 @@ private:
         }
     }
 
-    __device__ __forceinline__ static void put(View const& view, unsigned tile, unsigned k, Total const& total) {
-#pragma unroll
-        for (int word = 0; word < View::words; ++word)
-            *view.at(tile, k, word) = reinterpret_cast<float const*>(&total)[word];
-    }
     __device__ __forceinline__ static Total get(View const& view, unsigned tile, unsigned k) {
         Total total;
 #pragma unroll

@@ -74,10 +74,7 @@ public:
         : args(Observer::args(args)), view{this->args.scratch.data, channels}, tiles(divide_up(pixels, tile_pixels)) {}
 
     /// The total of a tile of channel k, or of `used` channels from there on.
-    void put(std::int64_t tile, std::int64_t k, Total const& total, int = 1) const {
-        for (int word = 0; word < View::words; ++word)
-            *view.at(tile, k, word) = reinterpret_cast<float const*>(&total)[word];
-    }
+    void put(std::int64_t tile, std::int64_t k, Total const& total, int = 1) const { view.put(tile, k, total); }
     void put(std::int64_t tile, std::int64_t k, Totals const& totals, int used) const {
         for (int word = 0; word < View::words; ++word)
             store(view.at(tile, k, word), 1, used, reinterpret_cast<Vector const*>(&totals)[word]);

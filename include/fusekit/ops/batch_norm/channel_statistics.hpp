@@ -24,22 +24,23 @@ struct ChannelStatistics {
         OptionalView<float, 1> scratch{};
     };
 
-    /// Floats of scratch that a plan with a Conv needs for y of these extents: count, mean and squared deviations of
-    /// every channel of every 64 pixels.
+    template <class V>
+    using Total = detail::Moments<V>;
+
+    /// Floats of scratch that a plan with a Conv needs for y of these extents: the total of every channel of every 64
+    /// pixels.
     template <int Rank>
     static constexpr std::int64_t scratch(Index<Rank> const& y) {
         std::int64_t pixels = 1;
         for (int mode = 0; mode < Rank; ++mode) pixels *= mode == 1 ? 1 : y[mode];
-        return 3 * y[1] * ((pixels + total_pixels - 1) / total_pixels);
+        std::int64_t const words = sizeof(Total<float>) / sizeof(float);
+        return words * y[1] * ((pixels + total_pixels - 1) / total_pixels);
     }
 
     template <class V>
     FUSEKIT_HD static constexpr V apply(V x, Args const&) {
         return x;
     }
-
-    template <class V>
-    using Total = detail::Moments<V>;
 
     /// What is added first is the shift.
     template <class V>

@@ -12,6 +12,17 @@ struct alignas(sizeof(T) * Count) Packet {
     T values[Count];
 };
 
+/// A packet as if seen for the first time: what was computed from it is computed again, and not kept beside it.
+template <class T, int Count>
+FUSEKIT_HD void see_anew([[maybe_unused]] Packet<T, Count>& packet) {
+#if defined(__CUDA_ARCH__)
+    if constexpr (sizeof(packet) % 4 == 0)
+#pragma unroll
+        for (unsigned i = 0; i < sizeof(packet) / 4; ++i)
+            asm volatile("" : "+r"(reinterpret_cast<unsigned*>(&packet)[i]));
+#endif
+}
+
 /// Reads and writes of memory that this kernel touches once: they leave the caches to what is used again.
 #if defined(__CUDA_ARCH__)
 template <class T>
