@@ -138,7 +138,8 @@ private:
 
     template <int R>
     static bool same(Placed<Device, R>& expected, Placed<Device, R>& got) {
-        return got.fetch().untouched() && got.fetch().raw() == expected.fetch().raw();
+        auto one = expected.fetch(), other = got.fetch();
+        return other.untouched() && one.raw() == other.raw();
     }
 };
 

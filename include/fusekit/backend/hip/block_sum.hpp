@@ -19,16 +19,25 @@ struct Rows {
             for (int i = 0; i < Count; ++i) values[i] += of_lane_xor(values[i], distance);
         unsigned const width = tile < wave ? wave : tile, groups = threads / width, column = thread % tile;
         if (groups <= 1) return;
-        float* const mine = shared + column;
         if (thread % width < tile)
 #pragma unroll
-            for (int i = 0; i < Count; ++i) mine[i * threads + thread / width * tile] = values[i];
+            for (int i = 0; i < Count; ++i) shared[i * threads + thread / width * tile + column] = values[i];
         __syncthreads();
+        if constexpr (Count > 2) {  // each sum by one thread, then by all that need it
+            for (unsigned number = thread; number < Count * tile; number += threads) {
+                float* const of_groups = shared + number / tile * threads + number % tile;
+                float sum = of_groups[0];
+                for (unsigned group = 1; group < groups; ++group) sum += of_groups[group * tile];
+                of_groups[0] = sum;
+            }
+            __syncthreads();
+        }
 #pragma unroll
-        for (int i = 0; i < Count; ++i) values[i] = mine[i * threads];
-        for (unsigned group = 1; group < groups; ++group)
+        for (int i = 0; i < Count; ++i) values[i] = shared[i * threads + column];
+        if constexpr (Count <= 2)
+            for (unsigned group = 1; group < groups; ++group)
 #pragma unroll
-            for (int i = 0; i < Count; ++i) values[i] += mine[i * threads + group * tile];
+                for (int i = 0; i < Count; ++i) values[i] += shared[i * threads + group * tile + column];
         __syncthreads();
     }
 };

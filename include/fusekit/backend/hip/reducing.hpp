@@ -270,22 +270,29 @@ private:
         Total::combine(totals, sum);
         if (params.members == 1) return;
 
-        TeamTotals<Total, own> const room{
-            params.workspace.values() + team * (params.members + 1) * params.tile * own * sums, params.tile, column};
-        if (row == 0) room.put(member + 1, totals);
-        Team(params.workspace.state(team), params.members, thread, shared.is_last).meet([&] {
+        unsigned const columns = params.tile * own;
+        TeamTotals<Total> const room{params.workspace.values() + team * (params.members + 1) * columns * sums, columns};
+        if (row == 0) room.put(member + 1, column * own, totals);
+        Team(params.workspace.state(team), params.members, thread, shared.is_last).meet([&] { merge_all(room); });
+        room.get(0, column * own, totals);
+    }
+
+    /// Of all blocks' totals; a thread merges those of a few columns of every so many blocks.
+    __device__ __forceinline__ void merge_all(TeamTotals<Total> const& room) const {
+        constexpr int width = smaller(own, 4);
+        unsigned const packs = smaller(room.columns / width, params.threads), rows = params.threads / packs;
+        for (unsigned pack = thread % packs; pack * width < room.columns; pack += packs) {
+            Total all[width] = {};
+#pragma unroll 4
+            for (unsigned part = thread / packs; part < params.members; part += rows) {
+                Total theirs[width];
+                room.get(part + 1, pack * width, theirs);
 #pragma unroll
-            for (int i = 0; i < own; ++i) totals[i] = {};
-            for (unsigned part = row; part < params.members; part += rows) {
-                Total theirs[own];
-                room.get(part + 1, theirs);
-#pragma unroll
-                for (int i = 0; i < own; ++i) totals[i] = merge(totals[i], theirs[i]);
+                for (int i = 0; i < width; ++i) all[i] = merge(all[i], theirs[i]);
             }
-            Total::combine(totals, sum);
-            if (row == 0) room.put(0, totals);
-        });
-        room.get(0, totals);
+            Total::combine(all, [&](auto& values) { Rows{params.threads, packs, thread}.sum(values, shared.sums); });
+            if (thread < packs) room.put(0, pack * width, all);
+        }
     }
 };
 

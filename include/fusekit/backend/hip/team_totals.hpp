@@ -5,36 +5,39 @@
 
 namespace fusekit::hip {
 
-/// Totals that the blocks of a team exchange in the device's memory, number 0 those of the whole unit, others those of
-/// a block each: every float of a total of all columns, then the next float. The `own` columns of a thread, which are
-/// `column` of as many packs as a tile has, are one access.
-template <class Total, int own>
+/// Totals of a unit's columns that the blocks of a team exchange in the device's memory, number 0 those of the whole
+/// unit, others those of a block each: every float of a total of all columns, then the next float. Neighbours are one
+/// access.
+template <class Total>
 struct TeamTotals {
     static constexpr int words = sizeof(Total) / sizeof(float);
     float* first;
-    unsigned tile, column;
+    unsigned columns;
 
-    __device__ __forceinline__ void put(unsigned number, Total const (&totals)[own]) const {
+    template <int Count>
+    __device__ __forceinline__ void put(unsigned number, unsigned column, Total const (&totals)[Count]) const {
 #pragma unroll
         for (int word = 0; word < words; ++word) {
-            Packet<float, own> packet;
+            Packet<float, Count> packet;
 #pragma unroll
-            for (int i = 0; i < own; ++i) packet.values[i] = reinterpret_cast<float const*>(&totals[i])[word];
-            *at(number, word) = packet;
+            for (int i = 0; i < Count; ++i) packet.values[i] = reinterpret_cast<float const*>(&totals[i])[word];
+            *at<Count>(number, column, word) = packet;
         }
     }
-    __device__ __forceinline__ void get(unsigned number, Total (&totals)[own]) const {
+    template <int Count>
+    __device__ __forceinline__ void get(unsigned number, unsigned column, Total (&totals)[Count]) const {
 #pragma unroll
         for (int word = 0; word < words; ++word) {
-            auto const packet = load_fresh(at(number, word));
+            auto const packet = load_fresh(at<Count>(number, column, word));
 #pragma unroll
-            for (int i = 0; i < own; ++i) reinterpret_cast<float*>(&totals[i])[word] = packet.values[i];
+            for (int i = 0; i < Count; ++i) reinterpret_cast<float*>(&totals[i])[word] = packet.values[i];
         }
     }
 
 private:
-    __device__ __forceinline__ Packet<float, own>* at(unsigned number, int word) const {
-        return reinterpret_cast<Packet<float, own>*>(first + ((number * words + word) * tile + column) * own);
+    template <int Count>
+    __device__ __forceinline__ Packet<float, Count>* at(unsigned number, unsigned column, int word) const {
+        return reinterpret_cast<Packet<float, Count>*>(first + (number * words + word) * columns + column);
     }
 };
 

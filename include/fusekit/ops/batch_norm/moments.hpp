@@ -13,19 +13,21 @@ template <class V>
 struct Moments {
     V count{}, mean{}, deviations{};
 
-    /// Where `sum` replaces each of some numbers by its sum over all that take part: theirs become those of all.
+    /// Where `sum` replaces each of some numbers by its sum over all that take part: theirs, which are of the same
+    /// count, become those of all.
     template <int Count, class Sum>
     FUSEKIT_HD static constexpr void combine(Moments (&of)[Count], Sum const& sum) {
-        V first[2 * Count], second[Count];
-        for (int i = 0; i < Count; ++i) first[2 * i] = of[i].count, first[2 * i + 1] = of[i].count * of[i].mean;
+        V first[1 + Count], second[Count];
+        first[Count] = of[0].count;
+        for (int i = 0; i < Count; ++i) first[i] = of[i].count * of[i].mean;
         sum(first);
         for (int i = 0; i < Count; ++i) {
-            V const mean = first[2 * i + 1] / at_least_one(first[2 * i]), apart = of[i].mean - mean;
+            V const mean = first[i] / at_least_one(first[Count]), apart = of[i].mean - mean;
             second[i] = of[i].deviations + of[i].count * apart * apart;
             of[i].mean = mean;
         }
         sum(second);
-        for (int i = 0; i < Count; ++i) of[i] = {first[2 * i], of[i].mean, second[i]};
+        for (int i = 0; i < Count; ++i) of[i] = {first[Count], of[i].mean, second[i]};
     }
     /// Of two.
     FUSEKIT_HD friend constexpr Moments merge(Moments const& a, Moments const& b) {
