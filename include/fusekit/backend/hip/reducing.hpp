@@ -3,6 +3,7 @@
 
 #include "fusekit/backend/hip/arch/access.hpp"
 #include "fusekit/backend/hip/arch/params.hpp"
+#include "fusekit/backend/hip/arch/processor.hpp"
 #include "fusekit/backend/hip/block_sum.hpp"
 #include "fusekit/backend/hip/reduction_unit.hpp"
 #include "fusekit/backend/hip/schedule.hpp"
@@ -283,7 +284,7 @@ private:
         unsigned const packs = smaller(room.columns / width, params.threads), rows = params.threads / packs;
         for (unsigned pack = thread % packs; pack * width < room.columns; pack += packs) {
             Total all[width] = {};
-#pragma unroll 4
+#pragma unroll merge_unroll
             for (unsigned part = thread / packs; part < params.members; part += rows) {
                 Total theirs[width];
                 room.get(part + 1, pack * width, theirs);
