@@ -3,6 +3,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 
+#include "support/infinite_values.hpp"
 #include "support/static_geometries.hpp"
 
 using namespace test;
@@ -10,6 +11,12 @@ using namespace test;
 TEST_CASE("convolutions of geometries known at compile time compute what the oracle does") {
     fk::host::Device one(1), two(2);
     check_geometries([&](std::uint64_t seed) -> fk::host::Device& { return seed % 2 ? one : two; });
+}
+
+TEST_CASE("padding is zeros that weights are multiplied by: infinite and NaN values do the same on every path") {
+    fk::host::Device device(2);
+    check_infinite_values<float>(device);
+    check_infinite_values<double>(device);
 }
 
 TEST_CASE("a convolution's name is its geometry") {

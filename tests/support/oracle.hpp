@@ -67,7 +67,8 @@ struct Tensor {
 };
 
 /// Products of integers are summed without error in any order while the sum of magnitudes is at most 2^24;
-/// any other sum of m products is within m half ulps of the sum of magnitudes (Higham 2002, section 3.1).
+/// any other sum of m products is within m half ulps of the sum of magnitudes (Higham 2002, section 3.1). Padding is
+/// zeros, which are multiplied and summed as all else.
 inline Tensor conv(Tensor const& x, std::vector<double> const& weights, std::int64_t k, Window const& f) {
     Shape const in = x.shape;
     std::int64_t const group_c = in.c / f.groups, group_k = k / f.groups;
@@ -83,26 +84,24 @@ inline Tensor conv(Tensor const& x, std::vector<double> const& weights, std::int
                     for (std::int64_t q = 0; q < y.shape.w; ++q, ++out) {
                         double sum = 0, magnitude = 0;
                         for (std::int64_t c = 0; c < group_c; ++c)
-                            for (std::int64_t t = 0; t < f.t; ++t) {
-                                std::int64_t const slice = o * f.slice_stride + t * f.slice_dilation - f.front;
-                                if (slice < 0 || slice >= in.d) continue;
-                                for (std::int64_t r = 0; r < f.r; ++r) {
-                                    std::int64_t const row = p * f.u + r * f.d - f.top;
-                                    if (row < 0 || row >= in.h) continue;
+                            for (std::int64_t t = 0; t < f.t; ++t)
+                                for (std::int64_t r = 0; r < f.r; ++r)
                                     for (std::int64_t s = 0; s < f.s; ++s) {
+                                        std::int64_t const slice = o * f.slice_stride + t * f.slice_dilation - f.front;
+                                        std::int64_t const row = p * f.u + r * f.d - f.top;
                                         std::int64_t const column = q * f.v + s * f.e - f.left;
-                                        if (column < 0 || column >= in.w) continue;
+                                        bool const inside = slice >= 0 && slice < in.d && row >= 0 && row < in.h &&
+                                                            column >= 0 && column < in.w;
                                         std::int64_t const plane =
                                             (n * in.c + channel / group_k * group_c + c) * in.d + slice;
                                         std::int64_t const tap =
                                             (((channel * group_c + c) * f.t + t) * f.r + r) * f.s + s;
-                                        double const term =
-                                            x.at[(plane * in.h + row) * in.w + column].value * weights[tap];
+                                        double const value =
+                                            inside ? x.at[(plane * in.h + row) * in.w + column].value : 0;
+                                        double const term = value * weights[tap];
                                         sum += term;
                                         magnitude += std::fabs(term);
                                     }
-                                }
-                            }
                         bool const exact = integers && magnitude <= 0x1p24;
                         y.at[out] = {sum, exact ? 0 : (group_c * f.t * f.r * f.s + 1) * Bounded::unit * magnitude};
                     }

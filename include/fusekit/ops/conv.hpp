@@ -77,6 +77,8 @@ struct ConvArgs<dynamic> {
 
 /// y[n,k,p,q] = sum over c, r, s of x[n, g C/G + c, p stride - pad + r dilation, q stride - pad + s dilation] *
 ///              weights[k, c, r, s],  g = the group of k; x is zero outside its extents.
+/// Those zeros are summed like any other value: a weight that is infinite or NaN gives NaN where it meets one, as it
+/// does where x is 0, on every path.
 ///
 /// Shapes: x N x C x H x W, weights K x C/G x R x S, y N x K x P x Q,
 ///         P = floor((H + top + bottom - dilation (R - 1) - 1) / stride) + 1, Q alike.

@@ -52,9 +52,9 @@ constexpr V accumulate(Conv<Geometry> const*, typename Conv<Geometry>::Args cons
             for (int s = 0; s < w[3]; ++s) {
                 std::int64_t const h = row_under(f, heights, at.p, r);
                 std::int64_t const column = column_under(f, at.q, s);
-                if (h >= 0 && h < in[2] && column >= 0 && column < in[3])
-                    sum += x(at.n, c0 + c, h, column) *
-                           args.weights.template load<V>(args.weights.layout.offset({{at.k, c, r, s}}));
+                bool const inside = h >= 0 && h < in[2] && column >= 0 && column < in[3];
+                V const value = inside ? V{x(at.n, c0 + c, h, column)} : V{};
+                sum += value * args.weights.template load<V>(args.weights.layout.offset({{at.k, c, r, s}}));
             }
     return sum;
 }

@@ -5,6 +5,7 @@
 
 #include "backend/hip/gpu.hpp"
 #include "support/activation_plans.hpp"
+#include "support/infinite_values.hpp"
 #include "support/static_geometries.hpp"
 
 using namespace test;
@@ -12,6 +13,14 @@ using namespace test;
 TEST_CASE("HIP: convolutions of geometries known at compile time compute what the oracle does") {
     fk::hip::Device device = gpu();
     check_geometries([one = &device](std::uint64_t) -> fk::hip::Device& { return *one; });
+}
+
+TEST_CASE("HIP: padding is zeros that weights are multiplied by: infinite and NaN values do the same on every path") {
+    fk::hip::Device device = gpu();
+    check_infinite_values<float>(device);
+    auto const check = [](auto with) { check_infinite_values<float>(with); };
+    check(device.with<fk::hip::Gemm<64, 64, 16>>());
+    check(device.with<fk::hip::Direct<64>>());
 }
 
 TEST_CASE("HIP: every activation gives what it gives on the host") {

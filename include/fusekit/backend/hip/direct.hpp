@@ -18,10 +18,10 @@ __device__ float sum_of_window(ConvProblem<T, Space> const& conv, Pixel const& a
         for (int r = 0; r < conv.window_rows(); ++r)
             for (int s = 0; s < conv.window_columns(); ++s) {
                 auto const distance = conv.distance(r, s);
-                if (!conv.has(first, distance)) continue;
                 T const* const tap =
                     x + c * conv.x.layout.stride[1] + conv.input_offset(first) + conv.input_offset(distance);
-                sum += widened(*tap) * widened(conv.w(k, c, r, s));
+                Accumulator<T> const value = conv.has(first, distance) ? widened(*tap) : 0;
+                sum += value * widened(conv.w(k, c, r, s));
             }
     return static_cast<float>(sum);
 }

@@ -95,11 +95,11 @@ private:
             for (int s = 0; s < conv.window_columns(); ++s) {
                 std::int64_t const w = conv.column(at.q, s);
                 if constexpr (axis == Axis::channel) {
-                    if (has_row && conv.has_column(w))
-                        sum += load_widened(&conv.x(at.n, at.k, h, w), step, count) * load(filter);
+                    bool const inside = has_row && conv.has_column(w);
+                    sum += (inside ? load_widened(&conv.x(at.n, at.k, h, w), step, count) : Sums<T>{}) * load(filter);
                     filter += lanes;
                 } else {
-                    if (has_row) sum += window(at, h, w, step, count) * *filter;
+                    sum += (has_row ? window(at, h, w, step, count) : Sums<T>{}) * *filter;
                     ++filter;
                 }
             }
