@@ -62,16 +62,40 @@ FUSEKIT_HD constexpr V exp_tail(V r) {
     return polynomial(r, 1.99075715e-4f, 1.39336498e-3f, 8.33328627e-3f, 4.16664667e-2f, 0.166666672f, 0.5f);
 }
 
+/// The V that each lane of is x, which may be a V or a number.
+template <class V, class Number>
+FUSEKIT_HD constexpr V lanes(Number x) {
+    if constexpr (std::is_arithmetic_v<Number> && !std::is_arithmetic_v<V>) return static_cast<float>(x) - V{};
+    else return static_cast<V>(x);
+}
+
+/// What select(mask, a, b) is: of two numbers and a mask of many, floats as many.
+template <class Mask, class A, class B>
+FUSEKIT_HD constexpr auto either(Mask mask, A a, B b) {
+    if constexpr (!std::is_arithmetic_v<A>) return a;
+    else if constexpr (!std::is_arithmetic_v<B>) return b;
+    else if constexpr (std::is_arithmetic_v<Mask>) return std::common_type_t<A, B>{};
+    else return mask ? 1.0f : 0.0f;
+}
+
+inline constexpr float infinity = __builtin_inff(), not_a_number = std::bit_cast<float>(0x7fc00000);
+
 }  // namespace detail
 
 /// What constants and parameters are where an operator computes in V: double where V is, else float.
 template <class V>
 using Scalar = std::conditional_t<std::is_same_v<V, double>, double, float>;
 
-/// mask ? a : b, lane by lane.
-template <class Mask, class V>
-FUSEKIT_HD constexpr V select(Mask mask, V a, V b) {
-    return mask ? a : b;
+/// mask ? a : b, lane by lane, as in select(x > 0.0f, x, 0.0f). Numbers are converted to what the other one is, and two
+/// numbers to as many as the mask has lanes.
+template <class Mask, class A, class B>
+FUSEKIT_HD constexpr auto select(Mask mask, A a, B b) {
+    if constexpr (std::is_same_v<A, B> && (std::is_arithmetic_v<Mask> || !std::is_arithmetic_v<A>)) {
+        return mask ? a : b;
+    } else {
+        using V = decltype(detail::either(mask, a, b));
+        return mask ? detail::lanes<V>(a) : detail::lanes<V>(b);
+    }
 }
 
 /// y, but NaN where x is NaN.
@@ -143,17 +167,83 @@ FUSEKIT_HD constexpr V softplus(V x) {
     return max(x, 0.0f) + log1p(exp(-abs(x)));
 }
 
+namespace detail {
+
+/// erf(a) for 0 <= a <= 1.
+template <class V>
+FUSEKIT_HD constexpr V erf_below_1(V a) {
+    return a * polynomial(a * a, -9.680127e-06f, 1.1270541e-4f, -8.484711e-4f, 5.221075e-3f, -2.6865445e-2f,
+                          0.11283783f, -0.37612638f, 1.1283792f);
+}
+
+/// 1 - erf(a) for 1 <= a <= 11: a fit up to 6, and no more than the order of magnitude beyond.
+template <class V>
+FUSEKIT_HD constexpr V erfc_above_1(V a) {
+    return exp(-(a * a) - polynomial(a, 8.29538e-08f, -3.3250208e-06f, 6.042501e-05f, -6.6244847e-4f, 4.9291733e-3f,
+                                     -2.6648315e-2f, 0.11015165f, -0.36797377f, 1.1299814f, -2.2927811e-4f));
+}
+
+/// sin(x + quarters * pi / 2) = +-sin(r) or +-cos(r), where x = n * pi / 2 + r with |r| <= pi / 4. pi / 2 is a sum whose
+/// products with n of up to 16 bits are exact, all but the last.
+template <class V>
+FUSEKIT_HD constexpr V wave(V x, std::int32_t quarters) {
+    constexpr float round = 0x1.8p23f;
+    V const in_range = select(abs(x) <= 1e5f, x, not_a_number), biased = in_range * 0x1.45f306p-1f + round;
+    V const n = biased - round;
+    V const first = in_range - n * 0x1.92p0f - n * 0x1p-11f + n * 0x1.28p-18f, second = n * 0x1.78p-25f;
+    V const sum = first + second, lost = second - (sum - first);
+    V const r = sum + (lost - n * 0x1.08p-34f - n * 0x1.a4p-41f + n * 0x1.ee59dap-50f);
+    Bits<V> const quadrant = std::bit_cast<Bits<V>>(biased) + quarters;
+    V const r2 = r * r;
+    V const sine = r + r * (r2 * polynomial(r2, -1.95152179e-4f, 8.33216029e-3f, -0.166666546f));
+    V const cosine = 1.0f - (0.5f * r2 - r2 * r2 * polynomial(r2, 2.44330828e-5f, -1.38873156e-3f, 4.16666457e-2f));
+    V const size = select((quadrant & 1) == 0, sine, cosine);
+    return std::bit_cast<V>(std::bit_cast<Bits<V>>(size) ^ ((quadrant & 2) << 30));
+}
+
+}  // namespace detail
+
+/// log x, to 1 ulp; subnormals included, -infinity of 0, NaN below.
+/// x = 2^n m with m from sqrt(1/2) to sqrt(2), and log m = f - f^2/2 + s (f^2/2 + ...), f = m - 1, s = f / (2 + f).
+template <class V>
+FUSEKIT_HD constexpr V log(V x) {
+    constexpr std::int32_t root_of_half = 0x3f3504f3;
+    auto const tiny = x < 0x1p-126f;
+    auto const ordinary = (x > 0.0f) & (x < detail::infinity);
+    V const positive = select(ordinary, select(tiny, 0x1p24f * x, x), 1.0f);
+    auto const bits = std::bit_cast<detail::Bits<V>>(positive) - root_of_half;
+    constexpr float round = 0x1.8p23f;
+    V const exponent = std::bit_cast<V>((bits >> 23) + std::bit_cast<std::int32_t>(round)) - round;
+    V const n = select(tiny, exponent - 24.0f, exponent);
+    V const f = std::bit_cast<V>((bits & 0x7fffff) + root_of_half) - 1.0f, s = f / (f + 2.0f), s2 = s * s;
+    V const half = 0.5f * f * f, tail = s2 * detail::polynomial(s2, 0.298744199579f, 0.399774494982f, 0.666667770535f);
+    V const sum = n * 0x1.63p-1f + (f - (half - (s * (half + tail) - n * 0x1.bd0106p-13f)));  // ln 2 as in reduce()
+    return select(ordinary, sum, select(x == 0.0f, -detail::infinity, select(x < 0.0f, detail::not_a_number, x)));
+}
+
+/// sin x and cos x, to 2 ulp, for |x| <= 100000; NaN beyond.
+template <class V>
+FUSEKIT_HD constexpr V sin(V x) {
+    return detail::wave(x, 0);
+}
+template <class V>
+FUSEKIT_HD constexpr V cos(V x) {
+    return detail::wave(x, 1);
+}
+
+/// The error function, to 3 ulp.
+template <class V>
+FUSEKIT_HD constexpr V erf(V x) {
+    V const a = min(abs(x), 11.0f), y = select(a < 1.0f, detail::erf_below_1(a), 1.0f - detail::erfc_above_1(a));
+    return select(x < 0.0f, -y, y);
+}
+
 /// The standard normal distribution function, (1 + erf(x / sqrt 2)) / 2; the lower tail keeps 1.1e-5 of itself
-/// down to x = -8.4.
+/// down to x = -8.4, falls below 1e-16 there, and is 0 from -15 on.
 template <class V>
 FUSEKIT_HD constexpr V normal_cdf(V x) {
-    V const a = min(abs(x) * 0x1.6a09e6p-1f, 6.0f), a2 = a * a;
-    V const inner = a * detail::polynomial(a2, -9.680127e-06f, 1.1270541e-4f, -8.484711e-4f, 5.221075e-3f,
-                                           -2.6865445e-2f, 0.11283783f, -0.37612638f, 1.1283792f);
-    V const outer =
-        exp(-a2 - detail::polynomial(a, 8.29538e-08f, -3.3250208e-06f, 6.042501e-05f, -6.6244847e-4f, 4.9291733e-3f,
-                                     -2.6648315e-2f, 0.11015165f, -0.36797377f, 1.1299814f, -2.2927811e-4f));
-    V const erfc = select(a < 1.0f, 1.0f - inner, outer);  // of |x| / sqrt 2
+    V const a = min(abs(x) * 0x1.6a09e6p-1f, 11.0f);
+    V const erfc = select(a < 1.0f, 1.0f - detail::erf_below_1(a), detail::erfc_above_1(a));  // of |x| / sqrt 2
     return 0.5f * select(x < 0.0f, erfc, 2.0f - erfc);
 }
 
@@ -163,26 +253,30 @@ FUSEKIT_HD constexpr V normal_density(V x) {
     return Scalar<V>(0.3989422804014327) * exp(-0.5f * (x * x));
 }
 
-/// The square root, correctly rounded for perfect squares, to 1 ulp elsewhere; x >= 0 and finite.
+/// The square root, correctly rounded for perfect squares, to 1 ulp elsewhere; NaN below zero.
 /// A reciprocal root by Newton's method from a bit-pattern guess, then one step of Heron's.
 template <class V>
 FUSEKIT_HD constexpr V sqrt(V x) {
     if constexpr (config::on_device && std::is_same_v<V, float>)
         if (!std::is_constant_evaluated()) return config::root(x);
-    V y = std::bit_cast<V>(0x5f375a86 - (std::bit_cast<detail::Bits<V>>(x) >> 1));
-    for (int step = 0; step < 3; ++step) y = y * (1.5f - 0.5f * x * y * y);
-    V const root = select(x > 0.0f, x * y, V{} + 1.0f);  // no division by zero, which is no constant expression
-    return select(x > 0.0f, 0.5f * (root + x / root), x);
+    auto const tiny = x < 0x1p-100f;
+    auto const ordinary = (x > 0.0f) & (x < detail::infinity);
+    V const scaled = select(tiny, 0x1p48f * x, x);  // the guess is none for subnormals
+    V const square = select(ordinary, scaled, 1.0f), half = 0.5f * square;
+    V y = std::bit_cast<V>(0x5f375a86 - (std::bit_cast<detail::Bits<V>>(square) >> 1));
+    for (int step = 0; step < 3; ++step) y = y * (1.5f - half * y * y);
+    V const near = square * y, root = 0.5f * (near + square / near);
+    return select(ordinary, select(tiny, 0x1p-24f * root, root), select(x < 0.0f, detail::not_a_number, x));
 }
 
-/// y / sqrt(x) for x > 0 and finite, to 2 ulp. A device's estimate of the reciprocal root is made exact to the last bit
-/// or so by a step of Newton's method, and is exact for powers of four.
+/// y / sqrt(x) to 2 ulp, for all x > 0; NaN below zero. A device's estimate of the reciprocal root is made exact to the
+/// last bit or so by a step of Newton's method, and is exact for powers of four; that of zero or infinity stays.
 template <class V>
 FUSEKIT_HD constexpr V over_sqrt(V y, V x) {
     if constexpr (config::on_device && std::is_same_v<V, float>)
         if (!std::is_constant_evaluated()) {
-            float const estimate = config::reciprocal_root(x);
-            return y * (estimate * (1.5f - 0.5f * x * estimate * estimate));
+            float const estimate = config::reciprocal_root(x), unity = x * estimate * estimate;
+            return y * (estimate * select(unity == unity, 1.5f - 0.5f * unity, 1.0f));
         }
     return y / sqrt(x);
 }

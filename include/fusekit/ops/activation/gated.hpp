@@ -15,7 +15,7 @@ struct Gelu {
     struct Args {};
     template <class V>
     FUSEKIT_HD static constexpr V apply(V x, Args const&) {
-        constexpr float lowest = std::is_same_v<V, double> ? -40.0f : -9.0f;  // below, normal_cdf has no tail
+        constexpr float lowest = std::is_same_v<V, double> ? -40.0f : -15.0f;  // from there on, normal_cdf is 0
         return math::max(x, lowest) * math::normal_cdf(x);
     }
     template <class V>
