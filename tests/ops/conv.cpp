@@ -2,6 +2,7 @@
 #include "fusekit/ops/conv.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <climits>
 
 #include "support/infinite_values.hpp"
 #include "support/static_geometries.hpp"
@@ -37,4 +38,31 @@ TEST_CASE("views may run backwards and repeat elements") {
     for (int i = 0; i < 6; ++i) CHECK(sum.data()[i] == sums[i]);
     auto const mix = fk::Plan<fk::Conv<fk::filter(1, 1)>>::bind({.weights = one_weight})(device, repeated);
     for (int i = 0; i < 48; ++i) CHECK(mix.const_view()(i / 24, i / 6 % 4, i / 3 % 2, i % 3) == 3 * numbers[i % 6]);
+}
+
+TEST_CASE("filters of any numbers are refused, or run where they fit") {
+    fk::host::Device device(1);
+    using Plan = fk::Plan<fk::Conv<fk::dynamic>>;
+    float in[25] = {}, out[25] = {};
+    float const nine[] = {1, 1, 1, 1, 1, 1, 1, 1, 1};
+    fk::TensorView<float const> const x(in, fk::nchw(1, 1, 5, 5)), w(nine, fk::kcrs(1, 1, 3, 3));
+    fk::TensorView<float> const y(out, fk::nchw(1, 1, 5, 5));
+    int refused = 0, ran = 0;
+    for (int const size : {INT_MIN, -1, 0, 3, INT_MAX})
+        for (int const step : {INT_MIN, 0, 1, INT_MAX})
+            for (int const spread : {INT_MIN, 0, 1, INT_MAX})
+                for (int const before : {INT_MIN, -1, 1, INT_MAX})
+                    for (int const after : {INT_MIN, -1, 1, INT_MAX})
+                        for (int const groups : {INT_MIN, 0, 1, INT_MAX}) {
+                            auto const f = fk::filter(3, size).pad(1, before, 1, after).stride(1, step);
+                            auto const layer = Plan::bind(
+                                {.weights = w, .filter = f.dilation(1, spread).groups(groups)});
+                            try {
+                                layer(device, x, y), ++ran;
+                            } catch (fk::Error const&) {
+                                ++refused;
+                            }
+                        }
+    CHECK(ran == 2);  // one of 3 x 3, and one whose outer columns are INT_MAX away, in padding as wide
+    CHECK(refused == 5 * 4 * 4 * 4 * 4 * 4 - 2);
 }

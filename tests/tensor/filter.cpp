@@ -2,6 +2,7 @@
 #include "fusekit/tensor/filter.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <climits>
 
 #include "support/oracle.hpp"
 
@@ -64,4 +65,22 @@ TEST_CASE("output extents are the number of windows that fit") {
     CHECK(checked == 2160);
     CHECK(fk::filter(3, 3).stride(0).output(0, 9) == 0);
     CHECK(fk::filter(3, 3).output(0, std::int64_t{1} << 40) == (std::int64_t{1} << 40) - 2);
+}
+
+TEST_CASE("output extents of numbers that 32 bits hold no sums or products of are right, or 0") {
+    int right = 0;
+    for (int const size : {INT_MIN, -1, 0, 1, 3, INT_MAX - 1, INT_MAX})
+        for (int const step : {INT_MIN, 0, 1, 2, INT_MAX})
+            for (int const spread : {INT_MIN, 0, 1, 3, INT_MAX})
+                for (int const pad : {INT_MIN, -1, 0, 1, INT_MAX})
+                    for (std::int64_t const in : {std::int64_t{1}, std::int64_t{9}, std::int64_t{1} << 61, INT64_MAX}) {
+                        auto const f = fk::filter(size).pad(pad, 1).stride(step).dilation(spread);
+                        __extension__ using Wide = __int128;
+                        bool const possible = size > 0 && step > 0 && spread > 0 && pad >= 0;
+                        Wide const room = Wide{in} + pad + 1 - Wide{spread} * (Wide{size} - 1) - 1;
+                        Wide const exact = !possible || room < 0 ? 0 : room / step + 1;
+                        std::int64_t const got = f.output(0, in);
+                        right += got == exact || (got == 0 && in == INT64_MAX);
+                    }
+    CHECK(right == 7 * 5 * 5 * 5 * 4);
 }

@@ -22,6 +22,7 @@ template <int Rank>
 consteval bool is_possible(Filter<Rank> const& f) {
     for (int i = 0; i < Rank; ++i)
         if (f.size[i] < 1 || f.step[i] < 1 || f.spread[i] < 1 || f.before[i] < 0 || f.after[i] < 0) return false;
+    if (Rank == 3 && std::int64_t{f.size[0]} * f.size[1] >= std::int64_t{1} << 31) return false;  // rows of all slices
     return f.group_count >= 1;
 }
 
@@ -142,10 +143,11 @@ struct Conv : detail::ConvArgs<Geometry> {
         weights[3] = window_columns(f);
         weights.slices = f.rank == 3 ? f.size[0] : 1;
         constexpr std::int64_t most = 131071;  // 131071 * 128 * 128 < 2^31
-        std::int64_t const products = weights[1] * weights[2] * weights[3];
-        if (in.type == DataType::int8 && products > most)
-            in.fail("weights", "at most 131071 products an output, whose sum fits 32 bits", Text::number(products));
         in.readable("weights", args.weights, weights, "K x C/groups x R x S");
+        std::int64_t const products = product_or_zero(weights[1], weights[2] * weights[3]);
+        if (in.type == DataType::int8 && (products == 0 || products > most))
+            in.fail("weights", "at most 131071 products an output, whose sum fits 32 bits",
+                    products ? Text::number(products) : to_string(weights));
     }
 };
 

@@ -97,10 +97,15 @@ struct Filter {
         return f;
     }
 
-    /// Output extent of one spatial mode: floor((in + before + after - spread * (size - 1) - 1) / step) + 1.
+    /// Output extent of one spatial mode: floor((in + before + after - spread * (size - 1) - 1) / step) + 1; 0 where
+    /// there is none, of a window that does not fit, or is none itself.
     FUSEKIT_HD constexpr std::int64_t output(int mode, std::int64_t in) const {
-        std::int64_t const reach = in + before[mode] + after[mode] - std::int64_t{spread[mode]} * (size[mode] - 1) - 1;
-        return reach < 0 || step[mode] < 1 ? 0 : reach / step[mode] + 1;
+        constexpr std::int64_t most = std::int64_t{1} << 62;  // the sums fit 63 bits
+        bool const possible = size[mode] > 0 && spread[mode] > 0 && before[mode] >= 0 && after[mode] >= 0;
+        if (!possible || step[mode] < 1 || in > most) return 0;
+        std::int64_t const covered = spread[mode] * (std::int64_t{size[mode]} - 1) + 1;
+        std::int64_t const reach = in + before[mode] + after[mode] - covered;
+        return reach < 0 ? 0 : reach / step[mode] + 1;
     }
 
     /// As it is written: "filter(3, 3).pad(1).stride(2)".
