@@ -3,6 +3,7 @@
 
 #if __cplusplus < 202002L
 #error "fusekit needs C++20: compile with -std=c++20"
+#include <fusekit needs C++20: compile with -std=c++20>  // no such file: a fatal error, after which compilers are silent
 #endif
 
 #include <bit>

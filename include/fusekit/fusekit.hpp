@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fusekit/config.hpp"
+
+#if __cplusplus >= 202002L  // else config.hpp has said so, and clang would parse on
+
 #include "fusekit/ops/activation.hpp"
 #include "fusekit/ops/batch_norm.hpp"
 #include "fusekit/ops/bias.hpp"
@@ -18,3 +22,5 @@
 #include "fusekit/backend/host/run.hpp"
 #include "fusekit/plan/backward.hpp"
 #include "fusekit/plan/describe.hpp"
+
+#endif

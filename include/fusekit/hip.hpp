@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fusekit/config.hpp"
+
+#if __cplusplus >= 202002L  // as in fusekit.hpp
+
 // Before what includes it too, as in fusekit.hpp.
 #include "fusekit/plan/ordering.hpp"
 
 #include "fusekit/fusekit.hpp"
 
 #include "fusekit/backend/hip/run.hpp"
+
+#endif

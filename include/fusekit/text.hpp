@@ -10,8 +10,8 @@
 namespace fusekit {
 
 /// Characters for people to read: names, messages, descriptions. Converts to and from std::string, to
-/// std::string_view, and goes into streams, but is none of these, because including <string> costs more than
-/// including all of this library.
+/// std::string_view, and goes into streams and fmt::print("{}", text), but is none of these, because including <string>
+/// costs more than including all of this library.
 class Text {
 public:
     Text(char const* characters = "") : Text(characters, std::strlen(characters)) {}
@@ -68,6 +68,9 @@ public:
         stream << text.c_str();
         return stream;
     }
+
+    /// What fmt formats in place of a Text, from its version 10 on; earlier ones take what converts to std::string_view.
+    friend char const* format_as(Text const& text) { return text.c_str(); }
 
 private:
     std::size_t length;

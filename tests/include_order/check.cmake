@@ -16,7 +16,7 @@ set(layers
     "^backend/(host|hip)/"
     "^(fusekit|hip)\\.hpp$")
 set(max_lines 300)
-set(may_use_preprocessor "^(config\\.hpp$|backend/hip/arch/|backend/hip/(platform|cuda_names)\\.hpp$)")
+set(may_use_preprocessor "^((config|fusekit|hip)\\.hpp$|backend/hip/arch/|backend/hip/(platform|cuda_names)\\.hpp$)")
 # Words that stand in the HIP backend once each: there is one kernel, and one place where it takes shared memory.
 set(stand_once __global__ __shared__)
 
@@ -81,7 +81,7 @@ function(check_header file)
     elseif(directive MATCHES "#[ \t]*include[ \t]*<(fmt|catch2)/")
       report(${file} "has ${directive}, but users need no other package")
     elseif(directive MATCHES "#[ \t]*(if|ifdef|ifndef|define)" AND NOT file MATCHES "${may_use_preprocessor}")
-      report(${file} "has ${directive}, but only config.hpp and the HIP platform headers do that")
+      report(${file} "has ${directive}, but only config.hpp, the umbrellas and the HIP platform headers do that")
     endif()
   endforeach()
 endfunction()
