@@ -1,5 +1,10 @@
 #include "fusekit/text.hpp"
 
+#if __has_include(<fmt/core.h>)
+#define FMT_HEADER_ONLY
+#include <fmt/core.h>
+#endif
+
 #include <catch2/catch_test_macros.hpp>
 #include <cstdint>
 #include <limits>
@@ -60,4 +65,8 @@ TEST_CASE("text converts to the standard strings") {
     std::ostringstream stream;
     stream << text << 1;
     CHECK(stream.str() == "Bias1");
+#ifdef FMT_VERSION
+    CHECK(fmt::format("{} {:>6}", text, text) == "Bias   Bias");
+#endif
+    CHECK(std::string(format_as(text)) == "Bias");  // what fmt asks for from version 10 on
 }

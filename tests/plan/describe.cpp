@@ -2,6 +2,7 @@
 #include "fusekit/plan/describe.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <sstream>
 #include <string>
 
 #include "fusekit/fusekit.hpp"
@@ -98,6 +99,12 @@ TEST_CASE("a description reads as a table and as a diagram") {
           "\n"
           "  fused:    463 MFLOP, 3.36 MB, 138 FLOP/B\n"
           "  unfused:  463 MFLOP, 6.57 MB, 70.4 FLOP/B\n");
+    std::ostringstream stream;
+    stream << about;
+    CHECK(stream.str() == about.to_string());
+    CHECK(std::string(about.c_str()) == about.to_string());
+    CHECK(std::string(format_as(about)) == about.to_string());
+    CHECK(std::string_view(about) == about.c_str());
     CHECK(about.mermaid() ==
           "flowchart TB\n"
           "    input([x]) -->|\"8 x 64 x 28 x 28\"| op0\n"

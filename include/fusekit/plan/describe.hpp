@@ -49,10 +49,11 @@ inline Text label(Text const& text) {
 
 }  // namespace detail
 
-/// What a plan computes from an input of one shape, and what that costs. FLOP counts a multiply-add as two; bytes
-/// count each tensor once per kernel that reads or writes it.
+/// What a plan computes from an input of one shape, and what that costs: as text, a table for the terminal, which goes
+/// where every Text goes (`std::cout << about`, `fmt::print("{}", about)`, `std::puts(about.c_str())`), and in numbers.
+/// FLOP counts a multiply-add as two; bytes count each tensor once per kernel that reads or writes it.
 template <int Count>
-struct Description {
+struct Description : Text {
     Text plan;
     Shape<4> input;  ///< N x C x H x W
     DataType type;
@@ -72,8 +73,24 @@ struct Description {
     double fused_intensity() const { return flops() / fused_bytes(); }
     double unfused_intensity() const { return flops() / unfused_bytes(); }
 
-    /// A table for the terminal.
-    Text to_string() const {
+    Text to_string() const { return *this; }
+
+    /// A Mermaid flowchart: the kernel around its operators, shapes on the edges.
+    Text mermaid() const {
+        Text text = "flowchart TB\n    input([x]) -->|" + detail::label(fusekit::to_string(input)) + "| op0\n";
+        text += "    subgraph kernel[" + detail::label("one kernel: " + cost(fused_bytes())) + "]\n";
+        for (int i = 0; i < Count; ++i)
+            text += "        op" + Text::number(i) + "[" + detail::label(steps[i].name) + "]\n";
+        for (int i = 0; i + 1 < Count; ++i)
+            text += "        op" + Text::number(i) + edge(i) + "op" + Text::number(i + 1) + "\n";
+        return text + "    end\n    op" + Text::number(Count - 1) + edge(Count - 1) + "output([y])\n";
+    }
+
+private:
+    template <class... Ops>
+    friend Description<sizeof...(Ops)> describe(Bound<Fused<Ops...>> const&, Shape<4> const&, DataType);
+
+    Text table() const {
         std::size_t names = 8, shapes = 6;
         for (Step const& step : steps) {
             if (step.name.size() > names) names = step.name.size();
@@ -89,19 +106,6 @@ struct Description {
                     (step.equation.empty() ? "(states no equation)" : step.equation) + "\n";
         return text + "\n  fused:    " + cost(fused_bytes()) + "\n  unfused:  " + cost(unfused_bytes()) + "\n";
     }
-
-    /// A Mermaid flowchart: the kernel around its operators, shapes on the edges.
-    Text mermaid() const {
-        Text text = "flowchart TB\n    input([x]) -->|" + detail::label(fusekit::to_string(input)) + "| op0\n";
-        text += "    subgraph kernel[" + detail::label("one kernel: " + cost(fused_bytes())) + "]\n";
-        for (int i = 0; i < Count; ++i)
-            text += "        op" + Text::number(i) + "[" + detail::label(steps[i].name) + "]\n";
-        for (int i = 0; i + 1 < Count; ++i)
-            text += "        op" + Text::number(i) + edge(i) + "op" + Text::number(i + 1) + "\n";
-        return text + "    end\n    op" + Text::number(Count - 1) + edge(Count - 1) + "output([y])\n";
-    }
-
-private:
     double sum(double Step::* part) const {
         double total = 0;
         for (Step const& step : steps) total += step.*part;
@@ -123,7 +127,7 @@ Description<sizeof...(Ops)> describe(Bound<Fused<Ops...>> const& bound, Shape<4>
     detail::check_extents(in, "", x);
     in.y = bound.epilogue_shape(x);
 
-    Description<sizeof...(Ops)> result{type_name<ThePlan>(), x, type, {}};
+    Description<sizeof...(Ops)> result{{}, type_name<ThePlan>(), x, type, {}};
     Step* step = result.steps;
     Shape<4> input = x;
     auto const add = [&]<class Op>(Op const*, typename Op::Args const& args) {
@@ -145,6 +149,7 @@ Description<sizeof...(Ops)> describe(Bound<Fused<Ops...>> const& bound, Shape<4>
     [&]<int... I>(std::integer_sequence<int, I...>) {
         (add(static_cast<Ops const*>(nullptr), ThePlan::template argument<I>(bound)), ...);
     }(std::make_integer_sequence<int, sizeof...(Ops)>{});
+    static_cast<Text&>(result) = result.table();
     return result;
 }
 
