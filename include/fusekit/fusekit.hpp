@@ -5,6 +5,10 @@
 
 #if __cplusplus >= 202002L  // else config.hpp has said so, and clang would parse on
 
+// The three headers that hold the sentences come before what includes them: compilers print the includes that led to an
+// error.
+#include "fusekit/tensor/view.hpp"
+
 #include "fusekit/ops/activation.hpp"
 #include "fusekit/ops/batch_norm.hpp"
 #include "fusekit/ops/bias.hpp"
@@ -15,7 +19,6 @@
 #include "fusekit/ops/scale.hpp"
 #include "fusekit/ops/store.hpp"
 
-// Before what includes them too: compilers print the includes that led to an error, and these two hold the sentences.
 #include "fusekit/plan/ordering.hpp"
 #include "fusekit/plan/plan.hpp"
 

@@ -2,13 +2,17 @@
 #
 # SOURCE compiles with -DCORRECTED and does not without; what the compiler then says holds the words of each leading
 # line "// expect: words" ("// expect g++: ..." and "// expect clang: ..." are for one family), in at most LINES
-# lines and BYTES bytes. Runs where `include` is, so that the message has the paths a user's would have.
+# lines and BYTES bytes. "// with: options" are those of the compilation that is refused. Runs where `include` is, so that the message has the paths a user's would have.
 set(ENV{LC_ALL} C)
 get_filename_component(name ${SOURCE} NAME_WE)
 
 set(expected "")
 file(STRINGS ${SOURCE} head LIMIT_COUNT 8)
+set(with "")
 foreach(line IN LISTS head)
+  if(line MATCHES "^// with: (.+)$")
+    separate_arguments(with UNIX_COMMAND "${CMAKE_MATCH_1}")
+  endif()
   if(line MATCHES "^// expect( g\\+\\+| clang| nvcc)?: (.+)$")
     set(words "${CMAKE_MATCH_2}")
     string(STRIP "${CMAKE_MATCH_1}" family)
@@ -29,7 +33,7 @@ if(NOT code EQUAL 0)
 endif()
 
 string(TIMESTAMP begin "%s%f")
-execute_process(COMMAND ${compile} RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
+execute_process(COMMAND ${compile} ${with} RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
 string(TIMESTAMP end "%s%f")
 if(code EQUAL 0)
   message(FATAL_ERROR "${name}: must not compile, but does")

@@ -61,9 +61,13 @@ struct ConvArgs {
 template <>
 struct ConvArgs<dynamic> {
     static constexpr int space = 2, folded_space = 2;
+    /// Not to be left out.
+    struct GivenFilter : Filter<2> {
+        constexpr GivenFilter(Filter<2> const& filter) : Filter<2>(filter) {}
+    };
     struct Args {
         AnyView<4> weights;
-        Filter<2> filter;
+        GivenFilter filter;
     };
     static constexpr bool may_be_grouped = true;
     static constexpr bool may_be_padded = true;

@@ -43,12 +43,14 @@ struct Backward<Fused<Ops...>> : Fused<Gradient<Ops...>> {
     static_assert(detail::keeps_places<Ops...>() && (detail::differentiable<Ops>() && ...));
     using Plan = Fused<Gradient<Ops...>>;
 
+    [[nodiscard("bind runs nothing: call what it gives, gradient(device, dy, dx)")]]
     static constexpr Bound<Plan> bind(Bound<Fused<Ops...>> const& layer, AnyActivations const& x,
                                       typename detail::GradientsOf<Ops>::Type const&... gradients) {
         return {{arguments(layer), x, {{gradients}...}}, {}};
     }
 
     /// dx alone.
+    [[nodiscard("bind runs nothing: call what it gives, gradient(device, dy, dx)")]]
     static constexpr Bound<Plan> bind(Bound<Fused<Ops...>> const& layer, AnyActivations const& x)
         requires(sizeof...(Ops) > 0)
     {

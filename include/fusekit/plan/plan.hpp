@@ -17,8 +17,30 @@ namespace fusekit {
 template <class... Ops>
 struct Fused;
 
+namespace detail {
+
+/// Refuses what is no tensor, as a pointer alone or a std::vector, by its type.
+template <class X>
+consteval bool is_input() {
+    constexpr bool tensor = Activations<X>;
+    static_assert(tensor, "x is no tensor or view: write fk::TensorView<float const>(pointer, fk::nchw(n, c, h, w))");
+    return tensor;
+}
+template <class Y>
+consteval bool is_output() {
+    constexpr bool tensor = Activations<std::remove_cvref_t<Y>> && requires(Y& y) { y.view(); };
+    static_assert(tensor, "y is const, or no tensor or view: write fk::TensorView<float>(pointer, fk::nchw(n, k, p, q))");
+    return tensor;
+}
+
+}  // namespace detail
+
 /// A plan with its run-time arguments: a trivially copyable value without hidden state. It may be copied, kept,
-/// passed to a kernel and run from many threads; the tensors it was bound to must outlive its runs.
+/// passed to a kernel and run from many threads.
+///
+/// It holds views, which are pointers: the tensors that it was bound to must outlive its runs, as those of a function
+/// that returns it do not. It reads what they hold when it runs: to give it new weights, fill the tensor that it was
+/// bound to (Tensor::copy_from). Assigning another tensor to that one frees the memory that it reads: then bind again.
 template <class ThePlan>
 struct Bound {
     using Plan = ThePlan;
@@ -43,16 +65,19 @@ struct Bound {
 
     /// Runs on `device` into a new tensor, packed, channels first or last as in `x`.
     /// Throws Error where the shapes, types or arguments do not fit.
-    template <class Device, detail::Activations X>
+    template <class Device, class X>
+    [[nodiscard("y is a new tensor: layer(device, x, y) writes to one of yours")]]
     auto operator()(Device& device, X const& x) const {
-        return run_into_new(device, x.const_view());
+        if constexpr (detail::is_input<X>()) return run_into_new(device, x.const_view());
+        else return detail::Nothing{};
     }
 
     /// Runs on `device` into `y`, of x's element type and of output_shape; allocates nothing.
     /// Throws Error, with `y` untouched, where the shapes, types, arguments or memory do not fit.
-    template <class Device, detail::Activations X, class Y>
+    template <class Device, class X, class Y>
     void operator()(Device&& device, X const& x, Y&& y) const {
-        run_into(device, x.const_view(), y.view());
+        if constexpr (detail::is_input<X>())
+            if constexpr (detail::is_output<Y>()) run_into(device, x.const_view(), y.view());
     }
 
 private:
@@ -143,12 +168,14 @@ struct Parts<First, Ops...> {
 /// the operators whose arguments they miss.
 template <class... Ops>
 struct Bind {
+    [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")]]
     constexpr Bound<Fused<Ops...>> operator()(typename Ops::Args const&... args) const {
         static_assert(std::is_trivially_copyable_v<Bound<Fused<Ops...>>>);
         return Parts<Ops...>::template make<Bound<Fused<Ops...>>>(args...);
     }
 
     template <class... Given>
+    [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")]]
     constexpr Bound<Fused<Ops...>> operator()(Given const&... given) const {
         if constexpr ((belongs_to_plan<Given, Ops...>() && ...)) return (*this)(argument_of<Ops>(given...)...);
         else return (*this)(given...);
@@ -180,7 +207,8 @@ struct Fused {
     }
 
     /// bind({.weights = w}, {.bias = b}, {}): one brace group an operator, in plan order; or by type, in any order:
-    /// bind(Bias::Args{.bias = b}, Relu::Args{}, Conv3x3::Args{.weights = w}).
+    /// bind(Bias::Args{.bias = b}, Relu::Args{}, Conv3x3::Args{.weights = w}). A tensor that is a temporary is refused;
+    /// any other must outlive the runs of what bind gives (Bound).
     static constexpr detail::Bind<Ops...> bind{};
 
     /// The plan's result in a constant expression: static_assert(Plan::evaluate(x, {...}, {...}) == y).
@@ -203,6 +231,7 @@ struct Fused {
 ///
 /// A composition that cannot be one kernel does not compile; the compiler says why in one sentence (plan/ordering.hpp).
 template <class... Ops>
-using Plan = detail::Checked<Fused<Ops...>, detail::is_operator<Ops>()..., detail::is_one_kernel<Ops...>()>;
+using Plan = detail::Checked<Fused<detail::OperatorOrNone<Ops>...>, detail::is_operator<Ops>()...,
+                             detail::is_one_kernel<Ops...>()>;
 
 }  // namespace fusekit

@@ -162,8 +162,8 @@ struct Folded : View {
     template <detail::Foldable<View, Ranks...> Source>
     constexpr Folded(Source const& source) : View(fold<View::rank>(source.const_view())) {}
     template <detail::Foldable<View, Ranks...> Source>
-        requires(!std::is_trivially_copyable_v<Source>)
-    Folded(Source const&&) = delete;
+        requires detail::Owning<Source>
+    Folded(Source const&&) = delete;  // this temporary is gone before its view is used: give it a name
 };
 
 /// Activations of any rank, N x C and one to three modes of space; parameters of every place of them.

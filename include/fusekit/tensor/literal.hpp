@@ -16,8 +16,11 @@ struct Literal {
     float values[static_cast<std::size_t>(TheLayout.size())];
 
     constexpr bool operator==(Literal const&) const = default;
-    constexpr TensorView<float const, TheLayout.rank> const_view() const { return {values, TheLayout}; }
-    constexpr operator TensorView<float const, TheLayout.rank>() const& { return const_view(); }
+    using View = TensorView<float const, TheLayout.rank>;
+    constexpr View const_view() const& { return {values, TheLayout}; }
+    constexpr operator View() const& { return const_view(); }
+    View const_view() const&& = delete;  // this literal is gone before its view is used: give it a name
+    operator View() const&& = delete;
 };
 
 template <auto TheLayout, class... Values>

@@ -11,6 +11,8 @@
 namespace fusekit {
 
 /// Elements in a device's memory, owned: freed with the tensor. Move-only; the device outlives it, but may be moved.
+/// Assigning another tensor frees this one's memory, and bound plans and views that read it read freed memory: to give
+/// a bound layer new weights, fill the tensor with copy_from, or bind again.
 ///
 /// Device::Memory, a copyable base of the Device, gives `void* allocate(bytes)`, `void release(void*)`, and `copy_in`
 /// and `copy_out` (destination, source, bytes) between its memory and the host's.
@@ -38,8 +40,11 @@ public:
     Layout<Rank> const& layout() const { return storage; }
     std::int64_t size() const { return storage.size(); }
 
-    TensorView<T, Rank> view() { return {memory, storage}; }
-    TensorView<T const, Rank> const_view() const { return {memory, storage}; }
+    /// Views live no longer than the tensor.
+    TensorView<T, Rank> view() & { return {memory, storage}; }
+    TensorView<T const, Rank> const_view() const& { return {memory, storage}; }
+    TensorView<T, Rank> view() && = delete;  // this tensor is freed before its view is used: give it a name
+    TensorView<T const, Rank> const_view() const&& = delete;  // freed before its view is used: give it a name
     operator TensorView<T, Rank>() & { return view(); }
     operator TensorView<T const, Rank>() const& { return const_view(); }
     operator TensorView<T const, Rank>() const&& = delete;

@@ -51,6 +51,11 @@ concept Viewable = requires(Source const& source) {
     { element_of(source.const_view()) } -> Element;
 };
 
+/// Whether the elements that its view reads go with it: a Tensor, a Literal, and whatever else owns memory.
+template <class Source>
+concept Owning = !std::is_trivially_copyable_v<Source> ||
+                 !requires(Source const& source) { static_cast<Source const&&>(source).const_view(); };
+
 }  // namespace detail
 
 /// A view to read through whose element type is known at run time only: parameters may be float beside a half
@@ -84,8 +89,8 @@ struct AnyView {
     template <detail::Viewable<Rank> Source>
     constexpr AnyView(Source const& source) : AnyView(source.const_view()) {}
     template <detail::Viewable<Rank> Source>
-        requires(!std::is_trivially_copyable_v<Source>)
-    AnyView(Source const&&) = delete;
+        requires detail::Owning<Source>
+    AnyView(Source const&&) = delete;  // this temporary is gone before its view is used: give it a name
 
     /// The element at `offset`, as float, or as double where V is. On a device there are no doubles.
     template <class V = float>

@@ -1,4 +1,4 @@
-// expect: Op is no operator: `apply` has no form of EpilogueOp; assert EpilogueOp<Op> to see why
+// expect: Op::apply must take one value: (V x, Args const&), (V x, At const& at, Args const&), or, beside prepare
 // expect: Doubled
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>

@@ -1,4 +1,4 @@
-// expect: Conv produces the accumulator, so it must be the first operator of a Plan
+// expect: Conv produces the accumulator, so it must be the first operator of a Plan: end this Plan before it, and begin the next with it
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>
 

@@ -1,4 +1,4 @@
-// expect: Op is no operator: it needs a `stage` (fk::Stage) and trivially copyable `Args`
+// expect: Op has no stage: for an activation's mode write Activation<Op>, else give it static constexpr auto stage
 // expect: Doubled
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>
