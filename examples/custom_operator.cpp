@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
 // Operators of one's own: a plain struct each, no base class, no registration. Clip is a function of the element;
-// PRelu has an argument per channel, a stage that the ordering rules see, and a check with its own error message.
+// PRelu has an argument per channel, a stage that the ordering rules see, a check with its own error message, and an
+// equation and its work for fk::describe.
 
 #include <fusekit/fusekit.hpp>
+#include <iostream>
 
 #include "support.hpp"
 
@@ -26,6 +28,8 @@ static_assert(fk::EpilogueOp<Clip>);
 /// Source: He, Zhang, Ren and Sun 2015, eq. (1).
 struct PRelu {
     static constexpr auto stage = fk::Stage::activation;
+    static constexpr char const* equation = "y = x > 0 ? x : slope[k] * x";
+    static constexpr int flops_per_element = 2;
     struct Args { fk::TensorView<float const, 1> slope; };
 
     template <class V> struct Prepared { V slope; };
@@ -72,14 +76,17 @@ int main() {
                     clipped[index(i, k, p, q)] = std::clamp(pixel > 0 ? pixel : a[k] * pixel, -0.25, 0.5);
                 }
 
-    auto after_conv = ConvPRelu::bind({.weights = weights}, {.slope = slope})(device, x);
+    auto const layer = ConvPRelu::bind({.weights = weights}, {.slope = slope});
+    std::cout << fk::describe(layer, x) << '\n';
+
+    auto after_conv = layer(device, x);
     auto alone = PReluClip::bind({.slope = slope}, {.low = -0.25f, .high = 0.5f})(device, x);
     bool good = agrees(ConvPRelu::name().c_str(), values(after_conv), convolved);
     good &= agrees(PReluClip::name().c_str(), values(alone), clipped);
 
     auto too_short = fk::random<float>(device, fk::channels(c - 1));
     try {
-        PReluClip::bind({.slope = too_short}, {})(device, x);
+        (void)PReluClip::bind({.slope = too_short}, {})(device, x);
         good = false;
     } catch (fk::Error const& error) {
         std::printf("a slope for 15 of 16 channels is refused:\n  %s\n", error.what());

@@ -3,7 +3,7 @@
 
 #if __cplusplus < 202002L
 #error "fusekit needs C++20: compile with -std=c++20"
-#include <fusekit needs C++20: compile with -std=c++20>  // no such file: a fatal error, after which compilers are silent
+#include <fusekit needs C++20: compile with -std=c++20>  // a fatal error: there is no such file
 #endif
 
 #include <bit>

@@ -69,7 +69,7 @@ public:
         return stream;
     }
 
-    /// What fmt formats in place of a Text, from its version 10 on; earlier ones take what converts to std::string_view.
+    /// Asked for by fmt from version 10 on; earlier ones take what converts to std::string_view.
     friend char const* format_as(Text const& text) { return text.c_str(); }
 
 private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fusekit/plan/check_args.hpp"
 #include "fusekit/plan/name.hpp"
 #include "fusekit/plan/reduction.hpp"
 #include "fusekit/plan/replay.hpp"
@@ -108,7 +109,7 @@ private:
         using Replayed = detail::Replayed<Op>;
         Check own = in;
         own.operator_name = type_name<Op>;
-        if constexpr (requires { Replayed::check(args, own); }) Replayed::check(args, own);
+        detail::check_args<Replayed>(args, own);
         if constexpr (requires { Op::check_gradients(gradients, own); }) Op::check_gradients(gradients, own);
         if constexpr (per_place && detail::gradient_sums<Op> > 0 && !detail::sums_per_place<Op>())
             if (gradients.any())

@@ -103,13 +103,14 @@ concept FunctionObject = requires { &Op::operator(); } || requires(Op op, float 
 template <class Op>
 concept Prepares = requires { typename Op::template Prepared<float>; } || requires { &Op::prepare; };
 template <class Op>
-concept AppliesAny = requires(float x, typename Op::Args const& args) { Op::apply(x, args); } ||
-                     requires(float x, OutputCoord const& at, typename Op::Args const& args) { Op::apply(x, at, args); };
+concept AppliesAny = requires(float x, typename Op::Args const& args) {
+    Op::apply(x, args);
+} || requires(float x, OutputCoord const& at, typename Op::Args const& args) { Op::apply(x, at, args); };
 template <class Op>
-concept AppliesAsObject = !AppliesAny<Op> && requires(Op op, float x, OutputCoord const& at,
-                                                      typename Op::Args const& args) {
-    requires requires { op.apply(x, args); } || requires { op.apply(x, at, args); };
-};
+concept AppliesAsObject =
+    !AppliesAny<Op> && requires(Op op, float x, OutputCoord const& at, typename Op::Args const& args) {
+        requires requires { op.apply(x, args); } || requires { op.apply(x, at, args); };
+    };
 
 /// Refuses what is no operator, by its name, in a sentence that says what to write.
 template <class Op>

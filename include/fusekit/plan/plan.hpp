@@ -29,7 +29,8 @@ consteval bool is_input() {
 template <class Y>
 consteval bool is_output() {
     constexpr bool tensor = Activations<std::remove_cvref_t<Y>> && requires(Y& y) { y.view(); };
-    static_assert(tensor, "y is const, or no tensor or view: write fk::TensorView<float>(pointer, fk::nchw(n, k, p, q))");
+    static_assert(tensor,
+                  "y is const, or no tensor or view: write fk::TensorView<float>(pointer, fk::nchw(n, k, p, q))");
     return tensor;
 }
 

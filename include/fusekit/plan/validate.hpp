@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fusekit/plan/check_args.hpp"
 #include "fusekit/plan/epilogue.hpp"
 #include "fusekit/plan/name.hpp"
 #include "fusekit/tensor/check.hpp"
@@ -19,11 +20,9 @@ void check_extents(Check const& in, char const* argument, Extents const& shape) 
 
 template <class Op>
 void check_op(typename Op::Args const& args, Check const& in) {
-    if constexpr (requires { Op::check(args, in); }) {
-        Check own = in;
-        own.operator_name = type_name<Op>;
-        Op::check(args, own);
-    }
+    Check own = in;
+    own.operator_name = type_name<Op>;
+    check_args<Op>(args, own);
 }
 
 template <class... Ops, class Args>

@@ -43,8 +43,8 @@ TEST_CASE("channels' statistics do not depend on the threads") {
                                               {mean[1], fk::channels(13)},
                                               {mean[2], fk::channels(13)},
                                               {mean[3], fk::channels(13)}};
-    fk::Plan<fk::ChannelStatistics>::bind({views[0], views[1]})(one, x);
-    fk::Plan<fk::ChannelStatistics>::bind({views[2], views[3]})(two, x);
+    (void)fk::Plan<fk::ChannelStatistics>::bind({views[0], views[1]})(one, x);
+    (void)fk::Plan<fk::ChannelStatistics>::bind({views[2], views[3]})(two, x);
     for (int k = 0; k < 13; ++k) CHECK((mean[0][k] == mean[2][k] && mean[1][k] == mean[3][k]));
 }
 
@@ -60,8 +60,8 @@ TEST_CASE("statistics of a convolution do not depend on the threads") {
                 fk::Tensor<float, fk::host::Device, 1> mean(devices[i], fk::channels(26)),
                     variance(devices[i], fk::channels(26)),
                     scratch(devices[i], fk::channels(fk::ChannelStatistics::scratch(fk::nchw(3, 26, 31, 29).shape)));
-                Layer::bind({.weights = w, .filter = fk::filter(3, 3).pad(1).groups(groups)},
-                            {.mean = mean, .variance = variance, .scratch = scratch})(devices[i], x);
+                (void)Layer::bind({.weights = w, .filter = fk::filter(3, 3).pad(1).groups(groups)},
+                                  {.mean = mean, .variance = variance, .scratch = scratch})(devices[i], x);
                 all[i].assign(mean.data(), mean.data() + 26);
                 all[i].insert(all[i].end(), variance.data(), variance.data() + 26);
             }
@@ -80,7 +80,7 @@ TEST_CASE("the scratch of statistics after a convolution is asked for in words")
     float const before = mean.data()[0];
     auto const refusal = [&](fk::OptionalView<float, 1> scratch) -> std::string {
         try {
-            Layer::bind({.weights = w}, {.mean = mean, .variance = variance, .scratch = scratch})(device, x);
+            (void)Layer::bind({.weights = w}, {.mean = mean, .variance = variance, .scratch = scratch})(device, x);
         } catch (fk::Error const& error) {
             return error.what();
         }
@@ -107,7 +107,7 @@ TEST_CASE("a channel of one value has a variance of 0, and one with a NaN has no
     auto const x = fk::tensor<float>(device, fk::nchw(1, 2, 1, 1), {3, std::numeric_limits<float>::quiet_NaN()});
     auto mean = fk::tensor<float>(device, fk::channels(2), {9, 9}),
          variance = fk::tensor<float>(device, fk::channels(2), {9, 9});
-    fk::Plan<fk::ChannelStatistics>::bind({.mean = mean, .variance = variance})(device, x);
+    (void)fk::Plan<fk::ChannelStatistics>::bind({.mean = mean, .variance = variance})(device, x);
     CHECK(mean.data()[0] == 3);
     CHECK(variance.data()[0] == 0);
     CHECK(mean.data()[1] != mean.data()[1]);
@@ -122,7 +122,7 @@ TEST_CASE("statistics that overlap, or are too few, are refused in words") {
          four = fk::random<float>(device, fk::channels(4));
     auto const refusal = [&](fk::TensorView<float, 1> m, fk::TensorView<float, 1> v) -> std::string {
         try {
-            Layer::bind({.bias = bias}, {.mean = m, .variance = v})(device, x);
+            (void)Layer::bind({.bias = bias}, {.mean = m, .variance = v})(device, x);
         } catch (fk::Error const& error) {
             return error.what();
         }

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include "fusekit/tensor/check.hpp"
+
+namespace fusekit::detail {
+
+/// Stands for any field of an aggregate between its braces.
+struct AnyField {
+    template <class T>
+    operator T() const;
+};
+
+template <class Args, int... I>
+consteval bool has_fields(std::integer_sequence<int, I...>) {
+    return requires { Args{(static_cast<void>(I), AnyField{})...}; };
+}
+template <class Args, int count>
+inline constexpr bool takes = has_fields<Args>(std::make_integer_sequence<int, count>{});
+
+/// The fewest initializers that an aggregate takes: fields that have no default must be given.
+template <class Args, int count = 0>
+consteval int fewest_fields() {
+    if constexpr (count > static_cast<int>(sizeof(Args)) || takes<Args, count>) return count;
+    else return fewest_fields<Args, count + 1>();
+}
+/// The most: it takes `low` of them, and not `high`.
+template <class Args, int low, int high>
+consteval int most_fields() {
+    constexpr int middle = low + (high - low) / 2;
+    if constexpr (high - low <= 1) return low;
+    else if constexpr (takes<Args, middle>) return most_fields<Args, middle, high>();
+    else return most_fields<Args, low, middle>();
+}
+
+/// Becomes the field of an aggregate whose place it has between the braces of a copy, and shows it to `visit`. Fields
+/// follow one another in memory, each where its alignment lets it begin; an array's elements are fields.
+template <class Visit>
+struct FieldOf {
+    char const* aggregate;
+    std::size_t size;
+    std::size_t& end;  ///< of the field before, in bytes from the first
+    Visit& visit;
+
+    template <class T>
+    operator T() const {
+        std::size_t const begin = (end + alignof(T) - 1) / alignof(T) * alignof(T);
+        end = begin + sizeof(T);
+        T const& field = *reinterpret_cast<T const*>(aggregate + (end <= size ? begin : 0));
+        visit(field);
+        return field;
+    }
+};
+
+/// Shows every field of an aggregate to `visit`, in order. Whether they fill it: bit-fields, references and fields with
+/// an alignas of their own do not, and what is shown then are not the fields.
+template <class Args, class Visit>
+bool visit_fields(Args const& args, Visit& visit) {
+    constexpr int low = fewest_fields<Args>(), count = most_fields<Args, low, static_cast<int>(sizeof(Args)) + 1>();
+    std::size_t end = 0;
+    FieldOf<Visit> const field{reinterpret_cast<char const*>(&args), sizeof(Args), end, visit};
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmissing-braces"  // an array has none of its own
+    [&]<int... I>(std::integer_sequence<int, I...>) {
+        static_cast<void>(Args{(static_cast<void>(I), field)...});
+    }(std::make_integer_sequence<int, count>{});
+#pragma GCC diagnostic pop
+    return (end + alignof(Args) - 1) / alignof(Args) * alignof(Args) == sizeof(Args);
+}
+
+/// Holds each view to the extents of y that its rank stands for: K; K x P x Q; N x K x P x Q. A mode of extent 1 and
+/// stride 0 is a broadcast.
+class CheckViews {
+public:
+    /// Of an aggregate, Args.
+    template <class Args>
+    CheckViews(Args const& args, Check const& check) : in(check) {
+        (*this)(args);
+        if (views > 0 && !plain)
+            in.fail("Args", "plain fields, or a check of the operator's own",
+                    "views beside bit-fields, references or alignas");
+        counted = true;
+        views = 0;
+        (*this)(args);
+    }
+
+    template <class Field>
+    void operator()(Field const& field) {
+        if constexpr (requires { view(field); }) {
+            ++views;
+            if (counted) view(field);
+        } else if constexpr (std::is_class_v<Field> && std::is_aggregate_v<Field>) {
+            plain &= visit_fields(field, *this);
+        }
+    }
+
+private:
+    Check const& in;
+    bool counted = false, plain = true;
+    int views = 0;
+
+    /// The rank to fold to: a signal's C x W and a volume's N x C x D x H x W have rows and columns then.
+    template <int Rank>
+    static constexpr int folded = Rank + (Rank == 2) - (Rank == 5);
+
+    template <int Rank>
+    void view(AnyView<Rank> const& given) {
+        auto const rows = fold<folded<Rank>>(given);
+        in.readable(name(), rows, expected(rows.layout), modes[folded<Rank>]);
+    }
+    template <class T, int Rank>
+    void view(TensorView<T, Rank> const& given) {
+        auto const rows = fold<folded<Rank>>(given);
+        if constexpr (std::is_const_v<T>) in.readable(name(), rows, expected(rows.layout), modes[folded<Rank>]);
+        else in.writable(name(), rows, expected(rows.layout), modes[folded<Rank>]);
+    }
+    template <class T, int Rank>
+    void view(OptionalView<T, Rank> const& given) {
+        if (given.given()) view(given.view());
+    }
+    void view(AnyOutput const& given) { in.writable(name(), given, expected(given.layout), modes[4]); }
+    void view(OptionalOutput const& given) {
+        if (given.given()) view(static_cast<AnyOutput const&>(given));
+    }
+
+    template <int Rank>
+    Shape<Rank> expected(Layout<Rank> const& given) const {
+        Shape<Rank> shape;
+        if constexpr (Rank == 1) shape = Index<1>{{in.y[1]}};
+        else if constexpr (Rank == 3) shape = image(in.y);
+        else shape = in.y;
+        if (given.shape.space == 2) shape.space = 2, shape.slices = 1;  // rows of all slices, as in OutputCoord
+        for (int mode = 0; mode < Rank; ++mode)
+            if (given.shape[mode] == 1 && given.stride[mode] == 0) shape[mode] = 1;
+        return shape;
+    }
+
+    static constexpr char const* modes[] = {"", "K", "", "K x P x Q", "N x K x P x Q"};
+
+    /// Of the view at hand: a field's own name is not to be had.
+    char const* name() const {
+        static constexpr char const* names[] = {"view 1 of Args",      "view 2 of Args", "view 3 of Args",
+                                                "view 4 of Args",      "view 5 of Args", "view 6 of Args",
+                                                "a later view of Args"};
+        constexpr int last = sizeof names / sizeof *names - 1;
+        return names[views <= last ? views - 1 : last];
+    }
+};
+
+/// Refuses arguments by the operator's own check; by their views' extents, where it has none.
+template <class Op>
+void check_args(typename Op::Args const& args, Check const& in) {
+    using Args = typename Op::Args;
+    constexpr bool checks = requires { Op::check(args, in); }, named = requires { &Op::check; };
+    static_assert(checks || !named, "Op::check is not called as it is: static void check(Args const&, Check const&)");
+    if constexpr (checks) {
+        Op::check(args, in);
+    } else if constexpr (std::is_aggregate_v<Args> && sizeof(Args) >= sizeof(TensorView<float, 1>)) {
+        CheckViews(args, in);
+    }
+}
+
+}  // namespace fusekit::detail
