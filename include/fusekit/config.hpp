@@ -16,6 +16,16 @@
 #define FUSEKIT_HD
 #endif
 
+/// Stand around code that calls operators: there nvcc refuses a call from a GPU to what is compiled for the host alone,
+/// of which it only warns elsewhere, and the kernel writes nothing.
+#if defined(__NVCC__)
+#define FUSEKIT_BEGIN_OPERATOR_CALLS _Pragma("nv_diagnostic push") _Pragma("nv_diag_error 20011, 20014")
+#define FUSEKIT_END_OPERATOR_CALLS _Pragma("nv_diagnostic pop")
+#else
+#define FUSEKIT_BEGIN_OPERATOR_CALLS
+#define FUSEKIT_END_OPERATOR_CALLS
+#endif
+
 /// Names what this translation unit's CPU vectors are, as part of the name of all that depends on them: a program
 /// may link units that were compiled for different CPUs.
 #if defined(__AVX512F__)

@@ -5,7 +5,7 @@
 
 #if __cplusplus >= 202002L  // else config.hpp has said so, and clang would parse on
 
-// The three headers that hold the sentences come before what includes them: compilers print the includes that led to an
+// The headers that hold the sentences come before what includes them: compilers print the includes that led to an
 // error.
 #include "fusekit/tensor/view.hpp"
 
@@ -20,6 +20,7 @@
 #include "fusekit/ops/store.hpp"
 
 #include "fusekit/plan/ordering.hpp"
+#include "fusekit/plan/runs_on.hpp"
 #include "fusekit/plan/plan.hpp"
 
 #include "fusekit/backend/host/run.hpp"

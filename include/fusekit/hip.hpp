@@ -7,9 +7,11 @@
 
 // Before what includes it too, as in fusekit.hpp.
 #include "fusekit/plan/ordering.hpp"
+#include "fusekit/plan/runs_on.hpp"
 
 #include "fusekit/fusekit.hpp"
 
+#include "fusekit/backend/hip/device_code.hpp"
 #include "fusekit/backend/hip/run.hpp"
 
 #endif

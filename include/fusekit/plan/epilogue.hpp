@@ -7,6 +7,8 @@
 #include "fusekit/ops/operator.hpp"
 #include "fusekit/plan/args.hpp"
 
+FUSEKIT_BEGIN_OPERATOR_CALLS
+
 namespace fusekit {
 
 namespace detail {
@@ -213,3 +215,5 @@ private:
 };
 
 }  // namespace fusekit
+
+FUSEKIT_END_OPERATOR_CALLS

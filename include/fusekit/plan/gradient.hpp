@@ -7,6 +7,8 @@
 #include "fusekit/plan/replay.hpp"
 #include "fusekit/tensor/check.hpp"
 
+FUSEKIT_BEGIN_OPERATOR_CALLS
+
 namespace fusekit {
 
 namespace detail {
@@ -199,3 +201,5 @@ private:
 };
 
 }  // namespace fusekit
+
+FUSEKIT_END_OPERATOR_CALLS

@@ -8,6 +8,7 @@
 #include "fusekit/plan/evaluate.hpp"
 #include "fusekit/plan/name.hpp"
 #include "fusekit/plan/ordering.hpp"
+#include "fusekit/plan/runs_on.hpp"
 #include "fusekit/plan/statistics.hpp"
 #include "fusekit/plan/validate.hpp"
 #include "fusekit/tensor/tensor.hpp"
@@ -69,8 +70,8 @@ struct Bound {
     template <class Device, class X>
     [[nodiscard("y is a new tensor: layer(device, x, y) writes to one of yours")]]
     auto operator()(Device& device, X const& x) const {
-        if constexpr (detail::is_input<X>()) return run_into_new(device, x.const_view());
-        else return detail::Nothing{};
+        if constexpr (!detail::is_input<X>()) return detail::Nothing{};
+        else return run_into_new<detail::runs_on<Plan, Device, X>()>(device, x.const_view());
     }
 
     /// Runs on `device` into `y`, of x's element type and of output_shape; allocates nothing.
@@ -78,7 +79,8 @@ struct Bound {
     template <class Device, class X, class Y>
     void operator()(Device&& device, X const& x, Y&& y) const {
         if constexpr (detail::is_input<X>())
-            if constexpr (detail::is_output<Y>()) run_into(device, x.const_view(), y.view());
+            if constexpr (detail::is_output<Y>())
+                if constexpr (detail::runs_on<Plan, Device, X, Y>()) run_into(device, x.const_view(), y.view());
     }
 
 private:
@@ -93,12 +95,12 @@ private:
         return true;
     }
 
-    template <class Device, Element T, int Rank>
+    template <bool runs, class Device, Element T, int Rank>
     Tensor<T, Device, Rank> run_into_new(Device& device, TensorView<T const, Rank> x) const {
         static_assert(takes<Rank>());
         Shape<4> const shape = validate(*this, x, nullptr, device);
         Tensor<T, Device, Rank> y(device, packed_like(unfold<Rank>(shape), x.layout));
-        device.run(*this, fold<4>(x), fold<4>(y.view()));
+        if constexpr (runs) device.run(*this, fold<4>(x), fold<4>(y.view()));
         return y;
     }
 

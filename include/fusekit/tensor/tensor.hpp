@@ -19,6 +19,8 @@ namespace fusekit {
 template <Element T, class Device, int Rank = 4>
 class Tensor {
 public:
+    using Memory = typename Device::Memory;
+
     /// Uninitialised memory for every element of `layout`. Throws what the device's allocate throws.
     Tensor(Device& device, Layout<Rank> const& layout)
         : owner(device), storage(layout), memory(static_cast<T*>(owner.allocate(bytes(layout)))) {}
@@ -56,7 +58,7 @@ public:
     void copy_to(T* host) const { owner.copy_out(host, memory, bytes(storage)); }
 
 private:
-    [[no_unique_address]] typename Device::Memory owner;
+    [[no_unique_address]] Memory owner;
     Layout<Rank> storage;
     T* memory;
 

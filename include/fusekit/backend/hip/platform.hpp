@@ -3,6 +3,10 @@
 
 // The one place that picks the platform. HIP's own headers wherever they compile; under nvcc, where there are none or
 // they are older than the CUDA toolkit, the names that this library uses, mapped to CUDA's.
+#if defined(__NVCC__) && !defined(__CUDACC_RELAXED_CONSTEXPR__)
+#error "fusekit needs nvcc's option --expt-relaxed-constexpr"
+#endif
+
 #if defined(__CUDACC__) && !defined(HIP_INCLUDE_HIP_HIP_RUNTIME_H)
 #if defined(__HIP_PLATFORM_NVIDIA__) && __has_include(<hip/hip_version.h>)
 #include <hip/hip_version.h>
