@@ -18,7 +18,7 @@ struct Gemm {
 /// How thin convolutions, those with a few channels a group, are cut: a thread computes one output at a time.
 template <int Threads = 256>
 struct Direct {
-    static constexpr int threads = Threads, blocks = 2;
+    static constexpr int threads = Threads, blocks = 2, outputs = 1;
 };
 
 /// How a plan without a Conv is cut: a thread has Bytes of neighbouring places, whose parameters it prepares once, and
@@ -40,11 +40,16 @@ struct Reduction {
 };
 
 template <class Schedule>
-concept GemmSchedule = requires { Schedule::tile_m, Schedule::tile_n, Schedule::tile_k; };
+concept HasBlocks = requires { Schedule::threads, Schedule::blocks; };
 template <class Schedule>
-concept StreamSchedule = requires { Schedule::walks, Schedule::bytes; };
+concept GemmSchedule = HasBlocks<Schedule> && requires { Schedule::tile_m, Schedule::tile_n, Schedule::tile_k; };
 template <class Schedule>
-concept ReductionSchedule = requires { Schedule::meets; };
+concept DirectSchedule = HasBlocks<Schedule> && requires { Schedule::outputs; };
+template <class Schedule>
+concept StreamSchedule =
+    HasBlocks<Schedule> && requires { Schedule::bytes, Schedule::walks, Schedule::unroll, Schedule::tile_walks; };
+template <class Schedule>
+concept ReductionSchedule = HasBlocks<Schedule> && requires { Schedule::bytes, Schedule::unroll, Schedule::meets; };
 
 namespace detail {
 
@@ -91,22 +96,28 @@ consteval bool cuts_stream() {
 /// Refuses, in words, a schedule that cannot run a plan.
 template <class Schedule, class Plan>
 consteval bool suits() {
-    constexpr bool stream = StreamSchedule<Schedule>, reduction = ReductionSchedule<Schedule>;
-    constexpr bool right_kind = Plan::has_conv == !(stream || reduction) && Plan::has_reduction == reduction;
+    constexpr bool gemm = GemmSchedule<Schedule>, reduction = Plan::has_reduction;
+    constexpr bool right_kind = Plan::has_conv ? gemm || DirectSchedule<Schedule>
+                                : reduction    ? ReductionSchedule<Schedule>
+                                               : StreamSchedule<Schedule>;
     static_assert(
         right_kind,
-        "a plan with a Conv runs with Gemm or Direct, one of batch statistics with Reduction, others with Stream");
+        "a plan with a Conv runs with Gemm or Direct, one of batch statistics with Reduction, others with Stream, "
+        "or with a type that has all the numbers of one of them");
     constexpr bool pools = Plan::pools && !Plan::has_conv;
     static_assert(!pools, "a plan that pools what it reads has one schedule, the library's");
-    constexpr bool block = Schedule::threads > 0 && Schedule::threads <= 1024;
-    static_assert(block, "a block has 1 to 1024 threads");
-    constexpr bool holds = Schedule::blocks > 0 && Schedule::threads * Schedule::blocks <= 2048;
-    static_assert(holds, "a processor holds 1 block or more, of 2048 threads together");
-    if constexpr (!right_kind || pools || !block || !holds) return false;
-    else if constexpr (GemmSchedule<Schedule>) return detail::cuts_gemm<Schedule>();
-    else if constexpr (stream) return detail::cuts_stream<Schedule>();
-    else if constexpr (reduction) return detail::cuts_reduction<Schedule>();
-    else return true;
+    if constexpr (right_kind && !pools) {
+        constexpr bool block = Schedule::threads > 0 && Schedule::threads <= 1024;
+        static_assert(block, "a block has 1 to 1024 threads");
+        constexpr bool holds = Schedule::blocks > 0 && Schedule::threads * Schedule::blocks <= 2048;
+        static_assert(holds, "a processor holds 1 block or more, of 2048 threads together");
+        if constexpr (!block || !holds) return false;
+        else if constexpr (reduction) return detail::cuts_reduction<Schedule>();
+        else if constexpr (!Plan::has_conv) return detail::cuts_stream<Schedule>();
+        else if constexpr (gemm) return detail::cuts_gemm<Schedule>();
+        else return true;
+    }
+    return false;
 }
 
 }  // namespace fusekit::hip

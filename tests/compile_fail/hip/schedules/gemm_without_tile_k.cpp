@@ -1,0 +1,19 @@
+// expect: or with a type that has all the numbers of one of them
+// SPDX-License-Identifier: MIT
+#include <fusekit/hip.hpp>
+
+namespace fk = fusekit;
+
+using Layer = fk::Plan<fk::Conv<fk::filter(3, 3)>>;
+
+struct Schedule {
+    static constexpr int tile_m = 128, tile_n = 64, threads = 128, blocks = 2;
+#ifdef CORRECTED
+    static constexpr int tile_k = 16;
+#endif
+};
+
+void run(fk::TensorView<float const> x, fk::TensorView<float> y, fk::TensorView<float const> w) {
+    fk::hip::Device device;
+    Layer::bind({.weights = w})(device.with<Schedule>(), x, y);
+}
