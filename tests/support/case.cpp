@@ -124,7 +124,8 @@ oracle::Shape Case::y() const {
 template <int Rank>
 fk::Layout<Rank> layout_of(std::string const& word, oracle::Shape shape) {
     std::string const activations[] = {"ncw", "nchw", "ncdhw"}, filters[] = {"kcs", "kcrs", "kctrs"};
-    std::size_t const plus = word.find('+'), star = word.find('*');
+    std::size_t const plus = word.find('+'), star = word.find('*'), mark = word.find('!');
+    std::string const backwards = word.find('-') < mark ? word.substr(word.find('-'), mark - word.find('-')) : "";
     std::int64_t const gap = plus == std::string::npos ? 0 : std::stoll(word.substr(plus + 1));
     std::int64_t stride = star == std::string::npos ? 1 : std::stoll(word.substr(star + 1));
     fk::Layout<Rank> layout{};
@@ -136,9 +137,13 @@ fk::Layout<Rank> layout_of(std::string const& word, oracle::Shape shape) {
         int const mode = static_cast<int>(found), skipped = mode < 2 ? 0 : 5 - Rank;
         layout.shape[mode] = extents[mode + skipped];
         layout.stride[mode] = stride;
+        if (backwards.find(word[static_cast<std::size_t>(i)]) != std::string::npos) layout.stride[mode] = -stride;
         bool const rows_of_slices = Rank == 5 && mode == 3;
         stride *= layout.shape[mode] + (rows_of_slices ? 0 : gap);
     }
+    if (mark != std::string::npos)
+        for (int mode = 0; mode < Rank; ++mode)
+            if (layout.shape[mode] == 1) layout.stride[mode] = std::stoll(word.substr(mark + 1));
     return layout;
 }
 template fk::Layout<3> layout_of<3>(std::string const&, oracle::Shape);

@@ -25,7 +25,8 @@ fk::Filter<2> filter_of(oracle::Window const& window);
 /// where there is one; t threads; the fill: # and a seed for integers, ~ and a seed for reals.
 ///
 /// A layout is its modes, slowest first ("krsc" is "nhwc" of a filter), then "+a": every extent has a unused
-/// elements after it; then "*b": neighbours of the fastest mode are b elements apart.
+/// elements after it; then "*b": neighbours of the fastest mode are b elements apart; then "-hw": rows and columns run
+/// backwards; then "!s": modes of one element, whose stride leads nowhere, have stride s.
 ///
 /// Layouts of 3 or 5 letters, "ncw" and "kcs" or "ncdhw" and "kctrs", are those of signals and volumes. For volumes
 /// there follow after the groups D, the slices; T of the filter, padding F in front and B behind, stride U and
@@ -45,7 +46,7 @@ struct Case {
     static Case parse(std::string const& text);
     std::string print() const;
 
-    int space() const { return static_cast<int>(x_layout.find_last_of("cdhwn")) - 1; }
+    int space() const { return static_cast<int>(x_layout.substr(0, x_layout.find_first_of("+*-!")).size()) - 2; }
     bool has_conv() const { return form.starts_with('C'); }
     fk::Filter<2> filter() const { return filter_of(window); }
     oracle::Shape y() const;

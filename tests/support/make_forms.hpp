@@ -54,6 +54,7 @@ std::vector<Form<Device>> const& forms() {
         {"N", "", run_pointwise<Device, T, N>},
         {"M", "", run_pointwise<Device, T, M>},
         {"A", "tanh", run_pointwise<Device, T, A<fk::Tanh>>},
+        {"S", "", run_pointwise<Device, T, S>},
         {"NA", "relu", run_pointwise<Device, T, N, A<fk::Relu>>},
         {"MA", "leakyrelu", run_pointwise<Device, T, M, A<fk::LeakyRelu>>},
         {"BA", "clamp", run_pointwise<Device, T, B, A<fk::Clamp>>},

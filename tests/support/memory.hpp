@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -37,7 +38,14 @@ public:
     }
 
     void reset() {
-        std::size_t const elements = static_cast<std::size_t>(layout.span() + 2 * margin + misalign);
+        std::int64_t span = layout.size() > 0;
+        below = 0;
+        for (int mode = 0; mode < Rank && span; ++mode) {
+            std::int64_t const reach = (layout.shape[mode] - 1) * layout.stride[mode];
+            span += std::abs(reach);
+            below += reach < 0 ? -reach : 0;
+        }
+        std::size_t const elements = static_cast<std::size_t>(span + 2 * margin + misalign);
         bytes.resize(elements * width());
         for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = poison(i);
     }
@@ -85,7 +93,8 @@ public:
         std::vector<bool> own(bytes.size());
         if (!all)
             for_each([&](std::int64_t offset) {
-                for (std::size_t b = 0; b < width(); ++b) own[first() + static_cast<std::size_t>(offset) * width() + b] = true;
+                auto const from = static_cast<std::int64_t>(first()) + offset * static_cast<std::int64_t>(width());
+                for (std::size_t b = 0; b < width(); ++b) own[static_cast<std::size_t>(from) + b] = true;
             });
         for (std::size_t i = 0; i < bytes.size(); ++i)
             if (!own[i] && bytes[i] != poison(i)) return false;
@@ -94,10 +103,11 @@ public:
 
 private:
     int margin, misalign;
+    std::int64_t below = 0;  // elements that lie before the one at index 0, where strides are negative
     std::vector<unsigned char> bytes;
 
     std::size_t width() const { return static_cast<std::size_t>(fk::size_of(type)); }
-    std::size_t first() const { return static_cast<std::size_t>(margin + misalign) * width(); }
+    std::size_t first() const { return static_cast<std::size_t>(margin + misalign + below) * width(); }
     unsigned char* start() { return bytes.data() + first(); }
     unsigned char const* start() const { return bytes.data() + first(); }
 

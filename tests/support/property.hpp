@@ -16,11 +16,10 @@ struct Property {
     std::function<std::string(Problem const&, oracle::Tensor const&)> run;  // what is wrong with a case, or nothing
     int cases;
     double multiplications;  // of a case, at most
-    double seconds;          // cases that are not reached in time are left out
 };
 
-/// Runs random cases, within a test case of Catch2. Environment: FUSEKIT_CASE, one case to run instead; FUSEKIT_SEED;
-/// FUSEKIT_CASES, their number, without a limit of time.
+/// Runs cases that once went wrong, then random ones, the same in every run, within a test case of Catch2. Environment:
+/// FUSEKIT_CASE, one case to run instead; FUSEKIT_SEED and FUSEKIT_CASES, seed and number of the random ones.
 void check(Property const& property);
 
 }  // namespace test

@@ -2,6 +2,7 @@
 #include "support/random_case.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace test {
 
@@ -17,6 +18,22 @@ std::string random_layout(Random& random, std::initializer_list<char const*> com
     if (random.chance(0.2)) word += "+" + std::to_string(random.range(1, 3));
     if (random.chance(0.1)) word += "*" + std::to_string(random.range(2, 3));
     return word;
+}
+
+/// The same, of a tensor that is read: some of its modes run backwards.
+std::string random_input_layout(Random& random, std::initializer_list<char const*> common, char const* rare) {
+    std::string word = random_layout(random, common, rare);
+    if (random.chance(0.15)) {
+        word += '-';
+        for (char const* mode = rare; *mode; ++mode)
+            if (mode == rare + 1 || random.chance(0.5)) word += *mode;
+    }
+    return word;
+}
+
+/// Where modes of one element lead: to neighbours, backwards, or out of 32 bits.
+std::string random_idle_stride(Random& random) {
+    return random.chance(0.7) ? "" : "!" + std::to_string(random.pick<std::int64_t>({1, 8, -3, -(INT64_C(1) << 33)}));
 }
 
 /// Small numbers most of the time, those around a vector's or a block's length at others.
@@ -40,6 +57,8 @@ Case random_case(Random& random, std::vector<FormName> const& forms, double mult
         c.form = form.letters, c.mode = form.mode;
         c.x = {random.range(1, 3), random_extent(random, 600), random_extent(random, 64), random_extent(random, 64)};
         c.k = random.chance(0.1) ? 1 : random_extent(random, 260);
+        bool const tiny = random.chance(form.letters[0] == 'C' ? 0.1 : 0.4);  // fewer pixels than a pack, or a few
+        if (tiny) c.x = {random.range(1, 9), random.range(1, 9), random.range(1, 3), random.range(1, 3)};
         oracle::Window& f = c.window;
         if (c.has_conv()) {
             bool const common = random.chance(0.5);
@@ -62,9 +81,12 @@ Case random_case(Random& random, std::vector<FormName> const& forms, double mult
         } else {
             c.k = c.x.c;
         }
-        c.x_layout = random_layout(random, {"nchw", "nhwc"}, "nchw");
-        c.y_layout = random.chance(0.6) ? c.x_layout : random_layout(random, {"nchw", "nhwc"}, "nchw");
-        c.w_layout = random_layout(random, {"kcrs", "krsc"}, "kcrs");
+        c.x_layout = random_input_layout(random, {"nchw", "nhwc"}, "nchw");
+        bool const alike = random.chance(0.6);
+        c.y_layout =
+            alike ? c.x_layout.substr(0, c.x_layout.find('-')) : random_layout(random, {"nchw", "nhwc"}, "nchw");
+        c.w_layout = random_input_layout(random, {"kcrs", "krsc"}, "kcrs");
+        for (std::string* word : {&c.x_layout, &c.y_layout, &c.w_layout}) *word += random_idle_stride(random);
         c.threads = random.pick({1, 2, 3});
         c.real = random.chance(0.2);
         c.seed = random.next() % 1000;

@@ -12,5 +12,5 @@ TEST_CASE("HIP: plans of geometries known at run time compute what the oracle do
     Runner runner(device);
     check({names<Runner>(),
            [&](Problem const& problem, oracle::Tensor const& expected) { return run_form(problem, expected, runner); },
-           600, 2e6, 20});
+           600, 2e6});
 }

@@ -31,5 +31,5 @@ TEST_CASE("plans of geometries known at run time compute what the oracle does") 
            [](Problem const& problem, oracle::Tensor const& expected) {
                return run_form(problem, expected, device_of(problem.about.threads));
            },
-           1500, 2e7, 20});
+           1500, 2e7});
 }

@@ -24,7 +24,13 @@ bool alike(TensorView<T const> const& x, TensorView<T> const& y) {
 template <class Schedule, int lanes, class Plan, Element T>
 void start_stream(Device const& device, StreamParams<Plan, T> params, std::int64_t period) {
     using Mainloop = Streaming<Plan, Schedule, T, lanes>;
-    std::int64_t const packs = period / lanes;
+    std::int64_t const size = params.y.layout.size(), image = size / params.y.layout.shape[0], packs = period / lanes;
+    params.walks = size / period;
+    auto const step = [&](Layout<4> const& layout) {  // the stride of a single image leads nowhere
+        return params.walks == 1 ? 0 : period == image ? layout.stride[0] : period;
+    };
+    params.x_step = step(params.x.layout);
+    params.y_step = step(params.y.layout);
     bool const tiled = Mainloop::shares_channels && params.order.channels_last;
     std::int64_t const tiles = tiled ? divide_up(packs, Mainloop::tile_packs) : 1, tile_packs = divide_up(packs, tiles);
     params.tiles = Divisor(static_cast<unsigned>(tiles));
@@ -33,7 +39,7 @@ void start_stream(Device const& device, StreamParams<Plan, T> params, std::int64
 
     std::int64_t const busy = device.processors() * busy_threads / packs;
     std::int64_t const fewest = divide_up(params.walks, tiled ? Schedule::tile_walks : Schedule::walks);
-    std::int64_t const most = (std::int64_t{1} << 31) / packs;
+    std::int64_t const most = ((std::int64_t{1} << 31) - Mainloop::threads) / packs;
     params.slices = fewest > busy ? fewest : params.walks < busy ? params.walks : busy > 0 ? busy : 1;
     if (params.slices > most) params.slices = most > 0 ? most : 1;
     params.x_stride = params.slices * params.x_step;
@@ -49,27 +55,22 @@ void run_stream_with(Device const& device, Bound<Plan> const& bound, TensorView<
                      TensorView<T> const& y) {
     using Epilogue = typename Plan::Epilogue;
     constexpr int lanes = Schedule::bytes / static_cast<int>(sizeof(T));
-    std::int64_t const size = y.layout.size(), image = size / y.layout.shape[0];
+    std::int64_t const image = y.layout.size() / y.layout.shape[0];
     std::int64_t const plane = y.layout.shape[2] * y.layout.shape[3];
     check_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", y.layout.shape, image);
     StreamParams<Plan, T> params{bound, x, y, {y.layout.shape, channels_last(y.layout) || plane == 1}};
-    params.walks = y.layout.shape[0];
-    params.x_step = x.layout.stride[0];
-    params.y_step = y.layout.stride[0];
-    std::int64_t period = image;
     bool const dense = detail::alike(x, y);
-    if (dense) {
-        if (!Epilogue::placewise && params.order.channels_last) period = y.layout.shape[1];
-        if (!Epilogue::placewise && !Epilogue::channelwise) period = size % lanes == 0 ? lanes : 1;
-        params.walks = size / period;
-        params.x_step = params.y_step = period;
-    }
-    bool const two_channels =
-        params.order.channels_last || Epilogue::placewise || plane >= lanes;  // at most, in a pack
-    if (dense && two_channels && period % lanes == 0 && aligned(x.data, Schedule::bytes) &&
-        aligned(y.data, Schedule::bytes))
-        detail::start_stream<Schedule, lanes>(device, params, period);
-    else detail::start_stream<Schedule, 1>(device, params, period);
+    auto const period = [&](std::int64_t pack) {  // places, in packs of so many, after which parameters repeat
+        if (!dense || Epilogue::placewise) return image;
+        if (!Epilogue::channelwise) return pack;
+        return params.order.channels_last ? y.layout.shape[1] : image;
+    };
+    bool const two_channels = params.order.channels_last || Epilogue::placewise || !Epilogue::channelwise ||
+                              plane >= lanes;  // at most, in a pack
+    bool const whole = period(lanes) % lanes == 0 && y.layout.size() % lanes == 0;
+    if (dense && two_channels && whole && aligned(x.data, Schedule::bytes) && aligned(y.data, Schedule::bytes))
+        detail::start_stream<Schedule, lanes>(device, params, period(lanes));
+    else detail::start_stream<Schedule, 1>(device, params, period(1));
 }
 
 /// Runs a plan without a Conv with the schedule that the table has for it.
