@@ -22,15 +22,8 @@ if(NOT CMAKE_CUDA_ARCHITECTURES)
 endif()
 enable_language(CUDA)
 
-# CMake before 3.26 does not know how nvcc 13 is told of C++20.
-if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
-  set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
-  set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
-endif()
-
 function(fusekit_gpu_compile target)
-  set_target_properties(${target} PROPERTIES CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON CUDA_EXTENSIONS OFF
-                                             CUDA_RUNTIME_LIBRARY Static)
-  set(options --expt-relaxed-constexpr --extended-lambda --Werror=all-warnings -Xcompiler=-Wall,-Wextra,-Werror)
+  set_target_properties(${target} PROPERTIES CUDA_RUNTIME_LIBRARY Static)
+  set(options --Werror=all-warnings -Xcompiler=-Wall,-Wextra,-Werror)
   target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:${options}>")
 endfunction()
