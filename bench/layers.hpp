@@ -6,8 +6,10 @@
 
 namespace bench {
 
-/// A convolution layer, without the batch. Named C-H-W-K-RxS-p(pad)-s(stride).
+/// A convolution layer, without the batch.
 struct ConvLayer {
+    static constexpr auto naming = "C-H-W-K-RxS-p(pad)-s(stride)";
+
     int c, h, w, k, r, s, pad, stride;
     double miopen;  ///< fused-over-unfused speedup that MIOpen's fusion chart shows for it, on a GPU it does not name
 

@@ -194,7 +194,7 @@ int run(int argc, char** argv) {
         "the median of %d samples a time, taken in turn, buffers rotated past the caches; measured peak %.0f GFLOP/s\n"
         "oneDNN's weights are reordered before the timing; ours are as the user has them, packed at every call\n",
         machine.c_str(), version.major, version.minor, version.patch, 8 * fk::config::vector_bytes, options.batch,
-        busy ? busy_warning : "", options.repeats, ceilings.gflops);
+        busy ? busy_warning().c_str() : "", options.repeats, ceilings.gflops);
     Records records({{"peak_gflops", text("%.1f", ceilings.gflops)},
                      {"machine", machine},
                      {"busy", busy ? "yes" : "no"},

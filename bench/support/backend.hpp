@@ -3,6 +3,7 @@
 
 #include <fusekit/tensor/dtype.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -15,6 +16,20 @@ namespace bench {
 struct Ceilings {
     double gflops;              ///< float fused multiply-adds in registers, two operations each
     double gigabytes_a_second;  ///< copying memory, bytes read plus bytes written
+
+    /// The least seconds for so many operations and bytes.
+    double floor(double flops, double bytes) const {
+        return 1e-9 * std::max(flops / gflops, bytes / gigabytes_a_second);
+    }
+    /// Of two measurements the larger: what was reached once can be reached.
+    friend Ceilings larger(Ceilings const& a, Ceilings const& b) {
+        return {std::max(a.gflops, b.gflops), std::max(a.gigabytes_a_second, b.gigabytes_a_second)};
+    }
+    /// Whether two measurements are of a machine that did the same else: they are within a tenth of one another.
+    friend bool alike(Ceilings const& a, Ceilings const& b) {
+        auto const near = [](double p, double q) { return std::max(p, q) <= 1.1 * std::min(p, q); };
+        return near(a.gflops, b.gflops) && near(a.gigabytes_a_second, b.gigabytes_a_second);
+    }
 };
 
 /// What a measurement is of, besides the layer.
@@ -36,7 +51,7 @@ struct Measurement {
 /// Where the figures come from, as they are labelled.
 struct Machine {
     std::string device, driver, compiler;  ///< `driver` is empty on the host
-    bool busy = false;                     ///< other work ran when the program started
+    bool busy = false;                     ///< other work ran beside the program
 };
 
 /// A device to measure on. The host's is compiled by the C++ compiler and a GPU's by the GPU's, which cannot compile

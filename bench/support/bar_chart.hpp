@@ -10,11 +10,13 @@
 
 namespace bench {
 
-/// Horizontal bars, a measured one and a lighter published one a row, with a reference line at 1.
+/// Horizontal bars, a measured one and, where `published` is not empty, a lighter published one a row, with a reference
+/// line at 1.
 class BarChart {
 public:
     std::string title, axis, measured, published;  ///< the last two are the legend
-    std::vector<std::string> caption;              ///< lines under the chart
+    std::vector<std::string> caption;  ///< lines under the chart
+    std::string warning;  ///< a red line under them
 
     struct Row {
         std::string name;
@@ -29,17 +31,21 @@ public:
         double const step = largest > 8 ? 2 : largest > 4 ? 1 : 0.5;
         double const end = std::ceil(largest * 1.04 / step) * step;
         auto const x = [&](double value) { return left + value / end * plot; };
+        bool const both = !published.empty();
+        int const top = both ? 94 : 76, row_height = both ? 35 : 22;
         int const bottom = top + row_height * static_cast<int>(rows.size()) + row_height + 14;
-        int const height = bottom + 58 + 16 * static_cast<int>(caption.size());
+        int const height = bottom + 58 + 16 * static_cast<int>(caption.size() + !warning.empty());
 
         std::string out = text(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
-            "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"12\" fill=\"#24292f\">\n"
+            "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"12\" fill=\"#24292f\" role=\"img\">\n"
+            "<title>%s</title>\n<desc>%s</desc>\n"
             "<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n"
             "<text x=\"%d\" y=\"28\" font-size=\"17\" font-weight=\"bold\">%s</text>\n",
-            width, height, width, height, margin, escaped(title).c_str());
-        out += swatch(margin, dark, measured) +
-               swatch(margin + 24 + 7 * static_cast<int>(measured.size()), light, published);
+            width, height, width, height, escaped(title).c_str(), escaped(description()).c_str(), margin,
+            escaped(title).c_str());
+        out += swatch(44, dark, measured);
+        if (both) out += swatch(62, light, published);
 
         for (double tick = 0; tick <= end + 1e-9; tick += step)
             out += text(
@@ -48,11 +54,13 @@ public:
                 x(tick), top - 6, x(tick), bottom, x(tick), bottom + 16, tick);
         std::string values;  // above the reference line
         auto const add = [&](Row const& row, int at) {
-            out += text("<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n", left - 8, at + 17,
+            out += text("<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n", left - 8, at + (both ? 17 : 11),
                         escaped(row.name).c_str()) +
-                   bar(at, 14, x(row.measured), dark) + bar(at + 16, 9, x(row.published), light);
-            values += value(at + 11, x(row.measured), "#24292f", row.measured) +
-                      value(at + 25, x(row.published), "#6e7781", row.published);
+                   bar(at, 14, x(row.measured), dark);
+            values += value(at + 11, x(row.measured), x(1), "#24292f", row.measured);
+            if (!both) return;
+            out += bar(at + 16, 9, x(row.published), light);
+            values += value(at + 25, x(row.published), x(1), "#6e7781", row.published);
         };
         int y = top;
         for (Row const& row : rows) add(row, y), y += row_height;
@@ -67,17 +75,26 @@ public:
         out += text("<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", left + plot / 2.0, bottom + 36,
                     escaped(axis).c_str());
         y = bottom + 58;
-        for (std::string const& line : caption) {
-            out += text("<text x=\"%d\" y=\"%d\" font-size=\"11\" fill=\"#57606a\">%s</text>\n", margin, y,
+        auto const note = [&](std::string const& line, char const* colour) {
+            out += text("<text x=\"%d\" y=\"%d\" font-size=\"11\" fill=\"%s\">%s</text>\n", margin, y, colour,
                         escaped(line).c_str());
             y += 16;
-        }
+        };
+        for (std::string const& line : caption) note(line, "#57606a");
+        if (!warning.empty()) note(warning, "#cf222e");
         return out + "</svg>\n";
     }
 
 private:
-    static constexpr int width = 860, margin = 20, left = 210, plot = 600, top = 76, row_height = 35;
+    static constexpr int width = 860, margin = 20, left = 210, plot = 600, label_width = 26;
     static constexpr auto dark = "#0b6e99", light = "#b5d4e0";
+
+    /// What the bars say, for those who do not see them.
+    std::string description() const {
+        std::string all = axis + ", " + measured + ":";
+        for (Row const& row : rows) all += text(" %s %.2f,", row.name.c_str(), row.measured);
+        return all + text(" %s %.2f", summary.name.c_str(), summary.measured);
+    }
 
     static std::string escaped(std::string const& text) {
         std::string out;
@@ -86,11 +103,11 @@ private:
         return out;
     }
 
-    static std::string swatch(int x, char const* colour, std::string const& label) {
+    static std::string swatch(int y, char const* colour, std::string const& label) {
         return text(
-            "<rect x=\"%d\" y=\"44\" width=\"12\" height=\"12\" fill=\"%s\"/>\n"
-            "<text x=\"%d\" y=\"54\">%s</text>\n",
-            x, colour, x + 17, escaped(label).c_str());
+            "<rect x=\"%d\" y=\"%d\" width=\"12\" height=\"12\" fill=\"%s\"/>\n"
+            "<text x=\"%d\" y=\"%d\">%s</text>\n",
+            margin, y, colour, margin + 17, y + 10, escaped(label).c_str());
     }
 
     static std::string bar(int y, int thickness, double end, char const* colour) {
@@ -98,8 +115,10 @@ private:
                     thickness, colour);
     }
 
-    /// At the end of a bar, with a rim that keeps it apart from what it lies on.
-    static std::string value(int baseline, double x, char const* colour, double number) {
+    /// At the end of a bar, beyond the reference `line` where it would cross it, with a rim that keeps it apart from
+    /// what it lies on.
+    static std::string value(int baseline, double x, double line, char const* colour, double number) {
+        if (x < line && x + 4 + label_width > line - 2) x = line;
         return text(
             "<text x=\"%.1f\" y=\"%d\" font-size=\"11\" fill=\"%s\" stroke=\"#ffffff\" "
             "stroke-width=\"3\" paint-order=\"stroke\">%.2f</text>\n",

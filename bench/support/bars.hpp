@@ -31,7 +31,7 @@ void print_bar(Group const& group, char const* what, double bar, Ratio const& ra
 }  // namespace detail
 
 /// What a GPU is to reach, a line for each group and bar.
-inline void print_bars(std::vector<Group> const& groups) {
+inline void print_bars(std::vector<Group> const& groups, Ceilings const& ceilings) {
     std::printf("\nbars\n");
     auto const all = [](Row const&) { return true; };
     for (Group const& group : groups) {
@@ -43,11 +43,12 @@ inline void print_bars(std::vector<Group> const& groups) {
         }
         detail::print_bar(
             group, "0.90 of the stream bandwidth, tensors of 50 MB and more", 0.90,
-            [&](Row const& row) { return row.rate() / group.ceiling; },
+            [&](Row const& row) { return row.of_floor(ceilings); },
             [](Row const& row) { return row.output_bytes >= 50e6; });
         detail::print_bar(
             group, "MIOpen's chart's factor over the two kernels", 1.0,
-            [](Row const& row) { return row.measured.speedup() / row.miopen; }, all);
+            [](Row const& row) { return row.measured.speedup() / row.miopen; },
+            [](Row const& row) { return row.miopen > 0; });
     }
     std::printf("\n");
 }

@@ -12,30 +12,42 @@ namespace bench {
 
 struct Row {
     std::string name;
-    double miopen;
+    double miopen;  ///< the speedup of its published chart; 0 where it has published none
     double output_bytes;
-    double work;           ///< what the rate counts: operations of a convolution, bytes of a batch norm
-    double floor_seconds;  ///< the least time for operations and bytes, at the ceilings measured
+    double flops, bytes;  ///< what there is to compute and to move at the least; no operations count of a batch norm
     Measurement measured;
 
-    double rate() const { return work / measured.fused_seconds * 1e-9; }
-    double of_floor() const { return floor_seconds / measured.fused_seconds; }
+    /// Of a convolution's operations, and of a batch norm's bytes.
+    double rate() const { return (flops > 0 ? flops : bytes) / measured.fused_seconds * 1e-9; }
+    /// The least time over the measured one.
+    double of_floor(Ceilings const& of) const { return of.floor(flops, bytes) / measured.fused_seconds; }
 };
+
+/// `measured`, or more where a row did more: no row is faster than the machine.
+inline Ceilings at_least(Ceilings const& measured, std::vector<Row> const& rows) {
+    Ceilings ceilings = measured;
+    for (Row const& row : rows)
+        ceilings = larger(
+            ceilings, {row.flops / row.measured.fused_seconds * 1e-9, row.bytes / row.measured.fused_seconds * 1e-9});
+    return ceilings;
+}
 
 /// The layers of one kind in one form, with what it takes to print them.
 struct Group {
     char const *kind, *title, *file, *unit;
-    double ceiling;  ///< in `unit`, as this machine was measured to reach
     Case form;
     std::vector<Row> rows = {};
 
     char const* layout() const { return form.channels_last ? "nhwc" : "nchw"; }
 
+    /// Whether MIOpen has published speedups of these layers.
+    bool published() const { return !rows.empty() && rows.front().miopen > 0; }
+
     /// Of the speedups; BarChart's row for them.
     BarChart::Row geometric_mean() const {
         std::vector<double> ours, miopen;
         for (Row const& row : rows) ours.push_back(row.measured.speedup()), miopen.push_back(row.miopen);
-        return {"geometric mean", bench::geometric_mean(ours), bench::geometric_mean(miopen)};
+        return {"geometric mean", bench::geometric_mean(ours), published() ? bench::geometric_mean(miopen) : 0};
     }
 };
 

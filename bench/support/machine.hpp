@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <fstream>
 #include <string>
@@ -64,8 +68,12 @@ inline double other_work() {
 /// Whether figures taken now are not to be trusted.
 inline bool is_busy() { return other_work() >= 0.3; }
 
-inline constexpr char const* busy_warning =
-    "BUSY MACHINE: other tasks are running; figures taken now are not to be trusted\n";
+/// "BUSY MACHINE: why; figures ..." and the end of the line; red on a terminal.
+inline std::string busy_warning(char const* why = "other tasks are running") {
+    bool const red = isatty(fileno(stdout)) && !std::getenv("NO_COLOR");
+    return text("%sBUSY MACHINE: %s; figures taken now are not to be trusted%s\n", red ? "\033[1;31m" : "", why,
+                red ? "\033[0m" : "");
+}
 
 /// What figures are labelled with: "AMD EPYC, 2 threads".
 inline std::string cpu_and_threads(int threads) {
