@@ -26,5 +26,6 @@
 #include "fusekit/backend/host/run.hpp"
 #include "fusekit/plan/backward.hpp"
 #include "fusekit/plan/describe.hpp"
+#include "fusekit/tensor/transform.hpp"
 
 #endif

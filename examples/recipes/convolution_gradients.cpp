@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+//
+// The gradients of a convolution of stride 1 are convolutions too: of dy with the flipped, transposed weights by x, and
+// of the transposed x with the transposed dy by the weights. Views do the transposing.
+
+#include <fusekit/fusekit.hpp>
+
+#include "recipe.hpp"
+
+int main() {
+    fk::host::Device device;
+    constexpr int n = 4, c = 6, k = 10, h = 9, w = 8, r = 3, pad = 1;
+    auto x = fk::random<float>(device, fk::nchw(n, c, h, w), 1);
+    auto weights = fk::random<float>(device, fk::kcrs(k, c, r, r), 2);
+    auto dy = fk::random<float>(device, fk::nchw(n, k, h, w), 3);
+
+    // dx[n,c,h,w] = sum of dy[n,k,p,q] * weights[k,c,r,s] over k, r, s, where p + r - pad = h and q + s - pad = w
+    auto flipped = fk::flipped(fk::flipped(fk::transposed(weights, 0, 1), 2), 3);
+    using ByInput = fk::Plan<fk::Conv<fk::filter(r, r).pad(r - 1 - pad)>>;
+    auto dx = ByInput::bind({.weights = flipped})(device, dy);
+
+    // dweights[k,c,r,s] = sum of x[n,c,h,w] * dy[n,k,p,q] over n, p, q: dy is the filter, of p x q
+    fk::Tensor<float, decltype(device)> dweights(device, weights.layout());
+    using ByWeights = fk::Plan<fk::Conv<fk::dynamic>>;
+    ByWeights::bind({.weights = fk::transposed(dy, 0, 1), .filter = fk::filter(h, w).pad(pad)})(
+        device, fk::transposed(x, 0, 1), fk::transposed(dweights, 0, 1));
+
+    Array const in(x), filter(weights), out(dy);
+    Array by_input = in.like(), by_weights = filter.like();
+    for (Extent i = 0; i < n; ++i)
+        for (Extent j = 0; j < k; ++j)
+            for (Extent p = 0; p < h; ++p)
+                for (Extent q = 0; q < w; ++q)
+                    for (Extent l = 0; l < c; ++l)
+                        for (Extent a = 0; a < r; ++a)
+                            for (Extent b = 0; b < r; ++b) {
+                                Extent const row = p + a - pad, column = q + b - pad;
+                                if (row < 0 || row >= h || column < 0 || column >= w) continue;
+                                by_input(i, l, row, column) += out(i, j, p, q) * filter(j, l, a, b);
+                                by_weights(j, l, a, b) += out(i, j, p, q) * in(i, l, row, column);
+                            }
+    bool const good = agrees("by x", Array(dx), by_input);
+    return agrees("by the weights", Array(dweights), by_weights) && good ? 0 : 1;
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+//
+// SwiGLU, y = silu(x V) * (x W), in two plans: the first makes the gate, the second multiplies by it as it leaves the
+// matrix product. Tokens are pixels of one row. Source: Shazeer 2020, eq. (6).
+
+#include <fusekit/fusekit.hpp>
+
+#include "recipe.hpp"
+
+/// y = x * gate[n,k,p,q]
+struct Gate {
+    static constexpr auto stage = fk::Stage::pointwise;
+    static constexpr auto equation = "y = x * gate[n,k,p,q]";
+    struct Args {
+        fk::AnyActivations gate;
+    };
+
+    template <class V, class At>
+    FUSEKIT_HD static constexpr V apply(V x, At const& at, Args const& args) {
+        return x * at.load(args.gate);
+    }
+    static void check(Args const& args, fk::Check const& in) {
+        in.readable("gate", args.gate, in.y, "N x K x P x Q");
+    }
+};
+
+using Silu = fk::Plan<fk::Conv<fk::filter(1)>, fk::Activation<fk::Silu>>;
+using Gated = fk::Plan<fk::Conv<fk::filter(1)>, Gate>;
+
+int main() {
+    fk::host::Device device;
+    constexpr int n = 2, tokens = 11, c = 16, k = 24;
+    auto x = fk::random<float>(device, fk::nwc(n, tokens, c), 1);
+    auto v = fk::random<float>(device, fk::ksc(k, 1, c), 2), w = fk::random<float>(device, fk::ksc(k, 1, c), 3);
+
+    auto gate = Silu::bind({.weights = v}, {})(device, x);
+    auto y = Gated::bind({.weights = w}, {.gate = gate})(device, x);
+
+    auto const in = values(x), left = values(v), right = values(w);
+    std::vector<double> expected;
+    for (std::size_t i = 0; i < n * tokens; ++i)
+        for (std::size_t j = 0; j < k; ++j) {
+            double a = 0, b = 0;
+            for (std::size_t l = 0; l < c; ++l) {
+                a += double(in[i * c + l]) * left[j * c + l];
+                b += double(in[i * c + l]) * right[j * c + l];
+            }
+            expected.push_back(a / (1 + std::exp(-a)) * b);
+        }
+    return agrees("SwiGLU", values(y), expected) ? 0 : 1;
+}

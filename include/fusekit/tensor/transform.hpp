@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+#include <utility>
+
+#include "fusekit/error.hpp"
+#include "fusekit/tensor/view.hpp"
+
+/// Views of the same elements with other extents and strides: nothing is copied. Each takes a view or a Tensor that
+/// outlives the result, and gives a TensorView. Modes count from 0: 0 is N (K of a filter), 1 is C, then space. All
+/// throw Error where an argument does not fit the view.
+namespace fusekit {
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_view = false;
+template <class T, int Rank>
+inline constexpr bool is_view<TensorView<T, Rank>> = true;
+
+/// Of a Tensor: to write through, where it is not const.
+template <class Source>
+constexpr auto as_view(Source&& source) {
+    static_assert(is_view<std::remove_cvref_t<Source>> || std::is_lvalue_reference_v<Source>,
+                  "a view of a temporary tensor would outlive the tensor: give the tensor a name");
+    if constexpr (requires { source.view(); }) return source.view();
+    else return source.const_view();
+}
+
+[[noreturn]] inline void refuse_view(char const* function, char const* argument, Text const& expected, Extent given) {
+    throw Error("view", function, argument, expected, Text::number(given));
+}
+
+template <int Rank>
+constexpr void require_mode(char const* function, Extent mode) {
+    if (mode < 0 || mode >= Rank) refuse_view(function, "mode", "0 to " + Text::number(Rank - 1), mode);
+}
+
+}  // namespace detail
+
+/// Elements first, first + step, ... of one mode, `count` of them: sliced(y, 1, 0, 32) is the first 32 channels;
+/// sliced(y, 3, 1, w / 2, 2) is every second column from column 1 on.
+template <class Source>
+constexpr auto sliced(Source&& source, int mode, Extent first, Extent count, Extent step = 1) {
+    auto view = detail::as_view(std::forward<Source>(source));
+    detail::require_mode<decltype(view)::rank>("sliced", mode);
+    Extent const extent = view.layout.shape[mode];
+    if (first < 0 || first >= extent)
+        detail::refuse_view("sliced", "first", "0 to " + Text::number(extent - 1), first);
+    if (step < 1) detail::refuse_view("sliced", "step", "1 or more", step);
+    Extent const most = (extent - first - 1) / step + 1;
+    if (count < 1 || count > most) detail::refuse_view("sliced", "count", "1 to " + Text::number(most), count);
+    view.data += first * view.layout.stride[mode];
+    view.layout.shape[mode] = count;
+    view.layout.stride[mode] *= step;
+    return view;
+}
+
+/// The elements of one mode in reverse order.
+template <class Source>
+constexpr auto flipped(Source&& source, int mode) {
+    auto view = detail::as_view(std::forward<Source>(source));
+    detail::require_mode<decltype(view)::rank>("flipped", mode);
+    view.data += (view.layout.shape[mode] - 1) * view.layout.stride[mode];
+    view.layout.stride[mode] = -view.layout.stride[mode];
+    return view;
+}
+
+/// Modes a and b exchanged: transposed(weights, 0, 1) is C x K x R x S.
+template <class Source>
+constexpr auto transposed(Source&& source, int a, int b) {
+    auto view = detail::as_view(std::forward<Source>(source));
+    detail::require_mode<decltype(view)::rank>("transposed", a);
+    detail::require_mode<decltype(view)::rank>("transposed", b);
+    auto const swap = [&](auto& modes) {
+        auto const value = modes[a];
+        modes[a] = modes[b], modes[b] = value;
+    };
+    swap(view.layout.shape);
+    swap(view.layout.stride);
+    return view;
+}
+
+/// The view with these extents, where its extents of 1 repeat the one element: broadcast(z, n, k, p, q) of an
+/// n x k x 1 x 1 view. To be read, not to be written.
+template <class Source, std::convertible_to<Extent>... Extents>
+constexpr auto broadcast(Source&& source, Extents... extents) {
+    auto const view = detail::as_view(std::forward<Source>(source));
+    constexpr int rank = std::remove_const_t<decltype(view)>::rank;
+    static_assert(sizeof...(extents) == rank, "broadcast takes one extent for each mode of the view");
+    TensorView<std::add_const_t<std::remove_pointer_t<decltype(view.data)>>, rank> result = view;
+    Extent const wanted[] = {static_cast<Extent>(extents)...};
+    for (int mode = 0; mode < rank; ++mode) {
+        Extent const given = view.layout.shape[mode];
+        if (given != wanted[mode] && given != 1)
+            detail::refuse_view("broadcast", "extents", Text::number(given) + " in mode " + Text::number(mode),
+                                wanted[mode]);
+        if (given == 1) result.layout.stride[mode] = 0;
+        result.layout.shape[mode] = wanted[mode];
+    }
+    return result;
+}
+
+/// The same elements, in the same order with the last mode fastest, with other extents: reshaped(x, 1, n * g, c / g * h,
+/// w) of an NCHW tensor gives every group of every image a channel of its own. Refuses extents for which there are no
+/// strides, as where modes that join do not lie one after another in memory.
+template <class Source, std::convertible_to<Extent>... Extents>
+constexpr auto reshaped(Source&& source, Extents... extents) {
+    auto const view = detail::as_view(std::forward<Source>(source));
+    constexpr int from = std::remove_const_t<decltype(view)>::rank, to = sizeof...(extents);
+    Layout<to> result{Index<to>{{static_cast<Extent>(extents)...}}, {}};
+    if (result.size() != view.layout.size())
+        detail::refuse_view("reshaped", "extents", "a product of " + Text::number(view.layout.size()), result.size());
+    // From the last mode on: the largest run of modes that lie one after another is shared out among new modes.
+    int left = to - 1;
+    Extent stride = 1, old_run = 1, new_run = 1;
+    for (int mode = from - 1; mode >= 0; --mode) {
+        if (old_run == 1) stride = view.layout.stride[mode];
+        old_run *= view.layout.shape[mode];
+        bool const joins = mode > 0 && (view.layout.shape[mode - 1] == 1 || old_run == 1 ||
+                                        view.layout.stride[mode - 1] == old_run * stride);
+        if (joins) continue;
+        while (left >= 0 && (new_run < old_run || result.shape[left] == 1)) {
+            result.stride[left] = new_run * stride;
+            new_run *= result.shape[left--];
+        }
+        if (new_run != old_run)
+            detail::refuse_view("reshaped", "extents", "modes that keep to memory's: " + Text::number(old_run), new_run);
+        old_run = new_run = 1;
+    }
+    return TensorView<std::remove_pointer_t<decltype(view.data)>, to>(view.data, result);
+}
+
+}  // namespace fusekit
