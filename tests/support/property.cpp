@@ -23,6 +23,8 @@ char const* const tiny_cases[] = {
     "n8c4h1w2k4 nchw kcrs bfloat16 NA relu #16", "n8c3h1w1k3 nchw!9>nhwc kcrs float NA relu #16",
     "n2c4h1w1k4 nchw-nc>nchw kcrs float S #16",  "n4c1h2w1k1 nchw!8589934592 kcrs float MA leakyrelu #16"};
 
+}  // namespace
+
 void check_one(Property const& property, Case const& about) {
     INFO("FUSEKIT_CASE='" << about.print() << "'");
     Problem const problem(about);
@@ -30,8 +32,6 @@ void check_one(Property const& property, Case const& about) {
     REQUIRE(unfit(expected) == "");
     CHECK(property.run(problem, expected) == "");
 }
-
-}  // namespace
 
 void check(Property const& property) {
     if (char const* const text = std::getenv("FUSEKIT_CASE")) return check_one(property, Case::parse(text));

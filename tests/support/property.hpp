@@ -22,4 +22,7 @@ struct Property {
 /// FUSEKIT_CASE, one case to run instead; FUSEKIT_SEED and FUSEKIT_CASES, seed and number of the random ones.
 void check(Property const& property);
 
+/// Runs one case, within a test case of Catch2.
+void check_one(Property const& property, Case const& about);
+
 }  // namespace test

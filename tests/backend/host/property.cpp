@@ -18,6 +18,12 @@ fk::host::Device& device_of(int threads) {
     return *device;
 }
 
+Property const property{names<fk::host::Device>(),
+                        [](Problem const& problem, oracle::Tensor const& expected) {
+                            return run_form(problem, expected, device_of(problem.about.threads));
+                        },
+                        1500, 2e7};
+
 }  // namespace
 
 TEST_CASE("a case prints as it is written") {
@@ -26,10 +32,12 @@ TEST_CASE("a case prints as it is written") {
         CHECK(Case::parse(text).print() == text);
 }
 
-TEST_CASE("plans of geometries known at run time compute what the oracle does") {
-    check({names<fk::host::Device>(),
-           [](Problem const& problem, oracle::Tensor const& expected) {
-               return run_form(problem, expected, device_of(problem.about.threads));
-           },
-           1500, 2e7});
+TEST_CASE("plans of geometries known at run time compute what the oracle does") { check(property); }
+
+TEST_CASE("convolutions whose GemmK takes several passes compute what the oracle does") {
+    for (char const* text : {"n2c2048h5w7k70r1s1pt0l0b0r0u1v1d1e1g1 nhwc krsc float C t2 #1",
+                             "n1c200h9w7k150r3s3pt1l1b1r1u1v1d1e1g1 nhwc krsc float CBA relu t3 #2",
+                             "n1c700h5w3k301r2s2pt1l0b0r1u1v2d1e1g1 nhwc kcrs float CB t1 #3",
+                             "n1c2402h3w5k38r1s1pt0l0b0r0u1v1d1e1g2 nhwc krsc half CB t1 #4"})
+        check_one(property, Case::parse(text));
 }

@@ -67,7 +67,16 @@ Pixel pixel_at(ConvProblem<T, Space> const& conv, std::int64_t m) {
     return {m / plane, in_plane / conv.y[3], in_plane % conv.y[3]};
 }
 
-/// The same where pixels are counted window by window of 2 x 2.
+/// The pixel after `at`.
+template <Element T, int Space>
+Pixel next(ConvProblem<T, Space> const& conv, Pixel at) {
+    if (++at.q < conv.y[3]) return at;
+    at.q = 0;
+    if (++at.p < conv.y[2]) return at;
+    return {at.n + 1, 0, 0};
+}
+
+/// Pixel m where pixels are counted window by window of 2 x 2.
 template <Element T, int Space>
 Pixel pixel_of_windows(ConvProblem<T, Space> const& conv, std::int64_t m) {
     std::int64_t const window = m / 4, columns = conv.y[3] / 2, plane = conv.y[2] / 2 * columns, of = window % plane;

@@ -25,28 +25,46 @@ void copy_widened(Accumulator<T>* to, T const* from, std::int64_t count) {
     for (; i < count; ++i) to[i] = widened(from[i]);
 }
 
+/// The transpose of `lanes` filters by `count` of their channels, which are neighbours in memory: to[c][filter], rows
+/// tile_columns apart. Filters past `filters` are zero.
+template <Element T>
+void pack_neighbours(Accumulator<T>* to, T const* from, std::int64_t filter_stride, int filters, int count) {
+    [&]<int... I>(std::integer_sequence<int, I...>) {
+        bool const whole = filters == lanes && count == lanes;
+        Sums<T> rows[] = {whole         ? load_widened(from + I * filter_stride)
+                          : I < filters ? load_widened(from + I * filter_stride, 1, count)
+                                        : Sums<T>{}...};
+        transpose(rows);
+        if (whole) (store(to + I * tile_columns, rows[I]), ...);
+        else
+            for (int c = 0; c < count; ++c) store(to + c * tile_columns, rows[c]);
+    }(std::make_integer_sequence<int, lanes>{});
+}
+
 /// Filters k0 ... k0 + tile_columns - 1 side by side: panel[(t C + c)][column], zero past `k_end`.
 template <Element T, int Space>
 void pack_filter_panel(Accumulator<T>* panel, ConvProblem<T, Space> const& conv, std::int64_t k0, std::int64_t k_end) {
     auto const& stride = conv.w.layout.stride;
     std::int64_t const channels = conv.group_c();
-    constexpr std::int64_t block = 256;  // channels whose part of the panel stays in the L1 cache
+    bool const neighbours = stride[1] == 1;
+    std::int64_t const block = neighbours ? lanes : 4096 / tile_columns;  // channels whose part stays in the L1 cache
     for (int r = 0; r < conv.window_rows(); ++r)
-        for (int s = 0; s < conv.window_columns(); ++s)
-            for (std::int64_t c0 = 0; c0 < channels; c0 += block) {
-                std::int64_t const c_end = min(c0 + block, channels);
-                Accumulator<T>* const to =
-                    panel + ((std::int64_t{r} * conv.window_columns() + s) * channels) * tile_columns;
-                for (int column = 0; column < tile_columns; ++column) {
-                    if (k0 + column >= k_end) {
-                        for (std::int64_t c = c0; c < c_end; ++c) to[c * tile_columns + column] = 0;
+        for (int s = 0; s < conv.window_columns(); ++s, panel += channels * tile_columns)
+            for (int column = 0; column < tile_columns; column += lanes)
+                for (std::int64_t c0 = 0; c0 < channels; c0 += block) {
+                    int const filters = static_cast<int>(clamp(k_end - k0 - column, 0, lanes));
+                    int const count = static_cast<int>(min(block, channels - c0));
+                    Accumulator<T>* const to = panel + c0 * tile_columns + column;
+                    T const* const from = filters ? &conv.w(k0 + column, c0, r, s) : nullptr;
+                    if (neighbours) {
+                        pack_neighbours(to, from, stride[0], filters, count);
                         continue;
                     }
-                    T const* const from = &conv.w(k0 + column, 0, r, s);
-                    for (std::int64_t c = c0; c < c_end; ++c)
-                        to[c * tile_columns + column] = widened(from[c * stride[1]]);
+                    for (int i = 0; i < lanes; ++i)
+                        for (std::int64_t c = 0; c < count; ++c)
+                            to[c * tile_columns + i] =
+                                i < filters ? widened(from[i * stride[0] + c * stride[1]]) : Accumulator<T>{};
                 }
-            }
 }
 
 /// Whether each filter lies in memory as one row in this order of GemmK.

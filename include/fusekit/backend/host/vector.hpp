@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "fusekit/config.hpp"
 #include "fusekit/tensor/dtype.hpp"
@@ -137,6 +138,30 @@ template <Element T>
 void store(T* to, std::int64_t stride, int count, Vector v) {
     if (stride == 1 && count == lanes) return store(to, v);
     for (int i = 0; i < count; ++i) to[i * stride] = T(v[i]);
+}
+
+/// Elements First, First + 1, ... of a and of b, one by one.
+template <int First, class Register>
+[[gnu::always_inline]] inline Register interleave(Register a, Register b) {
+    return [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) {
+        return __builtin_shufflevector(a, b, (First + I / 2 + I % 2 * lanes)...);
+    }(std::make_integer_sequence<int, lanes>{});
+}
+
+/// rows[i][j] and rows[j][i] exchanged, for all i and j: log2(lanes) rounds, each of which interleaves the first half
+/// of the rows with the second.
+template <int Round = 1, class Register>
+[[gnu::always_inline]] inline void transpose(Register (&rows)[lanes]) {
+    if constexpr (Round < lanes) {
+        constexpr int half = lanes / 2;
+        Register mixed[lanes];
+        [&]<int... I>(std::integer_sequence<int, I...>) {
+            ((mixed[I] = I % 2 == 0 ? interleave<0>(rows[I / 2], rows[half + I / 2])
+                                    : interleave<half>(rows[I / 2], rows[half + I / 2])), ...);
+            ((rows[I] = mixed[I]), ...);
+        }(std::make_integer_sequence<int, lanes>{});
+        transpose<2 * Round>(rows);
+    }
 }
 
 /// One lane of a struct of nothing but vectors, as the same struct of floats; and that lane's new value.
