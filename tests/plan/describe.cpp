@@ -106,15 +106,24 @@ TEST_CASE("a description reads as a table and as a diagram") {
     CHECK(std::string(format_as(about)) == about.to_string());
     CHECK(std::string_view(about) == about.c_str());
     CHECK(about.mermaid() ==
-          "flowchart TB\n"
-          "    input([x]) -->|\"8 x 64 x 28 x 28\"| op0\n"
-          "    subgraph kernel[\"one kernel: 463 MFLOP, 3.36 MB, 138 FLOP/B\"]\n"
-          "        op0[\"Conv#lt;filter(3, 3).pad(1)#gt;\"]\n"
-          "        op1[\"Activation#lt;Relu#gt;\"]\n"
-          "        op0 -->|\"8 x 64 x 28 x 28\"| op1\n"
+          "flowchart LR\n"
+          "    subgraph fused[\"1 kernel: 463 MFLOP, 3.36 MB, 138 FLOP/B\"]\n"
+          "        direction TB\n"
+          "        x([x]) -->|\"8 x 64 x 28 x 28\"| op0\n"
+          "        subgraph kernel[\" \"]\n"
+          "            op0[\"Conv#lt;filter(3, 3).pad(1)#gt;\"] --> op1\n"
+          "            op1[\"Activation#lt;Relu#gt;\"]\n"
+          "        end\n"
+          "        op1 -->|\"8 x 64 x 28 x 28\"| y([y])\n"
           "    end\n"
-          "    op1 -->|\"8 x 64 x 28 x 28\"| output([y])\n");
-    CHECK(count(fk::describe(fk::Plan<Relu>::bind({}), fk::nchw(1, 1, 1, 1)).mermaid(), "-->") == 2);
+          "    subgraph unfused[\"2 kernels: 463 MFLOP, 6.57 MB, 70.4 FLOP/B\"]\n"
+          "        direction TB\n"
+          "        unfused_x([x]) -->|\"8 x 64 x 28 x 28\"| kernel0\n"
+          "        kernel0[[\"Conv#lt;filter(3, 3).pad(1)#gt;\"]] -->|\"8 x 64 x 28 x 28\"| "
+          "memory0[(memory)] -->|\"8 x 64 x 28 x 28\"| kernel1\n"
+          "        kernel1[[\"Activation#lt;Relu#gt;\"]] -->|\"8 x 64 x 28 x 28\"| unfused_y([y])\n"
+          "    end\n");
+    CHECK(count(fk::describe(fk::Plan<Relu>::bind({}), fk::nchw(1, 1, 1, 1)).mermaid(), "-->") == 4);
 }
 
 TEST_CASE("signals and volumes are described by their own extents") {

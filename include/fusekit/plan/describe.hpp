@@ -75,15 +75,21 @@ struct Description : Text {
 
     Text to_string() const { return *this; }
 
-    /// A Mermaid flowchart: the kernel around its operators, shapes on the edges.
+    /// A Mermaid flowchart: the plan as one kernel, beside its operators as a kernel each, with memory between them.
     Text mermaid() const {
-        Text text = "flowchart TB\n    input([x]) -->|" + detail::label(fusekit::to_string(input)) + "| op0\n";
-        text += "    subgraph kernel[" + detail::label("one kernel: " + cost(fused_bytes())) + "]\n";
-        for (int i = 0; i < Count; ++i)
-            text += "        op" + Text::number(i) + "[" + detail::label(steps[i].name) + "]\n";
-        for (int i = 0; i + 1 < Count; ++i)
-            text += "        op" + Text::number(i) + edge(i) + "op" + Text::number(i + 1) + "\n";
-        return text + "    end\n    op" + Text::number(Count - 1) + edge(Count - 1) + "output([y])\n";
+        Text fused = subgraph("fused", 1, fused_bytes()), unfused = subgraph("unfused", Count, unfused_bytes());
+        fused += "        x([x])" + arrow(input) + "op0\n        subgraph kernel[\" \"]\n";
+        unfused += "        unfused_x([x])" + arrow(input) + "kernel0\n";
+        for (int i = 0; i < Count; ++i) {
+            Text const number = Text::number(i), next = Text::number(i + 1), out = arrow(steps[i].output);
+            Text const name = detail::label(steps[i].name);
+            bool const last = i + 1 == Count;
+            fused += "            op" + number + "[" + name + "]" + (last ? "" : " --> op" + next) + "\n";
+            unfused += "        kernel" + number + "[[" + name + "]]" + out;
+            unfused += last ? Text("unfused_y([y])\n") : "memory" + number + "[(memory)]" + out + "kernel" + next + "\n";
+        }
+        fused += "        end\n        op" + Text::number(Count - 1) + arrow(steps[Count - 1].output) + "y([y])\n";
+        return "flowchart LR\n" + fused + "    end\n" + unfused + "    end\n";
     }
 
 private:
@@ -115,7 +121,11 @@ private:
         using detail::padded, detail::quantity;
         return quantity(flops(), "FLOP") + ", " + quantity(bytes, "B") + ", " + quantity(flops() / bytes, "FLOP/B");
     }
-    Text edge(int i) const { return " -->|" + detail::label(fusekit::to_string(steps[i].output)) + "| "; }
+    static Text arrow(Shape<4> const& shape) { return " -->|" + detail::label(fusekit::to_string(shape)) + "| "; }
+    Text subgraph(char const* name, int kernels, double bytes) const {
+        Text const title = Text::number(kernels) + (kernels == 1 ? " kernel: " : " kernels: ");
+        return Text("    subgraph ") + name + "[" + detail::label(title + cost(bytes)) + "]\n        direction TB\n";
+    }
 };
 
 /// What `bound` computes from an input of the given shape. Throws Error where running it would.
