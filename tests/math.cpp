@@ -159,6 +159,20 @@ TEST_CASE("sqrt is exact for perfect squares") {
     CHECK(wrong == 0);
 }
 
+TEST_CASE("sin and cos keep their errors next to multiples of pi / 2, where most digits cancel") {
+    double worst = 0;
+    for (int n = 1; n <= 63661; ++n) {
+        float x = static_cast<float>(n * (M_PI / 2));
+        for (int i = 0; i < 2; ++i, x = std::nextafter(x, 0.0f)) {
+            Vector const v = Vector{} + x;
+            worst = std::max({worst, ulps(math::sin(x), std::sin(double{x})), ulps(math::cos(v)[0], std::cos(double{x})),
+                              ulps(math::sin(-v)[0], -std::sin(double{x})), ulps(math::cos(-x), std::cos(double{x}))});
+        }
+    }
+    std::printf("sin, cos   %.3f ulps next to multiples of pi / 2\n", worst);
+    CHECK(worst <= 2);
+}
+
 TEST_CASE("select takes lanes, numbers, or both") {
     Vector x{};
     for (int i = 0; i < lanes; ++i) x[i] = static_cast<float>(i) - 1;

@@ -23,6 +23,7 @@
 #include "fusekit/plan/runs_on.hpp"
 #include "fusekit/plan/plan.hpp"
 
+#include "fusekit/backend/host/whole_vectors.hpp"
 #include "fusekit/backend/host/run.hpp"
 #include "fusekit/plan/backward.hpp"
 #include "fusekit/plan/describe.hpp"

@@ -190,9 +190,10 @@ FUSEKIT_HD constexpr V wave(V x, std::int32_t quarters) {
     constexpr float round = 0x1.8p23f;
     V const in_range = select(abs(x) <= 1e5f, x, not_a_number), biased = in_range * 0x1.45f306p-1f + round;
     V const n = biased - round;
-    V const first = in_range - n * 0x1.92p0f - n * 0x1p-11f + n * 0x1.28p-18f, second = n * 0x1.78p-25f;
-    V const sum = first + second, lost = second - (sum - first);
-    V const r = sum + (lost - n * 0x1.08p-34f - n * 0x1.a4p-41f + n * 0x1.ee59dap-50f);
+    V const exact = in_range - n * 0x1.92p0f - n * 0x1p-11f + n * 0x1.28p-18f, fourth = n * 0x1.78p-25f;
+    V const sum = exact + fourth, fifth = n * 0x1.08p-34f, most = sum - fifth;
+    V const lost = (fourth - (sum - exact)) + ((sum - most) - fifth);  // to rounding, where r is large
+    V const r = most + (lost - n * 0x1.a4p-41f + n * 0x1.ee59dap-50f);
     Bits<V> const quadrant = std::bit_cast<Bits<V>>(biased) + quarters;
     V const r2 = r * r;
     V const sine = r + r * (r2 * polynomial(r2, -1.95152179e-4f, 8.33216029e-3f, -0.166666546f));

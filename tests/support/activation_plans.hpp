@@ -48,4 +48,30 @@ int wrong_places_of_activations(Device& device) {
            wrong_places_of_activation<fk::HardSigmoid>(device) + wrong_places_of_activation<fk::Softsign>(device);
 }
 
+/// The elementary functions that no activation has, as a mode.
+struct Elementary {
+    struct Args {
+        int which = 0;
+    };
+    template <class V>
+    FUSEKIT_HD static constexpr V apply(V x, Args const& args) {
+        switch (args.which) {
+            case 0: return fk::math::log(x);
+            case 1: return fk::math::sin(100.0f * x);
+            case 2: return fk::math::cos(100.0f * x);
+            case 3: return fk::math::erf(x);
+            case 4: return fk::math::sqrt(x);
+            default: return fk::math::select(x > 0.5f, 2, x);
+        }
+    }
+};
+
+/// Places where a function differs from what it is on the host.
+template <class Device>
+int wrong_places_of_functions(Device& device) {
+    int wrong = 0;
+    for (int which = 0; which <= 5; ++which) wrong += wrong_places_of_activation<Elementary>(device, {which});
+    return wrong;
+}
+
 }  // namespace test

@@ -70,20 +70,31 @@ struct Bound {
     template <class Device, class X>
     [[nodiscard("y is a new tensor: layer(device, x, y) writes to one of yours")]]
     auto operator()(Device& device, X const& x) const {
-        if constexpr (!detail::is_input<X>()) return detail::Nothing{};
-        else return run_into_new<detail::runs_on<Plan, Device, X>()>(device, x.const_view());
+        if constexpr (!detail::is_input<X>()) {
+            return detail::Nothing{};
+        } else {
+            if constexpr (requires { Device::template takes<X>(epilogue_of_plan); })
+                static_assert(Device::template takes<X>(epilogue_of_plan));
+            return run_into_new<detail::runs_on<Plan, Device, X>()>(device, x.const_view());
+        }
     }
 
     /// Runs on `device` into `y`, of x's element type and of output_shape; allocates nothing.
     /// Throws Error, with `y` untouched, where the shapes, types, arguments or memory do not fit.
     template <class Device, class X, class Y>
     void operator()(Device&& device, X const& x, Y&& y) const {
+        using Backend = std::remove_reference_t<Device>;
         if constexpr (detail::is_input<X>())
-            if constexpr (detail::is_output<Y>())
+            if constexpr (detail::is_output<Y>()) {
+                if constexpr (requires { Backend::template takes<X>(epilogue_of_plan); })
+                    static_assert(Backend::template takes<X>(epilogue_of_plan));
                 if constexpr (detail::runs_on<Plan, Device, X, Y>()) run_into(device, x.const_view(), y.view());
+            }
     }
 
 private:
+    static constexpr typename Plan::Epilogue const* epilogue_of_plan = nullptr;
+
     /// Refuses a tensor of another number of modes than the Conv's.
     template <int Rank>
     static consteval bool takes() {

@@ -7,6 +7,17 @@
 
 namespace fusekit {
 
+namespace detail {
+
+/// Whether an OptionalView<T, Rank> is made of a View.
+template <class View, class T, int Rank>
+inline constexpr bool is_optional = false;
+template <class Given, int Of, class T, int Rank>
+inline constexpr bool is_optional<TensorView<Given, Of>, T, Rank> =
+    std::is_convertible_v<Given*, T*> && (Of == Rank || (Rank == 3 && (Of == 2 || Of == 4)));
+
+}  // namespace detail
+
 /// A view that may be left out: then there is nothing to read from, or to write to. Made implicitly from views and,
 /// where they outlive it, from tensors; parameters of every place are folded to rank 3.
 template <class T, int Rank>
@@ -17,16 +28,17 @@ struct OptionalView {
     OptionalView() = default;
     FUSEKIT_HD constexpr OptionalView(TensorView<T, Rank> const& view) : data(view.data), layout(view.layout) {}
     template <class Given, int Of>
-        requires(std::is_convertible_v<Given*, T*> && (Of == Rank || (Rank == 3 && (Of == 2 || Of == 4))))
+        requires(detail::is_optional<TensorView<Given, Of>, T, Rank>)
     constexpr OptionalView(TensorView<Given, Of> const& view) : data(view.data), layout(fold<Rank>(view.layout)) {}
 
     /// From a Tensor, which outlives the view: a temporary one is refused.
     template <class Source>
-        requires(!std::is_trivially_copyable_v<Source> && requires(Source& source) { OptionalView(source.view()); })
+        requires(!std::is_trivially_copyable_v<Source> &&
+                 requires(Source& source) { requires detail::is_optional<decltype(source.view()), T, Rank>; })
     constexpr OptionalView(Source& source) : OptionalView(source.view()) {}
     template <class Source>
-        requires(std::is_const_v<T> && !std::is_trivially_copyable_v<Source> &&
-                 requires(Source const& source) { OptionalView(source.const_view()); })
+        requires(!std::is_trivially_copyable_v<Source> && std::is_const_v<T> &&
+                 requires(Source const& source) { requires detail::is_optional<decltype(source.const_view()), T, Rank>; })
     constexpr OptionalView(Source const& source) : OptionalView(source.const_view()) {}
     template <class Source>
         requires(!std::is_trivially_copyable_v<Source>)

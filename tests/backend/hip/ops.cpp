@@ -6,6 +6,7 @@
 #include "backend/hip/gpu.hpp"
 #include "support/activation_plans.hpp"
 #include "support/infinite_values.hpp"
+#include "support/odd_variances.hpp"
 #include "support/static_geometries.hpp"
 
 using namespace test;
@@ -23,9 +24,16 @@ TEST_CASE("HIP: padding is zeros that weights are multiplied by: infinite and Na
     check(device.with<fk::hip::Direct<64>>());
 }
 
+TEST_CASE("HIP: a variance below zero gives NaN, and any other what the equation says") {
+    fk::hip::Device device = gpu();
+    check_odd_variances<float, fk::Spatial>(device);
+    check_odd_variances<float, fk::PerActivation>(device);
+}
+
 TEST_CASE("HIP: every activation gives what it gives on the host") {
     fk::hip::Device device = gpu();
     CHECK(wrong_places_of_activations(device) == 0);
+    CHECK(wrong_places_of_functions(device) == 0);
 }
 
 TEST_CASE("HIP: views may run backwards and repeat elements") {

@@ -95,8 +95,9 @@ private:
             for (int s = 0; s < conv.window_columns(); ++s) {
                 std::int64_t const w = conv.column(at.q, s);
                 if constexpr (axis == Axis::channel) {
-                    bool const inside = has_row && conv.has_column(w);
-                    sum += (inside ? load_widened(&conv.x(at.n, at.k, h, w), step, count) : Sums<T>{}) * load(filter);
+                    if (has_row && conv.has_column(w))
+                        sum += load_widened(&conv.x(at.n, at.k, h, w), step, count) * load(filter);
+                    else sum += Sums<T>{} * load(filter);
                     filter += lanes;
                 } else {
                     sum += (has_row ? window(at, h, w, step, count) : Sums<T>{}) * *filter;

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "fusekit/error.hpp"
+#include "fusekit/plan/epilogue.hpp"
 #include "fusekit/tensor/view.hpp"
 
 namespace fusekit::host {
@@ -61,6 +62,10 @@ public:
     int threads() const { return count; }
 
     void synchronize() {}
+
+    /// Refuses operators that do not compile for vectors, which a plan on X, unless that is of double, calls them with.
+    template <class X, class... Ops>
+    static consteval bool takes(Epilogue<Ops...> const*);
 
     /// One plan, one pass over `y`. The arguments have been validated.
     template <class Bound, Element T>

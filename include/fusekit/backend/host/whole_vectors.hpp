@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <utility>
+
+#include "fusekit/backend/host/device.hpp"
+#include "fusekit/backend/host/place.hpp"
+#include "fusekit/plan/epilogue.hpp"
+
+// Operators whose x may be a vector, but which are written for one number, are refused in a sentence: an error in their
+// apply cannot be asked for, but what leads to it can say what to write.
+
+namespace fusekit::host {
+
+namespace detail {
+
+/// As a template argument, because g++ prints those of the functions that led to an error; clang quotes their lines.
+template <std::size_t Size>
+struct Sentence {
+    char text[Size];
+
+    consteval Sentence(char const (&from)[Size]) {
+        for (std::size_t i = 0; i < Size; ++i) text[i] = from[i];
+    }
+};
+
+/// What Op's apply takes beside x, in the form that it has for vectors; nothing where it has none.
+template <class... Rest>
+struct Form {};
+template <class Op, class At = Place<Axis::channel>>
+consteval auto form_of() {
+    using Args = typename Op::Args;
+    if constexpr (Channelwise<Op, Vector>) return Form<typename Op::template Prepared<Vector>>{};
+    else if constexpr (Placewise<Op, Vector, At>) return Form<typename Op::template Prepared<Vector>>{};
+    else if constexpr (Uniform<Op, Vector>) return Form<Args>{};
+    else if constexpr (Located<Op, Vector, At>) return Form<At, Args>{};
+    else return 0;
+}
+
+/// Of any type, where nothing is run.
+template <class T>
+T const& some();
+
+template <class Op, Sentence>
+int apply_to_vector(int);
+/// Returns what it deduces, and so is compiled where it is called, if only in a requirement.
+template <class Op, Sentence, class... Rest>
+auto apply_to_vector(Form<Rest...>) {
+    return Op::apply(Vector{}, some<Rest>()...);  // x may be a CPU vector: for `if` write fk::math::select(x > 0.0f, a, b)
+}
+
+template <class V>
+inline constexpr bool is_number = !std::same_as<V, Vector>;
+
+}  // namespace detail
+
+template <class X, class... Ops>
+consteval bool Device::takes(Epilogue<Ops...> const*) {
+    constexpr detail::Sentence why = "x may be a CPU vector: for `if` write fk::math::select(x > 0.0f, a, b)";
+    using T = std::remove_cvref_t<decltype(*std::declval<X&>().const_view().data)>;
+    if constexpr (std::same_as<T, double>) return true;
+    else return ((requires { detail::apply_to_vector<Ops, why>(detail::form_of<Ops>()); } || true) && ...);
+}
+
+}  // namespace fusekit::host
+
+/// What an operator finds that calls the C++ library's functions of a number with a vector.
+namespace std {
+
+template <same_as<fusekit::host::Vector> V>
+V exp(V x) {
+    static_assert(fusekit::host::detail::is_number<V>, "x may be a CPU vector: write fk::math::exp(x)");
+    return x;
+}
+template <same_as<fusekit::host::Vector> V>
+V expm1(V x) {
+    static_assert(fusekit::host::detail::is_number<V>, "x may be a CPU vector: write fk::math::expm1(x)");
+    return x;
+}
+template <same_as<fusekit::host::Vector> V>
+V log(V x) {
+    static_assert(fusekit::host::detail::is_number<V>, "x may be a CPU vector: write fk::math::log(x)");
+    return x;
+}
+template <same_as<fusekit::host::Vector> V>
+V log1p(V x) {
+    static_assert(fusekit::host::detail::is_number<V>, "x may be a CPU vector: write fk::math::log1p(x)");
+    return x;
+}
+template <same_as<fusekit::host::Vector> V>
+V sqrt(V x) {
+    static_assert(fusekit::host::detail::is_number<V>, "x may be a CPU vector: write fk::math::sqrt(x)");
+    return x;
+}
+template <same_as<fusekit::host::Vector> V>
+V sin(V x) {
+    static_assert(fusekit::host::detail::is_number<V>, "x may be a CPU vector: write fk::math::sin(x)");
+    return x;
+}
+template <same_as<fusekit::host::Vector> V>
+V cos(V x) {
+    static_assert(fusekit::host::detail::is_number<V>, "x may be a CPU vector: write fk::math::cos(x)");
+    return x;
+}
+template <same_as<fusekit::host::Vector> V>
+V tanh(V x) {
+    static_assert(fusekit::host::detail::is_number<V>, "x may be a CPU vector: write fk::math::tanh(x)");
+    return x;
+}
+template <same_as<fusekit::host::Vector> V>
+V erf(V x) {
+    static_assert(fusekit::host::detail::is_number<V>, "x may be a CPU vector: write fk::math::erf(x)");
+    return x;
+}
+template <same_as<fusekit::host::Vector> V>
+V abs(V x) {
+    static_assert(fusekit::host::detail::is_number<V>, "x may be a CPU vector: write fk::math::abs(x)");
+    return x;
+}
+template <same_as<fusekit::host::Vector> V>
+V fabs(V x) {
+    static_assert(fusekit::host::detail::is_number<V>, "x may be a CPU vector: write fk::math::abs(x)");
+    return x;
+}
+template <same_as<fusekit::host::Vector> V>
+V pow(V x, auto const&) {
+    static_assert(fusekit::host::detail::is_number<V>, "x may be a CPU vector: write fk::math::pow(x, exponent)");
+    return x;
+}
+template <same_as<fusekit::host::Vector> V>
+V max(V const& x, auto const&) {
+    static_assert(fusekit::host::detail::is_number<V>, "x may be a CPU vector: write fk::math::max(x, bound)");
+    return x;
+}
+template <same_as<fusekit::host::Vector> V>
+V min(V const& x, auto const&) {
+    static_assert(fusekit::host::detail::is_number<V>, "x may be a CPU vector: write fk::math::min(x, bound)");
+    return x;
+}
+
+}  // namespace std

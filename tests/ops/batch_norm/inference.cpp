@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+#include "fusekit/ops/batch_norm/inference.hpp"
+
+#include "support/odd_variances.hpp"
+
+using namespace test;
+
+TEST_CASE("a variance below zero gives NaN, and any other what the equation says") {
+    fk::host::Device device(1);
+    check_odd_variances<float, fk::Spatial>(device);
+    check_odd_variances<float, fk::PerActivation>(device);
+    check_odd_variances<double, fk::Spatial>(device);
+    check_odd_variances<double, fk::PerActivation>(device);
+}
