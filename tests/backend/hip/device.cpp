@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "fusekit/backend/hip/device.hpp"
 
+#include <algorithm>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -62,6 +63,36 @@ TEST_CASE("HIP: a device that has moved takes its stream along, and leaves its t
     CHECK(third.stream() == stream);
     CHECK(numbers(Abs::bind({})(third, x)) == std::vector<float>{5, 6});
     CHECK(works(third));
+}
+
+TEST_CASE("HIP: a run is in order with the default stream's work, which an application copies and computes on") {
+    fk::hip::Device device = gpu();
+    auto const layout = fk::nchw(1, 1, 256, 256);
+    std::size_t const bytes = static_cast<std::size_t>(layout.size()) * sizeof(float);
+    auto x = fk::random<float>(device, layout), y = fk::random<float>(device, layout, 2);
+    for (int i = 0; i < 20; ++i) REQUIRE(hipMemsetAsync(x.data(), 0xbf, bytes, nullptr) == hipSuccess);
+    Abs::bind({})(device, x, y);
+    std::vector<float> results(static_cast<std::size_t>(layout.size()));
+    REQUIRE(hipMemcpy(results.data(), y.data(), bytes, hipMemcpyDeviceToHost) == hipSuccess);
+    auto const right = std::count(results.begin(), results.end(), 0x1.7f7f7ep0f);  // 0x3fbfbfbf
+    CHECK(right == layout.size());
+}
+
+TEST_CASE("HIP: a non-blocking device is one by name, and its work is done when it is waited for") {
+    fk::hip::Device const ordered = gpu();
+    fk::hip::Device device = fk::hip::Device::non_blocking();
+    unsigned flags = ~0u;
+    REQUIRE((hipStreamGetFlags(device.stream(), &flags) == hipSuccess && flags == hipStreamNonBlocking));
+    REQUIRE((hipStreamGetFlags(ordered.stream(), &flags) == hipSuccess && flags == hipStreamDefault));
+    CHECK(device.index() == 0);
+    CHECK(works(device));
+    auto const x = fk::tensor<float>(device, fk::nchw(1, 1, 1, 2), {-5, 6});
+    auto const y = Abs::bind({})(device, x);
+    device.synchronize();
+    float results[2] = {};
+    REQUIRE(hipMemcpy(results, y.data(), sizeof results, hipMemcpyDeviceToHost) == hipSuccess);
+    CHECK((results[0] == 5 && results[1] == 6));
+    CHECK(fk::hip::Device::non_blocking(fk::hip::device_count() - 1).index() == fk::hip::device_count() - 1);
 }
 
 TEST_CASE("HIP: a borrowed stream is used, and left as it was") {

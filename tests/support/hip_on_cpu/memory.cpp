@@ -50,8 +50,10 @@ hipError_t allocate(void** memory, std::size_t bytes, hipMemoryType type) {
     return hipSuccess;
 }
 
+/// Waits for the device first, as HIP does.
 hipError_t release(void* memory, hipMemoryType type) {
     if (!memory) return hipSuccess;
+    finish_all(current_device());
     {
         std::lock_guard const lock(allocations().mutex);
         auto const found = allocations().all.find(reinterpret_cast<std::uintptr_t>(memory));

@@ -2,6 +2,7 @@
 #include "support/hip_on_cpu/stream.hpp"
 
 #include <chrono>
+#include <set>
 #include <utility>
 
 #include "support/hip_on_cpu/call.hpp"
@@ -10,6 +11,7 @@
 using namespace hip_on_cpu;
 
 struct hipEvent {
+    hipStream_t stream = nullptr;  ///< that it was last recorded on
     std::chrono::steady_clock::time_point time{};
     bool recorded = false;
 };
@@ -26,6 +28,22 @@ constexpr std::size_t threads_at_once = 4 * 2048;
 /// What the calling thread is capturing; one stream at a time is enough for tests.
 thread_local hipStream_t capturing = nullptr;
 
+/// Those that do not block, which keep their work.
+struct Streams {
+    std::mutex mutex;
+    std::set<hipStream_t> all;
+};
+Streams& streams() {
+    static Streams s;
+    return s;
+}
+
+void do_waiting(hipStream_t stream) {
+    std::lock_guard const lock(stream->mutex);
+    for (auto const& work : stream->waiting) work();
+    stream->waiting.clear();
+}
+
 /// A stream may be used where its device is the current one.
 bool usable(hipStream_t stream) { return !stream || stream->device == current_device(); }
 
@@ -35,8 +53,22 @@ hipError_t hip_on_cpu::submit(hipStream_t stream, std::function<void()> work) {
     if (!usable(stream)) return hipErrorInvalidHandle;
     if (stream && stream->capture) stream->capture->work.push_back(std::move(work));
     else if (!stream && capturing) return refuse_in_capture();
-    else work();
+    else if (stream && stream->flags & hipStreamNonBlocking) {
+        std::lock_guard const lock(stream->mutex);
+        stream->waiting.push_back(std::move(work));
+    } else work();
     return hipSuccess;
+}
+
+void hip_on_cpu::finish(hipStream_t stream) {
+    std::lock_guard const lock(streams().mutex);
+    if (streams().all.contains(stream)) do_waiting(stream);
+}
+
+void hip_on_cpu::finish_all(int device) {
+    std::lock_guard const lock(streams().mutex);
+    for (hipStream_t const stream : streams().all)
+        if (stream->device == device) do_waiting(stream);
 }
 
 hipError_t hip_on_cpu::refuse_in_capture() {
@@ -62,35 +94,49 @@ hipError_t hipLaunchKernel(void const*, dim3, dim3, void**, std::size_t, hipStre
     return leave(hipErrorInvalidDeviceFunction);
 }
 
-hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned) {
+hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned flags) {
     HIP_ON_CPU_ENTER();
-    *stream = new hipStream{current_device()};
+    *stream = new hipStream{current_device(), flags};
     ++objects;
+    std::lock_guard const lock(streams().mutex);
+    if (flags & hipStreamNonBlocking) streams().all.insert(*stream);
+    return hipSuccess;
+}
+hipError_t hipStreamGetFlags(hipStream_t stream, unsigned* flags) {
+    HIP_ON_CPU_ENTER();
+    *flags = stream ? stream->flags : hipStreamDefault;
     return hipSuccess;
 }
 hipError_t hipStreamCreate(hipStream_t* stream) { return hipStreamCreateWithFlags(stream, hipStreamDefault); }
 hipError_t hipStreamDestroy(hipStream_t stream) {
     if (!stream) return leave(hipErrorInvalidHandle);
     hipError_t const error = enter(__func__);
+    finish(stream);
+    {
+        std::lock_guard const lock(streams().mutex);
+        streams().all.erase(stream);
+    }
     delete stream;  // of a broken device too
     --objects;
     return leave(error);
 }
-hipError_t hipStreamSynchronize(hipStream_t) {
+hipError_t hipStreamSynchronize(hipStream_t stream) {
     HIP_ON_CPU_ENTER();
-    return leave(refuse_in_capture());
+    if (hipError_t const error = refuse_in_capture(); error != hipSuccess) return leave(error);
+    finish(stream);
+    return hipSuccess;
 }
-hipError_t hipStreamQuery(hipStream_t) {
+hipError_t hipStreamQuery(hipStream_t stream) { return hipStreamSynchronize(stream); }
+hipError_t hipStreamWaitEvent(hipStream_t, hipEvent_t event, unsigned) {
     HIP_ON_CPU_ENTER();
-    return leave(refuse_in_capture());
-}
-hipError_t hipStreamWaitEvent(hipStream_t, hipEvent_t, unsigned) {
-    HIP_ON_CPU_ENTER();
+    finish(event->stream);
     return hipSuccess;
 }
 hipError_t hipDeviceSynchronize() {
     HIP_ON_CPU_ENTER();
-    return leave(refuse_in_capture());
+    if (hipError_t const error = refuse_in_capture(); error != hipSuccess) return leave(error);
+    finish_all(current_device());
+    return hipSuccess;
 }
 
 hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned) {
@@ -102,25 +148,26 @@ hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned) {
 hipError_t hipEventCreate(hipEvent_t* event) { return hipEventCreateWithFlags(event, hipEventDefault); }
 hipError_t hipEventDestroy(hipEvent_t event) {
     HIP_ON_CPU_ENTER();
+    finish(event->stream);
     delete event;
     --objects;
     return hipSuccess;
 }
 hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream) {
     HIP_ON_CPU_ENTER();
+    event->stream = stream;
     return leave(submit(stream, [event] {
         event->time = std::chrono::steady_clock::now();
         event->recorded = true;
     }));
 }
-hipError_t hipEventSynchronize(hipEvent_t) {
+hipError_t hipEventSynchronize(hipEvent_t event) {
     HIP_ON_CPU_ENTER();
-    return leave(refuse_in_capture());
+    if (hipError_t const error = refuse_in_capture(); error != hipSuccess) return leave(error);
+    finish(event->stream);
+    return hipSuccess;
 }
-hipError_t hipEventQuery(hipEvent_t) {
-    HIP_ON_CPU_ENTER();
-    return leave(refuse_in_capture());
-}
+hipError_t hipEventQuery(hipEvent_t event) { return hipEventSynchronize(event); }
 hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t start, hipEvent_t stop) {
     HIP_ON_CPU_ENTER();
     if (!start->recorded || !stop->recorded) return leave(hipErrorInvalidHandle);

@@ -34,6 +34,7 @@ inline constexpr auto hipMemcpyDefault = cudaMemcpyDefault;
 inline constexpr auto hipMemoryTypeHost = cudaMemoryTypeHost;
 inline constexpr auto hipMemoryTypeDevice = cudaMemoryTypeDevice;
 inline constexpr auto hipMemoryTypeManaged = cudaMemoryTypeManaged;
+inline constexpr auto hipStreamDefault = cudaStreamDefault;
 inline constexpr auto hipStreamNonBlocking = cudaStreamNonBlocking;
 inline constexpr auto hipStreamCaptureModeGlobal = cudaStreamCaptureModeGlobal;
 inline constexpr auto hipStreamCaptureModeThreadLocal = cudaStreamCaptureModeThreadLocal;
@@ -76,6 +77,7 @@ inline auto hipStreamCreateWithFlags(hipStream_t* stream, unsigned flags) {
 }
 inline auto hipStreamDestroy(hipStream_t stream) { return cudaStreamDestroy(stream); }
 inline auto hipStreamSynchronize(hipStream_t stream) { return cudaStreamSynchronize(stream); }
+inline auto hipStreamGetFlags(hipStream_t stream, unsigned* flags) { return cudaStreamGetFlags(stream, flags); }
 inline auto hipStreamBeginCapture(hipStream_t stream, cudaStreamCaptureMode mode) {
     return cudaStreamBeginCapture(stream, mode);
 }

@@ -23,18 +23,25 @@ class Scheduled;
 /// A GPU and a stream on it. Runs are asynchronous: they are put on the stream and may be captured into a graph;
 /// copies between tensors and the host wait for them. May be used from one thread at a time; several devices, on
 /// one GPU or many, may be used at once. Move-only.
+///
+/// Some plans need workspace(), which a device has once: graphs captured from one device must not run at the same time,
+/// nor beside its other runs. Launch them on one stream, or capture each from a device of its own.
 class Device : public Memory {
 public:
-    /// The GPU with this index, with a stream of its own. Throws Error where there is none, or no driver for it.
-    explicit Device(int index = 0) : Device(index, nullptr) {
-        Current const current(index);
-        hipStream_t own = nullptr;
-        check(hipStreamCreateWithFlags(&own, hipStreamNonBlocking), index, "hipStreamCreateWithFlags");
-        static_cast<Memory&>(*this) = Memory(index, own);
-        owns_stream = true;
+    /// The GPU with this index, with a stream of its own that is in order with the default stream, and so with an
+    /// application's kernels and hipMemcpy there. Throws Error where there is no such GPU, or no driver for it.
+    /// While the stream is captured, the default stream may not be used, by any thread.
+    explicit Device(int index = 0) : Device(index, nullptr) { create_stream(hipStreamDefault); }
+
+    /// The same with a stream that runs beside the default stream: order what they share by events, or synchronize().
+    static Device non_blocking(int index = 0) {
+        Device device(index, nullptr);
+        device.create_stream(hipStreamNonBlocking);
+        return device;
     }
 
-    /// The same, with somebody else's stream, which outlives the device.
+    /// The same with somebody else's stream, which outlives the device. A program of default streams per thread passes
+    /// its own, hipStreamPerThread.
     Device(int index, hipStream_t stream) : Memory(index, stream) {
         require_device(index);
         hipDeviceProp_t all;
@@ -80,8 +87,8 @@ public:
     std::int64_t cache_bytes() const { return cache; }
 
     /// Memory that blocks of a kernel exchange values in, zero at first and left so by every kernel. The first run that
-    /// needs it allocates it: before a capture, run such a plan once. Runs, and graphs captured from them, share it, so
-    /// they take turns, as on one stream they do.
+    /// needs it allocates it: before a capture, run such a plan once. Runs, and all graphs captured from them, share
+    /// it, so they must take turns, as on one stream they do.
     void* workspace(std::size_t bytes) {
         if (lent) return lent;
         void* const memory = allocate(bytes);
@@ -135,6 +142,14 @@ private:
     bool reads_host_memory = false;
     bool owns_stream = false;
     mutable void const* reached[32] = {};
+
+    void create_stream(unsigned flags) {
+        Current const current(index());
+        hipStream_t own = nullptr;
+        check(hipStreamCreateWithFlags(&own, flags), index(), "hipStreamCreateWithFlags");
+        static_cast<Memory&>(*this) = Memory(index(), own);
+        owns_stream = true;
+    }
 
     static void require_device(int index) {
         int count = 0;

@@ -39,6 +39,7 @@ struct Reduction {
     static constexpr bool meets = true;
 };
 
+/// What is a schedule of each kind: a type that has all of its numbers.
 template <class Schedule>
 concept HasBlocks = requires { Schedule::threads, Schedule::blocks; };
 template <class Schedule>

@@ -8,7 +8,8 @@
 #include "support/hip_on_cpu/kernel.hpp"
 
 /// A stand-in for the HIP runtime that runs kernels on the CPU: the part of HIP that a library of kernels needs, for
-/// any C++20 compiler. Everything is done when the call that asks for it returns. The names and numbers are HIP's.
+/// any C++20 compiler. Everything is done when the call that asks for it returns, but for the work of a
+/// non-blocking stream: it is done when somebody waits for it. The names and numbers are HIP's.
 
 enum [[nodiscard]] hipError_t {
     hipSuccess = 0,
@@ -77,6 +78,7 @@ inline constexpr unsigned hipEventDefault = 0, hipEventDisableTiming = 2;
 
 hipError_t hipStreamCreate(hipStream_t* stream);
 hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned flags);
+hipError_t hipStreamGetFlags(hipStream_t stream, unsigned* flags);
 hipError_t hipStreamDestroy(hipStream_t stream);
 hipError_t hipStreamSynchronize(hipStream_t stream);
 hipError_t hipStreamQuery(hipStream_t stream);

@@ -300,6 +300,41 @@ TEST_CASE("a captured stream becomes a graph that runs when it is launched") {
     CHECK(hip_on_cpu::live_objects() == before);
 }
 
+TEST_CASE("the work of a non-blocking stream is done when it is waited for, and that of others at once") {
+    hipStream_t stream, other;
+    hipEvent_t event;
+    REQUIRE(hipStreamCreateWithFlags(&stream, hipStreamNonBlocking) == hipSuccess);
+    REQUIRE(hipStreamCreateWithFlags(&other, hipStreamDefault) == hipSuccess);
+    REQUIRE(hipEventCreate(&event) == hipSuccess);
+    Buffer<int> data(1);
+    int way = 0;
+    for (hipError_t (*const wait)(hipStream_t, hipStream_t, hipEvent_t) :
+         {+[](hipStream_t s, hipStream_t, hipEvent_t) { return hipStreamSynchronize(s); },
+          +[](hipStream_t s, hipStream_t, hipEvent_t) { return hipStreamQuery(s); },
+          +[](hipStream_t, hipStream_t, hipEvent_t) { return hipDeviceSynchronize(); },
+          +[](hipStream_t, hipStream_t, hipEvent_t e) { return hipEventSynchronize(e); },
+          +[](hipStream_t, hipStream_t o, hipEvent_t e) { return hipStreamWaitEvent(o, e); },
+          +[](hipStream_t, hipStream_t, hipEvent_t) {
+              void* memory;
+              return hipMalloc(&memory, 4) == hipSuccess ? hipFree(memory) : hipErrorUnknown;
+          }}) {
+        INFO("way " << way++);
+        REQUIRE(hipMemset(data.device, 1, data.bytes()) == hipSuccess);
+        REQUIRE(hipMemsetAsync(data.device, 2, data.bytes(), stream) == hipSuccess);
+        REQUIRE(hipEventRecord(event, stream) == hipSuccess);
+        CHECK(data.fetch()[0] == 0x01010101);
+        CHECK(wait(stream, other, event) == hipSuccess);
+        CHECK(data.fetch()[0] == 0x02020202);
+    }
+    REQUIRE(hipMemsetAsync(data.device, 3, data.bytes(), other) == hipSuccess);
+    CHECK(data.fetch()[0] == 0x03030303);
+    REQUIRE(hipMemsetAsync(data.device, 4, data.bytes(), stream) == hipSuccess);
+    REQUIRE(hipStreamDestroy(stream) == hipSuccess);
+    CHECK(data.fetch()[0] == 0x04040404);
+    REQUIRE(hipStreamDestroy(other) == hipSuccess);
+    REQUIRE(hipEventDestroy(event) == hipSuccess);
+}
+
 TEST_CASE("grids from several threads run at once") {
     std::vector<std::thread> threads;
     std::vector<int> wrong(4);
