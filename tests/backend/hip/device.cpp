@@ -17,6 +17,23 @@ static_assert(!std::is_copy_constructible_v<fk::hip::Device> && !std::is_copy_as
 static_assert(std::is_nothrow_move_constructible_v<fk::hip::Device> &&
               std::is_nothrow_move_assignable_v<fk::hip::Device>);
 
+namespace test {
+
+/// Operators that nobody can derive from, or overload.
+struct Final final {
+    static constexpr auto stage = fk::Stage::pointwise;
+    struct Args {};
+    FUSEKIT_HD static float apply(float x, Args const&) { return x; }
+};
+struct OfALambda {
+    static constexpr auto stage = fk::Stage::pointwise;
+    struct Args {};
+    static constexpr auto apply = [](float x, Args const&) { return x; };
+};
+static_assert(fk::has_code_for<fk::hip::Memory, Final> && fk::has_code_for<fk::hip::Memory, OfALambda>);
+
+}  // namespace test
+
 namespace {
 
 using Biased = fk::Plan<fk::Bias, fk::Activation<fk::Abs>>;

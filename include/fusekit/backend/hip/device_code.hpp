@@ -10,6 +10,11 @@ namespace fusekit {
 
 namespace hip::detail {
 
+/// An operator whose apply can be overloaded in a derived class: neither is it final, nor its apply an object.
+template <class Op>
+concept Overloadable = EpilogueOp<Op> && !std::is_final_v<Op> &&
+                       !requires { requires std::is_object_v<std::remove_pointer_t<decltype(&Op::apply)>>; };
+
 /// A second `apply` makes clang choose one: it does not look at the target of a function that stands alone.
 template <class Op>
 struct Overloaded : Op {
@@ -36,8 +41,7 @@ struct DeviceCode {
 
 }  // namespace hip::detail
 
-template <EpilogueOp Op>
-    requires(!std::is_final_v<Op>)
+template <hip::detail::Overloadable Op>
 inline constexpr bool has_code_for<hip::Memory, Op> =
     decltype(hip::detail::DeviceCode<Op>::template callable<hip::detail::Overloaded<Op>>())::value;
 
