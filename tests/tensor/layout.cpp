@@ -35,6 +35,8 @@ static_assert(fk::nhwc(2, 4, 5, 3).offset({{1, 2, 3, 4}}) == 119);
 static_assert(fk::nhwc(2, 4, 5, 3).offset({{0, 1, 0, 2}}) == 7);
 static_assert(fk::Layout<4>{{{2, 3, 4, 5}}, {{1000, 100, 10, 2}}}.span() == 1000 + 200 + 30 + 8 + 1);
 static_assert(fk::Layout<4>{{{2, 0, 4, 5}}, {{1000, 100, 10, 2}}}.span() == 0);
+static_assert(fk::Layout<4>{{{2, 3, 4, 5}}, {{-60, 20, -5, 1}}}.span() == 120);
+static_assert(fk::Layout<4>{{{2, 3, 1, 5}}, {{-15, 5, -999, 0}}}.span() == 15 + 10 + 1);
 static_assert(fk::nchw(1 << 20, 1 << 20, 1 << 10, 1).size() == std::int64_t{1} << 50);
 
 static_assert(!fk::channels_last(fk::nchw(2, 3, 4, 5)) && fk::channels_last(fk::nhwc(2, 4, 5, 3)));

@@ -53,10 +53,13 @@ struct Layout {
         return product;
     }
 
-    /// Elements of memory from the first to one past the last element.
+    /// Elements of memory from the lowest to one past the highest element.
     FUSEKIT_HD constexpr std::int64_t span() const {
         std::int64_t last = 0;
-        for (int mode = 0; mode < Rank; ++mode) last += (shape[mode] - 1) * stride[mode];
+        for (int mode = 0; mode < Rank; ++mode) {
+            std::int64_t const step = (shape[mode] - 1) * stride[mode];
+            last += step < 0 ? -step : step;
+        }
         return size() == 0 ? 0 : last + 1;
     }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "fusekit/backend/host/run.hpp"
 
-#include <catch2/catch_test_macros.hpp>
+#include <catch2/catch_template_test_macros.hpp>
 
 #include "fusekit/fusekit.hpp"
+#include "support/far_operands.hpp"
 #include "support/user_operators.hpp"
 
 namespace fk = fusekit;
@@ -23,4 +24,11 @@ TEST_CASE("what a plan computes does not depend on what ran before it on the dev
     (void)Layer::bind({.weights = w_large, .filter = fk::filter(3, 3).pad(1)})(device, large);
     auto const got = first(device, small);
     for (std::int64_t i = 0; i < got.size(); ++i) REQUIRE(got.data()[i] == expected.data()[i]);
+}
+
+TEMPLATE_TEST_CASE("operands that are far apart are run over", "", float, fk::half) {
+    fk::host::Device device(2);
+    test::FarMemory memory(device);
+    test::check_far_convs<TestType>(memory, device, false);
+    test::check_far_images<TestType>(memory, device);
 }

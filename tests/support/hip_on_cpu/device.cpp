@@ -9,7 +9,7 @@ using namespace hip_on_cpu;
 namespace {
 
 constexpr int processors = 4;
-constexpr std::size_t memory_bytes = std::size_t{1} << 34, shared_bytes = 48 << 10;
+constexpr std::size_t memory_bytes = std::size_t{1} << 36, shared_bytes = 48 << 10;
 
 }  // namespace
 

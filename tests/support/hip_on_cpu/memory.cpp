@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <sys/mman.h>
+
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -37,13 +39,22 @@ Allocation const* find(Allocations const& allocations, void const* memory) {
     return address - first < allocation.bytes ? &allocation : nullptr;
 }
 
+/// More bytes than this are there when they are touched, and zero: few of them are, by tests of what is far apart.
+constexpr std::size_t large = std::size_t{1} << 32;
+
 /// Of exactly this size, so that a sanitizer sees the first byte beyond; its bytes make any element a NaN.
 hipError_t allocate(void** memory, std::size_t bytes, hipMemoryType type) {
-    constexpr std::size_t alignment = 256, most = std::size_t{1} << 34;
+    constexpr std::size_t alignment = 256, most = std::size_t{1} << 36;
     *memory = nullptr;
     if (bytes == 0) return hipSuccess;
-    if (bytes > most || posix_memalign(memory, alignment, bytes) != 0) return hipErrorOutOfMemory;
-    std::memset(*memory, 0xff, bytes);
+    if (bytes > most) return hipErrorOutOfMemory;
+    if (bytes > large) {
+        *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (*memory == MAP_FAILED) *memory = nullptr;
+    } else if (posix_memalign(memory, alignment, bytes) == 0) {
+        std::memset(*memory, 0xff, bytes);
+    }
+    if (!*memory) return hipErrorOutOfMemory;
     std::lock_guard const lock(allocations().mutex);
     allocations().all[reinterpret_cast<std::uintptr_t>(*memory)] = {bytes, type, current_device()};
     ++objects;
@@ -54,13 +65,16 @@ hipError_t allocate(void** memory, std::size_t bytes, hipMemoryType type) {
 hipError_t release(void* memory, hipMemoryType type) {
     if (!memory) return hipSuccess;
     finish_all(current_device());
+    std::size_t bytes = 0;
     {
         std::lock_guard const lock(allocations().mutex);
         auto const found = allocations().all.find(reinterpret_cast<std::uintptr_t>(memory));
         if (found == allocations().all.end() || found->second.type != type) return hipErrorInvalidValue;
+        bytes = found->second.bytes;
         allocations().all.erase(found);
     }
-    std::free(memory);
+    if (bytes > large) munmap(memory, bytes);
+    else std::free(memory);
     --objects;
     return hipSuccess;
 }
@@ -124,7 +138,7 @@ hipError_t hipMemsetAsync(void* memory, int value, std::size_t bytes, hipStream_
 }
 hipError_t hipMemGetInfo(std::size_t* free, std::size_t* total) {
     HIP_ON_CPU_ENTER();
-    *free = *total = std::size_t{1} << 34;
+    *free = *total = std::size_t{1} << 36;
     return hipSuccess;
 }
 

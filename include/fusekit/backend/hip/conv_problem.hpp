@@ -51,8 +51,8 @@ __device__ void copy(Row<float> const& row, Tap const& tap, float* to) {
 }
 
 /// A convolution of two or three modes of space as a kernel sees it: tensors are folded, the filter is not. GemmM = N P
-/// Q, GemmN = K, GemmK = C R S, the last two per group. Extents and GemmM are below 2^30, elements of an image and of a
-/// filter below 2^31.
+/// Q, GemmN = K, GemmK = C R S, the last two per group. Extents, GemmM and GemmK are below 2^30; taps' offsets, where
+/// they are told to a GEMM, fit 32 bits (conv_limits.hpp).
 template <Element T, int Space>
 struct ConvProblem {
     using Place = PerMode<Space>;  ///< in space: slice, row and column, or row and column

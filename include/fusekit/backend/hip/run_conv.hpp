@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fusekit/backend/hip/conv_limits.hpp"
 #include "fusekit/backend/hip/direct_totals.hpp"
 #include "fusekit/backend/hip/implicit_gemm.hpp"
 #include "fusekit/backend/hip/start.hpp"
@@ -9,16 +10,6 @@
 namespace fusekit::hip {
 
 namespace detail {
-
-/// Kernels count pixels and channels, and step through an image and a filter, in 32 bits.
-inline void check_conv_limits(Text (*plan)(), char const* tensor, Layout<4> layout) {
-    Shape<4> const shape = layout.shape;
-    for (int mode = 0; mode < 4; ++mode)
-        check_limit(plan, tensor, "extents below 2^30", shape, shape[mode], std::int64_t{1} << 30);
-    check_limit(plan, tensor, "fewer than 2^30 pixels", shape, shape[0] * shape[2] * shape[3], std::int64_t{1} << 30);
-    layout.shape[0] = 1;
-    check_limit(plan, tensor, "an image of fewer than 2^31 elements", shape, layout.span());
-}
 
 /// Whether runs of `count` elements, each beginning at a multiple of it along mode `fastest`, are aligned in memory.
 template <class T>
@@ -92,9 +83,17 @@ void run_along(Device& device, ConvParams<Plan, T> params) {
 /// Runs a plan with a Conv with one schedule.
 template <class Schedule, class Plan, Element T>
 void run_conv_with(Device& device, Bound<Plan> const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
-    detail::check_conv_limits(type_name<Plan>, "x", x.layout);
-    detail::check_conv_limits(type_name<Plan>, "y", conv_output<Plan>(y.layout));
-    ConvParams<Plan, T> const params{bound, x, y, false, false, false, {}};
+    auto const filter = Plan::Head::geometry(bound.head);
+    Layout<4> const& weights = bound.head.weights.layout;
+    detail::check_conv_limits(type_name<Plan>, filter, x.layout.shape, weights.shape,
+                              conv_output<Plan>(y.layout).shape);
+    if constexpr (GemmSchedule<Schedule>) {
+        auto const far = detail::too_far_for_gemm(filter, x.layout, weights, y.layout);
+        if (far.layout)
+            throw Error(type_name<Plan>(), far.operator_name, far.argument, far.expected,
+                        "strides " + to_string(far.layout->stride));
+    }
+    ConvParams<Plan, T> const params{bound, detail::without_idle_strides(x), y, false, false, false, {}};
     if (y.layout.stride[1] == 1 && y.layout.shape[1] > 1) detail::run_along<Schedule, Axis::channel>(device, params);
     else detail::run_along<Schedule, Axis::pixel>(device, params);
 }
@@ -105,7 +104,8 @@ void run_conv(Device& device, Bound<Plan> const& bound, TensorView<T const> cons
     auto const filter = Plan::Head::geometry(bound.head);
     std::int64_t const groups = filter.group_count, group_k = y.layout.shape[1] / groups;
     if constexpr (Plan::Head::may_be_grouped || Plan::Head::longest > Tap::most(filter.rank))
-        if ((groups > 1 && group_k <= thin_group) || !detail::has_bits_for<Plan>(filter))
+        if ((groups > 1 && group_k <= thin_group) || !detail::has_bits_for<Plan>(filter) ||
+            detail::too_far_for_gemm(filter, x.layout, bound.head.weights.layout, y.layout).layout)
             return run_conv_with<DefaultDirect>(device, bound, x, y);
     Index<4> const shape = conv_output<Plan>(y.layout).shape;
     with_fastest(GemmTable{}, shape[0] * shape[2] * shape[3], group_k, groups, device.processors(),
