@@ -5,9 +5,12 @@
 
 #if __cplusplus >= 202002L  // as in fusekit.hpp
 
-// Before what includes it too, as in fusekit.hpp.
+// Before what includes them too, as in fusekit.hpp.
+#include "fusekit/tensor/view.hpp"
+
 #include "fusekit/plan/ordering.hpp"
 #include "fusekit/plan/runs_on.hpp"
+#include "fusekit/plan/plan.hpp"
 
 #include "fusekit/fusekit.hpp"
 

@@ -112,11 +112,17 @@ concept AppliesAsObject =
         requires requires { op.apply(x, args); } || requires { op.apply(x, at, args); };
     };
 
+/// Has a check that does not take what it is given.
+template <class Op>
+concept NeverChecks =
+    requires { &Op::check; } && !requires(typename Op::Args const& args, Check const& in) { Op::check(args, in); };
+
 /// Refuses what is no operator, by its name, in a sentence that says what to write.
 template <class Op>
 consteval bool is_operator() {
-    constexpr bool whole = Operator<Op>;
-    if constexpr (whole) return true;
+    constexpr bool whole = Operator<Op>, checks = !NeverChecks<Op>;
+    if constexpr (whole)
+        static_assert(checks, "Op::check is never called as it is: static void check(Args const&, fk::Check const&)");
     else if constexpr (FunctionObject<Op> && !HasArgs<Op>)
         static_assert(whole, "Op is a lambda, and an operator is a struct, with a stage, Args and a static apply");
     else if constexpr (!HasArgs<Op>)

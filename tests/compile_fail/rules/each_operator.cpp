@@ -5,6 +5,7 @@
 // expect: Op has no stage: for an activation's mode write Activation<Op>
 // expect: Op is no operator: it needs a struct Args, empty where it takes none
 // expect: Op::Args must be trivially copyable: numbers and views, and nothing that owns memory
+// expect: Op::check is never called as it is: static void check(Args const&, fk::Check const&)
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>
 
@@ -64,6 +65,14 @@ struct Owns {
     struct Args { fk::Text text; };
     static float apply(float x, Args const&) { return 2 * x; }
 };
+struct ChecksOther {
+    static constexpr auto stage = fk::Stage::pointwise;
+    struct Args {};
+    static float apply(float x, Args const&) { return 2 * x; }
+    STATIC void check(Args const&, fk::Check const&) {}
+};
+using H = fk::Plan<ChecksOther>;
+auto const h = H::bind({});
 #ifdef CORRECTED
 using D = fk::Plan<fk::Activation<fk::Relu>>;
 #else
