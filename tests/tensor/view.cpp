@@ -32,6 +32,15 @@ static_assert(std::is_convertible_v<Tensor&, fk::TensorView<fk::half>> && std::i
 static_assert(!std::is_convertible_v<Tensor, fk::TensorView<fk::half const>> && !std::is_convertible_v<Tensor, fk::TensorView<fk::half>>);
 static_assert(!std::is_convertible_v<Tensor const&, fk::TensorView<fk::half>>);
 
+/// What owns its elements gives no view when it is a temporary; a view does.
+template <class Source>
+concept Views = requires(Source&& source) { static_cast<Source&&>(source).view(); };
+template <class Source>
+concept ConstViews = requires(Source&& source) { static_cast<Source&&>(source).const_view(); };
+static_assert(Views<Tensor&> && !Views<Tensor> && !Views<Tensor const&> && !Views<Tensor const>);
+static_assert(ConstViews<Tensor&> && ConstViews<Tensor const&> && !ConstViews<Tensor> && !ConstViews<Tensor const>);
+static_assert(Views<fk::TensorView<float>> && ConstViews<fk::TensorView<float>> && ConstViews<fk::TensorView<float const>>);
+
 constexpr float numbers[] = {1, 2, 3, 4, 5, 6};
 static_assert(fk::TensorView<float const, 2>(numbers, {{{2, 3}}, {{3, 1}}})(1, 2) == 6);
 static_assert(fk::TensorView<float const, 2>(numbers, {{{3, 2}}, {{1, 3}}})(2, 0) == 3);
