@@ -47,9 +47,9 @@ struct DoubleCoord : OutputCoord {
 /// An operator may also have:
 ///   static void check(Args const& args, Check const& in), which refuses arguments that do not fit (tensor/check.hpp:
 ///     in.readable, in.writable, in.require, in.fail). An operator without one has every view among its Args held to y
-///     by rank: K values, K x P x Q, or N x K x P x Q; a mode of extent 1 and stride 0 is a broadcast
-///     (plan/check_args.hpp). An operator that reads a view in another way, as a table, needs a check of its own, which
-///     may be empty. Nothing can check what a pointer leads to.
+///     by rank: K values, K x P x Q, or N x K x P x Q, apart from y in memory; a mode of extent 1 and stride 0 is a
+///     broadcast (plan/check_args.hpp). An operator that reads a view in another way, as a table, needs a check of its
+///     own, which may be empty. Nothing can check what a pointer leads to.
 ///   static constexpr char const* equation: describe(...) prints it, as in "y = min(max(x, low), high)".
 ///   static constexpr int flops_per_element: describe(...) counts them, and 1 where there is none. Where the number
 ///     depends on more, static constexpr double flops(Index<4> const& y, Args const& args) gives that of all elements
