@@ -8,6 +8,8 @@
 // The headers that hold the sentences come before what includes them: compilers print the includes that led to an
 // error.
 #include "fusekit/tensor/view.hpp"
+#include "fusekit/tensor/fold.hpp"
+#include "fusekit/tensor/tensor.hpp"
 
 #include "fusekit/ops/activation.hpp"
 #include "fusekit/ops/batch_norm.hpp"

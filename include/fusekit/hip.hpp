@@ -7,10 +7,14 @@
 
 // Before what includes them too, as in fusekit.hpp.
 #include "fusekit/tensor/view.hpp"
+#include "fusekit/tensor/fold.hpp"
+#include "fusekit/tensor/tensor.hpp"
 
 #include "fusekit/plan/ordering.hpp"
 #include "fusekit/plan/runs_on.hpp"
 #include "fusekit/plan/plan.hpp"
+
+#include "fusekit/plan/backward.hpp"
 
 #include "fusekit/fusekit.hpp"
 

@@ -45,18 +45,18 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE_METHOD(Fixture, "arguments bind by braces, and by type in any order") {
+TEST_CASE_METHOD(Fixture, "arguments bind by braces, by type in plan order, and by type in any") {
     auto const expected = values(layer(device, x));
     CHECK(std::any_of(expected.begin(), expected.end(), [](float v) { return v > 0; }));
     Conv::Args const conv{.weights = w};
     fk::Bias::Args const bias{.bias = b};
     Relu::Args const relu{};
     CHECK(same_bits(values(Layer::bind(conv, bias, relu)(device, x)), expected));
-    CHECK(same_bits(values(Layer::bind(conv, relu, bias)(device, x)), expected));
-    CHECK(same_bits(values(Layer::bind(bias, conv, relu)(device, x)), expected));
-    CHECK(same_bits(values(Layer::bind(bias, relu, conv)(device, x)), expected));
-    CHECK(same_bits(values(Layer::bind(relu, conv, bias)(device, x)), expected));
-    CHECK(same_bits(values(Layer::bind(relu, bias, conv)(device, x)), expected));
+    CHECK(same_bits(values(Layer::bind_by_type(conv, relu, bias)(device, x)), expected));
+    CHECK(same_bits(values(Layer::bind_by_type(bias, conv, relu)(device, x)), expected));
+    CHECK(same_bits(values(Layer::bind_by_type(bias, relu, conv)(device, x)), expected));
+    CHECK(same_bits(values(Layer::bind_by_type(relu, conv, bias)(device, x)), expected));
+    CHECK(same_bits(values(Layer::bind_by_type(relu, bias, conv)(device, x)), expected));
 }
 
 TEST_CASE_METHOD(Fixture, "the output has the derived shape and the input's layout") {

@@ -66,7 +66,7 @@ struct ConvArgs<dynamic> {
         constexpr GivenFilter(Filter<2> const& filter) : Filter<2>(filter) {}
     };
     struct Args {
-        AnyView<4> weights;
+        Folded<AnyView<4>, 4> weights;
         GivenFilter filter;
     };
     static constexpr bool may_be_grouped = true;

@@ -45,8 +45,8 @@ template <class Op, class... Given>
 constexpr typename Op::Args const& argument_of(Given const&... given) {
     constexpr int count = (0 + ... + std::is_same_v<Given, typename Op::Args>);
     constexpr bool present = count > 0, once = count < 2;
-    static_assert(present, "bind: this operator (Op) of the plan is given no arguments: pass its Op::Args");
-    static_assert(once, "bind: this operator (Op) of the plan is given arguments twice");
+    static_assert(present, "bind_by_type: this operator (Op) of the plan is given no arguments: pass its Op::Args");
+    static_assert(once, "bind_by_type: this operator (Op) of the plan is given arguments twice");
     typename Op::Args const* found = nullptr;
     (
         [&] {
@@ -60,7 +60,7 @@ constexpr typename Op::Args const& argument_of(Given const&... given) {
 template <class Given, class... Ops>
 consteval bool belongs_to_plan() {
     constexpr bool belongs = (std::is_same_v<Given, typename Ops::Args> || ...);
-    static_assert(belongs, "bind: this argument (Given) is the Args of no operator of the plan (Ops)");
+    static_assert(belongs, "bind_by_type: this argument (Given) is the Args of no operator of the plan (Ops)");
     return belongs;
 }
 

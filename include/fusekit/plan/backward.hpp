@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <type_traits>
+
 #include "fusekit/plan/gradient.hpp"
 #include "fusekit/plan/plan.hpp"
 
@@ -8,20 +10,71 @@ namespace fusekit {
 
 namespace detail {
 
-/// Refuses a Conv, a pool, and an operator without a slope, in one sentence each.
-template <class... Ops>
+template <class Op>
+inline constexpr bool has_slope = MainloopOp<Op> || PoolingOp<Op> || Differentiable<Replayed<Op>>;
+
+/// The first operator of a plan that has none; void where each has.
+template <class ThePlan>
+struct WithoutSlope : std::type_identity<void> {};
+template <class First, class... Rest>
+struct WithoutSlope<Fused<First, Rest...>>
+    : std::conditional_t<has_slope<First>, WithoutSlope<Fused<Rest...>>, std::type_identity<First>> {};
+
+/// Refuse a Conv and a pool, and an operator without a slope, in one sentence each.
+template <class ThePlan>
 consteval bool keeps_places() {
-    constexpr bool pointwise = !Fused<Ops...>::has_conv, whole = !Fused<Ops...>::pools;
+    constexpr bool pointwise = !ThePlan::has_conv, whole = !ThePlan::pools;
     static_assert(pointwise, "Backward: a Conv's gradients are convolutions of their own, other plans");
     static_assert(whole, "Backward: a pool's gradient has more elements than its dy, so it is another plan");
-    return true;
+    return pointwise && whole;
 }
 template <class Op>
-consteval bool differentiable() {
-    constexpr bool has_slope = MainloopOp<Op> || PoolingOp<Op> || Differentiable<Replayed<Op>>;
-    static_assert(has_slope, "Backward: this operator (Op) of the plan has no slope, in the form of its apply");
-    return true;
+consteval bool is_differentiable() {
+    constexpr bool whole = std::is_void_v<Op>;
+    static_assert(whole, "Backward: this operator (Op) of the plan has no slope, in the form of its apply");
+    return whole;
 }
+
+/// After a refusal: a plan without operators, so that the sentence is the only error.
+template <class ThePlan>
+struct BackwardOf;
+template <class... Ops>
+struct BackwardOf<Fused<Ops...>> {
+    using Plan = Fused<>;
+
+    static constexpr Bound<Plan> bind(Bound<Fused<Ops...>> const&, AnyActivations const&,
+                                      typename GradientsOf<Ops>::Type const&...) {
+        return {};
+    }
+    static constexpr Bound<Plan> bind(Bound<Fused<Ops...>> const&, AnyActivations const&) { return {}; }
+};
+
+template <class... Ops>
+    requires(Fusable<Ops...> && !Fused<Ops...>::has_conv && !Fused<Ops...>::pools && (has_slope<Ops> && ...))
+struct BackwardOf<Fused<Ops...>> : Fused<Gradient<Ops...>> {
+    using Plan = Fused<Gradient<Ops...>>;
+
+    [[nodiscard("bind runs nothing: call what it gives, gradient(device, dy, dx)")]]
+    static constexpr Bound<Plan> bind(Bound<Fused<Ops...>> const& layer, AnyActivations const& x,
+                                      typename GradientsOf<Ops>::Type const&... gradients) {
+        return {{arguments(layer), x, {{gradients}...}}, {}};
+    }
+
+    /// dx alone.
+    [[nodiscard("bind runs nothing: call what it gives, gradient(device, dy, dx)")]]
+    static constexpr Bound<Plan> bind(Bound<Fused<Ops...>> const& layer, AnyActivations const& x)
+        requires(sizeof...(Ops) > 0)
+    {
+        return bind(layer, x, typename GradientsOf<Ops>::Type{}...);
+    }
+
+private:
+    static constexpr Pack<typename Replayed<Ops>::Args...> arguments(Bound<Fused<Ops...>> const& layer) {
+        return [&]<int... I>(std::integer_sequence<int, I...>) {
+            return Pack<typename Replayed<Ops>::Args...>{{Fused<Ops...>::template argument<I>(layer)}...};
+        }(std::make_integer_sequence<int, sizeof...(Ops)>{});
+    }
+};
 
 }  // namespace detail
 
@@ -36,33 +89,8 @@ consteval bool differentiable() {
 /// written to, each of which may be left out. What the forward run has written beside y is not written again. Sums are
 /// of a fixed order: the same numbers come out of every run.
 template <class ThePlan>
-struct Backward;
-
-template <class... Ops>
-struct Backward<Fused<Ops...>> : Fused<Gradient<Ops...>> {
-    static_assert(detail::keeps_places<Ops...>() && (detail::differentiable<Ops>() && ...));
-    using Plan = Fused<Gradient<Ops...>>;
-
-    [[nodiscard("bind runs nothing: call what it gives, gradient(device, dy, dx)")]]
-    static constexpr Bound<Plan> bind(Bound<Fused<Ops...>> const& layer, AnyActivations const& x,
-                                      typename detail::GradientsOf<Ops>::Type const&... gradients) {
-        return {{arguments(layer), x, {{gradients}...}}, {}};
-    }
-
-    /// dx alone.
-    [[nodiscard("bind runs nothing: call what it gives, gradient(device, dy, dx)")]]
-    static constexpr Bound<Plan> bind(Bound<Fused<Ops...>> const& layer, AnyActivations const& x)
-        requires(sizeof...(Ops) > 0)
-    {
-        return bind(layer, x, typename detail::GradientsOf<Ops>::Type{}...);
-    }
-
-private:
-    static constexpr Pack<typename detail::Replayed<Ops>::Args...> arguments(Bound<Fused<Ops...>> const& layer) {
-        return [&]<int... I>(std::integer_sequence<int, I...>) {
-            return Pack<typename detail::Replayed<Ops>::Args...>{{Fused<Ops...>::template argument<I>(layer)}...};
-        }(std::make_integer_sequence<int, sizeof...(Ops)>{});
-    }
-};
+using Backward =
+    detail::Checked<detail::BackwardOf<ThePlan>, detail::keeps_places<ThePlan>(),
+                    detail::is_differentiable<typename detail::WithoutSlope<ThePlan>::type>()>;
 
 }  // namespace fusekit

@@ -35,6 +35,19 @@ consteval bool is_output() {
     return tensor;
 }
 
+/// The elements of a tensor or a view as the application has them: __half where they are stored as half.
+template <class X>
+struct GivenOf {
+    using Type = std::remove_cvref_t<decltype(*std::declval<X const&>().const_view().data)>;
+};
+template <class X>
+    requires requires { typename X::Given; }
+struct GivenOf<X> {
+    using Type = std::remove_const_t<typename X::Given>;
+};
+template <class X>
+using Given = typename GivenOf<X>::Type;
+
 }  // namespace detail
 
 /// A plan with its run-time arguments: a trivially copyable value without hidden state. It may be copied, kept,
@@ -44,7 +57,7 @@ consteval bool is_output() {
 /// that returns it do not. It reads what they hold when it runs: to give it new weights, fill the tensor that it was
 /// bound to (Tensor::copy_from). Assigning another tensor to that one frees the memory that it reads: then bind again.
 template <class ThePlan>
-struct Bound {
+struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")]] Bound {
     using Plan = ThePlan;
 
     typename Plan::Head::Args head;
@@ -75,7 +88,7 @@ struct Bound {
         } else {
             if constexpr (requires { Device::template takes<X>(epilogue_of_plan); })
                 static_assert(Device::template takes<X>(epilogue_of_plan));
-            return run_into_new<detail::runs_on<Plan, Device, X>()>(device, x.const_view());
+            return run_into_new<detail::runs_on<Plan, Device, X>(), detail::Given<X>>(device, x.const_view());
         }
     }
 
@@ -106,11 +119,11 @@ private:
         return true;
     }
 
-    template <bool runs, class Device, Element T, int Rank>
-    Tensor<T, Device, Rank> run_into_new(Device& device, TensorView<T const, Rank> x) const {
+    template <bool runs, class Given, class Device, Element T, int Rank>
+    Tensor<Given, Device, Rank> run_into_new(Device& device, TensorView<T const, Rank> x) const {
         static_assert(takes<Rank>());
         Shape<4> const shape = validate(*this, x, nullptr, device);
-        Tensor<T, Device, Rank> y(device, packed_like(unfold<Rank>(shape), x.layout));
+        Tensor<Given, Device, Rank> y(device, packed_like(unfold<Rank>(shape), x.layout));
         if constexpr (runs) device.run(*this, fold<4>(x), fold<4>(y.view()));
         return y;
     }
@@ -140,7 +153,7 @@ struct Parts {
     using Head = Identity;
     using Epilogue = fusekit::Epilogue<>;
     template <class Bound>
-    static constexpr Bound make(auto const&...) {
+    static constexpr Bound make(typename Ops::Args...) {
         return {{}, {}};
     }
 };
@@ -151,7 +164,7 @@ struct Parts<Ops...> {
     using Head = Identity;
     using Epilogue = fusekit::Epilogue<Ops...>;
     template <class Bound>
-    static constexpr Bound make(typename Ops::Args const&... args) {
+    static constexpr Bound make(typename Ops::Args... args) {
         return {{}, {{args}...}};
     }
 };
@@ -162,7 +175,7 @@ struct Parts<Ops...> {
     using Head = Observed<Ops...>;
     using Epilogue = fusekit::Epilogue<>;
     template <class Bound>
-    static constexpr Bound make(typename Ops::Args const&... args) {
+    static constexpr Bound make(typename Ops::Args... args) {
         return {{{args}...}, {}};
     }
 };
@@ -173,26 +186,8 @@ struct Parts<First, Ops...> {
     using Head = First;
     using Epilogue = fusekit::Epilogue<Ops...>;
     template <class Bound>
-    static constexpr Bound make(typename First::Args const& first, typename Ops::Args const&... args) {
+    static constexpr Bound make(typename First::Args first, typename Ops::Args... args) {
         return {first, {{args}...}};
-    }
-};
-
-/// What Plan::bind is: an object, because compilers name the type of an object that they cannot call, and with it
-/// the operators whose arguments they miss.
-template <class... Ops>
-struct Bind {
-    [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")]]
-    constexpr Bound<Fused<Ops...>> operator()(typename Ops::Args const&... args) const {
-        static_assert(std::is_trivially_copyable_v<Bound<Fused<Ops...>>>);
-        return Parts<Ops...>::template make<Bound<Fused<Ops...>>>(args...);
-    }
-
-    template <class... Given>
-    [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")]]
-    constexpr Bound<Fused<Ops...>> operator()(Given const&... given) const {
-        if constexpr ((belongs_to_plan<Given, Ops...>() && ...)) return (*this)(argument_of<Ops>(given...)...);
-        else return (*this)(given...);
     }
 };
 
@@ -220,10 +215,19 @@ struct Fused {
         else return get<I - 1>(bound.epilogue);
     }
 
-    /// bind({.weights = w}, {.bias = b}, {}): one brace group an operator, in plan order; or by type, in any order:
-    /// bind(Bias::Args{.bias = b}, Relu::Args{}, Conv3x3::Args{.weights = w}). A tensor that is a temporary is refused;
-    /// any other must outlive the runs of what bind gives (Bound).
-    static constexpr detail::Bind<Ops...> bind{};
+    /// bind({.weights = w}, {.bias = b}, {}): one brace group an operator, in plan order. A tensor that is a temporary is
+    /// refused; any other must outlive the runs of what bind gives (Bound).
+    ///
+    /// A pointer to one function: where one of several, a template or an object does not fit, compilers name no field.
+    static constexpr Bound<Fused> (*bind)(typename Ops::Args...) = detail::Parts<Ops...>::template make<Bound<Fused>>;
+
+    /// The operators' Args in any order: bind_by_type(Bias::Args{.bias = b}, Relu::Args{}, Conv3x3::Args{.weights = w}).
+    template <class... Given>
+    [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")]]
+    static constexpr Bound<Fused> bind_by_type(Given const&... given) {
+        static_assert((belongs_to_plan<Given, Ops...>() && ...));
+        return bind(argument_of<Ops>(given...)...);
+    }
 
     /// The plan's result in a constant expression: static_assert(Plan::evaluate(x, {...}, {...}) == y).
     /// Meant for small tensors; the loops are the definition, not a fast path.

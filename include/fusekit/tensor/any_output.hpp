@@ -30,11 +30,19 @@ struct AnyOutput {
         : int8(v.data), type(DataType::int8), layout(v.layout) {}
 
     template <class T, int Rank>
-        requires(Rank == 3 || Rank == 5)
-    constexpr AnyOutput(TensorView<T, Rank> const& view) : AnyOutput(fold<4>(view)) {}
+        requires(Rank == 3 || Rank == 5 || (Rank == 4 && !Element<T>)) && (!std::is_const_v<T>)
+    constexpr AnyOutput(TensorView<T, Rank> const& view) : AnyOutput(fold<4>(view.view())) {}
     template <class Source>
         requires(!std::is_trivially_copyable_v<Source> && requires(Source& source) { fold<4>(source.view()); })
     constexpr AnyOutput(Source& source) : AnyOutput(fold<4>(source.view())) {}
+
+    template <class Source>
+        requires(!std::is_base_of_v<AnyOutput, Source>)
+    constexpr AnyOutput(Source const&) {
+        constexpr bool is_output = sizeof(Source) == 0;
+        static_assert(is_output, "this output (Source) is no view or Tensor of 3 to 5 modes that may be written to: "
+                                 "elements are not const, and a Tensor outlives the call");
+    }
 
     /// Calls f with the pointer to the first element. On a device there are no doubles.
     template <class F>

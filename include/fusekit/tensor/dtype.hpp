@@ -90,6 +90,64 @@ template <class T>
 concept Element = std::same_as<T, float> || std::same_as<T, half> || std::same_as<T, bfloat16> ||
                   std::same_as<T, double> || std::same_as<T, int8>;
 
+namespace detail {
+
+/// Whether the compiler spells T so: as the last word of "... [with T = __half]".
+template <class T>
+consteval bool is_called(char const* name) {
+    char const* const whole = __PRETTY_FUNCTION__;
+    int at = static_cast<int>(sizeof __PRETTY_FUNCTION__) - 3, length = 0;  // before "]" and the terminator
+    while (name[length]) ++length;
+    for (int i = length - 1; i >= 0; --i, --at)
+        if (at < 0 || whole[at] != name[i]) return false;
+    return whole[at] == ' ' || whole[at] == '=';
+}
+
+/// The element type with the bits of T, a type of CUDA's, of HIP's or of the compiler; void where there is none. By
+/// name, as their headers may not be there and do not agree on what may be declared without them.
+template <class T>
+consteval auto element_like() {
+    if constexpr (Element<T>) return std::type_identity<T>();
+    else if constexpr (std::same_as<T, signed char>) return std::type_identity<int8>();
+    else if constexpr (is_called<T>("__half") || is_called<T>("_Float16")) return std::type_identity<half>();
+    else if constexpr (is_called<T>("__nv_bfloat16") || is_called<T>("__hip_bfloat16") ||
+                       is_called<T>("hip_bfloat16") || is_called<T>("__bf16"))
+        return std::type_identity<bfloat16>();
+    else return std::type_identity<void>();
+}
+
+}  // namespace detail
+
+/// The element type with the bits of T, in which a view or a tensor of T is read and written: T itself, half of a
+/// __half, and so on; void of what is none. May be specialised for an application's own type.
+template <class T>
+inline constexpr auto element_like = detail::element_like<T>();
+
+template <class T>
+using ElementOf = typename decltype(element_like<std::remove_const_t<T>>)::type;
+
+namespace detail {
+
+template <class T, class Element = ElementOf<T>>
+struct StoredAs {
+    using Type = std::conditional_t<std::is_const_v<T>, Element const, Element>;
+};
+template <class T>
+struct StoredAs<T, void> : StoredAs<T, float> {};  // a view of T does not compile
+
+}  // namespace detail
+
+/// ElementOf<T>, as const as T is.
+template <class T>
+using StoredAs = typename detail::StoredAs<T>::Type;
+
+/// The same elements as what they are stored as.
+template <class T>
+FUSEKIT_HD constexpr StoredAs<T>* stored(T* data) {
+    if constexpr (std::is_same_v<StoredAs<T>, T>) return data;
+    else return reinterpret_cast<StoredAs<T>*>(data);
+}
+
 /// An element type at run time.
 enum class DataType : std::uint8_t { float32, float16, bfloat16, float64, int8 };
 

@@ -49,6 +49,22 @@ constexpr Layout<To> fold(Layout<Rank> const& layout) {
     }
 }
 
+/// K values, one a channel, of 1 x K, 1 x K x 1 x 1 and the like. `slices` becomes how many values a channel has; 0
+/// where an extent is no extent.
+template <int To, int Rank>
+    requires(To == 1)
+constexpr Layout<To> fold(Layout<Rank> const& layout) {
+    if constexpr (Rank == 1) {
+        return layout;
+    } else {
+        Layout<1> result{{{{layout.shape[1]}}}, {{layout.stride[1]}}};
+        for (int mode = 0; mode < Rank; ++mode)
+            if (mode != 1)
+                result.shape.slices = product_or_zero(result.shape.slices, layout.shape[mode] < 1 ? 0 : layout.shape[mode]);
+        return result;
+    }
+}
+
 template <int To, class T, int Rank>
 constexpr TensorView<T, To> fold(TensorView<T, Rank> const& view) {
     return {view.data, fold<To>(view.layout)};
@@ -134,21 +150,39 @@ constexpr Extent column_under(Filter<Rank> const& f, Extent q, int s) {
 
 namespace detail {
 
+/// The number of modes of a Tensor or a view; 0 of anything else.
+template <class Source>
+consteval int rank_of() {
+    if constexpr (requires { Source::rank; }) return Source::rank;
+    else if constexpr (requires(Source const& source) { source.const_view().layout; })
+        return decltype(std::declval<Source const&>().const_view())::rank;
+    else return 0;
+}
+
 /// A Tensor or a view of one of the ranks, of elements that View reads.
 template <class Source, class View, int... Ranks>
 concept Foldable =
-    (Viewable<Source, Ranks> || ...) && requires(Source const& source, Layout<View::rank> const& folded) {
+    ((rank_of<Source>() == Ranks) || ...) && requires(Source const& source, Layout<View::rank> const& folded) {
         View(TensorView(source.const_view().data, folded));
     };
+
+/// Nothing: what follows a refusal.
+template <class View>
+View no_view();
 
 template <class Source>
 concept Activations = Viewable<Source, 3> || Viewable<Source, 4> || Viewable<Source, 5>;
 
 }  // namespace detail
 
-/// A view, made of views of any of the ranks: they are folded.
+/// A view, made of views of any of the ranks: they are folded. What it cannot be made of is refused in words, and so it
+/// is one of Args alone: functions that take one cannot be overloaded.
 template <class View, int... Ranks>
 struct Folded : View {
+    /// A template, because nvcc lets a field be left out whose type has deleted none but a plain one.
+    template <class = void>
+    Folded() = delete;  // a group of arguments lacks this field: Op::Args{...} shows which
+
     FUSEKIT_HD constexpr Folded(View const& view)
         requires((Ranks == View::rank) || ...)
         : View(view) {}
@@ -164,10 +198,30 @@ struct Folded : View {
     template <detail::Foldable<View, Ranks...> Source>
         requires detail::Owning<Source>
     Folded(Source const&&) = delete;  // this temporary is gone before its view is used: give it a name
+
+    /// From a pointer, in braces.
+    template <class T>
+        requires std::is_constructible_v<View, T*, Layout<View::rank>>
+    FUSEKIT_HD constexpr Folded(T* data, Layout<View::rank> const& layout) : View(data, layout) {}
+
+    template <class Source>
+        requires(!std::is_convertible_v<Source const&, View> && !detail::Foldable<Source, View, Ranks...> &&
+                 !(std::is_same_v<View, AnyView<View::rank>> && (std::is_same_v<Source, AnyView<Ranks>> || ...)))
+    constexpr Folded(Source const&) : View(detail::no_view<View>()) {
+        constexpr int rank = detail::rank_of<Source>();
+        constexpr bool is_view = rank > 0, of_rank = !is_view || ((rank == Ranks) || ...);
+        constexpr bool of_float = !(detail::Viewable<Source, Ranks> || ...) && !std::is_same_v<Source, AnyView<rank>>;
+        static_assert(is_view, "this argument (Source) is no Tensor and no view: of a pointer, TensorView(pointer, layout)");
+        static_assert(of_rank, "this argument (Source) has another number of modes than its field takes (Ranks)");
+        static_assert(of_float, "this argument (Source) is of other elements than float, which its field takes alone");
+    }
 };
 
-/// Activations of any rank, N x C and one to three modes of space; parameters of every place of them.
+/// Activations of any rank, N x C and one to three modes of space; parameters of every place of them, and of every
+/// channel, K or 1 x K x 1 x 1.
 using AnyActivations = Folded<AnyView<4>, 3, 4, 5>;
 using PlaceParameters = Folded<TensorView<float const, 3>, 2, 3, 4>;
+using ChannelParameters = Folded<TensorView<float const, 1>, 1, 2, 3, 4, 5>;
+using AnyChannelParameters = Folded<AnyView<1>, 1, 2, 3, 4, 5>;
 
 }  // namespace fusekit

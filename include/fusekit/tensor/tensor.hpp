@@ -15,11 +15,13 @@ namespace fusekit {
 /// a bound layer new weights, fill the tensor with copy_from, or bind again.
 ///
 /// Device::Memory, a copyable base of the Device, gives `void* allocate(bytes)`, `void release(void*)`, and `copy_in`
-/// and `copy_out` (destination, source, bytes) between its memory and the host's.
-template <Element T, class Device, int Rank = 4>
+/// and `copy_out` (destination, source, bytes) between its memory and the host's. T is any type that has an ElementOf.
+template <class T, class Device, int Rank = 4>
 class Tensor {
 public:
     using Memory = typename Device::Memory;
+    using Given = T;                                      ///< the elements as the application has them
+    using Stored = typename TensorView<T, Rank>::Stored;  ///< and as they are read and written
 
     /// Uninitialised memory for every element of `layout`. Throws what the device's allocate throws.
     Tensor(Device& device, Layout<Rank> const& layout)
@@ -43,13 +45,13 @@ public:
     std::int64_t size() const { return storage.size(); }
 
     /// Views live no longer than the tensor.
-    TensorView<T, Rank> view() & { return {memory, storage}; }
-    TensorView<T const, Rank> const_view() const& { return {memory, storage}; }
-    TensorView<T, Rank> view() && = delete;  // this tensor is freed before its view is used: give it a name
-    TensorView<T const, Rank> const_view() const&& = delete;  // freed before its view is used: give it a name
-    operator TensorView<T, Rank>() & { return view(); }
-    operator TensorView<T const, Rank>() const& { return const_view(); }
-    operator TensorView<T const, Rank>() const&& = delete;
+    TensorView<Stored, Rank> view() & { return {stored(memory), storage}; }
+    TensorView<Stored const, Rank> const_view() const& { return {stored(memory), storage}; }
+    TensorView<Stored, Rank> view() && = delete;  // this tensor is freed before its view is used: give it a name
+    TensorView<Stored const, Rank> const_view() const&& = delete;  // freed before its view is used: give it a name
+    operator TensorView<Stored, Rank>() & { return view(); }
+    operator TensorView<Stored const, Rank>() const& { return const_view(); }
+    operator TensorView<Stored const, Rank>() const&& = delete;
 
     /// Fills the tensor's memory from `span()` elements on the host, in memory order.
     void copy_from(T const* host) { owner.copy_in(memory, host, bytes(storage)); }
@@ -83,7 +85,7 @@ private:
 };
 
 /// A tensor with the given elements, in memory order. Throws Error when their number is not the layout's.
-template <Element T, class Device, int Rank>
+template <class T, class Device, int Rank>
 Tensor<T, Device, Rank> tensor(Device& device, Layout<Rank> const& layout, std::initializer_list<T> values) {
     Tensor<T, Device, Rank> result(device, layout);
     if (static_cast<std::int64_t>(values.size()) != layout.span())
@@ -95,21 +97,22 @@ Tensor<T, Device, Rank> tensor(Device& device, Layout<Rank> const& layout, std::
 
 /// A tensor of uniform values in [-1, 1), of int8 in all its range; the same for the same seed on every device and
 /// compiler.
-template <Element T, class Device, int Rank>
+template <class T, class Device, int Rank>
 Tensor<T, Device, Rank> random(Device& device, Layout<Rank> const& layout, std::uint64_t seed = 1) {
+    using Stored = StoredAs<T>;
     Tensor<T, Device, Rank> result(device, layout);
     struct Values {
-        T* first;
+        Stored* first;
         ~Values() { delete[] first; }
-    } const host{new T[static_cast<std::size_t>(layout.span())]};
-    constexpr float unit = std::is_same_v<T, int8> ? 128.0f : 1.0f;
+    } const host{new Stored[static_cast<std::size_t>(layout.span())]};
+    constexpr float unit = std::is_same_v<Stored, int8> ? 128.0f : 1.0f;
     for (std::int64_t i = 0; i < layout.span(); ++i) {  // splitmix64: Steele, Lea and Flood 2014
         std::uint64_t z = (seed += 0x9e3779b97f4a7c15u);
         z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
         z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-        host.first[i] = T(unit * (static_cast<float>((z ^ (z >> 31)) >> 40) * 0x1p-23f - 1.0f));
+        host.first[i] = Stored(unit * (static_cast<float>((z ^ (z >> 31)) >> 40) * 0x1p-23f - 1.0f));
     }
-    result.copy_from(host.first);
+    result.copy_from(reinterpret_cast<T const*>(host.first));
     return result;
 }
 

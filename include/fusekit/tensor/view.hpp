@@ -9,10 +9,16 @@
 namespace fusekit {
 
 /// A pointer and a layout; owns nothing, trivially copyable, any strides. There is no empty view: an argument
-/// that is left out does not compile.
+/// that is left out does not compile. T is any type that has an ElementOf, const or not.
 template <class T, int Rank = 4>
 struct TensorView {
     static constexpr int rank = Rank;
+    static constexpr bool is_element = !std::is_void_v<ElementOf<T>>;
+    static_assert(is_element,
+                  "elements are float, half, bfloat16, double or int8 of fusekit, or __half, _Float16, __nv_bfloat16, "
+                  "__hip_bfloat16, hip_bfloat16, __bf16 or std::int8_t, which have the bits of one of them");
+    using Given = T;             ///< the elements as the application has them
+    using Stored = StoredAs<T>;  ///< and as they are read and written
 
     T* data;
     Layout<Rank> layout;
@@ -24,6 +30,12 @@ struct TensorView {
         requires std::is_same_v<Writable const, T>
     FUSEKIT_HD constexpr TensorView(TensorView<Writable, Rank> const& other) : data(other.data), layout(other.layout) {}
 
+    /// A view of __half is also a view of half.
+    template <class Other>
+        requires(!Element<std::remove_const_t<Other>> && std::is_convertible_v<StoredAs<Other>*, T*>)
+    FUSEKIT_HD constexpr TensorView(TensorView<Other, Rank> const& other)
+        : data(stored(other.data)), layout(other.layout) {}
+
     template <class... Int>
     FUSEKIT_HD constexpr T& operator()(Int... at) const
         requires(sizeof...(Int) == Rank)
@@ -31,12 +43,13 @@ struct TensorView {
         return data[layout.offset({{static_cast<std::int64_t>(at)...}})];
     }
 
-    FUSEKIT_HD constexpr TensorView view() const
+    /// Of the elements as they are stored.
+    FUSEKIT_HD constexpr TensorView<Stored, Rank> view() const
         requires(!std::is_const_v<T>)
     {
-        return *this;
+        return {stored(data), layout};
     }
-    FUSEKIT_HD constexpr TensorView<T const, Rank> const_view() const { return *this; }
+    FUSEKIT_HD constexpr TensorView<Stored const, Rank> const_view() const { return {stored(data), layout}; }
 };
 
 namespace detail {

@@ -32,7 +32,7 @@ struct Normalizing {
     static constexpr char const* modes = per_place ? "K x P x Q" : "K";
 
     /// Views of parameters.
-    using Parameters = std::conditional_t<per_place, PlaceParameters, TensorView<float const, rank>>;
+    using Parameters = std::conditional_t<per_place, PlaceParameters, ChannelParameters>;
 
     template <class V>
     using Prepared = Normalization<V>;
