@@ -2,15 +2,19 @@
 #
 # SOURCE compiles with -DCORRECTED and does not without; what the compiler then says holds the words of each leading
 # line "// expect: words" ("// expect g++: ..." and "// expect clang: ..." are for one family), in at most LINES
-# lines and BYTES bytes. "// with: options" are those of the compilation that is refused. Runs where `include` is, so that the message has the paths a user's would have.
+# lines and BYTES bytes; as many times that as a line "// mistakes: 3" says that it makes. "// with: options" are those of
+# the compilation that is refused. Runs where `include` is, so that the message has the paths a user's would have.
 set(ENV{LC_ALL} C)
 get_filename_component(name ${SOURCE} NAME_WE)
 
 set(expected "")
-file(STRINGS ${SOURCE} head LIMIT_COUNT 8)
+set(mistakes 1)
 set(with "")
+file(STRINGS ${SOURCE} head LIMIT_COUNT 12)
 foreach(line IN LISTS head)
-  if(line MATCHES "^// with: (.+)$")
+  if(line MATCHES "^// mistakes: ([0-9]+)$")
+    set(mistakes ${CMAKE_MATCH_1})
+  elseif(line MATCHES "^// with: (.+)$")
     separate_arguments(with UNIX_COMMAND "${CMAKE_MATCH_1}")
   endif()
   if(line MATCHES "^// expect( g\\+\\+| clang| nvcc)?: (.+)$")
@@ -49,6 +53,11 @@ foreach(words IN LISTS expected)
   string(FIND "${output}" "${words}" at)
   if(at EQUAL -1)
     message(FATAL_ERROR "${name}: the compiler does not say \"${words}\":\n${output}")
+  endif()
+endforeach()
+foreach(limit LINES BYTES)
+  if(${limit})
+    math(EXPR ${limit} "${${limit}} * ${mistakes}")
   endif()
 endforeach()
 if((LINES AND lines GREATER LINES) OR (BYTES AND bytes GREATER BYTES))

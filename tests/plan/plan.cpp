@@ -59,6 +59,39 @@ TEST_CASE_METHOD(Fixture, "arguments bind by braces, by type in plan order, and 
     CHECK(same_bits(values(Layer::bind_by_type(relu, bias, conv)(device, x)), expected));
 }
 
+/// As in HIP's headers for other compilers than its own.
+typedef struct {
+    std::uint16_t data;
+} hip_bfloat16;
+
+TEST_CASE("tensors and views of an application's own element types go in and come out") {
+    using Sum = fk::Plan<fk::Bias, fk::Residual, fk::Store, Relu>;
+    fk::host::Device device;
+    auto const layout = fk::nchw(2, 3, 5, 7);
+    auto const same = [](float v) { return hip_bfloat16{fk::bfloat16(v).bits}; };
+    hip_bfloat16 const poison{0x7fc0};
+    std::vector<hip_bfloat16> in(210), all(210, poison), stored(210, poison), bias = {same(1), same(-2), same(3)};
+    for (int i = 0; i < 210; ++i) in[static_cast<std::size_t>(i)] = same(static_cast<float>(i % 9 - 4));
+    fk::Tensor<hip_bfloat16, fk::host::Device> x(device, layout), z = fk::Tensor<hip_bfloat16, fk::host::Device>(device, layout);
+    fk::Tensor<hip_bfloat16, fk::host::Device> y(device, layout), values(device, layout);
+    x.copy_from(in.data()), z.copy_from(in.data()), y.copy_from(all.data()), values.copy_from(all.data());
+    fk::TensorView<hip_bfloat16 const, 4> const b(bias.data(), fk::nchw(1, 3, 1, 1));
+    fk::TensorView<hip_bfloat16> const to(y.data(), layout), kept(values.data(), layout);
+
+    auto const sum = Sum::bind({.bias = b}, {.z = z}, {.values = kept}, {});
+    sum(device, fk::TensorView<hip_bfloat16 const>(x.data(), layout), to);
+    y.copy_to(all.data()), values.copy_to(stored.data());
+    fk::Tensor<hip_bfloat16, fk::host::Device> const made = sum(device, x);
+    for (int i = 0; i < 210; ++i) {
+        auto const at = static_cast<std::size_t>(i);
+        int const k = i / 35 % 3, expected = 2 * (i % 9 - 4) + (k == 0 ? 1 : k == 1 ? -2 : 3);
+        INFO("element " << i);
+        REQUIRE(stored[at].data == same(static_cast<float>(expected)).data);
+        REQUIRE(all[at].data == same(static_cast<float>(expected < 0 ? 0 : expected)).data);
+        REQUIRE(made.data()[i].data == all[at].data);
+    }
+}
+
 TEST_CASE_METHOD(Fixture, "the output has the derived shape and the input's layout") {
     auto const y = layer(device, x);
     CHECK(y.layout() == fk::nhwc(2, 9, 11, 10));

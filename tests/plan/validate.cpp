@@ -112,6 +112,22 @@ TEST_CASE_METHOD(BadInput, "channels and shapes that do not match are refused, a
     for (std::int64_t i = 0; i < 560; ++i) REQUIRE(y.get(i) == again.data()[i]);
 }
 
+TEST_CASE_METHOD(BadInput, "parameters of channels with values beside the channels are refused") {
+    Memory<4> four = filled(fk::nchw(1, 8, 1, 1), 4), images = filled(fk::nchw(2, 8, 1, 3), 4), filters = filled(fk::nchw(8, 1, 1, 1), 4);
+    Memory<4> statistics = filled(fk::nchw(1, 6, 1, 2), 5);
+    auto const bound = [&](fk::AnyView<4> const& bias) { return Static::bind({.weights = w.any()}, {.bias = bias}, {}); };
+    std::string const expected = "8 (K) or 1 x 8 x 1 x 1";
+    refuse<Static>({"Bias", "bias", expected, "6 values for each of 8 channels"}, [&] { bound(images.any())(device, in(), out()); });
+    refuse<Static>({"Bias", "bias", expected, "8 values for each of 1 channels"}, [&] { bound(filters.any())(device, in(), out()); });
+    refuse<Norm>({"BatchNormInference<Spatial>", "variance", "6 (K) or 1 x 6 x 1 x 1", "2 values for each of 6 channels"}, [&] {
+        Norm::bind({.mean = statistic(), .variance = statistics.view<float const>(), .scale = statistic(), .shift = statistic()})(device, in(), out6());
+    });
+
+    auto const flat = Static::bind({.weights = w.any()}, {.bias = b.any()}, {})(device, in());
+    bound(four.any())(device, in(), out());
+    for (std::int64_t i = 0; i < 560; ++i) REQUIRE(y.get(i) == flat.data()[i]);
+}
+
 TEST_CASE_METHOD(BadInput, "wrong filters are refused") {
     auto const call = [&](fk::Filter<2> const& f) {
         return [this, f] { Dynamic::bind({.weights = w.any(), .filter = f})(device, in(), out()); };

@@ -11,7 +11,35 @@
 
 namespace fk = fusekit;
 
+/// Spelled as CUDA's and HIP's headers do; only their names matter.
+struct __half;
+struct __nv_bfloat16;
+struct __hip_bfloat16;
+typedef struct {
+    std::uint16_t data;
+} hip_bfloat16;
+namespace application {
+struct __half;
+struct my__half;
+struct Float;
+}  // namespace application
+template <>
+inline constexpr auto fk::element_like<application::Float> = std::type_identity<float>();
+
 namespace {
+
+template <class T, class Element>
+constexpr bool is_stored_as = std::is_same_v<fk::ElementOf<T>, Element> && std::is_same_v<fk::ElementOf<T const>, Element>;
+static_assert(is_stored_as<__half, fk::half> && is_stored_as<fk::half, fk::half>);
+static_assert(is_stored_as<__nv_bfloat16, fk::bfloat16> && is_stored_as<__hip_bfloat16, fk::bfloat16>);
+static_assert(is_stored_as<hip_bfloat16, fk::bfloat16> && is_stored_as<fk::bfloat16, fk::bfloat16>);
+static_assert(is_stored_as<std::int8_t, fk::int8> && is_stored_as<fk::int8, fk::int8>);
+static_assert(is_stored_as<float, float> && is_stored_as<double, double> && is_stored_as<application::Float, float>);
+static_assert(is_stored_as<unsigned, void> && is_stored_as<std::uint8_t, void> && is_stored_as<long double, void>);
+static_assert(is_stored_as<application::__half, void> && is_stored_as<application::my__half, void>);
+#ifdef __FLT16_MANT_DIG__
+static_assert(is_stored_as<_Float16, fk::half>);
+#endif
 
 static_assert(fk::half(1.0f).bits == 0x3c00 && fk::half(-2.0f).bits == 0xc000);
 static_assert(fk::half(65519.996f).bits == 0x7bff && fk::half(65520.0f).bits == 0x7c00);

@@ -50,6 +50,22 @@ static_assert(std::is_trivially_copyable_v<fk::AnyActivations> && std::is_trivia
 
 }  // namespace
 
+TEST_CASE("parameters of channels are K values or 1 x K x 1 x 1") {
+    float memory[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+    fk::AnyChannelParameters const k = fk::TensorView<float, 1>(memory, fk::channels(3));
+    fk::AnyChannelParameters const two = fk::TensorView<float, 2>(memory, {{{1, 3}}, {{3, 2}}});
+    fk::ChannelParameters const four = fk::TensorView<float const>(memory, fk::nhwc(1, 1, 1, 3));
+    fk::ChannelParameters const five = fk::TensorView<float const, 5>(memory, fk::ncdhw(1, 3, 1, 1, 1));
+    CHECK(k.layout == fk::channels(3));
+    CHECK((two.layout.shape == fk::Index<1>{{3}} && two.layout.stride[0] == 2));
+    CHECK((four.layout == fk::channels(3) && four(2) == 3));
+    CHECK((five.layout == fk::channels(3) && five(1) == 2));
+    fk::AnyChannelParameters const wide = fk::TensorView<float const>(memory, fk::nchw(2, 3, 1, 2));
+    CHECK((wide.layout.shape[0] == 3 && wide.layout.shape.slices == 4));
+    CHECK(fk::fold<1>(fk::nchw(-1, 3, -1, 1)).shape.slices == 0);
+    CHECK(fk::fold<1>(fk::nchw(std::int64_t{1} << 32, 3, 1, std::int64_t{1} << 32)).shape.slices == 0);
+}
+
 TEST_CASE("convolutions of signals and volumes compute what the oracle does") {
     fk::host::Device one(1), two(2);
     auto const device = [&](std::uint64_t seed) -> fk::host::Device& { return seed % 2 ? one : two; };

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "fusekit/backend/host/device.hpp"
+#include "fusekit/tensor/optional_view.hpp"
 #include "fusekit/tensor/tensor.hpp"
 
 namespace fk = fusekit;
@@ -73,6 +74,25 @@ TEST_CASE("AnyView reads every element type as float") {
     check(fk::TensorView<fk::bfloat16 const, 1>(b, fk::channels(2)), fk::DataType::bfloat16, b);
     double const d[] = {1.5, -2};
     check(fk::TensorView<double const, 1>(d, fk::channels(2)), fk::DataType::float64, d);
+}
+
+struct __half {
+    std::uint16_t bits;
+};
+
+TEST_CASE("views of types of others are views of the elements that those are stored as") {
+    __half memory[] = {{0x3e00}, {0xc000}};  // 1.5, -2
+    std::int8_t bytes[] = {7, -128};
+    fk::TensorView<__half, 1> const view(memory, fk::channels(2));
+    CHECK(view.const_view()(0) == 1.5f);
+    fk::TensorView<fk::half const, 1> const halves = view;
+    CHECK(halves(1) == -2);
+    fk::AnyView<1> const any = view, small = fk::TensorView<std::int8_t const, 1>(bytes, fk::channels(2));
+    CHECK((any.type == fk::DataType::float16 && any.data() == memory && any.load(1) == -2));
+    CHECK((small.type == fk::DataType::int8 && small.data() == bytes && small.load(0) == 7 && small.load(1) == -128));
+    fk::OptionalView<fk::half, 1> const optional = view;
+    optional.view()(1) = 1.5f;
+    CHECK(memory[1].bits == 0x3e00);
 }
 
 TEST_CASE("AnyView reads every element type as double, and rounds none") {

@@ -6,9 +6,12 @@ namespace fk = fusekit;
 
 using Relu = fk::Activation<fk::Relu>;
 #ifdef CORRECTED
-using Layer = fk::Plan<fk::Bias, Relu>;
+using Layer = fk::Plan<fk::Scale, fk::Bias, Relu>;
 #else
 using Layer = fk::Plan<fk::Conv<fk::filter(3, 3)>, fk::Bias, Relu>;
 #endif
+extern fk::Tensor<float, fk::host::Device> x;
+extern fk::Tensor<float, fk::host::Device, 1> b;
 using Gradients = fk::Backward<Layer>;
-static_assert(sizeof(Gradients) > 0);
+auto all(fk::Bound<Layer> const& layer) { return Gradients::bind(layer, x, {}, {.bias = b}, {}); }
+auto of_x(fk::Bound<Layer> const& layer) { return Gradients::bind(layer, x); }

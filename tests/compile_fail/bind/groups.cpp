@@ -1,0 +1,24 @@
+// mistakes: 4
+// expect clang: field designator 'scale' does not refer to any field in type
+// expect nvcc: has no field "scale"
+// expect nvcc: has no field "bias"
+// expect g++: could not convert '{s}' from '<brace-enclosed initializer list>' to 'fusekit::Bias::Args'
+// expect: too few arguments
+// expect: too many arguments
+// SPDX-License-Identifier: MIT
+#include <fusekit/fusekit.hpp>
+
+namespace fk = fusekit;
+
+using Layer = fk::Plan<fk::Bias, fk::Requantize>;
+extern fk::Tensor<float, fk::host::Device, 1> b, s;
+
+#ifdef CORRECTED
+auto const exchanged = Layer::bind({.bias = b}, {.scale = s});
+auto const too_few = Layer::bind({.bias = b}, {.scale = s});
+auto const too_many = Layer::bind({.bias = b}, {.scale = s});
+#else
+auto const exchanged = Layer::bind({.scale = s}, {.bias = b});
+auto const too_few = Layer::bind({.bias = b});
+auto const too_many = Layer::bind({.bias = b}, {.scale = s}, {});
+#endif
