@@ -84,15 +84,17 @@ template <class Device>
 void check_pooled_windows(Device& device) {
     using Max = fk::Pool<fk::Max, 2, 2>;
     using Average = fk::Pool<fk::Average, 2, 2>;
-    for (PooledLayouts const& layouts : {PooledLayouts{"nchw", "nchw"}, PooledLayouts{"nhwc", "nhwc"},
-                                         PooledLayouts{"nhwc", "nchw"}, PooledLayouts{"nchw+1", "nchw*2"}}) {
+    for (PooledLayouts const& layouts :
+         {PooledLayouts{"nchw", "nchw"}, PooledLayouts{"nhwc", "nhwc"}, PooledLayouts{"nhwc", "nchw"},
+          PooledLayouts{"nchw+1", "nchw*2"}, PooledLayouts{"nchw!8", "nchw!-3"}}) {
         for (oracle::Shape const& shape : {oracle::Shape{2, 8, 4, 8}, {3, 5, 6, 10}, {1, 37, 2, 2}, {2, 1, 4, 70}}) {
             check_pooled_pointwise<Max, float, 4>(device, layouts, shape);
             check_pooled_pointwise<Average, float, 4>(device, layouts, shape);
             check_pooled_pointwise<Max, fk::half, 4>(device, layouts, shape);
             check_pooled_pointwise<Average, fk::bfloat16, 4>(device, layouts, shape);
         }
-        for (oracle::Shape const& shape : {oracle::Shape{2, 8, 7, 7}, {1, 33, 1, 1}, {3, 5, 9, 13}, {17, 3, 4, 4}}) {
+        for (oracle::Shape const& shape :
+             {oracle::Shape{2, 8, 7, 7}, {1, 33, 1, 1}, {3, 5, 9, 13}, {17, 3, 4, 4}, {4, 1, 2, 1}}) {
             check_pooled_pointwise<fk::GlobalAverage, float, 4>(device, layouts, shape);
             check_pooled_pointwise<fk::GlobalAverage, fk::half, 4>(device, layouts, shape);
             check_pooled_pointwise<fk::GlobalAverage, fk::bfloat16, 4>(device, layouts, shape);

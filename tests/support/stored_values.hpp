@@ -83,12 +83,11 @@ void check_stored_after_statistics(Device& device, char const* layout, oracle::S
 /// Store and StoreMask in plans of every kind.
 template <class Device>
 void check_stored_values(Device& device) {
-    StoredLayouts const images[] = {{"nchw", "nchw", "nchw", "nchw"},
-                                    {"nhwc", "nhwc", "nhwc", "nhwc"},
-                                    {"nhwc", "nchw", "nhwc+1", "nchw"},
-                                    {"nchw", "nhwc", "nchw", "nhwc*2"},
-                                    {"nchw+1", "nchw+1", "nchw*3", "nhwc"}};
-    oracle::Shape const shapes[] = {{2, 8, 4, 8}, {3, 5, 7, 9}, {1, 37, 1, 1}, {2, 1, 3, 70}, {5, 16, 2, 2}};
+    StoredLayouts const images[] = {{"nchw", "nchw", "nchw", "nchw"},       {"nhwc", "nhwc", "nhwc", "nhwc"},
+                                    {"nhwc", "nchw", "nhwc+1", "nchw"},     {"nchw", "nhwc", "nchw", "nhwc*2"},
+                                    {"nchw+1", "nchw+1", "nchw*3", "nhwc"}, {"nchw-nw", "nchw!8", "nchw!8", "nchw!-3"}};
+    oracle::Shape const shapes[] = {{2, 8, 4, 8},  {3, 5, 7, 9},  {1, 37, 1, 1},
+                                    {2, 1, 3, 70}, {5, 16, 2, 2}, {4, 1, 2, 1}};
     for (StoredLayouts const& layouts : images) {
         for (oracle::Shape const& shape : shapes) {
             check_stored_pointwise<float, float, 4>(device, layouts, shape);

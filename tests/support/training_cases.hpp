@@ -55,11 +55,11 @@ inline Case training_case(oracle::Shape shape, std::string const& layouts, bool 
 /// channel; channels that are no multiple; more images than are added up at once.
 template <class T>
 void check_training_of_odd_shapes(auto& device) {
-    oracle::Shape const shapes[] = {{2, 5, 7, 7}, {3, 6, 7, 9}, {2, 3, 55, 55}, {2, 4, 1, 1},
-                                    {1, 5, 6, 7}, {4, 1, 5, 5}, {3, 7, 1, 3},   {2, 17, 3, 5},
-                                    {5, 2, 1, 1}, {1, 3, 1, 1}, {300, 3, 1, 2}, {2, 70, 2, 2}};
+    oracle::Shape const shapes[] = {{2, 5, 7, 7},   {3, 6, 7, 9},  {2, 3, 55, 55}, {2, 4, 1, 1}, {1, 5, 6, 7},
+                                    {4, 1, 5, 5},   {3, 7, 1, 3},  {2, 17, 3, 5},  {5, 2, 1, 1}, {1, 3, 1, 1},
+                                    {300, 3, 1, 2}, {2, 70, 2, 2}, {4, 1, 2, 1},   {8, 3, 1, 1}};
     std::vector<char const*> layouts_of = {"nchw", "nhwc"};
-    if (sizeof(T) == 4) layouts_of = {"nchw", "nhwc", "nchw+1", "nhwc>nchw", "chwn"};
+    if (sizeof(T) == 4) layouts_of = {"nchw", "nhwc", "nchw+1", "nhwc>nchw", "chwn", "nchw-nw>nchw!8"};
     for (oracle::Shape const& shape : shapes)
         for (char const* layouts : layouts_of)
             detail::check_training_of<T>(detail::training_case(shape, layouts, true), device);
