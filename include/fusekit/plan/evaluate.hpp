@@ -4,6 +4,7 @@
 #include "fusekit/ops/conv.hpp"
 #include "fusekit/ops/operator.hpp"
 #include "fusekit/plan/epilogue.hpp"
+#include "fusekit/plan/pairwise.hpp"
 #include "fusekit/tensor/literal.hpp"
 
 namespace fusekit {
@@ -80,14 +81,17 @@ constexpr V evaluate_at(Bound const& bound, TensorView<V const> const& x, At con
     } else {
         using Reduce = typename Plan::Last::Reduce;
         Index<2> const window = Plan::Last::window(bound.epilogue_shape(x.layout.shape));
-        V total = Reduce::template neutral<V>();
-        for (std::int64_t i = 0; i < window[0]; ++i)
-            for (std::int64_t j = 0; j < window[1]; ++j) {
+        auto const add = [&](std::int64_t begin, std::int64_t end) {
+            V total = Reduce::template neutral<V>();
+            for (; begin < end; ++begin) {
                 At place = at;
-                place.p = at.p * window[0] + i, place.q = at.q * window[1] + j;
+                place.p = at.p * window[0] + begin / window[1], place.q = at.q * window[1] + begin % window[1];
                 total = Reduce::combine(total, value(place));
             }
-        return Reduce::finish(total, window[0] * window[1]);
+            return total;
+        };
+        std::int64_t const count = window[0] * window[1];
+        return Reduce::finish(pairwise(0, count, addends, add, Reduce::template combine<V>), count);
     }
 }
 

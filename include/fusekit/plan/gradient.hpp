@@ -138,12 +138,12 @@ struct ReductionSteps<Gradient<First, Rest...>> {
         return States::prepare(at, args.forward);
     }
 
-    template <class V, class At, class State>
+    template <class V, class At, class State, class Mask = bool>
     FUSEKIT_HD static constexpr void add(Total<V>& total, V dy, V x, At const& at, State const& state, Args const& args,
-                                         bool counts = true) {
+                                         Mask counts = true) {
         Total<V> own{};
         back<true, 0, 0, Replayed<First>, Replayed<Rest>...>(x, dy, at, state, args, own.value);
-        for (int i = 0; i < Head::sums; ++i) total.value[i] += counts ? own.value[i] : V{};
+        for (int i = 0; i < Head::sums; ++i) total.value[i] += math::select(counts, own.value[i], V{});
     }
     template <class V>
     FUSEKIT_HD static constexpr void save(Total<V> const& total, OutputCoord const& at, Args const& args) {

@@ -7,7 +7,8 @@ namespace fusekit {
 
 /// How backends run the head of a plan that reduces. For every channel or place, whose values are `count`:
 ///   state = States::prepare(..., state_args(args)), in one of the forms of an Epilogue's states;
-///   running.start(a value); add(running, value, operand, state) for every value;
+///   running.start(a value); add(running, value, operand, state, counts) for every value, where what does not count
+///   adds nothing: bool, or a mask of a vector's lanes;
 ///   total = running.total(count), and totals are merged, or combined by sums;
 ///   save(total); prepared = finish(total);
 ///   y = apply(value, operand, state, prepared) for every value.
@@ -34,9 +35,9 @@ struct ReductionSteps<Op> {
     FUSEKIT_HD static constexpr typename States::PlaceState prepare(OutputCoord const& at, Args const& args) {
         return {{detail::prepare_op_at<typename Op::Affine>(at, args)}};
     }
-    template <class V>
+    template <class V, class Mask = bool>
     FUSEKIT_HD static constexpr void add(Running<V>& running, V value, V, auto const&, auto const&, Args const&,
-                                         bool counts = true) {
+                                         Mask counts = true) {
         running.add(value, counts);
     }
     template <class V>

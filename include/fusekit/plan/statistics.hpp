@@ -78,9 +78,9 @@ struct ReductionSteps<Observed<Ops...>> {
     FUSEKIT_HD static constexpr typename States::PlaceState prepare(OutputCoord const& at, Args const& args) {
         return States::prepare(at, args);
     }
-    template <class V, class At, class State>
+    template <class V, class At, class State, class Mask = bool>
     FUSEKIT_HD static constexpr void add(Running<V>& running, V value, V, At const& at, State const& state,
-                                         Args const& args, bool counts = true) {
+                                         Args const& args, Mask counts = true) {
         running.add(States::template apply_first<Observer::at>(value, at, state, args), counts);
     }
     template <class V>

@@ -4,12 +4,13 @@
 #include "fusekit/backend/host/device.hpp"
 #include "fusekit/backend/host/integer.hpp"
 #include "fusekit/backend/host/place.hpp"
+#include "fusekit/plan/pairwise.hpp"
 #include "fusekit/plan/plan.hpp"
 
 namespace fusekit::host::inline FUSEKIT_SIMD {
 
-/// A plan without a Conv that pools: every output is made of its window of x, which nobody else reads. Rows of a window
-/// are totalled first, so that errors do not grow with the plane. Lanes run along what is contiguous in x.
+/// A plan without a Conv that pools: every output is made of its window of x, which nobody else reads, pairwise. Lanes
+/// run along what is contiguous in x.
 template <class Plan, Element T>
 class Pooling {
     using Epilogue = typename Plan::Epilogue;
@@ -65,14 +66,10 @@ private:
 
     /// The output `at`, of `used` channels.
     void write_channels(OutputCoord const& at, int used, State const& state) const {
-        Vector total = Reduce::template neutral<Vector>();
-        for (std::int64_t i = 0; i < window[0]; ++i) {
-            Vector row = Reduce::template neutral<Vector>();
-            for (std::int64_t j = 0; j < window[1]; ++j)
-                row = Reduce::combine(
-                    row, value<Axis::channel>({at.n, at.k, at.p * window[0] + i, at.q * window[1] + j}, used, state));
-            total = Reduce::combine(total, row);
-        }
+        OutputCoord const first{at.n, at.k, at.p * window[0], at.q * window[1]};
+        Vector const total = total_of(window[0], window[1], [&](std::int64_t row, std::int64_t column) {
+            return value<Axis::channel>({first.n, first.k, first.p + row, first.q + column}, used, state);
+        });
         store(&y(at.n, at.k, at.p, at.q), y.layout.stride[1], used, Reduce::finish(total, window[0] * window[1]));
     }
 
@@ -91,21 +88,31 @@ private:
                         T(Reduce::finish(Reduce::combine(float{both[lane]}, float{both[lane + 1]}), count));
             }
         } else {
-            Vector total = Reduce::template neutral<Vector>();
-            for (OutputCoord from = at; from.p < window[0]; ++from.p) {
-                Vector row = Reduce::template neutral<Vector>();
-                for (from.q = 0; from.q < columns; from.q += lanes) {
-                    int const used = static_cast<int>(min(lanes, columns - from.q));
-                    Vector v = value<Axis::pixel>(from, used, state);
-                    for (int lane = used; lane < lanes; ++lane) v[lane] = Reduce::template neutral<float>();
-                    row = Reduce::combine(row, v);
-                }
-                total = Reduce::combine(total, row);
-            }
-            float whole = total[0];
-            for (int lane = 1; lane < lanes; ++lane) whole = Reduce::combine(whole, float{total[lane]});
+            Vector const total =
+                total_of(window[0], divide_up(columns, lanes), [&](std::int64_t row, std::int64_t vector) {
+                    std::int64_t const first = vector * lanes;
+                    int const used = static_cast<int>(min(lanes, columns - first));
+                    Vector const v = value<Axis::pixel>({at.n, at.k, row, first}, used, state);
+                    return used == lanes ? v : first_lanes(used) ? v : Reduce::template neutral<Vector>();
+                });
+            float const whole = pairwise(
+                0, lanes, 1, [&](std::int64_t lane, std::int64_t) { return float{total[lane]}; },
+                Reduce::template combine<float>);
             *to = T(Reduce::finish(whole, count));
         }
+    }
+
+    /// Of value(row, column) for all rows and columns of a window.
+    template <class Value>
+    static Vector total_of(std::int64_t rows, std::int64_t columns, Value const& value) {
+        auto const add = [&](std::int64_t begin, std::int64_t end) {
+            Vector sum = Reduce::template neutral<Vector>();
+            each_row(begin, end, columns, [&](std::int64_t row, std::int64_t first, std::int64_t last) {
+                for (; first < last; ++first) sum = Reduce::combine(sum, value(row, first));
+            });
+            return sum;
+        };
+        return pairwise(0, rows * columns, addends, add, Reduce::template combine<Vector>);
     }
 };
 

@@ -4,6 +4,7 @@
 #include "fusekit/backend/host/device.hpp"
 #include "fusekit/backend/host/integer.hpp"
 #include "fusekit/backend/host/place.hpp"
+#include "fusekit/plan/pairwise.hpp"
 #include "fusekit/plan/plan.hpp"
 #include "fusekit/plan/reduction.hpp"
 
@@ -40,23 +41,6 @@ private:
 
     static constexpr int strip_vectors = 8;
 
-    /// Values that are added up one after another before their total is merged with others, so that errors do not grow
-    /// with the tensor.
-    static constexpr int addends = 256;
-
-    /// Totals on their way.
-    struct Sum {
-        Running running{};
-        int added = 0;
-        Totals all{};
-
-        void settle() {
-            all = merge(all, running.total(Vector{} + static_cast<float>(added)));
-            running = {};
-            added = 0;
-        }
-    };
-
     /// What vectors of values meet: the head's and the epilogue's states of their lanes' channels.
     struct States {
         typename Steps::States::template State<Vector> head;
@@ -79,33 +63,44 @@ private:
         auto const flat = [&](auto const& view) { return view.layout.stride[2] == shape[3] * view.layout.stride[3]; };
         bool const whole = flat(x) && flat(y);
         std::int64_t const rows = whole ? 1 : shape[2], columns = whole ? shape[2] * shape[3] : shape[3];
-        OutputCoord const first{0, k, 0, 0};
-        auto const each_value = [&](auto const& f) {
-            for (OutputCoord at = first; at.n < shape[0]; ++at.n)
-                for (at.p = 0; at.p < rows; ++at.p)
-                    for (at.q = 0; at.q < columns; at.q += lanes) f(at, static_cast<int>(min(lanes, columns - at.q)));
+        std::int64_t const row_vectors = divide_up(columns, lanes), vectors = shape[0] * rows * row_vectors;
+        auto const each_vector = [&](std::int64_t begin, std::int64_t end, auto const& f) {
+            each_row(begin, end, row_vectors, [&](std::int64_t row, std::int64_t first, std::int64_t last) {
+                OutputCoord at{row / rows, k, row % rows, first * lanes};
+                std::int64_t const stop = min(last * lanes, columns);
+                for (; at.q + lanes <= stop; at.q += lanes) f(at, lanes);
+                if (at.q < stop) f(at, static_cast<int>(stop - at.q));
+            });
         };
+        OutputCoord const first{0, k, 0, 0};
         States states = states_at<Axis::pixel>(first, lanes);
-        Sum sum;
-        Total rest{};  // of rows' last values, which fill no vector
-        each_value([&](OutputCoord const& at, int used) {
-            if (used == lanes) return add<Axis::pixel>(sum, at, used, states);
-            Sum one;
-            add<Axis::pixel>(one, at, used, states);
-            one.settle();
-            for (int lane = 0; lane < used; ++lane) rest = merge(rest, of_lane<Total>(one.all, lane));
-        });
-        sum.settle();
-        Total total = rest;
-        for (int lane = 0; lane < lanes; ++lane) total = merge(total, of_lane<Total>(sum.all, lane));
-
-        std::int64_t const count = shape[0] * shape[2] * shape[3];
-        if constexpr (Steps::has_totals) Steps::save(total, first, bound.head);
-        if constexpr (Steps::waits) {
-            auto const prepared = finish(total, count, first);
-            for (int lane = 0; lane < lanes; ++lane) set_lane(states.prepared, lane, prepared);
-            each_value([&](OutputCoord const& at, int used) { write<Axis::pixel>(at, used, states); });
+        if constexpr (Steps::has_totals) {
+            Total const total = merge_lanes<Total>(pairwise(
+                0, vectors, addends,
+                [&](std::int64_t begin, std::int64_t end) {
+                    Running running{};
+                    Vector count = Vector{} + static_cast<float>(end - begin);
+                    each_vector(begin, begin + 1, [&](OutputCoord const& at, int used) {
+                        Vector const x = value<Axis::pixel>(at, used);
+                        running.start(first_lanes(used) ? x : Vector{} + x[0]);
+                    });
+                    each_vector(begin, end, [&](OutputCoord const& at, int used) {
+                        if (used == lanes) return add<Axis::pixel>(running, at, used, states, true);
+                        auto const counts = first_lanes(used);
+                        add<Axis::pixel>(running, at, used, states, counts);
+                        count -= counts ? Vector{} : Vector{} + 1.0f;
+                    });
+                    return running.total(count);
+                },
+                merged));
+            Steps::save(total, first, bound.head);
+            if constexpr (Steps::waits) {
+                auto const prepared = finish(total, shape[0] * shape[2] * shape[3], first);
+                for (int lane = 0; lane < lanes; ++lane) set_lane(states.prepared, lane, prepared);
+            }
         }
+        if constexpr (Steps::waits || !Steps::has_totals)
+            each_vector(0, vectors, [&](OutputCoord const& at, int used) { write<Axis::pixel>(at, used, states); });
     }
 
     /// Neighbours along `axis`, each with a total of its own.
@@ -134,51 +129,66 @@ private:
                 f(at, i / lanes, static_cast<int>(min(lanes, neighbours - i)));
             }
         };
-        auto const each_value = [&](auto const& f) {
-            for (OutputCoord at = first; at.n < shape[0]; ++at.n) {
-                if constexpr (Steps::per_place) {
-                    each_vector(at, f);
-                } else {
-                    for (at.p = 0; at.p < shape[2]; ++at.p)
-                        for (at.q = 0; at.q < shape[3]; ++at.q) each_vector(at, f);
-                }
-            }
+        std::int64_t const columns = Steps::per_place ? 1 : shape[3], rows = Steps::per_place ? 1 : shape[2];
+        std::int64_t const count = shape[0] * rows * columns;
+        auto const each_value = [&](std::int64_t begin, std::int64_t end, auto const& f) {
+            each_row(begin, end, columns, [&](std::int64_t row, std::int64_t from, std::int64_t to) {
+                OutputCoord at = first;
+                at.n += row / rows, at.p += row % rows;
+                for (at.q += from; from < to; ++from, ++at.q) each_vector(at, f);
+            });
         };
         States states[strip_vectors];
-        Sum sums[strip_vectors];
         each_vector(first,
                     [&](OutputCoord const& at, std::int64_t v, int used) { states[v] = states_at<axis>(at, used); });
-        each_value([&](OutputCoord const& at, std::int64_t v, int used) { add<axis>(sums[v], at, used, states[v]); });
-
-        std::int64_t const count = Steps::per_place ? shape[0] : shape[0] * shape[2] * shape[3];
-        each_vector(first, [&](OutputCoord const& at, std::int64_t v, int used) {
-            sums[v].settle();
-            for (int lane = 0; lane < used; ++lane) {
-                OutputCoord place = at;
-                (axis == Axis::channel ? place.k : place.q) += lane;
-                auto const total = of_lane<Total>(sums[v].all, lane);
-                if constexpr (Steps::has_totals) Steps::save(total, place, bound.head);
-                if constexpr (Steps::waits) set_lane(states[v].prepared, lane, finish(total, count, place));
-            }
-        });
-        if constexpr (Steps::waits)
-            each_value([&](OutputCoord const& at, std::int64_t v, int used) { write<axis>(at, used, states[v]); });
+        if constexpr (Steps::has_totals) {
+            struct Strip {
+                Totals of[strip_vectors];
+            };
+            Strip const totals = pairwise(
+                0, count, addends,
+                [&](std::int64_t begin, std::int64_t end) {
+                    Running running[strip_vectors] = {};
+                    each_value(begin, begin + 1, [&](OutputCoord const& at, std::int64_t v, int used) {
+                        running[v].start(value<axis>(at, used));
+                    });
+                    each_value(begin, end, [&](OutputCoord const& at, std::int64_t v, int used) {
+                        add<axis>(running[v], at, used, states[v], true);
+                    });
+                    Strip strip;
+                    for (std::int64_t v = 0; v * lanes < neighbours; ++v)
+                        strip.of[v] = running[v].total(Vector{} + static_cast<float>(end - begin));
+                    return strip;
+                },
+                [&](Strip a, Strip const& b) {
+                    for (std::int64_t v = 0; v * lanes < neighbours; ++v) a.of[v] = merge(a.of[v], b.of[v]);
+                    return a;
+                });
+            each_vector(first, [&](OutputCoord const& at, std::int64_t v, int used) {
+                for (int lane = 0; lane < used; ++lane) {
+                    OutputCoord place = at;
+                    (axis == Axis::channel ? place.k : place.q) += lane;
+                    auto const total = of_lane<Total>(totals.of[v], lane);
+                    Steps::save(total, place, bound.head);
+                    if constexpr (Steps::waits) set_lane(states[v].prepared, lane, finish(total, count, place));
+                }
+            });
+        }
+        if constexpr (Steps::waits || !Steps::has_totals)
+            each_value(0, count,
+                       [&](OutputCoord const& at, std::int64_t v, int used) { write<axis>(at, used, states[v]); });
     }
 
     auto finish(Total const& total, std::int64_t count, OutputCoord const& at) const {
         return Steps::finish(total, count, Steps::prepare(at, bound.head), at, bound.head);
     }
 
-    /// Adds a vector of values; where nothing waits for the totals, their results are written too.
+    /// Adds those of a vector of values that count; where nothing waits for the totals, results are written too.
     template <Axis axis>
-    void add(Sum& sum, OutputCoord const& at, int used, States const& states) const {
-        if constexpr (Steps::has_totals) {
-            Vector const x = value<axis>(at, used);
-            if (sum.added == 0) sum.running.start(x);
-            Steps::add(sum.running, x, operand<axis>(at, used), Place<axis>{at, used, shape[3]}, states.head,
-                       bound.head);
-            if (++sum.added == addends) sum.settle();
-        }
+    void add(Running& running, OutputCoord const& at, int used, States const& states, auto counts) const {
+        Vector const x = value<axis>(at, used);
+        Steps::add(running, x, operand<axis>(at, used), Place<axis>{at, used, shape[3]}, states.head, bound.head,
+                   counts);
         if constexpr (!Steps::waits) write<axis>(at, used, states);
     }
 

@@ -3,6 +3,7 @@
 
 #include "fusekit/backend/host/device.hpp"
 #include "fusekit/plan/evaluate.hpp"
+#include "fusekit/plan/pairwise.hpp"
 #include "fusekit/plan/plan.hpp"
 #include "fusekit/plan/reduction.hpp"
 
@@ -34,8 +35,8 @@ void reduce_double(Bound const& bound, TensorView<double const> const& x, Tensor
     using Epilogue = typename Bound::Plan::Epilogue;
     Index<4> const shape = y.layout.shape;
     std::int64_t const places = Steps::per_place ? 1 : shape[2] * shape[3], count = shape[0] * places;
-    auto const each = [&](auto const& f) {
-        for (std::int64_t i = 0; i < count; ++i) {
+    auto const each = [&](std::int64_t begin, std::int64_t end, auto const& f) {
+        for (std::int64_t i = begin; i < end; ++i) {
             DoubleCoord at = first;
             at.n = i / places;
             if constexpr (!Steps::per_place) at.p = i % places / shape[3], at.q = i % shape[3];
@@ -48,16 +49,19 @@ void reduce_double(Bound const& bound, TensorView<double const> const& x, Tensor
     auto const epilogue = Epilogue::template prepare<double>(first.k, bound.epilogue);
     typename Steps::template Prepared<double> prepared{};
     if constexpr (Steps::has_totals) {
-        typename Steps::template Running<double> running{};
-        running.start(x(first.n, first.k, first.p, first.q));
-        each([&](double value, double operand, DoubleCoord const& at) {
-            Steps::add(running, value, operand, at, state, bound.head);
-        });
-        auto const total = running.total(static_cast<double>(count));
+        auto const add = [&](std::int64_t begin, std::int64_t end) {
+            typename Steps::template Running<double> running{};
+            each(begin, begin + 1, [&](double value, double, DoubleCoord const&) { running.start(value); });
+            each(begin, end, [&](double value, double operand, DoubleCoord const& at) {
+                Steps::add(running, value, operand, at, state, bound.head);
+            });
+            return running.total(static_cast<double>(end - begin));
+        };
+        auto const total = pairwise(0, count, addends, add, merged);
         Steps::save(total, first, bound.head);
         if constexpr (Steps::waits) prepared = Steps::finish(total, count, state, first, bound.head);
     }
-    each([&](double value, double operand, DoubleCoord const& at) {
+    each(0, count, [&](double value, double operand, DoubleCoord const& at) {
         double const result = Steps::apply(value, operand, at, state, prepared, bound.head);
         y(at.n, at.k, at.p, at.q) = Epilogue::apply(result, at, epilogue, bound.epilogue);
     });
@@ -87,15 +91,18 @@ void run_double(Device::Turn& turn, Bound const& bound, TensorView<double const>
     } else if constexpr (Plan::totals_tiles) {
         using Observer = fusekit::Observer<Epilogue>;
         turn.parallel_for(shape[1], [&](std::int64_t k, int) {
-            typename Observer::Op::template Running<double> running{};
             auto const state = Epilogue::template prepare<double>(k, bound.epilogue);
-            for (DoubleCoord at{{0, k, 0, 0}}; at.n < shape[0]; ++at.n)
-                for (at.p = 0; at.p < shape[2]; ++at.p)
-                    for (at.q = 0; at.q < shape[3]; ++at.q)
+            auto const add = [&](std::int64_t begin, std::int64_t end) {
+                typename Observer::Op::template Running<double> running{};
+                each_row(begin, end, shape[3], [&](std::int64_t row, std::int64_t first, std::int64_t last) {
+                    for (DoubleCoord at{{row / shape[2], k, row % shape[2], first}}; at.q < last; ++at.q)
                         y(at.n, at.k, at.p, at.q) =
                             evaluate_at(bound, x, at, state, [&](double value) { running.add(value); });
-            auto const count = static_cast<double>(shape[0] * shape[2] * shape[3]);
-            Observer::Op::save(running.total(count), {0, k, 0, 0}, Observer::args(bound.epilogue));
+                });
+                return running.total(static_cast<double>(end - begin));
+            };
+            auto const total = pairwise(0, shape[0] * shape[2] * shape[3], addends, add, merged);
+            Observer::Op::save(total, {0, k, 0, 0}, Observer::args(bound.epilogue));
         });
     } else {
         turn.parallel_for(shape[0] * shape[1] * shape[2], [&](std::int64_t row, int) {

@@ -5,13 +5,14 @@
 #include "fusekit/backend/host/device.hpp"
 #include "fusekit/backend/host/integer.hpp"
 #include "fusekit/backend/host/vector.hpp"
+#include "fusekit/plan/pairwise.hpp"
 #include "fusekit/plan/statistics.hpp"
 
 namespace fusekit::host::inline FUSEKIT_SIMD {
 
 /// The statistics of a plan with a Conv, where it has an operator of them: totals of tiles of `tile_pixels` pixels
-/// each, in the order of GemmM, in the caller's scratch. One thread adds a tile up, and all tiles are merged in their
-/// order, so that the same numbers come out of any number of threads.
+/// each, in the order of GemmM, in the caller's scratch. One thread adds a tile up, and all tiles are merged pairwise,
+/// so that the same numbers come out of any number of threads.
 template <class Epilogue>
 struct TileTotals {
     template <Axis axis>
@@ -55,9 +56,7 @@ public:
             if constexpr (along_pixels) {
                 typename Op::template Running<float> rest{};
                 for (int i = 0; i < count; ++i) rest.add(waiting[i]);
-                Total total = rest.total(static_cast<float>(count));
-                for (int lane = 0; lane < lanes; ++lane) total = merge(total, of_lane<Total>(all, lane));
-                return total;
+                return merge(merge_lanes<Total>(all), rest.total(static_cast<float>(count)));
             } else {
                 return all;
             }
@@ -87,16 +86,10 @@ public:
     /// When all totals have been put.
     void save(Device::Turn& turn) const {
         turn.parallel_for(divide_up(view.channels, lanes), [this](std::int64_t item, int) {
-            constexpr std::int64_t neighbours = 64;  // merged first, so that errors do not grow with the tensor
             std::int64_t const k = item * lanes;
             int const used = static_cast<int>(min(lanes, view.channels - k));
-            Totals all{};
-            for (std::int64_t first = 0; first < tiles; first += neighbours) {
-                Totals some = get(first, k, used);
-                for (std::int64_t tile = first + 1; tile < min(first + neighbours, tiles); ++tile)
-                    some = merge(some, get(tile, k, used));
-                all = merge(all, some);
-            }
+            Totals const all =
+                pairwise(0, tiles, 1, [&](std::int64_t tile, std::int64_t) { return get(tile, k, used); }, merged);
             for (int lane = 0; lane < used; ++lane) Op::save(of_lane<Total>(all, lane), {0, k + lane, 0, 0}, args);
         });
     }

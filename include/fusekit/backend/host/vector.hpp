@@ -164,6 +164,13 @@ template <int Round = 1, class Register>
     }
 }
 
+/// The first `count` lanes, as a mask.
+inline Integers first_lanes(int count) {
+    Integers lane;
+    for (int i = 0; i < lanes; ++i) lane[i] = i;
+    return lane < count;
+}
+
 /// One lane of a struct of nothing but vectors, as the same struct of floats; and that lane's new value.
 template <class Floats, class Vectors>
 Floats of_lane(Vectors const& vectors, int lane) {
@@ -182,6 +189,22 @@ void set_lane(Vectors& vectors, int lane, Floats const& value) {
     for (int i = 0; i < fields; ++i)
         std::memcpy(reinterpret_cast<char*>(&vectors) + (i * lanes + lane) * sizeof(float),
                     reinterpret_cast<char const*>(&value) + i * sizeof(float), sizeof(float));
+}
+
+/// Merges the totals of all lanes, in pairs.
+template <class Floats, class Vectors>
+Floats merge_lanes(Vectors totals) {
+    constexpr int fields = sizeof(Vectors) / sizeof(Vector);
+    for (int apart = lanes / 2; apart > 0; apart /= 2) {
+        float twice[fields][2 * lanes];
+        for (int half = 0; half < 2; ++half)
+            for (int i = 0; i < fields; ++i)
+                store(twice[i] + half * lanes, reinterpret_cast<Vector const*>(&totals)[i]);
+        Vectors others;
+        for (int i = 0; i < fields; ++i) reinterpret_cast<Vector*>(&others)[i] = load(twice[i] + apart);
+        totals = merge(totals, others);
+    }
+    return of_lane<Floats>(totals, 0);
 }
 
 }  // namespace fusekit::host::inline FUSEKIT_SIMD

@@ -48,15 +48,18 @@ struct ChannelStatistics {
         V begun{};
 
         FUSEKIT_HD constexpr void start(V) {}
-        FUSEKIT_HD constexpr void add(V x, bool counts = true) {
-            if (counts) this->shift = math::select(begun > V{}, this->shift, x), begun = V{} + 1.0f;
+        template <class Mask = bool>
+        FUSEKIT_HD constexpr void add(V x, Mask counts = true) {
+            V const shift = math::select(begun > V{}, this->shift, x * detail::Moments<V>::unit);
+            this->shift = math::select(counts, shift, this->shift);
+            begun = math::select(counts, V{} + 1.0f, begun);
             detail::RunningMoments<V>::add(x, counts);
         }
     };
     template <class V>
     FUSEKIT_HD static constexpr void save(detail::Moments<V> const& total, OutputCoord const& at, Args const& args) {
-        args.mean(at.k) = static_cast<float>(total.mean);
-        args.variance(at.k) = static_cast<float>(total.deviations / total.count);
+        args.mean(at.k) = static_cast<float>(total.true_mean());
+        args.variance(at.k) = static_cast<float>(total.variance());
     }
 
     static void check(Args const& args, Check const& in) {

@@ -71,14 +71,14 @@ struct BatchNormTraining : detail::Normalizing<Mode> {
     FUSEKIT_HD static constexpr detail::Normalization<V> finish(Total<V> const& total,
                                                                 typename Affine::template Prepared<V> const& affine,
                                                                 Args const& args) {
-        return {total.mean, math::over_sqrt(affine.scale, variance(total) + args.epsilon), affine.shift};
+        return {total.true_mean(), math::over_sqrt(affine.scale, total.variance() + args.epsilon), affine.shift};
     }
     template <class V>
     FUSEKIT_HD static constexpr void save(Total<V> const& total, OutputCoord const& at, Args const& args) {
-        Base::set(args.saved_mean, at, total.mean);
-        Base::set(args.saved_inverse_deviation, at, math::over_sqrt(V{1}, variance(total) + args.epsilon));
-        move(args.running_mean, at, total.mean, args.momentum);
-        move(args.running_variance, at, total.deviations / (total.count - 1), args.momentum);
+        Base::set(args.saved_mean, at, total.true_mean());
+        Base::set(args.saved_inverse_deviation, at, math::over_sqrt(V{1}, total.variance() + args.epsilon));
+        move(args.running_mean, at, total.true_mean(), args.momentum);
+        move(args.running_variance, at, total.unbiased_variance(), args.momentum);
     }
 
     /// The same map of one value after the forward run, from what that has saved: Channelwise or Placewise.
@@ -150,10 +150,6 @@ struct BatchNormTraining : detail::Normalizing<Mode> {
     }
 
 private:
-    template <class V>
-    FUSEKIT_HD static constexpr V variance(Total<V> const& total) {
-        return total.deviations / total.count;
-    }
     template <class V>
     FUSEKIT_HD static constexpr void move(OptionalView<float, rank> const& view, OutputCoord const& at, V to,
                                           float momentum) {

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+namespace fusekit {
+
+/// Values that are added up one after another before their total is merged with others.
+inline constexpr std::int64_t addends = 64;
+
+/// Two totals as one.
+inline constexpr auto merged = [](auto const& a, auto const& b) { return merge(a, b); };
+
+/// The total of numbers [begin, end): leaf(begin, end) totals up to `block` of them, and merge(a, b) those of two
+/// parts, where the first has `block` times a power of two. A number is in as many merges as the log of their count, so
+/// that rounding errors grow no faster (Higham 2002, section 4.2); and the order depends on the count alone.
+template <class Leaf, class Merge>
+constexpr auto pairwise(std::int64_t begin, std::int64_t end, std::int64_t block, Leaf const& leaf,
+                        Merge const& merge) {
+    if (end - begin <= block) return leaf(begin, end);
+    std::int64_t half = block;
+    while (2 * half < end - begin) half *= 2;
+    auto const first = pairwise(begin, begin + half, block, leaf, merge);
+    return merge(first, pairwise(begin + half, end, block, leaf, merge));
+}
+
+/// Calls f(row, first, last) for the rows of numbers [begin, end), which stand in rows of `columns`: its columns
+/// [first, last).
+template <class F>
+constexpr void each_row(std::int64_t begin, std::int64_t end, std::int64_t columns, F const& f) {
+    std::int64_t row = begin / columns, first = begin % columns;
+    for (; begin < end; ++row, first = 0) {
+        std::int64_t const left = end - begin, last = columns - first < left ? columns : first + left;
+        f(row, first, last);
+        begin += last - first;
+    }
+}
+
+}  // namespace fusekit
