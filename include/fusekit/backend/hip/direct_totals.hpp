@@ -17,7 +17,7 @@ class DirectTotals {
 public:
     static constexpr int tile_m = total_pixels, tile_n = 32;
     static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
-    using Totals = TileTotals<Plan, tile_n, greater(parts, Schedule::threads / tile_n), Schedule::threads>;
+    using Totals = TileTotals<Plan, tile_n, parts, Schedule::threads>;
     using Params = ConvParams<Plan, T>;
     struct Shared {
         float values[tile_n][tile_m + 1];  // which statistics are of

@@ -31,6 +31,24 @@ public:
     using Params = PoolingParams<Plan, T>;
     struct Shared {};
 
+    /// Of values added one after another: of 256, of 256 such totals, and of all, so that errors grow with the log of
+    /// their number.
+    struct Total {
+        float few = Reduce::template neutral<float>(), many = few, all = few;
+        unsigned count = 0;
+
+        __device__ void add(float x) {
+            few = Reduce::combine(few, x);
+            if (++count % 256 != 0) return;
+            many = Reduce::combine(many, few);
+            few = Reduce::template neutral<float>();
+            if (count % (256 * 256) != 0) return;
+            all = Reduce::combine(all, many);
+            many = Reduce::template neutral<float>();
+        }
+        __device__ float whole() const { return Reduce::combine(all, Reduce::combine(many, few)); }
+    };
+
     __device__ static void run(Params const& params, Shared&, unsigned thread, unsigned block) {
         unsigned const id = block * (threads / lanes) + thread / lanes, lane = thread % lanes;
         bool const exists = id < params.outputs;
@@ -41,29 +59,27 @@ public:
         Index<2> const window = Plan::Last::window(params.x.layout.shape);
         OutputCoord at{to.n, to.k, to.p * window[0], to.q * window[1]};
         auto const state = Epilogue::prepare(to.k, params.bound.epilogue);
-        float total = Reduce::template neutral<float>();
-        auto const add_to = [&](float& sum, unsigned i, unsigned j) {
+        Total total;
+        auto const add = [&](unsigned i, unsigned j) {
             OutputCoord const place{at.n, at.k, at.p + i, at.q + j};
             float const x = params.x(place.n, place.k, place.p, place.q);
-            sum = Reduce::combine(sum, Epilogue::apply(x, place, state, params.bound.epilogue));
+            total.add(Epilogue::apply(x, place, state, params.bound.epilogue));
         };
         auto const rows = static_cast<unsigned>(window[0]), columns = static_cast<unsigned>(window[1]);
         if constexpr (lanes > 1) {
             for (unsigned pixel = lane; pixel < rows * columns; pixel += lanes) {
                 unsigned const i = params.columns.divide(pixel);
-                add_to(total, i, pixel - i * columns);
+                add(i, pixel - i * columns);
             }
-#pragma unroll
-            for (unsigned distance = 1; distance < lanes; distance *= 2)
-                total = Reduce::combine(total, of_lane_xor(total, distance));
         } else {
-            for (unsigned i = 0; i < rows; ++i) {
-                float row = Reduce::template neutral<float>();
-                for (unsigned j = 0; j < columns; ++j) add_to(row, i, j);
-                total = Reduce::combine(total, row);
-            }
+            for (unsigned i = 0; i < rows; ++i)
+                for (unsigned j = 0; j < columns; ++j) add(i, j);
         }
-        if (exists && lane == 0) params.y(to.n, to.k, to.p, to.q) = T(Reduce::finish(total, window[0] * window[1]));
+        float whole = total.whole();
+#pragma unroll
+        for (unsigned distance = 1; distance < lanes; distance *= 2)
+            whole = Reduce::combine(whole, of_lane_xor(whole, distance));
+        if (exists && lane == 0) params.y(to.n, to.k, to.p, to.q) = T(Reduce::finish(whole, window[0] * window[1]));
     }
 };
 

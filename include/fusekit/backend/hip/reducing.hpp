@@ -80,27 +80,35 @@ private:
 
     __device__ __forceinline__ void total_and_apply() {
         Lane lane[own];
-        Running running[own] = {};
         Values values;
-        unsigned step = first, count = 0;
+        unsigned step = first;
         if (step < steps) load<!Steps::waits>(step, values);  // in flight while the parameters are prepared
 #pragma unroll
         for (int i = 0; i < own; ++i) {
             lane[i].at = unit.first_place(i);
             if (steps > 0) prepare(lane[i]);
         }
-        anew().read(step, count, values, lane, running);
+        Total totals[own];
+        for (unsigned part = 0; part < params.parts; ++part) {
+            Running running[own] = {};
+            unsigned count = 0;
+            anew().read(part, step, count, values, lane, running);
+            if constexpr (Steps::has_totals) anew().total(running, count, totals, part);
+        }
         if constexpr (Steps::has_totals) {
-            Total totals[own];
-            anew().total(running, count, totals);
+            if (params.members > 1) anew().meet(totals);
             anew().apply(totals, step, values, lane);
         }
     }
 
-    __device__ __forceinline__ void read(unsigned& step, unsigned& count, Values& values, Lane const (&lane)[own],
-                                         Running (&running)[own]) const {
-        if (Steps::has_totals && step < steps) start(values, running);
-        for (; step < steps; step += unroll * stride) {
+    __device__ __forceinline__ void read(unsigned part, unsigned& step, unsigned& count, Values& values,
+                                         Lane const (&lane)[own], Running (&running)[own]) const {
+        unsigned const end = part + 1 == params.parts ? steps : smaller(steps, step + params.part * unroll * stride);
+        if (Steps::has_totals && step < end) {
+            if (part > 0) load<false>(step, values);
+            start(step, values, running);
+        }
+        for (; step < end; step += unroll * stride) {
             if (step > first) load<!Steps::waits>(step, values);
             if constexpr (Steps::has_totals) add(step, values, lane, running, count);
             if constexpr (!Steps::waits) write(step, values, lane);
@@ -194,9 +202,9 @@ private:
         else return 0;
     }
 
-    __device__ __forceinline__ void start(Values const& values, Running (&running)[own]) const {
+    __device__ __forceinline__ void start(unsigned step, Values const& values, Running (&running)[own]) const {
         if constexpr (pattern == Pattern::planes) {
-            running[0].start(params.x.data[unit.value_near(first)]);
+            running[0].start(params.x.data[unit.value_near(step)]);
         } else {
 #pragma unroll
             for (int j = 0; j < own; ++j) running[j].start(values.x[0].values[j]);
@@ -262,15 +270,45 @@ private:
         }
     }
 
-    /// Every thread gets the totals of the whole unit, of its own columns.
-    __device__ __forceinline__ void total(Running const (&running)[own], unsigned count, Total (&totals)[own]) const {
+    /// Every thread gets the block's totals of its own columns, of this part and those before.
+    __device__ __forceinline__ void total(Running const (&running)[own], unsigned count, Total (&totals)[own],
+                                          unsigned part) const {
         Rows const all{params.threads, params.tile, thread};
         auto const sum = [&](auto& values) { all.sum(values, shared.sums); };
 #pragma unroll
         for (int i = 0; i < own; ++i) totals[i] = running[i].total(static_cast<float>(count));
         Total::combine(totals, sum);
-        if (params.members == 1) return;
+        if (params.parts > 1) carry(totals, part);
+    }
 
+    /// Parts are merged in pairs, as a binary counter carries: a level holds the total of as many as its weight. As many
+    /// parts as there are, a power of two, leave the total of all.
+    __device__ __forceinline__ void carry(Total (&totals)[own], unsigned part) const {
+        unsigned level = 0;
+        for (; part >> level & 1; ++level)
+#pragma unroll
+            for (int i = 0; i < own; ++i) {
+                Total before;
+#pragma unroll
+                for (int word = 0; word < sums; ++word)
+                    reinterpret_cast<float*>(&before)[word] = of_level(level, i, word);
+                totals[i] = merge(before, totals[i]);
+            }
+        if (row == 0)
+#pragma unroll
+            for (int i = 0; i < own; ++i)
+#pragma unroll
+                for (int word = 0; word < sums; ++word)
+                    of_level(level, i, word) = reinterpret_cast<float const*>(&totals[i])[word];
+        __syncthreads();
+    }
+    /// In shared memory beside the sums of Rows, which leave three quarters of their room where there are parts.
+    __device__ __forceinline__ float& of_level(unsigned level, int total, int word) const {
+        return shared.sums[(total * sums + word) * threads + threads / 4 + level * most_tile_of_parts + column];
+    }
+
+    /// Every thread gets the totals of the whole unit, of its own columns.
+    __device__ __forceinline__ void meet(Total (&totals)[own]) const {
         unsigned const columns = params.tile * own;
         TeamTotals<Total> const room{params.workspace.values() + team * (params.members + 1) * columns * sums, columns};
         if (row == 0) room.put(member + 1, column * own, totals);

@@ -95,6 +95,13 @@ void start_reduction(Device& device, ReductionParams<Plan, T> params) {
     Teams const choice = choose_teams(units, unit_bytes, blocks, fewest, members, device.cache_bytes());
     params.members = choice.members;
     params.teams = choice.members == 1 ? params.units : choice.teams;
+    if (Steps::has_totals && params.tile <= most_tile_of_parts) {
+        std::int64_t const groups = divide_up(steps, choice.members * (threads / params.tile) * unroll);
+        std::int64_t const values = unroll * (lanes / Mainloop::totals), most = most_parts(threads);
+        std::int64_t const parts = power_of_two(divide_up(groups * values, most_values_of_part));
+        params.parts = static_cast<unsigned>(parts < most ? parts : most);
+        params.part = static_cast<unsigned>(divide_up(groups, params.parts));
+    }
     bool const meet = choice.members > 1 && Steps::has_totals;
     if (meet) params.workspace.memory = device.workspace(Workspace::bytes);
     start<Plan, Mainloop>(device, params, std::int64_t{params.teams} * params.members, static_cast<int>(threads),

@@ -9,7 +9,8 @@ namespace fusekit::hip {
 
 /// Statistics of what a Conv computes, where a plan has an operator of them: blocks total the channels of a tile of
 /// pixels each, and leave the totals in the caller's scratch. The last block of a group of tiles merges the group's,
-/// the last of all groups theirs, in the order of the tiles: the same numbers come out of every run.
+/// the last of all groups theirs, in pairs, so that errors do not grow with the tensor: and the same numbers come out
+/// of every run.
 template <class Plan, int channels, int most_parts, int threads>
 struct TileTotals {
     struct Shared {};
@@ -25,8 +26,6 @@ template <class Plan, int channels, int most_parts, int threads>
 class TileTotals<Plan, channels, most_parts, threads> {
     using Observer = fusekit::Observer<typename Plan::Epilogue>;
     using Op = typename Observer::Op;
-    static constexpr int rows = greater(1, threads / channels);
-    static_assert(rows <= most_parts);
 
 public:
     using Total = typename Op::template Total<float>;
@@ -63,18 +62,14 @@ public:
         unsigned const groups = (tiles + members - 1) / members, group = tile / members, begin = group * members;
         Team::State* const states = params.groups.workspace.state(column * (groups + 1));
 
-        merge_parts(shared, parts, thread, count_n,
-                    [&](unsigned n, Total const& total) { view.put(tile, first_k + n, total); });
+        merge_parts(shared, parts, thread, count_n, view, tile, first_k);
         unsigned const here = members < tiles - begin ? members : tiles - begin;
         if (!comes_last(states + 1 + group, here, thread, shared)) return;
-        gather(view, shared, thread, begin, 1, here, first_k, count_n);
-        merge_parts(shared, rows, thread, count_n,
-                    [&](unsigned n, Total const& total) { view.put(begin, first_k + n, total); });
+        merge_tiles(view, thread, begin, 1, here, first_k, count_n);
         if (!comes_last(states, groups, thread, shared)) return;
-        gather(view, shared, thread, 0, members, groups, first_k, count_n);
-        merge_parts(shared, rows, thread, count_n, [&](unsigned n, Total const& total) {
-            Op::save(total, {0, std::int64_t{first_k} + n, 0, 0}, args);
-        });
+        merge_tiles(view, thread, 0, members, groups, first_k, count_n);
+        for (unsigned n = thread; n < count_n; n += threads)
+            Op::save(get(view, 0, first_k + n), {0, std::int64_t{first_k} + n, 0, 0}, args);
     }
 
 private:
@@ -87,28 +82,30 @@ private:
         return last;
     }
 
-    template <class Take>
     __device__ __forceinline__ static void merge_parts(Shared& shared, unsigned parts, unsigned thread,
-                                                       unsigned count_n, Take const& take) {
+                                                       unsigned count_n, View const& view, unsigned tile, int first_k) {
         __syncthreads();
         for (unsigned n = thread; n < count_n; n += threads) {
             Total total = shared.parts[0][n].value();
             for (unsigned part = 1; part < parts; ++part) total = merge(total, shared.parts[part][n].value());
-            take(n, total);
+            view.put(tile, first_k + n, total);
         }
     }
 
-    /// Merges the totals of tiles first, first + step and so on into `rows` parts.
-    __device__ __forceinline__ static void gather(View const& view, Shared& shared, unsigned thread, unsigned first,
-                                                  unsigned step, unsigned tiles, int first_k, unsigned count_n) {
-        for (unsigned i = thread; i < rows * channels; i += threads) {
-            unsigned const row = i / channels, n = i % channels;
-            Total total{};
-            if (n < count_n)
+    /// Merges the totals of `tiles` tiles, `step` apart, into that of the first: neighbours, then neighbouring pairs
+    /// and so on.
+    __device__ __forceinline__ static void merge_tiles(View const& view, unsigned thread, unsigned first, unsigned step,
+                                                       unsigned tiles, int first_k, unsigned count_n) {
+        for (unsigned distance = 1; distance < tiles; distance *= 2) {
+            unsigned const pairs = (tiles - distance + 2 * distance - 1) / (2 * distance);
 #pragma unroll 4
-                for (unsigned tile = row; tile < tiles; tile += rows)
-                    total = merge(total, get(view, first + tile * step, first_k + n));
-            shared.parts[row][n].value() = total;
+            for (unsigned i = thread; i < pairs * channels; i += threads) {
+                unsigned const n = i % channels, left = first + i / channels * 2 * distance * step;
+                if (n < count_n)
+                    view.put(left, first_k + n,
+                             merge(get(view, left, first_k + n), get(view, left + distance * step, first_k + n)));
+            }
+            __syncthreads();
         }
     }
 
