@@ -281,8 +281,8 @@ private:
         if (params.parts > 1) carry(totals, part);
     }
 
-    /// Parts are merged in pairs, as a binary counter carries: a level holds the total of as many as its weight. As many
-    /// parts as there are, a power of two, leave the total of all.
+    /// Merges parts in pairs, as a binary counter carries: a level holds the total of as many parts as its weight. After
+    /// all parts, whose number is a power of two, the carry is the total of all.
     __device__ __forceinline__ void carry(Total (&totals)[own], unsigned part) const {
         unsigned level = 0;
         for (; part >> level & 1; ++level)
