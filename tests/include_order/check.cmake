@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Checks that the headers under ROOT keep the rules that the compiler does not see:
-#     cmake -D ROOT=include/fusekit -P check.cmake
+#     cmake -D ROOT=include/fusekit [-D ONLY=plan/plan.hpp] -P check.cmake
 cmake_minimum_required(VERSION 3.25)
 
 # From the lowest layer to the highest, one regular expression each: a header includes its own layer and lower ones.
@@ -108,11 +108,14 @@ file(GLOB_RECURSE headers RELATIVE ${ROOT} ${ROOT}/*.hpp)
 if(NOT headers)
   message(FATAL_ERROR "no headers under ${ROOT}")
 endif()
-foreach(header IN LISTS headers)
+if(NOT DEFINED ONLY)
+  set(ONLY ${headers})
+endif()
+foreach(header IN LISTS ONLY)
   check_header(${header})
 endforeach()
 if("backend/hip/kernel.hpp" IN_LIST headers)
   check_words_that_stand_once(${headers})
 endif()
-list(LENGTH headers count)
+list(LENGTH ONLY count)
 message(STATUS "checked ${count} headers")
