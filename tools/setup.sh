@@ -15,6 +15,20 @@ step() {
     printf '\n[%d/%d, %d s] %s\n' "$step_number" "${steps:?}" "$SECONDS" "$*"
 }
 
+# interruptible: ^C ends the script with a line and with 130, whatever ran.
+interruptible() {
+    trap 'interrupted=true; printf "\n%s: interrupted after %d s\n" "${0##*/}" "$SECONDS" >&2; exit 130' INT TERM
+}
+
+# The build folders are ours to write to: sudo leaves them to root.
+own_build() {
+    local folder
+    for folder in build build/*/; do
+        [[ ! -e $folder || -w $folder ]] ||
+            fail "${folder%/} cannot be written to: it belongs to $(stat -c %U "$folder"); remove it, or run this as that user"
+    done
+}
+
 # logged COMMAND...: keeps the output in build/apt.log and shows what is downloaded and what goes wrong.
 logged() {
     mkdir -p build
@@ -22,14 +36,23 @@ logged() {
         { grep -E '^(Need to get|Fetched|[EW]: |dpkg: error|sudo: )' || true; }
 }
 
-apt_get() {
-    local as_root=()
-    if ((EUID != 0)); then
-        command -v sudo >/dev/null || fail "packages are missing: run this as root, or install sudo"
-        as_root=(sudo)
-    fi
-    logged "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -y -q -o Dpkg::Use-Pty=0 "$@" ||
-        fail "apt-get failed: see build/apt.log"
+is_root() { (($(id -u) == 0)); }
+
+# Whether packages can be installed here.
+can_install() { command -v apt-get >/dev/null && { is_root || command -v sudo >/dev/null; }; }
+
+as_root() {
+    if is_root; then logged "$@"; else logged sudo "$@"; fi
+}
+
+apt_get() { as_root env DEBIAN_FRONTEND=noninteractive apt-get -y -q -o Dpkg::Use-Pty=0 "$@"; }
+
+# Once in a run: repairs what an interrupted dpkg has left, and asks the mirrors what there is.
+refresh_packages() {
+    [[ ! ${packages_are_fresh:-} ]] || return 0
+    as_root dpkg --configure -a || fail "dpkg was interrupted and is not repaired: see build/apt.log"
+    apt_get update || fail "apt-get update failed: see build/apt.log"
+    packages_are_fresh=true
 }
 
 # A command by its name, a file by its absolute path.
@@ -37,50 +60,65 @@ present() {
     if [[ $1 == /* ]]; then [[ -e $1 ]]; else command -v "$1" >/dev/null; fi
 }
 
-# install PACKAGE=NAME...: installs each package whose command or file is not present.
-install() {
-    local missing=() entry
+# missing_of PACKAGE=NAME...: prints the packages whose command or file is not present.
+missing_of() {
+    local entry
     for entry in "$@"; do
-        present "${entry#*=}" || missing+=("${entry%%=*}")
+        present "${entry#*=}" || echo "${entry%%=*}"
     done
-    if ((${#missing[@]})); then
-        command -v apt-get >/dev/null || fail "install these first: ${missing[*]}"
-        echo "installing ${missing[*]}"
-        apt_get update
-        apt_get install --no-install-recommends "${missing[@]}"
-    fi
 }
 
-# install_known PACKAGE=NAME...: as install, but leaves out what this machine's apt does not know, and all where there
-# is no apt: the tests that need it skip.
-install_known() {
-    local missing=() entry
-    command -v apt-get >/dev/null || return 0
-    for entry in "$@"; do
-        present "${entry#*=}" || missing+=("$entry")
-    done
+# need PACKAGE=NAME...: installs each package whose command or file is not present, and ends where it cannot.
+need() {
+    local missing
+    mapfile -t missing < <(missing_of "$@")
     ((${#missing[@]})) || return 0
-    apt_get update
-    local known=()
-    for entry in "${missing[@]}"; do
-        if apt-cache show "${entry%%=*}" >/dev/null 2>&1; then
-            known+=("$entry")
+    can_install || fail "this needs packages that only root can install: apt-get install ${missing[*]}"
+    refresh_packages
+    echo "installing ${missing[*]}"
+    apt_get install --no-install-recommends "${missing[@]}" ||
+        fail "apt-get failed: see build/apt.log. This needs ${missing[*]}"
+}
+
+# want PACKAGE=NAME...: as need, but where a package cannot be had it says that the tests that need it skip.
+want() {
+    local missing known=() package
+    mapfile -t missing < <(missing_of "$@")
+    ((${#missing[@]})) || return 0
+    if ! can_install; then
+        echo "not here, so that tests that need them skip: ${missing[*]}"
+        return
+    fi
+    refresh_packages
+    for package in "${missing[@]}"; do
+        if apt-cache show "$package" >/dev/null 2>&1; then
+            known+=("$package")
         else
-            echo "there is no package ${entry%%=*} here: tests that need it skip"
+            echo "there is no package $package here: tests that need it skip"
         fi
     done
-    ((${#known[@]} == 0)) || install "${known[@]}"
+    ((${#known[@]})) || return 0
+    echo "installing ${known[*]}"
+    apt_get install --no-install-recommends "${known[@]}" || fail "apt-get failed: see build/apt.log"
 }
 
 has_nvcc() { [[ -x /usr/local/cuda/bin/nvcc ]] || command -v nvcc >/dev/null; }
 
 has_nvidia_gpu() { nvidia-smi -L 2>/dev/null | grep -q '^GPU '; }
 
-# An AMD GPU, and a compiler for it where the rocm preset looks for one.
-has_amd_gpu() {
+# amd_compilers: prints the folders with a clang++ where the rocm preset looks for one.
+amd_compilers() {
     local bin
     for bin in /opt/rocm/llvm/bin /usr/lib/llvm-19/bin; do
-        [[ -x $bin/clang++ ]] && "$bin/amdgpu-arch" 2>/dev/null | grep -q '^gfx' && return
+        [[ ! -x $bin/clang++ ]] || echo "$bin"
+    done
+}
+
+# An AMD GPU, and a compiler for it.
+has_amd_gpu() {
+    local bin
+    for bin in $(amd_compilers); do
+        "$bin/amdgpu-arch" 2>/dev/null | grep -q '^gfx' && return
     done
     return 1
 }
@@ -94,6 +132,22 @@ gpu_preset() {
     fi
 }
 
+# gpus_not_found: prints what was looked for, and not found, of a GPU and a compiler for it.
+gpus_not_found() {
+    if [[ ! $(amd_compilers) ]]; then
+        echo "AMD: no clang++ in /opt/rocm/llvm/bin or /usr/lib/llvm-19/bin"
+    elif ! has_amd_gpu; then
+        echo "AMD: amdgpu-arch in $(amd_compilers | paste -sd ' ') finds no GPU"
+    fi
+    if ! command -v nvidia-smi >/dev/null; then
+        echo "NVIDIA: no nvidia-smi"
+    elif ! has_nvidia_gpu; then
+        echo "NVIDIA: nvidia-smi finds no GPU"
+    elif ! has_nvcc; then
+        echo "NVIDIA: a GPU, but no nvcc in /usr/local/cuda/bin or PATH"
+    fi
+}
+
 has_catch2() {
     local prefix prefixes=${CMAKE_PREFIX_PATH:-}
     for prefix in ${prefixes//:/ } "$packages/usr" /usr/local /usr; do
@@ -102,14 +156,13 @@ has_catch2() {
     return 1
 }
 
-# Catch2 of version 3: from the distribution or, on Debian 12, from its backports suite.
-install_catch2() {
+# Catch2 of version 3: from the distribution or, on Debian 12, from its backports suite, which needs no root.
+need_catch2() {
     has_catch2 && return
     command -v apt-get >/dev/null || fail "install Catch2 of version 3 first; CMAKE_PREFIX_PATH may say where"
-    apt_get update
+    ! can_install || refresh_packages
     if [[ $(apt-cache policy libcatch2-dev) =~ Candidate:\ ([0-9]+)\. ]] && ((BASH_REMATCH[1] >= 3)); then
-        echo "installing libcatch2-dev"
-        apt_get install --no-install-recommends libcatch2-dev
+        need libcatch2-dev=/usr/include/catch2/catch_test_macros.hpp
     else
         unpack_backport libcatch2-dev || true
     fi
@@ -142,8 +195,7 @@ jobs_that_fit() {
     echo $((gigabytes < 1 ? 1 : gigabytes < processors ? gigabytes : processors))
 }
 
-# build PRESET [TARGET...]
+# build PRESET [CMAKE_OPTION...]
 build() {
-    cmake --preset "$1" &&
-        cmake --build --preset "$1" --parallel "$(jobs_that_fit)" ${2:+--target} "${@:2}"
+    cmake --preset "$1" "${@:2}" && cmake --build --preset "$1" --parallel "$(jobs_that_fit)"
 }
