@@ -15,7 +15,7 @@
 # The architectures are CMAKE_CUDA_ARCHITECTURES or CMAKE_HIP_ARCHITECTURES; by default those of this machine's GPUs.
 set(FUSEKIT_GPU "" CACHE STRING "Compile programs for GPUs too: nvidia (nvcc), amd (a C++ compiler that knows HIP)")
 set_property(CACHE FUSEKIT_GPU PROPERTY STRINGS "" nvidia amd)
-option(FUSEKIT_GPU_OPTIMISED "nvcc optimises the tests and benchmarks; otherwise it only makes code that runs" ON)
+option(FUSEKIT_GPU_OPTIMISED "nvcc optimises the tests and benchmarks; otherwise it makes code for nobody to run" ON)
 
 if(FUSEKIT_GPU STREQUAL "nvidia")
   include(${CMAKE_CURRENT_LIST_DIR}/gpu_nvidia.cmake)
