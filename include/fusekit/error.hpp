@@ -20,7 +20,7 @@ public:
     Text expected;
     Text given;
 
-    Error(Text plan, Text operator_name, Text argument, Text expected, Text given)
+    [[gnu::cold]] Error(Text plan, Text operator_name, Text argument, Text expected, Text given)
         : plan(std::move(plan)),
           operator_name(std::move(operator_name)),
           argument(std::move(argument)),

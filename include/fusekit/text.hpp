@@ -11,26 +11,28 @@ namespace fusekit {
 
 /// Characters for people to read: names, messages, descriptions. Converts to and from std::string, to
 /// std::string_view, and goes into streams and fmt::print("{}", text), but is none of these, because including <string>
-/// costs more than including all of this library.
+/// costs more than including all of this library. Words are made where speed no longer matters, and compiled for size,
+/// once: `cold`.
 class Text {
 public:
-    Text(char const* characters = "") : Text(characters, std::strlen(characters)) {}
-    Text(char const* characters, std::size_t count) : length(count), memory(new char[count + 1]) {
+    [[gnu::cold]] Text(char const* characters = "") : Text(characters, std::strlen(characters)) {}
+    [[gnu::cold, gnu::noinline]] Text(char const* characters, std::size_t count)
+        : length(count), memory(new char[count + 1]) {
         std::memcpy(memory, characters, count);
         memory[count] = 0;
     }
     template <class String>
         requires requires(String const& from) { String::npos, from.c_str(), from.size(); }
     Text(String const& from) : Text(from.c_str(), from.size()) {}
-    Text(Text const& other) : Text(other.c_str(), other.length) {}
-    Text(Text&& other) noexcept
+    [[gnu::cold]] Text(Text const& other) : Text(other.c_str(), other.length) {}
+    [[gnu::cold]] Text(Text&& other) noexcept
         : length(std::exchange(other.length, 0)), memory(std::exchange(other.memory, nullptr)) {}
     Text& operator=(Text other) noexcept {
         std::swap(length, other.length);
         std::swap(memory, other.memory);
         return *this;
     }
-    ~Text() { delete[] memory; }
+    [[gnu::cold, gnu::noinline]] ~Text() { delete[] memory; }
 
     /// A whole number in full, any other as printf's %.9g has it.
     template <class Number>
@@ -47,8 +49,8 @@ public:
     bool empty() const { return length == 0; }
     bool contains(char const* part) const { return std::strstr(c_str(), part) != nullptr; }
 
-    Text& operator+=(Text const& more) { return *this = *this + more; }
-    friend Text operator+(Text const& a, Text const& b) {
+    [[gnu::cold, gnu::noinline]] Text& operator+=(Text const& more) { return *this = *this + more; }
+    [[gnu::cold, gnu::noinline]] friend Text operator+(Text const& a, Text const& b) {
         Text sum(a.c_str(), a.length + b.length, a.length);
         std::memcpy(sum.memory + a.length, b.c_str(), b.length);
         return sum;

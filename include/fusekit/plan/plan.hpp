@@ -238,7 +238,7 @@ struct Fused {
     }
 
     /// "Plan<Conv<filter(3, 3).pad(1)>, Bias, Activation<Relu>>"
-    static Text name() {
+    [[gnu::cold]] static Text name() {
         Text text;
         ((text += (text.empty() ? "Plan<" : ", ") + type_name<Ops>()), ...);
         return text + ">";

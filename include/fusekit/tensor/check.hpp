@@ -34,7 +34,7 @@ struct Modes {
     }
 
     /// Those that a folded shape stands for.
-    Text to_string() const {
+    [[gnu::cold]] Text to_string() const {
         std::int64_t all[8], depth = slices < 0 ? -slices : slices;
         int count = 0;
         for (int mode = 0; mode < rank; ++mode) {
@@ -48,7 +48,7 @@ struct Modes {
     }
 
     /// "N x K x P x Q" as the names of one mode of space, "N x K x Q", or of three, "N x K x O x P x Q".
-    Text named(char const* modes) const {
+    [[gnu::cold]] Text named(char const* modes) const {
         std::size_t const row = std::strlen(modes) - 5;
         if (space == 2) return modes;
         char const* const slice = space == 1 ? "" : modes[row] == 'H' ? "D x " : modes[row] == 'P' ? "O x " : "T x ";
@@ -110,7 +110,7 @@ public:
     /// all of them.
     Regions* regions = nullptr;
 
-    [[noreturn]] void fail(char const* argument, Text expected, Text given) const {
+    [[noreturn, gnu::cold]] void fail(char const* argument, Text expected, Text given) const {
         throw Error(plan(), operator_name(), argument, std::move(expected), std::move(given));
     }
 

@@ -109,7 +109,7 @@ struct Filter {
     }
 
     /// As it is written: "filter(3, 3).pad(1).stride(2)".
-    Text to_string() const {
+    [[gnu::cold]] Text to_string() const {
         Text text = "filter(" + join(size) + ")";
         if (!all(before, 0) || !all(after, 0))
             text += ".pad(" + (before == after ? shortest(before) : join(before) + ", " + join(after)) + ")";
@@ -131,12 +131,12 @@ private:
         return modes;
     }
     static bool all(PerMode<Rank> const& values, int expected) { return values == every(expected); }
-    static Text join(PerMode<Rank> const& values) {
+    [[gnu::cold]] static Text join(PerMode<Rank> const& values) {
         Text text;
         for (int i = 0; i < Rank; ++i) text += (i ? ", " : "") + Text::number(values[i]);
         return text;
     }
-    static Text shortest(PerMode<Rank> const& values) {
+    [[gnu::cold]] static Text shortest(PerMode<Rank> const& values) {
         return all(values, values[0]) ? Text::number(values[0]) : join(values);
     }
 };
