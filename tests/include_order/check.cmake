@@ -8,6 +8,7 @@ set(layers
     "^config\\.hpp$"
     "^(text|error|math|math_double)\\.hpp$"
     "^tensor/"
+    "^layer\\.hpp$"
     "^ops/"
     "^plan/"
     "^backend/(device|integer)\\.hpp$"

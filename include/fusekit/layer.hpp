@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "fusekit/tensor/tensor.hpp"
+
+namespace fusekit {
+
+namespace host {
+class Device;
+}
+namespace hip {
+class Device;
+}
+
+template <class ThePlan>
+struct Bound;
+
+/// Any bound plan for elements of type T on one kind of device: fk::Layer<float, fk::host::Device>.
+///
+/// It is made where the plan is known, in a unit that includes the backend, and runs where it is not: this header knows
+/// neither plans nor backends, so a plan is compiled once, by the unit that makes its layer. What Bound promises holds:
+/// it is a value, which may be copied and run from many threads, and the tensors it was bound to must outlive its runs.
+/// Memory is allocated when it is made or copied, and not when it runs.
+template <Element T, class Device, int Rank = 4>
+class Layer {
+public:
+    /// From what Plan::bind gives. The device's backend must be included here.
+    template <class Plan>
+    Layer(Bound<Plan> const& bound) : operations(&operations_of<Bound<Plan>>), bytes(copy(&bound, sizeof bound)) {
+        static_assert(alignof(Bound<Plan>) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+    }
+    Layer(Layer const& other)
+        : operations(other.operations), bytes(copy(other.bytes, other.bytes ? operations->size : 0)) {}
+    /// Leaves in `other` what can only be assigned to or destroyed.
+    Layer(Layer&& other) noexcept : operations(other.operations), bytes(std::exchange(other.bytes, nullptr)) {}
+    Layer& operator=(Layer other) noexcept {
+        std::swap(operations, other.operations);
+        std::swap(bytes, other.bytes);
+        return *this;
+    }
+    ~Layer() { ::operator delete(bytes); }
+
+    /// Runs on `device` into `y`; allocates nothing. Throws Error, with `y` untouched, as the plan does.
+    template <class X, class Y>
+    void operator()(Device& device, X const& x, Y&& y) const {
+        operations->run(bytes, device, x.const_view(), y.view());
+    }
+
+    /// Runs on `device` into a new tensor, packed, channels first or last as in `x`. The device's header is needed
+    /// here.
+    template <class X>
+    Tensor<T, Device, Rank> operator()(Device& device, X const& x) const {
+        Tensor<T, Device, Rank> y(device, operations->output(bytes, device, x.const_view()));
+        (*this)(device, x, y);
+        return y;
+    }
+
+    /// N x K x P x Q for an input of N x C x H x W, and so on for one and three modes of space.
+    Index<Rank> output_shape(Index<Rank> const& x) const { return operations->output_shape(bytes, x); }
+
+    /// The plan's: "Plan<Conv<filter(3, 3).pad(1)>, Bias, Activation<Relu>>".
+    Text name() const { return operations->name(); }
+
+private:
+    using X = TensorView<T const, Rank>;
+    using Y = TensorView<T, Rank>;
+
+    struct Operations {
+        std::size_t size;
+        void (*run)(void const* bound, Device&, X, Y);
+        Layout<Rank> (*output)(void const* bound, Device const&, X);  ///< refuses what cannot run
+        Index<Rank> (*output_shape)(void const* bound, Index<Rank> const&);
+        Text (*name)();
+    };
+    Operations const* operations;
+    void* bytes;  ///< a Bound; null where the layer was moved from
+
+    template <class Bound>
+    static Bound const& as(void const* bound) {
+        return *static_cast<Bound const*>(bound);
+    }
+    template <class Bound>
+    static constexpr Operations operations_of = {
+        sizeof(Bound), [](void const* bound, Device& device, X x, Y y) { as<Bound>(bound)(device, x, y); },
+        [](void const* bound, Device const& device, X x) {
+            return packed_like(unfold<Rank>(validate(as<Bound>(bound), x, nullptr, device)), x.layout);
+        },
+        [](void const* bound, Index<Rank> const& x) { return as<Bound>(bound).output_shape(x); },
+        [] { return Bound::Plan::name(); }};
+
+    static void* copy(void const* from, std::size_t size) {
+        return from ? std::memcpy(::operator new(size), from, size) : nullptr;
+    }
+};
+
+}  // namespace fusekit
