@@ -9,7 +9,8 @@ Every block of code in PAGE says in a comment before it where it comes from, and
     <!-- refused -->         the compiler refuses it
     <!-- sentence -->        its lines stand in what the compiler said of the refused block before it
     <!-- printed PROGRAM --> its lines are printed by the program, which is in FOLDER, one after another
-    <!-- run -->             it is run by the shell in a new folder, where `fusekit` is the repository
+    <!-- write PATH -->      it is written to a file in the folder that the next block is run in
+    <!-- run -->             it is run by the shell in a folder of its own, where `fusekit` is the repository
     <!-- run NEED -->        the same, where this machine has the command NEED
 """
 import argparse
@@ -54,6 +55,7 @@ class Checker:
         self.options = options
         self.said = ""
         self.skipped = []
+        self.written = {}
 
     def file(self, path, block):
         if open(path).read() != block:
@@ -86,16 +88,23 @@ class Checker:
         if not stands_in(block, ran.stdout):
             return f"{program} does not print it, but\n{ran.stdout}"
 
+    def write(self, path, block):
+        self.written[path] = block
+
     def run(self, need, block):
+        written, self.written = self.written, {}
         if need and not shutil.which(need):
             self.skipped.append(need)
             return None
         with tempfile.TemporaryDirectory(dir=self.options.scratch) as folder:
             os.symlink(os.getcwd(), os.path.join(folder, "fusekit"))
+            for path, text in written.items():
+                with open(os.path.join(folder, path), "w") as file:
+                    file.write(text)
             ran = subprocess.run(["bash", "-euc", block], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                  text=True)
         if ran.returncode:
-            return f"exits with {ran.returncode}:\n{ran.stdout}"
+            return f"exits with {ran.returncode}:\n{ran.stdout[-2000:]}"
 
 
 def main():
@@ -107,7 +116,7 @@ def main():
     options = parser.parse_args()
     checker, count, faults = Checker(options), 0, 0
     kinds = {"file": checker.file, "from": checker.check_from, "refused": checker.refused,
-             "sentence": checker.sentence, "printed": checker.printed, "run": checker.run}
+             "sentence": checker.sentence, "printed": checker.printed, "write": checker.write, "run": checker.run}
     for line, comment, text in blocks(open(options.page).read()):
         count += 1
         if comment is None or comment[0] not in kinds:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fusekit/math.hpp"
 #include "fusekit/plan/check_args.hpp"
 #include "fusekit/plan/name.hpp"
 #include "fusekit/plan/reduction.hpp"

@@ -93,7 +93,9 @@ private:
                     std::int64_t const first = vector * lanes;
                     int const used = static_cast<int>(min(lanes, columns - first));
                     Vector const v = value<Axis::pixel>({at.n, at.k, row, first}, used, state);
-                    return used == lanes ? v : first_lanes(used) ? v : Reduce::template neutral<Vector>();
+                    if (used == lanes) return v;
+                    Vector const neutral = Reduce::template neutral<Vector>();
+                    return first_lanes(used) ? v : neutral;
                 });
             float const whole = pairwise(
                 0, lanes, 1, [&](std::int64_t lane, std::int64_t) { return float{total[lane]}; },
