@@ -140,26 +140,36 @@ void store(T* to, std::int64_t stride, int count, Vector v) {
     for (int i = 0; i < count; ++i) to[i * stride] = T(v[i]);
 }
 
-/// Elements First, First + 1, ... of a and of b, one by one.
-template <int First, class Register>
+namespace detail {
+
+/// a[F], b[F], a[F + 1], b[F + 1], ... Written out, because nvcc does not expand a pack in the builtin.
+template <int F, class Register>
 [[gnu::always_inline]] inline Register interleave(Register a, Register b) {
-    return [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) {
-        return __builtin_shufflevector(a, b, (First + I / 2 + I % 2 * lanes)...);
-    }(std::make_integer_sequence<int, lanes>{});
+    constexpr int n = lanes;
+    if constexpr (n == 4)
+        return __builtin_shufflevector(a, b, F, n + F, F + 1, n + F + 1);
+    else if constexpr (n == 8)
+        return __builtin_shufflevector(a, b, F, n + F, F + 1, n + F + 1, F + 2, n + F + 2, F + 3, n + F + 3);
+    else
+        return __builtin_shufflevector(a, b, F, n + F, F + 1, n + F + 1, F + 2, n + F + 2, F + 3, n + F + 3,
+                                            F + 4, n + F + 4, F + 5, n + F + 5, F + 6, n + F + 6, F + 7, n + F + 7);
 }
 
-/// rows[i][j] and rows[j][i] exchanged, for all i and j: log2(lanes) rounds, each of which interleaves the first half
-/// of the rows with the second.
+/// One round of a transposition: the first half of the rows interleaved with the second.
+template <class Register, int... I>
+[[gnu::always_inline]] inline void interleave_rows(Register (&rows)[lanes], std::integer_sequence<int, I...>) {
+    constexpr int half = lanes / 2;
+    Register const mixed[] = {interleave<I % 2 * half>(rows[I / 2], rows[half + I / 2])...};
+    ((rows[I] = mixed[I]), ...);
+}
+
+}  // namespace detail
+
+/// rows[i][j] and rows[j][i] exchanged, for all i and j, in log2(lanes) rounds.
 template <int Round = 1, class Register>
 [[gnu::always_inline]] inline void transpose(Register (&rows)[lanes]) {
     if constexpr (Round < lanes) {
-        constexpr int half = lanes / 2;
-        Register mixed[lanes];
-        [&]<int... I>(std::integer_sequence<int, I...>) {
-            ((mixed[I] = I % 2 == 0 ? interleave<0>(rows[I / 2], rows[half + I / 2])
-                                    : interleave<half>(rows[I / 2], rows[half + I / 2])), ...);
-            ((rows[I] = mixed[I]), ...);
-        }(std::make_integer_sequence<int, lanes>{});
+        detail::interleave_rows(rows, std::make_integer_sequence<int, lanes>{});
         transpose<2 * Round>(rows);
     }
 }
