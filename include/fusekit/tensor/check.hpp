@@ -187,8 +187,7 @@ private:
             if (given.slices < 0 && given.to_string() == text)
                 fail(argument, "slices that follow one another in memory as their rows do", "gaps between them");
             if (given.rank == 1 && given.slices != 1)
-                fail(argument, text + " (K) or 1 x " + text + " x 1 x 1",
-                     Text::number(given.slices) + " values for each of " + given.to_string() + " channels");
+                fail(argument, text + " (K), or 1 x K x 1 x 1", Text::number(given.slices) + " values a channel");
             fail(argument, text + " (" + expected.named(modes) + ")", given.to_string());
         }
         if (!data) fail(argument, "a pointer to " + expected.to_string() + " elements", "a null pointer");

@@ -60,7 +60,8 @@ constexpr Layout<To> fold(Layout<Rank> const& layout) {
         Layout<1> result{{{{layout.shape[1]}}}, {{layout.stride[1]}}};
         for (int mode = 0; mode < Rank; ++mode)
             if (mode != 1)
-                result.shape.slices = product_or_zero(result.shape.slices, layout.shape[mode] < 1 ? 0 : layout.shape[mode]);
+                result.shape.slices =
+                    product_or_zero(result.shape.slices, layout.shape[mode] < 1 ? 0 : layout.shape[mode]);
         return result;
     }
 }
@@ -179,7 +180,7 @@ concept Activations = Viewable<Source, 3> || Viewable<Source, 4> || Viewable<Sou
 /// is one of Args alone: functions that take one cannot be overloaded.
 template <class View, int... Ranks>
 struct Folded : View {
-    /// A template, because nvcc lets a field be left out whose type has deleted none but a plain one.
+    /// A template, because nvcc 13 lets a field be left out whose type has deleted none but a plain one.
     template <class = void>
     Folded() = delete;  // a group of arguments lacks this field: Op::Args{...} shows which
 
@@ -211,7 +212,8 @@ struct Folded : View {
         constexpr int rank = detail::rank_of<Source>();
         constexpr bool is_view = rank > 0, of_rank = !is_view || ((rank == Ranks) || ...);
         constexpr bool of_float = !(detail::Viewable<Source, Ranks> || ...) && !std::is_same_v<Source, AnyView<rank>>;
-        static_assert(is_view, "this argument (Source) is no Tensor and no view: of a pointer, TensorView(pointer, layout)");
+        static_assert(is_view,
+                      "this argument (Source) is no Tensor and no view: of a pointer, TensorView(pointer, layout)");
         static_assert(of_rank, "this argument (Source) has another number of modes than its field takes (Ranks)");
         static_assert(of_float, "this argument (Source) is of other elements than float, which its field takes alone");
     }

@@ -20,8 +20,9 @@ template <class T, class Device, int Rank = 4>
 class Tensor {
 public:
     using Memory = typename Device::Memory;
-    using Given = T;                                      ///< the elements as the application has them
-    using Stored = typename TensorView<T, Rank>::Stored;  ///< and as they are read and written
+    static_assert(sizeof(TensorView<T, Rank>) > 0);  // which refuses what is no element
+    using Given = T;                                 ///< the elements as the application has them
+    using Stored = StoredAs<T>;                      ///< and as they are read and written
 
     /// Uninitialised memory for every element of `layout`. Throws what the device's allocate throws.
     Tensor(Device& device, Layout<Rank> const& layout)

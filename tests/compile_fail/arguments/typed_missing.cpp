@@ -1,4 +1,4 @@
-// expect: bind: this operator (Op) of the plan is given no arguments: pass its Op::Args
+// expect: bind_by_type: this operator (Op) of the plan is given no arguments: pass its Op::Args
 // expect g++: Op = Doubled
 // expect clang: argument_of<Doubled,
 // SPDX-License-Identifier: MIT
@@ -20,7 +20,7 @@ auto const b = fk::random<float>(device, fk::channels(4));
 
 using Layer = fk::Plan<Conv, fk::Bias, Doubled>;
 #ifdef CORRECTED
-auto const layer = Layer::bind(Doubled::Args{}, fk::Bias::Args{.bias = b}, Conv::Args{.weights = w});
+auto const layer = Layer::bind_by_type(Doubled::Args{}, fk::Bias::Args{.bias = b}, Conv::Args{.weights = w});
 #else
-auto const layer = Layer::bind(fk::Bias::Args{.bias = b}, Conv::Args{.weights = w});
+auto const layer = Layer::bind_by_type(fk::Bias::Args{.bias = b}, Conv::Args{.weights = w});
 #endif

@@ -1,4 +1,4 @@
-// expect: bind: this argument (Given) is the Args of no operator of the plan (Ops)
+// expect: bind_by_type: this argument (Given) is the Args of no operator of the plan (Ops)
 // expect g++: Given = Scale::Args
 // expect clang: belongs_to_plan<fusekit::Scale::Args,
 // SPDX-License-Identifier: MIT
@@ -20,7 +20,7 @@ auto const b = fk::random<float>(device, fk::channels(4));
 
 using Layer = fk::Plan<Conv, fk::Bias, Doubled>;
 #ifdef CORRECTED
-auto const layer = Layer::bind(Doubled::Args{}, fk::Bias::Args{.bias = b}, Conv::Args{.weights = w});
+auto const layer = Layer::bind_by_type(Doubled::Args{}, fk::Bias::Args{.bias = b}, Conv::Args{.weights = w});
 #else
-auto const layer = Layer::bind(Doubled::Args{}, fk::Bias::Args{.bias = b}, Conv::Args{.weights = w}, fk::Scale::Args{});
+auto const layer = Layer::bind_by_type(Doubled::Args{}, fk::Bias::Args{.bias = b}, Conv::Args{.weights = w}, fk::Scale::Args{});
 #endif
