@@ -37,7 +37,7 @@ struct AnyOutput {
     constexpr AnyOutput(Source& source) : AnyOutput(fold<4>(source.view())) {}
 
     template <class Source>
-        requires(!std::is_base_of_v<AnyOutput, Source>)
+        requires(!std::is_base_of_v<AnyOutput, Source> && !std::is_convertible_v<Source const&, TensorView<float>>)
     constexpr AnyOutput(Source const&) {
         constexpr bool is_output = sizeof(Source) == 0;
         static_assert(is_output,

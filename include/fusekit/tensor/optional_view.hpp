@@ -14,12 +14,13 @@ template <class View, class T, int Rank>
 inline constexpr bool is_optional = false;
 template <class Given, int Of, class T, int Rank>
 inline constexpr bool is_optional<TensorView<Given, Of>, T, Rank> =
-    std::is_convertible_v<Given*, T*> && (Of == Rank || (Rank == 3 && (Of == 2 || Of == 4)));
+    std::is_convertible_v<fusekit::StoredAs<Given>*, T*> &&
+    (Of == Rank || Rank == 1 || (Rank == 3 && (Of == 2 || Of == 4)));
 
 }  // namespace detail
 
 /// A view that may be left out: then there is nothing to read from, or to write to. Made implicitly from views and,
-/// where they outlive it, from tensors; parameters of every place are folded to rank 3.
+/// where they outlive it, from tensors; parameters of every place are folded to rank 3, those of channels to rank 1.
 template <class T, int Rank>
 struct OptionalView {
     T* data = nullptr;
@@ -29,7 +30,8 @@ struct OptionalView {
     FUSEKIT_HD constexpr OptionalView(TensorView<T, Rank> const& view) : data(view.data), layout(view.layout) {}
     template <class Given, int Of>
         requires(detail::is_optional<TensorView<Given, Of>, T, Rank>)
-    constexpr OptionalView(TensorView<Given, Of> const& view) : data(view.data), layout(fold<Rank>(view.layout)) {}
+    constexpr OptionalView(TensorView<Given, Of> const& view)
+        : data(stored(view.data)), layout(fold<Rank>(view.layout)) {}
 
     /// From a Tensor, which outlives the view: a temporary one is refused.
     template <class Source>
