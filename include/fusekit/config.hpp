@@ -8,6 +8,8 @@
 
 #include <bit>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 
 /// Marks a function that runs on the host and on the device. The only macro a user's operator needs.
 #if defined(__CUDACC__) || defined(__HIP__)
@@ -35,6 +37,21 @@
 #else
 #define FUSEKIT_SIMD simd128
 #endif
+
+namespace fusekit {
+
+/// Throws `error`. A program that is compiled without exceptions prints what() and ends here.
+template <class Error>
+[[noreturn, gnu::cold]] void raise(Error const& error) {
+#if defined(__cpp_exceptions)
+    throw error;
+#else
+    std::fprintf(stderr, "%s\n", error.what());
+    std::abort();
+#endif
+}
+
+}  // namespace fusekit
 
 namespace fusekit::config {
 

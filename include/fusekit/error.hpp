@@ -20,12 +20,12 @@ public:
     Text expected;
     Text given;
 
-    [[gnu::cold]] Error(Text plan, Text operator_name, Text argument, Text expected, Text given)
-        : plan(std::move(plan)),
-          operator_name(std::move(operator_name)),
-          argument(std::move(argument)),
-          expected(std::move(expected)),
-          given(std::move(given)),
+    [[gnu::cold]] Error(Text the_plan, Text the_operator_name, Text the_argument, Text the_expected, Text the_given)
+        : plan(std::move(the_plan)),
+          operator_name(std::move(the_operator_name)),
+          argument(std::move(the_argument)),
+          expected(std::move(the_expected)),
+          given(std::move(the_given)),
           message(this->plan + ": " + this->operator_name + (this->argument.empty() ? "" : ".") + this->argument +
                   ": expected " + this->expected + ", got " + this->given) {}
 
