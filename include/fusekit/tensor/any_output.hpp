@@ -62,7 +62,7 @@ struct AnyOutput {
     template <class V>
     FUSEKIT_HD constexpr void store(std::int64_t offset, V value) const {
         visit([&]<class T>(T* data) {
-            if constexpr (std::is_same_v<T, double>) data[offset] = value;
+            if constexpr (std::is_same_v<T, double>) data[offset] = static_cast<double>(value);
             else data[offset] = T(static_cast<float>(value));
         });
     }

@@ -111,7 +111,7 @@ public:
     Regions* regions = nullptr;
 
     [[noreturn, gnu::cold]] void fail(char const* argument, Text expected, Text given) const {
-        throw Error(plan(), operator_name(), argument, std::move(expected), std::move(given));
+        raise(Error(plan(), operator_name(), argument, std::move(expected), std::move(given)));
     }
 
     template <class Number>

@@ -129,7 +129,8 @@ template <>
 struct SliceHeights<3> {
     Extent x, y;
 
-    constexpr SliceHeights(Shape<4> const& x, Shape<4> const& y) : x(x[2] / x.slices), y(y[2] / y.slices) {}
+    constexpr SliceHeights(Shape<4> const& the_x, Shape<4> const& the_y)
+        : x(the_x[2] / the_x.slices), y(the_y[2] / the_y.slices) {}
 };
 
 /// The row of x under row r of the window of row p of y; outside x's rows where that is padding.

@@ -12,7 +12,7 @@ template <int Rank>
 struct Index {
     static constexpr int rank = Rank;
 
-    std::int64_t values[Rank];
+    std::int64_t values[static_cast<std::size_t>(Rank)];
 
     FUSEKIT_HD constexpr std::int64_t& operator[](int mode) { return values[mode]; }
     FUSEKIT_HD constexpr std::int64_t operator[](int mode) const { return values[mode]; }
@@ -29,8 +29,8 @@ struct Shape : Index<Rank> {
     Shape() = default;
     FUSEKIT_HD constexpr Shape(Index<Rank> const& extents) : Index<Rank>(extents) {}
     /// All members, in order: so nvcc spells a template argument.
-    FUSEKIT_HD constexpr Shape(Index<Rank> const& extents, int space, std::int64_t slices)
-        : Index<Rank>(extents), space(space), slices(slices) {}
+    FUSEKIT_HD constexpr Shape(Index<Rank> const& extents, int the_space, std::int64_t the_slices)
+        : Index<Rank>(extents), space(the_space), slices(the_slices) {}
 
     constexpr bool operator==(Shape const&) const = default;
     constexpr bool operator==(Index<Rank> const& extents) const { return *this == Shape(extents); }

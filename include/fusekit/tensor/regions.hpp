@@ -29,7 +29,7 @@ public:
     }
 
 protected:
-    Regions(Region* first, int most) : first(first), most(most) {}
+    Regions(Region* the_first, int the_most) : first(the_first), most(the_most) {}
 
 private:
     Region* first;
@@ -40,7 +40,7 @@ private:
 template <class Arguments>
 class RegionsOf : public Regions {
     static constexpr int most = static_cast<int>(sizeof(Arguments) / 40) + 2;
-    Region storage[most];
+    Region storage[static_cast<std::size_t>(most)];
 
 public:
     RegionsOf() : Regions(storage, most) {}

@@ -81,7 +81,7 @@ private:
         return static_cast<std::size_t>(last + 1) * sizeof(T);
     }
     [[noreturn]] static void refuse(Text const& what, int mode, char const* expected, std::int64_t given) {
-        throw Error("Tensor", "layout", what + "[" + Text::number(mode) + "]", expected, Text::number(given));
+        raise(Error("Tensor", "layout", what + "[" + Text::number(mode) + "]", expected, Text::number(given)));
     }
 };
 
@@ -90,8 +90,8 @@ template <class T, class Device, int Rank>
 Tensor<T, Device, Rank> tensor(Device& device, Layout<Rank> const& layout, std::initializer_list<T> values) {
     Tensor<T, Device, Rank> result(device, layout);
     if (static_cast<std::int64_t>(values.size()) != layout.span())
-        throw Error("Tensor", "tensor", "values", Text::number(layout.span()) + " elements",
-                    Text::number(values.size()));
+        raise(Error("Tensor", "tensor", "values", Text::number(layout.span()) + " elements",
+                    Text::number(values.size())));
     result.copy_from(values.begin());
     return result;
 }

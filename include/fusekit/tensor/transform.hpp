@@ -30,7 +30,7 @@ constexpr auto as_view(Source&& source) {
 }
 
 [[noreturn]] inline void refuse_view(char const* function, char const* argument, Text const& expected, Extent given) {
-    throw Error("view", function, argument, expected, Text::number(given));
+    raise(Error("view", function, argument, expected, Text::number(given)));
 }
 
 template <int Rank>
@@ -47,8 +47,7 @@ constexpr auto sliced(Source&& source, int mode, Extent first, Extent count, Ext
     auto view = detail::as_view(std::forward<Source>(source));
     detail::require_mode<decltype(view)::rank>("sliced", mode);
     Extent const extent = view.layout.shape[mode];
-    if (first < 0 || first >= extent)
-        detail::refuse_view("sliced", "first", "0 to " + Text::number(extent - 1), first);
+    if (first < 0 || first >= extent) detail::refuse_view("sliced", "first", "0 to " + Text::number(extent - 1), first);
     if (step < 1) detail::refuse_view("sliced", "step", "1 or more", step);
     Extent const most = (extent - first - 1) / step + 1;
     if (count < 1 || count > most) detail::refuse_view("sliced", "count", "1 to " + Text::number(most), count);
@@ -103,9 +102,9 @@ constexpr auto broadcast(Source&& source, Extents... extents) {
     return result;
 }
 
-/// The same elements, in the same order with the last mode fastest, with other extents: reshaped(x, 1, n * g, c / g * h,
-/// w) of an NCHW tensor gives every group of every image a channel of its own. Refuses extents for which there are no
-/// strides, as where modes that join do not lie one after another in memory.
+/// The same elements, in the same order with the last mode fastest, with other extents: reshaped(x, 1, n * g, c / g *
+/// h, w) of an NCHW tensor gives every group of every image a channel of its own. Refuses extents for which there are
+/// no strides, as where modes that join do not lie one after another in memory.
 template <class Source, std::convertible_to<Extent>... Extents>
 constexpr auto reshaped(Source&& source, Extents... extents) {
     auto const view = detail::as_view(std::forward<Source>(source));
@@ -127,7 +126,8 @@ constexpr auto reshaped(Source&& source, Extents... extents) {
             new_run *= result.shape[left--];
         }
         if (new_run != old_run)
-            detail::refuse_view("reshaped", "extents", "modes that keep to memory's: " + Text::number(old_run), new_run);
+            detail::refuse_view("reshaped", "extents", "modes that keep to memory's: " + Text::number(old_run),
+                                new_run);
         old_run = new_run = 1;
     }
     return TensorView<std::remove_pointer_t<decltype(view.data)>, to>(view.data, result);

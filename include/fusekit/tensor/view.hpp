@@ -23,7 +23,7 @@ struct TensorView {
     T* data;
     Layout<Rank> layout;
 
-    FUSEKIT_HD constexpr TensorView(T* data, Layout<Rank> layout) : data(data), layout(layout) {}
+    FUSEKIT_HD constexpr TensorView(T* the_data, Layout<Rank> the_layout) : data(the_data), layout(the_layout) {}
 
     /// A view to write through is also a view to read through.
     template <class Writable>
@@ -111,10 +111,10 @@ struct AnyView {
         if constexpr (!config::on_device)
             if (type == DataType::float64) return static_cast<V>(float64[offset]);
         switch (type) {
-            case DataType::float16: return float16[offset];
-            case DataType::bfloat16: return bfloat16[offset];
-            case DataType::int8: return int8[offset];
-            default: return float32[offset];
+            case DataType::float16: return static_cast<V>(float{float16[offset]});
+            case DataType::bfloat16: return static_cast<V>(float{bfloat16[offset]});
+            case DataType::int8: return static_cast<V>(float{int8[offset]});
+            default: return static_cast<V>(float32[offset]);
         }
     }
 
