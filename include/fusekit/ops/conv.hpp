@@ -120,7 +120,10 @@ struct Conv : detail::ConvArgs<Geometry> {
 
     static constexpr double flops(Index<4> const& y, Args const& args) {
         Index<4> const w = args.weights.layout.shape;
-        return 2.0 * y[0] * y[1] * y[2] * y[3] * w[1] * w[2] * w[3];
+        double count = 2;
+        for (std::int64_t extent : y.values) count *= static_cast<double>(extent);
+        for (int mode = 1; mode < 4; ++mode) count *= static_cast<double>(w[mode]);
+        return count;
     }
 
     static void check(Args const& args, Check const& in) {

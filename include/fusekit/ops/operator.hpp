@@ -34,7 +34,7 @@ struct DoubleCoord : OutputCoord {
     constexpr double load(AnyView<4> const& view) const {
         return view.load<double>(view.layout.offset({{n, k, p, q}}));
     }
-    constexpr double load(TensorView<float const, 3> const& view) const { return view(k, p, q); }
+    constexpr double load(TensorView<float const, 3> const& view) const { return static_cast<double>(view(k, p, q)); }
     constexpr void store(AnyOutput const& view, double value) const {
         view.store(view.layout.offset({{n, k, p, q}}), value);
     }

@@ -37,7 +37,11 @@ inline Text padded(Text text, std::size_t width) {
     return text + "  ";
 }
 
-inline double elements(Index<4> const& shape) { return 1.0 * shape[0] * shape[1] * shape[2] * shape[3]; }
+inline double elements(Index<4> const& shape) {
+    double product = 1;
+    for (std::int64_t extent : shape.values) product *= static_cast<double>(extent);
+    return product;
+}
 
 /// A label that Mermaid takes as text.
 inline Text label(Text const& text) {
@@ -57,7 +61,7 @@ struct Description : Text {
     Text plan;
     Shape<4> input;  ///< N x C x H x W
     DataType type;
-    Step steps[Count];
+    Step steps[static_cast<std::size_t>(Count)];
 
     double flops() const { return sum(&Step::flops); }
 
@@ -86,7 +90,8 @@ struct Description : Text {
             bool const last = i + 1 == Count;
             fused += "            op" + number + "[" + name + "]" + (last ? "" : " --> op" + next) + "\n";
             unfused += "        kernel" + number + "[[" + name + "]]" + out;
-            unfused += last ? Text("unfused_y([y])\n") : "memory" + number + "[(memory)]" + out + "kernel" + next + "\n";
+            unfused +=
+                last ? Text("unfused_y([y])\n") : "memory" + number + "[(memory)]" + out + "kernel" + next + "\n";
         }
         fused += "        end\n        op" + Text::number(Count - 1) + arrow(steps[Count - 1].output) + "y([y])\n";
         return "flowchart LR\n" + fused + "    end\n" + unfused + "    end\n";

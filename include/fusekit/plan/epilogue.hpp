@@ -39,7 +39,7 @@ inline constexpr int lanes_of = static_cast<int>(sizeof(V) / sizeof(float));
 /// A Prepared of Op as what it is, floats or vectors of them.
 template <class Op, class V>
 struct Fields {
-    static constexpr int count = sizeof(typename Op::template Prepared<float>) / sizeof(float);
+    static constexpr std::size_t count = sizeof(typename Op::template Prepared<float>) / sizeof(float);
     V value[count];
 };
 
@@ -51,7 +51,7 @@ FUSEKIT_HD constexpr auto broadcast_op(typename ChannelStateOf<Op, float>::Type 
     } else {
         auto const scalars = std::bit_cast<Fields<Op, float>>(state);
         Fields<Op, V> vectors{};
-        for (int i = 0; i < vectors.count; ++i) vectors.value[i] = V{} + scalars.value[i];
+        for (std::size_t i = 0; i < vectors.count; ++i) vectors.value[i] = V{} + scalars.value[i];
         return std::bit_cast<typename Op::template Prepared<V>>(vectors);
     }
 }
@@ -66,7 +66,7 @@ FUSEKIT_HD constexpr auto gather_op(std::int64_t k, int count, typename Op::Args
         for (int lane = 0; lane < lanes_of<V>; ++lane) {
             auto const scalars =
                 std::bit_cast<Fields<Op, float>>(Op::prepare(k + (lane < count ? lane : count - 1), args));
-            for (int i = 0; i < vectors.count; ++i) vectors.value[i][lane] = scalars.value[i];
+            for (std::size_t i = 0; i < vectors.count; ++i) vectors.value[i][lane] = scalars.value[i];
         }
         return std::bit_cast<typename Op::template Prepared<V>>(vectors);
     }
@@ -192,7 +192,7 @@ struct Epilogue {
 
     /// The same of Count neighbours, one operator after another: at[i] is the place of one, and at.store(view, values)
     /// writes what an operator stores of all.
-    template <int Count, class Places>
+    template <std::size_t Count, class Places>
     FUSEKIT_HD static constexpr void apply_each(float (&x)[Count], Places const& at, PlaceState const (&state)[Count],
                                                 Args const& args) {
         [&]<int... I>(std::integer_sequence<int, I...>) {
@@ -201,15 +201,16 @@ struct Epilogue {
     }
 
 private:
-    template <int I, class Op, int Count, class Places>
+    template <int I, class Op, std::size_t Count, class Places>
     FUSEKIT_HD static constexpr void apply_one_to_each(float (&x)[Count], Places const& at,
                                                        PlaceState const (&state)[Count], Args const& args) {
         if constexpr (Storing<Op>) {
             float stored[Count] = {};
-            for (int i = 0; i < Count; ++i) stored[i] = Op::stored(x[i]);
+            for (std::size_t i = 0; i < Count; ++i) stored[i] = Op::stored(x[i]);
             at.store(Op::output(get<I>(args)), stored);
         } else {
-            for (int i = 0; i < Count; ++i) x[i] = detail::apply_op<Op>(x[i], at[i], get<I>(state[i]), get<I>(args));
+            for (std::size_t i = 0; i < Count; ++i)
+                x[i] = detail::apply_op<Op>(x[i], at[static_cast<int>(i)], get<I>(state[i]), get<I>(args));
         }
     }
 };

@@ -15,8 +15,8 @@ class Evaluation {
 public:
     Layout<4> layout;
 
-    constexpr explicit Evaluation(Layout<4> const& layout)
-        : layout(layout), values(new float[static_cast<std::size_t>(layout.size())]{}) {}
+    constexpr explicit Evaluation(Layout<4> const& the_layout)
+        : layout(the_layout), values(new float[static_cast<std::size_t>(the_layout.size())]{}) {}
     constexpr Evaluation(Evaluation&& other) noexcept : layout(other.layout), values(other.values) {
         other.values = nullptr;
     }

@@ -73,17 +73,18 @@ struct Gradient {
     /// Sums, which need no more than to be added up.
     template <class V>
     struct Total {
-        V value[sums > 0 ? sums : 1]{};
+        V value[static_cast<std::size_t>(sums > 0 ? sums : 1)]{};
 
         FUSEKIT_HD constexpr void start(V) {}
         FUSEKIT_HD constexpr void join(Total const& other) { *this = merge(*this, other); }
         FUSEKIT_HD constexpr Total total(V) const { return *this; }
-        template <int Count, class Sum>
+        template <std::size_t Count, class Sum>
         FUSEKIT_HD static constexpr void combine(Total (&of)[Count], Sum const& sum) {
-            V all[Count * sums];
-            for (int i = 0; i < Count * sums; ++i) all[i] = of[i / sums].value[i % sums];
+            constexpr auto each = static_cast<std::size_t>(sums);
+            V all[Count * each];
+            for (std::size_t i = 0; i < Count * each; ++i) all[i] = of[i / each].value[i % each];
             sum(all);
-            for (int i = 0; i < Count * sums; ++i) of[i / sums].value[i % sums] = all[i];
+            for (std::size_t i = 0; i < Count * each; ++i) of[i / each].value[i % each] = all[i];
         }
         FUSEKIT_HD friend constexpr Total merge(Total a, Total const& b) {
             for (int i = 0; i < sums; ++i) a.value[i] += b.value[i];

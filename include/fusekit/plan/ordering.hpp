@@ -11,7 +11,7 @@ namespace detail {
 template <class... Ops>
 struct Stages {
     static constexpr int size = sizeof...(Ops);
-    static constexpr Stage at[size + 1] = {Ops::stage..., {}};
+    static constexpr Stage at[sizeof...(Ops) + 1] = {Ops::stage..., {}};
 
     static consteval int count(Stage stage) {
         int found = 0;

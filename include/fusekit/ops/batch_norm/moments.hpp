@@ -25,24 +25,24 @@ struct Moments {
 
     /// Where `sum` replaces each of some numbers by its sum over all that take part: theirs, which are of the same
     /// count, become those of all.
-    template <int Count, class Sum>
+    template <std::size_t Count, class Sum>
     FUSEKIT_HD static constexpr void combine(Moments (&of)[Count], Sum const& sum) {
         V first[1 + Count], second[Count];
         first[Count] = of[0].count;
-        for (int i = 0; i < Count; ++i) first[i] = of[i].count * unit * of[i].mean;
+        for (std::size_t i = 0; i < Count; ++i) first[i] = of[i].count * unit * of[i].mean;
         sum(first);
-        for (int i = 0; i < Count; ++i) {
-            V const mean = first[i] / at_least_one(first[Count]) * per_unit, apart = of[i].mean - mean;
+        for (std::size_t i = 0; i < Count; ++i) {
+            V const middle = first[i] / at_least_one(first[Count]) * per_unit, apart = of[i].mean - middle;
             second[i] = of[i].deviations + of[i].count * apart * apart;
-            of[i].mean = mean;
+            of[i].mean = middle;
         }
         sum(second);
-        for (int i = 0; i < Count; ++i) of[i] = {first[Count], of[i].mean, second[i]};
+        for (std::size_t i = 0; i < Count; ++i) of[i] = {first[Count], of[i].mean, second[i]};
     }
     /// Of two. Equal means stay what they are.
     FUSEKIT_HD friend constexpr Moments merge(Moments const& a, Moments const& b) {
-        V const count = a.count + b.count, apart = b.mean - a.mean, step = apart * (b.count / at_least_one(count));
-        return {count, a.mean + step, a.deviations + b.deviations + a.count * step * apart};
+        V const both = a.count + b.count, apart = b.mean - a.mean, step = apart * (b.count / at_least_one(both));
+        return {both, a.mean + step, a.deviations + b.deviations + a.count * step * apart};
     }
 
     FUSEKIT_HD static constexpr V at_least_one(V count) { return math::select(count > V{}, count, V{} + 1); }
