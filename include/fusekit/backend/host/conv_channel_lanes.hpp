@@ -19,9 +19,9 @@ namespace fusekit::host::inline FUSEKIT_SIMD {
 template <class Epilogue, Element T, int Space, class Pool = void>
 class ConvChannelLanes {
 public:
-    ConvChannelLanes(Device::Turn& turn, ConvProblem<T, Space> const& conv, typename Epilogue::Args const& args,
-                     TensorView<T> const& y)
-        : turn(turn), conv(conv), args(args), y(y) {}
+    ConvChannelLanes(Device::Turn& the_turn, ConvProblem<T, Space> const& the_conv,
+                     typename Epilogue::Args const& the_args, TensorView<T> const& the_y)
+        : turn(the_turn), conv(the_conv), args(the_args), y(the_y) {}
 
     void run() {
         std::int64_t const zeros = round_up(group_c, 16), filter_floats = conv.groups() * panels * panel_floats;
@@ -108,8 +108,7 @@ private:
         passes == 1 ? 0 : block * waiting_panels * std::int64_t{sizeof(TileSums<Sum>)} / 4;
     std::int64_t const result_floats = pools ? block * tile_rows * panels * tile_columns : 0;
     std::int64_t const thread_floats =
-        segment_floats + row_floats + (direct ? 0 : block * tile_rows * row_stride) + waiting_floats +
-        result_floats;
+        segment_floats + row_floats + (direct ? 0 : block * tile_rows * row_stride) + waiting_floats + result_floats;
     std::int64_t const panel_block = max(1, panel_bytes / (panel_floats / passes * std::int64_t{sizeof(float)}));
     Sum* filters = nullptr;  // (groups, panels, gemm_k, tile_columns)
     Sum* zero = nullptr;  // (group_c): the window outside x
@@ -178,17 +177,17 @@ private:
                         for (int i = 0; i < tile_rows; ++i)
                             __builtin_prefetch(work.rows[t * tile_rows + i].y + own.k0, 1);
                     TileSums<Sum> local;
-                    TileSums<Sum>& sum =
-                        passes == 1 ? local : work.waiting[t * waiting_panels + panel - panel0];
-                    gemm_tile(sum, segments, count,
-                              filters + (work.group * panels + panel) * panel_floats +
-                                  first * segment_length * tile_columns,
-                              pass > 0);
+                    TileSums<Sum>& sum = passes == 1 ? local : work.waiting[t * waiting_panels + panel - panel0];
+                    gemm_tile(
+                        sum, segments, count,
+                        filters + (work.group * panels + panel) * panel_floats + first * segment_length * tile_columns,
+                        pass > 0);
                     if (ends) finish(work, t, panel, own, sum);
                 }
     }
 
-    void finish(Item const& work, std::int64_t t, std::int64_t panel, Panel const& own, TileSums<Sum> const& sum) const {
+    void finish(Item const& work, std::int64_t t, std::int64_t panel, Panel const& own,
+                TileSums<Sum> const& sum) const {
         Row const* const rows = work.rows + t * tile_rows;
         std::int64_t const row_count = min(tile_rows, conv.pixels() - (work.first + t) * tile_rows);
         typename TileTotals<Epilogue>::template Part<Axis::channel> seen[tile_vectors];

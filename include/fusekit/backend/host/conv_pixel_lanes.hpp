@@ -16,9 +16,9 @@ namespace fusekit::host::inline FUSEKIT_SIMD {
 template <class Epilogue, Element T, int Space>
 class ConvPixelLanes {
 public:
-    ConvPixelLanes(Device::Turn& turn, ConvProblem<T, Space> const& conv, typename Epilogue::Args const& args,
-                   TensorView<T> const& y, std::int64_t columns)
-        : turn(turn), conv(conv), args(args), y(y), columns(columns) {}
+    ConvPixelLanes(Device::Turn& the_turn, ConvProblem<T, Space> const& the_conv,
+                   typename Epilogue::Args const& the_args, TensorView<T> const& the_y, std::int64_t the_columns)
+        : turn(the_turn), conv(the_conv), args(the_args), y(the_y), columns(the_columns) {}
 
     void run() {
         std::int64_t const filter_floats = direct ? 0 : conv.y[1] * row_stride;

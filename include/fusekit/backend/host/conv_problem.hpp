@@ -32,7 +32,7 @@ struct ConvProblem {
     std::int64_t column_step() const { return filter.step[Space - 1]; }
 
     bool has_row(std::int64_t h) const { return h >= 0 && h < x.layout.shape[2]; }
-    bool has_column(std::int64_t w) const { return w >= 0 && w < x.layout.shape[3]; }
+    bool has_column(std::int64_t column) const { return column >= 0 && column < x.layout.shape[3]; }
 };
 
 template <Element T, int Space>

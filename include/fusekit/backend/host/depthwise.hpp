@@ -14,9 +14,9 @@ namespace fusekit::host::inline FUSEKIT_SIMD {
 template <class Epilogue, Element T, int Space, Axis axis>
 class Depthwise {
 public:
-    Depthwise(Device::Turn& turn, ConvProblem<T, Space> const& conv, typename Epilogue::Args const& args,
-              TensorView<T> const& y)
-        : turn(turn), conv(conv), args(args), y(y) {}
+    Depthwise(Device::Turn& the_turn, ConvProblem<T, Space> const& the_conv, typename Epilogue::Args const& the_args,
+              TensorView<T> const& the_y)
+        : turn(the_turn), conv(the_conv), args(the_args), y(the_y) {}
 
     void run() {
         std::int64_t const channels = conv.y[1],
@@ -111,13 +111,13 @@ private:
 
     /// Elements of row h of x under one tap of neighbouring pixels, zero outside x.
     Sums<T> window(OutputCoord const& at, std::int64_t h, std::int64_t w, std::int64_t step, int count) const {
-        std::int64_t const advance = conv.column_step(), width = conv.x.layout.shape[3];
+        std::int64_t const advance = conv.column_step(), columns = conv.x.layout.shape[3];
         T const* const row = &conv.x(at.n, at.k, h, 0);
-        if (w >= 0 && w + (count - 1) * advance < width)
+        if (w >= 0 && w + (count - 1) * advance < columns)
             return load_widened(row + w * conv.x.layout.stride[3], step, count);
         Sums<T> v{};
         for (int i = 0; i < count; ++i)
-            if (w + i * advance >= 0 && w + i * advance < width)
+            if (w + i * advance >= 0 && w + i * advance < columns)
                 v[i] = widened(row[(w + i * advance) * conv.x.layout.stride[3]]);
         return v;
     }

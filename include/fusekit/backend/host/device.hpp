@@ -21,7 +21,7 @@ struct Memory {
     /// Memory aligned to a cache line. Throws Error when there is none.
     void* allocate(std::size_t bytes) const {
         void* const memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-        if (!memory) throw Error("host::Device", "allocate", "bytes", "free memory", Text::number(bytes) + " bytes");
+        if (!memory) raise(Error("host::Device", "allocate", "bytes", "free memory", Text::number(bytes) + " bytes"));
         return memory;
     }
     void release(void* memory) const { std::free(memory); }
@@ -29,18 +29,23 @@ struct Memory {
     void copy_out(void* to, void const* from, std::size_t bytes) const { std::memcpy(to, from, bytes); }
 };
 
-/// The CPU: a fixed set of threads and the memory they pack into. It stays where it is, because its threads point to it.
+/// The CPU: a fixed set of threads and the memory they pack into. It stays where it is, because its threads point to
+/// it.
 ///
 /// Runs from several threads on one Device take turns; give each thread a Device of its own to overlap them.
 class Device : public Memory {
 public:
     /// `threads` workers, the caller among them; 0 takes one for each processor that is online.
-    explicit Device(int threads = 0) : count(threads > 0 ? threads : online()), workers(new pthread_t[count]) {
+    explicit Device(int threads = 0)
+        : count(threads > 0 ? threads : online()), workers(new pthread_t[static_cast<std::size_t>(count)]) {
         for (int i = 1; i < count; ++i)
-            if (pthread_create(&workers[i], nullptr, [](void* self) -> void* {
-                    static_cast<Device*>(self)->work();
-                    return nullptr;
-                }, this) != 0)
+            if (pthread_create(
+                    &workers[i], nullptr,
+                    [](void* self) -> void* {
+                        static_cast<Device*>(self)->work();
+                        return nullptr;
+                    },
+                    this) != 0)
                 count = i;  // as many as the system gives; the caller alone is enough
     }
     Device(Device const&) = delete;
@@ -56,7 +61,7 @@ public:
         pthread_cond_destroy(&idle);
         pthread_cond_destroy(&wake);
         pthread_mutex_destroy(&mutex);
-        pthread_mutex_destroy(&turn);
+        pthread_mutex_destroy(&turns);
     }
 
     int threads() const { return count; }
@@ -74,10 +79,10 @@ public:
     /// The device for the length of one run: its threads and its scratch memory belong to the holder.
     class Turn {
     public:
-        explicit Turn(Device& device) : device(device) { pthread_mutex_lock(&device.turn); }
+        explicit Turn(Device& the_device) : device(the_device) { pthread_mutex_lock(&the_device.turns); }
         Turn(Turn const&) = delete;
         Turn& operator=(Turn const&) = delete;
-        ~Turn() { pthread_mutex_unlock(&device.turn); }
+        ~Turn() { pthread_mutex_unlock(&device.turns); }
 
         int threads() const { return device.count; }
 
@@ -95,12 +100,12 @@ public:
             return device.scratch_memory;
         }
 
-        /// Calls body(item, thread) for every item of [0, items), spread over the threads; returns when all are
-        /// done. Items are handed out one at a time, in order. `body` does not throw.
-        template <class Body>
-        void parallel_for(std::int64_t items, Body const& body) {
-            device.start(items, &body, [](void const* closure, std::int64_t item, int thread) {
-                (*static_cast<Body const*>(closure))(item, thread);
+        /// Calls each(item, thread) for every item of [0, number), spread over the threads; returns when all are
+        /// done. Items are handed out one at a time, in order. `each` does not throw.
+        template <class Each>
+        void parallel_for(std::int64_t number, Each const& each) {
+            device.start(number, &each, [](void const* callable, std::int64_t item, int thread) {
+                (*static_cast<Each const*>(callable))(item, thread);
             });
         }
 
@@ -113,7 +118,7 @@ private:
 
     int count;
     pthread_t* workers;
-    pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;   // held for the length of a run
+    pthread_mutex_t turns = PTHREAD_MUTEX_INITIALIZER;  // held for the length of a run
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;  // guards what follows, but for `next`
     pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
     pthread_cond_t idle = PTHREAD_COND_INITIALIZER;

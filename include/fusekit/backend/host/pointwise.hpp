@@ -51,12 +51,12 @@ void stream(Line<T const> from, Line<T> to, std::int64_t count, OutputCoord at, 
 struct RowCounter {
     std::int64_t outer, middle, inner, middles, inners;
 
-    RowCounter(std::int64_t row, std::int64_t middles, std::int64_t inners)
-        : outer(row / (middles * inners)),
-          middle(row / inners % middles),
-          inner(row % inners),
-          middles(middles),
-          inners(inners) {}
+    RowCounter(std::int64_t row, std::int64_t the_middles, std::int64_t the_inners)
+        : outer(row / (the_middles * the_inners)),
+          middle(row / the_inners % the_middles),
+          inner(row % the_inners),
+          middles(the_middles),
+          inners(the_inners) {}
 
     void advance() {
         if (++inner < inners) return;

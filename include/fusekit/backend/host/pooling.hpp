@@ -18,9 +18,9 @@ class Pooling {
     using State = typename Epilogue::template State<Vector>;
 
 public:
-    Pooling(Device::Turn& turn, typename Epilogue::Args const& args, TensorView<T const> const& x,
-            TensorView<T> const& y)
-        : turn(turn), args(args), x(x), y(y) {}
+    Pooling(Device::Turn& the_turn, typename Epilogue::Args const& the_args, TensorView<T const> const& the_x,
+            TensorView<T> const& the_y)
+        : turn(the_turn), args(the_args), x(the_x), y(the_y) {}
 
     void run() {
         bool const channel_lanes = x.layout.stride[1] == 1 && k > 1;

@@ -22,8 +22,9 @@ class Reduction {
     using Prepared = typename Steps::template Prepared<Vector>;
 
 public:
-    Reduction(Device::Turn& turn, Bound<Plan> const& bound, TensorView<T const> const& x, TensorView<T> const& y)
-        : turn(turn), bound(bound), x(x), y(y), shape(y.layout.shape) {}
+    Reduction(Device::Turn& the_turn, Bound<Plan> const& the_bound, TensorView<T const> const& the_x,
+              TensorView<T> const& the_y)
+        : turn(the_turn), bound(the_bound), x(the_x), y(the_y), shape(the_y.layout.shape) {}
 
     void run() {
         bool const channels_last = y.layout.stride[1] == 1 && shape[1] > 1;

@@ -68,9 +68,11 @@ public:
         float waiting[along_pixels ? 2 * lanes : 1] = {};
     };
 
-    TileTotals(typename Epilogue::Args const& args, std::int64_t channels, std::int64_t pixels,
+    TileTotals(typename Epilogue::Args const& the_args, std::int64_t channels, std::int64_t pixels,
                std::int64_t tile_pixels)
-        : args(Observer::args(args)), view{this->args.scratch.data, channels}, tiles(divide_up(pixels, tile_pixels)) {}
+        : args(Observer::args(the_args)),
+          view{this->args.scratch.data, channels},
+          tiles(divide_up(pixels, tile_pixels)) {}
 
     /// The total of a tile of channel k, or of `used` channels from there on.
     void put(std::int64_t tile, std::int64_t k, Total const& total, int = 1) const { view.put(tile, k, total); }

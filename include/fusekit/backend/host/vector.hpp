@@ -188,8 +188,8 @@ Floats of_lane(Vectors const& vectors, int lane) {
     static_assert(sizeof(Floats) == fields * sizeof(float));
     Floats result;
     for (int i = 0; i < fields; ++i)
-        std::memcpy(reinterpret_cast<char*>(&result) + i * sizeof(float),
-                    reinterpret_cast<char const*>(&vectors) + (i * lanes + lane) * sizeof(float), sizeof(float));
+        std::memcpy(reinterpret_cast<float*>(&result) + i,
+                    reinterpret_cast<float const*>(&vectors) + (i * lanes + lane), sizeof(float));
     return result;
 }
 template <class Vectors, class Floats>
@@ -197,8 +197,8 @@ void set_lane(Vectors& vectors, int lane, Floats const& value) {
     constexpr int fields = sizeof(Vectors) / sizeof(Vector);
     static_assert(sizeof(Floats) == fields * sizeof(float));
     for (int i = 0; i < fields; ++i)
-        std::memcpy(reinterpret_cast<char*>(&vectors) + (i * lanes + lane) * sizeof(float),
-                    reinterpret_cast<char const*>(&value) + i * sizeof(float), sizeof(float));
+        std::memcpy(reinterpret_cast<float*>(&vectors) + (i * lanes + lane), reinterpret_cast<float const*>(&value) + i,
+                    sizeof(float));
 }
 
 /// Merges the totals of all lanes, in pairs.
