@@ -74,7 +74,7 @@ __device__ inline float root(float square) { return sqrtf(square); }
 __device__ inline float reciprocal_root(float square) { return rsqrtf(square); }
 #elif defined(__HIP_DEVICE_COMPILE__)
 inline constexpr bool on_device = true;
-__device__ inline float half_to_float(std::uint16_t bits) { return std::bit_cast<_Float16>(bits); }
+__device__ inline float half_to_float(std::uint16_t bits) { return static_cast<float>(std::bit_cast<_Float16>(bits)); }
 __device__ inline std::uint16_t float_to_half(float value) {
     return std::bit_cast<std::uint16_t>(static_cast<_Float16>(value));
 }

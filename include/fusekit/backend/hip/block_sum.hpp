@@ -21,7 +21,7 @@ struct Rows {
         if (groups <= 1) return;
         if (thread % width < tile)
 #pragma unroll
-            for (int i = 0; i < Count; ++i) shared[i * threads + thread / width * tile + column] = values[i];
+            for (unsigned i = 0; i < Count; ++i) shared[i * threads + thread / width * tile + column] = values[i];
         __syncthreads();
         if constexpr (Count > 2) {  // each sum by one thread, then by all that need it
             for (unsigned number = thread; number < Count * tile; number += threads) {
@@ -33,11 +33,11 @@ struct Rows {
             __syncthreads();
         }
 #pragma unroll
-        for (int i = 0; i < Count; ++i) values[i] = shared[i * threads + column];
+        for (unsigned i = 0; i < Count; ++i) values[i] = shared[i * threads + column];
         if constexpr (Count <= 2)
             for (unsigned group = 1; group < groups; ++group)
 #pragma unroll
-                for (int i = 0; i < Count; ++i) values[i] += shared[i * threads + group * tile + column];
+                for (unsigned i = 0; i < Count; ++i) values[i] += shared[i * threads + group * tile + column];
         __syncthreads();
     }
 };

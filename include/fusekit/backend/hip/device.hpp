@@ -163,8 +163,8 @@ private:
         }
         check(status, index, "hipGetDeviceCount", "a GPU");
         if (index < 0 || index >= count)
-            throw Error("hip::Device", "Device", "index", "0 to " + Text::number(count - 1) + ", the GPUs here",
-                        Text::number(index));
+            raise(Error("hip::Device", "Device", "index", "0 to " + Text::number(count - 1) + ", the GPUs here",
+                        Text::number(index)));
     }
 
     template <class Properties>

@@ -17,7 +17,7 @@ inline void forget_last_error() { static_cast<void>(hipGetLastError()); }
 inline void check(hipError_t status, int device, char const* call, char const* expected = "success") {
     if (status == hipSuccess) return;
     forget_last_error();
-    throw Error("hip::Device", "device " + Text::number(device), call, expected, words(status));
+    raise(Error("hip::Device", "device " + Text::number(device), call, expected, words(status)));
 }
 
 /// Makes a device the calling thread's current one, and afterwards the one that was before.

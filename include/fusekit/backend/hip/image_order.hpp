@@ -13,8 +13,8 @@ struct ImageOrder {
     Divisor channels = {}, plane = {}, columns = {};  ///< K, P Q and Q
 
     ImageOrder() = default;
-    ImageOrder(Shape<4> const& shape, bool channels_last)
-        : channels_last(channels_last),
+    ImageOrder(Shape<4> const& shape, bool the_channels_last)
+        : channels_last(the_channels_last),
           channels(static_cast<unsigned>(shape[1])),
           plane(static_cast<unsigned>(shape[2] * shape[3])),
           columns(static_cast<unsigned>(shape[3])) {}

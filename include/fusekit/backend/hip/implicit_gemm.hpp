@@ -202,7 +202,8 @@ private:
                 for (int i = 0; i < 4; ++i)
                     four.values[i ^ 1] =
                         static_cast<float>(pixel_lines ? sums[row][part % 2 * 4 + i] : sums[part % 2 * 4 + i][row]);
-                shared.out[2 * lane_line + part / 2][lane_column + part % 2 * columns / 8] = four;
+                auto const second = static_cast<unsigned>(part / 2), half = static_cast<unsigned>(part % 2);
+                shared.out[2 * lane_line + second][lane_column + half * columns / 8] = four;
             }
             __syncthreads();
             take(round);
@@ -211,7 +212,8 @@ private:
     }
     /// The row of the tile, a pixel or a channel, that a line is in a round.
     __device__ static unsigned row_of(unsigned line, int round) {
-        return line / 2 * 4 + 2 * (round % 2) + line % 2 + round / 2 * (2 * lines);
+        auto const odd = static_cast<unsigned>(round % 2), later = static_cast<unsigned>(round / 2);
+        return line / 2 * 4 + 2 * odd + line % 2 + later * (2 * lines);
     }
 
     /// A thread writes one column of what is handed over: `write_row(sum, row, its place)` does, with what belongs to
@@ -222,7 +224,7 @@ private:
         unsigned const column = thread % columns, first_line = threads == columns ? 0 : thread / columns;
         hand_over(shared, lane_m, lane_n, sums, [&](int round) {
 #pragma unroll 4
-            for (int i = 0; i < lines * columns / threads; ++i) {
+            for (unsigned i = 0; i < lines * columns / threads; ++i) {
                 unsigned const line = first_line + i * (threads / columns);
                 float* const from = shared.out[line]->values;
                 write_row(from[column ^ 1], row_of(line, round), from[column ^ 1]);

@@ -15,9 +15,9 @@ FUSEKIT_HD constexpr int greater(int a, int b) { return a > b ? a : b; }
 class Divisor {
 public:
     Divisor() = default;
-    explicit Divisor(std::uint32_t divisor) : divisor(divisor) {
-        while ((std::uint64_t{1} << shift) < divisor) ++shift;
-        multiplier = static_cast<std::uint32_t>((((std::uint64_t{1} << shift) - divisor) << 32) / divisor + 1);
+    explicit Divisor(std::uint32_t the_divisor) : divisor(the_divisor) {
+        while ((std::uint64_t{1} << shift) < the_divisor) ++shift;
+        multiplier = static_cast<std::uint32_t>((((std::uint64_t{1} << shift) - the_divisor) << 32) / the_divisor + 1);
     }
 
     FUSEKIT_HD std::uint32_t value() const { return divisor; }

@@ -8,7 +8,7 @@ namespace fusekit::hip {
 /// One GPU's memory, copied to and from in the order of one stream.
 class Memory {
 public:
-    Memory(int device, hipStream_t stream) : device(device), queue(stream) {}
+    Memory(int the_device, hipStream_t stream) : device(the_device), queue(stream) {}
 
     /// Which of the machine's GPUs it is, counted as HIP does.
     int index() const { return device; }
@@ -23,9 +23,9 @@ public:
         forget_last_error();
         std::size_t free = 0, total = 0;
         static_cast<void>(hipMemGetInfo(&free, &total));
-        throw Error("hip::Device", "device " + Text::number(device), "hipMalloc",
+        raise(Error("hip::Device", "device " + Text::number(device), "hipMalloc",
                     Text::number(bytes) + " bytes of free memory",
-                    Text::number(free) + " of " + Text::number(total) + " bytes free: " + words(status));
+                    Text::number(free) + " of " + Text::number(total) + " bytes free: " + words(status)));
     }
     void release(void* memory) const {
         if (hipFree(memory) != hipSuccess) forget_last_error();

@@ -18,8 +18,8 @@ struct Place : OutputCoord {
     std::int64_t distance;
     Index<4> const& stride;
 
-    FUSEKIT_HD Place(OutputCoord const& at, std::int64_t distance, Index<4> const& stride)
-        : OutputCoord(at), distance(distance), stride(stride) {}
+    FUSEKIT_HD Place(OutputCoord const& at, std::int64_t the_distance, Index<4> const& the_stride)
+        : OutputCoord(at), distance(the_distance), stride(the_stride) {}
 
     FUSEKIT_HD float load(AnyView<4> const& view) const {
         if (view.layout.stride == stride) return view.load(n * stride[0] + distance);
@@ -66,8 +66,8 @@ struct PacketPlace : OutputCoord {
     std::int64_t distance;
     int lane;
 
-    FUSEKIT_HD PacketPlace(OutputCoord const& at, std::int64_t distance, int lane)
-        : OutputCoord(at), distance(distance), lane(lane) {}
+    FUSEKIT_HD PacketPlace(OutputCoord const& at, std::int64_t the_distance, int the_lane)
+        : OutputCoord(at), distance(the_distance), lane(the_lane) {}
 
     using OutputCoord::load;
     FUSEKIT_HD float load(TensorView<float const, 3> const& view) const {
@@ -81,7 +81,8 @@ struct PacketProbe : OutputCoord {
     Index<4> const& stride;
     bool& fit;
 
-    FUSEKIT_HD PacketProbe(Index<4> const& stride, bool& fit) : OutputCoord{0, 0, 0, 0}, stride(stride), fit(fit) {}
+    FUSEKIT_HD PacketProbe(Index<4> const& the_stride, bool& the_fit)
+        : OutputCoord{0, 0, 0, 0}, stride(the_stride), fit(the_fit) {}
 
     FUSEKIT_HD float load(AnyView<4> const&) const {
         fit = false;

@@ -62,20 +62,20 @@ private:
     Unit const unit;
     unsigned const first, stride, steps;  ///< of this thread
 
-    __device__ __forceinline__ Reducing(Params const& params, Shared& shared, unsigned thread, unsigned team,
-                                        unsigned member, unsigned number)
-        : params(params),
-          shared(shared),
-          thread(thread),
-          team(team),
-          member(member),
-          number(number),
-          rows(params.threads / params.tile),
-          row(thread / params.tile),
-          column(thread % params.tile),
-          unit(params, number, column),
-          first(member * rows + row),
-          stride(params.members * rows),
+    __device__ __forceinline__ Reducing(Params const& the_params, Shared& the_shared, unsigned the_thread,
+                                        unsigned the_team, unsigned the_member, unsigned the_number)
+        : params(the_params),
+          shared(the_shared),
+          thread(the_thread),
+          team(the_team),
+          member(the_member),
+          number(the_number),
+          rows(the_params.threads / the_params.tile),
+          row(the_thread / the_params.tile),
+          column(the_thread % the_params.tile),
+          unit(the_params, the_number, column),
+          first(the_member * rows + row),
+          stride(the_params.members * rows),
           steps(unit.steps()) {}
 
     __device__ __forceinline__ void total_and_apply() {
@@ -121,15 +121,15 @@ private:
                         block_seen_anew(member), number);
     }
 
-    __device__ __forceinline__ void apply(Total const (&totals)[own], unsigned step, Values& values,
+    __device__ __forceinline__ void apply(Total const (&of_unit)[own], unsigned step, Values& values,
                                           Lane (&lane)[own]) const {
         if (steps == 0) return;
         bool const saves = row == 0 && member == 0;
-        if (saves) lay_by(totals);
+        if (saves) lay_by(of_unit);
         if constexpr (Steps::waits) {
 #pragma unroll
             for (int i = 0; i < own; ++i)
-                lane[i].prepared = Steps::finish(totals[i], params.count, lane[i].head, lane[i].at, params.bound.head);
+                lane[i].prepared = Steps::finish(of_unit[i], params.count, lane[i].head, lane[i].at, params.bound.head);
 #pragma unroll
             for (int i = 0; i < unroll; ++i) {
                 see_anew(values.x[i]);
@@ -146,12 +146,12 @@ private:
 
     /// Totals until they are saved, which is last: in shared memory, where this thread's part of the sums was, and not
     /// in registers.
-    __device__ __forceinline__ void lay_by(Total const (&totals)[own]) const {
+    __device__ __forceinline__ void lay_by(Total const (&of_unit)[own]) const {
 #pragma unroll
         for (int i = 0; i < own; ++i)
 #pragma unroll
             for (int word = 0; word < sums; ++word)
-                laid_by(i, word) = reinterpret_cast<float const*>(&totals[i])[word];
+                laid_by(i, word) = reinterpret_cast<float const*>(&of_unit[i])[word];
     }
     __device__ __forceinline__ void save() const {
 #pragma unroll
@@ -164,7 +164,7 @@ private:
         }
     }
     __device__ __forceinline__ float& laid_by(int total, int word) const {
-        return shared.sums[(total * sums + word) * threads + thread];
+        return shared.sums[static_cast<unsigned>(total * sums + word) * threads + thread];
     }
 
     __device__ __forceinline__ void prepare(Lane& lane) const {
@@ -177,11 +177,16 @@ private:
     __device__ __forceinline__ void each(unsigned step, F const& f) const {
         if (step + (unroll - 1) * stride < steps) {
 #pragma unroll
-            for (int i = 0; i < unroll; ++i) f(i, step + i * stride, unit.locate(step + i * stride));
+            for (int i = 0; i < unroll; ++i) {
+                unsigned const at = step + static_cast<unsigned>(i) * stride;
+                f(i, at, unit.locate(at));
+            }
         } else {
 #pragma unroll
-            for (int i = 0; i < unroll; ++i)
-                if (step + i * stride < steps) f(i, step + i * stride, unit.locate(step + i * stride));
+            for (int i = 0; i < unroll; ++i) {
+                unsigned const at = step + static_cast<unsigned>(i) * stride;
+                if (at < steps) f(i, at, unit.locate(at));
+            }
         }
     }
     template <bool last>
@@ -311,19 +316,20 @@ private:
     __device__ __forceinline__ void meet(Total (&totals)[own]) const {
         unsigned const columns = params.tile * own;
         TeamTotals<Total> const room{params.workspace.values() + team * (params.members + 1) * columns * sums, columns};
-        if (row == 0) room.put(member + 1, column * own, totals);
+        if (row == 0) room.put(member + 1, column * own, of_unit);
         Team(params.workspace.state(team), params.members, thread, shared.is_last).meet([&] { merge_all(room); });
-        room.get(0, column * own, totals);
+        room.get(0, column * own, of_unit);
     }
 
     /// Of all blocks' totals; a thread merges those of a few columns of every so many blocks.
     __device__ __forceinline__ void merge_all(TeamTotals<Total> const& room) const {
         constexpr int width = smaller(own, 4);
-        unsigned const packs = smaller(room.columns / width, params.threads), rows = params.threads / packs;
+        unsigned const whole = room.columns / width, packs = whole < params.threads ? whole : params.threads;
+        unsigned const apart = params.threads / packs;
         for (unsigned pack = thread % packs; pack * width < room.columns; pack += packs) {
             Total all[width] = {};
 #pragma unroll merge_unroll
-            for (unsigned part = thread / packs; part < params.members; part += rows) {
+            for (unsigned part = thread / packs; part < params.members; part += apart) {
                 Total theirs[width];
                 room.get(part + 1, pack * width, theirs);
 #pragma unroll

@@ -56,15 +56,16 @@ public:
         int first;  ///< the place in its plane of the pack's first element: before or after it belong to others
     };
 
-    __device__ ReductionUnit(Params const& params, unsigned number, unsigned column)
-        : params(params), number(number), column(number * params.tile + column) {
-        Index<4> const& stride = params.y.layout.stride;
+    __device__ ReductionUnit(Params const& the_params, unsigned the_number, unsigned the_column)
+        : params(the_params), number(the_number), column(the_number * the_params.tile + the_column) {
+        Index<4> const& stride = the_params.y.layout.stride;
         if (pattern == Pattern::planes) {
-            std::int64_t const begin = number * stride[1];
+            std::int64_t const begin = the_number * stride[1];
             before = static_cast<int>(begin % lanes);
             base = begin - before;
-            packs = before + params.order.plane.value() > params.packs[0].value() * lanes ? params.packs[1]
-                                                                                          : params.packs[0];
+            packs = static_cast<unsigned>(before) + the_params.order.plane.value() > the_params.packs[0].value() * lanes
+                        ? the_params.packs[1]
+                        : the_params.packs[0];
         } else {
             base = std::int64_t{this->column} * lanes;
         }
@@ -122,7 +123,7 @@ public:
     /// The place that the elements of a total share, or the first of them.
     __device__ OutputCoord first_place(int total) const {
         if (pattern == Pattern::planes || (pattern == Pattern::any && !params.by_columns)) return {0, number, 0, 0};
-        unsigned const index = column * lanes + total;
+        unsigned const index = column * lanes + static_cast<unsigned>(total);
         if constexpr (per_place) return params.order.place(index);
         else return {0, index, 0, 0};
     }

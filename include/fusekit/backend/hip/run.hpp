@@ -35,7 +35,7 @@ void Device::run(Bound const& bound, TensorView<T const> const& x, TensorView<T>
 template <class Schedule>
 class Scheduled : public Memory {
 public:
-    explicit Scheduled(Device& device) : Memory(device), device(&device) {}
+    explicit Scheduled(Device& the_device) : Memory(the_device), device(&the_device) {}
 
     template <class Bound, Element T>
     void run(Bound const& bound, TensorView<T const> const& x, TensorView<T> const& y) {

@@ -54,9 +54,9 @@ void run_along(Device& device, ConvParams<Plan, T> params) {
         using Mainloop = ImplicitGemm<Plan, Schedule, T, fast>;
         auto const filter = Plan::Head::geometry(params.bound.head);
         if (!has_bits_for<Plan>(filter))
-            throw Error(type_name<Plan>(), "Conv", "filter",
+            raise(Error(type_name<Plan>(), "Conv", "filter",
                         Text::number(Tap::most(filter.rank)) + " slices, rows and columns at most, for a Gemm schedule",
-                        Plan::Head::written(params.bound.head));
+                        Plan::Head::written(params.bound.head)));
         constexpr int x_pack = Mainloop::Inputs::count, w_pack = Mainloop::Weights::count;
         params.channels_fastest = fast == Axis::channel;
         params.inputs_packed = params.channels_fastest

@@ -84,7 +84,7 @@ void start_reduction(Device& device, ReductionParams<Plan, T> params) {
     params.steps = static_cast<unsigned>(pattern == Pattern::planes ? shape[0] : steps);
 
     std::int64_t const unit_floats = params.tile * std::int64_t{Mainloop::totals} * (sizeof(Total) / sizeof(float));
-    std::int64_t const room = Workspace::floats / 2 / unit_floats;
+    std::int64_t const room = static_cast<std::int64_t>(Workspace::floats) / 2 / unit_floats;
     std::int64_t blocks = at_once * Mainloop::threads / threads;
     if (blocks > room) blocks = room;
     // Channels are totalled a few at a time, so that the cache keeps them, and by teams only where a processor would be

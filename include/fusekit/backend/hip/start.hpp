@@ -15,10 +15,10 @@ namespace fusekit::hip {
     bool const no_code = status == hipErrorNoBinaryForGpu || status == hipErrorInvalidDeviceFunction;
     bool const earlier = status == hipErrorIllegalAddress || status == hipErrorLaunchFailure;
     if (no_code)
-        throw Error(plan(), "hip::Device", "hipLaunchKernel",
-                    "code for " + device.name() + " in this program: compile for it", "none: " + words(status));
-    throw Error(plan(), "hip::Device", "hipLaunchKernel", earlier ? "a device that works" : "success",
-                (earlier ? "a failure of work before this call: " : "") + words(status));
+        raise(Error(plan(), "hip::Device", "hipLaunchKernel",
+                    "code for " + device.name() + " in this program: compile for it", "none: " + words(status)));
+    raise(Error(plan(), "hip::Device", "hipLaunchKernel", earlier ? "a device that works" : "success",
+                (earlier ? "a failure of work before this call: " : "") + words(status)));
 }
 
 /// How the blocks of a launch run: each on its own, or all at the same time, so that they can wait for each other.
@@ -30,7 +30,7 @@ void start(Device const& device, typename Mainloop::Params const& params, std::i
            int threads = Mainloop::threads, Together together = Together::no) {
     constexpr std::int64_t most = (std::int64_t{1} << 31) - 1;
     if (blocks > most)
-        throw Error(type_name<Plan>(), "hip::Device", "blocks", "at most " + Text::number(most), Text::number(blocks));
+        raise(Error(type_name<Plan>(), "hip::Device", "blocks", "at most " + Text::number(most), Text::number(blocks)));
     Current const current(device.index());
     void* arguments[] = {const_cast<typename Mainloop::Params*>(&params)};
     auto const launch = [&](auto* kernel) {
@@ -52,7 +52,7 @@ void start(Device const& device, typename Mainloop::Params const& params, std::i
 
 inline void check_limit(Text (*plan)(), char const* tensor, char const* expected, Shape<4> const& shape,
                         std::int64_t value, std::int64_t limit = std::int64_t{1} << 31) {
-    if (value >= limit) throw Error(plan(), tensor, "shape", expected, to_string(shape));
+    if (value >= limit) raise(Error(plan(), tensor, "shape", expected, to_string(shape)));
 }
 
 inline bool aligned(void const* data, int bytes) {

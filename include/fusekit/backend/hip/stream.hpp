@@ -54,7 +54,7 @@ public:
         if constexpr (shares_channels) group = params.tiles.divide(block), tile = block - group * params.tiles.value();
         unsigned const packs = params.packs.value(), id = group * threads + thread, slice = params.packs.divide(id);
         unsigned const own = id - slice * packs, pack = tile * packs + own;
-        std::int64_t x = std::uint64_t{pack} * lanes, y = x;
+        std::int64_t x = static_cast<std::int64_t>(std::uint64_t{pack} * lanes), y = x;
         if constexpr (lanes == 1) {
             OutputCoord const at = params.order.place(pack);
             x = params.x.layout.offset({{0, at.k, at.p, at.q}});
@@ -123,7 +123,8 @@ public:
         } else if constexpr (shares_channels) {
             if (params.order.channels_last) {
                 prepare_tile(params, shared, thread, tile * packs * lanes);
-                take_walks([&] { return [&](int lane) { return of_tile(shared, slot(own, lane)); }; });
+                take_walks(
+                    [&] { return [&](int lane) { return of_tile(shared, slot(own, static_cast<unsigned>(lane))); }; });
             } else {  // a pack meets two channels at most
                 unsigned const place = pack * lanes, k = params.order.plane.divide(place),
                                plane = params.order.plane.value();

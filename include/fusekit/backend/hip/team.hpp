@@ -29,8 +29,8 @@ public:
         unsigned arrived, meetings;
     };
 
-    __device__ Team(State* state, unsigned members, unsigned thread, bool& is_last)
-        : state(state), members(members), thread(thread), is_last(is_last) {}
+    __device__ Team(State* the_state, unsigned the_members, unsigned the_thread, bool& the_is_last)
+        : state(the_state), members(the_members), thread(the_thread), is_last(the_is_last) {}
 
     /// Called by all threads of every block of the team. The block that comes last calls `conclude`, and can read what
     /// the others wrote before they came; they return when it has, and can read what it wrote. `is_last` is shared by

@@ -37,7 +37,8 @@ struct TeamTotals {
 private:
     template <int Count>
     __device__ __forceinline__ Packet<float, Count>* at(unsigned number, unsigned column, int word) const {
-        return reinterpret_cast<Packet<float, Count>*>(first + (number * words + word) * columns + column);
+        return reinterpret_cast<Packet<float, Count>*>(
+            first + (number * words + static_cast<unsigned>(word)) * columns + column);
     }
 };
 

@@ -19,10 +19,10 @@ public:
     /// `row(i)` is row i of the tile. `packed` says that indices of GemmK neighbour in memory, `count` at a time and
     /// aligned.
     template <class RowAt>
-    __device__ TileAlongK(unsigned thread, bool packed, RowAt row)
-        : packed(packed), k(thread % packs * count), first(thread / packs) {
+    __device__ TileAlongK(unsigned thread, bool the_packed, RowAt row)
+        : packed(the_packed), k(thread % packs * count), first(thread / packs) {
 #pragma unroll
-        for (int i = 0; i < passes; ++i) rows[i] = row(first + i * step);
+        for (int i = 0; i < passes; ++i) rows[i] = row(first + static_cast<unsigned>(i * step));
     }
 
     template <int Stride>
@@ -33,7 +33,8 @@ public:
                 values[i] = hip::load<count>(rows[i], taps[k]);
             } else {
 #pragma unroll
-                for (int j = 0; j < count; ++j) values[i].values[j] = hip::load<1>(rows[i], taps[k + j]).values[0];
+                for (int j = 0; j < count; ++j)
+                    values[i].values[j] = hip::load<1>(rows[i], taps[k + static_cast<unsigned>(j)]).values[0];
             }
         }
     }
@@ -42,7 +43,8 @@ public:
 #pragma unroll
         for (int i = 0; i < passes; ++i)
 #pragma unroll
-            for (int j = 0; j < count; ++j) tile[k + j][first + i * step] = widened(values[i].values[j]);
+            for (unsigned j = 0; j < count; ++j)
+                tile[k + j][first + static_cast<unsigned>(i * step)] = widened(values[i].values[j]);
     }
 
 private:
@@ -68,8 +70,8 @@ public:
     static_assert(count % 4 == 0);
 
     template <class RowAt>
-    __device__ TileAlongRows(unsigned thread, bool packed, RowAt row_at)
-        : packed(may_be_packed && packed),
+    __device__ TileAlongRows(unsigned thread, bool the_packed, RowAt row_at)
+        : packed(may_be_packed && the_packed),
           k(this->packed ? thread / (Size / count) * (share / count) : thread / Size * share),
           index(this->packed ? thread % (Size / count) * count : thread % Size),
           row(row_at(index)) {}
@@ -80,7 +82,7 @@ public:
             load_to_registers<1>(taps);
         } else if constexpr (copies) {
 #pragma unroll
-            for (int i = 0; i < share / count; ++i) hip::copy<count>(row, taps[k + i], &tile[k + i][index]);
+            for (unsigned i = 0; i < share / count; ++i) hip::copy<count>(row, taps[k + i], &tile[k + i][index]);
         } else {
             load_to_registers<count>(taps);
         }
@@ -89,12 +91,12 @@ public:
     __device__ void store(Accumulator<T> (&tile)[TileK][Stride]) const {
         if (!packed) {
 #pragma unroll
-            for (int i = 0; i < share; ++i) tile[k + i][index] = widened(values[i]);
+            for (unsigned i = 0; i < share; ++i) tile[k + i][index] = widened(values[i]);
         } else if constexpr (copies) {
             wait_for_copies();
         } else {
 #pragma unroll
-            for (int i = 0; i < share; i += 4)
+            for (unsigned i = 0; i < share; i += 4)
                 *reinterpret_cast<Packet<Accumulator<T>, 4>*>(&tile[k + i / count][index + i % count]) = {
                     {widened(values[i]), widened(values[i + 1]), widened(values[i + 2]), widened(values[i + 3])}};
         }
@@ -112,7 +114,7 @@ private:
     __device__ void load_to_registers(Tap const* taps) {
 #pragma unroll
         for (int i = 0; i < share / Count; ++i) {
-            auto const pack = hip::load<Count>(row, taps[k + i]);
+            auto const pack = hip::load<Count>(row, taps[k + static_cast<unsigned>(i)]);
 #pragma unroll
             for (int j = 0; j < Count; ++j) values[i * Count + j] = pack.values[j];
         }

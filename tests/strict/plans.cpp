@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+//
+// Plans of every form, compiled with the warnings that a user's project may have, and without exceptions. Nothing is
+// run. With HIP defined they are the HIP backend's, over whatever names are HIP's.
+#ifdef HIP
+#include <fusekit/hip.hpp>
+using Device = fusekit::hip::Device;
+#else
+#include <fusekit/fusekit.hpp>
+using Device = fusekit::host::Device;
+#endif
+
+namespace fk = fusekit;
+
+template <class T, int Rank = 4>
+struct Run {
+    Device& device;
+    fk::TensorView<T const, Rank> x;
+    fk::TensorView<T, Rank> y;
+
+    template <class Bound>
+    void operator()(Bound const& bound) const {
+        bound(device, x, y);
+        auto const made = bound(device, x);
+        static_cast<void>(made.size());
+        if constexpr (Rank == 4) static_cast<void>(fk::describe(bound, x.layout.shape).mermaid());
+    }
+};
+
+using Channels = fk::TensorView<float, 1>;
+
+template <fk::Filter geometry, class T, int Rank>
+void convolutions(Run<T, Rank> const& run, fk::TensorView<T const, Rank> w, Channels b) {
+    using Conv = fk::Conv<geometry>;
+    run(fk::Plan<Conv, fk::Bias, fk::Activation<fk::Elu>>::bind({.weights = w}, {.bias = b}, {.alpha = 1.0f}));
+}
+
+template <class T>
+void images(Run<T> const& run, fk::TensorView<T const> w, Channels c, fk::TensorView<float, 3> places) {
+    convolutions<fk::filter(3, 3).pad(1)>(run, w, c);
+    convolutions<fk::filter(1, 1)>(run, w, c);
+    convolutions<fk::filter(3, 3).groups(8)>(run, w, c);
+    run(fk::Plan<fk::Conv<fk::dynamic>>::bind({.weights = w, .filter = fk::filter(3, 3)}));
+    run(fk::Plan<fk::Conv<fk::filter(3, 3)>, fk::Pool<fk::Max, 2, 2>>::bind({.weights = w}, {}));
+    run(fk::Plan<fk::Conv<fk::filter(3, 3)>, fk::ChannelStatistics>::bind({.weights = w},
+                                                                          {.mean = c, .variance = c, .scratch = c}));
+    run(fk::Plan<fk::ChannelStatistics>::bind({.mean = c, .variance = c}));
+    run(fk::Plan<fk::Residual, fk::Scale, fk::Store, fk::StoreMask>::bind(
+        {.z = run.x, .alpha2 = 1.0f}, {.factor = 2.0f}, {.values = run.y}, {.mask = run.y}));
+    run(fk::Plan<fk::Pool<fk::Average, 2, 2>>::bind({}));
+    run(fk::Plan<fk::GlobalAverage>::bind({}));
+    run(fk::Plan<fk::BatchNormInference<fk::Spatial>, fk::Activation<fk::Relu>>::bind(
+        {.mean = c, .variance = c, .scale = c, .shift = c}, {}));
+    run(fk::Plan<fk::BatchNormInference<fk::PerActivation>>::bind(
+        {.mean = places, .variance = places, .scale = places, .shift = places}));
+    using Spatial = fk::Plan<fk::BatchNormTraining<fk::Spatial>, fk::Activation<fk::Relu>>;
+    auto const spatial = Spatial::bind({.scale = c, .shift = c, .saved_mean = c, .saved_inverse_deviation = c}, {});
+    run(spatial);
+    run(fk::Backward<Spatial>::bind(spatial, run.x, {.scale = c, .shift = c}, {}));
+    using Placewise = fk::Plan<fk::BatchNormTraining<fk::PerActivation>>;
+    auto const placewise =
+        Placewise::bind({.scale = places, .shift = places, .saved_mean = places, .saved_inverse_deviation = places});
+    run(placewise);
+    run(fk::Backward<Placewise>::bind(placewise, run.x, {.scale = places, .shift = places}));
+}
+
+template <class... Modes, class T>
+void activations(Run<T> const& run) {
+    auto const each = [&]<class Mode>(Mode) {
+        using Plan = fk::Plan<fk::Activation<Mode>>;
+        auto const layer = Plan::bind(typename fk::Activation<Mode>::Args{});
+        run(layer);
+        run(fk::Backward<Plan>::bind(layer, run.x, {}));
+    };
+    (each(Modes{}), ...);
+}
+
+void all(Run<float> const& floats, Run<fk::half> const& halves, Run<fk::bfloat16> const& bfloats,
+         Run<fk::int8> const& ints, Run<float, 3> const& signals, Run<float, 5> const& volumes, Channels c,
+         fk::TensorView<float, 3> places) {
+    images(floats, floats.x, c, places);
+    images(halves, halves.x, c, places);
+    images(bfloats, bfloats.x, c, places);
+    ints(fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>, fk::Requantize>::bind({.weights = ints.x},
+                                                                           {.scale = c, .zero_point = 1.0f}));
+    convolutions<fk::filter(3).pad(1)>(signals, signals.x, c);
+    convolutions<fk::filter(3, 3, 3).pad(1)>(volumes, volumes.x, c);
+    activations<fk::Passthru, fk::Logistic, fk::Tanh, fk::Relu, fk::SoftRelu, fk::Abs, fk::Power, fk::ClippedRelu,
+                fk::LeakyRelu, fk::Elu, fk::Clamp, fk::Gelu, fk::GeluTanh, fk::Silu, fk::Mish, fk::HardSwish,
+                fk::HardSigmoid, fk::Softsign>(floats);
+}
