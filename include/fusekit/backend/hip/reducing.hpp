@@ -88,22 +88,23 @@ private:
             lane[i].at = unit.first_place(i);
             if (steps > 0) prepare(lane[i]);
         }
-        Total totals[own];
+        Total of_unit[own];
         for (unsigned part = 0; part < params.parts; ++part) {
             Running running[own] = {};
             unsigned count = 0;
             anew().read(part, step, count, values, lane, running);
-            if constexpr (Steps::has_totals) anew().total(running, count, totals, part);
+            if constexpr (Steps::has_totals) anew().total(running, count, of_unit, part);
         }
         if constexpr (Steps::has_totals) {
-            if (params.members > 1) anew().meet(totals);
-            anew().apply(totals, step, values, lane);
+            if (params.members > 1) anew().meet(of_unit);
+            anew().apply(of_unit, step, values, lane);
         }
     }
 
     __device__ __forceinline__ void read(unsigned part, unsigned& step, unsigned& count, Values& values,
                                          Lane const (&lane)[own], Running (&running)[own]) const {
-        unsigned const end = part + 1 == params.parts ? steps : smaller(steps, step + params.part * unroll * stride);
+        unsigned const next = step + params.part * unroll * stride;
+        unsigned const end = part + 1 == params.parts || steps < next ? steps : next;
         if (Steps::has_totals && step < end) {
             if (part > 0) load<false>(step, values);
             start(step, values, running);
@@ -276,19 +277,19 @@ private:
     }
 
     /// Every thread gets the block's totals of its own columns, of this part and those before.
-    __device__ __forceinline__ void total(Running const (&running)[own], unsigned count, Total (&totals)[own],
+    __device__ __forceinline__ void total(Running const (&running)[own], unsigned count, Total (&of_unit)[own],
                                           unsigned part) const {
         Rows const all{params.threads, params.tile, thread};
         auto const sum = [&](auto& values) { all.sum(values, shared.sums); };
 #pragma unroll
-        for (int i = 0; i < own; ++i) totals[i] = running[i].total(static_cast<float>(count));
-        Total::combine(totals, sum);
-        if (params.parts > 1) carry(totals, part);
+        for (int i = 0; i < own; ++i) of_unit[i] = running[i].total(static_cast<float>(count));
+        Total::combine(of_unit, sum);
+        if (params.parts > 1) carry(of_unit, part);
     }
 
-    /// Merges parts in pairs, as a binary counter carries: a level holds the total of as many parts as its weight. After
-    /// all parts, whose number is a power of two, the carry is the total of all.
-    __device__ __forceinline__ void carry(Total (&totals)[own], unsigned part) const {
+    /// Merges parts in pairs, as a binary counter carries: a level holds the total of as many parts as its weight.
+    /// After all parts, whose number is a power of two, the carry is the total of all.
+    __device__ __forceinline__ void carry(Total (&of_unit)[own], unsigned part) const {
         unsigned level = 0;
         for (; part >> level & 1; ++level)
 #pragma unroll
@@ -297,23 +298,24 @@ private:
 #pragma unroll
                 for (int word = 0; word < sums; ++word)
                     reinterpret_cast<float*>(&before)[word] = of_level(level, i, word);
-                totals[i] = merge(before, totals[i]);
+                of_unit[i] = merge(before, of_unit[i]);
             }
         if (row == 0)
 #pragma unroll
             for (int i = 0; i < own; ++i)
 #pragma unroll
                 for (int word = 0; word < sums; ++word)
-                    of_level(level, i, word) = reinterpret_cast<float const*>(&totals[i])[word];
+                    of_level(level, i, word) = reinterpret_cast<float const*>(&of_unit[i])[word];
         __syncthreads();
     }
     /// In shared memory beside the sums of Rows, which leave three quarters of their room where there are parts.
     __device__ __forceinline__ float& of_level(unsigned level, int total, int word) const {
-        return shared.sums[(total * sums + word) * threads + threads / 4 + level * most_tile_of_parts + column];
+        return shared.sums[static_cast<unsigned>(total * sums + word) * threads + threads / 4 +
+                           level * most_tile_of_parts + column];
     }
 
     /// Every thread gets the totals of the whole unit, of its own columns.
-    __device__ __forceinline__ void meet(Total (&totals)[own]) const {
+    __device__ __forceinline__ void meet(Total (&of_unit)[own]) const {
         unsigned const columns = params.tile * own;
         TeamTotals<Total> const room{params.workspace.values() + team * (params.members + 1) * columns * sums, columns};
         if (row == 0) room.put(member + 1, column * own, of_unit);

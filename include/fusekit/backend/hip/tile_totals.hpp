@@ -69,7 +69,7 @@ public:
         if (!comes_last(states, groups, thread, shared)) return;
         merge_tiles(view, thread, 0, members, groups, first_k, count_n);
         for (unsigned n = thread; n < count_n; n += threads)
-            Op::save(get(view, 0, first_k + n), {0, std::int64_t{first_k} + n, 0, 0}, args);
+            Op::save(get(view, 0, static_cast<unsigned>(first_k) + n), {0, std::int64_t{first_k} + n, 0, 0}, args);
     }
 
 private:
@@ -88,7 +88,7 @@ private:
         for (unsigned n = thread; n < count_n; n += threads) {
             Total total = shared.parts[0][n].value();
             for (unsigned part = 1; part < parts; ++part) total = merge(total, shared.parts[part][n].value());
-            view.put(tile, first_k + n, total);
+            view.put(tile, static_cast<unsigned>(first_k) + n, total);
         }
     }
 
@@ -102,8 +102,9 @@ private:
             for (unsigned i = thread; i < pairs * channels; i += threads) {
                 unsigned const n = i % channels, left = first + i / channels * 2 * distance * step;
                 if (n < count_n)
-                    view.put(left, first_k + n,
-                             merge(get(view, left, first_k + n), get(view, left + distance * step, first_k + n)));
+                    view.put(left, static_cast<unsigned>(first_k) + n,
+                             merge(get(view, left, static_cast<unsigned>(first_k) + n),
+                                   get(view, left + distance * step, static_cast<unsigned>(first_k) + n)));
             }
             __syncthreads();
         }

@@ -82,8 +82,8 @@ private:
                     Running running{};
                     Vector count = Vector{} + static_cast<float>(end - begin);
                     each_vector(begin, begin + 1, [&](OutputCoord const& at, int used) {
-                        Vector const x = value<Axis::pixel>(at, used);
-                        running.start(first_lanes(used) ? x : Vector{} + x[0]);
+                        Vector const values = value<Axis::pixel>(at, used);
+                        running.start(first_lanes(used) ? values : Vector{} + values[0]);
                     });
                     each_vector(begin, end, [&](OutputCoord const& at, int used) {
                         if (used == lanes) return add<Axis::pixel>(running, at, used, states, true);
@@ -187,8 +187,8 @@ private:
     /// Adds those of a vector of values that count; where nothing waits for the totals, results are written too.
     template <Axis axis>
     void add(Running& running, OutputCoord const& at, int used, States const& states, auto counts) const {
-        Vector const x = value<axis>(at, used);
-        Steps::add(running, x, operand<axis>(at, used), Place<axis>{at, used, shape[3]}, states.head, bound.head,
+        Vector const values = value<axis>(at, used);
+        Steps::add(running, values, operand<axis>(at, used), Place<axis>{at, used, shape[3]}, states.head, bound.head,
                    counts);
         if constexpr (!Steps::waits) write<axis>(at, used, states);
     }

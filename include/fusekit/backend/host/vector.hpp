@@ -204,14 +204,14 @@ void set_lane(Vectors& vectors, int lane, Floats const& value) {
 /// Merges the totals of all lanes, in pairs.
 template <class Floats, class Vectors>
 Floats merge_lanes(Vectors totals) {
-    constexpr int fields = sizeof(Vectors) / sizeof(Vector);
+    constexpr std::size_t fields = sizeof(Vectors) / sizeof(Vector);
     for (int apart = lanes / 2; apart > 0; apart /= 2) {
         float twice[fields][2 * lanes];
         for (int half = 0; half < 2; ++half)
-            for (int i = 0; i < fields; ++i)
+            for (std::size_t i = 0; i < fields; ++i)
                 store(twice[i] + half * lanes, reinterpret_cast<Vector const*>(&totals)[i]);
         Vectors others;
-        for (int i = 0; i < fields; ++i) reinterpret_cast<Vector*>(&others)[i] = load(twice[i] + apart);
+        for (std::size_t i = 0; i < fields; ++i) reinterpret_cast<Vector*>(&others)[i] = load(twice[i] + apart);
         totals = merge(totals, others);
     }
     return of_lane<Floats>(totals, 0);

@@ -50,8 +50,8 @@ struct ChannelStatistics {
         FUSEKIT_HD constexpr void start(V) {}
         template <class Mask = bool>
         FUSEKIT_HD constexpr void add(V x, Mask counts = true) {
-            V const shift = math::select(begun > V{}, this->shift, x * detail::Moments<V>::unit);
-            this->shift = math::select(counts, shift, this->shift);
+            V const first = math::select(begun > V{}, this->shift, x * detail::Moments<V>::unit);
+            this->shift = math::select(counts, first, this->shift);
             begun = math::select(counts, V{} + 1.0f, begun);
             detail::RunningMoments<V>::add(x, counts);
         }
