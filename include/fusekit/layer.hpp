@@ -53,6 +53,7 @@ public:
     /// Runs on `device` into a new tensor, packed, channels first or last as in `x`. The device's header is needed
     /// here.
     template <class X>
+    [[nodiscard("y is a new tensor: layer(device, x, y) writes to one of yours")]]
     Tensor<T, Device, Rank> operator()(Device& device, X const& x) const {
         Tensor<T, Device, Rank> y(device, operations->output(bytes, device, x.const_view()));
         (*this)(device, x, y);
