@@ -38,8 +38,16 @@ logged() {
 
 is_root() { (($(id -u) == 0)); }
 
-# Whether packages can be installed here.
-can_install() { command -v apt-get >/dev/null && { is_root || command -v sudo >/dev/null; }; }
+# Whether packages can be installed here: by root, or by who may use sudo, which asks for a password once.
+can_install() {
+    if [[ ! ${installs:-} ]]; then
+        installs=false
+        if command -v apt-get >/dev/null && { is_root || { command -v sudo >/dev/null && sudo -v; }; }; then
+            installs=true
+        fi
+    fi
+    $installs
+}
 
 as_root() {
     if is_root; then logged "$@"; else logged sudo "$@"; fi
@@ -73,7 +81,7 @@ need() {
     local missing
     mapfile -t missing < <(missing_of "$@")
     ((${#missing[@]})) || return 0
-    can_install || fail "this needs packages that only root can install: apt-get install ${missing[*]}"
+    can_install || fail "what only root can install is missing; on Debian: apt-get install ${missing[*]}"
     refresh_packages
     echo "installing ${missing[*]}"
     apt_get install --no-install-recommends "${missing[@]}" ||
