@@ -90,8 +90,8 @@ void run_conv_with(Device& device, Bound<Plan> const& bound, TensorView<T const>
     if constexpr (GemmSchedule<Schedule>) {
         auto const far = detail::too_far_for_gemm(filter, x.layout, weights, y.layout);
         if (far.layout)
-            throw Error(type_name<Plan>(), far.operator_name, far.argument, far.expected,
-                        "strides " + to_string(far.layout->stride));
+            raise(Error(type_name<Plan>(), far.operator_name, far.argument, far.expected,
+                        "strides " + to_string(far.layout->stride)));
     }
     ConvParams<Plan, T> const params{bound, detail::without_idle_strides(x), y, false, false, false, {}};
     if (y.layout.stride[1] == 1 && y.layout.shape[1] > 1) detail::run_along<Schedule, Axis::channel>(device, params);
