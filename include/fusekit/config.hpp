@@ -90,6 +90,13 @@ FUSEKIT_HD float root(float square);
 FUSEKIT_HD float reciprocal_root(float square);
 #endif
 
+/// Whether Plan::bind is one of several functions (plan/plan.hpp).
+#if defined(__CUDACC__) && !defined(__clang__)
+inline constexpr bool overloads_bind = true;
+#else
+inline constexpr bool overloads_bind = false;
+#endif
+
 inline constexpr int version_major = 0;
 inline constexpr int version_minor = 1;
 inline constexpr int version_patch = 0;

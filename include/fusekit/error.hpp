@@ -4,6 +4,7 @@
 #include <exception>
 #include <utility>
 
+#include "fusekit/config.hpp"
 #include "fusekit/text.hpp"
 
 namespace fusekit {

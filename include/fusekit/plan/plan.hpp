@@ -191,11 +191,33 @@ struct Parts<First, Ops...> {
     }
 };
 
+/// bind({.weights = w}, {.bias = b}, {}): one brace group an operator, in plan order. A tensor that is a temporary is
+/// refused; any other must outlive the runs of what bind gives (Bound).
+///
+/// A pointer to one function: where one of several, a template or an object does not fit, compilers name no field.
+template <bool Overloaded, class... Ops>
+struct Binding {
+    static constexpr Bound<Fused<Ops...>> (*bind)(typename Ops::Args...) =
+        Parts<Ops...>::template make<Bound<Fused<Ops...>>>;
+};
+/// nvcc chooses one function when it reads a template that calls it, and then hands g++ parentheses around an argument
+/// such as {.weights = layer.weights}, which no compiler takes. It chooses among several when it instantiates the
+/// template.
+template <class... Ops>
+struct Binding<true, Ops...> {
+    static constexpr Bound<Fused<Ops...>> bind(typename Ops::Args... args) {
+        return Parts<Ops...>::template make<Bound<Fused<Ops...>>>(args...);
+    }
+    template <class... Given>
+        requires(sizeof...(Given) > 0 && sizeof...(Given) == 0)
+    static void bind(Given...);
+};
+
 }  // namespace detail
 
 /// What Plan<Ops...> is: y = opN(... op1(x)). A type with no data; `bind` gives it arguments.
 template <class... Ops>
-struct Fused {
+struct Fused : private detail::Binding<config::overloads_bind, Ops...> {
     using Head = typename detail::Parts<Ops...>::Head;
     using Epilogue = typename detail::Parts<Ops...>::Epilogue;
     static constexpr bool has_conv = MainloopOp<Head>, has_statistics = Observes<Head>;
@@ -215,11 +237,7 @@ struct Fused {
         else return get<I - 1>(bound.epilogue);
     }
 
-    /// bind({.weights = w}, {.bias = b}, {}): one brace group an operator, in plan order. A tensor that is a temporary is
-    /// refused; any other must outlive the runs of what bind gives (Bound).
-    ///
-    /// A pointer to one function: where one of several, a template or an object does not fit, compilers name no field.
-    static constexpr Bound<Fused> (*bind)(typename Ops::Args...) = detail::Parts<Ops...>::template make<Bound<Fused>>;
+    using detail::Binding<config::overloads_bind, Ops...>::bind;
 
     /// The operators' Args in any order: bind_by_type(Bias::Args{.bias = b}, Relu::Args{}, Conv3x3::Args{.weights = w})
     template <class... Given>

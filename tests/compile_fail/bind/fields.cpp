@@ -1,6 +1,6 @@
 // mistakes: 3
 // expect clang: field designator 'bais' does not refer to any field in type
-// expect nvcc: has no field "bais"
+// expect nvcc: does not match because argument #1
 // expect g++: could not convert '{b}' from '<brace-enclosed initializer list>' to 'fusekit::Bias::Args'
 // expect clang: in implicit initialization of field 'bias' with omitted initializer
 // expect clang: in implicit initialization of field 'shift' with omitted initializer

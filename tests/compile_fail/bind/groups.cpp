@@ -1,10 +1,11 @@
 // mistakes: 4
 // expect clang: field designator 'scale' does not refer to any field in type
-// expect nvcc: has no field "scale"
-// expect nvcc: has no field "bias"
+// expect nvcc: does not match because argument #1
 // expect g++: could not convert '{s}' from '<brace-enclosed initializer list>' to 'fusekit::Bias::Args'
-// expect: too few arguments
-// expect: too many arguments
+// expect g++: too few arguments
+// expect clang: too few arguments
+// expect g++: too many arguments
+// expect clang: too many arguments
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>
 
