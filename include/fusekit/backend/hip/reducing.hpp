@@ -3,10 +3,11 @@
 
 #include "fusekit/backend/hip/arch/access.hpp"
 #include "fusekit/backend/hip/arch/params.hpp"
-#include "fusekit/backend/hip/arch/processor.hpp"
 #include "fusekit/backend/hip/block_sum.hpp"
+#include "fusekit/backend/hip/pairwise_totals.hpp"
 #include "fusekit/backend/hip/reduction_unit.hpp"
 #include "fusekit/backend/hip/schedule.hpp"
+#include "fusekit/backend/hip/shared_totals.hpp"
 #include "fusekit/backend/hip/team_totals.hpp"
 
 namespace fusekit::hip {
@@ -126,7 +127,7 @@ private:
                                           Lane (&lane)[own]) const {
         if (steps == 0) return;
         bool const saves = row == 0 && member == 0;
-        if (saves) lay_by(of_unit);
+        if (saves) laid_by().put(thread, of_unit);
         if constexpr (Steps::waits) {
 #pragma unroll
             for (int i = 0; i < own; ++i)
@@ -145,28 +146,12 @@ private:
         if (saves) anew().save();
     }
 
-    /// Totals until they are saved, which is last: in shared memory, where this thread's part of the sums was, and not
-    /// in registers.
-    __device__ __forceinline__ void lay_by(Total const (&of_unit)[own]) const {
-#pragma unroll
-        for (int i = 0; i < own; ++i)
-#pragma unroll
-            for (int word = 0; word < sums; ++word)
-                laid_by(i, word) = reinterpret_cast<float const*>(&of_unit[i])[word];
-    }
+    /// Totals until they are saved, which is last, lie where this thread's part of the sums was.
     __device__ __forceinline__ void save() const {
 #pragma unroll
-        for (int i = 0; i < own; ++i) {
-            Total total;
-#pragma unroll
-            for (int word = 0; word < sums; ++word)
-                reinterpret_cast<float*>(&total)[word] = static_cast<float volatile&>(laid_by(i, word));
-            Steps::save(total, unit.first_place(i), params.bound.head);
-        }
+        for (int i = 0; i < own; ++i) Steps::save(laid_by().get(thread, i), unit.first_place(i), params.bound.head);
     }
-    __device__ __forceinline__ float& laid_by(int total, int word) const {
-        return shared.sums[static_cast<unsigned>(total * sums + word) * threads + thread];
-    }
+    __device__ __forceinline__ SharedTotals<Total, own, threads> laid_by() const { return {shared.sums}; }
 
     __device__ __forceinline__ void prepare(Lane& lane) const {
         lane.head = Steps::prepare(lane.at, params.bound.head);
@@ -284,34 +269,7 @@ private:
 #pragma unroll
         for (int i = 0; i < own; ++i) of_unit[i] = running[i].total(static_cast<float>(count));
         Total::combine(of_unit, sum);
-        if (params.parts > 1) carry(of_unit, part);
-    }
-
-    /// Merges parts in pairs, as a binary counter carries: a level holds the total of as many parts as its weight.
-    /// After all parts, whose number is a power of two, the carry is the total of all.
-    __device__ __forceinline__ void carry(Total (&of_unit)[own], unsigned part) const {
-        unsigned level = 0;
-        for (; part >> level & 1; ++level)
-#pragma unroll
-            for (int i = 0; i < own; ++i) {
-                Total before;
-#pragma unroll
-                for (int word = 0; word < sums; ++word)
-                    reinterpret_cast<float*>(&before)[word] = of_level(level, i, word);
-                of_unit[i] = merge(before, of_unit[i]);
-            }
-        if (row == 0)
-#pragma unroll
-            for (int i = 0; i < own; ++i)
-#pragma unroll
-                for (int word = 0; word < sums; ++word)
-                    of_level(level, i, word) = reinterpret_cast<float const*>(&of_unit[i])[word];
-        __syncthreads();
-    }
-    /// In shared memory beside the sums of Rows, which leave three quarters of their room where there are parts.
-    __device__ __forceinline__ float& of_level(unsigned level, int total, int word) const {
-        return shared.sums[static_cast<unsigned>(total * sums + word) * threads + threads / 4 +
-                           level * most_tile_of_parts + column];
+        if (params.parts > 1) PairwiseTotals<Total, own, threads>{shared.sums}.add(part, of_unit, column, row == 0);
     }
 
     /// Every thread gets the totals of the whole unit, of its own columns.
@@ -319,27 +277,10 @@ private:
         unsigned const columns = params.tile * own;
         TeamTotals<Total> const room{params.workspace.values() + team * (params.members + 1) * columns * sums, columns};
         if (row == 0) room.put(member + 1, column * own, of_unit);
-        Team(params.workspace.state(team), params.members, thread, shared.is_last).meet([&] { merge_all(room); });
+        Team(params.workspace.state(team), params.members, thread, shared.is_last).meet([&] {
+            room.template merge_all<smaller(own, 4)>(params.members, params.threads, thread, shared.sums);
+        });
         room.get(0, column * own, of_unit);
-    }
-
-    /// Of all blocks' totals; a thread merges those of a few columns of every so many blocks.
-    __device__ __forceinline__ void merge_all(TeamTotals<Total> const& room) const {
-        constexpr int width = smaller(own, 4);
-        unsigned const whole = room.columns / width, packs = whole < params.threads ? whole : params.threads;
-        unsigned const apart = params.threads / packs;
-        for (unsigned pack = thread % packs; pack * width < room.columns; pack += packs) {
-            Total all[width] = {};
-#pragma unroll merge_unroll
-            for (unsigned part = thread / packs; part < params.members; part += apart) {
-                Total theirs[width];
-                room.get(part + 1, pack * width, theirs);
-#pragma unroll
-                for (int i = 0; i < width; ++i) all[i] = merge(all[i], theirs[i]);
-            }
-            Total::combine(all, [&](auto& values) { Rows{params.threads, packs, thread}.sum(values, shared.sums); });
-            if (thread < packs) room.put(0, pack * width, all);
-        }
     }
 };
 

@@ -11,15 +11,6 @@ namespace fusekit::hip {
 /// columns of neighbours that have a total each, over rows of memory; or anyhow, one element at a time.
 enum class Pattern { planes, columns, any };
 
-/// A block totals its values in parts, a power of two, and those in pairs, so that errors do not grow with the tensor.
-/// A thread adds this many values of a total one after another; where there are parts, a unit has few columns.
-inline constexpr std::int64_t most_values_of_part = 1024, most_tile_of_parts = 8;
-
-/// Parts that a block of so many threads has room for, in the quarters of a number's row that sums leave.
-constexpr std::int64_t most_parts(std::int64_t threads) {
-    return std::int64_t{1} << ((threads - threads / 4) / most_tile_of_parts - 1);
-}
-
 /// What the kernel of a plan that reduces is given. A unit of work is a channel, or `tile` packs of columns.
 template <class Plan, Element T>
 struct ReductionParams {

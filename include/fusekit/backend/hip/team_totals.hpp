@@ -2,6 +2,8 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/access.hpp"
+#include "fusekit/backend/hip/arch/processor.hpp"
+#include "fusekit/backend/hip/block_sum.hpp"
 
 namespace fusekit::hip {
 
@@ -31,6 +33,25 @@ struct TeamTotals {
             auto const packet = load_fresh(at<Count>(number, column, word));
 #pragma unroll
             for (int i = 0; i < Count; ++i) reinterpret_cast<float*>(&totals[i])[word] = packet.values[i];
+        }
+    }
+
+    /// Merges those of all blocks into number 0: by a block, whose threads take Width columns of every so many blocks.
+    template <int Width>
+    __device__ __forceinline__ void merge_all(unsigned members, unsigned threads, unsigned thread,
+                                              float* shared) const {
+        unsigned const whole = columns / Width, packs = whole < threads ? whole : threads, rows = threads / packs;
+        for (unsigned pack = thread % packs; pack * Width < columns; pack += packs) {
+            Total all[Width] = {};
+#pragma unroll merge_unroll
+            for (unsigned part = thread / packs; part < members; part += rows) {
+                Total theirs[Width];
+                get(part + 1, pack * Width, theirs);
+#pragma unroll
+                for (int i = 0; i < Width; ++i) all[i] = merge(all[i], theirs[i]);
+            }
+            Total::combine(all, [&](auto& values) { Rows{threads, packs, thread}.sum(values, shared); });
+            if (thread < packs) put(0, pack * Width, all);
         }
     }
 
