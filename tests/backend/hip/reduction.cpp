@@ -7,81 +7,77 @@
 #include <vector>
 
 #include "backend/hip/gpu.hpp"
+#include "support/long_channels.hpp"
 
 using namespace test;
 
 namespace {
 
-/// How far a sum may be off, as a share of its magnitude: half an ulp for each addition or merge that a value takes
-/// part in. A thread adds 1024 one after another, and at most so many totals of blocks; parts and threads are in pairs;
-/// and 8 more are for products, quotients and the distances that moments are summed from.
-double share(double count) { return (1024 + 64 + std::log2(count) + 8) * 0x1p-24; }
-
-void check_near(double value, double expected, double within) {
-    INFO(value << " is off by " << value - expected << ", more than " << within);
-    CHECK(std::fabs(value - expected) <= within);
-}
+/// A thread adds 1024 values one after another, and at most 64 totals of blocks.
+double share(double count) { return rounded_share(count, 1024 + 64); }
 
 std::vector<float> fetched(auto const& tensor) {
-    std::vector<float> values(static_cast<std::size_t>(tensor.size()));
+    std::vector<float> values(static_cast<std::size_t>(tensor.layout().span()));
     tensor.copy_to(values.data());
     return values;
 }
 
+/// The statistics and gradients of long channels.
+template <class Schedule>
+void check_batch_norm(fk::hip::Device& device, fk::Layout<4> const& layout, std::int64_t first) {
+    auto scheduled = device.with<Schedule>();
+    INFO(to_string(layout.shape) << ", of 0.1 first: " << first);
+    LongChannels const from(layout, first);
+    Floats x(device, layout), dx(device, layout);
+    x.copy_from(from.memory.data());
+    dx.copy_from(std::vector<float>(from.memory.size(), NAN).data());
+    auto const channels = [&](float value) {
+        fk::Tensor<float, fk::hip::Device, 1> of(device, fk::channels(layout.shape[1]));
+        of.copy_from(std::vector<float>(from.channels.size(), value).data());
+        return of;
+    };
+    auto const ones = channels(1), zeros = channels(0);
+    auto mean = channels(NAN), inverse = channels(NAN), scale = channels(NAN), shift = channels(NAN);
+    using Plan = fk::Plan<fk::BatchNormTraining<fk::Spatial>>;
+    auto const layer =
+        Plan::bind({.scale = ones, .shift = zeros, .saved_mean = mean, .saved_inverse_deviation = inverse});
+    layer(scheduled, x, dx);
+    fk::Backward<Plan>::bind(layer, x, {.scale = scale, .shift = shift})(scheduled, x, dx);
+    auto const inverses = fetched(inverse), means = fetched(mean), scales = fetched(scale), shifts = fetched(shift);
+    for (std::size_t k = 0; k < means.size(); ++k) {
+        Split const& of = from.channels[k];
+        double const m = double{means[k]}, i = double{inverses[k]};
+        check_statistics(m, 1 / (i * i) - double{1e-5f}, of, share(of.count()));
+        check_gradients(double{scales[k]}, double{shifts[k]}, m, i, of, share(of.count()));
+    }
+}
+
 }  // namespace
 
-TEST_CASE("HIP: sums of millions of values, and of their gradients, do not drift") {
+TEST_CASE("HIP: sums of many values a thread, and of their gradients, do not drift") {
     fk::hip::Device device = gpu();
-    using Plan = fk::Plan<fk::BatchNormTraining<fk::Spatial>>;
-    for (auto const& [from, to] : {std::pair{fk::nchw(1, 1, 2048, 2049), fk::nchw(1, 1, 2048, 2049)},
-                                   {fk::nhwc(1, 1024, 1025, 4), fk::nhwc(1, 1024, 1025, 4)},
-                                   {fk::nchw(1, 2, 1024, 1025), fk::nhwc(1, 1024, 1025, 2)}}) {
-        INFO(to_string(from.shape));
-        auto x = fk::random<float>(device, from), dx = fk::random<float>(device, from);
-        std::vector<float> values(static_cast<std::size_t>(from.size()), 0.1f);
-        for (std::size_t i = 0; i < values.size(); i += 2) values[i] = 0.3f;
-        x.copy_from(values.data());
-        auto const k = from.shape[1];
-        auto const channels = [&](float value) {
-            auto of = fk::random<float>(device, fk::channels(k));
-            of.copy_from(std::vector<float>(static_cast<std::size_t>(k), value).data());
-            return of;
-        };
-        auto const ones = channels(1), zeros = channels(0);
-        auto mean = channels(NAN), inverse = channels(NAN), scale = channels(NAN), shift = channels(NAN);
-        auto y = fk::random<float>(device, to);
-        auto const layer =
-            Plan::bind({.scale = ones, .shift = zeros, .saved_mean = mean, .saved_inverse_deviation = inverse});
-        layer(device, x, y);
-        fk::Backward<Plan>::bind(layer, x, {.scale = scale, .shift = shift})(device, x, dx);
-        auto const inverses = fetched(inverse), means = fetched(mean), scales = fetched(scale), shifts = fetched(shift);
-        for (std::int64_t channel = 0; channel < k; ++channel) {
-            auto const c = static_cast<std::size_t>(channel);
-            double small = 0, large = 0;
-            for (std::int64_t p = 0; p < from.shape[2]; ++p)
-                for (std::int64_t q = 0; q < from.shape[3]; ++q)
-                    (values[static_cast<std::size_t>(from.offset({{0, channel, p, q}}))] > 0.2f ? large : small) += 1;
-            double const count = small + large, sum = small * double{0.1f} + large * double{0.3f},
-                         of_mean = sum / count;
-            double const apart = double{0.3f} - double{0.1f},
-                         variance = small / count * (large / count) * apart * apart;
-            double const inverse_here = double{inverses[c]}, off = share(count);
-            check_near(double{means[c]}, of_mean, off * of_mean);
-            check_near(1 / (inverse_here * inverse_here) - double{1e-5f}, variance, 3 * off * 0.04);
-            check_near(double{shifts[c]}, sum, off * sum);
-            auto const along = [&](double value) { return value * (value - double{means[c]}) * inverse_here; };
-            double const of_small = small * along(double{0.1f}), of_large = large * along(double{0.3f});
-            check_near(double{scales[c]}, of_small + of_large, off * (std::fabs(of_small) + std::fabs(of_large)));
-        }
+    // Of blocks so small and few that a thread adds 8192 values to a total or more.
+    using Planes = fk::hip::Reduction<64, 16, 2, 1>;
+    using Columns = fk::hip::Reduction<64, 8, 2, 1>;
+    std::int64_t const times = fk::divide_up(device.processors(), 4);
+    for (std::int64_t const first : {0, 1024}) {  // moments are summed of distances from a first value
+        check_batch_norm<Planes>(device, fk::nchw(1, 1, times * 1024, 4097), first);
+        check_batch_norm<Planes>(device, {{{1, 1, times * 600000, 7}}, {{0, 0, 9, 1}}}, first);
+        check_batch_norm<Columns>(device, fk::nhwc(1, times * 2048, 1024, 2), first);
     }
 }
 
 TEST_CASE("HIP: a global average of millions of values does not drift") {
     fk::hip::Device device = gpu();
-    for (auto const& layout : {fk::nchw(1, 1, 1024, 2049), fk::nhwc(1, 1024, 1025, 2)}) {
-        auto x = fk::random<float>(device, layout);
-        x.copy_from(std::vector<float>(static_cast<std::size_t>(layout.size()), 0.1f).data());
-        for (float const y : fetched(fk::Plan<fk::GlobalAverage>::bind({})(device, x)))
-            check_near(double{y}, double{0.1f}, share(static_cast<double>(layout.size())) * 0.1);
+    for (fk::Layout<4> const& layout :
+         {fk::nchw(1, 1, 1024, 1025), fk::nhwc(1, 500000, 1, 2), {{{1, 1, 150000, 7}}, {{0, 0, 9, 1}}}}) {
+        INFO(to_string(layout.shape));
+        LongChannels const from(layout, 1);
+        Floats x(device, layout);
+        x.copy_from(from.memory.data());
+        auto const y = fetched(fk::Plan<fk::GlobalAverage>::bind({})(device, x));
+        for (std::size_t k = 0; k < y.size(); ++k)
+            check_near(double{y[k]}, from.channels[k].mean(),
+                       share(from.channels[k].count()) * from.channels[k].mean());
     }
 }

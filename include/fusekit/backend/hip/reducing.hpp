@@ -29,7 +29,7 @@ class Reducing {
     static constexpr int crowd = own == 1 && lanes != 4 ? 2 : 1;  // more threads of fewer registers, where few suffice
 
 public:
-    static constexpr int unroll = Schedule::unroll / (Steps::has_operand ? 2 : 1) / crowd;
+    static constexpr int unroll = greater(1, Schedule::unroll / (Steps::has_operand ? 2 : 1) / crowd);
     static constexpr int totals = Unit::totals;
     static constexpr int threads = Schedule::threads, blocks = Schedule::blocks * crowd;
     using Params = ReductionParams<Plan, T>;
