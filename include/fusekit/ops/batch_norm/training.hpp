@@ -18,7 +18,8 @@ namespace fusekit {
 /// momentum being MIOpen's expAvgFactor; both or neither. All are float for every tensor type.
 /// Requires: epsilon > 0; momentum in [0, 1]; with running statistics 2 values or more to a mean. A single value is
 /// its own mean: y = shift. Values that are infinite or NaN make their channel NaN.
-/// Nothing overflows before the variance itself does, of up to 2^23 values of a mean below 2^80.
+/// Nothing overflows before the variance itself does, of up to 2^23 values of a mean below 2^80. The error of a
+/// larger mean may overflow when it is squared, on one backend and not on another: the channel is NaN then.
 /// Source: Ioffe and Szegedy 2015, algorithm 1; sums as in detail::Moments.
 template <class Mode>
 struct BatchNormTraining : detail::Normalizing<Mode> {
