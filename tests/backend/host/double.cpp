@@ -154,6 +154,12 @@ TEST_CASE("statistics of what passes are totalled in double") {
     CHECK(variance.const_view()(0) == 40);
 }
 
+namespace {
+struct Unchecked : Anywhere {
+    static void check(Args const&, fk::Check const&) {}
+};
+}  // namespace
+
 TEST_CASE("a double is refused beside an input that is none") {
     fk::host::Device device(1);
     auto const x = fk::random<float>(device, fk::nchw(1, 2, 3, 4));
@@ -166,7 +172,8 @@ TEST_CASE("a double is refused beside an input that is none") {
               "Plan<Bias>: Bias.bias: expected float, half or bfloat16, as the input is float, got double");
     }
     auto const z = fk::random<double>(device, fk::nchw(1, 2, 3, 4), 3);
-    auto const y = fk::Plan<Anywhere>::bind({.z = z})(device, x);  // has no check of its own, and rounds
+    CHECK_THROWS_AS(fk::Plan<Anywhere>::bind({.z = z})(device, x), fk::Error);  // by the check that it has by default
+    auto const y = fk::Plan<Unchecked>::bind({.z = z})(device, x);              // rounds
     for (int k = 0; k < 2; ++k)
         CHECK(y.const_view()(0, k, 2, 3) ==
               x.const_view()(0, k, 2, 3) + static_cast<float>(z.const_view()(0, k, 2, 3)));
