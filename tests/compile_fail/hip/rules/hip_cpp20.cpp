@@ -5,10 +5,12 @@
 
 namespace fk = fusekit;
 
-fk::hip::Device device;
-auto const x = fk::random<float>(device, fk::nchw(1, 4, 8, 8));
-auto const b = fk::random<float>(device, fk::channels(4));
-
 using Layer = fk::Plan<fk::Bias, fk::Activation<fk::Relu>>;
-auto const layer = Layer::bind(fk::Bias::Args{b}, fk::Relu::Args{});
-auto const y = layer(device, x);
+
+int main() {
+    fk::hip::Device device;
+    auto const x = fk::random<float>(device, fk::nchw(1, 4, 8, 8));
+    auto const b = fk::random<float>(device, fk::channels(4));
+    auto const layer = Layer::bind(fk::Bias::Args{b}, fk::Relu::Args{});
+    auto const y = layer(device, x);
+}
