@@ -5,8 +5,6 @@
 #include <vector>
 namespace fk = fusekit;
 
-using Layer = fk::Plan<fk::BatchNormTraining<fk::Spatial>, fk::Activation<fk::Relu>>;
-
 int main() {
     fk::host::Device device;
     auto const layout = fk::nhwc(4, 5, 7, 8);
@@ -21,6 +19,7 @@ int main() {
     auto running_mean = per_channel(0), running_variance = per_channel(1);
     auto scale_gradient = per_channel(0), shift_gradient = per_channel(0);
 
+    using Layer = fk::Plan<fk::BatchNormTraining<fk::Spatial>, fk::Activation<fk::Relu>>;
     auto layer = Layer::bind({.scale = scale, .shift = shift,
                               .saved_mean = mean, .saved_inverse_deviation = deviation,
                               .running_mean = running_mean, .running_variance = running_variance}, {});

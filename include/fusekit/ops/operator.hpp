@@ -144,6 +144,16 @@ concept StatisticsOp = EpilogueOp<Op> && requires(typename Op::template Total<fl
 /// Pixels that share a total of a channel until all are known: the fewest of a tile of a Conv.
 inline constexpr std::int64_t total_pixels = 64;
 
+/// Floats of scratch that Op, an operator of statistics, needs after a Conv for y of these extents: a total of every
+/// channel of every `total_pixels`.
+template <class Op, int Rank>
+constexpr std::int64_t scratch_floats(Index<Rank> const& y) {
+    std::int64_t pixels = 1;
+    for (int mode = 0; mode < Rank; ++mode) pixels *= mode == 1 ? 1 : y[mode];
+    std::int64_t const words = sizeof(typename Op::template Total<float>) / sizeof(float);
+    return words * y[1] * ((pixels + total_pixels - 1) / total_pixels);
+}
+
 /// Passes the value on; of every window of values that reach it a plan writes one, as Reduce makes it of them. `output`
 /// is the shape that is left; fits_tile, whether windows are of 2 x 2, as a tile of a Conv holds them.
 template <class Op>

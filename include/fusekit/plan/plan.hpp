@@ -24,14 +24,14 @@ namespace detail {
 template <class X>
 consteval bool is_input() {
     constexpr bool tensor = Activations<X>;
-    static_assert(tensor, "x is no tensor or view: write fk::TensorView<float const>(pointer, fk::nchw(n, c, h, w))");
+    static_assert(tensor, "x is no tensor or view: write fk::TensorView(pointer, fk::nchw(n, c, h, w))");
     return tensor;
 }
 template <class Y>
 consteval bool is_output() {
     constexpr bool tensor = Activations<std::remove_cvref_t<Y>> && requires(Y& y) { y.view(); };
     static_assert(tensor,
-                  "y is const, or no tensor or view: write fk::TensorView<float>(pointer, fk::nchw(n, k, p, q))");
+                  "y is const, or no tensor or view: write fk::TensorView(pointer, fk::nchw(n, k, p, q))");
     return tensor;
 }
 

@@ -18,11 +18,23 @@ void check_extents(Check const& in, char const* argument, Extents const& shape) 
             in.fail(argument, "positive extents whose size in bytes fits 63 bits", to_string(shape));
 }
 
+/// Memory for totals of tiles, after a Conv: `least` floats or more, without gaps.
+inline void check_scratch(OptionalView<float, 1> const& scratch, std::int64_t least, Check const& in) {
+    std::int64_t const size = scratch.layout.shape[0], stride = scratch.layout.stride[0];
+    if (!scratch.given() || size < least)
+        in.fail("scratch", "at least " + Text::number(least) + " floats, for totals of tiles after a Conv",
+                scratch.given() ? Text::number(size) : "none");
+    if (stride != 1) in.fail("scratch", "floats without gaps", "a stride of " + Text::number(stride));
+    in.writable("scratch", TensorView<float, 1>(scratch.data, channels(least)), {{least}}, "floats");
+}
+
 template <class Op>
 void check_op(typename Op::Args const& args, Check const& in) {
     Check own = in;
     own.operator_name = type_name<Op>;
     check_args<Op>(args, own);
+    if constexpr (StatisticsOp<Op>)
+        if (in.has_conv) check_scratch(args.scratch, scratch_floats<Op>(in.y), own);
 }
 
 template <class... Ops, class Args>

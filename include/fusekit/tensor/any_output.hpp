@@ -33,7 +33,8 @@ struct AnyOutput {
         requires(Rank == 3 || Rank == 5 || (Rank == 4 && !Element<T>)) && (!std::is_const_v<T>)
     constexpr AnyOutput(TensorView<T, Rank> const& view) : AnyOutput(fold<4>(view.view())) {}
     template <class Source>
-        requires(!std::is_trivially_copyable_v<Source> && requires(Source& source) { fold<4>(source.view()); })
+        requires(!std::is_trivially_copyable_v<Source> && detail::rank_of<Source>() >= 3 &&
+                 detail::rank_of<Source>() <= 5 && requires(Source& source) { fold<4>(source.view()); })
     constexpr AnyOutput(Source& source) : AnyOutput(fold<4>(source.view())) {}
 
     template <class Source>

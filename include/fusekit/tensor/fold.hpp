@@ -183,7 +183,7 @@ template <class View, int... Ranks>
 struct Folded : View {
     /// A template, because nvcc 13 lets a field be left out whose type has deleted none but a plain one.
     template <class = void>
-    Folded() = delete;  // a group of arguments lacks this field: Op::Args{...} shows which
+    Folded() = delete;  // a field is left out or out of order: give all, in the order of Op::Args
 
     FUSEKIT_HD constexpr Folded(View const& view)
         requires((Ranks == View::rank) || ...)

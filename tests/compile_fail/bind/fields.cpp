@@ -4,7 +4,7 @@
 // expect g++: could not convert '{b}' from '<brace-enclosed initializer list>' to 'fusekit::Bias::Args'
 // expect clang: in implicit initialization of field 'bias' with omitted initializer
 // expect clang: in implicit initialization of field 'shift' with omitted initializer
-// expect g++: a group of arguments lacks this field: Op::Args{...} shows which
+// expect g++: a field is left out or out of order: give all, in the order of Op::Args
 // expect nvcc: cannot be referenced -- it is a deleted function
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>

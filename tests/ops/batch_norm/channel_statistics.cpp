@@ -2,6 +2,8 @@
 #include "fusekit/ops/batch_norm/channel_statistics.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
 
 #include "support/observed_channels.hpp"
 
@@ -134,4 +136,26 @@ TEST_CASE("statistics that overlap, or are too few, are refused in words") {
     CHECK(refusal(bias, mean) ==
           plan + "mean: expected memory apart from that of Bias.bias, got memory that overlaps it");
     CHECK(refusal(mean, four) == plan + "variance: expected 3 (K), got 4");
+}
+
+namespace {
+/// An operator of statistics that checks nothing itself.
+struct Unchecked : fk::ChannelStatistics {
+    static void check(Args const&, fk::Check const&) {}
+};
+}  // namespace
+
+TEST_CASE("operators of statistics after a Conv are refused without scratch for totals, whatever they check") {
+    fk::host::Device device(1);
+    auto const x = fk::random<float>(device, fk::nchw(1, 2, 9, 8));
+    auto const weights = fk::random<float>(device, fk::kcrs(3, 2, 1, 1));
+    auto mean = fk::random<float>(device, fk::channels(3)), variance = fk::random<float>(device, fk::channels(3));
+    auto scratch = fk::random<float>(device, fk::channels(17));  // 3 words of 3 channels of 2 x 64 pixels are 18
+    using Plan = fk::Plan<fk::Conv<fk::filter(1, 1)>, Unchecked>;
+    CHECK_THROWS_WITH((void)Plan::bind({.weights = weights}, {.mean = mean, .variance = variance})(device, x),
+                      Catch::Matchers::EndsWith(
+                          "scratch: expected at least 18 floats, for totals of tiles after a Conv, got none"));
+    CHECK_THROWS_WITH(
+        (void)Plan::bind({.weights = weights}, {.mean = mean, .variance = variance, .scratch = scratch})(device, x),
+        Catch::Matchers::EndsWith("got 17"));
 }

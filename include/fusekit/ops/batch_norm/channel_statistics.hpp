@@ -31,10 +31,7 @@ struct ChannelStatistics {
     /// pixels.
     template <int Rank>
     static constexpr std::int64_t scratch(Index<Rank> const& y) {
-        std::int64_t pixels = 1;
-        for (int mode = 0; mode < Rank; ++mode) pixels *= mode == 1 ? 1 : y[mode];
-        std::int64_t const words = sizeof(Total<float>) / sizeof(float);
-        return words * y[1] * ((pixels + total_pixels - 1) / total_pixels);
+        return scratch_floats<ChannelStatistics>(y);
     }
 
     template <class V>
@@ -65,15 +62,6 @@ struct ChannelStatistics {
     static void check(Args const& args, Check const& in) {
         in.writable("mean", args.mean, {{in.y[1]}}, "K");
         in.writable("variance", args.variance, {{in.y[1]}}, "K");
-        if (!in.has_conv) return;
-        std::int64_t const least = scratch(in.y);
-        Layout<1> const& given = args.scratch.layout;
-        if (!args.scratch.given() || given.shape[0] < least)
-            in.fail("scratch", "at least " + Text::number(least) + " floats, for totals of tiles after a Conv",
-                    args.scratch.given() ? Text::number(given.shape[0]) : "none");
-        if (given.stride[0] != 1)
-            in.fail("scratch", "floats without gaps", "a stride of " + Text::number(given.stride[0]));
-        in.writable("scratch", TensorView<float, 1>(args.scratch.data, channels(least)), {{least}}, "floats");
     }
 };
 
