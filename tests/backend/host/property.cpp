@@ -34,7 +34,7 @@ TEST_CASE("a case prints as it is written") {
 
 TEST_CASE("plans of geometries known at run time compute what the oracle does") { check(property); }
 
-TEST_CASE("convolutions whose GemmK takes several passes compute what the oracle does") {
+TEST_CASE("convolutions of long GemmKs, and of filters that fill no panel, compute what the oracle does") {
     for (char const* text : {"n2c2048h5w7k70r1s1pt0l0b0r0u1v1d1e1g1 nhwc krsc float C t2 #1",
                              "n1c200h9w7k150r3s3pt1l1b1r1u1v1d1e1g1 nhwc krsc float CBA relu t3 #2",
                              "n1c700h5w3k301r2s2pt1l0b0r1u1v2d1e1g1 nhwc kcrs float CB t1 #3",

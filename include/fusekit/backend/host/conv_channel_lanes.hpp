@@ -41,12 +41,12 @@ public:
                             reinterpret_cast<Segment<Sum>*>(scratch),
                             reinterpret_cast<Row*>(scratch + segment_floats),
                             scratch + segment_floats + row_floats,
-                            reinterpret_cast<TileSums<Sum>*>(scratch + thread_floats - result_floats - waiting_floats),
                             reinterpret_cast<float*>(scratch + thread_floats - result_floats)};
             gather(work);
-            for (std::int64_t panel0 = 0; panel0 < panels; panel0 += waiting_panels)
-                for (std::int64_t pass = 0; pass < passes; ++pass)
-                    multiply(work, panel0, min(panel0 + waiting_panels, panels), pass);
+            for (std::int64_t panel0 = 0; panel0 < panels; panel0 += panel_block)
+                for (std::int64_t t = 0; t < work.count; ++t)
+                    for (std::int64_t panel = panel0; panel < min(panel0 + panel_block, panels); ++panel)
+                        multiply(work, t, panel, panel == panel0);
             if constexpr (pools) write_windows(work);
         });
         if constexpr (Epilogue::observes) totals().save(turn);
@@ -76,7 +76,6 @@ private:
         Segment<Sum>* segments;  // (count, segments_per_tile)
         Row* rows;  // (count, tile_rows)
         Sum* packed;  // (count, tile_rows, row_stride)
-        TileSums<Sum>* waiting;  // (count, waiting_panels), from pass to pass
         float* results;  // (count, tile_rows, panels, tile_columns), to be pooled
     };
 
@@ -90,26 +89,18 @@ private:
     std::int64_t const tiles = divide_up(conv.pixels(), tile_rows), row_stride = packed_row_stride(gemm_k);
     bool const direct = std::same_as<T, float> && conv.x.layout.stride[1] == 1 && group_c >= 4 &&
                         (panels <= 8 || (conv.taps() > 1 && apart_in_cache(conv.x.layout.stride[3])));
-    std::int64_t const segment_length = direct ? group_c : divide_up(gemm_k, passes_of(gemm_k));
-    std::int64_t const segments_per_tile = divide_up(gemm_k, segment_length);
-    std::int64_t const segments_per_pass = divide_up(segments_per_tile, min(segments_per_tile, passes_of(gemm_k)));
-    std::int64_t const passes = divide_up(segments_per_tile, segments_per_pass);
-    std::int64_t const row_bytes = (direct ? group_c : segment_length) * tile_rows * std::int64_t{sizeof(float)};
+    std::int64_t const segments_per_tile = direct ? conv.taps() : 1;
+    std::int64_t const row_bytes = (direct ? group_c : row_stride) * tile_rows * std::int64_t{sizeof(float)};
     std::int64_t const fitting = tiles_per_item(tiles, clamp(item_bytes / row_bytes, 4, 32), turn.threads());
     std::int64_t const block = round_up(fitting, together);
     static_assert(2 * tile_rows % 4 == 0);
     std::int64_t const segment_floats =
         round_up(block * segments_per_tile * std::int64_t{sizeof(Segment<Sum>)}, 64) / 4;
     std::int64_t const row_floats = round_up(block * tile_rows * std::int64_t{sizeof(Row)}, 64) / 4;
-    /// Panels whose sums wait together.
-    std::int64_t const waiting_panels =
-        passes == 1 ? panels : clamp(item_bytes / (block * std::int64_t{sizeof(TileSums<Sum>)}), 1, panels);
-    std::int64_t const waiting_floats =
-        passes == 1 ? 0 : block * waiting_panels * std::int64_t{sizeof(TileSums<Sum>)} / 4;
     std::int64_t const result_floats = pools ? block * tile_rows * panels * tile_columns : 0;
     std::int64_t const thread_floats =
-        segment_floats + row_floats + (direct ? 0 : block * tile_rows * row_stride) + waiting_floats + result_floats;
-    std::int64_t const panel_block = max(1, panel_bytes / (panel_floats / passes * std::int64_t{sizeof(float)}));
+        segment_floats + row_floats + (direct ? 0 : block * tile_rows * row_stride) + result_floats;
+    std::int64_t const panel_block = max(1, panel_bytes / (panel_floats * std::int64_t{sizeof(float)}));
     Sum* filters = nullptr;  // (groups, panels, gemm_k, tile_columns)
     Sum* zero = nullptr;  // (group_c): the window outside x
     Panel* states = nullptr;  // (groups, panels)
@@ -134,16 +125,14 @@ private:
             int const i = static_cast<int>(r % tile_rows);
             if constexpr (pools) at = pixel_of_windows(conv, min(first + r, last));
             work.rows[r] = {at, pools ? nullptr : &y(at.n, 0, at.p, at.q)};
-            Segment<Sum>* segment = work.segments + r / tile_rows * segments_per_tile;
+            Segment<Sum>* const segments = work.segments + r / tile_rows * segments_per_tile;
             if (direct) {
-                point_at_window(segment, i, at, work.group * group_c);
+                point_at_window(segments, i, at, work.group * group_c);
             } else {
                 Sum* const row = work.packed + r * row_stride;
                 pack_pixel_row(row, conv, at, work.group * group_c);
-                for (std::int64_t k = 0; k < gemm_k; k += segment_length, ++segment) {
-                    segment->row[i] = row + k;
-                    segment->length = min(segment_length, gemm_k - k);
-                }
+                segments->row[i] = row;
+                segments->length = gemm_k;
             }
             if (!pools && first + r < last) at = next(conv, at);
         }
@@ -162,40 +151,22 @@ private:
             }
     }
 
-    /// One pass over GemmK for panels panel0 ... panel_end - 1 of all tiles of an item; a few panels at a time, as many
-    /// as stay in the L1 cache from tile to tile.
-    void multiply(Item const& work, std::int64_t panel0, std::int64_t panel_end, std::int64_t pass) const {
-        std::int64_t const first = pass * segments_per_pass, count = min(segments_per_pass, segments_per_tile - first);
-        for (std::int64_t begin = panel0; begin < panel_end; begin += panel_block)
-            for (std::int64_t t = 0; t < work.count; ++t)
-                for (std::int64_t panel = begin; panel < min(begin + panel_block, panel_end); ++panel) {
-                    Segment<Sum> const* const segments = work.segments + t * segments_per_tile + first;
-                    if (panel == begin && t + 1 < work.count) prefetch(segments[segments_per_tile]);
-                    Panel const& own = states[work.group * panels + panel];
-                    bool const ends = pass + 1 == passes;
-                    if (!pools && ends)
-                        for (int i = 0; i < tile_rows; ++i)
-                            __builtin_prefetch(work.rows[t * tile_rows + i].y + own.k0, 1);
-                    TileSums<Sum> local;
-                    TileSums<Sum>& sum = passes == 1 ? local : work.waiting[t * waiting_panels + panel - panel0];
-                    gemm_tile(
-                        sum, segments, count,
-                        filters + (work.group * panels + panel) * panel_floats + first * segment_length * tile_columns,
-                        pass > 0);
-                    if (ends) finish(work, t, panel, own, sum);
-                }
-    }
-
-    void finish(Item const& work, std::int64_t t, std::int64_t panel, Panel const& own,
-                TileSums<Sum> const& sum) const {
+    void multiply(Item const& work, std::int64_t t, std::int64_t panel, bool first) const {
+        Panel const& own = states[work.group * panels + panel];
         Row const* const rows = work.rows + t * tile_rows;
+        if (first && t + 1 < work.count) prefetch(work.segments[(t + 1) * segments_per_tile]);
+        if constexpr (!pools)
+            for (int i = 0; i < tile_rows; ++i) __builtin_prefetch(rows[i].y + own.k0, 1);
+        TileSums sum;
+        gemm_tile(sum, work.segments + t * segments_per_tile, segments_per_tile,
+                  filters + (work.group * panels + panel) * panel_floats);
         std::int64_t const row_count = min(tile_rows, conv.pixels() - (work.first + t) * tile_rows);
         typename TileTotals<Epilogue>::template Part<Axis::channel> seen[tile_vectors];
         for (int i = 0; i < row_count; ++i)
             for (int j = 0; j < tile_vectors && own.used[j]; ++j) {
                 std::int64_t const k = own.k0 + j * lanes;
                 Place<Axis::channel> const at{{rows[i].at.n, k, rows[i].at.p, rows[i].at.q}, own.used[j], conv.y[3]};
-                Vector const result = Epilogue::apply(floats(sum.value[i][j]), at, own.state[j], args,
+                Vector const result = Epilogue::apply(sum.value[i][j], at, own.state[j], args,
                                                       [&](Vector x) { seen[j].add(x, own.used[j]); });
                 if constexpr (pools) store(result_of(work, t * tile_rows + i, panel) + j * lanes, result);
                 else store(rows[i].y + k, 1, own.used[j], result);

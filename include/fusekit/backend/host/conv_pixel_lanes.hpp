@@ -116,15 +116,14 @@ private:
             int const first = static_cast<int>(b) * tile_columns;
             std::int64_t const q = run->at.q + max(first - run->first, 0);
             for (int i = 0; i < row_count; ++i) __builtin_prefetch(&y(run->at.n, k + i, run->at.p, q), 1);
-            TileSums<Sum> sum;
+            TileSums sum;
             gemm_tile(sum, &segment, 1, work.windows + b * panel_floats);
             for (;; ++run) {
                 int const begin = static_cast<int>(max(run->first, first));
                 int const end = static_cast<int>(min(run->first + run->count, first + tile_columns));
-                for (int i = 0; i < row_count; ++i) {
-                    Vector const row[] = {floats(sum.value[i][0]), floats(sum.value[i][1])};
-                    finish(row, begin - first, end - begin, *run, begin - run->first, k + i, state[i], seen[i]);
-                }
+                for (int i = 0; i < row_count; ++i)
+                    finish(sum.value[i], begin - first, end - begin, *run, begin - run->first, k + i, state[i],
+                           seen[i]);
                 if (run->first + run->count > first + tile_columns || run + 1 == work.runs + work.run_count) break;
             }
             if constexpr (Epilogue::observes)

@@ -30,21 +30,18 @@ void prefetch(Segment<Sum> const& segment) {
         for (int k = 0; k < most && k < segment.length; k += line) __builtin_prefetch(row + k);
 }
 
-/// value[i][j] = sum over k of row i at k * column j at k, for one register tile.
-template <class Sum>
+/// value[i][j] = sum over k of row i at k * column j at k, for one register tile, as floats.
 struct TileSums {
-    using Register = decltype(load(static_cast<Sum const*>(nullptr)));
-    Register value[tile_rows][tile_vectors];
+    Vector value[tile_rows][tile_vectors];
 };
 
 namespace detail {
 
 template <class Sum, int... Row>
-[[gnu::always_inline]] inline void gemm_tile(TileSums<Sum>& result, Segment<Sum> const* segments, std::int64_t count,
-                                             Sum const* panel, bool adds, std::integer_sequence<int, Row...>) {
-    using Register = typename TileSums<Sum>::Register;
+[[gnu::always_inline]] inline void gemm_tile(TileSums& result, Segment<Sum> const* segments, std::int64_t count,
+                                             Sum const* panel, std::integer_sequence<int, Row...>) {
+    using Register = decltype(load(panel));
     Register left[tile_rows] = {}, right[tile_rows] = {};
-    if (adds) ((left[Row] = result.value[Row][0], right[Row] = result.value[Row][1]), ...);
     for (Segment<Sum> const* s = segments; s != segments + count; ++s) {
         Sum const* const row[tile_rows] = {s->row[Row]...};
         std::int64_t const length = s->length;
@@ -53,17 +50,15 @@ template <class Sum, int... Row>
             ((left[Row] += row[Row][k] * b0, right[Row] += row[Row][k] * b1), ...);
         }
     }
-    ((result.value[Row][0] = left[Row], result.value[Row][1] = right[Row]), ...);
+    ((result.value[Row][0] = floats(left[Row]), result.value[Row][1] = floats(right[Row])), ...);
 }
 
 }  // namespace detail
 
-/// Multiplies tile_rows rows, given as segments, by a packed panel of their GemmK x tile_columns. Where it `adds`, the
-/// result is what it was and the products.
+/// Multiplies tile_rows rows, given as segments, by a packed panel of GemmK x tile_columns.
 template <class Sum>
-[[gnu::noinline]] void gemm_tile(TileSums<Sum>& result, Segment<Sum> const* segments, std::int64_t count,
-                                 Sum const* panel, bool adds = false) {
-    detail::gemm_tile(result, segments, count, panel, adds, std::make_integer_sequence<int, tile_rows>{});
+[[gnu::noinline]] void gemm_tile(TileSums& result, Segment<Sum> const* segments, std::int64_t count, Sum const* panel) {
+    detail::gemm_tile(result, segments, count, panel, std::make_integer_sequence<int, tile_rows>{});
 }
 
 }  // namespace fusekit::host::inline FUSEKIT_SIMD

@@ -6,19 +6,11 @@
 
 namespace fusekit::host {
 
-/// Bytes of activations that one item of work keeps at hand: with the filters it streams they fit an L2 cache, which is
-/// 1 MiB or more where there are registers of 64 bytes, and may be 256 KiB elsewhere.
-inline constexpr std::int64_t item_bytes = config::vector_bytes == 64 ? 512 * 1024 : 192 * 1024;
+/// Bytes of activations that one item of work keeps at hand: with the filters it streams they fit an L2 cache.
+inline constexpr std::int64_t item_bytes = 192 * 1024;
 
 /// Bytes of filter panels that a tile meets before the next tile has its turn: half an L1 cache.
 inline constexpr std::int64_t panel_bytes = 16 * 1024;
-
-/// GemmK is cut into passes of about this length, between which a tile's sums wait in memory: an item then holds more
-/// tiles, and filters come from afar once for all of them.
-inline constexpr std::int64_t pass_length = 512;
-
-/// Into how many passes GemmK is cut: short ones are not worth a pass of their own.
-constexpr std::int64_t passes_of(std::int64_t gemm_k) { return gemm_k < 2 * pass_length ? 1 : divide_up(gemm_k, pass_length); }
 
 /// How many of `tiles` an item takes: at most `most`, and such that the threads finish together.
 constexpr std::int64_t tiles_per_item(std::int64_t tiles, std::int64_t most, int threads) {
