@@ -25,7 +25,7 @@ struct Ceilings {
     friend Ceilings larger(Ceilings const& a, Ceilings const& b) {
         return {std::max(a.gflops, b.gflops), std::max(a.gigabytes_a_second, b.gigabytes_a_second)};
     }
-    /// Whether two measurements are of a machine that did the same else: they are within a tenth of one another.
+    /// Whether the machine was equally busy in two measurements: they are within a tenth of one another.
     friend bool alike(Ceilings const& a, Ceilings const& b) {
         auto const near = [](double p, double q) { return std::max(p, q) <= 1.1 * std::min(p, q); };
         return near(a.gflops, b.gflops) && near(a.gigabytes_a_second, b.gigabytes_a_second);

@@ -68,7 +68,7 @@ public:
 
     void synchronize() {}
 
-    /// Refuses operators that do not compile for vectors, which a plan on X, unless that is of double, calls them with.
+    /// Refuses operators that do not compile for vectors. A plan calls them with vectors, unless X is of double.
     template <class X, class... Ops>
     static consteval bool takes(Epilogue<Ops...> const*);
 
