@@ -16,7 +16,7 @@ namespace fusekit::hip {
 /// registers have kept: teams of blocks total a unit each, meet, and go over it again, backwards, so that the values
 /// that were last come first. All of it is inlined: else the kernel's argument would be copied to memory of each
 /// thread.
-template <class Plan, class Schedule, Element T, int lanes, Pattern pattern>
+template <class Plan, class Schedule, Element T, int lanes, Pattern pattern, bool in_parts>
 class Reducing {
     using Steps = ReductionSteps<typename Plan::Head>;
     using Epilogue = typename Plan::Epilogue;
@@ -90,31 +90,36 @@ private:
             if (steps > 0) prepare(lane[i]);
         }
         Total of_unit[own];
-        for (unsigned part = 0; part < params.parts; ++part) {
-            Running running[own] = {};
-            unsigned count = 0;
-            anew().read(part, step, count, values, lane, running);
-            if constexpr (Steps::has_totals) anew().total(running, count, of_unit, part);
-        }
+        anew().read(step, values, lane, of_unit);
         if constexpr (Steps::has_totals) {
             if (params.members > 1) anew().meet(of_unit);
             anew().apply(of_unit, step, values, lane);
         }
     }
 
-    __device__ __forceinline__ void read(unsigned part, unsigned& step, unsigned& count, Values& values,
-                                         Lane const (&lane)[own], Running (&running)[own]) const {
-        unsigned const next = step + params.part * unroll * stride;
-        unsigned const end = part + 1 == params.parts || steps < next ? steps : next;
-        if (Steps::has_totals && step < end) {
-            if (part > 0) load<false>(step, values);
-            start(step, values, running);
-        }
-        for (; step < end; step += unroll * stride) {
-            if (step > first) load<!Steps::waits>(step, values);
-            if constexpr (Steps::has_totals) add(step, values, lane, running, count);
+    /// Reads all groups of loads and totals them. Parts end with barriers: then all threads take as many turns, also
+    /// those that have nothing left to read. Without parts, float planes need 15 registers fewer.
+    __device__ __forceinline__ void read(unsigned& step, Values& values, Lane const (&lane)[own],
+                                         Total (&of_unit)[own]) const {
+        Running running[own] = {};
+        unsigned count = 0, part = 0, end = params.part;
+        if (Steps::has_totals && step < steps) start(step, values, running);
+        for (unsigned group = 0; in_parts ? group < params.groups : step < steps; ++group) {
+            if (in_parts ? group > 0 : step > first) load<!Steps::waits>(step, values);
+            if constexpr (Steps::has_totals) {
+                if (in_parts && group == end) {
+                    anew().total(running, count, of_unit, part++);
+                    end += params.part, count = 0;
+#pragma unroll
+                    for (int i = 0; i < own; ++i) running[i] = {};
+                    if (step < steps) start(step, values, running);
+                }
+                add(step, values, lane, running, count);
+            }
             if constexpr (!Steps::waits) write(step, values, lane);
+            if (!in_parts || step < steps) step += unroll * stride;
         }
+        if constexpr (Steps::has_totals) anew().total(running, count, of_unit, part);
     }
 
     /// The same, of which nothing was kept in scalar registers before, but for its numbers.
@@ -269,7 +274,8 @@ private:
 #pragma unroll
         for (int i = 0; i < own; ++i) of_unit[i] = running[i].total(static_cast<float>(count));
         Total::combine(of_unit, sum);
-        if (params.parts > 1) PairwiseTotals<Total, own, threads>{shared.sums}.add(part, of_unit, column, row == 0);
+        if (in_parts && params.part < params.groups)
+            PairwiseTotals<Total, own, threads>{shared.sums}.add(part, of_unit, column, row == 0);
     }
 
     /// Every thread gets the totals of the whole unit, of its own columns.

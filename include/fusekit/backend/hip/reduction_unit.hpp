@@ -27,7 +27,7 @@ struct ReductionParams {
     unsigned columns = 0;                         ///< packs side by side in the tensor
     unsigned steps = 0;                           ///< packs one after another in a unit of columns; else images
     std::int64_t count = 0;                       ///< elements to a total
-    unsigned parts = 1, part = 0;                 ///< that a block totals one after another; groups of loads in one
+    unsigned groups = 0, part = 0;               ///< of loads that a thread takes; and in a part, if there are several
     Divisor packs[2] = {};                       ///< that planes reach into: some one more than others
 };
 

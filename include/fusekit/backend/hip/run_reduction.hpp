@@ -45,7 +45,7 @@ constexpr std::int64_t power_of_two(std::int64_t at_least) {
 /// Starts Reducing with packs of `lanes`.
 template <class Schedule, int lanes, Pattern pattern, class Plan, Element T>
 void start_reduction(Device& device, ReductionParams<Plan, T> params) {
-    using Mainloop = Reducing<Plan, Schedule, T, lanes, pattern>;
+    using Mainloop = Reducing<Plan, Schedule, T, lanes, pattern, false>;
     using Steps = ReductionSteps<typename Plan::Head>;
     using Total = typename Steps::template Total<float>;
     static_assert(sizeof(typename Mainloop::Shared) <= 48 * 1024,
@@ -95,17 +95,26 @@ void start_reduction(Device& device, ReductionParams<Plan, T> params) {
     Teams const choice = choose_teams(units, unit_bytes, blocks, fewest, members, device.cache_bytes());
     params.members = choice.members;
     params.teams = choice.members == 1 ? params.units : choice.teams;
+    std::int64_t groups = divide_up(steps, choice.members * (threads / params.tile) * unroll), part = groups;
     if (Steps::has_totals && params.tile <= most_tile_of_parts) {
-        std::int64_t const groups = divide_up(steps, choice.members * (threads / params.tile) * unroll);
         std::int64_t const values = unroll * (lanes / Mainloop::totals), most = most_parts(threads);
-        std::int64_t const parts = power_of_two(divide_up(groups * values, most_values_of_part));
-        params.parts = static_cast<unsigned>(parts < most ? parts : most);
-        params.part = static_cast<unsigned>(divide_up(groups, params.parts));
+        std::int64_t const wanted = power_of_two(divide_up(groups * values, most_values_of_part));
+        std::int64_t const parts = wanted < most ? wanted : most;
+        part = divide_up(groups, parts);
+        groups = part * parts;
     }
+    params.groups = static_cast<unsigned>(groups);
+    params.part = static_cast<unsigned>(part);
     bool const meet = choice.members > 1 && Steps::has_totals;
     if (meet) params.workspace.memory = device.workspace(Workspace::bytes);
-    start<Plan, Mainloop>(device, params, std::int64_t{params.teams} * params.members, static_cast<int>(threads),
-                          meet ? Together::yes : Together::no);
+    auto const start_on = [&]<class Mainloop>(std::type_identity<Mainloop>) {
+        start<Plan, Mainloop>(device, params, std::int64_t{params.teams} * params.members, static_cast<int>(threads),
+                              meet ? Together::yes : Together::no);
+    };
+    constexpr bool always = Steps::has_totals && pattern == Pattern::any;  // one kernel, as speed matters less there
+    if (always || part < groups)
+        start_on(std::type_identity<Reducing<Plan, Schedule, T, lanes, pattern, Steps::has_totals>>{});
+    else if constexpr (!always) start_on(std::type_identity<Mainloop>{});
 }
 
 }  // namespace detail
