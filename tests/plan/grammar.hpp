@@ -27,14 +27,18 @@ struct Word {
     constexpr std::string_view view() const { return {text, static_cast<std::size_t>(length)}; }
 };
 
-/// Whether the rules allow a word, written from their sentences and not from the library: C only in front; of B, N
-/// and A at most one each, in this order; R and S anywhere else.
+/// Whether the rules allow a word, written from their sentences and not from the library: one C at most; of B, N and A
+/// at most one each, in this order, before it and after it; S anywhere, R not before it.
 constexpr bool allowed(std::string_view word) {
     if (word.empty()) return false;
-    if (word.find('C', 1) != word.npos) return false;
+    std::size_t const conv = word.find('C');
+    if (conv != word.npos)
+        return word.find('C', conv + 1) == word.npos && (conv == 0 || allowed(word.substr(0, conv))) &&
+               word.substr(0, conv).find('R') == word.npos &&
+               (conv + 1 == word.size() || allowed(word.substr(conv + 1)));
     std::string_view rest = "BNA";
     for (char letter : word) {
-        if (letter == 'C' || letter == 'R' || letter == 'S') continue;
+        if (letter == 'R' || letter == 'S') continue;
         std::size_t const at = rest.find(letter);
         if (at == rest.npos) return false;
         rest.remove_prefix(at + 1);
@@ -68,7 +72,7 @@ inline Case case_of(std::string_view word) {
     about.seed = 1;
     for (char letter : word) about.seed = about.seed * 7 + static_cast<std::uint64_t>(letter);
     if (word.find('A') != word.npos) about.mode = "leakyrelu";
-    if (word[0] == 'C') about.window = {2, 3, 1, 0, 0, 2, 1, 1, 1, 1, 1};
+    if (about.has_conv()) about.window = {2, 3, 1, 0, 0, 2, 1, 1, 1, 1, 1};
     else about.k = about.x.c;
     return about;
 }
@@ -84,15 +88,23 @@ struct Verdict {
 template <int Number>
 inline constexpr Word word_of{Number};
 
+/// Plans with a prologue are compiled up to this length; longer ones are compared with the rules alone.
+inline constexpr int longest_with_prologue = 3;
+
 template <class Device, int Number, std::size_t... I>
-Verdict<Device> verdict(std::index_sequence<0, I...>) {
+Verdict<Device> verdict(std::index_sequence<I...>) {
     constexpr Word const& word = word_of<Number>;
-    using First = Op<word.text[0]>;
-    constexpr bool fusable = fk::Fusable<First, Op<word.text[I]>...>;
+    constexpr std::size_t conv = word.view().find('C');
+    constexpr bool fusable = fk::Fusable<Op<word.text[I]>...>;
     Verdict<Device> v{word, fusable};
     if constexpr (fusable && allowed(word.view())) {
-        if constexpr (word.text[0] == 'C') v.run = run_conv<Device, float, conv_geometry, Op<word.text[I]>...>;
-        else v.run = run_pointwise<Device, float, First, Op<word.text[I]>...>;
+        if constexpr (conv == word.view().npos)
+            v.run = run_pointwise<Device, float, Op<word.text[I]>...>;
+        else if constexpr (conv == 0 || sizeof...(I) <= longest_with_prologue)
+            v.run = [&]<std::size_t... B, std::size_t... A>(std::index_sequence<B...>, std::index_sequence<A...>) {
+                return WithPrologue<Op<word.text[B]>...>::template run<Device, float, conv_geometry,
+                                                                       Op<word.text[conv + 1 + A]>...>;
+            }(std::make_index_sequence<conv>{}, std::make_index_sequence<sizeof...(I) - conv - 1>{});
     }
     return v;
 }

@@ -40,7 +40,9 @@ struct OwnActivation {
 static_assert(fk::Fusable<C> && fk::Fusable<C, B> && fk::Fusable<C, A> && fk::Fusable<C, N> && fk::Fusable<C, B, A>);
 static_assert(fk::Fusable<C, N, A> && fk::Fusable<C, B, N> && fk::Fusable<C, B, N, A>);
 static_assert(fk::Fusable<N> && fk::Fusable<A> && fk::Fusable<N, A> && fk::Fusable<B, A> && fk::Fusable<M, A>);
-static_assert(fk::Fusable<D, B, R, A> && fk::Fusable<D, B, A, R> && fk::Fusable<R, C> == false && fk::Fusable<S, C> == false);
+static_assert(fk::Fusable<D, B, R, A> && fk::Fusable<D, B, A, R> && !fk::Fusable<R, C> && fk::Fusable<S, C>);
+static_assert(fk::Fusable<N, A, C, B, N, A> && fk::Fusable<B, A, C, B> && !fk::Fusable<M, A, C> && !fk::Fusable<T, C> && !fk::Fusable<N, C, C>);
+static_assert(!fk::Fusable<A, N, C> && !fk::Fusable<A, A, C> && !fk::Fusable<fk::Store, C> && !fk::Fusable<fk::BatchNormTraining<fk::Spatial>, C>);
 static_assert(fk::Fusable<C, R, S, B, R, S, N, R, S, A, R, S> && fk::Fusable<Floor, C> == false);
 static_assert(fk::Fusable<C, Floor, B, Floor, A, Floor, Floor> && fk::Fusable<Floor>);
 static_assert(fk::Fusable<C, T> && fk::Fusable<C, B, T, A> && fk::Fusable<C, B, A, T> && !fk::Fusable<C, T, T>);
@@ -52,7 +54,7 @@ static_assert(!fk::Fusable<C, N, M> && !fk::Fusable<C, A, fk::Activation<fk::Tan
 static_assert(!fk::OneTotal<T, T> && !fk::OneTotal<fk::BatchNormTraining<fk::Spatial>, T> && fk::OneTotal<C, T> && fk::OneTotal<T>);
 static_assert(!fk::HasOperators<> && fk::HasOperators<B>);
 static_assert(!fk::OneConv<C, C> && fk::OneConv<C, B> && fk::OneConv<B>);
-static_assert(!fk::ConvComesFirst<B, C> && fk::ConvComesFirst<C, B> && fk::ConvComesFirst<B, A>);
+static_assert(!fk::PrologueFits<R, C> && !fk::PrologueFits<Floor, C> && fk::PrologueFits<B, C> && fk::PrologueFits<C, R> && fk::PrologueFits<R>);
 static_assert(!fk::BiasComesEarly<N, B> && !fk::BiasComesEarly<A, B> && fk::BiasComesEarly<B, N, A> && fk::BiasComesEarly<R, B>);
 static_assert(!fk::NormBeforeActivation<A, N> && fk::NormBeforeActivation<N, A> && fk::NormBeforeActivation<N, R, A>);
 static_assert(!fk::OneOfEach<B, B> && !fk::OneOfEach<N, N> && !fk::OneOfEach<A, A> && fk::OneOfEach<R, R, S, S, Floor, Floor>);

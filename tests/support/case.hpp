@@ -24,6 +24,8 @@ fk::Filter<2> filter_of(oracle::Window const& window);
 /// T and U BatchNormTraining of the same two, A Activation, R Residual, S Scale, Q Requantize; the activation's mode,
 /// where there is one; t threads; the fill: # and a seed for integers, ~ and a seed for reals.
 ///
+/// Operators before the C are a prologue.
+///
 /// A layout is its modes, slowest first ("krsc" is "nhwc" of a filter), then "+a": every extent has a unused
 /// elements after it; then "*b": neighbours of the fastest mode are b elements apart; then "-hw": rows and columns run
 /// backwards; then "!s": modes of one element, whose stride leads nowhere, have stride s.
@@ -47,7 +49,7 @@ struct Case {
     std::string print() const;
 
     int space() const { return static_cast<int>(x_layout.substr(0, x_layout.find_first_of("+*-!")).size()) - 2; }
-    bool has_conv() const { return form.starts_with('C'); }
+    bool has_conv() const { return form.find('C') != form.npos; }
     fk::Filter<2> filter() const { return filter_of(window); }
     oracle::Shape y() const;
     std::int64_t gemm_k() const { return has_conv() ? x.c / window.groups * window.t * window.r * window.s : 1; }

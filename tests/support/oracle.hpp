@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "support/bounded.hpp"
+#include "support/format.hpp"
 
 /// What every operator computes, one after the other, in double, from its definition. Shares no code with the
 /// library: tensors are dense std::vectors in N, C, D, H, W order, whatever the layout under test.
@@ -66,15 +67,25 @@ struct Tensor {
     }
 };
 
-/// Products of integers are summed without error in any order while the sum of magnitudes is at most 2^24;
-/// any other sum of m products is within m half ulps of the sum of magnitudes (Higham 2002, section 3.1). Padding is
-/// zeros, which are multiplied and summed as all else.
+/// The largest power of two, 2^-12 at least, that all exact values are multiples of; 0 where there is none.
+inline double unit_of(Tensor const& x) {
+    for (double unit = 1; unit >= 0x1p-12; unit /= 2) {
+        bool multiples = true;
+        for (Bounded v : x.at) multiples = multiples && v.error == 0 && v.value == std::trunc(v.value / unit) * unit;
+        if (multiples) return unit;
+    }
+    return 0;
+}
+
+/// Products of integers, and of multiples of 2^-n and integers, are summed without error in any order while the sum of
+/// magnitudes is at most 2^24 units; any other sum of m products is within m half ulps of the sum of magnitudes (Higham
+/// 2002, section 3.1), and carries the errors of x. Padding is zeros, which are multiplied and summed as all else.
 inline Tensor conv(Tensor const& x, std::vector<double> const& weights, std::int64_t k, Window const& f) {
     Shape const in = x.shape;
     std::int64_t const group_c = in.c / f.groups, group_k = k / f.groups;
     Tensor y({in.n, k, f.output_height(in.h), f.output_width(in.w), f.output_depth(in.d)});
-    bool integers = true;
-    for (Bounded v : x.at) integers = integers && v.error == 0 && v.value == std::trunc(v.value);
+    double const unit = unit_of(x);
+    bool integers = unit > 0;
     for (double v : weights) integers = integers && v == std::trunc(v);
     std::size_t out = 0;
     for (std::int64_t n = 0; n < in.n; ++n)
@@ -82,7 +93,7 @@ inline Tensor conv(Tensor const& x, std::vector<double> const& weights, std::int
             for (std::int64_t o = 0; o < y.shape.d; ++o)
                 for (std::int64_t p = 0; p < y.shape.h; ++p)
                     for (std::int64_t q = 0; q < y.shape.w; ++q, ++out) {
-                        double sum = 0, magnitude = 0;
+                        double sum = 0, magnitude = 0, carried = 0;
                         for (std::int64_t c = 0; c < group_c; ++c)
                             for (std::int64_t t = 0; t < f.t; ++t)
                                 for (std::int64_t r = 0; r < f.r; ++r)
@@ -96,14 +107,17 @@ inline Tensor conv(Tensor const& x, std::vector<double> const& weights, std::int
                                             (n * in.c + channel / group_k * group_c + c) * in.d + slice;
                                         std::int64_t const tap =
                                             (((channel * group_c + c) * f.t + t) * f.r + r) * f.s + s;
-                                        double const value =
-                                            inside ? x.at[(plane * in.h + row) * in.w + column].value : 0;
-                                        double const term = value * weights[tap];
+                                        Bounded const value =
+                                            inside ? x.at[(plane * in.h + row) * in.w + column] : Bounded{};
+                                        double const term = value.value * weights[tap];
                                         sum += term;
                                         magnitude += std::fabs(term);
+                                        carried += value.error * std::fabs(weights[tap]);
                                     }
-                        bool const exact = integers && magnitude <= 0x1p24;
-                        y.at[out] = {sum, exact ? 0 : (group_c * f.t * f.r * f.s + 1) * Bounded::unit * magnitude};
+                        bool const exact = integers && magnitude <= 0x1p24 * unit;
+                        double const rounding =
+                            exact ? 0 : (group_c * f.t * f.r * f.s + 1) * Bounded::unit * (magnitude + carried);
+                        y.at[out] = {sum, carried + rounding};
                     }
     return y;
 }
@@ -135,6 +149,13 @@ inline Tensor residual(Tensor const& x, std::vector<double> const& z, double alp
 /// Sums that are exact integers, as the floats nearest to them.
 inline Tensor exact_sums(Tensor const& x) {
     return x.each([](Bounded v, std::size_t) { return Bounded{static_cast<float>(v.value)}; });
+}
+
+/// As elements of a format: an exact value is rounded once, any other may be rounded to a neighbour.
+inline Tensor elements(Tensor const& x, Format const& format) {
+    return x.each([&](Bounded v, std::size_t) {
+        return Bounded{format.round(v.value), v.error == 0 ? 0 : v.error + format.spacing(v.value)};
+    });
 }
 
 inline Tensor requantize(Tensor const& x, std::vector<double> const& factors, double zero_point) {

@@ -43,21 +43,22 @@ public:
         return numbers(size, about.type, -1, largest(), about.seed % 2 || dense < room ? 1 : room / dense);
     }
 
-    Step step(char letter) {
+    /// Of an operator that is applied to values of this shape.
+    Step step(char letter, oracle::Shape const& shape) {
         Step step{letter, {}};
-        std::int64_t const places = about.y().size() / about.y().n;
+        std::int64_t const places = shape.size() / shape.n;
         switch (letter) {
-            case 'B': step.values = numbers(about.y().c, about.parameters, -2, 5, 1); break;
-            case 'N': step.statistics = statistics(about.y().c); break;
+            case 'B': step.values = numbers(shape.c, about.parameters, -2, 5, 1); break;
+            case 'N': step.statistics = statistics(shape.c); break;
             case 'M': step.statistics = statistics(places); break;
-            case 'T': step.statistics = statistics(about.y().c, 2.75); break;
+            case 'T': step.statistics = statistics(shape.c, 2.75); break;
             case 'U': step.statistics = statistics(places, 2.75); break;
             case 'R':
-                step.values = numbers(about.y().size(), about.parameters, -2, 5, 1);
+                step.values = numbers(shape.size(), about.parameters, -2, 5, 1);
                 step.factor = about.real ? real(-2, 2) : random.pick({0.5, 1.0, 2.0});
                 break;
             case 'Q':
-                step.values = scales(about.y().c);
+                step.values = scales(shape.c);
                 step.factor = about.real ? real(-9, 9) : static_cast<double>(random.range(-9, 9));
                 break;
             case 'S': step.factor = about.real ? real(-2, 2) : random.pick({0.5, 2.0}); break;
@@ -141,27 +142,42 @@ Problem::Problem(Case const& about) : about(about) {
     Fill fill(this->about);
     x = in_training() && !about.real ? fill.batch() : fill.input(about.x.size());
     if (about.has_conv()) weights = fill.weights(about.k * about.gemm_k());
+    bool before_conv = about.has_conv();
     for (char letter : about.form)
-        if (letter != 'C') steps.push_back(fill.step(letter));
+        if (letter == 'C') before_conv = false;
+        else steps.push_back(fill.step(letter, before_conv ? about.x : about.y()));
     if (in_training()) dy = fill.gradient(about.x.size());
 }
 
 oracle::Tensor Problem::expected() const {
     oracle::Tensor y(about.x, x);
-    if (about.has_conv()) y = oracle::conv(y, weights, about.k, about.window);
-    if (about.type == fk::DataType::int8) y = oracle::exact_sums(y);
-    for (Step const& step : steps) switch (step.letter) {
-        case 'B': y = oracle::bias(y, step.values); break;
-        case 'N': y = oracle::batch_norm_spatial(y, step.statistics); break;
-        case 'M': y = oracle::batch_norm_per_activation(y, step.statistics); break;
-        case 'T': y = oracle::batch_norm_training(y, step.statistics, false, !about.real); break;
-        case 'U': y = oracle::batch_norm_training(y, step.statistics, true, !about.real); break;
-        case 'R': y = oracle::residual(y, step.values, step.factor); break;
-        case 'S': y = oracle::scale(y, step.factor); break;
-        case 'Q': y = oracle::requantize(y, step.values, step.factor); break;
-        case 'A': y = oracle::activation(y, step.mode); break;
+    std::size_t next = 0;
+    for (char letter : about.form) {
+        if (letter == 'C') {
+            if (next > 0) y = oracle::elements(y, format_of(about.type));
+            y = oracle::conv(y, weights, about.k, about.window);
+            if (about.type == fk::DataType::int8) y = oracle::exact_sums(y);
+        } else {
+            if (next == 0 && !about.has_conv() && about.type == fk::DataType::int8) y = oracle::exact_sums(y);
+            y = applied(steps[next++], y);
+        }
     }
     return y;
+}
+
+oracle::Tensor Problem::applied(Step const& step, oracle::Tensor y) const {
+    switch (step.letter) {
+        case 'B': return oracle::bias(y, step.values);
+        case 'N': return oracle::batch_norm_spatial(y, step.statistics);
+        case 'M': return oracle::batch_norm_per_activation(y, step.statistics);
+        case 'T': return oracle::batch_norm_training(y, step.statistics, false, !about.real);
+        case 'U': return oracle::batch_norm_training(y, step.statistics, true, !about.real);
+        case 'R': return oracle::residual(y, step.values, step.factor);
+        case 'S': return oracle::scale(y, step.factor);
+        case 'Q': return oracle::requantize(y, step.values, step.factor);
+        case 'A': return oracle::activation(y, step.mode);
+        default: return y;
+    }
 }
 
 std::string unfit(oracle::Tensor const& expected) {

@@ -50,7 +50,7 @@ public:
 
     fk::TensorView<T const, rank> input() { return x.template view<T const>(); }
 
-    /// Of the operator at `position` of the epilogue.
+    /// Of the operator at `position` of those beside the Conv.
     template <class Op>
     typename Op::Args of(int position) {
         return make(static_cast<Op*>(nullptr), problem.steps[static_cast<std::size_t>(position)]);
@@ -81,7 +81,7 @@ private:
     }
 
     Placed<Device, 1>& vector(fk::DataType type, std::vector<double> const& values) {
-        return vectors.emplace_back(device, type, fk::channels(problem.about.y().c), values, misalign);
+        return vectors.emplace_back(device, type, fk::channels(static_cast<std::int64_t>(values.size())), values, misalign);
     }
     fk::TensorView<float const, 1> floats(std::vector<double> const& values) {
         return vector(fk::DataType::float32, values).template view<float const>();
@@ -161,6 +161,23 @@ std::string run_conv(Problem const& problem, oracle::Tensor const& expected, Dev
         detail::bind<fk::Plan<fk::Conv<Geometry>, Ops...>, Ops...>(arguments, arguments.template conv<Geometry>());
     return run_bound(bound, arguments, problem, expected, device);
 }
+
+/// Runs Plan<Before..., Conv<Geometry>, After...>, where Before is the prologue's operators.
+template <class... Before>
+struct WithPrologue {
+    template <class Device, class T, auto Geometry, class... After>
+    static std::string run(Problem const& problem, oracle::Tensor const& expected, Device& device) {
+        constexpr int before = sizeof...(Before);
+        Arguments<T, Device, fk::Conv<Geometry>::space> arguments(problem, device);
+        auto const bound = [&]<int... B, int... A>(std::integer_sequence<int, B...>, std::integer_sequence<int, A...>) {
+            return fk::Plan<Before..., fk::Conv<Geometry>, After...>::bind(
+                arguments.template of<Before>(B)..., arguments.template conv<Geometry>(),
+                arguments.template of<After>(before + A)...);
+        }(std::make_integer_sequence<int, before>{}, std::make_integer_sequence<int, sizeof...(After)>{});
+        return run_bound(bound, arguments, problem, expected, device);
+    }
+};
+
 /// Of signals, images or volumes.
 template <int Space, class Device, class T, class... Ops>
 std::string run_pointwise_of(Problem const& problem, oracle::Tensor const& expected, Device& device) {

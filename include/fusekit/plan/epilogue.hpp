@@ -115,9 +115,11 @@ FUSEKIT_HD constexpr void observe_op(V const& x, Observe const& observe) {
 
 }  // namespace detail
 
-/// The operators after the mainloop, folded over one accumulator value or one vector of them.
+/// Elementwise operators, one applied to the result of another: those after the head, to one value of it or a vector of
+/// them; those before a Conv, to one value that it reads.
 template <class... Ops>
 struct Epilogue {
+    static constexpr int size = sizeof...(Ops);
     using Args = Pack<typename Ops::Args...>;
 
     /// What Channelwise operators prepared for one channel, or for a vector's lanes.

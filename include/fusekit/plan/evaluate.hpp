@@ -39,28 +39,47 @@ private:
 
 namespace detail {
 
-/// The mainloop's accumulator at one place, by the definition.
-template <class V, auto Geometry>
-constexpr V accumulate(Conv<Geometry> const*, typename Conv<Geometry>::Args const& args, TensorView<V const> const& x,
-                       OutputCoord const& at) {
+/// What a Conv reads of channel c: elements of x, passed through the prologue.
+template <class V, class Bound, class At>
+struct ConvInput {
+    using Prologue = typename Bound::Plan::Prologue;
+    Bound const& bound;
+    TensorView<V const> const& x;
+    typename Prologue::template State<V> state;
+
+    constexpr ConvInput(Bound const& the_bound, TensorView<V const> const& the_x, std::int64_t c)
+        : bound(the_bound), x(the_x), state(Prologue::template prepare<V>(c, the_bound.prologue)) {}
+
+    constexpr V operator()(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) const {
+        At const at{n, c, h, w};
+        return Prologue::apply(V{x(n, c, h, w)}, at, state, bound.prologue);
+    }
+};
+
+/// The head's value at one place, by the definition.
+template <class V, auto Geometry, class Bound, class At>
+constexpr V head_value(Conv<Geometry> const*, Bound const& bound, TensorView<V const> const& x, At const& at) {
+    auto const& args = bound.head;
     auto const f = Conv<Geometry>::geometry(args);
     Shape<4> const w = args.weights.layout.shape, in = x.layout.shape;
     SliceHeights<f.rank> const heights(in, Conv<Geometry>::output(in, args));
     std::int64_t const c0 = at.k / (w[0] / f.group_count) * w[1];
     V sum = 0;
-    for (std::int64_t c = 0; c < w[1]; ++c)
+    for (std::int64_t c = 0; c < w[1]; ++c) {
+        ConvInput<V, Bound, At> const input(bound, x, c0 + c);
         for (int r = 0; r < w[2]; ++r)
             for (int s = 0; s < w[3]; ++s) {
                 std::int64_t const h = row_under(f, heights, at.p, r);
                 std::int64_t const column = column_under(f, at.q, s);
                 bool const inside = h >= 0 && h < in[2] && column >= 0 && column < in[3];
-                V const value = inside ? V{x(at.n, c0 + c, h, column)} : V{};
+                V const value = inside ? input(at.n, c0 + c, h, column) : V{};
                 sum += value * args.weights.template load<V>(args.weights.layout.offset({{at.k, c, r, s}}));
             }
+    }
     return sum;
 }
-template <class V, class Head>
-constexpr V accumulate(Head const*, typename Head::Args const&, TensorView<V const> const& x, OutputCoord const& at) {
+template <class V, class Head, class Bound, class At>
+constexpr V head_value(Head const*, Bound const&, TensorView<V const> const& x, At const& at) {
     return x(at.n, at.k, at.p, at.q);
 }
 
@@ -73,14 +92,14 @@ constexpr V evaluate_at(Bound const& bound, TensorView<V const> const& x, At con
                         Observe const& observe = {}) {
     using Plan = typename Bound::Plan;
     auto const value = [&](At const& place) {
-        V const sum = detail::accumulate<V>(static_cast<typename Plan::Head*>(nullptr), bound.head, x, place);
+        V const sum = detail::head_value<V>(static_cast<typename Plan::Head*>(nullptr), bound, x, place);
         return Plan::Epilogue::apply(sum, place, state, bound.epilogue, observe);
     };
     if constexpr (!Plan::pools) {
         return value(at);
     } else {
-        using Reduce = typename Plan::Last::Reduce;
-        Index<2> const window = Plan::Last::window(bound.epilogue_shape(x.layout.shape));
+        using Reduce = typename Plan::Pool::Reduce;
+        Index<2> const window = Plan::Pool::window(bound.epilogue_shape(x.layout.shape));
         auto const add = [&](std::int64_t begin, std::int64_t end) {
             V total = Reduce::template neutral<V>();
             for (; begin < end; ++begin) {

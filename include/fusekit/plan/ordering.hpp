@@ -19,11 +19,23 @@ struct Stages {
         return found;
     }
 
-    /// Whether each operator of stage `early` stands before all of stage `late`.
+    /// Whether, before the Conv and after it, each operator of stage `early` stands before all of stage `late`.
     static consteval bool ordered(Stage early, Stage late) {
-        for (int i = 0; i < size; ++i)
-            for (int j = i + 1; j < size; ++j)
-                if (at[i] == late && at[j] == early) return false;
+        bool found = false;
+        for (int i = 0; i < size; ++i) {
+            if (found && at[i] == early) return false;
+            found = at[i] != Stage::convolution && (found || at[i] == late);
+        }
+        return true;
+    }
+
+    /// Whether, before the Conv and after it, there is one operator of this stage at most.
+    static consteval bool at_most_one(Stage stage) {
+        bool found = false;
+        for (int i = 0; i < size; ++i) {
+            if (found && at[i] == stage) return false;
+            found = at[i] != Stage::convolution && (found || at[i] == stage);
+        }
         return true;
     }
 
@@ -40,6 +52,18 @@ inline constexpr bool fits_tile = true;
 template <PoolingOp Op>
 inline constexpr bool fits_tile<Op> = Op::fits_tile;
 
+/// Whether an operator is a function of a value and its channel, and does no more than give the result.
+template <class Op>
+inline constexpr bool fits_prologue =
+    (Uniform<Op> || Channelwise<Op>) && !Storing<Op> && !PoolingOp<Op> && !StatisticsOp<Op>;
+
+template <class... Ops>
+consteval bool prologue_fits() {
+    bool before_conv = (MainloopOp<Ops> || ...), fits = true;
+    ((before_conv = before_conv && !MainloopOp<Ops>, fits = fits && (!before_conv || fits_prologue<Ops>)), ...);
+    return fits;
+}
+
 template <class... Ops>
 inline constexpr bool reduces_later = false;
 template <class First, class... Rest>
@@ -54,8 +78,7 @@ template <class... Ops>
 concept OneConv = detail::Stages<Ops...>::count(Stage::convolution) <= 1;
 
 template <class... Ops>
-concept ConvComesFirst =
-    detail::Stages<Ops...>::count(Stage::convolution) == 0 || detail::Stages<Ops...>::at[0] == Stage::convolution;
+concept PrologueFits = detail::prologue_fits<Ops...>();
 
 template <class... Ops>
 concept ReductionComesFirst = !detail::reduces_later<Ops...>;
@@ -80,13 +103,13 @@ concept NormBeforeActivation = detail::Stages<Ops...>::ordered(Stage::normalizat
 
 template <class... Ops>
 concept OneOfEach =
-    detail::Stages<Ops...>::count(Stage::bias) <= 1 && detail::Stages<Ops...>::count(Stage::normalization) <= 1 &&
-    detail::Stages<Ops...>::count(Stage::activation) <= 1;
+    detail::Stages<Ops...>::at_most_one(Stage::bias) && detail::Stages<Ops...>::at_most_one(Stage::normalization) &&
+    detail::Stages<Ops...>::at_most_one(Stage::activation);
 
 /// Whether these operators, in this order, are one kernel. A yes or a no; Plan says why not.
 template <class... Ops>
-concept Fusable = (Operator<Ops> && ...) && HasOperators<Ops...> && OneConv<Ops...> && ConvComesFirst<Ops...> &&
-                  ReductionComesFirst<Ops...> && OneTotal<Ops...> && PoolComesLast<Ops...> && PoolFits<Ops...> &&
+concept Fusable = (Operator<Ops> && ...) && HasOperators<Ops...> && OneConv<Ops...> && ReductionComesFirst<Ops...> &&
+                  PrologueFits<Ops...> && OneTotal<Ops...> && PoolComesLast<Ops...> && PoolFits<Ops...> &&
                   BiasComesEarly<Ops...> && NormBeforeActivation<Ops...> && OneOfEach<Ops...>;
 
 namespace detail {
@@ -164,12 +187,12 @@ consteval bool is_one_kernel() {
     else if constexpr (!HasOperators<Ops...>) static_assert(fusable, "a Plan needs at least one operator");
     else if constexpr (!OneConv<Ops...>)
         static_assert(fusable, "a second Conv reads its neighbours' results, so it is another kernel: use two Plans");
-    else if constexpr (!ConvComesFirst<Ops...>)
-        static_assert(fusable,
-                      "Conv produces the accumulator, so it must be the first operator of a Plan: "
-                      "end this Plan before it, and begin the next with it");
     else if constexpr (!ReductionComesFirst<Ops...>)
         static_assert(fusable, "batch statistics need every value before the first result: begin a Plan with them");
+    else if constexpr (!PrologueFits<Ops...>)
+        static_assert(fusable,
+                      "operators before a Conv are applied to every value that it reads, so they are functions of the "
+                      "value and its channel alone: put others into a Plan before it");
     else if constexpr (!OneTotal<Ops...>)
         static_assert(fusable, "a kernel totals its channels once: put further statistics in the next Plan");
     else if constexpr (!PoolComesLast<Ops...>)
@@ -182,7 +205,8 @@ consteval bool is_one_kernel() {
     else if constexpr (!NormBeforeActivation<Ops...>)
         static_assert(fusable, "BatchNorm normalizes what Activation is applied to, so it stands before Activation");
     else if constexpr (!OneOfEach<Ops...>)
-        static_assert(fusable, "a Plan has at most one Bias, BatchNorm and Activation: add more as Stage::pointwise");
+        static_assert(fusable, "a Plan has at most one Bias, BatchNorm and Activation on either side of a Conv: add more as "
+                      "Stage::pointwise");
     return fusable;
 }
 

@@ -7,9 +7,8 @@
 #include "fusekit/plan/epilogue.hpp"
 #include "fusekit/plan/evaluate.hpp"
 #include "fusekit/plan/name.hpp"
-#include "fusekit/plan/ordering.hpp"
 #include "fusekit/plan/runs_on.hpp"
-#include "fusekit/plan/statistics.hpp"
+#include "fusekit/plan/structure.hpp"
 #include "fusekit/plan/validate.hpp"
 #include "fusekit/tensor/tensor.hpp"
 
@@ -62,6 +61,7 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
 
     typename Plan::Head::Args head;
     typename Plan::Epilogue::Args epilogue;
+    typename Plan::Prologue::Args prologue = {};
 
     /// N x K x P x Q for an input of N x C x H x W, and so on for one and three modes of space.
     template <int Rank = 4>
@@ -69,7 +69,7 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
         return unfold<Rank>(output_shape(fold<4>(x)));
     }
     constexpr Shape<4> output_shape(Shape<4> const& x) const {
-        if constexpr (Plan::pools) return Plan::Last::output(epilogue_shape(x));
+        if constexpr (Plan::pools) return Plan::Pool::output(epilogue_shape(x));
         else return epilogue_shape(x);
     }
     /// Of the values that the operators after a Conv are applied to; pools make less of them.
@@ -108,9 +108,11 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
 private:
     static constexpr typename Plan::Epilogue const* epilogue_of_plan = nullptr;
 
-    /// Refuses a tensor of another number of modes than the Conv's.
-    template <int Rank>
+    /// Refuses a tensor of another number of modes than the Conv's, or of elements that its prologue does not give.
+    template <Element T, int Rank>
     static consteval bool takes() {
+        constexpr bool floats = !Plan::has_prologue || !std::is_same_v<T, int8>;
+        static_assert(floats, "a Conv of int8 sums integers, so no operator stands before it: use two Plans");
         if constexpr (Plan::has_conv) {
             constexpr bool fits = Plan::Head::space == Rank - 2;
             static_assert(fits,
@@ -121,7 +123,7 @@ private:
 
     template <bool runs, class Given, class Device, Element T, int Rank>
     Tensor<Given, Device, Rank> run_into_new(Device& device, TensorView<T const, Rank> x) const {
-        static_assert(takes<Rank>());
+        static_assert(takes<T, Rank>());
         Shape<4> const shape = validate(*this, x, nullptr, device);
         Tensor<Given, Device, Rank> y(device, packed_like(unfold<Rank>(shape), x.layout));
         if constexpr (runs) device.run(*this, fold<4>(x), fold<4>(y.view()));
@@ -133,7 +135,7 @@ private:
         constexpr bool same = std::is_same_v<X, Y>, alike = RankX == RankY;
         static_assert(same, "a plan writes the element type that it reads: x and y must have the same");
         static_assert(alike, "x and y must have the same rank");
-        if constexpr (same && alike && takes<RankX>()) {
+        if constexpr (same && alike && takes<X, RankX>()) {
             validate(*this, x, &y, device);
             device.run(*this, fold<4>(x), fold<4>(y));
         }
@@ -142,52 +144,26 @@ private:
 
 namespace detail {
 
-/// The head of a plan without a Conv: the accumulator is the input itself.
-struct Identity {
-    struct Args {};
-};
-
-/// After a broken rule: no operators, so that the rule's sentence is the only error.
+/// Puts the operators' arguments, given in plan order, into their slots.
 template <class... Ops>
-struct Parts {
-    using Head = Identity;
-    using Epilogue = fusekit::Epilogue<>;
-    template <class Bound>
-    static constexpr Bound make(typename Ops::Args...) {
-        return {{}, {}};
-    }
-};
+struct MakeBound {
+    using Slots = Structure<Ops...>;
 
-template <class... Ops>
-    requires(Fusable<Ops...> && !(StatisticsOp<Ops> || ...))
-struct Parts<Ops...> {
-    using Head = Identity;
-    using Epilogue = fusekit::Epilogue<Ops...>;
-    template <class Bound>
-    static constexpr Bound make(typename Ops::Args... args) {
-        return {{}, {{args}...}};
+    static constexpr Bound<Fused<Ops...>> make(typename Ops::Args... args) {
+        if constexpr (!Fusable<Ops...>) return {{}, {}};
+        else if constexpr (Observes<typename Slots::Head>) return {{{args}...}, {}};
+        else if constexpr (!Slots::head_is_operator) return {{}, {{args}...}};
+        else return in_slots({{args}...}, std::make_integer_sequence<int, Slots::prologue_size>{},
+                             std::make_integer_sequence<int, Slots::Epilogue::size>{});
     }
-};
 
-template <class... Ops>
-    requires(Fusable<Ops...> && (StatisticsOp<Ops> || ...))
-struct Parts<Ops...> {
-    using Head = Observed<Ops...>;
-    using Epilogue = fusekit::Epilogue<>;
-    template <class Bound>
-    static constexpr Bound make(typename Ops::Args... args) {
-        return {{{args}...}, {}};
-    }
-};
-
-template <class First, class... Ops>
-    requires(MainloopOp<First> || ReductionOp<First>) && Fusable<First, Ops...>
-struct Parts<First, Ops...> {
-    using Head = First;
-    using Epilogue = fusekit::Epilogue<Ops...>;
-    template <class Bound>
-    static constexpr Bound make(typename First::Args first, typename Ops::Args... args) {
-        return {first, {{args}...}};
+private:
+    template <int... P, int... E>
+    static constexpr Bound<Fused<Ops...>> in_slots(Pack<typename Ops::Args...> const& args,
+                                                   std::integer_sequence<int, P...>,
+                                                   std::integer_sequence<int, E...>) {
+        constexpr int head = Slots::prologue_size;
+        return {get<head>(args), {{get<head + 1 + E>(args)}...}, {{get<P>(args)}...}};
     }
 };
 
@@ -197,8 +173,7 @@ struct Parts<First, Ops...> {
 /// A pointer to one function: where one of several, a template or an object does not fit, compilers name no field.
 template <bool Overloaded, class... Ops>
 struct Binding {
-    static constexpr Bound<Fused<Ops...>> (*bind)(typename Ops::Args...) =
-        Parts<Ops...>::template make<Bound<Fused<Ops...>>>;
+    static constexpr Bound<Fused<Ops...>> (*bind)(typename Ops::Args...) = MakeBound<Ops...>::make;
 };
 /// nvcc chooses one function when it reads a template that calls it, and then hands g++ parentheses around an argument
 /// such as {.weights = layer.weights}, which no compiler takes. It chooses among several when it instantiates the
@@ -206,7 +181,7 @@ struct Binding {
 template <class... Ops>
 struct Binding<true, Ops...> {
     static constexpr Bound<Fused<Ops...>> bind(typename Ops::Args... args) {
-        return Parts<Ops...>::template make<Bound<Fused<Ops...>>>(args...);
+        return MakeBound<Ops...>::make(args...);
     }
     template <class... Given>
         requires(sizeof...(Given) > 0 && sizeof...(Given) == 0)
@@ -217,24 +192,18 @@ struct Binding<true, Ops...> {
 
 /// What Plan<Ops...> is: y = opN(... op1(x)). A type with no data; `bind` gives it arguments.
 template <class... Ops>
-struct Fused : private detail::Binding<config::overloads_bind, Ops...> {
-    using Head = typename detail::Parts<Ops...>::Head;
-    using Epilogue = typename detail::Parts<Ops...>::Epilogue;
-    static constexpr bool has_conv = MainloopOp<Head>, has_statistics = Observes<Head>;
-    static constexpr bool has_reduction = ReductionOp<Head> || has_statistics;
-    static constexpr bool totals_tiles = has_conv && Epilogue::observes;  ///< statistics of what a Conv computes
-
-    /// The last operator, and whether it pools.
-    using Last = TypeAt<static_cast<int>(sizeof...(Ops)), detail::Identity, Ops...>;
-    static constexpr bool pools = PoolingOp<Last>;
+struct Fused : Structure<Ops...>, private detail::Binding<config::overloads_bind, Ops...> {
+    using Slots = Structure<Ops...>;
 
     /// The arguments of operator I.
     template <int I>
     static constexpr auto const& argument(Bound<Fused> const& bound) {
-        if constexpr (has_statistics) return get<I>(bound.head);
-        else if constexpr (!has_conv && !has_reduction) return get<I>(bound.epilogue);
-        else if constexpr (I == 0) return bound.head;
-        else return get<I - 1>(bound.epilogue);
+        constexpr int head = Slots::prologue_size;
+        if constexpr (Observes<typename Slots::Head>) return get<I>(bound.head);
+        else if constexpr (!Slots::head_is_operator) return get<I>(bound.epilogue);
+        else if constexpr (I < head) return get<I>(bound.prologue);
+        else if constexpr (I == head) return bound.head;
+        else return get<I - head - 1>(bound.epilogue);
     }
 
     using detail::Binding<config::overloads_bind, Ops...>::bind;
@@ -251,7 +220,8 @@ struct Fused : private detail::Binding<config::overloads_bind, Ops...> {
     /// Meant for small tensors; the loops are the definition, not a fast path.
     template <class X>
     static constexpr Evaluation evaluate(X const& x, typename Ops::Args const&... args) {
-        static_assert(!has_reduction && !totals_tiles, "evaluate: a plan of batch statistics is run on a device");
+        constexpr bool by_element = Slots::head_kind != HeadKind::reduction && !Slots::totals_tiles;
+        static_assert(by_element, "evaluate: a plan of batch statistics is run on a device");
         return fusekit::evaluate(bind(args...), fold<4>(x.const_view()));
     }
 

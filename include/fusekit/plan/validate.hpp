@@ -81,6 +81,11 @@ Shape<4> validate(Bound const& bound, TensorView<T const, Rank> const& x,
     RegionsOf<Bound> regions;
     in.regions = &regions;
     in.readable("", fold<4>(x), in.x, "N x C x H x W");
+    if constexpr (Plan::has_prologue) {
+        Check before = in;
+        before.y = in.x;
+        detail::check_epilogue(static_cast<typename Plan::Prologue*>(nullptr), bound.prologue, before);
+    }
     detail::check_op<typename Plan::Head>(bound.head, in);
     detail::check_extents(out, "", in.y);
     detail::check_epilogue(static_cast<typename Plan::Epilogue*>(nullptr), bound.epilogue, in);

@@ -1,4 +1,4 @@
-// expect: Conv produces the accumulator, so it must be the first operator of a Plan
+// expect: operators before a Conv are applied to every value that it reads, so they are functions of the value and its channel alone: put others into a Plan before it
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>
 
@@ -17,7 +17,7 @@ auto const b = fk::random<float>(device, fk::channels(4));
 using Layer = fk::Plan<Conv, Norm, Relu>;
 auto const layer = Layer::bind({.weights = w}, {.mean = b, .variance = b, .scale = b, .shift = b}, {});
 #else
-using Layer = fk::Plan<Relu, Norm, Conv>;
-auto const layer = Layer::bind({}, {.mean = b, .variance = b, .scale = b, .shift = b}, {.weights = w});
+using Layer = fk::Plan<Relu, Norm, fk::Residual, Conv>;
+auto const layer = Layer::bind({}, {.mean = b, .variance = b, .scale = b, .shift = b}, {.z = x}, {.weights = w});
 #endif
 auto const y = layer(device, x);

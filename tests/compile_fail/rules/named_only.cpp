@@ -1,4 +1,4 @@
-// expect: Conv produces the accumulator, so it must be the first operator of a Plan: end this Plan before it, and begin the next with it
+// expect: operators before a Conv are applied to every value that it reads, so they are functions of the value and its channel alone: put others into a Plan before it
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>
 
@@ -12,5 +12,5 @@ fk::host::Device device;
 #ifdef CORRECTED
 using Layer = fk::Plan<Conv, Relu>;
 #else
-using Layer = fk::Plan<Relu, Conv>;
+using Layer = fk::Plan<fk::Residual, Conv>;
 #endif

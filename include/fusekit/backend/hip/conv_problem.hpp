@@ -39,15 +39,21 @@ struct alignas(8) Tap {
     static constexpr std::uint32_t never = 1u << 31;
 };
 
+/// Whether the operand has an element there, and no zero.
+template <Element T>
+__device__ bool has(Row<T> const& row, Tap const& tap) {
+    return (tap.needs & ~row.has) == 0;
+}
+
 template <int Count, Element T>
 __device__ Packet<T, Count> load(Row<T> const& row, Tap const& tap) {
-    return load_if((tap.needs & ~row.has) == 0, reinterpret_cast<Packet<T, Count> const*>(row.first + tap.offset));
+    return load_if(has(row, tap), reinterpret_cast<Packet<T, Count> const*>(row.first + tap.offset));
 }
 
 /// The same, straight to shared memory.
 template <int Count>
 __device__ void copy(Row<float> const& row, Tap const& tap, float* to) {
-    copy_async<4 * Count>(to, row.first + tap.offset, (tap.needs & ~row.has) == 0);
+    copy_async<4 * Count>(to, row.first + tap.offset, has(row, tap));
 }
 
 /// A convolution of two or three modes of space as a kernel sees it: tensors are folded, the filter is not. GemmM = N P

@@ -8,21 +8,26 @@
 namespace fusekit::hip {
 
 /// The accumulator of one output of channel k.
-template <Element T, int Space>
-__device__ float sum_of_window(ConvProblem<T, Space> const& conv, Pixel const& at, int k) {
+template <class Plan, Element T>
+__device__ float sum_of_window(ConvParams<Plan, T> const& params, Pixel const& at, int k) {
+    using Prologue = typename Plan::Prologue;
+    auto const conv = params.problem();
     int const group = k / conv.group_k();
     auto const first = conv.window(at);
     T const* const x = conv.x.data + conv.x.layout.offset({{at.n, group * conv.group_c(), 0, 0}});
     Accumulator<T> sum = 0;
-    for (int c = 0; c < conv.group_c(); ++c)
+    for (int c = 0; c < conv.group_c(); ++c) {
+        auto const state = Prologue::prepare(std::int64_t{group * conv.group_c() + c}, params.bound.prologue);
         for (int r = 0; r < conv.window_rows(); ++r)
             for (int s = 0; s < conv.window_columns(); ++s) {
                 auto const distance = conv.distance(r, s);
                 T const* const tap =
                     x + c * conv.x.layout.stride[1] + conv.input_offset(first) + conv.input_offset(distance);
-                Accumulator<T> const value = conv.has(first, distance) ? widened(*tap) : 0;
+                Accumulator<T> const value =
+                    conv.has(first, distance) ? before_conv<Plan>(params, state, *tap) : 0;
                 sum += value * widened(conv.w(k, c, r, s));
             }
+    }
     return static_cast<float>(sum);
 }
 
@@ -54,13 +59,13 @@ public:
         auto const state = Epilogue::prepare(static_cast<std::int64_t>(k), params.bound.epilogue);
         auto const value = [&](Pixel const& at) {
             OutputCoord const place{at.n, channel, at.p, at.q};
-            return Epilogue::apply(sum_of_window(conv, at, channel), place, state, params.bound.epilogue);
+            return Epilogue::apply(sum_of_window(params, at, channel), place, state, params.bound.epilogue);
         };
         T& to = params.y(n, k, p, q);
         if constexpr (!Plan::pools) {
             to = T(value({n, p, q}));
         } else {
-            using Reduce = typename Plan::Last::Reduce;
+            using Reduce = typename Plan::Pool::Reduce;
             float total = Reduce::template neutral<float>();
             for (int i = 0; i < 4; ++i) total = Reduce::combine(total, value({n, 2 * p + i / 2, 2 * q + i % 2}));
             to = T(Reduce::finish(total, 4));

@@ -41,7 +41,7 @@ public:
             OutputCoord const place{at.n, k, at.p, at.q};
             auto const state = Epilogue::prepare(std::int64_t{k}, params.bound.epilogue);
             params.y(at.n, k, at.p, at.q) =
-                T(Epilogue::apply(sum_of_window(conv, at, k), place, state, params.bound.epilogue,
+                T(Epilogue::apply(sum_of_window(params, at, k), place, state, params.bound.epilogue,
                                   [&](float x) { shared.values[n][m] = x; }));
         }
         __syncthreads();

@@ -32,8 +32,10 @@ class ImplicitGemm {
     static constexpr int lines = (pixel_lines ? tile_m : tile_n) / 4, columns = pixel_lines ? tile_n : tile_m;
     static constexpr int pieces = Schedule::threads / lines;  ///< that statistics add a line up in
     static constexpr int table_steps = smaller(Schedule::threads, 128) / tile_k, table = table_steps * tile_k;
+    using Prologue = typename Plan::Prologue;
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::template State<float>;
+    using InputState = typename Prologue::template State<float>;
     using Sum = Accumulator<T>;
     using Totals = TileTotals<Plan, tile_n, tile_m / 16, Schedule::threads>;
 
@@ -41,7 +43,8 @@ public:
     static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
     using Params = ConvParams<Plan, T>;
     using Inputs = std::conditional_t<along_channels, TileAlongK<T, tile_m, tile_k, threads>,
-                                      TileAlongRows<T, tile_m, tile_k, threads, Plan::Head::may_be_single_pixels>>;
+                                      TileAlongRows<T, tile_m, tile_k, threads, Plan::Head::may_be_single_pixels,
+                                                    Plan::has_prologue>>;
     using Weights = TileAlongK<T, tile_n, tile_k, threads>;
 
     struct Shared {
@@ -58,6 +61,7 @@ public:
         Pixel pixels[tile_m];
         std::int64_t offsets[tile_m];  ///< of the pixels, in y
         Slot<State> states[Epilogue::channelwise ? tile_n : 1];
+        Slot<InputState> input_states[Prologue::channelwise ? table : 1];
     };
 
     __device__ static void run(Params const& params, Shared& shared, unsigned thread, unsigned block) {
@@ -97,9 +101,14 @@ public:
             if (loads && in_table == 0) {
                 if (thread < table) {
                     unsigned const k = static_cast<unsigned>(next * tile_k) + thread;
-                    auto const taps = conv.template taps<padded>(conv.digits(k, channels_fastest));
+                    Digits const digits = conv.digits(k, channels_fastest);
+                    auto const taps = conv.template taps<padded>(digits);
                     shared.x_taps[thread] = taps.x;
                     shared.w_taps[thread] = taps.w;
+                    if constexpr (Prologue::channelwise)
+                        if (digits.c < conv.group_c())
+                            shared.input_states[thread].value() =
+                                Prologue::prepare(std::int64_t{group * conv.group_c() + digits.c}, params.bound.prologue);
                 }
                 __syncthreads();
             }
@@ -109,8 +118,10 @@ public:
             }
             if (step >= 0) multiply(shared.buffers[step & 1], lane_m, lane_n, sums);
             if (loads) {
-                inputs.store(shared.buffers[next & 1].x);
-                weights.store(shared.buffers[next & 1].w);
+                inputs.store(shared.buffers[next & 1].x, [&](T value, Row<T> const& row, unsigned in_tile) {
+                    return input(params, shared, value, row, static_cast<unsigned>(in_table) + in_tile);
+                });
+                weights.store(shared.buffers[next & 1].w, Widen{});
             }
             __syncthreads();
         }
@@ -162,6 +173,12 @@ public:
     }
 
 private:
+    /// What the tile holds of an element of x, whose index of GemmK is at place `k` of the table: padding stays zero.
+    __device__ static Sum input(Params const& params, Shared& shared, T value, Row<T> const& row, unsigned k) {
+        if constexpr (!Plan::has_prologue) return widened(value);
+        else return has(row, shared.x_taps[k]) ? before_conv<Plan>(params, shared.input_states[Prologue::channelwise ? k : 0].value(), value) : 0;
+    }
+
     __device__ static void quad(Sum const* from, Sum* to) {
         auto const four = *reinterpret_cast<Packet<Sum, 4> const*>(from);
 #pragma unroll
@@ -251,7 +268,7 @@ private:
     /// Windows of 2 x 2, each four neighbours in a line of one channel: a thread takes whole ones.
     __device__ static void write_windows(Params const& params, Shared& shared, unsigned thread, unsigned lane_m,
                                          unsigned lane_n, Sum const (&sums)[8][8], int first_k, unsigned count_n) {
-        using Reduce = typename Plan::Last::Reduce;
+        using Reduce = typename Plan::Pool::Reduce;
         hand_over(shared, lane_m, lane_n, sums, [&](int round) {
 #pragma unroll 1
             for (unsigned i = thread; i < lines * columns / 4; i += threads) {

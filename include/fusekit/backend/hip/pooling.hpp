@@ -24,7 +24,7 @@ struct PoolingParams {
 template <class Plan, Element T, int lanes>
 class Pooling {
     using Epilogue = typename Plan::Epilogue;
-    using Reduce = typename Plan::Last::Reduce;
+    using Reduce = typename Plan::Pool::Reduce;
 
 public:
     static constexpr int threads = 256, blocks = 4;
@@ -56,7 +56,7 @@ public:
         unsigned const n = params.image.divide(output);
         OutputCoord to = params.order.place(output - n * params.image.value());
         to.n = n;
-        Index<2> const window = Plan::Last::window(params.x.layout.shape);
+        Index<2> const window = Plan::Pool::window(params.x.layout.shape);
         OutputCoord at{to.n, to.k, to.p * window[0], to.q * window[1]};
         auto const state = Epilogue::prepare(to.k, params.bound.epilogue);
         Total total;

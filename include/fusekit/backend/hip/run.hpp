@@ -20,15 +20,48 @@ consteval bool runs_on_gpu() {
     return runs;
 }
 
+/// How plans of one kind of head run: with the library's choice of a schedule, and with one of the caller's.
+template <HeadKind kind>
+struct RunHead;
+
+template <>
+struct RunHead<HeadKind::conv> {
+    static void run(Device& device, auto const& bound, auto const& x, auto const& y) { run_conv(device, bound, x, y); }
+    template <class Schedule>
+    static void run_with(Device& device, auto const& bound, auto const& x, auto const& y) {
+        run_conv_with<Schedule>(device, bound, x, y);
+    }
+};
+
+template <>
+struct RunHead<HeadKind::reduction> {
+    static void run(Device& device, auto const& bound, auto const& x, auto const& y) {
+        run_reduction(device, bound, x, y);
+    }
+    template <class Schedule>
+    static void run_with(Device& device, auto const& bound, auto const& x, auto const& y) {
+        run_reduction_with<Schedule>(device, bound, x, y);
+    }
+};
+
+template <>
+struct RunHead<HeadKind::elementwise> {
+    template <class Bound>
+    static void run(Device& device, Bound const& bound, auto const& x, auto const& y) {
+        if constexpr (Bound::Plan::pools) run_pooling(device, bound, x, y);
+        else run_stream(device, bound, x, y);
+    }
+    template <class Schedule>
+    static void run_with(Device& device, auto const& bound, auto const& x, auto const& y) {
+        run_stream_with<Schedule>(device, bound, x, y);
+    }
+};
+
 }  // namespace detail
 
 template <class Bound, Element T>
 void Device::run(Bound const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
-    if constexpr (!detail::runs_on_gpu<T>()) return;
-    else if constexpr (Bound::Plan::has_conv) run_conv(*this, bound, x, y);
-    else if constexpr (Bound::Plan::has_reduction) run_reduction(*this, bound, x, y);
-    else if constexpr (Bound::Plan::pools) run_pooling(*this, bound, x, y);
-    else run_stream(*this, bound, x, y);
+    if constexpr (detail::runs_on_gpu<T>()) detail::RunHead<Bound::Plan::head_kind>::run(*this, bound, x, y);
 }
 
 /// A device for calls that run with one schedule. It borrows the device that made it.
@@ -39,11 +72,8 @@ public:
 
     template <class Bound, Element T>
     void run(Bound const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
-        if constexpr (detail::runs_on_gpu<T>() && suits<Schedule, typename Bound::Plan>()) {
-            if constexpr (Bound::Plan::has_conv) run_conv_with<Schedule>(*device, bound, x, y);
-            else if constexpr (Bound::Plan::has_reduction) run_reduction_with<Schedule>(*device, bound, x, y);
-            else run_stream_with<Schedule>(*device, bound, x, y);
-        }
+        if constexpr (detail::runs_on_gpu<T>() && suits<Schedule, typename Bound::Plan>())
+            detail::RunHead<Bound::Plan::head_kind>::template run_with<Schedule>(*device, bound, x, y);
     }
     void reach(Check const& in, char const* argument, void const* data) const { device->reach(in, argument, data); }
 

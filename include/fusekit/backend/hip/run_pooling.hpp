@@ -17,8 +17,8 @@ void run_pooling(Device const& device, Bound<Plan> const& bound, TensorView<T co
     bool const last = channels_last(x.layout);
     PoolingParams<Plan, T> params{bound, x, y, {shape, last}, static_cast<unsigned>(outputs)};
     params.image = Divisor(static_cast<unsigned>(outputs / shape[0]));
-    params.columns = Divisor(static_cast<unsigned>(Plan::Last::window(x.layout.shape)[1]));
-    constexpr int most_lanes = Plan::Last::fits_tile ? 1 : 32;
+    params.columns = Divisor(static_cast<unsigned>(Plan::Pool::window(x.layout.shape)[1]));
+    constexpr int most_lanes = Plan::Pool::fits_tile ? 1 : 32;
     using Alone = Pooling<Plan, T, 1>;
     using Row = Pooling<Plan, T, most_lanes>;
     if (last) start<Plan, Alone>(device, params, divide_up(outputs, Alone::threads));

@@ -3,7 +3,7 @@
 
 #include <type_traits>
 
-#include "fusekit/config.hpp"
+#include "fusekit/plan/structure.hpp"
 
 namespace fusekit::hip {
 
@@ -97,7 +97,7 @@ consteval bool cuts_stream() {
 /// Refuses, in words, a schedule that cannot run a plan.
 template <class Schedule, class Plan>
 consteval bool suits() {
-    constexpr bool gemm = GemmSchedule<Schedule>, reduction = Plan::has_reduction;
+    constexpr bool gemm = GemmSchedule<Schedule>, reduction = Plan::head_kind == HeadKind::reduction;
     constexpr bool right_kind = Plan::has_conv ? gemm || DirectSchedule<Schedule>
                                 : reduction    ? ReductionSchedule<Schedule>
                                                : StreamSchedule<Schedule>;

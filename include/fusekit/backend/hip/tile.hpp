@@ -8,9 +8,17 @@
 
 namespace fusekit::hip {
 
+/// What a tile holds of an element that is loaded as it is.
+struct Widen {
+    template <Element T>
+    __device__ Accumulator<T> operator()(T value, Row<T> const&, unsigned) const {
+        return widened(value);
+    }
+};
+
 /// A thread's share of a tile of Size rows and TileK indices of GemmK, on its way from memory to shared memory. Rows'
 /// elements neighbour along GemmK: channels-last inputs, and filters. A thread takes up to 16 bytes of a row at a
-/// time; neighbouring threads complete a line of it.
+/// time; neighbouring threads complete a line of it. The tile holds convert(value, row, k), k from the tile's first on.
 template <Element T, int Size, int TileK, int threads>
 class TileAlongK {
 public:
@@ -38,13 +46,13 @@ public:
             }
         }
     }
-    template <int Stride>
-    __device__ void store(Accumulator<T> (&tile)[TileK][Stride]) const {
+    template <int Stride, class Convert>
+    __device__ void store(Accumulator<T> (&tile)[TileK][Stride], Convert const& convert) const {
 #pragma unroll
         for (int i = 0; i < passes; ++i)
 #pragma unroll
             for (unsigned j = 0; j < count; ++j)
-                tile[k + j][first + static_cast<unsigned>(i * step)] = widened(values[i].values[j]);
+                tile[k + j][first + static_cast<unsigned>(i * step)] = convert(values[i].values[j], rows[i], k + j);
     }
 
 private:
@@ -59,8 +67,9 @@ private:
 
 /// The same where elements neighbour along the rows: inputs with channels before space. Neighbouring threads take
 /// neighbouring pixels: one at a time, or, where windows are single pixels and Params say that they lie so, a pack.
-/// Packs of floats are copied to shared memory without a stop in registers, where the processor can.
-template <Element T, int Size, int TileK, int threads, bool may_be_packed>
+/// Packs of floats that are not converted are copied to shared memory without a stop in registers, where the processor
+/// can.
+template <Element T, int Size, int TileK, int threads, bool may_be_packed, bool is_converted>
 class TileAlongRows {
     static constexpr int share = Size * TileK / threads;
     static_assert(threads % Size == 0 && share * threads == Size * TileK);
@@ -87,23 +96,26 @@ public:
             load_to_registers<count>(taps);
         }
     }
-    template <int Stride>
-    __device__ void store(Accumulator<T> (&tile)[TileK][Stride]) const {
+    template <int Stride, class Convert>
+    __device__ void store(Accumulator<T> (&tile)[TileK][Stride], Convert const& convert) const {
         if (!packed) {
 #pragma unroll
-            for (unsigned i = 0; i < share; ++i) tile[k + i][index] = widened(values[i]);
+            for (unsigned i = 0; i < share; ++i) tile[k + i][index] = convert(values[i], row, k + i);
         } else if constexpr (copies) {
             wait_for_copies();
         } else {
 #pragma unroll
-            for (unsigned i = 0; i < share; i += 4)
-                *reinterpret_cast<Packet<Accumulator<T>, 4>*>(&tile[k + i / count][index + i % count]) = {
-                    {widened(values[i]), widened(values[i + 1]), widened(values[i + 2]), widened(values[i + 3])}};
+            for (unsigned i = 0; i < share; i += 4) {
+                unsigned const at = k + i / count;
+                *reinterpret_cast<Packet<Accumulator<T>, 4>*>(&tile[at][index + i % count]) = {
+                    {convert(values[i], row, at), convert(values[i + 1], row, at), convert(values[i + 2], row, at),
+                     convert(values[i + 3], row, at)}};
+            }
         }
     }
 
 private:
-    static constexpr bool copies = has_async_copies && std::is_same_v<T, float>;
+    static constexpr bool copies = has_async_copies && std::is_same_v<T, float> && !is_converted;
 
     bool packed;
     unsigned k, index;

@@ -57,7 +57,7 @@ public:
         pthread_mutex_unlock(&mutex);
         for (int i = 1; i < count; ++i) pthread_join(workers[i], nullptr);
         delete[] workers;
-        std::free(scratch_memory);
+        for (Kept const& each : kept) release(each.memory);
         pthread_cond_destroy(&idle);
         pthread_cond_destroy(&wake);
         pthread_mutex_destroy(&mutex);
@@ -88,17 +88,10 @@ public:
 
         /// At least `floats` floats, aligned to a cache line; kept for the next run, so that a plan that has run
         /// once allocates nothing. Contents are whatever the last run left. Throws Error when there is no memory.
-        float* scratch(std::int64_t floats) {
-            std::size_t const bytes = static_cast<std::size_t>(floats) * sizeof(float);
-            if (bytes > device.scratch_bytes) {
-                std::free(device.scratch_memory);
-                device.scratch_memory = nullptr;
-                device.scratch_bytes = 0;
-                device.scratch_memory = static_cast<float*>(device.allocate(bytes));
-                device.scratch_bytes = bytes;
-            }
-            return device.scratch_memory;
-        }
+        float* scratch(std::int64_t floats) { return device.kept[0].at_least(device, floats); }
+
+        /// The same of other memory, for a tensor between two passes of a run.
+        float* between(std::int64_t floats) { return device.kept[1].at_least(device, floats); }
 
         /// Calls each(item, thread) for every item of [0, number), spread over the threads; returns when all are
         /// done. Items are handed out one at a time, in order. `each` does not throw.
@@ -129,8 +122,25 @@ private:
     Call call = nullptr;
     std::int64_t items = 0;
     std::int64_t next = 0;  // atomic
-    float* scratch_memory = nullptr;
-    std::size_t scratch_bytes = 0;
+
+    /// Memory that grows and is kept.
+    struct Kept {
+        float* memory = nullptr;
+        std::size_t bytes = 0;
+
+        float* at_least(Memory const& from, std::int64_t floats) {
+            std::size_t const wanted = static_cast<std::size_t>(floats) * sizeof(float);
+            if (wanted > bytes) {
+                from.release(memory);
+                memory = nullptr;
+                bytes = 0;
+                memory = static_cast<float*>(from.allocate(wanted));
+                bytes = wanted;
+            }
+            return memory;
+        }
+    };
+    Kept kept[2];
 
     static int online() {
         long const processors = sysconf(_SC_NPROCESSORS_ONLN);

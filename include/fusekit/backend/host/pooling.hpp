@@ -14,7 +14,7 @@ namespace fusekit::host::inline FUSEKIT_SIMD {
 template <class Plan, Element T>
 class Pooling {
     using Epilogue = typename Plan::Epilogue;
-    using Reduce = typename Plan::Last::Reduce;
+    using Reduce = typename Plan::Pool::Reduce;
     using State = typename Epilogue::template State<Vector>;
 
 public:
@@ -54,7 +54,7 @@ private:
     TensorView<T const> x;
     TensorView<T> y;
     std::int64_t const k = x.layout.shape[1], columns = x.layout.shape[3];
-    Index<2> const window = Plan::Last::window(x.layout.shape);
+    Index<2> const window = Plan::Pool::window(x.layout.shape);
 
     int used_of(std::int64_t v) const { return static_cast<int>(min(lanes, k - v * lanes)); }
 
@@ -77,7 +77,7 @@ private:
     void write_row(OutputCoord const& at, State const& state) const {
         T* const to = &y(at.n, at.k, at.p, 0);
         std::int64_t const count = window[0] * window[1], stride = y.layout.stride[3];
-        if constexpr (Plan::Last::fits_tile) {
+        if constexpr (Plan::Pool::fits_tile) {
             for (OutputCoord from{at.n, at.k, at.p * 2, 0}; from.q < columns; from.q += lanes) {
                 int const used = static_cast<int>(min(lanes, columns - from.q));
                 Vector const upper = value<Axis::pixel>(from, used, state);

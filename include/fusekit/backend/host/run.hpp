@@ -17,45 +17,79 @@ static_assert(fusekit::Device<Device>);
 
 namespace detail {
 
-template <class Bound, Element T>
-auto conv_problem(Bound const& bound, TensorView<T const> const& x) {
-    auto const filter = Bound::Plan::Head::geometry(bound.head);
-    return ConvProblem<T, filter.rank>{x, typed<T>(bound.head.weights), bound.epilogue_shape(x.layout.shape), filter};
-}
+/// How plans of one kind of head run: run(turn, bound, x, y).
+template <HeadKind kind>
+struct RunHead;
+
+template <>
+struct RunHead<HeadKind::conv> {
+    template <class Bound, Element T>
+    static void run(Device::Turn& turn, Bound const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
+        using Plan = typename Bound::Plan;
+        using Head = typename Plan::Head;
+        using Epilogue = typename Plan::Epilogue;
+        constexpr int space = Head::folded_space;
+        ConvProblem<T, space> const conv{after_prologue(turn, bound, x), typed<T>(bound.head.weights),
+                                         bound.epilogue_shape(x.layout.shape), Head::geometry(bound.head)};
+        bool const channel_lanes = y.layout.stride[1] == 1 && y.layout.shape[1] > 1;
+        if constexpr (Plan::pools) {
+            ConvChannelLanes<Epilogue, T, space, typename Plan::Pool>(turn, conv, bound.epilogue, y).run();
+        } else {
+            if constexpr (Head::may_be_grouped)
+                if (conv.group_c() == 1 && conv.group_k() == 1 && conv.groups() > 1) {
+                    if (channel_lanes)
+                        return Depthwise<Epilogue, T, space, Axis::channel>(turn, conv, bound.epilogue, y).run();
+                    return Depthwise<Epilogue, T, space, Axis::pixel>(turn, conv, bound.epilogue, y).run();
+                }
+            if (channel_lanes) return ConvChannelLanes<Epilogue, T, space>(turn, conv, bound.epilogue, y).run();
+            auto const flat = flattened(conv, y);
+            ConvPixelLanes<Epilogue, T, space>(turn, flat.conv, bound.epilogue, flat.y, y.layout.shape[3]).run();
+        }
+    }
+
+private:
+    /// What the convolution reads: x itself, or what the prologue makes of it, written once to memory of the device's
+    /// own. Each element is in up to R S windows, and packing them would apply the prologue to it as often.
+    template <class Bound, Element T>
+    static TensorView<T const> after_prologue(Device::Turn& turn, Bound const& bound, TensorView<T const> const& x) {
+        if constexpr (!Bound::Plan::has_prologue) {
+            return x;
+        } else {
+            Layout<4> layout = packed_like(x.layout.shape, x.layout);
+            layout.shape = x.layout.shape;
+            std::int64_t const bytes = layout.size() * std::int64_t{sizeof(T)};
+            TensorView<T> const result(reinterpret_cast<T*>(turn.between(divide_up(bytes, sizeof(float)))), layout);
+            pointwise<typename Bound::Plan::Prologue>(turn, x, result, bound.prologue);
+            return result;
+        }
+    }
+};
+
+template <>
+struct RunHead<HeadKind::reduction> {
+    template <class Bound, Element T>
+    static void run(Device::Turn& turn, Bound const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
+        Reduction<typename Bound::Plan, T>(turn, bound, x, y).run();
+    }
+};
+
+template <>
+struct RunHead<HeadKind::elementwise> {
+    template <class Bound, Element T>
+    static void run(Device::Turn& turn, Bound const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
+        using Plan = typename Bound::Plan;
+        if constexpr (Plan::pools) Pooling<Plan, T>(turn, bound.epilogue, x, y).run();
+        else pointwise<typename Plan::Epilogue>(turn, x, y, bound.epilogue);
+    }
+};
 
 }  // namespace detail
 
 template <class Bound, Element T>
 void Device::run(Bound const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
-    using Plan = typename Bound::Plan;
-    using Epilogue = typename Plan::Epilogue;
     Turn turn(*this);
-    if constexpr (std::is_same_v<T, double>) {
-        run_double(turn, bound, x, y);
-    } else if constexpr (Plan::has_conv && Plan::pools) {
-        auto const conv = detail::conv_problem(bound, x);
-        ConvChannelLanes<Epilogue, T, Plan::Head::folded_space, typename Plan::Last>(turn, conv, bound.epilogue, y)
-            .run();
-    } else if constexpr (Plan::has_conv) {
-        auto const conv = detail::conv_problem(bound, x);
-        constexpr int space = Plan::Head::folded_space;
-        bool const channel_lanes = y.layout.stride[1] == 1 && y.layout.shape[1] > 1;
-        if constexpr (Plan::Head::may_be_grouped)
-            if (conv.group_c() == 1 && conv.group_k() == 1 && conv.groups() > 1) {
-                if (channel_lanes)
-                    return Depthwise<Epilogue, T, space, Axis::channel>(turn, conv, bound.epilogue, y).run();
-                return Depthwise<Epilogue, T, space, Axis::pixel>(turn, conv, bound.epilogue, y).run();
-            }
-        if (channel_lanes) return ConvChannelLanes<Epilogue, T, space>(turn, conv, bound.epilogue, y).run();
-        auto const flat = flattened(conv, y);
-        ConvPixelLanes<Epilogue, T, space>(turn, flat.conv, bound.epilogue, flat.y, y.layout.shape[3]).run();
-    } else if constexpr (Plan::has_reduction) {
-        Reduction<Plan, T>(turn, bound, x, y).run();
-    } else if constexpr (Plan::pools) {
-        Pooling<Plan, T>(turn, bound.epilogue, x, y).run();
-    } else {
-        pointwise<Epilogue>(turn, x, y, bound.epilogue);
-    }
+    if constexpr (std::is_same_v<T, double>) run_double(turn, bound, x, y);
+    else detail::RunHead<Bound::Plan::head_kind>::run(turn, bound, x, y);
 }
 
 }  // namespace fusekit::host

@@ -77,9 +77,10 @@ void run_double(Device::Turn& turn, Bound const& bound, TensorView<double const>
     using Plan = typename Bound::Plan;
     using Epilogue = typename Plan::Epilogue;
     Index<4> const shape = y.layout.shape;
-    if constexpr (!detail::compute_in_double(static_cast<Epilogue*>(nullptr))) {
+    if constexpr (!detail::compute_in_double(static_cast<Epilogue*>(nullptr)) ||
+                  !detail::compute_in_double(static_cast<typename Plan::Prologue*>(nullptr))) {
         return;
-    } else if constexpr (Plan::has_reduction) {
+    } else if constexpr (Plan::head_kind == HeadKind::reduction) {
         using Steps = ReductionSteps<typename Plan::Head>;
         if constexpr (detail::compute_in_double(static_cast<typename Steps::States*>(nullptr))) {
             std::int64_t const plane = Steps::per_place ? shape[2] * shape[3] : 1;

@@ -1,4 +1,4 @@
-// expect: Conv produces the accumulator, so it must be the first operator of a Plan: end this Plan before it, and begin the next with it
+// expect: operators before a Conv are applied to every value that it reads, so they are functions of the value and its channel alone: put others into a Plan before it
 // SPDX-License-Identifier: MIT
 #include <fusekit/hip.hpp>
 
@@ -10,11 +10,11 @@ void run(fk::TensorView<float const> x, fk::TensorView<float> y, fk::TensorView<
          fk::TensorView<float const, 1> b) {
     fk::hip::Device device;
 #ifdef CORRECTED
-    using Layer = fk::Plan<Conv, fk::Bias>;
-    auto const layer = Layer::bind({.weights = w}, {.bias = b});
-#else
     using Layer = fk::Plan<fk::Bias, Conv>;
     auto const layer = Layer::bind({.bias = b}, {.weights = w});
+#else
+    using Layer = fk::Plan<fk::Residual, Conv>;
+    auto const layer = Layer::bind({.z = x}, {.weights = w});
 #endif
     layer(device, x, y);
 }

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/ops/operator.hpp"
+#include "fusekit/plan/epilogue.hpp"
+#include "fusekit/plan/ordering.hpp"
+#include "fusekit/plan/statistics.hpp"
+
+namespace fusekit {
+
+/// What produces the values of a plan. A backend has one specialisation for each.
+enum class HeadKind {
+    elementwise,  ///< nothing: values are those of x
+    conv,         ///< sums over a neighbourhood of each output
+    reduction,    ///< totals over all values of a channel or place, and what is computed from them
+};
+
+namespace detail {
+
+/// The head where nothing leads.
+struct Elementwise {
+    struct Args {};
+};
+
+template <class Head>
+consteval HeadKind kind_of_head() {
+    if constexpr (MainloopOp<Head>) return HeadKind::conv;
+    else if constexpr (ReductionOp<Head> || Observes<Head>) return HeadKind::reduction;
+    else return HeadKind::elementwise;
+}
+
+template <class Op>
+struct PoolOr {
+    using Type = void;
+};
+template <PoolingOp Op>
+struct PoolOr<Op> {
+    using Type = Op;
+};
+
+template <class ThePrologue, class TheHead, class TheEpilogue>
+struct Slots {
+    using Prologue = ThePrologue;
+    using Head = TheHead;
+    using Epilogue = TheEpilogue;
+};
+
+/// Puts operators into slots, one after another: those before the Conv into the prologue.
+template <class Prologue, class... Ops>
+struct SlotsFrom;
+template <class... Before, class First, class... Rest>
+struct SlotsFrom<Epilogue<Before...>, First, Rest...> : SlotsFrom<Epilogue<Before..., First>, Rest...> {};
+template <class... Before, MainloopOp Head, class... Rest>
+struct SlotsFrom<Epilogue<Before...>, Head, Rest...> : Slots<Epilogue<Before...>, Head, Epilogue<Rest...>> {};
+
+/// After a broken rule: no operators, so that the rule's sentence is the only error.
+template <class... Ops>
+struct SlotsOf : Slots<Epilogue<>, Elementwise, Epilogue<>> {};
+
+template <class... Ops>
+    requires Fusable<Ops...>
+struct SlotsOf<Ops...> : Slots<Epilogue<>, Elementwise, Epilogue<Ops...>> {};
+
+template <class... Ops>
+    requires(Fusable<Ops...> && !(MainloopOp<Ops> || ...) && (StatisticsOp<Ops> || ...))
+struct SlotsOf<Ops...> : Slots<Epilogue<>, Observed<Ops...>, Epilogue<>> {};
+
+template <ReductionOp First, class... Ops>
+    requires Fusable<First, Ops...>
+struct SlotsOf<First, Ops...> : Slots<Epilogue<>, First, Epilogue<Ops...>> {};
+
+template <class... Ops>
+    requires(Fusable<Ops...> && (MainloopOp<Ops> || ...))
+struct SlotsOf<Ops...> : SlotsFrom<Epilogue<>, Ops...> {};
+
+}  // namespace detail
+
+/// The slots of a plan.
+///   Prologue   elementwise operators, applied to each value that a Conv reads; their results are rounded to x's type
+///   Head       a Conv, a reduction, or what only passes x on
+///   Epilogue   elementwise operators, applied to each value of the head
+///   Pool       the operator that makes one output of a window of values; void where there is none
+template <class... Ops>
+struct Structure : detail::SlotsOf<Ops...> {
+    using typename detail::SlotsOf<Ops...>::Prologue;
+    using typename detail::SlotsOf<Ops...>::Head;
+    using typename detail::SlotsOf<Ops...>::Epilogue;
+
+    static constexpr HeadKind head_kind = detail::kind_of_head<Head>();
+    static constexpr bool has_conv = head_kind == HeadKind::conv;
+
+    /// Whether each value that a Conv reads passes operators first.
+    static constexpr bool has_prologue = !std::is_same_v<Prologue, fusekit::Epilogue<>>;
+    /// Whether statistics are of what a Conv computes: its tiles total them.
+    static constexpr bool totals_tiles = has_conv && Epilogue::observes;
+
+    using Pool = typename detail::PoolOr<TypeAt<static_cast<int>(sizeof...(Ops)), detail::Elementwise, Ops...>>::Type;
+    static constexpr bool pools = !std::is_void_v<Pool>;
+
+    /// The number of operators before the head, and whether one operator is the head.
+    static constexpr int prologue_size = Prologue::size;
+    static constexpr bool head_is_operator = MainloopOp<Head> || ReductionOp<Head>;
+};
+
+}  // namespace fusekit
