@@ -147,3 +147,31 @@ TEST_CASE("what a plan cannot run on, it does not describe") {
     CHECK_THROWS_AS(fk::describe(layer, fk::Index<4>{{0, 5, 7, 8}}), fk::Error);
     CHECK_THROWS_AS(fk::describe(layer, fk::nchw(2, 5, 7, 8), fk::DataType::float16), fk::Error);   // w is float
 }
+
+TEST_CASE("describe counts what a Backward plan computes again, its slopes, sums and batch statistics") {
+    fk::host::Device device;
+    fk::Layout<4> const layout = fk::nchw(2, 3, 4, 5);  // 120 elements
+    auto const x = fk::random<float>(device, layout);
+    auto const p = fk::random<float>(device, fk::channels(3));
+    auto saved = fk::random<float>(device, fk::channels(3)), inverse = fk::random<float>(device, fk::channels(3));
+
+    using Train = fk::Plan<fk::BatchNormTraining<fk::Spatial>, Relu>;
+    auto const layer = Train::bind(
+        {.scale = p, .shift = p, .saved_mean = saved, .saved_inverse_deviation = inverse}, {});
+    auto const trained = fk::describe(fk::Backward<Train>::bind(layer, x), layout);
+    // normalized again 3; Relu's slope 1; sums of g, and of g * (x - mean) 4; scale * (g - a - (x - mean) * b) 5
+    CHECK(trained.flops() == 120 * (3 + 1 + 4 + 5));
+    CHECK(trained.steps[0].equation ==
+          "dx = scale * (g - mean of g - (x - mean) * mean of g * (x - mean) / (variance + epsilon)) / "
+          "sqrt(variance + epsilon), g = dy * slopes of the other operators at x");
+
+    auto const infer = fk::Plan<Norm, Relu>::bind({.mean = p, .variance = p, .scale = p, .shift = p}, {});
+    auto const inferred = fk::describe(fk::Backward<fk::Plan<Norm, Relu>>::bind(infer, x), layout);
+    CHECK(inferred.flops() == 120 * (3 + 1 + 4 + 1));
+    CHECK(inferred.steps[0].equation == "dx = dy * slopes of the plan at x");
+
+    using Sum = fk::Plan<fk::Bias, fk::Residual, Relu, fk::Store>;  // what Relu gives, no slope is taken at
+    auto y = fk::random<float>(device, layout);
+    auto const sum = Sum::bind({.bias = p}, {.z = x}, {}, {.values = y});
+    CHECK(fk::describe(fk::Backward<Sum>::bind(sum, x), layout).flops() == 120 * ((1 + 2) + (1 + 1) + (1 + 1) + 1));
+}

@@ -53,7 +53,7 @@ struct DoubleCoord : OutputCoord {
 ///   static constexpr char const* equation: describe(...) prints it, as in "y = min(max(x, low), high)".
 ///   static constexpr int flops_per_element: describe(...) counts them, and 1 where there is none. Where the number
 ///     depends on more, static constexpr double flops(Index<4> const& y, Args const& args) gives that of all elements
-///     of N x K x P x Q.
+///     of N x K x P x Q. In a Backward plan static constexpr int gradient_flops_per_element is what it adds there.
 ///   static Text name(): messages print it in place of the type's name.
 template <class Op>
 concept HasStageAndArgs = requires {

@@ -31,6 +31,7 @@ struct Residual {
     struct Gradients {
         OptionalOutput z = {};
     };
+    static constexpr int gradient_flops_per_element = 2;
     template <class V, class At>
     FUSEKIT_HD static constexpr void store_gradients(V dy, At const& at, Args const& args, Gradients const& gradients) {
         if (gradients.z.given()) at.store(gradients.z, args.alpha2 * dy);

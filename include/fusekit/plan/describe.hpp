@@ -3,6 +3,7 @@
 
 #include <cstdio>
 
+#include "fusekit/plan/flops.hpp"
 #include "fusekit/plan/plan.hpp"
 
 namespace fusekit {
@@ -35,12 +36,6 @@ inline Text quantity(double value, char const* unit) {
 inline Text padded(Text text, std::size_t width) {
     while (text.size() < width) text += " ";
     return text + "  ";
-}
-
-inline double elements(Index<4> const& shape) {
-    double product = 1;
-    for (std::int64_t extent : shape.values) product *= static_cast<double>(extent);
-    return product;
 }
 
 /// A label that Mermaid takes as text.
@@ -154,9 +149,7 @@ Description<sizeof...(Ops)> describe(Bound<Fused<Ops...>> const& bound, Shape<4>
 
         if constexpr (PoolingOp<Op>) step->output = Op::output(in.y);
         double const inputs = detail::elements(input), outputs = detail::elements(step->output);
-        if constexpr (requires { Op::flops(in.y, args); }) step->flops = Op::flops(in.y, args);
-        else if constexpr (requires { Op::flops_per_element; }) step->flops = Op::flops_per_element * outputs;
-        else step->flops = PoolingOp<Op> ? inputs : outputs;
+        step->flops = detail::flops_of<Op>(in.y, args);
         step->activation_bytes = (inputs + outputs) * size_of(type);
         input = step->output;
         ++step;

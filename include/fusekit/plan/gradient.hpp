@@ -3,6 +3,7 @@
 
 #include "fusekit/math.hpp"
 #include "fusekit/plan/check_args.hpp"
+#include "fusekit/plan/flops.hpp"
 #include "fusekit/plan/name.hpp"
 #include "fusekit/plan/reduction.hpp"
 #include "fusekit/plan/replay.hpp"
@@ -48,6 +49,22 @@ consteval bool sums_per_place() {
     else return false;
 }
 
+/// Where batch statistics, which depend on every x, are not in the plan; those say their own.
+template <class First>
+consteval char const* gradient_equation() {
+    if constexpr (requires { First::gradient_equation; }) return First::gradient_equation;
+    else return ReductionOp<First> ? "" : "dx = dy * slopes of the plan at x";
+}
+
+/// How many operators give a value that a later one takes the slope at: all before the last that does not merely pass
+/// it on.
+template <class... Ops>
+consteval int values_needed() {
+    int needed = 0, number = 0;
+    ((needed = is_passing<Replayed<Ops>> ? needed : number, ++number), ...);
+    return needed;
+}
+
 template <class Op, class V, class At, class State>
 FUSEKIT_HD constexpr V slope_op(V x, At const& at, State const& state, typename Op::Args const& args) {
     return in_form_of<Op>([](auto const&... given) { return Op::slope(given...); }, x, at, state, args);
@@ -60,7 +77,7 @@ FUSEKIT_HD constexpr V slope_op(V x, At const& at, State const& state, typename 
 template <class... Ops>
 struct Gradient {
     static constexpr auto stage = Stage::pointwise;
-    static constexpr auto equation = "dx = dy * slopes of the plan at x";
+    static constexpr auto equation = detail::gradient_equation<TypeAt<0, Ops...>>();
     struct Args {
         Pack<typename detail::Replayed<Ops>::Args...> forward;
         AnyActivations x;
@@ -96,6 +113,18 @@ struct Gradient {
         Text text;
         ((text += (text.empty() ? "Gradient<" : ", ") + type_name<Ops>()), ...);
         return text + ">";
+    }
+
+    /// Of the values that are computed again and of what each operator adds. Every one counts once, also where totals
+    /// are waited for and a backend computes it before and after.
+    static double flops(Index<4> const& y, Args const& args) {
+        return [&]<int... I>(std::integer_sequence<int, I...>) {
+            double const again =
+                (0.0 + ... +
+                 (I < detail::values_needed<Ops...>() ? detail::flops_of<detail::Replayed<Ops>>(y, get<I>(args.forward))
+                                                      : 0.0));
+            return again + (0 + ... + detail::gradient_flops<Ops>()) * detail::elements(y);
+        }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 
     static void check(Args const& args, Check const& in) {

@@ -9,6 +9,7 @@ namespace fusekit::detail {
 template <class Op>
 struct Passing {
     static constexpr auto stage = Op::stage;
+    static constexpr int flops_per_element = 0;
     struct Args {
         constexpr Args(typename Op::Args const&) {}
     };
@@ -22,6 +23,11 @@ struct Passing {
         return V{} + 1.0f;
     }
 };
+
+template <class Op>
+inline constexpr bool is_passing = false;
+template <class Op>
+inline constexpr bool is_passing<Passing<Op>> = true;
 
 template <class Op>
 struct ReplayedOf {

@@ -51,7 +51,7 @@ struct Normalizing {
 
         bool any() const { return scale.given() || shift.given(); }
     };
-    static constexpr int gradient_sums = 2;
+    static constexpr int gradient_sums = 2, gradient_flops_per_element = 1 + 4;
     template <class V>
     FUSEKIT_HD static constexpr void add_gradients(V* sums, V x, V dy, Prepared<V> const& prepared) {
         sums[0] += dy * (x - prepared.mean);

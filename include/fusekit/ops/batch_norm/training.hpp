@@ -26,7 +26,10 @@ struct BatchNormTraining : detail::Normalizing<Mode> {
     using Base = detail::Normalizing<Mode>;
     using Base::rank, Base::modes;
     static constexpr auto equation = "y = scale * (x - mean) / sqrt(variance + epsilon) + shift, of this batch";
-    static constexpr int flops_per_element = 8;
+    static constexpr auto gradient_equation =
+        "dx = scale * (g - mean of g - (x - mean) * mean of g * (x - mean) / (variance + epsilon)) / "
+        "sqrt(variance + epsilon), g = dy * slopes of the other operators at x";
+    static constexpr int flops_per_element = 8, gradient_flops_per_element = 5 + 4;
     struct Args {
         typename Base::Parameters scale, shift;
         OptionalView<float, rank> saved_mean = {}, saved_inverse_deviation = {};
@@ -86,6 +89,7 @@ struct BatchNormTraining : detail::Normalizing<Mode> {
     /// The same map of one value after the forward run, from what that has saved: Channelwise or Placewise.
     struct Saved : Base {
         using Args = BatchNormTraining::Args;
+        static constexpr int flops_per_element = Base::per_place ? 4 : 3;
 
         template <class V = float>
         FUSEKIT_HD static constexpr detail::Normalization<V> prepare(std::int64_t k, Args const& args)

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/plan/replay.hpp"
+#include "fusekit/tensor/layout.hpp"
+
+namespace fusekit::detail {
+
+inline double elements(Index<4> const& shape) {
+    double product = 1;
+    for (std::int64_t extent : shape.values) product *= static_cast<double>(extent);
+    return product;
+}
+
+/// Of all elements of `y`, as Op states it (ops/operator.hpp): 1 an element where it states nothing.
+template <class Op>
+double flops_of(Index<4> const& y, typename Op::Args const& args) {
+    if constexpr (requires { Op::flops(y, args); }) return Op::flops(y, args);
+    else if constexpr (requires { Op::flops_per_element; }) return Op::flops_per_element * elements(y);
+    else return elements(y);
+}
+
+/// What Op adds to a gradient, an element: the product with its slope, and the sums of its parameters' gradients, 1
+/// each where it states nothing. Batch statistics have their projection in place of the product.
+template <class Op>
+consteval int gradient_flops() {
+    if constexpr (requires { Op::gradient_flops_per_element; }) return Op::gradient_flops_per_element;
+    else if constexpr (requires { Op::gradient_sums; }) return 1 + Op::gradient_sums;
+    else return is_passing<Replayed<Op>> ? 0 : 1;
+}
+
+}  // namespace fusekit::detail
