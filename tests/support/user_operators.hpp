@@ -56,6 +56,77 @@ struct PerChannel {
     }
 };
 
+/// y = x * factor[k], of a type that may be a vector, read at the place.
+struct TimesChannel {
+    static constexpr auto stage = fk::Stage::pointwise;
+    struct Args {
+        fk::AnyView<1> factor;
+    };
+    template <class V, class At>
+    FUSEKIT_HD static constexpr V apply(V x, At const& at, Args const& args) {
+        return x * at.load(args.factor);
+    }
+};
+
+/// y = x + map[k,p,q] + term[k], both prepared once a place.
+struct PlusMapAndChannel {
+    static constexpr auto stage = fk::Stage::pointwise;
+    struct Args {
+        fk::TensorView<float const, 3> map;
+        fk::AnyView<1> term;
+    };
+    template <class V>
+    struct Prepared {
+        V sum;
+    };
+    template <class At>
+    FUSEKIT_HD static constexpr auto prepare(At const& at, Args const& args)
+        requires requires { at.load(args.term); }
+    {
+        auto const sum = at.load(args.map) + at.load(args.term);
+        return Prepared<std::remove_const_t<decltype(sum)>>{sum};
+    }
+    template <class V>
+    FUSEKIT_HD static constexpr V apply(V x, Prepared<V> const& place) {
+        return x + place.sum;
+    }
+};
+
+/// Runs the two operators that load parameters of channels, of elements T; how many outputs are wrong.
+template <class T, class X = float, class Device>
+int wrong_outputs_of_channel_loads(Device& device, bool channels_last) {
+    auto const layout = channels_last ? fk::nhwc(2, 4, 8, 9) : fk::nchw(2, 9, 4, 8);
+    fk::Tensor<X, Device> x(device, layout);
+    fk::Tensor<float, Device, 3> map(device, channels_last ? fk::hwc(4, 8, 9) : fk::chw(9, 4, 8));
+    fk::Tensor<T, Device, 1> channels(device, fk::channels(18));
+    std::vector<X> in(static_cast<std::size_t>(x.size())), out(in.size());
+    std::vector<float> places(static_cast<std::size_t>(map.size()));
+    std::vector<T> numbers(18);
+    for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<X>(i % 13) - 4;
+    for (std::size_t i = 0; i < places.size(); ++i) places[i] = static_cast<float>(i % 50);
+    for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = T(static_cast<float>(i) - 5);
+    x.copy_from(in.data()), map.copy_from(places.data()), channels.copy_from(numbers.data());
+    fk::TensorView<T const, 1> const all = channels.const_view(), odd(all.data + 1, {{{9}}, {{2}}});
+    fk::TensorView<T const, 1> const first(all.data, fk::channels(9));
+    auto const located = fk::Plan<TimesChannel, PlusMapAndChannel>::bind({.factor = first}, {.map = map, .term = odd});
+    auto const placewise = fk::Plan<PlusMapAndChannel>::bind({.map = map, .term = first});
+    int wrong = 0;
+    for (bool const both : {true, false}) {
+        auto const y = both ? located(device, x) : placewise(device, x);
+        y.copy_to(out.data());
+        for (int n = 0; n < 2; ++n)
+            for (int k = 0; k < 9; ++k)
+                for (int p = 0; p < 4; ++p)
+                    for (int q = 0; q < 8; ++q) {
+                        auto const i = static_cast<std::size_t>(y.layout().offset({{n, k, p, q}}));
+                        X const there = places[static_cast<std::size_t>(map.layout().offset({{k, p, q}}))];
+                        X const expected = both ? in[i] * X(k - 5) + there + X(2 * k + 1 - 5) : in[i] + there + X(k - 5);
+                        wrong += out[i] != expected;
+                    }
+    }
+    return wrong;
+}
+
 /// Runs operators of all these forms, with and without a Conv; how many outputs are wrong.
 template <class Device>
 int wrong_outputs_of_user_operators(Device& device, bool channels_last) {

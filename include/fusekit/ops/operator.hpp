@@ -17,11 +17,13 @@ enum class Stage { convolution, bias, normalization, activation, pointwise, pool
 struct OutputCoord {
     std::int64_t n, k, p, q;
 
-    /// The element of `view` at this place; a rank-3 view (K x P x Q) is shared by the batch.
+    /// The element of `view` at this place; a rank-3 view (K x P x Q) is shared by the batch, a rank-1 view (K) by all
+    /// places of a channel.
     FUSEKIT_HD constexpr float load(AnyView<4> const& view) const {
         return view.load(view.layout.offset({{n, k, p, q}}));
     }
     FUSEKIT_HD constexpr float load(TensorView<float const, 3> const& view) const { return view(k, p, q); }
+    FUSEKIT_HD constexpr float load(AnyView<1> const& view) const { return view.load(k * view.layout.stride[0]); }
 
     /// Writes the element of `view` at this place.
     FUSEKIT_HD constexpr void store(AnyOutput const& view, float value) const {
@@ -35,6 +37,7 @@ struct DoubleCoord : OutputCoord {
         return view.load<double>(view.layout.offset({{n, k, p, q}}));
     }
     constexpr double load(TensorView<float const, 3> const& view) const { return static_cast<double>(view(k, p, q)); }
+    constexpr double load(AnyView<1> const& view) const { return view.load<double>(k * view.layout.stride[0]); }
     constexpr void store(AnyOutput const& view, double value) const {
         view.store(view.layout.offset({{n, k, p, q}}), value);
     }
@@ -69,7 +72,7 @@ concept Uniform = requires(V x, typename Op::Args const& args) {
 };
 
 /// apply(x, at, args): a function of the place too. `at` is an OutputCoord, or, where it is a template
-/// parameter, anything with load(view) and store(view, x). It may be called twice for a place.
+/// parameter, anything with load(view) and store(view, x), as OutputCoord has them. It may be called twice for a place.
 template <class Op, class V = float, class At = OutputCoord>
 concept Located = requires(V x, At const& at, typename Op::Args const& args) {
     { Op::apply(x, at, args) } -> std::same_as<V>;

@@ -13,6 +13,14 @@ TEST_CASE("HIP: users' operators of every form know their place, in every layout
     for (bool const last : {true, false}) CHECK(wrong_outputs_of_user_operators(device, last) == 0);
 }
 
+TEST_CASE("HIP: users' operators load parameters of channels at a place") {
+    fk::hip::Device device = gpu();
+    for (bool const last : {true, false}) {
+        CHECK(wrong_outputs_of_channel_loads<float>(device, last) == 0);
+        CHECK(wrong_outputs_of_channel_loads<fk::half>(device, last) == 0);
+    }
+}
+
 TEST_CASE("HIP: the same numbers come out of every run") {
     fk::hip::Device device = gpu();
     auto const x = fk::random<float>(device, fk::nhwc(2, 13, 11, 37)),

@@ -14,6 +14,16 @@ TEST_CASE("users' operators of every form know their place, in every layout") {
     for (bool const last : {true, false}) CHECK(test::wrong_outputs_of_user_operators(device, last) == 0);
 }
 
+TEMPLATE_TEST_CASE("users' operators load parameters of channels at a place", "", float, fk::half, fk::bfloat16,
+                   fk::int8, double) {
+    fk::host::Device device(2);
+    for (bool const last : {true, false}) {
+        if constexpr (!std::is_same_v<TestType, double>)  // goes with x of double alone
+            CHECK(test::wrong_outputs_of_channel_loads<TestType>(device, last) == 0);
+        CHECK(test::wrong_outputs_of_channel_loads<TestType, double>(device, last) == 0);
+    }
+}
+
 TEST_CASE("what a plan computes does not depend on what ran before it on the device") {
     fk::host::Device device(2), fresh(2);
     auto const large = fk::random<float>(device, fk::nchw(1, 64, 20, 20)), small = fk::random<float>(device, fk::nhwc(1, 3, 3, 5), 2);

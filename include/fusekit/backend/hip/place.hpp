@@ -21,6 +21,7 @@ struct Place : OutputCoord {
     FUSEKIT_HD Place(OutputCoord const& at, std::int64_t the_distance, Index<4> const& the_stride)
         : OutputCoord(at), distance(the_distance), stride(the_stride) {}
 
+    using OutputCoord::load;
     FUSEKIT_HD float load(AnyView<4> const& view) const {
         if (view.layout.stride == stride) return view.load(n * stride[0] + distance);
         return OutputCoord::load(view);
@@ -88,6 +89,7 @@ struct PacketProbe : OutputCoord {
         fit = false;
         return 0;
     }
+    FUSEKIT_HD float load(AnyView<1> const&) const { return 0; }  // read one by one
     FUSEKIT_HD float load(TensorView<float const, 3> const& view) const {
         fit &= lies_alike(view, stride) & (reinterpret_cast<std::uintptr_t>(view.data) % (4 * width) == 0);
         return 0;

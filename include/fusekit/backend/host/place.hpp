@@ -38,6 +38,19 @@ struct Place {
     }
     Vector load(TensorView<float const, 3> const& view) const { return load(view.layout, view.data); }
 
+    /// The elements of the lanes' channels; along pixels it is one for all lanes.
+    Vector load(AnyView<1> const& view) const {
+        std::int64_t const k = view.layout.stride[0];
+        if constexpr (axis == Axis::pixel) return Vector{} + view.load(first.k * k);
+        switch (view.type) {
+            case DataType::float16: return host::load(view.float16 + first.k * k, k, count);
+            case DataType::bfloat16: return host::load(view.bfloat16 + first.k * k, k, count);
+            case DataType::int8: return host::load(view.int8 + first.k * k, k, count);
+            case DataType::float64: return load_each(view);
+            default: return host::load(view.float32 + first.k * k, k, count);
+        }
+    }
+
     /// Writes the elements of `view` at the places of the lanes in use.
     void store(AnyOutput const& view, Vector v) const {
         Index<4> const& stride = view.layout.stride;
@@ -55,7 +68,8 @@ private:
         for (int i = 0; i < count; ++i) lane(i).store(view, v[i]);
     }
 
-    Vector load_each(AnyView<4> const& view) const {
+    template <int Rank>
+    Vector load_each(AnyView<Rank> const& view) const {
         Vector v{};
         for (int i = 0; i < count; ++i) v[i] = lane(i).load(view);
         return v;
