@@ -45,19 +45,24 @@ public:
     ~Layer() { ::operator delete(bytes); }
 
     /// Runs on `device` into `y`; allocates nothing. Throws Error, with `y` untouched, as the plan does.
-    template <class X, class Y>
-    void operator()(Device& device, X const& x, Y&& y) const {
-        operations->run(bytes, device, x.const_view(), y.view());
+    template <class Given, class X, class Y>
+    void operator()(Given&& device, X const& x, Y&& y) const {
+        if constexpr (runs_on<Given>()) operations->run(bytes, device, x.const_view(), y.view());
     }
 
     /// Runs on `device` into a new tensor, packed, channels first or last as in `x`. The device's header is needed
     /// here.
-    template <class X>
+    template <class Given, class X>
     [[nodiscard("y is a new tensor: layer(device, x, y) writes to one of yours")]]
-    Tensor<T, Device, Rank> operator()(Device& device, X const& x) const {
-        Tensor<T, Device, Rank> y(device, operations->output(bytes, device, x.const_view()));
-        (*this)(device, x, y);
-        return y;
+    Tensor<T, Device, Rank> operator()(Given&& device, X const& x) const {
+        if constexpr (runs_on<Given>()) {
+            Device& own = device;
+            Tensor<T, Device, Rank> y(own, operations->output(bytes, own, x.const_view()));
+            (*this)(own, x, y);
+            return y;
+        } else {
+            __builtin_unreachable();  // nothing to return after a refusal
+        }
     }
 
     /// N x K x P x Q for an input of N x C x H x W, and so on for one and three modes of space.
@@ -67,6 +72,14 @@ public:
     Text name() const { return operations->name(); }
 
 private:
+    /// Refuses what is no such device, or may not be changed.
+    template <class Given>
+    static consteval bool runs_on() {
+        constexpr bool runs = std::is_convertible_v<Given, Device&>;
+        static_assert(runs, "a Layer runs on its kind of device, Layer<T, Device>, which has a name and is not const");
+        return runs;
+    }
+
     using X = TensorView<T const, Rank>;
     using Y = TensorView<T, Rank>;
 

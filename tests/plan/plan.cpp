@@ -180,3 +180,10 @@ TEST_CASE_METHOD(Fixture, "one bound plan runs from many threads, on one device 
         for (auto const& result : results) CHECK(same_bits(result, expected));
     }
 }
+
+TEST_CASE("a plan runs on a device without a name, into a new tensor too") {
+    fk::host::Device device;
+    auto const x = fk::tensor<float>(device, fk::nchw(1, 1, 1, 3), {-1, 0, 2});
+    auto const y = fk::Plan<fk::Scale>::bind({.factor = 3})(fk::host::Device(1), x);
+    CHECK(std::vector<float>(y.data(), y.data() + 3) == std::vector<float>{-3, 0, 6});
+}

@@ -34,6 +34,23 @@ consteval bool is_output() {
     return tensor;
 }
 
+/// Refuses a const device; and one that y, a new tensor, would outlive. One without memory of its own, or that borrows
+/// another, y may outlive.
+template <class Device>
+consteval bool may_run() {
+    constexpr bool changes = !std::is_const_v<std::remove_reference_t<Device>>;
+    static_assert(changes, "the device is const, but a run changes it: pass one that is not");
+    return changes;
+}
+template <class Device>
+consteval bool may_make_y() {
+    using Given = std::remove_cvref_t<Device>;
+    constexpr bool lives = std::is_lvalue_reference_v<Device> || std::is_trivially_destructible_v<Given> ||
+                           std::is_empty_v<typename Given::Memory>;
+    static_assert(lives, "this device is gone before y, its new tensor: give it a name");
+    return lives;
+}
+
 /// The elements of a tensor or a view as the application has them: __half where they are stored as half.
 template <class X>
 struct GivenOf {
@@ -82,12 +99,13 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
     /// Throws Error where the shapes, types or arguments do not fit.
     template <class Device, class X>
     [[nodiscard("y is a new tensor: layer(device, x, y) writes to one of yours")]]
-    auto operator()(Device& device, X const& x) const {
-        if constexpr (!detail::is_input<X>()) {
+    auto operator()(Device&& device, X const& x) const {
+        if constexpr (!detail::is_input<X>() || !detail::may_run<Device>() || !detail::may_make_y<Device>()) {
             return detail::Nothing{};
         } else {
-            if constexpr (requires { Device::template takes<X>(epilogue_of_plan); })
-                static_assert(Device::template takes<X>(epilogue_of_plan));
+            using Backend = std::remove_reference_t<Device>;
+            if constexpr (requires { Backend::template takes<X>(epilogue_of_plan); })
+                static_assert(Backend::template takes<X>(epilogue_of_plan));
             return run_into_new<detail::runs_on<Plan, Device, X>(), detail::Given<X>>(device, x.const_view());
         }
     }
@@ -98,7 +116,7 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
     void operator()(Device&& device, X const& x, Y&& y) const {
         using Backend = std::remove_reference_t<Device>;
         if constexpr (detail::is_input<X>())
-            if constexpr (detail::is_output<Y>()) {
+            if constexpr (detail::is_output<Y>() && detail::may_run<Device>()) {
                 if constexpr (requires { Backend::template takes<X>(epilogue_of_plan); })
                     static_assert(Backend::template takes<X>(epilogue_of_plan));
                 if constexpr (detail::runs_on<Plan, Device, X, Y>()) run_into(device, x.const_view(), y.view());

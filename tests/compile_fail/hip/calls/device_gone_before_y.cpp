@@ -1,0 +1,16 @@
+// expect: this device is gone before y, its new tensor: give it a name
+// SPDX-License-Identifier: MIT
+#include <fusekit/hip.hpp>
+
+namespace fk = fusekit;
+
+void run(fk::hip::Device device, fk::TensorView<float const> x, fk::TensorView<float> y) {
+    auto const layer = fk::Plan<fk::Activation<fk::Relu>>::bind({});
+    layer(fk::hip::Device(), x, y);
+    static_cast<void>(layer(device.with<fk::hip::Stream<>>(), x));
+#ifdef CORRECTED
+    static_cast<void>(layer(device, x));
+#else
+    static_cast<void>(layer(fk::hip::Device(), x));
+#endif
+}
