@@ -25,6 +25,16 @@ struct TensorView {
 
     FUSEKIT_HD constexpr TensorView(T* the_data, Layout<Rank> the_layout) : data(the_data), layout(the_layout) {}
 
+    /// Refuses, in words, what is no pointer to such elements, and no layout of this rank.
+    template <class Data, class Given>
+        requires(!std::is_convertible_v<Data, T*> || !std::is_convertible_v<Given, Layout<Rank>>)
+    constexpr TensorView(Data const&, Given const&) : data(nullptr), layout() {
+        constexpr bool points = std::is_convertible_v<Data, T*>;
+        constexpr bool of_rank = std::is_convertible_v<Given, Layout<Rank>>;
+        static_assert(of_rank, "no layout (Given) of as many modes as the view (Rank, which is 4 unless given)");
+        static_assert(points || !of_rank, "no pointer (Data) to the view's elements (T): of a vector write data()");
+    }
+
     /// A view to write through is also a view to read through.
     template <class Writable>
         requires std::is_same_v<Writable const, T>
@@ -51,6 +61,11 @@ struct TensorView {
     }
     FUSEKIT_HD constexpr TensorView<Stored const, Rank> const_view() const { return {stored(data), layout}; }
 };
+
+/// Of what is no pointer: the constructor refuses it.
+template <class Data, int Rank>
+    requires(!std::is_pointer_v<std::decay_t<Data>>)
+TensorView(Data const&, Layout<Rank> const&) -> TensorView<float, Rank>;
 
 namespace detail {
 
