@@ -97,6 +97,13 @@ inline constexpr bool overloads_bind = true;
 inline constexpr bool overloads_bind = false;
 #endif
 
+/// Whether the compiler knows CPU vectors.
+#if defined(__NVCC__)
+inline constexpr bool has_vectors = false;
+#else
+inline constexpr bool has_vectors = true;
+#endif
+
 inline constexpr int version_major = 0;
 inline constexpr int version_minor = 1;
 inline constexpr int version_patch = 0;

@@ -100,14 +100,14 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
     template <class Device, class X>
     [[nodiscard("y is a new tensor: layer(device, x, y) writes to one of yours")]]
     auto operator()(Device&& device, X const& x) const {
-        if constexpr (!detail::is_input<X>() || !detail::may_run<Device>() || !detail::may_make_y<Device>()) {
+        using Backend = std::remove_reference_t<Device>;
+        if constexpr (!detail::is_input<X>() || !detail::may_run<Device>() || !detail::may_make_y<Device>())
             return detail::Nothing{};
-        } else {
-            using Backend = std::remove_reference_t<Device>;
-            if constexpr (requires { Backend::template takes<X>(epilogue_of_plan); })
-                static_assert(Backend::template takes<X>(epilogue_of_plan));
-            return run_into_new<detail::runs_on<Plan, Device, X>(), detail::Given<X>>(device, x.const_view());
-        }
+        else if constexpr (!detail::runs_on<Plan, Device, X>())
+            return run_into_new<false, detail::Given<X>>(device, x.const_view());
+        else
+            return run_into_new<Backend::template takes<X>(epilogue_of_plan, self), detail::Given<X>>(device,
+                                                                                                      x.const_view());
     }
 
     /// Runs on `device` into `y`, of x's element type and of output_shape; allocates nothing.
@@ -116,15 +116,15 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
     void operator()(Device&& device, X const& x, Y&& y) const {
         using Backend = std::remove_reference_t<Device>;
         if constexpr (detail::is_input<X>())
-            if constexpr (detail::is_output<Y>() && detail::may_run<Device>()) {
-                if constexpr (requires { Backend::template takes<X>(epilogue_of_plan); })
-                    static_assert(Backend::template takes<X>(epilogue_of_plan));
-                if constexpr (detail::runs_on<Plan, Device, X, Y>()) run_into(device, x.const_view(), y.view());
-            }
+            if constexpr (detail::is_output<Y>() && detail::may_run<Device>())
+                if constexpr (detail::runs_on<Plan, Device, X, Y>())
+                    if constexpr (Backend::template takes<X>(epilogue_of_plan, self))
+                        run_into(device, x.const_view(), y.view());
     }
 
 private:
     static constexpr typename Plan::Epilogue const* epilogue_of_plan = nullptr;
+    static constexpr Bound const* self = nullptr;
 
     /// Refuses a tensor of another number of modes than the Conv's, or of elements that its prologue does not give.
     template <Element T, int Rank>

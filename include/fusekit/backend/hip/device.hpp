@@ -106,6 +106,10 @@ public:
         return Scheduled<Schedule>(*this);
     }
 
+    /// Refuses elements that no kernel is compiled for.
+    template <class X, class Bound>
+    static consteval bool takes(void const*, Bound const*);
+
     /// Puts one kernel on the stream. The arguments have been validated. Throws Error where HIP refuses it.
     template <class Bound, Element T>
     void run(Bound const& bound, TensorView<T const> const& x, TensorView<T> const& y);

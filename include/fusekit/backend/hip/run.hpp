@@ -11,11 +11,9 @@ namespace fusekit::hip {
 
 static_assert(fusekit::Device<Device>);
 
-namespace detail {
-
-template <class T>
-consteval bool runs_on_gpu() {
-    constexpr bool runs = !std::is_same_v<T, double>;
+template <class X, class Bound>
+consteval bool Device::takes(void const*, Bound const*) {
+    constexpr bool runs = !std::is_same_v<std::remove_cvref_t<decltype(*std::declval<X&>().const_view().data)>, double>;
     static_assert(runs, "double runs on the host only: a plan on a GPU takes float, half, bfloat16 or int8");
     return runs;
 }
@@ -61,7 +59,7 @@ struct RunHead<HeadKind::elementwise> {
 
 template <class Bound, Element T>
 void Device::run(Bound const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
-    if constexpr (detail::runs_on_gpu<T>()) detail::RunHead<Bound::Plan::head_kind>::run(*this, bound, x, y);
+    detail::RunHead<Bound::Plan::head_kind>::run(*this, bound, x, y);
 }
 
 /// A device for calls that run with one schedule. It borrows the device that made it.
@@ -70,9 +68,13 @@ class Scheduled : public Memory {
 public:
     explicit Scheduled(Device& the_device) : Memory(the_device), device(&the_device) {}
 
+    template <class X, class Bound>
+    static consteval bool takes(void const* epilogue, Bound const* bound) {
+        return Device::takes<X>(epilogue, bound);
+    }
     template <class Bound, Element T>
     void run(Bound const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
-        if constexpr (detail::runs_on_gpu<T>() && suits<Schedule, typename Bound::Plan>())
+        if constexpr (suits<Schedule, typename Bound::Plan>())
             detail::RunHead<Bound::Plan::head_kind>::template run_with<Schedule>(*device, bound, x, y);
     }
     void reach(Check const& in, char const* argument, void const* data) const { device->reach(in, argument, data); }

@@ -68,9 +68,10 @@ public:
 
     void synchronize() {}
 
-    /// Refuses operators that do not compile for vectors. A plan calls them with vectors, unless X is of double.
+    /// Refuses operators that do not compile for vectors, and a compiler that does not know these. A plan calls them
+    /// with vectors, unless X is of double.
     template <class X, class... Ops>
-    static consteval bool takes(Epilogue<Ops...> const*);
+    static consteval bool takes(Epilogue<Ops...> const*, void const*);
 
     /// One plan, one pass over `y`. The arguments have been validated.
     template <class Bound, Element T>

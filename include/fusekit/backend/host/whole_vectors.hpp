@@ -59,10 +59,12 @@ inline constexpr bool is_number = !std::same_as<V, Vector>;
 }  // namespace detail
 
 template <class X, class... Ops>
-consteval bool Device::takes(Epilogue<Ops...> const*) {
+consteval bool Device::takes(Epilogue<Ops...> const*, void const*) {
     constexpr detail::Sentence why = "x may be a CPU vector: for `if` write fk::math::select(x > 0.0f, a, b)";
     using T = std::remove_cvref_t<decltype(*std::declval<X&>().const_view().data)>;
-    if constexpr (std::same_as<T, double>) return true;
+    constexpr bool compiles = config::has_vectors || std::same_as<T, double>;
+    static_assert(compiles, "nvcc does not know CPU vectors: compile plans for the host with the C++ compiler");
+    if constexpr (!compiles || std::same_as<T, double>) return compiles;
     else return ((requires { detail::apply_to_vector<Ops, why>(detail::form_of<Ops>()); } || true) && ...);
 }
 
