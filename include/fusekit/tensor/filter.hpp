@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "fusekit/error.hpp"
 #include "fusekit/tensor/layout.hpp"
 #include "fusekit/text.hpp"
 
@@ -37,10 +38,24 @@ struct PerMode<3> {
     constexpr bool operator==(PerMode const&) const = default;
 };
 
+namespace detail {
+
+[[noreturn, gnu::cold]] inline void this_number_does_not_fit_int(char const* of, std::int64_t given) {
+    raise(Error("Filter", "filter", of, "a number that fits int, of 32 bits", Text::number(given)));
+}
+/// A constant expression ends at the name of what it calls.
+constexpr int fit(std::int64_t value, char const* of) {
+    if (value != static_cast<int>(value)) this_number_does_not_fit_int(of, value);
+    return static_cast<int>(value);
+}
+
+}  // namespace detail
+
 /// How a convolution's window moves: size, stride, dilation and padding per spatial mode, and the groups.
 ///
 /// A structural type: a template argument where the geometry is known, a value where it is not.
-/// Written as `filter(3, 3).pad(1).stride(2)`; every setter returns a changed copy.
+/// Written as `filter(3, 3).pad(1).stride(2)`; every setter returns a changed copy. What does not fit int is refused:
+/// by the compiler in a constant expression, else with Error.
 template <int Rank>
 struct Filter {
     static constexpr int rank = Rank;
@@ -55,7 +70,10 @@ struct Filter {
     constexpr bool operator==(Filter const&) const = default;
 
     /// The same padding on every side.
-    constexpr Filter pad(int all) const { return with(&Filter::before, every(all)).with(&Filter::after, every(all)); }
+    constexpr Filter pad(std::int64_t all) const {
+        PerMode<Rank> const sides = every(detail::fit(all, "pad"));
+        return with(&Filter::before, sides).with(&Filter::after, sides);
+    }
 
     /// Padding per mode, the same before and after: pad(h, w), or pad(d, h, w).
     constexpr Filter pad(auto... each) const
@@ -69,31 +87,33 @@ struct Filter {
     constexpr Filter pad(auto... sides) const
         requires(sizeof...(sides) == 2 * Rank)
     {
-        int const all[] = {static_cast<int>(sides)...};
+        int const all[] = {detail::fit(static_cast<std::int64_t>(sides), "pad")...};
         Filter f = *this;
         for (int i = 0; i < Rank; ++i) f.before[i] = all[i], f.after[i] = all[Rank + i];
         return f;
     }
 
-    constexpr Filter stride(int all) const { return with(&Filter::step, every(all)); }
+    constexpr Filter stride(std::int64_t all) const { return with(&Filter::step, every(detail::fit(all, "stride"))); }
     constexpr Filter stride(auto... each) const
         requires(Rank > 1 && sizeof...(each) == Rank)
     {
-        return with(&Filter::step, {static_cast<int>(each)...});
+        return with(&Filter::step, {detail::fit(static_cast<std::int64_t>(each), "stride")...});
     }
 
     /// Distance between the window's taps; 1 is a dense window.
-    constexpr Filter dilation(int all) const { return with(&Filter::spread, every(all)); }
+    constexpr Filter dilation(std::int64_t all) const {
+        return with(&Filter::spread, every(detail::fit(all, "dilation")));
+    }
     constexpr Filter dilation(auto... each) const
         requires(Rank > 1 && sizeof...(each) == Rank)
     {
-        return with(&Filter::spread, {static_cast<int>(each)...});
+        return with(&Filter::spread, {detail::fit(static_cast<std::int64_t>(each), "dilation")...});
     }
 
     /// Channels fall into `count` groups that do not mix; as many groups as channels is depthwise.
-    constexpr Filter groups(int count) const {
+    constexpr Filter groups(std::int64_t count) const {
         Filter f = *this;
-        f.group_count = count;
+        f.group_count = detail::fit(count, "groups");
         return f;
     }
 
@@ -142,9 +162,14 @@ private:
 };
 
 /// A filter of S, R x S or T x R x S taps: stride 1, no padding, no dilation, one group.
-constexpr Filter<1> filter(int s) { return {{s}, {0}, {0}, {1}, {1}, 1}; }
-constexpr Filter<2> filter(int r, int s) { return {{r, s}, {0, 0}, {0, 0}, {1, 1}, {1, 1}, 1}; }
-constexpr Filter<3> filter(int t, int r, int s) { return {{t, r, s}, {0, 0, 0}, {0, 0, 0}, {1, 1, 1}, {1, 1, 1}, 1}; }
+constexpr Filter<1> filter(std::int64_t s) { return {{detail::fit(s, "size")}, {0}, {0}, {1}, {1}, 1}; }
+constexpr Filter<2> filter(std::int64_t r, std::int64_t s) {
+    return {{detail::fit(r, "size"), detail::fit(s, "size")}, {0, 0}, {0, 0}, {1, 1}, {1, 1}, 1};
+}
+constexpr Filter<3> filter(std::int64_t t, std::int64_t r, std::int64_t s) {
+    return {{detail::fit(t, "size"), detail::fit(r, "size"), detail::fit(s, "size")},
+            {0, 0, 0}, {0, 0, 0}, {1, 1, 1}, {1, 1, 1}, 1};
+}
 
 /// Whether the output's pixels are the input's, one for one: a single tap, stride 1, no padding.
 template <int Rank>
