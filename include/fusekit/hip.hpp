@@ -16,6 +16,8 @@
 
 #include "fusekit/plan/backward.hpp"
 
+#include "fusekit/backend/hip/schedule.hpp"
+
 #include "fusekit/fusekit.hpp"
 
 #include "fusekit/backend/hip/device_code.hpp"

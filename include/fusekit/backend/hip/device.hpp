@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "fusekit/backend/hip/memory.hpp"
+#include "fusekit/backend/hip/schedule.hpp"
 #include "fusekit/tensor/check.hpp"
 
 namespace fusekit::hip {
@@ -26,7 +27,7 @@ class Scheduled;
 ///
 /// Some plans need workspace(), which a device has once: graphs captured from one device must not run at the same time,
 /// nor beside its other runs. Launch them on one stream, or capture each from a device of its own.
-class Device : public Memory {
+class Device : public Memory, public Suits<void> {
 public:
     /// The GPU with this index, with a stream of its own that is in order with the default stream, and so with an
     /// application's kernels and hipMemcpy there. Throws Error where there is no such GPU, or no driver for it.
@@ -105,10 +106,6 @@ public:
     Scheduled<Schedule> with() {
         return Scheduled<Schedule>(*this);
     }
-
-    /// Refuses elements that no kernel is compiled for.
-    template <class X, class Bound>
-    static consteval bool takes(void const*, Bound const*);
 
     /// Puts one kernel on the stream. The arguments have been validated. Throws Error where HIP refuses it.
     template <class Bound, Element T>

@@ -11,12 +11,7 @@ namespace fusekit::hip {
 
 static_assert(fusekit::Device<Device>);
 
-template <class X, class Bound>
-consteval bool Device::takes(void const*, Bound const*) {
-    constexpr bool runs = !std::is_same_v<std::remove_cvref_t<decltype(*std::declval<X&>().const_view().data)>, double>;
-    static_assert(runs, "double runs on the host only: a plan on a GPU takes float, half, bfloat16 or int8");
-    return runs;
-}
+namespace detail {
 
 /// How plans of one kind of head run: with the library's choice of a schedule, and with one of the caller's.
 template <HeadKind kind>
@@ -64,18 +59,13 @@ void Device::run(Bound const& bound, TensorView<T const> const& x, TensorView<T>
 
 /// A device for calls that run with one schedule. It borrows the device that made it.
 template <class Schedule>
-class Scheduled : public Memory {
+class Scheduled : public Memory, public Suits<Schedule> {
 public:
     explicit Scheduled(Device& the_device) : Memory(the_device), device(&the_device) {}
 
-    template <class X, class Bound>
-    static consteval bool takes(void const* epilogue, Bound const* bound) {
-        return Device::takes<X>(epilogue, bound);
-    }
     template <class Bound, Element T>
     void run(Bound const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
-        if constexpr (suits<Schedule, typename Bound::Plan>())
-            detail::RunHead<Bound::Plan::head_kind>::template run_with<Schedule>(*device, bound, x, y);
+        detail::RunHead<Bound::Plan::head_kind>::template run_with<Schedule>(*device, bound, x, y);
     }
     void reach(Check const& in, char const* argument, void const* data) const { device->reach(in, argument, data); }
 

@@ -48,8 +48,7 @@ void start_reduction(Device& device, ReductionParams<Plan, T> params) {
     using Mainloop = Reducing<Plan, Schedule, T, lanes, pattern, false>;
     using Steps = ReductionSteps<typename Plan::Head>;
     using Total = typename Steps::template Total<float>;
-    static_assert(sizeof(typename Mainloop::Shared) <= 48 * 1024,
-                  "Reduction: a block's totals, one a thread and an element of its loads, must fit 48 KB");
+    static_assert(sizeof(typename Mainloop::Shared) <= 48 * 1024);  // Suits has said so
     Index<4> const shape = params.y.layout.shape;
     std::int64_t const plane = shape[2] * shape[3], image = shape[1] * plane, unroll = Mainloop::unroll;
     check_limit(type_name<Plan>, "y", "channels of fewer than 2^31 elements", shape, shape[0] * plane);

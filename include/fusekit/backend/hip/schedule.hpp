@@ -2,7 +2,9 @@
 #pragma once
 
 #include <type_traits>
+#include <utility>
 
+#include "fusekit/plan/reduction.hpp"
 #include "fusekit/plan/structure.hpp"
 
 namespace fusekit::hip {
@@ -52,73 +54,75 @@ concept StreamSchedule =
 template <class Schedule>
 concept ReductionSchedule = HasBlocks<Schedule> && requires { Schedule::bytes, Schedule::unroll, Schedule::meets; };
 
-namespace detail {
-
+/// What a device takes that runs with one schedule, or with the library's choice, where Schedule is void. Refuses, in
+/// words, what does not suit the schedule. All in one function, because compilers print each that led to an error.
 template <class Schedule>
-consteval bool cuts_gemm() {
-    constexpr int m = Schedule::tile_m, n = Schedule::tile_n, k = Schedule::tile_k, threads = Schedule::threads;
-    constexpr bool whole = m > 0 && n > 0 && k > 0 && m % 64 == 0 && n % 32 == 0;
-    static_assert(whole, "Gemm: TileM must be a multiple of 64 and TileN of 32, the 8 x 8 shares of a wave");
-    if constexpr (whole) {
-        constexpr bool columns = threads % m == 0 && threads % n == 0 && k <= threads;
-        static_assert(columns, "Gemm: the threads, TileM TileN / 64, must be a multiple of TileM and of TileN");
-        constexpr bool shares = (m * k) % threads == 0 && (n * k) % threads == 0;
-        static_assert(shares, "Gemm: the threads, TileM TileN / 64, must divide TileM TileK and TileN TileK");
-        constexpr bool fits = 2 * k * (m + n + 8) * 4 <= 38 * 1024;
-        static_assert(fits, "Gemm: two buffers of (TileM + TileN + 8) TileK floats must fit 38 KB");
-        return columns && shares && fits;
+struct Suits {
+    template <class X, class Bound>
+    static consteval bool takes(void const*, Bound const*) {
+        using Plan = typename Bound::Plan;
+        using T = std::remove_cvref_t<decltype(*std::declval<X const&>().const_view().data)>;
+        constexpr bool on_gpu = !std::is_same_v<T, double>, chosen = !std::is_void_v<Schedule>;
+        static_assert(on_gpu, "double runs on the host only: a plan on a GPU takes float, half, bfloat16 or int8");
+        if constexpr (!on_gpu || !chosen) {
+            return on_gpu;
+        } else {
+            constexpr bool gemm = GemmSchedule<Schedule>, reduction = Plan::head_kind == HeadKind::reduction;
+            constexpr bool right_kind = Plan::has_conv ? gemm || DirectSchedule<Schedule>
+                                        : reduction    ? ReductionSchedule<Schedule>
+                                                       : StreamSchedule<Schedule>;
+            static_assert(
+                right_kind,
+                "a plan with a Conv runs with Gemm or Direct, one of batch statistics with Reduction, others with "
+                "Stream, or with a type that has all the numbers of one of them");
+            constexpr bool pools = Plan::pools && !Plan::has_conv;
+            static_assert(!pools, "a plan that pools what it reads has one schedule, the library's");
+            if constexpr (right_kind && !pools) {
+                constexpr int threads = Schedule::threads;
+                constexpr bool block = threads > 0 && threads <= 1024;
+                static_assert(block, "a block has 1 to 1024 threads");
+                constexpr bool holds = !block || (Schedule::blocks > 0 && threads * Schedule::blocks <= 2048);
+                static_assert(holds, "a processor holds 1 block or more, of 2048 threads together");
+                if constexpr (!block || !holds) {
+                    return false;
+                } else if constexpr (reduction) {
+                    constexpr bool halves = threads >= 64 && (threads & (threads - 1)) == 0;
+                    static_assert(halves, "Reduction: the threads of a block are a power of two, and 64 or more");
+                    constexpr bool loads = Schedule::bytes == 16 || Schedule::bytes == 8 || Schedule::bytes == 4;
+                    static_assert(loads, "Reduction: a thread loads 4, 8 or 16 bytes at a time");
+                    constexpr bool steps = Schedule::unroll >= 2;
+                    static_assert(steps, "Reduction: a thread has 2 loads or more in flight");
+                    using Total = typename ReductionSteps<typename Plan::Head>::template Total<float>;
+                    constexpr bool fits = threads * (Schedule::bytes / sizeof(T)) * sizeof(Total) < 48 * 1024;
+                    static_assert(
+                        fits, "Reduction: a block's totals, one a thread and an element of its loads, must fit 48 KB");
+                    return halves && loads && steps && fits;
+                } else if constexpr (!Plan::has_conv) {
+                    constexpr bool loads = Schedule::bytes == 16 || Schedule::bytes == 8 || Schedule::bytes == 4;
+                    static_assert(loads, "Stream: a thread loads 4, 8 or 16 bytes at a time");
+                    constexpr bool steps = Schedule::walks > 0 && Schedule::tile_walks > 0 && Schedule::unroll > 0;
+                    static_assert(steps, "Stream: a thread takes 1 step or more, and has 1 load or more in flight");
+                    return loads && steps;
+                } else if constexpr (gemm) {
+                    constexpr int m = Schedule::tile_m, n = Schedule::tile_n, k = Schedule::tile_k;
+                    constexpr bool whole = m > 0 && n > 0 && k > 0 && m % 64 == 0 && n % 32 == 0;
+                    static_assert(whole,
+                                  "Gemm: TileM must be a multiple of 64 and TileN of 32, the 8 x 8 shares of a wave");
+                    constexpr bool columns = !whole || (threads % m == 0 && threads % n == 0 && k <= threads);
+                    static_assert(columns,
+                                  "Gemm: the threads, TileM TileN / 64, must be a multiple of TileM and of TileN");
+                    constexpr bool shares = !whole || ((m * k) % threads == 0 && (n * k) % threads == 0);
+                    static_assert(shares,
+                                  "Gemm: the threads, TileM TileN / 64, must divide TileM TileK and TileN TileK");
+                    constexpr bool fits = !whole || 2 * k * (m + n + 8) * 4 <= 38 * 1024;
+                    static_assert(fits, "Gemm: two buffers of (TileM + TileN + 8) TileK floats must fit 38 KB");
+                    return whole && columns && shares && fits;
+                }
+                return true;
+            }
+            return false;
+        }
     }
-    return whole;
-}
-
-template <class Schedule>
-consteval bool cuts_reduction() {
-    constexpr int threads = Schedule::threads;
-    constexpr bool halves = threads >= 64 && (threads & (threads - 1)) == 0;
-    static_assert(halves, "Reduction: the threads of a block are a power of two, and 64 or more");
-    constexpr bool loads = Schedule::bytes == 16 || Schedule::bytes == 8 || Schedule::bytes == 4;
-    static_assert(loads, "Reduction: a thread loads 4, 8 or 16 bytes at a time");
-    constexpr bool steps = Schedule::unroll >= 2;
-    static_assert(steps, "Reduction: a thread has 2 loads or more in flight");
-    return halves && loads && steps;
-}
-
-template <class Schedule>
-consteval bool cuts_stream() {
-    constexpr bool loads = Schedule::bytes == 16 || Schedule::bytes == 8 || Schedule::bytes == 4;
-    static_assert(loads, "Stream: a thread loads 4, 8 or 16 bytes at a time");
-    constexpr bool steps = Schedule::walks > 0 && Schedule::tile_walks > 0 && Schedule::unroll > 0;
-    static_assert(steps, "Stream: a thread takes 1 step or more, and has 1 load or more in flight");
-    return loads && steps;
-}
-
-}  // namespace detail
-
-/// Refuses, in words, a schedule that cannot run a plan.
-template <class Schedule, class Plan>
-consteval bool suits() {
-    constexpr bool gemm = GemmSchedule<Schedule>, reduction = Plan::head_kind == HeadKind::reduction;
-    constexpr bool right_kind = Plan::has_conv ? gemm || DirectSchedule<Schedule>
-                                : reduction    ? ReductionSchedule<Schedule>
-                                               : StreamSchedule<Schedule>;
-    static_assert(
-        right_kind,
-        "a plan with a Conv runs with Gemm or Direct, one of batch statistics with Reduction, others with Stream, "
-        "or with a type that has all the numbers of one of them");
-    constexpr bool pools = Plan::pools && !Plan::has_conv;
-    static_assert(!pools, "a plan that pools what it reads has one schedule, the library's");
-    if constexpr (right_kind && !pools) {
-        constexpr bool block = Schedule::threads > 0 && Schedule::threads <= 1024;
-        static_assert(block, "a block has 1 to 1024 threads");
-        constexpr bool holds = Schedule::blocks > 0 && Schedule::threads * Schedule::blocks <= 2048;
-        static_assert(holds, "a processor holds 1 block or more, of 2048 threads together");
-        if constexpr (!block || !holds) return false;
-        else if constexpr (reduction) return detail::cuts_reduction<Schedule>();
-        else if constexpr (!Plan::has_conv) return detail::cuts_stream<Schedule>();
-        else if constexpr (gemm) return detail::cuts_gemm<Schedule>();
-        else return true;
-    }
-    return false;
-}
+};
 
 }  // namespace fusekit::hip
