@@ -7,27 +7,18 @@
 
 namespace fk = fusekit;
 
-/// y = x, max(x, 0) or tanh(x): one plan with an operator that switches, in place of a plan for each activation. The
-/// choice is the same for all elements, so that it costs little beside their loads and stores.
-struct Switch {
-    static constexpr auto stage = fk::Stage::activation;
-    struct Args {
-        Activation activation;
-    };
+using Conv = fk::Conv<fk::filter(3, 3).pad(1)>;
 
-    template <class V>
-    FUSEKIT_HD static constexpr V apply(V x, Args const& args) {
-        switch (args.activation) {
-            case Activation::relu: return fk::math::max(x, 0.0f);
-            case Activation::tanh: return fk::math::tanh(x);
-            default: return x;
-        }
-    }
-};
-
+/// A plan for each activation, in layers of one type. One plan that switches is in ../recipes/run_time_activation.cpp:
+/// less to compile, where there are many.
 Layer convolution(fk::TensorView<float const> weights, Parameters bias, Activation activation) {
-    using Plan = fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>, fk::Bias, Switch>;
-    return Plan::bind({.weights = weights}, {.bias = bias}, {.activation = activation});
+    switch (activation) {
+        case Activation::relu:
+            return fk::Plan<Conv, fk::Bias, fk::Activation<fk::Relu>>::bind({.weights = weights}, {.bias = bias}, {});
+        case Activation::tanh:
+            return fk::Plan<Conv, fk::Bias, fk::Activation<fk::Tanh>>::bind({.weights = weights}, {.bias = bias}, {});
+        default: return fk::Plan<Conv, fk::Bias>::bind({.weights = weights}, {.bias = bias});
+    }
 }
 
 Layer global_average() { return fk::Plan<fk::GlobalAverage>::bind({}); }
