@@ -30,6 +30,25 @@ std::size_t count(std::string const& text, std::string const& part) {
 
 }  // namespace
 
+TEST_CASE("describe counts a prologue's work by the elements that the convolution reads") {
+    fk::host::Device device;
+    auto const x = fk::random<float>(device, fk::nhwc(2, 7, 8, 5));   // 560 elements
+    auto const w = fk::random<float>(device, fk::kcrs(10, 5, 3, 2));  // 300
+    auto const b = fk::random<float>(device, fk::channels(5));
+    auto const layer = fk::Plan<fk::Bias, Relu, Conv>::bind({.bias = b}, {}, {.weights = w});
+    auto const about = fk::describe(layer, x);
+
+    for (int i : {0, 1}) {
+        CHECK(about.steps[i].output == fk::Index<4>{{2, 5, 7, 8}});
+        CHECK(about.steps[i].flops == 560);
+        CHECK(about.steps[i].activation_bytes == 4 * (560 + 560));
+    }
+    CHECK(about.steps[0].parameter_bytes == 4 * 5);
+    CHECK(about.steps[2].output == fk::Index<4>{{2, 10, 3, 4}});
+    CHECK(about.steps[2].activation_bytes == 4 * (560 + 240));
+    CHECK(about.fused_bytes() == 4 * (560 + 240 + 300 + 5));
+}
+
 TEST_CASE("describe counts the work and the bytes of a convolution with an epilogue") {
     fk::host::Device device;
     auto const x = fk::random<float>(device, fk::nhwc(2, 7, 8, 5));      // 560 elements

@@ -51,6 +51,8 @@ std::vector<Form<Device>> const& forms() {
         {"CBNA", "relu", run_conv<Device, T, fk::dynamic, B, N, A<fk::Relu>>},
         {"CBRA", "relu", run_conv<Device, T, fk::dynamic, B, R, A<fk::Relu>>},
         {"CSBAR", "abs", run_conv<Device, T, fk::dynamic, S, B, A<fk::Abs>, R>},
+        {"BC", "", WithPrologue<B>::run<Device, T, fk::dynamic>},
+        {"NACBA", "relu", WithPrologue<N, A<fk::Relu>>::run<Device, T, fk::dynamic, B, A<fk::Relu>>},
         {"N", "", run_pointwise<Device, T, N>},
         {"M", "", run_pointwise<Device, T, M>},
         {"A", "tanh", run_pointwise<Device, T, A<fk::Tanh>>},

@@ -135,12 +135,13 @@ Description<sizeof...(Ops)> describe(Bound<Fused<Ops...>> const& bound, Shape<4>
     using ThePlan = Fused<Ops...>;
     Check in = detail::check_of<ThePlan>(x, type);
     detail::check_extents(in, "", x);
-    in.y = bound.epilogue_shape(x);
+    in.y = ThePlan::has_prologue ? x : bound.epilogue_shape(x);
 
     Description<sizeof...(Ops)> result{{}, type_name<ThePlan>(), x, type, {}};
     Step* step = result.steps;
     Shape<4> input = x;
     auto const add = [&]<class Op>(Op const*, typename Op::Args const& args) {
+        if constexpr (MainloopOp<Op>) in.y = bound.epilogue_shape(x);
         *step = {type_name<Op>(), {}, in.y, 0, 0, 0};
         if constexpr (requires { Op::equation; }) step->equation = Op::equation;
         in.bytes = &step->parameter_bytes;
