@@ -7,6 +7,7 @@
 
 // The headers that hold the sentences come before what includes them: compilers print the includes that led to an
 // error.
+// clang-format off
 #include "fusekit/tensor/view.hpp"
 #include "fusekit/tensor/fold.hpp"
 #include "fusekit/tensor/tensor.hpp"
@@ -31,5 +32,6 @@
 #include "fusekit/plan/backward.hpp"
 #include "fusekit/plan/describe.hpp"
 #include "fusekit/tensor/transform.hpp"
+// clang-format on
 
 #endif

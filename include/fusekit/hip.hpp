@@ -6,6 +6,7 @@
 #if __cplusplus >= 202002L  // as in fusekit.hpp
 
 // Before what includes them too, as in fusekit.hpp.
+// clang-format off
 #include "fusekit/tensor/view.hpp"
 #include "fusekit/tensor/fold.hpp"
 #include "fusekit/tensor/tensor.hpp"
@@ -22,5 +23,6 @@
 
 #include "fusekit/backend/hip/device_code.hpp"
 #include "fusekit/backend/hip/run.hpp"
+// clang-format on
 
 #endif

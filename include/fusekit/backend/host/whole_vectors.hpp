@@ -50,7 +50,9 @@ int apply_to_vector(int);
 /// Returns what it deduces, and so is compiled where it is called, if only in a requirement.
 template <class Op, Sentence, class... Rest>
 auto apply_to_vector(Form<Rest...>) {
+    // clang-format off
     return Op::apply(Vector{}, some<Rest>()...);  // x may be a CPU vector: for `if` write fk::math::select(x > 0.0f, a, b)
+    // clang-format on
 }
 
 template <class V>
