@@ -43,14 +43,14 @@ template <int M, int N, int K, int Blocks>
 std::string label(Gemm<M, N, K, Blocks>) {
     return text("%dx%dx%d/%d", M, N, K, Blocks);
 }
-template <int Threads, int Bytes, int Walks, int Unroll, int Blocks, int TileWalks>
-std::string label(Stream<Threads, Bytes, Walks, Unroll, Blocks, TileWalks>) {
-    return text("%d:%d:%d,%d:%d/%d", Threads, Bytes, Walks, TileWalks, Unroll, Blocks);
+template <int Threads, int Bytes, int Iterations, int Unroll, int Blocks, int TileIterations>
+std::string label(Stream<Threads, Bytes, Iterations, Unroll, Blocks, TileIterations>) {
+    return text("%d:%d:%d,%d:%d/%d", Threads, Bytes, Iterations, TileIterations, Unroll, Blocks);
 }
 
 /// One layer's seconds: the library's choice, then each schedule's.
-template <class... Schedules, class Bound>
-std::vector<double> measure(List<Schedules...>, fk::hip::Device& device, Bound const& layer, Extents const& input,
+template <class... Schedules, class BoundPlan>
+std::vector<double> measure(List<Schedules...>, fk::hip::Device& device, BoundPlan const& layer, Extents const& input,
                             Extents const& output, int repeats) {
     Rotation<Element, fk::hip::Device> io(device, activations(input), activations(output),
                                           gpu_rotated_bytes(device.index()));
@@ -170,7 +170,7 @@ int run(int argc, char** argv) {
     }
     if (!chosen.norm.empty()) {
         auto const labels =
-            print_header(Streams{}, "Batch norm (spatial) + ReLU: threads : bytes : walks, of tiles : unroll / blocks");
+            print_header(Streams{}, "Batch norm (spatial) + ReLU: threads : bytes : iterations, of tiles : unroll / blocks");
         each_layout([&](bool last, char const* layout) {
             for (NormLayer const& l : chosen.norm)
                 print_row(records, l.name(), layout, labels, measure_norm(device, l, last, options),

@@ -13,7 +13,7 @@ namespace fk = fusekit;
 
 // No plan and no loop of a backend is known here.
 template <class T = fk::host::Device>
-concept KnowsPlans = requires { sizeof(fk::Bound<T>); };
+concept KnowsPlans = requires { sizeof(fk::BoundPlan<T>); };
 static_assert(!KnowsPlans<>);
 
 namespace {

@@ -50,7 +50,7 @@ private:
 
     fk::hip::Device device;
     fk::Layout<4> layout;
-    fk::Bound<Plan> plan;
+    fk::BoundPlan<Plan> plan;
     typename Norm::Gradients gradients;
 
     fk::TensorView<T const> input(void const* data) const { return {static_cast<T const*>(data), layout}; }

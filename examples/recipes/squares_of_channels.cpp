@@ -30,7 +30,7 @@ struct SquaresOfChannels {
     };
     /// A total on its way: each value is added, but for those lanes that do not count.
     template <class V>
-    struct Running {
+    struct Accumulator {
         V squares{};
         FUSEKIT_HD constexpr void start(V) {}
         FUSEKIT_HD constexpr void add(V x, auto counts) { squares += fk::math::select(counts, x * x, V{}); }

@@ -9,7 +9,7 @@
 // error.
 // clang-format off
 #include "fusekit/tensor/view.hpp"
-#include "fusekit/tensor/fold.hpp"
+#include "fusekit/tensor/collapse.hpp"
 #include "fusekit/tensor/tensor.hpp"
 
 #include "fusekit/ops/activation.hpp"

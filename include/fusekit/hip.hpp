@@ -8,7 +8,7 @@
 // Before what includes them too, as in fusekit.hpp.
 // clang-format off
 #include "fusekit/tensor/view.hpp"
-#include "fusekit/tensor/fold.hpp"
+#include "fusekit/tensor/collapse.hpp"
 #include "fusekit/tensor/tensor.hpp"
 
 #include "fusekit/plan/ordering.hpp"

@@ -17,12 +17,12 @@ class Device;
 }
 
 template <class ThePlan>
-struct Bound;
+struct BoundPlan;
 
 /// Any bound plan for elements of type T on one kind of device: fk::Layer<float, fk::host::Device>.
 ///
 /// It is made where the plan is known, in a unit that includes the backend, and runs where it is not: this header knows
-/// neither plans nor backends, so a plan is compiled once, by the unit that makes its layer. What Bound promises holds:
+/// neither plans nor backends, so a plan is compiled once, by the unit that makes its layer. What BoundPlan promises holds:
 /// it is a value, which may be copied and run from many threads, and the tensors it was bound to must outlive its runs.
 /// Memory is allocated when it is made or copied, and not when it runs.
 template <Element T, class Device, int Rank = 4>
@@ -30,8 +30,8 @@ class Layer {
 public:
     /// From what Plan::bind gives. The device's backend must be included here.
     template <class Plan>
-    Layer(Bound<Plan> const& bound) : operations(&operations_of<Bound<Plan>>), bytes(copy(&bound, sizeof bound)) {
-        static_assert(alignof(Bound<Plan>) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+    Layer(BoundPlan<Plan> const& bound) : operations(&operations_of<BoundPlan<Plan>>), bytes(copy(&bound, sizeof bound)) {
+        static_assert(alignof(BoundPlan<Plan>) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
     }
     Layer(Layer const& other)
         : operations(other.operations), bytes(copy(other.bytes, other.bytes ? operations->size : 0)) {}
@@ -91,20 +91,20 @@ private:
         Text (*name)();
     };
     Operations const* operations;
-    void* bytes;  ///< a Bound; null where the layer was moved from
+    void* bytes;  ///< a BoundPlan; null where the layer was moved from
 
-    template <class Bound>
-    static Bound const& as(void const* bound) {
-        return *static_cast<Bound const*>(bound);
+    template <class BoundPlan>
+    static BoundPlan const& as(void const* bound) {
+        return *static_cast<BoundPlan const*>(bound);
     }
-    template <class Bound>
+    template <class BoundPlan>
     static constexpr Operations operations_of = {
-        sizeof(Bound), [](void const* bound, Device& device, X x, Y y) { as<Bound>(bound)(device, x, y); },
+        sizeof(BoundPlan), [](void const* bound, Device& device, X x, Y y) { as<BoundPlan>(bound)(device, x, y); },
         [](void const* bound, Device const& device, X x) {
-            return packed_like(unfold<Rank>(validate(as<Bound>(bound), x, nullptr, device)), x.layout);
+            return packed_like(expand<Rank>(validate(as<BoundPlan>(bound), x, nullptr, device)), x.layout);
         },
-        [](void const* bound, Index<Rank> const& x) { return as<Bound>(bound).output_shape(x); },
-        [] { return Bound::Plan::name(); }};
+        [](void const* bound, Index<Rank> const& x) { return as<BoundPlan>(bound).output_shape(x); },
+        [] { return BoundPlan::Plan::name(); }};
 
     static void* copy(void const* from, std::size_t size) {
         return from ? std::memcpy(::operator new(size), from, size) : nullptr;

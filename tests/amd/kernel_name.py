@@ -22,7 +22,8 @@ def written_filter(space, members):
     lists = re.findall(r"PerMode<\d>\{([-\d, ]*)\}", members)
     if len(lists) != 5:
         return f"Filter{{{members}}}"
-    size, before, after, step, spread = [(*map(int, re.findall(r"-?\d+", each)), 0, 0, 0)[:space] for each in lists]
+    lists = [(*map(int, re.findall(r"-?\d+", each)), 0, 0, 0)[:space] for each in lists]
+    size, pad_before, pad_after, strides, dilations = lists
 
     def setter(name, values, neutral):
         if set(values) == {neutral}:
@@ -30,8 +31,9 @@ def written_filter(space, members):
         return f".{name}({values[0] if len(set(values)) == 1 else ', '.join(map(str, values))})"
 
     groups = int(members.rpartition(",")[2])
-    return (f"filter({', '.join(map(str, size))})" + setter("pad", before if before == after else before + after, 0) +
-            setter("stride", step, 1) + setter("dilation", spread, 1) + setter("groups", (groups,), 1))
+    return (f"filter({', '.join(map(str, size))})" +
+            setter("pad", pad_before if pad_before == pad_after else pad_before + pad_after, 0) +
+            setter("stride", strides, 1) + setter("dilation", dilations, 1) + setter("groups", (groups,), 1))
 
 
 def shortened(name):
@@ -41,7 +43,7 @@ def shortened(name):
     name = re.sub(r"\((?:\w+::)+\w+(?:<\d+>)?\)(?=[-\w{])", "", name)
     name = re.sub(r"\b(?:[a-z]\w*::)+", "", name)
     name = re.sub(r"Filter<(\d)>\{((?:[^{}]|\{[^{}]*\})*)\}", lambda found: written_filter(int(found[1]), found[2]), name)
-    name = name.replace("Dynamic{}", "dynamic").replace("Fused<", "Plan<")
+    name = name.replace("Dynamic{}", "dynamic").replace("FusedPlan<", "Plan<")
     called, _, arguments = re.sub(r"^void ", "", name).partition("<")
     if not arguments or "(" in called:
         return called.partition("(")[0]

@@ -36,13 +36,13 @@ using A = fk::Activation<Mode>;
 
 /// What Backward runs for a plan.
 template <class... Ops>
-using Back = typename fk::Backward<fk::Fused<Ops...>>::Plan;
+using Back = typename fk::Backward<fk::detail::FusedPlan<Ops...>>::Plan;
 
 /// Names every kernel that a run of these plans on tensors of T can choose, so that it is compiled. Never called.
 template <class T, class... Plans>
 struct Kernels {
     static void choose(fk::hip::Device& device, fk::TensorView<T const> const& x, fk::TensorView<T> const& y,
-                       fk::Bound<Plans> const&... bound) {
+                       fk::BoundPlan<Plans> const&... bound) {
         (device.run(bound, x, y), ...);
     }
 };

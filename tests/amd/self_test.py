@@ -58,11 +58,12 @@ wrong.write_text("static_assert(false);\n")
 done, _ = check(wrong)
 expect("the compiler's words", done.returncode != 0 and "static assertion failed" in done.stderr, done)
 
-static = ("fusekit::Fused<fusekit::Conv<fusekit::Filter<2>{fusekit::PerMode<2>{3, 5}, fusekit::PerMode<2>{1}, "
+static = ("fusekit::detail::FusedPlan<fusekit::Conv<fusekit::Filter<2>{fusekit::PerMode<2>{3, 5}, fusekit::PerMode<2>{1}, "
           "fusekit::PerMode<2>{}, fusekit::PerMode<2>{2, 1}, fusekit::PerMode<2>{1, 1}, 32}>, fusekit::Bias>")
-volume = ("fusekit::Fused<fusekit::Conv<fusekit::Filter<3>{fusekit::PerMode<3>{3, 1, 3}, fusekit::PerMode<3>{1}, "
+volume = ("fusekit::detail::FusedPlan<"
+          "fusekit::Conv<fusekit::Filter<3>{fusekit::PerMode<3>{3, 1, 3}, fusekit::PerMode<3>{1}, "
           "fusekit::PerMode<3>{1}, fusekit::PerMode<3>{1, 1, 1}, fusekit::PerMode<3>{1, 1, 1}, 1}>>")
-dynamic = "fusekit::Fused<fusekit::Conv<fusekit::Dynamic{}>>"
+dynamic = "fusekit::detail::FusedPlan<fusekit::Conv<fusekit::Dynamic{}>>"
 for demangled, name in [
         ("modest(float*)", "modest"),
         ("void crowded<200, 1024>(float*, float const*, int)", "crowded<200, 1024>"),

@@ -20,10 +20,10 @@ using Norm = fk::BatchNormInference<fk::Spatial>;
 using Layer = fk::Plan<Conv, fk::Bias, Relu>;
 
 /// Trivially copyable, as a kernel's argument must be, and nothing but its arguments.
-static_assert(std::is_trivially_copyable_v<fk::Bound<Layer>> && std::is_trivially_destructible_v<fk::Bound<Layer>>);
-static_assert(std::is_trivially_copyable_v<fk::Bound<fk::Plan<fk::Conv<fk::dynamic>, fk::Bias, Norm, Relu, fk::Residual, fk::Scale>>>);
-static_assert(std::is_trivially_copyable_v<fk::Bound<fk::Plan<fk::BatchNormInference<fk::PerActivation>>>>);
-static_assert(std::is_empty_v<Layer> && std::is_same_v<decltype(Layer::bind(std::declval<Conv::Args>(), std::declval<fk::Bias::Args>(), {})), fk::Bound<Layer>>);
+static_assert(std::is_trivially_copyable_v<fk::BoundPlan<Layer>> && std::is_trivially_destructible_v<fk::BoundPlan<Layer>>);
+static_assert(std::is_trivially_copyable_v<fk::BoundPlan<fk::Plan<fk::Conv<fk::dynamic>, fk::Bias, Norm, Relu, fk::Residual, fk::Scale>>>);
+static_assert(std::is_trivially_copyable_v<fk::BoundPlan<fk::Plan<fk::BatchNormInference<fk::PerActivation>>>>);
+static_assert(std::is_empty_v<Layer> && std::is_same_v<decltype(Layer::bind(std::declval<Conv::Args>(), std::declval<fk::Bias::Args>(), {})), fk::BoundPlan<Layer>>);
 static_assert(Layer::has_conv && !fk::Plan<Relu>::has_conv);
 
 std::vector<float> values(auto const& tensor) {
@@ -40,7 +40,7 @@ struct Fixture {
     fk::Tensor<float, fk::host::Device> x = fk::random<float>(device, fk::nhwc(2, 9, 11, 6), 1);
     fk::Tensor<float, fk::host::Device> w = fk::random<float>(device, fk::krsc(10, 3, 3, 6), 2);
     fk::Tensor<float, fk::host::Device, 1> b = fk::random<float>(device, fk::channels(10), 3);
-    fk::Bound<Layer> layer = Layer::bind({.weights = w}, {.bias = b}, {});
+    fk::BoundPlan<Layer> layer = Layer::bind({.weights = w}, {.bias = b}, {});
 };
 
 }  // namespace

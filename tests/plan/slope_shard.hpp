@@ -61,7 +61,7 @@ PlanGradients backward_of(Problem const& problem, std::vector<double> const& dy,
     bool const per_place = problem.about.form.find('M') != std::string::npos;
     auto const layer = test::detail::bind<fk::Plan<Ops...>, Ops...>(arguments);
     [&]<std::size_t... I>(std::index_sequence<I...>) {
-        fk::Backward<fk::Fused<Ops...>>::bind(
+        fk::Backward<fk::detail::FusedPlan<Ops...>>::bind(
             layer, arguments.input(),
             gradients_into<Ops>(all.parameters[I], !per_place || !std::is_same_v<Ops, fk::Bias>, layout)...)(
             device, fk::TensorView<double const>(dy.data(), layout), fk::TensorView<double>(all.dx.data(), layout));

@@ -18,8 +18,8 @@ struct Run {
     fk::TensorView<T const, Rank> x;
     fk::TensorView<T, Rank> y;
 
-    template <class Bound>
-    void operator()(Bound const& bound) const {
+    template <class BoundPlan>
+    void operator()(BoundPlan const& bound) const {
         bound(device, x, y);
         auto const made = bound(device, x);
         static_cast<void>(made.size());

@@ -131,8 +131,8 @@ private:
     }
 };
 
-template <class T, class Bound, class Device, int Space>
-std::string run_bound(Bound const& bound, Arguments<T, Device, Space>& arguments, Problem const& problem,
+template <class T, class BoundPlan, class Device, int Space>
+std::string run_bound(BoundPlan const& bound, Arguments<T, Device, Space>& arguments, Problem const& problem,
                       oracle::Tensor const& expected, Device& device) {
     Case const& about = problem.about;
     Placed<Device, Space + 2> y(device, fk::data_type<T>, layout_of<Space + 2>(about.y_layout, about.y()), 64,

@@ -20,7 +20,7 @@ public:
         : placed(device, fk::DataType::float32, layout(problem), values) {}
 
     fk::OptionalView<float, Norm::rank> view() {
-        return fk::TensorView<float, Norm::rank>(fk::fold<Norm::rank>(placed.template view<float>()));
+        return fk::TensorView<float, Norm::rank>(fk::collapse<Norm::rank>(placed.template view<float>()));
     }
     /// What is wrong with it, behind its name.
     std::string compare(char const* name, oracle::Tensor const& expected) {
@@ -53,7 +53,7 @@ std::string run_training(Problem const& problem, oracle::Tensor const& expected,
     bool const runs = batch.count > 1;
     if (runs) args.running_mean = running_mean.view(), args.running_variance = running_variance.view();
     auto const bound = [&]<int... I>(std::integer_sequence<int, I...>) {
-        return fk::Fused<Norm, Rest...>::bind(args, arguments.template of<Rest>(I + 1)...);
+        return fk::detail::FusedPlan<Norm, Rest...>::bind(args, arguments.template of<Rest>(I + 1)...);
     }(std::make_integer_sequence<int, sizeof...(Rest)>{});
 
     std::string wrong = run_bound(bound, arguments, problem, expected, device);
@@ -74,7 +74,7 @@ std::string run_training(Problem const& problem, oracle::Tensor const& expected,
 template <class Device, class T, int Space, class Norm, class... Rest>
 std::string run_training_backward(Problem const& problem, Device& device) {
     static_assert(sizeof...(Rest) <= 1, "the oracle has batch norm and one activation");
-    using Plan = fk::Fused<Norm, Rest...>;
+    using Plan = fk::detail::FusedPlan<Norm, Rest...>;
     Case const& about = problem.about;
     oracle::Statistics const& s = problem.steps[0].statistics;
     oracle::Tensor const x(about.x, problem.x);

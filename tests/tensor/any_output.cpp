@@ -39,10 +39,10 @@ TEST_CASE("an output of any element type is written to where its layout says, ro
     CHECK(value == 0.1);
 }
 
-TEST_CASE("an output of signals or volumes is folded") {
+TEST_CASE("an output of signals or volumes is collapsed") {
     float values[24];
     fk::AnyOutput const signal = fk::TensorView<float, 3>(values, fk::ncw(2, 3, 4));
-    CHECK(signal.layout.shape == fk::fold<4>(fk::ncw(2, 3, 4)).shape);
+    CHECK(signal.layout.shape == fk::collapse<4>(fk::ncw(2, 3, 4)).shape);
     fk::AnyOutput const volume = fk::TensorView<float, 5>(values, fk::ndhwc(1, 2, 2, 3, 2));
     CHECK(volume.layout.shape.slices == 2);
     CHECK(volume.layout.shape[2] == 4);

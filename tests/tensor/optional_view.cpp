@@ -45,19 +45,19 @@ static_assert(std::is_trivially_copyable_v<Map> && !Map{}.given());
 
 }  // namespace
 
-TEST_CASE("maps of one and three modes of space are folded, from views and from tensors") {
+TEST_CASE("maps of one and three modes of space are collapsed, from views and from tensors") {
     fk::host::Device device(1);
     float values[24];
     Map const line = fk::TensorView<float, 2>(values, fk::wc(4, 6));
     CHECK(line.data == values);
-    CHECK(line.layout == fk::fold<3>(fk::wc(4, 6)));
+    CHECK(line.layout == fk::collapse<3>(fk::wc(4, 6)));
     fk::TensorView<float, 4> const volume(values, fk::cdhw(1, 2, 3, 4));
-    CHECK(Map(volume).layout == fk::fold<3>(fk::cdhw(1, 2, 3, 4)));
+    CHECK(Map(volume).layout == fk::collapse<3>(fk::cdhw(1, 2, 3, 4)));
     CHECK(ReadMap(volume).layout == Map(volume).layout);
     Tensor<4> tensor(device, fk::dhwc(2, 3, 4, 1));
     Tensor<4> const& read_only = tensor;
     CHECK(Map(tensor).data == tensor.data());
-    CHECK(Map(tensor.view()).layout == fk::fold<3>(fk::dhwc(2, 3, 4, 1)));
+    CHECK(Map(tensor.view()).layout == fk::collapse<3>(fk::dhwc(2, 3, 4, 1)));
     CHECK(ReadMap(read_only).layout == Map(tensor).layout);
     CHECK(ReadMap(read_only).given());
 }

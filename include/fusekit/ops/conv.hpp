@@ -21,7 +21,7 @@ consteval bool is_possible(auto) { return true; }
 template <int Rank>
 consteval bool is_possible(Filter<Rank> const& f) {
     for (int i = 0; i < Rank; ++i)
-        if (f.size[i] < 1 || f.step[i] < 1 || f.spread[i] < 1 || f.before[i] < 0 || f.after[i] < 0) return false;
+        if (f.size[i] < 1 || f.strides[i] < 1 || f.dilations[i] < 1 || f.pad_before[i] < 0 || f.pad_after[i] < 0) return false;
     if (Rank == 3 && std::int64_t{f.size[0]} * f.size[1] >= std::int64_t{1} << 31) return false;  // rows of all slices
     return f.group_count >= 1;
 }
@@ -45,28 +45,28 @@ template <auto Geometry>
 struct ConvArgs {
     static constexpr int space = Geometry.rank;
     struct Args {
-        Folded<AnyView<4>, space + 2> weights;
+        Collapsed<AnyView<4>, space + 2> weights;
     };
-    static constexpr auto folded = with_rows(Geometry);
-    static constexpr int folded_space = folded.rank;
+    static constexpr auto collapsed = with_rows(Geometry);
+    static constexpr int collapsed_space = collapsed.rank;
     static constexpr bool may_be_grouped = Geometry.group_count > 1;
     static constexpr bool may_be_padded = Geometry.pad(0) != Geometry;
     static constexpr bool may_be_single_pixels = is_single_pixels(Geometry);
     static constexpr int longest = longest_of(Geometry);
-    FUSEKIT_HD static constexpr auto geometry(Args const&) { return folded; }
+    FUSEKIT_HD static constexpr auto geometry(Args const&) { return collapsed; }
     static Text written(Args const&) { return Geometry.to_string(); }
     static Text name() { return "Conv<" + Geometry.to_string() + ">"; }
 };
 
 template <>
 struct ConvArgs<dynamic> {
-    static constexpr int space = 2, folded_space = 2;
+    static constexpr int space = 2, collapsed_space = 2;
     /// Not to be left out.
     struct GivenFilter : Filter<2> {
         constexpr GivenFilter(Filter<2> const& filter) : Filter<2>(filter) {}
     };
     struct Args {
-        Folded<AnyView<4>, 4> weights;
+        Collapsed<AnyView<4>, 4> weights;
         GivenFilter filter;
     };
     static constexpr bool may_be_grouped = true;
@@ -111,7 +111,7 @@ struct Conv : detail::ConvArgs<Geometry> {
         y[3] = f.output(f.rank - 1, x[3]);
         if constexpr (f.rank == 3) {
             y.slices = f.output(0, x.slices);
-            y[2] = product_or_zero(y.slices, f.output(1, unfold<5>(x)[3]));
+            y[2] = product_or_zero(y.slices, f.output(1, expand<5>(x)[3]));
         } else {
             y[2] = f.output(0, x[2]);
         }
@@ -129,13 +129,13 @@ struct Conv : detail::ConvArgs<Geometry> {
     static void check(Args const& args, Check const& in) {
         auto const f = Conv::geometry(args);
         in.require(f.group_count >= 1, "filter", "1 group or more", f.group_count);
-        Index<f.rank + 2> const x = unfold<f.rank + 2>(in.x);
+        Index<f.rank + 2> const x = expand<f.rank + 2>(in.x);
         for (int i = 0; i < f.rank; ++i) {
             in.require(f.size[i] >= 1, "filter", "a size of 1 or more", f.size[i]);
-            in.require(f.step[i] >= 1, "filter", "a stride of 1 or more", f.step[i]);
-            in.require(f.spread[i] >= 1, "filter", "a dilation of 1 or more", f.spread[i]);
-            in.require(f.before[i] >= 0, "filter", "padding of 0 or more", f.before[i]);
-            in.require(f.after[i] >= 0, "filter", "padding of 0 or more", f.after[i]);
+            in.require(f.strides[i] >= 1, "filter", "a stride of 1 or more", f.strides[i]);
+            in.require(f.dilations[i] >= 1, "filter", "a dilation of 1 or more", f.dilations[i]);
+            in.require(f.pad_before[i] >= 0, "filter", "padding of 0 or more", f.pad_before[i]);
+            in.require(f.pad_after[i] >= 0, "filter", "padding of 0 or more", f.pad_after[i]);
             if (f.output(i, x[2 + i]) < 1)
                 in.fail("filter", detail::conv_least[Conv::space - 1], Conv::written(args) + " on " + to_string(in.x));
         }

@@ -16,15 +16,15 @@ struct Leaf {
 };
 
 template <class Sequence, class... Ts>
-struct PackOf;
+struct KernelTupleOf;
 template <int... I, class... Ts>
-struct PackOf<std::integer_sequence<int, I...>, Ts...> : Leaf<I, Ts>... {};
+struct KernelTupleOf<std::integer_sequence<int, I...>, Ts...> : Leaf<I, Ts>... {};
 
 }  // namespace detail
 
 /// A tuple that is an aggregate and trivially copyable, as a kernel's argument must be; std::tuple is neither.
 template <class... Ts>
-using Pack = detail::PackOf<std::make_integer_sequence<int, sizeof...(Ts)>, Ts...>;
+using KernelTuple = detail::KernelTupleOf<std::make_integer_sequence<int, sizeof...(Ts)>, Ts...>;
 
 template <int I, class T>
 FUSEKIT_HD constexpr T& get(detail::Leaf<I, T>& leaf) {
@@ -38,7 +38,7 @@ FUSEKIT_HD constexpr T const& get(detail::Leaf<I, T> const& leaf) {
 /// Type I of a list.
 template <int I, class... Ts>
 using TypeAt =
-    typename std::remove_cvref_t<decltype(get<I>(std::declval<Pack<std::type_identity<Ts>...> const&>()))>::type;
+    typename std::remove_cvref_t<decltype(get<I>(std::declval<KernelTuple<std::type_identity<Ts>...> const&>()))>::type;
 
 /// The one among `given` that is Op::Args. Its place does not matter; its absence or a second one does not compile.
 template <class Op, class... Given>

@@ -17,8 +17,8 @@ inline constexpr bool has_slope = MainloopOp<Op> || PoolingOp<Op> || Differentia
 template <class ThePlan>
 struct WithoutSlope : std::type_identity<void> {};
 template <class First, class... Rest>
-struct WithoutSlope<Fused<First, Rest...>>
-    : std::conditional_t<has_slope<First>, WithoutSlope<Fused<Rest...>>, std::type_identity<First>> {};
+struct WithoutSlope<FusedPlan<First, Rest...>>
+    : std::conditional_t<has_slope<First>, WithoutSlope<FusedPlan<Rest...>>, std::type_identity<First>> {};
 
 /// Refuse a Conv and a pool, and an operator without a slope, in one sentence each.
 template <class ThePlan>
@@ -39,39 +39,39 @@ consteval bool is_differentiable() {
 template <class ThePlan>
 struct BackwardOf;
 template <class... Ops>
-struct BackwardOf<Fused<Ops...>> {
-    using Plan = Fused<>;
+struct BackwardOf<FusedPlan<Ops...>> {
+    using Plan = FusedPlan<>;
 
-    static constexpr Bound<Plan> bind(Bound<Fused<Ops...>> const&, AnyActivations const&,
+    static constexpr BoundPlan<Plan> bind(BoundPlan<FusedPlan<Ops...>> const&, AnyActivations const&,
                                       typename GradientsOf<Ops>::Type const&...) {
         return {};
     }
-    static constexpr Bound<Plan> bind(Bound<Fused<Ops...>> const&, AnyActivations const&) { return {}; }
+    static constexpr BoundPlan<Plan> bind(BoundPlan<FusedPlan<Ops...>> const&, AnyActivations const&) { return {}; }
 };
 
 template <class... Ops>
-    requires(Fusable<Ops...> && !Fused<Ops...>::has_conv && !Fused<Ops...>::pools && (has_slope<Ops> && ...))
-struct BackwardOf<Fused<Ops...>> : Fused<Gradient<Ops...>> {
-    using Plan = Fused<Gradient<Ops...>>;
+    requires(Fusable<Ops...> && !FusedPlan<Ops...>::has_conv && !FusedPlan<Ops...>::pools && (has_slope<Ops> && ...))
+struct BackwardOf<FusedPlan<Ops...>> : FusedPlan<Gradient<Ops...>> {
+    using Plan = FusedPlan<Gradient<Ops...>>;
 
     [[nodiscard("bind runs nothing: call what it gives, gradient(device, dy, dx)")]]
-    static constexpr Bound<Plan> bind(Bound<Fused<Ops...>> const& layer, AnyActivations const& x,
+    static constexpr BoundPlan<Plan> bind(BoundPlan<FusedPlan<Ops...>> const& layer, AnyActivations const& x,
                                       typename GradientsOf<Ops>::Type const&... gradients) {
         return {{arguments(layer), x, {{gradients}...}}, {}};
     }
 
     /// dx alone.
     [[nodiscard("bind runs nothing: call what it gives, gradient(device, dy, dx)")]]
-    static constexpr Bound<Plan> bind(Bound<Fused<Ops...>> const& layer, AnyActivations const& x)
+    static constexpr BoundPlan<Plan> bind(BoundPlan<FusedPlan<Ops...>> const& layer, AnyActivations const& x)
         requires(sizeof...(Ops) > 0)
     {
         return bind(layer, x, typename GradientsOf<Ops>::Type{}...);
     }
 
 private:
-    static constexpr Pack<typename Replayed<Ops>::Args...> arguments(Bound<Fused<Ops...>> const& layer) {
+    static constexpr KernelTuple<typename Replayed<Ops>::Args...> arguments(BoundPlan<FusedPlan<Ops...>> const& layer) {
         return [&]<int... I>(std::integer_sequence<int, I...>) {
-            return Pack<typename Replayed<Ops>::Args...>{{Fused<Ops...>::template argument<I>(layer)}...};
+            return KernelTuple<typename Replayed<Ops>::Args...>{{FusedPlan<Ops...>::template argument<I>(layer)}...};
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 };

@@ -103,20 +103,20 @@ private:
     bool counted = false, plain = true;
     int views = 0;
 
-    /// The rank to fold to: a signal's C x W and a volume's N x C x D x H x W have rows and columns then.
+    /// The rank to collapse to: a signal's C x W and a volume's N x C x D x H x W have rows and columns then.
     template <int Rank>
-    static constexpr int folded = Rank + (Rank == 2) - (Rank == 5);
+    static constexpr int collapsed = Rank + (Rank == 2) - (Rank == 5);
 
     template <int Rank>
     void view(AnyView<Rank> const& given) {
-        auto const rows = fold<folded<Rank>>(given);
-        in.readable(name(), rows, expected(rows.layout), modes[folded<Rank>]);
+        auto const rows = collapse<collapsed<Rank>>(given);
+        in.readable(name(), rows, expected(rows.layout), modes[collapsed<Rank>]);
     }
     template <class T, int Rank>
     void view(TensorView<T, Rank> const& given) {
-        auto const rows = fold<folded<Rank>>(given);
-        if constexpr (std::is_const_v<T>) in.readable(name(), rows, expected(rows.layout), modes[folded<Rank>]);
-        else in.writable(name(), rows, expected(rows.layout), modes[folded<Rank>]);
+        auto const rows = collapse<collapsed<Rank>>(given);
+        if constexpr (std::is_const_v<T>) in.readable(name(), rows, expected(rows.layout), modes[collapsed<Rank>]);
+        else in.writable(name(), rows, expected(rows.layout), modes[collapsed<Rank>]);
     }
     template <class T, int Rank>
     void view(OptionalView<T, Rank> const& given) {

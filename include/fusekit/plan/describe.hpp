@@ -94,7 +94,7 @@ struct Description : Text {
 
 private:
     template <class... Ops>
-    friend Description<sizeof...(Ops)> describe(Bound<Fused<Ops...>> const&, Shape<4> const&, DataType);
+    friend Description<sizeof...(Ops)> describe(BoundPlan<detail::FusedPlan<Ops...>> const&, Shape<4> const&, DataType);
 
     Text table() const {
         std::size_t names = 8, shapes = 6;
@@ -130,9 +130,9 @@ private:
 
 /// What `bound` computes from an input of the given shape. Throws Error where running it would.
 template <class... Ops>
-Description<sizeof...(Ops)> describe(Bound<Fused<Ops...>> const& bound, Shape<4> const& x,
+Description<sizeof...(Ops)> describe(BoundPlan<detail::FusedPlan<Ops...>> const& bound, Shape<4> const& x,
                                      DataType type = DataType::float32) {
-    using ThePlan = Fused<Ops...>;
+    using ThePlan = detail::FusedPlan<Ops...>;
     Check in = detail::check_of<ThePlan>(x, type);
     detail::check_extents(in, "", x);
     in.y = ThePlan::has_prologue ? x : bound.epilogue_shape(x);
@@ -164,13 +164,13 @@ Description<sizeof...(Ops)> describe(Bound<Fused<Ops...>> const& bound, Shape<4>
 
 /// The same, of an input that need not exist: describe(layer, fk::nchw(64, 256, 14, 14), fk::DataType::float16).
 template <class ThePlan, int Rank>
-auto describe(Bound<ThePlan> const& bound, Layout<Rank> const& x, DataType type = DataType::float32) {
-    return describe(bound, fold<4>(x).shape, type);
+auto describe(BoundPlan<ThePlan> const& bound, Layout<Rank> const& x, DataType type = DataType::float32) {
+    return describe(bound, collapse<4>(x).shape, type);
 }
 
 /// The same, of an input that exists.
 template <class ThePlan, detail::Activations X>
-auto describe(Bound<ThePlan> const& bound, X const& x) {
+auto describe(BoundPlan<ThePlan> const& bound, X const& x) {
     auto const view = x.const_view();
     return describe(bound, view.layout, data_type<std::remove_cvref_t<decltype(*view.data)>>);
 }

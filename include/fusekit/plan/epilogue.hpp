@@ -108,9 +108,9 @@ FUSEKIT_HD constexpr V apply_op(V x, At const& at, State const& state, typename 
     return in_form_of<Op>([](auto const&... given) { return Op::apply(given...); }, x, at, state, args);
 }
 
-template <class Op, class V, class Observe>
-FUSEKIT_HD constexpr void observe_op(V const& x, Observe const& observe) {
-    if constexpr (StatisticsOp<Op> && !std::is_same_v<Observe, Nothing>) observe(x);
+template <class Op, class V, class Collect>
+FUSEKIT_HD constexpr void collect_op(V const& x, Collect const& collect) {
+    if constexpr (StatisticsOp<Op> && !std::is_same_v<Collect, Nothing>) collect(x);
 }
 
 }  // namespace detail
@@ -120,11 +120,11 @@ FUSEKIT_HD constexpr void observe_op(V const& x, Observe const& observe) {
 template <class... Ops>
 struct Epilogue {
     static constexpr int size = sizeof...(Ops);
-    using Args = Pack<typename Ops::Args...>;
+    using Args = KernelTuple<typename Ops::Args...>;
 
     /// What Channelwise operators prepared for one channel, or for a vector's lanes.
     template <class V>
-    using State = Pack<typename detail::ChannelStateOf<Ops, V>::Type...>;
+    using State = KernelTuple<typename detail::ChannelStateOf<Ops, V>::Type...>;
 
     /// The state of channel k, in float or double.
     template <class V = float>
@@ -135,7 +135,7 @@ struct Epilogue {
     }
 
     /// What Channelwise and Placewise operators prepared for one place of the image.
-    using PlaceState = Pack<typename detail::PlaceStateOf<Ops>::Type...>;
+    using PlaceState = KernelTuple<typename detail::PlaceStateOf<Ops>::Type...>;
 
     /// Whether results depend on the channel; on the place in the image; on the image too.
     static constexpr bool channelwise = (Channelwise<Ops> || ...);
@@ -143,7 +143,7 @@ struct Epilogue {
     static constexpr bool placewise = located || (Placewise<Ops> || ...);
 
     /// Whether operators write beside y; and total what passes.
-    static constexpr bool stores = (Storing<Ops> || ...), observes = (StatisticsOp<Ops> || ...);
+    static constexpr bool stores = (Storing<Ops> || ...), collects = (StatisticsOp<Ops> || ...);
 
     /// The state of a place, an OutputCoord or what stands for one; the same for every image.
     template <class At>
@@ -170,12 +170,12 @@ struct Epilogue {
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 
-    /// `state` is a State<V> or, where V is float, a PlaceState. observe(x) sees what passes an operator of statistics.
-    template <class V, class At, class TheState, class Observe = detail::Nothing>
+    /// `state` is a State<V> or, where V is float, a PlaceState. collect(x) gets each value that an operator of statistics passes on.
+    template <class V, class At, class TheState, class Collect = detail::Nothing>
     FUSEKIT_HD static constexpr V apply(V x, At const& at, TheState const& state, Args const& args,
-                                        Observe const& observe = {}) {
+                                        Collect const& collect = {}) {
         [&]<int... I>(std::integer_sequence<int, I...>) {
-            ((x = detail::apply_op<Ops>(x, at, get<I>(state), get<I>(args)), detail::observe_op<Ops>(x, observe)), ...);
+            ((x = detail::apply_op<Ops>(x, at, get<I>(state), get<I>(args)), detail::collect_op<Ops>(x, collect)), ...);
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
         return x;
     }
@@ -194,8 +194,8 @@ struct Epilogue {
 
     /// The same of Count neighbours, one operator after another: at[i] is the place of one, and at.store(view, values)
     /// writes what an operator stores of all.
-    template <std::size_t Count, class Places>
-    FUSEKIT_HD static constexpr void apply_each(float (&x)[Count], Places const& at, PlaceState const (&state)[Count],
+    template <std::size_t Count, class Coords>
+    FUSEKIT_HD static constexpr void apply_each(float (&x)[Count], Coords const& at, PlaceState const (&state)[Count],
                                                 Args const& args) {
         [&]<int... I>(std::integer_sequence<int, I...>) {
             (apply_one_to_each<I, Ops>(x, at, state, args), ...);
@@ -203,8 +203,8 @@ struct Epilogue {
     }
 
 private:
-    template <int I, class Op, std::size_t Count, class Places>
-    FUSEKIT_HD static constexpr void apply_one_to_each(float (&x)[Count], Places const& at,
+    template <int I, class Op, std::size_t Count, class Coords>
+    FUSEKIT_HD static constexpr void apply_one_to_each(float (&x)[Count], Coords const& at,
                                                        PlaceState const (&state)[Count], Args const& args) {
         if constexpr (Storing<Op>) {
             float stored[Count] = {};

@@ -9,7 +9,7 @@
 
 namespace fusekit {
 
-/// The packed N x K x P x Q result of Plan::evaluate, folded (tensor/fold.hpp), in the memory order of its input. Lives
+/// The packed N x K x P x Q result of Plan::evaluate, collapsed (tensor/collapse.hpp), in the memory order of its input. Lives
 /// inside one constant expression; compare it with a Literal.
 class Evaluation {
 public:
@@ -27,7 +27,7 @@ public:
 
     template <auto ItsLayout>
     constexpr bool operator==(Literal<ItsLayout> const& expected) const {
-        if (layout != fold<4>(ItsLayout)) return false;
+        if (layout != collapse<4>(ItsLayout)) return false;
         for (std::int64_t i = 0; i < layout.size(); ++i)
             if (values[i] != expected.values[i]) return false;
         return true;
@@ -40,14 +40,14 @@ private:
 namespace detail {
 
 /// What a Conv reads of channel c: elements of x, passed through the prologue.
-template <class V, class Bound, class At>
+template <class V, class BoundPlan, class At>
 struct ConvInput {
-    using Prologue = typename Bound::Plan::Prologue;
-    Bound const& bound;
+    using Prologue = typename BoundPlan::Plan::Prologue;
+    BoundPlan const& bound;
     TensorView<V const> const& x;
     typename Prologue::template State<V> state;
 
-    constexpr ConvInput(Bound const& the_bound, TensorView<V const> const& the_x, std::int64_t c)
+    constexpr ConvInput(BoundPlan const& the_bound, TensorView<V const> const& the_x, std::int64_t c)
         : bound(the_bound), x(the_x), state(Prologue::template prepare<V>(c, the_bound.prologue)) {}
 
     constexpr V operator()(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) const {
@@ -57,8 +57,8 @@ struct ConvInput {
 };
 
 /// The head's value at one place, by the definition.
-template <class V, auto Geometry, class Bound, class At>
-constexpr V head_value(Conv<Geometry> const*, Bound const& bound, TensorView<V const> const& x, At const& at) {
+template <class V, auto Geometry, class BoundPlan, class At>
+constexpr V head_value(Conv<Geometry> const*, BoundPlan const& bound, TensorView<V const> const& x, At const& at) {
     auto const& args = bound.head;
     auto const f = Conv<Geometry>::geometry(args);
     Shape<4> const w = args.weights.layout.shape, in = x.layout.shape;
@@ -66,7 +66,7 @@ constexpr V head_value(Conv<Geometry> const*, Bound const& bound, TensorView<V c
     std::int64_t const c0 = at.k / (w[0] / f.group_count) * w[1];
     V sum = 0;
     for (std::int64_t c = 0; c < w[1]; ++c) {
-        ConvInput<V, Bound, At> const input(bound, x, c0 + c);
+        ConvInput<V, BoundPlan, At> const input(bound, x, c0 + c);
         for (int r = 0; r < w[2]; ++r)
             for (int s = 0; s < w[3]; ++s) {
                 std::int64_t const h = row_under(f, heights, at.p, r);
@@ -78,22 +78,22 @@ constexpr V head_value(Conv<Geometry> const*, Bound const& bound, TensorView<V c
     }
     return sum;
 }
-template <class V, class Head, class Bound, class At>
-constexpr V head_value(Head const*, Bound const&, TensorView<V const> const& x, At const& at) {
+template <class V, class Head, class BoundPlan, class At>
+constexpr V head_value(Head const*, BoundPlan const&, TensorView<V const> const& x, At const& at) {
     return x(at.n, at.k, at.p, at.q);
 }
 
 }  // namespace detail
 
 /// The plan's result at one place, by the definition. V is float or double, `at` a coordinate that loads such, `state`
-/// what the epilogue prepared for its channel; observe as in Epilogue::apply.
-template <class V, class Bound, class At, class State, class Observe = detail::Nothing>
-constexpr V evaluate_at(Bound const& bound, TensorView<V const> const& x, At const& at, State const& state,
-                        Observe const& observe = {}) {
-    using Plan = typename Bound::Plan;
+/// what the epilogue prepared for its channel; collect as in Epilogue::apply.
+template <class V, class BoundPlan, class At, class State, class Collect = detail::Nothing>
+constexpr V evaluate_at(BoundPlan const& bound, TensorView<V const> const& x, At const& at, State const& state,
+                        Collect const& collect = {}) {
+    using Plan = typename BoundPlan::Plan;
     auto const value = [&](At const& place) {
         V const sum = detail::head_value<V>(static_cast<typename Plan::Head*>(nullptr), bound, x, place);
-        return Plan::Epilogue::apply(sum, place, state, bound.epilogue, observe);
+        return Plan::Epilogue::apply(sum, place, state, bound.epilogue, collect);
     };
     if constexpr (!Plan::pools) {
         return value(at);
@@ -114,9 +114,9 @@ constexpr V evaluate_at(Bound const& bound, TensorView<V const> const& x, At con
     }
 }
 
-template <class Bound>
-constexpr Evaluation evaluate(Bound const& bound, TensorView<float const> const& x) {
-    using Plan = typename Bound::Plan;
+template <class BoundPlan>
+constexpr Evaluation evaluate(BoundPlan const& bound, TensorView<float const> const& x) {
+    using Plan = typename BoundPlan::Plan;
     using Epilogue = typename Plan::Epilogue;
     Shape<4> const shape = bound.output_shape(x.layout.shape);
     Layout<4> layout = packed_like(shape, x.layout);

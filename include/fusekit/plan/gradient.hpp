@@ -79,9 +79,9 @@ struct Gradient {
     static constexpr auto stage = Stage::pointwise;
     static constexpr auto equation = detail::gradient_equation<TypeAt<0, Ops...>>();
     struct Args {
-        Pack<typename detail::Replayed<Ops>::Args...> forward;
+        KernelTuple<typename detail::Replayed<Ops>::Args...> forward;
         AnyActivations x;
-        Pack<typename detail::GradientsOf<Ops>::Type...> gradients;
+        KernelTuple<typename detail::GradientsOf<Ops>::Type...> gradients;
     };
 
     static constexpr int sums = (0 + ... + detail::gradient_sums<Ops>);
@@ -93,7 +93,6 @@ struct Gradient {
         V value[static_cast<std::size_t>(sums > 0 ? sums : 1)]{};
 
         FUSEKIT_HD constexpr void start(V) {}
-        FUSEKIT_HD constexpr void join(Total const& other) { *this = merge(*this, other); }
         FUSEKIT_HD constexpr Total total(V) const { return *this; }
         template <std::size_t Count, class Sum>
         FUSEKIT_HD static constexpr void combine(Total (&of)[Count], Sum const& sum) {
@@ -159,7 +158,7 @@ struct ReductionSteps<Gradient<First, Rest...>> {
     template <class V>
     using Total = typename Head::template Total<V>;
     template <class V>
-    using Running = Total<V>;
+    using Accumulator = Total<V>;
 
     static constexpr bool per_place = Head::per_place, has_operand = true, has_totals = Head::sums > 0;
     static constexpr bool waits = ReductionOp<First>;

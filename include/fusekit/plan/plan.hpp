@@ -14,10 +14,10 @@
 
 namespace fusekit {
 
-template <class... Ops>
-struct Fused;
-
 namespace detail {
+
+template <class... Ops>
+struct FusedPlan;
 
 /// Refuses what is no tensor, as a pointer alone or a std::vector, by its type.
 template <class X>
@@ -73,7 +73,7 @@ using Given = typename GivenOf<X>::Type;
 /// that returns it do not. It reads what they hold when it runs: to give it new weights, fill the tensor that it was
 /// bound to (Tensor::copy_from). Assigning another tensor to that one frees the memory that it reads: then bind again.
 template <class ThePlan>
-struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")]] Bound {
+struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")]] BoundPlan {
     using Plan = ThePlan;
 
     typename Plan::Head::Args head;
@@ -83,7 +83,7 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
     /// N x K x P x Q for an input of N x C x H x W, and so on for one and three modes of space.
     template <int Rank = 4>
     constexpr Index<Rank> output_shape(Index<Rank> const& x) const {
-        return unfold<Rank>(output_shape(fold<4>(x)));
+        return expand<Rank>(output_shape(collapse<4>(x)));
     }
     constexpr Shape<4> output_shape(Shape<4> const& x) const {
         if constexpr (Plan::pools) return Plan::Pool::output(epilogue_shape(x));
@@ -124,7 +124,7 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
 
 private:
     static constexpr typename Plan::Epilogue const* epilogue_of_plan = nullptr;
-    static constexpr Bound const* self = nullptr;
+    static constexpr BoundPlan const* self = nullptr;
 
     /// Refuses a tensor of another number of modes than the Conv's, or of elements that its prologue does not give.
     template <Element T, int Rank>
@@ -143,8 +143,8 @@ private:
     Tensor<Given, Device, Rank> run_into_new(Device& device, TensorView<T const, Rank> x) const {
         static_assert(takes<T, Rank>());
         Shape<4> const shape = validate(*this, x, nullptr, device);
-        Tensor<Given, Device, Rank> y(device, packed_like(unfold<Rank>(shape), x.layout));
-        if constexpr (runs) device.run(*this, fold<4>(x), fold<4>(y.view()));
+        Tensor<Given, Device, Rank> y(device, packed_like(expand<Rank>(shape), x.layout));
+        if constexpr (runs) device.run(*this, collapse<4>(x), collapse<4>(y.view()));
         return y;
     }
 
@@ -155,7 +155,7 @@ private:
         static_assert(alike, "x and y must have the same rank");
         if constexpr (same && alike && takes<X, RankX>()) {
             validate(*this, x, &y, device);
-            device.run(*this, fold<4>(x), fold<4>(y));
+            device.run(*this, collapse<4>(x), collapse<4>(y));
         }
     }
 };
@@ -167,9 +167,9 @@ template <class... Ops>
 struct MakeBound {
     using Slots = Structure<Ops...>;
 
-    static constexpr Bound<Fused<Ops...>> make(typename Ops::Args... args) {
+    static constexpr BoundPlan<FusedPlan<Ops...>> make(typename Ops::Args... args) {
         if constexpr (!Fusable<Ops...>) return {{}, {}};
-        else if constexpr (Observes<typename Slots::Head>) return {{{args}...}, {}};
+        else if constexpr (Collects<typename Slots::Head>) return {{{args}...}, {}};
         else if constexpr (!Slots::head_is_operator) return {{}, {{args}...}};
         else return in_slots({{args}...}, std::make_integer_sequence<int, Slots::prologue_size>{},
                              std::make_integer_sequence<int, Slots::Epilogue::size>{});
@@ -177,7 +177,7 @@ struct MakeBound {
 
 private:
     template <int... P, int... E>
-    static constexpr Bound<Fused<Ops...>> in_slots(Pack<typename Ops::Args...> const& args,
+    static constexpr BoundPlan<FusedPlan<Ops...>> in_slots(KernelTuple<typename Ops::Args...> const& args,
                                                    std::integer_sequence<int, P...>,
                                                    std::integer_sequence<int, E...>) {
         constexpr int head = Slots::prologue_size;
@@ -186,19 +186,19 @@ private:
 };
 
 /// bind({.weights = w}, {.bias = b}, {}): one brace group an operator, in plan order. A tensor that is a temporary is
-/// refused; any other must outlive the runs of what bind gives (Bound).
+/// refused; any other must outlive the runs of what bind gives (BoundPlan).
 ///
 /// A pointer to one function: where one of several, a template or an object does not fit, compilers name no field.
 template <bool Overloaded, class... Ops>
 struct Binding {
-    static constexpr Bound<Fused<Ops...>> (*bind)(typename Ops::Args...) = MakeBound<Ops...>::make;
+    static constexpr BoundPlan<FusedPlan<Ops...>> (*bind)(typename Ops::Args...) = MakeBound<Ops...>::make;
 };
 /// nvcc chooses one function when it reads a template that calls it, and then hands g++ parentheses around an argument
 /// such as {.weights = layer.weights}, which no compiler takes. It chooses among several when it instantiates the
 /// template.
 template <class... Ops>
 struct Binding<true, Ops...> {
-    static constexpr Bound<Fused<Ops...>> bind(typename Ops::Args... args) {
+    static constexpr BoundPlan<FusedPlan<Ops...>> bind(typename Ops::Args... args) {
         return MakeBound<Ops...>::make(args...);
     }
     template <class... Given>
@@ -206,30 +206,28 @@ struct Binding<true, Ops...> {
     static void bind(Given...);
 };
 
-}  // namespace detail
-
 /// What Plan<Ops...> is: y = opN(... op1(x)). A type with no data; `bind` gives it arguments.
 template <class... Ops>
-struct Fused : Structure<Ops...>, private detail::Binding<config::overloads_bind, Ops...> {
+struct FusedPlan : Structure<Ops...>, private Binding<config::overloads_bind, Ops...> {
     using Slots = Structure<Ops...>;
 
     /// The arguments of operator I.
     template <int I>
-    static constexpr auto const& argument(Bound<Fused> const& bound) {
+    static constexpr auto const& argument(BoundPlan<FusedPlan> const& bound) {
         constexpr int head = Slots::prologue_size;
-        if constexpr (Observes<typename Slots::Head>) return get<I>(bound.head);
+        if constexpr (Collects<typename Slots::Head>) return get<I>(bound.head);
         else if constexpr (!Slots::head_is_operator) return get<I>(bound.epilogue);
         else if constexpr (I < head) return get<I>(bound.prologue);
         else if constexpr (I == head) return bound.head;
         else return get<I - head - 1>(bound.epilogue);
     }
 
-    using detail::Binding<config::overloads_bind, Ops...>::bind;
+    using Binding<config::overloads_bind, Ops...>::bind;
 
     /// The operators' Args in any order: bind_by_type(Bias::Args{.bias = b}, Relu::Args{}, Conv3x3::Args{.weights = w})
     template <class... Given>
     [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")]]
-    static constexpr Bound<Fused> bind_by_type(Given const&... given) {
+    static constexpr BoundPlan<FusedPlan> bind_by_type(Given const&... given) {
         static_cast<void>((belongs_to_plan<Given, Ops...>() && ...));
         return bind(argument_of<Ops>(given...)...);
     }
@@ -240,7 +238,7 @@ struct Fused : Structure<Ops...>, private detail::Binding<config::overloads_bind
     static constexpr Evaluation evaluate(X const& x, typename Ops::Args const&... args) {
         constexpr bool by_element = Slots::head_kind != HeadKind::reduction && !Slots::totals_tiles;
         static_assert(by_element, "evaluate: a plan of batch statistics is run on a device");
-        return fusekit::evaluate(bind(args...), fold<4>(x.const_view()));
+        return fusekit::evaluate(bind(args...), collapse<4>(x.const_view()));
     }
 
     /// "Plan<Conv<filter(3, 3).pad(1)>, Bias, Activation<Relu>>"
@@ -251,11 +249,13 @@ struct Fused : Structure<Ops...>, private detail::Binding<config::overloads_bind
     }
 };
 
+}  // namespace detail
+
 /// Operators composed into one kernel.
 ///
 /// A composition that cannot be one kernel does not compile; the compiler says why in one sentence (plan/ordering.hpp).
 template <class... Ops>
-using Plan = detail::Checked<Fused<detail::OperatorOrNone<Ops>...>, detail::is_operator<Ops>()...,
+using Plan = detail::Checked<detail::FusedPlan<detail::OperatorOrNone<Ops>...>, detail::is_operator<Ops>()...,
                              detail::is_one_kernel<Ops...>()>;
 
 }  // namespace fusekit

@@ -7,9 +7,9 @@ namespace fusekit {
 
 /// How backends run the head of a plan that reduces. For every channel or place, whose values are `count`:
 ///   state = States::prepare(..., state_args(args)), in one of the forms of an Epilogue's states;
-///   running.start(a value); add(running, value, operand, state, counts) for every value, where what does not count
+///   accumulator.start(a value); add(accumulator, value, operand, state, counts) for every value, where what does not count
 ///   adds nothing: bool, or a mask of a vector's lanes;
-///   total = running.total(count), and totals are merged, or combined by sums;
+///   total = accumulator.total(count), and totals are merged, or combined by sums;
 ///   save(total); prepared = finish(total);
 ///   y = apply(value, operand, state, prepared) for every value.
 /// Where it has no totals, or does not wait for them, apply comes with add, and values are read once. A head with an
@@ -23,7 +23,7 @@ struct ReductionSteps<Op> {
     using Args = typename Op::Args;
     using States = Epilogue<typename Op::Affine>;
     template <class V>
-    using Running = typename Op::template Running<V>;
+    using Accumulator = typename Op::template Accumulator<V>;
     template <class V>
     using Total = typename Op::template Total<V>;
     template <class V>
@@ -36,9 +36,9 @@ struct ReductionSteps<Op> {
         return {{detail::prepare_op_at<typename Op::Affine>(at, args)}};
     }
     template <class V, class Mask = bool>
-    FUSEKIT_HD static constexpr void add(Running<V>& running, V value, V, auto const&, auto const&, Args const&,
+    FUSEKIT_HD static constexpr void add(Accumulator<V>& accumulator, V value, V, auto const&, auto const&, Args const&,
                                          Mask counts = true) {
-        running.add(value, counts);
+        accumulator.add(value, counts);
     }
     template <class V>
     FUSEKIT_HD static constexpr void save(Total<V> const& total, OutputCoord const& at, Args const& args) {

@@ -5,8 +5,12 @@
 
 namespace fusekit {
 
+namespace detail {
+
 template <class... Ops>
-struct Fused;
+struct FusedPlan;
+
+}  // namespace detail
 
 /// Whether an operator is compiled for the processors that compute in Memory. A backend says where it is not.
 template <class Memory, class Op>
@@ -24,7 +28,7 @@ inline constexpr bool lies_in<Memory, Given> = std::is_same_v<Memory, typename G
 template <class Memory, class Plan>
 inline constexpr bool all_have_code_for = true;
 template <class Memory, class... Ops>
-inline constexpr bool all_have_code_for<Memory, Fused<Ops...>> = (has_code_for<Memory, Ops> && ...);
+inline constexpr bool all_have_code_for<Memory, FusedPlan<Ops...>> = (has_code_for<Memory, Ops> && ...);
 
 /// Refuses, in words, a run on a device that cannot read or write what is given, or has no code of the operators.
 template <class Plan, class Device, class... Given>

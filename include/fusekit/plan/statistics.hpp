@@ -17,11 +17,11 @@ inline constexpr int statistics_at<Op, More...> = StatisticsOp<Op>             ?
 
 }  // namespace detail
 
-/// The operator of statistics among those of an Epilogue, and its arguments.
+/// The operator among those of an Epilogue that collects statistics, and its arguments.
 template <class Epilogue>
-struct Observer;
+struct Collector;
 template <class... Ops>
-struct Observer<Epilogue<Ops...>> {
+struct Collector<Epilogue<Ops...>> {
     static constexpr int at = detail::statistics_at<Ops...>;
     using Op = TypeAt<at, Ops...>;
 
@@ -45,9 +45,9 @@ struct TileTotalsView {
     }
 };
 
-/// The head of a plan, and all of it, in which an operator has statistics of the values that pass it.
+/// The head of a plan without a Conv in which an operator collects statistics. It holds all operators of the plan.
 template <class... Ops>
-struct Observed {
+struct StatisticsHead {
     using Operators = Epilogue<Ops...>;
     using Args = typename Operators::Args;
 
@@ -57,16 +57,16 @@ struct Observed {
 };
 
 template <class Head>
-concept Observes = requires { typename Head::Operators; };
+concept Collects = requires { typename Head::Operators; };
 
 template <class... Ops>
-struct ReductionSteps<Observed<Ops...>> {
+struct ReductionSteps<StatisticsHead<Ops...>> {
     using States = Epilogue<Ops...>;
-    using Observer = fusekit::Observer<States>;
-    using Op = typename Observer::Op;
+    using Collector = fusekit::Collector<States>;
+    using Op = typename Collector::Op;
     using Args = typename States::Args;
     template <class V>
-    using Running = typename Op::template Running<V>;
+    using Accumulator = typename Op::template Accumulator<V>;
     template <class V>
     using Total = typename Op::template Total<V>;
     template <class V>
@@ -79,13 +79,13 @@ struct ReductionSteps<Observed<Ops...>> {
         return States::prepare(at, args);
     }
     template <class V, class At, class State, class Mask = bool>
-    FUSEKIT_HD static constexpr void add(Running<V>& running, V value, V, At const& at, State const& state,
+    FUSEKIT_HD static constexpr void add(Accumulator<V>& accumulator, V value, V, At const& at, State const& state,
                                          Args const& args, Mask counts = true) {
-        running.add(States::template apply_first<Observer::at>(value, at, state, args), counts);
+        accumulator.add(States::template apply_first<Collector::at>(value, at, state, args), counts);
     }
     template <class V>
     FUSEKIT_HD static constexpr void save(Total<V> const& total, OutputCoord const& at, Args const& args) {
-        Op::save(total, at, Observer::args(args));
+        Op::save(total, at, Collector::args(args));
     }
     template <class V, class At, class State>
     FUSEKIT_HD static constexpr V apply(V value, V, At const& at, State const& state, Prepared<V> const&,

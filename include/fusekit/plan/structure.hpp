@@ -25,7 +25,7 @@ struct Elementwise {
 template <class Head>
 consteval HeadKind kind_of_head() {
     if constexpr (MainloopOp<Head>) return HeadKind::conv;
-    else if constexpr (ReductionOp<Head> || Observes<Head>) return HeadKind::reduction;
+    else if constexpr (ReductionOp<Head> || Collects<Head>) return HeadKind::reduction;
     else return HeadKind::elementwise;
 }
 
@@ -63,7 +63,7 @@ struct SlotsOf<Ops...> : Slots<Epilogue<>, Elementwise, Epilogue<Ops...>> {};
 
 template <class... Ops>
     requires(Fusable<Ops...> && !(MainloopOp<Ops> || ...) && (StatisticsOp<Ops> || ...))
-struct SlotsOf<Ops...> : Slots<Epilogue<>, Observed<Ops...>, Epilogue<>> {};
+struct SlotsOf<Ops...> : Slots<Epilogue<>, StatisticsHead<Ops...>, Epilogue<>> {};
 
 template <ReductionOp First, class... Ops>
     requires Fusable<First, Ops...>
@@ -92,7 +92,7 @@ struct Structure : detail::SlotsOf<Ops...> {
     /// Whether each value that a Conv reads passes operators first.
     static constexpr bool has_prologue = !std::is_same_v<Prologue, fusekit::Epilogue<>>;
     /// Whether statistics are of what a Conv computes: its tiles total them.
-    static constexpr bool totals_tiles = has_conv && Epilogue::observes;
+    static constexpr bool totals_tiles = has_conv && Epilogue::collects;
 
     using Pool = typename detail::PoolOr<TypeAt<static_cast<int>(sizeof...(Ops)), detail::Elementwise, Ops...>>::Type;
     static constexpr bool pools = !std::is_void_v<Pool>;

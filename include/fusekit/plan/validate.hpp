@@ -60,15 +60,15 @@ Check check_of(Shape<4> const& x, DataType type) {
 /// Refuses what `bound` cannot compute from `x` on `device`, and an output that cannot hold it, with Error; writes
 /// nothing. `y` is null where the output is yet to be allocated.
 /// Returns the extents of the output, N x K x P x Q.
-template <class Bound, Element T, int Rank, class Device>
-Shape<4> validate(Bound const& bound, TensorView<T const, Rank> const& x,
+template <class BoundPlan, Element T, int Rank, class Device>
+Shape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> const& x,
                   std::type_identity_t<TensorView<T, Rank>> const* y, Device const& device) {
-    using Plan = typename Bound::Plan;
-    Check in = detail::check_of<Plan>(fold<4>(x.layout.shape), data_type<T>);
-    if constexpr (requires { device.reach(in, "", nullptr); }) {
+    using Plan = typename BoundPlan::Plan;
+    Check in = detail::check_of<Plan>(collapse<4>(x.layout.shape), data_type<T>);
+    if constexpr (requires { device.check_accessible(in, "", nullptr); }) {
         in.device = &device;
-        in.reachable = [](void const* self, Check const& check, char const* argument, void const* data) {
-            static_cast<Device const*>(self)->reach(check, argument, data);
+        in.check_accessible = [](void const* self, Check const& check, char const* argument, void const* data) {
+            static_cast<Device const*>(self)->check_accessible(check, argument, data);
         };
     }
     detail::check_extents(in, "", x.layout.shape);
@@ -77,10 +77,10 @@ Shape<4> validate(Bound const& bound, TensorView<T const, Rank> const& x,
 
     Check out = in;
     out.operator_name = [] { return Text("y"); };
-    if (y) out.reach("", y->data, sizeof(T), y->layout, in.begin, in.end);
-    RegionsOf<Bound> regions;
-    in.regions = &regions;
-    in.readable("", fold<4>(x), in.x, "N x C x H x W");
+    if (y) out.address_range("", y->data, sizeof(T), y->layout, in.begin, in.end);
+    AliasCheckerOf<BoundPlan> aliases;
+    in.aliases = &aliases;
+    in.readable("", collapse<4>(x), in.x, "N x C x H x W");
     if constexpr (Plan::has_prologue) {
         Check before = in;
         before.y = in.x;
@@ -90,7 +90,7 @@ Shape<4> validate(Bound const& bound, TensorView<T const, Rank> const& x,
     detail::check_extents(out, "", in.y);
     detail::check_epilogue(static_cast<typename Plan::Epilogue*>(nullptr), bound.epilogue, in);
     if (y) {
-        out.readable("", fold<4>(*y), y_shape, "N x K x P x Q");
+        out.readable("", collapse<4>(*y), y_shape, "N x K x P x Q");
         if (!distinct(y->layout))
             out.fail("", "strides under which no two elements share memory", to_string(y->layout.stride));
     }

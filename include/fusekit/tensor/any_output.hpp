@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/tensor/fold.hpp"
+#include "fusekit/tensor/collapse.hpp"
 
 namespace fusekit {
 
@@ -31,11 +31,11 @@ struct AnyOutput {
 
     template <class T, int Rank>
         requires(Rank == 3 || Rank == 5 || (Rank == 4 && !Element<T>)) && (!std::is_const_v<T>)
-    constexpr AnyOutput(TensorView<T, Rank> const& view) : AnyOutput(fold<4>(view.view())) {}
+    constexpr AnyOutput(TensorView<T, Rank> const& view) : AnyOutput(collapse<4>(view.view())) {}
     template <class Source>
         requires(!std::is_trivially_copyable_v<Source> && detail::rank_of<Source>() >= 3 &&
-                 detail::rank_of<Source>() <= 5 && requires(Source& source) { fold<4>(source.view()); })
-    constexpr AnyOutput(Source& source) : AnyOutput(fold<4>(source.view())) {}
+                 detail::rank_of<Source>() <= 5 && requires(Source& source) { collapse<4>(source.view()); })
+    constexpr AnyOutput(Source& source) : AnyOutput(collapse<4>(source.view())) {}
 
     template <class Source>
         requires(!std::is_base_of_v<AnyOutput, Source> && !std::is_convertible_v<Source const&, TensorView<float>>)

@@ -9,7 +9,7 @@
 #include "fusekit/error.hpp"
 #include "fusekit/tensor/any_output.hpp"
 #include "fusekit/tensor/optional_view.hpp"
-#include "fusekit/tensor/regions.hpp"
+#include "fusekit/tensor/alias_checker.hpp"
 
 namespace fusekit {
 
@@ -33,7 +33,7 @@ struct Modes {
         return space == other.space && slices == other.slices;
     }
 
-    /// Those that a folded shape stands for.
+    /// Those that a collapsed shape stands for.
     [[gnu::cold]] Text to_string() const {
         std::int64_t all[8], depth = slices < 0 ? -slices : slices;
         int count = 0;
@@ -102,13 +102,13 @@ public:
     bool has_conv = false;    ///< whether the plan begins with a Conv
 
     /// Refuses, with fail(), a pointer that `device` cannot read; null where all memory is the device's.
-    void (*reachable)(void const* device, Check const& in, char const* argument, void const* data) = nullptr;
+    void (*check_accessible)(void const* device, Check const& in, char const* argument, void const* data) = nullptr;
     void const* device = nullptr;
 
     double* bytes = nullptr;     ///< where not null, the size of each tensor that is checked is added to it
     /// Where not null, the input, whose name is empty, and the arguments that have been checked: outputs lie apart from
     /// all of them.
-    Regions* regions = nullptr;
+    AliasChecker* aliases = nullptr;
 
     [[noreturn, gnu::cold]] void fail(char const* argument, Text expected, Text given) const {
         raise(Error(plan(), operator_name(), argument, std::move(expected), std::move(given)));
@@ -161,9 +161,9 @@ public:
     /// Addresses of the first and one past the last byte of a view. Strides that lead further than any memory does
     /// are refused, before they overflow.
     template <int Rank>
-    void reach(char const* argument, void const* data, int element_bytes, Layout<Rank> const& layout,
+    void address_range(char const* argument, void const* data, int element_bytes, Layout<Rank> const& layout,
                std::uintptr_t& first, std::uintptr_t& last) const {
-        reach(argument, data, element_bytes, layout.shape, layout.stride, first, last);
+        address_range(argument, data, element_bytes, layout.shape, layout.stride, first, last);
     }
 
 private:
@@ -192,16 +192,16 @@ private:
         }
         if (!data) fail(argument, "a pointer to " + expected.to_string() + " elements", "a null pointer");
         std::uintptr_t first = 0, last = 0;
-        reach(argument, data, element_bytes, given, stride, first, last);
+        address_range(argument, data, element_bytes, given, stride, first, last);
         char const* const overlap = "memory that overlaps it";
         if (first < end && begin < last) fail(argument, "memory apart from the output's", overlap);
-        if (regions) {
+        if (aliases) {
             Region const own{first, last, written, operator_name, argument};
-            if (Region const* other = regions->conflict(own)) {
+            if (Region const* other = aliases->conflict(own)) {
                 if (!*other->argument) fail(argument, "memory apart from the input's", overlap);
                 fail(argument, "memory apart from that of " + other->operator_name() + "." + other->argument, overlap);
             }
-            regions->add(own);
+            aliases->add(own);
         }
         if (!bytes) return;
         double size = element_bytes;
@@ -209,7 +209,7 @@ private:
         *bytes += size;
     }
 
-    void reach(char const* argument, void const* data, int element_bytes, detail::Modes const& shape,
+    void address_range(char const* argument, void const* data, int element_bytes, detail::Modes const& shape,
                detail::Modes const& stride, std::uintptr_t& first, std::uintptr_t& last) const {
         constexpr std::int64_t farthest = std::int64_t{1} << 58;
         std::int64_t low = 0, high = 0;
@@ -220,7 +220,7 @@ private:
                 fail(argument, "strides within the address space", stride.to_string());
             (step < 0 ? low : high) += step;
         }
-        if (reachable && data) reachable(device, *this, argument, data);
+        if (check_accessible && data) check_accessible(device, *this, argument, data);
         first = reinterpret_cast<std::uintptr_t>(data) + static_cast<std::uintptr_t>(low * element_bytes);
         last = reinterpret_cast<std::uintptr_t>(data) + static_cast<std::uintptr_t>((high + 1) * element_bytes);
     }

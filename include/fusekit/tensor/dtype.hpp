@@ -176,11 +176,11 @@ FUSEKIT_HD constexpr int size_of(DataType type) {
 
 /// What a convolution multiplies and sums in, without error where it is an integer.
 template <Element T>
-using Accumulator =
+using AccumulatorOf =
     std::conditional_t<std::same_as<T, int8>, std::int32_t, std::conditional_t<std::same_as<T, double>, double, float>>;
 
 template <Element T>
-FUSEKIT_HD constexpr Accumulator<T> widened(T element) {
+FUSEKIT_HD constexpr AccumulatorOf<T> widened(T element) {
     if constexpr (std::same_as<T, int8>) return element.value;
     else return element;
 }

@@ -61,10 +61,10 @@ struct Filter {
     static constexpr int rank = Rank;
 
     PerMode<Rank> size;
-    PerMode<Rank> before;  ///< padding before the first element (front, top, left)
-    PerMode<Rank> after;   ///< padding after the last element (back, bottom, right)
-    PerMode<Rank> step;
-    PerMode<Rank> spread;
+    PerMode<Rank> pad_before;  ///< padding before the first element (front, top, left)
+    PerMode<Rank> pad_after;   ///< padding after the last element (back, bottom, right)
+    PerMode<Rank> strides;
+    PerMode<Rank> dilations;
     int group_count;
 
     constexpr bool operator==(Filter const&) const = default;
@@ -72,7 +72,7 @@ struct Filter {
     /// The same padding on every side.
     constexpr Filter pad(std::int64_t all) const {
         PerMode<Rank> const sides = every(detail::fit(all, "pad"));
-        return with(&Filter::before, sides).with(&Filter::after, sides);
+        return with(&Filter::pad_before, sides).with(&Filter::pad_after, sides);
     }
 
     /// Padding per mode, the same before and after: pad(h, w), or pad(d, h, w).
@@ -89,25 +89,25 @@ struct Filter {
     {
         int const all[] = {detail::fit(static_cast<std::int64_t>(sides), "pad")...};
         Filter f = *this;
-        for (int i = 0; i < Rank; ++i) f.before[i] = all[i], f.after[i] = all[Rank + i];
+        for (int i = 0; i < Rank; ++i) f.pad_before[i] = all[i], f.pad_after[i] = all[Rank + i];
         return f;
     }
 
-    constexpr Filter stride(std::int64_t all) const { return with(&Filter::step, every(detail::fit(all, "stride"))); }
+    constexpr Filter stride(std::int64_t all) const { return with(&Filter::strides, every(detail::fit(all, "stride"))); }
     constexpr Filter stride(auto... each) const
         requires(Rank > 1 && sizeof...(each) == Rank)
     {
-        return with(&Filter::step, {detail::fit(static_cast<std::int64_t>(each), "stride")...});
+        return with(&Filter::strides, {detail::fit(static_cast<std::int64_t>(each), "stride")...});
     }
 
     /// Distance between the window's taps; 1 is a dense window.
     constexpr Filter dilation(std::int64_t all) const {
-        return with(&Filter::spread, every(detail::fit(all, "dilation")));
+        return with(&Filter::dilations, every(detail::fit(all, "dilation")));
     }
     constexpr Filter dilation(auto... each) const
         requires(Rank > 1 && sizeof...(each) == Rank)
     {
-        return with(&Filter::spread, {detail::fit(static_cast<std::int64_t>(each), "dilation")...});
+        return with(&Filter::dilations, {detail::fit(static_cast<std::int64_t>(each), "dilation")...});
     }
 
     /// Channels fall into `count` groups that do not mix; as many groups as channels is depthwise.
@@ -117,24 +117,24 @@ struct Filter {
         return f;
     }
 
-    /// Output extent of one spatial mode: floor((in + before + after - spread * (size - 1) - 1) / step) + 1; 0 where
+    /// Output extent of one spatial mode: floor((in + pad_before + pad_after - dilation * (size - 1) - 1) / stride) + 1; 0 where
     /// there is none, of a window that does not fit, or is none itself.
     FUSEKIT_HD constexpr std::int64_t output(int mode, std::int64_t in) const {
         constexpr std::int64_t most = std::int64_t{1} << 62;  // the sums fit 63 bits
-        bool const possible = size[mode] > 0 && spread[mode] > 0 && before[mode] >= 0 && after[mode] >= 0;
-        if (!possible || step[mode] < 1 || in > most) return 0;
-        std::int64_t const covered = spread[mode] * (std::int64_t{size[mode]} - 1) + 1;
-        std::int64_t const reach = in + before[mode] + after[mode] - covered;
-        return reach < 0 ? 0 : reach / step[mode] + 1;
+        bool const possible = size[mode] > 0 && dilations[mode] > 0 && pad_before[mode] >= 0 && pad_after[mode] >= 0;
+        if (!possible || strides[mode] < 1 || in > most) return 0;
+        std::int64_t const covered = dilations[mode] * (std::int64_t{size[mode]} - 1) + 1;
+        std::int64_t const reach = in + pad_before[mode] + pad_after[mode] - covered;
+        return reach < 0 ? 0 : reach / strides[mode] + 1;
     }
 
     /// As it is written: "filter(3, 3).pad(1).stride(2)".
     [[gnu::cold]] Text to_string() const {
         Text text = "filter(" + join(size) + ")";
-        if (!all(before, 0) || !all(after, 0))
-            text += ".pad(" + (before == after ? shortest(before) : join(before) + ", " + join(after)) + ")";
-        if (!all(step, 1)) text += ".stride(" + shortest(step) + ")";
-        if (!all(spread, 1)) text += ".dilation(" + shortest(spread) + ")";
+        if (!all(pad_before, 0) || !all(pad_after, 0))
+            text += ".pad(" + (pad_before == pad_after ? shortest(pad_before) : join(pad_before) + ", " + join(pad_after)) + ")";
+        if (!all(strides, 1)) text += ".stride(" + shortest(strides) + ")";
+        if (!all(dilations, 1)) text += ".dilation(" + shortest(dilations) + ")";
         if (group_count != 1) text += ".groups(" + Text::number(group_count) + ")";
         return text;
     }
@@ -175,7 +175,7 @@ constexpr Filter<3> filter(std::int64_t t, std::int64_t r, std::int64_t s) {
 template <int Rank>
 FUSEKIT_HD constexpr bool is_single_pixels(Filter<Rank> const& f) {
     for (int i = 0; i < Rank; ++i)
-        if (f.size[i] != 1 || f.step[i] != 1 || f.before[i] != 0 || f.after[i] != 0) return false;
+        if (f.size[i] != 1 || f.strides[i] != 1 || f.pad_before[i] != 0 || f.pad_after[i] != 0) return false;
     return true;
 }
 

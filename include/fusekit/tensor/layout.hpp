@@ -20,7 +20,7 @@ struct Index {
 };
 
 /// The extents of a tensor. Loops know rows and columns only, so that the last two extents may stand for one or three
-/// modes of space (tensor/fold.hpp); shapes that stand for different ones are not equal.
+/// modes of space (tensor/collapse.hpp); shapes that stand for different ones are not equal.
 template <int Rank>
 struct Shape : Index<Rank> {
     int space = 2;            ///< modes: 1, where there is a single row; 2; or 3, where rows are those of all slices

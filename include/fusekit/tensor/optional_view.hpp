@@ -3,7 +3,7 @@
 
 #include <type_traits>
 
-#include "fusekit/tensor/fold.hpp"
+#include "fusekit/tensor/collapse.hpp"
 
 namespace fusekit {
 
@@ -20,7 +20,7 @@ inline constexpr bool is_optional<TensorView<Given, Of>, T, Rank> =
 }  // namespace detail
 
 /// A view that may be left out: then there is nothing to read from, or to write to. Made implicitly from views and,
-/// where they outlive it, from tensors; parameters of every place are folded to rank 3, those of channels to rank 1.
+/// where they outlive it, from tensors; parameters of every place are collapsed to rank 3, those of channels to rank 1.
 template <class T, int Rank>
 struct OptionalView {
     T* data = nullptr;
@@ -31,7 +31,7 @@ struct OptionalView {
     template <class Given, int Of>
         requires(detail::is_optional<TensorView<Given, Of>, T, Rank>)
     constexpr OptionalView(TensorView<Given, Of> const& view)
-        : data(stored(view.data)), layout(fold<Rank>(view.layout)) {}
+        : data(stored(view.data)), layout(collapse<Rank>(view.layout)) {}
 
     /// From a Tensor, which outlives the view: a temporary one is refused.
     template <class Source>

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-using fusekit::hip::Divisor;
+using fusekit::hip::FastDivmod;
 
 TEST_CASE("HIP: a divisor divides as / and % do, up to 2^31") {
     constexpr std::uint32_t end = 1u << 31;
@@ -17,7 +17,7 @@ TEST_CASE("HIP: a divisor divides as / and % do, up to 2^31") {
 
     std::uint64_t wrong = 0, compared = 0;
     for (std::uint32_t const d : divisors) {
-        Divisor const divisor(d);
+        FastDivmod const divisor(d);
         CHECK(divisor.value() == d);
         auto const compare = [&](std::uint64_t n) {
             if (n >= end) return;

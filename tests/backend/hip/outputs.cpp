@@ -4,7 +4,7 @@
 
 #include "backend/hip/gpu.hpp"
 #include "backend/hip/runner.hpp"
-#include "support/observed_channels.hpp"
+#include "support/collected_channels.hpp"
 #include "support/pooled_windows.hpp"
 #include "support/stored_values.hpp"
 
@@ -33,7 +33,7 @@ TEST_CASE("HIP: statistics of a convolution are the same bits in every replay of
     Runner runner(device, 5);
     for (char const* layout : {"nchw", "nhwc"})
         for (std::int64_t const groups : {1, 9}) {
-            ObservedConv const about{{2, 9, 17, 19}, 72, {.r = 3, .s = 3, .top = 1, .bottom = 1, .groups = groups}};
+            CollectedConv const about{{2, 9, 17, 19}, 72, {.r = 3, .s = 3, .top = 1, .bottom = 1, .groups = groups}};
             auto const check = [&](auto& with) {
                 check_conv_statistics<fk::Conv<fk::dynamic>, float, 4>(with, layout, layout, about);
             };

@@ -19,8 +19,8 @@ public:
 
     explicit Runner(fk::hip::Device& device, int replays = 0) : Memory(device), device(&device), replays(replays) {}
 
-    template <class Bound, class T>
-    void run(Bound const& bound, fk::TensorView<T const> const& x, fk::TensorView<T> const& y) {
+    template <class BoundPlan, class T>
+    void run(BoundPlan const& bound, fk::TensorView<T const> const& x, fk::TensorView<T> const& y) {
         if (replays == 0) return device->run(bound, x, y);
         using namespace fusekit::hip;
         hipGraph_t graph;
@@ -44,7 +44,7 @@ public:
         require(hipGraphDestroy(graph));
         if (differ) throw std::runtime_error(std::to_string(differ) + " replays differ from the first");
     }
-    void reach(fk::Check const& in, char const* argument, void const* data) const { device->reach(in, argument, data); }
+    void check_accessible(fk::Check const& in, char const* argument, void const* data) const { device->check_accessible(in, argument, data); }
 
 private:
     fk::hip::Device* device;
@@ -52,7 +52,7 @@ private:
 
     template <class Status>
     static void require(Status status) {
-        if (status != Status{}) throw std::runtime_error(fk::hip::words(status).c_str());
+        if (status != Status{}) throw std::runtime_error(fk::hip::error_string(status).c_str());
     }
 };
 

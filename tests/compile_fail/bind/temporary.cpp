@@ -1,5 +1,5 @@
-// expect g++: Folded(Source const&&) = delete
-// expect clang: Folded(Source const&&) = delete
+// expect g++: Collapsed(Source const&&) = delete
+// expect clang: Collapsed(Source const&&) = delete
 // expect nvcc: it is a deleted function
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>

@@ -13,5 +13,5 @@ using Layer = fk::Plan<fk::Conv<fk::filter(3, 3)>, fk::Bias, Relu>;
 extern fk::Tensor<float, fk::host::Device> x;
 extern fk::Tensor<float, fk::host::Device, 1> b;
 using Gradients = fk::Backward<Layer>;
-auto all(fk::Bound<Layer> const& layer) { return Gradients::bind(layer, x, {}, {.bias = b}, {}); }
-auto of_x(fk::Bound<Layer> const& layer) { return Gradients::bind(layer, x); }
+auto all(fk::BoundPlan<Layer> const& layer) { return Gradients::bind(layer, x, {}, {.bias = b}, {}); }
+auto of_x(fk::BoundPlan<Layer> const& layer) { return Gradients::bind(layer, x); }

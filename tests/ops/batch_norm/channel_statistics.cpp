@@ -5,7 +5,7 @@
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
-#include "support/observed_channels.hpp"
+#include "support/collected_channels.hpp"
 
 using namespace test;
 

@@ -5,39 +5,39 @@
 
 namespace fusekit::hip {
 
-/// Threads of a block as rows of `tile` columns, a power of two, as is their number.
+/// Threads of a block as rows of `columns` threads, a power of two, as is `threads`.
 struct Rows {
-    unsigned threads, tile, thread;
+    unsigned threads, columns, thread;
 
     /// Every thread's values become the sums over its column. `shared` has room for `threads` times Count floats.
     /// Called by all threads; in a fixed order, so that the same numbers come out of every run.
     template <int Count>
     __device__ void sum(float (&values)[Count], float* shared) const {
         unsigned const wave = warpSize;
-        for (unsigned distance = tile; distance < wave; distance *= 2)
+        for (unsigned distance = columns; distance < wave; distance *= 2)
 #pragma unroll
             for (int i = 0; i < Count; ++i) values[i] += of_lane_xor(values[i], distance);
-        unsigned const width = tile < wave ? wave : tile, groups = threads / width, column = thread % tile;
-        if (groups <= 1) return;
-        if (thread % width < tile)
+        unsigned const width = columns < wave ? wave : columns, parts = threads / width, column = thread % columns;
+        if (parts <= 1) return;
+        if (thread % width < columns)
 #pragma unroll
-            for (unsigned i = 0; i < Count; ++i) shared[i * threads + thread / width * tile + column] = values[i];
+            for (unsigned i = 0; i < Count; ++i) shared[i * threads + thread / width * columns + column] = values[i];
         __syncthreads();
         if constexpr (Count > 2) {  // each sum by one thread, then by all that need it
-            for (unsigned number = thread; number < Count * tile; number += threads) {
-                float* const of_groups = shared + number / tile * threads + number % tile;
-                float sum = of_groups[0];
-                for (unsigned group = 1; group < groups; ++group) sum += of_groups[group * tile];
-                of_groups[0] = sum;
+            for (unsigned number = thread; number < Count * columns; number += threads) {
+                float* const of_parts = shared + number / columns * threads + number % columns;
+                float sum = of_parts[0];
+                for (unsigned part = 1; part < parts; ++part) sum += of_parts[part * columns];
+                of_parts[0] = sum;
             }
             __syncthreads();
         }
 #pragma unroll
         for (unsigned i = 0; i < Count; ++i) values[i] = shared[i * threads + column];
         if constexpr (Count <= 2)
-            for (unsigned group = 1; group < groups; ++group)
+            for (unsigned part = 1; part < parts; ++part)
 #pragma unroll
-                for (unsigned i = 0; i < Count; ++i) values[i] += shared[i * threads + group * tile + column];
+                for (unsigned i = 0; i < Count; ++i) values[i] += shared[i * threads + part * columns + column];
         __syncthreads();
     }
 };

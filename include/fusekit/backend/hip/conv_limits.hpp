@@ -3,13 +3,13 @@
 
 #include <cstdint>
 
-#include "fusekit/backend/hip/start.hpp"
-#include "fusekit/tensor/fold.hpp"
+#include "fusekit/backend/hip/launch.hpp"
+#include "fusekit/tensor/collapse.hpp"
 
 namespace fusekit::hip::detail {
 
-/// How far steps from an element lead, both ways, in elements.
-class Reach {
+/// The range of offsets that steps from an element lead to, in elements.
+class OffsetRange {
 public:
     /// Adds up to `steps` steps of a stride.
     void add(std::int64_t steps, std::int64_t stride) {
@@ -44,15 +44,15 @@ struct FarOperand {
 template <int Space>
 FarOperand too_far_for_gemm(Filter<Space> const& filter, Layout<4> const& x, Layout<4> const& weights,
                             Layout<4> const& y) {
-    Index<Space + 2> const image = unfold<Space + 2>(x.shape);
+    Index<Space + 2> const image = expand<Space + 2>(x.shape);
     auto const steps = [&](int mode) {
-        std::int64_t const window = (std::int64_t{filter.size[mode]} - 1) * filter.spread[mode],
-                           to_last = image[2 + mode] - 1 + filter.before[mode];
+        std::int64_t const window = (std::int64_t{filter.size[mode]} - 1) * filter.dilations[mode],
+                           to_last = image[2 + mode] - 1 + filter.pad_before[mode];
         return window < to_last ? window : to_last;
     };
     std::int64_t const steps_in_x[] = {0, weights.shape[1] - 1, Space == 3 ? steps(0) * image[3] + steps(1) : steps(0),
                                        steps(Space - 1)};
-    Reach in_x, in_weights, in_y;
+    OffsetRange in_x, in_weights, in_y;
     for (int mode = 1; mode < 4; ++mode) {
         if (x.shape[mode] > 1) in_x.add(steps_in_x[mode], x.stride[mode]);
         in_weights.add(weights.shape[mode] - 1, weights.stride[mode]);
@@ -80,13 +80,13 @@ void check_conv_limits(Text (*plan)(), Filter<Space> const& filter, Shape<4> con
     std::int64_t products = 0;
     if (__builtin_mul_overflow(weights[1] * weights[2], weights[3], &products)) products = most;
     check_limit(plan, "weights", "fewer than 2^30 products an output", weights, products, most);
-    Index<Space + 2> const image = unfold<Space + 2>(x);
+    Index<Space + 2> const image = expand<Space + 2>(x);
     std::int64_t padded[3];
     auto const check_places = [&](std::int64_t places) {
         check_limit(plan, "x", "fewer than 2^31 rows and columns, with the padding", x, places);
     };
     for (int mode = 0; mode < Space; ++mode)
-        check_places(padded[mode] = image[2 + mode] + filter.before[mode] + filter.after[mode]);
+        check_places(padded[mode] = image[2 + mode] + filter.pad_before[mode] + filter.pad_after[mode]);
     if (Space == 3) check_places((padded[0] + 1) * padded[1]);  // rows of all slices
 }
 

@@ -5,7 +5,7 @@
 
 #include "fusekit/backend/hip/arch/access.hpp"
 #include "fusekit/backend/hip/arch/async_copy.hpp"
-#include "fusekit/tensor/fold.hpp"
+#include "fusekit/tensor/collapse.hpp"
 
 namespace fusekit::hip {
 
@@ -14,26 +14,24 @@ struct Pixel {
     std::int32_t n, p, q;
 };
 
-/// An index of GemmK as the channel and the tap that it means; r counts the rows of all slices of the window.
-struct Digits {
+/// An index of GemmK as a coordinate: channel and tap. r counts the rows of all slices of the window.
+struct KCoord {
     std::int32_t c, r, s;
 };
 
-/// A row of an operand, an output pixel's window in x or a channel's filter in the weights, and a bit for each of the
-/// window's slices, rows and columns that lies in the image.
+/// Where a row of an operand begins, an output pixel's window in x or a channel's weights, and a mask with a bit for each of the window's slices, rows and columns that lies in the image.
 template <Element T>
-struct Row {
+struct RowPointer {
     T const* first;
-    std::uint32_t has;
+    std::uint32_t valid;
 };
 
-/// An index of GemmK as a step from where a row begins, in elements, and the bits that the row must have; where it
-/// has not, the operand is zero.
-struct alignas(8) Tap {
+/// An index of GemmK as an offset from where a row begins, in elements, and a mask of the bits that must be valid in the row; where one is not, the operand is zero.
+struct alignas(8) KOffset {
     std::int32_t offset;
-    std::uint32_t needs;
+    std::uint32_t mask;
 
-    /// Slices, rows or columns of a window, at most; the bit of each; and one that no row has: past the end.
+    /// Slices, rows or columns of a window, at most; the bit of each; and one that is valid in no row: past the end.
     static constexpr int most(int space) { return 30 / space; }
     FUSEKIT_HD static constexpr std::uint32_t bit(int space, int mode, int i) { return 1u << (30 / space * mode + i); }
     static constexpr std::uint32_t never = 1u << 31;
@@ -41,27 +39,26 @@ struct alignas(8) Tap {
 
 /// Whether the operand has an element there, and no zero.
 template <Element T>
-__device__ bool has(Row<T> const& row, Tap const& tap) {
-    return (tap.needs & ~row.has) == 0;
+__device__ bool has(RowPointer<T> const& row, KOffset const& offset) {
+    return (offset.mask & ~row.valid) == 0;
 }
 
 template <int Count, Element T>
-__device__ Packet<T, Count> load(Row<T> const& row, Tap const& tap) {
-    return load_if(has(row, tap), reinterpret_cast<Packet<T, Count> const*>(row.first + tap.offset));
+__device__ Packet<T, Count> load(RowPointer<T> const& row, KOffset const& offset) {
+    return load_if(has(row, tap), reinterpret_cast<Packet<T, Count> const*>(row.first + offset.offset));
 }
 
 /// The same, straight to shared memory.
 template <int Count>
-__device__ void copy(Row<float> const& row, Tap const& tap, float* to) {
-    copy_async<4 * Count>(to, row.first + tap.offset, has(row, tap));
+__device__ void copy(RowPointer<float> const& row, KOffset const& offset, float* to) {
+    copy_async<4 * Count>(to, row.first + offset.offset, has(row, tap));
 }
 
-/// A convolution of two or three modes of space as a kernel sees it: tensors are folded, the filter is not. GemmM = N P
-/// Q, GemmN = K, GemmK = C R S, the last two per group. Extents, GemmM and GemmK are below 2^30; taps' offsets, where
-/// they are told to a GEMM, fit 32 bits (conv_limits.hpp).
+/// A convolution of two or three modes of space as a kernel sees it: tensors are collapsed, the filter is not. GemmM = N P
+/// Q, GemmN = K, GemmK = C R S, the last two per group. Extents, GemmM and GemmK are below 2^30; offsets, where a GEMM takes them, fit 32 bits (conv_limits.hpp).
 template <Element T, int Space>
 struct ConvProblem {
-    using Place = PerMode<Space>;  ///< in space: slice, row and column, or row and column
+    using SpaceCoord = PerMode<Space>;  ///< in space: slice, row and column, or row and column
 
     TensorView<T const> x;  // (N, C, H, W)
     TensorView<T const> w;  // (K, C / G, R, S)
@@ -95,62 +92,62 @@ struct ConvProblem {
     }
 
     /// Where the window of an output pixel begins in x, and how far from there a tap is.
-    __device__ Place window(Pixel const& at) const {
-        Place place = unfolded(at.p, at.q, height(y));
-        for (int mode = 0; mode < Space; ++mode) place[mode] = place[mode] * filter.step[mode] - filter.before[mode];
+    __device__ SpaceCoord window(Pixel const& at) const {
+        SpaceCoord place = expanded(at.p, at.q, height(y));
+        for (int mode = 0; mode < Space; ++mode) place[mode] = place[mode] * filter.strides[mode] - filter.pad_before[mode];
         return place;
     }
-    __device__ Place distance(int r, int s) const {
-        Place place = tap(r, s);
-        for (int mode = 0; mode < Space; ++mode) place[mode] *= filter.spread[mode];
+    __device__ SpaceCoord distance(int r, int s) const {
+        SpaceCoord place = tap(r, s);
+        for (int mode = 0; mode < Space; ++mode) place[mode] *= filter.dilations[mode];
         return place;
     }
-    __device__ bool has(Place const& first, Place const& distance) const {
+    __device__ bool has(SpaceCoord const& first, SpaceCoord const& distance) const {
         bool inside = true;
         for (int mode = 0; mode < Space; ++mode) inside = inside && has(mode, first[mode] + distance[mode]);
         return inside;
     }
     /// Elements from the first of a channel's plane in x to a place, or to one so far away.
-    __device__ std::int64_t input_offset(Place const& place) const {
+    __device__ std::int64_t input_offset(SpaceCoord const& place) const {
         int const row = Space == 3 ? place[0] * height(x) + place[1] : place[0];
         return row * stride(x, 2) + place[Space - 1] * stride(x, 3);
     }
 
     template <bool padded>
-    __device__ Row<T> input_row(Pixel const& at, int group) const {
+    __device__ RowPointer<T> input_row(Pixel const& at, int group) const {
         if (at.n < 0) return {x.data, 0};
-        Place const first = window(at);
+        SpaceCoord const first = window(at);
         std::uint32_t bits = 0;
         if constexpr (padded)
             for (int mode = 0; mode < Space; ++mode)
                 for (int i = 0; i < filter.size[mode]; ++i)
-                    if (has(mode, first[mode] + i * filter.spread[mode])) bits |= Tap::bit(Space, mode, i);
+                    if (has(mode, first[mode] + i * filter.dilations[mode])) bits |= KOffset::bit(Space, mode, i);
         return {x.data + at.n * stride(x, 0) + group * group_c() * stride(x, 1) + input_offset(first), bits};
     }
-    __device__ Row<T> filter_row(int k, int group) const {
+    __device__ RowPointer<T> weight_row(int k, int group) const {
         int const in_group = k < group_k() ? k : group_k() - 1;
         return {w.data + (group * group_k() + in_group) * stride(w, 0), 0};
     }
 
     /// An index of GemmK in x and in the weights.
-    struct Taps {
-        Tap x, w;
+    struct KOffsets {
+        KOffset x, w;
     };
     template <bool padded>
-    __device__ Taps taps(Digits const& at) const {
-        if (at.c >= group_c() || at.r >= window_rows()) return {{0, Tap::never}, {0, Tap::never}};
+    __device__ KOffsets k_offsets(KCoord const& at) const {
+        if (at.c >= group_c() || at.r >= window_rows()) return {{0, KOffset::never}, {0, KOffset::never}};
         std::int64_t const in_x = at.c * stride(x, 1) + input_offset(distance(at.r, at.s));
         std::int64_t const in_w = at.c * stride(w, 1) + at.r * stride(w, 2) + at.s * stride(w, 3);
-        std::uint32_t needs = 0;
+        std::uint32_t mask = 0;
         if constexpr (padded) {
-            Place const place = tap(at.r, at.s);
-            for (int mode = 0; mode < Space; ++mode) needs |= Tap::bit(Space, mode, place[mode]);
+            SpaceCoord const place = tap(at.r, at.s);
+            for (int mode = 0; mode < Space; ++mode) mask |= KOffset::bit(Space, mode, place[mode]);
         }
-        return {{static_cast<std::int32_t>(in_x), needs}, {static_cast<std::int32_t>(in_w), 0}};
+        return {{static_cast<std::int32_t>(in_x), mask}, {static_cast<std::int32_t>(in_w), 0}};
     }
 
     /// An index of GemmK, over which channels run fastest, or taps. Past the end, c or r is too large.
-    __device__ Digits digits(unsigned index, bool channels_fastest) const {
+    __device__ KCoord k_coord(unsigned index, bool channels_fastest) const {
         auto const channels = static_cast<unsigned>(group_c()), columns = static_cast<unsigned>(window_columns());
         unsigned const taps = static_cast<unsigned>(window_rows()) * columns;
         unsigned const c = channels_fastest ? index % channels : index / taps;
@@ -172,11 +169,11 @@ private:
     __device__ static int height(View const& view) {
         return Space == 3 ? extent(view, 2) / static_cast<int>(view.layout.shape.slices) : extent(view, 2);
     }
-    __device__ static Place unfolded(int row, int column, int height) {
+    __device__ static SpaceCoord expanded(int row, int column, int height) {
         if constexpr (Space == 3) return {row / height, row % height, column};
         else return {row, column};
     }
-    __device__ Place tap(int r, int s) const { return unfolded(r, s, filter.size[Space - 2]); }
+    __device__ SpaceCoord tap(int r, int s) const { return expanded(r, s, filter.size[Space - 2]); }
 
     /// Whether x has the place, as far as one mode of space goes.
     __device__ bool has(int mode, int at) const {

@@ -14,7 +14,7 @@ namespace fusekit::hip {
 inline int device_count() {
     int count = 0;
     if (hipGetDeviceCount(&count) == hipSuccess) return count;
-    forget_last_error();
+    clear_last_error();
     return 0;
 }
 
@@ -56,22 +56,22 @@ public:
         : Memory(other),
           processor_count(other.processor_count),
           cache(other.cache),
-          lent(std::exchange(other.lent, nullptr)),
+          workspace_memory(std::exchange(other.workspace_memory, nullptr)),
           reads_host_memory(other.reads_host_memory),
           owns_stream(std::exchange(other.owns_stream, false)) {}
     Device& operator=(Device&& other) noexcept {
         std::swap(static_cast<Memory&>(*this), static_cast<Memory&>(other));
         std::swap(processor_count, other.processor_count);
         std::swap(cache, other.cache);
-        std::swap(lent, other.lent);
+        std::swap(workspace_memory, other.workspace_memory);
         std::swap(reads_host_memory, other.reads_host_memory);
         std::swap(owns_stream, other.owns_stream);
-        std::swap(reached, other.reached);  // by another GPU, perhaps
+        std::swap(known_accessible, other.known_accessible);  // by another GPU, perhaps
         return *this;
     }
     ~Device() {
-        if (lent) release(lent);
-        if (owns_stream && hipStreamDestroy(stream()) != hipSuccess) forget_last_error();
+        if (workspace_memory) release(workspace_memory);
+        if (owns_stream && hipStreamDestroy(stream()) != hipSuccess) clear_last_error();
     }
 
     /// "AMD Instinct MI300X, gfx942" or "NVIDIA H200, compute capability 9.0".
@@ -91,13 +91,13 @@ public:
     /// needs it allocates it: before a capture, run such a plan once. Runs, and all graphs captured from them, share
     /// it, so they must take turns, as on one stream they do.
     void* workspace(std::size_t bytes) {
-        if (lent) return lent;
+        if (workspace_memory) return workspace_memory;
         void* const memory = allocate(bytes);
-        Current const current(index());
+        DeviceGuard const guard(index());
         hipError_t status = hipMemsetAsync(memory, 0, bytes, stream());
         if (status != hipSuccess) release(memory);
         check(status, index(), "hipMemsetAsync");
-        return lent = memory;
+        return workspace_memory = memory;
     }
 
     /// The same device for calls that run with a schedule of yours in place of the library's choice
@@ -108,19 +108,19 @@ public:
     }
 
     /// Puts one kernel on the stream. The arguments have been validated. Throws Error where HIP refuses it.
-    template <class Bound, Element T>
-    void run(Bound const& bound, TensorView<T const> const& x, TensorView<T> const& y);
+    template <class BoundPlan, Element T>
+    void run(BoundPlan const& bound, TensorView<T const> const& x, TensorView<T> const& y);
 
     /// Refuses, with in.fail(), a pointer into memory that this GPU cannot read.
     /// HIP is asked once about each of the last pointers, because asking costs a fiftieth of a launch: memory that was
     /// freed and is somebody else's now may go unnoticed.
-    void reach(Check const& in, char const* argument, void const* data) const {
-        void const*& last = reached[reinterpret_cast<std::uintptr_t>(data) / 512 % (sizeof reached / sizeof *reached)];
+    void check_accessible(Check const& in, char const* argument, void const* data) const {
+        void const*& last = known_accessible[reinterpret_cast<std::uintptr_t>(data) / 512 % (sizeof known_accessible / sizeof *known_accessible)];
         if (last == data) return;
         hipPointerAttribute_t attributes{};
         hipError_t const status = hipPointerGetAttributes(&attributes, data);
         bool const known = status == hipSuccess;
-        if (status == hipErrorInvalidValue) forget_last_error();  // what HIP before version 6 says of host memory
+        if (status == hipErrorInvalidValue) clear_last_error();  // what HIP before version 6 says of host memory
         else check(status, index(), "hipPointerGetAttributes", "a device that works");
         auto const type = type_of(attributes);
         bool const registered = known && (type == hipMemoryTypeDevice || attributes.devicePointer != nullptr);
@@ -139,13 +139,13 @@ private:
 
     int processor_count = 0;
     std::int64_t cache = 0;
-    void* lent = nullptr;
+    void* workspace_memory = nullptr;
     bool reads_host_memory = false;
     bool owns_stream = false;
-    mutable void const* reached[32] = {};
+    mutable void const* known_accessible[32] = {};
 
     void create_stream(unsigned flags) {
-        Current const current(index());
+        DeviceGuard const guard(index());
         hipStream_t own = nullptr;
         check(hipStreamCreateWithFlags(&own, flags), index(), "hipStreamCreateWithFlags");
         static_cast<Memory&>(*this) = Memory(index(), own);
@@ -158,7 +158,7 @@ private:
         if (status == hipErrorInsufficientDriver) {
             int driver = 0, runtime = 0;
             if (hipDriverGetVersion(&driver) != hipSuccess || hipRuntimeGetVersion(&runtime) != hipSuccess)
-                forget_last_error();
+                clear_last_error();
             check(status, index, "hipGetDeviceCount",
                   ("a driver for version " + Text::number(runtime) + ", not " + Text::number(driver)).c_str());
         }

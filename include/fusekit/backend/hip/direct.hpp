@@ -2,7 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/device.hpp"
-#include "fusekit/backend/hip/launch.hpp"
+#include "fusekit/backend/hip/params.hpp"
 #include "fusekit/backend/hip/schedule.hpp"
 
 namespace fusekit::hip {
@@ -15,7 +15,7 @@ __device__ float sum_of_window(ConvParams<Plan, T> const& params, Pixel const& a
     int const group = k / conv.group_k();
     auto const first = conv.window(at);
     T const* const x = conv.x.data + conv.x.layout.offset({{at.n, group * conv.group_c(), 0, 0}});
-    Accumulator<T> sum = 0;
+    AccumulatorOf<T> sum = 0;
     for (int c = 0; c < conv.group_c(); ++c) {
         auto const state = Prologue::prepare(std::int64_t{group * conv.group_c() + c}, params.bound.prologue);
         for (int r = 0; r < conv.window_rows(); ++r)
@@ -23,7 +23,7 @@ __device__ float sum_of_window(ConvParams<Plan, T> const& params, Pixel const& a
                 auto const distance = conv.distance(r, s);
                 T const* const tap =
                     x + c * conv.x.layout.stride[1] + conv.input_offset(first) + conv.input_offset(distance);
-                Accumulator<T> const value =
+                AccumulatorOf<T> const value =
                     conv.has(first, distance) ? before_conv<Plan>(params, state, *tap) : 0;
                 sum += value * widened(conv.w(k, c, r, s));
             }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/backend/hip/arch/params.hpp"
+#include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/direct.hpp"
 #include "fusekit/backend/hip/tile_totals.hpp"
 
@@ -30,8 +30,8 @@ public:
         auto const columns = static_cast<unsigned>(divide_up(channels, tile_n));
         unsigned const tile = block / columns, column = block % columns;
         int const first_m = static_cast<int>(tile) * tile_m, first_k = static_cast<int>(column) * tile_n;
-        auto const count_m = static_cast<unsigned>(smaller(conv.gemm_m() - first_m, tile_m));
-        auto const count_n = static_cast<unsigned>(smaller(channels - first_k, tile_n));
+        auto const count_m = static_cast<unsigned>(min(conv.gemm_m() - first_m, tile_m));
+        auto const count_n = static_cast<unsigned>(min(channels - first_k, tile_n));
         for (unsigned i = thread; i < tile_m * tile_n; i += threads) {
             unsigned const m = fast == Axis::pixel ? i % tile_m : i / tile_n,
                            n = fast == Axis::pixel ? i / tile_m : i % tile_n;
@@ -47,11 +47,11 @@ public:
         __syncthreads();
         for (unsigned i = thread; i < parts * tile_n; i += threads) {
             unsigned const part = i / tile_n, n = i % tile_n;
-            typename Totals::Part own;
+            typename Totals::Accumulator own;
             for (unsigned m = part; m < count_m; m += parts) own.add(shared.values[n][m]);
             shared.totals.parts[part][n].value() = own.total();
         }
-        Totals::conclude(seen_anew(params), shared.totals, parts, thread, tile, column, first_k, count_n);
+        Totals::finalize(reload(params), shared.totals, parts, thread, tile, column, first_k, count_n);
     }
 };
 

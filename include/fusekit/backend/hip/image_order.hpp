@@ -10,7 +10,7 @@ namespace fusekit::hip {
 /// fewer than 2^31.
 struct ImageOrder {
     bool channels_last = false;
-    Divisor channels = {}, plane = {}, columns = {};  ///< K, P Q and Q
+    FastDivmod channels = {}, plane = {}, columns = {};  ///< K, P Q and Q
 
     ImageOrder() = default;
     ImageOrder(Shape<4> const& shape, bool the_channels_last)
@@ -21,7 +21,7 @@ struct ImageOrder {
 
     /// Of the first image.
     FUSEKIT_HD OutputCoord place(unsigned index) const {
-        Divisor const& outer = channels_last ? channels : plane;
+        FastDivmod const& outer = channels_last ? channels : plane;
         unsigned const quotient = outer.divide(index), remainder = index - quotient * outer.value();
         unsigned const k = channels_last ? remainder : quotient, pixel = channels_last ? quotient : remainder;
         unsigned const p = columns.divide(pixel);

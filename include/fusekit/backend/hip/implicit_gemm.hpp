@@ -5,9 +5,9 @@
 
 #include "fusekit/backend/device.hpp"
 #include "fusekit/backend/hip/arch/factor.hpp"
-#include "fusekit/backend/hip/arch/params.hpp"
+#include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/arch/processor.hpp"
-#include "fusekit/backend/hip/launch.hpp"
+#include "fusekit/backend/hip/params.hpp"
 #include "fusekit/backend/hip/schedule.hpp"
 #include "fusekit/backend/hip/tile.hpp"
 #include "fusekit/backend/hip/tile_totals.hpp"
@@ -28,15 +28,15 @@ class ImplicitGemm {
     static constexpr int pad = 4;  // floats a row, so that the columns of a store fall into different banks
     static constexpr int unrolled = gemm_unroll(Schedule::threads, Schedule::blocks);
     static constexpr bool padded = Plan::Head::may_be_padded, along_channels = fast == Axis::channel;
-    static constexpr bool pixel_lines = along_channels && !Plan::pools;  ///< what sums are handed over as
-    static constexpr int lines = (pixel_lines ? tile_m : tile_n) / 4, columns = pixel_lines ? tile_n : tile_m;
-    static constexpr int pieces = Schedule::threads / lines;  ///< that statistics add a line up in
-    static constexpr int table_steps = smaller(Schedule::threads, 128) / tile_k, table = table_steps * tile_k;
+    static constexpr bool rows_are_pixels = along_channels && !Plan::pools;  ///< of the buffer that sums leave through
+    static constexpr int rows = (rows_are_pixels ? tile_m : tile_n) / 4, columns = rows_are_pixels ? tile_n : tile_m;
+    static constexpr int partials = Schedule::threads / rows;  ///< that statistics add a row up in
+    static constexpr int table_steps = min(Schedule::threads, 128) / tile_k, table = table_steps * tile_k;
     using Prologue = typename Plan::Prologue;
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::template State<float>;
     using InputState = typename Prologue::template State<float>;
-    using Sum = Accumulator<T>;
+    using Sum = AccumulatorOf<T>;
     using Totals = TileTotals<Plan, tile_n, tile_m / 16, Schedule::threads>;
 
 public:
@@ -54,14 +54,14 @@ public:
         };
         union {
             Buffer buffers[2];
-            Packet<float, 4> out[lines][(columns + pad) / 4];
+            Packet<float, 4> out[rows][(columns + pad) / 4];
             typename Totals::Shared totals;
         };
-        alignas(16) Tap x_taps[table], w_taps[table];
+        alignas(16) KOffset x_offsets[table], w_offsets[table];
         Pixel pixels[tile_m];
         std::int64_t offsets[tile_m];  ///< of the pixels, in y
-        Slot<State> states[Epilogue::channelwise ? tile_n : 1];
-        Slot<InputState> input_states[Prologue::channelwise ? table : 1];
+        Uninitialized<State> states[Epilogue::channelwise ? tile_n : 1];
+        Uninitialized<InputState> input_states[Prologue::channelwise ? table : 1];
     };
 
     __device__ static void run(Params const& params, Shared& shared, unsigned thread, unsigned block) {
@@ -73,7 +73,7 @@ public:
         int const first_m = static_cast<int>(block / tiles_n / groups * tile_m);
         int const first_n = static_cast<int>(block % tiles_n * tile_n);
         int const first_k = group * conv.group_k() + first_n;
-        auto const count_n = static_cast<unsigned>(smaller(conv.group_k() - first_n, tile_n));
+        auto const count_n = static_cast<unsigned>(min(conv.group_k() - first_n, tile_n));
 
         for (unsigned i = thread; i < tile_m; i += threads) {
             int const m = first_m + static_cast<int>(i);
@@ -86,10 +86,10 @@ public:
                 shared.states[i].value() = Epilogue::prepare(std::int64_t{first_k} + i, params.bound.epilogue);
         __syncthreads();
 
-        Inputs inputs(thread, params.inputs_packed,
+        Inputs inputs(thread, params.inputs_vectorized,
                       [&](unsigned i) { return conv.template input_row<padded>(shared.pixels[i], group); });
-        Weights weights(thread, params.weights_packed,
-                        [&](unsigned i) { return conv.filter_row(first_n + static_cast<int>(i), group); });
+        Weights weights(thread, params.weights_vectorized,
+                        [&](unsigned i) { return conv.weight_row(first_n + static_cast<int>(i), group); });
         int const steps = static_cast<int>(divide_up(conv.gemm_k(), tile_k));
         // A wave of 32 is 8 x 4 lanes, interleaved so that each half of it reads 16 different banks of either operand.
         unsigned const lane_m = thread / 2 % 8 + thread / 32 % (tile_m / 64) * 8;
@@ -101,63 +101,63 @@ public:
             if (loads && in_table == 0) {
                 if (thread < table) {
                     unsigned const k = static_cast<unsigned>(next * tile_k) + thread;
-                    Digits const digits = conv.digits(k, channels_fastest);
-                    auto const taps = conv.template taps<padded>(digits);
-                    shared.x_taps[thread] = taps.x;
-                    shared.w_taps[thread] = taps.w;
+                    KCoord const k_coord = conv.k_coord(k, channels_fastest);
+                    auto const offsets = conv.template k_offsets<padded>(k_coord);
+                    shared.x_offsets[thread] = offsets.x;
+                    shared.w_offsets[thread] = offsets.w;
                     if constexpr (Prologue::channelwise)
-                        if (digits.c < conv.group_c())
+                        if (k_coord.c < conv.group_c())
                             shared.input_states[thread].value() =
-                                Prologue::prepare(std::int64_t{group * conv.group_c() + digits.c}, params.bound.prologue);
+                                Prologue::prepare(std::int64_t{group * conv.group_c() + k_coord.c}, params.bound.prologue);
                 }
                 __syncthreads();
             }
             if (loads) {
-                inputs.load(&shared.x_taps[in_table], shared.buffers[next & 1].x);
-                weights.load(&shared.w_taps[in_table], shared.buffers[next & 1].w);
+                inputs.load(&shared.x_offsets[in_table], shared.buffers[next & 1].x);
+                weights.load(&shared.w_offsets[in_table], shared.buffers[next & 1].w);
             }
             if (step >= 0) multiply(shared.buffers[step & 1], lane_m, lane_n, sums);
             if (loads) {
-                inputs.store(shared.buffers[next & 1].x, [&](T value, Row<T> const& row, unsigned in_tile) {
+                inputs.store(shared.buffers[next & 1].x, [&](T value, RowPointer<T> const& row, unsigned in_tile) {
                     return input(params, shared, value, row, static_cast<unsigned>(in_table) + in_tile);
                 });
                 weights.store(shared.buffers[next & 1].w, Widen{});
             }
             __syncthreads();
         }
-        Params const& late = seen_anew(params);
-        std::int64_t const channel = late.y.layout.stride[1];
-        auto const put = [&](T* to, float sum, Pixel const& at, unsigned n, State const& state, auto const& observe) {
+        Params const& reloaded = reload(params);
+        std::int64_t const channel = reloaded.y.layout.stride[1];
+        auto const store_element = [&](T* to, float sum, Pixel const& at, unsigned n, State const& state, auto const& collect) {
             OutputCoord const place{at.n, std::int64_t{first_k} + n, at.p, at.q};
-            *to = T(Epilogue::apply(sum, place, state, late.bound.epilogue, observe));
+            *to = T(Epilogue::apply(sum, place, state, reloaded.bound.epilogue, collect));
         };
-        if constexpr (Plan::pools) return write_windows(late, shared, thread, lane_m, lane_n, sums, first_k, count_n);
+        if constexpr (Plan::pools) return write_windows(reloaded, shared, thread, lane_m, lane_n, sums, first_k, count_n);
         unsigned const column = thread % columns;
-        T* const first = late.y.data + first_k * channel;
+        T* const first = reloaded.y.data + first_k * channel;
         typename Totals::Total totals[4];
         if constexpr (along_channels) {
             bool const exists = column < count_n;
             State const state = shared.states[Epilogue::channelwise && exists ? column : 0].value();
             T* const of_channel = first + column * channel;
-            typename Totals::Part part;
+            typename Totals::Accumulator accumulator;
             auto const write_row = [&](float sum, unsigned m, float&) {
                 Pixel const at = shared.pixels[m];
                 if (at.n >= 0 && exists)
-                    put(of_channel + shared.offsets[m], sum, at, column, state, [&](float x) { part.add(x); });
+                    store_element(of_channel + shared.offsets[m], sum, at, column, state, [&](float x) { accumulator.add(x); });
             };
             write(shared, thread, lane_m, lane_n, sums, write_row, [](int) {});
-            totals[0] = part.total();
+            totals[0] = accumulator.total();
         } else {
             Pixel const at = shared.pixels[column];
             T* const of_pixel = first + shared.offsets[column];
-            auto const write_row = [&](float sum, unsigned n, float& seen) {
+            auto const write_row = [&](float sum, unsigned n, float& collected) {
                 if (at.n >= 0 && n < count_n)
-                    put(of_pixel + std::int64_t{n} * static_cast<int>(channel), sum, at, n,
-                        shared.states[Epilogue::channelwise ? n : 0].value(), [&](float x) { seen = x; });
+                    store_element(of_pixel + std::int64_t{n} * static_cast<int>(channel), sum, at, n,
+                        shared.states[Epilogue::channelwise ? n : 0].value(), [&](float x) { collected = x; });
             };
             write(shared, thread, lane_m, lane_n, sums, write_row, [&](int round) {
                 if constexpr (Plan::totals_tiles)
-                    totals[round] = total_line(shared, thread, late.problem().gemm_m() - first_m);
+                    totals[round] = total_row(shared, thread, reloaded.problem().gemm_m() - first_m);
             });
         }
         if constexpr (Plan::totals_tiles) {
@@ -165,18 +165,18 @@ public:
 #pragma unroll
             for (int round = 0; round < (along_channels ? 1 : 4); ++round) {
                 if constexpr (along_channels) parts[thread / columns][column].value() = totals[0];
-                else parts[thread % pieces][row_of(thread / pieces, round)].value() = totals[round];
+                else parts[thread % partials][tile_row(thread / partials, round)].value() = totals[round];
             }
-            Totals::conclude(late, shared.totals, along_channels ? threads / columns : pieces, thread,
+            Totals::finalize(reloaded, shared.totals, along_channels ? threads / columns : partials, thread,
                              block / tiles_n / groups, block % (tiles_n * groups), first_k, count_n);
         }
     }
 
 private:
     /// What the tile holds of an element of x, whose index of GemmK is at place `k` of the table: padding stays zero.
-    __device__ static Sum input(Params const& params, Shared& shared, T value, Row<T> const& row, unsigned k) {
+    __device__ static Sum input(Params const& params, Shared& shared, T value, RowPointer<T> const& row, unsigned k) {
         if constexpr (!Plan::has_prologue) return widened(value);
-        else return has(row, shared.x_taps[k]) ? before_conv<Plan>(params, shared.input_states[Prologue::channelwise ? k : 0].value(), value) : 0;
+        else return has(row, shared.x_offsets[k]) ? before_conv<Plan>(params, shared.input_states[Prologue::channelwise ? k : 0].value(), value) : 0;
     }
 
     __device__ static void quad(Sum const* from, Sum* to) {
@@ -202,13 +202,11 @@ private:
         }
     }
 
-    /// Four rounds: in each, every thread hands over two rows of its sums, a quarter of the tile's pixels of all
-    /// channels, or of its channels of all pixels, and take(round) has them at hand. Neighbours in a pack trade places,
-    /// so that an even register of sums meets odd ones of factors: 2 % on an H200, whose register file has two banks.
-    template <class Take>
-    __device__ static void hand_over(Shared& shared, unsigned lane_m, unsigned lane_n, Sum const (&sums)[8][8],
-                                     Take const& take) {
-        unsigned const lane_line = pixel_lines ? lane_m : lane_n, lane_column = pixel_lines ? lane_n : lane_m;
+    /// Four rounds: in each, every thread stores two rows of its sums to shared memory, a quarter of the tile's pixels of all channels, or of its channels of all pixels, and consume(round) reads them. Neighbours in a packet are swapped, so that an even register of sums meets odd ones of factors: 2 % on an H200, whose register file has two banks.
+    template <class Consume>
+    __device__ static void transpose_through_shared(Shared& shared, unsigned lane_m, unsigned lane_n, Sum const (&sums)[8][8],
+                                     Consume const& consume) {
+        unsigned const lane_row = rows_are_pixels ? lane_m : lane_n, lane_column = rows_are_pixels ? lane_n : lane_m;
 #pragma unroll
         for (int round = 0; round < 4; ++round) {
 #pragma unroll
@@ -218,62 +216,60 @@ private:
 #pragma unroll
                 for (int i = 0; i < 4; ++i)
                     four.values[i ^ 1] =
-                        static_cast<float>(pixel_lines ? sums[row][part % 2 * 4 + i] : sums[part % 2 * 4 + i][row]);
+                        static_cast<float>(rows_are_pixels ? sums[row][part % 2 * 4 + i] : sums[part % 2 * 4 + i][row]);
                 auto const second = static_cast<unsigned>(part / 2), half = static_cast<unsigned>(part % 2);
-                shared.out[2 * lane_line + second][lane_column + half * columns / 8] = four;
+                shared.out[2 * lane_row + second][lane_column + half * columns / 8] = four;
             }
             __syncthreads();
-            take(round);
+            consume(round);
             __syncthreads();
         }
     }
-    /// The row of the tile, a pixel or a channel, that a line is in a round.
-    __device__ static unsigned row_of(unsigned line, int round) {
+    /// The row of the tile, a pixel or a channel, that a row of the buffer is in a round.
+    __device__ static unsigned tile_row(unsigned row, int round) {
         auto const odd = static_cast<unsigned>(round % 2), later = static_cast<unsigned>(round / 2);
-        return line / 2 * 4 + 2 * odd + line % 2 + later * (2 * lines);
+        return row / 2 * 4 + 2 * odd + row % 2 + later * (2 * rows);
     }
 
-    /// A thread writes one column of what is handed over: `write_row(sum, row, its place)` does, with what belongs to
-    /// its column at hand; then comes `end(round)`.
+    /// A thread writes one column of the buffer, by `write_row(sum, row of the tile, reference to where the sum was)`; then comes `end(round)`.
     template <class WriteRow, class End>
     __device__ static void write(Shared& shared, unsigned thread, unsigned lane_m, unsigned lane_n,
                                  Sum const (&sums)[8][8], WriteRow const& write_row, End const& end) {
-        unsigned const column = thread % columns, first_line = threads == columns ? 0 : thread / columns;
-        hand_over(shared, lane_m, lane_n, sums, [&](int round) {
+        unsigned const column = thread % columns, first_row = threads == columns ? 0 : thread / columns;
+        transpose_through_shared(shared, lane_m, lane_n, sums, [&](int round) {
 #pragma unroll 4
-            for (unsigned i = 0; i < lines * columns / threads; ++i) {
-                unsigned const line = first_line + i * (threads / columns);
-                float* const from = shared.out[line]->values;
-                write_row(from[column ^ 1], row_of(line, round), from[column ^ 1]);
+            for (unsigned i = 0; i < rows * columns / threads; ++i) {
+                unsigned const row = first_row + i * (threads / columns);
+                float* const from = shared.out[row]->values;
+                write_row(from[column ^ 1], tile_row(row, round), from[column ^ 1]);
             }
             end(round);
         });
     }
 
-    /// Totals a piece of a line of what was handed over of one channel, now what statistics are of: `pixels` of the
-    /// tile's pixels count.
-    __device__ static auto total_line(Shared const& shared, unsigned thread, int pixels) {
-        typename Totals::Part part;
-        auto const* const line = shared.out[thread / pieces];
+    /// Totals a part of a row of the buffer, of one channel, where each sum has been replaced by the value that statistics are of: `pixels` of the tile's pixels count.
+    __device__ static auto total_row(Shared const& shared, unsigned thread, int pixels) {
+        typename Totals::Accumulator accumulator;
+        auto const* const row = shared.out[thread / partials];
         __syncthreads();
 #pragma unroll
-        for (unsigned i = thread % pieces; i < columns / 4; i += pieces) {
-            auto const four = line[i];
+        for (unsigned i = thread % partials; i < columns / 4; i += partials) {
+            auto const four = row[i];
 #pragma unroll
-            for (int j = 0; j < 4; ++j) part.add(four.values[j ^ 1], static_cast<int>(4 * i) + j < pixels);
+            for (int j = 0; j < 4; ++j) accumulator.add(four.values[j ^ 1], static_cast<int>(4 * i) + j < pixels);
         }
-        return part.total();
+        return accumulator.total();
     }
 
-    /// Windows of 2 x 2, each four neighbours in a line of one channel: a thread takes whole ones.
+    /// Windows of 2 x 2, each four neighbours in a row of one channel: a thread takes whole ones.
     __device__ static void write_windows(Params const& params, Shared& shared, unsigned thread, unsigned lane_m,
                                          unsigned lane_n, Sum const (&sums)[8][8], int first_k, unsigned count_n) {
         using Reduce = typename Plan::Pool::Reduce;
-        hand_over(shared, lane_m, lane_n, sums, [&](int round) {
+        transpose_through_shared(shared, lane_m, lane_n, sums, [&](int round) {
 #pragma unroll 1
-            for (unsigned i = thread; i < lines * columns / 4; i += threads) {
-                unsigned const line = along_channels ? i % lines : i / (columns / 4);
-                unsigned const window = along_channels ? i / lines : i % (columns / 4), n = row_of(line, round);
+            for (unsigned i = thread; i < rows * columns / 4; i += threads) {
+                unsigned const row = along_channels ? i % rows : i / (columns / 4);
+                unsigned const window = along_channels ? i / rows : i % (columns / 4), n = tile_row(row, round);
                 Pixel const first = shared.pixels[4 * window];
                 if (first.n < 0 || n >= count_n) continue;
                 State const state = shared.states[Epilogue::channelwise ? n : 0].value();
@@ -282,7 +278,7 @@ private:
 #pragma unroll
                 for (int pixel = 0; pixel < 4; ++pixel) {
                     OutputCoord const at{first.n, k, first.p + pixel / 2, first.q + pixel % 2};
-                    total = Reduce::combine(total, Epilogue::apply(shared.out[line][window].values[pixel ^ 1], at,
+                    total = Reduce::combine(total, Epilogue::apply(shared.out[row][window].values[pixel ^ 1], at,
                                                                    state, params.bound.epilogue));
                 }
                 params.y(first.n, k, first.p / 2, first.q / 2) = T(Reduce::finish(total, 4));

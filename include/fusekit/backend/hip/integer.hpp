@@ -7,15 +7,15 @@
 
 namespace fusekit::hip {
 
-FUSEKIT_HD constexpr int smaller(int a, int b) { return a < b ? a : b; }
-FUSEKIT_HD constexpr int greater(int a, int b) { return a > b ? a : b; }
+FUSEKIT_HD constexpr int min(int a, int b) { return a < b ? a : b; }
+FUSEKIT_HD constexpr int max(int a, int b) { return a > b ? a : b; }
 
 /// Division by a number that only the run knows, as a multiplication: n / d = (n + floor(n m / 2^32)) / 2^s for n below
 /// 2^31. Source: Granlund and Montgomery 1994, figure 4.1.
-class Divisor {
+class FastDivmod {
 public:
-    Divisor() = default;
-    explicit Divisor(std::uint32_t the_divisor) : divisor(the_divisor) {
+    FastDivmod() = default;
+    explicit FastDivmod(std::uint32_t the_divisor) : divisor(the_divisor) {
         while ((std::uint64_t{1} << shift) < the_divisor) ++shift;
         multiplier = static_cast<std::uint32_t>((((std::uint64_t{1} << shift) - the_divisor) << 32) / the_divisor + 1);
     }

@@ -1,72 +1,62 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/backend/hip/conv_problem.hpp"
-#include "fusekit/backend/hip/image_order.hpp"
-#include "fusekit/backend/hip/integer.hpp"
-#include "fusekit/backend/hip/team.hpp"
-#include "fusekit/plan/plan.hpp"
+#include "fusekit/backend/hip/arch/overlap.hpp"
+#include "fusekit/backend/hip/device.hpp"
+#include "fusekit/backend/hip/kernel.hpp"
+#include "fusekit/plan/name.hpp"
 
 namespace fusekit::hip {
 
-/// A value in shared memory, where nothing is constructed.
-template <class T>
-struct Slot {
-    alignas(T) unsigned char bytes[sizeof(T)];
-
-    __device__ T& value() { return *reinterpret_cast<T*>(bytes); }
-};
-
-/// Where a Conv's own outputs would lie: more than y has where a plan pools them.
-template <class Plan>
-FUSEKIT_HD constexpr Layout<4> conv_output(Layout<4> y) {
-    if constexpr (Plan::pools) y.shape[2] *= 2, y.shape[3] *= 2;
-    return y;
+/// Throws the Error of a launch that was refused. What an earlier kernel did comes to light at any later call: then
+/// it is that work that is named, and not this plan.
+[[noreturn]] inline void refuse_launch(Device const& device, Text (*plan)(), hipError_t status) {
+    clear_last_error();
+    bool const no_code = status == hipErrorNoBinaryForGpu || status == hipErrorInvalidDeviceFunction;
+    bool const earlier = status == hipErrorIllegalAddress || status == hipErrorLaunchFailure;
+    if (no_code)
+        raise(Error(plan(), "hip::Device", "hipLaunchKernel",
+                    "code for " + device.name() + " in this program: compile for it", "none: " + error_string(status)));
+    raise(Error(plan(), "hip::Device", "hipLaunchKernel", earlier ? "a device that works" : "success",
+                (earlier ? "a failure of work before this call: " : "") + error_string(status)));
 }
 
-/// The tiles of a grid whose totals are merged: groups of `members` neighbours first, then the groups.
-struct TileGroups {
-    Workspace workspace;  ///< a state for each group of each column of tiles, and for each column
-    unsigned tiles = 0, members = 0;
-};
+/// How the blocks of a launch run: each on its own, or all at the same time, so that they can wait for each other.
+enum class Cooperative { no, yes };
 
-/// What the kernel of a plan with a Conv is given.
-template <class Plan, Element T>
-struct ConvParams {
-    Bound<Plan> bound;
-    TensorView<T const> x;
-    TensorView<T> y;
-    bool channels_fastest;  ///< GemmK runs over channels first, then over taps; else the other way
-    bool inputs_packed;     ///< packs of x along GemmK lie together and are aligned
-    bool weights_packed;
-    std::conditional_t<Plan::totals_tiles, TileGroups, fusekit::detail::Nothing> groups = {};
-
-    __device__ ConvProblem<T, Plan::Head::folded_space> problem() const {
-        return {
-            x, typed<T>(bound.head.weights), {y.data, conv_output<Plan>(y.layout)}, Plan::Head::geometry(bound.head)};
-    }
-};
-
-/// What a Conv multiplies for an element of x: what the prologue makes of it, rounded to its type.
-template <class Plan, Element T, class State>
-__device__ Accumulator<T> before_conv(ConvParams<Plan, T> const& params, State const& state, T value) {
-    if constexpr (!Plan::has_prologue) return widened(value);
-    else return widened(T(Plan::Prologue::apply(static_cast<float>(value), OutputCoord{}, state, params.bound.prologue)));
+/// Launches a plan's kernel on the device's stream.
+template <class Plan, class Mainloop>
+void launch(Device const& device, typename Mainloop::Params const& params, std::int64_t blocks,
+           int threads = Mainloop::threads, Cooperative cooperative = Cooperative::no) {
+    constexpr std::int64_t most = (std::int64_t{1} << 31) - 1;
+    if (blocks > most)
+        raise(Error(type_name<Plan>(), "hip::Device", "blocks", "at most " + Text::number(most), Text::number(blocks)));
+    DeviceGuard const guard(device.index());
+    void* arguments[] = {const_cast<typename Mainloop::Params*>(&params)};
+    auto const launch_kernel = [&](auto* kernel) {
+        dim3 const grid(static_cast<unsigned>(blocks)), block(static_cast<unsigned>(threads));
+        auto const with = [&](auto* function) {
+            if (cooperative == Cooperative::yes)
+                return hipLaunchCooperativeKernel(function, grid, block, arguments, 0, device.stream());
+            return hipLaunchKernel(function, grid, block, arguments, 0, device.stream());
+        };
+        if constexpr (kernels_overlap && requires { Mainloop::waits_for_previous_kernel; })
+            return launch_overlapping(reinterpret_cast<void const*>(kernel), grid, block, arguments, device.stream());
+        else if constexpr (requires { hipLaunchKernel(kernel, grid, block, arguments, 0, device.stream()); })
+            return with(kernel);
+        else return with(reinterpret_cast<void const*>(kernel));
+    };
+    hipError_t const status = launch_kernel(&fused<Plan, Mainloop>);
+    if (status != hipSuccess) refuse_launch(device, type_name<Plan>, status);
 }
 
-/// What the kernel of a plan without one is given. The tensors are read as `walks` repetitions of places, in packs of
-/// neighbours, after which the parameters are the same again.
-template <class Plan, Element T>
-struct StreamParams {
-    Bound<Plan> bound;
-    TensorView<T const> x;
-    TensorView<T> y;
-    ImageOrder order;                        ///< in which places are counted
-    Divisor tiles = {}, packs = {};          ///< of places; packs of one tile, which all of a block are of
-    unsigned all_packs = 0;                  ///< which the last tile may exceed
-    std::int64_t walks = 0, slices = 1;      ///< and the threads that share the walks of one place
-    std::int64_t x_step = 0, y_step = 0;     ///< elements from one walk to the next,
-    std::int64_t x_stride = 0, y_stride = 0; ///< and to the next of a thread
-};
+inline void check_limit(Text (*plan)(), char const* tensor, char const* expected, Shape<4> const& shape,
+                        std::int64_t value, std::int64_t limit = std::int64_t{1} << 31) {
+    if (value >= limit) raise(Error(plan(), tensor, "shape", expected, to_string(shape)));
+}
+
+inline bool aligned(void const* data, int bytes) {
+    return reinterpret_cast<std::uintptr_t>(data) % static_cast<unsigned>(bytes) == 0;
+}
 
 }  // namespace fusekit::hip

@@ -16,19 +16,19 @@ public:
 
     /// Throws Error when there is not enough.
     void* allocate(std::size_t bytes) const {
-        Current const current(device);
+        DeviceGuard const guard(device);
         void* memory = nullptr;
         hipError_t const status = hipMalloc(&memory, bytes);
         if (status == hipSuccess) return memory;
-        forget_last_error();
+        clear_last_error();
         std::size_t free = 0, total = 0;
         static_cast<void>(hipMemGetInfo(&free, &total));
         raise(Error("hip::Device", "device " + Text::number(device), "hipMalloc",
                     Text::number(bytes) + " bytes of free memory",
-                    Text::number(free) + " of " + Text::number(total) + " bytes free: " + words(status)));
+                    Text::number(free) + " of " + Text::number(total) + " bytes free: " + error_string(status)));
     }
     void release(void* memory) const {
-        if (hipFree(memory) != hipSuccess) forget_last_error();
+        if (hipFree(memory) != hipSuccess) clear_last_error();
     }
 
     /// Between the host and the device, after all that the stream was given before; returns when it is done.
@@ -36,7 +36,7 @@ public:
     void copy_out(void* to, void const* from, std::size_t bytes) const { copy(to, from, bytes, hipMemcpyDeviceToHost); }
 
     void synchronize() const {
-        Current const current(device);
+        DeviceGuard const guard(device);
         check(hipStreamSynchronize(queue), device, "hipStreamSynchronize");
     }
 
@@ -45,7 +45,7 @@ private:
     hipStream_t queue;
 
     void copy(void* to, void const* from, std::size_t bytes, decltype(hipMemcpyHostToDevice) kind) const {
-        Current const current(device);
+        DeviceGuard const guard(device);
         check(hipMemcpyAsync(to, from, bytes, kind, queue), device, "hipMemcpyAsync");
         check(hipStreamSynchronize(queue), device, "hipStreamSynchronize");
     }

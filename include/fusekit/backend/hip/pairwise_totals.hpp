@@ -8,12 +8,12 @@
 namespace fusekit::hip {
 
 /// A block totals its values in parts, a power of two, and merges these in pairs, so that errors do not grow with the
-/// tensor. A thread adds this many values of a total one after another; where there are parts, a unit has few columns.
-inline constexpr std::int64_t most_values_of_part = 1024, most_tile_of_parts = 8;
+/// tensor. A thread adds this many values of a total one after another; where there are parts, a segment has few columns.
+inline constexpr std::int64_t most_values_of_part = 1024, most_width_of_parts = 8;
 
 /// Parts that a block of so many threads has room for.
 constexpr std::int64_t most_parts(std::int64_t threads) {
-    return std::int64_t{1} << ((threads - threads / 4) / most_tile_of_parts - 1);
+    return std::int64_t{1} << ((threads - threads / 4) / most_width_of_parts - 1);
 }
 
 /// The totals of parts that wait for others, as the digits of a binary counter: a level holds the total of as many
@@ -36,7 +36,7 @@ struct PairwiseTotals {
 
 private:
     __device__ __forceinline__ static unsigned place(unsigned level, unsigned column) {
-        return threads / 4 + level * static_cast<unsigned>(most_tile_of_parts) + column;
+        return threads / 4 + level * static_cast<unsigned>(most_width_of_parts) + column;
     }
 };
 

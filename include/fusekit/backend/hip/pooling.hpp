@@ -10,13 +10,13 @@ namespace fusekit::hip {
 /// What the kernel of a plan without a Conv that pools is given.
 template <class Plan, Element T>
 struct PoolingParams {
-    Bound<Plan> bound;
+    BoundPlan<Plan> bound;
     TensorView<T const> x;
     TensorView<T> y;
     ImageOrder order;      ///< in which an image's outputs are counted
     unsigned outputs = 0;  ///< N K P Q of y
-    Divisor image = {};    ///< K P Q of y
-    Divisor columns = {};  ///< of a window
+    FastDivmod image = {};    ///< K P Q of y
+    FastDivmod columns = {};  ///< of a window
 };
 
 /// A plan without a Conv that pools. `lanes` neighbouring threads of a wave make an output of its window, each of some

@@ -2,46 +2,43 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/access.hpp"
-#include "fusekit/backend/hip/arch/params.hpp"
+#include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/block_sum.hpp"
 #include "fusekit/backend/hip/pairwise_totals.hpp"
-#include "fusekit/backend/hip/reduction_unit.hpp"
+#include "fusekit/backend/hip/reduction_segment.hpp"
 #include "fusekit/backend/hip/schedule.hpp"
 #include "fusekit/backend/hip/shared_totals.hpp"
-#include "fusekit/backend/hip/team_totals.hpp"
+#include "fusekit/backend/hip/grid_group_totals.hpp"
 
 namespace fusekit::hip {
 
-/// A plan that reduces, in one pass over memory and, where results wait for totals, a second over what caches and
-/// registers have kept: teams of blocks total a unit each, meet, and go over it again, backwards, so that the values
-/// that were last come first. All of it is inlined: else the kernel's argument would be copied to memory of each
-/// thread.
+/// A plan that reduces. Pass 1: blocks accumulate the totals of a segment; several blocks, a grid group, may share a segment and synchronise. Pass 2, where results wait for totals, reads in reverse order: what was read last is still in registers or in the cache. All of it is inlined: else the kernel's argument would be copied to each thread's memory.
 template <class Plan, class Schedule, Element T, int lanes, Pattern pattern, bool in_parts>
 class Reducing {
     using Steps = ReductionSteps<typename Plan::Head>;
     using Epilogue = typename Plan::Epilogue;
-    using Running = typename Steps::template Running<float>;
+    using Accumulator = typename Steps::template Accumulator<float>;
     using Total = typename Steps::template Total<float>;
-    using Unit = ReductionUnit<Plan, T, lanes, pattern>;
-    using Pack = typename Unit::Pack;
-    static constexpr int own = Unit::totals, sums = sizeof(Total) / sizeof(float);
+    using Segment = ReductionSegment<Plan, T, lanes, pattern>;
+    using PacketOffsets = typename Segment::PacketOffsets;
+    static constexpr int own = Segment::totals, sums = sizeof(Total) / sizeof(float);
 
     static constexpr int crowd = own == 1 && lanes != 4 ? 2 : 1;  // more threads of fewer registers, where few suffice
 
 public:
-    static constexpr int unroll = greater(1, Schedule::unroll / (Steps::has_operand ? 2 : 1) / crowd);
-    static constexpr int totals = Unit::totals;
+    static constexpr int unroll = max(1, Schedule::unroll / (Steps::has_operand ? 2 : 1) / crowd);
+    static constexpr int totals = Segment::totals;
     static constexpr int threads = Schedule::threads, blocks = Schedule::blocks * crowd;
     using Params = ReductionParams<Plan, T>;
     struct Shared {
         float sums[threads * own * Reducing::sums];
-        bool is_last;  ///< of a team
+        bool is_last;  ///< of a grid group
     };
 
     __device__ __forceinline__ static void run(Params const& params, Shared& shared, unsigned thread, unsigned block) {
-        unsigned const team = block / params.members, member = block % params.members;
-        for (unsigned number = team; number < params.units; number += params.teams)
-            Reducing(seen_anew(params), shared, thread, team, member, number).total_and_apply();
+        unsigned const grid_group = block / params.group_size, block_rank = block % params.group_size;
+        for (unsigned number = grid_group; number < params.segments; number += params.grid_groups)
+            Reducing(reload(params), shared, thread, grid_group, block_rank, number).total_and_apply();
     }
 
 private:
@@ -58,26 +55,26 @@ private:
 
     Params const& params;
     Shared& shared;
-    unsigned const thread, team, member, number;
+    unsigned const thread, grid_group, block_rank, number;
     unsigned const rows, row, column;  ///< threads above each other in a tile, and this thread's place
-    Unit const unit;
+    Segment const segment;
     unsigned const first, stride, steps;  ///< of this thread
 
     __device__ __forceinline__ Reducing(Params const& the_params, Shared& the_shared, unsigned the_thread,
-                                        unsigned the_team, unsigned the_member, unsigned the_number)
+                                        unsigned the_grid_group, unsigned the_block_rank, unsigned the_number)
         : params(the_params),
           shared(the_shared),
           thread(the_thread),
-          team(the_team),
-          member(the_member),
+          grid_group(the_grid_group),
+          block_rank(the_block_rank),
           number(the_number),
-          rows(the_params.threads / the_params.tile),
-          row(the_thread / the_params.tile),
-          column(the_thread % the_params.tile),
-          unit(the_params, the_number, column),
-          first(the_member * rows + row),
-          stride(the_params.members * rows),
-          steps(unit.steps()) {}
+          rows(the_params.threads / the_params.width),
+          row(the_thread / the_params.width),
+          column(the_thread % the_params.width),
+          segment(the_params, the_number, column),
+          first(the_block_rank * rows + row),
+          stride(the_params.group_size * rows),
+          steps(segment.steps()) {}
 
     __device__ __forceinline__ void total_and_apply() {
         Lane lane[own];
@@ -86,61 +83,61 @@ private:
         if (step < steps) load<!Steps::waits>(step, values);  // in flight while the parameters are prepared
 #pragma unroll
         for (int i = 0; i < own; ++i) {
-            lane[i].at = unit.first_place(i);
+            lane[i].at = segment.first_place(i);
             if (steps > 0) prepare(lane[i]);
         }
-        Total of_unit[own];
-        anew().read(step, values, lane, of_unit);
+        Total of_segment[own];
+        reloaded().read(step, values, lane, of_segment);
         if constexpr (Steps::has_totals) {
-            if (params.members > 1) anew().meet(of_unit);
-            anew().apply(of_unit, step, values, lane);
+            if (params.group_size > 1) reloaded().merge_blocks(of_segment);
+            reloaded().apply(of_segment, step, values, lane);
         }
     }
 
     /// Reads all groups of loads and totals them. Parts end with barriers: then all threads take as many turns, also
     /// those that have nothing left to read. Without parts, float planes need 15 registers fewer.
     __device__ __forceinline__ void read(unsigned& step, Values& values, Lane const (&lane)[own],
-                                         Total (&of_unit)[own]) const {
-        Running running[own] = {};
+                                         Total (&of_segment)[own]) const {
+        Accumulator accumulator[own] = {};
         unsigned count = 0, part = 0, end = params.part;
-        if (Steps::has_totals && step < steps) start(step, values, running);
+        if (Steps::has_totals && step < steps) start(step, values, accumulator);
         for (unsigned group = 0; in_parts ? group < params.groups : step < steps; ++group) {
             if (in_parts ? group > 0 : step > first) load<!Steps::waits>(step, values);
             if constexpr (Steps::has_totals) {
                 if (in_parts && group == end) {
-                    anew().total(running, count, of_unit, part++);
+                    reloaded().total(accumulator, count, of_segment, part++);
                     end += params.part, count = 0;
 #pragma unroll
-                    for (int i = 0; i < own; ++i) running[i] = {};
-                    if (step < steps) start(step, values, running);
+                    for (int i = 0; i < own; ++i) accumulator[i] = {};
+                    if (step < steps) start(step, values, accumulator);
                 }
-                add(step, values, lane, running, count);
+                add(step, values, lane, accumulator, count);
             }
             if constexpr (!Steps::waits) write(step, values, lane);
             if (!in_parts || step < steps) step += unroll * stride;
         }
-        if constexpr (Steps::has_totals) anew().total(running, count, of_unit, part);
+        if constexpr (Steps::has_totals) reloaded().total(accumulator, count, of_segment, part);
     }
 
-    /// The same, of which nothing was kept in scalar registers before, but for its numbers.
-    __device__ __forceinline__ Reducing anew() const {
-        return Reducing(seen_anew(params), shared, thread_seen_anew(thread), block_seen_anew(team),
-                        block_seen_anew(member), number);
+    /// The same with its parameters reloaded: of the old ones nothing but the numbers stays in scalar registers.
+    __device__ __forceinline__ Reducing reloaded() const {
+        return Reducing(reload(params), shared, opaque_per_thread(thread), opaque_per_block(grid_group),
+                        opaque_per_block(block_rank), number);
     }
 
-    __device__ __forceinline__ void apply(Total const (&of_unit)[own], unsigned step, Values& values,
+    __device__ __forceinline__ void apply(Total const (&of_segment)[own], unsigned step, Values& values,
                                           Lane (&lane)[own]) const {
         if (steps == 0) return;
-        bool const saves = row == 0 && member == 0;
-        if (saves) laid_by().put(thread, of_unit);
+        bool const saves = row == 0 && block_rank == 0;
+        if (saves) stash().put(thread, of_segment);
         if constexpr (Steps::waits) {
 #pragma unroll
             for (int i = 0; i < own; ++i)
-                lane[i].prepared = Steps::finish(of_unit[i], params.count, lane[i].head, lane[i].at, params.bound.head);
+                lane[i].prepared = Steps::finish(of_segment[i], params.count, lane[i].head, lane[i].at, params.bound.head);
 #pragma unroll
             for (int i = 0; i < unroll; ++i) {
-                see_anew(values.x[i]);
-                if constexpr (Steps::has_operand) see_anew(values.operand[i]);
+                make_opaque(values.x[i]);
+                if constexpr (Steps::has_operand) make_opaque(values.operand[i]);
             }
             for (bool kept = true; step > first; kept = false) {
                 step -= unroll * stride;
@@ -148,49 +145,49 @@ private:
                 write(step, values, lane);
             }
         }
-        if (saves) anew().save();
+        if (saves) reloaded().save();
     }
 
-    /// Totals until they are saved, which is last, lie where this thread's part of the sums was.
+    /// Saves the totals, which wait in the stash until pass 2 has ended.
     __device__ __forceinline__ void save() const {
 #pragma unroll
-        for (int i = 0; i < own; ++i) Steps::save(laid_by().get(thread, i), unit.first_place(i), params.bound.head);
+        for (int i = 0; i < own; ++i) Steps::save(stash().get(thread, i), segment.first_place(i), params.bound.head);
     }
-    __device__ __forceinline__ SharedTotals<Total, own, threads> laid_by() const { return {shared.sums}; }
+    __device__ __forceinline__ SharedTotals<Total, own, threads> stash() const { return {shared.sums}; }
 
     __device__ __forceinline__ void prepare(Lane& lane) const {
         lane.head = Steps::prepare(lane.at, params.bound.head);
         lane.epilogue = Epilogue::prepare(lane.at, params.bound.epilogue);
     }
 
-    /// Calls f(i, step, pack) for each pack of a group, without a branch where there are all of them.
+    /// Calls f(i, step, packet) for each packet of a group, without a branch where there are all of them.
     template <class F>
     __device__ __forceinline__ void each(unsigned step, F const& f) const {
         if (step + (unroll - 1) * stride < steps) {
 #pragma unroll
             for (int i = 0; i < unroll; ++i) {
                 unsigned const at = step + static_cast<unsigned>(i) * stride;
-                f(i, at, unit.locate(at));
+                f(i, at, segment.locate(at));
             }
         } else {
 #pragma unroll
             for (int i = 0; i < unroll; ++i) {
                 unsigned const at = step + static_cast<unsigned>(i) * stride;
-                if (at < steps) f(i, at, unit.locate(at));
+                if (at < steps) f(i, at, segment.locate(at));
             }
         }
     }
-    template <bool last>
+    template <bool last_use>
     __device__ __forceinline__ void load(unsigned step, Values& values) const {
-        each(step, [&](int i, unsigned, Pack const& pack) {
-            values.x[i] = read<last>(params.x.data + pack.x);
-            if constexpr (Steps::has_operand) values.operand[i] = read<last>(params.operand.data + pack.operand);
+        each(step, [&](int i, unsigned, PacketOffsets const& packet) {
+            values.x[i] = read<last_use>(params.x.data + packet.x);
+            if constexpr (Steps::has_operand) values.operand[i] = read<last_use>(params.operand.data + packet.operand);
         });
     }
-    template <bool last>
+    template <bool last_use>
     __device__ static Packet<T, lanes> read(T const* from) {
         auto const* const packet = reinterpret_cast<Packet<T, lanes> const*>(from);
-        if constexpr (last) return load_once(packet);
+        if constexpr (last_use) return load_once(packet);
         else return *packet;
     }
     __device__ static float operand(Values const& values, int i, int lane) {
@@ -198,67 +195,67 @@ private:
         else return 0;
     }
 
-    __device__ __forceinline__ void start(unsigned step, Values const& values, Running (&running)[own]) const {
+    __device__ __forceinline__ void start(unsigned step, Values const& values, Accumulator (&accumulator)[own]) const {
         if constexpr (pattern == Pattern::planes) {
-            running[0].start(params.x.data[unit.value_near(step)]);
+            accumulator[0].start(params.x.data[segment.value_near(step)]);
         } else {
 #pragma unroll
-            for (int j = 0; j < own; ++j) running[j].start(values.x[0].values[j]);
+            for (int j = 0; j < own; ++j) accumulator[j].start(values.x[0].values[j]);
         }
     }
 
     /// `count` is of the values to each of the thread's totals.
     __device__ __forceinline__ void add(unsigned step, Values const& values, Lane const (&lane)[own],
-                                        Running (&running)[own], unsigned& count) const {
-        auto const add_pack = [&](int i, unsigned now, auto counts) {
+                                        Accumulator (&accumulator)[own], unsigned& count) const {
+        auto const add_packet = [&](int i, unsigned now, auto counts) {
 #pragma unroll
             for (int j = 0; j < lanes; ++j)
                 with_own(lane[j % own], now, j, counts(j), [&](Lane const& of) {
-                    Steps::add(running[j % own], static_cast<float>(values.x[i].values[j]), operand(values, i, j),
+                    Steps::add(accumulator[j % own], static_cast<float>(values.x[i].values[j]), operand(values, i, j),
                                of.at, of.head, params.bound.head, counts(j));
                 });
         };
-        if (unit.aligned())
-            each(step, [&](int i, unsigned now, Pack const&) {
-                add_pack(i, now, [](int) { return true; });
+        if (segment.aligned())
+            each(step, [&](int i, unsigned now, PacketOffsets const&) {
+                add_packet(i, now, [](int) { return true; });
                 count += lanes / own;
             });
         else
-            each(step, [&](int i, unsigned now, Pack const& pack) {
-                add_pack(i, now, [&](int j) { return unit.has(pack, j); });
-                count += unit.count(pack);
+            each(step, [&](int i, unsigned now, PacketOffsets const& packet) {
+                add_packet(i, now, [&](int j) { return segment.has(packet, j); });
+                count += segment.count(packet);
             });
     }
 
     __device__ __forceinline__ void write(unsigned step, Values const& values, Lane const (&lane)[own]) const {
-        each(step, [&](int i, unsigned now, Pack const& pack) {
+        each(step, [&](int i, unsigned now, PacketOffsets const& packet) {
             Packet<T, lanes> result{};
 #pragma unroll
             for (int j = 0; j < lanes; ++j)
-                with_own(lane[j % own], now, j, unit.has(pack, j), [&](Lane const& of) {
+                with_own(lane[j % own], now, j, segment.has(packet, j), [&](Lane const& of) {
                     float const value = Steps::apply(static_cast<float>(values.x[i].values[j]), operand(values, i, j),
                                                      of.at, of.head, of.prepared, params.bound.head);
                     result.values[j] = T(Epilogue::apply(value, of.at, of.epilogue, params.bound.epilogue));
                 });
-            T* const to = params.y.data + pack.y;
-            if (unit.whole(pack)) {
+            T* const to = params.y.data + packet.y;
+            if (segment.whole(packet)) {
                 store_once(reinterpret_cast<Packet<T, lanes>*>(to), result);
             } else {
 #pragma unroll
                 for (int j = 0; j < lanes; ++j)
-                    if (unit.has(pack, j)) to[j] = result.values[j];
+                    if (segment.has(packet, j)) to[j] = result.values[j];
             }
         });
     }
 
     /// Calls f with a lane that is as of one element, where operators ask for its place: then, not for one that is no
-    /// element of the unit's.
+    /// element of the segment's.
     template <class F>
     __device__ __forceinline__ void with_own(Lane const& lane, unsigned step, int j, bool has, F const& f) const {
         if constexpr (Steps::States::placewise || Epilogue::placewise) {
             if (!has) return;
             Lane of = lane;
-            of.at = unit.place(step, j);
+            of.at = segment.place(step, j);
             if constexpr (!Steps::per_place) prepare(of);
             f(of);
         } else {
@@ -267,26 +264,26 @@ private:
     }
 
     /// Every thread gets the block's totals of its own columns, of this part and those before.
-    __device__ __forceinline__ void total(Running const (&running)[own], unsigned count, Total (&of_unit)[own],
+    __device__ __forceinline__ void total(Accumulator const (&accumulator)[own], unsigned count, Total (&of_segment)[own],
                                           unsigned part) const {
-        Rows const all{params.threads, params.tile, thread};
+        Rows const all{params.threads, params.width, thread};
         auto const sum = [&](auto& values) { all.sum(values, shared.sums); };
 #pragma unroll
-        for (int i = 0; i < own; ++i) of_unit[i] = running[i].total(static_cast<float>(count));
-        Total::combine(of_unit, sum);
+        for (int i = 0; i < own; ++i) of_segment[i] = accumulator[i].total(static_cast<float>(count));
+        Total::combine(of_segment, sum);
         if (in_parts && params.part < params.groups)
-            PairwiseTotals<Total, own, threads>{shared.sums}.add(part, of_unit, column, row == 0);
+            PairwiseTotals<Total, own, threads>{shared.sums}.add(part, of_segment, column, row == 0);
     }
 
-    /// Every thread gets the totals of the whole unit, of its own columns.
-    __device__ __forceinline__ void meet(Total (&of_unit)[own]) const {
-        unsigned const columns = params.tile * own;
-        TeamTotals<Total> const room{params.workspace.values() + team * (params.members + 1) * columns * sums, columns};
-        if (row == 0) room.put(member + 1, column * own, of_unit);
-        Team(params.workspace.state(team), params.members, thread, shared.is_last).meet([&] {
-            room.template merge_all<smaller(own, 4)>(params.members, params.threads, thread, shared.sums);
+    /// Every thread gets the totals of the whole segment, of its own columns, from all blocks of the grid group.
+    __device__ __forceinline__ void merge_blocks(Total (&of_segment)[own]) const {
+        unsigned const columns = params.width * own;
+        GridGroupTotals<Total> const room{params.workspace.values() + grid_group * (params.group_size + 1) * columns * sums, columns};
+        if (row == 0) room.put(block_rank + 1, column * own, of_segment);
+        GridGroup(params.workspace.state(grid_group), params.group_size, thread, shared.is_last).arrive_and_wait([&] {
+            room.template merge_all<min(own, 4)>(params.group_size, params.threads, thread, shared.sums);
         });
-        room.get(0, column * own, of_unit);
+        room.get(0, column * own, of_segment);
     }
 };
 

@@ -39,9 +39,9 @@ struct RunHead<HeadKind::reduction> {
 
 template <>
 struct RunHead<HeadKind::elementwise> {
-    template <class Bound>
-    static void run(Device& device, Bound const& bound, auto const& x, auto const& y) {
-        if constexpr (Bound::Plan::pools) run_pooling(device, bound, x, y);
+    template <class BoundPlan>
+    static void run(Device& device, BoundPlan const& bound, auto const& x, auto const& y) {
+        if constexpr (BoundPlan::Plan::pools) run_pooling(device, bound, x, y);
         else run_stream(device, bound, x, y);
     }
     template <class Schedule>
@@ -52,9 +52,9 @@ struct RunHead<HeadKind::elementwise> {
 
 }  // namespace detail
 
-template <class Bound, Element T>
-void Device::run(Bound const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
-    detail::RunHead<Bound::Plan::head_kind>::run(*this, bound, x, y);
+template <class BoundPlan, Element T>
+void Device::run(BoundPlan const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
+    detail::RunHead<BoundPlan::Plan::head_kind>::run(*this, bound, x, y);
 }
 
 /// A device for calls that run with one schedule. It borrows the device that made it.
@@ -63,11 +63,11 @@ class Scheduled : public Memory, public Suits<Schedule> {
 public:
     explicit Scheduled(Device& the_device) : Memory(the_device), device(&the_device) {}
 
-    template <class Bound, Element T>
-    void run(Bound const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
-        detail::RunHead<Bound::Plan::head_kind>::template run_with<Schedule>(*device, bound, x, y);
+    template <class BoundPlan, Element T>
+    void run(BoundPlan const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
+        detail::RunHead<BoundPlan::Plan::head_kind>::template run_with<Schedule>(*device, bound, x, y);
     }
-    void reach(Check const& in, char const* argument, void const* data) const { device->reach(in, argument, data); }
+    void check_accessible(Check const& in, char const* argument, void const* data) const { device->check_accessible(in, argument, data); }
 
 private:
     Device* device;

@@ -4,7 +4,7 @@
 #include "fusekit/backend/hip/conv_limits.hpp"
 #include "fusekit/backend/hip/direct_totals.hpp"
 #include "fusekit/backend/hip/implicit_gemm.hpp"
-#include "fusekit/backend/hip/start.hpp"
+#include "fusekit/backend/hip/launch.hpp"
 #include "fusekit/backend/hip/tuning.hpp"
 
 namespace fusekit::hip {
@@ -13,7 +13,7 @@ namespace detail {
 
 /// Whether runs of `count` elements, each beginning at a multiple of it along mode `fastest`, are aligned in memory.
 template <class T>
-bool packed(TensorView<T> const& view, int count, int fastest) {
+bool vectorizable(TensorView<T> const& view, int count, int fastest) {
     for (int mode = 0; mode < 4; ++mode)
         if (mode != fastest && view.layout.shape[mode] > 1 && view.layout.stride[mode] % count != 0) return false;
     return view.layout.stride[fastest] == 1 && view.layout.shape[fastest] % count == 0 &&
@@ -22,7 +22,7 @@ bool packed(TensorView<T> const& view, int count, int fastest) {
 
 /// Whether planes are without gaps, of a multiple of `count` pixels, and all begin aligned.
 template <class T>
-bool packed_planes(TensorView<T> const& x, int count) {
+bool vectorizable_planes(TensorView<T> const& x, int count) {
     Index<4> const &shape = x.layout.shape, &stride = x.layout.stride;
     bool const rows = shape[3] == 1 || stride[3] == 1, plane = shape[2] == 1 || stride[2] == shape[3];
     return rows && plane && shape[2] * shape[3] % count == 0 && (shape[1] == 1 || stride[1] % count == 0) &&
@@ -31,7 +31,7 @@ bool packed_planes(TensorView<T> const& x, int count) {
 
 /// Whether the weights' indices of GemmK, taps fastest, are neighbours throughout.
 template <class T>
-bool packed_taps(TensorView<T> const& w, int count) {
+bool vectorizable_taps(TensorView<T> const& w, int count) {
     Index<4> const &shape = w.layout.shape, &stride = w.layout.stride;
     bool const columns = shape[3] == 1 || stride[3] == 1, rows = shape[2] == 1 || stride[2] == shape[3];
     return columns && rows && (shape[1] == 1 || stride[1] == shape[2] * shape[3]) &&
@@ -43,7 +43,7 @@ bool packed_taps(TensorView<T> const& w, int count) {
 template <class Plan, int Space>
 bool has_bits_for(Filter<Space> const& filter) {
     for (int mode = 0; mode < Space; ++mode)
-        if (Plan::Head::may_be_padded && filter.size[mode] > Tap::most(Space)) return false;
+        if (Plan::Head::may_be_padded && filter.size[mode] > KOffset::most(Space)) return false;
     return true;
 }
 
@@ -55,25 +55,25 @@ void run_along(Device& device, ConvParams<Plan, T> params) {
         auto const filter = Plan::Head::geometry(params.bound.head);
         if (!has_bits_for<Plan>(filter))
             raise(Error(type_name<Plan>(), "Conv", "filter",
-                        Text::number(Tap::most(filter.rank)) + " slices, rows and columns at most, for a Gemm schedule",
+                        Text::number(KOffset::most(filter.rank)) + " slices, rows and columns at most, for a Gemm schedule",
                         Plan::Head::written(params.bound.head)));
-        constexpr int x_pack = Mainloop::Inputs::count, w_pack = Mainloop::Weights::count;
+        constexpr int x_packet = Mainloop::Inputs::count, w_packet = Mainloop::Weights::count;
         params.channels_fastest = fast == Axis::channel;
-        params.inputs_packed = params.channels_fastest
-                                   ? packed(params.x, x_pack, 1) && w.layout.shape[1] % x_pack == 0
-                                   : !Plan::pools && is_single_pixels(filter) && packed_planes(params.x, x_pack);
-        params.weights_packed = params.channels_fastest ? packed(w, w_pack, 1) : packed_taps(w, w_pack);
+        params.inputs_vectorized = params.channels_fastest
+                                   ? vectorizable(params.x, x_packet, 1) && w.layout.shape[1] % x_packet == 0
+                                   : !Plan::pools && is_single_pixels(filter) && vectorizable_planes(params.x, x_packet);
+        params.weights_vectorized = params.channels_fastest ? vectorizable(w, w_packet, 1) : vectorizable_taps(w, w_packet);
         Index<4> const y = conv_output<Plan>(params.y.layout).shape;
         std::int64_t const tiles = divide_up(y[0] * y[2] * y[3], Schedule::tile_m);
         std::int64_t const columns = divide_up(y[1] / filter.group_count, Schedule::tile_n) * filter.group_count;
-        start_tiles<Plan, Mainloop>(device, params, tiles, columns);
+        launch_tiles<Plan, Mainloop>(device, params, tiles, columns);
     } else if constexpr (Plan::totals_tiles) {
         using Mainloop = DirectTotals<Plan, Schedule, T, fast>;
         Index<4> const y = params.y.layout.shape;
-        start_tiles<Plan, Mainloop>(device, params, divide_up(y[0] * y[2] * y[3], Mainloop::tile_m),
+        launch_tiles<Plan, Mainloop>(device, params, divide_up(y[0] * y[2] * y[3], Mainloop::tile_m),
                                     divide_up(y[1], Mainloop::tile_n));
     } else {
-        start<Plan, DirectConv<Plan, Schedule, T, fast>>(device, params,
+        launch<Plan, DirectConv<Plan, Schedule, T, fast>>(device, params,
                                                          divide_up(params.y.layout.size(), Schedule::threads));
     }
 }
@@ -82,7 +82,7 @@ void run_along(Device& device, ConvParams<Plan, T> params) {
 
 /// Runs a plan with a Conv with one schedule.
 template <class Schedule, class Plan, Element T>
-void run_conv_with(Device& device, Bound<Plan> const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
+void run_conv_with(Device& device, BoundPlan<Plan> const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
     auto const filter = Plan::Head::geometry(bound.head);
     Layout<4> const& weights = bound.head.weights.layout;
     detail::check_conv_limits(type_name<Plan>, filter, x.layout.shape, weights.shape,
@@ -100,11 +100,11 @@ void run_conv_with(Device& device, Bound<Plan> const& bound, TensorView<T const>
 
 /// Runs a plan with a Conv with the schedule that the table has for it.
 template <class Plan, Element T>
-void run_conv(Device& device, Bound<Plan> const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
+void run_conv(Device& device, BoundPlan<Plan> const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
     auto const filter = Plan::Head::geometry(bound.head);
     std::int64_t const groups = filter.group_count, group_k = y.layout.shape[1] / groups;
-    if constexpr (Plan::Head::may_be_grouped || Plan::Head::longest > Tap::most(filter.rank))
-        if ((groups > 1 && group_k <= thin_group) || !detail::has_bits_for<Plan>(filter) ||
+    if constexpr (Plan::Head::may_be_grouped || Plan::Head::longest > KOffset::most(filter.rank))
+        if ((groups > 1 && group_k <= direct_max_group_channels) || !detail::has_bits_for<Plan>(filter) ||
             detail::too_far_for_gemm(filter, x.layout, bound.head.weights.layout, y.layout).layout)
             return run_conv_with<DefaultDirect>(device, bound, x, y);
     Index<4> const shape = conv_output<Plan>(y.layout).shape;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/backend/hip/start.hpp"
+#include "fusekit/backend/hip/launch.hpp"
 #include "fusekit/backend/hip/stream.hpp"
 #include "fusekit/backend/hip/tuning.hpp"
 
@@ -20,38 +20,38 @@ bool alike(TensorView<T const> const& x, TensorView<T> const& y) {
     return true;
 }
 
-/// Starts Streaming with packs of `lanes` of the `period` places after which parameters repeat.
+/// Launches Streaming with packets of `lanes` of the `period` places after which parameters repeat.
 template <class Schedule, int lanes, class Plan, Element T>
-void start_stream(Device const& device, StreamParams<Plan, T> params, std::int64_t period) {
+void launch_stream(Device const& device, StreamParams<Plan, T> params, std::int64_t period) {
     using Mainloop = Streaming<Plan, Schedule, T, lanes>;
-    std::int64_t const size = params.y.layout.size(), image = size / params.y.layout.shape[0], packs = period / lanes;
-    params.walks = size / period;
+    std::int64_t const size = params.y.layout.size(), image = size / params.y.layout.shape[0], packets = period / lanes;
+    params.iterations = size / period;
     auto const step = [&](Layout<4> const& layout) {  // the stride of a single image leads nowhere
-        return params.walks == 1 ? 0 : period == image ? layout.stride[0] : period;
+        return params.iterations == 1 ? 0 : period == image ? layout.stride[0] : period;
     };
     params.x_step = step(params.x.layout);
     params.y_step = step(params.y.layout);
     bool const tiled = Mainloop::shares_channels && params.order.channels_last;
-    std::int64_t const tiles = tiled ? divide_up(packs, Mainloop::tile_packs) : 1, tile_packs = divide_up(packs, tiles);
-    params.tiles = Divisor(static_cast<unsigned>(tiles));
-    params.packs = Divisor(static_cast<unsigned>(tile_packs));
-    params.all_packs = static_cast<unsigned>(packs);
+    std::int64_t const tiles = tiled ? divide_up(packets, Mainloop::tile_packets) : 1, tile_packets = divide_up(packets, tiles);
+    params.tiles = FastDivmod(static_cast<unsigned>(tiles));
+    params.packets = FastDivmod(static_cast<unsigned>(tile_packets));
+    params.all_packets = static_cast<unsigned>(packets);
 
-    std::int64_t const busy = device.processors() * busy_threads / packs;
-    std::int64_t const fewest = divide_up(params.walks, tiled ? Schedule::tile_walks : Schedule::walks);
-    std::int64_t const most = ((std::int64_t{1} << 31) - Mainloop::threads) / packs;
-    params.slices = fewest > busy ? fewest : params.walks < busy ? params.walks : busy > 0 ? busy : 1;
-    if (params.slices > most) params.slices = most > 0 ? most : 1;
-    params.x_stride = params.slices * params.x_step;
-    params.y_stride = params.slices * params.y_step;
-    start<Plan, Mainloop>(device, params, tiles * divide_up(tile_packs * params.slices, Mainloop::threads));
+    std::int64_t const busy = device.processors() * min_threads_per_processor / packets;
+    std::int64_t const fewest = divide_up(params.iterations, tiled ? Schedule::tile_iterations : Schedule::iterations);
+    std::int64_t const most = ((std::int64_t{1} << 31) - Mainloop::threads) / packets;
+    params.splits = fewest > busy ? fewest : params.iterations < busy ? params.iterations : busy > 0 ? busy : 1;
+    if (params.splits > most) params.splits = most > 0 ? most : 1;
+    params.x_stride = params.splits * params.x_step;
+    params.y_stride = params.splits * params.y_step;
+    launch<Plan, Mainloop>(device, params, tiles * divide_up(tile_packets * params.splits, Mainloop::threads));
 }
 
 }  // namespace detail
 
 /// Runs a plan without a Conv with one schedule.
 template <class Schedule, class Plan, Element T>
-void run_stream_with(Device const& device, Bound<Plan> const& bound, TensorView<T const> const& x,
+void run_stream_with(Device const& device, BoundPlan<Plan> const& bound, TensorView<T const> const& x,
                      TensorView<T> const& y) {
     using Epilogue = typename Plan::Epilogue;
     constexpr int lanes = Schedule::bytes / static_cast<int>(sizeof(T));
@@ -60,22 +60,22 @@ void run_stream_with(Device const& device, Bound<Plan> const& bound, TensorView<
     check_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", y.layout.shape, image);
     StreamParams<Plan, T> params{bound, x, y, {y.layout.shape, channels_last(y.layout) || plane == 1}};
     bool const dense = detail::alike(x, y);
-    auto const period = [&](std::int64_t pack) {  // places, in packs of so many, after which parameters repeat
+    auto const period = [&](std::int64_t packet) {  // places, in packets of so many, after which parameters repeat
         if (!dense || Epilogue::placewise) return image;
-        if (!Epilogue::channelwise) return pack;
+        if (!Epilogue::channelwise) return packet;
         return params.order.channels_last ? y.layout.shape[1] : image;
     };
     bool const two_channels = params.order.channels_last || Epilogue::placewise || !Epilogue::channelwise ||
-                              plane >= lanes;  // at most, in a pack
+                              plane >= lanes;  // at most, in a packet
     bool const whole = period(lanes) % lanes == 0 && y.layout.size() % lanes == 0;
     if (dense && two_channels && whole && aligned(x.data, Schedule::bytes) && aligned(y.data, Schedule::bytes))
-        detail::start_stream<Schedule, lanes>(device, params, period(lanes));
-    else detail::start_stream<Schedule, 1>(device, params, period(1));
+        detail::launch_stream<Schedule, lanes>(device, params, period(lanes));
+    else detail::launch_stream<Schedule, 1>(device, params, period(1));
 }
 
 /// Runs a plan without a Conv with the schedule that the table has for it.
 template <class Plan, Element T>
-void run_stream(Device const& device, Bound<Plan> const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
+void run_stream(Device const& device, BoundPlan<Plan> const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
     using Epilogue = typename Plan::Epilogue;
     run_stream_with<DefaultStream<T, Epilogue::placewise, Epilogue::stores>>(device, bound, x, y);
 }

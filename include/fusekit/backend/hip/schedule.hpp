@@ -24,21 +24,21 @@ struct Direct {
 };
 
 /// How a plan without a Conv is cut: a thread has Bytes of neighbouring places, whose parameters it prepares once, and
-/// takes Walks steps over the batch, Unroll loads ahead of the arithmetic. Blocks as in Gemm. Where the block prepares
-/// the parameters of its channels, which are last, it takes TileWalks steps over pixels.
-template <int Threads = 256, int Bytes = 16, int Walks = 8, int Unroll = 4, int Blocks = 1280 / Threads,
-          int TileWalks = Walks>
+/// takes Iterations steps over the batch, Unroll loads ahead of the arithmetic. Blocks as in Gemm. Where the block prepares
+/// the parameters of its channels, which are last, it takes TileIterations steps over pixels.
+template <int Threads = 256, int Bytes = 16, int Iterations = 8, int Unroll = 4, int Blocks = 1280 / Threads,
+          int TileIterations = Iterations>
 struct Stream {
-    static constexpr int threads = Threads, bytes = Bytes, walks = Walks, unroll = Unroll, blocks = Blocks,
-                         tile_walks = TileWalks;
+    static constexpr int threads = Threads, bytes = Bytes, iterations = Iterations, unroll = Unroll, blocks = Blocks,
+                         tile_iterations = TileIterations;
 };
 
 /// How a plan that reduces is cut: a thread has Unroll loads of Bytes in flight at a time. Blocks as in Gemm, of as
-/// many threads; small units have smaller ones.
+/// many threads; small segments have smaller ones.
 template <int Threads = 256, int Bytes = 16, int Unroll = 8, int Blocks = 512 / Threads>
 struct Reduction {
     static constexpr int threads = Threads, bytes = Bytes, unroll = Unroll, blocks = Blocks;
-    static constexpr bool meets = true;
+    static constexpr bool merges_blocks = true;
 };
 
 /// What is a schedule of each kind: a type that has all of its numbers.
@@ -50,17 +50,17 @@ template <class Schedule>
 concept DirectSchedule = HasBlocks<Schedule> && requires { Schedule::outputs; };
 template <class Schedule>
 concept StreamSchedule =
-    HasBlocks<Schedule> && requires { Schedule::bytes, Schedule::walks, Schedule::unroll, Schedule::tile_walks; };
+    HasBlocks<Schedule> && requires { Schedule::bytes, Schedule::iterations, Schedule::unroll, Schedule::tile_iterations; };
 template <class Schedule>
-concept ReductionSchedule = HasBlocks<Schedule> && requires { Schedule::bytes, Schedule::unroll, Schedule::meets; };
+concept ReductionSchedule = HasBlocks<Schedule> && requires { Schedule::bytes, Schedule::unroll, Schedule::merges_blocks; };
 
 /// What a device takes that runs with one schedule, or with the library's choice, where Schedule is void. Refuses, in
 /// words, what does not suit the schedule. All in one function, because compilers print each that led to an error.
 template <class Schedule>
 struct Suits {
-    template <class X, class Bound>
-    static consteval bool takes(void const*, Bound const*) {
-        using Plan = typename Bound::Plan;
+    template <class X, class BoundPlan>
+    static consteval bool takes(void const*, BoundPlan const*) {
+        using Plan = typename BoundPlan::Plan;
         using T = std::remove_cvref_t<decltype(*std::declval<X const&>().const_view().data)>;
         constexpr bool on_gpu = !std::is_same_v<T, double>, chosen = !std::is_void_v<Schedule>;
         static_assert(on_gpu, "double runs on the host only: a plan on a GPU takes float, half, bfloat16 or int8");
@@ -100,7 +100,7 @@ struct Suits {
                 } else if constexpr (!Plan::has_conv) {
                     constexpr bool loads = Schedule::bytes == 16 || Schedule::bytes == 8 || Schedule::bytes == 4;
                     static_assert(loads, "Stream: a thread loads 4, 8 or 16 bytes at a time");
-                    constexpr bool steps = Schedule::walks > 0 && Schedule::tile_walks > 0 && Schedule::unroll > 0;
+                    constexpr bool steps = Schedule::iterations > 0 && Schedule::tile_iterations > 0 && Schedule::unroll > 0;
                     static_assert(steps, "Stream: a thread takes 1 step or more, and has 1 load or more in flight");
                     return loads && steps;
                 } else if constexpr (gemm) {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/access.hpp"
+#include "fusekit/backend/hip/params.hpp"
 #include "fusekit/backend/hip/launch.hpp"
-#include "fusekit/backend/hip/start.hpp"
 
 namespace fusekit::hip {
 
@@ -15,7 +15,7 @@ template <class Plan, int channels, int most_parts, int threads>
 struct TileTotals {
     struct Shared {};
     struct Total {};
-    struct Part {
+    struct Accumulator {
         __device__ void add(float) {}
         __device__ Total total() const { return {}; }
     };
@@ -24,50 +24,50 @@ struct TileTotals {
 template <class Plan, int channels, int most_parts, int threads>
     requires(Plan::totals_tiles)
 class TileTotals<Plan, channels, most_parts, threads> {
-    using Observer = fusekit::Observer<typename Plan::Epilogue>;
-    using Op = typename Observer::Op;
+    using Collector = fusekit::Collector<typename Plan::Epilogue>;
+    using Op = typename Collector::Op;
 
 public:
     using Total = typename Op::template Total<float>;
 
     /// Totals of parts of a tile's pixels.
     struct Shared {
-        Slot<Total> parts[most_parts][channels];
+        Uninitialized<Total> parts[most_parts][channels];
         bool is_last;
     };
 
     /// Some of the values of one channel.
-    class Part {
+    class Accumulator {
     public:
         __device__ void add(float x, bool counts = true) {
-            running.add(x, counts);
+            accumulator.add(x, counts);
             count += counts;
         }
-        __device__ Total total() const { return running.total(static_cast<float>(count)); }
+        __device__ Total total() const { return accumulator.total(static_cast<float>(count)); }
 
     private:
-        typename Op::template Running<float> running{};
+        typename Op::template Accumulator<float> accumulator{};
         int count = 0;
     };
 
     /// Ends tile number `tile` of column number `column`, the one of `count_n` channels from first_k on. Called by all
     /// threads, when `parts` totals of each of these channels have been written to shared memory.
     template <class Params>
-    __device__ __forceinline__ static void conclude(Params const& params, Shared& shared, unsigned parts,
+    __device__ __forceinline__ static void finalize(Params const& params, Shared& shared, unsigned parts,
                                                     unsigned thread, unsigned tile, unsigned column, int first_k,
                                                     unsigned count_n) {
-        auto const& args = Observer::args(params.bound.epilogue);
+        auto const& args = Collector::args(params.bound.epilogue);
         TileTotalsView<Total> const view{args.scratch.data, params.y.layout.shape[1]};
-        unsigned const tiles = params.groups.tiles, members = params.groups.members;
-        unsigned const groups = (tiles + members - 1) / members, group = tile / members, begin = group * members;
-        Team::State* const states = params.groups.workspace.state(column * (groups + 1));
+        unsigned const tiles = params.tile_groups.tiles, group_size = params.tile_groups.group_size;
+        unsigned const groups = (tiles + group_size - 1) / group_size, group = tile / group_size, begin = group * group_size;
+        GridGroup::State* const states = params.tile_groups.workspace.state(column * (groups + 1));
 
         merge_parts(shared, parts, thread, count_n, view, tile, first_k);
-        unsigned const here = members < tiles - begin ? members : tiles - begin;
-        if (!comes_last(states + 1 + group, here, thread, shared)) return;
+        unsigned const here = group_size < tiles - begin ? group_size : tiles - begin;
+        if (!is_last_block(states + 1 + group, here, thread, shared)) return;
         merge_tiles(view, thread, begin, 1, here, first_k, count_n);
-        if (!comes_last(states, groups, thread, shared)) return;
-        merge_tiles(view, thread, 0, members, groups, first_k, count_n);
+        if (!is_last_block(states, groups, thread, shared)) return;
+        merge_tiles(view, thread, 0, group_size, groups, first_k, count_n);
         for (unsigned n = thread; n < count_n; n += threads)
             Op::save(get(view, 0, static_cast<unsigned>(first_k) + n), {0, std::int64_t{first_k} + n, 0, 0}, args);
     }
@@ -75,9 +75,9 @@ public:
 private:
     using View = TileTotalsView<Total>;
 
-    __device__ __forceinline__ static bool comes_last(Team::State* state, unsigned members, unsigned thread,
+    __device__ __forceinline__ static bool is_last_block(GridGroup::State* state, unsigned group_size, unsigned thread,
                                                       Shared& shared) {
-        bool const last = hip::comes_last(&state->arrived, members, thread, shared.is_last);
+        bool const last = hip::is_last_block(&state->arrived, group_size, thread, shared.is_last);
         if (last && thread == 0) state->arrived = 0;
         return last;
     }
@@ -120,21 +120,21 @@ private:
     }
 };
 
-/// Starts a kernel of a plan with a Conv on `tiles` times `columns` tiles. Where the plan totals them, in groups: about
-/// as many as each has members, so that the last blocks read little, and no more than the workspace has states for.
+/// Launches a kernel of a plan with a Conv on `tiles` times `columns` tiles. Where the plan totals them, in groups: about
+/// as many as each has tiles, so that the last blocks read little, and no more than the workspace has states for.
 template <class Plan, class Mainloop>
-void start_tiles(Device& device, typename Mainloop::Params params, std::int64_t tiles, std::int64_t columns) {
+void launch_tiles(Device& device, typename Mainloop::Params params, std::int64_t tiles, std::int64_t columns) {
     if constexpr (Plan::totals_tiles) {
-        std::int64_t const states = Workspace::most_teams;
+        std::int64_t const states = Workspace::most_grid_groups;
         check_limit(type_name<Plan>, "y", "channels of 1024 tiles at most, to be totalled", params.y.layout.shape,
                     columns, states / 2 + 1);
-        std::int64_t members = 1;
-        while (members * members < tiles || columns * (divide_up(tiles, members) + 1) > states) members *= 2;
-        params.groups.tiles = static_cast<unsigned>(tiles);
-        params.groups.members = static_cast<unsigned>(members);
-        params.groups.workspace.memory = device.workspace(Workspace::bytes);
+        std::int64_t group_size = 1;
+        while (group_size * group_size < tiles || columns * (divide_up(tiles, group_size) + 1) > states) group_size *= 2;
+        params.tile_groups.tiles = static_cast<unsigned>(tiles);
+        params.tile_groups.group_size = static_cast<unsigned>(group_size);
+        params.tile_groups.workspace.memory = device.workspace(Workspace::bytes);
     }
-    start<Plan, Mainloop>(device, params, tiles * columns);
+    launch<Plan, Mainloop>(device, params, tiles * columns);
 }
 
 }  // namespace fusekit::hip

@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "fusekit/backend/hip/arch/processor.hpp"
-#include "fusekit/backend/hip/launch.hpp"
+#include "fusekit/backend/hip/params.hpp"
 #include "fusekit/backend/hip/schedule.hpp"
 
 namespace fusekit::hip {
@@ -43,7 +43,7 @@ void with_fastest(Table<Schedules...>, std::int64_t m, std::int64_t n, std::int6
 }
 
 /// Groups with at most so many output channels leave most of a tile empty: they run without one.
-inline constexpr std::int64_t thin_group = 4;
+inline constexpr std::int64_t direct_max_group_channels = 4;
 using DefaultDirect = Direct<256>;
 
 /// What a thread loads at once: 16 bytes, or the eight elements that it has registers for.
@@ -65,6 +65,6 @@ template <Element T>
 using DefaultReduction = Reduction<256, reduction_bytes(sizeof(T)), reduction_unroll>;
 
 /// Threads that keep a processor's share of memory busy: small tensors are cut for as many.
-inline constexpr std::int64_t busy_threads = 1024;
+inline constexpr std::int64_t min_threads_per_processor = 1024;
 
 }  // namespace fusekit::hip

@@ -3,7 +3,7 @@
 
 #include "fusekit/backend/host/device.hpp"
 #include "fusekit/backend/host/pack.hpp"
-#include "fusekit/backend/host/place.hpp"
+#include "fusekit/backend/host/lane_coord.hpp"
 #include "fusekit/backend/host/tile_totals.hpp"
 #include "fusekit/backend/host/tiling.hpp"
 
@@ -24,11 +24,11 @@ public:
         : turn(the_turn), conv(the_conv), args(the_args), y(the_y) {}
 
     void run() {
-        std::int64_t const zeros = round_up(group_c, 16), filter_floats = conv.groups() * panels * panel_floats;
+        std::int64_t const zeros = round_up(group_c, 16), weight_floats = conv.groups() * panels * panel_floats;
         std::int64_t const state_floats = round_up(conv.groups() * panels * std::int64_t{sizeof(Panel)}, 64) / 4;
-        filters =
-            reinterpret_cast<Sum*>(turn.scratch(filter_floats + zeros + state_floats + turn.threads() * thread_floats));
-        zero = filters + filter_floats;
+        weights =
+            reinterpret_cast<Sum*>(turn.scratch(weight_floats + zeros + state_floats + turn.threads() * thread_floats));
+        zero = weights + weight_floats;
         states = reinterpret_cast<Panel*>(zero + zeros);
         Sum* const thread_scratch = zero + zeros + state_floats;
         fill_zero(zero, zeros);
@@ -38,9 +38,9 @@ public:
             Item const work{item % conv.groups(),
                             item / conv.groups() * block,
                             min(block, tiles - item / conv.groups() * block),
-                            reinterpret_cast<Segment<Sum>*>(scratch),
-                            reinterpret_cast<Row*>(scratch + segment_floats),
-                            scratch + segment_floats + row_floats,
+                            reinterpret_cast<KRange<Sum>*>(scratch),
+                            reinterpret_cast<OutputRow*>(scratch + k_range_floats),
+                            scratch + k_range_floats + row_floats,
                             reinterpret_cast<float*>(scratch + thread_floats - result_floats)};
             gather(work);
             for (std::int64_t panel0 = 0; panel0 < panels; panel0 += panel_block)
@@ -49,16 +49,16 @@ public:
                         multiply(work, t, panel, panel == panel0);
             if constexpr (pools) write_windows(work);
         });
-        if constexpr (Epilogue::observes) totals().save(turn);
+        if constexpr (Epilogue::collects) totals().save(turn);
     }
 
 private:
-    using Sum = Accumulator<T>;
+    using Sum = AccumulatorOf<T>;
     static constexpr bool pools = !std::is_void_v<Pool>;
     /// Of pixels, that an item has whole numbers of: windows of a pool, or tiles that share totals.
-    static constexpr std::int64_t together = Epilogue::observes ? divide_up(total_pixels, tile_rows) : pools ? 2 : 1;
+    static constexpr std::int64_t together = Epilogue::collects ? divide_up(total_pixels, tile_rows) : pools ? 2 : 1;
 
-    struct Row {
+    struct OutputRow {
         Pixel at;
         T* y;  ///< of channel 0; none where results are pooled
     };
@@ -73,8 +73,8 @@ private:
     /// `count` tiles from `first` on, in one group.
     struct Item {
         std::int64_t group, first, count;
-        Segment<Sum>* segments;  // (count, segments_per_tile)
-        Row* rows;  // (count, tile_rows)
+        KRange<Sum>* k_ranges;  // (count, k_ranges_per_tile)
+        OutputRow* rows;  // (count, tile_rows)
         Sum* packed;  // (count, tile_rows, row_stride)
         float* results;  // (count, tile_rows, panels, tile_columns), to be pooled
     };
@@ -89,26 +89,26 @@ private:
     std::int64_t const tiles = divide_up(conv.pixels(), tile_rows), row_stride = packed_row_stride(gemm_k);
     bool const direct = std::same_as<T, float> && conv.x.layout.stride[1] == 1 && group_c >= 4 &&
                         (panels <= 8 || (conv.taps() > 1 && apart_in_cache(conv.x.layout.stride[3])));
-    std::int64_t const segments_per_tile = direct ? conv.taps() : 1;
+    std::int64_t const k_ranges_per_tile = direct ? conv.taps() : 1;
     std::int64_t const row_bytes = (direct ? group_c : row_stride) * tile_rows * std::int64_t{sizeof(float)};
     std::int64_t const fitting = tiles_per_item(tiles, clamp(item_bytes / row_bytes, 4, 32), turn.threads());
     std::int64_t const block = round_up(fitting, together);
     static_assert(2 * tile_rows % 4 == 0);
-    std::int64_t const segment_floats =
-        round_up(block * segments_per_tile * std::int64_t{sizeof(Segment<Sum>)}, 64) / 4;
-    std::int64_t const row_floats = round_up(block * tile_rows * std::int64_t{sizeof(Row)}, 64) / 4;
+    std::int64_t const k_range_floats =
+        round_up(block * k_ranges_per_tile * std::int64_t{sizeof(KRange<Sum>)}, 64) / 4;
+    std::int64_t const row_floats = round_up(block * tile_rows * std::int64_t{sizeof(OutputRow)}, 64) / 4;
     std::int64_t const result_floats = pools ? block * tile_rows * panels * tile_columns : 0;
     std::int64_t const thread_floats =
-        segment_floats + row_floats + (direct ? 0 : block * tile_rows * row_stride) + result_floats;
+        k_range_floats + row_floats + (direct ? 0 : block * tile_rows * row_stride) + result_floats;
     std::int64_t const panel_block = max(1, panel_bytes / (panel_floats * std::int64_t{sizeof(float)}));
-    Sum* filters = nullptr;  // (groups, panels, gemm_k, tile_columns)
+    Sum* weights = nullptr;  // (groups, panels, gemm_k, tile_columns)
     Sum* zero = nullptr;  // (group_c): the window outside x
     Panel* states = nullptr;  // (groups, panels)
 
     void prepare(std::int64_t item) const {
         std::int64_t const k0 = item / panels * group_k + item % panels * tile_columns,
                            k_end = (item / panels + 1) * group_k;
-        pack_filter_panel(filters + item * panel_floats, conv, k0, k_end);
+        pack_weight_panel(weights + item * panel_floats, conv, k0, k_end);
         states[item].k0 = k0;
         for (int j = 0; j < tile_vectors; ++j) {
             int const used = static_cast<int>(clamp(k_end - (k0 + j * lanes), 0, lanes));
@@ -125,56 +125,56 @@ private:
             int const i = static_cast<int>(r % tile_rows);
             if constexpr (pools) at = pixel_of_windows(conv, min(first + r, last));
             work.rows[r] = {at, pools ? nullptr : &y(at.n, 0, at.p, at.q)};
-            Segment<Sum>* const segments = work.segments + r / tile_rows * segments_per_tile;
+            KRange<Sum>* const k_ranges = work.k_ranges + r / tile_rows * k_ranges_per_tile;
             if (direct) {
-                point_at_window(segments, i, at, work.group * group_c);
+                point_at_window(k_ranges, i, at, work.group * group_c);
             } else {
                 Sum* const row = work.packed + r * row_stride;
                 pack_pixel_row(row, conv, at, work.group * group_c);
-                segments->row[i] = row;
-                segments->length = gemm_k;
+                k_ranges->row[i] = row;
+                k_ranges->length = gemm_k;
             }
             if (!pools && first + r < last) at = next(conv, at);
         }
     }
 
-    void point_at_window(Segment<Sum>* segment, int i, Pixel const& at, std::int64_t c0) const {
+    void point_at_window(KRange<Sum>* k_range, int i, Pixel const& at, std::int64_t c0) const {
         if constexpr (std::same_as<T, float>)
             for (int r = 0; r < conv.window_rows(); ++r) {
                 std::int64_t const h = conv.row(at.p, r);
-                for (int s = 0; s < conv.window_columns(); ++s, ++segment) {
+                for (int s = 0; s < conv.window_columns(); ++s, ++k_range) {
                     std::int64_t const w = conv.column(at.q, s);
                     bool const inside = conv.has_row(h) && conv.has_column(w);
-                    segment->row[i] = inside ? &conv.x(at.n, c0, h, w) : zero;
-                    segment->length = group_c;
+                    k_range->row[i] = inside ? &conv.x(at.n, c0, h, w) : zero;
+                    k_range->length = group_c;
                 }
             }
     }
 
     void multiply(Item const& work, std::int64_t t, std::int64_t panel, bool first) const {
         Panel const& own = states[work.group * panels + panel];
-        Row const* const rows = work.rows + t * tile_rows;
-        if (first && t + 1 < work.count) prefetch(work.segments[(t + 1) * segments_per_tile]);
+        OutputRow const* const rows = work.rows + t * tile_rows;
+        if (first && t + 1 < work.count) prefetch(work.k_ranges[(t + 1) * k_ranges_per_tile]);
         if constexpr (!pools)
             for (int i = 0; i < tile_rows; ++i) __builtin_prefetch(rows[i].y + own.k0, 1);
         TileSums sum;
-        gemm_tile(sum, work.segments + t * segments_per_tile, segments_per_tile,
-                  filters + (work.group * panels + panel) * panel_floats);
+        gemm_tile(sum, work.k_ranges + t * k_ranges_per_tile, k_ranges_per_tile,
+                  weights + (work.group * panels + panel) * panel_floats);
         std::int64_t const row_count = min(tile_rows, conv.pixels() - (work.first + t) * tile_rows);
-        typename TileTotals<Epilogue>::template Part<Axis::channel> seen[tile_vectors];
+        typename TileTotals<Epilogue>::template Accumulator<Axis::channel> collected[tile_vectors];
         for (int i = 0; i < row_count; ++i)
             for (int j = 0; j < tile_vectors && own.used[j]; ++j) {
                 std::int64_t const k = own.k0 + j * lanes;
-                Place<Axis::channel> const at{{rows[i].at.n, k, rows[i].at.p, rows[i].at.q}, own.used[j], conv.y[3]};
+                LaneCoord<Axis::channel> const at{{rows[i].at.n, k, rows[i].at.p, rows[i].at.q}, own.used[j], conv.y[3]};
                 Vector const result = Epilogue::apply(sum.value[i][j], at, own.state[j], args,
-                                                      [&](Vector x) { seen[j].add(x, own.used[j]); });
+                                                      [&](Vector x) { collected[j].add(x, own.used[j]); });
                 if constexpr (pools) store(result_of(work, t * tile_rows + i, panel) + j * lanes, result);
                 else store(rows[i].y + k, 1, own.used[j], result);
             }
-        if constexpr (Epilogue::observes)
+        if constexpr (Epilogue::collects)
             for (int j = 0; j < tile_vectors && own.used[j]; ++j) {
                 std::int64_t const tile = work.first + t;
-                totals().add(tile / together, tile % together == 0, own.k0 + j * lanes, seen[j].total(), own.used[j]);
+                totals().add(tile / together, tile % together == 0, own.k0 + j * lanes, collected[j].total(), own.used[j]);
             }
     }
 

@@ -3,7 +3,7 @@
 
 #include "fusekit/backend/host/device.hpp"
 #include "fusekit/backend/host/pack.hpp"
-#include "fusekit/backend/host/place.hpp"
+#include "fusekit/backend/host/lane_coord.hpp"
 #include "fusekit/backend/host/tile_totals.hpp"
 #include "fusekit/backend/host/tiling.hpp"
 
@@ -21,14 +21,14 @@ public:
         : turn(the_turn), conv(the_conv), args(the_args), y(the_y), columns(the_columns) {}
 
     void run() {
-        std::int64_t const filter_floats = direct ? 0 : conv.y[1] * row_stride;
-        filters = reinterpret_cast<Sum*>(turn.scratch(filter_floats + turn.threads() * thread_floats));
+        std::int64_t const weight_floats = direct ? 0 : conv.y[1] * row_stride;
+        weights = reinterpret_cast<Sum*>(turn.scratch(weight_floats + turn.threads() * thread_floats));
         if (!direct)
             turn.parallel_for(
-                conv.y[1], [this](std::int64_t k, int) { pack_filter_row(filters + k * row_stride, conv, k, order); });
+                conv.y[1], [this](std::int64_t k, int) { pack_weight_row(weights + k * row_stride, conv, k, order); });
         turn.parallel_for(divide_up(panels, block) * conv.groups(), [&](std::int64_t item, int thread) {
             std::int64_t const group = item % conv.groups(), first = item / conv.groups() * block;
-            Sum* const scratch = filters + filter_floats + thread * thread_floats;
+            Sum* const scratch = weights + weight_floats + thread * thread_floats;
             Item work{group,
                       first,
                       min(block, panels - first),
@@ -39,18 +39,18 @@ public:
             gather(work, first * tile_columns);
             for (std::int64_t k = 0; k < group_k; k += tile_rows) multiply(work, k);
         });
-        if constexpr (Epilogue::observes) totals().save(turn);
+        if constexpr (Epilogue::collects) totals().save(turn);
     }
 
 private:
-    using Sum = Accumulator<T>;
+    using Sum = AccumulatorOf<T>;
     static constexpr int most_panels = 8;
 
     /// Panels that share totals, of which an item has whole numbers.
-    static constexpr int together = Epilogue::observes ? static_cast<int>(total_pixels) / tile_columns : 1;
+    static constexpr int together = Epilogue::collects ? static_cast<int>(total_pixels) / tile_columns : 1;
     static_assert(most_panels % together == 0);
 
-    using Seen = typename TileTotals<Epilogue>::template Part<Axis::pixel>;
+    using Collected = typename TileTotals<Epilogue>::template Accumulator<Axis::pixel>;
 
     /// `count` panels of pixels from `first` on, in one group.
     struct Item {
@@ -70,7 +70,7 @@ private:
     std::int64_t const gemm_k = conv.gemm_k(), group_c = conv.group_c(), group_k = conv.group_k();
     bool const channels_last = conv.w.layout.stride[1] == 1 && group_c > 1;
     GemmKOrder const order = channels_last ? GemmKOrder{1, group_c} : GemmKOrder{conv.taps(), 1};
-    bool const direct = std::same_as<T, float> && filter_is(conv, order) && apart_in_cache(conv.w.layout.stride[0]);
+    bool const direct = std::same_as<T, float> && weights_are(conv, order) && apart_in_cache(conv.w.layout.stride[0]);
     std::int64_t const row_stride = packed_row_stride(gemm_k);
     std::int64_t const panels = divide_up(conv.pixels(), tile_columns), panel_floats = gemm_k * tile_columns;
     std::int64_t const block = round_up(
@@ -79,7 +79,7 @@ private:
         together);
     std::int64_t const piece_bytes = conv.taps() * pieces_per_tap(block) * std::int64_t{sizeof(Piece)};
     std::int64_t const thread_floats = block * panel_floats + round_up(piece_bytes, 64) / 4;
-    Sum* filters = nullptr;
+    Sum* weights = nullptr;
 
     /// Packs the windows of the pixels from `m` on, run by run; lanes past the last pixel are zero.
     void gather(Item& work, std::int64_t m) const {
@@ -101,36 +101,36 @@ private:
     void multiply(Item const& work, std::int64_t k0) const {
         int const row_count = static_cast<int>(min(tile_rows, group_k - k0));
         std::int64_t const k = work.group * group_k + k0;
-        Segment<Sum> segment{{}, gemm_k};
+        KRange<Sum> k_range{{}, gemm_k};
         typename Epilogue::template State<Vector> state[tile_rows];
         for (int i = 0; i < tile_rows; ++i) {  // rows that the tile lacks repeat the last
             std::int64_t const row = k + min(i, row_count - 1);
-            segment.row[i] = filters + row * row_stride;
+            k_range.row[i] = weights + row * row_stride;
             if constexpr (std::same_as<T, float>)
-                if (direct) segment.row[i] = &conv.w(row, 0, 0, 0);
+                if (direct) k_range.row[i] = &conv.w(row, 0, 0, 0);
             state[i] = Epilogue::template broadcast<Vector>(Epilogue::prepare(row, args));
         }
-        Seen seen[tile_rows];
+        Collected collected[tile_rows];
         Run const* run = work.runs;
         for (std::int64_t b = 0; b < work.count; ++b) {
             int const first = static_cast<int>(b) * tile_columns;
             std::int64_t const q = run->at.q + max(first - run->first, 0);
             for (int i = 0; i < row_count; ++i) __builtin_prefetch(&y(run->at.n, k + i, run->at.p, q), 1);
             TileSums sum;
-            gemm_tile(sum, &segment, 1, work.windows + b * panel_floats);
+            gemm_tile(sum, &k_range, 1, work.windows + b * panel_floats);
             for (;; ++run) {
                 int const begin = static_cast<int>(max(run->first, first));
                 int const end = static_cast<int>(min(run->first + run->count, first + tile_columns));
                 for (int i = 0; i < row_count; ++i)
                     finish(sum.value[i], begin - first, end - begin, *run, begin - run->first, k + i, state[i],
-                           seen[i]);
+                           collected[i]);
                 if (run->first + run->count > first + tile_columns || run + 1 == work.runs + work.run_count) break;
             }
-            if constexpr (Epilogue::observes)
+            if constexpr (Epilogue::collects)
                 if ((b + 1) % together == 0 || b + 1 == work.count)
                     for (int i = 0; i < row_count; ++i) {
-                        totals().put((work.first + b) / together, k + i, seen[i].total());
-                        seen[i] = {};
+                        totals().put((work.first + b) / together, k + i, collected[i].total());
+                        collected[i] = {};
                     }
         }
     }
@@ -139,15 +139,15 @@ private:
 
     /// Stores `count` pixels of channel k: lanes `lane` ... of `sum` are pixels `skip` ... of the run.
     void finish(Vector const (&sum)[tile_vectors], int lane, int count, Run const& run, int skip, std::int64_t k,
-                typename Epilogue::template State<Vector> const& state, Seen& seen) const {
+                typename Epilogue::template State<Vector> const& state, Collected& collected) const {
         std::int64_t const stride = y.layout.stride[3];
         T* const to = &y(run.at.n, k, run.at.p, run.at.q + skip);
         for (int done = 0; done < count; done += lanes) {
             int const used = static_cast<int>(min(lanes, count - done));
             Vector const v = load(reinterpret_cast<float const*>(sum) + lane + done, 1, used);
-            Place<Axis::pixel> const at{{run.at.n, k, run.at.p, run.at.q + skip + done}, used, columns};
+            LaneCoord<Axis::pixel> const at{{run.at.n, k, run.at.p, run.at.q + skip + done}, used, columns};
             store(to + done * stride, stride, used,
-                  Epilogue::apply(v, at, state, args, [&](Vector x) { seen.add(x, used); }));
+                  Epilogue::apply(v, at, state, args, [&](Vector x) { collected.add(x, used); }));
         }
     }
 };

@@ -3,11 +3,11 @@
 
 #include <cstdint>
 
-#include "fusekit/tensor/fold.hpp"
+#include "fusekit/tensor/collapse.hpp"
 
 namespace fusekit::host {
 
-/// A convolution as loops see it, of two or three modes of space, folded into rows and columns. GemmM = N P Q, GemmN =
+/// A convolution as loops see it, of two or three modes of space, collapsed into rows and columns. GemmM = N P Q, GemmN =
 /// K, GemmK = C R S, the last two per group.
 template <Element T, int Space>
 struct ConvProblem {
@@ -29,7 +29,7 @@ struct ConvProblem {
     /// Row of x under row r of the window of output row p; outside [0, H) where that is padding.
     std::int64_t row(std::int64_t p, int r) const { return row_under(filter, heights, p, r); }
     std::int64_t column(std::int64_t q, int s) const { return column_under(filter, q, s); }
-    std::int64_t column_step() const { return filter.step[Space - 1]; }
+    std::int64_t column_step() const { return filter.strides[Space - 1]; }
 
     bool has_row(std::int64_t h) const { return h >= 0 && h < x.layout.shape[2]; }
     bool has_column(std::int64_t column) const { return column >= 0 && column < x.layout.shape[3]; }

@@ -4,7 +4,7 @@
 #include "fusekit/backend/host/conv_problem.hpp"
 #include "fusekit/backend/host/device.hpp"
 #include "fusekit/backend/host/integer.hpp"
-#include "fusekit/backend/host/place.hpp"
+#include "fusekit/backend/host/lane_coord.hpp"
 #include "fusekit/backend/host/tile_totals.hpp"
 
 namespace fusekit::host::inline FUSEKIT_SIMD {
@@ -22,9 +22,9 @@ public:
         std::int64_t const channels = conv.y[1],
                            state_floats = divide_up(vectors * std::int64_t{sizeof(State)}, sizeof(float));
         states = reinterpret_cast<State*>(turn.scratch(state_floats + conv.taps() * round_up(channels, lanes)));
-        filters = reinterpret_cast<Accumulator<T>*>(states) + state_floats;
+        weights = reinterpret_cast<AccumulatorOf<T>*>(states) + state_floats;
         turn.parallel_for(vectors, [this](std::int64_t v, int) { prepare(v); });
-        if constexpr (Epilogue::observes) run_tiles();
+        if constexpr (Epilogue::collects) run_tiles();
         else if constexpr (axis == Axis::channel)
             turn.parallel_for(conv.y[0] * conv.y[2], [this](std::int64_t row, int) {
                 for (OutputCoord at{row / conv.y[2], 0, row % conv.y[2], 0}; at.q < conv.y[3]; ++at.q)
@@ -50,7 +50,7 @@ private:
     std::int64_t const vectors = axis == Axis::channel ? divide_up(conv.y[1], lanes) : conv.y[1];
     std::int64_t const rows_of_tile = divide_up(total_pixels, conv.y[3]);  ///< that share totals
     State* states = nullptr;   // (vectors)
-    Accumulator<T>* filters = nullptr;  // (taps, channels) or (channels, taps)
+    AccumulatorOf<T>* weights = nullptr;  // (taps, channels) or (channels, taps)
 
     void prepare(std::int64_t v) const {
         std::int64_t const k0 = v * width;
@@ -59,7 +59,7 @@ private:
         else states[v] = Epilogue::template broadcast<Vector>(Epilogue::prepare(k0, args));
         for (int tap = 0; tap < conv.taps(); ++tap)
             for (int i = 0; i < width; ++i)
-                filters[(v * conv.taps() + tap) * width + i] =
+                weights[(v * conv.taps() + tap) * width + i] =
                     i < used ? widened(conv.w(k0 + i, 0, tap / conv.window_columns(), tap % conv.window_columns())) : 0;
     }
 
@@ -69,25 +69,25 @@ private:
         std::int64_t const rows = conv.y[0] * conv.y[2], step = axis == Axis::channel ? 1 : lanes;
         turn.parallel_for(divide_up(rows, rows_of_tile) * vectors, [&](std::int64_t item, int) {
             std::int64_t const tile = item / vectors, k = item % vectors * width;
-            typename TileTotals<Epilogue>::template Part<axis> seen;
+            typename TileTotals<Epilogue>::template Accumulator<axis> collected;
             for (std::int64_t row = tile * rows_of_tile; row < min((tile + 1) * rows_of_tile, rows); ++row)
                 for (OutputCoord at{row / conv.y[2], k, row % conv.y[2], 0}; at.q < conv.y[3]; at.q += step) {
                     int const used =
                         static_cast<int>(min(lanes, axis == Axis::channel ? conv.y[1] - k : conv.y[3] - at.q));
-                    compute(at, used, [&](Vector x) { seen.add(x, used); });
+                    compute(at, used, [&](Vector x) { collected.add(x, used); });
                 }
-            totals.put(tile, k, seen.total(), static_cast<int>(min(width, conv.y[1] - k)));
+            totals.put(tile, k, collected.total(), static_cast<int>(min(width, conv.y[1] - k)));
         });
         totals.save(turn);
     }
 
-    template <class Observe = fusekit::detail::Nothing>
-    void compute(OutputCoord const& at, int count, Observe const& observe = {}) const {
+    template <class Collect = fusekit::detail::Nothing>
+    void compute(OutputCoord const& at, int count, Collect const& collect = {}) const {
         constexpr int mode = axis == Axis::channel ? 1 : 3;
         std::int64_t const v = axis == Axis::channel ? at.k / lanes : at.k;
         std::int64_t const step =
             axis == Axis::channel ? conv.x.layout.stride[1] : conv.x.layout.stride[3] * conv.column_step();
-        Accumulator<T> const* filter = filters + v * conv.taps() * (axis == Axis::channel ? lanes : 1);
+        AccumulatorOf<T> const* weight = weights + v * conv.taps() * (axis == Axis::channel ? lanes : 1);
         Sums<T> sum{};
         for (int r = 0; r < conv.window_rows(); ++r) {
             std::int64_t const h = conv.row(at.p, r);
@@ -96,17 +96,17 @@ private:
                 std::int64_t const w = conv.column(at.q, s);
                 if constexpr (axis == Axis::channel) {
                     if (has_row && conv.has_column(w))
-                        sum += load_widened(&conv.x(at.n, at.k, h, w), step, count) * load(filter);
-                    else sum += Sums<T>{} * load(filter);
-                    filter += lanes;
+                        sum += load_widened(&conv.x(at.n, at.k, h, w), step, count) * load(weight);
+                    else sum += Sums<T>{} * load(weight);
+                    weight += lanes;
                 } else {
-                    sum += (has_row ? window(at, h, w, step, count) : Sums<T>{}) * *filter;
-                    ++filter;
+                    sum += (has_row ? window(at, h, w, step, count) : Sums<T>{}) * *weight;
+                    ++weight;
                 }
             }
         }
         store(&y(at.n, at.k, at.p, at.q), y.layout.stride[mode], count,
-              Epilogue::apply(floats(sum), Place<axis>{at, count, conv.y[3]}, states[v], args, observe));
+              Epilogue::apply(floats(sum), LaneCoord<axis>{at, count, conv.y[3]}, states[v], args, collect));
     }
 
     /// Elements of row h of x under one tap of neighbouring pixels, zero outside x.

@@ -74,8 +74,8 @@ public:
     static consteval bool takes(Epilogue<Ops...> const*, void const*);
 
     /// One plan, one pass over `y`. The arguments have been validated.
-    template <class Bound, Element T>
-    void run(Bound const& bound, TensorView<T const> const& x, TensorView<T> const& y);
+    template <class BoundPlan, Element T>
+    void run(BoundPlan const& bound, TensorView<T const> const& x, TensorView<T> const& y);
 
     /// The device for the length of one run: its threads and its scratch memory belong to the holder.
     class Turn {

@@ -14,20 +14,20 @@ inline constexpr int tile_rows = config::vector_registers == 32 ? 12 : 6;
 inline constexpr int tile_vectors = 2;
 inline constexpr int tile_columns = tile_vectors * lanes;
 
-/// A stretch of GemmK over which every row of a tile is contiguous. Rows that the tile lacks repeat another. Sum is
+/// A range of GemmK in which every row of a tile is contiguous. Rows that the tile lacks repeat another. Sum is
 /// what is multiplied and summed: float or std::int32_t.
 template <class Sum>
-struct Segment {
+struct KRange {
     Sum const* row[tile_rows];
     std::int64_t length;
 };
 
 /// Asks for the first lines of a tile's rows: short rows end before the processor's own prefetcher has seen them.
 template <class Sum>
-void prefetch(Segment<Sum> const& segment) {
+void prefetch(KRange<Sum> const& k_range) {
     constexpr int most = 256, line = 16;  // of 4 bytes
-    for (Sum const* row : segment.row)
-        for (int k = 0; k < most && k < segment.length; k += line) __builtin_prefetch(row + k);
+    for (Sum const* row : k_range.row)
+        for (int k = 0; k < most && k < k_range.length; k += line) __builtin_prefetch(row + k);
 }
 
 /// value[i][j] = sum over k of row i at k * column j at k, for one register tile, as floats.
@@ -38,11 +38,11 @@ struct TileSums {
 namespace detail {
 
 template <class Sum, int... Row>
-[[gnu::always_inline]] inline void gemm_tile(TileSums& result, Segment<Sum> const* segments, std::int64_t count,
+[[gnu::always_inline]] inline void gemm_tile(TileSums& result, KRange<Sum> const* k_ranges, std::int64_t count,
                                              Sum const* panel, std::integer_sequence<int, Row...>) {
     using Register = decltype(load(panel));
     Register left[tile_rows] = {}, right[tile_rows] = {};
-    for (Segment<Sum> const* s = segments; s != segments + count; ++s) {
+    for (KRange<Sum> const* s = k_ranges; s != k_ranges + count; ++s) {
         Sum const* const row[tile_rows] = {s->row[Row]...};
         std::int64_t const length = s->length;
         for (std::int64_t k = 0; k < length; ++k, panel += tile_columns) {
@@ -55,10 +55,10 @@ template <class Sum, int... Row>
 
 }  // namespace detail
 
-/// Multiplies tile_rows rows, given as segments, by a packed panel of GemmK x tile_columns.
+/// Multiplies tile_rows rows, given as ranges of GemmK, by a packed panel of GemmK x tile_columns.
 template <class Sum>
-[[gnu::noinline]] void gemm_tile(TileSums& result, Segment<Sum> const* segments, std::int64_t count, Sum const* panel) {
-    detail::gemm_tile(result, segments, count, panel, std::make_integer_sequence<int, tile_rows>{});
+[[gnu::noinline]] void gemm_tile(TileSums& result, KRange<Sum> const* k_ranges, std::int64_t count, Sum const* panel) {
+    detail::gemm_tile(result, k_ranges, count, panel, std::make_integer_sequence<int, tile_rows>{});
 }
 
 }  // namespace fusekit::host::inline FUSEKIT_SIMD

@@ -14,7 +14,7 @@ void fill_zero(Sum* to, std::int64_t count) {
 
 /// Neighbouring elements as what is summed.
 template <Element T>
-void copy_widened(Accumulator<T>* to, T const* from, std::int64_t count) {
+void copy_widened(AccumulatorOf<T>* to, T const* from, std::int64_t count) {
     std::int64_t i = 0;
     for (; i + lanes <= count; i += lanes) store(to + i, load_widened(from + i));
     if constexpr (std::same_as<T, float>) {
@@ -28,7 +28,7 @@ void copy_widened(Accumulator<T>* to, T const* from, std::int64_t count) {
 /// The transpose of `lanes` filters by `count` of their channels, which are neighbours in memory: to[c][filter], rows
 /// tile_columns apart. Filters past `filters` are zero.
 template <Element T>
-void pack_neighbours(Accumulator<T>* to, T const* from, std::int64_t filter_stride, int filters, int count) {
+void pack_neighbours(AccumulatorOf<T>* to, T const* from, std::int64_t filter_stride, int filters, int count) {
     [&]<int... I>(std::integer_sequence<int, I...>) {
         bool const whole = filters == lanes && count == lanes;
         Sums<T> rows[] = {whole         ? load_widened(from + I * filter_stride)
@@ -43,7 +43,7 @@ void pack_neighbours(Accumulator<T>* to, T const* from, std::int64_t filter_stri
 
 /// Filters k0 ... k0 + tile_columns - 1 side by side: panel[(t C + c)][column], zero past `k_end`.
 template <Element T, int Space>
-void pack_filter_panel(Accumulator<T>* panel, ConvProblem<T, Space> const& conv, std::int64_t k0, std::int64_t k_end) {
+void pack_weight_panel(AccumulatorOf<T>* panel, ConvProblem<T, Space> const& conv, std::int64_t k0, std::int64_t k_end) {
     auto const& stride = conv.w.layout.stride;
     std::int64_t const channels = conv.group_c();
     bool const neighbours = stride[1] == 1;
@@ -54,7 +54,7 @@ void pack_filter_panel(Accumulator<T>* panel, ConvProblem<T, Space> const& conv,
                 for (std::int64_t c0 = 0; c0 < channels; c0 += block) {
                     int const filters = static_cast<int>(clamp(k_end - k0 - column, 0, lanes));
                     int const count = static_cast<int>(min(block, channels - c0));
-                    Accumulator<T>* const to = panel + c0 * tile_columns + column;
+                    AccumulatorOf<T>* const to = panel + c0 * tile_columns + column;
                     T const* const from = filters ? &conv.w(k0 + column, c0, r, s) : nullptr;
                     if (neighbours) {
                         pack_neighbours(to, from, stride[0], filters, count);
@@ -63,13 +63,13 @@ void pack_filter_panel(Accumulator<T>* panel, ConvProblem<T, Space> const& conv,
                     for (int i = 0; i < lanes; ++i)
                         for (std::int64_t c = 0; c < count; ++c)
                             to[c * tile_columns + i] =
-                                i < filters ? widened(from[i * stride[0] + c * stride[1]]) : Accumulator<T>{};
+                                i < filters ? widened(from[i * stride[0] + c * stride[1]]) : AccumulatorOf<T>{};
                 }
 }
 
 /// Whether each filter lies in memory as one row in this order of GemmK.
 template <Element T, int Space>
-bool filter_is(ConvProblem<T, Space> const& conv, GemmKOrder order) {
+bool weights_are(ConvProblem<T, Space> const& conv, GemmKOrder order) {
     Index<4> const shape = conv.w.layout.shape, stride = conv.w.layout.stride;
     return (shape[1] == 1 || stride[1] == order.channel) && (shape[3] == 1 || stride[3] == order.tap) &&
            (shape[2] == 1 || stride[2] == order.tap * shape[3]);
@@ -77,8 +77,8 @@ bool filter_is(ConvProblem<T, Space> const& conv, GemmKOrder order) {
 
 /// Filter k as one row, in the given order of GemmK.
 template <Element T, int Space>
-void pack_filter_row(Accumulator<T>* row, ConvProblem<T, Space> const& conv, std::int64_t k, GemmKOrder order) {
-    if (filter_is(conv, order)) return copy_widened(row, &conv.w(k, 0, 0, 0), conv.gemm_k());
+void pack_weight_row(AccumulatorOf<T>* row, ConvProblem<T, Space> const& conv, std::int64_t k, GemmKOrder order) {
+    if (weights_are(conv, order)) return copy_widened(row, &conv.w(k, 0, 0, 0), conv.gemm_k());
     for (std::int64_t c = 0; c < conv.group_c(); ++c)
         for (int r = 0; r < conv.window_rows(); ++r)
             for (int s = 0; s < conv.window_columns(); ++s)
@@ -87,7 +87,7 @@ void pack_filter_row(Accumulator<T>* row, ConvProblem<T, Space> const& conv, std
 
 /// The window of one output pixel as one row, taps outside x zero: row[t C + c].
 template <Element T, int Space>
-void pack_pixel_row(Accumulator<T>* row, ConvProblem<T, Space> const& conv, Pixel const& at, std::int64_t c0) {
+void pack_pixel_row(AccumulatorOf<T>* row, ConvProblem<T, Space> const& conv, Pixel const& at, std::int64_t c0) {
     std::int64_t const channels = conv.group_c(), stride = conv.x.layout.stride[1];
     for (int r = 0; r < conv.window_rows(); ++r) {
         std::int64_t const h = conv.row(at.p, r);
@@ -156,7 +156,7 @@ Piece* cut_into_pieces(Piece* piece, ConvProblem<T, Space> const& conv, GemmKOrd
 ///
 /// Channels are the outer loop, so that a channel's plane is read once, and in one stretch for all panels.
 template <Element T, int Space>
-void pack_pixel_panels(Accumulator<T>* panels, ConvProblem<T, Space> const& conv, std::int64_t c0, GemmKOrder order,
+void pack_pixel_panels(AccumulatorOf<T>* panels, ConvProblem<T, Space> const& conv, std::int64_t c0, GemmKOrder order,
                        Run const& run, Piece* pieces) {
     Piece const* const end = cut_into_pieces(pieces, conv, order, run);
     std::int64_t const plane = conv.x.layout.stride[1], step = conv.x.layout.stride[3] * conv.column_step();
@@ -165,7 +165,7 @@ void pack_pixel_panels(Accumulator<T>* panels, ConvProblem<T, Space> const& conv
     for (std::int64_t c = 0; c < channels; ++c) {
         T const* const x = conv.x.data + (c0 + c) * plane;
         T const* const later = c + ahead < channels ? x + ahead * plane : x;
-        Accumulator<T>* const to = panels + c * panel_step;
+        AccumulatorOf<T>* const to = panels + c * panel_step;
         for (Piece const* piece = pieces; piece != end; ++piece) {
             if (piece->from == Piece::no_source) {
                 fill_zero(to + piece->to, piece->count);

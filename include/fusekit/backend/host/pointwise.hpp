@@ -3,7 +3,7 @@
 
 #include "fusekit/backend/host/device.hpp"
 #include "fusekit/backend/host/integer.hpp"
-#include "fusekit/backend/host/place.hpp"
+#include "fusekit/backend/host/lane_coord.hpp"
 
 namespace fusekit::host::inline FUSEKIT_SIMD {
 
@@ -30,7 +30,7 @@ void stream(Line<T const> from, Line<T> to, std::int64_t count, OutputCoord at, 
     auto const place = [&](std::int64_t i, int used) {
         OutputCoord const first =
             axis == Axis::channel ? OutputCoord{at.n, at.k + i, at.p, at.q} : OutputCoord{at.n, at.k, at.p, at.q + i};
-        return Place<axis>{first, used, columns};
+        return LaneCoord<axis>{first, used, columns};
     };
     auto const whole = [&](std::int64_t i) {
         store(to.first + i, Epilogue::apply(load(from.first + i), place(i, lanes), state(i), args));

@@ -3,7 +3,7 @@
 
 #include "fusekit/backend/host/device.hpp"
 #include "fusekit/backend/host/integer.hpp"
-#include "fusekit/backend/host/place.hpp"
+#include "fusekit/backend/host/lane_coord.hpp"
 #include "fusekit/plan/pairwise.hpp"
 #include "fusekit/plan/plan.hpp"
 
@@ -61,7 +61,7 @@ private:
     template <Axis axis>
     Vector value(OutputCoord const& at, int used, State const& state) const {
         Vector const v = load(&x(at.n, at.k, at.p, at.q), x.layout.stride[axis == Axis::channel ? 1 : 3], used);
-        return Epilogue::apply(v, Place<axis>{at, used, columns}, state, args);
+        return Epilogue::apply(v, LaneCoord<axis>{at, used, columns}, state, args);
     }
 
     /// The output `at`, of `used` channels.

@@ -3,7 +3,7 @@
 
 #include "fusekit/backend/host/device.hpp"
 #include "fusekit/backend/host/integer.hpp"
-#include "fusekit/backend/host/place.hpp"
+#include "fusekit/backend/host/lane_coord.hpp"
 #include "fusekit/plan/pairwise.hpp"
 #include "fusekit/plan/plan.hpp"
 #include "fusekit/plan/reduction.hpp"
@@ -18,11 +18,11 @@ class Reduction {
     using Epilogue = typename Plan::Epilogue;
     using Total = typename Steps::template Total<float>;
     using Totals = typename Steps::template Total<Vector>;
-    using Running = typename Steps::template Running<Vector>;
+    using Accumulator = typename Steps::template Accumulator<Vector>;
     using Prepared = typename Steps::template Prepared<Vector>;
 
 public:
-    Reduction(Device::Turn& the_turn, Bound<Plan> const& the_bound, TensorView<T const> const& the_x,
+    Reduction(Device::Turn& the_turn, BoundPlan<Plan> const& the_bound, TensorView<T const> const& the_x,
               TensorView<T> const& the_y)
         : turn(the_turn), bound(the_bound), x(the_x), y(the_y), shape(the_y.layout.shape) {}
 
@@ -35,7 +35,7 @@ public:
 
 private:
     Device::Turn& turn;
-    Bound<Plan> const& bound;
+    BoundPlan<Plan> const& bound;
     TensorView<T const> x;
     TensorView<T> y;
     Index<4> shape;
@@ -79,19 +79,19 @@ private:
             Total const total = merge_lanes<Total>(pairwise(
                 0, vectors, addends,
                 [&](std::int64_t begin, std::int64_t end) {
-                    Running running{};
+                    Accumulator accumulator{};
                     Vector count = Vector{} + static_cast<float>(end - begin);
                     each_vector(begin, begin + 1, [&](OutputCoord const& at, int used) {
                         Vector const values = value<Axis::pixel>(at, used);
-                        running.start(first_lanes(used) ? values : Vector{} + values[0]);
+                        accumulator.start(first_lanes(used) ? values : Vector{} + values[0]);
                     });
                     each_vector(begin, end, [&](OutputCoord const& at, int used) {
-                        if (used == lanes) return add<Axis::pixel>(running, at, used, states, true);
+                        if (used == lanes) return add<Axis::pixel>(accumulator, at, used, states, true);
                         auto const counts = first_lanes(used);
-                        add<Axis::pixel>(running, at, used, states, counts);
+                        add<Axis::pixel>(accumulator, at, used, states, counts);
                         count -= counts ? Vector{} : Vector{} + 1.0f;
                     });
-                    return running.total(count);
+                    return accumulator.total(count);
                 },
                 merged));
             Steps::save(total, first, bound.head);
@@ -149,16 +149,16 @@ private:
             Strip const totals = pairwise(
                 0, count, addends,
                 [&](std::int64_t begin, std::int64_t end) {
-                    Running running[strip_vectors] = {};
+                    Accumulator accumulator[strip_vectors] = {};
                     each_value(begin, begin + 1, [&](OutputCoord const& at, std::int64_t v, int used) {
-                        running[v].start(value<axis>(at, used));
+                        accumulator[v].start(value<axis>(at, used));
                     });
                     each_value(begin, end, [&](OutputCoord const& at, std::int64_t v, int used) {
-                        add<axis>(running[v], at, used, states[v], true);
+                        add<axis>(accumulator[v], at, used, states[v], true);
                     });
                     Strip strip;
                     for (std::int64_t v = 0; v * lanes < neighbours; ++v)
-                        strip.of[v] = running[v].total(Vector{} + static_cast<float>(end - begin));
+                        strip.of[v] = accumulator[v].total(Vector{} + static_cast<float>(end - begin));
                     return strip;
                 },
                 [&](Strip a, Strip const& b) {
@@ -186,16 +186,16 @@ private:
 
     /// Adds those of a vector of values that count; where nothing waits for the totals, results are written too.
     template <Axis axis>
-    void add(Running& running, OutputCoord const& at, int used, States const& states, auto counts) const {
+    void add(Accumulator& accumulator, OutputCoord const& at, int used, States const& states, auto counts) const {
         Vector const values = value<axis>(at, used);
-        Steps::add(running, values, operand<axis>(at, used), Place<axis>{at, used, shape[3]}, states.head, bound.head,
+        Steps::add(accumulator, values, operand<axis>(at, used), LaneCoord<axis>{at, used, shape[3]}, states.head, bound.head,
                    counts);
         if constexpr (!Steps::waits) write<axis>(at, used, states);
     }
 
     template <Axis axis>
     void write(OutputCoord const& at, int used, States const& states) const {
-        Place<axis> const place{at, used, shape[3]};
+        LaneCoord<axis> const place{at, used, shape[3]};
         Vector const result = Steps::apply(value<axis>(at, used), operand<axis>(at, used), place, states.head,
                                            states.prepared, bound.head);
         store(&y(at.n, at.k, at.p, at.q), y.layout.stride[axis == Axis::channel ? 1 : 3], used,
@@ -208,7 +208,7 @@ private:
     }
     template <Axis axis>
     Vector operand(OutputCoord const& at, int used) const {
-        if constexpr (Steps::has_operand) return Place<axis>{at, used, shape[3]}.load(bound.head.x);
+        if constexpr (Steps::has_operand) return LaneCoord<axis>{at, used, shape[3]}.load(bound.head.x);
         else return Vector{};
     }
 };

@@ -23,12 +23,12 @@ struct RunHead;
 
 template <>
 struct RunHead<HeadKind::conv> {
-    template <class Bound, Element T>
-    static void run(Device::Turn& turn, Bound const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
-        using Plan = typename Bound::Plan;
+    template <class BoundPlan, Element T>
+    static void run(Device::Turn& turn, BoundPlan const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
+        using Plan = typename BoundPlan::Plan;
         using Head = typename Plan::Head;
         using Epilogue = typename Plan::Epilogue;
-        constexpr int space = Head::folded_space;
+        constexpr int space = Head::collapsed_space;
         ConvProblem<T, space> const conv{after_prologue(turn, bound, x), typed<T>(bound.head.weights),
                                          bound.epilogue_shape(x.layout.shape), Head::geometry(bound.head)};
         bool const channel_lanes = y.layout.stride[1] == 1 && y.layout.shape[1] > 1;
@@ -50,16 +50,16 @@ struct RunHead<HeadKind::conv> {
 private:
     /// What the convolution reads: x itself, or what the prologue makes of it, written once to memory of the device's
     /// own. Each element is in up to R S windows, and packing them would apply the prologue to it as often.
-    template <class Bound, Element T>
-    static TensorView<T const> after_prologue(Device::Turn& turn, Bound const& bound, TensorView<T const> const& x) {
-        if constexpr (!Bound::Plan::has_prologue) {
+    template <class BoundPlan, Element T>
+    static TensorView<T const> after_prologue(Device::Turn& turn, BoundPlan const& bound, TensorView<T const> const& x) {
+        if constexpr (!BoundPlan::Plan::has_prologue) {
             return x;
         } else {
             Layout<4> layout = packed_like(x.layout.shape, x.layout);
             layout.shape = x.layout.shape;
             std::int64_t const bytes = layout.size() * std::int64_t{sizeof(T)};
             TensorView<T> const result(reinterpret_cast<T*>(turn.between(divide_up(bytes, sizeof(float)))), layout);
-            pointwise<typename Bound::Plan::Prologue>(turn, x, result, bound.prologue);
+            pointwise<typename BoundPlan::Plan::Prologue>(turn, x, result, bound.prologue);
             return result;
         }
     }
@@ -67,17 +67,17 @@ private:
 
 template <>
 struct RunHead<HeadKind::reduction> {
-    template <class Bound, Element T>
-    static void run(Device::Turn& turn, Bound const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
-        Reduction<typename Bound::Plan, T>(turn, bound, x, y).run();
+    template <class BoundPlan, Element T>
+    static void run(Device::Turn& turn, BoundPlan const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
+        Reduction<typename BoundPlan::Plan, T>(turn, bound, x, y).run();
     }
 };
 
 template <>
 struct RunHead<HeadKind::elementwise> {
-    template <class Bound, Element T>
-    static void run(Device::Turn& turn, Bound const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
-        using Plan = typename Bound::Plan;
+    template <class BoundPlan, Element T>
+    static void run(Device::Turn& turn, BoundPlan const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
+        using Plan = typename BoundPlan::Plan;
         if constexpr (Plan::pools) Pooling<Plan, T>(turn, bound.epilogue, x, y).run();
         else pointwise<typename Plan::Epilogue>(turn, x, y, bound.epilogue);
     }
@@ -85,11 +85,11 @@ struct RunHead<HeadKind::elementwise> {
 
 }  // namespace detail
 
-template <class Bound, Element T>
-void Device::run(Bound const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
+template <class BoundPlan, Element T>
+void Device::run(BoundPlan const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
     Turn turn(*this);
     if constexpr (std::is_same_v<T, double>) run_double(turn, bound, x, y);
-    else detail::RunHead<Bound::Plan::head_kind>::run(turn, bound, x, y);
+    else detail::RunHead<BoundPlan::Plan::head_kind>::run(turn, bound, x, y);
 }
 
 }  // namespace fusekit::host

@@ -28,11 +28,11 @@ consteval bool compute_in_double(Epilogue<Ops...> const*) {
 
 /// One total of a plan that reduces, over the values of channel `first.k`, or of one place in all images; then what
 /// it makes of them.
-template <class Bound>
-void reduce_double(Bound const& bound, TensorView<double const> const& x, TensorView<double> const& y,
+template <class BoundPlan>
+void reduce_double(BoundPlan const& bound, TensorView<double const> const& x, TensorView<double> const& y,
                    DoubleCoord const& first) {
-    using Steps = ReductionSteps<typename Bound::Plan::Head>;
-    using Epilogue = typename Bound::Plan::Epilogue;
+    using Steps = ReductionSteps<typename BoundPlan::Plan::Head>;
+    using Epilogue = typename BoundPlan::Plan::Epilogue;
     Index<4> const shape = y.layout.shape;
     std::int64_t const places = Steps::per_place ? 1 : shape[2] * shape[3], count = shape[0] * places;
     auto const each = [&](std::int64_t begin, std::int64_t end, auto const& f) {
@@ -50,12 +50,12 @@ void reduce_double(Bound const& bound, TensorView<double const> const& x, Tensor
     typename Steps::template Prepared<double> prepared{};
     if constexpr (Steps::has_totals) {
         auto const add = [&](std::int64_t begin, std::int64_t end) {
-            typename Steps::template Running<double> running{};
-            each(begin, begin + 1, [&](double value, double, DoubleCoord const&) { running.start(value); });
+            typename Steps::template Accumulator<double> accumulator{};
+            each(begin, begin + 1, [&](double value, double, DoubleCoord const&) { accumulator.start(value); });
             each(begin, end, [&](double value, double operand, DoubleCoord const& at) {
-                Steps::add(running, value, operand, at, state, bound.head);
+                Steps::add(accumulator, value, operand, at, state, bound.head);
             });
-            return running.total(static_cast<double>(end - begin));
+            return accumulator.total(static_cast<double>(end - begin));
         };
         auto const total = pairwise(0, count, addends, add, merged);
         Steps::save(total, first, bound.head);
@@ -71,10 +71,10 @@ void reduce_double(Bound const& bound, TensorView<double const> const& x, Tensor
 
 /// A plan on double, in double throughout: every element by its definition, rows shared out over the threads. A path
 /// to check others against, whatever the strides, and no fast one.
-template <class Bound>
-void run_double(Device::Turn& turn, Bound const& bound, TensorView<double const> const& x,
+template <class BoundPlan>
+void run_double(Device::Turn& turn, BoundPlan const& bound, TensorView<double const> const& x,
                 TensorView<double> const& y) {
-    using Plan = typename Bound::Plan;
+    using Plan = typename BoundPlan::Plan;
     using Epilogue = typename Plan::Epilogue;
     Index<4> const shape = y.layout.shape;
     if constexpr (!detail::compute_in_double(static_cast<Epilogue*>(nullptr)) ||
@@ -90,20 +90,20 @@ void run_double(Device::Turn& turn, Bound const& bound, TensorView<double const>
             });
         }
     } else if constexpr (Plan::totals_tiles) {
-        using Observer = fusekit::Observer<Epilogue>;
+        using Collector = fusekit::Collector<Epilogue>;
         turn.parallel_for(shape[1], [&](std::int64_t k, int) {
             auto const state = Epilogue::template prepare<double>(k, bound.epilogue);
             auto const add = [&](std::int64_t begin, std::int64_t end) {
-                typename Observer::Op::template Running<double> running{};
+                typename Collector::Op::template Accumulator<double> accumulator{};
                 each_row(begin, end, shape[3], [&](std::int64_t row, std::int64_t first, std::int64_t last) {
                     for (DoubleCoord at{{row / shape[2], k, row % shape[2], first}}; at.q < last; ++at.q)
                         y(at.n, at.k, at.p, at.q) =
-                            evaluate_at(bound, x, at, state, [&](double value) { running.add(value); });
+                            evaluate_at(bound, x, at, state, [&](double value) { accumulator.add(value); });
                 });
-                return running.total(static_cast<double>(end - begin));
+                return accumulator.total(static_cast<double>(end - begin));
             };
             auto const total = pairwise(0, shape[0] * shape[2] * shape[3], addends, add, merged);
-            Observer::Op::save(total, {0, k, 0, 0}, Observer::args(bound.epilogue));
+            Collector::Op::save(total, {0, k, 0, 0}, Collector::args(bound.epilogue));
         });
     } else {
         turn.parallel_for(shape[0] * shape[1] * shape[2], [&](std::int64_t row, int) {

@@ -16,16 +16,16 @@ namespace fusekit::host::inline FUSEKIT_SIMD {
 template <class Epilogue>
 struct TileTotals {
     template <Axis axis>
-    struct Part {
+    struct Accumulator {
         void add(Vector, int) {}
     };
 };
 
 template <class Epilogue>
-    requires(Epilogue::observes)
+    requires(Epilogue::collects)
 class TileTotals<Epilogue> {
-    using Observer = fusekit::Observer<Epilogue>;
-    using Op = typename Observer::Op;
+    using Collector = fusekit::Collector<Epilogue>;
+    using Op = typename Collector::Op;
     using Totals = typename Op::template Total<Vector>;
     using Total = typename Op::template Total<float>;
     using View = TileTotalsView<Total>;
@@ -34,7 +34,7 @@ public:
     /// Values that pass an operator of statistics, on their way to a total. Along channels: the lanes of a vector are
     /// channels of one pixel, and have a total each. Along pixels: they are pixels of one channel, of any number.
     template <Axis axis>
-    class Part {
+    class Accumulator {
         static constexpr bool along_pixels = axis == Axis::pixel;
 
     public:
@@ -47,14 +47,14 @@ public:
                 store(waiting, load(waiting + lanes));
                 count -= lanes;
             }
-            running.add(x);
+            accumulator.add(x);
             ++vectors;
         }
 
         auto total() const {
-            Totals const all = running.total(Vector{} + static_cast<float>(vectors));
+            Totals const all = accumulator.total(Vector{} + static_cast<float>(vectors));
             if constexpr (along_pixels) {
-                typename Op::template Running<float> rest{};
+                typename Op::template Accumulator<float> rest{};
                 for (int i = 0; i < count; ++i) rest.add(waiting[i]);
                 return merge(merge_lanes<Total>(all), rest.total(static_cast<float>(count)));
             } else {
@@ -63,14 +63,14 @@ public:
         }
 
     private:
-        typename Op::template Running<Vector> running{};
+        typename Op::template Accumulator<Vector> accumulator{};
         int vectors = 0, count = 0;
         float waiting[along_pixels ? 2 * lanes : 1] = {};
     };
 
     TileTotals(typename Epilogue::Args const& the_args, std::int64_t channels, std::int64_t pixels,
                std::int64_t tile_pixels)
-        : args(Observer::args(the_args)),
+        : args(Collector::args(the_args)),
           view{this->args.scratch.data, channels},
           tiles(divide_up(pixels, tile_pixels)) {}
 

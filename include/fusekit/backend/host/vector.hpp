@@ -19,7 +19,7 @@ using Integers [[gnu::vector_size(config::vector_bytes)]] = std::int32_t;
 
 /// A register of what convolutions of T sum in.
 template <Element T>
-using Sums = std::conditional_t<std::is_same_v<Accumulator<T>, std::int32_t>, Integers, Vector>;
+using Sums = std::conditional_t<std::is_same_v<AccumulatorOf<T>, std::int32_t>, Integers, Vector>;
 
 inline constexpr int lanes = config::vector_bytes / static_cast<int>(sizeof(float));
 

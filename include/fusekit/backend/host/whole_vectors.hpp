@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "fusekit/backend/host/device.hpp"
-#include "fusekit/backend/host/place.hpp"
+#include "fusekit/backend/host/lane_coord.hpp"
 #include "fusekit/plan/epilogue.hpp"
 
 // Operators whose x may be a vector, but which are written for one number, are refused in a sentence: an error in their
@@ -29,7 +29,7 @@ struct Sentence {
 /// What Op's apply takes beside x, in the form that it has for vectors; nothing where it has none.
 template <class... Rest>
 struct Form {};
-template <class Op, class At = Place<Axis::channel>>
+template <class Op, class At = LaneCoord<Axis::channel>>
 consteval auto form_of() {
     using Args = typename Op::Args;
     if constexpr (Channelwise<Op, Vector>) return Form<typename Op::template Prepared<Vector>>{};

@@ -41,7 +41,7 @@ struct ChannelStatistics {
 
     /// What is added first is the shift.
     template <class V>
-    struct Running : detail::RunningMoments<V> {
+    struct Accumulator : detail::MomentsAccumulator<V> {
         V begun{};
 
         FUSEKIT_HD constexpr void start(V) {}
@@ -50,7 +50,7 @@ struct ChannelStatistics {
             V const first = math::select(begun > V{}, this->shift, x * detail::Moments<V>::unit);
             this->shift = math::select(counts, first, this->shift);
             begun = math::select(counts, V{} + 1.0f, begun);
-            detail::RunningMoments<V>::add(x, counts);
+            detail::MomentsAccumulator<V>::add(x, counts);
         }
     };
     template <class V>

@@ -52,7 +52,7 @@ struct Moments {
 /// (shift - mean)^2 is no more than all squared deviations together, cancellation costs a factor of the count at most,
 /// and counts are small before moments are combined.
 template <class V>
-struct RunningMoments {
+struct MomentsAccumulator {
     V shift{}, sum{}, squares{};  ///< of values times Moments::unit
 
     FUSEKIT_HD constexpr void start(V x) { shift = x * Moments<V>::unit; }

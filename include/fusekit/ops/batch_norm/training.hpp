@@ -38,7 +38,7 @@ struct BatchNormTraining : detail::Normalizing<Mode> {
     };
 
     template <class V>
-    using Running = detail::RunningMoments<V>;
+    using Accumulator = detail::MomentsAccumulator<V>;
     template <class V>
     using Total = detail::Moments<V>;
 

@@ -12,9 +12,9 @@ struct alignas(sizeof(T) * Count) Packet {
     T values[Count];
 };
 
-/// A packet as if seen for the first time: what was computed from it is computed again, and not kept beside it.
+/// Hides where a packet came from: what was computed from it is computed again, and not kept beside it.
 template <class T, int Count>
-FUSEKIT_HD void see_anew([[maybe_unused]] Packet<T, Count>& packet) {
+FUSEKIT_HD void make_opaque([[maybe_unused]] Packet<T, Count>& packet) {
 #if defined(__CUDA_ARCH__)
     if constexpr (sizeof(packet) % 4 == 0)
 #pragma unroll

@@ -7,11 +7,9 @@
 
 namespace fusekit::hip {
 
-/// Totals of a unit's columns that the blocks of a team exchange in the device's memory, number 0 those of the whole
-/// unit, others those of a block each: every float of a total of all columns, then the next float. Neighbours are one
-/// access.
+/// Totals of a segment's columns that the blocks of a grid group exchange in the device's memory: number 0 are those of the whole segment, each other number those of a block. Every float of a total of all columns, then the next float. Neighbours are one access.
 template <class Total>
-struct TeamTotals {
+struct GridGroupTotals {
     static constexpr int words = sizeof(Total) / sizeof(float);
     float* first;
     unsigned columns;
@@ -38,20 +36,20 @@ struct TeamTotals {
 
     /// Merges those of all blocks into number 0: by a block, whose threads take Width columns of every so many blocks.
     template <int Width>
-    __device__ __forceinline__ void merge_all(unsigned members, unsigned threads, unsigned thread,
+    __device__ __forceinline__ void merge_all(unsigned group_size, unsigned threads, unsigned thread,
                                               float* shared) const {
-        unsigned const whole = columns / Width, packs = whole < threads ? whole : threads, rows = threads / packs;
-        for (unsigned pack = thread % packs; pack * Width < columns; pack += packs) {
+        unsigned const whole = columns / Width, packets = whole < threads ? whole : threads, rows = threads / packets;
+        for (unsigned packet = thread % packets; packet * Width < columns; packet += packets) {
             Total all[Width] = {};
 #pragma unroll merge_unroll
-            for (unsigned part = thread / packs; part < members; part += rows) {
+            for (unsigned part = thread / packets; part < group_size; part += rows) {
                 Total theirs[Width];
-                get(part + 1, pack * Width, theirs);
+                get(part + 1, packet * Width, theirs);
 #pragma unroll
                 for (int i = 0; i < Width; ++i) all[i] = merge(all[i], theirs[i]);
             }
-            Total::combine(all, [&](auto& values) { Rows{threads, packs, thread}.sum(values, shared); });
-            if (thread < packs) put(0, pack * Width, all);
+            Total::combine(all, [&](auto& values) { Rows{threads, packets, thread}.sum(values, shared); });
+            if (thread < packets) put(0, packet * Width, all);
         }
     }
 

@@ -12,13 +12,12 @@ FUSEKIT_HD constexpr bool lies_alike(TensorView<float const, 3> const& view, Ind
     return ((own[0] - stride[1]) | (own[1] - stride[2]) | (own[2] - stride[3])) == 0;
 }
 
-/// A place of y that also knows how far it lies from the first one of its image, in elements: views that lie in memory
-/// as y does are read there.
-struct Place : OutputCoord {
+/// A coordinate of y with its offset from the first of its image, in elements: views that lie in memory as y does are read there.
+struct OffsetCoord : OutputCoord {
     std::int64_t distance;
     Index<4> const& stride;
 
-    FUSEKIT_HD Place(OutputCoord const& at, std::int64_t the_distance, Index<4> const& the_stride)
+    FUSEKIT_HD OffsetCoord(OutputCoord const& at, std::int64_t the_distance, Index<4> const& the_stride)
         : OutputCoord(at), distance(the_distance), stride(the_stride) {}
 
     using OutputCoord::load;
@@ -38,21 +37,21 @@ struct Place : OutputCoord {
 
 /// `width` places that neighbour in y, whose elements are read one by one and written together.
 template <int width>
-struct Places {
+struct OffsetCoords {
     OutputCoord const* at;
-    std::int64_t distance;  ///< of the first, as in Place
+    std::int64_t distance;  ///< of the first, as in OffsetCoord
     Index<4> const& stride;
 
-    FUSEKIT_HD Place operator[](int i) const { return {at[i], distance + i, stride}; }
+    FUSEKIT_HD OffsetCoord operator[](int i) const { return {at[i], distance + i, stride}; }
 
     FUSEKIT_HD void store(AnyOutput const& view, float const (&values)[width]) const {
         view.visit([&]<class T>(T* data) {
             T* const to = data + at[0].n * stride[0] + distance;
-            using Together = Packet<T, width>;
-            if (view.layout.stride == stride && reinterpret_cast<std::uintptr_t>(to) % sizeof(Together) == 0) {
-                Together all;
+            using Whole = Packet<T, width>;
+            if (view.layout.stride == stride && reinterpret_cast<std::uintptr_t>(to) % sizeof(Whole) == 0) {
+                Whole all;
                 for (int i = 0; i < width; ++i) all.values[i] = T(values[i]);
-                *reinterpret_cast<Together*>(to) = all;
+                *reinterpret_cast<Whole*>(to) = all;
             } else {
                 for (int i = 0; i < width; ++i) (*this)[i].store(view, values[i]);
             }
@@ -63,11 +62,11 @@ struct Places {
 /// One of `width` neighbouring places whose parameters lie together, read as if each were read alone: the compiler
 /// makes it one access, because it knows the alignment. For views that PacketProbe found fit.
 template <int width>
-struct PacketPlace : OutputCoord {
+struct PacketCoord : OutputCoord {
     std::int64_t distance;
     int lane;
 
-    FUSEKIT_HD PacketPlace(OutputCoord const& at, std::int64_t the_distance, int the_lane)
+    FUSEKIT_HD PacketCoord(OutputCoord const& at, std::int64_t the_distance, int the_lane)
         : OutputCoord(at), distance(the_distance), lane(the_lane) {}
 
     using OutputCoord::load;

@@ -46,7 +46,7 @@ struct Expected {
 };
 
 /// The statistics of one run, a number a channel.
-struct ObservedChannels {
+struct CollectedChannels {
     Memory<1> mean, variance;
 };
 
@@ -71,9 +71,9 @@ void check_observed(Device& device, char const* y_layout, fk::TensorView<T const
         if (sizeof...(first)) statistics.scratch = scratch.template view<float>();
         Plan::bind(first..., {.bias = b.any()}, {.values = values.template view<float>()}, statistics, {})(
             device, x, y.template view<T>());
-        return ObservedChannels{mean.fetch(), variance.fetch()};
+        return CollectedChannels{mean.fetch(), variance.fetch()};
     };
-    ObservedChannels one = run(), other = run();
+    CollectedChannels one = run(), other = run();
     CHECK(difference(oracle::activation(before, {"relu"}), y.fetch()) == "");
     CHECK(difference(before, values.fetch()) == "");
     auto const compare = [](oracle::Tensor const& want, Memory<1> const& got) {
@@ -102,8 +102,8 @@ void check_statistics(Device& device, char const* x_layout, char const* y_layout
     check_observed<Plan, T>(device, y_layout, x.view(), oracle::Tensor(shape, x.values), {});
 }
 
-/// A convolution of what is observed: of integers between -2 and 2, with weights between -most and most.
-struct ObservedConv {
+/// A convolution whose results are collected: of integers between -2 and 2, with weights between -most and most.
+struct CollectedConv {
     oracle::Shape x;
     std::int64_t k;
     oracle::Window window{};
@@ -114,7 +114,7 @@ struct ObservedConv {
 
 /// Conv, Bias, Store, ChannelStatistics and Relu.
 template <class Conv, class T, int Rank, class Device>
-void check_conv_statistics(Device& device, char const* x_layout, char const* y_layout, ObservedConv const& about) {
+void check_conv_statistics(Device& device, char const* x_layout, char const* y_layout, CollectedConv const& about) {
     oracle::Shape const shape = about.x;
     oracle::Window const f = about.window;
     INFO(fk::type_name<Conv>() << ' ' << x_layout << ' ' << y_layout << ' ' << shape.n << ' ' << shape.c << ' '

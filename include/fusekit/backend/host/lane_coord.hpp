@@ -10,7 +10,7 @@ namespace fusekit::host::inline FUSEKIT_SIMD {
 /// Where the lanes of one vector are in the output: what a Located operator gets in place of an OutputCoord.
 /// Along pixels, first.q may pass the end of its row: it then means the rows below.
 template <Axis axis>
-struct Place {
+struct LaneCoord {
     OutputCoord first;
     int count;       ///< lanes in use, from the first
     std::int64_t q;  ///< columns of the output, Q

@@ -17,7 +17,7 @@ constexpr Extent product_or_zero(Extent a, Extent b) {
 
 /// Extents of To - 1, To or To + 1 modes with two modes of space.
 template <int To, int Rank>
-constexpr Shape<To> fold(Index<Rank> const& extents) {
+constexpr Shape<To> collapse(Index<Rank> const& extents) {
     static_assert(Rank >= To - 1 && Rank <= To + 1);
     Shape<To> shape{};
     for (int mode = 0; mode < To - 2; ++mode) shape[mode] = extents[mode];
@@ -30,11 +30,11 @@ constexpr Shape<To> fold(Index<Rank> const& extents) {
 }
 
 template <int To, int Rank>
-constexpr Layout<To> fold(Layout<Rank> const& layout) {
+constexpr Layout<To> collapse(Layout<Rank> const& layout) {
     if constexpr (Rank == To) {
         return layout;
     } else {
-        Layout<To> result{fold<To>(static_cast<Index<Rank> const&>(layout.shape)), {}};
+        Layout<To> result{collapse<To>(static_cast<Index<Rank> const&>(layout.shape)), {}};
         for (int mode = 0; mode < To - 2; ++mode) result.stride[mode] = layout.stride[mode];
         Extent const column = result.stride[To - 1] = layout.stride[Rank - 1], row = layout.stride[Rank - 2];
         if constexpr (Rank < To) {
@@ -53,7 +53,7 @@ constexpr Layout<To> fold(Layout<Rank> const& layout) {
 /// where an extent is no extent.
 template <int To, int Rank>
     requires(To == 1)
-constexpr Layout<To> fold(Layout<Rank> const& layout) {
+constexpr Layout<To> collapse(Layout<Rank> const& layout) {
     if constexpr (Rank == 1) {
         return layout;
     } else {
@@ -67,20 +67,20 @@ constexpr Layout<To> fold(Layout<Rank> const& layout) {
 }
 
 template <int To, class T, int Rank>
-constexpr TensorView<T, To> fold(TensorView<T, Rank> const& view) {
-    return {view.data, fold<To>(view.layout)};
+constexpr TensorView<T, To> collapse(TensorView<T, Rank> const& view) {
+    return {view.data, collapse<To>(view.layout)};
 }
 
 template <int To, int Rank>
-AnyView<To> fold(AnyView<Rank> const& view) {
-    AnyView<To> folded(TensorView<float const, To>(static_cast<float const*>(view.data()), fold<To>(view.layout)));
-    folded.type = view.type;
-    return folded;
+AnyView<To> collapse(AnyView<Rank> const& view) {
+    AnyView<To> collapsed(TensorView<float const, To>(static_cast<float const*>(view.data()), collapse<To>(view.layout)));
+    collapsed.type = view.type;
+    return collapsed;
 }
 
-/// The extents that fold() was given.
+/// The extents that collapse() was given.
 template <int Rank, int From>
-constexpr Index<Rank> unfold(Shape<From> const& shape) {
+constexpr Index<Rank> expand(Shape<From> const& shape) {
     Index<Rank> result{};
     for (int mode = 0; mode < From - 2; ++mode) result[mode] = shape[mode];
     result[Rank - 1] = shape[From - 1];
@@ -103,7 +103,7 @@ constexpr Shape<3> image(Shape<4> const& batch) {
 
 /// A filter of one mode as the filter of one row that computes the same; any other as it is.
 constexpr Filter<2> with_rows(Filter<1> const& f) {
-    return {{1, f.size.w}, {0, f.before.w}, {0, f.after.w}, {1, f.step.w}, {1, f.spread.w}, f.group_count};
+    return {{1, f.size.w}, {0, f.pad_before.w}, {0, f.pad_after.w}, {1, f.strides.w}, {1, f.dilations.w}, f.group_count};
 }
 template <int Rank>
 constexpr Filter<Rank> with_rows(Filter<Rank> const& f) {
@@ -135,19 +135,19 @@ struct SliceHeights<3> {
 
 /// The row of x under row r of the window of row p of y; outside x's rows where that is padding.
 constexpr Extent row_under(Filter<2> const& f, SliceHeights<2> const&, Extent p, int r) {
-    return p * f.step[0] - f.before[0] + Extent{r} * f.spread[0];
+    return p * f.strides[0] - f.pad_before[0] + Extent{r} * f.dilations[0];
 }
 constexpr Extent row_under(Filter<3> const& f, SliceHeights<3> const& height, Extent p, int r) {
     Extent const slice = p / height.y, t = r / f.size[1];
-    Extent const d = slice * f.step[0] - f.before[0] + t * f.spread[0];
-    Extent const h = (p - slice * height.y) * f.step[1] - f.before[1] + (r - t * f.size[1]) * f.spread[1];
+    Extent const d = slice * f.strides[0] - f.pad_before[0] + t * f.dilations[0];
+    Extent const h = (p - slice * height.y) * f.strides[1] - f.pad_before[1] + (r - t * f.size[1]) * f.dilations[1];
     return h >= 0 && h < height.x ? d * height.x + h : -1;
 }
 
 /// The column of x under column s of the window of column q of y; outside x's columns where that is padding.
 template <int Rank>
 constexpr Extent column_under(Filter<Rank> const& f, Extent q, int s) {
-    return q * f.step[Rank - 1] - f.before[Rank - 1] + Extent{s} * f.spread[Rank - 1];
+    return q * f.strides[Rank - 1] - f.pad_before[Rank - 1] + Extent{s} * f.dilations[Rank - 1];
 }
 
 namespace detail {
@@ -163,9 +163,9 @@ consteval int rank_of() {
 
 /// A Tensor or a view of one of the ranks, of elements that View reads.
 template <class Source, class View, int... Ranks>
-concept Foldable =
-    ((rank_of<Source>() == Ranks) || ...) && requires(Source const& source, Layout<View::rank> const& folded) {
-        View(TensorView(source.const_view().data, folded));
+concept Collapsible =
+    ((rank_of<Source>() == Ranks) || ...) && requires(Source const& source, Layout<View::rank> const& collapsed) {
+        View(TensorView(source.const_view().data, collapsed));
     };
 
 /// Nothing: what follows a refusal.
@@ -177,39 +177,39 @@ concept Activations = Viewable<Source, 3> || Viewable<Source, 4> || Viewable<Sou
 
 }  // namespace detail
 
-/// A view, made of views of any of the ranks: they are folded. What it cannot be made of is refused in words, and so it
+/// A view, made of views of any of the ranks: they are collapsed. What it cannot be made of is refused in words, and so it
 /// is one of Args alone: functions that take one cannot be overloaded.
 template <class View, int... Ranks>
-struct Folded : View {
+struct Collapsed : View {
     /// A template, because nvcc 13 lets a field be left out whose type has deleted none but a plain one.
     template <class = void>
-    Folded() = delete;  // a field is left out or out of order: give all, in the order of Op::Args
+    Collapsed() = delete;  // a field is left out or out of order: give all, in the order of Op::Args
 
-    FUSEKIT_HD constexpr Folded(View const& view)
+    FUSEKIT_HD constexpr Collapsed(View const& view)
         requires((Ranks == View::rank) || ...)
         : View(view) {}
 
     /// From a view whose element type is known at run time only.
     template <int Rank>
         requires(std::is_same_v<View, AnyView<View::rank>> && ((Rank != View::rank && Rank == Ranks) || ...))
-    Folded(AnyView<Rank> const& view) : View(fold<View::rank>(view)) {}
+    Collapsed(AnyView<Rank> const& view) : View(collapse<View::rank>(view)) {}
 
     /// From a Tensor, which outlives the view: a temporary one is refused.
-    template <detail::Foldable<View, Ranks...> Source>
-    constexpr Folded(Source const& source) : View(fold<View::rank>(source.const_view())) {}
-    template <detail::Foldable<View, Ranks...> Source>
+    template <detail::Collapsible<View, Ranks...> Source>
+    constexpr Collapsed(Source const& source) : View(collapse<View::rank>(source.const_view())) {}
+    template <detail::Collapsible<View, Ranks...> Source>
         requires detail::Owning<Source>
-    Folded(Source const&&) = delete;  // this temporary is gone before its view is used: give it a name
+    Collapsed(Source const&&) = delete;  // this temporary is gone before its view is used: give it a name
 
     /// From a pointer, in braces.
     template <class T>
         requires std::is_constructible_v<View, T*, Layout<View::rank>>
-    FUSEKIT_HD constexpr Folded(T* data, Layout<View::rank> const& layout) : View(data, layout) {}
+    FUSEKIT_HD constexpr Collapsed(T* data, Layout<View::rank> const& layout) : View(data, layout) {}
 
     template <class Source>
-        requires(!std::is_convertible_v<Source const&, View> && !detail::Foldable<Source, View, Ranks...> &&
+        requires(!std::is_convertible_v<Source const&, View> && !detail::Collapsible<Source, View, Ranks...> &&
                  !(std::is_same_v<View, AnyView<View::rank>> && (std::is_same_v<Source, AnyView<Ranks>> || ...)))
-    constexpr Folded(Source const&) : View(detail::no_view<View>()) {
+    constexpr Collapsed(Source const&) : View(detail::no_view<View>()) {
         constexpr int rank = detail::rank_of<Source>();
         constexpr bool is_view = rank > 0, of_rank = !is_view || ((rank == Ranks) || ...);
         constexpr bool of_float = !(detail::Viewable<Source, Ranks> || ...) && !std::is_same_v<Source, AnyView<rank>>;
@@ -222,9 +222,9 @@ struct Folded : View {
 
 /// Activations of any rank, N x C and one to three modes of space; parameters of every place of them, and of every
 /// channel, K or 1 x K x 1 x 1.
-using AnyActivations = Folded<AnyView<4>, 3, 4, 5>;
-using PlaceParameters = Folded<TensorView<float const, 3>, 2, 3, 4>;
-using ChannelParameters = Folded<TensorView<float const, 1>, 1, 2, 3, 4, 5>;
-using AnyChannelParameters = Folded<AnyView<1>, 1, 2, 3, 4, 5>;
+using AnyActivations = Collapsed<AnyView<4>, 3, 4, 5>;
+using PlaceParameters = Collapsed<TensorView<float const, 3>, 2, 3, 4>;
+using ChannelParameters = Collapsed<TensorView<float const, 1>, 1, 2, 3, 4, 5>;
+using AnyChannelParameters = Collapsed<AnyView<1>, 1, 2, 3, 4, 5>;
 
 }  // namespace fusekit

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What tests/tensor/fold.cpp tests on the host.
+// What tests/tensor/collapse.cpp tests on the host.
 #include <catch2/catch_test_macros.hpp>
 
 #include "backend/hip/gpu.hpp"

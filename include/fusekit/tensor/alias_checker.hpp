@@ -15,8 +15,8 @@ struct Region {
     char const* argument;
 };
 
-/// Those of a plan's arguments, one after another as they are checked.
-class Regions {
+/// Finds arguments of a plan that share memory, as they are checked one after another.
+class AliasChecker {
 public:
     /// One that shares memory with `region` where either of them is written; null where there is none.
     Region const* conflict(Region const& region) const {
@@ -29,7 +29,7 @@ public:
     }
 
 protected:
-    Regions(Region* the_first, int the_most) : first(the_first), most(the_most) {}
+    AliasChecker(Region* the_first, int the_most) : first(the_first), most(the_most) {}
 
 private:
     Region* first;
@@ -38,12 +38,12 @@ private:
 
 /// Room for an input and as many as an aggregate of views can have: a view is no smaller than TensorView<T, 1>.
 template <class Arguments>
-class RegionsOf : public Regions {
+class AliasCheckerOf : public AliasChecker {
     static constexpr int most = static_cast<int>(sizeof(Arguments) / 40) + 2;
     Region storage[static_cast<std::size_t>(most)];
 
 public:
-    RegionsOf() : Regions(storage, most) {}
+    AliasCheckerOf() : AliasChecker(storage, most) {}
 };
 
 }  // namespace fusekit

@@ -8,25 +8,25 @@
 
 using namespace test;
 
-TEST_CASE("teams fit the device and what they share out") {
+TEST_CASE("grid groups fit the device and what they share out") {
     Random random(20261121);
     for (int i = 0; i < 2000; ++i) {
-        std::int64_t const units = random.range(1, 5000), blocks = random.range(1, 2000), fewest = random.range(0, 300),
+        std::int64_t const segments = random.range(1, 5000), blocks = random.range(1, 2000), fewest = random.range(0, 300),
                            most = random.chance(0.2) ? 1 : random.range(1, 3000), bytes = random.range(0, 1 << 28),
                            cache = random.range(1 << 16, 1 << 26);
-        auto const [teams, members] = fk::hip::detail::choose_teams(units, bytes, blocks, fewest, most, cache);
-        INFO(units << " units of " << bytes << " B, " << blocks << " blocks, " << fewest << " to " << most
-                   << " to a team, a cache of " << cache << " B");
-        CHECK((teams >= 1 && members >= 1));
-        CHECK((teams <= units && members <= most));
-        CHECK(std::int64_t{teams} * members <= blocks);
-        CHECK(members >= std::min({fewest, most, blocks}));
-        bool const in_cache = bytes * teams <= cache, all_to_one = members == std::min(most, blocks);
-        CHECK((in_cache || members > 1 || all_to_one));
+        auto const [grid_groups, group_size] = fk::hip::detail::choose_grid_groups(segments, bytes, blocks, fewest, most, cache);
+        INFO(segments << " segments of " << bytes << " B, " << blocks << " blocks, " << fewest << " to " << most
+                   << " to a grid group, a cache of " << cache << " B");
+        CHECK((grid_groups >= 1 && group_size >= 1));
+        CHECK((grid_groups <= segments && group_size <= most));
+        CHECK(std::int64_t{grid_groups} * group_size <= blocks);
+        CHECK(group_size >= std::min({fewest, most, blocks}));
+        bool const in_cache = bytes * grid_groups <= cache, all_to_one = group_size == std::min(most, blocks);
+        CHECK((in_cache || group_size > 1 || all_to_one));
     }
 }
 
-TEST_CASE("blocks of a team meet, and total what one block would") {
+TEST_CASE("blocks of a grid group wait for each other, and total what one block would") {
     fk::hip::Device device;
     auto const together = [] { return hip_on_cpu::calls("hipLaunchCooperativeKernel"); };
     for (oracle::Shape const& shape : {oracle::Shape{16, 2, 24, 24}, {5, 1, 55, 55}, {9, 3, 21, 23}})

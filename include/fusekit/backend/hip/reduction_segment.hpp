@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/backend/hip/launch.hpp"
-#include "fusekit/backend/hip/team.hpp"
+#include "fusekit/backend/hip/params.hpp"
+#include "fusekit/backend/hip/grid_group.hpp"
 #include "fusekit/plan/reduction.hpp"
 
 namespace fusekit::hip {
@@ -11,29 +11,30 @@ namespace fusekit::hip {
 /// columns of neighbours that have a total each, over rows of memory; or anyhow, one element at a time.
 enum class Pattern { planes, columns, any };
 
-/// What the kernel of a plan that reduces is given. A unit of work is a channel, or `tile` packs of columns.
+/// What the kernel of a plan that reduces is given. A segment is a channel, or `width` packets of columns.
 template <class Plan, Element T>
 struct ReductionParams {
-    Bound<Plan> bound;
+    BoundPlan<Plan> bound;
     TensorView<T const> x;
     TensorView<T> y;
     TensorView<T const> operand;
     Workspace workspace;
-    bool by_columns;   ///< what a unit is
+    bool by_columns;   ///< what a segment is
     ImageOrder order;  ///< in which columns are counted
     unsigned threads = 0;
-    unsigned units = 0, teams = 0, members = 1;   ///< units; teams that take one each at a time, and their blocks
-    unsigned tile = 1;                            ///< packs side by side in a unit, a power of two; 1 of channels
-    unsigned columns = 0;                         ///< packs side by side in the tensor
-    unsigned steps = 0;                           ///< packs one after another in a unit of columns; else images
+    unsigned segments = 0;
+    unsigned grid_groups = 0, group_size = 1;  ///< groups, which take a segment each at a time; blocks of a group
+    unsigned width = 1;                            ///< packets side by side in a segment, a power of two; 1 of channels
+    unsigned columns = 0;                         ///< packets side by side in the tensor
+    unsigned steps = 0;                           ///< packets one after another in a segment of columns; else images
     std::int64_t count = 0;                       ///< elements to a total
     unsigned groups = 0, part = 0;               ///< of loads that a thread takes; and in a part, if there are several
-    Divisor packs[2] = {};                       ///< that planes reach into: some one more than others
+    FastDivmod packets[2] = {};                       ///< that planes reach into: some one more than others
 };
 
-/// Where the values of one unit lie that one thread of a team takes.
+/// Where the values of one segment lie that one thread of a grid group takes.
 template <class Plan, Element T, int lanes, Pattern pattern>
-class ReductionUnit {
+class ReductionSegment {
     static constexpr bool per_place = ReductionSteps<typename Plan::Head>::per_place;
     using Params = ReductionParams<Plan, T>;
 
@@ -41,35 +42,35 @@ public:
     /// Totals that a thread has.
     static constexpr int totals = pattern == Pattern::columns ? lanes : 1;
 
-    /// Where a pack of neighbours lies, in elements.
-    struct Pack {
+    /// Where a packet of neighbours lies, in elements.
+    struct PacketOffsets {
         std::int64_t x, y, operand;
-        int first;  ///< the place in its plane of the pack's first element: before or after it belong to others
+        int first;  ///< the place in its plane of the packet's first element: before or after it belong to others
     };
 
-    __device__ ReductionUnit(Params const& the_params, unsigned the_number, unsigned the_column)
-        : params(the_params), number(the_number), column(the_number * the_params.tile + the_column) {
+    __device__ ReductionSegment(Params const& the_params, unsigned the_number, unsigned the_column)
+        : params(the_params), number(the_number), column(the_number * the_params.width + the_column) {
         Index<4> const& stride = the_params.y.layout.stride;
         if (pattern == Pattern::planes) {
             std::int64_t const begin = the_number * stride[1];
             before = static_cast<int>(begin % lanes);
             base = begin - before;
-            packs = static_cast<unsigned>(before) + the_params.order.plane.value() > the_params.packs[0].value() * lanes
-                        ? the_params.packs[1]
-                        : the_params.packs[0];
+            packets = static_cast<unsigned>(before) + the_params.order.plane.value() > the_params.packets[0].value() * lanes
+                        ? the_params.packets[1]
+                        : the_params.packets[0];
         } else {
             base = std::int64_t{this->column} * lanes;
         }
     }
 
-    /// Packs; none where there is no such column, as the last tile may have fewer.
+    /// Packets; none where there is no such column, as the last segment may have fewer.
     __device__ unsigned steps() const {
-        if (pattern == Pattern::planes) return params.steps * packs.value();
+        if (pattern == Pattern::planes) return params.steps * packets.value();
         return !params.by_columns || column < params.columns ? params.steps : 0;
     }
 
-    /// A pack that is not whole reaches over an end of its plane, but never over the tensor's.
-    __device__ Pack locate(unsigned step) const {
+    /// A packet that is not whole reaches over an end of its plane, but never over the tensor's.
+    __device__ PacketOffsets locate(unsigned step) const {
         if constexpr (pattern == Pattern::any) {
             OutputCoord const at = place(step, 0);
             auto const offset =
@@ -82,33 +83,33 @@ public:
             std::int64_t const at = base + std::int64_t{step} * (params.columns * lanes);
             return {at, at, at, 0};
         } else {
-            unsigned const image = packs.divide(step);
-            int const i = static_cast<int>(step - image * packs.value()) * lanes;
+            unsigned const image = packets.divide(step);
+            int const i = static_cast<int>(step - image * packets.value()) * lanes;
             std::int64_t const at = base + image * params.y.layout.stride[0] + i;
             return {at, at, at, i - before};
         }
     }
-    /// Whether all packs are whole.
+    /// Whether all packets are whole.
     __device__ bool aligned() const {
-        return pattern != Pattern::planes || params.packs[0].value() * lanes == params.order.plane.value();
+        return pattern != Pattern::planes || params.packets[0].value() * lanes == params.order.plane.value();
     }
-    __device__ bool whole(Pack const& pack) const {
+    __device__ bool whole(PacketOffsets const& packet) const {
         if constexpr (pattern != Pattern::planes) return true;
         int const plane = static_cast<int>(params.order.plane.value());  // read early: one branch, not two
-        return pack.first >= 0 && pack.first + lanes <= plane;
+        return packet.first >= 0 && packet.first + lanes <= plane;
     }
-    __device__ bool has(Pack const& pack, int lane) const {
-        return pattern != Pattern::planes || static_cast<unsigned>(pack.first + lane) < params.order.plane.value();
+    __device__ bool has(PacketOffsets const& packet, int lane) const {
+        return pattern != Pattern::planes || static_cast<unsigned>(packet.first + lane) < params.order.plane.value();
     }
     /// How many of its elements are each total's.
-    __device__ unsigned count(Pack const& pack) const {
+    __device__ unsigned count(PacketOffsets const& packet) const {
         if (pattern != Pattern::planes) return 1;
-        int const end = smaller(pack.first + lanes, static_cast<int>(params.order.plane.value()));
-        return static_cast<unsigned>(end - greater(pack.first, 0));
+        int const end = min(packet.first + lanes, static_cast<int>(params.order.plane.value()));
+        return static_cast<unsigned>(end - max(packet.first, 0));
     }
     /// Where a value of the total lies: the first of the image that a step is in.
     __device__ std::int64_t value_near(unsigned step) const {
-        return base + before + packs.divide(step) * params.y.layout.stride[0];
+        return base + before + packets.divide(step) * params.y.layout.stride[0];
     }
 
     /// The place that the elements of a total share, or the first of them.
@@ -127,7 +128,7 @@ public:
         } else {
             unsigned image = params.order.plane.divide(step), pixel = step - image * params.order.plane.value();
             if constexpr (pattern == Pattern::planes) {
-                image = packs.divide(step);
+                image = packets.divide(step);
                 pixel = static_cast<unsigned>(locate(step).first + lane);
             }
             at.n = image;
@@ -141,8 +142,8 @@ private:
     Params const& params;
     unsigned const number, column;
     std::int64_t base;  ///< of the first image, or row
-    int before = 0;     ///< elements of the first pack that are not the plane's
-    Divisor packs = {};
+    int before = 0;     ///< elements of the first packet that are not the plane's
+    FastDivmod packets = {};
 };
 
 }  // namespace fusekit::hip

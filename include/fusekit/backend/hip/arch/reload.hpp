@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/platform.hpp"
+
+namespace fusekit::hip {
+
+/// Optimisation barriers. reload(params) reads the kernel's argument again, so that it does not occupy scalar registers (about 100 on AMD) across the mainloop. opaque(number) hides where a number came from, so that values derived from it are computed again; opaque_per_thread and opaque_per_block do so on AMD alone, for a number of the thread and one that all threads of the block share.
+/// The operand of a scalar register is an expression and not a variable: without optimisation a variable lies in the thread's memory, which loads into vector registers only.
+#if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
+template <class Params>
+__device__ Params const& reload(Params const&) {
+    decltype(__builtin_amdgcn_kernarg_segment_ptr()) arguments;
+    asm volatile("" : "=s"(arguments) : "0"(__builtin_amdgcn_kernarg_segment_ptr()));
+    return *(Params const*)arguments;
+}
+__device__ inline unsigned opaque_per_thread(unsigned number) {
+    asm volatile("" : "+v"(number));
+    return number;
+}
+__device__ inline unsigned opaque_per_block(unsigned number) {
+    unsigned value;
+    asm volatile("" : "=s"(value) : "0"(__builtin_amdgcn_readfirstlane(number)));
+    return value;
+}
+__device__ inline int opaque(int number) {
+    asm volatile("" : "+v"(number));
+    return number;
+}
+#else
+template <class Params>
+__device__ Params const& reload(Params const& params) {
+    return params;
+}
+__device__ inline unsigned opaque_per_thread(unsigned number) { return number; }
+__device__ inline unsigned opaque_per_block(unsigned number) { return number; }
+__device__ inline int opaque(int number) {
+    asm volatile("" : "+r"(number));
+    return number;
+}
+#endif
+
+}  // namespace fusekit::hip

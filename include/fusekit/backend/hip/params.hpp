@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/conv_problem.hpp"
+#include "fusekit/backend/hip/image_order.hpp"
+#include "fusekit/backend/hip/integer.hpp"
+#include "fusekit/backend/hip/grid_group.hpp"
+#include "fusekit/plan/plan.hpp"
+
+namespace fusekit::hip {
+
+/// A value in shared memory, where nothing is constructed.
+template <class T>
+struct Uninitialized {
+    alignas(T) unsigned char bytes[sizeof(T)];
+
+    __device__ T& value() { return *reinterpret_cast<T*>(bytes); }
+};
+
+/// Where a Conv's own outputs would lie: more than y has where a plan pools them.
+template <class Plan>
+FUSEKIT_HD constexpr Layout<4> conv_output(Layout<4> y) {
+    if constexpr (Plan::pools) y.shape[2] *= 2, y.shape[3] *= 2;
+    return y;
+}
+
+/// The tiles of a grid whose totals are merged: groups of `group_size` neighbouring tiles first, then the groups.
+struct TileGroups {
+    Workspace workspace;  ///< a state for each group of each column of tiles, and for each column
+    unsigned tiles = 0, group_size = 0;
+};
+
+/// What the kernel of a plan with a Conv is given.
+template <class Plan, Element T>
+struct ConvParams {
+    BoundPlan<Plan> bound;
+    TensorView<T const> x;
+    TensorView<T> y;
+    bool channels_fastest;  ///< GemmK runs over channels first, then over taps; else the other way
+    bool inputs_vectorized;  ///< packets of x along GemmK lie together and are aligned
+    bool weights_vectorized;
+    std::conditional_t<Plan::totals_tiles, TileGroups, fusekit::detail::Nothing> tile_groups = {};
+
+    __device__ ConvProblem<T, Plan::Head::collapsed_space> problem() const {
+        return {
+            x, typed<T>(bound.head.weights), {y.data, conv_output<Plan>(y.layout)}, Plan::Head::geometry(bound.head)};
+    }
+};
+
+/// What a Conv multiplies for an element of x: what the prologue makes of it, rounded to its type.
+template <class Plan, Element T, class State>
+__device__ AccumulatorOf<T> before_conv(ConvParams<Plan, T> const& params, State const& state, T value) {
+    if constexpr (!Plan::has_prologue) return widened(value);
+    else return widened(T(Plan::Prologue::apply(static_cast<float>(value), OutputCoord{}, state, params.bound.prologue)));
+}
+
+/// What the kernel of a plan without one is given. The tensors are read in `iterations` over the same places, in packets of neighbours; the parameters are the same in each.
+template <class Plan, Element T>
+struct StreamParams {
+    BoundPlan<Plan> bound;
+    TensorView<T const> x;
+    TensorView<T> y;
+    ImageOrder order;  ///< in which places are counted
+    FastDivmod tiles = {}, packets = {};  ///< of places; packets of one tile, which all of a block are of
+    unsigned all_packets = 0;  ///< which the last tile may exceed
+    std::int64_t iterations = 0, splits = 1;  ///< and the threads that share those of one place
+    std::int64_t x_step = 0, y_step = 0;  ///< elements from one iteration to the next,
+    std::int64_t x_stride = 0, y_stride = 0; ///< and to the next of a thread
+};
+
+}  // namespace fusekit::hip

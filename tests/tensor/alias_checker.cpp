@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+#include "fusekit/tensor/alias_checker.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+namespace fk = fusekit;
+
+TEST_CASE("aliases conflict where they share a byte and one is written") {
+    struct Arguments {
+        char views[3 * 40];
+    };
+    fk::AliasCheckerOf<Arguments> aliases;
+    auto const region = [](std::uintptr_t begin, std::uintptr_t end, bool written) {
+        return fk::Region{begin, end, written, nullptr, ""};
+    };
+    CHECK(aliases.conflict(region(0, 100, true)) == nullptr);
+    aliases.add(region(10, 20, false));
+    aliases.add(region(30, 40, true));
+    CHECK(aliases.conflict(region(10, 20, false)) == nullptr);
+    REQUIRE(aliases.conflict(region(19, 25, true)) != nullptr);
+    CHECK(aliases.conflict(region(19, 25, true))->begin == 10);
+    CHECK(aliases.conflict(region(20, 30, true)) == nullptr);
+    REQUIRE(aliases.conflict(region(39, 50, false)) != nullptr);
+    CHECK(aliases.conflict(region(39, 50, false))->begin == 30);
+    CHECK(aliases.conflict(region(5, 35, true))->begin == 10);
+}
