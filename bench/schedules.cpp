@@ -169,8 +169,8 @@ int run(int argc, char** argv) {
         });
     }
     if (!chosen.norm.empty()) {
-        auto const labels =
-            print_header(Streams{}, "Batch norm (spatial) + ReLU: threads : bytes : iterations, of tiles : unroll / blocks");
+        auto const labels = print_header(
+            Streams{}, "Batch norm (spatial) + ReLU: threads : bytes : iterations, of tiles : unroll / blocks");
         each_layout([&](bool last, char const* layout) {
             for (NormLayer const& l : chosen.norm)
                 print_row(records, l.name(), layout, labels, measure_norm(device, l, last, options),

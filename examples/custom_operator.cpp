@@ -14,7 +14,9 @@ namespace fk = fusekit;
 /// y = min(max(x, low), high)
 struct Clip {
     static constexpr auto stage = fk::Stage::pointwise;
-    struct Args { float low = 0.0f, high = 6.0f; };
+    struct Args {
+        float low = 0.0f, high = 6.0f;
+    };
 
     template <class V>
     FUSEKIT_HD static constexpr V apply(V x, Args const& args) {
@@ -30,9 +32,14 @@ struct PRelu {
     static constexpr auto stage = fk::Stage::activation;
     static constexpr char const* equation = "y = x > 0 ? x : slope[k] * x";
     static constexpr int flops_per_element = 2;
-    struct Args { fk::TensorView<float const, 1> slope; };
+    struct Args {
+        fk::TensorView<float const, 1> slope;
+    };
 
-    template <class V> struct Prepared { V slope; };
+    template <class V>
+    struct Prepared {
+        V slope;
+    };
     FUSEKIT_HD static constexpr Prepared<float> prepare(std::int64_t k, Args const& args) { return {args.slope(k)}; }
 
     template <class V>

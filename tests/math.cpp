@@ -19,7 +19,8 @@ namespace {
 double ulps(float got, double exact) {
     if (std::isnan(exact)) return std::isnan(got) ? 0 : INFINITY;
     if (std::isinf(exact)) return got == exact ? 0 : INFINITY;
-    if (std::fabs(exact) > static_cast<double>(largest) * (1 + 0x1p-25)) return std::isinf(got) || std::fabs(got) == largest ? 0 : INFINITY;
+    if (std::fabs(exact) > static_cast<double>(largest) * (1 + 0x1p-25))
+        return std::isinf(got) || std::fabs(got) == largest ? 0 : INFINITY;
     if (!std::isfinite(got)) return INFINITY;
     int const exponent = exact == 0 ? -126 : std::max(std::ilogb(exact), -126);
     return std::fabs(got - exact) / std::ldexp(1.0, exponent - 23);
@@ -71,7 +72,8 @@ Worst worst(auto f, auto exact, float low, float high) {
 void check(char const* name, double claim, auto f, auto exact, float low = -largest, float high = largest) {
     Worst const scalar = worst<float>(f, exact, low, high), native = worst<Vector>(f, exact, low, high);
     Worst const other = worst<VectorOf<16>::Type>(f, exact, low, high);
-    std::printf("%-10s %.3f ulps at %a as float, %.3f as a vector; claimed %g\n", name, scalar.error, scalar.at, native.error, claim);
+    std::printf("%-10s %.3f ulps at %a as float, %.3f as a vector; claimed %g\n", name, scalar.error, scalar.at,
+                native.error, claim);
     INFO(name << ": worst of float at " << scalar.at << ", of a vector at " << native.at);
     CHECK(scalar.error <= claim);
     CHECK(native.error <= claim);
@@ -80,14 +82,18 @@ void check(char const* name, double claim, auto f, auto exact, float low = -larg
 
 double normal(double x) { return std::erfc(-x * M_SQRT1_2) / 2; }
 
-static_assert(math::max(3.0f, 5.0f) == 5 && math::max(7.0f, 5.0f) == 7 && math::min(3.0f, 5.0f) == 3 && math::min(7.0f, 5.0f) == 5);
+static_assert(math::max(3.0f, 5.0f) == 5 && math::max(7.0f, 5.0f) == 7 && math::min(3.0f, 5.0f) == 3 &&
+              math::min(7.0f, 5.0f) == 5);
 static_assert(math::abs(-2.5f) == 2.5f && math::abs(2.5f) == 2.5f && math::select(true, 1.0f, 2.0f) == 1);
 static_assert(math::exp(0.0f) == 1 && math::expm1(0.0f) == 0 && math::log1p(0.0f) == 0 && math::tanh(0.0f) == 0);
 static_assert(math::logistic(0.0f) == 0.5f && math::normal_cdf(0.0f) == 0.5f);
-static_assert(math::log(1.0f) == 0 && math::sin(0.0f) == 0 && math::cos(0.0f) == 1 && math::erf(0.0f) == 0 && math::erf(9.0f) == 1);
+static_assert(math::log(1.0f) == 0 && math::sin(0.0f) == 0 && math::cos(0.0f) == 1 && math::erf(0.0f) == 0 &&
+              math::erf(9.0f) == 1);
 static_assert(math::log(0.0f) == -infinity && math::log(infinity) == infinity && math::log(-1.0f) != math::log(-1.0f));
-static_assert(math::sqrt(-1.0f) != math::sqrt(-1.0f) && math::sqrt(infinity) == infinity && math::sqrt(0x1p-148f) == 0x1p-74f);
-static_assert(math::select(true, 2.5, 1.0f) == 2.5 && math::select(false, 2.5, 0.5f) == 0.5 && math::select(true, 1, 0.5f) == 1);
+static_assert(math::sqrt(-1.0f) != math::sqrt(-1.0f) && math::sqrt(infinity) == infinity &&
+              math::sqrt(0x1p-148f) == 0x1p-74f);
+static_assert(math::select(true, 2.5, 1.0f) == 2.5 && math::select(false, 2.5, 0.5f) == 0.5 &&
+              math::select(true, 1, 0.5f) == 1);
 static_assert(math::sqrt(0.0f) == 0 && math::sqrt(4.0f) == 2 && math::sqrt(9.0f) == 3 && math::sqrt(0.25f) == 0.5f);
 
 }  // namespace
@@ -98,7 +104,9 @@ TEST_CASE("elementary functions keep the errors that they state") {
     check("log1p", 2, [](auto x) { return math::log1p(x); }, [](double x) { return std::log1p(x); }, 0, 1);
     check("tanh", 3, [](auto x) { return math::tanh(x); }, [](double x) { return std::tanh(x); });
     check("logistic", 3, [](auto x) { return math::logistic(x); }, [](double x) { return 1 / (1 + std::exp(-x)); });
-    check("softplus", 3, [](auto x) { return math::softplus(x); }, [](double x) { return x > 40 ? x : std::log1p(std::exp(x)); });
+    check(
+        "softplus", 3, [](auto x) { return math::softplus(x); },
+        [](double x) { return x > 40 ? x : std::log1p(std::exp(x)); });
     check("sqrt", 1, [](auto x) { return math::sqrt(x); }, [](double x) { return std::sqrt(x); }, -largest);
     check("log", 1, [](auto x) { return math::log(x); }, [](double x) { return std::log(x); });
     check("sin", 2, [](auto x) { return math::sin(x); }, [](double x) { return std::sin(x); }, -1e5f, 1e5f);
@@ -118,7 +126,8 @@ TEST_CASE("the normal distribution function keeps its lower tail") {
     for (float x = -8.4f; x < -1; x += 1e-5f) worst = std::max(worst, std::fabs(math::normal_cdf(x) / normal(x) - 1));
     std::printf("normal_cdf %.3g of itself from -8.4 to -1\n", worst);
     CHECK(worst <= 1.1e-5);
-    for (float x = -15; x < -8.4f; x += 0x1p-10f) CHECK((math::normal_cdf(x) >= 0 && math::normal_cdf(x) <= 1.01 * normal(x) + 1e-45));
+    for (float x = -15; x < -8.4f; x += 0x1p-10f)
+        CHECK((math::normal_cdf(x) >= 0 && math::normal_cdf(x) <= 1.01 * normal(x) + 1e-45));
     for (float const x : {-15.0f, -16.0f, -100.0f, -1e10f, -largest, -infinity}) CHECK(math::normal_cdf(x) == 0);
 }
 
@@ -165,8 +174,9 @@ TEST_CASE("sin and cos keep their errors next to multiples of pi / 2, where most
         float x = static_cast<float>(n * (M_PI / 2));
         for (int i = 0; i < 2; ++i, x = std::nextafter(x, 0.0f)) {
             Vector const v = Vector{} + x;
-            worst = std::max({worst, ulps(math::sin(x), std::sin(double{x})), ulps(math::cos(v)[0], std::cos(double{x})),
-                              ulps(math::sin(-v)[0], -std::sin(double{x})), ulps(math::cos(-x), std::cos(double{x}))});
+            worst =
+                std::max({worst, ulps(math::sin(x), std::sin(double{x})), ulps(math::cos(v)[0], std::cos(double{x})),
+                          ulps(math::sin(-v)[0], -std::sin(double{x})), ulps(math::cos(-x), std::cos(double{x}))});
         }
     }
     std::printf("sin, cos   %.3f ulps next to multiples of pi / 2\n", worst);
@@ -222,23 +232,32 @@ TEST_CASE("NaN in gives NaN out, infinity its limit") {
     auto const max = [](auto x) { return math::max(x, 0.0f); };
     auto const min = [](auto x) { return math::min(x, 0.0f); };
     auto const pow = [](auto x) { return math::pow(x, 2.5f); };
-    both(exp, not_a_number, not_a_number), both(expm1, not_a_number, not_a_number), both(log1p, not_a_number, not_a_number), both(tanh, not_a_number, not_a_number), both(logistic, not_a_number, not_a_number);
-    both(softplus, not_a_number, not_a_number), both(normal_cdf, not_a_number, not_a_number), both(sqrt, not_a_number, not_a_number), both(abs, not_a_number, not_a_number), both(max, not_a_number, not_a_number);
+    both(exp, not_a_number, not_a_number), both(expm1, not_a_number, not_a_number),
+        both(log1p, not_a_number, not_a_number), both(tanh, not_a_number, not_a_number),
+        both(logistic, not_a_number, not_a_number);
+    both(softplus, not_a_number, not_a_number), both(normal_cdf, not_a_number, not_a_number),
+        both(sqrt, not_a_number, not_a_number), both(abs, not_a_number, not_a_number),
+        both(max, not_a_number, not_a_number);
     auto const log = [](auto x) { return math::log(x); };
     auto const sin = [](auto x) { return math::sin(x); };
     auto const cos = [](auto x) { return math::cos(x); };
     auto const erf = [](auto x) { return math::erf(x); };
-    both(log, not_a_number, not_a_number), both(sin, not_a_number, not_a_number), both(cos, not_a_number, not_a_number), both(erf, not_a_number, not_a_number);
-    both(log, infinity, infinity), both(log, -infinity, not_a_number), both(log, 0, -infinity), both(log, -0.0f, -infinity);
+    both(log, not_a_number, not_a_number), both(sin, not_a_number, not_a_number), both(cos, not_a_number, not_a_number),
+        both(erf, not_a_number, not_a_number);
+    both(log, infinity, infinity), both(log, -infinity, not_a_number), both(log, 0, -infinity),
+        both(log, -0.0f, -infinity);
     both(erf, infinity, 1), both(erf, -infinity, -1), both(erf, largest, 1), both(erf, -largest, -1);
-    for (float const far : {std::nextafter(1e5f, infinity), largest, infinity}) both(sin, far, not_a_number), both(cos, -far, not_a_number);
-    both(sqrt, infinity, infinity), both(sqrt, -infinity, not_a_number), both(sqrt, -1, not_a_number), both(sqrt, -0x1p-149f, not_a_number);
+    for (float const far : {std::nextafter(1e5f, infinity), largest, infinity})
+        both(sin, far, not_a_number), both(cos, -far, not_a_number);
+    both(sqrt, infinity, infinity), both(sqrt, -infinity, not_a_number), both(sqrt, -1, not_a_number),
+        both(sqrt, -0x1p-149f, not_a_number);
     both(min, not_a_number, not_a_number), both(pow, not_a_number, not_a_number);
     both(exp, infinity, infinity), both(exp, -infinity, 0), both(exp, 200, infinity), both(exp, -200, 0);
     both(expm1, infinity, infinity), both(expm1, -infinity, -1);
     both(tanh, infinity, 1), both(tanh, -infinity, -1), both(tanh, largest, 1), both(tanh, -largest, -1);
     both(logistic, infinity, 1), both(logistic, -infinity, 0), both(logistic, largest, 1), both(logistic, -largest, 0);
-    both(softplus, infinity, infinity), both(softplus, -infinity, 0), both(softplus, largest, largest), both(softplus, -largest, 0);
+    both(softplus, infinity, infinity), both(softplus, -infinity, 0), both(softplus, largest, largest),
+        both(softplus, -largest, 0);
     both(normal_cdf, infinity, 1), both(normal_cdf, largest, 1), both(normal_cdf, -infinity, 0);
     both(abs, -infinity, infinity), both(max, -infinity, 0), both(max, infinity, infinity), both(min, infinity, 0);
     both(pow, infinity, infinity), both(sqrt, 0, 0);

@@ -177,9 +177,10 @@ void run_layout(Device& device, cudnnHandle_t handle, std::vector<ConvLayer> con
     }
     if (ratios.empty()) return;
     double const mean = geometric_mean(ratios);
-    std::printf("geometric mean of our throughput over cuDNN's fused kernels, %zu layers: %.3f; the bar is 0.9: %s\n"
-                "over its fastest of any kind, transformed tensors in a workspace among them: %.3f\n",
-                ratios.size(), mean, mean >= 0.9 ? "PASS" : "FALLS SHORT", geometric_mean(any_ratios));
+    std::printf(
+        "geometric mean of our throughput over cuDNN's fused kernels, %zu layers: %.3f; the bar is 0.9: %s\n"
+        "over its fastest of any kind, transformed tensors in a workspace among them: %.3f\n",
+        ratios.size(), mean, mean >= 0.9 ? "PASS" : "FALLS SHORT", geometric_mean(any_ratios));
 }
 
 int run(int argc, char** argv) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Group norm: batch norm of a view in which every group of every image is a channel. A second plan scales and shifts the
-// channels, and has the activation. With one channel a group it is instance norm; with one group, layer norm.
+// Group norm: batch norm of a view in which every group of every image is a channel. A second plan scales and shifts
+// the channels, and has the activation. With one channel a group it is instance norm; with one group, layer norm.
 
 #include <fusekit/fusekit.hpp>
 
@@ -22,8 +22,8 @@ int main() {
     auto group_ones = fk::sliced(ones, 0, 0, n * groups), group_zeros = fk::sliced(zeros, 0, 0, n * groups);
     Normalize::bind({.scale = group_ones, .shift = group_zeros})(
         device, fk::reshaped(x, 1, n * groups, c / groups * h, w), fk::reshaped(y, 1, n * groups, c / groups * h, w));
-    auto result = ScaleAndShift::bind(
-        {.mean = zeros, .variance = ones, .scale = scale, .shift = shift, .epsilon = 0}, {})(device, y);
+    auto result = ScaleAndShift::bind({.mean = zeros, .variance = ones, .scale = scale, .shift = shift, .epsilon = 0},
+                                      {})(device, y);
 
     Array const in(x), out(result);
     auto const factor = values(scale), term = values(shift);

@@ -19,9 +19,7 @@ struct Gate {
     FUSEKIT_HD static constexpr V apply(V x, At const& at, Args const& args) {
         return x * at.load(args.gate);
     }
-    static void check(Args const& args, fk::Check const& in) {
-        in.readable("gate", args.gate, in.y, "N x K x P x Q");
-    }
+    static void check(Args const& args, fk::Check const& in) { in.readable("gate", args.gate, in.y, "N x K x P x Q"); }
 };
 
 using Silu = fk::Plan<fk::Conv<fk::filter(1)>, fk::Activation<fk::Silu>>;

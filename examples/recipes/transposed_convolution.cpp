@@ -9,7 +9,8 @@
 
 /// Rows and columns of y at p = 2i + Row, q = 2j + Column, for a 4 x 4 filter with padding 1.
 template <int Row, int Column>
-using Part = fk::Plan<fk::Conv<fk::filter(2, 2).pad(1 - Row, 1 - Column, Row, Column)>, fk::Bias, fk::Activation<fk::Relu>>;
+using Part =
+    fk::Plan<fk::Conv<fk::filter(2, 2).pad(1 - Row, 1 - Column, Row, Column)>, fk::Bias, fk::Activation<fk::Relu>>;
 
 template <int Row, int Column>
 void run_part(auto& device, auto const& x, auto const& weights, auto const& bias, auto& y) {

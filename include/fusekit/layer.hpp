@@ -22,15 +22,16 @@ struct BoundPlan;
 /// Any bound plan for elements of type T on one kind of device: fk::Layer<float, fk::host::Device>.
 ///
 /// It is made where the plan is known, in a unit that includes the backend, and runs where it is not: this header knows
-/// neither plans nor backends, so a plan is compiled once, by the unit that makes its layer. What BoundPlan promises holds:
-/// it is a value, which may be copied and run from many threads, and the tensors it was bound to must outlive its runs.
-/// Memory is allocated when it is made or copied, and not when it runs.
+/// neither plans nor backends, so a plan is compiled once, by the unit that makes its layer. What BoundPlan promises
+/// holds: it is a value, which may be copied and run from many threads, and the tensors it was bound to must outlive
+/// its runs. Memory is allocated when it is made or copied, and not when it runs.
 template <Element T, class Device, int Rank = 4>
 class Layer {
 public:
     /// From what Plan::bind gives. The device's backend must be included here.
     template <class Plan>
-    Layer(BoundPlan<Plan> const& bound) : operations(&operations_of<BoundPlan<Plan>>), bytes(copy(&bound, sizeof bound)) {
+    Layer(BoundPlan<Plan> const& bound)
+        : operations(&operations_of<BoundPlan<Plan>>), bytes(copy(&bound, sizeof bound)) {
         static_assert(alignof(BoundPlan<Plan>) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
     }
     Layer(Layer const& other)

@@ -183,8 +183,8 @@ FUSEKIT_HD constexpr V erfc_above_1(V a) {
                                      -2.6648315e-2f, 0.11015165f, -0.36797377f, 1.1299814f, -2.2927811e-4f));
 }
 
-/// sin(x + quarters * pi / 2) = +-sin(r) or +-cos(r), where x = n * pi / 2 + r with |r| <= pi / 4. pi / 2 is a sum whose
-/// products with n of up to 16 bits are exact, all but the last.
+/// sin(x + quarters * pi / 2) = +-sin(r) or +-cos(r), where x = n * pi / 2 + r with |r| <= pi / 4. pi / 2 is a sum
+/// whose products with n of up to 16 bits are exact, all but the last.
 template <class V>
 FUSEKIT_HD constexpr V wave(V x, std::int32_t quarters) {
     constexpr float round = 0x1.8p23f;

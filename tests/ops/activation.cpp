@@ -6,10 +6,10 @@
 #include <cmath>
 #include <cstdio>
 
-#include "support/run_case.hpp"
 #include "support/activation_plans.hpp"
 #include "support/floats.hpp"
 #include "support/mode_arguments.hpp"
+#include "support/run_case.hpp"
 
 using namespace test;
 
@@ -43,7 +43,8 @@ void check(char const* name, typename Mode::Args const& args, Tolerance const& t
         double error;
         if (got == want) error = 0;
         else if (std::isnan(want)) error = std::isnan(got) ? 0 : infinity;
-        else if (std::fabs(want) > largest) error = got == std::copysign(infinity, want) || std::fabs(got) == largest ? 0 : infinity;
+        else if (std::fabs(want) > largest)
+            error = got == std::copysign(infinity, want) || std::fabs(got) == largest ? 0 : infinity;
         else error = std::fabs(got - want) / tolerance.at(x, want);
         count += !(error <= 1);
         if (!(error <= worst)) worst = error, worst_at = x;
@@ -57,7 +58,8 @@ void check(char const* name, typename Mode::Args const& args, Tolerance const& t
     };
     sweep_floats(4999, 0x1p-11f, both);
     std::printf("%-12s worst error is %.3f of what is allowed, at %a\n", name, worst, worst_at);
-    INFO(name << ": worst at " << worst_at << ", " << Op::apply(worst_at, args) << " for " << exact(static_cast<double>(worst_at)));
+    INFO(name << ": worst at " << worst_at << ", " << Op::apply(worst_at, args) << " for "
+              << exact(static_cast<double>(worst_at)));
     CHECK(wrong == 0);
     CHECK(wrong_vector == 0);
     CHECK(std::isnan(Op::apply(not_a_number, args)));
@@ -114,9 +116,9 @@ TEST_CASE("elementary functions run in operators of users") {
     CHECK(test::wrong_places_of_functions(device) == 0);
 }
 
-TEMPLATE_TEST_CASE("every activation runs as a plan of its own", "", fk::Passthru, fk::Logistic, fk::Tanh, fk::Relu, fk::SoftRelu,
-                   fk::Abs, fk::Power, fk::ClippedRelu, fk::LeakyRelu, fk::Elu, fk::Clamp, fk::Gelu, fk::GeluTanh, fk::Silu,
-                   fk::Mish, fk::HardSwish, fk::HardSigmoid, fk::Softsign) {
+TEMPLATE_TEST_CASE("every activation runs as a plan of its own", "", fk::Passthru, fk::Logistic, fk::Tanh, fk::Relu,
+                   fk::SoftRelu, fk::Abs, fk::Power, fk::ClippedRelu, fk::LeakyRelu, fk::Elu, fk::Clamp, fk::Gelu,
+                   fk::GeluTanh, fk::Silu, fk::Mish, fk::HardSwish, fk::HardSigmoid, fk::Softsign) {
     fk::host::Device device(2);
     CHECK(test::wrong_places_of_activation<TestType>(device) == 0);
 }

@@ -41,7 +41,8 @@ void check(char const* name, typename Mode::Args const& args, Limits const& limi
         INFO(far);
         for (double const x : {-far, far}) {
             double const limit = x < 0 ? limits.low : limits.high, got = apply(x);
-            if (std::isinf(limit)) CHECK((got == limit || (std::signbit(got) == std::signbit(limit) && std::fabs(got) >= 0.009 * far)));
+            if (std::isinf(limit))
+                CHECK((got == limit || (std::signbit(got) == std::signbit(limit) && std::fabs(got) >= 0.009 * far)));
             else CHECK(std::fabs(got - limit) <= 2 / far);
         }
         CHECK(std::fabs(slope(-far) - limits.slope_low) <= 2 / far);

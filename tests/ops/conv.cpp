@@ -55,8 +55,8 @@ TEST_CASE("filters of any numbers are refused, or run where they fit") {
                     for (int const after : {INT_MIN, -1, 1, INT_MAX})
                         for (int const groups : {INT_MIN, 0, 1, INT_MAX}) {
                             auto const f = fk::filter(3, size).pad(1, before, 1, after).stride(1, step);
-                            auto const layer = Plan::bind(
-                                {.weights = w, .filter = f.dilation(1, spread).groups(groups)});
+                            auto const layer =
+                                Plan::bind({.weights = w, .filter = f.dilation(1, spread).groups(groups)});
                             try {
                                 layer(device, x, y), ++ran;
                             } catch (fk::Error const&) {

@@ -11,11 +11,13 @@ namespace fk = fusekit;
 namespace {
 
 static_assert(fk::EpilogueOp<fk::Bias> && fk::EpilogueOp<fk::Residual> && fk::EpilogueOp<fk::Scale>);
-static_assert(fk::EpilogueOp<fk::BatchNormInference<fk::Spatial>> && fk::EpilogueOp<fk::BatchNormInference<fk::PerActivation>>);
+static_assert(fk::EpilogueOp<fk::BatchNormInference<fk::Spatial>> &&
+              fk::EpilogueOp<fk::BatchNormInference<fk::PerActivation>>);
 static_assert(fk::EpilogueOp<fk::Activation<fk::Relu>> && !fk::MainloopOp<fk::Bias>);
 static_assert(fk::MainloopOp<fk::Conv<fk::filter(3, 3)>> && fk::MainloopOp<fk::Conv<fk::dynamic>>);
 static_assert(!fk::EpilogueOp<fk::Conv<fk::filter(3, 3)>> && fk::Operator<fk::Conv<fk::filter(3, 3)>>);
-static_assert(fk::Channelwise<fk::Bias> && fk::Located<fk::Residual> && fk::Uniform<fk::Scale> && !fk::Uniform<fk::Bias>);
+static_assert(fk::Channelwise<fk::Bias> && fk::Located<fk::Residual> && fk::Uniform<fk::Scale> &&
+              !fk::Uniform<fk::Bias>);
 
 constexpr auto pointwise = fk::Stage::pointwise;
 
@@ -33,10 +35,14 @@ struct Channelwise {
     static constexpr auto stage = pointwise;
     struct Args {};
     template <class V>
-    struct Prepared { V factor; };
+    struct Prepared {
+        V factor;
+    };
     static Prepared<float> prepare(std::int64_t, Args const&) { return {1}; }
     template <class V>
-    static V apply(V x, Prepared<V> const& channel) { return x * channel.factor; }
+    static V apply(V x, Prepared<V> const& channel) {
+        return x * channel.factor;
+    }
 };
 static_assert(fk::Uniform<Uniform> && fk::Located<Located> && fk::Channelwise<Channelwise>);
 static_assert(fk::EpilogueOp<Uniform> && fk::EpilogueOp<Located> && fk::EpilogueOp<Channelwise>);
@@ -57,7 +63,9 @@ struct NoArgs {
 };
 struct ArgsOwnMemory {
     static constexpr auto stage = pointwise;
-    struct Args { std::string text; };
+    struct Args {
+        std::string text;
+    };
     static float apply(float x, Args const&) { return x; }
 };
 struct NoApply {
@@ -88,18 +96,25 @@ struct PrepareGivesAnother {
     static constexpr auto stage = pointwise;
     struct Args {};
     template <class V>
-    struct Prepared { V factor; };
+    struct Prepared {
+        V factor;
+    };
     static float prepare(std::int64_t, Args const&) { return 1; }
     template <class V>
-    static V apply(V x, Prepared<V> const& channel) { return x * channel.factor; }
+    static V apply(V x, Prepared<V> const& channel) {
+        return x * channel.factor;
+    }
 };
 struct ConvWithoutOutput {
     static constexpr auto stage = fk::Stage::convolution;
     struct Args {};
 };
-static_assert(!fk::Operator<NoStage> && !fk::Operator<StageOfAnotherType> && !fk::Operator<NoArgs> && !fk::Operator<ArgsOwnMemory>);
-static_assert(!fk::Operator<NoApply> && !fk::Operator<ApplyNotStatic> && !fk::Operator<ReturnsDouble> && !fk::Operator<ReturnsNothing>);
-static_assert(!fk::Operator<ArgumentsSwapped> && !fk::Operator<PrepareGivesAnother> && !fk::Operator<ConvWithoutOutput>);
+static_assert(!fk::Operator<NoStage> && !fk::Operator<StageOfAnotherType> && !fk::Operator<NoArgs> &&
+              !fk::Operator<ArgsOwnMemory>);
+static_assert(!fk::Operator<NoApply> && !fk::Operator<ApplyNotStatic> && !fk::Operator<ReturnsDouble> &&
+              !fk::Operator<ReturnsNothing>);
+static_assert(!fk::Operator<ArgumentsSwapped> && !fk::Operator<PrepareGivesAnother> &&
+              !fk::Operator<ConvWithoutOutput>);
 static_assert(!fk::Operator<int> && !fk::Operator<void> && !fk::Operator<fk::Relu>);
 static_assert(!fk::Fusable<fk::Conv<fk::dynamic>, NoStage> && !fk::Fusable<ReturnsDouble>);
 

@@ -148,7 +148,8 @@ TEST_CASE("a description reads as a table and as a diagram") {
 TEST_CASE("signals and volumes are described by their own extents") {
     fk::host::Device device;
     auto const w = fk::random<float>(device, fk::kctrs(8, 4, 3, 3, 3));
-    auto const about = fk::describe(fk::Plan<fk::Conv<fk::filter(3, 3, 3)>>::bind({.weights = w}), fk::ncdhw(2, 4, 5, 6, 7));
+    auto const about =
+        fk::describe(fk::Plan<fk::Conv<fk::filter(3, 3, 3)>>::bind({.weights = w}), fk::ncdhw(2, 4, 5, 6, 7));
     CHECK(fk::to_string(about.steps[0].output) == "2 x 8 x 3 x 4 x 5");
     CHECK(about.flops() == 2.0 * 2 * 8 * 3 * 4 * 5 * 4 * 27);
     CHECK(about.to_string().contains("of 2 x 4 x 5 x 6 x 7, float"));
@@ -175,8 +176,8 @@ TEST_CASE("describe counts what a Backward plan computes again, its slopes, sums
     auto saved = fk::random<float>(device, fk::channels(3)), inverse = fk::random<float>(device, fk::channels(3));
 
     using Train = fk::Plan<fk::BatchNormTraining<fk::Spatial>, Relu>;
-    auto const layer = Train::bind(
-        {.scale = p, .shift = p, .saved_mean = saved, .saved_inverse_deviation = inverse}, {});
+    auto const layer =
+        Train::bind({.scale = p, .shift = p, .saved_mean = saved, .saved_inverse_deviation = inverse}, {});
     auto const trained = fk::describe(fk::Backward<Train>::bind(layer, x), layout);
     // normalized again 3; Relu's slope 1; sums of g, and of g * (x - mean) 4; scale * (g - a - (x - mean) * b) 5
     CHECK(trained.flops() == 120 * (3 + 1 + 4 + 5));

@@ -11,7 +11,8 @@ namespace {
 static_assert(grammar::allowed("C") && grammar::allowed("CBNA") && grammar::allowed("RSRS") &&
               grammar::allowed("BRNA"));
 static_assert(!grammar::allowed("") && grammar::allowed("NACB") && !grammar::allowed("CC") && !grammar::allowed("AB"));
-static_assert(!grammar::allowed("RC") && !grammar::allowed("ANC") && !grammar::allowed("CBC") && !grammar::allowed("AN") && !grammar::allowed("NB") && !grammar::allowed("BRB") &&
+static_assert(!grammar::allowed("RC") && !grammar::allowed("ANC") && !grammar::allowed("CBC") &&
+              !grammar::allowed("AN") && !grammar::allowed("NB") && !grammar::allowed("BRB") &&
               !grammar::allowed("ASA"));
 static_assert(!fk::Fusable<>);
 

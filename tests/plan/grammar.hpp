@@ -98,8 +98,7 @@ Verdict<Device> verdict(std::index_sequence<I...>) {
     constexpr bool fusable = fk::Fusable<Op<word.text[I]>...>;
     Verdict<Device> v{word, fusable};
     if constexpr (fusable && allowed(word.view())) {
-        if constexpr (conv == word.view().npos)
-            v.run = run_pointwise<Device, float, Op<word.text[I]>...>;
+        if constexpr (conv == word.view().npos) v.run = run_pointwise<Device, float, Op<word.text[I]>...>;
         else if constexpr (conv == 0 || sizeof...(I) <= longest_with_prologue)
             v.run = [&]<std::size_t... B, std::size_t... A>(std::index_sequence<B...>, std::index_sequence<A...>) {
                 return WithPrologue<Op<word.text[B]>...>::template run<Device, float, conv_geometry,

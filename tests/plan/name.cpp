@@ -33,9 +33,11 @@ struct HiddenMode : fk::Relu {};
 TEST_CASE("a plan's name reads as its author wrote it") {
     CHECK(fk::type_name<fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>, fk::Bias, fk::Activation<fk::Relu>>>() ==
           "Plan<Conv<filter(3, 3).pad(1)>, Bias, Activation<Relu>>");
-    CHECK(fk::type_name<fk::Plan<fk::Conv<fk::dynamic>, fk::BatchNormInference<fk::Spatial>, fk::Residual, fk::Scale>>() ==
+    CHECK(fk::type_name<
+              fk::Plan<fk::Conv<fk::dynamic>, fk::BatchNormInference<fk::Spatial>, fk::Residual, fk::Scale>>() ==
           "Plan<Conv<dynamic>, BatchNormInference<Spatial>, Residual, Scale>");
-    CHECK(fk::type_name<fk::Plan<fk::BatchNormInference<fk::PerActivation>>>() == "Plan<BatchNormInference<PerActivation>>");
+    CHECK(fk::type_name<fk::Plan<fk::BatchNormInference<fk::PerActivation>>>() ==
+          "Plan<BatchNormInference<PerActivation>>");
 }
 
 TEST_CASE("users' operators are named without their namespaces") {

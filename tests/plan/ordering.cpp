@@ -22,14 +22,18 @@ using T = fk::ChannelStatistics;
 /// Operators of users join the rules by their stage alone.
 struct Floor {
     static constexpr auto stage = fk::Stage::pointwise;
-    struct Args { float at = 0; };
+    struct Args {
+        float at = 0;
+    };
     static float apply(float x, fk::OutputCoord, Args const& args) { return x < args.at ? args.at : x; }
 };
 struct LateBias {
     static constexpr auto stage = fk::Stage::bias;
     struct Args {};
     template <class V>
-    static V apply(V x, Args const&) { return x + 1.0f; }
+    static V apply(V x, Args const&) {
+        return x + 1.0f;
+    }
 };
 struct OwnActivation {
     static constexpr auto stage = fk::Stage::activation;
@@ -41,22 +45,30 @@ static_assert(fk::Fusable<C> && fk::Fusable<C, B> && fk::Fusable<C, A> && fk::Fu
 static_assert(fk::Fusable<C, N, A> && fk::Fusable<C, B, N> && fk::Fusable<C, B, N, A>);
 static_assert(fk::Fusable<N> && fk::Fusable<A> && fk::Fusable<N, A> && fk::Fusable<B, A> && fk::Fusable<M, A>);
 static_assert(fk::Fusable<D, B, R, A> && fk::Fusable<D, B, A, R> && !fk::Fusable<R, C> && fk::Fusable<S, C>);
-static_assert(fk::Fusable<N, A, C, B, N, A> && fk::Fusable<B, A, C, B> && !fk::Fusable<M, A, C> && !fk::Fusable<T, C> && !fk::Fusable<N, C, C>);
-static_assert(!fk::Fusable<A, N, C> && !fk::Fusable<A, A, C> && !fk::Fusable<fk::Store, C> && !fk::Fusable<fk::BatchNormTraining<fk::Spatial>, C>);
+static_assert(fk::Fusable<N, A, C, B, N, A> && fk::Fusable<B, A, C, B> && !fk::Fusable<M, A, C> && !fk::Fusable<T, C> &&
+              !fk::Fusable<N, C, C>);
+static_assert(!fk::Fusable<A, N, C> && !fk::Fusable<A, A, C> && !fk::Fusable<fk::Store, C> &&
+              !fk::Fusable<fk::BatchNormTraining<fk::Spatial>, C>);
 static_assert(fk::Fusable<C, R, S, B, R, S, N, R, S, A, R, S> && fk::Fusable<Floor, C> == false);
 static_assert(fk::Fusable<C, Floor, B, Floor, A, Floor, Floor> && fk::Fusable<Floor>);
 static_assert(fk::Fusable<C, T> && fk::Fusable<C, B, T, A> && fk::Fusable<C, B, A, T> && !fk::Fusable<C, T, T>);
 static_assert(fk::Fusable<C, LateBias, A> && !fk::Fusable<C, A, LateBias> && !fk::Fusable<C, B, LateBias>);
-static_assert(fk::Fusable<C, B, OwnActivation> && !fk::Fusable<C, OwnActivation, N> && !fk::Fusable<C, A, OwnActivation>);
-static_assert(!fk::Fusable<C, N, M> && !fk::Fusable<C, A, fk::Activation<fk::Tanh>> && !fk::Fusable<C, D> && !fk::Fusable<D, C>);
+static_assert(fk::Fusable<C, B, OwnActivation> && !fk::Fusable<C, OwnActivation, N> &&
+              !fk::Fusable<C, A, OwnActivation>);
+static_assert(!fk::Fusable<C, N, M> && !fk::Fusable<C, A, fk::Activation<fk::Tanh>> && !fk::Fusable<C, D> &&
+              !fk::Fusable<D, C>);
 
 /// Each rule, alone, on what breaks it and nothing else.
-static_assert(!fk::OneTotal<T, T> && !fk::OneTotal<fk::BatchNormTraining<fk::Spatial>, T> && fk::OneTotal<C, T> && fk::OneTotal<T>);
+static_assert(!fk::OneTotal<T, T> && !fk::OneTotal<fk::BatchNormTraining<fk::Spatial>, T> && fk::OneTotal<C, T> &&
+              fk::OneTotal<T>);
 static_assert(!fk::HasOperators<> && fk::HasOperators<B>);
 static_assert(!fk::OneConv<C, C> && fk::OneConv<C, B> && fk::OneConv<B>);
-static_assert(!fk::PrologueFits<R, C> && !fk::PrologueFits<Floor, C> && fk::PrologueFits<B, C> && fk::PrologueFits<C, R> && fk::PrologueFits<R>);
-static_assert(!fk::BiasComesEarly<N, B> && !fk::BiasComesEarly<A, B> && fk::BiasComesEarly<B, N, A> && fk::BiasComesEarly<R, B>);
+static_assert(!fk::PrologueFits<R, C> && !fk::PrologueFits<Floor, C> && fk::PrologueFits<B, C> &&
+              fk::PrologueFits<C, R> && fk::PrologueFits<R>);
+static_assert(!fk::BiasComesEarly<N, B> && !fk::BiasComesEarly<A, B> && fk::BiasComesEarly<B, N, A> &&
+              fk::BiasComesEarly<R, B>);
 static_assert(!fk::NormBeforeActivation<A, N> && fk::NormBeforeActivation<N, A> && fk::NormBeforeActivation<N, R, A>);
-static_assert(!fk::OneOfEach<B, B> && !fk::OneOfEach<N, N> && !fk::OneOfEach<A, A> && fk::OneOfEach<R, R, S, S, Floor, Floor>);
+static_assert(!fk::OneOfEach<B, B> && !fk::OneOfEach<N, N> && !fk::OneOfEach<A, A> &&
+              fk::OneOfEach<R, R, S, S, Floor, Floor>);
 
 }  // namespace

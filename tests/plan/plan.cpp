@@ -20,10 +20,14 @@ using Norm = fk::BatchNormInference<fk::Spatial>;
 using Layer = fk::Plan<Conv, fk::Bias, Relu>;
 
 /// Trivially copyable, as a kernel's argument must be, and nothing but its arguments.
-static_assert(std::is_trivially_copyable_v<fk::BoundPlan<Layer>> && std::is_trivially_destructible_v<fk::BoundPlan<Layer>>);
-static_assert(std::is_trivially_copyable_v<fk::BoundPlan<fk::Plan<fk::Conv<fk::dynamic>, fk::Bias, Norm, Relu, fk::Residual, fk::Scale>>>);
+static_assert(std::is_trivially_copyable_v<fk::BoundPlan<Layer>> &&
+              std::is_trivially_destructible_v<fk::BoundPlan<Layer>>);
+static_assert(std::is_trivially_copyable_v<
+              fk::BoundPlan<fk::Plan<fk::Conv<fk::dynamic>, fk::Bias, Norm, Relu, fk::Residual, fk::Scale>>>);
 static_assert(std::is_trivially_copyable_v<fk::BoundPlan<fk::Plan<fk::BatchNormInference<fk::PerActivation>>>>);
-static_assert(std::is_empty_v<Layer> && std::is_same_v<decltype(Layer::bind(std::declval<Conv::Args>(), std::declval<fk::Bias::Args>(), {})), fk::BoundPlan<Layer>>);
+static_assert(std::is_empty_v<Layer> &&
+              std::is_same_v<decltype(Layer::bind(std::declval<Conv::Args>(), std::declval<fk::Bias::Args>(), {})),
+                             fk::BoundPlan<Layer>>);
 static_assert(Layer::has_conv && !fk::Plan<Relu>::has_conv);
 
 std::vector<float> values(auto const& tensor) {
@@ -72,7 +76,8 @@ TEST_CASE("tensors and views of an application's own element types go in and com
     hip_bfloat16 const poison{0x7fc0};
     std::vector<hip_bfloat16> in(210), all(210, poison), stored(210, poison), bias = {same(1), same(-2), same(3)};
     for (int i = 0; i < 210; ++i) in[static_cast<std::size_t>(i)] = same(static_cast<float>(i % 9 - 4));
-    fk::Tensor<hip_bfloat16, fk::host::Device> x(device, layout), z = fk::Tensor<hip_bfloat16, fk::host::Device>(device, layout);
+    fk::Tensor<hip_bfloat16, fk::host::Device> x(device, layout),
+        z = fk::Tensor<hip_bfloat16, fk::host::Device>(device, layout);
     fk::Tensor<hip_bfloat16, fk::host::Device> y(device, layout), values(device, layout);
     x.copy_from(in.data()), z.copy_from(in.data()), y.copy_from(all.data()), values.copy_from(all.data());
     fk::TensorView<hip_bfloat16 const, 4> const b(bias.data(), fk::nchw(1, 3, 1, 1));
@@ -104,7 +109,8 @@ TEST_CASE_METHOD(Fixture, "the output has the derived shape and the input's layo
 TEST_CASE("what signals and volumes give is of their rank and layout") {
     fk::host::Device device;
     auto const x1 = fk::random<float>(device, fk::nwc(2, 9, 3)), w1 = fk::random<float>(device, fk::kcs(5, 3, 2));
-    auto const x3 = fk::random<float>(device, fk::ncdhw(2, 3, 4, 5, 6)), w3 = fk::random<float>(device, fk::kctrs(7, 3, 2, 3, 4));
+    auto const x3 = fk::random<float>(device, fk::ncdhw(2, 3, 4, 5, 6)),
+               w3 = fk::random<float>(device, fk::kctrs(7, 3, 2, 3, 4));
     auto const one = fk::Plan<fk::Conv<fk::filter(2)>>::bind({.weights = w1});
     auto const three = fk::Plan<fk::Conv<fk::filter(2, 3, 4).stride(2, 1, 1)>>::bind({.weights = w3});
     CHECK(one(device, x1).layout() == fk::nwc(2, 8, 5));
@@ -150,7 +156,8 @@ TEST_CASE_METHOD(Fixture, "a bound plan runs on inputs of any size and type that
     std::vector<fk::half> halves(reference.size());
     y.copy_to(halves.data());
     float worst = 0;
-    for (std::size_t i = 0; i < halves.size(); ++i) worst = std::max(worst, std::abs(static_cast<float>(halves[i]) - reference[i]));
+    for (std::size_t i = 0; i < halves.size(); ++i)
+        worst = std::max(worst, std::abs(static_cast<float>(halves[i]) - reference[i]));
     CHECK(worst < 0.02f);  // 54 products of inputs rounded to 2^-12, and a result up to 8 rounded to 2^-9
 }
 

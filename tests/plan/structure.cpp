@@ -18,9 +18,9 @@ using P = fk::Pool<fk::Max, 2, 2>;
 using S = fk::ChannelStatistics;
 
 template <class Plan, class Prologue, class Head, class Epilogue>
-constexpr bool has_slots = std::is_same_v<typename Plan::Prologue, Prologue> &&
-                           std::is_same_v<typename Plan::Head, Head> &&
-                           std::is_same_v<typename Plan::Epilogue, Epilogue>;
+constexpr bool has_slots =
+    std::is_same_v<typename Plan::Prologue, Prologue> && std::is_same_v<typename Plan::Head, Head> &&
+    std::is_same_v<typename Plan::Epilogue, Epilogue>;
 
 static_assert(has_slots<fk::Plan<N, A, C, B, A>, fk::Epilogue<N, A>, C, fk::Epilogue<B, A>>);
 static_assert(has_slots<fk::Plan<C>, fk::Epilogue<>, C, fk::Epilogue<>>);

@@ -40,7 +40,8 @@ struct Refusal {
 /// x 2 x 6 x 5 x 7, 3 x 3 weights for 8 output channels, and an output of poison.
 struct BadInput {
     fk::host::Device device{2};
-    Memory<4> x = filled(fk::nhwc(2, 5, 7, 6), 1), w = filled(fk::krsc(8, 3, 3, 6), 2), z = filled(fk::nhwc(2, 5, 7, 8), 3);
+    Memory<4> x = filled(fk::nhwc(2, 5, 7, 6), 1), w = filled(fk::krsc(8, 3, 3, 6), 2),
+              z = filled(fk::nhwc(2, 5, 7, 8), 3);
     Memory<1> b = filled(fk::channels(8), 4), c = filled(fk::channels(6), 5);
     Memory<3> map = filled(fk::chw(6, 5, 7), 6);
     Memory<4> y{fk::DataType::float32, fk::nhwc(2, 5, 7, 8), 64}, y6{fk::DataType::float32, fk::nhwc(2, 5, 7, 6), 64};
@@ -103,7 +104,8 @@ TEST_CASE_METHOD(BadInput, "channels and shapes that do not match are refused, a
     refuse<Static>({"y", "", "2 x 8 x 5 x 7", "2 x 6 x 5 x 7"}, [&] { good(device, in(), out6()); });
     refuse<Static>({"y", "", "2 x 8 x 5 x 7", "2 x 8 x 7 x 5"},
                    [&] { good(device, in(), fk::TensorView<float>(out().data, fk::nchw(2, 8, 7, 5))); });
-    refuse<Add>({"Residual", "z", "2 x 6 x 5 x 7", "2 x 8 x 5 x 7"}, [&] { Add::bind({.z = z.any()})(device, in(), out6()); });
+    refuse<Add>({"Residual", "z", "2 x 6 x 5 x 7", "2 x 8 x 5 x 7"},
+                [&] { Add::bind({.z = z.any()})(device, in(), out6()); });
 
     good(device, in(), out());
     CHECK(y.untouched());
@@ -113,14 +115,21 @@ TEST_CASE_METHOD(BadInput, "channels and shapes that do not match are refused, a
 }
 
 TEST_CASE_METHOD(BadInput, "parameters of channels with values beside the channels are refused") {
-    Memory<4> four = filled(fk::nchw(1, 8, 1, 1), 4), images = filled(fk::nchw(2, 8, 1, 3), 4), filters = filled(fk::nchw(8, 1, 1, 1), 4);
+    Memory<4> four = filled(fk::nchw(1, 8, 1, 1), 4), images = filled(fk::nchw(2, 8, 1, 3), 4),
+              filters = filled(fk::nchw(8, 1, 1, 1), 4);
     Memory<4> statistics = filled(fk::nchw(1, 6, 1, 2), 5);
-    auto const bound = [&](fk::AnyView<4> const& bias) { return Static::bind({.weights = w.any()}, {.bias = bias}, {}); };
+    auto const bound = [&](fk::AnyView<4> const& bias) {
+        return Static::bind({.weights = w.any()}, {.bias = bias}, {});
+    };
     std::string const expected = "8 (K), or 1 x K x 1 x 1";
     refuse<Static>({"Bias", "bias", expected, "6 values a channel"}, [&] { bound(images.any())(device, in(), out()); });
-    refuse<Static>({"Bias", "bias", expected, "8 values a channel"}, [&] { bound(filters.any())(device, in(), out()); });
+    refuse<Static>({"Bias", "bias", expected, "8 values a channel"},
+                   [&] { bound(filters.any())(device, in(), out()); });
     refuse<Norm>({"BatchNormInference<Spatial>", "variance", "6 (K), or 1 x K x 1 x 1", "2 values a channel"}, [&] {
-        Norm::bind({.mean = statistic(), .variance = statistics.view<float const>(), .scale = statistic(), .shift = statistic()})(device, in(), out6());
+        Norm::bind({.mean = statistic(),
+                    .variance = statistics.view<float const>(),
+                    .scale = statistic(),
+                    .shift = statistic()})(device, in(), out6());
     });
 
     auto const flat = Static::bind({.weights = w.any()}, {.bias = b.any()}, {})(device, in());
@@ -145,7 +154,8 @@ TEST_CASE_METHOD(BadInput, "wrong filters are refused") {
     refuse<Dynamic>({conv, "filter", "dilation", "0"}, call(f.dilation(1, 0)));
     refuse<Dynamic>({conv, "filter", "padding", "-1"}, call(f.pad(0, 0, -1, 0)));
     refuse<Dynamic>({conv, "filter", "padding", "-3"}, call(f.pad(-3)));
-    refuse<Dynamic>({conv, "filter", "output of at least 1 x 1", "filter(6, 3) on 2 x 6 x 5 x 7"}, call(fk::filter(6, 3)));
+    refuse<Dynamic>({conv, "filter", "output of at least 1 x 1", "filter(6, 3) on 2 x 6 x 5 x 7"},
+                    call(fk::filter(6, 3)));
     refuse<Dynamic>({conv, "filter", "output of at least 1 x 1", "2 x 6 x 5 x 7"}, call(f.dilation(1, 4)));
     refuse<Dynamic>({conv, "filter", "output of at least 1 x 1", ""},
                     call(f.dilation(std::numeric_limits<int>::max())));
@@ -170,18 +180,18 @@ TEST_CASE_METHOD(BadInput, "signals and volumes are refused by their own extents
                    [&] { Volume::bind({.weights = weights.any()}, {.z = turned.any()})(device, x5, y5); });
     refuse<Volume>({conv, "filter", "at least 1 x 1 x 1", "filter(3, 2, 3).pad(1, 0, 1) on 2 x 3 x 4 x 1 x 5"},
                    [&] { good(device, thin.view<float const>(), y5); });
-    refuse<Volume>({"y", "", "2 x 8 x 4 x 5 x 5 (N x K x O x P x Q)", "2 x 8 x 5 x 4 x 5"}, [&] {
-        good(device, x5, fk::TensorView<float, 5>(y5.data, fk::ncdhw(2, 8, 5, 4, 5)));
-    });
+    refuse<Volume>({"y", "", "2 x 8 x 4 x 5 x 5 (N x K x O x P x Q)", "2 x 8 x 5 x 4 x 5"},
+                   [&] { good(device, x5, fk::TensorView<float, 5>(y5.data, fk::ncdhw(2, 8, 5, 4, 5))); });
     fk::TensorView<float const, 5> const every_other(x5.data, {{{2, 3, 2, 6, 5}}, {{360, 120, 60, 5, 1}}});
-    refuse<Volume>({"x", "", "slices that follow one another in memory", "gaps"}, [&] { (void)good(device, every_other); });
+    refuse<Volume>({"x", "", "slices that follow one another in memory", "gaps"},
+                   [&] { (void)good(device, every_other); });
     refuse<Volume>({"Residual", "z", "slices that follow one another", "gaps"}, [&] {
-        fk::TensorView<float const, 5> const apart(sum.view<float const>().data, {{{2, 8, 4, 5, 5}}, {{1, 1, 0, 5, 1}}});
+        fk::TensorView<float const, 5> const apart(sum.view<float const>().data,
+                                                   {{{2, 8, 4, 5, 5}}, {{1, 1, 0, 5, 1}}});
         Volume::bind({.weights = weights.any()}, {.z = apart})(device, x5, y5);
     });
-    refuse<Volume>({"x", "", "positive extents", "2 x 3 x 0 x 6 x 5"}, [&] {
-        good(device, fk::TensorView<float const, 5>(x5.data, fk::ncdhw(2, 3, 0, 6, 5)), y5);
-    });
+    refuse<Volume>({"x", "", "positive extents", "2 x 3 x 0 x 6 x 5"},
+                   [&] { good(device, fk::TensorView<float const, 5>(x5.data, fk::ncdhw(2, 3, 0, 6, 5)), y5); });
     refuse<Volume>({"x", "", "positive extents", "2 x 3 x 1099511627776 x 1099511627776 x 5"}, [&] {
         good(device, fk::TensorView<float const, 5>(x5.data, {{{2, 3, huge, huge, 5}}, {{1, 1, 1, 1, 1}}}), y5);
     });
@@ -213,11 +223,13 @@ TEST_CASE_METHOD(BadInput, "null pointers are refused") {
                    [&] { Static::bind({.weights = none(w.layout)}, {.bias = b.any()}, {})(device, in(), out()); });
     refuse<Static>({"Bias", "bias", "a pointer to 8 elements", "null"},
                    [&] { Static::bind({.weights = w.any()}, {.bias = no_vector}, {})(device, in(), out()); });
-    refuse<Static>({"x", "", "a pointer to 2 x 6 x 5 x 7 elements", "null"}, [&] { good(device, none(x.layout), out()); });
+    refuse<Static>({"x", "", "a pointer to 2 x 6 x 5 x 7 elements", "null"},
+                   [&] { good(device, none(x.layout), out()); });
     refuse<Static>({"y", "", "a pointer to 2 x 8 x 5 x 7 elements", "null"},
                    [&] { good(device, in(), fk::TensorView<float>(nullptr, y.layout)); });
     refuse<Static>({"x", "", "a pointer", "null"}, [&] { (void)good(device, none(x.layout)); });
-    refuse<Add>({"Residual", "z", "a pointer", "null"}, [&] { Add::bind({.z = none(x.layout)})(device, in(), out6()); });
+    refuse<Add>({"Residual", "z", "a pointer", "null"},
+                [&] { Add::bind({.z = none(x.layout)})(device, in(), out6()); });
     for (int missing = 0; missing < 4; ++missing) {
         fk::TensorView<float const, 1> s[] = {statistic(), statistic(), statistic(), statistic()};
         s[missing] = no_statistic;
@@ -229,18 +241,23 @@ TEST_CASE_METHOD(BadInput, "null pointers are refused") {
 
 TEST_CASE_METHOD(BadInput, "an output that shares memory with an input or an argument is refused") {
     std::vector<float> shared(2000, 1.0f);
-    auto const at = [&](std::int64_t offset, fk::Layout<4> const& layout) { return fk::TensorView<float>(shared.data() + offset, layout); };
+    auto const at = [&](std::int64_t offset, fk::Layout<4> const& layout) {
+        return fk::TensorView<float>(shared.data() + offset, layout);
+    };
     auto const same = std::vector<float>(shared);
     auto const relu = fk::Plan<fk::Activation<fk::Relu>>::bind({});
     Refusal const apart{"x", "", "memory apart from the output's", "overlaps"};
     auto const layout = fk::nhwc(2, 5, 7, 6);  // 420 elements
     for (std::int64_t const shift : {0, 1, -1, 419, -419})
-        refuse<fk::Plan<fk::Activation<fk::Relu>>>(apart, [&] { relu(device, at(800, layout), at(800 + shift, layout)); });
+        refuse<fk::Plan<fk::Activation<fk::Relu>>>(apart,
+                                                   [&] { relu(device, at(800, layout), at(800 + shift, layout)); });
     auto const backwards = fk::Layout<4>{layout.shape, {{-210, -1, -42, -6}}};
     refuse<fk::Plan<fk::Activation<fk::Relu>>>(apart, [&] { relu(device, at(1219, backwards), at(800, layout)); });
-    refuse<Add>({"Residual", "z", "apart", "overlaps"}, [&] { Add::bind({.z = at(0, layout)})(device, in(), at(419, layout)); });
-    refuse<Static>({"Conv<filter(3, 3).pad(1)>", "weights", "apart", "overlaps"},
-                   [&] { Static::bind({.weights = at(0, w.layout)}, {.bias = b.any()}, {})(device, in(), at(431, y.layout)); });
+    refuse<Add>({"Residual", "z", "apart", "overlaps"},
+                [&] { Add::bind({.z = at(0, layout)})(device, in(), at(419, layout)); });
+    refuse<Static>({"Conv<filter(3, 3).pad(1)>", "weights", "apart", "overlaps"}, [&] {
+        Static::bind({.weights = at(0, w.layout)}, {.bias = b.any()}, {})(device, in(), at(431, y.layout));
+    });
     refuse<Static>({"Bias", "bias", "apart", "overlaps"}, [&] {
         fk::TensorView<float const, 1> const inside(shared.data() + 100, fk::channels(8));
         Static::bind({.weights = w.any()}, {.bias = inside}, {})(device, in(), at(0, y.layout));
@@ -262,13 +279,16 @@ TEST_CASE_METHOD(BadInput, "an epsilon out of range is refused") {
             Norm::bind({statistic(), statistic(), statistic(), statistic(), epsilon})(device, in(), out6());
         });
     auto const view = map.view<float const>();
-    refuse<fk::Plan<fk::BatchNormInference<fk::PerActivation>>>({"BatchNormInference<PerActivation>", "epsilon", "finite", "-0.5"}, [&] {
-        fk::Plan<fk::BatchNormInference<fk::PerActivation>>::bind({view, view, view, view, -0.5f})(device, in(), out6());
-    });
+    refuse<fk::Plan<fk::BatchNormInference<fk::PerActivation>>>(
+        {"BatchNormInference<PerActivation>", "epsilon", "finite", "-0.5"}, [&] {
+            fk::Plan<fk::BatchNormInference<fk::PerActivation>>::bind({view, view, view, view, -0.5f})(device, in(),
+                                                                                                       out6());
+        });
     fk::TensorView<float const, 3> const wrong(view.data, fk::chw(6, 7, 5));
-    refuse<fk::Plan<fk::BatchNormInference<fk::PerActivation>>>({"BatchNormInference<PerActivation>", "scale", "6 x 5 x 7", "6 x 7 x 5"}, [&] {
-        fk::Plan<fk::BatchNormInference<fk::PerActivation>>::bind({view, view, wrong, view})(device, in(), out6());
-    });
+    refuse<fk::Plan<fk::BatchNormInference<fk::PerActivation>>>(
+        {"BatchNormInference<PerActivation>", "scale", "6 x 5 x 7", "6 x 7 x 5"}, [&] {
+            fk::Plan<fk::BatchNormInference<fk::PerActivation>>::bind({view, view, wrong, view})(device, in(), out6());
+        });
     Norm::bind({statistic(), statistic(), statistic(), statistic(), 0.0f})(device, in(), out6());
     CHECK(!y6.untouched(true));
 }
@@ -287,14 +307,15 @@ TEST_CASE_METHOD(BadInput, "extents that are not positive or whose product overf
     auto const good = Static::bind({.weights = w.any()}, {.bias = b.any()}, {});
     auto const relu = fk::Plan<fk::Activation<fk::Relu>>::bind({});
     float* const data = out().data;
-    for (auto const& shape : {fk::Index<4>{{0, 6, 5, 7}}, fk::Index<4>{{2, 6, -5, 7}}, fk::Index<4>{{huge, 6, huge, 7}},
-                              fk::Index<4>{{1, 6, huge, 1 << 20}}, fk::Index<4>{{std::numeric_limits<std::int64_t>::max(), 6, 1, 1}}}) {
+    for (auto const& shape :
+         {fk::Index<4>{{0, 6, 5, 7}}, fk::Index<4>{{2, 6, -5, 7}}, fk::Index<4>{{huge, 6, huge, 7}},
+          fk::Index<4>{{1, 6, huge, 1 << 20}}, fk::Index<4>{{std::numeric_limits<std::int64_t>::max(), 6, 1, 1}}}) {
         fk::Layout<4> const layout{shape, {{1, 1, 1, 1}}};
         Refusal const refusal{"x", "", "positive extents", fk::to_string(shape)};
         refuse<Static>(refusal, [&] { good(device, View(in().data, layout), out()); });
         refuse<Static>(refusal, [&] { (void)good(device, View(in().data, layout)); });
-        refuse<fk::Plan<fk::Activation<fk::Relu>>>(refusal,
-            [&] { relu(device, View(in().data, layout), fk::TensorView<float>(data, layout)); });
+        refuse<fk::Plan<fk::Activation<fk::Relu>>>(
+            refusal, [&] { relu(device, View(in().data, layout), fk::TensorView<float>(data, layout)); });
     }
     // So many output channels that the output, not the input, is too large.
     View const many(w.view<float const>().data, {{{std::int64_t{1} << 60, 6, 3, 3}}, {{0, 1, 18, 6}}});
@@ -314,11 +335,12 @@ TEST_CASE_METHOD(BadInput, "strides that leave the address space are refused") {
 
 TEST_CASE_METHOD(BadInput, "an output whose elements share memory is refused") {
     auto const relu = fk::Plan<fk::Activation<fk::Relu>>::bind({});
-    for (auto const& stride : {fk::Index<4>{{0, 1, 42, 6}}, fk::Index<4>{{210, 0, 42, 6}}, fk::Index<4>{{210, 1, 42, 5}},
-                               fk::Index<4>{{209, 1, 42, 6}}, fk::Index<4>{{-210, 1, 42, 6}}, fk::Index<4>{{1, 1, 1, 1}}})
-        refuse<fk::Plan<fk::Activation<fk::Relu>>>({"y", "", "no two elements share memory", fk::to_string(stride)}, [&] {
-            relu(device, in(), fk::TensorView<float>(out6().data + 300, {x.layout.shape, stride}));
-        });
+    for (auto const& stride :
+         {fk::Index<4>{{0, 1, 42, 6}}, fk::Index<4>{{210, 0, 42, 6}}, fk::Index<4>{{210, 1, 42, 5}},
+          fk::Index<4>{{209, 1, 42, 6}}, fk::Index<4>{{-210, 1, 42, 6}}, fk::Index<4>{{1, 1, 1, 1}}})
+        refuse<fk::Plan<fk::Activation<fk::Relu>>>(
+            {"y", "", "no two elements share memory", fk::to_string(stride)},
+            [&] { relu(device, in(), fk::TensorView<float>(out6().data + 300, {x.layout.shape, stride})); });
     fk::Layout<4> const single{{{1, 1, 1, 1}}, {{0, 0, 0, 0}}};  // one element shares with no other
     relu(device, View(in().data, single), fk::TensorView<float>(out6().data, single));
     CHECK(!y6.untouched(true));
@@ -332,7 +354,8 @@ TEST_CASE("elements more than 2^31 apart are reached") {
     std::int64_t const apart = (std::int64_t{5} << 30) + 12345, elements = apart + 4096;  // offset of the second image
     auto const map = [&](std::int64_t count) {
         std::size_t const bytes = static_cast<std::size_t>(count) * sizeof(float);
-        void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        void* const memory =
+            mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         REQUIRE(memory != MAP_FAILED);
         return std::unique_ptr<float, Unmap>(static_cast<float*>(memory), Unmap{bytes});
     };
@@ -352,7 +375,8 @@ TEST_CASE("elements more than 2^31 apart are reached") {
         int wrong = 0;
         for (int n = 0; n < 2; ++n)
             for (int c = 0; c < 3; ++c)
-                for (int i = 0; i < 20; ++i) wrong += y(n, c, i / 5, i % 5) != static_cast<float>(60 * n + 20 * (2 - c) + i);
+                for (int i = 0; i < 20; ++i)
+                    wrong += y(n, c, i / 5, i % 5) != static_cast<float>(60 * n + 20 * (2 - c) + i);
         CHECK(wrong == 0);
         fk::Plan<fk::Scale>::bind({.factor = -2})(device, x, y);
         CHECK(y(1, 2, 3, 4) == -2 * 119);

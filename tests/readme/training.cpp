@@ -20,9 +20,13 @@ int main() {
     auto scale_gradient = per_channel(0), shift_gradient = per_channel(0);
 
     using Layer = fk::Plan<fk::BatchNormTraining<fk::Spatial>, fk::Activation<fk::Relu>>;
-    auto layer = Layer::bind({.scale = scale, .shift = shift,
-                              .saved_mean = mean, .saved_inverse_deviation = deviation,
-                              .running_mean = running_mean, .running_variance = running_variance}, {});
+    auto layer = Layer::bind({.scale = scale,
+                              .shift = shift,
+                              .saved_mean = mean,
+                              .saved_inverse_deviation = deviation,
+                              .running_mean = running_mean,
+                              .running_variance = running_variance},
+                             {});
     layer(device, x, y);
 
     auto gradient = fk::Backward<Layer>::bind(layer, x, {.scale = scale_gradient, .shift = shift_gradient}, {});

@@ -112,7 +112,8 @@ private:
     fk::Residual::Args residual() { return {z.memory.any(), alpha2}; }
 
     template <class... Ops>
-    void run(fk::BoundPlan<fk::detail::FusedPlan<Ops...>> const& layer, Results& to, fk::Residual::Gradients const& dz) {
+    void run(fk::BoundPlan<fk::detail::FusedPlan<Ops...>> const& layer, Results& to,
+             fk::Residual::Gradients const& dz) {
         fk::Backward<fk::Plan<Ops...>>::bind(layer, x.view(), gradients(static_cast<Ops*>(nullptr), to, dz)...)(
             device, dy.view(), to.dx.template view<T>());
     }

@@ -58,7 +58,8 @@ void read(std::string const& head, std::size_t& at, Sizes const& size) {
 }
 
 fk::DataType type_of(std::string const& word) {
-    for (auto type : {fk::DataType::float32, fk::DataType::float16, fk::DataType::bfloat16, fk::DataType::float64, fk::DataType::int8})
+    for (auto type : {fk::DataType::float32, fk::DataType::float16, fk::DataType::bfloat16, fk::DataType::float64,
+                      fk::DataType::int8})
         if (word == fk::name(type)) return type;
     throw std::invalid_argument("no element type: " + word);
 }

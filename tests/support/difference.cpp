@@ -18,9 +18,9 @@ std::string difference(oracle::Tensor const& expected, Memory<Rank> const& y) {
         Bounded const want = expected.at[i];
         double const nearest = format.round(want.value), got = y.get(offset);
         double const error = want.error * error_share;
-        bool const same = want.error == 0
-                              ? got == nearest
-                              : got == nearest || std::fabs(got - format.saturated(want.value)) <= error + format.spacing(got) / 2;
+        bool const same = want.error == 0 ? got == nearest
+                                          : got == nearest || std::fabs(got - format.saturated(want.value)) <=
+                                                                  error + format.spacing(got) / 2;
         if (!same && ++wrong <= 5) {
             auto const at = static_cast<std::int64_t>(i);
             text.precision(17);

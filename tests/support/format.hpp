@@ -64,7 +64,8 @@ struct Format {
         if (field == (std::uint64_t{1} << exponent_bits) - 1)
             return fraction ? std::numeric_limits<double>::quiet_NaN() : sign * std::numeric_limits<double>::infinity();
         if (field == 0) return sign * std::ldexp(static_cast<double>(fraction), 1 - bias() - fraction_bits);
-        return sign * std::ldexp(1 + std::ldexp(static_cast<double>(fraction), -fraction_bits), static_cast<int>(field) - bias());
+        return sign * std::ldexp(1 + std::ldexp(static_cast<double>(fraction), -fraction_bits),
+                                 static_cast<int>(field) - bias());
     }
 };
 

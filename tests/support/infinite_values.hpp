@@ -25,8 +25,15 @@ void check_infinite_values(Device& device) {
     for (auto const& [c, k, groups] : {Groups{5, 20, 1}, Groups{8, 6, 2}, Groups{20, 20, 20}})
         for (bool const last : {false, true})
             for (int const stride : {1, 2}) {
-                oracle::Window const window{.r = 3, .s = 3, .top = 1, .left = 1, .bottom = 1, .right = 1, .u = stride,
-                                            .v = stride, .groups = groups};
+                oracle::Window const window{.r = 3,
+                                            .s = 3,
+                                            .top = 1,
+                                            .left = 1,
+                                            .bottom = 1,
+                                            .right = 1,
+                                            .u = stride,
+                                            .v = stride,
+                                            .groups = groups};
                 oracle::Tensor in({2, c, 5, 19});
                 for (std::size_t i = 0; i < in.at.size(); ++i) in.at[i].value = static_cast<double>(i * 7 % 11) - 5;
                 in.at[3 * 19 + 12].value = inf, in.at[in.at.size() - 1].value = -inf, in.at[5 * 19 + 40].value = nan;
@@ -61,8 +68,9 @@ void check_infinite_values(Device& device) {
                     for (std::int64_t channel = 0; channel < k; ++channel)
                         for (std::int64_t row = 0; row < out.h; ++row)
                             for (std::int64_t column = 0; column < out.w; ++column) {
-                                double const want = expected.at[i++].value, have = static_cast<double>(got[
-                                    static_cast<std::size_t>(y.layout().offset({{n, channel, row, column}}))]);
+                                double const want = expected.at[i++].value,
+                                             have = static_cast<double>(got[static_cast<std::size_t>(
+                                                 y.layout().offset({{n, channel, row, column}}))]);
                                 bool const right = std::isnan(want) ? std::isnan(have) : have == want;
                                 numbers += std::isfinite(want);
                                 if (!right && ++wrong == 1)
@@ -70,8 +78,8 @@ void check_infinite_values(Device& device) {
                                             std::to_string(row) + "," + std::to_string(column) + "] is " +
                                             std::to_string(have) + ", expected " + std::to_string(want);
                             }
-                INFO("C = " << c << ", groups = " << groups << ", stride " << stride
-                            << (last ? ", NHWC: " : ", NCHW: ") << first);
+                INFO("C = " << c << ", groups = " << groups << ", stride " << stride << (last ? ", NHWC: " : ", NCHW: ")
+                            << first);
                 CHECK(wrong == 0);
                 CHECK(numbers > 100);
             }

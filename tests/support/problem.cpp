@@ -38,7 +38,9 @@ public:
     /// Where the seed is even, so many weights are zero that an output takes few bits, those of the type itself
     /// in most cases; where it is odd, none is, and the exact sum is rounded once.
     std::vector<double> weights(std::int64_t size) {
-        double const room = about.type == fk::DataType::bfloat16 ? 0x1p8 : about.type == fk::DataType::float16 ? 0x1p11 : 0x1p24;
+        double const room = about.type == fk::DataType::bfloat16  ? 0x1p8
+                            : about.type == fk::DataType::float16 ? 0x1p11
+                                                                  : 0x1p24;
         double const dense = static_cast<double>(about.gemm_k()) * mean() * mean();
         return numbers(size, about.type, -1, largest(), about.seed % 2 || dense < room ? 1 : room / dense);
     }
@@ -80,11 +82,14 @@ private:
     }
 
     /// Of an input or a weight; the square of it times GemmK is within the type's range.
-    std::int64_t largest() const { return std::clamp<std::int64_t>(30000 / about.gemm_k(), 1, 16) >= 16 ? 4 : about.gemm_k() < 7500 ? 2 : 1; }
+    std::int64_t largest() const {
+        return std::clamp<std::int64_t>(30000 / about.gemm_k(), 1, 16) >= 16 ? 4 : about.gemm_k() < 7500 ? 2 : 1;
+    }
     double mean() const { return (static_cast<double>(largest()) + 1) / 2; }
 
     /// Integers without zeros, at random set to zero but for a share `density`; or reals in [-1, 1).
-    std::vector<double> numbers(std::int64_t size, fk::DataType type, std::int64_t low, std::int64_t high, double density) {
+    std::vector<double> numbers(std::int64_t size, fk::DataType type, std::int64_t low, std::int64_t high,
+                                double density) {
         std::vector<double> values(static_cast<std::size_t>(size));
         for (double& value : values) {
             if (type == fk::DataType::int8) value = static_cast<double>(random.range(-128, 127));
@@ -104,7 +109,8 @@ private:
         double const usual = about.has_conv() ? 74.0 * 74.0 * std::sqrt(static_cast<double>(about.gemm_k())) : 74.0;
         std::vector<double> values;
         for (std::int64_t i = 0; i < size; ++i) {
-            double const power = std::exp2(std::round(std::log2(74.0 / usual)) - static_cast<double>(random.range(0, 1)));
+            double const power =
+                std::exp2(std::round(std::log2(74.0 / usual)) - static_cast<double>(random.range(0, 1)));
             values.push_back(about.real ? real(0.5 * power, 2 * power) : power);
         }
         return values;
@@ -126,8 +132,8 @@ private:
     /// With arguments that are floats, and powers of two where they are factors.
     oracle::Mode mode() const {
         static std::map<std::string, oracle::Mode> const arguments = {
-            {"tanh", {"", 0.5, 2}},    {"power", {"", 1, 0.5, 2}}, {"clippedrelu", {"", 50}},
-            {"leakyrelu", {"", 0.25}}, {"elu", {"", 0.5}},         {"clamp", {"", -2, 50}},
+            {"tanh", {"", 0.5, 2}},           {"power", {"", 1, 0.5, 2}}, {"clippedrelu", {"", 50}},
+            {"leakyrelu", {"", 0.25}},        {"elu", {"", 0.5}},         {"clamp", {"", -2, 50}},
             {"hardsigmoid", {"", 0.125, 0.5}}};
         auto const found = arguments.find(about.mode);
         oracle::Mode mode = found == arguments.end() ? oracle::Mode{} : found->second;

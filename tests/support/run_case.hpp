@@ -81,7 +81,8 @@ private:
     }
 
     Placed<Device, 1>& vector(fk::DataType type, std::vector<double> const& values) {
-        return vectors.emplace_back(device, type, fk::channels(static_cast<std::int64_t>(values.size())), values, misalign);
+        return vectors.emplace_back(device, type, fk::channels(static_cast<std::int64_t>(values.size())), values,
+                                    misalign);
     }
     fk::TensorView<float const, 1> floats(std::vector<double> const& values) {
         return vector(fk::DataType::float32, values).template view<float const>();
@@ -170,9 +171,9 @@ struct WithPrologue {
         constexpr int before = sizeof...(Before);
         Arguments<T, Device, fk::Conv<Geometry>::space> arguments(problem, device);
         auto const bound = [&]<int... B, int... A>(std::integer_sequence<int, B...>, std::integer_sequence<int, A...>) {
-            return fk::Plan<Before..., fk::Conv<Geometry>, After...>::bind(
-                arguments.template of<Before>(B)..., arguments.template conv<Geometry>(),
-                arguments.template of<After>(before + A)...);
+            return fk::Plan<Before..., fk::Conv<Geometry>, After...>::bind(arguments.template of<Before>(B)...,
+                                                                           arguments.template conv<Geometry>(),
+                                                                           arguments.template of<After>(before + A)...);
         }(std::make_integer_sequence<int, before>{}, std::make_integer_sequence<int, sizeof...(After)>{});
         return run_bound(bound, arguments, problem, expected, device);
     }

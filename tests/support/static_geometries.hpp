@@ -24,8 +24,8 @@ struct GeometryOf<2> {
     static constexpr char const* layouts[][2] = {
         {"nchw", "kcrs"}, {"nhwc", "krsc"}, {"nhwc", "kcrs"}, {"nchw+1", "krsc*2"}};
     static oracle::Window window(fk::Filter<2> const& f) {
-        return {f.size[0], f.size[1], f.pad_before[0], f.pad_before[1], f.pad_after[0],   f.pad_after[1],
-                f.strides[0], f.strides[1], f.dilations[0], f.dilations[1], f.group_count};
+        return {f.size[0],    f.size[1],    f.pad_before[0], f.pad_before[1], f.pad_after[0], f.pad_after[1],
+                f.strides[0], f.strides[1], f.dilations[0],  f.dilations[1],  f.group_count};
     }
 };
 template <>
@@ -36,8 +36,9 @@ struct GeometryOf<3> {
                                                  {"ncdhw+1>ndhwc", "ktrsc*2"},
                                                  {"dhncw", "ktrsc+1"}};
     static oracle::Window window(fk::Filter<3> const& f) {
-        return {f.size[1],   f.size[2],   f.pad_before[1],   f.pad_before[2], f.pad_after[1],  f.pad_after[2], f.strides[1], f.strides[2],
-                f.dilations[1], f.dilations[2], f.group_count, f.size[0],   f.pad_before[0], f.pad_after[0], f.strides[0], f.dilations[0]};
+        return {f.size[1],       f.size[2],      f.pad_before[1], f.pad_before[2], f.pad_after[1], f.pad_after[2],
+                f.strides[1],    f.strides[2],   f.dilations[1],  f.dilations[2],  f.group_count,  f.size[0],
+                f.pad_before[0], f.pad_after[0], f.strides[0],    f.dilations[0]};
     }
 };
 

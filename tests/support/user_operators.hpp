@@ -120,7 +120,8 @@ int wrong_outputs_of_channel_loads(Device& device, bool channels_last) {
                     for (int q = 0; q < 8; ++q) {
                         auto const i = static_cast<std::size_t>(y.layout().offset({{n, k, p, q}}));
                         X const there = places[static_cast<std::size_t>(map.layout().offset({{k, p, q}}))];
-                        X const expected = both ? in[i] * X(k - 5) + there + X(2 * k + 1 - 5) : in[i] + there + X(k - 5);
+                        X const expected =
+                            both ? in[i] * X(k - 5) + there + X(2 * k + 1 - 5) : in[i] + there + X(k - 5);
                         wrong += out[i] != expected;
                     }
     }

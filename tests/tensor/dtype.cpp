@@ -29,7 +29,8 @@ inline constexpr auto fk::element_like<application::Float> = std::type_identity<
 namespace {
 
 template <class T, class Element>
-constexpr bool is_stored_as = std::is_same_v<fk::ElementOf<T>, Element> && std::is_same_v<fk::ElementOf<T const>, Element>;
+constexpr bool is_stored_as =
+    std::is_same_v<fk::ElementOf<T>, Element> && std::is_same_v<fk::ElementOf<T const>, Element>;
 static_assert(is_stored_as<__half, fk::half> && is_stored_as<fk::half, fk::half>);
 static_assert(is_stored_as<__nv_bfloat16, fk::bfloat16> && is_stored_as<__hip_bfloat16, fk::bfloat16>);
 static_assert(is_stored_as<hip_bfloat16, fk::bfloat16> && is_stored_as<fk::bfloat16, fk::bfloat16>);
@@ -46,16 +47,21 @@ static_assert(fk::half(65519.996f).bits == 0x7bff && fk::half(65520.0f).bits == 
 static_assert(fk::half(0x1p-24f).bits == 1 && fk::half(0x1p-25f).bits == 0 && fk::half(0x1.8p-24f).bits == 2);
 static_assert(fk::bfloat16(1.0f).bits == 0x3f80 && float(fk::bfloat16(3.140625f)) == 3.140625f);
 static_assert(fk::bfloat16(std::numeric_limits<float>::max()).bits == 0x7f80);
-static_assert(fk::Element<float> && fk::Element<fk::half> && fk::Element<fk::bfloat16> && fk::Element<double> && !fk::Element<long double> && !fk::Element<int>);
-static_assert(fk::int8(1.5f).value == 2 && fk::int8(2.5f).value == 2 && fk::int8(-0.5f).value == 0 && fk::int8(-1.5f).value == -2);
-static_assert(fk::int8(127.4f).value == 127 && fk::int8(1e30f).value == 127 && fk::int8(-128.5f).value == -128 && fk::int8(-1e30f).value == -128);
+static_assert(fk::Element<float> && fk::Element<fk::half> && fk::Element<fk::bfloat16> && fk::Element<double> &&
+              !fk::Element<long double> && !fk::Element<int>);
+static_assert(fk::int8(1.5f).value == 2 && fk::int8(2.5f).value == 2 && fk::int8(-0.5f).value == 0 &&
+              fk::int8(-1.5f).value == -2);
+static_assert(fk::int8(127.4f).value == 127 && fk::int8(1e30f).value == 127 && fk::int8(-128.5f).value == -128 &&
+              fk::int8(-1e30f).value == -128);
 static_assert(fk::int8(std::numeric_limits<float>::quiet_NaN()).value == 0 && float(fk::int8(-7.0f)) == -7);
 static_assert(sizeof(fk::int8) == 1 && fk::size_of(fk::data_type<fk::int8>) == 1 && fk::Element<fk::int8>);
-static_assert(std::is_same_v<fk::AccumulatorOf<fk::int8>, std::int32_t> && std::is_same_v<fk::AccumulatorOf<fk::half>, float> &&
-              std::is_same_v<fk::AccumulatorOf<float>, float> && std::is_same_v<fk::AccumulatorOf<double>, double>);
+static_assert(std::is_same_v<fk::AccumulatorOf<fk::int8>, std::int32_t> &&
+              std::is_same_v<fk::AccumulatorOf<fk::half>, float> && std::is_same_v<fk::AccumulatorOf<float>, float> &&
+              std::is_same_v<fk::AccumulatorOf<double>, double>);
 static_assert(sizeof(fk::half) == 2 && sizeof(fk::bfloat16) == 2);
 static_assert(fk::size_of(fk::data_type<double>) == 8);
-static_assert(fk::size_of(fk::data_type<float>) == 4 && fk::size_of(fk::data_type<fk::half>) == 2 && fk::size_of(fk::data_type<fk::bfloat16>) == 2);
+static_assert(fk::size_of(fk::data_type<float>) == 4 && fk::size_of(fk::data_type<fk::half>) == 2 &&
+              fk::size_of(fk::data_type<fk::bfloat16>) == 2);
 
 /// Counts the floats that T converts to something else than the nearest value of the format.
 template <class T>
@@ -102,7 +108,8 @@ TEMPLATE_TEST_CASE("every bit pattern of a 16-bit type converts to float and bac
     CHECK(nans == 2 * ((1 << format.fraction_bits) - 1));
 }
 
-TEMPLATE_TEST_CASE("float converts to the nearest value of a narrower type, ties to even", "", fk::half, fk::bfloat16, fk::int8) {
+TEMPLATE_TEST_CASE("float converts to the nearest value of a narrower type, ties to even", "", fk::half, fk::bfloat16,
+                   fk::int8) {
     Conversions<TestType> conversions;
     for (std::uint64_t bits = 0; bits < 0x100000000u; bits += 1021) conversions.check(static_cast<std::uint32_t>(bits));
     // Each value of the type, the tie above it, and the floats beside both.
@@ -114,8 +121,8 @@ TEMPLATE_TEST_CASE("float converts to the nearest value of a narrower type, ties
             for (std::uint32_t const beside : {float_bits - 1, float_bits, float_bits + 1}) conversions.check(beside);
         }
     }
-    for (std::uint32_t const special : {0u, 0x80000000u, 1u, 0x80000001u, 0x7f7fffffu, 0x7f800000u, 0xff800000u, 0x7f800001u,
-                                        0xff800001u, 0x7fc00000u, 0xffffffffu, 0x7fffe000u, 0x7f80ffffu})
+    for (std::uint32_t const special : {0u, 0x80000000u, 1u, 0x80000001u, 0x7f7fffffu, 0x7f800000u, 0xff800000u,
+                                        0x7f800001u, 0xff800001u, 0x7fc00000u, 0xffffffffu, 0x7fffe000u, 0x7f80ffffu})
         conversions.check(special);
     INFO("first wrong float: 0x" << std::hex << conversions.first_wrong);
     CHECK(conversions.wrong == 0);

@@ -17,7 +17,8 @@ static_assert(fk::literal<fk::channels(2)>(0.5f, 3).values[0] == 0.5f);
 /// A temporary one is gone before its view is used.
 using Pair = fk::Literal<fk::channels(2)>;
 using View = fk::TensorView<float const, 1>;
-static_assert(std::is_convertible_v<Pair const&, View> && !std::is_convertible_v<Pair, View> && !std::is_convertible_v<Pair const, View>);
+static_assert(std::is_convertible_v<Pair const&, View> && !std::is_convertible_v<Pair, View> &&
+              !std::is_convertible_v<Pair const, View>);
 static_assert(std::is_convertible_v<Pair const&, fk::AnyView<1>> && !std::is_convertible_v<Pair, fk::AnyView<1>>);
 
 template <int... Values>

@@ -40,7 +40,8 @@ static_assert(no_expression<2> && no_expression<3> && no_expression<4>);
 static_assert(!converts<fk::TensorView<float, 1>, Map> && !converts<fk::TensorView<float, 5>, Map>);
 static_assert(!converts<Tensor<1>&, Map> && !converts<Tensor<5>&, Map>);
 static_assert(converts<fk::TensorView<float, 1>, Channels> && converts<Tensor<1>&, Channels>);
-static_assert(converts<fk::TensorView<float, 4>, Channels> && converts<Tensor<4>&, Channels> && !converts<Tensor<1>, Channels>);
+static_assert(converts<fk::TensorView<float, 4>, Channels> && converts<Tensor<4>&, Channels> &&
+              !converts<Tensor<1>, Channels>);
 static_assert(std::is_trivially_copyable_v<Map> && !Map{}.given());
 
 }  // namespace

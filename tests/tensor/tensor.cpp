@@ -144,7 +144,8 @@ TEST_CASE("random tensors are uniform from -1 to 1, and the same for the same se
     std::vector<fk::int8> bytes(4 * 16 * 32 * 32);
     fk::random<fk::int8>(device, fk::nchw(4, 16, 32, 32)).copy_to(bytes.data());
     int lowest = 0, highest = 0;
-    for (fk::int8 const value : bytes) lowest = std::min<int>(lowest, value.value), highest = std::max<int>(highest, value.value);
+    for (fk::int8 const value : bytes)
+        lowest = std::min<int>(lowest, value.value), highest = std::max<int>(highest, value.value);
     CHECK((lowest == -128 && highest == 127));
     fk::Tensor<fk::half, Counter> const h = fk::random<fk::half>(device, fk::nchw(1, 1, 1, 2));
     CHECK(float(h.const_view()(0, 0, 0, 1)) == float(fk::half(first[1])));

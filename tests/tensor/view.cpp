@@ -13,14 +13,16 @@ namespace fk = fusekit;
 namespace {
 
 template <class T>
-constexpr bool plain = std::is_trivially_copyable_v<T> && std::is_copy_constructible_v<T> && std::is_copy_assignable_v<T>;
+constexpr bool plain =
+    std::is_trivially_copyable_v<T> && std::is_copy_constructible_v<T> && std::is_copy_assignable_v<T>;
 static_assert(plain<fk::TensorView<float>> && plain<fk::TensorView<float const>> && plain<fk::TensorView<fk::half, 1>>);
 static_assert(plain<fk::AnyView<4>> && plain<fk::AnyView<1>>);
 
 static_assert(std::is_convertible_v<fk::TensorView<float>, fk::TensorView<float const>>);
 static_assert(!std::is_convertible_v<fk::TensorView<float const>, fk::TensorView<float>>);
 static_assert(!std::is_convertible_v<fk::TensorView<float>, fk::TensorView<fk::half const>>);
-static_assert(!std::is_default_constructible_v<fk::TensorView<float>> && !std::is_default_constructible_v<fk::AnyView<4>>);
+static_assert(!std::is_default_constructible_v<fk::TensorView<float>> &&
+              !std::is_default_constructible_v<fk::AnyView<4>>);
 
 /// AnyView takes views and tensors of every Element, and no temporary tensor.
 using Tensor = fk::Tensor<fk::half, fk::host::Device>;
@@ -29,8 +31,10 @@ static_assert(std::is_convertible_v<fk::TensorView<float>&, fk::AnyView<4>>);
 static_assert(std::is_convertible_v<fk::TensorView<fk::bfloat16 const>, fk::AnyView<4>>);
 static_assert(std::is_convertible_v<Tensor&, fk::AnyView<4>> && std::is_convertible_v<Tensor const&, fk::AnyView<4>>);
 static_assert(!std::is_convertible_v<Tensor, fk::AnyView<4>> && !std::is_convertible_v<Tensor&, fk::AnyView<1>>);
-static_assert(std::is_convertible_v<Tensor&, fk::TensorView<fk::half>> && std::is_convertible_v<Tensor&, fk::TensorView<fk::half const>>);
-static_assert(!std::is_convertible_v<Tensor, fk::TensorView<fk::half const>> && !std::is_convertible_v<Tensor, fk::TensorView<fk::half>>);
+static_assert(std::is_convertible_v<Tensor&, fk::TensorView<fk::half>> &&
+              std::is_convertible_v<Tensor&, fk::TensorView<fk::half const>>);
+static_assert(!std::is_convertible_v<Tensor, fk::TensorView<fk::half const>> &&
+              !std::is_convertible_v<Tensor, fk::TensorView<fk::half>>);
 static_assert(!std::is_convertible_v<Tensor const&, fk::TensorView<fk::half>>);
 
 /// What owns its elements gives no view when it is a temporary; a view does.
@@ -40,7 +44,8 @@ template <class Source>
 concept ConstViews = requires(Source&& source) { static_cast<Source&&>(source).const_view(); };
 static_assert(Views<Tensor&> && !Views<Tensor> && !Views<Tensor const&> && !Views<Tensor const>);
 static_assert(ConstViews<Tensor&> && ConstViews<Tensor const&> && !ConstViews<Tensor> && !ConstViews<Tensor const>);
-static_assert(Views<fk::TensorView<float>> && ConstViews<fk::TensorView<float>> && ConstViews<fk::TensorView<float const>>);
+static_assert(Views<fk::TensorView<float>> && ConstViews<fk::TensorView<float>> &&
+              ConstViews<fk::TensorView<float const>>);
 
 constexpr float numbers[] = {1, 2, 3, 4, 5, 6};
 static_assert(fk::TensorView<float const, 2>(numbers, {{{2, 3}}, {{3, 1}}})(1, 2) == 6);

@@ -14,7 +14,8 @@ enum class Axis { channel, pixel };
 /// Where plans run. A backend is a Device and nothing else; Tensor and BoundPlan ask no more of it than this,
 /// `run(bound, x, y)`, which is called with arguments that have been validated, and `takes<X>(epilogue, bound)`, which
 /// is given null pointers, refuses by assertions what does not compile, and says whether it does. A device whose memory
-/// is not all memory has `check_accessible(check, argument, pointer)`, which refuses what it cannot read (tensor/check.hpp).
+/// is not all memory has `check_accessible(check, argument, pointer)`, which refuses what it cannot read
+/// (tensor/check.hpp).
 template <class D>
 concept Device = std::derived_from<D, typename D::Memory> && std::is_trivially_copyable_v<typename D::Memory> &&
                  requires(D const& device, D& running, void* memory, void const* host, std::size_t bytes) {

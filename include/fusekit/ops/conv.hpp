@@ -21,7 +21,8 @@ consteval bool is_possible(auto) { return true; }
 template <int Rank>
 consteval bool is_possible(Filter<Rank> const& f) {
     for (int i = 0; i < Rank; ++i)
-        if (f.size[i] < 1 || f.strides[i] < 1 || f.dilations[i] < 1 || f.pad_before[i] < 0 || f.pad_after[i] < 0) return false;
+        if (f.size[i] < 1 || f.strides[i] < 1 || f.dilations[i] < 1 || f.pad_before[i] < 0 || f.pad_after[i] < 0)
+            return false;
     if (Rank == 3 && std::int64_t{f.size[0]} * f.size[1] >= std::int64_t{1} << 31) return false;  // rows of all slices
     return f.group_count >= 1;
 }

@@ -134,9 +134,9 @@ concept ReductionOp = HasStageAndArgs<Op> && requires(typename Op::template Tota
     { merge(total, total) } -> std::same_as<typename Op::template Total<float>>;
 };
 
-/// Passes the value on, and totals what passes, a total a channel: an Accumulator<V> adds each value and gives a Total<V>,
-/// which save(total, at, args) writes. After a Conv, args.scratch has room for a Total<float> of each channel for every
-/// `total_pixels` of its pixels.
+/// Passes the value on, and totals what passes, a total a channel: an Accumulator<V> adds each value and gives a
+/// Total<V>, which save(total, at, args) writes. After a Conv, args.scratch has room for a Total<float> of each channel
+/// for every `total_pixels` of its pixels.
 template <class Op>
 concept StatisticsOp = EpilogueOp<Op> && requires(typename Op::template Total<float> total, OutputCoord const& at,
                                                   typename Op::Args const& args) {

@@ -43,7 +43,7 @@ struct BackwardOf<FusedPlan<Ops...>> {
     using Plan = FusedPlan<>;
 
     static constexpr BoundPlan<Plan> bind(BoundPlan<FusedPlan<Ops...>> const&, AnyActivations const&,
-                                      typename GradientsOf<Ops>::Type const&...) {
+                                          typename GradientsOf<Ops>::Type const&...) {
         return {};
     }
     static constexpr BoundPlan<Plan> bind(BoundPlan<FusedPlan<Ops...>> const&, AnyActivations const&) { return {}; }
@@ -56,7 +56,7 @@ struct BackwardOf<FusedPlan<Ops...>> : FusedPlan<Gradient<Ops...>> {
 
     [[nodiscard("bind runs nothing: call what it gives, gradient(device, dy, dx)")]]
     static constexpr BoundPlan<Plan> bind(BoundPlan<FusedPlan<Ops...>> const& layer, AnyActivations const& x,
-                                      typename GradientsOf<Ops>::Type const&... gradients) {
+                                          typename GradientsOf<Ops>::Type const&... gradients) {
         return {{arguments(layer), x, {{gradients}...}}, {}};
     }
 

@@ -170,7 +170,8 @@ struct Epilogue {
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 
-    /// `state` is a State<V> or, where V is float, a PlaceState. collect(x) gets each value that an operator of statistics passes on.
+    /// `state` is a State<V> or, where V is float, a PlaceState. collect(x) gets each value that an operator of
+    /// statistics passes on.
     template <class V, class At, class TheState, class Collect = detail::Nothing>
     FUSEKIT_HD static constexpr V apply(V x, At const& at, TheState const& state, Args const& args,
                                         Collect const& collect = {}) {

@@ -9,8 +9,8 @@
 
 namespace fusekit {
 
-/// The packed N x K x P x Q result of Plan::evaluate, collapsed (tensor/collapse.hpp), in the memory order of its input. Lives
-/// inside one constant expression; compare it with a Literal.
+/// The packed N x K x P x Q result of Plan::evaluate, collapsed (tensor/collapse.hpp), in the memory order of its
+/// input. Lives inside one constant expression; compare it with a Literal.
 class Evaluation {
 public:
     Layout<4> layout;

@@ -205,7 +205,8 @@ consteval bool is_one_kernel() {
     else if constexpr (!NormBeforeActivation<Ops...>)
         static_assert(fusable, "BatchNorm normalizes what Activation is applied to, so it stands before Activation");
     else if constexpr (!OneOfEach<Ops...>)
-        static_assert(fusable, "a Plan has at most one Bias, BatchNorm and Activation on either side of a Conv: add more as "
+        static_assert(fusable,
+                      "a Plan has at most one Bias, BatchNorm and Activation on either side of a Conv: add more as "
                       "Stage::pointwise");
     return fusable;
 }

@@ -29,8 +29,7 @@ consteval bool is_input() {
 template <class Y>
 consteval bool is_output() {
     constexpr bool tensor = Activations<std::remove_cvref_t<Y>> && requires(Y& y) { y.view(); };
-    static_assert(tensor,
-                  "y is const, or no tensor or view: write fk::TensorView(pointer, fk::nchw(n, k, p, q))");
+    static_assert(tensor, "y is const, or no tensor or view: write fk::TensorView(pointer, fk::nchw(n, k, p, q))");
     return tensor;
 }
 
@@ -171,15 +170,16 @@ struct MakeBound {
         if constexpr (!Fusable<Ops...>) return {{}, {}};
         else if constexpr (Collects<typename Slots::Head>) return {{{args}...}, {}};
         else if constexpr (!Slots::head_is_operator) return {{}, {{args}...}};
-        else return in_slots({{args}...}, std::make_integer_sequence<int, Slots::prologue_size>{},
-                             std::make_integer_sequence<int, Slots::Epilogue::size>{});
+        else
+            return in_slots({{args}...}, std::make_integer_sequence<int, Slots::prologue_size>{},
+                            std::make_integer_sequence<int, Slots::Epilogue::size>{});
     }
 
 private:
     template <int... P, int... E>
     static constexpr BoundPlan<FusedPlan<Ops...>> in_slots(KernelTuple<typename Ops::Args...> const& args,
-                                                   std::integer_sequence<int, P...>,
-                                                   std::integer_sequence<int, E...>) {
+                                                           std::integer_sequence<int, P...>,
+                                                           std::integer_sequence<int, E...>) {
         constexpr int head = Slots::prologue_size;
         return {get<head>(args), {{get<head + 1 + E>(args)}...}, {{get<P>(args)}...}};
     }

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "fusekit/error.hpp"
+#include "fusekit/tensor/alias_checker.hpp"
 #include "fusekit/tensor/any_output.hpp"
 #include "fusekit/tensor/optional_view.hpp"
-#include "fusekit/tensor/alias_checker.hpp"
 
 namespace fusekit {
 
@@ -162,7 +162,7 @@ public:
     /// are refused, before they overflow.
     template <int Rank>
     void address_range(char const* argument, void const* data, int element_bytes, Layout<Rank> const& layout,
-               std::uintptr_t& first, std::uintptr_t& last) const {
+                       std::uintptr_t& first, std::uintptr_t& last) const {
         address_range(argument, data, element_bytes, layout.shape, layout.stride, first, last);
     }
 
@@ -210,7 +210,7 @@ private:
     }
 
     void address_range(char const* argument, void const* data, int element_bytes, detail::Modes const& shape,
-               detail::Modes const& stride, std::uintptr_t& first, std::uintptr_t& last) const {
+                       detail::Modes const& stride, std::uintptr_t& first, std::uintptr_t& last) const {
         constexpr std::int64_t farthest = std::int64_t{1} << 58;
         std::int64_t low = 0, high = 0;
         for (int mode = 0; mode < shape.rank; ++mode) {

@@ -73,7 +73,8 @@ constexpr TensorView<T, To> collapse(TensorView<T, Rank> const& view) {
 
 template <int To, int Rank>
 AnyView<To> collapse(AnyView<Rank> const& view) {
-    AnyView<To> collapsed(TensorView<float const, To>(static_cast<float const*>(view.data()), collapse<To>(view.layout)));
+    AnyView<To> collapsed(
+        TensorView<float const, To>(static_cast<float const*>(view.data()), collapse<To>(view.layout)));
     collapsed.type = view.type;
     return collapsed;
 }
@@ -103,7 +104,8 @@ constexpr Shape<3> image(Shape<4> const& batch) {
 
 /// A filter of one mode as the filter of one row that computes the same; any other as it is.
 constexpr Filter<2> with_rows(Filter<1> const& f) {
-    return {{1, f.size.w}, {0, f.pad_before.w}, {0, f.pad_after.w}, {1, f.strides.w}, {1, f.dilations.w}, f.group_count};
+    return {{1, f.size.w},    {0, f.pad_before.w}, {0, f.pad_after.w},
+            {1, f.strides.w}, {1, f.dilations.w},  f.group_count};
 }
 template <int Rank>
 constexpr Filter<Rank> with_rows(Filter<Rank> const& f) {
@@ -177,8 +179,8 @@ concept Activations = Viewable<Source, 3> || Viewable<Source, 4> || Viewable<Sou
 
 }  // namespace detail
 
-/// A view, made of views of any of the ranks: they are collapsed. What it cannot be made of is refused in words, and so it
-/// is one of Args alone: functions that take one cannot be overloaded.
+/// A view, made of views of any of the ranks: they are collapsed. What it cannot be made of is refused in words, and so
+/// it is one of Args alone: functions that take one cannot be overloaded.
 template <class View, int... Ranks>
 struct Collapsed : View {
     /// A template, because nvcc 13 lets a field be left out whose type has deleted none but a plain one.

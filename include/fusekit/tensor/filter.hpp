@@ -93,7 +93,9 @@ struct Filter {
         return f;
     }
 
-    constexpr Filter stride(std::int64_t all) const { return with(&Filter::strides, every(detail::fit(all, "stride"))); }
+    constexpr Filter stride(std::int64_t all) const {
+        return with(&Filter::strides, every(detail::fit(all, "stride")));
+    }
     constexpr Filter stride(auto... each) const
         requires(Rank > 1 && sizeof...(each) == Rank)
     {
@@ -117,8 +119,8 @@ struct Filter {
         return f;
     }
 
-    /// Output extent of one spatial mode: floor((in + pad_before + pad_after - dilation * (size - 1) - 1) / stride) + 1; 0 where
-    /// there is none, of a window that does not fit, or is none itself.
+    /// Output extent of one spatial mode: floor((in + pad_before + pad_after - dilation * (size - 1) - 1) / stride) +
+    /// 1; 0 where there is none, of a window that does not fit, or is none itself.
     FUSEKIT_HD constexpr std::int64_t output(int mode, std::int64_t in) const {
         constexpr std::int64_t most = std::int64_t{1} << 62;  // the sums fit 63 bits
         bool const possible = size[mode] > 0 && dilations[mode] > 0 && pad_before[mode] >= 0 && pad_after[mode] >= 0;
@@ -132,7 +134,8 @@ struct Filter {
     [[gnu::cold]] Text to_string() const {
         Text text = "filter(" + join(size) + ")";
         if (!all(pad_before, 0) || !all(pad_after, 0))
-            text += ".pad(" + (pad_before == pad_after ? shortest(pad_before) : join(pad_before) + ", " + join(pad_after)) + ")";
+            text += ".pad(" +
+                    (pad_before == pad_after ? shortest(pad_before) : join(pad_before) + ", " + join(pad_after)) + ")";
         if (!all(strides, 1)) text += ".stride(" + shortest(strides) + ")";
         if (!all(dilations, 1)) text += ".dilation(" + shortest(dilations) + ")";
         if (group_count != 1) text += ".groups(" + Text::number(group_count) + ")";
@@ -168,7 +171,11 @@ constexpr Filter<2> filter(std::int64_t r, std::int64_t s) {
 }
 constexpr Filter<3> filter(std::int64_t t, std::int64_t r, std::int64_t s) {
     return {{detail::fit(t, "size"), detail::fit(r, "size"), detail::fit(s, "size")},
-            {0, 0, 0}, {0, 0, 0}, {1, 1, 1}, {1, 1, 1}, 1};
+            {0, 0, 0},
+            {0, 0, 0},
+            {1, 1, 1},
+            {1, 1, 1},
+            1};
 }
 
 /// Whether the output's pixels are the input's, one for one: a single tap, stride 1, no padding.

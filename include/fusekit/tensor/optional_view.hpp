@@ -40,7 +40,9 @@ struct OptionalView {
     constexpr OptionalView(Source& source) : OptionalView(source.view()) {}
     template <class Source>
         requires(!std::is_trivially_copyable_v<Source> && std::is_const_v<T> &&
-                 requires(Source const& source) { requires detail::is_optional<decltype(source.const_view()), T, Rank>; })
+                 requires(Source const& source) {
+                     requires detail::is_optional<decltype(source.const_view()), T, Rank>;
+                 })
     constexpr OptionalView(Source const& source) : OptionalView(source.const_view()) {}
     template <class Source>
         requires(!std::is_trivially_copyable_v<Source>)

@@ -11,12 +11,13 @@ using namespace test;
 TEST_CASE("grid groups fit the device and what they share out") {
     Random random(20261121);
     for (int i = 0; i < 2000; ++i) {
-        std::int64_t const segments = random.range(1, 5000), blocks = random.range(1, 2000), fewest = random.range(0, 300),
-                           most = random.chance(0.2) ? 1 : random.range(1, 3000), bytes = random.range(0, 1 << 28),
-                           cache = random.range(1 << 16, 1 << 26);
-        auto const [grid_groups, group_size] = fk::hip::detail::choose_grid_groups(segments, bytes, blocks, fewest, most, cache);
+        std::int64_t const segments = random.range(1, 5000), blocks = random.range(1, 2000),
+                           fewest = random.range(0, 300), most = random.chance(0.2) ? 1 : random.range(1, 3000),
+                           bytes = random.range(0, 1 << 28), cache = random.range(1 << 16, 1 << 26);
+        auto const [grid_groups, group_size] =
+            fk::hip::detail::choose_grid_groups(segments, bytes, blocks, fewest, most, cache);
         INFO(segments << " segments of " << bytes << " B, " << blocks << " blocks, " << fewest << " to " << most
-                   << " to a grid group, a cache of " << cache << " B");
+                      << " to a grid group, a cache of " << cache << " B");
         CHECK((grid_groups >= 1 && group_size >= 1));
         CHECK((grid_groups <= segments && group_size <= most));
         CHECK(std::int64_t{grid_groups} * group_size <= blocks);

@@ -44,7 +44,9 @@ public:
         require(hipGraphDestroy(graph));
         if (differ) throw std::runtime_error(std::to_string(differ) + " replays differ from the first");
     }
-    void check_accessible(fk::Check const& in, char const* argument, void const* data) const { device->check_accessible(in, argument, data); }
+    void check_accessible(fk::Check const& in, char const* argument, void const* data) const {
+        device->check_accessible(in, argument, data);
+    }
 
 private:
     fk::hip::Device* device;

@@ -173,7 +173,7 @@ TEST_CASE("a double is refused beside an input that is none") {
     }
     auto const z = fk::random<double>(device, fk::nchw(1, 2, 3, 4), 3);
     CHECK_THROWS_AS(fk::Plan<Anywhere>::bind({.z = z})(device, x), fk::Error);  // by the check that it has by default
-    auto const y = fk::Plan<Unchecked>::bind({.z = z})(device, x);              // rounds
+    auto const y = fk::Plan<Unchecked>::bind({.z = z})(device, x);  // rounds
     for (int k = 0; k < 2; ++k)
         CHECK(y.const_view()(0, k, 2, 3) ==
               x.const_view()(0, k, 2, 3) + static_cast<float>(z.const_view()(0, k, 2, 3)));

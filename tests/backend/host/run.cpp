@@ -26,8 +26,10 @@ TEMPLATE_TEST_CASE("users' operators load parameters of channels at a place", ""
 
 TEST_CASE("what a plan computes does not depend on what ran before it on the device") {
     fk::host::Device device(2), fresh(2);
-    auto const large = fk::random<float>(device, fk::nchw(1, 64, 20, 20)), small = fk::random<float>(device, fk::nhwc(1, 3, 3, 5), 2);
-    auto const w_large = fk::random<float>(device, fk::kcrs(64, 64, 3, 3)), w_small = fk::random<float>(device, fk::kcrs(3, 5, 2, 2), 3);
+    auto const large = fk::random<float>(device, fk::nchw(1, 64, 20, 20)),
+               small = fk::random<float>(device, fk::nhwc(1, 3, 3, 5), 2);
+    auto const w_large = fk::random<float>(device, fk::kcrs(64, 64, 3, 3)),
+               w_small = fk::random<float>(device, fk::kcrs(3, 5, 2, 2), 3);
     using Layer = fk::Plan<fk::Conv<fk::dynamic>>;
     auto const first = Layer::bind({.weights = w_small, .filter = fk::filter(2, 2).pad(1)});
     auto const expected = first(fresh, small);

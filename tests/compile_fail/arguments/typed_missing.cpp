@@ -10,7 +10,9 @@ using Conv = fk::Conv<fk::filter(3, 3).pad(1)>;
 
 struct Doubled {
     static constexpr auto stage = fk::Stage::pointwise;
-    struct Args { float by = 2; };
+    struct Args {
+        float by = 2;
+    };
     static float apply(float x, Args const& args) { return args.by * x; }
 };
 

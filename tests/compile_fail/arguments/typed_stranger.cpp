@@ -10,7 +10,9 @@ using Conv = fk::Conv<fk::filter(3, 3).pad(1)>;
 
 struct Doubled {
     static constexpr auto stage = fk::Stage::pointwise;
-    struct Args { float by = 2; };
+    struct Args {
+        float by = 2;
+    };
     static float apply(float x, Args const& args) { return args.by * x; }
 };
 
@@ -22,5 +24,6 @@ using Layer = fk::Plan<Conv, fk::Bias, Doubled>;
 #ifdef CORRECTED
 auto const layer = Layer::bind_by_type(Doubled::Args{}, fk::Bias::Args{.bias = b}, Conv::Args{.weights = w});
 #else
-auto const layer = Layer::bind_by_type(Doubled::Args{}, fk::Bias::Args{.bias = b}, Conv::Args{.weights = w}, fk::Scale::Args{});
+auto const layer =
+    Layer::bind_by_type(Doubled::Args{}, fk::Bias::Args{.bias = b}, Conv::Args{.weights = w}, fk::Scale::Args{});
 #endif

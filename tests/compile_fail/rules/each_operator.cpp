@@ -29,7 +29,9 @@ auto const a = A::bind({});
 
 struct NotStatic {
     static constexpr auto stage = fk::Stage::pointwise;
-    struct Args { float by = 2; };
+    struct Args {
+        float by = 2;
+    };
     STATIC float apply(float x, Args const& args) { return args.by * x; }
 };
 using B = fk::Plan<NotStatic>;
@@ -62,7 +64,9 @@ struct NoArgs {
 };
 struct Owns {
     static constexpr auto stage = fk::Stage::pointwise;
-    struct Args { fk::Text text; };
+    struct Args {
+        fk::Text text;
+    };
     static float apply(float x, Args const&) { return 2 * x; }
 };
 struct ChecksOther {

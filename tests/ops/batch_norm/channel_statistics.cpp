@@ -152,9 +152,9 @@ TEST_CASE("operators of statistics after a Conv are refused without scratch for 
     auto mean = fk::random<float>(device, fk::channels(3)), variance = fk::random<float>(device, fk::channels(3));
     auto scratch = fk::random<float>(device, fk::channels(17));  // 3 words of 3 channels of 2 x 64 pixels are 18
     using Plan = fk::Plan<fk::Conv<fk::filter(1, 1)>, Unchecked>;
-    CHECK_THROWS_WITH((void)Plan::bind({.weights = weights}, {.mean = mean, .variance = variance})(device, x),
-                      Catch::Matchers::EndsWith(
-                          "scratch: expected at least 18 floats, for totals of tiles after a Conv, got none"));
+    CHECK_THROWS_WITH(
+        (void)Plan::bind({.weights = weights}, {.mean = mean, .variance = variance})(device, x),
+        Catch::Matchers::EndsWith("scratch: expected at least 18 floats, for totals of tiles after a Conv, got none"));
     CHECK_THROWS_WITH(
         (void)Plan::bind({.weights = weights}, {.mean = mean, .variance = variance, .scratch = scratch})(device, x),
         Catch::Matchers::EndsWith("got 17"));

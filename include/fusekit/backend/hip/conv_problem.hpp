@@ -19,14 +19,16 @@ struct KCoord {
     std::int32_t c, r, s;
 };
 
-/// Where a row of an operand begins, an output pixel's window in x or a channel's weights, and a mask with a bit for each of the window's slices, rows and columns that lies in the image.
+/// Where a row of an operand begins, an output pixel's window in x or a channel's weights, and a mask with a bit for
+/// each of the window's slices, rows and columns that lies in the image.
 template <Element T>
 struct RowPointer {
     T const* first;
     std::uint32_t valid;
 };
 
-/// An index of GemmK as an offset from where a row begins, in elements, and a mask of the bits that must be valid in the row; where one is not, the operand is zero.
+/// An index of GemmK as an offset from where a row begins, in elements, and a mask of the bits that must be valid in
+/// the row; where one is not, the operand is zero.
 struct alignas(8) KOffset {
     std::int32_t offset;
     std::uint32_t mask;
@@ -54,8 +56,9 @@ __device__ void copy(RowPointer<float> const& row, KOffset const& offset, float*
     copy_async<4 * Count>(to, row.first + offset.offset, has(row, tap));
 }
 
-/// A convolution of two or three modes of space as a kernel sees it: tensors are collapsed, the filter is not. GemmM = N P
-/// Q, GemmN = K, GemmK = C R S, the last two per group. Extents, GemmM and GemmK are below 2^30; offsets, where a GEMM takes them, fit 32 bits (conv_limits.hpp).
+/// A convolution of two or three modes of space as a kernel sees it: tensors are collapsed, the filter is not. GemmM =
+/// N P Q, GemmN = K, GemmK = C R S, the last two per group. Extents, GemmM and GemmK are below 2^30; offsets, where a
+/// GEMM takes them, fit 32 bits (conv_limits.hpp).
 template <Element T, int Space>
 struct ConvProblem {
     using SpaceCoord = PerMode<Space>;  ///< in space: slice, row and column, or row and column
@@ -94,7 +97,8 @@ struct ConvProblem {
     /// Where the window of an output pixel begins in x, and how far from there a tap is.
     __device__ SpaceCoord window(Pixel const& at) const {
         SpaceCoord place = expanded(at.p, at.q, height(y));
-        for (int mode = 0; mode < Space; ++mode) place[mode] = place[mode] * filter.strides[mode] - filter.pad_before[mode];
+        for (int mode = 0; mode < Space; ++mode)
+            place[mode] = place[mode] * filter.strides[mode] - filter.pad_before[mode];
         return place;
     }
     __device__ SpaceCoord distance(int r, int s) const {

@@ -115,7 +115,8 @@ public:
     /// HIP is asked once about each of the last pointers, because asking costs a fiftieth of a launch: memory that was
     /// freed and is somebody else's now may go unnoticed.
     void check_accessible(Check const& in, char const* argument, void const* data) const {
-        void const*& last = known_accessible[reinterpret_cast<std::uintptr_t>(data) / 512 % (sizeof known_accessible / sizeof *known_accessible)];
+        void const*& last = known_accessible[reinterpret_cast<std::uintptr_t>(data) / 512 %
+                                             (sizeof known_accessible / sizeof *known_accessible)];
         if (last == data) return;
         hipPointerAttribute_t attributes{};
         hipError_t const status = hipPointerGetAttributes(&attributes, data);

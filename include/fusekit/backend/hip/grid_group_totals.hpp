@@ -7,7 +7,9 @@
 
 namespace fusekit::hip {
 
-/// Totals of a segment's columns that the blocks of a grid group exchange in the device's memory: number 0 are those of the whole segment, each other number those of a block. Every float of a total of all columns, then the next float. Neighbours are one access.
+/// Totals of a segment's columns that the blocks of a grid group exchange in the device's memory: number 0 are those of
+/// the whole segment, each other number those of a block. Every float of a total of all columns, then the next float.
+/// Neighbours are one access.
 template <class Total>
 struct GridGroupTotals {
     static constexpr int words = sizeof(Total) / sizeof(float);

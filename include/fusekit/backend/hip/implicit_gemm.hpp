@@ -5,8 +5,8 @@
 
 #include "fusekit/backend/device.hpp"
 #include "fusekit/backend/hip/arch/factor.hpp"
-#include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/arch/processor.hpp"
+#include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/params.hpp"
 #include "fusekit/backend/hip/schedule.hpp"
 #include "fusekit/backend/hip/tile.hpp"
@@ -42,9 +42,9 @@ class ImplicitGemm {
 public:
     static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
     using Params = ConvParams<Plan, T>;
-    using Inputs = std::conditional_t<along_channels, TileAlongK<T, tile_m, tile_k, threads>,
-                                      TileAlongRows<T, tile_m, tile_k, threads, Plan::Head::may_be_single_pixels,
-                                                    Plan::has_prologue>>;
+    using Inputs = std::conditional_t<
+        along_channels, TileAlongK<T, tile_m, tile_k, threads>,
+        TileAlongRows<T, tile_m, tile_k, threads, Plan::Head::may_be_single_pixels, Plan::has_prologue>>;
     using Weights = TileAlongK<T, tile_n, tile_k, threads>;
 
     struct Shared {
@@ -107,8 +107,8 @@ public:
                     shared.w_offsets[thread] = offsets.w;
                     if constexpr (Prologue::channelwise)
                         if (k_coord.c < conv.group_c())
-                            shared.input_states[thread].value() =
-                                Prologue::prepare(std::int64_t{group * conv.group_c() + k_coord.c}, params.bound.prologue);
+                            shared.input_states[thread].value() = Prologue::prepare(
+                                std::int64_t{group * conv.group_c() + k_coord.c}, params.bound.prologue);
                 }
                 __syncthreads();
             }
@@ -127,11 +127,13 @@ public:
         }
         Params const& reloaded = reload(params);
         std::int64_t const channel = reloaded.y.layout.stride[1];
-        auto const store_element = [&](T* to, float sum, Pixel const& at, unsigned n, State const& state, auto const& collect) {
+        auto const store_element = [&](T* to, float sum, Pixel const& at, unsigned n, State const& state,
+                                       auto const& collect) {
             OutputCoord const place{at.n, std::int64_t{first_k} + n, at.p, at.q};
             *to = T(Epilogue::apply(sum, place, state, reloaded.bound.epilogue, collect));
         };
-        if constexpr (Plan::pools) return write_windows(reloaded, shared, thread, lane_m, lane_n, sums, first_k, count_n);
+        if constexpr (Plan::pools)
+            return write_windows(reloaded, shared, thread, lane_m, lane_n, sums, first_k, count_n);
         unsigned const column = thread % columns;
         T* const first = reloaded.y.data + first_k * channel;
         typename Totals::Total totals[4];
@@ -143,7 +145,8 @@ public:
             auto const write_row = [&](float sum, unsigned m, float&) {
                 Pixel const at = shared.pixels[m];
                 if (at.n >= 0 && exists)
-                    store_element(of_channel + shared.offsets[m], sum, at, column, state, [&](float x) { accumulator.add(x); });
+                    store_element(of_channel + shared.offsets[m], sum, at, column, state,
+                                  [&](float x) { accumulator.add(x); });
             };
             write(shared, thread, lane_m, lane_n, sums, write_row, [](int) {});
             totals[0] = accumulator.total();
@@ -153,7 +156,8 @@ public:
             auto const write_row = [&](float sum, unsigned n, float& collected) {
                 if (at.n >= 0 && n < count_n)
                     store_element(of_pixel + std::int64_t{n} * static_cast<int>(channel), sum, at, n,
-                        shared.states[Epilogue::channelwise ? n : 0].value(), [&](float x) { collected = x; });
+                                  shared.states[Epilogue::channelwise ? n : 0].value(),
+                                  [&](float x) { collected = x; });
             };
             write(shared, thread, lane_m, lane_n, sums, write_row, [&](int round) {
                 if constexpr (Plan::totals_tiles)
@@ -176,7 +180,10 @@ private:
     /// What the tile holds of an element of x, whose index of GemmK is at place `k` of the table: padding stays zero.
     __device__ static Sum input(Params const& params, Shared& shared, T value, RowPointer<T> const& row, unsigned k) {
         if constexpr (!Plan::has_prologue) return widened(value);
-        else return has(row, shared.x_offsets[k]) ? before_conv<Plan>(params, shared.input_states[Prologue::channelwise ? k : 0].value(), value) : 0;
+        else
+            return has(row, shared.x_offsets[k])
+                       ? before_conv<Plan>(params, shared.input_states[Prologue::channelwise ? k : 0].value(), value)
+                       : 0;
     }
 
     __device__ static void quad(Sum const* from, Sum* to) {
@@ -202,10 +209,13 @@ private:
         }
     }
 
-    /// Four rounds: in each, every thread stores two rows of its sums to shared memory, a quarter of the tile's pixels of all channels, or of its channels of all pixels, and consume(round) reads them. Neighbours in a packet are swapped, so that an even register of sums meets odd ones of factors: 2 % on an H200, whose register file has two banks.
+    /// Four rounds: in each, every thread stores two rows of its sums to shared memory, a quarter of the tile's pixels
+    /// of all channels, or of its channels of all pixels, and consume(round) reads them. Neighbours in a packet are
+    /// swapped, so that an even register of sums meets odd ones of factors: 2 % on an H200, whose register file has two
+    /// banks.
     template <class Consume>
-    __device__ static void transpose_through_shared(Shared& shared, unsigned lane_m, unsigned lane_n, Sum const (&sums)[8][8],
-                                     Consume const& consume) {
+    __device__ static void transpose_through_shared(Shared& shared, unsigned lane_m, unsigned lane_n,
+                                                    Sum const (&sums)[8][8], Consume const& consume) {
         unsigned const lane_row = rows_are_pixels ? lane_m : lane_n, lane_column = rows_are_pixels ? lane_n : lane_m;
 #pragma unroll
         for (int round = 0; round < 4; ++round) {
@@ -231,7 +241,8 @@ private:
         return row / 2 * 4 + 2 * odd + row % 2 + later * (2 * rows);
     }
 
-    /// A thread writes one column of the buffer, by `write_row(sum, row of the tile, reference to where the sum was)`; then comes `end(round)`.
+    /// A thread writes one column of the buffer, by `write_row(sum, row of the tile, reference to where the sum was)`;
+    /// then comes `end(round)`.
     template <class WriteRow, class End>
     __device__ static void write(Shared& shared, unsigned thread, unsigned lane_m, unsigned lane_n,
                                  Sum const (&sums)[8][8], WriteRow const& write_row, End const& end) {
@@ -247,7 +258,8 @@ private:
         });
     }
 
-    /// Totals a part of a row of the buffer, of one channel, where each sum has been replaced by the value that statistics are of: `pixels` of the tile's pixels count.
+    /// Totals a part of a row of the buffer, of one channel, where each sum has been replaced by the value that
+    /// statistics are of: `pixels` of the tile's pixels count.
     __device__ static auto total_row(Shared const& shared, unsigned thread, int pixels) {
         typename Totals::Accumulator accumulator;
         auto const* const row = shared.out[thread / partials];
@@ -278,8 +290,8 @@ private:
 #pragma unroll
                 for (int pixel = 0; pixel < 4; ++pixel) {
                     OutputCoord const at{first.n, k, first.p + pixel / 2, first.q + pixel % 2};
-                    total = Reduce::combine(total, Epilogue::apply(shared.out[row][window].values[pixel ^ 1], at,
-                                                                   state, params.bound.epilogue));
+                    total = Reduce::combine(total, Epilogue::apply(shared.out[row][window].values[pixel ^ 1], at, state,
+                                                                   params.bound.epilogue));
                 }
                 params.y(first.n, k, first.p / 2, first.q / 2) = T(Reduce::finish(total, 4));
             }

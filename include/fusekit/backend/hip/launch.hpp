@@ -27,7 +27,7 @@ enum class Cooperative { no, yes };
 /// Launches a plan's kernel on the device's stream.
 template <class Plan, class Mainloop>
 void launch(Device const& device, typename Mainloop::Params const& params, std::int64_t blocks,
-           int threads = Mainloop::threads, Cooperative cooperative = Cooperative::no) {
+            int threads = Mainloop::threads, Cooperative cooperative = Cooperative::no) {
     constexpr std::int64_t most = (std::int64_t{1} << 31) - 1;
     if (blocks > most)
         raise(Error(type_name<Plan>(), "hip::Device", "blocks", "at most " + Text::number(most), Text::number(blocks)));

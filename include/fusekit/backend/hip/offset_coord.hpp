@@ -12,7 +12,8 @@ FUSEKIT_HD constexpr bool lies_alike(TensorView<float const, 3> const& view, Ind
     return ((own[0] - stride[1]) | (own[1] - stride[2]) | (own[2] - stride[3])) == 0;
 }
 
-/// A coordinate of y with its offset from the first of its image, in elements: views that lie in memory as y does are read there.
+/// A coordinate of y with its offset from the first of its image, in elements: views that lie in memory as y does are
+/// read there.
 struct OffsetCoord : OutputCoord {
     std::int64_t distance;
     Index<4> const& stride;

@@ -8,7 +8,8 @@
 namespace fusekit::hip {
 
 /// A block totals its values in parts, a power of two, and merges these in pairs, so that errors do not grow with the
-/// tensor. A thread adds this many values of a total one after another; where there are parts, a segment has few columns.
+/// tensor. A thread adds this many values of a total one after another; where there are parts, a segment has few
+/// columns.
 inline constexpr std::int64_t most_values_of_part = 1024, most_width_of_parts = 8;
 
 /// Parts that a block of so many threads has room for.

@@ -4,15 +4,18 @@
 #include "fusekit/backend/hip/arch/access.hpp"
 #include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/block_sum.hpp"
+#include "fusekit/backend/hip/grid_group_totals.hpp"
 #include "fusekit/backend/hip/pairwise_totals.hpp"
 #include "fusekit/backend/hip/reduction_segment.hpp"
 #include "fusekit/backend/hip/schedule.hpp"
 #include "fusekit/backend/hip/shared_totals.hpp"
-#include "fusekit/backend/hip/grid_group_totals.hpp"
 
 namespace fusekit::hip {
 
-/// A plan that reduces. Pass 1: blocks accumulate the totals of a segment; several blocks, a grid group, may share a segment and synchronise. Pass 2, where results wait for totals, reads in reverse order: what was read last is still in registers or in the cache. All of it is inlined: else the kernel's argument would be copied to each thread's memory.
+/// A plan that reduces. Pass 1: blocks accumulate the totals of a segment; several blocks, a grid group, may share a
+/// segment and synchronise. Pass 2, where results wait for totals, reads in reverse order: what was read last is still
+/// in registers or in the cache. All of it is inlined: else the kernel's argument would be copied to each thread's
+/// memory.
 template <class Plan, class Schedule, Element T, int lanes, Pattern pattern, bool in_parts>
 class Reducing {
     using Steps = ReductionSteps<typename Plan::Head>;
@@ -133,7 +136,8 @@ private:
         if constexpr (Steps::waits) {
 #pragma unroll
             for (int i = 0; i < own; ++i)
-                lane[i].prepared = Steps::finish(of_segment[i], params.count, lane[i].head, lane[i].at, params.bound.head);
+                lane[i].prepared =
+                    Steps::finish(of_segment[i], params.count, lane[i].head, lane[i].at, params.bound.head);
 #pragma unroll
             for (int i = 0; i < unroll; ++i) {
                 make_opaque(values.x[i]);
@@ -264,8 +268,8 @@ private:
     }
 
     /// Every thread gets the block's totals of its own columns, of this part and those before.
-    __device__ __forceinline__ void total(Accumulator const (&accumulator)[own], unsigned count, Total (&of_segment)[own],
-                                          unsigned part) const {
+    __device__ __forceinline__ void total(Accumulator const (&accumulator)[own], unsigned count,
+                                          Total (&of_segment)[own], unsigned part) const {
         Rows const all{params.threads, params.width, thread};
         auto const sum = [&](auto& values) { all.sum(values, shared.sums); };
 #pragma unroll
@@ -278,7 +282,8 @@ private:
     /// Every thread gets the totals of the whole segment, of its own columns, from all blocks of the grid group.
     __device__ __forceinline__ void merge_blocks(Total (&of_segment)[own]) const {
         unsigned const columns = params.width * own;
-        GridGroupTotals<Total> const room{params.workspace.values() + grid_group * (params.group_size + 1) * columns * sums, columns};
+        GridGroupTotals<Total> const room{
+            params.workspace.values() + grid_group * (params.group_size + 1) * columns * sums, columns};
         if (row == 0) room.put(block_rank + 1, column * own, of_segment);
         GridGroup(params.workspace.state(grid_group), params.group_size, thread, shared.is_last).arrive_and_wait([&] {
             room.template merge_all<min(own, 4)>(params.group_size, params.threads, thread, shared.sums);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/backend/hip/params.hpp"
 #include "fusekit/backend/hip/grid_group.hpp"
+#include "fusekit/backend/hip/params.hpp"
 #include "fusekit/plan/reduction.hpp"
 
 namespace fusekit::hip {
@@ -24,12 +24,12 @@ struct ReductionParams {
     unsigned threads = 0;
     unsigned segments = 0;
     unsigned grid_groups = 0, group_size = 1;  ///< groups, which take a segment each at a time; blocks of a group
-    unsigned width = 1;                            ///< packets side by side in a segment, a power of two; 1 of channels
-    unsigned columns = 0;                         ///< packets side by side in the tensor
-    unsigned steps = 0;                           ///< packets one after another in a segment of columns; else images
-    std::int64_t count = 0;                       ///< elements to a total
-    unsigned groups = 0, part = 0;               ///< of loads that a thread takes; and in a part, if there are several
-    FastDivmod packets[2] = {};                       ///< that planes reach into: some one more than others
+    unsigned width = 1;  ///< packets side by side in a segment, a power of two; 1 of channels
+    unsigned columns = 0;  ///< packets side by side in the tensor
+    unsigned steps = 0;  ///< packets one after another in a segment of columns; else images
+    std::int64_t count = 0;  ///< elements to a total
+    unsigned groups = 0, part = 0;  ///< of loads that a thread takes; and in a part, if there are several
+    FastDivmod packets[2] = {};  ///< that planes reach into: some one more than others
 };
 
 /// Where the values of one segment lie that one thread of a grid group takes.
@@ -55,9 +55,10 @@ public:
             std::int64_t const begin = the_number * stride[1];
             before = static_cast<int>(begin % lanes);
             base = begin - before;
-            packets = static_cast<unsigned>(before) + the_params.order.plane.value() > the_params.packets[0].value() * lanes
-                        ? the_params.packets[1]
-                        : the_params.packets[0];
+            packets =
+                static_cast<unsigned>(before) + the_params.order.plane.value() > the_params.packets[0].value() * lanes
+                    ? the_params.packets[1]
+                    : the_params.packets[0];
         } else {
             base = std::int64_t{this->column} * lanes;
         }
@@ -142,7 +143,7 @@ private:
     Params const& params;
     unsigned const number, column;
     std::int64_t base;  ///< of the first image, or row
-    int before = 0;     ///< elements of the first packet that are not the plane's
+    int before = 0;  ///< elements of the first packet that are not the plane's
     FastDivmod packets = {};
 };
 

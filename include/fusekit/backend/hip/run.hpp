@@ -67,7 +67,9 @@ public:
     void run(BoundPlan const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
         detail::RunHead<BoundPlan::Plan::head_kind>::template run_with<Schedule>(*device, bound, x, y);
     }
-    void check_accessible(Check const& in, char const* argument, void const* data) const { device->check_accessible(in, argument, data); }
+    void check_accessible(Check const& in, char const* argument, void const* data) const {
+        device->check_accessible(in, argument, data);
+    }
 
 private:
     Device* device;

@@ -54,15 +54,18 @@ void run_along(Device& device, ConvParams<Plan, T> params) {
         using Mainloop = ImplicitGemm<Plan, Schedule, T, fast>;
         auto const filter = Plan::Head::geometry(params.bound.head);
         if (!has_bits_for<Plan>(filter))
-            raise(Error(type_name<Plan>(), "Conv", "filter",
-                        Text::number(KOffset::most(filter.rank)) + " slices, rows and columns at most, for a Gemm schedule",
-                        Plan::Head::written(params.bound.head)));
+            raise(Error(
+                type_name<Plan>(), "Conv", "filter",
+                Text::number(KOffset::most(filter.rank)) + " slices, rows and columns at most, for a Gemm schedule",
+                Plan::Head::written(params.bound.head)));
         constexpr int x_packet = Mainloop::Inputs::count, w_packet = Mainloop::Weights::count;
         params.channels_fastest = fast == Axis::channel;
-        params.inputs_vectorized = params.channels_fastest
-                                   ? vectorizable(params.x, x_packet, 1) && w.layout.shape[1] % x_packet == 0
-                                   : !Plan::pools && is_single_pixels(filter) && vectorizable_planes(params.x, x_packet);
-        params.weights_vectorized = params.channels_fastest ? vectorizable(w, w_packet, 1) : vectorizable_taps(w, w_packet);
+        params.inputs_vectorized =
+            params.channels_fastest
+                ? vectorizable(params.x, x_packet, 1) && w.layout.shape[1] % x_packet == 0
+                : !Plan::pools && is_single_pixels(filter) && vectorizable_planes(params.x, x_packet);
+        params.weights_vectorized =
+            params.channels_fastest ? vectorizable(w, w_packet, 1) : vectorizable_taps(w, w_packet);
         Index<4> const y = conv_output<Plan>(params.y.layout).shape;
         std::int64_t const tiles = divide_up(y[0] * y[2] * y[3], Schedule::tile_m);
         std::int64_t const columns = divide_up(y[1] / filter.group_count, Schedule::tile_n) * filter.group_count;
@@ -71,10 +74,10 @@ void run_along(Device& device, ConvParams<Plan, T> params) {
         using Mainloop = DirectTotals<Plan, Schedule, T, fast>;
         Index<4> const y = params.y.layout.shape;
         launch_tiles<Plan, Mainloop>(device, params, divide_up(y[0] * y[2] * y[3], Mainloop::tile_m),
-                                    divide_up(y[1], Mainloop::tile_n));
+                                     divide_up(y[1], Mainloop::tile_n));
     } else {
         launch<Plan, DirectConv<Plan, Schedule, T, fast>>(device, params,
-                                                         divide_up(params.y.layout.size(), Schedule::threads));
+                                                          divide_up(params.y.layout.size(), Schedule::threads));
     }
 }
 

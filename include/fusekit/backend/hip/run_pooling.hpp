@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/backend/hip/pooling.hpp"
 #include "fusekit/backend/hip/launch.hpp"
+#include "fusekit/backend/hip/pooling.hpp"
 #include "fusekit/backend/integer.hpp"
 
 namespace fusekit::hip {
 
 /// Runs a plan without a Conv that pools.
 template <class Plan, Element T>
-void run_pooling(Device const& device, BoundPlan<Plan> const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
+void run_pooling(Device const& device, BoundPlan<Plan> const& bound, TensorView<T const> const& x,
+                 TensorView<T> const& y) {
     Shape<4> const shape = y.layout.shape;
     std::int64_t const outputs = y.layout.size(), plane = x.layout.shape[2] * x.layout.shape[3];
     check_limit(type_name<Plan>, "y", "fewer than 2^31 elements", shape, outputs);

@@ -13,17 +13,20 @@ struct GridGroups {
     unsigned count, size;
 };
 
-/// At least `fewest` blocks a group, and as many as it takes for what all groups read at once to stay in the cache; more where that makes the last round fuller. A round takes 1 / group_size of the time that one block would, and there are as many rounds as segments a group.
-inline GridGroups choose_grid_groups(std::int64_t segments, std::int64_t segment_bytes, std::int64_t blocks, std::int64_t fewest,
-                          std::int64_t most_group_size, std::int64_t cache_bytes) {
-    if (divide_up(blocks * segment_bytes, cache_bytes) > fewest) fewest = divide_up(blocks * segment_bytes, cache_bytes);
+/// At least `fewest` blocks a group, and as many as it takes for what all groups read at once to stay in the cache;
+/// more where that makes the last round fuller. A round takes 1 / group_size of the time that one block would, and
+/// there are as many rounds as segments a group.
+inline GridGroups choose_grid_groups(std::int64_t segments, std::int64_t segment_bytes, std::int64_t blocks,
+                                     std::int64_t fewest, std::int64_t most_group_size, std::int64_t cache_bytes) {
+    if (divide_up(blocks * segment_bytes, cache_bytes) > fewest)
+        fewest = divide_up(blocks * segment_bytes, cache_bytes);
     if (fewest > most_group_size) fewest = most_group_size;
     if (fewest > blocks) fewest = blocks;  // where the cache holds not even one segment
     if (fewest <= 1) return {static_cast<unsigned>(segments < blocks ? segments : blocks), 1};
     GridGroups best{1, 1};
     double shortest = 1e300;
-    for (std::int64_t group_size = fewest; group_size <= 2 * fewest && group_size <= most_group_size && group_size <= blocks;
-         ++group_size) {
+    for (std::int64_t group_size = fewest;
+         group_size <= 2 * fewest && group_size <= most_group_size && group_size <= blocks; ++group_size) {
         std::int64_t const at_once = blocks / group_size, grid_groups = at_once < segments ? at_once : segments;
         double const time = static_cast<double>(divide_up(segments, grid_groups)) / static_cast<double>(group_size);
         if (time < shortest) {
@@ -84,11 +87,13 @@ void launch_reduction(Device& device, ReductionParams<Plan, T> params) {
     std::int64_t const room = static_cast<std::int64_t>(Workspace::floats) / 2 / segment_floats;
     std::int64_t blocks = at_once * Mainloop::threads / threads;
     if (blocks > room) blocks = room;
-    // Channels are totalled a few at a time, so that the cache keeps them, and by several blocks only where a processor would be idle, as a barrier takes microseconds; columns of memory's rows all at once.
+    // Channels are totalled a few at a time, so that the cache keeps them, and by several blocks only where a processor
+    // would be idle, as a barrier takes microseconds; columns of memory's rows all at once.
     std::int64_t const segment_bytes =
         params.by_columns ? 0 : steps * lanes * std::int64_t{sizeof(T)} * (Steps::has_operand ? 2 : 1);
     std::int64_t const fewest = params.by_columns ? blocks / segments : divide_up(device.processors(), segments);
-    GridGroups const choice = choose_grid_groups(segments, segment_bytes, blocks, fewest, group_size, device.cache_bytes());
+    GridGroups const choice =
+        choose_grid_groups(segments, segment_bytes, blocks, fewest, group_size, device.cache_bytes());
     params.group_size = choice.size;
     params.grid_groups = choice.size == 1 ? params.segments : choice.count;
     std::int64_t groups = divide_up(steps, choice.size * (threads / params.width) * unroll), part = groups;
@@ -104,8 +109,8 @@ void launch_reduction(Device& device, ReductionParams<Plan, T> params) {
     bool const cooperative = choice.size > 1 && Steps::has_totals;
     if (cooperative) params.workspace.memory = device.workspace(Workspace::bytes);
     auto const start_on = [&]<class Mainloop>(std::type_identity<Mainloop>) {
-        launch<Plan, Mainloop>(device, params, std::int64_t{params.grid_groups} * params.group_size, static_cast<int>(threads),
-                              cooperative ? Cooperative::yes : Cooperative::no);
+        launch<Plan, Mainloop>(device, params, std::int64_t{params.grid_groups} * params.group_size,
+                               static_cast<int>(threads), cooperative ? Cooperative::yes : Cooperative::no);
     };
     constexpr bool always = Steps::has_totals && pattern == Pattern::any;  // one kernel, as speed matters less there
     if (always || part < groups)
@@ -124,7 +129,8 @@ void run_reduction_with(Device& device, BoundPlan<Plan> const& bound, TensorView
     bool const channels_are_last = channels_last(y.layout);
     std::int64_t const image = y.layout.size() / y.layout.shape[0];
     check_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", y.layout.shape, image);
-    ReductionParams<Plan, T> params{bound, x, y, x, {}, Steps::per_place || channels_are_last, {y.layout.shape, channels_are_last}};
+    ReductionParams<Plan, T> params{
+        bound, x, y, x, {}, Steps::per_place || channels_are_last, {y.layout.shape, channels_are_last}};
     bool packets = detail::alike(x, y) && aligned(x.data, Schedule::bytes) && aligned(y.data, Schedule::bytes);
     if constexpr (Steps::has_operand) {
         params.operand = typed<T>(bound.head.x);

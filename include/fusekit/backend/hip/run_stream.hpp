@@ -32,7 +32,8 @@ void launch_stream(Device const& device, StreamParams<Plan, T> params, std::int6
     params.x_step = step(params.x.layout);
     params.y_step = step(params.y.layout);
     bool const tiled = Mainloop::shares_channels && params.order.channels_last;
-    std::int64_t const tiles = tiled ? divide_up(packets, Mainloop::tile_packets) : 1, tile_packets = divide_up(packets, tiles);
+    std::int64_t const tiles = tiled ? divide_up(packets, Mainloop::tile_packets) : 1,
+                       tile_packets = divide_up(packets, tiles);
     params.tiles = FastDivmod(static_cast<unsigned>(tiles));
     params.packets = FastDivmod(static_cast<unsigned>(tile_packets));
     params.all_packets = static_cast<unsigned>(packets);
@@ -75,7 +76,8 @@ void run_stream_with(Device const& device, BoundPlan<Plan> const& bound, TensorV
 
 /// Runs a plan without a Conv with the schedule that the table has for it.
 template <class Plan, Element T>
-void run_stream(Device const& device, BoundPlan<Plan> const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
+void run_stream(Device const& device, BoundPlan<Plan> const& bound, TensorView<T const> const& x,
+                TensorView<T> const& y) {
     using Epilogue = typename Plan::Epilogue;
     run_stream_with<DefaultStream<T, Epilogue::placewise, Epilogue::stores>>(device, bound, x, y);
 }

@@ -24,8 +24,8 @@ struct Direct {
 };
 
 /// How a plan without a Conv is cut: a thread has Bytes of neighbouring places, whose parameters it prepares once, and
-/// takes Iterations steps over the batch, Unroll loads ahead of the arithmetic. Blocks as in Gemm. Where the block prepares
-/// the parameters of its channels, which are last, it takes TileIterations steps over pixels.
+/// takes Iterations steps over the batch, Unroll loads ahead of the arithmetic. Blocks as in Gemm. Where the block
+/// prepares the parameters of its channels, which are last, it takes TileIterations steps over pixels.
 template <int Threads = 256, int Bytes = 16, int Iterations = 8, int Unroll = 4, int Blocks = 1280 / Threads,
           int TileIterations = Iterations>
 struct Stream {
@@ -49,10 +49,12 @@ concept GemmSchedule = HasBlocks<Schedule> && requires { Schedule::tile_m, Sched
 template <class Schedule>
 concept DirectSchedule = HasBlocks<Schedule> && requires { Schedule::outputs; };
 template <class Schedule>
-concept StreamSchedule =
-    HasBlocks<Schedule> && requires { Schedule::bytes, Schedule::iterations, Schedule::unroll, Schedule::tile_iterations; };
+concept StreamSchedule = HasBlocks<Schedule> && requires {
+    Schedule::bytes, Schedule::iterations, Schedule::unroll, Schedule::tile_iterations;
+};
 template <class Schedule>
-concept ReductionSchedule = HasBlocks<Schedule> && requires { Schedule::bytes, Schedule::unroll, Schedule::merges_blocks; };
+concept ReductionSchedule =
+    HasBlocks<Schedule> && requires { Schedule::bytes, Schedule::unroll, Schedule::merges_blocks; };
 
 /// What a device takes that runs with one schedule, or with the library's choice, where Schedule is void. Refuses, in
 /// words, what does not suit the schedule. All in one function, because compilers print each that led to an error.
@@ -100,7 +102,8 @@ struct Suits {
                 } else if constexpr (!Plan::has_conv) {
                     constexpr bool loads = Schedule::bytes == 16 || Schedule::bytes == 8 || Schedule::bytes == 4;
                     static_assert(loads, "Stream: a thread loads 4, 8 or 16 bytes at a time");
-                    constexpr bool steps = Schedule::iterations > 0 && Schedule::tile_iterations > 0 && Schedule::unroll > 0;
+                    constexpr bool steps =
+                        Schedule::iterations > 0 && Schedule::tile_iterations > 0 && Schedule::unroll > 0;
                     static_assert(steps, "Stream: a thread takes 1 step or more, and has 1 load or more in flight");
                     return loads && steps;
                 } else if constexpr (gemm) {

@@ -4,16 +4,16 @@
 #include <bit>
 
 #include "fusekit/backend/hip/arch/overlap.hpp"
-#include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/arch/processor.hpp"
-#include "fusekit/backend/hip/params.hpp"
+#include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/offset_coord.hpp"
+#include "fusekit/backend/hip/params.hpp"
 #include "fusekit/backend/hip/schedule.hpp"
 
 namespace fusekit::hip {
 
-/// A plan without a Conv, at the speed of memory: a thread has `lanes` neighbouring places and takes `iterations` steps over
-/// the images of the batch (or, where only the channel counts and channels are last, over pixels), always `unroll`
+/// A plan without a Conv, at the speed of memory: a thread has `lanes` neighbouring places and takes `iterations` steps
+/// over the images of the batch (or, where only the channel counts and channels are last, over pixels), always `unroll`
 /// loads ahead of the arithmetic. Parameters are prepared once for all steps: those of a place by its thread; those of
 /// channels, where these are last, by the block for the tile of channels that its packets are of; else those of the one
 /// or two channels of the packet.
@@ -52,7 +52,8 @@ public:
     __device__ static void run(Params const& params, Shared& shared, unsigned thread, unsigned block) {
         unsigned group = block, tile = 0;
         if constexpr (shares_channels) group = params.tiles.divide(block), tile = block - group * params.tiles.value();
-        unsigned const packets = params.packets.value(), id = group * threads + thread, split = params.packets.divide(id);
+        unsigned const packets = params.packets.value(), id = group * threads + thread,
+                       split = params.packets.divide(id);
         unsigned const own = id - split * packets, packet = tile * packets + own;
         std::int64_t x = static_cast<std::int64_t>(std::uint64_t{packet} * lanes), y = x;
         if constexpr (lanes == 1) {

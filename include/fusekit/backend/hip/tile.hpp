@@ -24,8 +24,8 @@ class TileAlongK {
 public:
     static constexpr int count = min(16 / static_cast<int>(sizeof(T)), min(TileK, Size* TileK / threads));
 
-    /// `row(i)` is row i of the tile. `vectorized` says that indices of GemmK neighbour in memory, `count` at a time and
-    /// aligned.
+    /// `row(i)` is row i of the tile. `vectorized` says that indices of GemmK neighbour in memory, `count` at a time
+    /// and aligned.
     template <class RowAt>
     __device__ TileAlongK(unsigned thread, bool the_vectorized, RowAt row)
         : vectorized(the_vectorized), k(thread % packets * count), first(thread / packets) {
@@ -67,8 +67,8 @@ private:
 
 /// The same where elements neighbour along the rows: inputs with channels before space. Neighbouring threads take
 /// neighbouring pixels: one at a time, or, where windows are single pixels and Params say that they lie so, a packet.
-/// Packets of floats that are not converted are copied to shared memory without a stop in registers, where the processor
-/// can.
+/// Packets of floats that are not converted are copied to shared memory without a stop in registers, where the
+/// processor can.
 template <Element T, int Size, int TileK, int threads, bool may_be_vectorized, bool is_converted>
 class TileAlongRows {
     static constexpr int share = Size * TileK / threads;

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/access.hpp"
-#include "fusekit/backend/hip/params.hpp"
 #include "fusekit/backend/hip/launch.hpp"
+#include "fusekit/backend/hip/params.hpp"
 
 namespace fusekit::hip {
 
@@ -59,7 +59,8 @@ public:
         auto const& args = Collector::args(params.bound.epilogue);
         TileTotalsView<Total> const view{args.scratch.data, params.y.layout.shape[1]};
         unsigned const tiles = params.tile_groups.tiles, group_size = params.tile_groups.group_size;
-        unsigned const groups = (tiles + group_size - 1) / group_size, group = tile / group_size, begin = group * group_size;
+        unsigned const groups = (tiles + group_size - 1) / group_size, group = tile / group_size,
+                       begin = group * group_size;
         GridGroup::State* const states = params.tile_groups.workspace.state(column * (groups + 1));
 
         merge_parts(shared, parts, thread, count_n, view, tile, first_k);
@@ -76,7 +77,7 @@ private:
     using View = TileTotalsView<Total>;
 
     __device__ __forceinline__ static bool is_last_block(GridGroup::State* state, unsigned group_size, unsigned thread,
-                                                      Shared& shared) {
+                                                         Shared& shared) {
         bool const last = hip::is_last_block(&state->arrived, group_size, thread, shared.is_last);
         if (last && thread == 0) state->arrived = 0;
         return last;
@@ -120,8 +121,8 @@ private:
     }
 };
 
-/// Launches a kernel of a plan with a Conv on `tiles` times `columns` tiles. Where the plan totals them, in groups: about
-/// as many as each has tiles, so that the last blocks read little, and no more than the workspace has states for.
+/// Launches a kernel of a plan with a Conv on `tiles` times `columns` tiles. Where the plan totals them, in groups:
+/// about as many as each has tiles, so that the last blocks read little, and no more than the workspace has states for.
 template <class Plan, class Mainloop>
 void launch_tiles(Device& device, typename Mainloop::Params params, std::int64_t tiles, std::int64_t columns) {
     if constexpr (Plan::totals_tiles) {
@@ -129,7 +130,8 @@ void launch_tiles(Device& device, typename Mainloop::Params params, std::int64_t
         check_limit(type_name<Plan>, "y", "channels of 1024 tiles at most, to be totalled", params.y.layout.shape,
                     columns, states / 2 + 1);
         std::int64_t group_size = 1;
-        while (group_size * group_size < tiles || columns * (divide_up(tiles, group_size) + 1) > states) group_size *= 2;
+        while (group_size * group_size < tiles || columns * (divide_up(tiles, group_size) + 1) > states)
+            group_size *= 2;
         params.tile_groups.tiles = static_cast<unsigned>(tiles);
         params.tile_groups.group_size = static_cast<unsigned>(group_size);
         params.tile_groups.workspace.memory = device.workspace(Workspace::bytes);

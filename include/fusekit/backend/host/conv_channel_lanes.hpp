@@ -2,8 +2,8 @@
 #pragma once
 
 #include "fusekit/backend/host/device.hpp"
-#include "fusekit/backend/host/pack.hpp"
 #include "fusekit/backend/host/lane_coord.hpp"
+#include "fusekit/backend/host/pack.hpp"
 #include "fusekit/backend/host/tile_totals.hpp"
 #include "fusekit/backend/host/tiling.hpp"
 
@@ -94,8 +94,7 @@ private:
     std::int64_t const fitting = tiles_per_item(tiles, clamp(item_bytes / row_bytes, 4, 32), turn.threads());
     std::int64_t const block = round_up(fitting, together);
     static_assert(2 * tile_rows % 4 == 0);
-    std::int64_t const k_range_floats =
-        round_up(block * k_ranges_per_tile * std::int64_t{sizeof(KRange<Sum>)}, 64) / 4;
+    std::int64_t const k_range_floats = round_up(block * k_ranges_per_tile * std::int64_t{sizeof(KRange<Sum>)}, 64) / 4;
     std::int64_t const row_floats = round_up(block * tile_rows * std::int64_t{sizeof(OutputRow)}, 64) / 4;
     std::int64_t const result_floats = pools ? block * tile_rows * panels * tile_columns : 0;
     std::int64_t const thread_floats =
@@ -165,7 +164,8 @@ private:
         for (int i = 0; i < row_count; ++i)
             for (int j = 0; j < tile_vectors && own.used[j]; ++j) {
                 std::int64_t const k = own.k0 + j * lanes;
-                LaneCoord<Axis::channel> const at{{rows[i].at.n, k, rows[i].at.p, rows[i].at.q}, own.used[j], conv.y[3]};
+                LaneCoord<Axis::channel> const at{
+                    {rows[i].at.n, k, rows[i].at.p, rows[i].at.q}, own.used[j], conv.y[3]};
                 Vector const result = Epilogue::apply(sum.value[i][j], at, own.state[j], args,
                                                       [&](Vector x) { collected[j].add(x, own.used[j]); });
                 if constexpr (pools) store(result_of(work, t * tile_rows + i, panel) + j * lanes, result);
@@ -174,7 +174,8 @@ private:
         if constexpr (Epilogue::collects)
             for (int j = 0; j < tile_vectors && own.used[j]; ++j) {
                 std::int64_t const tile = work.first + t;
-                totals().add(tile / together, tile % together == 0, own.k0 + j * lanes, collected[j].total(), own.used[j]);
+                totals().add(tile / together, tile % together == 0, own.k0 + j * lanes, collected[j].total(),
+                             own.used[j]);
             }
     }
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "fusekit/backend/host/device.hpp"
-#include "fusekit/backend/host/pack.hpp"
 #include "fusekit/backend/host/lane_coord.hpp"
+#include "fusekit/backend/host/pack.hpp"
 #include "fusekit/backend/host/tile_totals.hpp"
 #include "fusekit/backend/host/tiling.hpp"
 

@@ -7,13 +7,13 @@
 
 namespace fusekit::host {
 
-/// A convolution as loops see it, of two or three modes of space, collapsed into rows and columns. GemmM = N P Q, GemmN =
-/// K, GemmK = C R S, the last two per group.
+/// A convolution as loops see it, of two or three modes of space, collapsed into rows and columns. GemmM = N P Q, GemmN
+/// = K, GemmK = C R S, the last two per group.
 template <Element T, int Space>
 struct ConvProblem {
-    TensorView<T const> x;   // (N, C, H, W)
-    TensorView<T const> w;   // (K, C / G, R, S)
-    Shape<4> y;              // (N, K, P, Q)
+    TensorView<T const> x;  // (N, C, H, W)
+    TensorView<T const> w;  // (K, C / G, R, S)
+    Shape<4> y;  // (N, K, P, Q)
     Filter<Space> filter;
     [[no_unique_address]] SliceHeights<Space> heights{x.layout.shape, y};
 

@@ -43,7 +43,8 @@ void pack_neighbours(AccumulatorOf<T>* to, T const* from, std::int64_t filter_st
 
 /// Filters k0 ... k0 + tile_columns - 1 side by side: panel[(t C + c)][column], zero past `k_end`.
 template <Element T, int Space>
-void pack_weight_panel(AccumulatorOf<T>* panel, ConvProblem<T, Space> const& conv, std::int64_t k0, std::int64_t k_end) {
+void pack_weight_panel(AccumulatorOf<T>* panel, ConvProblem<T, Space> const& conv, std::int64_t k0,
+                       std::int64_t k_end) {
     auto const& stride = conv.w.layout.stride;
     std::int64_t const channels = conv.group_c();
     bool const neighbours = stride[1] == 1;

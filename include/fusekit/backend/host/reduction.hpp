@@ -188,8 +188,8 @@ private:
     template <Axis axis>
     void add(Accumulator& accumulator, OutputCoord const& at, int used, States const& states, auto counts) const {
         Vector const values = value<axis>(at, used);
-        Steps::add(accumulator, values, operand<axis>(at, used), LaneCoord<axis>{at, used, shape[3]}, states.head, bound.head,
-                   counts);
+        Steps::add(accumulator, values, operand<axis>(at, used), LaneCoord<axis>{at, used, shape[3]}, states.head,
+                   bound.head, counts);
         if constexpr (!Steps::waits) write<axis>(at, used, states);
     }
 

@@ -51,7 +51,8 @@ private:
     /// What the convolution reads: x itself, or what the prologue makes of it, written once to memory of the device's
     /// own. Each element is in up to R S windows, and packing them would apply the prologue to it as often.
     template <class BoundPlan, Element T>
-    static TensorView<T const> after_prologue(Device::Turn& turn, BoundPlan const& bound, TensorView<T const> const& x) {
+    static TensorView<T const> after_prologue(Device::Turn& turn, BoundPlan const& bound,
+                                              TensorView<T const> const& x) {
         if constexpr (!BoundPlan::Plan::has_prologue) {
             return x;
         } else {

@@ -146,13 +146,12 @@ namespace detail {
 template <int F, class Register>
 [[gnu::always_inline]] inline Register interleave(Register a, Register b) {
     constexpr int n = lanes;
-    if constexpr (n == 4)
-        return __builtin_shufflevector(a, b, F, n + F, F + 1, n + F + 1);
+    if constexpr (n == 4) return __builtin_shufflevector(a, b, F, n + F, F + 1, n + F + 1);
     else if constexpr (n == 8)
         return __builtin_shufflevector(a, b, F, n + F, F + 1, n + F + 1, F + 2, n + F + 2, F + 3, n + F + 3);
     else
-        return __builtin_shufflevector(a, b, F, n + F, F + 1, n + F + 1, F + 2, n + F + 2, F + 3, n + F + 3,
-                                            F + 4, n + F + 4, F + 5, n + F + 5, F + 6, n + F + 6, F + 7, n + F + 7);
+        return __builtin_shufflevector(a, b, F, n + F, F + 1, n + F + 1, F + 2, n + F + 2, F + 3, n + F + 3, F + 4,
+                                       n + F + 4, F + 5, n + F + 5, F + 6, n + F + 6, F + 7, n + F + 7);
 }
 
 /// One round of a transposition: the first half of the rows interleaved with the second.

@@ -5,8 +5,11 @@
 
 namespace fusekit::hip {
 
-/// Optimisation barriers. reload(params) reads the kernel's argument again, so that it does not occupy scalar registers (about 100 on AMD) across the mainloop. opaque(number) hides where a number came from, so that values derived from it are computed again; opaque_per_thread and opaque_per_block do so on AMD alone, for a number of the thread and one that all threads of the block share.
-/// The operand of a scalar register is an expression and not a variable: without optimisation a variable lies in the thread's memory, which loads into vector registers only.
+/// Optimisation barriers. reload(params) reads the kernel's argument again, so that it does not occupy scalar registers
+/// (about 100 on AMD) across the mainloop. opaque(number) hides where a number came from, so that values derived from
+/// it are computed again; opaque_per_thread and opaque_per_block do so on AMD alone, for a number of the thread and one
+/// that all threads of the block share. The operand of a scalar register is an expression and not a variable: without
+/// optimisation a variable lies in the thread's memory, which loads into vector registers only.
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
 template <class Params>
 __device__ Params const& reload(Params const&) {
