@@ -47,13 +47,13 @@ __device__ bool has(RowPointer<T> const& row, KOffset const& offset) {
 
 template <int Count, Element T>
 __device__ Packet<T, Count> load(RowPointer<T> const& row, KOffset const& offset) {
-    return load_if(has(row, tap), reinterpret_cast<Packet<T, Count> const*>(row.first + offset.offset));
+    return load_if(has(row, offset), reinterpret_cast<Packet<T, Count> const*>(row.first + offset.offset));
 }
 
 /// The same, straight to shared memory.
 template <int Count>
 __device__ void copy(RowPointer<float> const& row, KOffset const& offset, float* to) {
-    copy_async<4 * Count>(to, row.first + offset.offset, has(row, tap));
+    copy_async<4 * Count>(to, row.first + offset.offset, has(row, offset));
 }
 
 /// A convolution of two or three modes of space as a kernel sees it: tensors are collapsed, the filter is not. GemmM =
