@@ -31,7 +31,11 @@ class ImplicitGemm {
     static constexpr bool rows_are_pixels = along_channels && !Plan::pools;  ///< of the buffer that sums leave through
     static constexpr int rows = (rows_are_pixels ? tile_m : tile_n) / 4, columns = rows_are_pixels ? tile_n : tile_m;
     static constexpr int partials = Schedule::threads / rows;  ///< that statistics add a row up in
-    static constexpr int table_steps = min(Schedule::threads, 128) / tile_k, table = table_steps * tile_k;
+    /// Indices of GemmK whose meaning is worked out at once. A prologue has states of each, and AMD 64 KB for all
+    /// blocks.
+    static constexpr bool small_table = Plan::has_prologue && processor_shared_memory <= 128 * 1024;
+    static constexpr int table_steps = max(1, min(Schedule::threads, small_table ? 32 : 128) / tile_k),
+                         table = table_steps * tile_k;
     using Prologue = typename Plan::Prologue;
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::template State<float>;
@@ -97,6 +101,7 @@ public:
         for (int step = -1; step < steps; ++step) {
             int const next = step + 1, in_table = next % table_steps * tile_k;
             bool const loads = next < steps;
+            typename Prologue::Args const& prologue = (Plan::has_prologue ? reload(params) : params).bound.prologue;
             if (loads && in_table == 0) {
                 if (thread < table) {
                     unsigned const k = static_cast<unsigned>(next * tile_k) + thread;
@@ -106,8 +111,8 @@ public:
                     shared.w_offsets[thread] = offsets.w;
                     if constexpr (Prologue::channelwise)
                         if (k_coord.c < conv.group_c())
-                            shared.put(thread, Prologue::prepare(std::int64_t{group * conv.group_c() + k_coord.c},
-                                                                 params.bound.prologue));
+                            shared.put(thread,
+                                       Prologue::prepare(std::int64_t{group * conv.group_c() + k_coord.c}, prologue));
                 }
                 __syncthreads();
             }
@@ -118,8 +123,7 @@ public:
             if (step >= 0) multiply(shared.buffers[step & 1], lane_m, lane_n, sums);
             if (loads) {
                 if constexpr (Plan::has_prologue)
-                    inputs.store(shared.buffers[next & 1].x,
-                                 {shared, static_cast<unsigned>(in_table), params.bound.prologue});
+                    inputs.store(shared.buffers[next & 1].x, {shared, static_cast<unsigned>(in_table), prologue});
                 else inputs.store(shared.buffers[next & 1].x, {});
                 weights.store(shared.buffers[next & 1].w, {});
             }
