@@ -62,7 +62,7 @@ static_assert(!fk::Fusable<C, N, M> && !fk::Fusable<C, A, fk::Activation<fk::Tan
 static_assert(!fk::OneTotal<T, T> && !fk::OneTotal<fk::BatchNormTraining<fk::Spatial>, T> && fk::OneTotal<C, T> &&
               fk::OneTotal<T>);
 static_assert(!fk::HasOperators<> && fk::HasOperators<B>);
-static_assert(!fk::OneConv<C, C> && fk::OneConv<C, B> && fk::OneConv<B>);
+static_assert(!fk::OneHead<C, C> && fk::OneHead<C, B> && fk::OneHead<B>);
 static_assert(!fk::PrologueFits<R, C> && !fk::PrologueFits<Floor, C> && fk::PrologueFits<B, C> &&
               fk::PrologueFits<C, R> && fk::PrologueFits<R>);
 static_assert(!fk::BiasComesEarly<N, B> && !fk::BiasComesEarly<A, B> && fk::BiasComesEarly<B, N, A> &&

@@ -165,7 +165,7 @@ Description<sizeof...(Ops)> describe(BoundPlan<detail::FusedPlan<Ops...>> const&
 /// The same, of an input that need not exist: describe(layer, fk::nchw(64, 256, 14, 14), fk::DataType::float16).
 template <class ThePlan, int Rank>
 auto describe(BoundPlan<ThePlan> const& bound, Layout<Rank> const& x, DataType type = DataType::float32) {
-    return describe(bound, collapse<4>(x).shape, type);
+    return describe(bound, ThePlan::collapse(x).shape, type);
 }
 
 /// The same, of an input that exists.
