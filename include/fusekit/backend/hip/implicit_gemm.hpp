@@ -209,10 +209,9 @@ private:
         }
     }
 
-    /// Four rounds: in each, every thread stores two rows of its sums to shared memory, a quarter of the tile's pixels
-    /// of all channels, or of its channels of all pixels, and consume(round) reads them. Neighbours in a packet are
-    /// swapped, so that an even register of sums meets odd ones of factors: 2 % on an H200, whose register file has two
-    /// banks.
+    /// Four rounds: in each, every thread stores two rows of its sums, a quarter of the tile's pixels of all channels,
+    /// or of its channels of all pixels, and consume(round) reads them. Neighbours in a packet are swapped, so that an
+    /// even register of sums meets odd ones of factors: 2 % on an H200, whose register file has two banks.
     template <class Consume>
     __device__ static void transpose_through_shared(Shared& shared, unsigned lane_m, unsigned lane_n,
                                                     Sum const (&sums)[8][8], Consume const& consume) {
@@ -241,8 +240,7 @@ private:
         return row / 2 * 4 + 2 * odd + row % 2 + later * (2 * rows);
     }
 
-    /// A thread writes one column of the buffer, by `write_row(sum, row of the tile, reference to where the sum was)`;
-    /// then comes `end(round)`.
+    /// A thread writes one column of the buffer: `write_row(sum, row of the tile, its place)`; then comes `end(round)`.
     template <class WriteRow, class End>
     __device__ static void write(Shared& shared, unsigned thread, unsigned lane_m, unsigned lane_n,
                                  Sum const (&sums)[8][8], WriteRow const& write_row, End const& end) {
@@ -258,8 +256,7 @@ private:
         });
     }
 
-    /// Totals a part of a row of the buffer, of one channel, where each sum has been replaced by the value that
-    /// statistics are of: `pixels` of the tile's pixels count.
+    /// Totals a part of a row of collected values, all of one channel: `pixels` of the tile's pixels count.
     __device__ static auto total_row(Shared const& shared, unsigned thread, int pixels) {
         typename Totals::Accumulator accumulator;
         auto const* const row = shared.out[thread / partials];

@@ -108,14 +108,14 @@ void launch_reduction(Device& device, ReductionParams<Plan, T> params) {
     params.part = static_cast<unsigned>(part);
     bool const cooperative = choice.size > 1 && Steps::has_totals;
     if (cooperative) params.workspace.memory = device.workspace(Workspace::bytes);
-    auto const start_on = [&]<class Mainloop>(std::type_identity<Mainloop>) {
+    auto const launch_on = [&]<class Mainloop>(std::type_identity<Mainloop>) {
         launch<Plan, Mainloop>(device, params, std::int64_t{params.grid_groups} * params.group_size,
                                static_cast<int>(threads), cooperative ? Cooperative::yes : Cooperative::no);
     };
     constexpr bool always = Steps::has_totals && pattern == Pattern::any;  // one kernel, as speed matters less there
     if (always || part < groups)
-        start_on(std::type_identity<Reducing<Plan, Schedule, T, lanes, pattern, Steps::has_totals>>{});
-    else if constexpr (!always) start_on(std::type_identity<Mainloop>{});
+        launch_on(std::type_identity<Reducing<Plan, Schedule, T, lanes, pattern, Steps::has_totals>>{});
+    else if constexpr (!always) launch_on(std::type_identity<Mainloop>{});
 }
 
 }  // namespace detail
