@@ -53,11 +53,12 @@ void run_along(Device& device, ConvParams<Plan, T> params) {
     if constexpr (GemmSchedule<Schedule>) {
         using Mainloop = ImplicitGemm<Plan, Schedule, T, fast>;
         auto const filter = Plan::Head::geometry(params.bound.head);
-        if (!has_bits_for<Plan>(filter))
-            raise(Error(
-                type_name<Plan>(), "Conv", "filter",
-                Text::number(KOffset::most(filter.rank)) + " slices, rows and columns at most, for a Gemm schedule",
-                Plan::Head::written(params.bound.head)));
+        if constexpr (Plan::Head::may_be_padded)
+            if (!has_bits_for<Plan>(filter))
+                raise(Error(
+                    type_name<Plan>(), "Conv", "filter",
+                    Text::number(KOffset::most(filter.rank)) + " slices, rows and columns at most, for a Gemm schedule",
+                    Plan::Head::written(params.bound.head)));
         constexpr int x_packet = Mainloop::Inputs::count, w_packet = Mainloop::Weights::count;
         params.channels_fastest = fast == Axis::channel;
         params.inputs_vectorized =
