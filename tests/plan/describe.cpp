@@ -69,6 +69,8 @@ TEST_CASE("describe speaks of matrices") {
     CHECK(fk::to_string(about.input) == "3 x 7 x 5");
     CHECK(fk::to_string(about.steps[3].output) == "3 x 7 x 4");
     CHECK(fk::describe(layer, fk::column_major(3, 7, 5)).fused_bytes() == about.fused_bytes());
+    auto const four = fk::describe(fk::Plan<fk::Gemm>::bind({.weights = w}), fk::Shape<4>(fk::Index<4>{{2, 3, 7, 5}}));
+    CHECK(fk::to_string(four.steps[0].output) == "2 x 3 x 7 x 4");
     CHECK(about.fused_bytes() == 4 * (105 + 84 + 20 + 5 + 4 + 84));
     CHECK(count(about.mermaid(), "\"3 x 7 x 4\"") > 0);
 }

@@ -39,6 +39,8 @@ static_assert(fk::collapse<4>(fk::row_major(5, 7)) == one);
 
 constexpr fk::TensorView<float const, 2> weights(nullptr, fk::row_major(4, 7));
 constexpr auto layer = fk::Plan<fk::Gemm>::bind({.weights = weights});
+static_assert(layer.output_shape(fk::packed<4>({{2, 3, 5, 7}}, {{0, 1, 2, 3}}).shape) == fk::Index<4>{{2, 3, 5, 4}} &&
+              layer.output_shape(fk::row_major(3, 5, 7).shape) == fk::Index<3>{{3, 5, 4}});
 static_assert(layer.output_shape(fk::Index<2>{{5, 7}}) == fk::Index<2>{{5, 4}} &&
               layer.output_shape(fk::Index<4>{{2, 3, 5, 7}}) == fk::Index<4>{{2, 3, 5, 4}});
 

@@ -25,8 +25,7 @@ struct Gemm {
     static constexpr int collapsed_space = 2, longest = 1;
     static constexpr bool may_be_grouped = false, may_be_padded = false, may_be_single_pixels = true;
     FUSEKIT_HD static constexpr Filter<2> geometry(Args const&) {
-        constexpr Filter<2> single = filter(1, 1);
-        return single;
+        return {{1, 1}, {0, 0}, {0, 0}, {1, 1}, {1, 1}, 1};  // filter(1, 1), which is not for devices
     }
     FUSEKIT_HD static AnyView<4> filters(Args const& args) {
         Index<2> const &shape = args.weights.layout.shape, &stride = args.weights.layout.stride;

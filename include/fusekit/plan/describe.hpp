@@ -142,9 +142,10 @@ private:
 
 /// What `bound` computes from an input of the given shape. Throws Error where running it would.
 template <class... Ops>
-Description<sizeof...(Ops)> describe(BoundPlan<detail::FusedPlan<Ops...>> const& bound, Shape<4> const& x,
+Description<sizeof...(Ops)> describe(BoundPlan<detail::FusedPlan<Ops...>> const& bound, Shape<4> const& given,
                                      DataType type = DataType::float32) {
     using ThePlan = detail::FusedPlan<Ops...>;
+    Shape<4> const x = given.space == 2 ? ThePlan::collapse(static_cast<Index<4> const&>(given)) : given;
     Check in = detail::check_of<ThePlan>(x, type);
     detail::check_extents(in, "", x);
     in.y = ThePlan::has_prologue ? x : bound.epilogue_shape(x);

@@ -85,6 +85,8 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
         return expand<Rank>(output_shape(Plan::collapse(x)));
     }
     constexpr Shape<4> output_shape(Shape<4> const& x) const {
+        if constexpr (Plan::has_gemm)
+            if (x.space != 0) return expand<4>(epilogue_shape(collapse_matrices(static_cast<Index<4> const&>(x))));
         if constexpr (Plan::pools) return Plan::Pool::output(epilogue_shape(x));
         else return epilogue_shape(x);
     }

@@ -35,19 +35,19 @@ class ImplicitGemm {
     using Prologue = typename Plan::Prologue;
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::template State<float>;
-    using InputState = typename Prologue::template State<float>;
     using Sum = AccumulatorOf<T>;
     using Totals = TileTotals<Plan, tile_n, tile_m / 16, Schedule::threads>;
 
 public:
     static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
     using Params = ConvParams<Plan, T>;
-    using Inputs = std::conditional_t<
-        along_channels, TileAlongK<T, tile_m, tile_k, threads>,
-        TileAlongRows<T, tile_m, tile_k, threads, Plan::Head::may_be_single_pixels, Plan::has_prologue>>;
+    using Convert = std::conditional_t<Plan::has_prologue, ApplyPrologue<Prologue, table>, Widen>;
+    using Inputs =
+        std::conditional_t<along_channels, TileAlongK<T, tile_m, tile_k, threads, Convert>,
+                           TileAlongRows<T, tile_m, tile_k, threads, Plan::Head::may_be_single_pixels, Convert>>;
     using Weights = TileAlongK<T, tile_n, tile_k, threads>;
 
-    struct Shared {
+    struct Shared : PrologueStates<Prologue, table> {
         struct Buffer {
             alignas(16) Sum x[tile_k][tile_m + pad];
             alignas(16) Sum w[tile_k][tile_n + pad];
@@ -61,7 +61,6 @@ public:
         Pixel pixels[tile_m];
         std::int64_t offsets[tile_m];  ///< of the pixels, in y
         Uninitialized<State> states[Epilogue::channelwise ? tile_n : 1];
-        Uninitialized<InputState> input_states[Prologue::channelwise ? table : 1];
     };
 
     __device__ static void run(Params const& params, Shared& shared, unsigned thread, unsigned block) {
@@ -107,8 +106,8 @@ public:
                     shared.w_offsets[thread] = offsets.w;
                     if constexpr (Prologue::channelwise)
                         if (k_coord.c < conv.group_c())
-                            shared.input_states[thread].value() = Prologue::prepare(
-                                std::int64_t{group * conv.group_c() + k_coord.c}, params.bound.prologue);
+                            shared.put(thread, Prologue::prepare(std::int64_t{group * conv.group_c() + k_coord.c},
+                                                                 params.bound.prologue));
                 }
                 __syncthreads();
             }
@@ -118,10 +117,11 @@ public:
             }
             if (step >= 0) multiply(shared.buffers[step & 1], lane_m, lane_n, sums);
             if (loads) {
-                inputs.store(shared.buffers[next & 1].x, [&](T value, RowPointer<T> const& row, unsigned in_tile) {
-                    return input(params, shared, value, row, static_cast<unsigned>(in_table) + in_tile);
-                });
-                weights.store(shared.buffers[next & 1].w, Widen{});
+                if constexpr (Plan::has_prologue)
+                    inputs.store(shared.buffers[next & 1].x,
+                                 {shared, static_cast<unsigned>(in_table), params.bound.prologue});
+                else inputs.store(shared.buffers[next & 1].x, {});
+                weights.store(shared.buffers[next & 1].w, {});
             }
             __syncthreads();
         }
@@ -177,15 +177,6 @@ public:
     }
 
 private:
-    /// What the tile holds of an element of x, whose index of GemmK is at place `k` of the table: padding stays zero.
-    __device__ static Sum input(Params const& params, Shared& shared, T value, RowPointer<T> const& row, unsigned k) {
-        if constexpr (!Plan::has_prologue) return widened(value);
-        else
-            return has(row, shared.x_offsets[k])
-                       ? before_conv<Plan>(params, shared.input_states[Prologue::channelwise ? k : 0].value(), value)
-                       : 0;
-    }
-
     __device__ static void quad(Sum const* from, Sum* to) {
         auto const four = *reinterpret_cast<Packet<Sum, 4> const*>(from);
 #pragma unroll
