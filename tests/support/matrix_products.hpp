@@ -126,7 +126,7 @@ bool same_bits_as_conv(Device& device, std::int64_t b, std::int64_t m, std::int6
         return rows ? fk::row_major(b, m, columns) : fk::column_major(b, m, columns);
     };
     auto const as_images = [](auto view) {
-        auto const &e = view.layout.shape, &s = view.layout.stride;
+        fk::Index<3> const &e = view.layout.shape, &s = view.layout.stride;
         return fk::TensorView(view.data, fk::Layout<4>{{{{e[0], e[2], 1, e[1]}}}, {{s[0], s[2], s[1], s[1]}}});
     };
     auto const x = fk::random<T>(device, of(k), 1), z = fk::random<T>(device, of(n), 2);
@@ -171,6 +171,30 @@ void check_column_statistics(Device& device) {
     }
 }
 
+/// Products of random sizes, in random layouts.
+template <class T, class Device>
+void check_random_products(Device& device, int count, std::uint64_t seed) {
+    Random random(seed);
+    std::string const gaps[] = {"", "", "", "+1", "+4", "*2", "+3*3"}, of_two[] = {"mk", "km"},
+                      of_three[] = {"bmk", "bkm", "mbk", "kbm", "mkb", "kmb"};
+    auto const pick = [&](auto const& words) {
+        return words[static_cast<std::size_t>(random.range(0, static_cast<std::int64_t>(std::size(words)) - 1))];
+    };
+    for (int i = 0; i < count; ++i) {
+        bool const batch = random.range(0, 1) == 1;
+        auto const word = [&](char const* backwards) {
+            return (batch ? pick(of_three) : pick(of_two)) + pick(gaps) + (random.range(0, 3) ? "" : backwards);
+        };
+        std::string const x = word("-mk"), y = word(""), z = word("-k"),
+                          weights = pick(of_two) + pick(gaps) + (random.range(0, 3) ? "" : "-m");
+        std::int64_t const b = batch ? random.range(1, 4) : 0, m = random.range(1, batch ? 20 : 80),
+                           n = random.range(1, 80), k = random.range(1, 60);
+        Product const product{b, m, n, k, x.c_str(), weights.c_str(), y.c_str(), z.c_str()};
+        if (batch) check_product<T, 3>(device, product);
+        else check_product<T, 2>(device, product);
+    }
+}
+
 /// Odd sizes, matrices of one row or column, strides of every kind.
 template <class T, class Device>
 void check_products(Device& device) {
@@ -189,6 +213,7 @@ void check_products(Device& device) {
                                    {3, 8, 33, 12, "bkm+1", "mk", "mbk*2", "bmk-bm"},
                                    {5, 3, 3, 3, "kmb", "mk", "kbm", "mkb"}})
         check_product<T, 3>(device, product);
+    check_random_products<T>(device, 12, sizeof(T));
     for (bool const rows : {true, false}) {
         CHECK(same_bits_as_conv<T>(device, 1, 1, 1, 1, rows));
         CHECK(same_bits_as_conv<T>(device, 3, 17, 29, 23, rows));
