@@ -32,6 +32,15 @@ struct AddListed : Add {
     static constexpr void views(Args& args, auto const& f) { f(args.z); }
 };
 
+/// Reads a view of places that a batch shares.
+struct AddPlace {
+    static constexpr auto stage = fk::Stage::pointwise;
+    struct Args {
+        fk::PlaceParameters z;
+    };
+    static float apply(float x, fk::OutputCoord const& at, Args const& args) { return x + at.load(args.z); }
+};
+
 /// Gives the place of a value: batch, row and column.
 struct Place {
     static constexpr auto stage = fk::Stage::pointwise;
@@ -129,6 +138,11 @@ TEST_CASE("users' operators know rows, columns and batches, and list the views t
     CHECK(refusal([&] { static_cast<void>(fk::Plan<fk::Gemm, Add>::bind({.weights = w}, {.z = z})(device, batch)); }) ==
           "Plan<Gemm, Add>: Add.view 1 of Args: expected matrices, which the operator lists in its `views`, got "
           "activations of 2 x 4 x 6");
+    CHECK(refusal([&] {
+              static_cast<void>(fk::Plan<fk::Gemm, AddPlace>::bind({.weights = w}, {.z = one_z})(device, one));
+          }) ==
+          "Plan<Gemm, AddPlace>: AddPlace.view 1 of Args: expected values of columns, as a Gemm has no places that a "
+          "batch shares, got 4 x 6 values");
 }
 
 TEST_CASE("a new y lies as x does, and a layer of any device holds a Gemm") {

@@ -69,6 +69,10 @@ TEST_CASE("describe speaks of matrices") {
     CHECK(fk::to_string(about.input) == "3 x 7 x 5");
     CHECK(fk::to_string(about.steps[3].output) == "3 x 7 x 4");
     CHECK(fk::describe(layer, fk::column_major(3, 7, 5)).fused_bytes() == about.fused_bytes());
+    fk::Tensor<float, fk::host::Device, 1> mean(device, fk::channels(4)), variance(device, fk::channels(4)),
+        scratch(device, fk::channels(fk::ChannelStatistics::scratch(fk::Index<2>{{21, 4}})));
+    auto const totals = fk::Plan<fk::Gemm, fk::ChannelStatistics>::bind({.weights = w}, {mean, variance, scratch});
+    CHECK(fk::describe(totals, x).steps[1].equation == "y = x, mean[n] and variance[n] = those of x over m");
     auto const four = fk::describe(fk::Plan<fk::Gemm>::bind({.weights = w}), fk::Shape<4>(fk::Index<4>{{2, 3, 7, 5}}));
     CHECK(fk::to_string(four.steps[0].output) == "2 x 3 x 7 x 4");
     CHECK(about.fused_bytes() == 4 * (105 + 84 + 20 + 5 + 4 + 84));

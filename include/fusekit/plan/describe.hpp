@@ -45,6 +45,7 @@ inline Text of_columns(char const* equation) {
     for (char const* c = equation; *c;) {
         if (std::strncmp(c, "[k]", 3) == 0) result += "[n]", c += 3;
         else if (std::strncmp(c, "[n,k,p,q]", 9) == 0) result += "[m,n]", c += 9;
+        else if (std::strncmp(c, "over n, p, q", 12) == 0) result += "over m", c += 12;
         else result += Text(c++, 1);
     }
     return result;

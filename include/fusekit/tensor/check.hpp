@@ -218,8 +218,11 @@ private:
             if (given.rank == 1 && given.slices != 1)
                 fail(argument, text + (of_matrices ? " (N), or 1 x N" : " (K), or 1 x K x 1 x 1"),
                      Text::number(given.slices) + (of_matrices ? " values a column" : " values a channel"));
-            if (expected.space == 0 && given.space != 0 && given.to_string() == text)
+            if (expected.space == 0 && given.space != 0 && given.to_string() == text) {
+                if (given.rank == 3)
+                    fail(argument, "values of columns, as a Gemm has no places that a batch shares", text + " values");
                 fail(argument, "matrices, which the operator lists in its `views`", "activations of " + text);
+            }
             bool const of_columns = of_matrices && given.rank == 1 && std::strcmp(modes, "K") == 0;
             fail(argument, text + " (" + (of_columns ? Text("N") : expected.named(modes)) + ")", given.to_string());
         }
