@@ -19,6 +19,7 @@ using Volume = fk::Conv<fk::filter(3, 3, 3).pad(1)>;
 using GroupedVolume = fk::Conv<fk::filter(3, 3, 3).pad(1).groups(2)>;
 using Grouped = fk::Conv<fk::filter(3, 3).pad(1).groups(2)>;
 using Depthwise = fk::Conv<fk::filter(3, 3).pad(1).groups(32)>;
+using G = fk::Gemm;
 using B = fk::Bias;
 using N = fk::BatchNormInference<fk::Spatial>;
 using M = fk::BatchNormInference<fk::PerActivation>;
