@@ -4,12 +4,13 @@
 #include <cstddef>
 #include <functional>
 #include <tuple>
+#include <utility>
 
-#include "support/hip_on_cpu/kernel.hpp"
+#include "hip_on_cpu/kernel.hpp"
 
-/// A stand-in for the HIP runtime that runs kernels on the CPU: the part of HIP that a library of kernels needs, for
-/// any C++20 compiler. Everything is done when the call that asks for it returns, but for the work of a
-/// non-blocking stream: it is done when somebody waits for it. The names and numbers are HIP's.
+/// HIP's runtime on the CPU: the part of HIP that a library of kernels needs, for any C++20 compiler. Everything is
+/// done when the call that asks for it returns, but for the work of a non-blocking stream: it is done when somebody
+/// waits for it. The names and numbers are HIP's.
 
 enum [[nodiscard]] hipError_t {
     hipSuccess = 0,
@@ -178,7 +179,7 @@ hipError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** a
 
 }  // namespace hip_on_cpu
 
-/// HIP's own form, which the stand-in refuses: it cannot call what it does not know the type of.
+/// HIP's own form, which is refused: nothing can call what it does not know the type of.
 hipError_t hipLaunchKernel(void const* kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared_bytes,
                            hipStream_t stream);
 
@@ -192,4 +193,19 @@ template <class... Parameters>
 hipError_t hipLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
                                       unsigned shared_bytes, hipStream_t stream) {
     return hip_on_cpu::launch(kernel, grid, block, arguments, shared_bytes, stream, true);
+}
+
+/// The portable form of kernel<<<grid, block, shared_bytes, stream>>>(arguments...). hipGetLastError() says what was
+/// wrong. A kernel of several template arguments is written HIP_KERNEL_NAME(kernel<A, B>).
+#define HIP_KERNEL_NAME(...) __VA_ARGS__
+template <class... Parameters, class... Arguments>
+void hipLaunchKernelGGL(void (*kernel)(Parameters...), dim3 grid, dim3 block, unsigned shared_bytes, hipStream_t stream,
+                        Arguments... arguments) {
+    std::tuple<Parameters...> values(arguments...);
+    std::apply(
+        [&](auto&... value) {
+            void* pointers[] = {&value..., nullptr};
+            (void)hipLaunchKernel(kernel, grid, block, pointers, shared_bytes, stream);
+        },
+        values);
 }

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "support/hip_on_cpu/context.hpp"
+#include "hip_on_cpu/context.hpp"
 
 namespace hip_on_cpu {
 

@@ -7,8 +7,8 @@
 #include <map>
 #include <mutex>
 
-#include "support/hip_on_cpu/call.hpp"
-#include "support/hip_on_cpu/stream.hpp"
+#include "call.hpp"
+#include "stream.hpp"
 
 using namespace hip_on_cpu;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <cstdio>
 
-#include "support/hip_on_cpu/block.hpp"
-#include "support/hip_on_cpu/call.hpp"
+#include "call.hpp"
+#include "hip_on_cpu/block.hpp"
 
 using namespace hip_on_cpu;
 

@@ -9,8 +9,8 @@
 #include <memory>
 #include <vector>
 
-#include "support/hip_on_cpu/dim3.hpp"
-#include "support/hip_on_cpu/fiber.hpp"
+#include "hip_on_cpu/dim3.hpp"
+#include "hip_on_cpu/fiber.hpp"
 
 namespace hip_on_cpu {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "support/hip_on_cpu/call.hpp"
+#include "call.hpp"
 
 #include <cstdlib>
 #include <map>
 #include <mutex>
 #include <string>
 
-#include "support/hip_on_cpu/control.hpp"
+#include "hip_on_cpu/control.hpp"
 
 namespace hip_on_cpu {
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-/// What tests may ask of the stand-in that no real runtime offers.
+/// What tests may ask for that no real runtime offers.
 ///
 /// Environment: HIP_ON_CPU_WAVE, the lanes of a wave, 32 (the default) or 64; HIP_ON_CPU_DEVICES, the number of
 /// devices, 2 by default.

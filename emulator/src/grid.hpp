@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "support/hip_on_cpu/dim3.hpp"
+#include "hip_on_cpu/dim3.hpp"
 
 namespace hip_on_cpu {
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "support/hip_on_cpu/fiber.hpp"
+#include "hip_on_cpu/fiber.hpp"
 
 #include <sys/mman.h>
 
 #include <new>
 
-#if defined(__SANITIZE_ADDRESS__)
+#include "sanitizer.hpp"
+
+#if HIP_ON_CPU_SANITIZE_ADDRESS
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #else

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "support/hip_on_cpu/stream.hpp"
+#include "stream.hpp"
 
 #include <chrono>
 #include <set>
 #include <utility>
 
-#include "support/hip_on_cpu/call.hpp"
-#include "support/hip_on_cpu/grid.hpp"
+#include "call.hpp"
+#include "grid.hpp"
 
 using namespace hip_on_cpu;
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <thread>
 
-#include "support/hip_on_cpu/block.hpp"
+#include "hip_on_cpu/block.hpp"
 
 /// What HIP adds to C++ for the source of a kernel. The names are HIP's.
 

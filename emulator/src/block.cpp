@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "support/hip_on_cpu/block.hpp"
+#include "hip_on_cpu/block.hpp"
 
 #include <algorithm>
 #include <cstdio>
