@@ -36,7 +36,7 @@ must_report(plan/plan.hpp "#include \"fusekit/backend/host/device.hpp\"" "plan/p
 must_report(backend/device.hpp "#include \"fusekit/backend/host/run.hpp\"" "device.hpp: includes .* higher layer")
 must_report(backend/host/run.hpp "#include \"fusekit/fusekit.hpp\"" "backend/host/run.hpp: includes .* higher layer")
 must_report(ops/bias.hpp "#include \"fusekit/ops/scale.hpp\"" "operators know only ops/operator.hpp")
-must_report(ops/bias.hpp "#include \"fusekit/ops/activation/gated.hpp\"" "operators know only ops/operator.hpp")
+must_report(ops/bias.hpp "#include \"fusekit/ops/activation/gelu.hpp\"" "operators know only ops/operator.hpp")
 must_report(backend/host/run.hpp "#include \"fusekit/backend/hip/run.hpp\"" "do not know each other")
 must_report(backend/hip/run.hpp "${header}#include \"fusekit/backend/host/run.hpp\"" "do not know each other")
 must_report(backend/hip/platform.hpp "#include \"fusekit/backend/hip/arch/access.hpp\"" "includes .* higher layer")
