@@ -65,6 +65,16 @@ void images(Run<T> const& run, fk::TensorView<T const> w, Channels c, fk::Tensor
     run(fk::Backward<Placewise>::bind(placewise, run.x, {.scale = places, .shift = places}));
 }
 
+template <class T, int Rank>
+void matrices(Run<T, Rank> const& run, fk::TensorView<T const, 2> w, Channels c) {
+    using Norm = fk::BatchNormInference<fk::Spatial>;
+    using Layer = fk::Plan<Norm, fk::Gemm, fk::Bias, fk::Residual, fk::Store, fk::ChannelStatistics>;
+    auto const layer = Layer::bind({.mean = c, .variance = c, .scale = c, .shift = c}, {.weights = w}, {.bias = c},
+                                   {.z = run.x}, {.values = run.y}, {.mean = c, .variance = c, .scratch = c});
+    run(layer);
+    static_cast<void>(fk::describe(layer, run.x.layout).mermaid());
+}
+
 template <class T, class... Modes>
 void activations(Run<T> const& run, std::tuple<Modes...> const*) {
     auto const each = [&]<class Mode>(Mode) {
@@ -77,8 +87,8 @@ void activations(Run<T> const& run, std::tuple<Modes...> const*) {
 }
 
 void all(Run<float> const& floats, Run<fk::half> const& halves, Run<fk::bfloat16> const& bfloats,
-         Run<fk::int8> const& ints, Run<float, 3> const& signals, Run<float, 5> const& volumes, Channels c,
-         fk::TensorView<float, 3> places) {
+         Run<fk::int8> const& ints, Run<float, 3> const& signals, Run<float, 5> const& volumes,
+         Run<float, 2> const& matrix, Channels c, fk::TensorView<float, 3> places) {
     images(floats, floats.x, c, places);
     images(halves, halves.x, c, places);
     images(bfloats, bfloats.x, c, places);
@@ -86,5 +96,7 @@ void all(Run<float> const& floats, Run<fk::half> const& halves, Run<fk::bfloat16
                                                                            {.scale = c, .zero_point = 1.0f}));
     convolutions<fk::filter(3).pad(1)>(signals, signals.x, c);
     convolutions<fk::filter(3, 3, 3).pad(1)>(volumes, volumes.x, c);
+    matrices(matrix, matrix.x, c);
+    matrices(signals, matrix.x, c);
     activations(floats, static_cast<test::catalogue::Modes const*>(nullptr));
 }

@@ -4,6 +4,7 @@
 #include "fusekit/ops/activation.hpp"
 #include "fusekit/ops/batch_norm.hpp"
 #include "fusekit/ops/bias.hpp"
+#include "fusekit/ops/gemm.hpp"
 #include "fusekit/ops/requantize.hpp"
 #include "fusekit/ops/residual.hpp"
 #include "fusekit/ops/scale.hpp"
@@ -12,6 +13,7 @@
 /// T and U are TrainN and TrainM, because T is an element type.
 namespace test::letters {
 
+using G = fusekit::Gemm;
 using B = fusekit::Bias;
 using N = fusekit::BatchNormInference<fusekit::Spatial>;
 using M = fusekit::BatchNormInference<fusekit::PerActivation>;

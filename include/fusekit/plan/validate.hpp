@@ -18,11 +18,11 @@ void check_extents(Check const& in, char const* argument, Extents const& shape) 
             in.fail(argument, "positive extents whose size in bytes fits 63 bits", to_string(shape));
 }
 
-/// Memory for totals of tiles, after a Conv: `least` floats or more, without gaps.
+/// Memory for totals of tiles, after a Conv or Gemm: `least` floats or more, without gaps.
 inline void check_scratch(OptionalView<float, 1> const& scratch, std::int64_t least, Check const& in) {
     std::int64_t const size = scratch.layout.shape[0], stride = scratch.layout.stride[0];
     if (!scratch.given() || size < least)
-        in.fail("scratch", "at least " + Text::number(least) + " floats, for totals of tiles after a Conv",
+        in.fail("scratch", "at least " + Text::number(least) + " floats, for totals of tiles after a Conv or Gemm",
                 scratch.given() ? Text::number(size) : "none");
     if (stride != 1) in.fail("scratch", "floats without gaps", "a stride of " + Text::number(stride));
     in.writable("scratch", TensorView<float, 1>(scratch.data, channels(least)), {{least}}, "floats");
@@ -34,7 +34,7 @@ void check_op(typename Op::Args const& args, Check const& in) {
     own.operator_name = type_name<Op>;
     check_args<Op>(args, own);
     if constexpr (StatisticsOp<Op>)
-        if (in.has_conv) check_scratch(args.scratch, scratch_floats<Op>(in.y), own);
+        if (in.totals_tiles) check_scratch(args.scratch, scratch_floats<Op>(in.y), own);
 }
 
 template <class... Ops, class Args>
@@ -52,7 +52,7 @@ Check check_of(Shape<4> const& x, DataType type) {
             .type = type,
             .plan = type_name<Plan>,
             .operator_name = [] { return Text("x"); },
-            .has_conv = Plan::has_conv};
+            .totals_tiles = Plan::totals_tiles};
 }
 
 }  // namespace detail
@@ -64,7 +64,7 @@ template <class BoundPlan, Element T, int Rank, class Device>
 Shape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> const& x,
                   std::type_identity_t<TensorView<T, Rank>> const* y, Device const& device) {
     using Plan = typename BoundPlan::Plan;
-    Check in = detail::check_of<Plan>(collapse<4>(x.layout.shape), data_type<T>);
+    Check in = detail::check_of<Plan>(Plan::collapse(x.layout.shape), data_type<T>);
     if constexpr (requires { device.check_accessible(in, "", nullptr); }) {
         in.device = &device;
         in.check_accessible = [](void const* self, Check const& check, char const* argument, void const* data) {
@@ -80,7 +80,7 @@ Shape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> const& x,
     if (y) out.address_range("", y->data, sizeof(T), y->layout, in.begin, in.end);
     AliasCheckerOf<BoundPlan> aliases;
     in.aliases = &aliases;
-    in.readable("", collapse<4>(x), in.x, "N x C x H x W");
+    in.readable("", Plan::collapse(x), in.x, "N x C x H x W");
     if constexpr (Plan::has_prologue) {
         Check before = in;
         before.y = in.x;
@@ -90,7 +90,7 @@ Shape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> const& x,
     detail::check_extents(out, "", in.y);
     detail::check_epilogue(static_cast<typename Plan::Epilogue*>(nullptr), bound.epilogue, in);
     if (y) {
-        out.readable("", collapse<4>(*y), y_shape, "N x K x P x Q");
+        out.readable("", Plan::collapse(*y), y_shape, "N x K x P x Q");
         if (!distinct(y->layout))
             out.fail("", "strides under which no two elements share memory", to_string(y->layout.stride));
     }

@@ -31,23 +31,27 @@ class ImplicitGemm {
     static constexpr bool rows_are_pixels = along_channels && !Plan::pools;  ///< of the buffer that sums leave through
     static constexpr int rows = (rows_are_pixels ? tile_m : tile_n) / 4, columns = rows_are_pixels ? tile_n : tile_m;
     static constexpr int partials = Schedule::threads / rows;  ///< that statistics add a row up in
-    static constexpr int table_steps = min(Schedule::threads, 128) / tile_k, table = table_steps * tile_k;
+    /// Indices of GemmK whose meaning is worked out at once. A prologue has states of each, and AMD 64 KB for all
+    /// blocks.
+    static constexpr bool small_table = Plan::has_prologue && processor_shared_memory <= 128 * 1024;
+    static constexpr int table_steps = max(1, min(Schedule::threads, small_table ? 32 : 128) / tile_k),
+                         table = table_steps * tile_k;
     using Prologue = typename Plan::Prologue;
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::template State<float>;
-    using InputState = typename Prologue::template State<float>;
     using Sum = AccumulatorOf<T>;
     using Totals = TileTotals<Plan, tile_n, tile_m / 16, Schedule::threads>;
 
 public:
     static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
     using Params = ConvParams<Plan, T>;
-    using Inputs = std::conditional_t<
-        along_channels, TileAlongK<T, tile_m, tile_k, threads>,
-        TileAlongRows<T, tile_m, tile_k, threads, Plan::Head::may_be_single_pixels, Plan::has_prologue>>;
+    using Convert = std::conditional_t<Plan::has_prologue, ApplyPrologue<Prologue, table>, Widen>;
+    using Inputs =
+        std::conditional_t<along_channels, TileAlongK<T, tile_m, tile_k, threads, Convert>,
+                           TileAlongRows<T, tile_m, tile_k, threads, Plan::Head::may_be_single_pixels, Convert>>;
     using Weights = TileAlongK<T, tile_n, tile_k, threads>;
 
-    struct Shared {
+    struct Shared : PrologueStates<Prologue, table> {
         struct Buffer {
             alignas(16) Sum x[tile_k][tile_m + pad];
             alignas(16) Sum w[tile_k][tile_n + pad];
@@ -61,7 +65,6 @@ public:
         Pixel pixels[tile_m];
         std::int64_t offsets[tile_m];  ///< of the pixels, in y
         Uninitialized<State> states[Epilogue::channelwise ? tile_n : 1];
-        Uninitialized<InputState> input_states[Prologue::channelwise ? table : 1];
     };
 
     __device__ static void run(Params const& params, Shared& shared, unsigned thread, unsigned block) {
@@ -98,6 +101,7 @@ public:
         for (int step = -1; step < steps; ++step) {
             int const next = step + 1, in_table = next % table_steps * tile_k;
             bool const loads = next < steps;
+            typename Prologue::Args const& prologue = (Plan::has_prologue ? reload(params) : params).bound.prologue;
             if (loads && in_table == 0) {
                 if (thread < table) {
                     unsigned const k = static_cast<unsigned>(next * tile_k) + thread;
@@ -107,8 +111,8 @@ public:
                     shared.w_offsets[thread] = offsets.w;
                     if constexpr (Prologue::channelwise)
                         if (k_coord.c < conv.group_c())
-                            shared.input_states[thread].value() = Prologue::prepare(
-                                std::int64_t{group * conv.group_c() + k_coord.c}, params.bound.prologue);
+                            shared.put(thread,
+                                       Prologue::prepare(std::int64_t{group * conv.group_c() + k_coord.c}, prologue));
                 }
                 __syncthreads();
             }
@@ -118,10 +122,10 @@ public:
             }
             if (step >= 0) multiply(shared.buffers[step & 1], lane_m, lane_n, sums);
             if (loads) {
-                inputs.store(shared.buffers[next & 1].x, [&](T value, RowPointer<T> const& row, unsigned in_tile) {
-                    return input(params, shared, value, row, static_cast<unsigned>(in_table) + in_tile);
-                });
-                weights.store(shared.buffers[next & 1].w, Widen{});
+                if constexpr (Plan::has_prologue)
+                    inputs.store(shared.buffers[next & 1].x, {shared, static_cast<unsigned>(in_table), prologue});
+                else inputs.store(shared.buffers[next & 1].x, {});
+                weights.store(shared.buffers[next & 1].w, {});
             }
             __syncthreads();
         }
@@ -177,15 +181,6 @@ public:
     }
 
 private:
-    /// What the tile holds of an element of x, whose index of GemmK is at place `k` of the table: padding stays zero.
-    __device__ static Sum input(Params const& params, Shared& shared, T value, RowPointer<T> const& row, unsigned k) {
-        if constexpr (!Plan::has_prologue) return widened(value);
-        else
-            return has(row, shared.x_offsets[k])
-                       ? before_conv<Plan>(params, shared.input_states[Prologue::channelwise ? k : 0].value(), value)
-                       : 0;
-    }
-
     __device__ static void quad(Sum const* from, Sum* to) {
         auto const four = *reinterpret_cast<Packet<Sum, 4> const*>(from);
 #pragma unroll

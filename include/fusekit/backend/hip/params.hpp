@@ -4,7 +4,6 @@
 #include "fusekit/backend/hip/conv_problem.hpp"
 #include "fusekit/backend/hip/grid_group.hpp"
 #include "fusekit/backend/hip/image_order.hpp"
-#include "fusekit/backend/hip/integer.hpp"
 #include "fusekit/plan/plan.hpp"
 
 namespace fusekit::hip {
@@ -17,7 +16,7 @@ struct Uninitialized {
     __device__ T& value() { return *reinterpret_cast<T*>(bytes); }
 };
 
-/// Where a Conv's own outputs would lie: more than y has where a plan pools them.
+/// Where a mainloop's own outputs would lie: more than y has where a plan pools them.
 template <class Plan>
 FUSEKIT_HD constexpr Layout<4> conv_output(Layout<4> y) {
     if constexpr (Plan::pools) y.shape[2] *= 2, y.shape[3] *= 2;
@@ -30,7 +29,7 @@ struct TileGroups {
     unsigned tiles = 0, group_size = 0;
 };
 
-/// What the kernel of a plan with a Conv is given.
+/// What the kernel of a plan with a Conv or Gemm is given.
 template <class Plan, Element T>
 struct ConvParams {
     BoundPlan<Plan> bound;
@@ -42,19 +41,12 @@ struct ConvParams {
     std::conditional_t<Plan::totals_tiles, TileGroups, fusekit::detail::Nothing> tile_groups = {};
 
     __device__ ConvProblem<T, Plan::Head::collapsed_space> problem() const {
-        return {
-            x, typed<T>(bound.head.weights), {y.data, conv_output<Plan>(y.layout)}, Plan::Head::geometry(bound.head)};
+        return {x,
+                typed<T>(Plan::Head::filters(bound.head)),
+                {y.data, conv_output<Plan>(y.layout)},
+                Plan::Head::geometry(bound.head)};
     }
 };
-
-/// What a Conv multiplies for an element of x: what the prologue makes of it, rounded to its type.
-template <class Plan, Element T, class State>
-__device__ AccumulatorOf<T> before_conv(ConvParams<Plan, T> const& params, State const& state, T value) {
-    if constexpr (!Plan::has_prologue) return widened(value);
-    else
-        return widened(
-            T(Plan::Prologue::apply(static_cast<float>(value), OutputCoord{}, state, params.bound.prologue)));
-}
 
 /// What the kernel of a plan without one is given. The tensors are read in `iterations` over the same places, in
 /// packets of neighbours; the parameters are the same in each.

@@ -26,6 +26,10 @@ struct RunHead<HeadKind::conv> {
     }
 };
 
+/// A convolution of single pixels.
+template <>
+struct RunHead<HeadKind::gemm> : RunHead<HeadKind::conv> {};
+
 template <>
 struct RunHead<HeadKind::reduction> {
     static void run(Device& device, auto const& bound, auto const& x, auto const& y) {

@@ -29,7 +29,7 @@ struct RunHead<HeadKind::conv> {
         using Head = typename Plan::Head;
         using Epilogue = typename Plan::Epilogue;
         constexpr int space = Head::collapsed_space;
-        ConvProblem<T, space> const conv{after_prologue(turn, bound, x), typed<T>(bound.head.weights),
+        ConvProblem<T, space> const conv{after_prologue(turn, bound, x), typed<T>(Head::filters(bound.head)),
                                          bound.epilogue_shape(x.layout.shape), Head::geometry(bound.head)};
         bool const channel_lanes = y.layout.stride[1] == 1 && y.layout.shape[1] > 1;
         if constexpr (Plan::pools) {
@@ -48,7 +48,7 @@ struct RunHead<HeadKind::conv> {
     }
 
 private:
-    /// What the convolution reads: x itself, or what the prologue makes of it, written once to memory of the device's
+    /// What the mainloop reads: x itself, or what the prologue makes of it, written once to memory of the device's
     /// own. Each element is in up to R S windows, and packing them would apply the prologue to it as often.
     template <class BoundPlan, Element T>
     static TensorView<T const> after_prologue(Device::Turn& turn, BoundPlan const& bound,
@@ -65,6 +65,10 @@ private:
         }
     }
 };
+
+/// A convolution of single pixels.
+template <>
+struct RunHead<HeadKind::gemm> : RunHead<HeadKind::conv> {};
 
 template <>
 struct RunHead<HeadKind::reduction> {

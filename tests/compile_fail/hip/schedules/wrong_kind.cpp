@@ -1,4 +1,4 @@
-// expect: a plan with a Conv runs with Gemm or Direct, one of batch statistics with Reduction, others with Stream
+// expect: a plan with a Conv or Gemm runs with Gemm or Direct, one of batch statistics with Reduction, others with Stream
 // SPDX-License-Identifier: MIT
 #include <fusekit/hip.hpp>
 
