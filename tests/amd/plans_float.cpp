@@ -9,10 +9,11 @@ template struct amd::Kernels<
     Plan<C, N, A<fk::ClippedRelu>>, Plan<C, B, N>, Plan<C, B, N, A<fk::Mish>>, Plan<C, B, R, A<fk::Relu>>,
     Plan<C, S, B, A<fk::Abs>, R>, Plan<Grouped, B, A<fk::Silu>>, Plan<Signal, B, R, A<fk::Relu>>,
     Plan<Volume, B, R, A<fk::Relu>>, Plan<GroupedVolume, M>, Plan<N, A<fk::Relu>, C3, B, A<fk::Relu>>, Plan<B, C>,
-    Plan<N, A<fk::Relu>, Volume, B>, Plan<N>, Plan<M>, Plan<A<fk::Tanh>>, Plan<N, A<fk::Relu>>, Plan<M, A<fk::Power>>,
-    Plan<B, A<fk::Clamp>>, Plan<R, B, N, A<fk::Gelu>, S>, Plan<B, fk::Store, fk::StoreMask, A<fk::Relu>>,
-    Plan<C3, B, fk::Store, A<fk::Relu>>, Plan<Grouped, B, A<fk::Relu>, MaxPool>, Plan<B, A<fk::Relu>, AveragePool>,
-    Plan<B, A<fk::Relu>, fk::GlobalAverage>, Plan<G>, Plan<G, B, A<fk::Relu>>, Plan<N, A<fk::Relu>, G, B, R>,
-    Plan<G, B, fk::Store, Statistics>, Plan<C3, B, Statistics>, Plan<Depthwise, B, Statistics, A<fk::Relu>>,
-    Plan<TrainN, A<fk::Relu>>, Back<TrainN, A<fk::Relu>>, Plan<TrainM, A<fk::Relu>>, Back<TrainM, A<fk::Elu>>,
-    Back<TrainN, R, A<fk::Relu>>, Back<TrainM, R, A<fk::Relu>>>;
+    Plan<N, A<fk::Relu>, Volume, B>, Plan<N>, Plan<M>, Plan<A<EveryActivation>>, Plan<A<fk::Tanh>>,
+    Plan<N, A<fk::Relu>>, Plan<M, A<fk::Power>>, Plan<B, A<fk::Clamp>>, Plan<R, B, N, A<fk::Gelu>, S>,
+    Plan<B, fk::Store, fk::StoreMask, A<fk::Relu>>, Plan<C3, B, fk::Store, A<fk::Relu>>,
+    Plan<Grouped, B, A<fk::Relu>, MaxPool>, Plan<B, A<fk::Relu>, AveragePool>, Plan<B, A<fk::Relu>, fk::GlobalAverage>,
+    Plan<G>, Plan<G, B, A<fk::Relu>>, Plan<N, A<fk::Relu>, G, B, R>, Plan<G, B, fk::Store, Statistics>,
+    Plan<C3, B, Statistics>, Plan<Depthwise, B, Statistics, A<fk::Relu>>, Plan<TrainN, A<fk::Relu>>,
+    Back<TrainN, A<fk::Relu>>, Plan<TrainM, A<fk::Relu>>, Back<TrainM, A<fk::Elu>>, Back<TrainN, R, A<fk::Relu>>,
+    Back<TrainM, R, A<fk::Relu>>>;

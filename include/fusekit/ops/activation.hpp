@@ -23,8 +23,8 @@
 
 namespace fusekit {
 
-/// y = f(x), the same at every place. Mode is a struct of activation/, a file a mode, or any struct with Args and apply.
-/// Softmax is none of them: it needs a whole row, and is of another kind (ops/operator.hpp).
+/// y = f(x), the same at every place. Mode is a struct of activation/, a file a mode, or any struct with Args and
+/// apply. Softmax is none of them: it needs a whole row, and is of another kind (ops/operator.hpp).
 ///
 /// Arguments: the mode's alpha, beta, gamma, where it has them. NaN in gives NaN out in every mode; +-infinity
 /// gives the limit (but LeakyRelu's alpha = 0 times -infinity is NaN). The same holds of a mode's slope, its
