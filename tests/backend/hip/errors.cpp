@@ -61,7 +61,10 @@ TEST_CASE("each call that can fail is named, leaves nothing behind, and the next
              {"hipGetDeviceCount", "hipGetDevice", "hipGetDeviceProperties", "hipStreamCreateWithFlags"})
             check(call, hipErrorUnknown, [] { fk::hip::Device another; });
         check("hipSetDevice", hipErrorUnknown, [] { fk::hip::Device another(1); });
-        check("hipMalloc", hipErrorOutOfMemory, [&] { (void)layer(device, x); });
+        check("hipMallocAsync", hipErrorOutOfMemory, [&] { (void)layer(device, x); });
+        check("hipMalloc", hipErrorOutOfMemory, [&] { Floats(device, x.layout()); });
+        check("hipMalloc", hipErrorOutOfMemory, [] { fk::hip::Device another; });
+        check("hipMemsetAsync", hipErrorUnknown, [] { fk::hip::Device another; });
         check("hipMemcpyAsync", hipErrorUnknown, [&] { x.copy_to(host.data()); });
         check("hipStreamSynchronize", hipErrorLaunchFailure, [&] { y.copy_from(host.data()); });
         check("hipStreamSynchronize", hipErrorIllegalAddress, [&] { device.synchronize(); });
