@@ -17,6 +17,17 @@ using A = fk::Activation<Mode>;
 
 using Q = fk::Requantize;
 
+/// Those with a prologue, which int8 has none of.
+template <class Device, class T>
+std::vector<Form<Device>> with_prologues(std::vector<Form<Device>> forms) {
+    if constexpr (!std::is_same_v<T, fk::int8>) {
+        forms.push_back({"BC", "", WithPrologue<B>::template run<Device, T, fk::dynamic>});
+        forms.push_back(
+            {"NACBA", "relu", WithPrologue<N, A<fk::Relu>>::template run<Device, T, fk::dynamic, B, A<fk::Relu>>});
+    }
+    return forms;
+}
+
 /// Those of plans on int8.
 template <class Device, class T>
 std::vector<Form<Device>> const& quantized_forms() {
@@ -38,7 +49,7 @@ std::vector<Form<Device>> const& quantized_forms() {
 template <class Device, class T>
 std::vector<Form<Device>> const& forms() {
     using namespace detail;
-    static std::vector<Form<Device>> const all = {
+    static std::vector<Form<Device>> const all = with_prologues<Device, T>({
         {"C", "", run_conv<Device, T, fk::dynamic>},
         {"CB", "", run_conv<Device, T, fk::dynamic, B>},
         {"CA", "leakyrelu", run_conv<Device, T, fk::dynamic, A<fk::LeakyRelu>>},
@@ -51,8 +62,6 @@ std::vector<Form<Device>> const& forms() {
         {"CBNA", "relu", run_conv<Device, T, fk::dynamic, B, N, A<fk::Relu>>},
         {"CBRA", "relu", run_conv<Device, T, fk::dynamic, B, R, A<fk::Relu>>},
         {"CSBAR", "abs", run_conv<Device, T, fk::dynamic, S, B, A<fk::Abs>, R>},
-        {"BC", "", WithPrologue<B>::run<Device, T, fk::dynamic>},
-        {"NACBA", "relu", WithPrologue<N, A<fk::Relu>>::run<Device, T, fk::dynamic, B, A<fk::Relu>>},
         {"N", "", run_pointwise<Device, T, N>},
         {"M", "", run_pointwise<Device, T, M>},
         {"A", "tanh", run_pointwise<Device, T, A<fk::Tanh>>},
@@ -61,7 +70,7 @@ std::vector<Form<Device>> const& forms() {
         {"MA", "leakyrelu", run_pointwise<Device, T, M, A<fk::LeakyRelu>>},
         {"BA", "clamp", run_pointwise<Device, T, B, A<fk::Clamp>>},
         {"RBNAS", "gelu", run_pointwise<Device, T, R, B, N, A<fk::Gelu>, S>},
-    };
+    });
     return all;
 }
 

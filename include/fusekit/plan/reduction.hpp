@@ -8,9 +8,10 @@ namespace fusekit {
 /// How backends run the head of a plan that reduces. For every channel or place, whose values are `count`:
 ///   state = States::prepare(..., state_args(args)), in one of the forms of an Epilogue's states;
 ///   accumulator.start(a value); add(accumulator, value, operand, state, counts) for every value, where what does not
-///   count adds nothing: bool, or a mask of a vector's lanes; total = accumulator.total(count), and totals are merged,
-///   or combined by sums; save(total); prepared = finish(total); y = apply(value, operand, state, prepared) for every
-///   value.
+///   count adds nothing: bool, or a mask of a vector's lanes;
+///   total = accumulator.total(count), and totals are merged, or combined by sums;
+///   save(total); prepared = finish(total);
+///   y = apply(value, operand, state, prepared) for every value.
 /// Where it has no totals, or does not wait for them, apply comes with add, and values are read once. A head with an
 /// operand reads an element of that beside every value.
 template <class Head>

@@ -51,7 +51,7 @@ void check_stream() {
     for (char const* layout : {"nchw", "nhwc", "nchw>nhwc", "nchw+1", "nhwc*2"})
         for (char const* sizes : {"n1c1h1w1k1", "n3c7h5w3k7", "n9c16h4w8k16",
                                   "n3c1072h1w3k1072",     // channels of several tiles, which they do not fill
-                                  "n5c12h2w3k12",         // packs of more than two channels
+                                  "n5c12h2w3k12",         // packets of more than two channels
                                   "n7c24h1w1k24"}) {
             std::string const window = "r1s1pt0l0b0r0u1v1d1e1g1 ";
             check((sizes + window + layout + " kcrs float NA relu #2").c_str(),

@@ -35,19 +35,19 @@ class ImplicitGemm {
     using Prologue = typename Plan::Prologue;
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::template State<float>;
-    using InputState = typename Prologue::template State<float>;
     using Sum = AccumulatorOf<T>;
     using Totals = TileTotals<Plan, tile_n, tile_m / 16, Schedule::threads>;
 
 public:
     static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
     using Params = ConvParams<Plan, T>;
-    using Inputs = std::conditional_t<
-        along_channels, TileAlongK<T, tile_m, tile_k, threads>,
-        TileAlongRows<T, tile_m, tile_k, threads, Plan::Head::may_be_single_pixels, Plan::has_prologue>>;
+    using Convert = std::conditional_t<Plan::has_prologue, ApplyPrologue<Prologue, table>, Widen>;
+    using Inputs =
+        std::conditional_t<along_channels, TileAlongK<T, tile_m, tile_k, threads, Convert>,
+                           TileAlongRows<T, tile_m, tile_k, threads, Plan::Head::may_be_single_pixels, Convert>>;
     using Weights = TileAlongK<T, tile_n, tile_k, threads>;
 
-    struct Shared {
+    struct Shared : PrologueStates<Prologue, table> {
         struct Buffer {
             alignas(16) Sum x[tile_k][tile_m + pad];
             alignas(16) Sum w[tile_k][tile_n + pad];
@@ -61,7 +61,6 @@ public:
         Pixel pixels[tile_m];
         std::int64_t offsets[tile_m];  ///< of the pixels, in y
         Uninitialized<State> states[Epilogue::channelwise ? tile_n : 1];
-        Uninitialized<InputState> input_states[Prologue::channelwise ? table : 1];
     };
 
     __device__ static void run(Params const& params, Shared& shared, unsigned thread, unsigned block) {
@@ -107,8 +106,8 @@ public:
                     shared.w_offsets[thread] = offsets.w;
                     if constexpr (Prologue::channelwise)
                         if (k_coord.c < conv.group_c())
-                            shared.input_states[thread].value() = Prologue::prepare(
-                                std::int64_t{group * conv.group_c() + k_coord.c}, params.bound.prologue);
+                            shared.put(thread, Prologue::prepare(std::int64_t{group * conv.group_c() + k_coord.c},
+                                                                 params.bound.prologue));
                 }
                 __syncthreads();
             }
@@ -118,10 +117,11 @@ public:
             }
             if (step >= 0) multiply(shared.buffers[step & 1], lane_m, lane_n, sums);
             if (loads) {
-                inputs.store(shared.buffers[next & 1].x, [&](T value, RowPointer<T> const& row, unsigned in_tile) {
-                    return input(params, shared, value, row, static_cast<unsigned>(in_table) + in_tile);
-                });
-                weights.store(shared.buffers[next & 1].w, Widen{});
+                if constexpr (Plan::has_prologue)
+                    inputs.store(shared.buffers[next & 1].x,
+                                 {shared, static_cast<unsigned>(in_table), params.bound.prologue});
+                else inputs.store(shared.buffers[next & 1].x, {});
+                weights.store(shared.buffers[next & 1].w, {});
             }
             __syncthreads();
         }
@@ -177,15 +177,6 @@ public:
     }
 
 private:
-    /// What the tile holds of an element of x, whose index of GemmK is at place `k` of the table: padding stays zero.
-    __device__ static Sum input(Params const& params, Shared& shared, T value, RowPointer<T> const& row, unsigned k) {
-        if constexpr (!Plan::has_prologue) return widened(value);
-        else
-            return has(row, shared.x_offsets[k])
-                       ? before_conv<Plan>(params, shared.input_states[Prologue::channelwise ? k : 0].value(), value)
-                       : 0;
-    }
-
     __device__ static void quad(Sum const* from, Sum* to) {
         auto const four = *reinterpret_cast<Packet<Sum, 4> const*>(from);
 #pragma unroll
@@ -209,10 +200,9 @@ private:
         }
     }
 
-    /// Four rounds: in each, every thread stores two rows of its sums to shared memory, a quarter of the tile's pixels
-    /// of all channels, or of its channels of all pixels, and consume(round) reads them. Neighbours in a packet are
-    /// swapped, so that an even register of sums meets odd ones of factors: 2 % on an H200, whose register file has two
-    /// banks.
+    /// Four rounds: in each, every thread stores two rows of its sums, a quarter of the tile's pixels of all channels,
+    /// or of its channels of all pixels, and consume(round) reads them. Neighbours in a packet are swapped, so that an
+    /// even register of sums meets odd ones of factors: 2 % on an H200, whose register file has two banks.
     template <class Consume>
     __device__ static void transpose_through_shared(Shared& shared, unsigned lane_m, unsigned lane_n,
                                                     Sum const (&sums)[8][8], Consume const& consume) {
@@ -241,8 +231,7 @@ private:
         return row / 2 * 4 + 2 * odd + row % 2 + later * (2 * rows);
     }
 
-    /// A thread writes one column of the buffer, by `write_row(sum, row of the tile, reference to where the sum was)`;
-    /// then comes `end(round)`.
+    /// A thread writes one column of the buffer: `write_row(sum, row of the tile, its place)`; then comes `end(round)`.
     template <class WriteRow, class End>
     __device__ static void write(Shared& shared, unsigned thread, unsigned lane_m, unsigned lane_n,
                                  Sum const (&sums)[8][8], WriteRow const& write_row, End const& end) {
@@ -258,8 +247,7 @@ private:
         });
     }
 
-    /// Totals a part of a row of the buffer, of one channel, where each sum has been replaced by the value that
-    /// statistics are of: `pixels` of the tile's pixels count.
+    /// Totals a part of a row of collected values, all of one channel: `pixels` of the tile's pixels count.
     __device__ static auto total_row(Shared const& shared, unsigned thread, int pixels) {
         typename Totals::Accumulator accumulator;
         auto const* const row = shared.out[thread / partials];

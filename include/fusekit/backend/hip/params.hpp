@@ -4,7 +4,6 @@
 #include "fusekit/backend/hip/conv_problem.hpp"
 #include "fusekit/backend/hip/grid_group.hpp"
 #include "fusekit/backend/hip/image_order.hpp"
-#include "fusekit/backend/hip/integer.hpp"
 #include "fusekit/plan/plan.hpp"
 
 namespace fusekit::hip {
@@ -46,15 +45,6 @@ struct ConvParams {
             x, typed<T>(bound.head.weights), {y.data, conv_output<Plan>(y.layout)}, Plan::Head::geometry(bound.head)};
     }
 };
-
-/// What a Conv multiplies for an element of x: what the prologue makes of it, rounded to its type.
-template <class Plan, Element T, class State>
-__device__ AccumulatorOf<T> before_conv(ConvParams<Plan, T> const& params, State const& state, T value) {
-    if constexpr (!Plan::has_prologue) return widened(value);
-    else
-        return widened(
-            T(Plan::Prologue::apply(static_cast<float>(value), OutputCoord{}, state, params.bound.prologue)));
-}
 
 /// What the kernel of a plan without one is given. The tensors are read in `iterations` over the same places, in
 /// packets of neighbours; the parameters are the same in each.

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <bit>
+
+#include "fusekit/backend/hip/arch/access.hpp"
+#include "fusekit/backend/hip/integer.hpp"
+#include "fusekit/plan/epilogue.hpp"
+
+namespace fusekit::hip {
+
+/// What a Conv multiplies for an element of x: what the prologue makes of it, rounded to its type.
+template <class Prologue, Element T, class State>
+__device__ AccumulatorOf<T> before_conv(T value, State const& state, typename Prologue::Args const& args) {
+    if constexpr (Prologue::size == 0) return widened(value);
+    else return widened(T(Prologue::apply(static_cast<float>(value), OutputCoord{}, state, args)));
+}
+
+/// The prologue's states for `Size` indices of GemmK, in shared memory. Each of their floats has an array of its own,
+/// so that a thread reads those of four neighbours with one load.
+template <class Prologue, int Size, bool = Prologue::channelwise>
+struct PrologueStates {
+    using State = typename Prologue::template State<float>;
+    static constexpr int floats = static_cast<int>(sizeof(State) / sizeof(float));
+
+    alignas(16) float values[floats][Size];
+
+    __device__ void put(unsigned k, State const& state) {
+#pragma unroll
+        for (int i = 0; i < floats; ++i) values[i][k] = reinterpret_cast<float const*>(&state)[i];
+    }
+
+    /// Those of indices k to k + Count - 1, where k is a multiple of Count.
+    template <int Count>
+    struct Neighbours {
+        Packet<float, Count> values[floats];
+
+        __device__ State operator[](int i) const {
+            State state;
+#pragma unroll
+            for (int j = 0; j < floats; ++j) reinterpret_cast<float*>(&state)[j] = values[j].values[i];
+            return state;
+        }
+    };
+    template <int Count>
+    __device__ Neighbours<Count> neighbours(unsigned k) const {
+        Neighbours<Count> result;
+#pragma unroll
+        for (int i = 0; i < floats; ++i)
+            result.values[i] = *reinterpret_cast<Packet<float, Count> const*>(&values[i][k]);
+        return result;
+    }
+};
+template <class Prologue, int Size>
+struct PrologueStates<Prologue, Size, false> {
+    struct Neighbours {
+        __device__ typename Prologue::template State<float> operator[](int) const { return {}; }
+    };
+    template <int>
+    __device__ Neighbours neighbours(unsigned) const {
+        return {};
+    }
+};
+
+/// Which of a thread's elements are there, and not padding: a bit each.
+template <bool exists>
+struct ValidBits {
+    std::uint32_t bits = 0;
+
+    __device__ void clear() { bits = 0; }
+    __device__ void set(int first, int count, bool valid) {
+        if (valid) bits |= static_cast<std::uint32_t>(((std::uint64_t{1} << count) - 1) << first);
+    }
+    __device__ bool is_valid(int i) const { return bits >> i & 1; }
+};
+template <>
+struct ValidBits<false> {
+    __device__ void clear() {}
+    __device__ void set(int, int, bool) {}
+    __device__ bool is_valid(int) const { return true; }
+};
+
+/// What a tile holds of an element that is loaded as it is.
+struct Widen {
+    static constexpr bool converts = false;
+};
+
+/// What a tile holds of an element that passes a prologue; of padding, zero. `states` are those of a tile's first index
+/// of GemmK on.
+template <class Prologue, int Size>
+struct ApplyPrologue {
+    static constexpr bool converts = true;
+    PrologueStates<Prologue, Size> const& states;
+    unsigned first;
+    typename Prologue::Args const& args;
+
+    template <int Count>
+    __device__ auto neighbours(unsigned k) const {
+        return states.template neighbours<Count>(first + k);
+    }
+    template <Element T, class State>
+    __device__ AccumulatorOf<T> operator()(T value, bool valid, State const& state) const {
+        AccumulatorOf<T> const result = before_conv<Prologue>(value, state, args);
+        return valid ? result : 0;
+    }
+};
+
+}  // namespace fusekit::hip
