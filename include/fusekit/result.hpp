@@ -10,7 +10,7 @@ namespace fusekit {
 
 /// An Error that is returned instead of thrown, or none:
 ///     if (fk::Refusal const refusal = run.try_run(stream, x, y)) log(refusal->what());
-class [[nodiscard("a refusal says that nothing was done")]] Refusal {
+class Refusal {
 public:
     Refusal() = default;
     [[gnu::cold]] Refusal(Error the_error) : error(new Error(std::move(the_error))) {}
@@ -46,7 +46,6 @@ class [[nodiscard("it may hold an Error instead of the value")]] Result {
 public:
     Result(T const& value) : held(value) {}
     [[gnu::cold]] Result(Error error) : refused(std::move(error)) {}
-    [[gnu::cold]] Result(Refusal refusal) : refused(std::move(refusal)) {}
 
     /// Whether there is a value.
     explicit operator bool() const { return !refused; }
@@ -55,7 +54,6 @@ public:
 
     /// Where there is no value.
     Error const& error() const { return *refused; }
-    Refusal& refusal() { return refused; }
 
     /// The value. Throws the error where there is none.
     T const& value() const {

@@ -23,11 +23,12 @@ consteval bool is_output() {
     return tensor;
 }
 
-/// Refuses a const device; and one that y, a new tensor, would outlive. One without memory of its own, or that borrows
-/// another, y may outlive.
+/// Refuses a const device, unless it is no more than a handle of one; and one that y, a new tensor, would outlive. One
+/// without memory of its own, or that borrows another, y may outlive.
 template <class Device>
 consteval bool may_run() {
-    constexpr bool changes = !std::is_const_v<std::remove_reference_t<Device>>;
+    constexpr bool changes = !std::is_const_v<std::remove_reference_t<Device>> ||
+                             requires { requires std::remove_cvref_t<Device>::is_handle; };
     static_assert(changes, "the device is const, but a run changes it: pass one that is not");
     return changes;
 }

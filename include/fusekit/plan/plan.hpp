@@ -82,22 +82,24 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
     /// The run on tensors of these layouts and elements of type T, to be run many times; nothing is written. The
     /// tensors will lie at multiples of `alignment` bytes, or of what x and y have. Throws Error where they do not fit.
     template <class T, class Device, int Rank>
-    auto prepare(Device&& device, Layout<Rank> const& x, Layout<Rank> const& y, int alignment = 16) const {
+    [[nodiscard]] auto prepare(Device&& device, Layout<Rank> const& x, Layout<Rank> const& y,
+                               int alignment = 16) const {
         return try_prepare<T>(device, x, y, alignment).value();
     }
     template <class Device, class X, class Y>
-    auto prepare(Device&& device, X const& x, Y&& y) const {
+    [[nodiscard]] auto prepare(Device&& device, X const& x, Y&& y) const {
         return try_prepare(device, x, y).value();
     }
 
     /// The same, but returns the error, where there is one: if (auto const run = layer.try_prepare(...)) (*run)(...);
     template <class T, class Device, int Rank>
-    auto try_prepare(Device&& device, Layout<Rank> const& x, Layout<Rank> const& y, int alignment = 16) const {
+    [[nodiscard]] auto try_prepare(Device&& device, Layout<Rank> const& x, Layout<Rank> const& y,
+                                   int alignment = 16) const {
         using View = TensorView<StoredAs<T>, Rank>;
         return prepare_for_all(device, View(nullptr, x), View(nullptr, y), alignment);
     }
     template <class Device, class X, class Y>
-    auto try_prepare(Device&& device, X const& x, Y&& y) const {
+    [[nodiscard]] auto try_prepare(Device&& device, X const& x, Y&& y) const {
         return prepare_for_all(device, x, y, 0);
     }
 

@@ -44,7 +44,8 @@ public:
 
     /// The same, but returns the error.
     template <class Given, class X, class Y>
-    Refusal try_run(Given&& stream, X const& x, Y&& y, WorkspaceView workspace = {}) const {
+    [[nodiscard("the error, if there is one, says that nothing was done")]] Refusal try_run(
+        Given&& stream, X const& x, Y&& y, WorkspaceView workspace = {}) const {
         constexpr bool runs = std::is_convertible_v<Given, Stream&>;
         static_assert(runs, "a prepared run takes a stream of the kind of device that it was prepared on");
         constexpr bool reads =
@@ -188,11 +189,11 @@ private:
 namespace detail {
 
 /// Where a tensor might lie that is aligned to so many bytes and to no more; or, where that is 0, no more than the
-/// pointer that it has, and to 256 bytes at most, which no schedule asks for.
+/// pointer that it has, and to 16 bytes at most, as no schedule asks for more.
 template <class T>
 T* address_aligned(T* data, int alignment) {
     auto const address =
-        alignment ? static_cast<std::uintptr_t>(alignment) : reinterpret_cast<std::uintptr_t>(data) | 256;
+        alignment ? static_cast<std::uintptr_t>(alignment) : reinterpret_cast<std::uintptr_t>(data) | 16;
     return reinterpret_cast<T*>(address & -address);
 }
 
@@ -211,9 +212,9 @@ auto prepare(BoundPlan const& bound, Device& device, TensorView<T const, Rank> x
     AliasCheckerOf<BoundPlan> aliases;
     Refusal refusal;
     validate(bound, x, &y, device, aliases, Addresses::later, &refusal);
-    if (refusal) return Result<Run>(std::move(refusal));
+    if (refusal) return Result<Run>(*refusal);
     auto launch = device.prepare(bound, collapse<4>(x), collapse<4>(y));
-    if (!launch) return Result<Run>(std::move(launch.refusal()));
+    if (!launch) return Result<Run>(launch.error());
     return Result<Run>(Run(*launch, x, y, aliases));
 }
 

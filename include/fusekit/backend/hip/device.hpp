@@ -27,6 +27,8 @@ struct GpuOwner {
 /// used at once. Move-only.
 class Device : private detail::GpuOwner, public Stream {
 public:
+    static constexpr bool is_handle = false;
+
     /// The GPU with this index, with a stream of its own that is in order with the default stream. Throws Error where
     /// there is no such GPU, or no driver for it.
     explicit Device(int index = 0) : GpuOwner(index), Stream(owned, Kind::in_order) {}

@@ -14,7 +14,8 @@ inline Text error_string(hipError_t status) { return Text(hipGetErrorName(status
 inline void clear_last_error() { static_cast<void>(hipGetLastError()); }
 
 /// Error("hip::Device", "device 0", "hipMalloc", expected, HIP's words) unless `status` is success.
-inline Refusal refusal_of(hipError_t status, int device, char const* call, char const* expected = "success") {
+[[nodiscard]] inline Refusal refusal_of(hipError_t status, int device, char const* call,
+                                        char const* expected = "success") {
     if (status == hipSuccess) return {};
     clear_last_error();
     return Error("hip::Device", "device " + Text::number(device), call, expected, error_string(status),

@@ -39,7 +39,7 @@ enum class LaunchMode { plain, cooperative, overlapping };
 template <class TheParams>
 struct Launch {
     using Params = TheParams;
-    using Stream = hip::Stream;
+    using Stream = hip::Stream const;
 
     Params params;
     void (*kernel)(Params);
@@ -49,27 +49,27 @@ struct Launch {
     LaunchMode mode;
     std::size_t workspace_bytes;
 
-    bool suits(Stream const& stream) const { return stream.index() == device; }
-    void suits(Check const& in, Stream const& stream) const {
+    bool suits(Stream& stream) const { return stream.index() == device; }
+    void suits(Check const& in, Stream& stream) const {
         if (!suits(stream)) refuse_stream(in, device, stream.index());
     }
 
     /// Puts the kernel on the stream; allocates nothing. Pointers have been checked.
     template <class X, class Y>
-    Refusal start(Stream const& stream, X const* x, Y* y, WorkspaceView workspace) const {
+    Refusal start(Stream& stream, X const* x, Y* y, WorkspaceView workspace) const {
         Params own = params;
         own.x.data = x;
         own.y.data = y;
         return start_with(own, stream, workspace);
     }
     /// The same on the tensors that it was prepared with.
-    Refusal start(Stream const& stream) const {
+    Refusal start(Stream& stream) const {
         Params own = params;
         return start_with(own, stream, {});
     }
 
 private:
-    Refusal start_with(Params& own, Stream const& stream, WorkspaceView workspace) const {
+    Refusal start_with(Params& own, Stream& stream, WorkspaceView workspace) const {
         if (workspace_bytes > 0) lend(own, workspace.data ? workspace.data : stream.own_workspace());
         Refusal refusal;
         DeviceGuard const guard(device, &refusal);

@@ -91,7 +91,7 @@ Result<Launch<ConvParams<Plan, T>>> prepare_conv_with(Gpu const& gpu, BoundPlan<
     Layout<4> const& weights = bound.head.weights.layout;
     if (Refusal refusal = detail::refuse_conv_limits(type_name<Plan>, filter, x.layout.shape, weights.shape,
                                                      conv_output<Plan>(y.layout).shape))
-        return refusal;
+        return *refusal;
     if constexpr (GemmSchedule<Schedule>) {
         auto const far = detail::too_far_for_gemm(filter, x.layout, weights, y.layout);
         if (far.layout)

@@ -14,10 +14,10 @@ Result<Launch<PoolingParams<Plan, T>>> prepare_pooling(Gpu const& gpu, BoundPlan
     Shape<4> const shape = y.layout.shape;
     std::int64_t const outputs = y.layout.size(), plane = x.layout.shape[2] * x.layout.shape[3];
     if (Refusal refusal = refuse_limit(type_name<Plan>, "y", "fewer than 2^31 elements", shape, outputs))
-        return refusal;
+        return *refusal;
     if (Refusal refusal =
             refuse_limit(type_name<Plan>, "x", "planes of fewer than 2^31 elements", x.layout.shape, plane))
-        return refusal;
+        return *refusal;
     bool const channels_are_last = channels_last(x.layout);
     PoolingParams<Plan, T> params{bound, x, y, {shape, channels_are_last}, static_cast<unsigned>(outputs)};
     params.image = FastDivmod(static_cast<unsigned>(outputs / shape[0]));

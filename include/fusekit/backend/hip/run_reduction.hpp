@@ -54,7 +54,7 @@ Result<Launch<ReductionParams<Plan, T>>> prepare_reducing(Gpu const& gpu, Reduct
     std::int64_t const plane = shape[2] * shape[3], image = shape[1] * plane, unroll = Mainloop::unroll;
     if (Refusal refusal =
             refuse_limit(type_name<Plan>, "y", "channels of fewer than 2^31 elements", shape, shape[0] * plane))
-        return refusal;
+        return *refusal;
     params.count = Steps::per_place ? shape[0] : shape[0] * plane;
 
     std::int64_t const at_once = std::int64_t{gpu.processors()} * Mainloop::blocks;  // blocks of all threads
@@ -135,7 +135,7 @@ Result<Launch<ReductionParams<Plan, T>>> prepare_reduction_with(Gpu const& gpu, 
     std::int64_t const image = y.layout.size() / y.layout.shape[0];
     if (Refusal refusal =
             refuse_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", y.layout.shape, image))
-        return refusal;
+        return *refusal;
     ReductionParams<Plan, T> params{
         bound, x, y, x, {}, Steps::per_place || channels_are_last, {y.layout.shape, channels_are_last}};
     bool packets = detail::alike(x, y) && aligned(x.data, Schedule::bytes) && aligned(y.data, Schedule::bytes);

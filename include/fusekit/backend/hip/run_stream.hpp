@@ -62,7 +62,7 @@ Result<Launch<StreamParams<Plan, T>>> prepare_elementwise_with(Gpu const& gpu, B
     std::int64_t const plane = y.layout.shape[2] * y.layout.shape[3];
     if (Refusal refusal =
             refuse_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", y.layout.shape, image))
-        return refusal;
+        return *refusal;
     StreamParams<Plan, T> params{bound, x, y, {y.layout.shape, channels_last(y.layout) || plane == 1}};
     bool const dense = detail::alike(x, y);
     auto const period = [&](std::int64_t packet) {  // places, in packets of so many, after which parameters repeat

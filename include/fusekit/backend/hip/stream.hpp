@@ -22,7 +22,8 @@ class Scheduled;
 /// they do on one stream; graphs that were captured from one stream share its workspace.
 class Stream : public Memory, public Suits<void> {
 public:
-    using TensorDevice = Device;  ///< what tensors belong to that runs make here
+    using TensorDevice = Device;               ///< what tensors belong to that runs make here
+    static constexpr bool is_handle = true;  ///< may be const where it is run on
 
     /// A stream of its own, in order with the default stream, and so with an application's kernels and hipMemcpy there;
     /// with workspace of its own. While it is captured, the default stream may not be used, by any thread.

@@ -132,7 +132,7 @@ Result<Launch<typename Mainloop::Params>> prepare_tiles(Gpu const& gpu, typename
         std::int64_t const most = GroupWorkspace::most_grid_groups;
         if (Refusal refusal = refuse_limit(type_name<Plan>, "y", "channels of 1024 tiles at most, to be totalled",
                                            params.y.layout.shape, columns, most / 2 + 1))
-            return refusal;
+            return *refusal;
         std::int64_t group_size = 1;
         auto const states = [&] { return columns * (divide_up(tiles, group_size) + 1); };
         while (group_size * group_size < tiles || states() > most) group_size *= 2;

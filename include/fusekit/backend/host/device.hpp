@@ -26,7 +26,7 @@ struct Memory {
         return memory;
     }
     /// The same, but returns the error.
-    Refusal try_allocate(std::size_t bytes, void*& memory) const {
+    [[nodiscard]] Refusal try_allocate(std::size_t bytes, void*& memory) const {
         memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
         if (memory) return {};
         return Error("host::Device", "allocate", "bytes", "free memory", Text::number(bytes) + " bytes");
@@ -110,7 +110,7 @@ public:
     std::size_t own_workspace_bytes() const { return __atomic_load_n(&kept.bytes, __ATOMIC_RELAXED); }
 
     /// Has own memory of so many bytes or more, from now on.
-    Refusal keep_workspace(std::size_t bytes) {
+    [[nodiscard]] Refusal keep_workspace(std::size_t bytes) {
         if (bytes <= own_workspace_bytes()) return {};
         Lock const lock(turns);
         if (bytes <= kept.bytes) return {};

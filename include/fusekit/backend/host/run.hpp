@@ -31,7 +31,7 @@ struct RunHead<HeadKind::conv> {
         std::int64_t size = 0;
         TensorView<T const> read = x;
         if constexpr (BoundPlan::Plan::has_prologue) {
-            TensorView<T> const made = prologue_output(x, nullptr);
+            TensorView<T> const made = prologue_output(x);
             size =
                 host::scratch_size(floats_of(made)) + host::scratch_size(prologue_of(bound, x, made).scratch_floats());
             read = made;
@@ -44,7 +44,7 @@ struct RunHead<HeadKind::conv> {
     static void run(Device::Turn& turn, BoundPlan const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
         TensorView<T const> read = x;
         if constexpr (BoundPlan::Plan::has_prologue) {
-            TensorView<T> made = prologue_output(x, nullptr);
+            TensorView<T> made = prologue_output(x);
             made.data = reinterpret_cast<T*>(turn.scratch(floats_of(made)));
             prologue_of(bound, x, made).run(turn);
             read = made;
@@ -82,10 +82,10 @@ private:
     /// What the prologue makes of x, written once to scratch. Each element is in up to R S windows, and packing them
     /// would apply the prologue to it as often.
     template <Element T>
-    static TensorView<T> prologue_output(TensorView<T const> const& x, T* data) {
+    static TensorView<T> prologue_output(TensorView<T const> const& x) {
         Layout<4> layout = packed_like(x.layout.shape, x.layout);
         layout.shape = x.layout.shape;
-        return {data, layout};
+        return {nullptr, layout};
     }
     template <Element T>
     static std::int64_t floats_of(TensorView<T> const& made) {
@@ -150,7 +150,7 @@ Refusal Launch<BoundPlan, T>::start(Device& device, T const* x, T* y, WorkspaceV
 template <class BoundPlan, Element T>
 auto Device::prepare(BoundPlan const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
     std::size_t const bytes = detail::workspace_bytes(count, bound, x, y);
-    if (Refusal refusal = keep_workspace(bytes)) return Result<Launch<BoundPlan, T>>(std::move(refusal));
+    if (Refusal refusal = keep_workspace(bytes)) return Result<Launch<BoundPlan, T>>(*refusal);
     return Result<Launch<BoundPlan, T>>({bound, x.layout, y.layout, count, bytes});
 }
 
