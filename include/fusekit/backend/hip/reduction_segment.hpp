@@ -19,7 +19,7 @@ struct ReductionParams {
     TensorView<T const> x;
     TensorView<T> y;
     TensorView<T const> operand;
-    Workspace workspace;
+    GroupWorkspace workspace;
     bool by_columns;   ///< what a segment is
     ImageOrder order;  ///< in which columns are counted
     unsigned threads = 0;

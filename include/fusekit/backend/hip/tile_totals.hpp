@@ -121,22 +121,27 @@ private:
     }
 };
 
-/// Launches a kernel of a plan with a Conv on `tiles` times `columns` tiles. Where the plan totals them, in groups:
-/// about as many as each has tiles, so that the last blocks read little, and no more than the workspace has states for.
+/// The launch of a kernel of a plan with a Conv on `tiles` times `columns` tiles. Where the plan totals them, in
+/// groups: about as many as each has tiles, so that the last blocks read little, and no more than the workspace has
+/// states for.
 template <class Plan, class Mainloop>
-void launch_tiles(Device& device, typename Mainloop::Params params, std::int64_t tiles, std::int64_t columns) {
+Result<Launch<typename Mainloop::Params>> prepare_tiles(Gpu const& gpu, typename Mainloop::Params params,
+                                                        std::int64_t tiles, std::int64_t columns) {
+    std::size_t workspace_bytes = 0;
     if constexpr (Plan::totals_tiles) {
-        std::int64_t const states = Workspace::most_grid_groups;
-        check_limit(type_name<Plan>, "y", "channels of 1024 tiles at most, to be totalled", params.y.layout.shape,
-                    columns, states / 2 + 1);
+        std::int64_t const most = GroupWorkspace::most_grid_groups;
+        if (Refusal refusal = refuse_limit(type_name<Plan>, "y", "channels of 1024 tiles at most, to be totalled",
+                                           params.y.layout.shape, columns, most / 2 + 1))
+            return *refusal;
         std::int64_t group_size = 1;
-        while (group_size * group_size < tiles || columns * (divide_up(tiles, group_size) + 1) > states)
-            group_size *= 2;
+        auto const states = [&] { return columns * (divide_up(tiles, group_size) + 1); };
+        while (group_size * group_size < tiles || states() > most) group_size *= 2;
         params.tile_groups.tiles = static_cast<unsigned>(tiles);
         params.tile_groups.group_size = static_cast<unsigned>(group_size);
-        params.tile_groups.workspace.memory = device.workspace(Workspace::bytes);
+        workspace_bytes = static_cast<std::size_t>(states()) * sizeof(GridGroup::State);
     }
-    launch<Plan, Mainloop>(device, params, tiles * columns);
+    return prepare_launch<Plan, Mainloop>(gpu, params, tiles * columns, Mainloop::threads, LaunchMode::plain,
+                                          workspace_bytes);
 }
 
 }  // namespace fusekit::hip

@@ -30,6 +30,8 @@ inline hipError_t launch_overlapping(void const* kernel, dim3 grid, dim3 block, 
 }
 #else
 inline constexpr bool kernels_overlap = false;
+
+hipError_t launch_overlapping(void const* kernel, dim3 grid, dim3 block, void** arguments, hipStream_t stream);
 #endif
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
