@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# The test headers_alone: every header compiles when nothing is included before it. Those of the HIP backend do over the
-# stand-in for HIP's runtime that runs kernels on the CPU; cuda_names.hpp is for nvcc alone.
+# The test headers_alone: every header compiles when nothing is included before it. Those of the HIP backend do over
+# emulator/; cuda_names.hpp is for nvcc alone.
 set_target_properties(fusekit PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON INTERFACE_HEADER_SETS_TO_VERIFY HEADERS)
 
 set(targets fusekit_verify_interface_header_sets)

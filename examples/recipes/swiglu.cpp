@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
 // SwiGLU, y = silu(x V) * (x W), in two plans: the first makes the gate, the second multiplies by it as it leaves the
-// matrix product. Tokens are pixels of one row. Source: Shazeer 2020, eq. (6).
+// matrix product. Source: Shazeer 2020, eq. (6).
 
 #include <fusekit/fusekit.hpp>
 
 #include "recipe.hpp"
 
-/// y = x * gate[n,k,p,q]
+/// y = x * gate[n,k,p,q], of matrices y = x * gate[m,n]
 struct Gate {
     static constexpr auto stage = fk::Stage::pointwise;
     static constexpr auto equation = "y = x * gate[n,k,p,q]";
@@ -19,17 +19,18 @@ struct Gate {
     FUSEKIT_HD static constexpr V apply(V x, At const& at, Args const& args) {
         return x * at.load(args.gate);
     }
+    static constexpr void views(Args& args, auto const& f) { f(args.gate); }
     static void check(Args const& args, fk::Check const& in) { in.readable("gate", args.gate, in.y, "N x K x P x Q"); }
 };
 
-using Silu = fk::Plan<fk::Conv<fk::filter(1)>, fk::Activation<fk::Silu>>;
-using Gated = fk::Plan<fk::Conv<fk::filter(1)>, Gate>;
+using Silu = fk::Plan<fk::Gemm, fk::Activation<fk::Silu>>;
+using Gated = fk::Plan<fk::Gemm, Gate>;
 
 int main() {
     fk::host::Device device;
     constexpr int n = 2, tokens = 11, c = 16, k = 24;
-    auto x = fk::random<float>(device, fk::nwc(n, tokens, c), 1);
-    auto v = fk::random<float>(device, fk::ksc(k, 1, c), 2), w = fk::random<float>(device, fk::ksc(k, 1, c), 3);
+    auto x = fk::random<float>(device, fk::row_major(n, tokens, c), 1);
+    auto v = fk::random<float>(device, fk::row_major(k, c), 2), w = fk::random<float>(device, fk::row_major(k, c), 3);
 
     auto gate = Silu::bind({.weights = v}, {})(device, x);
     auto y = Gated::bind({.weights = w}, {.gate = gate})(device, x);

@@ -66,7 +66,7 @@ public:
         }
     }
 
-    /// N x K x P x Q for an input of N x C x H x W, and so on for one and three modes of space.
+    /// N x K x P x Q for an input of N x C x H x W, and so on for one and three modes of space; M x N for M x K.
     Index<Rank> output_shape(Index<Rank> const& x) const { return operations->output_shape(bytes, x); }
 
     /// The plan's: "Plan<Conv<filter(3, 3).pad(1)>, Bias, Activation<Relu>>".

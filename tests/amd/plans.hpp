@@ -2,10 +2,12 @@
 #pragma once
 
 #include "fusekit/hip.hpp"
+#include "support/catalogue.hpp"
+#include "support/letters.hpp"
 
 /// The plans whose kernels are compiled for AMD GPUs, in the letters that tests name them by. Each element type is a
 /// translation unit of its own: float has every form, the others those with the most in their epilogues. Every
-/// activation occurs at least once.
+/// activation of the catalogue occurs in one kernel.
 namespace amd {
 
 namespace fk = fusekit;
@@ -19,20 +21,29 @@ using Volume = fk::Conv<fk::filter(3, 3, 3).pad(1)>;
 using GroupedVolume = fk::Conv<fk::filter(3, 3, 3).pad(1).groups(2)>;
 using Grouped = fk::Conv<fk::filter(3, 3).pad(1).groups(2)>;
 using Depthwise = fk::Conv<fk::filter(3, 3).pad(1).groups(32)>;
-using B = fk::Bias;
-using N = fk::BatchNormInference<fk::Spatial>;
-using M = fk::BatchNormInference<fk::PerActivation>;
-using TrainN = fk::BatchNormTraining<fk::Spatial>;
-using TrainM = fk::BatchNormTraining<fk::PerActivation>;
-using R = fk::Residual;
-using S = fk::Scale;
-using Q = fk::Requantize;
+using namespace test::letters;
 using Statistics = fk::ChannelStatistics;
 using MaxPool = fk::Pool<fk::Max, 2, 2>;
 using AveragePool = fk::Pool<fk::Average, 2, 2>;
 using fk::Plan;
-template <class Mode>
-using A = fk::Activation<Mode>;
+
+/// The sum of activations.
+template <class Modes>
+struct SumOf;
+template <class... Modes>
+struct SumOf<std::tuple<Modes...>> {
+    struct Args {
+        fk::KernelTuple<typename Modes::Args...> each;
+    };
+    template <class V>
+    FUSEKIT_HD static V apply(V x, Args const& args) {
+        return [&]<int... I>(std::integer_sequence<int, I...>) {
+            return (V{} + ... + Modes::apply(x, fk::get<I>(args.each)));
+        }(std::make_integer_sequence<int, sizeof...(Modes)>{});
+    }
+};
+/// Of all activations of the catalogue.
+struct EveryActivation : SumOf<test::catalogue::Modes> {};
 
 /// What Backward runs for a plan.
 template <class... Ops>

@@ -12,9 +12,17 @@ set(layers
     "^ops/"
     "^plan/"
     "^backend/(device|integer)\\.hpp$"
+    "^backend/host/"
+    # The HIP backend: the platform, its architectures, its runtime, what is computed, the parts of a mainloop, mainloops,
+    # the choice among them, and launches.
     "^backend/hip/(platform|cuda_names)\\.hpp$"
     "^backend/hip/arch/"
-    "^backend/(host|hip)/"
+    "^backend/hip/(error|memory|schedule|device|device_code|kernel|launch)\\.hpp$"
+    "^backend/hip/(integer|image_order|offset_coord|grid_group|conv_problem|params|reduction_segment)\\.hpp$"
+    "^backend/hip/(tile|prologue|block_sum|shared_totals|pairwise_totals|grid_group_totals|tile_totals)\\.hpp$"
+    "^backend/hip/(implicit_gemm|direct|direct_totals|stream|reducing|pooling)\\.hpp$"
+    "^backend/hip/(conv_limits|tuning)\\.hpp$"
+    "^backend/hip/run(|_conv|_pooling|_reduction|_stream)\\.hpp$"
     "^(fusekit|hip)\\.hpp$")
 set(max_lines 300)
 set(may_use_preprocessor "^((config|fusekit|hip)\\.hpp$|backend/hip/arch/|backend/hip/(platform|cuda_names)\\.hpp$)")

@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "support/activation_plans.hpp"
+#include "support/catalogue.hpp"
 #include "support/floats.hpp"
 #include "support/mode_arguments.hpp"
 #include "support/run_case.hpp"
@@ -20,18 +21,15 @@ double ulp(double exact) {
     return std::ldexp(1.0, exponent - 23);
 }
 
-/// How far an evaluation may be from the exact result: in ulps of it; as a share of it for x < -1; absolutely.
-struct Tolerance {
-    double ulps, tail = 0, absolute = 0;
-
-    double at(double x, double exact) const {
-        return ulps * ulp(exact) + absolute + (x < -1 ? tail * std::fabs(exact) : 0);
-    }
-};
+template <class Bound>
+double allowed(Bound const& bound, double x, double exact) {
+    return bound.ulps * ulp(exact) + bound.absolute + (x < -1 ? bound.tail * std::fabs(exact) : 0);
+}
 
 /// Every 4999th float, as float and in vectors, and the values that are special.
 template <class Mode>
-void check(char const* name, typename Mode::Args const& args, Tolerance const& tolerance) {
+void check(char const* name, catalogue::ValueBound<typename Mode::Args> const& bound) {
+    auto const& args = bound.args;
     using Op = fk::Activation<Mode>;
     static_assert(fk::Uniform<Op> && fk::Uniform<Op, Vector>);
     oracle::Mode const exact = oracle_of<Mode>(name, args);
@@ -45,7 +43,7 @@ void check(char const* name, typename Mode::Args const& args, Tolerance const& t
         else if (std::isnan(want)) error = std::isnan(got) ? 0 : infinity;
         else if (std::fabs(want) > largest)
             error = got == std::copysign(infinity, want) || std::fabs(got) == largest ? 0 : infinity;
-        else error = std::fabs(got - want) / tolerance.at(x, want);
+        else error = std::fabs(got - want) / allowed(bound, x, want);
         count += !(error <= 1);
         if (!(error <= worst)) worst = error, worst_at = x;
     };
@@ -68,31 +66,10 @@ void check(char const* name, typename Mode::Args const& args, Tolerance const& t
 }  // namespace
 
 TEST_CASE("every activation is its equation, for every float, in scalars and in vectors") {
-    check<fk::Passthru>("passthru", {}, {0});
-    check<fk::Logistic>("logistic", {}, {4});
-    check<fk::Tanh>("tanh", {}, {4});
-    check<fk::Tanh>("tanh", {.alpha = 0.5f, .beta = -3}, {5});
-    check<fk::Relu>("relu", {}, {0});
-    check<fk::SoftRelu>("softrelu", {}, {4});
-    check<fk::Abs>("abs", {}, {0});
-    check<fk::Power>("power", {}, {2});
-    check<fk::Power>("power", {.alpha = 1, .beta = 0.5f, .gamma = 2}, {4, 0, 1e-6});
-    check<fk::ClippedRelu>("clippedrelu", {}, {0});
-    check<fk::ClippedRelu>("clippedrelu", {.alpha = 0.75f}, {0});
-    check<fk::LeakyRelu>("leakyrelu", {}, {0.5});
-    check<fk::LeakyRelu>("leakyrelu", {.alpha = 0.3f}, {0.5});
-    check<fk::Elu>("elu", {}, {3});
-    check<fk::Elu>("elu", {.alpha = 2.5f}, {4});
-    check<fk::Clamp>("clamp", {}, {0});
-    check<fk::Clamp>("clamp", {.alpha = -3, .beta = 0.5f}, {0});
-    check<fk::Gelu>("gelu", {}, {8, 2e-5, 1e-22});
-    check<fk::GeluTanh>("gelutanh", {}, {8, 2e-5, 1e-26});
-    check<fk::Silu>("silu", {}, {5, 0, 1e-42});
-    check<fk::Mish>("mish", {}, {6, 0, 1e-42});
-    check<fk::HardSwish>("hardswish", {}, {4});
-    check<fk::HardSigmoid>("hardsigmoid", {}, {1, 0, 1e-7});
-    check<fk::HardSigmoid>("hardsigmoid", {.alpha = 0.2f, .beta = 0.25f}, {1, 0, 1e-7});
-    check<fk::Softsign>("softsign", {}, {2});
+    catalogue::for_each_activation([]<class Mode>(catalogue::Line<Mode> const& line) {
+        for (auto const& bound : line.values)
+            if (bound.ulps >= 0) check<Mode>(line.name, bound);
+    });
 }
 
 TEST_CASE("a power of 0 keeps NaN too") {
@@ -116,9 +93,7 @@ TEST_CASE("elementary functions run in operators of users") {
     CHECK(test::wrong_places_of_functions(device) == 0);
 }
 
-TEMPLATE_TEST_CASE("every activation runs as a plan of its own", "", fk::Passthru, fk::Logistic, fk::Tanh, fk::Relu,
-                   fk::SoftRelu, fk::Abs, fk::Power, fk::ClippedRelu, fk::LeakyRelu, fk::Elu, fk::Clamp, fk::Gelu,
-                   fk::GeluTanh, fk::Silu, fk::Mish, fk::HardSwish, fk::HardSigmoid, fk::Softsign) {
+TEMPLATE_LIST_TEST_CASE("every activation runs as a plan of its own", "", catalogue::Modes) {
     fk::host::Device device(2);
     CHECK(test::wrong_places_of_activation<TestType>(device) == 0);
 }

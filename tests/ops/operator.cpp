@@ -106,7 +106,7 @@ struct PrepareGivesAnother {
     }
 };
 struct ConvWithoutOutput {
-    static constexpr auto stage = fk::Stage::convolution;
+    static constexpr auto stage = fk::Stage::mainloop;
     struct Args {};
 };
 static_assert(!fk::Operator<NoStage> && !fk::Operator<StageOfAnotherType> && !fk::Operator<NoArgs> &&

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "fusekit/fusekit.hpp"
+#include "support/catalogue.hpp"
 #include "support/finite_differences.hpp"
 #include "support/floats.hpp"
 #include "support/mode_arguments.hpp"
@@ -18,22 +19,23 @@ namespace {
 /// it, `per_x` times |x|; `tail`, for x < -1, is what math::normal_cdf and the exp of a rounded polynomial lose;
 /// `absolute` is a few of the smallest float (times the factor 1 + |x gate'| / gate of a gated mode, 104 or 280 where
 /// its exp is subnormal), what a cancelling argument leaves, or the lowest normal_cdf times 40.
-struct Tolerance {
-    double ulps, per_x = 0, tail = 0, absolute = 0x1p-146;
-};
+template <class Bound>
+double allowed(Bound const& bound, double x, double magnitude) {
+    return (bound.ulps + bound.per_x * std::fmin(std::fabs(x), largest)) * 0x1p-23 * magnitude +
+           (x < -1 ? bound.tail * magnitude : 0) + bound.absolute;
+}
 
 /// y = x * gate has the slope gate + x * gate', which cancels near its zero; other slopes are one product.
 double magnitude(oracle::Mode const& mode, double x, double slope) {
-    if (x == 0 || !std::isfinite(x) || mode.name == "hardswish") return std::fabs(slope);
-    bool const gated = mode.name.starts_with("gelu") || mode.name == "silu" || mode.name == "mish";
-    if (!gated) return std::fabs(slope);
+    if (x == 0 || !std::isfinite(x) || !mode.kind().gated) return std::fabs(slope);
     double const gate = mode(x) / x;
     return std::fabs(gate) + std::fabs(slope - gate);
 }
 
-/// Every 20011th float and those of [-12, 12] that are multiples of 2^-9, but for those within `margin` of a kink.
+/// Every 20011th float and those of [-12, 12] that are multiples of 2^-9, but for those within a margin of a kink.
 template <class Mode>
-void check(char const* name, typename Mode::Args const& args, Tolerance const& tolerance, double margin = 0) {
+void check(char const* name, catalogue::SlopeBound<typename Mode::Args> const& bound) {
+    auto const& args = bound.args;
     using Op = fk::Activation<Mode>;
     static_assert(fk::Differentiable<Op> && fk::Differentiable<Op, Vector>);
     oracle::Mode const exact = oracle_of<Mode>(name, args);
@@ -42,10 +44,8 @@ void check(char const* name, typename Mode::Args const& args, Tolerance const& t
     std::uint64_t wrong = 0, wrong_vector = 0;
     auto const compare = [&](float x, float got, std::uint64_t& count) {
         double const at = x, want = exact.slope(at), size = magnitude(exact, at, want);
-        if (margin > 0 && exact.slope(at - margin) != exact.slope(at + margin)) return;
-        double const allowed = (tolerance.ulps + tolerance.per_x * std::fmin(std::fabs(at), largest)) * 0x1p-23 * size +
-                               (at < -1 ? tolerance.tail * size : 0) + tolerance.absolute;
-        double error = std::fabs(got - want) / allowed;
+        if (bound.margin > 0 && exact.slope(at - bound.margin) != exact.slope(at + bound.margin)) return;
+        double error = std::fabs(got - want) / allowed(bound, at, size);
         if (got == want || (std::isnan(want) && std::isnan(got))) error = 0;
         else if (std::fabs(want) > largest) error = std::fabs(got) < largest ? infinity : 0;
         count += !(error <= 1);
@@ -128,59 +128,16 @@ static_assert(at<fk::Gelu>(0) == 0.5f && at<fk::GeluTanh>(0) == 0.5f && at<fk::S
 }  // namespace
 
 TEST_CASE("every activation's slope is its derivative, for every float, in scalars and in vectors") {
-    double const tails = 2e-5;
-    check<fk::Passthru>("passthru", {}, {0});
-    check<fk::Logistic>("logistic", {}, {4});
-    check<fk::Tanh>("tanh", {}, {4});
-    check<fk::Tanh>("tanh", {.alpha = 0.5f, .beta = -3}, {5});
-    check<fk::Tanh>("tanh", {.alpha = 0.3f, .beta = 0.7f}, {6, 0.3});  // 2 alpha |x| half ulps
-    check<fk::Relu>("relu", {}, {0});
-    check<fk::SoftRelu>("softrelu", {}, {3});
-    check<fk::Abs>("abs", {}, {0});
-    check<fk::Power>("power", {}, {1});
-    check<fk::Power>("power", {.alpha = 1, .beta = 0.5f, .gamma = 2}, {3, 0, 0, 1e-6}, 1e-6);
-    check<fk::Power>("power", {.alpha = 0, .beta = 0.5f, .gamma = 1.5f}, {3});
-    check<fk::ClippedRelu>("clippedrelu", {}, {0});
-    check<fk::ClippedRelu>("clippedrelu", {.alpha = 0.75f}, {0});
-    check<fk::LeakyRelu>("leakyrelu", {}, {0});
-    check<fk::LeakyRelu>("leakyrelu", {.alpha = 0.3f}, {0});
-    check<fk::Elu>("elu", {}, {1});
-    check<fk::Elu>("elu", {.alpha = 2.5f}, {2});
-    check<fk::Clamp>("clamp", {}, {0});
-    check<fk::Clamp>("clamp", {.alpha = -3, .beta = 0.5f}, {0});
-    check<fk::Gelu>("gelu", {}, {8, 0, tails, 5e-16});
-    check<fk::GeluTanh>("gelutanh", {}, {8, 0, tails, 6e-43});
-    check<fk::Silu>("silu", {}, {6, 0, 0, 3e-43});
-    check<fk::Mish>("mish", {}, {8, 0, 0, 3e-43});
-    check<fk::HardSwish>("hardswish", {}, {1});
-    check<fk::HardSigmoid>("hardsigmoid", {}, {0}, 1e-6);
-    check<fk::HardSigmoid>("hardsigmoid", {.alpha = 0.2f, .beta = 0.25f}, {0}, 1e-6);
-    check<fk::Softsign>("softsign", {}, {3});
+    catalogue::for_each_activation([]<class Mode>(catalogue::Line<Mode> const& line) {
+        for (auto const& bound : line.slopes)
+            if (bound.ulps >= 0) check<Mode>(line.name, bound);
+    });
 }
 
 TEST_CASE("the oracle's slopes are what its equations' differences tend to") {
-    struct {
-        oracle::Mode mode;
-        double kinks[2];
-    } const modes[] = {{{"passthru"}, {}},
-                       {{"logistic"}, {}},
-                       {{"tanh", 0.75, -3}, {}},
-                       {{"relu"}, {}},
-                       {{"softrelu"}, {}},
-                       {{"abs"}, {}},
-                       {{"power", 3, 0.25, 1.5}, {-12, -12}},
-                       {{"clippedrelu", 2.5}, {0, 2.5}},
-                       {{"leakyrelu", 0.25}, {}},
-                       {{"elu", 2.5}, {}},
-                       {{"clamp", -3, 0.5}, {-3, 0.5}},
-                       {{"gelu"}, {}},
-                       {{"gelutanh"}, {}},
-                       {{"silu"}, {}},
-                       {{"mish"}, {}},
-                       {{"hardswish"}, {-3, 3}},
-                       {{"hardsigmoid", 0.125, 0.5}, {-4, 4}},
-                       {{"softsign"}, {}}};
-    for (auto const& [mode, kinks] : modes) {
+    catalogue::for_each_activation([](auto const& line) {
+        auto const& [alpha, beta, gamma, kinks] = line.differences;
+        oracle::Mode const mode{line.name, alpha, beta, gamma};
         long double worst = 0, worst_at = 0;
         int points = 0;
         for (long double x = -9.97L; x < 10; x += 0.0371L) {
@@ -196,7 +153,7 @@ TEST_CASE("the oracle's slopes are what its equations' differences tend to") {
         INFO(mode.name << " at " << static_cast<double>(worst_at));
         CHECK(points > 400);
         CHECK(worst < 1e-12L);
-    }
+    });
 }
 
 TEST_CASE("a slope has its limit at infinity, and no NaN for any number") {

@@ -49,6 +49,36 @@ TEST_CASE("describe counts a prologue's work by the elements that the convolutio
     CHECK(about.fused_bytes() == 4 * (560 + 240 + 300 + 5));
 }
 
+TEST_CASE("describe speaks of matrices") {
+    fk::host::Device device;
+    auto const x = fk::random<float>(device, fk::row_major(3, 7, 5));  // 105 elements
+    auto const w = fk::random<float>(device, fk::row_major(4, 5));     // 20
+    auto const a = fk::random<float>(device, fk::channels(5)), b = fk::random<float>(device, fk::channels(4));
+    auto const z = fk::random<float>(device, fk::row_major(3, 7, 4));  // 84
+    using Layer = fk::Plan<fk::Bias, fk::Gemm, fk::Bias, fk::Residual>;
+    auto const layer = Layer::bind({.bias = a}, {.weights = w}, {.bias = b}, {.z = z});
+    auto const about = fk::describe(layer, x);
+    CHECK(about.steps[0].flops == 105);
+    CHECK(about.steps[0].equation == "y = x + bias[k]");
+    CHECK(about.steps[1].equation == "y[m,n] = sum of x[m,k] * weights[n,k] over k");
+    CHECK(about.steps[1].flops == 2 * 3 * 7 * 4 * 5);
+    CHECK(about.steps[1].parameter_bytes == 4 * 20);
+    CHECK(about.steps[1].activation_bytes == 4 * (105 + 84));
+    CHECK(about.steps[2].equation == "y = x + bias[n]");
+    CHECK(about.steps[3].equation == "y = x + alpha2 * z[m,n]");
+    CHECK(fk::to_string(about.input) == "3 x 7 x 5");
+    CHECK(fk::to_string(about.steps[3].output) == "3 x 7 x 4");
+    CHECK(fk::describe(layer, fk::column_major(3, 7, 5)).fused_bytes() == about.fused_bytes());
+    fk::Tensor<float, fk::host::Device, 1> mean(device, fk::channels(4)), variance(device, fk::channels(4)),
+        scratch(device, fk::channels(fk::ChannelStatistics::scratch(fk::Index<2>{{21, 4}})));
+    auto const totals = fk::Plan<fk::Gemm, fk::ChannelStatistics>::bind({.weights = w}, {mean, variance, scratch});
+    CHECK(fk::describe(totals, x).steps[1].equation == "y = x, mean[n] and variance[n] = those of x over m");
+    auto const four = fk::describe(fk::Plan<fk::Gemm>::bind({.weights = w}), fk::Shape<4>(fk::Index<4>{{2, 3, 7, 5}}));
+    CHECK(fk::to_string(four.steps[0].output) == "2 x 3 x 7 x 4");
+    CHECK(about.fused_bytes() == 4 * (105 + 84 + 20 + 5 + 4 + 84));
+    CHECK(count(about.mermaid(), "\"3 x 7 x 4\"") > 0);
+}
+
 TEST_CASE("describe counts the work and the bytes of a convolution with an epilogue") {
     fk::host::Device device;
     auto const x = fk::random<float>(device, fk::nhwc(2, 7, 8, 5));      // 560 elements

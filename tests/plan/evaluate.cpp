@@ -63,6 +63,38 @@ static_assert(!(Windows::evaluate(volume, {.weights = window}, {.z = columns}) =
 static_assert(fk::Plan<fk::Scale>::evaluate(volume, {.factor = 2}) ==
               fk::literal<fk::ncdhw(1, 1, 2, 2, 2)>(2, 4, 6, 8, 10, 12, 14, 16));
 
+/// Products of matrices: by rows and by columns; of a batch, with a residual; after a prologue.
+using FullyConnected = fk::Plan<fk::Gemm, fk::Bias, fk::Activation<fk::Relu>>;
+constexpr auto rows = fk::literal<fk::row_major(2, 3)>(1, 2, 3,  //
+                                                       4, 5, 6);
+constexpr auto by_columns = fk::literal<fk::column_major(2, 3)>(1, 4,  //
+                                                                2, 5,  //
+                                                                3, 6);
+constexpr auto matrix = fk::literal<fk::row_major(2, 3)>(1, 0, -1,  //
+                                                         1, 1, 1);
+constexpr auto offsets = fk::literal<fk::channels(2)>(1, 10);
+static_assert(FullyConnected::evaluate(rows, {.weights = matrix}, {.bias = offsets}, {}) ==
+              fk::literal<fk::row_major(2, 2)>(0, 16,  //
+                                               0, 25));
+static_assert(!(FullyConnected::evaluate(rows, {.weights = matrix}, {.bias = offsets}, {}) ==
+                fk::literal<fk::row_major(2, 2)>(0, 16, 0, 26)) &&
+              !(FullyConnected::evaluate(rows, {.weights = matrix}, {.bias = offsets}, {}) ==
+                fk::literal<fk::row_major(1, 2, 2)>(0, 16, 0, 25)));
+static_assert(FullyConnected::evaluate(by_columns, {.weights = matrix}, {.bias = offsets}, {}) ==
+              fk::literal<fk::column_major(2, 2)>(0, 0,  //
+                                                  16, 25));
+constexpr auto batch = fk::literal<fk::row_major(2, 1, 3)>(1, 2, 3,  //
+                                                           4, 5, 6);
+constexpr auto hundreds = fk::literal<fk::row_major(2, 1, 2)>(100, 200,  //
+                                                              300, 400);
+static_assert(fk::Plan<fk::Gemm, fk::Residual>::evaluate(batch, {.weights = matrix}, {.z = hundreds}) ==
+              fk::literal<fk::row_major(2, 1, 2)>(98, 206,  //
+                                                  298, 415));
+constexpr auto thirds = fk::literal<fk::channels(3)>(0, -1, 0);
+static_assert(fk::Plan<fk::Bias, fk::Gemm>::evaluate(rows, {.bias = thirds}, {.weights = matrix}) ==
+              fk::literal<fk::row_major(2, 2)>(-2, 5,  //
+                                               -2, 14));
+
 /// (x - mean) * scale / sqrt(variance + epsilon) + shift, then max(0, .)
 constexpr auto mean = fk::literal<fk::channels(4)>(1, 0, 2, 10),
                variance = fk::literal<fk::channels(4)>(0.75f, 3.75f, 15.75f, 0.75f);

@@ -7,12 +7,13 @@
 #include <utility>
 #include <vector>
 
+#include "support/letters.hpp"
 #include "support/run_case.hpp"
 
 /// Every sequence of the built-in operators up to a length, as its letters and as a plan.
 namespace test::grammar {
 
-inline constexpr int longest = 4, letters = 6;
+inline constexpr int longest = 4, alphabet = 6;
 inline constexpr int sequences = 6 + 36 + 216 + 1296;
 
 /// A sequence of C, B, N, A, R, S by its number, shorter ones first.
@@ -21,8 +22,8 @@ struct Word {
     int length = 1;
 
     constexpr explicit Word(int number) {
-        for (int count = letters; number >= count; count *= letters) number -= count, ++length;
-        for (int i = length - 1; i >= 0; --i, number /= letters) text[i] = "CBNARS"[number % letters];
+        for (int count = alphabet; number >= count; count *= alphabet) number -= count, ++length;
+        for (int i = length - 1; i >= 0; --i, number /= alphabet) text[i] = "CBNARS"[number % alphabet];
     }
     constexpr std::string_view view() const { return {text, static_cast<std::size_t>(length)}; }
 };
@@ -53,15 +54,15 @@ struct OperatorOf;
 template <>
 struct OperatorOf<'C'> : std::type_identity<fk::Conv<conv_geometry>> {};
 template <>
-struct OperatorOf<'B'> : std::type_identity<fk::Bias> {};
+struct OperatorOf<'B'> : std::type_identity<letters::B> {};
 template <>
-struct OperatorOf<'N'> : std::type_identity<fk::BatchNormInference<fk::Spatial>> {};
+struct OperatorOf<'N'> : std::type_identity<letters::N> {};
 template <>
-struct OperatorOf<'A'> : std::type_identity<fk::Activation<fk::LeakyRelu>> {};
+struct OperatorOf<'A'> : std::type_identity<letters::A<fk::LeakyRelu>> {};
 template <>
-struct OperatorOf<'R'> : std::type_identity<fk::Residual> {};
+struct OperatorOf<'R'> : std::type_identity<letters::R> {};
 template <>
-struct OperatorOf<'S'> : std::type_identity<fk::Scale> {};
+struct OperatorOf<'S'> : std::type_identity<letters::S> {};
 template <char Letter>
 using Op = typename OperatorOf<Letter>::type;
 

@@ -11,6 +11,7 @@ namespace {
 
 using C = fk::Conv<fk::filter(3, 3)>;
 using D = fk::Conv<fk::dynamic>;
+using G = fk::Gemm;
 using B = fk::Bias;
 using N = fk::BatchNormInference<fk::Spatial>;
 using M = fk::BatchNormInference<fk::PerActivation>;
@@ -58,11 +59,21 @@ static_assert(fk::Fusable<C, B, OwnActivation> && !fk::Fusable<C, OwnActivation,
 static_assert(!fk::Fusable<C, N, M> && !fk::Fusable<C, A, fk::Activation<fk::Tanh>> && !fk::Fusable<C, D> &&
               !fk::Fusable<D, C>);
 
+/// A Gemm keeps the rules of a Conv; it has no images to pool, and no places with parameters.
+static_assert(fk::Fusable<G> && fk::Fusable<G, B, N, A> && fk::Fusable<N, A, G, B, N, A> && fk::Fusable<G, B, R, A, S>);
+static_assert(fk::Fusable<G, T> && fk::Fusable<G, fk::Store, A> && fk::Fusable<G, B, fk::Requantize>);
+static_assert(!fk::Fusable<G, G> && !fk::Fusable<C, G> && !fk::Fusable<G, B, A, C> && !fk::Fusable<R, G>);
+static_assert(!fk::Fusable<G, A, N> && !fk::Fusable<G, A, B> && !fk::Fusable<T, G> && !fk::Fusable<Floor, G>);
+static_assert(!fk::Fusable<G, M> && !fk::Fusable<M, G> && !fk::Fusable<G, fk::Pool<fk::Max, 2, 2>> &&
+              !fk::Fusable<G, fk::GlobalAverage> && !fk::Fusable<fk::BatchNormTraining<fk::Spatial>, G>);
+
 /// Each rule, alone, on what breaks it and nothing else.
 static_assert(!fk::OneTotal<T, T> && !fk::OneTotal<fk::BatchNormTraining<fk::Spatial>, T> && fk::OneTotal<C, T> &&
               fk::OneTotal<T>);
 static_assert(!fk::HasOperators<> && fk::HasOperators<B>);
-static_assert(!fk::OneConv<C, C> && fk::OneConv<C, B> && fk::OneConv<B>);
+static_assert(!fk::PlacesFit<G, M> && fk::PlacesFit<C, M> && fk::PlacesFit<G, R, B> && fk::PlacesFit<M>);
+static_assert(!fk::PoolFits<G, fk::Pool<fk::Max, 2, 2>> && fk::PoolFits<G> && !fk::OneHead<C, G>);
+static_assert(!fk::OneHead<C, C> && fk::OneHead<C, B> && fk::OneHead<B>);
 static_assert(!fk::PrologueFits<R, C> && !fk::PrologueFits<Floor, C> && fk::PrologueFits<B, C> &&
               fk::PrologueFits<C, R> && fk::PrologueFits<R>);
 static_assert(!fk::BiasComesEarly<N, B> && !fk::BiasComesEarly<A, B> && fk::BiasComesEarly<B, N, A> &&

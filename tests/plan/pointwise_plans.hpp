@@ -4,17 +4,10 @@
 #include <tuple>
 
 #include "plan/grammar.hpp"
+#include "support/catalogue.hpp"
 
 /// Every plan of the grammar without a Conv, once with either batch norm where it has one; the activations take turns.
 namespace test::grammar {
-
-using Modes = std::tuple<fk::Passthru, fk::Logistic, fk::Tanh, fk::Relu, fk::SoftRelu, fk::Abs, fk::Power,
-                         fk::ClippedRelu, fk::LeakyRelu, fk::Elu, fk::Clamp, fk::Gelu, fk::GeluTanh, fk::Silu, fk::Mish,
-                         fk::HardSwish, fk::HardSigmoid, fk::Softsign>;
-inline constexpr int modes = std::tuple_size_v<Modes>;
-inline constexpr char const* mode_names[modes] = {
-    "passthru", "logistic", "tanh", "relu",     "softrelu", "abs",  "power",     "clippedrelu", "leakyrelu",
-    "elu",      "clamp",    "gelu", "gelutanh", "silu",     "mish", "hardswish", "hardsigmoid", "softsign"};
 
 /// The case of a plan, in double: its letters, M for the batch norm per activation, and its mode.
 struct Pointwise {
@@ -40,10 +33,10 @@ struct PointwiseOf<'A', Norm, Mode> : std::type_identity<fk::Activation<Mode>> {
 
 template <int Number, class Norm, class F>
 void visit(F const& f, char norm) {
-    constexpr int turn = (Number + Number / 6 + Number / 36 + Number / 216) % modes;
-    using Mode = std::tuple_element_t<turn, Modes>;
+    constexpr int turn = (Number + Number / 6 + Number / 36 + Number / 216) % catalogue::modes;
+    using Mode = std::tuple_element_t<turn, catalogue::Modes>;
     Pointwise about{std::string(word_of<Number>.view()), ""};
-    if (about.letters.find('A') != about.letters.npos) about.mode = mode_names[turn];
+    if (about.letters.find('A') != about.letters.npos) about.mode = catalogue::line<turn>.name;
     for (char& letter : about.letters)
         if (letter == 'N') letter = norm;
     [&]<std::size_t... I>(std::index_sequence<I...>) {

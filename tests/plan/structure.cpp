@@ -27,6 +27,10 @@ static_assert(has_slots<fk::Plan<C>, fk::Epilogue<>, C, fk::Epilogue<>>);
 static_assert(has_slots<fk::Plan<T, A>, fk::Epilogue<>, T, fk::Epilogue<A>>);
 static_assert(has_slots<fk::Plan<N, A>, fk::Epilogue<>, fk::detail::Elementwise, fk::Epilogue<N, A>>);
 
+static_assert(has_slots<fk::Plan<N, A, fk::Gemm, B, A>, fk::Epilogue<N, A>, fk::Gemm, fk::Epilogue<B, A>>);
+static_assert(fk::Plan<fk::Gemm, A>::head_kind == fk::HeadKind::gemm && !fk::Plan<fk::Gemm, A>::has_conv);
+static_assert(fk::Plan<fk::Gemm, S>::totals_tiles && !fk::Plan<fk::Gemm, A>::totals_tiles);
+
 static_assert(fk::Plan<A, C>::head_kind == fk::HeadKind::conv && fk::Plan<A, C>::has_prologue);
 static_assert(fk::Plan<T, A>::head_kind == fk::HeadKind::reduction && !fk::Plan<C, A>::has_prologue);
 static_assert(fk::Plan<S>::head_kind == fk::HeadKind::reduction && fk::Plan<C, S>::head_kind == fk::HeadKind::conv);

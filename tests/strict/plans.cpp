@@ -9,6 +9,7 @@ using Device = fusekit::hip::Device;
 #include <fusekit/fusekit.hpp>
 using Device = fusekit::host::Device;
 #endif
+#include "support/catalogue.hpp"
 
 namespace fk = fusekit;
 
@@ -68,8 +69,18 @@ void images(Run<T> const& run, fk::TensorView<T const> w, Channels c, fk::Tensor
     run(fk::Backward<Placewise>::bind(placewise, run.x, {.scale = places, .shift = places}));
 }
 
-template <class... Modes, class T>
-void activations(Run<T> const& run) {
+template <class T, int Rank>
+void matrices(Run<T, Rank> const& run, fk::TensorView<T const, 2> w, Channels c) {
+    using Norm = fk::BatchNormInference<fk::Spatial>;
+    using Layer = fk::Plan<Norm, fk::Gemm, fk::Bias, fk::Residual, fk::Store, fk::ChannelStatistics>;
+    auto const layer = Layer::bind({.mean = c, .variance = c, .scale = c, .shift = c}, {.weights = w}, {.bias = c},
+                                   {.z = run.x}, {.values = run.y}, {.mean = c, .variance = c, .scratch = c});
+    run(layer);
+    static_cast<void>(fk::describe(layer, run.x.layout).mermaid());
+}
+
+template <class T, class... Modes>
+void activations(Run<T> const& run, std::tuple<Modes...> const*) {
     auto const each = [&]<class Mode>(Mode) {
         using Plan = fk::Plan<fk::Activation<Mode>>;
         auto const layer = Plan::bind(typename fk::Activation<Mode>::Args{});
@@ -80,8 +91,8 @@ void activations(Run<T> const& run) {
 }
 
 void all(Run<float> const& floats, Run<fk::half> const& halves, Run<fk::bfloat16> const& bfloats,
-         Run<fk::int8> const& ints, Run<float, 3> const& signals, Run<float, 5> const& volumes, Channels c,
-         fk::TensorView<float, 3> places) {
+         Run<fk::int8> const& ints, Run<float, 3> const& signals, Run<float, 5> const& volumes,
+         Run<float, 2> const& matrix, Channels c, fk::TensorView<float, 3> places) {
     images(floats, floats.x, c, places);
     images(halves, halves.x, c, places);
     images(bfloats, bfloats.x, c, places);
@@ -89,7 +100,7 @@ void all(Run<float> const& floats, Run<fk::half> const& halves, Run<fk::bfloat16
                                                                            {.scale = c, .zero_point = 1.0f}));
     convolutions<fk::filter(3).pad(1)>(signals, signals.x, c);
     convolutions<fk::filter(3, 3, 3).pad(1)>(volumes, volumes.x, c);
-    activations<fk::Passthru, fk::Logistic, fk::Tanh, fk::Relu, fk::SoftRelu, fk::Abs, fk::Power, fk::ClippedRelu,
-                fk::LeakyRelu, fk::Elu, fk::Clamp, fk::Gelu, fk::GeluTanh, fk::Silu, fk::Mish, fk::HardSwish,
-                fk::HardSigmoid, fk::Softsign>(floats);
+    matrices(matrix, matrix.x, c);
+    matrices(signals, matrix.x, c);
+    activations(floats, static_cast<test::catalogue::Modes const*>(nullptr));
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fusekit/fusekit.hpp"
+#include "support/catalogue.hpp"
 
 namespace test {
 
@@ -37,15 +38,10 @@ int wrong_places_of_activation(Device& device, typename Mode::Args const& args =
 /// The same for every mode.
 template <class Device>
 int wrong_places_of_activations(Device& device) {
-    return wrong_places_of_activation<fk::Passthru>(device) + wrong_places_of_activation<fk::Logistic>(device) +
-           wrong_places_of_activation<fk::Tanh>(device) + wrong_places_of_activation<fk::Relu>(device) +
-           wrong_places_of_activation<fk::SoftRelu>(device) + wrong_places_of_activation<fk::Abs>(device) +
-           wrong_places_of_activation<fk::Power>(device) + wrong_places_of_activation<fk::ClippedRelu>(device) +
-           wrong_places_of_activation<fk::LeakyRelu>(device) + wrong_places_of_activation<fk::Elu>(device) +
-           wrong_places_of_activation<fk::Clamp>(device) + wrong_places_of_activation<fk::Gelu>(device) +
-           wrong_places_of_activation<fk::GeluTanh>(device) + wrong_places_of_activation<fk::Silu>(device) +
-           wrong_places_of_activation<fk::Mish>(device) + wrong_places_of_activation<fk::HardSwish>(device) +
-           wrong_places_of_activation<fk::HardSigmoid>(device) + wrong_places_of_activation<fk::Softsign>(device);
+    int wrong = 0;
+    catalogue::for_each_activation(
+        [&]<class Mode>(catalogue::Line<Mode> const&) { wrong += wrong_places_of_activation<Mode>(device); });
+    return wrong;
 }
 
 /// The elementary functions that no activation has, as a mode.

@@ -2,20 +2,13 @@
 #pragma once
 
 #include "support/forms.hpp"
+#include "support/letters.hpp"
 
 namespace test {
 
 namespace detail {
 
-using B = fk::Bias;
-using N = fk::BatchNormInference<fk::Spatial>;
-using M = fk::BatchNormInference<fk::PerActivation>;
-using R = fk::Residual;
-using S = fk::Scale;
-template <class Mode>
-using A = fk::Activation<Mode>;
-
-using Q = fk::Requantize;
+using namespace letters;
 
 /// Those with a prologue, which int8 has none of.
 template <class Device, class T>

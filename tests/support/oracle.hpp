@@ -2,15 +2,13 @@
 #pragma once
 
 #include <cmath>
-#include <concepts>
 #include <cstdint>
-#include <numbers>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "support/bounded.hpp"
 #include "support/format.hpp"
+#include "support/oracle_modes.hpp"
 
 /// What every operator computes, one after the other, in double, from its definition. Shares no code with the
 /// library: tensors are dense std::vectors in N, C, D, H, W order, whatever the layout under test.
@@ -165,98 +163,6 @@ inline Tensor requantize(Tensor const& x, std::vector<double> const& factors, do
 inline Tensor scale(Tensor const& x, double factor) {
     return x.each([&](Bounded v, std::size_t) { return Bounded{factor} * v; });
 }
-
-/// An activation by name, with the arguments that its mode uses. Real is double, or long double where double is tested.
-struct Mode {
-    std::string name;
-    double alpha = 0, beta = 0, gamma = 0;
-
-    template <std::floating_point Real>
-    Real operator()(Real x) const {
-        if (std::isnan(x)) return x;
-        bool const lowest = std::isinf(x) && x < 0;  // where x * f(x) would be infinity * 0
-        if (name == "passthru") return x;
-        if (name == "logistic") return logistic(x);
-        if (name == "tanh") return beta * std::tanh(alpha * x);
-        if (name == "relu") return x > 0 ? x : 0;
-        if (name == "softrelu") return softplus(x);
-        if (name == "abs") return std::fabs(x);
-        if (name == "power") return alpha + beta * x <= 1e-6 ? 0 : std::pow(alpha + beta * x, Real{gamma});
-        if (name == "clippedrelu") return x < 0 ? 0 : x > alpha ? alpha : x;
-        if (name == "leakyrelu") return x > 0 ? x : alpha * x;
-        if (name == "elu") return x > 0 ? x : alpha * std::expm1(x);
-        if (name == "clamp") return x > beta ? beta : x < alpha ? alpha : x;
-        if (name == "gelu") return lowest ? 0 : x * normal(x);
-        if (name == "gelutanh") return lowest ? 0 : x * logistic(gelutanh_argument(x));
-        if (name == "silu") return lowest ? 0 : x * logistic(x);
-        if (name == "mish") return lowest ? 0 : x * std::tanh(softplus(x));
-        if (name == "hardswish") return x <= -3 ? 0 : x >= 3 ? x : x * (x + 3) / 6;
-        if (name == "hardsigmoid") return std::fmin(std::fmax(alpha * x + beta, Real{0}), Real{1});
-        if (name == "softsign") return std::isinf(x) ? std::copysign(Real{1}, x) : x / (1 + std::fabs(x));
-        throw std::invalid_argument("no activation is named " + name);
-    }
-
-    /// The derivative. Products are written so that no factor cancels; at kinks it is what ops/activation says.
-    template <std::floating_point Real>
-    Real slope(Real x) const {
-        if (std::isnan(x)) return x;
-        bool const far = std::fabs(x) > 800;  // where a gated mode is 0 or x
-        Real const base = alpha + beta * x;
-        if (name == "passthru") return 1;
-        if (name == "logistic") return logistic_slope(x);
-        if (name == "tanh") return alpha * (beta / square(std::cosh(alpha * x)));
-        if (name == "relu") return x > 0;
-        if (name == "softrelu") return logistic(x);
-        if (name == "abs") return (x > 0) - (x < 0);
-        if (name == "power") return base <= 1e-6 ? 0 : beta * gamma * std::pow(base, Real{gamma} - 1);
-        if (name == "clippedrelu") return x > 0 && x <= alpha;
-        if (name == "leakyrelu") return x > 0 ? 1 : alpha;
-        if (name == "elu") return x > 0 ? 1 : alpha * std::exp(x);
-        if (name == "clamp") return x > alpha && x <= beta;
-        if (name == "hardswish") return x <= -3 ? 0 : x >= 3 ? 1 : (2 * x + 3) / 6;
-        if (name == "hardsigmoid") return alpha * x + beta > 0 && alpha * x + beta < 1 ? alpha : 0;
-        if (name == "softsign") return 1 / square(1 + std::fabs(x));
-        if (far && (name.starts_with("gelu") || name == "silu" || name == "mish")) return x > 0;
-        if (name == "gelu") return normal(x) + x * std::exp(-x * x / 2) / std::sqrt(2 * std::numbers::pi_v<Real>);
-        if (name == "gelutanh") {
-            Real const u = gelutanh_argument(x), rate = 2 * std::sqrt(2 / std::numbers::pi_v<Real>) *
-                                                        (1 + static_cast<Real>(3 * 0.044715L) * x * x);
-            return logistic(u) + x * rate * logistic_slope(u);
-        }
-        if (name == "silu") return logistic(x) + x * logistic_slope(x);
-        if (name == "mish") return std::tanh(softplus(x)) + x * logistic(x) / square(std::cosh(softplus(x)));
-        throw std::invalid_argument("no activation is named " + name);
-    }
-
-    /// Modes of which float arithmetic makes no more of an exact input than one product.
-    bool piecewise_linear() const {
-        return name == "passthru" || name == "relu" || name == "abs" || name == "clippedrelu" || name == "leakyrelu" ||
-               name == "clamp";
-    }
-
-    /// Over the interval of x, twice for curvature, and 8 ulps for the function itself; gelu's lower tail is known
-    /// to 1e-5 of itself, and below x = -8.4, where that grows, to less than 1e-22.
-    Bounded operator()(Bounded x) const {
-        double const y = (*this)(x.value);
-        double const spread =
-            std::fmax(std::fabs((*this)(x.value + x.error) - y), std::fabs((*this)(x.value - x.error) - y));
-        if (piecewise_linear()) return Bounded::rounded(y, x.error == 0 ? 0 : spread);
-        bool const tail = name.starts_with("gelu") && x.value < -1;
-        double const relative = tail ? 2e-5 : 16 * Bounded::unit, absolute = tail ? 1e-22 : 4 * Bounded::smallest;
-        return {y, 2 * spread + relative * std::fabs(y) + absolute};
-    }
-
-private:
-    static auto square(auto x) { return x * x; }
-    static auto logistic(auto x) { return 1 / (1 + std::exp(-x)); }
-    static auto logistic_slope(auto x) { return 1 / square(2 * std::cosh(x / 2)); }
-    static auto softplus(auto x) { return x > 50 ? x : std::log1p(std::exp(x)); }
-    static auto normal(auto x) { return std::erfc(-x / std::sqrt(decltype(x){2})) / 2; }
-    template <class Real>
-    static Real gelutanh_argument(Real x) {
-        return 2 * std::sqrt(2 / std::numbers::pi_v<Real>) * (x + static_cast<Real>(0.044715L) * x * x * x);
-    }
-};
 
 inline Tensor activation(Tensor const& x, Mode const& mode) {
     return x.each([&](Bounded v, std::size_t) { return mode(v); });

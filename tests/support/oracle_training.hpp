@@ -97,7 +97,7 @@ inline Bounded slope(Mode const& mode, Bounded x) {
     double const y = mode.slope(x.value);
     double const spread =
         std::fmax(std::fabs(mode.slope(x.value + x.error) - y), std::fabs(mode.slope(x.value - x.error) - y));
-    if (mode.piecewise_linear()) return {y, x.error == 0 ? 0 : spread};
+    if (mode.kind().exact) return {y, x.error == 0 ? 0 : spread};
     return {y, 2 * spread + 64 * Bounded::unit * (1 + std::fabs(y))};
 }
 

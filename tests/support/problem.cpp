@@ -129,17 +129,7 @@ private:
         return s;
     }
 
-    /// With arguments that are floats, and powers of two where they are factors.
-    oracle::Mode mode() const {
-        static std::map<std::string, oracle::Mode> const arguments = {
-            {"tanh", {"", 0.5, 2}},           {"power", {"", 1, 0.5, 2}}, {"clippedrelu", {"", 50}},
-            {"leakyrelu", {"", 0.25}},        {"elu", {"", 0.5}},         {"clamp", {"", -2, 50}},
-            {"hardsigmoid", {"", 0.125, 0.5}}};
-        auto const found = arguments.find(about.mode);
-        oracle::Mode mode = found == arguments.end() ? oracle::Mode{} : found->second;
-        mode.name = about.mode;
-        return mode;
-    }
+    oracle::Mode mode() const { return oracle::Mode{about.mode}.with_arguments(); }
 };
 
 }  // namespace

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "plan/pointwise_plans.hpp"
+#include "support/catalogue.hpp"
+#include "support/letters.hpp"
 #include "support/run_training.hpp"
 #include "table/plans.hpp"
 
@@ -9,15 +10,7 @@ namespace test::table {
 
 namespace detail {
 
-using B = fk::Bias;
-using N = fk::BatchNormInference<fk::Spatial>;
-using M = fk::BatchNormInference<fk::PerActivation>;
-using TrainN = fk::BatchNormTraining<fk::Spatial>;
-using TrainM = fk::BatchNormTraining<fk::PerActivation>;
-using R = fk::Residual;
-using S = fk::Scale;
-template <class Mode>
-using A = fk::Activation<Mode>;
+using namespace letters;
 
 template <auto Run>
 std::string with_expected(Problem const& problem, auto& device) {
@@ -52,9 +45,8 @@ public:
 /// Calls f.operator()<Activation>(its mode's name) for all of them.
 template <class F>
 void for_each_activation(F const& f) {
-    [&]<int... I>(std::integer_sequence<int, I...>) {
-        (f.template operator()<A<std::tuple_element_t<I, grammar::Modes>>>(grammar::mode_names[I]), ...);
-    }(std::make_integer_sequence<int, grammar::modes>{});
+    catalogue::for_each_activation(
+        [&]<class Mode>(catalogue::Line<Mode> const& line) { f.template operator()<A<Mode>>(line.name); });
 }
 
 }  // namespace detail

@@ -5,6 +5,7 @@
 #include <map>
 #include <sstream>
 
+#include "support/catalogue.hpp"
 #include "table/rows.hpp"
 
 namespace test::table {
@@ -162,14 +163,10 @@ std::string page() {
                        std::to_string(line.rows)});
     }
     auto const code = [](std::string const& mode) { return '`' + mode + '`'; };
-    Group const* miopens = nullptr;
-    Group const* more = nullptr;
-    for (Group const& g : groups()) {
-        if (g.modes.size() == 11) miopens = &g;
-        if (g.modes.size() == 7) more = &g;
-    }
-    out << introduction << "\nMIOpen's 11 activations are " << list(miopens->modes, code) << "; our 7 are "
-        << list(more->modes, code) << ".\n\n"
+    std::vector<std::string> miopens, more;
+    catalogue::for_each_activation([&](auto const& line) { (line.is_miopens ? miopens : more).push_back(line.name); });
+    out << introduction << "\nMIOpen's " << miopens.size() << " activations are " << list(miopens, code) << "; our "
+        << more.size() << " are " << list(more, code) << ".\n\n"
         << miopen + ours << " rows: " << miopen << " of MIOpen's tables, " << ours << " beyond them.\n"
         << tables.str();
     return out.str();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "table/rows.hpp"
 
+#include "support/catalogue.hpp"
+
 namespace test::table {
 
 namespace {
@@ -14,12 +16,15 @@ Words const nchw = {"nchw kcrs"}, both = {"nchw kcrs", "nhwc krsc"},
             signals = {"ncw kcs", "nwc ksc"}, volumes = {"ncdhw kctrs", "ndhwc ktrsc"},
             signals_and_volumes = {"ncw kcs", "ndhwc ktrsc"};
 
-Words const miopen_modes = {"passthru", "logistic",    "tanh",      "relu", "softrelu", "abs",
-                            "power",    "clippedrelu", "leakyrelu", "elu",  "clamp"};
-Words const our_modes = {"gelu", "gelutanh", "silu", "mish", "hardswish", "hardsigmoid", "softsign"};
-Words const all_modes = {"passthru", "logistic",    "tanh",      "relu",      "softrelu",    "abs",
-                         "power",    "clippedrelu", "leakyrelu", "elu",       "clamp",       "gelu",
-                         "gelutanh", "silu",        "mish",      "hardswish", "hardsigmoid", "softsign"};
+/// The names of MIOpen's activations, of ours, or of both.
+Words modes_of(bool miopens, bool ours) {
+    Words names;
+    catalogue::for_each_activation([&](auto const& line) {
+        if (line.is_miopens ? miopens : ours) names.push_back(line.name);
+    });
+    return names;
+}
+Words const miopen_modes = modes_of(true, false), our_modes = modes_of(false, true), all_modes = modes_of(true, true);
 Words const relu = {"relu"}, relus = {"relu", "leakyrelu"}, none = {""};
 
 std::vector<fk::DataType> const f32 = {fk::DataType::float32}, f16 = {fk::DataType::float16},

@@ -29,6 +29,16 @@ static_assert(fk::cw(3, 5) == fk::Layout<2>{{{3, 5}}, {{5, 1}}} && fk::wc(5, 3) 
 static_assert(fk::cdhw(3, 4, 5, 6) == fk::Layout<4>{{{3, 4, 5, 6}}, {{120, 30, 6, 1}}});
 static_assert(fk::dhwc(4, 5, 6, 3) == fk::Layout<4>{{{3, 4, 5, 6}}, {{1, 90, 18, 3}}});
 
+/// Matrices, by rows or by columns.
+static_assert(fk::row_major(3, 5) == fk::Layout<2>{{{3, 5}}, {{5, 1}}} &&
+              fk::column_major(3, 5) == fk::Layout<2>{{{3, 5}}, {{1, 3}}});
+static_assert(fk::row_major(2, 3, 5) == fk::Layout<3>{{{2, 3, 5}}, {{15, 5, 1}}} &&
+              fk::column_major(2, 3, 5) == fk::Layout<3>{{{2, 3, 5}}, {{15, 1, 3}}});
+static_assert(fk::packed_like({{3, 7}}, fk::row_major(3, 5)) == fk::row_major(3, 7) &&
+              fk::packed_like({{3, 7}}, fk::column_major(3, 5)) == fk::column_major(3, 7));
+static_assert(fk::packed_like({{2, 3, 7}}, fk::column_major(2, 3, 5)) == fk::column_major(2, 3, 7) &&
+              fk::packed_like({{2, 3, 7}}, fk::row_major(2, 3, 5)) == fk::row_major(2, 3, 7));
+
 static_assert(fk::nchw(2, 3, 4, 5).size() == 120 && fk::nchw(2, 3, 4, 5).span() == 120);
 static_assert(fk::nchw(2, 3, 4, 5).offset({{1, 2, 3, 4}}) == 119);
 static_assert(fk::nhwc(2, 4, 5, 3).offset({{1, 2, 3, 4}}) == 119);

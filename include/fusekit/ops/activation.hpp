@@ -1,15 +1,30 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/ops/activation/gated.hpp"
-#include "fusekit/ops/activation/piecewise_linear.hpp"
-#include "fusekit/ops/activation/smooth.hpp"
+#include "fusekit/ops/activation/abs.hpp"
+#include "fusekit/ops/activation/clamp.hpp"
+#include "fusekit/ops/activation/clipped_relu.hpp"
+#include "fusekit/ops/activation/elu.hpp"
+#include "fusekit/ops/activation/gelu.hpp"
+#include "fusekit/ops/activation/gelu_tanh.hpp"
+#include "fusekit/ops/activation/hard_sigmoid.hpp"
+#include "fusekit/ops/activation/hard_swish.hpp"
+#include "fusekit/ops/activation/leaky_relu.hpp"
+#include "fusekit/ops/activation/logistic.hpp"
+#include "fusekit/ops/activation/mish.hpp"
+#include "fusekit/ops/activation/passthru.hpp"
+#include "fusekit/ops/activation/power.hpp"
+#include "fusekit/ops/activation/relu.hpp"
+#include "fusekit/ops/activation/silu.hpp"
+#include "fusekit/ops/activation/soft_relu.hpp"
+#include "fusekit/ops/activation/softsign.hpp"
+#include "fusekit/ops/activation/tanh.hpp"
 #include "fusekit/ops/operator.hpp"
 
 namespace fusekit {
 
-/// y = f(x), the same at every place. Mode is one of the structs of activation/, or any struct with Args and apply.
-/// Softmax is none of them: it needs a whole row, and is of another kind (ops/operator.hpp).
+/// y = f(x), the same at every place. Mode is a struct of activation/, a file a mode, or any struct with Args and
+/// apply. Softmax is none of them: it needs a whole row, and is of another kind (ops/operator.hpp).
 ///
 /// Arguments: the mode's alpha, beta, gamma, where it has them. NaN in gives NaN out in every mode; +-infinity
 /// gives the limit (but LeakyRelu's alpha = 0 times -infinity is NaN). The same holds of a mode's slope, its

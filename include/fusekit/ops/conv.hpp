@@ -55,6 +55,7 @@ struct ConvArgs {
     static constexpr bool may_be_single_pixels = is_single_pixels(Geometry);
     static constexpr int longest = longest_of(Geometry);
     FUSEKIT_HD static constexpr auto geometry(Args const&) { return collapsed; }
+    FUSEKIT_HD static constexpr AnyView<4> const& filters(Args const& args) { return args.weights; }
     static Text written(Args const&) { return Geometry.to_string(); }
     static Text name() { return "Conv<" + Geometry.to_string() + ">"; }
 };
@@ -75,6 +76,7 @@ struct ConvArgs<dynamic> {
     static constexpr bool may_be_single_pixels = true;
     static constexpr int longest = 1 << 30;  ///< size of the filter in one mode, at most
     FUSEKIT_HD static constexpr Filter<2> geometry(Args const& args) { return args.filter; }
+    FUSEKIT_HD static constexpr AnyView<4> const& filters(Args const& args) { return args.weights; }
     static Text written(Args const& args) { return args.filter.to_string(); }
     static Text name() { return "Conv<dynamic>"; }
 };
@@ -101,7 +103,7 @@ template <auto Geometry>
     requires(detail::is_geometry(Geometry))  // Conv takes a filter, as in Conv<fk::filter(3, 3)>, or fk::dynamic
             && (detail::is_possible(Geometry))  // size, stride, dilation and groups are 1 or more, padding 0 or more
 struct Conv : detail::ConvArgs<Geometry> {
-    static constexpr auto stage = Stage::convolution;
+    static constexpr auto stage = Stage::mainloop;
     static constexpr auto equation = detail::conv_equation[Conv::space - 1];
     using Args = typename detail::ConvArgs<Geometry>::Args;
 
@@ -151,12 +153,9 @@ struct Conv : detail::ConvArgs<Geometry> {
         weights[0] = k, weights[1] = in.x[1] / f.group_count, weights[2] = window_rows(f),
         weights[3] = window_columns(f);
         weights.slices = f.rank == 3 ? f.size[0] : 1;
-        constexpr std::int64_t most = 131071;  // 131071 * 128 * 128 < 2^31
         in.readable("weights", args.weights, weights, "K x C/groups x R x S");
         std::int64_t const products = product_or_zero(weights[1], weights[2] * weights[3]);
-        if (in.type == DataType::int8 && (products == 0 || products > most))
-            in.fail("weights", "at most 131071 products an output, whose sum fits 32 bits",
-                    products ? Text::number(products) : to_string(weights));
+        check_products(products, in, [&] { return products ? Text::number(products) : to_string(weights); });
     }
 };
 

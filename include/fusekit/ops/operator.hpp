@@ -10,10 +10,11 @@
 namespace fusekit {
 
 /// What an operator is to the ordering rules; they look at nothing else.
-enum class Stage { convolution, bias, normalization, activation, pointwise, pooling };
+enum class Stage { mainloop, bias, normalization, activation, pointwise, pooling };
 
 /// The place of one output element, and of the input element a pointwise plan reads for it. Rows of a volume are
-/// counted through its slices: p is that of N x K x (O P) x Q; a signal's is 0.
+/// counted through its slices: p is that of N x K x (O P) x Q; a signal's is 0. Of matrices, n, q and k are the batch,
+/// the row and the column; p is 0 but for a second mode of batches.
 struct OutputCoord {
     std::int64_t n, k, p, q;
 
@@ -53,6 +54,8 @@ struct DoubleCoord : OutputCoord {
 ///     by rank: K values, K x P x Q, or N x K x P x Q, apart from y in memory; a mode of extent 1 and stride 0 is a
 ///     broadcast (plan/check_args.hpp). An operator that reads a view in another way, as a table, needs a check of its
 ///     own, which may be empty. Nothing can check what a pointer leads to.
+///   static constexpr void views(Args& args, auto const& f), which calls f with each view of activations among its
+///     Args: one of B x M x N is that of matrices after a Gemm, and of signals elsewhere.
 ///   static constexpr char const* equation: describe(...) prints it, as in "y = min(max(x, low), high)".
 ///   static constexpr int flops_per_element: describe(...) counts them, and 1 where there is none. Where the number
 ///     depends on more, static constexpr double flops(Index<4> const& y, Args const& args) gives that of all elements
@@ -122,9 +125,23 @@ concept EpilogueOp = HasStageAndArgs<Op> && (Uniform<Op> || Located<Op> || Chann
 /// Produces the accumulator from a neighbourhood of the input.
 template <class Op>
 concept MainloopOp =
-    HasStageAndArgs<Op> && Op::stage == Stage::convolution && requires(Shape<4> x, typename Op::Args const& args) {
+    HasStageAndArgs<Op> && Op::stage == Stage::mainloop && requires(Shape<4> x, typename Op::Args const& args) {
         { Op::output(x, args) } -> std::same_as<Shape<4>>;
     };
+
+/// Of int8, whose sums are 32-bit integers, refuses more products an output than fit one, or a number that overflowed
+/// to 0; `given()` is how it is printed.
+template <class Given>
+void check_products(std::int64_t products, Check const& in, Given const& given) {
+    constexpr std::int64_t most = 131071;  // 131071 * 128 * 128 < 2^31
+    if (in.type == DataType::int8 && (products == 0 || products > most))
+        in.fail("weights", "at most 131071 products an output, whose sum fits 32 bits", given());
+}
+
+/// A MainloopOp of matrices, whose rows are pixels and whose columns are channels to all other operators
+/// (tensor/matrices.hpp).
+template <class Op>
+concept MatrixOp = MainloopOp<Op> && requires { requires Op::of_matrices; };
 
 /// Needs a total over all values that share its parameters before it gives the first result: a channel's, or, where it
 /// is `per_place`, those of one place in every image of the batch. Begins a Plan (plan/reduction.hpp).

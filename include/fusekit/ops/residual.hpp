@@ -37,6 +37,7 @@ struct Residual {
         if (gradients.z.given()) at.store(gradients.z, args.alpha2 * dy);
     }
 
+    static constexpr void views(Args& args, auto const& f) { f(args.z); }
     static void check(Args const& args, Check const& in) { in.readable("z", args.z, in.y, "N x K x P x Q"); }
     static void check_gradients(Gradients const& gradients, Check const& in) {
         in.writable("gradients.z", gradients.z, in.y, "N x K x P x Q");

@@ -40,6 +40,7 @@ struct Store : detail::StoringOp<Store> {
         return x;
     }
 
+    static constexpr void views(Args& args, auto const& f) { f(args.values); }
     static void check(Args const& args, Check const& in) { in.writable("values", args.values, in.y, "N x K x P x Q"); }
 };
 
@@ -59,6 +60,7 @@ struct StoreMask : detail::StoringOp<StoreMask> {
         return math::select(x > 0.0f, V{} + 1.0f, V{});
     }
 
+    static constexpr void views(Args& args, auto const& f) { f(args.mask); }
     static void check(Args const& args, Check const& in) { in.writable("mask", args.mask, in.y, "N x K x P x Q"); }
 };
 

@@ -20,11 +20,11 @@ template <class First, class... Rest>
 struct WithoutSlope<FusedPlan<First, Rest...>>
     : std::conditional_t<has_slope<First>, WithoutSlope<FusedPlan<Rest...>>, std::type_identity<First>> {};
 
-/// Refuse a Conv and a pool, and an operator without a slope, in one sentence each.
+/// Refuse a mainloop and a pool, and an operator without a slope, in one sentence each.
 template <class ThePlan>
 consteval bool keeps_places() {
-    constexpr bool pointwise = !ThePlan::has_conv, whole = !ThePlan::pools;
-    static_assert(pointwise, "Backward: a Conv's gradients are convolutions of their own, other plans");
+    constexpr bool pointwise = !ThePlan::has_mainloop, whole = !ThePlan::pools;
+    static_assert(pointwise, "Backward: the gradients of a Conv or Gemm are products of their own, other plans");
     static_assert(whole, "Backward: a pool's gradient has more elements than its dy, so it is another plan");
     return pointwise && whole;
 }
@@ -50,7 +50,8 @@ struct BackwardOf<FusedPlan<Ops...>> {
 };
 
 template <class... Ops>
-    requires(Fusable<Ops...> && !FusedPlan<Ops...>::has_conv && !FusedPlan<Ops...>::pools && (has_slope<Ops> && ...))
+    requires(Fusable<Ops...> && !FusedPlan<Ops...>::has_mainloop && !FusedPlan<Ops...>::pools &&
+             (has_slope<Ops> && ...))
 struct BackwardOf<FusedPlan<Ops...>> : FusedPlan<Gradient<Ops...>> {
     using Plan = FusedPlan<Gradient<Ops...>>;
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdio>
+#include <cstring>
 
 #include "fusekit/plan/flops.hpp"
 #include "fusekit/plan/plan.hpp"
@@ -36,6 +37,18 @@ inline Text quantity(double value, char const* unit) {
 inline Text padded(Text text, std::size_t width) {
     while (text.size() < width) text += " ";
     return text + "  ";
+}
+
+/// An operator's equation, of channels k, in the words of what follows a Gemm: columns n.
+inline Text of_columns(char const* equation) {
+    Text result;
+    for (char const* c = equation; *c;) {
+        if (std::strncmp(c, "[k]", 3) == 0) result += "[n]", c += 3;
+        else if (std::strncmp(c, "[n,k,p,q]", 9) == 0) result += "[m,n]", c += 9;
+        else if (std::strncmp(c, "over n, p, q", 12) == 0) result += "over m", c += 12;
+        else result += Text(c++, 1);
+    }
+    return result;
 }
 
 /// A label that Mermaid takes as text.
@@ -130,9 +143,10 @@ private:
 
 /// What `bound` computes from an input of the given shape. Throws Error where running it would.
 template <class... Ops>
-Description<sizeof...(Ops)> describe(BoundPlan<detail::FusedPlan<Ops...>> const& bound, Shape<4> const& x,
+Description<sizeof...(Ops)> describe(BoundPlan<detail::FusedPlan<Ops...>> const& bound, Shape<4> const& given,
                                      DataType type = DataType::float32) {
     using ThePlan = detail::FusedPlan<Ops...>;
+    Shape<4> const x = given.space == 2 ? ThePlan::collapse(static_cast<Index<4> const&>(given)) : given;
     Check in = detail::check_of<ThePlan>(x, type);
     detail::check_extents(in, "", x);
     in.y = ThePlan::has_prologue ? x : bound.epilogue_shape(x);
@@ -140,10 +154,13 @@ Description<sizeof...(Ops)> describe(BoundPlan<detail::FusedPlan<Ops...>> const&
     Description<sizeof...(Ops)> result{{}, type_name<ThePlan>(), x, type, {}};
     Step* step = result.steps;
     Shape<4> input = x;
+    bool after_gemm = false;
     auto const add = [&]<class Op>(Op const*, typename Op::Args const& args) {
         if constexpr (MainloopOp<Op>) in.y = bound.epilogue_shape(x);
         *step = {type_name<Op>(), {}, in.y, 0, 0, 0};
-        if constexpr (requires { Op::equation; }) step->equation = Op::equation;
+        if constexpr (requires { Op::equation; })
+            step->equation = after_gemm ? detail::of_columns(Op::equation) : Text(Op::equation);
+        after_gemm = after_gemm || MatrixOp<Op>;
         in.bytes = &step->parameter_bytes;
         detail::check_op<Op>(args, in);
         detail::check_extents(in, "", in.y);
@@ -165,7 +182,7 @@ Description<sizeof...(Ops)> describe(BoundPlan<detail::FusedPlan<Ops...>> const&
 /// The same, of an input that need not exist: describe(layer, fk::nchw(64, 256, 14, 14), fk::DataType::float16).
 template <class ThePlan, int Rank>
 auto describe(BoundPlan<ThePlan> const& bound, Layout<Rank> const& x, DataType type = DataType::float32) {
-    return describe(bound, collapse<4>(x).shape, type);
+    return describe(bound, ThePlan::collapse(x).shape, type);
 }
 
 /// The same, of an input that exists.

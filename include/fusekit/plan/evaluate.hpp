@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/ops/conv.hpp"
+#include "fusekit/ops/gemm.hpp"
 #include "fusekit/ops/operator.hpp"
 #include "fusekit/plan/epilogue.hpp"
 #include "fusekit/plan/pairwise.hpp"
@@ -27,7 +28,7 @@ public:
 
     template <auto ItsLayout>
     constexpr bool operator==(Literal<ItsLayout> const& expected) const {
-        if (layout != collapse<4>(ItsLayout)) return false;
+        if (layout != of_same_kind(ItsLayout)) return false;
         for (std::int64_t i = 0; i < layout.size(); ++i)
             if (values[i] != expected.values[i]) return false;
         return true;
@@ -35,19 +36,27 @@ public:
 
 private:
     float* values;
+
+    /// A layout in four modes, as those of matrices where this one is.
+    template <int Rank>
+    constexpr Layout<4> of_same_kind(Layout<Rank> const& given) const {
+        if constexpr (Rank <= 4)
+            if (layout.shape.space == 0) return collapse_matrices(given);
+        return collapse<4>(given);
+    }
 };
 
 namespace detail {
 
-/// What a Conv reads of channel c: elements of x, passed through the prologue.
+/// What a Conv or Gemm reads of channel c: elements of x, passed through the prologue.
 template <class V, class BoundPlan, class At>
-struct ConvInput {
+struct HeadInput {
     using Prologue = typename BoundPlan::Plan::Prologue;
     BoundPlan const& bound;
     TensorView<V const> const& x;
     typename Prologue::template State<V> state;
 
-    constexpr ConvInput(BoundPlan const& the_bound, TensorView<V const> const& the_x, std::int64_t c)
+    constexpr HeadInput(BoundPlan const& the_bound, TensorView<V const> const& the_x, std::int64_t c)
         : bound(the_bound), x(the_x), state(Prologue::template prepare<V>(c, the_bound.prologue)) {}
 
     constexpr V operator()(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) const {
@@ -66,7 +75,7 @@ constexpr V head_value(Conv<Geometry> const*, BoundPlan const& bound, TensorView
     std::int64_t const c0 = at.k / (w[0] / f.group_count) * w[1];
     V sum = 0;
     for (std::int64_t c = 0; c < w[1]; ++c) {
-        ConvInput<V, BoundPlan, At> const input(bound, x, c0 + c);
+        HeadInput<V, BoundPlan, At> const input(bound, x, c0 + c);
         for (int r = 0; r < w[2]; ++r)
             for (int s = 0; s < w[3]; ++s) {
                 std::int64_t const h = row_under(f, heights, at.p, r);
@@ -76,6 +85,15 @@ constexpr V head_value(Conv<Geometry> const*, BoundPlan const& bound, TensorView
                 sum += value * args.weights.template load<V>(args.weights.layout.offset({{at.k, c, r, s}}));
             }
     }
+    return sum;
+}
+template <class V, class BoundPlan, class At>
+constexpr V head_value(Gemm const*, BoundPlan const& bound, TensorView<V const> const& x, At const& at) {
+    auto const& weights = bound.head.weights;
+    V sum = 0;
+    for (std::int64_t k = 0; k < weights.layout.shape[1]; ++k)
+        sum += HeadInput<V, BoundPlan, At>(bound, x, k)(at.n, k, at.p, at.q) *
+               weights.template load<V>(weights.layout.offset({{at.k, k}}));
     return sum;
 }
 template <class V, class Head, class BoundPlan, class At>

@@ -19,22 +19,22 @@ struct Stages {
         return found;
     }
 
-    /// Whether, before the Conv and after it, each operator of stage `early` stands before all of stage `late`.
+    /// Whether, before the Conv or Gemm and after it, each operator of stage `early` stands before all of stage `late`.
     static consteval bool ordered(Stage early, Stage late) {
         bool found = false;
         for (int i = 0; i < size; ++i) {
             if (found && at[i] == early) return false;
-            found = at[i] != Stage::convolution && (found || at[i] == late);
+            found = at[i] != Stage::mainloop && (found || at[i] == late);
         }
         return true;
     }
 
-    /// Whether, before the Conv and after it, there is one operator of this stage at most.
+    /// Whether, before the Conv or Gemm and after it, there is one operator of this stage at most.
     static consteval bool at_most_one(Stage stage) {
         bool found = false;
         for (int i = 0; i < size; ++i) {
             if (found && at[i] == stage) return false;
-            found = at[i] != Stage::convolution && (found || at[i] == stage);
+            found = at[i] != Stage::mainloop && (found || at[i] == stage);
         }
         return true;
     }
@@ -57,10 +57,14 @@ template <class Op>
 inline constexpr bool fits_prologue =
     (Uniform<Op> || Channelwise<Op>) && !Storing<Op> && !PoolingOp<Op> && !StatisticsOp<Op>;
 
+/// Whether an operator's parameters belong to places of an image.
+template <class Op>
+inline constexpr bool of_places = Placewise<Op> && !Uniform<Op> && !Channelwise<Op>;
+
 template <class... Ops>
 consteval bool prologue_fits() {
-    bool before_conv = (MainloopOp<Ops> || ...), fits = true;
-    ((before_conv = before_conv && !MainloopOp<Ops>, fits = fits && (!before_conv || fits_prologue<Ops>)), ...);
+    bool before = (MainloopOp<Ops> || ...), fits = true;
+    ((before = before && !MainloopOp<Ops>, fits = fits && (!before || fits_prologue<Ops>)), ...);
     return fits;
 }
 
@@ -75,7 +79,7 @@ template <class... Ops>
 concept HasOperators = sizeof...(Ops) > 0;
 
 template <class... Ops>
-concept OneConv = detail::Stages<Ops...>::count(Stage::convolution) <= 1;
+concept OneHead = detail::Stages<Ops...>::count(Stage::mainloop) <= 1;
 
 template <class... Ops>
 concept PrologueFits = detail::prologue_fits<Ops...>();
@@ -90,9 +94,12 @@ template <class... Ops>
 concept PoolComesLast = detail::Stages<Ops...>::only_last(Stage::pooling);
 
 template <class... Ops>
-concept PoolFits =
-    !(PoolingOp<Ops> || ...) ||
-    !(((MainloopOp<Ops> && !(detail::fits_tile<Ops> && ...)) || ReductionOp<Ops> || StatisticsOp<Ops>) || ...);
+concept PoolFits = !(PoolingOp<Ops> || ...) || !(((MainloopOp<Ops> && !(detail::fits_tile<Ops> && ...)) ||
+                                                  MatrixOp<Ops> || ReductionOp<Ops> || StatisticsOp<Ops>) ||
+                                                 ...);
+
+template <class... Ops>
+concept PlacesFit = !(MatrixOp<Ops> || ...) || !(detail::of_places<Ops> || ...);
 
 template <class... Ops>
 concept BiasComesEarly = detail::Stages<Ops...>::ordered(Stage::bias, Stage::normalization) &&
@@ -108,9 +115,9 @@ concept OneOfEach =
 
 /// Whether these operators, in this order, are one kernel. A yes or a no; Plan says why not.
 template <class... Ops>
-concept Fusable = (Operator<Ops> && ...) && HasOperators<Ops...> && OneConv<Ops...> && ReductionComesFirst<Ops...> &&
+concept Fusable = (Operator<Ops> && ...) && HasOperators<Ops...> && OneHead<Ops...> && ReductionComesFirst<Ops...> &&
                   PrologueFits<Ops...> && OneTotal<Ops...> && PoolComesLast<Ops...> && PoolFits<Ops...> &&
-                  BiasComesEarly<Ops...> && NormBeforeActivation<Ops...> && OneOfEach<Ops...>;
+                  PlacesFit<Ops...> && BiasComesEarly<Ops...> && NormBeforeActivation<Ops...> && OneOfEach<Ops...>;
 
 namespace detail {
 
@@ -185,29 +192,34 @@ consteval bool is_one_kernel() {
     constexpr bool fusable = Fusable<Ops...>;
     if constexpr (!(Operator<Ops> && ...)) return false;
     else if constexpr (!HasOperators<Ops...>) static_assert(fusable, "a Plan needs at least one operator");
-    else if constexpr (!OneConv<Ops...>)
-        static_assert(fusable, "a second Conv reads its neighbours' results, so it is another kernel: use two Plans");
+    else if constexpr (!OneHead<Ops...>)
+        static_assert(fusable,
+                      "a second Conv or Gemm reads its neighbours' results, so it is another kernel: use two Plans");
     else if constexpr (!ReductionComesFirst<Ops...>)
         static_assert(fusable, "batch statistics need every value before the first result: begin a Plan with them");
     else if constexpr (!PrologueFits<Ops...>)
         static_assert(fusable,
-                      "operators before a Conv are applied to every value that it reads, so they are functions of the "
-                      "value and its channel alone: put others into a Plan before it");
+                      "operators before a Conv or Gemm are applied to every value that it reads, so they are functions "
+                      "of the value and its channel alone: put others into a Plan before it");
     else if constexpr (!OneTotal<Ops...>)
         static_assert(fusable, "a kernel totals its channels once: put further statistics in the next Plan");
     else if constexpr (!PoolComesLast<Ops...>)
         static_assert(fusable, "a pool changes the shape of y, so it is the last operator of a Plan");
     else if constexpr (!PoolFits<Ops...>)
         static_assert(fusable,
-                      "no tile of a Conv holds a whole plane, and statistics no windows: pool in the next Plan");
+                      "no tile of a Conv holds a whole plane, statistics no windows, and a Gemm no images: pool in the "
+                      "next Plan");
+    else if constexpr (!PlacesFit<Ops...>)
+        static_assert(fusable, "a Gemm has no places that a batch shares: parameters after it are those of columns");
     else if constexpr (!BiasComesEarly<Ops...>)
         static_assert(fusable, "Bias shifts the accumulator, so it stands before BatchNorm and Activation");
     else if constexpr (!NormBeforeActivation<Ops...>)
         static_assert(fusable, "BatchNorm normalizes what Activation is applied to, so it stands before Activation");
     else if constexpr (!OneOfEach<Ops...>)
-        static_assert(fusable,
-                      "a Plan has at most one Bias, BatchNorm and Activation on either side of a Conv: add more as "
-                      "Stage::pointwise");
+        static_assert(
+            fusable,
+            "a Plan has at most one Bias, BatchNorm and Activation on either side of a Conv or Gemm: add more "
+            "as Stage::pointwise");
     return fusable;
 }
 

@@ -37,18 +37,20 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
     typename Plan::Epilogue::Args epilogue;
     typename Plan::Prologue::Args prologue = {};
 
-    /// N x K x P x Q for an input of N x C x H x W, and so on for one and three modes of space.
+    /// N x K x P x Q for an input of N x C x H x W, and so on for one and three modes of space; M x N for M x K.
     template <int Rank = 4>
     constexpr Index<Rank> output_shape(Index<Rank> const& x) const {
-        return expand<Rank>(output_shape(collapse<4>(x)));
+        return expand<Rank>(output_shape(Plan::collapse(x)));
     }
     constexpr Shape<4> output_shape(Shape<4> const& x) const {
+        if constexpr (Plan::has_gemm)
+            if (x.space != 0) return expand<4>(epilogue_shape(collapse_matrices(static_cast<Index<4> const&>(x))));
         if constexpr (Plan::pools) return Plan::Pool::output(epilogue_shape(x));
         else return epilogue_shape(x);
     }
-    /// Of the values that the operators after a Conv are applied to; pools make less of them.
+    /// Of the values that the operators after a Conv or Gemm are applied to; pools make less of them.
     constexpr Shape<4> epilogue_shape(Shape<4> const& x) const {
-        if constexpr (Plan::has_conv) return Plan::Head::output(x, head);
+        if constexpr (Plan::has_mainloop) return Plan::Head::output(x, head);
         else return x;
     }
 
@@ -117,15 +119,22 @@ private:
     static constexpr typename Plan::Epilogue const* epilogue_of_plan = nullptr;
     static constexpr BoundPlan const* self = nullptr;
 
-    /// Refuses a tensor of another number of modes than the Conv's, or of elements that its prologue does not give.
+    /// Refuses a tensor of another number of modes than the head's, or of elements that its prologue does not give.
     template <Element T, int Rank>
     static consteval bool takes() {
         constexpr bool floats = !Plan::has_prologue || !std::is_same_v<T, int8>;
-        static_assert(floats, "a Conv of int8 sums integers, so no operator stands before it: use two Plans");
-        if constexpr (Plan::has_conv) {
+        static_assert(floats, "a Conv or Gemm of int8 sums integers, so no operator stands before it: use two Plans");
+        if constexpr (Plan::has_gemm) {
+            constexpr bool fits = Rank <= 4;
+            static_assert(fits, "x has another rank than matrices: M x K is 2 modes, and batches of them are 3 or 4");
+        } else if constexpr (Plan::has_conv) {
             constexpr bool fits = Plan::Head::space == Rank - 2;
             static_assert(fits,
                           "x has another rank than the Conv: filter(s) takes 3, filter(r, s) 4, filter(t, r, s) 5");
+        } else {
+            constexpr bool broken = Plan::head_kind == HeadKind::elementwise && Plan::Epilogue::size == 0;
+            constexpr bool fits = Rank >= 3 || broken;  // a broken rule's sentence is the only error
+            static_assert(fits, "x of 2 modes is a matrix, which a Gemm takes: other plans take 3 to 5 modes");
         }
         return true;
     }
@@ -135,7 +144,7 @@ private:
         static_assert(takes<T, Rank>());
         auto y =
             detail::new_output<Given>(device, packed_like(expand<Rank>(validate(*this, x, nullptr, device)), x.layout));
-        if constexpr (runs) device.run(*this, collapse<4>(x), collapse<4>(y.view()));
+        if constexpr (runs) device.run(*this, Plan::collapse(x), Plan::collapse(y.view()));
         return y;
     }
 
@@ -152,7 +161,7 @@ private:
     void run_into(Device& device, TensorView<X const, RankX> x, TensorView<Y, RankY> y) const {
         if constexpr (match<X, Y, RankX, RankY>()) {
             validate(*this, x, &y, device);
-            device.run(*this, collapse<4>(x), collapse<4>(y));
+            device.run(*this, Plan::collapse(x), Plan::collapse(y));
         }
     }
 
@@ -164,12 +173,20 @@ private:
 
 namespace detail {
 
+/// Views of B x M x N, which an operator's field took for signals, are of matrices.
+template <class Op>
+constexpr void read_matrices(typename Op::Args& args) {
+    if constexpr (requires { Op::views(args, [](auto&) {}); })
+        Op::views(args, [](auto& view) { view.layout = as_matrices(view.layout); });
+}
+
 /// Puts the operators' arguments, given in plan order, into their slots.
 template <class... Ops>
 struct MakeBound {
     using Slots = Structure<Ops...>;
 
     static constexpr BoundPlan<FusedPlan<Ops...>> make(typename Ops::Args... args) {
+        if constexpr (Slots::has_gemm) (detail::read_matrices<Ops>(args), ...);
         if constexpr (!Fusable<Ops...>) return {{}, {}};
         else if constexpr (Collects<typename Slots::Head>) return {{{args}...}, {}};
         else if constexpr (!Slots::head_is_operator) return {{}, {{args}...}};
@@ -241,7 +258,7 @@ struct FusedPlan : Structure<Ops...>, private Binding<config::overloads_bind, Op
     static constexpr Evaluation evaluate(X const& x, typename Ops::Args const&... args) {
         constexpr bool by_element = Slots::head_kind != HeadKind::reduction && !Slots::totals_tiles;
         static_assert(by_element, "evaluate: a plan of batch statistics is run on a device");
-        return fusekit::evaluate(bind(args...), collapse<4>(x.const_view()));
+        return fusekit::evaluate(bind(args...), Slots::collapse(x.const_view()));
     }
 
     /// "Plan<Conv<filter(3, 3).pad(1)>, Bias, Activation<Relu>>"

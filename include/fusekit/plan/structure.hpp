@@ -12,6 +12,7 @@ namespace fusekit {
 enum class HeadKind {
     elementwise,  ///< nothing: values are those of x
     conv,         ///< sums over a neighbourhood of each output
+    gemm,         ///< sums over a row of a matrix
     reduction,    ///< totals over all values of a channel or place, and what is computed from them
 };
 
@@ -24,7 +25,8 @@ struct Elementwise {
 
 template <class Head>
 consteval HeadKind kind_of_head() {
-    if constexpr (MainloopOp<Head>) return HeadKind::conv;
+    if constexpr (MatrixOp<Head>) return HeadKind::gemm;
+    else if constexpr (MainloopOp<Head>) return HeadKind::conv;
     else if constexpr (ReductionOp<Head> || Collects<Head>) return HeadKind::reduction;
     else return HeadKind::elementwise;
 }
@@ -45,7 +47,7 @@ struct Slots {
     using Epilogue = TheEpilogue;
 };
 
-/// Puts operators into slots, one after another: those before the Conv into the prologue.
+/// Puts operators into slots, one after another: those before the Conv or Gemm into the prologue.
 template <class Prologue, class... Ops>
 struct SlotsFrom;
 template <class... Before, class First, class... Rest>
@@ -76,8 +78,9 @@ struct SlotsOf<Ops...> : SlotsFrom<Epilogue<>, Ops...> {};
 }  // namespace detail
 
 /// The slots of a plan.
-///   Prologue   elementwise operators, applied to each value that a Conv reads; their results are rounded to x's type
-///   Head       a Conv, a reduction, or what only passes x on
+///   Prologue   elementwise operators, applied to each value that a Conv or Gemm reads; their results are rounded to
+///              x's type
+///   Head       a Conv or Gemm, a reduction, or what only passes x on
 ///   Epilogue   elementwise operators, applied to each value of the head
 ///   Pool       the operator that makes one output of a window of values; void where there is none
 template <class... Ops>
@@ -87,12 +90,13 @@ struct Structure : detail::SlotsOf<Ops...> {
     using typename detail::SlotsOf<Ops...>::Epilogue;
 
     static constexpr HeadKind head_kind = detail::kind_of_head<Head>();
-    static constexpr bool has_conv = head_kind == HeadKind::conv;
+    static constexpr bool has_conv = head_kind == HeadKind::conv, has_gemm = head_kind == HeadKind::gemm;
+    static constexpr bool has_mainloop = has_conv || has_gemm;
 
-    /// Whether each value that a Conv reads passes operators first.
+    /// Whether each value that the mainloop reads passes operators first.
     static constexpr bool has_prologue = !std::is_same_v<Prologue, fusekit::Epilogue<>>;
-    /// Whether statistics are of what a Conv computes: its tiles total them.
-    static constexpr bool totals_tiles = has_conv && Epilogue::collects;
+    /// Whether statistics are of what a mainloop computes: its tiles total them.
+    static constexpr bool totals_tiles = has_mainloop && Epilogue::collects;
 
     using Pool = typename detail::PoolOr<TypeAt<static_cast<int>(sizeof...(Ops)), detail::Elementwise, Ops...>>::Type;
     static constexpr bool pools = !std::is_void_v<Pool>;
@@ -100,6 +104,13 @@ struct Structure : detail::SlotsOf<Ops...> {
     /// The number of operators before the head, and whether one operator is the head.
     static constexpr int prologue_size = Prologue::size;
     static constexpr bool head_is_operator = MainloopOp<Head> || ReductionOp<Head>;
+
+    /// A view, a layout or extents of x or y in four modes.
+    template <class Modes>
+    static constexpr auto collapse(Modes const& modes) {
+        if constexpr (has_gemm) return collapse_matrices(modes);
+        else return fusekit::collapse<4>(modes);
+    }
 };
 
 }  // namespace fusekit

@@ -18,11 +18,11 @@ void check_extents(Check const& in, char const* argument, Extents const& shape) 
             in.fail(argument, "positive extents whose size in bytes fits 63 bits", to_string(shape));
 }
 
-/// Memory for totals of tiles, after a Conv: `least` floats or more, without gaps.
+/// Memory for totals of tiles, after a Conv or Gemm: `least` floats or more, without gaps.
 inline void check_scratch(OptionalView<float, 1> const& scratch, std::int64_t least, Check const& in) {
     std::int64_t const size = scratch.layout.shape[0], stride = scratch.layout.stride[0];
     if (!scratch.given() || size < least)
-        in.fail("scratch", "at least " + Text::number(least) + " floats, for totals of tiles after a Conv",
+        in.fail("scratch", "at least " + Text::number(least) + " floats, for totals of tiles after a Conv or Gemm",
                 scratch.given() ? Text::number(size) : "none");
     if (stride != 1) in.fail("scratch", "floats without gaps", "a stride of " + Text::number(stride));
     in.writable("scratch", TensorView<float, 1>(scratch.data, channels(least)), {{least}}, "floats");
@@ -35,7 +35,7 @@ void check_op(typename Op::Args const& args, Check const& in) {
     own.operator_name = type_name<Op>;
     check_args<Op>(args, own);
     if constexpr (StatisticsOp<Op>)
-        if (in.has_conv) check_scratch(args.scratch, scratch_floats<Op>(in.y), own);
+        if (in.totals_tiles) check_scratch(args.scratch, scratch_floats<Op>(in.y), own);
 }
 
 template <class... Ops, class Args>
@@ -53,7 +53,7 @@ Check check_of(Shape<4> const& x, DataType type) {
             .type = type,
             .plan = type_name<Plan>,
             .operator_name = [] { return Text("x"); },
-            .has_conv = Plan::has_conv};
+            .totals_tiles = Plan::totals_tiles};
 }
 
 /// When the addresses of x and y are known: for the run that is checked, or for later ones, which check them then.
@@ -66,7 +66,7 @@ template <class BoundPlan, Element T, int Rank, class Device>
 Shape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> const& x, TensorView<T, Rank> const* y,
                   Device const& device, AliasChecker& aliases, Addresses addresses, Refusal* refusal) {
     using Plan = typename BoundPlan::Plan;
-    Check in = check_of<Plan>(collapse<4>(x.layout.shape), data_type<T>);
+    Check in = check_of<Plan>(Plan::collapse(x.layout.shape), data_type<T>);
     in.refusal = refusal;
     if constexpr (requires { device.check_accessible(in, "", nullptr); }) {
         in.device = &device;
@@ -87,9 +87,9 @@ Shape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> const& x, Te
     if (in.refused()) return {};
     if (y && known) in.begin = first, in.end = last;
     in.aliases = &aliases;
-    if (known) in.readable("", collapse<4>(x), in.x, "N x C x H x W");
+    if (known) in.readable("", Plan::collapse(x), in.x, "N x C x H x W");
     else {
-        in.extents("", collapse<4>(x.layout), in.x, "N x C x H x W");
+        in.extents("", Plan::collapse(x.layout), in.x, "N x C x H x W");
         in.address_range("", nullptr, sizeof(T), x.layout, first, last);
     }
     if constexpr (Plan::has_prologue) {
@@ -102,8 +102,8 @@ Shape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> const& x, Te
     check_extents(out, "", in.y);
     check_epilogue(static_cast<typename Plan::Epilogue*>(nullptr), bound.epilogue, in);
     if (y && !in.refused()) {
-        if (known) out.readable("", collapse<4>(*y), y_shape, "N x K x P x Q");
-        else out.extents("", collapse<4>(y->layout), y_shape, "N x K x P x Q");
+        if (known) out.readable("", Plan::collapse(*y), y_shape, "N x K x P x Q");
+        else out.extents("", Plan::collapse(y->layout), y_shape, "N x K x P x Q");
         if (!distinct(y->layout))
             out.fail("", "strides under which no two elements share memory", to_string(y->layout.stride));
     }

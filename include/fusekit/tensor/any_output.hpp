@@ -30,10 +30,10 @@ struct AnyOutput {
         : int8(v.data), type(DataType::int8), layout(v.layout) {}
 
     template <class T, int Rank>
-        requires(Rank == 3 || Rank == 5 || (Rank == 4 && !Element<T>)) && (!std::is_const_v<T>)
+        requires(Rank == 2 || Rank == 3 || Rank == 5 || (Rank == 4 && !Element<T>)) && (!std::is_const_v<T>)
     constexpr AnyOutput(TensorView<T, Rank> const& view) : AnyOutput(collapse<4>(view.view())) {}
     template <class Source>
-        requires(!std::is_trivially_copyable_v<Source> && detail::rank_of<Source>() >= 3 &&
+        requires(!std::is_trivially_copyable_v<Source> && detail::rank_of<Source>() >= 2 &&
                  detail::rank_of<Source>() <= 5 && requires(Source& source) { collapse<4>(source.view()); })
     constexpr AnyOutput(Source& source) : AnyOutput(collapse<4>(source.view())) {}
 
@@ -42,7 +42,7 @@ struct AnyOutput {
     constexpr AnyOutput(Source const&) {
         constexpr bool is_output = sizeof(Source) == 0;
         static_assert(is_output,
-                      "this output (Source) is no view or Tensor of 3 to 5 modes that may be written to: "
+                      "this output (Source) is no view or Tensor of 2 to 5 modes that may be written to: "
                       "elements are not const, and a Tensor outlives the call");
     }
 

@@ -37,22 +37,45 @@ struct Modes {
     [[gnu::cold]] Text to_string() const {
         std::int64_t all[8], depth = slices < 0 ? -slices : slices;
         int count = 0;
+        if (space == 0 && rank >= 3) {  // of matrices: (A x B x) M x N, and N x B x M of one image
+            if (rank == 4 && slices > 0) all[count++] = values[0];
+            if (rank == 4 ? slices > 1 : values[1] > 1) all[count++] = values[rank - 2];
+            all[count++] = values[rank - 1], all[count++] = values[rank - 3];
+            return joined(all, count);
+        }
         for (int mode = 0; mode < rank; ++mode) {
             bool const rows = mode == rank - 2 && space != 2;
             if (rows && space == 3) all[count++] = depth;
             if (!rows || space == 3) all[count++] = rows && depth ? values[mode] / depth : values[mode];
         }
-        Text text;
-        for (int i = 0; i < count; ++i) text += Text(i ? " x " : "") + Text::number(all[i]);
-        return text;
+        return joined(all, count);
     }
 
-    /// "N x K x P x Q" as the names of one mode of space, "N x K x Q", or of three, "N x K x O x P x Q".
+    /// The same numbers, of the modes that a shape has.
+    [[gnu::cold]] Modes as_of(Modes const& shape) const {
+        Modes result = *this;
+        if (shape.space == 0) result.space = 0, result.slices = shape.slices;
+        return result;
+    }
+
+    /// "N x K x P x Q" as the names of one mode of space, "N x K x Q", or of three, "N x K x O x P x Q"; of
+    /// matrices, "M x N", and "M x K" where the first are those of x.
     [[gnu::cold]] Text named(char const* modes) const {
+        if (space == 0) {
+            bool const of_x = std::strchr(modes, 'H') != nullptr;
+            return Text(slices == 2 ? "A x B x " : slices == 1 && rank == 4 ? "B x " : "") + (of_x ? "M x K" : "M x N");
+        }
         std::size_t const row = std::strlen(modes) - 5;
         if (space == 2) return modes;
         char const* const slice = space == 1 ? "" : modes[row] == 'H' ? "D x " : modes[row] == 'P' ? "O x " : "T x ";
         return Text(modes, row) + slice + (modes + (space == 1 ? row + 4 : row));
+    }
+
+private:
+    [[gnu::cold]] static Text joined(std::int64_t const* numbers, int count) {
+        Text text;
+        for (int i = 0; i < count; ++i) text += Text(i ? " x " : "") + Text::number(numbers[i]);
+        return text;
     }
 };
 
@@ -66,6 +89,12 @@ Text to_string(Index<Rank> const& index) {
 template <int Rank>
 Text to_string(Shape<Rank> const& shape) {
     return detail::Modes(shape).to_string();
+}
+
+/// Strides, in the order in which extents are printed.
+template <int Rank>
+Text strides_of(Layout<Rank> const& layout) {
+    return detail::Modes(layout.stride).as_of(layout.shape).to_string();
 }
 
 /// Whether no two elements share memory: by rising stride, each mode steps over all that the ones before reach.
@@ -99,13 +128,13 @@ public:
 
     Text (*plan)();           ///< its name
     Text (*operator_name)();  ///< whose arguments are being checked
-    bool has_conv = false;    ///< whether the plan begins with a Conv
+    bool totals_tiles = false;  ///< whether statistics are totals of tiles first, as after a Conv, which need scratch
 
     /// Refuses, with fail(), a pointer that `device` cannot read; null where all memory is the device's.
     void (*check_accessible)(void const* device, Check const& in, char const* argument, void const* data) = nullptr;
     void const* device = nullptr;
 
-    double* bytes = nullptr;     ///< where not null, the size of each tensor that is checked is added to it
+    double* bytes = nullptr;  ///< where not null, the size of each tensor that is checked is added to it
     /// Where not null, the input, whose name is empty, and the arguments that have been checked: outputs lie apart from
     /// all of them.
     AliasChecker* aliases = nullptr;
@@ -206,8 +235,7 @@ private:
     void writable(char const* argument, void const* data, int element_bytes, Layout<Rank> const& layout,
                   Shape<Rank> const& shape, char const* modes) const {
         readable(argument, data, element_bytes, layout.shape, layout.stride, shape, modes, true);
-        if (!distinct(layout))
-            fail(argument, "strides under which no two elements share memory", to_string(layout.stride));
+        if (!distinct(layout)) fail(argument, "strides under which no two elements share memory", strides_of(layout));
     }
 
     void readable(char const* argument, void const* data, int element_bytes, detail::Modes const& given,
@@ -231,10 +259,18 @@ private:
             Text const text = expected.to_string();
             if (given.slices < 0 && given.to_string() == text)
                 return fail(argument, "slices that follow one another in memory as their rows do", "gaps between them");
+            bool const of_matrices = x.space == 0;
             if (given.rank == 1 && given.slices != 1)
-                return fail(argument, text + " (K), or 1 x K x 1 x 1",
-                            Text::number(given.slices) + " values a channel");
-            fail(argument, text + " (" + expected.named(modes) + ")", given.to_string());
+                return fail(argument, text + (of_matrices ? " (N), or 1 x N" : " (K), or 1 x K x 1 x 1"),
+                            Text::number(given.slices) + (of_matrices ? " values a column" : " values a channel"));
+            if (expected.space == 0 && given.space != 0 && given.to_string() == text) {
+                if (given.rank == 3)
+                    return fail(argument, "values of columns, as a Gemm has no places that a batch shares",
+                                text + " values");
+                return fail(argument, "matrices, which the operator lists in its `views`", "activations of " + text);
+            }
+            bool const of_columns = of_matrices && given.rank == 1 && std::strcmp(modes, "K") == 0;
+            fail(argument, text + " (" + (of_columns ? Text("N") : expected.named(modes)) + ")", given.to_string());
         }
     }
 
@@ -246,7 +282,7 @@ private:
             std::int64_t step;
             bool const fits = !__builtin_mul_overflow(shape.values[mode] - 1, stride.values[mode], &step);
             if (!fits || step < -farthest || step > farthest)
-                return fail(argument, "strides within the address space", stride.to_string());
+                return fail(argument, "strides within the address space", stride.as_of(shape).to_string());
             (step < 0 ? low : high) += step;
         }
         if (check_accessible && data) check_accessible(device, *this, argument, data);

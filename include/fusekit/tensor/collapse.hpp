@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/tensor/filter.hpp"
+#include "fusekit/tensor/matrices.hpp"
 #include "fusekit/tensor/view.hpp"
 
 /// Space of one, two or three modes as rows and columns, so that everything that loops knows two: a signal is one row;
@@ -15,24 +16,30 @@ constexpr Extent product_or_zero(Extent a, Extent b) {
     return __builtin_mul_overflow(a, b, &product) ? 0 : product;
 }
 
-/// Extents of To - 1, To or To + 1 modes with two modes of space.
+/// Extents of To - 1, To or To + 1 modes with two modes of space; of M x K, those of an image.
 template <int To, int Rank>
 constexpr Shape<To> collapse(Index<Rank> const& extents) {
-    static_assert(Rank >= To - 1 && Rank <= To + 1);
-    Shape<To> shape{};
-    for (int mode = 0; mode < To - 2; ++mode) shape[mode] = extents[mode];
-    shape[To - 1] = extents[Rank - 1];
-    shape.space = Rank - To + 2;
-    if constexpr (Rank < To) shape[To - 2] = 1;
-    else if constexpr (Rank == To) shape[To - 2] = extents[To - 2];
-    else shape[To - 2] = product_or_zero(shape.slices = extents[To - 2], extents[To - 1]);
-    return shape;
+    if constexpr (To == 4 && Rank == 2) {
+        return collapse_matrices(extents);
+    } else {
+        static_assert(Rank >= To - 1 && Rank <= To + 1);
+        Shape<To> shape{};
+        for (int mode = 0; mode < To - 2; ++mode) shape[mode] = extents[mode];
+        shape[To - 1] = extents[Rank - 1];
+        shape.space = Rank - To + 2;
+        if constexpr (Rank < To) shape[To - 2] = 1;
+        else if constexpr (Rank == To) shape[To - 2] = extents[To - 2];
+        else shape[To - 2] = product_or_zero(shape.slices = extents[To - 2], extents[To - 1]);
+        return shape;
+    }
 }
 
 template <int To, int Rank>
 constexpr Layout<To> collapse(Layout<Rank> const& layout) {
     if constexpr (Rank == To) {
         return layout;
+    } else if constexpr (To == 4 && Rank == 2) {
+        return collapse_matrices(layout);
     } else {
         Layout<To> result{collapse<To>(static_cast<Index<Rank> const&>(layout.shape)), {}};
         for (int mode = 0; mode < To - 2; ++mode) result.stride[mode] = layout.stride[mode];
@@ -82,6 +89,8 @@ AnyView<To> collapse(AnyView<Rank> const& view) {
 /// The extents that collapse() was given.
 template <int Rank, int From>
 constexpr Index<Rank> expand(Shape<From> const& shape) {
+    if constexpr (From == 4 && Rank <= 4)
+        if (Rank == 2 || shape.space == 0) return expand_matrices<Rank>(shape);
     Index<Rank> result{};
     for (int mode = 0; mode < From - 2; ++mode) result[mode] = shape[mode];
     result[Rank - 1] = shape[From - 1];
@@ -175,7 +184,7 @@ template <class View>
 View no_view();
 
 template <class Source>
-concept Activations = Viewable<Source, 3> || Viewable<Source, 4> || Viewable<Source, 5>;
+concept Activations = Viewable<Source, 2> || Viewable<Source, 3> || Viewable<Source, 4> || Viewable<Source, 5>;
 
 }  // namespace detail
 
@@ -222,9 +231,9 @@ struct Collapsed : View {
     }
 };
 
-/// Activations of any rank, N x C and one to three modes of space; parameters of every place of them, and of every
-/// channel, K or 1 x K x 1 x 1.
-using AnyActivations = Collapsed<AnyView<4>, 3, 4, 5>;
+/// Activations of any rank, N x C and one to three modes of space, or a matrix; parameters of every place of them, and
+/// of every channel, K or 1 x K x 1 x 1.
+using AnyActivations = Collapsed<AnyView<4>, 2, 3, 4, 5>;
 using PlaceParameters = Collapsed<TensorView<float const, 3>, 2, 3, 4>;
 using ChannelParameters = Collapsed<TensorView<float const, 1>, 1, 2, 3, 4, 5>;
 using AnyChannelParameters = Collapsed<AnyView<1>, 1, 2, 3, 4, 5>;

@@ -23,8 +23,9 @@ struct Index {
 /// modes of space (tensor/collapse.hpp); shapes that stand for different ones are not equal.
 template <int Rank>
 struct Shape : Index<Rank> {
-    int space = 2;            ///< modes: 1, where there is a single row; 2; or 3, where rows are those of all slices
-    std::int64_t slices = 1;  ///< that the rows fall into; negative where memory has gaps between them
+    int space = 2;  ///< modes: 1, where there is a single row; 2; 3, where rows are those of all slices; 0 of matrices
+    std::int64_t slices = 1;  ///< that the rows fall into; negative where memory has gaps between them; of matrices,
+                              ///< modes before M x K
 
     Shape() = default;
     FUSEKIT_HD constexpr Shape(Index<Rank> const& extents) : Index<Rank>(extents) {}
@@ -104,6 +105,12 @@ FUSEKIT_HD constexpr Layout<Rank> packed_like(Index<Rank> shape, Layout<Rank> co
     return packed(shape, order);
 }
 
+/// Of matrices: rows or columns one after another, as in `like`.
+FUSEKIT_HD constexpr Layout<2> packed_like(Index<2> shape, Layout<2> const& like) {
+    bool const columns = like.shape[0] > 1 && like.shape[1] > 1 && like.stride[0] < like.stride[1];
+    return packed<2>(shape, columns ? Index<2>{{1, 0}} : Index<2>{{0, 1}});
+}
+
 using Extent = std::int64_t;
 
 /// Activations, channels before space: N x C x W, N x C x H x W or N x C x D x H x W.
@@ -122,6 +129,14 @@ FUSEKIT_HD constexpr Layout<4> nhwc(Extent n, Extent h, Extent w, Extent c) {
 }
 FUSEKIT_HD constexpr Layout<5> ndhwc(Extent n, Extent d, Extent h, Extent w, Extent c) {
     return packed<5>({{n, c, d, h, w}}, {{0, 2, 3, 4, 1}});
+}
+
+/// Matrices: M x K or, in a batch, B x M x K. Arguments are rows and columns, whichever follow one another in memory.
+FUSEKIT_HD constexpr Layout<2> row_major(Extent m, Extent k) { return packed<2>({{m, k}}, {{0, 1}}); }
+FUSEKIT_HD constexpr Layout<2> column_major(Extent m, Extent k) { return packed<2>({{m, k}}, {{1, 0}}); }
+FUSEKIT_HD constexpr Layout<3> row_major(Extent b, Extent m, Extent k) { return packed<3>({{b, m, k}}, {{0, 1, 2}}); }
+FUSEKIT_HD constexpr Layout<3> column_major(Extent b, Extent m, Extent k) {
+    return packed<3>({{b, m, k}}, {{0, 2, 1}});
 }
 
 /// Filters, channels before space: K x C/groups x S, x R x S or x T x R x S.

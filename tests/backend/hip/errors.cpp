@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What only the stand-in can be asked for: machines without a device, and calls that fail.
+// What only the emulator can be asked for: machines without a device, and calls that fail.
 #include <string>
 #include <vector>
 
 #include "backend/hip/gpu.hpp"
-#include "support/hip_on_cpu/control.hpp"
+#include "hip_on_cpu/control.hpp"
 
 using namespace test;
 using hip_on_cpu::fail_next;

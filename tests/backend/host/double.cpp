@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <limits>
 
+#include "support/catalogue.hpp"
 #include "support/forms.hpp"
 #include "support/mode_arguments.hpp"
 #include "support/static_geometries.hpp"
@@ -20,26 +21,23 @@ constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 /// How far a result may be from the exact one, in ulps of the magnitude of its terms: what rounding each operation once
 /// comes to; what the exp of a rounded argument adds to a tail, as many ulps as the argument has; and the smallest
 /// numbers of double times what multiplies an exp, 21.5 times a rate of 100 at most.
-struct Tolerance {
-    double ulps;
-    double (*tail)(double x) = [](double) { return 0.0; };
-
-    long double at(double x, long double magnitude) const {
-        return (ulps + tail(x)) * 0x1p-52L * magnitude + 0x1p-1061L;
-    }
-};
+template <class Bound>
+long double allowed(Bound const& bound, double x, long double magnitude) {
+    return (bound.ulps + bound.tail(x)) * 0x1p-52L * magnitude + 0x1p-1061L;
+}
 
 /// apply and slope in double against the equation and its derivative in long double, over [-50, 50] and where double's
 /// exp ends.
 template <class Mode>
-void check(char const* name, typename Mode::Args const& args, Tolerance const& tolerance) {
+void check(char const* name, catalogue::DoubleBound<typename Mode::Args> const& bound) {
+    auto const& args = bound.args;
     static_assert(fk::Uniform<fk::Activation<Mode>, double> && fk::Differentiable<fk::Activation<Mode>, double>);
     oracle::Mode const exact = oracle_of<Mode>(name, args);
-    bool const gated = exact.name.starts_with("gelu") || exact.name == "silu" || exact.name == "mish";
+    bool const gated = exact.kind().gated;
     long double worst = 0, worst_at = 0;
     int points = 0;
     auto const compare = [&](double got, long double want, long double x, long double magnitude) {
-        long double const error = std::fabs(got - want) / tolerance.at(static_cast<double>(x), magnitude);
+        long double const error = std::fabs(got - want) / allowed(bound, static_cast<double>(x), magnitude);
         if (!(error <= worst)) worst = error, worst_at = x;
     };
     for (double x = -760; x < 760; x += std::fabs(x) < 50 ? 0.00713 : 0.713) {
@@ -67,25 +65,10 @@ void check(char const* name, typename Mode::Args const& args, Tolerance const& t
 }  // namespace
 
 TEST_CASE("every activation computes in double, its slope too") {
-    check<fk::Passthru>("passthru", {}, {0});
-    check<fk::Logistic>("logistic", {}, {4});
-    check<fk::Tanh>("tanh", {}, {4});
-    check<fk::Tanh>("tanh", {.alpha = 0.3f, .beta = 0.7f}, {6, [](double x) { return 0.3 * std::fabs(x); }});
-    check<fk::Relu>("relu", {}, {0});
-    check<fk::SoftRelu>("softrelu", {}, {4});
-    check<fk::Abs>("abs", {}, {0});
-    check<fk::Power>("power", {.alpha = 0, .beta = 0.5f, .gamma = 1.7f}, {3});
-    check<fk::ClippedRelu>("clippedrelu", {.alpha = 0.75f}, {0});
-    check<fk::LeakyRelu>("leakyrelu", {.alpha = 0.3f}, {0.5});
-    check<fk::Elu>("elu", {.alpha = 2.5f}, {3});
-    check<fk::Clamp>("clamp", {.alpha = -3, .beta = 0.5f}, {0});
-    check<fk::Gelu>("gelu", {}, {6, [](double x) { return x < 0 ? x * x : 0; }});
-    check<fk::GeluTanh>("gelutanh", {}, {6, [](double x) { return x < 0 ? 2.5 * (1.6 + 0.0714 * x * x) * -x : 0; }});
-    check<fk::Silu>("silu", {}, {6});
-    check<fk::Mish>("mish", {}, {8});
-    check<fk::HardSwish>("hardswish", {}, {4});
-    check<fk::HardSigmoid>("hardsigmoid", {.alpha = 0.25f, .beta = 0.5f}, {1});
-    check<fk::Softsign>("softsign", {}, {3});
+    catalogue::for_each_activation([]<class Mode>(catalogue::Line<Mode> const& line) {
+        for (auto const& bound : line.doubles)
+            if (bound.ulps >= 0) check<Mode>(line.name, bound);
+    });
 }
 
 TEST_CASE("plans on double compute in double what the oracle does") {

@@ -1,4 +1,4 @@
-// expect: Backward: a Conv's gradients are convolutions of their own, other plans
+// expect: Backward: the gradients of a Conv or Gemm are products of their own, other plans
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>
 

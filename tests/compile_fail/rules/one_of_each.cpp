@@ -1,4 +1,4 @@
-// expect: a Plan has at most one Bias, BatchNorm and Activation on either side of a Conv: add more as Stage::pointwise
+// expect: a Plan has at most one Bias, BatchNorm and Activation on either side of a Conv or Gemm: add more as Stage::pointwise
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>
 

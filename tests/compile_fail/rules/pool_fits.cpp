@@ -1,4 +1,4 @@
-// expect: no tile of a Conv holds a whole plane, and statistics no windows: pool in the next Plan
+// expect: no tile of a Conv holds a whole plane, statistics no windows, and a Gemm no images: pool in the next Plan
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>
 

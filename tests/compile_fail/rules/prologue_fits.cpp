@@ -1,4 +1,4 @@
-// expect: operators before a Conv are applied to every value that it reads, so they are functions of the value and its channel alone: put others into a Plan before it
+// expect: operators before a Conv or Gemm are applied to every value that it reads, so they are functions of the value and its channel alone: put others into a Plan before it
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>
 

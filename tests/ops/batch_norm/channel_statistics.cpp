@@ -90,7 +90,7 @@ TEST_CASE("the scratch of statistics after a convolution is asked for in words")
     };
     using View = fk::TensorView<float, 1>;
     std::string const argument = "Plan<Conv<filter(1, 1)>, ChannelStatistics>: ChannelStatistics.scratch: expected ";
-    std::string const floats_for_tiles = "at least 12 floats, for totals of tiles after a Conv";
+    std::string const floats_for_tiles = "at least 12 floats, for totals of tiles after a Conv or Gemm";
     CHECK(fk::ChannelStatistics::scratch(fk::nchw(5, 2, 4, 4).shape) == 12);  // 3 of 2 channels of 2 times 64 pixels
     CHECK(fk::ChannelStatistics::scratch(fk::ncdhw(1, 7, 4, 4, 4).shape) == 21);
     CHECK(refusal({}) == argument + floats_for_tiles + ", got none");
@@ -152,9 +152,9 @@ TEST_CASE("operators of statistics after a Conv are refused without scratch for 
     auto mean = fk::random<float>(device, fk::channels(3)), variance = fk::random<float>(device, fk::channels(3));
     auto scratch = fk::random<float>(device, fk::channels(17));  // 3 words of 3 channels of 2 x 64 pixels are 18
     using Plan = fk::Plan<fk::Conv<fk::filter(1, 1)>, Unchecked>;
-    CHECK_THROWS_WITH(
-        (void)Plan::bind({.weights = weights}, {.mean = mean, .variance = variance})(device, x),
-        Catch::Matchers::EndsWith("scratch: expected at least 18 floats, for totals of tiles after a Conv, got none"));
+    CHECK_THROWS_WITH((void)Plan::bind({.weights = weights}, {.mean = mean, .variance = variance})(device, x),
+                      Catch::Matchers::EndsWith(
+                          "scratch: expected at least 18 floats, for totals of tiles after a Conv or Gemm, got none"));
     CHECK_THROWS_WITH(
         (void)Plan::bind({.weights = weights}, {.mean = mean, .variance = variance, .scratch = scratch})(device, x),
         Catch::Matchers::EndsWith("got 17"));

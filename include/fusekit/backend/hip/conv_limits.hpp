@@ -36,6 +36,13 @@ TensorView<T> without_idle_strides(TensorView<T> view) {
 struct FarOperand {
     char const *operator_name, *argument, *expected;
     Layout<4> const* layout;  ///< null where there is none
+    bool of_matrices = false;
+
+    Text strides() const {
+        Index<4> const& all = layout->stride;
+        bool const weights = of_matrices && layout->shape.space != 0;
+        return weights ? to_string(Index<2>{{all[0], all[1]}}) : strides_of(*layout);
+    }
 };
 
 /// The operand in which an implicit GEMM would need steps of more than 32 bits. A window and a filter begin anywhere:
@@ -58,6 +65,15 @@ FarOperand too_far_for_gemm(Filter<Space> const& filter, Layout<4> const& x, Lay
         in_weights.add(weights.shape[mode] - 1, weights.stride[mode]);
     }
     in_y.add(y.shape[1] > 1, y.stride[1]);
+    if (x.shape.space == 0) {
+        if (!in_x.fits_32_bits())
+            return {"x", "strides", "rows that reach less than 2^31 elements far, or a Direct schedule", &x, true};
+        if (!in_weights.fits_32_bits())
+            return {"Gemm", "weights", "rows that reach less than 2^31 elements far, or a Direct schedule", &weights,
+                    true};
+        return {"y", "strides", "columns less than 2^31 elements apart, or a Direct schedule",
+                in_y.fits_32_bits() ? nullptr : &y, true};
+    }
     if (!in_x.fits_32_bits())
         return {"x", "strides", "windows that reach less than 2^31 elements far, or a Direct schedule", &x};
     if (!in_weights.fits_32_bits())
@@ -78,7 +94,8 @@ Refusal refuse_conv_limits(Text (*plan)(), Filter<Space> const& filter, Shape<4>
     };
     auto const check_extents = [&](char const* tensor, Shape<4> const& shape) {
         for (int mode = 0; mode < 4; ++mode) check(tensor, "extents below 2^30", shape, shape[mode], most);
-        if (!refusal) check(tensor, "fewer than 2^30 pixels", shape, shape[0] * shape[2] * shape[3], most);
+        char const* const pixels = shape.space == 0 ? "fewer than 2^30 rows" : "fewer than 2^30 pixels";
+        if (!refusal) check(tensor, pixels, shape, shape[0] * shape[2] * shape[3], most);
     };
     check_extents("x", x);
     check_extents("y", y);

@@ -18,14 +18,14 @@ __device__ float sum_of_window(ConvParams<Plan, T> const& params, Pixel const& a
     T const* const x = conv.x.data + conv.x.layout.offset({{at.n, group * conv.group_c(), 0, 0}});
     AccumulatorOf<T> sum = 0;
     for (int c = 0; c < conv.group_c(); ++c) {
-        auto const state = Prologue::prepare(std::int64_t{group * conv.group_c() + c}, params.bound.prologue);
+        typename Prologue::Args const& args = params.bound.prologue;
+        auto const state = Prologue::prepare(std::int64_t{group * conv.group_c() + c}, args);
         for (int r = 0; r < conv.window_rows(); ++r)
             for (int s = 0; s < conv.window_columns(); ++s) {
                 auto const distance = conv.distance(r, s);
                 T const* const tap =
                     x + c * conv.x.layout.stride[1] + conv.input_offset(first) + conv.input_offset(distance);
-                AccumulatorOf<T> const value =
-                    conv.has(first, distance) ? before_conv<Prologue>(*tap, state, params.bound.prologue) : 0;
+                AccumulatorOf<T> const value = conv.has(first, distance) ? before_conv<Prologue>(*tap, state, args) : 0;
                 sum += value * widened(conv.w(k, c, r, s));
             }
     }

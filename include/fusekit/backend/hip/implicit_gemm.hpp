@@ -14,14 +14,15 @@
 
 namespace fusekit::hip {
 
-/// Convolution as a matrix product whose left operand, the windows, is never written down: a block computes TileM
-/// pixels of TileN channels, step by step along GemmK. `fast` says what neighbours in memory, in x and in y.
+/// Convolution as a matrix product. Its left operand, the windows of all pixels, is never stored as a matrix. A block
+/// computes TileM pixels of TileN channels, in steps of TileK along GemmK. `fast` is the mode whose elements neighbour
+/// in memory, in x and in y.
 ///
-/// While a step is multiplied out of one buffer of shared memory, the loads of the next are in flight, to registers or
-/// straight to the other buffer; one barrier ends the step. What an index of GemmK means is worked out for several
-/// steps at once, by all threads alike: a warp that does more than the others holds them up at every barrier. The sums
-/// then go through shared memory once more, so that whatever the layout, neighbouring threads write neighbouring
-/// elements, and the epilogue is applied on the way out.
+/// Shared memory has two buffers. While one step is multiplied from one of them, the next step's loads are in flight,
+/// to registers or straight to the other buffer. One barrier ends the step. The offsets of GemmK's indices are computed
+/// for several steps at once and by all threads alike, because a warp that does more than the others delays them at
+/// every barrier. At the end the sums pass through shared memory, so that neighbouring threads write neighbouring
+/// elements in every layout, and the epilogue is applied to them there.
 template <class Plan, class Schedule, Element T, Axis fast>
 class ImplicitGemm {
     static constexpr int tile_m = Schedule::tile_m, tile_n = Schedule::tile_n, tile_k = Schedule::tile_k;
@@ -31,7 +32,11 @@ class ImplicitGemm {
     static constexpr bool rows_are_pixels = along_channels && !Plan::pools;  ///< of the buffer that sums leave through
     static constexpr int rows = (rows_are_pixels ? tile_m : tile_n) / 4, columns = rows_are_pixels ? tile_n : tile_m;
     static constexpr int partials = Schedule::threads / rows;  ///< that statistics add a row up in
-    static constexpr int table_steps = min(Schedule::threads, 128) / tile_k, table = table_steps * tile_k;
+    /// Indices of GemmK whose offsets are computed at once. A prologue keeps states for each of them, and AMD's blocks
+    /// share 64 KB.
+    static constexpr bool small_table = Plan::has_prologue && processor_shared_memory <= 128 * 1024;
+    static constexpr int table_steps = max(1, min(Schedule::threads, small_table ? 32 : 128) / tile_k),
+                         table = table_steps * tile_k;
     using Prologue = typename Plan::Prologue;
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::template State<float>;
@@ -97,6 +102,7 @@ public:
         for (int step = -1; step < steps; ++step) {
             int const next = step + 1, in_table = next % table_steps * tile_k;
             bool const loads = next < steps;
+            typename Prologue::Args const& prologue = (Plan::has_prologue ? reload(params) : params).bound.prologue;
             if (loads && in_table == 0) {
                 if (thread < table) {
                     unsigned const k = static_cast<unsigned>(next * tile_k) + thread;
@@ -106,8 +112,8 @@ public:
                     shared.w_offsets[thread] = offsets.w;
                     if constexpr (Prologue::channelwise)
                         if (k_coord.c < conv.group_c())
-                            shared.put(thread, Prologue::prepare(std::int64_t{group * conv.group_c() + k_coord.c},
-                                                                 params.bound.prologue));
+                            shared.put(thread,
+                                       Prologue::prepare(std::int64_t{group * conv.group_c() + k_coord.c}, prologue));
                 }
                 __syncthreads();
             }
@@ -118,8 +124,7 @@ public:
             if (step >= 0) multiply(shared.buffers[step & 1], lane_m, lane_n, sums);
             if (loads) {
                 if constexpr (Plan::has_prologue)
-                    inputs.store(shared.buffers[next & 1].x,
-                                 {shared, static_cast<unsigned>(in_table), params.bound.prologue});
+                    inputs.store(shared.buffers[next & 1].x, {shared, static_cast<unsigned>(in_table), prologue});
                 else inputs.store(shared.buffers[next & 1].x, {});
                 weights.store(shared.buffers[next & 1].w, {});
             }
@@ -261,7 +266,7 @@ private:
         return accumulator.total();
     }
 
-    /// Windows of 2 x 2, each four neighbours in a row of one channel: a thread takes whole ones.
+    /// Writes windows of 2 x 2. Each is four neighbours in a row of one channel, and a thread takes whole windows.
     __device__ static void write_windows(Params const& params, Shared& shared, unsigned thread, unsigned lane_m,
                                          unsigned lane_n, Sum const (&sums)[8][8], int first_k, unsigned count_n) {
         using Reduce = typename Plan::Pool::Reduce;

@@ -16,7 +16,7 @@ struct Uninitialized {
     __device__ T& value() { return *reinterpret_cast<T*>(bytes); }
 };
 
-/// Where a Conv's own outputs would lie: more than y has where a plan pools them.
+/// Where a mainloop's own outputs would lie: more than y has where a plan pools them.
 template <class Plan>
 FUSEKIT_HD constexpr Layout<4> conv_output(Layout<4> y) {
     if constexpr (Plan::pools) y.shape[2] *= 2, y.shape[3] *= 2;
@@ -29,7 +29,7 @@ struct TileGroups {
     unsigned tiles = 0, group_size = 0;
 };
 
-/// What the kernel of a plan with a Conv is given.
+/// What the kernel of a plan with a Conv or Gemm is given.
 template <class Plan, Element T>
 struct ConvParams {
     BoundPlan<Plan> bound;
@@ -41,8 +41,10 @@ struct ConvParams {
     std::conditional_t<Plan::totals_tiles, TileGroups, fusekit::detail::Nothing> tile_groups = {};
 
     __device__ ConvProblem<T, Plan::Head::collapsed_space> problem() const {
-        return {
-            x, typed<T>(bound.head.weights), {y.data, conv_output<Plan>(y.layout)}, Plan::Head::geometry(bound.head)};
+        return {x,
+                typed<T>(Plan::Head::filters(bound.head)),
+                {y.data, conv_output<Plan>(y.layout)},
+                Plan::Head::geometry(bound.head)};
     }
 };
 

@@ -27,6 +27,10 @@ struct PrepareHead<HeadKind::conv> {
     }
 };
 
+/// A convolution of single pixels.
+template <>
+struct PrepareHead<HeadKind::gemm> : PrepareHead<HeadKind::conv> {};
+
 template <>
 struct PrepareHead<HeadKind::reduction> {
     static auto prepare(auto const&... arguments) { return prepare_reduction(arguments...); }

@@ -49,15 +49,16 @@ bool has_bits_for(Filter<Space> const& filter) {
 
 template <class Schedule, Axis fast, class Plan, Element T>
 Result<Launch<ConvParams<Plan, T>>> prepare_along(Gpu const& gpu, ConvParams<Plan, T> params) {
-    auto const w = typed<T>(params.bound.head.weights);
+    auto const w = typed<T>(Plan::Head::filters(params.bound.head));
     if constexpr (GemmSchedule<Schedule>) {
         using Mainloop = ImplicitGemm<Plan, Schedule, T, fast>;
         auto const filter = Plan::Head::geometry(params.bound.head);
-        if (!has_bits_for<Plan>(filter))
-            return Error(
-                type_name<Plan>(), "Conv", "filter",
-                Text::number(KOffset::most(filter.rank)) + " slices, rows and columns at most, for a Gemm schedule",
-                Plan::Head::written(params.bound.head));
+        if constexpr (Plan::Head::may_be_padded)
+            if (!has_bits_for<Plan>(filter))
+                return Error(
+                    type_name<Plan>(), "Conv", "filter",
+                    Text::number(KOffset::most(filter.rank)) + " slices, rows and columns at most, for a Gemm schedule",
+                    Plan::Head::written(params.bound.head));
         constexpr int x_packet = Mainloop::Inputs::count, w_packet = Mainloop::Weights::count;
         params.channels_fastest = fast == Axis::channel;
         params.inputs_vectorized =
@@ -83,12 +84,12 @@ Result<Launch<ConvParams<Plan, T>>> prepare_along(Gpu const& gpu, ConvParams<Pla
 
 }  // namespace detail
 
-/// Prepares a plan with a Conv with one schedule.
+/// Prepares a plan with a Conv or Gemm with one schedule.
 template <class Schedule, class Plan, Element T>
 Result<Launch<ConvParams<Plan, T>>> prepare_conv_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                       TensorView<T const> const& x, TensorView<T> const& y) {
     auto const filter = Plan::Head::geometry(bound.head);
-    Layout<4> const& weights = bound.head.weights.layout;
+    Layout<4> const weights = Plan::Head::filters(bound.head).layout;
     if (Refusal refusal = detail::refuse_conv_limits(type_name<Plan>, filter, x.layout.shape, weights.shape,
                                                      conv_output<Plan>(y.layout).shape))
         return *refusal;
@@ -96,7 +97,7 @@ Result<Launch<ConvParams<Plan, T>>> prepare_conv_with(Gpu const& gpu, BoundPlan<
         auto const far = detail::too_far_for_gemm(filter, x.layout, weights, y.layout);
         if (far.layout)
             return Error(type_name<Plan>(), far.operator_name, far.argument, far.expected,
-                         "strides " + to_string(far.layout->stride));
+                         "strides " + far.strides());
     }
     ConvParams<Plan, T> const params{bound, detail::without_idle_strides(x), y, false, false, false, {}};
     if (y.layout.stride[1] == 1 && y.layout.shape[1] > 1)
@@ -104,7 +105,7 @@ Result<Launch<ConvParams<Plan, T>>> prepare_conv_with(Gpu const& gpu, BoundPlan<
     return detail::prepare_along<Schedule, Axis::pixel>(gpu, params);
 }
 
-/// Prepares a plan with a Conv with the schedule that the table has for it.
+/// Prepares a plan with a Conv or Gemm with the schedule that the table has for it.
 template <class Plan, Element T>
 Result<Launch<ConvParams<Plan, T>>> prepare_conv(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                  TensorView<T const> const& x, TensorView<T> const& y) {
@@ -112,7 +113,7 @@ Result<Launch<ConvParams<Plan, T>>> prepare_conv(Gpu const& gpu, BoundPlan<Plan>
     std::int64_t const groups = filter.group_count, group_k = y.layout.shape[1] / groups;
     if constexpr (Plan::Head::may_be_grouped || Plan::Head::longest > KOffset::most(filter.rank))
         if ((groups > 1 && group_k <= direct_max_group_channels) || !detail::has_bits_for<Plan>(filter) ||
-            detail::too_far_for_gemm(filter, x.layout, bound.head.weights.layout, y.layout).layout)
+            detail::too_far_for_gemm(filter, x.layout, Plan::Head::filters(bound.head).layout, y.layout).layout)
             return prepare_conv_with<DefaultDirect>(gpu, bound, x, y);
     Index<4> const shape = conv_output<Plan>(y.layout).shape;
     return with_fastest(GemmTable{}, shape[0] * shape[2] * shape[3], group_k, groups, gpu.processors(),

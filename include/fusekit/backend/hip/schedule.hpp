@@ -70,14 +70,14 @@ struct Suits {
             return on_gpu;
         } else {
             constexpr bool gemm = GemmSchedule<Schedule>, reduction = Plan::head_kind == HeadKind::reduction;
-            constexpr bool right_kind = Plan::has_conv ? gemm || DirectSchedule<Schedule>
+            constexpr bool right_kind = Plan::has_mainloop ? gemm || DirectSchedule<Schedule>
                                         : reduction    ? ReductionSchedule<Schedule>
                                                        : ElementwiseSchedule<Schedule>;
             static_assert(
                 right_kind,
-                "a plan with a Conv runs with Gemm or Direct, one of batch statistics with Reduction, others with "
+                "a plan with a Conv or Gemm runs with Gemm or Direct, one of batch statistics with Reduction, others with "
                 "Elementwise, or with a type that has all the numbers of one of them");
-            constexpr bool pools = Plan::pools && !Plan::has_conv;
+            constexpr bool pools = Plan::pools && !Plan::has_mainloop;
             static_assert(!pools, "a plan that pools what it reads has one schedule, the library's");
             if constexpr (right_kind && !pools) {
                 constexpr int threads = Schedule::threads;
@@ -99,7 +99,7 @@ struct Suits {
                     static_assert(
                         fits, "Reduction: a block's totals, one a thread and an element of its loads, must fit 48 KB");
                     return halves && loads && steps && fits;
-                } else if constexpr (!Plan::has_conv) {
+                } else if constexpr (!Plan::has_mainloop) {
                     constexpr bool loads = Schedule::bytes == 16 || Schedule::bytes == 8 || Schedule::bytes == 4;
                     static_assert(loads, "Elementwise: a thread loads 4, 8 or 16 bytes at a time");
                     constexpr bool steps =

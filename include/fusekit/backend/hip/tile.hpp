@@ -38,7 +38,7 @@ public:
             } else {
 #pragma unroll
                 for (int j = 0; j < count; ++j) {
-                    KOffset const& offset = offsets[k + static_cast<unsigned>(j)];
+                    KOffset const offset = offsets[k + static_cast<unsigned>(j)];
                     values[i].values[j] = hip::load<1>(rows[i], offset).values[0];
                     this->set(i * count + j, 1, has(rows[i], offset));
                 }
@@ -141,12 +141,15 @@ private:
     __device__ void load_to_registers(KOffset const* offsets) {
         this->clear();
 #pragma unroll
-        for (int i = 0; i < share / Count; ++i) {
-            KOffset const& offset = offsets[k + static_cast<unsigned>(i / Rows)];
-            auto const packet = hip::load<Count>(rows[i % Rows], offset);
-            this->set(i, 1, has(rows[i % Rows], offset));
+        for (int first = 0; first < share / Count; first += Rows) {
+            KOffset const offset = offsets[k + static_cast<unsigned>(first / Rows)];
 #pragma unroll
-            for (int j = 0; j < Count; ++j) values[i * Count + j] = packet.values[j];
+            for (int i = first; i < first + Rows; ++i) {
+                auto const packet = hip::load<Count>(rows[i - first], offset);
+                this->set(i, 1, has(rows[i - first], offset));
+#pragma unroll
+                for (int j = 0; j < Count; ++j) values[i * Count + j] = packet.values[j];
+            }
         }
     }
     template <int Count, int Rows, int Stride>

@@ -7,10 +7,10 @@
 
 namespace fusekit::hip {
 
-/// Statistics of what a Conv computes, where a plan has an operator of them: blocks total the channels of a tile of
-/// pixels each, and leave the totals in the caller's scratch. The last block of a group of tiles merges the group's,
-/// the last of all groups theirs, in pairs, so that errors do not grow with the tensor: and the same numbers come out
-/// of every run.
+/// Statistics of what a Conv computes. Each block totals the channels of its tile of pixels and writes the totals to
+/// the caller's scratch. The last block of a group of tiles merges the group's totals, and the last block of all merges
+/// those of the groups. Totals are merged in pairs, so that errors do not grow with the tensor, and in a fixed order,
+/// so that every run gives the same numbers.
 template <class Plan, int channels, int most_parts, int threads>
 struct TileTotals {
     struct Shared {};
@@ -50,8 +50,8 @@ public:
         int count = 0;
     };
 
-    /// Ends tile number `tile` of column number `column`, the one of `count_n` channels from first_k on. Called by all
-    /// threads, when `parts` totals of each of these channels have been written to shared memory.
+    /// Ends tile number `tile` of column number `column`, which has `count_n` channels from first_k on. All threads
+    /// call it, after `parts` totals of each of these channels have been written to shared memory.
     template <class Params>
     __device__ __forceinline__ static void finalize(Params const& params, Shared& shared, unsigned parts,
                                                     unsigned thread, unsigned tile, unsigned column, int first_k,

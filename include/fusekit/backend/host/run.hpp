@@ -61,7 +61,7 @@ private:
         using Epilogue = typename Plan::Epilogue;
         constexpr int space = Head::collapsed_space;
         auto const call = [&](auto loop) { f(loop); };
-        ConvProblem<T, space> const conv{x, typed<T>(bound.head.weights), bound.epilogue_shape(x.layout.shape),
+        ConvProblem<T, space> const conv{x, typed<T>(Head::filters(bound.head)), bound.epilogue_shape(x.layout.shape),
                                          Head::geometry(bound.head)};
         bool const channel_lanes = y.layout.stride[1] == 1 && y.layout.shape[1] > 1;
         if constexpr (Plan::pools) {
@@ -96,6 +96,10 @@ private:
         return Pointwise<typename BoundPlan::Plan::Prologue, T>(x, made, bound.prologue);
     }
 };
+
+/// A convolution of single pixels.
+template <>
+struct RunHead<HeadKind::gemm> : RunHead<HeadKind::conv> {};
 
 template <>
 struct RunHead<HeadKind::reduction> {

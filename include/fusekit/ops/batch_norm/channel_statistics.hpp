@@ -11,10 +11,11 @@ namespace fusekit {
 ///   mean[k] = sum of x[n,k,p,q] / count,  variance[k] = sum of (x[n,k,p,q] - mean[k])^2 / count.
 ///
 /// Arguments: mean and variance, K floats to write, as BatchNormInference<Spatial> reads them. In a plan with a Conv
-/// also scratch, at least scratch(N x K x P x Q) neighbouring floats of any content: totals of tiles of y, which the
-/// last tile merges. All apart in memory from all other arguments; runs that may overlap in time have each their own.
-/// Values that are infinite or NaN make their channel's NaN. The order of the sums is fixed: the same numbers come out
-/// of every run. They are of x before y is rounded to its type. Source: as detail::Moments.
+/// or Gemm also scratch, at least scratch(N x K x P x Q) neighbouring floats of any content: totals of tiles of y,
+/// which the last tile merges; after a Gemm, scratch((B M) x N). All apart in memory from all other arguments; runs
+/// that may overlap in time have each their own. Values that are infinite or NaN make their channel's NaN. The order of
+/// the sums is fixed: the same numbers come out of every run. They are of x before y is rounded to its type. Source: as
+/// detail::Moments.
 struct ChannelStatistics {
     static constexpr auto stage = Stage::pointwise;
     static constexpr auto equation = "y = x, mean[k] and variance[k] = those of x over n, p, q";

@@ -1,4 +1,4 @@
-// expect: a plan with a Conv runs with Gemm or Direct, one of batch statistics with Reduction, others with Elementwise
+// expect: a plan with a Conv or Gemm runs with Gemm or Direct, one of batch statistics with Reduction, others with Elementwise
 // SPDX-License-Identifier: MIT
 #include <fusekit/hip.hpp>
 

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <tuple>
+#include <utility>
+
+#include "hip_on_cpu/kernel.hpp"
+
+/// HIP's runtime on the CPU: the part of HIP that a library of kernels needs, for any C++20 compiler. Everything is
+/// done when the call that asks for it returns, but for the work of a non-blocking stream: it is done when somebody
+/// waits for it. The names and numbers are HIP's.
+
+enum [[nodiscard]] hipError_t {
+    hipSuccess = 0,
+    hipErrorInvalidValue = 1,
+    hipErrorOutOfMemory = 2,
+    hipErrorInvalidConfiguration = 9,
+    hipErrorInsufficientDriver = 35,
+    hipErrorInvalidDeviceFunction = 98,
+    hipErrorNoDevice = 100,
+    hipErrorInvalidDevice = 101,
+    hipErrorNoBinaryForGpu = 209,
+    hipErrorInvalidHandle = 400,
+    hipErrorNotReady = 600,
+    hipErrorIllegalAddress = 700,
+    hipErrorLaunchFailure = 719,
+    hipErrorCooperativeLaunchTooLarge = 720,
+    hipErrorNotSupported = 801,
+    hipErrorStreamCaptureUnsupported = 900,
+    hipErrorStreamCaptureInvalidated = 901,
+    hipErrorUnknown = 999
+};
+
+char const* hipGetErrorName(hipError_t error);
+char const* hipGetErrorString(hipError_t error);
+/// The thread's last error; getting it forgets it.
+hipError_t hipGetLastError();
+hipError_t hipPeekAtLastError();
+
+// Devices
+
+struct hipDeviceProp_t {
+    char name[256];
+    char gcnArchName[256];
+    std::size_t totalGlobalMem, sharedMemPerBlock;
+    int warpSize, maxThreadsPerBlock, multiProcessorCount, major, minor, l2CacheSize;
+    int clockRate, memoryClockRate, memoryBusWidth;  // kHz, kHz, bits
+    int pageableMemoryAccess;
+};
+enum hipDeviceAttribute_t {
+    hipDeviceAttributeComputeCapabilityMajor,
+    hipDeviceAttributeComputeCapabilityMinor,
+    hipDeviceAttributeL2CacheSize,
+    hipDeviceAttributeMaxSharedMemoryPerBlock,
+    hipDeviceAttributeMaxThreadsPerBlock,
+    hipDeviceAttributeMemoryPoolsSupported,
+    hipDeviceAttributeMultiprocessorCount,
+    hipDeviceAttributeWarpSize
+};
+hipError_t hipGetDeviceCount(int* count);
+hipError_t hipGetDevice(int* device);
+hipError_t hipSetDevice(int device);
+hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int device);
+hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int device);
+hipError_t hipDeviceSynchronize();
+hipError_t hipDriverGetVersion(int* version);
+hipError_t hipRuntimeGetVersion(int* version);
+
+// Streams and events
+
+struct hipStream;
+using hipStream_t = hipStream*;
+struct hipEvent;
+using hipEvent_t = hipEvent*;
+
+inline constexpr unsigned hipStreamDefault = 0, hipStreamNonBlocking = 1;
+inline constexpr unsigned hipEventDefault = 0, hipEventDisableTiming = 2;
+
+hipError_t hipStreamCreate(hipStream_t* stream);
+hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned flags);
+hipError_t hipStreamGetFlags(hipStream_t stream, unsigned* flags);
+hipError_t hipStreamDestroy(hipStream_t stream);
+hipError_t hipStreamSynchronize(hipStream_t stream);
+hipError_t hipStreamQuery(hipStream_t stream);
+hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned flags = 0);
+hipError_t hipEventCreate(hipEvent_t* event);
+hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned flags);
+hipError_t hipEventDestroy(hipEvent_t event);
+hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream = nullptr);
+hipError_t hipEventSynchronize(hipEvent_t event);
+hipError_t hipEventQuery(hipEvent_t event);
+hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t start, hipEvent_t stop);
+
+// Memory
+
+enum hipMemcpyKind {
+    hipMemcpyHostToHost,
+    hipMemcpyHostToDevice,
+    hipMemcpyDeviceToHost,
+    hipMemcpyDeviceToDevice,
+    hipMemcpyDefault
+};
+enum hipMemoryType { hipMemoryTypeUnregistered, hipMemoryTypeHost, hipMemoryTypeDevice, hipMemoryTypeManaged };
+struct hipPointerAttribute_t {
+    hipMemoryType type;
+    int device;
+    void* devicePointer;
+    void* hostPointer;
+    int isManaged;
+    unsigned allocationFlags;
+};
+hipError_t hipMalloc(void** memory, std::size_t bytes);
+template <class T>
+hipError_t hipMalloc(T** memory, std::size_t bytes) {
+    return hipMalloc(reinterpret_cast<void**>(memory), bytes);
+}
+hipError_t hipFree(void* memory);
+/// Memory that is there at once, and is freed when the stream comes to it.
+hipError_t hipMallocAsync(void** memory, std::size_t bytes, hipStream_t stream);
+hipError_t hipFreeAsync(void* memory, hipStream_t stream);
+hipError_t hipHostMalloc(void** memory, std::size_t bytes, unsigned flags = 0);
+hipError_t hipHostFree(void* memory);
+hipError_t hipMemcpy(void* to, void const* from, std::size_t bytes, hipMemcpyKind kind);
+hipError_t hipMemcpyAsync(void* to, void const* from, std::size_t bytes, hipMemcpyKind kind,
+                          hipStream_t stream = nullptr);
+hipError_t hipMemset(void* memory, int value, std::size_t bytes);
+hipError_t hipMemsetAsync(void* memory, int value, std::size_t bytes, hipStream_t stream = nullptr);
+hipError_t hipMemGetInfo(std::size_t* free, std::size_t* total);
+hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes, void const* memory);
+
+// Graphs
+
+struct hipGraph;
+using hipGraph_t = hipGraph*;
+struct hipGraphExec;
+using hipGraphExec_t = hipGraphExec*;
+struct hipGraphNode;
+using hipGraphNode_t = hipGraphNode*;
+enum hipStreamCaptureMode { hipStreamCaptureModeGlobal, hipStreamCaptureModeThreadLocal, hipStreamCaptureModeRelaxed };
+enum hipStreamCaptureStatus {
+    hipStreamCaptureStatusNone,
+    hipStreamCaptureStatusActive,
+    hipStreamCaptureStatusInvalidated
+};
+hipError_t hipStreamBeginCapture(hipStream_t stream, hipStreamCaptureMode mode);
+hipError_t hipStreamEndCapture(hipStream_t stream, hipGraph_t* graph);
+hipError_t hipStreamIsCapturing(hipStream_t stream, hipStreamCaptureStatus* status);
+hipError_t hipGraphGetNodes(hipGraph_t graph, hipGraphNode_t* nodes, std::size_t* count);
+hipError_t hipGraphInstantiate(hipGraphExec_t* exec, hipGraph_t graph, hipGraphNode_t* error_node, char* log,
+                               std::size_t log_bytes);
+hipError_t hipGraphLaunch(hipGraphExec_t exec, hipStream_t stream);
+hipError_t hipGraphExecDestroy(hipGraphExec_t exec);
+hipError_t hipGraphDestroy(hipGraph_t graph);
+
+// Launches
+
+struct hipFuncAttributes {
+    int maxThreadsPerBlock, numRegs;
+    std::size_t sharedSizeBytes, localSizeBytes;
+};
+template <class... Parameters>
+hipError_t hipFuncGetAttributes(hipFuncAttributes* attributes, void (*)(Parameters...)) {
+    *attributes = {1024, 0, 0, 0};
+    return hipSuccess;
+}
+
+namespace hip_on_cpu {
+
+/// `at_once` is a cooperative launch.
+hipError_t launch(std::function<void()> kernel, dim3 grid, dim3 block, std::size_t shared_bytes, hipStream_t stream,
+                  bool at_once);
+
+template <class... Parameters>
+hipError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments, std::size_t shared_bytes,
+                  hipStream_t stream, bool at_once) {
+    auto const values = [&]<std::size_t... I>(std::index_sequence<I...>) {
+        return std::tuple<Parameters...>(*static_cast<Parameters*>(arguments[I])...);
+    }(std::index_sequence_for<Parameters...>{});
+    return launch([kernel, values] { std::apply(kernel, values); }, grid, block, shared_bytes, stream, at_once);
+}
+
+}  // namespace hip_on_cpu
+
+/// HIP's own form, which is refused: nothing can call what it does not know the type of.
+hipError_t hipLaunchKernel(void const* kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared_bytes,
+                           hipStream_t stream);
+
+/// `arguments` points to one pointer for each parameter.
+template <class... Parameters>
+hipError_t hipLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
+                           std::size_t shared_bytes, hipStream_t stream) {
+    return hip_on_cpu::launch(kernel, grid, block, arguments, shared_bytes, stream, false);
+}
+template <class... Parameters>
+hipError_t hipLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
+                                      unsigned shared_bytes, hipStream_t stream) {
+    return hip_on_cpu::launch(kernel, grid, block, arguments, shared_bytes, stream, true);
+}
+
+/// The portable form of kernel<<<grid, block, shared_bytes, stream>>>(arguments...). hipGetLastError() says what was
+/// wrong. A kernel of several template arguments is written HIP_KERNEL_NAME(kernel<A, B>).
+#define HIP_KERNEL_NAME(...) __VA_ARGS__
+template <class... Parameters, class... Arguments>
+void hipLaunchKernelGGL(void (*kernel)(Parameters...), dim3 grid, dim3 block, unsigned shared_bytes, hipStream_t stream,
+                        Arguments... arguments) {
+    std::tuple<Parameters...> values(arguments...);
+    std::apply(
+        [&](auto&... value) {
+            void* pointers[] = {&value..., nullptr};
+            (void)hipLaunchKernel(kernel, grid, block, pointers, shared_bytes, stream);
+        },
+        values);
+}

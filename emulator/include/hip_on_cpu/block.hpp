@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "hip_on_cpu/dim3.hpp"
+#include "hip_on_cpu/fiber.hpp"
+
+namespace hip_on_cpu {
+
+/// A line of source. As std::source_location, which clang has from version 16 on.
+struct Place {
+    char const* file = nullptr;
+    unsigned line = 0;
+
+    static constexpr Place current(char const* file = __builtin_FILE(), unsigned line = __builtin_LINE()) {
+        return {file, line};
+    }
+};
+
+inline constexpr unsigned most_threads = 1024, widest_wave = 64;
+
+/// What each lane of a wave brought to a shuffle or a vote.
+struct Exchange {
+    std::array<std::uint64_t, widest_wave> value;
+    std::bitset<widest_wave> present;  // the lanes that have not finished
+};
+
+/// One block of a grid: a fiber for each of its threads, run by one thread of the system, wave by wave.
+class Block {
+public:
+    dim3 index, size, grid;
+
+    /// Runs body in every thread. Ends the program where threads of the block wait at different barriers, or lanes
+    /// of a wave at different shuffles, or where some have finished and others wait at a barrier.
+    void run(std::function<void()> const& body);
+
+    dim3 thread() const { return current->index; }
+    unsigned lane() const { return current->lane; }
+
+    /// Called within a thread: returns when every thread of the block has called it from the same place.
+    void barrier(Place const& place);
+    /// The same for the lanes of a wave that have not finished; returns what each of them brought.
+    Exchange const& exchange(std::uint64_t value, Place const& place);
+
+private:
+    enum class State : std::uint8_t { ready, at_barrier, at_exchange, finished };
+    struct Thread {
+        std::unique_ptr<Fiber> fiber;
+        dim3 index;
+        unsigned lane = 0, wave = 0;
+        unsigned exchanges = 0;
+        State state = State::finished;
+        Place place;
+    };
+    struct Wave {
+        Thread *first, *last;
+        Exchange exchange[2];  // in turn: a lane brings its next value before others have read this one's
+    };
+
+    std::vector<Thread> threads;
+    std::vector<Wave> waves;
+    Thread* current = nullptr;
+    std::function<void()> const* body = nullptr;
+
+    void arrange();
+    void run_until_waiting(Wave& wave);
+    bool pass_barrier();
+    void wait(State state, Place const& place);
+    [[noreturn]] void diverged(char const* what, Thread const* first, Thread const* last) const;
+    static void work(void* self);
+};
+
+/// The block that this thread of the system runs.
+extern constinit thread_local Block* running;
+
+/// Lanes of a wave: 32, or what the environment's HIP_ON_CPU_WAVE says, which is 32 or 64.
+unsigned wave_width();
+
+}  // namespace hip_on_cpu

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <thread>
+
+#include "hip_on_cpu/block.hpp"
+
+/// What HIP adds to C++ for the source of a kernel. The names are HIP's.
+
+#define __global__
+#define __device__
+#define __host__
+#define __constant__ static
+#define __shared__ static thread_local
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+
+#define threadIdx (hip_on_cpu::running->thread())
+#define blockIdx (hip_on_cpu::running->index)
+#define blockDim (hip_on_cpu::running->size)
+#define gridDim (hip_on_cpu::running->grid)
+inline int const warpSize = static_cast<int>(hip_on_cpu::wave_width());
+
+inline void __syncthreads(hip_on_cpu::Place place = hip_on_cpu::Place::current()) {
+    hip_on_cpu::running->barrier(place);
+}
+/// Other blocks get a turn, as a thread that waits for them calls this again and again.
+inline void __threadfence() {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    std::this_thread::yield();
+}
+
+namespace hip_on_cpu {
+
+/// What `value` is in lane `from` of the wave; all bits set where there is no such lane any more.
+template <class T>
+T of_lane(T value, int from, Place const& place) {
+    static_assert(sizeof(T) <= sizeof(std::uint64_t));
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof value);
+    Exchange const& exchange = running->exchange(bits, place);
+    bits = from >= 0 && from < static_cast<int>(widest_wave) && exchange.present[static_cast<unsigned>(from)]
+               ? exchange.value[static_cast<unsigned>(from)]
+               : ~std::uint64_t{0};
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+}  // namespace hip_on_cpu
+
+/// A wave is cut into groups of `width` lanes, a power of two; shuffles stay within a group.
+template <class T>
+T __shfl(T value, int from, int width = warpSize, hip_on_cpu::Place place = hip_on_cpu::Place::current()) {
+    int const self = static_cast<int>(hip_on_cpu::running->lane());
+    return hip_on_cpu::of_lane(value, (self & -width) + (from & (width - 1)), place);
+}
+template <class T>
+T __shfl_xor(T value, int mask, int width = warpSize, hip_on_cpu::Place place = hip_on_cpu::Place::current()) {
+    int const self = static_cast<int>(hip_on_cpu::running->lane()), from = self ^ mask;
+    return hip_on_cpu::of_lane(value, from < (self & -width) + width ? from : self, place);
+}
+template <class T>
+T __shfl_up(T value, unsigned delta, int width = warpSize, hip_on_cpu::Place place = hip_on_cpu::Place::current()) {
+    int const self = static_cast<int>(hip_on_cpu::running->lane()), from = self - static_cast<int>(delta);
+    return hip_on_cpu::of_lane(value, from >= (self & -width) ? from : self, place);
+}
+template <class T>
+T __shfl_down(T value, unsigned delta, int width = warpSize, hip_on_cpu::Place place = hip_on_cpu::Place::current()) {
+    int const self = static_cast<int>(hip_on_cpu::running->lane()), from = self + static_cast<int>(delta);
+    return hip_on_cpu::of_lane(value, from < (self & -width) + width ? from : self, place);
+}
+
+/// One bit a lane.
+inline unsigned long long __ballot(int predicate, hip_on_cpu::Place place = hip_on_cpu::Place::current()) {
+    hip_on_cpu::Exchange const& exchange = hip_on_cpu::running->exchange(predicate != 0, place);
+    unsigned long long bits = 0;
+    for (unsigned lane = 0; lane < hip_on_cpu::widest_wave; ++lane)
+        if (exchange.present[lane]) bits |= static_cast<unsigned long long>(exchange.value[lane]) << lane;
+    return bits;
+}
+
+/// For float, int and unsigned; returns what was there before.
+template <class T>
+T atomicAdd(T* address, T value) {
+    std::atomic_ref<T> number(*address);
+    T old = number.load();
+    while (!number.compare_exchange_weak(old, old + value)) {
+    }
+    return old;
+}

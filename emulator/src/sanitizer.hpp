@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// Whether this is compiled with AddressSanitizer: g++ says so by a macro, clang by a feature.
+#if defined(__SANITIZE_ADDRESS__)
+#define HIP_ON_CPU_SANITIZE_ADDRESS 1
+#elif defined(__has_feature)
+#define HIP_ON_CPU_SANITIZE_ADDRESS __has_feature(address_sanitizer)
+#else
+#define HIP_ON_CPU_SANITIZE_ADDRESS 0
+#endif

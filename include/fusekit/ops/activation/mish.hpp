@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/math.hpp"
+
+namespace fusekit {
+
+/// tanh(log(1 + e)) = e (e + 2) / (e (e + 2) + 2) for e = exp(x). Source: Misra 2019.
+struct Mish {
+    static constexpr auto equation = "y = x * tanh(log(1 + exp(x)))";
+    struct Args {};
+    template <class V>
+    FUSEKIT_HD static constexpr V apply(V x, Args const&) {
+        V const e = math::exp(math::min(x, 30.0f)), numerator = e * (e + 2.0f);
+        return math::max(x, -750.0f) * (numerator / (numerator + 2.0f));
+    }
+    template <class V>
+    FUSEKIT_HD static constexpr V slope(V x, Args const&) {
+        V const near = math::min(math::max(x, -750.0f), 750.0f), e = math::exp(math::min(x, 30.0f));
+        V const numerator = e * (e + 2.0f), share = 1.0f / (numerator + 2.0f);
+        return numerator * share + near * (4.0f * e * (e + 1.0f) * share * share);
+    }
+};
+
+}  // namespace fusekit

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/math.hpp"
+
+namespace fusekit {
+
+/// Source: Elfwing, Uchibe and Doya 2017.
+struct Silu {
+    static constexpr auto equation = "y = x / (1 + exp(-x))";
+    struct Args {};
+    template <class V>
+    FUSEKIT_HD static constexpr V apply(V x, Args const&) {
+        return math::max(x, -750.0f) * math::logistic(x);
+    }
+    template <class V>
+    FUSEKIT_HD static constexpr V slope(V x, Args const&) {
+        V const near = math::min(math::max(x, -750.0f), 750.0f);
+        return math::logistic(near) * (1.0f + near * math::logistic(-near));
+    }
+};
+
+}  // namespace fusekit

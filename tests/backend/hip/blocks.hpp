@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <catch2/catch_test_macros.hpp>
+#include <cstddef>
+#include <vector>
+
+#include "backend/hip/gpu.hpp"
+
+namespace test {
+
+/// What a body of run_blocks() begins with: threads of a block, and blocks that a processor is meant to hold.
+template <int Threads>
+struct BlockOf {
+    static constexpr int threads = Threads, blocks = 1;
+};
+
+/// Runs Body::run(params, shared, thread, block) in every thread of so many blocks, as the library's one kernel runs a
+/// mainloop: a BlockOf that has Params and Shared.
+template <class Body>
+void run_blocks(fk::hip::Device& device, typename Body::Params const& params, std::int64_t blocks = 1,
+                fk::hip::Cooperative cooperative = fk::hip::Cooperative::no) {
+    fk::hip::launch<Abs, Body>(device, params, blocks, Body::threads, cooperative);
+    device.synchronize();
+}
+
+/// Numbers, or what else is copied byte by byte, in the device's memory.
+template <class T>
+class Array {
+public:
+    Array(fk::hip::Device& the_device, std::vector<T> const& values)
+        : device(the_device),
+          size(values.size()),
+          memory(static_cast<T*>(the_device.allocate(values.size() * sizeof(T)))) {
+        device.copy_in(memory, values.data(), size * sizeof(T));
+    }
+    Array(fk::hip::Device& the_device, std::size_t count, T const& value)
+        : Array(the_device, std::vector<T>(count, value)) {}
+    Array(Array const&) = delete;
+    Array& operator=(Array const&) = delete;
+    ~Array() { device.release(memory); }
+
+    T* data() const { return memory; }
+    std::vector<T> values() const {
+        std::vector<T> all(size);
+        device.copy_out(all.data(), memory, size * sizeof(T));
+        return all;
+    }
+
+private:
+    fk::hip::Device& device;
+    std::size_t size;
+    T* memory;
+};
+
+}  // namespace test

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#include "fusekit/ops/gemm.hpp"
+
+#include <catch2/catch_template_test_macros.hpp>
+
+#include "backend/hip/gpu.hpp"
+#include "support/matrix_products.hpp"
+
+using namespace test;
+
+TEMPLATE_TEST_CASE("HIP: products of matrices compute what the oracle does, and the bits of a 1x1 convolution", "",
+                   float, fk::half, fk::bfloat16, fk::int8) {
+    fk::hip::Device device = gpu();
+    check_products<TestType>(device);
+}
+
+TEST_CASE("HIP: products of matrices run with any schedule of a convolution") {
+    fk::hip::Device device = gpu();
+    Product const product{3, 5, 7, 9, "bmk", "mk", "mbk", "bmk"};
+    auto gemm = device.with<fk::hip::Gemm<64, 64, 16>>();
+    auto direct = device.with<fk::hip::Direct<64>>();
+    check_product<float, 3>(gemm, product);
+    check_product<float, 3>(direct, product);
+}
+
+TEST_CASE("HIP: statistics after a Gemm are of its columns") {
+    fk::hip::Device device = gpu();
+    check_column_statistics(device);
+}
+
+TEST_CASE("HIP: matrices whose rows reach too far for a GEMM are refused in the words of matrices") {
+    fk::hip::Device device = gpu();
+    constexpr std::int64_t far = std::int64_t{1} << 32;
+    auto memory = fk::tensor<float>(device, fk::channels(3), {77, 1, 10});
+    fk::TensorView<float, 2> const y(memory.data(), fk::row_major(1, 1));  // before all that is read
+    fk::TensorView<float const, 2> const near(memory.data() + 1, fk::row_major(1, 2)),
+        apart(memory.data() + 1, {{{1, 2}}, {{2, far}}});
+    using Layer = fk::Plan<fk::Gemm>;
+    CHECK(refusal([&] { Layer::bind({.weights = near})(device, apart, y); }) ==
+          "Plan<Gemm>: x.strides: expected rows that reach less than 2^31 elements far, or a Direct schedule, got "
+          "strides 2 x 4294967296");
+    CHECK(refusal([&] { Layer::bind({.weights = apart})(device, near, y); }) ==
+          "Plan<Gemm>: Gemm.weights: expected rows that reach less than 2^31 elements far, or a Direct schedule, got "
+          "strides 2 x 4294967296");
+    fk::TensorView<float const, 2> const many(memory.data() + 1, {{{1, 1 << 30}}, {{0, 0}}});
+    CHECK(refusal([&] { Layer::bind({.weights = many})(device, many, y); }) ==
+          "Plan<Gemm>: x.shape: expected extents below 2^30, got 1 x 1073741824");
+    float got[3] = {};
+    device.synchronize();
+    memory.copy_to(got);
+    CHECK(got[0] == 77);
+}

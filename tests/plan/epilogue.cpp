@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+#include "fusekit/plan/epilogue.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <vector>
+
+#include "fusekit/fusekit.hpp"
+
+namespace fk = fusekit;
+
+namespace {
+
+using Vector [[gnu::vector_size(16)]] = float;
+
+/// x + value, one for all.
+struct Add {
+    static constexpr auto stage = fk::Stage::pointwise;
+    struct Args {
+        float value;
+    };
+    template <class V>
+    static constexpr V apply(V x, Args const& args) {
+        return x + args.value;
+    }
+};
+
+/// x * (k + factor), prepared once a channel.
+struct Times {
+    static constexpr auto stage = fk::Stage::pointwise;
+    struct Args {
+        float factor;
+    };
+    template <class V>
+    struct Prepared {
+        V factor;
+    };
+    static constexpr Prepared<float> prepare(std::int64_t k, Args const& args) {
+        return {static_cast<float>(k) + args.factor};
+    }
+    template <class V>
+    static constexpr V apply(V x, Prepared<V> const& prepared) {
+        return x * prepared.factor;
+    }
+};
+
+/// x + 100 p + 10 q, one number at a time.
+struct Where {
+    static constexpr auto stage = fk::Stage::pointwise;
+    struct Args {};
+    static constexpr float apply(float x, fk::OutputCoord const& at, Args const&) {
+        return x + static_cast<float>(100 * at.p + 10 * at.q);
+    }
+};
+
+using Norm = fk::BatchNormInference<fk::PerActivation>;
+using Chain = fk::Epilogue<Add, Times, Where>;
+
+constexpr Chain::Args args{{{1.0f}}, {{2.0f}}, {{}}};
+constexpr fk::OutputCoord at{0, 3, 4, 5};
+
+static_assert(Chain::size == 3 && Chain::channelwise && Chain::located && Chain::placewise);
+static_assert(!Chain::stores && !Chain::collects);
+static_assert(!fk::Epilogue<>::channelwise && !fk::Epilogue<>::placewise && !fk::Epilogue<Add>::located);
+static_assert(fk::Epilogue<Norm>::placewise && !fk::Epilogue<Norm>::located && !fk::Epilogue<Norm>::channelwise);
+static_assert(fk::Epilogue<Add, fk::Store>::stores && fk::Epilogue<fk::ChannelStatistics>::collects);
+
+static_assert(fk::Epilogue<>::apply(7.0f, at, fk::KernelTuple<>{}, {}) == 7);
+static_assert(Chain::apply(1.0f, at, Chain::prepare(at.k, args), args) == 2 * 5 + 450);
+static_assert(Chain::apply(1.0f, at, Chain::prepare(at, args), args) == 2 * 5 + 450);
+static_assert(Chain::apply_first<0>(1.0f, at, Chain::prepare(at, args), args) == 1);
+static_assert(Chain::apply_first<2>(1.0f, at, Chain::prepare(at, args), args) == 2 * 5);
+
+/// Where the lanes of a vector are: in channels that follow one another, at one place.
+struct Lanes {
+    fk::OutputCoord first;
+    int count;
+
+    fk::OutputCoord lane(int i) const { return {first.n, first.k + i, first.p, first.q}; }
+};
+
+}  // namespace
+
+TEST_CASE("lanes get the state of one channel, or of a channel each") {
+    auto const one = Chain::broadcast<Vector>(Chain::prepare(3, args));
+    auto const each = Chain::prepare_lanes<Vector>(3, 3, args);
+    Vector const x{1, 2, 3, 4}, of_one = Chain::apply(x, Lanes{at, 4}, one, args),
+                                of_each = Chain::apply(x, Lanes{at, 3}, each, args);
+    for (int lane = 0; lane < 4; ++lane) CHECK(of_one[lane] == (x[lane] + 1) * 5 + 450);
+    for (int lane = 0; lane < 3; ++lane) CHECK(of_each[lane] == (x[lane] + 1) * static_cast<float>(5 + lane) + 450);
+    CHECK(fk::get<1>(each).factor[3] == 7);  // past the last channel, which it repeats
+}
+
+TEST_CASE("statistics collect what reaches them, and a store writes what reaches it") {
+    using Seen = fk::Epilogue<Add, fk::ChannelStatistics, fk::Store, Times>;
+    float mean[4], variance[4], stored = 0, collected = 0;
+    fk::TensorView<float, 1> const of_channels(mean, fk::channels(4)), also(variance, fk::channels(4));
+    fk::TensorView<float> const values(&stored, fk::Layout<4>{{{1, 4, 8, 8}}, {{0, 0, 0, 0}}});
+    Seen::Args const all{{{1.0f}}, {{of_channels, also}}, {{values}}, {{2.0f}}};
+    auto const state = Seen::prepare(at.k, all);
+    CHECK(Seen::apply(1.0f, at, state, all, [&](float x) { collected = x; }) == 10);
+    CHECK((collected == 2 && stored == 2));
+    stored = 0;
+    CHECK(Seen::apply_first<4>(1.0f, at, state, all) == 10);
+    CHECK(stored == 0);
+}
+
+TEST_CASE("neighbours pass an operator together, and are stored together") {
+    using Two = fk::Epilogue<Times, fk::Store, Where>;
+    struct Places {
+        std::vector<float>* stored;
+
+        fk::OutputCoord operator[](int i) const { return {0, 1, 0, i}; }
+        void store(fk::AnyOutput const&, float const (&values)[3]) const { stored->assign(values, values + 3); }
+    };
+    float unused = 0;
+    Two::Args const all{{{2.0f}}, {{fk::TensorView<float>(&unused, fk::nchw(1, 1, 1, 1))}}, {{}}};
+    std::vector<float> stored;
+    Places const places{&stored};
+    float x[3] = {1, 2, 3};
+    Two::PlaceState const states[3] = {Two::prepare(places[0], all), Two::prepare(places[1], all),
+                                       Two::prepare(places[2], all)};
+    Two::apply_each(x, places, states, all);
+    CHECK(stored == std::vector<float>{3, 6, 9});
+    CHECK((x[0] == 3 && x[1] == 16 && x[2] == 29));
+}

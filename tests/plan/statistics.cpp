@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#include "fusekit/plan/statistics.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <vector>
+
+#include "fusekit/fusekit.hpp"
+
+namespace fk = fusekit;
+
+namespace {
+
+using Relu = fk::Activation<fk::Relu>;
+using Statistics = fk::ChannelStatistics;
+
+static_assert(fk::Collector<fk::Epilogue<Statistics>>::at == 0);
+static_assert(fk::Collector<fk::Epilogue<Relu, Statistics, fk::Bias>>::at == 1);
+static_assert(fk::Collector<fk::Epilogue<Relu, fk::Bias, Statistics>>::at == 2);
+static_assert(std::is_same_v<fk::Collector<fk::Epilogue<Relu, Statistics>>::Op, Statistics>);
+static_assert(fk::Collects<fk::StatisticsHead<Statistics>> && !fk::Collects<Relu>);
+
+using Steps = fk::ReductionSteps<fk::StatisticsHead<Relu, Statistics, fk::Bias>>;
+static_assert(Steps::has_totals && !Steps::waits && !Steps::per_place && !Steps::has_operand);
+
+}  // namespace
+
+TEST_CASE("the totals of tiles have a place of their own each: of every float, all channels") {
+    struct Total {
+        float first, second;
+    };
+    std::vector<float> scratch(3 * 2 * 4, -1);
+    fk::TileTotalsView<Total> const view{scratch.data(), 4};
+    for (int tile = 0; tile < 3; ++tile)
+        for (int k = 0; k < 4; ++k)
+            view.put(tile, k, {static_cast<float>(100 + 10 * tile + k), static_cast<float>(200 + 10 * tile + k)});
+    for (std::size_t i = 0; i < scratch.size(); ++i)
+        CHECK(scratch[i] == static_cast<float>(100 * (i / 4 % 2 + 1) + 10 * (i / 8) + i % 4));
+    CHECK(view.at(2, 3, 1) == &scratch.back());
+}
+
+TEST_CASE("statistics are of what reaches them, and y of what leaves the last operator") {
+    float bias[] = {100}, mean = 0, variance = 0;
+    fk::Layout<1> const one = fk::channels(1);
+    fk::StatisticsHead<Relu, Statistics, fk::Bias>::Args const args{
+        {{}},
+        {{fk::TensorView<float, 1>(&mean, one), fk::TensorView<float, 1>(&variance, one)}},
+        {{fk::TensorView<float const, 1>(bias, one)}}};
+    fk::OutputCoord const at{0, 0, 0, 0};
+    auto const state = Steps::prepare(at, args);
+    Steps::Accumulator<float> accumulator{};
+    for (float const x : {-5.0f, 4.0f}) Steps::add(accumulator, x, 0.0f, at, state, args);
+    Steps::add(accumulator, 1000.0f, 0.0f, at, state, args, false);
+    Steps::save(accumulator.total(2), at, args);
+    CHECK((mean == 2 && variance == 4));
+    CHECK(Steps::apply(4.0f, 0.0f, at, state, {}, args) == 104);
+}

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: MIT
+# Every activation of the library has a file of its own, a line of the catalogue and a word in README's table:
+#     cmake -D ROOT=the/repository -P catalogue.cmake
+cmake_minimum_required(VERSION 3.25)
+file(GLOB headers ${ROOT}/include/fusekit/ops/activation/*.hpp)
+file(READ ${ROOT}/tests/support/catalogue.hpp catalogue)
+file(READ ${ROOT}/README.md readme)
+if(NOT headers)
+  message(FATAL_ERROR "no activations under ${ROOT}")
+endif()
+foreach(header IN LISTS headers)
+  get_filename_component(file ${header} NAME)
+  file(STRINGS ${header} structs REGEX "^struct [A-Za-z]+ {$")
+  list(LENGTH structs count)
+  string(REGEX REPLACE "^struct ([A-Za-z]+) {$" "\\1" name "${structs}")
+  if(NOT count EQUAL 1)
+    message(SEND_ERROR "ops/activation/${file} has ${count} modes, and one is right")
+  elseif(NOT catalogue MATCHES "Line<fk::${name}>{")
+    message(SEND_ERROR "${name} has no line in tests/support/catalogue.hpp")
+  elseif(NOT readme MATCHES "`${name}`")
+    message(SEND_ERROR "${name} is not in README.md")
+  endif()
+endforeach()
