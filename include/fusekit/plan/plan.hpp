@@ -90,7 +90,11 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
     }
     template <class Device, class X, class Y>
     [[nodiscard]] auto prepare(Device&& device, X const& x, Y&& y) const {
-        return try_prepare(device, x, y).value();
+        if constexpr (detail::is_input<X>())
+            if constexpr (detail::is_output<Y>())
+                if constexpr (detail::runs_on<Plan, Device, X, Y>())
+                    if constexpr (std::remove_cvref_t<Device>::template takes<X>(epilogue_of_plan, self))
+                        return prepare_for(device, x.const_view(), y.view(), 0).value();
     }
 
     /// The same, but returns the error, where there is one: if (auto const run = layer.try_prepare(...)) (*run)(...);
@@ -98,11 +102,17 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
     [[nodiscard]] auto try_prepare(Device&& device, Layout<Rank> const& x, Layout<Rank> const& y,
                                    int alignment = 16) const {
         using View = TensorView<StoredAs<T>, Rank>;
-        return prepare_for_all(device, View(nullptr, x), View(nullptr, y), alignment);
+        if constexpr (detail::runs_on<Plan, Device>())
+            if constexpr (std::remove_cvref_t<Device>::template takes<View>(epilogue_of_plan, self))
+                return prepare_for(device, View(nullptr, x).const_view(), View(nullptr, y), alignment);
     }
     template <class Device, class X, class Y>
     [[nodiscard]] auto try_prepare(Device&& device, X const& x, Y&& y) const {
-        return prepare_for_all(device, x, y, 0);
+        if constexpr (detail::is_input<X>())
+            if constexpr (detail::is_output<Y>())
+                if constexpr (detail::runs_on<Plan, Device, X, Y>())
+                    if constexpr (std::remove_cvref_t<Device>::template takes<X>(epilogue_of_plan, self))
+                        return prepare_for(device, x.const_view(), y.view(), 0);
     }
 
 private:
@@ -155,14 +165,6 @@ private:
         }
     }
 
-    template <class Device, class X, class Y>
-    auto prepare_for_all(Device& device, X const& x, Y&& y, int alignment) const {
-        if constexpr (detail::is_input<X>())
-            if constexpr (detail::is_output<Y>())
-                if constexpr (detail::runs_on<Plan, Device, X, Y>())
-                    if constexpr (std::remove_cv_t<Device>::template takes<X>(epilogue_of_plan, self))
-                        return prepare_for(device, x.const_view(), y.view(), alignment);
-    }
     template <class Device, Element X, Element Y, int RankX, int RankY>
     auto prepare_for(Device& device, TensorView<X const, RankX> x, TensorView<Y, RankY> y, int alignment) const {
         if constexpr (match<X, Y, RankX, RankY>()) return detail::prepare(*this, device, x, y, alignment);
