@@ -21,8 +21,8 @@
 namespace {
 
 using namespace bench;
+using fk::hip::Elementwise;
 using fk::hip::Gemm;
-using fk::hip::Stream;
 
 template <class... Schedules>
 struct List {};
@@ -30,9 +30,9 @@ struct List {};
 using Element = float;
 using Gemms = List<Gemm<128, 128, 8, 2>, Gemm<128, 128, 16, 2>, Gemm<64, 64, 8, 6>, Gemm<64, 64, 16, 6>,
                    Gemm<128, 64, 8, 4>, Gemm<128, 64, 16, 4>, Gemm<64, 128, 8, 4>, Gemm<256, 64, 8, 2>>;
-using Streams =
-    List<Stream<128, 16, 1, 1, 16>, Stream<128, 16, 2, 1, 16>, Stream<128, 16, 4, 1, 16>, Stream<256, 16, 1, 1, 8>,
-         Stream<256, 16, 2, 1, 8>, Stream<256, 16, 2, 2, 5>, Stream<256, 16, 4, 4, 5>>;
+using Streams = List<Elementwise<128, 16, 1, 1, 16>, Elementwise<128, 16, 2, 1, 16>, Elementwise<128, 16, 4, 1, 16>,
+                     Elementwise<256, 16, 1, 1, 8>, Elementwise<256, 16, 2, 1, 8>, Elementwise<256, 16, 2, 2, 5>,
+                     Elementwise<256, 16, 4, 4, 5>>;
 
 struct Options {
     int index = 0, batch = 64, repeats = 5;
@@ -44,7 +44,7 @@ std::string label(Gemm<M, N, K, Blocks>) {
     return text("%dx%dx%d/%d", M, N, K, Blocks);
 }
 template <int Threads, int Bytes, int Iterations, int Unroll, int Blocks, int TileIterations>
-std::string label(Stream<Threads, Bytes, Iterations, Unroll, Blocks, TileIterations>) {
+std::string label(Elementwise<Threads, Bytes, Iterations, Unroll, Blocks, TileIterations>) {
     return text("%d:%d:%d,%d:%d/%d", Threads, Bytes, Iterations, TileIterations, Unroll, Blocks);
 }
 
@@ -174,7 +174,7 @@ int run(int argc, char** argv) {
         each_layout([&](bool last, char const* layout) {
             for (NormLayer const& l : chosen.norm)
                 print_row(records, l.name(), layout, labels, measure_norm(device, l, last, options),
-                          label(fk::hip::DefaultStream<float, false>{}));
+                          label(fk::hip::DefaultElementwise<float, false>{}));
         });
     }
     std::printf("\n");

@@ -47,6 +47,7 @@ hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int
         case hipDeviceAttributeL2CacheSize: *value = 1 << 20; break;
         case hipDeviceAttributeMaxSharedMemoryPerBlock: *value = shared_bytes; break;
         case hipDeviceAttributeMaxThreadsPerBlock: *value = most_threads; break;
+        case hipDeviceAttributeMemoryPoolsSupported: *value = 1; break;
         case hipDeviceAttributeMultiprocessorCount: *value = processors; break;
         case hipDeviceAttributeWarpSize: *value = static_cast<int>(wave_width()); break;
         default: return leave(hipErrorInvalidValue);

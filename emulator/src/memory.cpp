@@ -61,10 +61,8 @@ hipError_t allocate(void** memory, std::size_t bytes, hipMemoryType type) {
     return hipSuccess;
 }
 
-/// Waits for the device first, as HIP does.
-hipError_t release(void* memory, hipMemoryType type) {
-    if (!memory) return hipSuccess;
-    finish_all(current_device());
+/// Frees it now, whoever still uses it.
+hipError_t release_now(void* memory, hipMemoryType type) {
     std::size_t bytes = 0;
     {
         std::lock_guard const lock(allocations().mutex);
@@ -77,6 +75,13 @@ hipError_t release(void* memory, hipMemoryType type) {
     else std::free(memory);
     --objects;
     return hipSuccess;
+}
+
+/// Waits for the device first, as HIP does.
+hipError_t release(void* memory, hipMemoryType type) {
+    if (!memory) return hipSuccess;
+    finish_all(current_device());
+    return release_now(memory, type);
 }
 
 /// Whether the memory is where a copy of this kind has it.
@@ -99,9 +104,19 @@ hipError_t hipMalloc(void** memory, std::size_t bytes) {
     return leave(allocate(memory, bytes, hipMemoryTypeDevice));
 }
 hipError_t hipFree(void* memory) {
-    HIP_ON_CPU_ENTER();
+    hipError_t const early = enter(__func__);
     if (hipError_t const error = refuse_in_capture(); error != hipSuccess) return leave(error);
-    return leave(release(memory, hipMemoryTypeDevice));
+    hipError_t const error = release(memory, hipMemoryTypeDevice);  // of a broken device too
+    return leave(early != hipSuccess ? early : error);
+}
+hipError_t hipMallocAsync(void** memory, std::size_t bytes, hipStream_t) {
+    HIP_ON_CPU_ENTER();
+    return leave(allocate(memory, bytes, hipMemoryTypeDevice));
+}
+hipError_t hipFreeAsync(void* memory, hipStream_t stream) {
+    HIP_ON_CPU_ENTER();
+    if (!memory || (stream && stream->capture)) return leave(hipErrorInvalidValue);
+    return leave(submit(stream, [memory] { static_cast<void>(release_now(memory, hipMemoryTypeDevice)); }));
 }
 hipError_t hipHostMalloc(void** memory, std::size_t bytes, unsigned) {
     HIP_ON_CPU_ENTER();

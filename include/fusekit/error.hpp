@@ -20,13 +20,16 @@ public:
     Text argument;       ///< the field of the operator's Args
     Text expected;
     Text given;
+    int code;  ///< the hipError_t, where HIP gave one; else 0
 
-    [[gnu::cold]] Error(Text the_plan, Text the_operator_name, Text the_argument, Text the_expected, Text the_given)
+    [[gnu::cold]] Error(Text the_plan, Text the_operator_name, Text the_argument, Text the_expected, Text the_given,
+                        int the_code = 0)
         : plan(std::move(the_plan)),
           operator_name(std::move(the_operator_name)),
           argument(std::move(the_argument)),
           expected(std::move(the_expected)),
           given(std::move(the_given)),
+          code(the_code),
           message(this->plan + ": " + this->operator_name + (this->argument.empty() ? "" : ".") + this->argument +
                   ": expected " + this->expected + ", got " + this->given) {}
 

@@ -26,6 +26,8 @@
 #include "fusekit/plan/is_operator.hpp"
 #include "fusekit/plan/ordering.hpp"
 #include "fusekit/plan/runs_on.hpp"
+#include "fusekit/plan/call.hpp"
+#include "fusekit/plan/prepared.hpp"
 #include "fusekit/plan/plan.hpp"
 
 #include "fusekit/backend/host/whole_vectors.hpp"

@@ -23,6 +23,10 @@ struct Run {
     void operator()(BoundPlan const& bound) const {
         bound(device, x, y);
         auto const made = bound(device, x);
+        if (auto const run = bound.try_prepare(device, x, y)) {
+            if (fk::Refusal const refusal = run->try_run(device, x, y)) return;
+            (*run)(device, x.data, y.data);
+        }
         static_cast<void>(made.size());
         if constexpr (Rank == 4) static_cast<void>(fk::describe(bound, x.layout.shape).mermaid());
     }

@@ -55,6 +55,7 @@ enum hipDeviceAttribute_t {
     hipDeviceAttributeL2CacheSize,
     hipDeviceAttributeMaxSharedMemoryPerBlock,
     hipDeviceAttributeMaxThreadsPerBlock,
+    hipDeviceAttributeMemoryPoolsSupported,
     hipDeviceAttributeMultiprocessorCount,
     hipDeviceAttributeWarpSize
 };
@@ -116,6 +117,9 @@ hipError_t hipMalloc(T** memory, std::size_t bytes) {
     return hipMalloc(reinterpret_cast<void**>(memory), bytes);
 }
 hipError_t hipFree(void* memory);
+/// Memory that is there at once, and is freed when the stream comes to it.
+hipError_t hipMallocAsync(void** memory, std::size_t bytes, hipStream_t stream);
+hipError_t hipFreeAsync(void* memory, hipStream_t stream);
 hipError_t hipHostMalloc(void** memory, std::size_t bytes, unsigned flags = 0);
 hipError_t hipHostFree(void* memory);
 hipError_t hipMemcpy(void* to, void const* from, std::size_t bytes, hipMemcpyKind kind);

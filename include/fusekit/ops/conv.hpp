@@ -144,6 +144,7 @@ struct Conv : detail::ConvArgs<Geometry> {
         }
         if (args.weights.type != in.type)
             in.fail("weights", Text(fusekit::name(in.type)) + ", as the input", fusekit::name(args.weights.type));
+        if (in.refused()) return;  // else 0 groups would divide
         std::int64_t const k = args.weights.layout.shape[0];
         if (in.x[1] % f.group_count != 0 || k % f.group_count != 0)
             in.fail("filter", "groups that divide C and K",

@@ -4,10 +4,12 @@
 #include <type_traits>
 
 #include "fusekit/plan/args.hpp"
+#include "fusekit/plan/call.hpp"
 #include "fusekit/plan/epilogue.hpp"
 #include "fusekit/plan/evaluate.hpp"
 #include "fusekit/plan/is_operator.hpp"
 #include "fusekit/plan/name.hpp"
+#include "fusekit/plan/prepared.hpp"
 #include "fusekit/plan/runs_on.hpp"
 #include "fusekit/plan/structure.hpp"
 #include "fusekit/plan/validate.hpp"
@@ -19,50 +21,6 @@ namespace detail {
 
 template <class... Ops>
 struct FusedPlan;
-
-/// Refuses what is no tensor, as a pointer alone or a std::vector, by its type.
-template <class X>
-consteval bool is_input() {
-    constexpr bool tensor = Activations<X>;
-    static_assert(tensor, "x is no tensor or view: write fk::TensorView(pointer, fk::nchw(n, c, h, w))");
-    return tensor;
-}
-template <class Y>
-consteval bool is_output() {
-    constexpr bool tensor = Activations<std::remove_cvref_t<Y>> && requires(Y& y) { y.view(); };
-    static_assert(tensor, "y is const, or no tensor or view: write fk::TensorView(pointer, fk::nchw(n, k, p, q))");
-    return tensor;
-}
-
-/// Refuses a const device; and one that y, a new tensor, would outlive. One without memory of its own, or that borrows
-/// another, y may outlive.
-template <class Device>
-consteval bool may_run() {
-    constexpr bool changes = !std::is_const_v<std::remove_reference_t<Device>>;
-    static_assert(changes, "the device is const, but a run changes it: pass one that is not");
-    return changes;
-}
-template <class Device>
-consteval bool may_make_y() {
-    using Given = std::remove_cvref_t<Device>;
-    constexpr bool lives = std::is_lvalue_reference_v<Device> || std::is_trivially_destructible_v<Given> ||
-                           std::is_empty_v<typename Given::Memory>;
-    static_assert(lives, "this device is gone before y, its new tensor: give it a name");
-    return lives;
-}
-
-/// The elements of a tensor or a view as the application has them: __half where they are stored as half.
-template <class X>
-struct GivenOf {
-    using Type = std::remove_cvref_t<decltype(*std::declval<X const&>().const_view().data)>;
-};
-template <class X>
-    requires requires { typename X::Given; }
-struct GivenOf<X> {
-    using Type = std::remove_const_t<typename X::Given>;
-};
-template <class X>
-using Given = typename GivenOf<X>::Type;
 
 }  // namespace detail
 
@@ -124,6 +82,30 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
                         run_into(device, x.const_view(), y.view());
     }
 
+    /// The run on tensors of these layouts and elements of type T, to be run many times; nothing is written. The
+    /// tensors will lie at multiples of `alignment` bytes, or of what x and y have. Throws Error where they do not fit.
+    template <class T, class Device, int Rank>
+    [[nodiscard]] auto prepare(Device&& device, Layout<Rank> const& x, Layout<Rank> const& y,
+                               int alignment = 16) const {
+        return try_prepare<T>(device, x, y, alignment).value();
+    }
+    template <class Device, class X, class Y>
+    [[nodiscard]] auto prepare(Device&& device, X const& x, Y&& y) const {
+        return try_prepare(device, x, y).value();
+    }
+
+    /// The same, but returns the error, where there is one: if (auto const run = layer.try_prepare(...)) (*run)(...);
+    template <class T, class Device, int Rank>
+    [[nodiscard]] auto try_prepare(Device&& device, Layout<Rank> const& x, Layout<Rank> const& y,
+                                   int alignment = 16) const {
+        using View = TensorView<StoredAs<T>, Rank>;
+        return prepare_for_all(device, View(nullptr, x), View(nullptr, y), alignment);
+    }
+    template <class Device, class X, class Y>
+    [[nodiscard]] auto try_prepare(Device&& device, X const& x, Y&& y) const {
+        return prepare_for_all(device, x, y, 0);
+    }
+
 private:
     static constexpr typename Plan::Epilogue const* epilogue_of_plan = nullptr;
     static constexpr BoundPlan const* self = nullptr;
@@ -149,23 +131,42 @@ private:
     }
 
     template <bool runs, class Given, class Device, Element T, int Rank>
-    Tensor<Given, Device, Rank> run_into_new(Device& device, TensorView<T const, Rank> x) const {
+    auto run_into_new(Device& device, TensorView<T const, Rank> x) const {
         static_assert(takes<T, Rank>());
-        Shape<4> const shape = validate(*this, x, nullptr, device);
-        Tensor<Given, Device, Rank> y(device, packed_like(expand<Rank>(shape), x.layout));
+        auto y =
+            detail::new_output<Given>(device, packed_like(expand<Rank>(validate(*this, x, nullptr, device)), x.layout));
         if constexpr (runs) device.run(*this, Plan::collapse(x), Plan::collapse(y.view()));
         return y;
     }
 
-    template <class Device, Element X, Element Y, int RankX, int RankY>
-    void run_into(Device& device, TensorView<X const, RankX> x, TensorView<Y, RankY> y) const {
+    template <class X, class Y, int RankX, int RankY>
+    static consteval bool match() {
         constexpr bool same = std::is_same_v<X, Y>, alike = RankX == RankY;
         static_assert(same, "a plan writes the element type that it reads: x and y must have the same");
         static_assert(alike, "x and y must have the same rank");
-        if constexpr (same && alike && takes<X, RankX>()) {
+        if constexpr (same && alike) return takes<X, RankX>();
+        else return false;
+    }
+
+    template <class Device, Element X, Element Y, int RankX, int RankY>
+    void run_into(Device& device, TensorView<X const, RankX> x, TensorView<Y, RankY> y) const {
+        if constexpr (match<X, Y, RankX, RankY>()) {
             validate(*this, x, &y, device);
             device.run(*this, Plan::collapse(x), Plan::collapse(y));
         }
+    }
+
+    template <class Device, class X, class Y>
+    auto prepare_for_all(Device& device, X const& x, Y&& y, int alignment) const {
+        if constexpr (detail::is_input<X>())
+            if constexpr (detail::is_output<Y>())
+                if constexpr (detail::runs_on<Plan, Device, X, Y>())
+                    if constexpr (std::remove_cv_t<Device>::template takes<X>(epilogue_of_plan, self))
+                        return prepare_for(device, x.const_view(), y.view(), alignment);
+    }
+    template <class Device, Element X, Element Y, int RankX, int RankY>
+    auto prepare_for(Device& device, TensorView<X const, RankX> x, TensorView<Y, RankY> y, int alignment) const {
+        if constexpr (match<X, Y, RankX, RankY>()) return detail::prepare(*this, device, x, y, alignment);
     }
 };
 

@@ -30,6 +30,7 @@ inline void check_scratch(OptionalView<float, 1> const& scratch, std::int64_t le
 
 template <class Op>
 void check_op(typename Op::Args const& args, Check const& in) {
+    if (in.refused()) return;
     Check own = in;
     own.operator_name = type_name<Op>;
     check_args<Op>(args, own);
@@ -55,46 +56,68 @@ Check check_of(Shape<4> const& x, DataType type) {
             .totals_tiles = Plan::totals_tiles};
 }
 
-}  // namespace detail
+/// When the addresses of x and y are known: for the run that is checked, or for later ones, which check them then.
+enum class Addresses { known, later };
 
-/// Refuses what `bound` cannot compute from `x` on `device`, and an output that cannot hold it, with Error; writes
-/// nothing. `y` is null where the output is yet to be allocated.
-/// Returns the extents of the output, N x K x P x Q.
+/// Refuses what `bound` cannot compute from `x` on `device`, and an output that cannot hold it: with Error, or into
+/// `refusal` where there is one. `aliases` gets the memory of all arguments, that of x, where it is known, first. `y`
+/// is null where the output is yet to be allocated. Returns the extents of the output, N x K x P x Q.
 template <class BoundPlan, Element T, int Rank, class Device>
-Shape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> const& x,
-                  std::type_identity_t<TensorView<T, Rank>> const* y, Device const& device) {
+Shape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> const& x, TensorView<T, Rank> const* y,
+                  Device const& device, AliasChecker& aliases, Addresses addresses, Refusal* refusal) {
     using Plan = typename BoundPlan::Plan;
-    Check in = detail::check_of<Plan>(Plan::collapse(x.layout.shape), data_type<T>);
+    Check in = check_of<Plan>(Plan::collapse(x.layout.shape), data_type<T>);
+    in.refusal = refusal;
     if constexpr (requires { device.check_accessible(in, "", nullptr); }) {
         in.device = &device;
         in.check_accessible = [](void const* self, Check const& check, char const* argument, void const* data) {
             static_cast<Device const*>(self)->check_accessible(check, argument, data);
         };
     }
-    detail::check_extents(in, "", x.layout.shape);
+    check_extents(in, "", x.layout.shape);
+    if (in.refused()) return {};
     in.y = bound.epilogue_shape(in.x);
     Shape<4> const y_shape = bound.output_shape(in.x);
 
     Check out = in;
     out.operator_name = [] { return Text("y"); };
-    if (y) out.address_range("", y->data, sizeof(T), y->layout, in.begin, in.end);
-    AliasCheckerOf<BoundPlan> aliases;
+    std::uintptr_t first = 0, last = 0;
+    bool const known = addresses == Addresses::known;
+    if (y) out.address_range("", known ? y->data : nullptr, sizeof(T), y->layout, first, last);
+    if (in.refused()) return {};
+    if (y && known) in.begin = first, in.end = last;
     in.aliases = &aliases;
-    in.readable("", Plan::collapse(x), in.x, "N x C x H x W");
+    if (known) in.readable("", Plan::collapse(x), in.x, "N x C x H x W");
+    else {
+        in.extents("", Plan::collapse(x.layout), in.x, "N x C x H x W");
+        in.address_range("", nullptr, sizeof(T), x.layout, first, last);
+    }
     if constexpr (Plan::has_prologue) {
         Check before = in;
         before.y = in.x;
-        detail::check_epilogue(static_cast<typename Plan::Prologue*>(nullptr), bound.prologue, before);
+        check_epilogue(static_cast<typename Plan::Prologue*>(nullptr), bound.prologue, before);
     }
-    detail::check_op<typename Plan::Head>(bound.head, in);
-    detail::check_extents(out, "", in.y);
-    detail::check_epilogue(static_cast<typename Plan::Epilogue*>(nullptr), bound.epilogue, in);
-    if (y) {
-        out.readable("", Plan::collapse(*y), y_shape, "N x K x P x Q");
+    check_op<typename Plan::Head>(bound.head, in);
+    if (in.refused()) return {};
+    check_extents(out, "", in.y);
+    check_epilogue(static_cast<typename Plan::Epilogue*>(nullptr), bound.epilogue, in);
+    if (y && !in.refused()) {
+        if (known) out.readable("", Plan::collapse(*y), y_shape, "N x K x P x Q");
+        else out.extents("", Plan::collapse(y->layout), y_shape, "N x K x P x Q");
         if (!distinct(y->layout))
             out.fail("", "strides under which no two elements share memory", to_string(y->layout.stride));
     }
     return y_shape;
+}
+
+}  // namespace detail
+
+/// The same for a run on x and y, with Error; writes nothing.
+template <class BoundPlan, Element T, int Rank, class Device>
+Shape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> const& x,
+                  std::type_identity_t<TensorView<T, Rank>> const* y, Device const& device) {
+    AliasCheckerOf<BoundPlan> aliases;
+    return detail::validate(bound, x, y, device, aliases, detail::Addresses::known, nullptr);
 }
 
 }  // namespace fusekit

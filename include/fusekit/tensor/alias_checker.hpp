@@ -27,6 +27,8 @@ public:
     void add(Region const& region) {
         if (count < most) first[count++] = region;
     }
+    Region const* begin() const { return first; }
+    Region const* end() const { return first + count; }
 
 protected:
     AliasChecker(Region* the_first, int the_most) : first(the_first), most(the_most) {}
@@ -39,11 +41,13 @@ private:
 /// Room for an input and as many as an aggregate of views can have: a view is no smaller than TensorView<T, 1>.
 template <class Arguments>
 class AliasCheckerOf : public AliasChecker {
-    static constexpr int most = static_cast<int>(sizeof(Arguments) / 40) + 2;
-    Region storage[static_cast<std::size_t>(most)];
-
 public:
+    static constexpr int most = static_cast<int>(sizeof(Arguments) / 40) + 2;
+
     AliasCheckerOf() : AliasChecker(storage, most) {}
+
+private:
+    Region storage[static_cast<std::size_t>(most)];
 };
 
 }  // namespace fusekit

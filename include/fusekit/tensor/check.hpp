@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "fusekit/error.hpp"
+#include "fusekit/result.hpp"
 #include "fusekit/tensor/alias_checker.hpp"
 #include "fusekit/tensor/any_output.hpp"
 #include "fusekit/tensor/optional_view.hpp"
@@ -139,9 +139,19 @@ public:
     /// all of them.
     AliasChecker* aliases = nullptr;
 
-    [[noreturn, gnu::cold]] void fail(char const* argument, Text expected, Text given) const {
-        raise(Error(plan(), operator_name(), argument, std::move(expected), std::move(given)));
+    /// Where not null, the first error is kept here instead of thrown: then fail() returns, and what follows it in a
+    /// check must not depend on what failed.
+    Refusal* refusal = nullptr;
+
+    [[gnu::cold]] void fail(char const* argument, Text expected, Text given) const {
+        refuse(Error(plan(), operator_name(), argument, std::move(expected), std::move(given)));
     }
+    [[gnu::cold]] void refuse(Error error) const {
+        if (!refusal) raise(error);
+        if (!*refusal) *refusal = std::move(error);
+    }
+    /// Whether something has failed, and nothing was thrown.
+    bool refused() const { return refusal && *refusal; }
 
     template <class Number>
     void require(bool holds, char const* argument, char const* expected, Number given) const {
@@ -195,8 +205,29 @@ public:
         address_range(argument, data, element_bytes, layout.shape, layout.stride, first, last);
     }
 
+    /// The stated shape.
+    template <int Rank>
+    void extents(char const* argument, Layout<Rank> const& layout, std::type_identity_t<Shape<Rank>> const& shape,
+                 char const* modes) const {
+        extents(argument, layout.shape, shape, modes);
+    }
+
+    /// No byte in common with the output, and none, where one of the two is written, with what was checked before.
+    void apart(Region const& own) const {
+        char const* const overlap = "memory that overlaps it";
+        if (own.begin < end && begin < own.end) fail(own.argument, "memory apart from the output's", overlap);
+        if (!aliases) return;
+        if (Region const* other = aliases->conflict(own)) {
+            if (!*other->argument) fail(own.argument, "memory apart from the input's", overlap);
+            else
+                fail(own.argument, "memory apart from that of " + other->operator_name() + "." + other->argument,
+                     overlap);
+        }
+        aliases->add(own);
+    }
+
 private:
-    [[noreturn]] void refuse_double(char const* argument) const {
+    void refuse_double(char const* argument) const {
         fail(argument, Text("float, half or bfloat16, as the input is ") + name(type), name(DataType::float64));
     }
 
@@ -210,39 +241,37 @@ private:
     void readable(char const* argument, void const* data, int element_bytes, detail::Modes const& given,
                   detail::Modes const& stride, detail::Modes const& expected, char const* modes,
                   bool written = false) const {
-        if (!(given == expected)) {
-            Text const text = expected.to_string();
-            if (given.slices < 0 && given.to_string() == text)
-                fail(argument, "slices that follow one another in memory as their rows do", "gaps between them");
-            bool const of_matrices = x.space == 0;
-            if (given.rank == 1 && given.slices != 1)
-                fail(argument, text + (of_matrices ? " (N), or 1 x N" : " (K), or 1 x K x 1 x 1"),
-                     Text::number(given.slices) + (of_matrices ? " values a column" : " values a channel"));
-            if (expected.space == 0 && given.space != 0 && given.to_string() == text) {
-                if (given.rank == 3)
-                    fail(argument, "values of columns, as a Gemm has no places that a batch shares", text + " values");
-                fail(argument, "matrices, which the operator lists in its `views`", "activations of " + text);
-            }
-            bool const of_columns = of_matrices && given.rank == 1 && std::strcmp(modes, "K") == 0;
-            fail(argument, text + " (" + (of_columns ? Text("N") : expected.named(modes)) + ")", given.to_string());
-        }
+        extents(argument, given, expected, modes);
         if (!data) fail(argument, "a pointer to " + expected.to_string() + " elements", "a null pointer");
+        if (refused()) return;
         std::uintptr_t first = 0, last = 0;
         address_range(argument, data, element_bytes, given, stride, first, last);
-        char const* const overlap = "memory that overlaps it";
-        if (first < end && begin < last) fail(argument, "memory apart from the output's", overlap);
-        if (aliases) {
-            Region const own{first, last, written, operator_name, argument};
-            if (Region const* other = aliases->conflict(own)) {
-                if (!*other->argument) fail(argument, "memory apart from the input's", overlap);
-                fail(argument, "memory apart from that of " + other->operator_name() + "." + other->argument, overlap);
-            }
-            aliases->add(own);
-        }
+        apart({first, last, written, operator_name, argument});
         if (!bytes) return;
         double size = element_bytes;
         for (int mode = 0; mode < given.rank; ++mode) size *= static_cast<double>(given.values[mode]);
         *bytes += size;
+    }
+
+    void extents(char const* argument, detail::Modes const& given, detail::Modes const& expected,
+                 char const* modes) const {
+        if (!(given == expected)) {
+            Text const text = expected.to_string();
+            if (given.slices < 0 && given.to_string() == text)
+                return fail(argument, "slices that follow one another in memory as their rows do", "gaps between them");
+            bool const of_matrices = x.space == 0;
+            if (given.rank == 1 && given.slices != 1)
+                return fail(argument, text + (of_matrices ? " (N), or 1 x N" : " (K), or 1 x K x 1 x 1"),
+                            Text::number(given.slices) + (of_matrices ? " values a column" : " values a channel"));
+            if (expected.space == 0 && given.space != 0 && given.to_string() == text) {
+                if (given.rank == 3)
+                    return fail(argument, "values of columns, as a Gemm has no places that a batch shares",
+                                text + " values");
+                return fail(argument, "matrices, which the operator lists in its `views`", "activations of " + text);
+            }
+            bool const of_columns = of_matrices && given.rank == 1 && std::strcmp(modes, "K") == 0;
+            fail(argument, text + " (" + (of_columns ? Text("N") : expected.named(modes)) + ")", given.to_string());
+        }
     }
 
     void address_range(char const* argument, void const* data, int element_bytes, detail::Modes const& shape,
@@ -253,7 +282,7 @@ private:
             std::int64_t step;
             bool const fits = !__builtin_mul_overflow(shape.values[mode] - 1, stride.values[mode], &step);
             if (!fits || step < -farthest || step > farthest)
-                fail(argument, "strides within the address space", stride.as_of(shape).to_string());
+                return fail(argument, "strides within the address space", stride.as_of(shape).to_string());
             (step < 0 ? low : high) += step;
         }
         if (check_accessible && data) check_accessible(device, *this, argument, data);

@@ -28,6 +28,11 @@ public:
     Tensor(Device& device, Layout<Rank> const& layout)
         : owner(device), storage(layout), memory(static_cast<T*>(owner.allocate(bytes(layout)))) {}
 
+    /// The same in memory that goes its own way, as a stream's does.
+    static Tensor in_memory(Memory const& memory, Layout<Rank> const& layout) {
+        return Tensor(memory, layout, InMemory{});
+    }
+
     Tensor(Tensor&& other) noexcept
         : owner(other.owner), storage(other.storage), memory(std::exchange(other.memory, nullptr)) {}
     Tensor& operator=(Tensor&& other) noexcept {
@@ -64,6 +69,10 @@ private:
     [[no_unique_address]] Memory owner;
     Layout<Rank> storage;
     T* memory;
+
+    struct InMemory {};
+    Tensor(Memory const& the_owner, Layout<Rank> const& layout, InMemory)
+        : owner(the_owner), storage(layout), memory(static_cast<T*>(owner.allocate(bytes(layout)))) {}
 
     /// Memory for the layout, which reaches forwards only.
     static std::size_t bytes(Layout<Rank> const& layout) {

@@ -61,7 +61,10 @@ TEST_CASE("each call that can fail is named, leaves nothing behind, and the next
              {"hipGetDeviceCount", "hipGetDevice", "hipGetDeviceProperties", "hipStreamCreateWithFlags"})
             check(call, hipErrorUnknown, [] { fk::hip::Device another; });
         check("hipSetDevice", hipErrorUnknown, [] { fk::hip::Device another(1); });
-        check("hipMalloc", hipErrorOutOfMemory, [&] { (void)layer(device, x); });
+        check("hipMallocAsync", hipErrorOutOfMemory, [&] { (void)layer(device, x); });
+        check("hipMalloc", hipErrorOutOfMemory, [&] { Floats(device, x.layout()); });
+        check("hipMalloc", hipErrorOutOfMemory, [] { fk::hip::Device another; });
+        check("hipMemsetAsync", hipErrorUnknown, [] { fk::hip::Device another; });
         check("hipMemcpyAsync", hipErrorUnknown, [&] { x.copy_to(host.data()); });
         check("hipStreamSynchronize", hipErrorLaunchFailure, [&] { y.copy_from(host.data()); });
         check("hipStreamSynchronize", hipErrorIllegalAddress, [&] { device.synchronize(); });
@@ -88,6 +91,36 @@ TEST_CASE("a program without code for the device is told to compile for it") {
     std::string const text = refusal([&] { (void)Abs::bind({})(device, x); });
     CHECK(text.find("expected code for CPU, waves of") != text.npos);
     CHECK(text.find("compile for it") != text.npos);
+}
+
+TEST_CASE("an error keeps HIP's code, and is returned where nothing may be thrown") {
+    fk::hip::Device device;
+    auto const x = fk::tensor<float>(device, fk::nchw(1, 1, 1, 1), {-1});
+    auto y = fk::tensor<float>(device, fk::nchw(1, 1, 1, 1), {7});
+    auto const run = Abs::bind({}).prepare(device, x, y);
+    for (char const* call : {"hipGetDevice", "hipLaunchKernel"})
+        for (hipError_t const error : {hipErrorUnknown, hipErrorLaunchFailure}) {
+            fail_next(call, error);
+            fk::Refusal const refusal = run.try_run(device, x, y);
+            REQUIRE(refusal);
+            CHECK(refusal->code == error);
+            CHECK(refusal->argument == call);
+            CHECK(hipGetLastError() == hipSuccess);
+        }
+    fk::Tensor<float, fk::hip::Device> z(device, x.layout());
+    fail_next("hipPointerGetAttributes", hipErrorLaunchFailure);
+    fk::Refusal const refusal = run.try_run(device, x, z);
+    REQUIRE(refusal);
+    CHECK(refusal->code == hipErrorLaunchFailure);
+    CHECK(numbers(y) == std::vector<float>{7});
+    CHECK(!run.try_run(device, x, y));
+    CHECK(numbers(y) == std::vector<float>{1});
+    try {
+        device.allocate(std::size_t{1} << 50);
+    } catch (fk::Error const& error) {
+        CHECK(error.code == hipErrorOutOfMemory);
+    }
+    CHECK(fk::Refusal(fk::Error("plan", "operator", "argument", "expected", "given"))->code == 0);
 }
 
 TEST_CASE("what an earlier kernel did is not blamed on the plan that finds out") {

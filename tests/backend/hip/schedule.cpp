@@ -7,7 +7,7 @@
 #include "support/run_case.hpp"
 
 using namespace test;
-using fusekit::hip::Direct, fusekit::hip::Gemm, fusekit::hip::Stream;
+using fusekit::hip::Direct, fusekit::hip::Gemm, fusekit::hip::Elementwise;
 
 namespace {
 
@@ -74,10 +74,10 @@ TEST_CASE("HIP: convolutions are right with every schedule that suits them") {
 }
 
 TEST_CASE("HIP: plans without a convolution are right with every schedule that suits them") {
-    check_stream<Stream<64, 4, 1>>();
-    check_stream<Stream<256, 8, 2>>();
-    check_stream<Stream<128, 16, 8>>();
-    check_stream<Stream<512, 16, 4>>();
-    check_stream<Stream<64, 16, 2, 1>>();
-    check_stream<fk::hip::DefaultStream<float, false>>();
+    check_stream<Elementwise<64, 4, 1>>();
+    check_stream<Elementwise<256, 8, 2>>();
+    check_stream<Elementwise<128, 16, 8>>();
+    check_stream<Elementwise<512, 16, 4>>();
+    check_stream<Elementwise<64, 16, 2, 1>>();
+    check_stream<fk::hip::DefaultElementwise<float, false>>();
 }

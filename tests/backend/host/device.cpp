@@ -70,6 +70,7 @@ TEST_CASE("no two threads that run at once have the same number") {
 
 TEST_CASE("runs from several threads take turns") {
     fk::host::Device device(3);
+    REQUIRE(!device.keep_workspace(4 * 64));
     std::atomic<int> holders = 0, clashes = 0;
     std::vector<std::thread> threads;
     for (int t = 0; t < 4; ++t)
@@ -77,7 +78,7 @@ TEST_CASE("runs from several threads take turns") {
             for (int round = 0; round < 100; ++round) {
                 fk::host::Device::Turn turn(device);
                 clashes += ++holders != 1;
-                float* const scratch = turn.scratch(64 + round);
+                float* const scratch = turn.scratch(64);
                 turn.parallel_for(5, [&](std::int64_t item, int) { scratch[item] = static_cast<float>(item); });
                 for (int i = 0; i < 5; ++i) clashes += scratch[i] != static_cast<float>(i);
                 --holders;
@@ -87,8 +88,11 @@ TEST_CASE("runs from several threads take turns") {
     CHECK(clashes == 0);
 }
 
-TEST_CASE("scratch memory stays where it is until more is asked for") {
+TEST_CASE("the device's own workspace stays where it is until more is asked for") {
     fk::host::Device device(1);
+    CHECK(device.own_workspace_bytes() == 0);
+    REQUIRE(!device.keep_workspace(4000));
+    CHECK(device.own_workspace_bytes() == 4000);
     float* first;
     {
         fk::host::Device::Turn turn(device);
@@ -96,8 +100,29 @@ TEST_CASE("scratch memory stays where it is until more is asked for") {
         CHECK(reinterpret_cast<std::uintptr_t>(first) % 64 == 0);
         first[999] = 5;
     }
+    REQUIRE(!device.keep_workspace(2000));
+    CHECK(device.own_workspace_bytes() == 4000);
+    CHECK(fk::host::Device::Turn(device).scratch(1000) == first);
+    REQUIRE(!device.keep_workspace(400000));
     fk::host::Device::Turn turn(device);
-    CHECK(turn.scratch(500) == first);
-    CHECK(turn.scratch(1000) == first);
     turn.scratch(100000)[99999] = 1;
+}
+
+TEST_CASE("workspace that is not there is refused, and the device keeps what it has") {
+    fk::host::Device device(1);
+    REQUIRE(!device.keep_workspace(64));
+    fk::Refusal const refusal = device.keep_workspace(std::size_t{1} << 60);
+    REQUIRE(refusal);
+    CHECK(refusal->given == "1152921504606846976 bytes");
+    CHECK(device.own_workspace_bytes() == 64);
+}
+
+TEST_CASE("a run's scratch is in whole cache lines, one piece after another, in the memory that it is lent") {
+    fk::host::Device device(1);
+    alignas(64) float memory[64];
+    fk::host::Device::Turn turn(device, {memory, sizeof memory});
+    CHECK(turn.scratch(1) == memory);
+    CHECK(turn.scratch(17) == memory + 16);
+    CHECK(turn.scratch(16) == memory + 48);
+    CHECK((fk::host::scratch_size(1) == 16 && fk::host::scratch_size(16) == 16 && fk::host::scratch_size(17) == 32));
 }

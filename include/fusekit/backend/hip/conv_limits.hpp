@@ -84,27 +84,33 @@ FarOperand too_far_for_gemm(Filter<Space> const& filter, Layout<4> const& x, Lay
 
 /// Kernels count pixels, channels, products and the places of padded images in 32 bits.
 template <int Space>
-void check_conv_limits(Text (*plan)(), Filter<Space> const& filter, Shape<4> const& x, Shape<4> const& weights,
-                       Shape<4> const& y) {
+Refusal refuse_conv_limits(Text (*plan)(), Filter<Space> const& filter, Shape<4> const& x, Shape<4> const& weights,
+                           Shape<4> const& y) {
     constexpr std::int64_t most = std::int64_t{1} << 30;
-    auto const check = [&](char const* tensor, Shape<4> const& shape) {
-        for (int mode = 0; mode < 4; ++mode) check_limit(plan, tensor, "extents below 2^30", shape, shape[mode], most);
-        char const* const pixels = shape.space == 0 ? "fewer than 2^30 rows" : "fewer than 2^30 pixels";
-        check_limit(plan, tensor, pixels, shape, shape[0] * shape[2] * shape[3], most);
+    Refusal refusal;
+    auto const check = [&](char const* tensor, char const* expected, Shape<4> const& shape, std::int64_t value,
+                           std::int64_t limit) {
+        if (!refusal) refusal = refuse_limit(plan, tensor, expected, shape, value, limit);
     };
-    check("x", x);
-    check("y", y);
+    auto const check_extents = [&](char const* tensor, Shape<4> const& shape) {
+        for (int mode = 0; mode < 4; ++mode) check(tensor, "extents below 2^30", shape, shape[mode], most);
+        char const* const pixels = shape.space == 0 ? "fewer than 2^30 rows" : "fewer than 2^30 pixels";
+        if (!refusal) check(tensor, pixels, shape, shape[0] * shape[2] * shape[3], most);
+    };
+    check_extents("x", x);
+    check_extents("y", y);
     std::int64_t products = 0;
     if (__builtin_mul_overflow(weights[1] * weights[2], weights[3], &products)) products = most;
-    check_limit(plan, "weights", "fewer than 2^30 products an output", weights, products, most);
+    check("weights", "fewer than 2^30 products an output", weights, products, most);
     Index<Space + 2> const image = expand<Space + 2>(x);
     std::int64_t padded[3];
     auto const check_places = [&](std::int64_t places) {
-        check_limit(plan, "x", "fewer than 2^31 rows and columns, with the padding", x, places);
+        check("x", "fewer than 2^31 rows and columns, with the padding", x, places, std::int64_t{1} << 31);
     };
     for (int mode = 0; mode < Space; ++mode)
         check_places(padded[mode] = image[2 + mode] + filter.pad_before[mode] + filter.pad_after[mode]);
-    if (Space == 3) check_places((padded[0] + 1) * padded[1]);  // rows of all slices
+    if (Space == 3 && !refusal) check_places((padded[0] + 1) * padded[1]);  // rows of all slices
+    return refusal;
 }
 
 }  // namespace fusekit::hip::detail

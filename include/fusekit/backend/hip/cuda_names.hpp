@@ -27,6 +27,7 @@ inline constexpr auto hipErrorNoBinaryForGpu = cudaErrorNoKernelImageForDevice;
 inline constexpr auto hipErrorOutOfMemory = cudaErrorMemoryAllocation;
 inline constexpr auto hipErrorIllegalAddress = cudaErrorIllegalAddress;
 inline constexpr auto hipErrorLaunchFailure = cudaErrorLaunchFailure;
+inline constexpr auto hipDeviceAttributeMemoryPoolsSupported = cudaDevAttrMemoryPoolsSupported;
 inline constexpr auto hipMemcpyHostToDevice = cudaMemcpyHostToDevice;
 inline constexpr auto hipMemcpyDeviceToHost = cudaMemcpyDeviceToHost;
 inline constexpr auto hipMemcpyDeviceToDevice = cudaMemcpyDeviceToDevice;
@@ -53,9 +54,16 @@ inline auto hipSetDevice(int index) { return cudaSetDevice(index); }
 inline auto hipGetDeviceProperties(hipDeviceProp_t* properties, int index) {
     return cudaGetDeviceProperties(properties, index);
 }
+inline auto hipDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int index) {
+    return cudaDeviceGetAttribute(value, attribute, index);
+}
 inline auto hipDeviceSynchronize() { return cudaDeviceSynchronize(); }
 
 inline auto hipMalloc(void** memory, std::size_t bytes) { return cudaMalloc(memory, bytes); }
+inline auto hipMallocAsync(void** memory, std::size_t bytes, hipStream_t stream) {
+    return cudaMallocAsync(memory, bytes, stream);
+}
+inline auto hipFreeAsync(void* memory, hipStream_t stream) { return cudaFreeAsync(memory, stream); }
 inline auto hipFree(void* memory) { return cudaFree(memory); }
 inline auto hipMemGetInfo(std::size_t* free, std::size_t* total) { return cudaMemGetInfo(free, total); }
 inline auto hipMemcpy(void* to, void const* from, std::size_t bytes, cudaMemcpyKind kind) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/platform.hpp"
-#include "fusekit/error.hpp"
+#include "fusekit/result.hpp"
 
 namespace fusekit::hip {
 
@@ -13,20 +13,31 @@ inline Text error_string(hipError_t status) { return Text(hipGetErrorName(status
 /// anybody's is blamed for it.
 inline void clear_last_error() { static_cast<void>(hipGetLastError()); }
 
-/// Throws Error("hip::Device", "device 0", "hipMalloc", expected, HIP's words) unless `status` is success.
-inline void check(hipError_t status, int device, char const* call, char const* expected = "success") {
-    if (status == hipSuccess) return;
+/// Error("hip::Device", "device 0", "hipMalloc", expected, HIP's words) unless `status` is success.
+[[nodiscard]] inline Refusal refusal_of(hipError_t status, int device, char const* call,
+                                        char const* expected = "success") {
+    if (status == hipSuccess) return {};
     clear_last_error();
-    raise(Error("hip::Device", "device " + Text::number(device), call, expected, error_string(status)));
+    return Error("hip::Device", "device " + Text::number(device), call, expected, error_string(status),
+                 static_cast<int>(status));
+}
+/// Throws it.
+inline void check(hipError_t status, int device, char const* call, char const* expected = "success") {
+    if (status != hipSuccess) refusal_of(status, device, call, expected).raise();
 }
 
 /// Makes a device the calling thread's current one, and restores the one before.
 class DeviceGuard {
 public:
-    explicit DeviceGuard(int device) {
-        check(hipGetDevice(&before), device, "hipGetDevice");
-        if (before != device) check(hipSetDevice(device), device, "hipSetDevice", "a device that works");
-        other = before != device;
+    /// Throws Error where that fails; `refusal` gets it, where there is one.
+    explicit DeviceGuard(int device, Refusal* refusal = nullptr) {
+        Refusal failed = refusal_of(hipGetDevice(&before), device, "hipGetDevice");
+        if (!failed && before != device) {
+            failed = refusal_of(hipSetDevice(device), device, "hipSetDevice", "a device that works");
+            other = !failed;
+        }
+        if (refusal) *refusal = std::move(failed);
+        else failed.raise();
     }
     DeviceGuard(DeviceGuard const&) = delete;
     DeviceGuard& operator=(DeviceGuard const&) = delete;

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "fusekit/backend/hip/platform.hpp"
+#include "fusekit/backend/hip/stream.hpp"
 
 namespace fusekit::hip {
 
@@ -61,10 +62,11 @@ private:
     __device__ static unsigned load(unsigned const* value) { return *static_cast<unsigned const volatile*>(value); }
 };
 
-/// What grid groups borrow from the device: their states, then room for floats that they exchange.
-struct Workspace {
-    static constexpr std::size_t bytes = std::size_t{1} << 20, most_grid_groups = 2048;
-    static constexpr std::size_t floats = (bytes - most_grid_groups * sizeof(GridGroup::State)) / sizeof(float);
+/// What grid groups borrow: their states, then room for floats that they exchange. All bytes are zero at first. Every
+/// kernel leaves states ready for the next, of any plan, because states always lie in the first bytes.
+struct GroupWorkspace {
+    static constexpr std::size_t most_grid_groups = 2048, state_bytes = most_grid_groups * sizeof(GridGroup::State);
+    static constexpr std::size_t floats = (most_workspace_bytes - state_bytes) / sizeof(float);
 
     void* memory = nullptr;
 

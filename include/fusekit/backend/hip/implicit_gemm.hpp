@@ -14,14 +14,15 @@
 
 namespace fusekit::hip {
 
-/// Convolution as a matrix product whose left operand, the windows, is never written down: a block computes TileM
-/// pixels of TileN channels, step by step along GemmK. `fast` says what neighbours in memory, in x and in y.
+/// Convolution as a matrix product. Its left operand, the windows of all pixels, is never stored as a matrix. A block
+/// computes TileM pixels of TileN channels, in steps of TileK along GemmK. `fast` is the mode whose elements neighbour
+/// in memory, in x and in y.
 ///
-/// While a step is multiplied out of one buffer of shared memory, the loads of the next are in flight, to registers or
-/// straight to the other buffer; one barrier ends the step. What an index of GemmK means is worked out for several
-/// steps at once, by all threads alike: a warp that does more than the others holds them up at every barrier. The sums
-/// then go through shared memory once more, so that whatever the layout, neighbouring threads write neighbouring
-/// elements, and the epilogue is applied on the way out.
+/// Shared memory has two buffers. While one step is multiplied from one of them, the next step's loads are in flight,
+/// to registers or straight to the other buffer. One barrier ends the step. The offsets of GemmK's indices are computed
+/// for several steps at once and by all threads alike, because a warp that does more than the others delays them at
+/// every barrier. At the end the sums pass through shared memory, so that neighbouring threads write neighbouring
+/// elements in every layout, and the epilogue is applied to them there.
 template <class Plan, class Schedule, Element T, Axis fast>
 class ImplicitGemm {
     static constexpr int tile_m = Schedule::tile_m, tile_n = Schedule::tile_n, tile_k = Schedule::tile_k;
@@ -31,8 +32,8 @@ class ImplicitGemm {
     static constexpr bool rows_are_pixels = along_channels && !Plan::pools;  ///< of the buffer that sums leave through
     static constexpr int rows = (rows_are_pixels ? tile_m : tile_n) / 4, columns = rows_are_pixels ? tile_n : tile_m;
     static constexpr int partials = Schedule::threads / rows;  ///< that statistics add a row up in
-    /// Indices of GemmK whose meaning is worked out at once. A prologue has states of each, and AMD 64 KB for all
-    /// blocks.
+    /// Indices of GemmK whose offsets are computed at once. A prologue keeps states for each of them, and AMD's blocks
+    /// share 64 KB.
     static constexpr bool small_table = Plan::has_prologue && processor_shared_memory <= 128 * 1024;
     static constexpr int table_steps = max(1, min(Schedule::threads, small_table ? 32 : 128) / tile_k),
                          table = table_steps * tile_k;
@@ -265,7 +266,7 @@ private:
         return accumulator.total();
     }
 
-    /// Windows of 2 x 2, each four neighbours in a row of one channel: a thread takes whole ones.
+    /// Writes windows of 2 x 2. Each is four neighbours in a row of one channel, and a thread takes whole windows.
     __device__ static void write_windows(Params const& params, Shared& shared, unsigned thread, unsigned lane_m,
                                          unsigned lane_n, Sum const (&sums)[8][8], int first_k, unsigned count_n) {
         using Reduce = typename Plan::Pool::Reduce;

@@ -14,8 +14,8 @@ namespace fusekit::hip {
 
 /// A plan that reduces. Pass 1: blocks accumulate the totals of a segment; several blocks, a grid group, may share a
 /// segment and synchronise. Pass 2, where results wait for totals, reads in reverse order: what was read last is still
-/// in registers or in the cache. All of it is inlined: else the kernel's argument would be copied to each thread's
-/// memory.
+/// in registers or in the cache. Every function is inlined. Otherwise the compiler copies the kernel's argument to each
+/// thread's memory.
 template <class Plan, class Schedule, Element T, int lanes, Pattern pattern, bool in_parts>
 class Reducing {
     using Steps = ReductionSteps<typename Plan::Head>;
@@ -48,7 +48,7 @@ private:
     struct Values {
         Packet<T, lanes> x[unroll], operand[Steps::has_operand ? unroll : 1];
     };
-    /// What the elements of one total meet: the place, as far as they share it, and what is prepared for it.
+    /// What the elements of one total share: their place, as far as it is the same, and what is prepared for it.
     struct Lane {
         OutputCoord at;
         typename Steps::States::PlaceState head;
@@ -97,9 +97,9 @@ private:
         }
     }
 
-    /// Whether all threads take as many turns, also those that have nothing left to read: parts end with barriers. On
-    /// an H200, planes of 14 x 14 halves are 7 % faster so, and planes of 7 x 7 floats, which need 15 registers more,
-    /// 10 % slower.
+    /// Whether all threads take the same number of turns, also those with nothing left to read. Parts need it, because
+    /// they end with barriers. Without parts it is a matter of speed: on an H200, planes of 14 x 14 halves are 7 %
+    /// faster with it, and planes of 7 x 7 floats 10 % slower, as they need 15 more registers.
     static constexpr bool counted = in_parts || crowd > 1;
 
     /// Reads all groups of loads and totals them.
@@ -126,7 +126,7 @@ private:
         if constexpr (Steps::has_totals) reloaded().total(accumulator, count, of_segment, part);
     }
 
-    /// The same with its parameters reloaded: of the old ones nothing but the numbers stays in scalar registers.
+    /// The same object with its parameters reloaded, so that only the thread's numbers stay in scalar registers.
     __device__ __forceinline__ Reducing reloaded() const {
         return Reducing(reload(params), shared, opaque_per_thread(thread), opaque_per_block(grid_group),
                         opaque_per_block(block_rank), number);
@@ -168,7 +168,7 @@ private:
         lane.epilogue = Epilogue::prepare(lane.at, params.bound.epilogue);
     }
 
-    /// Calls f(i, step, packet) for each packet of a group, without a branch where there are all of them.
+    /// Calls f(i, step, packet) for each packet of a group. A full group takes no branches.
     template <class F>
     __device__ __forceinline__ void each(unsigned step, F const& f) const {
         if (step + (unroll - 1) * stride < steps) {
@@ -212,7 +212,7 @@ private:
         }
     }
 
-    /// `count` is of the values to each of the thread's totals.
+    /// Adds a group's values. `count` is the number of values in each of the thread's totals.
     __device__ __forceinline__ void add(unsigned step, Values const& values, Lane const (&lane)[own],
                                         Accumulator (&accumulator)[own], unsigned& count) const {
         auto const add_packet = [&](int i, unsigned now, auto counts) {
@@ -256,8 +256,8 @@ private:
         });
     }
 
-    /// Calls f with a lane that is as of one element, where operators ask for its place: then, not for one that is no
-    /// element of the segment's.
+    /// Calls f with the lane of one element. Where operators ask for places, the lane is prepared for this element's
+    /// place, and elements outside the segment are left out.
     template <class F>
     __device__ __forceinline__ void with_own(Lane const& lane, unsigned step, int j, bool has, F const& f) const {
         if constexpr (Steps::States::placewise || Epilogue::placewise) {
@@ -271,7 +271,7 @@ private:
         }
     }
 
-    /// Every thread gets the block's totals of its own columns, of this part and those before.
+    /// Gives every thread the block's totals of its own columns, over this part and all before it.
     __device__ __forceinline__ void total(Accumulator const (&accumulator)[own], unsigned count,
                                           Total (&of_segment)[own], unsigned part) const {
         Rows const all{params.threads, params.width, thread};
@@ -283,7 +283,7 @@ private:
             PairwiseTotals<Total, own, threads>{shared.sums}.add(part, of_segment, column, row == 0);
     }
 
-    /// Every thread gets the totals of the whole segment, of its own columns, from all blocks of the grid group.
+    /// Gives every thread the whole segment's totals of its own columns, over all blocks of the grid group.
     __device__ __forceinline__ void merge_blocks(Total (&of_segment)[own]) const {
         unsigned const columns = params.width * own;
         GridGroupTotals<Total> const room{

@@ -7,8 +7,9 @@
 
 namespace fusekit::hip {
 
-/// How the values that share a total lie in memory: as the planes of a channel, whose rows and planes have no gaps; as
-/// columns of neighbours that have a total each, over rows of memory; or anyhow, one element at a time.
+/// How the values that share a total lie in memory. Planes: the values of a channel fill planes without gaps. Columns:
+/// neighbours in memory belong to different totals, and each total runs down a column. Any: one element at a time, at
+/// any strides.
 enum class Pattern { planes, columns, any };
 
 /// What the kernel of a plan that reduces is given. A segment is a channel, or `width` packets of columns.
@@ -18,7 +19,7 @@ struct ReductionParams {
     TensorView<T const> x;
     TensorView<T> y;
     TensorView<T const> operand;
-    Workspace workspace;
+    GroupWorkspace workspace;
     bool by_columns;   ///< what a segment is
     ImageOrder order;  ///< in which columns are counted
     unsigned threads = 0;
@@ -64,7 +65,7 @@ public:
         }
     }
 
-    /// Packets; none where there is no such column, as the last segment may have fewer.
+    /// The number of packets; 0 for a column past the tensor's last, as the last segment may have fewer.
     __device__ unsigned steps() const {
         if (pattern == Pattern::planes) return params.steps * packets.value();
         return !params.by_columns || column < params.columns ? params.steps : 0;
@@ -108,7 +109,7 @@ public:
         int const end = min(packet.first + lanes, static_cast<int>(params.order.plane.value()));
         return static_cast<unsigned>(end - max(packet.first, 0));
     }
-    /// Where a value of the total lies: the first of the image that a step is in.
+    /// The offset of one value of the total, near a step: the first of the same image.
     __device__ std::int64_t value_near(unsigned step) const {
         return base + before + packets.divide(step) * params.y.layout.stride[0];
     }

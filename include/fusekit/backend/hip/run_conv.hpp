@@ -48,17 +48,17 @@ bool has_bits_for(Filter<Space> const& filter) {
 }
 
 template <class Schedule, Axis fast, class Plan, Element T>
-void run_along(Device& device, ConvParams<Plan, T> params) {
+Result<Launch<ConvParams<Plan, T>>> prepare_along(Gpu const& gpu, ConvParams<Plan, T> params) {
     auto const w = typed<T>(Plan::Head::filters(params.bound.head));
     if constexpr (GemmSchedule<Schedule>) {
         using Mainloop = ImplicitGemm<Plan, Schedule, T, fast>;
         auto const filter = Plan::Head::geometry(params.bound.head);
         if constexpr (Plan::Head::may_be_padded)
             if (!has_bits_for<Plan>(filter))
-                raise(Error(
+                return Error(
                     type_name<Plan>(), "Conv", "filter",
                     Text::number(KOffset::most(filter.rank)) + " slices, rows and columns at most, for a Gemm schedule",
-                    Plan::Head::written(params.bound.head)));
+                    Plan::Head::written(params.bound.head));
         constexpr int x_packet = Mainloop::Inputs::count, w_packet = Mainloop::Weights::count;
         params.channels_fastest = fast == Axis::channel;
         params.inputs_vectorized =
@@ -70,49 +70,54 @@ void run_along(Device& device, ConvParams<Plan, T> params) {
         Index<4> const y = conv_output<Plan>(params.y.layout).shape;
         std::int64_t const tiles = divide_up(y[0] * y[2] * y[3], Schedule::tile_m);
         std::int64_t const columns = divide_up(y[1] / filter.group_count, Schedule::tile_n) * filter.group_count;
-        launch_tiles<Plan, Mainloop>(device, params, tiles, columns);
+        return prepare_tiles<Plan, Mainloop>(gpu, params, tiles, columns);
     } else if constexpr (Plan::totals_tiles) {
         using Mainloop = DirectTotals<Plan, Schedule, T, fast>;
         Index<4> const y = params.y.layout.shape;
-        launch_tiles<Plan, Mainloop>(device, params, divide_up(y[0] * y[2] * y[3], Mainloop::tile_m),
-                                     divide_up(y[1], Mainloop::tile_n));
+        return prepare_tiles<Plan, Mainloop>(gpu, params, divide_up(y[0] * y[2] * y[3], Mainloop::tile_m),
+                                             divide_up(y[1], Mainloop::tile_n));
     } else {
-        launch<Plan, DirectConv<Plan, Schedule, T, fast>>(device, params,
-                                                          divide_up(params.y.layout.size(), Schedule::threads));
+        return prepare_launch<Plan, DirectConv<Plan, Schedule, T, fast>>(
+            gpu, params, divide_up(params.y.layout.size(), Schedule::threads));
     }
 }
 
 }  // namespace detail
 
-/// Runs a plan with a Conv or Gemm with one schedule.
+/// Prepares a plan with a Conv or Gemm with one schedule.
 template <class Schedule, class Plan, Element T>
-void run_conv_with(Device& device, BoundPlan<Plan> const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
+Result<Launch<ConvParams<Plan, T>>> prepare_conv_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                      TensorView<T const> const& x, TensorView<T> const& y) {
     auto const filter = Plan::Head::geometry(bound.head);
     Layout<4> const weights = Plan::Head::filters(bound.head).layout;
-    detail::check_conv_limits(type_name<Plan>, filter, x.layout.shape, weights.shape,
-                              conv_output<Plan>(y.layout).shape);
+    if (Refusal refusal = detail::refuse_conv_limits(type_name<Plan>, filter, x.layout.shape, weights.shape,
+                                                     conv_output<Plan>(y.layout).shape))
+        return *refusal;
     if constexpr (GemmSchedule<Schedule>) {
         auto const far = detail::too_far_for_gemm(filter, x.layout, weights, y.layout);
         if (far.layout)
-            raise(Error(type_name<Plan>(), far.operator_name, far.argument, far.expected, "strides " + far.strides()));
+            return Error(type_name<Plan>(), far.operator_name, far.argument, far.expected,
+                         "strides " + far.strides());
     }
     ConvParams<Plan, T> const params{bound, detail::without_idle_strides(x), y, false, false, false, {}};
-    if (y.layout.stride[1] == 1 && y.layout.shape[1] > 1) detail::run_along<Schedule, Axis::channel>(device, params);
-    else detail::run_along<Schedule, Axis::pixel>(device, params);
+    if (y.layout.stride[1] == 1 && y.layout.shape[1] > 1)
+        return detail::prepare_along<Schedule, Axis::channel>(gpu, params);
+    return detail::prepare_along<Schedule, Axis::pixel>(gpu, params);
 }
 
-/// Runs a plan with a Conv or Gemm with the schedule that the table has for it.
+/// Prepares a plan with a Conv or Gemm with the schedule that the table has for it.
 template <class Plan, Element T>
-void run_conv(Device& device, BoundPlan<Plan> const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
+Result<Launch<ConvParams<Plan, T>>> prepare_conv(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                 TensorView<T const> const& x, TensorView<T> const& y) {
     auto const filter = Plan::Head::geometry(bound.head);
     std::int64_t const groups = filter.group_count, group_k = y.layout.shape[1] / groups;
     if constexpr (Plan::Head::may_be_grouped || Plan::Head::longest > KOffset::most(filter.rank))
         if ((groups > 1 && group_k <= direct_max_group_channels) || !detail::has_bits_for<Plan>(filter) ||
             detail::too_far_for_gemm(filter, x.layout, Plan::Head::filters(bound.head).layout, y.layout).layout)
-            return run_conv_with<DefaultDirect>(device, bound, x, y);
+            return prepare_conv_with<DefaultDirect>(gpu, bound, x, y);
     Index<4> const shape = conv_output<Plan>(y.layout).shape;
-    with_fastest(GemmTable{}, shape[0] * shape[2] * shape[3], group_k, groups, device.processors(),
-                 [&]<class Schedule>(Schedule) { run_conv_with<Schedule>(device, bound, x, y); });
+    return with_fastest(GemmTable{}, shape[0] * shape[2] * shape[3], group_k, groups, gpu.processors(),
+                        [&]<class Schedule>(Schedule) { return prepare_conv_with<Schedule>(gpu, bound, x, y); });
 }
 
 }  // namespace fusekit::hip

@@ -43,19 +43,21 @@ constexpr std::int64_t power_of_two(std::int64_t at_least) {
     return power;
 }
 
-/// Launches Reducing with packets of `lanes`.
+/// Reducing with packets of `lanes`.
 template <class Schedule, int lanes, Pattern pattern, class Plan, Element T>
-void launch_reduction(Device& device, ReductionParams<Plan, T> params) {
+Result<Launch<ReductionParams<Plan, T>>> prepare_reducing(Gpu const& gpu, ReductionParams<Plan, T> params) {
     using Mainloop = Reducing<Plan, Schedule, T, lanes, pattern, false>;
     using Steps = ReductionSteps<typename Plan::Head>;
     using Total = typename Steps::template Total<float>;
     static_assert(sizeof(typename Mainloop::Shared) <= 48 * 1024);  // Suits has said so
     Index<4> const shape = params.y.layout.shape;
     std::int64_t const plane = shape[2] * shape[3], image = shape[1] * plane, unroll = Mainloop::unroll;
-    check_limit(type_name<Plan>, "y", "channels of fewer than 2^31 elements", shape, shape[0] * plane);
+    if (Refusal refusal =
+            refuse_limit(type_name<Plan>, "y", "channels of fewer than 2^31 elements", shape, shape[0] * plane))
+        return *refusal;
     params.count = Steps::per_place ? shape[0] : shape[0] * plane;
 
-    std::int64_t const at_once = std::int64_t{device.processors()} * Mainloop::blocks;  // blocks of all threads
+    std::int64_t const at_once = std::int64_t{gpu.processors()} * Mainloop::blocks;  // blocks of all threads
     std::int64_t threads = Mainloop::threads, group_size = 0, segments = 0, steps = 0;
     if (!params.by_columns) {
         std::int64_t const packets = divide_up(plane, lanes),
@@ -84,16 +86,16 @@ void launch_reduction(Device& device, ReductionParams<Plan, T> params) {
     params.steps = static_cast<unsigned>(pattern == Pattern::planes ? shape[0] : steps);
 
     std::int64_t const segment_floats = params.width * std::int64_t{Mainloop::totals} * (sizeof(Total) / sizeof(float));
-    std::int64_t const room = static_cast<std::int64_t>(Workspace::floats) / 2 / segment_floats;
+    std::int64_t const room = static_cast<std::int64_t>(GroupWorkspace::floats) / 2 / segment_floats;
     std::int64_t blocks = at_once * Mainloop::threads / threads;
     if (blocks > room) blocks = room;
     // Channels are totalled a few at a time, so that the cache keeps them, and by several blocks only where a processor
     // would be idle, as a barrier takes microseconds; columns of memory's rows all at once.
     std::int64_t const segment_bytes =
         params.by_columns ? 0 : steps * lanes * std::int64_t{sizeof(T)} * (Steps::has_operand ? 2 : 1);
-    std::int64_t const fewest = params.by_columns ? blocks / segments : divide_up(device.processors(), segments);
+    std::int64_t const fewest = params.by_columns ? blocks / segments : divide_up(gpu.processors(), segments);
     GridGroups const choice =
-        choose_grid_groups(segments, segment_bytes, blocks, fewest, group_size, device.cache_bytes());
+        choose_grid_groups(segments, segment_bytes, blocks, fewest, group_size, gpu.cache_bytes());
     params.group_size = choice.size;
     params.grid_groups = choice.size == 1 ? params.segments : choice.count;
     std::int64_t groups = divide_up(steps, choice.size * (threads / params.width) * unroll), part = groups;
@@ -107,28 +109,33 @@ void launch_reduction(Device& device, ReductionParams<Plan, T> params) {
     params.groups = static_cast<unsigned>(groups);
     params.part = static_cast<unsigned>(part);
     bool const cooperative = choice.size > 1 && Steps::has_totals;
-    if (cooperative) params.workspace.memory = device.workspace(Workspace::bytes);
-    auto const launch_on = [&]<class Mainloop>(std::type_identity<Mainloop>) {
-        launch<Plan, Mainloop>(device, params, std::int64_t{params.grid_groups} * params.group_size,
-                               static_cast<int>(threads), cooperative ? Cooperative::yes : Cooperative::no);
+    std::int64_t const floats = std::int64_t{choice.count} * (std::int64_t{choice.size} + 1) * segment_floats;
+    std::size_t const workspace_bytes =
+        cooperative ? GroupWorkspace::state_bytes + static_cast<std::size_t>(floats) * sizeof(float) : 0;
+    auto const prepare_on = [&]<class Kernel>(std::type_identity<Kernel>) {
+        return prepare_launch<Plan, Kernel>(gpu, params, std::int64_t{params.grid_groups} * params.group_size,
+                                            static_cast<int>(threads),
+                                            cooperative ? LaunchMode::cooperative : LaunchMode::plain, workspace_bytes);
     };
     constexpr bool always = Steps::has_totals && pattern == Pattern::any;  // one kernel, as speed matters less there
-    if (always || part < groups)
-        launch_on(std::type_identity<Reducing<Plan, Schedule, T, lanes, pattern, Steps::has_totals>>{});
-    else if constexpr (!always) launch_on(std::type_identity<Mainloop>{});
+    if constexpr (!always)
+        if (part >= groups) return prepare_on(std::type_identity<Mainloop>{});
+    return prepare_on(std::type_identity<Reducing<Plan, Schedule, T, lanes, pattern, Steps::has_totals>>{});
 }
 
 }  // namespace detail
 
-/// Runs a plan that begins with a reduction with one schedule.
+/// Prepares a plan that begins with a reduction with one schedule.
 template <class Schedule, class Plan, Element T>
-void run_reduction_with(Device& device, BoundPlan<Plan> const& bound, TensorView<T const> const& x,
-                        TensorView<T> const& y) {
+Result<Launch<ReductionParams<Plan, T>>> prepare_reduction_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                                TensorView<T const> const& x, TensorView<T> const& y) {
     using Steps = ReductionSteps<typename Plan::Head>;
     constexpr int lanes = Schedule::bytes / static_cast<int>(sizeof(T));
     bool const channels_are_last = channels_last(y.layout);
     std::int64_t const image = y.layout.size() / y.layout.shape[0];
-    check_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", y.layout.shape, image);
+    if (Refusal refusal =
+            refuse_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", y.layout.shape, image))
+        return *refusal;
     ReductionParams<Plan, T> params{
         bound, x, y, x, {}, Steps::per_place || channels_are_last, {y.layout.shape, channels_are_last}};
     bool packets = detail::alike(x, y) && aligned(x.data, Schedule::bytes) && aligned(y.data, Schedule::bytes);
@@ -137,16 +144,17 @@ void run_reduction_with(Device& device, BoundPlan<Plan> const& bound, TensorView
         packets = packets && detail::alike(params.operand, y) && aligned(params.operand.data, Schedule::bytes);
     }
     std::int64_t const whole = params.by_columns && !Steps::per_place ? y.layout.shape[1] : image;
-    if (!packets || whole % lanes != 0) return detail::launch_reduction<Schedule, 1, Pattern::any>(device, params);
+    if (!packets || whole % lanes != 0) return detail::prepare_reducing<Schedule, 1, Pattern::any>(gpu, params);
     if constexpr (!Steps::per_place)
-        if (!params.by_columns) return detail::launch_reduction<Schedule, lanes, Pattern::planes>(device, params);
-    detail::launch_reduction<Schedule, lanes, Pattern::columns>(device, params);
+        if (!params.by_columns) return detail::prepare_reducing<Schedule, lanes, Pattern::planes>(gpu, params);
+    return detail::prepare_reducing<Schedule, lanes, Pattern::columns>(gpu, params);
 }
 
-/// Runs such a plan with the schedule that the table has for it.
+/// Prepares such a plan with the schedule that the table has for it.
 template <class Plan, Element T>
-void run_reduction(Device& device, BoundPlan<Plan> const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
-    run_reduction_with<DefaultReduction<T>>(device, bound, x, y);
+Result<Launch<ReductionParams<Plan, T>>> prepare_reduction(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                           TensorView<T const> const& x, TensorView<T> const& y) {
+    return prepare_reduction_with<DefaultReduction<T>>(gpu, bound, x, y);
 }
 
 }  // namespace fusekit::hip

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/launch.hpp"
-#include "fusekit/backend/hip/stream.hpp"
+#include "fusekit/backend/hip/streaming.hpp"
 #include "fusekit/backend/hip/tuning.hpp"
 
 namespace fusekit::hip {
@@ -20,9 +20,10 @@ bool alike(TensorView<T const> const& x, TensorView<T> const& y) {
     return true;
 }
 
-/// Launches Streaming with packets of `lanes` of the `period` places after which parameters repeat.
+/// Streaming with packets of `lanes` of the `period` places after which parameters repeat.
 template <class Schedule, int lanes, class Plan, Element T>
-void launch_stream(Device const& device, StreamParams<Plan, T> params, std::int64_t period) {
+Result<Launch<StreamParams<Plan, T>>> prepare_streaming(Gpu const& gpu, StreamParams<Plan, T> params,
+                                                        std::int64_t period) {
     using Mainloop = Streaming<Plan, Schedule, T, lanes>;
     std::int64_t const size = params.y.layout.size(), image = size / params.y.layout.shape[0], packets = period / lanes;
     params.iterations = size / period;
@@ -38,27 +39,30 @@ void launch_stream(Device const& device, StreamParams<Plan, T> params, std::int6
     params.packets = FastDivmod(static_cast<unsigned>(tile_packets));
     params.all_packets = static_cast<unsigned>(packets);
 
-    std::int64_t const busy = device.processors() * min_threads_per_processor / packets;
+    std::int64_t const busy = gpu.processors() * min_threads_per_processor / packets;
     std::int64_t const fewest = divide_up(params.iterations, tiled ? Schedule::tile_iterations : Schedule::iterations);
     std::int64_t const most = ((std::int64_t{1} << 31) - Mainloop::threads) / packets;
     params.splits = fewest > busy ? fewest : params.iterations < busy ? params.iterations : busy > 0 ? busy : 1;
     if (params.splits > most) params.splits = most > 0 ? most : 1;
     params.x_stride = params.splits * params.x_step;
     params.y_stride = params.splits * params.y_step;
-    launch<Plan, Mainloop>(device, params, tiles * divide_up(tile_packets * params.splits, Mainloop::threads));
+    return prepare_launch<Plan, Mainloop>(gpu, params,
+                                          tiles * divide_up(tile_packets * params.splits, Mainloop::threads));
 }
 
 }  // namespace detail
 
-/// Runs a plan without a Conv with one schedule.
+/// Prepares a plan without a Conv with one schedule.
 template <class Schedule, class Plan, Element T>
-void run_stream_with(Device const& device, BoundPlan<Plan> const& bound, TensorView<T const> const& x,
-                     TensorView<T> const& y) {
+Result<Launch<StreamParams<Plan, T>>> prepare_elementwise_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                               TensorView<T const> const& x, TensorView<T> const& y) {
     using Epilogue = typename Plan::Epilogue;
     constexpr int lanes = Schedule::bytes / static_cast<int>(sizeof(T));
     std::int64_t const image = y.layout.size() / y.layout.shape[0];
     std::int64_t const plane = y.layout.shape[2] * y.layout.shape[3];
-    check_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", y.layout.shape, image);
+    if (Refusal refusal =
+            refuse_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", y.layout.shape, image))
+        return *refusal;
     StreamParams<Plan, T> params{bound, x, y, {y.layout.shape, channels_last(y.layout) || plane == 1}};
     bool const dense = detail::alike(x, y);
     auto const period = [&](std::int64_t packet) {  // places, in packets of so many, after which parameters repeat
@@ -70,16 +74,17 @@ void run_stream_with(Device const& device, BoundPlan<Plan> const& bound, TensorV
                               plane >= lanes;  // at most, in a packet
     bool const whole = period(lanes) % lanes == 0 && y.layout.size() % lanes == 0;
     if (dense && two_channels && whole && aligned(x.data, Schedule::bytes) && aligned(y.data, Schedule::bytes))
-        detail::launch_stream<Schedule, lanes>(device, params, period(lanes));
-    else detail::launch_stream<Schedule, 1>(device, params, period(1));
+        return detail::prepare_streaming<Schedule, lanes>(gpu, params, period(lanes));
+    return detail::prepare_streaming<Schedule, 1>(gpu, params, period(1));
 }
 
-/// Runs a plan without a Conv with the schedule that the table has for it.
+/// Prepares a plan without a Conv with the schedule that the table has for it.
 template <class Plan, Element T>
-void run_stream(Device const& device, BoundPlan<Plan> const& bound, TensorView<T const> const& x,
-                TensorView<T> const& y) {
+Result<Launch<StreamParams<Plan, T>>> prepare_elementwise(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                          TensorView<T const> const& x, TensorView<T> const& y) {
     using Epilogue = typename Plan::Epilogue;
-    run_stream_with<DefaultStream<T, Epilogue::placewise, Epilogue::stores>>(device, bound, x, y);
+    using Schedule = DefaultElementwise<T, Epilogue::placewise, Epilogue::stores>;
+    return prepare_elementwise_with<Schedule>(gpu, bound, x, y);
 }
 
 }  // namespace fusekit::hip

@@ -28,7 +28,7 @@ struct Direct {
 /// prepares the parameters of its channels, which are last, it takes TileIterations steps over pixels.
 template <int Threads = 256, int Bytes = 16, int Iterations = 8, int Unroll = 4, int Blocks = 1280 / Threads,
           int TileIterations = Iterations>
-struct Stream {
+struct Elementwise {
     static constexpr int threads = Threads, bytes = Bytes, iterations = Iterations, unroll = Unroll, blocks = Blocks,
                          tile_iterations = TileIterations;
 };
@@ -49,7 +49,7 @@ concept GemmSchedule = HasBlocks<Schedule> && requires { Schedule::tile_m, Sched
 template <class Schedule>
 concept DirectSchedule = HasBlocks<Schedule> && requires { Schedule::outputs; };
 template <class Schedule>
-concept StreamSchedule = HasBlocks<Schedule> && requires {
+concept ElementwiseSchedule = HasBlocks<Schedule> && requires {
     Schedule::bytes, Schedule::iterations, Schedule::unroll, Schedule::tile_iterations;
 };
 template <class Schedule>
@@ -71,12 +71,12 @@ struct Suits {
         } else {
             constexpr bool gemm = GemmSchedule<Schedule>, reduction = Plan::head_kind == HeadKind::reduction;
             constexpr bool right_kind = Plan::has_mainloop ? gemm || DirectSchedule<Schedule>
-                                        : reduction        ? ReductionSchedule<Schedule>
-                                                           : StreamSchedule<Schedule>;
+                                        : reduction    ? ReductionSchedule<Schedule>
+                                                       : ElementwiseSchedule<Schedule>;
             static_assert(
                 right_kind,
-                "a plan with a Conv or Gemm runs with Gemm or Direct, one of batch statistics with Reduction, others "
-                "with Stream, or with a type that has all the numbers of one of them");
+                "a plan with a Conv or Gemm runs with Gemm or Direct, one of batch statistics with Reduction, others with "
+                "Elementwise, or with a type that has all the numbers of one of them");
             constexpr bool pools = Plan::pools && !Plan::has_mainloop;
             static_assert(!pools, "a plan that pools what it reads has one schedule, the library's");
             if constexpr (right_kind && !pools) {
@@ -101,10 +101,11 @@ struct Suits {
                     return halves && loads && steps && fits;
                 } else if constexpr (!Plan::has_mainloop) {
                     constexpr bool loads = Schedule::bytes == 16 || Schedule::bytes == 8 || Schedule::bytes == 4;
-                    static_assert(loads, "Stream: a thread loads 4, 8 or 16 bytes at a time");
+                    static_assert(loads, "Elementwise: a thread loads 4, 8 or 16 bytes at a time");
                     constexpr bool steps =
                         Schedule::iterations > 0 && Schedule::tile_iterations > 0 && Schedule::unroll > 0;
-                    static_assert(steps, "Stream: a thread takes 1 step or more, and has 1 load or more in flight");
+                    static_assert(steps,
+                                  "Elementwise: a thread takes 1 step or more, and has 1 load or more in flight");
                     return loads && steps;
                 } else if constexpr (gemm) {
                     constexpr int m = Schedule::tile_m, n = Schedule::tile_n, k = Schedule::tile_k;

@@ -7,10 +7,10 @@
 
 namespace fusekit::hip {
 
-/// Statistics of what a Conv computes, where a plan has an operator of them: blocks total the channels of a tile of
-/// pixels each, and leave the totals in the caller's scratch. The last block of a group of tiles merges the group's,
-/// the last of all groups theirs, in pairs, so that errors do not grow with the tensor: and the same numbers come out
-/// of every run.
+/// Statistics of what a Conv computes. Each block totals the channels of its tile of pixels and writes the totals to
+/// the caller's scratch. The last block of a group of tiles merges the group's totals, and the last block of all merges
+/// those of the groups. Totals are merged in pairs, so that errors do not grow with the tensor, and in a fixed order,
+/// so that every run gives the same numbers.
 template <class Plan, int channels, int most_parts, int threads>
 struct TileTotals {
     struct Shared {};
@@ -50,8 +50,8 @@ public:
         int count = 0;
     };
 
-    /// Ends tile number `tile` of column number `column`, the one of `count_n` channels from first_k on. Called by all
-    /// threads, when `parts` totals of each of these channels have been written to shared memory.
+    /// Ends tile number `tile` of column number `column`, which has `count_n` channels from first_k on. All threads
+    /// call it, after `parts` totals of each of these channels have been written to shared memory.
     template <class Params>
     __device__ __forceinline__ static void finalize(Params const& params, Shared& shared, unsigned parts,
                                                     unsigned thread, unsigned tile, unsigned column, int first_k,
@@ -121,22 +121,27 @@ private:
     }
 };
 
-/// Launches a kernel of a plan with a Conv on `tiles` times `columns` tiles. Where the plan totals them, in groups:
-/// about as many as each has tiles, so that the last blocks read little, and no more than the workspace has states for.
+/// The launch of a kernel of a plan with a Conv on `tiles` times `columns` tiles. Where the plan totals them, in
+/// groups: about as many as each has tiles, so that the last blocks read little, and no more than the workspace has
+/// states for.
 template <class Plan, class Mainloop>
-void launch_tiles(Device& device, typename Mainloop::Params params, std::int64_t tiles, std::int64_t columns) {
+Result<Launch<typename Mainloop::Params>> prepare_tiles(Gpu const& gpu, typename Mainloop::Params params,
+                                                        std::int64_t tiles, std::int64_t columns) {
+    std::size_t workspace_bytes = 0;
     if constexpr (Plan::totals_tiles) {
-        std::int64_t const states = Workspace::most_grid_groups;
-        check_limit(type_name<Plan>, "y", "channels of 1024 tiles at most, to be totalled", params.y.layout.shape,
-                    columns, states / 2 + 1);
+        std::int64_t const most = GroupWorkspace::most_grid_groups;
+        if (Refusal refusal = refuse_limit(type_name<Plan>, "y", "channels of 1024 tiles at most, to be totalled",
+                                           params.y.layout.shape, columns, most / 2 + 1))
+            return *refusal;
         std::int64_t group_size = 1;
-        while (group_size * group_size < tiles || columns * (divide_up(tiles, group_size) + 1) > states)
-            group_size *= 2;
+        auto const states = [&] { return columns * (divide_up(tiles, group_size) + 1); };
+        while (group_size * group_size < tiles || states() > most) group_size *= 2;
         params.tile_groups.tiles = static_cast<unsigned>(tiles);
         params.tile_groups.group_size = static_cast<unsigned>(group_size);
-        params.tile_groups.workspace.memory = device.workspace(Workspace::bytes);
+        workspace_bytes = static_cast<std::size_t>(states()) * sizeof(GridGroup::State);
     }
-    launch<Plan, Mainloop>(device, params, tiles * columns);
+    return prepare_launch<Plan, Mainloop>(gpu, params, tiles * columns, Mainloop::threads, LaunchMode::plain,
+                                          workspace_bytes);
 }
 
 }  // namespace fusekit::hip

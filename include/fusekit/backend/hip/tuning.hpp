@@ -32,14 +32,22 @@ double gemm_time(std::int64_t m, std::int64_t n, std::int64_t groups, int proces
     return in_all * load_cost * (waves + 1) / waves;
 }
 
-/// Calls f(Schedule{}) with the schedule of the table that takes least time.
+/// f(Schedule{}) of a table's schedule with this number.
+template <class First, class... Rest, class F>
+auto with_schedule(Table<First, Rest...>, int number, F f) {
+    if constexpr (sizeof...(Rest) > 0)
+        if (number > 0) return with_schedule(Table<Rest...>{}, number - 1, f);
+    return f(First{});
+}
+
+/// f(Schedule{}) of the schedule of the table that takes least time.
 template <class... Schedules, class F>
-void with_fastest(Table<Schedules...>, std::int64_t m, std::int64_t n, std::int64_t groups, int processors, F f) {
+auto with_fastest(Table<Schedules...> table, std::int64_t m, std::int64_t n, std::int64_t groups, int processors, F f) {
     double const times[] = {gemm_time<Schedules>(m, n, groups, processors)...};
-    int best = 0, at = 0;
+    int best = 0;
     for (int i = 1; i < static_cast<int>(sizeof...(Schedules)); ++i)
         if (times[i] < times[best]) best = i;
-    ((at++ == best ? f(Schedules{}) : void()), ...);
+    return with_schedule(table, best, f);
 }
 
 /// Groups with at most so many output channels leave most of a tile empty: they run without one.
@@ -54,12 +62,13 @@ inline constexpr int packet_bytes = sizeof(T) == 1 ? 8 : 16;
 /// copy: memory is slower with more in flight. Parameters of every place need registers and are worth more steps, as do
 /// places that are stored to beside y. AMD's waves take four elements at a time, two loads ahead.
 template <Element T, bool placewise, bool stores = false>
-using DefaultStream = std::conditional_t<
+using DefaultElementwise = std::conditional_t<
     (processor_shared_memory > 128 * 1024),
-    std::conditional_t<stores, Stream<128, 4 * sizeof(T), 4, 1, 8>,
-                       std::conditional_t<placewise, Stream<128, packet_bytes<T>, 8, 4, 8>,
-                                          Stream<128, packet_bytes<T>, 2, 1, 16, sizeof(T) == 4 ? 1 : 2>>>,
-    Stream<256, 4 * sizeof(T), sizeof(T) == 4 || stores ? (placewise ? 8 : 4) : (placewise ? 32 : 8), stores ? 1 : 2>>;
+    std::conditional_t<stores, Elementwise<128, 4 * sizeof(T), 4, 1, 8>,
+                       std::conditional_t<placewise, Elementwise<128, packet_bytes<T>, 8, 4, 8>,
+                                          Elementwise<128, packet_bytes<T>, 2, 1, 16, sizeof(T) == 4 ? 1 : 2>>>,
+    Elementwise<256, 4 * sizeof(T), sizeof(T) == 4 || stores ? (placewise ? 8 : 4) : (placewise ? 32 : 8),
+                stores ? 1 : 2>>;
 
 template <Element T>
 using DefaultReduction = Reduction<256, reduction_bytes(sizeof(T)), reduction_unroll>;

@@ -19,15 +19,14 @@ namespace fusekit::host::inline FUSEKIT_SIMD {
 template <class Epilogue, Element T, int Space, class Pool = void>
 class ConvChannelLanes {
 public:
-    ConvChannelLanes(Device::Turn& the_turn, ConvProblem<T, Space> const& the_conv,
-                     typename Epilogue::Args const& the_args, TensorView<T> const& the_y)
-        : turn(the_turn), conv(the_conv), args(the_args), y(the_y) {}
+    ConvChannelLanes(int the_threads, ConvProblem<T, Space> const& the_conv, typename Epilogue::Args const& the_args,
+                     TensorView<T> const& the_y)
+        : threads(the_threads), conv(the_conv), args(the_args), y(the_y) {}
 
-    void run() {
-        std::int64_t const zeros = round_up(group_c, 16), weight_floats = conv.groups() * panels * panel_floats;
-        std::int64_t const state_floats = round_up(conv.groups() * panels * std::int64_t{sizeof(Panel)}, 64) / 4;
-        weights =
-            reinterpret_cast<Sum*>(turn.scratch(weight_floats + zeros + state_floats + turn.threads() * thread_floats));
+    std::int64_t scratch_floats() const { return weight_floats + zeros + state_floats + threads * thread_floats; }
+
+    void run(Device::Turn& turn) {
+        weights = reinterpret_cast<Sum*>(turn.scratch(scratch_floats()));
         zero = weights + weight_floats;
         states = reinterpret_cast<Panel*>(zero + zeros);
         Sum* const thread_scratch = zero + zeros + state_floats;
@@ -79,7 +78,7 @@ private:
         float* results;  // (count, tile_rows, panels, tile_columns), to be pooled
     };
 
-    Device::Turn& turn;
+    int const threads;
     ConvProblem<T, Space> const& conv;
     typename Epilogue::Args const& args;
     TensorView<T> const& y;
@@ -91,7 +90,7 @@ private:
                         (panels <= 8 || (conv.taps() > 1 && apart_in_cache(conv.x.layout.stride[3])));
     std::int64_t const k_ranges_per_tile = direct ? conv.taps() : 1;
     std::int64_t const row_bytes = (direct ? group_c : row_stride) * tile_rows * std::int64_t{sizeof(float)};
-    std::int64_t const fitting = tiles_per_item(tiles, clamp(item_bytes / row_bytes, 4, 32), turn.threads());
+    std::int64_t const fitting = tiles_per_item(tiles, clamp(item_bytes / row_bytes, 4, 32), threads);
     std::int64_t const block = round_up(fitting, together);
     static_assert(2 * tile_rows % 4 == 0);
     std::int64_t const k_range_floats = round_up(block * k_ranges_per_tile * std::int64_t{sizeof(KRange<Sum>)}, 64) / 4;
@@ -100,6 +99,8 @@ private:
     std::int64_t const thread_floats =
         k_range_floats + row_floats + (direct ? 0 : block * tile_rows * row_stride) + result_floats;
     std::int64_t const panel_block = max(1, panel_bytes / (panel_floats * std::int64_t{sizeof(float)}));
+    std::int64_t const zeros = round_up(group_c, 16), weight_floats = conv.groups() * panels * panel_floats;
+    std::int64_t const state_floats = round_up(conv.groups() * panels * std::int64_t{sizeof(Panel)}, 64) / 4;
     Sum* weights = nullptr;  // (groups, panels, gemm_k, tile_columns)
     Sum* zero = nullptr;  // (group_c): the window outside x
     Panel* states = nullptr;  // (groups, panels)

@@ -16,13 +16,14 @@ namespace fusekit::host::inline FUSEKIT_SIMD {
 template <class Epilogue, Element T, int Space>
 class ConvPixelLanes {
 public:
-    ConvPixelLanes(Device::Turn& the_turn, ConvProblem<T, Space> const& the_conv,
-                   typename Epilogue::Args const& the_args, TensorView<T> const& the_y, std::int64_t the_columns)
-        : turn(the_turn), conv(the_conv), args(the_args), y(the_y), columns(the_columns) {}
+    ConvPixelLanes(int the_threads, ConvProblem<T, Space> const& the_conv, typename Epilogue::Args const& the_args,
+                   TensorView<T> const& the_y, std::int64_t the_columns)
+        : threads(the_threads), conv(the_conv), args(the_args), y(the_y), columns(the_columns) {}
 
-    void run() {
-        std::int64_t const weight_floats = direct ? 0 : conv.y[1] * row_stride;
-        weights = reinterpret_cast<Sum*>(turn.scratch(weight_floats + turn.threads() * thread_floats));
+    std::int64_t scratch_floats() const { return weight_floats + threads * thread_floats; }
+
+    void run(Device::Turn& turn) {
+        weights = reinterpret_cast<Sum*>(turn.scratch(scratch_floats()));
         if (!direct)
             turn.parallel_for(
                 conv.y[1], [this](std::int64_t k, int) { pack_weight_row(weights + k * row_stride, conv, k, order); });
@@ -61,7 +62,7 @@ private:
         int run_count;
     };
 
-    Device::Turn& turn;
+    int const threads;
     ConvProblem<T, Space> const& conv;
     typename Epilogue::Args const& args;
     TensorView<T> const& y;
@@ -73,12 +74,13 @@ private:
     bool const direct = std::same_as<T, float> && weights_are(conv, order) && apart_in_cache(conv.w.layout.stride[0]);
     std::int64_t const row_stride = packed_row_stride(gemm_k);
     std::int64_t const panels = divide_up(conv.pixels(), tile_columns), panel_floats = gemm_k * tile_columns;
-    std::int64_t const block = round_up(
-        tiles_per_item(panels, clamp(item_bytes / (panel_floats * std::int64_t{sizeof(float)}), 1, most_panels),
-                       turn.threads()),
-        together);
+    std::int64_t const block =
+        round_up(tiles_per_item(
+                     panels, clamp(item_bytes / (panel_floats * std::int64_t{sizeof(float)}), 1, most_panels), threads),
+                 together);
     std::int64_t const piece_bytes = conv.taps() * pieces_per_tap(block) * std::int64_t{sizeof(Piece)};
     std::int64_t const thread_floats = block * panel_floats + round_up(piece_bytes, 64) / 4;
+    std::int64_t const weight_floats = direct ? 0 : conv.y[1] * row_stride;
     Sum* weights = nullptr;
 
     /// Packs the windows of the pixels from `m` on, run by run; lanes past the last pixel are zero.

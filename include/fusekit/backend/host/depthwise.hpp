@@ -14,17 +14,17 @@ namespace fusekit::host::inline FUSEKIT_SIMD {
 template <class Epilogue, Element T, int Space, Axis axis>
 class Depthwise {
 public:
-    Depthwise(Device::Turn& the_turn, ConvProblem<T, Space> const& the_conv, typename Epilogue::Args const& the_args,
+    Depthwise(ConvProblem<T, Space> const& the_conv, typename Epilogue::Args const& the_args,
               TensorView<T> const& the_y)
-        : turn(the_turn), conv(the_conv), args(the_args), y(the_y) {}
+        : conv(the_conv), args(the_args), y(the_y) {}
 
-    void run() {
-        std::int64_t const channels = conv.y[1],
-                           state_floats = divide_up(vectors * std::int64_t{sizeof(State)}, sizeof(float));
-        states = reinterpret_cast<State*>(turn.scratch(state_floats + conv.taps() * round_up(channels, lanes)));
+    std::int64_t scratch_floats() const { return state_floats + conv.taps() * round_up(conv.y[1], lanes); }
+
+    void run(Device::Turn& turn) {
+        states = reinterpret_cast<State*>(turn.scratch(scratch_floats()));
         weights = reinterpret_cast<AccumulatorOf<T>*>(states) + state_floats;
         turn.parallel_for(vectors, [this](std::int64_t v, int) { prepare(v); });
-        if constexpr (Epilogue::collects) run_tiles();
+        if constexpr (Epilogue::collects) run_tiles(turn);
         else if constexpr (axis == Axis::channel)
             turn.parallel_for(conv.y[0] * conv.y[2], [this](std::int64_t row, int) {
                 for (OutputCoord at{row / conv.y[2], 0, row % conv.y[2], 0}; at.q < conv.y[3]; ++at.q)
@@ -43,12 +43,12 @@ private:
     using State = typename Epilogue::template State<Vector>;
     static constexpr int width = axis == Axis::channel ? lanes : 1;  ///< channels of a vector
 
-    Device::Turn& turn;
     ConvProblem<T, Space> const& conv;
     typename Epilogue::Args const& args;
     TensorView<T> const& y;
     std::int64_t const vectors = axis == Axis::channel ? divide_up(conv.y[1], lanes) : conv.y[1];
     std::int64_t const rows_of_tile = divide_up(total_pixels, conv.y[3]);  ///< that share totals
+    std::int64_t const state_floats = divide_up(vectors * std::int64_t{sizeof(State)}, sizeof(float));
     State* states = nullptr;   // (vectors)
     AccumulatorOf<T>* weights = nullptr;  // (taps, channels) or (channels, taps)
 
@@ -64,7 +64,7 @@ private:
     }
 
     /// Tiles of rows of all images: one item of work, and with it one thread, has a tile of a vector's channels.
-    void run_tiles() const {
+    void run_tiles(Device::Turn& turn) const {
         TileTotals<Epilogue> const totals(args, conv.y[1], conv.pixels(), rows_of_tile * conv.y[3]);
         std::int64_t const rows = conv.y[0] * conv.y[2], step = axis == Axis::channel ? 1 : lanes;
         turn.parallel_for(divide_up(rows, rows_of_tile) * vectors, [&](std::int64_t item, int) {

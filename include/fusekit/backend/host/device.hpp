@@ -8,9 +8,10 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "fusekit/error.hpp"
 #include "fusekit/plan/epilogue.hpp"
+#include "fusekit/result.hpp"
 #include "fusekit/tensor/view.hpp"
+#include "fusekit/tensor/workspace.hpp"
 
 namespace fusekit::host {
 
@@ -20,20 +21,40 @@ struct Memory {
 
     /// Memory aligned to a cache line. Throws Error when there is none.
     void* allocate(std::size_t bytes) const {
-        void* const memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-        if (!memory) raise(Error("host::Device", "allocate", "bytes", "free memory", Text::number(bytes) + " bytes"));
+        void* memory = nullptr;
+        try_allocate(bytes, memory).raise();
         return memory;
+    }
+    /// The same, but returns the error.
+    [[nodiscard]] Refusal try_allocate(std::size_t bytes, void*& memory) const {
+        memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+        if (memory) return {};
+        return Error("host::Device", "allocate", "bytes", "free memory", Text::number(bytes) + " bytes");
     }
     void release(void* memory) const { std::free(memory); }
     void copy_in(void* to, void const* from, std::size_t bytes) const { std::memcpy(to, from, bytes); }
     void copy_out(void* to, void const* from, std::size_t bytes) const { std::memcpy(to, from, bytes); }
 };
 
+/// What so many floats of scratch take of a workspace: whole cache lines.
+constexpr std::int64_t scratch_size(std::int64_t floats) { return (floats + 15) / 16 * 16; }
+
 /// The CPU: a fixed set of threads and the memory they pack into. It stays where it is, because its threads point to
 /// it.
 ///
 /// Runs from several threads on one Device take turns; give each thread a Device of its own to overlap them.
 class Device : public Memory {
+    class Lock {
+    public:
+        explicit Lock(pthread_mutex_t& the_mutex) : mutex(the_mutex) { pthread_mutex_lock(&the_mutex); }
+        Lock(Lock const&) = delete;
+        Lock& operator=(Lock const&) = delete;
+        ~Lock() { pthread_mutex_unlock(&mutex); }
+
+    private:
+        pthread_mutex_t& mutex;
+    };
+
 public:
     /// `threads` workers, the caller among them; 0 takes one for each processor that is online.
     explicit Device(int threads = 0)
@@ -57,7 +78,7 @@ public:
         pthread_mutex_unlock(&mutex);
         for (int i = 1; i < count; ++i) pthread_join(workers[i], nullptr);
         delete[] workers;
-        for (Kept const& each : kept) release(each.memory);
+        release(kept.data);
         pthread_cond_destroy(&idle);
         pthread_cond_destroy(&wake);
         pthread_mutex_destroy(&mutex);
@@ -77,22 +98,47 @@ public:
     template <class BoundPlan, Element T>
     void run(BoundPlan const& bound, TensorView<T const> const& x, TensorView<T> const& y);
 
-    /// The device for the length of one run: its threads and its scratch memory belong to the holder.
+    /// What a layer needs for its runs on tensors that lie so. It has been validated. The memory that the device keeps
+    /// for runs that are lent none grows where it is too small for it.
+    template <class BoundPlan, Element T>
+    auto prepare(BoundPlan const& bound, TensorView<T const> const& x, TensorView<T> const& y);
+
+    /// All memory is the device's.
+    bool has_reached(void const*) const { return true; }
+
+    /// What runs borrow that are lent nothing.
+    std::size_t own_workspace_bytes() const { return __atomic_load_n(&kept.bytes, __ATOMIC_RELAXED); }
+
+    /// Has own memory of so many bytes or more, from now on.
+    [[nodiscard]] Refusal keep_workspace(std::size_t bytes) {
+        if (bytes <= own_workspace_bytes()) return {};
+        Lock const lock(turns);
+        if (bytes <= kept.bytes) return {};
+        void* memory = nullptr;
+        if (Refusal refusal = try_allocate(bytes, memory)) return refusal;
+        release(kept.data);
+        kept.data = memory;
+        __atomic_store_n(&kept.bytes, bytes, __ATOMIC_RELAXED);
+        return {};
+    }
+
+    /// The device for the length of one run: its threads, and memory that is lent to the run or the device's own.
     class Turn {
     public:
-        explicit Turn(Device& the_device) : device(the_device) { pthread_mutex_lock(&the_device.turns); }
-        Turn(Turn const&) = delete;
-        Turn& operator=(Turn const&) = delete;
-        ~Turn() { pthread_mutex_unlock(&device.turns); }
+        explicit Turn(Device& the_device, WorkspaceView lent = {})
+            : device(the_device),
+              lock(the_device.turns),
+              next(static_cast<float*>(lent.data ? lent.data : the_device.kept.data)) {}
 
         int threads() const { return device.count; }
 
-        /// At least `floats` floats, aligned to a cache line; kept for the next run, so that a plan that has run
-        /// once allocates nothing. Contents are whatever the last run left. Throws Error when there is no memory.
-        float* scratch(std::int64_t floats) { return device.kept[0].at_least(device, floats); }
-
-        /// The same of other memory, for a tensor between two passes of a run.
-        float* between(std::int64_t floats) { return device.kept[1].at_least(device, floats); }
+        /// So many of the floats that the run said it needs, aligned to a cache line and apart from those of all
+        /// calls before. Contents are whatever the last run left.
+        float* scratch(std::int64_t floats) {
+            float* const first = next;
+            next += scratch_size(floats);
+            return first;
+        }
 
         /// Calls each(item, thread) for every item of [0, number), spread over the threads; returns when all are
         /// done. Items are handed out one at a time, in order. `each` does not throw.
@@ -105,6 +151,8 @@ public:
 
     private:
         Device& device;
+        Lock const lock;
+        float* next;
     };
 
 private:
@@ -112,7 +160,8 @@ private:
 
     int count;
     pthread_t* workers;
-    pthread_mutex_t turns = PTHREAD_MUTEX_INITIALIZER;  // held for the length of a run
+    pthread_mutex_t turns = PTHREAD_MUTEX_INITIALIZER;  // held for the length of a run; guards `kept`
+    WorkspaceView kept;
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;  // guards what follows, but for `next`
     pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
     pthread_cond_t idle = PTHREAD_COND_INITIALIZER;
@@ -123,25 +172,6 @@ private:
     Call call = nullptr;
     std::int64_t items = 0;
     std::int64_t next = 0;  // atomic
-
-    /// Memory that grows and is kept.
-    struct Kept {
-        float* memory = nullptr;
-        std::size_t bytes = 0;
-
-        float* at_least(Memory const& from, std::int64_t floats) {
-            std::size_t const wanted = static_cast<std::size_t>(floats) * sizeof(float);
-            if (wanted > bytes) {
-                from.release(memory);
-                memory = nullptr;
-                bytes = 0;
-                memory = static_cast<float*>(from.allocate(wanted));
-                bytes = wanted;
-            }
-            return memory;
-        }
-    };
-    Kept kept[2];
 
     static int online() {
         long const processors = sysconf(_SC_NPROCESSORS_ONLN);

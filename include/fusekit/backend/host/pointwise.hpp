@@ -69,68 +69,81 @@ struct RowCounter {
 
 }  // namespace detail
 
-/// Channels-last: for every pixel, all channels, with the state of each vector of channels prepared beforehand.
+/// A plan without a Conv. Channels-last: for every pixel, all channels, with the state of each vector of channels
+/// prepared beforehand. Any other layout: for every channel of every image, all pixels; a plane without gaps is one
+/// long row.
 template <class Epilogue, Element T>
-void pointwise_channel_lanes(Device::Turn& turn, TensorView<T const> const& x, TensorView<T> const& y,
-                             typename Epilogue::Args const& args) {
-    using State = typename Epilogue::template State<Vector>;
+class Pointwise {
+public:
+    Pointwise(TensorView<T const> const& the_x, TensorView<T> const& the_y, typename Epilogue::Args const& the_args)
+        : x(the_x), y(the_y), args(the_args) {}
+
+    std::int64_t scratch_floats() const {
+        std::int64_t const bytes = channel_lanes ? divide_up(shape[1], lanes) * std::int64_t{sizeof(State<Vector>)}
+                                                 : shape[1] * std::int64_t{sizeof(State<float>)};
+        return divide_up(bytes, sizeof(float));
+    }
+
+    void run(Device::Turn& turn) const {
+        if (channel_lanes) along_channels(turn);
+        else along_pixels(turn);
+    }
+
+private:
+    template <class V>
+    using State = typename Epilogue::template State<V>;
+
+    TensorView<T const> x;
+    TensorView<T> y;
+    typename Epilogue::Args const& args;
     Index<4> const shape = y.layout.shape;
-    std::int64_t const vectors = divide_up(shape[1], lanes), pixels = shape[0] * shape[2] * shape[3];
-    auto* const states =
-        reinterpret_cast<State*>(turn.scratch(divide_up(vectors * std::int64_t{sizeof(State)}, sizeof(float))));
-    turn.parallel_for(divide_up(vectors, detail::channel_item), [&](std::int64_t item, int) {
-        std::int64_t const end = min(vectors, (item + 1) * detail::channel_item);
-        for (std::int64_t v = item * detail::channel_item; v < end; ++v)
-            states[v] = Epilogue::template prepare_lanes<Vector>(
-                v * lanes, static_cast<int>(min(lanes, shape[1] - v * lanes)), args);
-    });
+    bool const channel_lanes = y.layout.stride[1] == 1 && shape[1] > 1;
 
-    std::int64_t const block = max(1, detail::pointwise_item / shape[1]);
-    turn.parallel_for(divide_up(pixels, block), [&](std::int64_t item, int) {
-        detail::RowCounter pixel(item * block, shape[2], shape[3]);
-        for (std::int64_t left = min(block, pixels - item * block); left > 0; --left, pixel.advance()) {
-            OutputCoord const at{pixel.outer, 0, pixel.middle, pixel.inner};
-            detail::stream<Epilogue, Axis::channel, T>(
-                {&x(at.n, 0, at.p, at.q), x.layout.stride[1]}, {&y(at.n, 0, at.p, at.q), y.layout.stride[1]}, shape[1],
-                at, shape[3], [states](std::int64_t k) -> State const& { return states[k / lanes]; }, args);
-        }
-    });
-}
+    void along_channels(Device::Turn& turn) const {
+        std::int64_t const vectors = divide_up(shape[1], lanes), pixels = shape[0] * shape[2] * shape[3];
+        auto* const states = reinterpret_cast<State<Vector>*>(turn.scratch(scratch_floats()));
+        turn.parallel_for(divide_up(vectors, detail::channel_item), [&](std::int64_t item, int) {
+            std::int64_t const end = min(vectors, (item + 1) * detail::channel_item);
+            for (std::int64_t v = item * detail::channel_item; v < end; ++v)
+                states[v] = Epilogue::template prepare_lanes<Vector>(
+                    v * lanes, static_cast<int>(min(lanes, shape[1] - v * lanes)), args);
+        });
 
-/// Any other layout: for every channel of every image, all pixels; a plane without gaps is one long row.
-template <class Epilogue, Element T>
-void pointwise_pixel_lanes(Device::Turn& turn, TensorView<T const> const& x, TensorView<T> const& y,
-                           typename Epilogue::Args const& args) {
-    using State = typename Epilogue::template State<float>;
-    Index<4> const shape = y.layout.shape;
-    auto* const states =
-        reinterpret_cast<State*>(turn.scratch(divide_up(shape[1] * std::int64_t{sizeof(State)}, sizeof(float))));
-    turn.parallel_for(divide_up(shape[1], detail::channel_item), [&](std::int64_t item, int) {
-        std::int64_t const end = min(shape[1], (item + 1) * detail::channel_item);
-        for (std::int64_t k = item * detail::channel_item; k < end; ++k) states[k] = Epilogue::prepare(k, args);
-    });
+        std::int64_t const block = max(1, detail::pointwise_item / shape[1]);
+        turn.parallel_for(divide_up(pixels, block), [&](std::int64_t item, int) {
+            detail::RowCounter pixel(item * block, shape[2], shape[3]);
+            for (std::int64_t left = min(block, pixels - item * block); left > 0; --left, pixel.advance()) {
+                OutputCoord const at{pixel.outer, 0, pixel.middle, pixel.inner};
+                detail::stream<Epilogue, Axis::channel, T>(
+                    {&x(at.n, 0, at.p, at.q), x.layout.stride[1]}, {&y(at.n, 0, at.p, at.q), y.layout.stride[1]},
+                    shape[1], at, shape[3],
+                    [states](std::int64_t k) -> State<Vector> const& { return states[k / lanes]; }, args);
+            }
+        });
+    }
 
-    auto const flat = [&](auto const& view) { return view.layout.stride[2] == shape[3] * view.layout.stride[3]; };
-    bool const whole = flat(x) && flat(y);
-    std::int64_t const rows = whole ? 1 : shape[2], columns = whole ? shape[2] * shape[3] : shape[3];
-    std::int64_t const all_rows = shape[0] * shape[1] * rows, block = max(1, detail::pointwise_item / columns);
-    turn.parallel_for(divide_up(all_rows, block), [&](std::int64_t item, int) {
-        detail::RowCounter row(item * block, shape[1], rows);
-        for (std::int64_t left = min(block, all_rows - item * block); left > 0; --left, row.advance()) {
-            OutputCoord const at{row.outer, row.middle, row.inner, 0};
-            auto const state = Epilogue::template broadcast<Vector>(states[at.k]);
-            detail::stream<Epilogue, Axis::pixel, T>(
-                {&x(at.n, at.k, at.p, 0), x.layout.stride[3]}, {&y(at.n, at.k, at.p, 0), y.layout.stride[3]}, columns,
-                at, shape[3], [state](std::int64_t) -> auto const& { return state; }, args);
-        }
-    });
-}
+    void along_pixels(Device::Turn& turn) const {
+        auto* const states = reinterpret_cast<State<float>*>(turn.scratch(scratch_floats()));
+        turn.parallel_for(divide_up(shape[1], detail::channel_item), [&](std::int64_t item, int) {
+            std::int64_t const end = min(shape[1], (item + 1) * detail::channel_item);
+            for (std::int64_t k = item * detail::channel_item; k < end; ++k) states[k] = Epilogue::prepare(k, args);
+        });
 
-template <class Epilogue, Element T>
-void pointwise(Device::Turn& turn, TensorView<T const> const& x, TensorView<T> const& y,
-               typename Epilogue::Args const& args) {
-    if (y.layout.stride[1] == 1 && y.layout.shape[1] > 1) pointwise_channel_lanes<Epilogue>(turn, x, y, args);
-    else pointwise_pixel_lanes<Epilogue>(turn, x, y, args);
-}
+        auto const flat = [&](auto const& view) { return view.layout.stride[2] == shape[3] * view.layout.stride[3]; };
+        bool const whole = flat(x) && flat(y);
+        std::int64_t const rows = whole ? 1 : shape[2], columns = whole ? shape[2] * shape[3] : shape[3];
+        std::int64_t const all_rows = shape[0] * shape[1] * rows, block = max(1, detail::pointwise_item / columns);
+        turn.parallel_for(divide_up(all_rows, block), [&](std::int64_t item, int) {
+            detail::RowCounter row(item * block, shape[1], rows);
+            for (std::int64_t left = min(block, all_rows - item * block); left > 0; --left, row.advance()) {
+                OutputCoord const at{row.outer, row.middle, row.inner, 0};
+                auto const state = Epilogue::template broadcast<Vector>(states[at.k]);
+                detail::stream<Epilogue, Axis::pixel, T>(
+                    {&x(at.n, at.k, at.p, 0), x.layout.stride[3]}, {&y(at.n, at.k, at.p, 0), y.layout.stride[3]},
+                    columns, at, shape[3], [state](std::int64_t) -> auto const& { return state; }, args);
+            }
+        });
+    }
+};
 
 }  // namespace fusekit::host::inline FUSEKIT_SIMD

@@ -18,15 +18,13 @@ class Pooling {
     using State = typename Epilogue::template State<Vector>;
 
 public:
-    Pooling(Device::Turn& the_turn, typename Epilogue::Args const& the_args, TensorView<T const> const& the_x,
-            TensorView<T> const& the_y)
-        : turn(the_turn), args(the_args), x(the_x), y(the_y) {}
+    Pooling(typename Epilogue::Args const& the_args, TensorView<T const> const& the_x, TensorView<T> const& the_y)
+        : args(the_args), x(the_x), y(the_y) {}
 
-    void run() {
-        bool const channel_lanes = x.layout.stride[1] == 1 && k > 1;
-        std::int64_t const vectors = channel_lanes ? divide_up(k, lanes) : k;
-        auto* const states =
-            reinterpret_cast<State*>(turn.scratch(divide_up(vectors * std::int64_t{sizeof(State)}, sizeof(float))));
+    std::int64_t scratch_floats() const { return divide_up(vectors * std::int64_t{sizeof(State)}, sizeof(float)); }
+
+    void run(Device::Turn& turn) const {
+        auto* const states = reinterpret_cast<State*>(turn.scratch(scratch_floats()));
         turn.parallel_for(vectors, [&](std::int64_t v, int) {
             if (channel_lanes) states[v] = Epilogue::template prepare_lanes<Vector>(v * lanes, used_of(v), args);
             else states[v] = Epilogue::template broadcast<Vector>(Epilogue::prepare(v, args));
@@ -49,11 +47,12 @@ public:
     }
 
 private:
-    Device::Turn& turn;
     typename Epilogue::Args const& args;
     TensorView<T const> x;
     TensorView<T> y;
     std::int64_t const k = x.layout.shape[1], columns = x.layout.shape[3];
+    bool const channel_lanes = x.layout.stride[1] == 1 && k > 1;
+    std::int64_t const vectors = channel_lanes ? divide_up(k, lanes) : k;
     Index<2> const window = Plan::Pool::window(x.layout.shape);
 
     int used_of(std::int64_t v) const { return static_cast<int>(min(lanes, k - v * lanes)); }

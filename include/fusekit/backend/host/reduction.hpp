@@ -22,19 +22,19 @@ class Reduction {
     using Prepared = typename Steps::template Prepared<Vector>;
 
 public:
-    Reduction(Device::Turn& the_turn, BoundPlan<Plan> const& the_bound, TensorView<T const> const& the_x,
-              TensorView<T> const& the_y)
-        : turn(the_turn), bound(the_bound), x(the_x), y(the_y), shape(the_y.layout.shape) {}
+    Reduction(BoundPlan<Plan> const& the_bound, TensorView<T const> const& the_x, TensorView<T> const& the_y)
+        : bound(the_bound), x(the_x), y(the_y), shape(the_y.layout.shape) {}
 
-    void run() {
+    static std::int64_t scratch_floats() { return 0; }
+
+    void run(Device::Turn& turn) const {
         bool const channels_last = y.layout.stride[1] == 1 && shape[1] > 1;
-        if (channels_last) strips<Axis::channel>();
-        else if constexpr (Steps::per_place) strips<Axis::pixel>();
+        if (channels_last) strips<Axis::channel>(turn);
+        else if constexpr (Steps::per_place) strips<Axis::pixel>(turn);
         else turn.parallel_for(shape[1], [this](std::int64_t k, int) { channel(k); });
     }
 
 private:
-    Device::Turn& turn;
     BoundPlan<Plan> const& bound;
     TensorView<T const> x;
     TensorView<T> y;
@@ -106,7 +106,7 @@ private:
 
     /// Neighbours along `axis`, each with a total of its own.
     template <Axis axis>
-    void strips() const {
+    void strips(Device::Turn& turn) const {
         constexpr std::int64_t length = strip_vectors * lanes;
         std::int64_t const extent = axis == Axis::channel ? shape[1] : shape[3], pieces = divide_up(extent, length);
         std::int64_t const lines = !Steps::per_place       ? 1

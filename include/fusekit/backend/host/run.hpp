@@ -5,6 +5,7 @@
 #include "fusekit/backend/host/conv_channel_lanes.hpp"
 #include "fusekit/backend/host/conv_pixel_lanes.hpp"
 #include "fusekit/backend/host/depthwise.hpp"
+#include "fusekit/backend/host/launch.hpp"
 #include "fusekit/backend/host/pointwise.hpp"
 #include "fusekit/backend/host/pooling.hpp"
 #include "fusekit/backend/host/reduction.hpp"
@@ -17,52 +18,82 @@ static_assert(fusekit::Device<Device>);
 
 namespace detail {
 
-/// How plans of one kind of head run: run(turn, bound, x, y).
+/// How plans of one kind of head run: run(turn, bound, x, y), and the scratch that takes, of x and y of which only the
+/// layouts are known.
 template <HeadKind kind>
 struct RunHead;
 
 template <>
 struct RunHead<HeadKind::conv> {
     template <class BoundPlan, Element T>
+    static std::int64_t scratch_size(int threads, BoundPlan const& bound, TensorView<T const> const& x,
+                                     TensorView<T> const& y) {
+        std::int64_t size = 0;
+        TensorView<T const> read = x;
+        if constexpr (BoundPlan::Plan::has_prologue) {
+            TensorView<T> const made = prologue_output(x);
+            size =
+                host::scratch_size(floats_of(made)) + host::scratch_size(prologue_of(bound, x, made).scratch_floats());
+            read = made;
+        }
+        with_loop(threads, bound, read, y,
+                  [&](auto const& loop) { size += host::scratch_size(loop.scratch_floats()); });
+        return size;
+    }
+    template <class BoundPlan, Element T>
     static void run(Device::Turn& turn, BoundPlan const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
+        TensorView<T const> read = x;
+        if constexpr (BoundPlan::Plan::has_prologue) {
+            TensorView<T> made = prologue_output(x);
+            made.data = reinterpret_cast<T*>(turn.scratch(floats_of(made)));
+            prologue_of(bound, x, made).run(turn);
+            read = made;
+        }
+        with_loop(turn.threads(), bound, read, y, [&](auto& loop) { loop.run(turn); });
+    }
+
+private:
+    template <class BoundPlan, Element T, class F>
+    static void with_loop(int threads, BoundPlan const& bound, TensorView<T const> const& x, TensorView<T> const& y,
+                          F const& f) {
         using Plan = typename BoundPlan::Plan;
         using Head = typename Plan::Head;
         using Epilogue = typename Plan::Epilogue;
         constexpr int space = Head::collapsed_space;
-        ConvProblem<T, space> const conv{after_prologue(turn, bound, x), typed<T>(Head::filters(bound.head)),
-                                         bound.epilogue_shape(x.layout.shape), Head::geometry(bound.head)};
+        auto const call = [&](auto loop) { f(loop); };
+        ConvProblem<T, space> const conv{x, typed<T>(Head::filters(bound.head)), bound.epilogue_shape(x.layout.shape),
+                                         Head::geometry(bound.head)};
         bool const channel_lanes = y.layout.stride[1] == 1 && y.layout.shape[1] > 1;
         if constexpr (Plan::pools) {
-            ConvChannelLanes<Epilogue, T, space, typename Plan::Pool>(turn, conv, bound.epilogue, y).run();
+            call(ConvChannelLanes<Epilogue, T, space, typename Plan::Pool>(threads, conv, bound.epilogue, y));
         } else {
             if constexpr (Head::may_be_grouped)
                 if (conv.group_c() == 1 && conv.group_k() == 1 && conv.groups() > 1) {
                     if (channel_lanes)
-                        return Depthwise<Epilogue, T, space, Axis::channel>(turn, conv, bound.epilogue, y).run();
-                    return Depthwise<Epilogue, T, space, Axis::pixel>(turn, conv, bound.epilogue, y).run();
+                        return call(Depthwise<Epilogue, T, space, Axis::channel>(conv, bound.epilogue, y));
+                    return call(Depthwise<Epilogue, T, space, Axis::pixel>(conv, bound.epilogue, y));
                 }
-            if (channel_lanes) return ConvChannelLanes<Epilogue, T, space>(turn, conv, bound.epilogue, y).run();
+            if (channel_lanes) return call(ConvChannelLanes<Epilogue, T, space>(threads, conv, bound.epilogue, y));
             auto const flat = flattened(conv, y);
-            ConvPixelLanes<Epilogue, T, space>(turn, flat.conv, bound.epilogue, flat.y, y.layout.shape[3]).run();
+            call(ConvPixelLanes<Epilogue, T, space>(threads, flat.conv, bound.epilogue, flat.y, y.layout.shape[3]));
         }
     }
 
-private:
-    /// What the mainloop reads: x itself, or what the prologue makes of it, written once to memory of the device's
-    /// own. Each element is in up to R S windows, and packing them would apply the prologue to it as often.
+    /// What the prologue makes of x, written once to scratch. Each element is in up to R S windows, and packing them
+    /// would apply the prologue to it as often.
+    template <Element T>
+    static TensorView<T> prologue_output(TensorView<T const> const& x) {
+        Layout<4> layout = packed_like(x.layout.shape, x.layout);
+        layout.shape = x.layout.shape;
+        return {nullptr, layout};
+    }
+    template <Element T>
+    static std::int64_t floats_of(TensorView<T> const& made) {
+        return divide_up(made.layout.size() * std::int64_t{sizeof(T)}, sizeof(float));
+    }
     template <class BoundPlan, Element T>
-    static TensorView<T const> after_prologue(Device::Turn& turn, BoundPlan const& bound,
-                                              TensorView<T const> const& x) {
-        if constexpr (!BoundPlan::Plan::has_prologue) {
-            return x;
-        } else {
-            Layout<4> layout = packed_like(x.layout.shape, x.layout);
-            layout.shape = x.layout.shape;
-            std::int64_t const bytes = layout.size() * std::int64_t{sizeof(T)};
-            TensorView<T> const result(reinterpret_cast<T*>(turn.between(divide_up(bytes, sizeof(float)))), layout);
-            pointwise<typename BoundPlan::Plan::Prologue>(turn, x, result, bound.prologue);
-            return result;
-        }
+    static auto prologue_of(BoundPlan const& bound, TensorView<T const> const& x, TensorView<T> const& made) {
+        return Pointwise<typename BoundPlan::Plan::Prologue, T>(x, made, bound.prologue);
     }
 };
 
@@ -72,29 +103,65 @@ struct RunHead<HeadKind::gemm> : RunHead<HeadKind::conv> {};
 
 template <>
 struct RunHead<HeadKind::reduction> {
+    static std::int64_t scratch_size(int, auto const&, auto const&, auto const&) { return 0; }
     template <class BoundPlan, Element T>
     static void run(Device::Turn& turn, BoundPlan const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
-        Reduction<typename BoundPlan::Plan, T>(turn, bound, x, y).run();
+        Reduction<typename BoundPlan::Plan, T>(bound, x, y).run(turn);
     }
 };
 
 template <>
 struct RunHead<HeadKind::elementwise> {
+    static std::int64_t scratch_size(int, auto const& bound, auto const& x, auto const& y) {
+        return host::scratch_size(loop_of(bound, x, y).scratch_floats());
+    }
+    static void run(Device::Turn& turn, auto const& bound, auto const& x, auto const& y) {
+        loop_of(bound, x, y).run(turn);
+    }
+
+private:
     template <class BoundPlan, Element T>
-    static void run(Device::Turn& turn, BoundPlan const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
+    static auto loop_of(BoundPlan const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
         using Plan = typename BoundPlan::Plan;
-        if constexpr (Plan::pools) Pooling<Plan, T>(turn, bound.epilogue, x, y).run();
-        else pointwise<typename Plan::Epilogue>(turn, x, y, bound.epilogue);
+        if constexpr (Plan::pools) return Pooling<Plan, T>(bound.epilogue, x, y);
+        else return Pointwise<typename Plan::Epilogue, T>(x, y, bound.epilogue);
     }
 };
+
+/// Bytes of scratch that a run borrows.
+template <class BoundPlan, Element T>
+std::size_t workspace_bytes(int threads, BoundPlan const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
+    if constexpr (std::is_same_v<T, double>) return 0;
+    else
+        return sizeof(float) *
+               static_cast<std::size_t>(RunHead<BoundPlan::Plan::head_kind>::scratch_size(threads, bound, x, y));
+}
+
+template <class BoundPlan, Element T>
+void run(Device::Turn turn, BoundPlan const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
+    if constexpr (std::is_same_v<T, double>) run_double(turn, bound, x, y);
+    else RunHead<BoundPlan::Plan::head_kind>::run(turn, bound, x, y);
+}
 
 }  // namespace detail
 
 template <class BoundPlan, Element T>
+Refusal Launch<BoundPlan, T>::start(Device& device, T const* x, T* y, WorkspaceView workspace) const {
+    detail::run(Device::Turn(device, workspace), bound, TensorView<T const>(x, x_layout), TensorView<T>(y, y_layout));
+    return {};
+}
+
+template <class BoundPlan, Element T>
+auto Device::prepare(BoundPlan const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
+    std::size_t const bytes = detail::workspace_bytes(count, bound, x, y);
+    if (Refusal refusal = keep_workspace(bytes)) return Result<Launch<BoundPlan, T>>(*refusal);
+    return Result<Launch<BoundPlan, T>>({bound, x.layout, y.layout, count, bytes});
+}
+
+template <class BoundPlan, Element T>
 void Device::run(BoundPlan const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
-    Turn turn(*this);
-    if constexpr (std::is_same_v<T, double>) run_double(turn, bound, x, y);
-    else detail::RunHead<BoundPlan::Plan::head_kind>::run(turn, bound, x, y);
+    keep_workspace(detail::workspace_bytes(count, bound, x, y)).raise();
+    detail::run(Turn(*this), bound, x, y);
 }
 
 }  // namespace fusekit::host

@@ -1,4 +1,4 @@
-// expect: Stream: a thread loads 4, 8 or 16 bytes at a time
+// expect: Elementwise: a thread loads 4, 8 or 16 bytes at a time
 // SPDX-License-Identifier: MIT
 #include <fusekit/hip.hpp>
 
@@ -9,9 +9,9 @@ using Layer = fk::Plan<fk::Activation<fk::Relu>>;
 void run(fk::TensorView<float const> x, fk::TensorView<float> y) {
     fk::hip::Device device;
 #ifdef CORRECTED
-    using Schedule = fk::hip::Stream<256, 16>;
+    using Schedule = fk::hip::Elementwise<256, 16>;
 #else
-    using Schedule = fk::hip::Stream<256, 12>;
+    using Schedule = fk::hip::Elementwise<256, 12>;
 #endif
     Layer::bind({})(device.with<Schedule>(), x, y);
 }

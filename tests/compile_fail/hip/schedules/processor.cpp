@@ -9,9 +9,9 @@ using Layer = fk::Plan<fk::Activation<fk::Relu>>;
 void run(fk::TensorView<float const> x, fk::TensorView<float> y) {
     fk::hip::Device device;
 #ifdef CORRECTED
-    using Schedule = fk::hip::Stream<512>;
+    using Schedule = fk::hip::Elementwise<512>;
 #else
-    using Schedule = fk::hip::Stream<512, 16, 8, 4, 5>;
+    using Schedule = fk::hip::Elementwise<512, 16, 8, 4, 5>;
 #endif
     Layer::bind({})(device.with<Schedule>(), x, y);
 }

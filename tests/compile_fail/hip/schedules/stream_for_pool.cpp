@@ -9,6 +9,6 @@ void run(fk::hip::Device& device, fk::TensorView<float const> const& x, fk::Tens
 #ifdef CORRECTED
     layer(device, x, y);
 #else
-    layer(device.with<fk::hip::Stream<> >(), x, y);
+    layer(device.with<fk::hip::Elementwise<> >(), x, y);
 #endif
 }

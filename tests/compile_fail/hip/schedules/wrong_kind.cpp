@@ -1,4 +1,4 @@
-// expect: a plan with a Conv or Gemm runs with Gemm or Direct, one of batch statistics with Reduction, others with Stream
+// expect: a plan with a Conv or Gemm runs with Gemm or Direct, one of batch statistics with Reduction, others with Elementwise
 // SPDX-License-Identifier: MIT
 #include <fusekit/hip.hpp>
 
@@ -11,7 +11,7 @@ void run(fk::TensorView<float const> x, fk::TensorView<float> y, fk::TensorView<
 #ifdef CORRECTED
     using Schedule = fk::hip::Gemm<128, 64, 16>;
 #else
-    using Schedule = fk::hip::Stream<>;
+    using Schedule = fk::hip::Elementwise<>;
 #endif
     Layer::bind({.weights = w})(device.with<Schedule>(), x, y);
 }

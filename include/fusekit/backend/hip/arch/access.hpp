@@ -12,7 +12,7 @@ struct alignas(sizeof(T) * Count) Packet {
     T values[Count];
 };
 
-/// Hides where a packet came from: what was computed from it is computed again, and not kept beside it.
+/// Hides where a packet came from, so that values derived from it are computed again and not kept in registers.
 template <class T, int Count>
 FUSEKIT_HD void make_opaque([[maybe_unused]] Packet<T, Count>& packet) {
 #if defined(__CUDA_ARCH__)
@@ -23,7 +23,7 @@ FUSEKIT_HD void make_opaque([[maybe_unused]] Packet<T, Count>& packet) {
 #endif
 }
 
-/// Reads and writes of memory that this kernel touches once: they leave the caches to what is used again.
+/// Reads and writes of memory that this kernel touches once. They leave the caches to data that is used again.
 #if defined(__CUDA_ARCH__)
 template <class T>
 __device__ T load_once(T const* from) {
@@ -40,7 +40,8 @@ __device__ void store_once(T* to, T const& value) {
     else *to = value;
 }
 
-/// Reads of memory that no kernel writes meanwhile, and zeros where it is not to be read: a predicate, not a branch.
+/// Reads memory that no kernel writes meanwhile, or gives zeros where `is_read` is false. It takes a predicate, no
+/// branch.
 template <class T>
 __device__ T load_if(bool is_read, T const* from) {
     alignas(T) unsigned words[(sizeof(T) + 3) / 4];
@@ -85,8 +86,8 @@ FUSEKIT_HD void store_once(T* to, T const& value) {
 }
 #endif
 
-/// Reads what another block of the running kernel has written, past the caches of single processors: floats, four at a
-/// time where there are as many.
+/// Reads floats that another block of the running kernel has written, past the caches of single processors, four at a
+/// time where it can.
 #if defined(__CUDA_ARCH__)
 template <int Count>
 __device__ Packet<float, Count> load_fresh(Packet<float, Count> const* from) {

@@ -5,9 +5,9 @@
 
 namespace fusekit::hip {
 
-/// Copies of 4 or 16 bytes from memory to shared memory that pass through no register and that no thread waits for
-/// until wait_for_copies(); zeros where `from` is not to be read. AMD's processors have none: there loads wait in
-/// registers, and are stored after the arithmetic that hides them.
+/// Copies 4 or 16 bytes from memory to shared memory without a register, and zeros where `from` is not to be read. No
+/// thread waits before wait_for_copies(). AMD's processors have no such copies: there loads go to registers, and are
+/// stored after the arithmetic that hides their latency.
 #if defined(__HIP_PLATFORM_AMD__) || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800)
 inline constexpr bool has_async_copies = false;
 #else

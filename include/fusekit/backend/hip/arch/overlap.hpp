@@ -5,9 +5,9 @@
 
 namespace fusekit::hip {
 
-/// Whether a kernel comes to the processors while the one before it on its stream still ends, and waits there for its
-/// results before it touches memory: on NVIDIA's, in programs for compute capability 9.0 and up and for nothing below,
-/// whose kernels cannot wait. Source: CUDA C++ Programming Guide, "Programmatic Dependent Launch"; in graphs from 12.3.
+/// Whether a kernel may start while the one before it on its stream still ends. It then waits for that one's results
+/// before it touches memory. Only NVIDIA's GPUs of compute capability 9.0 and up do so, in programs compiled for
+/// nothing older. Source: CUDA C++ Programming Guide, "Programmatic Dependent Launch"; in graphs from CUDA 12.3.
 #if defined(__CUDACC__) && defined(__CUDA_ARCH_LIST__) && !defined(HIP_INCLUDE_HIP_HIP_RUNTIME_H) && \
     CUDART_VERSION >= 12030
 inline constexpr bool kernels_overlap = [] {
@@ -30,6 +30,8 @@ inline hipError_t launch_overlapping(void const* kernel, dim3 grid, dim3 block, 
 }
 #else
 inline constexpr bool kernels_overlap = false;
+
+hipError_t launch_overlapping(void const* kernel, dim3 grid, dim3 block, void** arguments, hipStream_t stream);
 #endif
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <bit>
+
+#include "fusekit/backend/hip/arch/overlap.hpp"
+#include "fusekit/backend/hip/arch/processor.hpp"
+#include "fusekit/backend/hip/arch/reload.hpp"
+#include "fusekit/backend/hip/offset_coord.hpp"
+#include "fusekit/backend/hip/params.hpp"
+#include "fusekit/backend/hip/schedule.hpp"
+
+namespace fusekit::hip {
+
+/// A plan without a Conv, at the speed of memory: a thread has `lanes` neighbouring places and takes `iterations` steps
+/// over the images of the batch (or, where only the channel counts and channels are last, over pixels), always `unroll`
+/// loads ahead of the arithmetic. Parameters are prepared once for all steps: those of a place by its thread; those of
+/// channels, where these are last, by the block for the tile of channels that its packets are of; else those of the one
+/// or two channels of the packet.
+template <class Plan, class Schedule, Element T, int lanes>
+class Streaming {
+    using Epilogue = typename Plan::Epilogue;
+    using State = typename Epilogue::PlaceState;
+    static constexpr int unroll = Schedule::unroll;
+    static constexpr int width = min(lanes, 4);  ///< lanes whose parameters are read together
+
+public:
+    static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
+    static constexpr bool waits_for_previous_kernel = true;
+    using Params = StreamParams<Plan, T>;
+
+    /// Whether results depend on the channel and on nothing else.
+    static constexpr bool only_channel = Epilogue::channelwise && !Epilogue::placewise;
+
+    /// Whether the block prepares the channels of its packets together, where they neighbour in memory, and of how many
+    /// packets at most: those of as many channels as it has threads.
+    static constexpr bool shares_channels = only_channel && lanes > 1;
+    static constexpr int tile_packets = max(1, threads / lanes);
+
+private:
+    /// A State as it lies in shared memory: neighbouring channels' words neighbour, and are read together.
+    struct Words {
+        unsigned word[(sizeof(State) + 3) / 4];
+    };
+    static constexpr int state_words = shares_channels ? sizeof(Words) / 4 : 1;
+
+public:
+    struct Shared {
+        alignas(16) unsigned words[state_words][shares_channels ? tile_packets * lanes : 1];
+    };
+
+    __device__ static void run(Params const& params, Shared& shared, unsigned thread, unsigned block) {
+        unsigned group = block, tile = 0;
+        if constexpr (shares_channels) group = params.tiles.divide(block), tile = block - group * params.tiles.value();
+        unsigned const packets = params.packets.value(), id = group * threads + thread,
+                       split = params.packets.divide(id);
+        unsigned const own = id - split * packets, packet = tile * packets + own;
+        std::int64_t x = static_cast<std::int64_t>(std::uint64_t{packet} * lanes), y = x;
+        if constexpr (lanes == 1) {
+            OutputCoord const at = params.order.place(packet);
+            x = params.x.layout.offset({{0, at.k, at.p, at.q}});
+            y = params.y.layout.offset({{0, at.k, at.p, at.q}});
+        }
+        std::int64_t const distance = y;
+        std::int64_t const x_step = lanes == 1 ? params.x_step : params.y_step;  // packets lie alike
+        std::int64_t const x_stride = lanes == 1 ? params.x_stride : params.y_stride;
+        x += split * x_step;
+        y += split * params.y_step;
+
+        Packet<T, lanes> values[unroll];
+        std::int64_t iteration = split < params.splits && packet < params.all_packets ? split : params.iterations;
+        auto const load = [&] {
+#pragma unroll
+            for (int i = 0; i < unroll; ++i)
+                if (iteration + i * params.splits < params.iterations)
+                    values[i] = load_once(reinterpret_cast<Packet<T, lanes> const*>(params.x.data + x + i * x_stride));
+        };
+        wait_for_previous_kernel();
+        load();  // in flight while the parameters are prepared
+
+        OutputCoord at[lanes] = {};
+        auto const run_iterations = [&](auto const& states) {
+            while (iteration < params.iterations) {
+#pragma unroll
+                for (int i = 0; i < unroll; ++i) {
+                    if (iteration >= params.iterations) return;
+                    auto const state = states();
+#pragma unroll
+                    for (int first = 0; first < lanes; first += width) {
+                        State group[width];
+#pragma unroll
+                        for (int lane = 0; lane < width; ++lane) group[lane] = state(first + lane);
+#pragma unroll
+                        for (int lane = first; lane < first + width; ++lane) at[lane].n = iteration;
+                        OffsetCoords<width> const places{at + first, distance + first, params.y.layout.stride};
+                        T* const own = values[i].values + first;
+                        if constexpr (Epilogue::stores) {
+                            float x[width];
+#pragma unroll
+                            for (int lane = 0; lane < width; ++lane) x[lane] = own[lane];
+                            Epilogue::apply_each(x, places, group, params.bound.epilogue);
+#pragma unroll
+                            for (int lane = 0; lane < width; ++lane) own[lane] = T(x[lane]);
+                        } else {
+#pragma unroll
+                            for (int lane = 0; lane < width; ++lane)
+                                own[lane] = T(Epilogue::apply(static_cast<float>(own[lane]), places[lane], group[lane],
+                                                              params.bound.epilogue));
+                        }
+                    }
+                    store_once(reinterpret_cast<Packet<T, lanes>*>(params.y.data + y), values[i]);
+                    iteration += params.splits, x += x_stride, y += params.y_stride;
+                }
+                load();
+            }
+        };
+        if constexpr (Epilogue::placewise) {
+            at[0] = params.order.place(packet * lanes);
+#pragma unroll
+            for (int lane = 1; lane < lanes; ++lane) at[lane] = params.order.next(at[lane - 1]);
+            State states[lanes];
+            prepare(params, distance, at, states);
+            run_iterations([&] { return [&](int lane) -> State const& { return states[lane]; }; });
+        } else if constexpr (shares_channels) {
+            if (params.order.channels_last) {
+                prepare_tile(params, shared, thread, tile * packets * lanes);
+                run_iterations(
+                    [&] { return [&](int lane) { return of_tile(shared, slot(own, static_cast<unsigned>(lane))); }; });
+            } else {  // a packet meets two channels at most
+                unsigned const place = packet * lanes, k = params.order.plane.divide(place),
+                               plane = params.order.plane.value();
+                int const others = static_cast<int>(plane - (place - k * plane));
+                State const first = of_channel(params, k), last = of_channel(params, others < lanes ? k + 1 : k);
+                run_iterations([&] {
+                    return [&, of_first = opaque(others)](int lane) -> State const& {
+                        return lane < of_first ? first : last;
+                    };
+                });
+            }
+        } else {
+            State const state = of_channel(params, params.order.place(packet).k);
+            run_iterations([&] { return [&](int) { return state; }; });
+        }
+    }
+
+private:
+    __device__ static State of_channel(Params const& params, std::int64_t k) {
+        return Epilogue::prepare(OutputCoord{0, k, 0, 0}, params.bound.epilogue);
+    }
+
+    __device__ static void prepare(Params const& params, std::int64_t offset_y, OutputCoord const (&at)[lanes],
+                                   State (&states)[lanes]) {
+        auto const& epilogue = params.bound.epilogue;
+        bool fit = true;
+        static_cast<void>(Epilogue::prepare(PacketProbe<width>(params.y.layout.stride, fit), epilogue));
+        auto const prepare_each = [&](auto const& place) {
+#pragma unroll
+            for (int lane = 0; lane < lanes; ++lane) states[lane] = Epilogue::prepare(place(lane), epilogue);
+        };
+        if (fit) prepare_each([&](int lane) { return PacketCoord<width>(at[lane], offset_y + lane, lane % width); });
+        else prepare_each([&](int lane) { return at[lane]; });
+    }
+
+    /// The states of a tile's channels.
+    __device__ static void prepare_tile(Params const& params, Shared& shared, unsigned thread, unsigned first) {
+#pragma unroll 1
+        for (unsigned i = thread; i < params.packets.value() * lanes && first + i < params.order.channels.value();
+             i += threads) {
+            auto const words = std::bit_cast<Words>(of_channel(params, first + i));
+#pragma unroll
+            for (int w = 0; w < state_words; ++w) shared.words[w][slot(i / lanes, i % lanes)] = words.word[w];
+        }
+        __syncthreads();
+    }
+    /// Where a channel's words lie: those of `width` lanes together, and next to those of the neighbouring thread.
+    __device__ static unsigned slot(unsigned packet, unsigned lane) {
+        return (lane / width * tile_packets + packet) * width + lane % width;
+    }
+    __device__ static State of_tile(Shared const& shared, unsigned i) {
+        Words words;
+#pragma unroll
+        for (int w = 0; w < state_words; ++w) words.word[w] = shared.words[w][i];
+        return std::bit_cast<State>(words);
+    }
+};
+
+}  // namespace fusekit::hip

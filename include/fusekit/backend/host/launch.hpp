@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/host/device.hpp"
+#include "fusekit/tensor/check.hpp"
+
+namespace fusekit::host {
+
+[[gnu::cold, gnu::noinline]] inline void refuse_stream(Check in, int expected, int given) {
+    in.operator_name = [] { return Text("stream"); };
+    in.fail("", "a device of " + Text::number(expected) + " threads, as it was prepared for", Text::number(given));
+}
+
+/// A run on tensors that lie so, complete but for the pointers that it brings.
+template <class BoundPlan, Element T>
+struct Launch {
+    using Stream = Device;
+
+    BoundPlan bound;
+    Layout<4> x_layout, y_layout;
+    int threads;
+    std::size_t workspace_bytes;
+
+    bool suits(Device const& device) const { return device.threads() == threads; }
+    void suits(Check const& in, Device const& device) const {
+        if (!suits(device)) refuse_stream(in, threads, device.threads());
+    }
+
+    /// Runs, and returns when it is done; allocates nothing. Pointers have been checked.
+    Refusal start(Device& device, T const* x, T* y, WorkspaceView workspace) const;
+};
+
+}  // namespace fusekit::host

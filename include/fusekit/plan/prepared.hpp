@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "fusekit/plan/name.hpp"
+#include "fusekit/plan/validate.hpp"
+#include "fusekit/tensor/tensor.hpp"
+#include "fusekit/tensor/workspace.hpp"
+
+namespace fusekit {
+
+/// A layer that is ready to run on tensors of known layouts: validated, with its schedule and grid chosen. It is
+/// immutable and trivially copyable, and may be run from many threads and on many streams at once. What the layer was
+/// bound to outlives its runs.
+///
+/// TheLaunch is the backend's: `workspace_bytes`; `suits(in, stream)`, which refuses a stream of another device than
+/// that it was prepared for; and `start(stream, x, y, workspace)`, which puts it there.
+template <class BoundPlan, Element T, int Rank, class TheLaunch>
+class Prepared {
+    using Plan = typename BoundPlan::Plan;
+    using Stream = typename TheLaunch::Stream;
+    using Aliases = AliasCheckerOf<BoundPlan>;
+
+public:
+    /// Of `launch`, for x and y that stand at addresses of the assumed alignment, and apart from all of `arguments`.
+    Prepared(TheLaunch const& the_launch, TensorView<T const, Rank> const& the_x, TensorView<T, Rank> const& the_y,
+             AliasChecker const& arguments)
+        : launch(the_launch), x_memory(the_x), y_memory(the_y) {
+        for (Region const& region : arguments) regions[region_count++] = region;
+    }
+
+    /// The bytes that a run borrows.
+    std::size_t workspace_bytes() const { return launch.workspace_bytes; }
+
+    /// Runs on `stream` from x into y, pointers or tensors of the layouts that it was prepared for; allocates nothing.
+    /// Borrows `workspace`, or, where none is given, the stream's own. Throws Error, with y untouched, where pointers
+    /// are null, aligned to less than it was prepared for, not the device's, or to memory that overlaps y's.
+    template <class Given, class X, class Y>
+    void operator()(Given&& stream, X const& x, Y&& y, WorkspaceView workspace = {}) const {
+        try_run(stream, x, y, workspace).raise();
+    }
+
+    /// The same, but returns the error.
+    template <class Given, class X, class Y>
+    [[nodiscard("the error, if there is one, says that nothing was done")]] Refusal try_run(
+        Given&& stream, X const& x, Y&& y, WorkspaceView workspace = {}) const {
+        constexpr bool runs = std::is_convertible_v<Given, Stream&>;
+        static_assert(runs, "a prepared run takes a stream of the kind of device that it was prepared on");
+        constexpr bool reads =
+            std::is_convertible_v<X const&, T const*> || requires { alike(x.const_view(), x_memory); };
+        static_assert(reads, "x is no pointer to, or tensor of, the elements that the run was prepared for");
+        constexpr bool writes = std::is_convertible_v<Y, T*> || requires { alike(y.view(), y_memory); };
+        static_assert(writes, "y is no pointer to, or tensor of, elements that the run was prepared for and may write");
+        if constexpr (runs && reads && writes) {
+            if constexpr (!std::is_convertible_v<X const&, T const*>) {
+                auto const view = x.const_view();
+                if (!alike(view, x_memory)) return refuse_layout("x", view.layout, x_memory.layout);
+                return try_run(stream, view.data, y, workspace);
+            } else if constexpr (!std::is_convertible_v<Y, T*>) {
+                auto const view = y.view();
+                if (!alike(view, y_memory)) return refuse_layout("y", view.layout, y_memory.layout);
+                return try_run(stream, x, view.data, workspace);
+            } else {
+                return run(stream, x, y, workspace);
+            }
+        } else {
+            return {};
+        }
+    }
+
+private:
+    /// Where a tensor may lie.
+    struct Memory {
+        Layout<Rank> layout;
+        std::uintptr_t begin = 0, end = 0;  ///< bytes from its pointer to the first and one past the last of its own
+        std::uintptr_t alignment;  ///< of the pointer
+
+        template <class Data>
+        explicit Memory(TensorView<Data, Rank> const& view)
+            : layout(view.layout), alignment(reinterpret_cast<std::uintptr_t>(view.data)) {
+            Check const in = detail::check_of<Plan>({}, data_type<T>);
+            in.address_range("", nullptr, sizeof(T), layout, begin, end);
+        }
+        bool takes(std::uintptr_t address) const { return address != 0 && (address & (alignment - 1)) == 0; }
+    };
+
+    TheLaunch launch;
+    Memory x_memory, y_memory;
+    Region regions[Aliases::most] = {};
+    int region_count = 0;
+
+    template <class Data>
+    static bool alike(TensorView<Data, Rank> const& view, Memory const& memory)
+        requires std::is_same_v<std::remove_const_t<Data>, T>
+    {
+        return view.layout == memory.layout;
+    }
+
+    Refusal run(Stream& stream, T const* x, T* y, WorkspaceView workspace) const {
+        auto const from = reinterpret_cast<std::uintptr_t>(x), to = reinterpret_cast<std::uintptr_t>(y);
+        bool fits = x_memory.takes(from) && y_memory.takes(to) && stream.has_reached(x) && stream.has_reached(y) &&
+                    launch.suits(stream) && suffices(stream, workspace);
+        auto const meets = [](std::uintptr_t begin, std::uintptr_t end, auto const& other) {
+            return begin < other.end && other.begin < end;
+        };
+        std::uintptr_t const x_begin = from + x_memory.begin, x_end = from + x_memory.end;
+        std::uintptr_t const y_begin = to + y_memory.begin, y_end = to + y_memory.end;
+        fits = fits && !(x_begin < y_end && y_begin < x_end);
+        for (int i = 0; i < region_count; ++i)
+            fits = fits && !meets(y_begin, y_end, regions[i]) &&
+                   !(regions[i].written && meets(x_begin, x_end, regions[i]));
+        if (!fits)
+            if (Refusal refusal = refuse(stream, x, y, workspace)) return refusal;
+        return launch.start(stream, x, y, workspace);
+    }
+
+    bool suffices(Stream const& stream, WorkspaceView const& workspace) const {
+        if (workspace_bytes() == 0) return true;
+        if (!workspace.data) return workspace_bytes() <= stream.own_workspace_bytes();
+        return workspace_bytes() <= workspace.bytes && stream.has_reached(workspace.data) &&
+               reinterpret_cast<std::uintptr_t>(workspace.data) % 64 == 0;
+    }
+
+    /// What is wrong, in the words of validate(); nothing where the device had only to be asked about memory.
+    [[gnu::cold, gnu::noinline]] Refusal refuse(Stream const& stream, T const* x, T* y, WorkspaceView workspace) const {
+        Refusal refusal;
+        Check in = detail::check_of<Plan>(collapse<4>(x_memory.layout.shape), data_type<T>);
+        in.refusal = &refusal;
+        launch.suits(in, stream);
+        auto const check = [&](void const* data, Memory const& memory) {
+            Text const extents = to_string(collapse<4>(memory.layout.shape));
+            auto const address = reinterpret_cast<std::uintptr_t>(data);
+            if (!data) in.fail("", "a pointer to " + extents + " elements", "a null pointer");
+            else if (!memory.takes(address))
+                in.fail("", "memory aligned to " + Text::number(memory.alignment) + " bytes, as it was prepared for",
+                        "a multiple of " + Text::number(address & -address));
+            else reach(in, "", stream, data);
+        };
+        check(x, x_memory);
+        in.operator_name = [] { return Text("y"); };
+        check(y, y_memory);
+        if (!refusal) {
+            auto const from = reinterpret_cast<std::uintptr_t>(x), to = reinterpret_cast<std::uintptr_t>(y);
+            in.begin = to + y_memory.begin, in.end = to + y_memory.end;
+            Aliases aliases;
+            in.aliases = &aliases;
+            in.operator_name = [] { return Text("x"); };
+            in.apart({from + x_memory.begin, from + x_memory.end, false, in.operator_name, ""});
+            for (int i = 0; i < region_count; ++i) {
+                in.operator_name = regions[i].operator_name;
+                in.apart(regions[i]);
+            }
+        }
+        in.operator_name = [] { return Text("workspace"); };
+        Text const expected = Text::number(workspace_bytes()) + " bytes";
+        if (workspace_bytes() == 0) return refusal;
+        if (!workspace.data) {
+            std::size_t const own = stream.own_workspace_bytes();
+            if (own < workspace_bytes())
+                in.fail("", expected + ", lent to the run or owned by the stream", own ? Text::number(own) : "none");
+        } else if (workspace.bytes < workspace_bytes()) {
+            in.fail("", expected, Text::number(workspace.bytes));
+        } else if (auto const address = reinterpret_cast<std::uintptr_t>(workspace.data); address % 64 != 0) {
+            in.fail("", "memory aligned to 64 bytes", "a multiple of " + Text::number(address & -address));
+        } else {
+            reach(in, "", stream, workspace.data);
+        }
+        return refusal;
+    }
+
+    static void reach(Check const& in, char const* argument, Stream const& stream, void const* data) {
+        if constexpr (requires { stream.check_accessible(in, argument, data); })
+            stream.check_accessible(in, argument, data);
+    }
+
+    [[gnu::cold]] static Refusal refuse_layout(char const* tensor, Layout<Rank> const& given,
+                                               Layout<Rank> const& expected) {
+        bool const shapes = given.shape == expected.shape;
+        auto const words = [&](Layout<Rank> const& layout) {
+            return shapes ? to_string(layout.stride) : to_string(layout.shape);
+        };
+        return Error(type_name<Plan>(), tensor, shapes ? "strides" : "shape",
+                     words(expected) + ", as it was prepared for", words(given));
+    }
+};
+
+namespace detail {
+
+/// Where a tensor might lie that is aligned to so many bytes and to no more; or, where that is 0, no more than the
+/// pointer that it has, and to 16 bytes at most, as no schedule asks for more.
+template <class T>
+T* address_aligned(T* data, int alignment) {
+    auto const address =
+        alignment ? static_cast<std::uintptr_t>(alignment) : reinterpret_cast<std::uintptr_t>(data) | 16;
+    return reinterpret_cast<T*>(address & -address);
+}
+
+/// Validates a layer for later runs and has the backend prepare it.
+template <class BoundPlan, class Device, Element T, int Rank>
+auto prepare(BoundPlan const& bound, Device& device, TensorView<T const, Rank> x, TensorView<T, Rank> y,
+             int alignment) {
+    using Launch = std::remove_cvref_t<decltype(*device.prepare(bound, collapse<4>(x), collapse<4>(y)))>;
+    using Run = Prepared<BoundPlan, T, Rank, Launch>;
+    constexpr int least = sizeof(T);
+    if (alignment != 0 && (alignment < least || (alignment & (alignment - 1)) != 0))
+        return Result<Run>(Error(type_name<typename BoundPlan::Plan>(), "prepare", "alignment",
+                                 "a power of two, " + Text::number(least) + " or more", Text::number(alignment)));
+    x.data = address_aligned(x.data, alignment);
+    y.data = address_aligned(y.data, alignment);
+    AliasCheckerOf<BoundPlan> aliases;
+    Refusal refusal;
+    validate(bound, x, &y, device, aliases, Addresses::later, &refusal);
+    if (refusal) return Result<Run>(*refusal);
+    auto launch = device.prepare(bound, collapse<4>(x), collapse<4>(y));
+    if (!launch) return Result<Run>(launch.error());
+    return Result<Run>(Run(*launch, x, y, aliases));
+}
+
+/// A tensor that a run writes: in the order of the device's stream, where it has one.
+template <class Given, class Device, int Rank>
+auto new_output(Device& device, Layout<Rank> const& layout) {
+    if constexpr (requires { device.output_memory(); })
+        return Tensor<Given, typename Device::TensorDevice, Rank>::in_memory(device.output_memory(), layout);
+    else return Tensor<Given, Device, Rank>(device, layout);
+}
+
+}  // namespace detail
+
+}  // namespace fusekit

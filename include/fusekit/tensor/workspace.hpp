@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+namespace fusekit {
+
+/// Memory that a caller lends to a run, aligned to 64 bytes; from a run of fusekit's to the end of the next, nobody
+/// else's. On a GPU its bytes are zero before they are lent for the first time, and runs take turns at it.
+struct WorkspaceView {
+    void* data = nullptr;
+    std::size_t bytes = 0;
+};
+
+/// Such memory, owned: fk::Workspace workspace(device, run.workspace_bytes()). Move-only; the device outlives it.
+template <class Memory>
+class Workspace {
+public:
+    /// Throws what the device's allocate throws.
+    template <class Device>
+    Workspace(Device& device, std::size_t bytes) : Workspace(static_cast<Memory const&>(device), bytes, Raw{}) {
+        if constexpr (requires { owner.fill_zero(lent.data, bytes); })
+            if (bytes) owner.fill_zero(lent.data, bytes);
+    }
+    Workspace(Workspace&& other) noexcept : owner(other.owner), lent(std::exchange(other.lent, {})) {}
+    Workspace& operator=(Workspace&& other) noexcept {
+        std::swap(owner, other.owner);
+        std::swap(lent, other.lent);
+        return *this;
+    }
+    ~Workspace() {
+        if (lent.data) owner.release(lent.data);
+    }
+
+    /// Whose it is from now on frees it.
+    WorkspaceView give_up() { return std::exchange(lent, {}); }
+
+    WorkspaceView view() const { return lent; }
+    operator WorkspaceView() const { return lent; }
+
+private:
+    [[no_unique_address]] Memory owner;
+    WorkspaceView lent;
+
+    struct Raw {};
+    Workspace(Memory const& memory, std::size_t bytes, Raw)
+        : owner(memory), lent{bytes ? memory.allocate(bytes) : nullptr, bytes} {}
+};
+template <class Device>
+Workspace(Device&, std::size_t) -> Workspace<typename Device::Memory>;
+
+}  // namespace fusekit
