@@ -7,6 +7,7 @@
 #include "fusekit/plan/call.hpp"
 #include "fusekit/plan/epilogue.hpp"
 #include "fusekit/plan/evaluate.hpp"
+#include "fusekit/plan/is_operator.hpp"
 #include "fusekit/plan/name.hpp"
 #include "fusekit/plan/prepared.hpp"
 #include "fusekit/plan/runs_on.hpp"
@@ -276,6 +277,6 @@ struct FusedPlan : Structure<Ops...>, private Binding<config::overloads_bind, Op
 /// A composition that cannot be one kernel does not compile; the compiler says why in one sentence (plan/ordering.hpp).
 template <class... Ops>
 using Plan = detail::Checked<detail::FusedPlan<detail::OperatorOrNone<Ops>...>, detail::is_operator<Ops>()...,
-                             detail::is_one_kernel<Ops...>()>;
+                             detail::rules::BrokenBy<Ops...>::type::require()>;
 
 }  // namespace fusekit
