@@ -123,16 +123,18 @@ private:
                reinterpret_cast<std::uintptr_t>(workspace.data) % 64 == 0;
     }
 
-    /// What is wrong, in the words of validate(); nothing where the device had only to be asked about memory.
+    /// What is wrong, in the words of validate(); nothing, and nothing is allocated, where the device had only to be
+    /// asked about memory.
     [[gnu::cold, gnu::noinline]] Refusal refuse(Stream const& stream, T const* x, T* y, WorkspaceView workspace) const {
         Refusal refusal;
         Check in = detail::check_of<Plan>(Plan::collapse(x_memory.layout.shape), data_type<T>);
         in.refusal = &refusal;
         launch.suits(in, stream);
         auto const check = [&](void const* data, Memory const& memory) {
-            Text const extents = to_string(Plan::collapse(memory.layout.shape));
             auto const address = reinterpret_cast<std::uintptr_t>(data);
-            if (!data) in.fail("", "a pointer to " + extents + " elements", "a null pointer");
+            if (!data)
+                in.fail("", "a pointer to " + to_string(Plan::collapse(memory.layout.shape)) + " elements",
+                        "a null pointer");
             else if (!memory.takes(address))
                 in.fail("", "memory aligned to " + Text::number(memory.alignment) + " bytes, as it was prepared for",
                         "a multiple of " + Text::number(address & -address));
@@ -154,14 +156,14 @@ private:
             }
         }
         in.operator_name = [] { return Text("workspace"); };
-        Text const expected = Text::number(workspace_bytes()) + " bytes";
+        auto const expected = [&] { return Text::number(workspace_bytes()) + " bytes"; };
         if (workspace_bytes() == 0) return refusal;
         if (!workspace.data) {
             std::size_t const own = stream.own_workspace_bytes();
             if (own < workspace_bytes())
-                in.fail("", expected + ", lent to the run or owned by the stream", own ? Text::number(own) : "none");
+                in.fail("", expected() + ", lent to the run or owned by the stream", own ? Text::number(own) : "none");
         } else if (workspace.bytes < workspace_bytes()) {
-            in.fail("", expected, Text::number(workspace.bytes));
+            in.fail("", expected(), Text::number(workspace.bytes));
         } else if (auto const address = reinterpret_cast<std::uintptr_t>(workspace.data); address % 64 != 0) {
             in.fail("", "memory aligned to 64 bytes", "a multiple of " + Text::number(address & -address));
         } else {

@@ -72,6 +72,17 @@ TEST_CASE("no run allocates, copies or waits, whatever it reduces") {
     }
 }
 
+TEST_CASE("a prepared run asks the device about new memory once") {
+    fk::hip::Device device;
+    auto const layout = fk::nchw(1, 1, 1, 4);
+    auto memory = fk::random<float>(device, fk::nchw(1, 1, 1, 256));
+    float *const x = memory.data(), *const y = x + 128;
+    auto const run = Abs::bind({}).prepare<float>(device, layout, layout);
+    long const before = hip_on_cpu::calls("hipPointerGetAttributes");
+    for (int i = 0; i < 3; ++i) run(device, x, y);
+    CHECK(hip_on_cpu::calls("hipPointerGetAttributes") == before + 2);
+}
+
 TEST_CASE("a new y is allocated and freed in the order of the stream, and nobody waits") {
     fk::hip::Device device;
     auto const x = fk::tensor<float>(device, fk::nchw(1, 1, 1, 2), {-1, 2});
