@@ -126,11 +126,11 @@ private:
     /// What is wrong, in the words of validate(); nothing where the device had only to be asked about memory.
     [[gnu::cold, gnu::noinline]] Refusal refuse(Stream const& stream, T const* x, T* y, WorkspaceView workspace) const {
         Refusal refusal;
-        Check in = detail::check_of<Plan>(collapse<4>(x_memory.layout.shape), data_type<T>);
+        Check in = detail::check_of<Plan>(Plan::collapse(x_memory.layout.shape), data_type<T>);
         in.refusal = &refusal;
         launch.suits(in, stream);
         auto const check = [&](void const* data, Memory const& memory) {
-            Text const extents = to_string(collapse<4>(memory.layout.shape));
+            Text const extents = to_string(Plan::collapse(memory.layout.shape));
             auto const address = reinterpret_cast<std::uintptr_t>(data);
             if (!data) in.fail("", "a pointer to " + extents + " elements", "a null pointer");
             else if (!memory.takes(address))
@@ -201,7 +201,8 @@ T* address_aligned(T* data, int alignment) {
 template <class BoundPlan, class Device, Element T, int Rank>
 auto prepare(BoundPlan const& bound, Device& device, TensorView<T const, Rank> x, TensorView<T, Rank> y,
              int alignment) {
-    using Launch = std::remove_cvref_t<decltype(*device.prepare(bound, collapse<4>(x), collapse<4>(y)))>;
+    using Plan = typename BoundPlan::Plan;
+    using Launch = std::remove_cvref_t<decltype(*device.prepare(bound, Plan::collapse(x), Plan::collapse(y)))>;
     using Run = Prepared<BoundPlan, T, Rank, Launch>;
     constexpr int least = sizeof(T);
     if (alignment != 0 && (alignment < least || (alignment & (alignment - 1)) != 0))
@@ -213,7 +214,7 @@ auto prepare(BoundPlan const& bound, Device& device, TensorView<T const, Rank> x
     Refusal refusal;
     validate(bound, x, &y, device, aliases, Addresses::later, &refusal);
     if (refusal) return Result<Run>(*refusal);
-    auto launch = device.prepare(bound, collapse<4>(x), collapse<4>(y));
+    auto launch = device.prepare(bound, Plan::collapse(x), Plan::collapse(y));
     if (!launch) return Result<Run>(launch.error());
     return Result<Run>(Run(*launch, x, y, aliases));
 }

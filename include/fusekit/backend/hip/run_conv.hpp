@@ -96,8 +96,7 @@ Result<Launch<ConvParams<Plan, T>>> prepare_conv_with(Gpu const& gpu, BoundPlan<
     if constexpr (GemmSchedule<Schedule>) {
         auto const far = detail::too_far_for_gemm(filter, x.layout, weights, y.layout);
         if (far.layout)
-            return Error(type_name<Plan>(), far.operator_name, far.argument, far.expected,
-                         "strides " + far.strides());
+            return Error(type_name<Plan>(), far.operator_name, far.argument, far.expected, "strides " + far.strides());
     }
     ConvParams<Plan, T> const params{bound, detail::without_idle_strides(x), y, false, false, false, {}};
     if (y.layout.stride[1] == 1 && y.layout.shape[1] > 1)

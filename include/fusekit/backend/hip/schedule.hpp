@@ -71,12 +71,12 @@ struct Suits {
         } else {
             constexpr bool gemm = GemmSchedule<Schedule>, reduction = Plan::head_kind == HeadKind::reduction;
             constexpr bool right_kind = Plan::has_mainloop ? gemm || DirectSchedule<Schedule>
-                                        : reduction    ? ReductionSchedule<Schedule>
-                                                       : ElementwiseSchedule<Schedule>;
-            static_assert(
-                right_kind,
-                "a plan with a Conv or Gemm runs with Gemm or Direct, one of batch statistics with Reduction, others with "
-                "Elementwise, or with a type that has all the numbers of one of them");
+                                        : reduction        ? ReductionSchedule<Schedule>
+                                                           : ElementwiseSchedule<Schedule>;
+            static_assert(right_kind,
+                          "a plan with a Conv or Gemm runs with Gemm or Direct, one of batch statistics with "
+                          "Reduction, others with "
+                          "Elementwise, or with a type that has all the numbers of one of them");
             constexpr bool pools = Plan::pools && !Plan::has_mainloop;
             static_assert(!pools, "a plan that pools what it reads has one schedule, the library's");
             if constexpr (right_kind && !pools) {
