@@ -23,6 +23,7 @@
 #include "fusekit/ops/scale.hpp"
 #include "fusekit/ops/store.hpp"
 
+#include "fusekit/plan/is_operator.hpp"
 #include "fusekit/plan/ordering.hpp"
 #include "fusekit/plan/runs_on.hpp"
 #include "fusekit/plan/call.hpp"

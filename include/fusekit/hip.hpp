@@ -11,6 +11,7 @@
 #include "fusekit/tensor/collapse.hpp"
 #include "fusekit/tensor/tensor.hpp"
 
+#include "fusekit/plan/is_operator.hpp"
 #include "fusekit/plan/ordering.hpp"
 #include "fusekit/plan/runs_on.hpp"
 #include "fusekit/plan/call.hpp"

@@ -6,7 +6,7 @@ cmake_minimum_required(VERSION 3.25)
 # From the lowest layer to the highest, one regular expression each: a header includes its own layer and lower ones.
 set(layers
     "^config\\.hpp$"
-    "^(text|error|math|math_double)\\.hpp$"
+    "^(text|error|result|math|math_double)\\.hpp$"
     "^tensor/"
     "^layer\\.hpp$"
     "^ops/"
@@ -17,10 +17,10 @@ set(layers
     # the choice among them, and launches.
     "^backend/hip/(platform|cuda_names)\\.hpp$"
     "^backend/hip/arch/"
-    "^backend/hip/(error|memory|schedule|device|device_code|kernel|launch)\\.hpp$"
-    "^backend/hip/(integer|image_order|offset_coord|grid_group|conv_problem|params|reduction_segment)\\.hpp$"
+    "^backend/hip/(error|memory|schedule|gpu|stream|device|device_code|kernel|grid_group|launch)\\.hpp$"
+    "^backend/hip/(integer|image_order|offset_coord|conv_problem|params|reduction_segment)\\.hpp$"
     "^backend/hip/(tile|prologue|block_sum|shared_totals|pairwise_totals|grid_group_totals|tile_totals)\\.hpp$"
-    "^backend/hip/(implicit_gemm|direct|direct_totals|stream|reducing|pooling)\\.hpp$"
+    "^backend/hip/(implicit_gemm|direct|direct_totals|streaming|reducing|pooling)\\.hpp$"
     "^backend/hip/(conv_limits|tuning)\\.hpp$"
     "^backend/hip/run(|_conv|_pooling|_reduction|_stream)\\.hpp$"
     "^(fusekit|hip)\\.hpp$")

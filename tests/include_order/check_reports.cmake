@@ -44,7 +44,7 @@ must_report(backend/hip/arch/access.hpp "#include \"fusekit/backend/hip/kernel.h
 must_report(backend/hip/device.hpp "#include \"fusekit/backend/hip/integer.hpp\"" "includes .* higher layer")
 must_report(backend/hip/params.hpp "#include \"fusekit/backend/hip/tile.hpp\"" "includes .* higher layer")
 must_report(backend/hip/tile.hpp "#include \"fusekit/backend/hip/implicit_gemm.hpp\"" "includes .* higher layer")
-must_report(backend/hip/stream.hpp "#include \"fusekit/backend/hip/tuning.hpp\"" "includes .* higher layer")
+must_report(backend/hip/streaming.hpp "#include \"fusekit/backend/hip/tuning.hpp\"" "includes .* higher layer")
 must_report(backend/hip/tuning.hpp "#include \"fusekit/backend/hip/run_conv.hpp\"" "includes .* higher layer")
 must_report(backend/hip/new.hpp "${header}" "stands in no layer")
 must_report(backend/hip/kernel.hpp "__global__" "__global__: stands 2 times in the headers, and once is right")

@@ -7,6 +7,7 @@
 #include "fusekit/plan/call.hpp"
 #include "fusekit/plan/epilogue.hpp"
 #include "fusekit/plan/evaluate.hpp"
+#include "fusekit/plan/is_operator.hpp"
 #include "fusekit/plan/name.hpp"
 #include "fusekit/plan/prepared.hpp"
 #include "fusekit/plan/runs_on.hpp"
@@ -90,7 +91,11 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
     }
     template <class Device, class X, class Y>
     [[nodiscard]] auto prepare(Device&& device, X const& x, Y&& y) const {
-        return try_prepare(device, x, y).value();
+        if constexpr (detail::is_input<X>())
+            if constexpr (detail::is_output<Y>())
+                if constexpr (detail::runs_on<Plan, Device, X, Y>())
+                    if constexpr (std::remove_cvref_t<Device>::template takes<X>(epilogue_of_plan, self))
+                        return prepare_for(device, x.const_view(), y.view(), 0).value();
     }
 
     /// The same, but returns the error, where there is one: if (auto const run = layer.try_prepare(...)) (*run)(...);
@@ -98,11 +103,17 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
     [[nodiscard]] auto try_prepare(Device&& device, Layout<Rank> const& x, Layout<Rank> const& y,
                                    int alignment = 16) const {
         using View = TensorView<StoredAs<T>, Rank>;
-        return prepare_for_all(device, View(nullptr, x), View(nullptr, y), alignment);
+        if constexpr (detail::runs_on<Plan, Device>())
+            if constexpr (std::remove_cvref_t<Device>::template takes<View>(epilogue_of_plan, self))
+                return prepare_for(device, View(nullptr, x).const_view(), View(nullptr, y), alignment);
     }
     template <class Device, class X, class Y>
     [[nodiscard]] auto try_prepare(Device&& device, X const& x, Y&& y) const {
-        return prepare_for_all(device, x, y, 0);
+        if constexpr (detail::is_input<X>())
+            if constexpr (detail::is_output<Y>())
+                if constexpr (detail::runs_on<Plan, Device, X, Y>())
+                    if constexpr (std::remove_cvref_t<Device>::template takes<X>(epilogue_of_plan, self))
+                        return prepare_for(device, x.const_view(), y.view(), 0);
     }
 
 private:
@@ -155,14 +166,6 @@ private:
         }
     }
 
-    template <class Device, class X, class Y>
-    auto prepare_for_all(Device& device, X const& x, Y&& y, int alignment) const {
-        if constexpr (detail::is_input<X>())
-            if constexpr (detail::is_output<Y>())
-                if constexpr (detail::runs_on<Plan, Device, X, Y>())
-                    if constexpr (std::remove_cv_t<Device>::template takes<X>(epilogue_of_plan, self))
-                        return prepare_for(device, x.const_view(), y.view(), alignment);
-    }
     template <class Device, Element X, Element Y, int RankX, int RankY>
     auto prepare_for(Device& device, TensorView<X const, RankX> x, TensorView<Y, RankY> y, int alignment) const {
         if constexpr (match<X, Y, RankX, RankY>()) return detail::prepare(*this, device, x, y, alignment);
@@ -274,6 +277,6 @@ struct FusedPlan : Structure<Ops...>, private Binding<config::overloads_bind, Op
 /// A composition that cannot be one kernel does not compile; the compiler says why in one sentence (plan/ordering.hpp).
 template <class... Ops>
 using Plan = detail::Checked<detail::FusedPlan<detail::OperatorOrNone<Ops>...>, detail::is_operator<Ops>()...,
-                             detail::is_one_kernel<Ops...>()>;
+                             detail::rules::BrokenBy<Ops...>::type::require()>;
 
 }  // namespace fusekit

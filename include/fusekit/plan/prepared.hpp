@@ -206,7 +206,7 @@ auto prepare(BoundPlan const& bound, Device& device, TensorView<T const, Rank> x
     using Run = Prepared<BoundPlan, T, Rank, Launch>;
     constexpr int least = sizeof(T);
     if (alignment != 0 && (alignment < least || (alignment & (alignment - 1)) != 0))
-        return Result<Run>(Error(type_name<typename BoundPlan::Plan>(), "prepare", "alignment",
+        return Result<Run>(Error(type_name<Plan>(), "prepare", "alignment",
                                  "a power of two, " + Text::number(least) + " or more", Text::number(alignment)));
     x.data = address_aligned(x.data, alignment);
     y.data = address_aligned(y.data, alignment);

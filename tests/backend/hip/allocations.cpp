@@ -3,7 +3,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include "backend/hip/gpu.hpp"
-#include "support/hip_on_cpu/control.hpp"
+#include "hip_on_cpu/control.hpp"
 
 using namespace test;
 

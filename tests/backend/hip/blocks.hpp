@@ -19,8 +19,9 @@ struct BlockOf {
 /// mainloop: a BlockOf that has Params and Shared.
 template <class Body>
 void run_blocks(fk::hip::Device& device, typename Body::Params const& params, std::int64_t blocks = 1,
-                fk::hip::Cooperative cooperative = fk::hip::Cooperative::no) {
-    fk::hip::launch<Abs, Body>(device, params, blocks, Body::threads, cooperative);
+                fk::hip::LaunchMode mode = fk::hip::LaunchMode::plain) {
+    auto const prepared = fk::hip::prepare_launch<Abs, Body>(device.gpu(), params, blocks, Body::threads, mode);
+    prepared.value().start(device).raise();
     device.synchronize();
 }
 

@@ -75,7 +75,7 @@ TEST_CASE("HIP: the blocks of a grid group wait for each other, round by round a
         unsigned expected = 0;
         for (int launch = 0; launch < 2; ++launch) {
             run_blocks<SumInRounds>(device, {states.data(), numbers.data(), sums.data(), size}, groups * size,
-                                    fk::hip::Cooperative::yes);
+                                    fk::hip::LaunchMode::cooperative);
             for (int round = 0; round < SumInRounds::rounds; ++round)
                 expected = size * expected + size * (size + 1) / 2;
         }

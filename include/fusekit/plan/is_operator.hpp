@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/ops/operator.hpp"
+
+namespace fusekit {
+
+namespace detail {
+
+/// What is wrong with an operator, where it is none.
+template <class Op>
+concept HasArgs = requires { typename Op::Args; };
+template <class Op>
+concept HasStage = requires {
+    { Op::stage } -> std::convertible_to<Stage>;
+};
+template <class Op>
+concept FunctionObject = requires { &Op::operator(); } || requires(Op op, float x) { op(x); };
+template <class Op>
+concept Prepares = requires { typename Op::template Prepared<float>; } || requires { &Op::prepare; };
+template <class Op>
+concept AppliesAny = requires(float x, typename Op::Args const& args) {
+    Op::apply(x, args);
+} || requires(float x, OutputCoord const& at, typename Op::Args const& args) { Op::apply(x, at, args); };
+template <class Op>
+concept AppliesAsObject =
+    !AppliesAny<Op> && requires(Op op, float x, OutputCoord const& at, typename Op::Args const& args) {
+        requires requires { op.apply(x, args); } || requires { op.apply(x, at, args); };
+    };
+
+/// Has a check that does not take what it is given.
+template <class Op>
+concept NeverChecks =
+    requires { &Op::check; } && !requires(typename Op::Args const& args, Check const& in) { Op::check(args, in); };
+
+/// Refuses what is no operator, by its name, in a sentence that says what to write.
+template <class Op>
+consteval bool is_operator() {
+    constexpr bool whole = Operator<Op>, checks = !NeverChecks<Op>;
+    if constexpr (whole)
+        static_assert(checks, "Op::check is never called as it is: static void check(Args const&, fk::Check const&)");
+    else if constexpr (FunctionObject<Op> && !HasArgs<Op>)
+        static_assert(whole, "Op is a lambda, and an operator is a struct, with a stage, Args and a static apply");
+    else if constexpr (!HasArgs<Op>)
+        static_assert(whole, "Op is no operator: it needs a struct Args, empty where it takes none");
+    else if constexpr (!HasStage<Op>)
+        static_assert(whole,
+                      "Op has no stage: for an activation's mode write Activation<Op>, "
+                      "else give it static constexpr auto stage = fk::Stage::pointwise");
+    else if constexpr (!std::is_trivially_copyable_v<typename Op::Args>)
+        static_assert(whole, "Op::Args must be trivially copyable: numbers and views, and nothing that owns memory");
+    else if constexpr (AppliesAsObject<Op>)
+        static_assert(whole, "Op::apply must be static: an operator has no object, and what it needs comes in Args");
+    else if constexpr (Prepares<Op>)
+        static_assert(whole,
+                      "Op::prepare(k, args) must give Prepared<float>, of a template struct Prepared of nothing but "
+                      "floats, and apply(V x, Prepared<V> const&) must give V");
+    else if constexpr (AppliesAny<Op>)
+        static_assert(whole, "Op::apply must give the type of x, float or V: a constant such as 2.0 makes it double");
+    else
+        static_assert(whole,
+                      "Op::apply must take one value: (V x, Args const&), (V x, At const& at, Args const&), or, "
+                      "beside prepare(k, args), (V x, Prepared<V> const&)");
+    return whole;
+}
+
+/// Stands for what is no operator, and has been refused, so that this is the only error.
+template <class Op>
+struct NoOperator {
+    struct Args {};
+};
+template <class Op>
+using OperatorOrNone = std::conditional_t<HasArgs<Op>, Op, NoOperator<Op>>;
+
+}  // namespace detail
+
+}  // namespace fusekit

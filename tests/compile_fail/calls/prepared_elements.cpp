@@ -1,0 +1,16 @@
+// expect: x is no pointer to, or tensor of, the elements that the run was prepared for
+// SPDX-License-Identifier: MIT
+#include <fusekit/fusekit.hpp>
+
+namespace fk = fusekit;
+
+#ifdef CORRECTED
+using T = float;
+#else
+using T = double;
+#endif
+
+void run(fk::host::Device& device, T const* x, float* y) {
+    auto const layout = fk::nchw(1, 4, 8, 8);
+    fk::Plan<fk::Activation<fk::Relu>>::bind({}).prepare<float>(device, layout, layout)(device, x, y);
+}
