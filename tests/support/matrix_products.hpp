@@ -88,6 +88,12 @@ struct Factors {
         Placed<Device, Rank> y(device, fk::data_type<T>, layout(of.y), 64);
         bound(device, input(), y.template view<T>());
         CHECK(difference(expected, y.fetch()) == "");
+
+        if constexpr (requires { device.own_workspace_bytes(); }) {  // and is not of one schedule
+            Placed<Device, Rank> again(device, fk::data_type<T>, layout(of.y), 64);
+            bound.prepare(device, input(), again.template view<T>())(device, input(), again.template view<T>());
+            CHECK(difference(expected, again.fetch()) == "");
+        }
     }
 };
 
