@@ -29,15 +29,9 @@ struct Stages {
         return true;
     }
 
-    /// Whether, before the Conv or Gemm and after it, there is one operator of this stage at most.
-    static consteval bool at_most_one(Stage stage) {
-        bool found = false;
-        for (int i = 0; i < size; ++i) {
-            if (found && at[i] == stage) return false;
-            found = at[i] != Stage::mainloop && (found || at[i] == stage);
-        }
-        return true;
-    }
+    /// Whether, before the Conv or Gemm and after it, there is one operator of this stage at most: a second one would
+    /// stand after the first.
+    static consteval bool at_most_one(Stage stage) { return ordered(stage, stage); }
 
     /// Whether none of this stage stands before the last operator.
     static consteval bool only_last(Stage stage) {

@@ -95,7 +95,7 @@ struct Structure : detail::SlotsOf<Ops...> {
 
     /// Whether each value that the mainloop reads passes operators first.
     static constexpr bool has_prologue = !std::is_same_v<Prologue, fusekit::Epilogue<>>;
-    /// Whether statistics are of what a mainloop computes: its tiles total them.
+    /// Whether a mainloop's tiles total statistics of their results.
     static constexpr bool totals_tiles = has_mainloop && Epilogue::collects;
 
     using Pool = typename detail::PoolOr<TypeAt<static_cast<int>(sizeof...(Ops)), detail::Elementwise, Ops...>>::Type;

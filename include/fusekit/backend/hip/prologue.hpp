@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <bit>
-
 #include "fusekit/backend/hip/arch/access.hpp"
 #include "fusekit/backend/hip/integer.hpp"
 #include "fusekit/plan/epilogue.hpp"
@@ -77,7 +75,6 @@ template <>
 struct ValidBits<false> {
     __device__ void clear() {}
     __device__ void set(int, int, bool) {}
-    __device__ bool is_valid(int) const { return true; }
 };
 
 /// What a tile holds of an element that is loaded as it is.
