@@ -25,8 +25,7 @@ struct AddUp : BlockOf<64> {
 };
 
 template <class Pool>
-float total_of(unsigned count, float first) {
-    fk::hip::Device device = gpu();
+float total_of(fk::hip::Device& device, unsigned count, float first) {
     Array<float> const out(device, 1, -1);
     run_blocks<AddUp<Pool>>(device, {out.data(), count, first});
     return out.values()[0];
@@ -35,9 +34,10 @@ float total_of(unsigned count, float first) {
 }  // namespace
 
 TEST_CASE("HIP: a pool's total has every value once, and small ones beside large") {
+    fk::hip::Device device = gpu();
     for (unsigned const count : {1u, 255u, 256u, 257u, 65535u, 65536u, 65537u, 200000u})
-        CHECK(total_of<fk::GlobalAverage>(count, 1) == static_cast<float>(count));
-    CHECK(total_of<fk::GlobalAverage>(256 * 1000, 0x1p24f) == 0x1p24f + 256 * 999);
-    CHECK(total_of<fk::Pool<fk::Max, 2, 2>>(70000, 3) == 3);
-    CHECK(total_of<fk::Pool<fk::Max, 2, 2>>(70000, -3) == 1);
+        CHECK(total_of<fk::GlobalAverage>(device, count, 1) == static_cast<float>(count));
+    CHECK(total_of<fk::GlobalAverage>(device, 256 * 1000, 0x1p24f) == 0x1p24f + 256 * 999);
+    CHECK(total_of<fk::Pool<fk::Max, 2, 2>>(device, 70000, 3) == 3);
+    CHECK(total_of<fk::Pool<fk::Max, 2, 2>>(device, 70000, -3) == 1);
 }
