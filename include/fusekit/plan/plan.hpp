@@ -55,7 +55,7 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
         else return x;
     }
 
-    /// Runs on `device` into a new tensor, packed, channels first or last as in `x`.
+    /// Runs on `device` into a new tensor of x's element type, packed, channels first or last as in `x`.
     /// Throws Error where the shapes, types or arguments do not fit.
     template <class Device, class X>
     [[nodiscard("y is a new tensor: layer(device, x, y) writes to one of yours")]]
@@ -70,7 +70,19 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
                                                                                                       x.const_view());
     }
 
-    /// Runs on `device` into `y`, of x's element type and of output_shape; allocates nothing.
+    /// The same into a new tensor of elements of type U: layer.as<float>(device, x).
+    template <class U, class Device, class X>
+    [[nodiscard("y is a new tensor: layer(device, x, y) writes to one of yours")]]
+    auto as(Device&& device, X const& x) const {
+        using Backend = std::remove_reference_t<Device>;
+        if constexpr (!detail::is_input<X>() || !detail::may_run<Device>() || !detail::may_make_y<Device>())
+            return detail::Nothing{};
+        else if constexpr (!detail::runs_on<Plan, Device, X>()) return run_into_new<false, U>(device, x.const_view());
+        else return run_into_new<Backend::template takes<X>(epilogue_of_plan, self), U>(device, x.const_view());
+    }
+
+    /// Runs on `device` into `y`, of output_shape and of any element type: the epilogue's float is rounded once, to y's
+    /// type. Where one of x and y is of double, both are. Allocates nothing.
     /// Throws Error, with `y` untouched, where the shapes, types, arguments or memory do not fit.
     template <class Device, class X, class Y>
     void operator()(Device&& device, X const& x, Y&& y) const {
@@ -82,12 +94,13 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
                         run_into(device, x.const_view(), y.view());
     }
 
-    /// The run on tensors of these layouts and elements of type T, to be run many times; nothing is written. The
-    /// tensors will lie at multiples of `alignment` bytes, or of what x and y have. Throws Error where they do not fit.
-    template <class T, class Device, int Rank>
+    /// The run on tensors of these layouts, x of elements of type T and y of U, to be run many times; nothing is
+    /// written. The tensors will lie at multiples of `alignment` bytes, or of what x and y have. Throws Error where
+    /// they do not fit.
+    template <class T, class U = T, class Device, int Rank>
     [[nodiscard]] auto prepare(Device&& device, Layout<Rank> const& x, Layout<Rank> const& y,
                                int alignment = 16) const {
-        return try_prepare<T>(device, x, y, alignment).value();
+        return try_prepare<T, U>(device, x, y, alignment).value();
     }
     template <class Device, class X, class Y>
     [[nodiscard]] auto prepare(Device&& device, X const& x, Y&& y) const {
@@ -99,13 +112,14 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
     }
 
     /// The same, but returns the error, where there is one: if (auto const run = layer.try_prepare(...)) (*run)(...);
-    template <class T, class Device, int Rank>
+    template <class T, class U = T, class Device, int Rank>
     [[nodiscard]] auto try_prepare(Device&& device, Layout<Rank> const& x, Layout<Rank> const& y,
                                    int alignment = 16) const {
         using View = TensorView<StoredAs<T>, Rank>;
         if constexpr (detail::runs_on<Plan, Device>())
             if constexpr (std::remove_cvref_t<Device>::template takes<View>(epilogue_of_plan, self))
-                return prepare_for(device, View(nullptr, x).const_view(), View(nullptr, y), alignment);
+                return prepare_for(device, View(nullptr, x).const_view(), TensorView<StoredAs<U>, Rank>(nullptr, y),
+                                   alignment);
     }
     template <class Device, class X, class Y>
     [[nodiscard]] auto try_prepare(Device&& device, X const& x, Y&& y) const {
@@ -142,17 +156,19 @@ private:
 
     template <bool runs, class Given, class Device, Element T, int Rank>
     auto run_into_new(Device& device, TensorView<T const, Rank> x) const {
-        static_assert(takes<T, Rank>());
+        using U = StoredAs<Given>;
+        constexpr bool fits = match<T, U, Rank, Rank>();
+        TensorView<U, Rank> const* const none = nullptr;
         auto y =
-            detail::new_output<Given>(device, packed_like(expand<Rank>(validate(*this, x, nullptr, device)), x.layout));
-        if constexpr (runs) device.run(*this, Plan::collapse(x), Plan::collapse(y.view()));
+            detail::new_output<Given>(device, packed_like(expand<Rank>(validate(*this, x, none, device)), x.layout));
+        if constexpr (runs && fits) device.run(*this, Plan::collapse(x), Plan::collapse(y.view()));
         return y;
     }
 
     template <class X, class Y, int RankX, int RankY>
     static consteval bool match() {
-        constexpr bool same = std::is_same_v<X, Y>, alike = RankX == RankY;
-        static_assert(same, "a plan writes the element type that it reads: x and y must have the same");
+        constexpr bool same = std::is_same_v<X, double> == std::is_same_v<Y, double>, alike = RankX == RankY;
+        static_assert(same, "double goes with double alone: where one of x and y is of double, both must be");
         static_assert(alike, "x and y must have the same rank");
         if constexpr (same && alike) return takes<X, RankX>();
         else return false;

@@ -62,8 +62,8 @@ enum class Addresses { known, later };
 /// Refuses what `bound` cannot compute from `x` on `device`, and an output that cannot hold it: with Error, or into
 /// `refusal` where there is one. `aliases` gets the memory of all arguments, that of x, where it is known, first. `y`
 /// is null where the output is yet to be allocated. Returns the extents of the output, N x K x P x Q.
-template <class BoundPlan, Element T, int Rank, class Device>
-Shape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> const& x, TensorView<T, Rank> const* y,
+template <class BoundPlan, Element T, Element U, int Rank, class Device>
+Shape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> const& x, TensorView<U, Rank> const* y,
                   Device const& device, AliasChecker& aliases, Addresses addresses, Refusal* refusal) {
     using Plan = typename BoundPlan::Plan;
     Check in = check_of<Plan>(Plan::collapse(x.layout.shape), data_type<T>);
@@ -80,10 +80,11 @@ Shape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> const& x, Te
     Shape<4> const y_shape = bound.output_shape(in.x);
 
     Check out = in;
+    out.type = data_type<U>;
     out.operator_name = [] { return Text("y"); };
     std::uintptr_t first = 0, last = 0;
     bool const known = addresses == Addresses::known;
-    if (y) out.address_range("", known ? y->data : nullptr, sizeof(T), y->layout, first, last);
+    if (y) out.address_range("", known ? y->data : nullptr, sizeof(U), y->layout, first, last);
     if (in.refused()) return {};
     if (y && known) in.begin = first, in.end = last;
     in.aliases = &aliases;
@@ -113,9 +114,9 @@ Shape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> const& x, Te
 }  // namespace detail
 
 /// The same for a run on x and y, with Error; writes nothing.
-template <class BoundPlan, Element T, int Rank, class Device>
-Shape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> const& x,
-                  std::type_identity_t<TensorView<T, Rank>> const* y, Device const& device) {
+template <class BoundPlan, Element T, Element U, int Rank, class Device>
+Shape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> const& x, TensorView<U, Rank> const* y,
+                  Device const& device) {
     AliasCheckerOf<BoundPlan> aliases;
     return detail::validate(bound, x, y, device, aliases, detail::Addresses::known, nullptr);
 }

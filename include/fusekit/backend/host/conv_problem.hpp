@@ -35,19 +35,19 @@ struct ConvProblem {
     bool has_column(std::int64_t column) const { return column >= 0 && column < x.layout.shape[3]; }
 };
 
-template <Element T, int Space>
+template <Element T, Element U, int Space>
 struct ConvAndOutput {
     ConvProblem<T, Space> conv;
-    TensorView<T> y;
+    TensorView<U> y;
 };
 
 /// A convolution of single pixels of planes without gaps, with each plane as one long row; any other as it is.
-template <Element T, int Space>
-ConvAndOutput<T, Space> flattened(ConvProblem<T, Space> const& conv, TensorView<T> const& y) {
+template <Element T, Element U, int Space>
+ConvAndOutput<T, U, Space> flattened(ConvProblem<T, Space> const& conv, TensorView<U> const& y) {
     auto const has_gaps = [](Layout<4> const& layout) {
         return layout.stride[2] != layout.shape[3] * layout.stride[3];
     };
-    ConvAndOutput<T, Space> flat{conv, y};
+    ConvAndOutput<T, U, Space> flat{conv, y};
     if (!is_single_pixels(conv.filter) || has_gaps(conv.x.layout) || has_gaps(y.layout)) return flat;
     for (Layout<4>* layout : {&flat.conv.x.layout, &flat.y.layout})
         layout->shape = {{layout->shape[0], layout->shape[1], 1, layout->shape[2] * layout->shape[3]}};
