@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "fusekit/backend/hip/launch.hpp"
+#include "fusekit/backend/hip/runtime/launch.hpp"
 #include "fusekit/tensor/collapse.hpp"
 
 namespace fusekit::hip::detail {
