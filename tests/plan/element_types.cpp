@@ -25,7 +25,7 @@ using TensorOf = fk::Tensor<Y, fk::host::Device>;
 }  // namespace
 
 TEST_CASE("plans compute what the oracle does into y of every other element type") {
-    check_mixed_convs([](int threads) -> fk::host::Device& { return device_of(threads); }, 6, 2e6);
+    check_mixed_types([](int threads) -> fk::host::Device& { return device_of(threads); }, 6, 2e6);
 }
 
 TEST_CASE("products, reductions, pools and statistics write y of other element types") {

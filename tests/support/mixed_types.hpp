@@ -17,27 +17,29 @@ namespace test {
 
 namespace detail {
 
-/// Plans that take different ways through a backend: tiles, thin groups, a prologue, and states of no channel, of
+/// Plans that take different ways through a backend: tiles, thin groups, a prologue; and states of no channel, of
 /// channels and of places.
 template <class Device, class T>
-std::vector<Form<Device>> mixed_forms() {
+std::vector<Form<Device>> mixed_convs() {
     using namespace letters;
-    std::vector<Form<Device>> forms = {{"CBA", "relu", run_conv<Device, T, fk::dynamic, B, A<fk::Relu>>},
-                                       {"S", "", run_pointwise<Device, T, S>},
-                                       {"BA", "clamp", run_pointwise<Device, T, B, A<fk::Clamp>>},
-                                       {"RM", "", run_pointwise<Device, T, R, M>}};
+    std::vector<Form<Device>> forms = {{"CBA", "relu", run_conv<Device, T, fk::dynamic, B, A<fk::Relu>>}};
     if constexpr (std::is_same_v<XOf<T>, fk::int8>) forms.push_back({"CQ", "", run_conv<Device, T, fk::dynamic, Q>});
     else forms.push_back({"BC", "", WithPrologue<B>::template run<Device, T, fk::dynamic>});
     return forms;
 }
+template <class Device, class T>
+std::vector<Form<Device>> mixed_pointwise() {
+    using namespace letters;
+    return {{"S", "", run_pointwise<Device, T, S>},
+            {"BA", "clamp", run_pointwise<Device, T, B, A<fk::Clamp>>},
+            {"RM", "", run_pointwise<Device, T, R, M>}};
+}
 
 /// Random cases of every form; device(threads) is what one runs on.
-template <class T>
-void check_mixed_forms(auto device, int cases_a_form, double multiplications) {
-    using Device = std::remove_reference_t<decltype(device(1))>;
+template <class T, class Device>
+void check_mixed_forms(std::vector<Form<Device>> const& all, auto device, int cases_a_form, double multiplications) {
     Random random(20261122);
     int ran = 0;
-    auto const all = mixed_forms<Device, T>();
     for (Form<Device> const& form : all)
         for (int number = 0; number < cases_a_form; ++number) {
             Case about = random_case(random, {{form.letters, form.mode}}, multiplications);
@@ -55,21 +57,21 @@ void check_mixed_forms(auto device, int cases_a_form, double multiplications) {
 
 }  // namespace detail
 
-/// Every pair of float, half, bfloat16 and int8 in which the two differ: f.template operator()<Types<X, Y>>().
-inline void for_each_mixed_types(auto f) {
+/// Pointwise plans of every pair of float, half, bfloat16 and int8 in which the two differ; convolutions of four pairs,
+/// in which each type is once x's and once y's. The grammar's plans have the others.
+inline void check_mixed_types(auto device, int cases_a_form, double multiplications) {
+    using Device = std::remove_reference_t<decltype(device(1))>;
     using All = std::tuple<float, fk::half, fk::bfloat16, fk::int8>;
-    auto const pair = [&]<int I>() {
-        if constexpr (I / 4 != I % 4)
-            f.template operator()<Types<std::tuple_element_t<I / 4, All>, std::tuple_element_t<I % 4, All>>>();
+    auto const check_pair = [&]<int X, int Y>() {
+        using T = Types<std::tuple_element_t<X, All>, std::tuple_element_t<Y, All>>;
+        if constexpr (X != Y)
+            detail::check_mixed_forms<T>(detail::mixed_pointwise<Device, T>(), device, cases_a_form, multiplications);
+        if constexpr (Y == (X + 1) % 4)
+            detail::check_mixed_forms<T>(detail::mixed_convs<Device, T>(), device, 2 * cases_a_form, multiplications);
     };
     [&]<int... I>(std::integer_sequence<int, I...>) {
-        (pair.template operator()<I>(), ...);
+        (check_pair.template operator()<I / 4, I % 4>(), ...);
     }(std::make_integer_sequence<int, 16>{});
-}
-
-/// Convolutions and pointwise plans of every pair.
-inline void check_mixed_convs(auto device, int cases_a_form, double multiplications) {
-    for_each_mixed_types([&]<class T>() { detail::check_mixed_forms<T>(device, cases_a_form, multiplications); });
 }
 
 /// Gemm, and what reduces, pools and totals.

@@ -47,11 +47,11 @@ bool has_bits_for(Filter<Space> const& filter) {
     return true;
 }
 
-template <class Schedule, Axis fast, class Plan, Element T>
-Result<Launch<ConvParams<Plan, T>>> prepare_along(Gpu const& gpu, ConvParams<Plan, T> params) {
+template <class Schedule, Axis fast, class Plan, Element T, Element U>
+Result<Launch<ConvParams<Plan, T, U>>> prepare_along(Gpu const& gpu, ConvParams<Plan, T, U> params) {
     auto const w = typed<T>(Plan::Head::filters(params.bound.head));
     if constexpr (GemmSchedule<Schedule>) {
-        using Mainloop = ImplicitGemm<Plan, Schedule, T, fast>;
+        using Mainloop = ImplicitGemm<Plan, Schedule, T, U, fast>;
         auto const filter = Plan::Head::geometry(params.bound.head);
         if constexpr (Plan::Head::may_be_padded)
             if (!has_bits_for<Plan>(filter))
@@ -72,12 +72,12 @@ Result<Launch<ConvParams<Plan, T>>> prepare_along(Gpu const& gpu, ConvParams<Pla
         std::int64_t const columns = divide_up(y[1] / filter.group_count, Schedule::tile_n) * filter.group_count;
         return prepare_tiles<Plan, Mainloop>(gpu, params, tiles, columns);
     } else if constexpr (Plan::totals_tiles) {
-        using Mainloop = DirectTotals<Plan, Schedule, T, fast>;
+        using Mainloop = DirectTotals<Plan, Schedule, T, U, fast>;
         Index<4> const y = params.y.layout.shape;
         return prepare_tiles<Plan, Mainloop>(gpu, params, divide_up(y[0] * y[2] * y[3], Mainloop::tile_m),
                                              divide_up(y[1], Mainloop::tile_n));
     } else {
-        return prepare_launch<Plan, DirectConv<Plan, Schedule, T, fast>>(
+        return prepare_launch<Plan, DirectConv<Plan, Schedule, T, U, fast>>(
             gpu, params, divide_up(params.y.layout.size(), Schedule::threads));
     }
 }
@@ -85,9 +85,9 @@ Result<Launch<ConvParams<Plan, T>>> prepare_along(Gpu const& gpu, ConvParams<Pla
 }  // namespace detail
 
 /// Prepares a plan with a Conv or Gemm with one schedule.
-template <class Schedule, class Plan, Element T>
-Result<Launch<ConvParams<Plan, T>>> prepare_conv_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                      TensorView<T const> const& x, TensorView<T> const& y) {
+template <class Schedule, class Plan, Element T, Element U>
+Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                         TensorView<T const> const& x, TensorView<U> const& y) {
     auto const filter = Plan::Head::geometry(bound.head);
     Layout<4> const weights = Plan::Head::filters(bound.head).layout;
     if (Refusal refusal = detail::refuse_conv_limits(type_name<Plan>, filter, x.layout.shape, weights.shape,
@@ -98,16 +98,16 @@ Result<Launch<ConvParams<Plan, T>>> prepare_conv_with(Gpu const& gpu, BoundPlan<
         if (far.layout)
             return Error(type_name<Plan>(), far.operator_name, far.argument, far.expected, "strides " + far.strides());
     }
-    ConvParams<Plan, T> const params{bound, detail::without_idle_strides(x), y, false, false, false, {}};
+    ConvParams<Plan, T, U> const params{bound, detail::without_idle_strides(x), y, false, false, false, {}};
     if (y.layout.stride[1] == 1 && y.layout.shape[1] > 1)
         return detail::prepare_along<Schedule, Axis::channel>(gpu, params);
     return detail::prepare_along<Schedule, Axis::pixel>(gpu, params);
 }
 
 /// Prepares a plan with a Conv or Gemm with the schedule that the table has for it.
-template <class Plan, Element T>
-Result<Launch<ConvParams<Plan, T>>> prepare_conv(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                 TensorView<T const> const& x, TensorView<T> const& y) {
+template <class Plan, Element T, Element U>
+Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                    TensorView<T const> const& x, TensorView<U> const& y) {
     auto const filter = Plan::Head::geometry(bound.head);
     std::int64_t const groups = filter.group_count, group_k = y.layout.shape[1] / groups;
     if constexpr (Plan::Head::may_be_grouped || Plan::Head::longest > KOffset::most(filter.rank))

@@ -23,7 +23,7 @@ namespace fusekit::hip {
 /// for several steps at once and by all threads alike, because a warp that does more than the others delays them at
 /// every barrier. At the end the sums pass through shared memory, so that neighbouring threads write neighbouring
 /// elements in every layout, and the epilogue is applied to them there.
-template <class Plan, class Schedule, Element T, Axis fast>
+template <class Plan, class Schedule, Element T, Element U, Axis fast>
 class ImplicitGemm {
     static constexpr int tile_m = Schedule::tile_m, tile_n = Schedule::tile_n, tile_k = Schedule::tile_k;
     static constexpr int pad = 4;  // floats a row, so that the columns of a store fall into different banks
@@ -45,7 +45,7 @@ class ImplicitGemm {
 
 public:
     static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
-    using Params = ConvParams<Plan, T>;
+    using Params = ConvParams<Plan, T, U>;
     using Convert = std::conditional_t<Plan::has_prologue, ApplyPrologue<Prologue, table>, Widen>;
     using Inputs =
         std::conditional_t<along_channels, TileAlongK<T, tile_m, tile_k, threads, Convert>,
@@ -132,20 +132,20 @@ public:
         }
         Params const& reloaded = reload(params);
         std::int64_t const channel = reloaded.y.layout.stride[1];
-        auto const store_element = [&](T* to, float sum, Pixel const& at, unsigned n, State const& state,
+        auto const store_element = [&](U* to, float sum, Pixel const& at, unsigned n, State const& state,
                                        auto const& collect) {
             OutputCoord const place{at.n, std::int64_t{first_k} + n, at.p, at.q};
-            *to = T(Epilogue::apply(sum, place, state, reloaded.bound.epilogue, collect));
+            *to = U(Epilogue::apply(sum, place, state, reloaded.bound.epilogue, collect));
         };
         if constexpr (Plan::pools)
             return write_windows(reloaded, shared, thread, lane_m, lane_n, sums, first_k, count_n);
         unsigned const column = thread % columns;
-        T* const first = reloaded.y.data + first_k * channel;
+        U* const first = reloaded.y.data + first_k * channel;
         typename Totals::Total totals[4];
         if constexpr (along_channels) {
             bool const exists = column < count_n;
             State const state = shared.states[Epilogue::channelwise && exists ? column : 0].value();
-            T* const of_channel = first + column * channel;
+            U* const of_channel = first + column * channel;
             typename Totals::Accumulator accumulator;
             auto const write_row = [&](float sum, unsigned m, float&) {
                 Pixel const at = shared.pixels[m];
@@ -157,7 +157,7 @@ public:
             totals[0] = accumulator.total();
         } else {
             Pixel const at = shared.pixels[column];
-            T* const of_pixel = first + shared.offsets[column];
+            U* const of_pixel = first + shared.offsets[column];
             auto const write_row = [&](float sum, unsigned n, float& collected) {
                 if (at.n >= 0 && n < count_n)
                     store_element(of_pixel + std::int64_t{n} * static_cast<int>(channel), sum, at, n,
@@ -286,7 +286,7 @@ private:
                     total = Reduce::combine(total, Epilogue::apply(shared.out[row][window].values[pixel ^ 1], at, state,
                                                                    params.bound.epilogue));
                 }
-                params.y(first.n, k, first.p / 2, first.q / 2) = T(Reduce::finish(total, 4));
+                params.y(first.n, k, first.p / 2, first.q / 2) = U(Reduce::finish(total, 4));
             }
         });
     }
