@@ -114,3 +114,17 @@ TEST_CASE("bytes of y are counted in its own elements") {
     CHECK_THROWS_AS(layer(device, x_at(31), y), fk::Error);
     CHECK_THROWS_AS(layer(device, x_at(9), y), fk::Error);
 }
+
+TEST_CASE("x may be y where the plan runs in place, and their types are the same") {
+    fk::host::Device device(1);
+    fk::Layout<4> const layout = fk::nchw(1, 1, 1, 8);
+    alignas(16) char memory[16] = {};
+    auto const layer = Layer::bind({.factor = 1});
+    fk::TensorView<fk::half> const x(reinterpret_cast<fk::half*>(memory), layout);
+    fk::TensorView<fk::bfloat16> const y(reinterpret_cast<fk::bfloat16*>(memory), layout);
+    CHECK_NOTHROW(layer(device, x, x));
+    CHECK_THROWS_AS(layer(device, x, y), fk::Error);
+    CHECK_NOTHROW(layer.prepare(device, x, x)(device, x, x));
+    auto const run = layer.prepare<fk::half, fk::bfloat16>(device, layout, layout);
+    CHECK(run.try_run(device, x, y));
+}

@@ -50,8 +50,9 @@ struct DoubleCoord : OutputCoord {
 ///
 /// An operator may also have:
 ///   static void check(Args const& args, Check const& in), which refuses arguments that do not fit (tensor/check.hpp:
-///     in.readable, in.writable, in.require, in.fail). An operator without one has every view among its Args held to y
-///     by rank: K values, K x P x Q, or N x K x P x Q, apart from y in memory; a mode of extent 1 and stride 0 is a
+///     in.readable, in.writable, in.require, in.fail). A view that apply reads through at.load alone may be checked
+///     with Access::read_in_place: then it may be y. An operator without one has every view among its Args held to y by
+///     rank: K values, K x P x Q, or N x K x P x Q, apart from y in memory; a mode of extent 1 and stride 0 is a
 ///     broadcast (plan/check_args.hpp). An operator that reads a view in another way, as a table, needs a check of its
 ///     own, which may be empty. Nothing can check what a pointer leads to.
 ///   static constexpr void views(Args& args, auto const& f), which calls f with each view of activations among its

@@ -128,7 +128,7 @@ struct Gradient {
 
     static void check(Args const& args, Check const& in) {
         if (args.x.type != in.type) in.fail("x", Text(fusekit::name(in.type)) + ", as dy", fusekit::name(args.x.type));
-        in.readable("x", args.x, in.x, "N x C x H x W");
+        in.readable("x", args.x, in.x, "N x C x H x W", Access::read_in_place);
         [&]<int... I>(std::integer_sequence<int, I...>) {
             (check_one<Ops>(get<I>(args.forward), get<I>(args.gradients), in), ...);
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});

@@ -101,6 +101,11 @@ struct Structure : detail::SlotsOf<Ops...> {
     using Pool = typename detail::PoolOr<TypeAt<static_cast<int>(sizeof...(Ops)), detail::Elementwise, Ops...>>::Type;
     static constexpr bool pools = !std::is_void_v<Pool>;
 
+    /// Whether an element of x is read for the same element of y alone, and before that is written. Statistics that a
+    /// plan collects without waiting for them begin with a value that another thread may write meanwhile.
+    static constexpr bool runs_in_place =
+        !pools && (head_kind == HeadKind::elementwise || (head_kind == HeadKind::reduction && !Collects<Head>));
+
     /// The number of operators before the head, and whether one operator is the head.
     static constexpr int prologue_size = Prologue::size;
     static constexpr bool head_is_operator = MainloopOp<Head> || ReductionOp<Head>;

@@ -56,6 +56,10 @@ Check check_of(Shape<4> const& x, DataType type) {
             .totals_tiles = Plan::totals_tiles};
 }
 
+/// Whether x may be y.
+template <class Plan>
+inline constexpr Access access_to_x = Plan::runs_in_place ? Access::read_in_place : Access::read;
+
 /// When the addresses of x and y are known: for the run that is checked, or for later ones, which check them then.
 enum class Addresses { known, later };
 
@@ -82,16 +86,16 @@ Shape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> const& x, Te
     Check out = in;
     out.type = data_type<U>;
     out.operator_name = [] { return Text("y"); };
-    std::uintptr_t first = 0, last = 0;
     bool const known = addresses == Addresses::known;
-    if (y) out.address_range("", known ? y->data : nullptr, sizeof(U), y->layout, first, last);
+    Region of_y;
+    if (y) of_y = out.region("", known ? y->data : nullptr, out.type, Plan::collapse(y->layout), Access::written);
     if (in.refused()) return {};
-    if (y && known) in.begin = first, in.end = last;
+    if (y && known) in.output = &of_y;
     in.aliases = &aliases;
-    if (known) in.readable("", Plan::collapse(x), in.x, "N x C x H x W");
+    if (known) in.readable("", Plan::collapse(x), in.x, "N x C x H x W", access_to_x<Plan>);
     else {
         in.extents("", Plan::collapse(x.layout), in.x, "N x C x H x W");
-        in.address_range("", nullptr, sizeof(T), x.layout, first, last);
+        static_cast<void>(in.region("", nullptr, in.type, x.layout));
     }
     if constexpr (Plan::has_prologue) {
         Check before = in;
