@@ -16,8 +16,7 @@ enum class Access {
     written,
 };
 
-/// The memory of one argument: elements of `type` at `begin` + sum over modes of index * stride, the strides in bytes
-/// and made positive.
+/// The memory of one argument: elements of `type`, at `first` + sum over modes of index * stride.
 struct Region {
     static constexpr int most_modes = 5;
 
