@@ -17,11 +17,12 @@ namespace fusekit {
 ///
 /// TheLaunch is the backend's: `workspace_bytes`; `suits(in, stream)`, which refuses a stream of another device than
 /// that it was prepared for; and `start(stream, x, y, workspace)`, which puts it there.
-template <class BoundPlan, Element T, Element U, int Rank, class TheLaunch>
+template <class BoundPlan, Element T, OutputElement U, int Rank, class TheLaunch>
 class Prepared {
     using Plan = typename BoundPlan::Plan;
     using Stream = typename TheLaunch::Stream;
     using Aliases = AliasCheckerOf<BoundPlan>;
+    static constexpr bool has_y = Element<U>;
 
 public:
     /// Of `launch`, for x and y that stand at addresses of the assumed alignment, and apart from all of `arguments`.
@@ -29,7 +30,7 @@ public:
              AliasChecker const& arguments)
         : launch(the_launch), x_memory(the_x), y_memory(the_y) {
         for (Region const& region : arguments) regions[region_count++] = region;
-        in_place = Plan::runs_in_place &&
+        in_place = Plan::runs_in_place && has_y &&
                    same_elements(x_memory.at(nullptr, Access::read), y_memory.at(nullptr, Access::written));
     }
 
@@ -76,15 +77,14 @@ private:
     /// Where a tensor may lie.
     struct Memory {
         Layout<Rank> layout;
-        DataType type;
+        DataType type = data_type<T>;
         std::uintptr_t begin, end;  ///< bytes from its pointer to the first and one past the last of its own
         std::uintptr_t alignment;  ///< of the pointer
 
         template <class Data>
         explicit Memory(TensorView<Data, Rank> const& view)
-            : layout(view.layout),
-              type(data_type<std::remove_const_t<Data>>),
-              alignment(reinterpret_cast<std::uintptr_t>(view.data)) {
+            : layout(view.layout), alignment(reinterpret_cast<std::uintptr_t>(view.data)) {
+            if constexpr (Element<std::remove_const_t<Data>>) type = data_type<std::remove_const_t<Data>>;
             Region const own = at(nullptr, Access::read);
             begin = own.begin, end = own.end;
         }
@@ -110,13 +110,14 @@ private:
     Refusal run(Stream& stream, T const* x, U* y, WorkspaceView workspace) const {
         auto const from = reinterpret_cast<std::uintptr_t>(x), to = reinterpret_cast<std::uintptr_t>(y);
         // Memory whose ranges overlap may be shared all the same: refuse() looks closer.
-        bool fits = x_memory.takes(from) && y_memory.takes(to) && stream.has_reached(x) && stream.has_reached(y) &&
-                    launch.suits(stream) && suffices(stream, workspace);
+        bool fits = x_memory.takes(from) && stream.has_reached(x) &&
+                    (!has_y || (y_memory.takes(to) && stream.has_reached(y))) && launch.suits(stream) &&
+                    suffices(stream, workspace);
         auto const meets = [](std::uintptr_t begin, std::uintptr_t end, auto const& other) {
             return begin < other.end && other.begin < end;
         };
         std::uintptr_t const x_begin = from + x_memory.begin, x_end = from + x_memory.end;
-        std::uintptr_t const y_begin = to + y_memory.begin, y_end = to + y_memory.end;
+        std::uintptr_t const y_begin = to + y_memory.begin, y_end = has_y ? to + y_memory.end : y_begin;
         fits = fits && ((in_place && from == to) || !(x_begin < y_end && y_begin < x_end));
         for (int i = 0; i < region_count; ++i)
             fits = fits && !meets(y_begin, y_end, regions[i]) &&
@@ -152,10 +153,10 @@ private:
         };
         check(x, x_memory);
         in.operator_name = [] { return Text("y"); };
-        check(y, y_memory);
+        if (has_y) check(y, y_memory);
         if (!refusal) {
             Region const of_y = y_memory.at(y, Access::written);
-            in.output = &of_y;
+            if (has_y) in.output = &of_y;
             Aliases aliases;
             in.aliases = &aliases;
             in.operator_name = [] { return Text("x"); };
@@ -211,22 +212,23 @@ T* address_aligned(T* data, int alignment) {
 }
 
 /// Validates a layer for later runs and has the backend prepare it.
-template <class BoundPlan, class Device, Element T, Element U, int Rank>
+template <class BoundPlan, class Device, Element T, OutputElement U, int Rank>
 auto prepare(BoundPlan const& bound, Device& device, TensorView<T const, Rank> x, TensorView<U, Rank> y,
              int alignment) {
     using Plan = typename BoundPlan::Plan;
     using Launch = std::remove_cvref_t<decltype(*device.prepare(bound, Plan::collapse(x), Plan::collapse(y)))>;
     using Run = Prepared<BoundPlan, T, U, Rank, Launch>;
-    constexpr int least = sizeof(T) < sizeof(U) ? sizeof(T) : sizeof(U);
+    constexpr int least = !Element<U> || sizeof(T) < sizeof(U) ? sizeof(T) : sizeof(U);
     if (alignment != 0 && (alignment < least || (alignment & (alignment - 1)) != 0))
         return Result<Run>(Error(type_name<Plan>(), "prepare", "alignment",
                                  "a power of two, " + Text::number(least) + " or more", Text::number(alignment)));
     x.data = address_aligned(x.data, alignment);
-    y.data = address_aligned(y.data, alignment);
+    if constexpr (Element<U>) y.data = address_aligned(y.data, alignment);
     AliasCheckerOf<BoundPlan> aliases;
     Refusal refusal;
-    validate(bound, x, &y, device, aliases, Addresses::later, &refusal);
+    auto const shape = validate(bound, x, Element<U> ? &y : nullptr, device, aliases, Addresses::later, &refusal);
     if (refusal) return Result<Run>(*refusal);
+    if constexpr (!Element<U>) y.layout = packed_like(expand<Rank>(shape), x.layout);
     auto launch = device.prepare(bound, Plan::collapse(x), Plan::collapse(y));
     if (!launch) return Result<Run>(launch.error());
     return Result<Run>(Run(*launch, x, y, aliases));

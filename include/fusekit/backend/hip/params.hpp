@@ -30,7 +30,7 @@ struct TileGroups {
 };
 
 /// What the kernel of a plan with a Conv or Gemm is given.
-template <class Plan, Element T, Element U = T>
+template <class Plan, Element T, OutputElement U = T>
 struct ConvParams {
     BoundPlan<Plan> bound;
     TensorView<T const> x;
@@ -50,7 +50,7 @@ struct ConvParams {
 
 /// What the kernel of a plan without one is given. The tensors are read in `iterations` over the same places, in
 /// packets of neighbours; the parameters are the same in each.
-template <class Plan, Element T, Element U = T>
+template <class Plan, Element T, OutputElement U = T>
 struct StreamParams {
     BoundPlan<Plan> bound;
     TensorView<T const> x;

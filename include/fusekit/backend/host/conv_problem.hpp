@@ -35,14 +35,14 @@ struct ConvProblem {
     bool has_column(std::int64_t column) const { return column >= 0 && column < x.layout.shape[3]; }
 };
 
-template <Element T, Element U, int Space>
+template <Element T, OutputElement U, int Space>
 struct ConvAndOutput {
     ConvProblem<T, Space> conv;
     TensorView<U> y;
 };
 
 /// A convolution of single pixels of planes without gaps, with each plane as one long row; any other as it is.
-template <Element T, Element U, int Space>
+template <Element T, OutputElement U, int Space>
 ConvAndOutput<T, U, Space> flattened(ConvProblem<T, Space> const& conv, TensorView<U> const& y) {
     auto const has_gaps = [](Layout<4> const& layout) {
         return layout.stride[2] != layout.shape[3] * layout.stride[3];

@@ -95,12 +95,12 @@ public:
     static consteval bool takes(Epilogue<Ops...> const*, void const*);
 
     /// One plan, one pass over `y`. The arguments have been validated.
-    template <class BoundPlan, Element T, Element U>
+    template <class BoundPlan, Element T, OutputElement U>
     void run(BoundPlan const& bound, TensorView<T const> const& x, TensorView<U> const& y);
 
     /// What a layer needs for its runs on tensors that lie so. It has been validated. The memory that the device keeps
     /// for runs that are lent none grows where it is too small for it.
-    template <class BoundPlan, Element T, Element U>
+    template <class BoundPlan, Element T, OutputElement U>
     auto prepare(BoundPlan const& bound, TensorView<T const> const& x, TensorView<U> const& y);
 
     /// Every pointer is one that the CPU can read.

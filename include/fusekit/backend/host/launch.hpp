@@ -12,7 +12,7 @@ namespace fusekit::host {
 }
 
 /// A run on tensors that lie so, complete but for the pointers that it brings.
-template <class BoundPlan, Element T, Element U>
+template <class BoundPlan, Element T, OutputElement U>
 struct Launch {
     using Stream = Device;
 

@@ -25,7 +25,7 @@ struct RunHead;
 
 template <>
 struct RunHead<HeadKind::conv> {
-    template <class BoundPlan, Element T, Element U>
+    template <class BoundPlan, Element T, OutputElement U>
     static std::int64_t scratch_size(int threads, BoundPlan const& bound, TensorView<T const> const& x,
                                      TensorView<U> const& y) {
         std::int64_t size = 0;
@@ -40,7 +40,7 @@ struct RunHead<HeadKind::conv> {
                   [&](auto const& loop) { size += host::scratch_size(loop.scratch_floats()); });
         return size;
     }
-    template <class BoundPlan, Element T, Element U>
+    template <class BoundPlan, Element T, OutputElement U>
     static void run(Device::Turn& turn, BoundPlan const& bound, TensorView<T const> const& x, TensorView<U> const& y) {
         TensorView<T const> read = x;
         if constexpr (BoundPlan::Plan::has_prologue) {
@@ -53,7 +53,7 @@ struct RunHead<HeadKind::conv> {
     }
 
 private:
-    template <class BoundPlan, Element T, Element U, class F>
+    template <class BoundPlan, Element T, OutputElement U, class F>
     static void with_loop(int threads, BoundPlan const& bound, TensorView<T const> const& x, TensorView<U> const& y,
                           F const& f) {
         using Plan = typename BoundPlan::Plan;
@@ -104,7 +104,7 @@ struct RunHead<HeadKind::gemm> : RunHead<HeadKind::conv> {};
 template <>
 struct RunHead<HeadKind::reduction> {
     static std::int64_t scratch_size(int, auto const&, auto const&, auto const&) { return 0; }
-    template <class BoundPlan, Element T, Element U>
+    template <class BoundPlan, Element T, OutputElement U>
     static void run(Device::Turn& turn, BoundPlan const& bound, TensorView<T const> const& x, TensorView<U> const& y) {
         Reduction<typename BoundPlan::Plan, T, U>(bound, x, y).run(turn);
     }
@@ -120,7 +120,7 @@ struct RunHead<HeadKind::elementwise> {
     }
 
 private:
-    template <class BoundPlan, Element T, Element U>
+    template <class BoundPlan, Element T, OutputElement U>
     static auto loop_of(BoundPlan const& bound, TensorView<T const> const& x, TensorView<U> const& y) {
         using Plan = typename BoundPlan::Plan;
         if constexpr (Plan::pools) return Pooling<Plan, T, U>(bound.epilogue, x, y);
@@ -129,7 +129,7 @@ private:
 };
 
 /// Bytes of scratch that a run borrows.
-template <class BoundPlan, Element T, Element U>
+template <class BoundPlan, Element T, OutputElement U>
 std::size_t workspace_bytes(int threads, BoundPlan const& bound, TensorView<T const> const& x, TensorView<U> const& y) {
     if constexpr (std::is_same_v<T, double>) return 0;
     else
@@ -137,7 +137,7 @@ std::size_t workspace_bytes(int threads, BoundPlan const& bound, TensorView<T co
                static_cast<std::size_t>(RunHead<BoundPlan::Plan::head_kind>::scratch_size(threads, bound, x, y));
 }
 
-template <class BoundPlan, Element T, Element U>
+template <class BoundPlan, Element T, OutputElement U>
 void run(Device::Turn turn, BoundPlan const& bound, TensorView<T const> const& x, TensorView<U> const& y) {
     if constexpr (std::is_same_v<T, double>) run_double(turn, bound, x, y);
     else RunHead<BoundPlan::Plan::head_kind>::run(turn, bound, x, y);
@@ -145,20 +145,20 @@ void run(Device::Turn turn, BoundPlan const& bound, TensorView<T const> const& x
 
 }  // namespace detail
 
-template <class BoundPlan, Element T, Element U>
+template <class BoundPlan, Element T, OutputElement U>
 Refusal Launch<BoundPlan, T, U>::start(Device& device, T const* x, U* y, WorkspaceView workspace) const {
     detail::run(Device::Turn(device, workspace), bound, TensorView<T const>(x, x_layout), TensorView<U>(y, y_layout));
     return {};
 }
 
-template <class BoundPlan, Element T, Element U>
+template <class BoundPlan, Element T, OutputElement U>
 auto Device::prepare(BoundPlan const& bound, TensorView<T const> const& x, TensorView<U> const& y) {
     std::size_t const bytes = detail::workspace_bytes(count, bound, x, y);
     if (Refusal refusal = keep_workspace(bytes)) return Result<Launch<BoundPlan, T, U>>(*refusal);
     return Result<Launch<BoundPlan, T, U>>({bound, x.layout, y.layout, count, bytes});
 }
 
-template <class BoundPlan, Element T, Element U>
+template <class BoundPlan, Element T, OutputElement U>
 void Device::run(BoundPlan const& bound, TensorView<T const> const& x, TensorView<U> const& y) {
     keep_workspace(detail::workspace_bytes(count, bound, x, y)).raise();
     detail::run(Turn(*this), bound, x, y);

@@ -47,7 +47,7 @@ bool has_bits_for(Filter<Space> const& filter) {
     return true;
 }
 
-template <class Schedule, Axis fast, class Plan, Element T, Element U>
+template <class Schedule, Axis fast, class Plan, Element T, OutputElement U>
 Result<Launch<ConvParams<Plan, T, U>>> prepare_along(Gpu const& gpu, ConvParams<Plan, T, U> params) {
     auto const w = typed<T>(Plan::Head::filters(params.bound.head));
     if constexpr (GemmSchedule<Schedule>) {
@@ -85,7 +85,7 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_along(Gpu const& gpu, ConvParams<
 }  // namespace detail
 
 /// Prepares a plan with a Conv or Gemm with one schedule.
-template <class Schedule, class Plan, Element T, Element U>
+template <class Schedule, class Plan, Element T, OutputElement U>
 Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                          TensorView<T const> const& x, TensorView<U> const& y) {
     auto const filter = Plan::Head::geometry(bound.head);
@@ -105,7 +105,7 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gpu, BoundPl
 }
 
 /// Prepares a plan with a Conv or Gemm with the schedule that the table has for it.
-template <class Plan, Element T, Element U>
+template <class Plan, Element T, OutputElement U>
 Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                     TensorView<T const> const& x, TensorView<U> const& y) {
     auto const filter = Plan::Head::geometry(bound.head);

@@ -10,7 +10,7 @@ namespace fusekit::hip {
 namespace detail {
 
 /// Whether x and y lie in memory alike and without gaps.
-template <Element T, Element U>
+template <Element T, OutputElement U>
 bool alike(TensorView<T const> const& x, TensorView<U> const& y) {
     Layout<4> const dense = packed_like(y.layout.shape, y.layout);
     for (int mode = 0; mode < 4; ++mode)
@@ -21,13 +21,13 @@ bool alike(TensorView<T const> const& x, TensorView<U> const& y) {
 }
 
 /// Whether packets of so many elements may begin where the two do.
-template <int lanes, Element T, Element U>
+template <int lanes, Element T, OutputElement U>
 bool packets_are_aligned(TensorView<T const> const& x, TensorView<U> const& y) {
     return aligned(x.data, lanes * static_cast<int>(sizeof(T))) && aligned(y.data, lanes * static_cast<int>(sizeof(U)));
 }
 
 /// Streaming with packets of `lanes` of the `period` places after which parameters repeat.
-template <class Schedule, int lanes, class Plan, Element T, Element U>
+template <class Schedule, int lanes, class Plan, Element T, OutputElement U>
 Result<Launch<StreamParams<Plan, T, U>>> prepare_streaming(Gpu const& gpu, StreamParams<Plan, T, U> params,
                                                            std::int64_t period) {
     using Mainloop = Streaming<Plan, Schedule, T, U, lanes>;
@@ -59,7 +59,7 @@ Result<Launch<StreamParams<Plan, T, U>>> prepare_streaming(Gpu const& gpu, Strea
 }  // namespace detail
 
 /// Prepares a plan without a Conv with one schedule.
-template <class Schedule, class Plan, Element T, Element U>
+template <class Schedule, class Plan, Element T, OutputElement U>
 Result<Launch<StreamParams<Plan, T, U>>> prepare_elementwise_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                                   TensorView<T const> const& x,
                                                                   TensorView<U> const& y) {
@@ -86,7 +86,7 @@ Result<Launch<StreamParams<Plan, T, U>>> prepare_elementwise_with(Gpu const& gpu
 }
 
 /// Prepares a plan without a Conv with the schedule that the table has for it.
-template <class Plan, Element T, Element U>
+template <class Plan, Element T, OutputElement U>
 Result<Launch<StreamParams<Plan, T, U>>> prepare_elementwise(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                              TensorView<T const> const& x, TensorView<U> const& y) {
     using Epilogue = typename Plan::Epilogue;

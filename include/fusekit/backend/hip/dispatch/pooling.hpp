@@ -8,7 +8,7 @@
 namespace fusekit::hip {
 
 /// Prepares a plan without a Conv that pools.
-template <class Plan, Element T, Element U>
+template <class Plan, Element T, OutputElement U>
 Result<Launch<PoolingParams<Plan, T, U>>> prepare_pooling(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                           TensorView<T const> const& x, TensorView<U> const& y) {
     Shape<4> const shape = y.layout.shape;

@@ -44,7 +44,7 @@ constexpr std::int64_t power_of_two(std::int64_t at_least) {
 }
 
 /// Reducing with packets of `lanes`.
-template <class Schedule, int lanes, Pattern pattern, class Plan, Element T, Element U>
+template <class Schedule, int lanes, Pattern pattern, class Plan, Element T, OutputElement U>
 Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const& gpu, ReductionParams<Plan, T, U> params) {
     using Mainloop = Reducing<Plan, Schedule, T, U, lanes, pattern, false>;
     using Steps = ReductionSteps<typename Plan::Head>;
@@ -126,7 +126,7 @@ Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const& gpu, Red
 }  // namespace detail
 
 /// Prepares a plan that begins with a reduction with one schedule.
-template <class Schedule, class Plan, Element T, Element U>
+template <class Schedule, class Plan, Element T, OutputElement U>
 Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                                    TensorView<T const> const& x,
                                                                    TensorView<U> const& y) {
@@ -152,7 +152,7 @@ Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction_with(Gpu const& gp
 }
 
 /// Prepares such a plan with the schedule that the table has for it.
-template <class Plan, Element T, Element U>
+template <class Plan, Element T, OutputElement U>
 Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                               TensorView<T const> const& x, TensorView<U> const& y) {
     return prepare_reduction_with<DefaultReduction<Wider<T, U>>>(gpu, bound, x, y);

@@ -9,7 +9,7 @@
 namespace fusekit::hip {
 
 /// The accumulator of one output of channel k.
-template <class Plan, Element T, Element U>
+template <class Plan, Element T, OutputElement U>
 __device__ float sum_of_window(ConvParams<Plan, T, U> const& params, Pixel const& at, int k) {
     using Prologue = typename Plan::Prologue;
     auto const conv = params.problem();
@@ -34,7 +34,7 @@ __device__ float sum_of_window(ConvParams<Plan, T, U> const& params, Pixel const
 
 /// Convolution by its definition, an output a thread: for depthwise layers and others whose groups are too thin for
 /// a tile. `fast` is the mode of y in which neighbouring threads are neighbours.
-template <class Plan, class Schedule, Element T, Element U, Axis fast>
+template <class Plan, class Schedule, Element T, OutputElement U, Axis fast>
 class DirectConv {
 public:
     static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;

@@ -17,7 +17,7 @@ namespace fusekit::hip {
 /// loads ahead of the arithmetic. Parameters are prepared once for all steps: those of a place by its thread; those of
 /// channels, where these are last, by the block for the tile of channels that its packets are of; else those of the one
 /// or two channels of the packet.
-template <class Plan, class Schedule, Element T, Element U, int lanes>
+template <class Plan, class Schedule, Element T, OutputElement U, int lanes>
 class Streaming {
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::PlaceState;
@@ -111,7 +111,8 @@ public:
                                                                  group[lane], params.bound.epilogue));
                         }
                     }
-                    store_once(reinterpret_cast<Packet<U, lanes>*>(params.y.data + y), results);
+                    if constexpr (Element<U>)
+                        store_once(reinterpret_cast<Packet<U, lanes>*>(params.y.data + y), results);
                     iteration += params.splits, x += x_stride, y += params.y_stride;
                 }
                 load();

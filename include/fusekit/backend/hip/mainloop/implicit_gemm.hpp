@@ -23,7 +23,7 @@ namespace fusekit::hip {
 /// for several steps at once and by all threads alike, because a warp that does more than the others delays them at
 /// every barrier. At the end the sums pass through shared memory, so that neighbouring threads write neighbouring
 /// elements in every layout, and the epilogue is applied to them there.
-template <class Plan, class Schedule, Element T, Element U, Axis fast>
+template <class Plan, class Schedule, Element T, OutputElement U, Axis fast>
 class ImplicitGemm {
     static constexpr int tile_m = Schedule::tile_m, tile_n = Schedule::tile_n, tile_k = Schedule::tile_k;
     static constexpr int pad = 4;  // floats a row, so that the columns of a store fall into different banks

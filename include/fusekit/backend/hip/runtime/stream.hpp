@@ -75,11 +75,11 @@ public:
     }
 
     /// The launch of a layer on tensors that stand at addresses as aligned as those of its runs. It has been validated.
-    template <class BoundPlan, Element T, Element U>
+    template <class BoundPlan, Element T, OutputElement U>
     auto prepare(BoundPlan const& bound, TensorView<T const> const& x, TensorView<U> const& y) const;
 
     /// Puts one kernel on the stream. The arguments have been validated. Throws Error where HIP refuses it.
-    template <class BoundPlan, Element T, Element U>
+    template <class BoundPlan, Element T, OutputElement U>
     void run(BoundPlan const& bound, TensorView<T const> const& x, TensorView<U> const& y) const;
 
     bool has_reached(void const* data) const { return properties->has_reached(data); }
