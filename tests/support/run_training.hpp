@@ -20,7 +20,7 @@ public:
         : placed(device, fk::DataType::float32, layout(problem), values) {}
 
     fk::OptionalView<float, Norm::rank> view() {
-        return fk::TensorView<float, Norm::rank>(fk::collapse<Norm::rank>(placed.template view<float>()));
+        return fk::collapse<Norm::rank>(placed.template view<float>());
     }
     /// What is wrong with it, behind its name.
     std::string compare(char const* name, oracle::Tensor const& expected) {

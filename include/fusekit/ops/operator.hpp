@@ -125,8 +125,8 @@ concept EpilogueOp = HasStageAndArgs<Op> && (Uniform<Op> || Located<Op> || Chann
 /// Produces the accumulator from a neighbourhood of the input.
 template <class Op>
 concept MainloopOp =
-    HasStageAndArgs<Op> && Op::stage == Stage::mainloop && requires(Shape<4> x, typename Op::Args const& args) {
-        { Op::output(x, args) } -> std::same_as<Shape<4>>;
+    HasStageAndArgs<Op> && Op::stage == Stage::mainloop && requires(CollapsedShape<4> x, typename Op::Args const& args) {
+        { Op::output(x, args) } -> std::same_as<CollapsedShape<4>>;
     };
 
 /// Of int8, whose sums are 32-bit integers, refuses more products an output than fit one, or a number that overflowed
@@ -177,11 +177,11 @@ constexpr std::int64_t scratch_floats(Index<Rank> const& y) {
 /// Passes the value on; of every window of values that reach it a plan writes one, as Reduce makes it of them. `output`
 /// is the shape that is left; fits_tile, whether windows are of 2 x 2, as a tile of a Conv holds them.
 template <class Op>
-concept PoolingOp = EpilogueOp<Op> && Op::stage == Stage::pooling && requires(Shape<4> x) {
+concept PoolingOp = EpilogueOp<Op> && Op::stage == Stage::pooling && requires(CollapsedShape<4> x) {
     typename Op::Reduce;
     { Op::fits_tile } -> std::convertible_to<bool>;
     { Op::window(x) } -> std::same_as<Index<2>>;
-    { Op::output(x) } -> std::same_as<Shape<4>>;
+    { Op::output(x) } -> std::same_as<CollapsedShape<4>>;
 };
 
 template <class Op>

@@ -42,7 +42,7 @@ private:
 template <class Arguments>
 class AliasCheckerOf : public AliasChecker {
 public:
-    static constexpr int most = static_cast<int>(sizeof(Arguments) / 40) + 2;
+    static constexpr int most = static_cast<int>(sizeof(Arguments) / 24) + 2;
 
     AliasCheckerOf() : AliasChecker(storage, most) {}
 

@@ -59,11 +59,14 @@ void check_operands(fk::Layout<Space + 2> const& x, fk::Layout<Space + 2> const&
         filters(device, static_cast<std::size_t>(groups * k_in_group * indices), -1);
     Array<std::int64_t> const outputs(device, static_cast<std::size_t>(gemm_m), -1);
     REQUIRE(k_in_group <= rows);
+    fk::hip::Slices<Space> slices{};
+    if constexpr (Space == 3) slices = {x.shape[2], y.shape[2]};
     run_blocks<WriteOperands<Space>>(device,
-                                     {{{x_memory.data(), collapse<4>(x)},
-                                       {w_memory.data(), collapse<4>(w)},
-                                       {y_memory.data(), collapse<4>(y)},
-                                       filter},
+                                     {{{x_memory.data(), collapse<4>(x).layout()},
+                                       {w_memory.data(), collapse<4>(w).layout()},
+                                       {y_memory.data(), collapse<4>(y).layout()},
+                                       filter,
+                                       slices},
                                       channels_fastest,
                                       by_windows,
                                       windows.data(),

@@ -4,6 +4,8 @@
 #include <catch2/catch_test_macros.hpp>
 #include <vector>
 
+#include "fusekit/tensor/collapse.hpp"
+
 namespace fk = fusekit;
 using namespace fk::host;
 
@@ -12,7 +14,12 @@ namespace {
 template <int Space>
 ConvProblem<float, Space> problem(fk::Layout<Space + 2> const& x, fk::Layout<Space + 2> const& w,
                                   fk::Layout<Space + 2> const& y, fk::Filter<Space> const& filter) {
-    return {{nullptr, fk::collapse<4>(x)}, {nullptr, fk::collapse<4>(w)}, fk::collapse<4>(y).shape, filter};
+    auto const in = fk::collapse<4>(x), out = fk::collapse<4>(y);
+    return {{nullptr, in.layout()},
+            {nullptr, fk::collapse<4>(w).layout()},
+            out.shape,
+            filter,
+            {in.shape, out.shape}};
 }
 
 }  // namespace
@@ -83,6 +90,6 @@ TEST_CASE("a convolution of single pixels over planes without gaps has one long 
         (one.conv.x.layout.shape == fk::Index<4>{{2, 2, 1, 20}} && one.y.layout.shape == fk::Index<4>{{2, 3, 1, 20}}));
     CHECK(one.conv.y == fk::Index<4>{{2, 3, 1, 20}});
     CHECK(flat(fk::nchw(2, 2, 4, 5), fk::nchw(2, 3, 4, 5), single.pad(1)).conv.y[2] == 4);
-    fk::Layout<4> const gaps{{{{2, 2, 4, 5}}}, {{48, 24, 6, 1}}};
+    fk::Layout<4> const gaps{{{2, 2, 4, 5}}, {{48, 24, 6, 1}}};
     CHECK(flat(gaps, fk::nchw(2, 3, 4, 5), single).conv.y[2] == 4);
 }

@@ -5,7 +5,7 @@
 
 #include "fusekit/backend/hip/arch/access.hpp"
 #include "fusekit/backend/hip/arch/async_copy.hpp"
-#include "fusekit/tensor/collapse.hpp"
+#include "fusekit/ops/conv/window.hpp"
 
 namespace fusekit::hip {
 
@@ -56,6 +56,14 @@ __device__ void copy(RowPointer<float> const& row, KOffset const& offset, float*
     copy_async<4 * Count>(to, row.first + offset.offset, has(row, offset));
 }
 
+/// The slices of x and of y; nothing where there are none.
+template <int Space>
+struct Slices {};
+template <>
+struct Slices<3> {
+    std::int64_t x, y;
+};
+
 /// A convolution of two or three modes of space as a kernel sees it: tensors are collapsed, the filter is not. GemmM =
 /// N P Q, GemmN = K, GemmK = C R S, the last two per group. Extents, GemmM and GemmK are below 2^30; offsets, where a
 /// GEMM takes them, fit 32 bits (conv_limits.hpp).
@@ -67,6 +75,7 @@ struct ConvProblem {
     TensorView<T const> w;  // (K, C / G, R, S)
     TensorView<T> y;  // (N, K, P, Q)
     Filter<Space> filter;
+    Slices<Space> slices;
 
     __device__ int groups() const { return filter.group_count; }
     __device__ int group_c() const { return extent(w, 1); }
@@ -96,7 +105,7 @@ struct ConvProblem {
 
     /// Where the window of an output pixel begins in x, and how far from there a tap is.
     __device__ SpaceCoord window(Pixel const& at) const {
-        SpaceCoord place = expanded(at.p, at.q, height(y));
+        SpaceCoord place = expanded(at.p, at.q, height_of_y());
         for (int mode = 0; mode < Space; ++mode)
             place[mode] = place[mode] * filter.strides[mode] - filter.pad_before[mode];
         return place;
@@ -113,7 +122,7 @@ struct ConvProblem {
     }
     /// Elements from the first of a channel's plane in x to a place, or to one so far away.
     __device__ std::int64_t input_offset(SpaceCoord const& place) const {
-        int const row = Space == 3 ? place[0] * height(x) + place[1] : place[0];
+        int const row = Space == 3 ? place[0] * height_of_x() + place[1] : place[0];
         return row * stride(x, 2) + place[Space - 1] * stride(x, 3);
     }
 
@@ -169,9 +178,13 @@ private:
         return view.layout.stride[mode];
     }
     /// Rows of a slice.
-    template <class View>
-    __device__ static int height(View const& view) {
-        return Space == 3 ? extent(view, 2) / static_cast<int>(view.layout.shape.slices) : extent(view, 2);
+    __device__ int height_of_x() const {
+        if constexpr (Space == 3) return extent(x, 2) / static_cast<int>(slices.x);
+        else return extent(x, 2);
+    }
+    __device__ int height_of_y() const {
+        if constexpr (Space == 3) return extent(y, 2) / static_cast<int>(slices.y);
+        else return extent(y, 2);
     }
     __device__ static SpaceCoord expanded(int row, int column, int height) {
         if constexpr (Space == 3) return {row / height, row % height, column};
@@ -181,8 +194,9 @@ private:
 
     /// Whether x has the place, as far as one mode of space goes.
     __device__ bool has(int mode, int at) const {
-        auto const slices = static_cast<int>(x.layout.shape.slices);
-        int const most = mode == Space - 1 ? extent(x, 3) : mode == Space - 2 ? height(x) : slices;
+        int most = mode == Space - 1 ? extent(x, 3) : height_of_x();
+        if constexpr (Space == 3)
+            if (mode == 0) most = static_cast<int>(slices.x);
         return static_cast<unsigned>(at) < static_cast<unsigned>(most);
     }
 };

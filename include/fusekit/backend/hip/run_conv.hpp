@@ -39,6 +39,13 @@ bool vectorizable_taps(TensorView<T> const& w, int count) {
            aligned(w.data, count * static_cast<int>(sizeof(T)));
 }
 
+/// As they were collapsed; of a Gemm, N x K x 1 x 1.
+template <class Plan>
+CollapsedLayout<4> layout_of_weights(BoundPlan<Plan> const& bound) {
+    auto const& weights = Plan::Head::filters(bound.head);
+    return {weights.layout, fusekit::detail::collapsed_from(weights)};
+}
+
 /// Whether a row has bits for the slices, rows and columns of a padded window.
 template <class Plan, int Space>
 bool has_bits_for(Filter<Space> const& filter) {
@@ -87,18 +94,18 @@ Result<Launch<ConvParams<Plan, T>>> prepare_along(Gpu const& gpu, ConvParams<Pla
 /// Prepares a plan with a Conv or Gemm with one schedule.
 template <class Schedule, class Plan, Element T>
 Result<Launch<ConvParams<Plan, T>>> prepare_conv_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                      TensorView<T const> const& x, TensorView<T> const& y) {
+                                                      ImageView<T const> const& x, ImageView<T> const& y) {
     auto const filter = Plan::Head::geometry(bound.head);
-    Layout<4> const weights = Plan::Head::filters(bound.head).layout;
-    if (Refusal refusal = detail::refuse_conv_limits(type_name<Plan>, filter, x.layout.shape, weights.shape,
-                                                     conv_output<Plan>(y.layout).shape))
+    auto const weights = detail::layout_of_weights<Plan>(bound);
+    CollapsedShape<4> const output(conv_output<Plan>(y.layout).shape, y.from);
+    if (Refusal refusal = detail::refuse_conv_limits(type_name<Plan>, filter, x.shape(), weights.shape, output))
         return *refusal;
-    if constexpr (GemmSchedule<Schedule>) {
-        auto const far = detail::too_far_for_gemm(filter, x.layout, weights, y.layout);
-        if (far.layout)
-            return Error(type_name<Plan>(), far.operator_name, far.argument, far.expected, "strides " + far.strides());
-    }
-    ConvParams<Plan, T> const params{bound, detail::without_idle_strides(x), y, false, false, false, {}};
+    if constexpr (GemmSchedule<Schedule>)
+        if (Refusal refusal = detail::refuse_far_operands(type_name<Plan>, filter, x.collapsed_layout(), weights,
+                                                          y.collapsed_layout()))
+            return *refusal;
+    ConvParams<Plan, T> params{bound, detail::without_idle_strides(x), y, false, false, false, {}, {}};
+    if constexpr (Plan::Head::collapsed_space == 3) params.slices = {x.from.count, y.from.count};
     if (y.layout.stride[1] == 1 && y.layout.shape[1] > 1)
         return detail::prepare_along<Schedule, Axis::channel>(gpu, params);
     return detail::prepare_along<Schedule, Axis::pixel>(gpu, params);
@@ -107,12 +114,13 @@ Result<Launch<ConvParams<Plan, T>>> prepare_conv_with(Gpu const& gpu, BoundPlan<
 /// Prepares a plan with a Conv or Gemm with the schedule that the table has for it.
 template <class Plan, Element T>
 Result<Launch<ConvParams<Plan, T>>> prepare_conv(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                 TensorView<T const> const& x, TensorView<T> const& y) {
+                                                 ImageView<T const> const& x, ImageView<T> const& y) {
     auto const filter = Plan::Head::geometry(bound.head);
     std::int64_t const groups = filter.group_count, group_k = y.layout.shape[1] / groups;
     if constexpr (Plan::Head::may_be_grouped || Plan::Head::longest > KOffset::most(filter.rank))
         if ((groups > 1 && group_k <= direct_max_group_channels) || !detail::has_bits_for<Plan>(filter) ||
-            detail::too_far_for_gemm(filter, x.layout, Plan::Head::filters(bound.head).layout, y.layout).layout)
+            detail::far_operand(filter, x.collapsed_layout(), detail::layout_of_weights<Plan>(bound), y.layout) !=
+                detail::FarOperand::none)
             return prepare_conv_with<DefaultDirect>(gpu, bound, x, y);
     Index<4> const shape = conv_output<Plan>(y.layout).shape;
     return with_fastest(GemmTable{}, shape[0] * shape[2] * shape[3], group_k, groups, gpu.processors(),

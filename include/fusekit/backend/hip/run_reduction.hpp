@@ -52,9 +52,6 @@ Result<Launch<ReductionParams<Plan, T>>> prepare_reducing(Gpu const& gpu, Reduct
     static_assert(sizeof(typename Mainloop::Shared) <= 48 * 1024);  // Suits has said so
     Index<4> const shape = params.y.layout.shape;
     std::int64_t const plane = shape[2] * shape[3], image = shape[1] * plane, unroll = Mainloop::unroll;
-    if (Refusal refusal =
-            refuse_limit(type_name<Plan>, "y", "channels of fewer than 2^31 elements", shape, shape[0] * plane))
-        return *refusal;
     params.count = Steps::per_place ? shape[0] : shape[0] * plane;
 
     std::int64_t const at_once = std::int64_t{gpu.processors()} * Mainloop::blocks;  // blocks of all threads
@@ -128,13 +125,16 @@ Result<Launch<ReductionParams<Plan, T>>> prepare_reducing(Gpu const& gpu, Reduct
 /// Prepares a plan that begins with a reduction with one schedule.
 template <class Schedule, class Plan, Element T>
 Result<Launch<ReductionParams<Plan, T>>> prepare_reduction_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                                TensorView<T const> const& x, TensorView<T> const& y) {
+                                                                ImageView<T const> const& x, ImageView<T> const& y) {
     using Steps = ReductionSteps<typename Plan::Head>;
     constexpr int lanes = Schedule::bytes / static_cast<int>(sizeof(T));
     bool const channels_are_last = channels_last(y.layout);
-    std::int64_t const image = y.layout.size() / y.layout.shape[0];
+    std::int64_t const image = y.layout.size() / y.layout.shape[0], channel = y.layout.size() / y.layout.shape[1];
     if (Refusal refusal =
-            refuse_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", y.layout.shape, image))
+            refuse_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", y.shape(), image))
+        return *refusal;
+    if (Refusal refusal =
+            refuse_limit(type_name<Plan>, "y", "channels of fewer than 2^31 elements", y.shape(), channel))
         return *refusal;
     ReductionParams<Plan, T> params{
         bound, x, y, x, {}, Steps::per_place || channels_are_last, {y.layout.shape, channels_are_last}};
@@ -153,7 +153,7 @@ Result<Launch<ReductionParams<Plan, T>>> prepare_reduction_with(Gpu const& gpu, 
 /// Prepares such a plan with the schedule that the table has for it.
 template <class Plan, Element T>
 Result<Launch<ReductionParams<Plan, T>>> prepare_reduction(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                           TensorView<T const> const& x, TensorView<T> const& y) {
+                                                           ImageView<T const> const& x, ImageView<T> const& y) {
     return prepare_reduction_with<DefaultReduction<T>>(gpu, bound, x, y);
 }
 

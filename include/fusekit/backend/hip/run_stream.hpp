@@ -55,13 +55,13 @@ Result<Launch<StreamParams<Plan, T>>> prepare_streaming(Gpu const& gpu, StreamPa
 /// Prepares a plan without a Conv with one schedule.
 template <class Schedule, class Plan, Element T>
 Result<Launch<StreamParams<Plan, T>>> prepare_elementwise_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                               TensorView<T const> const& x, TensorView<T> const& y) {
+                                                               ImageView<T const> const& x, ImageView<T> const& y) {
     using Epilogue = typename Plan::Epilogue;
     constexpr int lanes = Schedule::bytes / static_cast<int>(sizeof(T));
     std::int64_t const image = y.layout.size() / y.layout.shape[0];
     std::int64_t const plane = y.layout.shape[2] * y.layout.shape[3];
     if (Refusal refusal =
-            refuse_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", y.layout.shape, image))
+            refuse_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", y.shape(), image))
         return *refusal;
     StreamParams<Plan, T> params{bound, x, y, {y.layout.shape, channels_last(y.layout) || plane == 1}};
     bool const dense = detail::alike(x, y);
@@ -81,7 +81,7 @@ Result<Launch<StreamParams<Plan, T>>> prepare_elementwise_with(Gpu const& gpu, B
 /// Prepares a plan without a Conv with the schedule that the table has for it.
 template <class Plan, Element T>
 Result<Launch<StreamParams<Plan, T>>> prepare_elementwise(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                          TensorView<T const> const& x, TensorView<T> const& y) {
+                                                          ImageView<T const> const& x, ImageView<T> const& y) {
     using Epilogue = typename Plan::Epilogue;
     using Schedule = DefaultElementwise<T, Epilogue::placewise, Epilogue::stores>;
     return prepare_elementwise_with<Schedule>(gpu, bound, x, y);

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "fusekit/tensor/collapse.hpp"
+#include "fusekit/ops/conv/window.hpp"
 
 namespace fusekit::host {
 
@@ -13,9 +13,9 @@ template <Element T, int Space>
 struct ConvProblem {
     TensorView<T const> x;  // (N, C, H, W)
     TensorView<T const> w;  // (K, C / G, R, S)
-    Shape<4> y;  // (N, K, P, Q)
+    Index<4> y;  // (N, K, P, Q)
     Filter<Space> filter;
-    [[no_unique_address]] SliceHeights<Space> heights{x.layout.shape, y};
+    [[no_unique_address]] SliceHeights<Space> heights;
 
     std::int64_t groups() const { return filter.group_count; }
     std::int64_t group_c() const { return w.layout.shape[1]; }
