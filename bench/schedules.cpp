@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Which schedule is best for which layer? Times each of the lists below on MIOpen's layers, next to the library's own
-// choice: what backend/hip/tuning.hpp is written from.
+// choice: what backend/hip/tuning/ is written from.
 #include <fusekit/hip.hpp>
 
 #include <cstdio>

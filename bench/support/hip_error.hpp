@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "fusekit/backend/hip/platform.hpp"
+#include "fusekit/backend/hip/runtime/platform.hpp"
 
 namespace fusekit::hip {}
 

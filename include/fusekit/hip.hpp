@@ -24,8 +24,8 @@
 
 #include "fusekit/fusekit.hpp"
 
-#include "fusekit/backend/hip/device_code.hpp"
-#include "fusekit/backend/hip/run.hpp"
+#include "fusekit/backend/hip/runtime/device_code.hpp"
+#include "fusekit/backend/hip/dispatch/prepare.hpp"
 // clang-format on
 
 #endif

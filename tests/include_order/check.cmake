@@ -13,19 +13,22 @@ set(layers
     "^plan/"
     "^backend/(device|integer)\\.hpp$"
     "^backend/host/"
-    # The HIP backend: the platform, its architectures, its runtime, what is computed, the parts of a mainloop, mainloops,
-    # the choice among them, and launches.
-    "^backend/hip/(platform|cuda_names)\\.hpp$"
+    # The HIP backend: the platform, its architectures, schedules, the runtime, what is computed, the parts of mainloops,
+    # mainloops, the numbers that they are cut by, and the choice among them.
+    "^backend/hip/runtime/(platform|cuda_names)\\.hpp$"
     "^backend/hip/arch/"
-    "^backend/hip/(error|memory|schedule|gpu|stream|device|device_code|kernel|grid_group|launch)\\.hpp$"
-    "^backend/hip/(integer|image_order|offset_coord|conv_problem|params|reduction_segment)\\.hpp$"
-    "^backend/hip/(tile|prologue|block_sum|shared_totals|pairwise_totals|grid_group_totals|tile_totals)\\.hpp$"
-    "^backend/hip/(implicit_gemm|direct|direct_totals|streaming|reducing|pooling)\\.hpp$"
-    "^backend/hip/(conv_limits|tuning)\\.hpp$"
-    "^backend/hip/run(|_conv|_pooling|_reduction|_stream)\\.hpp$"
+    "^backend/hip/schedule\\.hpp$"
+    "^backend/hip/runtime/"
+    "^backend/hip/collective/grid_group\\.hpp$"
+    "^backend/hip/(integer|image_order|offset_coord|conv_problem|conv_limits|params)\\.hpp$"
+    "^backend/hip/atom/"
+    "^backend/hip/collective/"
+    "^backend/hip/mainloop/"
+    "^backend/hip/tuning/"
+    "^backend/hip/dispatch/"
     "^(fusekit|hip)\\.hpp$")
 set(max_lines 300)
-set(may_use_preprocessor "^((config|fusekit|hip)\\.hpp$|backend/hip/arch/|backend/hip/(platform|cuda_names)\\.hpp$)")
+set(may_use_preprocessor "^((config|fusekit|hip)\\.hpp$|backend/hip/arch/|backend/hip/runtime/(platform|cuda_names)\\.hpp$)")
 # Words that stand in the HIP backend once each: there is one kernel, and one place where it takes shared memory.
 set(stand_once __global__ __shared__)
 
@@ -123,7 +126,7 @@ endif()
 foreach(header IN LISTS ONLY)
   check_header(${header})
 endforeach()
-if("backend/hip/kernel.hpp" IN_LIST headers)
+if("backend/hip/runtime/kernel.hpp" IN_LIST headers)
   check_words_that_stand_once(${headers})
 endif()
 list(LENGTH ONLY count)

@@ -63,7 +63,7 @@ struct ConvArgs {
 template <>
 struct ConvArgs<dynamic> {
     static constexpr int space = 2, collapsed_space = 2;
-    /// Not to be left out.
+    /// Has no default: a call that leaves it out does not compile.
     struct GivenFilter : Filter<2> {
         constexpr GivenFilter(Filter<2> const& filter) : Filter<2>(filter) {}
     };
@@ -85,8 +85,7 @@ struct ConvArgs<dynamic> {
 
 /// y[n,k,p,q] = sum over c, r, s of x[n, g C/G + c, p stride - pad + r dilation, q stride - pad + s dilation] *
 ///              weights[k, c, r, s],  g = the group of k; x is zero outside its extents.
-/// Those zeros are summed like any other value: a weight that is infinite or NaN gives NaN where it meets one, as it
-/// does where x is 0, on every path.
+/// Those zeros are summed like any other value: on every path, an infinite weight or NaN times a zero gives NaN.
 ///
 /// Shapes: x N x C x H x W, weights K x C/G x R x S, y N x K x P x Q,
 ///         P = floor((H + top + bottom - dilation (R - 1) - 1) / stride) + 1, Q alike.
@@ -94,11 +93,11 @@ struct ConvArgs<dynamic> {
 /// weights K x C/G x T x R x S, y N x K x O x P x Q, and the sum is over t too.
 /// Arguments: weights, of x's type, any strides (of filter(t, r, s): stride[T] = R stride[R]); with Conv<dynamic> also
 /// filter, the geometry of R x S.
-/// Requires: C and K divisible by the groups; a filter that fits the padded input; of int8, whose sums are exact 32-bit
-/// integers, at most 131071 products an output.
+/// Requires: C and K divisible by the groups; a filter that fits the padded input; with int8, whose sums are exact
+/// 32-bit integers, at most 131071 products an output.
 /// Source: the cross-correlation that deep learning calls convolution; Dumoulin and Visin 2016, section 2.
 ///
-/// Compilers quote the line of a requirement that does not hold, and with it the reason.
+/// Compilers quote the line of a requirement that does not hold: its comment gives the reason.
 template <auto Geometry>
     requires(detail::is_geometry(Geometry))  // Conv takes a filter, as in Conv<fk::filter(3, 3)>, or fk::dynamic
             && (detail::is_possible(Geometry))  // size, stride, dilation and groups are 1 or more, padding 0 or more

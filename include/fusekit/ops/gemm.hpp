@@ -8,11 +8,11 @@ namespace fusekit {
 
 /// y[m,n] = sum of x[m,k] * weights[n,k] over k
 ///
-/// A fully connected layer: what follows takes the N columns of y for its channels.
+/// A fully connected layer. The operators that follow take the N columns of y as channels.
 /// Shapes: x M x K, weights N x K, y M x N; with x B x M x K or A x B x M x K, y B x M x N or A x B x M x N, and all
 /// matrices of the batch are multiplied by the same weights. Any strides.
 /// Arguments: weights, of x's type.
-/// Requires: of int8, whose sums are exact 32-bit integers, K of at most 131071.
+/// Requires: with int8, whose sums are exact 32-bit integers, K of at most 131071.
 struct Gemm {
     static constexpr auto stage = Stage::mainloop;
     static constexpr bool of_matrices = true;

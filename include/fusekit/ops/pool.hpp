@@ -23,7 +23,7 @@ struct Max {
     }
 };
 
-/// The mean of a window's values: their sum, in float, by their number.
+/// The mean of a window's values: their sum, in float, divided by their number.
 struct Average {
     static constexpr auto equation = "y[n,k,p,q] = mean of x[n,k,2p+i,2q+j] over i, j";
     template <class V>
@@ -42,7 +42,7 @@ struct Average {
 
 namespace detail {
 
-/// What pools have in common: the values of a window are those that pass.
+/// What pools have in common: apply passes the value on.
 struct Pooling {
     static constexpr auto stage = Stage::pooling;
     struct Args {};
@@ -57,7 +57,7 @@ struct Pooling {
 
 /// y[n,k,p,q] = the Max or Average of x[n,k,2p+i,2q+j] over i, j = 0, 1
 ///
-/// The last operator of its plan, because it changes y's shape: N x K x P/2 x Q/2. Of images alone.
+/// The last operator of its plan, because it changes y's shape: N x K x P/2 x Q/2. It takes images alone.
 /// Requires: even P and Q.
 template <class Of, int Rows, int Columns>
 struct Pool : detail::Pooling {

@@ -135,7 +135,9 @@ private:
         using detail::padded, detail::quantity;
         return quantity(flops(), "FLOP") + ", " + quantity(bytes, "B") + ", " + quantity(flops() / bytes, "FLOP/B");
     }
-    static Text arrow(CollapsedShape<4> const& shape) { return " -->|" + detail::label(fusekit::to_string(shape)) + "| "; }
+    static Text arrow(CollapsedShape<4> const& shape) {
+        return " -->|" + detail::label(fusekit::to_string(shape)) + "| ";
+    }
     Text subgraph(char const* name, int kernels, double bytes) const {
         Text const title = Text::number(kernels) + (kernels == 1 ? " kernel: " : " kernels: ");
         return Text("    subgraph ") + name + "[" + detail::label(title + cost(bytes)) + "]\n        direction TB\n";

@@ -37,7 +37,7 @@ public:
 private:
     float* values;
 
-    /// A layout in four modes, as those of matrices where this one is.
+    /// A layout in four modes; one of matrices as that of an image.
     template <int Rank>
     constexpr CollapsedLayout<4> of_same_kind(Layout<Rank> const& given) const {
         if constexpr (Rank <= 4)
@@ -48,7 +48,7 @@ private:
 
 namespace detail {
 
-/// What a Conv or Gemm reads of channel c: elements of x, passed through the prologue.
+/// Reads channel c as a Conv or Gemm does: elements of x, passed through the prologue.
 template <class V, class BoundPlan, class At>
 struct HeadInput {
     using Prologue = typename BoundPlan::Plan::Prologue;
@@ -103,8 +103,8 @@ constexpr V head_value(Head const*, BoundPlan const&, ImageView<V const> const& 
 
 }  // namespace detail
 
-/// The plan's result at one place, by the definition. V is float or double, `at` a coordinate that loads such, `state`
-/// what the epilogue prepared for its channel; collect as in Epilogue::apply.
+/// The plan's result at one place, by the definition. V is float or double; `at` is a coordinate that loads such
+/// values; `state` is the epilogue's state of its channel; collect is as in Epilogue::apply.
 template <class V, class BoundPlan, class At, class State, class Collect = detail::Nothing>
 constexpr V evaluate_at(BoundPlan const& bound, ImageView<V const> const& x, At const& at, State const& state,
                         Collect const& collect = {}) {

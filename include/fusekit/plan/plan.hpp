@@ -178,7 +178,8 @@ constexpr void read_matrices(typename Op::Args& args) {
     if constexpr (requires { Op::views(args, [](auto&) {}); })
         Op::views(args, []<class View>(View& view) {
             constexpr bool remembers = requires { view.from; };
-            static_assert(remembers, "views of matrices are fields of type AnyActivations, AnyOutput or OptionalOutput");
+            static_assert(remembers,
+                          "views of matrices are fields of type AnyActivations, AnyOutput or OptionalOutput");
             auto const collapsed = as_matrices({view.layout, view.from});
             view.layout = collapsed.layout(), view.from = collapsed.shape.from;
         });

@@ -103,24 +103,6 @@ Text strides_of(CollapsedLayout<Rank> const& layout) {
     return detail::Modes(layout.stride).as_of(layout.shape).to_string();
 }
 
-/// Whether no two elements share memory: by rising stride, each mode steps over all that the ones before reach.
-/// Refuses interleaved layouts that happen to be free of overlap too.
-template <int Rank>
-bool distinct(Layout<Rank> layout) {
-    std::int64_t reach = 0;
-    for (int round = 0; round < Rank; ++round) {
-        int smallest = -1;
-        for (int mode = 0; mode < Rank; ++mode)
-            if (layout.shape[mode] > 1 && (smallest < 0 || layout.stride[mode] < layout.stride[smallest]))
-                smallest = mode;
-        if (smallest < 0) return true;
-        if (layout.stride[smallest] <= reach) return false;
-        reach += (layout.shape[smallest] - 1) * layout.stride[smallest];
-        layout.shape[smallest] = 1;
-    }
-    return true;
-}
-
 /// What an operator needs to check its arguments against, and the words to refuse them with. Nothing here runs
 /// on a device; text is made only on the way out.
 class Check {
@@ -128,9 +110,6 @@ public:
     CollapsedShape<4> x;  ///< input extents of the plan, N x C x H x W
     CollapsedShape<4> y;  ///< output extents of the plan, N x K x P x Q
     DataType type;        ///< of x, of y and of the filters
-
-    /// Addresses of the first and one past the last byte of the output; both 0 where that is not known yet.
-    std::uintptr_t begin = 0, end = 0;
 
     Text (*plan)();           ///< its name
     Text (*operator_name)();  ///< whose arguments are being checked
@@ -141,6 +120,7 @@ public:
     void const* device = nullptr;
 
     double* bytes = nullptr;  ///< where not null, the size of each tensor that is checked is added to it
+    Region const* output = nullptr;  ///< null where its address is not known yet
     /// Where not null, the input, whose name is empty, and the arguments that have been checked: outputs lie apart from
     /// all of them.
     AliasChecker* aliases = nullptr;
@@ -164,18 +144,13 @@ public:
         if (!holds) fail(argument, expected, Text::number(given));
     }
 
-    /// A view that can be read: the stated shape, a pointer, and no byte in common with the output. `modes` names the
-    /// extents, as in "N x K x P x Q", as if space were rows and columns.
-    template <int Rank>
-    void readable(char const* argument, void const* data, int element_bytes, Layout<Rank> const& layout,
-                  std::type_identity_t<CollapsedShape<Rank>> const& shape, char const* modes) const {
-        readable(argument, data, element_bytes, layout.shape, layout.stride, shape, modes);
-    }
-    /// Of any AnyView or TensorView, collapsed or not.
+    /// A view that can be read: the stated shape, a pointer, and no byte in common with the output; or, where it is
+    /// read in place, the output itself. An AnyView or a TensorView, collapsed or not. `modes` names the extents, as in
+    /// "N x K x P x Q", as if space were rows and columns.
     template <class View>
     void readable(char const* argument, View const& view, CollapsedShape<decltype(View::layout)::rank> const& shape,
-                  char const* modes) const {
-        readable_or_writable(argument, view, shape, modes, false);
+                  char const* modes, Access access = Access::read) const {
+        accessible(argument, view, shape, modes, access);
     }
 
     /// An output of an operator's own: what can be read, apart from the input and from all other arguments too. One
@@ -185,18 +160,22 @@ public:
                   char const* modes) const {
         if constexpr (requires { view.given(); })
             if (!view.given()) return;
-        readable_or_writable(argument, view, shape, modes, true);
+        accessible(argument, view, shape, modes, Access::written);
         if (!distinct(view.layout))
             fail(argument, "strides under which no two elements share memory",
                  strides_of(CollapsedLayout(view.layout, detail::collapsed_from(view))));
     }
 
-    /// Addresses of the first and one past the last byte of a view. Strides that lead further than any memory does
-    /// are refused, before they overflow.
+    /// The memory of a view. Strides that lead further than any memory does are refused, before they overflow.
     template <int Rank>
-    void address_range(char const* argument, void const* data, int element_bytes, Layout<Rank> const& layout,
-                       std::uintptr_t& first, std::uintptr_t& last) const {
-        address_range(argument, data, element_bytes, layout.shape, layout.stride, first, last);
+    Region region(char const* argument, void const* data, DataType element, Layout<Rank> const& layout,
+                  Access access = Access::read) const {
+        return region(argument, data, element, layout.shape, layout.stride, access);
+    }
+    template <int Rank>
+    Region region(char const* argument, void const* data, DataType element, CollapsedLayout<Rank> const& layout,
+                  Access access = Access::read) const {
+        return region(argument, data, element, layout.shape, layout.stride, access);
     }
 
     /// The stated shape.
@@ -206,10 +185,15 @@ public:
         extents(argument, layout.shape, shape, modes);
     }
 
-    /// No byte in common with the output, and none, where one of the two is written, with what was checked before.
+    /// No byte in common with the output, but where it is read in place, and none, where one of the two is written,
+    /// with what was checked before.
     void apart(Region const& own) const {
         char const* const overlap = "memory that overlaps it";
-        if (own.begin < end && begin < own.end) fail(own.argument, "memory apart from the output's", overlap);
+        bool const in_place = own.access == Access::read_in_place;
+        if (output && in_conflict(own, *output) && !(in_place && same_elements(own, *output)))
+            fail(own.argument,
+                 in_place ? "memory apart from the output's, or the output itself" : "memory apart from the output's",
+                 overlap);
         if (!aliases) return;
         if (Region const* other = aliases->conflict(own)) {
             if (!*other->argument) fail(own.argument, "memory apart from the input's", overlap);
@@ -226,28 +210,27 @@ private:
     }
 
     template <class View>
-    void readable_or_writable(char const* argument, View const& view, detail::Modes const& shape, char const* modes,
-                              bool written) const {
+    void accessible(char const* argument, View const& view, detail::Modes const& shape, char const* modes,
+                    Access access) const {
         detail::Modes const given(view.layout.shape, detail::collapsed_from(view));
         if constexpr (requires { view.type; }) {
             if (view.type == DataType::float64 && type != DataType::float64) refuse_double(argument);
-            readable(argument, view.data(), size_of(view.type), given, view.layout.stride, shape, modes, written);
+            accessible(argument, view.data(), view.type, given, view.layout.stride, shape, modes, access);
         } else {
-            readable(argument, view.data, sizeof(*view.data), given, view.layout.stride, shape, modes, written);
+            using T = std::remove_cvref_t<decltype(*view.data)>;
+            accessible(argument, view.data, data_type<StoredAs<T>>, given, view.layout.stride, shape, modes, access);
         }
     }
 
-    void readable(char const* argument, void const* data, int element_bytes, detail::Modes const& given,
-                  detail::Modes const& stride, detail::Modes const& expected, char const* modes,
-                  bool written = false) const {
+    void accessible(char const* argument, void const* data, DataType element, detail::Modes const& given,
+                    detail::Modes const& stride, detail::Modes const& expected, char const* modes,
+                    Access access) const {
         extents(argument, given, expected, modes);
         if (!data) fail(argument, "a pointer to " + expected.to_string() + " elements", "a null pointer");
         if (refused()) return;
-        std::uintptr_t first = 0, last = 0;
-        address_range(argument, data, element_bytes, given, stride, first, last);
-        apart({first, last, written, operator_name, argument});
+        apart(region(argument, data, element, given, stride, access));
         if (!bytes) return;
-        double size = element_bytes;
+        double size = size_of(element);
         for (int mode = 0; mode < given.rank; ++mode) size *= static_cast<double>(given.values[mode]);
         *bytes += size;
     }
@@ -273,20 +256,33 @@ private:
         }
     }
 
-    void address_range(char const* argument, void const* data, int element_bytes, detail::Modes const& shape,
-                       detail::Modes const& stride, std::uintptr_t& first, std::uintptr_t& last) const {
-        constexpr std::int64_t farthest = std::int64_t{1} << 58;
+    Region region(char const* argument, void const* data, DataType element, detail::Modes const& shape,
+                  detail::Modes const& stride, Access access) const {
+        constexpr std::int64_t farthest = std::int64_t{1} << 55;
+        auto const first = reinterpret_cast<std::uintptr_t>(data);
+        Region own{.first = first,
+                   .access = access,
+                   .type = element,
+                   .rank = shape.rank,
+                   .operator_name = operator_name,
+                   .argument = argument};
+        std::int64_t const size = size_of(element);
         std::int64_t low = 0, high = 0;
         for (int mode = 0; mode < shape.rank; ++mode) {
             std::int64_t step;
             bool const fits = !__builtin_mul_overflow(shape.values[mode] - 1, stride.values[mode], &step);
-            if (!fits || step < -farthest || step > farthest)
-                return fail(argument, "strides within the address space", stride.as_of(shape).to_string());
+            if (!fits || step < -farthest || step > farthest) {
+                fail(argument, "strides within the address space", stride.as_of(shape).to_string());
+                return own;
+            }
             (step < 0 ? low : high) += step;
+            own.extent[mode] = shape.values[mode];
+            own.stride[mode] = shape.values[mode] > 1 ? stride.values[mode] * size : 0;
         }
         if (check_accessible && data) check_accessible(device, *this, argument, data);
-        first = reinterpret_cast<std::uintptr_t>(data) + static_cast<std::uintptr_t>(low * element_bytes);
-        last = reinterpret_cast<std::uintptr_t>(data) + static_cast<std::uintptr_t>((high + 1) * element_bytes);
+        own.begin = first + static_cast<std::uintptr_t>(low * size);
+        own.end = first + static_cast<std::uintptr_t>((high + 1) * size);
+        return own;
     }
 };
 

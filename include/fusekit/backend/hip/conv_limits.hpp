@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "fusekit/backend/hip/launch.hpp"
+#include "fusekit/backend/hip/runtime/launch.hpp"
 #include "fusekit/tensor/collapse.hpp"
 
 namespace fusekit::hip::detail {
@@ -76,8 +76,7 @@ Refusal refuse_far_operands(Text (*plan)(), Filter<Space> const& filter, Collaps
                 return error("Gemm", "weights", "rows that reach", "far",
                              to_string(Index<2>{{weights.stride[0], weights.stride[1]}}));
             return error("Conv", "weights", "filters that reach", "far", strides_of(weights));
-        case FarOperand::y:
-            return error("y", "strides", matrices ? "columns" : "channels", "apart", strides_of(y));
+        case FarOperand::y: return error("y", "strides", matrices ? "columns" : "channels", "apart", strides_of(y));
         default: return {};
     }
 }
@@ -94,7 +93,8 @@ Refusal refuse_conv_limits(Text (*plan)(), Filter<Space> const& filter, Collapse
     };
     auto const check_extents = [&](char const* tensor, CollapsedShape<4> const& shape) {
         for (int mode = 0; mode < 4; ++mode) check(tensor, "extents below 2^30", shape, shape[mode], most);
-        char const* const pixels = shape.from.kind == CollapsedFrom::matrices ? "fewer than 2^30 rows" : "fewer than 2^30 pixels";
+        char const* const pixels =
+            shape.from.kind == CollapsedFrom::matrices ? "fewer than 2^30 rows" : "fewer than 2^30 pixels";
         if (!refusal) check(tensor, pixels, shape, shape[0] * shape[2] * shape[3], most);
     };
     check_extents("x", x);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fusekit/backend/hip/collective/grid_group.hpp"
 #include "fusekit/backend/hip/conv_problem.hpp"
-#include "fusekit/backend/hip/grid_group.hpp"
 #include "fusekit/backend/hip/image_order.hpp"
 #include "fusekit/plan/plan.hpp"
 

@@ -7,7 +7,7 @@
 
 namespace fusekit::host::inline FUSEKIT_SIMD {
 
-/// Where the lanes of one vector are in the output: what a Located operator gets in place of an OutputCoord.
+/// The places in the output of the lanes of one vector. A Located operator gets it in place of an OutputCoord.
 /// Along pixels, first.q may pass the end of its row: it then means the rows below.
 template <Axis axis>
 struct LaneCoord {
@@ -26,7 +26,7 @@ struct LaneCoord {
         return at;
     }
 
-    /// The elements of `view` at the lanes' places; zero in lanes that are not in use.
+    /// Loads the elements of `view` at the lanes' places; zero in lanes that are not in use.
     Vector load(AnyView<4> const& view) const {
         switch (view.type) {
             case DataType::float16: return load(view.layout, view.float16 + first.n * view.layout.stride[0]);
@@ -38,7 +38,7 @@ struct LaneCoord {
     }
     Vector load(TensorView<float const, 3> const& view) const { return load(view.layout, view.data); }
 
-    /// The elements of the lanes' channels; along pixels it is one for all lanes.
+    /// Loads the elements of the lanes' channels; along pixels all lanes have one channel.
     Vector load(AnyView<1> const& view) const {
         std::int64_t const k = view.layout.stride[0];
         if constexpr (axis == Axis::pixel) return Vector{} + view.load(first.k * k);

@@ -33,12 +33,16 @@ void stream(Line<T const> from, Line<T> to, std::int64_t count, OutputCoord at, 
         return LaneCoord<axis>{first, used, columns};
     };
     auto const whole = [&](std::int64_t i) {
-        store(to.first + i, Epilogue::apply(load(from.first + i), place(i, lanes), state(i), args));
+        return Epilogue::apply(load(from.first + i), place(i, lanes), state(i), args);
     };
     std::int64_t i = 0;
     if (from.stride == 1 && to.stride == 1) {
-        for (; i + lanes <= count; i += lanes) whole(i);
-        if (axis == Axis::pixel && i < count && count >= lanes) return whole(count - lanes);  // some elements twice
+        // The last elements are a whole vector too, which overlaps the one before: computed before that is written,
+        // because to may be from.
+        bool const overlaps = axis == Axis::pixel && count > lanes && count % lanes != 0;
+        Vector const last = overlaps ? whole(count - lanes) : Vector{};
+        for (; i + lanes <= count; i += lanes) store(to.first + i, whole(i));
+        if (overlaps) return store(to.first + (count - lanes), last);
     }
     for (; i < count; i += lanes) {
         int const used = static_cast<int>(min(lanes, count - i));

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "fusekit/backend/hip/platform.hpp"
+#include "fusekit/backend/hip/runtime/platform.hpp"
 
 namespace fusekit::hip {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/backend/hip/platform.hpp"
+#include "fusekit/backend/hip/runtime/platform.hpp"
 
 namespace fusekit::hip {
 

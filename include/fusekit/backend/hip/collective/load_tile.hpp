@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <type_traits>
+
+#include "fusekit/backend/hip/collective/prologue.hpp"
+#include "fusekit/backend/hip/conv_problem.hpp"
+#include "fusekit/backend/hip/integer.hpp"
+
+namespace fusekit::hip {
+
+/// A thread's share of a tile of Size rows and TileK indices of GemmK, on its way from memory to shared memory. Rows'
+/// elements neighbour along GemmK: channels-last inputs, and filters. A thread takes up to 16 bytes of a row at a
+/// time; neighbouring threads complete a line of it. The tile holds elements as they are, or what Convert makes of
+/// them.
+template <Element T, int Size, int TileK, int threads, class Convert = Widen>
+class TileAlongK : ValidBits<Convert::converts> {
+public:
+    static constexpr int count = min(16 / static_cast<int>(sizeof(T)), min(TileK, Size* TileK / threads));
+
+    /// `row(i)` is row i of the tile. `vectorized` says that indices of GemmK neighbour in memory, `count` at a time
+    /// and aligned.
+    template <class RowAt>
+    __device__ TileAlongK(unsigned thread, bool the_vectorized, RowAt row)
+        : vectorized(the_vectorized), k(thread % packets * count), first(thread / packets) {
+#pragma unroll
+        for (int i = 0; i < passes; ++i) rows[i] = row(first + static_cast<unsigned>(i * step));
+    }
+
+    template <int Stride>
+    __device__ void load(KOffset const* offsets, AccumulatorOf<T> (&)[TileK][Stride]) {
+        this->clear();
+#pragma unroll
+        for (int i = 0; i < passes; ++i) {
+            if (vectorized) {
+                values[i] = hip::load<count>(rows[i], offsets[k]);
+                this->set(i * count, count, has(rows[i], offsets[k]));
+            } else {
+#pragma unroll
+                for (int j = 0; j < count; ++j) {
+                    KOffset const offset = offsets[k + static_cast<unsigned>(j)];
+                    values[i].values[j] = hip::load<1>(rows[i], offset).values[0];
+                    this->set(i * count + j, 1, has(rows[i], offset));
+                }
+            }
+        }
+    }
+    template <int Stride>
+    __device__ void store(AccumulatorOf<T> (&tile)[TileK][Stride], Convert const& convert) const {
+        auto const at = [&](int i, int j) -> AccumulatorOf<T>& {
+            return tile[k + static_cast<unsigned>(j)][first + static_cast<unsigned>(i * step)];
+        };
+        if constexpr (!Convert::converts) {
+#pragma unroll
+            for (int i = 0; i < passes; ++i)
+#pragma unroll
+                for (int j = 0; j < count; ++j) at(i, j) = widened(values[i].values[j]);
+        } else {
+            constexpr int together = min(count, 4);
+            AccumulatorOf<T> converted[passes][count];  // before the first store, after which states are loaded again
+#pragma unroll
+            for (int j = 0; j < count; j += together) {
+                auto const states = convert.template neighbours<together>(k + static_cast<unsigned>(j));
+#pragma unroll
+                for (int i = 0; i < passes * together; ++i) {
+                    int const pass = i / together, at_k = j + i % together;
+                    converted[pass][at_k] =
+                        convert(values[pass].values[at_k], this->is_valid(pass * count + at_k), states[i % together]);
+                }
+            }
+#pragma unroll
+            for (int i = 0; i < passes; ++i)
+#pragma unroll
+                for (int j = 0; j < count; ++j) at(i, j) = converted[i][j];
+        }
+    }
+
+private:
+    static constexpr int packets = TileK / count, step = threads / packets, passes = Size / step;
+    static_assert(packets * count == TileK && threads % packets == 0 && Size % step == 0);
+
+    bool vectorized;
+    unsigned k, first;
+    RowPointer<T> rows[passes];
+    Packet<T, count> values[passes];
+};
+
+/// The same where elements neighbour along the rows: inputs with channels before space. Neighbouring threads take
+/// neighbouring pixels: one at a time, or, where windows are single pixels and Params say that they lie so, a packet.
+/// Packets of floats that are not converted are copied to shared memory without a stop in registers, where the
+/// processor can. Where elements are converted, a thread takes pixels of several rows, and so fewer indices of GemmK,
+/// whose states it loads.
+template <Element T, int Size, int TileK, int threads, bool may_be_vectorized, class Convert = Widen>
+class TileAlongRows : ValidBits<Convert::converts> {
+    static constexpr int share = Size * TileK / threads;
+    static_assert(threads % Size == 0 && share * threads == Size * TileK);
+
+public:
+    static constexpr int count = min(16 / static_cast<int>(sizeof(T)), share);
+    static_assert(count % 4 == 0);
+
+    template <class RowAt>
+    __device__ TileAlongRows(unsigned thread, bool the_vectorized, RowAt row_at)
+        : vectorized(may_be_vectorized && the_vectorized),
+          k(this->vectorized ? thread / (Size / count) * (share / count) : thread / step * (share / height)),
+          index(this->vectorized ? thread % (Size / count) * count : thread % step) {
+#pragma unroll
+        for (int i = 0; i < height; ++i)
+            rows[i] = row_at(this->vectorized ? index : index + static_cast<unsigned>(i * step));
+    }
+
+    template <int Stride>
+    __device__ void load(KOffset const* offsets, AccumulatorOf<T> (&tile)[TileK][Stride]) {
+        if (!vectorized) {
+            load_to_registers<1, height>(offsets);
+        } else if constexpr (copies) {
+#pragma unroll
+            for (unsigned i = 0; i < share / count; ++i) hip::copy<count>(rows[0], offsets[k + i], &tile[k + i][index]);
+        } else {
+            load_to_registers<count, 1>(offsets);
+        }
+    }
+    template <int Stride>
+    __device__ void store(AccumulatorOf<T> (&tile)[TileK][Stride], Convert const& convert) const {
+        if (!vectorized) store_elements<1, height>(tile, convert);
+        else if constexpr (copies) wait_for_copies();
+        else store_elements<count, 1>(tile, convert);
+    }
+
+private:
+    static constexpr bool copies = has_async_copies && std::is_same_v<T, float> && !Convert::converts;
+    static constexpr int height = Convert::converts ? 4 : 1, step = Size / height;  ///< rows of a thread, so far apart
+
+    bool vectorized;
+    unsigned k, index;
+    RowPointer<T> rows[height];
+    T values[share];
+
+    /// Count neighbours of each index of GemmK and of each of Rows rows.
+    template <int Count, int Rows>
+    __device__ void load_to_registers(KOffset const* offsets) {
+        this->clear();
+#pragma unroll
+        for (int first = 0; first < share / Count; first += Rows) {
+            KOffset const offset = offsets[k + static_cast<unsigned>(first / Rows)];
+#pragma unroll
+            for (int i = first; i < first + Rows; ++i) {
+                auto const packet = hip::load<Count>(rows[i - first], offset);
+                this->set(i, 1, has(rows[i - first], offset));
+#pragma unroll
+                for (int j = 0; j < Count; ++j) values[i * Count + j] = packet.values[j];
+            }
+        }
+    }
+    template <int Count, int Rows, int Stride>
+    __device__ void store_elements(AccumulatorOf<T> (&tile)[TileK][Stride], Convert const& convert) const {
+        constexpr int indices = share / Count / Rows, together = min(indices, 4), width = min(Count, 4);
+        AccumulatorOf<T> converted[share];  // before the first store, after which states are loaded again
+        if constexpr (!Convert::converts) {
+#pragma unroll
+            for (int i = 0; i < share; ++i) converted[i] = widened(values[i]);
+        } else {
+#pragma unroll
+            for (int first = 0; first < indices; first += together) {
+                auto const states = convert.template neighbours<together>(k + static_cast<unsigned>(first));
+#pragma unroll
+                for (int i = 0; i < together * Rows * Count; ++i) {
+                    int const at = first * Rows * Count + i;
+                    converted[at] = convert(values[at], this->is_valid(at / Count), states[i / (Rows * Count)]);
+                }
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < share; i += width) {
+            int const load = i / Count;
+            Packet<AccumulatorOf<T>, width> result;
+#pragma unroll
+            for (int j = 0; j < width; ++j) result.values[j] = converted[i + j];
+            *reinterpret_cast<Packet<AccumulatorOf<T>, width>*>(
+                &tile[k + static_cast<unsigned>(load / Rows)]
+                     [index + static_cast<unsigned>(load % Rows * step + i % Count)]) = result;
+        }
+    }
+};
+
+}  // namespace fusekit::hip

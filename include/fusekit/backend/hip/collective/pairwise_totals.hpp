@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "fusekit/backend/hip/collective/shared_totals.hpp"
+
+namespace fusekit::hip {
+
+/// A block totals its values in a power of two of parts and merges the parts in pairs, so that errors do not grow with
+/// the tensor. Within a part a thread adds at most this many values one after another. A segment of several parts has
+/// few columns.
+inline constexpr std::int64_t most_values_of_part = 1024, most_width_of_parts = 8;
+
+/// Parts that a block of so many threads has room for.
+constexpr std::int64_t most_parts(std::int64_t threads) {
+    return std::int64_t{1} << ((threads - threads / 4) / most_width_of_parts - 1);
+}
+
+/// Totals of parts that wait to be merged, kept as a binary counter: level i holds the total of 2^i parts. They share
+/// the shared memory of Rows' sums, which use a quarter of each row when there are several parts. Source: Higham 1993,
+/// The accuracy of floating point summation, on pairwise summation.
+template <class Total, int Count, int threads>
+struct PairwiseTotals {
+    SharedTotals<Total, Count, threads> room;
+
+    /// Adds part number `part`, whose totals all threads of a column have, and carries as a counter does. `totals`
+    /// become those of the last 2^i parts, where 2^i is the largest power of two that divides part + 1. `puts` is true
+    /// for one thread of each column, which writes.
+    __device__ __forceinline__ void add(unsigned part, Total (&totals)[Count], unsigned column, bool puts) const {
+        unsigned level = 0;
+        for (; part >> level & 1; ++level)
+#pragma unroll
+            for (int i = 0; i < Count; ++i) totals[i] = merge(room.get(place(level, column), i), totals[i]);
+        if (puts) room.put(place(level, column), totals);
+        __syncthreads();
+    }
+
+private:
+    __device__ __forceinline__ static unsigned place(unsigned level, unsigned column) {
+        return threads / 4 + level * static_cast<unsigned>(most_width_of_parts) + column;
+    }
+};
+
+}  // namespace fusekit::hip

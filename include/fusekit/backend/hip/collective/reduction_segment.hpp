@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/collective/grid_group.hpp"
+#include "fusekit/backend/hip/params.hpp"
+#include "fusekit/plan/reduction.hpp"
+
+namespace fusekit::hip {
+
+/// How the values that share a total lie in memory. Planes: the values of a channel fill planes without gaps. Columns:
+/// neighbours in memory belong to different totals, and each total runs down a column. Any: one element at a time, at
+/// any strides.
+enum class Pattern { planes, columns, any };
+
+/// What the kernel of a plan that reduces is given. A segment is a channel, or `width` packets of columns.
+template <class Plan, Element T>
+struct ReductionParams {
+    BoundPlan<Plan> bound;
+    TensorView<T const> x;
+    TensorView<T> y;
+    TensorView<T const> operand;
+    GroupWorkspace workspace;
+    bool by_columns;   ///< what a segment is
+    ImageOrder order;  ///< in which columns are counted
+    unsigned threads = 0;
+    unsigned segments = 0;
+    unsigned grid_groups = 0, group_size = 1;  ///< groups, which take a segment each at a time; blocks of a group
+    unsigned width = 1;  ///< packets side by side in a segment, a power of two; 1 of channels
+    unsigned columns = 0;  ///< packets side by side in the tensor
+    unsigned steps = 0;  ///< packets one after another in a segment of columns; else images
+    std::int64_t count = 0;  ///< elements to a total
+    unsigned groups = 0, part = 0;  ///< of loads that a thread takes; and in a part, if there are several
+    FastDivmod packets[2] = {};  ///< that planes reach into: some one more than others
+};
+
+/// Where the values of one segment lie that one thread of a grid group takes.
+template <class Plan, Element T, int lanes, Pattern pattern>
+class ReductionSegment {
+    static constexpr bool per_place = ReductionSteps<typename Plan::Head>::per_place;
+    using Params = ReductionParams<Plan, T>;
+
+public:
+    /// Totals that a thread has.
+    static constexpr int totals = pattern == Pattern::columns ? lanes : 1;
+
+    /// Where a packet of neighbours lies, in elements.
+    struct PacketOffsets {
+        std::int64_t x, y, operand;
+        int first;  ///< the place in its plane of the packet's first element: before or after it belong to others
+    };
+
+    __device__ ReductionSegment(Params const& the_params, unsigned the_number, unsigned the_column)
+        : params(the_params), number(the_number), column(the_number * the_params.width + the_column) {
+        Index<4> const& stride = the_params.y.layout.stride;
+        if (pattern == Pattern::planes) {
+            std::int64_t const begin = the_number * stride[1];
+            before = static_cast<int>(begin % lanes);
+            base = begin - before;
+            packets =
+                static_cast<unsigned>(before) + the_params.order.plane.value() > the_params.packets[0].value() * lanes
+                    ? the_params.packets[1]
+                    : the_params.packets[0];
+        } else {
+            base = std::int64_t{this->column} * lanes;
+        }
+    }
+
+    /// The number of packets; 0 for a column past the tensor's last, as the last segment may have fewer.
+    __device__ unsigned steps() const {
+        if (pattern == Pattern::planes) return params.steps * packets.value();
+        return !params.by_columns || column < params.columns ? params.steps : 0;
+    }
+
+    /// A packet that is not whole reaches over an end of its plane, but never over the tensor's.
+    __device__ PacketOffsets locate(unsigned step) const {
+        if constexpr (pattern == Pattern::any) {
+            OutputCoord const at = place(step, 0);
+            auto const offset =
+                [&](Layout<4> const& layout) {  // spelled out, so that no argument is indexed at run time
+                    std::int64_t const* const stride = layout.stride.values;
+                    return at.n * stride[0] + at.k * stride[1] + at.p * stride[2] + at.q * stride[3];
+                };
+            return {offset(params.x.layout), offset(params.y.layout), offset(params.operand.layout), 0};
+        } else if constexpr (pattern == Pattern::columns) {
+            std::int64_t const at = base + std::int64_t{step} * (params.columns * lanes);
+            return {at, at, at, 0};
+        } else {
+            unsigned const image = packets.divide(step);
+            int const i = static_cast<int>(step - image * packets.value()) * lanes;
+            std::int64_t const at = base + image * params.y.layout.stride[0] + i;
+            return {at, at, at, i - before};
+        }
+    }
+    /// Whether all packets are whole.
+    __device__ bool aligned() const {
+        return pattern != Pattern::planes || params.packets[0].value() * lanes == params.order.plane.value();
+    }
+    __device__ bool whole(PacketOffsets const& packet) const {
+        if constexpr (pattern != Pattern::planes) return true;
+        int const plane = static_cast<int>(params.order.plane.value());  // read early: one branch, not two
+        return packet.first >= 0 && packet.first + lanes <= plane;
+    }
+    __device__ bool has(PacketOffsets const& packet, int lane) const {
+        return pattern != Pattern::planes || static_cast<unsigned>(packet.first + lane) < params.order.plane.value();
+    }
+    /// How many of its elements are each total's.
+    __device__ unsigned count(PacketOffsets const& packet) const {
+        if (pattern != Pattern::planes) return 1;
+        int const end = min(packet.first + lanes, static_cast<int>(params.order.plane.value()));
+        return static_cast<unsigned>(end - max(packet.first, 0));
+    }
+    /// The offset of one value of the total, near a step: the first of the same image.
+    __device__ std::int64_t value_near(unsigned step) const {
+        return base + before + packets.divide(step) * params.y.layout.stride[0];
+    }
+
+    /// The place that the elements of a total share, or the first of them.
+    __device__ OutputCoord first_place(int total) const {
+        if (pattern == Pattern::planes || (pattern == Pattern::any && !params.by_columns)) return {0, number, 0, 0};
+        unsigned const index = column * lanes + static_cast<unsigned>(total);
+        if constexpr (per_place) return params.order.place(index);
+        else return {0, index, 0, 0};
+    }
+
+    /// The place of an element.
+    __device__ OutputCoord place(unsigned step, int lane) const {
+        OutputCoord at = first_place(lane % totals);
+        if constexpr (per_place) {
+            at.n = step;
+        } else {
+            unsigned image = params.order.plane.divide(step), pixel = step - image * params.order.plane.value();
+            if constexpr (pattern == Pattern::planes) {
+                image = packets.divide(step);
+                pixel = static_cast<unsigned>(locate(step).first + lane);
+            }
+            at.n = image;
+            at.p = params.order.columns.divide(pixel);
+            at.q = pixel - at.p * params.order.columns.value();
+        }
+        return at;
+    }
+
+private:
+    Params const& params;
+    unsigned const number, column;
+    std::int64_t base;  ///< of the first image, or row
+    int before = 0;  ///< elements of the first packet that are not the plane's
+    FastDivmod packets = {};
+};
+
+}  // namespace fusekit::hip

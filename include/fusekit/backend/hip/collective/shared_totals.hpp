@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/runtime/platform.hpp"
+
+namespace fusekit::hip {
+
+/// Totals of a block's threads in shared memory: each of a thread's Count totals has as many rows as floats, and a row
+/// has a place for each thread.
+template <class Total, int Count, int threads>
+struct SharedTotals {
+    static constexpr int words = sizeof(Total) / sizeof(float);
+    float* first;
+
+    __device__ __forceinline__ void put(unsigned place, Total const (&totals)[Count]) const {
+#pragma unroll
+        for (int i = 0; i < Count; ++i)
+#pragma unroll
+            for (int word = 0; word < words; ++word)
+                at(place, i, word) = reinterpret_cast<float const*>(&totals[i])[word];
+    }
+    /// Loaded here, and not kept in registers since it was put there.
+    __device__ __forceinline__ Total get(unsigned place, int i) const {
+        Total total;
+#pragma unroll
+        for (int word = 0; word < words; ++word)
+            reinterpret_cast<float*>(&total)[word] = static_cast<float volatile&>(at(place, i, word));
+        return total;
+    }
+
+private:
+    __device__ __forceinline__ float& at(unsigned place, int i, int word) const {
+        return first[static_cast<unsigned>(i * words + word) * threads + place];
+    }
+};
+
+}  // namespace fusekit::hip

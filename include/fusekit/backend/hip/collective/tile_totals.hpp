@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/arch/access.hpp"
+#include "fusekit/backend/hip/params.hpp"
+#include "fusekit/backend/hip/runtime/launch.hpp"
+
+namespace fusekit::hip {
+
+/// Statistics of what a Conv computes. Each block totals the channels of its tile of pixels and writes the totals to
+/// the caller's scratch. The last block of a group of tiles merges the group's totals, and the last block of all merges
+/// those of the groups. Totals are merged in pairs, so that errors do not grow with the tensor, and in a fixed order,
+/// so that every run gives the same numbers.
+template <class Plan, int channels, int most_parts, int threads>
+struct TileTotals {
+    struct Shared {};
+    struct Total {};
+    struct Accumulator {
+        __device__ void add(float) {}
+        __device__ Total total() const { return {}; }
+    };
+};
+
+template <class Plan, int channels, int most_parts, int threads>
+    requires(Plan::totals_tiles)
+class TileTotals<Plan, channels, most_parts, threads> {
+    using Collector = fusekit::Collector<typename Plan::Epilogue>;
+    using Op = typename Collector::Op;
+
+public:
+    using Total = typename Op::template Total<float>;
+
+    /// Totals of parts of a tile's pixels.
+    struct Shared {
+        Uninitialized<Total> parts[most_parts][channels];
+        bool is_last;
+    };
+
+    /// Some of the values of one channel.
+    class Accumulator {
+    public:
+        __device__ void add(float x, bool counts = true) {
+            accumulator.add(x, counts);
+            count += counts;
+        }
+        __device__ Total total() const { return accumulator.total(static_cast<float>(count)); }
+
+    private:
+        typename Op::template Accumulator<float> accumulator{};
+        int count = 0;
+    };
+
+    /// Ends tile number `tile` of column number `column`, which has `count_n` channels from first_k on. All threads
+    /// call it, after `parts` totals of each of these channels have been written to shared memory.
+    template <class Params>
+    __device__ __forceinline__ static void finalize(Params const& params, Shared& shared, unsigned parts,
+                                                    unsigned thread, unsigned tile, unsigned column, int first_k,
+                                                    unsigned count_n) {
+        auto const& args = Collector::args(params.bound.epilogue);
+        TileTotalsView<Total> const view{args.scratch.data, params.y.layout.shape[1]};
+        unsigned const tiles = params.tile_groups.tiles, group_size = params.tile_groups.group_size;
+        unsigned const groups = (tiles + group_size - 1) / group_size, group = tile / group_size,
+                       begin = group * group_size;
+        GridGroup::State* const states = params.tile_groups.workspace.state(column * (groups + 1));
+
+        merge_parts(shared, parts, thread, count_n, view, tile, first_k);
+        unsigned const here = group_size < tiles - begin ? group_size : tiles - begin;
+        if (!is_last_block(states + 1 + group, here, thread, shared)) return;
+        merge_tiles(view, thread, begin, 1, here, first_k, count_n);
+        if (!is_last_block(states, groups, thread, shared)) return;
+        merge_tiles(view, thread, 0, group_size, groups, first_k, count_n);
+        for (unsigned n = thread; n < count_n; n += threads)
+            Op::save(get(view, 0, static_cast<unsigned>(first_k) + n), {0, std::int64_t{first_k} + n, 0, 0}, args);
+    }
+
+private:
+    using View = TileTotalsView<Total>;
+
+    __device__ __forceinline__ static bool is_last_block(GridGroup::State* state, unsigned group_size, unsigned thread,
+                                                         Shared& shared) {
+        bool const last = hip::is_last_block(&state->arrived, group_size, thread, shared.is_last);
+        if (last && thread == 0) state->arrived = 0;
+        return last;
+    }
+
+    __device__ __forceinline__ static void merge_parts(Shared& shared, unsigned parts, unsigned thread,
+                                                       unsigned count_n, View const& view, unsigned tile, int first_k) {
+        __syncthreads();
+        for (unsigned n = thread; n < count_n; n += threads) {
+            Total total = shared.parts[0][n].value();
+            for (unsigned part = 1; part < parts; ++part) total = merge(total, shared.parts[part][n].value());
+            view.put(tile, static_cast<unsigned>(first_k) + n, total);
+        }
+    }
+
+    /// Merges the totals of `tiles` tiles, `step` apart, into that of the first: neighbours, then neighbouring pairs
+    /// and so on.
+    __device__ __forceinline__ static void merge_tiles(View const& view, unsigned thread, unsigned first, unsigned step,
+                                                       unsigned tiles, int first_k, unsigned count_n) {
+        for (unsigned distance = 1; distance < tiles; distance *= 2) {
+            unsigned const pairs = (tiles - distance + 2 * distance - 1) / (2 * distance);
+#pragma unroll 4
+            for (unsigned i = thread; i < pairs * channels; i += threads) {
+                unsigned const n = i % channels, left = first + i / channels * 2 * distance * step;
+                if (n < count_n)
+                    view.put(left, static_cast<unsigned>(first_k) + n,
+                             merge(get(view, left, static_cast<unsigned>(first_k) + n),
+                                   get(view, left + distance * step, static_cast<unsigned>(first_k) + n)));
+            }
+            __syncthreads();
+        }
+    }
+
+    __device__ __forceinline__ static Total get(View const& view, unsigned tile, unsigned k) {
+        Total total;
+#pragma unroll
+        for (int word = 0; word < View::words; ++word)
+            reinterpret_cast<float*>(&total)[word] =
+                load_fresh(reinterpret_cast<Packet<float, 1> const*>(view.at(tile, k, word))).values[0];
+        return total;
+    }
+};
+
+/// The launch of a kernel of a plan with a Conv on `tiles` times `columns` tiles. Where the plan totals them, in
+/// groups: about as many as each has tiles, so that the last blocks read little, and no more than the workspace has
+/// states for.
+template <class Plan, class Mainloop>
+Result<Launch<typename Mainloop::Params>> prepare_tiles(Gpu const& gpu, typename Mainloop::Params params,
+                                                        std::int64_t tiles, std::int64_t columns) {
+    std::size_t workspace_bytes = 0;
+    if constexpr (Plan::totals_tiles) {
+        std::int64_t const most = GroupWorkspace::most_grid_groups;
+        if (Refusal refusal = refuse_limit(type_name<Plan>, "y", "channels of 1024 tiles at most, to be totalled",
+                                           params.y.layout.shape, columns, most / 2 + 1))
+            return *refusal;
+        std::int64_t group_size = 1;
+        auto const states = [&] { return columns * (divide_up(tiles, group_size) + 1); };
+        while (group_size * group_size < tiles || states() > most) group_size *= 2;
+        params.tile_groups.tiles = static_cast<unsigned>(tiles);
+        params.tile_groups.group_size = static_cast<unsigned>(group_size);
+        workspace_bytes = static_cast<std::size_t>(states()) * sizeof(GridGroup::State);
+    }
+    return prepare_launch<Plan, Mainloop>(gpu, params, tiles * columns, Mainloop::threads, LaunchMode::plain,
+                                          workspace_bytes);
+}
+
+}  // namespace fusekit::hip

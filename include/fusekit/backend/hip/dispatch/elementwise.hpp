@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/mainloop/elementwise.hpp"
+#include "fusekit/backend/hip/runtime/launch.hpp"
+#include "fusekit/backend/hip/tuning/select.hpp"
+
+namespace fusekit::hip {
+
+namespace detail {
+
+/// Whether x and y lie in memory alike and without gaps.
+template <Element T>
+bool alike(TensorView<T const> const& x, TensorView<T> const& y) {
+    Layout<4> const dense = packed_like(y.layout.shape, y.layout);
+    for (int mode = 0; mode < 4; ++mode)
+        if (dense.shape[mode] > 1 &&
+            (x.layout.stride[mode] != dense.stride[mode] || y.layout.stride[mode] != dense.stride[mode]))
+            return false;
+    return true;
+}
+
+/// Streaming with packets of `lanes` of the `period` places after which parameters repeat.
+template <class Schedule, int lanes, class Plan, Element T>
+Result<Launch<StreamParams<Plan, T>>> prepare_streaming(Gpu const& gpu, StreamParams<Plan, T> params,
+                                                        std::int64_t period) {
+    using Mainloop = Streaming<Plan, Schedule, T, lanes>;
+    std::int64_t const size = params.y.layout.size(), image = size / params.y.layout.shape[0], packets = period / lanes;
+    params.iterations = size / period;
+    auto const step = [&](Layout<4> const& layout) {  // the stride of a single image leads nowhere
+        return params.iterations == 1 ? 0 : period == image ? layout.stride[0] : period;
+    };
+    params.x_step = step(params.x.layout);
+    params.y_step = step(params.y.layout);
+    bool const tiled = Mainloop::shares_channels && params.order.channels_last;
+    std::int64_t const tiles = tiled ? divide_up(packets, Mainloop::tile_packets) : 1,
+                       tile_packets = divide_up(packets, tiles);
+    params.tiles = FastDivmod(static_cast<unsigned>(tiles));
+    params.packets = FastDivmod(static_cast<unsigned>(tile_packets));
+    params.all_packets = static_cast<unsigned>(packets);
+
+    std::int64_t const busy = gpu.processors() * min_threads_per_processor / packets;
+    std::int64_t const fewest = divide_up(params.iterations, tiled ? Schedule::tile_iterations : Schedule::iterations);
+    std::int64_t const most = ((std::int64_t{1} << 31) - Mainloop::threads) / packets;
+    params.splits = fewest > busy ? fewest : params.iterations < busy ? params.iterations : busy > 0 ? busy : 1;
+    if (params.splits > most) params.splits = most > 0 ? most : 1;
+    params.x_stride = params.splits * params.x_step;
+    params.y_stride = params.splits * params.y_step;
+    return prepare_launch<Plan, Mainloop>(gpu, params,
+                                          tiles * divide_up(tile_packets * params.splits, Mainloop::threads));
+}
+
+}  // namespace detail
+
+/// Prepares a plan without a Conv with one schedule.
+template <class Schedule, class Plan, Element T>
+Result<Launch<StreamParams<Plan, T>>> prepare_elementwise_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                               ImageView<T const> const& x, ImageView<T> const& y) {
+    using Epilogue = typename Plan::Epilogue;
+    constexpr int lanes = Schedule::bytes / static_cast<int>(sizeof(T));
+    std::int64_t const image = y.layout.size() / y.layout.shape[0];
+    std::int64_t const plane = y.layout.shape[2] * y.layout.shape[3];
+    if (Refusal refusal =
+            refuse_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", y.shape(), image))
+        return *refusal;
+    StreamParams<Plan, T> params{bound, x, y, {y.layout.shape, channels_last(y.layout) || plane == 1}};
+    bool const dense = detail::alike(x, y);
+    auto const period = [&](std::int64_t packet) {  // places, in packets of so many, after which parameters repeat
+        if (!dense || Epilogue::placewise) return image;
+        if (!Epilogue::channelwise) return packet;
+        return params.order.channels_last ? y.layout.shape[1] : image;
+    };
+    bool const two_channels = params.order.channels_last || Epilogue::placewise || !Epilogue::channelwise ||
+                              plane >= lanes;  // at most, in a packet
+    bool const whole = period(lanes) % lanes == 0 && y.layout.size() % lanes == 0;
+    if (dense && two_channels && whole && aligned(x.data, Schedule::bytes) && aligned(y.data, Schedule::bytes))
+        return detail::prepare_streaming<Schedule, lanes>(gpu, params, period(lanes));
+    return detail::prepare_streaming<Schedule, 1>(gpu, params, period(1));
+}
+
+/// Prepares a plan without a Conv with the schedule that the table has for it.
+template <class Plan, Element T>
+Result<Launch<StreamParams<Plan, T>>> prepare_elementwise(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                          ImageView<T const> const& x, ImageView<T> const& y) {
+    using Epilogue = typename Plan::Epilogue;
+    using Schedule = DefaultElementwise<T, Epilogue::placewise, Epilogue::stores>;
+    return prepare_elementwise_with<Schedule>(gpu, bound, x, y);
+}
+
+}  // namespace fusekit::hip

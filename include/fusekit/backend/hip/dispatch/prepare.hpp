@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/device.hpp"
+#include "fusekit/backend/hip/dispatch/conv.hpp"
+#include "fusekit/backend/hip/dispatch/elementwise.hpp"
+#include "fusekit/backend/hip/dispatch/pooling.hpp"
+#include "fusekit/backend/hip/dispatch/reduction.hpp"
+#include "fusekit/backend/hip/runtime/device.hpp"
+
+namespace fusekit::hip {
+
+static_assert(fusekit::Device<Device>);
+
+namespace detail {
+
+/// How plans of one kind of head are prepared: with the library's choice of a schedule, and with one of the caller's.
+template <HeadKind kind>
+struct PrepareHead;
+
+template <>
+struct PrepareHead<HeadKind::conv> {
+    static auto prepare(auto const&... arguments) { return prepare_conv(arguments...); }
+    template <class Schedule>
+    static auto prepare_with(auto const&... arguments) {
+        return prepare_conv_with<Schedule>(arguments...);
+    }
+};
+
+/// A convolution of single pixels.
+template <>
+struct PrepareHead<HeadKind::gemm> : PrepareHead<HeadKind::conv> {};
+
+template <>
+struct PrepareHead<HeadKind::reduction> {
+    static auto prepare(auto const&... arguments) { return prepare_reduction(arguments...); }
+    template <class Schedule>
+    static auto prepare_with(auto const&... arguments) {
+        return prepare_reduction_with<Schedule>(arguments...);
+    }
+};
+
+template <>
+struct PrepareHead<HeadKind::elementwise> {
+    template <class BoundPlan>
+    static auto prepare(Gpu const& gpu, BoundPlan const& bound, auto const& x, auto const& y) {
+        if constexpr (BoundPlan::Plan::pools) return prepare_pooling(gpu, bound, x, y);
+        else return prepare_elementwise(gpu, bound, x, y);
+    }
+    template <class Schedule>
+    static auto prepare_with(auto const&... arguments) {
+        return prepare_elementwise_with<Schedule>(arguments...);
+    }
+};
+
+/// Puts what was prepared for the tensors of a call on the stream. Throws Error.
+template <class Params>
+void run(Result<Launch<Params>> const& prepared, Stream const& stream) {
+    Launch<Params> const& launch = prepared.value();
+    if (launch.workspace_bytes > stream.own_workspace_bytes())
+        raise(Error(launch.plan(), "workspace", "",
+                    Text::number(launch.workspace_bytes) + " bytes, lent to the run or owned by the stream",
+                    stream.own_workspace() ? Text::number(stream.own_workspace_bytes()) : "none"));
+    launch.start(stream).raise();
+}
+
+}  // namespace detail
+
+template <class BoundPlan, Element T>
+auto Stream::prepare(BoundPlan const& bound, ImageView<T const> const& x, ImageView<T> const& y) const {
+    return detail::PrepareHead<BoundPlan::Plan::head_kind>::prepare(gpu(), bound, x, y);
+}
+
+template <class BoundPlan, Element T>
+void Stream::run(BoundPlan const& bound, ImageView<T const> const& x, ImageView<T> const& y) const {
+    detail::run(prepare(bound, x, y), *this);
+}
+
+/// A stream for calls that run with one schedule. It borrows the stream, or the device, that made it.
+template <class Schedule>
+class Scheduled : public Memory, public Suits<Schedule> {
+public:
+    using TensorDevice = Device;
+
+    explicit Scheduled(Stream const& the_stream) : Memory(the_stream), stream(&the_stream) {}
+
+    template <class BoundPlan, Element T>
+    auto prepare(BoundPlan const& bound, ImageView<T const> const& x, ImageView<T> const& y) const {
+        return detail::PrepareHead<BoundPlan::Plan::head_kind>::template prepare_with<Schedule>(stream->gpu(), bound, x,
+                                                                                                y);
+    }
+    template <class BoundPlan, Element T>
+    void run(BoundPlan const& bound, ImageView<T const> const& x, ImageView<T> const& y) const {
+        detail::run(prepare(bound, x, y), *stream);
+    }
+    Memory output_memory() const { return stream->output_memory(); }
+    void check_accessible(Check const& in, char const* argument, void const* data) const {
+        stream->check_accessible(in, argument, data);
+    }
+
+private:
+    Stream const* stream;
+};
+
+}  // namespace fusekit::hip

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/dispatch/elementwise.hpp"
+#include "fusekit/backend/hip/mainloop/reduction.hpp"
+
+namespace fusekit::hip {
+
+namespace detail {
+
+/// How many grid groups there are at a time, and of how many blocks each.
+struct GridGroups {
+    unsigned count, size;
+};
+
+/// At least `fewest` blocks a group, and as many as it takes for what all groups read at once to stay in the cache;
+/// more where that makes the last round fuller. A round takes 1 / group_size of the time that one block would, and
+/// there are as many rounds as segments a group.
+inline GridGroups choose_grid_groups(std::int64_t segments, std::int64_t segment_bytes, std::int64_t blocks,
+                                     std::int64_t fewest, std::int64_t most_group_size, std::int64_t cache_bytes) {
+    if (divide_up(blocks * segment_bytes, cache_bytes) > fewest)
+        fewest = divide_up(blocks * segment_bytes, cache_bytes);
+    if (fewest > most_group_size) fewest = most_group_size;
+    if (fewest > blocks) fewest = blocks;  // where the cache holds not even one segment
+    if (fewest <= 1) return {static_cast<unsigned>(segments < blocks ? segments : blocks), 1};
+    GridGroups best{1, 1};
+    double shortest = 1e300;
+    for (std::int64_t group_size = fewest;
+         group_size <= 2 * fewest && group_size <= most_group_size && group_size <= blocks; ++group_size) {
+        std::int64_t const at_once = blocks / group_size, grid_groups = at_once < segments ? at_once : segments;
+        double const time = static_cast<double>(divide_up(segments, grid_groups)) / static_cast<double>(group_size);
+        if (time < shortest) {
+            shortest = time;
+            best = {static_cast<unsigned>(grid_groups), static_cast<unsigned>(group_size)};
+        }
+    }
+    return best;
+}
+
+constexpr std::int64_t power_of_two(std::int64_t at_least) {
+    std::int64_t power = 1;
+    while (power < at_least) power *= 2;
+    return power;
+}
+
+/// Reducing with packets of `lanes`.
+template <class Schedule, int lanes, Pattern pattern, class Plan, Element T>
+Result<Launch<ReductionParams<Plan, T>>> prepare_reducing(Gpu const& gpu, ReductionParams<Plan, T> params) {
+    using Mainloop = Reducing<Plan, Schedule, T, lanes, pattern, false>;
+    using Steps = ReductionSteps<typename Plan::Head>;
+    using Total = typename Steps::template Total<float>;
+    static_assert(sizeof(typename Mainloop::Shared) <= 48 * 1024);  // Suits has said so
+    Index<4> const shape = params.y.layout.shape;
+    std::int64_t const plane = shape[2] * shape[3], image = shape[1] * plane, unroll = Mainloop::unroll;
+    params.count = Steps::per_place ? shape[0] : shape[0] * plane;
+
+    std::int64_t const at_once = std::int64_t{gpu.processors()} * Mainloop::blocks;  // blocks of all threads
+    std::int64_t threads = Mainloop::threads, group_size = 0, segments = 0, steps = 0;
+    if (!params.by_columns) {
+        std::int64_t const packets = divide_up(plane, lanes),
+                           most = divide_up(plane + (plane % lanes ? lanes - 1 : 0), lanes);
+        params.packets[0] = FastDivmod(static_cast<unsigned>(packets));
+        params.packets[1] = FastDivmod(static_cast<unsigned>(most));
+        segments = shape[1], steps = shape[0] * most;
+        auto const small = [&] {
+            return threads / 2 * unroll >= steps && 2 * segments > at_once * Mainloop::threads / threads;
+        };
+        while (threads > 64 && small()) threads /= 2;
+        group_size = divide_up(steps, threads);
+    } else {
+        steps = Steps::per_place ? shape[0] : shape[0] * plane;
+        params.columns = static_cast<unsigned>((Steps::per_place ? image : shape[1]) / lanes);
+        std::int64_t width = threads / power_of_two(divide_up(steps, unroll));
+        while (width > 8 && divide_up(params.columns, width) < at_once) width /= 2;
+        if (width < 8) width = 8;
+        while (width > 1 && width / 2 >= params.columns) width /= 2;
+        params.width = static_cast<unsigned>(width);
+        segments = divide_up(params.columns, width);
+        group_size = divide_up(steps, threads / width);
+    }
+    params.threads = static_cast<unsigned>(threads);
+    params.segments = static_cast<unsigned>(segments);
+    params.steps = static_cast<unsigned>(pattern == Pattern::planes ? shape[0] : steps);
+
+    std::int64_t const segment_floats = params.width * std::int64_t{Mainloop::totals} * (sizeof(Total) / sizeof(float));
+    std::int64_t const room = static_cast<std::int64_t>(GroupWorkspace::floats) / 2 / segment_floats;
+    std::int64_t blocks = at_once * Mainloop::threads / threads;
+    if (blocks > room) blocks = room;
+    // Channels are totalled a few at a time, so that the cache keeps them, and by several blocks only where a processor
+    // would be idle, as a barrier takes microseconds; columns of memory's rows all at once.
+    std::int64_t const segment_bytes =
+        params.by_columns ? 0 : steps * lanes * std::int64_t{sizeof(T)} * (Steps::has_operand ? 2 : 1);
+    std::int64_t const fewest = params.by_columns ? blocks / segments : divide_up(gpu.processors(), segments);
+    GridGroups const choice =
+        choose_grid_groups(segments, segment_bytes, blocks, fewest, group_size, gpu.cache_bytes());
+    params.group_size = choice.size;
+    params.grid_groups = choice.size == 1 ? params.segments : choice.count;
+    std::int64_t groups = divide_up(steps, choice.size * (threads / params.width) * unroll), part = groups;
+    if (Steps::has_totals && params.width <= most_width_of_parts) {
+        std::int64_t const values = unroll * (lanes / Mainloop::totals), most = most_parts(threads);
+        std::int64_t const wanted = power_of_two(divide_up(groups * values, most_values_of_part));
+        std::int64_t const parts = wanted < most ? wanted : most;
+        part = divide_up(groups, parts);
+        groups = part * parts;
+    }
+    params.groups = static_cast<unsigned>(groups);
+    params.part = static_cast<unsigned>(part);
+    bool const cooperative = choice.size > 1 && Steps::has_totals;
+    std::int64_t const floats = std::int64_t{choice.count} * (std::int64_t{choice.size} + 1) * segment_floats;
+    std::size_t const workspace_bytes =
+        cooperative ? GroupWorkspace::state_bytes + static_cast<std::size_t>(floats) * sizeof(float) : 0;
+    auto const prepare_on = [&]<class Kernel>(std::type_identity<Kernel>) {
+        return prepare_launch<Plan, Kernel>(gpu, params, std::int64_t{params.grid_groups} * params.group_size,
+                                            static_cast<int>(threads),
+                                            cooperative ? LaunchMode::cooperative : LaunchMode::plain, workspace_bytes);
+    };
+    constexpr bool always = Steps::has_totals && pattern == Pattern::any;  // one kernel, as speed matters less there
+    if constexpr (!always)
+        if (part >= groups) return prepare_on(std::type_identity<Mainloop>{});
+    return prepare_on(std::type_identity<Reducing<Plan, Schedule, T, lanes, pattern, Steps::has_totals>>{});
+}
+
+}  // namespace detail
+
+/// Prepares a plan that begins with a reduction with one schedule.
+template <class Schedule, class Plan, Element T>
+Result<Launch<ReductionParams<Plan, T>>> prepare_reduction_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                                ImageView<T const> const& x, ImageView<T> const& y) {
+    using Steps = ReductionSteps<typename Plan::Head>;
+    constexpr int lanes = Schedule::bytes / static_cast<int>(sizeof(T));
+    bool const channels_are_last = channels_last(y.layout);
+    std::int64_t const image = y.layout.size() / y.layout.shape[0], channel = y.layout.size() / y.layout.shape[1];
+    if (Refusal refusal =
+            refuse_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", y.shape(), image))
+        return *refusal;
+    if (Refusal refusal =
+            refuse_limit(type_name<Plan>, "y", "channels of fewer than 2^31 elements", y.shape(), channel))
+        return *refusal;
+    ReductionParams<Plan, T> params{
+        bound, x, y, x, {}, Steps::per_place || channels_are_last, {y.layout.shape, channels_are_last}};
+    bool packets = detail::alike(x, y) && aligned(x.data, Schedule::bytes) && aligned(y.data, Schedule::bytes);
+    if constexpr (Steps::has_operand) {
+        params.operand = typed<T>(bound.head.x);
+        packets = packets && detail::alike(params.operand, y) && aligned(params.operand.data, Schedule::bytes);
+    }
+    std::int64_t const whole = params.by_columns && !Steps::per_place ? y.layout.shape[1] : image;
+    if (!packets || whole % lanes != 0) return detail::prepare_reducing<Schedule, 1, Pattern::any>(gpu, params);
+    if constexpr (!Steps::per_place)
+        if (!params.by_columns) return detail::prepare_reducing<Schedule, lanes, Pattern::planes>(gpu, params);
+    return detail::prepare_reducing<Schedule, lanes, Pattern::columns>(gpu, params);
+}
+
+/// Prepares such a plan with the schedule that the table has for it.
+template <class Plan, Element T>
+Result<Launch<ReductionParams<Plan, T>>> prepare_reduction(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                           ImageView<T const> const& x, ImageView<T> const& y) {
+    return prepare_reduction_with<DefaultReduction<T>>(gpu, bound, x, y);
+}
+
+}  // namespace fusekit::hip

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/device.hpp"
+#include "fusekit/backend/hip/collective/prologue.hpp"
+#include "fusekit/backend/hip/params.hpp"
+#include "fusekit/backend/hip/schedule.hpp"
+
+namespace fusekit::hip {
+
+/// The accumulator of one output of channel k.
+template <class Plan, Element T>
+__device__ float sum_of_window(ConvParams<Plan, T> const& params, Pixel const& at, int k) {
+    using Prologue = typename Plan::Prologue;
+    auto const conv = params.problem();
+    int const group = k / conv.group_k();
+    auto const first = conv.window(at);
+    T const* const x = conv.x.data + conv.x.layout.offset({{at.n, group * conv.group_c(), 0, 0}});
+    AccumulatorOf<T> sum = 0;
+    for (int c = 0; c < conv.group_c(); ++c) {
+        typename Prologue::Args const& args = params.bound.prologue;
+        auto const state = Prologue::prepare(std::int64_t{group * conv.group_c() + c}, args);
+        for (int r = 0; r < conv.window_rows(); ++r)
+            for (int s = 0; s < conv.window_columns(); ++s) {
+                auto const distance = conv.distance(r, s);
+                T const* const tap =
+                    x + c * conv.x.layout.stride[1] + conv.input_offset(first) + conv.input_offset(distance);
+                AccumulatorOf<T> const value = conv.has(first, distance) ? before_conv<Prologue>(*tap, state, args) : 0;
+                sum += value * widened(conv.w(k, c, r, s));
+            }
+    }
+    return static_cast<float>(sum);
+}
+
+/// Convolution by its definition, an output a thread: for depthwise layers and others whose groups are too thin for
+/// a tile. `fast` is the mode of y in which neighbouring threads are neighbours.
+template <class Plan, class Schedule, Element T, Axis fast>
+class DirectConv {
+public:
+    static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
+    using Params = ConvParams<Plan, T>;
+    struct Shared {};
+
+    __device__ static void run(Params const& params, Shared&, unsigned thread, unsigned block) {
+        auto const conv = params.problem();
+        auto const channels = static_cast<std::uint32_t>(conv.groups() * conv.group_k());
+        auto const plane = static_cast<std::uint64_t>(params.y.layout.shape[2] * params.y.layout.shape[3]);
+        auto const row = static_cast<std::uint64_t>(params.y.layout.shape[3]);
+        std::uint64_t const id = std::uint64_t{block} * threads + thread;
+        if (id >= static_cast<std::uint64_t>(params.y.layout.size())) return;
+
+        std::uint64_t m = id / channels, k = id % channels;
+        if (fast == Axis::pixel) {
+            std::uint64_t const image = id / plane;
+            m = image / channels * plane + id % plane;
+            k = image % channels;
+        }
+        auto const n = static_cast<int>(m / plane), p = static_cast<int>(m % plane / row),
+                   q = static_cast<int>(m % row), channel = static_cast<int>(k);
+        auto const state = Epilogue::prepare(static_cast<std::int64_t>(k), params.bound.epilogue);
+        auto const value = [&](Pixel const& at) {
+            OutputCoord const place{at.n, channel, at.p, at.q};
+            return Epilogue::apply(sum_of_window(params, at, channel), place, state, params.bound.epilogue);
+        };
+        T& to = params.y(n, k, p, q);
+        if constexpr (!Plan::pools) {
+            to = T(value({n, p, q}));
+        } else {
+            using Reduce = typename Plan::Pool::Reduce;
+            float total = Reduce::template neutral<float>();
+            for (int i = 0; i < 4; ++i) total = Reduce::combine(total, value({n, 2 * p + i / 2, 2 * q + i % 2}));
+            to = T(Reduce::finish(total, 4));
+        }
+    }
+
+private:
+    using Epilogue = typename Plan::Epilogue;
+};
+
+}  // namespace fusekit::hip

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/arch/access.hpp"
+#include "fusekit/backend/hip/arch/reload.hpp"
+#include "fusekit/backend/hip/collective/block_sum.hpp"
+#include "fusekit/backend/hip/collective/grid_group_totals.hpp"
+#include "fusekit/backend/hip/collective/pairwise_totals.hpp"
+#include "fusekit/backend/hip/collective/reduction_segment.hpp"
+#include "fusekit/backend/hip/collective/shared_totals.hpp"
+#include "fusekit/backend/hip/schedule.hpp"
+
+namespace fusekit::hip {
+
+/// A plan that reduces. Pass 1: blocks accumulate the totals of a segment; several blocks, a grid group, may share a
+/// segment and synchronise. Pass 2, where results wait for totals, reads in reverse order: what was read last is still
+/// in registers or in the cache. Every function is inlined. Otherwise the compiler copies the kernel's argument to each
+/// thread's memory.
+template <class Plan, class Schedule, Element T, int lanes, Pattern pattern, bool in_parts>
+class Reducing {
+    using Steps = ReductionSteps<typename Plan::Head>;
+    using Epilogue = typename Plan::Epilogue;
+    using Accumulator = typename Steps::template Accumulator<float>;
+    using Total = typename Steps::template Total<float>;
+    using Segment = ReductionSegment<Plan, T, lanes, pattern>;
+    using PacketOffsets = typename Segment::PacketOffsets;
+    static constexpr int own = Segment::totals, sums = sizeof(Total) / sizeof(float);
+
+    static constexpr int crowd = own == 1 && lanes != 4 ? 2 : 1;  // more threads of fewer registers, where few suffice
+
+public:
+    static constexpr int unroll = max(1, Schedule::unroll / (Steps::has_operand ? 2 : 1) / crowd);
+    static constexpr int totals = Segment::totals;
+    static constexpr int threads = Schedule::threads, blocks = Schedule::blocks * crowd;
+    using Params = ReductionParams<Plan, T>;
+    struct Shared {
+        float sums[threads * own * Reducing::sums];
+        bool is_last;  ///< of a grid group
+    };
+
+    __device__ __forceinline__ static void run(Params const& params, Shared& shared, unsigned thread, unsigned block) {
+        unsigned const grid_group = block / params.group_size, block_rank = block % params.group_size;
+        for (unsigned number = grid_group; number < params.segments; number += params.grid_groups)
+            Reducing(reload(params), shared, thread, grid_group, block_rank, number).total_and_apply();
+    }
+
+private:
+    struct Values {
+        Packet<T, lanes> x[unroll], operand[Steps::has_operand ? unroll : 1];
+    };
+    /// What the elements of one total share: their place, as far as it is the same, and what is prepared for it.
+    struct Lane {
+        OutputCoord at;
+        typename Steps::States::PlaceState head;
+        typename Epilogue::PlaceState epilogue;
+        typename Steps::template Prepared<float> prepared;
+    };
+
+    Params const& params;
+    Shared& shared;
+    unsigned const thread, grid_group, block_rank, number;
+    unsigned const rows, row, column;  ///< threads above each other in a tile, and this thread's place
+    Segment const segment;
+    unsigned const first, stride, steps;  ///< of this thread
+
+    __device__ __forceinline__ Reducing(Params const& the_params, Shared& the_shared, unsigned the_thread,
+                                        unsigned the_grid_group, unsigned the_block_rank, unsigned the_number)
+        : params(the_params),
+          shared(the_shared),
+          thread(the_thread),
+          grid_group(the_grid_group),
+          block_rank(the_block_rank),
+          number(the_number),
+          rows(the_params.threads / the_params.width),
+          row(the_thread / the_params.width),
+          column(the_thread % the_params.width),
+          segment(the_params, the_number, column),
+          first(the_block_rank * rows + row),
+          stride(the_params.group_size * rows),
+          steps(segment.steps()) {}
+
+    __device__ __forceinline__ void total_and_apply() {
+        Lane lane[own];
+        Values values;
+        unsigned step = first;
+        if (step < steps) load<!Steps::waits>(step, values);  // in flight while the parameters are prepared
+#pragma unroll
+        for (int i = 0; i < own; ++i) {
+            lane[i].at = segment.first_place(i);
+            if (steps > 0) prepare(lane[i]);
+        }
+        Total of_segment[own];
+        reloaded().read(step, values, lane, of_segment);
+        if constexpr (Steps::has_totals) {
+            if (params.group_size > 1) reloaded().merge_blocks(of_segment);
+            reloaded().apply(of_segment, step, values, lane);
+        }
+    }
+
+    /// Whether all threads take the same number of turns, also those with nothing left to read. Parts need it, because
+    /// they end with barriers. Without parts it is a matter of speed: on an H200, planes of 14 x 14 halves are 7 %
+    /// faster with it, and planes of 7 x 7 floats 10 % slower, as they need 15 more registers.
+    static constexpr bool counted = in_parts || crowd > 1;
+
+    /// Reads all groups of loads and totals them.
+    __device__ __forceinline__ void read(unsigned& step, Values& values, Lane const (&lane)[own],
+                                         Total (&of_segment)[own]) const {
+        Accumulator accumulator[own] = {};
+        unsigned count = 0, part = 0, end = params.part;
+        if (Steps::has_totals && step < steps) start(step, values, accumulator);
+        for (unsigned group = 0; counted ? group < params.groups : step < steps; ++group) {
+            if (counted ? group > 0 : step > first) load<!Steps::waits>(step, values);
+            if constexpr (Steps::has_totals) {
+                if (in_parts && group == end) {
+                    reloaded().total(accumulator, count, of_segment, part++);
+                    end += params.part, count = 0;
+#pragma unroll
+                    for (int i = 0; i < own; ++i) accumulator[i] = {};
+                    if (step < steps) start(step, values, accumulator);
+                }
+                add(step, values, lane, accumulator, count);
+            }
+            if constexpr (!Steps::waits) write(step, values, lane);
+            if (!counted || step < steps) step += unroll * stride;
+        }
+        if constexpr (Steps::has_totals) reloaded().total(accumulator, count, of_segment, part);
+    }
+
+    /// The same object with its parameters reloaded, so that only the thread's numbers stay in scalar registers.
+    __device__ __forceinline__ Reducing reloaded() const {
+        return Reducing(reload(params), shared, opaque_per_thread(thread), opaque_per_block(grid_group),
+                        opaque_per_block(block_rank), number);
+    }
+
+    __device__ __forceinline__ void apply(Total const (&of_segment)[own], unsigned step, Values& values,
+                                          Lane (&lane)[own]) const {
+        if (steps == 0) return;
+        bool const saves = row == 0 && block_rank == 0;
+        if (saves) stash().put(thread, of_segment);
+        if constexpr (Steps::waits) {
+#pragma unroll
+            for (int i = 0; i < own; ++i)
+                lane[i].prepared =
+                    Steps::finish(of_segment[i], params.count, lane[i].head, lane[i].at, params.bound.head);
+#pragma unroll
+            for (int i = 0; i < unroll; ++i) {
+                make_opaque(values.x[i]);
+                if constexpr (Steps::has_operand) make_opaque(values.operand[i]);
+            }
+            for (bool kept = true; step > first; kept = false) {
+                step -= unroll * stride;
+                if (!kept) load<true>(step, values);
+                write(step, values, lane);
+            }
+        }
+        if (saves) reloaded().save();
+    }
+
+    /// Saves the totals, which wait in the stash until pass 2 has ended.
+    __device__ __forceinline__ void save() const {
+#pragma unroll
+        for (int i = 0; i < own; ++i) Steps::save(stash().get(thread, i), segment.first_place(i), params.bound.head);
+    }
+    __device__ __forceinline__ SharedTotals<Total, own, threads> stash() const { return {shared.sums}; }
+
+    __device__ __forceinline__ void prepare(Lane& lane) const {
+        lane.head = Steps::prepare(lane.at, params.bound.head);
+        lane.epilogue = Epilogue::prepare(lane.at, params.bound.epilogue);
+    }
+
+    /// Calls f(i, step, packet) for each packet of a group. A full group takes no branches.
+    template <class F>
+    __device__ __forceinline__ void each(unsigned step, F const& f) const {
+        if (step + (unroll - 1) * stride < steps) {
+#pragma unroll
+            for (int i = 0; i < unroll; ++i) {
+                unsigned const at = step + static_cast<unsigned>(i) * stride;
+                f(i, at, segment.locate(at));
+            }
+        } else {
+#pragma unroll
+            for (int i = 0; i < unroll; ++i) {
+                unsigned const at = step + static_cast<unsigned>(i) * stride;
+                if (at < steps) f(i, at, segment.locate(at));
+            }
+        }
+    }
+    template <bool last_use>
+    __device__ __forceinline__ void load(unsigned step, Values& values) const {
+        each(step, [&](int i, unsigned, PacketOffsets const& packet) {
+            values.x[i] = read<last_use>(params.x.data + packet.x);
+            if constexpr (Steps::has_operand) values.operand[i] = read<last_use>(params.operand.data + packet.operand);
+        });
+    }
+    template <bool last_use>
+    __device__ static Packet<T, lanes> read(T const* from) {
+        auto const* const packet = reinterpret_cast<Packet<T, lanes> const*>(from);
+        if constexpr (last_use) return load_once(packet);
+        else return *packet;
+    }
+    __device__ static float operand(Values const& values, int i, int lane) {
+        if constexpr (Steps::has_operand) return values.operand[i].values[lane];
+        else return 0;
+    }
+
+    __device__ __forceinline__ void start(unsigned step, Values const& values, Accumulator (&accumulator)[own]) const {
+        if constexpr (pattern == Pattern::planes) {
+            accumulator[0].start(params.x.data[segment.value_near(step)]);
+        } else {
+#pragma unroll
+            for (int j = 0; j < own; ++j) accumulator[j].start(values.x[0].values[j]);
+        }
+    }
+
+    /// Adds a group's values. `count` is the number of values in each of the thread's totals.
+    __device__ __forceinline__ void add(unsigned step, Values const& values, Lane const (&lane)[own],
+                                        Accumulator (&accumulator)[own], unsigned& count) const {
+        auto const add_packet = [&](int i, unsigned now, auto counts) {
+#pragma unroll
+            for (int j = 0; j < lanes; ++j)
+                with_own(lane[j % own], now, j, counts(j), [&](Lane const& of) {
+                    Steps::add(accumulator[j % own], static_cast<float>(values.x[i].values[j]), operand(values, i, j),
+                               of.at, of.head, params.bound.head, counts(j));
+                });
+        };
+        if (segment.aligned())
+            each(step, [&](int i, unsigned now, PacketOffsets const&) {
+                add_packet(i, now, [](int) { return true; });
+                count += lanes / own;
+            });
+        else
+            each(step, [&](int i, unsigned now, PacketOffsets const& packet) {
+                add_packet(i, now, [&](int j) { return segment.has(packet, j); });
+                count += segment.count(packet);
+            });
+    }
+
+    __device__ __forceinline__ void write(unsigned step, Values const& values, Lane const (&lane)[own]) const {
+        each(step, [&](int i, unsigned now, PacketOffsets const& packet) {
+            Packet<T, lanes> result{};
+#pragma unroll
+            for (int j = 0; j < lanes; ++j)
+                with_own(lane[j % own], now, j, segment.has(packet, j), [&](Lane const& of) {
+                    float const value = Steps::apply(static_cast<float>(values.x[i].values[j]), operand(values, i, j),
+                                                     of.at, of.head, of.prepared, params.bound.head);
+                    result.values[j] = T(Epilogue::apply(value, of.at, of.epilogue, params.bound.epilogue));
+                });
+            T* const to = params.y.data + packet.y;
+            if (segment.whole(packet)) {
+                store_once(reinterpret_cast<Packet<T, lanes>*>(to), result);
+            } else {
+#pragma unroll
+                for (int j = 0; j < lanes; ++j)
+                    if (segment.has(packet, j)) to[j] = result.values[j];
+            }
+        });
+    }
+
+    /// Calls f with the lane of one element. Where operators ask for places, the lane is prepared for this element's
+    /// place, and elements outside the segment are left out.
+    template <class F>
+    __device__ __forceinline__ void with_own(Lane const& lane, unsigned step, int j, bool has, F const& f) const {
+        if constexpr (Steps::States::placewise || Epilogue::placewise) {
+            if (!has) return;
+            Lane of = lane;
+            of.at = segment.place(step, j);
+            if constexpr (!Steps::per_place) prepare(of);
+            f(of);
+        } else {
+            f(lane);
+        }
+    }
+
+    /// Gives every thread the block's totals of its own columns, over this part and all before it.
+    __device__ __forceinline__ void total(Accumulator const (&accumulator)[own], unsigned count,
+                                          Total (&of_segment)[own], unsigned part) const {
+        Rows const all{params.threads, params.width, thread};
+        auto const sum = [&](auto& values) { all.sum(values, shared.sums); };
+#pragma unroll
+        for (int i = 0; i < own; ++i) of_segment[i] = accumulator[i].total(static_cast<float>(count));
+        Total::combine(of_segment, sum);
+        if (in_parts && params.part < params.groups)
+            PairwiseTotals<Total, own, threads>{shared.sums}.add(part, of_segment, column, row == 0);
+    }
+
+    /// Gives every thread the whole segment's totals of its own columns, over all blocks of the grid group.
+    __device__ __forceinline__ void merge_blocks(Total (&of_segment)[own]) const {
+        unsigned const columns = params.width * own;
+        GridGroupTotals<Total> const room{
+            params.workspace.values() + grid_group * (params.group_size + 1) * columns * sums, columns};
+        if (row == 0) room.put(block_rank + 1, column * own, of_segment);
+        GridGroup(params.workspace.state(grid_group), params.group_size, thread, shared.is_last).arrive_and_wait([&] {
+            room.template merge_all<min(own, 4)>(params.group_size, params.threads, thread, shared.sums);
+        });
+        room.get(0, column * own, of_segment);
+    }
+};
+
+}  // namespace fusekit::hip

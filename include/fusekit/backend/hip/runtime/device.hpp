@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/runtime/stream.hpp"
+
+namespace fusekit::hip {
+
+namespace detail {
+
+/// Keeps the properties where streams find them when the device moves.
+struct GpuOwner {
+    Gpu const* owned;
+
+    explicit GpuOwner(int index) : owned(new Gpu(index)) {}
+    GpuOwner(GpuOwner&& other) noexcept : owned(std::exchange(other.owned, nullptr)) {}
+    GpuOwner& operator=(GpuOwner&& other) noexcept {
+        std::swap(owned, other.owned);
+        return *this;
+    }
+    ~GpuOwner() { delete owned; }
+};
+
+}  // namespace detail
+
+/// A GPU, and a stream on it with workspace of its own. Its properties, all that prepare() asks it for, may be read
+/// from many threads; it runs for one at a time: give each thread a Stream. Several devices, on one GPU or many, may be
+/// used at once. Move-only.
+class Device : private detail::GpuOwner, public Stream {
+public:
+    static constexpr bool is_handle = false;
+
+    /// The GPU with this index, with a stream of its own that is in order with the default stream. Throws Error where
+    /// there is no such GPU, or no driver for it.
+    explicit Device(int index = 0) : GpuOwner(index), Stream(owned, Kind::in_order) {}
+
+    /// The same with a stream that runs beside the default stream.
+    static Device non_blocking(int index = 0) { return Device(index, Kind::non_blocking, nullptr); }
+
+    /// The same with somebody else's stream, which outlives the device.
+    Device(int index, hipStream_t stream) : Device(index, Kind::borrowed, stream) {}
+
+private:
+    Device(int index, Kind kind, hipStream_t stream) : GpuOwner(index), Stream(owned, kind, stream) {}
+};
+
+inline Stream::Stream(Device const& device) : Stream(&device.gpu(), Kind::in_order) {}
+
+inline Stream::Stream(Device const& device, hipStream_t stream, WorkspaceView workspace)
+    : Memory(device.index(), stream), properties(&device.gpu()), lent(workspace) {}
+
+inline Stream Stream::non_blocking(Device const& device) { return Stream(&device.gpu(), Kind::non_blocking); }
+
+}  // namespace fusekit::hip

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/runtime/memory.hpp"
+#include "fusekit/ops/operator.hpp"
+#include "fusekit/plan/gradient.hpp"
+#include "fusekit/plan/runs_on.hpp"
+
+namespace fusekit {
+
+namespace hip::detail {
+
+/// An operator whose apply can be overloaded in a derived class: neither is it final, nor its apply an object.
+template <class Op>
+concept Overloadable = EpilogueOp<Op> && !std::is_final_v<Op> &&
+                       !requires { requires std::is_object_v<std::remove_pointer_t<decltype(&Op::apply)>>; };
+
+/// A second `apply` makes clang choose one: it does not look at the target of a function that stands alone.
+template <class Op>
+struct Overloaded : Op {
+    using Op::apply;
+    static void apply();
+};
+
+/// Whether device code can call an operator's apply: clang does not choose a function of the host's there. nvcc calls
+/// everything callable, and refuses the calls themselves (FUSEKIT_BEGIN_OPERATOR_CALLS).
+template <class Op>
+struct DeviceCode {
+    using Args = typename Op::Args;
+
+    template <class Overloads>
+    __device__ static constexpr auto callable() {
+        constexpr bool with_args = requires(float x, Args const& args) { Overloads::apply(x, args); };
+        constexpr bool with_place =
+            requires(float x, OutputCoord const& at, Args const& args) { Overloads::apply(x, at, args); };
+        constexpr bool with_prepared =
+            requires(float x, typename Op::template Prepared<float> const& prepared) { Overloads::apply(x, prepared); };
+        return std::bool_constant<with_args || with_place || with_prepared>{};
+    }
+};
+
+}  // namespace hip::detail
+
+template <hip::detail::Overloadable Op>
+inline constexpr bool has_code_for<hip::Memory, Op> =
+    decltype(hip::detail::DeviceCode<Op>::template callable<hip::detail::Overloaded<Op>>())::value;
+
+template <class... Ops>
+inline constexpr bool has_code_for<hip::Memory, Gradient<Ops...>> = (has_code_for<hip::Memory, Ops> && ...);
+
+}  // namespace fusekit

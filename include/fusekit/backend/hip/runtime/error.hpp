@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/runtime/platform.hpp"
+#include "fusekit/result.hpp"
+
+namespace fusekit::hip {
+
+/// A status as HIP prints it: "hipErrorOutOfMemory, out of memory".
+inline Text error_string(hipError_t status) { return Text(hipGetErrorName(status)) + ", " + hipGetErrorString(status); }
+
+/// Takes the error that HIP keeps for the next hipGetLastError, so that it is reported once and no later call of
+/// anybody's is blamed for it.
+inline void clear_last_error() { static_cast<void>(hipGetLastError()); }
+
+/// Error("hip::Device", "device 0", "hipMalloc", expected, HIP's words) unless `status` is success.
+[[nodiscard]] inline Refusal refusal_of(hipError_t status, int device, char const* call,
+                                        char const* expected = "success") {
+    if (status == hipSuccess) return {};
+    clear_last_error();
+    return Error("hip::Device", "device " + Text::number(device), call, expected, error_string(status),
+                 static_cast<int>(status));
+}
+/// Throws it.
+inline void check(hipError_t status, int device, char const* call, char const* expected = "success") {
+    if (status != hipSuccess) refusal_of(status, device, call, expected).raise();
+}
+
+/// Makes a device the calling thread's current one, and restores the one before.
+class DeviceGuard {
+public:
+    /// Throws Error where that fails; `refusal` gets it, where there is one.
+    explicit DeviceGuard(int device, Refusal* refusal = nullptr) {
+        Refusal failed = refusal_of(hipGetDevice(&before), device, "hipGetDevice");
+        if (!failed && before != device) {
+            failed = refusal_of(hipSetDevice(device), device, "hipSetDevice", "a device that works");
+            other = !failed;
+        }
+        if (refusal) *refusal = std::move(failed);
+        else failed.raise();
+    }
+    DeviceGuard(DeviceGuard const&) = delete;
+    DeviceGuard& operator=(DeviceGuard const&) = delete;
+    ~DeviceGuard() {
+        if (other) static_cast<void>(hipSetDevice(before));
+    }
+
+private:
+    int before = 0;
+    bool other = false;
+};
+
+}  // namespace fusekit::hip

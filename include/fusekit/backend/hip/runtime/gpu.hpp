@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "fusekit/backend/hip/runtime/memory.hpp"
+#include "fusekit/tensor/check.hpp"
+
+namespace fusekit::hip {
+
+/// How many GPUs this process can use; 0 where there is none, or no driver for them.
+inline int device_count() {
+    int count = 0;
+    if (hipGetDeviceCount(&count) == hipSuccess) return count;
+    clear_last_error();
+    return 0;
+}
+
+/// A GPU's properties, asked for once, and what it has been seen to reach. May be shared by threads.
+class Gpu {
+public:
+    /// Throws Error where there is no such GPU, or no driver for it.
+    explicit Gpu(int the_index) : device(the_index) {
+        require_device();
+        hipDeviceProp_t all;
+        check(hipGetDeviceProperties(&all, device), device, "hipGetDeviceProperties");
+        processor_count = all.multiProcessorCount;
+        cache = all.l2CacheSize;
+        reads_host_memory = all.pageableMemoryAccess != 0;
+        int pools = 0;
+        if (hipDeviceGetAttribute(&pools, hipDeviceAttributeMemoryPoolsSupported, device) != hipSuccess)
+            clear_last_error();
+        pools_memory = pools != 0;
+    }
+
+    int index() const { return device; }
+
+    /// "AMD Instinct MI300X, gfx942" or "NVIDIA H200, compute capability 9.0".
+    Text name() const {
+        hipDeviceProp_t all;
+        check(hipGetDeviceProperties(&all, device), device, "hipGetDeviceProperties");
+        return Text(all.name) + ", " + architecture(all);
+    }
+
+    /// Compute units, or streaming multiprocessors.
+    int processors() const { return processor_count; }
+
+    /// Bytes of the cache that all processors share.
+    std::int64_t cache_bytes() const { return cache; }
+
+    /// Whether memory can be allocated in the order of a stream.
+    bool has_memory_pools() const { return pools_memory; }
+
+    /// Whether this GPU was seen to read this pointer's memory, lately.
+    bool has_reached(void const* data) const { return __atomic_load_n(&slot(data), __ATOMIC_RELAXED) == data; }
+
+    /// Refuses, with in.fail(), a pointer into memory that this GPU cannot read.
+    /// HIP is asked once about each of the last pointers, because asking costs a fiftieth of a launch: memory that was
+    /// freed and is somebody else's now may go unnoticed.
+    void check_accessible(Check const& in, char const* argument, void const* data) const {
+        if (has_reached(data)) return;
+        hipPointerAttribute_t attributes{};
+        hipError_t const status = hipPointerGetAttributes(&attributes, data);
+        bool const known = status == hipSuccess;
+        if (status == hipErrorInvalidValue) clear_last_error();  // what HIP before version 6 says of host memory
+        else if (Refusal refusal = refusal_of(status, device, "hipPointerGetAttributes", "a device that works"))
+            return in.refuse(*refusal);
+        auto const type = type_of(attributes);
+        bool const registered = known && (type == hipMemoryTypeDevice || attributes.devicePointer != nullptr);
+        if (!registered && !reads_host_memory) return refuse(in, argument, "memory of the host");
+        if (registered && type == hipMemoryTypeDevice && attributes.device != device)
+            return refuse(in, argument, "memory of device " + Text::number(attributes.device));
+        __atomic_store_n(&slot(data), data, __ATOMIC_RELAXED);
+    }
+
+private:
+    static constexpr std::size_t slots = 32;
+
+    int device, processor_count = 0;
+    std::int64_t cache = 0;
+    bool reads_host_memory = false, pools_memory = false;
+    mutable void const* reached[slots] = {};  // atomic, each
+
+    void const*& slot(void const* data) const { return reached[reinterpret_cast<std::uintptr_t>(data) / 512 % slots]; }
+
+    template <class Attributes>
+    static std::remove_const_t<decltype(hipMemoryTypeDevice)> type_of(Attributes const& attributes) {
+        if constexpr (requires { attributes.type; }) return attributes.type;
+        else return attributes.memoryType;  // HIP before version 6
+    }
+
+    void require_device() const {
+        int count = 0;
+        hipError_t const status = hipGetDeviceCount(&count);
+        if (status == hipErrorInsufficientDriver) {
+            int driver = 0, runtime = 0;
+            if (hipDriverGetVersion(&driver) != hipSuccess || hipRuntimeGetVersion(&runtime) != hipSuccess)
+                clear_last_error();
+            check(status, device, "hipGetDeviceCount",
+                  ("a driver for version " + Text::number(runtime) + ", not " + Text::number(driver)).c_str());
+        }
+        check(status, device, "hipGetDeviceCount", "a GPU");
+        if (device < 0 || device >= count)
+            raise(Error("hip::Device", "Device", "index", "0 to " + Text::number(count - 1) + ", the GPUs here",
+                        Text::number(device)));
+    }
+
+    template <class Properties>
+    static Text architecture(Properties const& all) {
+        if constexpr (requires { all.gcnArchName; }) return all.gcnArchName;
+        else return "compute capability " + Text::number(all.major) + "." + Text::number(all.minor);
+    }
+
+    void refuse(Check const& in, char const* argument, Text given) const {
+        in.fail(argument, "memory of device " + Text::number(device), std::move(given));
+    }
+};
+
+}  // namespace fusekit::hip

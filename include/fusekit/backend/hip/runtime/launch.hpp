@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/arch/overlap.hpp"
+#include "fusekit/backend/hip/runtime/kernel.hpp"
+#include "fusekit/backend/hip/runtime/stream.hpp"
+#include "fusekit/plan/name.hpp"
+
+namespace fusekit::hip {
+
+/// The Error of a launch that was refused. What an earlier kernel did comes to light at any later call: then it is that
+/// work that is named, and not this plan.
+[[gnu::cold, gnu::noinline]] inline Refusal refuse_launch(Stream const& stream, Text (*plan)(), hipError_t status) {
+    clear_last_error();
+    bool const no_code = status == hipErrorNoBinaryForGpu || status == hipErrorInvalidDeviceFunction;
+    bool const earlier = status == hipErrorIllegalAddress || status == hipErrorLaunchFailure;
+    int const code = static_cast<int>(status);
+    if (no_code)
+        return Error(plan(), "hip::Device", "hipLaunchKernel",
+                     "code for " + stream.gpu().name() + " in this program: compile for it",
+                     "none: " + error_string(status), code);
+    return Error(plan(), "hip::Device", "hipLaunchKernel", earlier ? "a device that works" : "success",
+                 (earlier ? "a failure of work before this call: " : "") + error_string(status), code);
+}
+
+[[gnu::cold, gnu::noinline]] inline void refuse_stream(Check in, int expected, int given) {
+    in.operator_name = [] { return Text("stream"); };
+    in.fail("", "a stream of device " + Text::number(expected) + ", as it was prepared for",
+            "one of device " + Text::number(given));
+}
+
+/// How the blocks of a launch run: each on its own; all at the same time, so that they can wait for each other; or
+/// while the kernel before them ends (arch/overlap.hpp).
+enum class LaunchMode { plain, cooperative, overlapping };
+
+/// A kernel's launch, complete but for the pointers that a run brings: what it is given, and how it is cut. The kernels
+/// that a plan's schedules make of it are given the same.
+template <class TheParams>
+struct Launch {
+    using Params = TheParams;
+    using Stream = hip::Stream const;
+
+    Params params;
+    void (*kernel)(Params);
+    Text (*plan)();
+    int device;
+    unsigned blocks, threads;
+    LaunchMode mode;
+    std::size_t workspace_bytes;
+
+    bool suits(Stream& stream) const { return stream.index() == device; }
+    void suits(Check const& in, Stream& stream) const {
+        if (!suits(stream)) refuse_stream(in, device, stream.index());
+    }
+
+    /// Puts the kernel on the stream; allocates nothing. Pointers have been checked.
+    template <class X, class Y>
+    Refusal start(Stream& stream, X const* x, Y* y, WorkspaceView workspace) const {
+        Params own = params;
+        own.x.data = x;
+        own.y.data = y;
+        return start_with(own, stream, workspace);
+    }
+    /// The same on the tensors that it was prepared with.
+    Refusal start(Stream& stream) const {
+        Params own = params;
+        return start_with(own, stream, {});
+    }
+
+private:
+    Refusal start_with(Params& own, Stream& stream, WorkspaceView workspace) const {
+        if (workspace_bytes > 0) lend(own, workspace.data ? workspace.data : stream.own_workspace());
+        Refusal refusal;
+        DeviceGuard const guard(device, &refusal);
+        if (refusal) return refusal;
+        void* arguments[] = {&own};
+        hipError_t const status = launch(arguments, stream.stream());
+        if (status != hipSuccess) return refuse_launch(stream, plan, status);
+        return refusal;
+    }
+
+    static void lend(Params& own, void* memory) {
+        if constexpr (requires { own.workspace.memory; }) own.workspace.memory = memory;
+        else if constexpr (requires { own.tile_groups.workspace; }) own.tile_groups.workspace.memory = memory;
+    }
+
+    hipError_t launch(void** arguments, hipStream_t stream) const {
+        dim3 const grid(blocks), block(threads);
+        auto const with = [&](auto* function) {
+            if (mode == LaunchMode::cooperative)
+                return hipLaunchCooperativeKernel(function, grid, block, arguments, 0, stream);
+            return hipLaunchKernel(function, grid, block, arguments, 0, stream);
+        };
+        if constexpr (kernels_overlap)
+            if (mode == LaunchMode::overlapping)
+                return launch_overlapping(reinterpret_cast<void const*>(kernel), grid, block, arguments, stream);
+        if constexpr (requires { hipLaunchKernel(kernel, grid, block, arguments, 0, stream); }) return with(kernel);
+        else return with(reinterpret_cast<void const*>(kernel));
+    }
+};
+
+/// The launch of a plan's kernel, which borrows `workspace_bytes` where its blocks exchange values.
+template <class Plan, class Mainloop>
+Result<Launch<typename Mainloop::Params>> prepare_launch(Gpu const& gpu, typename Mainloop::Params const& params,
+                                                         std::int64_t blocks, int threads = Mainloop::threads,
+                                                         LaunchMode mode = LaunchMode::plain,
+                                                         std::size_t workspace_bytes = 0) {
+    constexpr std::int64_t most = (std::int64_t{1} << 31) - 1;
+    if (blocks > most)
+        return Error(type_name<Plan>(), "hip::Device", "blocks", "at most " + Text::number(most), Text::number(blocks));
+    if constexpr (kernels_overlap && requires { Mainloop::waits_for_previous_kernel; })
+        if (mode == LaunchMode::plain) mode = LaunchMode::overlapping;
+    return Launch<typename Mainloop::Params>{params,
+                                             &fused<Plan, Mainloop>,
+                                             type_name<Plan>,
+                                             gpu.index(),
+                                             static_cast<unsigned>(blocks),
+                                             static_cast<unsigned>(threads),
+                                             mode,
+                                             workspace_bytes};
+}
+
+inline Refusal refuse_limit(Text (*plan)(), char const* tensor, char const* expected,
+                            CollapsedShape<4> const& shape, std::int64_t value, std::int64_t limit = std::int64_t{1} << 31) {
+    if (value < limit) return {};
+    return Error(plan(), tensor, "shape", expected, to_string(shape));
+}
+
+inline bool aligned(void const* data, int bytes) {
+    return reinterpret_cast<std::uintptr_t>(data) % static_cast<unsigned>(bytes) == 0;
+}
+
+}  // namespace fusekit::hip

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/runtime/error.hpp"
+
+namespace fusekit::hip {
+
+/// One GPU's memory, copied to and from in the order of one stream.
+class Memory {
+public:
+    Memory(int the_device, hipStream_t stream) : device(the_device), queue(stream) {}
+
+    /// Which of the machine's GPUs it is, counted as HIP does.
+    int index() const { return device; }
+    hipStream_t stream() const { return queue; }
+
+    /// Throws Error when there is not enough.
+    void* allocate(std::size_t bytes) const {
+        DeviceGuard const guard(device);
+        void* memory = nullptr;
+        hipError_t const status = in_order ? hipMallocAsync(&memory, bytes, queue) : hipMalloc(&memory, bytes);
+        if (status == hipSuccess) return memory;
+        clear_last_error();
+        std::size_t free = 0, total = 0;
+        if (hipMemGetInfo(&free, &total) != hipSuccess) clear_last_error();
+        raise(Error("hip::Device", "device " + Text::number(device), in_order ? "hipMallocAsync" : "hipMalloc",
+                    Text::number(bytes) + " bytes of free memory",
+                    Text::number(free) + " of " + Text::number(total) + " bytes free: " + error_string(status),
+                    static_cast<int>(status)));
+    }
+    void release(void* memory) const {
+        if ((in_order ? hipFreeAsync(memory, queue) : hipFree(memory)) != hipSuccess) clear_last_error();
+    }
+
+    /// The same memory, allocated and freed when the stream comes to it, so that nobody waits: it is used on that
+    /// stream, or where others have been made to wait for it by events.
+    Memory in_stream_order() const {
+        Memory ordered = *this;
+        ordered.in_order = true;
+        return ordered;
+    }
+
+    /// Between the host and the device, after all that the stream was given before; returns when it is done.
+    void copy_in(void* to, void const* from, std::size_t bytes) const { copy(to, from, bytes, hipMemcpyHostToDevice); }
+    void copy_out(void* to, void const* from, std::size_t bytes) const { copy(to, from, bytes, hipMemcpyDeviceToHost); }
+
+    /// The same with zeros.
+    void fill_zero(void* memory, std::size_t bytes) const {
+        DeviceGuard const guard(device);
+        check(hipMemsetAsync(memory, 0, bytes, queue), device, "hipMemsetAsync");
+        check(hipStreamSynchronize(queue), device, "hipStreamSynchronize");
+    }
+
+    void synchronize() const {
+        DeviceGuard const guard(device);
+        check(hipStreamSynchronize(queue), device, "hipStreamSynchronize");
+    }
+
+private:
+    int device;
+    hipStream_t queue;
+    bool in_order = false;
+
+    void copy(void* to, void const* from, std::size_t bytes, decltype(hipMemcpyHostToDevice) kind) const {
+        DeviceGuard const guard(device);
+        check(hipMemcpyAsync(to, from, bytes, kind, queue), device, "hipMemcpyAsync");
+        check(hipStreamSynchronize(queue), device, "hipStreamSynchronize");
+    }
+};
+
+}  // namespace fusekit::hip

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// The one place that picks the platform. HIP's own headers wherever they compile; under nvcc, where there are none or
+// they are older than the CUDA toolkit, the names that this library uses, mapped to CUDA's.
+#if defined(__NVCC__) && !defined(__CUDACC_RELAXED_CONSTEXPR__)
+#error "fusekit needs nvcc's option --expt-relaxed-constexpr"
+#endif
+
+#if defined(__CUDACC__) && !defined(HIP_INCLUDE_HIP_HIP_RUNTIME_H)
+#if defined(__HIP_PLATFORM_NVIDIA__) && __has_include(<hip/hip_version.h>)
+#include <hip/hip_version.h>
+#endif
+#if defined(HIP_VERSION_MAJOR) && (HIP_VERSION_MAJOR >= 7 || __CUDACC_VER_MAJOR__ < 13)
+#include <hip/hip_runtime.h>
+#else
+#include "fusekit/backend/hip/runtime/cuda_names.hpp"
+#endif
+#else
+#include <hip/hip_runtime.h>
+#endif

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/runtime/gpu.hpp"
+#include "fusekit/backend/hip/schedule.hpp"
+#include "fusekit/tensor/workspace.hpp"
+
+namespace fusekit::hip {
+
+/// No run borrows more.
+inline constexpr std::size_t most_workspace_bytes = std::size_t{1} << 20;
+
+class Device;
+template <class Schedule>
+class Scheduled;
+
+/// Where runs are put on a GPU, in order: a stream of its own, or one of the application's. Runs are asynchronous and
+/// may be captured into a graph; copies between tensors and the host wait for them. The device outlives its streams;
+/// each may be used from one thread at a time. Move-only.
+///
+/// Plans that reduce borrow workspace: the stream's own, or what the run is lent. Runs that share one take turns, as
+/// they do on one stream; graphs that were captured from one stream share its workspace.
+class Stream : public Memory, public Suits<void> {
+public:
+    using TensorDevice = Device;               ///< what tensors belong to that runs make here
+    static constexpr bool is_handle = true;  ///< may be const where it is run on
+
+    /// A stream of its own, in order with the default stream, and so with an application's kernels and hipMemcpy there;
+    /// with workspace of its own. While it is captured, the default stream may not be used, by any thread.
+    explicit Stream(Device const& device);
+
+    /// The same, but beside the default stream: order what they share by events, or synchronize().
+    static Stream non_blocking(Device const& device);
+
+    /// The application's stream, which outlives this. Nothing is asked for or allocated: make one a call if you like.
+    /// A program of default streams per thread passes its own, hipStreamPerThread.
+    Stream(Device const& device, hipStream_t stream, WorkspaceView workspace = {});
+
+    Stream(Stream&& other) noexcept
+        : Memory(other),
+          properties(other.properties),
+          lent(std::exchange(other.lent, {})),
+          owns_stream(std::exchange(other.owns_stream, false)),
+          owns_workspace(std::exchange(other.owns_workspace, false)) {}
+    Stream& operator=(Stream&& other) noexcept {
+        std::swap(static_cast<Memory&>(*this), static_cast<Memory&>(other));
+        std::swap(properties, other.properties);
+        std::swap(lent, other.lent);
+        std::swap(owns_stream, other.owns_stream);
+        std::swap(owns_workspace, other.owns_workspace);
+        return *this;
+    }
+    ~Stream() {
+        if (owns_workspace) release(lent.data);
+        if (owns_stream && hipStreamDestroy(stream()) != hipSuccess) clear_last_error();
+    }
+
+    Gpu const& gpu() const { return *properties; }
+    Text name() const { return properties->name(); }
+    int processors() const { return properties->processors(); }
+    std::int64_t cache_bytes() const { return properties->cache_bytes(); }
+
+    /// What runs borrow that are lent nothing.
+    void* own_workspace() const { return lent.data; }
+    std::size_t own_workspace_bytes() const { return lent.bytes; }
+
+    /// Memory for what runs here write.
+    Memory output_memory() const { return properties->has_memory_pools() ? in_stream_order() : Memory(*this); }
+
+    /// The same for calls that run with a schedule of yours in place of the library's choice
+    /// (backend/hip/schedule.hpp): layer(device.with<fk::hip::Gemm<64, 64, 8>>(), x, y).
+    template <class Schedule>
+    Scheduled<Schedule> with() const {
+        return Scheduled<Schedule>(*this);
+    }
+
+    /// The launch of a layer on tensors that stand at addresses as aligned as those of its runs. It has been validated.
+    template <class BoundPlan, Element T>
+    auto prepare(BoundPlan const& bound, ImageView<T const> const& x, ImageView<T> const& y) const;
+
+    /// Puts one kernel on the stream. The arguments have been validated. Throws Error where HIP refuses it.
+    template <class BoundPlan, Element T>
+    void run(BoundPlan const& bound, ImageView<T const> const& x, ImageView<T> const& y) const;
+
+    bool has_reached(void const* data) const { return properties->has_reached(data); }
+    void check_accessible(Check const& in, char const* argument, void const* data) const {
+        properties->check_accessible(in, argument, data);
+    }
+
+protected:
+    enum class Kind { in_order, non_blocking, borrowed };
+
+    /// One with workspace of its own; `stream` is the borrowed one.
+    Stream(Gpu const* the_properties, Kind kind, hipStream_t stream = nullptr)
+        : Memory(the_properties->index(), stream), properties(the_properties) {
+        DeviceGuard const guard(index());
+        if (kind != Kind::borrowed) {
+            hipStream_t own = nullptr;
+            check(hipStreamCreateWithFlags(&own, kind == Kind::in_order ? hipStreamDefault : hipStreamNonBlocking),
+                  index(), "hipStreamCreateWithFlags");
+            static_cast<Memory&>(*this) = Memory(index(), own);
+        }
+        StreamOwner owner{kind == Kind::borrowed ? nullptr : this};
+        Workspace<Memory> own(*this, most_workspace_bytes);
+        lent = own.give_up();
+        owner.stream = nullptr;
+        owns_stream = kind != Kind::borrowed;
+        owns_workspace = true;
+    }
+
+private:
+    Gpu const* properties;
+    WorkspaceView lent;
+    bool owns_stream = false, owns_workspace = false;
+
+    /// Until the constructor is done, and the destructor's turn comes.
+    struct StreamOwner {
+        Stream* stream;
+        ~StreamOwner() {
+            if (stream && hipStreamDestroy(stream->stream()) != hipSuccess) clear_last_error();
+        }
+    };
+};
+
+}  // namespace fusekit::hip

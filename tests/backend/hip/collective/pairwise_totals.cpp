@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#include "fusekit/backend/hip/collective/pairwise_totals.hpp"
+
+#include "backend/hip/blocks.hpp"
+
+using namespace test;
+
+namespace {
+
+/// The parts from begin to end, which two totals make together only where they follow one another and have equally
+/// many.
+struct Range {
+    float begin, end;
+
+    __device__ friend Range merge(Range const& a, Range const& b) {
+        bool const pair = a.end == b.begin && a.end - a.begin == b.end - b.begin;
+        return pair ? Range{a.begin, b.end} : Range{-1, -1};
+    }
+};
+
+constexpr int count = 2, parts = 64;
+constexpr unsigned width = 4;
+
+struct AddParts : BlockOf<128> {
+    struct Params {
+        Range* after;  ///< each part, of each column: Count totals
+    };
+    struct Shared {
+        float room[threads * count * sizeof(Range) / sizeof(float)];
+    };
+    __device__ static void run(Params const& params, Shared& shared, unsigned thread, unsigned) {
+        fk::hip::PairwiseTotals<Range, count, threads> const totals{{shared.room}};
+        unsigned const column = thread % width;
+        for (unsigned part = 0; part < parts; ++part) {
+            auto const first = static_cast<float>(part), apart = static_cast<float>(100 + column);
+            Range all[count] = {{first, first + 1}, {first + apart, first + apart + 1}};
+            totals.add(part, all, column, thread < width);
+            if (thread < width)
+                for (unsigned i = 0; i < count; ++i) params.after[(part * width + column) * count + i] = all[i];
+        }
+    }
+};
+
+}  // namespace
+
+TEST_CASE("HIP: parts are merged in pairs of the same size, each into the total that ends with it") {
+    fk::hip::Device device = gpu();
+    STATIC_REQUIRE(fk::hip::most_parts(AddParts::threads) >= parts);
+    Array<Range> const after(device, parts * width * count, {-2, -2});
+    run_blocks<AddParts>(device, {after.data()});
+    auto const totals = after.values();
+    int wrong = 0;
+    for (unsigned part = 0; part < parts; ++part)
+        for (unsigned column = 0; column < width; ++column)
+            for (unsigned i = 0; i < count; ++i) {
+                unsigned const number = part + 1, power = number & -number, apart = i == 0 ? 0 : 100 + column;
+                Range const& total = totals[(part * width + column) * count + i];
+                wrong += total.begin != static_cast<float>(number - power + apart);
+                wrong += total.end != static_cast<float>(number + apart);
+            }
+    CHECK(wrong == 0);
+}
+
+TEST_CASE("HIP: a block of more threads has room for more parts") {
+    CHECK(fk::hip::most_parts(64) == 1 << 5);  // 48 places of a row, a level of which takes 8
+    CHECK(fk::hip::most_parts(256) == 1 << 23);
+}
