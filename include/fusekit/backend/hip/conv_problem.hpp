@@ -5,14 +5,12 @@
 
 #include "fusekit/backend/hip/arch/access.hpp"
 #include "fusekit/backend/hip/arch/async_copy.hpp"
-#include "fusekit/ops/conv/window.hpp"
+#include "fusekit/problem/conv.hpp"
 
 namespace fusekit::hip {
 
-/// A place in the output: image, row and column. n is -1 past the last one.
-struct Pixel {
-    std::int32_t n, p, q;
-};
+/// A place in the output; n is -1 past the last one.
+using Pixel = problem::PixelOf<std::int32_t>;
 
 /// An index of GemmK as a coordinate: channel and tap. r counts the rows of all slices of the window.
 struct KCoord {
@@ -56,51 +54,28 @@ __device__ void copy(RowPointer<float> const& row, KOffset const& offset, float*
     copy_async<4 * Count>(to, row.first + offset.offset, has(row, offset));
 }
 
-/// The slices of x and of y; nothing where there are none.
-template <int Space>
-struct Slices {};
-template <>
-struct Slices<3> {
-    std::int64_t x, y;
-};
-
-/// A convolution of two or three modes of space as a kernel sees it: tensors are collapsed, the filter is not. GemmM =
-/// N P Q, GemmN = K, GemmK = C R S, the last two per group. Extents, GemmM and GemmK are below 2^30; offsets, where a
-/// GEMM takes them, fit 32 bits (conv_limits.hpp).
+/// A convolution as a kernel sees it. Extents, GemmM and GemmK are below 2^30; offsets, where a GEMM takes them, fit 32
+/// bits (conv_limits.hpp).
 template <Element T, int Space>
-struct ConvProblem {
+struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t> {
+    using Base = problem::ConvProblem<T, Space, std::int32_t>;
     using SpaceCoord = PerMode<Space>;  ///< in space: slice, row and column, or row and column
+    using Base::extent, Base::filter, Base::group_c, Base::group_k, Base::window_columns, Base::window_rows;
+    using Base::x, Base::w, Base::y;
 
-    TensorView<T const> x;  // (N, C, H, W)
-    TensorView<T const> w;  // (K, C / G, R, S)
-    TensorView<T> y;  // (N, K, P, Q)
-    Filter<Space> filter;
-    Slices<Space> slices;
-
-    __device__ int groups() const { return filter.group_count; }
-    __device__ int group_c() const { return extent(w, 1); }
-    __device__ int group_k() const { return extent(y, 1) / groups(); }
-    __device__ int gemm_m() const { return extent(y, 0) * extent(y, 2) * extent(y, 3); }
-    __device__ int gemm_k() const { return group_c() * window_rows() * window_columns(); }
-    __device__ int window_rows() const { return fusekit::window_rows(filter); }
-    __device__ int window_columns() const { return fusekit::window_columns(filter); }
+    Index<4> y_stride;
+    problem::Slices<Space> slices;
 
     __device__ Pixel pixel(int m) const {
-        if (m >= gemm_m()) return {-1, 0, 0};
-        auto const at = static_cast<unsigned>(m), q = static_cast<unsigned>(extent(y, 3));
-        unsigned const plane = static_cast<unsigned>(extent(y, 2)) * q, n = at / plane, p = at % plane / q;
-        return {static_cast<int>(n), static_cast<int>(p), static_cast<int>(at - n * plane - p * q)};
+        if (m >= Base::gemm_m()) return {-1, 0, 0};
+        return Base::pixel(m);
     }
-    /// The same where pixels are counted window by window of 2 x 2, so that those of one are neighbours in a tile.
     __device__ Pixel pixel_of_windows(int m) const {
-        if (m >= gemm_m()) return {-1, 0, 0};
-        unsigned const window = static_cast<unsigned>(m) / 4, q = static_cast<unsigned>(extent(y, 3)) / 2;
-        unsigned const plane = static_cast<unsigned>(extent(y, 2)) / 2 * q, n = window / plane, p = window % plane / q;
-        return {static_cast<int>(n), static_cast<int>(p) * 2 + m % 4 / 2,
-                static_cast<int>(window - n * plane - p * q) * 2 + m % 2};
+        if (m >= Base::gemm_m()) return {-1, 0, 0};
+        return Base::pixel_of_windows(m);
     }
     __device__ std::int64_t output_offset(Pixel const& at) const {
-        return at.n * stride(y, 0) + at.p * stride(y, 2) + at.q * stride(y, 3);
+        return at.n * y_stride[0] + at.p * y_stride[2] + at.q * y_stride[3];
     }
 
     /// Where the window of an output pixel begins in x, and how far from there a tap is.
@@ -169,18 +144,13 @@ struct ConvProblem {
     }
 
 private:
-    template <class View>
-    __device__ static int extent(View const& view, int mode) {
-        return static_cast<int>(view.layout.shape[mode]);
-    }
-    template <class View>
-    __device__ static std::int64_t stride(View const& view, int mode) {
+    __device__ static std::int64_t stride(TensorView<T const> const& view, int mode) {
         return view.layout.stride[mode];
     }
     /// Rows of a slice.
     __device__ int height_of_x() const {
-        if constexpr (Space == 3) return extent(x, 2) / static_cast<int>(slices.x);
-        else return extent(x, 2);
+        if constexpr (Space == 3) return extent(x.layout.shape, 2) / static_cast<int>(slices.x);
+        else return extent(x.layout.shape, 2);
     }
     __device__ int height_of_y() const {
         if constexpr (Space == 3) return extent(y, 2) / static_cast<int>(slices.y);
@@ -194,7 +164,7 @@ private:
 
     /// Whether x has the place, as far as one mode of space goes.
     __device__ bool has(int mode, int at) const {
-        int most = mode == Space - 1 ? extent(x, 3) : height_of_x();
+        int most = mode == Space - 1 ? extent(x.layout.shape, 3) : height_of_x();
         if constexpr (Space == 3)
             if (mode == 0) most = static_cast<int>(slices.x);
         return static_cast<unsigned>(at) < static_cast<unsigned>(most);

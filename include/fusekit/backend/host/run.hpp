@@ -62,9 +62,9 @@ private:
         constexpr int space = Head::collapsed_space;
         auto const call = [&](auto loop) { f(loop); };
         CollapsedShape<4> const shape = bound.epilogue_shape(x.shape());
-        ConvProblem<T, space> const conv{
-            x, typed<T>(Head::filters(bound.head)), shape, Head::geometry(bound.head), {x.shape(), shape}};
-        bool const channel_lanes = y.layout.stride[1] == 1 && y.layout.shape[1] > 1;
+        ConvProblem<T, space> const conv{{x, typed<T>(Head::filters(bound.head)), shape, Head::geometry(bound.head)},
+                                         {x.shape(), shape}};
+        bool const channel_lanes = problem::channels_are_neighbours(y.layout);
         if constexpr (Plan::pools) {
             call(ConvChannelLanes<Epilogue, T, space, typename Plan::Pool>(threads, conv, bound.epilogue, y));
         } else {
