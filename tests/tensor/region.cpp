@@ -46,13 +46,13 @@ fk::Region channels_of(std::int64_t first, std::int64_t count) {
 TEST_CASE("elements are distinct where each mode steps over all that the ones before reach") {
     CHECK(fk::distinct(fk::nchw(2, 3, 4, 5)));
     CHECK(fk::distinct(fk::nhwc(2, 4, 5, 3)));
-    CHECK(fk::distinct(fk::Layout<4>{{{{2, 3, 4, 5}}}, {{1000, 100, 10, 2}}}));
-    CHECK(fk::distinct(fk::Layout<2>{{{{1, 5}}}, {{0, 1}}}));  // one element need not step
-    CHECK(fk::distinct(fk::Layout<2>{{{{1, 1}}}, {{0, 0}}}));
-    CHECK_FALSE(fk::distinct(fk::Layout<2>{{{{2, 5}}}, {{4, 1}}}));
-    CHECK_FALSE(fk::distinct(fk::Layout<2>{{{{2, 5}}}, {{0, 1}}}));
-    CHECK_FALSE(fk::distinct(fk::Layout<2>{{{{2, 5}}}, {{5, -1}}}));
-    CHECK(fk::distinct(fk::Layout<2>{{{{2, 5}}}, {{5, 1}}}));
+    CHECK(fk::distinct(fk::Layout<4>{{{2, 3, 4, 5}}, {{1000, 100, 10, 2}}}));
+    CHECK(fk::distinct(fk::Layout<2>{{{1, 5}}, {{0, 1}}}));  // one element need not step
+    CHECK(fk::distinct(fk::Layout<2>{{{1, 1}}, {{0, 0}}}));
+    CHECK_FALSE(fk::distinct(fk::Layout<2>{{{2, 5}}, {{4, 1}}}));
+    CHECK_FALSE(fk::distinct(fk::Layout<2>{{{2, 5}}, {{0, 1}}}));
+    CHECK_FALSE(fk::distinct(fk::Layout<2>{{{2, 5}}, {{5, -1}}}));
+    CHECK(fk::distinct(fk::Layout<2>{{{2, 5}}, {{5, 1}}}));
 }
 
 TEST_CASE("a region has the bytes of its elements, of strides of either sign") {
@@ -95,7 +95,7 @@ TEST_CASE("slices of one tensor share no memory, though their ranges of addresse
 }
 
 TEST_CASE("regions share memory where that cannot be told in time") {
-    fk::Layout<5> tangled{{{{97, 97, 97, 97, 97}}}, {{2, 6, 10, 14, 22}}};
+    fk::Layout<5> tangled{{{97, 97, 97, 97, 97}}, {{2, 6, 10, 14, 22}}};
     CHECK(
         fk::share_memory(region(4096, fk::DataType::int8, tangled), region(4097 + 2000, fk::DataType::int8, tangled)));
 }

@@ -30,12 +30,12 @@ struct Gemm {
     FUSEKIT_HD static AnyView<4> filters(Args const& args) {
         Index<2> const &shape = args.weights.layout.shape, &stride = args.weights.layout.stride;
         AnyView<4> view(TensorView<float const>(args.weights.float32,
-                                                {{{{shape[0], shape[1], 1, 1}}}, {{stride[0], stride[1], 1, 1}}}));
+                                                {{{shape[0], shape[1], 1, 1}}, {{stride[0], stride[1], 1, 1}}}));
         view.type = args.weights.type;
         return view;
     }
 
-    static constexpr Shape<4> output(Shape<4> x, Args const& args) {
+    static constexpr CollapsedShape<4> output(CollapsedShape<4> x, Args const& args) {
         x[1] = args.weights.layout.shape[0];
         return x;
     }

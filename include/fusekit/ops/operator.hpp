@@ -125,10 +125,10 @@ concept EpilogueOp = HasStageAndArgs<Op> && (Uniform<Op> || Located<Op> || Chann
 
 /// Produces the accumulator from a neighbourhood of the input.
 template <class Op>
-concept MainloopOp =
-    HasStageAndArgs<Op> && Op::stage == Stage::mainloop && requires(Shape<4> x, typename Op::Args const& args) {
-        { Op::output(x, args) } -> std::same_as<Shape<4>>;
-    };
+concept MainloopOp = HasStageAndArgs<Op> && Op::stage == Stage::mainloop &&
+                     requires(CollapsedShape<4> x, typename Op::Args const& args) {
+                         { Op::output(x, args) } -> std::same_as<CollapsedShape<4>>;
+                     };
 
 /// With int8, whose sums are 32-bit integers, refuses more products an output than fit one, or a number that overflowed
 /// to 0. `given()` prints the number.
@@ -178,11 +178,11 @@ constexpr std::int64_t scratch_floats(Index<Rank> const& y) {
 /// Reduces every window of values to one, with Reduce; the plan writes that one. `output` gives the shape of y;
 /// fits_tile says whether windows are 2 x 2, so that a tile of a Conv holds whole ones.
 template <class Op>
-concept PoolingOp = EpilogueOp<Op> && Op::stage == Stage::pooling && requires(Shape<4> x) {
+concept PoolingOp = EpilogueOp<Op> && Op::stage == Stage::pooling && requires(CollapsedShape<4> x) {
     typename Op::Reduce;
     { Op::fits_tile } -> std::convertible_to<bool>;
     { Op::window(x) } -> std::same_as<Index<2>>;
-    { Op::output(x) } -> std::same_as<Shape<4>>;
+    { Op::output(x) } -> std::same_as<CollapsedShape<4>>;
 };
 
 template <class Op>

@@ -67,13 +67,13 @@ struct Pool : detail::Pooling {
     using Reduce = Of;
 
     FUSEKIT_HD static constexpr Index<2> window(Index<4> const&) { return {{Rows, Columns}}; }
-    static constexpr Shape<4> output(Shape<4> x) {
+    static constexpr CollapsedShape<4> output(CollapsedShape<4> x) {
         x[2] /= Rows, x[3] /= Columns;
         return x;
     }
 
     static void check(Args const&, Check const& in) {
-        if (in.y.space != 2 || in.y[2] % Rows != 0 || in.y[3] % Columns != 0)
+        if (in.y.from.kind != CollapsedFrom::images || in.y[2] % Rows != 0 || in.y[3] % Columns != 0)
             in.fail("", "images of even height and width to pool", to_string(in.y));
     }
 };
@@ -87,8 +87,8 @@ struct GlobalAverage : detail::Pooling {
     using Reduce = Average;
 
     FUSEKIT_HD static constexpr Index<2> window(Index<4> const& x) { return {{x[2], x[3]}}; }
-    static constexpr Shape<4> output(Shape<4> x) {
-        x[2] = x[3] = x.slices = 1;
+    static constexpr CollapsedShape<4> output(CollapsedShape<4> x) {
+        x[2] = x[3] = x.from.count = 1;
         return x;
     }
 };

@@ -110,31 +110,38 @@ private:
 
     template <int Rank>
     void view(AnyView<Rank> const& given) {
-        auto const rows = collapse<collapsed<Rank>>(given);
-        in.readable(name(), rows, expected(rows.layout), modes[collapsed<Rank>]);
+        view(collapse<collapsed<Rank>>(given));
     }
     template <class T, int Rank>
     void view(TensorView<T, Rank> const& given) {
-        auto const rows = collapse<collapsed<Rank>>(given);
-        if constexpr (std::is_const_v<T>) in.readable(name(), rows, expected(rows.layout), modes[collapsed<Rank>]);
-        else in.writable(name(), rows, expected(rows.layout), modes[collapsed<Rank>]);
+        view(collapse<collapsed<Rank>>(given));
+    }
+    template <int Rank>
+    void view(CollapsedView<AnyView<Rank>> const& given) {
+        in.readable(name(), given, expected(given.collapsed_layout()), modes[Rank]);
+    }
+    template <class T, int Rank>
+    void view(CollapsedView<TensorView<T, Rank>> const& given) {
+        auto const shape = expected(given.collapsed_layout());
+        if constexpr (std::is_const_v<T>) in.readable(name(), given, shape, modes[Rank]);
+        else in.writable(name(), given, shape, modes[Rank]);
     }
     template <class T, int Rank>
     void view(OptionalView<T, Rank> const& given) {
         if (given.given()) view(given.view());
     }
-    void view(AnyOutput const& given) { in.writable(name(), given, expected(given.layout), modes[4]); }
+    void view(AnyOutput const& given) { in.writable(name(), given, expected<4>({given.layout, given.from}), modes[4]); }
     void view(OptionalOutput const& given) {
         if (given.given()) view(static_cast<AnyOutput const&>(given));
     }
 
     template <int Rank>
-    Shape<Rank> expected(Layout<Rank> const& given) const {
-        Shape<Rank> shape;
+    CollapsedShape<Rank> expected(CollapsedLayout<Rank> const& given) const {
+        CollapsedShape<Rank> shape;
         if constexpr (Rank == 1) shape = Index<1>{{in.y[1]}};
         else if constexpr (Rank == 3) shape = image(in.y);
         else shape = in.y;
-        if (given.shape.space == 2) shape.space = 2, shape.slices = 1;  // rows of all slices, as in OutputCoord
+        if (given.shape.from.kind == CollapsedFrom::images) shape.from = {};  // rows of all slices, as in OutputCoord
         for (int mode = 0; mode < Rank; ++mode)
             if (given.shape[mode] == 1 && given.stride[mode] == 0) shape[mode] = 1;
         return shape;

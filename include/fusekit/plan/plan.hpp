@@ -17,15 +17,17 @@ namespace detail {
 template <class... Ops>
 struct FusedPlan;
 
-}  // namespace detail
-
-namespace detail {
-
 /// Views of B x M x N, which an operator's field took for signals, are of matrices.
 template <class Op>
 constexpr void read_matrices(typename Op::Args& args) {
     if constexpr (requires { Op::views(args, [](auto&) {}); })
-        Op::views(args, [](auto& view) { view.layout = as_matrices(view.layout); });
+        Op::views(args, []<class View>(View& view) {
+            constexpr bool remembers = requires { view.from; };
+            static_assert(remembers,
+                          "views of matrices are fields of type AnyActivations, AnyOutput or OptionalOutput");
+            auto const collapsed = as_matrices({view.layout, view.from});
+            view.layout = collapsed.layout(), view.from = collapsed.shape.from;
+        });
 }
 
 /// Puts the operators' arguments, given in plan order, into their slots.

@@ -55,7 +55,7 @@ inline void check_writes(AliasChecker const& aliases, Check const& in) {
 
 /// Of a plan's run on an input of one shape and type.
 template <class Plan>
-Check check_of(Shape<4> const& x, DataType type) {
+Check check_of(CollapsedShape<4> const& x, DataType type) {
     return {.x = x,
             .y = {},
             .type = type,
@@ -76,8 +76,8 @@ enum class Addresses { known, later };
 /// is null where the output is yet to be allocated, or not written at all. Returns the extents of the output, N x K x P
 /// x Q.
 template <class BoundPlan, Element T, OutputElement U, int Rank, class Device>
-Shape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> const& x, TensorView<U, Rank> const* y,
-                  Device const& device, AliasChecker& aliases, Addresses addresses, Refusal* refusal) {
+CollapsedShape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> const& x, TensorView<U, Rank> const* y,
+                           Device const& device, AliasChecker& aliases, Addresses addresses, Refusal* refusal) {
     using Plan = typename BoundPlan::Plan;
     Check in = check_of<Plan>(Plan::collapse(x.layout.shape), data_type<T>);
     in.refusal = refusal;
@@ -90,7 +90,7 @@ Shape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> const& x, Te
     check_extents(in, "", x.layout.shape);
     if (in.refused()) return {};
     in.y = bound.epilogue_shape(in.x);
-    Shape<4> const y_shape = bound.output_shape(in.x);
+    CollapsedShape<4> const y_shape = bound.collapsed_output_shape(in.x);
 
     Check out = in;
     if constexpr (Element<U>) out.type = data_type<U>;
@@ -130,8 +130,8 @@ Shape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> const& x, Te
 
 /// The same for a run on x and y, with Error; writes nothing.
 template <class BoundPlan, Element T, OutputElement U, int Rank, class Device>
-Shape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> const& x, TensorView<U, Rank> const* y,
-                  Device const& device) {
+CollapsedShape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> const& x, TensorView<U, Rank> const* y,
+                           Device const& device) {
     AliasCheckerOf<BoundPlan> aliases;
     return detail::validate(bound, x, y, device, aliases, detail::Addresses::known, nullptr);
 }

@@ -32,12 +32,14 @@ private:
 template <class Arguments>
 class AliasCheckerOf : public AliasChecker {
 public:
-    static constexpr int most = static_cast<int>(sizeof(Arguments) / 40) + 2;
+    static constexpr int most = static_cast<int>(sizeof(Arguments) / 24) + 2;
 
     AliasCheckerOf() : AliasChecker(storage, most) {}
 
 private:
-    Region storage[static_cast<std::size_t>(most)];
+    union {  // nothing is written to what is not used
+        Region storage[static_cast<std::size_t>(most)];
+    };
 };
 
 }  // namespace fusekit

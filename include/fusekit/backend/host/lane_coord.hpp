@@ -4,6 +4,7 @@
 #include "fusekit/backend/device.hpp"
 #include "fusekit/backend/host/vector.hpp"
 #include "fusekit/ops/operator.hpp"
+#include "fusekit/problem/facts.hpp"
 
 namespace fusekit::host::inline FUSEKIT_SIMD {
 
@@ -58,7 +59,7 @@ struct LaneCoord {
             T* const at = data + view.layout.offset({{first.n, first.k, first.p, first.q}});
             if constexpr (std::is_same_v<T, double>) store_each(view, v);
             else if (axis == Axis::channel) host::store(at, stride[1], count, v);
-            else if (stride[2] == q * stride[3]) host::store(at, stride[3], count, v);
+            else if (problem::rows_follow(stride[2], stride[3], q)) host::store(at, stride[3], count, v);
             else store_each(view, v);
         });
     }
@@ -80,7 +81,7 @@ private:
         std::int64_t const k = layout.stride[Rank - 3], row = layout.stride[Rank - 2], column = layout.stride[Rank - 1];
         T const* const at = image + first.k * k + first.p * row + first.q * column;
         if constexpr (axis == Axis::channel) return host::load(at, k, count);
-        if (row == q * column) return host::load(at, column, count);
+        if (problem::rows_follow(row, column, q)) return host::load(at, column, count);
         Vector v{};
         for (int i = 0; i < count; ++i) {
             OutputCoord const there = lane(i);

@@ -71,9 +71,7 @@ void pack_weight_panel(AccumulatorOf<T>* panel, ConvProblem<T, Space> const& con
 /// Whether each filter lies in memory as one row in this order of GemmK.
 template <Element T, int Space>
 bool weights_are(ConvProblem<T, Space> const& conv, GemmKOrder order) {
-    Index<4> const shape = conv.w.layout.shape, stride = conv.w.layout.stride;
-    return (shape[1] == 1 || stride[1] == order.channel) && (shape[3] == 1 || stride[3] == order.tap) &&
-           (shape[2] == 1 || stride[2] == order.tap * shape[3]);
+    return problem::dense(conv.w.layout, order.tap == 1 ? Index<3>{{1, 2, 3}} : Index<3>{{2, 3, 1}});
 }
 
 /// Packs filter k as one row, in the given order of GemmK.

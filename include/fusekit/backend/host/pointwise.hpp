@@ -4,6 +4,7 @@
 #include "fusekit/backend/host/device.hpp"
 #include "fusekit/backend/host/integer.hpp"
 #include "fusekit/backend/host/lane_coord.hpp"
+#include "fusekit/problem/facts.hpp"
 
 namespace fusekit::host::inline FUSEKIT_SIMD {
 
@@ -101,7 +102,7 @@ private:
     TensorView<U> y;
     typename Epilogue::Args const& args;
     Index<4> const shape = y.layout.shape;
-    bool const channel_lanes = y.layout.stride[1] == 1 && shape[1] > 1;
+    bool const channel_lanes = problem::channels_are_neighbours(y.layout);
 
     void along_channels(Device::Turn& turn) const {
         std::int64_t const vectors = divide_up(shape[1], lanes), pixels = shape[0] * shape[2] * shape[3];
@@ -133,8 +134,7 @@ private:
             for (std::int64_t k = item * detail::channel_item; k < end; ++k) states[k] = Epilogue::prepare(k, args);
         });
 
-        auto const flat = [&](auto const& view) { return view.layout.stride[2] == shape[3] * view.layout.stride[3]; };
-        bool const whole = flat(x) && flat(y);
+        bool const whole = problem::planes_are_rows(x.layout) && problem::planes_are_rows(y.layout);
         std::int64_t const rows = whole ? 1 : shape[2], columns = whole ? shape[2] * shape[3] : shape[3];
         std::int64_t const all_rows = shape[0] * shape[1] * rows, block = max(1, detail::pointwise_item / columns);
         turn.parallel_for(divide_up(all_rows, block), [&](std::int64_t item, int) {

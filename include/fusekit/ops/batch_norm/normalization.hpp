@@ -63,9 +63,9 @@ struct Normalizing {
     }
 
 protected:
-    static Shape<rank> parameter_shape(Check const& in) {
+    static CollapsedShape<rank> parameter_shape(Check const& in) {
         if constexpr (per_place) return image(in.y);
-        else return {{in.y[1]}};
+        else return {{{in.y[1]}}};
     }
 
     /// The element of a parameter that belongs to a place of the output.

@@ -4,26 +4,17 @@
 #include "fusekit/backend/hip/mainloop/elementwise.hpp"
 #include "fusekit/backend/hip/runtime/launch.hpp"
 #include "fusekit/backend/hip/tuning/select.hpp"
+#include "fusekit/problem/facts.hpp"
 
 namespace fusekit::hip {
 
 namespace detail {
 
-/// Whether x and y lie in memory alike and without gaps.
-template <Element T, OutputElement U>
-bool alike(TensorView<T const> const& x, TensorView<U> const& y) {
-    Layout<4> const dense = packed_like(y.layout.shape, y.layout);
-    for (int mode = 0; mode < 4; ++mode)
-        if (dense.shape[mode] > 1 &&
-            (x.layout.stride[mode] != dense.stride[mode] || y.layout.stride[mode] != dense.stride[mode]))
-            return false;
-    return true;
-}
-
 /// Whether packets of so many elements may begin where the two do.
 template <int lanes, Element T, OutputElement U>
 bool packets_are_aligned(TensorView<T const> const& x, TensorView<U> const& y) {
-    return aligned(x.data, lanes * static_cast<int>(sizeof(T))) && aligned(y.data, lanes * static_cast<int>(sizeof(U)));
+    return problem::aligned(x.data, lanes * static_cast<int>(sizeof(T))) &&
+           problem::aligned(y.data, lanes * static_cast<int>(sizeof(U)));
 }
 
 /// Streaming with packets of `lanes` of the `period` places after which parameters repeat.
@@ -61,17 +52,15 @@ Result<Launch<StreamParams<Plan, T, U>>> prepare_streaming(Gpu const& gpu, Strea
 /// Prepares a plan without a Conv with one schedule.
 template <class Schedule, class Plan, Element T, OutputElement U>
 Result<Launch<StreamParams<Plan, T, U>>> prepare_elementwise_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                                  TensorView<T const> const& x,
-                                                                  TensorView<U> const& y) {
+                                                                  ImageView<T const> const& x, ImageView<U> const& y) {
     using Epilogue = typename Plan::Epilogue;
     constexpr int lanes = Schedule::bytes / static_cast<int>(sizeof(Wider<T, U>));
     std::int64_t const image = y.layout.size() / y.layout.shape[0];
     std::int64_t const plane = y.layout.shape[2] * y.layout.shape[3];
-    if (Refusal refusal =
-            refuse_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", y.layout.shape, image))
+    if (Refusal refusal = refuse_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", y.shape(), image))
         return *refusal;
     StreamParams<Plan, T, U> params{bound, x, y, {y.layout.shape, channels_last(y.layout) || plane == 1}};
-    bool const dense = detail::alike(x, y);
+    bool const dense = problem::dense_alike(x.layout, y.layout);
     auto const period = [&](std::int64_t packet) {  // places, in packets of so many, after which parameters repeat
         if (!dense || Epilogue::placewise) return image;
         if (!Epilogue::channelwise) return packet;
@@ -88,7 +77,7 @@ Result<Launch<StreamParams<Plan, T, U>>> prepare_elementwise_with(Gpu const& gpu
 /// Prepares a plan without a Conv with the schedule that the table has for it.
 template <class Plan, Element T, OutputElement U>
 Result<Launch<StreamParams<Plan, T, U>>> prepare_elementwise(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                             TensorView<T const> const& x, TensorView<U> const& y) {
+                                                             ImageView<T const> const& x, ImageView<U> const& y) {
     using Epilogue = typename Plan::Epilogue;
     using Schedule = DefaultElementwise<Wider<T, U>, Epilogue::placewise, Epilogue::stores>;
     return prepare_elementwise_with<Schedule>(gpu, bound, x, y);
