@@ -62,14 +62,14 @@ FUSEKIT_HD constexpr V exp_tail(V r) {
     return polynomial(r, 1.99075715e-4f, 1.39336498e-3f, 8.33328627e-3f, 4.16664667e-2f, 0.166666672f, 0.5f);
 }
 
-/// The V that each lane of is x, which may be a V or a number.
+/// Converts x, a V or a number, to a V with x in every lane.
 template <class V, class Number>
 FUSEKIT_HD constexpr V lanes(Number x) {
     if constexpr (std::is_arithmetic_v<Number> && !std::is_arithmetic_v<V>) return static_cast<float>(x) - V{};
     else return static_cast<V>(x);
 }
 
-/// What select(mask, a, b) is: of two numbers and a mask of many, floats as many.
+/// The type of select(mask, a, b): for two numbers and a mask of several lanes, as many floats.
 template <class Mask, class A, class B>
 FUSEKIT_HD constexpr auto either(Mask mask, A a, B b) {
     if constexpr (!std::is_arithmetic_v<A>) return a;
@@ -82,7 +82,7 @@ inline constexpr float infinity = __builtin_inff(), not_a_number = std::bit_cast
 
 }  // namespace detail
 
-/// What constants and parameters are where an operator computes in V: double where V is, else float.
+/// The type of constants and parameters of an operator that computes in V: double for double, else float.
 template <class V>
 using Scalar = std::conditional_t<std::is_same_v<V, double>, double, float>;
 
@@ -98,7 +98,7 @@ FUSEKIT_HD constexpr auto select(Mask mask, A a, B b) {
     }
 }
 
-/// y, but NaN where x is NaN.
+/// y, or NaN where x is NaN.
 template <class V>
 FUSEKIT_HD constexpr V keep_nan(V x, V y) {
     return select(x == x, y, x);

@@ -52,7 +52,7 @@ public:
     T const& operator*() const { return held; }
     T const* operator->() const { return &held; }
 
-    /// Where there is no value.
+    /// The error; only where there is no value.
     Error const& error() const { return *refused; }
 
     /// The value. Throws the error where there is none.

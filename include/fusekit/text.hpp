@@ -57,7 +57,7 @@ public:
     }
     friend bool operator==(Text const& a, Text const& b) { return std::strcmp(a.c_str(), b.c_str()) == 0; }
 
-    /// To std::string, std::string_view and their like.
+    /// Converts to std::string, std::string_view and their like.
     template <class String>
         requires requires(char const* characters, std::size_t count) { String::npos, String(characters, count); }
     operator String() const {
@@ -71,14 +71,14 @@ public:
         return stream;
     }
 
-    /// Asked for by fmt from version 10 on; earlier ones take what converts to std::string_view.
+    /// fmt asks for it from version 10 on; earlier versions take what converts to std::string_view.
     friend char const* format_as(Text const& text) { return text.c_str(); }
 
 private:
     std::size_t length;
     char* memory;
 
-    /// `used` characters in room for `count`.
+    /// A text of `count` characters, of which the first `used` are given and the caller writes the others.
     Text(char const* characters, std::size_t count, std::size_t used) : length(count), memory(new char[count + 1]) {
         std::memcpy(memory, characters, used);
         memory[count] = 0;

@@ -11,6 +11,7 @@ set(layers
     "^layer\\.hpp$"
     "^ops/"
     "^plan/"
+    "^problem/"
     "^backend/(device|integer)\\.hpp$"
     "^backend/host/"
     # The HIP backend: the platform, its architectures, what multiplies, schedules, the runtime, what is computed, the

@@ -125,12 +125,12 @@ TEST_CASE_METHOD(Runs, "an operator without a check has its views held to y") {
 }
 
 TEST_CASE_METHOD(Runs, "a view of extent 1 and stride 0 is a broadcast, and one with a stride is too short") {
-    CHECK(run<Own<PerChannel>>({in(fk::Layout<1>{{{{1}}}, {{0}}})}) == "");
+    CHECK(run<Own<PerChannel>>({in(fk::Layout<1>{{{1}}, {{0}}})}) == "");
     CHECK(run<Own<PerChannel>>({in(fk::channels(1))}) == "Own<PerChannel>.view 1 of Args: expected 3 (K), got 1");
-    CHECK(run<Own<Whole>>({in(fk::Layout<4>{{{{1, 3, 1, 1}}}, {{0, 1, 0, 0}}})}) == "");
-    CHECK(run<Own<Whole>>({in(fk::Layout<4>{{{{1, 3, 1, 1}}}, {{0, 1, 1, 0}}})}) ==
+    CHECK(run<Own<Whole>>({in(fk::Layout<4>{{{1, 3, 1, 1}}, {{0, 1, 0, 0}}})}) == "");
+    CHECK(run<Own<Whole>>({in(fk::Layout<4>{{{1, 3, 1, 1}}, {{0, 1, 1, 0}}})}) ==
           "Own<Whole>.view 1 of Args: expected 1 x 3 x 4 x 1 (N x K x P x Q), got 1 x 3 x 1 x 1");
-    CHECK(run<Own<Whole>>({in(fk::Layout<4>{{{{1, 2, 1, 1}}}, {{0, 1, 0, 0}}})}) ==
+    CHECK(run<Own<Whole>>({in(fk::Layout<4>{{{1, 2, 1, 1}}, {{0, 1, 0, 0}}})}) ==
           "Own<Whole>.view 1 of Args: expected 1 x 3 x 1 x 1 (N x K x P x Q), got 1 x 2 x 1 x 1");
 }
 

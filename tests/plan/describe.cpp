@@ -73,7 +73,7 @@ TEST_CASE("describe speaks of matrices") {
         scratch(device, fk::channels(fk::ChannelStatistics::scratch(fk::Index<2>{{21, 4}})));
     auto const totals = fk::Plan<fk::Gemm, fk::ChannelStatistics>::bind({.weights = w}, {mean, variance, scratch});
     CHECK(fk::describe(totals, x).steps[1].equation == "y = x, mean[n] and variance[n] = those of x over m");
-    auto const four = fk::describe(fk::Plan<fk::Gemm>::bind({.weights = w}), fk::Shape<4>(fk::Index<4>{{2, 3, 7, 5}}));
+    auto const four = fk::describe(fk::Plan<fk::Gemm>::bind({.weights = w}), fk::Index<4>{{2, 3, 7, 5}});
     CHECK(fk::to_string(four.steps[0].output) == "2 x 3 x 7 x 4");
     CHECK(about.fused_bytes() == 4 * (105 + 84 + 20 + 5 + 4 + 84));
     CHECK(count(about.mermaid(), "\"3 x 7 x 4\"") > 0);

@@ -248,7 +248,7 @@ TEST_CASE_METHOD(BadInput, "an output that shares memory with an input or an arg
     auto const relu = fk::Plan<fk::Activation<fk::Relu>>::bind({});
     Refusal const apart{"x", "", "memory apart from the output's", "overlaps"};
     auto const layout = fk::nhwc(2, 5, 7, 6);  // 420 elements
-    for (std::int64_t const shift : {0, 1, -1, 419, -419})
+    for (std::int64_t const shift : {1, -1, 419, -419})
         refuse<fk::Plan<fk::Activation<fk::Relu>>>(apart,
                                                    [&] { relu(device, at(800, layout), at(800 + shift, layout)); });
     auto const backwards = fk::Layout<4>{layout.shape, {{-210, -1, -42, -6}}};

@@ -133,7 +133,7 @@ bool same_bits_as_conv(Device& device, std::int64_t b, std::int64_t m, std::int6
     };
     auto const as_images = [](auto view) {
         fk::Index<3> const &e = view.layout.shape, &s = view.layout.stride;
-        return fk::TensorView(view.data, fk::Layout<4>{{{{e[0], e[2], 1, e[1]}}}, {{s[0], s[2], s[1], s[1]}}});
+        return fk::TensorView(view.data, fk::Layout<4>{{{e[0], e[2], 1, e[1]}}, {{s[0], s[2], s[1], s[1]}}});
     };
     auto const x = fk::random<T>(device, of(k), 1), z = fk::random<T>(device, of(n), 2);
     auto const w = fk::random<T>(device, fk::row_major(n, k), 3);

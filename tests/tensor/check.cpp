@@ -10,7 +10,7 @@ namespace fk = fusekit;
 
 namespace {
 
-fk::Check check_of(fk::Shape<4> const& y) {
+fk::Check check_of(fk::Index<4> const& y) {
     fk::Check check{};
     check.x = check.y = y;
     check.type = fk::DataType::float32;
@@ -31,18 +31,6 @@ std::string refusal(F const& call) {
 }
 
 }  // namespace
-
-TEST_CASE("elements are distinct where each mode steps over all that the ones before reach") {
-    CHECK(fk::distinct(fk::nchw(2, 3, 4, 5)));
-    CHECK(fk::distinct(fk::nhwc(2, 4, 5, 3)));
-    CHECK(fk::distinct(fk::Layout<4>{{{{2, 3, 4, 5}}}, {{1000, 100, 10, 2}}}));
-    CHECK(fk::distinct(fk::Layout<2>{{{{1, 5}}}, {{0, 1}}}));  // one element need not step
-    CHECK(fk::distinct(fk::Layout<2>{{{{1, 1}}}, {{0, 0}}}));
-    CHECK_FALSE(fk::distinct(fk::Layout<2>{{{{2, 5}}}, {{4, 1}}}));
-    CHECK_FALSE(fk::distinct(fk::Layout<2>{{{{2, 5}}}, {{0, 1}}}));
-    CHECK_FALSE(fk::distinct(fk::Layout<2>{{{{2, 5}}}, {{5, -1}}}));
-    CHECK(fk::distinct(fk::Layout<2>{{{{2, 5}}}, {{5, 1}}}));
-}
 
 TEST_CASE("extents are printed as the user gave them") {
     CHECK(fk::to_string(fk::Index<4>{{8, 64, 14, 14}}) == "8 x 64 x 14 x 14");
@@ -65,17 +53,38 @@ TEST_CASE("what can be read has the shape, a pointer and memory of its own") {
           "Layer: Op.z: expected 1 x 2 x 3 x 4 (N x K x P x Q), got 1 x 2 x 4 x 3");
     CHECK(read(fk::nchw(1, 2, 3, 4), nullptr) ==
           "Layer: Op.z: expected a pointer to 1 x 2 x 3 x 4 elements, got a null pointer");
-    CHECK(read(fk::collapse<4>(fk::ncdhw(1, 2, 3, 1, 4)), memory) ==
+    fk::TensorView<float const, 5> const volume(memory, fk::ncdhw(1, 2, 3, 1, 4));
+    CHECK(refusal([&] { check.readable("z", fk::collapse<4>(volume), shape, "N x K x P x Q"); }) ==
           "Layer: Op.z: expected 1 x 2 x 3 x 4 (N x K x P x Q), got 1 x 2 x 3 x 1 x 4");
     std::int64_t const far = std::int64_t{1} << 60;
-    CHECK(read(fk::Layout<4>{{{{1, 2, 3, 4}}}, {{0, far, 4, 1}}}, memory) ==
+    CHECK(read(fk::Layout<4>{{{1, 2, 3, 4}}, {{0, far, 4, 1}}}, memory) ==
           "Layer: Op.z: expected strides within the address space, got 0 x 1152921504606846976 x 4 x 1");
-    check.begin = reinterpret_cast<std::uintptr_t>(memory + 23),
-    check.end = reinterpret_cast<std::uintptr_t>(memory + 24);
+    fk::Region output =
+        check.region("y", memory + 23, fk::DataType::float32, fk::nchw(1, 1, 1, 1), fk::Access::written);
+    check.output = &output;
     CHECK(read(fk::nchw(1, 2, 3, 4), memory) ==
           "Layer: Op.z: expected memory apart from the output's, got memory that overlaps it");
-    check.begin += 4, check.end += 4;
+    output.begin += 4, output.end += 4;
     CHECK(read(fk::nchw(1, 2, 3, 4), memory) == "");
+}
+
+TEST_CASE("what is read in place is the output, or apart from it") {
+    float memory[48] = {};
+    auto const layout = fk::nchw(1, 2, 3, 4);
+    fk::Check check = check_of(layout.shape);
+    fk::Region const output = check.region("y", memory, fk::DataType::float32, layout, fk::Access::written);
+    check.output = &output;
+    auto const read = [&](fk::Access access, auto const* data, fk::Layout<4> const& of) {
+        return refusal([&] { check.readable("z", fk::TensorView(data, of), layout.shape, "N x K x P x Q", access); });
+    };
+    std::string const apart = "Layer: Op.z: expected memory apart from the output's",
+                      or_itself = apart + ", or the output itself", got = ", got memory that overlaps it";
+    CHECK(read(fk::Access::read_in_place, memory, layout) == "");
+    CHECK(read(fk::Access::read_in_place, memory + 24, layout) == "");
+    CHECK(read(fk::Access::read, memory, layout) == apart + got);
+    CHECK(read(fk::Access::read_in_place, memory + 1, layout) == or_itself + got);
+    CHECK(read(fk::Access::read_in_place, memory, fk::nhwc(1, 3, 4, 2)) == or_itself + got);
+    CHECK(read(fk::Access::read_in_place, reinterpret_cast<fk::half const*>(memory), layout) == or_itself + got);
 }
 
 TEST_CASE("what is written is apart from itself and from all other arguments") {
@@ -83,14 +92,14 @@ TEST_CASE("what is written is apart from itself and from all other arguments") {
     auto const shape = fk::nchw(1, 2, 3, 4).shape;
     fk::Check check = check_of(shape);
     struct Arguments {
-        char views[3 * 40];
+        char views[3 * 24];
     };
     fk::AliasCheckerOf<Arguments> aliases;
     check.aliases = &aliases;
     auto const write = [&](char const* name, fk::Layout<4> const& layout, float* data) {
         return refusal([&] { check.writable(name, fk::TensorView<float>(data, layout), shape, "N x K x P x Q"); });
     };
-    CHECK(write("a", fk::Layout<4>{{{{1, 2, 3, 4}}}, {{0, 0, 4, 1}}}, memory) ==
+    CHECK(write("a", fk::Layout<4>{{{1, 2, 3, 4}}, {{0, 0, 4, 1}}}, memory) ==
           "Layer: Op.a: expected strides under which no two elements share memory, got 0 x 0 x 4 x 1");
     fk::AliasCheckerOf<Arguments> fresh;
     check.aliases = &fresh;
@@ -103,9 +112,8 @@ TEST_CASE("what is written is apart from itself and from all other arguments") {
 TEST_CASE("addresses reach from the lowest element to past the highest, whatever the signs of strides") {
     float memory[24] = {};
     fk::Check const check = check_of(fk::nchw(1, 2, 3, 4).shape);
-    std::uintptr_t first = 0, last = 0;
-    fk::Layout<4> const flipped{{{{1, 2, 3, 4}}}, {{0, 12, -4, 1}}};
-    check.address_range("z", memory + 8, 4, flipped, first, last);
-    CHECK(first == reinterpret_cast<std::uintptr_t>(memory));
-    CHECK(last == reinterpret_cast<std::uintptr_t>(memory + 24));
+    fk::Layout<4> const flipped{{{1, 2, 3, 4}}, {{0, 12, -4, 1}}};
+    fk::Region const region = check.region("z", memory + 8, fk::DataType::float32, flipped);
+    CHECK(region.begin == reinterpret_cast<std::uintptr_t>(memory));
+    CHECK(region.end == reinterpret_cast<std::uintptr_t>(memory + 24));
 }

@@ -7,15 +7,18 @@ namespace fk = fusekit;
 
 namespace {
 
+constexpr fk::CollapsedShape<4> matrices(fk::Index<4> const& extents, int batch_modes) {
+    return {extents, {fk::CollapsedFrom::matrices, false, batch_modes}};
+}
+
 /// Rows are pixels, columns channels.
 constexpr auto one = fk::collapse_matrices(fk::row_major(5, 7));
-static_assert(one.shape == fk::Shape<4>(fk::Index<4>{{1, 7, 1, 5}}, 0, 0) && one.stride[1] == 1 && one.stride[3] == 7);
+static_assert(one.shape == matrices({{1, 7, 1, 5}}, 0) && one.stride[1] == 1 && one.stride[3] == 7);
 constexpr auto batch = fk::collapse_matrices(fk::column_major(3, 5, 7));
-static_assert(batch.shape == fk::Shape<4>(fk::Index<4>{{3, 7, 1, 5}}, 0, 1) && batch.stride[0] == 35 &&
-              batch.stride[1] == 5 && batch.stride[3] == 1);
+static_assert(batch.shape == matrices({{3, 7, 1, 5}}, 1) && batch.stride[0] == 35 && batch.stride[1] == 5 &&
+              batch.stride[3] == 1);
 constexpr auto batches = fk::collapse_matrices(fk::packed<4>({{2, 3, 5, 7}}, {{0, 1, 2, 3}}));
-static_assert(batches.shape == fk::Shape<4>(fk::Index<4>{{2, 7, 3, 5}}, 0, 2) &&
-              batches.stride == fk::nhwc(2, 3, 5, 7).stride);
+static_assert(batches.shape == matrices({{2, 7, 3, 5}}, 2) && batches.stride == fk::nhwc(2, 3, 5, 7).stride);
 
 /// Modes that are not there have the strides of packed images, by rows and by columns.
 static_assert(fk::collapse_matrices(fk::row_major(5, 7)).stride == fk::nhwc(1, 1, 5, 7).stride &&
@@ -28,7 +31,7 @@ static_assert(fk::expand<2>(one.shape) == fk::Index<2>{{5, 7}} &&
 
 /// A matrix, a batch of them, signals and images of the same numbers differ.
 static_assert(one.shape != fk::collapse_matrices(fk::row_major(1, 5, 7)).shape &&
-              one.shape != fk::nchw(1, 7, 1, 5).shape);
+              one.shape != fk::collapse<4>(fk::nchw(1, 7, 1, 5)).shape);
 static_assert(batch.shape != fk::collapse<4>(fk::ncw(3, 7, 5)).shape);
 
 /// What a field takes for signals or images becomes the matrices that it is.

@@ -7,8 +7,8 @@
 
 namespace fusekit {
 
-/// What neighbouring lanes, of a CPU's vector or of a GPU's wave, run along: the channels of one pixel, or the pixels
-/// of one channel, row after row.
+/// The direction of neighbouring lanes of a CPU's vector or a GPU's wave: the channels of one pixel, or the pixels of
+/// one channel, row after row.
 enum class Axis { channel, pixel };
 
 /// Where plans run. A backend is a Device and nothing else; Tensor and BoundPlan ask no more of it than this,

@@ -24,11 +24,11 @@
 namespace fusekit {
 
 /// y = f(x), the same at every place. Mode is a struct of activation/, a file a mode, or any struct with Args and
-/// apply. Softmax is none of them: it needs a whole row, and is of another kind (ops/operator.hpp).
+/// apply. Softmax is not a mode: it needs a whole row (ops/operator.hpp).
 ///
 /// Arguments: the mode's alpha, beta, gamma, where it has them. NaN in gives NaN out in every mode; +-infinity
-/// gives the limit (but LeakyRelu's alpha = 0 times -infinity is NaN). The same holds of a mode's slope, its
-/// derivative; where the two sides of a kink differ, the mode's comment says which it takes. Source: MIOpen's
+/// gives the limit (but LeakyRelu's alpha = 0 times -infinity is NaN). The same holds for a mode's slope, its
+/// derivative. At a kink the mode's comment says which side's slope it takes. Source: MIOpen's
 /// activation modes (miopenActivationMode_t) for the first eleven, the papers named elsewhere.
 template <class Mode>
 struct Activation {

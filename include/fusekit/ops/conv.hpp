@@ -3,8 +3,8 @@
 
 #include <type_traits>
 
+#include "fusekit/ops/conv/window.hpp"
 #include "fusekit/ops/operator.hpp"
-#include "fusekit/tensor/filter.hpp"
 
 namespace fusekit {
 
@@ -55,7 +55,7 @@ struct ConvArgs {
     static constexpr bool may_be_single_pixels = is_single_pixels(Geometry);
     static constexpr int longest = longest_of(Geometry);
     FUSEKIT_HD static constexpr auto geometry(Args const&) { return collapsed; }
-    FUSEKIT_HD static constexpr AnyView<4> const& filters(Args const& args) { return args.weights; }
+    FUSEKIT_HD static constexpr auto const& filters(Args const& args) { return args.weights; }
     static Text written(Args const&) { return Geometry.to_string(); }
     static Text name() { return "Conv<" + Geometry.to_string() + ">"; }
 };
@@ -63,7 +63,7 @@ struct ConvArgs {
 template <>
 struct ConvArgs<dynamic> {
     static constexpr int space = 2, collapsed_space = 2;
-    /// Not to be left out.
+    /// Has no default: a call that leaves it out does not compile.
     struct GivenFilter : Filter<2> {
         constexpr GivenFilter(Filter<2> const& filter) : Filter<2>(filter) {}
     };
@@ -76,7 +76,7 @@ struct ConvArgs<dynamic> {
     static constexpr bool may_be_single_pixels = true;
     static constexpr int longest = 1 << 30;  ///< size of the filter in one mode, at most
     FUSEKIT_HD static constexpr Filter<2> geometry(Args const& args) { return args.filter; }
-    FUSEKIT_HD static constexpr AnyView<4> const& filters(Args const& args) { return args.weights; }
+    FUSEKIT_HD static constexpr auto const& filters(Args const& args) { return args.weights; }
     static Text written(Args const& args) { return args.filter.to_string(); }
     static Text name() { return "Conv<dynamic>"; }
 };
@@ -85,8 +85,7 @@ struct ConvArgs<dynamic> {
 
 /// y[n,k,p,q] = sum over c, r, s of x[n, g C/G + c, p stride - pad + r dilation, q stride - pad + s dilation] *
 ///              weights[k, c, r, s],  g = the group of k; x is zero outside its extents.
-/// Those zeros are summed like any other value: a weight that is infinite or NaN gives NaN where it meets one, as it
-/// does where x is 0, on every path.
+/// Those zeros are summed like any other value: on every path, an infinite weight or NaN times a zero gives NaN.
 ///
 /// Shapes: x N x C x H x W, weights K x C/G x R x S, y N x K x P x Q,
 ///         P = floor((H + top + bottom - dilation (R - 1) - 1) / stride) + 1, Q alike.
@@ -94,11 +93,11 @@ struct ConvArgs<dynamic> {
 /// weights K x C/G x T x R x S, y N x K x O x P x Q, and the sum is over t too.
 /// Arguments: weights, of x's type, any strides (of filter(t, r, s): stride[T] = R stride[R]); with Conv<dynamic> also
 /// filter, the geometry of R x S.
-/// Requires: C and K divisible by the groups; a filter that fits the padded input; of int8, whose sums are exact 32-bit
-/// integers, at most 131071 products an output.
+/// Requires: C and K divisible by the groups; a filter that fits the padded input; with int8, whose sums are exact
+/// 32-bit integers, at most 131071 products an output.
 /// Source: the cross-correlation that deep learning calls convolution; Dumoulin and Visin 2016, section 2.
 ///
-/// Compilers quote the line of a requirement that does not hold, and with it the reason.
+/// Compilers quote the line of a requirement that does not hold: its comment gives the reason.
 template <auto Geometry>
     requires(detail::is_geometry(Geometry))  // Conv takes a filter, as in Conv<fk::filter(3, 3)>, or fk::dynamic
             && (detail::is_possible(Geometry))  // size, stride, dilation and groups are 1 or more, padding 0 or more
@@ -107,14 +106,14 @@ struct Conv : detail::ConvArgs<Geometry> {
     static constexpr auto equation = detail::conv_equation[Conv::space - 1];
     using Args = typename detail::ConvArgs<Geometry>::Args;
 
-    static constexpr Shape<4> output(Shape<4> const& x, Args const& args) {
+    static constexpr CollapsedShape<4> output(CollapsedShape<4> const& x, Args const& args) {
         auto const f = Conv::geometry(args);
-        Shape<4> y = x;
+        CollapsedShape<4> y = x;
         y[1] = args.weights.layout.shape[0];
         y[3] = f.output(f.rank - 1, x[3]);
         if constexpr (f.rank == 3) {
-            y.slices = f.output(0, x.slices);
-            y[2] = product_or_zero(y.slices, f.output(1, expand<5>(x)[3]));
+            y.from.count = f.output(0, x.from.count);
+            y[2] = product_or_zero(y.from.count, f.output(1, expand<5>(x)[3]));
         } else {
             y[2] = f.output(0, x[2]);
         }
@@ -149,10 +148,10 @@ struct Conv : detail::ConvArgs<Geometry> {
         if (in.x[1] % f.group_count != 0 || k % f.group_count != 0)
             in.fail("filter", "groups that divide C and K",
                     Conv::written(args) + " with C = " + Text::number(in.x[1]) + ", K = " + Text::number(k));
-        Shape<4> weights = in.x;
+        CollapsedShape<4> weights = in.x;
         weights[0] = k, weights[1] = in.x[1] / f.group_count, weights[2] = window_rows(f),
         weights[3] = window_columns(f);
-        weights.slices = f.rank == 3 ? f.size[0] : 1;
+        weights.from.count = f.rank == 3 ? f.size[0] : 1;
         in.readable("weights", args.weights, weights, "K x C/groups x R x S");
         std::int64_t const products = product_or_zero(weights[1], weights[2] * weights[3]);
         check_products(products, in, [&] { return products ? Text::number(products) : to_string(weights); });

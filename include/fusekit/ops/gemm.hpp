@@ -8,11 +8,11 @@ namespace fusekit {
 
 /// y[m,n] = sum of x[m,k] * weights[n,k] over k
 ///
-/// A fully connected layer: what follows takes the N columns of y for its channels.
+/// A fully connected layer. The operators that follow take the N columns of y as channels.
 /// Shapes: x M x K, weights N x K, y M x N; with x B x M x K or A x B x M x K, y B x M x N or A x B x M x N, and all
 /// matrices of the batch are multiplied by the same weights. Any strides.
 /// Arguments: weights, of x's type.
-/// Requires: of int8, whose sums are exact 32-bit integers, K of at most 131071.
+/// Requires: with int8, whose sums are exact 32-bit integers, K of at most 131071.
 struct Gemm {
     static constexpr auto stage = Stage::mainloop;
     static constexpr bool of_matrices = true;
@@ -30,12 +30,12 @@ struct Gemm {
     FUSEKIT_HD static AnyView<4> filters(Args const& args) {
         Index<2> const &shape = args.weights.layout.shape, &stride = args.weights.layout.stride;
         AnyView<4> view(TensorView<float const>(args.weights.float32,
-                                                {{{{shape[0], shape[1], 1, 1}}}, {{stride[0], stride[1], 1, 1}}}));
+                                                {{{shape[0], shape[1], 1, 1}}, {{stride[0], stride[1], 1, 1}}}));
         view.type = args.weights.type;
         return view;
     }
 
-    static constexpr Shape<4> output(Shape<4> x, Args const& args) {
+    static constexpr CollapsedShape<4> output(CollapsedShape<4> x, Args const& args) {
         x[1] = args.weights.layout.shape[0];
         return x;
     }

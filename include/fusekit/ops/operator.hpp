@@ -9,12 +9,12 @@
 
 namespace fusekit {
 
-/// What an operator is to the ordering rules; they look at nothing else.
+/// An operator's kind. The ordering rules look at nothing else.
 enum class Stage { mainloop, bias, normalization, activation, pointwise, pooling };
 
 /// The place of one output element, and of the input element a pointwise plan reads for it. Rows of a volume are
-/// counted through its slices: p is that of N x K x (O P) x Q; a signal's is 0. Of matrices, n, q and k are the batch,
-/// the row and the column; p is 0 but for a second mode of batches.
+/// counted through its slices: p is that of N x K x (O P) x Q; a signal's is 0. For matrices n, q and k are the batch,
+/// the row and the column; p is 0, or the index of a second mode of batches.
 struct OutputCoord {
     std::int64_t n, k, p, q;
 
@@ -32,7 +32,7 @@ struct OutputCoord {
     }
 };
 
-/// The same where operators compute in double: no element is rounded to float.
+/// An OutputCoord for operators that compute in double: no element is rounded to float.
 struct DoubleCoord : OutputCoord {
     constexpr double load(AnyView<4> const& view) const {
         return view.load<double>(view.layout.offset({{n, k, p, q}}));
@@ -44,22 +44,23 @@ struct DoubleCoord : OutputCoord {
     }
 };
 
-/// An operator is a struct with a stage, an aggregate of run-time arguments, and one of the forms below. It makes one
-/// value of one. Softmax, layer norm, argmax and top-k need a whole row, or all channels of a place: they are of
-/// another kind, which no plan has. Run them between two plans.
+/// An operator is a struct with a stage, an aggregate of run-time arguments, and one of the forms below. It maps one
+/// value to one value. Softmax, layer norm, argmax and top-k need a whole row, or all channels of a place: no plan has
+/// such operators. Run them between two plans.
 ///
 /// An operator may also have:
 ///   static void check(Args const& args, Check const& in), which refuses arguments that do not fit (tensor/check.hpp:
-///     in.readable, in.writable, in.require, in.fail). An operator without one has every view among its Args held to y
-///     by rank: K values, K x P x Q, or N x K x P x Q, apart from y in memory; a mode of extent 1 and stride 0 is a
+///     in.readable, in.writable, in.require, in.fail). A view that apply reads through at.load alone may be checked
+///     with Access::read_in_place: then it may be y. An operator without one has every view among its Args held to y by
+///     rank: K values, K x P x Q, or N x K x P x Q, apart from y in memory; a mode of extent 1 and stride 0 is a
 ///     broadcast (plan/check_args.hpp). An operator that reads a view in another way, as a table, needs a check of its
 ///     own, which may be empty. Nothing can check what a pointer leads to.
 ///   static constexpr void views(Args& args, auto const& f), which calls f with each view of activations among its
-///     Args: one of B x M x N is that of matrices after a Gemm, and of signals elsewhere.
+///     Args: after a Gemm, a view of B x M x N is of matrices; elsewhere it is of signals.
 ///   static constexpr char const* equation: describe(...) prints it, as in "y = min(max(x, low), high)".
-///   static constexpr int flops_per_element: describe(...) counts them, and 1 where there is none. Where the number
-///     depends on more, static constexpr double flops(Index<4> const& y, Args const& args) gives that of all elements
-///     of N x K x P x Q. In a Backward plan static constexpr int gradient_flops_per_element is what it adds there.
+///   static constexpr int flops_per_element: describe(...) counts them; 1 where it is not given. Where the number
+///     depends on more, static constexpr double flops(Index<4> const& y, Args const& args) counts those of all elements
+///     of N x K x P x Q. static constexpr int gradient_flops_per_element is the number that it adds to a Backward plan.
 ///   static Text name(): messages print it in place of the type's name.
 template <class Op>
 concept HasStageAndArgs = requires {
@@ -90,7 +91,7 @@ concept Channelwise =
         { Op::apply(x, prepared) } -> std::same_as<V>;
     };
 
-/// The same for operators whose parameters belong to a place of the image, K x P x Q, and are shared by the batch:
+/// For operators whose parameters belong to a place of the image, K x P x Q, and are shared by the batch:
 /// prepare(at, args), where `at` is a template parameter with load(view), gives a Prepared of what load gives.
 template <class Op, class V = float, class At = OutputCoord>
 concept Placewise =
@@ -118,19 +119,19 @@ concept Differentiable =
         { Op::slope(x, prepared) } -> std::same_as<V>;
     });
 
-/// Works on one element of the accumulator at a time: what may follow the head of a Plan.
+/// Works on one element of the accumulator at a time: it may follow the head of a Plan.
 template <class Op>
 concept EpilogueOp = HasStageAndArgs<Op> && (Uniform<Op> || Located<Op> || Channelwise<Op> || Placewise<Op>);
 
 /// Produces the accumulator from a neighbourhood of the input.
 template <class Op>
-concept MainloopOp =
-    HasStageAndArgs<Op> && Op::stage == Stage::mainloop && requires(Shape<4> x, typename Op::Args const& args) {
-        { Op::output(x, args) } -> std::same_as<Shape<4>>;
-    };
+concept MainloopOp = HasStageAndArgs<Op> && Op::stage == Stage::mainloop &&
+                     requires(CollapsedShape<4> x, typename Op::Args const& args) {
+                         { Op::output(x, args) } -> std::same_as<CollapsedShape<4>>;
+                     };
 
-/// Of int8, whose sums are 32-bit integers, refuses more products an output than fit one, or a number that overflowed
-/// to 0; `given()` is how it is printed.
+/// With int8, whose sums are 32-bit integers, refuses more products an output than fit one, or a number that overflowed
+/// to 0. `given()` prints the number.
 template <class Given>
 void check_products(std::int64_t products, Check const& in, Given const& given) {
     constexpr std::int64_t most = 131071;  // 131071 * 128 * 128 < 2^31
@@ -138,22 +139,22 @@ void check_products(std::int64_t products, Check const& in, Given const& given) 
         in.fail("weights", "at most 131071 products an output, whose sum fits 32 bits", given());
 }
 
-/// A MainloopOp of matrices, whose rows are pixels and whose columns are channels to all other operators
+/// A MainloopOp of matrices. Other operators take the rows as pixels and the columns as channels
 /// (tensor/matrices.hpp).
 template <class Op>
 concept MatrixOp = MainloopOp<Op> && requires { requires Op::of_matrices; };
 
-/// Needs a total over all values that share its parameters before it gives the first result: a channel's, or, where it
-/// is `per_place`, those of one place in every image of the batch. Begins a Plan (plan/reduction.hpp).
+/// Needs a total over all values that share its parameters before it gives the first result: those of a channel, or,
+/// where it is `per_place`, those of one place in every image of the batch. Begins a Plan (plan/reduction.hpp).
 template <class Op>
 concept ReductionOp = HasStageAndArgs<Op> && requires(typename Op::template Total<float> total) {
     { Op::per_place } -> std::convertible_to<bool>;
     { merge(total, total) } -> std::same_as<typename Op::template Total<float>>;
 };
 
-/// Passes the value on, and totals what passes, a total a channel: an Accumulator<V> adds each value and gives a
-/// Total<V>, which save(total, at, args) writes. After a Conv, args.scratch has room for a Total<float> of each channel
-/// for every `total_pixels` of its pixels.
+/// Passes the value on, and totals the values of each channel: an Accumulator<V> adds each value and gives a Total<V>,
+/// which save(total, at, args) writes. After a Conv, args.scratch has room for a Total<float> of each channel for every
+/// `total_pixels` of its pixels.
 template <class Op>
 concept StatisticsOp = EpilogueOp<Op> && requires(typename Op::template Total<float> total, OutputCoord const& at,
                                                   typename Op::Args const& args) {
@@ -161,11 +162,11 @@ concept StatisticsOp = EpilogueOp<Op> && requires(typename Op::template Total<fl
     { args.scratch.data } -> std::convertible_to<float*>;
 };
 
-/// Pixels that share a total of a channel until all are known: the fewest of a tile of a Conv.
+/// The number of pixels that a total of a channel is over before totals are merged: that of a Conv's smallest tile.
 inline constexpr std::int64_t total_pixels = 64;
 
-/// Floats of scratch that Op, an operator of statistics, needs after a Conv for y of these extents: a total of every
-/// channel of every `total_pixels`.
+/// The floats of scratch that Op, an operator of statistics, needs after a Conv for y of these extents: a total for
+/// each channel of every `total_pixels` pixels.
 template <class Op, int Rank>
 constexpr std::int64_t scratch_floats(Index<Rank> const& y) {
     std::int64_t pixels = 1;
@@ -174,14 +175,14 @@ constexpr std::int64_t scratch_floats(Index<Rank> const& y) {
     return words * y[1] * ((pixels + total_pixels - 1) / total_pixels);
 }
 
-/// Passes the value on; of every window of values that reach it a plan writes one, as Reduce makes it of them. `output`
-/// is the shape that is left; fits_tile, whether windows are of 2 x 2, as a tile of a Conv holds them.
+/// Reduces every window of values to one, with Reduce; the plan writes that one. `output` gives the shape of y;
+/// fits_tile says whether windows are 2 x 2, so that a tile of a Conv holds whole ones.
 template <class Op>
-concept PoolingOp = EpilogueOp<Op> && Op::stage == Stage::pooling && requires(Shape<4> x) {
+concept PoolingOp = EpilogueOp<Op> && Op::stage == Stage::pooling && requires(CollapsedShape<4> x) {
     typename Op::Reduce;
     { Op::fits_tile } -> std::convertible_to<bool>;
     { Op::window(x) } -> std::same_as<Index<2>>;
-    { Op::output(x) } -> std::same_as<Shape<4>>;
+    { Op::output(x) } -> std::same_as<CollapsedShape<4>>;
 };
 
 template <class Op>

@@ -23,7 +23,7 @@ struct Max {
     }
 };
 
-/// The mean of a window's values: their sum, in float, by their number.
+/// The mean of a window's values: their sum, in float, divided by their number.
 struct Average {
     static constexpr auto equation = "y[n,k,p,q] = mean of x[n,k,2p+i,2q+j] over i, j";
     template <class V>
@@ -42,7 +42,7 @@ struct Average {
 
 namespace detail {
 
-/// What pools have in common: the values of a window are those that pass.
+/// What pools have in common: apply passes the value on.
 struct Pooling {
     static constexpr auto stage = Stage::pooling;
     struct Args {};
@@ -57,7 +57,7 @@ struct Pooling {
 
 /// y[n,k,p,q] = the Max or Average of x[n,k,2p+i,2q+j] over i, j = 0, 1
 ///
-/// The last operator of its plan, because it changes y's shape: N x K x P/2 x Q/2. Of images alone.
+/// The last operator of its plan, because it changes y's shape: N x K x P/2 x Q/2. It takes images alone.
 /// Requires: even P and Q.
 template <class Of, int Rows, int Columns>
 struct Pool : detail::Pooling {
@@ -67,13 +67,13 @@ struct Pool : detail::Pooling {
     using Reduce = Of;
 
     FUSEKIT_HD static constexpr Index<2> window(Index<4> const&) { return {{Rows, Columns}}; }
-    static constexpr Shape<4> output(Shape<4> x) {
+    static constexpr CollapsedShape<4> output(CollapsedShape<4> x) {
         x[2] /= Rows, x[3] /= Columns;
         return x;
     }
 
     static void check(Args const&, Check const& in) {
-        if (in.y.space != 2 || in.y[2] % Rows != 0 || in.y[3] % Columns != 0)
+        if (in.y.from.kind != CollapsedFrom::images || in.y[2] % Rows != 0 || in.y[3] % Columns != 0)
             in.fail("", "images of even height and width to pool", to_string(in.y));
     }
 };
@@ -87,8 +87,8 @@ struct GlobalAverage : detail::Pooling {
     using Reduce = Average;
 
     FUSEKIT_HD static constexpr Index<2> window(Index<4> const& x) { return {{x[2], x[3]}}; }
-    static constexpr Shape<4> output(Shape<4> x) {
-        x[2] = x[3] = x.slices = 1;
+    static constexpr CollapsedShape<4> output(CollapsedShape<4> x) {
+        x[2] = x[3] = x.from.count = 1;
         return x;
     }
 };

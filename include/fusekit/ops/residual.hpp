@@ -8,7 +8,9 @@ namespace fusekit {
 /// y[n,k,p,q] = x[n,k,p,q] + alpha2 * z[n,k,p,q]
 ///
 /// Its place in the plan says whether z joins before or after the activation.
-/// Arguments: z, of y's shape, any element type and strides; alpha2 as in MIOpen's fused residual convolution.
+/// Arguments: z, of y's shape, any element type and strides, apart from y in memory or y itself, which then holds z
+/// before the run: y = x + alpha2 * y, with alpha2 what BLAS calls beta; alpha2 as in MIOpen's fused residual
+/// convolution.
 struct Residual {
     static constexpr auto stage = Stage::pointwise;
     static constexpr auto equation = "y = x + alpha2 * z[n,k,p,q]";
@@ -38,7 +40,9 @@ struct Residual {
     }
 
     static constexpr void views(Args& args, auto const& f) { f(args.z); }
-    static void check(Args const& args, Check const& in) { in.readable("z", args.z, in.y, "N x K x P x Q"); }
+    static void check(Args const& args, Check const& in) {
+        in.readable("z", args.z, in.y, "N x K x P x Q", Access::read_in_place);
+    }
     static void check_gradients(Gradients const& gradients, Check const& in) {
         in.writable("gradients.z", gradients.z, in.y, "N x K x P x Q");
     }

@@ -8,7 +8,7 @@ namespace fusekit {
 
 namespace detail {
 
-/// What operators that store have in common.
+/// What storing operators have in common.
 template <class Op>
 struct StoringOp {
     static constexpr auto stage = Stage::pointwise;
@@ -22,11 +22,11 @@ struct StoringOp {
 
 }  // namespace detail
 
-/// y = x, and values[n,k,p,q] = x[n,k,p,q]: the plan writes the value at the operator's place in it to a tensor of
-/// that operator's own as well, as the one before an activation for a backward pass.
+/// y = x, and values[n,k,p,q] = x[n,k,p,q]: the plan also writes the value that stands at this place in it to a tensor
+/// of its own; before an activation, that is what a backward pass needs.
 ///
-/// Arguments: values, of y's shape, any element type and strides, apart in memory from all other arguments. Rounded to
-/// its type; the plan goes on with the value as it was.
+/// Arguments: values, of y's shape, any element type and strides, apart in memory from all other arguments. The
+/// value is rounded to its type; the plan goes on with the value before rounding.
 struct Store : detail::StoringOp<Store> {
     static constexpr auto equation = "y = x, values[n,k,p,q] = x";
     static constexpr int flops_per_element = 0;
@@ -44,7 +44,7 @@ struct Store : detail::StoringOp<Store> {
     static void check(Args const& args, Check const& in) { in.writable("values", args.values, in.y, "N x K x P x Q"); }
 };
 
-/// y = x, and mask[n,k,p,q] = 1 where x > 0, else 0, NaN too: before a Relu, where its slope is 1.
+/// y = x, and mask[n,k,p,q] = 1 where x > 0, else 0 (for NaN too): before a Relu, the slope of that Relu.
 ///
 /// Arguments: mask, of y's shape, any element type (int8: a byte an element) and strides, apart in memory from all
 /// other arguments.

@@ -22,7 +22,7 @@ struct KernelTupleOf<std::integer_sequence<int, I...>, Ts...> : Leaf<I, Ts>... {
 
 }  // namespace detail
 
-/// A tuple that is an aggregate and trivially copyable, as a kernel's argument must be; std::tuple is neither.
+/// A tuple that is an aggregate and trivially copyable, because kernels take no other arguments. std::tuple is neither.
 template <class... Ts>
 using KernelTuple = detail::KernelTupleOf<std::make_integer_sequence<int, sizeof...(Ts)>, Ts...>;
 
@@ -35,12 +35,12 @@ FUSEKIT_HD constexpr T const& get(detail::Leaf<I, T> const& leaf) {
     return leaf.value;
 }
 
-/// Type I of a list.
+/// Element I of a list of types.
 template <int I, class... Ts>
 using TypeAt =
     typename std::remove_cvref_t<decltype(get<I>(std::declval<KernelTuple<std::type_identity<Ts>...> const&>()))>::type;
 
-/// The one among `given` that is Op::Args. Its place does not matter; its absence or a second one does not compile.
+/// Finds the one among `given` that is an Op::Args, wherever it stands. None or two of them do not compile.
 template <class Op, class... Given>
 constexpr typename Op::Args const& argument_of(Given const&... given) {
     constexpr int count = (0 + ... + std::is_same_v<Given, typename Op::Args>);

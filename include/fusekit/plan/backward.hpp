@@ -13,14 +13,14 @@ namespace detail {
 template <class Op>
 inline constexpr bool has_slope = MainloopOp<Op> || PoolingOp<Op> || Differentiable<Replayed<Op>>;
 
-/// The first operator of a plan that has none; void where each has.
+/// The first operator of a plan that has no slope; void where all have one.
 template <class ThePlan>
 struct WithoutSlope : std::type_identity<void> {};
 template <class First, class... Rest>
 struct WithoutSlope<FusedPlan<First, Rest...>>
     : std::conditional_t<has_slope<First>, WithoutSlope<FusedPlan<Rest...>>, std::type_identity<First>> {};
 
-/// Refuse a mainloop and a pool, and an operator without a slope, in one sentence each.
+/// Refuses a mainloop and a pool, and an operator without a slope, in a sentence each.
 template <class ThePlan>
 consteval bool keeps_places() {
     constexpr bool pointwise = !ThePlan::has_mainloop, whole = !ThePlan::pools;
@@ -35,7 +35,7 @@ consteval bool is_differentiable() {
     return whole;
 }
 
-/// After a refusal: a plan without operators, so that the sentence is the only error.
+/// Stands in after a refusal: a plan without operators, so that the sentence is the only error.
 template <class ThePlan>
 struct BackwardOf;
 template <class... Ops>
@@ -61,7 +61,7 @@ struct BackwardOf<FusedPlan<Ops...>> : FusedPlan<Gradient<Ops...>> {
         return {{arguments(layer), x, {{gradients}...}}, {}};
     }
 
-    /// dx alone.
+    /// Gives dx alone.
     [[nodiscard("bind runs nothing: call what it gives, gradient(device, dy, dx)")]]
     static constexpr BoundPlan<Plan> bind(BoundPlan<FusedPlan<Ops...>> const& layer, AnyActivations const& x)
         requires(sizeof...(Ops) > 0)
@@ -80,15 +80,15 @@ private:
 }  // namespace detail
 
 /// The gradient of a pointwise plan, derived from its type: from dy = dL/dy to dx = dL/dx, and dL/dparameter of every
-/// parameter that has a gradient. Nothing is to be saved but the plan's input x, and batch statistics where the plan
+/// parameter that has a gradient. The forward run must save only its input x, and batch statistics where the plan
 /// computes them (saved_mean, saved_inverse_deviation): all values between are computed again from x.
 ///
 ///     auto backward = Backward<Layer>::bind(layer, x, {.scale = dscale, .shift = dshift}, {});
 ///     backward(device, dy, dx);
 ///
-/// `layer` is what the forward run was; then x, and for every operator of the plan the views that its gradients are
-/// written to, each of which may be left out. What the forward run has written beside y is not written again. Sums are
-/// of a fixed order: the same numbers come out of every run.
+/// `layer` is the forward run's bound plan. Then come x, and for every operator of the plan the views that its
+/// gradients are written to; each view may be left out. Outputs of the forward run beside y are not written again. The
+/// order of the sums is fixed, so every run gives the same numbers.
 template <class ThePlan>
 using Backward = detail::Checked<detail::BackwardOf<ThePlan>, detail::keeps_places<ThePlan>(),
                                  detail::is_differentiable<typename detail::WithoutSlope<ThePlan>::type>()>;

@@ -6,10 +6,10 @@
 
 #include "fusekit/tensor/collapse.hpp"
 
-/// What a layer is called with, as far as types show.
+/// Checks of a call's arguments that need their types alone.
 namespace fusekit::detail {
 
-/// Refuses what is no tensor, as a pointer alone or a std::vector, by its type.
+/// Refuses by its type what is not a tensor, such as a bare pointer or a std::vector.
 template <class X>
 consteval bool is_input() {
     constexpr bool tensor = Activations<X>;
@@ -23,8 +23,8 @@ consteval bool is_output() {
     return tensor;
 }
 
-/// Refuses a const device, unless it is no more than a handle of one; and one that y, a new tensor, would outlive. One
-/// without memory of its own, or that borrows another, y may outlive.
+/// may_run refuses a const device, unless it is a mere handle. may_make_y refuses a temporary device whose memory y, a
+/// new tensor, would outlive.
 template <class Device>
 consteval bool may_run() {
     constexpr bool changes = !std::is_const_v<std::remove_reference_t<Device>> ||
@@ -41,7 +41,7 @@ consteval bool may_make_y() {
     return lives;
 }
 
-/// The elements of a tensor or a view as the application has them: __half where they are stored as half.
+/// The element type of a tensor or a view as the application names it: __half where elements are stored as half.
 template <class X>
 struct GivenOf {
     using Type = std::remove_cvref_t<decltype(*std::declval<X const&>().const_view().data)>;

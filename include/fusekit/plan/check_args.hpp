@@ -37,8 +37,9 @@ consteval int most_fields() {
     else return most_fields<Args, low, middle>();
 }
 
-/// Becomes the field of an aggregate whose place it has between the braces of a copy, and shows it to `visit`. Fields
-/// follow one another in memory, each where its alignment lets it begin; an array's elements are fields.
+/// Converts to any field of an aggregate, in the place that it has between the braces of a copy, and shows that field
+/// to `visit`. Fields follow one another in memory, each at the next address that its alignment allows. An array's
+/// elements are fields.
 template <class Visit>
 struct FieldOf {
     char const* aggregate;
@@ -56,8 +57,8 @@ struct FieldOf {
     }
 };
 
-/// Shows every field of an aggregate to `visit`, in order. Whether they fill it: bit-fields, references and fields with
-/// an alignas of their own do not, and what is shown then are not the fields.
+/// Shows every field of an aggregate to `visit`, in order. Returns whether they fill it: with bit-fields, references or
+/// fields that have an alignas of their own they do not, and what was shown is not the fields.
 template <class Args, class Visit>
 bool visit_fields(Args const& args, Visit& visit) {
     constexpr int low = fewest_fields<Args>(), count = most_fields<Args, low, static_cast<int>(sizeof(Args)) + 1>();
@@ -76,7 +77,7 @@ bool visit_fields(Args const& args, Visit& visit) {
 /// stride 0 is a broadcast.
 class CheckViews {
 public:
-    /// Of an aggregate, Args.
+    /// Checks the views of an aggregate, Args.
     template <class Args>
     CheckViews(Args const& args, Check const& check) : in(check) {
         (*this)(args);
@@ -109,31 +110,38 @@ private:
 
     template <int Rank>
     void view(AnyView<Rank> const& given) {
-        auto const rows = collapse<collapsed<Rank>>(given);
-        in.readable(name(), rows, expected(rows.layout), modes[collapsed<Rank>]);
+        view(collapse<collapsed<Rank>>(given));
     }
     template <class T, int Rank>
     void view(TensorView<T, Rank> const& given) {
-        auto const rows = collapse<collapsed<Rank>>(given);
-        if constexpr (std::is_const_v<T>) in.readable(name(), rows, expected(rows.layout), modes[collapsed<Rank>]);
-        else in.writable(name(), rows, expected(rows.layout), modes[collapsed<Rank>]);
+        view(collapse<collapsed<Rank>>(given));
+    }
+    template <int Rank>
+    void view(CollapsedView<AnyView<Rank>> const& given) {
+        in.readable(name(), given, expected(given.collapsed_layout()), modes[Rank]);
+    }
+    template <class T, int Rank>
+    void view(CollapsedView<TensorView<T, Rank>> const& given) {
+        auto const shape = expected(given.collapsed_layout());
+        if constexpr (std::is_const_v<T>) in.readable(name(), given, shape, modes[Rank]);
+        else in.writable(name(), given, shape, modes[Rank]);
     }
     template <class T, int Rank>
     void view(OptionalView<T, Rank> const& given) {
         if (given.given()) view(given.view());
     }
-    void view(AnyOutput const& given) { in.writable(name(), given, expected(given.layout), modes[4]); }
+    void view(AnyOutput const& given) { in.writable(name(), given, expected<4>({given.layout, given.from}), modes[4]); }
     void view(OptionalOutput const& given) {
         if (given.given()) view(static_cast<AnyOutput const&>(given));
     }
 
     template <int Rank>
-    Shape<Rank> expected(Layout<Rank> const& given) const {
-        Shape<Rank> shape;
+    CollapsedShape<Rank> expected(CollapsedLayout<Rank> const& given) const {
+        CollapsedShape<Rank> shape;
         if constexpr (Rank == 1) shape = Index<1>{{in.y[1]}};
         else if constexpr (Rank == 3) shape = image(in.y);
         else shape = in.y;
-        if (given.shape.space == 2) shape.space = 2, shape.slices = 1;  // rows of all slices, as in OutputCoord
+        if (given.shape.from.kind == CollapsedFrom::images) shape.from = {};  // rows of all slices, as in OutputCoord
         for (int mode = 0; mode < Rank; ++mode)
             if (given.shape[mode] == 1 && given.stride[mode] == 0) shape[mode] = 1;
         return shape;
@@ -141,7 +149,7 @@ private:
 
     static constexpr char const* modes[] = {"", "K", "", "K x P x Q", "N x K x P x Q"};
 
-    /// Of the view at hand: a field's own name is not to be had.
+    /// The name of the view at hand: C++ does not give the field's own.
     char const* name() const {
         static constexpr char const* names[] = {"view 1 of Args",      "view 2 of Args", "view 3 of Args",
                                                 "view 4 of Args",      "view 5 of Args", "view 6 of Args",
@@ -151,7 +159,7 @@ private:
     }
 };
 
-/// Refuses arguments by the operator's own check; by their views' extents, where it has none.
+/// Runs the operator's own check; where it has none, holds the extents of its views to y's.
 template <class Op>
 void check_args(typename Op::Args const& args, Check const& in) {
     using Args = typename Op::Args;

@@ -13,7 +13,7 @@ namespace fusekit {
 struct Step {
     Text name;         ///< as in the plan: "Conv<filter(3, 3).pad(1)>"
     Text equation;     ///< the operator's own; empty where it states none
-    Shape<4> output;          ///< N x K x P x Q
+    CollapsedShape<4> output;  ///< N x K x P x Q
     double flops;             ///< of all its output elements
     double parameter_bytes;   ///< of the tensors among its arguments, as its check reads them
     double activation_bytes;  ///< what it reads and writes beside them, as a kernel of its own
@@ -67,7 +67,7 @@ inline Text label(Text const& text) {
 template <int Count>
 struct Description : Text {
     Text plan;
-    Shape<4> input;  ///< N x C x H x W
+    CollapsedShape<4> input;  ///< N x C x H x W
     DataType type;
     Step steps[static_cast<std::size_t>(Count)];
 
@@ -107,7 +107,8 @@ struct Description : Text {
 
 private:
     template <class... Ops>
-    friend Description<sizeof...(Ops)> describe(BoundPlan<detail::FusedPlan<Ops...>> const&, Shape<4> const&, DataType);
+    friend Description<sizeof...(Ops)> describe_collapsed(BoundPlan<detail::FusedPlan<Ops...>> const&,
+                                                          CollapsedShape<4> const&, DataType);
 
     Text table() const {
         std::size_t names = 8, shapes = 6;
@@ -134,26 +135,26 @@ private:
         using detail::padded, detail::quantity;
         return quantity(flops(), "FLOP") + ", " + quantity(bytes, "B") + ", " + quantity(flops() / bytes, "FLOP/B");
     }
-    static Text arrow(Shape<4> const& shape) { return " -->|" + detail::label(fusekit::to_string(shape)) + "| "; }
+    static Text arrow(CollapsedShape<4> const& shape) {
+        return " -->|" + detail::label(fusekit::to_string(shape)) + "| ";
+    }
     Text subgraph(char const* name, int kernels, double bytes) const {
         Text const title = Text::number(kernels) + (kernels == 1 ? " kernel: " : " kernels: ");
         return Text("    subgraph ") + name + "[" + detail::label(title + cost(bytes)) + "]\n        direction TB\n";
     }
 };
 
-/// What `bound` computes from an input of the given shape. Throws Error where running it would.
 template <class... Ops>
-Description<sizeof...(Ops)> describe(BoundPlan<detail::FusedPlan<Ops...>> const& bound, Shape<4> const& given,
-                                     DataType type = DataType::float32) {
+Description<sizeof...(Ops)> describe_collapsed(BoundPlan<detail::FusedPlan<Ops...>> const& bound,
+                                               CollapsedShape<4> const& x, DataType type) {
     using ThePlan = detail::FusedPlan<Ops...>;
-    Shape<4> const x = given.space == 2 ? ThePlan::collapse(static_cast<Index<4> const&>(given)) : given;
     Check in = detail::check_of<ThePlan>(x, type);
     detail::check_extents(in, "", x);
     in.y = ThePlan::has_prologue ? x : bound.epilogue_shape(x);
 
     Description<sizeof...(Ops)> result{{}, type_name<ThePlan>(), x, type, {}};
     Step* step = result.steps;
-    Shape<4> input = x;
+    CollapsedShape<4> input = x;
     bool after_gemm = false;
     auto const add = [&]<class Op>(Op const*, typename Op::Args const& args) {
         if constexpr (MainloopOp<Op>) in.y = bound.epilogue_shape(x);
@@ -179,10 +180,16 @@ Description<sizeof...(Ops)> describe(BoundPlan<detail::FusedPlan<Ops...>> const&
     return result;
 }
 
+/// What `bound` computes from an input of the given extents. Throws Error where running it would.
+template <class ThePlan, int Rank>
+auto describe(BoundPlan<ThePlan> const& bound, Index<Rank> const& x, DataType type = DataType::float32) {
+    return describe_collapsed(bound, ThePlan::collapse(x), type);
+}
+
 /// The same, of an input that need not exist: describe(layer, fk::nchw(64, 256, 14, 14), fk::DataType::float16).
 template <class ThePlan, int Rank>
 auto describe(BoundPlan<ThePlan> const& bound, Layout<Rank> const& x, DataType type = DataType::float32) {
-    return describe(bound, ThePlan::collapse(x).shape, type);
+    return describe_collapsed(bound, ThePlan::collapse(x).shape, type);
 }
 
 /// The same, of an input that exists.

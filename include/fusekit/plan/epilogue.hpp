@@ -36,14 +36,14 @@ struct PlaceStateOf<Op> {
 template <class V>
 inline constexpr int lanes_of = static_cast<int>(sizeof(V) / sizeof(float));
 
-/// A Prepared of Op as what it is, floats or vectors of them.
+/// The fields of Op's Prepared, which are floats or vectors of floats.
 template <class Op, class V>
 struct Fields {
     static constexpr std::size_t count = sizeof(typename Op::template Prepared<float>) / sizeof(float);
     V value[count];
 };
 
-/// The state of one channel in every lane.
+/// Repeats one channel's state in every lane.
 template <class V, class Op>
 FUSEKIT_HD constexpr auto broadcast_op(typename ChannelStateOf<Op, float>::Type const& state) {
     if constexpr (!Channelwise<Op>) {
@@ -56,7 +56,7 @@ FUSEKIT_HD constexpr auto broadcast_op(typename ChannelStateOf<Op, float>::Type 
     }
 }
 
-/// The states of channels k ... k + count - 1, one a lane; lanes past the last channel repeat it.
+/// Puts the states of channels k ... k + count - 1 into one lane each; lanes past the last channel repeat it.
 template <class V, class Op>
 FUSEKIT_HD constexpr auto gather_op(std::int64_t k, int count, typename Op::Args const& args) {
     if constexpr (!Channelwise<Op>) {
@@ -86,8 +86,8 @@ FUSEKIT_HD constexpr auto prepare_op_at(At const& at, typename Op::Args const& a
     else return prepare_op<Op>(at.k, args);
 }
 
-/// Calls f, a function of Op's as its apply is, with x and what the form of that takes; lane by lane where it is not
-/// written for vectors.
+/// Calls f, which has the form of Op's apply, with x and the other arguments of that form; lane by lane where it takes
+/// no vectors.
 template <class Op, class F, class V, class At, class State>
 FUSEKIT_HD constexpr V in_form_of(F const& f, V x, At const& at, State const& state, typename Op::Args const& args) {
     if constexpr (!std::is_same_v<State, Nothing>) return f(x, state);
@@ -115,14 +115,14 @@ FUSEKIT_HD constexpr void collect_op(V const& x, Collect const& collect) {
 
 }  // namespace detail
 
-/// Elementwise operators, one applied to the result of another: those after the head, to one value of it or a vector of
-/// them; those before a Conv, to one value that it reads.
+/// Elementwise operators, each applied to the result of the one before: after the head, to its values, one or a vector
+/// at a time; before a Conv or Gemm, to each value that it reads.
 template <class... Ops>
 struct Epilogue {
     static constexpr int size = sizeof...(Ops);
     using Args = KernelTuple<typename Ops::Args...>;
 
-    /// What Channelwise operators prepared for one channel, or for a vector's lanes.
+    /// The states that Channelwise operators prepared for one channel, or for a vector's lanes.
     template <class V>
     using State = KernelTuple<typename detail::ChannelStateOf<Ops, V>::Type...>;
 
@@ -134,7 +134,7 @@ struct Epilogue {
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 
-    /// What Channelwise and Placewise operators prepared for one place of the image.
+    /// The states that Channelwise and Placewise operators prepared for one place of the image.
     using PlaceState = KernelTuple<typename detail::PlaceStateOf<Ops>::Type...>;
 
     /// Whether results depend on the channel; on the place in the image; on the image too.
@@ -142,7 +142,7 @@ struct Epilogue {
     static constexpr bool located = ((!Uniform<Ops> && !Channelwise<Ops> && !Placewise<Ops>) || ...);
     static constexpr bool placewise = located || (Placewise<Ops> || ...);
 
-    /// Whether operators write beside y; and total what passes.
+    /// Whether operators write beside y, and whether one totals the values that pass.
     static constexpr bool stores = (Storing<Ops> || ...), collects = (StatisticsOp<Ops> || ...);
 
     /// The state of a place, an OutputCoord or what stands for one; the same for every image.
@@ -154,7 +154,7 @@ struct Epilogue {
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 
-    /// One channel's state in every lane of a vector.
+    /// Repeats one channel's state in every lane of a vector.
     template <class V>
     FUSEKIT_HD static constexpr State<V> broadcast(State<float> const& state) {
         return [&]<int... I>(std::integer_sequence<int, I...>) {
@@ -162,7 +162,7 @@ struct Epilogue {
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 
-    /// The states of `count` neighbouring channels from k on, one a lane.
+    /// Prepares the states of `count` neighbouring channels from k on, one a lane.
     template <class V>
     FUSEKIT_HD static constexpr State<V> prepare_lanes(std::int64_t k, int count, Args const& args) {
         return [&]<int... I>(std::integer_sequence<int, I...>) {
@@ -181,7 +181,7 @@ struct Epilogue {
         return x;
     }
 
-    /// What the operator at index Count gets; what comes before it stores nothing.
+    /// The value that reaches the operator at index Count. The operators before it store nothing.
     template <int Count, class V, class At, class TheState>
     FUSEKIT_HD static constexpr V apply_first(V x, At const& at, TheState const& state, Args const& args) {
         auto const apply_unless_stored = [&]<int I, class Op>(Op const*) {
@@ -193,8 +193,8 @@ struct Epilogue {
         return x;
     }
 
-    /// The same of Count neighbours, one operator after another: at[i] is the place of one, and at.store(view, values)
-    /// writes what an operator stores of all.
+    /// Applies the operators to Count neighbours, one operator after another: at[i] is the place of one neighbour, and
+    /// at.store(view, values) writes what an operator stores for all of them.
     template <std::size_t Count, class Coords>
     FUSEKIT_HD static constexpr void apply_each(float (&x)[Count], Coords const& at, PlaceState const (&state)[Count],
                                                 Args const& args) {

@@ -14,22 +14,22 @@ namespace fusekit {
 /// input. Lives inside one constant expression; compare it with a Literal.
 class Evaluation {
 public:
-    Layout<4> layout;
+    CollapsedLayout<4> layout;
 
-    constexpr explicit Evaluation(Layout<4> const& the_layout)
-        : layout(the_layout), values(new float[static_cast<std::size_t>(the_layout.size())]{}) {}
+    constexpr explicit Evaluation(CollapsedLayout<4> const& the_layout)
+        : layout(the_layout), values(new float[static_cast<std::size_t>(the_layout.layout().size())]{}) {}
     constexpr Evaluation(Evaluation&& other) noexcept : layout(other.layout), values(other.values) {
         other.values = nullptr;
     }
     Evaluation& operator=(Evaluation&&) = delete;
     constexpr ~Evaluation() { delete[] values; }
 
-    constexpr float& operator[](Index<4> const& at) { return values[layout.offset(at)]; }
+    constexpr float& operator[](Index<4> const& at) { return values[layout.layout().offset(at)]; }
 
     template <auto ItsLayout>
     constexpr bool operator==(Literal<ItsLayout> const& expected) const {
         if (layout != of_same_kind(ItsLayout)) return false;
-        for (std::int64_t i = 0; i < layout.size(); ++i)
+        for (std::int64_t i = 0; i < layout.layout().size(); ++i)
             if (values[i] != expected.values[i]) return false;
         return true;
     }
@@ -37,18 +37,18 @@ public:
 private:
     float* values;
 
-    /// A layout in four modes, as those of matrices where this one is.
+    /// A layout in four modes; one of matrices as that of an image.
     template <int Rank>
-    constexpr Layout<4> of_same_kind(Layout<Rank> const& given) const {
+    constexpr CollapsedLayout<4> of_same_kind(Layout<Rank> const& given) const {
         if constexpr (Rank <= 4)
-            if (layout.shape.space == 0) return collapse_matrices(given);
+            if (layout.shape.from.kind == CollapsedFrom::matrices) return collapse_matrices(given);
         return collapse<4>(given);
     }
 };
 
 namespace detail {
 
-/// What a Conv or Gemm reads of channel c: elements of x, passed through the prologue.
+/// Reads channel c as a Conv or Gemm does: elements of x, passed through the prologue.
 template <class V, class BoundPlan, class At>
 struct HeadInput {
     using Prologue = typename BoundPlan::Plan::Prologue;
@@ -67,11 +67,11 @@ struct HeadInput {
 
 /// The head's value at one place, by the definition.
 template <class V, auto Geometry, class BoundPlan, class At>
-constexpr V head_value(Conv<Geometry> const*, BoundPlan const& bound, TensorView<V const> const& x, At const& at) {
+constexpr V head_value(Conv<Geometry> const*, BoundPlan const& bound, ImageView<V const> const& x, At const& at) {
     auto const& args = bound.head;
     auto const f = Conv<Geometry>::geometry(args);
-    Shape<4> const w = args.weights.layout.shape, in = x.layout.shape;
-    SliceHeights<f.rank> const heights(in, Conv<Geometry>::output(in, args));
+    Index<4> const w = args.weights.layout.shape, in = x.layout.shape;
+    SliceHeights<f.rank> const heights(x.shape(), Conv<Geometry>::output(x.shape(), args));
     std::int64_t const c0 = at.k / (w[0] / f.group_count) * w[1];
     V sum = 0;
     for (std::int64_t c = 0; c < w[1]; ++c) {
@@ -88,7 +88,7 @@ constexpr V head_value(Conv<Geometry> const*, BoundPlan const& bound, TensorView
     return sum;
 }
 template <class V, class BoundPlan, class At>
-constexpr V head_value(Gemm const*, BoundPlan const& bound, TensorView<V const> const& x, At const& at) {
+constexpr V head_value(Gemm const*, BoundPlan const& bound, ImageView<V const> const& x, At const& at) {
     auto const& weights = bound.head.weights;
     V sum = 0;
     for (std::int64_t k = 0; k < weights.layout.shape[1]; ++k)
@@ -97,16 +97,16 @@ constexpr V head_value(Gemm const*, BoundPlan const& bound, TensorView<V const> 
     return sum;
 }
 template <class V, class Head, class BoundPlan, class At>
-constexpr V head_value(Head const*, BoundPlan const&, TensorView<V const> const& x, At const& at) {
+constexpr V head_value(Head const*, BoundPlan const&, ImageView<V const> const& x, At const& at) {
     return x(at.n, at.k, at.p, at.q);
 }
 
 }  // namespace detail
 
-/// The plan's result at one place, by the definition. V is float or double, `at` a coordinate that loads such, `state`
-/// what the epilogue prepared for its channel; collect as in Epilogue::apply.
+/// The plan's result at one place, by the definition. V is float or double; `at` is a coordinate that loads such
+/// values; `state` is the epilogue's state of its channel; collect is as in Epilogue::apply.
 template <class V, class BoundPlan, class At, class State, class Collect = detail::Nothing>
-constexpr V evaluate_at(BoundPlan const& bound, TensorView<V const> const& x, At const& at, State const& state,
+constexpr V evaluate_at(BoundPlan const& bound, ImageView<V const> const& x, At const& at, State const& state,
                         Collect const& collect = {}) {
     using Plan = typename BoundPlan::Plan;
     auto const value = [&](At const& place) {
@@ -117,7 +117,7 @@ constexpr V evaluate_at(BoundPlan const& bound, TensorView<V const> const& x, At
         return value(at);
     } else {
         using Reduce = typename Plan::Pool::Reduce;
-        Index<2> const window = Plan::Pool::window(bound.epilogue_shape(x.layout.shape));
+        Index<2> const window = Plan::Pool::window(bound.epilogue_shape(x.shape()));
         auto const add = [&](std::int64_t begin, std::int64_t end) {
             V total = Reduce::template neutral<V>();
             for (; begin < end; ++begin) {
@@ -133,13 +133,11 @@ constexpr V evaluate_at(BoundPlan const& bound, TensorView<V const> const& x, At
 }
 
 template <class BoundPlan>
-constexpr Evaluation evaluate(BoundPlan const& bound, TensorView<float const> const& x) {
+constexpr Evaluation evaluate(BoundPlan const& bound, ImageView<float const> const& x) {
     using Plan = typename BoundPlan::Plan;
     using Epilogue = typename Plan::Epilogue;
-    Shape<4> const shape = bound.output_shape(x.layout.shape);
-    Layout<4> layout = packed_like(shape, x.layout);
-    layout.shape = shape;
-    Evaluation y(layout);
+    CollapsedShape<4> const shape = bound.collapsed_output_shape(x.shape());
+    Evaluation y({packed_like(shape, x.layout), shape.from});
     OutputCoord at{};
     for (at.n = 0; at.n < shape[0]; ++at.n)
         for (at.k = 0; at.k < shape[1]; ++at.k)

@@ -12,7 +12,7 @@ inline double elements(Index<4> const& shape) {
     return product;
 }
 
-/// Of all elements of `y`, as Op states it (ops/operator.hpp): 1 an element where it states nothing.
+/// The FLOPs of all elements of `y`, as Op states them (ops/operator.hpp): 1 an element where it states nothing.
 template <class Op>
 double flops_of(Index<4> const& y, typename Op::Args const& args) {
     if constexpr (requires { Op::flops(y, args); }) return Op::flops(y, args);
@@ -20,8 +20,8 @@ double flops_of(Index<4> const& y, typename Op::Args const& args) {
     else return elements(y);
 }
 
-/// What Op adds to a gradient, an element: the product with its slope, and the sums of its parameters' gradients, 1
-/// each where it states nothing. Batch statistics have their projection in place of the product.
+/// The FLOPs that Op adds to a gradient for each element: the product with its slope, and the sums of its parameters'
+/// gradients, 1 each where it states nothing. For batch statistics the projection replaces the product.
 template <class Op>
 consteval int gradient_flops() {
     if constexpr (requires { Op::gradient_flops_per_element; }) return Op::gradient_flops_per_element;

@@ -15,8 +15,8 @@ namespace fusekit {
 
 namespace detail {
 
-/// Where the gradients of an operator's parameters are written to, and the sums that they are made of. What has
-/// store_gradients writes one for every element instead.
+/// The views that the gradients of an operator's parameters are written to, and the number of sums that they are made
+/// of. An operator with store_gradients writes one for every element instead.
 template <class Op>
 struct GradientsOf {
     struct Type {};
@@ -32,7 +32,7 @@ template <class Op>
     requires requires { Op::gradient_sums; }
 inline constexpr int gradient_sums<Op> = Op::gradient_sums;
 
-/// What the gradient of batch statistics takes from dy, when all is totalled.
+/// The map that the gradient of batch statistics applies to dy once all is totalled.
 template <class Op, class V>
 struct ProjectionOf {
     using Type = Nothing;
@@ -49,15 +49,15 @@ consteval bool sums_per_place() {
     else return false;
 }
 
-/// Where batch statistics, which depend on every x, are not in the plan; those say their own.
+/// The equation of a plan's gradient. Batch statistics, which depend on every x, state their own.
 template <class First>
 consteval char const* gradient_equation() {
     if constexpr (requires { First::gradient_equation; }) return First::gradient_equation;
     else return ReductionOp<First> ? "" : "dx = dy * slopes of the plan at x";
 }
 
-/// How many operators give a value that a later one takes the slope at: all before the last that does not merely pass
-/// it on.
+/// The number of operators whose values must be computed again, because a later one takes its slope there: all before
+/// the last one that does not merely pass its value on.
 template <class... Ops>
 consteval int values_needed() {
     int needed = 0, number = 0;
@@ -72,7 +72,7 @@ FUSEKIT_HD constexpr V slope_op(V x, At const& at, State const& state, typename 
 
 }  // namespace detail
 
-/// The operator that a Backward plan consists of: from dy to dx, through the slopes of Ops at what they computed from
+/// The one operator of a Backward plan: from dy to dx, through the slopes of Ops at the values that they compute from
 /// x.
 template <class... Ops>
 struct Gradient {
@@ -87,7 +87,7 @@ struct Gradient {
     static constexpr int sums = (0 + ... + detail::gradient_sums<Ops>);
     static constexpr bool per_place = (detail::sums_per_place<Ops>() || ...);
 
-    /// Sums, which need no more than to be added up.
+    /// Plain sums: totals merge by addition.
     template <class V>
     struct Total {
         V value[static_cast<std::size_t>(sums > 0 ? sums : 1)]{};
@@ -114,8 +114,8 @@ struct Gradient {
         return text + ">";
     }
 
-    /// Of the values that are computed again and of what each operator adds. Every one counts once, also where totals
-    /// are waited for and a backend computes it before and after.
+    /// The FLOPs of the values that are computed again and of each operator's share. Each counts once, even where the
+    /// run waits for totals and a backend computes it before and after.
     static double flops(Index<4> const& y, Args const& args) {
         return [&]<int... I>(std::integer_sequence<int, I...>) {
             double const again =
@@ -128,7 +128,7 @@ struct Gradient {
 
     static void check(Args const& args, Check const& in) {
         if (args.x.type != in.type) in.fail("x", Text(fusekit::name(in.type)) + ", as dy", fusekit::name(args.x.type));
-        in.readable("x", args.x, in.x, "N x C x H x W");
+        in.readable("x", args.x, in.x, "N x C x H x W", Access::read_in_place);
         [&]<int... I>(std::integer_sequence<int, I...>) {
             (check_one<Ops>(get<I>(args.forward), get<I>(args.gradients), in), ...);
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
@@ -202,9 +202,9 @@ private:
     template <class Op>
     using Replayed = detail::Replayed<Op>;
 
-    /// What dy, of the operators from number I on, is to the input x of that operator; batch statistics' own slope is
-    /// left to Projection. Adds to the sums of their parameters' gradients, which begin at number Sum; or writes those
-    /// that every element has of its own.
+    /// Carries dy back through the operators from number I on, to the input x of operator I; batch statistics' own
+    /// slope is left to Projection. Adds to the sums of their parameters' gradients, which begin at number Sum, or
+    /// writes the gradients that every element has of its own.
     template <bool adds, int I, int Sum, class Op, class... More, class V, class At, class State>
     FUSEKIT_HD static constexpr V back(V x, V dy, At const& at, State const& state, Args const& args, V* sums) {
         auto const& own = get<I>(state);

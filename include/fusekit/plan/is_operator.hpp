@@ -7,7 +7,7 @@ namespace fusekit {
 
 namespace detail {
 
-/// What is wrong with an operator, where it is none.
+/// What keeps a type from being an operator.
 template <class Op>
 concept HasArgs = requires { typename Op::Args; };
 template <class Op>

@@ -33,7 +33,7 @@ struct Stages {
     /// stand after the first.
     static consteval bool at_most_one(Stage stage) { return ordered(stage, stage); }
 
-    /// Whether none of this stage stands before the last operator.
+    /// Whether operators of this stage stand last only.
     static consteval bool only_last(Stage stage) {
         for (int i = 0; i + 1 < size; ++i)
             if (at[i] == stage) return false;
@@ -46,7 +46,7 @@ inline constexpr bool fits_tile = true;
 template <PoolingOp Op>
 inline constexpr bool fits_tile<Op> = Op::fits_tile;
 
-/// Whether an operator is a function of a value and its channel, and does no more than give the result.
+/// Whether an operator is a function of a value and its channel alone, and writes nothing beside its result.
 template <class Op>
 inline constexpr bool fits_prologue =
     (Uniform<Op> || Channelwise<Op>) && !Storing<Op> && !PoolingOp<Op> && !StatisticsOp<Op>;
@@ -67,8 +67,8 @@ inline constexpr bool reduces_later = false;
 template <class First, class... Rest>
 inline constexpr bool reduces_later<First, Rest...> = (ReductionOp<Rest> || ...);
 
-/// The rules: whether operators keep one, and the sentence that refuses them where they do not, which README's table
-/// has too. They are asked in the order of BrokenBy. g++ repeats the name of what is asserted: it is a short one.
+/// The rules. Each says whether operators keep it, and asserts so in a sentence, which the README's table repeats. They
+/// are asked in the order of BrokenBy. g++ prints the name of the asserted variable, so the name is short.
 namespace rules {
 
 template <class... Ops>
@@ -195,7 +195,7 @@ struct OneOfEach {
     }
 };
 
-/// Where no rule is broken.
+/// Stands for "no rule is broken".
 struct None {
     static consteval bool require() { return true; }
 };
@@ -206,7 +206,7 @@ template <class First, class... Rest>
 struct FirstBroken<First, Rest...> : std::conditional_t<First::holds, FirstBroken<Rest...>, std::type_identity<First>> {
 };
 
-/// The first rule that operators break; None of what is no operator, which is refused as such.
+/// The first rule that operators break. None for a type that is no operator, which is refused as such.
 template <class... Ops>
 struct BrokenBy : std::type_identity<None> {};
 template <class... Ops>
@@ -250,8 +250,8 @@ concept Fusable =
 
 namespace detail {
 
-/// T, when all has been asked that bears on it. The answers are a pack and not a fold, which g++ 12 does not take in an
-/// alias whose operators are the pack of another template.
+/// T, once all assertions that concern it have been evaluated. The answers are a pack and not a fold, because g++ 12
+/// refuses a fold in an alias whose operators are the pack of another template.
 template <class T, bool...>
 using Checked = T;
 

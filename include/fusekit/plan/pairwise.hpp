@@ -5,15 +5,15 @@
 
 namespace fusekit {
 
-/// Values that are added up one after another before their total is merged with others.
+/// The number of values that are added one after another before their total is merged with others.
 inline constexpr std::int64_t addends = 64;
 
-/// Two totals as one.
+/// Merges two totals.
 inline constexpr auto merged = [](auto const& a, auto const& b) { return merge(a, b); };
 
-/// The total of numbers [begin, end): leaf(begin, end) totals up to `block` of them, and merge(a, b) those of two
-/// parts, where the first has `block` times a power of two. A number is in as many merges as the log of their count, so
-/// that rounding errors grow no faster (Higham 2002, section 4.2); and the order depends on the count alone.
+/// Totals numbers [begin, end): leaf(begin, end) totals up to `block` of them, and merge(a, b) combines the totals of
+/// two parts, of which the first has `block` times a power of two. A number takes part in log(count) merges, so
+/// rounding errors grow no faster (Higham 2002, section 4.2). The order depends on the count alone.
 template <class Leaf, class Merge>
 constexpr auto pairwise(std::int64_t begin, std::int64_t end, std::int64_t block, Leaf const& leaf,
                         Merge const& merge) {

@@ -41,16 +41,14 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
     /// N x K x P x Q for an input of N x C x H x W, and so on for one and three modes of space; M x N for M x K.
     template <int Rank = 4>
     constexpr Index<Rank> output_shape(Index<Rank> const& x) const {
-        return expand<Rank>(output_shape(Plan::collapse(x)));
+        return expand<Rank>(collapsed_output_shape(Plan::collapse(x)));
     }
-    constexpr Shape<4> output_shape(Shape<4> const& x) const {
-        if constexpr (Plan::has_gemm)
-            if (x.space != 0) return expand<4>(epilogue_shape(collapse_matrices(static_cast<Index<4> const&>(x))));
+    constexpr CollapsedShape<4> collapsed_output_shape(CollapsedShape<4> const& x) const {
         if constexpr (Plan::pools) return Plan::Pool::output(epilogue_shape(x));
         else return epilogue_shape(x);
     }
     /// Of the values that the operators after a Conv or Gemm are applied to; pools make less of them.
-    constexpr Shape<4> epilogue_shape(Shape<4> const& x) const {
+    constexpr CollapsedShape<4> epilogue_shape(CollapsedShape<4> const& x) const {
         if constexpr (Plan::has_mainloop) return Plan::Head::output(x, head);
         else return x;
     }
@@ -178,7 +176,13 @@ namespace detail {
 template <class Op>
 constexpr void read_matrices(typename Op::Args& args) {
     if constexpr (requires { Op::views(args, [](auto&) {}); })
-        Op::views(args, [](auto& view) { view.layout = as_matrices(view.layout); });
+        Op::views(args, []<class View>(View& view) {
+            constexpr bool remembers = requires { view.from; };
+            static_assert(remembers,
+                          "views of matrices are fields of type AnyActivations, AnyOutput or OptionalOutput");
+            auto const collapsed = as_matrices({view.layout, view.from});
+            view.layout = collapsed.layout(), view.from = collapsed.shape.from;
+        });
 }
 
 /// Puts the operators' arguments, given in plan order, into their slots.

@@ -29,6 +29,8 @@ public:
              AliasChecker const& arguments)
         : launch(the_launch), x_memory(the_x), y_memory(the_y) {
         for (Region const& region : arguments) regions[region_count++] = region;
+        in_place = Plan::runs_in_place &&
+                   same_elements(x_memory.at(nullptr, Access::read), y_memory.at(nullptr, Access::written));
     }
 
     /// The bytes that a run borrows.
@@ -74,14 +76,18 @@ private:
     /// Where a tensor may lie.
     struct Memory {
         Layout<Rank> layout;
-        std::uintptr_t begin = 0, end = 0;  ///< bytes from its pointer to the first and one past the last of its own
+        std::uintptr_t begin, end;  ///< bytes from its pointer to the first and one past the last of its own
         std::uintptr_t alignment;  ///< of the pointer
 
         template <class Data>
         explicit Memory(TensorView<Data, Rank> const& view)
             : layout(view.layout), alignment(reinterpret_cast<std::uintptr_t>(view.data)) {
-            Check const in = detail::check_of<Plan>({}, data_type<T>);
-            in.address_range("", nullptr, sizeof(T), layout, begin, end);
+            Region const own = at(nullptr, Access::read);
+            begin = own.begin, end = own.end;
+        }
+        Region at(void const* data, Access access) const {
+            return detail::check_of<Plan>({}, data_type<T>)
+                .region("", data, data_type<T>, Plan::collapse(layout), access);
         }
         bool takes(std::uintptr_t address) const { return address != 0 && (address & (alignment - 1)) == 0; }
     };
@@ -90,6 +96,7 @@ private:
     Memory x_memory, y_memory;
     Region regions[Aliases::most] = {};
     int region_count = 0;
+    bool in_place;  ///< whether x may be y, for layouts and types of these
 
     template <class Data>
     static bool alike(TensorView<Data, Rank> const& view, Memory const& memory)
@@ -100,6 +107,7 @@ private:
 
     Refusal run(Stream& stream, T const* x, T* y, WorkspaceView workspace) const {
         auto const from = reinterpret_cast<std::uintptr_t>(x), to = reinterpret_cast<std::uintptr_t>(y);
+        // Memory whose ranges overlap may be shared all the same: refuse() looks closer.
         bool fits = x_memory.takes(from) && y_memory.takes(to) && stream.has_reached(x) && stream.has_reached(y) &&
                     launch.suits(stream) && suffices(stream, workspace);
         auto const meets = [](std::uintptr_t begin, std::uintptr_t end, auto const& other) {
@@ -107,10 +115,10 @@ private:
         };
         std::uintptr_t const x_begin = from + x_memory.begin, x_end = from + x_memory.end;
         std::uintptr_t const y_begin = to + y_memory.begin, y_end = to + y_memory.end;
-        fits = fits && !(x_begin < y_end && y_begin < x_end);
+        fits = fits && ((in_place && from == to) || !(x_begin < y_end && y_begin < x_end));
         for (int i = 0; i < region_count; ++i)
             fits = fits && !meets(y_begin, y_end, regions[i]) &&
-                   !(regions[i].written && meets(x_begin, x_end, regions[i]));
+                   !(regions[i].access == Access::written && meets(x_begin, x_end, regions[i]));
         if (!fits)
             if (Refusal refusal = refuse(stream, x, y, workspace)) return refusal;
         return launch.start(stream, x, y, workspace);
@@ -144,12 +152,12 @@ private:
         in.operator_name = [] { return Text("y"); };
         check(y, y_memory);
         if (!refusal) {
-            auto const from = reinterpret_cast<std::uintptr_t>(x), to = reinterpret_cast<std::uintptr_t>(y);
-            in.begin = to + y_memory.begin, in.end = to + y_memory.end;
+            Region const of_y = y_memory.at(y, Access::written);
+            in.output = &of_y;
             Aliases aliases;
             in.aliases = &aliases;
             in.operator_name = [] { return Text("x"); };
-            in.apart({from + x_memory.begin, from + x_memory.end, false, in.operator_name, ""});
+            in.apart(x_memory.at(x, detail::access_to_x<Plan>));
             for (int i = 0; i < region_count; ++i) {
                 in.operator_name = regions[i].operator_name;
                 in.apart(regions[i]);

@@ -12,8 +12,8 @@ namespace fusekit {
 ///   total = accumulator.total(count), and totals are merged, or combined by sums;
 ///   save(total); prepared = finish(total);
 ///   y = apply(value, operand, state, prepared) for every value.
-/// Where it has no totals, or does not wait for them, apply comes with add, and values are read once. A head with an
-/// operand reads an element of that beside every value.
+/// A head that has no totals, or does not wait for them, applies as it adds, and reads values once. A head with an
+/// operand reads an element of the operand beside every value.
 template <class Head>
 struct ReductionSteps;
 

@@ -5,7 +5,7 @@
 
 namespace fusekit::detail {
 
-/// What Op is where it writes nothing beside the value that it passes on.
+/// Op without what it writes beside its value.
 template <class Op>
 struct Passing {
     static constexpr auto stage = Op::stage;

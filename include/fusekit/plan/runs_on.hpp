@@ -30,7 +30,7 @@ inline constexpr bool all_have_code_for = true;
 template <class Memory, class... Ops>
 inline constexpr bool all_have_code_for<Memory, FusedPlan<Ops...>> = (has_code_for<Memory, Ops> && ...);
 
-/// Refuses, in words, a run on a device that cannot read or write what is given, or has no code of the operators.
+/// Refuses, in a sentence, a run on a device that cannot read or write the tensors, or has no code for the operators.
 template <class Plan, class Device, class... Given>
 consteval bool runs_on() {
     using Memory = typename std::remove_cvref_t<Device>::Memory;

@@ -30,7 +30,7 @@ struct Collector<Epilogue<Ops...>> {
     }
 };
 
-/// Where in scratch the totals of a plan with a Conv lie: for every tile, each float of the totals of all channels.
+/// The layout in scratch of the totals of a plan with a Conv: for every tile, each float of the totals of all channels.
 template <class Total>
 struct TileTotalsView {
     static constexpr int words = sizeof(Total) / sizeof(float);

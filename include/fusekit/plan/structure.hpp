@@ -8,9 +8,9 @@
 
 namespace fusekit {
 
-/// What produces the values of a plan. A backend has one specialisation for each.
+/// The kind of head, which produces the values of a plan. A backend has one specialisation for each.
 enum class HeadKind {
-    elementwise,  ///< nothing: values are those of x
+    elementwise,  ///< no head: the values are those of x
     conv,         ///< sums over a neighbourhood of each output
     gemm,         ///< sums over a row of a matrix
     reduction,    ///< totals over all values of a channel or place, and what is computed from them
@@ -18,7 +18,7 @@ enum class HeadKind {
 
 namespace detail {
 
-/// The head where nothing leads.
+/// The head of a plan without one.
 struct Elementwise {
     struct Args {};
 };
@@ -55,7 +55,7 @@ struct SlotsFrom<Epilogue<Before...>, First, Rest...> : SlotsFrom<Epilogue<Befor
 template <class... Before, MainloopOp Head, class... Rest>
 struct SlotsFrom<Epilogue<Before...>, Head, Rest...> : Slots<Epilogue<Before...>, Head, Epilogue<Rest...>> {};
 
-/// After a broken rule: no operators, so that the rule's sentence is the only error.
+/// Stands in after a broken rule: no operators, so that the rule's sentence is the only error.
 template <class... Ops>
 struct SlotsOf : Slots<Epilogue<>, Elementwise, Epilogue<>> {};
 
@@ -80,7 +80,7 @@ struct SlotsOf<Ops...> : SlotsFrom<Epilogue<>, Ops...> {};
 /// The slots of a plan.
 ///   Prologue   elementwise operators, applied to each value that a Conv or Gemm reads; their results are rounded to
 ///              x's type
-///   Head       a Conv or Gemm, a reduction, or what only passes x on
+///   Head       a Conv or Gemm, a reduction, or Elementwise, which passes x on
 ///   Epilogue   elementwise operators, applied to each value of the head
 ///   Pool       the operator that makes one output of a window of values; void where there is none
 template <class... Ops>
@@ -100,6 +100,11 @@ struct Structure : detail::SlotsOf<Ops...> {
 
     using Pool = typename detail::PoolOr<TypeAt<static_cast<int>(sizeof...(Ops)), detail::Elementwise, Ops...>>::Type;
     static constexpr bool pools = !std::is_void_v<Pool>;
+
+    /// Whether y may be x: whether an element of x is read for the same element of y alone, and before that is written.
+    /// A plan with ChannelStatistics reads a value near its first one, which another thread may be writing.
+    static constexpr bool runs_in_place =
+        !pools && (head_kind == HeadKind::elementwise || (head_kind == HeadKind::reduction && !Collects<Head>));
 
     /// The number of operators before the head, and whether one operator is the head.
     static constexpr int prologue_size = Prologue::size;

@@ -47,7 +47,7 @@ void check_epilogue(Epilogue<Ops...> const*, Args const& args, Check const& in) 
 
 /// Of a plan's run on an input of one shape and type.
 template <class Plan>
-Check check_of(Shape<4> const& x, DataType type) {
+Check check_of(CollapsedShape<4> const& x, DataType type) {
     return {.x = x,
             .y = {},
             .type = type,
@@ -56,6 +56,10 @@ Check check_of(Shape<4> const& x, DataType type) {
             .totals_tiles = Plan::totals_tiles};
 }
 
+/// Whether x may be y.
+template <class Plan>
+inline constexpr Access access_to_x = Plan::runs_in_place ? Access::read_in_place : Access::read;
+
 /// When the addresses of x and y are known: for the run that is checked, or for later ones, which check them then.
 enum class Addresses { known, later };
 
@@ -63,8 +67,8 @@ enum class Addresses { known, later };
 /// `refusal` where there is one. `aliases` gets the memory of all arguments, that of x, where it is known, first. `y`
 /// is null where the output is yet to be allocated. Returns the extents of the output, N x K x P x Q.
 template <class BoundPlan, Element T, int Rank, class Device>
-Shape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> const& x, TensorView<T, Rank> const* y,
-                  Device const& device, AliasChecker& aliases, Addresses addresses, Refusal* refusal) {
+CollapsedShape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> const& x, TensorView<T, Rank> const* y,
+                           Device const& device, AliasChecker& aliases, Addresses addresses, Refusal* refusal) {
     using Plan = typename BoundPlan::Plan;
     Check in = check_of<Plan>(Plan::collapse(x.layout.shape), data_type<T>);
     in.refusal = refusal;
@@ -77,20 +81,20 @@ Shape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> const& x, Te
     check_extents(in, "", x.layout.shape);
     if (in.refused()) return {};
     in.y = bound.epilogue_shape(in.x);
-    Shape<4> const y_shape = bound.output_shape(in.x);
+    CollapsedShape<4> const y_shape = bound.collapsed_output_shape(in.x);
 
     Check out = in;
     out.operator_name = [] { return Text("y"); };
-    std::uintptr_t first = 0, last = 0;
     bool const known = addresses == Addresses::known;
-    if (y) out.address_range("", known ? y->data : nullptr, sizeof(T), y->layout, first, last);
+    Region of_y;
+    if (y) of_y = out.region("", known ? y->data : nullptr, in.type, Plan::collapse(y->layout), Access::written);
     if (in.refused()) return {};
-    if (y && known) in.begin = first, in.end = last;
+    if (y && known) in.output = &of_y;
     in.aliases = &aliases;
-    if (known) in.readable("", Plan::collapse(x), in.x, "N x C x H x W");
+    if (known) in.readable("", Plan::collapse(x), in.x, "N x C x H x W", access_to_x<Plan>);
     else {
         in.extents("", Plan::collapse(x.layout), in.x, "N x C x H x W");
-        in.address_range("", nullptr, sizeof(T), x.layout, first, last);
+        static_cast<void>(in.region("", nullptr, in.type, x.layout));
     }
     if constexpr (Plan::has_prologue) {
         Check before = in;
@@ -114,8 +118,8 @@ Shape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> const& x, Te
 
 /// The same for a run on x and y, with Error; writes nothing.
 template <class BoundPlan, Element T, int Rank, class Device>
-Shape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> const& x,
-                  std::type_identity_t<TensorView<T, Rank>> const* y, Device const& device) {
+CollapsedShape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> const& x,
+                           std::type_identity_t<TensorView<T, Rank>> const* y, Device const& device) {
     AliasCheckerOf<BoundPlan> aliases;
     return detail::validate(bound, x, y, device, aliases, detail::Addresses::known, nullptr);
 }

@@ -1,19 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cstdint>
-
-#include "fusekit/text.hpp"
+#include "fusekit/tensor/region.hpp"
 
 namespace fusekit {
-
-/// The memory that one argument of an operator lies in, from its first byte to one past its last.
-struct Region {
-    std::uintptr_t begin, end;
-    bool written;
-    Text (*operator_name)();
-    char const* argument;
-};
 
 /// Finds arguments of a plan that share memory, as they are checked one after another.
 class AliasChecker {
@@ -21,7 +11,7 @@ public:
     /// One that shares memory with `region` where either of them is written; null where there is none.
     Region const* conflict(Region const& region) const {
         for (Region const* one = first; one != first + count; ++one)
-            if ((one->written || region.written) && one->begin < region.end && region.begin < one->end) return one;
+            if (in_conflict(*one, region)) return one;
         return nullptr;
     }
     void add(Region const& region) {
@@ -42,12 +32,14 @@ private:
 template <class Arguments>
 class AliasCheckerOf : public AliasChecker {
 public:
-    static constexpr int most = static_cast<int>(sizeof(Arguments) / 40) + 2;
+    static constexpr int most = static_cast<int>(sizeof(Arguments) / 24) + 2;
 
     AliasCheckerOf() : AliasChecker(storage, most) {}
 
 private:
-    Region storage[static_cast<std::size_t>(most)];
+    union {  // nothing is written to what is not used
+        Region storage[static_cast<std::size_t>(most)];
+    };
 };
 
 }  // namespace fusekit

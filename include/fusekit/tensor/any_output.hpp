@@ -17,6 +17,7 @@ struct AnyOutput {
     };
     DataType type;
     Layout<4> layout;
+    CollapsedFrom from{};
 
     FUSEKIT_HD constexpr AnyOutput(TensorView<float> const& v)
         : float32(v.data), type(DataType::float32), layout(v.layout) {}
@@ -31,11 +32,11 @@ struct AnyOutput {
 
     template <class T, int Rank>
         requires(Rank == 2 || Rank == 3 || Rank == 5 || (Rank == 4 && !Element<T>)) && (!std::is_const_v<T>)
-    constexpr AnyOutput(TensorView<T, Rank> const& view) : AnyOutput(collapse<4>(view.view())) {}
+    constexpr AnyOutput(TensorView<T, Rank> const& view) : AnyOutput(of_image(collapse<4>(view.view()))) {}
     template <class Source>
         requires(!std::is_trivially_copyable_v<Source> && detail::rank_of<Source>() >= 2 &&
                  detail::rank_of<Source>() <= 5 && requires(Source& source) { collapse<4>(source.view()); })
-    constexpr AnyOutput(Source& source) : AnyOutput(collapse<4>(source.view())) {}
+    constexpr AnyOutput(Source& source) : AnyOutput(of_image(collapse<4>(source.view()))) {}
 
     template <class Source>
         requires(!std::is_base_of_v<AnyOutput, Source> && !std::is_convertible_v<Source const&, TensorView<float>>)
@@ -69,6 +70,14 @@ struct AnyOutput {
     }
 
     void const* data() const { return float32; }
+
+private:
+    template <class T>
+    static constexpr AnyOutput of_image(ImageView<T> const& view) {
+        AnyOutput output(static_cast<TensorView<T> const&>(view));
+        output.from = view.from;
+        return output;
+    }
 };
 
 /// One that may be left out.

@@ -19,34 +19,38 @@ namespace detail {
 struct Modes {
     std::int64_t const* values;
     int rank;
-    int space = 2;  ///< and slices, as in Shape
-    std::int64_t slices = 1;
+    CollapsedFrom from = {};
 
     template <int Rank>
     Modes(Index<Rank> const& index) : values(index.values), rank(Rank) {}
     template <int Rank>
-    Modes(Shape<Rank> const& shape) : values(shape.values), rank(Rank), space(shape.space), slices(shape.slices) {}
+    Modes(Index<Rank> const& index, CollapsedFrom const& what) : values(index.values), rank(Rank), from(what) {}
+    template <int Rank>
+    Modes(CollapsedShape<Rank> const& shape) : Modes(shape, shape.from) {}
+
+    bool of_matrices() const { return from.kind == CollapsedFrom::matrices; }
 
     bool operator==(Modes const& other) const {
         for (int mode = 0; mode < rank; ++mode)
             if (values[mode] != other.values[mode]) return false;
-        return space == other.space && slices == other.slices;
+        return from == other.from;
     }
 
     /// Those that a collapsed shape stands for.
     [[gnu::cold]] Text to_string() const {
-        std::int64_t all[8], depth = slices < 0 ? -slices : slices;
+        std::int64_t all[8];
         int count = 0;
-        if (space == 0 && rank >= 3) {  // of matrices: (A x B x) M x N, and N x B x M of one image
-            if (rank == 4 && slices > 0) all[count++] = values[0];
-            if (rank == 4 ? slices > 1 : values[1] > 1) all[count++] = values[rank - 2];
+        if (of_matrices() && rank >= 3) {  // (A x B x) M x N, and N x B x M of one image
+            if (rank == 4 && from.count > 0) all[count++] = values[0];
+            if (rank == 4 ? from.count > 1 : values[1] > 1) all[count++] = values[rank - 2];
             all[count++] = values[rank - 1], all[count++] = values[rank - 3];
             return joined(all, count);
         }
+        bool const of_volumes = from.kind == CollapsedFrom::volumes;
         for (int mode = 0; mode < rank; ++mode) {
-            bool const rows = mode == rank - 2 && space != 2;
-            if (rows && space == 3) all[count++] = depth;
-            if (!rows || space == 3) all[count++] = rows && depth ? values[mode] / depth : values[mode];
+            bool const rows = mode == rank - 2 && from.kind != CollapsedFrom::images;
+            if (rows && of_volumes) all[count++] = from.count;
+            if (!rows || of_volumes) all[count++] = rows && from.count ? values[mode] / from.count : values[mode];
         }
         return joined(all, count);
     }
@@ -54,21 +58,23 @@ struct Modes {
     /// The same numbers, of the modes that a shape has.
     [[gnu::cold]] Modes as_of(Modes const& shape) const {
         Modes result = *this;
-        if (shape.space == 0) result.space = 0, result.slices = shape.slices;
+        if (shape.of_matrices()) result.from = shape.from;
         return result;
     }
 
     /// "N x K x P x Q" as the names of one mode of space, "N x K x Q", or of three, "N x K x O x P x Q"; of
     /// matrices, "M x N", and "M x K" where the first are those of x.
     [[gnu::cold]] Text named(char const* modes) const {
-        if (space == 0) {
+        if (of_matrices()) {
+            char const* const batch = from.count == 2 ? "A x B x " : from.count == 1 && rank == 4 ? "B x " : "";
             bool const of_x = std::strchr(modes, 'H') != nullptr;
-            return Text(slices == 2 ? "A x B x " : slices == 1 && rank == 4 ? "B x " : "") + (of_x ? "M x K" : "M x N");
+            return Text(batch) + (of_x ? "M x K" : "M x N");
         }
+        if (from.kind == CollapsedFrom::images) return modes;
         std::size_t const row = std::strlen(modes) - 5;
-        if (space == 2) return modes;
-        char const* const slice = space == 1 ? "" : modes[row] == 'H' ? "D x " : modes[row] == 'P' ? "O x " : "T x ";
-        return Text(modes, row) + slice + (modes + (space == 1 ? row + 4 : row));
+        if (from.kind == CollapsedFrom::signals) return Text(modes, row) + (modes + row + 4);
+        char const* const slice = modes[row] == 'H' ? "D x " : modes[row] == 'P' ? "O x " : "T x ";
+        return Text(modes, row) + slice + (modes + row);
     }
 
 private:
@@ -87,44 +93,23 @@ Text to_string(Index<Rank> const& index) {
     return detail::Modes(index).to_string();
 }
 template <int Rank>
-Text to_string(Shape<Rank> const& shape) {
+Text to_string(CollapsedShape<Rank> const& shape) {
     return detail::Modes(shape).to_string();
 }
 
 /// Strides, in the order in which extents are printed.
 template <int Rank>
-Text strides_of(Layout<Rank> const& layout) {
+Text strides_of(CollapsedLayout<Rank> const& layout) {
     return detail::Modes(layout.stride).as_of(layout.shape).to_string();
-}
-
-/// Whether no two elements share memory: by rising stride, each mode steps over all that the ones before reach.
-/// Refuses interleaved layouts that happen to be free of overlap too.
-template <int Rank>
-bool distinct(Layout<Rank> layout) {
-    std::int64_t reach = 0;
-    for (int round = 0; round < Rank; ++round) {
-        int smallest = -1;
-        for (int mode = 0; mode < Rank; ++mode)
-            if (layout.shape[mode] > 1 && (smallest < 0 || layout.stride[mode] < layout.stride[smallest]))
-                smallest = mode;
-        if (smallest < 0) return true;
-        if (layout.stride[smallest] <= reach) return false;
-        reach += (layout.shape[smallest] - 1) * layout.stride[smallest];
-        layout.shape[smallest] = 1;
-    }
-    return true;
 }
 
 /// What an operator needs to check its arguments against, and the words to refuse them with. Nothing here runs
 /// on a device; text is made only on the way out.
 class Check {
 public:
-    Shape<4> x;     ///< input extents of the plan, N x C x H x W
-    Shape<4> y;     ///< output extents of the plan, N x K x P x Q
-    DataType type;  ///< of x, of y and of the filters
-
-    /// Addresses of the first and one past the last byte of the output; both 0 where that is not known yet.
-    std::uintptr_t begin = 0, end = 0;
+    CollapsedShape<4> x;  ///< input extents of the plan, N x C x H x W
+    CollapsedShape<4> y;  ///< output extents of the plan, N x K x P x Q
+    DataType type;        ///< of x, of y and of the filters
 
     Text (*plan)();           ///< its name
     Text (*operator_name)();  ///< whose arguments are being checked
@@ -135,6 +120,7 @@ public:
     void const* device = nullptr;
 
     double* bytes = nullptr;  ///< where not null, the size of each tensor that is checked is added to it
+    Region const* output = nullptr;  ///< null where its address is not known yet
     /// Where not null, the input, whose name is empty, and the arguments that have been checked: outputs lie apart from
     /// all of them.
     AliasChecker* aliases = nullptr;
@@ -158,64 +144,56 @@ public:
         if (!holds) fail(argument, expected, Text::number(given));
     }
 
-    /// A view that can be read: the stated shape, a pointer, and no byte in common with the output. `modes` names the
-    /// extents, as in "N x K x P x Q", as if space were rows and columns.
-    template <int Rank>
-    void readable(char const* argument, void const* data, int element_bytes, Layout<Rank> const& layout,
-                  std::type_identity_t<Shape<Rank>> const& shape, char const* modes) const {
-        readable(argument, data, element_bytes, layout.shape, layout.stride, shape, modes);
-    }
-    template <int Rank>
-    void readable(char const* argument, AnyView<Rank> const& view, std::type_identity_t<Shape<Rank>> const& shape,
-                  char const* modes) const {
-        if (view.type == DataType::float64 && type != DataType::float64) refuse_double(argument);
-        readable(argument, view.data(), size_of(view.type), view.layout, shape, modes);
-    }
-    template <class T, int Rank>
-    void readable(char const* argument, TensorView<T, Rank> const& view, std::type_identity_t<Shape<Rank>> const& shape,
-                  char const* modes) const {
-        readable(argument, view.data, sizeof(T), view.layout, shape, modes);
+    /// A view that can be read: the stated shape, a pointer, and no byte in common with the output; or, where it is
+    /// read in place, the output itself. An AnyView or a TensorView, collapsed or not. `modes` names the extents, as in
+    /// "N x K x P x Q", as if space were rows and columns.
+    template <class View>
+    void readable(char const* argument, View const& view, CollapsedShape<decltype(View::layout)::rank> const& shape,
+                  char const* modes, Access access = Access::read) const {
+        accessible(argument, view, shape, modes, access);
     }
 
-    /// An output of an operator's own: what can be read, apart from the input and from all other arguments too.
-    void writable(char const* argument, AnyOutput const& view, Shape<4> const& shape, char const* modes) const {
-        if (view.type == DataType::float64 && type != DataType::float64) refuse_double(argument);
-        writable(argument, view.data(), size_of(view.type), view.layout, shape, modes);
-    }
-    template <class T, int Rank>
-    void writable(char const* argument, TensorView<T, Rank> const& view, std::type_identity_t<Shape<Rank>> const& shape,
+    /// An output of an operator's own: what can be read, apart from the input and from all other arguments too. One
+    /// that may be left out is checked where it is given.
+    template <class View>
+    void writable(char const* argument, View const& view, CollapsedShape<decltype(View::layout)::rank> const& shape,
                   char const* modes) const {
-        writable(argument, view.data, sizeof(T), view.layout, shape, modes);
-    }
-    /// If it is given.
-    void writable(char const* argument, OptionalOutput const& view, Shape<4> const& shape, char const* modes) const {
-        if (view.given()) writable(argument, static_cast<AnyOutput const&>(view), shape, modes);
-    }
-    template <class T, int Rank>
-    void writable(char const* argument, OptionalView<T, Rank> const& view,
-                  std::type_identity_t<Shape<Rank>> const& shape, char const* modes) const {
-        if (view.given()) writable(argument, view.view(), shape, modes);
+        if constexpr (requires { view.given(); })
+            if (!view.given()) return;
+        accessible(argument, view, shape, modes, Access::written);
+        if (!distinct(view.layout))
+            fail(argument, "strides under which no two elements share memory",
+                 strides_of(CollapsedLayout(view.layout, detail::collapsed_from(view))));
     }
 
-    /// Addresses of the first and one past the last byte of a view. Strides that lead further than any memory does
-    /// are refused, before they overflow.
+    /// The memory of a view. Strides that lead further than any memory does are refused, before they overflow.
     template <int Rank>
-    void address_range(char const* argument, void const* data, int element_bytes, Layout<Rank> const& layout,
-                       std::uintptr_t& first, std::uintptr_t& last) const {
-        address_range(argument, data, element_bytes, layout.shape, layout.stride, first, last);
+    Region region(char const* argument, void const* data, DataType element, Layout<Rank> const& layout,
+                  Access access = Access::read) const {
+        return region(argument, data, element, layout.shape, layout.stride, access);
+    }
+    template <int Rank>
+    Region region(char const* argument, void const* data, DataType element, CollapsedLayout<Rank> const& layout,
+                  Access access = Access::read) const {
+        return region(argument, data, element, layout.shape, layout.stride, access);
     }
 
     /// The stated shape.
     template <int Rank>
-    void extents(char const* argument, Layout<Rank> const& layout, std::type_identity_t<Shape<Rank>> const& shape,
-                 char const* modes) const {
+    void extents(char const* argument, CollapsedLayout<Rank> const& layout,
+                 std::type_identity_t<CollapsedShape<Rank>> const& shape, char const* modes) const {
         extents(argument, layout.shape, shape, modes);
     }
 
-    /// No byte in common with the output, and none, where one of the two is written, with what was checked before.
+    /// No byte in common with the output, but where it is read in place, and none, where one of the two is written,
+    /// with what was checked before.
     void apart(Region const& own) const {
         char const* const overlap = "memory that overlaps it";
-        if (own.begin < end && begin < own.end) fail(own.argument, "memory apart from the output's", overlap);
+        bool const in_place = own.access == Access::read_in_place;
+        if (output && in_conflict(own, *output) && !(in_place && same_elements(own, *output)))
+            fail(own.argument,
+                 in_place ? "memory apart from the output's, or the output itself" : "memory apart from the output's",
+                 overlap);
         if (!aliases) return;
         if (Region const* other = aliases->conflict(own)) {
             if (!*other->argument) fail(own.argument, "memory apart from the input's", overlap);
@@ -231,24 +209,28 @@ private:
         fail(argument, Text("float, half or bfloat16, as the input is ") + name(type), name(DataType::float64));
     }
 
-    template <int Rank>
-    void writable(char const* argument, void const* data, int element_bytes, Layout<Rank> const& layout,
-                  Shape<Rank> const& shape, char const* modes) const {
-        readable(argument, data, element_bytes, layout.shape, layout.stride, shape, modes, true);
-        if (!distinct(layout)) fail(argument, "strides under which no two elements share memory", strides_of(layout));
+    template <class View>
+    void accessible(char const* argument, View const& view, detail::Modes const& shape, char const* modes,
+                    Access access) const {
+        detail::Modes const given(view.layout.shape, detail::collapsed_from(view));
+        if constexpr (requires { view.type; }) {
+            if (view.type == DataType::float64 && type != DataType::float64) refuse_double(argument);
+            accessible(argument, view.data(), view.type, given, view.layout.stride, shape, modes, access);
+        } else {
+            using T = std::remove_cvref_t<decltype(*view.data)>;
+            accessible(argument, view.data, data_type<StoredAs<T>>, given, view.layout.stride, shape, modes, access);
+        }
     }
 
-    void readable(char const* argument, void const* data, int element_bytes, detail::Modes const& given,
-                  detail::Modes const& stride, detail::Modes const& expected, char const* modes,
-                  bool written = false) const {
+    void accessible(char const* argument, void const* data, DataType element, detail::Modes const& given,
+                    detail::Modes const& stride, detail::Modes const& expected, char const* modes,
+                    Access access) const {
         extents(argument, given, expected, modes);
         if (!data) fail(argument, "a pointer to " + expected.to_string() + " elements", "a null pointer");
         if (refused()) return;
-        std::uintptr_t first = 0, last = 0;
-        address_range(argument, data, element_bytes, given, stride, first, last);
-        apart({first, last, written, operator_name, argument});
+        apart(region(argument, data, element, given, stride, access));
         if (!bytes) return;
-        double size = element_bytes;
+        double size = size_of(element);
         for (int mode = 0; mode < given.rank; ++mode) size *= static_cast<double>(given.values[mode]);
         *bytes += size;
     }
@@ -257,13 +239,13 @@ private:
                  char const* modes) const {
         if (!(given == expected)) {
             Text const text = expected.to_string();
-            if (given.slices < 0 && given.to_string() == text)
+            if (given.from.gaps && given.to_string() == text)
                 return fail(argument, "slices that follow one another in memory as their rows do", "gaps between them");
-            bool const of_matrices = x.space == 0;
-            if (given.rank == 1 && given.slices != 1)
+            bool const of_matrices = x.from.kind == CollapsedFrom::matrices;
+            if (given.rank == 1 && given.from.count != 1)
                 return fail(argument, text + (of_matrices ? " (N), or 1 x N" : " (K), or 1 x K x 1 x 1"),
-                            Text::number(given.slices) + (of_matrices ? " values a column" : " values a channel"));
-            if (expected.space == 0 && given.space != 0 && given.to_string() == text) {
+                            Text::number(given.from.count) + (of_matrices ? " values a column" : " values a channel"));
+            if (expected.of_matrices() && !given.of_matrices() && given.to_string() == text) {
                 if (given.rank == 3)
                     return fail(argument, "values of columns, as a Gemm has no places that a batch shares",
                                 text + " values");
@@ -274,20 +256,33 @@ private:
         }
     }
 
-    void address_range(char const* argument, void const* data, int element_bytes, detail::Modes const& shape,
-                       detail::Modes const& stride, std::uintptr_t& first, std::uintptr_t& last) const {
-        constexpr std::int64_t farthest = std::int64_t{1} << 58;
+    Region region(char const* argument, void const* data, DataType element, detail::Modes const& shape,
+                  detail::Modes const& stride, Access access) const {
+        constexpr std::int64_t farthest = std::int64_t{1} << 55;
+        auto const first = reinterpret_cast<std::uintptr_t>(data);
+        Region own{.first = first,
+                   .access = access,
+                   .type = element,
+                   .rank = shape.rank,
+                   .operator_name = operator_name,
+                   .argument = argument};
+        std::int64_t const size = size_of(element);
         std::int64_t low = 0, high = 0;
         for (int mode = 0; mode < shape.rank; ++mode) {
             std::int64_t step;
             bool const fits = !__builtin_mul_overflow(shape.values[mode] - 1, stride.values[mode], &step);
-            if (!fits || step < -farthest || step > farthest)
-                return fail(argument, "strides within the address space", stride.as_of(shape).to_string());
+            if (!fits || step < -farthest || step > farthest) {
+                fail(argument, "strides within the address space", stride.as_of(shape).to_string());
+                return own;
+            }
             (step < 0 ? low : high) += step;
+            own.extent[mode] = shape.values[mode];
+            own.stride[mode] = shape.values[mode] > 1 ? stride.values[mode] * size : 0;
         }
         if (check_accessible && data) check_accessible(device, *this, argument, data);
-        first = reinterpret_cast<std::uintptr_t>(data) + static_cast<std::uintptr_t>(low * element_bytes);
-        last = reinterpret_cast<std::uintptr_t>(data) + static_cast<std::uintptr_t>((high + 1) * element_bytes);
+        own.begin = first + static_cast<std::uintptr_t>(low * size);
+        own.end = first + static_cast<std::uintptr_t>((high + 1) * size);
+        return own;
     }
 };
 

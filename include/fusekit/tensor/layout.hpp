@@ -7,7 +7,7 @@
 
 namespace fusekit {
 
-/// One integer per mode of a tensor; a structural type, so it can be a template argument.
+/// One integer per mode of a tensor: extents, strides or a place. A structural type, so it can be a template argument.
 template <int Rank>
 struct Index {
     static constexpr int rank = Rank;
@@ -19,31 +19,13 @@ struct Index {
     constexpr bool operator==(Index const&) const = default;
 };
 
-/// The extents of a tensor. Loops know rows and columns only, so that the last two extents may stand for one or three
-/// modes of space (tensor/collapse.hpp); shapes that stand for different ones are not equal.
-template <int Rank>
-struct Shape : Index<Rank> {
-    int space = 2;  ///< modes: 1, where there is a single row; 2; 3, where rows are those of all slices; 0 of matrices
-    std::int64_t slices = 1;  ///< that the rows fall into; negative where memory has gaps between them; of matrices,
-                              ///< modes before M x K
-
-    Shape() = default;
-    FUSEKIT_HD constexpr Shape(Index<Rank> const& extents) : Index<Rank>(extents) {}
-    /// All members, in order: so nvcc spells a template argument.
-    FUSEKIT_HD constexpr Shape(Index<Rank> const& extents, int the_space, std::int64_t the_slices)
-        : Index<Rank>(extents), space(the_space), slices(the_slices) {}
-
-    constexpr bool operator==(Shape const&) const = default;
-    constexpr bool operator==(Index<Rank> const& extents) const { return *this == Shape(extents); }
-};
-
 /// Extents and strides (in elements) of a tensor, always in canonical mode order whatever the memory order:
 /// activations N, C, then space; filters K, C / groups, then space; per-channel parameters K.
 template <int Rank>
 struct Layout {
     static constexpr int rank = Rank;
 
-    Shape<Rank> shape;
+    Index<Rank> shape;
     Index<Rank> stride;
 
     constexpr bool operator==(Layout const&) const = default;

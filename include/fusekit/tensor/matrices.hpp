@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/tensor/view.hpp"
+#include "fusekit/tensor/collapsed.hpp"
 
 /// Matrices as images of one row: a matrix's rows are pixels, its columns channels. M x K is 1 x K x 1 x M, B x M x K
 /// is B x K x 1 x M, and A x B x M x K is A x K x B x M, whatever the strides.
@@ -19,16 +19,16 @@ constexpr int image_mode(int rank, int mode) {
 }  // namespace detail
 
 template <int Rank>
-constexpr Shape<4> collapse_matrices(Index<Rank> const& extents) {
+constexpr CollapsedShape<4> collapse_matrices(Index<Rank> const& extents) {
     static_assert(Rank >= 2 && Rank <= 4);
-    Shape<4> shape(Index<4>{{1, 1, 1, 1}}, 0, Rank - 2);
+    CollapsedShape<4> shape({{1, 1, 1, 1}}, {CollapsedFrom::matrices, false, Rank - 2});
     for (int mode = 0; mode < Rank; ++mode) shape[detail::image_mode(Rank, mode)] = extents[mode];
     return shape;
 }
 
 template <int Rank>
-constexpr Layout<4> collapse_matrices(Layout<Rank> const& layout) {
-    Layout<4> result{collapse_matrices(static_cast<Index<Rank> const&>(layout.shape)), {}};
+constexpr CollapsedLayout<4> collapse_matrices(Layout<Rank> const& layout) {
+    CollapsedLayout<4> result(collapse_matrices(layout.shape), {});
     for (int mode = 0; mode < Rank; ++mode) result.stride[detail::image_mode(Rank, mode)] = layout.stride[mode];
     // Modes that matrices lack have the strides that those of packed images would.
     auto const size = [&](int mode) {
@@ -41,13 +41,14 @@ constexpr Layout<4> collapse_matrices(Layout<Rank> const& layout) {
 }
 
 template <class T, int Rank>
-constexpr TensorView<T, 4> collapse_matrices(TensorView<T, Rank> const& view) {
-    return {view.data, collapse_matrices(view.layout)};
+constexpr ImageView<T> collapse_matrices(TensorView<T, Rank> const& view) {
+    CollapsedLayout<4> const collapsed = collapse_matrices(view.layout);
+    return {{view.data, collapsed.layout()}, collapsed.shape.from};
 }
 
 /// The extents that collapse_matrices() was given.
 template <int Rank>
-constexpr Index<Rank> expand_matrices(Shape<4> const& shape) {
+constexpr Index<Rank> expand_matrices(Index<4> const& shape) {
     Index<Rank> result{};
     for (int mode = 0; mode < Rank; ++mode) result[mode] = shape[detail::image_mode(Rank, mode)];
     return result;
@@ -55,12 +56,13 @@ constexpr Index<Rank> expand_matrices(Shape<4> const& shape) {
 
 /// What collapse() made of B x M x K or A x B x M x K, taking it for signals or images, as the matrices that it is;
 /// anything else as it is.
-constexpr Layout<4> as_matrices(Layout<4> const& layout) {
+constexpr CollapsedLayout<4> as_matrices(CollapsedLayout<4> const& layout) {
     Index<4> const &e = layout.shape, &s = layout.stride;
-    if (layout.shape.space == 1)
-        return collapse_matrices(Layout<3>{Index<3>{{e[0], e[1], e[3]}}, {{s[0], s[1], s[3]}}});
-    if (layout.shape.space == 2) return collapse_matrices(Layout<4>{e, s});
-    return layout;
+    switch (layout.shape.from.kind) {
+        case CollapsedFrom::signals: return collapse_matrices(Layout<3>{{{e[0], e[1], e[3]}}, {{s[0], s[1], s[3]}}});
+        case CollapsedFrom::images: return collapse_matrices(layout.layout());
+        default: return layout;
+    }
 }
 
 }  // namespace fusekit

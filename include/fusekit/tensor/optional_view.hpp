@@ -25,13 +25,16 @@ template <class T, int Rank>
 struct OptionalView {
     T* data = nullptr;
     Layout<Rank> layout{};
+    CollapsedFrom from{};
 
     OptionalView() = default;
+    FUSEKIT_HD constexpr OptionalView(CollapsedView<TensorView<T, Rank>> const& view)
+        : data(view.data), layout(view.layout), from(view.from) {}
     FUSEKIT_HD constexpr OptionalView(TensorView<T, Rank> const& view) : data(view.data), layout(view.layout) {}
     template <class Given, int Of>
         requires(detail::is_optional<TensorView<Given, Of>, T, Rank>)
     constexpr OptionalView(TensorView<Given, Of> const& view)
-        : data(stored(view.data)), layout(collapse<Rank>(view.layout)) {}
+        : OptionalView(stored(view.data), collapse<Rank>(view.layout)) {}
 
     /// From a Tensor, which outlives the view: a temporary one is refused.
     template <class Source>
@@ -49,7 +52,11 @@ struct OptionalView {
     OptionalView(Source const&&) = delete;
 
     FUSEKIT_HD constexpr bool given() const { return data != nullptr; }
-    FUSEKIT_HD constexpr TensorView<T, Rank> view() const { return {data, layout}; }
+    FUSEKIT_HD constexpr CollapsedView<TensorView<T, Rank>> view() const { return {{data, layout}, from}; }
+
+private:
+    constexpr OptionalView(T* the_data, CollapsedLayout<Rank> const& collapsed)
+        : data(the_data), layout(collapsed.layout()), from(collapsed.shape.from) {}
 };
 
 }  // namespace fusekit

@@ -49,7 +49,7 @@ void check_operands(fk::Layout<Space + 2> const& x, fk::Layout<Space + 2> const&
     using fk::collapse, fk::expand;
     fk::hip::Device device = gpu();
     auto const of_x = numbers_to(x.span()), of_w = numbers_to(w.span());
-    Array<float> const x_memory(device, of_x), w_memory(device, of_w), y_memory(device, 1, 0);
+    Array<float> const x_memory(device, of_x), w_memory(device, of_w);
     auto const c_in_group = w.shape[1], groups = x.shape[1] / c_in_group, k_in_group = y.shape[1] / groups;
     fk::Index<5> const image = expand<5>(collapse<4>(x).shape), out = expand<5>(collapse<4>(y).shape),
                        taps = expand<5>(collapse<4>(w).shape);
@@ -59,11 +59,15 @@ void check_operands(fk::Layout<Space + 2> const& x, fk::Layout<Space + 2> const&
         filters(device, static_cast<std::size_t>(groups * k_in_group * indices), -1);
     Array<std::int64_t> const outputs(device, static_cast<std::size_t>(gemm_m), -1);
     REQUIRE(k_in_group <= rows);
+    fk::problem::Slices<Space> slices{};
+    if constexpr (Space == 3) slices = {x.shape[2], y.shape[2]};
     run_blocks<WriteOperands<Space>>(device,
-                                     {{{x_memory.data(), collapse<4>(x)},
-                                       {w_memory.data(), collapse<4>(w)},
-                                       {y_memory.data(), collapse<4>(y)},
-                                       filter},
+                                     {{{{x_memory.data(), collapse<4>(x).layout()},
+                                        {w_memory.data(), collapse<4>(w).layout()},
+                                        collapse<4>(y).shape,
+                                        filter},
+                                       collapse<4>(y).stride,
+                                       slices},
                                       channels_fastest,
                                       by_windows,
                                       windows.data(),

@@ -27,7 +27,7 @@ TEST_CASE("HIP: views are read at a place, whether they lie as y does or not") {
     for (fk::Layout<4> const& layout : {y, other}) {
         CHECK(place.load(fk::AnyView<4>(fk::TensorView<float const>(memory.data(), layout))) ==
               static_cast<float>(layout.offset({{1, 2, 1, 3}}) + 1));
-        fk::Layout<3> const each{{{{5, 3, 4}}}, {{layout.stride[1], layout.stride[2], layout.stride[3]}}};
+        fk::Layout<3> const each{{{5, 3, 4}}, {{layout.stride[1], layout.stride[2], layout.stride[3]}}};
         CHECK(place.load(fk::TensorView<float const, 3>(memory.data(), each)) ==
               static_cast<float>(layout.offset({{0, 2, 1, 3}}) + 1));
         std::vector<float> written(memory.size());

@@ -176,7 +176,8 @@ TEST_CASE("HIP: a prepared run is refused memory that overlaps y's, or an output
     auto const biased = Biased::bind({.bias = b}, {}).prepare<float>(device, layout, layout, 4);
     auto const apart = "expected memory apart from the output's, got memory that overlaps it";
     CHECK(refused(y, biased, device, x.data(), x.data() + 7) ==
-          std::string("Plan<Bias, Activation<Abs>>: x: ") + apart);
+          "Plan<Bias, Activation<Abs>>: x: expected memory apart from the output's, or the output itself, got memory "
+          "that overlaps it");
     CHECK(refused(y, biased, device, x.data(), const_cast<float*>(b.data()) + 3) ==
           std::string("Plan<Bias, Activation<Abs>>: Bias.bias: ") + apart);
     auto const stored = Stored::bind({.values = values}, {}).prepare(device, x, y);

@@ -25,7 +25,7 @@ struct Conv {
     Conv(fk::Layout<4> const& x, fk::Layout<4> const& w, fk::Index<4> const& y, fk::Filter<2> const& filter)
         : of_x(elements<T>(x.span())),
           of_w(elements<T>(w.span())),
-          problem{{of_x.data(), x}, {of_w.data(), w}, y, filter} {}
+          problem{{{of_x.data(), x}, {of_w.data(), w}, y, filter}, {fk::Index<4>{}, fk::Index<4>{}}} {}
 
     fk::AccumulatorOf<T> under(Pixel const& at, std::int64_t c, int r, int s) const {
         auto const h = problem.row(at.p, r), column = problem.column(at.q, s);
@@ -81,8 +81,8 @@ TEMPLATE_TEST_CASE("a filter and a window become rows, in the order that is aske
                              fk::widened(conv.problem.w(1, c, tap / 3, tap % 3));
         }
         CHECK(wrong == 0);
-        for (std::int64_t m = 0; m < conv.problem.pixels(); ++m) {
-            Pixel const at = pixel_at(conv.problem, m);
+        for (std::int64_t m = 0; m < conv.problem.gemm_m(); ++m) {
+            Pixel const at = conv.problem.pixel(m);
             std::vector<Sum> row(gemm_k, Sum{-999});
             pack_pixel_row(row.data(), conv.problem, at, channels);
             for (int tap = 0; tap < 6; ++tap)

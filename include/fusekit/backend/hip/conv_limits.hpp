@@ -5,6 +5,7 @@
 
 #include "fusekit/backend/hip/runtime/launch.hpp"
 #include "fusekit/tensor/collapse.hpp"
+#include "fusekit/tensor/filter.hpp"
 
 namespace fusekit::hip::detail {
 
@@ -32,25 +33,14 @@ TensorView<T> without_idle_strides(TensorView<T> view) {
     return view;
 }
 
-/// An operand that a schedule cannot run over, in an error's words.
-struct FarOperand {
-    char const *operator_name, *argument, *expected;
-    Layout<4> const* layout;  ///< null where there is none
-    bool of_matrices = false;
+/// The operand in which an implicit GEMM would need steps of more than 32 bits.
+enum class FarOperand { none, x, weights, y };
 
-    Text strides() const {
-        Index<4> const& all = layout->stride;
-        bool const weights = of_matrices && layout->shape.space != 0;
-        return weights ? to_string(Index<2>{{all[0], all[1]}}) : strides_of(*layout);
-    }
-};
-
-/// The operand in which an implicit GEMM would need steps of more than 32 bits. A window and a filter begin anywhere:
-/// what counts is how far taps lie from there, those that some window has in the image, and how far channels of y lie
-/// apart.
+/// A window and a filter begin anywhere: what counts is how far taps lie from there, those that some window has in the
+/// image, and how far channels of y lie apart.
 template <int Space>
-FarOperand too_far_for_gemm(Filter<Space> const& filter, Layout<4> const& x, Layout<4> const& weights,
-                            Layout<4> const& y) {
+FarOperand far_operand(Filter<Space> const& filter, CollapsedLayout<4> const& x, CollapsedLayout<4> const& weights,
+                       Layout<4> const& y) {
     Index<Space + 2> const image = expand<Space + 2>(x.shape);
     auto const steps = [&](int mode) {
         std::int64_t const window = (std::int64_t{filter.size[mode]} - 1) * filter.dilations[mode],
@@ -65,36 +55,47 @@ FarOperand too_far_for_gemm(Filter<Space> const& filter, Layout<4> const& x, Lay
         in_weights.add(weights.shape[mode] - 1, weights.stride[mode]);
     }
     in_y.add(y.shape[1] > 1, y.stride[1]);
-    if (x.shape.space == 0) {
-        if (!in_x.fits_32_bits())
-            return {"x", "strides", "rows that reach less than 2^31 elements far, or a Direct schedule", &x, true};
-        if (!in_weights.fits_32_bits())
-            return {"Gemm", "weights", "rows that reach less than 2^31 elements far, or a Direct schedule", &weights,
-                    true};
-        return {"y", "strides", "columns less than 2^31 elements apart, or a Direct schedule",
-                in_y.fits_32_bits() ? nullptr : &y, true};
+    if (!in_x.fits_32_bits()) return FarOperand::x;
+    if (!in_weights.fits_32_bits()) return FarOperand::weights;
+    return in_y.fits_32_bits() ? FarOperand::none : FarOperand::y;
+}
+
+/// The same, as an error.
+template <int Space>
+Refusal refuse_far_operands(Text (*plan)(), Filter<Space> const& filter, CollapsedLayout<4> const& x,
+                            CollapsedLayout<4> const& weights, CollapsedLayout<4> const& y) {
+    bool const matrices = x.shape.from.kind == CollapsedFrom::matrices;
+    auto const error = [&](char const* name, char const* argument, char const* reach, char const* far, Text strides) {
+        return Error(plan(), name, argument, Text(reach) + " less than 2^31 elements " + far + ", or a Direct schedule",
+                     "strides " + strides);
+    };
+    switch (far_operand(filter, x, weights, y.layout())) {
+        case FarOperand::x:
+            return error("x", "strides", matrices ? "rows that reach" : "windows that reach", "far", strides_of(x));
+        case FarOperand::weights:
+            if (matrices)
+                return error("Gemm", "weights", "rows that reach", "far",
+                             to_string(Index<2>{{weights.stride[0], weights.stride[1]}}));
+            return error("Conv", "weights", "filters that reach", "far", strides_of(weights));
+        case FarOperand::y: return error("y", "strides", matrices ? "columns" : "channels", "apart", strides_of(y));
+        default: return {};
     }
-    if (!in_x.fits_32_bits())
-        return {"x", "strides", "windows that reach less than 2^31 elements far, or a Direct schedule", &x};
-    if (!in_weights.fits_32_bits())
-        return {"Conv", "weights", "filters that reach less than 2^31 elements far, or a Direct schedule", &weights};
-    return {"y", "strides", "channels less than 2^31 elements apart, or a Direct schedule",
-            in_y.fits_32_bits() ? nullptr : &y};
 }
 
 /// Kernels count pixels, channels, products and the places of padded images in 32 bits.
 template <int Space>
-Refusal refuse_conv_limits(Text (*plan)(), Filter<Space> const& filter, Shape<4> const& x, Shape<4> const& weights,
-                           Shape<4> const& y) {
+Refusal refuse_conv_limits(Text (*plan)(), Filter<Space> const& filter, CollapsedShape<4> const& x,
+                           CollapsedShape<4> const& weights, CollapsedShape<4> const& y) {
     constexpr std::int64_t most = std::int64_t{1} << 30;
     Refusal refusal;
-    auto const check = [&](char const* tensor, char const* expected, Shape<4> const& shape, std::int64_t value,
+    auto const check = [&](char const* tensor, char const* expected, CollapsedShape<4> const& shape, std::int64_t value,
                            std::int64_t limit) {
         if (!refusal) refusal = refuse_limit(plan, tensor, expected, shape, value, limit);
     };
-    auto const check_extents = [&](char const* tensor, Shape<4> const& shape) {
+    auto const check_extents = [&](char const* tensor, CollapsedShape<4> const& shape) {
         for (int mode = 0; mode < 4; ++mode) check(tensor, "extents below 2^30", shape, shape[mode], most);
-        char const* const pixels = shape.space == 0 ? "fewer than 2^30 rows" : "fewer than 2^30 pixels";
+        char const* const pixels =
+            shape.from.kind == CollapsedFrom::matrices ? "fewer than 2^30 rows" : "fewer than 2^30 pixels";
         if (!refusal) check(tensor, pixels, shape, shape[0] * shape[2] * shape[3], most);
     };
     check_extents("x", x);

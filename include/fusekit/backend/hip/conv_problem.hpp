@@ -5,14 +5,12 @@
 
 #include "fusekit/backend/hip/arch/access.hpp"
 #include "fusekit/backend/hip/arch/async_copy.hpp"
-#include "fusekit/tensor/collapse.hpp"
+#include "fusekit/problem/conv.hpp"
 
 namespace fusekit::hip {
 
-/// A place in the output: image, row and column. n is -1 past the last one.
-struct Pixel {
-    std::int32_t n, p, q;
-};
+/// A place in the output; n is -1 past the last one.
+using Pixel = problem::PixelOf<std::int32_t>;
 
 /// An index of GemmK as a coordinate: channel and tap. r counts the rows of all slices of the window.
 struct KCoord {
@@ -56,47 +54,33 @@ __device__ void copy(RowPointer<float> const& row, KOffset const& offset, float*
     copy_async<4 * Count>(to, row.first + offset.offset, has(row, offset));
 }
 
-/// A convolution of two or three modes of space as a kernel sees it: tensors are collapsed, the filter is not. GemmM =
-/// N P Q, GemmN = K, GemmK = C R S, the last two per group. Extents, GemmM and GemmK are below 2^30; offsets, where a
-/// GEMM takes them, fit 32 bits (conv_limits.hpp).
+/// A convolution as a kernel sees it. Extents, GemmM and GemmK are below 2^30; offsets, where a GEMM takes them, fit 32
+/// bits (conv_limits.hpp).
 template <Element T, int Space>
-struct ConvProblem {
+struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t> {
+    using Base = problem::ConvProblem<T, Space, std::int32_t>;
     using SpaceCoord = PerMode<Space>;  ///< in space: slice, row and column, or row and column
+    using Base::extent, Base::filter, Base::group_c, Base::group_k, Base::window_columns, Base::window_rows;
+    using Base::x, Base::w, Base::y;
 
-    TensorView<T const> x;  // (N, C, H, W)
-    TensorView<T const> w;  // (K, C / G, R, S)
-    TensorView<T> y;  // (N, K, P, Q)
-    Filter<Space> filter;
-
-    __device__ int groups() const { return filter.group_count; }
-    __device__ int group_c() const { return extent(w, 1); }
-    __device__ int group_k() const { return extent(y, 1) / groups(); }
-    __device__ int gemm_m() const { return extent(y, 0) * extent(y, 2) * extent(y, 3); }
-    __device__ int gemm_k() const { return group_c() * window_rows() * window_columns(); }
-    __device__ int window_rows() const { return fusekit::window_rows(filter); }
-    __device__ int window_columns() const { return fusekit::window_columns(filter); }
+    Index<4> y_stride;
+    problem::Slices<Space> slices;
 
     __device__ Pixel pixel(int m) const {
-        if (m >= gemm_m()) return {-1, 0, 0};
-        auto const at = static_cast<unsigned>(m), q = static_cast<unsigned>(extent(y, 3));
-        unsigned const plane = static_cast<unsigned>(extent(y, 2)) * q, n = at / plane, p = at % plane / q;
-        return {static_cast<int>(n), static_cast<int>(p), static_cast<int>(at - n * plane - p * q)};
+        if (m >= Base::gemm_m()) return {-1, 0, 0};
+        return Base::pixel(m);
     }
-    /// The same where pixels are counted window by window of 2 x 2, so that those of one are neighbours in a tile.
     __device__ Pixel pixel_of_windows(int m) const {
-        if (m >= gemm_m()) return {-1, 0, 0};
-        unsigned const window = static_cast<unsigned>(m) / 4, q = static_cast<unsigned>(extent(y, 3)) / 2;
-        unsigned const plane = static_cast<unsigned>(extent(y, 2)) / 2 * q, n = window / plane, p = window % plane / q;
-        return {static_cast<int>(n), static_cast<int>(p) * 2 + m % 4 / 2,
-                static_cast<int>(window - n * plane - p * q) * 2 + m % 2};
+        if (m >= Base::gemm_m()) return {-1, 0, 0};
+        return Base::pixel_of_windows(m);
     }
     __device__ std::int64_t output_offset(Pixel const& at) const {
-        return at.n * stride(y, 0) + at.p * stride(y, 2) + at.q * stride(y, 3);
+        return at.n * y_stride[0] + at.p * y_stride[2] + at.q * y_stride[3];
     }
 
     /// Where the window of an output pixel begins in x, and how far from there a tap is.
     __device__ SpaceCoord window(Pixel const& at) const {
-        SpaceCoord place = expanded(at.p, at.q, height(y));
+        SpaceCoord place = expanded(at.p, at.q, height_of_y());
         for (int mode = 0; mode < Space; ++mode)
             place[mode] = place[mode] * filter.strides[mode] - filter.pad_before[mode];
         return place;
@@ -113,7 +97,7 @@ struct ConvProblem {
     }
     /// Elements from the first of a channel's plane in x to a place, or to one so far away.
     __device__ std::int64_t input_offset(SpaceCoord const& place) const {
-        int const row = Space == 3 ? place[0] * height(x) + place[1] : place[0];
+        int const row = Space == 3 ? place[0] * height_of_x() + place[1] : place[0];
         return row * stride(x, 2) + place[Space - 1] * stride(x, 3);
     }
 
@@ -160,18 +144,17 @@ struct ConvProblem {
     }
 
 private:
-    template <class View>
-    __device__ static int extent(View const& view, int mode) {
-        return static_cast<int>(view.layout.shape[mode]);
-    }
-    template <class View>
-    __device__ static std::int64_t stride(View const& view, int mode) {
+    __device__ static std::int64_t stride(TensorView<T const> const& view, int mode) {
         return view.layout.stride[mode];
     }
     /// Rows of a slice.
-    template <class View>
-    __device__ static int height(View const& view) {
-        return Space == 3 ? extent(view, 2) / static_cast<int>(view.layout.shape.slices) : extent(view, 2);
+    __device__ int height_of_x() const {
+        if constexpr (Space == 3) return extent(x.layout.shape, 2) / static_cast<int>(slices.x);
+        else return extent(x.layout.shape, 2);
+    }
+    __device__ int height_of_y() const {
+        if constexpr (Space == 3) return extent(y, 2) / static_cast<int>(slices.y);
+        else return extent(y, 2);
     }
     __device__ static SpaceCoord expanded(int row, int column, int height) {
         if constexpr (Space == 3) return {row / height, row % height, column};
@@ -181,8 +164,9 @@ private:
 
     /// Whether x has the place, as far as one mode of space goes.
     __device__ bool has(int mode, int at) const {
-        auto const slices = static_cast<int>(x.layout.shape.slices);
-        int const most = mode == Space - 1 ? extent(x, 3) : mode == Space - 2 ? height(x) : slices;
+        int most = mode == Space - 1 ? extent(x.layout.shape, 3) : height_of_x();
+        if constexpr (Space == 3)
+            if (mode == 0) most = static_cast<int>(slices.x);
         return static_cast<unsigned>(at) < static_cast<unsigned>(most);
     }
 };

@@ -13,7 +13,7 @@ struct ImageOrder {
     FastDivmod channels = {}, plane = {}, columns = {};  ///< K, P Q and Q
 
     ImageOrder() = default;
-    ImageOrder(Shape<4> const& shape, bool the_channels_last)
+    ImageOrder(Index<4> const& shape, bool the_channels_last)
         : channels_last(the_channels_last),
           channels(static_cast<unsigned>(shape[1])),
           plane(static_cast<unsigned>(shape[2] * shape[3])),

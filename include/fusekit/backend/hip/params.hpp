@@ -38,13 +38,14 @@ struct ConvParams {
     bool channels_fastest;  ///< GemmK runs over channels first, then over taps; else the other way
     bool inputs_vectorized;  ///< packets of x along GemmK lie together and are aligned
     bool weights_vectorized;
+    problem::Slices<Plan::Head::collapsed_space> slices;
     std::conditional_t<Plan::totals_tiles, TileGroups, fusekit::detail::Nothing> tile_groups = {};
 
     __device__ ConvProblem<T, Plan::Head::collapsed_space> problem() const {
-        return {x,
-                typed<T>(Plan::Head::filters(bound.head)),
-                {y.data, conv_output<Plan>(y.layout)},
-                Plan::Head::geometry(bound.head)};
+        return {{x, typed<T>(Plan::Head::filters(bound.head)), conv_output<Plan>(y.layout).shape,
+                 Plan::Head::geometry(bound.head)},
+                y.layout.stride,
+                slices};
     }
 };
 

@@ -85,7 +85,7 @@ private:
 
     std::int64_t const gemm_k = conv.gemm_k(), group_c = conv.group_c(), group_k = conv.group_k();
     std::int64_t const panels = divide_up(group_k, tile_columns), panel_floats = gemm_k * tile_columns;
-    std::int64_t const tiles = divide_up(conv.pixels(), tile_rows), row_stride = packed_row_stride(gemm_k);
+    std::int64_t const tiles = divide_up(conv.gemm_m(), tile_rows), row_stride = packed_row_stride(gemm_k);
     bool const direct = std::same_as<T, float> && conv.x.layout.stride[1] == 1 && group_c >= 4 &&
                         (panels <= 8 || (conv.taps() > 1 && apart_in_cache(conv.x.layout.stride[3])));
     std::int64_t const k_ranges_per_tile = direct ? conv.taps() : 1;
@@ -119,11 +119,11 @@ private:
 
     /// Finds, or packs, the rows of an item's tiles. Rows past the last pixel repeat it.
     void gather(Item const& work) const {
-        std::int64_t const first = work.first * tile_rows, last = conv.pixels() - 1;
-        Pixel at = pixel_at(conv, first);
+        std::int64_t const first = work.first * tile_rows, last = conv.gemm_m() - 1;
+        Pixel at = conv.pixel(first);
         for (std::int64_t r = 0; r < work.count * tile_rows; ++r) {
             int const i = static_cast<int>(r % tile_rows);
-            if constexpr (pools) at = pixel_of_windows(conv, min(first + r, last));
+            if constexpr (pools) at = conv.pixel_of_windows(min(first + r, last));
             work.rows[r] = {at, pools ? nullptr : &y(at.n, 0, at.p, at.q)};
             KRange<Sum>* const k_ranges = work.k_ranges + r / tile_rows * k_ranges_per_tile;
             if (direct) {
@@ -134,7 +134,7 @@ private:
                 k_ranges->row[i] = row;
                 k_ranges->length = gemm_k;
             }
-            if (!pools && first + r < last) at = next(conv, at);
+            if (!pools && first + r < last) at = conv.next(at);
         }
     }
 
@@ -160,7 +160,7 @@ private:
         TileSums sum;
         gemm_tile(sum, work.k_ranges + t * k_ranges_per_tile, k_ranges_per_tile,
                   weights + (work.group * panels + panel) * panel_floats);
-        std::int64_t const row_count = min(tile_rows, conv.pixels() - (work.first + t) * tile_rows);
+        std::int64_t const row_count = min(tile_rows, conv.gemm_m() - (work.first + t) * tile_rows);
         typename TileTotals<Epilogue>::template Accumulator<Axis::channel> collected[tile_vectors];
         for (int i = 0; i < row_count; ++i)
             for (int j = 0; j < tile_vectors && own.used[j]; ++j) {
@@ -180,7 +180,7 @@ private:
             }
     }
 
-    auto totals() const { return TileTotals<Epilogue>(args, conv.y[1], conv.pixels(), together * tile_rows); }
+    auto totals() const { return TileTotals<Epilogue>(args, conv.y[1], conv.gemm_m(), together * tile_rows); }
 
     float* result_of(Item const& work, std::int64_t row, std::int64_t panel) const {
         return work.results + (row * panels + panel) * tile_columns;
@@ -188,7 +188,7 @@ private:
 
     /// An item's outputs, each of four rows of results.
     void write_windows(Item const& work) const {
-        std::int64_t const rows = min(work.count * tile_rows, conv.pixels() - work.first * tile_rows);
+        std::int64_t const rows = min(work.count * tile_rows, conv.gemm_m() - work.first * tile_rows);
         for (std::int64_t row = 0; row < rows; row += 4)
             for (std::int64_t panel = 0; panel < panels; ++panel) {
                 Panel const& own = states[work.group * panels + panel];

@@ -69,11 +69,11 @@ private:
     std::int64_t const columns;  ///< of the output the user sees; conv may take a plane for one row
 
     std::int64_t const gemm_k = conv.gemm_k(), group_c = conv.group_c(), group_k = conv.group_k();
-    bool const channels_last = conv.w.layout.stride[1] == 1 && group_c > 1;
-    GemmKOrder const order = channels_last ? GemmKOrder{1, group_c} : GemmKOrder{conv.taps(), 1};
+    GemmKOrder const order =
+        problem::channels_are_neighbours(conv.w.layout) ? GemmKOrder{1, group_c} : GemmKOrder{conv.taps(), 1};
     bool const direct = std::same_as<T, float> && weights_are(conv, order) && apart_in_cache(conv.w.layout.stride[0]);
     std::int64_t const row_stride = packed_row_stride(gemm_k);
-    std::int64_t const panels = divide_up(conv.pixels(), tile_columns), panel_floats = gemm_k * tile_columns;
+    std::int64_t const panels = divide_up(conv.gemm_m(), tile_columns), panel_floats = gemm_k * tile_columns;
     std::int64_t const block =
         round_up(tiles_per_item(
                      panels, clamp(item_bytes / (panel_floats * std::int64_t{sizeof(float)}), 1, most_panels), threads),
@@ -85,13 +85,13 @@ private:
 
     /// Packs the windows of the pixels from `m` on, run by run; lanes past the last pixel are zero.
     void gather(Item& work, std::int64_t m) const {
-        int const total = static_cast<int>(min(work.count * tile_columns, conv.pixels() - m));
+        int const total = static_cast<int>(min(work.count * tile_columns, conv.gemm_m() - m));
         if (total < work.count * tile_columns) {
             std::int64_t const last = (work.count - 1) * panel_floats;
             fill_zero(work.windows + last, panel_floats);
         }
         for (int done = 0; done < total;) {
-            Pixel const at = pixel_at(conv, m + done);
+            Pixel const at = conv.pixel(m + done);
             int const count = static_cast<int>(min(total - done, conv.y[3] - at.q));
             work.runs[work.run_count] = {at, done, count};
             pack_pixel_panels(work.windows, conv, work.group * group_c, order, work.runs[work.run_count++],
@@ -137,7 +137,7 @@ private:
         }
     }
 
-    auto totals() const { return TileTotals<Epilogue>(args, conv.y[1], conv.pixels(), total_pixels); }
+    auto totals() const { return TileTotals<Epilogue>(args, conv.y[1], conv.gemm_m(), total_pixels); }
 
     /// Stores `count` pixels of channel k: lanes `lane` ... of `sum` are pixels `skip` ... of the run.
     void finish(Vector const (&sum)[tile_vectors], int lane, int count, Run const& run, int skip, std::int64_t k,

@@ -65,7 +65,7 @@ private:
 
     /// Tiles of rows of all images: one item of work, and with it one thread, has a tile of a vector's channels.
     void run_tiles(Device::Turn& turn) const {
-        TileTotals<Epilogue> const totals(args, conv.y[1], conv.pixels(), rows_of_tile * conv.y[3]);
+        TileTotals<Epilogue> const totals(args, conv.y[1], conv.gemm_m(), rows_of_tile * conv.y[3]);
         std::int64_t const rows = conv.y[0] * conv.y[2], step = axis == Axis::channel ? 1 : lanes;
         turn.parallel_for(divide_up(rows, rows_of_tile) * vectors, [&](std::int64_t item, int) {
             std::int64_t const tile = item / vectors, k = item % vectors * width;

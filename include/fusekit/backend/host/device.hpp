@@ -36,7 +36,7 @@ struct Memory {
     void copy_out(void* to, void const* from, std::size_t bytes) const { std::memcpy(to, from, bytes); }
 };
 
-/// What so many floats of scratch take of a workspace: whole cache lines.
+/// The floats of workspace that `floats` floats of scratch take: whole cache lines.
 constexpr std::int64_t scratch_size(std::int64_t floats) { return (floats + 15) / 16 * 16; }
 
 /// The CPU: a fixed set of threads and the memory they pack into. It stays where it is, because its threads point to
@@ -96,20 +96,20 @@ public:
 
     /// One plan, one pass over `y`. The arguments have been validated.
     template <class BoundPlan, Element T>
-    void run(BoundPlan const& bound, TensorView<T const> const& x, TensorView<T> const& y);
+    void run(BoundPlan const& bound, ImageView<T const> const& x, ImageView<T> const& y);
 
     /// What a layer needs for its runs on tensors that lie so. It has been validated. The memory that the device keeps
     /// for runs that are lent none grows where it is too small for it.
     template <class BoundPlan, Element T>
-    auto prepare(BoundPlan const& bound, TensorView<T const> const& x, TensorView<T> const& y);
+    auto prepare(BoundPlan const& bound, ImageView<T const> const& x, ImageView<T> const& y);
 
-    /// All memory is the device's.
+    /// Every pointer is one that the CPU can read.
     bool has_reached(void const*) const { return true; }
 
-    /// What runs borrow that are lent nothing.
+    /// The workspace of runs that are lent none.
     std::size_t own_workspace_bytes() const { return __atomic_load_n(&kept.bytes, __ATOMIC_RELAXED); }
 
-    /// Has own memory of so many bytes or more, from now on.
+    /// Makes the device's own workspace `bytes` or larger.
     [[nodiscard]] Refusal keep_workspace(std::size_t bytes) {
         if (bytes <= own_workspace_bytes()) return {};
         Lock const lock(turns);

@@ -4,10 +4,11 @@
 #include "fusekit/backend/device.hpp"
 #include "fusekit/backend/host/vector.hpp"
 #include "fusekit/ops/operator.hpp"
+#include "fusekit/problem/facts.hpp"
 
 namespace fusekit::host::inline FUSEKIT_SIMD {
 
-/// Where the lanes of one vector are in the output: what a Located operator gets in place of an OutputCoord.
+/// The places in the output of the lanes of one vector. A Located operator gets it in place of an OutputCoord.
 /// Along pixels, first.q may pass the end of its row: it then means the rows below.
 template <Axis axis>
 struct LaneCoord {
@@ -26,7 +27,7 @@ struct LaneCoord {
         return at;
     }
 
-    /// The elements of `view` at the lanes' places; zero in lanes that are not in use.
+    /// Loads the elements of `view` at the lanes' places; zero in lanes that are not in use.
     Vector load(AnyView<4> const& view) const {
         switch (view.type) {
             case DataType::float16: return load(view.layout, view.float16 + first.n * view.layout.stride[0]);
@@ -38,7 +39,7 @@ struct LaneCoord {
     }
     Vector load(TensorView<float const, 3> const& view) const { return load(view.layout, view.data); }
 
-    /// The elements of the lanes' channels; along pixels it is one for all lanes.
+    /// Loads the elements of the lanes' channels; along pixels all lanes have one channel.
     Vector load(AnyView<1> const& view) const {
         std::int64_t const k = view.layout.stride[0];
         if constexpr (axis == Axis::pixel) return Vector{} + view.load(first.k * k);
@@ -58,7 +59,7 @@ struct LaneCoord {
             T* const at = data + view.layout.offset({{first.n, first.k, first.p, first.q}});
             if constexpr (std::is_same_v<T, double>) store_each(view, v);
             else if (axis == Axis::channel) host::store(at, stride[1], count, v);
-            else if (stride[2] == q * stride[3]) host::store(at, stride[3], count, v);
+            else if (problem::rows_follow(stride[2], stride[3], q)) host::store(at, stride[3], count, v);
             else store_each(view, v);
         });
     }
@@ -80,7 +81,7 @@ private:
         std::int64_t const k = layout.stride[Rank - 3], row = layout.stride[Rank - 2], column = layout.stride[Rank - 1];
         T const* const at = image + first.k * k + first.p * row + first.q * column;
         if constexpr (axis == Axis::channel) return host::load(at, k, count);
-        if (row == q * column) return host::load(at, column, count);
+        if (problem::rows_follow(row, column, q)) return host::load(at, column, count);
         Vector v{};
         for (int i = 0; i < count; ++i) {
             OutputCoord const there = lane(i);

@@ -17,7 +17,7 @@ struct Launch {
     using Stream = Device;
 
     BoundPlan bound;
-    Layout<4> x_layout, y_layout;
+    CollapsedLayout<4> x_layout, y_layout;
     int threads;
     std::size_t workspace_bytes;
 

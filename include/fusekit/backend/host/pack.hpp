@@ -12,7 +12,7 @@ void fill_zero(Sum* to, std::int64_t count) {
     std::memset(to, 0, static_cast<std::size_t>(count) * sizeof(Sum));
 }
 
-/// Neighbouring elements as what is summed.
+/// Copies neighbouring elements, converted to the type that is summed.
 template <Element T>
 void copy_widened(AccumulatorOf<T>* to, T const* from, std::int64_t count) {
     std::int64_t i = 0;
@@ -25,8 +25,8 @@ void copy_widened(AccumulatorOf<T>* to, T const* from, std::int64_t count) {
     for (; i < count; ++i) to[i] = widened(from[i]);
 }
 
-/// The transpose of `lanes` filters by `count` of their channels, which are neighbours in memory: to[c][filter], rows
-/// tile_columns apart. Filters past `filters` are zero.
+/// Transposes `lanes` filters by `count` of their channels, which neighbour in memory: to[c][filter], rows tile_columns
+/// apart. Filters past `filters` become zero.
 template <Element T>
 void pack_neighbours(AccumulatorOf<T>* to, T const* from, std::int64_t filter_stride, int filters, int count) {
     [&]<int... I>(std::integer_sequence<int, I...>) {
@@ -41,7 +41,7 @@ void pack_neighbours(AccumulatorOf<T>* to, T const* from, std::int64_t filter_st
     }(std::make_integer_sequence<int, lanes>{});
 }
 
-/// Filters k0 ... k0 + tile_columns - 1 side by side: panel[(t C + c)][column], zero past `k_end`.
+/// Packs filters k0 ... k0 + tile_columns - 1 side by side: panel[(t C + c)][column], zero past `k_end`.
 template <Element T, int Space>
 void pack_weight_panel(AccumulatorOf<T>* panel, ConvProblem<T, Space> const& conv, std::int64_t k0,
                        std::int64_t k_end) {
@@ -71,12 +71,10 @@ void pack_weight_panel(AccumulatorOf<T>* panel, ConvProblem<T, Space> const& con
 /// Whether each filter lies in memory as one row in this order of GemmK.
 template <Element T, int Space>
 bool weights_are(ConvProblem<T, Space> const& conv, GemmKOrder order) {
-    Index<4> const shape = conv.w.layout.shape, stride = conv.w.layout.stride;
-    return (shape[1] == 1 || stride[1] == order.channel) && (shape[3] == 1 || stride[3] == order.tap) &&
-           (shape[2] == 1 || stride[2] == order.tap * shape[3]);
+    return problem::dense(conv.w.layout, order.tap == 1 ? Index<3>{{1, 2, 3}} : Index<3>{{2, 3, 1}});
 }
 
-/// Filter k as one row, in the given order of GemmK.
+/// Packs filter k as one row, in the given order of GemmK.
 template <Element T, int Space>
 void pack_weight_row(AccumulatorOf<T>* row, ConvProblem<T, Space> const& conv, std::int64_t k, GemmKOrder order) {
     if (weights_are(conv, order)) return copy_widened(row, &conv.w(k, 0, 0, 0), conv.gemm_k());
@@ -86,7 +84,7 @@ void pack_weight_row(AccumulatorOf<T>* row, ConvProblem<T, Space> const& conv, s
                 row[c * order.channel + (r * conv.window_columns() + s) * order.tap] = widened(conv.w(k, c, r, s));
 }
 
-/// The window of one output pixel as one row, taps outside x zero: row[t C + c].
+/// Packs the window of one output pixel as one row, row[t C + c]; taps outside x are zero.
 template <Element T, int Space>
 void pack_pixel_row(AccumulatorOf<T>* row, ConvProblem<T, Space> const& conv, Pixel const& at, std::int64_t c0) {
     std::int64_t const channels = conv.group_c(), stride = conv.x.layout.stride[1];
@@ -112,19 +110,20 @@ struct Run {
     int first, count;
 };
 
-/// Neighbouring pixels of a run under one tap of the filter, within one panel: where they go in the panels of
-/// channel 0, and where they come from in its plane; no_source where the tap is in the padding.
+/// Neighbouring pixels of a run under one tap of the filter, within one panel: their place in the panels of channel 0,
+/// and their source in its plane; no_source where the tap is in the padding.
 struct Piece {
     static constexpr std::int64_t no_source = INT64_MIN;
     std::int64_t to, from;
     int count;
 };
 
-/// The most pieces that a run has under one tap, over so many panels: one more where it starts within a panel, and
-/// one for each end that is in the padding.
+/// The most pieces that a run has under one tap over this number of panels: one a panel, one more where it starts
+/// within a panel, and one for each end that is in the padding.
 constexpr std::int64_t pieces_per_tap(std::int64_t panels) { return panels + 3; }
 
-/// Cuts a run into pieces under every tap, in the order of GemmK where taps are innermost. Returns their end.
+/// Cuts a run into pieces under every tap, in the order of GemmK where taps are innermost. Returns the end of the
+/// pieces.
 template <Element T, int Space>
 Piece* cut_into_pieces(Piece* piece, ConvProblem<T, Space> const& conv, GemmKOrder order, Run const& run) {
     auto const& stride = conv.x.layout.stride;
@@ -152,8 +151,8 @@ Piece* cut_into_pieces(Piece* piece, ConvProblem<T, Space> const& conv, GemmKOrd
     return piece;
 }
 
-/// The windows of neighbouring pixels side by side: panels[pixel / columns][k of GemmK][pixel % columns], columns
-/// being tile_columns. Taps outside x are zero. `pieces` is scratch for those of one run.
+/// Packs the windows of neighbouring pixels side by side: panels[pixel / columns][k of GemmK][pixel % columns], where
+/// columns is tile_columns. Taps outside x are zero. `pieces` is scratch for the pieces of one run.
 ///
 /// Channels are the outer loop, so that a channel's plane is read once, and in one stretch for all panels.
 template <Element T, int Space>

@@ -4,6 +4,7 @@
 #include "fusekit/backend/host/device.hpp"
 #include "fusekit/backend/host/integer.hpp"
 #include "fusekit/backend/host/lane_coord.hpp"
+#include "fusekit/problem/facts.hpp"
 
 namespace fusekit::host::inline FUSEKIT_SIMD {
 
@@ -33,12 +34,16 @@ void stream(Line<T const> from, Line<T> to, std::int64_t count, OutputCoord at, 
         return LaneCoord<axis>{first, used, columns};
     };
     auto const whole = [&](std::int64_t i) {
-        store(to.first + i, Epilogue::apply(load(from.first + i), place(i, lanes), state(i), args));
+        return Epilogue::apply(load(from.first + i), place(i, lanes), state(i), args);
     };
     std::int64_t i = 0;
     if (from.stride == 1 && to.stride == 1) {
-        for (; i + lanes <= count; i += lanes) whole(i);
-        if (axis == Axis::pixel && i < count && count >= lanes) return whole(count - lanes);  // some elements twice
+        // The last elements are a whole vector too, which overlaps the one before: computed before that is written,
+        // because to may be from.
+        bool const overlaps = axis == Axis::pixel && count > lanes && count % lanes != 0;
+        Vector const last = overlaps ? whole(count - lanes) : Vector{};
+        for (; i + lanes <= count; i += lanes) store(to.first + i, whole(i));
+        if (overlaps) return store(to.first + (count - lanes), last);
     }
     for (; i < count; i += lanes) {
         int const used = static_cast<int>(min(lanes, count - i));
@@ -97,7 +102,7 @@ private:
     TensorView<T> y;
     typename Epilogue::Args const& args;
     Index<4> const shape = y.layout.shape;
-    bool const channel_lanes = y.layout.stride[1] == 1 && shape[1] > 1;
+    bool const channel_lanes = problem::channels_are_neighbours(y.layout);
 
     void along_channels(Device::Turn& turn) const {
         std::int64_t const vectors = divide_up(shape[1], lanes), pixels = shape[0] * shape[2] * shape[3];
@@ -129,8 +134,7 @@ private:
             for (std::int64_t k = item * detail::channel_item; k < end; ++k) states[k] = Epilogue::prepare(k, args);
         });
 
-        auto const flat = [&](auto const& view) { return view.layout.stride[2] == shape[3] * view.layout.stride[3]; };
-        bool const whole = flat(x) && flat(y);
+        bool const whole = problem::planes_are_rows(x.layout) && problem::planes_are_rows(y.layout);
         std::int64_t const rows = whole ? 1 : shape[2], columns = whole ? shape[2] * shape[3] : shape[3];
         std::int64_t const all_rows = shape[0] * shape[1] * rows, block = max(1, detail::pointwise_item / columns);
         turn.parallel_for(divide_up(all_rows, block), [&](std::int64_t item, int) {

@@ -6,6 +6,7 @@
 #include "fusekit/backend/host/lane_coord.hpp"
 #include "fusekit/plan/pairwise.hpp"
 #include "fusekit/plan/plan.hpp"
+#include "fusekit/problem/facts.hpp"
 
 namespace fusekit::host::inline FUSEKIT_SIMD {
 
@@ -51,7 +52,7 @@ private:
     TensorView<T const> x;
     TensorView<T> y;
     std::int64_t const k = x.layout.shape[1], columns = x.layout.shape[3];
-    bool const channel_lanes = x.layout.stride[1] == 1 && k > 1;
+    bool const channel_lanes = problem::channels_are_neighbours(x.layout);
     std::int64_t const vectors = channel_lanes ? divide_up(k, lanes) : k;
     Index<2> const window = Plan::Pool::window(x.layout.shape);
 

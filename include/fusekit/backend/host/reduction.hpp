@@ -7,6 +7,7 @@
 #include "fusekit/plan/pairwise.hpp"
 #include "fusekit/plan/plan.hpp"
 #include "fusekit/plan/reduction.hpp"
+#include "fusekit/problem/facts.hpp"
 
 namespace fusekit::host::inline FUSEKIT_SIMD {
 
@@ -28,8 +29,7 @@ public:
     static std::int64_t scratch_floats() { return 0; }
 
     void run(Device::Turn& turn) const {
-        bool const channels_last = y.layout.stride[1] == 1 && shape[1] > 1;
-        if (channels_last) strips<Axis::channel>(turn);
+        if (problem::channels_are_neighbours(y.layout)) strips<Axis::channel>(turn);
         else if constexpr (Steps::per_place) strips<Axis::pixel>(turn);
         else turn.parallel_for(shape[1], [this](std::int64_t k, int) { channel(k); });
     }
@@ -61,8 +61,7 @@ private:
 
     /// Channel k, whose values are rows of pixels; planes without gaps are one long row each.
     void channel(std::int64_t k) const {
-        auto const flat = [&](auto const& view) { return view.layout.stride[2] == shape[3] * view.layout.stride[3]; };
-        bool const whole = flat(x) && flat(y);
+        bool const whole = problem::planes_are_rows(x.layout) && problem::planes_are_rows(y.layout);
         std::int64_t const rows = whole ? 1 : shape[2], columns = whole ? shape[2] * shape[3] : shape[3];
         std::int64_t const row_vectors = divide_up(columns, lanes), vectors = shape[0] * rows * row_vectors;
         auto const each_vector = [&](std::int64_t begin, std::int64_t end, auto const& f) {

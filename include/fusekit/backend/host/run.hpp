@@ -26,44 +26,45 @@ struct RunHead;
 template <>
 struct RunHead<HeadKind::conv> {
     template <class BoundPlan, Element T>
-    static std::int64_t scratch_size(int threads, BoundPlan const& bound, TensorView<T const> const& x,
+    static std::int64_t scratch_size(int threads, BoundPlan const& bound, ImageView<T const> const& x,
                                      TensorView<T> const& y) {
         std::int64_t size = 0;
-        TensorView<T const> read = x;
+        ImageView<T const> read = x;
         if constexpr (BoundPlan::Plan::has_prologue) {
-            TensorView<T> const made = prologue_output(x);
+            ImageView<T> const made = prologue_output(x);
             size =
                 host::scratch_size(floats_of(made)) + host::scratch_size(prologue_of(bound, x, made).scratch_floats());
-            read = made;
+            read = {made, made.from};
         }
         with_loop(threads, bound, read, y,
                   [&](auto const& loop) { size += host::scratch_size(loop.scratch_floats()); });
         return size;
     }
     template <class BoundPlan, Element T>
-    static void run(Device::Turn& turn, BoundPlan const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
-        TensorView<T const> read = x;
+    static void run(Device::Turn& turn, BoundPlan const& bound, ImageView<T const> const& x, TensorView<T> const& y) {
+        ImageView<T const> read = x;
         if constexpr (BoundPlan::Plan::has_prologue) {
-            TensorView<T> made = prologue_output(x);
+            ImageView<T> made = prologue_output(x);
             made.data = reinterpret_cast<T*>(turn.scratch(floats_of(made)));
             prologue_of(bound, x, made).run(turn);
-            read = made;
+            read = {made, made.from};
         }
         with_loop(turn.threads(), bound, read, y, [&](auto& loop) { loop.run(turn); });
     }
 
 private:
     template <class BoundPlan, Element T, class F>
-    static void with_loop(int threads, BoundPlan const& bound, TensorView<T const> const& x, TensorView<T> const& y,
+    static void with_loop(int threads, BoundPlan const& bound, ImageView<T const> const& x, TensorView<T> const& y,
                           F const& f) {
         using Plan = typename BoundPlan::Plan;
         using Head = typename Plan::Head;
         using Epilogue = typename Plan::Epilogue;
         constexpr int space = Head::collapsed_space;
         auto const call = [&](auto loop) { f(loop); };
-        ConvProblem<T, space> const conv{x, typed<T>(Head::filters(bound.head)), bound.epilogue_shape(x.layout.shape),
-                                         Head::geometry(bound.head)};
-        bool const channel_lanes = y.layout.stride[1] == 1 && y.layout.shape[1] > 1;
+        CollapsedShape<4> const shape = bound.epilogue_shape(x.shape());
+        ConvProblem<T, space> const conv{{x, typed<T>(Head::filters(bound.head)), shape, Head::geometry(bound.head)},
+                                         {x.shape(), shape}};
+        bool const channel_lanes = problem::channels_are_neighbours(y.layout);
         if constexpr (Plan::pools) {
             call(ConvChannelLanes<Epilogue, T, space, typename Plan::Pool>(threads, conv, bound.epilogue, y));
         } else {
@@ -82,17 +83,15 @@ private:
     /// What the prologue makes of x, written once to scratch. Each element is in up to R S windows, and packing them
     /// would apply the prologue to it as often.
     template <Element T>
-    static TensorView<T> prologue_output(TensorView<T const> const& x) {
-        Layout<4> layout = packed_like(x.layout.shape, x.layout);
-        layout.shape = x.layout.shape;
-        return {nullptr, layout};
+    static ImageView<T> prologue_output(ImageView<T const> const& x) {
+        return {{nullptr, packed_like(x.layout.shape, x.layout)}, x.from};
     }
     template <Element T>
     static std::int64_t floats_of(TensorView<T> const& made) {
         return divide_up(made.layout.size() * std::int64_t{sizeof(T)}, sizeof(float));
     }
     template <class BoundPlan, Element T>
-    static auto prologue_of(BoundPlan const& bound, TensorView<T const> const& x, TensorView<T> const& made) {
+    static auto prologue_of(BoundPlan const& bound, ImageView<T const> const& x, TensorView<T> const& made) {
         return Pointwise<typename BoundPlan::Plan::Prologue, T>(x, made, bound.prologue);
     }
 };
@@ -130,7 +129,7 @@ private:
 
 /// Bytes of scratch that a run borrows.
 template <class BoundPlan, Element T>
-std::size_t workspace_bytes(int threads, BoundPlan const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
+std::size_t workspace_bytes(int threads, BoundPlan const& bound, ImageView<T const> const& x, ImageView<T> const& y) {
     if constexpr (std::is_same_v<T, double>) return 0;
     else
         return sizeof(float) *
@@ -138,7 +137,7 @@ std::size_t workspace_bytes(int threads, BoundPlan const& bound, TensorView<T co
 }
 
 template <class BoundPlan, Element T>
-void run(Device::Turn turn, BoundPlan const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
+void run(Device::Turn turn, BoundPlan const& bound, ImageView<T const> const& x, ImageView<T> const& y) {
     if constexpr (std::is_same_v<T, double>) run_double(turn, bound, x, y);
     else RunHead<BoundPlan::Plan::head_kind>::run(turn, bound, x, y);
 }
@@ -147,19 +146,21 @@ void run(Device::Turn turn, BoundPlan const& bound, TensorView<T const> const& x
 
 template <class BoundPlan, Element T>
 Refusal Launch<BoundPlan, T>::start(Device& device, T const* x, T* y, WorkspaceView workspace) const {
-    detail::run(Device::Turn(device, workspace), bound, TensorView<T const>(x, x_layout), TensorView<T>(y, y_layout));
+    ImageView<T const> const from({x, x_layout.layout()}, x_layout.shape.from);
+    ImageView<T> const to({y, y_layout.layout()}, y_layout.shape.from);
+    detail::run(Device::Turn(device, workspace), bound, from, to);
     return {};
 }
 
 template <class BoundPlan, Element T>
-auto Device::prepare(BoundPlan const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
+auto Device::prepare(BoundPlan const& bound, ImageView<T const> const& x, ImageView<T> const& y) {
     std::size_t const bytes = detail::workspace_bytes(count, bound, x, y);
     if (Refusal refusal = keep_workspace(bytes)) return Result<Launch<BoundPlan, T>>(*refusal);
-    return Result<Launch<BoundPlan, T>>({bound, x.layout, y.layout, count, bytes});
+    return Result<Launch<BoundPlan, T>>({bound, x.collapsed_layout(), y.collapsed_layout(), count, bytes});
 }
 
 template <class BoundPlan, Element T>
-void Device::run(BoundPlan const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
+void Device::run(BoundPlan const& bound, ImageView<T const> const& x, ImageView<T> const& y) {
     keep_workspace(detail::workspace_bytes(count, bound, x, y)).raise();
     detail::run(Turn(*this), bound, x, y);
 }

@@ -72,7 +72,7 @@ void reduce_double(BoundPlan const& bound, TensorView<double const> const& x, Te
 /// A plan on double, in double throughout: every element by its definition, rows shared out over the threads. A path
 /// to check others against, whatever the strides, and no fast one.
 template <class BoundPlan>
-void run_double(Device::Turn& turn, BoundPlan const& bound, TensorView<double const> const& x,
+void run_double(Device::Turn& turn, BoundPlan const& bound, ImageView<double const> const& x,
                 TensorView<double> const& y) {
     using Plan = typename BoundPlan::Plan;
     using Epilogue = typename Plan::Epilogue;

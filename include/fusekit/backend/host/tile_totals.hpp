@@ -10,9 +10,9 @@
 
 namespace fusekit::host::inline FUSEKIT_SIMD {
 
-/// The statistics of a plan with a Conv, where it has an operator of them: totals of tiles of `tile_pixels` pixels
-/// each, in the order of GemmM, in the caller's scratch. One thread adds a tile up, and all tiles are merged pairwise,
-/// so that the same numbers come out of any number of threads.
+/// The statistics of a plan with a Conv: totals of tiles of `tile_pixels` pixels each, in the order of GemmM, in the
+/// caller's scratch. One thread totals a tile, and tiles are merged pairwise, so any number of threads gives the same
+/// numbers.
 template <class Epilogue>
 struct TileTotals {
     template <Axis axis>
@@ -74,18 +74,18 @@ public:
           view{this->args.scratch.data, channels},
           tiles(divide_up(pixels, tile_pixels)) {}
 
-    /// The total of a tile of channel k, or of `used` channels from there on.
+    /// Writes the total of a tile of channel k, or those of `used` channels from k on.
     void put(std::int64_t tile, std::int64_t k, Total const& total, int = 1) const { view.put(tile, k, total); }
     void put(std::int64_t tile, std::int64_t k, Totals const& totals, int used) const {
         for (int word = 0; word < View::words; ++word)
             store(view.at(tile, k, word), 1, used, reinterpret_cast<Vector const*>(&totals)[word]);
     }
-    /// The same of some of a tile's pixels, the first of them or not.
+    /// Adds the totals of some of a tile's pixels; `first` says whether they are its first.
     void add(std::int64_t tile, bool first, std::int64_t k, Totals const& totals, int used) const {
         put(tile, k, first ? totals : merge(get(tile, k, used), totals), used);
     }
 
-    /// When all totals have been put.
+    /// Merges all totals and saves the result; called once all have been put.
     void save(Device::Turn& turn) const {
         turn.parallel_for(divide_up(view.channels, lanes), [this](std::int64_t item, int) {
             std::int64_t const k = item * lanes;

@@ -14,10 +14,10 @@ namespace fusekit::host::inline FUSEKIT_SIMD {
 /// One CPU register of floats: a vector extension of g++ and clang, so +, *, < and ?: work lane by lane.
 using Vector [[gnu::vector_size(config::vector_bytes)]] = float;
 
-/// The same of 32-bit integers.
+/// One CPU register of 32-bit integers, of as many lanes.
 using Integers [[gnu::vector_size(config::vector_bytes)]] = std::int32_t;
 
-/// A register of what convolutions of T sum in.
+/// A register of the type that convolutions of T sum in.
 template <Element T>
 using Sums = std::conditional_t<std::is_same_v<AccumulatorOf<T>, std::int32_t>, Integers, Vector>;
 
@@ -52,7 +52,7 @@ using EightFloats [[gnu::vector_size(32)]] = float;
 
 }  // namespace detail
 
-/// `lanes` neighbouring elements, as floats. No alignment is asked for.
+/// Loads `lanes` neighbouring elements as floats, from any alignment.
 inline Vector load(float const* from) { return detail::read<Vector>(from); }
 
 inline Vector load(bfloat16 const* from) {
@@ -111,14 +111,14 @@ inline void store(std::int32_t* to, Integers v) { std::memcpy(to, &v, sizeof v);
 inline Vector floats(Integers v) { return __builtin_convertvector(v, Vector); }
 inline Vector floats(Vector v) { return v; }
 
-/// `lanes` neighbouring elements, as what is summed.
+/// Loads `lanes` neighbouring elements in the type that convolutions of T sum in.
 template <Element T>
 Sums<T> load_widened(T const* from) {
     if constexpr (std::same_as<T, int8>) return __builtin_convertvector(detail::read<detail::Bytes>(from), Integers);
     else return load(from);
 }
 
-/// The first `count` of `lanes` elements, `stride` apart; the other lanes are zero.
+/// Loads `count` elements, `stride` apart, into the first lanes; the others are zero.
 template <Element T>
 Sums<T> load_widened(T const* from, std::int64_t stride, int count) {
     if (stride == 1 && count == lanes) return load_widened(from);
@@ -164,7 +164,7 @@ template <class Register, int... I>
 
 }  // namespace detail
 
-/// rows[i][j] and rows[j][i] exchanged, for all i and j, in log2(lanes) rounds.
+/// Exchanges rows[i][j] and rows[j][i] for all i and j, in log2(lanes) rounds.
 template <int Round = 1, class Register>
 [[gnu::always_inline]] inline void transpose(Register (&rows)[lanes]) {
     if constexpr (Round < lanes) {
@@ -173,14 +173,14 @@ template <int Round = 1, class Register>
     }
 }
 
-/// The first `count` lanes, as a mask.
+/// A mask of the first `count` lanes.
 inline Integers first_lanes(int count) {
     Integers lane;
     for (int i = 0; i < lanes; ++i) lane[i] = i;
     return lane < count;
 }
 
-/// One lane of a struct of nothing but vectors, as the same struct of floats; and that lane's new value.
+/// of_lane reads one lane of a struct of vectors as the same struct of floats; set_lane writes it.
 template <class Floats, class Vectors>
 Floats of_lane(Vectors const& vectors, int lane) {
     constexpr int fields = sizeof(Vectors) / sizeof(Vector);

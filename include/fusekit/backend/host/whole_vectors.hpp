@@ -9,14 +9,15 @@
 #include "fusekit/backend/host/lane_coord.hpp"
 #include "fusekit/plan/epilogue.hpp"
 
-// Operators whose x may be a vector, but which are written for one number, are refused in a sentence: an error in their
-// apply cannot be asked for, but what leads to it can say what to write.
+// Refuses in a sentence operators whose x may be a vector, but whose body is written for one number. Whether the body
+// compiles cannot be asked; but compilers print how they got to its error, and that can say what to write.
 
 namespace fusekit::host {
 
 namespace detail {
 
-/// As a template argument, because g++ prints those of the functions that led to an error; clang quotes their lines.
+/// A sentence as a template argument: g++ prints the template arguments of functions that led to an error. clang quotes
+/// their lines.
 template <std::size_t Size>
 struct Sentence {
     char text[Size];
@@ -26,7 +27,7 @@ struct Sentence {
     }
 };
 
-/// What Op's apply takes beside x, in the form that it has for vectors; nothing where it has none.
+/// The types of the arguments that Op's apply takes beside x, in its form for vectors; 0 where it has none.
 template <class... Rest>
 struct Form {};
 template <class Op, class At = LaneCoord<Axis::channel>>
@@ -39,7 +40,7 @@ consteval auto form_of() {
     else return 0;
 }
 
-/// Of any type, where nothing is run: unoptimised code holds the calls all the same.
+/// A value of any type for calls that never run: unoptimised code contains them all the same.
 template <class T>
 T const& some() {
     __builtin_unreachable();
@@ -47,7 +48,7 @@ T const& some() {
 
 template <class Op, Sentence>
 int apply_to_vector(int);
-/// Returns what it deduces, and so is compiled where it is called, if only in a requirement.
+/// Its return type is deduced, so its body is compiled wherever a call stands, even in a requirement.
 template <class Op, Sentence, class... Rest>
 auto apply_to_vector(Form<Rest...>) {
     // clang-format off
@@ -72,7 +73,7 @@ consteval bool Device::takes(Epilogue<Ops...> const*, void const*) {
 
 }  // namespace fusekit::host
 
-/// What an operator finds that calls the C++ library's functions of a number with a vector.
+/// Functions for operators that call the C++ library's functions of a number with a vector: each refuses in a sentence.
 namespace std {
 
 template <same_as<fusekit::host::Vector> V>

@@ -7,15 +7,15 @@
 
 namespace fusekit {
 
-/// y = x, and what the batch norm of the next layer normalizes x with, over n, p, q:
+/// y = x, and the statistics that the next layer's batch norm needs, over n, p, q:
 ///   mean[k] = sum of x[n,k,p,q] / count,  variance[k] = sum of (x[n,k,p,q] - mean[k])^2 / count.
 ///
 /// Arguments: mean and variance, K floats to write, as BatchNormInference<Spatial> reads them. In a plan with a Conv
 /// or Gemm also scratch, at least scratch(N x K x P x Q) neighbouring floats of any content: totals of tiles of y,
-/// which the last tile merges; after a Gemm, scratch((B M) x N). All apart in memory from all other arguments; runs
-/// that may overlap in time have each their own. Values that are infinite or NaN make their channel's NaN. The order of
-/// the sums is fixed: the same numbers come out of every run. They are of x before y is rounded to its type. Source: as
-/// detail::Moments.
+/// which the last tile merges; after a Gemm, scratch((B M) x N). All lie apart in memory from all other arguments; runs
+/// that may overlap in time each have their own. A value that is infinite or NaN makes its channel's statistics NaN.
+/// The order of the sums is fixed, so every run gives the same numbers. They are of x before y is rounded to its type.
+/// Source: as detail::Moments.
 struct ChannelStatistics {
     static constexpr auto stage = Stage::pointwise;
     static constexpr auto equation = "y = x, mean[k] and variance[k] = those of x over n, p, q";
@@ -28,7 +28,7 @@ struct ChannelStatistics {
     template <class V>
     using Total = detail::Moments<V>;
 
-    /// Floats of scratch that a plan with a Conv needs for y of these extents: the total of every channel of every 64
+    /// The floats of scratch that a plan with a Conv needs for y of these extents: a total for each channel of every 64
     /// pixels.
     template <int Rank>
     static constexpr std::int64_t scratch(Index<Rank> const& y) {
@@ -40,7 +40,7 @@ struct ChannelStatistics {
         return x;
     }
 
-    /// What is added first is the shift.
+    /// The first value that is added is the shift.
     template <class V>
     struct Accumulator : detail::MomentsAccumulator<V> {
         V begun{};

@@ -23,7 +23,7 @@ struct Normalization {
     FUSEKIT_HD constexpr V apply(V x) const { return (x - mean) * scale + shift; }
 };
 
-/// What batch norms of one mode have in common.
+/// What the batch norms of one mode have in common.
 template <class Mode>
 struct Normalizing {
     static constexpr auto stage = Stage::normalization;
@@ -63,9 +63,9 @@ struct Normalizing {
     }
 
 protected:
-    static Shape<rank> parameter_shape(Check const& in) {
+    static CollapsedShape<rank> parameter_shape(Check const& in) {
         if constexpr (per_place) return image(in.y);
-        else return {{in.y[1]}};
+        else return {{{in.y[1]}}};
     }
 
     /// The element of a parameter that belongs to a place of the output.
@@ -74,7 +74,7 @@ protected:
         if constexpr (per_place) return view(at.k, at.p, at.q);
         else return view(at.k);
     }
-    /// Writes it, where the view is given.
+    /// Writes that element, where the view is given.
     template <class V>
     FUSEKIT_HD static constexpr void set(OptionalView<float, rank> const& view, OutputCoord const& at, V value) {
         if (view.given()) element(view.view(), at) = static_cast<float>(value);

@@ -42,7 +42,7 @@ struct BatchNormTraining : detail::Normalizing<Mode> {
     template <class V>
     using Total = detail::Moments<V>;
 
-    /// What is done to a normalized value. Channelwise or Placewise, so that it can be prepared before there are
+    /// Scales and shifts a normalized value. Channelwise or Placewise, so that it can be prepared before there are
     /// totals.
     struct Affine {
         using Args = BatchNormTraining::Args;
@@ -71,7 +71,7 @@ struct BatchNormTraining : detail::Normalizing<Mode> {
         }
     };
 
-    /// What the total of a place's values makes of each of them.
+    /// The map of each value, from the total of all values of its channel or place.
     template <class V>
     FUSEKIT_HD static constexpr detail::Normalization<V> finish(Total<V> const& total,
                                                                 typename Affine::template Prepared<V> const& affine,
@@ -86,7 +86,7 @@ struct BatchNormTraining : detail::Normalizing<Mode> {
         move(args.running_variance, at, total.unbiased_variance(), args.momentum);
     }
 
-    /// The same map of one value after the forward run, from what that has saved: Channelwise or Placewise.
+    /// The same map after the forward run, from the statistics that it has saved: Channelwise or Placewise.
     struct Saved : Base {
         using Args = BatchNormTraining::Args;
         static constexpr int flops_per_element = Base::per_place ? 4 : 3;

@@ -119,7 +119,7 @@ TEST_CASE("HIP: the segments of columns have every element once") {
 }
 
 TEST_CASE("HIP: the segments of tensors that lie anyhow have every element once") {
-    fk::Layout<4> const gaps{{{{2, 3, 4, 5}}}, {{200, 7, 40, 1}}};
+    fk::Layout<4> const gaps{{{2, 3, 4, 5}}, {{200, 7, 40, 1}}};
     check_segments<Spatial, 1, Pattern::any>(fk::nchw(2, 3, 4, 5), 1);
     check_segments<Spatial, 1, Pattern::any>(gaps, 1);
     check_segments<Spatial, 1, Pattern::any>(fk::nhwc(2, 4, 5, 3), 2);

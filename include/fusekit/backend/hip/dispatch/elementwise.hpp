@@ -4,21 +4,11 @@
 #include "fusekit/backend/hip/mainloop/elementwise.hpp"
 #include "fusekit/backend/hip/runtime/launch.hpp"
 #include "fusekit/backend/hip/tuning/select.hpp"
+#include "fusekit/problem/facts.hpp"
 
 namespace fusekit::hip {
 
 namespace detail {
-
-/// Whether x and y lie in memory alike and without gaps.
-template <Element T>
-bool alike(TensorView<T const> const& x, TensorView<T> const& y) {
-    Layout<4> const dense = packed_like(y.layout.shape, y.layout);
-    for (int mode = 0; mode < 4; ++mode)
-        if (dense.shape[mode] > 1 &&
-            (x.layout.stride[mode] != dense.stride[mode] || y.layout.stride[mode] != dense.stride[mode]))
-            return false;
-    return true;
-}
 
 /// Streaming with packets of `lanes` of the `period` places after which parameters repeat.
 template <class Schedule, int lanes, class Plan, Element T>
@@ -55,16 +45,15 @@ Result<Launch<StreamParams<Plan, T>>> prepare_streaming(Gpu const& gpu, StreamPa
 /// Prepares a plan without a Conv with one schedule.
 template <class Schedule, class Plan, Element T>
 Result<Launch<StreamParams<Plan, T>>> prepare_elementwise_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                               TensorView<T const> const& x, TensorView<T> const& y) {
+                                                               ImageView<T const> const& x, ImageView<T> const& y) {
     using Epilogue = typename Plan::Epilogue;
     constexpr int lanes = Schedule::bytes / static_cast<int>(sizeof(T));
     std::int64_t const image = y.layout.size() / y.layout.shape[0];
     std::int64_t const plane = y.layout.shape[2] * y.layout.shape[3];
-    if (Refusal refusal =
-            refuse_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", y.layout.shape, image))
+    if (Refusal refusal = refuse_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", y.shape(), image))
         return *refusal;
     StreamParams<Plan, T> params{bound, x, y, {y.layout.shape, channels_last(y.layout) || plane == 1}};
-    bool const dense = detail::alike(x, y);
+    bool const dense = problem::dense_alike(x.layout, y.layout);
     auto const period = [&](std::int64_t packet) {  // places, in packets of so many, after which parameters repeat
         if (!dense || Epilogue::placewise) return image;
         if (!Epilogue::channelwise) return packet;
@@ -73,7 +62,8 @@ Result<Launch<StreamParams<Plan, T>>> prepare_elementwise_with(Gpu const& gpu, B
     bool const two_channels = params.order.channels_last || Epilogue::placewise || !Epilogue::channelwise ||
                               plane >= lanes;  // at most, in a packet
     bool const whole = period(lanes) % lanes == 0 && y.layout.size() % lanes == 0;
-    if (dense && two_channels && whole && aligned(x.data, Schedule::bytes) && aligned(y.data, Schedule::bytes))
+    if (dense && two_channels && whole && problem::aligned(x.data, Schedule::bytes) &&
+        problem::aligned(y.data, Schedule::bytes))
         return detail::prepare_streaming<Schedule, lanes>(gpu, params, period(lanes));
     return detail::prepare_streaming<Schedule, 1>(gpu, params, period(1));
 }
@@ -81,7 +71,7 @@ Result<Launch<StreamParams<Plan, T>>> prepare_elementwise_with(Gpu const& gpu, B
 /// Prepares a plan without a Conv with the schedule that the table has for it.
 template <class Plan, Element T>
 Result<Launch<StreamParams<Plan, T>>> prepare_elementwise(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                          TensorView<T const> const& x, TensorView<T> const& y) {
+                                                          ImageView<T const> const& x, ImageView<T> const& y) {
     using Epilogue = typename Plan::Epilogue;
     using Schedule = DefaultElementwise<T, Epilogue::placewise, Epilogue::stores>;
     return prepare_elementwise_with<Schedule>(gpu, bound, x, y);

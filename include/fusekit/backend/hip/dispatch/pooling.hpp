@@ -10,13 +10,13 @@ namespace fusekit::hip {
 /// Prepares a plan without a Conv that pools.
 template <class Plan, Element T>
 Result<Launch<PoolingParams<Plan, T>>> prepare_pooling(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                       TensorView<T const> const& x, TensorView<T> const& y) {
-    Shape<4> const shape = y.layout.shape;
+                                                       ImageView<T const> const& x, ImageView<T> const& y) {
+    Index<4> const shape = y.layout.shape;
     std::int64_t const outputs = y.layout.size(), plane = x.layout.shape[2] * x.layout.shape[3];
-    if (Refusal refusal = refuse_limit(type_name<Plan>, "y", "fewer than 2^31 elements", shape, outputs))
+    if (Refusal refusal = refuse_limit(type_name<Plan>, "y", "fewer than 2^31 elements", y.shape(), outputs))
         return *refusal;
     if (Refusal refusal =
-            refuse_limit(type_name<Plan>, "x", "planes of fewer than 2^31 elements", x.layout.shape, plane))
+            refuse_limit(type_name<Plan>, "x", "planes of fewer than 2^31 elements", x.shape(), plane))
         return *refusal;
     bool const channels_are_last = channels_last(x.layout);
     PoolingParams<Plan, T> params{bound, x, y, {shape, channels_are_last}, static_cast<unsigned>(outputs)};

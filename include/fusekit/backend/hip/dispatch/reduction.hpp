@@ -3,6 +3,7 @@
 
 #include "fusekit/backend/hip/dispatch/elementwise.hpp"
 #include "fusekit/backend/hip/mainloop/reduction.hpp"
+#include "fusekit/problem/facts.hpp"
 
 namespace fusekit::hip {
 
@@ -52,9 +53,6 @@ Result<Launch<ReductionParams<Plan, T>>> prepare_reducing(Gpu const& gpu, Reduct
     static_assert(sizeof(typename Mainloop::Shared) <= 48 * 1024);  // Suits has said so
     Index<4> const shape = params.y.layout.shape;
     std::int64_t const plane = shape[2] * shape[3], image = shape[1] * plane, unroll = Mainloop::unroll;
-    if (Refusal refusal =
-            refuse_limit(type_name<Plan>, "y", "channels of fewer than 2^31 elements", shape, shape[0] * plane))
-        return *refusal;
     params.count = Steps::per_place ? shape[0] : shape[0] * plane;
 
     std::int64_t const at_once = std::int64_t{gpu.processors()} * Mainloop::blocks;  // blocks of all threads
@@ -128,20 +126,24 @@ Result<Launch<ReductionParams<Plan, T>>> prepare_reducing(Gpu const& gpu, Reduct
 /// Prepares a plan that begins with a reduction with one schedule.
 template <class Schedule, class Plan, Element T>
 Result<Launch<ReductionParams<Plan, T>>> prepare_reduction_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                                TensorView<T const> const& x, TensorView<T> const& y) {
+                                                                ImageView<T const> const& x, ImageView<T> const& y) {
     using Steps = ReductionSteps<typename Plan::Head>;
     constexpr int lanes = Schedule::bytes / static_cast<int>(sizeof(T));
     bool const channels_are_last = channels_last(y.layout);
-    std::int64_t const image = y.layout.size() / y.layout.shape[0];
+    std::int64_t const image = y.layout.size() / y.layout.shape[0], channel = y.layout.size() / y.layout.shape[1];
+    if (Refusal refusal = refuse_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", y.shape(), image))
+        return *refusal;
     if (Refusal refusal =
-            refuse_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", y.layout.shape, image))
+            refuse_limit(type_name<Plan>, "y", "channels of fewer than 2^31 elements", y.shape(), channel))
         return *refusal;
     ReductionParams<Plan, T> params{
         bound, x, y, x, {}, Steps::per_place || channels_are_last, {y.layout.shape, channels_are_last}};
-    bool packets = detail::alike(x, y) && aligned(x.data, Schedule::bytes) && aligned(y.data, Schedule::bytes);
+    bool packets = problem::dense_alike(x.layout, y.layout) && problem::aligned(x.data, Schedule::bytes) &&
+                   problem::aligned(y.data, Schedule::bytes);
     if constexpr (Steps::has_operand) {
         params.operand = typed<T>(bound.head.x);
-        packets = packets && detail::alike(params.operand, y) && aligned(params.operand.data, Schedule::bytes);
+        packets = packets && problem::dense_alike(params.operand.layout, y.layout) &&
+                  problem::aligned(params.operand.data, Schedule::bytes);
     }
     std::int64_t const whole = params.by_columns && !Steps::per_place ? y.layout.shape[1] : image;
     if (!packets || whole % lanes != 0) return detail::prepare_reducing<Schedule, 1, Pattern::any>(gpu, params);
@@ -153,7 +155,7 @@ Result<Launch<ReductionParams<Plan, T>>> prepare_reduction_with(Gpu const& gpu, 
 /// Prepares such a plan with the schedule that the table has for it.
 template <class Plan, Element T>
 Result<Launch<ReductionParams<Plan, T>>> prepare_reduction(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                           TensorView<T const> const& x, TensorView<T> const& y) {
+                                                           ImageView<T const> const& x, ImageView<T> const& y) {
     return prepare_reduction_with<DefaultReduction<T>>(gpu, bound, x, y);
 }
 

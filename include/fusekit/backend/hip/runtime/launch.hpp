@@ -120,14 +120,10 @@ Result<Launch<typename Mainloop::Params>> prepare_launch(Gpu const& gpu, typenam
                                              workspace_bytes};
 }
 
-inline Refusal refuse_limit(Text (*plan)(), char const* tensor, char const* expected, Shape<4> const& shape,
+inline Refusal refuse_limit(Text (*plan)(), char const* tensor, char const* expected, CollapsedShape<4> const& shape,
                             std::int64_t value, std::int64_t limit = std::int64_t{1} << 31) {
     if (value < limit) return {};
     return Error(plan(), tensor, "shape", expected, to_string(shape));
-}
-
-inline bool aligned(void const* data, int bytes) {
-    return reinterpret_cast<std::uintptr_t>(data) % static_cast<unsigned>(bytes) == 0;
 }
 
 }  // namespace fusekit::hip

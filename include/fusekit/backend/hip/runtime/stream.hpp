@@ -76,11 +76,11 @@ public:
 
     /// The launch of a layer on tensors that stand at addresses as aligned as those of its runs. It has been validated.
     template <class BoundPlan, Element T>
-    auto prepare(BoundPlan const& bound, TensorView<T const> const& x, TensorView<T> const& y) const;
+    auto prepare(BoundPlan const& bound, ImageView<T const> const& x, ImageView<T> const& y) const;
 
     /// Puts one kernel on the stream. The arguments have been validated. Throws Error where HIP refuses it.
     template <class BoundPlan, Element T>
-    void run(BoundPlan const& bound, TensorView<T const> const& x, TensorView<T> const& y) const;
+    void run(BoundPlan const& bound, ImageView<T const> const& x, ImageView<T> const& y) const;
 
     bool has_reached(void const* data) const { return properties->has_reached(data); }
     void check_accessible(Check const& in, char const* argument, void const* data) const {

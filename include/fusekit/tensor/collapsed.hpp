@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "fusekit/tensor/view.hpp"
+
+/// Extents, layouts and views whose last two modes are rows and columns, and which remember what the user gave
+/// (tensor/collapse.hpp). Loops read the numbers alone; checks compare the rest too, and messages print it.
+namespace fusekit {
+
+/// What rows and columns stand for.
+struct CollapsedFrom {
+    enum Kind : std::uint8_t { matrices, signals, images, volumes };
+
+    Kind kind = images;
+    bool gaps = false;  ///< whether memory has gaps between the slices of volumes
+    /// Of volumes: slices, which all rows fall into. Of matrices: modes before M x K. Of values of channels: those of
+    /// each. Else 1.
+    Extent count = 1;
+
+    constexpr bool operator==(CollapsedFrom const&) const = default;
+};
+
+/// Extents. Those that stand for different ones are not equal.
+template <int Rank>
+struct CollapsedShape : Index<Rank> {
+    CollapsedFrom from;
+
+    constexpr CollapsedShape(Index<Rank> const& extents = {}, CollapsedFrom const& what = {})
+        : Index<Rank>(extents), from(what) {}
+
+    constexpr bool operator==(CollapsedShape const&) const = default;
+    constexpr bool operator==(Index<Rank> const& extents) const { return *this == CollapsedShape(extents); }
+};
+
+template <int Rank>
+struct CollapsedLayout {
+    static constexpr int rank = Rank;
+
+    CollapsedShape<Rank> shape;
+    Index<Rank> stride;
+
+    constexpr CollapsedLayout(CollapsedShape<Rank> const& the_shape, Index<Rank> const& the_stride)
+        : shape(the_shape), stride(the_stride) {}
+    constexpr CollapsedLayout(Layout<Rank> const& layout, CollapsedFrom const& what = {})
+        : shape(layout.shape, what), stride(layout.stride) {}
+
+    constexpr Layout<Rank> layout() const { return {shape, stride}; }
+    constexpr bool operator==(CollapsedLayout const&) const = default;
+};
+
+/// A TensorView or an AnyView, which is what kernels are given.
+template <class View>
+struct CollapsedView : View {
+    CollapsedFrom from;
+
+    FUSEKIT_HD constexpr CollapsedView(View const& view, CollapsedFrom const& what = {}) : View(view), from(what) {}
+
+    constexpr CollapsedShape<View::rank> shape() const { return {this->layout.shape, from}; }
+    constexpr CollapsedLayout<View::rank> collapsed_layout() const { return {this->layout, from}; }
+};
+
+namespace detail {
+
+/// Of a view that may be collapsed.
+template <class View>
+constexpr CollapsedFrom collapsed_from(View const& view) {
+    if constexpr (requires { view.from; }) return view.from;
+    else return {};
+}
+
+}  // namespace detail
+
+/// x or y of a plan.
+template <class T>
+using ImageView = CollapsedView<TensorView<T, 4>>;
+
+}  // namespace fusekit

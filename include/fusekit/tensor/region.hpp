@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "fusekit/tensor/dtype.hpp"
+#include "fusekit/tensor/layout.hpp"
+#include "fusekit/text.hpp"
+
+namespace fusekit {
+
+/// How a run uses an argument's elements.
+enum class Access {
+    read,           ///< any of them, at any time
+    read_in_place,  ///< each for the same element of the output alone, and before that is written
+    written,
+};
+
+/// The memory of one argument: elements of `type`, at `first` + sum over modes of index * stride.
+struct Region {
+    static constexpr int most_modes = 5;
+
+    std::uintptr_t begin = 0, end = 0;  ///< the lowest byte, and one past the highest
+    std::uintptr_t first = 0;           ///< the address of element 0, 0, ...
+    Access access = Access::read;
+    DataType type = DataType::float32;
+    int rank = 0;
+    std::int64_t extent[most_modes] = {};
+    std::int64_t stride[most_modes] = {};  ///< bytes, of either sign
+    Text (*operator_name)() = nullptr;
+    char const* argument = "";
+};
+
+namespace detail {
+
+/// Up to `most` steps of `size` bytes.
+struct Steps {
+    std::uint64_t size, most;
+};
+
+/// Whether whole numbers of steps add up to `distance`; true where that takes too long to find out. Largest steps
+/// first: where layouts nest, what the smaller ones reach leaves one or two numbers of each to try.
+inline bool add_up_to(Steps const* steps, int count, std::uint64_t distance, int& tries) {
+    if (distance == 0) return true;
+    if (count == 0) return false;
+    if (--tries < 0) return true;
+    std::uint64_t rest = 0;
+    for (int i = 1; i < count; ++i) rest += steps[i].size * steps[i].most;
+    std::uint64_t const size = steps->size, fewest = distance > rest ? (distance - rest + size - 1) / size : 0;
+    std::uint64_t const most = distance / size < steps->most ? distance / size : steps->most;
+    for (std::uint64_t n = fewest; n <= most; ++n)
+        if (add_up_to(steps + 1, count - 1, distance - n * size, tries)) return true;
+    return false;
+}
+
+/// Whether regions whose ranges of addresses overlap have a byte in common. With i steps from a's lowest byte up and j
+/// from b's highest byte down, they have one where the steps add up to the distance between the two.
+[[gnu::cold, gnu::noinline]] inline bool share_a_byte(Region const& a, Region const& b) {
+    constexpr int most = 2 * Region::most_modes + 1;
+    Steps steps[most];
+    int count = 0;
+    auto const add = [&](std::uint64_t size, std::uint64_t number) {
+        int at = 0;
+        while (at < count && steps[at].size > size) ++at;
+        if (at < count && steps[at].size == size) {
+            steps[at].most += number;
+            return;
+        }
+        for (int i = count++; i > at; --i) steps[i] = steps[i - 1];
+        steps[at] = {size, number};
+    };
+    for (Region const* region : {&a, &b}) {
+        for (int mode = 0; mode < region->rank; ++mode) {
+            std::int64_t const stride = region->stride[mode];
+            if (region->extent[mode] > 1 && stride != 0)
+                add(static_cast<std::uint64_t>(stride < 0 ? -stride : stride),
+                    static_cast<std::uint64_t>(region->extent[mode] - 1));
+        }
+        add(1, static_cast<std::uint64_t>(size_of(region->type) - 1));
+    }
+    int tries = 1000;
+    return add_up_to(steps, count, b.end - 1 - a.begin, tries);
+}
+
+}  // namespace detail
+
+/// Whether two regions have a byte in common. Views that interleave, as slices of channels of one NHWC tensor do, have
+/// none.
+inline bool share_memory(Region const& a, Region const& b) {
+    return a.begin < b.end && b.begin < a.end && detail::share_a_byte(a, b);
+}
+
+/// Whether two regions are the same elements in the same order.
+inline bool same_elements(Region const& a, Region const& b) {
+    if (a.first != b.first || a.type != b.type || a.rank != b.rank) return false;
+    for (int mode = 0; mode < a.rank; ++mode)
+        if (a.extent[mode] != b.extent[mode] || (a.extent[mode] > 1 && a.stride[mode] != b.stride[mode])) return false;
+    return true;
+}
+
+/// Whether a run may not have both: they share memory, and one of them is written.
+inline bool in_conflict(Region const& a, Region const& b) {
+    return (a.access == Access::written || b.access == Access::written) && share_memory(a, b);
+}
+
+/// Whether no two elements share memory: by rising stride, each mode steps over all that the ones before reach.
+/// Refuses interleaved layouts that happen to be free of overlap too.
+template <int Rank>
+bool distinct(Layout<Rank> layout) {
+    std::int64_t reach = 0;
+    for (int round = 0; round < Rank; ++round) {
+        int smallest = -1;
+        for (int mode = 0; mode < Rank; ++mode)
+            if (layout.shape[mode] > 1 && (smallest < 0 || layout.stride[mode] < layout.stride[smallest]))
+                smallest = mode;
+        if (smallest < 0) return true;
+        if (layout.stride[smallest] <= reach) return false;
+        reach += (layout.shape[smallest] - 1) * layout.stride[smallest];
+        layout.shape[smallest] = 1;
+    }
+    return true;
+}
+
+}  // namespace fusekit

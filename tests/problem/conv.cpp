@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#include "fusekit/problem/conv.hpp"
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <vector>
+
+#include "fusekit/tensor/collapse.hpp"
+
+namespace fk = fusekit;
+
+namespace {
+
+template <class Int, int Space>
+fk::problem::ConvProblem<float, Space, Int> problem(fk::Layout<Space + 2> const& x, fk::Layout<Space + 2> const& w,
+                                                    fk::Layout<Space + 2> const& y, fk::Filter<Space> const& filter) {
+    return {{nullptr, fk::collapse<4>(x).layout()},
+            {nullptr, fk::collapse<4>(w).layout()},
+            fk::collapse<4>(y).shape,
+            filter};
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("a convolution's extents are those of its products", "", std::int32_t, std::int64_t) {
+    auto const conv = problem<TestType, 2>(fk::nchw(2, 6, 5, 4), fk::kcrs(4, 3, 3, 2), fk::nchw(2, 4, 3, 5),
+                                           fk::filter(3, 2).groups(2));
+    CHECK(conv.groups() == 2);
+    CHECK(conv.group_c() == 3);
+    CHECK(conv.group_k() == 2);
+    CHECK((conv.window_rows() == 3 && conv.window_columns() == 2));
+    CHECK(conv.taps() == 6);
+    CHECK(conv.gemm_m() == 30);
+    CHECK(conv.gemm_k() == 18);
+    auto const of_volumes = problem<TestType, 3>(fk::ndhwc(2, 4, 5, 6, 3), fk::kctrs(7, 3, 2, 3, 5),
+                                                 fk::ncdhw(2, 7, 3, 3, 2), fk::filter(2, 3, 5));
+    CHECK((of_volumes.window_rows() == 6 && of_volumes.window_columns() == 5));
+    CHECK(of_volumes.gemm_m() == 2 * 3 * 3 * 2);
+    CHECK(of_volumes.gemm_k() == 3 * 30);
+}
+
+TEMPLATE_TEST_CASE("pixels are counted row by row and image by image", "", std::int32_t, std::int64_t) {
+    auto const conv =
+        problem<TestType, 2>(fk::nchw(2, 1, 4, 6), fk::kcrs(1, 1, 1, 1), fk::nchw(2, 1, 4, 6), fk::filter(1, 1));
+    fk::problem::PixelOf<TestType> walked{0, 0, 0};
+    std::vector<int> windows(48);
+    for (TestType m = 0; m < 48; ++m) {
+        auto const at = conv.pixel(m);
+        CHECK((at.n == m / 24 && at.p == m / 6 % 4 && at.q == m % 6));
+        CHECK((walked.n == at.n && walked.p == at.p && walked.q == at.q));
+        walked = conv.next(walked);
+        auto const in_window = conv.pixel_of_windows(m);
+        ++windows[static_cast<std::size_t>((in_window.n * 4 + in_window.p) * 6 + in_window.q)];
+        CHECK(in_window.n * 6 + in_window.p / 2 * 3 + in_window.q / 2 == m / 4);
+        CHECK(in_window.p % 2 * 2 + in_window.q % 2 == m % 4);
+    }
+    CHECK(windows == std::vector<int>(48, 1));
+}
