@@ -169,7 +169,7 @@ private:
                 for (int i = 0; i < together * Rows * Count; ++i) {
                     int const at = first * Rows * Count + i;
                     converted[at] = convert.template convert<Operand>(values[at], this->is_valid(at / Count),
-                                                                     states[i / (Rows * Count)]);
+                                                                      states[i / (Rows * Count)]);
                 }
             }
         }
