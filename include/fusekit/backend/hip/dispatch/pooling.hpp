@@ -15,8 +15,7 @@ Result<Launch<PoolingParams<Plan, T>>> prepare_pooling(Gpu const& gpu, BoundPlan
     std::int64_t const outputs = y.layout.size(), plane = x.layout.shape[2] * x.layout.shape[3];
     if (Refusal refusal = refuse_limit(type_name<Plan>, "y", "fewer than 2^31 elements", y.shape(), outputs))
         return *refusal;
-    if (Refusal refusal =
-            refuse_limit(type_name<Plan>, "x", "planes of fewer than 2^31 elements", x.shape(), plane))
+    if (Refusal refusal = refuse_limit(type_name<Plan>, "x", "planes of fewer than 2^31 elements", x.shape(), plane))
         return *refusal;
     bool const channels_are_last = channels_last(x.layout);
     PoolingParams<Plan, T> params{bound, x, y, {shape, channels_are_last}, static_cast<unsigned>(outputs)};
