@@ -14,15 +14,15 @@ set(layers
     "^problem/"
     "^backend/(device|integer)\\.hpp$"
     "^backend/host/"
-    # The HIP backend: the platform, its architectures, schedules, the runtime, what is computed, the parts of mainloops,
-    # mainloops, the numbers that they are cut by, and the choice among them.
+    # The HIP backend: the platform, its architectures, what multiplies, schedules, the runtime, what is computed, the
+    # parts of mainloops, mainloops, the numbers that they are cut by, and the choice among them.
     "^backend/hip/runtime/(platform|cuda_names)\\.hpp$"
     "^backend/hip/arch/"
+    "^backend/hip/atom/"
     "^backend/hip/schedule\\.hpp$"
     "^backend/hip/runtime/"
     "^backend/hip/collective/grid_group\\.hpp$"
     "^backend/hip/(integer|image_order|offset_coord|conv_problem|conv_limits|params)\\.hpp$"
-    "^backend/hip/atom/"
     "^backend/hip/collective/"
     "^backend/hip/mainloop/"
     "^backend/hip/tuning/"

@@ -44,6 +44,7 @@ must_report(backend/hip/arch/access.hpp "#include \"fusekit/backend/hip/runtime/
 must_report(backend/hip/runtime/device.hpp "#include \"fusekit/backend/hip/integer.hpp\"" "includes .* higher layer")
 must_report(backend/hip/params.hpp "#include \"fusekit/backend/hip/collective/load_tile.hpp\"" "includes .* higher layer")
 must_report(backend/hip/collective/load_tile.hpp "#include \"fusekit/backend/hip/mainloop/implicit_gemm.hpp\"" "includes .* higher layer")
+must_report(backend/hip/atom/simt.hpp "#include \"fusekit/backend/hip/collective/load_tile.hpp\"" "includes .* higher layer")
 must_report(backend/hip/mainloop/elementwise.hpp "#include \"fusekit/backend/hip/tuning/select.hpp\"" "includes .* higher layer")
 must_report(backend/hip/tuning/select.hpp "#include \"fusekit/backend/hip/dispatch/conv.hpp\"" "includes .* higher layer")
 must_report(backend/hip/new.hpp "${header}" "stands in no layer")

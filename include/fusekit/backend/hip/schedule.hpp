@@ -4,6 +4,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "fusekit/backend/hip/atom/simt.hpp"
 #include "fusekit/plan/reduction.hpp"
 #include "fusekit/plan/structure.hpp"
 
@@ -14,7 +15,7 @@ namespace fusekit::hip {
 template <int TileM, int TileN, int TileK, int Blocks = 2>
 struct Gemm {
     static constexpr int tile_m = TileM, tile_n = TileN, tile_k = TileK, blocks = Blocks;
-    static constexpr int threads = TileM / 8 * (TileN / 8);
+    static constexpr int threads = SimtShape{TileM, TileN, TileK}.threads();
 };
 
 /// How thin convolutions, those with a few channels a group, are cut: a thread computes one output at a time.
@@ -108,17 +109,17 @@ struct Suits {
                                   "Elementwise: a thread takes 1 step or more, and has 1 load or more in flight");
                     return loads && steps;
                 } else if constexpr (gemm) {
-                    constexpr int m = Schedule::tile_m, n = Schedule::tile_n, k = Schedule::tile_k;
-                    constexpr bool whole = m > 0 && n > 0 && k > 0 && m % 64 == 0 && n % 32 == 0;
+                    constexpr SimtShape tile{Schedule::tile_m, Schedule::tile_n, Schedule::tile_k};
+                    constexpr bool whole = tile.has_whole_waves();
                     static_assert(whole,
                                   "Gemm: TileM must be a multiple of 64 and TileN of 32, the 8 x 8 shares of a wave");
-                    constexpr bool columns = !whole || (threads % m == 0 && threads % n == 0 && k <= threads);
+                    constexpr bool columns = !whole || tile.has_whole_columns();
                     static_assert(columns,
                                   "Gemm: the threads, TileM TileN / 64, must be a multiple of TileM and of TileN");
-                    constexpr bool shares = !whole || ((m * k) % threads == 0 && (n * k) % threads == 0);
+                    constexpr bool shares = !whole || tile.has_equal_shares();
                     static_assert(shares,
                                   "Gemm: the threads, TileM TileN / 64, must divide TileM TileK and TileN TileK");
-                    constexpr bool fits = !whole || 2 * k * (m + n + 8) * 4 <= 38 * 1024;
+                    constexpr bool fits = !whole || tile.shared_bytes() <= 38 * 1024;
                     static_assert(fits, "Gemm: two buffers of (TileM + TileN + 8) TileK floats must fit 38 KB");
                     return whole && columns && shares && fits;
                 }

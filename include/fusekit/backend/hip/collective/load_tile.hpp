@@ -9,11 +9,11 @@
 
 namespace fusekit::hip {
 
-/// A thread's share of a tile of Size rows and TileK indices of GemmK, on its way from memory to shared memory. Rows'
-/// elements neighbour along GemmK: channels-last inputs, and filters. A thread takes up to 16 bytes of a row at a
-/// time; neighbouring threads complete a line of it. The tile holds elements as they are, or what Convert makes of
-/// them.
-template <Element T, int Size, int TileK, int threads, class Convert = Widen>
+/// A thread's share of an atom's Tile, of Size rows and TileK indices of GemmK, on its way from memory to shared
+/// memory. Rows' elements neighbour along GemmK: channels-last inputs, and filters. A thread takes up to 16 bytes of a
+/// row at a time; neighbouring threads complete a line of it. The tile holds elements as they are, or what Convert
+/// makes of them, as the atom multiplies them.
+template <Element T, int Size, int TileK, int threads, class Convert = NoConversion>
 class TileAlongK : ValidBits<Convert::converts> {
 public:
     static constexpr int count = min(16 / static_cast<int>(sizeof(T)), min(TileK, Size* TileK / threads));
@@ -27,8 +27,8 @@ public:
         for (int i = 0; i < passes; ++i) rows[i] = row(first + static_cast<unsigned>(i * step));
     }
 
-    template <int Stride>
-    __device__ void load(KOffset const* offsets, AccumulatorOf<T> (&)[TileK][Stride]) {
+    template <class Tile>
+    __device__ void load(KOffset const* offsets, Tile&) {
         this->clear();
 #pragma unroll
         for (int i = 0; i < passes; ++i) {
@@ -45,33 +45,30 @@ public:
             }
         }
     }
-    template <int Stride>
-    __device__ void store(AccumulatorOf<T> (&tile)[TileK][Stride], Convert const& convert) const {
-        auto const at = [&](int i, int j) -> AccumulatorOf<T>& {
-            return tile[k + static_cast<unsigned>(j)][first + static_cast<unsigned>(i * step)];
+    template <class Tile>
+    __device__ void store(Tile& tile, Convert const& convert) const {
+        using Operand = typename Tile::Operand;
+        auto const put = [&](int i, auto operand) {
+            tile.template put_along_k<count>(k, first + static_cast<unsigned>(i * step), operand);
         };
         if constexpr (!Convert::converts) {
 #pragma unroll
-            for (int i = 0; i < passes; ++i)
-#pragma unroll
-                for (int j = 0; j < count; ++j) at(i, j) = widened(values[i].values[j]);
+            for (int i = 0; i < passes; ++i) put(i, [&](int j) { return as_operand<Operand>(values[i].values[j]); });
         } else {
             constexpr int together = min(count, 4);
-            AccumulatorOf<T> converted[passes][count];  // before the first store, after which states are loaded again
+            Operand converted[passes][count];  // before the first store, after which states are loaded again
 #pragma unroll
             for (int j = 0; j < count; j += together) {
                 auto const states = convert.template neighbours<together>(k + static_cast<unsigned>(j));
 #pragma unroll
                 for (int i = 0; i < passes * together; ++i) {
                     int const pass = i / together, at_k = j + i % together;
-                    converted[pass][at_k] =
-                        convert(values[pass].values[at_k], this->is_valid(pass * count + at_k), states[i % together]);
+                    converted[pass][at_k] = convert.template convert<Operand>(
+                        values[pass].values[at_k], this->is_valid(pass * count + at_k), states[i % together]);
                 }
             }
 #pragma unroll
-            for (int i = 0; i < passes; ++i)
-#pragma unroll
-                for (int j = 0; j < count; ++j) at(i, j) = converted[i][j];
+            for (int i = 0; i < passes; ++i) put(i, [&](int j) { return converted[i][j]; });
         }
     }
 
@@ -90,7 +87,7 @@ private:
 /// Packets of floats that are not converted are copied to shared memory without a stop in registers, where the
 /// processor can. Where elements are converted, a thread takes pixels of several rows, and so fewer indices of GemmK,
 /// whose states it loads.
-template <Element T, int Size, int TileK, int threads, bool may_be_vectorized, class Convert = Widen>
+template <Element T, int Size, int TileK, int threads, bool may_be_vectorized, class Convert = NoConversion>
 class TileAlongRows : ValidBits<Convert::converts> {
     static constexpr int share = Size * TileK / threads;
     static_assert(threads % Size == 0 && share * threads == Size * TileK);
@@ -109,26 +106,30 @@ public:
             rows[i] = row_at(this->vectorized ? index : index + static_cast<unsigned>(i * step));
     }
 
-    template <int Stride>
-    __device__ void load(KOffset const* offsets, AccumulatorOf<T> (&tile)[TileK][Stride]) {
+    template <class Tile>
+    __device__ void load(KOffset const* offsets, Tile& tile) {
         if (!vectorized) {
             load_to_registers<1, height>(offsets);
-        } else if constexpr (copies) {
+        } else if constexpr (copies<Tile>) {
 #pragma unroll
-            for (unsigned i = 0; i < share / count; ++i) hip::copy<count>(rows[0], offsets[k + i], &tile[k + i][index]);
+            for (unsigned i = 0; i < share / count; ++i)
+                hip::copy<count>(rows[0], offsets[k + i], tile.at(k + i, index));
         } else {
             load_to_registers<count, 1>(offsets);
         }
     }
-    template <int Stride>
-    __device__ void store(AccumulatorOf<T> (&tile)[TileK][Stride], Convert const& convert) const {
+    template <class Tile>
+    __device__ void store(Tile& tile, Convert const& convert) const {
         if (!vectorized) store_elements<1, height>(tile, convert);
-        else if constexpr (copies) wait_for_copies();
+        else if constexpr (copies<Tile>) wait_for_copies();
         else store_elements<count, 1>(tile, convert);
     }
 
 private:
-    static constexpr bool copies = has_async_copies && std::is_same_v<T, float> && !Convert::converts;
+    /// Whether what is read is what the tile holds, and lies there as it does in memory.
+    template <class Tile>
+    static constexpr bool copies = has_async_copies && std::is_same_v<T, float> && !Convert::converts &&
+                                   std::is_same_v<typename Tile::Operand, T> && Tile::rows_neighbour;
     static constexpr int height = Convert::converts ? 4 : 1, step = Size / height;  ///< rows of a thread, so far apart
 
     bool vectorized;
@@ -152,13 +153,14 @@ private:
             }
         }
     }
-    template <int Count, int Rows, int Stride>
-    __device__ void store_elements(AccumulatorOf<T> (&tile)[TileK][Stride], Convert const& convert) const {
+    template <int Count, int Rows, class Tile>
+    __device__ void store_elements(Tile& tile, Convert const& convert) const {
+        using Operand = typename Tile::Operand;
         constexpr int indices = share / Count / Rows, together = min(indices, 4), width = min(Count, 4);
-        AccumulatorOf<T> converted[share];  // before the first store, after which states are loaded again
+        Operand converted[share];  // before the first store, after which states are loaded again
         if constexpr (!Convert::converts) {
 #pragma unroll
-            for (int i = 0; i < share; ++i) converted[i] = widened(values[i]);
+            for (int i = 0; i < share; ++i) converted[i] = as_operand<Operand>(values[i]);
         } else {
 #pragma unroll
             for (int first = 0; first < indices; first += together) {
@@ -166,19 +168,19 @@ private:
 #pragma unroll
                 for (int i = 0; i < together * Rows * Count; ++i) {
                     int const at = first * Rows * Count + i;
-                    converted[at] = convert(values[at], this->is_valid(at / Count), states[i / (Rows * Count)]);
+                    converted[at] = convert.template convert<Operand>(values[at], this->is_valid(at / Count),
+                                                                      states[i / (Rows * Count)]);
                 }
             }
         }
 #pragma unroll
         for (int i = 0; i < share; i += width) {
             int const load = i / Count;
-            Packet<AccumulatorOf<T>, width> result;
+            Packet<Operand, width> result;
 #pragma unroll
             for (int j = 0; j < width; ++j) result.values[j] = converted[i + j];
-            *reinterpret_cast<Packet<AccumulatorOf<T>, width>*>(
-                &tile[k + static_cast<unsigned>(load / Rows)]
-                     [index + static_cast<unsigned>(load % Rows * step + i % Count)]) = result;
+            tile.put_along_rows(k + static_cast<unsigned>(load / Rows),
+                                index + static_cast<unsigned>(load % Rows * step + i % Count), result);
         }
     }
 };

@@ -9,9 +9,16 @@ namespace fusekit::hip {
 
 /// What a Conv multiplies for an element of x: what the prologue makes of it, rounded to its type.
 template <class Prologue, Element T, class State>
-__device__ AccumulatorOf<T> before_conv(T value, State const& state, typename Prologue::Args const& args) {
-    if constexpr (Prologue::size == 0) return widened(value);
-    else return widened(T(Prologue::apply(static_cast<float>(value), OutputCoord{}, state, args)));
+__device__ T before_conv(T value, State const& state, typename Prologue::Args const& args) {
+    if constexpr (Prologue::size == 0) return value;
+    else return T(Prologue::apply(static_cast<float>(value), OutputCoord{}, state, args));
+}
+
+/// An element as an atom multiplies it: as it is, or widened.
+template <class Operand, Element T>
+__device__ Operand as_operand(T value) {
+    if constexpr (std::is_same_v<Operand, T>) return value;
+    else return widened(value);
 }
 
 /// The prologue's states for `Size` indices of GemmK, in shared memory. Each of their floats has an array of its own,
@@ -77,8 +84,8 @@ struct ValidBits<false> {
     __device__ void set(int, int, bool) {}
 };
 
-/// What a tile holds of an element that is loaded as it is.
-struct Widen {
+/// What a tile holds of elements that are loaded as they are.
+struct NoConversion {
     static constexpr bool converts = false;
 };
 
@@ -95,10 +102,10 @@ struct ApplyPrologue {
     __device__ auto neighbours(unsigned k) const {
         return states.template neighbours<Count>(first + k);
     }
-    template <Element T, class State>
-    __device__ AccumulatorOf<T> operator()(T value, bool valid, State const& state) const {
-        AccumulatorOf<T> const result = before_conv<Prologue>(value, state, args);
-        return valid ? result : 0;
+    template <class Operand, Element T, class State>
+    __device__ Operand convert(T value, bool valid, State const& state) const {
+        auto const result = as_operand<Operand>(before_conv<Prologue>(value, state, args));
+        return valid ? result : Operand{};
     }
 };
 

@@ -3,7 +3,6 @@
 
 #include "fusekit/backend/hip/arch/access.hpp"
 #include "fusekit/backend/hip/params.hpp"
-#include "fusekit/backend/hip/runtime/launch.hpp"
 
 namespace fusekit::hip {
 
@@ -120,28 +119,5 @@ private:
         return total;
     }
 };
-
-/// The launch of a kernel of a plan with a Conv on `tiles` times `columns` tiles. Where the plan totals them, in
-/// groups: about as many as each has tiles, so that the last blocks read little, and no more than the workspace has
-/// states for.
-template <class Plan, class Mainloop>
-Result<Launch<typename Mainloop::Params>> prepare_tiles(Gpu const& gpu, typename Mainloop::Params params,
-                                                        std::int64_t tiles, std::int64_t columns) {
-    std::size_t workspace_bytes = 0;
-    if constexpr (Plan::totals_tiles) {
-        std::int64_t const most = GroupWorkspace::most_grid_groups;
-        if (Refusal refusal = refuse_limit(type_name<Plan>, "y", "channels of 1024 tiles at most, to be totalled",
-                                           params.y.layout.shape, columns, most / 2 + 1))
-            return *refusal;
-        std::int64_t group_size = 1;
-        auto const states = [&] { return columns * (divide_up(tiles, group_size) + 1); };
-        while (group_size * group_size < tiles || states() > most) group_size *= 2;
-        params.tile_groups.tiles = static_cast<unsigned>(tiles);
-        params.tile_groups.group_size = static_cast<unsigned>(group_size);
-        workspace_bytes = static_cast<std::size_t>(states()) * sizeof(GridGroup::State);
-    }
-    return prepare_launch<Plan, Mainloop>(gpu, params, tiles * columns, Mainloop::threads, LaunchMode::plain,
-                                          workspace_bytes);
-}
 
 }  // namespace fusekit::hip

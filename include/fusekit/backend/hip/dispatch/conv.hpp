@@ -2,9 +2,9 @@
 #pragma once
 
 #include "fusekit/backend/hip/conv_limits.hpp"
+#include "fusekit/backend/hip/dispatch/tiles.hpp"
 #include "fusekit/backend/hip/mainloop/direct_totals.hpp"
 #include "fusekit/backend/hip/mainloop/implicit_gemm.hpp"
-#include "fusekit/backend/hip/runtime/launch.hpp"
 #include "fusekit/backend/hip/tuning/select.hpp"
 #include "fusekit/problem/facts.hpp"
 
@@ -39,7 +39,7 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_along(Gpu const& gpu, ConvParams<
                     type_name<Plan>(), "Conv", "filter",
                     Text::number(KOffset::most(filter.rank)) + " slices, rows and columns at most, for a Gemm schedule",
                     Plan::Head::written(params.bound.head));
-        constexpr int x_packet = Mainloop::Inputs::count, w_packet = Mainloop::Weights::count;
+        constexpr int x_packet = Mainloop::Loader::input_packet, w_packet = Mainloop::Loader::weight_packet;
         params.channels_fastest = fast == Axis::channel;
         params.inputs_vectorized =
             params.channels_fastest

@@ -25,7 +25,8 @@ __device__ float sum_of_window(ConvParams<Plan, T, U> const& params, Pixel const
                 auto const distance = conv.distance(r, s);
                 T const* const tap =
                     x + c * conv.x.layout.stride[1] + conv.input_offset(first) + conv.input_offset(distance);
-                AccumulatorOf<T> const value = conv.has(first, distance) ? before_conv<Prologue>(*tap, state, args) : 0;
+                AccumulatorOf<T> const value =
+                    conv.has(first, distance) ? widened(before_conv<Prologue>(*tap, state, args)) : 0;
                 sum += value * widened(conv.w(k, c, r, s));
             }
     }

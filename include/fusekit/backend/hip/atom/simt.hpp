@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/arch/factor.hpp"
+#include "fusekit/backend/hip/atom/k_major_tile.hpp"
+#include "fusekit/tensor/dtype.hpp"
+
+namespace fusekit::hip {
+
+/// The tile of a block whose threads multiply 8 x 8 each, as one thread after another does anywhere: what an 8 x 8 of
+/// a thread and the 64 x 32 of a wave of 32 ask of its sizes.
+struct SimtShape {
+    int m, n, k;  ///< pixels, channels and indices of GemmK
+
+    constexpr int threads() const { return m / 8 * (n / 8); }
+    constexpr bool has_whole_waves() const { return m > 0 && n > 0 && k > 0 && m % 64 == 0 && n % 32 == 0; }
+    /// Whether each thread has one row of a tile, or one column of the results, throughout.
+    constexpr bool has_whole_columns() const { return threads() % m == 0 && threads() % n == 0 && k <= threads(); }
+    /// Whether all threads load alike.
+    constexpr bool has_equal_shares() const { return m * k % threads() == 0 && n * k % threads() == 0; }
+    /// Bytes of the two stages.
+    constexpr int shared_bytes() const { return 2 * k * (m + n + 8) * 4; }
+};
+
+/// An atom is how a block multiplies the operands of one step along GemmK, (TileM pixels, TileK) and (TileN channels,
+/// TileK). A mainloop, a loader and a writer ask it for
+///   tile_m, tile_n, tile_k, threads
+///   Stage             both operands of a step in shared memory, x and w: tiles of Operand, the type that is multiplied
+///   Fragment          a thread's share of the sums
+///   multiply          Fragment += x w^T, over the indices of a stage
+///   rounds, rows, put, tile_row, tile_column
+///                     how the sums leave through shared memory: round by round, a part of the rows each, float
+///
+/// This is the atom of plain arithmetic. Operands are float or int32, because converting at each of the 8 reads of one
+/// would cost more than the memory that narrow ones save. A wave of 32 is 8 x 4 threads. They are interleaved so that
+/// each half of it reads 16 different banks of either operand.
+template <Element T, int TileM, int TileN, int TileK, int unroll>
+class Simt {
+    static constexpr SimtShape shape{TileM, TileN, TileK};
+    static_assert(shape.has_whole_waves() && shape.has_whole_columns() && shape.has_equal_shares());
+    using Sum = AccumulatorOf<T>;
+
+public:
+    static constexpr int tile_m = TileM, tile_n = TileN, tile_k = TileK, threads = shape.threads();
+    using Operand = Sum;
+
+    struct Stage {
+        KMajorTile<Operand, TileM, TileK> x;
+        KMajorTile<Operand, TileN, TileK> w;
+    };
+
+    /// (pixels, channels): 4 from 4 lane_m and 4 lane_n on, and 4 half a tile further, both ways.
+    struct Fragment {
+        Sum sums[8][8];
+    };
+
+    __device__ explicit Simt(unsigned thread)
+        : lane_m(thread / 2 % 8 + thread / 32 % (TileM / 64) * 8),
+          lane_n(thread % 2 + thread / 16 % 2 * 2 + thread / 32 / (TileM / 64) * 4) {}
+
+    __device__ void multiply(Stage const& stage, Fragment& fragment) const {
+        Operand const *from_x = stage.x.at(0, 4 * lane_m), *from_w = stage.w.at(0, 4 * lane_n);
+#pragma unroll unroll
+        for (int k = 0; k < TileK; ++k, from_x += stage.x.k_step, from_w += stage.w.k_step) {
+            Operand x[8], w[8];
+            quad(from_x, x);
+            quad(from_x + TileM / 2, x + 4);
+            quad(from_w, w);
+            quad(from_w + TileN / 2, w + 4);
+#pragma unroll
+            for (int i = 0; i < 8; ++i)
+#pragma unroll
+                for (int j = 0; j < 8; ++j) fragment.sums[i][j] += x[i] * w[j];
+        }
+    }
+
+    /// Sums leave in four rounds. In each, every thread puts two of its rows, or columns, to a quarter of the tile's
+    /// pixels, or channels: rows of shared memory.
+    static constexpr int rounds = 4;
+    static constexpr int rows(bool rows_are_pixels) { return (rows_are_pixels ? TileM : TileN) / rounds; }
+    static constexpr int columns(bool rows_are_pixels) { return rows_are_pixels ? TileN : TileM; }
+
+    /// Neighbours in a packet are swapped, so that an even register of sums meets odd ones of factors: 2 % on an H200,
+    /// whose register file has two banks.
+    template <bool rows_are_pixels, int Pitch>
+    __device__ void put(int round, Fragment const& fragment, Packet<float, 4> (*out)[Pitch]) const {
+        auto const& sums = fragment.sums;
+        unsigned const row = rows_are_pixels ? lane_m : lane_n, column = rows_are_pixels ? lane_n : lane_m;
+#pragma unroll
+        for (int part = 0; part < 4; ++part) {
+            int const own = 2 * round + part / 2;
+            Packet<float, 4> four;
+#pragma unroll
+            for (int i = 0; i < 4; ++i)
+                four.values[i ^ 1] =
+                    static_cast<float>(rows_are_pixels ? sums[own][part % 2 * 4 + i] : sums[part % 2 * 4 + i][own]);
+            auto const second = static_cast<unsigned>(part / 2), half = static_cast<unsigned>(part % 2);
+            out[2 * row + second][column + half * columns(rows_are_pixels) / 8] = four;
+        }
+    }
+    /// The row of the tile that a row of shared memory is in a round, and where in it a column of the tile lies.
+    template <bool rows_are_pixels>
+    __device__ static unsigned tile_row(unsigned row, int round) {
+        auto const odd = static_cast<unsigned>(round % 2), later = static_cast<unsigned>(round / 2);
+        return row / 2 * 4 + 2 * odd + row % 2 + later * (2 * rows(rows_are_pixels));
+    }
+    __device__ static constexpr unsigned tile_column(unsigned column) { return column ^ 1; }
+
+private:
+    unsigned lane_m, lane_n;
+
+    __device__ static void quad(Operand const* from, Operand* to) {
+        auto const four = *reinterpret_cast<Packet<Operand, 4> const*>(from);
+#pragma unroll
+        for (int i = 0; i < 4; ++i) to[i] = factor(four.values[i]);
+    }
+};
+
+}  // namespace fusekit::hip

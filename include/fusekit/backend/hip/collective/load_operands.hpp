@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <type_traits>
+
+#include "fusekit/backend/device.hpp"
+#include "fusekit/backend/hip/arch/processor.hpp"
+#include "fusekit/backend/hip/arch/reload.hpp"
+#include "fusekit/backend/hip/collective/load_tile.hpp"
+#include "fusekit/backend/hip/collective/output_tile.hpp"
+
+namespace fusekit::hip {
+
+/// Both operands of a convolution as a matrix product, from memory to the stages of an atom, a step along GemmK at a
+/// time: windows of x, which pass the plan's prologue, and the filters' weights. `fast` is the mode whose elements
+/// neighbour in memory.
+///
+/// GemmK is an index into two tables of offsets. They are computed for several steps at once and by all threads alike,
+/// because a warp that does more than the others delays them at every barrier.
+template <class Plan, class Atom, Element T, OutputElement U, Axis fast>
+class LoadOperands {
+    static constexpr int tile_m = Atom::tile_m, tile_n = Atom::tile_n, tile_k = Atom::tile_k, threads = Atom::threads;
+    static constexpr bool padded = Plan::Head::may_be_padded, single_pixels = Plan::Head::may_be_single_pixels;
+    /// Indices of GemmK whose offsets are computed at once. A prologue keeps states for each of them, and AMD's blocks
+    /// share 64 KB.
+    static constexpr bool small_table = Plan::has_prologue && processor_shared_memory <= 128 * 1024;
+    static constexpr int table_steps = max(1, min(threads, small_table ? 32 : 128) / tile_k),
+                         table = table_steps * tile_k;
+    using Prologue = typename Plan::Prologue;
+    using Params = ConvParams<Plan, T, U>;
+    using Problem = decltype(std::declval<Params const&>().problem());
+    using Convert = std::conditional_t<Plan::has_prologue, ApplyPrologue<Prologue, table>, NoConversion>;
+    using Inputs = std::conditional_t<fast == Axis::channel, TileAlongK<T, tile_m, tile_k, threads, Convert>,
+                                      TileAlongRows<T, tile_m, tile_k, threads, single_pixels, Convert>>;
+    using Weights = TileAlongK<T, tile_n, tile_k, threads>;
+
+public:
+    /// Elements of x, and of the weights, that a thread loads at once where Params say that they lie so.
+    static constexpr int input_packet = Inputs::count, weight_packet = Weights::count;
+
+    struct Shared : PrologueStates<Prologue, table> {
+        alignas(16) KOffset x_offsets[table], w_offsets[table];
+    };
+
+    /// `pixels` are those of the tile.
+    __device__ LoadOperands(Params const& the_params, Problem const& the_conv, Shared& the_shared, Pixel const* pixels,
+                            TileCoord<tile_m, tile_n> const& at, unsigned the_thread)
+        : params(the_params),
+          conv(the_conv),
+          shared(the_shared),
+          thread(the_thread),
+          group(at.group),
+          inputs(thread, params.inputs_vectorized,
+                 [&](unsigned i) { return conv.template input_row<padded>(pixels[i], group); }),
+          weights(thread, params.weights_vectorized,
+                  [&](unsigned i) { return conv.weight_row(at.first_n + static_cast<int>(i), group); }) {}
+
+    /// A step whose loads are next, or in flight.
+    struct Step {
+        int in_table;  ///< where its offsets are
+        typename Prologue::Args const& prologue;
+    };
+
+    /// Computes offsets for a step and some that follow, where it `exists` and has none yet. All threads call this.
+    __device__ Step prepare(int step, bool exists) {
+        int const in_table = step % table_steps * tile_k;
+        typename Prologue::Args const& prologue = (Plan::has_prologue ? reload(params) : params).bound.prologue;
+        if (exists && in_table == 0) fill_table(step, prologue);
+        return {in_table, prologue};
+    }
+    /// Puts the loads of a step in flight, to registers or straight to the stage.
+    __device__ void start(Step const& step, typename Atom::Stage& stage) {
+        inputs.load(&shared.x_offsets[step.in_table], stage.x);
+        weights.load(&shared.w_offsets[step.in_table], stage.w);
+    }
+    /// Ends them: after the barrier that follows, the stage holds the step.
+    __device__ void finish(Step const& step, typename Atom::Stage& stage) const {
+        if constexpr (Plan::has_prologue)
+            inputs.store(stage.x, {shared, static_cast<unsigned>(step.in_table), step.prologue});
+        else inputs.store(stage.x, {});
+        weights.store(stage.w, {});
+    }
+
+private:
+    Params const& params;
+    Problem const& conv;
+    Shared& shared;
+    unsigned thread;
+    int group;
+    Inputs inputs;
+    Weights weights;
+
+    __device__ void fill_table(int step, typename Prologue::Args const& prologue) const {
+        if (thread < table) {
+            unsigned const k = static_cast<unsigned>(step * tile_k) + thread;
+            KCoord const k_coord = conv.k_coord(k, params.channels_fastest);
+            auto const offsets = conv.template k_offsets<padded>(k_coord);
+            shared.x_offsets[thread] = offsets.x;
+            shared.w_offsets[thread] = offsets.w;
+            if constexpr (Prologue::channelwise)
+                if (k_coord.c < conv.group_c())
+                    shared.put(thread, Prologue::prepare(std::int64_t{group * conv.group_c() + k_coord.c}, prologue));
+        }
+        __syncthreads();
+    }
+};
+
+}  // namespace fusekit::hip

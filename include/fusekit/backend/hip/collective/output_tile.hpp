@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/params.hpp"
+
+namespace fusekit::hip {
+
+/// Which tile of y a block of a grid computes: TileM pixels, of all images, of TileN channels of one group. Blocks
+/// count channels first, then groups, then pixels.
+template <int TileM, int TileN>
+struct TileCoord {
+    unsigned block, tiles_n, groups;
+    int group, first_m, first_n, first_k;  ///< in the group, pixel and channel; first_k counts channels of all groups
+    unsigned count_n;  ///< channels that there are
+
+    template <class Problem>
+    __device__ TileCoord(Problem const& conv, unsigned the_block)
+        : block(the_block),
+          tiles_n(static_cast<unsigned>(divide_up(conv.group_k(), TileN))),
+          groups(static_cast<unsigned>(conv.groups())),
+          group(static_cast<int>(block / tiles_n % groups)),
+          first_m(static_cast<int>(block / tiles_n / groups * TileM)),
+          first_n(static_cast<int>(block % tiles_n * TileN)),
+          first_k(group * conv.group_k() + first_n),
+          count_n(static_cast<unsigned>(min(conv.group_k() - first_n, TileN))) {}
+
+    /// The number of the tile along pixels, and of its column of tiles.
+    __device__ unsigned tile() const { return block / tiles_n / groups; }
+    __device__ unsigned column() const { return block % (tiles_n * groups); }
+};
+
+/// What a block knows of its tile of y, in shared memory.
+template <class Plan, int TileM, int TileN>
+struct OutputTile {
+    using Epilogue = typename Plan::Epilogue;
+    using State = typename Epilogue::template State<float>;
+
+    Pixel pixels[TileM];
+    std::int64_t offsets[TileM];  ///< of the pixels, in y
+    Uninitialized<State> states[Epilogue::channelwise ? TileN : 1];
+
+    /// Called by all threads. Pixels that a plan pools are counted window by window.
+    template <int threads, class Problem>
+    __device__ void prepare(Problem const& conv, typename Epilogue::Args const& epilogue,
+                            TileCoord<TileM, TileN> const& at, unsigned thread) {
+        for (unsigned i = thread; i < TileM; i += threads) {
+            int const m = at.first_m + static_cast<int>(i);
+            Pixel const pixel = Plan::pools ? conv.pixel_of_windows(m) : conv.pixel(m);
+            pixels[i] = pixel;
+            offsets[i] = conv.output_offset(pixel);
+        }
+        if constexpr (Epilogue::channelwise)
+            for (unsigned i = thread; i < at.count_n; i += threads)
+                states[i].value() = Epilogue::prepare(std::int64_t{at.first_k} + i, epilogue);
+    }
+
+    __device__ State state(unsigned n) { return states[Epilogue::channelwise ? n : 0].value(); }
+};
+
+}  // namespace fusekit::hip

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/collective/output_tile.hpp"
+#include "fusekit/backend/hip/collective/transpose_tile.hpp"
+
+namespace fusekit::hip {
+
+/// Ends a tile of a plan that pools: sums pass the epilogue, and one of each window of 2 x 2 is written. A window is
+/// four neighbours in a row of one channel, and a thread takes whole windows. Neighbouring threads take neighbouring
+/// windows, or, where y's channels neighbour, channels.
+template <class Plan, class Atom, bool channels_neighbour>
+class PoolTile {
+    using Epilogue = typename Plan::Epilogue;
+    using Reduce = typename Plan::Pool::Reduce;
+    using Tile = OutputTile<Plan, Atom::tile_m, Atom::tile_n>;
+    using Transpose = TransposeTile<Atom, false>;
+    static constexpr int rows = Transpose::rows, columns = Transpose::columns;
+
+public:
+    using Buffer = typename Transpose::Buffer;
+
+    template <class Params>
+    __device__ static void store(Params const& params, Buffer& buffer, Tile& tile,
+                                 TileCoord<Atom::tile_m, Atom::tile_n> const& coord, Atom const& atom,
+                                 typename Atom::Fragment const& fragment, unsigned thread) {
+        using Y = std::remove_pointer_t<decltype(params.y.data)>;
+        Transpose::run(buffer, atom, fragment, [&](int round) {
+#pragma unroll 1
+            for (unsigned i = thread; i < rows * columns / 4; i += Atom::threads) {
+                unsigned const row = channels_neighbour ? i % rows : i / (columns / 4);
+                unsigned const window = channels_neighbour ? i / rows : i % (columns / 4);
+                unsigned const n = Transpose::tile_row(row, round);
+                Pixel const first = tile.pixels[4 * window];
+                if (first.n < 0 || n >= coord.count_n) continue;
+                auto const state = tile.state(n);
+                std::int64_t const k = std::int64_t{coord.first_k} + n;
+                float total = Reduce::template neutral<float>();
+#pragma unroll
+                for (int pixel = 0; pixel < 4; ++pixel) {
+                    OutputCoord const at{first.n, k, first.p + pixel / 2, first.q + pixel % 2};
+                    float const sum = buffer.at(row, window, static_cast<unsigned>(pixel));
+                    total = Reduce::combine(total, Epilogue::apply(sum, at, state, params.bound.epilogue));
+                }
+                params.y(first.n, k, first.p / 2, first.q / 2) = Y(Reduce::finish(total, 4));
+            }
+        });
+    }
+};
+
+}  // namespace fusekit::hip

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/device.hpp"
+#include "fusekit/backend/hip/collective/pool_tile.hpp"
+#include "fusekit/backend/hip/collective/tile_totals.hpp"
+
+namespace fusekit::hip {
+
+/// Ends a tile: an atom's sums pass through shared memory and the epilogue to y, so that neighbouring threads write
+/// neighbouring elements in every layout, and statistics of what the epilogue makes of them are totalled. A thread
+/// writes one column of the buffer: a channel of several pixels, where channels neighbour in y, or a pixel of several
+/// channels. `fast` is the mode whose elements neighbour.
+template <class Plan, class Atom, Axis fast>
+class StoreTile {
+    static constexpr int tile_m = Atom::tile_m, tile_n = Atom::tile_n, threads = Atom::threads;
+    static constexpr bool along_channels = fast == Axis::channel;
+    using Epilogue = typename Plan::Epilogue;
+    using State = typename Epilogue::template State<float>;
+    using Transpose = TransposeTile<Atom, along_channels>;
+    static constexpr int rounds = Transpose::rounds, rows = Transpose::rows, columns = Transpose::columns;
+    static constexpr int partials = threads / rows;  ///< that statistics add a row up in
+    using Totals = TileTotals<Plan, tile_n, tile_m / 16, threads>;
+    using Total = typename Totals::Total;
+    using Tile = OutputTile<Plan, tile_m, tile_n>;
+    using Coord = TileCoord<tile_m, tile_n>;
+    using Fragment = typename Atom::Fragment;
+
+public:
+    union Buffer {
+        typename Transpose::Buffer rows;
+        typename Totals::Shared totals;
+    };
+
+    template <class Params>
+    __device__ static void store(Params const& params, Buffer& buffer, Tile& tile, Coord const& coord, Atom const& atom,
+                                 Fragment const& fragment, unsigned thread) {
+        std::int64_t const channel = params.y.layout.stride[1];
+        unsigned const column = thread % columns;
+        auto* const first = params.y.data + coord.first_k * channel;
+        using Y = std::remove_pointer_t<decltype(params.y.data)>;
+        auto const store_element = [&](Y* to, float sum, Pixel const& at, unsigned n, State const& state,
+                                       auto const& collect) {
+            OutputCoord const place{at.n, std::int64_t{coord.first_k} + n, at.p, at.q};
+            *to = Y(Epilogue::apply(sum, place, state, params.bound.epilogue, collect));
+        };
+        Total totals[rounds];
+        if constexpr (along_channels) {
+            bool const exists = column < coord.count_n;
+            State const state = tile.state(exists ? column : 0);
+            Y* const of_channel = first + column * channel;
+            typename Totals::Accumulator accumulator;
+            auto const write_row = [&](float sum, unsigned m, float&) {
+                Pixel const at = tile.pixels[m];
+                if (at.n >= 0 && exists)
+                    store_element(of_channel + tile.offsets[m], sum, at, column, state,
+                                  [&](float x) { accumulator.add(x); });
+            };
+            write(buffer.rows, atom, fragment, thread, write_row, [](int) {});
+            totals[0] = accumulator.total();
+        } else {
+            Pixel const at = tile.pixels[column];
+            Y* const of_pixel = first + tile.offsets[column];
+            auto const write_row = [&](float sum, unsigned n, float& collected) {
+                if (at.n >= 0 && n < coord.count_n)
+                    store_element(of_pixel + std::int64_t{n} * static_cast<int>(channel), sum, at, n, tile.state(n),
+                                  [&](float x) { collected = x; });
+            };
+            write(buffer.rows, atom, fragment, thread, write_row, [&](int round) {
+                if constexpr (Plan::totals_tiles)
+                    totals[round] = total_row(buffer.rows, thread, params.problem().gemm_m() - coord.first_m);
+            });
+        }
+        if constexpr (Plan::totals_tiles) {
+            auto& parts = buffer.totals.parts;
+#pragma unroll
+            for (int round = 0; round < (along_channels ? 1 : rounds); ++round) {
+                if constexpr (along_channels) parts[thread / columns][column].value() = totals[0];
+                else parts[thread % partials][Transpose::tile_row(thread / partials, round)].value() = totals[round];
+            }
+            Totals::finalize(params, buffer.totals, along_channels ? threads / columns : partials, thread, coord.tile(),
+                             coord.column(), coord.first_k, coord.count_n);
+        }
+    }
+
+private:
+    /// A thread writes one column of the buffer: `write_row(sum, row of the tile, its place)`; then comes `end(round)`.
+    template <class WriteRow, class End>
+    __device__ static void write(typename Transpose::Buffer& buffer, Atom const& atom, Fragment const& fragment,
+                                 unsigned thread, WriteRow const& write_row, End const& end) {
+        unsigned const column = thread % columns, first_row = threads == columns ? 0 : thread / columns;
+        Transpose::run(buffer, atom, fragment, [&](int round) {
+#pragma unroll 4
+            for (unsigned i = 0; i < rows * columns / threads; ++i) {
+                unsigned const row = first_row + i * (threads / columns);
+                float& place = buffer.at(row, column);
+                write_row(place, Transpose::tile_row(row, round), place);
+            }
+            end(round);
+        });
+    }
+
+    /// Totals a part of a row of collected values, all of one channel: `pixels` of the tile's pixels count.
+    __device__ static Total total_row(typename Transpose::Buffer const& buffer, unsigned thread, int pixels) {
+        typename Totals::Accumulator accumulator;
+        auto const* const row = buffer.packets[thread / partials];
+        __syncthreads();
+#pragma unroll
+        for (unsigned i = thread % partials; i < columns / 4; i += partials) {
+            auto const four = row[i];
+#pragma unroll
+            for (unsigned j = 0; j < 4; ++j)
+                accumulator.add(four.values[Atom::tile_column(j)], static_cast<int>(4 * i + j) < pixels);
+        }
+        return accumulator.total();
+    }
+};
+
+template <class Plan, class Atom, Axis fast>
+    requires(Plan::pools)
+class StoreTile<Plan, Atom, fast> : public PoolTile<Plan, Atom, fast == Axis::channel> {};
+
+}  // namespace fusekit::hip

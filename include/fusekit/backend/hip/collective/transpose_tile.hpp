@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/arch/access.hpp"
+
+namespace fusekit::hip {
+
+/// A tile's sums on their way from an atom's fragments through shared memory, so that neighbouring threads read
+/// neighbouring elements: rows are pixels and columns channels, or the other way. They come in the atom's rounds, a
+/// part of the rows each.
+template <class Atom, bool rows_are_pixels>
+class TransposeTile {
+    static constexpr int pad = 4;  // floats a row, so that the columns of a store fall into different banks
+
+public:
+    static constexpr int rounds = Atom::rounds, rows = Atom::rows(rows_are_pixels),
+                         columns = Atom::columns(rows_are_pixels);
+
+    struct Buffer {
+        Packet<float, 4> packets[rows][(columns + pad) / 4];
+
+        /// Of a row of the buffer and a column of the tile; and of column `i` of the four from 4 `quad` on.
+        __device__ float& at(unsigned row, unsigned column) { return packets[row]->values[Atom::tile_column(column)]; }
+        __device__ float at(unsigned row, unsigned quad, unsigned i) const {
+            return packets[row][quad].values[Atom::tile_column(i)];
+        }
+    };
+
+    /// In each round, consume(round) reads the rows. All threads call this.
+    template <class Consume>
+    __device__ static void run(Buffer& buffer, Atom const& atom, typename Atom::Fragment const& fragment,
+                               Consume const& consume) {
+#pragma unroll
+        for (int round = 0; round < rounds; ++round) {
+            atom.template put<rows_are_pixels>(round, fragment, buffer.packets);
+            __syncthreads();
+            consume(round);
+            __syncthreads();
+        }
+    }
+
+    /// The row of the tile that a row of the buffer is in a round.
+    __device__ static unsigned tile_row(unsigned row, int round) {
+        return Atom::template tile_row<rows_are_pixels>(row, round);
+    }
+};
+
+}  // namespace fusekit::hip
