@@ -28,7 +28,7 @@ struct Cost {
     double median, least;  ///< nanoseconds a call
 };
 
-/// Of `rounds` rounds of 100 calls, between which the stream runs dry: its queue is never full.
+/// Times `rounds` rounds of 100 calls, between which the stream runs dry: its queue is never full.
 template <class Call>
 Cost cost_of(hipStream_t stream, int rounds, Call const& call) {
     constexpr int calls = 100;

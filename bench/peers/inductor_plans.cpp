@@ -107,7 +107,7 @@ int fusekit_run(void* layer, void const* x, void* y) {
     }
 }
 
-/// The same of the gradient.
+/// Runs the gradient.
 int fusekit_run_backward(void* layer, void const* x, void const* dy, void* dx) {
     try {
         static_cast<Layer*>(layer)->run_backward(x, dy, dx);

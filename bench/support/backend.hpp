@@ -21,7 +21,7 @@ struct Ceilings {
     double floor(double flops, double bytes) const {
         return 1e-9 * std::max(flops / gflops, bytes / gigabytes_a_second);
     }
-    /// Of two measurements the larger: what was reached once can be reached.
+    /// The larger of two measurements: a rate that was reached once can be reached.
     friend Ceilings larger(Ceilings const& a, Ceilings const& b) {
         return {std::max(a.gflops, b.gflops), std::max(a.gigabytes_a_second, b.gigabytes_a_second)};
     }
@@ -48,7 +48,7 @@ struct Measurement {
     bool passed() const { return fused.passed() && unfused.passed(); }
 };
 
-/// Where the figures come from, as they are labelled.
+/// The machine that the figures come from, as their label names it.
 struct Machine {
     std::string device, driver, compiler;  ///< `driver` is empty on the host
     bool busy = false;                     ///< other work ran beside the program

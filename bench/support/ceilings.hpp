@@ -5,7 +5,7 @@
 
 namespace bench {
 
-/// Of `threads` threads of this CPU. Takes about half a second.
+/// Measures `threads` threads of this CPU. Takes about half a second.
 Ceilings measure_ceilings(int threads);
 
 }  // namespace bench

@@ -17,7 +17,7 @@ struct Row {
     double flops, bytes;  ///< what there is to compute and to move at the least; no operations count of a batch norm
     Measurement measured;
 
-    /// Of a convolution's operations, and of a batch norm's bytes.
+    /// GFLOP/s of a convolution, GB/s of a batch norm.
     double rate() const { return (flops > 0 ? flops : bytes) / measured.fused_seconds * 1e-9; }
     /// The least time over the measured one.
     double of_floor(Ceilings const& of) const { return of.floor(flops, bytes) / measured.fused_seconds; }
@@ -43,7 +43,7 @@ struct Group {
     /// Whether MIOpen has published speedups of these layers.
     bool published() const { return !rows.empty() && rows.front().miopen > 0; }
 
-    /// Of the speedups; BarChart's row for them.
+    /// The geometric mean of the speedups, as BarChart's row.
     BarChart::Row geometric_mean() const {
         std::vector<double> ours, miopen;
         for (Row const& row : rows) ours.push_back(row.measured.speedup()), miopen.push_back(row.miopen);

@@ -11,7 +11,7 @@ namespace hip_on_cpu {
 /// system, in any order. Before each block its shared memory becomes NaN. May be called from several threads at once.
 void run_grid(dim3 grid, dim3 block, std::function<void()> const& body);
 
-/// The same with all blocks at once, each on a thread of the system of its own, so that they can wait for each other.
+/// Runs all blocks at once, each on a thread of its own, so that they can wait for each other.
 void run_grid_at_once(dim3 grid, dim3 block, std::function<void()> const& body);
 
 }  // namespace hip_on_cpu

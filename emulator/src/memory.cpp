@@ -42,7 +42,7 @@ Allocation const* find(Allocations const& allocations, void const* memory) {
 /// More bytes than this are there when they are touched, and zero: few of them are, by tests of what is far apart.
 constexpr std::size_t large = std::size_t{1} << 32;
 
-/// Of exactly this size, so that a sanitizer sees the first byte beyond; its bytes make any element a NaN.
+/// Allocates exactly this size, so that a sanitizer sees the first byte beyond. Its bytes make any element a NaN.
 hipError_t allocate(void** memory, std::size_t bytes, hipMemoryType type) {
     constexpr std::size_t alignment = 256, most = std::size_t{1} << 36;
     *memory = nullptr;

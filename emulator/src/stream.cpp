@@ -28,7 +28,7 @@ constexpr std::size_t threads_at_once = 4 * 2048;
 /// What the calling thread is capturing; one stream at a time is enough for tests.
 thread_local hipStream_t capturing = nullptr;
 
-/// Those that do not block, which keep their work.
+/// The non-blocking streams, which keep their work.
 struct Streams {
     std::mutex mutex;
     std::set<hipStream_t> all;

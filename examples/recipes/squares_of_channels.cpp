@@ -14,7 +14,7 @@ struct SquaresOfChannels {
         fk::OptionalView<float, 1> scratch{};  // after a Conv, for totals of tiles
     };
 
-    /// Of some values of a channel. The host merges two; the threads of a GPU's block add up theirs.
+    /// The total of some values of a channel. The host merges two; the threads of a GPU's block add up theirs.
     template <class V>
     struct Total {
         V squares{};

@@ -42,7 +42,7 @@ struct SumOf<std::tuple<Modes...>> {
         }(std::make_integer_sequence<int, sizeof...(Modes)>{});
     }
 };
-/// Of all activations of the catalogue.
+/// The sum of all activations of the catalogue.
 struct EveryActivation : SumOf<test::catalogue::Modes> {};
 
 /// What Backward runs for a plan.

@@ -120,7 +120,7 @@ static_assert(at<fk::HardSigmoid>(-2, {.alpha = 0.25f, .beta = 0.5f}) == 0);
 static_assert(at<fk::HardSigmoid>(2, {.alpha = 0.25f, .beta = 0.5f}) == 0);
 static_assert(at<fk::HardSigmoid>(1, {.alpha = 0.25f, .beta = 0.5f}) == 0.25f);
 
-/// Where a smooth mode's slope is a float.
+/// Points at which a smooth mode's slope is a float.
 static_assert(at<fk::Logistic>(0) == 0.25f && at<fk::Tanh>(0, {.alpha = 2, .beta = 3}) == 6);
 static_assert(at<fk::SoftRelu>(0) == 0.5f && at<fk::Softsign>(0) == 1 && at<fk::Softsign>(-3) == 0.0625f);
 static_assert(at<fk::Gelu>(0) == 0.5f && at<fk::GeluTanh>(0) == 0.5f && at<fk::Silu>(0) == 0.5f);

@@ -70,7 +70,7 @@ static_assert(Chain::apply(1.0f, at, Chain::prepare(at, args), args) == 2 * 5 + 
 static_assert(Chain::apply_first<0>(1.0f, at, Chain::prepare(at, args), args) == 1);
 static_assert(Chain::apply_first<2>(1.0f, at, Chain::prepare(at, args), args) == 2 * 5);
 
-/// Where the lanes of a vector are: in channels that follow one another, at one place.
+/// The places of a vector's lanes: channels that follow one another, at one place.
 struct Lanes {
     fk::OutputCoord first;
     int count;

@@ -35,7 +35,7 @@ int wrong_places_of_activation(Device& device, typename Mode::Args const& args =
     return wrong + !std::isnan(out[3]);
 }
 
-/// The same for every mode.
+/// Counts the wrong places of every mode.
 template <class Device>
 int wrong_places_of_activations(Device& device) {
     int wrong = 0;

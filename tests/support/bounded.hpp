@@ -33,7 +33,7 @@ inline Bounded operator/(Bounded a, Bounded b) {
     double const quotient = a.value / b.value;
     return Bounded::rounded(quotient, (a.error + std::fabs(quotient) * b.error) / (std::fabs(b.value) - b.error));
 }
-/// To 1 ulp, which is what the library claims; exact for exact squares.
+/// The square root to 1 ulp, as the library claims; exact for exact squares.
 inline Bounded sqrt(Bounded a) {
     double const root = std::sqrt(a.value);
     if (a.error == 0 && root * root == a.value) return {root, 0};

@@ -31,7 +31,7 @@ struct SlopeBound {
     double ulps = -1, per_x = 0, tail = 0, absolute = 0x1p-146, margin = 0;
 };
 
-/// The same of both in double.
+/// Both in double.
 template <class Args>
 struct DoubleBound {
     Args args{};

@@ -19,7 +19,7 @@ namespace test {
 struct ChannelMoments {
     oracle::Tensor mean, variance;
 
-    /// Where `exact`, every float on the way is known to be.
+    /// `exact` says that every float on the way is exact.
     explicit ChannelMoments(oracle::Tensor const& x, bool exact = false)
         : mean({1, x.shape.c, 1, 1}), variance({1, x.shape.c, 1, 1}) {
         double const count = static_cast<double>(x.shape.size() / x.shape.c);
@@ -169,8 +169,8 @@ void check_conv_channel_statistics(Device& device) {
             device, layout, layout, {{2, 3, 5, 7, 6}, 13, {.r = 3, .s = 1, .top = 1, .bottom = 1, .t = 2}});
 }
 
-/// Of two images of one colour each, and a power of two of pixels: half a tile or whole ones, of which every float on
-/// the way to mean and variance is exact.
+/// Checks two images of one colour each, with a power of two of pixels: half a tile or whole ones. Every float on the
+/// way to mean and variance is exact.
 template <class Device>
 void check_exact_statistics(Device& device, char const* layout) {
     using Conv = fk::Conv<fk::dynamic>;

@@ -222,7 +222,7 @@ void check_far_convs(FarMemory<Device>& memory, auto& device, bool gemm) {
         for (FarOperand const& one : all) check_far_conv<T>(memory, device, word, one, gemm);
 }
 
-/// The same of plans without one: every view of a pointwise plan, of one that reduces, and of a pool.
+/// Checks plans without a Conv: every view of a pointwise plan, of one that reduces, and of a pool.
 template <class T, class Device>
 void check_far_images(FarMemory<Device>& memory, auto& device) {
     constexpr std::int64_t far = (std::int64_t{1} << 32) + 5;

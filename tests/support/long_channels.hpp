@@ -10,8 +10,8 @@
 
 namespace test {
 
-/// Of a channel's values, so many are 0.1 and so many 0.3, so that sums are known; and float rounds most partial sums
-/// to the same side.
+/// The numbers of a channel's values that are 0.1 and 0.3: sums are known, and float rounds most partial sums to the
+/// same side.
 struct Split {
     double small = 0, large = 0;
 

@@ -31,7 +31,7 @@ struct Mode {
     Real slope(Real x) const;
 
     ModeKind kind() const;
-    /// The same mode with arguments that cases run with: floats, and powers of two where they are factors.
+    /// This mode with the arguments that cases run with: floats, and powers of two where they are factors.
     Mode with_arguments() const;
 
     /// Over the interval of x, twice for curvature, and 8 ulps for the function itself; where a gate loses a share of

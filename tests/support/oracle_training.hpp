@@ -40,7 +40,8 @@ struct BatchStatistics {
     double count;
 };
 
-/// Of an input without errors. Where the test has chosen numbers of which all partial means are floats, `exact`.
+/// The statistics of an input without errors. They are `exact` where the test has chosen numbers whose partial means
+/// are all floats.
 ///
 /// Otherwise a mean carries the errors of a sum of the values' distances from one of them, and 32 half ulps of its own
 /// from being put together out of others. The squares of those distances average 2 (variance + farthest^2) at most; and

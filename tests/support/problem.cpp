@@ -35,8 +35,8 @@ public:
     }
     std::vector<double> gradient(std::int64_t size) { return numbers(size, about.type, -3, 4, 1); }
 
-    /// Where the seed is even, so many weights are zero that an output takes few bits, those of the type itself
-    /// in most cases; where it is odd, none is, and the exact sum is rounded once.
+    /// With an even seed, so many weights are zero that an output takes few bits, in most cases those of the type
+    /// itself. With an odd one none is zero, and the exact sum is rounded once.
     std::vector<double> weights(std::int64_t size) {
         double const room = about.type == fk::DataType::bfloat16  ? 0x1p8
                             : about.type == fk::DataType::float16 ? 0x1p11
@@ -45,7 +45,7 @@ public:
         return numbers(size, about.type, -1, largest(), about.seed % 2 || dense < room ? 1 : room / dense);
     }
 
-    /// Of an operator that is applied to values of this shape.
+    /// The step of an operator that is applied to values of this shape.
     Step step(char letter, oracle::Shape const& shape) {
         Step step{letter, {}};
         std::int64_t const places = shape.size() / shape.n;
@@ -81,7 +81,7 @@ private:
         return about.type == fk::DataType::float64 ? std::nearbyint(value * 0x1p9) * 0x1p-9 : value;
     }
 
-    /// Of an input or a weight; the square of it times GemmK is within the type's range.
+    /// The largest input or weight: its square times GemmK is within the type's range.
     std::int64_t largest() const {
         return std::clamp<std::int64_t>(30000 / about.gemm_k(), 1, 16) >= 16 ? 4 : about.gemm_k() < 7500 ? 2 : 1;
     }

@@ -6,7 +6,7 @@
 
 namespace test {
 
-/// The same numbers on every platform: xorshift64* (Vigna 2016), with any seed.
+/// Numbers that are the same on every platform: xorshift64* (Vigna 2016), with any seed.
 class Random {
 public:
     explicit Random(std::uint64_t seed) : state((seed + 0x9e3779b97f4a7c15u) * 0xd1342543de82ef95u | 1u) {

@@ -31,7 +31,7 @@ std::string random_input_layout(Random& random, std::initializer_list<char const
     return word;
 }
 
-/// Where modes of one element lead: to neighbours, backwards, or out of 32 bits.
+/// The stride of a mode of one element: to neighbours, backwards, or out of 32 bits.
 std::string random_idle_stride(Random& random) {
     return random.chance(0.7) ? "" : "!" + std::to_string(random.pick<std::int64_t>({1, 8, -3, -(INT64_C(1) << 33)}));
 }

@@ -50,7 +50,7 @@ public:
 
     fk::TensorView<T const, rank> input() { return x.template view<T const>(); }
 
-    /// Of the operator at `position` of those beside the Conv.
+    /// The arguments of the operator at `position` of those beside the Conv.
     template <class Op>
     typename Op::Args of(int position) {
         return make(static_cast<Op*>(nullptr), problem.steps[static_cast<std::size_t>(position)]);
@@ -179,7 +179,7 @@ struct WithPrologue {
     }
 };
 
-/// Of signals, images or volumes.
+/// Runs a pointwise plan on signals, images or volumes.
 template <int Space, class Device, class T, class... Ops>
 std::string run_pointwise_of(Problem const& problem, oracle::Tensor const& expected, Device& device) {
     Arguments<T, Device, Space> arguments(problem, device);

@@ -90,7 +90,7 @@ inline void check_geometries(auto device) {
     check_geometry<fk::bfloat16, fk::filter(3, 3).pad(1).stride(2)>({1, 33, 9, 8}, 11, device);
 }
 
-/// The same of signals and of volumes.
+/// Checks the geometries of signals and of volumes.
 inline void check_geometries_of_signals(auto device) {
     check_geometry<float, fk::filter(1)>({2, 19, 1, 35}, 33, device);
     check_geometry<float, fk::filter(3).pad(1)>({1, 16, 1, 81}, 24, device);

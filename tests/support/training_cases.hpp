@@ -51,8 +51,8 @@ inline Case training_case(oracle::Shape shape, std::string const& layouts, bool 
 
 }  // namespace detail
 
-/// Where something changes: planes smaller than a vector or a pack, and no multiple of one; one pixel, one image, one
-/// channel; channels that are no multiple; more images than are added up at once.
+/// Shapes at which something changes: planes smaller than a vector or a pack, and no multiple of one; one pixel, one
+/// image, one channel; channels that are no multiple; more images than are added up at once.
 template <class T>
 void check_training_of_odd_shapes(auto& device) {
     oracle::Shape const shapes[] = {{2, 5, 7, 7},   {3, 6, 7, 9},  {2, 3, 55, 55}, {2, 4, 1, 1}, {1, 5, 6, 7},

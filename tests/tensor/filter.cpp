@@ -20,7 +20,7 @@ static_assert(fk::filter(3, 5).dilation(2, 3).dilation(4) == fk::filter(3, 5).di
 static_assert(fk::filter(3, 5).groups(8).group_count == 8);
 static_assert(fk::filter(3, 3) != fk::filter(3, 3).groups(2) && fk::filter(3, 3) == fk::filter(3, 3).pad(0).stride(1));
 
-/// Of one and of three modes, outermost first, sides before then after.
+/// Filters of one and of three modes: outermost first, sides before then after.
 static_assert(fk::filter(3) == fk::Filter<1>{{3}, {0}, {0}, {1}, {1}, 1});
 static_assert(fk::filter(3).pad(1, 2).stride(4).dilation(5) == fk::Filter<1>{{3}, {1}, {2}, {4}, {5}, 1});
 static_assert(fk::filter(3).pad(1) == fk::filter(3).pad(1, 1));

@@ -10,7 +10,7 @@
 
 namespace hip_on_cpu {
 
-/// Where a function was left, so that it can be entered again.
+/// The point at which a function was left, so that it can be entered again.
 struct Context {
 #if defined(__x86_64__)
     void* stack = nullptr;

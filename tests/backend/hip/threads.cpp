@@ -34,7 +34,7 @@ std::vector<float> outputs(fk::hip::Device& device) {
     return all;
 }
 
-/// The same from two threads at once, each with a device of its own.
+/// Runs the layers from two threads at once, each with a device of its own.
 void check_together(int first, int second) {
     fk::hip::Device alone(first);
     std::vector<float> const expected = outputs(alone);

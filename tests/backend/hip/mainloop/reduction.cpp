@@ -56,7 +56,7 @@ void check_batch_norm(fk::hip::Device& device, fk::Layout<4> const& layout, std:
 
 TEST_CASE("HIP: sums of many values a thread, and of their gradients, do not drift") {
     fk::hip::Device device = gpu();
-    // Of blocks so small and few that a thread adds 8192 values to a total or more.
+    // Blocks so small and few that a thread adds 8192 values to a total or more.
     using Planes = fk::hip::Reduction<64, 16, 2, 1>;
     using Columns = fk::hip::Reduction<64, 8, 2, 1>;
     std::int64_t const times = fk::divide_up(device.processors(), 4);
