@@ -13,11 +13,11 @@ namespace fusekit::host::inline FUSEKIT_SIMD {
 ///
 /// A thread packs the windows of a few pixels at a time into panels and runs all filters over them. Float filters
 /// whose taps lie together are read where they lie, others are packed once a run.
-template <class Epilogue, Element T, int Space>
+template <class Epilogue, Element T, OutputElement U, int Space>
 class ConvPixelLanes {
 public:
     ConvPixelLanes(int the_threads, ConvProblem<T, Space> const& the_conv, typename Epilogue::Args const& the_args,
-                   TensorView<T> const& the_y, std::int64_t the_columns)
+                   TensorView<U> const& the_y, std::int64_t the_columns)
         : threads(the_threads), conv(the_conv), args(the_args), y(the_y), columns(the_columns) {}
 
     std::int64_t scratch_floats() const { return weight_floats + threads * thread_floats; }
@@ -65,7 +65,7 @@ private:
     int const threads;
     ConvProblem<T, Space> const& conv;
     typename Epilogue::Args const& args;
-    TensorView<T> const& y;
+    TensorView<U> const& y;
     std::int64_t const columns;  ///< of the output the user sees; conv may take a plane for one row
 
     std::int64_t const gemm_k = conv.gemm_k(), group_c = conv.group_c(), group_k = conv.group_k();
@@ -143,7 +143,7 @@ private:
     void finish(Vector const (&sum)[tile_vectors], int lane, int count, Run const& run, int skip, std::int64_t k,
                 typename Epilogue::template State<Vector> const& state, Collected& collected) const {
         std::int64_t const stride = y.layout.stride[3];
-        T* const to = &y(run.at.n, k, run.at.p, run.at.q + skip);
+        U* const to = &y(run.at.n, k, run.at.p, run.at.q + skip);
         for (int done = 0; done < count; done += lanes) {
             int const used = static_cast<int>(min(lanes, count - done));
             Vector const v = load(reinterpret_cast<float const*>(sum) + lane + done, 1, used);

@@ -5,6 +5,7 @@
 
 #include "fusekit/problem/conv.hpp"
 #include "fusekit/problem/facts.hpp"
+#include "fusekit/tensor/no_output.hpp"
 
 namespace fusekit::host {
 
@@ -24,16 +25,16 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int64_t> {
     bool has_column(std::int64_t column) const { return column >= 0 && column < this->x.layout.shape[3]; }
 };
 
-template <Element T, int Space>
+template <Element T, OutputElement U, int Space>
 struct ConvAndOutput {
     ConvProblem<T, Space> conv;
-    TensorView<T> y;
+    TensorView<U> y;
 };
 
 /// A convolution of single pixels of planes that are rows, with each plane as one long row; any other as it is.
-template <Element T, int Space>
-ConvAndOutput<T, Space> flattened(ConvProblem<T, Space> const& conv, TensorView<T> const& y) {
-    ConvAndOutput<T, Space> flat{conv, y};
+template <Element T, OutputElement U, int Space>
+ConvAndOutput<T, U, Space> flattened(ConvProblem<T, Space> const& conv, TensorView<U> const& y) {
+    ConvAndOutput<T, U, Space> flat{conv, y};
     if (!is_single_pixels(conv.filter) || !problem::planes_are_rows(conv.x.layout) ||
         !problem::planes_are_rows(y.layout))
         return flat;

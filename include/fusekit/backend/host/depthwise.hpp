@@ -11,11 +11,11 @@ namespace fusekit::host::inline FUSEKIT_SIMD {
 
 /// Depthwise: each output channel sees one input channel, so there is no product to block for and every element
 /// of x is read a few times at most. Lanes run along what is contiguous in y; no packing but of the filters.
-template <class Epilogue, Element T, int Space, Axis axis>
+template <class Epilogue, Element T, OutputElement U, int Space, Axis axis>
 class Depthwise {
 public:
     Depthwise(ConvProblem<T, Space> const& the_conv, typename Epilogue::Args const& the_args,
-              TensorView<T> const& the_y)
+              TensorView<U> const& the_y)
         : conv(the_conv), args(the_args), y(the_y) {}
 
     std::int64_t scratch_floats() const { return state_floats + conv.taps() * round_up(conv.y[1], lanes); }
@@ -45,7 +45,7 @@ private:
 
     ConvProblem<T, Space> const& conv;
     typename Epilogue::Args const& args;
-    TensorView<T> const& y;
+    TensorView<U> const& y;
     std::int64_t const vectors = axis == Axis::channel ? divide_up(conv.y[1], lanes) : conv.y[1];
     std::int64_t const rows_of_tile = divide_up(total_pixels, conv.y[3]);  ///< that share totals
     std::int64_t const state_floats = divide_up(vectors * std::int64_t{sizeof(State)}, sizeof(float));

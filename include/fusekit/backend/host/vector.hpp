@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "fusekit/config.hpp"
-#include "fusekit/tensor/dtype.hpp"
+#include "fusekit/tensor/no_output.hpp"
 
 namespace fusekit::host::inline FUSEKIT_SIMD {
 
@@ -106,6 +106,8 @@ inline void store(int8* to, Vector v) {
     std::memcpy(static_cast<void*>(to), &bytes, sizeof bytes);
 }
 
+inline void store(NoElement*, Vector) {}
+
 inline Integers load(std::int32_t const* from) { return detail::read<Integers>(from); }
 inline void store(std::int32_t* to, Integers v) { std::memcpy(to, &v, sizeof v); }
 inline Vector floats(Integers v) { return __builtin_convertvector(v, Vector); }
@@ -134,7 +136,7 @@ Vector load(T const* from, std::int64_t stride, int count) {
     return v;
 }
 
-template <Element T>
+template <OutputElement T>
 void store(T* to, std::int64_t stride, int count, Vector v) {
     if (stride == 1 && count == lanes) return store(to, v);
     for (int i = 0; i < count; ++i) to[i * stride] = T(v[i]);

@@ -54,6 +54,11 @@ auto with_fastest(Table<Schedules...> table, std::int64_t m, std::int64_t n, std
 inline constexpr std::int64_t direct_max_group_channels = 4;
 using DefaultDirect = Direct<256>;
 
+/// The wider of the types of x and y. A packet has as many elements as one access has of it, so that x is loaded and y
+/// stored by one access each, of which one may have fewer bytes than the schedule says.
+template <Element T, OutputElement U>
+using Wider = std::conditional_t<(sizeof(U) > sizeof(T)), U, T>;
+
 /// What a thread loads at once: 16 bytes, or the eight elements that it has registers for.
 template <Element T>
 inline constexpr int packet_bytes = sizeof(T) == 1 ? 8 : 16;
