@@ -50,7 +50,7 @@ void check_totals(unsigned tiles, unsigned group_size, std::int64_t k) {
                    {.mean = {mean.data(), fk::channels(k)},
                     .variance = {variance.data(), fk::channels(k)},
                     .scratch = fk::TensorView<float, 1>(scratch.data(), fk::channels(std::int64_t{tiles} * k * 3))});
-    fk::hip::ConvParams<Plan, float> params{bound, x, {unused.data(), fk::nchw(1, k, 1, 1)}, false, false, false};
+    fk::hip::ConvParams<Plan, float> params{bound, x, {unused.data(), fk::nchw(1, k, 1, 1)}, false, false, false, {}};
     params.tile_groups = {{states.data()}, tiles, group_size};
     for (int launch = 0; launch < 2; ++launch) {
         run_blocks<EndTiles>(device, params, tiles * columns);
