@@ -131,6 +131,7 @@ private:
             static_assert(multiplies,
                           "Weights of another type than x's are multiplied in float, which x of int8 or double is "
                           "not: leave them out of the Conv or Gemm");
+            if constexpr (!multiplies) return false;
         }
         if constexpr (Plan::has_gemm) {
             constexpr bool fits = Rank <= 4;
