@@ -117,7 +117,7 @@ struct Conv : detail::ConvArgs<Geometry> {
         y[3] = f.output(f.rank - 1, x[3]);
         if constexpr (f.rank == 3) {
             y.from.count = f.output(0, x.from.count);
-            y[2] = product_or_zero(y.from.count, f.output(1, expand<5>(x)[3]));
+            y[2] = detail::product_or_zero(y.from.count, f.output(1, expand<5>(x)[3]));
         } else {
             y[2] = f.output(0, x[2]);
         }
@@ -157,11 +157,11 @@ struct Conv : detail::ConvArgs<Geometry> {
             in.fail("filter", "groups that divide C and K",
                     Conv::written(args) + " with C = " + Text::number(in.x[1]) + ", K = " + Text::number(k));
         CollapsedShape<4> weights = in.x;
-        weights[0] = k, weights[1] = in.x[1] / f.group_count, weights[2] = window_rows(f),
-        weights[3] = window_columns(f);
+        weights[0] = k, weights[1] = in.x[1] / f.group_count, weights[2] = detail::window_rows(f),
+        weights[3] = detail::window_columns(f);
         weights.from.count = f.rank == 3 ? f.size[0] : 1;
         in.readable("weights", args.weights, weights, "K x C/groups x R x S");
-        std::int64_t const products = product_or_zero(weights[1], weights[2] * weights[3]);
+        std::int64_t const products = detail::product_or_zero(weights[1], weights[2] * weights[3]);
         check_products(products, in, [&] { return products ? Text::number(products) : to_string(weights); });
     }
 };

@@ -16,11 +16,11 @@ template <Element T, int Space, Element W = T>
 struct ConvProblem : problem::ConvProblem<T, Space, std::int64_t, W> {
     using Sum = AccumulatorOf<T>;
 
-    [[no_unique_address]] SliceHeights<Space> heights;
+    [[no_unique_address]] fusekit::detail::SliceHeights<Space> heights;
 
     /// Row of x under row r of the window of output row p; outside [0, H) where that is padding.
-    std::int64_t row(std::int64_t p, int r) const { return row_under(this->filter, heights, p, r); }
-    std::int64_t column(std::int64_t q, int s) const { return column_under(this->filter, q, s); }
+    std::int64_t row(std::int64_t p, int r) const { return fusekit::detail::row_under(this->filter, heights, p, r); }
+    std::int64_t column(std::int64_t q, int s) const { return fusekit::detail::column_under(this->filter, q, s); }
     std::int64_t column_step() const { return this->filter.strides[Space - 1]; }
 
     bool has_row(std::int64_t h) const { return h >= 0 && h < this->x.layout.shape[2]; }

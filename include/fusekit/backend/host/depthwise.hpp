@@ -11,7 +11,7 @@ namespace fusekit::host::inline FUSEKIT_SIMD {
 
 /// Depthwise: each output channel sees one input channel, so there is no product to block for and every element
 /// of x is read a few times at most. Lanes run along what is contiguous in y; no packing but of the filters.
-template <class Epilogue, Element T, OutputElement U, int Space, Element W, Axis axis>
+template <class Epilogue, Element T, OutputElement U, int Space, Axis axis, Element W = T>
 class Depthwise {
 public:
     Depthwise(ConvProblem<T, Space, W> const& the_conv, typename Epilogue::Args const& the_args,

@@ -67,16 +67,16 @@ private:
                                             {x.shape(), shape}};
         bool const channel_lanes = problem::channels_are_neighbours(y.layout);
         if constexpr (Plan::pools) {
-            call(ConvChannelLanes<Epilogue, T, U, space, W, typename Plan::Pool>(threads, conv, bound.epilogue, y));
+            call(ConvChannelLanes<Epilogue, T, U, space, typename Plan::Pool, W>(threads, conv, bound.epilogue, y));
         } else {
             if constexpr (Head::may_be_grouped)
                 if (conv.group_c() == 1 && conv.group_k() == 1 && conv.groups() > 1) {
                     if (channel_lanes)
-                        return call(Depthwise<Epilogue, T, U, space, W, Axis::channel>(conv, bound.epilogue, y));
-                    return call(Depthwise<Epilogue, T, U, space, W, Axis::pixel>(conv, bound.epilogue, y));
+                        return call(Depthwise<Epilogue, T, U, space, Axis::channel, W>(conv, bound.epilogue, y));
+                    return call(Depthwise<Epilogue, T, U, space, Axis::pixel, W>(conv, bound.epilogue, y));
                 }
             if (channel_lanes)
-                return call(ConvChannelLanes<Epilogue, T, U, space, W>(threads, conv, bound.epilogue, y));
+                return call(ConvChannelLanes<Epilogue, T, U, space, void, W>(threads, conv, bound.epilogue, y));
             auto const flat = flattened(conv, y);
             call(ConvPixelLanes<Epilogue, T, U, space, W>(threads, flat.conv, bound.epilogue, flat.y,
                                                           y.layout.shape[3]));
