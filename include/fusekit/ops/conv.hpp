@@ -3,9 +3,9 @@
 
 #include <type_traits>
 
-#include "fusekit/ops/conv/weights.hpp"
 #include "fusekit/ops/conv/window.hpp"
 #include "fusekit/ops/operator.hpp"
+#include "fusekit/tensor/weights.hpp"
 
 namespace fusekit {
 
