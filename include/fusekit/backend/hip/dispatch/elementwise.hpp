@@ -73,8 +73,10 @@ template <class Plan, Element T>
 Result<Launch<StreamParams<Plan, T>>> prepare_elementwise(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                           ImageView<T const> const& x, ImageView<T> const& y) {
     using Epilogue = typename Plan::Epilogue;
-    using Schedule = DefaultElementwise<T, Epilogue::placewise, Epilogue::stores>;
-    return prepare_elementwise_with<Schedule>(gpu, bound, x, y);
+    return with_tuning(gpu.architecture(), [&]<class Tuning>(Tuning) {
+        using Schedule = DefaultElementwise<Tuning, T, Epilogue::placewise, Epilogue::stores>;
+        return prepare_elementwise_with<Schedule>(gpu, bound, x, y);
+    });
 }
 
 }  // namespace fusekit::hip

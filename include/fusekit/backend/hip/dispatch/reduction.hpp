@@ -156,7 +156,9 @@ Result<Launch<ReductionParams<Plan, T>>> prepare_reduction_with(Gpu const& gpu, 
 template <class Plan, Element T>
 Result<Launch<ReductionParams<Plan, T>>> prepare_reduction(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                            ImageView<T const> const& x, ImageView<T> const& y) {
-    return prepare_reduction_with<DefaultReduction<T>>(gpu, bound, x, y);
+    return with_tuning(gpu.architecture(), [&]<class Tuning>(Tuning) {
+        return prepare_reduction_with<DefaultReduction<Tuning, T>>(gpu, bound, x, y);
+    });
 }
 
 }  // namespace fusekit::hip
