@@ -28,6 +28,7 @@
 #include "fusekit/plan/runs_on.hpp"
 #include "fusekit/plan/call.hpp"
 #include "fusekit/plan/prepared.hpp"
+#include "fusekit/plan/bound_plan.hpp"
 #include "fusekit/plan/plan.hpp"
 
 #include "fusekit/backend/host/whole_vectors.hpp"

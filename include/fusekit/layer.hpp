@@ -19,13 +19,13 @@ class Device;
 template <class ThePlan>
 struct BoundPlan;
 
-/// Any bound plan for elements of type T on one kind of device: fk::Layer<float, fk::host::Device>.
+/// Any bound plan from elements of type T to those of type U on one kind of device: fk::Layer<float, fk::host::Device>.
 ///
 /// It is made where the plan is known, in a unit that includes the backend, and runs where it is not: this header knows
 /// neither plans nor backends, so a plan is compiled once, by the unit that makes its layer. What BoundPlan promises
 /// holds: it is a value, which may be copied and run from many threads, and the tensors it was bound to must outlive
 /// its runs. Memory is allocated when it is made or copied, and not when it runs.
-template <Element T, class Device, int Rank = 4>
+template <Element T, class Device, int Rank = 4, Element U = T>
 class Layer {
 public:
     /// From what Plan::bind gives. The device's backend must be included here.
@@ -55,10 +55,10 @@ public:
     /// here.
     template <class Given, class X>
     [[nodiscard("y is a new tensor: layer(device, x, y) writes to one of yours")]]
-    Tensor<T, Device, Rank> operator()(Given&& device, X const& x) const {
+    Tensor<U, Device, Rank> operator()(Given&& device, X const& x) const {
         if constexpr (runs_on<Given>()) {
             Device& own = device;
-            Tensor<T, Device, Rank> y(own, operations->output(bytes, own, x.const_view()));
+            Tensor<U, Device, Rank> y(own, operations->output(bytes, own, x.const_view()));
             (*this)(own, x, y);
             return y;
         } else {
@@ -82,7 +82,7 @@ private:
     }
 
     using X = TensorView<T const, Rank>;
-    using Y = TensorView<T, Rank>;
+    using Y = TensorView<U, Rank>;
 
     struct Operations {
         std::size_t size;
@@ -102,7 +102,8 @@ private:
     static constexpr Operations operations_of = {
         sizeof(BoundPlan), [](void const* bound, Device& device, X x, Y y) { as<BoundPlan>(bound)(device, x, y); },
         [](void const* bound, Device const& device, X x) {
-            return packed_like(expand<Rank>(validate(as<BoundPlan>(bound), x, nullptr, device)), x.layout);
+            Y const* const none = nullptr;
+            return packed_like(expand<Rank>(validate(as<BoundPlan>(bound), x, none, device)), x.layout);
         },
         [](void const* bound, Index<Rank> const& x) { return as<BoundPlan>(bound).output_shape(x); },
         [] { return BoundPlan::Plan::name(); }};

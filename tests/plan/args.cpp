@@ -29,14 +29,14 @@ TEST_CASE("a kernel's tuple is an aggregate and trivially copyable") {
     CHECK((fk::get<0>(tuple) == 1.5f && fk::get<1>(tuple) == 2 && fk::get<2>(tuple) == 3.5f));
     fk::get<2>(tuple) = 4;
     CHECK(fk::get<2>(std::as_const(tuple)) == 4);
-    STATIC_CHECK(std::is_same_v<fk::TypeAt<1, float, int, double>, int>);
+    STATIC_CHECK(std::is_same_v<fk::detail::TypeAt<1, float, int, double>, int>);
     STATIC_CHECK(std::is_trivially_copyable_v<fk::KernelTuple<>>);
 }
 
 TEST_CASE("arguments are found by their type, wherever they stand") {
     First::Args const first{2.0f};
     Second::Args const second{3};
-    CHECK(fk::argument_of<First>(second, first).factor == 2.0f);
-    CHECK(fk::argument_of<Second>(second, first).number == 3);
-    STATIC_CHECK(fk::belongs_to_plan<First::Args, Second, First>());
+    CHECK(fk::detail::argument_of<First>(second, first).factor == 2.0f);
+    CHECK(fk::detail::argument_of<Second>(second, first).number == 3);
+    STATIC_CHECK(fk::detail::belongs_to_plan<First::Args, Second, First>());
 }

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -83,11 +84,21 @@ template <class Device>
 struct Verdict {
     Word word;
     bool fusable;
+    fk::DataType type;
+    std::string types;
     Run<Device> run = nullptr;
 };
 
 template <int Number>
 inline constexpr Word word_of{Number};
+
+/// The element types of a word's x and y: every word has one pair of the twelve, neighbours have others.
+template <int Number>
+struct TypesOfWord {
+    using Floats = std::tuple<float, fk::half, fk::bfloat16>;
+    using All = std::tuple<float, fk::half, fk::bfloat16, fk::int8>;
+    using Type = Types<std::tuple_element_t<Number % 3, Floats>, std::tuple_element_t<Number / 3 % 4, All>>;
+};
 
 /// Plans with a prologue are compiled up to this length; longer ones are compared with the rules alone.
 inline constexpr int longest_with_prologue = 3;
@@ -97,12 +108,13 @@ Verdict<Device> verdict(std::index_sequence<I...>) {
     constexpr Word const& word = word_of<Number>;
     constexpr std::size_t conv = word.view().find('C');
     constexpr bool fusable = fk::Fusable<Op<word.text[I]>...>;
-    Verdict<Device> v{word, fusable};
+    using T = typename TypesOfWord<Number>::Type;
+    Verdict<Device> v{word, fusable, fk::data_type<XOf<T>>, name_of_types<T>()};
     if constexpr (fusable && allowed(word.view())) {
-        if constexpr (conv == word.view().npos) v.run = run_pointwise<Device, float, Op<word.text[I]>...>;
+        if constexpr (conv == word.view().npos) v.run = run_pointwise<Device, T, Op<word.text[I]>...>;
         else if constexpr (conv == 0 || sizeof...(I) <= longest_with_prologue)
             v.run = [&]<std::size_t... B, std::size_t... A>(std::index_sequence<B...>, std::index_sequence<A...>) {
-                return WithPrologue<Op<word.text[B]>...>::template run<Device, float, conv_geometry,
+                return WithPrologue<Op<word.text[B]>...>::template run<Device, T, conv_geometry,
                                                                        Op<word.text[conv + 1 + A]>...>;
             }(std::make_index_sequence<conv>{}, std::make_index_sequence<sizeof...(I) - conv - 1>{});
     }
@@ -134,13 +146,14 @@ int run_all(std::vector<Verdict<Device>> const& verdicts, Device& device, F chec
     int ran = 0;
     for (Verdict<Device> const& verdict : verdicts) {
         if (!verdict.run) continue;
-        Case const about = case_of(verdict.word.view());
+        Case about = case_of(verdict.word.view());
+        about.type = about.parameters = verdict.type;
         Problem const problem(about);
         oracle::Tensor const expected = problem.expected();
         std::string wrong = unfit(expected);
         for (Bounded const& y : expected.at)
             if (y.error != 0) wrong = "the case is not exact";
-        check(about.print(), wrong + verdict.run(problem, expected, device));
+        check(about.print() + " " + verdict.types, wrong + verdict.run(problem, expected, device));
         ++ran;
     }
     return ran;

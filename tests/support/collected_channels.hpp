@@ -8,6 +8,7 @@
 
 #include "fusekit/fusekit.hpp"
 #include "support/difference.hpp"
+#include "support/element_types.hpp"
 #include "support/filled.hpp"
 #include "support/oracle.hpp"
 
@@ -53,13 +54,13 @@ struct CollectedChannels {
 /// Runs a plan that ends with Bias, Store, ChannelStatistics and Relu, after `first...`, the arguments of a Conv or
 /// none, twice: the same bits must come out. `sums` is what Bias is applied to.
 template <class Plan, class T, int Rank, class Device>
-void check_observed(Device& device, char const* y_layout, fk::TensorView<T const, Rank> const& x,
+void check_observed(Device& device, char const* y_layout, fk::TensorView<XOf<T> const, Rank> const& x,
                     oracle::Tensor const& sums, Expected const& about, auto const&... first) {
     oracle::Shape const shape = sums.shape;
     auto const bias = integers(shape.c, about.offset - 3, about.offset + 3, 5);
     auto const before = oracle::bias(sums, bias);
     ChannelMoments const expected(before, about.exact);
-    Placed<Device, Rank> y(device, fk::data_type<T>, layout_of<Rank>(y_layout, shape), 64),
+    Placed<Device, Rank> y(device, fk::data_type<YOf<T>>, layout_of<Rank>(y_layout, shape), 64),
         values(device, fk::DataType::float32, layout_of<Rank>(y_layout, shape), 64);
     std::int64_t const room = sizeof...(first) ? fk::ChannelStatistics::scratch(y.fetch().layout.shape) : 1;
     Placed<Device, 1> b(device, fk::DataType::float32, fk::channels(shape.c), bias),
@@ -70,7 +71,7 @@ void check_observed(Device& device, char const* y_layout, fk::TensorView<T const
         fk::ChannelStatistics::Args statistics{mean.template view<float>(), variance.template view<float>()};
         if (sizeof...(first)) statistics.scratch = scratch.template view<float>();
         Plan::bind(first..., {.bias = b.any()}, {.values = values.template view<float>()}, statistics, {})(
-            device, x, y.template view<T>());
+            device, x, y.template view<YOf<T>>());
         return CollectedChannels{mean.fetch(), variance.fetch()};
     };
     CollectedChannels one = run(), other = run();
@@ -96,9 +97,9 @@ template <class T, int Rank, class Device>
 void check_statistics(Device& device, char const* x_layout, char const* y_layout, oracle::Shape shape,
                       std::int64_t low = -9, std::int64_t high = 9) {
     INFO(x_layout << ' ' << y_layout << ' ' << shape.n << ' ' << shape.c << ' ' << shape.h << ' ' << shape.w << ' '
-                  << fk::name(fk::data_type<T>));
+                  << name_of_types<T>());
     using Plan = fk::Plan<fk::Bias, fk::Store, fk::ChannelStatistics, fk::Activation<fk::Relu>>;
-    Filled<T, Device, Rank> x(device, x_layout, shape, integers(shape.size(), low, high, 3));
+    Filled<XOf<T>, Device, Rank> x(device, x_layout, shape, integers(shape.size(), low, high, 3));
     check_observed<Plan, T>(device, y_layout, x.view(), oracle::Tensor(shape, x.values), {});
 }
 
@@ -118,15 +119,15 @@ void check_conv_statistics(Device& device, char const* x_layout, char const* y_l
     oracle::Shape const shape = about.x;
     oracle::Window const f = about.window;
     INFO(fk::type_name<Conv>() << ' ' << x_layout << ' ' << y_layout << ' ' << shape.n << ' ' << shape.c << ' '
-                               << shape.h << ' ' << shape.w << ' ' << about.k << ' ' << fk::name(fk::data_type<T>));
+                               << shape.h << ' ' << shape.w << ' ' << about.k << ' ' << name_of_types<T>());
     using Plan = fk::Plan<Conv, fk::Bias, fk::Store, fk::ChannelStatistics, fk::Activation<fk::Relu>>;
     oracle::Shape const filter{about.k, shape.c / f.groups, f.r, f.s, f.t};
     char const* const order = Rank == 3 ? "ncw" : Rank == 4 ? "nchw" : "ncdhw";
     auto numbers = integers(shape.size(), -2, 2, 3);
     auto const plane = static_cast<std::size_t>(about.one_colour ? shape.d * shape.h * shape.w : 1);
     for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = numbers[i / plane * plane];
-    Filled<T, Device, Rank> x(device, x_layout, shape, numbers);
-    Filled<T, Device, Rank> w(device, order, filter, integers(filter.size(), -about.most, about.most, 4));
+    Filled<XOf<T>, Device, Rank> x(device, x_layout, shape, numbers);
+    Filled<XOf<T>, Device, Rank> w(device, order, filter, integers(filter.size(), -about.most, about.most, 4));
     auto const conv = [&]() -> typename Conv::Args {
         if constexpr (std::is_same_v<Conv, fk::Conv<fk::dynamic>>) return {.weights = w.view(), .filter = filter_of(f)};
         else return {.weights = w.view()};

@@ -52,6 +52,7 @@ public:
 
     /// All bytes, those that are no element's too.
     std::vector<unsigned char>& raw() { return bytes; }
+    std::vector<unsigned char> const& raw() const { return bytes; }
 
     /// The elements, in these bytes or in a copy of them that begins at `copy`.
     template <class T>

@@ -6,6 +6,7 @@
 
 #include "fusekit/fusekit.hpp"
 #include "support/difference.hpp"
+#include "support/element_types.hpp"
 #include "support/filled.hpp"
 #include "support/oracle.hpp"
 
@@ -19,23 +20,23 @@ struct PooledLayouts {
 /// Runs a plan that ends with Bias, Residual, Store, Relu and a pool, after `first...`, the arguments of a Conv or
 /// none. `sums` is what Bias is applied to.
 template <class Pool, class Plan, class T, class Device, int Rank>
-void check_pooled(Device& device, PooledLayouts const& layouts, fk::TensorView<T const, Rank> const& x,
+void check_pooled(Device& device, PooledLayouts const& layouts, fk::TensorView<XOf<T> const, Rank> const& x,
                   oracle::Tensor const& sums, auto const&... first) {
     oracle::Shape const in = sums.shape;
     INFO(fk::type_name<Plan>() << ' ' << layouts.x << ' ' << layouts.y << ' ' << in.n << ' ' << in.c << ' ' << in.d
-                               << ' ' << in.h << ' ' << in.w << ' ' << fk::name(fk::data_type<T>));
+                               << ' ' << in.h << ' ' << in.w << ' ' << name_of_types<T>());
     auto const bias = integers(in.c, -3, 3, 5);
     Placed<Device, 1> b(device, fk::DataType::float32, fk::channels(in.c), bias);
-    Filled<T, Device, Rank> z(device, layouts.x, in, integers(in.size(), -5, 5, 6));
+    Filled<XOf<T>, Device, Rank> z(device, layouts.x, in, integers(in.size(), -5, 5, 6));
     auto const before = oracle::residual(oracle::bias(sums, bias), z.values, 2);
     constexpr bool global = std::is_same_v<Pool, fk::GlobalAverage>;
     constexpr bool largest = std::is_same_v<typename Pool::Reduce, fk::Max>;
     auto expected =
         oracle::pool(oracle::activation(before, {"relu"}), largest, global ? in.d * in.h : 2, global ? in.w : 2);
-    Placed<Device, Rank> y(device, fk::data_type<T>, layout_of<Rank>(layouts.y, expected.shape), 64),
-        values(device, fk::data_type<T>, layout_of<Rank>(layouts.x, in), 64);
-    Plan::bind(first..., {.bias = b.any()}, {.z = z.view(), .alpha2 = 2}, {.values = values.template view<T>()}, {},
-               {})(device, x, y.template view<T>());
+    Placed<Device, Rank> y(device, fk::data_type<YOf<T>>, layout_of<Rank>(layouts.y, expected.shape), 64),
+        values(device, fk::data_type<XOf<T>>, layout_of<Rank>(layouts.x, in), 64);
+    Plan::bind(first..., {.bias = b.any()}, {.z = z.view(), .alpha2 = 2}, {.values = values.template view<XOf<T>>()},
+               {}, {})(device, x, y.template view<YOf<T>>());
     CHECK(difference(expected, y.fetch()) == "");
     CHECK(difference(before, values.fetch()) == "");
 }
@@ -43,7 +44,7 @@ void check_pooled(Device& device, PooledLayouts const& layouts, fk::TensorView<T
 template <class Pool, class T, int Rank, class Device>
 void check_pooled_pointwise(Device& device, PooledLayouts const& layouts, oracle::Shape shape) {
     using Plan = fk::Plan<fk::Bias, fk::Residual, fk::Store, fk::Activation<fk::Relu>, Pool>;
-    Filled<T, Device, Rank> x(device, layouts.x, shape, integers(shape.size(), -9, 9, 3));
+    Filled<XOf<T>, Device, Rank> x(device, layouts.x, shape, integers(shape.size(), -9, 9, 3));
     check_pooled<Pool, Plan, T>(device, layouts, x.view(), oracle::Tensor(shape, x.values));
 }
 
@@ -52,8 +53,8 @@ void check_pooled_conv(Device& device, PooledLayouts const& layouts, oracle::Sha
                        oracle::Window const& f) {
     using Plan = fk::Plan<fk::Conv<fk::dynamic>, fk::Bias, fk::Residual, fk::Store, fk::Activation<fk::Relu>, Pool>;
     oracle::Shape const filter{k, shape.c / f.groups, f.r, f.s};
-    Filled<T, Device, 4> x(device, layouts.x, shape, integers(shape.size(), -2, 2, 3));
-    Filled<T, Device, 4> w(device, "nchw", filter, integers(filter.size(), -1, 1, 4));
+    Filled<XOf<T>, Device, 4> x(device, layouts.x, shape, integers(shape.size(), -2, 2, 3));
+    Filled<XOf<T>, Device, 4> w(device, "nchw", filter, integers(filter.size(), -1, 1, 4));
     typename fk::Conv<fk::dynamic>::Args const conv{.weights = w.view(), .filter = filter_of(f)};
     check_pooled<Pool, Plan, T>(device, layouts, x.view(),
                                 oracle::conv(oracle::Tensor(shape, x.values), w.values, k, f), conv);

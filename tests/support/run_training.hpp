@@ -41,7 +41,7 @@ inline constexpr float training_momentum = 0.25f;
 template <class Device, class T, int Space, class Norm, class... Rest>
 std::string run_training(Problem const& problem, oracle::Tensor const& expected, Device& device) {
     oracle::Statistics const& s = problem.steps[0].statistics;
-    Arguments<T, Device, Space> arguments(problem, device);
+    Arguments<XOf<T>, Device, Space> arguments(problem, device);
     Statistic<Norm, Device, Space> mean(problem, device), inverse(problem, device),
         running_mean(problem, device, s.mean), running_variance(problem, device, s.variance);
     auto const batch = oracle::batch_statistics({problem.about.x, problem.x}, Norm::per_place, !problem.about.real);
@@ -54,7 +54,7 @@ std::string run_training(Problem const& problem, oracle::Tensor const& expected,
         return fk::detail::FusedPlan<Norm, Rest...>::bind(args, arguments.template of<Rest>(I + 1)...);
     }(std::make_integer_sequence<int, sizeof...(Rest)>{});
 
-    std::string wrong = run_bound(bound, arguments, problem, expected, device);
+    std::string wrong = run_bound<YOf<T>>(bound, arguments, problem, expected, device);
     wrong += mean.compare("saved_mean", batch.mean);
     wrong += inverse.compare("saved_inverse_deviation", oracle::inverse_deviations(batch, s.epsilon));
     if (!runs) return wrong;
@@ -85,7 +85,7 @@ std::string run_training_backward(Problem const& problem, Device& device) {
     oracle::Mode const mode = sizeof...(Rest) ? problem.steps.back().mode : oracle::Mode{"passthru"};
     auto const expected = oracle::training_gradients(x, problem.dy, mode, s, saved, Norm::per_place);
 
-    Arguments<T, Device, Space> arguments(problem, device);
+    Arguments<XOf<T>, Device, Space> arguments(problem, device);
     Statistic<Norm, Device, Space> mean(problem, device, saved.mean), inverse(problem, device, saved.inverse_deviation),
         scale(problem, device), shift(problem, device);
     typename Norm::Args args = arguments.template of<Norm>(0);
@@ -96,9 +96,9 @@ std::string run_training_backward(Problem const& problem, Device& device) {
                                                 typename fk::detail::GradientsOf<Rest>::Type{}...);
 
     auto const layout = layout_of<Space + 2>(about.y_layout, about.y());
-    Placed<Device, Space + 2> dy(device, fk::data_type<T>, layout, problem.dy),
-        dx(device, fk::data_type<T>, layout, 64, static_cast<int>(about.seed % 2));
-    bound(device, dy.template view<T const>(), dx.template view<T>());
+    Placed<Device, Space + 2> dy(device, fk::data_type<XOf<T>>, layout, problem.dy),
+        dx(device, fk::data_type<YOf<T>>, layout, 64, static_cast<int>(about.seed % 2));
+    bound(device, dy.template view<XOf<T> const>(), dx.template view<YOf<T>>());
     return difference(expected.dx, dx.fetch()) + scale.compare("dscale", expected.scale) +
            shift.compare("dshift", expected.shift);
 }

@@ -22,7 +22,7 @@ void check_training_of(Case const& about, auto& device, std::function<void(Probl
     using Device = std::remove_reference_t<decltype(device)>;
     Problem problem(about);
     change(problem);
-    INFO(about.print());
+    INFO(about.print() << ' ' << name_of_types<T>());
     CHECK(run_training<Device, T, 2, Norm, Rest...>(problem, problem.expected(), device) == "");
     CHECK(run_training_backward<Device, T, 2, Norm, Rest...>(problem, device) == "");
 }
@@ -32,7 +32,7 @@ using PlaceNorm = fk::BatchNormTraining<fk::PerActivation>;
 
 template <class T>
 void check_training_of(Case about, auto& device, std::function<void(Problem&)> const& change = keep_numbers) {
-    about.type = about.parameters = fk::data_type<T>;
+    about.type = about.parameters = fk::data_type<XOf<T>>;
     about.form = "TA", about.mode = "relu";
     check_training_of<T, SpatialNorm, fk::Activation<fk::Relu>>(about, device, change);
     about.form = "UA", about.mode = "tanh";

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "fusekit/backend/host/device.hpp"
+#include "fusekit/tensor/any_output.hpp"
 #include "fusekit/tensor/optional_view.hpp"
 #include "fusekit/tensor/tensor.hpp"
 
@@ -98,6 +99,20 @@ TEST_CASE("views of types of others are views of the elements that those are sto
     fk::OptionalView<fk::half, 1> const optional = view;
     optional.view()(1) = 1.5f;
     CHECK(memory[1].bits == 0x3e00);
+}
+
+TEST_CASE("a tensor and every view of it say their layout in one way") {
+    fk::host::Device device(1);
+    auto const layout = fk::nhwc(2, 3, 4, 5);
+    Tensor tensor(device, layout);
+    fk::OptionalView<fk::half, 1> const optional = fk::TensorView<fk::half, 1>(tensor.data(), fk::channels(5));
+    CHECK(tensor.layout() == layout);
+    CHECK(tensor.view().layout() == layout);
+    CHECK(fk::AnyView<4>(tensor).layout() == layout);
+    CHECK(fk::AnyActivations(tensor).layout() == layout);
+    CHECK(fk::AnyOutput(tensor).layout() == layout);
+    CHECK(optional.layout() == fk::channels(5));
+    CHECK(&optional.layout() == &optional.layout);
 }
 
 TEST_CASE("AnyView reads every element type as double, and rounds none") {

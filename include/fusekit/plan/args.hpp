@@ -35,6 +35,8 @@ FUSEKIT_HD constexpr T const& get(detail::Leaf<I, T> const& leaf) {
     return leaf.value;
 }
 
+namespace detail {
+
 /// Element I of a list of types.
 template <int I, class... Ts>
 using TypeAt =
@@ -63,5 +65,7 @@ consteval bool belongs_to_plan() {
     static_assert(belongs, "bind_by_type: this argument (Given) is the Args of no operator of the plan (Ops)");
     return belongs;
 }
+
+}  // namespace detail
 
 }  // namespace fusekit

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "fusekit/tensor/collapse.hpp"
+#include "fusekit/tensor/no_output.hpp"
 
 /// Checks of a call's arguments that need their types alone.
 namespace fusekit::detail {
@@ -18,9 +19,26 @@ consteval bool is_input() {
 }
 template <class Y>
 consteval bool is_output() {
-    constexpr bool tensor = Activations<std::remove_cvref_t<Y>> && requires(Y& y) { y.view(); };
+    constexpr bool none = std::is_same_v<std::remove_cvref_t<Y>, NoOutput>;
+    constexpr bool tensor = none || (Activations<std::remove_cvref_t<Y>> && requires(Y& y) { y.view(); });
     static_assert(tensor, "y is const, or no tensor or view: write fk::TensorView(pointer, fk::nchw(n, k, p, q))");
     return tensor;
+}
+
+/// The view of a y, or of none.
+template <class Y>
+auto output_view(Y& y) {
+    if constexpr (std::is_same_v<std::remove_const_t<Y>, NoOutput>) return y;
+    else return y.view();
+}
+/// The same of one that lies nowhere yet.
+template <class U, int Rank>
+TensorView<fusekit::StoredAs<U>, Rank> output_at(Layout<Rank> const& layout) {
+    return {nullptr, layout};
+}
+template <class U>
+NoOutput output_at(NoOutput none) {
+    return none;
 }
 
 /// may_run refuses a const device, unless it is a mere handle. may_make_y refuses a temporary device whose memory y, a

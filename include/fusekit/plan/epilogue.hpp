@@ -188,7 +188,7 @@ struct Epilogue {
             if constexpr (!Storing<Op>) x = detail::apply_op<Op>(x, at, get<I>(state), get<I>(args));
         };
         [&]<int... I>(std::integer_sequence<int, I...>) {
-            (apply_unless_stored.template operator()<I>(static_cast<TypeAt<I, Ops...>*>(nullptr)), ...);
+            (apply_unless_stored.template operator()<I>(static_cast<detail::TypeAt<I, Ops...>*>(nullptr)), ...);
         }(std::make_integer_sequence<int, Count>{});
         return x;
     }

@@ -77,7 +77,7 @@ FUSEKIT_HD constexpr V slope_op(V x, At const& at, State const& state, typename 
 template <class... Ops>
 struct Gradient {
     static constexpr auto stage = Stage::pointwise;
-    static constexpr auto equation = detail::gradient_equation<TypeAt<0, Ops...>>();
+    static constexpr auto equation = detail::gradient_equation<detail::TypeAt<0, Ops...>>();
     struct Args {
         KernelTuple<typename detail::Replayed<Ops>::Args...> forward;
         AnyActivations x;

@@ -17,19 +17,20 @@ namespace fusekit {
 ///
 /// TheLaunch is the backend's: `workspace_bytes`; `suits(in, stream)`, which refuses a stream of another device than
 /// that it was prepared for; and `start(stream, x, y, workspace)`, which puts it there.
-template <class BoundPlan, Element T, int Rank, class TheLaunch>
+template <class BoundPlan, Element T, OutputElement U, int Rank, class TheLaunch>
 class Prepared {
     using Plan = typename BoundPlan::Plan;
     using Stream = typename TheLaunch::Stream;
     using Aliases = AliasCheckerOf<BoundPlan>;
+    static constexpr bool has_y = Element<U>;
 
 public:
     /// Of `launch`, for x and y that stand at addresses of the assumed alignment, and apart from all of `arguments`.
-    Prepared(TheLaunch const& the_launch, TensorView<T const, Rank> const& the_x, TensorView<T, Rank> const& the_y,
+    Prepared(TheLaunch const& the_launch, TensorView<T const, Rank> const& the_x, TensorView<U, Rank> const& the_y,
              AliasChecker const& arguments)
         : launch(the_launch), x_memory(the_x), y_memory(the_y) {
         for (Region const& region : arguments) regions[region_count++] = region;
-        in_place = Plan::runs_in_place &&
+        in_place = Plan::runs_in_place && has_y &&
                    same_elements(x_memory.at(nullptr, Access::read), y_memory.at(nullptr, Access::written));
     }
 
@@ -51,18 +52,18 @@ public:
         constexpr bool runs = std::is_convertible_v<Given, Stream&>;
         static_assert(runs, "a prepared run takes a stream of the kind of device that it was prepared on");
         constexpr bool reads =
-            std::is_convertible_v<X const&, T const*> || requires { alike(x.const_view(), x_memory); };
+            std::is_convertible_v<X const&, T const*> || requires { alike<T>(x.const_view(), x_memory); };
         static_assert(reads, "x is no pointer to, or tensor of, the elements that the run was prepared for");
-        constexpr bool writes = std::is_convertible_v<Y, T*> || requires { alike(y.view(), y_memory); };
+        constexpr bool writes = std::is_convertible_v<Y, U*> || requires { alike<U>(y.view(), y_memory); };
         static_assert(writes, "y is no pointer to, or tensor of, elements that the run was prepared for and may write");
         if constexpr (runs && reads && writes) {
             if constexpr (!std::is_convertible_v<X const&, T const*>) {
                 auto const view = x.const_view();
-                if (!alike(view, x_memory)) return refuse_layout("x", view.layout, x_memory.layout);
+                if (!alike<T>(view, x_memory)) return refuse_layout("x", view.layout, x_memory.layout);
                 return try_run(stream, view.data, y, workspace);
-            } else if constexpr (!std::is_convertible_v<Y, T*>) {
+            } else if constexpr (!std::is_convertible_v<Y, U*>) {
                 auto const view = y.view();
-                if (!alike(view, y_memory)) return refuse_layout("y", view.layout, y_memory.layout);
+                if (!alike<U>(view, y_memory)) return refuse_layout("y", view.layout, y_memory.layout);
                 return try_run(stream, x, view.data, workspace);
             } else {
                 return run(stream, x, y, workspace);
@@ -76,18 +77,19 @@ private:
     /// Where a tensor may lie.
     struct Memory {
         Layout<Rank> layout;
+        DataType type = data_type<T>;
         std::uintptr_t begin, end;  ///< bytes from its pointer to the first and one past the last of its own
         std::uintptr_t alignment;  ///< of the pointer
 
         template <class Data>
         explicit Memory(TensorView<Data, Rank> const& view)
             : layout(view.layout), alignment(reinterpret_cast<std::uintptr_t>(view.data)) {
+            if constexpr (Element<std::remove_const_t<Data>>) type = data_type<std::remove_const_t<Data>>;
             Region const own = at(nullptr, Access::read);
             begin = own.begin, end = own.end;
         }
         Region at(void const* data, Access access) const {
-            return detail::check_of<Plan>({}, data_type<T>)
-                .region("", data, data_type<T>, Plan::collapse(layout), access);
+            return detail::check_of<Plan>({}, type).region("", data, type, Plan::collapse(layout), access);
         }
         bool takes(std::uintptr_t address) const { return address != 0 && (address & (alignment - 1)) == 0; }
     };
@@ -98,23 +100,24 @@ private:
     int region_count = 0;
     bool in_place;  ///< whether x may be y, for layouts and types of these
 
-    template <class Data>
+    template <class Stored, class Data>
     static bool alike(TensorView<Data, Rank> const& view, Memory const& memory)
-        requires std::is_same_v<std::remove_const_t<Data>, T>
+        requires std::is_same_v<std::remove_const_t<Data>, Stored>
     {
         return view.layout == memory.layout;
     }
 
-    Refusal run(Stream& stream, T const* x, T* y, WorkspaceView workspace) const {
+    Refusal run(Stream& stream, T const* x, U* y, WorkspaceView workspace) const {
         auto const from = reinterpret_cast<std::uintptr_t>(x), to = reinterpret_cast<std::uintptr_t>(y);
         // Memory whose ranges overlap may be shared all the same: refuse() looks closer.
-        bool fits = x_memory.takes(from) && y_memory.takes(to) && stream.has_reached(x) && stream.has_reached(y) &&
-                    launch.suits(stream) && suffices(stream, workspace);
+        bool fits = x_memory.takes(from) && stream.has_reached(x) &&
+                    (!has_y || (y_memory.takes(to) && stream.has_reached(y))) && launch.suits(stream) &&
+                    suffices(stream, workspace);
         auto const meets = [](std::uintptr_t begin, std::uintptr_t end, auto const& other) {
             return begin < other.end && other.begin < end;
         };
         std::uintptr_t const x_begin = from + x_memory.begin, x_end = from + x_memory.end;
-        std::uintptr_t const y_begin = to + y_memory.begin, y_end = to + y_memory.end;
+        std::uintptr_t const y_begin = to + y_memory.begin, y_end = has_y ? to + y_memory.end : y_begin;
         fits = fits && ((in_place && from == to) || !(x_begin < y_end && y_begin < x_end));
         for (int i = 0; i < region_count; ++i)
             fits = fits && !meets(y_begin, y_end, regions[i]) &&
@@ -133,7 +136,7 @@ private:
 
     /// What is wrong, in the words of validate(); nothing, and nothing is allocated, where the device had only to be
     /// asked about memory.
-    [[gnu::cold, gnu::noinline]] Refusal refuse(Stream const& stream, T const* x, T* y, WorkspaceView workspace) const {
+    [[gnu::cold, gnu::noinline]] Refusal refuse(Stream const& stream, T const* x, U* y, WorkspaceView workspace) const {
         Refusal refusal;
         Check in = detail::check_of<Plan>(Plan::collapse(x_memory.layout.shape), data_type<T>);
         in.refusal = &refusal;
@@ -150,10 +153,10 @@ private:
         };
         check(x, x_memory);
         in.operator_name = [] { return Text("y"); };
-        check(y, y_memory);
+        if (has_y) check(y, y_memory);
         if (!refusal) {
             Region const of_y = y_memory.at(y, Access::written);
-            in.output = &of_y;
+            if (has_y) in.output = &of_y;
             Aliases aliases;
             in.aliases = &aliases;
             in.operator_name = [] { return Text("x"); };
@@ -198,32 +201,34 @@ private:
 
 namespace detail {
 
-/// Where a tensor might lie that is aligned to so many bytes and to no more; or, where that is 0, no more than the
-/// pointer that it has, and to 16 bytes at most, as no schedule asks for more.
+/// Where a tensor might lie that is aligned to so many bytes, or to an element's where they are fewer, and to no more;
+/// or, where that is 0, no more than the pointer that it has, and to 16 bytes at most, as no schedule asks for more.
 template <class T>
 T* address_aligned(T* data, int alignment) {
-    auto const address =
-        alignment ? static_cast<std::uintptr_t>(alignment) : reinterpret_cast<std::uintptr_t>(data) | 16;
+    constexpr int least = sizeof(T);
+    auto const address = alignment ? static_cast<std::uintptr_t>(alignment < least ? least : alignment)
+                                   : reinterpret_cast<std::uintptr_t>(data) | 16;
     return reinterpret_cast<T*>(address & -address);
 }
 
 /// Validates a layer for later runs and has the backend prepare it.
-template <class BoundPlan, class Device, Element T, int Rank>
-auto prepare(BoundPlan const& bound, Device& device, TensorView<T const, Rank> x, TensorView<T, Rank> y,
+template <class BoundPlan, class Device, Element T, OutputElement U, int Rank>
+auto prepare(BoundPlan const& bound, Device& device, TensorView<T const, Rank> x, TensorView<U, Rank> y,
              int alignment) {
     using Plan = typename BoundPlan::Plan;
     using Launch = std::remove_cvref_t<decltype(*device.prepare(bound, Plan::collapse(x), Plan::collapse(y)))>;
-    using Run = Prepared<BoundPlan, T, Rank, Launch>;
-    constexpr int least = sizeof(T);
+    using Run = Prepared<BoundPlan, T, U, Rank, Launch>;
+    constexpr int least = !Element<U> || sizeof(T) < sizeof(U) ? sizeof(T) : sizeof(U);
     if (alignment != 0 && (alignment < least || (alignment & (alignment - 1)) != 0))
         return Result<Run>(Error(type_name<Plan>(), "prepare", "alignment",
                                  "a power of two, " + Text::number(least) + " or more", Text::number(alignment)));
     x.data = address_aligned(x.data, alignment);
-    y.data = address_aligned(y.data, alignment);
+    if constexpr (Element<U>) y.data = address_aligned(y.data, alignment);
     AliasCheckerOf<BoundPlan> aliases;
     Refusal refusal;
-    validate(bound, x, &y, device, aliases, Addresses::later, &refusal);
+    auto const shape = validate(bound, x, Element<U> ? &y : nullptr, device, aliases, Addresses::later, &refusal);
     if (refusal) return Result<Run>(*refusal);
+    if constexpr (!Element<U>) y.layout = packed_like(expand<Rank>(shape), x.layout);
     auto launch = device.prepare(bound, Plan::collapse(x), Plan::collapse(y));
     if (!launch) return Result<Run>(launch.error());
     return Result<Run>(Run(*launch, x, y, aliases));

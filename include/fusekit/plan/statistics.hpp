@@ -23,7 +23,7 @@ struct Collector;
 template <class... Ops>
 struct Collector<Epilogue<Ops...>> {
     static constexpr int at = detail::statistics_at<Ops...>;
-    using Op = TypeAt<at, Ops...>;
+    using Op = detail::TypeAt<at, Ops...>;
 
     FUSEKIT_HD static constexpr typename Op::Args const& args(typename Epilogue<Ops...>::Args const& all) {
         return get<at>(all);

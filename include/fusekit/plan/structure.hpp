@@ -98,7 +98,8 @@ struct Structure : detail::SlotsOf<Ops...> {
     /// Whether a mainloop's tiles total statistics of their results.
     static constexpr bool totals_tiles = has_mainloop && Epilogue::collects;
 
-    using Pool = typename detail::PoolOr<TypeAt<static_cast<int>(sizeof...(Ops)), detail::Elementwise, Ops...>>::Type;
+    using Pool =
+        typename detail::PoolOr<detail::TypeAt<static_cast<int>(sizeof...(Ops)), detail::Elementwise, Ops...>>::Type;
     static constexpr bool pools = !std::is_void_v<Pool>;
 
     /// Whether y may be x: whether an element of x is read for the same element of y alone, and before that is written.

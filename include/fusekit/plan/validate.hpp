@@ -5,6 +5,7 @@
 #include "fusekit/plan/epilogue.hpp"
 #include "fusekit/plan/name.hpp"
 #include "fusekit/tensor/check.hpp"
+#include "fusekit/tensor/no_output.hpp"
 
 namespace fusekit {
 
@@ -45,6 +46,13 @@ void check_epilogue(Epilogue<Ops...> const*, Args const& args, Check const& in) 
     }(std::make_integer_sequence<int, sizeof...(Ops)>{});
 }
 
+/// Refuses a run that writes nothing: without y, and without an output beside it.
+inline void check_writes(AliasChecker const& aliases, Check const& in) {
+    for (Region const& region : aliases)
+        if (region.access == Access::written) return;
+    in.fail("", "an output, as the plan writes none beside it", "no_output");
+}
+
 /// Of a plan's run on an input of one shape and type.
 template <class Plan>
 Check check_of(CollapsedShape<4> const& x, DataType type) {
@@ -65,9 +73,10 @@ enum class Addresses { known, later };
 
 /// Refuses what `bound` cannot compute from `x` on `device`, and an output that cannot hold it: with Error, or into
 /// `refusal` where there is one. `aliases` gets the memory of all arguments, that of x, where it is known, first. `y`
-/// is null where the output is yet to be allocated. Returns the extents of the output, N x K x P x Q.
-template <class BoundPlan, Element T, int Rank, class Device>
-CollapsedShape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> const& x, TensorView<T, Rank> const* y,
+/// is null where the output is yet to be allocated, or not written at all. Returns the extents of the output, N x K x P
+/// x Q.
+template <class BoundPlan, Element T, OutputElement U, int Rank, class Device>
+CollapsedShape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> const& x, TensorView<U, Rank> const* y,
                            Device const& device, AliasChecker& aliases, Addresses addresses, Refusal* refusal) {
     using Plan = typename BoundPlan::Plan;
     Check in = check_of<Plan>(Plan::collapse(x.layout.shape), data_type<T>);
@@ -84,10 +93,11 @@ CollapsedShape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> con
     CollapsedShape<4> const y_shape = bound.collapsed_output_shape(in.x);
 
     Check out = in;
+    if constexpr (Element<U>) out.type = data_type<U>;
     out.operator_name = [] { return Text("y"); };
     bool const known = addresses == Addresses::known;
     Region of_y;
-    if (y) of_y = out.region("", known ? y->data : nullptr, in.type, Plan::collapse(y->layout), Access::written);
+    if (y) of_y = out.region("", known ? y->data : nullptr, out.type, Plan::collapse(y->layout), Access::written);
     if (in.refused()) return {};
     if (y && known) in.output = &of_y;
     in.aliases = &aliases;
@@ -105,7 +115,9 @@ CollapsedShape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> con
     if (in.refused()) return {};
     check_extents(out, "", in.y);
     check_epilogue(static_cast<typename Plan::Epilogue*>(nullptr), bound.epilogue, in);
-    if (y && !in.refused()) {
+    if constexpr (!Element<U>) {
+        check_writes(aliases, out);
+    } else if (y && !in.refused()) {
         if (known) out.readable("", Plan::collapse(*y), y_shape, "N x K x P x Q");
         else out.extents("", Plan::collapse(y->layout), y_shape, "N x K x P x Q");
         if (!distinct(y->layout))
@@ -117,9 +129,9 @@ CollapsedShape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> con
 }  // namespace detail
 
 /// The same for a run on x and y, with Error; writes nothing.
-template <class BoundPlan, Element T, int Rank, class Device>
-CollapsedShape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> const& x,
-                           std::type_identity_t<TensorView<T, Rank>> const* y, Device const& device) {
+template <class BoundPlan, Element T, OutputElement U, int Rank, class Device>
+CollapsedShape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> const& x, TensorView<U, Rank> const* y,
+                           Device const& device) {
     AliasCheckerOf<BoundPlan> aliases;
     return detail::validate(bound, x, y, device, aliases, detail::Addresses::known, nullptr);
 }

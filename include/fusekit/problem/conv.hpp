@@ -25,20 +25,20 @@ struct Slices<3> {
 
 /// A convolution of two or three modes of space: tensors are collapsed into rows and columns, the filter is not.
 /// GemmM = N P Q, GemmN = K, GemmK = C R S, the last two per group. All numbers are Int, which the caller knows to fit.
-template <Element T, int Space, class Int>
+template <Element T, int Space, class Int, Element W = T>
 struct ConvProblem {
     using Pixel = PixelOf<Int>;
 
     TensorView<T const> x;  // (N, C, H, W)
-    TensorView<T const> w;  // (K, C / G, R, S)
+    TensorView<W const> w;  // (K, C / G, R, S)
     Index<4> y;  // (N, K, P, Q)
     Filter<Space> filter;
 
     FUSEKIT_HD constexpr Int groups() const { return filter.group_count; }
     FUSEKIT_HD constexpr Int group_c() const { return extent(w.layout.shape, 1); }
     FUSEKIT_HD constexpr Int group_k() const { return extent(y, 1) / groups(); }
-    FUSEKIT_HD constexpr int window_rows() const { return fusekit::window_rows(filter); }
-    FUSEKIT_HD constexpr int window_columns() const { return fusekit::window_columns(filter); }
+    FUSEKIT_HD constexpr int window_rows() const { return fusekit::detail::window_rows(filter); }
+    FUSEKIT_HD constexpr int window_columns() const { return fusekit::detail::window_columns(filter); }
     FUSEKIT_HD constexpr Int taps() const { return Int{window_rows()} * window_columns(); }
     FUSEKIT_HD constexpr Int gemm_m() const { return extent(y, 0) * extent(y, 2) * extent(y, 3); }
     FUSEKIT_HD constexpr Int gemm_k() const { return group_c() * window_rows() * window_columns(); }

@@ -109,7 +109,7 @@ class Check {
 public:
     CollapsedShape<4> x;  ///< input extents of the plan, N x C x H x W
     CollapsedShape<4> y;  ///< output extents of the plan, N x K x P x Q
-    DataType type;        ///< of x, of y and of the filters
+    DataType type;        ///< of x and of the filters
 
     Text (*plan)();           ///< its name
     Text (*operator_name)();  ///< whose arguments are being checked

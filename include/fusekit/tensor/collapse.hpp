@@ -8,11 +8,15 @@
 /// memory as rows do, stride[D] = H stride[H]: all packed layouts, and any slice of one along N, C and D.
 namespace fusekit {
 
+namespace detail {
+
 /// A product of extents; 0, which is refused as an extent, where it overflows.
 constexpr Extent product_or_zero(Extent a, Extent b) {
     Extent product = 0;
     return __builtin_mul_overflow(a, b, &product) ? 0 : product;
 }
+
+}  // namespace detail
 
 /// Extents of To - 1, To or To + 1 modes with two modes of space; of M x K, those of an image.
 template <int To, int Rank>
@@ -31,7 +35,7 @@ constexpr CollapsedShape<To> collapse(Index<Rank> const& extents) {
             shape[To - 2] = extents[To - 2];
         } else {
             shape.from = {CollapsedFrom::volumes, false, extents[To - 2]};
-            shape[To - 2] = product_or_zero(extents[To - 2], extents[To - 1]);
+            shape[To - 2] = detail::product_or_zero(extents[To - 2], extents[To - 1]);
         }
         return shape;
     }
@@ -48,10 +52,10 @@ constexpr CollapsedLayout<To> collapse(Layout<Rank> const& layout) {
         for (int mode = 0; mode < To - 2; ++mode) result.stride[mode] = layout.stride[mode];
         Extent const column = result.stride[To - 1] = layout.stride[Rank - 1], row = layout.stride[Rank - 2];
         if constexpr (Rank < To) {
-            result.stride[To - 2] = product_or_zero(layout.shape[Rank - 1], column);
+            result.stride[To - 2] = detail::product_or_zero(layout.shape[Rank - 1], column);
         } else {
             Extent const depth = layout.shape[To - 2], height = layout.shape[To - 1], slice = layout.stride[To - 2];
-            result.shape.from.gaps = depth != 1 && height != 1 && slice != product_or_zero(height, row);
+            result.shape.from.gaps = depth != 1 && height != 1 && slice != detail::product_or_zero(height, row);
             result.stride[To - 2] = height == 1 ? slice : row;
         }
         return result;
@@ -69,7 +73,7 @@ constexpr CollapsedLayout<To> collapse(Layout<Rank> const& layout) {
         CollapsedLayout<1> result(Index<1>{{layout.shape[1]}}, {{layout.stride[1]}});
         Extent& count = result.shape.from.count;
         for (int mode = 0; mode < Rank; ++mode)
-            if (mode != 1) count = product_or_zero(count, layout.shape[mode] < 1 ? 0 : layout.shape[mode]);
+            if (mode != 1) count = detail::product_or_zero(count, layout.shape[mode] < 1 ? 0 : layout.shape[mode]);
         return result;
     }
 }

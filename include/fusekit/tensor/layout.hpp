@@ -30,6 +30,9 @@ struct Layout {
 
     constexpr bool operator==(Layout const&) const = default;
 
+    /// Itself: x.layout() is the layout of a view, whose member it is, as of a Tensor.
+    FUSEKIT_HD constexpr Layout const& operator()() const { return *this; }
+
     FUSEKIT_HD constexpr std::int64_t size() const {
         std::int64_t product = 1;
         for (int mode = 0; mode < Rank; ++mode) product *= shape[mode];

@@ -7,6 +7,7 @@
 #include "support/collected_channels.hpp"
 #include "support/pooled_windows.hpp"
 #include "support/stored_values.hpp"
+#include "support/without_y.hpp"
 
 using namespace test;
 
@@ -63,4 +64,11 @@ TEST_CASE("HIP: convolutions store and pool with every kind of schedule") {
     check(device.with<fk::hip::Gemm<128, 128, 8>>());
     check(device.with<fk::hip::Gemm<64, 64, 16>>());
     check(device.with<fk::hip::Direct<64>>());
+}
+
+TEST_CASE("HIP: runs without y write beside it what they write with it") {
+    fk::hip::Device device = gpu();
+    check_stores_without_y<float>(device);
+    check_stores_without_y<fk::half>(device);
+    check_training_without_y<fk::bfloat16>(device);
 }

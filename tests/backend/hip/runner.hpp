@@ -19,8 +19,8 @@ public:
 
     explicit Runner(fk::hip::Device& device, int replays = 0) : Memory(device), device(&device), replays(replays) {}
 
-    template <class BoundPlan, class T>
-    void run(BoundPlan const& bound, fk::ImageView<T const> const& x, fk::ImageView<T> const& y) {
+    template <class BoundPlan, class T, class U>
+    void run(BoundPlan const& bound, fk::ImageView<T const> const& x, fk::ImageView<U> const& y) {
         if (replays == 0) return device->run(bound, x, y);
         using namespace fusekit::hip;
         hipGraph_t graph;
@@ -29,7 +29,7 @@ public:
         device->run(bound, x, y);
         require(hipStreamEndCapture(stream(), &graph));
         require(hipGraphInstantiate(&executable, graph, nullptr, nullptr, 0));
-        std::size_t const bytes = static_cast<std::size_t>(y.layout.span()) * sizeof(T);
+        std::size_t const bytes = static_cast<std::size_t>(y.layout.span()) * sizeof(U);
         std::vector<unsigned char> before(bytes), first(bytes), now(bytes);
         copy_out(before.data(), y.data, bytes);
         int differ = 0;

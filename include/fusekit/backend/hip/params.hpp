@@ -30,19 +30,21 @@ struct TileGroups {
 };
 
 /// What the kernel of a plan with a Conv or Gemm is given.
-template <class Plan, Element T>
+template <class Plan, Element T, OutputElement U = T>
 struct ConvParams {
     BoundPlan<Plan> bound;
     TensorView<T const> x;
-    TensorView<T> y;
+    TensorView<U> y;
     bool channels_fastest;  ///< GemmK runs over channels first, then over taps; else the other way
     bool inputs_vectorized;  ///< packets of x along GemmK lie together and are aligned
     bool weights_vectorized;
     problem::Slices<Plan::Head::collapsed_space> slices;
     std::conditional_t<Plan::totals_tiles, TileGroups, fusekit::detail::Nothing> tile_groups = {};
 
-    __device__ ConvProblem<T, Plan::Head::collapsed_space> problem() const {
-        return {{x, typed<T>(Plan::Head::filters(bound.head)), conv_output<Plan>(y.layout).shape,
+    using Weight = typename Plan::Head::template WeightElement<T>;
+
+    __device__ ConvProblem<T, Plan::Head::collapsed_space, Weight> problem() const {
+        return {{x, typed<Weight>(Plan::Head::filters(bound.head)), conv_output<Plan>(y.layout).shape,
                  Plan::Head::geometry(bound.head)},
                 y.layout.stride,
                 slices};
@@ -51,11 +53,11 @@ struct ConvParams {
 
 /// What the kernel of a plan without one is given. The tensors are read in `iterations` over the same places, in
 /// packets of neighbours; the parameters are the same in each.
-template <class Plan, Element T>
+template <class Plan, Element T, OutputElement U = T>
 struct StreamParams {
     BoundPlan<Plan> bound;
     TensorView<T const> x;
-    TensorView<T> y;
+    TensorView<U> y;
     ImageOrder order;  ///< in which places are counted
     FastDivmod tiles = {}, packets = {};  ///< of places; packets of one tile, which all of a block are of
     unsigned all_packets = 0;  ///< which the last tile may exceed

@@ -16,11 +16,11 @@ namespace fusekit::host::inline FUSEKIT_SIMD {
 ///
 /// Where there is a Pool of windows of 2 x 2, for outputs of any layout, pixels are counted window by window, an item's
 /// results stay with its thread, as floats, and of every four rows one is written.
-template <class Epilogue, Element T, int Space, class Pool = void>
+template <class Epilogue, Element T, OutputElement U, int Space, class Pool = void, Element W = T>
 class ConvChannelLanes {
 public:
-    ConvChannelLanes(int the_threads, ConvProblem<T, Space> const& the_conv, typename Epilogue::Args const& the_args,
-                     TensorView<T> const& the_y)
+    ConvChannelLanes(int the_threads, ConvProblem<T, Space, W> const& the_conv, typename Epilogue::Args const& the_args,
+                     TensorView<U> const& the_y)
         : threads(the_threads), conv(the_conv), args(the_args), y(the_y) {}
 
     std::int64_t scratch_floats() const { return weight_floats + zeros + state_floats + threads * thread_floats; }
@@ -59,7 +59,7 @@ private:
 
     struct OutputRow {
         Pixel at;
-        T* y;  ///< of channel 0; none where results are pooled
+        U* y;  ///< of channel 0; none where results are pooled
     };
 
     /// What the epilogue knows of a panel's channels, and how many lanes of each vector are channels at all.
@@ -79,9 +79,9 @@ private:
     };
 
     int const threads;
-    ConvProblem<T, Space> const& conv;
+    ConvProblem<T, Space, W> const& conv;
     typename Epilogue::Args const& args;
-    TensorView<T> const& y;
+    TensorView<U> const& y;
 
     std::int64_t const gemm_k = conv.gemm_k(), group_c = conv.group_c(), group_k = conv.group_k();
     std::int64_t const panels = divide_up(group_k, tile_columns), panel_floats = gemm_k * tile_columns;

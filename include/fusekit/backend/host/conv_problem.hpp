@@ -5,35 +5,38 @@
 
 #include "fusekit/problem/conv.hpp"
 #include "fusekit/problem/facts.hpp"
+#include "fusekit/tensor/no_output.hpp"
 
 namespace fusekit::host {
 
 using Pixel = problem::PixelOf<std::int64_t>;
 
 /// A convolution as loops see it.
-template <Element T, int Space>
-struct ConvProblem : problem::ConvProblem<T, Space, std::int64_t> {
-    [[no_unique_address]] SliceHeights<Space> heights;
+template <Element T, int Space, Element W = T>
+struct ConvProblem : problem::ConvProblem<T, Space, std::int64_t, W> {
+    using Sum = AccumulatorOf<T>;
+
+    [[no_unique_address]] fusekit::detail::SliceHeights<Space> heights;
 
     /// Row of x under row r of the window of output row p; outside [0, H) where that is padding.
-    std::int64_t row(std::int64_t p, int r) const { return row_under(this->filter, heights, p, r); }
-    std::int64_t column(std::int64_t q, int s) const { return column_under(this->filter, q, s); }
+    std::int64_t row(std::int64_t p, int r) const { return fusekit::detail::row_under(this->filter, heights, p, r); }
+    std::int64_t column(std::int64_t q, int s) const { return fusekit::detail::column_under(this->filter, q, s); }
     std::int64_t column_step() const { return this->filter.strides[Space - 1]; }
 
     bool has_row(std::int64_t h) const { return h >= 0 && h < this->x.layout.shape[2]; }
     bool has_column(std::int64_t column) const { return column >= 0 && column < this->x.layout.shape[3]; }
 };
 
-template <Element T, int Space>
+template <class Problem, OutputElement U>
 struct ConvAndOutput {
-    ConvProblem<T, Space> conv;
-    TensorView<T> y;
+    Problem conv;
+    TensorView<U> y;
 };
 
 /// A convolution of single pixels of planes that are rows, with each plane as one long row; any other as it is.
-template <Element T, int Space>
-ConvAndOutput<T, Space> flattened(ConvProblem<T, Space> const& conv, TensorView<T> const& y) {
-    ConvAndOutput<T, Space> flat{conv, y};
+template <class Problem, OutputElement U>
+ConvAndOutput<Problem, U> flattened(Problem const& conv, TensorView<U> const& y) {
+    ConvAndOutput<Problem, U> flat{conv, y};
     if (!is_single_pixels(conv.filter) || !problem::planes_are_rows(conv.x.layout) ||
         !problem::planes_are_rows(y.layout))
         return flat;

@@ -12,7 +12,7 @@ namespace fusekit::host {
 }
 
 /// A run on tensors that lie so, complete but for the pointers that it brings.
-template <class BoundPlan, Element T>
+template <class BoundPlan, Element T, OutputElement U>
 struct Launch {
     using Stream = Device;
 
@@ -27,7 +27,7 @@ struct Launch {
     }
 
     /// Runs, and returns when it is done; allocates nothing. Pointers have been checked.
-    Refusal start(Device& device, T const* x, T* y, WorkspaceView workspace) const;
+    Refusal start(Device& device, T const* x, U* y, WorkspaceView workspace) const;
 };
 
 }  // namespace fusekit::host

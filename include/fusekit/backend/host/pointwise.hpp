@@ -25,8 +25,8 @@ struct Line {
 
 /// Runs the epilogue along a line of `count` elements from `at` on; state(i) is the state of the vector at element i.
 /// Everything is a local here, because a store through memory may change anything else as far as a compiler knows.
-template <class Epilogue, Axis axis, Element T, class StateAt>
-void stream(Line<T const> from, Line<T> to, std::int64_t count, OutputCoord at, std::int64_t columns, StateAt state,
+template <class Epilogue, Axis axis, Element T, OutputElement U, class StateAt>
+void stream(Line<T const> from, Line<U> to, std::int64_t count, OutputCoord at, std::int64_t columns, StateAt state,
             typename Epilogue::Args args) {
     auto const place = [&](std::int64_t i, int used) {
         OutputCoord const first =
@@ -77,10 +77,10 @@ struct RowCounter {
 /// A plan without a Conv. Channels-last: for every pixel, all channels, with the state of each vector of channels
 /// prepared beforehand. Any other layout: for every channel of every image, all pixels; a plane without gaps is one
 /// long row.
-template <class Epilogue, Element T>
+template <class Epilogue, Element T, OutputElement U>
 class Pointwise {
 public:
-    Pointwise(TensorView<T const> const& the_x, TensorView<T> const& the_y, typename Epilogue::Args const& the_args)
+    Pointwise(TensorView<T const> const& the_x, TensorView<U> const& the_y, typename Epilogue::Args const& the_args)
         : x(the_x), y(the_y), args(the_args) {}
 
     std::int64_t scratch_floats() const {
@@ -99,7 +99,7 @@ private:
     using State = typename Epilogue::template State<V>;
 
     TensorView<T const> x;
-    TensorView<T> y;
+    TensorView<U> y;
     typename Epilogue::Args const& args;
     Index<4> const shape = y.layout.shape;
     bool const channel_lanes = problem::channels_are_neighbours(y.layout);
@@ -119,7 +119,7 @@ private:
             detail::RowCounter pixel(item * block, shape[2], shape[3]);
             for (std::int64_t left = min(block, pixels - item * block); left > 0; --left, pixel.advance()) {
                 OutputCoord const at{pixel.outer, 0, pixel.middle, pixel.inner};
-                detail::stream<Epilogue, Axis::channel, T>(
+                detail::stream<Epilogue, Axis::channel, T, U>(
                     {&x(at.n, 0, at.p, at.q), x.layout.stride[1]}, {&y(at.n, 0, at.p, at.q), y.layout.stride[1]},
                     shape[1], at, shape[3],
                     [states](std::int64_t k) -> State<Vector> const& { return states[k / lanes]; }, args);
@@ -142,7 +142,7 @@ private:
             for (std::int64_t left = min(block, all_rows - item * block); left > 0; --left, row.advance()) {
                 OutputCoord const at{row.outer, row.middle, row.inner, 0};
                 auto const state = Epilogue::template broadcast<Vector>(states[at.k]);
-                detail::stream<Epilogue, Axis::pixel, T>(
+                detail::stream<Epilogue, Axis::pixel, T, U>(
                     {&x(at.n, at.k, at.p, 0), x.layout.stride[3]}, {&y(at.n, at.k, at.p, 0), y.layout.stride[3]},
                     columns, at, shape[3], [state](std::int64_t) -> auto const& { return state; }, args);
             }

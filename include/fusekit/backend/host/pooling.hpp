@@ -12,14 +12,14 @@ namespace fusekit::host::inline FUSEKIT_SIMD {
 
 /// A plan without a Conv that pools: every output is made of its window of x, which nobody else reads, pairwise. Lanes
 /// run along what is contiguous in x.
-template <class Plan, Element T>
+template <class Plan, Element T, OutputElement U>
 class Pooling {
     using Epilogue = typename Plan::Epilogue;
     using Reduce = typename Plan::Pool::Reduce;
     using State = typename Epilogue::template State<Vector>;
 
 public:
-    Pooling(typename Epilogue::Args const& the_args, TensorView<T const> const& the_x, TensorView<T> const& the_y)
+    Pooling(typename Epilogue::Args const& the_args, TensorView<T const> const& the_x, TensorView<U> const& the_y)
         : args(the_args), x(the_x), y(the_y) {}
 
     std::int64_t scratch_floats() const { return divide_up(vectors * std::int64_t{sizeof(State)}, sizeof(float)); }
@@ -50,7 +50,7 @@ public:
 private:
     typename Epilogue::Args const& args;
     TensorView<T const> x;
-    TensorView<T> y;
+    TensorView<U> y;
     std::int64_t const k = x.layout.shape[1], columns = x.layout.shape[3];
     bool const channel_lanes = problem::channels_are_neighbours(x.layout);
     std::int64_t const vectors = channel_lanes ? divide_up(k, lanes) : k;
@@ -75,7 +75,7 @@ private:
 
     /// The row of outputs that begins `at`: one of a whole plane, or one of each two columns.
     void write_row(OutputCoord const& at, State const& state) const {
-        T* const to = &y(at.n, at.k, at.p, 0);
+        U* const to = &y(at.n, at.k, at.p, 0);
         std::int64_t const count = window[0] * window[1], stride = y.layout.stride[3];
         if constexpr (Plan::Pool::fits_tile) {
             for (OutputCoord from{at.n, at.k, at.p * 2, 0}; from.q < columns; from.q += lanes) {
@@ -85,7 +85,7 @@ private:
                     Reduce::combine(upper, value<Axis::pixel>({from.n, from.k, from.p + 1, from.q}, used, state));
                 for (int lane = 0; lane < used; lane += 2)
                     to[(from.q + lane) / 2 * stride] =
-                        T(Reduce::finish(Reduce::combine(float{both[lane]}, float{both[lane + 1]}), count));
+                        U(Reduce::finish(Reduce::combine(float{both[lane]}, float{both[lane + 1]}), count));
             }
         } else {
             Vector const total =
@@ -100,7 +100,7 @@ private:
             float const whole = pairwise(
                 0, lanes, 1, [&](std::int64_t lane, std::int64_t) { return float{total[lane]}; },
                 Reduce::template combine<float>);
-            *to = T(Reduce::finish(whole, count));
+            *to = U(Reduce::finish(whole, count));
         }
     }
 

@@ -13,7 +13,7 @@ namespace fusekit::host::inline FUSEKIT_SIMD {
 
 /// A plan that reduces: every item of work totals some channels or places, whole, in an order that no number of threads
 /// changes, and then reads their values again, from a cache where that holds them.
-template <class Plan, Element T>
+template <class Plan, Element T, OutputElement U>
 class Reduction {
     using Steps = ReductionSteps<typename Plan::Head>;
     using Epilogue = typename Plan::Epilogue;
@@ -23,7 +23,7 @@ class Reduction {
     using Prepared = typename Steps::template Prepared<Vector>;
 
 public:
-    Reduction(BoundPlan<Plan> const& the_bound, TensorView<T const> const& the_x, TensorView<T> const& the_y)
+    Reduction(BoundPlan<Plan> const& the_bound, TensorView<T const> const& the_x, TensorView<U> const& the_y)
         : bound(the_bound), x(the_x), y(the_y), shape(the_y.layout.shape) {}
 
     static std::int64_t scratch_floats() { return 0; }
@@ -37,7 +37,7 @@ public:
 private:
     BoundPlan<Plan> const& bound;
     TensorView<T const> x;
-    TensorView<T> y;
+    TensorView<U> y;
     Index<4> shape;
 
     static constexpr int strip_vectors = 8;

@@ -25,9 +25,9 @@ struct RunHead;
 
 template <>
 struct RunHead<HeadKind::conv> {
-    template <class BoundPlan, Element T>
+    template <class BoundPlan, Element T, OutputElement U>
     static std::int64_t scratch_size(int threads, BoundPlan const& bound, ImageView<T const> const& x,
-                                     TensorView<T> const& y) {
+                                     TensorView<U> const& y) {
         std::int64_t size = 0;
         ImageView<T const> read = x;
         if constexpr (BoundPlan::Plan::has_prologue) {
@@ -40,8 +40,8 @@ struct RunHead<HeadKind::conv> {
                   [&](auto const& loop) { size += host::scratch_size(loop.scratch_floats()); });
         return size;
     }
-    template <class BoundPlan, Element T>
-    static void run(Device::Turn& turn, BoundPlan const& bound, ImageView<T const> const& x, TensorView<T> const& y) {
+    template <class BoundPlan, Element T, OutputElement U>
+    static void run(Device::Turn& turn, BoundPlan const& bound, ImageView<T const> const& x, TensorView<U> const& y) {
         ImageView<T const> read = x;
         if constexpr (BoundPlan::Plan::has_prologue) {
             ImageView<T> made = prologue_output(x);
@@ -53,8 +53,8 @@ struct RunHead<HeadKind::conv> {
     }
 
 private:
-    template <class BoundPlan, Element T, class F>
-    static void with_loop(int threads, BoundPlan const& bound, ImageView<T const> const& x, TensorView<T> const& y,
+    template <class BoundPlan, Element T, OutputElement U, class F>
+    static void with_loop(int threads, BoundPlan const& bound, ImageView<T const> const& x, TensorView<U> const& y,
                           F const& f) {
         using Plan = typename BoundPlan::Plan;
         using Head = typename Plan::Head;
@@ -62,21 +62,24 @@ private:
         constexpr int space = Head::collapsed_space;
         auto const call = [&](auto loop) { f(loop); };
         CollapsedShape<4> const shape = bound.epilogue_shape(x.shape());
-        ConvProblem<T, space> const conv{{x, typed<T>(Head::filters(bound.head)), shape, Head::geometry(bound.head)},
-                                         {x.shape(), shape}};
+        using W = typename Head::template WeightElement<T>;
+        ConvProblem<T, space, W> const conv{{x, typed<W>(Head::filters(bound.head)), shape, Head::geometry(bound.head)},
+                                            {x.shape(), shape}};
         bool const channel_lanes = problem::channels_are_neighbours(y.layout);
         if constexpr (Plan::pools) {
-            call(ConvChannelLanes<Epilogue, T, space, typename Plan::Pool>(threads, conv, bound.epilogue, y));
+            call(ConvChannelLanes<Epilogue, T, U, space, typename Plan::Pool, W>(threads, conv, bound.epilogue, y));
         } else {
             if constexpr (Head::may_be_grouped)
                 if (conv.group_c() == 1 && conv.group_k() == 1 && conv.groups() > 1) {
                     if (channel_lanes)
-                        return call(Depthwise<Epilogue, T, space, Axis::channel>(conv, bound.epilogue, y));
-                    return call(Depthwise<Epilogue, T, space, Axis::pixel>(conv, bound.epilogue, y));
+                        return call(Depthwise<Epilogue, T, U, space, Axis::channel, W>(conv, bound.epilogue, y));
+                    return call(Depthwise<Epilogue, T, U, space, Axis::pixel, W>(conv, bound.epilogue, y));
                 }
-            if (channel_lanes) return call(ConvChannelLanes<Epilogue, T, space>(threads, conv, bound.epilogue, y));
+            if (channel_lanes)
+                return call(ConvChannelLanes<Epilogue, T, U, space, void, W>(threads, conv, bound.epilogue, y));
             auto const flat = flattened(conv, y);
-            call(ConvPixelLanes<Epilogue, T, space>(threads, flat.conv, bound.epilogue, flat.y, y.layout.shape[3]));
+            call(ConvPixelLanes<Epilogue, T, U, space, W>(threads, flat.conv, bound.epilogue, flat.y,
+                                                          y.layout.shape[3]));
         }
     }
 
@@ -92,7 +95,7 @@ private:
     }
     template <class BoundPlan, Element T>
     static auto prologue_of(BoundPlan const& bound, ImageView<T const> const& x, TensorView<T> const& made) {
-        return Pointwise<typename BoundPlan::Plan::Prologue, T>(x, made, bound.prologue);
+        return Pointwise<typename BoundPlan::Plan::Prologue, T, T>(x, made, bound.prologue);
     }
 };
 
@@ -103,9 +106,9 @@ struct RunHead<HeadKind::gemm> : RunHead<HeadKind::conv> {};
 template <>
 struct RunHead<HeadKind::reduction> {
     static std::int64_t scratch_size(int, auto const&, auto const&, auto const&) { return 0; }
-    template <class BoundPlan, Element T>
-    static void run(Device::Turn& turn, BoundPlan const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
-        Reduction<typename BoundPlan::Plan, T>(bound, x, y).run(turn);
+    template <class BoundPlan, Element T, OutputElement U>
+    static void run(Device::Turn& turn, BoundPlan const& bound, TensorView<T const> const& x, TensorView<U> const& y) {
+        Reduction<typename BoundPlan::Plan, T, U>(bound, x, y).run(turn);
     }
 };
 
@@ -119,48 +122,48 @@ struct RunHead<HeadKind::elementwise> {
     }
 
 private:
-    template <class BoundPlan, Element T>
-    static auto loop_of(BoundPlan const& bound, TensorView<T const> const& x, TensorView<T> const& y) {
+    template <class BoundPlan, Element T, OutputElement U>
+    static auto loop_of(BoundPlan const& bound, TensorView<T const> const& x, TensorView<U> const& y) {
         using Plan = typename BoundPlan::Plan;
-        if constexpr (Plan::pools) return Pooling<Plan, T>(bound.epilogue, x, y);
-        else return Pointwise<typename Plan::Epilogue, T>(x, y, bound.epilogue);
+        if constexpr (Plan::pools) return Pooling<Plan, T, U>(bound.epilogue, x, y);
+        else return Pointwise<typename Plan::Epilogue, T, U>(x, y, bound.epilogue);
     }
 };
 
 /// Bytes of scratch that a run borrows.
-template <class BoundPlan, Element T>
-std::size_t workspace_bytes(int threads, BoundPlan const& bound, ImageView<T const> const& x, ImageView<T> const& y) {
+template <class BoundPlan, Element T, OutputElement U>
+std::size_t workspace_bytes(int threads, BoundPlan const& bound, ImageView<T const> const& x, ImageView<U> const& y) {
     if constexpr (std::is_same_v<T, double>) return 0;
     else
         return sizeof(float) *
                static_cast<std::size_t>(RunHead<BoundPlan::Plan::head_kind>::scratch_size(threads, bound, x, y));
 }
 
-template <class BoundPlan, Element T>
-void run(Device::Turn turn, BoundPlan const& bound, ImageView<T const> const& x, ImageView<T> const& y) {
+template <class BoundPlan, Element T, OutputElement U>
+void run(Device::Turn turn, BoundPlan const& bound, ImageView<T const> const& x, ImageView<U> const& y) {
     if constexpr (std::is_same_v<T, double>) run_double(turn, bound, x, y);
     else RunHead<BoundPlan::Plan::head_kind>::run(turn, bound, x, y);
 }
 
 }  // namespace detail
 
-template <class BoundPlan, Element T>
-Refusal Launch<BoundPlan, T>::start(Device& device, T const* x, T* y, WorkspaceView workspace) const {
+template <class BoundPlan, Element T, OutputElement U>
+Refusal Launch<BoundPlan, T, U>::start(Device& device, T const* x, U* y, WorkspaceView workspace) const {
     ImageView<T const> const from({x, x_layout.layout()}, x_layout.shape.from);
-    ImageView<T> const to({y, y_layout.layout()}, y_layout.shape.from);
+    ImageView<U> const to({y, y_layout.layout()}, y_layout.shape.from);
     detail::run(Device::Turn(device, workspace), bound, from, to);
     return {};
 }
 
-template <class BoundPlan, Element T>
-auto Device::prepare(BoundPlan const& bound, ImageView<T const> const& x, ImageView<T> const& y) {
+template <class BoundPlan, Element T, OutputElement U>
+auto Device::prepare(BoundPlan const& bound, ImageView<T const> const& x, ImageView<U> const& y) {
     std::size_t const bytes = detail::workspace_bytes(count, bound, x, y);
-    if (Refusal refusal = keep_workspace(bytes)) return Result<Launch<BoundPlan, T>>(*refusal);
-    return Result<Launch<BoundPlan, T>>({bound, x.collapsed_layout(), y.collapsed_layout(), count, bytes});
+    if (Refusal refusal = keep_workspace(bytes)) return Result<Launch<BoundPlan, T, U>>(*refusal);
+    return Result<Launch<BoundPlan, T, U>>({bound, x.collapsed_layout(), y.collapsed_layout(), count, bytes});
 }
 
-template <class BoundPlan, Element T>
-void Device::run(BoundPlan const& bound, ImageView<T const> const& x, ImageView<T> const& y) {
+template <class BoundPlan, Element T, OutputElement U>
+void Device::run(BoundPlan const& bound, ImageView<T const> const& x, ImageView<U> const& y) {
     keep_workspace(detail::workspace_bytes(count, bound, x, y)).raise();
     detail::run(Turn(*this), bound, x, y);
 }

@@ -5,7 +5,7 @@
 #include "fusekit/tensor/filter.hpp"
 
 /// Which elements of x a window covers, where tensors are collapsed into rows and columns and the filter is not.
-namespace fusekit {
+namespace fusekit::detail {
 
 /// A filter of one mode as the filter of one row that computes the same; any other as it is.
 constexpr Filter<2> with_rows(Filter<1> const& f) {
@@ -57,4 +57,4 @@ constexpr Extent column_under(Filter<Rank> const& f, Extent q, int s) {
     return q * f.strides[Rank - 1] - f.pad_before[Rank - 1] + Extent{s} * f.dilations[Rank - 1];
 }
 
-}  // namespace fusekit
+}  // namespace fusekit::detail

@@ -11,7 +11,7 @@ namespace {
 /// Each block visits the elements of one segment.
 template <class Plan, int lanes, Pattern pattern>
 struct VisitElements : BlockOf<64> {
-    using Segment = fk::hip::ReductionSegment<Plan, float, lanes, pattern>;
+    using Segment = fk::hip::ReductionSegment<Plan, float, float, lanes, pattern>;
     struct Params {
         fk::hip::ReductionParams<Plan, float> reduction;
         unsigned *visits, *places, *totals;  ///< of each element of y: how often, where in N x K x P x Q, and whose

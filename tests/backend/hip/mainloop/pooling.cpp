@@ -17,7 +17,7 @@ struct AddUp : BlockOf<64> {
     };
     struct Shared {};
     __device__ static void run(Params const& params, Shared&, unsigned thread, unsigned) {
-        typename fk::hip::Pooling<fk::Plan<Pool>, float, 1>::Total total;
+        typename fk::hip::Pooling<fk::Plan<Pool>, float, float, 1>::Total total;
         total.add(params.first);
         for (unsigned i = 1; i < params.count; ++i) total.add(1);
         if (thread == 0) params.out[0] = total.whole();

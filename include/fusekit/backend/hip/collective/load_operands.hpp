@@ -17,7 +17,7 @@ namespace fusekit::hip {
 ///
 /// GemmK is an index into two tables of offsets. They are computed for several steps at once and by all threads alike,
 /// because a warp that does more than the others delays them at every barrier.
-template <class Plan, class Atom, Element T, Axis fast>
+template <class Plan, class Atom, Element T, OutputElement U, Axis fast>
 class LoadOperands {
     static constexpr int tile_m = Atom::tile_m, tile_n = Atom::tile_n, tile_k = Atom::tile_k, threads = Atom::threads;
     static constexpr bool padded = Plan::Head::may_be_padded, single_pixels = Plan::Head::may_be_single_pixels;
@@ -27,12 +27,12 @@ class LoadOperands {
     static constexpr int table_steps = max(1, min(threads, small_table ? 32 : 128) / tile_k),
                          table = table_steps * tile_k;
     using Prologue = typename Plan::Prologue;
-    using Params = ConvParams<Plan, T>;
+    using Params = ConvParams<Plan, T, U>;
     using Problem = decltype(std::declval<Params const&>().problem());
     using Convert = std::conditional_t<Plan::has_prologue, ApplyPrologue<Prologue, table>, NoConversion>;
     using Inputs = std::conditional_t<fast == Axis::channel, TileAlongK<T, tile_m, tile_k, threads, Convert>,
                                       TileAlongRows<T, tile_m, tile_k, threads, single_pixels, Convert>>;
-    using Weights = TileAlongK<T, tile_n, tile_k, threads>;
+    using Weights = TileAlongK<typename Plan::Head::template WeightElement<T>, tile_n, tile_k, threads>;
 
 public:
     /// Elements of x, and of the weights, that a thread loads at once where Params say that they lie so.

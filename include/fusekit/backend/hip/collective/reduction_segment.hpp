@@ -13,11 +13,11 @@ namespace fusekit::hip {
 enum class Pattern { planes, columns, any };
 
 /// What the kernel of a plan that reduces is given. A segment is a channel, or `width` packets of columns.
-template <class Plan, Element T>
+template <class Plan, Element T, OutputElement U = T>
 struct ReductionParams {
     BoundPlan<Plan> bound;
     TensorView<T const> x;
-    TensorView<T> y;
+    TensorView<U> y;
     TensorView<T const> operand;
     GroupWorkspace workspace;
     bool by_columns;   ///< what a segment is
@@ -34,10 +34,10 @@ struct ReductionParams {
 };
 
 /// Where the values of one segment lie that one thread of a grid group takes.
-template <class Plan, Element T, int lanes, Pattern pattern>
+template <class Plan, Element T, OutputElement U, int lanes, Pattern pattern>
 class ReductionSegment {
     static constexpr bool per_place = ReductionSteps<typename Plan::Head>::per_place;
-    using Params = ReductionParams<Plan, T>;
+    using Params = ReductionParams<Plan, T, U>;
 
 public:
     /// Totals that a thread has.

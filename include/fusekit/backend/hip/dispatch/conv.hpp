@@ -27,11 +27,11 @@ bool has_bits_for(Filter<Space> const& filter) {
     return true;
 }
 
-template <class Schedule, Axis fast, class Plan, Element T>
-Result<Launch<ConvParams<Plan, T>>> prepare_along(Gpu const& gpu, ConvParams<Plan, T> params) {
-    auto const w = typed<T>(Plan::Head::filters(params.bound.head));
+template <class Schedule, Axis fast, class Plan, Element T, OutputElement U>
+Result<Launch<ConvParams<Plan, T, U>>> prepare_along(Gpu const& gpu, ConvParams<Plan, T, U> params) {
+    auto const w = typed<typename Plan::Head::template WeightElement<T>>(Plan::Head::filters(params.bound.head));
     if constexpr (GemmSchedule<Schedule>) {
-        using Mainloop = ImplicitGemm<Plan, Schedule, T, fast>;
+        using Mainloop = ImplicitGemm<Plan, Schedule, T, U, fast>;
         auto const filter = Plan::Head::geometry(params.bound.head);
         if constexpr (Plan::Head::may_be_padded)
             if (!has_bits_for<Plan>(filter))
@@ -52,12 +52,12 @@ Result<Launch<ConvParams<Plan, T>>> prepare_along(Gpu const& gpu, ConvParams<Pla
         std::int64_t const columns = divide_up(y[1] / filter.group_count, Schedule::tile_n) * filter.group_count;
         return prepare_tiles<Plan, Mainloop>(gpu, params, tiles, columns);
     } else if constexpr (Plan::totals_tiles) {
-        using Mainloop = DirectTotals<Plan, Schedule, T, fast>;
+        using Mainloop = DirectTotals<Plan, Schedule, T, U, fast>;
         Index<4> const y = params.y.layout.shape;
         return prepare_tiles<Plan, Mainloop>(gpu, params, divide_up(y[0] * y[2] * y[3], Mainloop::tile_m),
                                              divide_up(y[1], Mainloop::tile_n));
     } else {
-        return prepare_launch<Plan, DirectConv<Plan, Schedule, T, fast>>(
+        return prepare_launch<Plan, DirectConv<Plan, Schedule, T, U, fast>>(
             gpu, params, divide_up(params.y.layout.size(), Schedule::threads));
     }
 }
@@ -65,9 +65,9 @@ Result<Launch<ConvParams<Plan, T>>> prepare_along(Gpu const& gpu, ConvParams<Pla
 }  // namespace detail
 
 /// Prepares a plan with a Conv or Gemm with one schedule.
-template <class Schedule, class Plan, Element T>
-Result<Launch<ConvParams<Plan, T>>> prepare_conv_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                      ImageView<T const> const& x, ImageView<T> const& y) {
+template <class Schedule, class Plan, Element T, OutputElement U>
+Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                         ImageView<T const> const& x, ImageView<U> const& y) {
     auto const filter = Plan::Head::geometry(bound.head);
     auto const weights = detail::layout_of_weights<Plan>(bound);
     CollapsedShape<4> const output(conv_output<Plan>(y.layout).shape, y.from);
@@ -77,16 +77,16 @@ Result<Launch<ConvParams<Plan, T>>> prepare_conv_with(Gpu const& gpu, BoundPlan<
         if (Refusal refusal = detail::refuse_far_operands(type_name<Plan>, filter, x.collapsed_layout(), weights,
                                                           y.collapsed_layout()))
             return *refusal;
-    ConvParams<Plan, T> params{bound, detail::without_idle_strides(x), y, false, false, false, {}, {}};
+    ConvParams<Plan, T, U> params{bound, detail::without_idle_strides(x), y, false, false, false, {}, {}};
     if constexpr (Plan::Head::collapsed_space == 3) params.slices = {x.from.count, y.from.count};
     if (problem::channels_are_neighbours(y.layout)) return detail::prepare_along<Schedule, Axis::channel>(gpu, params);
     return detail::prepare_along<Schedule, Axis::pixel>(gpu, params);
 }
 
 /// Prepares a plan with a Conv or Gemm with the schedule that the table has for it.
-template <class Plan, Element T>
-Result<Launch<ConvParams<Plan, T>>> prepare_conv(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                 ImageView<T const> const& x, ImageView<T> const& y) {
+template <class Plan, Element T, OutputElement U>
+Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                    ImageView<T const> const& x, ImageView<U> const& y) {
     auto const filter = Plan::Head::geometry(bound.head);
     std::int64_t const groups = filter.group_count, group_k = y.layout.shape[1] / groups;
     if constexpr (Plan::Head::may_be_grouped || Plan::Head::longest > KOffset::most(filter.rank))

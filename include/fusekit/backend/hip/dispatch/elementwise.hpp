@@ -10,11 +10,18 @@ namespace fusekit::hip {
 
 namespace detail {
 
+/// Whether packets of so many elements may begin where the two do.
+template <int lanes, Element T, OutputElement U>
+bool packets_are_aligned(TensorView<T const> const& x, TensorView<U> const& y) {
+    return problem::aligned(x.data, lanes * static_cast<int>(sizeof(T))) &&
+           problem::aligned(y.data, lanes * static_cast<int>(sizeof(U)));
+}
+
 /// Streaming with packets of `lanes` of the `period` places after which parameters repeat.
-template <class Schedule, int lanes, class Plan, Element T>
-Result<Launch<StreamParams<Plan, T>>> prepare_streaming(Gpu const& gpu, StreamParams<Plan, T> params,
-                                                        std::int64_t period) {
-    using Mainloop = Streaming<Plan, Schedule, T, lanes>;
+template <class Schedule, int lanes, class Plan, Element T, OutputElement U>
+Result<Launch<StreamParams<Plan, T, U>>> prepare_streaming(Gpu const& gpu, StreamParams<Plan, T, U> params,
+                                                           std::int64_t period) {
+    using Mainloop = Streaming<Plan, Schedule, T, U, lanes>;
     std::int64_t const size = params.y.layout.size(), image = size / params.y.layout.shape[0], packets = period / lanes;
     params.iterations = size / period;
     auto const step = [&](Layout<4> const& layout) {  // the stride of a single image leads nowhere
@@ -43,16 +50,16 @@ Result<Launch<StreamParams<Plan, T>>> prepare_streaming(Gpu const& gpu, StreamPa
 }  // namespace detail
 
 /// Prepares a plan without a Conv with one schedule.
-template <class Schedule, class Plan, Element T>
-Result<Launch<StreamParams<Plan, T>>> prepare_elementwise_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                               ImageView<T const> const& x, ImageView<T> const& y) {
+template <class Schedule, class Plan, Element T, OutputElement U>
+Result<Launch<StreamParams<Plan, T, U>>> prepare_elementwise_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                                  ImageView<T const> const& x, ImageView<U> const& y) {
     using Epilogue = typename Plan::Epilogue;
-    constexpr int lanes = Schedule::bytes / static_cast<int>(sizeof(T));
+    constexpr int lanes = Schedule::bytes / static_cast<int>(sizeof(Wider<T, U>));
     std::int64_t const image = y.layout.size() / y.layout.shape[0];
     std::int64_t const plane = y.layout.shape[2] * y.layout.shape[3];
     if (Refusal refusal = refuse_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", y.shape(), image))
         return *refusal;
-    StreamParams<Plan, T> params{bound, x, y, {y.layout.shape, channels_last(y.layout) || plane == 1}};
+    StreamParams<Plan, T, U> params{bound, x, y, {y.layout.shape, channels_last(y.layout) || plane == 1}};
     bool const dense = problem::dense_alike(x.layout, y.layout);
     auto const period = [&](std::int64_t packet) {  // places, in packets of so many, after which parameters repeat
         if (!dense || Epilogue::placewise) return image;
@@ -62,19 +69,18 @@ Result<Launch<StreamParams<Plan, T>>> prepare_elementwise_with(Gpu const& gpu, B
     bool const two_channels = params.order.channels_last || Epilogue::placewise || !Epilogue::channelwise ||
                               plane >= lanes;  // at most, in a packet
     bool const whole = period(lanes) % lanes == 0 && y.layout.size() % lanes == 0;
-    if (dense && two_channels && whole && problem::aligned(x.data, Schedule::bytes) &&
-        problem::aligned(y.data, Schedule::bytes))
+    if (dense && two_channels && whole && detail::packets_are_aligned<lanes>(x, y))
         return detail::prepare_streaming<Schedule, lanes>(gpu, params, period(lanes));
     return detail::prepare_streaming<Schedule, 1>(gpu, params, period(1));
 }
 
 /// Prepares a plan without a Conv with the schedule that the table has for it.
-template <class Plan, Element T>
-Result<Launch<StreamParams<Plan, T>>> prepare_elementwise(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                          ImageView<T const> const& x, ImageView<T> const& y) {
+template <class Plan, Element T, OutputElement U>
+Result<Launch<StreamParams<Plan, T, U>>> prepare_elementwise(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                             ImageView<T const> const& x, ImageView<U> const& y) {
     using Epilogue = typename Plan::Epilogue;
     return with_tuning(gpu.architecture(), [&]<class Tuning>(Tuning) {
-        using Schedule = DefaultElementwise<Tuning, T, Epilogue::placewise, Epilogue::stores>;
+        using Schedule = DefaultElementwise<Tuning, Wider<T, U>, Epilogue::placewise, Epilogue::stores>;
         return prepare_elementwise_with<Schedule>(gpu, bound, x, y);
     });
 }

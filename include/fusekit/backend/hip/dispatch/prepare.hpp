@@ -66,13 +66,13 @@ void run(Result<Launch<Params>> const& prepared, Stream const& stream) {
 
 }  // namespace detail
 
-template <class BoundPlan, Element T>
-auto Stream::prepare(BoundPlan const& bound, ImageView<T const> const& x, ImageView<T> const& y) const {
+template <class BoundPlan, Element T, OutputElement U>
+auto Stream::prepare(BoundPlan const& bound, ImageView<T const> const& x, ImageView<U> const& y) const {
     return detail::PrepareHead<BoundPlan::Plan::head_kind>::prepare(gpu(), bound, x, y);
 }
 
-template <class BoundPlan, Element T>
-void Stream::run(BoundPlan const& bound, ImageView<T const> const& x, ImageView<T> const& y) const {
+template <class BoundPlan, Element T, OutputElement U>
+void Stream::run(BoundPlan const& bound, ImageView<T const> const& x, ImageView<U> const& y) const {
     detail::run(prepare(bound, x, y), *this);
 }
 
@@ -84,13 +84,13 @@ public:
 
     explicit Scheduled(Stream const& the_stream) : Memory(the_stream), stream(&the_stream) {}
 
-    template <class BoundPlan, Element T>
-    auto prepare(BoundPlan const& bound, ImageView<T const> const& x, ImageView<T> const& y) const {
+    template <class BoundPlan, Element T, OutputElement U>
+    auto prepare(BoundPlan const& bound, ImageView<T const> const& x, ImageView<U> const& y) const {
         return detail::PrepareHead<BoundPlan::Plan::head_kind>::template prepare_with<Schedule>(stream->gpu(), bound, x,
                                                                                                 y);
     }
-    template <class BoundPlan, Element T>
-    void run(BoundPlan const& bound, ImageView<T const> const& x, ImageView<T> const& y) const {
+    template <class BoundPlan, Element T, OutputElement U>
+    void run(BoundPlan const& bound, ImageView<T const> const& x, ImageView<U> const& y) const {
         detail::run(prepare(bound, x, y), *stream);
     }
     Memory output_memory() const { return stream->output_memory(); }

@@ -45,9 +45,9 @@ constexpr std::int64_t power_of_two(std::int64_t at_least) {
 }
 
 /// Reducing with packets of `lanes`.
-template <class Schedule, int lanes, Pattern pattern, class Plan, Element T>
-Result<Launch<ReductionParams<Plan, T>>> prepare_reducing(Gpu const& gpu, ReductionParams<Plan, T> params) {
-    using Mainloop = Reducing<Plan, Schedule, T, lanes, pattern, false>;
+template <class Schedule, int lanes, Pattern pattern, class Plan, Element T, OutputElement U>
+Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const& gpu, ReductionParams<Plan, T, U> params) {
+    using Mainloop = Reducing<Plan, Schedule, T, U, lanes, pattern, false>;
     using Steps = ReductionSteps<typename Plan::Head>;
     using Total = typename Steps::template Total<float>;
     static_assert(sizeof(typename Mainloop::Shared) <= 48 * 1024);  // Suits has said so
@@ -83,7 +83,8 @@ Result<Launch<ReductionParams<Plan, T>>> prepare_reducing(Gpu const& gpu, Reduct
     params.segments = static_cast<unsigned>(segments);
     params.steps = static_cast<unsigned>(pattern == Pattern::planes ? shape[0] : steps);
 
-    std::int64_t const segment_floats = params.width * std::int64_t{Mainloop::totals} * (sizeof(Total) / sizeof(float));
+    constexpr std::int64_t floats_of_total = sizeof(Total) / sizeof(float);
+    std::int64_t const segment_floats = params.width * std::int64_t{Mainloop::totals} * floats_of_total;
     std::int64_t const room = static_cast<std::int64_t>(GroupWorkspace::floats) / 2 / segment_floats;
     std::int64_t blocks = at_once * Mainloop::threads / threads;
     if (blocks > room) blocks = room;
@@ -118,17 +119,17 @@ Result<Launch<ReductionParams<Plan, T>>> prepare_reducing(Gpu const& gpu, Reduct
     constexpr bool always = Steps::has_totals && pattern == Pattern::any;  // one kernel, as speed matters less there
     if constexpr (!always)
         if (part >= groups) return prepare_on(std::type_identity<Mainloop>{});
-    return prepare_on(std::type_identity<Reducing<Plan, Schedule, T, lanes, pattern, Steps::has_totals>>{});
+    return prepare_on(std::type_identity<Reducing<Plan, Schedule, T, U, lanes, pattern, Steps::has_totals>>{});
 }
 
 }  // namespace detail
 
 /// Prepares a plan that begins with a reduction with one schedule.
-template <class Schedule, class Plan, Element T>
-Result<Launch<ReductionParams<Plan, T>>> prepare_reduction_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                                ImageView<T const> const& x, ImageView<T> const& y) {
+template <class Schedule, class Plan, Element T, OutputElement U>
+Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                                   ImageView<T const> const& x, ImageView<U> const& y) {
     using Steps = ReductionSteps<typename Plan::Head>;
-    constexpr int lanes = Schedule::bytes / static_cast<int>(sizeof(T));
+    constexpr int lanes = Schedule::bytes / static_cast<int>(sizeof(Wider<T, U>));
     bool const channels_are_last = channels_last(y.layout);
     std::int64_t const image = y.layout.size() / y.layout.shape[0], channel = y.layout.size() / y.layout.shape[1];
     if (Refusal refusal = refuse_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", y.shape(), image))
@@ -136,14 +137,13 @@ Result<Launch<ReductionParams<Plan, T>>> prepare_reduction_with(Gpu const& gpu, 
     if (Refusal refusal =
             refuse_limit(type_name<Plan>, "y", "channels of fewer than 2^31 elements", y.shape(), channel))
         return *refusal;
-    ReductionParams<Plan, T> params{
+    ReductionParams<Plan, T, U> params{
         bound, x, y, x, {}, Steps::per_place || channels_are_last, {y.layout.shape, channels_are_last}};
-    bool packets = problem::dense_alike(x.layout, y.layout) && problem::aligned(x.data, Schedule::bytes) &&
-                   problem::aligned(y.data, Schedule::bytes);
+    bool packets = problem::dense_alike(x.layout, y.layout) && detail::packets_are_aligned<lanes>(x, y);
     if constexpr (Steps::has_operand) {
         params.operand = typed<T>(bound.head.x);
         packets = packets && problem::dense_alike(params.operand.layout, y.layout) &&
-                  problem::aligned(params.operand.data, Schedule::bytes);
+                  detail::packets_are_aligned<lanes>(params.operand, y);
     }
     std::int64_t const whole = params.by_columns && !Steps::per_place ? y.layout.shape[1] : image;
     if (!packets || whole % lanes != 0) return detail::prepare_reducing<Schedule, 1, Pattern::any>(gpu, params);
@@ -153,11 +153,11 @@ Result<Launch<ReductionParams<Plan, T>>> prepare_reduction_with(Gpu const& gpu, 
 }
 
 /// Prepares such a plan with the schedule that the table has for it.
-template <class Plan, Element T>
-Result<Launch<ReductionParams<Plan, T>>> prepare_reduction(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                           ImageView<T const> const& x, ImageView<T> const& y) {
+template <class Plan, Element T, OutputElement U>
+Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                              ImageView<T const> const& x, ImageView<U> const& y) {
     return with_tuning(gpu.architecture(), [&]<class Tuning>(Tuning) {
-        return prepare_reduction_with<DefaultReduction<Tuning, T>>(gpu, bound, x, y);
+        return prepare_reduction_with<DefaultReduction<Tuning, Wider<T, U>>>(gpu, bound, x, y);
     });
 }
 

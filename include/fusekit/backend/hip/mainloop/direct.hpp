@@ -9,8 +9,8 @@
 namespace fusekit::hip {
 
 /// The accumulator of one output of channel k.
-template <class Plan, Element T>
-__device__ float sum_of_window(ConvParams<Plan, T> const& params, Pixel const& at, int k) {
+template <class Plan, Element T, OutputElement U>
+__device__ float sum_of_window(ConvParams<Plan, T, U> const& params, Pixel const& at, int k) {
     using Prologue = typename Plan::Prologue;
     auto const conv = params.problem();
     int const group = k / conv.group_k();
@@ -27,7 +27,7 @@ __device__ float sum_of_window(ConvParams<Plan, T> const& params, Pixel const& a
                     x + c * conv.x.layout.stride[1] + conv.input_offset(first) + conv.input_offset(distance);
                 AccumulatorOf<T> const value =
                     conv.has(first, distance) ? widened(before_conv<Prologue>(*tap, state, args)) : 0;
-                sum += value * widened(conv.w(k, c, r, s));
+                sum += value * widened_to<AccumulatorOf<T>>(conv.w(k, c, r, s));
             }
     }
     return static_cast<float>(sum);
@@ -35,11 +35,11 @@ __device__ float sum_of_window(ConvParams<Plan, T> const& params, Pixel const& a
 
 /// Convolution by its definition, an output a thread: for depthwise layers and others whose groups are too thin for
 /// a tile. `fast` is the mode of y in which neighbouring threads are neighbours.
-template <class Plan, class Schedule, Element T, Axis fast>
+template <class Plan, class Schedule, Element T, OutputElement U, Axis fast>
 class DirectConv {
 public:
     static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
-    using Params = ConvParams<Plan, T>;
+    using Params = ConvParams<Plan, T, U>;
     struct Shared {};
 
     __device__ static void run(Params const& params, Shared&, unsigned thread, unsigned block) {
@@ -63,14 +63,14 @@ public:
             OutputCoord const place{at.n, channel, at.p, at.q};
             return Epilogue::apply(sum_of_window(params, at, channel), place, state, params.bound.epilogue);
         };
-        T& to = params.y(n, k, p, q);
+        U& to = params.y(n, k, p, q);
         if constexpr (!Plan::pools) {
-            to = T(value({n, p, q}));
+            to = U(value({n, p, q}));
         } else {
             using Reduce = typename Plan::Pool::Reduce;
             float total = Reduce::template neutral<float>();
             for (int i = 0; i < 4; ++i) total = Reduce::combine(total, value({n, 2 * p + i / 2, 2 * q + i % 2}));
-            to = T(Reduce::finish(total, 4));
+            to = U(Reduce::finish(total, 4));
         }
     }
 

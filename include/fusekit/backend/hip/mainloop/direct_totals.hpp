@@ -9,7 +9,7 @@ namespace fusekit::hip {
 
 /// DirectConv where a plan has statistics: a block computes a tile of pixels and channels, so that it has values to
 /// total.
-template <class Plan, class Schedule, Element T, Axis fast>
+template <class Plan, class Schedule, Element T, OutputElement U, Axis fast>
 class DirectTotals {
     static constexpr int parts = 8;  ///< that a channel's pixels are added up in
     using Epilogue = typename Plan::Epilogue;
@@ -18,7 +18,7 @@ public:
     static constexpr int tile_m = total_pixels, tile_n = 32;
     static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
     using Totals = TileTotals<Plan, tile_n, parts, Schedule::threads>;
-    using Params = ConvParams<Plan, T>;
+    using Params = ConvParams<Plan, T, U>;
     struct Shared {
         float values[tile_n][tile_m + 1];  // which statistics are of
         typename Totals::Shared totals;
@@ -41,7 +41,7 @@ public:
             OutputCoord const place{at.n, k, at.p, at.q};
             auto const state = Epilogue::prepare(std::int64_t{k}, params.bound.epilogue);
             params.y(at.n, k, at.p, at.q) =
-                T(Epilogue::apply(sum_of_window(params, at, k), place, state, params.bound.epilogue,
+                U(Epilogue::apply(sum_of_window(params, at, k), place, state, params.bound.epilogue,
                                   [&](float x) { shared.values[n][m] = x; }));
         }
         __syncthreads();

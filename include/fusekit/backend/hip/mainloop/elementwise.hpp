@@ -16,7 +16,7 @@ namespace fusekit::hip {
 /// loads ahead of the arithmetic. Parameters are prepared once for all steps: those of a place by its thread; those of
 /// channels, where these are last, by the block for the tile of channels that its packets are of; else those of the one
 /// or two channels of the packet.
-template <class Plan, class Schedule, Element T, int lanes>
+template <class Plan, class Schedule, Element T, OutputElement U, int lanes>
 class Streaming {
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::PlaceState;
@@ -26,7 +26,7 @@ class Streaming {
 public:
     static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
     static constexpr bool waits_for_previous_kernel = true;
-    using Params = StreamParams<Plan, T>;
+    using Params = StreamParams<Plan, T, U>;
 
     /// Whether results depend on the channel and on nothing else.
     static constexpr bool only_channel = Epilogue::channelwise && !Epilogue::placewise;
@@ -84,30 +84,34 @@ public:
                 for (int i = 0; i < unroll; ++i) {
                     if (iteration >= params.iterations) return;
                     auto const state = states();
+                    Packet<U, lanes> other;
+                    auto& results = in_place_or(other, values[i]);
 #pragma unroll
                     for (int first = 0; first < lanes; first += width) {
-                        State group[width];
+                        State of_lanes[width];
 #pragma unroll
-                        for (int lane = 0; lane < width; ++lane) group[lane] = state(first + lane);
+                        for (int lane = 0; lane < width; ++lane) of_lanes[lane] = state(first + lane);
 #pragma unroll
                         for (int lane = first; lane < first + width; ++lane) at[lane].n = iteration;
                         OffsetCoords<width> const places{at + first, distance + first, params.y.layout.stride};
-                        T* const own = values[i].values + first;
+                        T const* const from = values[i].values + first;
+                        U* const result = results.values + first;
                         if constexpr (Epilogue::stores) {
-                            float x[width];
+                            float inputs[width];
 #pragma unroll
-                            for (int lane = 0; lane < width; ++lane) x[lane] = own[lane];
-                            Epilogue::apply_each(x, places, group, params.bound.epilogue);
+                            for (int lane = 0; lane < width; ++lane) inputs[lane] = from[lane];
+                            Epilogue::apply_each(inputs, places, of_lanes, params.bound.epilogue);
 #pragma unroll
-                            for (int lane = 0; lane < width; ++lane) own[lane] = T(x[lane]);
+                            for (int lane = 0; lane < width; ++lane) result[lane] = U(inputs[lane]);
                         } else {
 #pragma unroll
                             for (int lane = 0; lane < width; ++lane)
-                                own[lane] = T(Epilogue::apply(static_cast<float>(own[lane]), places[lane], group[lane],
-                                                              params.bound.epilogue));
+                                result[lane] = U(Epilogue::apply(static_cast<float>(from[lane]), places[lane],
+                                                                 of_lanes[lane], params.bound.epilogue));
                         }
                     }
-                    store_once(reinterpret_cast<Packet<T, lanes>*>(params.y.data + y), values[i]);
+                    if constexpr (Element<U>)
+                        store_once(reinterpret_cast<Packet<U, lanes>*>(params.y.data + y), results);
                     iteration += params.splits, x += x_stride, y += params.y_stride;
                 }
                 load();
@@ -143,6 +147,13 @@ public:
     }
 
 private:
+    /// Results take the place of x's elements in registers, where they are of the same type.
+    template <class Results, class Values>
+    __device__ static Results& in_place_or([[maybe_unused]] Results& other, [[maybe_unused]] Values& values) {
+        if constexpr (std::is_same_v<Results, Values>) return values;
+        else return other;
+    }
+
     __device__ static State of_channel(Params const& params, std::int64_t k) {
         return Epilogue::prepare(OutputCoord{0, k, 0, 0}, params.bound.epilogue);
     }

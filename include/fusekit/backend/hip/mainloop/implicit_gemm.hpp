@@ -16,15 +16,15 @@ namespace fusekit::hip {
 ///
 /// There are two stages. While one step is multiplied from one of them, the next step's loads are in flight. One
 /// barrier ends the step.
-template <class Plan, class Schedule, Element T, Axis fast>
+template <class Plan, class Schedule, Element T, OutputElement U, Axis fast>
 class ImplicitGemm {
-    using Atom = Simt<T, Schedule::tile_m, Schedule::tile_n, Schedule::tile_k,
-                      arch::Target::processor.unroll_of_gemm(Schedule::threads* Schedule::blocks)>;
+    static constexpr int unroll = arch::Target::processor.unroll_of_gemm(Schedule::threads * Schedule::blocks);
+    using Atom = Simt<T, Schedule::tile_m, Schedule::tile_n, Schedule::tile_k, unroll>;
     using Writer = StoreTile<Plan, Atom, fast>;
 
 public:
-    using Loader = LoadOperands<Plan, Atom, T, fast>;
-    using Params = ConvParams<Plan, T>;
+    using Loader = LoadOperands<Plan, Atom, T, U, fast>;
+    using Params = ConvParams<Plan, T, U>;
     using Architecture = typename Atom::Architecture;
     static constexpr int threads = Atom::threads, blocks = Schedule::blocks;
 

@@ -8,11 +8,11 @@
 namespace fusekit::hip {
 
 /// What the kernel of a plan without a Conv that pools is given.
-template <class Plan, Element T>
+template <class Plan, Element T, OutputElement U>
 struct PoolingParams {
     BoundPlan<Plan> bound;
     TensorView<T const> x;
-    TensorView<T> y;
+    TensorView<U> y;
     ImageOrder order;      ///< in which an image's outputs are counted
     unsigned outputs = 0;  ///< N K P Q of y
     FastDivmod image = {};    ///< K P Q of y
@@ -21,14 +21,14 @@ struct PoolingParams {
 
 /// A plan without a Conv that pools. `lanes` neighbouring threads of a wave make an output of its window, each of some
 /// of the pixels: one, or, of a whole plane whose pixels neighbour in memory, 32.
-template <class Plan, Element T, int lanes>
+template <class Plan, Element T, OutputElement U, int lanes>
 class Pooling {
     using Epilogue = typename Plan::Epilogue;
     using Reduce = typename Plan::Pool::Reduce;
 
 public:
     static constexpr int threads = 256, blocks = 4;
-    using Params = PoolingParams<Plan, T>;
+    using Params = PoolingParams<Plan, T, U>;
     struct Shared {};
 
     /// Of values added one after another: of 256, of 256 such totals, and of all, so that errors grow with the log of
@@ -79,7 +79,7 @@ public:
 #pragma unroll
         for (unsigned distance = 1; distance < lanes; distance *= 2)
             whole = Reduce::combine(whole, of_lane_xor(whole, distance));
-        if (exists && lane == 0) params.y(to.n, to.k, to.p, to.q) = T(Reduce::finish(whole, window[0] * window[1]));
+        if (exists && lane == 0) params.y(to.n, to.k, to.p, to.q) = U(Reduce::finish(whole, window[0] * window[1]));
     }
 };
 

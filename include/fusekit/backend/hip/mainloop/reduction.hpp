@@ -16,13 +16,13 @@ namespace fusekit::hip {
 /// segment and synchronise. Pass 2, where results wait for totals, reads in reverse order: what was read last is still
 /// in registers or in the cache. Every function is inlined. Otherwise the compiler copies the kernel's argument to each
 /// thread's memory.
-template <class Plan, class Schedule, Element T, int lanes, Pattern pattern, bool in_parts>
+template <class Plan, class Schedule, Element T, OutputElement U, int lanes, Pattern pattern, bool in_parts>
 class Reducing {
     using Steps = ReductionSteps<typename Plan::Head>;
     using Epilogue = typename Plan::Epilogue;
     using Accumulator = typename Steps::template Accumulator<float>;
     using Total = typename Steps::template Total<float>;
-    using Segment = ReductionSegment<Plan, T, lanes, pattern>;
+    using Segment = ReductionSegment<Plan, T, U, lanes, pattern>;
     using PacketOffsets = typename Segment::PacketOffsets;
     static constexpr int own = Segment::totals, sums = sizeof(Total) / sizeof(float);
 
@@ -32,7 +32,7 @@ public:
     static constexpr int unroll = max(1, Schedule::unroll / (Steps::has_operand ? 2 : 1) / crowd);
     static constexpr int totals = Segment::totals;
     static constexpr int threads = Schedule::threads, blocks = Schedule::blocks * crowd;
-    using Params = ReductionParams<Plan, T>;
+    using Params = ReductionParams<Plan, T, U>;
     struct Shared {
         float sums[threads * own * Reducing::sums];
         bool is_last;  ///< of a grid group
@@ -237,17 +237,18 @@ private:
 
     __device__ __forceinline__ void write(unsigned step, Values const& values, Lane const (&lane)[own]) const {
         each(step, [&](int i, unsigned now, PacketOffsets const& packet) {
-            Packet<T, lanes> result{};
+            Packet<U, lanes> result{};
 #pragma unroll
             for (int j = 0; j < lanes; ++j)
                 with_own(lane[j % own], now, j, segment.has(packet, j), [&](Lane const& of) {
                     float const value = Steps::apply(static_cast<float>(values.x[i].values[j]), operand(values, i, j),
                                                      of.at, of.head, of.prepared, params.bound.head);
-                    result.values[j] = T(Epilogue::apply(value, of.at, of.epilogue, params.bound.epilogue));
+                    result.values[j] = U(Epilogue::apply(value, of.at, of.epilogue, params.bound.epilogue));
                 });
-            T* const to = params.y.data + packet.y;
+            if constexpr (!Element<U>) return;
+            U* const to = params.y.data + packet.y;
             if (segment.whole(packet)) {
-                store_once(reinterpret_cast<Packet<T, lanes>*>(to), result);
+                store_once(reinterpret_cast<Packet<U, lanes>*>(to), result);
             } else {
 #pragma unroll
                 for (int j = 0; j < lanes; ++j)

@@ -3,6 +3,7 @@
 
 #include "fusekit/backend/hip/runtime/gpu.hpp"
 #include "fusekit/backend/hip/schedule.hpp"
+#include "fusekit/tensor/no_output.hpp"
 #include "fusekit/tensor/workspace.hpp"
 
 namespace fusekit::hip {
@@ -76,12 +77,12 @@ public:
     }
 
     /// The launch of a layer on tensors that stand at addresses as aligned as those of its runs. It has been validated.
-    template <class BoundPlan, Element T>
-    auto prepare(BoundPlan const& bound, ImageView<T const> const& x, ImageView<T> const& y) const;
+    template <class BoundPlan, Element T, OutputElement U>
+    auto prepare(BoundPlan const& bound, ImageView<T const> const& x, ImageView<U> const& y) const;
 
     /// Puts one kernel on the stream. The arguments have been validated. Throws Error where HIP refuses it.
-    template <class BoundPlan, Element T>
-    void run(BoundPlan const& bound, ImageView<T const> const& x, ImageView<T> const& y) const;
+    template <class BoundPlan, Element T, OutputElement U>
+    void run(BoundPlan const& bound, ImageView<T const> const& x, ImageView<U> const& y) const;
 
     bool has_reached(void const* data) const { return properties->has_reached(data); }
     void check_accessible(Check const& in, char const* argument, void const* data) const {

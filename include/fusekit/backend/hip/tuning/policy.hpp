@@ -60,10 +60,15 @@ struct ReductionOf {
 template <class Tuning>
 using GemmTable =
     decltype(detail::gemm_table<Tuning>(std::make_integer_sequence<int, static_cast<int>(std::size(Tuning::gemm))>{}));
-template <class Tuning, Element T, bool placewise, bool stores = false>
+template <class Tuning, class T, bool placewise, bool stores = false>
 using DefaultElementwise = typename detail::ElementwiseOf<Tuning, sizeof(T), placewise, stores>::Type;
-template <class Tuning, Element T>
+template <class Tuning, class T>
 using DefaultReduction = typename detail::ReductionOf<Tuning, sizeof(T)>::Type;
 using DefaultDirect = Direct<256>;
+
+/// The wider of the types of x and y. A packet has as many elements as one access has of it, so that x is loaded and y
+/// stored by one access each, of which one may have fewer bytes than the schedule says.
+template <Element T, OutputElement U>
+using Wider = std::conditional_t<(sizeof(U) > sizeof(T)), U, T>;
 
 }  // namespace fusekit::hip

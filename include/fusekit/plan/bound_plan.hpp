@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include "fusekit/plan/call.hpp"
+#include "fusekit/plan/prepared.hpp"
+#include "fusekit/plan/runs_on.hpp"
+#include "fusekit/plan/structure.hpp"
+#include "fusekit/plan/validate.hpp"
+#include "fusekit/tensor/tensor.hpp"
+
+namespace fusekit {
+
+/// A plan with its run-time arguments: a trivially copyable value without hidden state. It may be copied, kept,
+/// passed to a kernel and run from many threads.
+///
+/// It holds views, which are pointers: the tensors that it was bound to must outlive its runs, as those of a function
+/// that returns it do not. It reads what they hold when it runs: to give it new weights, fill the tensor that it was
+/// bound to (Tensor::copy_from). Assigning another tensor to that one frees the memory that it reads: then bind again.
+template <class ThePlan>
+struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")]] BoundPlan {
+    using Plan = ThePlan;
+
+    typename Plan::Head::Args head;
+    typename Plan::Epilogue::Args epilogue;
+    typename Plan::Prologue::Args prologue = {};
+
+    /// N x K x P x Q for an input of N x C x H x W, and so on for one and three modes of space; M x N for M x K.
+    template <int Rank = 4>
+    constexpr Index<Rank> output_shape(Index<Rank> const& x) const {
+        return expand<Rank>(collapsed_output_shape(Plan::collapse(x)));
+    }
+    constexpr CollapsedShape<4> collapsed_output_shape(CollapsedShape<4> const& x) const {
+        if constexpr (Plan::pools) return Plan::Pool::output(epilogue_shape(x));
+        else return epilogue_shape(x);
+    }
+    /// Of the values that the operators after a Conv or Gemm are applied to; pools make less of them.
+    constexpr CollapsedShape<4> epilogue_shape(CollapsedShape<4> const& x) const {
+        if constexpr (Plan::has_mainloop) return Plan::Head::output(x, head);
+        else return x;
+    }
+
+    /// Runs on `device` into a new tensor of x's element type, packed, channels first or last as in `x`.
+    /// Throws Error where the shapes, types or arguments do not fit.
+    template <class Device, class X>
+    [[nodiscard("y is a new tensor: layer(device, x, y) writes to one of yours")]]
+    auto operator()(Device&& device, X const& x) const {
+        using Backend = std::remove_reference_t<Device>;
+        if constexpr (!detail::is_input<X>() || !detail::may_run<Device>() || !detail::may_make_y<Device>())
+            return detail::Nothing{};
+        else if constexpr (!detail::runs_on<Plan, Device, X>())
+            return run_into_new<false, detail::Given<X>>(device, x.const_view());
+        else
+            return run_into_new<Backend::template takes<X>(epilogue_of_plan, self), detail::Given<X>>(device,
+                                                                                                      x.const_view());
+    }
+
+    /// The same into a new tensor of elements of type U: layer.as<float>(device, x).
+    template <class U, class Device, class X>
+    [[nodiscard("y is a new tensor: layer(device, x, y) writes to one of yours")]]
+    auto as(Device&& device, X const& x) const {
+        using Backend = std::remove_reference_t<Device>;
+        if constexpr (!detail::is_input<X>() || !detail::may_run<Device>() || !detail::may_make_y<Device>())
+            return detail::Nothing{};
+        else if constexpr (!detail::runs_on<Plan, Device, X>()) return run_into_new<false, U>(device, x.const_view());
+        else return run_into_new<Backend::template takes<X>(epilogue_of_plan, self), U>(device, x.const_view());
+    }
+
+    /// Runs on `device` into `y`, of output_shape and of any element type: the epilogue's float is rounded once, to y's
+    /// type. Where one of x and y is of double, both are. Allocates nothing.
+    /// For fk::no_output no y is written, and nothing is allocated for one: what operators write beside it is.
+    /// Throws Error, with `y` untouched, where the shapes, types, arguments or memory do not fit.
+    template <class Device, class X, class Y>
+    void operator()(Device&& device, X const& x, Y&& y) const {
+        using Backend = std::remove_reference_t<Device>;
+        if constexpr (detail::is_input<X>())
+            if constexpr (detail::is_output<Y>() && detail::may_run<Device>())
+                if constexpr (detail::runs_on<Plan, Device, X, Y>())
+                    if constexpr (Backend::template takes<X>(epilogue_of_plan, self))
+                        run_into(device, x.const_view(), detail::output_view(y));
+    }
+
+    /// The run on tensors of these layouts, x of elements of type T and y of U, or without y, to be run many times;
+    /// nothing is written. The tensors will lie at multiples of `alignment` bytes, or of what x and y have. Throws
+    /// Error where they do not fit.
+    template <class T, class U = T, class Device, int Rank, class Y>
+    [[nodiscard]] auto prepare(Device&& device, Layout<Rank> const& x, Y const& y, int alignment = 16) const {
+        return try_prepare<T, U>(device, x, y, alignment).value();
+    }
+    template <class Device, class X, class Y>
+    [[nodiscard]] auto prepare(Device&& device, X const& x, Y&& y) const {
+        if constexpr (detail::is_input<X>())
+            if constexpr (detail::is_output<Y>())
+                if constexpr (detail::runs_on<Plan, Device, X, Y>())
+                    if constexpr (std::remove_cvref_t<Device>::template takes<X>(epilogue_of_plan, self))
+                        return prepare_for(device, x.const_view(), detail::output_view(y), 0).value();
+    }
+
+    /// The same, but returns the error, where there is one: if (auto const run = layer.try_prepare(...)) (*run)(...);
+    template <class T, class U = T, class Device, int Rank, class Y>
+    [[nodiscard]] auto try_prepare(Device&& device, Layout<Rank> const& x, Y const& y, int alignment = 16) const {
+        using View = TensorView<StoredAs<T>, Rank>;
+        if constexpr (detail::runs_on<Plan, Device>())
+            if constexpr (std::remove_cvref_t<Device>::template takes<View>(epilogue_of_plan, self))
+                return prepare_for(device, View(nullptr, x).const_view(), detail::output_at<U>(y), alignment);
+    }
+    template <class Device, class X, class Y>
+    [[nodiscard]] auto try_prepare(Device&& device, X const& x, Y&& y) const {
+        if constexpr (detail::is_input<X>())
+            if constexpr (detail::is_output<Y>())
+                if constexpr (detail::runs_on<Plan, Device, X, Y>())
+                    if constexpr (std::remove_cvref_t<Device>::template takes<X>(epilogue_of_plan, self))
+                        return prepare_for(device, x.const_view(), detail::output_view(y), 0);
+    }
+
+private:
+    static constexpr typename Plan::Epilogue const* epilogue_of_plan = nullptr;
+    static constexpr BoundPlan const* self = nullptr;
+
+    /// Refuses a tensor of another number of modes than the head's, or of elements that its prologue does not give.
+    template <Element T, int Rank>
+    static consteval bool takes() {
+        constexpr bool floats = !Plan::has_prologue || !std::is_same_v<T, int8>;
+        static_assert(floats, "a Conv or Gemm of int8 sums integers, so no operator stands before it: use two Plans");
+        if constexpr (Plan::has_mainloop) {
+            using Weight = typename Plan::Head::template WeightElement<T>;
+            constexpr bool multiplies =
+                std::is_same_v<Weight, T> || (!std::is_same_v<T, int8> && !std::is_same_v<T, double>);
+            static_assert(multiplies,
+                          "Weights of another type than x's are multiplied in float, which x of int8 or double is "
+                          "not: leave them out of the Conv or Gemm");
+            if constexpr (!multiplies) return false;
+        }
+        if constexpr (Plan::has_gemm) {
+            constexpr bool fits = Rank <= 4;
+            static_assert(fits, "x has another rank than matrices: M x K is 2 modes, and batches of them are 3 or 4");
+        } else if constexpr (Plan::has_conv) {
+            constexpr bool fits = Plan::Head::space == Rank - 2;
+            static_assert(fits,
+                          "x has another rank than the Conv: filter(s) takes 3, filter(r, s) 4, filter(t, r, s) 5");
+        } else {
+            constexpr bool broken = Plan::head_kind == HeadKind::elementwise && Plan::Epilogue::size == 0;
+            constexpr bool fits = Rank >= 3 || broken;  // a broken rule's sentence is the only error
+            static_assert(fits, "x of 2 modes is a matrix, which a Gemm takes: other plans take 3 to 5 modes");
+        }
+        return true;
+    }
+
+    template <bool runs, class Given, class Device, Element T, int Rank>
+    auto run_into_new(Device& device, TensorView<T const, Rank> x) const {
+        using U = StoredAs<Given>;
+        constexpr bool fits = match<T, U, Rank, Rank>();
+        TensorView<U, Rank> const* const none = nullptr;
+        auto y =
+            detail::new_output<Given>(device, packed_like(expand<Rank>(validate(*this, x, none, device)), x.layout));
+        if constexpr (runs && fits) device.run(*this, Plan::collapse(x), Plan::collapse(y.view()));
+        return y;
+    }
+
+    template <class X, class Y, int RankX, int RankY>
+    static consteval bool match() {
+        constexpr bool same = std::is_same_v<X, double> == std::is_same_v<Y, double>, alike = RankX == RankY;
+        static_assert(same, "double goes with double alone: where one of x and y is of double, both must be");
+        static_assert(alike, "x and y must have the same rank");
+        if constexpr (same && alike) return takes<X, RankX>();
+        else return false;
+    }
+
+    template <class Device, Element X, Element Y, int RankX, int RankY>
+    void run_into(Device& device, TensorView<X const, RankX> x, TensorView<Y, RankY> y) const {
+        if constexpr (match<X, Y, RankX, RankY>()) {
+            validate(*this, x, &y, device);
+            device.run(*this, Plan::collapse(x), Plan::collapse(y));
+        }
+    }
+
+    template <class Device, Element X, Element Y, int RankX, int RankY>
+    auto prepare_for(Device& device, TensorView<X const, RankX> x, TensorView<Y, RankY> y, int alignment) const {
+        if constexpr (match<X, Y, RankX, RankY>()) return detail::prepare(*this, device, x, y, alignment);
+    }
+
+    template <class Device, Element X, int Rank>
+    void run_into(Device& device, TensorView<X const, Rank> x, NoOutput none) const {
+        if constexpr (takes<X, Rank>()) {
+            TensorView<NoElement, Rank> const* const no_y = nullptr;
+            auto const shape = expand<Rank>(validate(*this, x, no_y, device));
+            device.run(*this, Plan::collapse(x),
+                       Plan::collapse(TensorView<NoElement, Rank>(none, packed_like(shape, x.layout))));
+        }
+    }
+    template <class Device, Element X, int Rank>
+    auto prepare_for(Device& device, TensorView<X const, Rank> x, NoOutput none, int alignment) const {
+        if constexpr (takes<X, Rank>())
+            return detail::prepare(*this, device, x, TensorView<NoElement, Rank>(none, x.layout), alignment);
+    }
+};
+
+}  // namespace fusekit

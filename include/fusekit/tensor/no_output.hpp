@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+#include "fusekit/tensor/view.hpp"
+
+namespace fusekit {
+
+/// What a y is made of that is not written: takes any value, and keeps none.
+struct NoElement {
+    NoElement() = default;
+    NoElement(NoElement const&) = default;
+    template <std::floating_point V>
+    FUSEKIT_HD constexpr explicit(false) NoElement(V) {}
+    FUSEKIT_HD constexpr NoElement& operator=(NoElement const&) { return *this; }
+};
+template <>
+inline constexpr auto element_like<NoElement> = std::type_identity<NoElement>();
+
+/// The element types of a plan's y.
+template <class T>
+concept OutputElement = Element<T> || std::same_as<T, NoElement>;
+
+/// In place of y, where what operators write beside it is all that is wanted: layer(device, x, fk::no_output).
+struct NoOutput {
+    /// A pointer to nothing, aligned as any access asks for: loops add to it, and nothing is ever written there.
+    operator NoElement*() const { return reinterpret_cast<NoElement*>(4096); }
+};
+inline constexpr NoOutput no_output{};
+
+}  // namespace fusekit
