@@ -20,12 +20,20 @@
 
 #include "fusekit/plan/backward.hpp"
 
+// g++ takes an int that is the bound of an array for a conversion, where it depends on a template's arguments.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#endif
 #include "fusekit/backend/hip/schedule.hpp"
 
 #include "fusekit/fusekit.hpp"
 
 #include "fusekit/backend/hip/runtime/device_code.hpp"
 #include "fusekit/backend/hip/dispatch/prepare.hpp"
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 // clang-format on
 
 #endif

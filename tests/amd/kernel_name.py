@@ -43,6 +43,7 @@ def shortened(name):
     name = re.sub(r"\((?:\w+::)+\w+(?:<\d+>)?\)(?=[-\w{])", "", name)
     name = re.sub(r"\b(?:[a-z]\w*::)+", "", name)
     name = re.sub(r"Filter<(\d)>\{((?:[^{}]|\{[^{}]*\})*)\}", lambda found: written_filter(int(found[1]), found[2]), name)
+    name = name.replace(", void>", ">")  # a Conv without options
     name = name.replace("Dynamic{}", "dynamic").replace("FusedPlan<", "Plan<")
     called, _, arguments = re.sub(r"^void ", "", name).partition("<")
     if not arguments or "(" in called:

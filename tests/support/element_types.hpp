@@ -3,12 +3,13 @@
 
 #include <string>
 
-#include "fusekit/tensor/dtype.hpp"
+#include "fusekit/ops/conv.hpp"
+#include "fusekit/ops/gemm.hpp"
 
 namespace test {
 
-/// In place of an element type T where tests take one: x is of elements X and y of Y.
-template <class X, class Y>
+/// In place of an element type T where tests take one: x is of elements X, y of Y and weights of W.
+template <class X, class Y, class W = X>
 struct Types {};
 
 namespace detail {
@@ -17,26 +18,39 @@ template <class T>
 struct TypesOf {
     using X = T;
     using Y = T;
+    using W = T;
 };
-template <class TheX, class TheY>
-struct TypesOf<Types<TheX, TheY>> {
+template <class TheX, class TheY, class TheW>
+struct TypesOf<Types<TheX, TheY, TheW>> {
     using X = TheX;
     using Y = TheY;
+    using W = TheW;
 };
 
 }  // namespace detail
 
-/// The elements of x, of the weights and of z; and those of y.
+/// The elements of x and of z; of y; and of the weights.
 template <class T>
 using XOf = typename detail::TypesOf<T>::X;
 template <class T>
 using YOf = typename detail::TypesOf<T>::Y;
+template <class T>
+using WOf = typename detail::TypesOf<T>::W;
 
-/// "half", or "half into float".
+/// Conv<Geometry> and Gemm of such weights.
+template <class T, auto Geometry>
+using ConvOf = std::conditional_t<std::is_same_v<WOf<T>, XOf<T>>, fusekit::Conv<Geometry>,
+                                  fusekit::Conv<Geometry, fusekit::Weights<WOf<T>>>>;
+template <class T>
+using GemmOf =
+    std::conditional_t<std::is_same_v<WOf<T>, XOf<T>>, fusekit::Gemm, fusekit::GemmWith<fusekit::Weights<WOf<T>>>>;
+
+/// "half", "half into float", or "half with int8 into float".
 template <class T>
 std::string name_of_types() {
-    std::string const x = fusekit::name(fusekit::data_type<XOf<T>>), y = fusekit::name(fusekit::data_type<YOf<T>>);
-    return x == y ? x : x + " into " + y;
+    std::string const x = fusekit::name(fusekit::data_type<XOf<T>>), y = fusekit::name(fusekit::data_type<YOf<T>>),
+                      w = fusekit::name(fusekit::data_type<WOf<T>>);
+    return x + (w == x ? "" : " with " + w) + (y == x ? "" : " into " + y);
 }
 
 }  // namespace test

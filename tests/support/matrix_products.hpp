@@ -69,11 +69,11 @@ struct Factors {
           weights(integers(product.n * product.k, -2, 2, 12)),
           placed_x(device, fk::data_type<XOf<T>>,
                    matrix_layout<Rank>(product.x, Product::shape<Rank>(product.b, product.m, product.k)), x),
-          placed_weights(device, fk::data_type<XOf<T>>, matrix_layout<2>(product.weights, {{product.n, product.k}}),
+          placed_weights(device, fk::data_type<WOf<T>>, matrix_layout<2>(product.weights, {{product.n, product.k}}),
                          weights) {}
 
     fk::TensorView<XOf<T> const, Rank> input() { return placed_x.template view<XOf<T> const>(); }
-    fk::Gemm::Args gemm() { return {.weights = placed_weights.any()}; }
+    typename GemmOf<T>::Args gemm() { return {.weights = placed_weights.any()}; }
     fk::Layout<Rank> layout(char const* word) const {
         return matrix_layout<Rank>(word, Product::shape<Rank>(of.b, of.m, of.n));
     }
@@ -104,14 +104,14 @@ template <class T, int Rank, class Device>
 void check_product(Device& device, Product const& product) {
     Factors<T, Rank, Device> factors(device, product);
     oracle::Tensor const sums = factors.sums();
-    factors.check(fk::Plan<fk::Gemm>::bind(factors.gemm()), sums);
+    factors.check(fk::Plan<GemmOf<T>>::bind(factors.gemm()), sums);
 
     auto const bias = integers(product.n, -3, 3, 13), z = integers(product.rows() * product.n, -5, 5, 14);
     Placed<Device, 1> b(device, fk::DataType::float32, fk::channels(product.n), bias);
     Placed<Device, Rank> placed_z(device, fk::data_type<XOf<T>>, factors.layout(product.z), z),
         values(device, fk::data_type<XOf<T>>, factors.layout(product.y), 64);
     oracle::Tensor const before = oracle::residual(oracle::bias(sums, bias), z, 2);
-    using All = fk::Plan<fk::Gemm, fk::Bias, fk::Residual, fk::Store, fk::Activation<fk::Relu>, fk::Scale>;
+    using All = fk::Plan<GemmOf<T>, fk::Bias, fk::Residual, fk::Store, fk::Activation<fk::Relu>, fk::Scale>;
     factors.check(All::bind(factors.gemm(), {.bias = b.any()}, {.z = placed_z.any(), .alpha2 = 2},
                             {.values = values.template view<XOf<T>>()}, {}, {.factor = 0.5f}),
                   oracle::scale(oracle::activation(before, {"relu"}), 0.5));
@@ -121,7 +121,7 @@ void check_product(Device& device, Product const& product) {
         auto const in_bias = integers(product.k, -1, 2, 15);
         Placed<Device, 1> a(device, fk::DataType::float32, fk::channels(product.k), in_bias);
         auto const read = oracle::activation(oracle::bias(factors.elements(), in_bias), {"relu"});
-        using Before = fk::Plan<fk::Bias, fk::Activation<fk::Relu>, fk::Gemm, fk::Bias>;
+        using Before = fk::Plan<fk::Bias, fk::Activation<fk::Relu>, GemmOf<T>, fk::Bias>;
         factors.check(Before::bind({.bias = a.any()}, {}, factors.gemm(), {.bias = b.any()}),
                       oracle::bias(factors.sums(read), bias));
     }

@@ -44,6 +44,7 @@ void check_mixed_forms(std::vector<Form<Device>> const& all, auto device, int ca
         for (int number = 0; number < cases_a_form; ++number) {
             Case about = random_case(random, {{form.letters, form.mode}}, multiplications);
             about.type = fk::data_type<XOf<T>>;
+            if constexpr (!std::is_same_v<WOf<T>, XOf<T>>) about.real = false;  // integers, which all types hold
             about.parameters = random.pick({fk::DataType::float32, fk::DataType::float16, about.type});
             Problem const problem(about);
             oracle::Tensor const expected = problem.expected();
@@ -122,6 +123,50 @@ void check_mixed_heads(Device& device) {
         check_conv_statistics<Conv, Quantized, 4>(device, x, y, {{2, 5, 9, 7}, 37, same});
         check_conv_statistics<Conv, Wider, 4>(device, x, y, {{2, 9, 5, 11}, 9, deep});
     }
+}
+
+/// Weights of other elements than x, of every path: tiles, thin groups, a prologue, products, statistics and pools.
+template <class T>
+void check_mixed_weights_of(auto device, int cases_a_form, double multiplications) {
+    using Device = std::remove_reference_t<decltype(device(1))>;
+    detail::check_mixed_forms<T>(detail::mixed_convs<Device, T>(), device, cases_a_form, multiplications);
+}
+inline void check_mixed_weights(auto device, int cases_a_form, double multiplications) {
+    check_mixed_weights_of<Types<fk::half, fk::half, fk::int8>>(device, cases_a_form, multiplications);
+    check_mixed_weights_of<Types<float, float, fk::half>>(device, cases_a_form, multiplications);
+    check_mixed_weights_of<Types<fk::bfloat16, float, float>>(device, cases_a_form, multiplications);
+    check_mixed_weights_of<Types<float, fk::half, fk::int8>>(device, cases_a_form, multiplications);
+}
+template <class Device>
+void check_mixed_weights_of_products(Device& device) {
+    for (Product const& product : {Product{0, 5, 7, 3, "mk", "mk", "mk", "mk"},
+                                   {0, 70, 65, 34, "mk+3", "km", "km*2", "mk"},
+                                   {0, 72, 40, 48, "mk", "mk", "mk", "mk"}}) {
+        check_product<Types<fk::half, fk::half, fk::int8>, 2>(device, product);
+        check_product<Types<fk::half, float, float>, 2>(device, product);
+    }
+}
+
+/// All numbers of int8 as weights, and a scale a channel after them: sums are exact, and so is what powers of two
+/// scale.
+template <class X, class Device>
+void check_scaled_int8_weights(Device& device) {
+    oracle::Shape const shape{2, 6, 7, 9}, filter{19, 6, 3, 3};
+    oracle::Window const same{.r = 3, .s = 3, .top = 1, .left = 1, .bottom = 1, .right = 1};
+    std::vector<double> scales;
+    for (int k = 0; k < 19; ++k) scales.push_back(std::exp2(-k % 5));
+    Placed<Device, 1> scale(device, fk::DataType::float32, fk::channels(19), scales);
+    for (char const* layout : {"nchw", "nhwc"})
+        for (char const* order : {"nchw", "nhwc"}) {
+            Filled<X, Device, 4> x(device, layout, shape, integers(shape.size(), -3, 4, 1));
+            Filled<fk::int8, Device, 4> w(device, order, filter, integers(filter.size(), -128, 127, 2));
+            Placed<Device, 4> y(device, fk::DataType::float32, layout_of<4>(layout, {2, 19, 7, 9}), 64);
+            using Layer = fk::Plan<fk::Conv<fk::filter(3, 3).pad(1), fk::Weights<fk::int8>>, fk::Requantize>;
+            Layer::bind({.weights = w.view()}, {.scale = scale.template view<float const>()})(device, x.view(),
+                                                                                              y.template view<float>());
+            auto const sums = oracle::conv(oracle::Tensor(shape, x.values), w.values, 19, same);
+            CHECK(difference(oracle::requantize(sums, scales, 0), y.fetch()) == "");
+        }
 }
 
 }  // namespace test

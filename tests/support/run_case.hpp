@@ -37,7 +37,7 @@ fk::Layout<Space + 1> map_layout(Case const& about) {
 }
 
 /// The operators' arguments, in memory of their own: x, weights and every parameter of a problem.
-template <class T, class Device, int Space>
+template <class T, class Device, int Space, class W = T>
 class Arguments {
     static constexpr int rank = Space + 2;
 
@@ -47,7 +47,7 @@ public:
           device(device),
           misalign(problem.about.seed % 8 < 4 ? 0 : static_cast<int>(problem.about.seed % 4)),
           x(device, fk::data_type<T>, layout_of<rank>(problem.about.x_layout, problem.about.x), problem.x, misalign),
-          weights(device, fk::data_type<T>, weights_layout(problem.about), weights_of(problem), misalign) {}
+          weights(device, fk::data_type<W>, weights_layout(problem.about), weights_of(problem), misalign) {}
 
     fk::TensorView<T const, rank> input() { return x.template view<T const>(); }
 
@@ -134,8 +134,8 @@ private:
 };
 
 /// Into y of elements Y.
-template <class Y, class T, class BoundPlan, class Device, int Space>
-std::string run_bound(BoundPlan const& bound, Arguments<T, Device, Space>& arguments, Problem const& problem,
+template <class Y, class T, class BoundPlan, class Device, int Space, class W>
+std::string run_bound(BoundPlan const& bound, Arguments<T, Device, Space, W>& arguments, Problem const& problem,
                       oracle::Tensor const& expected, Device& device) {
     Case const& about = problem.about;
     Placed<Device, Space + 2> y(device, fk::data_type<Y>, layout_of<Space + 2>(about.y_layout, about.y()), 64,
@@ -147,8 +147,8 @@ std::string run_bound(BoundPlan const& bound, Arguments<T, Device, Space>& argum
 namespace detail {
 
 /// Plan<Ops...>::bind with `first...`, the arguments of a Conv or none, and then those of the epilogue.
-template <class Plan, class... Epilogue, class T, class Device, int Space>
-auto bind(Arguments<T, Device, Space>& arguments, auto const&... first) {
+template <class Plan, class... Epilogue, class T, class Device, int Space, class W>
+auto bind(Arguments<T, Device, Space, W>& arguments, auto const&... first) {
     return [&]<int... I>(std::integer_sequence<int, I...>) {
         return Plan::bind(first..., arguments.template of<Epilogue>(I)...);
     }(std::make_integer_sequence<int, sizeof...(Epilogue)>{});
@@ -159,9 +159,9 @@ auto bind(Arguments<T, Device, Space>& arguments, auto const&... first) {
 /// Runs Plan<Conv<Geometry>, Ops...>, or Plan<Ops...>, on the numbers of a problem.
 template <class Device, class T, auto Geometry, class... Ops>
 std::string run_conv(Problem const& problem, oracle::Tensor const& expected, Device& device) {
-    Arguments<XOf<T>, Device, fk::Conv<Geometry>::space> arguments(problem, device);
+    Arguments<XOf<T>, Device, fk::Conv<Geometry>::space, WOf<T>> arguments(problem, device);
     auto const bound =
-        detail::bind<fk::Plan<fk::Conv<Geometry>, Ops...>, Ops...>(arguments, arguments.template conv<Geometry>());
+        detail::bind<fk::Plan<ConvOf<T, Geometry>, Ops...>, Ops...>(arguments, arguments.template conv<Geometry>());
     return run_bound<YOf<T>>(bound, arguments, problem, expected, device);
 }
 
@@ -171,11 +171,11 @@ struct WithPrologue {
     template <class Device, class T, auto Geometry, class... After>
     static std::string run(Problem const& problem, oracle::Tensor const& expected, Device& device) {
         constexpr int before = sizeof...(Before);
-        Arguments<XOf<T>, Device, fk::Conv<Geometry>::space> arguments(problem, device);
+        Arguments<XOf<T>, Device, fk::Conv<Geometry>::space, WOf<T>> arguments(problem, device);
         auto const bound = [&]<int... B, int... A>(std::integer_sequence<int, B...>, std::integer_sequence<int, A...>) {
-            return fk::Plan<Before..., fk::Conv<Geometry>, After...>::bind(arguments.template of<Before>(B)...,
-                                                                           arguments.template conv<Geometry>(),
-                                                                           arguments.template of<After>(before + A)...);
+            return fk::Plan<Before..., ConvOf<T, Geometry>, After...>::bind(
+                arguments.template of<Before>(B)..., arguments.template conv<Geometry>(),
+                arguments.template of<After>(before + A)...);
         }(std::make_integer_sequence<int, before>{}, std::make_integer_sequence<int, sizeof...(After)>{});
         return run_bound<YOf<T>>(bound, arguments, problem, expected, device);
     }

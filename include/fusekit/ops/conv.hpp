@@ -3,6 +3,7 @@
 
 #include <type_traits>
 
+#include "fusekit/ops/conv/weights.hpp"
 #include "fusekit/ops/conv/window.hpp"
 #include "fusekit/ops/operator.hpp"
 
@@ -57,7 +58,7 @@ struct ConvArgs {
     FUSEKIT_HD static constexpr auto geometry(Args const&) { return collapsed; }
     FUSEKIT_HD static constexpr auto const& filters(Args const& args) { return args.weights; }
     static Text written(Args const&) { return Geometry.to_string(); }
-    static Text name() { return "Conv<" + Geometry.to_string() + ">"; }
+    static Text geometry_name() { return Geometry.to_string(); }
 };
 
 template <>
@@ -78,7 +79,7 @@ struct ConvArgs<dynamic> {
     FUSEKIT_HD static constexpr Filter<2> geometry(Args const& args) { return args.filter; }
     FUSEKIT_HD static constexpr auto const& filters(Args const& args) { return args.weights; }
     static Text written(Args const& args) { return args.filter.to_string(); }
-    static Text name() { return "Conv<dynamic>"; }
+    static Text geometry_name() { return "dynamic"; }
 };
 
 }  // namespace detail
@@ -91,18 +92,21 @@ struct ConvArgs<dynamic> {
 ///         P = floor((H + top + bottom - dilation (R - 1) - 1) / stride) + 1, Q alike.
 /// With filter(s): x N x C x W, weights K x C/G x S, y N x K x Q; with filter(t, r, s): x N x C x D x H x W,
 /// weights K x C/G x T x R x S, y N x K x O x P x Q, and the sum is over t too.
-/// Arguments: weights, of x's type, any strides (of filter(t, r, s): stride[T] = R stride[R]); with Conv<dynamic> also
-/// filter, the geometry of R x S.
+/// Arguments: weights, of x's type or, with Conv<..., Weights<T>>, of T, any strides (of filter(t, r, s):
+/// stride[T] = R stride[R]); with Conv<dynamic> also filter, the geometry of R x S.
 /// Requires: C and K divisible by the groups; a filter that fits the padded input; with int8, whose sums are exact
 /// 32-bit integers, at most 131071 products an output.
 /// Source: the cross-correlation that deep learning calls convolution; Dumoulin and Visin 2016, section 2.
 ///
 /// Compilers quote the line of a requirement that does not hold: its comment gives the reason.
-template <auto Geometry>
+template <auto Geometry, class Option = void>
     requires(detail::is_geometry(Geometry))  // Conv takes a filter, as in Conv<fk::filter(3, 3)>, or fk::dynamic
             && (detail::is_possible(Geometry))  // size, stride, dilation and groups are 1 or more, padding 0 or more
+            && (detail::WeightsOption<Option>::is_valid)  // the option of a Conv is Weights, as in Weights<fk::int8>
 struct Conv : detail::ConvArgs<Geometry> {
     static constexpr auto stage = Stage::mainloop;
+    template <Element X>
+    using WeightElement = typename detail::WeightsOption<Option>::template Element<X>;
     static constexpr auto equation = detail::conv_equation[Conv::space - 1];
     using Args = typename detail::ConvArgs<Geometry>::Args;
 
@@ -128,6 +132,11 @@ struct Conv : detail::ConvArgs<Geometry> {
         return count;
     }
 
+    static Text name() {
+        Text const option = detail::WeightsOption<Option>::written();
+        return "Conv<" + Conv::geometry_name() + (option.empty() ? "" : ", ") + option + ">";
+    }
+
     static void check(Args const& args, Check const& in) {
         auto const f = Conv::geometry(args);
         in.require(f.group_count >= 1, "filter", "1 group or more", f.group_count);
@@ -141,8 +150,7 @@ struct Conv : detail::ConvArgs<Geometry> {
             if (f.output(i, x[2 + i]) < 1)
                 in.fail("filter", detail::conv_least[Conv::space - 1], Conv::written(args) + " on " + to_string(in.x));
         }
-        if (args.weights.type != in.type)
-            in.fail("weights", Text(fusekit::name(in.type)) + ", as the input", fusekit::name(args.weights.type));
+        detail::check_weights<Option>(args.weights.type, in);
         if (in.refused()) return;  // else 0 groups would divide
         std::int64_t const k = args.weights.layout.shape[0];
         if (in.x[1] % f.group_count != 0 || k % f.group_count != 0)

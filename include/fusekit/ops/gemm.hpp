@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fusekit/ops/conv/weights.hpp"
 #include "fusekit/ops/operator.hpp"
 #include "fusekit/tensor/filter.hpp"
 
 namespace fusekit {
 
-/// y[m,n] = sum of x[m,k] * weights[n,k] over k
-///
-/// A fully connected layer. The operators that follow take the N columns of y as channels.
-/// Shapes: x M x K, weights N x K, y M x N; with x B x M x K or A x B x M x K, y B x M x N or A x B x M x N, and all
-/// matrices of the batch are multiplied by the same weights. Any strides.
-/// Arguments: weights, of x's type.
-/// Requires: with int8, whose sums are exact 32-bit integers, K of at most 131071.
-struct Gemm {
+/// A Gemm whose weights are of another type than x: GemmWith<Weights<fk::int8>>.
+template <class Option>
+    requires(detail::WeightsOption<Option>::is_valid)  // the option of a Gemm is Weights, as in Weights<fk::int8>
+struct GemmWith {
     static constexpr auto stage = Stage::mainloop;
     static constexpr bool of_matrices = true;
+    template <Element X>
+    using WeightElement = typename detail::WeightsOption<Option>::template Element<X>;
     static constexpr auto equation = "y[m,n] = sum of x[m,k] * weights[n,k] over k";
     struct Args {
         Collapsed<AnyView<2>, 2> weights;
@@ -46,12 +45,25 @@ struct Gemm {
         return count;
     }
 
+    static Text name() {
+        Text const option = detail::WeightsOption<Option>::written();
+        return option.empty() ? Text("Gemm") : "GemmWith<" + option + ">";
+    }
+
     static void check(Args const& args, Check const& in) {
-        if (args.weights.type != in.type)
-            in.fail("weights", Text(name(in.type)) + ", as the input", name(args.weights.type));
+        detail::check_weights<Option>(args.weights.type, in);
         in.readable("weights", args.weights, {{args.weights.layout.shape[0], in.x[1]}}, "N x K");
         check_products(in.x[1], in, [&] { return Text::number(in.x[1]); });
     }
 };
+
+/// y[m,n] = sum of x[m,k] * weights[n,k] over k
+///
+/// A fully connected layer. The operators that follow take the N columns of y as channels.
+/// Shapes: x M x K, weights N x K, y M x N; with x B x M x K or A x B x M x K, y B x M x N or A x B x M x N, and all
+/// matrices of the batch are multiplied by the same weights. Any strides.
+/// Arguments: weights, of x's type or, with GemmWith<Weights<T>>, of T.
+/// Requires: with int8, whose sums are exact 32-bit integers, K of at most 131071.
+struct Gemm : GemmWith<void> {};
 
 }  // namespace fusekit

@@ -124,6 +124,15 @@ private:
     static consteval bool takes() {
         constexpr bool floats = !Plan::has_prologue || !std::is_same_v<T, int8>;
         static_assert(floats, "a Conv or Gemm of int8 sums integers, so no operator stands before it: use two Plans");
+        if constexpr (Plan::has_mainloop) {
+            using Weight = typename Plan::Head::template WeightElement<T>;
+            constexpr bool multiplies =
+                std::is_same_v<Weight, T> || (!std::is_same_v<T, int8> && !std::is_same_v<T, double>);
+            static_assert(multiplies,
+                          "Weights of another type than x's are multiplied in float, which x of int8 or double is "
+                          "not: leave them out of the Conv or Gemm");
+            if constexpr (!multiplies) return false;
+        }
         if constexpr (Plan::has_gemm) {
             constexpr bool fits = Rank <= 4;
             static_assert(fits, "x has another rank than matrices: M x K is 2 modes, and batches of them are 3 or 4");

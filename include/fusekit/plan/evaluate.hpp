@@ -66,8 +66,9 @@ struct HeadInput {
 };
 
 /// The head's value at one place, by the definition.
-template <class V, auto Geometry, class BoundPlan, class At>
-constexpr V head_value(Conv<Geometry> const*, BoundPlan const& bound, ImageView<V const> const& x, At const& at) {
+template <class V, auto Geometry, class Option, class BoundPlan, class At>
+constexpr V head_value(Conv<Geometry, Option> const*, BoundPlan const& bound, ImageView<V const> const& x,
+                       At const& at) {
     auto const& args = bound.head;
     auto const f = Conv<Geometry>::geometry(args);
     Index<4> const w = args.weights.layout.shape, in = x.layout.shape;
@@ -87,7 +88,7 @@ constexpr V head_value(Conv<Geometry> const*, BoundPlan const& bound, ImageView<
     }
     return sum;
 }
-template <class V, class BoundPlan, class At>
+template <class V, MatrixOp Gemm, class BoundPlan, class At>
 constexpr V head_value(Gemm const*, BoundPlan const& bound, ImageView<V const> const& x, At const& at) {
     auto const& weights = bound.head.weights;
     V sum = 0;

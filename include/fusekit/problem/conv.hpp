@@ -25,12 +25,12 @@ struct Slices<3> {
 
 /// A convolution of two or three modes of space: tensors are collapsed into rows and columns, the filter is not.
 /// GemmM = N P Q, GemmN = K, GemmK = C R S, the last two per group. All numbers are Int, which the caller knows to fit.
-template <Element T, int Space, class Int>
+template <Element T, int Space, class Int, Element W = T>
 struct ConvProblem {
     using Pixel = PixelOf<Int>;
 
     TensorView<T const> x;  // (N, C, H, W)
-    TensorView<T const> w;  // (K, C / G, R, S)
+    TensorView<W const> w;  // (K, C / G, R, S)
     Index<4> y;  // (N, K, P, Q)
     Filter<Space> filter;
 

@@ -179,10 +179,15 @@ template <Element T>
 using AccumulatorOf =
     std::conditional_t<std::same_as<T, int8>, std::int32_t, std::conditional_t<std::same_as<T, double>, double, float>>;
 
+/// An element as what is multiplied and summed in Sum; int8 under other types as a float.
+template <class Sum, Element T>
+FUSEKIT_HD constexpr Sum widened_to(T element) {
+    if constexpr (std::same_as<Sum, std::int32_t>) return element.value;
+    else return element;
+}
 template <Element T>
 FUSEKIT_HD constexpr AccumulatorOf<T> widened(T element) {
-    if constexpr (std::same_as<T, int8>) return element.value;
-    else return element;
+    return widened_to<AccumulatorOf<T>>(element);
 }
 
 }  // namespace fusekit

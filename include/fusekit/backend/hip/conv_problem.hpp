@@ -56,9 +56,9 @@ __device__ void copy(RowPointer<float> const& row, KOffset const& offset, float*
 
 /// A convolution as a kernel sees it. Extents, GemmM and GemmK are below 2^30; offsets, where a GEMM takes them, fit 32
 /// bits (conv_limits.hpp).
-template <Element T, int Space>
-struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t> {
-    using Base = problem::ConvProblem<T, Space, std::int32_t>;
+template <Element T, int Space, Element W = T>
+struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W> {
+    using Base = problem::ConvProblem<T, Space, std::int32_t, W>;
     using SpaceCoord = PerMode<Space>;  ///< in space: slice, row and column, or row and column
     using Base::extent, Base::filter, Base::group_c, Base::group_k, Base::window_columns, Base::window_rows;
     using Base::x, Base::w, Base::y;
@@ -112,7 +112,7 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t> {
                     if (has(mode, first[mode] + i * filter.dilations[mode])) bits |= KOffset::bit(Space, mode, i);
         return {x.data + at.n * stride(x, 0) + group * group_c() * stride(x, 1) + input_offset(first), bits};
     }
-    __device__ RowPointer<T> weight_row(int k, int group) const {
+    __device__ RowPointer<W> weight_row(int k, int group) const {
         int const in_group = k < group_k() ? k : group_k() - 1;
         return {w.data + (group * group_k() + in_group) * stride(w, 0), 0};
     }
@@ -144,7 +144,8 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t> {
     }
 
 private:
-    __device__ static std::int64_t stride(TensorView<T const> const& view, int mode) {
+    template <class View>
+    __device__ static std::int64_t stride(View const& view, int mode) {
         return view.layout.stride[mode];
     }
     /// Rows of a slice.

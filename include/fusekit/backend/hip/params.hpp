@@ -41,8 +41,10 @@ struct ConvParams {
     problem::Slices<Plan::Head::collapsed_space> slices;
     std::conditional_t<Plan::totals_tiles, TileGroups, fusekit::detail::Nothing> tile_groups = {};
 
-    __device__ ConvProblem<T, Plan::Head::collapsed_space> problem() const {
-        return {{x, typed<T>(Plan::Head::filters(bound.head)), conv_output<Plan>(y.layout).shape,
+    using Weight = typename Plan::Head::template WeightElement<T>;
+
+    __device__ ConvProblem<T, Plan::Head::collapsed_space, Weight> problem() const {
+        return {{x, typed<Weight>(Plan::Head::filters(bound.head)), conv_output<Plan>(y.layout).shape,
                  Plan::Head::geometry(bound.head)},
                 y.layout.stride,
                 slices};

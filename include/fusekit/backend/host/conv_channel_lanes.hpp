@@ -16,10 +16,10 @@ namespace fusekit::host::inline FUSEKIT_SIMD {
 ///
 /// Where there is a Pool of windows of 2 x 2, for outputs of any layout, pixels are counted window by window, an item's
 /// results stay with its thread, as floats, and of every four rows one is written.
-template <class Epilogue, Element T, OutputElement U, int Space, class Pool = void>
+template <class Epilogue, Element T, OutputElement U, int Space, class Pool = void, Element W = T>
 class ConvChannelLanes {
 public:
-    ConvChannelLanes(int the_threads, ConvProblem<T, Space> const& the_conv, typename Epilogue::Args const& the_args,
+    ConvChannelLanes(int the_threads, ConvProblem<T, Space, W> const& the_conv, typename Epilogue::Args const& the_args,
                      TensorView<U> const& the_y)
         : threads(the_threads), conv(the_conv), args(the_args), y(the_y) {}
 
@@ -79,7 +79,7 @@ private:
     };
 
     int const threads;
-    ConvProblem<T, Space> const& conv;
+    ConvProblem<T, Space, W> const& conv;
     typename Epilogue::Args const& args;
     TensorView<U> const& y;
 

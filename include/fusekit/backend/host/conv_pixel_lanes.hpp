@@ -13,10 +13,10 @@ namespace fusekit::host::inline FUSEKIT_SIMD {
 ///
 /// A thread packs the windows of a few pixels at a time into panels and runs all filters over them. Float filters
 /// whose taps lie together are read where they lie, others are packed once a run.
-template <class Epilogue, Element T, OutputElement U, int Space>
+template <class Epilogue, Element T, OutputElement U, int Space, Element W = T>
 class ConvPixelLanes {
 public:
-    ConvPixelLanes(int the_threads, ConvProblem<T, Space> const& the_conv, typename Epilogue::Args const& the_args,
+    ConvPixelLanes(int the_threads, ConvProblem<T, Space, W> const& the_conv, typename Epilogue::Args const& the_args,
                    TensorView<U> const& the_y, std::int64_t the_columns)
         : threads(the_threads), conv(the_conv), args(the_args), y(the_y), columns(the_columns) {}
 
@@ -63,7 +63,7 @@ private:
     };
 
     int const threads;
-    ConvProblem<T, Space> const& conv;
+    ConvProblem<T, Space, W> const& conv;
     typename Epilogue::Args const& args;
     TensorView<U> const& y;
     std::int64_t const columns;  ///< of the output the user sees; conv may take a plane for one row
@@ -71,7 +71,7 @@ private:
     std::int64_t const gemm_k = conv.gemm_k(), group_c = conv.group_c(), group_k = conv.group_k();
     GemmKOrder const order =
         problem::channels_are_neighbours(conv.w.layout) ? GemmKOrder{1, group_c} : GemmKOrder{conv.taps(), 1};
-    bool const direct = std::same_as<T, float> && weights_are(conv, order) && apart_in_cache(conv.w.layout.stride[0]);
+    bool const direct = std::same_as<W, float> && weights_are(conv, order) && apart_in_cache(conv.w.layout.stride[0]);
     std::int64_t const row_stride = packed_row_stride(gemm_k);
     std::int64_t const panels = divide_up(conv.gemm_m(), tile_columns), panel_floats = gemm_k * tile_columns;
     std::int64_t const block =
@@ -108,7 +108,7 @@ private:
         for (int i = 0; i < tile_rows; ++i) {  // rows that the tile lacks repeat the last
             std::int64_t const row = k + min(i, row_count - 1);
             k_range.row[i] = weights + row * row_stride;
-            if constexpr (std::same_as<T, float>)
+            if constexpr (std::same_as<W, float>)
                 if (direct) k_range.row[i] = &conv.w(row, 0, 0, 0);
             state[i] = Epilogue::template broadcast<Vector>(Epilogue::prepare(row, args));
         }

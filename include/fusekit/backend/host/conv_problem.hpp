@@ -12,8 +12,10 @@ namespace fusekit::host {
 using Pixel = problem::PixelOf<std::int64_t>;
 
 /// A convolution as loops see it.
-template <Element T, int Space>
-struct ConvProblem : problem::ConvProblem<T, Space, std::int64_t> {
+template <Element T, int Space, Element W = T>
+struct ConvProblem : problem::ConvProblem<T, Space, std::int64_t, W> {
+    using Sum = AccumulatorOf<T>;
+
     [[no_unique_address]] fusekit::detail::SliceHeights<Space> heights;
 
     /// Row of x under row r of the window of output row p; outside [0, H) where that is padding.
@@ -25,16 +27,16 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int64_t> {
     bool has_column(std::int64_t column) const { return column >= 0 && column < this->x.layout.shape[3]; }
 };
 
-template <Element T, OutputElement U, int Space>
+template <class Problem, OutputElement U>
 struct ConvAndOutput {
-    ConvProblem<T, Space> conv;
+    Problem conv;
     TensorView<U> y;
 };
 
 /// A convolution of single pixels of planes that are rows, with each plane as one long row; any other as it is.
-template <Element T, OutputElement U, int Space>
-ConvAndOutput<T, U, Space> flattened(ConvProblem<T, Space> const& conv, TensorView<U> const& y) {
-    ConvAndOutput<T, U, Space> flat{conv, y};
+template <class Problem, OutputElement U>
+ConvAndOutput<Problem, U> flattened(Problem const& conv, TensorView<U> const& y) {
+    ConvAndOutput<Problem, U> flat{conv, y};
     if (!is_single_pixels(conv.filter) || !problem::planes_are_rows(conv.x.layout) ||
         !problem::planes_are_rows(y.layout))
         return flat;

@@ -11,10 +11,10 @@ namespace fusekit::host::inline FUSEKIT_SIMD {
 
 /// Depthwise: each output channel sees one input channel, so there is no product to block for and every element
 /// of x is read a few times at most. Lanes run along what is contiguous in y; no packing but of the filters.
-template <class Epilogue, Element T, OutputElement U, int Space, Axis axis>
+template <class Epilogue, Element T, OutputElement U, int Space, Axis axis, Element W = T>
 class Depthwise {
 public:
-    Depthwise(ConvProblem<T, Space> const& the_conv, typename Epilogue::Args const& the_args,
+    Depthwise(ConvProblem<T, Space, W> const& the_conv, typename Epilogue::Args const& the_args,
               TensorView<U> const& the_y)
         : conv(the_conv), args(the_args), y(the_y) {}
 
@@ -43,7 +43,7 @@ private:
     using State = typename Epilogue::template State<Vector>;
     static constexpr int width = axis == Axis::channel ? lanes : 1;  ///< channels of a vector
 
-    ConvProblem<T, Space> const& conv;
+    ConvProblem<T, Space, W> const& conv;
     typename Epilogue::Args const& args;
     TensorView<U> const& y;
     std::int64_t const vectors = axis == Axis::channel ? divide_up(conv.y[1], lanes) : conv.y[1];
@@ -60,7 +60,9 @@ private:
         for (int tap = 0; tap < conv.taps(); ++tap)
             for (int i = 0; i < width; ++i)
                 weights[(v * conv.taps() + tap) * width + i] =
-                    i < used ? widened(conv.w(k0 + i, 0, tap / conv.window_columns(), tap % conv.window_columns())) : 0;
+                    i < used ? widened_to<AccumulatorOf<T>>(
+                                   conv.w(k0 + i, 0, tap / conv.window_columns(), tap % conv.window_columns()))
+                             : 0;
     }
 
     /// Tiles of rows of all images: one item of work, and with it one thread, has a tile of a vector's channels.

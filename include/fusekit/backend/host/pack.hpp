@@ -13,27 +13,27 @@ void fill_zero(Sum* to, std::int64_t count) {
 }
 
 /// Copies neighbouring elements, converted to the type that is summed.
-template <Element T>
-void copy_widened(AccumulatorOf<T>* to, T const* from, std::int64_t count) {
+template <class Sum, Element T>
+void copy_widened(Sum* to, T const* from, std::int64_t count) {
     std::int64_t i = 0;
-    for (; i + lanes <= count; i += lanes) store(to + i, load_widened(from + i));
+    for (; i + lanes <= count; i += lanes) store(to + i, load_widened_to<Sum>(from + i));
     if constexpr (std::same_as<T, float>) {
         using Quad [[gnu::vector_size(16)]] = float;
         if (count >= lanes) return i < count ? store(to + count - lanes, load(from + count - lanes)) : void();
         for (; i + 4 <= count; i += 4) std::memcpy(to + i, from + i, sizeof(Quad));
     }
-    for (; i < count; ++i) to[i] = widened(from[i]);
+    for (; i < count; ++i) to[i] = widened_to<Sum>(from[i]);
 }
 
 /// Transposes `lanes` filters by `count` of their channels, which neighbour in memory: to[c][filter], rows tile_columns
 /// apart. Filters past `filters` become zero.
-template <Element T>
-void pack_neighbours(AccumulatorOf<T>* to, T const* from, std::int64_t filter_stride, int filters, int count) {
+template <class Sum, Element T>
+void pack_neighbours(Sum* to, T const* from, std::int64_t filter_stride, int filters, int count) {
     [&]<int... I>(std::integer_sequence<int, I...>) {
         bool const whole = filters == lanes && count == lanes;
-        Sums<T> rows[] = {whole         ? load_widened(from + I * filter_stride)
-                          : I < filters ? load_widened(from + I * filter_stride, 1, count)
-                                        : Sums<T>{}...};
+        RegisterOf<Sum> rows[] = {whole         ? load_widened_to<Sum>(from + I * filter_stride)
+                                  : I < filters ? load_widened_to<Sum>(from + I * filter_stride, 1, count)
+                                                : RegisterOf<Sum>{}...};
         transpose(rows);
         if (whole) (store(to + I * tile_columns, rows[I]), ...);
         else
@@ -42,9 +42,8 @@ void pack_neighbours(AccumulatorOf<T>* to, T const* from, std::int64_t filter_st
 }
 
 /// Packs filters k0 ... k0 + tile_columns - 1 side by side: panel[(t C + c)][column], zero past `k_end`.
-template <Element T, int Space>
-void pack_weight_panel(AccumulatorOf<T>* panel, ConvProblem<T, Space> const& conv, std::int64_t k0,
-                       std::int64_t k_end) {
+template <class Problem>
+void pack_weight_panel(typename Problem::Sum* panel, Problem const& conv, std::int64_t k0, std::int64_t k_end) {
     auto const& stride = conv.w.layout.stride;
     std::int64_t const channels = conv.group_c();
     bool const neighbours = stride[1] == 1;
@@ -55,8 +54,8 @@ void pack_weight_panel(AccumulatorOf<T>* panel, ConvProblem<T, Space> const& con
                 for (std::int64_t c0 = 0; c0 < channels; c0 += block) {
                     int const filters = static_cast<int>(clamp(k_end - k0 - column, 0, lanes));
                     int const count = static_cast<int>(min(block, channels - c0));
-                    AccumulatorOf<T>* const to = panel + c0 * tile_columns + column;
-                    T const* const from = filters ? &conv.w(k0 + column, c0, r, s) : nullptr;
+                    auto* const to = panel + c0 * tile_columns + column;
+                    auto const* const from = filters ? &conv.w(k0 + column, c0, r, s) : nullptr;
                     if (neighbours) {
                         pack_neighbours(to, from, stride[0], filters, count);
                         continue;
@@ -64,29 +63,31 @@ void pack_weight_panel(AccumulatorOf<T>* panel, ConvProblem<T, Space> const& con
                     for (int i = 0; i < lanes; ++i)
                         for (std::int64_t c = 0; c < count; ++c)
                             to[c * tile_columns + i] =
-                                i < filters ? widened(from[i * stride[0] + c * stride[1]]) : AccumulatorOf<T>{};
+                                i < filters ? widened_to<typename Problem::Sum>(from[i * stride[0] + c * stride[1]])
+                                            : 0;
                 }
 }
 
 /// Whether each filter lies in memory as one row in this order of GemmK.
-template <Element T, int Space>
-bool weights_are(ConvProblem<T, Space> const& conv, GemmKOrder order) {
+template <class Problem>
+bool weights_are(Problem const& conv, GemmKOrder order) {
     return problem::dense(conv.w.layout, order.tap == 1 ? Index<3>{{1, 2, 3}} : Index<3>{{2, 3, 1}});
 }
 
 /// Packs filter k as one row, in the given order of GemmK.
-template <Element T, int Space>
-void pack_weight_row(AccumulatorOf<T>* row, ConvProblem<T, Space> const& conv, std::int64_t k, GemmKOrder order) {
+template <class Problem>
+void pack_weight_row(typename Problem::Sum* row, Problem const& conv, std::int64_t k, GemmKOrder order) {
     if (weights_are(conv, order)) return copy_widened(row, &conv.w(k, 0, 0, 0), conv.gemm_k());
     for (std::int64_t c = 0; c < conv.group_c(); ++c)
         for (int r = 0; r < conv.window_rows(); ++r)
             for (int s = 0; s < conv.window_columns(); ++s)
-                row[c * order.channel + (r * conv.window_columns() + s) * order.tap] = widened(conv.w(k, c, r, s));
+                row[c * order.channel + (r * conv.window_columns() + s) * order.tap] =
+                    widened_to<typename Problem::Sum>(conv.w(k, c, r, s));
 }
 
 /// Packs the window of one output pixel as one row, row[t C + c]; taps outside x are zero.
-template <Element T, int Space>
-void pack_pixel_row(AccumulatorOf<T>* row, ConvProblem<T, Space> const& conv, Pixel const& at, std::int64_t c0) {
+template <class Problem>
+void pack_pixel_row(typename Problem::Sum* row, Problem const& conv, Pixel const& at, std::int64_t c0) {
     std::int64_t const channels = conv.group_c(), stride = conv.x.layout.stride[1];
     for (int r = 0; r < conv.window_rows(); ++r) {
         std::int64_t const h = conv.row(at.p, r);
@@ -96,7 +97,7 @@ void pack_pixel_row(AccumulatorOf<T>* row, ConvProblem<T, Space> const& conv, Pi
                 fill_zero(row, channels);
                 continue;
             }
-            T const* const from = &conv.x(at.n, c0, h, w);
+            auto const* const from = &conv.x(at.n, c0, h, w);
             if (stride == 1) copy_widened(row, from, channels);
             else
                 for (std::int64_t c = 0; c < channels; ++c) row[c] = widened(from[c * stride]);
@@ -124,8 +125,8 @@ constexpr std::int64_t pieces_per_tap(std::int64_t panels) { return panels + 3; 
 
 /// Cuts a run into pieces under every tap, in the order of GemmK where taps are innermost. Returns the end of the
 /// pieces.
-template <Element T, int Space>
-Piece* cut_into_pieces(Piece* piece, ConvProblem<T, Space> const& conv, GemmKOrder order, Run const& run) {
+template <class Problem>
+Piece* cut_into_pieces(Piece* piece, Problem const& conv, GemmKOrder order, Run const& run) {
     auto const& stride = conv.x.layout.stride;
     std::int64_t const step = conv.column_step(), panel_floats = conv.gemm_k() * tile_columns;
     for (int r = 0; r < conv.window_rows(); ++r) {
@@ -155,17 +156,17 @@ Piece* cut_into_pieces(Piece* piece, ConvProblem<T, Space> const& conv, GemmKOrd
 /// columns is tile_columns. Taps outside x are zero. `pieces` is scratch for the pieces of one run.
 ///
 /// Channels are the outer loop, so that a channel's plane is read once, and in one stretch for all panels.
-template <Element T, int Space>
-void pack_pixel_panels(AccumulatorOf<T>* panels, ConvProblem<T, Space> const& conv, std::int64_t c0, GemmKOrder order,
+template <class Problem>
+void pack_pixel_panels(typename Problem::Sum* panels, Problem const& conv, std::int64_t c0, GemmKOrder order,
                        Run const& run, Piece* pieces) {
     Piece const* const end = cut_into_pieces(pieces, conv, order, run);
     std::int64_t const plane = conv.x.layout.stride[1], step = conv.x.layout.stride[3] * conv.column_step();
     std::int64_t const channels = conv.group_c(), panel_step = order.channel * tile_columns;
     constexpr std::int64_t ahead = 8;  // channels: a stretch is too short for the processor's own prefetcher to learn
     for (std::int64_t c = 0; c < channels; ++c) {
-        T const* const x = conv.x.data + (c0 + c) * plane;
-        T const* const later = c + ahead < channels ? x + ahead * plane : x;
-        AccumulatorOf<T>* const to = panels + c * panel_step;
+        auto const* const x = conv.x.data + (c0 + c) * plane;
+        auto const* const later = c + ahead < channels ? x + ahead * plane : x;
+        auto* const to = panels + c * panel_step;
         for (Piece const* piece = pieces; piece != end; ++piece) {
             if (piece->from == Piece::no_source) {
                 fill_zero(to + piece->to, piece->count);

@@ -62,21 +62,24 @@ private:
         constexpr int space = Head::collapsed_space;
         auto const call = [&](auto loop) { f(loop); };
         CollapsedShape<4> const shape = bound.epilogue_shape(x.shape());
-        ConvProblem<T, space> const conv{{x, typed<T>(Head::filters(bound.head)), shape, Head::geometry(bound.head)},
-                                         {x.shape(), shape}};
+        using W = typename Head::template WeightElement<T>;
+        ConvProblem<T, space, W> const conv{{x, typed<W>(Head::filters(bound.head)), shape, Head::geometry(bound.head)},
+                                            {x.shape(), shape}};
         bool const channel_lanes = problem::channels_are_neighbours(y.layout);
         if constexpr (Plan::pools) {
-            call(ConvChannelLanes<Epilogue, T, U, space, typename Plan::Pool>(threads, conv, bound.epilogue, y));
+            call(ConvChannelLanes<Epilogue, T, U, space, typename Plan::Pool, W>(threads, conv, bound.epilogue, y));
         } else {
             if constexpr (Head::may_be_grouped)
                 if (conv.group_c() == 1 && conv.group_k() == 1 && conv.groups() > 1) {
                     if (channel_lanes)
-                        return call(Depthwise<Epilogue, T, U, space, Axis::channel>(conv, bound.epilogue, y));
-                    return call(Depthwise<Epilogue, T, U, space, Axis::pixel>(conv, bound.epilogue, y));
+                        return call(Depthwise<Epilogue, T, U, space, Axis::channel, W>(conv, bound.epilogue, y));
+                    return call(Depthwise<Epilogue, T, U, space, Axis::pixel, W>(conv, bound.epilogue, y));
                 }
-            if (channel_lanes) return call(ConvChannelLanes<Epilogue, T, U, space>(threads, conv, bound.epilogue, y));
+            if (channel_lanes)
+                return call(ConvChannelLanes<Epilogue, T, U, space, void, W>(threads, conv, bound.epilogue, y));
             auto const flat = flattened(conv, y);
-            call(ConvPixelLanes<Epilogue, T, U, space>(threads, flat.conv, bound.epilogue, flat.y, y.layout.shape[3]));
+            call(ConvPixelLanes<Epilogue, T, U, space, W>(threads, flat.conv, bound.epilogue, flat.y,
+                                                          y.layout.shape[3]));
         }
     }
 

@@ -17,9 +17,11 @@ using Vector [[gnu::vector_size(config::vector_bytes)]] = float;
 /// One CPU register of 32-bit integers, of as many lanes.
 using Integers [[gnu::vector_size(config::vector_bytes)]] = std::int32_t;
 
-/// A register of the type that convolutions of T sum in.
+/// A register of what is summed, and of what convolutions of T sum in.
+template <class Sum>
+using RegisterOf = std::conditional_t<std::is_same_v<Sum, std::int32_t>, Integers, Vector>;
 template <Element T>
-using Sums = std::conditional_t<std::is_same_v<AccumulatorOf<T>, std::int32_t>, Integers, Vector>;
+using Sums = RegisterOf<AccumulatorOf<T>>;
 
 inline constexpr int lanes = config::vector_bytes / static_cast<int>(sizeof(float));
 
@@ -114,19 +116,28 @@ inline Vector floats(Integers v) { return __builtin_convertvector(v, Vector); }
 inline Vector floats(Vector v) { return v; }
 
 /// Loads `lanes` neighbouring elements in the type that convolutions of T sum in.
-template <Element T>
-Sums<T> load_widened(T const* from) {
-    if constexpr (std::same_as<T, int8>) return __builtin_convertvector(detail::read<detail::Bytes>(from), Integers);
+template <class Sum, Element T>
+RegisterOf<Sum> load_widened_to(T const* from) {
+    if constexpr (std::same_as<Sum, std::int32_t>)
+        return __builtin_convertvector(detail::read<detail::Bytes>(from), Integers);
     else return load(from);
 }
+template <Element T>
+Sums<T> load_widened(T const* from) {
+    return load_widened_to<AccumulatorOf<T>>(from);
+}
 
-/// Loads `count` elements, `stride` apart, into the first lanes; the others are zero.
+/// The first `count` of `lanes` elements, `stride` apart; the other lanes are zero.
+template <class Sum, Element T>
+RegisterOf<Sum> load_widened_to(T const* from, std::int64_t stride, int count) {
+    if (stride == 1 && count == lanes) return load_widened_to<Sum>(from);
+    RegisterOf<Sum> v{};
+    for (int i = 0; i < count; ++i) v[i] = widened_to<Sum>(from[i * stride]);
+    return v;
+}
 template <Element T>
 Sums<T> load_widened(T const* from, std::int64_t stride, int count) {
-    if (stride == 1 && count == lanes) return load_widened(from);
-    Sums<T> v{};
-    for (int i = 0; i < count; ++i) v[i] = widened(from[i * stride]);
-    return v;
+    return load_widened_to<AccumulatorOf<T>>(from, stride, count);
 }
 template <Element T>
 Vector load(T const* from, std::int64_t stride, int count) {

@@ -13,7 +13,7 @@ struct Rows {
     /// Called by all threads; in a fixed order, so that the same numbers come out of every run.
     template <int Count>
     __device__ void sum(float (&values)[Count], float* shared) const {
-        unsigned const wave = warpSize;
+        auto const wave = static_cast<unsigned>(warpSize);
         for (unsigned distance = columns; distance < wave; distance *= 2)
 #pragma unroll
             for (int i = 0; i < Count; ++i) values[i] += of_lane_xor(values[i], distance);

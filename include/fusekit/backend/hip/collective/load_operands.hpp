@@ -32,7 +32,7 @@ class LoadOperands {
     using Convert = std::conditional_t<Plan::has_prologue, ApplyPrologue<Prologue, table>, NoConversion>;
     using Inputs = std::conditional_t<fast == Axis::channel, TileAlongK<T, tile_m, tile_k, threads, Convert>,
                                       TileAlongRows<T, tile_m, tile_k, threads, single_pixels, Convert>>;
-    using Weights = TileAlongK<T, tile_n, tile_k, threads>;
+    using Weights = TileAlongK<typename Plan::Head::template WeightElement<T>, tile_n, tile_k, threads>;
 
 public:
     /// Elements of x, and of the weights, that a thread loads at once where Params say that they lie so.

@@ -29,7 +29,7 @@ bool has_bits_for(Filter<Space> const& filter) {
 
 template <class Schedule, Axis fast, class Plan, Element T, OutputElement U>
 Result<Launch<ConvParams<Plan, T, U>>> prepare_along(Gpu const& gpu, ConvParams<Plan, T, U> params) {
-    auto const w = typed<T>(Plan::Head::filters(params.bound.head));
+    auto const w = typed<typename Plan::Head::template WeightElement<T>>(Plan::Head::filters(params.bound.head));
     if constexpr (GemmSchedule<Schedule>) {
         using Mainloop = ImplicitGemm<Plan, Schedule, T, U, fast>;
         auto const filter = Plan::Head::geometry(params.bound.head);

@@ -83,7 +83,8 @@ Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const& gpu, Red
     params.segments = static_cast<unsigned>(segments);
     params.steps = static_cast<unsigned>(pattern == Pattern::planes ? shape[0] : steps);
 
-    std::int64_t const segment_floats = params.width * std::int64_t{Mainloop::totals} * (sizeof(Total) / sizeof(float));
+    constexpr std::int64_t floats_of_total = sizeof(Total) / sizeof(float);
+    std::int64_t const segment_floats = params.width * std::int64_t{Mainloop::totals} * floats_of_total;
     std::int64_t const room = static_cast<std::int64_t>(GroupWorkspace::floats) / 2 / segment_floats;
     std::int64_t blocks = at_once * Mainloop::threads / threads;
     if (blocks > room) blocks = room;

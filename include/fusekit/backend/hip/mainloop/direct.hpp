@@ -27,7 +27,7 @@ __device__ float sum_of_window(ConvParams<Plan, T, U> const& params, Pixel const
                     x + c * conv.x.layout.stride[1] + conv.input_offset(first) + conv.input_offset(distance);
                 AccumulatorOf<T> const value =
                     conv.has(first, distance) ? widened(before_conv<Prologue>(*tap, state, args)) : 0;
-                sum += value * widened(conv.w(k, c, r, s));
+                sum += value * widened_to<AccumulatorOf<T>>(conv.w(k, c, r, s));
             }
     }
     return static_cast<float>(sum);

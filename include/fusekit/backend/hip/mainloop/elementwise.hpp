@@ -89,26 +89,26 @@ public:
                     auto& results = in_place_or(other, values[i]);
 #pragma unroll
                     for (int first = 0; first < lanes; first += width) {
-                        State group[width];
+                        State of_lanes[width];
 #pragma unroll
-                        for (int lane = 0; lane < width; ++lane) group[lane] = state(first + lane);
+                        for (int lane = 0; lane < width; ++lane) of_lanes[lane] = state(first + lane);
 #pragma unroll
                         for (int lane = first; lane < first + width; ++lane) at[lane].n = iteration;
                         OffsetCoords<width> const places{at + first, distance + first, params.y.layout.stride};
-                        T const* const own = values[i].values + first;
+                        T const* const from = values[i].values + first;
                         U* const result = results.values + first;
                         if constexpr (Epilogue::stores) {
-                            float x[width];
+                            float inputs[width];
 #pragma unroll
-                            for (int lane = 0; lane < width; ++lane) x[lane] = own[lane];
-                            Epilogue::apply_each(x, places, group, params.bound.epilogue);
+                            for (int lane = 0; lane < width; ++lane) inputs[lane] = from[lane];
+                            Epilogue::apply_each(inputs, places, of_lanes, params.bound.epilogue);
 #pragma unroll
-                            for (int lane = 0; lane < width; ++lane) result[lane] = U(x[lane]);
+                            for (int lane = 0; lane < width; ++lane) result[lane] = U(inputs[lane]);
                         } else {
 #pragma unroll
                             for (int lane = 0; lane < width; ++lane)
-                                result[lane] = U(Epilogue::apply(static_cast<float>(own[lane]), places[lane],
-                                                                 group[lane], params.bound.epilogue));
+                                result[lane] = U(Epilogue::apply(static_cast<float>(from[lane]), places[lane],
+                                                                 of_lanes[lane], params.bound.epilogue));
                         }
                     }
                     if constexpr (Element<U>)

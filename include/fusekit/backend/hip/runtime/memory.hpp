@@ -8,22 +8,22 @@ namespace fusekit::hip {
 /// One GPU's memory, copied to and from in the order of one stream.
 class Memory {
 public:
-    Memory(int the_device, hipStream_t stream) : device(the_device), queue(stream) {}
+    Memory(int the_device, hipStream_t stream) : number(the_device), queue(stream) {}
 
     /// Which of the machine's GPUs it is, counted as HIP does.
-    int index() const { return device; }
+    int index() const { return number; }
     hipStream_t stream() const { return queue; }
 
     /// Throws Error when there is not enough.
     void* allocate(std::size_t bytes) const {
-        DeviceGuard const guard(device);
+        DeviceGuard const guard(number);
         void* memory = nullptr;
         hipError_t const status = in_order ? hipMallocAsync(&memory, bytes, queue) : hipMalloc(&memory, bytes);
         if (status == hipSuccess) return memory;
         clear_last_error();
         std::size_t free = 0, total = 0;
         if (hipMemGetInfo(&free, &total) != hipSuccess) clear_last_error();
-        raise(Error("hip::Device", "device " + Text::number(device), in_order ? "hipMallocAsync" : "hipMalloc",
+        raise(Error("hip::Device", "device " + Text::number(number), in_order ? "hipMallocAsync" : "hipMalloc",
                     Text::number(bytes) + " bytes of free memory",
                     Text::number(free) + " of " + Text::number(total) + " bytes free: " + error_string(status),
                     static_cast<int>(status)));
@@ -46,25 +46,25 @@ public:
 
     /// The same with zeros.
     void fill_zero(void* memory, std::size_t bytes) const {
-        DeviceGuard const guard(device);
-        check(hipMemsetAsync(memory, 0, bytes, queue), device, "hipMemsetAsync");
-        check(hipStreamSynchronize(queue), device, "hipStreamSynchronize");
+        DeviceGuard const guard(number);
+        check(hipMemsetAsync(memory, 0, bytes, queue), number, "hipMemsetAsync");
+        check(hipStreamSynchronize(queue), number, "hipStreamSynchronize");
     }
 
     void synchronize() const {
-        DeviceGuard const guard(device);
-        check(hipStreamSynchronize(queue), device, "hipStreamSynchronize");
+        DeviceGuard const guard(number);
+        check(hipStreamSynchronize(queue), number, "hipStreamSynchronize");
     }
 
 private:
-    int device;
+    int number;
     hipStream_t queue;
     bool in_order = false;
 
     void copy(void* to, void const* from, std::size_t bytes, decltype(hipMemcpyHostToDevice) kind) const {
-        DeviceGuard const guard(device);
-        check(hipMemcpyAsync(to, from, bytes, kind, queue), device, "hipMemcpyAsync");
-        check(hipStreamSynchronize(queue), device, "hipStreamSynchronize");
+        DeviceGuard const guard(number);
+        check(hipMemcpyAsync(to, from, bytes, kind, queue), number, "hipMemcpyAsync");
+        check(hipStreamSynchronize(queue), number, "hipStreamSynchronize");
     }
 };
 
