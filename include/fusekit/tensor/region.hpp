@@ -57,7 +57,7 @@ inline bool add_up_to(Steps const* steps, int count, std::uint64_t distance, int
 /// from b's highest byte down, they have one where the steps add up to the distance between the two.
 [[gnu::cold, gnu::noinline]] inline bool share_a_byte(Region const& a, Region const& b) {
     constexpr int most = 2 * Region::most_modes + 1;
-    Steps steps[most] = {};  // as nvcc does not see that only those below count are read
+    Steps steps[most] = {};
     int count = 0;
     auto const add = [&](std::uint64_t size, std::uint64_t number) {
         int at = 0;
