@@ -123,9 +123,17 @@ std::vector<double> measure_norm(fk::hip::Device& device, NormLayer const& l, bo
 /// What the library's table picks for a layer.
 std::string own_gemm(fk::hip::Device const& device, ConvLayer const& l, int batch) {
     std::string own;
-    fk::hip::with_fastest(fk::hip::GemmTable{}, std::int64_t{batch} * l.p() * l.q(), l.k, 1, device.processors(),
-                          [&](auto schedule) { own = label(schedule); });
+    fk::hip::with_tuning(device.architecture(), [&]<class Tuning>(Tuning) {
+        fk::hip::with_fastest(fk::hip::GemmTable<Tuning>{}, std::int64_t{batch} * l.p() * l.q(), l.k, 1,
+                              device.processors(), [&](auto schedule) { own = label(schedule); });
+    });
     return own;
+}
+
+std::string own_elementwise(fk::hip::Device const& device) {
+    return fk::hip::with_tuning(device.architecture(), []<class Tuning>(Tuning) {
+        return label(fk::hip::DefaultElementwise<Tuning, Element, false>{});
+    });
 }
 
 int run(int argc, char** argv) {
@@ -174,7 +182,7 @@ int run(int argc, char** argv) {
         each_layout([&](bool last, char const* layout) {
             for (NormLayer const& l : chosen.norm)
                 print_row(records, l.name(), layout, labels, measure_norm(device, l, last, options),
-                          label(fk::hip::DefaultElementwise<float, false>{}));
+                          own_elementwise(device));
         });
     }
     std::printf("\n");

@@ -79,5 +79,6 @@ TEST_CASE("HIP: plans without a convolution are right with every schedule that s
     check_stream<Elementwise<128, 16, 8>>();
     check_stream<Elementwise<512, 16, 4>>();
     check_stream<Elementwise<64, 16, 2, 1>>();
-    check_stream<fk::hip::DefaultElementwise<float, false>>();
+    check_stream<fk::hip::DefaultElementwise<fk::hip::NvidiaTuning, float, false>>();
+    check_stream<fk::hip::DefaultElementwise<fk::hip::AmdTuning, float, false>>();
 }

@@ -52,6 +52,7 @@ TEST_CASE("HIP: a device knows what it is") {
     CHECK(device.index() == 0);
     CHECK(device.processors() >= 1);
     CHECK(!device.name().empty());
+    CHECK(!device.architecture().name().empty());
     CHECK(works(device));
     INFO(device.name().c_str());
     CHECK(fk::hip::device_count() >= 1);

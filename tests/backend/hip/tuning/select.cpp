@@ -2,6 +2,7 @@
 #include "fusekit/backend/hip/tuning/select.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <type_traits>
 #include <vector>
 
 namespace hip = fusekit::hip;
@@ -37,4 +38,66 @@ TEST_CASE("HIP: the time of a product is that of the processor with the most til
     CHECK(hip::gemm_time<Large>(128, 64, 132, 132) == one);
     CHECK(hip::gemm_time<Large>(128 * 133, 64, 1, 132) > one);
     CHECK(hip::gemm_time<Large>(128 * 132, 64, 1, 66) > one);
+}
+
+namespace {
+
+namespace arch = hip::arch;
+using hip::Architecture;
+
+/// Tables of some architectures, each with a number.
+template <class Tag, int number>
+struct Tuned {
+    using Architecture = Tag;
+    static constexpr int value = number;
+};
+using Amd = Tuned<arch::Amd, 0>;
+using Gfx942 = Tuned<arch::Gfx942, 1>;
+using Sm80 = Tuned<arch::Sm80, 2>;
+using Sm90 = Tuned<arch::Sm90, 3>;
+
+template <class Tunings>
+int chosen_for(Architecture architecture) {
+    return hip::with_tuning(Tunings{}, architecture, []<class Tuning>(Tuning) { return Tuning::value; });
+}
+
+template <class... Tags>
+struct Compiling {
+    template <class Tag>
+    struct IsTargeted : std::bool_constant<(std::is_same_v<Tags, Tag> || ...)> {};
+    using Type = typename hip::detail::CompiledFrom<IsTargeted, Amd, Gfx942, Sm80, Sm90>::Type;
+};
+
+}  // namespace
+
+TEST_CASE("HIP: a GPU runs with the table of the nearest architecture that it extends") {
+    using All = hip::Table<Amd, Gfx942, Sm80, Sm90>;
+    CHECK(chosen_for<All>(Architecture::gfx(0x90a)) == 0);
+    CHECK(chosen_for<All>(Architecture::gfx(0x942)) == 1);
+    CHECK(chosen_for<All>(Architecture::gfx(0x950)) == 1);
+    CHECK(chosen_for<All>(Architecture::gfx(0x1100)) == 0);
+    CHECK(chosen_for<All>(Architecture::sm(80)) == 2);
+    CHECK(chosen_for<All>(Architecture::sm(89)) == 2);
+    CHECK(chosen_for<All>(Architecture::sm(90)) == 3);
+    CHECK(chosen_for<All>(Architecture::sm(100)) == 3);
+    using Reversed = hip::Table<Sm90, Sm80, Gfx942, Amd>;
+    CHECK(chosen_for<Reversed>(Architecture::gfx(0x942)) == 1);
+    CHECK(chosen_for<Reversed>(Architecture::sm(86)) == 2);
+    CHECK(chosen_for<Reversed>(Architecture::sm(90)) == 3);
+}
+
+TEST_CASE("HIP: a GPU that no table describes runs with the first that was compiled") {
+    CHECK(chosen_for<hip::Table<Sm80, Sm90>>(Architecture::sm(75)) == 2);
+    CHECK(chosen_for<hip::Table<Sm90, Sm80>>(Architecture{}) == 3);
+}
+
+TEST_CASE("HIP: the tables of a program are those nearest to what it is compiled for") {
+    static_assert(std::is_same_v<Compiling<arch::Sm90>::Type, hip::Table<Sm90>>);
+    static_assert(std::is_same_v<Compiling<arch::Sm86>::Type, hip::Table<Sm80>>);
+    static_assert(std::is_same_v<Compiling<arch::Sm86, arch::Sm89>::Type, hip::Table<Sm80>>);
+    static_assert(std::is_same_v<Compiling<arch::Sm80, arch::Sm90>::Type, hip::Table<Sm80, Sm90>>);
+    static_assert(std::is_same_v<Compiling<arch::Gfx942, arch::Gfx90a>::Type, hip::Table<Amd, Gfx942>>);
+    static_assert(std::is_same_v<Compiling<arch::Gfx950>::Type, hip::Table<Gfx942>>);
+    CHECK((std::is_same_v<hip::CompiledTunings, hip::Table<hip::AmdTuning>> ||
+           std::is_same_v<hip::CompiledTunings, hip::Table<hip::NvidiaTuning>>));
 }

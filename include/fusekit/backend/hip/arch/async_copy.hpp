@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/backend/hip/runtime/platform.hpp"
+#include "fusekit/backend/hip/arch/target.hpp"
 
 namespace fusekit::hip {
 
 /// Copies 4 or 16 bytes from memory to shared memory without a register, and zeros where `from` is not to be read. No
-/// thread waits before wait_for_copies(). AMD's processors have no such copies: there loads go to registers, and are
+/// thread waits before wait_for_copies(). Where processors have no such copies, loads go to registers, and are
 /// stored after the arithmetic that hides their latency.
-#if defined(__HIP_PLATFORM_AMD__) || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800)
-inline constexpr bool has_async_copies = false;
-#else
-inline constexpr bool has_async_copies = true;
-#endif
+inline constexpr bool has_async_copies = arch::Target::processor.has_async_copies;
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 template <int Bytes>

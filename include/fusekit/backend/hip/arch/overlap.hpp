@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/backend/hip/runtime/platform.hpp"
+#include "fusekit/backend/hip/arch/target.hpp"
 
 namespace fusekit::hip {
 
 /// Whether a kernel may start while the one before it on its stream still ends. It then waits for that one's results
-/// before it touches memory. Only NVIDIA's GPUs of compute capability 9.0 and up do so, in programs compiled for
-/// nothing older. Source: CUDA C++ Programming Guide, "Programmatic Dependent Launch"; in graphs from CUDA 12.3.
+/// before it touches memory. It does where all that the program is compiled for can. Source: CUDA C++ Programming
+/// Guide, "Programmatic Dependent Launch"; in graphs from CUDA 12.3.
 #if defined(__CUDACC__) && defined(__CUDA_ARCH_LIST__) && !defined(HIP_INCLUDE_HIP_HIP_RUNTIME_H) && \
     CUDART_VERSION >= 12030
-inline constexpr bool kernels_overlap = [] {
-    for (int const architecture : {__CUDA_ARCH_LIST__})
-        if (architecture < 900) return false;
-    return true;
-}();
+inline constexpr bool kernels_overlap = arch::Sm<arch::lowest_listed()>::processor.overlaps_kernels;
 
 inline hipError_t launch_overlapping(void const* kernel, dim3 grid, dim3 block, void** arguments, hipStream_t stream) {
     cudaLaunchAttribute early = {};

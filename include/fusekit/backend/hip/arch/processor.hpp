@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/backend/hip/runtime/platform.hpp"
-
 namespace fusekit::hip {
 
-/// What a processor of the platform that is compiled for has: bytes of shared memory for its blocks; the second of
-/// __launch_bounds__' arguments, from how many blocks of `threads` it is meant to hold: CUDA takes just that, AMD's
-/// compiler the waves of a SIMD, of which two take turns; and how far a GEMM's steps, a reduction's and the merging of
-/// totals are unrolled with the registers that this leaves.
-#if defined(__HIP_PLATFORM_AMD__)
-inline constexpr int processor_shared_memory = 64 * 1024;
-constexpr int residency(int) { return 2; }
-constexpr int gemm_unroll(int, int) { return 2; }
-constexpr int reduction_bytes(int element) { return 4 * element; }
-inline constexpr int reduction_unroll = 4, merge_unroll = 1;
-#else
-inline constexpr int processor_shared_memory = 228 * 1024;
-constexpr int residency(int blocks) { return blocks; }
-constexpr int gemm_unroll(int threads, int blocks) { return threads * blocks > 400 ? 2 : 8; }
-constexpr int reduction_bytes(int) { return 16; }
-inline constexpr int reduction_unroll = 8, merge_unroll = 4;
-#endif
+/// What a processor, a compute unit or a streaming multiprocessor, has, and what follows for code that is compiled for
+/// it.
+struct Processor {
+    int wave;                ///< threads of a wave; on AMD that of kernels compiled by default
+    int shared_bytes;        ///< of shared memory, for all its blocks together
+    int block_shared_bytes;  ///< that one block may declare
+
+    /// What the second argument of __launch_bounds__ counts: blocks of a processor on NVIDIA, waves of a SIMD on AMD.
+    /// Two waves take turns there, whatever blocks they are of. 0 where it counts blocks.
+    int waves_per_simd;
+
+    bool has_async_copies;  ///< from memory to shared memory, without a register
+    bool overlaps_kernels;  ///< may start a kernel while the one before it on its stream ends
+
+    /// How far the product of one step is unrolled, with the registers of at most 400 threads a processor, and of more;
+    /// and the merging of totals.
+    int gemm_unroll, crowded_gemm_unroll, merge_unroll;
+
+    constexpr int residency(int blocks) const { return waves_per_simd > 0 ? waves_per_simd : blocks; }
+    constexpr int unroll_of_gemm(int threads) const { return threads > 400 ? crowded_gemm_unroll : gemm_unroll; }
+};
 
 }  // namespace fusekit::hip

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/factor.hpp"
+#include "fusekit/backend/hip/arch/tags.hpp"
 #include "fusekit/backend/hip/atom/k_major_tile.hpp"
 #include "fusekit/tensor/dtype.hpp"
 
@@ -24,6 +25,7 @@ struct SimtShape {
 
 /// An atom is how a block multiplies the operands of one step along GemmK, (TileM pixels, TileK) and (TileN channels,
 /// TileK). A mainloop, a loader and a writer ask it for
+///   Architecture      a tag: GPUs that have it
 ///   tile_m, tile_n, tile_k, threads
 ///   Stage             both operands of a step in shared memory, x and w: tiles of Operand, the type that is multiplied
 ///   Fragment          a thread's share of the sums
@@ -43,6 +45,7 @@ class Simt {
 public:
     static constexpr int tile_m = TileM, tile_n = TileN, tile_k = TileK, threads = shape.threads();
     using Operand = Sum;
+    using Architecture = arch::Any;
 
     struct Stage {
         KMajorTile<Operand, TileM, TileK> x;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/access.hpp"
-#include "fusekit/backend/hip/arch/processor.hpp"
+#include "fusekit/backend/hip/arch/target.hpp"
 #include "fusekit/backend/hip/collective/block_sum.hpp"
 
 namespace fusekit::hip {
@@ -12,7 +12,7 @@ namespace fusekit::hip {
 /// Neighbours are one access.
 template <class Total>
 struct GridGroupTotals {
-    static constexpr int words = sizeof(Total) / sizeof(float);
+    static constexpr int words = sizeof(Total) / sizeof(float), merge_unroll = arch::Target::processor.merge_unroll;
     float* first;
     unsigned columns;
 

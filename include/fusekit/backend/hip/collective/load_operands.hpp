@@ -4,8 +4,8 @@
 #include <type_traits>
 
 #include "fusekit/backend/device.hpp"
-#include "fusekit/backend/hip/arch/processor.hpp"
 #include "fusekit/backend/hip/arch/reload.hpp"
+#include "fusekit/backend/hip/arch/target.hpp"
 #include "fusekit/backend/hip/collective/load_tile.hpp"
 #include "fusekit/backend/hip/collective/output_tile.hpp"
 
@@ -21,9 +21,9 @@ template <class Plan, class Atom, Element T, OutputElement U, Axis fast>
 class LoadOperands {
     static constexpr int tile_m = Atom::tile_m, tile_n = Atom::tile_n, tile_k = Atom::tile_k, threads = Atom::threads;
     static constexpr bool padded = Plan::Head::may_be_padded, single_pixels = Plan::Head::may_be_single_pixels;
-    /// Indices of GemmK whose offsets are computed at once. A prologue keeps states for each of them, and AMD's blocks
-    /// share 64 KB.
-    static constexpr bool small_table = Plan::has_prologue && processor_shared_memory <= 128 * 1024;
+    /// Indices of GemmK whose offsets are computed at once. A prologue keeps states for each of them, for which few
+    /// processors have the shared memory.
+    static constexpr bool small_table = Plan::has_prologue && arch::Target::processor.shared_bytes <= 128 * 1024;
     static constexpr int table_steps = max(1, min(threads, small_table ? 32 : 128) / tile_k),
                          table = table_steps * tile_k;
     using Prologue = typename Plan::Prologue;

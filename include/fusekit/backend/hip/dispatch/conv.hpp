@@ -95,8 +95,10 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(Gpu const& gpu, BoundPlan<Pl
                 detail::FarOperand::none)
             return prepare_conv_with<DefaultDirect>(gpu, bound, x, y);
     Index<4> const shape = conv_output<Plan>(y.layout).shape;
-    return with_fastest(GemmTable{}, shape[0] * shape[2] * shape[3], group_k, groups, gpu.processors(),
-                        [&]<class Schedule>(Schedule) { return prepare_conv_with<Schedule>(gpu, bound, x, y); });
+    return with_tuning(gpu.architecture(), [&]<class Tuning>(Tuning) {
+        return with_fastest(GemmTable<Tuning>{}, shape[0] * shape[2] * shape[3], group_k, groups, gpu.processors(),
+                            [&]<class Schedule>(Schedule) { return prepare_conv_with<Schedule>(gpu, bound, x, y); });
+    });
 }
 
 }  // namespace fusekit::hip

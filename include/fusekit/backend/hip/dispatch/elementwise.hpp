@@ -79,8 +79,10 @@ template <class Plan, Element T, OutputElement U>
 Result<Launch<StreamParams<Plan, T, U>>> prepare_elementwise(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                              ImageView<T const> const& x, ImageView<U> const& y) {
     using Epilogue = typename Plan::Epilogue;
-    using Schedule = DefaultElementwise<Wider<T, U>, Epilogue::placewise, Epilogue::stores>;
-    return prepare_elementwise_with<Schedule>(gpu, bound, x, y);
+    return with_tuning(gpu.architecture(), [&]<class Tuning>(Tuning) {
+        using Schedule = DefaultElementwise<Tuning, Wider<T, U>, Epilogue::placewise, Epilogue::stores>;
+        return prepare_elementwise_with<Schedule>(gpu, bound, x, y);
+    });
 }
 
 }  // namespace fusekit::hip

@@ -156,7 +156,9 @@ Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction_with(Gpu const& gp
 template <class Plan, Element T, OutputElement U>
 Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                               ImageView<T const> const& x, ImageView<U> const& y) {
-    return prepare_reduction_with<DefaultReduction<Wider<T, U>>>(gpu, bound, x, y);
+    return with_tuning(gpu.architecture(), [&]<class Tuning>(Tuning) {
+        return prepare_reduction_with<DefaultReduction<Tuning, Wider<T, U>>>(gpu, bound, x, y);
+    });
 }
 
 }  // namespace fusekit::hip

@@ -4,7 +4,6 @@
 #include <bit>
 
 #include "fusekit/backend/hip/arch/overlap.hpp"
-#include "fusekit/backend/hip/arch/processor.hpp"
 #include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/offset_coord.hpp"
 #include "fusekit/backend/hip/params.hpp"

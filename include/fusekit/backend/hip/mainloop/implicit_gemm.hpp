@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fusekit/backend/hip/arch/target.hpp"
 #include "fusekit/backend/hip/atom/simt.hpp"
 #include "fusekit/backend/hip/collective/load_operands.hpp"
 #include "fusekit/backend/hip/collective/store_tile.hpp"
@@ -17,13 +18,14 @@ namespace fusekit::hip {
 /// barrier ends the step.
 template <class Plan, class Schedule, Element T, OutputElement U, Axis fast>
 class ImplicitGemm {
-    using Atom =
-        Simt<T, Schedule::tile_m, Schedule::tile_n, Schedule::tile_k, gemm_unroll(Schedule::threads, Schedule::blocks)>;
+    static constexpr int unroll = arch::Target::processor.unroll_of_gemm(Schedule::threads * Schedule::blocks);
+    using Atom = Simt<T, Schedule::tile_m, Schedule::tile_n, Schedule::tile_k, unroll>;
     using Writer = StoreTile<Plan, Atom, fast>;
 
 public:
     using Loader = LoadOperands<Plan, Atom, T, U, fast>;
     using Params = ConvParams<Plan, T, U>;
+    using Architecture = typename Atom::Architecture;
     static constexpr int threads = Atom::threads, blocks = Schedule::blocks;
 
     struct Shared {

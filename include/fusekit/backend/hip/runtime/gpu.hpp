@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "fusekit/backend/hip/arch/architecture.hpp"
 #include "fusekit/backend/hip/runtime/memory.hpp"
 #include "fusekit/tensor/check.hpp"
 
@@ -26,6 +27,7 @@ public:
         require_device();
         hipDeviceProp_t all;
         check(hipGetDeviceProperties(&all, device), device, "hipGetDeviceProperties");
+        own_architecture = Architecture::of(all);
         processor_count = all.multiProcessorCount;
         cache = all.l2CacheSize;
         reads_host_memory = all.pageableMemoryAccess != 0;
@@ -41,8 +43,11 @@ public:
     Text name() const {
         hipDeviceProp_t all;
         check(hipGetDeviceProperties(&all, device), device, "hipGetDeviceProperties");
-        return Text(all.name) + ", " + architecture(all);
+        return Text(all.name) + ", " + architecture_in_full(all);
     }
+
+    /// Its instruction set: "gfx942" or "sm_90".
+    Architecture architecture() const { return own_architecture; }
 
     /// Compute units, or streaming multiprocessors.
     int processors() const { return processor_count; }
@@ -79,6 +84,7 @@ private:
     static constexpr std::size_t slots = 32;
 
     int device, processor_count = 0;
+    Architecture own_architecture;
     std::int64_t cache = 0;
     bool reads_host_memory = false, pools_memory = false;
     mutable void const* reached[slots] = {};  // atomic, each
@@ -108,7 +114,7 @@ private:
     }
 
     template <class Properties>
-    static Text architecture(Properties const& all) {
+    static Text architecture_in_full(Properties const& all) {
         if constexpr (requires { all.gcnArchName; }) return all.gcnArchName;
         else return "compute capability " + Text::number(all.major) + "." + Text::number(all.minor);
     }

@@ -58,6 +58,7 @@ public:
 
     Gpu const& gpu() const { return *properties; }
     Text name() const { return properties->name(); }
+    Architecture architecture() const { return properties->architecture(); }
     int processors() const { return properties->processors(); }
     std::int64_t cache_bytes() const { return properties->cache_bytes(); }
 

@@ -4,20 +4,89 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "fusekit/backend/hip/arch/processor.hpp"
+#include "fusekit/backend/hip/arch/target.hpp"
 #include "fusekit/backend/hip/params.hpp"
-#include "fusekit/backend/hip/schedule.hpp"
+#include "fusekit/backend/hip/tuning/amd.hpp"
+#include "fusekit/backend/hip/tuning/nvidia.hpp"
 
 namespace fusekit::hip {
 
-template <class... Schedules>
-struct Table {};
+/// f(Type{}) of a table's type with this number.
+template <class First, class... Rest, class F>
+auto with_entry(Table<First, Rest...>, int number, F f) {
+    if constexpr (sizeof...(Rest) > 0)
+        if (number > 0) return with_entry(Table<Rest...>{}, number - 1, f);
+    return f(First{});
+}
 
-/// The tiles that convolutions are cut into; a plan is compiled once for each of them. Long steps along GemmK pay where
-/// shared memory holds the buffers of many blocks; AMD's does not.
-using GemmTable =
-    std::conditional_t<(processor_shared_memory > 128 * 1024), Table<Gemm<128, 64, 16, 3>, Gemm<64, 64, 16, 6>>,
-                       Table<Gemm<128, 128, 8, 2>, Gemm<64, 64, 8, 6>>>;
+namespace detail {
+
+/// How many tags describe what this one does, and more.
+template <class Tag, class... Tags>
+consteval int depth_among(arch::List<Tags...>) {
+    return (0 + ... + std::is_base_of_v<Tags, Tag>);
+}
+
+/// The number of the table that describes a tag most closely; -1 where none does.
+template <class Tag, class... Tunings>
+constexpr int nearest_tuning(Table<Tunings...>) {
+    int const depths[] = {std::is_base_of_v<typename Tunings::Architecture, Tag>
+                              ? depth_among<typename Tunings::Architecture>(arch::All{})
+                              : -1 ...};
+    int best = -1;
+    for (int i = 0; i < static_cast<int>(sizeof...(Tunings)); ++i)
+        if (depths[i] >= 0 && (best < 0 || depths[i] > depths[best])) best = i;
+    return best;
+}
+
+template <class Left, class Right>
+struct Joined;
+template <class... Left, class... Right>
+struct Joined<Table<Left...>, Table<Right...>> {
+    using Type = Table<Left..., Right...>;
+};
+
+/// Those of a table's types that `keeps<number>` is true of.
+template <template <int> class Keeps, int number, class... Types>
+struct Kept {
+    using Type = Table<>;
+};
+template <template <int> class Keeps, int number, class First, class... Rest>
+struct Kept<Keeps, number, First, Rest...> : Joined<std::conditional_t<Keeps<number>::value, Table<First>, Table<>>,
+                                                    typename Kept<Keeps, number + 1, Rest...>::Type> {};
+
+/// The tables of what is compiled for: the others' kernels are not made. IsTargeted<Tag> says what that is.
+template <template <class> class IsTargeted, class... Tunings>
+struct CompiledFrom {
+    template <class... Tags>
+    static consteval bool is_nearest(int number, arch::List<Tags...>) {
+        return (false || ... || (IsTargeted<Tags>::value && nearest_tuning<Tags>(Table<Tunings...>{}) == number));
+    }
+    template <int number>
+    struct Keeps : std::bool_constant<is_nearest(number, arch::All{})> {};
+
+    using Type = typename Kept<Keeps, 0, Tunings...>::Type;
+};
+
+template <class Tag>
+struct IsTargeted : std::bool_constant<arch::is_targeted<Tag>> {};
+
+}  // namespace detail
+
+/// The tables that this program has kernels of.
+using CompiledTunings = typename detail::CompiledFrom<detail::IsTargeted, AmdTuning, NvidiaTuning>::Type;
+
+/// f(Tuning{}) of the table that describes a GPU's architecture most closely, of those that were compiled; the first,
+/// where none does.
+template <class... Tunings, class F>
+auto with_tuning(Table<Tunings...> tunings, Architecture architecture, F f) {
+    int const nearest = with_tag(architecture, [&]<class Tag>(Tag) { return detail::nearest_tuning<Tag>(tunings); });
+    return with_entry(tunings, nearest, f);
+}
+template <class F>
+auto with_tuning(Architecture architecture, F f) {
+    return with_tuning(CompiledTunings{}, architecture, f);
+}
 
 /// The time that a product of m x n takes on the processor with the most tiles, in units of no matter. Its threads, all
 /// with the same work, are dealt in waves of 32 to four schedulers, of which the one with the most waves ends last.
@@ -32,14 +101,6 @@ double gemm_time(std::int64_t m, std::int64_t n, std::int64_t groups, int proces
     return in_all * load_cost * (waves + 1) / waves;
 }
 
-/// f(Schedule{}) of a table's schedule with this number.
-template <class First, class... Rest, class F>
-auto with_schedule(Table<First, Rest...>, int number, F f) {
-    if constexpr (sizeof...(Rest) > 0)
-        if (number > 0) return with_schedule(Table<Rest...>{}, number - 1, f);
-    return f(First{});
-}
-
 /// f(Schedule{}) of the schedule of the table that takes least time.
 template <class... Schedules, class F>
 auto with_fastest(Table<Schedules...> table, std::int64_t m, std::int64_t n, std::int64_t groups, int processors, F f) {
@@ -47,36 +108,11 @@ auto with_fastest(Table<Schedules...> table, std::int64_t m, std::int64_t n, std
     int best = 0;
     for (int i = 1; i < static_cast<int>(sizeof...(Schedules)); ++i)
         if (times[i] < times[best]) best = i;
-    return with_schedule(table, best, f);
+    return with_entry(table, best, f);
 }
 
 /// Groups with at most so many output channels leave most of a tile empty: they run without one.
 inline constexpr std::int64_t direct_max_group_channels = 4;
-using DefaultDirect = Direct<256>;
-
-/// The wider of the types of x and y. A packet has as many elements as one access has of it, so that x is loaded and y
-/// stored by one access each, of which one may have fewer bytes than the schedule says.
-template <Element T, OutputElement U>
-using Wider = std::conditional_t<(sizeof(U) > sizeof(T)), U, T>;
-
-/// What a thread loads at once: 16 bytes, or the eight elements that it has registers for.
-template <Element T>
-inline constexpr int packet_bytes = sizeof(T) == 1 ? 8 : 16;
-
-/// How a plan without a Conv is cut. Few registers, many threads and one load of each come closest to the speed of a
-/// copy: memory is slower with more in flight. Parameters of every place need registers and are worth more steps, as do
-/// places that are stored to beside y. AMD's waves take four elements at a time, two loads ahead.
-template <Element T, bool placewise, bool stores = false>
-using DefaultElementwise = std::conditional_t<
-    (processor_shared_memory > 128 * 1024),
-    std::conditional_t<stores, Elementwise<128, 4 * sizeof(T), 4, 1, 8>,
-                       std::conditional_t<placewise, Elementwise<128, packet_bytes<T>, 8, 4, 8>,
-                                          Elementwise<128, packet_bytes<T>, 2, 1, 16, sizeof(T) == 4 ? 1 : 2>>>,
-    Elementwise<256, 4 * sizeof(T), sizeof(T) == 4 || stores ? (placewise ? 8 : 4) : (placewise ? 32 : 8),
-                stores ? 1 : 2>>;
-
-template <Element T>
-using DefaultReduction = Reduction<256, reduction_bytes(sizeof(T)), reduction_unroll>;
 
 /// Threads that keep a processor's share of memory busy: small tensors are cut for as many.
 inline constexpr std::int64_t min_threads_per_processor = 1024;

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/arch/tags.hpp"
+#include "fusekit/backend/hip/tuning/policy.hpp"
+
+namespace fusekit::hip {
+
+/// Reckoned from machine code, not measured: registers and shared memory without a spill, and waves enough.
+struct AmdTuning {
+    using Architecture = arch::Amd;
+
+    /// 64 KB of shared memory do not hold long buffers of many blocks.
+    static constexpr GemmTile gemm[] = {{.m = 128, .n = 128, .k = 8, .blocks = 2},
+                                        {.m = 64, .n = 64, .k = 8, .blocks = 6}};
+
+    /// Waves take four elements at a time, two loads ahead.
+    static constexpr ElementwiseCut elementwise(ElementwiseCase plan) {
+        bool const few = plan.element_bytes == 4 || plan.stores;
+        int const iterations = few ? (plan.placewise ? 8 : 4) : (plan.placewise ? 32 : 8);
+        return {.threads = 256,
+                .bytes = 4 * plan.element_bytes,
+                .iterations = iterations,
+                .unroll = plan.stores ? 1 : 2,
+                .blocks = 5,
+                .tile_iterations = iterations};
+    }
+
+    static constexpr ReductionCut reduction(int element) {
+        return {.threads = 256, .bytes = 4 * element, .unroll = 4, .blocks = 2};
+    }
+};
+
+}  // namespace fusekit::hip

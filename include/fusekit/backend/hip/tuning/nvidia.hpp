@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/arch/tags.hpp"
+#include "fusekit/backend/hip/tuning/policy.hpp"
+
+namespace fusekit::hip {
+
+/// Measured on an H200, sm_90.
+struct NvidiaTuning {
+    using Architecture = arch::Nvidia;
+
+    /// Long steps along GemmK pay, because shared memory holds the buffers of many blocks.
+    static constexpr GemmTile gemm[] = {{.m = 128, .n = 64, .k = 16, .blocks = 3},
+                                        {.m = 64, .n = 64, .k = 16, .blocks = 6}};
+
+    /// Few registers, many threads and one load of each come closest to the speed of a copy: memory is slower with more
+    /// in flight. Parameters of every place need registers and are worth more steps, as do places that are stored to
+    /// beside y. A thread loads 16 bytes at once, or the eight elements that it has registers for.
+    static constexpr ElementwiseCut elementwise(ElementwiseCase plan) {
+        int const element = plan.element_bytes, packet = element == 1 ? 8 : 16;
+        if (plan.stores)
+            return {
+                .threads = 128, .bytes = 4 * element, .iterations = 4, .unroll = 1, .blocks = 8, .tile_iterations = 4};
+        if (plan.placewise)
+            return {.threads = 128, .bytes = packet, .iterations = 8, .unroll = 4, .blocks = 8, .tile_iterations = 8};
+        return {.threads = 128,
+                .bytes = packet,
+                .iterations = 2,
+                .unroll = 1,
+                .blocks = 16,
+                .tile_iterations = element == 4 ? 1 : 2};
+    }
+
+    static constexpr ReductionCut reduction(int) { return {.threads = 256, .bytes = 16, .unroll = 8, .blocks = 2}; }
+};
+
+}  // namespace fusekit::hip

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <iterator>
+#include <utility>
+
+#include "fusekit/backend/hip/schedule.hpp"
+
+namespace fusekit::hip {
+
+/// How kernels are cut, as the tables of architectures have it. The numbers are those of the schedules of schedule.hpp.
+struct GemmTile {
+    int m, n, k, blocks;
+};
+struct ElementwiseCut {
+    int threads, bytes, iterations, unroll, blocks, tile_iterations;
+};
+struct ReductionCut {
+    int threads, bytes, unroll, blocks;
+};
+
+/// Of plans without a Conv or Gemm: what decides how they are cut.
+struct ElementwiseCase {
+    int element_bytes;
+    bool placewise;  ///< parameters of every place
+    bool stores;  ///< to places beside y
+};
+
+// A table is a type with
+//   Architecture   a tag: GPUs that it describes, and those that extend them and have no table of their own
+//   gemm           an array of GemmTile: a plan with a Conv or Gemm is compiled once for each of them
+//   elementwise    an ElementwiseCut for an ElementwiseCase
+//   reduction      a ReductionCut for the bytes of an element
+
+/// Types in an order.
+template <class... Types>
+struct Table {};
+
+namespace detail {
+
+template <class Tuning, int... i>
+auto gemm_table(std::integer_sequence<int, i...>)
+    -> Table<Gemm<Tuning::gemm[i].m, Tuning::gemm[i].n, Tuning::gemm[i].k, Tuning::gemm[i].blocks>...>;
+
+template <class Tuning, int element_bytes, bool placewise, bool stores>
+struct ElementwiseOf {
+    static constexpr ElementwiseCut cut = Tuning::elementwise({element_bytes, placewise, stores});
+    using Type = Elementwise<cut.threads, cut.bytes, cut.iterations, cut.unroll, cut.blocks, cut.tile_iterations>;
+};
+
+template <class Tuning, int element_bytes>
+struct ReductionOf {
+    static constexpr ReductionCut cut = Tuning::reduction(element_bytes);
+    using Type = Reduction<cut.threads, cut.bytes, cut.unroll, cut.blocks>;
+};
+
+}  // namespace detail
+
+/// The schedules that a table has.
+template <class Tuning>
+using GemmTable =
+    decltype(detail::gemm_table<Tuning>(std::make_integer_sequence<int, static_cast<int>(std::size(Tuning::gemm))>{}));
+template <class Tuning, class T, bool placewise, bool stores = false>
+using DefaultElementwise = typename detail::ElementwiseOf<Tuning, sizeof(T), placewise, stores>::Type;
+template <class Tuning, class T>
+using DefaultReduction = typename detail::ReductionOf<Tuning, sizeof(T)>::Type;
+using DefaultDirect = Direct<256>;
+
+/// The wider of the types of x and y. A packet has as many elements as one access has of it, so that x is loaded and y
+/// stored by one access each, of which one may have fewer bytes than the schedule says.
+template <Element T, OutputElement U>
+using Wider = std::conditional_t<(sizeof(U) > sizeof(T)), U, T>;
+
+}  // namespace fusekit::hip

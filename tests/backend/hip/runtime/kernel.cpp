@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#include "fusekit/backend/hip/runtime/kernel.hpp"
+
+#include <type_traits>
+
+#include "backend/hip/blocks.hpp"
+
+using namespace test;
+namespace arch = fk::hip::arch;
+
+namespace {
+
+/// What no GPU has that this program is compiled for.
+struct Elsewhere : arch::Any {};
+
+/// Writes that it ran. Where nothing has what it needs, it would not compile: it calls what is not there.
+template <class Needed>
+struct Mark : BlockOf<1> {
+    using Architecture = Needed;
+    struct Params {
+        int* out;
+    };
+    struct Shared {};
+    __device__ static void run(Params const& params, Shared&, unsigned, unsigned) {
+        if constexpr (std::is_same_v<Needed, Elsewhere>) Needed::instruction_of_another_architecture(params.out);
+        else *params.out = 1;
+    }
+};
+
+template <class Needed>
+int marked() {
+    fk::hip::Device device = gpu();
+    Array<int> const out(device, 1, 0);
+    run_blocks<Mark<Needed>>(device, {out.data()});
+    return out.values()[0];
+}
+
+}  // namespace
+
+TEST_CASE("HIP: a mainloop is compiled for the architectures that have what it needs") {
+    CHECK(marked<arch::Any>() == 1);
+    CHECK(marked<arch::Target>() == 1);
+    CHECK(marked<Elsewhere>() == 0);
+}
