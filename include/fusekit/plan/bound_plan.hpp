@@ -83,8 +83,8 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
     }
 
     /// The run on tensors of these layouts, x of elements of type T and y of U, or without y, to be run many times;
-    /// nothing is written. The tensors will lie at multiples of `alignment` bytes, or of what x and y have. Throws
-    /// Error where they do not fit.
+    /// nothing is written. The tensors will lie at multiples of `alignment` bytes, or of their own elements' where
+    /// these are wider; of tensors, at multiples of what they have. Throws Error where they do not fit.
     template <class T, class U = T, class Device, int Rank, class Y>
     [[nodiscard]] auto prepare(Device&& device, Layout<Rank> const& x, Y const& y, int alignment = 16) const {
         return try_prepare<T, U>(device, x, y, alignment).value();
