@@ -37,13 +37,28 @@ using YOf = typename detail::TypesOf<T>::Y;
 template <class T>
 using WOf = typename detail::TypesOf<T>::W;
 
+namespace detail {
+
+template <class Option>
+struct GemmOf {
+    using Type = fusekit::GemmWith<Option>;
+};
+template <>
+struct GemmOf<void> {
+    using Type = fusekit::Gemm;
+};
+
+/// Weights<W>, where W is not X.
+template <class T>
+using OptionOf = std::conditional_t<std::is_same_v<WOf<T>, XOf<T>>, void, fusekit::Weights<WOf<T>>>;
+
+}  // namespace detail
+
 /// Conv<Geometry> and Gemm of such weights.
 template <class T, auto Geometry>
-using ConvOf = std::conditional_t<std::is_same_v<WOf<T>, XOf<T>>, fusekit::Conv<Geometry>,
-                                  fusekit::Conv<Geometry, fusekit::Weights<WOf<T>>>>;
+using ConvOf = fusekit::Conv<Geometry, detail::OptionOf<T>>;
 template <class T>
-using GemmOf =
-    std::conditional_t<std::is_same_v<WOf<T>, XOf<T>>, fusekit::Gemm, fusekit::GemmWith<fusekit::Weights<WOf<T>>>>;
+using GemmOf = typename detail::GemmOf<detail::OptionOf<T>>::Type;
 
 /// "half", "half into float", or "half with int8 into float".
 template <class T>
