@@ -39,26 +39,18 @@ using WOf = typename detail::TypesOf<T>::W;
 
 namespace detail {
 
-template <class Option>
-struct GemmOf {
-    using Type = fusekit::GemmWith<Option>;
-};
-template <>
-struct GemmOf<void> {
-    using Type = fusekit::Gemm;
-};
-
-/// Weights<W>, where W is not X.
+/// float in place of double, of which no weights are under another type.
 template <class T>
-using OptionOf = std::conditional_t<std::is_same_v<WOf<T>, XOf<T>>, void, fusekit::Weights<WOf<T>>>;
+using Weights = fusekit::Weights<std::conditional_t<std::is_same_v<WOf<T>, double>, float, WOf<T>>>;
 
 }  // namespace detail
 
 /// Conv<Geometry> and Gemm of such weights.
 template <class T, auto Geometry>
-using ConvOf = fusekit::Conv<Geometry, detail::OptionOf<T>>;
+using ConvOf = std::conditional_t<std::is_same_v<WOf<T>, XOf<T>>, fusekit::Conv<Geometry>,
+                                  fusekit::Conv<Geometry, detail::Weights<T>>>;
 template <class T>
-using GemmOf = typename detail::GemmOf<detail::OptionOf<T>>::Type;
+using GemmOf = std::conditional_t<std::is_same_v<WOf<T>, XOf<T>>, fusekit::Gemm, fusekit::GemmWith<detail::Weights<T>>>;
 
 /// "half", "half into float", or "half with int8 into float".
 template <class T>
