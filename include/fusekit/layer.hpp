@@ -103,7 +103,7 @@ private:
         sizeof(BoundPlan), [](void const* bound, Device& device, X x, Y y) { as<BoundPlan>(bound)(device, x, y); },
         [](void const* bound, Device const& device, X x) {
             Y const* const none = nullptr;
-            return packed_like(expand<Rank>(validate(as<BoundPlan>(bound), x, none, device)), x.layout);
+            return packed_like(detail::expand<Rank>(validate(as<BoundPlan>(bound), x, none, device)), x.layout);
         },
         [](void const* bound, Index<Rank> const& x) { return as<BoundPlan>(bound).output_shape(x); },
         [] { return BoundPlan::Plan::name(); }};

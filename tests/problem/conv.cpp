@@ -13,9 +13,9 @@ namespace {
 template <class Int, int Space>
 fk::problem::ConvProblem<float, Space, Int> problem(fk::Layout<Space + 2> const& x, fk::Layout<Space + 2> const& w,
                                                     fk::Layout<Space + 2> const& y, fk::Filter<Space> const& filter) {
-    return {{nullptr, fk::collapse<4>(x).layout()},
-            {nullptr, fk::collapse<4>(w).layout()},
-            fk::collapse<4>(y).shape,
+    return {{nullptr, fk::detail::collapse<4>(x).layout()},
+            {nullptr, fk::detail::collapse<4>(w).layout()},
+            fk::detail::collapse<4>(y).shape,
             filter};
 }
 

@@ -90,6 +90,24 @@ void activations(Run<T> const& run, std::tuple<Modes...> const*) {
     (each(Modes{}), ...);
 }
 
+/// x, weights and y of three types; and no y.
+template <class T, class Y, class W>
+void types(Run<T> const& run, fk::TensorView<Y> y, fk::TensorView<W const> w, Channels c) {
+    using Conv = fk::Conv<fk::filter(3, 3).pad(1), fk::Weights<W>>;
+    auto const convolution =
+        fk::Plan<Conv, fk::Requantize, fk::Store>::bind({.weights = w}, {.scale = c}, {.values = y});
+    auto const pointwise = fk::Plan<fk::Scale, fk::Store>::bind({.factor = 2.0f}, {.values = y});
+    auto const each = [&](auto const& bound) {
+        bound(run.device, run.x, y);
+        bound(run.device, run.x, fk::no_output);
+        static_cast<void>(bound.template as<Y>(run.device, run.x));
+        bound.prepare(run.device, run.x, fk::no_output)(run.device, run.x, fk::no_output);
+        bound.template prepare<T, Y>(run.device, run.x.layout, y.layout)(run.device, run.x, y);
+    };
+    each(convolution), each(pointwise);
+    each(fk::Plan<fk::BatchNormTraining<fk::Spatial>>::bind({.scale = c, .shift = c, .saved_mean = c}));
+}
+
 void all(Run<float> const& floats, Run<fk::half> const& halves, Run<fk::bfloat16> const& bfloats,
          Run<fk::int8> const& ints, Run<float, 3> const& signals, Run<float, 5> const& volumes,
          Run<float, 2> const& matrix, Channels c, fk::TensorView<float, 3> places) {
@@ -98,6 +116,8 @@ void all(Run<float> const& floats, Run<fk::half> const& halves, Run<fk::bfloat16
     images(bfloats, bfloats.x, c, places);
     ints(fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>, fk::Requantize>::bind({.weights = ints.x},
                                                                            {.scale = c, .zero_point = 1.0f}));
+    types(halves, floats.y, ints.x, c);
+    types(floats, ints.y, halves.x, c);
     convolutions<fk::filter(3).pad(1)>(signals, signals.x, c);
     convolutions<fk::filter(3, 3, 3).pad(1)>(volumes, volumes.x, c);
     matrices(matrix, matrix.x, c);

@@ -37,13 +37,20 @@ using YOf = typename detail::TypesOf<T>::Y;
 template <class T>
 using WOf = typename detail::TypesOf<T>::W;
 
+namespace detail {
+
+/// float in place of double, of which no weights are under another type.
+template <class T>
+using Weights = fusekit::Weights<std::conditional_t<std::is_same_v<WOf<T>, double>, float, WOf<T>>>;
+
+}  // namespace detail
+
 /// Conv<Geometry> and Gemm of such weights.
 template <class T, auto Geometry>
 using ConvOf = std::conditional_t<std::is_same_v<WOf<T>, XOf<T>>, fusekit::Conv<Geometry>,
-                                  fusekit::Conv<Geometry, fusekit::Weights<WOf<T>>>>;
+                                  fusekit::Conv<Geometry, detail::Weights<T>>>;
 template <class T>
-using GemmOf =
-    std::conditional_t<std::is_same_v<WOf<T>, XOf<T>>, fusekit::Gemm, fusekit::GemmWith<fusekit::Weights<WOf<T>>>>;
+using GemmOf = std::conditional_t<std::is_same_v<WOf<T>, XOf<T>>, fusekit::Gemm, fusekit::GemmWith<detail::Weights<T>>>;
 
 /// "half", "half into float", or "half with int8 into float".
 template <class T>

@@ -19,7 +19,9 @@ public:
     Statistic(Problem const& problem, Device& device, std::vector<double> const& values)
         : placed(device, fk::DataType::float32, layout(problem), values) {}
 
-    fk::OptionalView<float, Norm::rank> view() { return fk::collapse<Norm::rank>(placed.template view<float>()); }
+    fk::OptionalView<float, Norm::rank> view() {
+        return fk::detail::collapse<Norm::rank>(placed.template view<float>());
+    }
     /// What is wrong with it, behind its name.
     std::string compare(char const* name, oracle::Tensor const& expected) {
         std::string const text = difference(expected, placed.fetch());

@@ -10,7 +10,7 @@ namespace fk = fusekit;
 
 namespace {
 
-fk::Check check_of(fk::Index<4> const& y) {
+fk::Check check_of(fk::CollapsedShape<4> const& y) {
     fk::Check check{};
     check.x = check.y = y;
     check.type = fk::DataType::float32;
@@ -34,8 +34,19 @@ std::string refusal(F const& call) {
 
 TEST_CASE("extents are printed as the user gave them") {
     CHECK(fk::to_string(fk::Index<4>{{8, 64, 14, 14}}) == "8 x 64 x 14 x 14");
-    CHECK(fk::to_string(fk::collapse<4>(fk::ncw(2, 3, 5)).shape) == "2 x 3 x 5");
-    CHECK(fk::to_string(fk::collapse<4>(fk::ncdhw(2, 3, 4, 5, 6)).shape) == "2 x 3 x 4 x 5 x 6");
+    CHECK(fk::to_string(fk::detail::collapse<4>(fk::ncw(2, 3, 5)).shape) == "2 x 3 x 5");
+    CHECK(fk::to_string(fk::detail::collapse<4>(fk::ncdhw(2, 3, 4, 5, 6)).shape) == "2 x 3 x 4 x 5 x 6");
+}
+
+TEST_CASE("extents are those of a layout, which may be collapsed") {
+    fk::Check const check = check_of(fk::detail::collapse<4>(fk::ncw(2, 3, 5)).shape);
+    auto const given = [&](auto const& layout) {
+        return refusal([&] { check.extents("z", layout, check.y, "N x K x P x Q"); });
+    };
+    CHECK(given(fk::detail::collapse<4>(fk::nwc(2, 5, 3))) == "");
+    CHECK(given(fk::detail::collapse<4>(fk::ncw(2, 3, 4))) ==
+          "Layer: Op.z: expected 2 x 3 x 5 (N x K x Q), got 2 x 3 x 4");
+    CHECK(given(fk::nchw(2, 3, 1, 5)) == "Layer: Op.z: expected 2 x 3 x 5 (N x K x Q), got 2 x 3 x 1 x 5");
 }
 
 TEST_CASE("what can be read has the shape, a pointer and memory of its own") {
@@ -54,7 +65,7 @@ TEST_CASE("what can be read has the shape, a pointer and memory of its own") {
     CHECK(read(fk::nchw(1, 2, 3, 4), nullptr) ==
           "Layer: Op.z: expected a pointer to 1 x 2 x 3 x 4 elements, got a null pointer");
     fk::TensorView<float const, 5> const volume(memory, fk::ncdhw(1, 2, 3, 1, 4));
-    CHECK(refusal([&] { check.readable("z", fk::collapse<4>(volume), shape, "N x K x P x Q"); }) ==
+    CHECK(refusal([&] { check.readable("z", fk::detail::collapse<4>(volume), shape, "N x K x P x Q"); }) ==
           "Layer: Op.z: expected 1 x 2 x 3 x 4 (N x K x P x Q), got 1 x 2 x 3 x 1 x 4");
     std::int64_t const far = std::int64_t{1} << 60;
     CHECK(read(fk::Layout<4>{{{1, 2, 3, 4}}, {{0, far, 4, 1}}}, memory) ==

@@ -11,29 +11,33 @@ using namespace test;
 namespace {
 
 /// A signal is one row, a volume the rows of its slices; strides are kept.
-constexpr auto signal = fk::collapse<4>(fk::nwc(2, 7, 3));
-static_assert(signal.shape == fk::collapse<4>(fk::Index<3>{{2, 3, 7}}) && signal.shape[2] == 1 && signal.shape[3] == 7);
+constexpr auto signal = fk::detail::collapse<4>(fk::nwc(2, 7, 3));
+static_assert(signal.shape == fk::detail::collapse<4>(fk::Index<3>{{2, 3, 7}}) && signal.shape[2] == 1 &&
+              signal.shape[3] == 7);
 static_assert(signal.stride == fk::nhwc(2, 1, 7, 3).stride);
-constexpr auto volume = fk::collapse<4>(fk::ncdhw(2, 3, 4, 5, 6));
+constexpr auto volume = fk::detail::collapse<4>(fk::ncdhw(2, 3, 4, 5, 6));
 static_assert(volume.shape[2] == 20 && volume.shape[3] == 6 && volume.stride == fk::nchw(2, 3, 20, 6).stride);
-static_assert(fk::expand<5>(volume.shape) == fk::Index<5>{{2, 3, 4, 5, 6}});
-static_assert(fk::expand<3>(signal.shape) == fk::Index<3>{{2, 3, 7}});
-static_assert(fk::collapse<3>(fk::dhwc(4, 5, 6, 3)).stride == fk::hwc(20, 6, 3).stride);
-static_assert(fk::image(volume.shape) == fk::collapse<3>(fk::cdhw(3, 4, 5, 6)).shape);
+static_assert(fk::detail::expand<5>(volume.shape) == fk::Index<5>{{2, 3, 4, 5, 6}});
+static_assert(fk::detail::expand<3>(signal.shape) == fk::Index<3>{{2, 3, 7}});
+static_assert(fk::detail::collapse<3>(fk::dhwc(4, 5, 6, 3)).stride == fk::hwc(20, 6, 3).stride);
+static_assert(fk::detail::image(volume.shape) == fk::detail::collapse<3>(fk::cdhw(3, 4, 5, 6)).shape);
 
 /// Shapes that stand for different ones differ.
-static_assert(volume.shape != fk::collapse<4>(fk::ncdhw(2, 3, 5, 4, 6)).shape &&
-              volume.shape != fk::collapse<4>(fk::nchw(2, 3, 20, 6)).shape);
-static_assert(signal.shape != fk::collapse<4>(fk::nhwc(2, 1, 7, 3)).shape);
-static_assert(fk::collapse<4>(fk::ncdhw(2, 3, 1, 5, 6)).shape != fk::collapse<4>(fk::nchw(2, 3, 5, 6)).shape);
+static_assert(volume.shape != fk::detail::collapse<4>(fk::ncdhw(2, 3, 5, 4, 6)).shape &&
+              volume.shape != fk::detail::collapse<4>(fk::nchw(2, 3, 20, 6)).shape);
+static_assert(signal.shape != fk::detail::collapse<4>(fk::nhwc(2, 1, 7, 3)).shape);
+static_assert(fk::detail::collapse<4>(fk::ncdhw(2, 3, 1, 5, 6)).shape !=
+              fk::detail::collapse<4>(fk::nchw(2, 3, 5, 6)).shape);
 
 /// Gaps between slices are known, where there are neighbours to have one between.
 constexpr fk::Layout<5> apart(fk::Extent d, fk::Extent h) { return {{{2, 3, d, h, 6}}, {{720, 240, 60, 6, 1}}}; }
-constexpr bool has_gaps(fk::Layout<5> const& layout) { return fk::collapse<4>(layout).shape.from.gaps; }
+constexpr bool has_gaps(fk::Layout<5> const& layout) { return fk::detail::collapse<4>(layout).shape.from.gaps; }
 static_assert(!has_gaps(apart(4, 10)) && has_gaps(apart(4, 9)) && !has_gaps(apart(1, 9)) && !has_gaps(apart(4, 1)));
-static_assert(fk::collapse<4>(apart(4, 9)).shape.from.count == 4);
-static_assert(fk::collapse<4>(apart(1, 9)).stride[2] == 6 && fk::collapse<4>(apart(4, 1)).stride[2] == 60);
-static_assert(fk::collapse<4>(apart(fk::Extent{1} << 40, fk::Extent{1} << 40)).shape[2] == 0);  // too many to count
+static_assert(fk::detail::collapse<4>(apart(4, 9)).shape.from.count == 4);
+static_assert(fk::detail::collapse<4>(apart(1, 9)).stride[2] == 6 &&
+              fk::detail::collapse<4>(apart(4, 1)).stride[2] == 60);
+static_assert(fk::detail::collapse<4>(apart(fk::Extent{1} << 40, fk::Extent{1} << 40)).shape[2] ==
+              0);  // too many to count
 
 static_assert(std::is_convertible_v<fk::TensorView<float, 5>, fk::AnyActivations>);
 static_assert(std::is_convertible_v<fk::TensorView<fk::half const, 3>, fk::AnyActivations>);
@@ -55,8 +59,8 @@ TEST_CASE("parameters of channels are K values or 1 x K x 1 x 1") {
     CHECK((five.layout == fk::channels(3) && five(1) == 2));
     fk::AnyChannelParameters const wide = fk::TensorView<float const>(memory, fk::nchw(2, 3, 1, 2));
     CHECK((wide.layout.shape[0] == 3 && wide.from.count == 4));
-    CHECK(fk::collapse<1>(fk::nchw(-1, 3, -1, 1)).shape.from.count == 0);
-    CHECK(fk::collapse<1>(fk::nchw(std::int64_t{1} << 32, 3, 1, std::int64_t{1} << 32)).shape.from.count == 0);
+    CHECK(fk::detail::collapse<1>(fk::nchw(-1, 3, -1, 1)).shape.from.count == 0);
+    CHECK(fk::detail::collapse<1>(fk::nchw(std::int64_t{1} << 32, 3, 1, std::int64_t{1} << 32)).shape.from.count == 0);
 }
 
 TEST_CASE("convolutions of signals and volumes compute what the oracle does") {

@@ -51,14 +51,14 @@ TEST_CASE("maps of one and three modes of space are collapsed, from views and fr
     float values[24];
     Map const line = fk::TensorView<float, 2>(values, fk::wc(4, 6));
     CHECK(line.data == values);
-    CHECK(line.view().collapsed_layout() == fk::collapse<3>(fk::wc(4, 6)));
+    CHECK(line.view().collapsed_layout() == fk::detail::collapse<3>(fk::wc(4, 6)));
     fk::TensorView<float, 4> const volume(values, fk::cdhw(1, 2, 3, 4));
-    CHECK(Map(volume).view().collapsed_layout() == fk::collapse<3>(fk::cdhw(1, 2, 3, 4)));
+    CHECK(Map(volume).view().collapsed_layout() == fk::detail::collapse<3>(fk::cdhw(1, 2, 3, 4)));
     CHECK(ReadMap(volume).layout == Map(volume).layout);
     Tensor<4> tensor(device, fk::dhwc(2, 3, 4, 1));
     Tensor<4> const& read_only = tensor;
     CHECK(Map(tensor).data == tensor.data());
-    CHECK(Map(tensor.view()).view().collapsed_layout() == fk::collapse<3>(fk::dhwc(2, 3, 4, 1)));
+    CHECK(Map(tensor.view()).view().collapsed_layout() == fk::detail::collapse<3>(fk::dhwc(2, 3, 4, 1)));
     CHECK(ReadMap(read_only).layout == Map(tensor).layout);
     CHECK(ReadMap(read_only).given());
 }

@@ -3,9 +3,9 @@
 
 #include <type_traits>
 
-#include "fusekit/ops/conv/weights.hpp"
 #include "fusekit/ops/conv/window.hpp"
 #include "fusekit/ops/operator.hpp"
+#include "fusekit/tensor/weights.hpp"
 
 namespace fusekit {
 
@@ -117,7 +117,7 @@ struct Conv : detail::ConvArgs<Geometry> {
         y[3] = f.output(f.rank - 1, x[3]);
         if constexpr (f.rank == 3) {
             y.from.count = f.output(0, x.from.count);
-            y[2] = detail::product_or_zero(y.from.count, f.output(1, expand<5>(x)[3]));
+            y[2] = detail::product_or_zero(y.from.count, f.output(1, detail::expand<5>(x)[3]));
         } else {
             y[2] = f.output(0, x[2]);
         }
@@ -140,7 +140,7 @@ struct Conv : detail::ConvArgs<Geometry> {
     static void check(Args const& args, Check const& in) {
         auto const f = Conv::geometry(args);
         in.require(f.group_count >= 1, "filter", "1 group or more", f.group_count);
-        Index<f.rank + 2> const x = expand<f.rank + 2>(in.x);
+        Index<f.rank + 2> const x = detail::expand<f.rank + 2>(in.x);
         for (int i = 0; i < f.rank; ++i) {
             in.require(f.size[i] >= 1, "filter", "a size of 1 or more", f.size[i]);
             in.require(f.strides[i] >= 1, "filter", "a stride of 1 or more", f.strides[i]);

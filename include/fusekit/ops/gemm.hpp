@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/ops/conv/weights.hpp"
 #include "fusekit/ops/operator.hpp"
 #include "fusekit/tensor/filter.hpp"
+#include "fusekit/tensor/weights.hpp"
 
 namespace fusekit {
 

@@ -30,7 +30,7 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
     /// N x K x P x Q for an input of N x C x H x W, and so on for one and three modes of space; M x N for M x K.
     template <int Rank = 4>
     constexpr Index<Rank> output_shape(Index<Rank> const& x) const {
-        return expand<Rank>(collapsed_output_shape(Plan::collapse(x)));
+        return detail::expand<Rank>(collapsed_output_shape(Plan::collapse(x)));
     }
     constexpr CollapsedShape<4> collapsed_output_shape(CollapsedShape<4> const& x) const {
         if constexpr (Plan::pools) return Plan::Pool::output(epilogue_shape(x));
@@ -83,8 +83,8 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
     }
 
     /// The run on tensors of these layouts, x of elements of type T and y of U, or without y, to be run many times;
-    /// nothing is written. The tensors will lie at multiples of `alignment` bytes, or of what x and y have. Throws
-    /// Error where they do not fit.
+    /// nothing is written. The tensors will lie at multiples of `alignment` bytes, or of their own elements' where
+    /// these are wider; of tensors, at multiples of what they have. Throws Error where they do not fit.
     template <class T, class U = T, class Device, int Rank, class Y>
     [[nodiscard]] auto prepare(Device&& device, Layout<Rank> const& x, Y const& y, int alignment = 16) const {
         return try_prepare<T, U>(device, x, y, alignment).value();
@@ -153,8 +153,8 @@ private:
         using U = StoredAs<Given>;
         constexpr bool fits = match<T, U, Rank, Rank>();
         TensorView<U, Rank> const* const none = nullptr;
-        auto y =
-            detail::new_output<Given>(device, packed_like(expand<Rank>(validate(*this, x, none, device)), x.layout));
+        auto y = detail::new_output<Given>(
+            device, packed_like(detail::expand<Rank>(validate(*this, x, none, device)), x.layout));
         if constexpr (runs && fits) device.run(*this, Plan::collapse(x), Plan::collapse(y.view()));
         return y;
     }
@@ -185,7 +185,7 @@ private:
     void run_into(Device& device, TensorView<X const, Rank> x, NoOutput none) const {
         if constexpr (takes<X, Rank>()) {
             TensorView<NoElement, Rank> const* const no_y = nullptr;
-            auto const shape = expand<Rank>(validate(*this, x, no_y, device));
+            auto const shape = detail::expand<Rank>(validate(*this, x, no_y, device));
             device.run(*this, Plan::collapse(x),
                        Plan::collapse(TensorView<NoElement, Rank>(none, packed_like(shape, x.layout))));
         }

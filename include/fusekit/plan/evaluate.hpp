@@ -41,8 +41,8 @@ private:
     template <int Rank>
     constexpr CollapsedLayout<4> of_same_kind(Layout<Rank> const& given) const {
         if constexpr (Rank <= 4)
-            if (layout.shape.from.kind == CollapsedFrom::matrices) return collapse_matrices(given);
-        return collapse<4>(given);
+            if (layout.shape.from.kind == CollapsedFrom::matrices) return detail::collapse_matrices(given);
+        return detail::collapse<4>(given);
     }
 };
 

@@ -228,7 +228,7 @@ auto prepare(BoundPlan const& bound, Device& device, TensorView<T const, Rank> x
     Refusal refusal;
     auto const shape = validate(bound, x, Element<U> ? &y : nullptr, device, aliases, Addresses::later, &refusal);
     if (refusal) return Result<Run>(*refusal);
-    if constexpr (!Element<U>) y.layout = packed_like(expand<Rank>(shape), x.layout);
+    if constexpr (!Element<U>) y.layout = packed_like(detail::expand<Rank>(shape), x.layout);
     auto launch = device.prepare(bound, Plan::collapse(x), Plan::collapse(y));
     if (!launch) return Result<Run>(launch.error());
     return Result<Run>(Run(*launch, x, y, aliases));

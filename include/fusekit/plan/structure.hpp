@@ -114,8 +114,8 @@ struct Structure : detail::SlotsOf<Ops...> {
     /// A view, a layout or extents of x or y in four modes.
     template <class Modes>
     static constexpr auto collapse(Modes const& modes) {
-        if constexpr (has_gemm && Modes::rank <= 4) return collapse_matrices(modes);  // others are refused
-        else return fusekit::collapse<4>(modes);
+        if constexpr (has_gemm && Modes::rank <= 4) return detail::collapse_matrices(modes);  // others are refused
+        else return detail::collapse<4>(modes);
     }
 };
 

@@ -32,11 +32,11 @@ struct AnyOutput {
 
     template <class T, int Rank>
         requires(Rank == 2 || Rank == 3 || Rank == 5 || (Rank == 4 && !Element<T>)) && (!std::is_const_v<T>)
-    constexpr AnyOutput(TensorView<T, Rank> const& view) : AnyOutput(of_image(collapse<4>(view.view()))) {}
+    constexpr AnyOutput(TensorView<T, Rank> const& view) : AnyOutput(of_image(detail::collapse<4>(view.view()))) {}
     template <class Source>
         requires(!std::is_trivially_copyable_v<Source> && detail::rank_of<Source>() >= 2 &&
-                 detail::rank_of<Source>() <= 5 && requires(Source& source) { collapse<4>(source.view()); })
-    constexpr AnyOutput(Source& source) : AnyOutput(of_image(collapse<4>(source.view()))) {}
+                 detail::rank_of<Source>() <= 5 && requires(Source& source) { detail::collapse<4>(source.view()); })
+    constexpr AnyOutput(Source& source) : AnyOutput(of_image(detail::collapse<4>(source.view()))) {}
 
     template <class Source>
         requires(!std::is_base_of_v<AnyOutput, Source> && !std::is_convertible_v<Source const&, TensorView<float>>)

@@ -184,6 +184,11 @@ public:
                  std::type_identity_t<CollapsedShape<Rank>> const& shape, char const* modes) const {
         extents(argument, layout.shape, shape, modes);
     }
+    template <int Rank>
+    void extents(char const* argument, Layout<Rank> const& layout,
+                 std::type_identity_t<CollapsedShape<Rank>> const& shape, char const* modes) const {
+        extents(argument, CollapsedLayout<Rank>(layout), shape, modes);
+    }
 
     /// No byte in common with the output, but where it is read in place, and none, where one of the two is written,
     /// with what was checked before.

@@ -16,8 +16,6 @@ constexpr Extent product_or_zero(Extent a, Extent b) {
     return __builtin_mul_overflow(a, b, &product) ? 0 : product;
 }
 
-}  // namespace detail
-
 /// Extents of To - 1, To or To + 1 modes with two modes of space; of M x K, those of an image.
 template <int To, int Rank>
 constexpr CollapsedShape<To> collapse(Index<Rank> const& extents) {
@@ -35,7 +33,7 @@ constexpr CollapsedShape<To> collapse(Index<Rank> const& extents) {
             shape[To - 2] = extents[To - 2];
         } else {
             shape.from = {CollapsedFrom::volumes, false, extents[To - 2]};
-            shape[To - 2] = detail::product_or_zero(extents[To - 2], extents[To - 1]);
+            shape[To - 2] = product_or_zero(extents[To - 2], extents[To - 1]);
         }
         return shape;
     }
@@ -52,10 +50,10 @@ constexpr CollapsedLayout<To> collapse(Layout<Rank> const& layout) {
         for (int mode = 0; mode < To - 2; ++mode) result.stride[mode] = layout.stride[mode];
         Extent const column = result.stride[To - 1] = layout.stride[Rank - 1], row = layout.stride[Rank - 2];
         if constexpr (Rank < To) {
-            result.stride[To - 2] = detail::product_or_zero(layout.shape[Rank - 1], column);
+            result.stride[To - 2] = product_or_zero(layout.shape[Rank - 1], column);
         } else {
             Extent const depth = layout.shape[To - 2], height = layout.shape[To - 1], slice = layout.stride[To - 2];
-            result.shape.from.gaps = depth != 1 && height != 1 && slice != detail::product_or_zero(height, row);
+            result.shape.from.gaps = depth != 1 && height != 1 && slice != product_or_zero(height, row);
             result.stride[To - 2] = height == 1 ? slice : row;
         }
         return result;
@@ -73,7 +71,7 @@ constexpr CollapsedLayout<To> collapse(Layout<Rank> const& layout) {
         CollapsedLayout<1> result(Index<1>{{layout.shape[1]}}, {{layout.stride[1]}});
         Extent& count = result.shape.from.count;
         for (int mode = 0; mode < Rank; ++mode)
-            if (mode != 1) count = detail::product_or_zero(count, layout.shape[mode] < 1 ? 0 : layout.shape[mode]);
+            if (mode != 1) count = product_or_zero(count, layout.shape[mode] < 1 ? 0 : layout.shape[mode]);
         return result;
     }
 }
@@ -113,8 +111,6 @@ constexpr Index<Rank> expand(CollapsedShape<From> const& shape) {
 constexpr CollapsedShape<3> image(CollapsedShape<4> const& batch) {
     return {{{batch[1], batch[2], batch[3]}}, batch.from};
 }
-
-namespace detail {
 
 /// The number of modes of a Tensor or a view; 0 of anything else.
 template <class Source>
@@ -156,11 +152,11 @@ struct Collapsed : CollapsedView<View> {
     /// From a view whose element type is known at run time only.
     template <int Rank>
         requires(std::is_same_v<View, AnyView<View::rank>> && ((Rank != View::rank && Rank == Ranks) || ...))
-    Collapsed(AnyView<Rank> const& view) : Base(collapse<View::rank>(view)) {}
+    Collapsed(AnyView<Rank> const& view) : Base(detail::collapse<View::rank>(view)) {}
 
     /// From a Tensor, which outlives the view: a temporary one is refused.
     template <detail::Collapsible<View, Ranks...> Source>
-    constexpr Collapsed(Source const& source) : Base(of_view(collapse<View::rank>(source.const_view()))) {}
+    constexpr Collapsed(Source const& source) : Base(of_view(detail::collapse<View::rank>(source.const_view()))) {}
     template <detail::Collapsible<View, Ranks...> Source>
         requires detail::Owning<Source>
     Collapsed(Source const&&) = delete;  // this temporary is gone before its view is used: give it a name

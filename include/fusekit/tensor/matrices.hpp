@@ -5,9 +5,7 @@
 
 /// Matrices as images of one row: a matrix's rows are pixels, its columns channels. M x K is 1 x K x 1 x M, B x M x K
 /// is B x K x 1 x M, and A x B x M x K is A x K x B x M, whatever the strides.
-namespace fusekit {
-
-namespace detail {
+namespace fusekit::detail {
 
 /// The mode of an image that mode `mode` of `rank` of matrices becomes.
 constexpr int image_mode(int rank, int mode) {
@@ -16,20 +14,18 @@ constexpr int image_mode(int rank, int mode) {
     return mode == 0 ? 0 : 2;
 }
 
-}  // namespace detail
-
 template <int Rank>
 constexpr CollapsedShape<4> collapse_matrices(Index<Rank> const& extents) {
     static_assert(Rank >= 2 && Rank <= 4);
     CollapsedShape<4> shape({{1, 1, 1, 1}}, {CollapsedFrom::matrices, false, Rank - 2});
-    for (int mode = 0; mode < Rank; ++mode) shape[detail::image_mode(Rank, mode)] = extents[mode];
+    for (int mode = 0; mode < Rank; ++mode) shape[image_mode(Rank, mode)] = extents[mode];
     return shape;
 }
 
 template <int Rank>
 constexpr CollapsedLayout<4> collapse_matrices(Layout<Rank> const& layout) {
     CollapsedLayout<4> result(collapse_matrices(layout.shape), {});
-    for (int mode = 0; mode < Rank; ++mode) result.stride[detail::image_mode(Rank, mode)] = layout.stride[mode];
+    for (int mode = 0; mode < Rank; ++mode) result.stride[image_mode(Rank, mode)] = layout.stride[mode];
     // Modes that matrices lack have the strides that those of packed images would.
     auto const size = [&](int mode) {
         Extent product = 0;
@@ -50,7 +46,7 @@ constexpr ImageView<T> collapse_matrices(TensorView<T, Rank> const& view) {
 template <int Rank>
 constexpr Index<Rank> expand_matrices(Index<4> const& shape) {
     Index<Rank> result{};
-    for (int mode = 0; mode < Rank; ++mode) result[mode] = shape[detail::image_mode(Rank, mode)];
+    for (int mode = 0; mode < Rank; ++mode) result[mode] = shape[image_mode(Rank, mode)];
     return result;
 }
 
@@ -65,4 +61,4 @@ constexpr CollapsedLayout<4> as_matrices(CollapsedLayout<4> const& layout) {
     }
 }
 
-}  // namespace fusekit
+}  // namespace fusekit::detail

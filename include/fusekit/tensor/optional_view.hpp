@@ -34,7 +34,7 @@ struct OptionalView {
     template <class Given, int Of>
         requires(detail::is_optional<TensorView<Given, Of>, T, Rank>)
     constexpr OptionalView(TensorView<Given, Of> const& view)
-        : OptionalView(stored(view.data), collapse<Rank>(view.layout)) {}
+        : OptionalView(stored(view.data), detail::collapse<Rank>(view.layout)) {}
 
     /// From a Tensor, which outlives the view: a temporary one is refused.
     template <class Source>

@@ -46,7 +46,7 @@ std::vector<float> numbers_to(std::int64_t count) {
 template <int Space>
 void check_operands(fk::Layout<Space + 2> const& x, fk::Layout<Space + 2> const& w, fk::Layout<Space + 2> const& y,
                     fk::Filter<Space> const& filter, bool channels_fastest, bool by_windows = false) {
-    using fk::collapse, fk::expand;
+    using fk::detail::collapse, fk::detail::expand;
     fk::hip::Device device = gpu();
     auto const of_x = numbers_to(x.span()), of_w = numbers_to(w.span());
     Array<float> const x_memory(device, of_x), w_memory(device, of_w);

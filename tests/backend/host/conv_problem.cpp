@@ -13,8 +13,9 @@ namespace {
 template <int Space>
 ConvProblem<float, Space> problem(fk::Layout<Space + 2> const& x, fk::Layout<Space + 2> const& w,
                                   fk::Layout<Space + 2> const& y, fk::Filter<Space> const& filter) {
-    auto const in = fk::collapse<4>(x), out = fk::collapse<4>(y);
-    return {{{nullptr, in.layout()}, {nullptr, fk::collapse<4>(w).layout()}, out.shape, filter}, {in.shape, out.shape}};
+    auto const in = fk::detail::collapse<4>(x), out = fk::detail::collapse<4>(y);
+    return {{{nullptr, in.layout()}, {nullptr, fk::detail::collapse<4>(w).layout()}, out.shape, filter},
+            {in.shape, out.shape}};
 }
 
 }  // namespace

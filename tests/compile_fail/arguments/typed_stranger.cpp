@@ -1,5 +1,5 @@
 // expect: bind_by_type: this argument (Given) is the Args of no operator of the plan (Ops)
-// expect g++: Given = Scale::Args
+// expect g++: Given = fusekit::Scale::Args
 // expect clang: belongs_to_plan<fusekit::Scale::Args,
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>

@@ -16,8 +16,8 @@ static_assert(fk::detail::window_rows(fk::filter(2, 3, 5)) == 6 &&
 static_assert(fk::detail::window_rows(fk::filter(3, 5)) == 3);
 
 /// Rows of x under the window: padding is outside, in a slice too.
-constexpr fk::detail::SliceHeights<3> heights(fk::collapse<4>(fk::ncdhw(1, 1, 9, 5, 1)).shape,
-                                              fk::collapse<4>(fk::ncdhw(1, 1, 9, 4, 1)).shape);
+constexpr fk::detail::SliceHeights<3> heights(fk::detail::collapse<4>(fk::ncdhw(1, 1, 9, 5, 1)).shape,
+                                              fk::detail::collapse<4>(fk::ncdhw(1, 1, 9, 4, 1)).shape);
 constexpr auto f = fk::filter(3, 2, 1).pad(1, 1, 0).stride(2, 1, 1).dilation(1, 3, 1);
 static_assert(fk::detail::row_under(f, heights, 0, 1) < 0 &&
               fk::detail::row_under(f, heights, 0, 2) < 0);  // before the first slice; above it

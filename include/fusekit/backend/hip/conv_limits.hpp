@@ -41,7 +41,7 @@ enum class FarOperand { none, x, weights, y };
 template <int Space>
 FarOperand far_operand(Filter<Space> const& filter, CollapsedLayout<4> const& x, CollapsedLayout<4> const& weights,
                        Layout<4> const& y) {
-    Index<Space + 2> const image = expand<Space + 2>(x.shape);
+    Index<Space + 2> const image = fusekit::detail::expand<Space + 2>(x.shape);
     auto const steps = [&](int mode) {
         std::int64_t const window = (std::int64_t{filter.size[mode]} - 1) * filter.dilations[mode],
                            to_last = image[2 + mode] - 1 + filter.pad_before[mode];
@@ -103,7 +103,7 @@ Refusal refuse_conv_limits(Text (*plan)(), Filter<Space> const& filter, Collapse
     std::int64_t products = 0;
     if (__builtin_mul_overflow(weights[1] * weights[2], weights[3], &products)) products = most;
     check("weights", "fewer than 2^30 products an output", weights, products, most);
-    Index<Space + 2> const image = expand<Space + 2>(x);
+    Index<Space + 2> const image = fusekit::detail::expand<Space + 2>(x);
     std::int64_t padded[3];
     auto const check_places = [&](std::int64_t places) {
         check("x", "fewer than 2^31 rows and columns, with the padding", x, places, std::int64_t{1} << 31);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "fusekit/ops/conv/weights.hpp"
+#include "fusekit/tensor/weights.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <map>
