@@ -2,6 +2,7 @@
 #include "grid.hpp"
 
 #include <link.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <condition_variable>
@@ -42,6 +43,18 @@ struct ThreadLocals {
 #endif
     }
 };
+
+/// Thread-local memory lies in what threads have for a stack: every kernel's shared memory, megabytes in a program of
+/// many. Threads get as much more.
+[[gnu::constructor]] void grow_stacks() {
+    pthread_attr_t attributes;
+    std::size_t bytes = 0;
+    if (pthread_getattr_default_np(&attributes) != 0) return;
+    if (pthread_attr_getstacksize(&attributes, &bytes) == 0 &&
+        pthread_attr_setstacksize(&attributes, bytes + ThreadLocals::own().bytes) == 0)
+        static_cast<void>(pthread_setattr_default_np(&attributes));
+    static_cast<void>(pthread_attr_destroy(&attributes));
+}
 
 struct Job {
     dim3 grid, block;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/collective/output_tile.hpp"
 #include "fusekit/backend/hip/collective/transpose_tile.hpp"
 
@@ -21,9 +22,10 @@ public:
     using Buffer = typename Transpose::Buffer;
 
     template <class Params>
-    __device__ static void store(Params const& params, Buffer& buffer, Tile& tile,
+    __device__ static void store(Params const& before, Buffer& buffer, Tile& tile,
                                  TileCoord<Atom::tile_m, Atom::tile_n> const& coord, Atom const& atom,
                                  typename Atom::Fragment const& fragment, unsigned thread) {
+        Params const& params = reload(before);
         using Y = std::remove_pointer_t<decltype(params.y.data)>;
         Transpose::run(buffer, atom, fragment, [&](int round) {
 #pragma unroll 1

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/device.hpp"
+#include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/collective/pool_tile.hpp"
 #include "fusekit/backend/hip/collective/tile_totals.hpp"
 
@@ -33,8 +34,9 @@ public:
     };
 
     template <class Params>
-    __device__ static void store(Params const& params, Buffer& buffer, Tile& tile, Coord const& coord, Atom const& atom,
+    __device__ static void store(Params const& before, Buffer& buffer, Tile& tile, Coord const& coord, Atom const& atom,
                                  Fragment const& fragment, unsigned thread) {
+        Params const& params = reload(before);
         std::int64_t const channel = params.y.layout.stride[1];
         unsigned const column = thread % columns;
         auto* const first = params.y.data + coord.first_k * channel;

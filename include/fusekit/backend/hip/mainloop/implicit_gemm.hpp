@@ -56,7 +56,7 @@ public:
             if (loads) loader.finish(in_flight, shared.stages[next & 1]);
             __syncthreads();
         }
-        Writer::store(reload(params), shared.out, shared.tile, coord, atom, sums, thread);
+        Writer::store(params, shared.out, shared.tile, coord, atom, sums, thread);
     }
 };
 
