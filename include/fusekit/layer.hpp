@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "fusekit/tensor/collapse.hpp"
 #include "fusekit/tensor/tensor.hpp"
 
 namespace fusekit {
