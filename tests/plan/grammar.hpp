@@ -48,6 +48,10 @@ constexpr bool allowed(std::string_view word) {
     return true;
 }
 
+/// Of a word by value: g++ with sanitizers takes the address of a variable template's element for one that may be null.
+constexpr bool allowed(Word word) { return allowed(word.view()); }
+constexpr std::size_t conv_of(Word word) { return word.view().find('C'); }
+
 inline constexpr auto conv_geometry = fk::filter(2, 3).pad(1, 0, 0, 2);
 
 template <char>
@@ -106,12 +110,12 @@ inline constexpr int longest_with_prologue = 3;
 template <class Device, int Number, std::size_t... I>
 Verdict<Device> verdict(std::index_sequence<I...>) {
     constexpr Word const& word = word_of<Number>;
-    constexpr std::size_t conv = word.view().find('C');
+    constexpr std::size_t conv = conv_of(word);
     constexpr bool fusable = fk::Fusable<Op<word.text[I]>...>;
     using T = typename TypesOfWord<Number>::Type;
     Verdict<Device> v{word, fusable, fk::data_type<XOf<T>>, name_of_types<T>()};
-    if constexpr (fusable && allowed(word.view())) {
-        if constexpr (conv == word.view().npos) v.run = run_pointwise<Device, T, Op<word.text[I]>...>;
+    if constexpr (fusable && allowed(word)) {
+        if constexpr (conv == std::string_view::npos) v.run = run_pointwise<Device, T, Op<word.text[I]>...>;
         else if constexpr (conv == 0 || sizeof...(I) <= longest_with_prologue)
             v.run = [&]<std::size_t... B, std::size_t... A>(std::index_sequence<B...>, std::index_sequence<A...>) {
                 return WithPrologue<Op<word.text[B]>...>::template run<Device, T, conv_geometry,

@@ -75,8 +75,7 @@ constexpr int n = 3, k = 40, p = 4, q = 18, tiles = (n * p * q + 63) / 64 * 2;
 float bias_of(int channel) { return static_cast<float>(channel % 9 - 4); }
 
 template <class Plan, Axis fast, class... Rest>
-std::vector<float> stored(fk::Layout<4> y, Rest... rest) {
-    fk::hip::Device device = gpu();
+std::vector<float> stored(fk::hip::Device& device, fk::Layout<4> y, Rest... rest) {
     std::vector<float> biases;
     for (int channel = 0; channel < k; ++channel) biases.push_back(bias_of(channel));
     Array<float> const bias(device, biases), out(device, static_cast<std::size_t>(y.size()), -999),
@@ -108,13 +107,15 @@ std::vector<float> expected_values(fk::Layout<4> layout, auto value) {
 }  // namespace
 
 TEST_CASE("HIP: sums of any atom reach y through the epilogue, each at its place") {
-    CHECK(stored<Bias, Axis::pixel>(fk::nchw(n, k, p, q), fk::Activation<fk::Relu>::Args{}) ==
+    fk::hip::Device device = gpu();
+    CHECK(stored<Bias, Axis::pixel>(device, fk::nchw(n, k, p, q), fk::Activation<fk::Relu>::Args{}) ==
           expected_values(fk::nchw(n, k, p, q), activated));
-    CHECK(stored<Bias, Axis::channel>(fk::nhwc(n, p, q, k), fk::Activation<fk::Relu>::Args{}) ==
+    CHECK(stored<Bias, Axis::channel>(device, fk::nhwc(n, p, q, k), fk::Activation<fk::Relu>::Args{}) ==
           expected_values(fk::nhwc(n, p, q, k), activated));
 }
 
 TEST_CASE("HIP: windows of sums of any atom are pooled") {
+    fk::hip::Device device = gpu();
     // Pixels are counted window by window: number m is pixel m % 4 of window m / 4.
     auto const most = [](int image, int channel, int row, int column) {
         int const window = (image * (p / 2) + row) * (q / 2) + column;
@@ -126,6 +127,6 @@ TEST_CASE("HIP: windows of sums of any atom are pooled") {
         return result;
     };
     fk::Layout<4> const nchw = fk::nchw(n, k, p / 2, q / 2), nhwc = fk::nhwc(n, p / 2, q / 2, k);
-    CHECK(stored<Pooled, Axis::pixel>(nchw, fk::Pool<fk::Max, 2, 2>::Args{}) == expected_values(nchw, most));
-    CHECK(stored<Pooled, Axis::channel>(nhwc, fk::Pool<fk::Max, 2, 2>::Args{}) == expected_values(nhwc, most));
+    CHECK(stored<Pooled, Axis::pixel>(device, nchw, fk::Pool<fk::Max, 2, 2>::Args{}) == expected_values(nchw, most));
+    CHECK(stored<Pooled, Axis::channel>(device, nhwc, fk::Pool<fk::Max, 2, 2>::Args{}) == expected_values(nhwc, most));
 }
