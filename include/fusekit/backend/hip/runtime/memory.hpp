@@ -28,7 +28,10 @@ public:
                     Text::number(free) + " of " + Text::number(total) + " bytes free: " + error_string(status),
                     static_cast<int>(status)));
     }
+    /// Memory of a stream is freed by a call for that stream's device.
     void release(void* memory) const {
+        Refusal of_a_lost_device;
+        DeviceGuard const guard(number, &of_a_lost_device);
         if ((in_order ? hipFreeAsync(memory, queue) : hipFree(memory)) != hipSuccess) clear_last_error();
     }
 
