@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cstdint>
+#include <catch2/catch_test_macros.hpp>
+#include <string>
 #include <vector>
 
-#include "fusekit/fusekit.hpp"
+#include "support/difference.hpp"
+#include "support/filled.hpp"
 
 namespace test {
-
-namespace fk = fusekit;
 
 /// Runs one of the host backend's loops with as much scratch as it asks for, every byte of it a NaN before.
 void run_loop(auto loop, int threads) {
@@ -20,75 +20,68 @@ void run_loop(auto loop, int threads) {
     loop.run(turn);
 }
 
-/// Whole numbers from -3 to 3.
-inline std::vector<float> small_integers(std::int64_t count, unsigned seed) {
-    std::vector<float> values;
-    for (std::int64_t i = 0; i < count; ++i) {
-        seed = seed * 1664525u + 1013904223u;
-        values.push_back(static_cast<float>((seed >> 16) % 7) - 3);
-    }
-    return values;
-}
-
-/// A convolution with a bias, of small integers, by its definition and by a loop of the host backend.
+/// A convolution of integers, and layouts of x, of the weights and of y.
 struct LoopCase {
-    fk::Layout<4> x, w, y;
-    fk::Filter<2> filter;
-    std::vector<float> in = small_integers(x.span(), 1), weights = small_integers(w.span(), 2),
-                       bias = small_integers(y.shape[1], 3);
-
     using Epilogue = fk::Epilogue<fk::Bias>;
-    using Problem = fk::host::ConvProblem<float, 2>;
 
-    Problem problem() const {
-        return {{{in.data(), x}, {weights.data(), w}, y.shape, filter},
-                {fk::CollapsedShape<4>(x.shape), fk::CollapsedShape<4>(y.shape)}};
-    }
-    Epilogue::Args args() const { return {{{fk::TensorView<float const, 1>(bias.data(), fk::channels(y.shape[1]))}}}; }
-
-    /// The output at a place, by the definition.
-    float at(std::int64_t n, std::int64_t k, std::int64_t p, std::int64_t q) const {
-        std::int64_t const group_c = w.shape[1], first_c = k / (y.shape[1] / filter.group_count) * group_c;
-        float sum = bias[static_cast<std::size_t>(k)];
-        for (std::int64_t c = 0; c < group_c; ++c)
-            for (std::int64_t r = 0; r < w.shape[2]; ++r)
-                for (std::int64_t s = 0; s < w.shape[3]; ++s) {
-                    std::int64_t const row = p * filter.strides[0] + r * filter.dilations[0] - filter.pad_before[0];
-                    std::int64_t const column = q * filter.strides[1] + s * filter.dilations[1] - filter.pad_before[1];
-                    if (row < 0 || row >= x.shape[2] || column < 0 || column >= x.shape[3]) continue;
-                    sum += in[static_cast<std::size_t>(x.offset({{n, first_c + c, row, column}}))] *
-                           weights[static_cast<std::size_t>(w.offset({{k, c, r, s}}))];
-                }
-        return sum;
-    }
-
-    /// How many elements the loop that `make` makes of the output's view writes wrong, or writes that are none.
-    template <class Make>
-    int wrong(Make const& make, int threads) const {
-        constexpr float poison = 1e30f;
-        std::vector<float> out(static_cast<std::size_t>(y.span()), poison), expected = out;
-        run_loop(make(fk::TensorView<float>(out.data(), y)), threads);
-        for (std::int64_t n = 0; n < y.shape[0]; ++n)
-            for (std::int64_t k = 0; k < y.shape[1]; ++k)
-                for (std::int64_t p = 0; p < y.shape[2]; ++p)
-                    for (std::int64_t q = 0; q < y.shape[3]; ++q)
-                        expected[static_cast<std::size_t>(y.offset({{n, k, p, q}}))] = at(n, k, p, q);
-        int count = 0;
-        for (std::size_t i = 0; i < out.size(); ++i) count += out[i] != expected[i];
-        return count;
-    }
+    oracle::Shape x;
+    std::int64_t k;
+    oracle::Window window;
+    char const *x_layout, *w_layout, *y_layout;
 };
 
-/// The case of a filter on images, with weights, in layouts that are channels-last or not.
-inline LoopCase loop_case(fk::Index<4> const& x, std::int64_t k, fk::Filter<2> const& filter, bool x_last, bool y_last,
-                          bool w_last = false) {
-    auto const images = [](bool last, std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) {
-        return last ? fk::nhwc(n, h, w, c) : fk::nchw(n, c, h, w);
+/// How y differs from the convolution and a bias, where make(problem, args, y) is the loop that writes it.
+template <class Make>
+std::string difference_of_loop(LoopCase const& about, int threads, Make const& make) {
+    using Device = fk::host::Device;
+    Device device(1);
+    oracle::Shape const filter{about.k, about.x.c / about.window.groups, about.window.r, about.window.s};
+    Filled<float, Device, 4> x(device, about.x_layout, about.x, integers(about.x.size(), -3, 3, 1)),
+        w(device, about.w_layout, filter, integers(filter.size(), -3, 3, 2));
+    auto const bias = integers(about.k, -3, 3, 3);
+    Placed<Device, 1> b(device, fk::DataType::float32, fk::channels(about.k), bias);
+    oracle::Tensor const expected =
+        oracle::bias(oracle::conv(oracle::Tensor(about.x, x.values), w.values, about.k, about.window), bias);
+    Placed<Device, 4> y(device, fk::DataType::float32, layout_of<4>(about.y_layout, expected.shape), 64);
+    auto const out = y.template view<float>();
+    fk::CollapsedShape<4> const from(x.view().layout.shape), to(out.layout.shape);
+    fk::host::ConvProblem<float, 2> const problem{{x.view(), w.view(), to, filter_of(about.window)}, {from, to}};
+    LoopCase::Epilogue::Args const args{{{b.template view<float const>()}}};
+    run_loop(make(problem, args, out), threads);
+    return difference(expected, y.fetch());
+}
+
+/// Tiles that are full, one short and one over, of single pixels and of windows in padding.
+void check_tiles(char const* y_layout, std::vector<std::int64_t> const& channels,
+                 std::vector<std::int64_t> const& pixels, auto const& make) {
+    oracle::Window const padded{.r = 3, .s = 3, .top = 1, .left = 1, .bottom = 1, .right = 1};
+    for (std::int64_t const k : channels)
+        for (std::int64_t const width : pixels) {
+            INFO(k << " channels of " << width << " pixels");
+            CHECK(difference_of_loop({{1, 5, 1, width}, k, {}, y_layout, "nchw", y_layout}, 1, make(1)) == "");
+            CHECK(difference_of_loop({{2, 3, 4, width}, k, padded, y_layout, y_layout, y_layout}, 2, make(2)) == "");
+        }
+}
+
+/// Strides, dilations, uneven padding and groups, with x and weights of either layout.
+void check_windows(char const* y_layout, auto const& make) {
+    struct Windows {
+        oracle::Shape x;
+        std::int64_t k;
+        oracle::Window window;
+        int threads;
     };
-    auto const extent = [&](int mode) { return filter.output(mode, x[2 + mode]); };
-    return {images(x_last, x[0], x[1], x[2], x[3]),
-            images(w_last, k, x[1] / filter.group_count, filter.size[0], filter.size[1]),
-            images(y_last, x[0], k, extent(0), extent(1)), filter};
+    Windows const all[] = {
+        {{2, 6, 9, 11}, 20, {.r = 3, .s = 2, .top = 1, .bottom = 2, .right = 3, .u = 2, .v = 3, .d = 2}, 3},
+        {{2, 6, 9, 11}, 20, {.r = 3, .s = 3, .top = 1, .left = 1, .bottom = 1, .right = 1, .groups = 2}, 2},
+        {{1, 6, 5, 5}, 6, {.r = 5, .s = 5, .top = 4, .left = 4, .bottom = 4, .right = 4, .groups = 3}, 1}};
+    for (char const* x_layout : {"nhwc", "nchw"})
+        for (char const* w_layout : {"nhwc", "nchw"})
+            for (Windows const& one : all) {
+                INFO(x_layout << ' ' << w_layout << ' ' << one.window.groups << " groups");
+                CHECK(difference_of_loop({one.x, one.k, one.window, x_layout, w_layout, y_layout}, one.threads,
+                                         make(one.threads)) == "");
+            }
 }
 
 }  // namespace test

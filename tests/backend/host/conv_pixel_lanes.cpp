@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "fusekit/backend/host/conv_pixel_lanes.hpp"
 
-#include <catch2/catch_test_macros.hpp>
-
 #include "support/host_loops.hpp"
 
 using namespace test;
@@ -10,37 +8,20 @@ using fk::host::lanes, fk::host::tile_columns, fk::host::tile_rows;
 
 namespace {
 
-int wrong(LoopCase const& about, int threads) {
-    auto const problem = about.problem();
-    auto const args = about.args();
-    return about.wrong(
-        [&](auto const& y) {
-            return fk::host::ConvPixelLanes<LoopCase::Epilogue, float, float, 2>(threads, problem, args, y,
-                                                                                 about.y.shape[3]);
-        },
-        threads);
-}
+constexpr auto loop = [](int threads) {
+    return [threads](auto const& problem, auto const& args, auto const& y) {
+        return fk::host::ConvPixelLanes<LoopCase::Epilogue, float, float, 2>(threads, problem, args, y,
+                                                                             y.layout.shape[3]);
+    };
+};
 
 }  // namespace
 
 TEST_CASE("pixels in lanes: tiles that are full, one short and one over, in both modes") {
-    auto const padded = fk::filter(3, 3).pad(1);
-    for (std::int64_t const k : {1, tile_rows - 1, tile_rows, 2 * tile_rows + 1})
-        for (std::int64_t const pixels : {1, lanes, tile_columns - 1, tile_columns, 2 * tile_columns + 1}) {
-            INFO(k << " channels of " << pixels << " pixels");
-            CHECK(wrong(loop_case({{1, 5, 1, pixels}}, k, fk::filter(1, 1), false, false), 1) == 0);
-            CHECK(wrong(loop_case({{2, 3, 4, pixels}}, k, padded, false, false), 2) == 0);
-        }
+    check_tiles("nchw", {1, tile_rows - 1, tile_rows, 2 * tile_rows + 1},
+                {1, lanes, tile_columns - 1, tile_columns, 2 * tile_columns + 1}, loop);
 }
 
 TEST_CASE("pixels in lanes: strides, dilations, uneven padding, groups, and x of any layout") {
-    auto const skewed = fk::filter(3, 2).stride(2, 3).dilation(2, 1).pad(1, 0, 2, 3);
-    for (bool const x_last : {true, false})
-        for (bool const w_last : {true, false}) {
-            CHECK(wrong(loop_case({{2, 6, 9, 11}}, 20, skewed, x_last, false, w_last), 3) == 0);
-            CHECK(wrong(loop_case({{2, 6, 9, 11}}, 20, fk::filter(3, 3).pad(1).groups(2), x_last, false, w_last), 2) ==
-                  0);
-            CHECK(wrong(loop_case({{1, 6, 5, 5}}, 6, fk::filter(5, 5).pad(4).groups(3), x_last, false, w_last), 1) ==
-                  0);
-        }
+    check_windows("nchw", loop);
 }
