@@ -5,7 +5,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "fusekit/tensor/collapse.hpp"
 #include "fusekit/tensor/tensor.hpp"
 
 namespace fusekit {
@@ -103,8 +102,7 @@ private:
     static constexpr Operations operations_of = {
         sizeof(BoundPlan), [](void const* bound, Device& device, X x, Y y) { as<BoundPlan>(bound)(device, x, y); },
         [](void const* bound, Device const& device, X x) {
-            Y const* const none = nullptr;
-            return packed_like(detail::expand<Rank>(validate(as<BoundPlan>(bound), x, none, device)), x.layout);
+            return validate_new<U>(as<BoundPlan>(bound), x, device);
         },
         [](void const* bound, Index<Rank> const& x) { return as<BoundPlan>(bound).output_shape(x); },
         [] { return BoundPlan::Plan::name(); }};

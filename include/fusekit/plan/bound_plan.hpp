@@ -44,28 +44,24 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
 
     /// Runs on `device` into a new tensor of x's element type, packed, channels first or last as in `x`.
     /// Throws Error where the shapes, types or arguments do not fit.
-    template <class Device, class X>
+    template <class U = void, class Device, class X>
     [[nodiscard("y is a new tensor: layer(device, x, y) writes to one of yours")]]
     auto operator()(Device&& device, X const& x) const {
         using Backend = std::remove_reference_t<Device>;
         if constexpr (!detail::is_input<X>() || !detail::may_run<Device>() || !detail::may_make_y<Device>())
             return detail::Nothing{};
         else if constexpr (!detail::runs_on<Plan, Device, X>())
-            return run_into_new<false, detail::Given<X>>(device, x.const_view());
+            return run_into_new<false, detail::Given<X, U>>(device, x.const_view());
         else
-            return run_into_new<Backend::template takes<X>(epilogue_of_plan, self), detail::Given<X>>(device,
-                                                                                                      x.const_view());
+            return run_into_new<Backend::template takes<X>(epilogue_of_plan, self), detail::Given<X, U>>(
+                device, x.const_view());
     }
 
     /// The same into a new tensor of elements of type U: layer.as<float>(device, x).
     template <class U, class Device, class X>
     [[nodiscard("y is a new tensor: layer(device, x, y) writes to one of yours")]]
     auto as(Device&& device, X const& x) const {
-        using Backend = std::remove_reference_t<Device>;
-        if constexpr (!detail::is_input<X>() || !detail::may_run<Device>() || !detail::may_make_y<Device>())
-            return detail::Nothing{};
-        else if constexpr (!detail::runs_on<Plan, Device, X>()) return run_into_new<false, U>(device, x.const_view());
-        else return run_into_new<Backend::template takes<X>(epilogue_of_plan, self), U>(device, x.const_view());
+        return operator()<U>(device, x);
     }
 
     /// Runs on `device` into `y`, of output_shape and of any element type: the epilogue's float is rounded once, to y's
@@ -152,9 +148,7 @@ private:
     auto run_into_new(Device& device, TensorView<T const, Rank> x) const {
         using U = StoredAs<Given>;
         constexpr bool fits = match<T, U, Rank, Rank>();
-        TensorView<U, Rank> const* const none = nullptr;
-        auto y = detail::new_output<Given>(
-            device, packed_like(detail::expand<Rank>(validate(*this, x, none, device)), x.layout));
+        auto y = detail::new_output<Given>(device, validate_new<U>(*this, x, device));
         if constexpr (runs && fits) device.run(*this, Plan::collapse(x), Plan::collapse(y.view()));
         return y;
     }
@@ -184,10 +178,8 @@ private:
     template <class Device, Element X, int Rank>
     void run_into(Device& device, TensorView<X const, Rank> x, NoOutput none) const {
         if constexpr (takes<X, Rank>()) {
-            TensorView<NoElement, Rank> const* const no_y = nullptr;
-            auto const shape = detail::expand<Rank>(validate(*this, x, no_y, device));
-            device.run(*this, Plan::collapse(x),
-                       Plan::collapse(TensorView<NoElement, Rank>(none, packed_like(shape, x.layout))));
+            TensorView<NoElement, Rank> const y(none, validate_new<NoElement>(*this, x, device));
+            device.run(*this, Plan::collapse(x), Plan::collapse(y));
         }
     }
     template <class Device, Element X, int Rank>

@@ -59,17 +59,22 @@ consteval bool may_make_y() {
     return lives;
 }
 
-/// The element type of a tensor or a view as the application names it: __half where elements are stored as half.
-template <class X>
+/// The element type of a tensor or a view as the application names it: __half where elements are stored as half. U,
+/// where one is asked for.
+template <class X, class U = void>
 struct GivenOf {
+    using Type = U;
+};
+template <class X>
+struct GivenOf<X, void> {
     using Type = std::remove_cvref_t<decltype(*std::declval<X const&>().const_view().data)>;
 };
 template <class X>
     requires requires { typename X::Given; }
-struct GivenOf<X> {
+struct GivenOf<X, void> {
     using Type = std::remove_const_t<typename X::Given>;
 };
-template <class X>
-using Given = typename GivenOf<X>::Type;
+template <class X, class U>
+using Given = typename GivenOf<X, U>::Type;
 
 }  // namespace fusekit::detail

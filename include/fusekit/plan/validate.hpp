@@ -136,4 +136,12 @@ CollapsedShape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> con
     return detail::validate(bound, x, y, device, aliases, detail::Addresses::known, nullptr);
 }
 
+/// The same for a run into a new output of elements of type U. Returns its layout: packed, channels first or last as
+/// in x.
+template <OutputElement U, class BoundPlan, Element T, int Rank, class Device>
+Layout<Rank> validate_new(BoundPlan const& bound, TensorView<T const, Rank> const& x, Device const& device) {
+    TensorView<U, Rank> const* const none = nullptr;
+    return packed_like(detail::expand<Rank>(validate(bound, x, none, device)), x.layout);
+}
+
 }  // namespace fusekit
