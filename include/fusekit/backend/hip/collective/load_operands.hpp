@@ -75,8 +75,9 @@ public:
     }
     /// Ends them: after the barrier that follows, the stage holds the step.
     __device__ void finish(Step const& step, typename Atom::Stage& stage) const {
+        auto const first = static_cast<unsigned>(step.in_table);
         if constexpr (Plan::has_prologue)
-            inputs.store(stage.x, {shared, static_cast<unsigned>(step.in_table), step.prologue});
+            inputs.store(stage.x, {shared, &shared.x_offsets[first], first, step.prologue});
         else inputs.store(stage.x, {});
         weights.store(stage.w, {});
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/access.hpp"
+#include "fusekit/backend/hip/conv_problem.hpp"
 #include "fusekit/backend/hip/integer.hpp"
 #include "fusekit/plan/epilogue.hpp"
 
@@ -76,7 +77,7 @@ struct ValidBits {
     __device__ void set(int first, int count, bool valid) {
         if (valid) bits |= static_cast<std::uint32_t>(((std::uint64_t{1} << count) - 1) << first);
     }
-    __device__ bool is_valid(int i) const { return bits >> i & 1; }
+    __device__ bool is_set(int i) const { return bits >> i & 1; }
 };
 template <>
 struct ValidBits<false> {
@@ -89,12 +90,13 @@ struct NoConversion {
     static constexpr bool converts = false;
 };
 
-/// What a tile holds of an element that passes a prologue; of padding, zero. `states` are those of a tile's first index
-/// of GemmK on.
+/// What a tile holds of an element that passes a prologue; of padding, zero. `states` has those of the tile's indices
+/// of GemmK from `first` on.
 template <class Prologue, int Size>
 struct ApplyPrologue {
     static constexpr bool converts = true;
     PrologueStates<Prologue, Size> const& states;
+    KOffset const* offsets;  ///< of the tile's indices of GemmK, in x
     unsigned first;
     typename Prologue::Args const& args;
 

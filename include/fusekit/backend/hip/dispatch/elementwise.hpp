@@ -59,7 +59,8 @@ Result<Launch<StreamParams<Plan, T, U>>> prepare_elementwise_with(Gpu const& gpu
     std::int64_t const plane = y.layout.shape[2] * y.layout.shape[3];
     if (Refusal refusal = refuse_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", y.shape(), image))
         return *refusal;
-    StreamParams<Plan, T, U> params{bound, x, y, {y.layout.shape, channels_last(y.layout) || plane == 1}};
+    StreamParams<Plan, T, U> params{
+        .order = {y.layout.shape, channels_last(y.layout) || plane == 1}, .bound = bound, .x = x, .y = y};
     bool const dense = problem::dense_alike(x.layout, y.layout);
     auto const period = [&](std::int64_t packet) {  // places, in packets of so many, after which parameters repeat
         if (!dense || Epilogue::placewise) return image;
