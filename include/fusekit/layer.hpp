@@ -101,9 +101,7 @@ private:
     template <class BoundPlan>
     static constexpr Operations operations_of = {
         sizeof(BoundPlan), [](void const* bound, Device& device, X x, Y y) { as<BoundPlan>(bound)(device, x, y); },
-        [](void const* bound, Device const& device, X x) {
-            return validate_new<U>(as<BoundPlan>(bound), x, device);
-        },
+        [](void const* bound, Device const& device, X x) { return validate_new<U>(as<BoundPlan>(bound), x, device); },
         [](void const* bound, Index<Rank> const& x) { return as<BoundPlan>(bound).output_shape(x); },
         [] { return BoundPlan::Plan::name(); }};
 

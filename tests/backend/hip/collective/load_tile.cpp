@@ -14,6 +14,7 @@ namespace {
 /// What a tile holds where elements are converted: it depends on whether they are there, and on k too.
 struct TwiceAndK {
     static constexpr bool converts = true;
+    KOffset const* offsets = nullptr;
 
     struct Neighbours {
         unsigned first;
@@ -45,7 +46,8 @@ struct LoadTile : BlockOf<Threads> {
     __device__ static void run(Params const& params, Shared& shared, unsigned thread, unsigned) {
         Loader loader(thread, params.vectorized, [&](unsigned i) { return params.rows[i]; });
         loader.load(params.offsets, shared.tile);
-        loader.store(shared.tile, Convert{});
+        if constexpr (Convert::converts) loader.store(shared.tile, Convert{params.offsets});
+        else loader.store(shared.tile, Convert{});
         __syncthreads();
         for (unsigned i = thread; i < TileK * Size; i += Threads)
             params.out[i] = static_cast<float>(*shared.tile.at(i / Size, i % Size));

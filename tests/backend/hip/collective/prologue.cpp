@@ -47,7 +47,7 @@ struct SetBits : BlockOf<64> {
         bits.set(0, 4, true);
         bits.set(4, 8, false);
         bits.set(12, 20, true);
-        if (thread < 32) params.valid[thread] = bits.is_valid(static_cast<int>(thread));
+        if (thread < 32) params.valid[thread] = bits.is_set(static_cast<int>(thread));
     }
 };
 
