@@ -2,9 +2,8 @@
 #include "fusekit/ops/requantize.hpp"
 
 #include <catch2/catch_test_macros.hpp>
-#include <map>
-#include <memory>
 
+#include "support/device_of.hpp"
 #include "support/int8_cases.hpp"
 
 using namespace test;
@@ -15,16 +14,7 @@ constexpr auto scales = fk::literal<fk::channels(2)>(0.5f, -2);
 static_assert(fk::Plan<fk::Requantize>::evaluate(numbers, {.scale = scales, .zero_point = 3}) ==
               fk::literal<fk::nchw(1, 2, 1, 2)>(8, 1, -17, 11));
 
-TEST_CASE("plans on int8 compute what the oracle does") {
-    std::map<int, std::unique_ptr<fk::host::Device>> devices;
-    check_int8(
-        [&](int threads) -> fk::host::Device& {
-            auto& device = devices[threads];
-            if (!device) device = std::make_unique<fk::host::Device>(threads);
-            return *device;
-        },
-        40, 1e7);
-}
+TEST_CASE("plans on int8 compute what the oracle does") { check_int8(device_of, 40, 1e7); }
 
 TEST_CASE("int8 is summed in integers") {
     fk::host::Device device(2);

@@ -2,9 +2,8 @@
 #include "fusekit/tensor/weights.hpp"
 
 #include <catch2/catch_test_macros.hpp>
-#include <map>
-#include <memory>
 
+#include "support/device_of.hpp"
 #include "support/mixed_types.hpp"
 
 using namespace test;
@@ -32,14 +31,7 @@ std::string refused(auto const& call) {
 }  // namespace
 
 TEST_CASE("weights are of other elements than x") {
-    static std::map<int, std::unique_ptr<fk::host::Device>> devices;
-    check_mixed_weights(
-        [](int threads) -> fk::host::Device& {
-            auto& device = devices[threads];
-            if (!device) device = std::make_unique<fk::host::Device>(threads);
-            return *device;
-        },
-        10, 2e6);
+    check_mixed_weights(device_of, 10, 2e6);
     fk::host::Device device(2);
     check_mixed_weights_of_products(device);
     check_scaled_int8_weights<fk::half>(device);
