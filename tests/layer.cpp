@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "support/layer_plans.hpp"
+#include "support/refusal.hpp"
 
 namespace fk = fusekit;
+using test::refusal;
 
 // No plan and no loop of a backend is known here.
 template <class T = fk::host::Device>
@@ -66,16 +68,9 @@ TEST_CASE_METHOD(Convolution, "A Layer refuses what its plan refuses, and leaves
     std::vector<float> const before(12, 7);
     fk::Tensor<float, fk::host::Device> y(device, fk::nchw(1, 3, 2, 2));
     y.copy_from(before.data());
-    auto const refused = [&](auto const& run) -> std::string {
-        try {
-            run();
-        } catch (fk::Error const& error) {
-            return (error.plan + "; " + error.argument).c_str();
-        }
-        return "nothing";
-    };
-    CHECK(refused([&] { layer(device, wrong, y); }) == "Plan<Conv<filter(1, 1)>, Bias>; weights");
-    CHECK(refused([&] { static_cast<void>(layer(device, wrong)); }) == "Plan<Conv<filter(1, 1)>, Bias>; weights");
+    std::string const weights = "Plan<Conv<filter(1, 1)>, Bias>: Conv<filter(1, 1)>.weights: ";
+    CHECK(refusal([&] { layer(device, wrong, y); }).starts_with(weights));
+    CHECK(refusal([&] { static_cast<void>(layer(device, wrong)); }).starts_with(weights));
     CHECK(values_of(y) == before);
 }
 

@@ -5,20 +5,11 @@
 #include <string>
 
 #include "support/matrix_products.hpp"
+#include "support/refusal.hpp"
 
 using namespace test;
 
 namespace {
-
-/// What the call is refused with; empty where it is not.
-std::string refusal(auto call) {
-    try {
-        call();
-    } catch (fk::Error const& error) {
-        return error.what();
-    }
-    return "";
-}
 
 /// A located operator of a user, who has not listed its view.
 struct Add {

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "support/pooled_windows.hpp"
+#include "support/refusal.hpp"
 
 using namespace test;
 using MaxPool = fk::Pool<fk::Max, 2, 2>;
@@ -59,27 +60,22 @@ TEST_CASE("images that 2 x 2 does not divide, and outputs of another shape, are 
     using Layer = fk::Plan<fk::Bias, MaxPool>;
     auto const bias = fk::random<float>(device, fk::channels(3));
     auto const layer = Layer::bind({.bias = bias}, {});
-    auto const refusal = [&](auto const& x, auto y) -> std::string {
+    auto const refused = [&](auto const& x, auto y) {
         for (std::int64_t i = 0; i < y.size(); ++i) y.data()[i] = 77;
-        std::string text = "accepted";
-        try {
-            layer(device, x, y);
-        } catch (fk::Error const& error) {
-            text = error.what();
-            for (std::int64_t i = 0; i < y.size(); ++i)
-                if (y.data()[i] != 77) return "written: " + text;
-        }
+        std::string const text = refusal([&] { layer(device, x, y); });
+        for (std::int64_t i = 0; i < y.size(); ++i)
+            if (y.data()[i] != 77 && text != "accepted") return "written: " + text;
         return text;
     };
     auto const of = [&](auto const& layout) { return fk::random<float>(device, layout); };
     std::string const plan = "Plan<Bias, Pool<Max, 2, 2>>: ", even = "Pool<Max, 2, 2>: expected images of even height";
-    CHECK(refusal(of(fk::nchw(2, 3, 4, 6)), of(fk::nchw(2, 3, 2, 3))) == "accepted");
-    CHECK(refusal(of(fk::nchw(2, 3, 5, 6)), of(fk::nchw(2, 3, 2, 3))) ==
+    CHECK(refused(of(fk::nchw(2, 3, 4, 6)), of(fk::nchw(2, 3, 2, 3))) == "accepted");
+    CHECK(refused(of(fk::nchw(2, 3, 5, 6)), of(fk::nchw(2, 3, 2, 3))) ==
           plan + even + " and width to pool, got 2 x 3 x 5 x 6");
-    CHECK(refusal(of(fk::nchw(2, 3, 4, 7)), of(fk::nchw(2, 3, 2, 3))) ==
+    CHECK(refused(of(fk::nchw(2, 3, 4, 7)), of(fk::nchw(2, 3, 2, 3))) ==
           plan + even + " and width to pool, got 2 x 3 x 4 x 7");
-    CHECK(refusal(of(fk::ncw(2, 3, 6)), of(fk::ncw(2, 3, 3))) == plan + even + " and width to pool, got 2 x 3 x 6");
-    CHECK(refusal(of(fk::nchw(2, 3, 4, 6)), of(fk::nchw(2, 3, 4, 6))) ==
+    CHECK(refused(of(fk::ncw(2, 3, 6)), of(fk::ncw(2, 3, 3))) == plan + even + " and width to pool, got 2 x 3 x 6");
+    CHECK(refused(of(fk::nchw(2, 3, 4, 6)), of(fk::nchw(2, 3, 4, 6))) ==
           plan + "y: expected 2 x 3 x 2 x 3 (N x K x P x Q), got 2 x 3 x 4 x 6");
     CHECK(layer.output_shape(fk::nchw(2, 3, 4, 6).shape) == fk::nchw(2, 3, 2, 3).shape);
 }

@@ -6,20 +6,17 @@
 #include "support/backward_outputs.hpp"
 #include "support/backward_plans.hpp"
 #include "support/memory.hpp"
+#include "support/refusal.hpp"
 
 using namespace test;
 
 namespace {
 
 /// What binding and running is refused with, behind the plan's name.
-std::string refusal(auto const& call) {
-    try {
-        call();
-    } catch (fk::Error const& error) {
-        std::string const text = error.what();
-        return text.substr(text.find(": ") + 2);
-    }
-    return "not refused";
+std::string refused(auto const& call) {
+    std::string const text = refusal(call);
+    auto const name = text.find(": ");
+    return name == text.npos ? text : text.substr(name + 2);
 }
 
 }  // namespace
@@ -38,7 +35,7 @@ TEST_CASE("Backward refuses what it cannot compute from, in words, and writes no
 
     using Train = fk::Plan<fk::BatchNormTraining<fk::Spatial>, fk::Activation<fk::Relu>>;
     auto const run_from = [&](auto const& layer, fk::AnyActivations const& from, fk::TensorView<float, 1> scale) {
-        return refusal([&] {
+        return refused([&] {
             fk::Backward<Train>::bind(layer, from, {.scale = scale, .shift = dshift.view<float>()}, {})(
                 device, dy, dx.view<float>());
         });
@@ -64,7 +61,7 @@ TEST_CASE("Backward refuses what it cannot compute from, in words, and writes no
 
     using Place = fk::Plan<fk::Bias, fk::BatchNormInference<fk::PerActivation>>;
     auto const place = Place::bind({.bias = parameter}, {.mean = map, .variance = map, .scale = map, .shift = map});
-    CHECK(refusal([&] {
+    CHECK(refused([&] {
               fk::Backward<Place>::bind(place, x, {.bias = dshift.view<float>()}, {})(device, dy, dx.view<float>());
           }) ==
           "Bias.gradients: expected none: this plan sums over the batch, place by place; sum dx over places instead, "
@@ -82,7 +79,7 @@ TEST_CASE("a residual's gradient that does not fit, or overlaps anything else, i
     using Layer = fk::Plan<fk::Residual, fk::Activation<fk::Relu>>;
     auto const layer = Layer::bind({.z = z}, {});
     auto const run_into = [&](fk::AnyOutput to) {
-        return refusal([&] { fk::Backward<Layer>::bind(layer, x, {.z = to}, {})(device, dy, dx.view<float>()); });
+        return refused([&] { fk::Backward<Layer>::bind(layer, x, {.z = to}, {})(device, dy, dx.view<float>()); });
     };
     std::string const own = "Residual.gradients.z: expected ", got = ", got memory that overlaps it";
     CHECK(run_into(z) == own + "memory apart from that of Residual.z" + got);

@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: MIT
 // y of another element type than x.
 #include <catch2/catch_test_macros.hpp>
-#include <map>
-#include <memory>
 
+#include "support/device_of.hpp"
 #include "support/mixed_types.hpp"
 
 using namespace test;
 
 namespace {
-
-fk::host::Device& device_of(int threads) {
-    static std::map<int, std::unique_ptr<fk::host::Device>> devices;
-    auto& device = devices[threads];
-    if (!device) device = std::make_unique<fk::host::Device>(threads);
-    return *device;
-}
 
 using Layer = fk::Plan<fk::Scale>;
 
@@ -25,7 +17,7 @@ using TensorOf = fk::Tensor<Y, fk::host::Device>;
 }  // namespace
 
 TEST_CASE("plans compute what the oracle does into y of every other element type") {
-    check_mixed_types([](int threads) -> fk::host::Device& { return device_of(threads); }, 6, 2e6);
+    check_mixed_types(device_of, 6, 2e6);
 }
 
 TEST_CASE("products, reductions, pools and statistics write y of other element types") {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fusekit/fusekit.hpp"
+#include "support/refusal.hpp"
 
 namespace fk = fusekit;
 
@@ -27,14 +28,9 @@ std::string refused(Floats& y, Run const& run, Arguments&&... arguments) {
     std::vector<float> const sevens(static_cast<std::size_t>(y.size()), 7);
     y.copy_from(sevens.data());
     fk::Refusal const returned = run.try_run(arguments...);
-    std::string thrown;
-    try {
-        run(arguments...);
-    } catch (fk::Error const& error) {
-        thrown = error.what();
-    }
+    std::string const thrown = test::refusal([&] { run(arguments...); });
     CHECK(numbers(y) == sevens);
-    CHECK(thrown == (returned ? returned->what() : ""));
+    CHECK(thrown == (returned ? returned->what() : "accepted"));
     return thrown;
 }
 

@@ -12,6 +12,7 @@
 #include "fusekit/fusekit.hpp"
 #include "support/filled.hpp"
 #include "support/oracle.hpp"
+#include "support/refusal.hpp"
 
 namespace test {
 
@@ -144,21 +145,16 @@ void check_far_conv(FarMemory<Device>& memory, auto& device, char const* word, F
                    {.bias = memory.template place<T>(channels, b)},
                    {.z = memory.template place<T>(layout('z', out), z), .alpha2 = 2}, {.values = values});
     auto const input = memory.template place<T>(layout('x', in), x);
-    std::string refusal;
-    try {
-        layer(device, input, y);
-    } catch (fk::Error const& error) {
-        refusal = error.what();
-    }
+    std::string const text = refusal([&] { layer(device, input, y); });
     if (gemm && far.refused) {
         std::string const named = far.operand == 'w' ? "Conv.weights" : std::string(1, far.operand) + ".strides";
-        CHECK(refusal.starts_with("Plan<Conv<dynamic>, Bias, Residual, Store>: " + named + ": expected "));
+        CHECK(text.starts_with("Plan<Conv<dynamic>, Bias, Residual, Store>: " + named + ": expected "));
         auto const given = layout(far.operand, far.operand == 'w' ? filter : far.operand == 'x' ? in : out).stride;
-        CHECK(refusal.ends_with("got strides " + std::string(fk::to_string(given).c_str())));
+        CHECK(text.ends_with("got strides " + std::string(fk::to_string(given).c_str())));
         CHECK(memory.wrong(y, {untouched}) == 0);
         CHECK(memory.wrong(values, {untouched}) == 0);
     } else {
-        CHECK(refusal == "");
+        CHECK(text == "accepted");
         CHECK(memory.wrong(y, expected) == 0);
         CHECK(memory.wrong(values, expected) == 0);
     }

@@ -5,8 +5,10 @@
 #include <string>
 
 #include "fusekit/tensor/collapse.hpp"
+#include "support/refusal.hpp"
 
 namespace fk = fusekit;
+using test::refusal;
 
 namespace {
 
@@ -17,17 +19,6 @@ fk::Check check_of(fk::CollapsedShape<4> const& y) {
     check.plan = [] { return fk::Text("Layer"); };
     check.operator_name = [] { return fk::Text("Op"); };
     return check;
-}
-
-/// What the call is refused with; empty where it is not.
-template <class F>
-std::string refusal(F const& call) {
-    try {
-        call();
-    } catch (fk::Error const& error) {
-        return error.what();
-    }
-    return "";
 }
 
 }  // namespace
@@ -43,7 +34,7 @@ TEST_CASE("extents are those of a layout, which may be collapsed") {
     auto const given = [&](auto const& layout) {
         return refusal([&] { check.extents("z", layout, check.y, "N x K x P x Q"); });
     };
-    CHECK(given(fk::detail::collapse<4>(fk::nwc(2, 5, 3))) == "");
+    CHECK(given(fk::detail::collapse<4>(fk::nwc(2, 5, 3))) == "accepted");
     CHECK(given(fk::detail::collapse<4>(fk::ncw(2, 3, 4))) ==
           "Layer: Op.z: expected 2 x 3 x 5 (N x K x Q), got 2 x 3 x 4");
     CHECK(given(fk::nchw(2, 3, 1, 5)) == "Layer: Op.z: expected 2 x 3 x 5 (N x K x Q), got 2 x 3 x 1 x 5");
@@ -58,7 +49,7 @@ TEST_CASE("what can be read has the shape, a pointer and memory of its own") {
     auto const read = [&](fk::Layout<4> const& layout, float const* data) {
         return refusal([&] { check.readable("z", fk::TensorView<float const>(data, layout), shape, "N x K x P x Q"); });
     };
-    CHECK(read(fk::nchw(1, 2, 3, 4), memory) == "");
+    CHECK(read(fk::nchw(1, 2, 3, 4), memory) == "accepted");
     CHECK(bytes == 96);
     CHECK(read(fk::nchw(1, 2, 4, 3), memory) ==
           "Layer: Op.z: expected 1 x 2 x 3 x 4 (N x K x P x Q), got 1 x 2 x 4 x 3");
@@ -76,7 +67,7 @@ TEST_CASE("what can be read has the shape, a pointer and memory of its own") {
     CHECK(read(fk::nchw(1, 2, 3, 4), memory) ==
           "Layer: Op.z: expected memory apart from the output's, got memory that overlaps it");
     output.begin += 4, output.end += 4;
-    CHECK(read(fk::nchw(1, 2, 3, 4), memory) == "");
+    CHECK(read(fk::nchw(1, 2, 3, 4), memory) == "accepted");
 }
 
 TEST_CASE("what is read in place is the output, or apart from it") {
@@ -90,8 +81,8 @@ TEST_CASE("what is read in place is the output, or apart from it") {
     };
     std::string const apart = "Layer: Op.z: expected memory apart from the output's",
                       or_itself = apart + ", or the output itself", got = ", got memory that overlaps it";
-    CHECK(read(fk::Access::read_in_place, memory, layout) == "");
-    CHECK(read(fk::Access::read_in_place, memory + 24, layout) == "");
+    CHECK(read(fk::Access::read_in_place, memory, layout) == "accepted");
+    CHECK(read(fk::Access::read_in_place, memory + 24, layout) == "accepted");
     CHECK(read(fk::Access::read, memory, layout) == apart + got);
     CHECK(read(fk::Access::read_in_place, memory + 1, layout) == or_itself + got);
     CHECK(read(fk::Access::read_in_place, memory, fk::nhwc(1, 3, 4, 2)) == or_itself + got);
@@ -114,10 +105,10 @@ TEST_CASE("what is written is apart from itself and from all other arguments") {
           "Layer: Op.a: expected strides under which no two elements share memory, got 0 x 0 x 4 x 1");
     fk::AliasCheckerOf<Arguments> fresh;
     check.aliases = &fresh;
-    CHECK(write("a", fk::nchw(1, 2, 3, 4), memory) == "");
+    CHECK(write("a", fk::nchw(1, 2, 3, 4), memory) == "accepted");
     CHECK(write("b", fk::nchw(1, 2, 3, 4), memory + 23) ==
           "Layer: Op.b: expected memory apart from that of Op.a, got memory that overlaps it");
-    CHECK(write("b", fk::nchw(1, 2, 3, 4), memory + 24) == "");
+    CHECK(write("b", fk::nchw(1, 2, 3, 4), memory + 24) == "accepted");
 }
 
 TEST_CASE("addresses reach from the lowest element to past the highest, whatever the signs of strides") {

@@ -6,8 +6,10 @@
 #include <string>
 
 #include "support/oracle.hpp"
+#include "support/refusal.hpp"
 
 namespace fk = fusekit;
+using test::refusal;
 
 namespace {
 
@@ -39,26 +41,18 @@ TEST_CASE("a filter's numbers are of any integer type, and refused where they do
     constexpr std::int64_t most = INT_MAX, large = std::int64_t{1} << 32;
     static_assert(fk::filter(std::int64_t{3}, 5u).pad(most).stride(std::size_t{2}, 3).groups(4L) ==
                   fk::filter(3, 5).pad(INT_MAX).stride(2, 3).groups(4));
-    auto const refused = [](auto const& make) {
-        try {
-            static_cast<void>(make());
-        } catch (fk::Error const& error) {
-            return std::string(error.what());
-        }
-        return std::string();
-    };
-    CHECK(refused([] { return fk::filter(3, 3).pad(large + 1); }) ==
+    CHECK(refusal([] { return fk::filter(3, 3).pad(large + 1); }) ==
           "Filter: filter.pad: expected a number that fits int, of 32 bits, got 4294967297");
-    CHECK(refused([] { return fk::filter(3, 3).pad(1, large); }).starts_with("Filter: filter.pad: "));
-    CHECK(refused([] { return fk::filter(3, 3).pad(0, 0, 0, -large); }).ends_with("got -4294967296"));
-    CHECK(refused([] { return fk::filter(3, 3).stride(large + 1); }).starts_with("Filter: filter.stride: "));
-    CHECK(refused([] { return fk::filter(3, 3).stride(1, large + 1); }).starts_with("Filter: filter.stride: "));
-    CHECK(refused([] { return fk::filter(3, 3).dilation(most + 1); }).starts_with("Filter: filter.dilation: "));
-    CHECK(refused([] { return fk::filter(3, 3).dilation(large + 1, 1); }).starts_with("Filter: filter.dilation: "));
-    CHECK(refused([] { return fk::filter(3, 3).groups(large + 1); }).starts_with("Filter: filter.groups: "));
-    CHECK(refused([] { return fk::filter(large + 1); }).starts_with("Filter: filter.size: "));
-    CHECK(refused([] { return fk::filter(1, large + 1); }).starts_with("Filter: filter.size: "));
-    CHECK(refused([] { return fk::filter(1, 1, large + 1); }).starts_with("Filter: filter.size: "));
+    CHECK(refusal([] { return fk::filter(3, 3).pad(1, large); }).starts_with("Filter: filter.pad: "));
+    CHECK(refusal([] { return fk::filter(3, 3).pad(0, 0, 0, -large); }).ends_with("got -4294967296"));
+    CHECK(refusal([] { return fk::filter(3, 3).stride(large + 1); }).starts_with("Filter: filter.stride: "));
+    CHECK(refusal([] { return fk::filter(3, 3).stride(1, large + 1); }).starts_with("Filter: filter.stride: "));
+    CHECK(refusal([] { return fk::filter(3, 3).dilation(most + 1); }).starts_with("Filter: filter.dilation: "));
+    CHECK(refusal([] { return fk::filter(3, 3).dilation(large + 1, 1); }).starts_with("Filter: filter.dilation: "));
+    CHECK(refusal([] { return fk::filter(3, 3).groups(large + 1); }).starts_with("Filter: filter.groups: "));
+    CHECK(refusal([] { return fk::filter(large + 1); }).starts_with("Filter: filter.size: "));
+    CHECK(refusal([] { return fk::filter(1, large + 1); }).starts_with("Filter: filter.size: "));
+    CHECK(refusal([] { return fk::filter(1, 1, large + 1); }).starts_with("Filter: filter.size: "));
 }
 
 TEST_CASE("a filter prints as it is written") {

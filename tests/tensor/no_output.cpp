@@ -3,6 +3,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 
+#include "support/refusal.hpp"
 #include "support/without_y.hpp"
 
 using namespace test;
@@ -30,16 +31,8 @@ TEST_CASE("a run that would write nothing is refused in words") {
     auto const x = fk::random<float>(device, fk::nchw(1, 2, 3, 4));
     auto const layer = fk::Plan<fk::Scale>::bind({.factor = 2});
     std::string const sentence = "Plan<Scale>: y: expected an output, as the plan writes none beside it, got no_output";
-    auto const refused = [](auto const& call) -> std::string {
-        try {
-            call();
-        } catch (fk::Error const& error) {
-            return error.what();
-        }
-        return "not refused";
-    };
-    CHECK(refused([&] { layer(device, x, fk::no_output); }) == sentence);
-    CHECK(refused([&] { static_cast<void>(layer.prepare(device, x, fk::no_output)); }) == sentence);
+    CHECK(refusal([&] { layer(device, x, fk::no_output); }) == sentence);
+    CHECK(refusal([&] { static_cast<void>(layer.prepare(device, x, fk::no_output)); }) == sentence);
     auto const run = layer.try_prepare<float>(device, x.layout(), fk::no_output);
     REQUIRE(!run);
     CHECK(run.error().what() == sentence);
@@ -47,7 +40,7 @@ TEST_CASE("a run that would write nothing is refused in words") {
     // Outputs that may be left out, and are.
     auto const ones = fk::tensor<float>(device, fk::channels(2), {1, 1});
     auto const norm = fk::Plan<fk::BatchNormTraining<fk::Spatial>>::bind({.scale = ones, .shift = ones});
-    CHECK(refused([&] { norm(device, x, fk::no_output); }) ==
+    CHECK(refusal([&] { norm(device, x, fk::no_output); }) ==
           "Plan<BatchNormTraining<Spatial>>: y: expected an output, as the plan writes none beside it, got no_output");
 }
 

@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "fusekit/fusekit.hpp"
+#include "support/refusal.hpp"
 
 namespace fk = fusekit;
+using test::refusal;
 
 namespace {
 
@@ -35,16 +37,6 @@ std::vector<float> listed(fk::TensorView<T, Rank> const& view) {
         all.push_back(view.data[view.layout.offset(at)]);
     }
     return all;
-}
-
-template <class Call>
-std::string refusal(Call const& call) {
-    try {
-        call();
-    } catch (fk::Error const& error) {
-        return error.what();
-    }
-    return "accepted";
 }
 
 }  // namespace

@@ -2,10 +2,10 @@
 #include "fusekit/tensor/weights.hpp"
 
 #include <catch2/catch_test_macros.hpp>
-#include <map>
-#include <memory>
 
+#include "support/device_of.hpp"
 #include "support/mixed_types.hpp"
+#include "support/refusal.hpp"
 
 using namespace test;
 
@@ -20,26 +20,10 @@ constexpr auto two = fk::literal<fk::kcrs(1, 1, 1, 1)>(2);
 static_assert(fk::Plan<fk::Conv<fk::filter(1, 1), fk::Weights<float>>>::evaluate(row, {.weights = two}) ==
               fk::literal<fk::nchw(1, 1, 1, 2)>(6, 10));
 
-std::string refused(auto const& call) {
-    try {
-        call();
-    } catch (fk::Error const& error) {
-        return error.what();
-    }
-    return "not refused";
-}
-
 }  // namespace
 
 TEST_CASE("weights are of other elements than x") {
-    static std::map<int, std::unique_ptr<fk::host::Device>> devices;
-    check_mixed_weights(
-        [](int threads) -> fk::host::Device& {
-            auto& device = devices[threads];
-            if (!device) device = std::make_unique<fk::host::Device>(threads);
-            return *device;
-        },
-        10, 2e6);
+    check_mixed_weights(device_of, 10, 2e6);
     fk::host::Device device(2);
     check_mixed_weights_of_products(device);
     check_scaled_int8_weights<fk::half>(device);
@@ -52,17 +36,17 @@ TEST_CASE("weights of another type than a plan says are refused, and its name sa
     auto const x = fk::random<fk::half>(device, fk::nchw(1, 2, 4, 4));
     auto const w = fk::random<float>(device, fk::kcrs(3, 2, 3, 3));
     using Quantized = fk::Plan<fk::Conv<three, fk::Weights<fk::int8>>, fk::Activation<fk::Relu>>;
-    CHECK(refused([&] { static_cast<void>(Quantized::bind({.weights = w}, {})(device, x)); }) ==
+    CHECK(refusal([&] { static_cast<void>(Quantized::bind({.weights = w}, {})(device, x)); }) ==
           "Plan<Conv<filter(3, 3).pad(1), Weights<int8>>, Activation<Relu>>: Conv<filter(3, 3).pad(1), "
           "Weights<int8>>.weights: expected int8, as its Weights are, got float");
     using AsInput = fk::Plan<fk::Conv<three>>;
-    CHECK(refused([&] { static_cast<void>(AsInput::bind({.weights = w})(device, x)); }) ==
+    CHECK(refusal([&] { static_cast<void>(AsInput::bind({.weights = w})(device, x)); }) ==
           "Plan<Conv<filter(3, 3).pad(1)>>: Conv<filter(3, 3).pad(1)>.weights: expected half, as the input, got float");
 
     auto const m = fk::random<fk::half>(device, fk::row_major(4, 2)),
                n = fk::random<fk::half>(device, fk::row_major(3, 2));
     CHECK(
-        refused([&] {
+        refusal([&] {
             static_cast<void>(fk::Plan<fk::GemmWith<fk::Weights<fk::int8>>>::bind({.weights = n})(device, m));
         }) ==
         "Plan<GemmWith<Weights<int8>>>: GemmWith<Weights<int8>>.weights: expected int8, as its Weights are, got half");

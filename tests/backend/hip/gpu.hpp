@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fusekit/hip.hpp"
+#include "support/refusal.hpp"
 
 namespace test {
 
@@ -35,17 +36,6 @@ inline bool works(fk::hip::Device& device) {
     using namespace fk::hip;
     auto const x = fk::tensor<float>(device, fk::nchw(1, 1, 1, 3), {1, -2, -3});
     return numbers(test::Abs::bind({})(device, x)) == std::vector<float>{1, 2, 3} && hipGetLastError() == hipSuccess;
-}
-
-/// What the call is refused with; empty where it is not.
-template <class F>
-std::string refusal(F call) {
-    try {
-        call();
-    } catch (fk::Error const& error) {
-        return error.what();
-    }
-    return "";
 }
 
 }  // namespace test

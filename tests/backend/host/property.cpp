@@ -2,21 +2,13 @@
 #include "support/property.hpp"
 
 #include <catch2/catch_test_macros.hpp>
-#include <map>
-#include <memory>
 
+#include "support/device_of.hpp"
 #include "support/forms.hpp"
 
 using namespace test;
 
 namespace {
-
-fk::host::Device& device_of(int threads) {
-    static std::map<int, std::unique_ptr<fk::host::Device>> devices;
-    auto& device = devices[threads];
-    if (!device) device = std::make_unique<fk::host::Device>(threads);
-    return *device;
-}
 
 Property const property{names<fk::host::Device>(),
                         [](Problem const& problem, oracle::Tensor const& expected) {
