@@ -37,7 +37,7 @@ public:
     }
     Layer(Layer const& other)
         : operations(other.operations), bytes(copy(other.bytes, other.bytes ? operations->size : 0)) {}
-    /// Leaves in `other` what can only be assigned to or destroyed.
+    /// Leaves `other` so that it can only be assigned to or destroyed.
     Layer(Layer&& other) noexcept : operations(other.operations), bytes(std::exchange(other.bytes, nullptr)) {}
     Layer& operator=(Layer other) noexcept {
         std::swap(operations, other.operations);
@@ -70,11 +70,11 @@ public:
     /// N x K x P x Q for an input of N x C x H x W, and so on for one and three modes of space; M x N for M x K.
     Index<Rank> output_shape(Index<Rank> const& x) const { return operations->output_shape(bytes, x); }
 
-    /// The plan's: "Plan<Conv<filter(3, 3).pad(1)>, Bias, Activation<Relu>>".
+    /// The plan's name: "Plan<Conv<filter(3, 3).pad(1)>, Bias, Activation<Relu>>".
     Text name() const { return operations->name(); }
 
 private:
-    /// Refuses what is no such device, or may not be changed.
+    /// Refuses anything but a Device that is not const.
     template <class Given>
     static consteval bool runs_on() {
         constexpr bool runs = std::is_convertible_v<Given, Device&>;
