@@ -20,7 +20,7 @@ class Device;
 template <class ThePlan>
 struct BoundPlan;
 
-/// Any bound plan from elements of type T to those of type U on one kind of device: fk::Layer<float, fk::host::Device>.
+/// Any bound plan from elements T to elements U on one kind of device: fk::Layer<float, fk::host::Device>.
 ///
 /// It is made where the plan is known, in a unit that includes the backend, and runs where it is not: this header knows
 /// neither plans nor backends, so a plan is compiled once, by the unit that makes its layer. What BoundPlan promises

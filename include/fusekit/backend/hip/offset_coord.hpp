@@ -36,7 +36,7 @@ struct OffsetCoord : OutputCoord {
     }
 };
 
-/// `width` places that neighbour in y, whose elements are read one by one and written together.
+/// `width` places that are neighbours in y, whose elements are read one by one and written together.
 template <int width>
 struct OffsetCoords {
     OutputCoord const* at;
