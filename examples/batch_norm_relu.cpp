@@ -27,7 +27,7 @@ auto parameter(Device& device, fk::Layout<Rank> const& layout, int seed, float l
     return result;
 }
 
-/// `layout` is that of the statistics: C values, or C x H x W.
+/// `layout` is the layout of the statistics: C values, or C x H x W.
 template <class Mode, class Device, int Rank>
 bool example(Device& device, fk::Layout<Rank> const& layout) {
     auto x = fk::random<float>(device, fk::nchw(n, c, h, w));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a bound plan computes and what that costs, as a table and as a Mermaid diagram; and what a call says that does
-// not fit.
+// What a bound plan computes and what that costs, as a table and as a Mermaid diagram; and the error of a call that
+// does not fit.
 
 #include <fusekit/fusekit.hpp>
 #include <iostream>

@@ -12,7 +12,7 @@ namespace fk = fusekit;
 using Up = fk::Plan<fk::Gemm, fk::Bias, fk::Activation<fk::Gelu>>;
 using Down = fk::Plan<fk::Gemm, fk::Bias, fk::Residual>;
 
-/// Rows of `in` by those of `weights`, and the bias.
+/// Multiplies the rows of `in` by the rows of `weights`, and adds the bias.
 std::vector<double> product(std::vector<double> const& in, std::vector<float> const& weights,
                             std::vector<float> const& bias) {
     std::size_t const columns = bias.size(), k = weights.size() / columns;

@@ -7,15 +7,15 @@
 #include <cstdio>
 #include <vector>
 
-/// The elements of a tensor that lives on a device, on the host, in memory order.
+/// The elements of a device's tensor, copied to the host in memory order.
 std::vector<float> values(auto const& tensor) {
     std::vector<float> result(static_cast<std::size_t>(tensor.layout().span()));
     tensor.copy_to(result.data());
     return result;
 }
 
-/// Prints the largest difference; whether it is at most `tolerance` of the largest value expected, and the
-/// comparison means something: no NaN, and at least a tenth of the values are not zero.
+/// Prints the largest difference. Returns whether it is at most `tolerance` of the largest value expected, and the
+/// comparison means something: there is no NaN, and at least a tenth of the values are not zero.
 inline bool agrees(char const* what, std::vector<float> const& given, std::vector<double> const& expected,
                    double tolerance = 1e-5) {
     double error = given.size() == expected.size() ? 0 : HUGE_VAL, largest = 0;

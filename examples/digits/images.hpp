@@ -42,7 +42,7 @@ inline std::vector<Image> held_out_images(std::filesystem::path const& path) {
     return images;
 }
 
-/// The images beside each other, two characters a pixel, under their captions.
+/// Prints the images beside each other, two characters a pixel, under their captions.
 inline void draw(std::vector<Image> const& images, std::vector<std::string> const& captions) {
     for (auto const& caption : captions) std::printf("  %-16s", caption.c_str());
     std::printf("\n");

@@ -4,7 +4,7 @@
 
     train.py                    trains on every image but the held-out third and writes the weights (10 s)
     train.py --cross-validate   trains on three quarters of those images and tests on the fourth, four times over:
-                                with every fourth image, then with consecutive ones, of other writers mostly
+                                with every fourth image, then with consecutive ones, mostly of other writers
 
 The held-out third, every image whose index leaves 2 when divided by 3, is dropped on reading: the choices below were
 made by cross-validation on the rest. Seed, order and thread count are fixed, so that the same torch on the same kind

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A network that is put together at run time, of layers whose plans this unit does not know: what it includes of the
-// library is tensors, the device and fk::Layer.
+// A network that is put together at run time from layers whose plans this unit does not know. It includes the library's
+// tensors, device and fk::Layer alone.
 //
 //     layers [none|relu|tanh]
 #include <fusekit/backend/host/device.hpp>

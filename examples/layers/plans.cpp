@@ -10,7 +10,7 @@ namespace fk = fusekit;
 using Conv = fk::Conv<fk::filter(3, 3).pad(1)>;
 
 /// A plan for each activation, in layers of one type. One plan that switches is in ../recipes/run_time_activation.cpp:
-/// less to compile, where there are many.
+/// it is less to compile where there are many.
 Layer convolution(fk::TensorView<float const> weights, Parameters bias, Activation activation) {
     switch (activation) {
         case Activation::relu:

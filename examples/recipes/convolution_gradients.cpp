@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The gradients of a convolution of stride 1 are convolutions too: of dy with the flipped, transposed weights by x, and
-// of the transposed x with the transposed dy by the weights. Views do the transposing.
+// The gradients of a convolution of stride 1 are convolutions too. With respect to x, dy is convolved with the flipped,
+// transposed weights; with respect to the weights, the transposed x with the transposed dy. Views do the transposing.
 
 #include <fusekit/fusekit.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Group norm: batch norm of a view in which every group of every image is a channel. A second plan scales and shifts
-// the channels, and has the activation. With one channel a group it is instance norm; with one group, layer norm.
+// the channels, and applies the activation. With one channel a group it is instance norm; with one group, layer norm.
 
 #include <fusekit/fusekit.hpp>
 

@@ -28,7 +28,7 @@ struct SquaresOfChannels {
             for (int i = 0; i < Count; ++i) of[i].squares = all[i];
         }
     };
-    /// A total on its way: each value is added, but for those lanes that do not count.
+    /// A total in progress: it adds each value, except lanes that do not count.
     template <class V>
     struct Accumulator {
         V squares{};

@@ -7,7 +7,7 @@
 
 #include "recipe.hpp"
 
-/// y = x * gate[n,k,p,q], of matrices y = x * gate[m,n]
+/// y = x * gate[n,k,p,q], for matrices y = x * gate[m,n]
 struct Gate {
     static constexpr auto stage = fk::Stage::pointwise;
     static constexpr auto equation = "y = x * gate[n,k,p,q]";

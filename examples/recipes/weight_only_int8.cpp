@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Weights of int8 under activations of half: they take half of half's memory, and the operator after the product
-// multiplies each channel by the scale of its weights.
+// Weights of int8 under activations of half: they take half the memory of weights of half, and the operator after the
+// product multiplies each channel by the scale of its weights.
 
 #include <fusekit/fusekit.hpp>
 
@@ -16,7 +16,7 @@ int main() {
     auto weights = fk::random<float>(device, fk::row_major(n, k), 2);
     auto bias = fk::random<float>(device, fk::channels(n), 3);
 
-    // Of each channel, the largest magnitude becomes 127.
+    // The largest magnitude of each channel becomes 127.
     auto const given = values(weights);
     std::vector<float> largest(n);
     for (std::size_t i = 0; i < n * k; ++i) largest[i / k] = std::max(largest[i / k], std::abs(given[i]));

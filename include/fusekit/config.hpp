@@ -18,8 +18,8 @@
 #define FUSEKIT_HD
 #endif
 
-/// Stand around code that calls operators: there nvcc refuses a call from a GPU to what is compiled for the host alone,
-/// of which it only warns elsewhere, and the kernel writes nothing.
+/// Stand around code that calls operators: there nvcc refuses a GPU's call of a function compiled for the host alone.
+/// Elsewhere it only warns, and the kernel writes nothing.
 #if defined(__NVCC__)
 #define FUSEKIT_BEGIN_OPERATOR_CALLS _Pragma("nv_diagnostic push") _Pragma("nv_diag_error 20011, 20014")
 #define FUSEKIT_END_OPERATOR_CALLS _Pragma("nv_diagnostic pop")
@@ -28,8 +28,8 @@
 #define FUSEKIT_END_OPERATOR_CALLS
 #endif
 
-/// Names what this translation unit's CPU vectors are, as part of the name of all that depends on them: a program
-/// may link units that were compiled for different CPUs.
+/// Names this translation unit's CPU vectors, as part of the name of all that depends on them: a program may link units
+/// that were compiled for different CPUs.
 #if defined(__AVX512F__)
 #define FUSEKIT_SIMD simd512
 #elif defined(__AVX__)
@@ -55,8 +55,8 @@ template <class Error>
 
 namespace fusekit::config {
 
-/// What a GPU has instructions for, and a constant expression does without. Declared alone on the host, where no call
-/// outlives `on_device`.
+/// Functions that a GPU has instructions for, and that constant expressions do without. The host has declarations
+/// alone, because `on_device` leaves no call there.
 #if defined(__CUDA_ARCH__)
 inline constexpr bool on_device = true;
 __device__ inline float half_to_float(std::uint16_t bits) {

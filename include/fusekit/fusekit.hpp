@@ -3,7 +3,7 @@
 
 #include "fusekit/config.hpp"
 
-#if __cplusplus >= 202002L  // else config.hpp has said so, and clang would parse on
+#if __cplusplus >= 202002L  // config.hpp has refused the rest, but clang would parse on
 
 // The headers that hold the sentences come before what includes them: compilers print the includes that led to an
 // error.

@@ -5,7 +5,7 @@
 
 #if __cplusplus >= 202002L  // as in fusekit.hpp
 
-// Before what includes them too, as in fusekit.hpp.
+// These come before what includes them, as in fusekit.hpp.
 // clang-format off
 #include "fusekit/tensor/view.hpp"
 #include "fusekit/tensor/collapse.hpp"
@@ -20,7 +20,7 @@
 
 #include "fusekit/plan/backward.hpp"
 
-// g++ takes an int that is the bound of an array for a conversion, where it depends on a template's arguments.
+// g++ warns of a conversion where the bound of an array is an int that depends on a template's arguments.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wsign-conversion"

@@ -19,7 +19,7 @@ class Device;
 template <class ThePlan>
 struct BoundPlan;
 
-/// Any bound plan from elements of type T to those of type U on one kind of device: fk::Layer<float, fk::host::Device>.
+/// Any bound plan from elements T to elements U on one kind of device: fk::Layer<float, fk::host::Device>.
 ///
 /// It is made where the plan is known, in a unit that includes the backend, and runs where it is not: this header knows
 /// neither plans nor backends, so a plan is compiled once, by the unit that makes its layer. What BoundPlan promises
@@ -36,7 +36,7 @@ public:
     }
     Layer(Layer const& other)
         : operations(other.operations), bytes(copy(other.bytes, other.bytes ? operations->size : 0)) {}
-    /// Leaves in `other` what can only be assigned to or destroyed.
+    /// Leaves `other` so that it can only be assigned to or destroyed.
     Layer(Layer&& other) noexcept : operations(other.operations), bytes(std::exchange(other.bytes, nullptr)) {}
     Layer& operator=(Layer other) noexcept {
         std::swap(operations, other.operations);
@@ -69,11 +69,11 @@ public:
     /// N x K x P x Q for an input of N x C x H x W, and so on for one and three modes of space; M x N for M x K.
     Index<Rank> output_shape(Index<Rank> const& x) const { return operations->output_shape(bytes, x); }
 
-    /// The plan's: "Plan<Conv<filter(3, 3).pad(1)>, Bias, Activation<Relu>>".
+    /// The plan's name: "Plan<Conv<filter(3, 3).pad(1)>, Bias, Activation<Relu>>".
     Text name() const { return operations->name(); }
 
 private:
-    /// Refuses what is no such device, or may not be changed.
+    /// Refuses anything but a Device that is not const.
     template <class Given>
     static consteval bool runs_on() {
         constexpr bool runs = std::is_convertible_v<Given, Device&>;

@@ -86,7 +86,7 @@ inline constexpr float infinity = __builtin_inff(), not_a_number = std::bit_cast
 template <class V>
 using Scalar = std::conditional_t<std::is_same_v<V, double>, double, float>;
 
-/// mask ? a : b, lane by lane, as in select(x > 0.0f, x, 0.0f). Numbers are converted to what the other one is, and two
+/// mask ? a : b, lane by lane, as in select(x > 0.0f, x, 0.0f). A number is converted to the other's type, and two
 /// numbers to as many as the mask has lanes.
 template <class Mask, class A, class B>
 FUSEKIT_HD constexpr auto select(Mask mask, A a, B b) {
@@ -183,8 +183,8 @@ FUSEKIT_HD constexpr V erfc_above_1(V a) {
                                      -2.6648315e-2f, 0.11015165f, -0.36797377f, 1.1299814f, -2.2927811e-4f));
 }
 
-/// sin(x + quarters * pi / 2) = +-sin(r) or +-cos(r), where x = n * pi / 2 + r with |r| <= pi / 4. pi / 2 is a sum
-/// whose products with n of up to 16 bits are exact, all but the last.
+/// sin(x + quarters * pi / 2) = +-sin(r) or +-cos(r), where x = n * pi / 2 + r with |r| <= pi / 4. pi / 2 is a sum of
+/// terms whose products with n of up to 16 bits are exact, except the last.
 template <class V>
 FUSEKIT_HD constexpr V wave(V x, std::int32_t quarters) {
     constexpr float round = 0x1.8p23f;
@@ -204,7 +204,7 @@ FUSEKIT_HD constexpr V wave(V x, std::int32_t quarters) {
 
 }  // namespace detail
 
-/// log x, to 1 ulp; subnormals included, -infinity of 0, NaN below.
+/// log x, to 1 ulp; subnormals included, -infinity for 0, NaN below.
 /// x = 2^n m with m from sqrt(1/2) to sqrt(2), and log m = f - f^2/2 + s (f^2/2 + ...), f = m - 1, s = f / (2 + f).
 template <class V>
 FUSEKIT_HD constexpr V log(V x) {
@@ -239,7 +239,7 @@ FUSEKIT_HD constexpr V erf(V x) {
     return select(x < 0.0f, -y, y);
 }
 
-/// The standard normal distribution function, (1 + erf(x / sqrt 2)) / 2; the lower tail keeps 1.1e-5 of itself
+/// The standard normal distribution function, (1 + erf(x / sqrt 2)) / 2; the lower tail has a relative error of 1.1e-5
 /// down to x = -8.4, falls below 1e-16 there, and is 0 from -15 on.
 template <class V>
 FUSEKIT_HD constexpr V normal_cdf(V x) {
@@ -262,7 +262,7 @@ FUSEKIT_HD constexpr V sqrt(V x) {
         if (!std::is_constant_evaluated()) return config::root(x);
     auto const tiny = x < 0x1p-100f;
     auto const ordinary = (x > 0.0f) & (x < detail::infinity);
-    V const scaled = select(tiny, 0x1p48f * x, x);  // the guess is none for subnormals
+    V const scaled = select(tiny, 0x1p48f * x, x);  // the guess fails for subnormals
     V const square = select(ordinary, scaled, 1.0f), half = 0.5f * square;
     V y = std::bit_cast<V>(0x5f375a86 - (std::bit_cast<detail::Bits<V>>(square) >> 1));
     for (int step = 0; step < 3; ++step) y = y * (1.5f - half * y * y);
@@ -271,7 +271,7 @@ FUSEKIT_HD constexpr V sqrt(V x) {
 }
 
 /// y / sqrt(x) to 2 ulp, for all x > 0; NaN below zero. A device's estimate of the reciprocal root is made exact to the
-/// last bit or so by a step of Newton's method, and is exact for powers of four; that of zero or infinity stays.
+/// last bit or so by a step of Newton's method, and is exact for powers of four; for zero or infinity it stays.
 template <class V>
 FUSEKIT_HD constexpr V over_sqrt(V y, V x) {
     if constexpr (config::on_device && std::is_same_v<V, float>)

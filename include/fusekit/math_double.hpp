@@ -3,8 +3,8 @@
 
 #include "fusekit/config.hpp"
 
-/// The elementary functions that math.hpp has approximations of, for double: the C library's, which plans on the host
-/// take. normal_cdf's lower tail keeps x^2 ulps of itself.
+/// The elementary functions of math.hpp for double: the C library's, which plans on the host take. The lower tail of
+/// normal_cdf has an error of x^2 ulps.
 namespace fusekit::math {
 
 FUSEKIT_HD constexpr double abs(double x) { return __builtin_fabs(x); }

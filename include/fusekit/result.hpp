@@ -38,7 +38,7 @@ private:
     [[gnu::cold, gnu::noinline]] void destroy() { delete error; }
 };
 
-/// A value, or the Error that there is instead of one.
+/// A value, or an Error instead of one.
 template <class T>
 class [[nodiscard("it may hold an Error instead of the value")]] Result {
     static_assert(std::is_trivially_copyable_v<T>);

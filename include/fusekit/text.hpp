@@ -11,8 +11,8 @@ namespace fusekit {
 
 /// Characters for people to read: names, messages, descriptions. Converts to and from std::string, to
 /// std::string_view, and goes into streams and fmt::print("{}", text), but is none of these, because including <string>
-/// costs more than including all of this library. Words are made where speed no longer matters, and compiled for size,
-/// once: `cold`.
+/// costs more than including all of this library. Text is made where speed no longer matters: its code is `cold`,
+/// compiled once and for size.
 class Text {
 public:
     [[gnu::cold]] Text(char const* characters = "") : Text(characters, std::strlen(characters)) {}
@@ -34,7 +34,7 @@ public:
     }
     [[gnu::cold, gnu::noinline]] ~Text() { delete[] memory; }
 
-    /// A whole number in full, any other as printf's %.9g has it.
+    /// A whole number in full, any other as printf's %.9g prints it.
     template <class Number>
     static Text number(Number value) {
         char characters[32];
@@ -78,7 +78,7 @@ private:
     std::size_t length;
     char* memory;
 
-    /// A text of `count` characters, of which the first `used` are given and the caller writes the others.
+    /// A text of `count` characters: the first `used` are given, and the caller writes the others.
     Text(char const* characters, std::size_t count, std::size_t used) : length(count), memory(new char[count + 1]) {
         std::memcpy(memory, characters, used);
         memory[count] = 0;

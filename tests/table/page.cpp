@@ -28,7 +28,7 @@ R `Residual`, S `Scale`. A line stands for all combinations of what it lists.
 char const* const beyond = R"(
 ## Beyond them
 
-A sequence that is not here but keeps the rules of a plan (README, "What a plan may be") is supported too: tests run every
+A sequence that is not here but keeps the rules of a plan (README, "Rules") is supported too: tests run every
 sequence of up to four operators on both backends.
 )";
 

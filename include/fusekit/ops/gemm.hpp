@@ -7,7 +7,7 @@
 
 namespace fusekit {
 
-/// A Gemm whose weights are of another type than x: GemmWith<Weights<fk::int8>>.
+/// A Gemm whose weights have another element type than x: GemmWith<Weights<fk::int8>>.
 template <class Option>
     requires(detail::WeightsOption<Option>::is_valid)  // the option of a Gemm is Weights, as in Weights<fk::int8>
 struct GemmWith {

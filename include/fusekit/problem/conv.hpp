@@ -15,7 +15,7 @@ struct PixelOf {
     Int n, p, q;
 };
 
-/// The slices of x and of y; nothing where there are none.
+/// How many slices x and y have; empty where there are none.
 template <int Space>
 struct Slices {};
 template <>
@@ -24,7 +24,7 @@ struct Slices<3> {
 };
 
 /// A convolution of two or three modes of space: tensors are collapsed into rows and columns, the filter is not.
-/// GemmM = N P Q, GemmN = K, GemmK = C R S, the last two per group. All numbers are Int, which the caller knows to fit.
+/// GemmM = N P Q, GemmN = K, GemmK = C R S, the last two per group. All numbers are Int; the caller checks the range.
 template <Element T, int Space, class Int, Element W = T>
 struct ConvProblem {
     using Pixel = PixelOf<Int>;
@@ -56,7 +56,7 @@ struct ConvProblem {
         if (++at.p < extent(y, 2)) return at;
         return {at.n + 1, 0, 0};
     }
-    /// Pixel m where pixels are counted window by window of 2 x 2, so that those of one are neighbours in a tile.
+    /// Pixel m where pixels are counted window by window of 2 x 2, so that a window's pixels are neighbours in a tile.
     FUSEKIT_HD constexpr Pixel pixel_of_windows(Int m) const {
         Unsigned const window = static_cast<Unsigned>(m) / 4, q = static_cast<Unsigned>(extent(y, 3)) / 2;
         Unsigned const plane = static_cast<Unsigned>(extent(y, 2)) / 2 * q, n = window / plane, p = window % plane / q;

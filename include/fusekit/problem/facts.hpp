@@ -5,12 +5,12 @@
 
 #include "fusekit/tensor/view.hpp"
 
-/// Which elements of a tensor neighbour in memory, and how many of them one access may take: what backends choose loops
-/// by.
+/// Which elements of a tensor are neighbours in memory, and how many of them one access may take. Backends choose their
+/// loops by it.
 namespace fusekit::problem {
 
-/// Whether a pixel's channels neighbour in memory, so that lanes may run along them; false of a single channel. (That a
-/// layout is channels_last() says where the output of a plan puts them, and is so where they lie two apart, too.)
+/// Whether a pixel's channels are neighbours in memory, so that lanes may run along them; false for a single channel.
+/// (channels_last() decides where a new output puts its channels, and is true of channels two apart, too.)
 constexpr bool channels_are_neighbours(Layout<4> const& layout) { return layout.stride[1] == 1 && layout.shape[1] > 1; }
 
 /// Whether rows of so many columns follow one another as their columns do, so that a plane is one long row.
@@ -53,7 +53,7 @@ constexpr bool steps_whole(Layout<4> const& layout, int mode, int count) {
 
 }  // namespace detail
 
-/// Whether runs of `count` elements, each beginning at a multiple of it along mode `fastest`, are aligned in memory.
+/// Whether runs of `count` elements that begin at multiples of `count` along mode `fastest` are aligned in memory.
 template <class T>
 bool vectorizable(TensorView<T> const& view, int count, int fastest) {
     Layout<4> const& layout = view.layout;
@@ -63,7 +63,7 @@ bool vectorizable(TensorView<T> const& view, int count, int fastest) {
            aligned(view.data, count * static_cast<int>(sizeof(T)));
 }
 
-/// Whether planes are without gaps, of a multiple of `count` pixels, and all begin aligned.
+/// Whether planes have no gaps and a multiple of `count` pixels, and all begin aligned.
 template <class T>
 bool vectorizable_planes(TensorView<T> const& x, int count) {
     Index<4> const& shape = x.layout.shape;
@@ -72,8 +72,7 @@ bool vectorizable_planes(TensorView<T> const& x, int count) {
            aligned(x.data, count * static_cast<int>(sizeof(T)));
 }
 
-/// Whether weights' indices of GemmK, taps fastest, are neighbours throughout, a multiple of `count`, and all filters
-/// begin aligned.
+/// Whether filters have no gaps along GemmK, taps fastest, and a multiple of `count` weights, and all begin aligned.
 template <class T>
 bool vectorizable_taps(TensorView<T> const& w, int count) {
     Index<4> const& shape = w.layout.shape;

@@ -8,7 +8,7 @@ namespace fusekit {
 /// Finds arguments of a plan that share memory, as they are checked one after another.
 class AliasChecker {
 public:
-    /// One that shares memory with `region` where either of them is written; null where there is none.
+    /// An argument that shares memory with `region`, where one of the two is written; null where there is none.
     Region const* conflict(Region const& region) const {
         for (Region const* one = first; one != first + count; ++one)
             if (in_conflict(*one, region)) return one;
@@ -28,7 +28,7 @@ private:
     int most, count = 0;
 };
 
-/// Room for an input and as many as an aggregate of views can have: a view is no smaller than TensorView<T, 1>.
+/// Room for an input and for all views that an aggregate can hold: none is smaller than TensorView<T, 1>.
 template <class Arguments>
 class AliasCheckerOf : public AliasChecker {
 public:
@@ -37,7 +37,7 @@ public:
     AliasCheckerOf() : AliasChecker(storage, most) {}
 
 private:
-    union {  // nothing is written to what is not used
+    union {  // unused regions are not initialised
         Region storage[static_cast<std::size_t>(most)];
     };
 };

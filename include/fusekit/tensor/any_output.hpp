@@ -6,7 +6,7 @@
 namespace fusekit {
 
 /// Activations of any rank to write to, whose element type is known at run time only: the counterpart of
-/// AnyActivations. Made implicitly from views and, where they outlive it, from tensors.
+/// AnyActivations. Made implicitly from views, and from tensors that outlive it.
 struct AnyOutput {
     union {
         float* float32;
@@ -60,7 +60,7 @@ struct AnyOutput {
         }
     }
 
-    /// Writes the element at `offset`, rounded from float, or from double where V is.
+    /// Writes the element at `offset`, rounded from float, or from double where V is double.
     template <class V>
     FUSEKIT_HD constexpr void store(std::int64_t offset, V value) const {
         visit([&]<class T>(T* data) {
@@ -80,7 +80,7 @@ private:
     }
 };
 
-/// One that may be left out.
+/// An AnyOutput that may be left out.
 struct OptionalOutput : AnyOutput {
     using AnyOutput::AnyOutput;
     constexpr OptionalOutput() : AnyOutput(TensorView<float>{nullptr, {}}) {}

@@ -15,7 +15,7 @@ namespace fusekit {
 
 namespace detail {
 
-/// Numbers, one a mode, of any rank: what reads them is compiled once.
+/// One number for each mode, of any rank: code that reads them is compiled once.
 struct Modes {
     std::int64_t const* values;
     int rank;
@@ -36,7 +36,7 @@ struct Modes {
         return from == other.from;
     }
 
-    /// Those that a collapsed shape stands for.
+    /// The numbers that a collapsed shape stands for.
     [[gnu::cold]] Text to_string() const {
         std::int64_t all[8];
         int count = 0;
@@ -55,15 +55,15 @@ struct Modes {
         return joined(all, count);
     }
 
-    /// The same numbers, of the modes that a shape has.
+    /// The same numbers, for the modes that `shape` stands for.
     [[gnu::cold]] Modes as_of(Modes const& shape) const {
         Modes result = *this;
         if (shape.of_matrices()) result.from = shape.from;
         return result;
     }
 
-    /// "N x K x P x Q" as the names of one mode of space, "N x K x Q", or of three, "N x K x O x P x Q"; of
-    /// matrices, "M x N", and "M x K" where the first are those of x.
+    /// `modes`, such as "N x K x P x Q", for what this stands for: "N x K x Q" for signals, "N x K x O x P x Q" for
+    /// volumes; for matrices "M x N", or "M x K" where `modes` are x's.
     [[gnu::cold]] Text named(char const* modes) const {
         if (of_matrices()) {
             char const* const batch = from.count == 2 ? "A x B x " : from.count == 1 && rank == 4 ? "B x " : "";
@@ -103,30 +103,30 @@ Text strides_of(CollapsedLayout<Rank> const& layout) {
     return detail::Modes(layout.stride).as_of(layout.shape).to_string();
 }
 
-/// What an operator needs to check its arguments against, and the words to refuse them with. Nothing here runs
-/// on a device; text is made only on the way out.
+/// What an operator checks its arguments against, and the words that refuse them. Nothing here runs on a device; text
+/// is made only where something is refused.
 class Check {
 public:
     CollapsedShape<4> x;  ///< input extents of the plan, N x C x H x W
     CollapsedShape<4> y;  ///< output extents of the plan, N x K x P x Q
-    DataType type;        ///< of x and of the filters
+    DataType type;  ///< of x and of the filters
 
-    Text (*plan)();           ///< its name
-    Text (*operator_name)();  ///< whose arguments are being checked
-    bool totals_tiles = false;  ///< whether statistics are totals of tiles first, as after a Conv, which need scratch
+    Text (*plan)();  ///< its name
+    Text (*operator_name)();  ///< the operator whose arguments are being checked
+    bool totals_tiles = false;  ///< whether statistics total tiles in scratch first, as after a Conv
 
-    /// Refuses, with fail(), a pointer that `device` cannot read; null where all memory is the device's.
+    /// Calls fail() for a pointer that `device` cannot read; null where the device can read all memory.
     void (*check_accessible)(void const* device, Check const& in, char const* argument, void const* data) = nullptr;
     void const* device = nullptr;
 
-    double* bytes = nullptr;  ///< where not null, the size of each tensor that is checked is added to it
+    double* bytes = nullptr;  ///< unless null, the size of each checked tensor is added to it
     Region const* output = nullptr;  ///< null where its address is not known yet
-    /// Where not null, the input, whose name is empty, and the arguments that have been checked: outputs lie apart from
+    /// Unless null, the input, whose name is empty, and the arguments that have been checked: outputs lie apart from
     /// all of them.
     AliasChecker* aliases = nullptr;
 
-    /// Where not null, the first error is kept here instead of thrown: then fail() returns, and what follows it in a
-    /// check must not depend on what failed.
+    /// Unless null, this keeps the first error, which is not thrown: then fail() returns, and the rest of a check must
+    /// not depend on what failed.
     Refusal* refusal = nullptr;
 
     [[gnu::cold]] void fail(char const* argument, Text expected, Text given) const {
@@ -136,7 +136,7 @@ public:
         if (!refusal) raise(error);
         if (!*refusal) *refusal = std::move(error);
     }
-    /// Whether something has failed, and nothing was thrown.
+    /// Whether something has failed and its error was kept.
     bool refused() const { return refusal && *refusal; }
 
     template <class Number>
@@ -144,17 +144,17 @@ public:
         if (!holds) fail(argument, expected, Text::number(given));
     }
 
-    /// A view that can be read: the stated shape, a pointer, and no byte in common with the output; or, where it is
-    /// read in place, the output itself. An AnyView or a TensorView, collapsed or not. `modes` names the extents, as in
-    /// "N x K x P x Q", as if space were rows and columns.
+    /// Requires that a view can be read: it has the stated shape and a pointer, and no byte in common with the output;
+    /// or, where it is read in place, it is the output itself. It is an AnyView or a TensorView, collapsed or not.
+    /// `modes` names the extents as if space were rows and columns: "N x K x P x Q".
     template <class View>
     void readable(char const* argument, View const& view, CollapsedShape<decltype(View::layout)::rank> const& shape,
                   char const* modes, Access access = Access::read) const {
         accessible(argument, view, shape, modes, access);
     }
 
-    /// An output of an operator's own: what can be read, apart from the input and from all other arguments too. One
-    /// that may be left out is checked where it is given.
+    /// Requires the same of an operator's own output, which must also lie apart from the input and all other arguments.
+    /// An output that may be left out is checked where it is given.
     template <class View>
     void writable(char const* argument, View const& view, CollapsedShape<decltype(View::layout)::rank> const& shape,
                   char const* modes) const {
@@ -166,7 +166,7 @@ public:
                  strides_of(CollapsedLayout(view.layout, detail::collapsed_from(view))));
     }
 
-    /// The memory of a view. Strides that lead further than any memory does are refused, before they overflow.
+    /// The memory of a view. Refuses strides that lead further than any memory, before they overflow.
     template <int Rank>
     Region region(char const* argument, void const* data, DataType element, Layout<Rank> const& layout,
                   Access access = Access::read) const {
@@ -178,7 +178,7 @@ public:
         return region(argument, data, element, layout.shape, layout.stride, access);
     }
 
-    /// The stated shape.
+    /// Requires the stated shape.
     template <int Rank>
     void extents(char const* argument, CollapsedLayout<Rank> const& layout,
                  std::type_identity_t<CollapsedShape<Rank>> const& shape, char const* modes) const {
@@ -190,8 +190,8 @@ public:
         extents(argument, CollapsedLayout<Rank>(layout), shape, modes);
     }
 
-    /// No byte in common with the output, but where it is read in place, and none, where one of the two is written,
-    /// with what was checked before.
+    /// Requires no byte in common with the output, unless the argument is read in place. Requires none in common with
+    /// an argument checked before, where one of the two is written.
     void apart(Region const& own) const {
         char const* const overlap = "memory that overlaps it";
         bool const in_place = own.access == Access::read_in_place;

@@ -3,20 +3,20 @@
 
 #include "fusekit/tensor/matrices.hpp"
 
-/// Space of one, two or three modes as rows and columns, so that everything that loops knows two: a signal is one row;
-/// the rows of a volume are those of its slices, one slice after another. That needs slices that follow one another in
-/// memory as rows do, stride[D] = H stride[H]: all packed layouts, and any slice of one along N, C and D.
+/// Space of one, two or three modes as rows and columns, so that all loops know two modes: a signal is one row, and a
+/// volume is the rows of its slices, one slice after another. Slices must follow one another in memory as rows do,
+/// stride[D] = H stride[H]. They do in packed layouts, and where these are sliced along N, C and D.
 namespace fusekit {
 
 namespace detail {
 
-/// A product of extents; 0, which is refused as an extent, where it overflows.
+/// A product of extents; where it overflows, 0, which is refused as an extent.
 constexpr Extent product_or_zero(Extent a, Extent b) {
     Extent product = 0;
     return __builtin_mul_overflow(a, b, &product) ? 0 : product;
 }
 
-/// Extents of To - 1, To or To + 1 modes with two modes of space; of M x K, those of an image.
+/// Extents of To - 1, To or To + 1 modes, with two modes of space; M x K becomes an image.
 template <int To, int Rank>
 constexpr CollapsedShape<To> collapse(Index<Rank> const& extents) {
     if constexpr (To == 4 && Rank == 2) {
@@ -60,8 +60,8 @@ constexpr CollapsedLayout<To> collapse(Layout<Rank> const& layout) {
     }
 }
 
-/// K values, one a channel, of 1 x K, 1 x K x 1 x 1 and the like, and how many values a channel has; 0 where an extent
-/// is no extent.
+/// Turns 1 x K, 1 x K x 1 x 1 and the like into K values, one a channel. `count` is how many values a channel has; 0
+/// where an extent is below 1.
 template <int To, int Rank>
     requires(To == 1)
 constexpr CollapsedLayout<To> collapse(Layout<Rank> const& layout) {
@@ -112,7 +112,7 @@ constexpr CollapsedShape<3> image(CollapsedShape<4> const& batch) {
     return {{{batch[1], batch[2], batch[3]}}, batch.from};
 }
 
-/// The number of modes of a Tensor or a view; 0 of anything else.
+/// The number of modes of a Tensor or a view; 0 for anything else.
 template <class Source>
 consteval int rank_of() {
     if constexpr (requires { Source::rank; }) return Source::rank;
@@ -121,14 +121,14 @@ consteval int rank_of() {
     else return 0;
 }
 
-/// A Tensor or a view of one of the ranks, of elements that View reads.
+/// A Tensor or a view of one of the ranks, whose elements View reads.
 template <class Source, class View, int... Ranks>
 concept Collapsible =
     ((rank_of<Source>() == Ranks) || ...) && requires(Source const& source, Layout<View::rank> const& collapsed) {
         View(TensorView(source.const_view().data, collapsed));
     };
 
-/// Nothing: what follows a refusal.
+/// Never defined: stands for a view that was refused.
 template <class View>
 View no_view();
 
@@ -137,11 +137,11 @@ concept Activations = Viewable<Source, 2> || Viewable<Source, 3> || Viewable<Sou
 
 }  // namespace detail
 
-/// A view, made of views of any of the ranks: they are collapsed. What it cannot be made of is refused in words, and so
-/// it is one of Args alone: functions that take one cannot be overloaded.
+/// A view that collapses the views of any of the ranks that it is made of. It refuses anything else in words. So any
+/// type converts to it: it is for Args alone, because functions that take one cannot be overloaded.
 template <class View, int... Ranks>
 struct Collapsed : CollapsedView<View> {
-    /// A template, because nvcc 13 lets a field be left out whose type has deleted none but a plain one.
+    /// A template, because nvcc 13 lets a field be left out where only a plain default constructor is deleted.
     template <class = void>
     Collapsed() = delete;  // a field is left out or out of order: give all, in the order of Op::Args
 
@@ -188,8 +188,8 @@ private:
     }
 };
 
-/// Activations of any rank, N x C and one to three modes of space, or a matrix; parameters of every place of them, and
-/// of every channel, K or 1 x K x 1 x 1.
+/// Activations of any rank: N x C and one to three modes of space, or a matrix. Parameters of every place, and of every
+/// channel, K or 1 x K x 1 x 1.
 using AnyActivations = Collapsed<AnyView<4>, 2, 3, 4, 5>;
 using PlaceParameters = Collapsed<TensorView<float const, 3>, 2, 3, 4>;
 using ChannelParameters = Collapsed<TensorView<float const, 1>, 1, 2, 3, 4, 5>;

@@ -15,14 +15,14 @@ struct CollapsedFrom {
 
     Kind kind = images;
     bool gaps = false;  ///< whether memory has gaps between the slices of volumes
-    /// Of volumes: slices, which all rows fall into. Of matrices: modes before M x K. Of values of channels: those of
-    /// each. Else 1.
+    /// Volumes: slices, which all rows fall into. Matrices: modes before M x K. Values of channels: how many each has.
+    /// Else 1.
     Extent count = 1;
 
     constexpr bool operator==(CollapsedFrom const&) const = default;
 };
 
-/// Extents. Those that stand for different ones are not equal.
+/// Extents. Equal ones also stand for the same extents.
 template <int Rank>
 struct CollapsedShape : Index<Rank> {
     CollapsedFrom from;
@@ -50,7 +50,7 @@ struct CollapsedLayout {
     constexpr bool operator==(CollapsedLayout const&) const = default;
 };
 
-/// A TensorView or an AnyView, which is what kernels are given.
+/// A TensorView or an AnyView, which loops read, and what it stands for.
 template <class View>
 struct CollapsedView : View {
     CollapsedFrom from;
@@ -63,7 +63,7 @@ struct CollapsedView : View {
 
 namespace detail {
 
-/// Of a view that may be collapsed.
+/// What a view, collapsed or not, stands for.
 template <class View>
 constexpr CollapsedFrom collapsed_from(View const& view) {
     if constexpr (requires { view.from; }) return view.from;

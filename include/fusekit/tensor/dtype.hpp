@@ -92,7 +92,7 @@ concept Element = std::same_as<T, float> || std::same_as<T, half> || std::same_a
 
 namespace detail {
 
-/// Whether the compiler spells T so: as the last word of "... [with T = __half]".
+/// Whether the compiler spells T as `name`, the last word of "... [with T = __half]".
 template <class T>
 consteval bool is_called(char const* name) {
     char const* const whole = __PRETTY_FUNCTION__;
@@ -103,8 +103,8 @@ consteval bool is_called(char const* name) {
     return whole[at] == ' ' || whole[at] == '=';
 }
 
-/// The element type with the bits of T, a type of CUDA's, of HIP's or of the compiler; void where there is none. By
-/// name, as their headers may not be there and do not agree on what may be declared without them.
+/// The element type with the bits of T, a type of CUDA, HIP or the compiler; void where there is none. Types are told
+/// by name, because their headers may be missing and do not agree on what may be declared without them.
 template <class T>
 consteval auto element_like() {
     if constexpr (Element<T>) return std::type_identity<T>();
@@ -118,8 +118,8 @@ consteval auto element_like() {
 
 }  // namespace detail
 
-/// The element type with the bits of T, in which a view or a tensor of T is read and written: T itself, half of a
-/// __half, and so on; void of what is none. May be specialised for an application's own type.
+/// The element type with the bits of T, as which a view or a tensor of T is read and written: T itself, half for
+/// __half, and so on; void where there is none. May be specialised for an application's own type.
 template <class T>
 inline constexpr auto element_like = detail::element_like<T>();
 
@@ -137,11 +137,11 @@ struct StoredAs<T, void> : StoredAs<T, float> {};  // a view of T does not compi
 
 }  // namespace detail
 
-/// ElementOf<T>, as const as T is.
+/// ElementOf<T>, const where T is.
 template <class T>
 using StoredAs = typename detail::StoredAs<T>::Type;
 
-/// The same elements as what they are stored as.
+/// The same elements, with the type that they are stored as.
 template <class T>
 FUSEKIT_HD constexpr StoredAs<T>* stored(T* data) {
     if constexpr (std::is_same_v<StoredAs<T>, T>) return data;
@@ -174,12 +174,12 @@ FUSEKIT_HD constexpr int size_of(DataType type) {
     return type == DataType::float64 ? 8 : type == DataType::float32 ? 4 : type == DataType::int8 ? 1 : 2;
 }
 
-/// What a convolution multiplies and sums in, without error where it is an integer.
+/// The type that a convolution multiplies and sums in; exact where it is an integer.
 template <Element T>
 using AccumulatorOf =
     std::conditional_t<std::same_as<T, int8>, std::int32_t, std::conditional_t<std::same_as<T, double>, double, float>>;
 
-/// An element as what is multiplied and summed in Sum; int8 under other types as a float.
+/// An element as a factor of sums of type Sum; int8 becomes a float unless Sum is an integer.
 template <class Sum, Element T>
 FUSEKIT_HD constexpr Sum widened_to(T element) {
     if constexpr (std::same_as<Sum, std::int32_t>) return element.value;

@@ -43,7 +43,7 @@ namespace detail {
 [[noreturn, gnu::cold]] inline void this_number_does_not_fit_int(char const* of, std::int64_t given) {
     raise(Error("Filter", "filter", of, "a number that fits int, of 32 bits", Text::number(given)));
 }
-/// A constant expression ends at the name of what it calls.
+/// In a constant expression, the compiler's error names the function that is called here.
 constexpr int fit(std::int64_t value, char const* of) {
     if (value != static_cast<int>(value)) this_number_does_not_fit_int(of, value);
     return static_cast<int>(value);
@@ -54,8 +54,8 @@ constexpr int fit(std::int64_t value, char const* of) {
 /// How a convolution's window moves: size, stride, dilation and padding per spatial mode, and the groups.
 ///
 /// A structural type: a template argument where the geometry is known, a value where it is not.
-/// Written as `filter(3, 3).pad(1).stride(2)`; every setter returns a changed copy. What does not fit int is refused:
-/// by the compiler in a constant expression, else with Error.
+/// Written as `filter(3, 3).pad(1).stride(2)`; every setter returns a changed copy. A number that does not fit int is
+/// refused: by the compiler in a constant expression, else with Error.
 template <int Rank>
 struct Filter {
     static constexpr int rank = Rank;
@@ -82,7 +82,7 @@ struct Filter {
         return pad(each..., each...);
     }
 
-    /// Padding per side, those before first: pad(left, right), pad(top, left, bottom, right), or
+    /// Padding per side, the sides before first: pad(left, right), pad(top, left, bottom, right), or
     /// pad(front, top, left, back, bottom, right).
     constexpr Filter pad(auto... sides) const
         requires(sizeof...(sides) == 2 * Rank)
@@ -120,7 +120,7 @@ struct Filter {
     }
 
     /// Output extent of one spatial mode: floor((in + pad_before + pad_after - dilation * (size - 1) - 1) / stride) +
-    /// 1; 0 where there is none, of a window that does not fit, or is none itself.
+    /// 1; 0 where the window does not fit, or is not valid.
     FUSEKIT_HD constexpr std::int64_t output(int mode, std::int64_t in) const {
         constexpr std::int64_t most = std::int64_t{1} << 62;  // the sums fit 63 bits
         bool const possible = size[mode] > 0 && dilations[mode] > 0 && pad_before[mode] >= 0 && pad_after[mode] >= 0;
@@ -186,7 +186,7 @@ FUSEKIT_HD constexpr bool is_single_pixels(Filter<Rank> const& f) {
     return true;
 }
 
-/// In place of a filter: its geometry comes with the run-time arguments.
+/// Stands for a filter whose geometry comes with the run-time arguments.
 struct Dynamic {
     constexpr bool operator==(Dynamic const&) const = default;
 };

@@ -30,7 +30,7 @@ struct Layout {
 
     constexpr bool operator==(Layout const&) const = default;
 
-    /// Itself: x.layout() is the layout of a view, whose member it is, as of a Tensor.
+    /// Itself, so that x.layout() is the layout of a view, which has it as a member, as of a Tensor.
     FUSEKIT_HD constexpr Layout const& operator()() const { return *this; }
 
     FUSEKIT_HD constexpr std::int64_t size() const {
@@ -56,8 +56,8 @@ struct Layout {
     }
 };
 
-/// A dense layout of `shape` whose modes lie in memory as `order` lists them, slowest first. Strides of extents
-/// whose product overflows wrap; who allocates or runs refuses them.
+/// A dense layout of `shape` whose modes lie in memory as `order` lists them, slowest first. Strides wrap where the
+/// product of extents overflows; allocations and runs refuse such extents.
 template <int Rank>
 FUSEKIT_HD constexpr Layout<Rank> packed(Index<Rank> shape, Index<Rank> order) {
     Layout<Rank> layout{shape, {}};
@@ -70,8 +70,8 @@ FUSEKIT_HD constexpr Layout<Rank> packed(Index<Rank> shape, Index<Rank> order) {
     return layout;
 }
 
-/// Whether activations keep their channels closest together in memory (NHWC). A single channel says so by its
-/// stride: nhwc(n, h, w, 1) has stride 1, nchw(n, 1, h, w) has h * w.
+/// Whether activations keep their channels closest together in memory (NHWC). With a single channel its stride decides:
+/// 1 in nhwc(n, h, w, 1), h * w in nchw(n, 1, h, w).
 template <int Rank>
 FUSEKIT_HD constexpr bool channels_last(Layout<Rank> const& layout) {
     std::int64_t const channel = layout.stride[1], column = layout.stride[Rank - 1];
@@ -90,7 +90,7 @@ FUSEKIT_HD constexpr Layout<Rank> packed_like(Index<Rank> shape, Layout<Rank> co
     return packed(shape, order);
 }
 
-/// Of matrices: rows or columns one after another, as in `like`.
+/// The same for matrices: rows or columns follow one another, as in `like`.
 FUSEKIT_HD constexpr Layout<2> packed_like(Index<2> shape, Layout<2> const& like) {
     bool const columns = like.shape[0] > 1 && like.shape[1] > 1 && like.stride[0] < like.stride[1];
     return packed<2>(shape, columns ? Index<2>{{1, 0}} : Index<2>{{0, 1}});
@@ -107,7 +107,7 @@ FUSEKIT_HD constexpr Layout<5> ncdhw(Extent n, Extent c, Extent d, Extent h, Ext
     return packed<5>({{n, c, d, h, w}}, {{0, 1, 2, 3, 4}});
 }
 
-/// Activations, channels last; arguments in memory order, as the name says them.
+/// Activations, channels last; arguments in memory order, as in the name.
 FUSEKIT_HD constexpr Layout<3> nwc(Extent n, Extent w, Extent c) { return packed<3>({{n, c, w}}, {{0, 2, 1}}); }
 FUSEKIT_HD constexpr Layout<4> nhwc(Extent n, Extent h, Extent w, Extent c) {
     return packed<4>({{n, c, h, w}}, {{0, 2, 3, 1}});
@@ -116,7 +116,7 @@ FUSEKIT_HD constexpr Layout<5> ndhwc(Extent n, Extent d, Extent h, Extent w, Ext
     return packed<5>({{n, c, d, h, w}}, {{0, 2, 3, 4, 1}});
 }
 
-/// Matrices: M x K or, in a batch, B x M x K. Arguments are rows and columns, whichever follow one another in memory.
+/// Matrices: M x K or, in a batch, B x M x K. Arguments are rows, then columns, in either order of memory.
 FUSEKIT_HD constexpr Layout<2> row_major(Extent m, Extent k) { return packed<2>({{m, k}}, {{0, 1}}); }
 FUSEKIT_HD constexpr Layout<2> column_major(Extent m, Extent k) { return packed<2>({{m, k}}, {{1, 0}}); }
 FUSEKIT_HD constexpr Layout<3> row_major(Extent b, Extent m, Extent k) { return packed<3>({{b, m, k}}, {{0, 1, 2}}); }

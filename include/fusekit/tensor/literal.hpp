@@ -7,7 +7,7 @@
 
 namespace fusekit {
 
-/// A small tensor of float that a constant expression can hold: input of, and expectation for, Plan::evaluate.
+/// A small tensor of float that a constant expression can hold: an input of Plan::evaluate, or its expected result.
 /// Write `constexpr auto x = fk::literal<fk::nchw(1, 1, 2, 2)>(1, 2, 3, 4);`, elements in memory order.
 /// To bind it as an argument it must have static storage: a constexpr variable of namespace scope, or static.
 template <auto TheLayout>

@@ -7,7 +7,7 @@
 /// is B x K x 1 x M, and A x B x M x K is A x K x B x M, whatever the strides.
 namespace fusekit::detail {
 
-/// The mode of an image that mode `mode` of `rank` of matrices becomes.
+/// The mode of an image that mode `mode` of matrices of this rank becomes.
 constexpr int image_mode(int rank, int mode) {
     if (mode == rank - 1) return 1;
     if (mode == rank - 2) return 3;
@@ -26,7 +26,7 @@ template <int Rank>
 constexpr CollapsedLayout<4> collapse_matrices(Layout<Rank> const& layout) {
     CollapsedLayout<4> result(collapse_matrices(layout.shape), {});
     for (int mode = 0; mode < Rank; ++mode) result.stride[image_mode(Rank, mode)] = layout.stride[mode];
-    // Modes that matrices lack have the strides that those of packed images would.
+    // Modes that matrices lack get the strides that packed images would have.
     auto const size = [&](int mode) {
         Extent product = 0;
         return __builtin_mul_overflow(result.shape[mode], result.stride[mode], &product) ? 0 : product;
@@ -50,8 +50,8 @@ constexpr Index<Rank> expand_matrices(Index<4> const& shape) {
     return result;
 }
 
-/// What collapse() made of B x M x K or A x B x M x K, taking it for signals or images, as the matrices that it is;
-/// anything else as it is.
+/// Turns B x M x K or A x B x M x K, which collapse() took for signals or images, into matrices; leaves anything else
+/// as it is.
 constexpr CollapsedLayout<4> as_matrices(CollapsedLayout<4> const& layout) {
     Index<4> const &e = layout.shape, &s = layout.stride;
     switch (layout.shape.from.kind) {

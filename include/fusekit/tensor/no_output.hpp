@@ -8,7 +8,7 @@
 
 namespace fusekit {
 
-/// What a y is made of that is not written: takes any value, and keeps none.
+/// The element of a y that is not written: takes any value, and keeps none.
 struct NoElement {
     NoElement() = default;
     NoElement(NoElement const&) = default;
@@ -23,9 +23,9 @@ inline constexpr auto element_like<NoElement> = std::type_identity<NoElement>();
 template <class T>
 concept OutputElement = Element<T> || std::same_as<T, NoElement>;
 
-/// In place of y, where what operators write beside it is all that is wanted: layer(device, x, fk::no_output).
+/// Stands for y where only what operators write beside it is wanted: layer(device, x, fk::no_output).
 struct NoOutput {
-    /// A pointer to nothing, aligned as any access asks for: loops add to it, and nothing is ever written there.
+    /// A pointer to nothing, aligned for any access: loops add to it, and nothing is ever written there.
     operator NoElement*() const { return reinterpret_cast<NoElement*>(4096); }
 };
 inline constexpr NoOutput no_output{};

@@ -9,7 +9,7 @@ namespace fusekit {
 
 namespace detail {
 
-/// Whether an OptionalView<T, Rank> is made of a View.
+/// Whether an OptionalView<T, Rank> can be made of a View.
 template <class View, class T, int Rank>
 inline constexpr bool is_optional = false;
 template <class Given, int Of, class T, int Rank>
@@ -19,8 +19,8 @@ inline constexpr bool is_optional<TensorView<Given, Of>, T, Rank> =
 
 }  // namespace detail
 
-/// A view that may be left out: then there is nothing to read from, or to write to. Made implicitly from views and,
-/// where they outlive it, from tensors; parameters of every place are collapsed to rank 3, those of channels to rank 1.
+/// A view that may be left out: then nothing is read or written. Made implicitly from views, and from tensors that
+/// outlive it; parameters of places are collapsed to rank 3, parameters of channels to rank 1.
 template <class T, int Rank>
 struct OptionalView {
     T* data = nullptr;

@@ -12,7 +12,7 @@ namespace fusekit {
 /// How a run uses an argument's elements.
 enum class Access {
     read,           ///< any of them, at any time
-    read_in_place,  ///< each for the same element of the output alone, and before that is written
+    read_in_place,  ///< each for the same element of the output alone, before that is written
     written,
 };
 
@@ -38,8 +38,8 @@ struct Steps {
     std::uint64_t size, most;
 };
 
-/// Whether whole numbers of steps add up to `distance`; true where that takes too long to find out. Largest steps
-/// first: where layouts nest, what the smaller ones reach leaves one or two numbers of each to try.
+/// Whether whole numbers of steps add up to `distance`; true where that takes too long to find out. The largest steps
+/// come first: where layouts nest, the reach of the smaller ones leaves one or two numbers of each to try.
 inline bool add_up_to(Steps const* steps, int count, std::uint64_t distance, int& tries) {
     if (distance == 0) return true;
     if (count == 0) return false;
@@ -53,8 +53,8 @@ inline bool add_up_to(Steps const* steps, int count, std::uint64_t distance, int
     return false;
 }
 
-/// Whether regions whose ranges of addresses overlap have a byte in common. With i steps from a's lowest byte up and j
-/// from b's highest byte down, they have one where the steps add up to the distance between the two.
+/// Whether regions whose ranges of addresses overlap have a byte in common. They have one where steps up from a's
+/// lowest byte and steps down from b's highest byte add up to the distance between the two bytes.
 [[gnu::cold, gnu::noinline]] inline bool share_a_byte(Region const& a, Region const& b) {
     constexpr int most = 2 * Region::most_modes + 1;
     Steps steps[most] = {};
@@ -98,13 +98,13 @@ inline bool same_elements(Region const& a, Region const& b) {
     return true;
 }
 
-/// Whether a run may not have both: they share memory, and one of them is written.
+/// Whether a run cannot take both: they share memory, and one of them is written.
 inline bool in_conflict(Region const& a, Region const& b) {
     return (a.access == Access::written || b.access == Access::written) && share_memory(a, b);
 }
 
-/// Whether no two elements share memory: by rising stride, each mode steps over all that the ones before reach.
-/// Refuses interleaved layouts that happen to be free of overlap too.
+/// Whether no two elements share memory. In order of rising stride, each mode must step over all that the modes before
+/// it reach: interleaved layouts are refused even where they happen not to overlap.
 template <int Rank>
 bool distinct(Layout<Rank> layout) {
     std::int64_t reach = 0;

@@ -11,8 +11,8 @@
 namespace fusekit {
 
 /// Elements in a device's memory, owned: freed with the tensor. Move-only; the device outlives it, but may be moved.
-/// Assigning another tensor frees this one's memory, and bound plans and views that read it read freed memory: to give
-/// a bound layer new weights, fill the tensor with copy_from, or bind again.
+/// Assigning another tensor frees this one's memory, and leaves bound plans and views with freed memory: to give a
+/// bound layer new weights, fill the tensor with copy_from, or bind again.
 ///
 /// Device::Memory, a copyable base of the Device, gives `void* allocate(bytes)`, `void release(void*)`, and `copy_in`
 /// and `copy_out` (destination, source, bytes) between its memory and the host's. T is any type that has an ElementOf.
@@ -20,15 +20,15 @@ template <class T, class Device, int Rank = 4>
 class Tensor {
 public:
     using Memory = typename Device::Memory;
-    static_assert(sizeof(TensorView<T, Rank>) > 0);  // which refuses what is no element
-    using Given = T;                                 ///< the elements as the application has them
-    using Stored = StoredAs<T>;                      ///< and as they are read and written
+    static_assert(sizeof(TensorView<T, Rank>) > 0);  // refuses a T that is no element
+    using Given = T;                                 ///< the element type that the application has
+    using Stored = StoredAs<T>;                      ///< the element type that is read and written
 
     /// Uninitialised memory for every element of `layout`. Throws what the device's allocate throws.
     Tensor(Device& device, Layout<Rank> const& layout)
         : owner(device), storage(layout), memory(static_cast<T*>(owner.allocate(bytes(layout)))) {}
 
-    /// The same in memory that goes its own way, as a stream's does.
+    /// The same in the memory given, such as a stream's.
     static Tensor in_memory(Memory const& memory, Layout<Rank> const& layout) {
         return Tensor(memory, layout, InMemory{});
     }
@@ -50,7 +50,7 @@ public:
     Layout<Rank> const& layout() const { return storage; }
     std::int64_t size() const { return storage.size(); }
 
-    /// Views live no longer than the tensor.
+    /// The tensor must outlive its views.
     TensorView<Stored, Rank> view() & { return {stored(memory), storage}; }
     TensorView<Stored const, Rank> const_view() const& { return {stored(memory), storage}; }
     TensorView<Stored, Rank> view() && = delete;  // this tensor is freed before its view is used: give it a name
@@ -74,7 +74,7 @@ private:
     Tensor(Memory const& the_owner, Layout<Rank> const& layout, InMemory)
         : owner(the_owner), storage(layout), memory(static_cast<T*>(owner.allocate(bytes(layout)))) {}
 
-    /// Memory for the layout, which reaches forwards only.
+    /// Bytes of memory for the layout, whose strides must not be negative.
     static std::size_t bytes(Layout<Rank> const& layout) {
         constexpr std::int64_t most = std::int64_t{1} << 60;
         std::int64_t product = 1, last = 0;
@@ -94,7 +94,7 @@ private:
     }
 };
 
-/// A tensor with the given elements, in memory order. Throws Error when their number is not the layout's.
+/// A tensor with the given elements, in memory order. Throws Error where the layout has more or fewer elements.
 template <class T, class Device, int Rank>
 Tensor<T, Device, Rank> tensor(Device& device, Layout<Rank> const& layout, std::initializer_list<T> values) {
     Tensor<T, Device, Rank> result(device, layout);
@@ -105,7 +105,7 @@ Tensor<T, Device, Rank> tensor(Device& device, Layout<Rank> const& layout, std::
     return result;
 }
 
-/// A tensor of uniform values in [-1, 1), of int8 in all its range; the same for the same seed on every device and
+/// A tensor of uniform values in [-1, 1), or in all of int8's range. A seed gives the same values on every device and
 /// compiler.
 template <class T, class Device, int Rank>
 Tensor<T, Device, Rank> random(Device& device, Layout<Rank> const& layout, std::uint64_t seed = 1) {

@@ -20,7 +20,7 @@ inline constexpr bool is_view = false;
 template <class T, int Rank>
 inline constexpr bool is_view<TensorView<T, Rank>> = true;
 
-/// Of a Tensor: to write through, where it is not const.
+/// The view of a Tensor or a view, to write through where its elements are not const.
 template <class Source>
 constexpr auto as_view(Source&& source) {
     static_assert(is_view<std::remove_cvref_t<Source>> || std::is_lvalue_reference_v<Source>,
@@ -40,7 +40,7 @@ constexpr void require_mode(char const* function, Extent mode) {
 
 }  // namespace detail
 
-/// Elements first, first + step, ... of one mode, `count` of them: sliced(y, 1, 0, 32) is the first 32 channels;
+/// `count` elements of one mode, first, first + step and so on: sliced(y, 1, 0, 32) is the first 32 channels;
 /// sliced(y, 3, 1, w / 2, 2) is every second column from column 1 on.
 template <class Source>
 constexpr auto sliced(Source&& source, int mode, Extent first, Extent count, Extent step = 1) {
@@ -82,8 +82,8 @@ constexpr auto transposed(Source&& source, int a, int b) {
     return view;
 }
 
-/// The view with these extents, where its extents of 1 repeat the one element: broadcast(z, n, k, p, q) of an
-/// n x k x 1 x 1 view. To be read, not to be written.
+/// The view with these extents, in which modes of extent 1 repeat their one element: broadcast(z, n, k, p, q) of an
+/// n x k x 1 x 1 view. It can be read, but not written.
 template <class Source, std::convertible_to<Extent>... Extents>
 constexpr auto broadcast(Source&& source, Extents... extents) {
     auto const view = detail::as_view(std::forward<Source>(source));
@@ -103,8 +103,8 @@ constexpr auto broadcast(Source&& source, Extents... extents) {
 }
 
 /// The same elements, in the same order with the last mode fastest, with other extents: reshaped(x, 1, n * g, c / g *
-/// h, w) of an NCHW tensor gives every group of every image a channel of its own. Refuses extents for which there are
-/// no strides, as where modes that join do not lie one after another in memory.
+/// h, w) of an NCHW tensor gives every group of every image a channel of its own. Refuses extents that have no strides,
+/// as where joined modes do not lie one after another in memory.
 template <class Source, std::convertible_to<Extent>... Extents>
 constexpr auto reshaped(Source&& source, Extents... extents) {
     auto const view = detail::as_view(std::forward<Source>(source));
@@ -112,7 +112,7 @@ constexpr auto reshaped(Source&& source, Extents... extents) {
     Layout<to> result{Index<to>{{static_cast<Extent>(extents)...}}, {}};
     if (result.size() != view.layout.size())
         detail::refuse_view("reshaped", "extents", "a product of " + Text::number(view.layout.size()), result.size());
-    // From the last mode on: the largest run of modes that lie one after another is shared out among new modes.
+    // From the last mode on, each longest run of modes that lie one after another is divided among new modes.
     int left = to - 1;
     Extent stride = 1, old_run = 1, new_run = 1;
     for (int mode = from - 1; mode >= 0; --mode) {

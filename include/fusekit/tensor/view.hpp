@@ -17,15 +17,15 @@ struct TensorView {
     static_assert(is_element,
                   "elements are float, half, bfloat16, double or int8 of fusekit, or __half, _Float16, __nv_bfloat16, "
                   "__hip_bfloat16, hip_bfloat16, __bf16 or std::int8_t, which have the bits of one of them");
-    using Given = T;             ///< the elements as the application has them
-    using Stored = StoredAs<T>;  ///< and as they are read and written
+    using Given = T;             ///< the element type that the application has
+    using Stored = StoredAs<T>;  ///< the element type that is read and written
 
     T* data;
     Layout<Rank> layout;
 
     FUSEKIT_HD constexpr TensorView(T* the_data, Layout<Rank> the_layout) : data(the_data), layout(the_layout) {}
 
-    /// Refuses, in words, what is no pointer to such elements, and no layout of this rank.
+    /// Refuses, in words, anything but a pointer to such elements and a layout of this rank.
     template <class Data, class Given>
         requires(!std::is_convertible_v<Data, T*> || !std::is_convertible_v<Given, Layout<Rank>>)
     constexpr TensorView(Data const&, Given const&) : data(nullptr), layout() {
@@ -53,7 +53,7 @@ struct TensorView {
         return data[layout.offset({{static_cast<std::int64_t>(at)...}})];
     }
 
-    /// Of the elements as they are stored.
+    /// The same view of the elements as they are stored.
     FUSEKIT_HD constexpr TensorView<Stored, Rank> view() const
         requires(!std::is_const_v<T>)
     {
@@ -62,14 +62,14 @@ struct TensorView {
     FUSEKIT_HD constexpr TensorView<Stored const, Rank> const_view() const { return {stored(data), layout}; }
 };
 
-/// Of what is no pointer: the constructor refuses it.
+/// For anything but a pointer, which the constructor refuses.
 template <class Data, int Rank>
     requires(!std::is_pointer_v<std::decay_t<Data>>)
 TensorView(Data const&, Layout<Rank> const&) -> TensorView<float, Rank>;
 
 namespace detail {
 
-/// What const_view() gives, as a view of some Element; void for anything else.
+/// The element type of the view that const_view() gives.
 template <class T, int Rank>
 T element_of(TensorView<T const, Rank>);
 
@@ -79,7 +79,7 @@ concept Viewable = requires(Source const& source) {
     { element_of(source.const_view()) } -> Element;
 };
 
-/// Whether the elements that its view reads go with it: a Tensor, a Literal, and whatever else owns memory.
+/// Whether a Source owns the elements that its view reads, as a Tensor and a Literal do.
 template <class Source>
 concept Owning = !std::is_trivially_copyable_v<Source> ||
                  !requires(Source const& source) { static_cast<Source const&&>(source).const_view(); };
@@ -120,7 +120,7 @@ struct AnyView {
         requires detail::Owning<Source>
     AnyView(Source const&&) = delete;  // this temporary is gone before its view is used: give it a name
 
-    /// The element at `offset`, as float, or as double where V is. On a device there are no doubles.
+    /// The element at `offset`, as float, or as double where V is double. On a device there are no doubles.
     template <class V = float>
     FUSEKIT_HD constexpr V load(std::int64_t offset) const {
         if constexpr (!config::on_device)
@@ -136,7 +136,7 @@ struct AnyView {
     void const* data() const { return float32; }
 };
 
-/// The view of elements of type T that `view` is known to be.
+/// `view` as a TensorView of T, the type that its elements are known to have.
 template <Element T, int Rank>
 FUSEKIT_HD constexpr TensorView<T const, Rank> typed(AnyView<Rank> const& view) {
     if constexpr (std::same_as<T, float>) return {view.float32, view.layout};

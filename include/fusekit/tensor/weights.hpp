@@ -8,7 +8,7 @@
 namespace fusekit {
 
 /// An option of a Conv and of a Gemm: weights of elements T under x of another type, float, half or bfloat16. They are
-/// converted to what is multiplied on their way there, without error, and x is not.
+/// converted, without error, to the type that is multiplied.
 template <class T>
 struct Weights {
     using Element = StoredAs<T>;
@@ -18,7 +18,7 @@ struct Weights {
 
 namespace detail {
 
-/// What an option says: weights of x's elements, where there is none.
+/// What an option says. Without one, weights have x's element type.
 template <class Option>
 struct WeightsOption {
     static constexpr bool is_valid = false;

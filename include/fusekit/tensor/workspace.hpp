@@ -6,14 +6,14 @@
 
 namespace fusekit {
 
-/// Memory that a caller lends to a run, aligned to 64 bytes; from a run of fusekit's to the end of the next, nobody
-/// else's. On a GPU its bytes are zero before they are lent for the first time, and runs take turns at it.
+/// Memory that a caller lends to runs, aligned to 64 bytes. From a run to the end of the next, nobody else uses it. On
+/// a GPU its bytes must be zero before the first run, and runs take turns.
 struct WorkspaceView {
     void* data = nullptr;
     std::size_t bytes = 0;
 };
 
-/// Such memory, owned: fk::Workspace workspace(device, run.workspace_bytes()). Move-only; the device outlives it.
+/// Owned workspace: fk::Workspace workspace(device, run.workspace_bytes()). Move-only; the device outlives it.
 template <class Memory>
 class Workspace {
 public:
@@ -33,7 +33,7 @@ public:
         if (lent.data) owner.release(lent.data);
     }
 
-    /// Whose it is from now on frees it.
+    /// Hands the memory over to the caller, who frees it.
     WorkspaceView give_up() { return std::exchange(lent, {}); }
 
     WorkspaceView view() const { return lent; }

@@ -25,7 +25,7 @@ private:
     bool known = true;  ///< without overflow
 };
 
-/// The same view where modes of one element have stride 0: theirs lead nowhere, but windows in padding step along them.
+/// The same view with stride 0 for modes of one element: it leads nowhere, but windows in padding step along it.
 template <class T>
 TensorView<T> without_idle_strides(TensorView<T> view) {
     for (int mode = 0; mode < 4; ++mode)
@@ -36,8 +36,8 @@ TensorView<T> without_idle_strides(TensorView<T> view) {
 /// The operand in which an implicit GEMM would need steps of more than 32 bits.
 enum class FarOperand { none, x, weights, y };
 
-/// A window and a filter begin anywhere: what counts is how far taps lie from there, those that some window has in the
-/// image, and how far channels of y lie apart.
+/// A window and a filter begin anywhere. What counts is how far taps in the image lie from there, and how far apart
+/// channels of y lie.
 template <int Space>
 FarOperand far_operand(Filter<Space> const& filter, CollapsedLayout<4> const& x, CollapsedLayout<4> const& weights,
                        Layout<4> const& y) {
@@ -60,7 +60,7 @@ FarOperand far_operand(Filter<Space> const& filter, CollapsedLayout<4> const& x,
     return in_y.fits_32_bits() ? FarOperand::none : FarOperand::y;
 }
 
-/// The same, as an error.
+/// The far operand as an error.
 template <int Space>
 Refusal refuse_far_operands(Text (*plan)(), Filter<Space> const& filter, CollapsedLayout<4> const& x,
                             CollapsedLayout<4> const& weights, CollapsedLayout<4> const& y) {

@@ -17,8 +17,8 @@ struct KCoord {
     std::int32_t c, r, s;
 };
 
-/// Where a row of an operand begins, an output pixel's window in x or a channel's weights, and a mask with a bit for
-/// each of the window's slices, rows and columns that lies in the image.
+/// Where a row of an operand begins: an output pixel's window in x, or a channel's weights. The mask has a bit for each
+/// of the window's slices, rows and columns that lies in the image.
 template <Element T>
 struct RowPointer {
     T const* first;
@@ -31,13 +31,13 @@ struct alignas(8) KOffset {
     std::int32_t offset;
     std::uint32_t mask;
 
-    /// Slices, rows or columns of a window, at most; the bit of each; and one that is valid in no row: past the end.
+    /// The most slices, rows or columns of a window; the bit of each; and a bit that no row has, past the end.
     static constexpr int most(int space) { return 30 / space; }
     FUSEKIT_HD static constexpr std::uint32_t bit(int space, int mode, int i) { return 1u << (30 / space * mode + i); }
     static constexpr std::uint32_t never = 1u << 31;
 };
 
-/// Whether the operand has an element there, and no zero.
+/// Whether the operand has an element there; else it is zero.
 template <Element T>
 __device__ bool has(RowPointer<T> const& row, KOffset const& offset) {
     return (offset.mask & ~row.valid) == 0;
@@ -59,7 +59,7 @@ __device__ void copy(RowPointer<float> const& row, KOffset const& offset, float*
 template <Element T, int Space, Element W = T>
 struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W> {
     using Base = problem::ConvProblem<T, Space, std::int32_t, W>;
-    using SpaceCoord = PerMode<Space>;  ///< in space: slice, row and column, or row and column
+    using SpaceCoord = PerMode<Space>;  ///< slice, row and column, or row and column
     using Base::extent, Base::filter, Base::group_c, Base::group_k, Base::window_columns, Base::window_rows;
     using Base::x, Base::w, Base::y;
 
@@ -95,7 +95,7 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W> {
         for (int mode = 0; mode < Space; ++mode) inside = inside && has(mode, first[mode] + distance[mode]);
         return inside;
     }
-    /// Elements from the first of a channel's plane in x to a place, or to one so far away.
+    /// The offset of a place from the start of a channel's plane in x, in elements; or of a distance.
     __device__ std::int64_t input_offset(SpaceCoord const& place) const {
         int const row = Space == 3 ? place[0] * height_of_x() + place[1] : place[0];
         return row * stride(x, 2) + place[Space - 1] * stride(x, 3);
@@ -134,7 +134,7 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W> {
         return {{static_cast<std::int32_t>(in_x), mask}, {static_cast<std::int32_t>(in_w), 0}};
     }
 
-    /// An index of GemmK, over which channels run fastest, or taps. Past the end, c or r is too large.
+    /// The coordinate of an index of GemmK, in which channels run fastest, or taps. Past the end, c or r is too large.
     __device__ KCoord k_coord(unsigned index, bool channels_fastest) const {
         auto const channels = static_cast<unsigned>(group_c()), columns = static_cast<unsigned>(window_columns());
         unsigned const taps = static_cast<unsigned>(window_rows()) * columns;
@@ -163,7 +163,7 @@ private:
     }
     __device__ SpaceCoord tap(int r, int s) const { return expanded(r, s, filter.size[Space - 2]); }
 
-    /// Whether x has the place, as far as one mode of space goes.
+    /// Whether x has the place in one mode of space.
     __device__ bool has(int mode, int at) const {
         int most = mode == Space - 1 ? extent(x.layout.shape, 3) : height_of_x();
         if constexpr (Space == 3)

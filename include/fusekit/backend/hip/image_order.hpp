@@ -19,7 +19,7 @@ struct ImageOrder {
           plane(static_cast<unsigned>(shape[2] * shape[3])),
           columns(static_cast<unsigned>(shape[3])) {}
 
-    /// Of the first image.
+    /// A place in the first image.
     FUSEKIT_HD OutputCoord place(unsigned index) const {
         FastDivmod const& outer = channels_last ? channels : plane;
         unsigned const quotient = outer.divide(index), remainder = index - quotient * outer.value();

@@ -12,8 +12,8 @@ FUSEKIT_HD constexpr bool lies_alike(TensorView<float const, 3> const& view, Ind
     return ((own[0] - stride[1]) | (own[1] - stride[2]) | (own[2] - stride[3])) == 0;
 }
 
-/// A coordinate of y with its offset from the first of its image, in elements: views that lie in memory as y does are
-/// read there.
+/// A coordinate of y with its offset from its image's first element, in elements: views that lie in memory as y does
+/// are read at that offset.
 struct OffsetCoord : OutputCoord {
     std::int64_t distance;
     Index<4> const& stride;
@@ -36,7 +36,7 @@ struct OffsetCoord : OutputCoord {
     }
 };
 
-/// `width` places that neighbour in y, whose elements are read one by one and written together.
+/// `width` places that are neighbours in y, whose elements are read one by one and written together.
 template <int width>
 struct OffsetCoords {
     OutputCoord const* at;
@@ -60,8 +60,8 @@ struct OffsetCoords {
     }
 };
 
-/// One of `width` neighbouring places whose parameters lie together, read as if each were read alone: the compiler
-/// makes it one access, because it knows the alignment. For views that PacketProbe found fit.
+/// One of `width` neighbouring places whose parameters lie together. Each is read alone, and the compiler makes one
+/// access of all, because it knows the alignment. For views that PacketProbe found fit.
 template <int width>
 struct PacketCoord : OutputCoord {
     std::int64_t distance;
@@ -76,7 +76,7 @@ struct PacketCoord : OutputCoord {
     }
 };
 
-/// Reads nothing: looks whether every view that is read lies as y does, where packets of `width` floats may lie.
+/// Reads nothing: finds out whether every view lies as y does, aligned for packets of `width` floats.
 template <int width>
 struct PacketProbe : OutputCoord {
     Index<4> const& stride;

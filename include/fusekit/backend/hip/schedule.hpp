@@ -11,22 +11,22 @@
 namespace fusekit::hip {
 
 /// How an implicit GEMM is cut: a block computes TileM output pixels of TileN channels and walks GemmK in steps of
-/// TileK; a thread has 8 pixels of 8 channels of it. Blocks is how many of them a processor is meant to hold at once.
+/// TileK; a thread computes 8 pixels of 8 channels. Blocks is how many blocks a processor is meant to hold at once.
 template <int TileM, int TileN, int TileK, int Blocks = 2>
 struct Gemm {
     static constexpr int tile_m = TileM, tile_n = TileN, tile_k = TileK, blocks = Blocks;
     static constexpr int threads = SimtShape{TileM, TileN, TileK}.threads();
 };
 
-/// How thin convolutions, those with a few channels a group, are cut: a thread computes one output at a time.
+/// How thin convolutions, with few channels a group, are cut: a thread computes one output at a time.
 template <int Threads = 256>
 struct Direct {
     static constexpr int threads = Threads, blocks = 2, outputs = 1;
 };
 
 /// How a plan without a Conv is cut: a thread has Bytes of neighbouring places, whose parameters it prepares once, and
-/// takes Iterations steps over the batch, Unroll loads ahead of the arithmetic. Blocks as in Gemm. Where the block
-/// prepares the parameters of its channels, which are last, it takes TileIterations steps over pixels.
+/// takes Iterations steps over the batch, Unroll loads ahead of the arithmetic. Blocks is as in Gemm. Where channels
+/// are last and the block prepares their parameters, a thread takes TileIterations steps over pixels.
 template <int Threads = 256, int Bytes = 16, int Iterations = 8, int Unroll = 4, int Blocks = 1280 / Threads,
           int TileIterations = Iterations>
 struct Elementwise {
@@ -34,15 +34,15 @@ struct Elementwise {
                          tile_iterations = TileIterations;
 };
 
-/// How a plan that reduces is cut: a thread has Unroll loads of Bytes in flight at a time. Blocks as in Gemm, of as
-/// many threads; small segments have smaller ones.
+/// How a plan that reduces is cut: a thread has Unroll loads of Bytes in flight at a time. Blocks is as in Gemm; small
+/// segments have smaller blocks.
 template <int Threads = 256, int Bytes = 16, int Unroll = 8, int Blocks = 512 / Threads>
 struct Reduction {
     static constexpr int threads = Threads, bytes = Bytes, unroll = Unroll, blocks = Blocks;
     static constexpr bool merges_blocks = true;
 };
 
-/// What is a schedule of each kind: a type that has all of its numbers.
+/// A schedule of a kind is any type that has all of its numbers.
 template <class Schedule>
 concept HasBlocks = requires { Schedule::threads, Schedule::blocks; };
 template <class Schedule>
@@ -57,8 +57,8 @@ template <class Schedule>
 concept ReductionSchedule =
     HasBlocks<Schedule> && requires { Schedule::bytes, Schedule::unroll, Schedule::merges_blocks; };
 
-/// What a device takes that runs with one schedule, or with the library's choice, where Schedule is void. Refuses, in
-/// words, what does not suit the schedule. All in one function, because compilers print each that led to an error.
+/// What a device takes that runs with one schedule, or with the library's choice where Schedule is void. Refuses, in
+/// words, what does not suit the schedule. It is one function, because compilers print all that led to an error.
 template <class Schedule>
 struct Suits {
     template <class X, class BoundPlan>

@@ -17,7 +17,7 @@ using Vector [[gnu::vector_size(config::vector_bytes)]] = float;
 /// One CPU register of 32-bit integers, of as many lanes.
 using Integers [[gnu::vector_size(config::vector_bytes)]] = std::int32_t;
 
-/// A register of what is summed, and of what convolutions of T sum in.
+/// A register of Sum, and a register of the sums of convolutions of T.
 template <class Sum>
 using RegisterOf = std::conditional_t<std::is_same_v<Sum, std::int32_t>, Integers, Vector>;
 template <Element T>

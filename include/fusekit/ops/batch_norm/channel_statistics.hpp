@@ -14,7 +14,7 @@ namespace fusekit {
 /// or Gemm also scratch, at least scratch(N x K x P x Q) neighbouring floats of any content: totals of tiles of y,
 /// which the last tile merges; after a Gemm, scratch((B M) x N). All lie apart in memory from all other arguments; runs
 /// that may overlap in time each have their own. A value that is infinite or NaN makes its channel's statistics NaN.
-/// The order of the sums is fixed, so every run gives the same numbers. They are of x before y is rounded to its type.
+/// The order of the sums is fixed, so every run gives the same numbers. y is rounded to its type after the statistics.
 /// Source: as detail::Moments.
 struct ChannelStatistics {
     static constexpr auto stage = Stage::pointwise;

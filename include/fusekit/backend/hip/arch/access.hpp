@@ -40,7 +40,7 @@ __device__ void store_once(T* to, T const& value) {
     else *to = value;
 }
 
-/// Reads memory that no kernel writes meanwhile, or gives zeros where `is_read` is false. It takes a predicate, no
+/// Reads memory that no kernel writes meanwhile, or gives zeros where `is_read` is false. It uses a predicate, not a
 /// branch.
 template <class T>
 __device__ T load_if(bool is_read, T const* from) {

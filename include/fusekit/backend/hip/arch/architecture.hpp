@@ -14,12 +14,12 @@ class Architecture {
 public:
     enum class Maker : unsigned char { other, amd, nvidia };
 
-    Architecture() = default;  ///< none that is known
+    Architecture() = default;  ///< an unknown one
     /// gfx(0x90a) is "gfx90a", sm(90) is "sm_90": compute capability 9.0.
     static constexpr Architecture gfx(int number) { return {Maker::amd, number}; }
     static constexpr Architecture sm(int number) { return {Maker::nvidia, number}; }
 
-    /// Of a device, from HIP's properties: "gfx90a:sramecc+:xnack-", or the compute capability.
+    /// A device's architecture, from HIP's properties: "gfx90a:sramecc+:xnack-", or the compute capability.
     template <class Properties>
     static Architecture of(Properties const& properties) {
         if constexpr (requires { properties.gcnArchName; }) {

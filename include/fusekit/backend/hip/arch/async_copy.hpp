@@ -5,9 +5,9 @@
 
 namespace fusekit::hip {
 
-/// Copies 4 or 16 bytes from memory to shared memory without a register, and zeros where `from` is not to be read. No
-/// thread waits before wait_for_copies(). Where processors have no such copies, loads go to registers, and are
-/// stored after the arithmetic that hides their latency.
+/// Copies 4 or 16 bytes from memory to shared memory without a register, or zeros where `is_read` is false. No thread
+/// waits before wait_for_copies(). Where processors have no such copies, loads go to registers, and are stored after
+/// the arithmetic that hides their latency.
 inline constexpr bool has_async_copies = arch::Target::processor.has_async_copies;
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800

@@ -5,9 +5,9 @@
 
 namespace fusekit::hip {
 
-/// Whether a kernel may start while the one before it on its stream still ends. It then waits for that one's results
-/// before it touches memory. It does where all that the program is compiled for can. Source: CUDA C++ Programming
-/// Guide, "Programmatic Dependent Launch"; in graphs from CUDA 12.3.
+/// Whether a kernel may start while the one before it on its stream ends. It then waits for that kernel's results
+/// before it touches memory. True where all targets of the program can. Source: CUDA C++ Programming Guide,
+/// "Programmatic Dependent Launch"; in graphs from CUDA 12.3.
 #if defined(__CUDACC__) && defined(__CUDA_ARCH_LIST__) && !defined(HIP_INCLUDE_HIP_HIP_RUNTIME_H) && \
     CUDART_VERSION >= 12030
 inline constexpr bool kernels_overlap = arch::Sm<arch::lowest_listed()>::processor.overlaps_kernels;

@@ -6,8 +6,9 @@
 
 namespace fusekit::hip {
 
-/// Tags: what code is compiled for, each what it extends and more. Facts that differ stand in `processor`. Sources: the
-/// CUDA C++ Programming Guide's table of compute capabilities; AMD's instruction set architecture manuals.
+/// Tags name what code is compiled for. A tag has all that the tag it extends has. Facts that differ stand in
+/// `processor`. Sources: the CUDA C++ Programming Guide's table of compute capabilities; AMD's instruction set
+/// architecture manuals.
 namespace arch {
 
 /// What every GPU has.
@@ -99,7 +100,7 @@ struct Sm90 : Sm89 {
     }();
 };
 
-/// The compute capability with a tag that one extends; those above 9.0 count as 9.0.
+/// The highest compute capability up to this one that has a tag; 0 where none has.
 constexpr int nearest_sm(int number) {
     return number >= 90 ? 90 : number >= 89 ? 89 : number >= 86 ? 86 : number >= 80 ? 80 : number >= 75 ? 75 : 0;
 }
@@ -110,8 +111,8 @@ using All = List<Amd, Gfx908, Gfx90a, Gfx942, Gfx950, Gfx1030, Gfx11, Gfx12, Nvi
 
 }  // namespace arch
 
-/// f(tag) of the tag that describes an architecture best: the last that it extends. Those without a tag are their
-/// maker's in general.
+/// Calls f with the tag that describes an architecture best: the last that it extends, or its maker's where it has
+/// none.
 template <class F>
 constexpr auto with_tag(Architecture architecture, F f) {
     int const number = architecture.number();

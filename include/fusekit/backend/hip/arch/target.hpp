@@ -9,7 +9,7 @@
 
 namespace fusekit::hip::arch {
 
-/// Of a number as nvcc counts: 900 is compute capability 9.0.
+/// The tag of a number as nvcc counts: 900 is compute capability 9.0.
 template <int number>
 using Sm = std::conditional_t<
     nearest_sm(number / 10) == 90, Sm90,
@@ -17,10 +17,10 @@ using Sm = std::conditional_t<
                        std::conditional_t<nearest_sm(number / 10) == 86, Sm86,
                                           std::conditional_t<nearest_sm(number / 10) == 80, Sm80, Sm75>>>>;
 
-/// Target is what this pass of the compiler makes code for; in a pass for the host, what all that is compiled for has.
-/// is_targeted<Tag> says whether GPUs that a tag describes are among what is compiled for, the same in every pass. nvcc
-/// tells each pass of all; HIP's clang does not tell the host's, which therefore knows the maker only. On the CPU,
-/// kernels are those for an H200.
+/// Target is what this pass of the compiler makes code for; in a pass for the host, what all targets have in common.
+/// is_targeted<Tag> says whether the program is compiled for GPUs that a tag describes, alike in every pass. nvcc tells
+/// every pass all targets; HIP's clang tells the host's pass none, so it knows the maker only. On the CPU, kernels are
+/// compiled as for an H200.
 #if defined(__HIP_PLATFORM_AMD__)
 #if defined(__gfx950__)
 using Target = Gfx950;

@@ -6,7 +6,7 @@
 namespace fusekit::hip {
 
 /// One operand of a step along GemmK in shared memory: Size rows, which are pixels or channels, of TileK indices of
-/// GemmK. Rows neighbour, so that a thread reads those of one index together.
+/// GemmK. Rows are neighbours, so that a thread reads several at one index together.
 template <class TheOperand, int Size, int TileK>
 class KMajorTile {
 public:
@@ -18,13 +18,13 @@ public:
     __device__ Operand* at(unsigned k, unsigned row) { return &values[k][row]; }
     __device__ Operand const* at(unsigned k, unsigned row) const { return &values[k][row]; }
 
-    /// Stores what one row has at `Count` indices from k on: operand(i) at the i-th.
+    /// Stores one row at `Count` indices from k on: operand(i) at the i-th.
     template <int Count, class OperandAt>
     __device__ void put_along_k(unsigned k, unsigned row, OperandAt operand) {
 #pragma unroll
         for (int i = 0; i < Count; ++i) values[k + static_cast<unsigned>(i)][row] = operand(i);
     }
-    /// Stores what `Count` rows have at index k; `row` is a multiple of Count.
+    /// Stores `Count` rows at index k; `row` is a multiple of Count.
     template <int Count>
     __device__ void put_along_rows(unsigned k, unsigned row, Packet<Operand, Count> const& operands) {
         *reinterpret_cast<Packet<Operand, Count>*>(&values[k][row]) = operands;

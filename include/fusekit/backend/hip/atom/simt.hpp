@@ -8,8 +8,8 @@
 
 namespace fusekit::hip {
 
-/// The tile of a block whose threads multiply 8 x 8 each, as one thread after another does anywhere: what an 8 x 8 of
-/// a thread and the 64 x 32 of a wave of 32 ask of its sizes.
+/// The tile of a block whose threads multiply 8 x 8 each, and what the 8 x 8 of a thread and the 64 x 32 of a wave of
+/// 32 require of its sizes.
 struct SimtShape {
     int m, n, k;  ///< pixels, channels and indices of GemmK
 
@@ -25,16 +25,16 @@ struct SimtShape {
 
 /// An atom is how a block multiplies the operands of one step along GemmK, (TileM pixels, TileK) and (TileN channels,
 /// TileK). A mainloop, a loader and a writer ask it for
-///   Architecture      a tag: GPUs that have it
+///   Architecture      a tag: GPUs that have the atom
 ///   tile_m, tile_n, tile_k, threads
 ///   Stage             both operands of a step in shared memory, x and w: tiles of Operand, the type that is multiplied
 ///   Fragment          a thread's share of the sums
 ///   multiply          Fragment += x w^T, over the indices of a stage
 ///   rounds, rows, put, tile_row, tile_column
-///                     how the sums leave through shared memory: round by round, a part of the rows each, float
+///                     how the sums leave through shared memory, as float: in rounds, each a part of the rows
 ///
-/// This is the atom of plain arithmetic. Operands are float or int32, because converting at each of the 8 reads of one
-/// would cost more than the memory that narrow ones save. A wave of 32 is 8 x 4 threads. They are interleaved so that
+/// This is the atom of plain arithmetic. Operands are float or int32, because converting one at each of its 8 reads
+/// would cost more than narrow operands save in memory. A wave of 32 is 8 x 4 threads. They are interleaved so that
 /// each half of it reads 16 different banks of either operand.
 template <Element T, int TileM, int TileN, int TileK, int unroll>
 class Simt {
@@ -52,7 +52,7 @@ public:
         KMajorTile<Operand, TileN, TileK> w;
     };
 
-    /// (pixels, channels): 4 from 4 lane_m and 4 lane_n on, and 4 half a tile further, both ways.
+    /// (pixels, channels): 4 pixels from 4 lane_m on and 4 half a tile further, and channels likewise from 4 lane_n on.
     struct Fragment {
         Sum sums[8][8];
     };
@@ -77,8 +77,8 @@ public:
         }
     }
 
-    /// Sums leave in four rounds. In each, every thread puts two of its rows, or columns, to a quarter of the tile's
-    /// pixels, or channels: rows of shared memory.
+    /// Sums leave in four rounds. In each, every thread puts two of its rows, or columns, into shared memory, whose
+    /// rows are a quarter of the tile's pixels, or channels.
     static constexpr int rounds = 4;
     static constexpr int rows(bool rows_are_pixels) { return (rows_are_pixels ? TileM : TileN) / rounds; }
     static constexpr int columns(bool rows_are_pixels) { return rows_are_pixels ? TileN : TileM; }
@@ -101,7 +101,7 @@ public:
             out[2 * row + second][column + half * columns(rows_are_pixels) / 8] = four;
         }
     }
-    /// The row of the tile that a row of shared memory is in a round, and where in it a column of the tile lies.
+    /// The row of the tile that a row of shared memory holds in a round, and the place of a tile's column in it.
     template <bool rows_are_pixels>
     __device__ static unsigned tile_row(unsigned row, int round) {
         auto const odd = static_cast<unsigned>(round % 2), later = static_cast<unsigned>(round / 2);

@@ -8,8 +8,8 @@
 
 namespace fusekit::hip {
 
-/// Whether this block is the last of `group_size` blocks that call this, with all their threads: then it can read what
-/// the others wrote before. `is_last` is shared by the block.
+/// Whether this block is the last of `group_size` blocks to call this, with all their threads: then it can read what
+/// the others wrote before. `is_last` is in shared memory.
 __device__ inline bool is_last_block(unsigned* arrived, unsigned group_size, unsigned thread, bool& is_last) {
     __syncthreads();
     if (thread == 0) {
@@ -24,8 +24,8 @@ __device__ inline bool is_last_block(unsigned* arrived, unsigned group_size, uns
 /// Blocks of one grid that run at the same time and wait for each other: a barrier over some of a grid.
 class GridGroup {
 public:
-    /// Of a grid group, in the device's memory; zero before its first barrier. Each barrier leaves it ready for the
-    /// next, in this launch or another.
+    /// A grid group's state, in the device's memory; zero before its first barrier. Each barrier leaves it ready for
+    /// the next, in this launch or another.
     struct State {
         unsigned arrived, generation;
     };
@@ -34,8 +34,8 @@ public:
         : state(the_state), group_size(the_group_size), thread(the_thread), is_last(the_is_last) {}
 
     /// Called by all threads of every block of the grid group. The block that arrives last calls `finalize`, and can
-    /// read what the others wrote before they arrived; they return when it has, and can read what it wrote. `is_last`
-    /// is shared by the block.
+    /// read what the others wrote before they arrived; the others return after `finalize`, and can read what it wrote.
+    /// `is_last` is in shared memory.
     template <class Finalize>
     __device__ void arrive_and_wait(Finalize const& finalize) const {
         unsigned const before = thread == 0 ? load(&state->generation) : 0;

@@ -7,9 +7,9 @@
 
 namespace fusekit::hip {
 
-/// Totals of a segment's columns that the blocks of a grid group exchange in the device's memory: number 0 are those of
-/// the whole segment, each other number those of a block. Every float of a total of all columns, then the next float.
-/// Neighbours are one access.
+/// Totals of a segment's columns that the blocks of a grid group exchange in the device's memory: number 0 is the whole
+/// segment, each other number is a block. The first float of all columns' totals comes first, then the second, and so
+/// on, so that neighbours are one access.
 template <class Total>
 struct GridGroupTotals {
     static constexpr int words = sizeof(Total) / sizeof(float), merge_unroll = arch::Target::processor.merge_unroll;
@@ -36,7 +36,7 @@ struct GridGroupTotals {
         }
     }
 
-    /// Merges those of all blocks into number 0: by a block, whose threads take Width columns of every so many blocks.
+    /// Merges the totals of all blocks into number 0. One block calls it; a thread takes Width columns of some blocks.
     template <int Width>
     __device__ __forceinline__ void merge_all(unsigned group_size, unsigned threads, unsigned thread,
                                               float* shared) const {

@@ -5,13 +5,13 @@
 
 namespace fusekit::hip {
 
-/// Which tile of y a block of a grid computes: TileM pixels, of all images, of TileN channels of one group. Blocks
-/// count channels first, then groups, then pixels.
+/// The tile of y that a block of a grid computes: TileM pixels, counted over all images, of TileN channels of one
+/// group. Blocks count channels first, then groups, then pixels.
 template <int TileM, int TileN>
 struct TileCoord {
     unsigned block, tiles_n, groups;
-    int group, first_m, first_n, first_k;  ///< in the group, pixel and channel; first_k counts channels of all groups
-    unsigned count_n;  ///< channels that there are
+    int group, first_m, first_n, first_k;  ///< first_n counts a group's channels, first_k all channels
+    unsigned count_n;  ///< channels of the tile that y has
 
     template <class Problem>
     __device__ TileCoord(Problem const& conv, unsigned the_block)
@@ -24,7 +24,7 @@ struct TileCoord {
           first_k(group * conv.group_k() + first_n),
           count_n(static_cast<unsigned>(min(conv.group_k() - first_n, TileN))) {}
 
-    /// The number of the tile along pixels, and of its column of tiles.
+    /// The number of the tile along pixels, and the number of its column of tiles.
     __device__ unsigned tile() const { return block / tiles_n / groups; }
     __device__ unsigned column() const { return block % (tiles_n * groups); }
 };

@@ -25,8 +25,8 @@ struct PairwiseTotals {
     SharedTotals<Total, Count, threads> room;
 
     /// Adds part number `part`, whose totals all threads of a column have, and carries as a counter does. `totals`
-    /// become those of the last 2^i parts, where 2^i is the largest power of two that divides part + 1. `puts` is true
-    /// for one thread of each column, which writes.
+    /// become the totals of the last 2^i parts, where 2^i is the largest power of two that divides part + 1. `puts` is
+    /// true for one thread of each column, which writes.
     __device__ __forceinline__ void add(unsigned part, Total (&totals)[Count], unsigned column, bool puts) const {
         unsigned level = 0;
         for (; part >> level & 1; ++level)

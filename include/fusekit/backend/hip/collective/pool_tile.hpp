@@ -7,9 +7,9 @@
 
 namespace fusekit::hip {
 
-/// Ends a tile of a plan that pools: sums pass the epilogue, and one of each window of 2 x 2 is written. A window is
-/// four neighbours in a row of one channel, and a thread takes whole windows. Neighbouring threads take neighbouring
-/// windows, or, where y's channels neighbour, channels.
+/// Ends a tile of a plan that pools: sums pass through the epilogue, and one value is written for each window of 2 x 2.
+/// A window is four neighbours in a row of one channel, and a thread takes whole windows. Neighbouring threads take
+/// neighbouring windows, or neighbouring channels where these are neighbours in y.
 template <class Plan, class Atom, bool channels_neighbour>
 class PoolTile {
     using Epilogue = typename Plan::Epilogue;

@@ -20,20 +20,20 @@ struct ReductionParams {
     TensorView<U> y;
     TensorView<T const> operand;
     GroupWorkspace workspace;
-    bool by_columns;   ///< what a segment is
-    ImageOrder order;  ///< in which columns are counted
+    bool by_columns;   ///< whether a segment is columns
+    ImageOrder order;  ///< the order of columns
     unsigned threads = 0;
     unsigned segments = 0;
-    unsigned grid_groups = 0, group_size = 1;  ///< groups, which take a segment each at a time; blocks of a group
-    unsigned width = 1;  ///< packets side by side in a segment, a power of two; 1 of channels
+    unsigned grid_groups = 0, group_size = 1;  ///< groups, each on one segment at a time; blocks of a group
+    unsigned width = 1;  ///< packets side by side in a segment, a power of two; 1 for channels
     unsigned columns = 0;  ///< packets side by side in the tensor
     unsigned steps = 0;  ///< packets one after another in a segment of columns; else images
-    std::int64_t count = 0;  ///< elements to a total
-    unsigned groups = 0, part = 0;  ///< of loads that a thread takes; and in a part, if there are several
-    FastDivmod packets[2] = {};  ///< that planes reach into: some one more than others
+    std::int64_t count = 0;  ///< elements of a total
+    unsigned groups = 0, part = 0;  ///< groups of loads of a thread; and of a part, if there are several
+    FastDivmod packets[2] = {};  ///< packets that a plane reaches into, at least and at most
 };
 
-/// Where the values of one segment lie that one thread of a grid group takes.
+/// Where a thread of a grid group finds its values of one segment.
 template <class Plan, Element T, OutputElement U, int lanes, Pattern pattern>
 class ReductionSegment {
     static constexpr bool per_place = ReductionSteps<typename Plan::Head>::per_place;
@@ -46,7 +46,7 @@ public:
     /// Where a packet of neighbours lies, in elements.
     struct PacketOffsets {
         std::int64_t x, y, operand;
-        int first;  ///< the place in its plane of the packet's first element: before or after it belong to others
+        int first;  ///< where the packet's first element lies in its plane; outside it, elements are not the plane's
     };
 
     __device__ ReductionSegment(Params const& the_params, unsigned the_number, unsigned the_column)
@@ -65,13 +65,13 @@ public:
         }
     }
 
-    /// The number of packets; 0 for a column past the tensor's last, as the last segment may have fewer.
+    /// The number of packets; 0 for a column past the tensor's last, because the last segment may have fewer columns.
     __device__ unsigned steps() const {
         if (pattern == Pattern::planes) return params.steps * packets.value();
         return !params.by_columns || column < params.columns ? params.steps : 0;
     }
 
-    /// A packet that is not whole reaches over an end of its plane, but never over the tensor's.
+    /// A packet that is not whole reaches over an end of its plane, but never over an end of the tensor.
     __device__ PacketOffsets locate(unsigned step) const {
         if constexpr (pattern == Pattern::any) {
             OutputCoord const at = place(step, 0);
@@ -103,18 +103,18 @@ public:
     __device__ bool has(PacketOffsets const& packet, int lane) const {
         return pattern != Pattern::planes || static_cast<unsigned>(packet.first + lane) < params.order.plane.value();
     }
-    /// How many of its elements are each total's.
+    /// How many of a packet's elements each total has.
     __device__ unsigned count(PacketOffsets const& packet) const {
         if (pattern != Pattern::planes) return 1;
         int const end = min(packet.first + lanes, static_cast<int>(params.order.plane.value()));
         return static_cast<unsigned>(end - max(packet.first, 0));
     }
-    /// The offset of one value of the total, near a step: the first of the same image.
+    /// The offset of one value of the total, near a step: the first of the step's image.
     __device__ std::int64_t value_near(unsigned step) const {
         return base + before + packets.divide(step) * params.y.layout.stride[0];
     }
 
-    /// The place that the elements of a total share, or the first of them.
+    /// The place that the elements of a total share, or the place of the first.
     __device__ OutputCoord first_place(int total) const {
         if (pattern == Pattern::planes || (pattern == Pattern::any && !params.by_columns)) return {0, number, 0, 0};
         unsigned const index = column * lanes + static_cast<unsigned>(total);
@@ -143,8 +143,8 @@ public:
 private:
     Params const& params;
     unsigned const number, column;
-    std::int64_t base;  ///< of the first image, or row
-    int before = 0;  ///< elements of the first packet that are not the plane's
+    std::int64_t base;  ///< the offset in the first image, or row
+    int before = 0;  ///< elements of the first packet that lie before the plane
     FastDivmod packets = {};
 };
 

@@ -9,9 +9,9 @@
 namespace fusekit::hip {
 
 /// Ends a tile: an atom's sums pass through shared memory and the epilogue to y, so that neighbouring threads write
-/// neighbouring elements in every layout, and statistics of what the epilogue makes of them are totalled. A thread
-/// writes one column of the buffer: a channel of several pixels, where channels neighbour in y, or a pixel of several
-/// channels. `fast` is the mode whose elements neighbour.
+/// neighbouring elements in every layout. Statistics of the epilogue's results are totalled. A thread writes one column
+/// of the buffer: a channel of several pixels, where channels are neighbours in y, or a pixel of several channels.
+/// `fast` is the mode whose elements are neighbours.
 template <class Plan, class Atom, Axis fast>
 class StoreTile {
     static constexpr int tile_m = Atom::tile_m, tile_n = Atom::tile_n, threads = Atom::threads;
@@ -20,7 +20,7 @@ class StoreTile {
     using State = typename Epilogue::template State<float>;
     using Transpose = TransposeTile<Atom, along_channels>;
     static constexpr int rounds = Transpose::rounds, rows = Transpose::rows, columns = Transpose::columns;
-    static constexpr int partials = threads / rows;  ///< that statistics add a row up in
+    static constexpr int partials = threads / rows;  ///< parts of a row, which statistics add up
     using Totals = TileTotals<Plan, tile_n, tile_m / 16, threads>;
     using Total = typename Totals::Total;
     using Tile = OutputTile<Plan, tile_m, tile_n>;
@@ -86,7 +86,7 @@ public:
     }
 
 private:
-    /// A thread writes one column of the buffer: `write_row(sum, row of the tile, its place)`; then comes `end(round)`.
+    /// A thread calls write_row(sum, row of the tile, the sum's place) for one column of the buffer, then end(round).
     template <class WriteRow, class End>
     __device__ static void write(typename Transpose::Buffer& buffer, Atom const& atom, Fragment const& fragment,
                                  unsigned thread, WriteRow const& write_row, End const& end) {
@@ -102,7 +102,7 @@ private:
         });
     }
 
-    /// Totals a part of a row of collected values, all of one channel: `pixels` of the tile's pixels count.
+    /// Totals a part of a row of collected values, all of one channel: only the tile's first `pixels` pixels count.
     __device__ static Total total_row(typename Transpose::Buffer const& buffer, unsigned thread, int pixels) {
         typename Totals::Accumulator accumulator;
         auto const* const row = buffer.packets[thread / partials];

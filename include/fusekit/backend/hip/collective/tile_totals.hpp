@@ -8,8 +8,8 @@ namespace fusekit::hip {
 
 /// Statistics of what a Conv computes. Each block totals the channels of its tile of pixels and writes the totals to
 /// the caller's scratch. The last block of a group of tiles merges the group's totals, and the last block of all merges
-/// those of the groups. Totals are merged in pairs, so that errors do not grow with the tensor, and in a fixed order,
-/// so that every run gives the same numbers.
+/// the totals of the groups. Totals are merged in pairs, so that errors do not grow with the tensor, and in a fixed
+/// order, so that every run gives the same numbers.
 template <class Plan, int channels, int most_parts, int threads>
 struct TileTotals {
     struct Shared {};
@@ -35,7 +35,7 @@ public:
         bool is_last;
     };
 
-    /// Some of the values of one channel.
+    /// Totals some of the values of one channel.
     class Accumulator {
     public:
         __device__ void add(float x, bool counts = true) {
@@ -92,8 +92,8 @@ private:
         }
     }
 
-    /// Merges the totals of `tiles` tiles, `step` apart, into that of the first: neighbours, then neighbouring pairs
-    /// and so on.
+    /// Merges the totals of `tiles` tiles, `step` apart, into the total of the first: neighbours, then neighbouring
+    /// pairs and so on.
     __device__ __forceinline__ static void merge_tiles(View const& view, unsigned thread, unsigned first, unsigned step,
                                                        unsigned tiles, int first_k, unsigned count_n) {
         for (unsigned distance = 1; distance < tiles; distance *= 2) {

@@ -6,8 +6,8 @@
 namespace fusekit::hip {
 
 /// A tile's sums on their way from an atom's fragments through shared memory, so that neighbouring threads read
-/// neighbouring elements: rows are pixels and columns channels, or the other way. They come in the atom's rounds, a
-/// part of the rows each.
+/// neighbouring elements: rows are pixels and columns are channels, or the other way round. They come in the atom's
+/// rounds, each a part of the rows.
 template <class Atom, bool rows_are_pixels>
 class TransposeTile {
     static constexpr int pad = 4;  // floats a row, so that the columns of a store fall into different banks
@@ -19,7 +19,7 @@ public:
     struct Buffer {
         Packet<float, 4> packets[rows][(columns + pad) / 4];
 
-        /// Of a row of the buffer and a column of the tile; and of column `i` of the four from 4 `quad` on.
+        /// The sum in a row of the buffer and a column of the tile; and in column `i` of the four from 4 `quad` on.
         __device__ float& at(unsigned row, unsigned column) { return packets[row]->values[Atom::tile_column(column)]; }
         __device__ float at(unsigned row, unsigned quad, unsigned i) const {
             return packets[row][quad].values[Atom::tile_column(i)];
@@ -39,7 +39,7 @@ public:
         }
     }
 
-    /// The row of the tile that a row of the buffer is in a round.
+    /// The row of the tile that a row of the buffer holds in a round.
     __device__ static unsigned tile_row(unsigned row, int round) {
         return Atom::template tile_row<rows_are_pixels>(row, round);
     }

@@ -12,7 +12,7 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// As they were collapsed; of a Gemm, N x K x 1 x 1.
+/// The weights' layout as collapsed; N x K x 1 x 1 for a Gemm.
 template <class Plan>
 CollapsedLayout<4> layout_of_weights(BoundPlan<Plan> const& bound) {
     auto const& weights = Plan::Head::filters(bound.head);

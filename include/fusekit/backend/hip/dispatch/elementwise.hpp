@@ -10,14 +10,14 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// Whether packets of so many elements may begin where the two do.
+/// Whether x and y are aligned for packets of so many elements.
 template <int lanes, Element T, OutputElement U>
 bool packets_are_aligned(TensorView<T const> const& x, TensorView<U> const& y) {
     return problem::aligned(x.data, lanes * static_cast<int>(sizeof(T))) &&
            problem::aligned(y.data, lanes * static_cast<int>(sizeof(U)));
 }
 
-/// Streaming with packets of `lanes` of the `period` places after which parameters repeat.
+/// Prepares Streaming with packets of `lanes` places; parameters repeat after `period` places.
 template <class Schedule, int lanes, class Plan, Element T, OutputElement U>
 Result<Launch<StreamParams<Plan, T, U>>> prepare_streaming(Gpu const& gpu, StreamParams<Plan, T, U> params,
                                                            std::int64_t period) {
@@ -62,13 +62,13 @@ Result<Launch<StreamParams<Plan, T, U>>> prepare_elementwise_with(Gpu const& gpu
     StreamParams<Plan, T, U> params{
         .order = {y.layout.shape, channels_last(y.layout) || plane == 1}, .bound = bound, .x = x, .y = y};
     bool const dense = problem::dense_alike(x.layout, y.layout);
-    auto const period = [&](std::int64_t packet) {  // places, in packets of so many, after which parameters repeat
+    auto const period = [&](std::int64_t packet) {  // places after which parameters repeat, in packets of so many
         if (!dense || Epilogue::placewise) return image;
         if (!Epilogue::channelwise) return packet;
         return params.order.channels_last ? y.layout.shape[1] : image;
     };
     bool const two_channels = params.order.channels_last || Epilogue::placewise || !Epilogue::channelwise ||
-                              plane >= lanes;  // at most, in a packet
+                              plane >= lanes;  // a packet has two at most
     bool const whole = period(lanes) % lanes == 0 && y.layout.size() % lanes == 0;
     if (dense && two_channels && whole && detail::packets_are_aligned<lanes>(x, y))
         return detail::prepare_streaming<Schedule, lanes>(gpu, params, period(lanes));

@@ -27,7 +27,7 @@ struct PrepareHead<HeadKind::conv> {
     }
 };
 
-/// A convolution of single pixels.
+/// A Gemm is a convolution of single pixels.
 template <>
 struct PrepareHead<HeadKind::gemm> : PrepareHead<HeadKind::conv> {};
 
@@ -53,7 +53,7 @@ struct PrepareHead<HeadKind::elementwise> {
     }
 };
 
-/// Puts what was prepared for the tensors of a call on the stream. Throws Error.
+/// Puts a call's launch, prepared with its tensors, on the stream. Throws Error.
 template <class Params>
 void run(Result<Launch<Params>> const& prepared, Stream const& stream) {
     Launch<Params> const& launch = prepared.value();

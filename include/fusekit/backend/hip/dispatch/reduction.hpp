@@ -9,20 +9,20 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// How many grid groups there are at a time, and of how many blocks each.
+/// How many grid groups run at a time, and how many blocks each has.
 struct GridGroups {
     unsigned count, size;
 };
 
-/// At least `fewest` blocks a group, and as many as it takes for what all groups read at once to stay in the cache;
-/// more where that makes the last round fuller. A round takes 1 / group_size of the time that one block would, and
-/// there are as many rounds as segments a group.
+/// Gives a group at least `fewest` blocks, and so many that what all groups read at once stays in the cache; more where
+/// that makes the last round fuller. A round takes 1 / group_size of one block's time, and there are as many rounds as
+/// segments a group.
 inline GridGroups choose_grid_groups(std::int64_t segments, std::int64_t segment_bytes, std::int64_t blocks,
                                      std::int64_t fewest, std::int64_t most_group_size, std::int64_t cache_bytes) {
     if (divide_up(blocks * segment_bytes, cache_bytes) > fewest)
         fewest = divide_up(blocks * segment_bytes, cache_bytes);
     if (fewest > most_group_size) fewest = most_group_size;
-    if (fewest > blocks) fewest = blocks;  // where the cache holds not even one segment
+    if (fewest > blocks) fewest = blocks;  // where the cache does not hold one segment
     if (fewest <= 1) return {static_cast<unsigned>(segments < blocks ? segments : blocks), 1};
     GridGroups best{1, 1};
     double shortest = 1e300;
@@ -44,18 +44,18 @@ constexpr std::int64_t power_of_two(std::int64_t at_least) {
     return power;
 }
 
-/// Reducing with packets of `lanes`.
+/// Prepares Reducing with packets of `lanes`.
 template <class Schedule, int lanes, Pattern pattern, class Plan, Element T, OutputElement U>
 Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const& gpu, ReductionParams<Plan, T, U> params) {
     using Mainloop = Reducing<Plan, Schedule, T, U, lanes, pattern, false>;
     using Steps = ReductionSteps<typename Plan::Head>;
     using Total = typename Steps::template Total<float>;
-    static_assert(sizeof(typename Mainloop::Shared) <= 48 * 1024);  // Suits has said so
+    static_assert(sizeof(typename Mainloop::Shared) <= 48 * 1024);  // Suits refuses more
     Index<4> const shape = params.y.layout.shape;
     std::int64_t const plane = shape[2] * shape[3], image = shape[1] * plane, unroll = Mainloop::unroll;
     params.count = Steps::per_place ? shape[0] : shape[0] * plane;
 
-    std::int64_t const at_once = std::int64_t{gpu.processors()} * Mainloop::blocks;  // blocks of all threads
+    std::int64_t const at_once = std::int64_t{gpu.processors()} * Mainloop::blocks;  // blocks with all their threads
     std::int64_t threads = Mainloop::threads, group_size = 0, segments = 0, steps = 0;
     if (!params.by_columns) {
         std::int64_t const packets = divide_up(plane, lanes),
@@ -88,8 +88,8 @@ Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const& gpu, Red
     std::int64_t const room = static_cast<std::int64_t>(GroupWorkspace::floats) / 2 / segment_floats;
     std::int64_t blocks = at_once * Mainloop::threads / threads;
     if (blocks > room) blocks = room;
-    // Channels are totalled a few at a time, so that the cache keeps them, and by several blocks only where a processor
-    // would be idle, as a barrier takes microseconds; columns of memory's rows all at once.
+    // Channels are totalled a few at a time, so that the cache keeps them. Several blocks share one only where a
+    // processor would be idle, because a barrier takes microseconds. Columns are totalled all at once.
     std::int64_t const segment_bytes =
         params.by_columns ? 0 : steps * lanes * std::int64_t{sizeof(T)} * (Steps::has_operand ? 2 : 1);
     std::int64_t const fewest = params.by_columns ? blocks / segments : divide_up(gpu.processors(), segments);
@@ -116,7 +116,7 @@ Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const& gpu, Red
                                             static_cast<int>(threads),
                                             cooperative ? LaunchMode::cooperative : LaunchMode::plain, workspace_bytes);
     };
-    constexpr bool always = Steps::has_totals && pattern == Pattern::any;  // one kernel, as speed matters less there
+    constexpr bool always = Steps::has_totals && pattern == Pattern::any;  // one kernel: speed matters less there
     if constexpr (!always)
         if (part >= groups) return prepare_on(std::type_identity<Mainloop>{});
     return prepare_on(std::type_identity<Reducing<Plan, Schedule, T, U, lanes, pattern, Steps::has_totals>>{});

@@ -6,9 +6,8 @@
 
 namespace fusekit::hip {
 
-/// The launch of a kernel of a plan with a Conv on `tiles` times `columns` tiles. Where the plan totals them, in
-/// groups: about as many as each has tiles, so that the last blocks read little, and no more than the workspace has
-/// states for.
+/// Prepares a plan with a Conv on `tiles` times `columns` tiles. A plan that totals tiles groups them: about as many
+/// groups as each has tiles, so that the last blocks read little, and no more than the workspace has states for.
 template <class Plan, class Mainloop>
 Result<Launch<typename Mainloop::Params>> prepare_tiles(Gpu const& gpu, typename Mainloop::Params params,
                                                         std::int64_t tiles, std::int64_t columns) {

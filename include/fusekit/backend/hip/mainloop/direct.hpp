@@ -34,7 +34,7 @@ __device__ float sum_of_window(ConvParams<Plan, T, U> const& params, Pixel const
 }
 
 /// Convolution by its definition, an output a thread: for depthwise layers and others whose groups are too thin for
-/// a tile. `fast` is the mode of y in which neighbouring threads are neighbours.
+/// a tile. `fast` is the mode of y in which neighbouring threads compute neighbours.
 template <class Plan, class Schedule, Element T, OutputElement U, Axis fast>
 class DirectConv {
 public:

@@ -11,7 +11,7 @@ namespace fusekit::hip {
 /// total.
 template <class Plan, class Schedule, Element T, OutputElement U, Axis fast>
 class DirectTotals {
-    static constexpr int parts = 8;  ///< that a channel's pixels are added up in
+    static constexpr int parts = 8;  ///< parts of a channel's pixels, each added up by a thread
     using Epilogue = typename Plan::Epilogue;
 
 public:
@@ -20,7 +20,7 @@ public:
     using Totals = TileTotals<Plan, tile_n, parts, Schedule::threads>;
     using Params = ConvParams<Plan, T, U>;
     struct Shared {
-        float values[tile_n][tile_m + 1];  // which statistics are of
+        float values[tile_n][tile_m + 1];  // what statistics total
         typename Totals::Shared totals;
     };
 

@@ -12,10 +12,9 @@
 namespace fusekit::hip {
 
 /// A plan without a Conv, at the speed of memory: a thread has `lanes` neighbouring places and takes `iterations` steps
-/// over the images of the batch (or, where only the channel counts and channels are last, over pixels), always `unroll`
-/// loads ahead of the arithmetic. Parameters are prepared once for all steps: those of a place by its thread; those of
-/// channels, where these are last, by the block for the tile of channels that its packets are of; else those of the one
-/// or two channels of the packet.
+/// over the images of the batch (or over pixels, where only the channel counts and channels are last), always `unroll`
+/// loads ahead of the arithmetic. Parameters are prepared once for all steps. A thread prepares its places, or the one
+/// or two channels of its packet. Where channels are last, the block prepares its packets' tile of channels.
 template <class Plan, class Schedule, Element T, OutputElement U, int lanes>
 class Streaming {
     using Epilogue = typename Plan::Epilogue;
@@ -31,13 +30,13 @@ public:
     /// Whether results depend on the channel and on nothing else.
     static constexpr bool only_channel = Epilogue::channelwise && !Epilogue::placewise;
 
-    /// Whether the block prepares the channels of its packets together, where they neighbour in memory, and of how many
-    /// packets at most: those of as many channels as it has threads.
+    /// Whether the block prepares the channels of its packets together where they are neighbours in memory, and the
+    /// most packets of a tile: a block has a thread for each of its channels.
     static constexpr bool shares_channels = only_channel && lanes > 1;
     static constexpr int tile_packets = max(1, threads / lanes);
 
 private:
-    /// A State as it lies in shared memory: neighbouring channels' words neighbour, and are read together.
+    /// A State as it lies in shared memory: words of neighbouring channels are neighbours, and are read together.
     struct Words {
         unsigned word[(sizeof(State) + 3) / 4];
     };
@@ -147,7 +146,7 @@ public:
     }
 
 private:
-    /// Results take the place of x's elements in registers, where they are of the same type.
+    /// Results replace x's elements in registers where both have the same type.
     template <class Results, class Values>
     __device__ static Results& in_place_or([[maybe_unused]] Results& other, [[maybe_unused]] Values& values) {
         if constexpr (std::is_same_v<Results, Values>) return values;
@@ -182,7 +181,7 @@ private:
         }
         __syncthreads();
     }
-    /// Where a channel's words lie: those of `width` lanes together, and next to those of the neighbouring thread.
+    /// Where a channel's words lie: `width` lanes are neighbours, and the neighbouring thread's lanes come next.
     __device__ static unsigned slot(unsigned packet, unsigned lane) {
         return (lane / width * tile_packets + packet) * width + lane % width;
     }

@@ -13,14 +13,14 @@ struct PoolingParams {
     BoundPlan<Plan> bound;
     TensorView<T const> x;
     TensorView<U> y;
-    ImageOrder order;      ///< in which an image's outputs are counted
+    ImageOrder order;      ///< the order of an image's outputs
     unsigned outputs = 0;  ///< N K P Q of y
     FastDivmod image = {};    ///< K P Q of y
     FastDivmod columns = {};  ///< of a window
 };
 
-/// A plan without a Conv that pools. `lanes` neighbouring threads of a wave make an output of its window, each of some
-/// of the pixels: one, or, of a whole plane whose pixels neighbour in memory, 32.
+/// A plan without a Conv that pools. `lanes` neighbouring threads of a wave make an output, each from some pixels of
+/// its window: 32 threads where the window is a whole plane whose pixels are neighbours in memory, else one.
 template <class Plan, Element T, OutputElement U, int lanes>
 class Pooling {
     using Epilogue = typename Plan::Epilogue;
@@ -31,8 +31,8 @@ public:
     using Params = PoolingParams<Plan, T, U>;
     struct Shared {};
 
-    /// Of values added one after another: of 256, of 256 such totals, and of all, so that errors grow with the log of
-    /// their number.
+    /// Totals of 256 values, of 256 such totals, and of all these, so that errors grow with the log of the number of
+    /// values.
     struct Total {
         float few = Reduce::template neutral<float>(), many = few, all = few;
         unsigned count = 0;

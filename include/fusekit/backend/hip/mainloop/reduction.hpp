@@ -26,7 +26,7 @@ class Reducing {
     using PacketOffsets = typename Segment::PacketOffsets;
     static constexpr int own = Segment::totals, sums = sizeof(Total) / sizeof(float);
 
-    static constexpr int crowd = own == 1 && lanes != 4 ? 2 : 1;  // more threads of fewer registers, where few suffice
+    static constexpr int crowd = own == 1 && lanes != 4 ? 2 : 1;  // more threads where few registers suffice
 
 public:
     static constexpr int unroll = max(1, Schedule::unroll / (Steps::has_operand ? 2 : 1) / crowd);
@@ -35,7 +35,7 @@ public:
     using Params = ReductionParams<Plan, T, U>;
     struct Shared {
         float sums[threads * own * Reducing::sums];
-        bool is_last;  ///< of a grid group
+        bool is_last;  ///< whether this block is the grid group's last
     };
 
     __device__ __forceinline__ static void run(Params const& params, Shared& shared, unsigned thread, unsigned block) {
@@ -48,7 +48,7 @@ private:
     struct Values {
         Packet<T, lanes> x[unroll], operand[Steps::has_operand ? unroll : 1];
     };
-    /// What the elements of one total share: their place, as far as it is the same, and what is prepared for it.
+    /// What the elements of one total share: the part of their place that is the same, and what is prepared for it.
     struct Lane {
         OutputCoord at;
         typename Steps::States::PlaceState head;
@@ -59,7 +59,7 @@ private:
     Params const& params;
     Shared& shared;
     unsigned const thread, grid_group, block_rank, number;
-    unsigned const rows, row, column;  ///< threads above each other in a tile, and this thread's place
+    unsigned const rows, row, column;  ///< rows of threads in a block, and this thread's place
     Segment const segment;
     unsigned const first, stride, steps;  ///< of this thread
 

@@ -3,8 +3,8 @@
 
 #include <cuda_runtime.h>
 
-/// HIP's names for CUDA's runtime: those that fusekit, its tests and its benchmarks use. In fusekit's own namespace,
-/// so that they meet neither HIP's headers nor anybody else's mapping.
+/// HIP's names for CUDA's runtime, as far as fusekit, its tests and its benchmarks use them. They are in fusekit's own
+/// namespace, so that they meet neither HIP's headers nor anybody else's mapping.
 namespace fusekit::hip {
 
 using hipError_t = cudaError_t;

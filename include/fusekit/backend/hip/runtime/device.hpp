@@ -22,9 +22,9 @@ struct GpuOwner {
 
 }  // namespace detail
 
-/// A GPU, and a stream on it with workspace of its own. Its properties, all that prepare() asks it for, may be read
-/// from many threads; it runs for one at a time: give each thread a Stream. Several devices, on one GPU or many, may be
-/// used at once. Move-only.
+/// A GPU, and a stream on it with workspace of its own. Many threads may read its properties, which are all that
+/// prepare() asks for; it runs for one thread at a time: give each thread a Stream. Several devices, on one GPU or
+/// many, may be used at once. Move-only.
 class Device : private detail::GpuOwner, public Stream {
 public:
     static constexpr bool is_handle = false;

@@ -10,20 +10,20 @@ namespace fusekit {
 
 namespace hip::detail {
 
-/// An operator whose apply can be overloaded in a derived class: neither is it final, nor its apply an object.
+/// An operator whose apply can be overloaded in a derived class: it is not final, and its apply is not an object.
 template <class Op>
 concept Overloadable = EpilogueOp<Op> && !std::is_final_v<Op> &&
                        !requires { requires std::is_object_v<std::remove_pointer_t<decltype(&Op::apply)>>; };
 
-/// A second `apply` makes clang choose one: it does not look at the target of a function that stands alone.
+/// A second `apply` makes clang choose by target: it ignores the target of a function without overloads.
 template <class Op>
 struct Overloaded : Op {
     using Op::apply;
     static void apply();
 };
 
-/// Whether device code can call an operator's apply: clang does not choose a function of the host's there. nvcc calls
-/// everything callable, and refuses the calls themselves (FUSEKIT_BEGIN_OPERATOR_CALLS).
+/// Whether device code can call an operator's apply: clang does not choose a host function there. nvcc takes every
+/// function for callable, and refuses the calls themselves (FUSEKIT_BEGIN_OPERATOR_CALLS).
 template <class Op>
 struct DeviceCode {
     using Args = typename Op::Args;

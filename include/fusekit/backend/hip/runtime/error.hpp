@@ -9,8 +9,8 @@ namespace fusekit::hip {
 /// A status as HIP prints it: "hipErrorOutOfMemory, out of memory".
 inline Text error_string(hipError_t status) { return Text(hipGetErrorName(status)) + ", " + hipGetErrorString(status); }
 
-/// Takes the error that HIP keeps for the next hipGetLastError, so that it is reported once and no later call of
-/// anybody's is blamed for it.
+/// Takes the error that HIP keeps for the next hipGetLastError, so that it is reported once and no later call is
+/// blamed.
 inline void clear_last_error() { static_cast<void>(hipGetLastError()); }
 
 /// Error("hip::Device", "device 0", "hipMalloc", expected, HIP's words) unless `status` is success.
@@ -21,7 +21,7 @@ inline void clear_last_error() { static_cast<void>(hipGetLastError()); }
     return Error("hip::Device", "device " + Text::number(device), call, expected, error_string(status),
                  static_cast<int>(status));
 }
-/// Throws it.
+/// Throws what refusal_of() returns.
 inline void check(hipError_t status, int device, char const* call, char const* expected = "success") {
     if (status != hipSuccess) refusal_of(status, device, call, expected).raise();
 }
@@ -29,7 +29,7 @@ inline void check(hipError_t status, int device, char const* call, char const* e
 /// Makes a device the calling thread's current one, and restores the one before.
 class DeviceGuard {
 public:
-    /// Throws Error where that fails; `refusal` gets it, where there is one.
+    /// Where that fails, throws Error, or puts it into `refusal` if that is given.
     explicit DeviceGuard(int device, Refusal* refusal = nullptr) {
         Refusal failed = refusal_of(hipGetDevice(&before), device, "hipGetDevice");
         if (!failed && before != device) {

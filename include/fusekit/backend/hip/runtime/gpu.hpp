@@ -19,7 +19,7 @@ inline int device_count() {
     return 0;
 }
 
-/// A GPU's properties, asked for once, and what it has been seen to reach. May be shared by threads.
+/// A GPU's properties, asked for once, and pointers that it was seen to reach. Threads may share it.
 class Gpu {
 public:
     /// Throws Error where there is no such GPU, or no driver for it.
@@ -58,12 +58,11 @@ public:
     /// Whether memory can be allocated in the order of a stream.
     bool has_memory_pools() const { return pools_memory; }
 
-    /// Whether this GPU was seen to read this pointer's memory, lately.
+    /// Whether this GPU was lately seen to reach this pointer's memory.
     bool has_reached(void const* data) const { return __atomic_load_n(&slot(data), __ATOMIC_RELAXED) == data; }
 
-    /// Refuses, with in.fail(), a pointer into memory that this GPU cannot read.
-    /// HIP is asked once about each of the last pointers, because asking costs a fiftieth of a launch: memory that was
-    /// freed and is somebody else's now may go unnoticed.
+    /// Calls in.fail() for a pointer into memory that this GPU cannot read. It asks HIP once about each of the last
+    /// pointers, because asking costs a fiftieth of a launch: it may miss memory that was freed and has another owner.
     void check_accessible(Check const& in, char const* argument, void const* data) const {
         if (has_reached(data)) return;
         hipPointerAttribute_t attributes{};
@@ -87,7 +86,7 @@ private:
     Architecture own_architecture;
     std::int64_t cache = 0;
     bool reads_host_memory = false, pools_memory = false;
-    mutable void const* reached[slots] = {};  // atomic, each
+    mutable void const* reached[slots] = {};  // each is atomic
 
     void const*& slot(void const* data) const { return reached[reinterpret_cast<std::uintptr_t>(data) / 512 % slots]; }
 

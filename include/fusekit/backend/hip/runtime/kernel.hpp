@@ -5,7 +5,7 @@
 
 namespace fusekit::hip {
 
-/// What a mainloop needs of the GPU: its Architecture, a tag, where it has one.
+/// The tag of GPUs that a mainloop needs: its Architecture, where it has one.
 template <class Mainloop>
 struct NeededArchitecture {
     using Type = arch::Any;
@@ -16,9 +16,8 @@ struct NeededArchitecture<Mainloop> {
     using Type = typename Mainloop::Architecture;
 };
 
-/// The one kernel of the library: a plan, on a mainloop that its schedule was made into. Its name is the layer, so a
-/// profiler's trace reads as the plan. For GPUs that have not what the mainloop needs it is empty, and nothing of the
-/// mainloop is compiled.
+/// The one kernel of the library: it runs a plan on the mainloop of a schedule. Its name is the layer, so a profiler's
+/// trace reads as the plan. For GPUs that lack what the mainloop needs it is empty, and the mainloop is not compiled.
 template <class Plan, class Mainloop>
 __global__ void __launch_bounds__(Mainloop::threads, arch::Target::processor.residency(Mainloop::blocks))
     fused(typename Mainloop::Params params) {

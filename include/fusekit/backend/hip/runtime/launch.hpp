@@ -8,8 +8,8 @@
 
 namespace fusekit::hip {
 
-/// The Error of a launch that was refused. What an earlier kernel did comes to light at any later call: then it is that
-/// work that is named, and not this plan.
+/// The Error of a launch that was refused. An earlier kernel's failure comes to light at any later call: then the Error
+/// says so.
 [[gnu::cold, gnu::noinline]] inline Refusal refuse_launch(Stream const& stream, Text (*plan)(), hipError_t status) {
     clear_last_error();
     bool const no_code = status == hipErrorNoBinaryForGpu || status == hipErrorInvalidDeviceFunction;
@@ -33,8 +33,8 @@ namespace fusekit::hip {
 /// while the kernel before them ends (arch/overlap.hpp).
 enum class LaunchMode { plain, cooperative, overlapping };
 
-/// A kernel's launch, complete but for the pointers that a run brings: what it is given, and how it is cut. The kernels
-/// that a plan's schedules make of it are given the same.
+/// A kernel's launch, complete but for the pointers that a run brings: the kernel, its argument and its grid. The
+/// kernels of all of a plan's schedules take the same argument.
 template <class TheParams>
 struct Launch {
     using Params = TheParams;

@@ -10,7 +10,7 @@ class Memory {
 public:
     Memory(int the_device, hipStream_t stream) : number(the_device), queue(stream) {}
 
-    /// Which of the machine's GPUs it is, counted as HIP does.
+    /// The GPU's number, as HIP counts GPUs.
     int index() const { return number; }
     hipStream_t stream() const { return queue; }
 
@@ -28,26 +28,26 @@ public:
                     Text::number(free) + " of " + Text::number(total) + " bytes free: " + error_string(status),
                     static_cast<int>(status)));
     }
-    /// Memory of a stream is freed by a call for that stream's device.
+    /// Frees a stream's memory with the stream's device current.
     void release(void* memory) const {
         Refusal of_a_lost_device;
         DeviceGuard const guard(number, &of_a_lost_device);
         if ((in_order ? hipFreeAsync(memory, queue) : hipFree(memory)) != hipSuccess) clear_last_error();
     }
 
-    /// The same memory, allocated and freed when the stream comes to it, so that nobody waits: it is used on that
-    /// stream, or where others have been made to wait for it by events.
+    /// The same memory, but allocated and freed in the order of the stream, so that nobody waits: it is used on that
+    /// stream, or on others that wait for it by events.
     Memory in_stream_order() const {
         Memory ordered = *this;
         ordered.in_order = true;
         return ordered;
     }
 
-    /// Between the host and the device, after all that the stream was given before; returns when it is done.
+    /// Copies between the host and the device after the stream's earlier work; returns when the copy is done.
     void copy_in(void* to, void const* from, std::size_t bytes) const { copy(to, from, bytes, hipMemcpyHostToDevice); }
     void copy_out(void* to, void const* from, std::size_t bytes) const { copy(to, from, bytes, hipMemcpyDeviceToHost); }
 
-    /// The same with zeros.
+    /// Fills memory with zeros in the same way.
     void fill_zero(void* memory, std::size_t bytes) const {
         DeviceGuard const guard(number);
         check(hipMemsetAsync(memory, 0, bytes, queue), number, "hipMemsetAsync");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// The one place that picks the platform. HIP's own headers wherever they compile; under nvcc, where there are none or
-// they are older than the CUDA toolkit, the names that this library uses, mapped to CUDA's.
+// The one place that picks the platform: HIP's own headers wherever they compile. Under nvcc, where there are none or
+// they are older than the CUDA toolkit, the names that this library uses are mapped to CUDA's.
 #if defined(__NVCC__) && !defined(__CUDACC_RELAXED_CONSTEXPR__)
 #error "fusekit needs nvcc's option --expt-relaxed-constexpr"
 #endif

@@ -8,7 +8,7 @@
 
 namespace fusekit::hip {
 
-/// No run borrows more.
+/// A run borrows no more than this.
 inline constexpr std::size_t most_workspace_bytes = std::size_t{1} << 20;
 
 class Device;
@@ -17,24 +17,24 @@ class Scheduled;
 
 /// Where runs are put on a GPU, in order: a stream of its own, or one of the application's. Runs are asynchronous and
 /// may be captured into a graph; copies between tensors and the host wait for them. The device outlives its streams;
-/// each may be used from one thread at a time. Move-only.
+/// one thread at a time may use a stream. Move-only.
 ///
 /// Plans that reduce borrow workspace: the stream's own, or what the run is lent. Runs that share one take turns, as
 /// they do on one stream; graphs that were captured from one stream share its workspace.
 class Stream : public Memory, public Suits<void> {
 public:
-    using TensorDevice = Device;               ///< what tensors belong to that runs make here
-    static constexpr bool is_handle = true;  ///< may be const where it is run on
+    using TensorDevice = Device;               ///< the device of tensors that runs make here
+    static constexpr bool is_handle = true;  ///< runs may be put on a const one
 
-    /// A stream of its own, in order with the default stream, and so with an application's kernels and hipMemcpy there;
-    /// with workspace of its own. While it is captured, the default stream may not be used, by any thread.
+    /// A stream of its own, in order with the default stream, and so with an application's kernels and hipMemcpy there.
+    /// It has workspace of its own. While it is captured, no thread may use the default stream.
     explicit Stream(Device const& device);
 
     /// The same, but beside the default stream: order what they share by events, or synchronize().
     static Stream non_blocking(Device const& device);
 
-    /// The application's stream, which outlives this. Nothing is asked for or allocated: make one a call if you like.
-    /// A program of default streams per thread passes its own, hipStreamPerThread.
+    /// The application's stream, which outlives this. It asks for nothing and allocates nothing: make one a call if you
+    /// like. A program with a default stream per thread passes hipStreamPerThread.
     Stream(Device const& device, hipStream_t stream, WorkspaceView workspace = {});
 
     Stream(Stream&& other) noexcept
@@ -62,11 +62,11 @@ public:
     int processors() const { return properties->processors(); }
     std::int64_t cache_bytes() const { return properties->cache_bytes(); }
 
-    /// What runs borrow that are lent nothing.
+    /// The workspace that runs borrow where they are lent none.
     void* own_workspace() const { return lent.data; }
     std::size_t own_workspace_bytes() const { return lent.bytes; }
 
-    /// Memory for what runs here write.
+    /// Memory for new tensors that runs here write.
     Memory output_memory() const { return properties->has_memory_pools() ? in_stream_order() : Memory(*this); }
 
     /// The same for calls that run with a schedule of yours in place of the library's choice
@@ -76,7 +76,7 @@ public:
         return Scheduled<Schedule>(*this);
     }
 
-    /// The launch of a layer on tensors that stand at addresses as aligned as those of its runs. It has been validated.
+    /// The launch of a layer. x and y are aligned as they will be in its runs, and the arguments have been validated.
     template <class BoundPlan, Element T, OutputElement U>
     auto prepare(BoundPlan const& bound, ImageView<T const> const& x, ImageView<U> const& y) const;
 
@@ -92,7 +92,7 @@ public:
 protected:
     enum class Kind { in_order, non_blocking, borrowed };
 
-    /// One with workspace of its own; `stream` is the borrowed one.
+    /// A stream with workspace of its own; `stream` is the borrowed one.
     Stream(Gpu const* the_properties, Kind kind, hipStream_t stream = nullptr)
         : Memory(the_properties->index(), stream), properties(the_properties) {
         DeviceGuard const guard(index());
@@ -115,7 +115,7 @@ private:
     WorkspaceView lent;
     bool owns_stream = false, owns_workspace = false;
 
-    /// Until the constructor is done, and the destructor's turn comes.
+    /// Destroys the stream if the constructor throws.
     struct StreamOwner {
         Stream* stream;
         ~StreamOwner() {

@@ -6,7 +6,7 @@
 
 namespace fusekit::hip {
 
-/// Reckoned from machine code, not measured: registers and shared memory without a spill, and waves enough.
+/// Chosen from machine code, not measured: no spills, enough shared memory and enough waves.
 struct AmdTuning {
     using Architecture = arch::Amd;
 
@@ -14,7 +14,7 @@ struct AmdTuning {
     static constexpr GemmTile gemm[] = {{.m = 128, .n = 128, .k = 8, .blocks = 2},
                                         {.m = 64, .n = 64, .k = 8, .blocks = 6}};
 
-    /// Waves take four elements at a time, two loads ahead.
+    /// A thread takes four elements at a time, two loads ahead.
     static constexpr ElementwiseCut elementwise(ElementwiseCase plan) {
         bool const few = plan.element_bytes == 4 || plan.stores;
         int const iterations = few ? (plan.placewise ? 8 : 4) : (plan.placewise ? 32 : 8);

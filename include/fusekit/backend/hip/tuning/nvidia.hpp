@@ -14,8 +14,8 @@ struct NvidiaTuning {
     static constexpr GemmTile gemm[] = {{.m = 128, .n = 64, .k = 16, .blocks = 3},
                                         {.m = 64, .n = 64, .k = 16, .blocks = 6}};
 
-    /// Few registers, many threads and one load of each come closest to the speed of a copy: memory is slower with more
-    /// in flight. Parameters of every place need registers and are worth more steps, as do places that are stored to
+    /// Few registers, many threads and one load a thread come closest to the speed of a copy: memory is slower with
+    /// more loads in flight. Parameters of every place need registers and are worth more steps, and so are stores
     /// beside y. A thread loads 16 bytes at once, or the eight elements that it has registers for.
     static constexpr ElementwiseCut elementwise(ElementwiseCase plan) {
         int const element = plan.element_bytes, packet = element == 1 ? 8 : 16;

@@ -8,7 +8,7 @@
 
 namespace fusekit::hip {
 
-/// How kernels are cut, as the tables of architectures have it. The numbers are those of the schedules of schedule.hpp.
+/// How kernels are cut, as an architecture's table says it. Schedules have the same numbers (schedule.hpp).
 struct GemmTile {
     int m, n, k, blocks;
 };
@@ -19,20 +19,20 @@ struct ReductionCut {
     int threads, bytes, unroll, blocks;
 };
 
-/// Of plans without a Conv or Gemm: what decides how they are cut.
+/// What decides how plans without a Conv or Gemm are cut.
 struct ElementwiseCase {
     int element_bytes;
     bool placewise;  ///< parameters of every place
-    bool stores;  ///< to places beside y
+    bool stores;  ///< whether operators write tensors beside y
 };
 
 // A table is a type with
-//   Architecture   a tag: GPUs that it describes, and those that extend them and have no table of their own
+//   Architecture   a tag: the table is for its GPUs, and for tags that extend it without a table of their own
 //   gemm           an array of GemmTile: a plan with a Conv or Gemm is compiled once for each of them
 //   elementwise    an ElementwiseCut for an ElementwiseCase
 //   reduction      a ReductionCut for the bytes of an element
 
-/// Types in an order.
+/// A list of types.
 template <class... Types>
 struct Table {};
 
@@ -66,8 +66,8 @@ template <class Tuning, class T>
 using DefaultReduction = typename detail::ReductionOf<Tuning, sizeof(T)>::Type;
 using DefaultDirect = Direct<256>;
 
-/// The wider of the types of x and y. A packet has as many elements as one access has of it, so that x is loaded and y
-/// stored by one access each, of which one may have fewer bytes than the schedule says.
+/// The wider of the types of x and y. The schedule's bytes hold one packet of it, so that x is loaded and y is stored
+/// by one access each. The narrower type's access has fewer bytes.
 template <Element T, OutputElement U>
 using Wider = std::conditional_t<(sizeof(U) > sizeof(T)), U, T>;
 

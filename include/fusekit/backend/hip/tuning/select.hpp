@@ -11,7 +11,7 @@
 
 namespace fusekit::hip {
 
-/// f(Type{}) of a table's type with this number.
+/// Calls f(Type{}) with the type that has this number in a table.
 template <class First, class... Rest, class F>
 auto with_entry(Table<First, Rest...>, int number, F f) {
     if constexpr (sizeof...(Rest) > 0)
@@ -21,7 +21,7 @@ auto with_entry(Table<First, Rest...>, int number, F f) {
 
 namespace detail {
 
-/// How many tags describe what this one does, and more.
+/// How many tags this one extends, itself included.
 template <class Tag, class... Tags>
 consteval int depth_among(arch::List<Tags...>) {
     return (0 + ... + std::is_base_of_v<Tags, Tag>);
@@ -46,7 +46,7 @@ struct Joined<Table<Left...>, Table<Right...>> {
     using Type = Table<Left..., Right...>;
 };
 
-/// Those of a table's types that `keeps<number>` is true of.
+/// The types of a table for which Keeps<number> is true.
 template <template <int> class Keeps, int number, class... Types>
 struct Kept {
     using Type = Table<>;
@@ -55,7 +55,7 @@ template <template <int> class Keeps, int number, class First, class... Rest>
 struct Kept<Keeps, number, First, Rest...> : Joined<std::conditional_t<Keeps<number>::value, Table<First>, Table<>>,
                                                     typename Kept<Keeps, number + 1, Rest...>::Type> {};
 
-/// The tables of what is compiled for: the others' kernels are not made. IsTargeted<Tag> says what that is.
+/// The tables of the program's targets: kernels of other tables are not made. IsTargeted<Tag> says what is a target.
 template <template <class> class IsTargeted, class... Tunings>
 struct CompiledFrom {
     template <class... Tags>
@@ -76,8 +76,8 @@ struct IsTargeted : std::bool_constant<arch::is_targeted<Tag>> {};
 /// The tables that this program has kernels of.
 using CompiledTunings = typename detail::CompiledFrom<detail::IsTargeted, AmdTuning, NvidiaTuning>::Type;
 
-/// f(Tuning{}) of the table that describes a GPU's architecture most closely, of those that were compiled; the first,
-/// where none does.
+/// Calls f(Tuning{}) with the compiled table that describes a GPU's architecture most closely; with the first, where
+/// none does.
 template <class... Tunings, class F>
 auto with_tuning(Table<Tunings...> tunings, Architecture architecture, F f) {
     int const nearest = with_tag(architecture, [&]<class Tag>(Tag) { return detail::nearest_tuning<Tag>(tunings); });
@@ -88,9 +88,9 @@ auto with_tuning(Architecture architecture, F f) {
     return with_tuning(CompiledTunings{}, architecture, f);
 }
 
-/// The time that a product of m x n takes on the processor with the most tiles, in units of no matter. Its threads, all
-/// with the same work, are dealt in waves of 32 to four schedulers, of which the one with the most waves ends last.
-/// With few to change between, a scheduler waits: w / (w + 1) fits what an H200 did with 2 and 3 of them.
+/// The time that a product of m x n takes on the processor with the most tiles, in an arbitrary unit. Its threads have
+/// the same work each. They are dealt in waves of 32 to four schedulers, and the one with the most waves ends last. A
+/// scheduler with few waves to change between waits: w / (w + 1) fits what an H200 did with 2 and 3.
 template <class Schedule>
 double gemm_time(std::int64_t m, std::int64_t n, std::int64_t groups, int processors) {
     std::int64_t const tiles = divide_up(m, Schedule::tile_m) * divide_up(n, Schedule::tile_n) * groups;
@@ -101,7 +101,7 @@ double gemm_time(std::int64_t m, std::int64_t n, std::int64_t groups, int proces
     return in_all * load_cost * (waves + 1) / waves;
 }
 
-/// f(Schedule{}) of the schedule of the table that takes least time.
+/// Calls f(Schedule{}) with the schedule of the table that takes the least time.
 template <class... Schedules, class F>
 auto with_fastest(Table<Schedules...> table, std::int64_t m, std::int64_t n, std::int64_t groups, int processors, F f) {
     double const times[] = {gemm_time<Schedules>(m, n, groups, processors)...};
@@ -114,7 +114,7 @@ auto with_fastest(Table<Schedules...> table, std::int64_t m, std::int64_t n, std
 /// Groups with at most so many output channels leave most of a tile empty: they run without one.
 inline constexpr std::int64_t direct_max_group_channels = 4;
 
-/// Threads that keep a processor's share of memory busy: small tensors are cut for as many.
+/// Threads that keep a processor's share of memory busy: small tensors are cut into as many.
 inline constexpr std::int64_t min_threads_per_processor = 1024;
 
 }  // namespace fusekit::hip
