@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/arch/target.hpp"
 #include "fusekit/backend/hip/atom/simt.hpp"
 #include "fusekit/backend/hip/collective/load_operands.hpp"
@@ -37,7 +38,9 @@ public:
         OutputTile<Plan, Atom::tile_m, Atom::tile_n> tile;
     };
 
-    __device__ static void run(Params const& params, Shared& shared, unsigned thread, unsigned block) {
+    __device__ static void run(Params const& params, Shared& the_shared, unsigned the_thread, unsigned block) {
+        Shared& shared = in_register(the_shared);
+        unsigned const thread = in_register(the_thread);
         auto const conv = params.problem();
         TileCoord<Atom::tile_m, Atom::tile_n> const coord(conv, block);
         shared.tile.template prepare<threads>(conv, params.bound.epilogue, coord, thread);
