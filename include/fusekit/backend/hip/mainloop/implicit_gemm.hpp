@@ -22,6 +22,8 @@ class ImplicitGemm {
     static constexpr int unroll = arch::Target::processor.unroll_of_gemm(Schedule::threads * Schedule::blocks);
     using Atom = Simt<T, Schedule::tile_m, Schedule::tile_n, Schedule::tile_k, unroll>;
     using Writer = StoreTile<Plan, Atom, fast>;
+    /// A thread of a small tile that converts packets of channels has none to spare.
+    static constexpr bool has_registers = !Plan::has_prologue || fast != Axis::channel || Schedule::tile_m >= 128;
 
 public:
     using Loader = LoadOperands<Plan, Atom, T, U, fast>;
@@ -39,8 +41,8 @@ public:
     };
 
     __device__ static void run(Params const& params, Shared& the_shared, unsigned the_thread, unsigned block) {
-        Shared& shared = in_register(the_shared);
-        unsigned const thread = in_register(the_thread);
+        Shared& shared = has_registers ? in_register(the_shared) : the_shared;
+        unsigned const thread = has_registers ? in_register(the_thread) : the_thread;
         auto const conv = params.problem();
         TileCoord<Atom::tile_m, Atom::tile_n> const coord(conv, block);
         shared.tile.template prepare<threads>(conv, params.bound.epilogue, coord, thread);
