@@ -57,7 +57,7 @@ __device__ Shared& in_register(Shared& shared) {
 }
 #else
 template <class T>
-FUSEKIT_HD T& in_register(T& value) {
+__device__ T& in_register(T& value) {
     return value;
 }
 #endif
