@@ -22,7 +22,7 @@ class ImplicitGemm {
     static constexpr int unroll = arch::Target::processor.unroll_of_gemm(Schedule::threads * Schedule::blocks);
     using Atom = Simt<T, Schedule::tile_m, Schedule::tile_n, Schedule::tile_k, unroll>;
     using Writer = StoreTile<Plan, Atom, fast>;
-    /// A thread of a small tile that converts packets of channels has none to spare.
+    /// Registers to spare: a thread of a small tile has none where it converts packets of channels.
     static constexpr bool has_registers = !Plan::has_prologue || fast != Axis::channel || Schedule::tile_m >= 128;
 
 public:
