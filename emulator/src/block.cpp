@@ -8,6 +8,8 @@
 #include <mutex>
 #include <string>
 
+#include "asynchrony.hpp"
+
 namespace hip_on_cpu {
 
 namespace {
@@ -33,13 +35,21 @@ unsigned wave_width() {
     return width;
 }
 
+Block::Block() : begun(std::make_unique<Asynchrony>()) {}
+Block::~Block() = default;
+
 void Block::run(std::function<void()> const& body) {
     this->body = &body;
     arrange();
     running = this;
-    do
-        for (Wave& wave : waves) run_until_waiting(wave);
-    while (pass_barrier());
+    do {
+        bool moved = true;
+        while (moved) {
+            moved = false;
+            for (Wave& wave : waves) moved |= run_until_waiting(wave);
+        }
+    } while (pass_barrier());
+    begun->check_finished();
     running = nullptr;
 }
 
@@ -60,6 +70,9 @@ void Block::arrange() {
         thread.exchanges = 0;
         thread.state = State::ready;
     }
+    shared.resize((shared_bytes + sizeof(SharedLine) - 1) / sizeof(SharedLine));
+    if (!shared.empty()) std::memset(static_cast<void*>(shared.data()), 0xff, shared.size() * sizeof(SharedLine));
+    begun->reset(static_cast<unsigned>(count));
 }
 
 void Block::work(void* self) {
@@ -85,17 +98,28 @@ Exchange const& Block::exchange(std::uint64_t value, Place const& place) {
     return exchange;
 }
 
-/// Returns when every lane has finished or waits at a barrier.
-void Block::run_until_waiting(Wave& wave) {
+void Block::wait_until(std::function<bool()> happened, char const* what, Place const& place) {
+    if (happened()) return;
+    current->happened = std::move(happened), current->awaited = what;
+    wait(State::waiting, place);
+}
+
+/// Returns when every lane has finished or waits; whether one ran.
+bool Block::run_until_waiting(Wave& wave) {
+    bool moved = false;
     for (;;) {
-        for (Thread* thread = wave.first; thread != wave.last; ++thread)
-            if (thread->state == State::ready) {
-                current = thread;
-                thread->fiber->resume();
-            }
+        for (Thread* thread = wave.first; thread != wave.last; ++thread) {
+            current = thread;
+            if (thread->state == State::waiting && thread->happened()) thread->state = State::ready;
+            if (thread->state != State::ready) continue;
+            thread->fiber->resume();
+            moved = true;
+        }
         auto const exchanges = [](Thread const& thread) { return thread.state == State::at_exchange; };
         Thread* const one = std::find_if(wave.first, wave.last, exchanges);
-        if (one == wave.last) return;
+        if (one == wave.last) return moved;
+        auto const waits = [](Thread const& thread) { return thread.state == State::waiting; };
+        if (std::any_of(wave.first, wave.last, waits)) return moved;
         std::bitset<widest_wave> present;
         for (Thread* thread = wave.first; thread != wave.last; ++thread) {
             if (thread->state == State::finished) continue;
@@ -112,10 +136,11 @@ void Block::run_until_waiting(Wave& wave) {
 bool Block::pass_barrier() {
     auto const waits = [](Thread const& thread) { return thread.state == State::at_barrier; };
     auto const one = std::find_if(threads.begin(), threads.end(), waits);
-    if (one == threads.end()) return false;
+    auto const finished = [](Thread const& thread) { return thread.state == State::finished; };
+    if (std::all_of(threads.begin(), threads.end(), finished)) return false;
     for (Thread const& thread : threads)
         if (!waits(thread) || !same(thread.place, one->place))
-            diverged("barrier", threads.data(), threads.data() + threads.size());
+            diverged(one == threads.end() ? "wait" : "barrier", threads.data(), threads.data() + threads.size());
     for (Thread& thread : threads) thread.state = State::ready;
     return true;
 }
@@ -127,6 +152,7 @@ void Block::diverged(char const* what, Thread const* first, Thread const* last) 
     auto const describe = [](Thread const& thread) {
         std::string const place = std::string(thread.place.file) + ":" + std::to_string(thread.place.line);
         if (thread.state == State::finished) return std::string("have finished");
+        if (thread.state == State::waiting) return std::string("wait for ") + thread.awaited + " at " + place;
         return (thread.state == State::at_barrier ? "wait at the barrier " : "wait at the shuffle ") + place;
     };
     std::vector<std::string> told;

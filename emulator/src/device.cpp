@@ -11,6 +11,9 @@ namespace {
 constexpr int processors = 4;
 constexpr std::size_t memory_bytes = std::size_t{1} << 36, shared_bytes = 48 << 10;
 
+/// With waves of 32 lanes it takes what kernels for compute capability 9.0 may ask for (hip_on_cpu/sm90a.hpp).
+int capability() { return wave_width() == 32 ? 9 : 1; }
+
 }  // namespace
 
 hipError_t hipGetDeviceCount(int* count) {
@@ -25,13 +28,13 @@ hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int device) {
     if (device < 0 || device >= device_count()) return leave(hipErrorInvalidDevice);
     *properties = {};
     std::snprintf(properties->name, sizeof properties->name, "CPU, waves of %u", wave_width());
-    std::snprintf(properties->gcnArchName, sizeof properties->gcnArchName, "cpu");
+    if (wave_width() == 64) std::snprintf(properties->gcnArchName, sizeof properties->gcnArchName, "cpu");
     properties->totalGlobalMem = memory_bytes;
     properties->sharedMemPerBlock = shared_bytes;
     properties->warpSize = static_cast<int>(wave_width());
     properties->maxThreadsPerBlock = most_threads;
     properties->multiProcessorCount = processors;
-    properties->major = 1;
+    properties->major = capability();
     properties->l2CacheSize = 1 << 20;
     properties->clockRate = properties->memoryClockRate = 1000000;
     properties->memoryBusWidth = 64;
@@ -42,7 +45,7 @@ hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int
     HIP_ON_CPU_ENTER();
     if (device < 0 || device >= device_count()) return leave(hipErrorInvalidDevice);
     switch (attribute) {
-        case hipDeviceAttributeComputeCapabilityMajor: *value = 1; break;
+        case hipDeviceAttributeComputeCapabilityMajor: *value = capability(); break;
         case hipDeviceAttributeComputeCapabilityMinor: *value = 0; break;
         case hipDeviceAttributeL2CacheSize: *value = 1 << 20; break;
         case hipDeviceAttributeMaxSharedMemoryPerBlock: *value = shared_bytes; break;

@@ -58,6 +58,7 @@ struct ThreadLocals {
 
 struct Job {
     dim3 grid, block;
+    std::size_t shared_bytes;
     std::function<void()> const& body;
     unsigned long started = 0, finished = 0;
 };
@@ -103,7 +104,7 @@ private:
             if (closing) return;
             Job& job = *jobs.front();
             block.index = job.grid.at(job.started++);
-            block.size = job.block, block.grid = job.grid;
+            block.size = job.block, block.grid = job.grid, block.shared_bytes = job.shared_bytes;
             if (job.started == job.grid.count()) jobs.pop_front();
             lock.unlock();
             locals.poison();
@@ -116,18 +117,18 @@ private:
 
 }  // namespace
 
-void run_grid(dim3 grid, dim3 block, std::function<void()> const& body) {
+void run_grid(dim3 grid, dim3 block, std::size_t shared_bytes, std::function<void()> const& body) {
     static Workers workers;
-    Job job{grid, block, body};
+    Job job{grid, block, shared_bytes, body};
     workers.run(job);
 }
 
-void run_grid_at_once(dim3 grid, dim3 block, std::function<void()> const& body) {
+void run_grid_at_once(dim3 grid, dim3 block, std::size_t shared_bytes, std::function<void()> const& body) {
     std::vector<std::thread> threads;
     for (std::size_t i = 0; i < grid.count(); ++i)
         threads.emplace_back([&, i] {
             Block own;
-            own.index = grid.at(i), own.size = block, own.grid = grid;
+            own.index = grid.at(i), own.size = block, own.grid = grid, own.shared_bytes = shared_bytes;
             ThreadLocals::own().poison();
             own.run(body);
         });

@@ -2,6 +2,7 @@
 #include "stream.hpp"
 
 #include <chrono>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -24,6 +25,18 @@ namespace {
 
 /// What the processors of a device hold: 4 of 2,048 threads.
 constexpr std::size_t threads_at_once = 4 * 2048;
+
+constexpr std::size_t plain_shared_bytes = 48 << 10, most_shared_bytes = 227 << 10;
+
+/// Kernels whose launches may ask for more shared memory.
+struct SharedBytes {
+    std::mutex mutex;
+    std::map<void const*, std::size_t> most;
+};
+SharedBytes& shared_bytes_of_kernels() {
+    static SharedBytes s;
+    return s;
+}
 
 /// What the calling thread is capturing; one stream at a time is enough for tests.
 thread_local hipStream_t capturing = nullptr;
@@ -83,10 +96,29 @@ hipError_t hip_on_cpu::launch(std::function<void()> kernel, dim3 grid, dim3 bloc
     if (hipError_t const early = enter(function); early != hipSuccess) return leave(early);
     bool const fits = grid.count() > 0 && grid.x < 1u << 31 && grid.y < 1u << 16 && grid.z < 1u << 16 &&
                       block.count() > 0 && block.count() <= most_threads && block.z <= 64;
-    if (!fits || shared_bytes != 0) return leave(hipErrorInvalidConfiguration);
+    if (!fits || shared_bytes > most_shared_bytes) return leave(hipErrorInvalidConfiguration);
     if (at_once && grid.count() * block.count() > threads_at_once) return leave(hipErrorCooperativeLaunchTooLarge);
     auto const run = at_once ? run_grid_at_once : run_grid;
-    return leave(submit(stream, [=, kernel = std::move(kernel)] { run(grid, block, kernel); }));
+    return leave(submit(stream, [=, kernel = std::move(kernel)] { run(grid, block, shared_bytes, kernel); }));
+}
+
+hipError_t hipFuncSetAttribute(void const* kernel, hipFuncAttribute attribute, int value) {
+    HIP_ON_CPU_ENTER();
+    bool const legal = attribute == hipFuncAttributeMaxDynamicSharedMemorySize && value >= 0 &&
+                       static_cast<std::size_t>(value) <= most_shared_bytes;
+    if (!legal) return leave(hipErrorInvalidValue);
+    SharedBytes& kernels = shared_bytes_of_kernels();
+    std::lock_guard const lock(kernels.mutex);
+    kernels.most[kernel] = static_cast<std::size_t>(value);
+    return hipSuccess;
+}
+
+bool hip_on_cpu::takes_shared_bytes(void const* kernel, std::size_t bytes) {
+    if (bytes <= plain_shared_bytes) return true;
+    SharedBytes& kernels = shared_bytes_of_kernels();
+    std::lock_guard const lock(kernels.mutex);
+    auto const found = kernels.most.find(kernel);
+    return found != kernels.most.end() && bytes <= found->second;
 }
 
 hipError_t hipLaunchKernel(void const*, dim3, dim3, void**, std::size_t, hipStream_t) {

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <string>
 
+#include "hip_on_cpu/sm90a.hpp"
+
 namespace {
 
 __global__ void two_barriers(int) {
@@ -32,10 +34,30 @@ __global__ void reads_beyond(int* memory) {
     if (memory[4] == 12345) std::puts("unlikely");
 }
 
+__global__ void waits_for_nothing(int) {
+    HIP_DYNAMIC_SHARED(unsigned char, memory)
+    auto const barrier = hip_on_cpu::sm90a::shared_address(memory);
+    if (threadIdx.x == 0) hip_on_cpu::sm90a::barrier_init(barrier, 2);
+    __syncthreads();
+    if (threadIdx.x == 0) hip_on_cpu::sm90a::barrier_arrive(barrier);
+    if (threadIdx.x < 16) hip_on_cpu::sm90a::barrier_wait(barrier, 0);  // for a second arrival
+}
+
+__global__ void no_barrier(int) {
+    HIP_DYNAMIC_SHARED(unsigned char, memory)
+    hip_on_cpu::sm90a::barrier_arrive(hip_on_cpu::sm90a::shared_address(memory));  // which nobody initialised
+}
+
+__global__ void two_products(int) {
+    float sums[4];
+    auto const factor = hip_on_cpu::sm90a::Factor::half;
+    hip_on_cpu::sm90a::multiply(sums, 8, threadIdx.x < 64 ? 0 : 64, 0, false, factor);  // of other operands
+}
+
 template <class T>
-hipError_t launch(void (*kernel)(T), T argument) {
+hipError_t launch(void (*kernel)(T), T argument, unsigned threads = 64) {
     void* arguments[] = {&argument};
-    return hipLaunchKernel(kernel, dim3(2), dim3(64), arguments, 0, nullptr);
+    return hipLaunchKernel(kernel, dim3(2), dim3(threads), arguments, 1024, nullptr);
 }
 
 }  // namespace
@@ -46,6 +68,9 @@ int main(int, char** argv) {
     if (what == "some_finish") return launch(some_finish, 0);
     if (what == "two_shuffles") return launch(two_shuffles, 0);
     if (what == "shuffle_and_barrier") return launch(shuffle_and_barrier, 0);
+    if (what == "waits_for_nothing") return launch(waits_for_nothing, 0);
+    if (what == "no_barrier") return launch(no_barrier, 0);
+    if (what == "two_products") return launch(two_products, 0, 128);
     if (what == "reads_beyond") {
         int* memory;
         if (hipMalloc(&memory, 4 * sizeof(int)) != hipSuccess) return 1;

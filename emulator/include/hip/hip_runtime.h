@@ -7,10 +7,13 @@
 #include <utility>
 
 #include "hip_on_cpu/kernel.hpp"
+#include "hip_on_cpu/sm90a.hpp"
 
 /// HIP's runtime on the CPU: the part of HIP that a library of kernels needs, for any C++20 compiler. Everything is
 /// done when the call that asks for it returns, but for the work of a non-blocking stream: it is done when somebody
 /// waits for it. The names and numbers are HIP's.
+
+#define HIP_ON_CPU 1
 
 enum [[nodiscard]] hipError_t {
     hipSuccess = 0,
@@ -165,8 +168,14 @@ hipError_t hipFuncGetAttributes(hipFuncAttributes* attributes, void (*)(Paramete
     *attributes = {1024, 0, 0, 0};
     return hipSuccess;
 }
+enum hipFuncAttribute { hipFuncAttributeMaxDynamicSharedMemorySize = 8 };
+/// A launch may ask for 48 KB of shared memory; for as much as this, at most 227 KB, where it says so.
+hipError_t hipFuncSetAttribute(void const* kernel, hipFuncAttribute attribute, int value);
 
 namespace hip_on_cpu {
+
+/// Whether launches of the kernel may ask for so much shared memory.
+bool takes_shared_bytes(void const* kernel, std::size_t bytes);
 
 /// `at_once` is a cooperative launch.
 hipError_t launch(std::function<void()> kernel, dim3 grid, dim3 block, std::size_t shared_bytes, hipStream_t stream,
@@ -178,6 +187,7 @@ hipError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** a
     auto const values = [&]<std::size_t... I>(std::index_sequence<I...>) {
         return std::tuple<Parameters...>(*static_cast<Parameters*>(arguments[I])...);
     }(std::index_sequence_for<Parameters...>{});
+    if (!takes_shared_bytes(reinterpret_cast<void const*>(kernel), shared_bytes)) shared_bytes = ~std::size_t{0};
     return launch([kernel, values] { std::apply(kernel, values); }, grid, block, shared_bytes, stream, at_once);
 }
 

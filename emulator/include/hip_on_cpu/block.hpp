@@ -32,13 +32,20 @@ struct Exchange {
     std::bitset<widest_wave> present;  // the lanes that have not finished
 };
 
+class Asynchrony;
+
 /// One block of a grid: a fiber for each of its threads, run by one thread of the system, wave by wave.
 class Block {
 public:
     dim3 index, size, grid;
+    std::size_t shared_bytes = 0;  ///< of the shared memory that the launch asked for
+
+    Block();
+    ~Block();
 
     /// Runs body in every thread. Ends the program where threads of the block wait at different barriers, or lanes
-    /// of a wave at different shuffles, or where some have finished and others wait at a barrier.
+    /// of a wave at different shuffles, or where some have finished and others wait at a barrier, or where all wait for
+    /// what none of them does.
     void run(std::function<void()> const& body);
 
     dim3 thread() const { return current->index; }
@@ -48,9 +55,22 @@ public:
     void barrier(Place const& place);
     /// The same for the lanes of a wave that have not finished; returns what each of them brought.
     Exchange const& exchange(std::uint64_t value, Place const& place);
+    /// Returns when happened() is true. It is asked again and again while other threads run; `what` is named where they
+    /// all wait.
+    void wait_until(std::function<bool()> happened, char const* what, Place const& place);
+
+    /// The number of the thread in the block.
+    unsigned thread_number() const { return static_cast<unsigned>(current - threads.data()); }
+    /// The shared memory that the launch asked for, at a multiple of 1024 bytes.
+    std::byte* shared_memory() { return reinterpret_cast<std::byte*>(shared.data()); }
+    /// What the block's threads have begun and not waited for.
+    Asynchrony& asynchrony() { return *begun; }
 
 private:
-    enum class State : std::uint8_t { ready, at_barrier, at_exchange, finished };
+    enum class State : std::uint8_t { ready, at_barrier, at_exchange, waiting, finished };
+    struct alignas(1024) SharedLine {
+        std::byte bytes[1024];
+    };
     struct Thread {
         std::unique_ptr<Fiber> fiber;
         dim3 index;
@@ -58,6 +78,8 @@ private:
         unsigned exchanges = 0;
         State state = State::finished;
         Place place;
+        std::function<bool()> happened;
+        char const* awaited = nullptr;
     };
     struct Wave {
         Thread *first, *last;
@@ -68,9 +90,11 @@ private:
     std::vector<Wave> waves;
     Thread* current = nullptr;
     std::function<void()> const* body = nullptr;
+    std::vector<SharedLine> shared;
+    std::unique_ptr<Asynchrony> begun;
 
     void arrange();
-    void run_until_waiting(Wave& wave);
+    bool run_until_waiting(Wave& wave);
     bool pass_barrier();
     void wait(State state, Place const& place);
     [[noreturn]] void diverged(char const* what, Thread const* first, Thread const* last) const;

@@ -17,11 +17,15 @@
 #define __shared__ static thread_local
 #define __forceinline__ inline
 #define __launch_bounds__(...)
+#define __grid_constant__
 
 #define threadIdx (hip_on_cpu::running->thread())
 #define blockIdx (hip_on_cpu::running->index)
 #define blockDim (hip_on_cpu::running->size)
 #define gridDim (hip_on_cpu::running->grid)
+/// Declares `name`, an array of the shared memory that the launch asked for.
+#define HIP_DYNAMIC_SHARED(type, name) type* const name = reinterpret_cast<type*>(hip_on_cpu::running->shared_memory());
+
 inline int const warpSize = static_cast<int>(hip_on_cpu::wave_width());
 
 inline void __syncthreads(hip_on_cpu::Place place = hip_on_cpu::Place::current()) {

@@ -114,8 +114,9 @@ private:
 
     template <class Properties>
     static Text architecture_in_full(Properties const& all) {
-        if constexpr (requires { all.gcnArchName; }) return all.gcnArchName;
-        else return "compute capability " + Text::number(all.major) + "." + Text::number(all.minor);
+        if constexpr (requires { all.gcnArchName; })
+            if (all.gcnArchName[0] != 0) return all.gcnArchName;
+        return "compute capability " + Text::number(all.major) + "." + Text::number(all.minor);
     }
 
     void refuse(Check const& in, char const* argument, Text given) const {

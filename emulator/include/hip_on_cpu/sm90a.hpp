@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "hip_on_cpu/block.hpp"
+
+/// What kernels for NVIDIA's sm_90a may ask for beside HIP, as functions that do what one instruction of PTX does.
+/// Shared memory is named by bytes from the start of what the launch asked for, as registers name it there. Waves have
+/// 32 lanes. Source: NVIDIA, PTX ISA 8.7, sections 9.7.9.27 (bulk copies), 9.7.13.15 (mbarrier), 9.7.15 (wgmma).
+///
+/// Work that nobody has waited for is done at the latest moment, or at the earliest: HIP_ON_CPU_ASYNC in the
+/// environment is "lazy", "eager", or, by default, "mixed": loads land at once; products read shared memory, and stores
+/// do, when they are waited for. What is not there yet is NaN. Unlike a GPU, no result depends on chance.
+namespace hip_on_cpu::sm90a {
+
+/// An address of shared memory as a number, and back.
+std::uint32_t shared_address(void const* memory);
+void* shared_pointer(std::uint32_t address);
+
+/// Encoded as cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col do, for elements of 1, 2 or 4 bytes; rows of a box lie
+/// in shared memory with the 128-byte swizzle, or with none.
+struct TensorMap {
+    std::uint64_t memory;
+    std::uint64_t strides[4];  ///< bytes from one index to the next, of all modes but the first
+    std::uint32_t extents[5];
+    std::uint16_t box[5];
+    std::int8_t lower[2], upper[2];  ///< corners of im2col, columns first
+    std::uint8_t element_strides[2], rank, element_bytes, is_im2col, is_swizzled;
+};
+
+/// False where the driver would refuse the map. Modes are listed fastest first.
+bool encode_tiled(TensorMap* map, int element_bytes, unsigned rank, void* memory, std::uint64_t const* extents,
+                  std::uint64_t const* strides, std::uint32_t const* box, bool swizzled);
+/// Of (C, W, H, N): a box has `channels` of `pixels`.
+bool encode_im2col(TensorMap* map, int element_bytes, void* memory, std::uint64_t const* extents,
+                   std::uint64_t const* strides, int const* lower, int const* upper, unsigned channels, unsigned pixels,
+                   std::uint32_t const* element_strides, bool swizzled);
+
+void barrier_init(std::uint32_t barrier, unsigned arrivals, Place place = Place::current());
+void barrier_arrive(std::uint32_t barrier, Place place = Place::current());
+void barrier_arrive_expect_bytes(std::uint32_t barrier, unsigned bytes, Place place = Place::current());
+/// Returns when the phase of this parity is over.
+void barrier_wait(std::uint32_t barrier, unsigned parity, Place place = Place::current());
+
+/// bar.sync and bar.arrive: a barrier for `threads` of the block, those that only arrive among them.
+void named_barrier_sync(unsigned number, unsigned threads, Place place = Place::current());
+void named_barrier_arrive(unsigned number, unsigned threads, Place place = Place::current());
+
+/// True in one lane of a wave that all of it calls.
+bool elect(Place place = Place::current());
+
+/// Bulk copies of one box, in the coordinates of the map.
+void load_tiled(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const* at,
+                Place place = Place::current());
+void load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const* at, unsigned column,
+                 unsigned row, Place place = Place::current());
+void store_tiled(TensorMap const* map, std::uint32_t from, std::int32_t const* at, Place place = Place::current());
+void commit_stores();
+/// Waits until the thread's stores have read shared memory, or have written memory too.
+void wait_for_stores(bool written);
+
+/// stmatrix.x4: four 8 x 8 matrices of 16-bit elements; lane l has the address of row l % 8 of matrix l / 8.
+void store_matrices(std::uint32_t address, std::uint32_t const (&elements)[4], Place place = Place::current());
+
+enum class Factor { half, bfloat16 };
+/// wgmma.mma_async.m64nNk16 on operands in shared memory, K-major: sums += A B, or, where `adds` is false, A B.
+void multiply(float* sums, int n, std::uint64_t a, std::uint64_t b, bool adds, Factor factor,
+              Place place = Place::current());
+void commit_products();
+/// Waits for all groups of products but the last `pending`.
+void wait_for_products(unsigned pending, Place place = Place::current());
+
+}  // namespace hip_on_cpu::sm90a

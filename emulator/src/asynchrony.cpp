@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+#include "asynchrony.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <utility>
+
+namespace hip_on_cpu {
+
+namespace {
+
+float number(std::uint16_t bits, sm90a::Factor factor) {
+    if (factor == sm90a::Factor::bfloat16) return std::bit_cast<float>(std::uint32_t{bits} << 16);
+    std::uint32_t const sign = std::uint32_t{bits} >> 15 << 31, rest = bits & 0x7fffu;
+    if (rest >= 0x7c00) return std::bit_cast<float>(sign | 0x7f800000u | (rest & 0x3ffu) << 13);
+    float const scaled = std::bit_cast<float>(sign | rest << 13);  // with half's exponent in float's place
+    return scaled * 0x1p112f;
+}
+
+/// Element (row, k) of an operand, K-major: section 9.7.15.5.1 of the PTX ISA.
+std::uint16_t element(std::uint64_t descriptor, unsigned row, unsigned k) {
+    auto const bytes = [&](int shift) { return static_cast<std::uint32_t>(descriptor >> shift & 0x3fff) * 16; };
+    std::uint32_t const start = bytes(0), leading = bytes(16), stride = bytes(32);
+    unsigned const swizzle = static_cast<unsigned>(descriptor >> 62), width = swizzle == 0 ? 16 : 256u >> swizzle;
+    std::uint32_t address = start + row / 8 * stride + row % 8 * width;
+    if (swizzle == 0) address += 2 * k / 16 * leading + 2 * k % 16;
+    else {
+        address += 2 * k;
+        address ^= (address >> 7 & (width / 16 - 1)) << 4;
+    }
+    std::uint16_t bits;
+    std::memcpy(&bits, sm90a::shared_pointer(address), sizeof bits);
+    return bits;
+}
+
+}  // namespace
+
+Moments const& Moments::chosen() {
+    static Moments const moments = [] {
+        char const* const text = std::getenv("HIP_ON_CPU_ASYNC");
+        std::string const word = text ? text : "mixed";
+        if (word != "eager" && word != "lazy" && word != "mixed") {
+            std::fprintf(stderr, "hip_on_cpu: HIP_ON_CPU_ASYNC is %s, but work is done eager, lazy or mixed\n",
+                         word.c_str());
+            std::exit(1);
+        }
+        return Moments{word == "lazy", word != "eager"};
+    }();
+    return moments;
+}
+
+void fault(char const* what, Place const& place) {
+    dim3 const block = running->index, thread = running->thread();
+    std::fprintf(stderr, "hip_on_cpu: %s in block (%u, %u, %u), thread (%u, %u, %u), at %s:%u\n", what, block.x,
+                 block.y, block.z, thread.x, thread.y, thread.z, place.file, place.line);
+    std::abort();
+}
+
+void Asynchrony::reset(unsigned count) {
+    threads.assign(count, {});
+    products.assign((count + group - 1) / group, {});
+    done.assign(products.size(), 0);
+    loads.clear();
+    named.clear();
+}
+
+void Asynchrony::check_finished() const {
+    auto const stores = [](Thread const& thread) { return !thread.stores.empty(); };
+    char const* what = nullptr;
+    if (std::any_of(threads.begin(), threads.end(), stores)) what = "stores that nobody has waited for";
+    else if (!loads.empty()) what = "loads that nobody has waited for";
+    if (!what) return;
+    std::fprintf(stderr, "hip_on_cpu: %s at the end of block (%u, %u, %u)\n", what, running->index.x, running->index.y,
+                 running->index.z);
+    std::abort();
+}
+
+void Asynchrony::load(std::uint32_t barrier, std::function<void()> copy) {
+    if (Moments::chosen().loads_late) loads.emplace(barrier, std::move(copy));
+    else copy();
+}
+
+void Asynchrony::finish_loads(std::uint32_t barrier) {
+    while (true) {
+        auto const one = loads.find(barrier);
+        if (one == loads.end()) return;
+        auto const copy = std::move(one->second);
+        loads.erase(one);
+        copy();
+    }
+}
+
+void Asynchrony::store(std::function<void()> copy) {
+    if (Moments::chosen().rest_late) threads[running->thread_number()].stores.push_back(std::move(copy));
+    else copy();
+}
+
+void Asynchrony::finish_stores() {
+    auto const stores = std::exchange(threads[running->thread_number()].stores, {});
+    for (auto const& copy : stores) copy();
+}
+
+void Asynchrony::multiply(float* sums, int n, std::uint64_t a, std::uint64_t b, bool adds, sm90a::Factor factor,
+                          Place const& place) {
+    unsigned const number = running->thread_number(), warpgroup = number / group;
+    Thread& thread = threads[number];
+    auto& all = products[warpgroup];
+    if (thread.begun == all.size()) all.push_back({a, b, n, adds, factor});
+    Product& product = all[thread.begun++];
+    if (product.a != a || product.b != b || product.n != n || product.adds != adds || product.factor != factor)
+        fault("threads of a warpgroup begin different products", place);
+    product.sums[number % group] = sums;
+    auto const count = static_cast<std::size_t>(n) / 2;
+    Kept& kept = thread.kept[sums];
+    if (kept.products++ == 0) {
+        kept.sums.assign(sums, sums + count);
+        std::fill(sums, sums + count, std::numeric_limits<float>::quiet_NaN());
+    }
+    if (++product.arrived == group && !Moments::chosen().rest_late) multiply_now(warpgroup, all[done[warpgroup]++]);
+}
+
+void Asynchrony::commit_products() {
+    Thread& thread = threads[running->thread_number()];
+    thread.groups.push_back(thread.begun);
+}
+
+void Asynchrony::wait_for_products(unsigned pending, Place const& place) {
+    unsigned const number = running->thread_number(), warpgroup = number / group;
+    auto const& groups = threads[number].groups;
+    if (groups.size() <= pending) return;
+    std::size_t const needed = groups[groups.size() - 1 - pending];
+    auto const& all = products[warpgroup];
+    running->wait_until([&all, needed] { return needed == 0 || all[needed - 1].arrived == group; },
+                        "the products of a warpgroup", place);
+    while (done[warpgroup] < needed) multiply_now(warpgroup, all[done[warpgroup]++]);
+}
+
+/// The sum of an element is exact but for one rounding: element e of thread t is in row 16 (t / 32) + t % 32 / 4 +
+/// 8 (e / 2 % 2) and column 8 (e / 4) + 2 (t % 4) + e % 2 (section 9.7.15.5.1, figure of D).
+void Asynchrony::multiply_now(unsigned warpgroup, Product const& product) {
+    constexpr unsigned m = 64, depth = 16;
+    auto const n = static_cast<unsigned>(product.n);
+    std::vector<float> a(m * depth), b(n * depth);
+    for (unsigned i = 0; i < a.size(); ++i) a[i] = number(element(product.a, i / depth, i % depth), product.factor);
+    for (unsigned i = 0; i < b.size(); ++i) b[i] = number(element(product.b, i / depth, i % depth), product.factor);
+    for (unsigned t = 0; t < group; ++t) {
+        Kept& kept = threads[warpgroup * group + t].kept[product.sums[t]];
+        for (unsigned e = 0; e < n / 2; ++e) {
+            float const* const row = &a[depth * (16 * (t / 32) + t % 32 / 4 + 8 * (e / 2 % 2))];
+            float const* const column = &b[depth * (8 * (e / 4) + 2 * (t % 4) + e % 2)];
+            double sum = product.adds ? kept.sums[e] : 0;
+            for (unsigned k = 0; k < depth; ++k) sum += double{row[k]} * column[k];
+            kept.sums[e] = static_cast<float>(sum);
+        }
+        if (--kept.products == 0) std::copy(kept.sums.begin(), kept.sums.end(), product.sums[t]);
+    }
+}
+
+}  // namespace hip_on_cpu

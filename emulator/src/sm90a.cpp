@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: MIT
+#include "hip_on_cpu/sm90a.hpp"
+
+#include <array>
+#include <cstring>
+
+#include "asynchrony.hpp"
+
+namespace hip_on_cpu::sm90a {
+
+namespace {
+
+constexpr unsigned box_limit = 256, swizzle_bytes = 128;
+
+/// The 64 bits of an mbarrier.
+struct Barrier {
+    std::uint64_t phase : 1, expected : 20, pending : 20;
+    std::int64_t bytes : 23;
+};
+static_assert(sizeof(Barrier) == 8);
+
+Barrier& barrier_at(std::uint32_t address, Place const& place) {
+    if (address % 8 != 0) fault("an mbarrier is not aligned to 8 bytes", place);
+    auto& barrier = *static_cast<Barrier*>(shared_pointer(address));
+    if (barrier.expected == (1u << 20) - 1) fault("an mbarrier is used before it is initialised", place);
+    return barrier;
+}
+
+void end_phase_if_complete(Barrier& barrier) {
+    if (barrier.pending != 0 || barrier.bytes != 0) return;
+    barrier.phase ^= 1;
+    barrier.pending = barrier.expected;
+}
+
+std::uint32_t swizzled(TensorMap const& map, std::uint32_t address) {
+    return map.is_swizzled ? address ^ (address >> 7 & 7) << 4 : address;
+}
+
+std::uint32_t row_bytes(TensorMap const& map) { return std::uint32_t{map.box[0]} * map.element_bytes; }
+
+std::uint32_t rows_of(TensorMap const& map) {
+    std::uint32_t rows = 1;
+    for (unsigned mode = 1; mode < map.rank; ++mode) rows *= map.box[mode];
+    return map.is_im2col ? map.box[1] : rows;
+}
+
+/// Where an element lies in memory; null where the tensor has none.
+template <std::size_t Modes>
+std::byte* place_of(TensorMap const& map, std::array<std::int64_t, Modes> const& at) {
+    auto* const memory = reinterpret_cast<std::byte*>(map.memory);
+    std::int64_t offset = at[0] * map.element_bytes;
+    for (unsigned mode = 0; mode < map.rank; ++mode) {
+        if (at[mode] < 0 || at[mode] >= std::int64_t{map.extents[mode]}) return nullptr;
+        if (mode > 0) offset += at[mode] * static_cast<std::int64_t>(map.strides[mode - 1]);
+    }
+    return memory + offset;
+}
+
+void check_copy(TensorMap const& map, std::uint32_t shared, std::int32_t const* at, Place const& place) {
+    if (shared % 128 != 0) fault("a bulk copy's shared memory is not aligned to 128 bytes", place);
+    if (shared + row_bytes(map) * rows_of(map) > running->shared_bytes)
+        fault("a bulk copy leaves the block's shared memory", place);
+    if (at[0] * map.element_bytes % 16 != 0) fault("a bulk copy begins at no multiple of 16 bytes", place);
+}
+
+/// Copies one element of a box; what the tensor does not have is read as zero and not written.
+void move(TensorMap const& map, std::byte* memory, std::uint32_t shared, bool to_memory) {
+    void* const here = shared_pointer(swizzled(map, shared));
+    if (!to_memory && memory) std::memcpy(here, memory, map.element_bytes);
+    else if (!to_memory) std::memset(here, 0, map.element_bytes);
+    else if (memory) std::memcpy(memory, here, map.element_bytes);
+}
+
+void copy_tiled(TensorMap const& map, std::uint32_t shared, std::array<std::int64_t, 5> const& first, bool to_memory) {
+    std::array<std::int64_t, 5> at = first;
+    for (std::uint32_t row = 0; row < rows_of(map); ++row) {
+        std::uint32_t rest = row;
+        for (unsigned mode = 1; mode < map.rank; ++mode) {
+            at[mode] = first[mode] + rest % map.box[mode];
+            rest /= map.box[mode];
+        }
+        for (unsigned i = 0; i < map.box[0]; ++i) {
+            at[0] = first[0] + i;
+            move(map, place_of(map, at), shared + row * row_bytes(map) + i * map.element_bytes, to_memory);
+        }
+    }
+}
+
+/// Walks over pixels from (n, h, w) = at[3], at[2], at[1], columns first, row by row and image by image, within the
+/// corners; the tap is added to where it stands.
+void copy_im2col(TensorMap const& map, std::uint32_t shared, std::array<std::int64_t, 4> const& first, unsigned column,
+                 unsigned row) {
+    auto w = first[1], h = first[2], n = first[3];
+    for (unsigned pixel = 0; pixel < map.box[1]; ++pixel) {
+        for (unsigned c = 0; c < map.box[0]; ++c) {
+            std::array<std::int64_t, 4> const at{first[0] + c, w + column, h + row, n};
+            move(map, place_of(map, at), shared + pixel * row_bytes(map) + c * map.element_bytes, false);
+        }
+        w += map.element_strides[0];
+        if (w <= std::int64_t{map.extents[1]} - 1 + map.upper[0]) continue;
+        w = map.lower[0], h += map.element_strides[1];
+        if (h <= std::int64_t{map.extents[2]} - 1 + map.upper[1]) continue;
+        h = map.lower[1], ++n;
+    }
+}
+
+void load(std::uint32_t to, TensorMap const& map, std::uint32_t barrier, std::function<void()> copy,
+          Place const& place) {
+    std::uint32_t const bytes = row_bytes(map) * rows_of(map);
+    std::memset(shared_pointer(to), 0xff, bytes);
+    auto land = [copy = std::move(copy), barrier, bytes, place] {
+        copy();
+        Barrier& state = barrier_at(barrier, place);
+        state.bytes -= bytes;
+        end_phase_if_complete(state);
+    };
+    running->asynchrony().load(barrier, std::move(land));
+}
+
+bool encode(TensorMap* map, int element_bytes, unsigned rank, void* memory, std::uint64_t const* extents,
+            std::uint64_t const* strides, bool is_swizzled) {
+    *map = {};
+    map->memory = reinterpret_cast<std::uint64_t>(memory);
+    map->rank = static_cast<std::uint8_t>(rank);
+    map->element_bytes = static_cast<std::uint8_t>(element_bytes);
+    map->is_swizzled = is_swizzled;
+    bool legal = map->memory != 0 && map->memory % 16 == 0;
+    for (unsigned mode = 0; mode < rank; ++mode) {
+        legal = legal && extents[mode] >= 1 && extents[mode] <= std::uint64_t{1} << 32;
+        map->extents[mode] = static_cast<std::uint32_t>(extents[mode]);
+        if (mode == 0) continue;
+        legal = legal && strides[mode - 1] % 16 == 0 && strides[mode - 1] < std::uint64_t{1} << 40;
+        map->strides[mode - 1] = strides[mode - 1];
+    }
+    return legal;
+}
+
+bool takes_box(TensorMap const& map) {
+    return row_bytes(map) % 16 == 0 && (!map.is_swizzled || row_bytes(map) <= swizzle_bytes);
+}
+
+}  // namespace
+
+std::uint32_t shared_address(void const* memory) {
+    return static_cast<std::uint32_t>(static_cast<std::byte const*>(memory) - running->shared_memory());
+}
+void* shared_pointer(std::uint32_t address) { return running->shared_memory() + address; }
+
+bool encode_tiled(TensorMap* map, int element_bytes, unsigned rank, void* memory, std::uint64_t const* extents,
+                  std::uint64_t const* strides, std::uint32_t const* box, bool is_swizzled) {
+    bool legal = rank >= 1 && rank <= 5 && encode(map, element_bytes, rank, memory, extents, strides, is_swizzled);
+    for (unsigned mode = 0; legal && mode < rank; ++mode) {
+        legal = box[mode] >= 1 && box[mode] <= box_limit;
+        map->box[mode] = static_cast<std::uint16_t>(box[mode]);
+    }
+    return legal && takes_box(*map);
+}
+
+bool encode_im2col(TensorMap* map, int element_bytes, void* memory, std::uint64_t const* extents,
+                   std::uint64_t const* strides, int const* lower, int const* upper, unsigned channels, unsigned pixels,
+                   std::uint32_t const* element_strides, bool is_swizzled) {
+    bool legal = encode(map, element_bytes, 4, memory, extents, strides, is_swizzled);
+    legal = legal && channels >= 1 && channels <= box_limit && pixels >= 1 && pixels <= 1024;
+    map->is_im2col = true;
+    map->box[0] = static_cast<std::uint16_t>(channels), map->box[1] = static_cast<std::uint16_t>(pixels);
+    for (int mode = 0; mode < 2; ++mode) {
+        legal = legal && lower[mode] >= -128 && lower[mode] <= 127 && upper[mode] >= -128 && upper[mode] <= 127;
+        legal = legal && element_strides[mode + 1] >= 1 && element_strides[mode + 1] <= 8;
+        map->lower[mode] = static_cast<std::int8_t>(lower[mode]);
+        map->upper[mode] = static_cast<std::int8_t>(upper[mode]);
+        map->element_strides[mode] = static_cast<std::uint8_t>(element_strides[mode + 1]);
+    }
+    return legal && takes_box(*map);
+}
+
+void barrier_init(std::uint32_t address, unsigned arrivals, Place place) {
+    if (address % 8 != 0) fault("an mbarrier is not aligned to 8 bytes", place);
+    Barrier barrier{};
+    barrier.expected = barrier.pending = arrivals;
+    std::memcpy(shared_pointer(address), &barrier, sizeof barrier);
+}
+
+void barrier_arrive(std::uint32_t address, Place place) {
+    Barrier& barrier = barrier_at(address, place);
+    if (barrier.pending == 0) fault("an mbarrier has more arrivals than it was initialised for", place);
+    barrier.pending = barrier.pending - 1;
+    end_phase_if_complete(barrier);
+}
+
+void barrier_arrive_expect_bytes(std::uint32_t address, unsigned bytes, Place place) {
+    barrier_at(address, place).bytes += bytes;
+    barrier_arrive(address, place);
+}
+
+void barrier_wait(std::uint32_t address, unsigned parity, Place place) {
+    auto const over = [=] {
+        running->asynchrony().finish_loads(address);
+        return barrier_at(address, place).phase != parity;
+    };
+    running->wait_until(over, "an mbarrier", place);
+}
+
+void named_barrier_arrive(unsigned number, unsigned expected, Place place) {
+    auto& barrier = running->asynchrony().named_barrier(number);
+    if (barrier.arrived > 0 && barrier.threads != expected)
+        fault("threads arrive at a named barrier with different counts", place);
+    barrier.threads = expected;
+    if (++barrier.arrived < expected) return;
+    barrier.arrived = 0, ++barrier.generation;
+}
+
+void named_barrier_sync(unsigned number, unsigned expected, Place place) {
+    auto& barrier = running->asynchrony().named_barrier(number);
+    std::uint64_t const before = barrier.generation;
+    named_barrier_arrive(number, expected, place);
+    running->wait_until([&barrier, before] { return barrier.generation != before; }, "a named barrier", place);
+}
+
+bool elect(Place place) {
+    running->exchange(0, place);
+    return running->lane() == 0;
+}
+
+void load_tiled(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const* at, Place place) {
+    if (map->is_im2col) fault("a tiled load of a map for im2col", place);
+    check_copy(*map, to, at, place);
+    std::array<std::int64_t, 5> first{};
+    for (unsigned mode = 0; mode < map->rank; ++mode) first[mode] = at[mode];
+    load(to, *map, barrier, [to, first, copy = *map] { copy_tiled(copy, to, first, false); }, place);
+}
+
+void load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const* at, unsigned column,
+                 unsigned row, Place place) {
+    if (!map->is_im2col) fault("an im2col load of a tiled map", place);
+    if (column > 255 || row > 255) fault("an im2col load's tap is past 255", place);
+    check_copy(*map, to, at, place);
+    std::array<std::int64_t, 4> const first{at[0], at[1], at[2], at[3]};
+    load(to, *map, barrier, [=, copy = *map] { copy_im2col(copy, to, first, column, row); }, place);
+}
+
+void store_tiled(TensorMap const* map, std::uint32_t from, std::int32_t const* at, Place place) {
+    if (map->is_im2col) fault("a tiled store of a map for im2col", place);
+    check_copy(*map, from, at, place);
+    std::array<std::int64_t, 5> first{};
+    for (unsigned mode = 0; mode < map->rank; ++mode) first[mode] = at[mode];
+    running->asynchrony().store([from, first, copy = *map] { copy_tiled(copy, from, first, true); });
+}
+
+void commit_stores() {}
+void wait_for_stores(bool) { running->asynchrony().finish_stores(); }
+
+void store_matrices(std::uint32_t address, std::uint32_t const (&elements)[4], Place place) {
+    if (address % 16 != 0) fault("stmatrix is given a row that is not aligned to 16 bytes", place);
+    Exchange const& rows = running->exchange(address, place);
+    unsigned const lane = running->lane();
+    for (unsigned matrix = 0; matrix < 4; ++matrix) {
+        auto const row = static_cast<std::uint32_t>(rows.value[8 * matrix + lane / 4]);
+        std::memcpy(shared_pointer(row + 4 * (lane % 4)), &elements[matrix], 4);
+    }
+}
+
+void multiply(float* sums, int n, std::uint64_t a, std::uint64_t b, bool adds, Factor factor, Place place) {
+    if (n < 8 || n > 256 || n % 8 != 0) fault("wgmma has no such shape", place);
+    running->asynchrony().multiply(sums, n, a, b, adds, factor, place);
+}
+void commit_products() { running->asynchrony().commit_products(); }
+void wait_for_products(unsigned pending, Place place) { running->asynchrony().wait_for_products(pending, place); }
+
+}  // namespace hip_on_cpu::sm90a

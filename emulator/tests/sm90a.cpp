@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT
+// What kernels for sm_90a ask for: bulk copies, barriers that count bytes, and products of warpgroups.
+#include "hip_on_cpu/sm90a.hpp"
+
+#include <hip/hip_runtime.h>
+
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace ptx = hip_on_cpu::sm90a;
+
+namespace {
+
+using Half = std::uint16_t;
+
+/// A small integer as a half.
+Half half(int value) {
+    if (value == 0) return 0;
+    unsigned const magnitude = static_cast<unsigned>(value < 0 ? -value : value);
+    unsigned const log = 31u - static_cast<unsigned>(__builtin_clz(magnitude));
+    return static_cast<Half>((value < 0 ? 0x8000u : 0u) | (15 + log) << 10 | ((magnitude << 10 >> log) & 0x3ffu));
+}
+
+template <class Argument>
+void launch(void (*kernel)(Argument), unsigned threads, std::size_t shared_bytes, Argument argument) {
+    void* arguments[] = {&argument};
+    REQUIRE(hipLaunchKernel(kernel, dim3(1), dim3(threads), arguments, shared_bytes, nullptr) == hipSuccess);
+}
+
+struct Copy {
+    ptx::TensorMap map, out;
+    std::int32_t at[5], to[5];
+    unsigned column, row, bytes;
+    Half* seen;  ///< shared memory, as it lay there
+};
+
+/// Loads a box, shows how it lies in shared memory, and stores it.
+__global__ void copy_box(Copy copy) {
+    HIP_DYNAMIC_SHARED(unsigned char, memory)
+    std::uint32_t const tile = ptx::shared_address(memory), barrier = tile + copy.bytes;
+    if (threadIdx.x == 0) ptx::barrier_init(barrier, 1);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        ptx::barrier_arrive_expect_bytes(barrier, copy.bytes);
+        if (copy.map.is_im2col) ptx::load_im2col(tile, &copy.map, barrier, copy.at, copy.column, copy.row);
+        else ptx::load_tiled(tile, &copy.map, barrier, copy.at);
+        if (copy.seen) copy.seen[0] = reinterpret_cast<Half const*>(memory)[0];
+    }
+    ptx::barrier_wait(barrier, 0);
+    if (threadIdx.x != 0) return;
+    if (copy.seen) std::memcpy(copy.seen + 1, memory, copy.bytes);
+    if (copy.out.rank > 0) {
+        ptx::store_tiled(&copy.out, tile, copy.to);
+        ptx::commit_stores();
+        ptx::wait_for_stores(true);
+    }
+}
+
+struct Product {
+    Half const *a, *b;  ///< rows of 64
+    float* d;
+    int n;
+    bool late;  ///< whether sums are read before they are there
+};
+
+/// d[i][j] = 2 sum over k of a[i][k] b[j][k], in two groups of products.
+__global__ void multiply(Product product) {
+    HIP_DYNAMIC_SHARED(unsigned char, memory)
+    auto const put = [&](Half const* rows, unsigned row, unsigned first) {
+        for (unsigned k = 0; k < 64; ++k) {
+            unsigned const address = first + 128 * row + 2 * k;
+            std::memcpy(memory + (address ^ (address >> 7 & 7) << 4), &rows[64 * row + k], 2);
+        }
+    };
+    unsigned const thread = threadIdx.x, b = 64 * 128;
+    if (thread < 64) put(product.a, thread, 0);
+    for (unsigned row = thread; row < static_cast<unsigned>(product.n); row += 128) put(product.b, row, b);
+    __syncthreads();
+    auto const descriptor = [](std::uint64_t address) {
+        return address >> 4 | std::uint64_t{1} << 16 | std::uint64_t{64} << 32 | std::uint64_t{1} << 62;
+    };
+    float sums[128];
+    for (int time = 0; time < 2; ++time) {
+        for (unsigned k = 0; k < 4; ++k)
+            ptx::multiply(sums, product.n, descriptor(32 * k), descriptor(b + 32 * k), time + static_cast<int>(k) > 0,
+                          ptx::Factor::half);
+        ptx::commit_products();
+    }
+    ptx::wait_for_products(product.late ? 1 : 0);
+    for (unsigned e = 0; e < static_cast<unsigned>(product.n) / 2; ++e) {
+        unsigned const i = 16 * (thread / 32) + thread % 32 / 4 + 8 * (e / 2 % 2),
+                       j = 8 * (e / 4) + 2 * (thread % 4) + e % 2;
+        product.d[i * static_cast<unsigned>(product.n) + j] = sums[e];
+    }
+    ptx::wait_for_products(0);
+}
+
+bool is_nan(float value) { return value != value; }
+std::string moments() {
+    char const* const text = std::getenv("HIP_ON_CPU_ASYNC");
+    return text ? text : "mixed";
+}
+
+}  // namespace
+
+TEST_CASE("a tiled box is swizzled, and zero where the tensor ends") {
+    std::vector<Half> x(3 * 80), seen(1 + 4 * 64), y(4 * 80, 7);
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<Half>(i + 1);
+    Copy copy{};
+    std::uint64_t const extents[] = {80, 3}, strides[] = {160}, rows[] = {72, 4};
+    std::uint32_t const box[] = {64, 4};
+    REQUIRE(ptx::encode_tiled(&copy.map, 2, 2, x.data(), extents, strides, box, true));
+    REQUIRE(ptx::encode_tiled(&copy.out, 2, 2, y.data(), rows, strides, box, true));
+    copy.at[0] = 24, copy.at[1] = -1, copy.to[0] = 16, copy.to[1] = 1;
+    copy.bytes = 4 * 128, copy.seen = seen.data();
+    launch(copy_box, 32, copy.bytes + 8, copy);
+    for (unsigned row = 0; row < 4; ++row)
+        for (unsigned i = 0; i < 64; ++i) {
+            unsigned const place = (128 * row + 2 * i) ^ row % 8 << 4, at = 24 + i;
+            bool const exists = row >= 1 && at < 80;
+            CHECK(seen[1 + place / 2] == (exists ? x[(row - 1) * 80 + at] : 0));
+            if (row < 3 && i < 56) CHECK(y[(row + 1) * 80 + 16 + i] == (exists ? x[(row - 1) * 80 + at] : 0));
+        }
+    CHECK(y[80 + 15] == 7);
+    CHECK(y[80 + 72] == 7);  // past the map's extent
+    if (moments() == "lazy") CHECK(seen[0] == 0xffff);
+    else CHECK(seen[0] == 0);
+}
+
+TEST_CASE("an im2col box walks over columns, rows and images of a padded convolution") {
+    int const n = 3, h = 5, w = 4, c = 16, stride = 2, pad = 1, filter = 3, dilation = 2;
+    int const q = (w + 2 * pad - dilation * (filter - 1) - 1) / stride + 1;
+    int const p = (h + 2 * pad - dilation * (filter - 1) - 1) / stride + 1;
+    std::vector<Half> x(static_cast<std::size_t>(n * h * w * c));
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<Half>(i + 1);
+    std::uint64_t const extents[] = {c, w, h, n}, strides[] = {2 * c, 2 * c * w, 2 * c * w * h};
+    int const lower[] = {-pad, -pad}, upper[] = {pad - dilation * (filter - 1), pad - dilation * (filter - 1)};
+    std::uint32_t const steps[] = {1, stride, stride, 1};
+    unsigned const pixels = 16;
+    for (int tap = 0; tap < filter * filter; ++tap) {
+        std::vector<Half> seen(1 + pixels * 8);
+        Copy copy{};
+        REQUIRE(ptx::encode_im2col(&copy.map, 2, x.data(), extents, strides, lower, upper, 8, pixels, steps, false));
+        int const first = 1;  // the output pixel
+        copy.at[0] = 8, copy.at[1] = first % q * stride - pad, copy.at[2] = first / q % p * stride - pad;
+        copy.column = static_cast<unsigned>(tap % filter * dilation),
+        copy.row = static_cast<unsigned>(tap / filter * dilation);
+        copy.bytes = pixels * 16, copy.seen = seen.data();
+        launch(copy_box, 32, copy.bytes + 8, copy);
+        for (int i = 0; i < static_cast<int>(pixels); ++i) {
+            int const m = first + i, image = m / (p * q);
+            int const row = m / q % p * stride - pad + tap / filter * dilation;
+            int const column = m % q * stride - pad + tap % filter * dilation;
+            bool const exists = image < n && row >= 0 && row < h && column >= 0 && column < w;
+            auto const place = static_cast<std::size_t>(((image * h + row) * w + column) * c + 8);
+            CHECK(seen[static_cast<std::size_t>(1 + 8 * i)] == (exists ? x[place] : 0));
+        }
+    }
+}
+
+TEST_CASE("maps that the driver refuses are refused") {
+    ptx::TensorMap map;
+    alignas(16) Half x[64];
+    std::uint64_t const extents[] = {8, 8}, strides[] = {16}, odd[] = {18};
+    std::uint32_t const box[] = {8, 8}, thin[] = {4, 8}, wide[] = {128, 8};
+    CHECK(ptx::encode_tiled(&map, 2, 2, x, extents, strides, box, true));
+    CHECK_FALSE(ptx::encode_tiled(&map, 2, 2, x, extents, odd, box, true));
+    CHECK_FALSE(ptx::encode_tiled(&map, 2, 2, x, extents, strides, thin, true));
+    CHECK_FALSE(ptx::encode_tiled(&map, 2, 2, x, extents, strides, wide, true));
+    CHECK_FALSE(ptx::encode_tiled(&map, 2, 2, x + 1, extents, strides, box, true));
+}
+
+TEST_CASE("a warpgroup multiplies what descriptors name") {
+    for (int const n : {8, 64, 128, 256}) {
+        std::vector<Half> a(64 * 64), b(static_cast<std::size_t>(n) * 64);
+        auto const value = [](std::size_t i, int seed) { return static_cast<int>((i * 7 + i / 64 * 3) % 11) - seed; };
+        for (std::size_t i = 0; i < a.size(); ++i) a[i] = half(value(i, 5));
+        for (std::size_t i = 0; i < b.size(); ++i) b[i] = half(value(i, 3));
+        std::vector<float> d(64 * static_cast<std::size_t>(n), -1);
+        std::size_t const bytes = (64 + static_cast<std::size_t>(n)) * 128;
+        launch(multiply, 128, bytes, Product{a.data(), b.data(), d.data(), n, false});
+        std::size_t wrong = 0;
+        for (std::size_t i = 0; i < 64; ++i)
+            for (std::size_t j = 0; j < static_cast<std::size_t>(n); ++j) {
+                int sum = 0;
+                for (std::size_t k = 0; k < 64; ++k) sum += 2 * value(64 * i + k, 5) * value(64 * j + k, 3);
+                wrong += d[i * static_cast<std::size_t>(n) + j] != static_cast<float>(sum);
+            }
+        CHECK(wrong == 0);
+        launch(multiply, 128, bytes, Product{a.data(), b.data(), d.data(), n, true});
+        CHECK(std::any_of(d.begin(), d.end(), is_nan) == (moments() != "eager"));
+    }
+}
+
+namespace {
+
+/// Half of the threads make what the other half waits for, and the other way round.
+__global__ void ping_pong(int* turns) {
+    HIP_DYNAMIC_SHARED(unsigned char, memory)
+    std::uint32_t const barrier = ptx::shared_address(memory);
+    if (threadIdx.x == 0) ptx::barrier_init(barrier, 64);
+    __syncthreads();
+    bool const second = threadIdx.x >= 64;
+    for (int turn = 0; turn < 4; ++turn) {
+        if (second) ptx::named_barrier_sync(1, 128);
+        else ptx::named_barrier_arrive(1, 128);
+        if (second && ptx::elect()) atomicAdd(turns, 1);
+        if (second) ptx::barrier_arrive(barrier);
+        ptx::barrier_wait(barrier, static_cast<unsigned>(turn % 2));
+        if (!second && ptx::elect() && *turns != 2 * (turn + 1)) *turns = -100;
+    }
+}
+
+/// Four matrices, the first rows of which are lane 0's, 8's, 16's and 24's.
+__global__ void store_matrices(Half* out) {
+    HIP_DYNAMIC_SHARED(unsigned char, memory)
+    unsigned const lane = threadIdx.x;
+    std::uint32_t elements[4];
+    for (unsigned matrix = 0; matrix < 4; ++matrix) {
+        unsigned const first = 100 * matrix + 10 * (lane / 4) + 2 * (lane % 4);
+        elements[matrix] = first | (first + 1) << 16;
+    }
+    ptx::store_matrices(ptx::shared_address(memory) + 16 * lane, elements);
+    __syncthreads();
+    if (lane == 0) std::memcpy(out, memory, 4 * 64 * sizeof(Half));
+}
+
+}  // namespace
+
+TEST_CASE("threads wait for barriers of some of them") {
+    int turns = 0;
+    launch(ping_pong, 128, 8, &turns);
+    CHECK(turns == 8);
+}
+
+TEST_CASE("a wave stores matrices row by row") {
+    std::vector<Half> out(4 * 64);
+    launch(store_matrices, 32, 4 * 128, out.data());
+    for (unsigned i = 0; i < out.size(); ++i) CHECK(out[i] == 100 * (i / 64) + 10 * (i / 8 % 8) + i % 8);
+}
+
+TEST_CASE("a launch asks for more shared memory than 48 KB where its kernel may") {
+    Half* out = nullptr;
+    void* arguments[] = {&out};
+    auto const launch_with = [&](std::size_t bytes) {
+        return hipLaunchKernel(store_matrices, dim3(1), dim3(32), arguments, bytes, nullptr);
+    };
+    std::vector<Half> memory(4 * 64);
+    out = memory.data();
+    CHECK(launch_with(48 << 10) == hipSuccess);
+    CHECK(launch_with((48 << 10) + 1) == hipErrorInvalidConfiguration);
+    auto const kernel = reinterpret_cast<void const*>(&store_matrices);
+    auto const attribute = hipFuncAttributeMaxDynamicSharedMemorySize;
+    CHECK(hipFuncSetAttribute(kernel, attribute, 228 << 10) == hipErrorInvalidValue);
+    CHECK(hipFuncSetAttribute(kernel, attribute, 200 << 10) == hipSuccess);
+    CHECK(launch_with(200 << 10) == hipSuccess);
+    CHECK(launch_with(227 << 10) == hipErrorInvalidConfiguration);
+}
