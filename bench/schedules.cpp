@@ -23,25 +23,35 @@ namespace {
 using namespace bench;
 using fk::hip::Elementwise;
 using fk::hip::Gemm;
+using fk::hip::Roles;
+using fk::hip::WarpSpecialized;
 
 template <class... Schedules>
 struct List {};
 
-using Element = float;
 using Gemms = List<Gemm<128, 128, 8, 2>, Gemm<128, 128, 16, 2>, Gemm<64, 64, 8, 6>, Gemm<64, 64, 16, 6>,
                    Gemm<128, 64, 8, 4>, Gemm<128, 64, 16, 4>, Gemm<64, 128, 8, 4>, Gemm<256, 64, 8, 2>>;
+using MatrixGemms = List<WarpSpecialized<192, 128, 4>, WarpSpecialized<128, 128, 5>, WarpSpecialized<256, 128, 3>,
+                         WarpSpecialized<128, 128, 4, Roles::ping_pong>, WarpSpecialized<64, 128, 5, Roles::ping_pong>,
+                         WarpSpecialized<128, 64, 6, Roles::ping_pong>, WarpSpecialized<192, 64, 5>,
+                         WarpSpecialized<128, 64, 6>, WarpSpecialized<64, 128, 3, Roles::cooperative, 2>,
+                         WarpSpecialized<64, 64, 6, Roles::cooperative, 2>, WarpSpecialized<64, 64, 8>>;
 using Streams = List<Elementwise<128, 16, 1, 1, 16>, Elementwise<128, 16, 2, 1, 16>, Elementwise<128, 16, 4, 1, 16>,
                      Elementwise<256, 16, 1, 1, 8>, Elementwise<256, 16, 2, 1, 8>, Elementwise<256, 16, 2, 2, 5>,
                      Elementwise<256, 16, 4, 4, 5>>;
 
 struct Options {
     int index = 0, batch = 64, repeats = 5;
-    std::string layers = "conv", layout = "all", output = "bench-output";
+    std::string layers = "conv", layout = "all", dtype = "float", output = "bench-output";
 };
 
 template <int M, int N, int K, int Blocks>
 std::string label(Gemm<M, N, K, Blocks>) {
     return text("%dx%dx%d/%d", M, N, K, Blocks);
+}
+template <int M, int N, int Stages, Roles roles, int Blocks>
+std::string label(WarpSpecialized<M, N, Stages, roles, Blocks>) {
+    return text("%dx%dx%d%s/%d", M, N, Stages, roles == Roles::ping_pong ? "p" : "c", Blocks);
 }
 template <int Threads, int Bytes, int Iterations, int Unroll, int Blocks, int TileIterations>
 std::string label(Elementwise<Threads, Bytes, Iterations, Unroll, Blocks, TileIterations>) {
@@ -49,7 +59,7 @@ std::string label(Elementwise<Threads, Bytes, Iterations, Unroll, Blocks, TileIt
 }
 
 /// One layer's seconds: the library's choice, then each schedule's.
-template <class... Schedules, class BoundPlan>
+template <class Element, class... Schedules, class BoundPlan>
 std::vector<double> measure(List<Schedules...>, fk::hip::Device& device, BoundPlan const& layer, Extents const& input,
                             Extents const& output, int repeats) {
     Rotation<Element, fk::hip::Device> io(device, activations(input), activations(output),
@@ -99,14 +109,20 @@ void print_row(Records& records, std::string const& layer, char const* layout, s
     std::fflush(stdout);
 }
 
-template <fk::Filter<2> Filter>
-std::vector<double> measure_conv(fk::hip::Device& device, ConvLayer const& l, bool last, Options const& options) {
+template <class Element, class Schedules, fk::Filter<2> Filter>
+std::vector<double> measure_conv_with(fk::hip::Device& device, ConvLayer const& l, bool last, Options const& options) {
     auto const weights = fk::random<Element>(device, activations({l.k, l.c, l.r, l.s, last}), 2);
     auto const bias = fk::random<Element>(device, fk::channels(l.k), 3);
     auto const layer =
         fk::Plan<fk::Conv<Filter>, fk::Bias, fk::Activation<fk::Relu>>::bind({.weights = weights}, {.bias = bias}, {});
-    return measure(Gemms{}, device, layer, {options.batch, l.c, l.h, l.w, last},
-                   {options.batch, l.k, l.p(), l.q(), last}, options.repeats);
+    return measure<Element>(Schedules{}, device, layer, {options.batch, l.c, l.h, l.w, last},
+                            {options.batch, l.k, l.p(), l.q(), last}, options.repeats);
+}
+
+template <class Element, class Schedules>
+std::vector<double> measure_conv(fk::hip::Device& device, ConvLayer const& l, bool last, Options const& options) {
+    return l.r == 1 ? measure_conv_with<Element, Schedules, fk::filter(1, 1)>(device, l, last, options)
+                    : measure_conv_with<Element, Schedules, fk::filter(3, 3).pad(1)>(device, l, last, options);
 }
 
 std::vector<double> measure_norm(fk::hip::Device& device, NormLayer const& l, bool last, Options const& options) {
@@ -117,22 +133,27 @@ std::vector<double> measure_norm(fk::hip::Device& device, NormLayer const& l, bo
     auto const layer = fk::Plan<fk::BatchNormInference<fk::Spatial>, fk::Activation<fk::Relu>>::bind(
         {.mean = mean, .variance = variance, .scale = scale, .shift = shift}, {});
     Extents const shape{options.batch, l.c, l.h, l.w, last};
-    return measure(Streams{}, device, layer, shape, shape, options.repeats);
+    return measure<float>(Streams{}, device, layer, shape, shape, options.repeats);
 }
 
 /// What the library's table picks for a layer.
-std::string own_gemm(fk::hip::Device const& device, ConvLayer const& l, int batch) {
+std::string own_gemm(fk::hip::Device const& device, ConvLayer const& l, int batch, bool on_matrix_units) {
     std::string own;
-    fk::hip::with_tuning(device.architecture(), [&]<class Tuning>(Tuning) {
-        fk::hip::with_fastest(fk::hip::GemmTable<Tuning>{}, std::int64_t{batch} * l.p() * l.q(), l.k, 1,
-                              device.processors(), [&](auto schedule) { own = label(schedule); });
-    });
+    std::int64_t const m = std::int64_t{batch} * l.p() * l.q(), steps = (l.c + 63) / 64 * l.r * l.s;
+    auto const keep = [&](auto schedule) { own = label(schedule); };
+    if (on_matrix_units)
+        fk::hip::with_fastest_warp_specialized(fk::hip::WarpSpecializedTable<fk::hip::NvidiaTuning>{}, m, l.k, steps,
+                                               device.processors(), keep);
+    else
+        fk::hip::with_tuning(device.architecture(), [&]<class Tuning>(Tuning) {
+            fk::hip::with_fastest(fk::hip::GemmTable<Tuning>{}, m, l.k, 1, device.processors(), keep);
+        });
     return own;
 }
 
 std::string own_elementwise(fk::hip::Device const& device) {
     return fk::hip::with_tuning(device.architecture(), []<class Tuning>(Tuning) {
-        return label(fk::hip::DefaultElementwise<Tuning, Element, false>{});
+        return label(fk::hip::DefaultElementwise<Tuning, float, false>{});
     });
 }
 
@@ -144,6 +165,8 @@ int run(int argc, char** argv) {
             .integer("--batch", options.batch, 1, 4096, "images in a batch")
             .text("--layers", "LIST", options.layers,
                   "'conv', 'norm', 'all', names or parts of names, with commas between")
+            .choice("--dtype", options.dtype, {"float", "half"},
+                    "element type of convolutions; half is NHWC, on the matrix units of sm_90a")
             .choice("--layout", options.layout, {"nchw", "nhwc", "all"}, "memory order of the activations")
             .integer("--repeats", options.repeats, 1, 1000, "samples of each time, of which the median is reported")
             .text("--output", "DIR", options.output, "where schedules.csv and schedules.json go");
@@ -154,9 +177,9 @@ int run(int argc, char** argv) {
     bench::require(hipSetDevice(options.index), "hipSetDevice");
     Machine const machine = gpu_machine(device);
     std::printf("%s, driver %s, %s; batch %d, %s\n", machine.device.c_str(), machine.driver.c_str(),
-                machine.compiler.c_str(), options.batch, name(fk::data_type<Element>));
+                machine.compiler.c_str(), options.batch, options.dtype.c_str());
     Records records({{"batch", std::to_string(options.batch)},
-                     {"dtype", name(fk::data_type<Element>)},
+                     {"dtype", options.dtype},
                      {"machine", machine.device},
                      {"driver", machine.driver},
                      {"compiler", machine.compiler},
@@ -166,14 +189,17 @@ int run(int argc, char** argv) {
         for (bool const last : {false, true})
             if (options.layout == "all" || (options.layout == "nhwc") == last) body(last, last ? "nhwc" : "nchw");
     };
-    if (!chosen.conv.empty()) {
+    if (!chosen.conv.empty() && options.dtype == "half") {
+        auto const labels = print_header(MatrixGemms{}, "Convolution + bias + ReLU: TileM x TileN x stages / blocks");
+        for (ConvLayer const& l : chosen.conv)
+            print_row(records, l.name(), "nhwc", labels, measure_conv<fk::half, MatrixGemms>(device, l, true, options),
+                      own_gemm(device, l, options.batch, true));
+    } else if (!chosen.conv.empty()) {
         auto const labels = print_header(Gemms{}, "Convolution + bias + ReLU: TileM x TileN x TileK / blocks");
         each_layout([&](bool last, char const* layout) {
             for (ConvLayer const& l : chosen.conv)
-                print_row(records, l.name(), layout, labels,
-                          l.r == 1 ? measure_conv<fk::filter(1, 1)>(device, l, last, options)
-                                   : measure_conv<fk::filter(3, 3).pad(1)>(device, l, last, options),
-                          own_gemm(device, l, options.batch));
+                print_row(records, l.name(), layout, labels, measure_conv<float, Gemms>(device, l, last, options),
+                          own_gemm(device, l, options.batch, false));
         });
     }
     if (!chosen.norm.empty()) {

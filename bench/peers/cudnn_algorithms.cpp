@@ -30,14 +30,16 @@ struct Descriptors {
         require(cudnnCreateFilterDescriptor(&weights), "cudnnCreateFilterDescriptor");
         require(cudnnCreateConvolutionDescriptor(&convolution), "cudnnCreateConvolutionDescriptor");
         require(cudnnCreateActivationDescriptor(&relu), "cudnnCreateActivationDescriptor");
-        require(cudnnSetTensor4dDescriptor(x, format, CUDNN_DATA_FLOAT, problem.batch, l.c, l.h, l.w), "x");
-        require(cudnnSetTensor4dDescriptor(y, format, CUDNN_DATA_FLOAT, problem.batch, l.k, l.p(), l.q()), "y");
-        require(cudnnSetTensor4dDescriptor(bias, format, CUDNN_DATA_FLOAT, 1, l.k, 1, 1), "bias");
-        require(cudnnSetFilter4dDescriptor(weights, CUDNN_DATA_FLOAT, format, l.k, l.c, l.r, l.s), "weights");
+        require(cudnnSetTensor4dDescriptor(x, format, problem.type, problem.batch, l.c, l.h, l.w), "x");
+        require(cudnnSetTensor4dDescriptor(y, format, problem.type, problem.batch, l.k, l.p(), l.q()), "y");
+        require(cudnnSetTensor4dDescriptor(bias, format, problem.type, 1, l.k, 1, 1), "bias");
+        require(cudnnSetFilter4dDescriptor(weights, problem.type, format, l.k, l.c, l.r, l.s), "weights");
         require(cudnnSetConvolution2dDescriptor(convolution, l.pad, l.pad, l.stride, l.stride, 1, 1,
                                                 CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT),
                 "cudnnSetConvolution2dDescriptor");
-        require(cudnnSetConvolutionMathType(convolution, CUDNN_FMA_MATH), "cudnnSetConvolutionMathType");
+        require(cudnnSetConvolutionMathType(convolution,
+                                            problem.type == CUDNN_DATA_FLOAT ? CUDNN_FMA_MATH : CUDNN_TENSOR_OP_MATH),
+                "cudnnSetConvolutionMathType");
         require(cudnnSetActivationDescriptor(relu, CUDNN_ACTIVATION_RELU, CUDNN_NOT_PROPAGATE_NAN, 0.0),
                 "cudnnSetActivationDescriptor");
     }

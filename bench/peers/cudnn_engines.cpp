@@ -68,10 +68,10 @@ private:
 enum Id : std::int64_t { id_x = 1, id_weights, id_bias, id_y, id_convolved, id_biased };
 
 /// `shape` is N, C, H, W, dense in NHWC or NCHW order.
-Descriptor tensor(Id id, std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w, bool channels_last,
-                  bool is_virtual = false) {
+Descriptor tensor(cudnnDataType_t type, Id id, std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w,
+                  bool channels_last, bool is_virtual = false) {
     Descriptor result(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
-    result.set(CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, {CUDNN_DATA_FLOAT})
+    result.set(CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, {type})
         .set(CUDNN_ATTR_TENSOR_UNIQUE_ID, {std::int64_t{id}})
         .set(CUDNN_ATTR_TENSOR_DIMENSIONS, {n, c, h, w})
         .set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, {std::int64_t{16}})
@@ -92,10 +92,12 @@ Descriptor make_graph(CudnnProblem const& problem) {
     ConvLayer const& l = problem.layer;
     bool const last = problem.channels_last;
     std::int64_t const n = problem.batch, p = l.p(), q = l.q(), pad = l.pad, stride = l.stride;
-    auto const x = tensor(id_x, n, l.c, l.h, l.w, last), weights = tensor(id_weights, l.k, l.c, l.r, l.s, last),
-               bias = tensor(id_bias, 1, l.k, 1, 1, last), y = tensor(id_y, n, l.k, p, q, last),
-               convolved = tensor(id_convolved, n, l.k, p, q, last, true),
-               biased = tensor(id_biased, n, l.k, p, q, last, true);
+    auto const type = problem.type;
+    auto const x = tensor(type, id_x, n, l.c, l.h, l.w, last),
+               weights = tensor(type, id_weights, l.k, l.c, l.r, l.s, last),
+               bias = tensor(type, id_bias, 1, l.k, 1, 1, last), y = tensor(type, id_y, n, l.k, p, q, last),
+               convolved = tensor(CUDNN_DATA_FLOAT, id_convolved, n, l.k, p, q, last, true),
+               biased = tensor(CUDNN_DATA_FLOAT, id_biased, n, l.k, p, q, last, true);
 
     Descriptor window(CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
     window.set(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, {CUDNN_DATA_FLOAT})
@@ -152,8 +154,9 @@ std::vector<Descriptor> proposals(Descriptor const& graph, cudnnBackendHeurMode_
     return configurations;
 }
 
-/// The engine's number, or -1 where it rounds its inputs or sums to less than float.
-std::int64_t float_engine(Descriptor const& configuration) {
+/// The engine's number, or -1 where it rounds its inputs to less than the tensors' type, or its sums to less than
+/// float.
+std::int64_t exact_engine(Descriptor const& configuration, cudnnDataType_t type) {
     Descriptor const engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
     cudnnBackendDescriptor_t raw = engine.raw();
     std::int64_t count = 0;
@@ -162,7 +165,8 @@ std::int64_t float_engine(Descriptor const& configuration) {
             "cudnnBackendGetAttribute");
     for (auto const note :
          engine.get<cudnnBackendNumericalNote_t>(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE, 32))
-        if (note == CUDNN_NUMERICAL_NOTE_TENSOR_CORE || note == CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS ||
+        if ((note == CUDNN_NUMERICAL_NOTE_TENSOR_CORE && type == CUDNN_DATA_FLOAT) ||
+            note == CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS ||
             note == CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION)
             return -1;
     return engine.get<std::int64_t>(CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64, 1).at(0);
@@ -205,7 +209,7 @@ std::vector<CudnnWay> cudnn_fused_engines(CudnnProblem const& problem, int most,
         for (Descriptor const& configuration : configurations) {
             if (static_cast<int>(ways.size()) >= most || seconds_now() - begin > seconds) return ways;
             try {
-                if (auto const engine = float_engine(configuration); engine >= 0)
+                if (auto const engine = exact_engine(configuration, problem.type); engine >= 0)
                     ways.push_back(way_of(problem, configuration, engine));
             } catch (std::runtime_error const& error) {  // it does not take this problem after all
                 std::fprintf(stderr, "  an engine: %s\n", error.what());

@@ -31,14 +31,16 @@ struct CudnnProblem {
     ConvLayer layer;
     int batch;
     bool channels_last;
+    cudnnDataType_t type;  ///< of all tensors; sums are float
     void const *weights, *bias;
 };
 
-/// cudnnConvolutionBiasActivationForward with each algorithm that has a workspace size for the problem, math in FMA.
+/// cudnnConvolutionBiasActivationForward with each algorithm that has a workspace size for the problem: in float
+/// without tensor cores, in others with them.
 std::vector<CudnnWay> cudnn_fused_algorithms(CudnnProblem const& problem);
 
-/// Engines that cuDNN's heuristics propose for the graph of the three operations, without tensor cores: at most
-/// `most`, and no new one after `seconds`, because some are compiled at run time.
+/// Engines that cuDNN's heuristics propose for the graph of the three operations, in float without tensor cores: at
+/// most `most`, and no new one after `seconds`, because some are compiled at run time.
 std::vector<CudnnWay> cudnn_fused_engines(CudnnProblem const& problem, int most, double seconds);
 
 /// Three kernels, with each algorithm: for a layer that nothing fuses.

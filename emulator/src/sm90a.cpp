@@ -221,16 +221,17 @@ bool elect(Place place) {
     return running->lane() == 0;
 }
 
-void load_tiled(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const* at, Place place) {
-    if (map->is_im2col) fault("a tiled load of a map for im2col", place);
+void load_tiled(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const* at, unsigned rank,
+                Place const& place) {
+    if (map->is_im2col || map->rank != rank) fault("a tiled load of a map of another kind", place);
     check_copy(*map, to, at, place);
     std::array<std::int64_t, 5> first{};
     for (unsigned mode = 0; mode < map->rank; ++mode) first[mode] = at[mode];
     load(to, *map, barrier, [to, first, copy = *map] { copy_tiled(copy, to, first, false); }, place);
 }
 
-void load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const* at, unsigned column,
-                 unsigned row, Place place) {
+void load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const (&at)[4],
+                 unsigned column, unsigned row, Place place) {
     if (!map->is_im2col) fault("an im2col load of a tiled map", place);
     if (column > 255 || row > 255) fault("an im2col load's tap is past 255", place);
     check_copy(*map, to, at, place);
@@ -238,8 +239,8 @@ void load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, 
     load(to, *map, barrier, [=, copy = *map] { copy_im2col(copy, to, first, column, row); }, place);
 }
 
-void store_tiled(TensorMap const* map, std::uint32_t from, std::int32_t const* at, Place place) {
-    if (map->is_im2col) fault("a tiled store of a map for im2col", place);
+void store_tiled(TensorMap const* map, std::uint32_t from, std::int32_t const (&at)[2], Place place) {
+    if (map->is_im2col || map->rank != 2) fault("a tiled store of a map of another kind", place);
     check_copy(*map, from, at, place);
     std::array<std::int64_t, 5> first{};
     for (unsigned mode = 0; mode < map->rank; ++mode) first[mode] = at[mode];
@@ -264,6 +265,8 @@ void multiply(float* sums, int n, std::uint64_t a, std::uint64_t b, bool adds, F
     running->asynchrony().multiply(sums, n, a, b, adds, factor, place);
 }
 void commit_products() { running->asynchrony().commit_products(); }
-void wait_for_products(unsigned pending, Place place) { running->asynchrony().wait_for_products(pending, place); }
+void wait_for_products(unsigned pending, Place const& place) {
+    running->asynchrony().wait_for_products(pending, place);
+}
 
 }  // namespace hip_on_cpu::sm90a

@@ -33,7 +33,7 @@ void launch(void (*kernel)(Argument), unsigned threads, std::size_t shared_bytes
 
 struct Copy {
     ptx::TensorMap map, out;
-    std::int32_t at[5], to[5];
+    std::int32_t at[4], to[2];
     unsigned column, row, bytes;
     Half* seen;  ///< shared memory, as it lay there
 };
@@ -47,7 +47,7 @@ __global__ void copy_box(Copy copy) {
     if (threadIdx.x == 0) {
         ptx::barrier_arrive_expect_bytes(barrier, copy.bytes);
         if (copy.map.is_im2col) ptx::load_im2col(tile, &copy.map, barrier, copy.at, copy.column, copy.row);
-        else ptx::load_tiled(tile, &copy.map, barrier, copy.at);
+        else ptx::load_tiled(tile, &copy.map, barrier, {copy.at[0], copy.at[1]});
         if (copy.seen) copy.seen[0] = reinterpret_cast<Half const*>(memory)[0];
     }
     ptx::barrier_wait(barrier, 0);
@@ -90,13 +90,14 @@ __global__ void multiply(Product product) {
                           ptx::Factor::half);
         ptx::commit_products();
     }
-    ptx::wait_for_products(product.late ? 1 : 0);
+    if (product.late) ptx::wait_for_products<1>();
+    else ptx::wait_for_products<0>();
     for (unsigned e = 0; e < static_cast<unsigned>(product.n) / 2; ++e) {
         unsigned const i = 16 * (thread / 32) + thread % 32 / 4 + 8 * (e / 2 % 2),
                        j = 8 * (e / 4) + 2 * (thread % 4) + e % 2;
         product.d[i * static_cast<unsigned>(product.n) + j] = sums[e];
     }
-    ptx::wait_for_products(0);
+    ptx::wait_for_products<0>();
 }
 
 bool is_nan(float value) { return value != value; }

@@ -49,13 +49,28 @@ void named_barrier_arrive(unsigned number, unsigned threads, Place place = Place
 
 /// True in one lane of a wave that all of it calls.
 bool elect(Place place = Place::current());
+/// A number that all lanes of a wave have.
+inline unsigned uniform(unsigned number) { return number; }
 
-/// Bulk copies of one box, in the coordinates of the map.
-void load_tiled(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const* at,
-                Place place = Place::current());
-void load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const* at, unsigned column,
-                 unsigned row, Place place = Place::current());
-void store_tiled(TensorMap const* map, std::uint32_t from, std::int32_t const* at, Place place = Place::current());
+/// What has no effect here: fences between the proxies of memory, and how many registers a thread has.
+inline void fence_barrier_init() {}
+inline void fence_shared_memory() {}
+template <int>
+void raise_registers() {}
+template <int>
+void lower_registers() {}
+
+/// Bulk copies of one box, which begins at `at` in the coordinates of the map.
+void load_tiled(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const* at, unsigned rank,
+                Place const& place);
+template <int Rank>
+void load_tiled(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const (&at)[Rank],
+                Place place = Place::current()) {
+    load_tiled(to, map, barrier, at, Rank, place);
+}
+void load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const (&at)[4],
+                 unsigned column, unsigned row, Place place = Place::current());
+void store_tiled(TensorMap const* map, std::uint32_t from, std::int32_t const (&at)[2], Place place = Place::current());
 void commit_stores();
 /// Waits until the thread's stores have read shared memory, or have written memory too.
 void wait_for_stores(bool written);
@@ -64,11 +79,22 @@ void wait_for_stores(bool written);
 void store_matrices(std::uint32_t address, std::uint32_t const (&elements)[4], Place place = Place::current());
 
 enum class Factor { half, bfloat16 };
+inline void fence_products() {}
+template <int N>
+void hold(float (&)[N]) {}
 /// wgmma.mma_async.m64nNk16 on operands in shared memory, K-major: sums += A B, or, where `adds` is false, A B.
 void multiply(float* sums, int n, std::uint64_t a, std::uint64_t b, bool adds, Factor factor,
               Place place = Place::current());
+template <Factor factor, int N>
+void multiply(float (&sums)[N / 2], std::uint64_t a, std::uint64_t b, bool adds, Place place = Place::current()) {
+    multiply(sums, N, a, b, adds, factor, place);
+}
 void commit_products();
-/// Waits for all groups of products but the last `pending`.
-void wait_for_products(unsigned pending, Place place = Place::current());
+/// Waits for all groups of products but the last Pending.
+void wait_for_products(unsigned pending, Place const& place);
+template <int Pending>
+void wait_for_products(Place place = Place::current()) {
+    wait_for_products(Pending, place);
+}
 
 }  // namespace hip_on_cpu::sm90a

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fusekit/backend/hip/arch/target.hpp"
+#include "fusekit/backend/hip/bulk_maps.hpp"
 #include "fusekit/backend/hip/collective/grid_group.hpp"
 #include "fusekit/backend/hip/conv_problem.hpp"
 #include "fusekit/backend/hip/image_order.hpp"
@@ -29,6 +31,14 @@ struct TileGroups {
     unsigned tiles = 0, group_size = 0;
 };
 
+/// Whether a plan has a kernel for sm_90a's matrix units in this program: all tensors of half, or all of bfloat16, and
+/// nothing before the head, no pool and no statistics.
+template <class Plan, Element T, OutputElement U>
+inline constexpr bool has_warp_specialized =
+    arch::is_targeted<arch::Sm90a> && (std::is_same_v<T, half> || std::is_same_v<T, bfloat16>) &&
+    std::is_same_v<T, U> && std::is_same_v<typename Plan::Head::template WeightElement<T>, T> && !Plan::has_prologue &&
+    !Plan::pools && !Plan::totals_tiles && Plan::Head::collapsed_space == 2;
+
 /// What the kernel of a plan with a Conv or Gemm is given.
 template <class Plan, Element T, OutputElement U = T>
 struct ConvParams {
@@ -40,6 +50,7 @@ struct ConvParams {
     bool weights_vectorized;
     problem::Slices<Plan::Head::collapsed_space> slices;
     std::conditional_t<Plan::totals_tiles, TileGroups, fusekit::detail::Nothing> tile_groups = {};
+    std::conditional_t<has_warp_specialized<Plan, T, U>, BulkMaps, fusekit::detail::Nothing> maps = {};
 
     using Weight = typename Plan::Head::template WeightElement<T>;
 

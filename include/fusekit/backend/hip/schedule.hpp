@@ -18,6 +18,23 @@ struct Gemm {
     static constexpr int threads = SimtShape{TileM, TileN, TileK}.threads();
 };
 
+/// How warpgroups share a product on sm_90a. Cooperative: they multiply one tile, 64 rows or more each. Ping-pong: two
+/// have a tile each, and one multiplies while the other's results go through the epilogue.
+enum class Roles { cooperative, ping_pong };
+
+/// How an implicit GEMM on sm_90a's matrix units is cut, for half and bfloat16: a tile has TileM output pixels of TileN
+/// channels. One warp copies operands, 64 of GemmK at a time, into Stages of shared memory; warpgroups multiply them. A
+/// block computes tile after tile. Blocks is as in Gemm.
+template <int TileM, int TileN, int Stages, Roles TheRoles = Roles::cooperative, int Blocks = 1>
+struct WarpSpecialized {
+    static constexpr int tile_m = TileM, tile_n = TileN, tile_k = 64, stages = Stages, blocks = Blocks;
+    static constexpr Roles roles = TheRoles;
+    static constexpr bool ping_pong = roles == Roles::ping_pong;
+    static constexpr int consumers = ping_pong ? 2 : TileM > 192 ? 2 : TileM / 64;  ///< warpgroups that multiply
+    static constexpr int products = TileM / 64 / (ping_pong ? 1 : consumers);  ///< of 64 rows, which each of them has
+    static constexpr int threads = (consumers + 1) * 128;
+};
+
 /// How thin convolutions, with few channels a group, are cut: a thread computes one output at a time.
 template <int Threads = 256>
 struct Direct {
@@ -46,7 +63,12 @@ struct Reduction {
 template <class Schedule>
 concept HasBlocks = requires { Schedule::threads, Schedule::blocks; };
 template <class Schedule>
-concept GemmSchedule = HasBlocks<Schedule> && requires { Schedule::tile_m, Schedule::tile_n, Schedule::tile_k; };
+concept WarpSpecializedSchedule = HasBlocks<Schedule> && requires {
+    Schedule::tile_m, Schedule::tile_n, Schedule::stages, Schedule::consumers, Schedule::products, Schedule::ping_pong;
+};
+template <class Schedule>
+concept GemmSchedule = HasBlocks<Schedule> && !WarpSpecializedSchedule<Schedule> &&
+                       requires { Schedule::tile_m, Schedule::tile_n, Schedule::tile_k; };
 template <class Schedule>
 concept DirectSchedule = HasBlocks<Schedule> && requires { Schedule::outputs; };
 template <class Schedule>
@@ -70,8 +92,9 @@ struct Suits {
         if constexpr (!on_gpu || !chosen) {
             return on_gpu;
         } else {
+            constexpr bool warps = WarpSpecializedSchedule<Schedule>;
             constexpr bool gemm = GemmSchedule<Schedule>, reduction = Plan::head_kind == HeadKind::reduction;
-            constexpr bool right_kind = Plan::has_mainloop ? gemm || DirectSchedule<Schedule>
+            constexpr bool right_kind = Plan::has_mainloop ? gemm || warps || DirectSchedule<Schedule>
                                         : reduction        ? ReductionSchedule<Schedule>
                                                            : ElementwiseSchedule<Schedule>;
             static_assert(right_kind,

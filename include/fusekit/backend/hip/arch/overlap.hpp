@@ -12,13 +12,15 @@ namespace fusekit::hip {
     CUDART_VERSION >= 12030
 inline constexpr bool kernels_overlap = arch::Sm<arch::lowest_listed()>::processor.overlaps_kernels;
 
-inline hipError_t launch_overlapping(void const* kernel, dim3 grid, dim3 block, void** arguments, hipStream_t stream) {
+inline hipError_t launch_overlapping(void const* kernel, dim3 grid, dim3 block, void** arguments, unsigned shared_bytes,
+                                     hipStream_t stream) {
     cudaLaunchAttribute early = {};
     early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     early.val.programmaticStreamSerializationAllowed = 1;
     cudaLaunchConfig_t config = {};
     config.gridDim = grid;
     config.blockDim = block;
+    config.dynamicSmemBytes = shared_bytes;
     config.stream = stream;
     config.attrs = &early;
     config.numAttrs = 1;
@@ -27,7 +29,8 @@ inline hipError_t launch_overlapping(void const* kernel, dim3 grid, dim3 block, 
 #else
 inline constexpr bool kernels_overlap = false;
 
-hipError_t launch_overlapping(void const* kernel, dim3 grid, dim3 block, void** arguments, hipStream_t stream);
+hipError_t launch_overlapping(void const* kernel, dim3 grid, dim3 block, void** arguments, unsigned shared_bytes,
+                              hipStream_t stream);
 #endif
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900

@@ -100,6 +100,10 @@ struct Sm90 : Sm89 {
     }();
 };
 
+/// What only code for 9.0 itself may use, compiled for sm_90a: products of warpgroups, which registers are shared out
+/// for.
+struct Sm90a : Sm90 {};
+
 /// The highest compute capability up to this one that has a tag; 0 where none has.
 constexpr int nearest_sm(int number) {
     return number >= 90 ? 90 : number >= 89 ? 89 : number >= 86 ? 86 : number >= 80 ? 80 : number >= 75 ? 75 : 0;
@@ -107,7 +111,8 @@ constexpr int nearest_sm(int number) {
 
 template <class... Tags>
 struct List {};
-using All = List<Amd, Gfx908, Gfx90a, Gfx942, Gfx950, Gfx1030, Gfx11, Gfx12, Nvidia, Sm75, Sm80, Sm86, Sm89, Sm90>;
+using All =
+    List<Amd, Gfx908, Gfx90a, Gfx942, Gfx950, Gfx1030, Gfx11, Gfx12, Nvidia, Sm75, Sm80, Sm86, Sm89, Sm90, Sm90a>;
 
 }  // namespace arch
 
@@ -118,6 +123,7 @@ constexpr auto with_tag(Architecture architecture, F f) {
     int const number = architecture.number();
     if (architecture.maker() == Architecture::Maker::nvidia) {
         int const nearest = arch::nearest_sm(number);
+        if (number == 90) return f(arch::Sm90a{});
         if (nearest == 90) return f(arch::Sm90{});
         if (nearest == 89) return f(arch::Sm89{});
         if (nearest == 86) return f(arch::Sm86{});

@@ -19,8 +19,8 @@ using Sm = std::conditional_t<
 
 /// Target is what this pass of the compiler makes code for; in a pass for the host, what all targets have in common.
 /// is_targeted<Tag> says whether the program is compiled for GPUs that a tag describes, alike in every pass. nvcc tells
-/// every pass all targets; HIP's clang tells the host's pass none, so it knows the maker only. On the CPU, kernels are
-/// compiled as for an H200.
+/// every pass all targets, but not whether 9.0 is sm_90 or sm_90a; HIP's clang tells the host's pass none, so it knows
+/// the maker only. On the CPU, kernels are compiled as for an H200.
 #if defined(__HIP_PLATFORM_AMD__)
 #if defined(__gfx950__)
 using Target = Gfx950;
@@ -49,7 +49,9 @@ constexpr int lowest_listed() {
         if (number < lowest) lowest = number;
     return lowest;
 }
-#if defined(__CUDA_ARCH__)
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+using Target = Sm90a;
+#elif defined(__CUDA_ARCH__)
 using Target = Sm<__CUDA_ARCH__>;
 #else
 using Target = Sm<lowest_listed()>;
@@ -64,9 +66,9 @@ inline constexpr bool is_targeted = false;
 template <std::derived_from<Nvidia> Tag>
 inline constexpr bool is_targeted<Tag> = lists(Tag::number);
 #else
-using Target = Sm90;
+using Target = Sm90a;
 template <class Tag>
-inline constexpr bool is_targeted = std::is_same_v<Tag, Sm90>;
+inline constexpr bool is_targeted = std::is_same_v<Tag, Sm90a>;
 #endif
 
 /// Whether code that needs what a tag describes is compiled in this pass.

@@ -3,6 +3,7 @@
 
 #include "fusekit/backend/hip/conv_limits.hpp"
 #include "fusekit/backend/hip/dispatch/tiles.hpp"
+#include "fusekit/backend/hip/dispatch/warp_specialized.hpp"
 #include "fusekit/backend/hip/mainloop/direct_totals.hpp"
 #include "fusekit/backend/hip/mainloop/implicit_gemm.hpp"
 #include "fusekit/backend/hip/tuning/select.hpp"
@@ -73,6 +74,7 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gpu, BoundPl
     CollapsedShape<4> const output(conv_output<Plan>(y.layout).shape, y.from);
     if (Refusal refusal = detail::refuse_conv_limits(type_name<Plan>, filter, x.shape(), weights.shape, output))
         return *refusal;
+    if constexpr (WarpSpecializedSchedule<Schedule>) return prepare_warp_specialized_with<Schedule>(gpu, bound, x, y);
     if constexpr (GemmSchedule<Schedule>)
         if (Refusal refusal = detail::refuse_far_operands(type_name<Plan>, filter, x.collapsed_layout(), weights,
                                                           y.collapsed_layout()))
@@ -87,6 +89,8 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gpu, BoundPl
 template <class Plan, Element T, OutputElement U>
 Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                     ImageView<T const> const& x, ImageView<U> const& y) {
+    if constexpr (has_warp_specialized<Plan, T, U>)
+        if (auto const launch = prepare_warp_specialized(gpu, bound, x, y)) return *launch;
     auto const filter = Plan::Head::geometry(bound.head);
     std::int64_t const groups = filter.group_count, group_k = y.layout.shape[1] / groups;
     if constexpr (Plan::Head::may_be_grouped || Plan::Head::longest > KOffset::most(filter.rank))

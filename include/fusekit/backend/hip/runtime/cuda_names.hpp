@@ -117,9 +117,15 @@ auto hipLaunchCooperativeKernel(Kernel* kernel, dim3 grid, dim3 block, void** ar
                                 hipStream_t stream) {
     return cudaLaunchCooperativeKernel(kernel, grid, block, arguments, shared, stream);
 }
+inline constexpr auto hipFuncAttributeMaxDynamicSharedMemorySize = cudaFuncAttributeMaxDynamicSharedMemorySize;
+inline auto hipFuncSetAttribute(void const* kernel, cudaFuncAttribute attribute, int value) {
+    return cudaFuncSetAttribute(kernel, attribute, value);
+}
 template <class Kernel>
 auto hipFuncGetAttributes(hipFuncAttributes* attributes, Kernel* kernel) {
     return cudaFuncGetAttributes(attributes, kernel);
 }
 
 }  // namespace fusekit::hip
+
+#define HIP_DYNAMIC_SHARED(type, name) extern __shared__ type name[];

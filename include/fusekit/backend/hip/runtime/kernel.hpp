@@ -16,12 +16,34 @@ struct NeededArchitecture<Mainloop> {
     using Type = typename Mainloop::Architecture;
 };
 
+/// Whether this pass of the compiler makes code of a mainloop.
+template <class Mainloop>
+inline constexpr bool is_compiled = arch::has<typename NeededArchitecture<Mainloop>::Type>;
+
+/// A mainloop whose shared memory is more than a kernel may declare: the launch asks for it.
+template <class Mainloop>
+concept HasDynamicShared = requires { typename Mainloop::DynamicShared; };
+template <class Mainloop>
+inline constexpr unsigned dynamic_shared_bytes = 0;
+template <HasDynamicShared Mainloop>
+inline constexpr unsigned dynamic_shared_bytes<Mainloop> = sizeof(typename Mainloop::DynamicShared);
+
+/// What dynamic shared memory is declared as, by all kernels alike: it begins at a multiple of 1024 bytes.
+struct alignas(1024) SharedLine {
+    unsigned char bytes[1024];
+};
+
 /// The one kernel of the library: it runs a plan on the mainloop of a schedule. Its name is the layer, so a profiler's
-/// trace reads as the plan. For GPUs that lack what the mainloop needs it is empty, and the mainloop is not compiled.
+/// trace reads as the plan. For GPUs that lack what the mainloop needs it is empty, the mainloop is not compiled, and
+/// no launch of more than one thread succeeds.
 template <class Plan, class Mainloop>
-__global__ void __launch_bounds__(Mainloop::threads, arch::Target::processor.residency(Mainloop::blocks))
-    fused(typename Mainloop::Params params) {
-    if constexpr (arch::has<typename NeededArchitecture<Mainloop>::Type>) {
+__global__ void __launch_bounds__(is_compiled<Mainloop> ? Mainloop::threads : 1,
+                                  arch::Target::processor.residency(Mainloop::blocks))
+    fused(FUSEKIT_GRID_CONSTANT typename Mainloop::Params params) {
+    if constexpr (is_compiled<Mainloop> && HasDynamicShared<Mainloop>) {
+        HIP_DYNAMIC_SHARED(SharedLine, lines)
+        Mainloop::run(params, *reinterpret_cast<typename Mainloop::DynamicShared*>(lines), threadIdx.x, blockIdx.x);
+    } else if constexpr (is_compiled<Mainloop>) {
         __shared__ typename Mainloop::Shared shared;
         Mainloop::run(params, shared, threadIdx.x, blockIdx.x);
     }

@@ -47,6 +47,7 @@ struct Launch {
     unsigned blocks, threads;
     LaunchMode mode;
     std::size_t workspace_bytes;
+    unsigned shared_bytes = 0;  ///< beside what the kernel declares
 
     bool suits(Stream& stream) const { return stream.index() == device; }
     void suits(Check const& in, Stream& stream) const {
@@ -59,6 +60,8 @@ struct Launch {
         Params own = params;
         own.x.data = x;
         own.y.data = y;
+        if constexpr (requires { own.maps.in_use; })
+            if (own.maps.in_use) own.maps.replace_memory(x, y);
         return start_with(own, stream, workspace);
     }
     /// The same on the tensors that it was prepared with.
@@ -88,16 +91,39 @@ private:
         dim3 const grid(blocks), block(threads);
         auto const with = [&](auto* function) {
             if (mode == LaunchMode::cooperative)
-                return hipLaunchCooperativeKernel(function, grid, block, arguments, 0, stream);
-            return hipLaunchKernel(function, grid, block, arguments, 0, stream);
+                return hipLaunchCooperativeKernel(function, grid, block, arguments, shared_bytes, stream);
+            return hipLaunchKernel(function, grid, block, arguments, shared_bytes, stream);
         };
         if constexpr (kernels_overlap)
             if (mode == LaunchMode::overlapping)
-                return launch_overlapping(reinterpret_cast<void const*>(kernel), grid, block, arguments, stream);
+                return launch_overlapping(reinterpret_cast<void const*>(kernel), grid, block, arguments, shared_bytes,
+                                          stream);
         if constexpr (requires { hipLaunchKernel(kernel, grid, block, arguments, 0, stream); }) return with(kernel);
         else return with(reinterpret_cast<void const*>(kernel));
     }
 };
+
+/// Whether a device has code for a kernel in this program and lets its launches ask for their shared memory. HIP is
+/// asked once for each of the first 64 devices.
+template <class Plan, class Mainloop>
+bool is_launchable(int device) {
+    static std::uint64_t asked = 0, launchable = 0;
+    std::uint64_t const bit = device < 64 ? std::uint64_t{1} << device : 0;
+    if (__atomic_load_n(&asked, __ATOMIC_ACQUIRE) & bit) return __atomic_load_n(&launchable, __ATOMIC_RELAXED) & bit;
+    Refusal refusal;
+    DeviceGuard const guard(device, &refusal);
+    hipFuncAttributes attributes{};
+    auto* const kernel = &fused<Plan, Mainloop>;
+    bool const takes =
+        !refusal && hipFuncGetAttributes(&attributes, kernel) == hipSuccess &&
+        attributes.maxThreadsPerBlock >= Mainloop::threads &&
+        hipFuncSetAttribute(reinterpret_cast<void const*>(kernel), hipFuncAttributeMaxDynamicSharedMemorySize,
+                            static_cast<int>(dynamic_shared_bytes<Mainloop>)) == hipSuccess;
+    if (!takes) clear_last_error();
+    else __atomic_fetch_or(&launchable, bit, __ATOMIC_RELAXED);
+    __atomic_fetch_or(&asked, bit, __ATOMIC_RELEASE);
+    return takes;
+}
 
 /// The launch of a plan's kernel, which borrows `workspace_bytes` where its blocks exchange values.
 template <class Plan, class Mainloop>
@@ -117,7 +143,8 @@ Result<Launch<typename Mainloop::Params>> prepare_launch(Gpu const& gpu, typenam
                                              static_cast<unsigned>(blocks),
                                              static_cast<unsigned>(threads),
                                              mode,
-                                             workspace_bytes};
+                                             workspace_bytes,
+                                             dynamic_shared_bytes<Mainloop>};
 }
 
 inline Refusal refuse_limit(Text (*plan)(), char const* tensor, char const* expected, CollapsedShape<4> const& shape,

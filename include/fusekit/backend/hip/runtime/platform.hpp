@@ -19,3 +19,10 @@
 #else
 #include <hip/hip_runtime.h>
 #endif
+
+// A kernel's argument that it reads where it lies and takes the address of, without a copy for each thread.
+#if defined(__CUDACC__) || defined(HIP_ON_CPU)
+#define FUSEKIT_GRID_CONSTANT __grid_constant__ const
+#else
+#define FUSEKIT_GRID_CONSTANT
+#endif

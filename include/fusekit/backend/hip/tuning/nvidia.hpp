@@ -14,6 +14,13 @@ struct NvidiaTuning {
     static constexpr GemmTile gemm[] = {{.m = 128, .n = 64, .k = 16, .blocks = 3},
                                         {.m = 64, .n = 64, .k = 16, .blocks = 6}};
 
+    static constexpr WarpSpecializedTile warp_specialized[] = {
+        {.m = 192, .n = 128, .stages = 4},
+        {.m = 128, .n = 128, .stages = 5},
+        {.m = 128, .n = 128, .stages = 4, .roles = Roles::ping_pong},
+        {.m = 128, .n = 64, .stages = 6, .roles = Roles::ping_pong},
+        {.m = 64, .n = 64, .stages = 6, .blocks = 2}};
+
     /// Few registers, many threads and one load a thread come closest to the speed of a copy: memory is slower with
     /// more loads in flight. Parameters of every place need registers and are worth more steps, and so are stores
     /// beside y. A thread loads 16 bytes at once, or the eight elements that it has registers for.

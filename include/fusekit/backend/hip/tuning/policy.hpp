@@ -12,6 +12,11 @@ namespace fusekit::hip {
 struct GemmTile {
     int m, n, k, blocks;
 };
+struct WarpSpecializedTile {
+    int m, n, stages;
+    Roles roles = Roles::cooperative;
+    int blocks = 1;
+};
 struct ElementwiseCut {
     int threads, bytes, iterations, unroll, blocks, tile_iterations;
 };
@@ -29,6 +34,7 @@ struct ElementwiseCase {
 // A table is a type with
 //   Architecture   a tag: the table is for its GPUs, and for tags that extend it without a table of their own
 //   gemm           an array of GemmTile: a plan with a Conv or Gemm is compiled once for each of them
+//   warp_specialized  where it has sm_90a: an array of WarpSpecializedTile, likewise
 //   elementwise    an ElementwiseCut for an ElementwiseCase
 //   reduction      a ReductionCut for the bytes of an element
 
@@ -41,6 +47,11 @@ namespace detail {
 template <class Tuning, int... i>
 auto gemm_table(std::integer_sequence<int, i...>)
     -> Table<Gemm<Tuning::gemm[i].m, Tuning::gemm[i].n, Tuning::gemm[i].k, Tuning::gemm[i].blocks>...>;
+
+template <class Tuning, int... i>
+auto warp_specialized_table(std::integer_sequence<int, i...>) -> Table<
+    WarpSpecialized<Tuning::warp_specialized[i].m, Tuning::warp_specialized[i].n, Tuning::warp_specialized[i].stages,
+                    Tuning::warp_specialized[i].roles, Tuning::warp_specialized[i].blocks>...>;
 
 template <class Tuning, int element_bytes, bool placewise, bool stores>
 struct ElementwiseOf {
@@ -60,6 +71,9 @@ struct ReductionOf {
 template <class Tuning>
 using GemmTable =
     decltype(detail::gemm_table<Tuning>(std::make_integer_sequence<int, static_cast<int>(std::size(Tuning::gemm))>{}));
+template <class Tuning>
+using WarpSpecializedTable = decltype(detail::warp_specialized_table<Tuning>(
+    std::make_integer_sequence<int, static_cast<int>(std::size(Tuning::warp_specialized))>{}));
 template <class Tuning, class T, bool placewise, bool stores = false>
 using DefaultElementwise = typename detail::ElementwiseOf<Tuning, sizeof(T), placewise, stores>::Type;
 template <class Tuning, class T>

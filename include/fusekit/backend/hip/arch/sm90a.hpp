@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "fusekit/backend/hip/arch/target.hpp"
+#include "fusekit/backend/hip/arch/tensor_map.hpp"
+
+/// Instructions that only sm_90a has, a function each. Shared memory is named by its 32-bit address. The emulator has
+/// the same functions; other passes of a compiler see declarations, because nothing calls them there. Source: NVIDIA,
+/// PTX ISA 8.7, sections 9.7.9.27 (bulk copies), 9.7.13 (barriers), 9.7.15 (wgmma).
+#if defined(HIP_ON_CPU)
+namespace fusekit::hip {
+namespace ptx = hip_on_cpu::sm90a;
+}
+#else
+namespace fusekit::hip::ptx {
+
+__device__ std::uint32_t shared_address(void const* memory);
+
+/// mbarrier: a phase ends when `arrivals` threads have arrived and all expected bytes have landed. wait() returns when
+/// the phase of this parity is over.
+__device__ void barrier_init(std::uint32_t barrier, unsigned arrivals);
+__device__ void barrier_arrive(std::uint32_t barrier);
+__device__ void barrier_arrive_expect_bytes(std::uint32_t barrier, unsigned bytes);
+__device__ void barrier_wait(std::uint32_t barrier, unsigned parity);
+__device__ void fence_barrier_init();
+
+/// Barriers for `threads` of the block, those that only arrive among them.
+__device__ void named_barrier_sync(unsigned number, unsigned threads);
+__device__ void named_barrier_arrive(unsigned number, unsigned threads);
+
+/// True in one lane of a wave, all of which calls it. Only a lane that was chosen so issues bulk copies at full speed.
+__device__ bool elect();
+/// A number that all lanes of a wave have, as one register of the wave.
+__device__ unsigned uniform(unsigned number);
+
+/// Registers of each thread of this warpgroup from here on.
+template <int Count>
+__device__ void raise_registers();
+template <int Count>
+__device__ void lower_registers();
+
+/// Bulk copies of a box, which begins at `at`, fastest mode first.
+template <int Rank>
+__device__ void load_tiled(std::uint32_t to, TensorMap const* map, std::uint32_t barrier,
+                           std::int32_t const (&at)[Rank]);
+__device__ void load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const (&at)[4],
+                            unsigned column, unsigned row);
+__device__ void store_tiled(TensorMap const* map, std::uint32_t from, std::int32_t const (&at)[2]);
+__device__ void commit_stores();
+/// Waits until the thread's stores have read shared memory, or have `written` memory too.
+__device__ void wait_for_stores(bool written);
+/// Shows what this thread wrote to shared memory to bulk copies and products.
+__device__ void fence_shared_memory();
+
+/// Stores four 8 x 8 matrices of 16-bit elements. Lane l has the address of row l % 8 of matrix l / 8, and of each
+/// matrix elements 2 (l % 4) and the next of row l / 4.
+__device__ void store_matrices(std::uint32_t address, std::uint32_t const (&elements)[4]);
+
+/// Products are asynchronous: a fence before the first, and groups to wait for. hold() keeps sums where they are.
+__device__ void fence_products();
+__device__ void commit_products();
+template <int Pending>
+__device__ void wait_for_products();
+template <int Count>
+__device__ void hold(float (&sums)[Count]);
+
+/// A warpgroup's product of 64 x 16 and N x 16 factors, named by descriptors: sums += a b, or = a b.
+enum class Factor { half, bfloat16 };
+template <Factor factor, int N>
+__device__ void multiply(float (&sums)[N / 2], std::uint64_t a, std::uint64_t b, bool adds);
+
+}  // namespace fusekit::hip::ptx
+
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#include "fusekit/backend/hip/arch/sm90a_instructions.hpp"
+#include "fusekit/backend/hip/arch/sm90a_multiply.hpp"
+#endif
+#endif

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "fusekit/backend/hip/runtime/platform.hpp"
+
+namespace fusekit::hip {
+
+/// How a bulk copy finds the boxes of a tensor: a part of the kernel's argument. Modes are listed fastest first;
+/// strides are in bytes, of all modes but the first, and multiples of 16. A row of a box has 128 bytes, which lie in
+/// shared memory with the 128-byte swizzle: bits 4 to 6 of an address are combined with bits 7 to 9 by exclusive or.
+/// Source: CUDA driver API, "Tensor Map Object Access".
+#if defined(HIP_ON_CPU)
+using TensorMap = hip_on_cpu::sm90a::TensorMap;
+
+inline bool encode_tiled(TensorMap& map, int element_bytes, unsigned rank, void const* memory,
+                         std::uint64_t const* extents, std::uint64_t const* strides, std::uint32_t const* box) {
+    return hip_on_cpu::sm90a::encode_tiled(&map, element_bytes, rank, const_cast<void*>(memory), extents, strides, box,
+                                           true);
+}
+inline bool encode_im2col(TensorMap& map, int element_bytes, void const* memory, std::uint64_t const* extents,
+                          std::uint64_t const* strides, int const* lower, int const* upper, unsigned channels,
+                          unsigned pixels, std::uint32_t const* steps) {
+    return hip_on_cpu::sm90a::encode_im2col(&map, element_bytes, const_cast<void*>(memory), extents, strides, lower,
+                                            upper, channels, pixels, steps, true);
+}
+inline void replace_memory(TensorMap& map, void const* memory) { map.memory = reinterpret_cast<std::uint64_t>(memory); }
+
+#elif defined(__CUDACC__) && CUDART_VERSION >= 12050
+/// CUtensorMap, without the header of the driver.
+struct alignas(64) TensorMap {
+    std::uint64_t opaque[16];
+};
+
+namespace detail {
+
+/// A function of the driver, which is asked for once; null where the driver has none.
+template <class Function>
+Function* driver_function(char const* name) {
+    void* found = nullptr;
+    auto result = cudaDriverEntryPointSymbolNotFound;
+    if (cudaGetDriverEntryPointByVersion(name, &found, 12000, cudaEnableDefault, &result) != cudaSuccess)
+        static_cast<void>(cudaGetLastError());
+    return reinterpret_cast<Function*>(result == cudaDriverEntryPointSuccess ? found : nullptr);
+}
+
+/// The driver's numbers: elements as unsigned integers of their size, the swizzle, and what is read ahead into L2.
+inline constexpr int no_interleave = 0, swizzle_128_bytes = 3, promote_256_bytes = 3, fill_with_zeros = 0;
+constexpr int unsigned_of(int bytes) { return bytes == 1 ? 0 : bytes == 2 ? 1 : 2; }
+
+}  // namespace detail
+
+inline bool encode_tiled(TensorMap& map, int element_bytes, unsigned rank, void const* memory,
+                         std::uint64_t const* extents, std::uint64_t const* strides, std::uint32_t const* box) {
+    using Encode = int(TensorMap*, int, unsigned, void const*, std::uint64_t const*, std::uint64_t const*,
+                       std::uint32_t const*, std::uint32_t const*, int, int, int, int);
+    static auto* const encode = detail::driver_function<Encode>("cuTensorMapEncodeTiled");
+    std::uint32_t const steps[] = {1, 1, 1, 1, 1};
+    return encode && encode(&map, detail::unsigned_of(element_bytes), rank, memory, extents, strides, box, steps,
+                            detail::no_interleave, detail::swizzle_128_bytes, detail::promote_256_bytes,
+                            detail::fill_with_zeros) == 0;
+}
+inline bool encode_im2col(TensorMap& map, int element_bytes, void const* memory, std::uint64_t const* extents,
+                          std::uint64_t const* strides, int const* lower, int const* upper, unsigned channels,
+                          unsigned pixels, std::uint32_t const* steps) {
+    using Encode = int(TensorMap*, int, unsigned, void const*, std::uint64_t const*, std::uint64_t const*, int const*,
+                       int const*, unsigned, unsigned, std::uint32_t const*, int, int, int, int);
+    static auto* const encode = detail::driver_function<Encode>("cuTensorMapEncodeIm2col");
+    return encode && encode(&map, detail::unsigned_of(element_bytes), 4, memory, extents, strides, lower, upper,
+                            channels, pixels, steps, detail::no_interleave, detail::swizzle_128_bytes,
+                            detail::promote_256_bytes, detail::fill_with_zeros) == 0;
+}
+inline void replace_memory(TensorMap& map, void const* memory) {
+    using Replace = int(TensorMap*, void const*);
+    static auto* const replace = detail::driver_function<Replace>("cuTensorMapReplaceAddress");
+    replace(&map, memory);
+}
+
+#else
+struct TensorMap {};
+inline bool encode_tiled(TensorMap&, int, unsigned, void const*, std::uint64_t const*, std::uint64_t const*,
+                         std::uint32_t const*) {
+    return false;
+}
+inline bool encode_im2col(TensorMap&, int, void const*, std::uint64_t const*, std::uint64_t const*, int const*,
+                          int const*, unsigned, unsigned, std::uint32_t const*) {
+    return false;
+}
+inline void replace_memory(TensorMap&, void const*) {}
+#endif
+
+}  // namespace fusekit::hip

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "fusekit/backend/hip/arch/sm90a.hpp"
+#include "fusekit/tensor/dtype.hpp"
+
+namespace fusekit::hip {
+
+/// A warpgroup's product on sm_90a's matrix units: sums[i][j] += sum over k of a[i][k] b[j][k] of 64 rows i, N rows j
+/// and 16 indices k, exact products of half or bfloat16 in float sums. Operands are read from shared memory, in tiles
+/// of rows of 64 k (128 bytes) with the 128-byte swizzle, which begin at multiples of 1024 bytes. Source: PTX ISA 8.7,
+/// section 9.7.15.5; m64nNk16.
+template <class T, int N>
+struct Wgmma {
+    static_assert(std::is_same_v<T, half> || std::is_same_v<T, bfloat16>);
+    static_assert(N == 64 || N == 128, "an instruction is written out for each N");
+
+    using Architecture = arch::Sm90a;
+    static constexpr int m = 64, n = N, k = 16, threads = 128, sums_per_thread = N / 2;
+    static constexpr int row_bytes = 128, tile_k = row_bytes / static_cast<int>(sizeof(T));
+
+    using Sums = float[sums_per_thread];
+
+    /// Row i and column j of sum e of a thread.
+    FUSEKIT_HD static constexpr int row(int thread, int e) {
+        return thread / 32 * 16 + thread % 32 / 4 + e / 2 % 2 * 8;
+    }
+    FUSEKIT_HD static constexpr int column(int thread, int e) { return e / 4 * 8 + thread % 4 * 2 + e % 2; }
+
+    /// Names an operand tile in shared memory: its address in 16 bytes, 1024 bytes from 8 rows to the next, swizzled.
+    FUSEKIT_HD static constexpr std::uint64_t descriptor(std::uint32_t address) {
+        return address >> 4 | std::uint64_t{1} << 16 | std::uint64_t{1024 >> 4} << 32 | std::uint64_t{1} << 62;
+    }
+    /// Added to a descriptor for the next k, and for `rows` rows further down, a multiple of 8.
+    static constexpr std::uint64_t k_step = (k * sizeof(T)) >> 4;
+    FUSEKIT_HD static constexpr std::uint64_t rows_further(int rows) {
+        return static_cast<std::uint64_t>(rows * row_bytes) >> 4;
+    }
+
+    /// Begins one product; where `adds` is false, sums are overwritten.
+    __device__ static void multiply(Sums& sums, std::uint64_t a, std::uint64_t b, bool adds) {
+        ptx::multiply<std::is_same_v<T, half> ? ptx::Factor::half : ptx::Factor::bfloat16, N>(sums, a, b, adds);
+    }
+};
+
+namespace detail {
+
+/// Whether each element of the product is one sum of one thread.
+template <class Atom>
+consteval bool sums_are_a_bijection() {
+    bool found[Atom::m * Atom::n] = {};
+    for (int thread = 0; thread < Atom::threads; ++thread)
+        for (int e = 0; e < Atom::sums_per_thread; ++e) {
+            bool& one = found[Atom::row(thread, e) * Atom::n + Atom::column(thread, e)];
+            if (one) return false;
+            one = true;
+        }
+    return Atom::threads * Atom::sums_per_thread == Atom::m * Atom::n;
+}
+static_assert(sums_are_a_bijection<Wgmma<half, 64>>());
+
+}  // namespace detail
+
+}  // namespace fusekit::hip

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "fusekit/backend/hip/arch/tensor_map.hpp"
+#include "fusekit/problem/facts.hpp"
+#include "fusekit/tensor/filter.hpp"
+
+namespace fusekit::hip {
+
+/// How bulk copies find the operands and the result of a convolution whose channels are neighbours in memory.
+struct BulkMaps {
+    TensorMap x;  ///< (C, W, H, N) as windows, or, for single pixels without gaps, (C, N H W)
+    TensorMap w;  ///< (C, S, R, K)
+    TensorMap y;  ///< (K, N P Q)
+    bool in_use = false, has_windows = false;
+
+    void replace_memory(void const* of_x, void const* of_y) {
+        hip::replace_memory(x, of_x);
+        hip::replace_memory(y, of_y);
+    }
+};
+
+namespace detail {
+
+/// Extents and strides of a view as a tensor map lists them: channels, columns, rows, images or filters.
+template <class T>
+struct MapModes {
+    std::uint64_t extents[4], strides[3];
+    bool legal;
+
+    /// Channels are neighbours, and all else lies at positive multiples of 16 bytes.
+    explicit MapModes(TensorView<T> const& view)
+        : legal(view.layout.stride[1] == 1 && problem::aligned(view.data, 16)) {
+        constexpr int order[] = {1, 3, 2, 0};
+        for (int i = 0; i < 4; ++i) {
+            auto const extent = view.layout.shape[order[i]];
+            auto const bytes = extent == 1 ? 16 : view.layout.stride[order[i]] * static_cast<Extent>(sizeof(T));
+            extents[i] = static_cast<std::uint64_t>(extent);
+            if (i == 0) continue;
+            strides[i - 1] = static_cast<std::uint64_t>(bytes);
+            legal = legal && bytes > 0 && bytes % 16 == 0 && bytes < Extent{1} << 40;
+        }
+    }
+};
+
+/// Elements from one pixel to the next, where all follow one another alike; 0 where they do not.
+constexpr Extent pixel_stride(Layout<4> const& layout) {
+    Index<4> const &shape = layout.shape, &stride = layout.stride;
+    Extent const columns = shape[3], rows = shape[2], images = shape[0];
+    Extent const step = columns > 1 ? stride[3] : rows > 1 ? stride[2] : images > 1 ? stride[0] : shape[1];
+    bool const follow =
+        (rows == 1 || stride[2] == columns * step) && (images == 1 || stride[0] == rows * columns * step);
+    return follow ? step : 0;
+}
+
+/// A map of a tensor's pixels as the rows of a matrix, in boxes of `rows` of 64 channels.
+template <class T>
+bool encode_pixels(TensorMap& map, TensorView<T> const& view, std::uint32_t channels_of_box, std::uint32_t rows) {
+    Layout<4> const& layout = view.layout;
+    Extent const bytes = pixel_stride(layout) * static_cast<Extent>(sizeof(T));
+    if (layout.stride[1] != 1 || bytes <= 0 || bytes % 16 != 0 || !problem::aligned(view.data, 16)) return false;
+    std::uint64_t const extents[] = {static_cast<std::uint64_t>(layout.shape[1]),
+                                     static_cast<std::uint64_t>(layout.shape[0] * layout.shape[2] * layout.shape[3])};
+    std::uint64_t const strides[] = {static_cast<std::uint64_t>(bytes)};
+    std::uint32_t const box[] = {channels_of_box, rows};
+    return encode_tiled(map, sizeof(T), 2, view.data, extents, strides, box);
+}
+
+/// A map of the windows of a convolution, in boxes of `pixels` of them, of one tap and 64 channels.
+template <class T>
+bool encode_windows(TensorMap& map, TensorView<T> const& x, Filter<2> const& filter, std::uint32_t channels_of_box,
+                    std::uint32_t pixels) {
+    MapModes<T> const modes(x);
+    int lower[2], upper[2];
+    std::uint32_t steps[4] = {1, 1, 1, 1};
+    bool legal = modes.legal;
+    for (int i = 0; i < 2; ++i) {
+        int const mode = 1 - i;
+        std::int64_t const reach = (std::int64_t{filter.size[mode]} - 1) * filter.dilations[mode];
+        legal = legal && reach <= 255 && filter.pad_before[mode] <= 128 && filter.pad_after[mode] <= 127 &&
+                reach - filter.pad_after[mode] <= 128 && filter.strides[mode] <= 8;
+        lower[i] = -filter.pad_before[mode];
+        upper[i] = filter.pad_after[mode] - static_cast<int>(reach);
+        steps[1 + i] = static_cast<std::uint32_t>(filter.strides[mode]);
+    }
+    return legal && encode_im2col(map, sizeof(T), x.data, modes.extents, modes.strides, lower, upper, channels_of_box,
+                                  pixels, steps);
+}
+
+}  // namespace detail
+
+/// Encodes the maps for tiles of tile_m pixels and tile_n channels, of y in boxes of 64 pixels. False where an operand
+/// does not lie as bulk copies need it.
+template <class T, class W, class U>
+bool encode(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w, TensorView<U> const& y,
+            Filter<2> const& filter, int tile_m, int tile_n) {
+    constexpr std::uint32_t channels = 128 / sizeof(T), rows_of_store = 64;
+    auto const pixels = static_cast<std::uint32_t>(tile_m);
+    bool const single = is_single_pixels(filter);
+    maps.has_windows = !(single && detail::encode_pixels(maps.x, x, channels, pixels));
+    detail::MapModes<W> const of_w(w);
+    std::uint32_t const box[] = {channels, 1, 1, static_cast<std::uint32_t>(tile_n)};
+    maps.in_use = filter.group_count == 1 && of_w.legal &&
+                  (!maps.has_windows || detail::encode_windows(maps.x, x, filter, channels, pixels)) &&
+                  encode_tiled(maps.w, sizeof(W), 4, w.data, of_w.extents, of_w.strides, box) &&
+                  detail::encode_pixels(maps.y, y, channels, rows_of_store);
+    return maps.in_use;
+}
+
+}  // namespace fusekit::hip

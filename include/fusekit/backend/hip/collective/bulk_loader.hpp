@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/atom/wgmma.hpp"
+#include "fusekit/backend/hip/collective/stage_ring.hpp"
+#include "fusekit/backend/hip/params.hpp"
+
+namespace fusekit::hip {
+
+/// A stage's operands: TileM windows of x and TileN filters, 64 of GemmK each, as Wgmma reads them.
+template <class T, int TileM, int TileN>
+struct BulkStage {
+    alignas(1024) T x[TileM * 64];
+    alignas(1024) T w[TileN * 64];
+
+    static constexpr unsigned bytes = (TileM + TileN) * 64 * sizeof(T);
+};
+
+/// Where a tile of y begins: in pixels, counted over all images, and in channels. Blocks count channels first.
+struct TileStart {
+    int m, n;
+
+    template <int TileM, int TileN>
+    __device__ static TileStart of(unsigned tile, unsigned tiles_n) {
+        return {static_cast<int>(tile / tiles_n) * TileM, static_cast<int>(tile % tiles_n) * TileN};
+    }
+};
+
+/// Steps along GemmK: taps, and of each the channels, 64 at a time.
+template <class Problem>
+__device__ unsigned bulk_steps(Problem const& conv) {
+    return static_cast<unsigned>(conv.taps()) * static_cast<unsigned>(divide_up(conv.group_c(), 64));
+}
+
+/// One thread's copies of a tile's operands into the ring. What lies outside of a tensor is zero.
+template <class Params, class Problem, class Ring, class Barriers, class Cursor>
+__device__ void load_tile_in_bulk(Params const& params, Problem const& conv, Ring& stages, Barriers& barriers,
+                                  Cursor& cursor, TileStart const& tile) {
+    using Stage = std::remove_reference_t<decltype(stages[0])>;
+    auto const& filter = conv.filter;
+    Pixel const first = conv.pixel(tile.m);
+    int const channels = conv.group_c(), rows = conv.window_rows(), columns = conv.window_columns();
+    int const h = first.p * filter.strides[0] - filter.pad_before[0],
+              w = first.q * filter.strides[1] - filter.pad_before[1];
+    for (int r = 0; r < rows; ++r)
+        for (int s = 0; s < columns; ++s)
+#pragma unroll 1
+            for (int c = 0; c < channels; c += 64, cursor.advance()) {
+                Stage& stage = stages[cursor.stage];
+                auto const full = ptx::shared_address(&barriers.full[cursor.stage]);
+                ptx::barrier_wait(ptx::shared_address(&barriers.empty[cursor.stage]), cursor.parity ^ 1);
+                ptx::barrier_arrive_expect_bytes(full, Stage::bytes);
+                auto const to_x = ptx::shared_address(stage.x), to_w = ptx::shared_address(stage.w);
+                if (params.maps.has_windows)
+                    ptx::load_im2col(to_x, &params.maps.x, full, {c, w, h, first.n},
+                                     static_cast<unsigned>(s * filter.dilations[1]),
+                                     static_cast<unsigned>(r * filter.dilations[0]));
+                else ptx::load_tiled(to_x, &params.maps.x, full, {c, tile.m});
+                ptx::load_tiled(to_w, &params.maps.w, full, {c, s, r, tile.n});
+            }
+}
+
+}  // namespace fusekit::hip

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/arch/overlap.hpp"
+#include "fusekit/backend/hip/collective/bulk_loader.hpp"
+#include "fusekit/backend/hip/collective/store_products.hpp"
+#include "fusekit/backend/hip/schedule.hpp"
+
+namespace fusekit::hip {
+
+/// Convolution as a matrix product on sm_90a's matrix units, channels fastest. One thread copies operands in bulk into
+/// a ring of stages; the other warpgroups multiply them (schedule.hpp) and take their sums through the epilogue to y.
+/// Blocks compute one tile after another, so that a tile's first copies overlap the end of the one before.
+template <class Plan, class Schedule, Element T, OutputElement U>
+class WarpSpecializedGemm {
+    static constexpr int tile_m = Schedule::tile_m, tile_n = Schedule::tile_n, stages = Schedule::stages;
+    static constexpr int consumers = Schedule::consumers, products = Schedule::products;
+    static constexpr bool ping_pong = Schedule::ping_pong;
+    using Atom = Wgmma<T, tile_n>;
+    using Stage = BulkStage<T, tile_m, tile_n>;
+    using Cursor = StageCursor<stages>;
+    using Writer = StoreProducts<Plan, Atom, U, products>;
+    using Sums = float[products][Atom::sums_per_thread];
+
+    /// Named barriers: of a warpgroup in its epilogue, and of turns to multiply.
+    static constexpr unsigned epilogue_barrier = 1, turn_barrier = epilogue_barrier + consumers;
+
+    /// 64 K registers, less what the copying warpgroup gives up; one warpgroup that multiplies has enough.
+    static constexpr int few_registers = consumers == 3 ? 32 : 40, many_registers = consumers == 3 ? 160 : 232;
+
+public:
+    using Params = ConvParams<Plan, T, U>;
+    using Architecture = typename Atom::Architecture;
+    static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
+    static constexpr bool waits_for_previous_kernel = true;
+
+    struct alignas(1024) DynamicShared {
+        Stage stages[Schedule::stages];
+        typename Writer::Shared writers[consumers];
+        StageBarriers<Schedule::stages, ping_pong ? 1 : consumers> barriers;
+    };
+
+    __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned block) {
+        auto const conv = params.problem();
+        unsigned const warp = ptx::uniform(thread / 32), group = warp / 4;
+        unsigned const tiles_n = static_cast<unsigned>(divide_up(conv.group_k(), tile_n));
+        unsigned const tiles = static_cast<unsigned>(divide_up(conv.gemm_m(), tile_m)) * tiles_n;
+        if (thread == 0) shared.barriers.init();
+        __syncthreads();
+        wait_for_previous_kernel();
+        if (group == consumers) {
+            if constexpr (consumers > 1) ptx::lower_registers<few_registers>();
+            if (warp != 4 * consumers || !ptx::elect()) return;
+            Cursor cursor;
+            for (unsigned tile = block; tile < tiles; tile += gridDim.x)
+                load_tile_in_bulk(params, conv, shared.stages, shared.barriers, cursor,
+                                  TileStart::of<tile_m, tile_n>(tile, tiles_n));
+        } else {
+            if constexpr (consumers > 1) ptx::raise_registers<many_registers>();
+            compute(params, conv, shared, thread % 128, group, block, tiles, tiles_n);
+        }
+    }
+
+private:
+    template <class Problem>
+    __device__ static void compute(Params const& params, Problem const& conv, DynamicShared& shared, unsigned thread,
+                                   unsigned group, unsigned block, unsigned tiles, unsigned tiles_n) {
+        unsigned const steps = bulk_steps(conv), own_rows = products * Atom::m;
+        unsigned first = block, stride = gridDim.x;
+        Cursor cursor;
+        if constexpr (ping_pong) {
+            first += group * stride, stride *= 2;
+            if (group == 1) {
+                cursor.advance(steps);
+                ptx::named_barrier_arrive(turn_barrier, 2 * Atom::threads);  // the other begins
+            }
+        }
+        for (unsigned tile = first; tile < tiles; tile += stride) {
+            Sums sums;
+            if constexpr (ping_pong) ptx::named_barrier_sync(turn_barrier + group, 2 * Atom::threads);
+            multiply(shared, sums, cursor, steps, thread, ping_pong ? 0 : group * own_rows);
+            if constexpr (ping_pong) {
+                ptx::named_barrier_arrive(turn_barrier + (group ^ 1), 2 * Atom::threads);
+                cursor.advance(steps);  // over the other's tile
+            }
+            TileStart start = TileStart::of<tile_m, tile_n>(tile, tiles_n);
+            if constexpr (!ping_pong) start.m += static_cast<int>(group * own_rows);
+            Writer::store(params, conv, shared.writers[group], start, sums, thread, epilogue_barrier + group);
+        }
+        if (thread == 0) ptx::wait_for_stores(false);
+    }
+
+    /// A tile's products. One group of them is under way while the next stage is awaited; then its stage is free.
+    __device__ static void multiply(DynamicShared& shared, Sums& sums, Cursor& cursor, unsigned steps, unsigned thread,
+                                    unsigned first_row) {
+        auto const release = [&](unsigned stage) {
+            if (thread == 0) ptx::barrier_arrive(ptx::shared_address(&shared.barriers.empty[stage]));
+        };
+        unsigned previous = 0;
+#pragma unroll 1
+        for (unsigned step = 0; step < steps; ++step) {
+            unsigned const now = cursor.stage;
+            ptx::barrier_wait(ptx::shared_address(&shared.barriers.full[now]), cursor.parity);
+            auto const x = Atom::descriptor(ptx::shared_address(shared.stages[now].x)) +
+                           Atom::rows_further(static_cast<int>(first_row));
+            auto const w = Atom::descriptor(ptx::shared_address(shared.stages[now].w));
+#pragma unroll
+            for (int product = 0; product < products; ++product) ptx::hold(sums[product]);
+            ptx::fence_products();
+#pragma unroll
+            for (int k = 0; k < Schedule::tile_k / Atom::k; ++k)
+#pragma unroll
+                for (int product = 0; product < products; ++product)
+                    Atom::multiply(sums[product],
+                                   x + Atom::rows_further(product * Atom::m) + static_cast<unsigned>(k) * Atom::k_step,
+                                   w + static_cast<unsigned>(k) * Atom::k_step, step > 0 || k > 0);
+            ptx::commit_products();
+            ptx::wait_for_products<1>();
+            if (step > 0) release(previous);
+            previous = now;
+            cursor.advance();
+        }
+        ptx::wait_for_products<0>();
+#pragma unroll
+        for (int product = 0; product < products; ++product) ptx::hold(sums[product]);
+        release(previous);
+    }
+};
+
+}  // namespace fusekit::hip

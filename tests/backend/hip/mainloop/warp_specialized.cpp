@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#include "fusekit/backend/hip/mainloop/warp_specialized.hpp"
+
+#include <catch2/catch_template_test_macros.hpp>
+
+#include "backend/hip/gpu.hpp"
+#include "support/run_case.hpp"
+
+using namespace test;
+using fusekit::hip::WarpSpecialized, fusekit::hip::Roles;
+
+namespace {
+
+using Relu = fk::Activation<fk::Relu>;
+using Norm = fk::BatchNormInference<fk::Spatial>;
+using PerActivation = fk::BatchNormInference<fk::PerActivation>;
+
+/// Skips the test where no kernel for sm_90a can run.
+fk::hip::Device sm90a() {
+    fk::hip::Device device = gpu();
+    if (device.architecture() != fk::hip::Architecture::sm(90)) SKIP("no GPU of compute capability 9.0");
+    return device;
+}
+
+template <class Run>
+void check(std::string const& text, Run run, auto& device) {
+    Case const about = Case::parse(text);
+    INFO(about.print());
+    Problem const problem(about);
+    oracle::Tensor const expected = problem.expected();
+    REQUIRE(unfit(expected) == "");
+    CHECK(run(problem, expected, device) == "");
+}
+
+/// Tiles that y does not fill, several, and more of them than the emulated GPU has processors; windows that reach over
+/// rows and images; channels that end within a step.
+template <class T, class Schedule>
+void check_schedule(std::string const& type) {
+    fk::hip::Device device = sm90a();
+    auto scheduled = device.with<Schedule>();
+    using Scheduled = decltype(scheduled);
+    for (char const* sizes : {"n1c8h1w1k8r1s1pt0l0b0r0u1v1d1e1g1",          // one element
+                              "n3c72h7w5k136r3s3pt1l1b1r1u1v1d1e1g1",
+                              "n2c64h11w9k64r3s3pt2l1b0r2u2v1d1e2g1",       // uneven padding, strides and dilations
+                              "n5c136h13w17k200r1s1pt0l0b0r0u1v1d1e1g1",    // a matrix of pixels
+                              "n3c16h9w8k24r1s1pt0l0b0r0u2v2d1e1g1",        // every other pixel
+                              "n1c40h6w30k72r2s5pt0l2b1r2u1v3d2e1g1"}) {
+        std::string const text = std::string(sizes) + " nhwc krsc " + type;
+        check(text + " CBA relu #3", run_conv<Scheduled, T, fk::dynamic, fk::Bias, Relu>, scheduled);
+    }
+    check("n3c16h9w8k24r3s3pt1l1b1r1u1v1d1e1g1 nhwc krsc " + type + " CN #1", run_conv<Scheduled, T, fk::dynamic, Norm>,
+          scheduled);
+    check("n3c16h9w8k24r3s3pt1l1b1r1u1v1d1e1g1 nhwc krsc " + type + " CRA relu #1",
+          run_conv<Scheduled, T, fk::dynamic, fk::Residual, Relu>, scheduled);
+    check("n3c16h9w8k24r3s3pt1l1b1r1u1v1d1e1g1 nhwc krsc " + type + " CM #2",
+          run_conv<Scheduled, T, fk::dynamic, PerActivation>, scheduled);
+    check("n2c24h9w8k16r1s1pt0l0b0r0u1v1d1e1g1 nhwc+8>nhwc krsc+8 " + type + " C #3",
+          run_conv<Scheduled, T, fk::dynamic>,
+          scheduled);  // x and weights with gaps after every row, plane and image
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("HIP: convolutions on sm_90a's matrix units are exact with every schedule", "",
+                   (WarpSpecialized<64, 64, 2>), (WarpSpecialized<64, 64, 6, Roles::cooperative, 2>),
+                   (WarpSpecialized<128, 128, 3>), (WarpSpecialized<192, 128, 4>), (WarpSpecialized<256, 64, 3>),
+                   (WarpSpecialized<64, 64, 3, Roles::ping_pong>), (WarpSpecialized<128, 128, 4, Roles::ping_pong>),
+                   (WarpSpecialized<128, 64, 6, Roles::ping_pong>)) {
+    check_schedule<fk::half, TestType>("half");
+    check_schedule<fk::bfloat16, TestType>("bfloat16");
+}
