@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <limits>
 
+#include "support/effort.hpp"
 #include "support/floats.hpp"
 
 using namespace test;
@@ -31,7 +32,7 @@ struct Worst {
     float at = 0;
 };
 
-/// The worst of f over every 997th float from low to high, on V.
+/// The worst of f over every 997th float (support/effort.hpp) from low to high, on V.
 template <class V>
 Worst worst(auto f, auto exact, float low, float high) {
     constexpr int lanes = sizeof(V) / sizeof(float);
@@ -53,7 +54,7 @@ Worst worst(auto f, auto exact, float low, float high) {
         count = 0;
     };
     for (float& x : in) x = low;
-    for (std::uint64_t bits = 0; bits < 0x100000000u; bits += 997) {
+    for (std::uint64_t bits = 0; bits < 0x100000000u; bits += 997 * one_in) {
         float const x = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
         if (!(x >= low && x <= high)) continue;
         in[count++] = x;

@@ -12,6 +12,9 @@ namespace {
 
 constexpr unsigned box_limit = 256, swizzle_bytes = 128;
 
+/// A place in the modes of a map; 0 in those that it does not have.
+using Coord = std::array<std::int64_t, 5>;
+
 /// The 64 bits of an mbarrier.
 struct Barrier {
     std::uint64_t phase : 1, expected : 20, pending : 20;
@@ -45,8 +48,7 @@ std::uint32_t rows_of(TensorMap const& map) {
 }
 
 /// Where an element lies in memory; null where the tensor has none.
-template <std::size_t Modes>
-std::byte* place_of(TensorMap const& map, std::array<std::int64_t, Modes> const& at) {
+std::byte* place_of(TensorMap const& map, Coord const& at) {
     auto* const memory = reinterpret_cast<std::byte*>(map.memory);
     std::int64_t offset = at[0] * map.element_bytes;
     for (unsigned mode = 0; mode < map.rank; ++mode) {
@@ -71,8 +73,8 @@ void move(TensorMap const& map, std::byte* memory, std::uint32_t shared, bool to
     else if (memory) std::memcpy(memory, here, map.element_bytes);
 }
 
-void copy_tiled(TensorMap const& map, std::uint32_t shared, std::array<std::int64_t, 5> const& first, bool to_memory) {
-    std::array<std::int64_t, 5> at = first;
+void copy_tiled(TensorMap const& map, std::uint32_t shared, Coord const& first, bool to_memory) {
+    Coord at = first;
     for (std::uint32_t row = 0; row < rows_of(map); ++row) {
         std::uint32_t rest = row;
         for (unsigned mode = 1; mode < map.rank; ++mode) {
@@ -88,12 +90,11 @@ void copy_tiled(TensorMap const& map, std::uint32_t shared, std::array<std::int6
 
 /// Walks over pixels from (n, h, w) = at[3], at[2], at[1], columns first, row by row and image by image, within the
 /// corners; the tap is added to where it stands.
-void copy_im2col(TensorMap const& map, std::uint32_t shared, std::array<std::int64_t, 4> const& first, unsigned column,
-                 unsigned row) {
+void copy_im2col(TensorMap const& map, std::uint32_t shared, Coord const& first, unsigned column, unsigned row) {
     auto w = first[1], h = first[2], n = first[3];
     for (unsigned pixel = 0; pixel < map.box[1]; ++pixel) {
         for (unsigned c = 0; c < map.box[0]; ++c) {
-            std::array<std::int64_t, 4> const at{first[0] + c, w + column, h + row, n};
+            Coord const at{first[0] + c, w + column, h + row, n, 0};
             move(map, place_of(map, at), shared + pixel * row_bytes(map) + c * map.element_bytes, false);
         }
         w += map.element_strides[0];
@@ -225,7 +226,7 @@ void load_tiled(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, s
                 Place const& place) {
     if (map->is_im2col || map->rank != rank) fault("a tiled load of a map of another kind", place);
     check_copy(*map, to, at, place);
-    std::array<std::int64_t, 5> first{};
+    Coord first{};
     for (unsigned mode = 0; mode < map->rank; ++mode) first[mode] = at[mode];
     load(to, *map, barrier, [to, first, copy = *map] { copy_tiled(copy, to, first, false); }, place);
 }
@@ -235,14 +236,14 @@ void load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, 
     if (!map->is_im2col) fault("an im2col load of a tiled map", place);
     if (column > 255 || row > 255) fault("an im2col load's tap is past 255", place);
     check_copy(*map, to, at, place);
-    std::array<std::int64_t, 4> const first{at[0], at[1], at[2], at[3]};
+    Coord const first{at[0], at[1], at[2], at[3], 0};
     load(to, *map, barrier, [=, copy = *map] { copy_im2col(copy, to, first, column, row); }, place);
 }
 
 void store_tiled(TensorMap const* map, std::uint32_t from, std::int32_t const (&at)[2], Place place) {
     if (map->is_im2col || map->rank != 2) fault("a tiled store of a map of another kind", place);
     check_copy(*map, from, at, place);
-    std::array<std::int64_t, 5> first{};
+    Coord first{};
     for (unsigned mode = 0; mode < map->rank; ++mode) first[mode] = at[mode];
     running->asynchrony().store([from, first, copy = *map] { copy_tiled(copy, from, first, true); });
 }

@@ -8,6 +8,7 @@
 
 #include "support/activation_plans.hpp"
 #include "support/catalogue.hpp"
+#include "support/effort.hpp"
 #include "support/floats.hpp"
 #include "support/mode_arguments.hpp"
 #include "support/run_case.hpp"
@@ -54,7 +55,7 @@ void check(char const* name, catalogue::ValueBound<typename Mode::Args> const& b
             compare(x[i], Op::apply(static_cast<float>(x[i]), args), wrong);
         }
     };
-    sweep_floats(4999, 0x1p-11f, both);
+    sweep_floats(4999 * one_in, 0x1p-11f, both);
     std::printf("%-12s worst error is %.3f of what is allowed, at %a\n", name, worst, worst_at);
     INFO(name << ": worst at " << worst_at << ", " << Op::apply(worst_at, args) << " for "
               << exact(static_cast<double>(worst_at)));

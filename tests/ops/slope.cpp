@@ -5,6 +5,7 @@
 
 #include "fusekit/fusekit.hpp"
 #include "support/catalogue.hpp"
+#include "support/effort.hpp"
 #include "support/finite_differences.hpp"
 #include "support/floats.hpp"
 #include "support/mode_arguments.hpp"
@@ -58,7 +59,7 @@ void check(char const* name, catalogue::SlopeBound<typename Mode::Args> const& b
             compare(x[i], Op::slope(static_cast<float>(x[i]), args), wrong);
         }
     };
-    sweep_floats(20011, 0x1p-9f, all);
+    sweep_floats(20011 * one_in, 0x1p-9f, all);
     std::printf("slope of %-12s worst error is %.3f of what is allowed, at %a\n", name, worst, worst_at);
     INFO(name << ": worst at " << worst_at << ", " << Op::slope(worst_at, args) << " for "
               << exact.slope(double{worst_at}));

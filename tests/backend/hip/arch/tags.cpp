@@ -38,7 +38,7 @@ TEST_CASE("HIP: the tag of an architecture is the last that it extends") {
     CHECK(is<Sm80>(Architecture::sm(80)));
     CHECK(is<Sm86>(Architecture::sm(87)));
     CHECK(is<Sm89>(Architecture::sm(89)));
-    CHECK(is<Sm90>(Architecture::sm(90)));
+    CHECK(is<Sm90a>(Architecture::sm(90)));
     CHECK(is<Sm90>(Architecture::sm(120)));
     CHECK(is<Any>(Architecture{}));
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backend/hip/gpu.hpp"
+#include "support/effort.hpp"
 #include "support/long_channels.hpp"
 
 using namespace test;
@@ -69,8 +70,9 @@ TEST_CASE("HIP: sums of many values a thread, and of their gradients, do not dri
 
 TEST_CASE("HIP: a global average of millions of values does not drift") {
     fk::hip::Device device = gpu();
-    for (fk::Layout<4> const& layout :
-         {fk::nchw(1, 1, 1024, 1025), fk::nhwc(1, 500000, 1, 2), {{{1, 1, 150000, 7}}, {{0, 0, 9, 1}}}}) {
+    for (fk::Layout<4> const& layout : {fk::nchw(1, 1, 1024 / emulated_part, 1025),
+                                        fk::nhwc(1, 500000 / emulated_part, 1, 2),
+                                        {{{1, 1, 150000 / emulated_part, 7}}, {{0, 0, 9, 1}}}}) {
         INFO(to_string(layout.shape));
         LongChannels const from(layout, 1);
         Floats x(device, layout);

@@ -35,8 +35,11 @@ hipError_t launch_overlapping(void const* kernel, dim3 grid, dim3 block, void** 
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 __device__ inline void wait_for_previous_kernel() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+/// The next kernel on the stream may start from here on, where processors have room for its blocks.
+__device__ inline void start_next_kernel() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
 #else
 __device__ inline void wait_for_previous_kernel() {}
+__device__ inline void start_next_kernel() {}
 #endif
 
 }  // namespace fusekit::hip

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <bit>
 #include <cstdint>
 
+#include "fusekit/backend/hip/arch/packed.hpp"
 #include "fusekit/backend/hip/collective/bulk_loader.hpp"
 
 namespace fusekit::hip {
@@ -18,11 +18,30 @@ class StoreProducts {
     using State = typename Epilogue::template State<float>;
     static constexpr bool reads_places = Epilogue::placewise || Epilogue::stores;
 
+    /// Of two columns that neighbour, which a thread reads by one access where they fill it.
+    static constexpr std::size_t both = 2 * sizeof(State);
+    struct alignas(both == 8 || both == 16 ? both : alignof(State)) States {
+        State of[2];
+    };
+
 public:
     struct Shared {
         alignas(1024) U staged[products * Atom::m * tile_n];
-        Uninitialized<State> states[Epilogue::channelwise ? tile_n : 1];
+        States states[Epilogue::channelwise ? tile_n / 2 : 1];
     };
+
+    /// Prepares the channels of a tile. Called by the warpgroup's threads before they multiply it, so that nobody waits
+    /// for parameters.
+    template <class Params, class Problem>
+    __device__ static void prepare(Params const& params, Problem const& conv, Shared& shared, int first_n,
+                                   unsigned thread) {
+        if constexpr (Epilogue::channelwise) {
+            int const channel = first_n + static_cast<int>(thread), last = conv.group_k() - 1;
+            if (static_cast<int>(thread) < tile_n)  // where y has no channel, its last one's
+                shared.states[thread / 2].of[thread % 2] =
+                    Epilogue::prepare(std::int64_t{min(channel, last)}, params.bound.epilogue);
+        }
+    }
 
     /// Called by the warpgroup's threads, whose named barrier is `barrier`. `tile` is where its first row begins.
     template <class Params, class Problem>
@@ -31,41 +50,36 @@ public:
         auto const& arguments = params.bound.epilogue;
         int const channels = min(conv.group_k() - tile.n, tile_n);
         if (thread == 0) ptx::wait_for_stores(false);  // the last tile's have read what is written now
-        if constexpr (Epilogue::channelwise)
-            if (static_cast<int>(thread) < channels)
-                shared.states[thread].value() = Epilogue::prepare(std::int64_t{tile.n} + thread, arguments);
         ptx::named_barrier_sync(barrier, Atom::threads);
+        unsigned const lane = thread % 32, row = thread / 32 * 16 + lane % 16;
+        auto staged = ptx::shared_address(shared.staged) + row * row_bytes;
 #pragma unroll
-        for (int product = 0; product < products; ++product) {
-            int const first_row = static_cast<int>(thread) / 32 * 16 + static_cast<int>(thread) % 32 / 4;
-            OutputCoord rows[2];
-            bool has_row[2];
-            for (int i = 0; i < 2; ++i) {
-                Pixel const at =
-                    reads_places ? conv.pixel(tile.m + product * Atom::m + first_row + 8 * i) : Pixel{0, 0, 0};
-                has_row[i] = at.n >= 0;
-                rows[i] = {at.n, 0, at.p, at.q};
-            }
-            auto const result = [&](int e) {
-                int const column = Atom::column(static_cast<int>(thread), e), i = e / 2 % 2;
-                float const sum = sums[product][e];
-                if (column >= channels || (reads_places && !has_row[i])) return U(0.0f);
-                OutputCoord at = rows[i];
-                at.k = std::int64_t{tile.n} + column;
-                return U(
-                    Epilogue::apply(sum, at, shared.states[Epilogue::channelwise ? column : 0].value(), arguments));
+        for (int product = 0; product < products; ++product, staged += boxes * box_bytes) {
+            Pixel places[2] = {};
+            if constexpr (reads_places)
+                for (int i = 0; i < 2; ++i)
+                    places[i] = conv.pixel(tile.m + product * Atom::m + Atom::row(static_cast<int>(thread), 2 * i));
+            /// Two neighbours of a row: sums e and e + 1.
+            auto const pair = [&](int e, States const& states) {
+                int const column = Atom::column(static_cast<int>(thread), e);
+                Pixel const& at = places[e / 2 % 2];
+                float results[2] = {};
+                if (!reads_places || (at.n >= 0 && column < channels))
+                    for (int i = 0; i < 2; ++i)
+                        results[i] = Epilogue::apply(sums[product][e + i],
+                                                     OutputCoord{at.n, std::int64_t{tile.n} + column + i, at.p, at.q},
+                                                     Epilogue::channelwise ? states.of[i] : State{}, arguments);
+                return packed<U>(results[0], results[1]);
             };
-            auto const pair = [&](int e) {
-                return std::uint32_t{std::bit_cast<std::uint16_t>(result(e))} |
-                       std::uint32_t{std::bit_cast<std::uint16_t>(result(e + 1))} << 16;
-            };
-            unsigned const lane = thread % 32, row = thread / 32 * 16 + lane % 16;
-            auto const staged = ptx::shared_address(shared.staged) + static_cast<unsigned>(product * boxes * box_bytes);
 #pragma unroll
             for (int e = 0; e < Atom::sums_per_thread; e += 8) {
                 unsigned const chunk = static_cast<unsigned>(e) / 4 + lane / 16;  // of 8 columns
-                std::uint32_t const pairs[] = {pair(e), pair(e + 2), pair(e + 4), pair(e + 6)};
-                ptx::store_matrices(staged + chunk / 8 * box_bytes + row * row_bytes + ((chunk ^ row) % 8) * 16, pairs);
+                auto const states_of = [&](int first) {
+                    return shared.states[Epilogue::channelwise ? Atom::column(static_cast<int>(thread), first) / 2 : 0];
+                };
+                States const left = states_of(e), right = states_of(e + 4);
+                ptx::store_matrices(staged + chunk / 8 * box_bytes + ((chunk ^ row) % 8) * 16,
+                                    {pair(e, left), pair(e + 2, left), pair(e + 4, right), pair(e + 6, right)});
             }
         }
         ptx::fence_shared_memory();

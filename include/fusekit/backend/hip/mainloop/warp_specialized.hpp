@@ -77,13 +77,15 @@ private:
         }
         for (unsigned tile = first; tile < tiles; tile += stride) {
             Sums sums;
+            TileStart start = TileStart::of<tile_m, tile_n>(tile, tiles_n);
+            Writer::prepare(params, conv, shared.writers[group], start.n, thread);
             if constexpr (ping_pong) ptx::named_barrier_sync(turn_barrier + group, 2 * Atom::threads);
             multiply(shared, sums, cursor, steps, thread, ping_pong ? 0 : group * own_rows);
             if constexpr (ping_pong) {
                 ptx::named_barrier_arrive(turn_barrier + (group ^ 1), 2 * Atom::threads);
                 cursor.advance(steps);  // over the other's tile
             }
-            TileStart start = TileStart::of<tile_m, tile_n>(tile, tiles_n);
+            if (tile + stride >= tiles) start_next_kernel();
             if constexpr (!ping_pong) start.m += static_cast<int>(group * own_rows);
             Writer::store(params, conv, shared.writers[group], start, sums, thread, epilogue_barrier + group);
         }

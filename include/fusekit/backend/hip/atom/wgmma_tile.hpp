@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/arch/access.hpp"
+#include "fusekit/backend/hip/atom/wgmma.hpp"
+
+namespace fusekit::hip {
+
+/// One operand of a step along GemmK in shared memory, as Wgmma reads it: rows of 64 indices of GemmK, 128 bytes each,
+/// whose chunks of 16 bytes are swizzled.
+template <class T, int Size>
+class SwizzledTile {
+public:
+    using Operand = T;
+    static constexpr bool rows_neighbour = false;
+    static constexpr int tile_k = Wgmma<T, 64>::tile_k;
+
+    __device__ T* at(unsigned k, unsigned row) { return &values[row * tile_k + (k ^ row % 8 * 8)]; }
+    __device__ T const* at(unsigned k, unsigned row) const { return &values[row * tile_k + (k ^ row % 8 * 8)]; }
+
+    /// Stores one row at `Count` indices from k on, a multiple of Count: operand(i) at the i-th.
+    template <int Count, class OperandAt>
+    __device__ void put_along_k(unsigned k, unsigned row, OperandAt operand) {
+        static_assert(Count <= 8, "a chunk holds 8");
+        Packet<T, Count> packet;
+#pragma unroll
+        for (int i = 0; i < Count; ++i) packet.values[i] = operand(i);
+        *reinterpret_cast<Packet<T, Count>*>(at(k, row)) = packet;
+    }
+    /// Stores `Count` rows at index k.
+    template <int Count>
+    __device__ void put_along_rows(unsigned k, unsigned row, Packet<T, Count> const& operands) {
+#pragma unroll
+        for (int i = 0; i < Count; ++i) *at(k, row + static_cast<unsigned>(i)) = operands.values[i];
+    }
+
+private:
+    alignas(1024) T values[Size * tile_k];
+};
+
+/// The atom of a block of warpgroups on sm_90a's matrix units, for operands that threads put into shared memory. Each
+/// warpgroup has 64 pixels of all channels.
+template <class T, int TileM, int TileN>
+class WgmmaTile {
+    using Unit = Wgmma<T, TileN>;
+
+public:
+    static constexpr int tile_m = TileM, tile_n = TileN, tile_k = Unit::tile_k, threads = TileM / 64 * Unit::threads;
+    using Operand = T;
+    using Architecture = typename Unit::Architecture;
+
+    struct Stage {
+        SwizzledTile<T, TileM> x;
+        SwizzledTile<T, TileN> w;
+    };
+    struct Fragment {
+        typename Unit::Sums sums;
+    };
+
+    __device__ explicit WgmmaTile(unsigned the_thread) : thread(the_thread) {}
+
+    /// Begins a step's products; they are done after wait().
+    __device__ void multiply(Stage const& stage, Fragment& fragment) const {
+        auto const x = Unit::descriptor(ptx::shared_address(&stage.x)) +
+                       Unit::rows_further(static_cast<int>(ptx::uniform(thread / Unit::threads)) * Unit::m);
+        auto const w = Unit::descriptor(ptx::shared_address(&stage.w));
+        ptx::hold(fragment.sums);
+        ptx::fence_products();
+#pragma unroll
+        for (unsigned k = 0; k < tile_k / Unit::k; ++k)
+            Unit::multiply(fragment.sums, x + k * Unit::k_step, w + k * Unit::k_step, true);
+        ptx::commit_products();
+    }
+    __device__ void wait(Fragment& fragment) const {
+        ptx::wait_for_products<0>();
+        ptx::hold(fragment.sums);
+    }
+    /// Shows what this thread has put into a stage to the matrix units; the barrier that follows, to other threads'.
+    __device__ static void publish() { ptx::fence_shared_memory(); }
+
+    /// Sums leave in four rounds: where rows are pixels, those of one warp of each warpgroup; else a quarter of the
+    /// channels.
+    static constexpr int rounds = 4;
+    static constexpr int rows(bool rows_are_pixels) { return (rows_are_pixels ? TileM : TileN) / rounds; }
+    static constexpr int columns(bool rows_are_pixels) { return rows_are_pixels ? TileN : TileM; }
+
+    template <bool rows_are_pixels, int Pitch>
+    __device__ void put(int round, Fragment const& fragment, Packet<float, 4> (*out)[Pitch]) const {
+        auto const own = static_cast<int>(thread);
+        if constexpr (rows_are_pixels) {
+            if (own % Unit::threads / 32 != round) return;
+            int const group = own / Unit::threads;
+#pragma unroll
+            for (int e = 0; e < Unit::sums_per_thread; ++e)
+                element(out, group * 16 + Unit::row(own % 32, e), Unit::column(own, e)) = fragment.sums[e];
+        } else {
+            constexpr int part = Unit::sums_per_thread / rounds;
+            int const pixel = own / Unit::threads * Unit::m;
+#pragma unroll
+            for (int e = 0; e < Unit::sums_per_thread; ++e)
+                if (e / part == round)
+                    element(out, Unit::column(own, e % part), pixel + Unit::row(own % Unit::threads, e)) =
+                        fragment.sums[e];
+        }
+    }
+    template <bool rows_are_pixels>
+    __device__ static unsigned tile_row(unsigned row, int round) {
+        auto const of = static_cast<unsigned>(round);
+        return rows_are_pixels ? row / 16 * Unit::m + of * 16 + row % 16 : of * rows(false) + row;
+    }
+    __device__ static constexpr unsigned tile_column(unsigned column) { return column; }
+
+private:
+    unsigned thread;
+
+    template <int Pitch>
+    __device__ static float& element(Packet<float, 4> (*out)[Pitch], int row, int column) {
+        return out[row][column / 4].values[column % 4];
+    }
+};
+
+}  // namespace fusekit::hip
