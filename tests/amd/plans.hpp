@@ -52,8 +52,8 @@ using Back = typename fk::Backward<fk::detail::FusedPlan<Ops...>>::Plan;
 /// Names every kernel that a run of these plans on tensors of T can choose, so that it is compiled. Never called.
 template <class T, class... Plans>
 struct Kernels {
-    static void choose(fk::hip::Device& device, fk::ImageView<T const> const& x, fk::ImageView<T> const& y,
-                       fk::BoundPlan<Plans> const&... bound) {
+    static void choose(fk::hip::Device& device, fk::detail::ImageView<T const> const& x,
+                       fk::detail::ImageView<T> const& y, fk::BoundPlan<Plans> const&... bound) {
         (device.run(bound, x, y), ...);
     }
 };

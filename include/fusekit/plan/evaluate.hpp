@@ -14,9 +14,9 @@ namespace fusekit {
 /// input. Lives inside one constant expression; compare it with a Literal.
 class Evaluation {
 public:
-    CollapsedLayout<4> layout;
+    detail::CollapsedLayout<4> layout;
 
-    constexpr explicit Evaluation(CollapsedLayout<4> const& the_layout)
+    constexpr explicit Evaluation(detail::CollapsedLayout<4> const& the_layout)
         : layout(the_layout), values(new float[static_cast<std::size_t>(the_layout.layout().size())]{}) {}
     constexpr Evaluation(Evaluation&& other) noexcept : layout(other.layout), values(other.values) {
         other.values = nullptr;
@@ -39,7 +39,7 @@ private:
 
     /// A layout in four modes; one of matrices as that of an image.
     template <int Rank>
-    constexpr CollapsedLayout<4> of_same_kind(Layout<Rank> const& given) const {
+    constexpr detail::CollapsedLayout<4> of_same_kind(Layout<Rank> const& given) const {
         if constexpr (Rank <= 4)
             if (layout.shape.from.kind == CollapsedFrom::matrices) return detail::collapse_matrices(given);
         return detail::collapse<4>(given);
@@ -107,7 +107,7 @@ constexpr V head_value(Head const*, BoundPlan const&, ImageView<V const> const& 
 /// The plan's result at one place, by the definition. V is float or double; `at` is a coordinate that loads such
 /// values; `state` is the epilogue's state of its channel; collect is as in Epilogue::apply.
 template <class V, class BoundPlan, class At, class State, class Collect = detail::Nothing>
-constexpr V evaluate_at(BoundPlan const& bound, ImageView<V const> const& x, At const& at, State const& state,
+constexpr V evaluate_at(BoundPlan const& bound, detail::ImageView<V const> const& x, At const& at, State const& state,
                         Collect const& collect = {}) {
     using Plan = typename BoundPlan::Plan;
     auto const value = [&](At const& place) {
@@ -134,7 +134,7 @@ constexpr V evaluate_at(BoundPlan const& bound, ImageView<V const> const& x, At 
 }
 
 template <class BoundPlan>
-constexpr Evaluation evaluate(BoundPlan const& bound, ImageView<float const> const& x) {
+constexpr Evaluation evaluate(BoundPlan const& bound, detail::ImageView<float const> const& x) {
     using Plan = typename BoundPlan::Plan;
     using Epilogue = typename Plan::Epilogue;
     CollapsedShape<4> const shape = bound.collapsed_output_shape(x.shape());

@@ -129,16 +129,16 @@ CollapsedShape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> con
 }  // namespace detail
 
 /// The same for a run on x and y, with Error; writes nothing.
-template <class BoundPlan, Element T, OutputElement U, int Rank, class Device>
+template <class BoundPlan, Element T, detail::OutputElement U, int Rank, class Device>
 CollapsedShape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> const& x, TensorView<U, Rank> const* y,
                            Device const& device) {
-    AliasCheckerOf<BoundPlan> aliases;
+    detail::AliasCheckerOf<BoundPlan> aliases;
     return detail::validate(bound, x, y, device, aliases, detail::Addresses::known, nullptr);
 }
 
 /// The same for a run into a new output of elements of type U. Returns its layout: packed, channels first or last as
 /// in x.
-template <OutputElement U, class BoundPlan, Element T, int Rank, class Device>
+template <detail::OutputElement U, class BoundPlan, Element T, int Rank, class Device>
 Layout<Rank> validate_new(BoundPlan const& bound, TensorView<T const, Rank> const& x, Device const& device) {
     TensorView<U, Rank> const* const none = nullptr;
     return packed_like(detail::expand<Rank>(validate(bound, x, none, device)), x.layout);

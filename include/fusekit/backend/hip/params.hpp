@@ -30,7 +30,7 @@ struct TileGroups {
 };
 
 /// What the kernel of a plan with a Conv or Gemm is given.
-template <class Plan, Element T, OutputElement U = T>
+template <class Plan, Element T, detail::OutputElement U = T>
 struct ConvParams {
     BoundPlan<Plan> bound;
     TensorView<T const> x;
@@ -39,12 +39,12 @@ struct ConvParams {
     bool inputs_vectorized;  ///< packets of x along GemmK lie together and are aligned
     bool weights_vectorized;
     problem::Slices<Plan::Head::collapsed_space> slices;
-    std::conditional_t<Plan::totals_tiles, TileGroups, fusekit::detail::Nothing> tile_groups = {};
+    std::conditional_t<Plan::totals_tiles, TileGroups, detail::Nothing> tile_groups = {};
 
     using Weight = typename Plan::Head::template WeightElement<T>;
 
     __device__ ConvProblem<T, Plan::Head::collapsed_space, Weight> problem() const {
-        return {{x, typed<Weight>(Plan::Head::filters(bound.head)), conv_output<Plan>(y.layout).shape,
+        return {{x, detail::typed<Weight>(Plan::Head::filters(bound.head)), conv_output<Plan>(y.layout).shape,
                  Plan::Head::geometry(bound.head)},
                 y.layout.stride,
                 slices};
@@ -54,7 +54,7 @@ struct ConvParams {
 /// What the kernel of a plan without one is given. The tensors are read in `iterations` over the same places, in
 /// packets of neighbours; the parameters are the same in each. Numbers that all threads read come first, beside each
 /// other: a kernel's first access to each 64 bytes of its argument waits for a cache, 2 % of a small tensor's time.
-template <class Plan, Element T, OutputElement U = T>
+template <class Plan, Element T, detail::OutputElement U = T>
 struct StreamParams {
     ImageOrder order;  ///< in which places are counted
     FastDivmod tiles = {}, packets = {};  ///< of places; packets of one tile, which all of a block are of

@@ -16,7 +16,7 @@ namespace fusekit::host::inline FUSEKIT_SIMD {
 ///
 /// Where there is a Pool of windows of 2 x 2, for outputs of any layout, pixels are counted window by window, an item's
 /// results stay with its thread, as floats, and of every four rows one is written.
-template <class Epilogue, Element T, OutputElement U, int Space, class Pool = void, Element W = T>
+template <class Epilogue, Element T, detail::OutputElement U, int Space, class Pool = void, Element W = T>
 class ConvChannelLanes {
 public:
     ConvChannelLanes(int the_threads, ConvProblem<T, Space, W> const& the_conv, typename Epilogue::Args const& the_args,
@@ -52,7 +52,7 @@ public:
     }
 
 private:
-    using Sum = AccumulatorOf<T>;
+    using Sum = detail::AccumulatorOf<T>;
     static constexpr bool pools = !std::is_void_v<Pool>;
     /// Of pixels, that an item has whole numbers of: windows of a pool, or tiles that share totals.
     static constexpr std::int64_t together = Epilogue::collects ? divide_up(total_pixels, tile_rows) : pools ? 2 : 1;

@@ -13,7 +13,7 @@ namespace fusekit::host::inline FUSEKIT_SIMD {
 ///
 /// A thread packs the windows of a few pixels at a time into panels and runs all filters over them. Float filters
 /// whose taps lie together are read where they lie, others are packed once a run.
-template <class Epilogue, Element T, OutputElement U, int Space, Element W = T>
+template <class Epilogue, Element T, detail::OutputElement U, int Space, Element W = T>
 class ConvPixelLanes {
 public:
     ConvPixelLanes(int the_threads, ConvProblem<T, Space, W> const& the_conv, typename Epilogue::Args const& the_args,
@@ -44,7 +44,7 @@ public:
     }
 
 private:
-    using Sum = AccumulatorOf<T>;
+    using Sum = detail::AccumulatorOf<T>;
     static constexpr int most_panels = 8;
 
     /// Panels that share totals, of which an item has whole numbers.

@@ -11,7 +11,7 @@ namespace fusekit::host::inline FUSEKIT_SIMD {
 
 /// Depthwise: each output channel sees one input channel, so there is no product to block for and every element
 /// of x is read a few times at most. Lanes run along what is contiguous in y; no packing but of the filters.
-template <class Epilogue, Element T, OutputElement U, int Space, Axis axis, Element W = T>
+template <class Epilogue, Element T, detail::OutputElement U, int Space, Axis axis, Element W = T>
 class Depthwise {
 public:
     Depthwise(ConvProblem<T, Space, W> const& the_conv, typename Epilogue::Args const& the_args,
@@ -22,7 +22,7 @@ public:
 
     void run(Device::Turn& turn) {
         states = reinterpret_cast<State*>(turn.scratch(scratch_floats()));
-        weights = reinterpret_cast<AccumulatorOf<T>*>(states) + state_floats;
+        weights = reinterpret_cast<detail::AccumulatorOf<T>*>(states) + state_floats;
         turn.parallel_for(vectors, [this](std::int64_t v, int) { prepare(v); });
         if constexpr (Epilogue::collects) run_tiles(turn);
         else if constexpr (axis == Axis::channel)
@@ -50,7 +50,7 @@ private:
     std::int64_t const rows_of_tile = divide_up(total_pixels, conv.y[3]);  ///< that share totals
     std::int64_t const state_floats = divide_up(vectors * std::int64_t{sizeof(State)}, sizeof(float));
     State* states = nullptr;   // (vectors)
-    AccumulatorOf<T>* weights = nullptr;  // (taps, channels) or (channels, taps)
+    detail::AccumulatorOf<T>* weights = nullptr;  // (taps, channels) or (channels, taps)
 
     void prepare(std::int64_t v) const {
         std::int64_t const k0 = v * width;
@@ -60,7 +60,7 @@ private:
         for (int tap = 0; tap < conv.taps(); ++tap)
             for (int i = 0; i < width; ++i)
                 weights[(v * conv.taps() + tap) * width + i] =
-                    i < used ? widened_to<AccumulatorOf<T>>(
+                    i < used ? detail::widened_to<detail::AccumulatorOf<T>>(
                                    conv.w(k0 + i, 0, tap / conv.window_columns(), tap % conv.window_columns()))
                              : 0;
     }
@@ -83,13 +83,13 @@ private:
         totals.save(turn);
     }
 
-    template <class Collect = fusekit::detail::Nothing>
+    template <class Collect = detail::Nothing>
     void compute(OutputCoord const& at, int count, Collect const& collect = {}) const {
         constexpr int mode = axis == Axis::channel ? 1 : 3;
         std::int64_t const v = axis == Axis::channel ? at.k / lanes : at.k;
         std::int64_t const step =
             axis == Axis::channel ? conv.x.layout.stride[1] : conv.x.layout.stride[3] * conv.column_step();
-        AccumulatorOf<T> const* weight = weights + v * conv.taps() * (axis == Axis::channel ? lanes : 1);
+        detail::AccumulatorOf<T> const* weight = weights + v * conv.taps() * (axis == Axis::channel ? lanes : 1);
         Sums<T> sum{};
         for (int r = 0; r < conv.window_rows(); ++r) {
             std::int64_t const h = conv.row(at.p, r);
@@ -120,7 +120,7 @@ private:
         Sums<T> v{};
         for (int i = 0; i < count; ++i)
             if (w + i * advance >= 0 && w + i * advance < columns)
-                v[i] = widened(row[(w + i * advance) * conv.x.layout.stride[3]]);
+                v[i] = detail::widened(row[(w + i * advance) * conv.x.layout.stride[3]]);
         return v;
     }
 };

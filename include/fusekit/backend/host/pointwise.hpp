@@ -25,7 +25,7 @@ struct Line {
 
 /// Runs the epilogue along a line of `count` elements from `at` on; state(i) is the state of the vector at element i.
 /// Everything is a local here, because a store through memory may change anything else as far as a compiler knows.
-template <class Epilogue, Axis axis, Element T, OutputElement U, class StateAt>
+template <class Epilogue, Axis axis, Element T, detail::OutputElement U, class StateAt>
 void stream(Line<T const> from, Line<U> to, std::int64_t count, OutputCoord at, std::int64_t columns, StateAt state,
             typename Epilogue::Args args) {
     auto const place = [&](std::int64_t i, int used) {
@@ -77,7 +77,7 @@ struct RowCounter {
 /// A plan without a Conv. Channels-last: for every pixel, all channels, with the state of each vector of channels
 /// prepared beforehand. Any other layout: for every channel of every image, all pixels; a plane without gaps is one
 /// long row.
-template <class Epilogue, Element T, OutputElement U>
+template <class Epilogue, Element T, detail::OutputElement U>
 class Pointwise {
 public:
     Pointwise(TensorView<T const> const& the_x, TensorView<U> const& the_y, typename Epilogue::Args const& the_args)

@@ -12,7 +12,7 @@ namespace fusekit::host::inline FUSEKIT_SIMD {
 
 /// A plan without a Conv that pools: every output is made of its window of x, which nobody else reads, pairwise. Lanes
 /// run along what is contiguous in x.
-template <class Plan, Element T, OutputElement U>
+template <class Plan, Element T, detail::OutputElement U>
 class Pooling {
     using Epilogue = typename Plan::Epilogue;
     using Reduce = typename Plan::Pool::Reduce;

@@ -13,7 +13,7 @@ namespace fusekit::host::inline FUSEKIT_SIMD {
 
 /// A plan that reduces: every item of work totals some channels or places, whole, in an order that no number of threads
 /// changes, and then reads their values again, from a cache where that holds them.
-template <class Plan, Element T, OutputElement U>
+template <class Plan, Element T, detail::OutputElement U>
 class Reduction {
     using Steps = ReductionSteps<typename Plan::Head>;
     using Epilogue = typename Plan::Epilogue;

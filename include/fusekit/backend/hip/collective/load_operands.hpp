@@ -17,7 +17,7 @@ namespace fusekit::hip {
 ///
 /// GemmK is an index into two tables of offsets. They are computed for several steps at once and by all threads alike,
 /// because a warp that does more than the others delays them at every barrier.
-template <class Plan, class Atom, Element T, OutputElement U, Axis fast>
+template <class Plan, class Atom, Element T, detail::OutputElement U, Axis fast>
 class LoadOperands {
     static constexpr int tile_m = Atom::tile_m, tile_n = Atom::tile_n, tile_k = Atom::tile_k, threads = Atom::threads;
     static constexpr bool padded = Plan::Head::may_be_padded, single_pixels = Plan::Head::may_be_single_pixels;

@@ -14,9 +14,9 @@ namespace detail {
 
 /// The weights' layout as collapsed; N x K x 1 x 1 for a Gemm.
 template <class Plan>
-CollapsedLayout<4> layout_of_weights(BoundPlan<Plan> const& bound) {
+detail::CollapsedLayout<4> layout_of_weights(BoundPlan<Plan> const& bound) {
     auto const& weights = Plan::Head::filters(bound.head);
-    return {weights.layout, fusekit::detail::collapsed_from(weights)};
+    return {weights.layout, detail::collapsed_from(weights)};
 }
 
 /// Whether a row has bits for the slices, rows and columns of a padded window.
@@ -27,9 +27,10 @@ bool has_bits_for(Filter<Space> const& filter) {
     return true;
 }
 
-template <class Schedule, Axis fast, class Plan, Element T, OutputElement U>
+template <class Schedule, Axis fast, class Plan, Element T, detail::OutputElement U>
 Result<Launch<ConvParams<Plan, T, U>>> prepare_along(Gpu const& gpu, ConvParams<Plan, T, U> params) {
-    auto const w = typed<typename Plan::Head::template WeightElement<T>>(Plan::Head::filters(params.bound.head));
+    auto const w =
+        detail::typed<typename Plan::Head::template WeightElement<T>>(Plan::Head::filters(params.bound.head));
     if constexpr (GemmSchedule<Schedule>) {
         using Mainloop = ImplicitGemm<Plan, Schedule, T, U, fast>;
         auto const filter = Plan::Head::geometry(params.bound.head);
@@ -44,7 +45,7 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_along(Gpu const& gpu, ConvParams<
         params.inputs_vectorized =
             params.channels_fastest
                 ? problem::vectorizable(params.x, x_packet, 1) && w.layout.shape[1] % x_packet == 0
-                : !Plan::pools && is_single_pixels(filter) && problem::vectorizable_planes(params.x, x_packet);
+                : !Plan::pools && detail::is_single_pixels(filter) && problem::vectorizable_planes(params.x, x_packet);
         params.weights_vectorized =
             params.channels_fastest ? problem::vectorizable(w, w_packet, 1) : problem::vectorizable_taps(w, w_packet);
         Index<4> const y = conv_output<Plan>(params.y.layout).shape;
@@ -65,9 +66,10 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_along(Gpu const& gpu, ConvParams<
 }  // namespace detail
 
 /// Prepares a plan with a Conv or Gemm with one schedule.
-template <class Schedule, class Plan, Element T, OutputElement U>
+template <class Schedule, class Plan, Element T, detail::OutputElement U>
 Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                         ImageView<T const> const& x, ImageView<U> const& y) {
+                                                         detail::ImageView<T const> const& x,
+                                                         detail::ImageView<U> const& y) {
     auto const filter = Plan::Head::geometry(bound.head);
     auto const weights = detail::layout_of_weights<Plan>(bound);
     CollapsedShape<4> const output(conv_output<Plan>(y.layout).shape, y.from);
@@ -84,9 +86,10 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gpu, BoundPl
 }
 
 /// Prepares a plan with a Conv or Gemm with the schedule that the table has for it.
-template <class Plan, Element T, OutputElement U>
+template <class Plan, Element T, detail::OutputElement U>
 Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                    ImageView<T const> const& x, ImageView<U> const& y) {
+                                                    detail::ImageView<T const> const& x,
+                                                    detail::ImageView<U> const& y) {
     auto const filter = Plan::Head::geometry(bound.head);
     std::int64_t const groups = filter.group_count, group_k = y.layout.shape[1] / groups;
     if constexpr (Plan::Head::may_be_grouped || Plan::Head::longest > KOffset::most(filter.rank))

@@ -45,7 +45,7 @@ constexpr std::int64_t power_of_two(std::int64_t at_least) {
 }
 
 /// Prepares Reducing with packets of `lanes`.
-template <class Schedule, int lanes, Pattern pattern, class Plan, Element T, OutputElement U>
+template <class Schedule, int lanes, Pattern pattern, class Plan, Element T, detail::OutputElement U>
 Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const& gpu, ReductionParams<Plan, T, U> params) {
     using Mainloop = Reducing<Plan, Schedule, T, U, lanes, pattern, false>;
     using Steps = ReductionSteps<typename Plan::Head>;
@@ -125,9 +125,10 @@ Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const& gpu, Red
 }  // namespace detail
 
 /// Prepares a plan that begins with a reduction with one schedule.
-template <class Schedule, class Plan, Element T, OutputElement U>
+template <class Schedule, class Plan, Element T, detail::OutputElement U>
 Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                                   ImageView<T const> const& x, ImageView<U> const& y) {
+                                                                   detail::ImageView<T const> const& x,
+                                                                   detail::ImageView<U> const& y) {
     using Steps = ReductionSteps<typename Plan::Head>;
     constexpr int lanes = Schedule::bytes / static_cast<int>(sizeof(Wider<T, U>));
     bool const channels_are_last = channels_last(y.layout);
@@ -141,7 +142,7 @@ Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction_with(Gpu const& gp
         bound, x, y, x, {}, Steps::per_place || channels_are_last, {y.layout.shape, channels_are_last}};
     bool packets = problem::dense_alike(x.layout, y.layout) && detail::packets_are_aligned<lanes>(x, y);
     if constexpr (Steps::has_operand) {
-        params.operand = typed<T>(bound.head.x);
+        params.operand = detail::typed<T>(bound.head.x);
         packets = packets && problem::dense_alike(params.operand.layout, y.layout) &&
                   detail::packets_are_aligned<lanes>(params.operand, y);
     }
@@ -153,9 +154,10 @@ Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction_with(Gpu const& gp
 }
 
 /// Prepares such a plan with the schedule that the table has for it.
-template <class Plan, Element T, OutputElement U>
+template <class Plan, Element T, detail::OutputElement U>
 Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                              ImageView<T const> const& x, ImageView<U> const& y) {
+                                                              detail::ImageView<T const> const& x,
+                                                              detail::ImageView<U> const& y) {
     return with_tuning(gpu.architecture(), [&]<class Tuning>(Tuning) {
         return prepare_reduction_with<DefaultReduction<Tuning, Wider<T, U>>>(gpu, bound, x, y);
     });

@@ -9,7 +9,7 @@ namespace fusekit::hip {
 
 /// DirectConv where a plan has statistics: a block computes a tile of pixels and channels, so that it has values to
 /// total.
-template <class Plan, class Schedule, Element T, OutputElement U, Axis fast>
+template <class Plan, class Schedule, Element T, detail::OutputElement U, Axis fast>
 class DirectTotals {
     static constexpr int parts = 8;  ///< parts of a channel's pixels, each added up by a thread
     using Epilogue = typename Plan::Epilogue;

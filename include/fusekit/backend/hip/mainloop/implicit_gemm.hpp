@@ -17,7 +17,7 @@ namespace fusekit::hip {
 ///
 /// There are two stages. While one step is multiplied from one of them, the next step's loads are in flight. One
 /// barrier ends the step.
-template <class Plan, class Schedule, Element T, OutputElement U, Axis fast>
+template <class Plan, class Schedule, Element T, detail::OutputElement U, Axis fast>
 class ImplicitGemm {
     static constexpr int unroll = arch::Target::processor.unroll_of_gemm(Schedule::threads * Schedule::blocks);
     using Atom = Simt<T, Schedule::tile_m, Schedule::tile_n, Schedule::tile_k, unroll>;
