@@ -33,12 +33,12 @@ struct SumOf;
 template <class... Modes>
 struct SumOf<std::tuple<Modes...>> {
     struct Args {
-        fk::KernelTuple<typename Modes::Args...> each;
+        fk::detail::KernelTuple<typename Modes::Args...> each;
     };
     template <class V>
     FUSEKIT_HD static V apply(V x, Args const& args) {
         return [&]<int... I>(std::integer_sequence<int, I...>) {
-            return (V{} + ... + Modes::apply(x, fk::get<I>(args.each)));
+            return (V{} + ... + Modes::apply(x, fk::detail::get<I>(args.each)));
         }(std::make_integer_sequence<int, sizeof...(Modes)>{});
     }
 };

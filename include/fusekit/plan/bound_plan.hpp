@@ -137,7 +137,7 @@ private:
             static_assert(fits,
                           "x has another rank than the Conv: filter(s) takes 3, filter(r, s) 4, filter(t, r, s) 5");
         } else {
-            constexpr bool broken = Plan::head_kind == HeadKind::elementwise && Plan::Epilogue::size == 0;
+            constexpr bool broken = Plan::head_kind == detail::HeadKind::elementwise && Plan::Epilogue::size == 0;
             constexpr bool fits = Rank >= 3 || broken;  // a broken rule's sentence is the only error
             static_assert(fits, "x of 2 modes is a matrix, which a Gemm takes: other plans take 3 to 5 modes");
         }
@@ -148,7 +148,7 @@ private:
     auto run_into_new(Device& device, TensorView<T const, Rank> x) const {
         using U = detail::StoredAs<Given>;
         constexpr bool fits = match<T, U, Rank, Rank>();
-        auto y = detail::new_output<Given>(device, validate_new<U>(*this, x, device));
+        auto y = detail::new_output<Given>(device, detail::validate_new<U>(*this, x, device));
         if constexpr (runs && fits) device.run(*this, Plan::collapse(x), Plan::collapse(y.view()));
         return y;
     }
@@ -165,7 +165,7 @@ private:
     template <class Device, Element X, Element Y, int RankX, int RankY>
     void run_into(Device& device, TensorView<X const, RankX> x, TensorView<Y, RankY> y) const {
         if constexpr (match<X, Y, RankX, RankY>()) {
-            validate(*this, x, &y, device);
+            detail::validate(*this, x, &y, device);
             device.run(*this, Plan::collapse(x), Plan::collapse(y));
         }
     }
@@ -178,7 +178,8 @@ private:
     template <class Device, Element X, int Rank>
     void run_into(Device& device, TensorView<X const, Rank> x, NoOutput none) const {
         if constexpr (takes<X, Rank>()) {
-            TensorView<detail::NoElement, Rank> const y(none, validate_new<detail::NoElement>(*this, x, device));
+            TensorView<detail::NoElement, Rank> const y(none,
+                                                        detail::validate_new<detail::NoElement>(*this, x, device));
             device.run(*this, Plan::collapse(x), Plan::collapse(y));
         }
     }

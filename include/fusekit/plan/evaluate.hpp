@@ -8,15 +8,15 @@
 #include "fusekit/plan/pairwise.hpp"
 #include "fusekit/tensor/literal.hpp"
 
-namespace fusekit {
+namespace fusekit::detail {
 
 /// The packed N x K x P x Q result of Plan::evaluate, collapsed (tensor/collapse.hpp), in the memory order of its
 /// input. Lives inside one constant expression; compare it with a Literal.
 class Evaluation {
 public:
-    detail::CollapsedLayout<4> layout;
+    CollapsedLayout<4> layout;
 
-    constexpr explicit Evaluation(detail::CollapsedLayout<4> const& the_layout)
+    constexpr explicit Evaluation(CollapsedLayout<4> const& the_layout)
         : layout(the_layout), values(new float[static_cast<std::size_t>(the_layout.layout().size())]{}) {}
     constexpr Evaluation(Evaluation&& other) noexcept : layout(other.layout), values(other.values) {
         other.values = nullptr;
@@ -39,14 +39,12 @@ private:
 
     /// A layout in four modes; one of matrices as that of an image.
     template <int Rank>
-    constexpr detail::CollapsedLayout<4> of_same_kind(Layout<Rank> const& given) const {
+    constexpr CollapsedLayout<4> of_same_kind(Layout<Rank> const& given) const {
         if constexpr (Rank <= 4)
-            if (layout.shape.from.kind == CollapsedFrom::matrices) return detail::collapse_matrices(given);
-        return detail::collapse<4>(given);
+            if (layout.shape.from.kind == CollapsedFrom::matrices) return collapse_matrices(given);
+        return collapse<4>(given);
     }
 };
-
-namespace detail {
 
 /// Reads channel c as a Conv or Gemm does: elements of x, passed through the prologue.
 template <class V, class BoundPlan, class At>
@@ -102,16 +100,14 @@ constexpr V head_value(Head const*, BoundPlan const&, ImageView<V const> const& 
     return x(at.n, at.k, at.p, at.q);
 }
 
-}  // namespace detail
-
 /// The plan's result at one place, by the definition. V is float or double; `at` is a coordinate that loads such
 /// values; `state` is the epilogue's state of its channel; collect is as in Epilogue::apply.
-template <class V, class BoundPlan, class At, class State, class Collect = detail::Nothing>
-constexpr V evaluate_at(BoundPlan const& bound, detail::ImageView<V const> const& x, At const& at, State const& state,
+template <class V, class BoundPlan, class At, class State, class Collect = Nothing>
+constexpr V evaluate_at(BoundPlan const& bound, ImageView<V const> const& x, At const& at, State const& state,
                         Collect const& collect = {}) {
     using Plan = typename BoundPlan::Plan;
     auto const value = [&](At const& place) {
-        V const sum = detail::head_value<V>(static_cast<typename Plan::Head*>(nullptr), bound, x, place);
+        V const sum = head_value<V>(static_cast<typename Plan::Head*>(nullptr), bound, x, place);
         return Plan::Epilogue::apply(sum, place, state, bound.epilogue, collect);
     };
     if constexpr (!Plan::pools) {
@@ -134,7 +130,7 @@ constexpr V evaluate_at(BoundPlan const& bound, detail::ImageView<V const> const
 }
 
 template <class BoundPlan>
-constexpr Evaluation evaluate(BoundPlan const& bound, detail::ImageView<float const> const& x) {
+constexpr Evaluation evaluate(BoundPlan const& bound, ImageView<float const> const& x) {
     using Plan = typename BoundPlan::Plan;
     using Epilogue = typename Plan::Epilogue;
     CollapsedShape<4> const shape = bound.collapsed_output_shape(x.shape());
@@ -150,4 +146,4 @@ constexpr Evaluation evaluate(BoundPlan const& bound, detail::ImageView<float co
     return y;
 }
 
-}  // namespace fusekit
+}  // namespace fusekit::detail

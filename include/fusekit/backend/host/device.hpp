@@ -92,7 +92,7 @@ public:
     /// Refuses operators that do not compile for vectors, and a compiler that does not know these. A plan calls them
     /// with vectors, unless X is of double.
     template <class X, class... Ops>
-    static consteval bool takes(Epilogue<Ops...> const*, void const*);
+    static consteval bool takes(detail::Epilogue<Ops...> const*, void const*);
 
     /// One plan, one pass over `y`. The arguments have been validated.
     template <class BoundPlan, Element T, detail::OutputElement U>

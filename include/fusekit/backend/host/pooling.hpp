@@ -97,7 +97,7 @@ private:
                     Vector const neutral = Reduce::template neutral<Vector>();
                     return first_lanes(used) ? v : neutral;
                 });
-            float const whole = pairwise(
+            float const whole = detail::pairwise(
                 0, lanes, 1, [&](std::int64_t lane, std::int64_t) { return float{total[lane]}; },
                 Reduce::template combine<float>);
             *to = U(Reduce::finish(whole, count));
@@ -109,12 +109,12 @@ private:
     static Vector total_of(std::int64_t rows, std::int64_t columns, Value const& value) {
         auto const add = [&](std::int64_t begin, std::int64_t end) {
             Vector sum = Reduce::template neutral<Vector>();
-            each_row(begin, end, columns, [&](std::int64_t row, std::int64_t first, std::int64_t last) {
+            detail::each_row(begin, end, columns, [&](std::int64_t row, std::int64_t first, std::int64_t last) {
                 for (; first < last; ++first) sum = Reduce::combine(sum, value(row, first));
             });
             return sum;
         };
-        return pairwise(0, rows * columns, addends, add, Reduce::template combine<Vector>);
+        return detail::pairwise(0, rows * columns, detail::addends, add, Reduce::template combine<Vector>);
     }
 };
 

@@ -15,7 +15,7 @@ namespace fusekit::host::inline FUSEKIT_SIMD {
 /// changes, and then reads their values again, from a cache where that holds them.
 template <class Plan, Element T, detail::OutputElement U>
 class Reduction {
-    using Steps = ReductionSteps<typename Plan::Head>;
+    using Steps = detail::ReductionSteps<typename Plan::Head>;
     using Epilogue = typename Plan::Epilogue;
     using Total = typename Steps::template Total<float>;
     using Totals = typename Steps::template Total<Vector>;
@@ -65,7 +65,7 @@ private:
         std::int64_t const rows = whole ? 1 : shape[2], columns = whole ? shape[2] * shape[3] : shape[3];
         std::int64_t const row_vectors = divide_up(columns, lanes), vectors = shape[0] * rows * row_vectors;
         auto const each_vector = [&](std::int64_t begin, std::int64_t end, auto const& f) {
-            each_row(begin, end, row_vectors, [&](std::int64_t row, std::int64_t first, std::int64_t last) {
+            detail::each_row(begin, end, row_vectors, [&](std::int64_t row, std::int64_t first, std::int64_t last) {
                 OutputCoord at{row / rows, k, row % rows, first * lanes};
                 std::int64_t const stop = min(last * lanes, columns);
                 for (; at.q + lanes <= stop; at.q += lanes) f(at, lanes);
@@ -75,8 +75,8 @@ private:
         OutputCoord const first{0, k, 0, 0};
         States states = states_at<Axis::pixel>(first, lanes);
         if constexpr (Steps::has_totals) {
-            Total const total = merge_lanes<Total>(pairwise(
-                0, vectors, addends,
+            Total const total = merge_lanes<Total>(detail::pairwise(
+                0, vectors, detail::addends,
                 [&](std::int64_t begin, std::int64_t end) {
                     Accumulator accumulator{};
                     Vector count = Vector{} + static_cast<float>(end - begin);
@@ -92,7 +92,7 @@ private:
                     });
                     return accumulator.total(count);
                 },
-                merged));
+                detail::merged));
             Steps::save(total, first, bound.head);
             if constexpr (Steps::waits) {
                 auto const prepared = finish(total, shape[0] * shape[2] * shape[3], first);
@@ -132,7 +132,7 @@ private:
         std::int64_t const columns = Steps::per_place ? 1 : shape[3], rows = Steps::per_place ? 1 : shape[2];
         std::int64_t const count = shape[0] * rows * columns;
         auto const each_value = [&](std::int64_t begin, std::int64_t end, auto const& f) {
-            each_row(begin, end, columns, [&](std::int64_t row, std::int64_t from, std::int64_t to) {
+            detail::each_row(begin, end, columns, [&](std::int64_t row, std::int64_t from, std::int64_t to) {
                 OutputCoord at = first;
                 at.n += row / rows, at.p += row % rows;
                 for (at.q += from; from < to; ++from, ++at.q) each_vector(at, f);
@@ -145,8 +145,8 @@ private:
             struct Strip {
                 Totals of[strip_vectors];
             };
-            Strip const totals = pairwise(
-                0, count, addends,
+            Strip const totals = detail::pairwise(
+                0, count, detail::addends,
                 [&](std::int64_t begin, std::int64_t end) {
                     Accumulator accumulator[strip_vectors] = {};
                     each_value(begin, begin + 1, [&](OutputCoord const& at, std::int64_t v, int used) {

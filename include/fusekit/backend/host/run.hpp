@@ -20,11 +20,11 @@ namespace detail {
 
 /// How plans of one kind of head run: run(turn, bound, x, y), and the scratch that takes, of x and y of which only the
 /// layouts are known.
-template <HeadKind kind>
+template <detail::HeadKind kind>
 struct RunHead;
 
 template <>
-struct RunHead<HeadKind::conv> {
+struct RunHead<detail::HeadKind::conv> {
     template <class BoundPlan, Element T, detail::OutputElement U>
     static std::int64_t scratch_size(int threads, BoundPlan const& bound, detail::ImageView<T const> const& x,
                                      TensorView<U> const& y) {
@@ -102,10 +102,10 @@ private:
 
 /// A convolution of single pixels.
 template <>
-struct RunHead<HeadKind::gemm> : RunHead<HeadKind::conv> {};
+struct RunHead<detail::HeadKind::gemm> : RunHead<detail::HeadKind::conv> {};
 
 template <>
-struct RunHead<HeadKind::reduction> {
+struct RunHead<detail::HeadKind::reduction> {
     static std::int64_t scratch_size(int, auto const&, auto const&, auto const&) { return 0; }
     template <class BoundPlan, Element T, detail::OutputElement U>
     static void run(Device::Turn& turn, BoundPlan const& bound, TensorView<T const> const& x, TensorView<U> const& y) {
@@ -114,7 +114,7 @@ struct RunHead<HeadKind::reduction> {
 };
 
 template <>
-struct RunHead<HeadKind::elementwise> {
+struct RunHead<detail::HeadKind::elementwise> {
     static std::int64_t scratch_size(int, auto const& bound, auto const& x, auto const& y) {
         return host::scratch_size(loop_of(bound, x, y).scratch_floats());
     }

@@ -24,11 +24,11 @@ struct TileTotals {
 template <class Epilogue>
     requires(Epilogue::collects)
 class TileTotals<Epilogue> {
-    using Collector = fusekit::Collector<Epilogue>;
+    using Collector = detail::Collector<Epilogue>;
     using Op = typename Collector::Op;
     using Totals = typename Op::template Total<Vector>;
     using Total = typename Op::template Total<float>;
-    using View = TileTotalsView<Total>;
+    using View = detail::TileTotalsView<Total>;
 
 public:
     /// Values that pass an operator of statistics, on their way to a total. Along channels: the lanes of a vector are
@@ -90,8 +90,8 @@ public:
         turn.parallel_for(divide_up(view.channels, lanes), [this](std::int64_t item, int) {
             std::int64_t const k = item * lanes;
             int const used = static_cast<int>(min(lanes, view.channels - k));
-            Totals const all =
-                pairwise(0, tiles, 1, [&](std::int64_t tile, std::int64_t) { return get(tile, k, used); }, merged);
+            Totals const all = detail::pairwise(
+                0, tiles, 1, [&](std::int64_t tile, std::int64_t) { return get(tile, k, used); }, detail::merged);
             for (int lane = 0; lane < used; ++lane) Op::save(of_lane<Total>(all, lane), {0, k + lane, 0, 0}, args);
         });
     }

@@ -36,7 +36,7 @@ struct ReductionParams {
 /// Where a thread of a grid group finds its values of one segment.
 template <class Plan, Element T, detail::OutputElement U, int lanes, Pattern pattern>
 class ReductionSegment {
-    static constexpr bool per_place = ReductionSteps<typename Plan::Head>::per_place;
+    static constexpr bool per_place = detail::ReductionSteps<typename Plan::Head>::per_place;
     using Params = ReductionParams<Plan, T, U>;
 
 public:

@@ -15,11 +15,11 @@ static_assert(fusekit::Device<Device>);
 namespace detail {
 
 /// How plans of one kind of head are prepared: with the library's choice of a schedule, and with one of the caller's.
-template <HeadKind kind>
+template <detail::HeadKind kind>
 struct PrepareHead;
 
 template <>
-struct PrepareHead<HeadKind::conv> {
+struct PrepareHead<detail::HeadKind::conv> {
     static auto prepare(auto const&... arguments) { return prepare_conv(arguments...); }
     template <class Schedule>
     static auto prepare_with(auto const&... arguments) {
@@ -29,10 +29,10 @@ struct PrepareHead<HeadKind::conv> {
 
 /// A Gemm is a convolution of single pixels.
 template <>
-struct PrepareHead<HeadKind::gemm> : PrepareHead<HeadKind::conv> {};
+struct PrepareHead<detail::HeadKind::gemm> : PrepareHead<detail::HeadKind::conv> {};
 
 template <>
-struct PrepareHead<HeadKind::reduction> {
+struct PrepareHead<detail::HeadKind::reduction> {
     static auto prepare(auto const&... arguments) { return prepare_reduction(arguments...); }
     template <class Schedule>
     static auto prepare_with(auto const&... arguments) {
@@ -41,7 +41,7 @@ struct PrepareHead<HeadKind::reduction> {
 };
 
 template <>
-struct PrepareHead<HeadKind::elementwise> {
+struct PrepareHead<detail::HeadKind::elementwise> {
     template <class BoundPlan>
     static auto prepare(Gpu const& gpu, BoundPlan const& bound, auto const& x, auto const& y) {
         if constexpr (BoundPlan::Plan::pools) return prepare_pooling(gpu, bound, x, y);

@@ -48,7 +48,7 @@ constexpr std::int64_t power_of_two(std::int64_t at_least) {
 template <class Schedule, int lanes, Pattern pattern, class Plan, Element T, detail::OutputElement U>
 Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const& gpu, ReductionParams<Plan, T, U> params) {
     using Mainloop = Reducing<Plan, Schedule, T, U, lanes, pattern, false>;
-    using Steps = ReductionSteps<typename Plan::Head>;
+    using Steps = detail::ReductionSteps<typename Plan::Head>;
     using Total = typename Steps::template Total<float>;
     static_assert(sizeof(typename Mainloop::Shared) <= 48 * 1024);  // Suits refuses more
     Index<4> const shape = params.y.layout.shape;
@@ -129,7 +129,7 @@ template <class Schedule, class Plan, Element T, detail::OutputElement U>
 Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                                    detail::ImageView<T const> const& x,
                                                                    detail::ImageView<U> const& y) {
-    using Steps = ReductionSteps<typename Plan::Head>;
+    using Steps = detail::ReductionSteps<typename Plan::Head>;
     constexpr int lanes = Schedule::bytes / static_cast<int>(sizeof(Wider<T, U>));
     bool const channels_are_last = channels_last(y.layout);
     std::int64_t const image = y.layout.size() / y.layout.shape[0], channel = y.layout.size() / y.layout.shape[1];

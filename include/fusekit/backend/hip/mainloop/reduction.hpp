@@ -18,7 +18,7 @@ namespace fusekit::hip {
 /// thread's memory.
 template <class Plan, class Schedule, Element T, detail::OutputElement U, int lanes, Pattern pattern, bool in_parts>
 class Reducing {
-    using Steps = ReductionSteps<typename Plan::Head>;
+    using Steps = detail::ReductionSteps<typename Plan::Head>;
     using Epilogue = typename Plan::Epilogue;
     using Accumulator = typename Steps::template Accumulator<float>;
     using Total = typename Steps::template Total<float>;
