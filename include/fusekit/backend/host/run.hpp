@@ -73,8 +73,9 @@ private:
             if constexpr (Head::may_be_grouped)
                 if (conv.group_c() == 1 && conv.group_k() == 1 && conv.groups() > 1) {
                     if (channel_lanes)
-                        return call(Depthwise<Epilogue, T, U, space, Axis::channel, W>(conv, bound.epilogue, y));
-                    return call(Depthwise<Epilogue, T, U, space, Axis::pixel, W>(conv, bound.epilogue, y));
+                        return call(
+                            Depthwise<Epilogue, T, U, space, detail::Axis::channel, W>(conv, bound.epilogue, y));
+                    return call(Depthwise<Epilogue, T, U, space, detail::Axis::pixel, W>(conv, bound.epilogue, y));
                 }
             if (channel_lanes)
                 return call(ConvChannelLanes<Epilogue, T, U, space, void, W>(threads, conv, bound.epilogue, y));
@@ -92,7 +93,7 @@ private:
     }
     template <Element T>
     static std::int64_t floats_of(TensorView<T> const& made) {
-        return divide_up(made.layout.size() * std::int64_t{sizeof(T)}, sizeof(float));
+        return detail::divide_up(made.layout.size() * std::int64_t{sizeof(T)}, sizeof(float));
     }
     template <class BoundPlan, Element T>
     static auto prologue_of(BoundPlan const& bound, detail::ImageView<T const> const& x, TensorView<T> const& made) {

@@ -30,7 +30,7 @@ struct Sentence {
 /// The types of the arguments that Op's apply takes beside x, in its form for vectors; 0 where it has none.
 template <class... Rest>
 struct Form {};
-template <class Op, class At = LaneCoord<Axis::channel>>
+template <class Op, class At = LaneCoord<detail::Axis::channel>>
 consteval auto form_of() {
     using Args = typename Op::Args;
     if constexpr (Channelwise<Op, Vector>) return Form<typename Op::template Prepared<Vector>>{};

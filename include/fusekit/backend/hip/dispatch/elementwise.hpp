@@ -30,21 +30,22 @@ Result<Launch<StreamParams<Plan, T, U>>> prepare_streaming(Gpu const& gpu, Strea
     params.x_step = step(params.x.layout);
     params.y_step = step(params.y.layout);
     bool const tiled = Mainloop::shares_channels && params.order.channels_last;
-    std::int64_t const tiles = tiled ? divide_up(packets, Mainloop::tile_packets) : 1,
-                       tile_packets = divide_up(packets, tiles);
+    std::int64_t const tiles = tiled ? detail::divide_up(packets, Mainloop::tile_packets) : 1,
+                       tile_packets = detail::divide_up(packets, tiles);
     params.tiles = FastDivmod(static_cast<unsigned>(tiles));
     params.packets = FastDivmod(static_cast<unsigned>(tile_packets));
     params.all_packets = static_cast<unsigned>(packets);
 
     std::int64_t const busy = gpu.processors() * min_threads_per_processor / packets;
-    std::int64_t const fewest = divide_up(params.iterations, tiled ? Schedule::tile_iterations : Schedule::iterations);
+    std::int64_t const fewest =
+        detail::divide_up(params.iterations, tiled ? Schedule::tile_iterations : Schedule::iterations);
     std::int64_t const most = ((std::int64_t{1} << 31) - Mainloop::threads) / packets;
     params.splits = fewest > busy ? fewest : params.iterations < busy ? params.iterations : busy > 0 ? busy : 1;
     if (params.splits > most) params.splits = most > 0 ? most : 1;
     params.x_stride = params.splits * params.x_step;
     params.y_stride = params.splits * params.y_step;
     return prepare_launch<Plan, Mainloop>(gpu, params,
-                                          tiles * divide_up(tile_packets * params.splits, Mainloop::threads));
+                                          tiles * detail::divide_up(tile_packets * params.splits, Mainloop::threads));
 }
 
 }  // namespace detail

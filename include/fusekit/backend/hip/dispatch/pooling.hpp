@@ -25,8 +25,8 @@ Result<Launch<PoolingParams<Plan, T, U>>> prepare_pooling(Gpu const& gpu, BoundP
     constexpr int most_lanes = Plan::Pool::fits_tile ? 1 : 32;
     using Alone = Pooling<Plan, T, U, 1>;
     using Row = Pooling<Plan, T, U, most_lanes>;
-    if (channels_are_last) return prepare_launch<Plan, Alone>(gpu, params, divide_up(outputs, Alone::threads));
-    return prepare_launch<Plan, Row>(gpu, params, divide_up(outputs * most_lanes, Row::threads));
+    if (channels_are_last) return prepare_launch<Plan, Alone>(gpu, params, detail::divide_up(outputs, Alone::threads));
+    return prepare_launch<Plan, Row>(gpu, params, detail::divide_up(outputs * most_lanes, Row::threads));
 }
 
 }  // namespace fusekit::hip

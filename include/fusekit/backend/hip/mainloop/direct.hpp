@@ -35,7 +35,7 @@ __device__ float sum_of_window(ConvParams<Plan, T, U> const& params, Pixel const
 
 /// Convolution by its definition, an output a thread: for depthwise layers and others whose groups are too thin for
 /// a tile. `fast` is the mode of y in which neighbouring threads compute neighbours.
-template <class Plan, class Schedule, Element T, detail::OutputElement U, Axis fast>
+template <class Plan, class Schedule, Element T, detail::OutputElement U, detail::Axis fast>
 class DirectConv {
 public:
     static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
@@ -51,7 +51,7 @@ public:
         if (id >= static_cast<std::uint64_t>(params.y.layout.size())) return;
 
         std::uint64_t m = id / channels, k = id % channels;
-        if (fast == Axis::pixel) {
+        if (fast == detail::Axis::pixel) {
             std::uint64_t const image = id / plane;
             m = image / channels * plane + id % plane;
             k = image % channels;

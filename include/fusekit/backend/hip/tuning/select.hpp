@@ -93,10 +93,11 @@ auto with_tuning(Architecture architecture, F f) {
 /// scheduler with few waves to change between waits: w / (w + 1) fits what an H200 did with 2 and 3.
 template <class Schedule>
 double gemm_time(std::int64_t m, std::int64_t n, std::int64_t groups, int processors) {
-    std::int64_t const tiles = divide_up(m, Schedule::tile_m) * divide_up(n, Schedule::tile_n) * groups;
-    std::int64_t const most = divide_up(tiles, processors), at_once = most < Schedule::blocks ? most : Schedule::blocks;
-    double const in_all = static_cast<double>(divide_up(most * Schedule::threads, 4 * 32));
-    double const waves = static_cast<double>(divide_up(at_once * Schedule::threads, 4 * 32));
+    std::int64_t const tiles = detail::divide_up(m, Schedule::tile_m) * detail::divide_up(n, Schedule::tile_n) * groups;
+    std::int64_t const most = detail::divide_up(tiles, processors),
+                       at_once = most < Schedule::blocks ? most : Schedule::blocks;
+    double const in_all = static_cast<double>(detail::divide_up(most * Schedule::threads, 4 * 32));
+    double const waves = static_cast<double>(detail::divide_up(at_once * Schedule::threads, 4 * 32));
     double const load_cost = 1 + 16.0 / Schedule::tile_m + 16.0 / Schedule::tile_n;
     return in_all * load_cost * (waves + 1) / waves;
 }
