@@ -38,7 +38,7 @@
 #define FUSEKIT_SIMD simd128
 #endif
 
-namespace fusekit {
+namespace fusekit::detail {
 
 /// Throws `error`. A program that is compiled without exceptions prints what() and ends here.
 template <class Error>
@@ -51,7 +51,18 @@ template <class Error>
 #endif
 }
 
-}  // namespace fusekit
+}  // namespace fusekit::detail
+
+/// Where a backend and problem/ write detail::x, this is their own x or, where they have none, that of fusekit::detail.
+namespace fusekit::problem::detail {
+using namespace fusekit::detail;
+}
+namespace fusekit::hip::detail {
+using namespace fusekit::detail;
+}
+namespace fusekit::host::inline FUSEKIT_SIMD::detail {
+using namespace fusekit::detail;
+}
 
 namespace fusekit::config {
 

@@ -29,7 +29,7 @@ public:
 
     /// Throws the error, if there is one.
     void raise() const {
-        if (error) fusekit::raise(*error);
+        if (error) detail::raise(*error);
     }
 
 private:

@@ -38,8 +38,8 @@ def written_filter(space, members):
 
 def shortened(name):
     """A demangled name without namespaces, casts and parameters; of the library's kernel, its plan and mainloop."""
-    name = re.sub(r"\(fusekit::Axis\)0\b", "channel", name)
-    name = re.sub(r"\(fusekit::Axis\)1\b", "pixel", name)
+    name = re.sub(r"\(fusekit::detail::Axis\)0\b", "channel", name)
+    name = re.sub(r"\(fusekit::detail::Axis\)1\b", "pixel", name)
     name = re.sub(r"\((?:\w+::)+\w+(?:<\d+>)?\)(?=[-\w{])", "", name)
     name = re.sub(r"\b(?:[a-z]\w*::)+", "", name)
     name = re.sub(r"Filter<(\d)>\{((?:[^{}]|\{[^{}]*\})*)\}", lambda found: written_filter(int(found[1]), found[2]), name)

@@ -33,12 +33,12 @@ struct SumOf;
 template <class... Modes>
 struct SumOf<std::tuple<Modes...>> {
     struct Args {
-        fk::KernelTuple<typename Modes::Args...> each;
+        fk::detail::KernelTuple<typename Modes::Args...> each;
     };
     template <class V>
     FUSEKIT_HD static V apply(V x, Args const& args) {
         return [&]<int... I>(std::integer_sequence<int, I...>) {
-            return (V{} + ... + Modes::apply(x, fk::get<I>(args.each)));
+            return (V{} + ... + Modes::apply(x, fk::detail::get<I>(args.each)));
         }(std::make_integer_sequence<int, sizeof...(Modes)>{});
     }
 };
@@ -52,8 +52,8 @@ using Back = typename fk::Backward<fk::detail::FusedPlan<Ops...>>::Plan;
 /// Names every kernel that a run of these plans on tensors of T can choose, so that it is compiled. Never called.
 template <class T, class... Plans>
 struct Kernels {
-    static void choose(fk::hip::Device& device, fk::ImageView<T const> const& x, fk::ImageView<T> const& y,
-                       fk::BoundPlan<Plans> const&... bound) {
+    static void choose(fk::hip::Device& device, fk::detail::ImageView<T const> const& x,
+                       fk::detail::ImageView<T> const& y, fk::BoundPlan<Plans> const&... bound) {
         (device.run(bound, x, y), ...);
     }
 };

@@ -67,7 +67,8 @@ dynamic = "fusekit::detail::FusedPlan<fusekit::Conv<fusekit::Dynamic{}>>"
 for demangled, name in [
         ("modest(float*)", "modest"),
         ("void crowded<200, 1024>(float*, float const*, int)", "crowded<200, 1024>"),
-        (f"void fusekit::hip::fused<{static}, fusekit::hip::X<{static}, fusekit::hip::Gemm<8>, (fusekit::Axis)1>>(int)",
+        (f"void fusekit::hip::fused<{static}, "
+         f"fusekit::hip::X<{static}, fusekit::hip::Gemm<8>, (fusekit::detail::Axis)1>>(int)",
          "Plan<Conv<filter(3, 5).pad(1, 0, 0, 0).stride(2, 1).groups(32)>, Bias>, X<Gemm<8>, pixel>"),
         (f"void fusekit::hip::fused<{volume}, fusekit::hip::X<1>>(int)",
          "Plan<Conv<filter(3, 1, 3).pad(1, 0, 0)>>, X<1>"),

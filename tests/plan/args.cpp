@@ -21,16 +21,16 @@ struct Second {
 }  // namespace
 
 TEST_CASE("a kernel's tuple is an aggregate and trivially copyable") {
-    using Tuple = fk::KernelTuple<float, int, float>;
+    using Tuple = fk::detail::KernelTuple<float, int, float>;
     STATIC_CHECK(std::is_aggregate_v<Tuple>);
     STATIC_CHECK(std::is_trivially_copyable_v<Tuple>);
     STATIC_CHECK(sizeof(Tuple) == 12);
     Tuple tuple{{1.5f}, {2}, {3.5f}};
-    CHECK((fk::get<0>(tuple) == 1.5f && fk::get<1>(tuple) == 2 && fk::get<2>(tuple) == 3.5f));
-    fk::get<2>(tuple) = 4;
-    CHECK(fk::get<2>(std::as_const(tuple)) == 4);
+    CHECK((fk::detail::get<0>(tuple) == 1.5f && fk::detail::get<1>(tuple) == 2 && fk::detail::get<2>(tuple) == 3.5f));
+    fk::detail::get<2>(tuple) = 4;
+    CHECK(fk::detail::get<2>(std::as_const(tuple)) == 4);
     STATIC_CHECK(std::is_same_v<fk::detail::TypeAt<1, float, int, double>, int>);
-    STATIC_CHECK(std::is_trivially_copyable_v<fk::KernelTuple<>>);
+    STATIC_CHECK(std::is_trivially_copyable_v<fk::detail::KernelTuple<>>);
 }
 
 TEST_CASE("arguments are found by their type, wherever they stand") {

@@ -53,18 +53,20 @@ struct Where {
 };
 
 using Norm = fk::BatchNormInference<fk::PerActivation>;
-using Chain = fk::Epilogue<Add, Times, Where>;
+using Chain = fk::detail::Epilogue<Add, Times, Where>;
 
 constexpr Chain::Args args{{{1.0f}}, {{2.0f}}, {{}}};
 constexpr fk::OutputCoord at{0, 3, 4, 5};
 
 static_assert(Chain::size == 3 && Chain::channelwise && Chain::located && Chain::placewise);
 static_assert(!Chain::stores && !Chain::collects);
-static_assert(!fk::Epilogue<>::channelwise && !fk::Epilogue<>::placewise && !fk::Epilogue<Add>::located);
-static_assert(fk::Epilogue<Norm>::placewise && !fk::Epilogue<Norm>::located && !fk::Epilogue<Norm>::channelwise);
-static_assert(fk::Epilogue<Add, fk::Store>::stores && fk::Epilogue<fk::ChannelStatistics>::collects);
+static_assert(!fk::detail::Epilogue<>::channelwise && !fk::detail::Epilogue<>::placewise &&
+              !fk::detail::Epilogue<Add>::located);
+static_assert(fk::detail::Epilogue<Norm>::placewise && !fk::detail::Epilogue<Norm>::located &&
+              !fk::detail::Epilogue<Norm>::channelwise);
+static_assert(fk::detail::Epilogue<Add, fk::Store>::stores && fk::detail::Epilogue<fk::ChannelStatistics>::collects);
 
-static_assert(fk::Epilogue<>::apply(7.0f, at, fk::KernelTuple<>{}, {}) == 7);
+static_assert(fk::detail::Epilogue<>::apply(7.0f, at, fk::detail::KernelTuple<>{}, {}) == 7);
 static_assert(Chain::apply(1.0f, at, Chain::prepare(at.k, args), args) == 2 * 5 + 450);
 static_assert(Chain::apply(1.0f, at, Chain::prepare(at, args), args) == 2 * 5 + 450);
 static_assert(Chain::apply_first<0>(1.0f, at, Chain::prepare(at, args), args) == 1);
@@ -87,11 +89,11 @@ TEST_CASE("lanes get the state of one channel, or of a channel each") {
                                 of_each = Chain::apply(x, Lanes{at, 3}, each, args);
     for (int lane = 0; lane < 4; ++lane) CHECK(of_one[lane] == (x[lane] + 1) * 5 + 450);
     for (int lane = 0; lane < 3; ++lane) CHECK(of_each[lane] == (x[lane] + 1) * static_cast<float>(5 + lane) + 450);
-    CHECK(fk::get<1>(each).factor[3] == 7);  // past the last channel, which it repeats
+    CHECK(fk::detail::get<1>(each).factor[3] == 7);  // past the last channel, which it repeats
 }
 
 TEST_CASE("statistics collect what reaches them, and a store writes what reaches it") {
-    using Seen = fk::Epilogue<Add, fk::ChannelStatistics, fk::Store, Times>;
+    using Seen = fk::detail::Epilogue<Add, fk::ChannelStatistics, fk::Store, Times>;
     float mean[4], variance[4], stored = 0, collected = 0;
     fk::TensorView<float, 1> const of_channels(mean, fk::channels(4)), also(variance, fk::channels(4));
     fk::TensorView<float> const values(&stored, fk::Layout<4>{{{1, 4, 8, 8}}, {{0, 0, 0, 0}}});
@@ -105,7 +107,7 @@ TEST_CASE("statistics collect what reaches them, and a store writes what reaches
 }
 
 TEST_CASE("neighbours pass an operator together, and are stored together") {
-    using Two = fk::Epilogue<Times, fk::Store, Where>;
+    using Two = fk::detail::Epilogue<Times, fk::Store, Where>;
     struct Places {
         std::vector<float>* stored;
 

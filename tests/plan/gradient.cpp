@@ -19,19 +19,20 @@ static_assert(fk::detail::values_needed<Bias, Relu>() == 1);
 static_assert(fk::detail::values_needed<Bias, Relu, fk::Store>() == 1);
 static_assert(fk::detail::values_needed<Bias, fk::Store, Relu>() == 2);
 
-static_assert(fk::Gradient<Relu>::sums == 0 && fk::Gradient<Bias, Relu>::sums == 1 &&
-              fk::Gradient<Norm, Relu>::sums == 2);
-static_assert(fk::Gradient<fk::BatchNormInference<fk::PerActivation>>::per_place && !fk::Gradient<Norm>::per_place);
+static_assert(fk::detail::Gradient<Relu>::sums == 0 && fk::detail::Gradient<Bias, Relu>::sums == 1 &&
+              fk::detail::Gradient<Norm, Relu>::sums == 2);
+static_assert(fk::detail::Gradient<fk::BatchNormInference<fk::PerActivation>>::per_place &&
+              !fk::detail::Gradient<Norm>::per_place);
 
 template <class... Ops>
-using Steps = fk::ReductionSteps<fk::Gradient<Ops...>>;
+using Steps = fk::detail::ReductionSteps<fk::detail::Gradient<Ops...>>;
 static_assert(!Steps<Relu>::has_totals && !Steps<Relu>::waits && Steps<Relu>::has_operand);
 static_assert(Steps<Bias, Relu>::has_totals && !Steps<Bias, Relu>::waits && Steps<Training, Relu>::waits);
 
 }  // namespace
 
 TEST_CASE("a gradient's sums are added up, one total with another and all of a column together") {
-    using Total = fk::Gradient<Norm>::Total<float>;
+    using Total = fk::detail::Gradient<Norm>::Total<float>;
     Total const both = merge(Total{{1, 2}}, Total{{10, 20}});
     CHECK((both.value[0] == 11 && both.value[1] == 22));
     Total totals[2] = {{{1, 2}}, {{3, 4}}};
@@ -43,7 +44,7 @@ TEST_CASE("a gradient's sums are added up, one total with another and all of a c
 }
 
 TEST_CASE("dy goes back through every slope, and each operator adds to the sums of its own") {
-    using Head = fk::Gradient<Bias, fk::Scale, Relu>;
+    using Head = fk::detail::Gradient<Bias, fk::Scale, Relu>;
     using Of = Steps<Bias, fk::Scale, Relu>;
     float bias[] = {0, -5}, sum[] = {0, 0}, x[] = {0};
     Head::Args const args{{{{fk::TensorView<float const, 1>(bias, fk::channels(2))}}, {{3.0f}}, {{}}},
@@ -64,5 +65,5 @@ TEST_CASE("dy goes back through every slope, and each operator adds to the sums 
 }
 
 TEST_CASE("a gradient is named after its operators") {
-    CHECK(fk::Gradient<Bias, Relu>::name() == "Gradient<Bias, Activation<Relu>>");
+    CHECK(fk::detail::Gradient<Bias, Relu>::name() == "Gradient<Bias, Activation<Relu>>");
 }

@@ -10,7 +10,7 @@ namespace fk = fusekit;
 namespace {
 
 std::string tree(std::int64_t end, std::int64_t block) {
-    return fk::pairwise(
+    return fk::detail::pairwise(
         0, end, block,
         [](std::int64_t begin, std::int64_t last) {
             std::string leaf;
@@ -35,7 +35,7 @@ TEST_CASE("numbers between two ends are met row by row") {
     using Rows = std::vector<std::vector<std::int64_t>>;
     auto const rows = [](std::int64_t begin, std::int64_t end, std::int64_t columns) {
         Rows all;
-        fk::each_row(begin, end, columns, [&](std::int64_t row, std::int64_t first, std::int64_t last) {
+        fk::detail::each_row(begin, end, columns, [&](std::int64_t row, std::int64_t first, std::int64_t last) {
             all.push_back({row, first, last});
         });
         return all;

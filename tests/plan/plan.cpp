@@ -137,7 +137,7 @@ TEST_CASE_METHOD(Fixture, "a bound plan is a value: copies run alike, arguments 
     CHECK(same_bits(values(copy(device, x)), expected));
 
     auto const other = fk::random<float>(device, fk::channels(10), 4);
-    fk::get<0>(copy.epilogue).bias = other;
+    fk::detail::get<0>(copy.epilogue).bias = other;
     CHECK(!same_bits(values(copy(device, x)), expected));
     CHECK(same_bits(values(copy(device, x)), values(Layer::bind({.weights = w}, {.bias = other}, {})(device, x))));
     CHECK(same_bits(values(layer(device, x)), expected));

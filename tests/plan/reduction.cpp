@@ -12,14 +12,14 @@ namespace {
 using Spatial = fk::BatchNormTraining<fk::Spatial>;
 using PerActivation = fk::BatchNormTraining<fk::PerActivation>;
 
-static_assert(fk::ReductionSteps<Spatial>::waits && fk::ReductionSteps<Spatial>::has_totals);
-static_assert(!fk::ReductionSteps<Spatial>::per_place && fk::ReductionSteps<PerActivation>::per_place);
-static_assert(!fk::ReductionSteps<Spatial>::has_operand);
+static_assert(fk::detail::ReductionSteps<Spatial>::waits && fk::detail::ReductionSteps<Spatial>::has_totals);
+static_assert(!fk::detail::ReductionSteps<Spatial>::per_place && fk::detail::ReductionSteps<PerActivation>::per_place);
+static_assert(!fk::detail::ReductionSteps<Spatial>::has_operand);
 
 }  // namespace
 
 TEST_CASE("the steps of batch statistics, one after another, are their definition") {
-    using Steps = fk::ReductionSteps<Spatial>;
+    using Steps = fk::detail::ReductionSteps<Spatial>;
     float scale[] = {9, 2}, shift[] = {9, 7}, saved[] = {0, 0}, inverse[] = {0, 0};
     fk::Layout<1> const two = fk::channels(2);
     Spatial::Args const args{.scale = fk::TensorView<float const, 1>(scale, two),
@@ -48,7 +48,7 @@ TEST_CASE("the steps of batch statistics, one after another, are their definitio
 }
 
 TEST_CASE("statistics of a place are finished with what belongs to the place") {
-    using Steps = fk::ReductionSteps<PerActivation>;
+    using Steps = fk::detail::ReductionSteps<PerActivation>;
     float scale[] = {9, 2}, shift[] = {9, 7};
     fk::Layout<3> const places = fk::chw(1, 1, 2);
     PerActivation::Args const args{.scale = fk::TensorView<float const, 3>(scale, places),

@@ -21,9 +21,10 @@ template <class... Ops, class Args>
 double slope_of_chain(double x, fk::DoubleCoord const& at, Args const& args) {
     double product = 1;
     [&]<int... I>(std::integer_sequence<int, I...>) {
-        ((product *= slope_of<Ops>(x, at, fk::get<I>(args)),
-          x = fk::Epilogue<Ops>::apply(x, at, fk::Epilogue<Ops>::template prepare<double>(at.k, {{fk::get<I>(args)}}),
-                                       {{fk::get<I>(args)}})),
+        ((product *= slope_of<Ops>(x, at, fk::detail::get<I>(args)),
+          x = fk::detail::Epilogue<Ops>::apply(
+              x, at, fk::detail::Epilogue<Ops>::template prepare<double>(at.k, {{fk::detail::get<I>(args)}}),
+              {{fk::detail::get<I>(args)}})),
          ...);
     }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     return product;

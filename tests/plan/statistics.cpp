@@ -13,13 +13,13 @@ namespace {
 using Relu = fk::Activation<fk::Relu>;
 using Statistics = fk::ChannelStatistics;
 
-static_assert(fk::Collector<fk::Epilogue<Statistics>>::at == 0);
-static_assert(fk::Collector<fk::Epilogue<Relu, Statistics, fk::Bias>>::at == 1);
-static_assert(fk::Collector<fk::Epilogue<Relu, fk::Bias, Statistics>>::at == 2);
-static_assert(std::is_same_v<fk::Collector<fk::Epilogue<Relu, Statistics>>::Op, Statistics>);
-static_assert(fk::Collects<fk::StatisticsHead<Statistics>> && !fk::Collects<Relu>);
+static_assert(fk::detail::Collector<fk::detail::Epilogue<Statistics>>::at == 0);
+static_assert(fk::detail::Collector<fk::detail::Epilogue<Relu, Statistics, fk::Bias>>::at == 1);
+static_assert(fk::detail::Collector<fk::detail::Epilogue<Relu, fk::Bias, Statistics>>::at == 2);
+static_assert(std::is_same_v<fk::detail::Collector<fk::detail::Epilogue<Relu, Statistics>>::Op, Statistics>);
+static_assert(fk::detail::Collects<fk::detail::StatisticsHead<Statistics>> && !fk::detail::Collects<Relu>);
 
-using Steps = fk::ReductionSteps<fk::StatisticsHead<Relu, Statistics, fk::Bias>>;
+using Steps = fk::detail::ReductionSteps<fk::detail::StatisticsHead<Relu, Statistics, fk::Bias>>;
 static_assert(Steps::has_totals && !Steps::waits && !Steps::per_place && !Steps::has_operand);
 
 }  // namespace
@@ -29,7 +29,7 @@ TEST_CASE("the totals of tiles have a place of their own each: of every float, a
         float first, second;
     };
     std::vector<float> scratch(3 * 2 * 4, -1);
-    fk::TileTotalsView<Total> const view{scratch.data(), 4};
+    fk::detail::TileTotalsView<Total> const view{scratch.data(), 4};
     for (int tile = 0; tile < 3; ++tile)
         for (int k = 0; k < 4; ++k)
             view.put(tile, k, {static_cast<float>(100 + 10 * tile + k), static_cast<float>(200 + 10 * tile + k)});
@@ -41,7 +41,7 @@ TEST_CASE("the totals of tiles have a place of their own each: of every float, a
 TEST_CASE("statistics are of what reaches them, and y of what leaves the last operator") {
     float bias[] = {100}, mean = 0, variance = 0;
     fk::Layout<1> const one = fk::channels(1);
-    fk::StatisticsHead<Relu, Statistics, fk::Bias>::Args const args{
+    fk::detail::StatisticsHead<Relu, Statistics, fk::Bias>::Args const args{
         {{}},
         {{fk::TensorView<float, 1>(&mean, one), fk::TensorView<float, 1>(&variance, one)}},
         {{fk::TensorView<float const, 1>(bias, one)}}};

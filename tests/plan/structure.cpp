@@ -22,19 +22,21 @@ constexpr bool has_slots =
     std::is_same_v<typename Plan::Prologue, Prologue> && std::is_same_v<typename Plan::Head, Head> &&
     std::is_same_v<typename Plan::Epilogue, Epilogue>;
 
-static_assert(has_slots<fk::Plan<N, A, C, B, A>, fk::Epilogue<N, A>, C, fk::Epilogue<B, A>>);
-static_assert(has_slots<fk::Plan<C>, fk::Epilogue<>, C, fk::Epilogue<>>);
-static_assert(has_slots<fk::Plan<T, A>, fk::Epilogue<>, T, fk::Epilogue<A>>);
-static_assert(has_slots<fk::Plan<N, A>, fk::Epilogue<>, fk::detail::Elementwise, fk::Epilogue<N, A>>);
+static_assert(has_slots<fk::Plan<N, A, C, B, A>, fk::detail::Epilogue<N, A>, C, fk::detail::Epilogue<B, A>>);
+static_assert(has_slots<fk::Plan<C>, fk::detail::Epilogue<>, C, fk::detail::Epilogue<>>);
+static_assert(has_slots<fk::Plan<T, A>, fk::detail::Epilogue<>, T, fk::detail::Epilogue<A>>);
+static_assert(has_slots<fk::Plan<N, A>, fk::detail::Epilogue<>, fk::detail::Elementwise, fk::detail::Epilogue<N, A>>);
 
-static_assert(has_slots<fk::Plan<N, A, fk::Gemm, B, A>, fk::Epilogue<N, A>, fk::Gemm, fk::Epilogue<B, A>>);
-static_assert(fk::Plan<fk::Gemm, A>::head_kind == fk::HeadKind::gemm && !fk::Plan<fk::Gemm, A>::has_conv);
+static_assert(
+    has_slots<fk::Plan<N, A, fk::Gemm, B, A>, fk::detail::Epilogue<N, A>, fk::Gemm, fk::detail::Epilogue<B, A>>);
+static_assert(fk::Plan<fk::Gemm, A>::head_kind == fk::detail::HeadKind::gemm && !fk::Plan<fk::Gemm, A>::has_conv);
 static_assert(fk::Plan<fk::Gemm, S>::totals_tiles && !fk::Plan<fk::Gemm, A>::totals_tiles);
 
-static_assert(fk::Plan<A, C>::head_kind == fk::HeadKind::conv && fk::Plan<A, C>::has_prologue);
-static_assert(fk::Plan<T, A>::head_kind == fk::HeadKind::reduction && !fk::Plan<C, A>::has_prologue);
-static_assert(fk::Plan<S>::head_kind == fk::HeadKind::reduction && fk::Plan<C, S>::head_kind == fk::HeadKind::conv);
-static_assert(fk::Plan<B, A>::head_kind == fk::HeadKind::elementwise);
+static_assert(fk::Plan<A, C>::head_kind == fk::detail::HeadKind::conv && fk::Plan<A, C>::has_prologue);
+static_assert(fk::Plan<T, A>::head_kind == fk::detail::HeadKind::reduction && !fk::Plan<C, A>::has_prologue);
+static_assert(fk::Plan<S>::head_kind == fk::detail::HeadKind::reduction &&
+              fk::Plan<C, S>::head_kind == fk::detail::HeadKind::conv);
+static_assert(fk::Plan<B, A>::head_kind == fk::detail::HeadKind::elementwise);
 static_assert(fk::Plan<C, S>::totals_tiles && !fk::Plan<C, A>::totals_tiles && !fk::Plan<S>::totals_tiles);
 static_assert(std::is_same_v<fk::Plan<C, P>::Pool, P> && std::is_void_v<fk::Plan<C, A>::Pool>);
 

@@ -22,7 +22,7 @@ void run_loop(auto loop, int threads) {
 
 /// A convolution of integers, and layouts of x, of the weights and of y.
 struct LoopCase {
-    using Epilogue = fk::Epilogue<fk::Bias>;
+    using Epilogue = fk::detail::Epilogue<fk::Bias>;
 
     oracle::Shape x;
     std::int64_t k;

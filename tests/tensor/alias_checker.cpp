@@ -9,16 +9,16 @@ TEST_CASE("aliases conflict where they share a byte and one is written") {
     struct Arguments {
         char views[3 * 40];
     };
-    fk::AliasCheckerOf<Arguments> aliases;
+    fk::detail::AliasCheckerOf<Arguments> aliases;
     auto const region = [](std::uintptr_t begin, std::uintptr_t end, bool written) {
-        return fk::Region{.begin = begin,
-                          .end = end,
-                          .first = begin,
-                          .access = written ? fk::Access::written : fk::Access::read,
-                          .type = fk::DataType::int8,
-                          .rank = 1,
-                          .extent = {static_cast<std::int64_t>(end - begin)},
-                          .stride = {1}};
+        return fk::detail::Region{.begin = begin,
+                                  .end = end,
+                                  .first = begin,
+                                  .access = written ? fk::Access::written : fk::Access::read,
+                                  .type = fk::DataType::int8,
+                                  .rank = 1,
+                                  .extent = {static_cast<std::int64_t>(end - begin)},
+                                  .stride = {1}};
     };
     CHECK(aliases.conflict(region(0, 100, true)) == nullptr);
     aliases.add(region(10, 20, false));

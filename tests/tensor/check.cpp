@@ -61,7 +61,7 @@ TEST_CASE("what can be read has the shape, a pointer and memory of its own") {
     std::int64_t const far = std::int64_t{1} << 60;
     CHECK(read(fk::Layout<4>{{{1, 2, 3, 4}}, {{0, far, 4, 1}}}, memory) ==
           "Layer: Op.z: expected strides within the address space, got 0 x 1152921504606846976 x 4 x 1");
-    fk::Region output =
+    fk::detail::Region output =
         check.region("y", memory + 23, fk::DataType::float32, fk::nchw(1, 1, 1, 1), fk::Access::written);
     check.output = &output;
     CHECK(read(fk::nchw(1, 2, 3, 4), memory) ==
@@ -74,7 +74,7 @@ TEST_CASE("what is read in place is the output, or apart from it") {
     float memory[48] = {};
     auto const layout = fk::nchw(1, 2, 3, 4);
     fk::Check check = check_of(layout.shape);
-    fk::Region const output = check.region("y", memory, fk::DataType::float32, layout, fk::Access::written);
+    fk::detail::Region const output = check.region("y", memory, fk::DataType::float32, layout, fk::Access::written);
     check.output = &output;
     auto const read = [&](fk::Access access, auto const* data, fk::Layout<4> const& of) {
         return refusal([&] { check.readable("z", fk::TensorView(data, of), layout.shape, "N x K x P x Q", access); });
@@ -96,14 +96,14 @@ TEST_CASE("what is written is apart from itself and from all other arguments") {
     struct Arguments {
         char views[3 * 24];
     };
-    fk::AliasCheckerOf<Arguments> aliases;
+    fk::detail::AliasCheckerOf<Arguments> aliases;
     check.aliases = &aliases;
     auto const write = [&](char const* name, fk::Layout<4> const& layout, float* data) {
         return refusal([&] { check.writable(name, fk::TensorView<float>(data, layout), shape, "N x K x P x Q"); });
     };
     CHECK(write("a", fk::Layout<4>{{{1, 2, 3, 4}}, {{0, 0, 4, 1}}}, memory) ==
           "Layer: Op.a: expected strides under which no two elements share memory, got 0 x 0 x 4 x 1");
-    fk::AliasCheckerOf<Arguments> fresh;
+    fk::detail::AliasCheckerOf<Arguments> fresh;
     check.aliases = &fresh;
     CHECK(write("a", fk::nchw(1, 2, 3, 4), memory) == "accepted");
     CHECK(write("b", fk::nchw(1, 2, 3, 4), memory + 23) ==
@@ -115,7 +115,7 @@ TEST_CASE("addresses reach from the lowest element to past the highest, whatever
     float memory[24] = {};
     fk::Check const check = check_of(fk::nchw(1, 2, 3, 4).shape);
     fk::Layout<4> const flipped{{{1, 2, 3, 4}}, {{0, 12, -4, 1}}};
-    fk::Region const region = check.region("z", memory + 8, fk::DataType::float32, flipped);
+    fk::detail::Region const region = check.region("z", memory + 8, fk::DataType::float32, flipped);
     CHECK(region.begin == reinterpret_cast<std::uintptr_t>(memory));
     CHECK(region.end == reinterpret_cast<std::uintptr_t>(memory + 24));
 }

@@ -18,16 +18,16 @@ static_assert(slices != fk::CollapsedShape<4>(extents, {fk::CollapsedFrom::volum
               slices != fk::CollapsedShape<4>(extents, {fk::CollapsedFrom::volumes, true, 4}));
 
 /// A layout has the numbers and what they stand for; so has a view.
-constexpr fk::CollapsedLayout<4> layout(fk::nchw(2, 3, 20, 6), volumes);
+constexpr fk::detail::CollapsedLayout<4> layout(fk::nchw(2, 3, 20, 6), volumes);
 static_assert(layout.shape == slices && layout.layout() == fk::nchw(2, 3, 20, 6));
-static_assert(layout != fk::CollapsedLayout<4>(fk::nchw(2, 3, 20, 6)));
-constexpr fk::ImageView<float const> view({nullptr, fk::nchw(2, 3, 20, 6)}, volumes);
+static_assert(layout != fk::detail::CollapsedLayout<4>(fk::nchw(2, 3, 20, 6)));
+constexpr fk::detail::ImageView<float const> view({nullptr, fk::nchw(2, 3, 20, 6)}, volumes);
 static_assert(view.shape() == slices && view.collapsed_layout() == layout && view.layout == layout.layout());
 static_assert(fk::detail::collapsed_from(view) == volumes);
 static_assert(fk::detail::collapsed_from(fk::TensorView<float const>(view)) == fk::CollapsedFrom{});
 
 /// Kernels are given the view that it derives from.
-static_assert(std::is_trivially_copyable_v<fk::ImageView<float>> &&
-              std::is_convertible_v<fk::ImageView<float>, fk::TensorView<float const>>);
+static_assert(std::is_trivially_copyable_v<fk::detail::ImageView<float>> &&
+              std::is_convertible_v<fk::detail::ImageView<float>, fk::TensorView<float const>>);
 
 }  // namespace

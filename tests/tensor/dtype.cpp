@@ -55,9 +55,10 @@ static_assert(fk::int8(127.4f).value == 127 && fk::int8(1e30f).value == 127 && f
               fk::int8(-1e30f).value == -128);
 static_assert(fk::int8(std::numeric_limits<float>::quiet_NaN()).value == 0 && float(fk::int8(-7.0f)) == -7);
 static_assert(sizeof(fk::int8) == 1 && fk::size_of(fk::data_type<fk::int8>) == 1 && fk::Element<fk::int8>);
-static_assert(std::is_same_v<fk::AccumulatorOf<fk::int8>, std::int32_t> &&
-              std::is_same_v<fk::AccumulatorOf<fk::half>, float> && std::is_same_v<fk::AccumulatorOf<float>, float> &&
-              std::is_same_v<fk::AccumulatorOf<double>, double>);
+static_assert(std::is_same_v<fk::detail::AccumulatorOf<fk::int8>, std::int32_t> &&
+              std::is_same_v<fk::detail::AccumulatorOf<fk::half>, float> &&
+              std::is_same_v<fk::detail::AccumulatorOf<float>, float> &&
+              std::is_same_v<fk::detail::AccumulatorOf<double>, double>);
 static_assert(sizeof(fk::half) == 2 && sizeof(fk::bfloat16) == 2);
 static_assert(fk::size_of(fk::data_type<double>) == 8);
 static_assert(fk::size_of(fk::data_type<float>) == 4 && fk::size_of(fk::data_type<fk::half>) == 2 &&

@@ -31,9 +31,10 @@ static_assert(fk::filter(2, 3, 4).pad(5, 6, 7) == fk::filter(2, 3, 4).pad(5, 6, 
 static_assert(fk::filter(2, 3, 4).pad(1, 2, 3, 4, 5, 6).stride(7, 8, 9).dilation(10, 11, 12) ==
               fk::Filter<3>{{2, 3, 4}, {1, 2, 3}, {4, 5, 6}, {7, 8, 9}, {10, 11, 12}, 1});
 static_assert(fk::filter(2, 3, 4).stride(2) == fk::filter(2, 3, 4).stride(2, 2, 2));
-static_assert(fk::is_single_pixels(fk::filter(1)) && fk::is_single_pixels(fk::filter(1, 1, 1).groups(3)));
-static_assert(!fk::is_single_pixels(fk::filter(1, 1, 1).pad(0, 0, 0, 1, 0, 0)) &&
-              !fk::is_single_pixels(fk::filter(2, 1, 1)));
+static_assert(fk::detail::is_single_pixels(fk::filter(1)) &&
+              fk::detail::is_single_pixels(fk::filter(1, 1, 1).groups(3)));
+static_assert(!fk::detail::is_single_pixels(fk::filter(1, 1, 1).pad(0, 0, 0, 1, 0, 0)) &&
+              !fk::detail::is_single_pixels(fk::filter(2, 1, 1)));
 
 }  // namespace
 

@@ -124,5 +124,5 @@ TEST_CASE("AnyView reads every element type as double, and rounds none") {
     fk::AnyView<1> const doubles = fk::TensorView<double const, 1>(d, fk::channels(1));
     CHECK(doubles.load<double>(0) == 0.1);
     CHECK(doubles.load(0) == 0.1f);
-    CHECK(&fk::typed<double>(doubles)(0) == d);
+    CHECK(&fk::detail::typed<double>(doubles)(0) == d);
 }

@@ -7,9 +7,13 @@
 
 namespace fusekit {
 
+namespace detail {
+
 /// The direction of neighbouring lanes of a CPU's vector or a GPU's wave: the channels of one pixel, or the pixels of
 /// one channel, row after row.
 enum class Axis { channel, pixel };
+
+}  // namespace detail
 
 /// Where plans run. A backend is a Device and nothing else; Tensor and BoundPlan ask no more of it than this,
 /// `run(bound, x, y)`, which is called with arguments that have been validated, and `takes<X>(epilogue, bound)`, which

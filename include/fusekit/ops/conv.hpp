@@ -162,7 +162,7 @@ struct Conv : detail::ConvArgs<Geometry> {
         weights.from.count = f.rank == 3 ? f.size[0] : 1;
         in.readable("weights", args.weights, weights, "K x C/groups x R x S");
         std::int64_t const products = detail::product_or_zero(weights[1], weights[2] * weights[3]);
-        check_products(products, in, [&] { return products ? Text::number(products) : to_string(weights); });
+        detail::check_products(products, in, [&] { return products ? Text::number(products) : to_string(weights); });
     }
 };
 

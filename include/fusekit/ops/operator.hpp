@@ -130,6 +130,8 @@ concept MainloopOp = HasStageAndArgs<Op> && Op::stage == Stage::mainloop &&
                          { Op::output(x, args) } -> std::same_as<CollapsedShape<4>>;
                      };
 
+namespace detail {
+
 /// With int8, whose sums are 32-bit integers, refuses more products an output than fit one, or a number that overflowed
 /// to 0. `given()` prints the number.
 template <class Given>
@@ -138,6 +140,8 @@ void check_products(std::int64_t products, Check const& in, Given const& given) 
     if (in.type == DataType::int8 && (products == 0 || products > most))
         in.fail("weights", "at most 131071 products an output, whose sum fits 32 bits", given());
 }
+
+}  // namespace detail
 
 /// A MainloopOp of matrices. Other operators take the rows as pixels and the columns as channels
 /// (tensor/matrices.hpp).

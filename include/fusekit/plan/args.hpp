@@ -6,9 +6,7 @@
 
 #include "fusekit/config.hpp"
 
-namespace fusekit {
-
-namespace detail {
+namespace fusekit::detail {
 
 template <int I, class T>
 struct Leaf {
@@ -20,22 +18,18 @@ struct KernelTupleOf;
 template <int... I, class... Ts>
 struct KernelTupleOf<std::integer_sequence<int, I...>, Ts...> : Leaf<I, Ts>... {};
 
-}  // namespace detail
-
 /// A tuple that is an aggregate and trivially copyable, because kernels take no other arguments. std::tuple is neither.
 template <class... Ts>
-using KernelTuple = detail::KernelTupleOf<std::make_integer_sequence<int, sizeof...(Ts)>, Ts...>;
+using KernelTuple = KernelTupleOf<std::make_integer_sequence<int, sizeof...(Ts)>, Ts...>;
 
 template <int I, class T>
-FUSEKIT_HD constexpr T& get(detail::Leaf<I, T>& leaf) {
+FUSEKIT_HD constexpr T& get(Leaf<I, T>& leaf) {
     return leaf.value;
 }
 template <int I, class T>
-FUSEKIT_HD constexpr T const& get(detail::Leaf<I, T> const& leaf) {
+FUSEKIT_HD constexpr T const& get(Leaf<I, T> const& leaf) {
     return leaf.value;
 }
-
-namespace detail {
 
 /// Element I of a list of types.
 template <int I, class... Ts>
@@ -66,6 +60,4 @@ consteval bool belongs_to_plan() {
     return belongs;
 }
 
-}  // namespace detail
-
-}  // namespace fusekit
+}  // namespace fusekit::detail

@@ -97,7 +97,7 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
     /// The same, but returns the error, where there is one: if (auto const run = layer.try_prepare(...)) (*run)(...);
     template <class T, class U = T, class Device, int Rank, class Y>
     [[nodiscard]] auto try_prepare(Device&& device, Layout<Rank> const& x, Y const& y, int alignment = 16) const {
-        using View = TensorView<StoredAs<T>, Rank>;
+        using View = TensorView<detail::StoredAs<T>, Rank>;
         if constexpr (detail::runs_on<Plan, Device>())
             if constexpr (std::remove_cvref_t<Device>::template takes<View>(epilogue_of_plan, self))
                 return prepare_for(device, View(nullptr, x).const_view(), detail::output_at<U>(y), alignment);
@@ -137,7 +137,7 @@ private:
             static_assert(fits,
                           "x has another rank than the Conv: filter(s) takes 3, filter(r, s) 4, filter(t, r, s) 5");
         } else {
-            constexpr bool broken = Plan::head_kind == HeadKind::elementwise && Plan::Epilogue::size == 0;
+            constexpr bool broken = Plan::head_kind == detail::HeadKind::elementwise && Plan::Epilogue::size == 0;
             constexpr bool fits = Rank >= 3 || broken;  // a broken rule's sentence is the only error
             static_assert(fits, "x of 2 modes is a matrix, which a Gemm takes: other plans take 3 to 5 modes");
         }
@@ -146,9 +146,9 @@ private:
 
     template <bool runs, class Given, class Device, Element T, int Rank>
     auto run_into_new(Device& device, TensorView<T const, Rank> x) const {
-        using U = StoredAs<Given>;
+        using U = detail::StoredAs<Given>;
         constexpr bool fits = match<T, U, Rank, Rank>();
-        auto y = detail::new_output<Given>(device, validate_new<U>(*this, x, device));
+        auto y = detail::new_output<Given>(device, detail::validate_new<U>(*this, x, device));
         if constexpr (runs && fits) device.run(*this, Plan::collapse(x), Plan::collapse(y.view()));
         return y;
     }
@@ -165,7 +165,7 @@ private:
     template <class Device, Element X, Element Y, int RankX, int RankY>
     void run_into(Device& device, TensorView<X const, RankX> x, TensorView<Y, RankY> y) const {
         if constexpr (match<X, Y, RankX, RankY>()) {
-            validate(*this, x, &y, device);
+            detail::validate(*this, x, &y, device);
             device.run(*this, Plan::collapse(x), Plan::collapse(y));
         }
     }
@@ -178,14 +178,15 @@ private:
     template <class Device, Element X, int Rank>
     void run_into(Device& device, TensorView<X const, Rank> x, NoOutput none) const {
         if constexpr (takes<X, Rank>()) {
-            TensorView<NoElement, Rank> const y(none, validate_new<NoElement>(*this, x, device));
+            TensorView<detail::NoElement, Rank> const y(none,
+                                                        detail::validate_new<detail::NoElement>(*this, x, device));
             device.run(*this, Plan::collapse(x), Plan::collapse(y));
         }
     }
     template <class Device, Element X, int Rank>
     auto prepare_for(Device& device, TensorView<X const, Rank> x, NoOutput none, int alignment) const {
         if constexpr (takes<X, Rank>())
-            return detail::prepare(*this, device, x, TensorView<NoElement, Rank>(none, x.layout), alignment);
+            return detail::prepare(*this, device, x, TensorView<detail::NoElement, Rank>(none, x.layout), alignment);
     }
 };
 

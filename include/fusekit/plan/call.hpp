@@ -33,7 +33,7 @@ auto output_view(Y& y) {
 }
 /// The same of one that lies nowhere yet.
 template <class U, int Rank>
-TensorView<fusekit::StoredAs<U>, Rank> output_at(Layout<Rank> const& layout) {
+TensorView<detail::StoredAs<U>, Rank> output_at(Layout<Rank> const& layout) {
     return {nullptr, layout};
 }
 template <class U>

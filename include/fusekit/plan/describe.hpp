@@ -19,7 +19,13 @@ struct Step {
     double activation_bytes;  ///< what it reads and writes beside them, as a kernel of its own
 };
 
+template <int Count>
+struct Description;
+
 namespace detail {
+
+template <class... Ops>
+Description<sizeof...(Ops)> describe_collapsed(BoundPlan<FusedPlan<Ops...>> const&, CollapsedShape<4> const&, DataType);
 
 /// Three digits and a unit: "14.8 GFLOP".
 inline Text quantity(double value, char const* unit) {
@@ -107,8 +113,8 @@ struct Description : Text {
 
 private:
     template <class... Ops>
-    friend Description<sizeof...(Ops)> describe_collapsed(BoundPlan<detail::FusedPlan<Ops...>> const&,
-                                                          CollapsedShape<4> const&, DataType);
+    friend Description<sizeof...(Ops)> detail::describe_collapsed(BoundPlan<detail::FusedPlan<Ops...>> const&,
+                                                                  CollapsedShape<4> const&, DataType);
 
     Text table() const {
         std::size_t names = 8, shapes = 6;
@@ -144,12 +150,14 @@ private:
     }
 };
 
+namespace detail {
+
 template <class... Ops>
-Description<sizeof...(Ops)> describe_collapsed(BoundPlan<detail::FusedPlan<Ops...>> const& bound,
-                                               CollapsedShape<4> const& x, DataType type) {
-    using ThePlan = detail::FusedPlan<Ops...>;
-    Check in = detail::check_of<ThePlan>(x, type);
-    detail::check_extents(in, "", x);
+Description<sizeof...(Ops)> describe_collapsed(BoundPlan<FusedPlan<Ops...>> const& bound, CollapsedShape<4> const& x,
+                                               DataType type) {
+    using ThePlan = FusedPlan<Ops...>;
+    Check in = check_of<ThePlan>(x, type);
+    check_extents(in, "", x);
     in.y = ThePlan::has_prologue ? x : bound.epilogue_shape(x);
 
     Description<sizeof...(Ops)> result{{}, type_name<ThePlan>(), x, type, {}};
@@ -160,15 +168,15 @@ Description<sizeof...(Ops)> describe_collapsed(BoundPlan<detail::FusedPlan<Ops..
         if constexpr (MainloopOp<Op>) in.y = bound.epilogue_shape(x);
         *step = {type_name<Op>(), {}, in.y, 0, 0, 0};
         if constexpr (requires { Op::equation; })
-            step->equation = after_gemm ? detail::of_columns(Op::equation) : Text(Op::equation);
+            step->equation = after_gemm ? of_columns(Op::equation) : Text(Op::equation);
         after_gemm = after_gemm || MatrixOp<Op>;
         in.bytes = &step->parameter_bytes;
-        detail::check_op<Op>(args, in);
-        detail::check_extents(in, "", in.y);
+        check_op<Op>(args, in);
+        check_extents(in, "", in.y);
 
         if constexpr (PoolingOp<Op>) step->output = Op::output(in.y);
-        double const inputs = detail::elements(input), outputs = detail::elements(step->output);
-        step->flops = detail::flops_of<Op>(in.y, args);
+        double const inputs = elements(input), outputs = elements(step->output);
+        step->flops = flops_of<Op>(in.y, args);
         step->activation_bytes = (inputs + outputs) * size_of(type);
         input = step->output;
         ++step;
@@ -180,16 +188,18 @@ Description<sizeof...(Ops)> describe_collapsed(BoundPlan<detail::FusedPlan<Ops..
     return result;
 }
 
+}  // namespace detail
+
 /// What `bound` computes from an input of the given extents. Throws Error where running it would.
 template <class ThePlan, int Rank>
 auto describe(BoundPlan<ThePlan> const& bound, Index<Rank> const& x, DataType type = DataType::float32) {
-    return describe_collapsed(bound, ThePlan::collapse(x), type);
+    return detail::describe_collapsed(bound, ThePlan::collapse(x), type);
 }
 
 /// The same, of an input that need not exist: describe(layer, fk::nchw(64, 256, 14, 14), fk::DataType::float16).
 template <class ThePlan, int Rank>
 auto describe(BoundPlan<ThePlan> const& bound, Layout<Rank> const& x, DataType type = DataType::float32) {
-    return describe_collapsed(bound, ThePlan::collapse(x).shape, type);
+    return detail::describe_collapsed(bound, ThePlan::collapse(x).shape, type);
 }
 
 /// The same, of an input that exists.

@@ -9,9 +9,7 @@
 
 FUSEKIT_BEGIN_OPERATOR_CALLS
 
-namespace fusekit {
-
-namespace detail {
+namespace fusekit::detail {
 
 struct Nothing {};
 
@@ -113,8 +111,6 @@ FUSEKIT_HD constexpr void collect_op(V const& x, Collect const& collect) {
     if constexpr (StatisticsOp<Op> && !std::is_same_v<Collect, Nothing>) collect(x);
 }
 
-}  // namespace detail
-
 /// Elementwise operators, each applied to the result of the one before: after the head, to its values, one or a vector
 /// at a time; before a Conv or Gemm, to each value that it reads.
 template <class... Ops>
@@ -124,18 +120,18 @@ struct Epilogue {
 
     /// The states that Channelwise operators prepared for one channel, or for a vector's lanes.
     template <class V>
-    using State = KernelTuple<typename detail::ChannelStateOf<Ops, V>::Type...>;
+    using State = KernelTuple<typename ChannelStateOf<Ops, V>::Type...>;
 
     /// The state of channel k, in float or double.
     template <class V = float>
     FUSEKIT_HD static constexpr State<V> prepare(std::int64_t k, Args const& args) {
         return [&]<int... I>(std::integer_sequence<int, I...>) {
-            return State<V>{{detail::prepare_op<Ops, V>(k, get<I>(args))}...};
+            return State<V>{{prepare_op<Ops, V>(k, get<I>(args))}...};
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 
     /// The states that Channelwise and Placewise operators prepared for one place of the image.
-    using PlaceState = KernelTuple<typename detail::PlaceStateOf<Ops>::Type...>;
+    using PlaceState = KernelTuple<typename PlaceStateOf<Ops>::Type...>;
 
     /// Whether results depend on the channel; on the place in the image; on the image too.
     static constexpr bool channelwise = (Channelwise<Ops> || ...);
@@ -150,7 +146,7 @@ struct Epilogue {
         requires std::derived_from<At, OutputCoord>
     FUSEKIT_HD static constexpr PlaceState prepare(At const& at, Args const& args) {
         return [&]<int... I>(std::integer_sequence<int, I...>) {
-            return PlaceState{{detail::prepare_op_at<Ops>(at, get<I>(args))}...};
+            return PlaceState{{prepare_op_at<Ops>(at, get<I>(args))}...};
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 
@@ -158,7 +154,7 @@ struct Epilogue {
     template <class V>
     FUSEKIT_HD static constexpr State<V> broadcast(State<float> const& state) {
         return [&]<int... I>(std::integer_sequence<int, I...>) {
-            return State<V>{{detail::broadcast_op<V, Ops>(get<I>(state))}...};
+            return State<V>{{broadcast_op<V, Ops>(get<I>(state))}...};
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 
@@ -166,17 +162,17 @@ struct Epilogue {
     template <class V>
     FUSEKIT_HD static constexpr State<V> prepare_lanes(std::int64_t k, int count, Args const& args) {
         return [&]<int... I>(std::integer_sequence<int, I...>) {
-            return State<V>{{detail::gather_op<V, Ops>(k, count, get<I>(args))}...};
+            return State<V>{{gather_op<V, Ops>(k, count, get<I>(args))}...};
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 
     /// `state` is a State<V> or, where V is float, a PlaceState. collect(x) gets each value that an operator of
     /// statistics passes on.
-    template <class V, class At, class TheState, class Collect = detail::Nothing>
+    template <class V, class At, class TheState, class Collect = Nothing>
     FUSEKIT_HD static constexpr V apply(V x, At const& at, TheState const& state, Args const& args,
                                         Collect const& collect = {}) {
         [&]<int... I>(std::integer_sequence<int, I...>) {
-            ((x = detail::apply_op<Ops>(x, at, get<I>(state), get<I>(args)), detail::collect_op<Ops>(x, collect)), ...);
+            ((x = apply_op<Ops>(x, at, get<I>(state), get<I>(args)), collect_op<Ops>(x, collect)), ...);
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
         return x;
     }
@@ -185,10 +181,10 @@ struct Epilogue {
     template <int Count, class V, class At, class TheState>
     FUSEKIT_HD static constexpr V apply_first(V x, At const& at, TheState const& state, Args const& args) {
         auto const apply_unless_stored = [&]<int I, class Op>(Op const*) {
-            if constexpr (!Storing<Op>) x = detail::apply_op<Op>(x, at, get<I>(state), get<I>(args));
+            if constexpr (!Storing<Op>) x = apply_op<Op>(x, at, get<I>(state), get<I>(args));
         };
         [&]<int... I>(std::integer_sequence<int, I...>) {
-            (apply_unless_stored.template operator()<I>(static_cast<detail::TypeAt<I, Ops...>*>(nullptr)), ...);
+            (apply_unless_stored.template operator()<I>(static_cast<TypeAt<I, Ops...>*>(nullptr)), ...);
         }(std::make_integer_sequence<int, Count>{});
         return x;
     }
@@ -213,11 +209,11 @@ private:
             at.store(Op::output(get<I>(args)), stored);
         } else {
             for (std::size_t i = 0; i < Count; ++i)
-                x[i] = detail::apply_op<Op>(x[i], at[static_cast<int>(i)], get<I>(state[i]), get<I>(args));
+                x[i] = apply_op<Op>(x[i], at[static_cast<int>(i)], get<I>(state[i]), get<I>(args));
         }
     }
 };
 
-}  // namespace fusekit
+}  // namespace fusekit::detail
 
 FUSEKIT_END_OPERATOR_CALLS

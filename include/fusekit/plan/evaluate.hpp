@@ -8,7 +8,7 @@
 #include "fusekit/plan/pairwise.hpp"
 #include "fusekit/tensor/literal.hpp"
 
-namespace fusekit {
+namespace fusekit::detail {
 
 /// The packed N x K x P x Q result of Plan::evaluate, collapsed (tensor/collapse.hpp), in the memory order of its
 /// input. Lives inside one constant expression; compare it with a Literal.
@@ -41,12 +41,10 @@ private:
     template <int Rank>
     constexpr CollapsedLayout<4> of_same_kind(Layout<Rank> const& given) const {
         if constexpr (Rank <= 4)
-            if (layout.shape.from.kind == CollapsedFrom::matrices) return detail::collapse_matrices(given);
-        return detail::collapse<4>(given);
+            if (layout.shape.from.kind == CollapsedFrom::matrices) return collapse_matrices(given);
+        return collapse<4>(given);
     }
 };
-
-namespace detail {
 
 /// Reads channel c as a Conv or Gemm does: elements of x, passed through the prologue.
 template <class V, class BoundPlan, class At>
@@ -102,16 +100,14 @@ constexpr V head_value(Head const*, BoundPlan const&, ImageView<V const> const& 
     return x(at.n, at.k, at.p, at.q);
 }
 
-}  // namespace detail
-
 /// The plan's result at one place, by the definition. V is float or double; `at` is a coordinate that loads such
 /// values; `state` is the epilogue's state of its channel; collect is as in Epilogue::apply.
-template <class V, class BoundPlan, class At, class State, class Collect = detail::Nothing>
+template <class V, class BoundPlan, class At, class State, class Collect = Nothing>
 constexpr V evaluate_at(BoundPlan const& bound, ImageView<V const> const& x, At const& at, State const& state,
                         Collect const& collect = {}) {
     using Plan = typename BoundPlan::Plan;
     auto const value = [&](At const& place) {
-        V const sum = detail::head_value<V>(static_cast<typename Plan::Head*>(nullptr), bound, x, place);
+        V const sum = head_value<V>(static_cast<typename Plan::Head*>(nullptr), bound, x, place);
         return Plan::Epilogue::apply(sum, place, state, bound.epilogue, collect);
     };
     if constexpr (!Plan::pools) {
@@ -150,4 +146,4 @@ constexpr Evaluation evaluate(BoundPlan const& bound, ImageView<float const> con
     return y;
 }
 
-}  // namespace fusekit
+}  // namespace fusekit::detail

@@ -11,9 +11,7 @@
 
 FUSEKIT_BEGIN_OPERATOR_CALLS
 
-namespace fusekit {
-
-namespace detail {
+namespace fusekit::detail {
 
 /// The views that the gradients of an operator's parameters are written to, and the number of sums that they are made
 /// of. An operator with store_gradients writes one for every element instead.
@@ -70,22 +68,20 @@ FUSEKIT_HD constexpr V slope_op(V x, At const& at, State const& state, typename 
     return in_form_of<Op>([](auto const&... given) { return Op::slope(given...); }, x, at, state, args);
 }
 
-}  // namespace detail
-
 /// The one operator of a Backward plan: from dy to dx, through the slopes of Ops at the values that they compute from
 /// x.
 template <class... Ops>
 struct Gradient {
     static constexpr auto stage = Stage::pointwise;
-    static constexpr auto equation = detail::gradient_equation<detail::TypeAt<0, Ops...>>();
+    static constexpr auto equation = gradient_equation<TypeAt<0, Ops...>>();
     struct Args {
-        KernelTuple<typename detail::Replayed<Ops>::Args...> forward;
+        KernelTuple<typename Replayed<Ops>::Args...> forward;
         AnyActivations x;
-        KernelTuple<typename detail::GradientsOf<Ops>::Type...> gradients;
+        KernelTuple<typename GradientsOf<Ops>::Type...> gradients;
     };
 
-    static constexpr int sums = (0 + ... + detail::gradient_sums<Ops>);
-    static constexpr bool per_place = (detail::sums_per_place<Ops>() || ...);
+    static constexpr int sums = (0 + ... + gradient_sums<Ops>);
+    static constexpr bool per_place = (sums_per_place<Ops>() || ...);
 
     /// Plain sums: totals merge by addition.
     template <class V>
@@ -119,10 +115,8 @@ struct Gradient {
     static double flops(Index<4> const& y, Args const& args) {
         return [&]<int... I>(std::integer_sequence<int, I...>) {
             double const again =
-                (0.0 + ... +
-                 (I < detail::values_needed<Ops...>() ? detail::flops_of<detail::Replayed<Ops>>(y, get<I>(args.forward))
-                                                      : 0.0));
-            return again + (0 + ... + detail::gradient_flops<Ops>()) * detail::elements(y);
+                (0.0 + ... + (I < values_needed<Ops...>() ? flops_of<Replayed<Ops>>(y, get<I>(args.forward)) : 0.0));
+            return again + (0 + ... + gradient_flops<Ops>()) * elements(y);
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 
@@ -136,14 +130,14 @@ struct Gradient {
 
 private:
     template <class Op>
-    static void check_one(typename detail::Replayed<Op>::Args const& args,
-                          typename detail::GradientsOf<Op>::Type const& gradients, Check const& in) {
+    static void check_one(typename Replayed<Op>::Args const& args, typename GradientsOf<Op>::Type const& gradients,
+                          Check const& in) {
         using Replayed = detail::Replayed<Op>;
         Check own = in;
         own.operator_name = type_name<Op>;
-        detail::check_args<Replayed>(args, own);
+        check_args<Replayed>(args, own);
         if constexpr (requires { Op::check_gradients(gradients, own); }) Op::check_gradients(gradients, own);
-        if constexpr (per_place && detail::gradient_sums<Op> > 0 && !detail::sums_per_place<Op>())
+        if constexpr (per_place && gradient_sums<Op> > 0 && !sums_per_place<Op>())
             if (gradients.any())
                 own.fail("gradients", "none: this plan sums over the batch, place by place; sum dx over places instead",
                          "a view of K");
@@ -154,7 +148,7 @@ template <class First, class... Rest>
 struct ReductionSteps<Gradient<First, Rest...>> {
     using Head = Gradient<First, Rest...>;
     using Args = typename Head::Args;
-    using States = Epilogue<detail::Replayed<First>, detail::Replayed<Rest>...>;
+    using States = Epilogue<Replayed<First>, Replayed<Rest>...>;
     template <class V>
     using Total = typename Head::template Total<V>;
     template <class V>
@@ -180,7 +174,7 @@ struct ReductionSteps<Gradient<First, Rest...>> {
         save_from<0, 0, First, Rest...>(total.value, at, args);
     }
     template <class V>
-    using Prepared = typename detail::ProjectionOf<First, V>::Type;
+    using Prepared = typename ProjectionOf<First, V>::Type;
     template <class V, class State>
     FUSEKIT_HD static constexpr Prepared<V> finish(Total<V> const& total, std::int64_t count, State const&,
                                                    OutputCoord const& at, Args const& args) {
@@ -199,9 +193,6 @@ struct ReductionSteps<Gradient<First, Rest...>> {
     }
 
 private:
-    template <class Op>
-    using Replayed = detail::Replayed<Op>;
-
     /// Carries dy back through the operators from number I on, to the input x of operator I; batch statistics' own
     /// slope is left to Projection. Adds to the sums of their parameters' gradients, which begin at number Sum, or
     /// writes the gradients that every element has of its own.
@@ -209,27 +200,27 @@ private:
     FUSEKIT_HD static constexpr V back(V x, V dy, At const& at, State const& state, Args const& args, V* sums) {
         auto const& own = get<I>(state);
         if constexpr (sizeof...(More) > 0)
-            dy = back<adds, I + 1, Sum + detail::gradient_sums<Op>, More...>(
-                detail::apply_op<Op>(x, at, own, get<I>(args.forward)), dy, at, state, args, sums);
-        if constexpr (adds && detail::gradient_sums<Op> > 0) {
-            if constexpr (std::is_same_v<std::remove_cvref_t<decltype(own)>, detail::Nothing>)
+            dy = back<adds, I + 1, Sum + gradient_sums<Op>, More...>(apply_op<Op>(x, at, own, get<I>(args.forward)), dy,
+                                                                     at, state, args, sums);
+        if constexpr (adds && gradient_sums<Op> > 0) {
+            if constexpr (std::is_same_v<std::remove_cvref_t<decltype(own)>, Nothing>)
                 Op::add_gradients(sums + Sum, x, dy, Op::prepare(at, get<I>(args.forward)));
             else Op::add_gradients(sums + Sum, x, dy, own);
         }
         if constexpr (!adds && requires { Op::store_gradients(dy, at, get<I>(args.forward), get<I>(args.gradients)); })
             Op::store_gradients(dy, at, get<I>(args.forward), get<I>(args.gradients));
         if constexpr (I == 0 && waits) return dy;
-        else return dy * detail::slope_op<Op>(x, at, own, get<I>(args.forward));
+        else return dy * slope_op<Op>(x, at, own, get<I>(args.forward));
     }
 
     template <int I, int Sum, class Op, class... More, class V>
     FUSEKIT_HD static constexpr void save_from(V const* sums, OutputCoord const& at, Args const& args) {
-        if constexpr (detail::gradient_sums<Op> > 0)
+        if constexpr (gradient_sums<Op> > 0)
             Op::save_gradients(sums + Sum, at, get<I>(args.forward), get<I>(args.gradients));
-        if constexpr (sizeof...(More) > 0) save_from<I + 1, Sum + detail::gradient_sums<Op>, More...>(sums, at, args);
+        if constexpr (sizeof...(More) > 0) save_from<I + 1, Sum + gradient_sums<Op>, More...>(sums, at, args);
     }
 };
 
-}  // namespace fusekit
+}  // namespace fusekit::detail
 
 FUSEKIT_END_OPERATOR_CALLS

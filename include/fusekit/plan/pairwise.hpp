@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace fusekit {
+namespace fusekit::detail {
 
 /// The number of values that are added one after another before their total is merged with others.
 inline constexpr std::int64_t addends = 64;
@@ -36,4 +36,4 @@ constexpr void each_row(std::int64_t begin, std::int64_t end, std::int64_t colum
     }
 }
 
-}  // namespace fusekit
+}  // namespace fusekit::detail

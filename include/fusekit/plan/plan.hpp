@@ -108,7 +108,7 @@ struct FusedPlan : Structure<Ops...>, private Binding<config::overloads_bind, Op
     static constexpr Evaluation evaluate(X const& x, typename Ops::Args const&... args) {
         constexpr bool by_element = Slots::head_kind != HeadKind::reduction && !Slots::totals_tiles;
         static_assert(by_element, "evaluate: a plan of batch statistics is run on a device");
-        return fusekit::evaluate(bind(args...), Slots::collapse(x.const_view()));
+        return detail::evaluate(bind(args...), Slots::collapse(x.const_view()));
     }
 
     /// "Plan<Conv<filter(3, 3).pad(1)>, Bias, Activation<Relu>>"

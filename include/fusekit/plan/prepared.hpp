@@ -17,21 +17,21 @@ namespace fusekit {
 ///
 /// TheLaunch is the backend's: `workspace_bytes`; `suits(in, stream)`, which refuses a stream of another device than
 /// that it was prepared for; and `start(stream, x, y, workspace)`, which puts it there.
-template <class BoundPlan, Element T, OutputElement U, int Rank, class TheLaunch>
+template <class BoundPlan, Element T, detail::OutputElement U, int Rank, class TheLaunch>
 class Prepared {
     using Plan = typename BoundPlan::Plan;
     using Stream = typename TheLaunch::Stream;
-    using Aliases = AliasCheckerOf<BoundPlan>;
+    using Aliases = detail::AliasCheckerOf<BoundPlan>;
     static constexpr bool has_y = Element<U>;
 
 public:
     /// Of `launch`, for x and y that stand at addresses of the assumed alignment, and apart from all of `arguments`.
     Prepared(TheLaunch const& the_launch, TensorView<T const, Rank> const& the_x, TensorView<U, Rank> const& the_y,
-             AliasChecker const& arguments)
+             detail::AliasChecker const& arguments)
         : launch(the_launch), x_memory(the_x), y_memory(the_y) {
-        for (Region const& region : arguments) regions[region_count++] = region;
+        for (detail::Region const& region : arguments) regions[region_count++] = region;
         in_place = Plan::runs_in_place && has_y &&
-                   same_elements(x_memory.at(nullptr, Access::read), y_memory.at(nullptr, Access::written));
+                   detail::same_elements(x_memory.at(nullptr, Access::read), y_memory.at(nullptr, Access::written));
     }
 
     /// The bytes that a run borrows.
@@ -85,10 +85,10 @@ private:
         explicit Memory(TensorView<Data, Rank> const& view)
             : layout(view.layout), alignment(reinterpret_cast<std::uintptr_t>(view.data)) {
             if constexpr (Element<std::remove_const_t<Data>>) type = data_type<std::remove_const_t<Data>>;
-            Region const own = at(nullptr, Access::read);
+            detail::Region const own = at(nullptr, Access::read);
             begin = own.begin, end = own.end;
         }
-        Region at(void const* data, Access access) const {
+        detail::Region at(void const* data, Access access) const {
             return detail::check_of<Plan>({}, type).region("", data, type, Plan::collapse(layout), access);
         }
         bool takes(std::uintptr_t address) const { return address != 0 && (address & (alignment - 1)) == 0; }
@@ -96,7 +96,7 @@ private:
 
     TheLaunch launch;
     Memory x_memory, y_memory;
-    Region regions[Aliases::most] = {};
+    detail::Region regions[Aliases::most] = {};
     int region_count = 0;
     bool in_place;  ///< whether x may be y, for layouts and types of these
 
@@ -155,7 +155,7 @@ private:
         in.operator_name = [] { return Text("y"); };
         if (has_y) check(y, y_memory);
         if (!refusal) {
-            Region const of_y = y_memory.at(y, Access::written);
+            detail::Region const of_y = y_memory.at(y, Access::written);
             if (has_y) in.output = &of_y;
             Aliases aliases;
             in.aliases = &aliases;

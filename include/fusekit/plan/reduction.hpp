@@ -3,7 +3,7 @@
 
 #include "fusekit/plan/epilogue.hpp"
 
-namespace fusekit {
+namespace fusekit::detail {
 
 /// How backends run the head of a plan that reduces. For every channel or place, whose values are `count`:
 ///   state = States::prepare(..., state_args(args)), in one of the forms of an Epilogue's states;
@@ -33,7 +33,7 @@ struct ReductionSteps<Op> {
 
     FUSEKIT_HD static constexpr typename States::Args state_args(Args const& args) { return {{args}}; }
     FUSEKIT_HD static constexpr typename States::PlaceState prepare(OutputCoord const& at, Args const& args) {
-        return {{detail::prepare_op_at<typename Op::Affine>(at, args)}};
+        return {{prepare_op_at<typename Op::Affine>(at, args)}};
     }
     template <class V, class Mask = bool>
     FUSEKIT_HD static constexpr void add(Accumulator<V>& accumulator, V value, V, auto const&, auto const&, Args const&,
@@ -47,7 +47,7 @@ struct ReductionSteps<Op> {
     template <class V, class State, class At>
     FUSEKIT_HD static constexpr Prepared<V> finish(Total<V> const& total, std::int64_t, State const& state,
                                                    At const& at, Args const& args) {
-        if constexpr (std::is_same_v<std::remove_cvref_t<decltype(get<0>(state))>, detail::Nothing>)
+        if constexpr (std::is_same_v<std::remove_cvref_t<decltype(get<0>(state))>, Nothing>)
             return Op::finish(total, Op::Affine::prepare(at, args), args);
         else return Op::finish(total, get<0>(state), args);
     }
@@ -58,4 +58,4 @@ struct ReductionSteps<Op> {
     }
 };
 
-}  // namespace fusekit
+}  // namespace fusekit::detail

@@ -3,20 +3,14 @@
 
 #include <type_traits>
 
-namespace fusekit {
-
-namespace detail {
+namespace fusekit::detail {
 
 template <class... Ops>
 struct FusedPlan;
 
-}  // namespace detail
-
 /// Whether an operator is compiled for the processors that compute in Memory. A backend says where it is not.
 template <class Memory, class Op>
 inline constexpr bool has_code_for = true;
-
-namespace detail {
 
 /// Whether what a plan is given lies in Memory, as far as types can tell: a tensor knows, a view does not.
 template <class Memory, class Given>
@@ -41,6 +35,4 @@ consteval bool runs_on() {
     return reaches && has_code;
 }
 
-}  // namespace detail
-
-}  // namespace fusekit
+}  // namespace fusekit::detail

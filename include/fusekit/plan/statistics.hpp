@@ -4,9 +4,7 @@
 #include "fusekit/plan/reduction.hpp"
 #include "fusekit/plan/validate.hpp"
 
-namespace fusekit {
-
-namespace detail {
+namespace fusekit::detail {
 
 template <class... Ops>
 inline constexpr int statistics_at = -1;
@@ -15,15 +13,13 @@ inline constexpr int statistics_at<Op, More...> = StatisticsOp<Op>             ?
                                                   : statistics_at<More...> < 0 ? -1
                                                                                : 1 + statistics_at<More...>;
 
-}  // namespace detail
-
 /// The operator among those of an Epilogue that collects statistics, and its arguments.
 template <class Epilogue>
 struct Collector;
 template <class... Ops>
 struct Collector<Epilogue<Ops...>> {
-    static constexpr int at = detail::statistics_at<Ops...>;
-    using Op = detail::TypeAt<at, Ops...>;
+    static constexpr int at = statistics_at<Ops...>;
+    using Op = TypeAt<at, Ops...>;
 
     FUSEKIT_HD static constexpr typename Op::Args const& args(typename Epilogue<Ops...>::Args const& all) {
         return get<at>(all);
@@ -51,9 +47,7 @@ struct StatisticsHead {
     using Operators = Epilogue<Ops...>;
     using Args = typename Operators::Args;
 
-    static void check(Args const& args, Check const& in) {
-        detail::check_epilogue(static_cast<Operators*>(nullptr), args, in);
-    }
+    static void check(Args const& args, Check const& in) { check_epilogue(static_cast<Operators*>(nullptr), args, in); }
 };
 
 template <class Head>
@@ -62,7 +56,7 @@ concept Collects = requires { typename Head::Operators; };
 template <class... Ops>
 struct ReductionSteps<StatisticsHead<Ops...>> {
     using States = Epilogue<Ops...>;
-    using Collector = fusekit::Collector<States>;
+    using Collector = detail::Collector<States>;
     using Op = typename Collector::Op;
     using Args = typename States::Args;
     template <class V>
@@ -70,7 +64,7 @@ struct ReductionSteps<StatisticsHead<Ops...>> {
     template <class V>
     using Total = typename Op::template Total<V>;
     template <class V>
-    using Prepared = detail::Nothing;
+    using Prepared = Nothing;
 
     static constexpr bool per_place = false, has_operand = false, has_totals = true, waits = false;
 
@@ -94,4 +88,4 @@ struct ReductionSteps<StatisticsHead<Ops...>> {
     }
 };
 
-}  // namespace fusekit
+}  // namespace fusekit::detail

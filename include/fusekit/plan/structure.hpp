@@ -6,7 +6,7 @@
 #include "fusekit/plan/ordering.hpp"
 #include "fusekit/plan/statistics.hpp"
 
-namespace fusekit {
+namespace fusekit::detail {
 
 /// The kind of head, which produces the values of a plan. A backend has one specialisation for each.
 enum class HeadKind {
@@ -15,8 +15,6 @@ enum class HeadKind {
     gemm,         ///< sums over a row of a matrix
     reduction,    ///< totals over all values of a channel or place, and what is computed from them
 };
-
-namespace detail {
 
 /// The head of a plan without one.
 struct Elementwise {
@@ -75,8 +73,6 @@ template <class... Ops>
     requires(Fusable<Ops...> && (MainloopOp<Ops> || ...))
 struct SlotsOf<Ops...> : SlotsFrom<Epilogue<>, Ops...> {};
 
-}  // namespace detail
-
 /// The slots of a plan.
 ///   Prologue   elementwise operators, applied to each value that a Conv or Gemm reads; their results are rounded to
 ///              x's type
@@ -84,22 +80,21 @@ struct SlotsOf<Ops...> : SlotsFrom<Epilogue<>, Ops...> {};
 ///   Epilogue   elementwise operators, applied to each value of the head
 ///   Pool       the operator that makes one output of a window of values; void where there is none
 template <class... Ops>
-struct Structure : detail::SlotsOf<Ops...> {
-    using typename detail::SlotsOf<Ops...>::Prologue;
-    using typename detail::SlotsOf<Ops...>::Head;
-    using typename detail::SlotsOf<Ops...>::Epilogue;
+struct Structure : SlotsOf<Ops...> {
+    using typename SlotsOf<Ops...>::Prologue;
+    using typename SlotsOf<Ops...>::Head;
+    using typename SlotsOf<Ops...>::Epilogue;
 
-    static constexpr HeadKind head_kind = detail::kind_of_head<Head>();
+    static constexpr HeadKind head_kind = kind_of_head<Head>();
     static constexpr bool has_conv = head_kind == HeadKind::conv, has_gemm = head_kind == HeadKind::gemm;
     static constexpr bool has_mainloop = has_conv || has_gemm;
 
     /// Whether each value that the mainloop reads passes operators first.
-    static constexpr bool has_prologue = !std::is_same_v<Prologue, fusekit::Epilogue<>>;
+    static constexpr bool has_prologue = !std::is_same_v<Prologue, detail::Epilogue<>>;
     /// Whether a mainloop's tiles total statistics of their results.
     static constexpr bool totals_tiles = has_mainloop && Epilogue::collects;
 
-    using Pool =
-        typename detail::PoolOr<detail::TypeAt<static_cast<int>(sizeof...(Ops)), detail::Elementwise, Ops...>>::Type;
+    using Pool = typename PoolOr<TypeAt<static_cast<int>(sizeof...(Ops)), Elementwise, Ops...>>::Type;
     static constexpr bool pools = !std::is_void_v<Pool>;
 
     /// Whether y may be x: whether an element of x is read for the same element of y alone, and before that is written.
@@ -114,9 +109,9 @@ struct Structure : detail::SlotsOf<Ops...> {
     /// A view, a layout or extents of x or y in four modes.
     template <class Modes>
     static constexpr auto collapse(Modes const& modes) {
-        if constexpr (has_gemm && Modes::rank <= 4) return detail::collapse_matrices(modes);  // others are refused
+        if constexpr (has_gemm && Modes::rank <= 4) return collapse_matrices(modes);  // others are refused
         else return detail::collapse<4>(modes);
     }
 };
 
-}  // namespace fusekit
+}  // namespace fusekit::detail

@@ -7,9 +7,7 @@
 #include "fusekit/tensor/check.hpp"
 #include "fusekit/tensor/no_output.hpp"
 
-namespace fusekit {
-
-namespace detail {
+namespace fusekit::detail {
 
 template <class Extents>
 void check_extents(Check const& in, char const* argument, Extents const& shape) {
@@ -126,14 +124,12 @@ CollapsedShape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> con
     return y_shape;
 }
 
-}  // namespace detail
-
 /// The same for a run on x and y, with Error; writes nothing.
 template <class BoundPlan, Element T, OutputElement U, int Rank, class Device>
 CollapsedShape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> const& x, TensorView<U, Rank> const* y,
                            Device const& device) {
     AliasCheckerOf<BoundPlan> aliases;
-    return detail::validate(bound, x, y, device, aliases, detail::Addresses::known, nullptr);
+    return validate(bound, x, y, device, aliases, Addresses::known, nullptr);
 }
 
 /// The same for a run into a new output of elements of type U. Returns its layout: packed, channels first or last as
@@ -141,7 +137,7 @@ CollapsedShape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> con
 template <OutputElement U, class BoundPlan, Element T, int Rank, class Device>
 Layout<Rank> validate_new(BoundPlan const& bound, TensorView<T const, Rank> const& x, Device const& device) {
     TensorView<U, Rank> const* const none = nullptr;
-    return packed_like(detail::expand<Rank>(validate(bound, x, none, device)), x.layout);
+    return packed_like(expand<Rank>(validate(bound, x, none, device)), x.layout);
 }
 
-}  // namespace fusekit
+}  // namespace fusekit::detail

@@ -37,8 +37,8 @@ struct ConvProblem {
     FUSEKIT_HD constexpr Int groups() const { return filter.group_count; }
     FUSEKIT_HD constexpr Int group_c() const { return extent(w.layout.shape, 1); }
     FUSEKIT_HD constexpr Int group_k() const { return extent(y, 1) / groups(); }
-    FUSEKIT_HD constexpr int window_rows() const { return fusekit::detail::window_rows(filter); }
-    FUSEKIT_HD constexpr int window_columns() const { return fusekit::detail::window_columns(filter); }
+    FUSEKIT_HD constexpr int window_rows() const { return detail::window_rows(filter); }
+    FUSEKIT_HD constexpr int window_columns() const { return detail::window_columns(filter); }
     FUSEKIT_HD constexpr Int taps() const { return Int{window_rows()} * window_columns(); }
     FUSEKIT_HD constexpr Int gemm_m() const { return extent(y, 0) * extent(y, 2) * extent(y, 3); }
     FUSEKIT_HD constexpr Int gemm_k() const { return group_c() * window_rows() * window_columns(); }

@@ -3,7 +3,7 @@
 
 #include "fusekit/tensor/region.hpp"
 
-namespace fusekit {
+namespace fusekit::detail {
 
 /// Finds arguments of a plan that share memory, as they are checked one after another.
 class AliasChecker {
@@ -42,4 +42,4 @@ private:
     };
 };
 
-}  // namespace fusekit
+}  // namespace fusekit::detail

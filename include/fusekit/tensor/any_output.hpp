@@ -73,7 +73,7 @@ struct AnyOutput {
 
 private:
     template <class T>
-    static constexpr AnyOutput of_image(ImageView<T> const& view) {
+    static constexpr AnyOutput of_image(detail::ImageView<T> const& view) {
         AnyOutput output(static_cast<TensorView<T> const&>(view));
         output.from = view.from;
         return output;

@@ -85,6 +85,12 @@ private:
     }
 };
 
+/// Strides, in the order in which extents are printed.
+template <int Rank>
+Text strides_of(CollapsedLayout<Rank> const& layout) {
+    return Modes(layout.stride).as_of(layout.shape).to_string();
+}
+
 }  // namespace detail
 
 /// Extents as a person writes them: "8 x 64 x 14 x 14".
@@ -95,12 +101,6 @@ Text to_string(Index<Rank> const& index) {
 template <int Rank>
 Text to_string(CollapsedShape<Rank> const& shape) {
     return detail::Modes(shape).to_string();
-}
-
-/// Strides, in the order in which extents are printed.
-template <int Rank>
-Text strides_of(CollapsedLayout<Rank> const& layout) {
-    return detail::Modes(layout.stride).as_of(layout.shape).to_string();
 }
 
 /// What an operator checks its arguments against, and the words that refuse them. Nothing here runs on a device; text
@@ -120,10 +120,10 @@ public:
     void const* device = nullptr;
 
     double* bytes = nullptr;  ///< unless null, the size of each checked tensor is added to it
-    Region const* output = nullptr;  ///< null where its address is not known yet
+    detail::Region const* output = nullptr;  ///< null where its address is not known yet
     /// Unless null, the input, whose name is empty, and the arguments that have been checked: outputs lie apart from
     /// all of them.
-    AliasChecker* aliases = nullptr;
+    detail::AliasChecker* aliases = nullptr;
 
     /// Unless null, this keeps the first error, which is not thrown: then fail() returns, and the rest of a check must
     /// not depend on what failed.
@@ -133,7 +133,7 @@ public:
         refuse(Error(plan(), operator_name(), argument, std::move(expected), std::move(given)));
     }
     [[gnu::cold]] void refuse(Error error) const {
-        if (!refusal) raise(error);
+        if (!refusal) detail::raise(error);
         if (!*refusal) *refusal = std::move(error);
     }
     /// Whether something has failed and its error was kept.
@@ -161,46 +161,46 @@ public:
         if constexpr (requires { view.given(); })
             if (!view.given()) return;
         accessible(argument, view, shape, modes, Access::written);
-        if (!distinct(view.layout))
+        if (!detail::distinct(view.layout))
             fail(argument, "strides under which no two elements share memory",
-                 strides_of(CollapsedLayout(view.layout, detail::collapsed_from(view))));
+                 detail::strides_of(detail::CollapsedLayout(view.layout, detail::collapsed_from(view))));
     }
 
     /// The memory of a view. Refuses strides that lead further than any memory, before they overflow.
     template <int Rank>
-    Region region(char const* argument, void const* data, DataType element, Layout<Rank> const& layout,
-                  Access access = Access::read) const {
+    detail::Region region(char const* argument, void const* data, DataType element, Layout<Rank> const& layout,
+                          Access access = Access::read) const {
         return region(argument, data, element, layout.shape, layout.stride, access);
     }
     template <int Rank>
-    Region region(char const* argument, void const* data, DataType element, CollapsedLayout<Rank> const& layout,
-                  Access access = Access::read) const {
+    detail::Region region(char const* argument, void const* data, DataType element,
+                          detail::CollapsedLayout<Rank> const& layout, Access access = Access::read) const {
         return region(argument, data, element, layout.shape, layout.stride, access);
     }
 
     /// Requires the stated shape.
     template <int Rank>
-    void extents(char const* argument, CollapsedLayout<Rank> const& layout,
+    void extents(char const* argument, detail::CollapsedLayout<Rank> const& layout,
                  std::type_identity_t<CollapsedShape<Rank>> const& shape, char const* modes) const {
         extents(argument, layout.shape, shape, modes);
     }
     template <int Rank>
     void extents(char const* argument, Layout<Rank> const& layout,
                  std::type_identity_t<CollapsedShape<Rank>> const& shape, char const* modes) const {
-        extents(argument, CollapsedLayout<Rank>(layout), shape, modes);
+        extents(argument, detail::CollapsedLayout<Rank>(layout), shape, modes);
     }
 
     /// Requires no byte in common with the output, unless the argument is read in place. Requires none in common with
     /// an argument checked before, where one of the two is written.
-    void apart(Region const& own) const {
+    void apart(detail::Region const& own) const {
         char const* const overlap = "memory that overlaps it";
         bool const in_place = own.access == Access::read_in_place;
-        if (output && in_conflict(own, *output) && !(in_place && same_elements(own, *output)))
+        if (output && detail::in_conflict(own, *output) && !(in_place && detail::same_elements(own, *output)))
             fail(own.argument,
                  in_place ? "memory apart from the output's, or the output itself" : "memory apart from the output's",
                  overlap);
         if (!aliases) return;
-        if (Region const* other = aliases->conflict(own)) {
+        if (detail::Region const* other = aliases->conflict(own)) {
             if (!*other->argument) fail(own.argument, "memory apart from the input's", overlap);
             else
                 fail(own.argument, "memory apart from that of " + other->operator_name() + "." + other->argument,
@@ -223,7 +223,8 @@ private:
             accessible(argument, view.data(), view.type, given, view.layout.stride, shape, modes, access);
         } else {
             using T = std::remove_cvref_t<decltype(*view.data)>;
-            accessible(argument, view.data, data_type<StoredAs<T>>, given, view.layout.stride, shape, modes, access);
+            accessible(argument, view.data, data_type<detail::StoredAs<T>>, given, view.layout.stride, shape, modes,
+                       access);
         }
     }
 
@@ -261,16 +262,16 @@ private:
         }
     }
 
-    Region region(char const* argument, void const* data, DataType element, detail::Modes const& shape,
-                  detail::Modes const& stride, Access access) const {
+    detail::Region region(char const* argument, void const* data, DataType element, detail::Modes const& shape,
+                          detail::Modes const& stride, Access access) const {
         constexpr std::int64_t farthest = std::int64_t{1} << 55;
         auto const first = reinterpret_cast<std::uintptr_t>(data);
-        Region own{.first = first,
-                   .access = access,
-                   .type = element,
-                   .rank = shape.rank,
-                   .operator_name = operator_name,
-                   .argument = argument};
+        detail::Region own{.first = first,
+                           .access = access,
+                           .type = element,
+                           .rank = shape.rank,
+                           .operator_name = operator_name,
+                           .argument = argument};
         std::int64_t const size = size_of(element);
         std::int64_t low = 0, high = 0;
         for (int mode = 0; mode < shape.rank; ++mode) {

@@ -140,7 +140,7 @@ concept Activations = Viewable<Source, 2> || Viewable<Source, 3> || Viewable<Sou
 /// A view that collapses the views of any of the ranks that it is made of. It refuses anything else in words. So any
 /// type converts to it: it is for Args alone, because functions that take one cannot be overloaded.
 template <class View, int... Ranks>
-struct Collapsed : CollapsedView<View> {
+struct Collapsed : detail::CollapsedView<View> {
     /// A template, because nvcc 13 lets a field be left out where only a plain default constructor is deleted.
     template <class = void>
     Collapsed() = delete;  // a field is left out or out of order: give all, in the order of Op::Args
@@ -180,10 +180,10 @@ struct Collapsed : CollapsedView<View> {
     }
 
 private:
-    using Base = CollapsedView<View>;
+    using Base = detail::CollapsedView<View>;
 
     template <class Given>
-    static constexpr Base of_view(CollapsedView<Given> const& given) {
+    static constexpr Base of_view(detail::CollapsedView<Given> const& given) {
         return {View(static_cast<Given const&>(given)), given.from};
     }
 };

@@ -34,6 +34,8 @@ struct CollapsedShape : Index<Rank> {
     constexpr bool operator==(Index<Rank> const& extents) const { return *this == CollapsedShape(extents); }
 };
 
+namespace detail {
+
 template <int Rank>
 struct CollapsedLayout {
     static constexpr int rank = Rank;
@@ -61,8 +63,6 @@ struct CollapsedView : View {
     constexpr CollapsedLayout<View::rank> collapsed_layout() const { return {this->layout, from}; }
 };
 
-namespace detail {
-
 /// What a view, collapsed or not, stands for.
 template <class View>
 constexpr CollapsedFrom collapsed_from(View const& view) {
@@ -70,10 +70,10 @@ constexpr CollapsedFrom collapsed_from(View const& view) {
     else return {};
 }
 
-}  // namespace detail
-
 /// x or y of a plan.
 template <class T>
 using ImageView = CollapsedView<TensorView<T, 4>>;
+
+}  // namespace detail
 
 }  // namespace fusekit

@@ -129,17 +129,15 @@ using ElementOf = typename decltype(element_like<std::remove_const_t<T>>)::type;
 namespace detail {
 
 template <class T, class Element = ElementOf<T>>
-struct StoredAs {
+struct StoredAsOf {
     using Type = std::conditional_t<std::is_const_v<T>, Element const, Element>;
 };
 template <class T>
-struct StoredAs<T, void> : StoredAs<T, float> {};  // a view of T does not compile
-
-}  // namespace detail
+struct StoredAsOf<T, void> : StoredAsOf<T, float> {};  // a view of T does not compile
 
 /// ElementOf<T>, const where T is.
 template <class T>
-using StoredAs = typename detail::StoredAs<T>::Type;
+using StoredAs = typename StoredAsOf<T>::Type;
 
 /// The same elements, with the type that they are stored as.
 template <class T>
@@ -147,6 +145,8 @@ FUSEKIT_HD constexpr StoredAs<T>* stored(T* data) {
     if constexpr (std::is_same_v<StoredAs<T>, T>) return data;
     else return reinterpret_cast<StoredAs<T>*>(data);
 }
+
+}  // namespace detail
 
 /// An element type at run time.
 enum class DataType : std::uint8_t { float32, float16, bfloat16, float64, int8 };
@@ -174,6 +174,8 @@ FUSEKIT_HD constexpr int size_of(DataType type) {
     return type == DataType::float64 ? 8 : type == DataType::float32 ? 4 : type == DataType::int8 ? 1 : 2;
 }
 
+namespace detail {
+
 /// The type that a convolution multiplies and sums in; exact where it is an integer.
 template <Element T>
 using AccumulatorOf =
@@ -189,5 +191,7 @@ template <Element T>
 FUSEKIT_HD constexpr AccumulatorOf<T> widened(T element) {
     return widened_to<AccumulatorOf<T>>(element);
 }
+
+}  // namespace detail
 
 }  // namespace fusekit

@@ -178,6 +178,8 @@ constexpr Filter<3> filter(std::int64_t t, std::int64_t r, std::int64_t s) {
             1};
 }
 
+namespace detail {
+
 /// Whether the output's pixels are the input's, one for one: a single tap, stride 1, no padding.
 template <int Rank>
 FUSEKIT_HD constexpr bool is_single_pixels(Filter<Rank> const& f) {
@@ -185,6 +187,8 @@ FUSEKIT_HD constexpr bool is_single_pixels(Filter<Rank> const& f) {
         if (f.size[i] != 1 || f.strides[i] != 1 || f.pad_before[i] != 0 || f.pad_after[i] != 0) return false;
     return true;
 }
+
+}  // namespace detail
 
 /// Stands for a filter whose geometry comes with the run-time arguments.
 struct Dynamic {

@@ -8,6 +8,8 @@
 
 namespace fusekit {
 
+namespace detail {
+
 /// The element of a y that is not written: takes any value, and keeps none.
 struct NoElement {
     NoElement() = default;
@@ -16,17 +18,24 @@ struct NoElement {
     FUSEKIT_HD constexpr explicit(false) NoElement(V) {}
     FUSEKIT_HD constexpr NoElement& operator=(NoElement const&) { return *this; }
 };
+
+}  // namespace detail
+
 template <>
-inline constexpr auto element_like<NoElement> = std::type_identity<NoElement>();
+inline constexpr auto element_like<detail::NoElement> = std::type_identity<detail::NoElement>();
+
+namespace detail {
 
 /// The element types of a plan's y.
 template <class T>
 concept OutputElement = Element<T> || std::same_as<T, NoElement>;
 
+}  // namespace detail
+
 /// Stands for y where only what operators write beside it is wanted: layer(device, x, fk::no_output).
 struct NoOutput {
     /// A pointer to nothing, aligned for any access: loops add to it, and nothing is ever written there.
-    operator NoElement*() const { return reinterpret_cast<NoElement*>(4096); }
+    operator detail::NoElement*() const { return reinterpret_cast<detail::NoElement*>(4096); }
 };
 inline constexpr NoOutput no_output{};
 

@@ -14,7 +14,7 @@ template <class View, class T, int Rank>
 inline constexpr bool is_optional = false;
 template <class Given, int Of, class T, int Rank>
 inline constexpr bool is_optional<TensorView<Given, Of>, T, Rank> =
-    std::is_convertible_v<fusekit::StoredAs<Given>*, T*> &&
+    std::is_convertible_v<detail::StoredAs<Given>*, T*> &&
     (Of == Rank || Rank == 1 || (Rank == 3 && (Of == 2 || Of == 4)));
 
 }  // namespace detail
@@ -28,13 +28,13 @@ struct OptionalView {
     CollapsedFrom from{};
 
     OptionalView() = default;
-    FUSEKIT_HD constexpr OptionalView(CollapsedView<TensorView<T, Rank>> const& view)
+    FUSEKIT_HD constexpr OptionalView(detail::CollapsedView<TensorView<T, Rank>> const& view)
         : data(view.data), layout(view.layout), from(view.from) {}
     FUSEKIT_HD constexpr OptionalView(TensorView<T, Rank> const& view) : data(view.data), layout(view.layout) {}
     template <class Given, int Of>
         requires(detail::is_optional<TensorView<Given, Of>, T, Rank>)
     constexpr OptionalView(TensorView<Given, Of> const& view)
-        : OptionalView(stored(view.data), detail::collapse<Rank>(view.layout)) {}
+        : OptionalView(detail::stored(view.data), detail::collapse<Rank>(view.layout)) {}
 
     /// From a Tensor, which outlives the view: a temporary one is refused.
     template <class Source>
@@ -52,10 +52,10 @@ struct OptionalView {
     OptionalView(Source const&&) = delete;
 
     FUSEKIT_HD constexpr bool given() const { return data != nullptr; }
-    FUSEKIT_HD constexpr CollapsedView<TensorView<T, Rank>> view() const { return {{data, layout}, from}; }
+    FUSEKIT_HD constexpr detail::CollapsedView<TensorView<T, Rank>> view() const { return {{data, layout}, from}; }
 
 private:
-    constexpr OptionalView(T* the_data, CollapsedLayout<Rank> const& collapsed)
+    constexpr OptionalView(T* the_data, detail::CollapsedLayout<Rank> const& collapsed)
         : data(the_data), layout(collapsed.layout()), from(collapsed.shape.from) {}
 };
 

@@ -16,6 +16,8 @@ enum class Access {
     written,
 };
 
+namespace detail {
+
 /// The memory of one argument: elements of `type`, at `first` + sum over modes of index * stride.
 struct Region {
     static constexpr int most_modes = 5;
@@ -30,8 +32,6 @@ struct Region {
     Text (*operator_name)() = nullptr;
     char const* argument = "";
 };
-
-namespace detail {
 
 /// Up to `most` steps of `size` bytes.
 struct Steps {
@@ -82,12 +82,10 @@ inline bool add_up_to(Steps const* steps, int count, std::uint64_t distance, int
     return add_up_to(steps, count, b.end - 1 - a.begin, tries);
 }
 
-}  // namespace detail
-
 /// Whether two regions have a byte in common. Views that interleave, as slices of channels of one NHWC tensor do, have
 /// none.
 inline bool share_memory(Region const& a, Region const& b) {
-    return a.begin < b.end && b.begin < a.end && detail::share_a_byte(a, b);
+    return a.begin < b.end && b.begin < a.end && share_a_byte(a, b);
 }
 
 /// Whether two regions are the same elements in the same order.
@@ -120,5 +118,7 @@ bool distinct(Layout<Rank> layout) {
     }
     return true;
 }
+
+}  // namespace detail
 
 }  // namespace fusekit

@@ -22,7 +22,7 @@ public:
     using Memory = typename Device::Memory;
     static_assert(sizeof(TensorView<T, Rank>) > 0);  // refuses a T that is no element
     using Given = T;                                 ///< the element type that the application has
-    using Stored = StoredAs<T>;                      ///< the element type that is read and written
+    using Stored = detail::StoredAs<T>;              ///< the element type that is read and written
 
     /// Uninitialised memory for every element of `layout`. Throws what the device's allocate throws.
     Tensor(Device& device, Layout<Rank> const& layout)
@@ -51,8 +51,8 @@ public:
     std::int64_t size() const { return storage.size(); }
 
     /// The tensor must outlive its views.
-    TensorView<Stored, Rank> view() & { return {stored(memory), storage}; }
-    TensorView<Stored const, Rank> const_view() const& { return {stored(memory), storage}; }
+    TensorView<Stored, Rank> view() & { return {detail::stored(memory), storage}; }
+    TensorView<Stored const, Rank> const_view() const& { return {detail::stored(memory), storage}; }
     TensorView<Stored, Rank> view() && = delete;  // this tensor is freed before its view is used: give it a name
     TensorView<Stored const, Rank> const_view() const&& = delete;  // freed before its view is used: give it a name
     operator TensorView<Stored, Rank>() & { return view(); }
@@ -90,7 +90,7 @@ private:
         return static_cast<std::size_t>(last + 1) * sizeof(T);
     }
     [[noreturn]] static void refuse(Text const& what, int mode, char const* expected, std::int64_t given) {
-        raise(Error("Tensor", "layout", what + "[" + Text::number(mode) + "]", expected, Text::number(given)));
+        detail::raise(Error("Tensor", "layout", what + "[" + Text::number(mode) + "]", expected, Text::number(given)));
     }
 };
 
@@ -99,8 +99,8 @@ template <class T, class Device, int Rank>
 Tensor<T, Device, Rank> tensor(Device& device, Layout<Rank> const& layout, std::initializer_list<T> values) {
     Tensor<T, Device, Rank> result(device, layout);
     if (static_cast<std::int64_t>(values.size()) != layout.span())
-        raise(Error("Tensor", "tensor", "values", Text::number(layout.span()) + " elements",
-                    Text::number(values.size())));
+        detail::raise(Error("Tensor", "tensor", "values", Text::number(layout.span()) + " elements",
+                            Text::number(values.size())));
     result.copy_from(values.begin());
     return result;
 }
@@ -109,7 +109,7 @@ Tensor<T, Device, Rank> tensor(Device& device, Layout<Rank> const& layout, std::
 /// compiler.
 template <class T, class Device, int Rank>
 Tensor<T, Device, Rank> random(Device& device, Layout<Rank> const& layout, std::uint64_t seed = 1) {
-    using Stored = StoredAs<T>;
+    using Stored = detail::StoredAs<T>;
     Tensor<T, Device, Rank> result(device, layout);
     struct Values {
         Stored* first;

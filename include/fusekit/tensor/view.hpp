@@ -17,8 +17,8 @@ struct TensorView {
     static_assert(is_element,
                   "elements are float, half, bfloat16, double or int8 of fusekit, or __half, _Float16, __nv_bfloat16, "
                   "__hip_bfloat16, hip_bfloat16, __bf16 or std::int8_t, which have the bits of one of them");
-    using Given = T;             ///< the element type that the application has
-    using Stored = StoredAs<T>;  ///< the element type that is read and written
+    using Given = T;                     ///< the element type that the application has
+    using Stored = detail::StoredAs<T>;  ///< the element type that is read and written
 
     T* data;
     Layout<Rank> layout;
@@ -42,9 +42,9 @@ struct TensorView {
 
     /// A view of __half is also a view of half.
     template <class Other>
-        requires(!Element<std::remove_const_t<Other>> && std::is_convertible_v<StoredAs<Other>*, T*>)
+        requires(!Element<std::remove_const_t<Other>> && std::is_convertible_v<detail::StoredAs<Other>*, T*>)
     FUSEKIT_HD constexpr TensorView(TensorView<Other, Rank> const& other)
-        : data(stored(other.data)), layout(other.layout) {}
+        : data(detail::stored(other.data)), layout(other.layout) {}
 
     template <class... Int>
     FUSEKIT_HD constexpr T& operator()(Int... at) const
@@ -57,9 +57,9 @@ struct TensorView {
     FUSEKIT_HD constexpr TensorView<Stored, Rank> view() const
         requires(!std::is_const_v<T>)
     {
-        return {stored(data), layout};
+        return {detail::stored(data), layout};
     }
-    FUSEKIT_HD constexpr TensorView<Stored const, Rank> const_view() const { return {stored(data), layout}; }
+    FUSEKIT_HD constexpr TensorView<Stored const, Rank> const_view() const { return {detail::stored(data), layout}; }
 };
 
 /// For anything but a pointer, which the constructor refuses.
@@ -136,6 +136,8 @@ struct AnyView {
     void const* data() const { return float32; }
 };
 
+namespace detail {
+
 /// `view` as a TensorView of T, the type that its elements are known to have.
 template <Element T, int Rank>
 FUSEKIT_HD constexpr TensorView<T const, Rank> typed(AnyView<Rank> const& view) {
@@ -145,5 +147,7 @@ FUSEKIT_HD constexpr TensorView<T const, Rank> typed(AnyView<Rank> const& view) 
     else if constexpr (std::same_as<T, double>) return {view.float64, view.layout};
     else return {view.int8, view.layout};
 }
+
+}  // namespace detail
 
 }  // namespace fusekit

@@ -11,7 +11,7 @@ namespace fusekit {
 /// converted, without error, to the type that is multiplied.
 template <class T>
 struct Weights {
-    using Element = StoredAs<T>;
+    using Element = detail::StoredAs<T>;
     static_assert(!std::is_void_v<ElementOf<T>> && !std::is_same_v<Element, double>,
                   "Weights are of float, half, bfloat16 or int8");
 };

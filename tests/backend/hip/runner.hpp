@@ -20,7 +20,7 @@ public:
     explicit Runner(fk::hip::Device& device, int replays = 0) : Memory(device), device(&device), replays(replays) {}
 
     template <class BoundPlan, class T, class U>
-    void run(BoundPlan const& bound, fk::ImageView<T const> const& x, fk::ImageView<U> const& y) {
+    void run(BoundPlan const& bound, fk::detail::ImageView<T const> const& x, fk::detail::ImageView<U> const& y) {
         if (replays == 0) return device->run(bound, x, y);
         using namespace fusekit::hip;
         hipGraph_t graph;

@@ -4,7 +4,7 @@
 #include "support/host_loops.hpp"
 
 using namespace test;
-using fk::Axis, fk::host::lanes;
+using fk::detail::Axis, fk::host::lanes;
 
 namespace {
 

@@ -9,7 +9,7 @@
 
 namespace fk = fusekit;
 using namespace fusekit::host;
-using fusekit::Axis;
+using fusekit::detail::Axis;
 
 namespace {
 

@@ -27,10 +27,10 @@ struct Conv {
           of_w(elements<T>(w.span())),
           problem{{{of_x.data(), x}, {of_w.data(), w}, y, filter}, {fk::Index<4>{}, fk::Index<4>{}}} {}
 
-    fk::AccumulatorOf<T> under(Pixel const& at, std::int64_t c, int r, int s) const {
+    fk::detail::AccumulatorOf<T> under(Pixel const& at, std::int64_t c, int r, int s) const {
         auto const h = problem.row(at.p, r), column = problem.column(at.q, s);
         bool const inside = problem.has_row(h) && problem.has_column(column);
-        return inside ? fk::widened(problem.x(at.n, c, h, column)) : fk::AccumulatorOf<T>{};
+        return inside ? fk::detail::widened(problem.x(at.n, c, h, column)) : fk::detail::AccumulatorOf<T>{};
     }
 };
 
@@ -38,7 +38,7 @@ struct Conv {
 
 TEMPLATE_TEST_CASE("a panel of filters has one in each column, and zeros past the last", "", float, fk::half,
                    fk::int8) {
-    using Sum = fk::AccumulatorOf<TestType>;
+    using Sum = fk::detail::AccumulatorOf<TestType>;
     std::int64_t const filters = tile_columns + 3, channels = 2 * lanes + 1;
     for (fk::Layout<4> const& w : {fk::kcrs(filters, channels, 2, 3), fk::krsc(filters, 2, 3, channels)}) {
         Conv<TestType> const conv(fk::nchw(1, channels, 4, 4), w, {{1, filters, 3, 2}}, fk::filter(2, 3));
@@ -51,7 +51,7 @@ TEMPLATE_TEST_CASE("a panel of filters has one in each column, and zeros past th
                     for (std::int64_t c = 0; c < channels; ++c)
                         for (int column = 0; column < tile_columns; ++column) {
                             auto const k = first + column;
-                            Sum const expected = k < filters ? fk::widened(conv.problem.w(k, c, r, s)) : Sum{};
+                            Sum const expected = k < filters ? fk::detail::widened(conv.problem.w(k, c, r, s)) : Sum{};
                             auto const at = ((r * 3 + s) * channels + c) * tile_columns + column;
                             wrong += panel[static_cast<std::size_t>(at)] != expected;
                         }
@@ -62,7 +62,7 @@ TEMPLATE_TEST_CASE("a panel of filters has one in each column, and zeros past th
 }
 
 TEMPLATE_TEST_CASE("a filter and a window become rows, in the order that is asked for", "", float, fk::half, fk::int8) {
-    using Sum = fk::AccumulatorOf<TestType>;
+    using Sum = fk::detail::AccumulatorOf<TestType>;
     std::int64_t const channels = lanes + 5;
     for (bool const last : {false, true}) {
         auto const x = last ? fk::nhwc(2, 4, 5, 2 * channels) : fk::nchw(2, 2 * channels, 4, 5);
@@ -78,7 +78,7 @@ TEMPLATE_TEST_CASE("a filter and a window become rows, in the order that is aske
             for (int tap = 0; tap < 6; ++tap)
                 for (std::int64_t c = 0; c < channels; ++c)
                     wrong += row[static_cast<std::size_t>(c * order.channel + tap * order.tap)] !=
-                             fk::widened(conv.problem.w(1, c, tap / 3, tap % 3));
+                             fk::detail::widened(conv.problem.w(1, c, tap / 3, tap % 3));
         }
         CHECK(wrong == 0);
         for (std::int64_t m = 0; m < conv.problem.gemm_m(); ++m) {
@@ -96,7 +96,7 @@ TEMPLATE_TEST_CASE("a filter and a window become rows, in the order that is aske
 
 TEMPLATE_TEST_CASE("windows of neighbouring pixels fill panels, wherever a run begins and ends", "", float, fk::half,
                    fk::int8) {
-    using Sum = fk::AccumulatorOf<TestType>;
+    using Sum = fk::detail::AccumulatorOf<TestType>;
     std::int64_t const channels = 3, width = 2 * tile_columns + 5;
     for (int const step : {1, 2}) {
         auto const filter = fk::filter(2, 3).pad(1).stride(1, step);

@@ -10,7 +10,7 @@ namespace {
 
 /// How y = x + bias + 2 z differs from what it should be. z lies as y does.
 std::string wrong(char const* x_layout, char const* y_layout, oracle::Shape const& shape, int threads) {
-    using Epilogue = fk::Epilogue<fk::Bias, fk::Residual>;
+    using Epilogue = fk::detail::Epilogue<fk::Bias, fk::Residual>;
     using Device = fk::host::Device;
     Device device(1);
     Filled<float, Device, 4> x(device, x_layout, shape, integers(shape.size(), -3, 3, 1)),

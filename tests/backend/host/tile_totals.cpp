@@ -9,11 +9,11 @@
 
 namespace fk = fusekit;
 using namespace fusekit::host;
-using fusekit::Axis;
+using fusekit::detail::Axis;
 
 namespace {
 
-using Epilogue = fk::Epilogue<fk::ChannelStatistics>;
+using Epilogue = fk::detail::Epilogue<fk::ChannelStatistics>;
 constexpr std::int64_t tile_pixels = 64;
 
 /// The statistics of x[k][pixel], totalled in tiles. Values reach an accumulator `step` at a time.

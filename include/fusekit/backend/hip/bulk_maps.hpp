@@ -98,7 +98,7 @@ bool encode(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w, Tens
             Filter<2> const& filter, int tile_m, int tile_n) {
     constexpr std::uint32_t channels = 128 / sizeof(T), rows_of_store = 64;
     auto const pixels = static_cast<std::uint32_t>(tile_m);
-    bool const single = is_single_pixels(filter);
+    bool const single = detail::is_single_pixels(filter);
     maps.has_windows = !(single && detail::encode_pixels(maps.x, x, channels, pixels));
     detail::MapModes<W> const of_w(w);
     std::uint32_t const box[] = {channels, 1, 1, static_cast<std::uint32_t>(tile_n)};

@@ -39,9 +39,9 @@ enum class FarOperand { none, x, weights, y };
 /// A window and a filter begin anywhere. What counts is how far taps in the image lie from there, and how far apart
 /// channels of y lie.
 template <int Space>
-FarOperand far_operand(Filter<Space> const& filter, CollapsedLayout<4> const& x, CollapsedLayout<4> const& weights,
-                       Layout<4> const& y) {
-    Index<Space + 2> const image = fusekit::detail::expand<Space + 2>(x.shape);
+FarOperand far_operand(Filter<Space> const& filter, detail::CollapsedLayout<4> const& x,
+                       detail::CollapsedLayout<4> const& weights, Layout<4> const& y) {
+    Index<Space + 2> const image = detail::expand<Space + 2>(x.shape);
     auto const steps = [&](int mode) {
         std::int64_t const window = (std::int64_t{filter.size[mode]} - 1) * filter.dilations[mode],
                            to_last = image[2 + mode] - 1 + filter.pad_before[mode];
@@ -62,8 +62,8 @@ FarOperand far_operand(Filter<Space> const& filter, CollapsedLayout<4> const& x,
 
 /// The far operand as an error.
 template <int Space>
-Refusal refuse_far_operands(Text (*plan)(), Filter<Space> const& filter, CollapsedLayout<4> const& x,
-                            CollapsedLayout<4> const& weights, CollapsedLayout<4> const& y) {
+Refusal refuse_far_operands(Text (*plan)(), Filter<Space> const& filter, detail::CollapsedLayout<4> const& x,
+                            detail::CollapsedLayout<4> const& weights, detail::CollapsedLayout<4> const& y) {
     bool const matrices = x.shape.from.kind == CollapsedFrom::matrices;
     auto const error = [&](char const* name, char const* argument, char const* reach, char const* far, Text strides) {
         return Error(plan(), name, argument, Text(reach) + " less than 2^31 elements " + far + ", or a Direct schedule",
@@ -71,13 +71,15 @@ Refusal refuse_far_operands(Text (*plan)(), Filter<Space> const& filter, Collaps
     };
     switch (far_operand(filter, x, weights, y.layout())) {
         case FarOperand::x:
-            return error("x", "strides", matrices ? "rows that reach" : "windows that reach", "far", strides_of(x));
+            return error("x", "strides", matrices ? "rows that reach" : "windows that reach", "far",
+                         detail::strides_of(x));
         case FarOperand::weights:
             if (matrices)
                 return error("Gemm", "weights", "rows that reach", "far",
                              to_string(Index<2>{{weights.stride[0], weights.stride[1]}}));
-            return error("Conv", "weights", "filters that reach", "far", strides_of(weights));
-        case FarOperand::y: return error("y", "strides", matrices ? "columns" : "channels", "apart", strides_of(y));
+            return error("Conv", "weights", "filters that reach", "far", detail::strides_of(weights));
+        case FarOperand::y:
+            return error("y", "strides", matrices ? "columns" : "channels", "apart", detail::strides_of(y));
         default: return {};
     }
 }
@@ -103,7 +105,7 @@ Refusal refuse_conv_limits(Text (*plan)(), Filter<Space> const& filter, Collapse
     std::int64_t products = 0;
     if (__builtin_mul_overflow(weights[1] * weights[2], weights[3], &products)) products = most;
     check("weights", "fewer than 2^30 products an output", weights, products, most);
-    Index<Space + 2> const image = fusekit::detail::expand<Space + 2>(x);
+    Index<Space + 2> const image = detail::expand<Space + 2>(x);
     std::int64_t padded[3];
     auto const check_places = [&](std::int64_t places) {
         check("x", "fewer than 2^31 rows and columns, with the padding", x, places, std::int64_t{1} << 31);

@@ -33,14 +33,14 @@ struct TileGroups {
 
 /// Whether a plan has a kernel for sm_90a's matrix units in this program: all tensors of half, or all of bfloat16, and
 /// nothing before the head, no pool and no statistics.
-template <class Plan, Element T, OutputElement U>
+template <class Plan, Element T, detail::OutputElement U>
 inline constexpr bool has_warp_specialized =
     arch::is_targeted<arch::Sm90a> && (std::is_same_v<T, half> || std::is_same_v<T, bfloat16>) &&
     std::is_same_v<T, U> && std::is_same_v<typename Plan::Head::template WeightElement<T>, T> && !Plan::has_prologue &&
     !Plan::pools && !Plan::totals_tiles && Plan::Head::collapsed_space == 2;
 
 /// What the kernel of a plan with a Conv or Gemm is given.
-template <class Plan, Element T, OutputElement U = T>
+template <class Plan, Element T, detail::OutputElement U = T>
 struct ConvParams {
     BoundPlan<Plan> bound;
     TensorView<T const> x;
@@ -49,13 +49,13 @@ struct ConvParams {
     bool inputs_vectorized;  ///< packets of x along GemmK lie together and are aligned
     bool weights_vectorized;
     problem::Slices<Plan::Head::collapsed_space> slices;
-    std::conditional_t<Plan::totals_tiles, TileGroups, fusekit::detail::Nothing> tile_groups = {};
-    std::conditional_t<has_warp_specialized<Plan, T, U>, BulkMaps, fusekit::detail::Nothing> maps = {};
+    std::conditional_t<Plan::totals_tiles, TileGroups, detail::Nothing> tile_groups = {};
+    std::conditional_t<has_warp_specialized<Plan, T, U>, BulkMaps, detail::Nothing> maps = {};
 
     using Weight = typename Plan::Head::template WeightElement<T>;
 
     __device__ ConvProblem<T, Plan::Head::collapsed_space, Weight> problem() const {
-        return {{x, typed<Weight>(Plan::Head::filters(bound.head)), conv_output<Plan>(y.layout).shape,
+        return {{x, detail::typed<Weight>(Plan::Head::filters(bound.head)), conv_output<Plan>(y.layout).shape,
                  Plan::Head::geometry(bound.head)},
                 y.layout.stride,
                 slices};
@@ -65,7 +65,7 @@ struct ConvParams {
 /// What the kernel of a plan without one is given. The tensors are read in `iterations` over the same places, in
 /// packets of neighbours; the parameters are the same in each. Numbers that all threads read come first, beside each
 /// other: a kernel's first access to each 64 bytes of its argument waits for a cache, 2 % of a small tensor's time.
-template <class Plan, Element T, OutputElement U = T>
+template <class Plan, Element T, detail::OutputElement U = T>
 struct StreamParams {
     ImageOrder order;  ///< in which places are counted
     FastDivmod tiles = {}, packets = {};  ///< of places; packets of one tile, which all of a block are of

@@ -93,7 +93,7 @@ struct Suits {
             return on_gpu;
         } else {
             constexpr bool warps = WarpSpecializedSchedule<Schedule>;
-            constexpr bool gemm = GemmSchedule<Schedule>, reduction = Plan::head_kind == HeadKind::reduction;
+            constexpr bool gemm = GemmSchedule<Schedule>, reduction = Plan::head_kind == detail::HeadKind::reduction;
             constexpr bool right_kind = Plan::has_mainloop ? gemm || warps || DirectSchedule<Schedule>
                                         : reduction        ? ReductionSchedule<Schedule>
                                                            : ElementwiseSchedule<Schedule>;
@@ -118,7 +118,7 @@ struct Suits {
                     static_assert(loads, "Reduction: a thread loads 4, 8 or 16 bytes at a time");
                     constexpr bool steps = Schedule::unroll >= 2;
                     static_assert(steps, "Reduction: a thread has 2 loads or more in flight");
-                    using Total = typename ReductionSteps<typename Plan::Head>::template Total<float>;
+                    using Total = typename detail::ReductionSteps<typename Plan::Head>::template Total<float>;
                     constexpr bool fits = threads * (Schedule::bytes / sizeof(T)) * sizeof(Total) < 48 * 1024;
                     static_assert(
                         fits, "Reduction: a block's totals, one a thread and an element of its loads, must fit 48 KB");

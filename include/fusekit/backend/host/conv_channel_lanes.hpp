@@ -16,7 +16,7 @@ namespace fusekit::host::inline FUSEKIT_SIMD {
 ///
 /// Where there is a Pool of windows of 2 x 2, for outputs of any layout, pixels are counted window by window, an item's
 /// results stay with its thread, as floats, and of every four rows one is written.
-template <class Epilogue, Element T, OutputElement U, int Space, class Pool = void, Element W = T>
+template <class Epilogue, Element T, detail::OutputElement U, int Space, class Pool = void, Element W = T>
 class ConvChannelLanes {
 public:
     ConvChannelLanes(int the_threads, ConvProblem<T, Space, W> const& the_conv, typename Epilogue::Args const& the_args,
@@ -32,7 +32,7 @@ public:
         Sum* const thread_scratch = zero + zeros + state_floats;
         fill_zero(zero, zeros);
         turn.parallel_for(conv.groups() * panels, [this](std::int64_t item, int) { prepare(item); });
-        turn.parallel_for(divide_up(tiles, block) * conv.groups(), [=, this](std::int64_t item, int thread) {
+        turn.parallel_for(detail::divide_up(tiles, block) * conv.groups(), [=, this](std::int64_t item, int thread) {
             Sum* const scratch = thread_scratch + thread * thread_floats;
             Item const work{item % conv.groups(),
                             item / conv.groups() * block,
@@ -52,10 +52,12 @@ public:
     }
 
 private:
-    using Sum = AccumulatorOf<T>;
+    using Sum = detail::AccumulatorOf<T>;
     static constexpr bool pools = !std::is_void_v<Pool>;
     /// Of pixels, that an item has whole numbers of: windows of a pool, or tiles that share totals.
-    static constexpr std::int64_t together = Epilogue::collects ? divide_up(total_pixels, tile_rows) : pools ? 2 : 1;
+    static constexpr std::int64_t together = Epilogue::collects ? detail::divide_up(total_pixels, tile_rows)
+                                             : pools            ? 2
+                                                                : 1;
 
     struct OutputRow {
         Pixel at;
@@ -84,8 +86,8 @@ private:
     TensorView<U> const& y;
 
     std::int64_t const gemm_k = conv.gemm_k(), group_c = conv.group_c(), group_k = conv.group_k();
-    std::int64_t const panels = divide_up(group_k, tile_columns), panel_floats = gemm_k * tile_columns;
-    std::int64_t const tiles = divide_up(conv.gemm_m(), tile_rows), row_stride = packed_row_stride(gemm_k);
+    std::int64_t const panels = detail::divide_up(group_k, tile_columns), panel_floats = gemm_k * tile_columns;
+    std::int64_t const tiles = detail::divide_up(conv.gemm_m(), tile_rows), row_stride = packed_row_stride(gemm_k);
     bool const direct = std::same_as<T, float> && conv.x.layout.stride[1] == 1 && group_c >= 4 &&
                         (panels <= 8 || (conv.taps() > 1 && apart_in_cache(conv.x.layout.stride[3])));
     std::int64_t const k_ranges_per_tile = direct ? conv.taps() : 1;
@@ -161,11 +163,11 @@ private:
         gemm_tile(sum, work.k_ranges + t * k_ranges_per_tile, k_ranges_per_tile,
                   weights + (work.group * panels + panel) * panel_floats);
         std::int64_t const row_count = min(tile_rows, conv.gemm_m() - (work.first + t) * tile_rows);
-        typename TileTotals<Epilogue>::template Accumulator<Axis::channel> collected[tile_vectors];
+        typename TileTotals<Epilogue>::template Accumulator<detail::Axis::channel> collected[tile_vectors];
         for (int i = 0; i < row_count; ++i)
             for (int j = 0; j < tile_vectors && own.used[j]; ++j) {
                 std::int64_t const k = own.k0 + j * lanes;
-                LaneCoord<Axis::channel> const at{
+                LaneCoord<detail::Axis::channel> const at{
                     {rows[i].at.n, k, rows[i].at.p, rows[i].at.q}, own.used[j], conv.y[3]};
                 Vector const result = Epilogue::apply(sum.value[i][j], at, own.state[j], args,
                                                       [&](Vector x) { collected[j].add(x, own.used[j]); });

@@ -13,7 +13,7 @@ namespace fusekit::host::inline FUSEKIT_SIMD {
 ///
 /// A thread packs the windows of a few pixels at a time into panels and runs all filters over them. Float filters
 /// whose taps lie together are read where they lie, others are packed once a run.
-template <class Epilogue, Element T, OutputElement U, int Space, Element W = T>
+template <class Epilogue, Element T, detail::OutputElement U, int Space, Element W = T>
 class ConvPixelLanes {
 public:
     ConvPixelLanes(int the_threads, ConvProblem<T, Space, W> const& the_conv, typename Epilogue::Args const& the_args,
@@ -27,7 +27,7 @@ public:
         if (!direct)
             turn.parallel_for(
                 conv.y[1], [this](std::int64_t k, int) { pack_weight_row(weights + k * row_stride, conv, k, order); });
-        turn.parallel_for(divide_up(panels, block) * conv.groups(), [&](std::int64_t item, int thread) {
+        turn.parallel_for(detail::divide_up(panels, block) * conv.groups(), [&](std::int64_t item, int thread) {
             std::int64_t const group = item % conv.groups(), first = item / conv.groups() * block;
             Sum* const scratch = weights + weight_floats + thread * thread_floats;
             Item work{group,
@@ -44,14 +44,14 @@ public:
     }
 
 private:
-    using Sum = AccumulatorOf<T>;
+    using Sum = detail::AccumulatorOf<T>;
     static constexpr int most_panels = 8;
 
     /// Panels that share totals, of which an item has whole numbers.
     static constexpr int together = Epilogue::collects ? static_cast<int>(total_pixels) / tile_columns : 1;
     static_assert(most_panels % together == 0);
 
-    using Collected = typename TileTotals<Epilogue>::template Accumulator<Axis::pixel>;
+    using Collected = typename TileTotals<Epilogue>::template Accumulator<detail::Axis::pixel>;
 
     /// `count` panels of pixels from `first` on, in one group.
     struct Item {
@@ -73,7 +73,7 @@ private:
         problem::channels_are_neighbours(conv.w.layout) ? GemmKOrder{1, group_c} : GemmKOrder{conv.taps(), 1};
     bool const direct = std::same_as<W, float> && weights_are(conv, order) && apart_in_cache(conv.w.layout.stride[0]);
     std::int64_t const row_stride = packed_row_stride(gemm_k);
-    std::int64_t const panels = divide_up(conv.gemm_m(), tile_columns), panel_floats = gemm_k * tile_columns;
+    std::int64_t const panels = detail::divide_up(conv.gemm_m(), tile_columns), panel_floats = gemm_k * tile_columns;
     std::int64_t const block =
         round_up(tiles_per_item(
                      panels, clamp(item_bytes / (panel_floats * std::int64_t{sizeof(float)}), 1, most_panels), threads),
@@ -147,7 +147,7 @@ private:
         for (int done = 0; done < count; done += lanes) {
             int const used = static_cast<int>(min(lanes, count - done));
             Vector const v = load(reinterpret_cast<float const*>(sum) + lane + done, 1, used);
-            LaneCoord<Axis::pixel> const at{{run.at.n, k, run.at.p, run.at.q + skip + done}, used, columns};
+            LaneCoord<detail::Axis::pixel> const at{{run.at.n, k, run.at.p, run.at.q + skip + done}, used, columns};
             store(to + done * stride, stride, used,
                   Epilogue::apply(v, at, state, args, [&](Vector x) { collected.add(x, used); }));
         }

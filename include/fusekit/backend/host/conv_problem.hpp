@@ -14,30 +14,30 @@ using Pixel = problem::PixelOf<std::int64_t>;
 /// A convolution as loops see it.
 template <Element T, int Space, Element W = T>
 struct ConvProblem : problem::ConvProblem<T, Space, std::int64_t, W> {
-    using Sum = AccumulatorOf<T>;
+    using Sum = detail::AccumulatorOf<T>;
 
-    [[no_unique_address]] fusekit::detail::SliceHeights<Space> heights;
+    [[no_unique_address]] detail::SliceHeights<Space> heights;
 
     /// Row of x under row r of the window of output row p; outside [0, H) where that is padding.
-    std::int64_t row(std::int64_t p, int r) const { return fusekit::detail::row_under(this->filter, heights, p, r); }
-    std::int64_t column(std::int64_t q, int s) const { return fusekit::detail::column_under(this->filter, q, s); }
+    std::int64_t row(std::int64_t p, int r) const { return detail::row_under(this->filter, heights, p, r); }
+    std::int64_t column(std::int64_t q, int s) const { return detail::column_under(this->filter, q, s); }
     std::int64_t column_step() const { return this->filter.strides[Space - 1]; }
 
     bool has_row(std::int64_t h) const { return h >= 0 && h < this->x.layout.shape[2]; }
     bool has_column(std::int64_t column) const { return column >= 0 && column < this->x.layout.shape[3]; }
 };
 
-template <class Problem, OutputElement U>
+template <class Problem, detail::OutputElement U>
 struct ConvAndOutput {
     Problem conv;
     TensorView<U> y;
 };
 
 /// A convolution of single pixels of planes that are rows, with each plane as one long row; any other as it is.
-template <class Problem, OutputElement U>
+template <class Problem, detail::OutputElement U>
 ConvAndOutput<Problem, U> flattened(Problem const& conv, TensorView<U> const& y) {
     ConvAndOutput<Problem, U> flat{conv, y};
-    if (!is_single_pixels(conv.filter) || !problem::planes_are_rows(conv.x.layout) ||
+    if (!detail::is_single_pixels(conv.filter) || !problem::planes_are_rows(conv.x.layout) ||
         !problem::planes_are_rows(y.layout))
         return flat;
     for (Layout<4>* layout : {&flat.conv.x.layout, &flat.y.layout})

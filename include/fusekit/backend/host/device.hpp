@@ -92,16 +92,16 @@ public:
     /// Refuses operators that do not compile for vectors, and a compiler that does not know these. A plan calls them
     /// with vectors, unless X is of double.
     template <class X, class... Ops>
-    static consteval bool takes(Epilogue<Ops...> const*, void const*);
+    static consteval bool takes(detail::Epilogue<Ops...> const*, void const*);
 
     /// One plan, one pass over `y`. The arguments have been validated.
-    template <class BoundPlan, Element T, OutputElement U>
-    void run(BoundPlan const& bound, ImageView<T const> const& x, ImageView<U> const& y);
+    template <class BoundPlan, Element T, detail::OutputElement U>
+    void run(BoundPlan const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y);
 
     /// What a layer needs for its runs on tensors that lie so. It has been validated. The memory that the device keeps
     /// for runs that are lent none grows where it is too small for it.
-    template <class BoundPlan, Element T, OutputElement U>
-    auto prepare(BoundPlan const& bound, ImageView<T const> const& x, ImageView<U> const& y);
+    template <class BoundPlan, Element T, detail::OutputElement U>
+    auto prepare(BoundPlan const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y);
 
     /// Every pointer is one that the CPU can read.
     bool has_reached(void const*) const { return true; }

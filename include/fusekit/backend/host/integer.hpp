@@ -13,6 +13,8 @@ constexpr std::int64_t max(std::int64_t a, std::int64_t b) { return a < b ? b : 
 constexpr std::int64_t clamp(std::int64_t value, std::int64_t low, std::int64_t high) {
     return max(low, min(value, high));
 }
-constexpr std::int64_t round_up(std::int64_t a, std::int64_t multiple) { return divide_up(a, multiple) * multiple; }
+constexpr std::int64_t round_up(std::int64_t a, std::int64_t multiple) {
+    return detail::divide_up(a, multiple) * multiple;
+}
 
 }  // namespace fusekit::host

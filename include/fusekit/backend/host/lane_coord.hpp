@@ -10,7 +10,7 @@ namespace fusekit::host::inline FUSEKIT_SIMD {
 
 /// The places in the output of the lanes of one vector. A Located operator gets it in place of an OutputCoord.
 /// Along pixels, first.q may pass the end of its row: it then means the rows below.
-template <Axis axis>
+template <detail::Axis axis>
 struct LaneCoord {
     OutputCoord first;
     int count;       ///< lanes in use, from the first
@@ -18,7 +18,7 @@ struct LaneCoord {
 
     OutputCoord lane(int i) const {
         OutputCoord at = first;
-        if constexpr (axis == Axis::channel) {
+        if constexpr (axis == detail::Axis::channel) {
             at.k += i;
         } else {
             at.p += (first.q + i) / q;
@@ -42,7 +42,7 @@ struct LaneCoord {
     /// Loads the elements of the lanes' channels; along pixels all lanes have one channel.
     Vector load(AnyView<1> const& view) const {
         std::int64_t const k = view.layout.stride[0];
-        if constexpr (axis == Axis::pixel) return Vector{} + view.load(first.k * k);
+        if constexpr (axis == detail::Axis::pixel) return Vector{} + view.load(first.k * k);
         switch (view.type) {
             case DataType::float16: return host::load(view.float16 + first.k * k, k, count);
             case DataType::bfloat16: return host::load(view.bfloat16 + first.k * k, k, count);
@@ -58,7 +58,7 @@ struct LaneCoord {
         view.visit([&]<class T>(T* data) {
             T* const at = data + view.layout.offset({{first.n, first.k, first.p, first.q}});
             if constexpr (std::is_same_v<T, double>) store_each(view, v);
-            else if (axis == Axis::channel) host::store(at, stride[1], count, v);
+            else if (axis == detail::Axis::channel) host::store(at, stride[1], count, v);
             else if (problem::rows_follow(stride[2], stride[3], q)) host::store(at, stride[3], count, v);
             else store_each(view, v);
         });
@@ -80,7 +80,7 @@ private:
     Vector load(Layout<Rank> const& layout, T const* image) const {
         std::int64_t const k = layout.stride[Rank - 3], row = layout.stride[Rank - 2], column = layout.stride[Rank - 1];
         T const* const at = image + first.k * k + first.p * row + first.q * column;
-        if constexpr (axis == Axis::channel) return host::load(at, k, count);
+        if constexpr (axis == detail::Axis::channel) return host::load(at, k, count);
         if (problem::rows_follow(row, column, q)) return host::load(at, column, count);
         Vector v{};
         for (int i = 0; i < count; ++i) {

@@ -12,12 +12,12 @@ namespace fusekit::host {
 }
 
 /// A run on tensors that lie so, complete but for the pointers that it brings.
-template <class BoundPlan, Element T, OutputElement U>
+template <class BoundPlan, Element T, detail::OutputElement U>
 struct Launch {
     using Stream = Device;
 
     BoundPlan bound;
-    CollapsedLayout<4> x_layout, y_layout;
+    detail::CollapsedLayout<4> x_layout, y_layout;
     int threads;
     std::size_t workspace_bytes;
 

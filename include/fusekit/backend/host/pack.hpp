@@ -22,7 +22,7 @@ void copy_widened(Sum* to, T const* from, std::int64_t count) {
         if (count >= lanes) return i < count ? store(to + count - lanes, load(from + count - lanes)) : void();
         for (; i + 4 <= count; i += 4) std::memcpy(to + i, from + i, sizeof(Quad));
     }
-    for (; i < count; ++i) to[i] = widened_to<Sum>(from[i]);
+    for (; i < count; ++i) to[i] = detail::widened_to<Sum>(from[i]);
 }
 
 /// Transposes `lanes` filters by `count` of their channels, which neighbour in memory: to[c][filter], rows tile_columns
@@ -63,8 +63,9 @@ void pack_weight_panel(typename Problem::Sum* panel, Problem const& conv, std::i
                     for (int i = 0; i < lanes; ++i)
                         for (std::int64_t c = 0; c < count; ++c)
                             to[c * tile_columns + i] =
-                                i < filters ? widened_to<typename Problem::Sum>(from[i * stride[0] + c * stride[1]])
-                                            : 0;
+                                i < filters
+                                    ? detail::widened_to<typename Problem::Sum>(from[i * stride[0] + c * stride[1]])
+                                    : 0;
                 }
 }
 
@@ -82,7 +83,7 @@ void pack_weight_row(typename Problem::Sum* row, Problem const& conv, std::int64
         for (int r = 0; r < conv.window_rows(); ++r)
             for (int s = 0; s < conv.window_columns(); ++s)
                 row[c * order.channel + (r * conv.window_columns() + s) * order.tap] =
-                    widened_to<typename Problem::Sum>(conv.w(k, c, r, s));
+                    detail::widened_to<typename Problem::Sum>(conv.w(k, c, r, s));
 }
 
 /// Packs the window of one output pixel as one row, row[t C + c]; taps outside x are zero.
@@ -100,7 +101,7 @@ void pack_pixel_row(typename Problem::Sum* row, Problem const& conv, Pixel const
             auto const* const from = &conv.x(at.n, c0, h, w);
             if (stride == 1) copy_widened(row, from, channels);
             else
-                for (std::int64_t c = 0; c < channels; ++c) row[c] = widened(from[c * stride]);
+                for (std::int64_t c = 0; c < channels; ++c) row[c] = detail::widened(from[c * stride]);
         }
     }
 }
@@ -177,7 +178,7 @@ void pack_pixel_panels(typename Problem::Sum* panels, Problem const& conv, std::
                         store(to + piece->to + i, load_widened(x + piece->from + i));
                 else copy_widened(to + piece->to, x + piece->from, piece->count);
             } else {
-                for (int i = 0; i < piece->count; ++i) to[piece->to + i] = widened(x[piece->from + i * step]);
+                for (int i = 0; i < piece->count; ++i) to[piece->to + i] = detail::widened(x[piece->from + i * step]);
             }
         }
     }

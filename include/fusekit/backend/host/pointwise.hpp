@@ -25,12 +25,12 @@ struct Line {
 
 /// Runs the epilogue along a line of `count` elements from `at` on; state(i) is the state of the vector at element i.
 /// Everything is a local here, because a store through memory may change anything else as far as a compiler knows.
-template <class Epilogue, Axis axis, Element T, OutputElement U, class StateAt>
+template <class Epilogue, detail::Axis axis, Element T, detail::OutputElement U, class StateAt>
 void stream(Line<T const> from, Line<U> to, std::int64_t count, OutputCoord at, std::int64_t columns, StateAt state,
             typename Epilogue::Args args) {
     auto const place = [&](std::int64_t i, int used) {
-        OutputCoord const first =
-            axis == Axis::channel ? OutputCoord{at.n, at.k + i, at.p, at.q} : OutputCoord{at.n, at.k, at.p, at.q + i};
+        OutputCoord const first = axis == detail::Axis::channel ? OutputCoord{at.n, at.k + i, at.p, at.q}
+                                                                : OutputCoord{at.n, at.k, at.p, at.q + i};
         return LaneCoord<axis>{first, used, columns};
     };
     auto const whole = [&](std::int64_t i) {
@@ -40,7 +40,7 @@ void stream(Line<T const> from, Line<U> to, std::int64_t count, OutputCoord at, 
     if (from.stride == 1 && to.stride == 1) {
         // The last elements are a whole vector too, which overlaps the one before: computed before that is written,
         // because to may be from.
-        bool const overlaps = axis == Axis::pixel && count > lanes && count % lanes != 0;
+        bool const overlaps = axis == detail::Axis::pixel && count > lanes && count % lanes != 0;
         Vector const last = overlaps ? whole(count - lanes) : Vector{};
         for (; i + lanes <= count; i += lanes) store(to.first + i, whole(i));
         if (overlaps) return store(to.first + (count - lanes), last);
@@ -77,16 +77,17 @@ struct RowCounter {
 /// A plan without a Conv. Channels-last: for every pixel, all channels, with the state of each vector of channels
 /// prepared beforehand. Any other layout: for every channel of every image, all pixels; a plane without gaps is one
 /// long row.
-template <class Epilogue, Element T, OutputElement U>
+template <class Epilogue, Element T, detail::OutputElement U>
 class Pointwise {
 public:
     Pointwise(TensorView<T const> const& the_x, TensorView<U> const& the_y, typename Epilogue::Args const& the_args)
         : x(the_x), y(the_y), args(the_args) {}
 
     std::int64_t scratch_floats() const {
-        std::int64_t const bytes = channel_lanes ? divide_up(shape[1], lanes) * std::int64_t{sizeof(State<Vector>)}
-                                                 : shape[1] * std::int64_t{sizeof(State<float>)};
-        return divide_up(bytes, sizeof(float));
+        std::int64_t const bytes = channel_lanes
+                                       ? detail::divide_up(shape[1], lanes) * std::int64_t{sizeof(State<Vector>)}
+                                       : shape[1] * std::int64_t{sizeof(State<float>)};
+        return detail::divide_up(bytes, sizeof(float));
     }
 
     void run(Device::Turn& turn) const {
@@ -105,9 +106,9 @@ private:
     bool const channel_lanes = problem::channels_are_neighbours(y.layout);
 
     void along_channels(Device::Turn& turn) const {
-        std::int64_t const vectors = divide_up(shape[1], lanes), pixels = shape[0] * shape[2] * shape[3];
+        std::int64_t const vectors = detail::divide_up(shape[1], lanes), pixels = shape[0] * shape[2] * shape[3];
         auto* const states = reinterpret_cast<State<Vector>*>(turn.scratch(scratch_floats()));
-        turn.parallel_for(divide_up(vectors, detail::channel_item), [&](std::int64_t item, int) {
+        turn.parallel_for(detail::divide_up(vectors, detail::channel_item), [&](std::int64_t item, int) {
             std::int64_t const end = min(vectors, (item + 1) * detail::channel_item);
             for (std::int64_t v = item * detail::channel_item; v < end; ++v)
                 states[v] = Epilogue::template prepare_lanes<Vector>(
@@ -115,11 +116,11 @@ private:
         });
 
         std::int64_t const block = max(1, detail::pointwise_item / shape[1]);
-        turn.parallel_for(divide_up(pixels, block), [&](std::int64_t item, int) {
+        turn.parallel_for(detail::divide_up(pixels, block), [&](std::int64_t item, int) {
             detail::RowCounter pixel(item * block, shape[2], shape[3]);
             for (std::int64_t left = min(block, pixels - item * block); left > 0; --left, pixel.advance()) {
                 OutputCoord const at{pixel.outer, 0, pixel.middle, pixel.inner};
-                detail::stream<Epilogue, Axis::channel, T, U>(
+                detail::stream<Epilogue, detail::Axis::channel, T, U>(
                     {&x(at.n, 0, at.p, at.q), x.layout.stride[1]}, {&y(at.n, 0, at.p, at.q), y.layout.stride[1]},
                     shape[1], at, shape[3],
                     [states](std::int64_t k) -> State<Vector> const& { return states[k / lanes]; }, args);
@@ -129,7 +130,7 @@ private:
 
     void along_pixels(Device::Turn& turn) const {
         auto* const states = reinterpret_cast<State<float>*>(turn.scratch(scratch_floats()));
-        turn.parallel_for(divide_up(shape[1], detail::channel_item), [&](std::int64_t item, int) {
+        turn.parallel_for(detail::divide_up(shape[1], detail::channel_item), [&](std::int64_t item, int) {
             std::int64_t const end = min(shape[1], (item + 1) * detail::channel_item);
             for (std::int64_t k = item * detail::channel_item; k < end; ++k) states[k] = Epilogue::prepare(k, args);
         });
@@ -137,12 +138,12 @@ private:
         bool const whole = problem::planes_are_rows(x.layout) && problem::planes_are_rows(y.layout);
         std::int64_t const rows = whole ? 1 : shape[2], columns = whole ? shape[2] * shape[3] : shape[3];
         std::int64_t const all_rows = shape[0] * shape[1] * rows, block = max(1, detail::pointwise_item / columns);
-        turn.parallel_for(divide_up(all_rows, block), [&](std::int64_t item, int) {
+        turn.parallel_for(detail::divide_up(all_rows, block), [&](std::int64_t item, int) {
             detail::RowCounter row(item * block, shape[1], rows);
             for (std::int64_t left = min(block, all_rows - item * block); left > 0; --left, row.advance()) {
                 OutputCoord const at{row.outer, row.middle, row.inner, 0};
                 auto const state = Epilogue::template broadcast<Vector>(states[at.k]);
-                detail::stream<Epilogue, Axis::pixel, T, U>(
+                detail::stream<Epilogue, detail::Axis::pixel, T, U>(
                     {&x(at.n, at.k, at.p, 0), x.layout.stride[3]}, {&y(at.n, at.k, at.p, 0), y.layout.stride[3]},
                     columns, at, shape[3], [state](std::int64_t) -> auto const& { return state; }, args);
             }

@@ -13,9 +13,9 @@ namespace fusekit::host::inline FUSEKIT_SIMD {
 
 /// A plan that reduces: every item of work totals some channels or places, whole, in an order that no number of threads
 /// changes, and then reads their values again, from a cache where that holds them.
-template <class Plan, Element T, OutputElement U>
+template <class Plan, Element T, detail::OutputElement U>
 class Reduction {
-    using Steps = ReductionSteps<typename Plan::Head>;
+    using Steps = detail::ReductionSteps<typename Plan::Head>;
     using Epilogue = typename Plan::Epilogue;
     using Total = typename Steps::template Total<float>;
     using Totals = typename Steps::template Total<Vector>;
@@ -29,8 +29,8 @@ public:
     static std::int64_t scratch_floats() { return 0; }
 
     void run(Device::Turn& turn) const {
-        if (problem::channels_are_neighbours(y.layout)) strips<Axis::channel>(turn);
-        else if constexpr (Steps::per_place) strips<Axis::pixel>(turn);
+        if (problem::channels_are_neighbours(y.layout)) strips<detail::Axis::channel>(turn);
+        else if constexpr (Steps::per_place) strips<detail::Axis::pixel>(turn);
         else turn.parallel_for(shape[1], [this](std::int64_t k, int) { channel(k); });
     }
 
@@ -48,10 +48,10 @@ private:
         typename Epilogue::template State<Vector> epilogue;
         Prepared prepared{};
     };
-    template <Axis axis>
+    template <detail::Axis axis>
     States states_at(OutputCoord const& at, int used) const {
         auto const& args = Steps::state_args(bound.head);
-        if constexpr (axis == Axis::channel)
+        if constexpr (axis == detail::Axis::channel)
             return {Steps::States::template prepare_lanes<Vector>(at.k, used, args),
                     Epilogue::template prepare_lanes<Vector>(at.k, used, bound.epilogue)};
         else
@@ -63,9 +63,9 @@ private:
     void channel(std::int64_t k) const {
         bool const whole = problem::planes_are_rows(x.layout) && problem::planes_are_rows(y.layout);
         std::int64_t const rows = whole ? 1 : shape[2], columns = whole ? shape[2] * shape[3] : shape[3];
-        std::int64_t const row_vectors = divide_up(columns, lanes), vectors = shape[0] * rows * row_vectors;
+        std::int64_t const row_vectors = detail::divide_up(columns, lanes), vectors = shape[0] * rows * row_vectors;
         auto const each_vector = [&](std::int64_t begin, std::int64_t end, auto const& f) {
-            each_row(begin, end, row_vectors, [&](std::int64_t row, std::int64_t first, std::int64_t last) {
+            detail::each_row(begin, end, row_vectors, [&](std::int64_t row, std::int64_t first, std::int64_t last) {
                 OutputCoord at{row / rows, k, row % rows, first * lanes};
                 std::int64_t const stop = min(last * lanes, columns);
                 for (; at.q + lanes <= stop; at.q += lanes) f(at, lanes);
@@ -73,26 +73,26 @@ private:
             });
         };
         OutputCoord const first{0, k, 0, 0};
-        States states = states_at<Axis::pixel>(first, lanes);
+        States states = states_at<detail::Axis::pixel>(first, lanes);
         if constexpr (Steps::has_totals) {
-            Total const total = merge_lanes<Total>(pairwise(
-                0, vectors, addends,
+            Total const total = merge_lanes<Total>(detail::pairwise(
+                0, vectors, detail::addends,
                 [&](std::int64_t begin, std::int64_t end) {
                     Accumulator accumulator{};
                     Vector count = Vector{} + static_cast<float>(end - begin);
                     each_vector(begin, begin + 1, [&](OutputCoord const& at, int used) {
-                        Vector const values = value<Axis::pixel>(at, used);
+                        Vector const values = value<detail::Axis::pixel>(at, used);
                         accumulator.start(first_lanes(used) ? values : Vector{} + values[0]);
                     });
                     each_vector(begin, end, [&](OutputCoord const& at, int used) {
-                        if (used == lanes) return add<Axis::pixel>(accumulator, at, used, states, true);
+                        if (used == lanes) return add<detail::Axis::pixel>(accumulator, at, used, states, true);
                         auto const counts = first_lanes(used);
-                        add<Axis::pixel>(accumulator, at, used, states, counts);
+                        add<detail::Axis::pixel>(accumulator, at, used, states, counts);
                         count -= counts ? Vector{} : Vector{} + 1.0f;
                     });
                     return accumulator.total(count);
                 },
-                merged));
+                detail::merged));
             Steps::save(total, first, bound.head);
             if constexpr (Steps::waits) {
                 auto const prepared = finish(total, shape[0] * shape[2] * shape[3], first);
@@ -100,39 +100,41 @@ private:
             }
         }
         if constexpr (Steps::waits || !Steps::has_totals)
-            each_vector(0, vectors, [&](OutputCoord const& at, int used) { write<Axis::pixel>(at, used, states); });
+            each_vector(0, vectors,
+                        [&](OutputCoord const& at, int used) { write<detail::Axis::pixel>(at, used, states); });
     }
 
     /// Neighbours along `axis`, each with a total of its own.
-    template <Axis axis>
+    template <detail::Axis axis>
     void strips(Device::Turn& turn) const {
         constexpr std::int64_t length = strip_vectors * lanes;
-        std::int64_t const extent = axis == Axis::channel ? shape[1] : shape[3], pieces = divide_up(extent, length);
-        std::int64_t const lines = !Steps::per_place       ? 1
-                                   : axis == Axis::channel ? shape[2] * shape[3]
-                                                           : shape[1] * shape[2];
+        std::int64_t const extent = axis == detail::Axis::channel ? shape[1] : shape[3],
+                           pieces = detail::divide_up(extent, length);
+        std::int64_t const lines = !Steps::per_place               ? 1
+                                   : axis == detail::Axis::channel ? shape[2] * shape[3]
+                                                                   : shape[1] * shape[2];
         turn.parallel_for(lines * pieces, [&](std::int64_t item, int) {
             std::int64_t const line = item / pieces, begin = item % pieces * length;
             OutputCoord at{0, begin, 0, 0};
-            if constexpr (axis == Axis::pixel) at = {0, line / shape[2], line % shape[2], begin};
+            if constexpr (axis == detail::Axis::pixel) at = {0, line / shape[2], line % shape[2], begin};
             else if constexpr (Steps::per_place) at = {0, begin, line / shape[3], line % shape[3]};
             strip<axis>(at, min(length, extent - begin));
         });
     }
 
-    template <Axis axis>
+    template <detail::Axis axis>
     void strip(OutputCoord const& first, std::int64_t neighbours) const {
         auto const each_vector = [&](OutputCoord const& begin, auto const& f) {
             for (std::int64_t i = 0; i < neighbours; i += lanes) {
                 OutputCoord at = begin;
-                (axis == Axis::channel ? at.k : at.q) += i;
+                (axis == detail::Axis::channel ? at.k : at.q) += i;
                 f(at, i / lanes, static_cast<int>(min(lanes, neighbours - i)));
             }
         };
         std::int64_t const columns = Steps::per_place ? 1 : shape[3], rows = Steps::per_place ? 1 : shape[2];
         std::int64_t const count = shape[0] * rows * columns;
         auto const each_value = [&](std::int64_t begin, std::int64_t end, auto const& f) {
-            each_row(begin, end, columns, [&](std::int64_t row, std::int64_t from, std::int64_t to) {
+            detail::each_row(begin, end, columns, [&](std::int64_t row, std::int64_t from, std::int64_t to) {
                 OutputCoord at = first;
                 at.n += row / rows, at.p += row % rows;
                 for (at.q += from; from < to; ++from, ++at.q) each_vector(at, f);
@@ -145,8 +147,8 @@ private:
             struct Strip {
                 Totals of[strip_vectors];
             };
-            Strip const totals = pairwise(
-                0, count, addends,
+            Strip const totals = detail::pairwise(
+                0, count, detail::addends,
                 [&](std::int64_t begin, std::int64_t end) {
                     Accumulator accumulator[strip_vectors] = {};
                     each_value(begin, begin + 1, [&](OutputCoord const& at, std::int64_t v, int used) {
@@ -167,7 +169,7 @@ private:
             each_vector(first, [&](OutputCoord const& at, std::int64_t v, int used) {
                 for (int lane = 0; lane < used; ++lane) {
                     OutputCoord place = at;
-                    (axis == Axis::channel ? place.k : place.q) += lane;
+                    (axis == detail::Axis::channel ? place.k : place.q) += lane;
                     auto const total = of_lane<Total>(totals.of[v], lane);
                     Steps::save(total, place, bound.head);
                     if constexpr (Steps::waits) set_lane(states[v].prepared, lane, finish(total, count, place));
@@ -184,7 +186,7 @@ private:
     }
 
     /// Adds those of a vector of values that count; where nothing waits for the totals, results are written too.
-    template <Axis axis>
+    template <detail::Axis axis>
     void add(Accumulator& accumulator, OutputCoord const& at, int used, States const& states, auto counts) const {
         Vector const values = value<axis>(at, used);
         Steps::add(accumulator, values, operand<axis>(at, used), LaneCoord<axis>{at, used, shape[3]}, states.head,
@@ -192,20 +194,20 @@ private:
         if constexpr (!Steps::waits) write<axis>(at, used, states);
     }
 
-    template <Axis axis>
+    template <detail::Axis axis>
     void write(OutputCoord const& at, int used, States const& states) const {
         LaneCoord<axis> const place{at, used, shape[3]};
         Vector const result = Steps::apply(value<axis>(at, used), operand<axis>(at, used), place, states.head,
                                            states.prepared, bound.head);
-        store(&y(at.n, at.k, at.p, at.q), y.layout.stride[axis == Axis::channel ? 1 : 3], used,
+        store(&y(at.n, at.k, at.p, at.q), y.layout.stride[axis == detail::Axis::channel ? 1 : 3], used,
               Epilogue::apply(result, place, states.epilogue, bound.epilogue));
     }
 
-    template <Axis axis>
+    template <detail::Axis axis>
     Vector value(OutputCoord const& at, int used) const {
-        return load(&x(at.n, at.k, at.p, at.q), x.layout.stride[axis == Axis::channel ? 1 : 3], used);
+        return load(&x(at.n, at.k, at.p, at.q), x.layout.stride[axis == detail::Axis::channel ? 1 : 3], used);
     }
-    template <Axis axis>
+    template <detail::Axis axis>
     Vector operand(OutputCoord const& at, int used) const {
         if constexpr (Steps::has_operand) return LaneCoord<axis>{at, used, shape[3]}.load(bound.head.x);
         else return Vector{};

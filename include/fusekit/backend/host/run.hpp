@@ -20,18 +20,18 @@ namespace detail {
 
 /// How plans of one kind of head run: run(turn, bound, x, y), and the scratch that takes, of x and y of which only the
 /// layouts are known.
-template <HeadKind kind>
+template <detail::HeadKind kind>
 struct RunHead;
 
 template <>
-struct RunHead<HeadKind::conv> {
-    template <class BoundPlan, Element T, OutputElement U>
-    static std::int64_t scratch_size(int threads, BoundPlan const& bound, ImageView<T const> const& x,
+struct RunHead<detail::HeadKind::conv> {
+    template <class BoundPlan, Element T, detail::OutputElement U>
+    static std::int64_t scratch_size(int threads, BoundPlan const& bound, detail::ImageView<T const> const& x,
                                      TensorView<U> const& y) {
         std::int64_t size = 0;
-        ImageView<T const> read = x;
+        detail::ImageView<T const> read = x;
         if constexpr (BoundPlan::Plan::has_prologue) {
-            ImageView<T> const made = prologue_output(x);
+            detail::ImageView<T> const made = prologue_output(x);
             size =
                 host::scratch_size(floats_of(made)) + host::scratch_size(prologue_of(bound, x, made).scratch_floats());
             read = {made, made.from};
@@ -40,11 +40,12 @@ struct RunHead<HeadKind::conv> {
                   [&](auto const& loop) { size += host::scratch_size(loop.scratch_floats()); });
         return size;
     }
-    template <class BoundPlan, Element T, OutputElement U>
-    static void run(Device::Turn& turn, BoundPlan const& bound, ImageView<T const> const& x, TensorView<U> const& y) {
-        ImageView<T const> read = x;
+    template <class BoundPlan, Element T, detail::OutputElement U>
+    static void run(Device::Turn& turn, BoundPlan const& bound, detail::ImageView<T const> const& x,
+                    TensorView<U> const& y) {
+        detail::ImageView<T const> read = x;
         if constexpr (BoundPlan::Plan::has_prologue) {
-            ImageView<T> made = prologue_output(x);
+            detail::ImageView<T> made = prologue_output(x);
             made.data = reinterpret_cast<T*>(turn.scratch(floats_of(made)));
             prologue_of(bound, x, made).run(turn);
             read = {made, made.from};
@@ -53,9 +54,9 @@ struct RunHead<HeadKind::conv> {
     }
 
 private:
-    template <class BoundPlan, Element T, OutputElement U, class F>
-    static void with_loop(int threads, BoundPlan const& bound, ImageView<T const> const& x, TensorView<U> const& y,
-                          F const& f) {
+    template <class BoundPlan, Element T, detail::OutputElement U, class F>
+    static void with_loop(int threads, BoundPlan const& bound, detail::ImageView<T const> const& x,
+                          TensorView<U> const& y, F const& f) {
         using Plan = typename BoundPlan::Plan;
         using Head = typename Plan::Head;
         using Epilogue = typename Plan::Epilogue;
@@ -63,8 +64,8 @@ private:
         auto const call = [&](auto loop) { f(loop); };
         CollapsedShape<4> const shape = bound.epilogue_shape(x.shape());
         using W = typename Head::template WeightElement<T>;
-        ConvProblem<T, space, W> const conv{{x, typed<W>(Head::filters(bound.head)), shape, Head::geometry(bound.head)},
-                                            {x.shape(), shape}};
+        ConvProblem<T, space, W> const conv{
+            {x, detail::typed<W>(Head::filters(bound.head)), shape, Head::geometry(bound.head)}, {x.shape(), shape}};
         bool const channel_lanes = problem::channels_are_neighbours(y.layout);
         if constexpr (Plan::pools) {
             call(ConvChannelLanes<Epilogue, T, U, space, typename Plan::Pool, W>(threads, conv, bound.epilogue, y));
@@ -72,8 +73,9 @@ private:
             if constexpr (Head::may_be_grouped)
                 if (conv.group_c() == 1 && conv.group_k() == 1 && conv.groups() > 1) {
                     if (channel_lanes)
-                        return call(Depthwise<Epilogue, T, U, space, Axis::channel, W>(conv, bound.epilogue, y));
-                    return call(Depthwise<Epilogue, T, U, space, Axis::pixel, W>(conv, bound.epilogue, y));
+                        return call(
+                            Depthwise<Epilogue, T, U, space, detail::Axis::channel, W>(conv, bound.epilogue, y));
+                    return call(Depthwise<Epilogue, T, U, space, detail::Axis::pixel, W>(conv, bound.epilogue, y));
                 }
             if (channel_lanes)
                 return call(ConvChannelLanes<Epilogue, T, U, space, void, W>(threads, conv, bound.epilogue, y));
@@ -86,34 +88,34 @@ private:
     /// What the prologue makes of x, written once to scratch. Each element is in up to R S windows, and packing them
     /// would apply the prologue to it as often.
     template <Element T>
-    static ImageView<T> prologue_output(ImageView<T const> const& x) {
+    static detail::ImageView<T> prologue_output(detail::ImageView<T const> const& x) {
         return {{nullptr, packed_like(x.layout.shape, x.layout)}, x.from};
     }
     template <Element T>
     static std::int64_t floats_of(TensorView<T> const& made) {
-        return divide_up(made.layout.size() * std::int64_t{sizeof(T)}, sizeof(float));
+        return detail::divide_up(made.layout.size() * std::int64_t{sizeof(T)}, sizeof(float));
     }
     template <class BoundPlan, Element T>
-    static auto prologue_of(BoundPlan const& bound, ImageView<T const> const& x, TensorView<T> const& made) {
+    static auto prologue_of(BoundPlan const& bound, detail::ImageView<T const> const& x, TensorView<T> const& made) {
         return Pointwise<typename BoundPlan::Plan::Prologue, T, T>(x, made, bound.prologue);
     }
 };
 
 /// A convolution of single pixels.
 template <>
-struct RunHead<HeadKind::gemm> : RunHead<HeadKind::conv> {};
+struct RunHead<detail::HeadKind::gemm> : RunHead<detail::HeadKind::conv> {};
 
 template <>
-struct RunHead<HeadKind::reduction> {
+struct RunHead<detail::HeadKind::reduction> {
     static std::int64_t scratch_size(int, auto const&, auto const&, auto const&) { return 0; }
-    template <class BoundPlan, Element T, OutputElement U>
+    template <class BoundPlan, Element T, detail::OutputElement U>
     static void run(Device::Turn& turn, BoundPlan const& bound, TensorView<T const> const& x, TensorView<U> const& y) {
         Reduction<typename BoundPlan::Plan, T, U>(bound, x, y).run(turn);
     }
 };
 
 template <>
-struct RunHead<HeadKind::elementwise> {
+struct RunHead<detail::HeadKind::elementwise> {
     static std::int64_t scratch_size(int, auto const& bound, auto const& x, auto const& y) {
         return host::scratch_size(loop_of(bound, x, y).scratch_floats());
     }
@@ -122,7 +124,7 @@ struct RunHead<HeadKind::elementwise> {
     }
 
 private:
-    template <class BoundPlan, Element T, OutputElement U>
+    template <class BoundPlan, Element T, detail::OutputElement U>
     static auto loop_of(BoundPlan const& bound, TensorView<T const> const& x, TensorView<U> const& y) {
         using Plan = typename BoundPlan::Plan;
         if constexpr (Plan::pools) return Pooling<Plan, T, U>(bound.epilogue, x, y);
@@ -131,39 +133,41 @@ private:
 };
 
 /// Bytes of scratch that a run borrows.
-template <class BoundPlan, Element T, OutputElement U>
-std::size_t workspace_bytes(int threads, BoundPlan const& bound, ImageView<T const> const& x, ImageView<U> const& y) {
+template <class BoundPlan, Element T, detail::OutputElement U>
+std::size_t workspace_bytes(int threads, BoundPlan const& bound, detail::ImageView<T const> const& x,
+                            detail::ImageView<U> const& y) {
     if constexpr (std::is_same_v<T, double>) return 0;
     else
         return sizeof(float) *
                static_cast<std::size_t>(RunHead<BoundPlan::Plan::head_kind>::scratch_size(threads, bound, x, y));
 }
 
-template <class BoundPlan, Element T, OutputElement U>
-void run(Device::Turn turn, BoundPlan const& bound, ImageView<T const> const& x, ImageView<U> const& y) {
+template <class BoundPlan, Element T, detail::OutputElement U>
+void run(Device::Turn turn, BoundPlan const& bound, detail::ImageView<T const> const& x,
+         detail::ImageView<U> const& y) {
     if constexpr (std::is_same_v<T, double>) run_double(turn, bound, x, y);
     else RunHead<BoundPlan::Plan::head_kind>::run(turn, bound, x, y);
 }
 
 }  // namespace detail
 
-template <class BoundPlan, Element T, OutputElement U>
+template <class BoundPlan, Element T, detail::OutputElement U>
 Refusal Launch<BoundPlan, T, U>::start(Device& device, T const* x, U* y, WorkspaceView workspace) const {
-    ImageView<T const> const from({x, x_layout.layout()}, x_layout.shape.from);
-    ImageView<U> const to({y, y_layout.layout()}, y_layout.shape.from);
+    detail::ImageView<T const> const from({x, x_layout.layout()}, x_layout.shape.from);
+    detail::ImageView<U> const to({y, y_layout.layout()}, y_layout.shape.from);
     detail::run(Device::Turn(device, workspace), bound, from, to);
     return {};
 }
 
-template <class BoundPlan, Element T, OutputElement U>
-auto Device::prepare(BoundPlan const& bound, ImageView<T const> const& x, ImageView<U> const& y) {
+template <class BoundPlan, Element T, detail::OutputElement U>
+auto Device::prepare(BoundPlan const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y) {
     std::size_t const bytes = detail::workspace_bytes(count, bound, x, y);
     if (Refusal refusal = keep_workspace(bytes)) return Result<Launch<BoundPlan, T, U>>(*refusal);
     return Result<Launch<BoundPlan, T, U>>({bound, x.collapsed_layout(), y.collapsed_layout(), count, bytes});
 }
 
-template <class BoundPlan, Element T, OutputElement U>
-void Device::run(BoundPlan const& bound, ImageView<T const> const& x, ImageView<U> const& y) {
+template <class BoundPlan, Element T, detail::OutputElement U>
+void Device::run(BoundPlan const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y) {
     keep_workspace(detail::workspace_bytes(count, bound, x, y)).raise();
     detail::run(Turn(*this), bound, x, y);
 }

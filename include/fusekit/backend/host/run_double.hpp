@@ -22,16 +22,16 @@ consteval bool computes_in_double() {
 }
 
 template <class... Ops>
-consteval bool compute_in_double(Epilogue<Ops...> const*) {
+consteval bool compute_in_double(detail::Epilogue<Ops...> const*) {
     return (computes_in_double<Ops>() && ...);
 }
 
 /// One total of a plan that reduces, over the values of channel `first.k`, or of one place in all images; then what
 /// it makes of them.
-template <class BoundPlan, OutputElement U>
+template <class BoundPlan, detail::OutputElement U>
 void reduce_double(BoundPlan const& bound, TensorView<double const> const& x, TensorView<U> const& y,
                    DoubleCoord const& first) {
-    using Steps = ReductionSteps<typename BoundPlan::Plan::Head>;
+    using Steps = detail::ReductionSteps<typename BoundPlan::Plan::Head>;
     using Epilogue = typename BoundPlan::Plan::Epilogue;
     Index<4> const shape = y.layout.shape;
     std::int64_t const places = Steps::per_place ? 1 : shape[2] * shape[3], count = shape[0] * places;
@@ -57,7 +57,7 @@ void reduce_double(BoundPlan const& bound, TensorView<double const> const& x, Te
             });
             return accumulator.total(static_cast<double>(end - begin));
         };
-        auto const total = pairwise(0, count, addends, add, merged);
+        auto const total = detail::pairwise(0, count, detail::addends, add, detail::merged);
         Steps::save(total, first, bound.head);
         if constexpr (Steps::waits) prepared = Steps::finish(total, count, state, first, bound.head);
     }
@@ -71,16 +71,17 @@ void reduce_double(BoundPlan const& bound, TensorView<double const> const& x, Te
 
 /// A plan on double, in double throughout: every element by its definition, rows shared out over the threads. A path
 /// to check others against, whatever the strides, and no fast one.
-template <class BoundPlan, OutputElement U>
-void run_double(Device::Turn& turn, BoundPlan const& bound, ImageView<double const> const& x, TensorView<U> const& y) {
+template <class BoundPlan, detail::OutputElement U>
+void run_double(Device::Turn& turn, BoundPlan const& bound, detail::ImageView<double const> const& x,
+                TensorView<U> const& y) {
     using Plan = typename BoundPlan::Plan;
     using Epilogue = typename Plan::Epilogue;
     Index<4> const shape = y.layout.shape;
     if constexpr (!detail::compute_in_double(static_cast<Epilogue*>(nullptr)) ||
                   !detail::compute_in_double(static_cast<typename Plan::Prologue*>(nullptr))) {
         return;
-    } else if constexpr (Plan::head_kind == HeadKind::reduction) {
-        using Steps = ReductionSteps<typename Plan::Head>;
+    } else if constexpr (Plan::head_kind == detail::HeadKind::reduction) {
+        using Steps = detail::ReductionSteps<typename Plan::Head>;
         if constexpr (detail::compute_in_double(static_cast<typename Steps::States*>(nullptr))) {
             std::int64_t const plane = Steps::per_place ? shape[2] * shape[3] : 1;
             turn.parallel_for(shape[1] * plane, [&](std::int64_t item, int) {
@@ -89,26 +90,27 @@ void run_double(Device::Turn& turn, BoundPlan const& bound, ImageView<double con
             });
         }
     } else if constexpr (Plan::totals_tiles) {
-        using Collector = fusekit::Collector<Epilogue>;
+        using Collector = detail::Collector<Epilogue>;
         turn.parallel_for(shape[1], [&](std::int64_t k, int) {
             auto const state = Epilogue::template prepare<double>(k, bound.epilogue);
             auto const add = [&](std::int64_t begin, std::int64_t end) {
                 typename Collector::Op::template Accumulator<double> accumulator{};
-                each_row(begin, end, shape[3], [&](std::int64_t row, std::int64_t first, std::int64_t last) {
+                detail::each_row(begin, end, shape[3], [&](std::int64_t row, std::int64_t first, std::int64_t last) {
                     for (DoubleCoord at{{row / shape[2], k, row % shape[2], first}}; at.q < last; ++at.q)
                         y(at.n, at.k, at.p, at.q) =
-                            evaluate_at(bound, x, at, state, [&](double value) { accumulator.add(value); });
+                            detail::evaluate_at(bound, x, at, state, [&](double value) { accumulator.add(value); });
                 });
                 return accumulator.total(static_cast<double>(end - begin));
             };
-            auto const total = pairwise(0, shape[0] * shape[2] * shape[3], addends, add, merged);
+            auto const total =
+                detail::pairwise(0, shape[0] * shape[2] * shape[3], detail::addends, add, detail::merged);
             Collector::Op::save(total, {0, k, 0, 0}, Collector::args(bound.epilogue));
         });
     } else {
         turn.parallel_for(shape[0] * shape[1] * shape[2], [&](std::int64_t row, int) {
             DoubleCoord at{{row / (shape[1] * shape[2]), row / shape[2] % shape[1], row % shape[2], 0}};
             auto const state = Epilogue::template prepare<double>(at.k, bound.epilogue);
-            for (; at.q < shape[3]; ++at.q) y(at.n, at.k, at.p, at.q) = evaluate_at(bound, x, at, state);
+            for (; at.q < shape[3]; ++at.q) y(at.n, at.k, at.p, at.q) = detail::evaluate_at(bound, x, at, state);
         });
     }
 }

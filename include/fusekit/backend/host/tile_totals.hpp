@@ -15,7 +15,7 @@ namespace fusekit::host::inline FUSEKIT_SIMD {
 /// numbers.
 template <class Epilogue>
 struct TileTotals {
-    template <Axis axis>
+    template <detail::Axis axis>
     struct Accumulator {
         void add(Vector, int) {}
     };
@@ -24,18 +24,18 @@ struct TileTotals {
 template <class Epilogue>
     requires(Epilogue::collects)
 class TileTotals<Epilogue> {
-    using Collector = fusekit::Collector<Epilogue>;
+    using Collector = detail::Collector<Epilogue>;
     using Op = typename Collector::Op;
     using Totals = typename Op::template Total<Vector>;
     using Total = typename Op::template Total<float>;
-    using View = TileTotalsView<Total>;
+    using View = detail::TileTotalsView<Total>;
 
 public:
     /// Values that pass an operator of statistics, on their way to a total. Along channels: the lanes of a vector are
     /// channels of one pixel, and have a total each. Along pixels: they are pixels of one channel, of any number.
-    template <Axis axis>
+    template <detail::Axis axis>
     class Accumulator {
-        static constexpr bool along_pixels = axis == Axis::pixel;
+        static constexpr bool along_pixels = axis == detail::Axis::pixel;
 
     public:
         void add(Vector x, int used) {
@@ -72,7 +72,7 @@ public:
                std::int64_t tile_pixels)
         : args(Collector::args(the_args)),
           view{this->args.scratch.data, channels},
-          tiles(divide_up(pixels, tile_pixels)) {}
+          tiles(detail::divide_up(pixels, tile_pixels)) {}
 
     /// Writes the total of a tile of channel k, or those of `used` channels from k on.
     void put(std::int64_t tile, std::int64_t k, Total const& total, int = 1) const { view.put(tile, k, total); }
@@ -87,11 +87,11 @@ public:
 
     /// Merges all totals and saves the result; called once all have been put.
     void save(Device::Turn& turn) const {
-        turn.parallel_for(divide_up(view.channels, lanes), [this](std::int64_t item, int) {
+        turn.parallel_for(detail::divide_up(view.channels, lanes), [this](std::int64_t item, int) {
             std::int64_t const k = item * lanes;
             int const used = static_cast<int>(min(lanes, view.channels - k));
-            Totals const all =
-                pairwise(0, tiles, 1, [&](std::int64_t tile, std::int64_t) { return get(tile, k, used); }, merged);
+            Totals const all = detail::pairwise(
+                0, tiles, 1, [&](std::int64_t tile, std::int64_t) { return get(tile, k, used); }, detail::merged);
             for (int lane = 0; lane < used; ++lane) Op::save(of_lane<Total>(all, lane), {0, k + lane, 0, 0}, args);
         });
     }

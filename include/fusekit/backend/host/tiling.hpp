@@ -14,8 +14,8 @@ inline constexpr std::int64_t panel_bytes = 16 * 1024;
 
 /// The number of `tiles` that an item takes: at most `most`, and such that the threads finish together.
 constexpr std::int64_t tiles_per_item(std::int64_t tiles, std::int64_t most, int threads) {
-    std::int64_t const items = round_up(divide_up(tiles, most), threads);
-    return divide_up(tiles, items);
+    std::int64_t const items = round_up(detail::divide_up(tiles, most), threads);
+    return detail::divide_up(tiles, items);
 }
 
 /// The floats from one packed row of GemmK to the next: a line more than the row, because rows a power of two apart

@@ -21,7 +21,7 @@ using Integers [[gnu::vector_size(config::vector_bytes)]] = std::int32_t;
 template <class Sum>
 using RegisterOf = std::conditional_t<std::is_same_v<Sum, std::int32_t>, Integers, Vector>;
 template <Element T>
-using Sums = RegisterOf<AccumulatorOf<T>>;
+using Sums = RegisterOf<detail::AccumulatorOf<T>>;
 
 inline constexpr int lanes = config::vector_bytes / static_cast<int>(sizeof(float));
 
@@ -108,7 +108,7 @@ inline void store(int8* to, Vector v) {
     std::memcpy(static_cast<void*>(to), &bytes, sizeof bytes);
 }
 
-inline void store(NoElement*, Vector) {}
+inline void store(detail::NoElement*, Vector) {}
 
 inline Integers load(std::int32_t const* from) { return detail::read<Integers>(from); }
 inline void store(std::int32_t* to, Integers v) { std::memcpy(to, &v, sizeof v); }
@@ -124,7 +124,7 @@ RegisterOf<Sum> load_widened_to(T const* from) {
 }
 template <Element T>
 Sums<T> load_widened(T const* from) {
-    return load_widened_to<AccumulatorOf<T>>(from);
+    return load_widened_to<detail::AccumulatorOf<T>>(from);
 }
 
 /// The first `count` of `lanes` elements, `stride` apart; the other lanes are zero.
@@ -132,12 +132,12 @@ template <class Sum, Element T>
 RegisterOf<Sum> load_widened_to(T const* from, std::int64_t stride, int count) {
     if (stride == 1 && count == lanes) return load_widened_to<Sum>(from);
     RegisterOf<Sum> v{};
-    for (int i = 0; i < count; ++i) v[i] = widened_to<Sum>(from[i * stride]);
+    for (int i = 0; i < count; ++i) v[i] = detail::widened_to<Sum>(from[i * stride]);
     return v;
 }
 template <Element T>
 Sums<T> load_widened(T const* from, std::int64_t stride, int count) {
-    return load_widened_to<AccumulatorOf<T>>(from, stride, count);
+    return load_widened_to<detail::AccumulatorOf<T>>(from, stride, count);
 }
 template <Element T>
 Vector load(T const* from, std::int64_t stride, int count) {
@@ -147,7 +147,7 @@ Vector load(T const* from, std::int64_t stride, int count) {
     return v;
 }
 
-template <OutputElement T>
+template <detail::OutputElement T>
 void store(T* to, std::int64_t stride, int count, Vector v) {
     if (stride == 1 && count == lanes) return store(to, v);
     for (int i = 0; i < count; ++i) to[i * stride] = T(v[i]);

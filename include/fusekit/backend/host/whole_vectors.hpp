@@ -30,7 +30,7 @@ struct Sentence {
 /// The types of the arguments that Op's apply takes beside x, in its form for vectors; 0 where it has none.
 template <class... Rest>
 struct Form {};
-template <class Op, class At = LaneCoord<Axis::channel>>
+template <class Op, class At = LaneCoord<detail::Axis::channel>>
 consteval auto form_of() {
     using Args = typename Op::Args;
     if constexpr (Channelwise<Op, Vector>) return Form<typename Op::template Prepared<Vector>>{};
@@ -62,7 +62,7 @@ inline constexpr bool is_number = !std::same_as<V, Vector>;
 }  // namespace detail
 
 template <class X, class... Ops>
-consteval bool Device::takes(Epilogue<Ops...> const*, void const*) {
+consteval bool Device::takes(detail::Epilogue<Ops...> const*, void const*) {
     constexpr detail::Sentence why = "x may be a CPU vector: for `if` write fk::math::select(x > 0.0f, a, b)";
     using T = std::remove_cvref_t<decltype(*std::declval<X&>().const_view().data)>;
     constexpr bool compiles = config::has_vectors || std::same_as<T, double>;

@@ -95,7 +95,7 @@ void check_tile(bool vectorized, auto first, auto offset, auto mask) {
     CHECK(out.values() == expected);
 }
 
-template <class T, int Size, int TileK, int Threads, class Convert, class Operand = fk::AccumulatorOf<T>>
+template <class T, int Size, int TileK, int Threads, class Convert, class Operand = fk::detail::AccumulatorOf<T>>
 void check_along_k() {
     using Loader = fk::hip::TileAlongK<T, Size, TileK, Threads, Convert>;
     check_tile<Loader, Convert, T, Operand, Size, TileK, Threads>(
@@ -106,7 +106,7 @@ void check_along_k() {
         [](int k) { return mask_of(k); });
 }
 
-template <class T, int Size, int TileK, int Threads, class Convert, class Operand = fk::AccumulatorOf<T>>
+template <class T, int Size, int TileK, int Threads, class Convert, class Operand = fk::detail::AccumulatorOf<T>>
 void check_along_rows() {
     using Loader = fk::hip::TileAlongRows<T, Size, TileK, Threads, true, Convert>;
     check_tile<Loader, Convert, T, Operand, Size, TileK, Threads>(

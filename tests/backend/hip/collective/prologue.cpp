@@ -8,7 +8,7 @@ using namespace test;
 namespace {
 
 using Norm = fk::BatchNormInference<fk::Spatial>;
-using Prologue = fk::Epilogue<Norm, fk::Activation<fk::Relu>>;
+using Prologue = fk::detail::Epilogue<Norm, fk::Activation<fk::Relu>>;
 using State = Prologue::State<float>;
 constexpr int size = 16, neighbours = 4;
 

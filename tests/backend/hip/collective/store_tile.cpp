@@ -4,7 +4,7 @@
 #include "backend/hip/blocks.hpp"
 
 using namespace test;
-using fk::Axis;
+using fk::detail::Axis;
 
 namespace {
 

@@ -60,7 +60,7 @@ TEST_CASE("HIP: sums of many values a thread, and of their gradients, do not dri
     // Blocks so small and few that a thread adds 8192 values to a total or more.
     using Planes = fk::hip::Reduction<64, 16, 2, 1>;
     using Columns = fk::hip::Reduction<64, 8, 2, 1>;
-    std::int64_t const times = fk::divide_up(device.processors(), 4);
+    std::int64_t const times = fk::detail::divide_up(device.processors(), 4);
     for (std::int64_t const first : {0, 1024}) {  // moments are summed of distances from a first value
         check_batch_norm<Planes>(device, fk::nchw(1, 1, times * 1024, 4097), first);
         check_batch_norm<Planes>(device, {{{1, 1, times * 600000, 7}}, {{0, 0, 9, 1}}}, first);

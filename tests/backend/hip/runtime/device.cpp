@@ -30,7 +30,7 @@ struct OfALambda {
     struct Args {};
     static constexpr auto apply = [](float x, Args const&) { return x; };
 };
-static_assert(fk::has_code_for<fk::hip::Memory, Final> && fk::has_code_for<fk::hip::Memory, OfALambda>);
+static_assert(fk::detail::has_code_for<fk::hip::Memory, Final> && fk::detail::has_code_for<fk::hip::Memory, OfALambda>);
 
 }  // namespace test
 

@@ -40,7 +40,7 @@ template <Element T, int TileM, int TileN, int TileK, int unroll>
 class Simt {
     static constexpr SimtShape shape{TileM, TileN, TileK};
     static_assert(shape.has_whole_waves() && shape.has_whole_columns() && shape.has_equal_shares());
-    using Sum = AccumulatorOf<T>;
+    using Sum = detail::AccumulatorOf<T>;
 
 public:
     static constexpr int tile_m = TileM, tile_n = TileN, tile_k = TileK, threads = shape.threads();

@@ -29,7 +29,7 @@ struct TileStart {
 /// Steps along GemmK: taps, and of each the channels, 64 at a time.
 template <class Problem>
 __device__ unsigned bulk_steps(Problem const& conv) {
-    return static_cast<unsigned>(conv.taps()) * static_cast<unsigned>(divide_up(conv.group_c(), 64));
+    return static_cast<unsigned>(conv.taps()) * static_cast<unsigned>(detail::divide_up(conv.group_c(), 64));
 }
 
 /// One thread's copies of a tile's operands into the ring. What lies outside of a tensor is zero.

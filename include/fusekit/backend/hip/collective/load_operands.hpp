@@ -17,7 +17,7 @@ namespace fusekit::hip {
 ///
 /// GemmK is an index into two tables of offsets. They are computed for several steps at once and by all threads alike,
 /// because a warp that does more than the others delays them at every barrier.
-template <class Plan, class Atom, Element T, OutputElement U, Axis fast>
+template <class Plan, class Atom, Element T, detail::OutputElement U, detail::Axis fast>
 class LoadOperands {
     static constexpr int tile_m = Atom::tile_m, tile_n = Atom::tile_n, tile_k = Atom::tile_k, threads = Atom::threads;
     static constexpr bool padded = Plan::Head::may_be_padded, single_pixels = Plan::Head::may_be_single_pixels;
@@ -30,7 +30,7 @@ class LoadOperands {
     using Params = ConvParams<Plan, T, U>;
     using Problem = decltype(std::declval<Params const&>().problem());
     using Convert = std::conditional_t<Plan::has_prologue, ApplyPrologue<Prologue, table>, NoConversion>;
-    using Inputs = std::conditional_t<fast == Axis::channel, TileAlongK<T, tile_m, tile_k, threads, Convert>,
+    using Inputs = std::conditional_t<fast == detail::Axis::channel, TileAlongK<T, tile_m, tile_k, threads, Convert>,
                                       TileAlongRows<T, tile_m, tile_k, threads, single_pixels, Convert>>;
     using Weights = TileAlongK<typename Plan::Head::template WeightElement<T>, tile_n, tile_k, threads>;
 

@@ -16,7 +16,7 @@ struct TileCoord {
     template <class Problem>
     __device__ TileCoord(Problem const& conv, unsigned the_block)
         : block(the_block),
-          tiles_n(static_cast<unsigned>(divide_up(conv.group_k(), TileN))),
+          tiles_n(static_cast<unsigned>(detail::divide_up(conv.group_k(), TileN))),
           groups(static_cast<unsigned>(conv.groups())),
           group(static_cast<int>(block / tiles_n % groups)),
           first_m(static_cast<int>(block / tiles_n / groups * TileM)),

@@ -19,7 +19,7 @@ __device__ T before_conv(T value, State const& state, typename Prologue::Args co
 template <class Operand, Element T>
 __device__ Operand as_operand(T value) {
     if constexpr (std::is_same_v<Operand, T>) return value;
-    else return widened_to<Operand>(value);
+    else return detail::widened_to<Operand>(value);
 }
 
 /// The prologue's states for `Size` indices of GemmK, in shared memory. Each of their floats has an array of its own,

@@ -13,7 +13,7 @@ namespace fusekit::hip {
 enum class Pattern { planes, columns, any };
 
 /// What the kernel of a plan that reduces is given. A segment is a channel, or `width` packets of columns.
-template <class Plan, Element T, OutputElement U = T>
+template <class Plan, Element T, detail::OutputElement U = T>
 struct ReductionParams {
     BoundPlan<Plan> bound;
     TensorView<T const> x;
@@ -34,9 +34,9 @@ struct ReductionParams {
 };
 
 /// Where a thread of a grid group finds its values of one segment.
-template <class Plan, Element T, OutputElement U, int lanes, Pattern pattern>
+template <class Plan, Element T, detail::OutputElement U, int lanes, Pattern pattern>
 class ReductionSegment {
-    static constexpr bool per_place = ReductionSteps<typename Plan::Head>::per_place;
+    static constexpr bool per_place = detail::ReductionSteps<typename Plan::Head>::per_place;
     using Params = ReductionParams<Plan, T, U>;
 
 public:

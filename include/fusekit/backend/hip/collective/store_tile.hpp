@@ -12,10 +12,10 @@ namespace fusekit::hip {
 /// neighbouring elements in every layout. Statistics of the epilogue's results are totalled. A thread writes one column
 /// of the buffer: a channel of several pixels, where channels are neighbours in y, or a pixel of several channels.
 /// `fast` is the mode whose elements are neighbours.
-template <class Plan, class Atom, Axis fast>
+template <class Plan, class Atom, detail::Axis fast>
 class StoreTile {
     static constexpr int tile_m = Atom::tile_m, tile_n = Atom::tile_n, threads = Atom::threads;
-    static constexpr bool along_channels = fast == Axis::channel;
+    static constexpr bool along_channels = fast == detail::Axis::channel;
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::template State<float>;
     using Transpose = TransposeTile<Atom, along_channels>;
@@ -118,8 +118,8 @@ private:
     }
 };
 
-template <class Plan, class Atom, Axis fast>
+template <class Plan, class Atom, detail::Axis fast>
     requires(Plan::pools)
-class StoreTile<Plan, Atom, fast> : public PoolTile<Plan, Atom, fast == Axis::channel> {};
+class StoreTile<Plan, Atom, fast> : public PoolTile<Plan, Atom, fast == detail::Axis::channel> {};
 
 }  // namespace fusekit::hip

@@ -23,7 +23,7 @@ struct TileTotals {
 template <class Plan, int channels, int most_parts, int threads>
     requires(Plan::totals_tiles)
 class TileTotals<Plan, channels, most_parts, threads> {
-    using Collector = fusekit::Collector<typename Plan::Epilogue>;
+    using Collector = detail::Collector<typename Plan::Epilogue>;
     using Op = typename Collector::Op;
 
 public:
@@ -56,7 +56,7 @@ public:
                                                     unsigned thread, unsigned tile, unsigned column, int first_k,
                                                     unsigned count_n) {
         auto const& args = Collector::args(params.bound.epilogue);
-        TileTotalsView<Total> const view{args.scratch.data, params.y.layout.shape[1]};
+        detail::TileTotalsView<Total> const view{args.scratch.data, params.y.layout.shape[1]};
         unsigned const tiles = params.tile_groups.tiles, group_size = params.tile_groups.group_size;
         unsigned const groups = (tiles + group_size - 1) / group_size, group = tile / group_size,
                        begin = group * group_size;
@@ -73,7 +73,7 @@ public:
     }
 
 private:
-    using View = TileTotalsView<Total>;
+    using View = detail::TileTotalsView<Total>;
 
     __device__ __forceinline__ static bool is_last_block(GridGroup::State* state, unsigned group_size, unsigned thread,
                                                          Shared& shared) {

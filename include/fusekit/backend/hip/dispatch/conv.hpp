@@ -15,9 +15,9 @@ namespace detail {
 
 /// The weights' layout as collapsed; N x K x 1 x 1 for a Gemm.
 template <class Plan>
-CollapsedLayout<4> layout_of_weights(BoundPlan<Plan> const& bound) {
+detail::CollapsedLayout<4> layout_of_weights(BoundPlan<Plan> const& bound) {
     auto const& weights = Plan::Head::filters(bound.head);
-    return {weights.layout, fusekit::detail::collapsed_from(weights)};
+    return {weights.layout, detail::collapsed_from(weights)};
 }
 
 /// Whether a row has bits for the slices, rows and columns of a padded window.
@@ -28,9 +28,10 @@ bool has_bits_for(Filter<Space> const& filter) {
     return true;
 }
 
-template <class Schedule, Axis fast, class Plan, Element T, OutputElement U>
+template <class Schedule, detail::Axis fast, class Plan, Element T, detail::OutputElement U>
 Result<Launch<ConvParams<Plan, T, U>>> prepare_along(Gpu const& gpu, ConvParams<Plan, T, U> params) {
-    auto const w = typed<typename Plan::Head::template WeightElement<T>>(Plan::Head::filters(params.bound.head));
+    auto const w =
+        detail::typed<typename Plan::Head::template WeightElement<T>>(Plan::Head::filters(params.bound.head));
     if constexpr (GemmSchedule<Schedule>) {
         using Mainloop = ImplicitGemm<Plan, Schedule, T, U, fast>;
         auto const filter = Plan::Head::geometry(params.bound.head);
@@ -41,34 +42,36 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_along(Gpu const& gpu, ConvParams<
                     Text::number(KOffset::most(filter.rank)) + " slices, rows and columns at most, for a Gemm schedule",
                     Plan::Head::written(params.bound.head));
         constexpr int x_packet = Mainloop::Loader::input_packet, w_packet = Mainloop::Loader::weight_packet;
-        params.channels_fastest = fast == Axis::channel;
+        params.channels_fastest = fast == detail::Axis::channel;
         params.inputs_vectorized =
             params.channels_fastest
                 ? problem::vectorizable(params.x, x_packet, 1) && w.layout.shape[1] % x_packet == 0
-                : !Plan::pools && is_single_pixels(filter) && problem::vectorizable_planes(params.x, x_packet);
+                : !Plan::pools && detail::is_single_pixels(filter) && problem::vectorizable_planes(params.x, x_packet);
         params.weights_vectorized =
             params.channels_fastest ? problem::vectorizable(w, w_packet, 1) : problem::vectorizable_taps(w, w_packet);
         Index<4> const y = conv_output<Plan>(params.y.layout).shape;
-        std::int64_t const tiles = divide_up(y[0] * y[2] * y[3], Schedule::tile_m);
-        std::int64_t const columns = divide_up(y[1] / filter.group_count, Schedule::tile_n) * filter.group_count;
+        std::int64_t const tiles = detail::divide_up(y[0] * y[2] * y[3], Schedule::tile_m);
+        std::int64_t const columns =
+            detail::divide_up(y[1] / filter.group_count, Schedule::tile_n) * filter.group_count;
         return prepare_tiles<Plan, Mainloop>(gpu, params, tiles, columns);
     } else if constexpr (Plan::totals_tiles) {
         using Mainloop = DirectTotals<Plan, Schedule, T, U, fast>;
         Index<4> const y = params.y.layout.shape;
-        return prepare_tiles<Plan, Mainloop>(gpu, params, divide_up(y[0] * y[2] * y[3], Mainloop::tile_m),
-                                             divide_up(y[1], Mainloop::tile_n));
+        return prepare_tiles<Plan, Mainloop>(gpu, params, detail::divide_up(y[0] * y[2] * y[3], Mainloop::tile_m),
+                                             detail::divide_up(y[1], Mainloop::tile_n));
     } else {
         return prepare_launch<Plan, DirectConv<Plan, Schedule, T, U, fast>>(
-            gpu, params, divide_up(params.y.layout.size(), Schedule::threads));
+            gpu, params, detail::divide_up(params.y.layout.size(), Schedule::threads));
     }
 }
 
 }  // namespace detail
 
 /// Prepares a plan with a Conv or Gemm with one schedule.
-template <class Schedule, class Plan, Element T, OutputElement U>
+template <class Schedule, class Plan, Element T, detail::OutputElement U>
 Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                         ImageView<T const> const& x, ImageView<U> const& y) {
+                                                         detail::ImageView<T const> const& x,
+                                                         detail::ImageView<U> const& y) {
     auto const filter = Plan::Head::geometry(bound.head);
     auto const weights = detail::layout_of_weights<Plan>(bound);
     CollapsedShape<4> const output(conv_output<Plan>(y.layout).shape, y.from);
@@ -81,14 +84,16 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gpu, BoundPl
             return *refusal;
     ConvParams<Plan, T, U> params{bound, detail::without_idle_strides(x), y, false, false, false, {}, {}};
     if constexpr (Plan::Head::collapsed_space == 3) params.slices = {x.from.count, y.from.count};
-    if (problem::channels_are_neighbours(y.layout)) return detail::prepare_along<Schedule, Axis::channel>(gpu, params);
-    return detail::prepare_along<Schedule, Axis::pixel>(gpu, params);
+    if (problem::channels_are_neighbours(y.layout))
+        return detail::prepare_along<Schedule, detail::Axis::channel>(gpu, params);
+    return detail::prepare_along<Schedule, detail::Axis::pixel>(gpu, params);
 }
 
 /// Prepares a plan with a Conv or Gemm with the schedule that the table has for it.
-template <class Plan, Element T, OutputElement U>
+template <class Plan, Element T, detail::OutputElement U>
 Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                    ImageView<T const> const& x, ImageView<U> const& y) {
+                                                    detail::ImageView<T const> const& x,
+                                                    detail::ImageView<U> const& y) {
     if constexpr (has_warp_specialized<Plan, T, U>)
         if (auto const launch = prepare_warp_specialized(gpu, bound, x, y)) return *launch;
     auto const filter = Plan::Head::geometry(bound.head);

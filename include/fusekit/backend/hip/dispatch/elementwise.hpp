@@ -11,14 +11,14 @@ namespace fusekit::hip {
 namespace detail {
 
 /// Whether x and y are aligned for packets of so many elements.
-template <int lanes, Element T, OutputElement U>
+template <int lanes, Element T, detail::OutputElement U>
 bool packets_are_aligned(TensorView<T const> const& x, TensorView<U> const& y) {
     return problem::aligned(x.data, lanes * static_cast<int>(sizeof(T))) &&
            problem::aligned(y.data, lanes * static_cast<int>(sizeof(U)));
 }
 
 /// Prepares Streaming with packets of `lanes` places; parameters repeat after `period` places.
-template <class Schedule, int lanes, class Plan, Element T, OutputElement U>
+template <class Schedule, int lanes, class Plan, Element T, detail::OutputElement U>
 Result<Launch<StreamParams<Plan, T, U>>> prepare_streaming(Gpu const& gpu, StreamParams<Plan, T, U> params,
                                                            std::int64_t period) {
     using Mainloop = Streaming<Plan, Schedule, T, U, lanes>;
@@ -30,29 +30,31 @@ Result<Launch<StreamParams<Plan, T, U>>> prepare_streaming(Gpu const& gpu, Strea
     params.x_step = step(params.x.layout);
     params.y_step = step(params.y.layout);
     bool const tiled = Mainloop::shares_channels && params.order.channels_last;
-    std::int64_t const tiles = tiled ? divide_up(packets, Mainloop::tile_packets) : 1,
-                       tile_packets = divide_up(packets, tiles);
+    std::int64_t const tiles = tiled ? detail::divide_up(packets, Mainloop::tile_packets) : 1,
+                       tile_packets = detail::divide_up(packets, tiles);
     params.tiles = FastDivmod(static_cast<unsigned>(tiles));
     params.packets = FastDivmod(static_cast<unsigned>(tile_packets));
     params.all_packets = static_cast<unsigned>(packets);
 
     std::int64_t const busy = gpu.processors() * min_threads_per_processor / packets;
-    std::int64_t const fewest = divide_up(params.iterations, tiled ? Schedule::tile_iterations : Schedule::iterations);
+    std::int64_t const fewest =
+        detail::divide_up(params.iterations, tiled ? Schedule::tile_iterations : Schedule::iterations);
     std::int64_t const most = ((std::int64_t{1} << 31) - Mainloop::threads) / packets;
     params.splits = fewest > busy ? fewest : params.iterations < busy ? params.iterations : busy > 0 ? busy : 1;
     if (params.splits > most) params.splits = most > 0 ? most : 1;
     params.x_stride = params.splits * params.x_step;
     params.y_stride = params.splits * params.y_step;
     return prepare_launch<Plan, Mainloop>(gpu, params,
-                                          tiles * divide_up(tile_packets * params.splits, Mainloop::threads));
+                                          tiles * detail::divide_up(tile_packets * params.splits, Mainloop::threads));
 }
 
 }  // namespace detail
 
 /// Prepares a plan without a Conv with one schedule.
-template <class Schedule, class Plan, Element T, OutputElement U>
+template <class Schedule, class Plan, Element T, detail::OutputElement U>
 Result<Launch<StreamParams<Plan, T, U>>> prepare_elementwise_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                                  ImageView<T const> const& x, ImageView<U> const& y) {
+                                                                  detail::ImageView<T const> const& x,
+                                                                  detail::ImageView<U> const& y) {
     using Epilogue = typename Plan::Epilogue;
     constexpr int lanes = Schedule::bytes / static_cast<int>(sizeof(Wider<T, U>));
     std::int64_t const image = y.layout.size() / y.layout.shape[0];
@@ -76,9 +78,10 @@ Result<Launch<StreamParams<Plan, T, U>>> prepare_elementwise_with(Gpu const& gpu
 }
 
 /// Prepares a plan without a Conv with the schedule that the table has for it.
-template <class Plan, Element T, OutputElement U>
+template <class Plan, Element T, detail::OutputElement U>
 Result<Launch<StreamParams<Plan, T, U>>> prepare_elementwise(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                             ImageView<T const> const& x, ImageView<U> const& y) {
+                                                             detail::ImageView<T const> const& x,
+                                                             detail::ImageView<U> const& y) {
     using Epilogue = typename Plan::Epilogue;
     return with_tuning(gpu.architecture(), [&]<class Tuning>(Tuning) {
         using Schedule = DefaultElementwise<Tuning, Wider<T, U>, Epilogue::placewise, Epilogue::stores>;

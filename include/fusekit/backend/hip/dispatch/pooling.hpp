@@ -8,9 +8,10 @@
 namespace fusekit::hip {
 
 /// Prepares a plan without a Conv that pools.
-template <class Plan, Element T, OutputElement U>
+template <class Plan, Element T, detail::OutputElement U>
 Result<Launch<PoolingParams<Plan, T, U>>> prepare_pooling(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                          ImageView<T const> const& x, ImageView<U> const& y) {
+                                                          detail::ImageView<T const> const& x,
+                                                          detail::ImageView<U> const& y) {
     Index<4> const shape = y.layout.shape;
     std::int64_t const outputs = y.layout.size(), plane = x.layout.shape[2] * x.layout.shape[3];
     if (Refusal refusal = refuse_limit(type_name<Plan>, "y", "fewer than 2^31 elements", y.shape(), outputs))
@@ -24,8 +25,8 @@ Result<Launch<PoolingParams<Plan, T, U>>> prepare_pooling(Gpu const& gpu, BoundP
     constexpr int most_lanes = Plan::Pool::fits_tile ? 1 : 32;
     using Alone = Pooling<Plan, T, U, 1>;
     using Row = Pooling<Plan, T, U, most_lanes>;
-    if (channels_are_last) return prepare_launch<Plan, Alone>(gpu, params, divide_up(outputs, Alone::threads));
-    return prepare_launch<Plan, Row>(gpu, params, divide_up(outputs * most_lanes, Row::threads));
+    if (channels_are_last) return prepare_launch<Plan, Alone>(gpu, params, detail::divide_up(outputs, Alone::threads));
+    return prepare_launch<Plan, Row>(gpu, params, detail::divide_up(outputs * most_lanes, Row::threads));
 }
 
 }  // namespace fusekit::hip

@@ -15,11 +15,11 @@ static_assert(fusekit::Device<Device>);
 namespace detail {
 
 /// How plans of one kind of head are prepared: with the library's choice of a schedule, and with one of the caller's.
-template <HeadKind kind>
+template <detail::HeadKind kind>
 struct PrepareHead;
 
 template <>
-struct PrepareHead<HeadKind::conv> {
+struct PrepareHead<detail::HeadKind::conv> {
     static auto prepare(auto const&... arguments) { return prepare_conv(arguments...); }
     template <class Schedule>
     static auto prepare_with(auto const&... arguments) {
@@ -29,10 +29,10 @@ struct PrepareHead<HeadKind::conv> {
 
 /// A Gemm is a convolution of single pixels.
 template <>
-struct PrepareHead<HeadKind::gemm> : PrepareHead<HeadKind::conv> {};
+struct PrepareHead<detail::HeadKind::gemm> : PrepareHead<detail::HeadKind::conv> {};
 
 template <>
-struct PrepareHead<HeadKind::reduction> {
+struct PrepareHead<detail::HeadKind::reduction> {
     static auto prepare(auto const&... arguments) { return prepare_reduction(arguments...); }
     template <class Schedule>
     static auto prepare_with(auto const&... arguments) {
@@ -41,7 +41,7 @@ struct PrepareHead<HeadKind::reduction> {
 };
 
 template <>
-struct PrepareHead<HeadKind::elementwise> {
+struct PrepareHead<detail::HeadKind::elementwise> {
     template <class BoundPlan>
     static auto prepare(Gpu const& gpu, BoundPlan const& bound, auto const& x, auto const& y) {
         if constexpr (BoundPlan::Plan::pools) return prepare_pooling(gpu, bound, x, y);
@@ -58,21 +58,21 @@ template <class Params>
 void run(Result<Launch<Params>> const& prepared, Stream const& stream) {
     Launch<Params> const& launch = prepared.value();
     if (launch.workspace_bytes > stream.own_workspace_bytes())
-        raise(Error(launch.plan(), "workspace", "",
-                    Text::number(launch.workspace_bytes) + " bytes, lent to the run or owned by the stream",
-                    stream.own_workspace() ? Text::number(stream.own_workspace_bytes()) : "none"));
+        detail::raise(Error(launch.plan(), "workspace", "",
+                            Text::number(launch.workspace_bytes) + " bytes, lent to the run or owned by the stream",
+                            stream.own_workspace() ? Text::number(stream.own_workspace_bytes()) : "none"));
     launch.start(stream).raise();
 }
 
 }  // namespace detail
 
-template <class BoundPlan, Element T, OutputElement U>
-auto Stream::prepare(BoundPlan const& bound, ImageView<T const> const& x, ImageView<U> const& y) const {
+template <class BoundPlan, Element T, detail::OutputElement U>
+auto Stream::prepare(BoundPlan const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y) const {
     return detail::PrepareHead<BoundPlan::Plan::head_kind>::prepare(gpu(), bound, x, y);
 }
 
-template <class BoundPlan, Element T, OutputElement U>
-void Stream::run(BoundPlan const& bound, ImageView<T const> const& x, ImageView<U> const& y) const {
+template <class BoundPlan, Element T, detail::OutputElement U>
+void Stream::run(BoundPlan const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y) const {
     detail::run(prepare(bound, x, y), *this);
 }
 
@@ -84,13 +84,13 @@ public:
 
     explicit Scheduled(Stream const& the_stream) : Memory(the_stream), stream(&the_stream) {}
 
-    template <class BoundPlan, Element T, OutputElement U>
-    auto prepare(BoundPlan const& bound, ImageView<T const> const& x, ImageView<U> const& y) const {
+    template <class BoundPlan, Element T, detail::OutputElement U>
+    auto prepare(BoundPlan const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y) const {
         return detail::PrepareHead<BoundPlan::Plan::head_kind>::template prepare_with<Schedule>(stream->gpu(), bound, x,
                                                                                                 y);
     }
-    template <class BoundPlan, Element T, OutputElement U>
-    void run(BoundPlan const& bound, ImageView<T const> const& x, ImageView<U> const& y) const {
+    template <class BoundPlan, Element T, detail::OutputElement U>
+    void run(BoundPlan const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y) const {
         detail::run(prepare(bound, x, y), *stream);
     }
     Memory output_memory() const { return stream->output_memory(); }

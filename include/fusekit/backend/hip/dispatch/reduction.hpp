@@ -19,8 +19,8 @@ struct GridGroups {
 /// segments a group.
 inline GridGroups choose_grid_groups(std::int64_t segments, std::int64_t segment_bytes, std::int64_t blocks,
                                      std::int64_t fewest, std::int64_t most_group_size, std::int64_t cache_bytes) {
-    if (divide_up(blocks * segment_bytes, cache_bytes) > fewest)
-        fewest = divide_up(blocks * segment_bytes, cache_bytes);
+    if (detail::divide_up(blocks * segment_bytes, cache_bytes) > fewest)
+        fewest = detail::divide_up(blocks * segment_bytes, cache_bytes);
     if (fewest > most_group_size) fewest = most_group_size;
     if (fewest > blocks) fewest = blocks;  // where the cache does not hold one segment
     if (fewest <= 1) return {static_cast<unsigned>(segments < blocks ? segments : blocks), 1};
@@ -29,7 +29,8 @@ inline GridGroups choose_grid_groups(std::int64_t segments, std::int64_t segment
     for (std::int64_t group_size = fewest;
          group_size <= 2 * fewest && group_size <= most_group_size && group_size <= blocks; ++group_size) {
         std::int64_t const at_once = blocks / group_size, grid_groups = at_once < segments ? at_once : segments;
-        double const time = static_cast<double>(divide_up(segments, grid_groups)) / static_cast<double>(group_size);
+        double const time =
+            static_cast<double>(detail::divide_up(segments, grid_groups)) / static_cast<double>(group_size);
         if (time < shortest) {
             shortest = time;
             best = {static_cast<unsigned>(grid_groups), static_cast<unsigned>(group_size)};
@@ -45,10 +46,10 @@ constexpr std::int64_t power_of_two(std::int64_t at_least) {
 }
 
 /// Prepares Reducing with packets of `lanes`.
-template <class Schedule, int lanes, Pattern pattern, class Plan, Element T, OutputElement U>
+template <class Schedule, int lanes, Pattern pattern, class Plan, Element T, detail::OutputElement U>
 Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const& gpu, ReductionParams<Plan, T, U> params) {
     using Mainloop = Reducing<Plan, Schedule, T, U, lanes, pattern, false>;
-    using Steps = ReductionSteps<typename Plan::Head>;
+    using Steps = detail::ReductionSteps<typename Plan::Head>;
     using Total = typename Steps::template Total<float>;
     static_assert(sizeof(typename Mainloop::Shared) <= 48 * 1024);  // Suits refuses more
     Index<4> const shape = params.y.layout.shape;
@@ -58,8 +59,8 @@ Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const& gpu, Red
     std::int64_t const at_once = std::int64_t{gpu.processors()} * Mainloop::blocks;  // blocks with all their threads
     std::int64_t threads = Mainloop::threads, group_size = 0, segments = 0, steps = 0;
     if (!params.by_columns) {
-        std::int64_t const packets = divide_up(plane, lanes),
-                           most = divide_up(plane + (plane % lanes ? lanes - 1 : 0), lanes);
+        std::int64_t const packets = detail::divide_up(plane, lanes),
+                           most = detail::divide_up(plane + (plane % lanes ? lanes - 1 : 0), lanes);
         params.packets[0] = FastDivmod(static_cast<unsigned>(packets));
         params.packets[1] = FastDivmod(static_cast<unsigned>(most));
         segments = shape[1], steps = shape[0] * most;
@@ -67,17 +68,17 @@ Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const& gpu, Red
             return threads / 2 * unroll >= steps && 2 * segments > at_once * Mainloop::threads / threads;
         };
         while (threads > 64 && small()) threads /= 2;
-        group_size = divide_up(steps, threads);
+        group_size = detail::divide_up(steps, threads);
     } else {
         steps = Steps::per_place ? shape[0] : shape[0] * plane;
         params.columns = static_cast<unsigned>((Steps::per_place ? image : shape[1]) / lanes);
-        std::int64_t width = threads / power_of_two(divide_up(steps, unroll));
-        while (width > 8 && divide_up(params.columns, width) < at_once) width /= 2;
+        std::int64_t width = threads / power_of_two(detail::divide_up(steps, unroll));
+        while (width > 8 && detail::divide_up(params.columns, width) < at_once) width /= 2;
         if (width < 8) width = 8;
         while (width > 1 && width / 2 >= params.columns) width /= 2;
         params.width = static_cast<unsigned>(width);
-        segments = divide_up(params.columns, width);
-        group_size = divide_up(steps, threads / width);
+        segments = detail::divide_up(params.columns, width);
+        group_size = detail::divide_up(steps, threads / width);
     }
     params.threads = static_cast<unsigned>(threads);
     params.segments = static_cast<unsigned>(segments);
@@ -92,17 +93,17 @@ Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const& gpu, Red
     // processor would be idle, because a barrier takes microseconds. Columns are totalled all at once.
     std::int64_t const segment_bytes =
         params.by_columns ? 0 : steps * lanes * std::int64_t{sizeof(T)} * (Steps::has_operand ? 2 : 1);
-    std::int64_t const fewest = params.by_columns ? blocks / segments : divide_up(gpu.processors(), segments);
+    std::int64_t const fewest = params.by_columns ? blocks / segments : detail::divide_up(gpu.processors(), segments);
     GridGroups const choice =
         choose_grid_groups(segments, segment_bytes, blocks, fewest, group_size, gpu.cache_bytes());
     params.group_size = choice.size;
     params.grid_groups = choice.size == 1 ? params.segments : choice.count;
-    std::int64_t groups = divide_up(steps, choice.size * (threads / params.width) * unroll), part = groups;
+    std::int64_t groups = detail::divide_up(steps, choice.size * (threads / params.width) * unroll), part = groups;
     if (Steps::has_totals && params.width <= most_width_of_parts) {
         std::int64_t const values = unroll * (lanes / Mainloop::totals), most = most_parts(threads);
-        std::int64_t const wanted = power_of_two(divide_up(groups * values, most_values_of_part));
+        std::int64_t const wanted = power_of_two(detail::divide_up(groups * values, most_values_of_part));
         std::int64_t const parts = wanted < most ? wanted : most;
-        part = divide_up(groups, parts);
+        part = detail::divide_up(groups, parts);
         groups = part * parts;
     }
     params.groups = static_cast<unsigned>(groups);
@@ -125,10 +126,11 @@ Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const& gpu, Red
 }  // namespace detail
 
 /// Prepares a plan that begins with a reduction with one schedule.
-template <class Schedule, class Plan, Element T, OutputElement U>
+template <class Schedule, class Plan, Element T, detail::OutputElement U>
 Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                                   ImageView<T const> const& x, ImageView<U> const& y) {
-    using Steps = ReductionSteps<typename Plan::Head>;
+                                                                   detail::ImageView<T const> const& x,
+                                                                   detail::ImageView<U> const& y) {
+    using Steps = detail::ReductionSteps<typename Plan::Head>;
     constexpr int lanes = Schedule::bytes / static_cast<int>(sizeof(Wider<T, U>));
     bool const channels_are_last = channels_last(y.layout);
     std::int64_t const image = y.layout.size() / y.layout.shape[0], channel = y.layout.size() / y.layout.shape[1];
@@ -141,7 +143,7 @@ Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction_with(Gpu const& gp
         bound, x, y, x, {}, Steps::per_place || channels_are_last, {y.layout.shape, channels_are_last}};
     bool packets = problem::dense_alike(x.layout, y.layout) && detail::packets_are_aligned<lanes>(x, y);
     if constexpr (Steps::has_operand) {
-        params.operand = typed<T>(bound.head.x);
+        params.operand = detail::typed<T>(bound.head.x);
         packets = packets && problem::dense_alike(params.operand.layout, y.layout) &&
                   detail::packets_are_aligned<lanes>(params.operand, y);
     }
@@ -153,9 +155,10 @@ Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction_with(Gpu const& gp
 }
 
 /// Prepares such a plan with the schedule that the table has for it.
-template <class Plan, Element T, OutputElement U>
+template <class Plan, Element T, detail::OutputElement U>
 Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                              ImageView<T const> const& x, ImageView<U> const& y) {
+                                                              detail::ImageView<T const> const& x,
+                                                              detail::ImageView<U> const& y) {
     return with_tuning(gpu.architecture(), [&]<class Tuning>(Tuning) {
         return prepare_reduction_with<DefaultReduction<Tuning, Wider<T, U>>>(gpu, bound, x, y);
     });

@@ -18,7 +18,7 @@ Result<Launch<typename Mainloop::Params>> prepare_tiles(Gpu const& gpu, typename
                                            params.y.layout.shape, columns, most / 2 + 1))
             return *refusal;
         std::int64_t group_size = 1;
-        auto const states = [&] { return columns * (divide_up(tiles, group_size) + 1); };
+        auto const states = [&] { return columns * (detail::divide_up(tiles, group_size) + 1); };
         while (group_size * group_size < tiles || states() > most) group_size *= 2;
         params.tile_groups.tiles = static_cast<unsigned>(tiles);
         params.tile_groups.group_size = static_cast<unsigned>(group_size);

@@ -14,17 +14,19 @@ namespace detail {
 
 /// What a kernel for sm_90a is given; nothing where an operand does not lie as its bulk copies need it, or the program
 /// or the GPU has no such kernel.
-template <class Schedule, class Plan, Element T, OutputElement U>
+template <class Schedule, class Plan, Element T, detail::OutputElement U>
 std::optional<Launch<ConvParams<Plan, T, U>>> launch_warp_specialized(Gpu const& gpu, ConvParams<Plan, T, U> params) {
     using Mainloop = WarpSpecializedGemm<Plan, Schedule, T, U>;
     if (!is_launchable<Plan, Mainloop>(gpu.index())) return {};
     Refusal refusal;
     DeviceGuard const guard(gpu.index(), &refusal);
-    auto const w = typed<typename Plan::Head::template WeightElement<T>>(Plan::Head::filters(params.bound.head));
+    auto const w =
+        detail::typed<typename Plan::Head::template WeightElement<T>>(Plan::Head::filters(params.bound.head));
     auto const filter = Plan::Head::geometry(params.bound.head);
     if (refusal || !encode(params.maps, params.x, w, params.y, filter, Schedule::tile_m, Schedule::tile_n)) return {};
     Index<4> const y = params.y.layout.shape;
-    std::int64_t const tiles = divide_up(y[0] * y[2] * y[3], Schedule::tile_m) * divide_up(y[1], Schedule::tile_n);
+    std::int64_t const tiles =
+        detail::divide_up(y[0] * y[2] * y[3], Schedule::tile_m) * detail::divide_up(y[1], Schedule::tile_n);
     std::int64_t const most = std::int64_t{gpu.processors()} * Schedule::blocks;
     return *prepare_launch<Plan, Mainloop>(gpu, params, tiles < most ? tiles : most);
 }
@@ -38,27 +40,27 @@ inline bool is_sm90a(Gpu const& gpu) {
 
 /// Prepares a plan with the schedule of the table for sm_90a's matrix units that takes the least time; nothing where
 /// the plan has to do without them.
-template <class Plan, Element T, OutputElement U>
+template <class Plan, Element T, detail::OutputElement U>
 std::optional<Launch<ConvParams<Plan, T, U>>> prepare_warp_specialized(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                                       ImageView<T const> const& x,
-                                                                       ImageView<U> const& y) {
+                                                                       detail::ImageView<T const> const& x,
+                                                                       detail::ImageView<U> const& y) {
     auto const filter = Plan::Head::geometry(bound.head);
     if (!detail::is_sm90a(gpu) || filter.group_count != 1 || x.layout.stride[1] != 1 || y.layout.stride[1] != 1)
         return {};
     ConvParams<Plan, T, U> const params{bound, x, y, true, true, true, {}, {}, {}};
     Index<4> const shape = y.layout.shape;
-    std::int64_t const steps = divide_up(x.layout.shape[1], 64) * fusekit::detail::window_rows(filter) *
-                               fusekit::detail::window_columns(filter);
+    std::int64_t const steps =
+        detail::divide_up(x.layout.shape[1], 64) * detail::window_rows(filter) * detail::window_columns(filter);
     return with_fastest_warp_specialized(
         WarpSpecializedTable<NvidiaTuning>{}, shape[0] * shape[2] * shape[3], shape[1], steps, gpu.processors(),
         [&]<class Schedule>(Schedule) { return detail::launch_warp_specialized<Schedule>(gpu, params); });
 }
 
 /// The same with one schedule.
-template <class Schedule, class Plan, Element T, OutputElement U>
+template <class Schedule, class Plan, Element T, detail::OutputElement U>
 Result<Launch<ConvParams<Plan, T, U>>> prepare_warp_specialized_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                                     ImageView<T const> const& x,
-                                                                     ImageView<U> const& y) {
+                                                                     detail::ImageView<T const> const& x,
+                                                                     detail::ImageView<U> const& y) {
     ConvParams<Plan, T, U> const params{bound, x, y, true, true, true, {}, {}, {}};
     if (detail::is_sm90a(gpu))
         if (auto const launch = detail::launch_warp_specialized<Schedule>(gpu, params)) return *launch;
@@ -66,8 +68,8 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_warp_specialized_with(Gpu const& 
         type_name<Plan>(), "WarpSpecialized", "",
         "a GPU of compute capability 9.0, code for sm_90a, and x, weights and y whose channels are neighbours and "
         "all else at multiples of 16 bytes",
-        gpu.name() + ", x of strides " + strides_of(x.collapsed_layout()) + ", y of strides " +
-            strides_of(y.collapsed_layout()));
+        gpu.name() + ", x of strides " + detail::strides_of(x.collapsed_layout()) + ", y of strides " +
+            detail::strides_of(y.collapsed_layout()));
 }
 
 }  // namespace fusekit::hip

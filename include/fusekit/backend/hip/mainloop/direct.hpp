@@ -9,14 +9,14 @@
 namespace fusekit::hip {
 
 /// The accumulator of one output of channel k.
-template <class Plan, Element T, OutputElement U>
+template <class Plan, Element T, detail::OutputElement U>
 __device__ float sum_of_window(ConvParams<Plan, T, U> const& params, Pixel const& at, int k) {
     using Prologue = typename Plan::Prologue;
     auto const conv = params.problem();
     int const group = k / conv.group_k();
     auto const first = conv.window(at);
     T const* const x = conv.x.data + conv.x.layout.offset({{at.n, group * conv.group_c(), 0, 0}});
-    AccumulatorOf<T> sum = 0;
+    detail::AccumulatorOf<T> sum = 0;
     for (int c = 0; c < conv.group_c(); ++c) {
         typename Prologue::Args const& args = params.bound.prologue;
         auto const state = Prologue::prepare(std::int64_t{group * conv.group_c() + c}, args);
@@ -25,9 +25,9 @@ __device__ float sum_of_window(ConvParams<Plan, T, U> const& params, Pixel const
                 auto const distance = conv.distance(r, s);
                 T const* const tap =
                     x + c * conv.x.layout.stride[1] + conv.input_offset(first) + conv.input_offset(distance);
-                AccumulatorOf<T> const value =
-                    conv.has(first, distance) ? widened(before_conv<Prologue>(*tap, state, args)) : 0;
-                sum += value * widened_to<AccumulatorOf<T>>(conv.w(k, c, r, s));
+                detail::AccumulatorOf<T> const value =
+                    conv.has(first, distance) ? detail::widened(before_conv<Prologue>(*tap, state, args)) : 0;
+                sum += value * detail::widened_to<detail::AccumulatorOf<T>>(conv.w(k, c, r, s));
             }
     }
     return static_cast<float>(sum);
@@ -35,7 +35,7 @@ __device__ float sum_of_window(ConvParams<Plan, T, U> const& params, Pixel const
 
 /// Convolution by its definition, an output a thread: for depthwise layers and others whose groups are too thin for
 /// a tile. `fast` is the mode of y in which neighbouring threads compute neighbours.
-template <class Plan, class Schedule, Element T, OutputElement U, Axis fast>
+template <class Plan, class Schedule, Element T, detail::OutputElement U, detail::Axis fast>
 class DirectConv {
 public:
     static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
@@ -51,7 +51,7 @@ public:
         if (id >= static_cast<std::uint64_t>(params.y.layout.size())) return;
 
         std::uint64_t m = id / channels, k = id % channels;
-        if (fast == Axis::pixel) {
+        if (fast == detail::Axis::pixel) {
             std::uint64_t const image = id / plane;
             m = image / channels * plane + id % plane;
             k = image % channels;

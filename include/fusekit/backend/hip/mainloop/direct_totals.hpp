@@ -9,7 +9,7 @@ namespace fusekit::hip {
 
 /// DirectConv where a plan has statistics: a block computes a tile of pixels and channels, so that it has values to
 /// total.
-template <class Plan, class Schedule, Element T, OutputElement U, Axis fast>
+template <class Plan, class Schedule, Element T, detail::OutputElement U, detail::Axis fast>
 class DirectTotals {
     static constexpr int parts = 8;  ///< parts of a channel's pixels, each added up by a thread
     using Epilogue = typename Plan::Epilogue;
@@ -27,14 +27,14 @@ public:
     __device__ static void run(Params const& params, Shared& shared, unsigned thread, unsigned block) {
         auto const conv = params.problem();
         int const channels = conv.groups() * conv.group_k();
-        auto const columns = static_cast<unsigned>(divide_up(channels, tile_n));
+        auto const columns = static_cast<unsigned>(detail::divide_up(channels, tile_n));
         unsigned const tile = block / columns, column = block % columns;
         int const first_m = static_cast<int>(tile) * tile_m, first_k = static_cast<int>(column) * tile_n;
         auto const count_m = static_cast<unsigned>(min(conv.gemm_m() - first_m, tile_m));
         auto const count_n = static_cast<unsigned>(min(channels - first_k, tile_n));
         for (unsigned i = thread; i < tile_m * tile_n; i += threads) {
-            unsigned const m = fast == Axis::pixel ? i % tile_m : i / tile_n,
-                           n = fast == Axis::pixel ? i / tile_m : i % tile_n;
+            unsigned const m = fast == detail::Axis::pixel ? i % tile_m : i / tile_n,
+                           n = fast == detail::Axis::pixel ? i / tile_m : i % tile_n;
             if (m >= count_m || n >= count_n) continue;
             Pixel const at = conv.pixel(first_m + static_cast<int>(m));
             int const k = first_k + static_cast<int>(n);

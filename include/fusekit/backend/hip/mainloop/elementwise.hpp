@@ -15,7 +15,7 @@ namespace fusekit::hip {
 /// over the images of the batch (or over pixels, where only the channel counts and channels are last), always `unroll`
 /// loads ahead of the arithmetic. Parameters are prepared once for all steps. A thread prepares its places, or the one
 /// or two channels of its packet. Where channels are last, the block prepares its packets' tile of channels.
-template <class Plan, class Schedule, Element T, OutputElement U, int lanes>
+template <class Plan, class Schedule, Element T, detail::OutputElement U, int lanes>
 class Streaming {
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::PlaceState;

@@ -17,13 +17,14 @@ namespace fusekit::hip {
 ///
 /// There are two stages. While one step is multiplied from one of them, the next step's loads are in flight. One
 /// barrier ends the step.
-template <class Plan, class Schedule, Element T, OutputElement U, Axis fast>
+template <class Plan, class Schedule, Element T, detail::OutputElement U, detail::Axis fast>
 class ImplicitGemm {
     static constexpr int unroll = arch::Target::processor.unroll_of_gemm(Schedule::threads * Schedule::blocks);
     using Atom = Simt<T, Schedule::tile_m, Schedule::tile_n, Schedule::tile_k, unroll>;
     using Writer = StoreTile<Plan, Atom, fast>;
     /// Registers to spare: a thread of a small tile has none where it converts packets of channels.
-    static constexpr bool has_registers = !Plan::has_prologue || fast != Axis::channel || Schedule::tile_m >= 128;
+    static constexpr bool has_registers =
+        !Plan::has_prologue || fast != detail::Axis::channel || Schedule::tile_m >= 128;
 
 public:
     using Loader = LoadOperands<Plan, Atom, T, U, fast>;
@@ -49,7 +50,7 @@ public:
         __syncthreads();
 
         Loader loader(params, conv, shared.loader, shared.tile.pixels, coord, thread);
-        int const steps = static_cast<int>(divide_up(conv.gemm_k(), Atom::tile_k));
+        int const steps = static_cast<int>(detail::divide_up(conv.gemm_k(), Atom::tile_k));
         Atom const atom(thread);
         typename Atom::Fragment sums = {};
         for (int step = -1; step < steps; ++step) {

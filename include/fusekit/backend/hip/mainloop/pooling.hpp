@@ -8,7 +8,7 @@
 namespace fusekit::hip {
 
 /// What the kernel of a plan without a Conv that pools is given.
-template <class Plan, Element T, OutputElement U>
+template <class Plan, Element T, detail::OutputElement U>
 struct PoolingParams {
     BoundPlan<Plan> bound;
     TensorView<T const> x;
@@ -21,7 +21,7 @@ struct PoolingParams {
 
 /// A plan without a Conv that pools. `lanes` neighbouring threads of a wave make an output, each from some pixels of
 /// its window: 32 threads where the window is a whole plane whose pixels are neighbours in memory, else one.
-template <class Plan, Element T, OutputElement U, int lanes>
+template <class Plan, Element T, detail::OutputElement U, int lanes>
 class Pooling {
     using Epilogue = typename Plan::Epilogue;
     using Reduce = typename Plan::Pool::Reduce;

@@ -16,9 +16,9 @@ namespace fusekit::hip {
 /// segment and synchronise. Pass 2, where results wait for totals, reads in reverse order: what was read last is still
 /// in registers or in the cache. Every function is inlined. Otherwise the compiler copies the kernel's argument to each
 /// thread's memory.
-template <class Plan, class Schedule, Element T, OutputElement U, int lanes, Pattern pattern, bool in_parts>
+template <class Plan, class Schedule, Element T, detail::OutputElement U, int lanes, Pattern pattern, bool in_parts>
 class Reducing {
-    using Steps = ReductionSteps<typename Plan::Head>;
+    using Steps = detail::ReductionSteps<typename Plan::Head>;
     using Epilogue = typename Plan::Epilogue;
     using Accumulator = typename Steps::template Accumulator<float>;
     using Total = typename Steps::template Total<float>;

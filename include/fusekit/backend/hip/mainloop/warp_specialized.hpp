@@ -11,7 +11,7 @@ namespace fusekit::hip {
 /// Convolution as a matrix product on sm_90a's matrix units, channels fastest. One thread copies operands in bulk into
 /// a ring of stages; the other warpgroups multiply them (schedule.hpp) and take their sums through the epilogue to y.
 /// Blocks compute one tile after another, so that a tile's first copies overlap the end of the one before.
-template <class Plan, class Schedule, Element T, OutputElement U>
+template <class Plan, class Schedule, Element T, detail::OutputElement U>
 class WarpSpecializedGemm {
     static constexpr int tile_m = Schedule::tile_m, tile_n = Schedule::tile_n, stages = Schedule::stages;
     static constexpr int consumers = Schedule::consumers, products = Schedule::products;
@@ -43,8 +43,8 @@ public:
     __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned block) {
         auto const conv = params.problem();
         unsigned const warp = ptx::uniform(thread / 32), group = warp / 4;
-        unsigned const tiles_n = static_cast<unsigned>(divide_up(conv.group_k(), tile_n));
-        unsigned const tiles = static_cast<unsigned>(divide_up(conv.gemm_m(), tile_m)) * tiles_n;
+        unsigned const tiles_n = static_cast<unsigned>(detail::divide_up(conv.group_k(), tile_n));
+        unsigned const tiles = static_cast<unsigned>(detail::divide_up(conv.gemm_m(), tile_m)) * tiles_n;
         if (thread == 0) shared.barriers.init();
         __syncthreads();
         wait_for_previous_kernel();

@@ -42,10 +42,11 @@ struct DeviceCode {
 }  // namespace hip::detail
 
 template <hip::detail::Overloadable Op>
-inline constexpr bool has_code_for<hip::Memory, Op> =
+inline constexpr bool detail::has_code_for<hip::Memory, Op> =
     decltype(hip::detail::DeviceCode<Op>::template callable<hip::detail::Overloaded<Op>>())::value;
 
 template <class... Ops>
-inline constexpr bool has_code_for<hip::Memory, Gradient<Ops...>> = (has_code_for<hip::Memory, Ops> && ...);
+inline constexpr bool detail::has_code_for<hip::Memory, detail::Gradient<Ops...>> =
+    (detail::has_code_for<hip::Memory, Ops> && ...);
 
 }  // namespace fusekit

@@ -108,8 +108,8 @@ private:
         }
         check(status, device, "hipGetDeviceCount", "a GPU");
         if (device < 0 || device >= count)
-            raise(Error("hip::Device", "Device", "index", "0 to " + Text::number(count - 1) + ", the GPUs here",
-                        Text::number(device)));
+            detail::raise(Error("hip::Device", "Device", "index", "0 to " + Text::number(count - 1) + ", the GPUs here",
+                                Text::number(device)));
     }
 
     template <class Properties>

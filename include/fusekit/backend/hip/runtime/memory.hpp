@@ -23,10 +23,10 @@ public:
         clear_last_error();
         std::size_t free = 0, total = 0;
         if (hipMemGetInfo(&free, &total) != hipSuccess) clear_last_error();
-        raise(Error("hip::Device", "device " + Text::number(number), in_order ? "hipMallocAsync" : "hipMalloc",
-                    Text::number(bytes) + " bytes of free memory",
-                    Text::number(free) + " of " + Text::number(total) + " bytes free: " + error_string(status),
-                    static_cast<int>(status)));
+        detail::raise(Error("hip::Device", "device " + Text::number(number), in_order ? "hipMallocAsync" : "hipMalloc",
+                            Text::number(bytes) + " bytes of free memory",
+                            Text::number(free) + " of " + Text::number(total) + " bytes free: " + error_string(status),
+                            static_cast<int>(status)));
     }
     /// Frees a stream's memory with the stream's device current.
     void release(void* memory) const {

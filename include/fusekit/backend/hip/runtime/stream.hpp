@@ -77,12 +77,12 @@ public:
     }
 
     /// The launch of a layer. x and y are aligned as they will be in its runs, and the arguments have been validated.
-    template <class BoundPlan, Element T, OutputElement U>
-    auto prepare(BoundPlan const& bound, ImageView<T const> const& x, ImageView<U> const& y) const;
+    template <class BoundPlan, Element T, detail::OutputElement U>
+    auto prepare(BoundPlan const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y) const;
 
     /// Puts one kernel on the stream. The arguments have been validated. Throws Error where HIP refuses it.
-    template <class BoundPlan, Element T, OutputElement U>
-    void run(BoundPlan const& bound, ImageView<T const> const& x, ImageView<U> const& y) const;
+    template <class BoundPlan, Element T, detail::OutputElement U>
+    void run(BoundPlan const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y) const;
 
     bool has_reached(void const* data) const { return properties->has_reached(data); }
     void check_accessible(Check const& in, char const* argument, void const* data) const {

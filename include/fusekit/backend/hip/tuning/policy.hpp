@@ -82,7 +82,7 @@ using DefaultDirect = Direct<256>;
 
 /// The wider of the types of x and y. The schedule's bytes hold one packet of it, so that x is loaded and y is stored
 /// by one access each. The narrower type's access has fewer bytes.
-template <Element T, OutputElement U>
+template <Element T, detail::OutputElement U>
 using Wider = std::conditional_t<(sizeof(U) > sizeof(T)), U, T>;
 
 }  // namespace fusekit::hip

@@ -93,10 +93,11 @@ auto with_tuning(Architecture architecture, F f) {
 /// scheduler with few waves to change between waits: w / (w + 1) fits what an H200 did with 2 and 3.
 template <class Schedule>
 double gemm_time(std::int64_t m, std::int64_t n, std::int64_t groups, int processors) {
-    std::int64_t const tiles = divide_up(m, Schedule::tile_m) * divide_up(n, Schedule::tile_n) * groups;
-    std::int64_t const most = divide_up(tiles, processors), at_once = most < Schedule::blocks ? most : Schedule::blocks;
-    double const in_all = static_cast<double>(divide_up(most * Schedule::threads, 4 * 32));
-    double const waves = static_cast<double>(divide_up(at_once * Schedule::threads, 4 * 32));
+    std::int64_t const tiles = detail::divide_up(m, Schedule::tile_m) * detail::divide_up(n, Schedule::tile_n) * groups;
+    std::int64_t const most = detail::divide_up(tiles, processors),
+                       at_once = most < Schedule::blocks ? most : Schedule::blocks;
+    double const in_all = static_cast<double>(detail::divide_up(most * Schedule::threads, 4 * 32));
+    double const waves = static_cast<double>(detail::divide_up(at_once * Schedule::threads, 4 * 32));
     double const load_cost = 1 + 16.0 / Schedule::tile_m + 16.0 / Schedule::tile_n;
     return in_all * load_cost * (waves + 1) / waves;
 }
@@ -107,10 +108,10 @@ double gemm_time(std::int64_t m, std::int64_t n, std::int64_t groups, int proces
 /// H200 the schedule of least time is 2 % slower than the fastest one (52 layers and batches, geometric mean).
 template <class Schedule>
 double warp_specialized_time(std::int64_t m, std::int64_t n, std::int64_t steps, int processors) {
-    std::int64_t const tiles = divide_up(m, Schedule::tile_m) * divide_up(n, Schedule::tile_n);
+    std::int64_t const tiles = detail::divide_up(m, Schedule::tile_m) * detail::divide_up(n, Schedule::tile_n);
     double const products = Schedule::tile_m / 64.0 * Schedule::tile_n / 2 * 4, loads = Schedule::tile_m * 128 / 50.0;
     double const longer = products > loads ? products : loads;
-    return static_cast<double>(divide_up(tiles, processors) * steps) * (longer > 200 ? longer : 200);
+    return static_cast<double>(detail::divide_up(tiles, processors) * steps) * (longer > 200 ? longer : 200);
 }
 
 /// Calls f(Schedule{}) with the schedule of the table that takes the least of the times.
