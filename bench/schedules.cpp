@@ -23,6 +23,7 @@ namespace {
 using namespace bench;
 using fk::hip::Elementwise;
 using fk::hip::Gemm;
+using fk::hip::MatrixGemm;
 using fk::hip::Roles;
 using fk::hip::WarpSpecialized;
 
@@ -31,11 +32,12 @@ struct List {};
 
 using Gemms = List<Gemm<128, 128, 8, 2>, Gemm<128, 128, 16, 2>, Gemm<64, 64, 8, 6>, Gemm<64, 64, 16, 6>,
                    Gemm<128, 64, 8, 4>, Gemm<128, 64, 16, 4>, Gemm<64, 128, 8, 4>, Gemm<256, 64, 8, 2>>;
-using MatrixGemms = List<WarpSpecialized<192, 128, 4>, WarpSpecialized<128, 128, 5>, WarpSpecialized<256, 128, 3>,
-                         WarpSpecialized<128, 128, 4, Roles::ping_pong>, WarpSpecialized<64, 128, 5, Roles::ping_pong>,
-                         WarpSpecialized<128, 64, 6, Roles::ping_pong>, WarpSpecialized<192, 64, 5>,
-                         WarpSpecialized<128, 64, 6>, WarpSpecialized<64, 128, 3, Roles::cooperative, 2>,
-                         WarpSpecialized<64, 64, 6, Roles::cooperative, 2>, WarpSpecialized<64, 64, 8>>;
+using MatrixGemms =
+    List<WarpSpecialized<192, 128, 4>, WarpSpecialized<128, 128, 5>, WarpSpecialized<128, 128, 4, Roles::ping_pong>,
+         WarpSpecialized<64, 128, 5, Roles::ping_pong>, WarpSpecialized<128, 64, 6, Roles::ping_pong>,
+         WarpSpecialized<192, 64, 5>, WarpSpecialized<64, 64, 6, Roles::cooperative, 2>, WarpSpecialized<64, 64, 8>>;
+using RegisterGemms = List<MatrixGemm<128, 128, 1>, MatrixGemm<128, 64, 2>, MatrixGemm<64, 64, 4>,
+                           MatrixGemm<64, 128, 2>, MatrixGemm<256, 64, 1>>;
 using Streams = List<Elementwise<128, 16, 1, 1, 16>, Elementwise<128, 16, 2, 1, 16>, Elementwise<128, 16, 4, 1, 16>,
                      Elementwise<256, 16, 1, 1, 8>, Elementwise<256, 16, 2, 1, 8>, Elementwise<256, 16, 2, 2, 5>,
                      Elementwise<256, 16, 4, 4, 5>>;
@@ -48,6 +50,10 @@ struct Options {
 template <int M, int N, int K, int Blocks>
 std::string label(Gemm<M, N, K, Blocks>) {
     return text("%dx%dx%d/%d", M, N, K, Blocks);
+}
+template <int M, int N, int Blocks>
+std::string label(MatrixGemm<M, N, Blocks>) {
+    return text("%dx%d/%d", M, N, Blocks);
 }
 template <int M, int N, int Stages, Roles roles, int Blocks>
 std::string label(WarpSpecialized<M, N, Stages, roles, Blocks>) {
@@ -137,11 +143,14 @@ std::vector<double> measure_norm(fk::hip::Device& device, NormLayer const& l, bo
 }
 
 /// What the library's table picks for a layer.
-std::string own_gemm(fk::hip::Device const& device, ConvLayer const& l, int batch, bool on_matrix_units) {
+std::string own_gemm(fk::hip::Device const& device, ConvLayer const& l, int batch, bool half, bool last = false) {
     std::string own;
     std::int64_t const m = std::int64_t{batch} * l.p() * l.q(), steps = (l.c + 63) / 64 * l.r * l.s;
     auto const keep = [&](auto schedule) { own = label(schedule); };
-    if (on_matrix_units)
+    if (half && !last)
+        fk::hip::with_fastest_matrix(fk::hip::MatrixTable<fk::hip::NvidiaTuning>{}, m, l.k, 1, device.processors(),
+                                     keep);
+    else if (half)
         fk::hip::with_fastest_warp_specialized(fk::hip::WarpSpecializedTable<fk::hip::NvidiaTuning>{}, m, l.k, steps,
                                                device.processors(), keep);
     else
@@ -166,7 +175,7 @@ int run(int argc, char** argv) {
             .text("--layers", "LIST", options.layers,
                   "'conv', 'norm', 'all', names or parts of names, with commas between")
             .choice("--dtype", options.dtype, {"float", "half"},
-                    "element type of convolutions; half is NHWC, on the matrix units of sm_90a")
+                    "element type of convolutions; half is on the matrix units of sm_90a")
             .choice("--layout", options.layout, {"nchw", "nhwc", "all"}, "memory order of the activations")
             .integer("--repeats", options.repeats, 1, 1000, "samples of each time, of which the median is reported")
             .text("--output", "DIR", options.output, "where schedules.csv and schedules.json go");
@@ -190,10 +199,16 @@ int run(int argc, char** argv) {
             if (options.layout == "all" || (options.layout == "nhwc") == last) body(last, last ? "nhwc" : "nchw");
     };
     if (!chosen.conv.empty() && options.dtype == "half") {
-        auto const labels = print_header(MatrixGemms{}, "Convolution + bias + ReLU: TileM x TileN x stages / blocks");
-        for (ConvLayer const& l : chosen.conv)
-            print_row(records, l.name(), "nhwc", labels, measure_conv<fk::half, MatrixGemms>(device, l, true, options),
-                      own_gemm(device, l, options.batch, true));
+        each_layout([&](bool last, char const* layout) {
+            auto const labels =
+                last ? print_header(MatrixGemms{}, "Convolution + bias + ReLU: TileM x TileN x stages / blocks")
+                     : print_header(RegisterGemms{}, "Convolution + bias + ReLU: TileM x TileN / blocks");
+            for (ConvLayer const& l : chosen.conv)
+                print_row(records, l.name(), layout, labels,
+                          last ? measure_conv<fk::half, MatrixGemms>(device, l, last, options)
+                               : measure_conv<fk::half, RegisterGemms>(device, l, last, options),
+                          own_gemm(device, l, options.batch, true, last));
+        });
     } else if (!chosen.conv.empty()) {
         auto const labels = print_header(Gemms{}, "Convolution + bias + ReLU: TileM x TileN x TileK / blocks");
         each_layout([&](bool last, char const* layout) {

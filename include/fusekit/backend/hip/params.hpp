@@ -31,13 +31,18 @@ struct TileGroups {
     unsigned tiles = 0, group_size = 0;
 };
 
-/// Whether a plan has a kernel for sm_90a's matrix units in this program: all tensors of half, or all of bfloat16, and
-/// nothing before the head, no pool and no statistics.
-template <class Plan, Element T, detail::OutputElement U>
-inline constexpr bool has_warp_specialized =
+/// Whether a plan has kernels for sm_90a's matrix units in this program: it multiplies half by half, or bfloat16 by
+/// bfloat16.
+template <class Plan, Element T>
+inline constexpr bool has_matrix_units =
     arch::is_targeted<arch::Sm90a> && (std::is_same_v<T, half> || std::is_same_v<T, bfloat16>) &&
-    std::is_same_v<T, U> && std::is_same_v<typename Plan::Head::template WeightElement<T>, T> && !Plan::has_prologue &&
-    !Plan::pools && !Plan::totals_tiles && Plan::Head::collapsed_space == 2;
+    std::is_same_v<typename Plan::Head::template WeightElement<T>, T>;
+
+/// Whether it has those that copy in bulk, too: y is of x's type, and there is nothing before the head, no pool and no
+/// statistics.
+template <class Plan, Element T, detail::OutputElement U>
+inline constexpr bool has_warp_specialized = has_matrix_units<Plan, T> && std::is_same_v<T, U> && !Plan::has_prologue &&
+                                             !Plan::pools && !Plan::totals_tiles && Plan::Head::collapsed_space == 2;
 
 /// What the kernel of a plan with a Conv or Gemm is given.
 template <class Plan, Element T, detail::OutputElement U = T>

@@ -7,6 +7,7 @@
 #include "fusekit/backend/hip/atom/simt.hpp"
 #include "fusekit/plan/reduction.hpp"
 #include "fusekit/plan/structure.hpp"
+#include "fusekit/tensor/dtype.hpp"
 
 namespace fusekit::hip {
 
@@ -16,6 +17,15 @@ template <int TileM, int TileN, int TileK, int Blocks = 2>
 struct Gemm {
     static constexpr int tile_m = TileM, tile_n = TileN, tile_k = TileK, blocks = Blocks;
     static constexpr int threads = SimtShape{TileM, TileN, TileK}.threads();
+};
+
+/// The same on matrix units, for half and bfloat16: a warpgroup of 128 threads computes 64 pixels of TileN channels.
+/// Operands reach shared memory through registers, whatever their layout, their padding and what stands before a Conv.
+template <int TileM, int TileN, int Blocks = 2>
+struct MatrixGemm {
+    static constexpr int tile_m = TileM, tile_n = TileN, tile_k = 64, blocks = Blocks;
+    static constexpr int threads = TileM / 64 * 128;
+    static constexpr bool on_matrix_units = true;
 };
 
 /// How warpgroups share a product on sm_90a. Cooperative: they multiply one tile, 64 rows or more each. Ping-pong: two
@@ -33,6 +43,9 @@ struct WarpSpecialized {
     static constexpr int consumers = ping_pong ? 2 : TileM > 192 ? 2 : TileM / 64;  ///< warpgroups that multiply
     static constexpr int products = TileM / 64 / (ping_pong ? 1 : consumers);  ///< of 64 rows, which each of them has
     static constexpr int threads = (consumers + 1) * 128;
+    static constexpr int shared_bytes() {
+        return stages * (TileM + TileN) * 128 + consumers * products * 64 * TileN * 2;
+    }
 };
 
 /// How thin convolutions, with few channels a group, are cut: a thread computes one output at a time.
@@ -64,11 +77,14 @@ template <class Schedule>
 concept HasBlocks = requires { Schedule::threads, Schedule::blocks; };
 template <class Schedule>
 concept WarpSpecializedSchedule = HasBlocks<Schedule> && requires {
-    Schedule::tile_m, Schedule::tile_n, Schedule::stages, Schedule::consumers, Schedule::products, Schedule::ping_pong;
+    Schedule::tile_m, Schedule::tile_n, Schedule::stages, Schedule::consumers, Schedule::products, Schedule::ping_pong,
+        Schedule::shared_bytes();
 };
 template <class Schedule>
 concept GemmSchedule = HasBlocks<Schedule> && !WarpSpecializedSchedule<Schedule> &&
                        requires { Schedule::tile_m, Schedule::tile_n, Schedule::tile_k; };
+template <class Schedule>
+concept MatrixSchedule = GemmSchedule<Schedule> && requires { requires Schedule::on_matrix_units; };
 template <class Schedule>
 concept DirectSchedule = HasBlocks<Schedule> && requires { Schedule::outputs; };
 template <class Schedule>
@@ -131,6 +147,27 @@ struct Suits {
                     static_assert(steps,
                                   "Elementwise: a thread takes 1 step or more, and has 1 load or more in flight");
                     return loads && steps;
+                } else if constexpr (warps || MatrixSchedule<Schedule>) {
+                    using Weight = typename Plan::Head::template WeightElement<T>;
+                    constexpr bool factors =
+                        (std::is_same_v<T, half> || std::is_same_v<T, bfloat16>) && std::is_same_v<T, Weight>;
+                    static_assert(factors, "matrix units multiply half by half, or bfloat16 by bfloat16");
+                    constexpr bool tile = Schedule::tile_m > 0 && Schedule::tile_m <= 256 &&
+                                          Schedule::tile_m % 64 == 0 &&
+                                          (Schedule::tile_n == 64 || Schedule::tile_n == 128);
+                    static_assert(tile, "matrix units: TileM is a multiple of 64, 256 at most, and TileN 64 or 128");
+                    if constexpr (warps) {
+                        constexpr bool plain = !Plan::has_prologue && !Plan::pools && !Plan::totals_tiles;
+                        static_assert(plain,
+                                      "WarpSpecialized: a plan without operators before the Conv or Gemm, "
+                                      "without Pool and without ChannelStatistics");
+                        constexpr bool fits = Schedule::stages >= 2 && Schedule::shared_bytes() <= 224 * 1024;
+                        static_assert(fits,
+                                      "WarpSpecialized: 2 stages or more of (TileM + TileN) 128 bytes, and 128 "
+                                      "TileN bytes for each 64 rows, must fit 224 KB");
+                        return factors && tile && plain && fits;
+                    }
+                    return factors && tile;
                 } else if constexpr (gemm) {
                     constexpr SimtShape tile{Schedule::tile_m, Schedule::tile_n, Schedule::tile_k};
                     constexpr bool whole = tile.has_whole_waves();

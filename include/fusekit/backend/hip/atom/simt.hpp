@@ -29,7 +29,8 @@ struct SimtShape {
 ///   tile_m, tile_n, tile_k, threads
 ///   Stage             both operands of a step in shared memory, x and w: tiles of Operand, the type that is multiplied
 ///   Fragment          a thread's share of the sums
-///   multiply          Fragment += x w^T, over the indices of a stage
+///   multiply          Fragment += x w^T, over the indices of a stage; where it is_asynchronous, done after wait()
+///   publish           what a thread does after it has written to a stage, before the barrier
 ///   rounds, rows, put, tile_row, tile_column
 ///                     how the sums leave through shared memory, as float: in rounds, each a part of the rows
 ///
@@ -61,6 +62,9 @@ public:
         : lane_m(thread / 2 % 8 + thread / 32 % (TileM / 64) * 8),
           lane_n(thread % 2 + thread / 16 % 2 * 2 + thread / 32 / (TileM / 64) * 4) {}
 
+    static constexpr bool is_asynchronous = false;
+    __device__ void wait(Fragment&) const {}
+    __device__ static void publish() {}
     __device__ void multiply(Stage const& stage, Fragment& fragment) const {
         Operand const *from_x = stage.x.at(0, 4 * lane_m), *from_w = stage.w.at(0, 4 * lane_n);
 #pragma unroll unroll

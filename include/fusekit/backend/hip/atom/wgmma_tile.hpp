@@ -46,6 +46,7 @@ class WgmmaTile {
 
 public:
     static constexpr int tile_m = TileM, tile_n = TileN, tile_k = Unit::tile_k, threads = TileM / 64 * Unit::threads;
+    static constexpr bool is_asynchronous = true;
     using Operand = T;
     using Architecture = typename Unit::Architecture;
 

@@ -21,6 +21,7 @@ template <class Plan, class Atom, Element T, detail::OutputElement U, detail::Ax
 class LoadOperands {
     static constexpr int tile_m = Atom::tile_m, tile_n = Atom::tile_n, tile_k = Atom::tile_k, threads = Atom::threads;
     static constexpr bool padded = Plan::Head::may_be_padded, single_pixels = Plan::Head::may_be_single_pixels;
+    static constexpr bool rows_neighbour = decltype(Atom::Stage::x)::rows_neighbour;
     /// Indices of GemmK whose offsets are computed at once. A prologue keeps states for each of them, for which few
     /// processors have the shared memory.
     static constexpr bool small_table = Plan::has_prologue && arch::Target::processor.shared_bytes <= 128 * 1024;
@@ -30,8 +31,9 @@ class LoadOperands {
     using Params = ConvParams<Plan, T, U>;
     using Problem = decltype(std::declval<Params const&>().problem());
     using Convert = std::conditional_t<Plan::has_prologue, ApplyPrologue<Prologue, table>, NoConversion>;
-    using Inputs = std::conditional_t<fast == detail::Axis::channel, TileAlongK<T, tile_m, tile_k, threads, Convert>,
-                                      TileAlongRows<T, tile_m, tile_k, threads, single_pixels, Convert>>;
+    using Inputs =
+        std::conditional_t<fast == detail::Axis::channel, TileAlongK<T, tile_m, tile_k, threads, Convert>,
+                           TileAlongRows<T, tile_m, tile_k, threads, single_pixels && rows_neighbour, Convert>>;
     using Weights = TileAlongK<typename Plan::Head::template WeightElement<T>, tile_n, tile_k, threads>;
 
 public:

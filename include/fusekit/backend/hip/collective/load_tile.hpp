@@ -164,7 +164,7 @@ private:
     template <int Count, int Rows, class Tile>
     __device__ void store_elements(Tile& tile, Convert const& convert) const {
         using Operand = typename Tile::Operand;
-        constexpr int indices = share / Count / Rows, together = min(indices, 4), width = min(Count, 4);
+        constexpr int indices = share / Count / Rows, together = min(indices, 4);
         Operand converted[share];  // before the first store, after which states are loaded again
         if constexpr (!Convert::converts) {
 #pragma unroll
@@ -181,10 +181,28 @@ private:
                 }
             }
         }
+        if constexpr (!Tile::rows_neighbour && Count == 1) store_along_k<indices, Rows>(tile, converted);
+        else store_along_rows<Count, Rows>(tile, converted);
+    }
+    /// The same, as they are stored.
+    template <int indices, int Rows, class Tile>
+    __device__ void store_along_k(Tile& tile, typename Tile::Operand const (&converted)[share]) const {
+        constexpr int chunk = min(indices, 8);
+#pragma unroll
+        for (int i = 0; i < indices; i += chunk)
+#pragma unroll
+            for (int row = 0; row < Rows; ++row)
+                tile.template put_along_k<chunk>(k + static_cast<unsigned>(i),
+                                                 index + static_cast<unsigned>(row * step),
+                                                 [&](int j) { return converted[(i + j) * Rows + row]; });
+    }
+    template <int Count, int Rows, class Tile>
+    __device__ void store_along_rows(Tile& tile, typename Tile::Operand const (&converted)[share]) const {
+        constexpr int width = min(Count, 4);
 #pragma unroll
         for (int i = 0; i < share; i += width) {
             int const load = i / Count;
-            Packet<Operand, width> result;
+            Packet<typename Tile::Operand, width> result;
 #pragma unroll
             for (int j = 0; j < width; ++j) result.values[j] = converted[i + j];
             tile.put_along_rows(k + static_cast<unsigned>(load / Rows),

@@ -35,6 +35,10 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_along(Gpu const& gpu, ConvParams<
     if constexpr (GemmSchedule<Schedule>) {
         using Mainloop = ImplicitGemm<Plan, Schedule, T, U, fast>;
         auto const filter = Plan::Head::geometry(params.bound.head);
+        if constexpr (MatrixSchedule<Schedule>)
+            if (!is_launchable<Plan, Mainloop>(gpu.index()))
+                return Error(type_name<Plan>(), "MatrixGemm", "",
+                             "a GPU of compute capability 9.0, and code for sm_90a in this program", gpu.name());
         if constexpr (Plan::Head::may_be_padded)
             if (!has_bits_for<Plan>(filter))
                 return Error(
@@ -104,6 +108,12 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(Gpu const& gpu, BoundPlan<Pl
                 detail::FarOperand::none)
             return prepare_conv_with<DefaultDirect>(gpu, bound, x, y);
     Index<4> const shape = conv_output<Plan>(y.layout).shape;
+    if constexpr (has_matrix_units<Plan, T>)
+        if (detail::is_sm90a(gpu) && group_k >= least_matrix_channels)
+            if (auto launch = with_fastest_matrix(
+                    MatrixTable<NvidiaTuning>{}, shape[0] * shape[2] * shape[3], group_k, groups, gpu.processors(),
+                    [&]<class Schedule>(Schedule) { return prepare_conv_with<Schedule>(gpu, bound, x, y); }))
+                return launch;
     return with_tuning(gpu.architecture(), [&]<class Tuning>(Tuning) {
         return with_fastest(GemmTable<Tuning>{}, shape[0] * shape[2] * shape[3], group_k, groups, gpu.processors(),
                             [&]<class Schedule>(Schedule) { return prepare_conv_with<Schedule>(gpu, bound, x, y); });

@@ -4,11 +4,49 @@
 #include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/arch/target.hpp"
 #include "fusekit/backend/hip/atom/simt.hpp"
+#include "fusekit/backend/hip/atom/wgmma_tile.hpp"
 #include "fusekit/backend/hip/collective/load_operands.hpp"
 #include "fusekit/backend/hip/collective/store_tile.hpp"
 #include "fusekit/backend/hip/schedule.hpp"
 
 namespace fusekit::hip {
+
+/// How a block multiplies: on matrix units where the schedule says so.
+template <class Schedule, Element T>
+using AtomOf = std::conditional_t<MatrixSchedule<Schedule>, WgmmaTile<T, Schedule::tile_m, Schedule::tile_n>,
+                                  Simt<T, Schedule::tile_m, Schedule::tile_n, Schedule::tile_k,
+                                       arch::Target::processor.unroll_of_gemm(Schedule::threads* Schedule::blocks)>>;
+
+/// The shared memory of a block: stages, which the sums pass through in the end, and what loader and writer know.
+template <class Plan, class Atom, class Loader, class Writer>
+struct GemmShared {
+    union {
+        typename Atom::Stage stages[2];
+        typename Writer::Buffer out;
+    };
+    typename Loader::Shared loader;
+    OutputTile<Plan, Atom::tile_m, Atom::tile_n> tile;
+};
+
+/// Names it: the stages of matrix units are more than a kernel may declare.
+template <class Storage, bool is_dynamic>
+struct NamedShared {
+    using Shared = Storage;
+};
+template <class Storage>
+struct NamedShared<Storage, true> {
+    using DynamicShared = Storage;
+};
+
+/// What of a convolution as a matrix product depends on its schedule.
+template <class Plan, class Schedule, Element T, detail::OutputElement U, detail::Axis fast>
+struct GemmParts {
+    using Atom = AtomOf<Schedule, T>;
+    using Writer = StoreTile<Plan, Atom, fast>;
+    using Loader = LoadOperands<Plan, Atom, T, U, fast>;
+    using Storage = GemmShared<Plan, Atom, Loader, Writer>;
+    using Shared = NamedShared<Storage, MatrixSchedule<Schedule>>;
+};
 
 /// Convolution as a matrix product. Its left operand, the windows of all pixels, is never stored as a matrix. A block
 /// computes TileM pixels of TileN channels, in steps of TileK along GemmK: a loader brings a step's operands into a
@@ -18,31 +56,23 @@ namespace fusekit::hip {
 /// There are two stages. While one step is multiplied from one of them, the next step's loads are in flight. One
 /// barrier ends the step.
 template <class Plan, class Schedule, Element T, detail::OutputElement U, detail::Axis fast>
-class ImplicitGemm {
-    static constexpr int unroll = arch::Target::processor.unroll_of_gemm(Schedule::threads * Schedule::blocks);
-    using Atom = Simt<T, Schedule::tile_m, Schedule::tile_n, Schedule::tile_k, unroll>;
-    using Writer = StoreTile<Plan, Atom, fast>;
+class ImplicitGemm : public GemmParts<Plan, Schedule, T, U, fast>::Shared {
+    using Parts = GemmParts<Plan, Schedule, T, U, fast>;
+    using Atom = typename Parts::Atom;
+    using Writer = typename Parts::Writer;
+    using Storage = typename Parts::Storage;
     /// Registers to spare: a thread of a small tile has none where it converts packets of channels.
     static constexpr bool has_registers =
         !Plan::has_prologue || fast != detail::Axis::channel || Schedule::tile_m >= 128;
 
 public:
-    using Loader = LoadOperands<Plan, Atom, T, U, fast>;
+    using Loader = typename Parts::Loader;
     using Params = ConvParams<Plan, T, U>;
     using Architecture = typename Atom::Architecture;
     static constexpr int threads = Atom::threads, blocks = Schedule::blocks;
 
-    struct Shared {
-        union {
-            typename Atom::Stage stages[2];
-            typename Writer::Buffer out;
-        };
-        typename Loader::Shared loader;
-        OutputTile<Plan, Atom::tile_m, Atom::tile_n> tile;
-    };
-
-    __device__ static void run(Params const& params, Shared& the_shared, unsigned the_thread, unsigned block) {
-        Shared& shared = has_registers ? in_register(the_shared) : the_shared;
+    __device__ static void run(Params const& params, Storage& the_shared, unsigned the_thread, unsigned block) {
+        Storage& shared = has_registers ? in_register(the_shared) : the_shared;
         unsigned const thread = has_registers ? in_register(the_thread) : the_thread;
         auto const conv = params.problem();
         TileCoord<Atom::tile_m, Atom::tile_n> const coord(conv, block);
@@ -53,13 +83,23 @@ public:
         int const steps = static_cast<int>(detail::divide_up(conv.gemm_k(), Atom::tile_k));
         Atom const atom(thread);
         typename Atom::Fragment sums = {};
-        for (int step = -1; step < steps; ++step) {
+        constexpr int first = Atom::is_asynchronous ? 0 : -1;
+        if constexpr (Atom::is_asynchronous) {  // whose sums are under way on every path through a step
+            auto const in_flight = loader.prepare(0, true);
+            loader.start(in_flight, shared.stages[0]);
+            loader.finish(in_flight, shared.stages[0]);
+            Atom::publish();
+            __syncthreads();
+        }
+        for (int step = first; step < steps; ++step) {
             int const next = step + 1;
             bool const loads = next < steps;
             auto const in_flight = loader.prepare(next, loads);
             if (loads) loader.start(in_flight, shared.stages[next & 1]);
-            if (step >= 0) atom.multiply(shared.stages[step & 1], sums);
+            if (first == 0 || step >= 0) atom.multiply(shared.stages[step & 1], sums);
             if (loads) loader.finish(in_flight, shared.stages[next & 1]);
+            Atom::publish();
+            if constexpr (first == 0) atom.wait(sums);
             __syncthreads();
         }
         Writer::store(params, shared.out, shared.tile, coord, atom, sums, thread);

@@ -32,7 +32,7 @@ public:
     using Params = ConvParams<Plan, T, U>;
     using Architecture = typename Atom::Architecture;
     static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
-    static constexpr bool waits_for_previous_kernel = true;
+    static constexpr bool waits_for_previous_kernel = true, reads_argument_in_place = true;
 
     struct alignas(1024) DynamicShared {
         Stage stages[Schedule::stages];

@@ -33,13 +33,9 @@ struct alignas(1024) SharedLine {
     unsigned char bytes[1024];
 };
 
-/// The one kernel of the library: it runs a plan on the mainloop of a schedule. Its name is the layer, so a profiler's
-/// trace reads as the plan. For GPUs that lack what the mainloop needs it is empty, the mainloop is not compiled, and
-/// no launch of more than one thread succeeds.
-template <class Plan, class Mainloop>
-__global__ void __launch_bounds__(is_compiled<Mainloop> ? Mainloop::threads : 1,
-                                  arch::Target::processor.residency(Mainloop::blocks))
-    fused(FUSEKIT_GRID_CONSTANT typename Mainloop::Params params) {
+/// Runs a mainloop in the block's shared memory.
+template <class Mainloop>
+__device__ void run_mainloop(typename Mainloop::Params const& params) {
     if constexpr (is_compiled<Mainloop> && HasDynamicShared<Mainloop>) {
         HIP_DYNAMIC_SHARED(SharedLine, lines)
         Mainloop::run(params, *reinterpret_cast<typename Mainloop::DynamicShared*>(lines), threadIdx.x, blockIdx.x);
@@ -47,6 +43,31 @@ __global__ void __launch_bounds__(is_compiled<Mainloop> ? Mainloop::threads : 1,
         __shared__ typename Mainloop::Shared shared;
         Mainloop::run(params, shared, threadIdx.x, blockIdx.x);
     }
+}
+
+/// A mainloop that takes the address of its argument, for bulk copies. It does not have a copy of it, but reads parts
+/// of it again that other kernels keep.
+template <class Mainloop>
+concept ReadsArgumentInPlace = requires { requires Mainloop::reads_argument_in_place; };
+
+template <class Mainloop>
+inline constexpr int bound_threads = is_compiled<Mainloop> ? Mainloop::threads : 1;
+template <class Mainloop>
+inline constexpr int bound_residency = arch::Target::processor.residency(Mainloop::blocks);
+
+/// The kernel of the library, in two forms: it runs a plan on the mainloop of a schedule. Its name is the layer, so a
+/// profiler's trace reads as the plan. For GPUs that lack what the mainloop needs it is empty, the mainloop is not
+/// compiled, and no launch of more than one thread succeeds.
+template <class Plan, class Mainloop>
+    requires(!ReadsArgumentInPlace<Mainloop>)
+__global__ void __launch_bounds__(bound_threads<Mainloop>, bound_residency<Mainloop>)
+    fused(typename Mainloop::Params params) {
+    run_mainloop<Mainloop>(params);
+}
+template <class Plan, ReadsArgumentInPlace Mainloop>
+__global__ void __launch_bounds__(bound_threads<Mainloop>, bound_residency<Mainloop>)
+    fused(FUSEKIT_GRID_CONSTANT typename Mainloop::Params params) {
+    run_mainloop<Mainloop>(params);
 }
 
 }  // namespace fusekit::hip

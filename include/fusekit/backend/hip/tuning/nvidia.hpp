@@ -14,6 +14,9 @@ struct NvidiaTuning {
     static constexpr GemmTile gemm[] = {{.m = 128, .n = 64, .k = 16, .blocks = 3},
                                         {.m = 64, .n = 64, .k = 16, .blocks = 6}};
 
+    static constexpr GemmTile matrix[] = {{.m = 128, .n = 64, .k = 64, .blocks = 2},
+                                          {.m = 64, .n = 64, .k = 64, .blocks = 4}};
+
     /// Those that were among the fastest of eleven, on convolutions of batch 1 to 256.
     static constexpr WarpSpecializedTile warp_specialized[] = {
         {.m = 192, .n = 128, .stages = 4},

@@ -34,7 +34,7 @@ struct ElementwiseCase {
 // A table is a type with
 //   Architecture   a tag: the table is for its GPUs, and for tags that extend it without a table of their own
 //   gemm           an array of GemmTile: a plan with a Conv or Gemm is compiled once for each of them
-//   warp_specialized  where it has sm_90a: an array of WarpSpecializedTile, likewise
+//   matrix, warp_specialized  where it has sm_90a: arrays of GemmTile and WarpSpecializedTile, likewise
 //   elementwise    an ElementwiseCut for an ElementwiseCase
 //   reduction      a ReductionCut for the bytes of an element
 
@@ -47,6 +47,10 @@ namespace detail {
 template <class Tuning, int... i>
 auto gemm_table(std::integer_sequence<int, i...>)
     -> Table<Gemm<Tuning::gemm[i].m, Tuning::gemm[i].n, Tuning::gemm[i].k, Tuning::gemm[i].blocks>...>;
+
+template <class Tuning, int... i>
+auto matrix_table(std::integer_sequence<int, i...>)
+    -> Table<MatrixGemm<Tuning::matrix[i].m, Tuning::matrix[i].n, Tuning::matrix[i].blocks>...>;
 
 template <class Tuning, int... i>
 auto warp_specialized_table(std::integer_sequence<int, i...>) -> Table<
@@ -71,6 +75,9 @@ struct ReductionOf {
 template <class Tuning>
 using GemmTable =
     decltype(detail::gemm_table<Tuning>(std::make_integer_sequence<int, static_cast<int>(std::size(Tuning::gemm))>{}));
+template <class Tuning>
+using MatrixTable = decltype(detail::matrix_table<Tuning>(
+    std::make_integer_sequence<int, static_cast<int>(std::size(Tuning::matrix))>{}));
 template <class Tuning>
 using WarpSpecializedTable = decltype(detail::warp_specialized_table<Tuning>(
     std::make_integer_sequence<int, static_cast<int>(std::size(Tuning::warp_specialized))>{}));

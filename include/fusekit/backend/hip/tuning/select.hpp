@@ -102,6 +102,13 @@ double gemm_time(std::int64_t m, std::int64_t n, std::int64_t groups, int proces
     return in_all * load_cost * (waves + 1) / waves;
 }
 
+/// The time of MatrixGemm, in an arbitrary unit: that of loading operands through registers.
+template <class Schedule>
+double matrix_time(std::int64_t m, std::int64_t n, std::int64_t groups, int processors) {
+    std::int64_t const tiles = detail::divide_up(m, Schedule::tile_m) * detail::divide_up(n, Schedule::tile_n) * groups;
+    return static_cast<double>(detail::divide_up(tiles, processors)) * (Schedule::tile_m + Schedule::tile_n);
+}
+
 /// The cycles that a product of m x n with `steps` of 64 along GemmK takes on sm_90a, on the processor with the most
 /// tiles. A step takes as long as its products, n / 2 cycles for each of 64 x n x 16; or its rows of x, which no other
 /// processor reads and L2 gives at 50 bytes a cycle; or the 200 cycles in which a stage goes from hand to hand. On an
@@ -127,10 +134,18 @@ auto with_fastest(Table<Schedules...> table, std::int64_t m, std::int64_t n, std
     return with_least(table, {gemm_time<Schedules>(m, n, groups, processors)...}, f);
 }
 template <class... Schedules, class F>
+auto with_fastest_matrix(Table<Schedules...> table, std::int64_t m, std::int64_t n, std::int64_t groups, int processors,
+                         F f) {
+    return with_least(table, {matrix_time<Schedules>(m, n, groups, processors)...}, f);
+}
+template <class... Schedules, class F>
 auto with_fastest_warp_specialized(Table<Schedules...> table, std::int64_t m, std::int64_t n, std::int64_t steps,
                                    int processors, F f) {
     return with_least(table, {warp_specialized_time<Schedules>(m, n, steps, processors)...}, f);
 }
+
+/// Groups with fewer output channels leave most of a matrix unit's product empty.
+inline constexpr std::int64_t least_matrix_channels = 16;
 
 /// Groups with at most so many output channels leave most of a tile empty: they run without one.
 inline constexpr std::int64_t direct_max_group_channels = 4;
