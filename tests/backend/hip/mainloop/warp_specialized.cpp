@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "fusekit/backend/hip/mainloop/warp_specialized.hpp"
 
+#include <algorithm>
 #include <catch2/catch_template_test_macros.hpp>
+#include <string>
+#include <vector>
 
 #include "backend/hip/gpu.hpp"
 #include "support/run_case.hpp"
@@ -67,5 +70,55 @@ TEMPLATE_TEST_CASE("HIP: convolutions on sm_90a's matrix units are exact with ev
                    (WarpSpecialized<64, 64, 3, Roles::ping_pong>), (WarpSpecialized<128, 128, 4, Roles::ping_pong>),
                    (WarpSpecialized<128, 64, 6, Roles::ping_pong>)) {
     check_schedule<fk::half, TestType>("half");
+}
+
+TEMPLATE_TEST_CASE("HIP: so are those of bfloat16", "", (WarpSpecialized<64, 64, 2>),
+                   (WarpSpecialized<128, 128, 4, Roles::ping_pong>)) {
     check_schedule<fk::bfloat16, TestType>("bfloat16");
+}
+
+TEST_CASE("HIP: tensors that bulk copies do not reach are refused to a schedule that needs them, and run without") {
+    fk::hip::Device device = sm90a();
+    auto bulk = device.with<WarpSpecialized<64, 64, 2>>();
+    auto const x = fk::tensor<fk::half>(device, fk::nchw(1, 2, 1, 1), {1, 2}),
+               w = fk::tensor<fk::half>(device, fk::kcrs(1, 2, 1, 1), {3, 4});
+    auto y = fk::tensor<fk::half>(device, fk::nchw(1, 1, 1, 1), {-1});
+    auto const layer = fk::Plan<fk::Conv<fk::filter(1, 1)>>::bind({.weights = w});
+    CHECK(refusal([&] { layer(bulk, x, y); })
+              .find("x, weights and y whose channels are neighbours and all else at "
+                    "multiples of 16 bytes") != std::string::npos);
+    fk::half got[1];
+    device.synchronize();
+    y.copy_to(got);
+    CHECK(static_cast<float>(got[0]) == -1);
+    layer(device, x, y);
+    device.synchronize();
+    y.copy_to(got);
+    CHECK(static_cast<float>(got[0]) == 11);
+}
+
+namespace {
+
+fk::Tensor<fk::half, fk::hip::Device> filled(fk::hip::Device& device, fk::Layout<4> const& layout, float value) {
+    fk::Tensor<fk::half, fk::hip::Device> tensor(device, layout);
+    tensor.copy_from(std::vector<fk::half>(static_cast<std::size_t>(tensor.size()), value).data());
+    return tensor;
+}
+
+}  // namespace
+
+TEST_CASE("HIP: a prepared run on matrix units takes other tensors of its layouts") {
+    fk::hip::Device device = sm90a();
+    auto const w = filled(device, fk::krsc(8, 1, 1, 8), 1);
+    auto const layout = fk::nhwc(1, 3, 5, 8);
+    auto const layer = fk::Plan<fk::Conv<fk::filter(1, 1)>>::bind({.weights = w});
+    auto const run = layer.prepare<fk::half>(device, layout, layout);
+    for (float const value : {1.0f, -2.0f}) {
+        auto const x = filled(device, layout, value);
+        auto y = filled(device, layout, 77);
+        run(device, x, y);
+        std::vector<fk::half> got(120);
+        y.copy_to(got.data());
+        CHECK(std::all_of(got.begin(), got.end(), [&](float each) { return each == 8 * value; }));
+    }
 }

@@ -42,6 +42,30 @@ TEST_CASE("HIP: the time of a product is that of the processor with the most til
 
 namespace {
 
+using Wide = hip::WarpSpecialized<192, 128, 4>;
+using Turns = hip::WarpSpecialized<64, 128, 5, hip::Roles::ping_pong>;
+using Thin = hip::WarpSpecialized<64, 64, 8>;
+
+int chosen_on_matrix_units(std::int64_t m, std::int64_t n, std::int64_t steps) {
+    return hip::with_fastest_warp_specialized(
+        hip::Table<Wide, Turns, Thin>{}, m, n, steps, 132,
+        []<class Schedule>(Schedule) { return Schedule::tile_m * 1000 + Schedule::tile_n; });
+}
+
+}  // namespace
+
+TEST_CASE("HIP: on matrix units too, processors get equal shares of large tiles, or small products small tiles") {
+    CHECK(chosen_on_matrix_units(64 * 196, 256, 36) == 192128);  // 132 tiles
+    CHECK(chosen_on_matrix_units(64 * 49, 2048, 8) == 64128);  // 784 small tiles are 6 a processor, 272 large ones 3
+    CHECK(chosen_on_matrix_units(49, 512, 72) == 64064);
+    CHECK(hip::warp_specialized_time<Wide>(1, 1, 9, 132) == 9 * 768);
+    CHECK(hip::warp_specialized_time<Wide>(192 * 132, 128, 9, 132) == 9 * 768);
+    CHECK(hip::warp_specialized_time<Wide>(192 * 132 + 1, 128, 9, 132) == 2 * 9 * 768);
+    CHECK(hip::warp_specialized_time<Thin>(1, 1, 9, 132) == 9 * 200);
+}
+
+namespace {
+
 namespace arch = hip::arch;
 using hip::Architecture;
 

@@ -61,13 +61,13 @@ template <class Schedule, class Plan, Element T, detail::OutputElement U>
 Result<Launch<ConvParams<Plan, T, U>>> prepare_warp_specialized_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                                      detail::ImageView<T const> const& x,
                                                                      detail::ImageView<U> const& y) {
-    ConvParams<Plan, T, U> const params{bound, x, y, true, true, true, {}, {}, {}};
-    if (detail::is_sm90a(gpu))
-        if (auto const launch = detail::launch_warp_specialized<Schedule>(gpu, params)) return *launch;
+    if constexpr (has_warp_specialized<Plan, T, U>)
+        if (ConvParams<Plan, T, U> const params{bound, x, y, true, true, true, {}, {}, {}}; detail::is_sm90a(gpu))
+            if (auto const launch = detail::launch_warp_specialized<Schedule>(gpu, params)) return *launch;
     return Error(
         type_name<Plan>(), "WarpSpecialized", "",
-        "a GPU of compute capability 9.0, code for sm_90a, and x, weights and y whose channels are neighbours and "
-        "all else at multiples of 16 bytes",
+        "a GPU of compute capability 9.0, code for sm_90a, y of x's type, and x, weights and y whose channels are "
+        "neighbours and all else at multiples of 16 bytes",
         gpu.name() + ", x of strides " + detail::strides_of(x.collapsed_layout()) + ", y of strides " +
             detail::strides_of(y.collapsed_layout()));
 }
