@@ -10,6 +10,9 @@ namespace arch = fk::hip::arch;
 
 namespace {
 
+/// The maker of the program's targets, which every pass of a compiler knows alike.
+using Maker = std::conditional_t<std::is_base_of_v<arch::Amd, arch::Target>, arch::Amd, arch::Nvidia>;
+
 /// What no GPU has that this program is compiled for.
 struct Elsewhere : arch::Any {};
 
@@ -39,6 +42,6 @@ int marked(fk::hip::Device& device) {
 TEST_CASE("HIP: a mainloop is compiled for the architectures that have what it needs") {
     fk::hip::Device device = gpu();
     CHECK(marked<arch::Any>(device) == 1);
-    CHECK(marked<arch::Target>(device) == 1);
+    CHECK(marked<Maker>(device) == 1);
     CHECK(marked<Elsewhere>(device) == 0);
 }

@@ -121,8 +121,7 @@ inline constexpr auto hipFuncAttributeMaxDynamicSharedMemorySize = cudaFuncAttri
 inline auto hipFuncSetAttribute(void const* kernel, cudaFuncAttribute attribute, int value) {
     return cudaFuncSetAttribute(kernel, attribute, value);
 }
-template <class Kernel>
-auto hipFuncGetAttributes(hipFuncAttributes* attributes, Kernel* kernel) {
+inline auto hipFuncGetAttributes(hipFuncAttributes* attributes, void const* kernel) {
     return cudaFuncGetAttributes(attributes, kernel);
 }
 

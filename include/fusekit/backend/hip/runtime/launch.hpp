@@ -113,12 +113,11 @@ bool is_launchable(int device) {
     Refusal refusal;
     DeviceGuard const guard(device, &refusal);
     hipFuncAttributes attributes{};
-    auto* const kernel = &fused<Plan, Mainloop>;
-    bool const takes =
-        !refusal && hipFuncGetAttributes(&attributes, kernel) == hipSuccess &&
-        attributes.maxThreadsPerBlock >= Mainloop::threads &&
-        hipFuncSetAttribute(reinterpret_cast<void const*>(kernel), hipFuncAttributeMaxDynamicSharedMemorySize,
-                            static_cast<int>(dynamic_shared_bytes<Mainloop>)) == hipSuccess;
+    auto const kernel = reinterpret_cast<void const*>(&fused<Plan, Mainloop>);
+    bool const takes = !refusal && hipFuncGetAttributes(&attributes, kernel) == hipSuccess &&
+                       attributes.maxThreadsPerBlock >= Mainloop::threads &&
+                       hipFuncSetAttribute(kernel, hipFuncAttributeMaxDynamicSharedMemorySize,
+                                           static_cast<int>(dynamic_shared_bytes<Mainloop>)) == hipSuccess;
     if (!takes) clear_last_error();
     else __atomic_fetch_or(&launchable, bit, __ATOMIC_RELAXED);
     __atomic_fetch_or(&asked, bit, __ATOMIC_RELEASE);
