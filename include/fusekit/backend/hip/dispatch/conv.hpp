@@ -69,6 +69,14 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_along(Gpu const& gpu, ConvParams<
     }
 }
 
+/// Whether the GPU has matrix units that the program has code for: where it has one schedule's, it has every one's.
+template <class Plan, Element T, OutputElement U>
+bool has_matrix_code(Gpu const& gpu) {
+    return is_sm90a(gpu) && with_entry(MatrixTable<NvidiaTuning>{}, 0, [&]<class Schedule>(Schedule) {
+               return is_launchable<Plan, ImplicitGemm<Plan, Schedule, T, U, detail::Axis::channel>>(gpu.index());
+           });
+}
+
 }  // namespace detail
 
 /// Prepares a plan with a Conv or Gemm with one schedule.
@@ -98,9 +106,11 @@ template <class Plan, Element T, detail::OutputElement U>
 Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                     detail::ImageView<T const> const& x,
                                                     detail::ImageView<U> const& y) {
-    if constexpr (has_warp_specialized<Plan, T, U>)
-        if (auto const launch = prepare_warp_specialized(gpu, bound, x, y)) return *launch;
     auto const filter = Plan::Head::geometry(bound.head);
+    if constexpr (has_warp_specialized<Plan, T, U>)
+        if (!detail::refuse_conv_limits(type_name<Plan>, filter, x.shape(),
+                                        detail::layout_of_weights<Plan>(bound).shape, y.shape()))
+            if (auto const launch = prepare_warp_specialized(gpu, bound, x, y)) return *launch;
     std::int64_t const groups = filter.group_count, group_k = y.layout.shape[1] / groups;
     if constexpr (Plan::Head::may_be_grouped || Plan::Head::longest > KOffset::most(filter.rank))
         if ((groups > 1 && group_k <= direct_max_group_channels) || !detail::has_bits_for<Plan>(filter) ||
@@ -109,7 +119,7 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(Gpu const& gpu, BoundPlan<Pl
             return prepare_conv_with<DefaultDirect>(gpu, bound, x, y);
     Index<4> const shape = conv_output<Plan>(y.layout).shape;
     if constexpr (has_matrix_units<Plan, T>)
-        if (detail::is_sm90a(gpu) && group_k >= least_matrix_channels)
+        if (group_k >= least_matrix_channels && detail::has_matrix_code<Plan, T, U>(gpu))
             if (auto launch = with_fastest_matrix(
                     MatrixTable<NvidiaTuning>{}, shape[0] * shape[2] * shape[3], group_k, groups, gpu.processors(),
                     [&]<class Schedule>(Schedule) { return prepare_conv_with<Schedule>(gpu, bound, x, y); }))
