@@ -21,7 +21,8 @@ class StoreTile {
     using Transpose = TransposeTile<Atom, along_channels>;
     static constexpr int rounds = Transpose::rounds, rows = Transpose::rows, columns = Transpose::columns;
     static constexpr int partials = threads / rows;  ///< parts of a row, which statistics add up
-    using Totals = TileTotals<Plan, tile_n, tile_m / 16, threads>;
+    static constexpr int parts = along_channels ? threads / columns : partials;  ///< that a channel's totals come in
+    using Totals = TileTotals<Plan, tile_n, parts, threads>;
     using Total = typename Totals::Total;
     using Tile = OutputTile<Plan, tile_m, tile_n>;
     using Coord = TileCoord<tile_m, tile_n>;
@@ -74,14 +75,14 @@ public:
             });
         }
         if constexpr (Plan::totals_tiles) {
-            auto& parts = buffer.totals.parts;
+            auto& shared = buffer.totals.parts;
 #pragma unroll
             for (int round = 0; round < (along_channels ? 1 : rounds); ++round) {
-                if constexpr (along_channels) parts[thread / columns][column].value() = totals[0];
-                else parts[thread % partials][Transpose::tile_row(thread / partials, round)].value() = totals[round];
+                if constexpr (along_channels) shared[thread / columns][column].value() = totals[0];
+                else shared[thread % partials][Transpose::tile_row(thread / partials, round)].value() = totals[round];
             }
-            Totals::finalize(params, buffer.totals, along_channels ? threads / columns : partials, thread, coord.tile(),
-                             coord.column(), coord.first_k, coord.count_n);
+            Totals::finalize(params, buffer.totals, static_cast<unsigned>(parts), thread, coord.tile(), coord.column(),
+                             coord.first_k, coord.count_n);
         }
     }
 
