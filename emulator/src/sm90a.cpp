@@ -249,7 +249,7 @@ void store_tiled(TensorMap const* map, std::uint32_t from, std::int32_t const (&
 }
 
 void commit_stores() {}
-void wait_for_stores(bool) { running->asynchrony().finish_stores(); }
+void wait_for_stores() { running->asynchrony().finish_stores(); }
 
 void store_matrices(std::uint32_t address, std::uint32_t const (&elements)[4], Place place) {
     if (address % 16 != 0) fault("stmatrix is given a row that is not aligned to 16 bytes", place);

@@ -56,7 +56,7 @@ __global__ void copy_box(Copy copy) {
     if (copy.out.rank > 0) {
         ptx::store_tiled(&copy.out, tile, copy.to);
         ptx::commit_stores();
-        ptx::wait_for_stores(true);
+        ptx::wait_for_stores();
     }
 }
 

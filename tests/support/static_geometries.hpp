@@ -4,6 +4,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <string>
 
+#include "support/check_case.hpp"
 #include "support/run_case.hpp"
 
 namespace test {
@@ -41,15 +42,6 @@ struct GeometryOf<3> {
                 f.pad_before[0], f.pad_after[0], f.strides[0],    f.dilations[0]};
     }
 };
-
-/// Runs a case, and sees that it proves something.
-void check_case(Case const& about, auto run, auto& device) {
-    INFO(about.print());
-    Problem const problem(about);
-    oracle::Tensor const expected = problem.expected();
-    REQUIRE(unfit(expected) == "");
-    CHECK(run(problem, expected, device) == "");
-}
 
 /// Geometry as a template argument: a case whose window is the plan's, in several layouts, on device(seed).
 template <class T, auto Geometry>

@@ -72,8 +72,8 @@ void load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, 
                  unsigned column, unsigned row, Place place = Place::current());
 void store_tiled(TensorMap const* map, std::uint32_t from, std::int32_t const (&at)[2], Place place = Place::current());
 void commit_stores();
-/// Waits until the thread's stores have read shared memory, or have written memory too.
-void wait_for_stores(bool written);
+/// Waits until the thread's stores have read shared memory.
+void wait_for_stores();
 
 /// stmatrix.x4: four 8 x 8 matrices of 16-bit elements; lane l has the address of row l % 8 of matrix l / 8.
 void store_matrices(std::uint32_t address, std::uint32_t const (&elements)[4], Place place = Place::current());

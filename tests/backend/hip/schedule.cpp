@@ -5,6 +5,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include "backend/hip/gpu.hpp"
+#include "support/check_case.hpp"
 #include "support/run_case.hpp"
 
 using namespace test;
@@ -16,15 +17,6 @@ using Relu = fk::Activation<fk::Relu>;
 using Norm = fk::BatchNormInference<fk::Spatial>;
 using LeakyRelu = fk::Activation<fk::LeakyRelu>;
 using PerActivation = fk::BatchNormInference<fk::PerActivation>;
-
-void check(char const* text, auto run, auto& device) {
-    Case const about = Case::parse(text);
-    INFO(about.print());
-    Problem const problem(about);
-    oracle::Tensor const expected = problem.expected();
-    REQUIRE(unfit(expected) == "");
-    CHECK(run(problem, expected, device) == "");
-}
 
 /// Convolutions that fill no tile, one tile and several, aligned for wide loads and not.
 template <class Schedule>
@@ -38,10 +30,10 @@ void check_conv() {
                              "n1c16h12w12k130r1s1pt0l0b0r0u1v1d1e1g1 nhwc>nchw kcrs float CBA relu #7",
                              "n2c12h10w9k24r3s2pt1l1b1r1u2v1d2e1g3 nchw>nhwc krsc+1 float CBA relu #9",
                              "n1c6h5w5k6r3s3pt1l1b1r1u1v1d1e1g6 nhwc kcrs float CBA relu #11"})
-        check(text, run_conv<Scheduled, float, fk::dynamic, fk::Bias, Relu>, scheduled);
+        check_case(Case::parse(text), run_conv<Scheduled, float, fk::dynamic, fk::Bias, Relu>, scheduled);
     for (char const* text : {"n2c16h9w8k72r3s3pt1l1b1r1u1v1d1e1g1 nhwc krsc half CN #4",
                              "n2c3h7w7k5r5s5pt2l2b2r2u2v2d1e1g1 nchw kcrs half CN #6"})
-        check(text, run_conv<Scheduled, fk::half, fk::dynamic, Norm>, scheduled);
+        check_case(Case::parse(text), run_conv<Scheduled, fk::half, fk::dynamic, Norm>, scheduled);
 }
 
 /// Two of the layouts with each size; `turn` says which, so that together the schedules see each layout with each size.
@@ -58,10 +50,10 @@ void check_stream(std::size_t turn) {
         ++turn;
         for (char const* layout : {layouts[turn % 5], layouts[(turn + 2) % 5]}) {
             std::string const window = "r1s1pt0l0b0r0u1v1d1e1g1 ";
-            check((sizes + window + layout + " kcrs float NA relu #2").c_str(),
-                  run_pointwise<Scheduled, float, Norm, Relu>, scheduled);
-            check((sizes + window + layout + " kcrs half MA leakyrelu #3").c_str(),
-                  run_pointwise<Scheduled, fk::half, PerActivation, LeakyRelu>, scheduled);
+            check_case(Case::parse(sizes + window + layout + " kcrs float NA relu #2"),
+                       run_pointwise<Scheduled, float, Norm, Relu>, scheduled);
+            check_case(Case::parse(sizes + window + layout + " kcrs half MA leakyrelu #3"),
+                       run_pointwise<Scheduled, fk::half, PerActivation, LeakyRelu>, scheduled);
         }
     }
 }

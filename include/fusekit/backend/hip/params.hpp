@@ -38,8 +38,8 @@ inline constexpr bool has_matrix_units =
     arch::is_targeted<arch::Sm90a> && (std::is_same_v<T, half> || std::is_same_v<T, bfloat16>) &&
     std::is_same_v<typename Plan::Head::template WeightElement<T>, T>;
 
-/// Whether it has those that copy in bulk, too: y is of x's type, and there is nothing before the head, no pool and no
-/// statistics.
+/// Whether a plan also has kernels there that copy in bulk. They need y of x's type, no operator before the head, no
+/// pool and no statistics.
 template <class Plan, Element T, detail::OutputElement U>
 inline constexpr bool has_warp_specialized = has_matrix_units<Plan, T> && std::is_same_v<T, U> && !Plan::has_prologue &&
                                              !Plan::pools && !Plan::totals_tiles && Plan::Head::collapsed_space == 2;

@@ -5,6 +5,7 @@
 
 #include "backend/hip/gpu.hpp"
 #include "fusekit/backend/hip/schedule.hpp"
+#include "support/check_case.hpp"
 #include "support/run_case.hpp"
 
 using namespace test;
@@ -14,16 +15,6 @@ namespace {
 
 using Relu = fk::Activation<fk::Relu>;
 using Norm = fk::BatchNormInference<fk::Spatial>;
-
-template <class Run>
-void check(std::string const& text, Run run, auto& device) {
-    Case const about = Case::parse(text);
-    INFO(about.print());
-    Problem const problem(about);
-    oracle::Tensor const expected = problem.expected();
-    REQUIRE(unfit(expected) == "");
-    CHECK(run(problem, expected, device) == "");
-}
 
 /// What bulk copies cannot load: planes of any size, channels that fill no 16 bytes, gaps, tensors that begin anywhere,
 /// groups, and values that pass operators first.
@@ -38,9 +29,10 @@ void check_schedule(std::string const& type) {
           "n3c5h9w8k67r2s3pt1l0b0r2u1v2d1e1g1 nchw+1 kcrs+1 ", "n2c40h8w8k24r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs ",
           "n2c3h13w17k20r5s5pt2l2b2r2u2v2d1e1g1 nhwc krsc ", "n2c24h6w7k48r3s1pt1l0b1r0u1v1d2e1g2 nhwc>nchw krsc "})
         for (char const* seed : {"#3", "#6"})  // of the others, tensors are not aligned
-            check(text + type + " CBA relu " + seed, run_conv<Scheduled, T, fk::dynamic, fk::Bias, Relu>, scheduled);
-    check("n2c24h7w9k40r3s3pt1l1b1r1u1v1d1e1g1 nchw kcrs " + type + " CRN #4",
-          run_conv<Scheduled, T, fk::dynamic, fk::Residual, Norm>, scheduled);
+            check_case(Case::parse(text + type + " CBA relu " + seed),
+                       run_conv<Scheduled, T, fk::dynamic, fk::Bias, Relu>, scheduled);
+    check_case(Case::parse("n2c24h7w9k40r3s3pt1l1b1r1u1v1d1e1g1 nchw kcrs " + type + " CRN #4"),
+               run_conv<Scheduled, T, fk::dynamic, fk::Residual, Norm>, scheduled);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backend/hip/gpu.hpp"
+#include "support/check_case.hpp"
 #include "support/run_case.hpp"
 
 using namespace test;
@@ -25,16 +26,6 @@ fk::hip::Device sm90a() {
     return device;
 }
 
-template <class Run>
-void check(std::string const& text, Run run, auto& device) {
-    Case const about = Case::parse(text);
-    INFO(about.print());
-    Problem const problem(about);
-    oracle::Tensor const expected = problem.expected();
-    REQUIRE(unfit(expected) == "");
-    CHECK(run(problem, expected, device) == "");
-}
-
 /// Tiles that y does not fill, several, and more of them than the emulated GPU has processors; windows that reach over
 /// rows and images; channels that end within a step.
 template <class T, class Schedule>
@@ -49,17 +40,17 @@ void check_schedule(std::string const& type) {
                               "n3c16h9w8k24r1s1pt0l0b0r0u2v2d1e1g1",        // every other pixel
                               "n1c40h6w30k72r2s5pt0l2b1r2u1v3d2e1g1"}) {
         std::string const text = std::string(sizes) + " nhwc krsc " + type;
-        check(text + " CBA relu #3", run_conv<Scheduled, T, fk::dynamic, fk::Bias, Relu>, scheduled);
+        check_case(Case::parse(text + " CBA relu #3"), run_conv<Scheduled, T, fk::dynamic, fk::Bias, Relu>, scheduled);
     }
-    check("n3c16h9w8k24r3s3pt1l1b1r1u1v1d1e1g1 nhwc krsc " + type + " CN #1", run_conv<Scheduled, T, fk::dynamic, Norm>,
-          scheduled);
-    check("n3c16h9w8k24r3s3pt1l1b1r1u1v1d1e1g1 nhwc krsc " + type + " CRA relu #1",
-          run_conv<Scheduled, T, fk::dynamic, fk::Residual, Relu>, scheduled);
-    check("n3c16h9w8k24r3s3pt1l1b1r1u1v1d1e1g1 nhwc krsc " + type + " CM #2",
-          run_conv<Scheduled, T, fk::dynamic, PerActivation>, scheduled);
-    check("n2c24h9w8k16r1s1pt0l0b0r0u1v1d1e1g1 nhwc+8>nhwc krsc+8 " + type + " C #3",
-          run_conv<Scheduled, T, fk::dynamic>,
-          scheduled);  // x and weights with gaps after every row, plane and image
+    check_case(Case::parse("n3c16h9w8k24r3s3pt1l1b1r1u1v1d1e1g1 nhwc krsc " + type + " CN #1"),
+               run_conv<Scheduled, T, fk::dynamic, Norm>, scheduled);
+    check_case(Case::parse("n3c16h9w8k24r3s3pt1l1b1r1u1v1d1e1g1 nhwc krsc " + type + " CRA relu #1"),
+               run_conv<Scheduled, T, fk::dynamic, fk::Residual, Relu>, scheduled);
+    check_case(Case::parse("n3c16h9w8k24r3s3pt1l1b1r1u1v1d1e1g1 nhwc krsc " + type + " CM #2"),
+               run_conv<Scheduled, T, fk::dynamic, PerActivation>, scheduled);
+    check_case(Case::parse("n2c24h9w8k16r1s1pt0l0b0r0u1v1d1e1g1 nhwc+8>nhwc krsc+8 " + type + " C #3"),
+               run_conv<Scheduled, T, fk::dynamic>,
+               scheduled);  // x and weights with gaps after every row, plane and image
 }
 
 }  // namespace

@@ -30,7 +30,8 @@ __device__ void fence_barrier_init();
 __device__ void named_barrier_sync(unsigned number, unsigned threads);
 __device__ void named_barrier_arrive(unsigned number, unsigned threads);
 
-/// True in one lane of a wave, all of which calls it. Only a lane that was chosen so issues bulk copies at full speed.
+/// True in one lane of a wave; all lanes call it. A lane that was chosen so issues bulk copies at full speed, others do
+/// not.
 __device__ bool elect();
 /// A number that all lanes of a wave have, as one register of the wave.
 __device__ unsigned uniform(unsigned number);
@@ -49,8 +50,8 @@ __device__ void load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_
                             unsigned column, unsigned row);
 __device__ void store_tiled(TensorMap const* map, std::uint32_t from, std::int32_t const (&at)[2]);
 __device__ void commit_stores();
-/// Waits until the thread's stores have read shared memory, or have `written` memory too.
-__device__ void wait_for_stores(bool written);
+/// Waits until the thread's stores have read shared memory.
+__device__ void wait_for_stores();
 /// Shows what this thread wrote to shared memory to bulk copies and products.
 __device__ void fence_shared_memory();
 

@@ -84,10 +84,7 @@ __device__ inline void store_tiled(TensorMap const* map, std::uint32_t from, std
                  : "memory");
 }
 __device__ inline void commit_stores() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
-__device__ inline void wait_for_stores(bool written) {
-    if (written) asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
-    else asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
-}
+__device__ inline void wait_for_stores() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
 __device__ inline void fence_shared_memory() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 __device__ inline void store_matrices(std::uint32_t address, std::uint32_t const (&elements)[4]) {

@@ -49,7 +49,7 @@ public:
                                  float (&sums)[products][Atom::sums_per_thread], unsigned thread, unsigned barrier) {
         auto const& arguments = params.bound.epilogue;
         int const channels = min(conv.group_k() - tile.n, tile_n);
-        if (thread == 0) ptx::wait_for_stores(false);  // the last tile's have read what is written now
+        if (thread == 0) ptx::wait_for_stores();  // the last tile's have read what is written now
         ptx::named_barrier_sync(barrier, Atom::threads);
         unsigned const lane = thread % 32, row = thread / 32 * 16 + lane % 16;
         auto staged = ptx::shared_address(shared.staged) + row * row_bytes;
@@ -59,7 +59,7 @@ public:
             if constexpr (reads_places)
                 for (int i = 0; i < 2; ++i)
                     places[i] = conv.pixel(tile.m + product * Atom::m + Atom::row(static_cast<int>(thread), 2 * i));
-            /// Two neighbours of a row: sums e and e + 1.
+            // Two neighbours of a row: sums e and e + 1.
             auto const pair = [&](int e, States const& states) {
                 int const column = Atom::column(static_cast<int>(thread), e);
                 Pixel const& at = places[e / 2 % 2];

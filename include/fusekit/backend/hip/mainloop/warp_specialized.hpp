@@ -89,7 +89,7 @@ private:
             if constexpr (!ping_pong) start.m += static_cast<int>(group * own_rows);
             Writer::store(params, conv, shared.writers[group], start, sums, thread, epilogue_barrier + group);
         }
-        if (thread == 0) ptx::wait_for_stores(false);
+        if (thread == 0) ptx::wait_for_stores();
     }
 
     /// A tile's products. One group of them is under way while the next stage is awaited; then its stage is free.

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <catch2/catch_test_macros.hpp>
+
+#include "support/problem.hpp"
+
+namespace test {
+
+/// Runs a case, and sees that it proves something.
+void check_case(Case const& about, auto run, auto& device) {
+    INFO(about.print());
+    Problem const problem(about);
+    oracle::Tensor const expected = problem.expected();
+    REQUIRE(unfit(expected) == "");
+    CHECK(run(problem, expected, device) == "");
+}
+
+}  // namespace test
