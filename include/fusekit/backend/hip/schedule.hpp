@@ -44,7 +44,7 @@ struct WarpSpecialized {
     static constexpr int products = TileM / 64 / (ping_pong ? 1 : consumers);  ///< of 64 rows, which each of them has
     static constexpr int threads = (consumers + 1) * 128;
     static constexpr int shared_bytes() {
-        return stages * (TileM + TileN) * 128 + consumers * products * 64 * TileN * 2;
+        return stages * (TileM + TileN) * 128 + consumers * products * 64 * ((TileN + 63) / 64) * 128;
     }
 };
 
@@ -152,10 +152,12 @@ struct Suits {
                     constexpr bool factors =
                         (std::is_same_v<T, half> || std::is_same_v<T, bfloat16>) && std::is_same_v<T, Weight>;
                     static_assert(factors, "matrix units multiply half by half, or bfloat16 by bfloat16");
-                    constexpr bool tile = Schedule::tile_m > 0 && Schedule::tile_m <= 256 &&
-                                          Schedule::tile_m % 64 == 0 &&
-                                          (Schedule::tile_n == 64 || Schedule::tile_n == 128);
-                    static_assert(tile, "matrix units: TileM is a multiple of 64, 256 at most, and TileN 64 or 128");
+                    constexpr int m = Schedule::tile_m, n = Schedule::tile_n;
+                    constexpr bool tile =
+                        m > 0 && m <= 256 && m % 64 == 0 && (n == 64 || n == 128 || (warps && (n == 112 || n == 256)));
+                    static_assert(tile,
+                                  "matrix units: TileM is a multiple of 64, 256 at most, and TileN 64 or 128; "
+                                  "WarpSpecialized: or 112 or 256");
                     if constexpr (warps) {
                         constexpr bool plain = !Plan::has_prologue && !Plan::pools && !Plan::totals_tiles;
                         static_assert(plain,

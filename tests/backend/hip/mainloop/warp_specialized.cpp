@@ -59,7 +59,8 @@ TEMPLATE_TEST_CASE("HIP: convolutions on sm_90a's matrix units are exact with ev
                    (WarpSpecialized<64, 64, 2>), (WarpSpecialized<64, 64, 6, Roles::cooperative, 2>),
                    (WarpSpecialized<128, 128, 3>), (WarpSpecialized<192, 128, 4>), (WarpSpecialized<256, 64, 3>),
                    (WarpSpecialized<64, 64, 3, Roles::ping_pong>), (WarpSpecialized<128, 128, 4, Roles::ping_pong>),
-                   (WarpSpecialized<128, 64, 6, Roles::ping_pong>)) {
+                   (WarpSpecialized<128, 64, 6, Roles::ping_pong>), (WarpSpecialized<128, 112, 4>),
+                   (WarpSpecialized<64, 256, 3, Roles::ping_pong>)) {
     check_schedule<fk::half, TestType>("half");
 }
 

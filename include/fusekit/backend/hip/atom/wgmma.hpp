@@ -16,8 +16,6 @@ namespace fusekit::hip {
 template <class T, int N>
 struct Wgmma {
     static_assert(std::is_same_v<T, half> || std::is_same_v<T, bfloat16>);
-    static_assert(N == 64 || N == 128, "an instruction is written out for each N");
-
     using Architecture = arch::Sm90a;
     static constexpr int m = 64, n = N, k = 16, threads = 128, sums_per_thread = N / 2;
     static constexpr int row_bytes = 128, tile_k = row_bytes / static_cast<int>(sizeof(T));
@@ -60,7 +58,7 @@ consteval bool sums_are_a_bijection() {
         }
     return Atom::threads * Atom::sums_per_thread == Atom::m * Atom::n;
 }
-static_assert(sums_are_a_bijection<Wgmma<half, 64>>());
+static_assert(sums_are_a_bijection<Wgmma<half, 64>>() && sums_are_a_bijection<Wgmma<half, 112>>());
 
 }  // namespace detail
 

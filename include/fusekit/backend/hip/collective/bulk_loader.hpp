@@ -16,14 +16,35 @@ struct BulkStage {
     static constexpr unsigned bytes = (TileM + TileN) * 64 * sizeof(T);
 };
 
-/// Where a tile of y begins: in pixels, counted over all images, and in channels. Blocks count channels first.
+/// Where a tile of y begins: in pixels, counted over all images, and in channels.
 struct TileStart {
     int m, n;
+};
 
-    template <int TileM, int TileN>
-    __device__ static TileStart of(unsigned tile, unsigned tiles_n) {
-        return {static_cast<int>(tile / tiles_n) * TileM, static_cast<int>(tile % tiles_n) * TileN};
+/// The order in which blocks take the tiles of y. Blocks whose numbers neighbour run at the same time and share the
+/// larger operand of a tile, which L2 then gives them once: pixels, or, where a tile has more channels than pixels,
+/// filters. Filters are shared over `together` rows of tiles at most, so that pixels are still in L2 when the next
+/// channels' tiles read them.
+template <int TileM, int TileN>
+class TileOrder {
+    static constexpr bool shares_filters = TileN > TileM;
+    static constexpr unsigned together = shares_filters ? 16 : 1;
+
+public:
+    template <class Problem>
+    __device__ explicit TileOrder(Problem const& conv)
+        : tiles_m(static_cast<unsigned>(detail::divide_up(conv.gemm_m(), TileM))),
+          tiles_n(static_cast<unsigned>(detail::divide_up(conv.group_k(), TileN))) {}
+
+    __device__ unsigned size() const { return tiles_m * tiles_n; }
+    __device__ TileStart operator[](unsigned tile) const {
+        unsigned const first = tile / (together * tiles_n) * together, rest = tile - first * tiles_n;
+        unsigned const rows = shares_filters ? min(together, tiles_m - first) : 1;
+        return {static_cast<int>(first + rest % rows) * TileM, static_cast<int>(rest / rows) * TileN};
     }
+
+private:
+    unsigned tiles_m, tiles_n;
 };
 
 /// Steps along GemmK: taps, and of each the channels, 64 at a time.

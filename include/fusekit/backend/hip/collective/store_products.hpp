@@ -13,10 +13,17 @@ namespace fusekit::hip {
 template <class Plan, class Atom, class U, int products>
 class StoreProducts {
     static constexpr int tile_n = Atom::n, row_bytes = 128, columns = row_bytes / 2;  ///< of a box
-    static constexpr int boxes = tile_n / columns, box_bytes = Atom::m * row_bytes;
+    static constexpr int boxes = (tile_n + columns - 1) / columns, box_bytes = Atom::m * row_bytes;
+    static_assert(tile_n % 16 == 0 && tile_n >= columns);
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::template State<float>;
     static constexpr bool reads_places = Epilogue::placewise || Epilogue::stores;
+
+    /// Where a box of y begins in the tile. The last ends with it: where the tile is no multiple of a box, it begins in
+    /// the box before, and both write what they share.
+    FUSEKIT_HD static constexpr int first_column(int box) {
+        return box * columns + columns < tile_n ? box * columns : tile_n - columns;
+    }
 
     /// Of two columns that neighbour, which a thread reads by one access where they fill it.
     static constexpr std::size_t both = 2 * sizeof(State);
@@ -26,7 +33,7 @@ class StoreProducts {
 
 public:
     struct Shared {
-        alignas(1024) U staged[products * Atom::m * tile_n];
+        alignas(1024) U staged[products * Atom::m * boxes * columns];
         States states[Epilogue::channelwise ? tile_n / 2 : 1];
     };
 
@@ -36,10 +43,11 @@ public:
     __device__ static void prepare(Params const& params, Problem const& conv, Shared& shared, int first_n,
                                    unsigned thread) {
         if constexpr (Epilogue::channelwise) {
-            int const channel = first_n + static_cast<int>(thread), last = conv.group_k() - 1;
-            if (static_cast<int>(thread) < tile_n)  // where y has no channel, its last one's
-                shared.states[thread / 2].of[thread % 2] =
-                    Epilogue::prepare(std::int64_t{min(channel, last)}, params.bound.epilogue);
+            int const last = conv.group_k() - 1;
+#pragma unroll
+            for (int i = static_cast<int>(thread); i < tile_n; i += Atom::threads)  // of no channel: the last one's
+                shared.states[i / 2].of[i % 2] =
+                    Epilogue::prepare(std::int64_t{min(first_n + i, last)}, params.bound.epilogue);
         }
     }
 
@@ -73,13 +81,20 @@ public:
             };
 #pragma unroll
             for (int e = 0; e < Atom::sums_per_thread; e += 8) {
-                unsigned const chunk = static_cast<unsigned>(e) / 4 + lane / 16;  // of 8 columns
                 auto const states_of = [&](int first) {
                     return shared.states[Epilogue::channelwise ? Atom::column(static_cast<int>(thread), first) / 2 : 0];
                 };
                 States const left = states_of(e), right = states_of(e + 4);
-                ptx::store_matrices(staged + chunk / 8 * box_bytes + ((chunk ^ row) % 8) * 16,
-                                    {pair(e, left), pair(e + 2, left), pair(e + 4, right), pair(e + 6, right)});
+                std::uint32_t const pairs[] = {pair(e, left), pair(e + 2, left), pair(e + 4, right),
+                                               pair(e + 6, right)};
+#pragma unroll
+                for (int box = 0; box < boxes; ++box) {
+                    int const column = 2 * e - first_column(box);
+                    if (column < 0 || column >= columns) continue;
+                    unsigned const chunk = static_cast<unsigned>(column) / 8 + lane / 16;  // of 8 columns
+                    ptx::store_matrices(staged + static_cast<unsigned>(box * box_bytes) + ((chunk ^ row) % 8) * 16,
+                                        pairs);
+                }
             }
         }
         ptx::fence_shared_memory();
@@ -90,7 +105,7 @@ public:
                 ptx::store_tiled(
                     &params.maps.y,
                     ptx::shared_address(shared.staged) + static_cast<unsigned>((product * boxes + box) * box_bytes),
-                    {tile.n + box * columns, tile.m + product * Atom::m});
+                    {tile.n + first_column(box), tile.m + product * Atom::m});
         ptx::commit_stores();
     }
 };

@@ -43,8 +43,7 @@ public:
     __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned block) {
         auto const conv = params.problem();
         unsigned const warp = ptx::uniform(thread / 32), group = warp / 4;
-        unsigned const tiles_n = static_cast<unsigned>(detail::divide_up(conv.group_k(), tile_n));
-        unsigned const tiles = static_cast<unsigned>(detail::divide_up(conv.gemm_m(), tile_m)) * tiles_n;
+        TileOrder<tile_m, tile_n> const tiles(conv);
         if (thread == 0) shared.barriers.init();
         __syncthreads();
         wait_for_previous_kernel();
@@ -52,19 +51,18 @@ public:
             if constexpr (consumers > 1) ptx::lower_registers<few_registers>();
             if (warp != 4 * consumers || !ptx::elect()) return;
             Cursor cursor;
-            for (unsigned tile = block; tile < tiles; tile += gridDim.x)
-                load_tile_in_bulk(params, conv, shared.stages, shared.barriers, cursor,
-                                  TileStart::of<tile_m, tile_n>(tile, tiles_n));
+            for (unsigned tile = block; tile < tiles.size(); tile += gridDim.x)
+                load_tile_in_bulk(params, conv, shared.stages, shared.barriers, cursor, tiles[tile]);
         } else {
             if constexpr (consumers > 1) ptx::raise_registers<many_registers>();
-            compute(params, conv, shared, thread % 128, group, block, tiles, tiles_n);
+            compute(params, conv, shared, thread % 128, group, block, tiles);
         }
     }
 
 private:
     template <class Problem>
     __device__ static void compute(Params const& params, Problem const& conv, DynamicShared& shared, unsigned thread,
-                                   unsigned group, unsigned block, unsigned tiles, unsigned tiles_n) {
+                                   unsigned group, unsigned block, TileOrder<tile_m, tile_n> const& tiles) {
         unsigned const steps = bulk_steps(conv), own_rows = products * Atom::m;
         unsigned first = block, stride = gridDim.x;
         Cursor cursor;
@@ -75,9 +73,9 @@ private:
                 ptx::named_barrier_arrive(turn_barrier, 2 * Atom::threads);  // the other begins
             }
         }
-        for (unsigned tile = first; tile < tiles; tile += stride) {
+        for (unsigned tile = first; tile < tiles.size(); tile += stride) {
             Sums sums;
-            TileStart start = TileStart::of<tile_m, tile_n>(tile, tiles_n);
+            TileStart start = tiles[tile];
             Writer::prepare(params, conv, shared.writers[group], start.n, thread);
             if constexpr (ping_pong) ptx::named_barrier_sync(turn_barrier + group, 2 * Atom::threads);
             multiply(shared, sums, cursor, steps, thread, ping_pong ? 0 : group * own_rows);
@@ -85,7 +83,7 @@ private:
                 ptx::named_barrier_arrive(turn_barrier + (group ^ 1), 2 * Atom::threads);
                 cursor.advance(steps);  // over the other's tile
             }
-            if (tile + stride >= tiles) start_next_kernel();
+            if (tile + stride >= tiles.size()) start_next_kernel();
             if constexpr (!ping_pong) start.m += static_cast<int>(group * own_rows);
             Writer::store(params, conv, shared.writers[group], start, sums, thread, epilogue_barrier + group);
         }
