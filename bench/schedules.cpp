@@ -35,7 +35,8 @@ using Gemms = List<Gemm<128, 128, 8, 2>, Gemm<128, 128, 16, 2>, Gemm<64, 64, 8, 
 using MatrixGemms =
     List<WarpSpecialized<192, 128, 4>, WarpSpecialized<128, 128, 5>, WarpSpecialized<128, 128, 4, Roles::ping_pong>,
          WarpSpecialized<64, 128, 5, Roles::ping_pong>, WarpSpecialized<128, 64, 6, Roles::ping_pong>,
-         WarpSpecialized<192, 64, 5>, WarpSpecialized<64, 64, 6, Roles::cooperative, 2>, WarpSpecialized<64, 64, 8>>;
+         WarpSpecialized<192, 64, 5>, WarpSpecialized<64, 64, 6, Roles::cooperative, 2>, WarpSpecialized<64, 64, 8>,
+         WarpSpecialized<128, 112, 5>, WarpSpecialized<64, 256, 3, Roles::ping_pong>, WarpSpecialized<128, 256, 3>>;
 using RegisterGemms = List<MatrixGemm<128, 128, 1>, MatrixGemm<128, 64, 2>, MatrixGemm<64, 64, 4>,
                            MatrixGemm<64, 128, 2>, MatrixGemm<256, 64, 1>>;
 using Streams = List<Elementwise<128, 16, 1, 1, 16>, Elementwise<128, 16, 2, 1, 16>, Elementwise<128, 16, 4, 1, 16>,

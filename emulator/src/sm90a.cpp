@@ -240,8 +240,8 @@ void load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, 
     load(to, *map, barrier, [=, copy = *map] { copy_im2col(copy, to, first, column, row); }, place);
 }
 
-void store_tiled(TensorMap const* map, std::uint32_t from, std::int32_t const (&at)[2], Place place) {
-    if (map->is_im2col || map->rank != 2) fault("a tiled store of a map of another kind", place);
+void store_tiled(TensorMap const* map, std::uint32_t from, std::int32_t const* at, unsigned rank, Place const& place) {
+    if (map->is_im2col || map->rank != rank) fault("a tiled store of a map of another kind", place);
     check_copy(*map, from, at, place);
     Coord first{};
     for (unsigned mode = 0; mode < map->rank; ++mode) first[mode] = at[mode];
@@ -251,13 +251,17 @@ void store_tiled(TensorMap const* map, std::uint32_t from, std::int32_t const (&
 void commit_stores() {}
 void wait_for_stores() { running->asynchrony().finish_stores(); }
 
-void store_matrices(std::uint32_t address, std::uint32_t const (&elements)[4], Place place) {
+void store_matrices(std::uint32_t address, std::uint32_t const (&elements)[4], bool transposed, Place const& place) {
     if (address % 16 != 0) fault("stmatrix is given a row that is not aligned to 16 bytes", place);
     Exchange const& rows = running->exchange(address, place);
     unsigned const lane = running->lane();
     for (unsigned matrix = 0; matrix < 4; ++matrix) {
-        auto const row = static_cast<std::uint32_t>(rows.value[8 * matrix + lane / 4]);
-        std::memcpy(shared_pointer(row + 4 * (lane % 4)), &elements[matrix], 4);
+        for (unsigned i = 0; i < 2; ++i) {
+            unsigned const along = 2 * (lane % 4) + i, across = lane / 4;
+            auto const element = static_cast<std::uint16_t>(elements[matrix] >> 16 * i);
+            auto const row = static_cast<std::uint32_t>(rows.value[8 * matrix + (transposed ? along : across)]);
+            std::memcpy(shared_pointer(row + 2 * (transposed ? across : along)), &element, sizeof element);
+        }
     }
 }
 

@@ -70,13 +70,23 @@ void load_tiled(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, s
 }
 void load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const (&at)[4],
                  unsigned column, unsigned row, Place place = Place::current());
-void store_tiled(TensorMap const* map, std::uint32_t from, std::int32_t const (&at)[2], Place place = Place::current());
+void store_tiled(TensorMap const* map, std::uint32_t from, std::int32_t const* at, unsigned rank, Place const& place);
+template <int Rank>
+void store_tiled(TensorMap const* map, std::uint32_t from, std::int32_t const (&at)[Rank],
+                 Place place = Place::current()) {
+    store_tiled(map, from, at, Rank, place);
+}
 void commit_stores();
 /// Waits until the thread's stores have read shared memory.
 void wait_for_stores();
 
-/// stmatrix.x4: four 8 x 8 matrices of 16-bit elements; lane l has the address of row l % 8 of matrix l / 8.
-void store_matrices(std::uint32_t address, std::uint32_t const (&elements)[4], Place place = Place::current());
+/// stmatrix.x4: four 8 x 8 matrices of 16-bit elements; lane l has the address of row l % 8 of matrix l / 8. A lane's
+/// two elements of each neighbour in a row, or, where `transposed`, in a column.
+void store_matrices(std::uint32_t address, std::uint32_t const (&elements)[4], bool transposed, Place const& place);
+template <bool transposed>
+void store_matrices(std::uint32_t address, std::uint32_t const (&elements)[4], Place place = Place::current()) {
+    store_matrices(address, elements, transposed, place);
+}
 
 enum class Factor { half, bfloat16 };
 inline void fence_products() {}

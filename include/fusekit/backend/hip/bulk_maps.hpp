@@ -11,9 +11,9 @@ namespace fusekit::hip {
 
 /// How bulk copies find the operands and the result of a convolution whose channels are neighbours in memory.
 struct BulkMaps {
-    TensorMap x;  ///< (C, W, H, N) as windows, or, for single pixels without gaps, (C, N H W)
+    TensorMap x;  ///< (C, W, H, N) as windows or rows, or, for single pixels without gaps, (C, N H W)
     TensorMap w;  ///< (C, S, R, K)
-    TensorMap y;  ///< (K, N P Q)
+    TensorMap y;  ///< (K, N P Q), or rows of (K, Q, P, N)
     bool in_use = false, has_windows = false;
 
     void replace_memory(void const* of_x, void const* of_y) {
@@ -106,6 +106,25 @@ bool encode(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w, Tens
                   (!maps.has_windows || detail::encode_windows(maps.x, x, filter, channels, pixels)) &&
                   encode_tiled(maps.w, sizeof(W), 4, w.data, of_w.extents, of_w.strides, box) &&
                   detail::encode_pixels(maps.y, y, channels, rows_of_store);
+    return maps.in_use;
+}
+
+/// The same for tiles of rows: of x with their halo, of y as long; and for `filters` filters.
+template <class T, class W, class U, class HaloShape>
+bool encode_rows(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w, TensorView<U> const& y,
+                 HaloShape const& shape, int filters) {
+    constexpr std::uint32_t channels = 128 / sizeof(T);
+    detail::MapModes<T> const of_x(x);
+    detail::MapModes<W> const of_w(w);
+    detail::MapModes<U> const of_y(y);
+    auto const pitch = static_cast<std::uint32_t>(shape.pitch);
+    std::uint32_t const rows_of_x[] = {channels, pitch, static_cast<std::uint32_t>(shape.rows_of_x()), 1};
+    std::uint32_t const rows_of_y[] = {channels, pitch, static_cast<std::uint32_t>(shape.rows), 1};
+    std::uint32_t const of_filters[] = {channels, 1, 1, static_cast<std::uint32_t>(filters)};
+    maps.in_use = of_x.legal && of_w.legal && of_y.legal &&
+                  encode_tiled(maps.x, sizeof(T), 4, x.data, of_x.extents, of_x.strides, rows_of_x) &&
+                  encode_tiled(maps.w, sizeof(W), 4, w.data, of_w.extents, of_w.strides, of_filters) &&
+                  encode_tiled(maps.y, sizeof(U), 4, y.data, of_y.extents, of_y.strides, rows_of_y);
     return maps.in_use;
 }
 

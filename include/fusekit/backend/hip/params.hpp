@@ -44,6 +44,10 @@ template <class Plan, Element T, detail::OutputElement U>
 inline constexpr bool has_warp_specialized = has_matrix_units<Plan, T> && std::is_same_v<T, U> && !Plan::has_prologue &&
                                              !Plan::pools && !Plan::totals_tiles && Plan::Head::collapsed_space == 2;
 
+/// Whether a plan also has a kernel there that reads a tile of x once for all taps.
+template <class Plan, Element T, detail::OutputElement U>
+inline constexpr bool has_halo = has_warp_specialized<Plan, T, U> && (Plan::Head::longest > 1);
+
 /// What the kernel of a plan with a Conv or Gemm is given.
 template <class Plan, Element T, detail::OutputElement U = T>
 struct ConvParams {

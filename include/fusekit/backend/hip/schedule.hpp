@@ -48,6 +48,15 @@ struct WarpSpecialized {
     }
 };
 
+/// How a convolution of 64 channels at most, of x and of y, is cut on sm_90a's matrix units, where its stride and
+/// dilation are 1: a tile has rows of y, Pixels with what lies between rows, and copies their rows of x once for all
+/// taps. Filters of most_taps taps stay in shared memory.
+template <int Pixels = 232>
+struct Halo {
+    static constexpr int pixels = Pixels, channels = 64, most_taps = 9, most_stages = 8, halo_bytes = 150 * 1024;
+    static constexpr int consumers = 2, threads = (consumers + 1) * 128, blocks = 1;
+};
+
 /// How thin convolutions, with few channels a group, are cut: a thread computes one output at a time.
 template <int Threads = 256>
 struct Direct {
@@ -81,6 +90,11 @@ concept WarpSpecializedSchedule = HasBlocks<Schedule> && requires {
         Schedule::shared_bytes();
 };
 template <class Schedule>
+concept HaloSchedule = HasBlocks<Schedule> && requires {
+    Schedule::pixels, Schedule::channels, Schedule::most_taps, Schedule::most_stages, Schedule::halo_bytes,
+        Schedule::consumers;
+};
+template <class Schedule>
 concept GemmSchedule = HasBlocks<Schedule> && !WarpSpecializedSchedule<Schedule> &&
                        requires { Schedule::tile_m, Schedule::tile_n, Schedule::tile_k; };
 template <class Schedule>
@@ -108,9 +122,9 @@ struct Suits {
         if constexpr (!on_gpu || !chosen) {
             return on_gpu;
         } else {
-            constexpr bool warps = WarpSpecializedSchedule<Schedule>;
+            constexpr bool warps = WarpSpecializedSchedule<Schedule>, halo = HaloSchedule<Schedule>;
             constexpr bool gemm = GemmSchedule<Schedule>, reduction = Plan::head_kind == detail::HeadKind::reduction;
-            constexpr bool right_kind = Plan::has_mainloop ? gemm || warps || DirectSchedule<Schedule>
+            constexpr bool right_kind = Plan::has_mainloop ? gemm || warps || halo || DirectSchedule<Schedule>
                                         : reduction        ? ReductionSchedule<Schedule>
                                                            : ElementwiseSchedule<Schedule>;
             static_assert(right_kind,
@@ -147,29 +161,35 @@ struct Suits {
                     static_assert(steps,
                                   "Elementwise: a thread takes 1 step or more, and has 1 load or more in flight");
                     return loads && steps;
-                } else if constexpr (warps || MatrixSchedule<Schedule>) {
+                } else if constexpr (warps || halo || MatrixSchedule<Schedule>) {
                     using Weight = typename Plan::Head::template WeightElement<T>;
                     constexpr bool factors =
                         (std::is_same_v<T, half> || std::is_same_v<T, bfloat16>) && std::is_same_v<T, Weight>;
                     static_assert(factors, "matrix units multiply half by half, or bfloat16 by bfloat16");
-                    constexpr int m = Schedule::tile_m, n = Schedule::tile_n;
-                    constexpr bool tile =
-                        m > 0 && m <= 256 && m % 64 == 0 && (n == 64 || n == 128 || (warps && (n == 112 || n == 256)));
-                    static_assert(tile,
-                                  "matrix units: TileM is a multiple of 64, 256 at most, and TileN 64 or 128; "
-                                  "WarpSpecialized: or 112 or 256");
-                    if constexpr (warps) {
-                        constexpr bool plain = !Plan::has_prologue && !Plan::pools && !Plan::totals_tiles;
-                        static_assert(plain,
-                                      "WarpSpecialized: a plan without operators before the Conv or Gemm, "
-                                      "without Pool and without ChannelStatistics");
-                        constexpr bool fits = Schedule::stages >= 2 && Schedule::shared_bytes() <= 224 * 1024;
-                        static_assert(fits,
-                                      "WarpSpecialized: 2 stages or more of (TileM + TileN) 128 bytes, and 128 "
-                                      "TileN bytes for each 64 rows, must fit 224 KB");
-                        return factors && tile && plain && fits;
+                    constexpr bool plain =
+                        !(warps || halo) || (!Plan::has_prologue && !Plan::pools && !Plan::totals_tiles);
+                    static_assert(plain,
+                                  "WarpSpecialized and Halo: a plan without operators before the Conv or Gemm, without "
+                                  "Pool and without ChannelStatistics");
+                    if constexpr (halo) {
+                        static_assert(Schedule::pixels == 232, "Halo: tiles have 232 pixels");
+                        return factors && plain && Schedule::pixels == 232;
+                    } else {
+                        constexpr int m = Schedule::tile_m, n = Schedule::tile_n;
+                        constexpr bool tile = m > 0 && m <= 256 && m % 64 == 0 &&
+                                              (n == 64 || n == 128 || (warps && (n == 112 || n == 256)));
+                        static_assert(tile,
+                                      "matrix units: TileM is a multiple of 64, 256 at most, and TileN 64 or 128; "
+                                      "WarpSpecialized: or 112 or 256");
+                        if constexpr (warps) {
+                            constexpr bool fits = Schedule::stages >= 2 && Schedule::shared_bytes() <= 224 * 1024;
+                            static_assert(fits,
+                                          "WarpSpecialized: 2 stages or more of (TileM + TileN) 128 bytes, and 128 "
+                                          "TileN bytes for each 64 rows, must fit 224 KB");
+                            return factors && tile && plain && fits;
+                        }
+                        return factors && tile;
                     }
-                    return factors && tile;
                 } else if constexpr (gemm) {
                     constexpr SimtShape tile{Schedule::tile_m, Schedule::tile_n, Schedule::tile_k};
                     constexpr bool whole = tile.has_whole_waves();

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "backend/hip/gpu.hpp"
+#include "backend/hip/sm90a_device.hpp"
 #include "support/check_case.hpp"
 #include "support/run_case.hpp"
 
@@ -19,18 +19,11 @@ using Relu = fk::Activation<fk::Relu>;
 using Norm = fk::BatchNormInference<fk::Spatial>;
 using PerActivation = fk::BatchNormInference<fk::PerActivation>;
 
-/// Skips the test where no kernel for sm_90a can run.
-fk::hip::Device sm90a() {
-    fk::hip::Device device = gpu();
-    if (device.architecture() != fk::hip::Architecture::sm(90)) SKIP("no GPU of compute capability 9.0");
-    return device;
-}
-
 /// Tiles that y does not fill, several, and more of them than the emulated GPU has processors; windows that reach over
 /// rows and images; channels that end within a step.
 template <class T, class Schedule>
 void check_schedule(std::string const& type) {
-    fk::hip::Device device = sm90a();
+    fk::hip::Device device = sm90a_device();
     auto scheduled = device.with<Schedule>();
     using Scheduled = decltype(scheduled);
     for (char const* sizes : {"n1c8h1w1k8r1s1pt0l0b0r0u1v1d1e1g1",          // one element
@@ -70,7 +63,7 @@ TEMPLATE_TEST_CASE("HIP: so are those of bfloat16", "", (WarpSpecialized<64, 64,
 }
 
 TEST_CASE("HIP: tensors that bulk copies do not reach are refused to a schedule that needs them, and run without") {
-    fk::hip::Device device = sm90a();
+    fk::hip::Device device = sm90a_device();
     auto bulk = device.with<WarpSpecialized<64, 64, 2>>();
     auto const x = fk::tensor<fk::half>(device, fk::nchw(1, 2, 1, 1), {1, 2}),
                w = fk::tensor<fk::half>(device, fk::kcrs(1, 2, 1, 1), {3, 4});
@@ -100,7 +93,7 @@ fk::Tensor<fk::half, fk::hip::Device> filled(fk::hip::Device& device, fk::Layout
 }  // namespace
 
 TEST_CASE("HIP: a prepared run on matrix units takes other tensors of its layouts") {
-    fk::hip::Device device = sm90a();
+    fk::hip::Device device = sm90a_device();
     auto const w = filled(device, fk::krsc(8, 1, 1, 8), 1);
     auto const layout = fk::nhwc(1, 3, 5, 8);
     auto const layer = fk::Plan<fk::Conv<fk::filter(1, 1)>>::bind({.weights = w});

@@ -48,7 +48,8 @@ __device__ void load_tiled(std::uint32_t to, TensorMap const* map, std::uint32_t
                            std::int32_t const (&at)[Rank]);
 __device__ void load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const (&at)[4],
                             unsigned column, unsigned row);
-__device__ void store_tiled(TensorMap const* map, std::uint32_t from, std::int32_t const (&at)[2]);
+template <int Rank>
+__device__ void store_tiled(TensorMap const* map, std::uint32_t from, std::int32_t const (&at)[Rank]);
 __device__ void commit_stores();
 /// Waits until the thread's stores have read shared memory.
 __device__ void wait_for_stores();
@@ -56,7 +57,8 @@ __device__ void wait_for_stores();
 __device__ void fence_shared_memory();
 
 /// Stores four 8 x 8 matrices of 16-bit elements. Lane l has the address of row l % 8 of matrix l / 8, and of each
-/// matrix elements 2 (l % 4) and the next of row l / 4.
+/// matrix elements 2 (l % 4) and the next of row l / 4; where `transposed`, of column l / 4.
+template <bool transposed>
 __device__ void store_matrices(std::uint32_t address, std::uint32_t const (&elements)[4]);
 
 /// Products are asynchronous: a fence before the first, and groups to wait for. hold() keeps sums where they are.

@@ -78,19 +78,32 @@ __device__ inline void load_im2col(std::uint32_t to, TensorMap const* map, std::
         "h"(static_cast<std::uint16_t>(row))
         : "memory");
 }
-__device__ inline void store_tiled(TensorMap const* map, std::uint32_t from, std::int32_t const (&at)[2]) {
-    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%2, %3}], [%1];" ::"l"(map), "r"(from),
-                 "r"(at[0]), "r"(at[1])
-                 : "memory");
+template <int Rank>
+__device__ void store_tiled(TensorMap const* map, std::uint32_t from, std::int32_t const (&at)[Rank]) {
+    static_assert(Rank == 2 || Rank == 4);
+    if constexpr (Rank == 2)
+        asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%2, %3}], [%1];" ::"l"(map),
+                     "r"(from), "r"(at[0]), "r"(at[1])
+                     : "memory");
+    else
+        asm volatile("cp.async.bulk.tensor.4d.global.shared::cta.bulk_group [%0, {%2, %3, %4, %5}], [%1];" ::"l"(map),
+                     "r"(from), "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(at[3])
+                     : "memory");
 }
 __device__ inline void commit_stores() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 __device__ inline void wait_for_stores() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
 __device__ inline void fence_shared_memory() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
-__device__ inline void store_matrices(std::uint32_t address, std::uint32_t const (&elements)[4]) {
-    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(elements[0]),
-                 "r"(elements[1]), "r"(elements[2]), "r"(elements[3])
-                 : "memory");
+template <bool transposed>
+__device__ void store_matrices(std::uint32_t address, std::uint32_t const (&elements)[4]) {
+    if constexpr (transposed)
+        asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address),
+                     "r"(elements[0]), "r"(elements[1]), "r"(elements[2]), "r"(elements[3])
+                     : "memory");
+    else
+        asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address),
+                     "r"(elements[0]), "r"(elements[1]), "r"(elements[2]), "r"(elements[3])
+                     : "memory");
 }
 
 __device__ inline void fence_products() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }

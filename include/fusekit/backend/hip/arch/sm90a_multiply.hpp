@@ -22,7 +22,7 @@ namespace fusekit::hip::ptx {
 #define FUSEKIT_NAMES_60 FUSEKIT_NAMES_30 ", " FUSEKIT_TEN(3) ", " FUSEKIT_TEN(4) ", " FUSEKIT_TEN(5)
 #define FUSEKIT_NAMES_110 \
     FUSEKIT_NAMES_60      \
-        ", " FUSEKIT_TEN(6) ", " FUSEKIT_TEN(7) ", " FUSEKIT_TEN(8) ", " FUSEKIT_TEN(9) ", " FUSEKIT_TEN(10)
+    ", " FUSEKIT_TEN(6) ", " FUSEKIT_TEN(7) ", " FUSEKIT_TEN(8) ", " FUSEKIT_TEN(9) ", " FUSEKIT_TEN(10)
 /// The operands after the sums: descriptors of a and b, and whether to add.
 #define FUSEKIT_WGMMA_OF(shape, type, names, a_name, b_name, adds_name, ...)                                        \
     asm volatile("{.reg .pred p; setp.ne.b32 p, " adds_name ", 0; wgmma.mma_async.sync.aligned." shape ".f32." type \

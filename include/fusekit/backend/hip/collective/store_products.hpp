@@ -92,8 +92,8 @@ public:
                     int const column = 2 * e - first_column(box);
                     if (column < 0 || column >= columns) continue;
                     unsigned const chunk = static_cast<unsigned>(column) / 8 + lane / 16;  // of 8 columns
-                    ptx::store_matrices(staged + static_cast<unsigned>(box * box_bytes) + ((chunk ^ row) % 8) * 16,
-                                        pairs);
+                    ptx::store_matrices<false>(
+                        staged + static_cast<unsigned>(box * box_bytes) + ((chunk ^ row) % 8) * 16, pairs);
                 }
             }
         }

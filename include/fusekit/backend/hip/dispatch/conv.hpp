@@ -89,16 +89,21 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gpu, BoundPl
     CollapsedShape<4> const output(conv_output<Plan>(y.layout).shape, y.from);
     if (Refusal refusal = detail::refuse_conv_limits(type_name<Plan>, filter, x.shape(), weights.shape, output))
         return *refusal;
-    if constexpr (WarpSpecializedSchedule<Schedule>) return prepare_warp_specialized_with<Schedule>(gpu, bound, x, y);
-    if constexpr (GemmSchedule<Schedule>)
-        if (Refusal refusal = detail::refuse_far_operands(type_name<Plan>, filter, x.collapsed_layout(), weights,
-                                                          y.collapsed_layout()))
-            return *refusal;
-    ConvParams<Plan, T, U> params{bound, detail::without_idle_strides(x), y, false, false, false, {}, {}};
-    if constexpr (Plan::Head::collapsed_space == 3) params.slices = {x.from.count, y.from.count};
-    if (problem::channels_are_neighbours(y.layout))
-        return detail::prepare_along<Schedule, detail::Axis::channel>(gpu, params);
-    return detail::prepare_along<Schedule, detail::Axis::pixel>(gpu, params);
+    if constexpr (WarpSpecializedSchedule<Schedule>) {
+        return prepare_warp_specialized_with<Schedule>(gpu, bound, x, y);
+    } else if constexpr (HaloSchedule<Schedule>) {
+        return prepare_halo_with<Schedule>(gpu, bound, x, y);
+    } else {
+        if constexpr (GemmSchedule<Schedule>)
+            if (Refusal refusal = detail::refuse_far_operands(type_name<Plan>, filter, x.collapsed_layout(), weights,
+                                                              y.collapsed_layout()))
+                return *refusal;
+        ConvParams<Plan, T, U> params{bound, detail::without_idle_strides(x), y, false, false, false, {}, {}};
+        if constexpr (Plan::Head::collapsed_space == 3) params.slices = {x.from.count, y.from.count};
+        if (problem::channels_are_neighbours(y.layout))
+            return detail::prepare_along<Schedule, detail::Axis::channel>(gpu, params);
+        return detail::prepare_along<Schedule, detail::Axis::pixel>(gpu, params);
+    }
 }
 
 /// Prepares a plan with a Conv or Gemm with the schedule that the table has for it.

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "fusekit/backend/hip/conv_limits.hpp"
+#include "fusekit/backend/hip/dispatch/halo.hpp"
 #include "fusekit/backend/hip/mainloop/warp_specialized.hpp"
 #include "fusekit/backend/hip/runtime/launch.hpp"
 #include "fusekit/backend/hip/tuning/select.hpp"
@@ -31,11 +32,6 @@ std::optional<Launch<ConvParams<Plan, T, U>>> launch_warp_specialized(Gpu const&
     return *prepare_launch<Plan, Mainloop>(gpu, params, tiles < most ? tiles : most);
 }
 
-/// Whether the GPU is one of those that sm_90a's code runs on.
-inline bool is_sm90a(Gpu const& gpu) {
-    return with_tag(gpu.architecture(), []<class Tag>(Tag) { return std::is_base_of_v<arch::Sm90a, Tag>; });
-}
-
 }  // namespace detail
 
 /// Prepares a plan with the schedule of the table for sm_90a's matrix units that takes the least time; nothing where
@@ -51,8 +47,15 @@ std::optional<Launch<ConvParams<Plan, T, U>>> prepare_warp_specialized(Gpu const
     Index<4> const shape = y.layout.shape;
     std::int64_t const steps =
         detail::divide_up(x.layout.shape[1], 64) * detail::window_rows(filter) * detail::window_columns(filter);
+    WarpSpecializedTable<NvidiaTuning> const table;
+    if constexpr (has_halo<Plan, T, U>) {
+        double const least =
+            least_warp_specialized_time(table, shape[0] * shape[2] * shape[3], shape[1], steps, gpu.processors());
+        if (detail::halo_takes_less<DefaultHalo>(least, shape, x.layout.shape[1], filter, gpu.processors()))
+            if (auto const launch = detail::launch_halo<DefaultHalo>(gpu, params)) return launch;
+    }
     return with_fastest_warp_specialized(
-        WarpSpecializedTable<NvidiaTuning>{}, shape[0] * shape[2] * shape[3], shape[1], steps, gpu.processors(),
+        table, shape[0] * shape[2] * shape[3], shape[1], steps, gpu.processors(),
         [&]<class Schedule>(Schedule) { return detail::launch_warp_specialized<Schedule>(gpu, params); });
 }
 

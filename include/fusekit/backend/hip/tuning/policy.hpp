@@ -86,6 +86,7 @@ using DefaultElementwise = typename detail::ElementwiseOf<Tuning, sizeof(T), pla
 template <class Tuning, class T>
 using DefaultReduction = typename detail::ReductionOf<Tuning, sizeof(T)>::Type;
 using DefaultDirect = Direct<256>;
+using DefaultHalo = Halo<232>;
 
 /// The wider of the types of x and y. The schedule's bytes hold one packet of it, so that x is loaded and y is stored
 /// by one access each. The narrower type's access has fewer bytes.

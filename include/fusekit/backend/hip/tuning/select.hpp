@@ -121,6 +121,22 @@ double warp_specialized_time(std::int64_t m, std::int64_t n, std::int64_t steps,
     return static_cast<double>(detail::divide_up(tiles, processors) * steps) * (longer > 200 ? longer : 200);
 }
 
+/// The least of the table's.
+template <class... Schedules>
+double least_warp_specialized_time(Table<Schedules...>, std::int64_t m, std::int64_t n, std::int64_t steps,
+                                   int processors) {
+    double least = 1e300;
+    for (double const time : {warp_specialized_time<Schedules>(m, n, steps, processors)...})
+        if (time < least) least = time;
+    return least;
+}
+
+/// The cycles of `tiles` tiles with a halo: those of their products, 64 x Pixels x 64 for each tap.
+template <class Schedule>
+double halo_time(std::int64_t tiles, int taps, int processors) {
+    return static_cast<double>(detail::divide_up(tiles, processors) * taps) * Schedule::pixels / 2.0 * 4;
+}
+
 /// Calls f(Schedule{}) with the schedule of the table that takes the least of the times.
 template <class... Schedules, class F>
 auto with_least(Table<Schedules...> table, double const (&times)[sizeof...(Schedules)], F f) {

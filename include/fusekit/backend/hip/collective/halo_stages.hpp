@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "fusekit/backend/hip/runtime/platform.hpp"
+#include "fusekit/tensor/filter.hpp"
+
+namespace fusekit::hip {
+
+/// How rows of y, and the rows of x that they see, lie in a tile of `Pixels`. A row of x has `pitch` columns: as many
+/// as one of y, and what its last window reaches beyond. Pixel (p, q) of y is number p pitch + q, and its tap (r, s) is
+/// pixel r pitch + s further on: the same tile, begun later. Where q is past the end of a row, the result means
+/// nothing.
+template <int Pixels>
+struct HaloShape {
+    static constexpr int row_bytes = 128;  ///< of a pixel: 64 channels, of which those beyond x's are zero
+
+    int pitch, rows, window_rows, window_columns;
+
+    FUSEKIT_HD HaloShape(int height, int width, Filter<2> const& filter)
+        : pitch(width + filter.size[1] - 1),
+          rows(Pixels / pitch < height ? Pixels / pitch : height),
+          window_rows(filter.size[0]),
+          window_columns(filter.size[1]) {}
+
+    FUSEKIT_HD constexpr int rows_of_x() const { return rows + window_rows - 1; }
+    FUSEKIT_HD constexpr int bytes_of_x() const { return rows_of_x() * pitch * row_bytes; }
+    /// Of shared memory. The last tap's products read Pixels from where it begins.
+    FUSEKIT_HD constexpr int stage_bytes() const {
+        int const last = ((window_rows - 1) * pitch + window_columns - 1 + Pixels) * row_bytes;
+        return (last > bytes_of_x() ? last + 1023 : bytes_of_x() + 1023) / 1024 * 1024;
+    }
+    /// Stages that `bytes` hold, as many as have barriers.
+    FUSEKIT_HD constexpr int stages(int bytes, int most) const {
+        int const held = bytes / stage_bytes();
+        return held < most ? held : most;
+    }
+};
+
+}  // namespace fusekit::hip

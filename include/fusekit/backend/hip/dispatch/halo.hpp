@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <optional>
+
+#include "fusekit/backend/hip/conv_limits.hpp"
+#include "fusekit/backend/hip/mainloop/halo.hpp"
+#include "fusekit/backend/hip/runtime/launch.hpp"
+#include "fusekit/backend/hip/tuning/select.hpp"
+
+namespace fusekit::hip {
+
+namespace detail {
+
+/// Whether the GPU is one of those that sm_90a's code runs on.
+inline bool is_sm90a(Gpu const& gpu) {
+    return with_tag(gpu.architecture(), []<class Tag>(Tag) { return std::is_base_of_v<arch::Sm90a, Tag>; });
+}
+
+/// Whether a convolution from so many channels to y is one that a schedule with a halo computes.
+template <class Schedule>
+bool suits_halo(Index<4> const& y, std::int64_t channels, Filter<2> const& filter) {
+    bool suits = filter.group_count == 1 && channels <= Schedule::channels && y[1] <= Schedule::channels &&
+                 std::int64_t{filter.size[0]} * filter.size[1] <= Schedule::most_taps;
+    for (int mode = 0; mode < 2; ++mode) suits = suits && filter.strides[mode] == 1 && filter.dilations[mode] == 1;
+    if (!suits || y[3] + filter.size[1] - 1 > Schedule::pixels) return false;
+    HaloShape<Schedule::pixels> const shape(static_cast<int>(y[2]), static_cast<int>(y[3]), filter);
+    return shape.stages(Schedule::halo_bytes, Schedule::most_stages) >= 2;
+}
+
+/// Whether it also takes less than `time` (tuning/select.hpp).
+template <class Schedule>
+bool halo_takes_less(double time, Index<4> const& y, std::int64_t channels, Filter<2> const& filter, int processors) {
+    if (!suits_halo<Schedule>(y, channels, filter)) return false;
+    HaloShape<Schedule::pixels> const shape(static_cast<int>(y[2]), static_cast<int>(y[3]), filter);
+    return halo_time<Schedule>(y[0] * detail::divide_up(y[2], shape.rows), filter.size[0] * filter.size[1],
+                               processors) < time;
+}
+
+/// What its kernel is given; nothing where an operand does not lie as its bulk copies need it, or the program or the
+/// GPU has no such kernel. The convolution suits the schedule.
+template <class Schedule, class Plan, Element T>
+std::optional<Launch<ConvParams<Plan, T, T>>> launch_halo(Gpu const& gpu, ConvParams<Plan, T, T> params) {
+    using Mainloop = HaloGemm<Plan, Schedule, T>;
+    if (!is_launchable<Plan, Mainloop>(gpu.index())) return {};
+    Refusal refusal;
+    DeviceGuard const guard(gpu.index(), &refusal);
+    Index<4> const y = params.y.layout.shape;
+    HaloShape<Schedule::pixels> const shape(static_cast<int>(y[2]), static_cast<int>(y[3]),
+                                            Plan::Head::geometry(params.bound.head));
+    auto const w = detail::typed<T>(Plan::Head::filters(params.bound.head));
+    if (refusal || !encode_rows(params.maps, params.x, w, params.y, shape, Schedule::channels)) return {};
+    std::int64_t const tiles = y[0] * detail::divide_up(y[2], shape.rows), most = gpu.processors();
+    return *prepare_launch<Plan, Mainloop>(gpu, params, tiles < most ? tiles : most);
+}
+
+}  // namespace detail
+
+/// Prepares a plan with one schedule with a halo.
+template <class Schedule, class Plan, Element T, detail::OutputElement U>
+Result<Launch<ConvParams<Plan, T, U>>> prepare_halo_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                         detail::ImageView<T const> const& x,
+                                                         detail::ImageView<U> const& y) {
+    if constexpr (has_halo<Plan, T, U>)
+        if (detail::is_sm90a(gpu) &&
+            detail::suits_halo<Schedule>(y.layout.shape, x.layout.shape[1], Plan::Head::geometry(bound.head)))
+            if (auto const launch = detail::launch_halo<Schedule>(
+                    gpu, ConvParams<Plan, T, U>{bound, x, y, true, true, true, {}, {}, {}}))
+                return *launch;
+    return Error(
+        type_name<Plan>(), "Halo", "",
+        "a GPU of compute capability 9.0, code for sm_90a, a filter of stride 1, dilation 1, 1 group and 9 taps "
+        "at most, rows of 232 at most, 64 channels of x and of y at most, which are neighbours, all else at "
+        "multiples of 16 bytes, and y of x's type",
+        gpu.name() + ", x of " + to_string(x.shape()) + ", y of " + to_string(y.shape()));
+}
+
+}  // namespace fusekit::hip

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/arch/overlap.hpp"
+#include "fusekit/backend/hip/atom/wgmma.hpp"
+#include "fusekit/backend/hip/collective/halo_stages.hpp"
+#include "fusekit/backend/hip/collective/stage_ring.hpp"
+#include "fusekit/backend/hip/collective/store_channels.hpp"
+#include "fusekit/backend/hip/params.hpp"
+
+namespace fusekit::hip {
+
+/// Convolution of few channels on sm_90a's matrix units: 64 of x and of y at most, stride and dilation 1. Filters stay
+/// in shared memory. One thread copies rows of x, with the halo that their windows reach into, once; warpgroups take
+/// turns at the tiles and read each tile once for each tap. Channels are the rows of the product, pixels its columns.
+/// Results lie down where the halo was and go to y by one bulk copy, which leaves out what y does not have.
+template <class Plan, class Schedule, Element T>
+class HaloGemm {
+    static constexpr int pixels = Schedule::pixels, consumers = Schedule::consumers;
+    static constexpr int most_taps = Schedule::most_taps, most_stages = Schedule::most_stages;
+    using Atom = Wgmma<T, pixels>;
+    using Shape = HaloShape<pixels>;
+    static constexpr int filter_bytes = Atom::m * Atom::row_bytes;  ///< of one tap
+
+    /// Named barriers of the warpgroups; and registers, as those of three warpgroups are shared out.
+    static constexpr unsigned first_barrier = 1;
+    static constexpr int few_registers = 40, many_registers = 232;
+
+public:
+    using Params = ConvParams<Plan, T, T>;
+    using Architecture = typename Atom::Architecture;
+    static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
+    static constexpr bool waits_for_previous_kernel = true, reads_argument_in_place = true;
+
+    struct alignas(1024) DynamicShared {
+        unsigned char filters[most_taps * filter_bytes];
+        unsigned char halos[Schedule::halo_bytes];
+        StageBarriers<most_stages, 1> barriers;
+        std::uint64_t filters_full;
+    };
+
+    __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned block) {
+        auto const conv = params.problem();
+        Tiles const tiles(conv);
+        unsigned const warp = ptx::uniform(thread / 32), group = warp / 4;
+        if (thread == 0) {
+            ptx::barrier_init(ptx::shared_address(&shared.filters_full), 1);
+            shared.barriers.init();
+        }
+        __syncthreads();
+        wait_for_previous_kernel();
+        if (group == consumers) {
+            ptx::lower_registers<few_registers>();
+            if (warp == 4 * consumers && ptx::elect()) load(params, conv, shared, tiles, block);
+        } else {
+            ptx::raise_registers<many_registers>();
+            compute(params, conv, shared, tiles, thread % 128, group, block);
+        }
+    }
+
+private:
+    /// Tiles are rows of an image.
+    struct Tiles {
+        Shape shape;
+        unsigned of_image, all;
+        int stages;
+
+        template <class Problem>
+        __device__ explicit Tiles(Problem const& conv)
+            : shape(conv.extent(conv.y, 2), conv.extent(conv.y, 3), conv.filter),
+              of_image(static_cast<unsigned>(detail::divide_up(conv.extent(conv.y, 2), shape.rows))),
+              all(of_image * static_cast<unsigned>(conv.extent(conv.y, 0))),
+              stages(shape.stages(Schedule::halo_bytes, most_stages)) {}
+
+        __device__ int image(unsigned tile) const { return static_cast<int>(tile / of_image); }
+        __device__ int first_row(unsigned tile) const { return static_cast<int>(tile % of_image) * shape.rows; }
+    };
+
+    /// One thread's copies.
+    template <class Problem>
+    __device__ static void load(Params const& params, Problem const& conv, DynamicShared& shared, Tiles const& tiles,
+                                unsigned block) {
+        auto const filters_full = ptx::shared_address(&shared.filters_full);
+        int const columns = tiles.shape.window_columns, taps = tiles.shape.window_rows * columns;
+        ptx::barrier_arrive_expect_bytes(filters_full, static_cast<unsigned>(taps * filter_bytes));
+        for (int tap = 0; tap < taps; ++tap)
+            ptx::load_tiled(ptx::shared_address(shared.filters + tap * filter_bytes), &params.maps.w, filters_full,
+                            {0, tap % columns, tap / columns, 0});
+        int stage = 0;
+        unsigned parity = 1;
+        for (unsigned tile = block; tile < tiles.all; tile += gridDim.x) {
+            auto const full = ptx::shared_address(&shared.barriers.full[stage]);
+            ptx::barrier_wait(ptx::shared_address(&shared.barriers.empty[stage]), parity);
+            ptx::barrier_arrive_expect_bytes(full, static_cast<unsigned>(tiles.shape.bytes_of_x()));
+            ptx::load_tiled(
+                ptx::shared_address(shared.halos + stage * tiles.shape.stage_bytes()), &params.maps.x, full,
+                {0, -conv.filter.pad_before[1], tiles.first_row(tile) - conv.filter.pad_before[0], tiles.image(tile)});
+            if (++stage == tiles.stages) stage = 0, parity ^= 1;
+        }
+    }
+
+    template <class Problem>
+    __device__ static void compute(Params const& params, Problem const& conv, DynamicShared& shared, Tiles const& tiles,
+                                   unsigned thread, unsigned group, unsigned block) {
+        StoreChannels<Plan, Atom, T> const epilogue(params.bound.epilogue, conv.group_k(), thread);
+        ptx::barrier_wait(ptx::shared_address(&shared.filters_full), 0);
+        auto const filters = Atom::descriptor(ptx::shared_address(shared.filters));
+        auto const stages = static_cast<unsigned>(tiles.stages);
+        unsigned const step = gridDim.x;
+        for (unsigned i = group, tile = block + group * step; tile < tiles.all;
+             i += consumers, tile += consumers * step) {
+            unsigned const stage = i % stages;
+            auto const halo =
+                ptx::shared_address(shared.halos) + stage * static_cast<unsigned>(tiles.shape.stage_bytes());
+            float sums[Atom::sums_per_thread];
+            ptx::barrier_wait(ptx::shared_address(&shared.barriers.full[stage]), i / stages & 1);
+            multiply(tiles.shape, Atom::descriptor(halo), filters, sums);
+            if (tile + consumers * step >= tiles.all) start_next_kernel();
+            ptx::named_barrier_sync(first_barrier + group, Atom::threads);  // all have read the halo
+            int const n = tiles.image(tile), first = tiles.first_row(tile);
+            epilogue.stage(sums, halo, [&](int pixel) {
+                int const p = pixel / tiles.shape.pitch, q = pixel % tiles.shape.pitch;
+                bool const inside =
+                    p < tiles.shape.rows && first + p < conv.extent(conv.y, 2) && q < conv.extent(conv.y, 3);
+                return Pixel{inside ? n : -1, first + p, q};
+            });
+            ptx::fence_shared_memory();
+            ptx::named_barrier_sync(first_barrier + group, Atom::threads);
+            if (thread != 0) continue;
+            ptx::store_tiled(&params.maps.y, halo, {0, 0, first, n});
+            ptx::commit_stores();
+            ptx::wait_for_stores();
+            ptx::barrier_arrive(ptx::shared_address(&shared.barriers.empty[stage]));
+        }
+    }
+
+    /// The products of all taps.
+    __device__ static void multiply(Shape const& shape, std::uint64_t halo, std::uint64_t filters,
+                                    float (&sums)[Atom::sums_per_thread]) {
+        ptx::hold(sums);
+        int const taps = shape.window_rows * shape.window_columns;
+        std::uint64_t x = halo;
+#pragma unroll 1
+        for (int tap = 0, column = 0; tap < taps; ++tap) {
+            ptx::fence_products();
+#pragma unroll
+            for (unsigned k = 0; k < Atom::tile_k / Atom::k; ++k)
+                Atom::multiply(sums, filters + k * Atom::k_step, x + k * Atom::k_step, tap > 0 || k > 0);
+            filters += Atom::rows_further(Atom::m);
+            bool const ends_row = ++column == shape.window_columns;
+            x += Atom::rows_further(ends_row ? shape.pitch - column + 1 : 1);
+            if (ends_row) column = 0;
+        }
+        ptx::commit_products();
+        ptx::wait_for_products<0>();
+        ptx::hold(sums);
+    }
+};
+
+}  // namespace fusekit::hip

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#include "fusekit/backend/hip/mainloop/halo.hpp"
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <string>
+
+#include "backend/hip/sm90a_device.hpp"
+#include "support/check_case.hpp"
+#include "support/run_case.hpp"
+
+using namespace test;
+using fusekit::hip::Halo, fusekit::hip::HaloShape;
+
+namespace {
+
+using Relu = fk::Activation<fk::Relu>;
+using Norm = fk::BatchNormInference<fk::Spatial>;
+using PerActivation = fk::BatchNormInference<fk::PerActivation>;
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("HIP: convolutions of few channels that share a halo are exact", "", fk::half, fk::bfloat16) {
+    fk::hip::Device device = sm90a_device();
+    auto halo = device.with<Halo<>>();
+    using Scheduled = decltype(halo);
+    std::string const type = std::is_same_v<TestType, fk::half> ? " half" : " bfloat16";
+    for (char const* sizes : {"n1c8h3w3k8r3s3pt0l0b0r0u1v1d1e1g1",      // one pixel
+                              "n3c64h11w55k64r3s3pt1l1b1r1u1v1d1e1g1",  // tiles of 4 rows, the last of 3
+                              "n19c24h4w5k40r3s3pt1l1b1r1u1v1d1e1g1",  // whole images, more than the GPU has processors
+                              "n2c40h6w28k16r2s4pt1l2b0r1u1v1d1e1g1",  // an even filter, uneven padding
+                              "n2c56h3w228k48r1s5pt0l2b0r2u1v1d1e1g1",  // rows as long as a tile
+                              "n1c16h70w2k64r9s1pt4l0b4r0u1v1d1e1g1"}) {
+        std::string const text = sizes + std::string(" nhwc krsc") + type;
+        check_case(Case::parse(text + " CBA relu #3"), run_conv<Scheduled, TestType, fk::dynamic, fk::Bias, Relu>,
+                   halo);
+    }
+    std::string const size = "n3c16h9w8k24r3s3pt1l1b1r1u1v1d1e1g1 ";
+    check_case(Case::parse(size + "nhwc krsc" + type + " CN #1"), run_conv<Scheduled, TestType, fk::dynamic, Norm>,
+               halo);
+    check_case(Case::parse(size + "nhwc krsc" + type + " CRA relu #1"),
+               run_conv<Scheduled, TestType, fk::dynamic, fk::Residual, Relu>, halo);
+    check_case(Case::parse(size + "nhwc krsc" + type + " CM #2"),
+               run_conv<Scheduled, TestType, fk::dynamic, PerActivation>, halo);
+    check_case(Case::parse(size + "nhwc+8>nhwc krsc+8" + type + " C #3"), run_conv<Scheduled, TestType, fk::dynamic>,
+               halo);
+}
+
+TEST_CASE("HIP: a tile with a halo has whole rows, and stages hold what its products read") {
+    HaloShape<232> const shape(55, 55, fk::filter(3, 3).pad(1));
+    CHECK(shape.pitch == 57);
+    CHECK(shape.rows == 4);
+    CHECK(shape.bytes_of_x() == 6 * 57 * 128);
+    CHECK(shape.stage_bytes() >= (2 * 57 + 2 + 232) * 128);
+    CHECK(shape.stage_bytes() % 1024 == 0);
+    CHECK(shape.stages(150 * 1024, 8) == 3);
+    CHECK(HaloShape<232>(1, 1, fk::filter(3, 3)).stages(150 * 1024, 2) == 2);
+}
+
+TEST_CASE("HIP: a convolution that no halo suits is refused to the schedule, and y is as it was") {
+    fk::hip::Device device = sm90a_device();
+    auto halo = device.with<Halo<>>();
+    auto const w = fk::random<fk::half>(device, fk::krsc(8, 3, 3, 72), 1),
+               x = fk::random<fk::half>(device, fk::nhwc(1, 3, 3, 72), 2);
+    auto y = fk::tensor<fk::half>(device, fk::nhwc(1, 1, 1, 8), {1, 2, 3, 4, 5, 6, 7, 8});
+    auto const layer = fk::Plan<fk::Conv<fk::filter(3, 3)>>::bind({.weights = w});
+    CHECK(refusal([&] { layer(halo, x, y); }).find("64 channels of x and of y at most") != std::string::npos);
+    fk::half got[8];
+    device.synchronize();
+    y.copy_to(got);
+    for (int i = 0; i < 8; ++i) CHECK(static_cast<float>(got[i]) == static_cast<float>(i + 1));
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <catch2/catch_test_macros.hpp>
+
+#include "backend/hip/gpu.hpp"
+
+namespace test {
+
+/// Skips the test where no kernel for sm_90a can run.
+inline fk::hip::Device sm90a_device() {
+    fk::hip::Device device = gpu();
+    if (device.architecture() != fk::hip::Architecture::sm(90)) SKIP("no GPU of compute capability 9.0");
+    return device;
+}
+
+}  // namespace test
