@@ -251,18 +251,38 @@ void store_tiled(TensorMap const* map, std::uint32_t from, std::int32_t const* a
 void commit_stores() {}
 void wait_for_stores() { running->asynchrony().finish_stores(); }
 
-void store_matrices(std::uint32_t address, std::uint32_t const (&elements)[4], bool transposed, Place const& place) {
-    if (address % 16 != 0) fault("stmatrix is given a row that is not aligned to 16 bytes", place);
+namespace {
+
+/// Calls f(matrix, i, element) for the lane's elements in shared memory, of which i counts those of one matrix.
+template <class F>
+void for_each_of_matrices(std::uint32_t address, bool transposed, Place const& place, F f) {
+    if (address % 16 != 0) fault("a row of a matrix is not aligned to 16 bytes", place);
     Exchange const& rows = running->exchange(address, place);
     unsigned const lane = running->lane();
-    for (unsigned matrix = 0; matrix < 4; ++matrix) {
+    for (unsigned matrix = 0; matrix < 4; ++matrix)
         for (unsigned i = 0; i < 2; ++i) {
             unsigned const along = 2 * (lane % 4) + i, across = lane / 4;
-            auto const element = static_cast<std::uint16_t>(elements[matrix] >> 16 * i);
             auto const row = static_cast<std::uint32_t>(rows.value[8 * matrix + (transposed ? along : across)]);
-            std::memcpy(shared_pointer(row + 2 * (transposed ? across : along)), &element, sizeof element);
+            f(matrix, i, shared_pointer(row + 2 * (transposed ? across : along)));
         }
-    }
+}
+
+}  // namespace
+
+void store_matrices(std::uint32_t address, std::uint32_t const (&elements)[4], bool transposed, Place const& place) {
+    for_each_of_matrices(address, transposed, place, [&](unsigned matrix, unsigned i, void* to) {
+        auto const element = static_cast<std::uint16_t>(elements[matrix] >> 16 * i);
+        std::memcpy(to, &element, sizeof element);
+    });
+}
+
+void load_matrices(std::uint32_t address, std::uint32_t (&elements)[4], bool transposed, Place const& place) {
+    for (auto& both : elements) both = 0;
+    for_each_of_matrices(address, transposed, place, [&](unsigned matrix, unsigned i, void const* from) {
+        std::uint16_t element;
+        std::memcpy(&element, from, sizeof element);
+        elements[matrix] |= std::uint32_t{element} << 16 * i;
+    });
 }
 
 void multiply(float* sums, int n, std::uint64_t a, std::uint64_t b, bool adds, Factor factor, Place place) {

@@ -88,6 +88,13 @@ void store_matrices(std::uint32_t address, std::uint32_t const (&elements)[4], P
     store_matrices(address, elements, transposed, place);
 }
 
+/// ldmatrix.x4: the same, loaded.
+void load_matrices(std::uint32_t address, std::uint32_t (&elements)[4], bool transposed, Place const& place);
+template <bool transposed>
+void load_matrices(std::uint32_t address, std::uint32_t (&elements)[4], Place place = Place::current()) {
+    load_matrices(address, elements, transposed, place);
+}
+
 enum class Factor { half, bfloat16 };
 inline void fence_products() {}
 template <int N>

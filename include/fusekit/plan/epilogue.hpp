@@ -141,6 +141,13 @@ struct Epilogue {
     /// Whether operators write beside y, and whether one totals the values that pass.
     static constexpr bool stores = (Storing<Ops> || ...), collects = (StatisticsOp<Ops> || ...);
 
+    /// Calls f with each view of activations that an operator names.
+    static constexpr void views(Args const& args, auto const& f) {
+        [&]<int... I>(std::integer_sequence<int, I...>) {
+            (views_of<Ops>(get<I>(args), f), ...);
+        }(std::make_integer_sequence<int, sizeof...(Ops)>{});
+    }
+
     /// The state of a place, an OutputCoord or what stands for one; the same for every image.
     template <class At>
         requires std::derived_from<At, OutputCoord>
@@ -200,6 +207,10 @@ struct Epilogue {
     }
 
 private:
+    template <class Op>
+    static constexpr void views_of(typename Op::Args args, auto const& f) {
+        if constexpr (requires { Op::views(args, f); }) Op::views(args, f);
+    }
     template <int I, class Op, std::size_t Count, class Coords>
     FUSEKIT_HD static constexpr void apply_one_to_each(float (&x)[Count], Coords const& at,
                                                        PlaceState const (&state)[Count], Args const& args) {

@@ -22,6 +22,12 @@ struct BulkMaps {
     }
 };
 
+/// How bulk copies find a tensor of y's shape that an operator reads place by place, as boxes of y.
+struct ReadMap {
+    TensorMap map;
+    void const* data = nullptr;  ///< null where the operators load what they read
+};
+
 namespace detail {
 
 /// Extents and strides of a view as a tensor map lists them: channels, columns, rows, images or filters.
@@ -109,6 +115,29 @@ bool encode(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w, Tens
     return maps.in_use;
 }
 
+/// Encodes a map of the first view that the epilogue's operators name, where it is of y's shape and type and lies as
+/// bulk copies need it: `encode_view` encodes one.
+template <class Epilogue, class U, class EncodeView>
+void encode_read(ReadMap& read, typename Epilogue::Args const& args, TensorView<U> const& y,
+                 EncodeView const& encode_view) {
+    Epilogue::views(args, [&]<class View>(View const& view) {
+        if constexpr (std::is_base_of_v<AnyView<4>, View>) {
+            AnyView<4> const& z = view;
+            if (read.data || z.type != data_type<U> || z.layout.shape != y.layout.shape) return;
+            if (encode_view(read.map, detail::typed<U>(z))) read.data = z.data();
+        }
+    });
+}
+
+/// A map of y's rows, or of a tensor like it.
+template <class U, class HaloShape>
+bool encode_rows_of_y(TensorMap& map, TensorView<U> const& y, HaloShape const& shape) {
+    detail::MapModes<U> const modes(y);
+    std::uint32_t const box[] = {128 / sizeof(U), static_cast<std::uint32_t>(shape.pitch),
+                                 static_cast<std::uint32_t>(shape.rows), 1};
+    return modes.legal && encode_tiled(map, sizeof(U), 4, y.data, modes.extents, modes.strides, box);
+}
+
 /// The same for tiles of rows: of x with their halo, of y as long; and for `filters` filters.
 template <class T, class W, class U, class HaloShape>
 bool encode_rows(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w, TensorView<U> const& y,
@@ -116,15 +145,13 @@ bool encode_rows(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w,
     constexpr std::uint32_t channels = 128 / sizeof(T);
     detail::MapModes<T> const of_x(x);
     detail::MapModes<W> const of_w(w);
-    detail::MapModes<U> const of_y(y);
     auto const pitch = static_cast<std::uint32_t>(shape.pitch);
     std::uint32_t const rows_of_x[] = {channels, pitch, static_cast<std::uint32_t>(shape.rows_of_x()), 1};
-    std::uint32_t const rows_of_y[] = {channels, pitch, static_cast<std::uint32_t>(shape.rows), 1};
     std::uint32_t const of_filters[] = {channels, 1, 1, static_cast<std::uint32_t>(filters)};
-    maps.in_use = of_x.legal && of_w.legal && of_y.legal &&
+    maps.in_use = of_x.legal && of_w.legal &&
                   encode_tiled(maps.x, sizeof(T), 4, x.data, of_x.extents, of_x.strides, rows_of_x) &&
                   encode_tiled(maps.w, sizeof(W), 4, w.data, of_w.extents, of_w.strides, of_filters) &&
-                  encode_tiled(maps.y, sizeof(U), 4, y.data, of_y.extents, of_y.strides, rows_of_y);
+                  encode_rows_of_y(maps.y, y, shape);
     return maps.in_use;
 }
 

@@ -44,6 +44,10 @@ template <class Plan, Element T, detail::OutputElement U>
 inline constexpr bool has_warp_specialized = has_matrix_units<Plan, T> && std::is_same_v<T, U> && !Plan::has_prologue &&
                                              !Plan::pools && !Plan::totals_tiles && Plan::Head::collapsed_space == 2;
 
+/// Whether operators of theirs read at each place: bulk copies bring what one of them reads.
+template <class Plan, Element T, detail::OutputElement U>
+inline constexpr bool reads_in_bulk = has_warp_specialized<Plan, T, U> && Plan::Epilogue::located;
+
 /// Whether a plan also has a kernel there that reads a tile of x once for all taps.
 template <class Plan, Element T, detail::OutputElement U>
 inline constexpr bool has_halo = has_warp_specialized<Plan, T, U> && (Plan::Head::longest > 1);
@@ -60,6 +64,7 @@ struct ConvParams {
     problem::Slices<Plan::Head::collapsed_space> slices;
     std::conditional_t<Plan::totals_tiles, TileGroups, detail::Nothing> tile_groups = {};
     std::conditional_t<has_warp_specialized<Plan, T, U>, BulkMaps, detail::Nothing> maps = {};
+    std::conditional_t<reads_in_bulk<Plan, T, U>, ReadMap, detail::Nothing> read = {};
 
     using Weight = typename Plan::Head::template WeightElement<T>;
 

@@ -25,4 +25,11 @@ __device__ std::uint32_t packed(float first, float second) {
 #endif
 }
 
+/// The two values of one register.
+template <class U>
+__device__ void unpack(std::uint32_t both, float (&values)[2]) {
+    values[0] = std::bit_cast<U>(static_cast<std::uint16_t>(both));
+    values[1] = std::bit_cast<U>(static_cast<std::uint16_t>(both >> 16));
+}
+
 }  // namespace fusekit::hip

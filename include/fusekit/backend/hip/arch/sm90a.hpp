@@ -61,6 +61,10 @@ __device__ void fence_shared_memory();
 template <bool transposed>
 __device__ void store_matrices(std::uint32_t address, std::uint32_t const (&elements)[4]);
 
+/// Loads them likewise.
+template <bool transposed>
+__device__ void load_matrices(std::uint32_t address, std::uint32_t (&elements)[4]);
+
 /// Products are asynchronous: a fence before the first, and groups to wait for. hold() keeps sums where they are.
 __device__ void fence_products();
 __device__ void commit_products();

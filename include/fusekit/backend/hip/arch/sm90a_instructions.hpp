@@ -106,6 +106,20 @@ __device__ void store_matrices(std::uint32_t address, std::uint32_t const (&elem
                      : "memory");
 }
 
+template <bool transposed>
+__device__ void load_matrices(std::uint32_t address, std::uint32_t (&elements)[4]) {
+    if constexpr (transposed)
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(elements[0]), "=r"(elements[1]), "=r"(elements[2]), "=r"(elements[3])
+                     : "r"(address)
+                     : "memory");
+    else
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(elements[0]), "=r"(elements[1]), "=r"(elements[2]), "=r"(elements[3])
+                     : "r"(address)
+                     : "memory");
+}
+
 __device__ inline void fence_products() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 __device__ inline void commit_products() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 template <int Pending>

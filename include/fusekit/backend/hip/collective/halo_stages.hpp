@@ -26,6 +26,7 @@ struct HaloShape {
 
     FUSEKIT_HD constexpr int rows_of_x() const { return rows + window_rows - 1; }
     FUSEKIT_HD constexpr int bytes_of_x() const { return rows_of_x() * pitch * row_bytes; }
+    FUSEKIT_HD constexpr int bytes_of_y() const { return rows * pitch * row_bytes; }
     /// Of shared memory. The last tap's products read Pixels from where it begins.
     FUSEKIT_HD constexpr int stage_bytes() const {
         int const last = ((window_rows - 1) * pitch + window_columns - 1 + Pixels) * row_bytes;

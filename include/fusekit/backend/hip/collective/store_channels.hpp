@@ -5,6 +5,7 @@
 
 #include "fusekit/backend/hip/arch/packed.hpp"
 #include "fusekit/backend/hip/arch/sm90a.hpp"
+#include "fusekit/backend/hip/collective/read_coord.hpp"
 #include "fusekit/backend/hip/params.hpp"
 
 namespace fusekit::hip {
@@ -29,18 +30,22 @@ public:
     }
 
     /// Takes sums to `staged`, rows of a pixel's 64 channels with the 128-byte swizzle. `place_of(i)` is where pixel i
-    /// of the tile lies in y; its n is -1 where it is in none.
+    /// of the tile lies in y; its n is -1 where it is in none. `read` is the view, or null, whose elements lie where
+    /// the results will.
     template <class PlaceOf>
-    __device__ void stage(float (&sums)[Atom::sums_per_thread], std::uint32_t staged, PlaceOf place_of) const {
+    __device__ void stage(float (&sums)[Atom::sums_per_thread], std::uint32_t staged, void const* read,
+                          PlaceOf place_of) const {
         unsigned const lane = thread % 32, chunk = thread / 32 * 2 + lane / 8 % 2;  // of 8 channels
         // Two neighbouring pixels of a channel: sums e and e + 1.
-        auto const pair = [&](int e) {
+        auto const pair = [&](int e, std::uint32_t both) {
             int const own = e / 2 % 2;
-            float results[2] = {};
+            float results[2] = {}, values[2] = {};
+            if constexpr (Epilogue::located) unpack<U>(both, values);
             for (int i = 0; i < 2; ++i) {
                 Pixel const at = reads_places ? place_of(Atom::column(static_cast<int>(thread), e + i)) : Pixel{};
+                OutputCoord const place{at.n, channel(own), at.p, at.q};
                 if (!reads_places || (at.n >= 0 && channel(own) < count))
-                    results[i] = Epilogue::apply(sums[e + i], OutputCoord{at.n, channel(own), at.p, at.q},
+                    results[i] = Epilogue::apply(sums[e + i], ReadCoord(place, read, values[i]),
                                                  Epilogue::channelwise ? states[own] : State{}, arguments);
             }
             return packed<U>(results[0], results[1]);
@@ -49,8 +54,11 @@ public:
         for (int block = 0; block < pixel_blocks; block += 2) {
             int const second = block + 1 < pixel_blocks ? block + 1 : block;  // an odd one is stored twice
             unsigned const pixel = 8 * (lane < 16 ? block : second) + lane % 8;
-            ptx::store_matrices<true>(staged + pixel * row_bytes + ((chunk ^ pixel) % 8) * 16,
-                                      {pair(4 * block), pair(4 * block + 2), pair(4 * second), pair(4 * second + 2)});
+            auto const address = staged + pixel * row_bytes + ((chunk ^ pixel) % 8) * 16;
+            std::uint32_t before[4] = {};
+            if (read) ptx::load_matrices<true>(address, before);
+            ptx::store_matrices<true>(address, {pair(4 * block, before[0]), pair(4 * block + 2, before[1]),
+                                                pair(4 * second, before[2]), pair(4 * second + 2, before[3])});
         }
     }
 

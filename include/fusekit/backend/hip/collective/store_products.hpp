@@ -5,19 +5,21 @@
 
 #include "fusekit/backend/hip/arch/packed.hpp"
 #include "fusekit/backend/hip/collective/bulk_loader.hpp"
+#include "fusekit/backend/hip/collective/read_coord.hpp"
 
 namespace fusekit::hip {
 
 /// Ends a warpgroup's part of a tile: sums pass the epilogue in registers, lie down in shared memory as 16-bit values
-/// with the 128-byte swizzle, and go to y by bulk copies, which leave out what y does not have.
-template <class Plan, class Atom, class U, int products>
+/// with the 128-byte swizzle, and go to y by bulk copies, which leave out what y does not have. Where an operator reads
+/// a tensor that lies as y does, bulk copies bring its tile to where the results will lie.
+template <class Plan, class Atom, class T, class U, int products>
 class StoreProducts {
     static constexpr int tile_n = Atom::n, row_bytes = 128, columns = row_bytes / 2;  ///< of a box
     static constexpr int boxes = (tile_n + columns - 1) / columns, box_bytes = Atom::m * row_bytes;
     static_assert(tile_n % 16 == 0 && tile_n >= columns);
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::template State<float>;
-    static constexpr bool reads_places = Epilogue::placewise || Epilogue::stores;
+    static constexpr bool reads_places = Epilogue::placewise || Epilogue::stores, reads = reads_in_bulk<Plan, T, U>;
 
     /// Where a box of y begins in the tile. The last ends with it: where the tile is no multiple of a box, it begins in
     /// the box before, and both write what they share.
@@ -35,7 +37,29 @@ public:
     struct Shared {
         alignas(1024) U staged[products * Atom::m * boxes * columns];
         States states[Epilogue::channelwise ? tile_n / 2 : 1];
+        std::uint64_t read_full;
     };
+
+    /// Called by one thread, before the block's others know of the barrier.
+    __device__ static void init(Shared& shared) {
+        if constexpr (reads) ptx::barrier_init(ptx::shared_address(&shared.read_full), 1);
+    }
+
+    /// Begins to bring what an operator reads of a tile. Called by the warpgroup's threads, after the last tile's
+    /// store(), with the tile's first products under way.
+    template <class Params>
+    __device__ static void begin_read(Params const& params, Shared& shared, TileStart const& tile, unsigned thread) {
+        if constexpr (reads) {
+            if (thread != 0 || !params.read.data) return;
+            ptx::wait_for_stores();  // the last tile's have read what is overwritten now
+            auto const full = ptx::shared_address(&shared.read_full);
+            ptx::barrier_arrive_expect_bytes(full, products * boxes * box_bytes);
+            for (int product = 0; product < products; ++product)
+                for (int box = 0; box < boxes; ++box)
+                    ptx::load_tiled(address_of(shared, product, box), &params.read.map, full,
+                                    {tile.n + first_column(box), tile.m + product * Atom::m});
+        }
+    }
 
     /// Prepares the channels of a tile. Called by the warpgroup's threads before they multiply it, so that nobody waits
     /// for parameters.
@@ -51,32 +75,66 @@ public:
         }
     }
 
-    /// Called by the warpgroup's threads, whose named barrier is `barrier`. `tile` is where its first row begins.
+    /// Called by the warpgroup's threads, whose named barrier is `barrier`. `tile` is where its first row begins, and
+    /// `count` is how many tiles the warpgroup has stored before.
     template <class Params, class Problem>
     __device__ static void store(Params const& params, Problem const& conv, Shared& shared, TileStart const& tile,
-                                 float (&sums)[products][Atom::sums_per_thread], unsigned thread, unsigned barrier) {
-        auto const& arguments = params.bound.epilogue;
-        int const channels = min(conv.group_k() - tile.n, tile_n);
-        if (thread == 0) ptx::wait_for_stores();  // the last tile's have read what is written now
+                                 float (&sums)[products][Atom::sums_per_thread], unsigned thread, unsigned barrier,
+                                 unsigned count) {
+        void const* read = nullptr;
+        if constexpr (reads) read = params.read.data;
+        if (read) {
+            ptx::barrier_wait(ptx::shared_address(&shared.read_full), count % 2);
+        } else {
+            if (thread == 0) ptx::wait_for_stores();  // the last tile's have read what is written now
+            ptx::named_barrier_sync(barrier, Atom::threads);
+        }
+        for_each_product(params, conv, shared, tile, sums, thread, read);
+        ptx::fence_shared_memory();
         ptx::named_barrier_sync(barrier, Atom::threads);
+        if (thread != 0) return;
+        for (int product = 0; product < products; ++product)
+            for (int box = 0; box < boxes; ++box)
+                ptx::store_tiled(&params.maps.y, address_of(shared, product, box),
+                                 {tile.n + first_column(box), tile.m + product * Atom::m});
+        ptx::commit_stores();
+    }
+
+private:
+    __device__ static std::uint32_t address_of(Shared const& shared, int product, int box) {
+        return ptx::shared_address(shared.staged) + static_cast<unsigned>((product * boxes + box) * box_bytes);
+    }
+
+    /// Takes sums through the epilogue to shared memory. What operators read of places that y does not have is that of
+    /// its last ones.
+    template <class Params, class Problem>
+    __device__ static void for_each_product(Params const& params, Problem const& conv, Shared& shared,
+                                            TileStart const& tile, float (&sums)[products][Atom::sums_per_thread],
+                                            unsigned thread, void const* read) {
+        auto const& arguments = params.bound.epilogue;
+        int const last_m = conv.gemm_m() - 1, last_n = conv.group_k() - 1;
         unsigned const lane = thread % 32, row = thread / 32 * 16 + lane % 16;
-        auto staged = ptx::shared_address(shared.staged) + row * row_bytes;
 #pragma unroll
-        for (int product = 0; product < products; ++product, staged += boxes * box_bytes) {
+        for (int product = 0; product < products; ++product) {
             Pixel places[2] = {};
+            bool exists[2] = {};
             if constexpr (reads_places)
-                for (int i = 0; i < 2; ++i)
-                    places[i] = conv.pixel(tile.m + product * Atom::m + Atom::row(static_cast<int>(thread), 2 * i));
+                for (int i = 0; i < 2; ++i) {
+                    int const m = tile.m + product * Atom::m + Atom::row(static_cast<int>(thread), 2 * i);
+                    places[i] = conv.pixel(min(m, last_m)), exists[i] = m <= last_m;
+                }
             // Two neighbours of a row: sums e and e + 1.
-            auto const pair = [&](int e, States const& states) {
-                int const column = Atom::column(static_cast<int>(thread), e);
+            auto const pair = [&](int e, States const& states, std::uint32_t both) {
+                int const column = tile.n + Atom::column(static_cast<int>(thread), e);
                 Pixel const& at = places[e / 2 % 2];
-                float results[2] = {};
-                if (!reads_places || (at.n >= 0 && column < channels))
-                    for (int i = 0; i < 2; ++i)
-                        results[i] = Epilogue::apply(sums[product][e + i],
-                                                     OutputCoord{at.n, std::int64_t{tile.n} + column + i, at.p, at.q},
+                float results[2] = {}, values[2] = {};
+                if constexpr (reads) unpack<U>(both, values);
+                for (int i = 0; i < 2; ++i) {
+                    OutputCoord const place{at.n, std::int64_t{min(column + i, last_n)}, at.p, at.q};
+                    if (!Epilogue::stores || (exists[e / 2 % 2] && column + i <= last_n))
+                        results[i] = Epilogue::apply(sums[product][e + i], coord_of(place, read, values[i]),
                                                      Epilogue::channelwise ? states.of[i] : State{}, arguments);
+                }
                 return packed<U>(results[0], results[1]);
             };
 #pragma unroll
@@ -84,29 +142,30 @@ public:
                 auto const states_of = [&](int first) {
                     return shared.states[Epilogue::channelwise ? Atom::column(static_cast<int>(thread), first) / 2 : 0];
                 };
+                auto const address = [&](int box) {
+                    auto const chunk =
+                        static_cast<unsigned>(2 * e - first_column(box)) / 8 + lane / 16;  // of 8 columns
+                    return address_of(shared, product, box) + row * row_bytes + ((chunk ^ row) % 8) * 16;
+                };
+                constexpr int last = boxes - 1;
+                std::uint32_t before[4] = {};
+                if (read)
+                    ptx::load_matrices<false>(address(2 * e < first_column(last) ? 2 * e / columns : last), before);
                 States const left = states_of(e), right = states_of(e + 4);
-                std::uint32_t const pairs[] = {pair(e, left), pair(e + 2, left), pair(e + 4, right),
-                                               pair(e + 6, right)};
+                std::uint32_t const pairs[] = {pair(e, left, before[0]), pair(e + 2, left, before[1]),
+                                               pair(e + 4, right, before[2]), pair(e + 6, right, before[3])};
 #pragma unroll
-                for (int box = 0; box < boxes; ++box) {
-                    int const column = 2 * e - first_column(box);
-                    if (column < 0 || column >= columns) continue;
-                    unsigned const chunk = static_cast<unsigned>(column) / 8 + lane / 16;  // of 8 columns
-                    ptx::store_matrices<false>(
-                        staged + static_cast<unsigned>(box * box_bytes) + ((chunk ^ row) % 8) * 16, pairs);
-                }
+                for (int box = 0; box < boxes; ++box)
+                    if (2 * e >= first_column(box) && 2 * e < first_column(box) + columns)
+                        ptx::store_matrices<false>(address(box), pairs);
             }
         }
-        ptx::fence_shared_memory();
-        ptx::named_barrier_sync(barrier, Atom::threads);
-        if (thread != 0) return;
-        for (int product = 0; product < products; ++product)
-            for (int box = 0; box < boxes; ++box)
-                ptx::store_tiled(
-                    &params.maps.y,
-                    ptx::shared_address(shared.staged) + static_cast<unsigned>((product * boxes + box) * box_bytes),
-                    {tile.n + first_column(box), tile.m + product * Atom::m});
-        ptx::commit_stores();
+    }
+
+    __device__ static auto coord_of(OutputCoord const& place, [[maybe_unused]] void const* read,
+                                    [[maybe_unused]] float value) {
+        if constexpr (reads) return ReadCoord(place, read, value);
+        else return place;
     }
 };
 

@@ -25,6 +25,10 @@ std::optional<Launch<ConvParams<Plan, T, U>>> launch_warp_specialized(Gpu const&
         detail::typed<typename Plan::Head::template WeightElement<T>>(Plan::Head::filters(params.bound.head));
     auto const filter = Plan::Head::geometry(params.bound.head);
     if (refusal || !encode(params.maps, params.x, w, params.y, filter, Schedule::tile_m, Schedule::tile_n)) return {};
+    if constexpr (reads_in_bulk<Plan, T, U>)
+        encode_read<typename Plan::Epilogue>(
+            params.read, params.bound.epilogue, params.y,
+            [](TensorMap& map, auto const& z) { return encode_pixels(map, z, 64, 64); });
     Index<4> const y = params.y.layout.shape;
     std::int64_t const tiles =
         detail::divide_up(y[0] * y[2] * y[3], Schedule::tile_m) * detail::divide_up(y[1], Schedule::tile_n);

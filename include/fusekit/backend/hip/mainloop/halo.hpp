@@ -36,7 +36,7 @@ public:
         unsigned char filters[most_taps * filter_bytes];
         unsigned char halos[Schedule::halo_bytes];
         StageBarriers<most_stages, 1> barriers;
-        std::uint64_t filters_full;
+        std::uint64_t filters_full, read_full[consumers];
     };
 
     __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned block) {
@@ -45,6 +45,7 @@ public:
         unsigned const warp = ptx::uniform(thread / 32), group = warp / 4;
         if (thread == 0) {
             ptx::barrier_init(ptx::shared_address(&shared.filters_full), 1);
+            for (auto& full : shared.read_full) ptx::barrier_init(ptx::shared_address(&full), 1);
             shared.barriers.init();
         }
         __syncthreads();
@@ -107,6 +108,8 @@ private:
         auto const filters = Atom::descriptor(ptx::shared_address(shared.filters));
         auto const stages = static_cast<unsigned>(tiles.stages);
         unsigned const step = gridDim.x;
+        void const* read = nullptr;
+        if constexpr (reads_in_bulk<Plan, T, T>) read = params.read.data;
         for (unsigned i = group, tile = block + group * step; tile < tiles.all;
              i += consumers, tile += consumers * step) {
             unsigned const stage = i % stages;
@@ -118,7 +121,16 @@ private:
             if (tile + consumers * step >= tiles.all) start_next_kernel();
             ptx::named_barrier_sync(first_barrier + group, Atom::threads);  // all have read the halo
             int const n = tiles.image(tile), first = tiles.first_row(tile);
-            epilogue.stage(sums, halo, [&](int pixel) {
+            if constexpr (reads_in_bulk<Plan, T, T>)
+                if (read) {
+                    auto const full = ptx::shared_address(&shared.read_full[group]);
+                    if (thread == 0) {
+                        ptx::barrier_arrive_expect_bytes(full, static_cast<unsigned>(tiles.shape.bytes_of_y()));
+                        ptx::load_tiled(halo, &params.read.map, full, {0, 0, first, n});
+                    }
+                    ptx::barrier_wait(full, i / consumers % 2);
+                }
+            epilogue.stage(sums, halo, read, [&](int pixel) {
                 int const p = pixel / tiles.shape.pitch, q = pixel % tiles.shape.pitch;
                 bool const inside =
                     p < tiles.shape.rows && first + p < conv.extent(conv.y, 2) && q < conv.extent(conv.y, 3);
@@ -137,21 +149,22 @@ private:
     /// The products of all taps.
     __device__ static void multiply(Shape const& shape, std::uint64_t halo, std::uint64_t filters,
                                     float (&sums)[Atom::sums_per_thread]) {
-        ptx::hold(sums);
         int const taps = shape.window_rows * shape.window_columns;
         std::uint64_t x = halo;
 #pragma unroll 1
         for (int tap = 0, column = 0; tap < taps; ++tap) {
+            ptx::hold(sums);
             ptx::fence_products();
 #pragma unroll
             for (unsigned k = 0; k < Atom::tile_k / Atom::k; ++k)
                 Atom::multiply(sums, filters + k * Atom::k_step, x + k * Atom::k_step, tap > 0 || k > 0);
+            ptx::commit_products();
+            ptx::wait_for_products<1>();
             filters += Atom::rows_further(Atom::m);
             bool const ends_row = ++column == shape.window_columns;
             x += Atom::rows_further(ends_row ? shape.pitch - column + 1 : 1);
             if (ends_row) column = 0;
         }
-        ptx::commit_products();
         ptx::wait_for_products<0>();
         ptx::hold(sums);
     }

@@ -19,7 +19,7 @@ class WarpSpecializedGemm {
     using Atom = Wgmma<T, tile_n>;
     using Stage = BulkStage<T, tile_m, tile_n>;
     using Cursor = StageCursor<stages>;
-    using Writer = StoreProducts<Plan, Atom, U, products>;
+    using Writer = StoreProducts<Plan, Atom, T, U, products>;
     using Sums = float[products][Atom::sums_per_thread];
 
     /// Named barriers: of a warpgroup in its epilogue, and of turns to multiply.
@@ -44,7 +44,10 @@ public:
         auto const conv = params.problem();
         unsigned const warp = ptx::uniform(thread / 32), group = warp / 4;
         TileOrder<tile_m, tile_n> const tiles(conv);
-        if (thread == 0) shared.barriers.init();
+        if (thread == 0) {
+            for (auto& writer : shared.writers) Writer::init(writer);
+            shared.barriers.init();
+        }
         __syncthreads();
         wait_for_previous_kernel();
         if (group == consumers) {
@@ -73,26 +76,29 @@ private:
                 ptx::named_barrier_arrive(turn_barrier, 2 * Atom::threads);  // the other begins
             }
         }
-        for (unsigned tile = first; tile < tiles.size(); tile += stride) {
+        for (unsigned tile = first, count = 0; tile < tiles.size(); tile += stride, ++count) {
             Sums sums;
             TileStart start = tiles[tile];
+            if constexpr (!ping_pong) start.m += static_cast<int>(group * own_rows);
             Writer::prepare(params, conv, shared.writers[group], start.n, thread);
             if constexpr (ping_pong) ptx::named_barrier_sync(turn_barrier + group, 2 * Atom::threads);
-            multiply(shared, sums, cursor, steps, thread, ping_pong ? 0 : group * own_rows);
+            multiply(shared, sums, cursor, steps, thread, ping_pong ? 0 : group * own_rows,
+                     [&] { Writer::begin_read(params, shared.writers[group], start, thread); });
             if constexpr (ping_pong) {
                 ptx::named_barrier_arrive(turn_barrier + (group ^ 1), 2 * Atom::threads);
                 cursor.advance(steps);  // over the other's tile
             }
             if (tile + stride >= tiles.size()) start_next_kernel();
-            if constexpr (!ping_pong) start.m += static_cast<int>(group * own_rows);
-            Writer::store(params, conv, shared.writers[group], start, sums, thread, epilogue_barrier + group);
+            Writer::store(params, conv, shared.writers[group], start, sums, thread, epilogue_barrier + group, count);
         }
         if (thread == 0) ptx::wait_for_stores();
     }
 
     /// A tile's products. One group of them is under way while the next stage is awaited; then its stage is free.
+    /// Calls when_begun() once the first are under way.
+    template <class WhenBegun>
     __device__ static void multiply(DynamicShared& shared, Sums& sums, Cursor& cursor, unsigned steps, unsigned thread,
-                                    unsigned first_row) {
+                                    unsigned first_row, WhenBegun const& when_begun) {
         auto const release = [&](unsigned stage) {
             if (thread == 0) ptx::barrier_arrive(ptx::shared_address(&shared.barriers.empty[stage]));
         };
@@ -115,6 +121,7 @@ private:
                                    x + Atom::rows_further(product * Atom::m) + static_cast<unsigned>(k) * Atom::k_step,
                                    w + static_cast<unsigned>(k) * Atom::k_step, step > 0 || k > 0);
             ptx::commit_products();
+            if (step == 0) when_begun();
             ptx::wait_for_products<1>();
             if (step > 0) release(previous);
             previous = now;
