@@ -38,19 +38,20 @@ inline constexpr bool has_matrix_units =
     arch::is_targeted<arch::Sm90a> && (std::is_same_v<T, half> || std::is_same_v<T, bfloat16>) &&
     std::is_same_v<typename Plan::Head::template WeightElement<T>, T>;
 
-/// Whether a plan also has kernels there that copy in bulk. They need y of x's type, no operator before the head, no
-/// pool and no statistics.
+/// Whether a plan also has kernels there that copy in bulk. They need y of x's type, no operator before the head and no
+/// pool.
 template <class Plan, Element T, detail::OutputElement U>
 inline constexpr bool has_warp_specialized = has_matrix_units<Plan, T> && std::is_same_v<T, U> && !Plan::has_prologue &&
-                                             !Plan::pools && !Plan::totals_tiles && Plan::Head::collapsed_space == 2;
+                                             !Plan::pools && Plan::Head::collapsed_space == 2;
 
-/// Whether operators of theirs read at each place: bulk copies bring what one of them reads.
+/// Whether operators of theirs read at each place: bulk copies bring what one of them reads. Statistics take the room.
 template <class Plan, Element T, detail::OutputElement U>
-inline constexpr bool reads_in_bulk = has_warp_specialized<Plan, T, U> && Plan::Epilogue::located;
+inline constexpr bool reads_in_bulk =
+    has_warp_specialized<Plan, T, U> && Plan::Epilogue::located && !Plan::totals_tiles;
 
-/// Whether a plan also has a kernel there that reads a tile of x once for all taps.
+/// Whether a plan also has a kernel there that reads a tile of x once for all taps, and totals nothing.
 template <class Plan, Element T, detail::OutputElement U>
-inline constexpr bool has_halo = has_warp_specialized<Plan, T, U> && (Plan::Head::longest > 1);
+inline constexpr bool has_halo = has_warp_specialized<Plan, T, U> && (Plan::Head::longest > 1) && !Plan::totals_tiles;
 
 /// What the kernel of a plan with a Conv or Gemm is given.
 template <class Plan, Element T, detail::OutputElement U = T>
@@ -86,7 +87,7 @@ struct StreamParams {
     unsigned all_packets = 0;  ///< which the last tile may exceed
     std::int64_t iterations = 0, splits = 1;  ///< and the threads that share those of one place
     std::int64_t x_step = 0, y_step = 0;  ///< elements from one iteration to the next,
-    std::int64_t x_stride = 0, y_stride = 0; ///< and to the next of a thread
+    std::int64_t x_stride = 0, y_stride = 0;  ///< and to the next of a thread
     BoundPlan<Plan> bound;
     TensorView<T const> x;
     TensorView<U> y;

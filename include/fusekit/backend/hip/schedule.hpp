@@ -166,14 +166,15 @@ struct Suits {
                     constexpr bool factors =
                         (std::is_same_v<T, half> || std::is_same_v<T, bfloat16>) && std::is_same_v<T, Weight>;
                     static_assert(factors, "matrix units multiply half by half, or bfloat16 by bfloat16");
-                    constexpr bool plain =
-                        !(warps || halo) || (!Plan::has_prologue && !Plan::pools && !Plan::totals_tiles);
+                    constexpr bool plain = !(warps || halo) || (!Plan::has_prologue && !Plan::pools);
                     static_assert(plain,
-                                  "WarpSpecialized and Halo: a plan without operators before the Conv or Gemm, without "
-                                  "Pool and without ChannelStatistics");
+                                  "WarpSpecialized and Halo: a plan without operators before the Conv or Gemm and "
+                                  "without Pool");
+                    constexpr bool totals = !halo || !Plan::totals_tiles;
+                    static_assert(totals, "Halo: a plan without ChannelStatistics");
                     if constexpr (halo) {
                         static_assert(Schedule::pixels == 232, "Halo: tiles have 232 pixels");
-                        return factors && plain && Schedule::pixels == 232;
+                        return factors && plain && totals && Schedule::pixels == 232;
                     } else {
                         constexpr int m = Schedule::tile_m, n = Schedule::tile_n;
                         constexpr bool tile = m > 0 && m <= 256 && m % 64 == 0 &&

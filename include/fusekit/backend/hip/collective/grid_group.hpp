@@ -8,16 +8,23 @@
 
 namespace fusekit::hip {
 
-/// Whether this block is the last of `group_size` blocks to call this, with all their threads: then it can read what
-/// the others wrote before. `is_last` is in shared memory.
-__device__ inline bool is_last_block(unsigned* arrived, unsigned group_size, unsigned thread, bool& is_last) {
-    __syncthreads();
+/// The barrier of a block's threads. A part of a block has a barrier of its own.
+struct BlockBarrier {
+    __device__ void operator()() const { __syncthreads(); }
+};
+
+/// Whether this block is the last of `group_size` blocks, or parts of blocks, to call this, with all their threads:
+/// then it can read what the others wrote before. `is_last` is in shared memory.
+template <class Barrier = BlockBarrier>
+__device__ inline bool is_last_block(unsigned* arrived, unsigned group_size, unsigned thread, bool& is_last,
+                                     Barrier const& barrier = {}) {
+    barrier();
     if (thread == 0) {
         __threadfence();
         is_last = atomicAdd(arrived, 1u) == group_size - 1;
         __threadfence();
     }
-    __syncthreads();
+    barrier();
     return is_last;
 }
 

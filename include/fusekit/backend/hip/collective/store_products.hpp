@@ -6,6 +6,7 @@
 #include "fusekit/backend/hip/arch/packed.hpp"
 #include "fusekit/backend/hip/collective/bulk_loader.hpp"
 #include "fusekit/backend/hip/collective/read_coord.hpp"
+#include "fusekit/backend/hip/collective/total_products.hpp"
 
 namespace fusekit::hip {
 
@@ -19,6 +20,8 @@ class StoreProducts {
     static_assert(tile_n % 16 == 0 && tile_n >= columns);
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::template State<float>;
+    using Totals = TotalProducts<Plan, Atom>;
+    static constexpr bool totals_tiles = Plan::totals_tiles;
     static constexpr bool reads_places = Epilogue::placewise || Epilogue::stores, reads = reads_in_bulk<Plan, T, U>;
 
     /// Where a box of y begins in the tile. The last ends with it: where the tile is no multiple of a box, it begins in
@@ -38,6 +41,7 @@ public:
         alignas(1024) U staged[products * Atom::m * boxes * columns];
         States states[Epilogue::channelwise ? tile_n / 2 : 1];
         std::uint64_t read_full;
+        typename Totals::Shared totals;
     };
 
     /// Called by one thread, before the block's others know of the barrier.
@@ -89,15 +93,23 @@ public:
             if (thread == 0) ptx::wait_for_stores();  // the last tile's have read what is written now
             ptx::named_barrier_sync(barrier, Atom::threads);
         }
-        for_each_product(params, conv, shared, tile, sums, thread, read);
+        auto const wait = [&] { ptx::named_barrier_sync(barrier, Atom::threads); };
+        Totals totals;
+        for_each_product(params, conv, shared, tile, sums, thread, read, totals, wait);
         ptx::fence_shared_memory();
-        ptx::named_barrier_sync(barrier, Atom::threads);
-        if (thread != 0) return;
-        for (int product = 0; product < products; ++product)
-            for (int box = 0; box < boxes; ++box)
-                ptx::store_tiled(&params.maps.y, address_of(shared, product, box),
-                                 {tile.n + first_column(box), tile.m + product * Atom::m});
-        ptx::commit_stores();
+        wait();
+        if (thread == 0) {
+            for (int product = 0; product < products; ++product)
+                for (int box = 0; box < boxes; ++box)
+                    ptx::store_tiled(&params.maps.y, address_of(shared, product, box),
+                                     {tile.n + first_column(box), tile.m + product * Atom::m});
+            ptx::commit_stores();
+        }
+        if constexpr (totals_tiles)
+            if (tile.m < conv.gemm_m())
+                totals.finalize(params, shared.totals, thread, static_cast<unsigned>(tile.m) / (products * Atom::m),
+                                static_cast<unsigned>(tile.n) / tile_n, tile.n, min(conv.group_k() - tile.n, tile_n),
+                                wait);
     }
 
 private:
@@ -107,10 +119,10 @@ private:
 
     /// Takes sums through the epilogue to shared memory. What operators read of places that y does not have is that of
     /// its last ones.
-    template <class Params, class Problem>
+    template <class Params, class Problem, class Wait>
     __device__ static void for_each_product(Params const& params, Problem const& conv, Shared& shared,
                                             TileStart const& tile, float (&sums)[products][Atom::sums_per_thread],
-                                            unsigned thread, void const* read) {
+                                            unsigned thread, void const* read, Totals& totals, Wait const& wait) {
         auto const& arguments = params.bound.epilogue;
         int const last_m = conv.gemm_m() - 1, last_n = conv.group_k() - 1;
         unsigned const lane = thread % 32, row = thread / 32 * 16 + lane % 16;
@@ -127,37 +139,56 @@ private:
             auto const pair = [&](int e, States const& states, std::uint32_t both) {
                 int const column = tile.n + Atom::column(static_cast<int>(thread), e);
                 Pixel const& at = places[e / 2 % 2];
-                float results[2] = {}, values[2] = {};
+                float results[2] = {}, values[2] = {}, collected[2] = {};
                 if constexpr (reads) unpack<U>(both, values);
                 for (int i = 0; i < 2; ++i) {
                     OutputCoord const place{at.n, std::int64_t{min(column + i, last_n)}, at.p, at.q};
                     if (!Epilogue::stores || (exists[e / 2 % 2] && column + i <= last_n))
                         results[i] = Epilogue::apply(sums[product][e + i], coord_of(place, read, values[i]),
-                                                     Epilogue::channelwise ? states.of[i] : State{}, arguments);
+                                                     Epilogue::channelwise ? states.of[i] : State{}, arguments,
+                                                     [&](float x) { collected[i] = x; });
+                    if constexpr (totals_tiles) sums[product][e + i] = collected[i];
                 }
                 return packed<U>(results[0], results[1]);
             };
-#pragma unroll
-            for (int e = 0; e < Atom::sums_per_thread; e += 8) {
+            auto const address = [&](int e, int box) {
+                auto const chunk = static_cast<unsigned>(2 * e - first_column(box)) / 8 + lane / 16;  // of 8 columns
+                return address_of(shared, product, box) + row * row_bytes + ((chunk ^ row) % 8) * 16;
+            };
+            auto const compute = [&](int e, std::uint32_t(&pairs)[4]) {
                 auto const states_of = [&](int first) {
                     return shared.states[Epilogue::channelwise ? Atom::column(static_cast<int>(thread), first) / 2 : 0];
-                };
-                auto const address = [&](int box) {
-                    auto const chunk =
-                        static_cast<unsigned>(2 * e - first_column(box)) / 8 + lane / 16;  // of 8 columns
-                    return address_of(shared, product, box) + row * row_bytes + ((chunk ^ row) % 8) * 16;
                 };
                 constexpr int last = boxes - 1;
                 std::uint32_t before[4] = {};
                 if (read)
-                    ptx::load_matrices<false>(address(2 * e < first_column(last) ? 2 * e / columns : last), before);
+                    ptx::load_matrices<false>(address(e, 2 * e < first_column(last) ? 2 * e / columns : last), before);
                 States const left = states_of(e), right = states_of(e + 4);
-                std::uint32_t const pairs[] = {pair(e, left, before[0]), pair(e + 2, left, before[1]),
-                                               pair(e + 4, right, before[2]), pair(e + 6, right, before[3])};
+#pragma unroll
+                for (int i = 0; i < 4; ++i) pairs[i] = pair(e + 2 * i, i < 2 ? left : right, before[i]);
+            };
+            auto const stage = [&](int e, std::uint32_t const(&pairs)[4]) {
 #pragma unroll
                 for (int box = 0; box < boxes; ++box)
                     if (2 * e >= first_column(box) && 2 * e < first_column(box) + columns)
-                        ptx::store_matrices<false>(address(box), pairs);
+                        ptx::store_matrices<false>(address(e, box), pairs);
+            };
+            constexpr int step = 8, steps = Atom::sums_per_thread / step;
+            if constexpr (totals_tiles) {
+                std::uint32_t pairs[steps][4];
+#pragma unroll
+                for (int i = 0; i < steps; ++i) compute(i * step, pairs[i]);
+                auto* const buffer = reinterpret_cast<float*>(shared.staged) + product * boxes * box_bytes / 4;
+                totals.add(sums[product], conv.gemm_m() - tile.m - product * Atom::m, buffer, thread, wait);
+#pragma unroll
+                for (int i = 0; i < steps; ++i) stage(i * step, pairs[i]);
+            } else {
+#pragma unroll
+                for (int i = 0; i < steps; ++i) {
+                    std::uint32_t pairs[4];
+                    compute(i * step, pairs);
+                    stage(i * step, pairs);
+                }
             }
         }
     }

@@ -6,10 +6,10 @@
 
 namespace fusekit::hip {
 
-/// Statistics of what a Conv computes. Each block totals the channels of its tile of pixels and writes the totals to
-/// the caller's scratch. The last block of a group of tiles merges the group's totals, and the last block of all merges
-/// the totals of the groups. Totals are merged in pairs, so that errors do not grow with the tensor, and in a fixed
-/// order, so that every run gives the same numbers.
+/// Statistics of what a Conv computes. Each block, or part of one, totals the channels of its tile of pixels and writes
+/// the totals to the caller's scratch. The last block of a group of tiles merges the group's totals, and the last block
+/// of all merges the totals of the groups. Totals are merged in pairs, so that errors do not grow with the tensor, and
+/// in a fixed order, so that every run gives the same numbers.
 template <class Plan, int channels, int most_parts, int threads>
 struct TileTotals {
     struct Shared {};
@@ -50,11 +50,11 @@ public:
     };
 
     /// Ends tile number `tile` of column number `column`, which has `count_n` channels from first_k on. All threads
-    /// call it, after `parts` totals of each of these channels have been written to shared memory.
-    template <class Params>
+    /// call it, after `parts` totals of each of these channels have been written to shared memory. `barrier` is theirs.
+    template <class Params, class Barrier = BlockBarrier>
     __device__ __forceinline__ static void finalize(Params const& params, Shared& shared, unsigned parts,
                                                     unsigned thread, unsigned tile, unsigned column, int first_k,
-                                                    unsigned count_n) {
+                                                    unsigned count_n, Barrier const& barrier = {}) {
         auto const& args = Collector::args(params.bound.epilogue);
         detail::TileTotalsView<Total> const view{args.scratch.data, params.y.layout.shape[1]};
         unsigned const tiles = params.tile_groups.tiles, group_size = params.tile_groups.group_size;
@@ -62,12 +62,12 @@ public:
                        begin = group * group_size;
         GridGroup::State* const states = params.tile_groups.workspace.state(column * (groups + 1));
 
-        merge_parts(shared, parts, thread, count_n, view, tile, first_k);
+        merge_parts(shared, parts, thread, count_n, view, tile, first_k, barrier);
         unsigned const here = group_size < tiles - begin ? group_size : tiles - begin;
-        if (!is_last_block(states + 1 + group, here, thread, shared)) return;
-        merge_tiles(view, thread, begin, 1, here, first_k, count_n);
-        if (!is_last_block(states, groups, thread, shared)) return;
-        merge_tiles(view, thread, 0, group_size, groups, first_k, count_n);
+        if (!is_last_block(states + 1 + group, here, thread, shared, barrier)) return;
+        merge_tiles(view, thread, begin, 1, here, first_k, count_n, barrier);
+        if (!is_last_block(states, groups, thread, shared, barrier)) return;
+        merge_tiles(view, thread, 0, group_size, groups, first_k, count_n, barrier);
         for (unsigned n = thread; n < count_n; n += threads)
             Op::save(get(view, 0, static_cast<unsigned>(first_k) + n), {0, std::int64_t{first_k} + n, 0, 0}, args);
     }
@@ -75,16 +75,19 @@ public:
 private:
     using View = detail::TileTotalsView<Total>;
 
+    template <class Barrier>
     __device__ __forceinline__ static bool is_last_block(GridGroup::State* state, unsigned group_size, unsigned thread,
-                                                         Shared& shared) {
-        bool const last = hip::is_last_block(&state->arrived, group_size, thread, shared.is_last);
+                                                         Shared& shared, Barrier const& barrier) {
+        bool const last = hip::is_last_block(&state->arrived, group_size, thread, shared.is_last, barrier);
         if (last && thread == 0) state->arrived = 0;
         return last;
     }
 
+    template <class Barrier>
     __device__ __forceinline__ static void merge_parts(Shared& shared, unsigned parts, unsigned thread,
-                                                       unsigned count_n, View const& view, unsigned tile, int first_k) {
-        __syncthreads();
+                                                       unsigned count_n, View const& view, unsigned tile, int first_k,
+                                                       Barrier const& barrier) {
+        barrier();
         for (unsigned n = thread; n < count_n; n += threads) {
             Total total = shared.parts[0][n].value();
             for (unsigned part = 1; part < parts; ++part) total = merge(total, shared.parts[part][n].value());
@@ -94,8 +97,10 @@ private:
 
     /// Merges the totals of `tiles` tiles, `step` apart, into the total of the first: neighbours, then neighbouring
     /// pairs and so on.
+    template <class Barrier>
     __device__ __forceinline__ static void merge_tiles(View const& view, unsigned thread, unsigned first, unsigned step,
-                                                       unsigned tiles, int first_k, unsigned count_n) {
+                                                       unsigned tiles, int first_k, unsigned count_n,
+                                                       Barrier const& barrier) {
         for (unsigned distance = 1; distance < tiles; distance *= 2) {
             unsigned const pairs = (tiles - distance + 2 * distance - 1) / (2 * distance);
 #pragma unroll 4
@@ -106,7 +111,7 @@ private:
                              merge(get(view, left, static_cast<unsigned>(first_k) + n),
                                    get(view, left + distance * step, static_cast<unsigned>(first_k) + n)));
             }
-            __syncthreads();
+            barrier();
         }
     }
 

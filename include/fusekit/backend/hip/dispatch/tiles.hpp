@@ -6,11 +6,11 @@
 
 namespace fusekit::hip {
 
-/// Prepares a plan with a Conv on `tiles` times `columns` tiles. A plan that totals tiles groups them: about as many
-/// groups as each has tiles, so that the last blocks read little, and no more than the workspace has states for.
-template <class Plan, class Mainloop>
-Result<Launch<typename Mainloop::Params>> prepare_tiles(Gpu const& gpu, typename Mainloop::Params params,
-                                                        std::int64_t tiles, std::int64_t columns) {
+/// Cuts the totals of `tiles` times `columns` tiles and gives the bytes of workspace that they take: 0 where a plan
+/// totals no tiles. Tiles are grouped: about as many groups as each has tiles, so that the last blocks read little, and
+/// no more than the workspace has states for.
+template <class Plan, class Params>
+Result<std::size_t> cut_totals(Params& params, std::int64_t tiles, std::int64_t columns) {
     std::size_t workspace_bytes = 0;
     if constexpr (Plan::totals_tiles) {
         std::int64_t const most = GroupWorkspace::most_grid_groups;
@@ -24,8 +24,17 @@ Result<Launch<typename Mainloop::Params>> prepare_tiles(Gpu const& gpu, typename
         params.tile_groups.group_size = static_cast<unsigned>(group_size);
         workspace_bytes = static_cast<std::size_t>(states()) * sizeof(GridGroup::State);
     }
+    return workspace_bytes;
+}
+
+/// Prepares a plan with a Conv on `tiles` times `columns` tiles, a block each.
+template <class Plan, class Mainloop>
+Result<Launch<typename Mainloop::Params>> prepare_tiles(Gpu const& gpu, typename Mainloop::Params params,
+                                                        std::int64_t tiles, std::int64_t columns) {
+    auto const workspace_bytes = cut_totals<Plan>(params, tiles, columns);
+    if (!workspace_bytes) return workspace_bytes.error();
     return prepare_launch<Plan, Mainloop>(gpu, params, tiles * columns, Mainloop::threads, LaunchMode::plain,
-                                          workspace_bytes);
+                                          *workspace_bytes);
 }
 
 }  // namespace fusekit::hip

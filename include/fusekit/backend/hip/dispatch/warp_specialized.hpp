@@ -5,6 +5,7 @@
 
 #include "fusekit/backend/hip/conv_limits.hpp"
 #include "fusekit/backend/hip/dispatch/halo.hpp"
+#include "fusekit/backend/hip/dispatch/tiles.hpp"
 #include "fusekit/backend/hip/mainloop/warp_specialized.hpp"
 #include "fusekit/backend/hip/runtime/launch.hpp"
 #include "fusekit/backend/hip/tuning/select.hpp"
@@ -30,10 +31,13 @@ std::optional<Launch<ConvParams<Plan, T, U>>> launch_warp_specialized(Gpu const&
             params.read, params.bound.epilogue, params.y,
             [](TensorMap& map, auto const& z) { return encode_pixels(map, z, 64, 64); });
     Index<4> const y = params.y.layout.shape;
-    std::int64_t const tiles =
-        detail::divide_up(y[0] * y[2] * y[3], Schedule::tile_m) * detail::divide_up(y[1], Schedule::tile_n);
+    std::int64_t const m = y[0] * y[2] * y[3], columns = detail::divide_up(y[1], Schedule::tile_n),
+                       tiles = detail::divide_up(m, Schedule::tile_m) * columns;
+    auto const workspace_bytes = cut_totals<Plan>(params, detail::divide_up(m, 64 * Schedule::products), columns);
+    if (!workspace_bytes) return {};
     std::int64_t const most = std::int64_t{gpu.processors()} * Schedule::blocks;
-    return *prepare_launch<Plan, Mainloop>(gpu, params, tiles < most ? tiles : most);
+    return *prepare_launch<Plan, Mainloop>(gpu, params, tiles < most ? tiles : most, Mainloop::threads,
+                                           LaunchMode::plain, *workspace_bytes);
 }
 
 }  // namespace detail

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/collective/tile_totals.hpp"
+
+namespace fusekit::hip {
+
+/// Statistics of a warpgroup's products. Values pass through shared memory, 64 columns at a time, so that a thread
+/// totals half of the rows of a column.
+template <class Plan, class Atom>
+class TotalProducts {
+    static constexpr int columns = 64, rounds = (Atom::n + columns - 1) / columns, parts = Atom::threads / columns;
+    static constexpr int own_rows = Atom::m / parts;
+    using Totals = TileTotals<Plan, Atom::n, parts, Atom::threads>;
+
+public:
+    using Shared = typename Totals::Shared;
+
+    /// Adds a product's values, of which the first `rows` rows count. `buffer` has room for a float of each row and of
+    /// 64 columns. `barrier` is the warpgroup's.
+    template <class Barrier>
+    __device__ void add(float const (&values)[Atom::sums_per_thread], int rows, float* buffer, unsigned the_thread,
+                        Barrier const& barrier) {
+        auto const thread = static_cast<int>(the_thread);
+        int const column = thread % columns, first_row = thread / columns * own_rows;
+#pragma unroll
+        for (int round = 0; round < rounds; ++round) {
+#pragma unroll
+            for (int e = round * columns / 2; e < min((round + 1) * columns / 2, Atom::sums_per_thread); e += 2) {
+                int const row = Atom::row(thread, e), at = Atom::column(thread, e) - round * columns;
+                *reinterpret_cast<Packet<float, 2>*>(buffer + place(row, at)) = {values[e], values[e + 1]};
+            }
+            barrier();
+#pragma unroll 8
+            for (int row = first_row; row < first_row + own_rows; ++row)
+                accumulators[round].add(buffer[place(row, column)], row < rows);
+            barrier();
+        }
+    }
+
+    /// Ends a tile, as TileTotals does.
+    template <class Params, class Barrier>
+    __device__ void finalize(Params const& params, Shared& shared, unsigned thread, unsigned tile, unsigned column,
+                             int first_k, int count_n, Barrier const& barrier) const {
+#pragma unroll
+        for (unsigned round = 0; round < rounds; ++round)
+            if (unsigned const at = round * columns + thread % columns; at < Atom::n)
+                shared.parts[thread / columns][at].value() = accumulators[round].total();
+        Totals::finalize(params, shared, parts, thread, tile, column, first_k, static_cast<unsigned>(count_n), barrier);
+    }
+
+private:
+    typename Totals::Accumulator accumulators[rounds];
+
+    /// Four rows of two columns reach different banks.
+    __device__ static int place(int row, int column) { return row * columns + (column ^ row % 4 * 8); }
+};
+
+}  // namespace fusekit::hip
