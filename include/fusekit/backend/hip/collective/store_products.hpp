@@ -175,6 +175,7 @@ private:
             };
             constexpr int step = 8, steps = Atom::sums_per_thread / step;
             if constexpr (totals_tiles) {
+                static_assert(Totals::buffer_bytes <= boxes * box_bytes);
                 std::uint32_t pairs[steps][4];
 #pragma unroll
                 for (int i = 0; i < steps; ++i) compute(i * step, pairs[i]);

@@ -9,15 +9,17 @@ namespace fusekit::hip {
 /// totals half of the rows of a column.
 template <class Plan, class Atom>
 class TotalProducts {
-    static constexpr int columns = 64, rounds = (Atom::n + columns - 1) / columns, parts = Atom::threads / columns;
+    static constexpr int columns = Atom::n > 64 ? 64 : 32, rounds = (Atom::n + columns - 1) / columns, parts = Atom::threads / columns;
     static constexpr int own_rows = Atom::m / parts;
     using Totals = TileTotals<Plan, Atom::n, parts, Atom::threads>;
 
 public:
     using Shared = typename Totals::Shared;
 
-    /// Adds a product's values, of which the first `rows` rows count. `buffer` has room for a float of each row and of
-    /// 64 columns. `barrier` is the warpgroup's.
+    static constexpr int buffer_bytes = Atom::m * columns * 4;
+
+    /// Adds a product's values, of which the first `rows` rows count. `buffer` has buffer_bytes. `barrier` is the
+    /// warpgroup's.
     template <class Barrier>
     __device__ void add(float const (&values)[Atom::sums_per_thread], int rows, float* buffer, unsigned the_thread,
                         Barrier const& barrier) {
