@@ -9,7 +9,8 @@ namespace fusekit::hip {
 /// totals half of the rows of a column.
 template <class Plan, class Atom>
 class TotalProducts {
-    static constexpr int columns = Atom::n > 64 ? 64 : 32, rounds = (Atom::n + columns - 1) / columns, parts = Atom::threads / columns;
+    static constexpr int columns = Atom::n > 64 ? 64 : 32, rounds = (Atom::n + columns - 1) / columns,
+                         parts = Atom::threads / columns;
     static constexpr int own_rows = Atom::m / parts;
     using Totals = TileTotals<Plan, Atom::n, parts, Atom::threads>;
 
