@@ -216,18 +216,23 @@ __global__ void ping_pong(int* turns) {
     }
 }
 
-/// Four matrices, the first rows of which are lane 0's, 8's, 16's and 24's.
+/// Four matrices, the first rows of which are lane 0's, 8's, 16's and 24's. They are loaded again as they were stored.
+template <bool transposed>
 __global__ void store_matrices(Half* out) {
     HIP_DYNAMIC_SHARED(unsigned char, memory)
     unsigned const lane = threadIdx.x;
-    std::uint32_t elements[4];
+    std::uint32_t elements[4], loaded[4];
     for (unsigned matrix = 0; matrix < 4; ++matrix) {
         unsigned const first = 100 * matrix + 10 * (lane / 4) + 2 * (lane % 4);
         elements[matrix] = first | (first + 1) << 16;
     }
-    ptx::store_matrices(ptx::shared_address(memory) + 16 * lane, elements);
+    auto const address = ptx::shared_address(memory) + 16 * lane;
+    ptx::store_matrices<transposed>(address, elements);
+    ptx::load_matrices<transposed>(address, loaded);
     __syncthreads();
     if (lane == 0) std::memcpy(out, memory, 4 * 64 * sizeof(Half));
+    __syncthreads();
+    if (std::memcmp(elements, loaded, sizeof elements) != 0) out[0] = 9999;
 }
 
 }  // namespace
@@ -240,21 +245,27 @@ TEST_CASE("threads wait for barriers of some of them") {
 
 TEST_CASE("a wave stores matrices row by row") {
     std::vector<Half> out(4 * 64);
-    launch(store_matrices, 32, 4 * 128, out.data());
+    launch(store_matrices<false>, 32, 4 * 128, out.data());
     for (unsigned i = 0; i < out.size(); ++i) CHECK(out[i] == 100 * (i / 64) + 10 * (i / 8 % 8) + i % 8);
+}
+
+TEST_CASE("a wave stores matrices column by column") {
+    std::vector<Half> out(4 * 64);
+    launch(store_matrices<true>, 32, 4 * 128, out.data());
+    for (unsigned i = 0; i < out.size(); ++i) CHECK(out[i] == 100 * (i / 64) + 10 * (i % 8) + i / 8 % 8);
 }
 
 TEST_CASE("a launch asks for more shared memory than 48 KB where its kernel may") {
     Half* out = nullptr;
     void* arguments[] = {&out};
     auto const launch_with = [&](std::size_t bytes) {
-        return hipLaunchKernel(store_matrices, dim3(1), dim3(32), arguments, bytes, nullptr);
+        return hipLaunchKernel(store_matrices<false>, dim3(1), dim3(32), arguments, bytes, nullptr);
     };
     std::vector<Half> memory(4 * 64);
     out = memory.data();
     CHECK(launch_with(48 << 10) == hipSuccess);
     CHECK(launch_with((48 << 10) + 1) == hipErrorInvalidConfiguration);
-    auto const kernel = reinterpret_cast<void const*>(&store_matrices);
+    auto const kernel = reinterpret_cast<void const*>(&store_matrices<false>);
     auto const attribute = hipFuncAttributeMaxDynamicSharedMemorySize;
     CHECK(hipFuncSetAttribute(kernel, attribute, 228 << 10) == hipErrorInvalidValue);
     CHECK(hipFuncSetAttribute(kernel, attribute, 200 << 10) == hipSuccess);
