@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <limits>
 #include <string>
 #include <utility>
 
@@ -14,7 +13,13 @@ namespace hip_on_cpu {
 
 namespace {
 
-float number(std::uint16_t bits, sm90a::Factor factor) {
+/// What sums are while nobody has waited for them.
+constexpr std::uint32_t not_a_number = 0x7fc00000;
+
+constexpr unsigned bytes_of(sm90a::Factor factor) { return factor == sm90a::Factor::int8 ? 1 : 2; }
+
+double number(std::uint16_t bits, sm90a::Factor factor) {
+    if (factor == sm90a::Factor::int8) return static_cast<std::int8_t>(bits);
     if (factor == sm90a::Factor::bfloat16) return std::bit_cast<float>(std::uint32_t{bits} << 16);
     std::uint32_t const sign = std::uint32_t{bits} >> 15 << 31, rest = bits & 0x7fffu;
     if (rest >= 0x7c00) return std::bit_cast<float>(sign | 0x7f800000u | (rest & 0x3ffu) << 13);
@@ -22,20 +27,20 @@ float number(std::uint16_t bits, sm90a::Factor factor) {
     return scaled * 0x1p112f;
 }
 
-/// Element (row, k) of an operand, K-major: section 9.7.15.5.1 of the PTX ISA.
-std::uint16_t element(std::uint64_t descriptor, unsigned row, unsigned k) {
+/// The element at `byte` of a row of an operand, K-major: section 9.7.15.5.1 of the PTX ISA.
+double element(std::uint64_t descriptor, unsigned row, unsigned byte, sm90a::Factor factor) {
     auto const bytes = [&](int shift) { return static_cast<std::uint32_t>(descriptor >> shift & 0x3fff) * 16; };
     std::uint32_t const start = bytes(0), leading = bytes(16), stride = bytes(32);
     unsigned const swizzle = static_cast<unsigned>(descriptor >> 62), width = swizzle == 0 ? 16 : 256u >> swizzle;
     std::uint32_t address = start + row / 8 * stride + row % 8 * width;
-    if (swizzle == 0) address += 2 * k / 16 * leading + 2 * k % 16;
+    if (swizzle == 0) address += byte / 16 * leading + byte % 16;
     else {
-        address += 2 * k;
+        address += byte;
         address ^= (address >> 7 & (width / 16 - 1)) << 4;
     }
-    std::uint16_t bits;
-    std::memcpy(&bits, sm90a::shared_pointer(address), sizeof bits);
-    return bits;
+    std::uint16_t bits = 0;
+    std::memcpy(&bits, sm90a::shared_pointer(address), bytes_of(factor));
+    return number(bits, factor);
 }
 
 }  // namespace
@@ -105,7 +110,7 @@ void Asynchrony::finish_stores() {
     for (auto const& copy : stores) copy();
 }
 
-void Asynchrony::multiply(float* sums, int n, std::uint64_t a, std::uint64_t b, bool adds, sm90a::Factor factor,
+void Asynchrony::multiply(void* sums, int n, std::uint64_t a, std::uint64_t b, bool adds, sm90a::Factor factor,
                           Place const& place) {
     unsigned const number = running->thread_number(), warpgroup = number / group;
     Thread& thread = threads[number];
@@ -118,8 +123,9 @@ void Asynchrony::multiply(float* sums, int n, std::uint64_t a, std::uint64_t b, 
     auto const count = static_cast<std::size_t>(n) / 2;
     Kept& kept = thread.kept[sums];
     if (kept.products++ == 0) {
-        kept.sums.assign(sums, sums + count);
-        std::fill(sums, sums + count, std::numeric_limits<float>::quiet_NaN());
+        kept.sums.resize(count);
+        std::memcpy(kept.sums.data(), sums, 4 * count);
+        std::fill_n(static_cast<std::uint32_t*>(sums), count, not_a_number);
     }
     if (++product.arrived == group && !Moments::chosen().rest_late) multiply_now(warpgroup, all[done[warpgroup]++]);
 }
@@ -140,24 +146,28 @@ void Asynchrony::wait_for_products(unsigned pending, Place const& place) {
     while (done[warpgroup] < needed) multiply_now(warpgroup, all[done[warpgroup]++]);
 }
 
-/// The sum of an element is exact but for one rounding: element e of thread t is in row 16 (t / 32) + t % 32 / 4 +
-/// 8 (e / 2 % 2) and column 8 (e / 4) + 2 (t % 4) + e % 2 (section 9.7.15.5.1, figure of D).
+/// The sum of an element is exact but for one rounding, and of int8 modulo 2^32: element e of thread t is in row
+/// 16 (t / 32) + t % 32 / 4 + 8 (e / 2 % 2) and column 8 (e / 4) + 2 (t % 4) + e % 2 (section 9.7.15.5.1, figure of D).
 void Asynchrony::multiply_now(unsigned warpgroup, Product const& product) {
-    constexpr unsigned m = 64, depth = 16;
+    constexpr unsigned m = 64, row_bytes = 32;
+    unsigned const bytes = bytes_of(product.factor), depth = row_bytes / bytes;
     auto const n = static_cast<unsigned>(product.n);
-    std::vector<float> a(m * depth), b(n * depth);
-    for (unsigned i = 0; i < a.size(); ++i) a[i] = number(element(product.a, i / depth, i % depth), product.factor);
-    for (unsigned i = 0; i < b.size(); ++i) b[i] = number(element(product.b, i / depth, i % depth), product.factor);
+    std::vector<double> a(m * depth), b(n * depth);
+    for (unsigned i = 0; i < a.size(); ++i) a[i] = element(product.a, i / depth, i % depth * bytes, product.factor);
+    for (unsigned i = 0; i < b.size(); ++i) b[i] = element(product.b, i / depth, i % depth * bytes, product.factor);
     for (unsigned t = 0; t < group; ++t) {
         Kept& kept = threads[warpgroup * group + t].kept[product.sums[t]];
         for (unsigned e = 0; e < n / 2; ++e) {
-            float const* const row = &a[depth * (16 * (t / 32) + t % 32 / 4 + 8 * (e / 2 % 2))];
-            float const* const column = &b[depth * (8 * (e / 4) + 2 * (t % 4) + e % 2)];
-            double sum = product.adds ? kept.sums[e] : 0;
-            for (unsigned k = 0; k < depth; ++k) sum += double{row[k]} * column[k];
-            kept.sums[e] = static_cast<float>(sum);
+            double const* const row = &a[depth * (16 * (t / 32) + t % 32 / 4 + 8 * (e / 2 % 2))];
+            double const* const column = &b[depth * (8 * (e / 4) + 2 * (t % 4) + e % 2)];
+            std::uint32_t& sum = kept.sums[e];
+            bool const integers = product.factor == sm90a::Factor::int8;
+            double exact = product.adds && !integers ? std::bit_cast<float>(sum) : 0;
+            for (unsigned k = 0; k < depth; ++k) exact += row[k] * column[k];
+            if (integers) sum = (product.adds ? sum : 0) + static_cast<std::uint32_t>(static_cast<std::int32_t>(exact));
+            else sum = std::bit_cast<std::uint32_t>(static_cast<float>(exact));
         }
-        if (--kept.products == 0) std::copy(kept.sums.begin(), kept.sums.end(), product.sums[t]);
+        if (--kept.products == 0) std::memcpy(product.sums[t], kept.sums.data(), 4 * kept.sums.size());
     }
 }
 

@@ -45,7 +45,7 @@ public:
     NamedBarrier& named_barrier(unsigned number) { return named[number]; }
 
     /// One product of a warpgroup: done when its 128 threads have all begun it.
-    void multiply(float* sums, int n, std::uint64_t a, std::uint64_t b, bool adds, sm90a::Factor factor,
+    void multiply(void* sums, int n, std::uint64_t a, std::uint64_t b, bool adds, sm90a::Factor factor,
                   Place const& place);
     void commit_products();
     void wait_for_products(unsigned pending, Place const& place);
@@ -59,17 +59,17 @@ private:
         bool adds;
         sm90a::Factor factor;
         unsigned arrived = 0;
-        float* sums[group] = {};
+        void* sums[group] = {};
     };
-    /// A thread's sums while products of them are under way: its own variables are NaN.
+    /// A thread's sums, as bits, while products of them are under way: its own variables are NaN.
     struct Kept {
-        std::vector<float> sums;
+        std::vector<std::uint32_t> sums;
         unsigned products = 0;
     };
     struct Thread {
         std::size_t begun = 0;  ///< products, and those before the end of each group that it has committed
         std::vector<std::size_t> groups;
-        std::map<float*, Kept> kept;
+        std::map<void*, Kept> kept;
         std::vector<std::function<void()>> stores;
     };
 

@@ -285,8 +285,9 @@ void load_matrices(std::uint32_t address, std::uint32_t (&elements)[4], bool tra
     });
 }
 
-void multiply(float* sums, int n, std::uint64_t a, std::uint64_t b, bool adds, Factor factor, Place place) {
-    if (n < 8 || n > 256 || n % 8 != 0) fault("wgmma has no such shape", place);
+void multiply(void* sums, int n, std::uint64_t a, std::uint64_t b, bool adds, Factor factor, Place place) {
+    if (n < 8 || n > 256 || n % (factor == Factor::int8 && n > 32 ? 16 : 8) != 0)
+        fault("wgmma has no such shape", place);
     running->asynchrony().multiply(sums, n, a, b, adds, factor, place);
 }
 void commit_products() { running->asynchrony().commit_products(); }

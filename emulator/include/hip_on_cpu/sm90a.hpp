@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "hip_on_cpu/block.hpp"
 
@@ -95,15 +96,17 @@ void load_matrices(std::uint32_t address, std::uint32_t (&elements)[4], Place pl
     load_matrices(address, elements, transposed, place);
 }
 
-enum class Factor { half, bfloat16 };
+enum class Factor { half, bfloat16, int8 };
 inline void fence_products() {}
-template <int N>
-void hold(float (&)[N]) {}
-/// wgmma.mma_async.m64nNk16 on operands in shared memory, K-major: sums += A B, or, where `adds` is false, A B.
-void multiply(float* sums, int n, std::uint64_t a, std::uint64_t b, bool adds, Factor factor,
+template <class Sum, int N>
+void hold(Sum (&)[N]) {}
+/// wgmma.mma_async.m64nNk16, or k32 of int8, on operands in shared memory, K-major: sums += A B, or, where `adds` is
+/// false, A B. Sums are float, or std::int32_t of int8.
+void multiply(void* sums, int n, std::uint64_t a, std::uint64_t b, bool adds, Factor factor,
               Place place = Place::current());
-template <Factor factor, int N>
-void multiply(float (&sums)[N / 2], std::uint64_t a, std::uint64_t b, bool adds, Place place = Place::current()) {
+template <Factor factor, int N, class Sum>
+void multiply(Sum (&sums)[N / 2], std::uint64_t a, std::uint64_t b, bool adds, Place place = Place::current()) {
+    static_assert(std::is_same_v<Sum, std::conditional_t<factor == Factor::int8, std::int32_t, float>>);
     multiply(sums, N, a, b, adds, factor, place);
 }
 void commit_products();

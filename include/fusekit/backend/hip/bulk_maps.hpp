@@ -111,7 +111,7 @@ bool encode(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w, Tens
     maps.in_use = filter.group_count == 1 && of_w.legal &&
                   (!maps.has_windows || detail::encode_windows(maps.x, x, filter, channels, pixels)) &&
                   encode_tiled(maps.w, sizeof(W), 4, w.data, of_w.extents, of_w.strides, box) &&
-                  detail::encode_pixels(maps.y, y, channels, rows_of_store);
+                  detail::encode_pixels(maps.y, y, 128 / sizeof(U), rows_of_store);
     return maps.in_use;
 }
 

@@ -38,16 +38,20 @@ inline constexpr bool has_matrix_units =
     arch::is_targeted<arch::Sm90a> && (std::is_same_v<T, half> || std::is_same_v<T, bfloat16>) &&
     std::is_same_v<typename Plan::Head::template WeightElement<T>, T>;
 
-/// Whether a plan also has kernels there that copy in bulk. They need y of x's type, no operator before the head and no
-/// pool.
+/// Whether a plan has kernels there that copy in bulk: of half, bfloat16 or int8 with weights of the same type. They
+/// need y of x's type, or of 16 bits where x is int8, no operator before the head and no pool; of int8 no statistics.
 template <class Plan, Element T, detail::OutputElement U>
-inline constexpr bool has_warp_specialized = has_matrix_units<Plan, T> && std::is_same_v<T, U> && !Plan::has_prologue &&
-                                             !Plan::pools && Plan::Head::collapsed_space == 2;
+inline constexpr bool has_warp_specialized =
+    Plan::Head::collapsed_space == 2 && !Plan::has_prologue && !Plan::pools &&
+    ((has_matrix_units<Plan, T> && std::is_same_v<T, U>) ||
+     (arch::is_targeted<arch::Sm90a> && std::is_same_v<T, int8> &&
+      std::is_same_v<typename Plan::Head::template WeightElement<T>, T> && !Plan::totals_tiles &&
+      (std::is_same_v<U, int8> || std::is_same_v<U, half> || std::is_same_v<U, bfloat16>)));
 
 /// Whether operators of theirs read at each place: bulk copies bring what one of them reads. Statistics take the room.
 template <class Plan, Element T, detail::OutputElement U>
 inline constexpr bool reads_in_bulk =
-    has_warp_specialized<Plan, T, U> && Plan::Epilogue::located && !Plan::totals_tiles;
+    has_warp_specialized<Plan, T, U> && Plan::Epilogue::located && !Plan::totals_tiles && sizeof(U) == 2;
 
 /// Whether a plan also has a kernel there that reads a tile of x once for all taps, and totals nothing.
 template <class Plan, Element T, detail::OutputElement U>

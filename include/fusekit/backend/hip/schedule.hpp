@@ -32,12 +32,12 @@ struct MatrixGemm {
 /// have a tile each, and one multiplies while the other's results go through the epilogue.
 enum class Roles { cooperative, ping_pong };
 
-/// How an implicit GEMM on sm_90a's matrix units is cut, for half and bfloat16: a tile has TileM output pixels of TileN
-/// channels. One warp copies operands, 64 of GemmK at a time, into Stages of shared memory; warpgroups multiply them. A
-/// block computes tile after tile. Blocks is as in Gemm.
+/// How an implicit GEMM on sm_90a's matrix units is cut, for half, bfloat16 and int8: a tile has TileM output pixels of
+/// TileN channels. One warp copies operands, 128 bytes of GemmK at a time, into Stages of shared memory; warpgroups
+/// multiply them. A block computes tile after tile. Blocks is as in Gemm.
 template <int TileM, int TileN, int Stages, Roles TheRoles = Roles::cooperative, int Blocks = 1>
 struct WarpSpecialized {
-    static constexpr int tile_m = TileM, tile_n = TileN, tile_k = 64, stages = Stages, blocks = Blocks;
+    static constexpr int tile_m = TileM, tile_n = TileN, stages = Stages, blocks = Blocks;
     static constexpr Roles roles = TheRoles;
     static constexpr bool ping_pong = roles == Roles::ping_pong;
     static constexpr int consumers = ping_pong ? 2 : TileM > 192 ? 2 : TileM / 64;  ///< warpgroups that multiply
@@ -163,31 +163,37 @@ struct Suits {
                     return loads && steps;
                 } else if constexpr (warps || halo || MatrixSchedule<Schedule>) {
                     using Weight = typename Plan::Head::template WeightElement<T>;
-                    constexpr bool factors =
-                        (std::is_same_v<T, half> || std::is_same_v<T, bfloat16>) && std::is_same_v<T, Weight>;
-                    static_assert(factors, "matrix units multiply half by half, or bfloat16 by bfloat16");
+                    constexpr bool factors = (std::is_same_v<T, half> || std::is_same_v<T, bfloat16> ||
+                                              (warps && std::is_same_v<T, int8>)) &&
+                                             std::is_same_v<T, Weight>;
+                    static_assert(
+                        factors,
+                        "matrix units multiply half by half, or bfloat16 by bfloat16; WarpSpecialized: or int8 "
+                        "by int8");
                     constexpr bool plain = !(warps || halo) || (!Plan::has_prologue && !Plan::pools);
                     static_assert(plain,
                                   "WarpSpecialized and Halo: a plan without operators before the Conv or Gemm and "
                                   "without Pool");
-                    constexpr bool totals = !halo || !Plan::totals_tiles;
-                    static_assert(totals, "Halo: a plan without ChannelStatistics");
+                    constexpr bool totals = !(halo || (warps && sizeof(T) == 1)) || !Plan::totals_tiles;
+                    static_assert(totals, "Halo, and WarpSpecialized of int8: a plan without ChannelStatistics");
                     if constexpr (halo) {
                         static_assert(Schedule::pixels == 232, "Halo: tiles have 232 pixels");
                         return factors && plain && totals && Schedule::pixels == 232;
                     } else {
                         constexpr int m = Schedule::tile_m, n = Schedule::tile_n;
-                        constexpr bool tile = m > 0 && m <= 256 && m % 64 == 0 &&
-                                              (n == 64 || n == 128 || (warps && (n == 112 || n == 256)));
+                        constexpr bool of_bytes = std::is_same_v<T, int8>;
+                        constexpr bool tile =
+                            m > 0 && m <= 256 && m % 64 == 0 &&
+                            (n == 128 || (!of_bytes && (n == 64 || (warps && (n == 112 || n == 256)))));
                         static_assert(tile,
                                       "matrix units: TileM is a multiple of 64, 256 at most, and TileN 64 or 128; "
-                                      "WarpSpecialized: or 112 or 256");
+                                      "WarpSpecialized: or 112 or 256; of int8, 128 alone");
                         if constexpr (warps) {
                             constexpr bool fits = Schedule::stages >= 2 && Schedule::shared_bytes() <= 224 * 1024;
                             static_assert(fits,
                                           "WarpSpecialized: 2 stages or more of (TileM + TileN) 128 bytes, and 128 "
                                           "TileN bytes for each 64 rows, must fit 224 KB");
-                            return factors && tile && plain && fits;
+                            return factors && tile && plain && totals && fits;
                         }
                         return factors && tile;
                     }

@@ -98,6 +98,57 @@ TEMPLATE_TEST_CASE("HIP: so are those of bfloat16", "", (WarpSpecialized<64, 64,
     check_schedule<fk::bfloat16, TestType>("bfloat16");
 }
 
+TEMPLATE_TEST_CASE("HIP: convolutions of int8 on sm_90a's matrix units are exact", "", (WarpSpecialized<64, 128, 3>),
+                   (WarpSpecialized<192, 128, 4>), (WarpSpecialized<128, 128, 4, Roles::ping_pong>)) {
+    fk::hip::Device device = sm90a_device();
+    auto scheduled = device.with<TestType>();
+    using Scheduled = decltype(scheduled);
+    for (char const* sizes : {"n1c16h1w1k16r1s1pt0l0b0r0u1v1d1e1g1",       // one element
+                              "n3c144h7w5k272r3s3pt1l1b1r1u1v1d1e1g1",
+                              "n2c128h11w9k64r3s3pt2l1b0r2u2v1d1e2g1",     // uneven padding, strides and dilations
+                              "n5c272h13w17k208r1s1pt0l0b0r0u1v1d1e1g1"})  // a matrix of pixels
+        for (char const* rest : {"CBQ #3", "CBAQ relu #1", "CRQ #2"}) {
+            Case const about = Case::parse(sizes + std::string(" nhwc krsc int8/float ") + rest);
+            if (about.form == "CBQ")
+                check_case(about, run_conv<Scheduled, fk::int8, fk::dynamic, fk::Bias, fk::Requantize>, scheduled);
+            else if (about.form == "CRQ")
+                check_case(about, run_conv<Scheduled, fk::int8, fk::dynamic, fk::Residual, fk::Requantize>, scheduled);
+            else
+                check_case(about, run_conv<Scheduled, fk::int8, fk::dynamic, fk::Bias, Relu, fk::Requantize>,
+                           scheduled);
+        }
+}
+
+TEST_CASE("HIP: int8 on matrix units gives half and bfloat16, as plain arithmetic does") {
+    fk::hip::Device device = sm90a_device();
+    auto bulk = device.with<WarpSpecialized<64, 128, 3>>();
+    auto plain = device.with<fk::hip::Gemm<64, 64, 8>>();
+    auto const x = fk::random<fk::int8>(device, fk::nhwc(2, 7, 5, 144), 1),
+               w = fk::random<fk::int8>(device, fk::krsc(72, 3, 3, 144), 2);
+    auto const scale = fk::random<float>(device, fk::channels(72), 3);
+    auto const layer =
+        fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>, fk::Requantize>::bind({.weights = w}, {.scale = scale});
+    auto const check = [&]<class U>(U const*) {
+        auto const layout = fk::nhwc(2, 7, 5, 72);
+        fk::Tensor<U, fk::hip::Device> one(device, layout), other(device, layout);
+        std::vector<U> got(static_cast<std::size_t>(layout.span()), U(77)), expected = got;
+        one.copy_from(got.data());
+        layer(bulk, x, one);
+        layer(plain, x, other);
+        device.synchronize();
+        one.copy_to(got.data());
+        other.copy_to(expected.data());
+        int distinct = 0;
+        for (std::size_t i = 0; i < got.size(); ++i) {
+            REQUIRE(static_cast<float>(got[i]) == static_cast<float>(expected[i]));
+            distinct += static_cast<float>(got[i]) != static_cast<float>(got[0]);
+        }
+        CHECK(distinct > 1000);
+    };
+    check(static_cast<fk::half const*>(nullptr));
+    check(static_cast<fk::bfloat16 const*>(nullptr));
+}
+
 TEST_CASE("HIP: tensors that bulk copies do not reach are refused to a schedule that needs them, and run without") {
     fk::hip::Device device = sm90a_device();
     auto bulk = device.with<WarpSpecialized<64, 64, 2>>();

@@ -10,19 +10,23 @@
 
 namespace fusekit::hip {
 
-/// Two values, rounded to half or bfloat16, in one register: the first in its lower half.
+/// Two values, rounded to half, bfloat16 or int8, in one register: the first in its lower bits.
 template <class U>
 __device__ std::uint32_t packed(float first, float second) {
-    static_assert(std::is_same_v<U, half> || std::is_same_v<U, bfloat16>);
+    static_assert(std::is_same_v<U, half> || std::is_same_v<U, bfloat16> || std::is_same_v<U, int8>);
+    using Bits = std::conditional_t<sizeof(U) == 1, std::uint8_t, std::uint16_t>;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     std::uint32_t both;
-    if constexpr (std::is_same_v<U, half>) asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(second), "f"(first));
-    else asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(second), "f"(first));
-    return both;
-#else
-    return std::uint32_t{std::bit_cast<std::uint16_t>(U(first))} |
-           std::uint32_t{std::bit_cast<std::uint16_t>(U(second))} << 16;
+    if constexpr (std::is_same_v<U, half>) {
+        asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(second), "f"(first));
+        return both;
+    } else if constexpr (std::is_same_v<U, bfloat16>) {
+        asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(second), "f"(first));
+        return both;
+    }
 #endif
+    return std::uint32_t{std::bit_cast<Bits>(U(first))} | std::uint32_t{std::bit_cast<Bits>(U(second))}
+                                                              << 8 * sizeof(U);
 }
 
 /// The two values of one register.

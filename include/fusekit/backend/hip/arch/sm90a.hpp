@@ -70,13 +70,14 @@ __device__ void fence_products();
 __device__ void commit_products();
 template <int Pending>
 __device__ void wait_for_products();
-template <int Count>
-__device__ void hold(float (&sums)[Count]);
+template <class Sum, int Count>
+__device__ void hold(Sum (&sums)[Count]);
 
-/// A warpgroup's product of 64 x 16 and N x 16 factors, named by descriptors: sums += a b, or = a b.
-enum class Factor { half, bfloat16 };
-template <Factor factor, int N>
-__device__ void multiply(float (&sums)[N / 2], std::uint64_t a, std::uint64_t b, bool adds);
+/// A warpgroup's product of factors of 64 and of N rows, 32 bytes each, named by descriptors: sums += a b, or = a b.
+/// Sums of int8 are std::int32_t, others float.
+enum class Factor { half, bfloat16, int8 };
+template <Factor factor, int N, class Sum>
+__device__ void multiply(Sum (&sums)[N / 2], std::uint64_t a, std::uint64_t b, bool adds);
 
 }  // namespace fusekit::hip::ptx
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 /// The functions of sm90a.hpp, which includes this where they exist.
 namespace fusekit::hip::ptx {
@@ -126,10 +127,12 @@ template <int Pending>
 __device__ void wait_for_products() {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Pending) : "memory");
 }
-template <int Count>
-__device__ void hold(float (&sums)[Count]) {
+template <class Sum, int Count>
+__device__ void hold(Sum (&sums)[Count]) {
 #pragma unroll
-    for (int i = 0; i < Count; ++i) asm volatile("" : "+f"(sums[i])::"memory");
+    for (int i = 0; i < Count; ++i)
+        if constexpr (std::is_same_v<Sum, float>) asm volatile("" : "+f"(sums[i])::"memory");
+        else asm volatile("" : "+r"(sums[i])::"memory");
 }
 
 }  // namespace fusekit::hip::ptx

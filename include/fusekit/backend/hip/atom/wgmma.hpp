@@ -10,17 +10,18 @@
 namespace fusekit::hip {
 
 /// A warpgroup's product on sm_90a's matrix units: sums[i][j] += sum over k of a[i][k] b[j][k] of 64 rows i, N rows j
-/// and 16 indices k, exact products of half or bfloat16 in float sums. Operands are read from shared memory, in tiles
-/// of rows of 64 k (128 bytes) with the 128-byte swizzle, which begin at multiples of 1024 bytes. Source: PTX ISA 8.7,
-/// section 9.7.15.5; m64nNk16.
+/// and 32 bytes of indices k: exact products of half or bfloat16 in float sums, and of int8 in 32-bit integers.
+/// Operands are read from shared memory, in tiles of rows of 128 bytes with the 128-byte swizzle, which begin at
+/// multiples of 1024 bytes. Source: PTX ISA 8.7, section 9.7.15.5; m64nNk16 and m64nNk32.
 template <class T, int N>
 struct Wgmma {
-    static_assert(std::is_same_v<T, half> || std::is_same_v<T, bfloat16>);
+    static_assert(std::is_same_v<T, half> || std::is_same_v<T, bfloat16> || std::is_same_v<T, int8>);
     using Architecture = arch::Sm90a;
-    static constexpr int m = 64, n = N, k = 16, threads = 128, sums_per_thread = N / 2;
+    static constexpr int m = 64, n = N, k = 32 / static_cast<int>(sizeof(T)), threads = 128, sums_per_thread = N / 2;
     static constexpr int row_bytes = 128, tile_k = row_bytes / static_cast<int>(sizeof(T));
 
-    using Sums = float[sums_per_thread];
+    using Sum = detail::AccumulatorOf<T>;
+    using Sums = Sum[sums_per_thread];
 
     /// Row i and column j of sum e of a thread.
     FUSEKIT_HD static constexpr int row(int thread, int e) {
@@ -40,7 +41,10 @@ struct Wgmma {
 
     /// Begins one product; where `adds` is false, sums are overwritten.
     __device__ static void multiply(Sums& sums, std::uint64_t a, std::uint64_t b, bool adds) {
-        ptx::multiply<std::is_same_v<T, half> ? ptx::Factor::half : ptx::Factor::bfloat16, N>(sums, a, b, adds);
+        constexpr auto factor = std::is_same_v<T, half>       ? ptx::Factor::half
+                                : std::is_same_v<T, bfloat16> ? ptx::Factor::bfloat16
+                                                              : ptx::Factor::int8;
+        ptx::multiply<factor, N>(sums, a, b, adds);
     }
 };
 

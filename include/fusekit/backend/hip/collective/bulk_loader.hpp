@@ -7,13 +7,14 @@
 
 namespace fusekit::hip {
 
-/// A stage's operands: TileM windows of x and TileN filters, 64 of GemmK each, as Wgmma reads them.
+/// A stage's operands: TileM windows of x and TileN filters, 128 bytes of GemmK each, as Wgmma reads them.
 template <class T, int TileM, int TileN>
 struct BulkStage {
-    alignas(1024) T x[TileM * 64];
-    alignas(1024) T w[TileN * 64];
+    static constexpr int tile_k = 128 / static_cast<int>(sizeof(T));
+    static constexpr unsigned bytes = (TileM + TileN) * 128;
 
-    static constexpr unsigned bytes = (TileM + TileN) * 64 * sizeof(T);
+    alignas(1024) T x[TileM * tile_k];
+    alignas(1024) T w[TileN * tile_k];
 };
 
 /// Where a tile of y begins: in pixels, counted over all images, and in channels.
@@ -47,10 +48,10 @@ private:
     unsigned tiles_m, tiles_n;
 };
 
-/// Steps along GemmK: taps, and of each the channels, 64 at a time.
-template <class Problem>
+/// Steps along GemmK: taps, and of each the channels, a stage's at a time.
+template <class Stage, class Problem>
 __device__ unsigned bulk_steps(Problem const& conv) {
-    return static_cast<unsigned>(conv.taps()) * static_cast<unsigned>(detail::divide_up(conv.group_c(), 64));
+    return static_cast<unsigned>(conv.taps()) * static_cast<unsigned>(detail::divide_up(conv.group_c(), Stage::tile_k));
 }
 
 /// One thread's copies of a tile's operands into the ring. What lies outside of a tensor is zero.
@@ -66,7 +67,7 @@ __device__ void load_tile_in_bulk(Params const& params, Problem const& conv, Rin
     for (int r = 0; r < rows; ++r)
         for (int s = 0; s < columns; ++s)
 #pragma unroll 1
-            for (int c = 0; c < channels; c += 64, cursor.advance()) {
+            for (int c = 0; c < channels; c += Stage::tile_k, cursor.advance()) {
                 Stage& stage = stages[cursor.stage];
                 auto const full = ptx::shared_address(&barriers.full[cursor.stage]);
                 ptx::barrier_wait(ptx::shared_address(&barriers.empty[cursor.stage]), cursor.parity ^ 1);

@@ -10,12 +10,13 @@
 
 namespace fusekit::hip {
 
-/// Ends a warpgroup's part of a tile: sums pass the epilogue in registers, lie down in shared memory as 16-bit values
-/// with the 128-byte swizzle, and go to y by bulk copies, which leave out what y does not have. Where an operator reads
+/// Ends a warpgroup's part of a tile: sums pass the epilogue in registers, lie down in shared memory with the 128-byte
+/// swizzle, and go to y by bulk copies, which leave out what y does not have. Where an operator reads
 /// a tensor that lies as y does, bulk copies bring its tile to where the results will lie.
 template <class Plan, class Atom, class T, class U, int products>
 class StoreProducts {
-    static constexpr int tile_n = Atom::n, row_bytes = 128, columns = row_bytes / 2;  ///< of a box
+    static constexpr int tile_n = Atom::n, row_bytes = 128,
+                         columns = row_bytes / static_cast<int>(sizeof(U));  ///< of a box
     static constexpr int boxes = (tile_n + columns - 1) / columns, box_bytes = Atom::m * row_bytes;
     static_assert(tile_n % 16 == 0 && tile_n >= columns);
     using Epilogue = typename Plan::Epilogue;
@@ -83,7 +84,7 @@ public:
     /// `count` is how many tiles the warpgroup has stored before.
     template <class Params, class Problem>
     __device__ static void store(Params const& params, Problem const& conv, Shared& shared, TileStart const& tile,
-                                 float (&sums)[products][Atom::sums_per_thread], unsigned thread, unsigned barrier,
+                                 typename Atom::Sums (&sums)[products], unsigned thread, unsigned barrier,
                                  unsigned count) {
         void const* read = nullptr;
         if constexpr (reads) read = params.read.data;
@@ -121,7 +122,7 @@ private:
     /// its last ones.
     template <class Params, class Problem, class Wait>
     __device__ static void for_each_product(Params const& params, Problem const& conv, Shared& shared,
-                                            TileStart const& tile, float (&sums)[products][Atom::sums_per_thread],
+                                            TileStart const& tile, typename Atom::Sums (&sums)[products],
                                             unsigned thread, void const* read, Totals& totals, Wait const& wait) {
         auto const& arguments = params.bound.epilogue;
         int const last_m = conv.gemm_m() - 1, last_n = conv.group_k() - 1;
@@ -144,15 +145,16 @@ private:
                 for (int i = 0; i < 2; ++i) {
                     OutputCoord const place{at.n, std::int64_t{min(column + i, last_n)}, at.p, at.q};
                     if (!Epilogue::stores || (exists[e / 2 % 2] && column + i <= last_n))
-                        results[i] = Epilogue::apply(sums[product][e + i], coord_of(place, read, values[i]),
-                                                     Epilogue::channelwise ? states.of[i] : State{}, arguments,
-                                                     [&](float x) { collected[i] = x; });
+                        results[i] =
+                            Epilogue::apply(static_cast<float>(sums[product][e + i]), coord_of(place, read, values[i]),
+                                            Epilogue::channelwise ? states.of[i] : State{}, arguments,
+                                            [&](float x) { collected[i] = x; });
                     if constexpr (totals_tiles) sums[product][e + i] = collected[i];
                 }
                 return packed<U>(results[0], results[1]);
             };
-            auto const address = [&](int e, int box) {
-                auto const chunk = static_cast<unsigned>(2 * e - first_column(box)) / 8 + lane / 16;  // of 8 columns
+            auto const address = [&](int e, int box) {  // of 8 columns of 16 bits
+                auto const chunk = static_cast<unsigned>(2 * e - first_column(box)) / 8 + lane / 16;
                 return address_of(shared, product, box) + row * row_bytes + ((chunk ^ row) % 8) * 16;
             };
             auto const compute = [&](int e, std::uint32_t(&pairs)[4]) {
@@ -168,10 +170,14 @@ private:
                 for (int i = 0; i < 4; ++i) pairs[i] = pair(e + 2 * i, i < 2 ? left : right, before[i]);
             };
             auto const stage = [&](int e, std::uint32_t const(&pairs)[4]) {
+                if constexpr (sizeof(U) == 1) {
+                    stage_bytes(shared.staged + product * Atom::m * columns, e, pairs, thread);
+                } else {
 #pragma unroll
-                for (int box = 0; box < boxes; ++box)
-                    if (2 * e >= first_column(box) && 2 * e < first_column(box) + columns)
-                        ptx::store_matrices<false>(address(e, box), pairs);
+                    for (int box = 0; box < boxes; ++box)
+                        if (2 * e >= first_column(box) && 2 * e < first_column(box) + columns)
+                            ptx::store_matrices<false>(address(e, box), pairs);
+                }
             };
             constexpr int step = 8, steps = Atom::sums_per_thread / step;
             if constexpr (totals_tiles) {
@@ -191,6 +197,18 @@ private:
                     stage(i * step, pairs);
                 }
             }
+        }
+    }
+
+    /// The same of bytes, two neighbours at a time: rows' swizzled chunks of 16 bytes are in different banks.
+    __device__ static void stage_bytes(U* staged, int e, std::uint32_t const (&pairs)[4], unsigned thread) {
+        static_assert(sizeof(U) != 1 || boxes == 1);
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+            int const row = Atom::row(static_cast<int>(thread), e + 2 * i),
+                      column = Atom::column(static_cast<int>(thread), e + 2 * i);
+            U* const to = staged + row * columns + (column / 16 ^ row % 8) * 16 + column % 16;
+            *reinterpret_cast<std::uint16_t*>(to) = static_cast<std::uint16_t>(pairs[i]);
         }
     }
 

@@ -53,9 +53,9 @@ std::optional<Launch<ConvParams<Plan, T, U>>> prepare_warp_specialized(Gpu const
         return {};
     ConvParams<Plan, T, U> const params{bound, x, y, true, true, true, {}, {}, {}};
     Index<4> const shape = y.layout.shape;
-    std::int64_t const steps =
-        detail::divide_up(x.layout.shape[1], 64) * detail::window_rows(filter) * detail::window_columns(filter);
-    WarpSpecializedTable<NvidiaTuning> const table;
+    std::int64_t const steps = detail::divide_up(x.layout.shape[1], 128 / sizeof(T)) * detail::window_rows(filter) *
+                               detail::window_columns(filter);
+    WarpSpecializedTable<NvidiaTuning, T> const table;
     if constexpr (has_halo<Plan, T, U>) {
         double const least =
             least_warp_specialized_time(table, shape[0] * shape[2] * shape[3], shape[1], steps, gpu.processors());
@@ -75,12 +75,12 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_warp_specialized_with(Gpu const& 
     if constexpr (has_warp_specialized<Plan, T, U>)
         if (ConvParams<Plan, T, U> const params{bound, x, y, true, true, true, {}, {}, {}}; detail::is_sm90a(gpu))
             if (auto const launch = detail::launch_warp_specialized<Schedule>(gpu, params)) return *launch;
-    return Error(
-        type_name<Plan>(), "WarpSpecialized", "",
-        "a GPU of compute capability 9.0, code for sm_90a, y of x's type, and x, weights and y whose channels are "
-        "neighbours and all else at multiples of 16 bytes",
-        gpu.name() + ", x of strides " + detail::strides_of(x.collapsed_layout()) + ", y of strides " +
-            detail::strides_of(y.collapsed_layout()));
+    return Error(type_name<Plan>(), "WarpSpecialized", "",
+                 "a GPU of compute capability 9.0, code for sm_90a, y of x's type, or of 16 bits where x is int8, and "
+                 "x, weights and y whose channels are "
+                 "neighbours and all else at multiples of 16 bytes",
+                 gpu.name() + ", x of strides " + detail::strides_of(x.collapsed_layout()) + ", y of strides " +
+                     detail::strides_of(y.collapsed_layout()));
 }
 
 }  // namespace fusekit::hip

@@ -20,7 +20,7 @@ class WarpSpecializedGemm {
     using Stage = BulkStage<T, tile_m, tile_n>;
     using Cursor = StageCursor<stages>;
     using Writer = StoreProducts<Plan, Atom, T, U, products>;
-    using Sums = float[products][Atom::sums_per_thread];
+    using Sums = typename Atom::Sums[products];
 
     /// Named barriers: of a warpgroup in its epilogue, and of turns to multiply.
     static constexpr unsigned epilogue_barrier = 1, turn_barrier = epilogue_barrier + consumers;
@@ -66,7 +66,7 @@ private:
     template <class Problem>
     __device__ static void compute(Params const& params, Problem const& conv, DynamicShared& shared, unsigned thread,
                                    unsigned group, unsigned block, TileOrder<tile_m, tile_n> const& tiles) {
-        unsigned const steps = bulk_steps(conv), own_rows = products * Atom::m;
+        unsigned const steps = bulk_steps<Stage>(conv), own_rows = products * Atom::m;
         unsigned first = block, stride = gridDim.x;
         Cursor cursor;
         if constexpr (ping_pong) {
@@ -114,7 +114,7 @@ private:
             for (int product = 0; product < products; ++product) ptx::hold(sums[product]);
             ptx::fence_products();
 #pragma unroll
-            for (int k = 0; k < Schedule::tile_k / Atom::k; ++k)
+            for (int k = 0; k < Atom::tile_k / Atom::k; ++k)
 #pragma unroll
                 for (int product = 0; product < products; ++product)
                     Atom::multiply(sums[product],

@@ -20,11 +20,17 @@ struct NvidiaTuning {
     /// Those that were among the fastest of eleven, on convolutions of batch 1 to 256.
     static constexpr WarpSpecializedTile warp_specialized[] = {
         {.m = 192, .n = 128, .stages = 4},
-        {.m = 128, .n = 128, .stages = 5},
+        {.m = 128, .n = 112, .stages = 5},
         {.m = 128, .n = 128, .stages = 4, .roles = Roles::ping_pong},
         {.m = 64, .n = 128, .stages = 5, .roles = Roles::ping_pong},
         {.m = 192, .n = 64, .stages = 5},
         {.m = 64, .n = 64, .stages = 8}};
+
+    /// The same of int8, whose rows of y are 128 channels.
+    static constexpr WarpSpecializedTile warp_specialized_int8[] = {
+        {.m = 192, .n = 128, .stages = 4},
+        {.m = 128, .n = 128, .stages = 4, .roles = Roles::ping_pong},
+        {.m = 64, .n = 128, .stages = 5, .roles = Roles::ping_pong}};
 
     /// Few registers, many threads and one load a thread come closest to the speed of a copy: memory is slower with
     /// more loads in flight. Parameters of every place need registers and are worth more steps, and so are stores

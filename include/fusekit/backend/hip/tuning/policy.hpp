@@ -34,7 +34,8 @@ struct ElementwiseCase {
 // A table is a type with
 //   Architecture   a tag: the table is for its GPUs, and for tags that extend it without a table of their own
 //   gemm           an array of GemmTile: a plan with a Conv or Gemm is compiled once for each of them
-//   matrix, warp_specialized  where it has sm_90a: arrays of GemmTile and WarpSpecializedTile, likewise
+//   matrix, warp_specialized, warp_specialized_int8
+//                  where it has sm_90a: arrays of GemmTile and WarpSpecializedTile, likewise
 //   elementwise    an ElementwiseCut for an ElementwiseCase
 //   reduction      a ReductionCut for the bytes of an element
 
@@ -52,10 +53,13 @@ template <class Tuning, int... i>
 auto matrix_table(std::integer_sequence<int, i...>)
     -> Table<MatrixGemm<Tuning::matrix[i].m, Tuning::matrix[i].n, Tuning::matrix[i].blocks>...>;
 
-template <class Tuning, int... i>
-auto warp_specialized_table(std::integer_sequence<int, i...>) -> Table<
-    WarpSpecialized<Tuning::warp_specialized[i].m, Tuning::warp_specialized[i].n, Tuning::warp_specialized[i].stages,
-                    Tuning::warp_specialized[i].roles, Tuning::warp_specialized[i].blocks>...>;
+template <auto const& tiles, int... i>
+auto warp_specialized_table(std::integer_sequence<int, i...>)
+    -> Table<WarpSpecialized<tiles[i].m, tiles[i].n, tiles[i].stages, tiles[i].roles, tiles[i].blocks>...>;
+
+template <auto const& tiles>
+using WarpSpecializedTableOf =
+    decltype(warp_specialized_table<tiles>(std::make_integer_sequence<int, static_cast<int>(std::size(tiles))>{}));
 
 template <class Tuning, int element_bytes, bool placewise, bool stores>
 struct ElementwiseOf {
@@ -78,9 +82,16 @@ using GemmTable =
 template <class Tuning>
 using MatrixTable = decltype(detail::matrix_table<Tuning>(
     std::make_integer_sequence<int, static_cast<int>(std::size(Tuning::matrix))>{}));
+template <class Tuning, class T>
+struct WarpSpecializedTableFor {
+    using Type = detail::WarpSpecializedTableOf<Tuning::warp_specialized>;
+};
 template <class Tuning>
-using WarpSpecializedTable = decltype(detail::warp_specialized_table<Tuning>(
-    std::make_integer_sequence<int, static_cast<int>(std::size(Tuning::warp_specialized))>{}));
+struct WarpSpecializedTableFor<Tuning, int8> {
+    using Type = detail::WarpSpecializedTableOf<Tuning::warp_specialized_int8>;
+};
+template <class Tuning, class T>
+using WarpSpecializedTable = typename WarpSpecializedTableFor<Tuning, T>::Type;
 template <class Tuning, class T, bool placewise, bool stores = false>
 using DefaultElementwise = typename detail::ElementwiseOf<Tuning, sizeof(T), placewise, stores>::Type;
 template <class Tuning, class T>
