@@ -60,15 +60,18 @@ __global__ void copy_box(Copy copy) {
     }
 }
 
+template <class Sum>
 struct Product {
-    Half const *a, *b;  ///< rows of 64
-    float* d;
+    Half const *a, *b;  ///< rows of 128 bytes
+    Sum* d;
     int n;
     bool late;  ///< whether sums are read before they are there
 };
 
-/// d[i][j] = 2 sum over k of a[i][k] b[j][k], in two groups of products.
-__global__ void multiply(Product product) {
+/// d[i][j] = 2 sum over k of a[i][k] b[j][k], in two groups of products: of halves, or, where sums are integers, of
+/// bytes.
+template <class Sum>
+__global__ void multiply(Product<Sum> product) {
     HIP_DYNAMIC_SHARED(unsigned char, memory)
     auto const put = [&](Half const* rows, unsigned row, unsigned first) {
         for (unsigned k = 0; k < 64; ++k) {
@@ -83,11 +86,11 @@ __global__ void multiply(Product product) {
     auto const descriptor = [](std::uint64_t address) {
         return address >> 4 | std::uint64_t{1} << 16 | std::uint64_t{64} << 32 | std::uint64_t{1} << 62;
     };
-    float sums[128];
+    Sum sums[128];
     for (int time = 0; time < 2; ++time) {
         for (unsigned k = 0; k < 4; ++k)
             ptx::multiply(sums, product.n, descriptor(32 * k), descriptor(b + 32 * k), time + static_cast<int>(k) > 0,
-                          ptx::Factor::half);
+                          std::is_same_v<Sum, float> ? ptx::Factor::half : ptx::Factor::int8);
         ptx::commit_products();
     }
     if (product.late) ptx::wait_for_products<1>();
@@ -183,7 +186,7 @@ TEST_CASE("a warpgroup multiplies what descriptors name") {
         for (std::size_t i = 0; i < b.size(); ++i) b[i] = half(value(i, 3));
         std::vector<float> d(64 * static_cast<std::size_t>(n), -1);
         std::size_t const bytes = (64 + static_cast<std::size_t>(n)) * 128;
-        launch(multiply, 128, bytes, Product{a.data(), b.data(), d.data(), n, false});
+        launch(multiply<float>, 128, bytes, Product<float>{a.data(), b.data(), d.data(), n, false});
         std::size_t wrong = 0;
         for (std::size_t i = 0; i < 64; ++i)
             for (std::size_t j = 0; j < static_cast<std::size_t>(n); ++j) {
@@ -192,9 +195,28 @@ TEST_CASE("a warpgroup multiplies what descriptors name") {
                 wrong += d[i * static_cast<std::size_t>(n) + j] != static_cast<float>(sum);
             }
         CHECK(wrong == 0);
-        launch(multiply, 128, bytes, Product{a.data(), b.data(), d.data(), n, true});
+        launch(multiply<float>, 128, bytes, Product<float>{a.data(), b.data(), d.data(), n, true});
         CHECK(std::any_of(d.begin(), d.end(), is_nan) == (moments() != "eager"));
     }
+}
+
+TEST_CASE("a warpgroup multiplies bytes in integers, modulo 2^32") {
+    constexpr int n = 48;
+    std::vector<std::int8_t> a(64 * 128), b(n * 128);
+    for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<std::int8_t>(i * 37 % 256);
+    for (std::size_t i = 0; i < b.size(); ++i) b[i] = static_cast<std::int8_t>(i * 91 % 255);
+    std::vector<Half> rows(a.size() / 2), columns(b.size() / 2);
+    std::memcpy(rows.data(), a.data(), a.size());
+    std::memcpy(columns.data(), b.data(), b.size());
+    std::vector<std::int32_t> d(64 * n, -1);
+    launch(multiply<std::int32_t>, 128, (64 + n) * 128,
+           Product<std::int32_t>{rows.data(), columns.data(), d.data(), n, false});
+    for (std::size_t i = 0; i < 64; ++i)
+        for (std::size_t j = 0; j < n; ++j) {
+            std::int32_t sum = 0;
+            for (std::size_t k = 0; k < 128; ++k) sum += 2 * a[128 * i + k] * b[128 * j + k];
+            CHECK(d[i * n + j] == sum);
+        }
 }
 
 namespace {

@@ -51,11 +51,12 @@ inline constexpr bool has_warp_specialized =
 /// Whether operators of theirs read at each place: bulk copies bring what one of them reads. Statistics take the room.
 template <class Plan, Element T, detail::OutputElement U>
 inline constexpr bool reads_in_bulk =
-    has_warp_specialized<Plan, T, U> && Plan::Epilogue::located && !Plan::totals_tiles && sizeof(U) == 2;
+    has_warp_specialized<Plan, T, U> && sizeof(U) == 2 && Plan::Epilogue::located && !Plan::totals_tiles;
 
 /// Whether a plan also has a kernel there that reads a tile of x once for all taps, and totals nothing.
 template <class Plan, Element T, detail::OutputElement U>
-inline constexpr bool has_halo = has_warp_specialized<Plan, T, U> && (Plan::Head::longest > 1) && !Plan::totals_tiles;
+inline constexpr bool has_halo =
+    has_warp_specialized<Plan, T, U> && sizeof(T) == 2 && (Plan::Head::longest > 1) && !Plan::totals_tiles;
 
 /// What the kernel of a plan with a Conv or Gemm is given.
 template <class Plan, Element T, detail::OutputElement U = T>
