@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // How do convolutions on an NVIDIA GPU stand beside cuDNN? The 13 convolution + bias + ReLU layers in float without
-// TF32, in half or in bfloat16, NCHW and NHWC, in one run, timed the same way. For each layer cuDNN is the fastest of
-// its fused algorithms and engines, with as much workspace as they like.
+// TF32, in half, in bfloat16 or, requantised, in int8, NCHW and NHWC, in one run, timed the same way. For each layer
+// cuDNN is the fastest of its fused algorithms and engines, with as much workspace as they like.
 #include <fusekit/hip.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -30,13 +31,15 @@ using namespace bench;
 using Device = fk::hip::Device;
 
 /// No more than this, of the largest value. In float, what TF32 leaves is several times it, Winograd a tenth; in others
-/// both results are rounded once.
+/// both results are rounded once, in int8 perhaps a half to either side.
 template <class T>
 constexpr double most_difference = sizeof(T) == 4                ? 1e-4
+                                   : sizeof(T) == 1              ? 1.0 / 127
                                    : std::is_same_v<T, fk::half> ? 0x1p-10
                                                                  : 0x1p-7;
 template <class T>
 constexpr cudnnDataType_t cudnn_type = sizeof(T) == 4                ? CUDNN_DATA_FLOAT
+                                       : sizeof(T) == 1              ? CUDNN_DATA_INT8
                                        : std::is_same_v<T, fk::half> ? CUDNN_DATA_HALF
                                                                      : CUDNN_DATA_BFLOAT16;
 
@@ -73,16 +76,56 @@ struct Workspace {
     ~Workspace() { static_cast<void>(hipFree(data)); }
 };
 
+/// Our plan of a layer, and what cuDNN takes as its bias and scale.
+template <class T, fk::Filter<2> Filter>
+struct Layer {
+    fk::Tensor<T, Device> weights;
+    fk::Tensor<T, Device, 1> bias;
+    float scale = 1;
+    using Plan = fk::Plan<fk::Conv<Filter>, fk::Bias, fk::Activation<fk::Relu>>;
+
+    Layer(Device& device, ConvLayer const& l, bool last)
+        : weights(fk::random<T>(device, activations({l.k, l.c, l.r, l.s, last}), 2)),
+          bias(fk::random<T>(device, fk::channels(l.k), 3)) {}
+    auto bind() const { return Plan::bind({.weights = weights}, {.bias = bias}, {}); }
+    void const* cudnn_bias() const { return bias.data(); }
+    void const* cudnn_scale() const { return nullptr; }
+};
+
+/// y = relu(sums + bias) scale, where scale is a power of two: cuDNN's scale sums + scale bias is exactly that.
+template <fk::Filter<2> Filter>
+struct Layer<fk::int8, Filter> {
+    fk::Tensor<fk::int8, Device> weights;
+    fk::Tensor<float, Device, 1> bias, scaled_bias, scales;
+    float scale;
+    using Plan = fk::Plan<fk::Conv<Filter>, fk::Bias, fk::Activation<fk::Relu>, fk::Requantize>;
+
+    Layer(Device& device, ConvLayer const& l, bool last)
+        : weights(fk::random<fk::int8>(device, activations({l.k, l.c, l.r, l.s, last}), 2)),
+          bias(device, fk::channels(l.k)),
+          scaled_bias(device, fk::channels(l.k)),
+          scales(device, fk::channels(l.k)),
+          scale(std::exp2(std::round(std::log2(40 / (5400 * std::sqrt(static_cast<float>(l.c * l.r * l.s))))))) {
+        std::vector<float> numbers(static_cast<std::size_t>(l.k)), scaled(numbers), all(numbers.size(), scale);
+        for (std::size_t i = 0; i < numbers.size(); ++i)
+            numbers[i] = static_cast<float>(i * 37 % 1001) - 500, scaled[i] = numbers[i] * scale;
+        bias.copy_from(numbers.data());
+        scaled_bias.copy_from(scaled.data());
+        scales.copy_from(all.data());
+    }
+    auto bind() const { return Plan::bind({.weights = weights}, {.bias = bias}, {}, {.scale = scales}); }
+    void const* cudnn_bias() const { return scaled_bias.data(); }
+    void const* cudnn_scale() const { return scales.data(); }
+};
+
 template <class T, fk::Filter<2> Filter>
 Row measure(Device& device, cudnnHandle_t handle, Workspace const& workspace, ConvLayer const& layer,
             bool channels_last, Options const& options) {
     Extents const input{options.batch, layer.c, layer.h, layer.w, channels_last};
     Extents const output{options.batch, layer.k, layer.p(), layer.q(), channels_last};
     Rotation<T, Device> io(device, activations(input), activations(output), gpu_rotated_bytes(device.index()));
-    auto const weights = fk::random<T>(device, activations({layer.k, layer.c, layer.r, layer.s, channels_last}), 2);
-    auto const bias = fk::random<T>(device, fk::channels(layer.k), 3);
-    auto const plan =
-        fk::Plan<fk::Conv<Filter>, fk::Bias, fk::Activation<fk::Relu>>::bind({.weights = weights}, {.bias = bias}, {});
+    Layer<T, Filter> const own(device, layer, channels_last);
+    auto const plan = own.bind();
 
     Subject const ours = [&](std::int64_t call) { plan(device, io.x(call), io.y(call)); };
     auto const subject = [&](CudnnWay const& way) -> Subject {
@@ -121,7 +164,9 @@ Row measure(Device& device, cudnnHandle_t handle, Workspace const& workspace, Co
             }
         }
     };
-    CudnnProblem const problem{handle, layer, options.batch, channels_last, cudnn_type<T>, weights.data(), bias.data()};
+    CudnnProblem const problem{handle,           layer,         options.batch,
+                               channels_last,    cudnn_type<T>, own.weights.data(),
+                               own.cudnn_bias(), own.scale,     own.cudnn_scale()};
     try_all(cudnn_fused_algorithms(problem));
     try {
         try_all(cudnn_fused_engines(problem, options.engines, options.seconds));
@@ -214,7 +259,7 @@ int run(int argc, char** argv) {
         CommandLine("peer_cudnn", "fused convolution layers beside cuDNN's, in one run; in float without TF32")
             .integer("--index", options.index, 0, 1023, "which GPU")
             .text("--batch", "LIST", options.batches, "images in a batch: numbers, separated by commas")
-            .choice("--dtype", options.dtype, {"float", "half", "bfloat16"}, "element type of all tensors")
+            .choice("--dtype", options.dtype, {"float", "half", "bfloat16", "int8"}, "element type of all tensors")
             .text("--layers", "LIST", options.layers, "'conv', names or parts of names, separated by commas")
             .choice("--layout", options.layout, {"nchw", "nhwc", "all"}, "memory order of the activations")
             .integer("--repeats", options.repeats, 1, 1000, "samples of each time, of which the median is reported")
@@ -256,6 +301,8 @@ int run(int argc, char** argv) {
                 run_layout<float>(device, handle, layers, options, channels_last, ceilings, records);
             else if (options.dtype == "half")
                 run_layout<fk::half>(device, handle, layers, options, channels_last, ceilings, records);
+            else if (options.dtype == "int8")
+                run_layout<fk::int8>(device, handle, layers, options, channels_last, ceilings, records);
             else run_layout<fk::bfloat16>(device, handle, layers, options, channels_last, ceilings, records);
         }
     std::printf("\n");

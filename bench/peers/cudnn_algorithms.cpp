@@ -32,10 +32,13 @@ struct Descriptors {
         require(cudnnCreateActivationDescriptor(&relu), "cudnnCreateActivationDescriptor");
         require(cudnnSetTensor4dDescriptor(x, format, problem.type, problem.batch, l.c, l.h, l.w), "x");
         require(cudnnSetTensor4dDescriptor(y, format, problem.type, problem.batch, l.k, l.p(), l.q()), "y");
-        require(cudnnSetTensor4dDescriptor(bias, format, problem.type, 1, l.k, 1, 1), "bias");
+        require(
+            cudnnSetTensor4dDescriptor(bias, format, problem.is_int8() ? CUDNN_DATA_FLOAT : problem.type, 1, l.k, 1, 1),
+            "bias");
         require(cudnnSetFilter4dDescriptor(weights, problem.type, format, l.k, l.c, l.r, l.s), "weights");
         require(cudnnSetConvolution2dDescriptor(convolution, l.pad, l.pad, l.stride, l.stride, 1, 1,
-                                                CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT),
+                                                CUDNN_CROSS_CORRELATION,
+                                                problem.is_int8() ? CUDNN_DATA_INT32 : CUDNN_DATA_FLOAT),
                 "cudnnSetConvolution2dDescriptor");
         require(cudnnSetConvolutionMathType(convolution,
                                             problem.type == CUDNN_DATA_FLOAT ? CUDNN_FMA_MATH : CUDNN_TENSOR_OP_MATH),
@@ -93,9 +96,9 @@ constexpr float one = 1, zero = 0;
 std::vector<CudnnWay> cudnn_fused_algorithms(CudnnProblem const& problem) {
     return each_algorithm(problem, "", [&](auto const& d, cudnnConvolutionFwdAlgo_t algorithm, std::size_t bytes) {
         return [d, problem, algorithm, bytes](void const* x, void* y, void* workspace) {
-            return cudnnConvolutionBiasActivationForward(problem.handle, &one, d->x, x, d->weights, problem.weights,
-                                                         d->convolution, algorithm, workspace, bytes, &zero, d->y, y,
-                                                         d->bias, problem.bias, d->relu, d->y, y);
+            return cudnnConvolutionBiasActivationForward(problem.handle, &problem.scale, d->x, x, d->weights,
+                                                         problem.weights, d->convolution, algorithm, workspace, bytes,
+                                                         &zero, d->y, y, d->bias, problem.bias, d->relu, d->y, y);
         };
     });
 }

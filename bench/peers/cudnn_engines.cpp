@@ -38,6 +38,9 @@ public:
         return set(name, CUDNN_TYPE_INT64, values);
     }
     Descriptor& set(cudnnBackendAttributeName_t name, std::initializer_list<Descriptor> parts) {
+        return set(name, std::vector<Descriptor>(parts));
+    }
+    Descriptor& set(cudnnBackendAttributeName_t name, std::vector<Descriptor> const& parts) {
         std::vector<cudnnBackendDescriptor_t> raws;
         for (Descriptor const& part : parts) raws.push_back(part.raw()), kept.push_back(part);
         require(cudnnBackendSetAttribute(raw(), name, CUDNN_TYPE_BACKEND_DESCRIPTOR,
@@ -65,7 +68,7 @@ private:
     std::vector<Descriptor> kept;
 };
 
-enum Id : std::int64_t { id_x = 1, id_weights, id_bias, id_y, id_convolved, id_biased };
+enum Id : std::int64_t { id_x = 1, id_weights, id_bias, id_y, id_convolved, id_biased, id_scale, id_scaled };
 
 /// `shape` is N, C, H, W, dense in NHWC or NCHW order.
 Descriptor tensor(cudnnDataType_t type, Id id, std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w,
@@ -92,15 +95,16 @@ Descriptor make_graph(CudnnProblem const& problem) {
     ConvLayer const& l = problem.layer;
     bool const last = problem.channels_last;
     std::int64_t const n = problem.batch, p = l.p(), q = l.q(), pad = l.pad, stride = l.stride;
-    auto const type = problem.type;
+    auto const type = problem.type, sums = problem.is_int8() ? CUDNN_DATA_INT32 : CUDNN_DATA_FLOAT;
     auto const x = tensor(type, id_x, n, l.c, l.h, l.w, last),
                weights = tensor(type, id_weights, l.k, l.c, l.r, l.s, last),
-               bias = tensor(type, id_bias, 1, l.k, 1, 1, last), y = tensor(type, id_y, n, l.k, p, q, last),
-               convolved = tensor(CUDNN_DATA_FLOAT, id_convolved, n, l.k, p, q, last, true),
+               bias = tensor(problem.is_int8() ? CUDNN_DATA_FLOAT : type, id_bias, 1, l.k, 1, 1, last),
+               y = tensor(type, id_y, n, l.k, p, q, last),
+               convolved = tensor(sums, id_convolved, n, l.k, p, q, last, true),
                biased = tensor(CUDNN_DATA_FLOAT, id_biased, n, l.k, p, q, last, true);
 
     Descriptor window(CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
-    window.set(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, {CUDNN_DATA_FLOAT})
+    window.set(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, {sums})
         .set(CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_TYPE_CONVOLUTION_MODE, {CUDNN_CROSS_CORRELATION})
         .set(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, {std::int64_t{2}})
         .set(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, {pad, pad})
@@ -116,9 +120,21 @@ Descriptor make_graph(CudnnProblem const& problem) {
         .set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA, CUDNN_TYPE_FLOAT, {1.0f})
         .set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA, CUDNN_TYPE_FLOAT, {0.0f})
         .finalize("convolution operation");
+    std::vector<Descriptor> operations{convolve};
+    Descriptor to_add = convolved;
+    if (problem.is_int8()) {
+        to_add = tensor(CUDNN_DATA_FLOAT, id_scaled, n, l.k, p, q, last, true);
+        Descriptor scale(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
+        scale.set(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, {pointwise(CUDNN_POINTWISE_MUL)})
+            .set(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, {convolved})
+            .set(CUDNN_ATTR_OPERATION_POINTWISE_BDESC, {tensor(CUDNN_DATA_FLOAT, id_scale, 1, 1, 1, 1, last)})
+            .set(CUDNN_ATTR_OPERATION_POINTWISE_YDESC, {to_add})
+            .finalize("scale operation");
+        operations.push_back(scale);
+    }
     Descriptor add(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
     add.set(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, {pointwise(CUDNN_POINTWISE_ADD)})
-        .set(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, {convolved})
+        .set(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, {to_add})
         .set(CUDNN_ATTR_OPERATION_POINTWISE_BDESC, {bias})
         .set(CUDNN_ATTR_OPERATION_POINTWISE_YDESC, {biased})
         .finalize("bias operation");
@@ -127,10 +143,11 @@ Descriptor make_graph(CudnnProblem const& problem) {
         .set(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, {biased})
         .set(CUDNN_ATTR_OPERATION_POINTWISE_YDESC, {y})
         .finalize("ReLU operation");
+    operations.insert(operations.end(), {add, relu});
 
     Descriptor graph(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
     graph.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, {problem.handle})
-        .set(CUDNN_ATTR_OPERATIONGRAPH_OPS, {convolve, add, relu});
+        .set(CUDNN_ATTR_OPERATIONGRAPH_OPS, operations);
     return graph.finalize("operation graph");
 }
 
@@ -182,12 +199,19 @@ CudnnWay way_of(CudnnProblem const& problem, Descriptor const& configuration, st
             [plan, problem](void const* x, void* y, void* workspace) {
                 auto const pointer = [](void const* p) { return const_cast<void*>(p); };
                 Descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
-                pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS,
-                         {std::int64_t{id_x}, std::int64_t{id_weights}, std::int64_t{id_bias}, std::int64_t{id_y}})
-                    .set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR,
-                         {pointer(x), pointer(problem.weights), pointer(problem.bias), y})
-                    .set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, {workspace})
-                    .finalize("variant pack");
+                if (problem.is_int8())
+                    pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS,
+                             {std::int64_t{id_x}, std::int64_t{id_weights}, std::int64_t{id_bias}, std::int64_t{id_y},
+                              std::int64_t{id_scale}})
+                        .set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR,
+                             {pointer(x), pointer(problem.weights), pointer(problem.bias), y,
+                              pointer(problem.scale_on_gpu)});
+                else
+                    pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS,
+                             {std::int64_t{id_x}, std::int64_t{id_weights}, std::int64_t{id_bias}, std::int64_t{id_y}})
+                        .set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR,
+                             {pointer(x), pointer(problem.weights), pointer(problem.bias), y});
+                pack.set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, {workspace}).finalize("variant pack");
                 return cudnnBackendExecute(problem.handle, plan.raw(), pack.raw());
             }};
 }

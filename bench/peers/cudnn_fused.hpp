@@ -18,7 +18,7 @@ std::string cudnn_words(cudnnStatus_t status);
 /// Throws std::runtime_error where `call` did not succeed.
 void require(cudnnStatus_t status, char const* call);
 
-/// One way in which cuDNN computes y = relu(convolution(x, w) + b).
+/// One way in which cuDNN computes y = relu(scale convolution(x, w) + b).
 struct CudnnWay {
     std::string name;
     std::size_t workspace_bytes;
@@ -31,8 +31,12 @@ struct CudnnProblem {
     ConvLayer layer;
     int batch;
     bool channels_last;
-    cudnnDataType_t type;  ///< of all tensors; sums are float
+    cudnnDataType_t type;  ///< of all tensors; sums are float. Of int8 bias is float, and sums are integers
     void const *weights, *bias;
+    float scale = 1;
+    void const* scale_on_gpu = nullptr;  ///< a float, where scale is not 1
+
+    bool is_int8() const { return type == CUDNN_DATA_INT8; }
 };
 
 /// cudnnConvolutionBiasActivationForward with each algorithm that has a workspace size for the problem: in float
