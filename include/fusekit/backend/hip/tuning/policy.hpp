@@ -53,13 +53,19 @@ template <class Tuning, int... i>
 auto matrix_table(std::integer_sequence<int, i...>)
     -> Table<MatrixGemm<Tuning::matrix[i].m, Tuning::matrix[i].n, Tuning::matrix[i].blocks>...>;
 
-template <auto const& tiles, int... i>
-auto warp_specialized_table(std::integer_sequence<int, i...>)
-    -> Table<WarpSpecialized<tiles[i].m, tiles[i].n, tiles[i].stages, tiles[i].roles, tiles[i].blocks>...>;
+/// The tiles for an element type on matrix units.
+template <class Tuning, class T>
+struct MatrixTiles {
+    static constexpr auto const& tiles = Tuning::warp_specialized;
+};
+template <class Tuning>
+struct MatrixTiles<Tuning, int8> {
+    static constexpr auto const& tiles = Tuning::warp_specialized_int8;
+};
 
-template <auto const& tiles>
-using WarpSpecializedTableOf =
-    decltype(warp_specialized_table<tiles>(std::make_integer_sequence<int, static_cast<int>(std::size(tiles))>{}));
+template <class Of, int... i>
+auto warp_specialized_table(std::integer_sequence<int, i...>) -> Table<
+    WarpSpecialized<Of::tiles[i].m, Of::tiles[i].n, Of::tiles[i].stages, Of::tiles[i].roles, Of::tiles[i].blocks>...>;
 
 template <class Tuning, int element_bytes, bool placewise, bool stores>
 struct ElementwiseOf {
@@ -83,15 +89,8 @@ template <class Tuning>
 using MatrixTable = decltype(detail::matrix_table<Tuning>(
     std::make_integer_sequence<int, static_cast<int>(std::size(Tuning::matrix))>{}));
 template <class Tuning, class T>
-struct WarpSpecializedTableFor {
-    using Type = detail::WarpSpecializedTableOf<Tuning::warp_specialized>;
-};
-template <class Tuning>
-struct WarpSpecializedTableFor<Tuning, int8> {
-    using Type = detail::WarpSpecializedTableOf<Tuning::warp_specialized_int8>;
-};
-template <class Tuning, class T>
-using WarpSpecializedTable = typename WarpSpecializedTableFor<Tuning, T>::Type;
+using WarpSpecializedTable = decltype(detail::warp_specialized_table<detail::MatrixTiles<Tuning, T>>(
+    std::make_integer_sequence<int, static_cast<int>(std::size(detail::MatrixTiles<Tuning, T>::tiles))>{}));
 template <class Tuning, class T, bool placewise, bool stores = false>
 using DefaultElementwise = typename detail::ElementwiseOf<Tuning, sizeof(T), placewise, stores>::Type;
 template <class Tuning, class T>
