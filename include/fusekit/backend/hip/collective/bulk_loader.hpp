@@ -25,8 +25,8 @@ struct TileStart {
 /// The order in which blocks take the tiles of y. Blocks whose numbers neighbour run at the same time and share the
 /// larger operand of a tile, which L2 then gives them once: pixels, or, where a tile has more channels than pixels,
 /// filters. Filters are shared over `together` rows of tiles at most, so that pixels are still in L2 when the next
-/// channels' tiles read them.
-template <int TileM, int TileN>
+/// channels' tiles read them; or, where a plan totals channels, over all rows, a column of tiles after another.
+template <int TileM, int TileN, bool by_columns>
 class TileOrder {
     static constexpr bool shares_filters = TileN > TileM;
     static constexpr unsigned together = shares_filters ? 16 : 1;
@@ -38,7 +38,10 @@ public:
           tiles_n(static_cast<unsigned>(detail::divide_up(conv.group_k(), TileN))) {}
 
     __device__ unsigned size() const { return tiles_m * tiles_n; }
+    __device__ unsigned rows() const { return tiles_m; }
     __device__ TileStart operator[](unsigned tile) const {
+        if constexpr (by_columns)
+            return {static_cast<int>(tile % tiles_m) * TileM, static_cast<int>(tile / tiles_m) * TileN};
         unsigned const first = tile / (together * tiles_n) * together, rest = tile - first * tiles_n;
         unsigned const rows = shares_filters ? min(together, tiles_m - first) : 1;
         return {static_cast<int>(first + rest % rows) * TileM, static_cast<int>(rest / rows) * TileN};

@@ -108,9 +108,18 @@ public:
         }
         if constexpr (totals_tiles)
             if (tile.m < conv.gemm_m())
-                totals.finalize(params, shared.totals, thread, static_cast<unsigned>(tile.m) / (products * Atom::m),
-                                static_cast<unsigned>(tile.n) / tile_n, tile.n, min(conv.group_k() - tile.n, tile_n),
-                                wait);
+                totals.put(params, shared.totals, thread, static_cast<unsigned>(tile.m) / (products * Atom::m), tile.n,
+                           min(conv.group_k() - tile.n, tile_n), wait);
+    }
+
+    /// Merges the totals of the warpgroup's tiles of a column: `count` of them from the `first` on, `step` apart.
+    template <class Params, class Problem>
+    __device__ static void finish(Params const& params, Problem const& conv, Shared& shared, int first_n,
+                                  unsigned first, unsigned step, unsigned count, unsigned thread, unsigned barrier) {
+        Totals::Column::finish(params, shared.totals, thread, first, step, count,
+                               static_cast<unsigned>(first_n) / tile_n, first_n,
+                               static_cast<unsigned>(min(conv.group_k() - first_n, tile_n)),
+                               [&] { ptx::named_barrier_sync(barrier, Atom::threads); });
     }
 
 private:

@@ -50,19 +50,54 @@ public:
     };
 
     /// Ends tile number `tile` of column number `column`, which has `count_n` channels from first_k on. All threads
-    /// call it, after `parts` totals of each of these channels have been written to shared memory. `barrier` is theirs.
-    template <class Params, class Barrier = BlockBarrier>
+    /// call it, after `parts` totals of each of these channels have been written to shared memory.
+    template <class Params>
     __device__ __forceinline__ static void finalize(Params const& params, Shared& shared, unsigned parts,
                                                     unsigned thread, unsigned tile, unsigned column, int first_k,
-                                                    unsigned count_n, Barrier const& barrier = {}) {
+                                                    unsigned count_n) {
         auto const& args = Collector::args(params.bound.epilogue);
-        detail::TileTotalsView<Total> const view{args.scratch.data, params.y.layout.shape[1]};
+        View const view{args.scratch.data, params.y.layout.shape[1]};
+        auto const own = [&] { merge_parts(shared, parts, thread, count_n, view, tile, first_k, BlockBarrier{}); };
+        merge_groups(params, shared, args, view, thread, tile, column, first_k, count_n, BlockBarrier{}, own);
+    }
+
+    /// The same for a part of a block that has several tiles of a column: put() for each of them, then finish() for
+    /// those from the `first` on, `step` apart. The first ones of all parts are tile_groups.tiles neighbours. `barrier`
+    /// is the part's.
+    template <class Params, class Barrier>
+    __device__ __forceinline__ static void put(Params const& params, Shared& shared, unsigned parts, unsigned thread,
+                                               unsigned tile, int first_k, unsigned count_n, Barrier const& barrier) {
+        View const view{Collector::args(params.bound.epilogue).scratch.data, params.y.layout.shape[1]};
+        merge_parts(shared, parts, thread, count_n, view, tile, first_k, barrier);
+    }
+    template <class Params, class Barrier>
+    __device__ __forceinline__ static void finish(Params const& params, Shared& shared, unsigned thread, unsigned first,
+                                                  unsigned step, unsigned count, unsigned column, int first_k,
+                                                  unsigned count_n, Barrier const& barrier) {
+        auto const& args = Collector::args(params.bound.epilogue);
+        View const view{args.scratch.data, params.y.layout.shape[1]};
+        auto const own = [&] {
+            barrier();  // other threads have put what this one reads
+            merge_tiles(view, thread, first, step, count, first_k, count_n, barrier);
+        };
+        merge_groups(params, shared, args, view, thread, first, column, first_k, count_n, barrier, own);
+    }
+
+private:
+    using View = detail::TileTotalsView<Total>;
+
+    /// Merges the group of a tile whose own total merge_own() writes, and all groups.
+    template <class Params, class Args, class Barrier, class MergeOwn>
+    __device__ __forceinline__ static void merge_groups(Params const& params, Shared& shared, Args const& args,
+                                                        View const& view, unsigned thread, unsigned tile,
+                                                        unsigned column, int first_k, unsigned count_n,
+                                                        Barrier const& barrier, MergeOwn const& merge_own) {
         unsigned const tiles = params.tile_groups.tiles, group_size = params.tile_groups.group_size;
         unsigned const groups = (tiles + group_size - 1) / group_size, group = tile / group_size,
                        begin = group * group_size;
         GridGroup::State* const states = params.tile_groups.workspace.state(column * (groups + 1));
 
-        merge_parts(shared, parts, thread, count_n, view, tile, first_k, barrier);
+        merge_own();
         unsigned const here = group_size < tiles - begin ? group_size : tiles - begin;
         if (!is_last_block(states + 1 + group, here, thread, shared, barrier)) return;
         merge_tiles(view, thread, begin, 1, here, first_k, count_n, barrier);
@@ -71,9 +106,6 @@ public:
         for (unsigned n = thread; n < count_n; n += threads)
             Op::save(get(view, 0, static_cast<unsigned>(first_k) + n), {0, std::int64_t{first_k} + n, 0, 0}, args);
     }
-
-private:
-    using View = detail::TileTotalsView<Total>;
 
     template <class Barrier>
     __device__ __forceinline__ static bool is_last_block(GridGroup::State* state, unsigned group_size, unsigned thread,

@@ -17,6 +17,8 @@ class TotalProducts {
 public:
     using Shared = typename Totals::Shared;
 
+    using Column = Totals;
+
     static constexpr int buffer_bytes = Atom::m * columns * 4;
 
     /// Adds a product's values, of which the first `rows` rows count. `buffer` has buffer_bytes. `barrier` is the
@@ -41,15 +43,15 @@ public:
         }
     }
 
-    /// Ends a tile, as TileTotals does.
+    /// Ends tile number `tile` of its column, as TileTotals does.
     template <class Params, class Barrier>
-    __device__ void finalize(Params const& params, Shared& shared, unsigned thread, unsigned tile, unsigned column,
-                             int first_k, int count_n, Barrier const& barrier) const {
+    __device__ void put(Params const& params, Shared& shared, unsigned thread, unsigned tile, int first_k, int count_n,
+                        Barrier const& barrier) const {
 #pragma unroll
         for (unsigned round = 0; round < rounds; ++round)
             if (unsigned const at = round * columns + thread % columns; at < Atom::n)
                 shared.parts[thread / columns][at].value() = accumulators[round].total();
-        Totals::finalize(params, shared, parts, thread, tile, column, first_k, static_cast<unsigned>(count_n), barrier);
+        Totals::put(params, shared, parts, thread, tile, first_k, static_cast<unsigned>(count_n), barrier);
     }
 
 private:

@@ -33,11 +33,12 @@ std::optional<Launch<ConvParams<Plan, T, U>>> launch_warp_specialized(Gpu const&
     Index<4> const y = params.y.layout.shape;
     std::int64_t const m = y[0] * y[2] * y[3], columns = detail::divide_up(y[1], Schedule::tile_n),
                        tiles = detail::divide_up(m, Schedule::tile_m) * columns;
-    auto const workspace_bytes = cut_totals<Plan>(params, detail::divide_up(m, 64 * Schedule::products), columns);
+    std::int64_t const most = std::int64_t{gpu.processors()} * Schedule::blocks, blocks = tiles < most ? tiles : most;
+    // Those who share a column's tiles: each has one of the column's first, or a part of it.
+    std::int64_t const parts = detail::divide_up(m, 64 * Schedule::products), sharers = blocks * Schedule::consumers;
+    auto const workspace_bytes = cut_totals<Plan>(params, parts < sharers ? parts : sharers, columns);
     if (!workspace_bytes) return {};
-    std::int64_t const most = std::int64_t{gpu.processors()} * Schedule::blocks;
-    return *prepare_launch<Plan, Mainloop>(gpu, params, tiles < most ? tiles : most, Mainloop::threads,
-                                           LaunchMode::plain, *workspace_bytes);
+    return *prepare_launch<Plan, Mainloop>(gpu, params, blocks, Mainloop::threads, LaunchMode::plain, *workspace_bytes);
 }
 
 }  // namespace detail

@@ -19,6 +19,7 @@ class WarpSpecializedGemm {
     using Atom = Wgmma<T, tile_n>;
     using Stage = BulkStage<T, tile_m, tile_n>;
     using Cursor = StageCursor<stages>;
+    using Order = TileOrder<tile_m, tile_n, Plan::totals_tiles>;
     using Writer = StoreProducts<Plan, Atom, T, U, products>;
     using Sums = typename Atom::Sums[products];
 
@@ -43,7 +44,7 @@ public:
     __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned block) {
         auto const conv = params.problem();
         unsigned const warp = ptx::uniform(thread / 32), group = warp / 4;
-        TileOrder<tile_m, tile_n> const tiles(conv);
+        Order const tiles(conv);
         if (thread == 0) {
             for (auto& writer : shared.writers) Writer::init(writer);
             shared.barriers.init();
@@ -65,7 +66,7 @@ public:
 private:
     template <class Problem>
     __device__ static void compute(Params const& params, Problem const& conv, DynamicShared& shared, unsigned thread,
-                                   unsigned group, unsigned block, TileOrder<tile_m, tile_n> const& tiles) {
+                                   unsigned group, unsigned block, Order const& tiles) {
         unsigned const steps = bulk_steps<Stage>(conv), own_rows = products * Atom::m;
         unsigned first = block, stride = gridDim.x;
         Cursor cursor;
@@ -90,8 +91,26 @@ private:
             }
             if (tile + stride >= tiles.size()) start_next_kernel();
             Writer::store(params, conv, shared.writers[group], start, sums, thread, epilogue_barrier + group, count);
+            if constexpr (Plan::totals_tiles)
+                if (tile + stride >= tiles.size() || tiles[tile + stride].n != start.n)
+                    finish_column(params, conv, shared.writers[group], tiles, start, tile, stride, thread, group);
         }
         if (thread == 0) ptx::wait_for_stores();
+    }
+
+    /// Merges the totals of the warpgroup's tiles of a column, of which `tile` is the last.
+    template <class Problem>
+    __device__ static void finish_column(Params const& params, Problem const& conv, typename Writer::Shared& shared,
+                                         Order const& tiles, TileStart const& start, unsigned tile, unsigned stride,
+                                         unsigned thread, unsigned group) {
+        constexpr unsigned parts = ping_pong ? 1 : consumers;  // of a tile, which totals count as tiles
+        unsigned const row = tile % tiles.rows(), before = row / stride, first = row % stride * parts,
+                       part = ping_pong ? 0 : group;
+        // Of the last tile y may not have the warpgroup's part.
+        unsigned const count = before + (start.m < conv.gemm_m() ? 1 : 0);
+        if (count > 0)
+            Writer::finish(params, conv, shared, start.n, first + part, stride * parts, count, thread,
+                           epilogue_barrier + group);
     }
 
     /// A tile's products. One group of them is under way while the next stage is awaited; then its stage is free.
