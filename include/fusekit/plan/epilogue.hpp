@@ -111,6 +111,13 @@ FUSEKIT_HD constexpr void collect_op(V const& x, Collect const& collect) {
     if constexpr (StatisticsOp<Op> && !std::is_same_v<Collect, Nothing>) collect(x);
 }
 
+/// An operator whose results depend on the place in the image and on the image, by what it reads there or by what it
+/// writes.
+template <class Op>
+concept Reading = !Uniform<Op> && !Channelwise<Op> && !Placewise<Op>;
+template <class Op>
+concept NamesActivations = requires(typename Op::Args& args) { Op::views(args, [](AnyActivations&) {}); };
+
 /// Elementwise operators, each applied to the result of the one before: after the head, to its values, one or a vector
 /// at a time; before a Conv or Gemm, to each value that it reads.
 template <class... Ops>
@@ -135,8 +142,12 @@ struct Epilogue {
 
     /// Whether results depend on the channel; on the place in the image; on the image too.
     static constexpr bool channelwise = (Channelwise<Ops> || ...);
-    static constexpr bool located = ((!Uniform<Ops> && !Channelwise<Ops> && !Placewise<Ops>) || ...);
-    static constexpr bool placewise = located || (Placewise<Ops> || ...);
+    static constexpr bool located = (Reading<Ops> || ...), per_place = (Placewise<Ops> || ...);
+    static constexpr bool placewise = located || per_place;
+
+    /// Whether one operator alone reads the image's elements, from views of activations that it names.
+    static constexpr bool reads_named = (0 + ... + Reading<Ops>) == 1 && (0 + ... + NamesActivations<Ops>) == 1 &&
+                                        ((Reading<Ops> == NamesActivations<Ops>) && ...);
 
     /// Whether operators write beside y, and whether one totals the values that pass.
     static constexpr bool stores = (Storing<Ops> || ...), collects = (StatisticsOp<Ops> || ...);

@@ -25,7 +25,6 @@ struct BulkMaps {
 /// How bulk copies find a tensor of y's shape that an operator reads place by place, as boxes of y.
 struct ReadMap {
     TensorMap map;
-    void const* data = nullptr;  ///< null where the operators load what they read
 };
 
 namespace detail {
@@ -115,18 +114,21 @@ bool encode(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w, Tens
     return maps.in_use;
 }
 
-/// Encodes a map of the first view that the epilogue's operators name, where it is of y's shape and type and lies as
-/// bulk copies need it: `encode_view` encodes one.
+/// Encodes a map of the view that an operator names: encode_view(map, view) encodes one. False where there are several,
+/// or it is not of y's shape and type, or does not lie as bulk copies need it.
 template <class Epilogue, class U, class EncodeView>
-void encode_read(ReadMap& read, typename Epilogue::Args const& args, TensorView<U> const& y,
+bool encode_read(ReadMap& read, typename Epilogue::Args const& args, TensorView<U> const& y,
                  EncodeView const& encode_view) {
+    int views = 0;
+    bool legal = true;
     Epilogue::views(args, [&]<class View>(View const& view) {
         if constexpr (std::is_base_of_v<AnyView<4>, View>) {
             AnyView<4> const& z = view;
-            if (read.data || z.type != data_type<U> || z.layout.shape != y.layout.shape) return;
-            if (encode_view(read.map, detail::typed<U>(z))) read.data = z.data();
+            legal = ++views == 1 && z.type == data_type<U> && z.layout.shape == y.layout.shape &&
+                    encode_view(read.map, detail::typed<U>(z));
         }
     });
+    return legal && views == 1;
 }
 
 /// A map of y's rows, or of a tensor like it.

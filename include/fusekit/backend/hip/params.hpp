@@ -48,10 +48,10 @@ inline constexpr bool has_warp_specialized =
       std::is_same_v<typename Plan::Head::template WeightElement<T>, T> && !Plan::totals_tiles &&
       (std::is_same_v<U, int8> || std::is_same_v<U, half> || std::is_same_v<U, bfloat16>)));
 
-/// Whether operators of theirs read at each place: bulk copies bring what one of them reads. Statistics take the room.
+/// Whether an operator of theirs reads a tensor of y's shape, which bulk copies bring. Statistics take the room.
 template <class Plan, Element T, detail::OutputElement U>
 inline constexpr bool reads_in_bulk =
-    has_warp_specialized<Plan, T, U> && sizeof(U) == 2 && Plan::Epilogue::located && !Plan::totals_tiles;
+    has_warp_specialized<Plan, T, U> && sizeof(U) == 2 && Plan::Epilogue::reads_named && !Plan::totals_tiles;
 
 /// Whether a plan also has a kernel there that reads a tile of x once for all taps, and totals nothing.
 template <class Plan, Element T, detail::OutputElement U>

@@ -6,19 +6,14 @@
 
 namespace fusekit::hip {
 
-/// A coordinate of y whose element of one view, the one whose data begin at `read`, has been loaded: other views are
-/// loaded when they are asked for.
+/// A coordinate of y whose element of the only view of activations that operators read has been loaded.
 struct ReadCoord : OutputCoord {
-    void const* read;
     float value;
 
-    FUSEKIT_HD ReadCoord(OutputCoord const& at, void const* the_read, float the_value)
-        : OutputCoord(at), read(the_read), value(the_value) {}
+    FUSEKIT_HD ReadCoord(OutputCoord const& at, float the_value) : OutputCoord(at), value(the_value) {}
 
     using OutputCoord::load;
-    FUSEKIT_HD float load(AnyView<4> const& view) const {
-        return view.float32 == read ? value : OutputCoord::load(view);
-    }
+    FUSEKIT_HD float load(AnyView<4> const&) const { return value; }
 };
 
 }  // namespace fusekit::hip

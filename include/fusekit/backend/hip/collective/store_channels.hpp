@@ -17,7 +17,8 @@ class StoreChannels {
     static constexpr int row_bytes = 128, pixel_blocks = Atom::n / 8;
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::template State<float>;
-    static constexpr bool reads_places = Epilogue::placewise || Epilogue::stores;
+    static constexpr bool reads = reads_in_bulk<Plan, U, U>;
+    static constexpr bool reads_places = (Epilogue::located && !reads) || Epilogue::per_place;
 
 public:
     /// Prepares the thread's channels; of no channel of y, its last one's.
@@ -30,22 +31,20 @@ public:
     }
 
     /// Takes sums to `staged`, rows of a pixel's 64 channels with the 128-byte swizzle. `place_of(i)` is where pixel i
-    /// of the tile lies in y; its n is -1 where it is in none. `read` is the view, or null, whose elements lie where
-    /// the results will.
+    /// of the tile lies in y; its n is -1 where it is in none. What an operator reads lies where the results will.
     template <class PlaceOf>
-    __device__ void stage(float (&sums)[Atom::sums_per_thread], std::uint32_t staged, void const* read,
-                          PlaceOf place_of) const {
+    __device__ void stage(float (&sums)[Atom::sums_per_thread], std::uint32_t staged, PlaceOf place_of) const {
         unsigned const lane = thread % 32, chunk = thread / 32 * 2 + lane / 8 % 2;  // of 8 channels
         // Two neighbouring pixels of a channel: sums e and e + 1.
         auto const pair = [&](int e, std::uint32_t both) {
             int const own = e / 2 % 2;
             float results[2] = {}, values[2] = {};
-            if constexpr (Epilogue::located) unpack<U>(both, values);
+            if constexpr (reads) unpack<U>(both, values);
             for (int i = 0; i < 2; ++i) {
                 Pixel const at = reads_places ? place_of(Atom::column(static_cast<int>(thread), e + i)) : Pixel{};
                 OutputCoord const place{at.n, channel(own), at.p, at.q};
                 if (!reads_places || (at.n >= 0 && channel(own) < count))
-                    results[i] = Epilogue::apply(sums[e + i], ReadCoord(place, read, values[i]),
+                    results[i] = Epilogue::apply(sums[e + i], coord_of(place, values[i]),
                                                  Epilogue::channelwise ? states[own] : State{}, arguments);
             }
             return packed<U>(results[0], results[1]);
@@ -56,7 +55,7 @@ public:
             unsigned const pixel = 8 * (lane < 16 ? block : second) + lane % 8;
             auto const address = staged + pixel * row_bytes + ((chunk ^ pixel) % 8) * 16;
             std::uint32_t before[4] = {};
-            if (read) ptx::load_matrices<true>(address, before);
+            if constexpr (reads) ptx::load_matrices<true>(address, before);
             ptx::store_matrices<true>(address, {pair(4 * block, before[0]), pair(4 * block + 2, before[1]),
                                                 pair(4 * second, before[2]), pair(4 * second + 2, before[3])});
         }
@@ -68,6 +67,10 @@ private:
     int count;
     State states[Epilogue::channelwise ? 2 : 1];
 
+    __device__ static auto coord_of(OutputCoord const& place, [[maybe_unused]] float value) {
+        if constexpr (reads) return ReadCoord(place, value);
+        else return place;
+    }
     __device__ int channel(int own) const { return Atom::row(static_cast<int>(thread), 2 * own); }
 };
 

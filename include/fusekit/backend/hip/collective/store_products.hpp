@@ -23,7 +23,8 @@ class StoreProducts {
     using State = typename Epilogue::template State<float>;
     using Totals = TotalProducts<Plan, Atom>;
     static constexpr bool totals_tiles = Plan::totals_tiles;
-    static constexpr bool reads_places = Epilogue::placewise || Epilogue::stores, reads = reads_in_bulk<Plan, T, U>;
+    static constexpr bool reads = reads_in_bulk<Plan, T, U>;
+    static constexpr bool reads_places = (Epilogue::located && !reads) || Epilogue::per_place;
 
     /// Where a box of y begins in the tile. The last ends with it: where the tile is no multiple of a box, it begins in
     /// the box before, and both write what they share.
@@ -55,7 +56,7 @@ public:
     template <class Params>
     __device__ static void begin_read(Params const& params, Shared& shared, TileStart const& tile, unsigned thread) {
         if constexpr (reads) {
-            if (thread != 0 || !params.read.data) return;
+            if (thread != 0) return;
             ptx::wait_for_stores();  // the last tile's have read what is overwritten now
             auto const full = ptx::shared_address(&shared.read_full);
             ptx::barrier_arrive_expect_bytes(full, products * boxes * box_bytes);
@@ -86,9 +87,7 @@ public:
     __device__ static void store(Params const& params, Problem const& conv, Shared& shared, TileStart const& tile,
                                  typename Atom::Sums (&sums)[products], unsigned thread, unsigned barrier,
                                  unsigned count) {
-        void const* read = nullptr;
-        if constexpr (reads) read = params.read.data;
-        if (read) {
+        if constexpr (reads) {
             ptx::barrier_wait(ptx::shared_address(&shared.read_full), count % 2);
         } else {
             if (thread == 0) ptx::wait_for_stores();  // the last tile's have read what is written now
@@ -96,7 +95,7 @@ public:
         }
         auto const wait = [&] { ptx::named_barrier_sync(barrier, Atom::threads); };
         Totals totals;
-        for_each_product(params, conv, shared, tile, sums, thread, read, totals, wait);
+        for_each_product(params, conv, shared, tile, sums, thread, totals, wait);
         ptx::fence_shared_memory();
         wait();
         if (thread == 0) {
@@ -132,7 +131,7 @@ private:
     template <class Params, class Problem, class Wait>
     __device__ static void for_each_product(Params const& params, Problem const& conv, Shared& shared,
                                             TileStart const& tile, typename Atom::Sums (&sums)[products],
-                                            unsigned thread, void const* read, Totals& totals, Wait const& wait) {
+                                            unsigned thread, Totals& totals, Wait const& wait) {
         auto const& arguments = params.bound.epilogue;
         int const last_m = conv.gemm_m() - 1, last_n = conv.group_k() - 1;
         unsigned const lane = thread % 32, row = thread / 32 * 16 + lane % 16;
@@ -155,7 +154,7 @@ private:
                     OutputCoord const place{at.n, std::int64_t{min(column + i, last_n)}, at.p, at.q};
                     if (!Epilogue::stores || (exists[e / 2 % 2] && column + i <= last_n))
                         results[i] =
-                            Epilogue::apply(static_cast<float>(sums[product][e + i]), coord_of(place, read, values[i]),
+                            Epilogue::apply(static_cast<float>(sums[product][e + i]), coord_of(place, values[i]),
                                             Epilogue::channelwise ? states.of[i] : State{}, arguments,
                                             [&](float x) { collected[i] = x; });
                     if constexpr (totals_tiles) sums[product][e + i] = collected[i];
@@ -172,7 +171,7 @@ private:
                 };
                 constexpr int last = boxes - 1;
                 std::uint32_t before[4] = {};
-                if (read)
+                if constexpr (reads)
                     ptx::load_matrices<false>(address(e, 2 * e < first_column(last) ? 2 * e / columns : last), before);
                 States const left = states_of(e), right = states_of(e + 4);
 #pragma unroll
@@ -221,9 +220,8 @@ private:
         }
     }
 
-    __device__ static auto coord_of(OutputCoord const& place, [[maybe_unused]] void const* read,
-                                    [[maybe_unused]] float value) {
-        if constexpr (reads) return ReadCoord(place, read, value);
+    __device__ static auto coord_of(OutputCoord const& place, [[maybe_unused]] float value) {
+        if constexpr (reads) return ReadCoord(place, value);
         else return place;
     }
 };

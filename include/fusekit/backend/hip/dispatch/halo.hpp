@@ -51,9 +51,10 @@ std::optional<Launch<ConvParams<Plan, T, T>>> launch_halo(Gpu const& gpu, ConvPa
     auto const w = detail::typed<T>(Plan::Head::filters(params.bound.head));
     if (refusal || !encode_rows(params.maps, params.x, w, params.y, shape, Schedule::channels)) return {};
     if constexpr (reads_in_bulk<Plan, T, T>)
-        encode_read<typename Plan::Epilogue>(
-            params.read, params.bound.epilogue, params.y,
-            [&](TensorMap& map, auto const& z) { return encode_rows_of_y(map, z, shape); });
+        if (!encode_read<typename Plan::Epilogue>(
+                params.read, params.bound.epilogue, params.y,
+                [&](TensorMap& map, auto const& z) { return encode_rows_of_y(map, z, shape); }))
+            return {};
     std::int64_t const tiles = y[0] * detail::divide_up(y[2], shape.rows), most = gpu.processors();
     return *prepare_launch<Plan, Mainloop>(gpu, params, tiles < most ? tiles : most);
 }

@@ -27,9 +27,10 @@ std::optional<Launch<ConvParams<Plan, T, U>>> launch_warp_specialized(Gpu const&
     auto const filter = Plan::Head::geometry(params.bound.head);
     if (refusal || !encode(params.maps, params.x, w, params.y, filter, Schedule::tile_m, Schedule::tile_n)) return {};
     if constexpr (reads_in_bulk<Plan, T, U>)
-        encode_read<typename Plan::Epilogue>(
-            params.read, params.bound.epilogue, params.y,
-            [](TensorMap& map, auto const& z) { return encode_pixels(map, z, 64, 64); });
+        if (!encode_read<typename Plan::Epilogue>(
+                params.read, params.bound.epilogue, params.y,
+                [](TensorMap& map, auto const& z) { return encode_pixels(map, z, 64, 64); }))
+            return {};
     Index<4> const y = params.y.layout.shape;
     std::int64_t const m = y[0] * y[2] * y[3], columns = detail::divide_up(y[1], Schedule::tile_n),
                        tiles = detail::divide_up(m, Schedule::tile_m) * columns;

@@ -108,8 +108,6 @@ private:
         auto const filters = Atom::descriptor(ptx::shared_address(shared.filters));
         auto const stages = static_cast<unsigned>(tiles.stages);
         unsigned const step = gridDim.x;
-        void const* read = nullptr;
-        if constexpr (reads_in_bulk<Plan, T, T>) read = params.read.data;
         for (unsigned i = group, tile = block + group * step; tile < tiles.all;
              i += consumers, tile += consumers * step) {
             unsigned const stage = i % stages;
@@ -121,16 +119,15 @@ private:
             if (tile + consumers * step >= tiles.all) start_next_kernel();
             ptx::named_barrier_sync(first_barrier + group, Atom::threads);  // all have read the halo
             int const n = tiles.image(tile), first = tiles.first_row(tile);
-            if constexpr (reads_in_bulk<Plan, T, T>)
-                if (read) {
-                    auto const full = ptx::shared_address(&shared.read_full[group]);
-                    if (thread == 0) {
-                        ptx::barrier_arrive_expect_bytes(full, static_cast<unsigned>(tiles.shape.bytes_of_y()));
-                        ptx::load_tiled(halo, &params.read.map, full, {0, 0, first, n});
-                    }
-                    ptx::barrier_wait(full, i / consumers % 2);
+            if constexpr (reads_in_bulk<Plan, T, T>) {
+                auto const full = ptx::shared_address(&shared.read_full[group]);
+                if (thread == 0) {
+                    ptx::barrier_arrive_expect_bytes(full, static_cast<unsigned>(tiles.shape.bytes_of_y()));
+                    ptx::load_tiled(halo, &params.read.map, full, {0, 0, first, n});
                 }
-            epilogue.stage(sums, halo, read, [&](int pixel) {
+                ptx::barrier_wait(full, i / consumers % 2);
+            }
+            epilogue.stage(sums, halo, [&](int pixel) {
                 int const p = pixel / tiles.shape.pitch, q = pixel % tiles.shape.pitch;
                 bool const inside =
                     p < tiles.shape.rows && first + p < conv.extent(conv.y, 2) && q < conv.extent(conv.y, 3);
