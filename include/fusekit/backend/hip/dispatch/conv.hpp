@@ -125,7 +125,8 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(Gpu const& gpu, BoundPlan<Pl
                     [&]<class Schedule>(Schedule) { return prepare_conv_with<Schedule>(gpu, bound, x, y); }))
                 return launch;
     return with_tuning(gpu.architecture(), [&]<class Tuning>(Tuning) {
-        return with_fastest(GemmTable<Tuning>{}, shape[0] * shape[2] * shape[3], group_k, groups, gpu.processors(),
+        using Schedules = GemmTable<Tuning, T, typename Plan::Head::template WeightElement<T>>;
+        return with_fastest(Schedules{}, shape[0] * shape[2] * shape[3], group_k, groups, gpu.processors(),
                             [&]<class Schedule>(Schedule) { return prepare_conv_with<Schedule>(gpu, bound, x, y); });
     });
 }

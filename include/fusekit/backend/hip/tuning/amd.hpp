@@ -14,6 +14,8 @@ struct AmdTuning {
     static constexpr GemmTile gemm[] = {{.m = 128, .n = 128, .k = 8, .blocks = 2},
                                         {.m = 64, .n = 64, .k = 8, .blocks = 6}};
 
+    static constexpr NativeTile native[] = {{.m = 128, .n = 128, .blocks = 2}, {.m = 64, .n = 64, .blocks = 6}};
+
     /// A thread takes four elements at a time, two loads ahead.
     static constexpr ElementwiseCut elementwise(ElementwiseCase plan) {
         bool const few = plan.element_bytes == 4 || plan.stores;

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <type_traits>
+
+#include "fusekit/backend/hip/arch/target.hpp"
+#include "fusekit/backend/hip/atom/mfma.hpp"
+#include "fusekit/backend/hip/atom/simt.hpp"
+#include "fusekit/backend/hip/atom/wave_tile.hpp"
+#include "fusekit/backend/hip/atom/wmma.hpp"
+
+namespace fusekit::hip {
+
+namespace detail {
+
+/// The matrix instruction of AMD's processors that multiplies a type; void where there is none.
+template <class T, class Tag>
+struct NativeUnit {
+    using Type = void;
+};
+template <class T, class Tag>
+    requires(!std::is_same_v<T, float> && std::is_base_of_v<arch::Gfx908, Tag> && !std::is_base_of_v<arch::Gfx950, Tag>)
+struct NativeUnit<T, Tag> {
+    using Type = MfmaOf<T, Tag>;
+};
+template <class T, class Tag>
+    requires(!std::is_same_v<T, float> && std::is_base_of_v<arch::Gfx11, Tag>)
+struct NativeUnit<T, Tag> {
+    using Type = Wmma<T, Tag>;
+};
+
+}  // namespace detail
+
+/// The best atom of a processor for a schedule that leaves it open: matrix instructions, where it has some for what is
+/// multiplied, or plain arithmetic.
+template <class Schedule, Element T, class Tag>
+using NativeAtom = std::conditional_t<
+    std::is_void_v<typename detail::NativeUnit<T, Tag>::Type>,
+    Simt<T, Schedule::tile_m, Schedule::tile_n, Schedule::tile_k,
+         Tag::processor.unroll_of_gemm(Schedule::threads* Schedule::blocks)>,
+    WaveTile<T, typename detail::NativeUnit<T, Tag>::Type, Schedule::tile_m, Schedule::tile_n>>;
+
+}  // namespace fusekit::hip
