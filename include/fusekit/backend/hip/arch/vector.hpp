@@ -7,25 +7,29 @@
 
 namespace fusekit::hip {
 
-namespace detail {
+/// What stands in registers together, as AMD's matrix instructions take it: v[i] is element i. nvcc has none, and no
+/// pass of it multiplies any.
+#if defined(HIP_ON_CPU)
+template <class T, int Size>
+using Vector = hip_on_cpu::amd::Vector<T, Size>;
+#elif defined(__CUDACC__)
+template <class T, int Size>
+struct Vector {
+    T values[Size];
 
-/// nvcc has no vectors of the compiler, and no pass of it multiplies any.
+    __device__ T& operator[](int i) { return values[i]; }
+    __device__ T const& operator[](int i) const { return values[i]; }
+};
+#else
+namespace detail {
 template <class T, int Size>
 struct VectorOf {
-#if defined(__CUDACC__)
-    struct Type {
-        T values[Size];
-    };
-#else
     typedef T Type __attribute__((vector_size(Size * sizeof(T))));
-#endif
 };
-
 }  // namespace detail
-
-/// What stands in registers together, as AMD's matrix instructions take it: v[i] is element i.
 template <class T, int Size>
 using Vector = typename detail::VectorOf<T, Size>::Type;
+#endif
 template <int Size>
 using Words = Vector<std::uint32_t, Size>;
 
