@@ -86,6 +86,23 @@ FUSEKIT_HD void store_once(T* to, T const& value) {
 }
 #endif
 
+/// As load_if, for integers and vectors of them, but an address is chosen and not whether to load: AMD's compiler makes
+/// a branch of that.
+#if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
+template <class T>
+__device__ T load_or_zeros(bool is_read, T const* from) {
+    alignas(16) static constexpr unsigned char zeros[16] = {};
+    using Global = __attribute__((address_space(1))) T const;
+    return *reinterpret_cast<Global*>(is_read ? reinterpret_cast<unsigned long>(from)
+                                              : reinterpret_cast<unsigned long>(&zeros));
+}
+#else
+template <class T>
+FUSEKIT_HD T load_or_zeros(bool is_read, T const* from) {
+    return load_if(is_read, from);
+}
+#endif
+
 /// Reads floats that another block of the running kernel has written, past the caches of single processors, four at a
 /// time where it can.
 #if defined(__CUDA_ARCH__)

@@ -14,7 +14,7 @@ template <class T, int Size>
 class RowTile {
 public:
     using Operand = T;
-    static constexpr bool rows_neighbour = false;
+    static constexpr bool rows_neighbour = false, takes_words = true;
     static constexpr int row_bytes = 64, tile_k = row_bytes / static_cast<int>(sizeof(T));
 
     __device__ T* at(unsigned k, unsigned row) { return reinterpret_cast<T*>(bytes) + place(k, row); }
@@ -29,6 +29,10 @@ public:
         return words;
     }
 
+    /// Stores 16 bytes of a row, whose first index is a multiple of what they hold.
+    __device__ void put_words(unsigned k, unsigned row, Words<4> const& words) {
+        __builtin_memcpy(__builtin_assume_aligned(at(k, row), 16), &words, sizeof words);
+    }
     /// Stores one row at `Count` indices from k on, a multiple of Count: operand(i) at the i-th.
     template <int Count, class OperandAt>
     __device__ void put_along_k(unsigned k, unsigned row, OperandAt operand) {

@@ -7,9 +7,14 @@
 #include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/arch/target.hpp"
 #include "fusekit/backend/hip/collective/load_tile.hpp"
+#include "fusekit/backend/hip/collective/load_words.hpp"
 #include "fusekit/backend/hip/collective/output_tile.hpp"
 
 namespace fusekit::hip {
+
+/// Whether the tiles of a stage take 16 bytes of a row at once.
+template <class Stage>
+inline constexpr bool takes_words = requires { decltype(Stage::x)::takes_words; };
 
 /// Both operands of a convolution as a matrix product, from memory to the stages of an atom, a step along GemmK at a
 /// time: windows of x, which pass the plan's prologue, and the filters' weights. `fast` is the mode whose elements
@@ -31,10 +36,13 @@ class LoadOperands {
     using Params = ConvParams<Plan, T, U>;
     using Problem = decltype(std::declval<Params const&>().problem());
     using Convert = std::conditional_t<Plan::has_prologue, ApplyPrologue<Prologue, table>, NoConversion>;
+    template <Element E, int size, class C>
+    using AlongK = std::conditional_t<takes_words<typename Atom::Stage>, WordsAlongK<E, size, tile_k, threads, C>,
+                                      TileAlongK<E, size, tile_k, threads, C>>;
     using Inputs =
-        std::conditional_t<fast == detail::Axis::channel, TileAlongK<T, tile_m, tile_k, threads, Convert>,
+        std::conditional_t<fast == detail::Axis::channel, AlongK<T, tile_m, Convert>,
                            TileAlongRows<T, tile_m, tile_k, threads, single_pixels && rows_neighbour, Convert>>;
-    using Weights = TileAlongK<typename Plan::Head::template WeightElement<T>, tile_n, tile_k, threads>;
+    using Weights = AlongK<typename Plan::Head::template WeightElement<T>, tile_n, NoConversion>;
 
 public:
     /// Elements of x, and of the weights, that a thread loads at once where Params say that they lie so.

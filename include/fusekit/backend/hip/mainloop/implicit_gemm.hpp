@@ -3,6 +3,7 @@
 
 #include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/arch/target.hpp"
+#include "fusekit/backend/hip/arch/wave.hpp"
 #include "fusekit/backend/hip/atom/native.hpp"
 #include "fusekit/backend/hip/atom/simt.hpp"
 #include "fusekit/backend/hip/atom/wgmma_tile.hpp"
@@ -98,7 +99,7 @@ public:
         __syncthreads();
 
         Loader loader(params, conv, shared.loader, shared.tile.pixels, coord, thread);
-        int const steps = static_cast<int>(detail::divide_up(conv.gemm_k(), Atom::tile_k));
+        int const steps = of_wave(static_cast<int>(detail::divide_up(conv.gemm_k(), Atom::tile_k)));
         Atom const atom(thread);
         typename Atom::Fragment sums = {};
         constexpr int first = Atom::is_asynchronous ? 0 : -1, stages = stages_of<Atom>;
