@@ -45,7 +45,9 @@ __device__ bool has(RowPointer<T> const& row, KOffset const& offset) {
 
 template <int Count, Element T>
 __device__ Packet<T, Count> load(RowPointer<T> const& row, KOffset const& offset) {
-    return load_if(has(row, offset), reinterpret_cast<Packet<T, Count> const*>(row.first + offset.offset));
+    auto const* const from = reinterpret_cast<Packet<T, Count> const*>(row.first + offset.offset);
+    if constexpr (sizeof(T) < 4) return load_or_zeros(has(row, offset), from);
+    else return load_if(has(row, offset), from);
 }
 
 /// The same, straight to shared memory.

@@ -86,15 +86,34 @@ FUSEKIT_HD void store_once(T* to, T const& value) {
 }
 #endif
 
-/// As load_if, for integers and vectors of them, but an address is chosen and not whether to load: AMD's compiler makes
-/// a branch of that.
+/// As load_if, but an address is chosen and not whether to load: AMD's compiler makes a branch of that.
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
+namespace detail {
+template <int Bytes>
+struct BitsOf {
+    typedef unsigned Type __attribute__((vector_size(Bytes)));
+};
+template <>
+struct BitsOf<4> {
+    using Type = unsigned;
+};
+template <>
+struct BitsOf<2> {
+    using Type = unsigned short;
+};
+template <>
+struct BitsOf<1> {
+    using Type = unsigned char;
+};
+}  // namespace detail
 template <class T>
 __device__ T load_or_zeros(bool is_read, T const* from) {
     alignas(16) static constexpr unsigned char zeros[16] = {};
-    using Global = __attribute__((address_space(1))) T const;
-    return *reinterpret_cast<Global*>(is_read ? reinterpret_cast<unsigned long>(from)
-                                              : reinterpret_cast<unsigned long>(&zeros));
+    using Bits = typename detail::BitsOf<sizeof(T)>::Type;
+    using Global = __attribute__((address_space(1))) Bits const;
+    Bits const bits = *reinterpret_cast<Global*>(is_read ? reinterpret_cast<unsigned long>(from)
+                                                         : reinterpret_cast<unsigned long>(&zeros));
+    return __builtin_bit_cast(T, bits);
 }
 #else
 template <class T>
@@ -102,6 +121,13 @@ FUSEKIT_HD T load_or_zeros(bool is_read, T const* from) {
     return load_if(is_read, from);
 }
 #endif
+
+/// Ends the loads that AMD's compiler may bring forward together: their addresses take two registers each.
+__device__ inline void end_of_loads() {
+#if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
+    __builtin_amdgcn_sched_barrier(0);
+#endif
+}
 
 /// Reads floats that another block of the running kernel has written, past the caches of single processors, four at a
 /// time where it can.

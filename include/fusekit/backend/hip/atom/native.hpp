@@ -29,6 +29,13 @@ struct NativeUnit<T, Tag> {
     using Type = Wmma<T, Tag>;
 };
 
+/// Bytes of a row of a stage. A thread of a small tile loads more of them; on gfx908, where it has 128 registers beside
+/// those of sums, half as many.
+template <class Tag>
+constexpr int native_row_bytes(int tile, int element) {
+    return std::is_same_v<Tag, arch::Gfx908> && (tile == 64 || element == 1) ? 32 : 64;
+}
+
 }  // namespace detail
 
 /// The best atom of a processor for a schedule that leaves it open: matrix instructions, where it has some for what is
@@ -38,6 +45,7 @@ using NativeAtom = std::conditional_t<
     std::is_void_v<typename detail::NativeUnit<T, Tag>::Type>,
     Simt<T, Schedule::tile_m, Schedule::tile_n, Schedule::tile_k,
          Tag::processor.unroll_of_gemm(Schedule::threads* Schedule::blocks)>,
-    WaveTile<T, typename detail::NativeUnit<T, Tag>::Type, Schedule::tile_m, Schedule::tile_n>>;
+    WaveTile<T, typename detail::NativeUnit<T, Tag>::Type, Schedule::tile_m, Schedule::tile_n,
+             detail::native_row_bytes<Tag>(Schedule::tile_n, sizeof(T))>>;
 
 }  // namespace fusekit::hip

@@ -7,15 +7,15 @@
 
 namespace fusekit::hip {
 
-/// One operand of a step along GemmK in shared memory, for lanes that read 16 bytes of a row each: rows of 64 bytes.
-/// Their four chunks of 16 bytes are swizzled so that the lanes that AMD's ds_read_b128 serves together find theirs in
-/// different banks.
-template <class T, int Size>
+/// One operand of a step along GemmK in shared memory, for lanes that read 16 bytes of a row each: rows of 32 or 64
+/// bytes. Their chunks of 16 bytes are swizzled so that the lanes that AMD's ds_read_b128 serves together find theirs
+/// in different banks: every 128 bytes another order.
+template <class T, int Size, int RowBytes>
 class RowTile {
 public:
     using Operand = T;
     static constexpr bool rows_neighbour = false, takes_words = true;
-    static constexpr int row_bytes = 64, tile_k = row_bytes / static_cast<int>(sizeof(T));
+    static constexpr int row_bytes = RowBytes, tile_k = row_bytes / static_cast<int>(sizeof(T));
 
     __device__ T* at(unsigned k, unsigned row) { return reinterpret_cast<T*>(bytes) + place(k, row); }
     __device__ T const* at(unsigned k, unsigned row) const {
@@ -50,17 +50,17 @@ public:
     }
 
 private:
-    static constexpr unsigned per_chunk = 16 / sizeof(T);
+    static constexpr unsigned per_chunk = 16 / sizeof(T), chunks = row_bytes / 16, rows_of_order = 8 / chunks;
     alignas(16) unsigned char bytes[Size * row_bytes];  // no T, which would be constructed
 
-    __device__ static unsigned place(unsigned k, unsigned row) { return row * tile_k + (k ^ row / 2 % 4 * per_chunk); }
+    __device__ static unsigned place(unsigned k, unsigned row) { return row * tile_k + (k ^ row / rows_of_order % chunks * per_chunk); }
 };
 
 /// The atom of a block of waves that multiply from registers by a Unit, a matrix instruction of AMD's. The rows of its
 /// products are channels, so that a lane's sums are of neighbouring ones. A wave has 64 channels and, where it has 64
 /// lanes, 64 pixels, where 32, 32: 64 sums a lane. In which order a sum takes its indices of GemmK does not matter, so
 /// that a lane reads 16 bytes of a row and multiplies them by several instructions.
-template <class T, class Unit, int TileM, int TileN>
+template <class T, class Unit, int TileM, int TileN, int RowBytes = 64>
 class WaveTile {
     static constexpr int lanes = Unit::threads, wave_m = lanes, wave_n = 64;
     static constexpr int waves_m = TileM / wave_m, waves_n = TileN / wave_n;
@@ -68,7 +68,7 @@ class WaveTile {
     static_assert(waves_m * wave_m == TileM && waves_n * wave_n == TileN);
 
 public:
-    static constexpr int tile_m = TileM, tile_n = TileN, tile_k = RowTile<T, TileM>::tile_k;
+    static constexpr int tile_m = TileM, tile_n = TileN, tile_k = RowTile<T, TileM, RowBytes>::tile_k;
     static constexpr int threads = waves_m * waves_n * lanes;
     static constexpr int stages = 1;
     static constexpr bool is_asynchronous = false;
@@ -76,8 +76,8 @@ public:
     using Architecture = arch::Any;
 
     struct Stage {
-        RowTile<T, TileM> x;
-        RowTile<T, TileN> w;
+        RowTile<T, TileM, RowBytes> x;
+        RowTile<T, TileN, RowBytes> w;
     };
     /// (channels, pixels).
     struct Fragment {
@@ -124,26 +124,25 @@ public:
         int const own = static_cast<int>(lane);
         if constexpr (rows_are_pixels && fours_neighbour) {
 #pragma unroll
-            for (int i = 0; i < across_n; ++i)
+            for (int i = 0; i < across_n; ++i) {
+                auto const& sums = fragment.sums[i][product];
 #pragma unroll
-                for (int e = 0; e < Unit::sums_per_thread; e += 4) {
-                    auto const& sums = fragment.sums[i][product];
+                for (int e = 0; e < Unit::sums_per_thread; e += 4)
                     out[row + Unit::column(own, e)][(column + i * Unit::m + Unit::row(own, e)) / 4] = {
                         {static_cast<float>(sums[e]), static_cast<float>(sums[e + 1]),
                          static_cast<float>(sums[e + 2]), static_cast<float>(sums[e + 3])}};
-                }
+            }
         } else {
 #pragma unroll
-            for (int other = 0; other < (rows_are_pixels ? across_n : across_m); ++other)
+            for (int other = 0; other < (rows_are_pixels ? across_n : across_m); ++other) {
+                auto const& sums = fragment.sums[rows_are_pixels ? other : product][rows_are_pixels ? product : other];
 #pragma unroll
                 for (int e = 0; e < Unit::sums_per_thread; ++e) {
                     int const n = Unit::row(own, e), m = Unit::column(own, e);
-                    float const sum =
-                        static_cast<float>(fragment.sums[rows_are_pixels ? other : product]
-                                                        [rows_are_pixels ? product : other][e]);
                     int const at = column + other * Unit::m + (rows_are_pixels ? n : m);
-                    out[row + (rows_are_pixels ? m : n)][at / 4].values[at % 4] = sum;
+                    out[row + (rows_are_pixels ? m : n)][at / 4].values[at % 4] = static_cast<float>(sums[e]);
                 }
+            }
         }
     }
     template <bool rows_are_pixels>
@@ -173,7 +172,7 @@ private:
     static constexpr int parts = chunk_words / words;
     /// Lanes with the same row of a product have different k; so many of them.
     static constexpr int lanes_of_row = Unit::k / Unit::factors_per_thread;
-    static constexpr unsigned steps = RowTile<T, TileM>::row_bytes / (4 * chunk_words * lanes_of_row);
+    static constexpr unsigned steps = RowBytes / (4 * chunk_words * lanes_of_row);
     struct Chunks {
         Words<4> chunks[chunk_words / 4];
     };

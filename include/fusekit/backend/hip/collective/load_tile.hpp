@@ -153,6 +153,7 @@ private:
 #pragma unroll
                 for (int j = 0; j < Count; ++j) values[i * Count + j] = packet.values[j];
             }
+            if (sizeof(T) < 4 && first % (2 * static_cast<int>(sizeof(T))) == 0) end_of_loads();
         }
     }
     /// Whether load i, of Rows rows for each index of GemmK, found an element and no padding.

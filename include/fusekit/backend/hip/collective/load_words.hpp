@@ -47,10 +47,10 @@ public:
 #pragma unroll
                 for (int i = 0; i < passes; ++i) {
                     bool const valid = has(rows[i], offset);
-                    auto const* const from = reinterpret_cast<Bits const*>(rows[i].first + offset.offset);
-                    put(values[i], j, std::bit_cast<T>(load_or_zeros(valid, from)));
+                    put(values[i], j, load_or_zeros(valid, rows[i].first + offset.offset));
                     this->set(i * count + j, 1, valid);
                 }
+                end_of_loads();
             }
         }
     }

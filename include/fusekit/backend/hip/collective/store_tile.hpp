@@ -107,8 +107,9 @@ private:
     __device__ static Total total_row(typename Transpose::Buffer const& buffer, unsigned thread, int pixels) {
         typename Totals::Accumulator accumulator;
         auto const* const row = buffer.packets[thread / partials];
+        constexpr int unroll = min(4, columns / 4 / partials);  // each comparison takes two scalar registers on AMD
         __syncthreads();
-#pragma unroll
+#pragma unroll unroll
         for (unsigned i = thread % partials; i < columns / 4; i += partials) {
             auto const four = row[i];
 #pragma unroll
