@@ -2,8 +2,8 @@
 """What part of a main loop's time its matrix instructions take, from the machine code.
 
 The main loop is the one with the most matrix instructions. Of the ways through it the one counts that has all of them
-and the most loads of 16 bytes, and then the fewest instructions: a step along GemmK that loads the next one. Offsets
-that are computed once for several steps are not on it.
+and the most accesses of 16 bytes, and then the fewest instructions: a step along GemmK that loads the next one and
+stores it in local memory. Offsets that are computed once for several steps are not on it.
 
     share = matrix cycles / (matrix cycles + cycles of the others)
 
@@ -16,7 +16,7 @@ import re
 ISSUE = {"gfx908": 4, "gfx90a": 4, "gfx942": 4, "gfx1100": 1, "gfx1201": 1}
 BARS = {"gfx908": 0.75, "gfx90a": 0.75, "gfx942": 0.70, "gfx1100": 0.80, "gfx1201": 0.80}
 MATRIX = re.compile(r"v_(mfma|wmma)_")
-WIDE_LOAD = re.compile(r"(global|buffer)_load_(dwordx4|b128)")
+WIDE = re.compile(r"(global|buffer)_load_(dwordx4|b128)|ds_(write|store)_b128")
 
 
 def matrix_cycles(target, instruction):
@@ -104,7 +104,7 @@ def best_step(blocks, loop):
 
     def merit(instructions):
         return (sum(bool(MATRIX.match(word)) for word in instructions),
-                sum(bool(WIDE_LOAD.match(word)) for word in instructions), -len(instructions))
+                sum(bool(WIDE.match(word)) for word in instructions), -len(instructions))
 
     # Blocks stand in the order of their addresses; a loop goes back to its first, or, where a compiler put its end
     # first, to the block after: every entry is tried.

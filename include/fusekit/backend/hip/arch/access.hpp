@@ -86,7 +86,8 @@ FUSEKIT_HD void store_once(T* to, T const& value) {
 }
 #endif
 
-/// As load_if, but an address is chosen and not whether to load: AMD's compiler makes a branch of that.
+/// As load_if, but an address is chosen and not whether to load: AMD's compiler makes a branch of that. A Zeros knows
+/// where zeros are; a thread that loads often keeps one.
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
 namespace detail {
 template <int Bytes>
@@ -105,21 +106,31 @@ template <>
 struct BitsOf<1> {
     using Type = unsigned char;
 };
+alignas(16) static constexpr unsigned char zeros[16] = {};
 }  // namespace detail
-template <class T>
-__device__ T load_or_zeros(bool is_read, T const* from) {
-    alignas(16) static constexpr unsigned char zeros[16] = {};
-    using Bits = typename detail::BitsOf<sizeof(T)>::Type;
-    using Global = __attribute__((address_space(1))) Bits const;
-    Bits const bits = *reinterpret_cast<Global*>(is_read ? reinterpret_cast<unsigned long>(from)
-                                                         : reinterpret_cast<unsigned long>(&zeros));
-    return __builtin_bit_cast(T, bits);
-}
+class Zeros {
+public:
+    /// Keeps the address in two registers of the thread: the compiler would compute it again at each load.
+    __device__ void keep() { asm volatile("" : "+v"(address)); }
+    template <class T>
+    __device__ T load_if(bool is_read, T const* from) const {
+        using Bits = typename detail::BitsOf<sizeof(T)>::Type;
+        using Global = __attribute__((address_space(1))) Bits const;
+        Bits const bits = *reinterpret_cast<Global*>(is_read ? reinterpret_cast<unsigned long>(from) : address);
+        return __builtin_bit_cast(T, bits);
+    }
+
+private:
+    unsigned long address = reinterpret_cast<unsigned long>(&detail::zeros);
+};
 #else
-template <class T>
-FUSEKIT_HD T load_or_zeros(bool is_read, T const* from) {
-    return load_if(is_read, from);
-}
+struct Zeros {
+    FUSEKIT_HD void keep() {}
+    template <class T>
+    FUSEKIT_HD T load_if(bool is_read, T const* from) const {
+        return hip::load_if(is_read, from);
+    }
+};
 #endif
 
 /// Ends the loads that AMD's compiler may bring forward together: their addresses take two registers each.

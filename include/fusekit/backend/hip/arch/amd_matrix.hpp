@@ -65,6 +65,18 @@ __device__ inline Integers16 mfma_i32_32x32x16_i8(Words<2> a, Words<2> b, Intege
 __device__ Integers16 mfma_i32_32x32x16_i8(Words<2> a, Words<2> b, Integers16 c);
 #endif
 
+/// Keeps sums where the instruction has them: gfx908 has registers for them that nothing else works on, and its compiler
+/// would move them to others and back in each step.
+#if defined(__gfx908__)
+template <class Sums>
+__device__ void hold(Sums& sums) {
+    asm volatile("" : "+a"(sums));
+}
+#else
+template <class Sums>
+__device__ void hold(Sums&) {}
+#endif
+
 #if defined(__GFX11__)
 using Halves16 = _Float16 __attribute__((ext_vector_type(16)));
 using Shorts16 = short __attribute__((ext_vector_type(16)));

@@ -21,4 +21,17 @@ __device__ inline int of_wave(int number) { return __builtin_amdgcn_readfirstlan
 __device__ inline int of_wave(int number) { return number; }
 #endif
 
+/// __syncthreads() for what stands in shared memory alone. On AMD that one also waits for memory, and empties caches.
+#if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
+__device__ inline void sync_shared_memory() {
+    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup", "local");
+    __builtin_amdgcn_s_barrier();
+    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup", "local");
+}
+#elif defined(HIP_ON_CPU)
+inline void sync_shared_memory(hip_on_cpu::Place place = hip_on_cpu::Place::current()) { __syncthreads(place); }
+#else
+__device__ inline void sync_shared_memory() { __syncthreads(); }
+#endif
+
 }  // namespace fusekit::hip

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/access.hpp"
+#include "fusekit/backend/hip/arch/amd_matrix.hpp"
 #include "fusekit/backend/hip/arch/tags.hpp"
 #include "fusekit/backend/hip/arch/vector.hpp"
 
@@ -105,7 +106,13 @@ public:
                             Unit::multiply(operand(w[i], part), operand(x[j], part), fragment.sums[i][j]);
         }
     }
-    __device__ void wait(Fragment&) const {}
+    /// Called before the first step and after each.
+    __device__ void wait(Fragment& fragment) const {
+#pragma unroll
+        for (int i = 0; i < across_n; ++i)
+#pragma unroll
+            for (int j = 0; j < across_m; ++j) amd::hold(fragment.sums[i][j]);
+    }
     __device__ static void publish() {}
 
     /// Sums leave in rounds. In each, `leaving` of the waves along the rows put one product each, of which a row of

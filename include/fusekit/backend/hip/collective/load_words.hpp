@@ -25,6 +25,7 @@ public:
         : vectorized(the_vectorized), k(thread % packets * count), first(thread / packets) {
 #pragma unroll
         for (int i = 0; i < passes; ++i) rows[i] = row(first + static_cast<unsigned>(i * step));
+        zeros.keep();
     }
 
     template <class Tile>
@@ -35,7 +36,7 @@ public:
 #pragma unroll
             for (int i = 0; i < passes; ++i) {
                 bool const valid = has(rows[i], offset);
-                values[i] = load_or_zeros(valid, reinterpret_cast<Words<4> const*>(rows[i].first + offset.offset));
+                values[i] = zeros.load_if(valid, reinterpret_cast<Words<4> const*>(rows[i].first + offset.offset));
                 this->set(i * count, count, valid);
             }
         } else {
@@ -47,7 +48,7 @@ public:
 #pragma unroll
                 for (int i = 0; i < passes; ++i) {
                     bool const valid = has(rows[i], offset);
-                    put(values[i], j, load_or_zeros(valid, rows[i].first + offset.offset));
+                    put(values[i], j, zeros.load_if(valid, rows[i].first + offset.offset));
                     this->set(i * count + j, 1, valid);
                 }
                 end_of_loads();
@@ -86,6 +87,7 @@ private:
 
     bool vectorized;
     unsigned k, first;
+    Zeros zeros;
     RowPointer<T> rows[passes];
     Words<4> values[passes];
 

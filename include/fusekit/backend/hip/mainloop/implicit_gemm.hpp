@@ -102,25 +102,26 @@ public:
         int const steps = of_wave(static_cast<int>(detail::divide_up(conv.gemm_k(), Atom::tile_k)));
         Atom const atom(thread);
         typename Atom::Fragment sums = {};
-        constexpr int first = Atom::is_asynchronous ? 0 : -1, stages = stages_of<Atom>;
-        if constexpr (Atom::is_asynchronous) {  // whose sums are under way on every path through a step
+        constexpr int stages = stages_of<Atom>, first = Atom::is_asynchronous || stages == 1 ? 0 : -1;
+        if constexpr (first == 0) {  // sums that are under way, or in registers of their own, are so on every path
             auto const in_flight = loader.prepare(0, true);
             loader.start(in_flight, shared.stages[0]);
             loader.finish(in_flight, shared.stages[0]);
             Atom::publish();
             __syncthreads();
         }
+        if constexpr (stages == 1) atom.wait(sums);
         for (int step = first; step < steps; ++step) {
             int const next = step + 1;
-            bool const loads = next < steps;
+            bool const loads = stages == 1 || next < steps;  // past the end zeros, which costs less than asking
             auto const in_flight = loader.prepare(next, loads);
             if (loads) loader.start(in_flight, shared.stages[next & (stages - 1)]);
             if (first == 0 || step >= 0) atom.multiply(shared.stages[step & (stages - 1)], sums);
-            if constexpr (stages == 1) __syncthreads();
+            if constexpr (stages == 1) sync_shared_memory();
             if (loads) loader.finish(in_flight, shared.stages[next & (stages - 1)]);
             Atom::publish();
             if constexpr (first == 0) atom.wait(sums);
-            __syncthreads();
+            sync_shared_memory();
         }
         Writer::store(params, shared.out, shared.tile, coord, atom, sums, thread);
     }
