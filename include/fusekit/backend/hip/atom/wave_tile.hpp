@@ -117,7 +117,7 @@ public:
 
     /// Sums leave in rounds. In each, `leaving` of the waves along the rows put one product each, of which a row of
     /// shared memory has Unit's rows after one another.
-    static constexpr int rounds = min(4, min(TileM, TileN) / Unit::m);
+    static constexpr int rounds = TileM < TileN ? (TileM < 4 * Unit::m ? TileM / Unit::m : 4) : (TileN < 4 * Unit::m ? TileN / Unit::m : 4);
     static constexpr int rows(bool rows_are_pixels) { return (rows_are_pixels ? TileM : TileN) / rounds; }
     static constexpr int columns(bool rows_are_pixels) { return rows_are_pixels ? TileN : TileM; }
 
