@@ -57,17 +57,18 @@ struct Operands {
     void* sums;
 };
 
-double factor_of(Instruction const& instruction, Exchange const& wave, void const* Operands::* side, unsigned row,
-                 unsigned k) {
-    unsigned const per = instruction.factors(), lane = row + instruction.size * (k / per), element = k % per;
-    auto const read = [&](unsigned from) {
-        auto const* const operands = reinterpret_cast<Operands const*>(wave.value[from]);
-        unsigned bits = 0;
-        std::memcpy(&bits, static_cast<std::byte const*>(operands->*side) + element * bytes_of(instruction.factor),
-                    bytes_of(instruction.factor));
-        return bits;
-    };
-    return value_of(instruction.factor, read(lane));
+/// A factor matrix, row by row, from what the lanes hold of it.
+std::vector<double> factors_of(Instruction const& instruction, Exchange const& wave, void const* Operands::* side) {
+    unsigned const per = instruction.factors(), bytes = bytes_of(instruction.factor);
+    std::vector<double> factors;
+    for (unsigned row = 0; row < instruction.size; ++row)
+        for (unsigned k = 0; k < instruction.depth; ++k) {
+            auto const* const lane = reinterpret_cast<Operands const*>(wave.value[row + instruction.size * (k / per)]);
+            unsigned bits = 0;
+            std::memcpy(&bits, static_cast<std::byte const*>(lane->*side) + k % per * bytes, bytes);
+            factors.push_back(value_of(instruction.factor, bits));
+        }
+    return factors;
 }
 
 void check_copies(Exchange const& wave, std::size_t bytes, Place const& place) {
@@ -82,14 +83,14 @@ void check_copies(Exchange const& wave, std::size_t bytes, Place const& place) {
 /// The wave's product, by its first lane; the others wait for their sums where theirs lie.
 template <class Sum>
 void multiply_all(Instruction const& instruction, Exchange const& wave) {
+    auto const a = factors_of(instruction, wave, &Operands::a), b = factors_of(instruction, wave, &Operands::b);
     for (unsigned row = 0; row < instruction.size; ++row)
         for (unsigned column = 0; column < instruction.size; ++column) {
             Lane const at = instruction.sum(row, column);
             Sum& sum = static_cast<Sum*>(reinterpret_cast<Operands const*>(wave.value[at.lane])->sums)[at.element];
             double exact = sum;
             for (unsigned k = 0; k < instruction.depth; ++k)
-                exact += factor_of(instruction, wave, &Operands::a, row, k) *
-                         factor_of(instruction, wave, &Operands::b, column, k);
+                exact += a[row * instruction.depth + k] * b[column * instruction.depth + k];
             if constexpr (std::is_same_v<Sum, float>) sum = static_cast<float>(exact);
             else sum = static_cast<std::int32_t>(static_cast<std::int64_t>(exact));  // which wraps
         }
