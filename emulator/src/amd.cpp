@@ -22,7 +22,7 @@ double value_of(Factor factor, unsigned bits) {
     if (factor == Factor::int8) return static_cast<std::int8_t>(bits);
     if (factor == Factor::bfloat16) return std::bit_cast<float>(bits << 16);
     int const exponent = static_cast<int>(bits >> 10 & 31), mantissa = static_cast<int>(bits & 1023);
-    double const magnitude = exponent == 31 ? (mantissa ? NAN : HUGE_VAL)
+    double const magnitude = exponent == 31  ? (mantissa ? NAN : HUGE_VAL)
                              : exponent == 0 ? std::ldexp(mantissa, -24)
                                              : std::ldexp(1024 + mantissa, exponent - 25);
     return bits >> 15 ? -magnitude : magnitude;
@@ -74,7 +74,7 @@ std::vector<double> factors_of(Instruction const& instruction, Exchange const& w
 void check_copies(Exchange const& wave, std::size_t bytes, Place const& place) {
     for (unsigned lane = 0; lane < 16; ++lane) {
         auto const *const first = reinterpret_cast<Operands const*>(wave.value[lane]),
-                   *const second = reinterpret_cast<Operands const*>(wave.value[lane + 16]);
+                          *const second = reinterpret_cast<Operands const*>(wave.value[lane + 16]);
         if (std::memcmp(first->a, second->a, bytes) != 0 || std::memcmp(first->b, second->b, bytes) != 0)
             fault("lanes 16 to 31 of a WMMA hold other factors than lanes 0 to 15", place);
     }

@@ -192,7 +192,9 @@ struct Suits {
                                   "Gemm: the threads, TileM TileN / 64, must divide TileM TileK and TileN TileK");
                     constexpr bool fits = !whole || tile.shared_bytes() <= 38 * 1024;
                     static_assert(fits, "Gemm: two buffers of (TileM + TileN + 8) TileK floats must fit 38 KB");
-                    return whole && columns && shares && fits;
+                    constexpr bool units = !NativeSchedule<Schedule> || Schedule::tile_n % 64 == 0;
+                    static_assert(units, "NativeGemm: TileN is a multiple of 64, the channels of a wave");
+                    return whole && columns && shares && fits && units;
                 }
                 return true;
             }

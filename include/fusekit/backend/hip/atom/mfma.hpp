@@ -19,7 +19,7 @@ struct Mfma {
     static constexpr int factors_per_thread = m * k / threads;  ///< elements of a, and of b, that a lane holds
     static constexpr int sums_per_thread = m * n / threads;
 
-    using Operand = Words<factors_per_thread * static_cast<int>(sizeof(T)) / 4>;
+    using Operand = Words<factors_per_thread* static_cast<int>(sizeof(T)) / 4>;
     using Sum = detail::AccumulatorOf<T>;
     using Sums = Vector<Sum, sums_per_thread>;
 

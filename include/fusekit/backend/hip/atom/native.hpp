@@ -38,14 +38,22 @@ constexpr int native_row_bytes(int tile, int element) {
 
 }  // namespace detail
 
+/// Whether GPUs of an architecture have a matrix instruction for a type. The host's pass of AMD's compiler knows no
+/// target, so a run asks.
+template <Element T>
+bool has_native_unit(Architecture architecture) {
+    return with_tag(architecture,
+                    []<class Tag>(Tag) { return !std::is_void_v<typename detail::NativeUnit<T, Tag>::Type>; });
+}
+
 /// The best atom of a processor for a schedule that leaves it open: matrix instructions, where it has some for what is
 /// multiplied, or plain arithmetic.
 template <class Schedule, Element T, class Tag>
-using NativeAtom = std::conditional_t<
-    std::is_void_v<typename detail::NativeUnit<T, Tag>::Type>,
-    Simt<T, Schedule::tile_m, Schedule::tile_n, Schedule::tile_k,
-         Tag::processor.unroll_of_gemm(Schedule::threads* Schedule::blocks)>,
-    WaveTile<T, typename detail::NativeUnit<T, Tag>::Type, Schedule::tile_m, Schedule::tile_n,
-             detail::native_row_bytes<Tag>(Schedule::tile_n, sizeof(T))>>;
+using NativeAtom =
+    std::conditional_t<std::is_void_v<typename detail::NativeUnit<T, Tag>::Type>,
+                       Simt<T, Schedule::tile_m, Schedule::tile_n, Schedule::tile_k,
+                            Tag::processor.unroll_of_gemm(Schedule::threads* Schedule::blocks)>,
+                       WaveTile<T, typename detail::NativeUnit<T, Tag>::Type, Schedule::tile_m, Schedule::tile_n,
+                                detail::native_row_bytes<Tag>(Schedule::tile_n, sizeof(T))>>;
 
 }  // namespace fusekit::hip

@@ -19,9 +19,7 @@ public:
     static constexpr int row_bytes = RowBytes, tile_k = row_bytes / static_cast<int>(sizeof(T));
 
     __device__ T* at(unsigned k, unsigned row) { return reinterpret_cast<T*>(bytes) + place(k, row); }
-    __device__ T const* at(unsigned k, unsigned row) const {
-        return reinterpret_cast<T const*>(bytes) + place(k, row);
-    }
+    __device__ T const* at(unsigned k, unsigned row) const { return reinterpret_cast<T const*>(bytes) + place(k, row); }
 
     /// Chunk number `chunk` of a row.
     __device__ Words<4> read(unsigned chunk, unsigned row) const {
@@ -54,7 +52,9 @@ private:
     static constexpr unsigned per_chunk = 16 / sizeof(T), chunks = row_bytes / 16, rows_of_order = 8 / chunks;
     alignas(16) unsigned char bytes[Size * row_bytes];  // no T, which would be constructed
 
-    __device__ static unsigned place(unsigned k, unsigned row) { return row * tile_k + (k ^ row / rows_of_order % chunks * per_chunk); }
+    __device__ static unsigned place(unsigned k, unsigned row) {
+        return row * tile_k + (k ^ row / rows_of_order % chunks * per_chunk);
+    }
 };
 
 /// The atom of a block of waves that multiply from registers by a Unit, a matrix instruction of AMD's. The rows of its
@@ -117,7 +117,8 @@ public:
 
     /// Sums leave in rounds. In each, `leaving` of the waves along the rows put one product each, of which a row of
     /// shared memory has Unit's rows after one another.
-    static constexpr int rounds = TileM < TileN ? (TileM < 4 * Unit::m ? TileM / Unit::m : 4) : (TileN < 4 * Unit::m ? TileN / Unit::m : 4);
+    static constexpr int rounds =
+        TileM < TileN ? (TileM < 4 * Unit::m ? TileM / Unit::m : 4) : (TileN < 4 * Unit::m ? TileN / Unit::m : 4);
     static constexpr int rows(bool rows_are_pixels) { return (rows_are_pixels ? TileM : TileN) / rounds; }
     static constexpr int columns(bool rows_are_pixels) { return rows_are_pixels ? TileN : TileM; }
 
@@ -136,8 +137,8 @@ public:
 #pragma unroll
                 for (int e = 0; e < Unit::sums_per_thread; e += 4)
                     out[row + Unit::column(own, e)][(column + i * Unit::m + Unit::row(own, e)) / 4] = {
-                        {static_cast<float>(sums[e]), static_cast<float>(sums[e + 1]),
-                         static_cast<float>(sums[e + 2]), static_cast<float>(sums[e + 3])}};
+                        {static_cast<float>(sums[e]), static_cast<float>(sums[e + 1]), static_cast<float>(sums[e + 2]),
+                         static_cast<float>(sums[e + 3])}};
             }
         } else {
 #pragma unroll
@@ -175,7 +176,8 @@ private:
     static constexpr bool fours_neighbour = Unit::row(0, 3) == 3;
 
     /// What a lane reads at once: whole chunks, and whole operands.
-    static constexpr int words = static_cast<int>(sizeof(typename Unit::Operand)) / 4, chunk_words = words < 4 ? 4 : words;
+    static constexpr int words = static_cast<int>(sizeof(typename Unit::Operand)) / 4,
+                         chunk_words = words < 4 ? 4 : words;
     static constexpr int parts = chunk_words / words;
     /// Lanes with the same row of a product have different k; so many of them.
     static constexpr int lanes_of_row = Unit::k / Unit::factors_per_thread;
@@ -190,8 +192,7 @@ private:
         unsigned const part = lanes_of_row == 1 ? 0 : lane / Unit::m;
 #pragma unroll
         for (unsigned i = 0; i < chunk_words / 4; ++i)
-            result.chunks[i] =
-                tile.read((step * lanes_of_row + part) * (chunk_words / 4) + i, first + lane % Unit::m);
+            result.chunks[i] = tile.read((step * lanes_of_row + part) * (chunk_words / 4) + i, first + lane % Unit::m);
         return result;
     }
     __device__ static typename Unit::Operand operand(Chunks const& from, int part) {

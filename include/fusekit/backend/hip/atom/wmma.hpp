@@ -21,12 +21,14 @@ struct Wmma {
     static constexpr int factors_per_thread = copied ? k : k / 2;
     static constexpr int sums_per_thread = m * n / threads;
 
-    using Operand = Words<factors_per_thread * static_cast<int>(sizeof(T)) / 4>;
+    using Operand = Words<factors_per_thread* static_cast<int>(sizeof(T)) / 4>;
     using Sum = detail::AccumulatorOf<T>;
     using Sums = Vector<Sum, sums_per_thread>;
 
     FUSEKIT_HD static constexpr int factor_row(int lane) { return lane % 16; }
-    FUSEKIT_HD static constexpr int factor_k(int lane, int e) { return copied ? e : lane / 16 * factors_per_thread + e; }
+    FUSEKIT_HD static constexpr int factor_k(int lane, int e) {
+        return copied ? e : lane / 16 * factors_per_thread + e;
+    }
     FUSEKIT_HD static constexpr int row(int lane, int e) { return copied ? 2 * e + lane / 16 : lane / 16 * 8 + e; }
     FUSEKIT_HD static constexpr int column(int lane, int) { return lane % 16; }
 

@@ -45,7 +45,9 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_along(Gpu const& gpu, ConvParams<
                     type_name<Plan>(), "Conv", "filter",
                     Text::number(KOffset::most(filter.rank)) + " slices, rows and columns at most, for a Gemm schedule",
                     Plan::Head::written(params.bound.head));
-        constexpr int x_packet = Mainloop::Loader::input_packet, w_packet = Mainloop::Loader::weight_packet;
+        int x_packet = Mainloop::Loader::input_packet, w_packet = Mainloop::Loader::weight_packet;
+        if constexpr (NativeSchedule<Schedule>)
+            if (has_native_unit<T>(gpu.architecture())) x_packet = w_packet = 16 / static_cast<int>(sizeof(T));
         params.channels_fastest = fast == detail::Axis::channel;
         params.inputs_vectorized =
             params.channels_fastest

@@ -63,14 +63,14 @@ auto native_table(std::integer_sequence<int, i...>)
 /// The schedules of plain arithmetic, or, for narrow elements, of what each processor has.
 template <class Tuning, bool is_narrow>
 struct GemmTableOf {
-    using Type = decltype(gemm_table<Tuning>(
-        std::make_integer_sequence<int, static_cast<int>(std::size(Tuning::gemm))>{}));
+    using Type =
+        decltype(gemm_table<Tuning>(std::make_integer_sequence<int, static_cast<int>(std::size(Tuning::gemm))>{}));
 };
 template <class Tuning>
     requires requires { Tuning::native; }
 struct GemmTableOf<Tuning, true> {
-    using Type = decltype(native_table<Tuning>(
-        std::make_integer_sequence<int, static_cast<int>(std::size(Tuning::native))>{}));
+    using Type =
+        decltype(native_table<Tuning>(std::make_integer_sequence<int, static_cast<int>(std::size(Tuning::native))>{}));
 };
 
 template <class Tuning, int... i>
