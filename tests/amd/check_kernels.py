@@ -3,9 +3,9 @@
 """Compiles HIP sources for one AMD target, without a GPU, and judges each kernel by its code object.
 
 Writes OUTPUT.csv, one line a kernel, and fails if a kernel spills registers, has scratch memory, or exceeds a limit, or
-if it multiplies half, bfloat16 or int8 without the matrix instructions that the target has. It prints the least share
-that these have of a main loop's time (matrix_share.py), for each element type, tile and mode whose elements neighbour,
-beside what they should have.
+if it multiplies half, bfloat16 or int8 without the matrix instructions that the target has. It prints what share these
+have of main loops' time (matrix_share.py), for each element type, tile and mode whose elements neighbour, beside what
+they should have.
 What the compiler notes in the object is the source for registers, local memory (LDS), scratch and spills; its remarks
 say how many waves fit on a SIMD, and the symbols how large the code is.
 """
@@ -104,13 +104,13 @@ def findings(row, arguments):
                f"the floor is {arguments.waves}")
 
 
-def least_shares(table):
-    """By tile, type and mode: the least share of main loops."""
-    least = {}
+def shares(table):
+    """By tile, type and mode: the least and the greatest share of main loops."""
+    all_shares = {}
     for row in table:
         if (found := PRODUCT.search(row["kernel"])) and row["share"]:
-            least[found.groups()] = min(least.get(found.groups(), "1"), row["share"])
-    return least
+            all_shares.setdefault(found.groups(), []).append(row["share"])
+    return {which: (min(each), max(each)) for which, each in all_shares.items()}
 
 
 def main():
@@ -136,10 +136,11 @@ def main():
 
     found = [finding for row in table for finding in findings(row, arguments)]
     print(f"{arguments.target}: {len(table)} kernels, {len(found)} findings: {arguments.output}")
-    for (tile, element, mode), share in sorted(least_shares(table).items()):
+    for (tile, element, mode), (least, most) in sorted(shares(table).items()):
         bar = matrix_share.BARS[arguments.target]
-        print(f"{arguments.target}: tiles of {tile}, {element}, {mode}s are neighbours: matrix instructions are {share} "
-              f"of the main loops or more; {bar} {'is' if float(share) >= bar else 'is not'} reached")
+        reached = "all" if float(least) >= bar else "some" if float(most) >= bar else "none"
+        print(f"{arguments.target}: tiles of {tile}, {element}, {mode}s are neighbours: matrix instructions are {least} "
+              f"to {most} of main loops; {reached} reach {bar}")
     sys.exit("\n".join(found) if found else 0)
 
 
