@@ -133,8 +133,9 @@ struct Zeros {
 };
 #endif
 
-/// Ends the loads that AMD's compiler may bring forward together: their addresses take two registers each.
-__device__ inline void end_of_loads() {
+/// AMD's compiler does not mix what stands before with what follows. What it brings forward together takes registers:
+/// addresses two each, comparisons two scalar ones.
+__device__ inline void keep_apart() {
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
     __builtin_amdgcn_sched_barrier(0);
 #endif

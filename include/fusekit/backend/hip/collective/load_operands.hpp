@@ -102,15 +102,21 @@ private:
     Weights weights;
 
     __device__ void fill_table(int step, typename Prologue::Args const& prologue) const {
+        // Beside a prologue's numbers AMD's scalar registers do not hold the problem's from step to step.
+        if constexpr (Plan::has_prologue && takes_words<typename Atom::Stage>)
+            fill_table(step, prologue, reload(params).problem());
+        else fill_table(step, prologue, conv);
+    }
+    __device__ void fill_table(int step, typename Prologue::Args const& prologue, Problem const& of) const {
         if (thread < table) {
             unsigned const k = static_cast<unsigned>(step * tile_k) + thread;
-            KCoord const k_coord = conv.k_coord(k, params.channels_fastest);
-            auto const offsets = conv.template k_offsets<padded>(k_coord);
+            KCoord const k_coord = of.k_coord(k, params.channels_fastest);
+            auto const offsets = of.template k_offsets<padded>(k_coord);
             shared.x_offsets[thread] = offsets.x;
             shared.w_offsets[thread] = offsets.w;
             if constexpr (Prologue::channelwise)
-                if (k_coord.c < conv.group_c())
-                    shared.put(thread, Prologue::prepare(std::int64_t{group * conv.group_c() + k_coord.c}, prologue));
+                if (k_coord.c < of.group_c())
+                    shared.put(thread, Prologue::prepare(std::int64_t{group * of.group_c() + k_coord.c}, prologue));
         }
         __syncthreads();
     }

@@ -51,7 +51,7 @@ public:
                     put(values[i], j, zeros.load_if(valid, rows[i].first + offset.offset));
                     this->set(i * count + j, 1, valid);
                 }
-                end_of_loads();
+                keep_apart();
             }
         }
     }
