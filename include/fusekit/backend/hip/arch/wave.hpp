@@ -21,8 +21,9 @@ __device__ inline int of_wave(int number) { return __builtin_amdgcn_readfirstlan
 __device__ inline int of_wave(int number) { return number; }
 #endif
 
-/// __syncthreads() for what stands in shared memory alone. On AMD that one also waits for memory, and empties caches.
-#if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
+/// __syncthreads() for what stands in shared memory alone. On AMD that one also waits for memory, and empties caches;
+/// from clang 19 on a fence may name the memory.
+#if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__) && __clang_major__ >= 19
 __device__ inline void sync_shared_memory() {
     __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup", "local");
     __builtin_amdgcn_s_barrier();
