@@ -22,12 +22,26 @@ bool same(Place const& a, Place const& b) {
 
 constinit thread_local Block* running = nullptr;
 
+std::string const& architecture() {
+    static std::string const name = [] {
+        char const* const text = std::getenv("HIP_ON_CPU_ARCH");
+        return std::string(text ? text : wave_width() == 64 ? "gfx90a" : "");
+    }();
+    return name;
+}
+
 unsigned wave_width() {
     static unsigned const width = [] {
-        char const* const text = std::getenv("HIP_ON_CPU_WAVE");
-        std::string const word = text ? text : "32";
+        char const *const text = std::getenv("HIP_ON_CPU_WAVE"), *const named = std::getenv("HIP_ON_CPU_ARCH");
+        std::string const arch = named ? named : "", own = arch.rfind("gfx9", 0) == 0 ? "64" : "32";
+        std::string const word = text ? text : own;
         if (word != "32" && word != "64") {
             std::fprintf(stderr, "hip_on_cpu: HIP_ON_CPU_WAVE is %s, but a wave has 32 or 64 lanes\n", word.c_str());
+            std::exit(1);
+        }
+        if (!arch.empty() && (arch.rfind("gfx", 0) != 0 || word != own)) {
+            std::fprintf(stderr, "hip_on_cpu: HIP_ON_CPU_ARCH is %s, with waves of %s lanes\n", arch.c_str(),
+                         word.c_str());
             std::exit(1);
         }
         return word == "32" ? 32u : 64u;

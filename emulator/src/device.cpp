@@ -11,8 +11,8 @@ namespace {
 constexpr int processors = 4;
 constexpr std::size_t memory_bytes = std::size_t{1} << 36, shared_bytes = 48 << 10;
 
-/// With waves of 32 lanes it takes what kernels for compute capability 9.0 may ask for (hip_on_cpu/sm90a.hpp).
-int capability() { return wave_width() == 32 ? 9 : 1; }
+/// A device that is not AMD's takes what kernels for compute capability 9.0 may ask for (hip_on_cpu/sm90a.hpp).
+int capability() { return architecture().empty() ? 9 : 1; }
 
 }  // namespace
 
@@ -28,7 +28,7 @@ hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int device) {
     if (device < 0 || device >= device_count()) return leave(hipErrorInvalidDevice);
     *properties = {};
     std::snprintf(properties->name, sizeof properties->name, "CPU, waves of %u", wave_width());
-    if (wave_width() == 64) std::snprintf(properties->gcnArchName, sizeof properties->gcnArchName, "cpu");
+    std::snprintf(properties->gcnArchName, sizeof properties->gcnArchName, "%s", architecture().c_str());
     properties->totalGlobalMem = memory_bytes;
     properties->sharedMemPerBlock = shared_bytes;
     properties->warpSize = static_cast<int>(wave_width());

@@ -54,6 +54,14 @@ __global__ void two_products(int) {
     hip_on_cpu::sm90a::multiply(sums, 8, threadIdx.x < 64 ? 0 : 64, 0, false, factor);  // of other operands
 }
 
+__global__ void no_such_instruction(int) { hip_on_cpu::amd::mfma_f32_32x32x8f16({}, {}, {}); }
+
+__global__ void other_copies(int) {
+    hip_on_cpu::amd::Words<8> a{};
+    a[7] = threadIdx.x;
+    hip_on_cpu::amd::wmma_f32_16x16x16_f16(a, {}, {});
+}
+
 template <class T>
 hipError_t launch(void (*kernel)(T), T argument, unsigned threads = 64) {
     void* arguments[] = {&argument};
@@ -71,6 +79,8 @@ int main(int, char** argv) {
     if (what == "waits_for_nothing") return launch(waits_for_nothing, 0);
     if (what == "no_barrier") return launch(no_barrier, 0);
     if (what == "two_products") return launch(two_products, 0, 128);
+    if (what == "no_such_instruction") return launch(no_such_instruction, 0);
+    if (what == "other_copies") return launch(other_copies, 0);
     if (what == "reads_beyond") {
         int* memory;
         if (hipMalloc(&memory, 4 * sizeof(int)) != hipSuccess) return 1;

@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Compiles HIP sources for one AMD target, without a GPU, and judges each kernel by its code object.
 
-Writes OUTPUT.csv, one line a kernel, and fails if a kernel spills registers, has scratch memory, or exceeds a limit.
+Writes OUTPUT.csv, one line a kernel, and fails if a kernel spills registers, has scratch memory, or exceeds a limit, or
+if it multiplies half, bfloat16 or int8 without the matrix instructions that the target has. It prints what share these
+have of main loops' time (matrix_share.py), for each element type, tile and mode whose elements neighbour, beside what
+they should have.
 What the compiler notes in the object is the source for registers, local memory (LDS), scratch and spills; its remarks
 say how many waves fit on a SIMD, and the symbols how large the code is.
 """
@@ -15,10 +18,12 @@ import subprocess
 import sys
 import tempfile
 
+import matrix_share
 from kernel_name import shortened
 
 COLUMNS = ["kernel", "target", "vgpr", "agpr", "sgpr", "lds", "scratch", "vgpr_spills", "sgpr_spills", "occupancy",
-           "code"]
+           "code", "matrix", "share"]
+PRODUCT = re.compile(r"ImplicitGemm<\w*Gemm<(\d+, \d+)\b[^>]*>, (half|bfloat16|int8), \w+, (channel|pixel)>")
 
 
 def run(*command):
@@ -71,17 +76,20 @@ def rows(arguments, source):
         remarks = compile_for(arguments, source, code)
         kernels = notes(beside / "llvm-readobj", code)
         sizes = code_sizes(beside / "llvm-readobj", code)
+        disassembly = run(beside / "llvm-objdump", "-d", "--symbolize-operands", "--no-show-raw-insn", code).stdout
+    functions = matrix_share.functions(disassembly)
     if not kernels:
         sys.exit(f"{source}: {arguments.target}: no kernel was compiled")
     names = run(beside / "llvm-cxxfilt", *kernels).stdout.splitlines()
     for (symbol, note), name in zip(kernels.items(), names):
         remark = remarks[symbol]
+        matrix, share = matrix_share.matrix_share(arguments.target, functions[symbol])
         yield dict(zip(COLUMNS, [
             shortened(name), arguments.target, int(remark["VGPRs"]), int(note.get("agpr_count", 0)),
             int(note["sgpr_count"]), int(note["group_segment_fixed_size"]),
             max(int(note["private_segment_fixed_size"]), int(note.get("uses_dynamic_stack") == "true")),
             int(note["vgpr_spill_count"]), int(note["sgpr_spill_count"]), int(remark["Occupancy [waves/SIMD]"]),
-            sizes[symbol]]))
+            sizes[symbol], matrix, "" if share is None else f"{share:.3f}"]))
 
 
 def findings(row, arguments):
@@ -89,9 +97,20 @@ def findings(row, arguments):
                                 ("scratch", "bytes of scratch", 0), ("lds", "bytes of LDS", arguments.lds)]:
         if row[column] > limit:
             yield f"{row['kernel']}, {row['target']}: {row[column]} {what}; the limit is {limit}"
+    if arguments.target in matrix_share.BARS and PRODUCT.search(row["kernel"]) and not row["matrix"]:
+        yield f"{row['kernel']}, {row['target']}: no matrix instructions"
     if row["occupancy"] < arguments.waves:
         yield (f"{row['kernel']}, {row['target']}: an occupancy of {row['occupancy']} waves per SIMD; "
                f"the floor is {arguments.waves}")
+
+
+def shares(table):
+    """By tile, type and mode: the least and the greatest share of main loops."""
+    all_shares = {}
+    for row in table:
+        if (found := PRODUCT.search(row["kernel"])) and row["share"]:
+            all_shares.setdefault(found.groups(), []).append(row["share"])
+    return {which: (min(each), max(each)) for which, each in all_shares.items()}
 
 
 def main():
@@ -117,6 +136,11 @@ def main():
 
     found = [finding for row in table for finding in findings(row, arguments)]
     print(f"{arguments.target}: {len(table)} kernels, {len(found)} findings: {arguments.output}")
+    for (tile, element, mode), (least, most) in sorted(shares(table).items()):
+        bar = matrix_share.BARS[arguments.target]
+        reached = "all" if float(least) >= bar else "some" if float(most) >= bar else "none"
+        print(f"{arguments.target}: tiles of {tile}, {element}, {mode}s are neighbours: matrix instructions are {least} "
+              f"to {most} of main loops; {reached} reach {bar}")
     sys.exit("\n".join(found) if found else 0)
 
 

@@ -4,11 +4,14 @@
 
 usage: self_test.py CLANG TARGET FOLDER OPTION...
 """
+import argparse
 import csv
 import pathlib
 import subprocess
 import sys
 
+import check_kernels
+import matrix_share
 from kernel_name import shortened
 
 here = pathlib.Path(__file__).parent
@@ -76,5 +79,42 @@ for demangled, name in [
          "Plan<Conv<dynamic>>, X<1>")]:
     if shortened(demangled) != name:
         failures.append(f"{demangled}\nis shortened to {shortened(demangled)}\nand not to {name}")
+
+# A loop with a way that loads and one that does not, and a block that no step needs.
+disassembly = """
+0000000000001900 <plain>:
+\tv_add_u32_e32 v0, 1, v0                                    // 000000001900: 68000081
+\ts_endpgm                                                   // 000000001904: BF810000
+
+0000000000002000 <kernel>:
+\ts_mov_b32 s0, 0                                            // 000000002000: BE800080
+0000000000002004 <L0>:
+\tds_read_b128 v[0:3], v4                                    // 000000002004: D9FE0000 00000004
+\ts_cbranch_vccnz L2                                         // 00000000200C: BF870002
+\ts_cbranch_scc1 L1                                          // 000000002010: BF870002
+\tv_mov_b32_e32 v9, 0                                        // 000000002014: 7E120280
+0000000000002018 <L1>:
+\tglobal_load_dwordx4 v[4:7], v[8:9], off                    // 000000002018: DC5C8000 047F0008
+0000000000002020 <L2>:
+\tv_mfma_f32_32x32x8f16 a[0:15], v[0:1], v[2:3], a[0:15]     // 000000002020: D3CC0000 04020500
+\ts_cbranch_scc1 L0                                          // 000000002028: BF87FFF6
+\ts_endpgm                                                   // 00000000202C: BF810000
+"""
+functions = matrix_share.functions(disassembly)
+if matrix_share.matrix_share("gfx90a", functions["plain"]) != (0, None):
+    failures.append("a function without matrix instructions has a share of them")
+if matrix_share.matrix_share("gfx90a", functions["kernel"]) != (1, 64 / (64 + 4 * 5)):
+    failures.append(f"the share of 64 cycles beside 5 instructions is "
+                    f"{matrix_share.matrix_share('gfx90a', functions['kernel'])}")
+
+row = dict.fromkeys(check_kernels.COLUMNS, 0) | {"target": "gfx90a", "occupancy": 8}
+limits = argparse.Namespace(target="gfx90a", lds=65536, waves=2)
+for kernel, matrix, count in [("Plan<G>, ImplicitGemm<NativeGemm<64, 64, 6>, half, half, channel>", 0, 1),
+                              ("Plan<G>, ImplicitGemm<NativeGemm<64, 64, 6>, half, half, channel>", 16, 0),
+                              ("Plan<G>, ImplicitGemm<Gemm<64, 64, 8, 6>, int8, float, pixel>", 0, 1),
+                              ("Plan<G>, ImplicitGemm<Gemm<64, 64, 8, 6>, float, float, channel>", 0, 0)]:
+    found = list(check_kernels.findings(row | {"kernel": kernel, "matrix": matrix}, limits))
+    if len(found) != count:
+        failures.append(f"{kernel} with {matrix} matrix instructions: {found}")
 
 sys.exit("\n".join(failures) if failures else 0)

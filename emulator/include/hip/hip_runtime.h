@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "hip_on_cpu/amd.hpp"
 #include "hip_on_cpu/kernel.hpp"
 #include "hip_on_cpu/sm90a.hpp"
 

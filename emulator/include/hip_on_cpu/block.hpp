@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "hip_on_cpu/dim3.hpp"
@@ -104,7 +105,10 @@ private:
 /// The block that this thread of the system runs.
 extern constinit thread_local Block* running;
 
-/// Lanes of a wave: 32, or what the environment's HIP_ON_CPU_WAVE says, which is 32 or 64.
+/// What the environment's HIP_ON_CPU_ARCH says that the device is, such as "gfx90a"; with waves of 64 lanes "gfx90a"
+/// where it says nothing, and with waves of 32 none of AMD's.
+std::string const& architecture();
+/// Lanes of a wave: what the environment's HIP_ON_CPU_WAVE says, which is 32 or 64, or those of HIP_ON_CPU_ARCH, or 32.
 unsigned wave_width();
 
 }  // namespace hip_on_cpu

@@ -45,7 +45,10 @@ __device__ bool has(RowPointer<T> const& row, KOffset const& offset) {
 
 template <int Count, Element T>
 __device__ Packet<T, Count> load(RowPointer<T> const& row, KOffset const& offset) {
-    return load_if(has(row, offset), reinterpret_cast<Packet<T, Count> const*>(row.first + offset.offset));
+    using From = Packet<T, Count> const*;
+    if constexpr (sizeof(T) < 4)
+        return Zeros().load_if(has(row, offset), reinterpret_cast<From>(row.first + offset.offset));
+    else return load_if(has(row, offset), reinterpret_cast<From>(row.first + offset.offset));
 }
 
 /// The same, straight to shared memory.

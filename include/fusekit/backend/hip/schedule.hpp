@@ -19,6 +19,15 @@ struct Gemm {
     static constexpr int threads = SimtShape{TileM, TileN, TileK}.threads();
 };
 
+/// The same with the best that the processor has (atom/native.hpp): on AMD half, bfloat16 and int8 are multiplied on
+/// matrix units, where there are some. A thread computes 64 sums.
+template <int TileM, int TileN, int Blocks = 2>
+struct NativeGemm {
+    static constexpr int tile_m = TileM, tile_n = TileN, tile_k = 8, blocks = Blocks;
+    static constexpr int threads = SimtShape{TileM, TileN, 8}.threads();
+    static constexpr bool is_native = true;
+};
+
 /// The same on matrix units, for half and bfloat16: a warpgroup of 128 threads computes 64 pixels of TileN channels.
 /// Operands reach shared memory through registers, whatever their layout, their padding and what stands before a Conv.
 template <int TileM, int TileN, int Blocks = 2>
@@ -99,6 +108,8 @@ concept GemmSchedule = HasBlocks<Schedule> && !WarpSpecializedSchedule<Schedule>
                        requires { Schedule::tile_m, Schedule::tile_n, Schedule::tile_k; };
 template <class Schedule>
 concept MatrixSchedule = GemmSchedule<Schedule> && requires { requires Schedule::on_matrix_units; };
+template <class Schedule>
+concept NativeSchedule = GemmSchedule<Schedule> && requires { requires Schedule::is_native; };
 template <class Schedule>
 concept DirectSchedule = HasBlocks<Schedule> && requires { Schedule::outputs; };
 template <class Schedule>
@@ -210,7 +221,9 @@ struct Suits {
                                   "Gemm: the threads, TileM TileN / 64, must divide TileM TileK and TileN TileK");
                     constexpr bool fits = !whole || tile.shared_bytes() <= 38 * 1024;
                     static_assert(fits, "Gemm: two buffers of (TileM + TileN + 8) TileK floats must fit 38 KB");
-                    return whole && columns && shares && fits;
+                    constexpr bool units = !NativeSchedule<Schedule> || Schedule::tile_n % 64 == 0;
+                    static_assert(units, "NativeGemm: TileN is a multiple of 64, the channels of a wave");
+                    return whole && columns && shares && fits && units;
                 }
                 return true;
             }

@@ -86,6 +86,61 @@ FUSEKIT_HD void store_once(T* to, T const& value) {
 }
 #endif
 
+/// As load_if, but an address is chosen and not whether to load: AMD's compiler makes a branch of that. A Zeros knows
+/// where zeros are; a thread that loads often keeps one.
+#if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
+namespace detail {
+template <int Bytes>
+struct BitsOf {
+    typedef unsigned Type __attribute__((vector_size(Bytes)));
+};
+template <>
+struct BitsOf<4> {
+    using Type = unsigned;
+};
+template <>
+struct BitsOf<2> {
+    using Type = unsigned short;
+};
+template <>
+struct BitsOf<1> {
+    using Type = unsigned char;
+};
+alignas(16) static constexpr unsigned char zeros[16] = {};
+}  // namespace detail
+class Zeros {
+public:
+    /// Keeps the address in two registers of the thread: the compiler would compute it again at each load.
+    __device__ void keep() { asm volatile("" : "+v"(address)); }
+    template <class T>
+    __device__ T load_if(bool is_read, T const* from) const {
+        using Bits = typename detail::BitsOf<sizeof(T)>::Type;
+        using Global = __attribute__((address_space(1))) Bits const;
+        Bits const bits = *reinterpret_cast<Global*>(is_read ? reinterpret_cast<unsigned long>(from) : address);
+        return __builtin_bit_cast(T, bits);
+    }
+
+private:
+    unsigned long address = reinterpret_cast<unsigned long>(&detail::zeros);
+};
+#else
+struct Zeros {
+    FUSEKIT_HD void keep() {}
+    template <class T>
+    FUSEKIT_HD T load_if(bool is_read, T const* from) const {
+        return hip::load_if(is_read, from);
+    }
+};
+#endif
+
+/// AMD's compiler does not mix what stands before with what follows. What it brings forward together takes registers:
+/// addresses two each, comparisons two scalar ones.
+__device__ inline void keep_apart() {
+#if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
+    __builtin_amdgcn_sched_barrier(0);
+#endif
+}
+
 /// Reads floats that another block of the running kernel has written, past the caches of single processors, four at a
 /// time where it can.
 #if defined(__CUDA_ARCH__)

@@ -20,8 +20,9 @@ using Sm = std::conditional_t<
 /// Target is what this pass of the compiler makes code for; in a pass for the host, what all targets have in common.
 /// is_targeted<Tag> says whether the program is compiled for GPUs that a tag describes, alike in every pass. nvcc tells
 /// every pass all targets, but not whether 9.0 is sm_90 or sm_90a; HIP's clang tells the host's pass none, so it knows
-/// the maker only. On the CPU, kernels are compiled as for an H200.
-#if defined(__HIP_PLATFORM_AMD__)
+/// the maker only. On the CPU, kernels are compiled as for an H200, or as for the target of AMD's that is defined
+/// beside HIP_ON_CPU_AMD.
+#if defined(__HIP_PLATFORM_AMD__) || defined(HIP_ON_CPU_AMD)
 #if defined(__gfx950__)
 using Target = Gfx950;
 #elif defined(__gfx942__) || defined(__gfx941__) || defined(__gfx940__)

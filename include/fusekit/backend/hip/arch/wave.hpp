@@ -14,4 +14,25 @@ __device__ inline float of_lane_xor(float value, unsigned mask) {
 __device__ inline float of_lane_xor(float value, unsigned mask) { return __shfl_xor(value, static_cast<int>(mask)); }
 #endif
 
+/// A number that all lanes of a wave have, which AMD's compiler may not know.
+#if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
+__device__ inline int of_wave(int number) { return __builtin_amdgcn_readfirstlane(number); }
+#else
+__device__ inline int of_wave(int number) { return number; }
+#endif
+
+/// __syncthreads() for what stands in shared memory alone. On AMD that one also waits for memory, and empties caches;
+/// from clang 19 on a fence may name the memory.
+#if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__) && __clang_major__ >= 19
+__device__ inline void sync_shared_memory() {
+    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup", "local");
+    __builtin_amdgcn_s_barrier();
+    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup", "local");
+}
+#elif defined(HIP_ON_CPU)
+inline void sync_shared_memory(hip_on_cpu::Place place = hip_on_cpu::Place::current()) { __syncthreads(place); }
+#else
+__device__ inline void sync_shared_memory() { __syncthreads(); }
+#endif
+
 }  // namespace fusekit::hip

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "fusekit/backend/hip/arch/sm90a.hpp"
+#include "fusekit/backend/hip/atom/layout.hpp"
 #include "fusekit/tensor/dtype.hpp"
 
 namespace fusekit::hip {
@@ -50,18 +51,6 @@ struct Wgmma {
 
 namespace detail {
 
-/// Whether each element of the product is one sum of one thread.
-template <class Atom>
-consteval bool sums_are_a_bijection() {
-    bool found[Atom::m * Atom::n] = {};
-    for (int thread = 0; thread < Atom::threads; ++thread)
-        for (int e = 0; e < Atom::sums_per_thread; ++e) {
-            bool& one = found[Atom::row(thread, e) * Atom::n + Atom::column(thread, e)];
-            if (one) return false;
-            one = true;
-        }
-    return Atom::threads * Atom::sums_per_thread == Atom::m * Atom::n;
-}
 static_assert(sums_are_a_bijection<Wgmma<half, 64>>() && sums_are_a_bijection<Wgmma<half, 112>>());
 
 }  // namespace detail

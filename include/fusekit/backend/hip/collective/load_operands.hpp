@@ -7,9 +7,14 @@
 #include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/arch/target.hpp"
 #include "fusekit/backend/hip/collective/load_tile.hpp"
+#include "fusekit/backend/hip/collective/load_words.hpp"
 #include "fusekit/backend/hip/collective/output_tile.hpp"
 
 namespace fusekit::hip {
+
+/// Whether the tiles of a stage take 16 bytes of a row at once.
+template <class Stage>
+inline constexpr bool takes_words = requires { decltype(Stage::x)::takes_words; };
 
 /// Both operands of a convolution as a matrix product, from memory to the stages of an atom, a step along GemmK at a
 /// time: windows of x, which pass the plan's prologue, and the filters' weights. `fast` is the mode whose elements
@@ -31,10 +36,13 @@ class LoadOperands {
     using Params = ConvParams<Plan, T, U>;
     using Problem = decltype(std::declval<Params const&>().problem());
     using Convert = std::conditional_t<Plan::has_prologue, ApplyPrologue<Prologue, table>, NoConversion>;
+    template <Element E, int size, class C>
+    using AlongK = std::conditional_t<takes_words<typename Atom::Stage>, WordsAlongK<E, size, tile_k, threads, C>,
+                                      TileAlongK<E, size, tile_k, threads, C>>;
     using Inputs =
-        std::conditional_t<fast == detail::Axis::channel, TileAlongK<T, tile_m, tile_k, threads, Convert>,
+        std::conditional_t<fast == detail::Axis::channel, AlongK<T, tile_m, Convert>,
                            TileAlongRows<T, tile_m, tile_k, threads, single_pixels && rows_neighbour, Convert>>;
-    using Weights = TileAlongK<typename Plan::Head::template WeightElement<T>, tile_n, tile_k, threads>;
+    using Weights = AlongK<typename Plan::Head::template WeightElement<T>, tile_n, NoConversion>;
 
 public:
     /// Elements of x, and of the weights, that a thread loads at once where Params say that they lie so.
@@ -94,15 +102,21 @@ private:
     Weights weights;
 
     __device__ void fill_table(int step, typename Prologue::Args const& prologue) const {
+        // Beside a prologue's numbers AMD's scalar registers do not hold the problem's from step to step.
+        if constexpr (Plan::has_prologue && takes_words<typename Atom::Stage>)
+            fill_table(step, prologue, reload(params).problem());
+        else fill_table(step, prologue, conv);
+    }
+    __device__ void fill_table(int step, typename Prologue::Args const& prologue, Problem const& of) const {
         if (thread < table) {
             unsigned const k = static_cast<unsigned>(step * tile_k) + thread;
-            KCoord const k_coord = conv.k_coord(k, params.channels_fastest);
-            auto const offsets = conv.template k_offsets<padded>(k_coord);
+            KCoord const k_coord = of.k_coord(k, params.channels_fastest);
+            auto const offsets = of.template k_offsets<padded>(k_coord);
             shared.x_offsets[thread] = offsets.x;
             shared.w_offsets[thread] = offsets.w;
             if constexpr (Prologue::channelwise)
-                if (k_coord.c < conv.group_c())
-                    shared.put(thread, Prologue::prepare(std::int64_t{group * conv.group_c() + k_coord.c}, prologue));
+                if (k_coord.c < of.group_c())
+                    shared.put(thread, Prologue::prepare(std::int64_t{group * of.group_c() + k_coord.c}, prologue));
         }
         __syncthreads();
     }

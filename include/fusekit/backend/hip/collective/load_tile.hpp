@@ -153,6 +153,7 @@ private:
 #pragma unroll
                 for (int j = 0; j < Count; ++j) values[i * Count + j] = packet.values[j];
             }
+            if (sizeof(T) < 4 && first % (2 * static_cast<int>(sizeof(T))) == 0) keep_apart();
         }
     }
     /// Whether load i, of Rows rows for each index of GemmK, found an element and no padding.
@@ -178,6 +179,7 @@ private:
                     int const at = first * Rows * Count + i;
                     converted[at] = convert.template convert<Operand>(values[at], is_valid<Rows>(at / Count, convert),
                                                                       states[i / (Rows * Count)]);
+                    if (sizeof(T) < 4 && i % 4 == 3) keep_apart();
                 }
             }
         }

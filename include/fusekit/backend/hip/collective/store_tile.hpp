@@ -21,6 +21,7 @@ class StoreTile {
     using Transpose = TransposeTile<Atom, along_channels>;
     static constexpr int rounds = Transpose::rounds, rows = Transpose::rows, columns = Transpose::columns;
     static constexpr int partials = threads / rows;  ///< parts of a row, which statistics add up
+    static constexpr int total_unroll = min(4, columns / 4 / partials);  // more compare more than AMD has registers for
     static constexpr int parts = along_channels ? threads / columns : partials;  ///< that a channel's totals come in
     using Totals = TileTotals<Plan, tile_n, parts, threads>;
     using Total = typename Totals::Total;
@@ -108,7 +109,7 @@ private:
         typename Totals::Accumulator accumulator;
         auto const* const row = buffer.packets[thread / partials];
         __syncthreads();
-#pragma unroll
+#pragma unroll total_unroll
         for (unsigned i = thread % partials; i < columns / 4; i += partials) {
             auto const four = row[i];
 #pragma unroll

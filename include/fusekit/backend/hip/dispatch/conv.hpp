@@ -45,7 +45,9 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_along(Gpu const& gpu, ConvParams<
                     type_name<Plan>(), "Conv", "filter",
                     Text::number(KOffset::most(filter.rank)) + " slices, rows and columns at most, for a Gemm schedule",
                     Plan::Head::written(params.bound.head));
-        constexpr int x_packet = Mainloop::Loader::input_packet, w_packet = Mainloop::Loader::weight_packet;
+        int x_packet = Mainloop::Loader::input_packet, w_packet = Mainloop::Loader::weight_packet;
+        if constexpr (NativeSchedule<Schedule>)
+            if (has_native_unit<T>(gpu.architecture())) x_packet = w_packet = 16 / static_cast<int>(sizeof(T));
         params.channels_fastest = fast == detail::Axis::channel;
         params.inputs_vectorized =
             params.channels_fastest
@@ -130,7 +132,8 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(Gpu const& gpu, BoundPlan<Pl
                     [&]<class Schedule>(Schedule) { return prepare_conv_with<Schedule>(gpu, bound, x, y); }))
                 return launch;
     return with_tuning(gpu.architecture(), [&]<class Tuning>(Tuning) {
-        return with_fastest(GemmTable<Tuning>{}, shape[0] * shape[2] * shape[3], group_k, groups, gpu.processors(),
+        using Schedules = GemmTable<Tuning, T, typename Plan::Head::template WeightElement<T>>;
+        return with_fastest(Schedules{}, shape[0] * shape[2] * shape[3], group_k, groups, gpu.processors(),
                             [&]<class Schedule>(Schedule) { return prepare_conv_with<Schedule>(gpu, bound, x, y); });
     });
 }

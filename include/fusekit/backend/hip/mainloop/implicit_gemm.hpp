@@ -3,6 +3,8 @@
 
 #include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/arch/target.hpp"
+#include "fusekit/backend/hip/arch/wave.hpp"
+#include "fusekit/backend/hip/atom/native.hpp"
 #include "fusekit/backend/hip/atom/simt.hpp"
 #include "fusekit/backend/hip/atom/wgmma_tile.hpp"
 #include "fusekit/backend/hip/collective/load_operands.hpp"
@@ -11,17 +13,33 @@
 
 namespace fusekit::hip {
 
-/// How a block multiplies: on matrix units where the schedule says so.
+/// How a block multiplies: as the schedule says.
 template <class Schedule, Element T>
-using AtomOf = std::conditional_t<MatrixSchedule<Schedule>, WgmmaTile<T, Schedule::tile_m, Schedule::tile_n>,
-                                  Simt<T, Schedule::tile_m, Schedule::tile_n, Schedule::tile_k,
-                                       arch::Target::processor.unroll_of_gemm(Schedule::threads* Schedule::blocks)>>;
+struct AtomOf {
+    using Type = Simt<T, Schedule::tile_m, Schedule::tile_n, Schedule::tile_k,
+                      arch::Target::processor.unroll_of_gemm(Schedule::threads* Schedule::blocks)>;
+};
+template <MatrixSchedule Schedule, Element T>
+struct AtomOf<Schedule, T> {
+    using Type = WgmmaTile<T, Schedule::tile_m, Schedule::tile_n>;
+};
+template <NativeSchedule Schedule, Element T>
+struct AtomOf<Schedule, T> {
+    using Type = NativeAtom<Schedule, T, arch::Target>;
+};
+
+/// Stages of shared memory: two, or as many as an atom says.
+template <class Atom>
+inline constexpr int stages_of = 2;
+template <class Atom>
+    requires requires { Atom::stages; }
+inline constexpr int stages_of<Atom> = Atom::stages;
 
 /// The shared memory of a block: stages, which the sums pass through in the end, and what loader and writer know.
 template <class Plan, class Atom, class Loader, class Writer>
 struct GemmShared {
     union {
-        typename Atom::Stage stages[2];
+        typename Atom::Stage stages[stages_of<Atom>];
         typename Writer::Buffer out;
     };
     typename Loader::Shared loader;
@@ -41,7 +59,7 @@ struct NamedShared<Storage, true> {
 /// What of a convolution as a matrix product depends on its schedule.
 template <class Plan, class Schedule, Element T, detail::OutputElement U, detail::Axis fast>
 struct GemmParts {
-    using Atom = AtomOf<Schedule, T>;
+    using Atom = typename AtomOf<Schedule, T>::Type;
     using Writer = StoreTile<Plan, Atom, fast>;
     using Loader = LoadOperands<Plan, Atom, T, U, fast>;
     using Storage = GemmShared<Plan, Atom, Loader, Writer>;
@@ -54,7 +72,8 @@ struct GemmParts {
 /// `fast` is the mode whose elements neighbour in memory, in x and in y.
 ///
 /// There are two stages. While one step is multiplied from one of them, the next step's loads are in flight. One
-/// barrier ends the step.
+/// barrier ends the step. Where shared memory is short there is one stage: loads wait in registers until all threads
+/// have multiplied, and another barrier says when.
 template <class Plan, class Schedule, Element T, detail::OutputElement U, detail::Axis fast>
 class ImplicitGemm : public GemmParts<Plan, Schedule, T, U, fast>::Shared {
     using Parts = GemmParts<Plan, Schedule, T, U, fast>;
@@ -80,27 +99,29 @@ public:
         __syncthreads();
 
         Loader loader(params, conv, shared.loader, shared.tile.pixels, coord, thread);
-        int const steps = static_cast<int>(detail::divide_up(conv.gemm_k(), Atom::tile_k));
+        int const steps = of_wave(static_cast<int>(detail::divide_up(conv.gemm_k(), Atom::tile_k)));
         Atom const atom(thread);
         typename Atom::Fragment sums = {};
-        constexpr int first = Atom::is_asynchronous ? 0 : -1;
-        if constexpr (Atom::is_asynchronous) {  // whose sums are under way on every path through a step
+        constexpr int stages = stages_of<Atom>, first = Atom::is_asynchronous || stages == 1 ? 0 : -1;
+        if constexpr (first == 0) {  // sums that are under way, or in registers of their own, are so on every path
             auto const in_flight = loader.prepare(0, true);
             loader.start(in_flight, shared.stages[0]);
             loader.finish(in_flight, shared.stages[0]);
             Atom::publish();
             __syncthreads();
         }
+        if constexpr (stages == 1) atom.wait(sums);
         for (int step = first; step < steps; ++step) {
             int const next = step + 1;
-            bool const loads = next < steps;
+            bool const loads = stages == 1 || next < steps;  // past the end zeros, which costs less than asking
             auto const in_flight = loader.prepare(next, loads);
-            if (loads) loader.start(in_flight, shared.stages[next & 1]);
-            if (first == 0 || step >= 0) atom.multiply(shared.stages[step & 1], sums);
-            if (loads) loader.finish(in_flight, shared.stages[next & 1]);
+            if (loads) loader.start(in_flight, shared.stages[next & (stages - 1)]);
+            if (first == 0 || step >= 0) atom.multiply(shared.stages[step & (stages - 1)], sums);
+            if constexpr (stages == 1) sync_shared_memory();
+            if (loads) loader.finish(in_flight, shared.stages[next & (stages - 1)]);
             Atom::publish();
             if constexpr (first == 0) atom.wait(sums);
-            __syncthreads();
+            sync_shared_memory();
         }
         Writer::store(params, shared.out, shared.tile, coord, atom, sums, thread);
     }

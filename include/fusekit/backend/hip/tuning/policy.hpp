@@ -12,6 +12,9 @@ namespace fusekit::hip {
 struct GemmTile {
     int m, n, k, blocks;
 };
+struct NativeTile {
+    int m, n, blocks;
+};
 struct WarpSpecializedTile {
     int m, n, stages;
     Roles roles = Roles::cooperative;
@@ -36,6 +39,7 @@ struct ElementwiseCase {
 //   gemm           an array of GemmTile: a plan with a Conv or Gemm is compiled once for each of them
 //   matrix, warp_specialized, warp_specialized_int8
 //                  where it has sm_90a: arrays of GemmTile and WarpSpecializedTile, likewise
+//   native         where kernels of half, bfloat16 and int8 are cut otherwise: an array of NativeTile, in place of gemm
 //   elementwise    an ElementwiseCut for an ElementwiseCase
 //   reduction      a ReductionCut for the bytes of an element
 
@@ -52,6 +56,23 @@ auto gemm_table(std::integer_sequence<int, i...>)
 template <class Tuning, int... i>
 auto matrix_table(std::integer_sequence<int, i...>)
     -> Table<MatrixGemm<Tuning::matrix[i].m, Tuning::matrix[i].n, Tuning::matrix[i].blocks>...>;
+
+template <class Tuning, int... i>
+auto native_table(std::integer_sequence<int, i...>)
+    -> Table<NativeGemm<Tuning::native[i].m, Tuning::native[i].n, Tuning::native[i].blocks>...>;
+
+/// The schedules of plain arithmetic, or, for narrow elements, of what each processor has.
+template <class Tuning, bool is_narrow>
+struct GemmTableOf {
+    using Type =
+        decltype(gemm_table<Tuning>(std::make_integer_sequence<int, static_cast<int>(std::size(Tuning::gemm))>{}));
+};
+template <class Tuning>
+    requires requires { Tuning::native; }
+struct GemmTableOf<Tuning, true> {
+    using Type =
+        decltype(native_table<Tuning>(std::make_integer_sequence<int, static_cast<int>(std::size(Tuning::native))>{}));
+};
 
 /// The tiles for an element type on matrix units.
 template <class Tuning, class T>
@@ -81,10 +102,9 @@ struct ReductionOf {
 
 }  // namespace detail
 
-/// The schedules that a table has.
-template <class Tuning>
-using GemmTable =
-    decltype(detail::gemm_table<Tuning>(std::make_integer_sequence<int, static_cast<int>(std::size(Tuning::gemm))>{}));
+/// The schedules that a table has; of a product of T by W, half, bfloat16 or int8 alike, those that it has for them.
+template <class Tuning, class T = float, class W = T>
+using GemmTable = typename detail::GemmTableOf<Tuning, !std::is_same_v<T, float> && std::is_same_v<T, W>>::Type;
 template <class Tuning>
 using MatrixTable = decltype(detail::matrix_table<Tuning>(
     std::make_integer_sequence<int, static_cast<int>(std::size(Tuning::matrix))>{}));

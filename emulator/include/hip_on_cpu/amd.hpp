@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "hip_on_cpu/block.hpp"
+
+/// AMD's matrix instructions, as functions that do what one does: D = A B + C of a wave, whose lanes all call it from
+/// one place. Factors of 32 bits are two of half or bfloat16, or four of int8, the first in the lowest bits. Products
+/// are exact and a float sum is rounded once. The program ends where the device's architecture lacks the instruction,
+/// and where gfx11's lanes 16 to 31 hold other factors than lanes 0 to 15. Indices k of gfx12's 16-bit factors are in
+/// the order of its 8-bit ones: no result depends on it, because A and B have the same. Source: AMD, "AMD Instinct
+/// MI300" instruction set architecture, section 7, and those of MI100 and MI200; "RDNA3" and "RDNA4" instruction set
+/// architectures.
+namespace hip_on_cpu::amd {
+
+/// Elements that stand in registers together.
+template <class T, int Size>
+struct Vector {
+    T values[Size];
+
+    T& operator[](int i) { return values[i]; }
+    T const& operator[](int i) const { return values[i]; }
+};
+template <int Size>
+using Words = Vector<std::uint32_t, Size>;
+using Floats8 = Vector<float, 8>;
+using Floats16 = Vector<float, 16>;
+using Integers8 = Vector<std::int32_t, 8>;
+using Integers16 = Vector<std::int32_t, 16>;
+
+/// What has no effect here: that sums stay in registers of their own.
+template <class Sums>
+void hold(Sums&) {}
+
+Floats16 mfma_f32_32x32x8f16(Words<2> a, Words<2> b, Floats16 c, Place place = Place::current());
+Floats16 mfma_f32_32x32x4bf16(Words<1> a, Words<1> b, Floats16 c, Place place = Place::current());
+Floats16 mfma_f32_32x32x8bf16_1k(Words<2> a, Words<2> b, Floats16 c, Place place = Place::current());
+Integers16 mfma_i32_32x32x8i8(Words<1> a, Words<1> b, Integers16 c, Place place = Place::current());
+Integers16 mfma_i32_32x32x16_i8(Words<2> a, Words<2> b, Integers16 c, Place place = Place::current());
+
+/// Of signed int8, without saturation.
+Floats8 wmma_f32_16x16x16_f16(Words<8> a, Words<8> b, Floats8 c, Place place = Place::current());
+Floats8 wmma_f32_16x16x16_bf16(Words<8> a, Words<8> b, Floats8 c, Place place = Place::current());
+Integers8 wmma_i32_16x16x16_iu8(Words<4> a, Words<4> b, Integers8 c, Place place = Place::current());
+Floats8 wmma_f32_16x16x16_f16_gfx12(Words<4> a, Words<4> b, Floats8 c, Place place = Place::current());
+Floats8 wmma_f32_16x16x16_bf16_gfx12(Words<4> a, Words<4> b, Floats8 c, Place place = Place::current());
+Integers8 wmma_i32_16x16x16_iu8_gfx12(Words<2> a, Words<2> b, Integers8 c, Place place = Place::current());
+
+}  // namespace hip_on_cpu::amd

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#include "hip_on_cpu/amd.hpp"
+
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "asynchrony.hpp"
+
+namespace hip_on_cpu::amd {
+
+namespace {
+
+enum class Factor { half, bfloat16, int8 };
+
+constexpr unsigned bytes_of(Factor factor) { return factor == Factor::int8 ? 1 : 2; }
+
+double value_of(Factor factor, unsigned bits) {
+    if (factor == Factor::int8) return static_cast<std::int8_t>(bits);
+    if (factor == Factor::bfloat16) return std::bit_cast<float>(bits << 16);
+    int const exponent = static_cast<int>(bits >> 10 & 31), mantissa = static_cast<int>(bits & 1023);
+    double const magnitude = exponent == 31  ? (mantissa ? NAN : HUGE_VAL)
+                             : exponent == 0 ? std::ldexp(mantissa, -24)
+                                             : std::ldexp(1024 + mantissa, exponent - 25);
+    return bits >> 15 ? -magnitude : magnitude;
+}
+
+/// Where a lane's elements are.
+struct Lane {
+    unsigned lane, element;
+};
+
+/// One instruction: D of size x size, depth k.
+struct Instruction {
+    char const* architectures;  ///< that have it, with spaces around each
+    Factor factor;
+    unsigned size, depth, lanes;
+    bool copied;  ///< factors are held by lanes 0 to 15 and again by 16 to 31
+    Lane (*sum)(unsigned row, unsigned column);
+
+    unsigned groups() const { return copied ? 1 : lanes / size; }
+    unsigned factors() const { return depth / groups(); }
+};
+
+/// Rows in blocks of 8, of which lanes 0 to 31 have the first four.
+Lane mfma_sum(unsigned row, unsigned column) { return {column + 32 * (row / 4 % 2), row % 4 + 4 * (row / 8)}; }
+/// Even rows in lanes 0 to 15.
+Lane gfx11_sum(unsigned row, unsigned column) { return {column + 16 * (row % 2), row / 2}; }
+/// The first 8 rows in lanes 0 to 15.
+Lane gfx12_sum(unsigned row, unsigned column) { return {column + 16 * (row / 8), row % 8}; }
+
+struct Operands {
+    void const *a, *b;
+    void* sums;
+};
+
+/// A factor matrix, row by row, from what the lanes hold of it.
+std::vector<double> factors_of(Instruction const& instruction, Exchange const& wave, void const* Operands::* side) {
+    unsigned const per = instruction.factors(), bytes = bytes_of(instruction.factor);
+    std::vector<double> factors;
+    for (unsigned row = 0; row < instruction.size; ++row)
+        for (unsigned k = 0; k < instruction.depth; ++k) {
+            auto const* const lane = reinterpret_cast<Operands const*>(wave.value[row + instruction.size * (k / per)]);
+            unsigned bits = 0;
+            std::memcpy(&bits, static_cast<std::byte const*>(lane->*side) + k % per * bytes, bytes);
+            factors.push_back(value_of(instruction.factor, bits));
+        }
+    return factors;
+}
+
+void check_copies(Exchange const& wave, std::size_t bytes, Place const& place) {
+    for (unsigned lane = 0; lane < 16; ++lane) {
+        auto const *const first = reinterpret_cast<Operands const*>(wave.value[lane]),
+                          *const second = reinterpret_cast<Operands const*>(wave.value[lane + 16]);
+        if (std::memcmp(first->a, second->a, bytes) != 0 || std::memcmp(first->b, second->b, bytes) != 0)
+            fault("lanes 16 to 31 of a WMMA hold other factors than lanes 0 to 15", place);
+    }
+}
+
+/// The wave's product, by its first lane; the others wait for their sums where theirs lie.
+template <class Sum>
+void multiply_all(Instruction const& instruction, Exchange const& wave) {
+    auto const a = factors_of(instruction, wave, &Operands::a), b = factors_of(instruction, wave, &Operands::b);
+    for (unsigned row = 0; row < instruction.size; ++row)
+        for (unsigned column = 0; column < instruction.size; ++column) {
+            Lane const at = instruction.sum(row, column);
+            Sum& sum = static_cast<Sum*>(reinterpret_cast<Operands const*>(wave.value[at.lane])->sums)[at.element];
+            double exact = sum;
+            for (unsigned k = 0; k < instruction.depth; ++k)
+                exact += a[row * instruction.depth + k] * b[column * instruction.depth + k];
+            if constexpr (std::is_same_v<Sum, float>) sum = static_cast<float>(exact);
+            else sum = static_cast<std::int32_t>(static_cast<std::int64_t>(exact));  // which wraps
+        }
+}
+
+template <class Factors, class Sums>
+Sums const& multiply(Instruction const& instruction, Factors const& a, Factors const& b, Sums& c, Place const& place) {
+    if (std::string(instruction.architectures).find(" " + architecture() + " ") == std::string::npos)
+        fault(("no such matrix instruction on " + (architecture().empty() ? "this device" : architecture())).c_str(),
+              place);
+    Operands own{&a, &b, &c};
+    Exchange const& wave = running->exchange(reinterpret_cast<std::uint64_t>(&own), place);
+    if (wave.present.count() != instruction.lanes) fault("lanes of a matrix instruction have finished", place);
+    if (running->lane() == 0) {  // the first to go on
+        if (instruction.copied) check_copies(wave, sizeof a, place);
+        multiply_all<std::remove_cvref_t<decltype(c[0])>>(instruction, wave);
+    }
+    return c;
+}
+
+constexpr char cdna[] = " gfx908 gfx90a gfx942 ", before_cdna3[] = " gfx908 gfx90a ", from_cdna2[] = " gfx90a gfx942 ",
+               cdna3[] = " gfx942 ", rdna3[] = " gfx1100 gfx1101 gfx1102 gfx1103 ", rdna4[] = " gfx1200 gfx1201 ";
+
+}  // namespace
+
+Floats16 mfma_f32_32x32x8f16(Words<2> a, Words<2> b, Floats16 c, Place place) {
+    return multiply({cdna, Factor::half, 32, 8, 64, false, mfma_sum}, a, b, c, place);
+}
+Floats16 mfma_f32_32x32x4bf16(Words<1> a, Words<1> b, Floats16 c, Place place) {
+    return multiply({before_cdna3, Factor::bfloat16, 32, 4, 64, false, mfma_sum}, a, b, c, place);
+}
+Floats16 mfma_f32_32x32x8bf16_1k(Words<2> a, Words<2> b, Floats16 c, Place place) {
+    return multiply({from_cdna2, Factor::bfloat16, 32, 8, 64, false, mfma_sum}, a, b, c, place);
+}
+Integers16 mfma_i32_32x32x8i8(Words<1> a, Words<1> b, Integers16 c, Place place) {
+    return multiply({before_cdna3, Factor::int8, 32, 8, 64, false, mfma_sum}, a, b, c, place);
+}
+Integers16 mfma_i32_32x32x16_i8(Words<2> a, Words<2> b, Integers16 c, Place place) {
+    return multiply({cdna3, Factor::int8, 32, 16, 64, false, mfma_sum}, a, b, c, place);
+}
+
+Floats8 wmma_f32_16x16x16_f16(Words<8> a, Words<8> b, Floats8 c, Place place) {
+    return multiply({rdna3, Factor::half, 16, 16, 32, true, gfx11_sum}, a, b, c, place);
+}
+Floats8 wmma_f32_16x16x16_bf16(Words<8> a, Words<8> b, Floats8 c, Place place) {
+    return multiply({rdna3, Factor::bfloat16, 16, 16, 32, true, gfx11_sum}, a, b, c, place);
+}
+Integers8 wmma_i32_16x16x16_iu8(Words<4> a, Words<4> b, Integers8 c, Place place) {
+    return multiply({rdna3, Factor::int8, 16, 16, 32, true, gfx11_sum}, a, b, c, place);
+}
+Floats8 wmma_f32_16x16x16_f16_gfx12(Words<4> a, Words<4> b, Floats8 c, Place place) {
+    return multiply({rdna4, Factor::half, 16, 16, 32, false, gfx12_sum}, a, b, c, place);
+}
+Floats8 wmma_f32_16x16x16_bf16_gfx12(Words<4> a, Words<4> b, Floats8 c, Place place) {
+    return multiply({rdna4, Factor::bfloat16, 16, 16, 32, false, gfx12_sum}, a, b, c, place);
+}
+Integers8 wmma_i32_16x16x16_iu8_gfx12(Words<2> a, Words<2> b, Integers8 c, Place place) {
+    return multiply({rdna4, Factor::int8, 16, 16, 32, false, gfx12_sum}, a, b, c, place);
+}
+
+}  // namespace hip_on_cpu::amd

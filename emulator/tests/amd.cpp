@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// AMD's matrix instructions, on the architecture that the environment says: each multiplies matrices of small integers
+// whose products are summed exactly.
+#include "hip_on_cpu/amd.hpp"
+
+#include <hip/hip_runtime.h>
+
+#include <catch2/catch_test_macros.hpp>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace amd = hip_on_cpu::amd;
+
+namespace {
+
+/// Small integers, and their bits as half, bfloat16 or int8.
+int number(int at) { return at * 7 % 15 - 7; }
+std::uint32_t half(int value) {
+    if (value == 0) return 0;
+    auto const magnitude = static_cast<unsigned>(value < 0 ? -value : value);
+    unsigned const log = 31u - static_cast<unsigned>(__builtin_clz(magnitude));
+    return (value < 0 ? 0x8000u : 0u) | (15 + log) << 10 | ((magnitude << 10 >> log) & 0x3ffu);
+}
+std::uint32_t bfloat16(int value) {
+    auto const as_float = static_cast<float>(value);
+    std::uint32_t bits;
+    std::memcpy(&bits, &as_float, sizeof bits);
+    return bits >> 16;
+}
+std::uint32_t int8(int value) { return static_cast<std::uint8_t>(value); }
+
+/// What differs between instructions: where a lane's factors and sums are. `group` is a lane's number among those of
+/// the same row.
+struct Layout {
+    unsigned size, depth, lanes, factors;
+    unsigned (*row)(unsigned group, unsigned element);  ///< of a sum
+};
+
+template <int Words, class Sums>
+using Multiply = Sums (*)(amd::Words<Words>, amd::Words<Words>, Sums, hip_on_cpu::Place);
+
+template <int Words, class Sums>
+struct Problem {
+    Layout layout;
+    Multiply<Words, Sums> multiply;
+    std::uint32_t (*bits)(int);
+    Sums* out;
+};
+
+/// a[i][k] = number(31 i + k), b[j][k] = number(17 j + 5 k), c[i][j] = i - j.
+template <int Words, class Sums>
+__global__ void product(Problem<Words, Sums> problem) {
+    Layout const& at = problem.layout;
+    unsigned const lane = threadIdx.x, group = lane / at.size, row = lane % at.size;
+    unsigned const width = 32 / (at.factors / Words);
+    amd::Words<Words> a{}, b{};
+    for (unsigned e = 0; e < at.factors; ++e) {
+        unsigned const k = group * at.factors % at.depth + e;
+        auto const word = static_cast<int>(e * width / 32);
+        a[word] |= problem.bits(number(static_cast<int>(31 * row + k))) << e * width % 32;
+        b[word] |= problem.bits(number(static_cast<int>(17 * row + 5 * k))) << e * width % 32;
+    }
+    Sums c{};
+    for (unsigned e = 0; e < sizeof c / 4; ++e)
+        c[static_cast<int>(e)] = static_cast<std::remove_reference_t<decltype(c[0])>>(
+            static_cast<int>(at.row(group, e)) - static_cast<int>(row));
+    problem.out[lane] = problem.multiply(a, b, c, hip_on_cpu::Place::current());
+}
+
+template <int Words, class Sums>
+void check(Layout const& layout, std::uint32_t (*bits)(int), Multiply<Words, Sums> multiply) {
+    std::vector<Sums> out(layout.lanes);
+    hipLaunchKernelGGL(HIP_KERNEL_NAME(product<Words, Sums>), dim3(1), dim3(layout.lanes), 0, nullptr,
+                       Problem<Words, Sums>{layout, multiply, bits, out.data()});
+    REQUIRE(hipGetLastError() == hipSuccess);
+    int wrong = 0;
+    for (unsigned lane = 0; lane < layout.lanes; ++lane)
+        for (unsigned e = 0; e < sizeof(Sums) / 4; ++e) {
+            auto const i = static_cast<int>(layout.row(lane / layout.size, e)),
+                       j = static_cast<int>(lane % layout.size);
+            int expected = i - j;
+            for (int k = 0; k < static_cast<int>(layout.depth); ++k)
+                expected += number(31 * i + k) * number(17 * j + 5 * k);
+            wrong += static_cast<int>(out[lane][static_cast<int>(e)]) != expected;
+        }
+    CHECK(wrong == 0);
+}
+
+unsigned mfma_row(unsigned group, unsigned e) { return 8 * (e / 4) + 4 * group + e % 4; }
+unsigned gfx11_row(unsigned group, unsigned e) { return 2 * e + group; }
+unsigned gfx12_row(unsigned group, unsigned e) { return 8 * group + e; }
+
+bool is(char const* name) { return hip_on_cpu::architecture() == name; }
+
+}  // namespace
+
+TEST_CASE("MFMA multiplies as CDNA's manuals say") {
+    bool const cdna1 = is("gfx908"), cdna2 = is("gfx90a"), cdna3 = is("gfx942");
+    if (!cdna1 && !cdna2 && !cdna3) SKIP("no MFMA");
+    check<2>({32, 8, 64, 4, mfma_row}, half, amd::mfma_f32_32x32x8f16);
+    if (!cdna3) check<1>({32, 4, 64, 2, mfma_row}, bfloat16, amd::mfma_f32_32x32x4bf16);
+    if (!cdna1) check<2>({32, 8, 64, 4, mfma_row}, bfloat16, amd::mfma_f32_32x32x8bf16_1k);
+    if (!cdna3) check<1>({32, 8, 64, 4, mfma_row}, int8, amd::mfma_i32_32x32x8i8);
+    if (cdna3) check<2>({32, 16, 64, 8, mfma_row}, int8, amd::mfma_i32_32x32x16_i8);
+}
+
+TEST_CASE("WMMA multiplies as RDNA's manuals say") {
+    if (is("gfx1100")) {
+        check<8>({16, 16, 32, 16, gfx11_row}, half, amd::wmma_f32_16x16x16_f16);
+        check<8>({16, 16, 32, 16, gfx11_row}, bfloat16, amd::wmma_f32_16x16x16_bf16);
+        check<4>({16, 16, 32, 16, gfx11_row}, int8, amd::wmma_i32_16x16x16_iu8);
+    } else if (is("gfx1201")) {
+        check<4>({16, 16, 32, 8, gfx12_row}, half, amd::wmma_f32_16x16x16_f16_gfx12);
+        check<4>({16, 16, 32, 8, gfx12_row}, bfloat16, amd::wmma_f32_16x16x16_bf16_gfx12);
+        check<2>({16, 16, 32, 8, gfx12_row}, int8, amd::wmma_i32_16x16x16_iu8_gfx12);
+    } else {
+        SKIP("no WMMA");
+    }
+}
+
+TEST_CASE("a device says the architecture that it is told") {
+    hipDeviceProp_t properties;
+    REQUIRE(hipGetDeviceProperties(&properties, 0) == hipSuccess);
+    CHECK(properties.gcnArchName == hip_on_cpu::architecture());
+    CHECK(properties.warpSize == (hip_on_cpu::architecture().rfind("gfx9", 0) == 0 ? 64 : 32));
+    CHECK((properties.major == 9) == hip_on_cpu::architecture().empty());
+}

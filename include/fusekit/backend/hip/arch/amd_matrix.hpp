@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "fusekit/backend/hip/arch/target.hpp"
+#include "fusekit/backend/hip/arch/vector.hpp"
+
+/// AMD's matrix instructions, a function each: D = A B + C of a wave, whose lanes hold parts of all. The emulator has
+/// the same functions. Other passes of a compiler see declarations, because nothing calls them there: clang 19 does not
+/// say that a processor lacks an instruction, but dies. Source: AMD, CDNA 1, CDNA 2 and CDNA 3 instruction set
+/// architectures, "Matrix Arithmetic Instructions"; RDNA 3 and RDNA 4, "Wave Matrix Multiply Accumulate".
+#if defined(HIP_ON_CPU)
+namespace fusekit::hip {
+namespace amd = hip_on_cpu::amd;
+}
+#else
+namespace fusekit::hip::amd {
+
+using Floats16 = Vector<float, 16>;
+using Integers16 = Vector<std::int32_t, 16>;
+using Floats8 = Vector<float, 8>;
+using Integers8 = Vector<std::int32_t, 8>;
+
+#if defined(__gfx908__) || defined(__gfx90a__) || defined(__gfx940__) || defined(__gfx941__) || defined(__gfx942__)
+using Halves4 = _Float16 __attribute__((ext_vector_type(4)));
+__device__ inline Floats16 mfma_f32_32x32x8f16(Words<2> a, Words<2> b, Floats16 c) {
+    return __builtin_amdgcn_mfma_f32_32x32x8f16(__builtin_bit_cast(Halves4, a), __builtin_bit_cast(Halves4, b), c, 0, 0,
+                                                0);
+}
+#else
+__device__ Floats16 mfma_f32_32x32x8f16(Words<2> a, Words<2> b, Floats16 c);
+#endif
+
+#if defined(__gfx908__)
+using Shorts2 = short __attribute__((ext_vector_type(2)));
+__device__ inline Floats16 mfma_f32_32x32x4bf16(Words<1> a, Words<1> b, Floats16 c) {
+    return __builtin_amdgcn_mfma_f32_32x32x4bf16(__builtin_bit_cast(Shorts2, a), __builtin_bit_cast(Shorts2, b), c, 0,
+                                                 0, 0);
+}
+#else
+__device__ Floats16 mfma_f32_32x32x4bf16(Words<1> a, Words<1> b, Floats16 c);
+#endif
+
+#if defined(__gfx90a__) || defined(__gfx940__) || defined(__gfx941__) || defined(__gfx942__)
+using Shorts4 = short __attribute__((ext_vector_type(4)));
+__device__ inline Floats16 mfma_f32_32x32x8bf16_1k(Words<2> a, Words<2> b, Floats16 c) {
+    return __builtin_amdgcn_mfma_f32_32x32x8bf16_1k(__builtin_bit_cast(Shorts4, a), __builtin_bit_cast(Shorts4, b), c,
+                                                    0, 0, 0);
+}
+#else
+__device__ Floats16 mfma_f32_32x32x8bf16_1k(Words<2> a, Words<2> b, Floats16 c);
+#endif
+
+#if defined(__gfx908__) || defined(__gfx90a__)
+__device__ inline Integers16 mfma_i32_32x32x8i8(Words<1> a, Words<1> b, Integers16 c) {
+    return __builtin_amdgcn_mfma_i32_32x32x8i8(__builtin_bit_cast(int, a), __builtin_bit_cast(int, b), c, 0, 0, 0);
+}
+#else
+__device__ Integers16 mfma_i32_32x32x8i8(Words<1> a, Words<1> b, Integers16 c);
+#endif
+
+#if defined(__gfx940__) || defined(__gfx941__) || defined(__gfx942__)
+__device__ inline Integers16 mfma_i32_32x32x16_i8(Words<2> a, Words<2> b, Integers16 c) {
+    return __builtin_amdgcn_mfma_i32_32x32x16_i8(__builtin_bit_cast(long, a), __builtin_bit_cast(long, b), c, 0, 0, 0);
+}
+#else
+__device__ Integers16 mfma_i32_32x32x16_i8(Words<2> a, Words<2> b, Integers16 c);
+#endif
+
+/// Keeps sums where the instruction has them: gfx908 has registers for them that nothing else works on, and its
+/// compiler would move them to others and back in each step.
+#if defined(__gfx908__)
+template <class Sums>
+__device__ void hold(Sums& sums) {
+    asm volatile("" : "+a"(sums));
+}
+#else
+template <class Sums>
+__device__ void hold(Sums&) {}
+#endif
+
+#if defined(__GFX11__)
+using Halves16 = _Float16 __attribute__((ext_vector_type(16)));
+using Shorts16 = short __attribute__((ext_vector_type(16)));
+using Integers4 = int __attribute__((ext_vector_type(4)));
+__device__ inline Floats8 wmma_f32_16x16x16_f16(Words<8> a, Words<8> b, Floats8 c) {
+    return __builtin_amdgcn_wmma_f32_16x16x16_f16_w32(__builtin_bit_cast(Halves16, a), __builtin_bit_cast(Halves16, b),
+                                                      c);
+}
+__device__ inline Floats8 wmma_f32_16x16x16_bf16(Words<8> a, Words<8> b, Floats8 c) {
+    return __builtin_amdgcn_wmma_f32_16x16x16_bf16_w32(__builtin_bit_cast(Shorts16, a), __builtin_bit_cast(Shorts16, b),
+                                                       c);
+}
+__device__ inline Integers8 wmma_i32_16x16x16_iu8(Words<4> a, Words<4> b, Integers8 c) {
+    return __builtin_amdgcn_wmma_i32_16x16x16_iu8_w32(true, __builtin_bit_cast(Integers4, a), true,
+                                                      __builtin_bit_cast(Integers4, b), c, false);
+}
+#else
+__device__ Floats8 wmma_f32_16x16x16_f16(Words<8> a, Words<8> b, Floats8 c);
+__device__ Floats8 wmma_f32_16x16x16_bf16(Words<8> a, Words<8> b, Floats8 c);
+__device__ Integers8 wmma_i32_16x16x16_iu8(Words<4> a, Words<4> b, Integers8 c);
+#endif
+
+#if defined(__GFX12__)
+using Halves8 = _Float16 __attribute__((ext_vector_type(8)));
+using Shorts8 = short __attribute__((ext_vector_type(8)));
+using Integers2 = int __attribute__((ext_vector_type(2)));
+__device__ inline Floats8 wmma_f32_16x16x16_f16_gfx12(Words<4> a, Words<4> b, Floats8 c) {
+    return __builtin_amdgcn_wmma_f32_16x16x16_f16_w32_gfx12(__builtin_bit_cast(Halves8, a),
+                                                            __builtin_bit_cast(Halves8, b), c);
+}
+__device__ inline Floats8 wmma_f32_16x16x16_bf16_gfx12(Words<4> a, Words<4> b, Floats8 c) {
+    return __builtin_amdgcn_wmma_f32_16x16x16_bf16_w32_gfx12(__builtin_bit_cast(Shorts8, a),
+                                                             __builtin_bit_cast(Shorts8, b), c);
+}
+__device__ inline Integers8 wmma_i32_16x16x16_iu8_gfx12(Words<2> a, Words<2> b, Integers8 c) {
+    return __builtin_amdgcn_wmma_i32_16x16x16_iu8_w32_gfx12(true, __builtin_bit_cast(Integers2, a), true,
+                                                            __builtin_bit_cast(Integers2, b), c, false);
+}
+#else
+__device__ Floats8 wmma_f32_16x16x16_f16_gfx12(Words<4> a, Words<4> b, Floats8 c);
+__device__ Floats8 wmma_f32_16x16x16_bf16_gfx12(Words<4> a, Words<4> b, Floats8 c);
+__device__ Integers8 wmma_i32_16x16x16_iu8_gfx12(Words<2> a, Words<2> b, Integers8 c);
+#endif
+
+}  // namespace fusekit::hip::amd
+#endif

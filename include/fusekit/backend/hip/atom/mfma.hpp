@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <type_traits>
+
+#include "fusekit/backend/hip/arch/amd_matrix.hpp"
+#include "fusekit/backend/hip/atom/layout.hpp"
+#include "fusekit/tensor/dtype.hpp"
+
+namespace fusekit::hip {
+
+/// The product of a wave of 64 on AMD's CDNA: sums[i][j] += sum over k of a[i][k] b[j][k] of 32 rows i, 32 rows j and
+/// Depth indices k, in float, of int8 in int32. Lane l holds row l % 32 of a and of b, and of the sums column l % 32.
+/// Source: AMD, "AMD Instinct MI300" instruction set architecture, section 7 (and those of MI100 and MI200, whose
+/// layouts are the same); v_mfma_*_32x32x*.
+template <class T, int Depth>
+struct Mfma {
+    static constexpr int m = 32, n = 32, k = Depth, threads = 64;
+    static constexpr int factors_per_thread = m * k / threads;  ///< elements of a, and of b, that a lane holds
+    static constexpr int sums_per_thread = m * n / threads;
+
+    using Operand = Words<factors_per_thread* static_cast<int>(sizeof(T)) / 4>;
+    using Sum = detail::AccumulatorOf<T>;
+    using Sums = Vector<Sum, sums_per_thread>;
+
+    /// The row, and the index k, of factor e of a lane, in a and in b.
+    FUSEKIT_HD static constexpr int factor_row(int lane) { return lane % 32; }
+    FUSEKIT_HD static constexpr int factor_k(int lane, int e) { return lane / 32 * factors_per_thread + e; }
+    /// Row i and column j of sum e of a lane.
+    FUSEKIT_HD static constexpr int row(int lane, int e) { return e / 4 * 8 + lane / 32 * 4 + e % 4; }
+    FUSEKIT_HD static constexpr int column(int lane, int) { return lane % 32; }
+
+    __device__ static Sums multiply(Operand a, Operand b, Sums c) {
+        if constexpr (std::is_same_v<T, half>) return amd::mfma_f32_32x32x8f16(a, b, c);
+        else if constexpr (std::is_same_v<T, bfloat16> && k == 4) return amd::mfma_f32_32x32x4bf16(a, b, c);
+        else if constexpr (std::is_same_v<T, bfloat16>) return amd::mfma_f32_32x32x8bf16_1k(a, b, c);
+        else if constexpr (k == 8) return amd::mfma_i32_32x32x8i8(a, b, c);
+        else return amd::mfma_i32_32x32x16_i8(a, b, c);
+    }
+};
+
+/// The widest product of a type that a processor has.
+template <class T, class Tag>
+using MfmaOf = Mfma<T, std::is_same_v<T, int8>       ? std::is_base_of_v<arch::Gfx942, Tag> ? 16 : 8
+                       : std::is_same_v<T, bfloat16> ? std::is_base_of_v<arch::Gfx90a, Tag> ? 8 : 4
+                                                     : 8>;
+
+namespace detail {
+
+template <class Atom>
+consteval bool is_a_product() {
+    return sums_are_a_bijection<Atom>() && factors_are_held<Atom>(1);
+}
+static_assert(is_a_product<Mfma<half, 8>>() && is_a_product<Mfma<bfloat16, 4>>() && is_a_product<Mfma<bfloat16, 8>>());
+static_assert(is_a_product<Mfma<int8, 8>>() && is_a_product<Mfma<int8, 16>>());
+
+}  // namespace detail
+
+}  // namespace fusekit::hip

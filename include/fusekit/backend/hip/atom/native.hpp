@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <type_traits>
+
+#include "fusekit/backend/hip/arch/target.hpp"
+#include "fusekit/backend/hip/atom/mfma.hpp"
+#include "fusekit/backend/hip/atom/simt.hpp"
+#include "fusekit/backend/hip/atom/wave_tile.hpp"
+#include "fusekit/backend/hip/atom/wmma.hpp"
+
+namespace fusekit::hip {
+
+namespace detail {
+
+/// The matrix instruction of AMD's processors that multiplies a type; void where there is none.
+template <class T, class Tag>
+struct NativeUnit {
+    using Type = void;
+};
+template <class T, class Tag>
+    requires(!std::is_same_v<T, float> && std::is_base_of_v<arch::Gfx908, Tag> && !std::is_base_of_v<arch::Gfx950, Tag>)
+struct NativeUnit<T, Tag> {
+    using Type = MfmaOf<T, Tag>;
+};
+template <class T, class Tag>
+    requires(!std::is_same_v<T, float> && std::is_base_of_v<arch::Gfx11, Tag>)
+struct NativeUnit<T, Tag> {
+    using Type = Wmma<T, Tag>;
+};
+
+/// Bytes of a row of a stage. A thread of a small tile loads more of them; on gfx908, where it has 128 registers beside
+/// those of sums, half as many.
+template <class Tag>
+constexpr int native_row_bytes(int tile, int element) {
+    return std::is_same_v<Tag, arch::Gfx908> && (tile == 64 || element == 1) ? 32 : 64;
+}
+
+}  // namespace detail
+
+/// Whether GPUs of an architecture have a matrix instruction for a type. The host's pass of AMD's compiler knows no
+/// target, so a run asks.
+template <Element T>
+bool has_native_unit(Architecture architecture) {
+    return with_tag(architecture,
+                    []<class Tag>(Tag) { return !std::is_void_v<typename detail::NativeUnit<T, Tag>::Type>; });
+}
+
+/// The best atom of a processor for a schedule that leaves it open: matrix instructions, where it has some for what is
+/// multiplied, or plain arithmetic.
+template <class Schedule, Element T, class Tag>
+using NativeAtom =
+    std::conditional_t<std::is_void_v<typename detail::NativeUnit<T, Tag>::Type>,
+                       Simt<T, Schedule::tile_m, Schedule::tile_n, Schedule::tile_k,
+                            Tag::processor.unroll_of_gemm(Schedule::threads* Schedule::blocks)>,
+                       WaveTile<T, typename detail::NativeUnit<T, Tag>::Type, Schedule::tile_m, Schedule::tile_n,
+                                detail::native_row_bytes<Tag>(Schedule::tile_n, sizeof(T))>>;
+
+}  // namespace fusekit::hip

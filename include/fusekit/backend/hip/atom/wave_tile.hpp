@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/arch/access.hpp"
+#include "fusekit/backend/hip/arch/amd_matrix.hpp"
+#include "fusekit/backend/hip/arch/tags.hpp"
+#include "fusekit/backend/hip/arch/vector.hpp"
+
+namespace fusekit::hip {
+
+/// One operand of a step along GemmK in shared memory, for lanes that read 16 bytes of a row each: rows of 32 or 64
+/// bytes. Their chunks of 16 bytes are swizzled so that the lanes that AMD's ds_read_b128 serves together find theirs
+/// in different banks: every 128 bytes another order.
+template <class T, int Size, int RowBytes>
+class RowTile {
+public:
+    using Operand = T;
+    static constexpr bool rows_neighbour = false, takes_words = true;
+    static constexpr int row_bytes = RowBytes, tile_k = row_bytes / static_cast<int>(sizeof(T));
+
+    __device__ T* at(unsigned k, unsigned row) { return reinterpret_cast<T*>(bytes) + place(k, row); }
+    __device__ T const* at(unsigned k, unsigned row) const { return reinterpret_cast<T const*>(bytes) + place(k, row); }
+
+    /// Chunk number `chunk` of a row.
+    __device__ Words<4> read(unsigned chunk, unsigned row) const {
+        Words<4> words;
+        __builtin_memcpy(&words, __builtin_assume_aligned(at(chunk * per_chunk, row), 16), sizeof words);
+        return words;
+    }
+
+    /// Stores 16 bytes of a row, whose first index is a multiple of what they hold.
+    __device__ void put_words(unsigned k, unsigned row, Words<4> const& words) {
+        __builtin_memcpy(__builtin_assume_aligned(at(k, row), 16), &words, sizeof words);
+    }
+    /// Stores one row at `Count` indices from k on, a multiple of Count: operand(i) at the i-th.
+    template <int Count, class OperandAt>
+    __device__ void put_along_k(unsigned k, unsigned row, OperandAt operand) {
+        static_assert(Count <= static_cast<int>(per_chunk));
+        Packet<T, Count> packet;
+#pragma unroll
+        for (int i = 0; i < Count; ++i) packet.values[i] = operand(i);
+        *reinterpret_cast<Packet<T, Count>*>(at(k, row)) = packet;
+    }
+    /// Stores `Count` rows at index k.
+    template <int Count>
+    __device__ void put_along_rows(unsigned k, unsigned row, Packet<T, Count> const& operands) {
+#pragma unroll
+        for (int i = 0; i < Count; ++i) *at(k, row + static_cast<unsigned>(i)) = operands.values[i];
+    }
+
+private:
+    static constexpr unsigned per_chunk = 16 / sizeof(T), chunks = row_bytes / 16, rows_of_order = 8 / chunks;
+    alignas(16) unsigned char bytes[Size * row_bytes];  // no T, which would be constructed
+
+    __device__ static unsigned place(unsigned k, unsigned row) {
+        return row * tile_k + (k ^ row / rows_of_order % chunks * per_chunk);
+    }
+};
+
+/// The atom of a block of waves that multiply from registers by a Unit, a matrix instruction of AMD's. The rows of its
+/// products are channels, so that a lane's sums are of neighbouring ones. A wave has 64 channels and, where it has 64
+/// lanes, 64 pixels, where 32, 32: 64 sums a lane. In which order a sum takes its indices of GemmK does not matter, so
+/// that a lane reads 16 bytes of a row and multiplies them by several instructions.
+template <class T, class Unit, int TileM, int TileN, int RowBytes = 64>
+class WaveTile {
+    static constexpr int lanes = Unit::threads, wave_m = lanes, wave_n = 64;
+    static constexpr int waves_m = TileM / wave_m, waves_n = TileN / wave_n;
+    static constexpr int across_m = wave_m / Unit::n, across_n = wave_n / Unit::m;  ///< products of a wave
+    static_assert(waves_m * wave_m == TileM && waves_n * wave_n == TileN);
+
+public:
+    static constexpr int tile_m = TileM, tile_n = TileN, tile_k = RowTile<T, TileM, RowBytes>::tile_k;
+    static constexpr int threads = waves_m * waves_n * lanes;
+    static constexpr int stages = 1;
+    static constexpr bool is_asynchronous = false;
+    using Operand = T;
+    using Architecture = arch::Any;
+
+    struct Stage {
+        RowTile<T, TileM, RowBytes> x;
+        RowTile<T, TileN, RowBytes> w;
+    };
+    /// (channels, pixels).
+    struct Fragment {
+        typename Unit::Sums sums[across_n][across_m];
+    };
+
+    __device__ explicit WaveTile(unsigned thread)
+        : lane(thread % lanes), own_m(thread / lanes % waves_m), own_n(thread / lanes / waves_m) {}
+
+    __device__ void multiply(Stage const& stage, Fragment& fragment) const {
+#pragma unroll
+        for (unsigned step = 0; step < steps; ++step) {
+            Chunks w[across_n], x[across_m];
+#pragma unroll
+            for (unsigned i = 0; i < across_n; ++i) w[i] = read(stage.w, own_n * wave_n + i * Unit::m, step);
+#pragma unroll
+            for (unsigned j = 0; j < across_m; ++j) x[j] = read(stage.x, own_m * wave_m + j * Unit::n, step);
+#pragma unroll
+            for (int part = 0; part < parts; ++part)
+#pragma unroll
+                for (int i = 0; i < across_n; ++i)
+#pragma unroll
+                    for (int j = 0; j < across_m; ++j)
+                        fragment.sums[i][j] =
+                            Unit::multiply(operand(w[i], part), operand(x[j], part), fragment.sums[i][j]);
+        }
+    }
+    /// Called before the first step and after each.
+    __device__ void wait(Fragment& fragment) const {
+#pragma unroll
+        for (int i = 0; i < across_n; ++i)
+#pragma unroll
+            for (int j = 0; j < across_m; ++j) amd::hold(fragment.sums[i][j]);
+    }
+    __device__ static void publish() {}
+
+    /// Sums leave in rounds. In each, `leaving` of the waves along the rows put one product each, of which a row of
+    /// shared memory has Unit's rows after one another.
+    static constexpr int rounds =
+        TileM < TileN ? (TileM < 4 * Unit::m ? TileM / Unit::m : 4) : (TileN < 4 * Unit::m ? TileN / Unit::m : 4);
+    static constexpr int rows(bool rows_are_pixels) { return (rows_are_pixels ? TileM : TileN) / rounds; }
+    static constexpr int columns(bool rows_are_pixels) { return rows_are_pixels ? TileN : TileM; }
+
+    template <bool rows_are_pixels, int Pitch>
+    __device__ void put(int round, Fragment const& fragment, Packet<float, 4> (*out)[Pitch]) const {
+        unsigned const wave = rows_are_pixels ? own_m : own_n;
+        if (static_cast<int>(wave) / leaving<rows_are_pixels> != round % splits<rows_are_pixels>) return;
+        int const product = round / splits<rows_are_pixels>;
+        auto const row = static_cast<int>(wave) % leaving<rows_are_pixels> * Unit::m;
+        int const column = static_cast<int>(rows_are_pixels ? own_n * wave_n : own_m * wave_m);
+        int const own = static_cast<int>(lane);
+        if constexpr (rows_are_pixels && fours_neighbour) {
+#pragma unroll
+            for (int i = 0; i < across_n; ++i) {
+                auto const& sums = fragment.sums[i][product];
+#pragma unroll
+                for (int e = 0; e < Unit::sums_per_thread; e += 4)
+                    out[row + Unit::column(own, e)][(column + i * Unit::m + Unit::row(own, e)) / 4] = {
+                        {static_cast<float>(sums[e]), static_cast<float>(sums[e + 1]), static_cast<float>(sums[e + 2]),
+                         static_cast<float>(sums[e + 3])}};
+            }
+        } else {
+#pragma unroll
+            for (int other = 0; other < (rows_are_pixels ? across_n : across_m); ++other) {
+                auto const& sums = fragment.sums[rows_are_pixels ? other : product][rows_are_pixels ? product : other];
+#pragma unroll
+                for (int e = 0; e < Unit::sums_per_thread; ++e) {
+                    int const n = Unit::row(own, e), m = Unit::column(own, e);
+                    int const at = column + other * Unit::m + (rows_are_pixels ? n : m);
+                    out[row + (rows_are_pixels ? m : n)][at / 4].values[at % 4] = static_cast<float>(sums[e]);
+                }
+            }
+        }
+    }
+    template <bool rows_are_pixels>
+    __device__ static unsigned tile_row(unsigned row, int round) {
+        auto const of = static_cast<unsigned>(round);
+        unsigned const wave = of % splits<rows_are_pixels> * leaving<rows_are_pixels> + row / Unit::m;
+        return (wave * across<rows_are_pixels> + of / splits<rows_are_pixels>)*Unit::m + row % Unit::m;
+    }
+    __device__ static constexpr unsigned tile_column(unsigned column) { return column; }
+
+private:
+    unsigned lane, own_m, own_n;
+
+    static_assert(Unit::m == Unit::n);
+    /// Products of a wave along the rows of shared memory, parts that the waves leave in, and waves of a part.
+    template <bool rows_are_pixels>
+    static constexpr int across = rows_are_pixels ? across_m : across_n;
+    template <bool rows_are_pixels>
+    static constexpr int splits = rounds / across<rows_are_pixels>;
+    template <bool rows_are_pixels>
+    static constexpr int leaving = (rows_are_pixels ? waves_m : waves_n) / splits<rows_are_pixels>;
+    /// Whether four sums of a lane, one after another, are of neighbouring rows.
+    static constexpr bool fours_neighbour = Unit::row(0, 3) == 3;
+
+    /// What a lane reads at once: whole chunks, and whole operands.
+    static constexpr int words = static_cast<int>(sizeof(typename Unit::Operand)) / 4,
+                         chunk_words = words < 4 ? 4 : words;
+    static constexpr int parts = chunk_words / words;
+    /// Lanes with the same row of a product have different k; so many of them.
+    static constexpr int lanes_of_row = Unit::k / Unit::factors_per_thread;
+    static constexpr unsigned steps = RowBytes / (4 * chunk_words * lanes_of_row);
+    struct Chunks {
+        Words<4> chunks[chunk_words / 4];
+    };
+
+    template <class Tile>
+    __device__ Chunks read(Tile const& tile, unsigned first, unsigned step) const {
+        Chunks result;
+        unsigned const part = lanes_of_row == 1 ? 0 : lane / Unit::m;
+#pragma unroll
+        for (unsigned i = 0; i < chunk_words / 4; ++i)
+            result.chunks[i] = tile.read((step * lanes_of_row + part) * (chunk_words / 4) + i, first + lane % Unit::m);
+        return result;
+    }
+    __device__ static typename Unit::Operand operand(Chunks const& from, int part) {
+        typename Unit::Operand result;
+#pragma unroll
+        for (int i = 0; i < words; ++i) {
+            int const word = part * words + i;
+            result[i] = from.chunks[word / 4][word % 4];
+        }
+        return result;
+    }
+};
+
+}  // namespace fusekit::hip

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <type_traits>
+
+#include "fusekit/backend/hip/arch/amd_matrix.hpp"
+#include "fusekit/backend/hip/atom/layout.hpp"
+#include "fusekit/tensor/dtype.hpp"
+
+namespace fusekit::hip {
+
+/// The product of a wave of 32 on AMD's RDNA 3, or RDNA 4: sums[i][j] += sum over k of a[i][k] b[j][k] of 16 rows i, 16
+/// rows j and 16 indices k, in float, of int8 in int32. Lane l holds row l % 16 of a and of b, and of the sums column
+/// l % 16. On RDNA 3 lanes 16 to 31 hold what lanes 0 to 15 do. On RDNA 4 half and bfloat16 are taken with k in another
+/// order than the manual has, in a and b alike, so that a lane's factors neighbour. Source: AMD, "RDNA3" and "RDNA4"
+/// instruction set architectures, section 7.9; v_wmma_*_16x16x16_*.
+template <class T, class Tag>
+struct Wmma {
+    static constexpr bool copied = !std::is_base_of_v<arch::Gfx12, Tag>;
+    static constexpr int m = 16, n = 16, k = 16, threads = 32;
+    static constexpr int factors_per_thread = copied ? k : k / 2;
+    static constexpr int sums_per_thread = m * n / threads;
+
+    using Operand = Words<factors_per_thread* static_cast<int>(sizeof(T)) / 4>;
+    using Sum = detail::AccumulatorOf<T>;
+    using Sums = Vector<Sum, sums_per_thread>;
+
+    FUSEKIT_HD static constexpr int factor_row(int lane) { return lane % 16; }
+    FUSEKIT_HD static constexpr int factor_k(int lane, int e) {
+        return copied ? e : lane / 16 * factors_per_thread + e;
+    }
+    FUSEKIT_HD static constexpr int row(int lane, int e) { return copied ? 2 * e + lane / 16 : lane / 16 * 8 + e; }
+    FUSEKIT_HD static constexpr int column(int lane, int) { return lane % 16; }
+
+    __device__ static Sums multiply(Operand a, Operand b, Sums c) {
+        if constexpr (copied) {
+            if constexpr (std::is_same_v<T, half>) return amd::wmma_f32_16x16x16_f16(a, b, c);
+            else if constexpr (std::is_same_v<T, bfloat16>) return amd::wmma_f32_16x16x16_bf16(a, b, c);
+            else return amd::wmma_i32_16x16x16_iu8(a, b, c);
+        } else {
+            if constexpr (std::is_same_v<T, half>) return amd::wmma_f32_16x16x16_f16_gfx12(a, b, c);
+            else if constexpr (std::is_same_v<T, bfloat16>) return amd::wmma_f32_16x16x16_bf16_gfx12(a, b, c);
+            else return amd::wmma_i32_16x16x16_iu8_gfx12(a, b, c);
+        }
+    }
+};
+
+namespace detail {
+
+template <class T, class Tag>
+consteval bool is_a_product() {
+    using Atom = Wmma<T, Tag>;
+    return sums_are_a_bijection<Atom>() && factors_are_held<Atom>(Atom::copied ? 2 : 1);
+}
+static_assert(is_a_product<half, arch::Gfx11>() && is_a_product<bfloat16, arch::Gfx11>());
+static_assert(is_a_product<half, arch::Gfx12>() && is_a_product<int8, arch::Gfx12>());
+
+}  // namespace detail
+
+}  // namespace fusekit::hip

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <bit>
+#include <type_traits>
+
+#include "fusekit/backend/hip/arch/vector.hpp"
+#include "fusekit/backend/hip/collective/prologue.hpp"
+#include "fusekit/backend/hip/conv_problem.hpp"
+#include "fusekit/backend/hip/integer.hpp"
+
+namespace fusekit::hip {
+
+/// TileAlongK for a tile that takes 16 bytes of a row at once: they stay together, in four registers, from memory to
+/// shared memory. Elements that arrive one by one would be taken apart before the loads have ended, which waits for
+/// them. Of padding zeros are read, and no load is behind a branch.
+template <Element T, int Size, int TileK, int threads, class Convert = NoConversion>
+class WordsAlongK : ValidBits<Convert::converts> {
+public:
+    static constexpr int count = 16 / static_cast<int>(sizeof(T));
+
+    /// As TileAlongK's.
+    template <class RowAt>
+    __device__ WordsAlongK(unsigned thread, bool the_vectorized, RowAt row)
+        : vectorized(the_vectorized), k(thread % packets * count), first(thread / packets) {
+#pragma unroll
+        for (int i = 0; i < passes; ++i) rows[i] = row(first + static_cast<unsigned>(i * step));
+        zeros.keep();
+    }
+
+    template <class Tile>
+    __device__ void load(KOffset const* offsets, Tile&) {
+        this->clear();
+        if (vectorized) {
+            KOffset const offset = offsets[k];
+#pragma unroll
+            for (int i = 0; i < passes; ++i) {
+                bool const valid = has(rows[i], offset);
+                values[i] = zeros.load_if(valid, reinterpret_cast<Words<4> const*>(rows[i].first + offset.offset));
+                this->set(i * count, count, valid);
+            }
+        } else {
+#pragma unroll
+            for (int i = 0; i < passes; ++i) values[i] = {};
+#pragma unroll
+            for (int j = 0; j < count; ++j) {
+                KOffset const offset = offsets[k + static_cast<unsigned>(j)];
+#pragma unroll
+                for (int i = 0; i < passes; ++i) {
+                    bool const valid = has(rows[i], offset);
+                    put(values[i], j, zeros.load_if(valid, rows[i].first + offset.offset));
+                    this->set(i * count + j, 1, valid);
+                }
+                keep_apart();
+            }
+        }
+    }
+    template <class Tile>
+    __device__ void store(Tile& tile, Convert const& convert) const {
+        if constexpr (!Convert::converts) {
+#pragma unroll
+            for (int i = 0; i < passes; ++i) tile.put_words(k, first + static_cast<unsigned>(i * step), values[i]);
+        } else {
+            constexpr int together = 4;
+            Words<4> converted[passes] = {};  // before the first store, after which states are loaded again
+#pragma unroll
+            for (int j = 0; j < count; j += together) {
+                auto const states = convert.template neighbours<together>(k + static_cast<unsigned>(j));
+#pragma unroll
+                for (int i = 0; i < passes * together; ++i) {
+                    int const pass = i / together, at_k = j + i % together;
+                    put(converted[pass], at_k,
+                        convert.template convert<T>(get(values[pass], at_k), this->is_set(pass * count + at_k),
+                                                    states[i % together]));
+                }
+            }
+#pragma unroll
+            for (int i = 0; i < passes; ++i) tile.put_words(k, first + static_cast<unsigned>(i * step), converted[i]);
+        }
+    }
+
+private:
+    static constexpr int packets = TileK / count, step = threads / packets, passes = Size / step;
+    static_assert(packets * count == TileK && threads % packets == 0 && Size % step == 0);
+    static constexpr int per_word = 4 / static_cast<int>(sizeof(T)), bits = 32 / per_word;
+    using Bits = std::conditional_t<sizeof(T) == 1, std::uint8_t, std::uint16_t>;
+
+    bool vectorized;
+    unsigned k, first;
+    Zeros zeros;
+    RowPointer<T> rows[passes];
+    Words<4> values[passes];
+
+    __device__ static void put(Words<4>& words, int i, T value) {
+        words[i / per_word] |= std::uint32_t{std::bit_cast<Bits>(value)} << (i % per_word * bits);
+    }
+    __device__ static T get(Words<4> const& words, int i) {
+        return std::bit_cast<T>(static_cast<Bits>(words[i / per_word] >> (i % per_word * bits)));
+    }
+};
+
+}  // namespace fusekit::hip

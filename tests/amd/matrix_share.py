@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: MIT
+"""What part of a main loop's time its matrix instructions take, from the machine code.
+
+The main loop is the one with the most matrix instructions. Of the ways through it the one counts that has all of them
+and the most accesses of 16 bytes, and then the fewest instructions: a step along GemmK that loads the next one and
+stores it in local memory. Offsets that are computed once for several steps are not on it.
+
+    share = matrix cycles / (matrix cycles + cycles of the others)
+
+A wave of 64 issues an instruction in 4 cycles, a wave of 32 in one, while none of another wave's goes to the same unit.
+Cycles of matrix instructions: AMD, matrix_calculator.py of amd_matrix_instruction_calculator.
+"""
+import collections
+import re
+
+ISSUE = {"gfx908": 4, "gfx90a": 4, "gfx942": 4, "gfx1100": 1, "gfx1201": 1}
+BARS = {"gfx908": 0.75, "gfx90a": 0.75, "gfx942": 0.70, "gfx1100": 0.80, "gfx1201": 0.80}
+MATRIX = re.compile(r"v_(mfma|wmma)_")
+WIDE = re.compile(r"(global|buffer)_load_(dwordx4|b128)|ds_(write|store)_b128")
+
+
+def matrix_cycles(target, instruction):
+    if target in ("gfx908", "gfx90a"):
+        return 64
+    if target == "gfx1201":
+        return 8 if "iu8" in instruction else 16
+    return 32
+
+
+class Block:
+    def __init__(self):
+        self.instructions, self.next = [], []
+
+
+def functions(disassembly):
+    """The blocks of each function by its symbol, in order, from what llvm-objdump --symbolize-operands prints."""
+    found, symbol = {}, None
+    for line in disassembly.splitlines():
+        if label := re.match(r"[0-9a-f]+ <(.+)>:$", line):
+            if re.fullmatch(r"L\d+", label[1]):
+                found[symbol].append((label[1], []))
+            else:
+                symbol = label[1]
+                found[symbol] = [("", [])]
+        elif symbol and (word := re.match(r"\s+([sv]_\S+|ds_\S+|(?:global|buffer|flat|scratch)_\S+)(.*?)(?://|$)", line)):
+            blocks = found[symbol]
+            blocks[-1][1].append((word[1], word[2].strip()))
+            if re.match(r"s_(c?branch|endpgm)", word[1]):
+                blocks.append(("", []))
+    return {symbol: linked(blocks) for symbol, blocks in found.items()}
+
+
+def linked(named):
+    at = {}
+    blocks = [Block() for _ in named]
+    for i, (name, _) in enumerate(named):
+        at[name] = i
+    for i, (_, instructions) in enumerate(named):
+        blocks[i].instructions = [word for word, _ in instructions]
+        last, operand = instructions[-1] if instructions else ("", "")
+        if last.startswith(("s_branch", "s_cbranch")):
+            blocks[i].next.append(at[operand.split()[0]])
+        if not last.startswith(("s_branch", "s_endpgm")) and i + 1 < len(blocks):
+            blocks[i].next.append(i + 1)
+    return blocks
+
+
+def loops(blocks):
+    """The strongly connected sets of blocks, by Kosaraju's two searches, that have a way from themselves to themselves."""
+    def search(roots, following):
+        seen, orders = set(), []
+        for root in roots:
+            if root in seen:
+                continue
+            order, stack = [], [(root, iter(following[root]))]
+            seen.add(root)
+            while stack:
+                block, rest = stack[-1]
+                for other in rest:
+                    if other not in seen:
+                        seen.add(other)
+                        stack.append((other, iter(following[other])))
+                        break
+                else:
+                    order.append(block)
+                    stack.pop()
+            orders.append(order)
+        return orders
+
+    forward = {i: block.next for i, block in enumerate(blocks)}
+    backward = collections.defaultdict(list)
+    for i, following in forward.items():
+        for other in following:
+            backward[other].append(i)
+    finished = [block for order in search(forward, forward) for block in order]
+    for order in search(reversed(finished), backward):
+        if len(order) > 1 or order[0] in forward[order[0]]:
+            yield sorted(order)
+
+
+def best_step(blocks, loop):
+    """The instructions of the way through a loop that the head of this file names."""
+    inside, best = set(loop), {}
+
+    def merit(instructions):
+        return (sum(bool(MATRIX.match(word)) for word in instructions),
+                sum(bool(WIDE.match(word)) for word in instructions), -len(instructions))
+
+    # Blocks stand in the order of their addresses; a loop goes back to its first, or, where a compiler put its end
+    # first, to the block after: every entry is tried.
+    entries = [i for i in loop if any(i in blocks[j].next and j not in inside for j in range(len(blocks)))]
+    for entry in entries or loop[:1]:
+        order, seen = [], set()
+
+        def visit(i):
+            seen.add(i)
+            for other in blocks[i].next:
+                if other in inside and other not in seen and other != entry:
+                    visit(other)
+            order.append(i)
+        visit(entry)
+        place = {i: n for n, i in enumerate(order)}
+        ways = {}
+        for i in order:
+            own = merit(blocks[i].instructions)
+            following = [ways[j] for j in blocks[i].next
+                         if j in ways and j != entry and place[j] < place[i]]
+            ends = [((0, 0, 0), ())] if entry in blocks[i].next else []
+            options = [way for way in following if way] + ends
+            if options:
+                rest = max(options, key=lambda way: way[0])
+                ways[i] = (tuple(a + b for a, b in zip(own, rest[0])), (i, rest[1]))
+            else:
+                ways[i] = None
+        if ways.get(entry) and (not best or ways[entry][0] > best["merit"]):
+            best = {"merit": ways[entry][0], "way": ways[entry][1]}
+    words, way = [], best.get("way", ())
+    while way:
+        words += blocks[way[0]].instructions
+        way = way[1]
+    return words
+
+
+def matrix_share(target, blocks):
+    """How many matrix instructions a function has, and their share of its main loop; None where it has none."""
+    count = sum(bool(MATRIX.match(word)) for block in blocks for word in block.instructions)
+    if not count or target not in ISSUE:
+        return count, None
+    main = max(loops(blocks), default=None,
+               key=lambda loop: sum(bool(MATRIX.match(word)) for i in loop for word in blocks[i].instructions))
+    words = best_step(blocks, main) if main else []
+    cycles = sum(matrix_cycles(target, word) for word in words if MATRIX.match(word))
+    others = ISSUE[target] * sum(not MATRIX.match(word) for word in words)
+    return count, cycles / (cycles + others) if cycles else None

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+// Compiled for each of AMD's targets, whose architecture the device must have: the kernels are the target's own.
+#include "fusekit/backend/hip/atom/native.hpp"
+
+#include <catch2/catch_template_test_macros.hpp>
+
+#include "backend/hip/gpu.hpp"
+#include "fusekit/backend/hip/schedule.hpp"
+#include "support/check_case.hpp"
+#include "support/collected_channels.hpp"
+#include "support/infinite_values.hpp"
+#include "support/letters.hpp"
+#include "support/matrix_products.hpp"
+#include "support/pooled_windows.hpp"
+#include "support/run_case.hpp"
+
+using namespace test;
+using namespace test::letters;
+using fk::hip::NativeGemm;
+
+namespace {
+
+using Relu = fk::Activation<fk::Relu>;
+
+/// The device, where it is what this program's kernels are made for.
+fk::hip::Device native() {
+    fk::hip::Device device = gpu();
+    bool const same = fk::hip::with_tag(device.architecture(),
+                                        []<class Tag>(Tag) { return std::is_same_v<Tag, fk::hip::arch::Target>; });
+    if (!same) SKIP("the GPU is " << device.architecture().name().c_str());
+    return device;
+}
+
+/// Tiles that y does not fill, and several; rows that lie so that packets of 16 bytes are loaded, and rows that do not;
+/// windows in padding; steps that the sum does not fill; groups.
+char const* const cases[] = {
+    "n1c1h1w1k1r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs ",      "n2c72h7w5k136r3s3pt1l1b1r1u1v1d1e1g1 nchw kcrs ",
+    "n3c5h9w8k67r2s3pt1l0b0r2u1v2d1e1g1 nchw+1 kcrs+1 ", "n2c40h8w8k24r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs ",
+    "n2c3h13w17k20r5s5pt2l2b2r2u2v2d1e1g1 nhwc krsc ",   "n2c24h6w7k48r3s1pt1l0b1r0u1v1d2e1g2 nhwc>nchw krsc ",
+    "n3c64h9w11k72r3s3pt1l1b1r1u1v1d1e1g1 nhwc krsc ",   "n1c16h5w30k130r1s3pt0l2b0r2u1v1d1e2g1 nhwc krsc "};
+
+template <class T, class Schedule>
+void check_floats(std::string const& type) {
+    fk::hip::Device device = native();
+    auto scheduled = device.with<Schedule>();
+    using Scheduled = decltype(scheduled);
+    for (std::string const text : cases)
+        for (char const* seed : {"#3", "#6"})  // of the others, tensors are not aligned
+            check_case(Case::parse(text + type + " CBA relu " + seed), run_conv<Scheduled, T, fk::dynamic, B, Relu>,
+                       scheduled);
+    check_case(Case::parse("n2c24h7w9k40r3s3pt1l1b1r1u1v1d1e1g1 nchw kcrs " + type + " CRN #4"),
+               run_conv<Scheduled, T, fk::dynamic, R, N>, scheduled);
+    for (char const* layouts : {"nchw kcrs ", "nhwc krsc "})
+        check_case(Case::parse("n2c40h7w9k24r3s3pt1l1b1r1u1v1d1e1g1 " + std::string(layouts) + type + " NACBA relu #3"),
+                   WithPrologue<N, Relu>::run<Scheduled, T, fk::dynamic, B, Relu>, scheduled);
+}
+
+template <class Schedule>
+void check_int8() {
+    fk::hip::Device device = native();
+    auto scheduled = device.with<Schedule>();
+    using Scheduled = decltype(scheduled);
+    for (std::string const text : cases)
+        for (char const* seed : {"#3", "#6"})
+            check_case(Case::parse(text + "int8 CBQ " + seed), run_conv<Scheduled, fk::int8, fk::dynamic, B, Q>,
+                       scheduled);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("HIP: convolutions are exact on the matrix units of each of AMD's targets", "",
+                   (NativeGemm<128, 128, 2>), (NativeGemm<64, 64, 6>), (NativeGemm<64, 128, 2>)) {
+    check_floats<fk::half, TestType>("half");
+    check_floats<fk::bfloat16, TestType>("bfloat16");
+    check_int8<TestType>();
+}
+
+TEST_CASE("HIP: of AMD's targets those without such units take the same schedule") {
+    using namespace fk::hip;
+    using Schedule = NativeGemm<64, 64, 6>;
+    CHECK(std::is_same_v<NativeAtom<Schedule, fk::half, arch::Gfx1030>, Simt<fk::half, 64, 64, 8, 2>>);
+    CHECK(std::is_same_v<NativeAtom<Schedule, float, arch::Gfx90a>, Simt<float, 64, 64, 8, 2>>);
+    CHECK(std::is_same_v<NativeAtom<Schedule, fk::int8, arch::Gfx942>, WaveTile<fk::int8, Mfma<fk::int8, 16>, 64, 64>>);
+    for (int const number : {0x908, 0x90a, 0x942, 0x1100, 0x1201}) {
+        CHECK(has_native_unit<fk::half>(Architecture::gfx(number)));
+        CHECK_FALSE(has_native_unit<float>(Architecture::gfx(number)));
+    }
+    CHECK_FALSE(has_native_unit<fk::int8>(Architecture::gfx(0x1030)));
+    CHECK_FALSE(has_native_unit<fk::half>(Architecture::sm(90)));
+}
+
+TEST_CASE("HIP: rows of half a packet are loaded one by one, whatever plain arithmetic would take") {
+    fk::hip::Device device = native();
+    for (char const* text : {"n2c12h6w7k20r3s3pt1l1b1r1u1v1d1e1g1 nhwc krsc half CB #3",
+                             "n2c36h6w7k20r1s1pt0l0b0r0u1v1d1e1g1 nhwc krsc half CB #3"})
+        check_case(Case::parse(text), run_conv<fk::hip::Device, fk::half, fk::dynamic, B>, device);
+}
+
+TEMPLATE_TEST_CASE("HIP: products of matrices are exact on the matrix units of each of AMD's targets", "", fk::half,
+                   fk::bfloat16, fk::int8) {
+    fk::hip::Device device = native();
+    check_products<TestType>(device);
+}
+
+TEST_CASE("HIP: statistics of what AMD's matrix units compute") {
+    fk::hip::Device device = native();
+    using Conv = fk::Conv<fk::dynamic>;
+    oracle::Window const same{.r = 3, .s = 3, .top = 1, .left = 1, .bottom = 1, .right = 1};
+    for (char const* layout : {"nchw", "nhwc"}) {
+        check_conv_statistics<Conv, fk::half, 4>(device, layout, layout, {{2, 5, 9, 7}, 19, same});
+        check_conv_statistics<Conv, fk::half, 4>(device, layout, layout, {{3, 3, 24, 29}, 70, same});
+    }
+}
+
+TEST_CASE("HIP: infinite values and NaN on AMD's matrix units") {
+    fk::hip::Device device = native();
+    check_infinite_values<fk::half>(device);
+}
