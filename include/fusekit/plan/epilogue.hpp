@@ -115,8 +115,12 @@ FUSEKIT_HD constexpr void collect_op(V const& x, Collect const& collect) {
 /// writes.
 template <class Op>
 concept Reading = !Uniform<Op> && !Channelwise<Op> && !Placewise<Op>;
+/// One of them that names the views of activations that it reads.
+struct IgnoresView {
+    void operator()(auto const&) const {}
+};
 template <class Op>
-concept NamesActivations = requires(typename Op::Args& args) { Op::views(args, [](AnyActivations&) {}); };
+concept NamesActivations = !Storing<Op> && requires(typename Op::Args& args) { Op::views(args, IgnoresView{}); };
 
 /// Elementwise operators, each applied to the result of the one before: after the head, to its values, one or a vector
 /// at a time; before a Conv or Gemm, to each value that it reads.

@@ -19,6 +19,12 @@ namespace {
 using Relu = fk::Activation<fk::Relu>;
 using Norm = fk::BatchNormInference<fk::Spatial>;
 using PerActivation = fk::BatchNormInference<fk::PerActivation>;
+using Conv1 = fk::Conv<fk::filter(1, 1)>;
+
+static_assert(fusekit::hip::reads_in_bulk<fk::Plan<Conv1, fk::Bias, fk::Residual, Relu>, fk::half, fk::half>);
+static_assert(!fusekit::hip::reads_in_bulk<fk::Plan<Conv1, fk::Residual, fk::Residual>, fk::half, fk::half>);
+static_assert(!fusekit::hip::reads_in_bulk<fk::Plan<Conv1, fk::Residual, fk::Store>, fk::half, fk::half>);
+static_assert(!fusekit::hip::reads_in_bulk<fk::Plan<Conv1, fk::Bias>, fk::half, fk::half>);
 
 /// Tiles that y does not fill, several, and more of them than the emulated GPU has processors; windows that reach over
 /// rows and images; channels that end within a step.
