@@ -7,8 +7,8 @@
 
 namespace fusekit::hip {
 
-/// What stands in registers together, as AMD's matrix instructions take it: v[i] is element i. nvcc has none, and no
-/// pass of it multiplies any.
+/// What stands in registers together, as AMD's matrix instructions take it: v[i] is element i. nvcc has none: its
+/// instructions name each register.
 #if defined(HIP_ON_CPU)
 template <class T, int Size>
 using Vector = hip_on_cpu::amd::Vector<T, Size>;

@@ -10,7 +10,8 @@ namespace fusekit::hip {
 
 /// One operand of a step along GemmK in shared memory, for lanes that read 16 bytes of a row each: rows of 32 or 64
 /// bytes. Their chunks of 16 bytes are swizzled so that the lanes that AMD's ds_read_b128 serves together find theirs
-/// in different banks: every 128 bytes another order.
+/// in different banks: every 128 bytes another order. NVIDIA's serves eight lanes together, which read 128 bytes one
+/// after another.
 template <class T, int Size, int RowBytes>
 class RowTile {
 public:
@@ -57,11 +58,11 @@ private:
     }
 };
 
-/// The atom of a block of waves that multiply from registers by a Unit, a matrix instruction of AMD's. The rows of its
+/// The atom of a block of waves that multiply from registers by a Unit, a matrix instruction (Mfma, Wmma, MmaSync). The rows of its
 /// products are channels, so that a lane's sums are of neighbouring ones. A wave has 64 channels and, where it has 64
 /// lanes, 64 pixels, where 32, 32: 64 sums a lane. In which order a sum takes its indices of GemmK does not matter, so
 /// that a lane reads 16 bytes of a row and multiplies them by several instructions.
-template <class T, class Unit, int TileM, int TileN, int RowBytes = 64>
+template <class T, class Unit, int TileM, int TileN, int RowBytes = 64, int Stages = 1>
 class WaveTile {
     static constexpr int lanes = Unit::threads, wave_m = lanes, wave_n = 64;
     static constexpr int waves_m = TileM / wave_m, waves_n = TileN / wave_n;
@@ -71,7 +72,7 @@ class WaveTile {
 public:
     static constexpr int tile_m = TileM, tile_n = TileN, tile_k = RowTile<T, TileM, RowBytes>::tile_k;
     static constexpr int threads = waves_m * waves_n * lanes;
-    static constexpr int stages = 1;
+    static constexpr int stages = Stages;
     static constexpr bool is_asynchronous = false;
     using Operand = T;
     using Architecture = arch::Any;
@@ -176,32 +177,41 @@ private:
     static constexpr bool fours_neighbour = Unit::row(0, 3) == 3;
 
     /// What a lane reads at once: whole chunks, and whole operands.
-    static constexpr int words = static_cast<int>(sizeof(typename Unit::Operand)) / 4,
+    static constexpr int own_rows = Unit::rows_per_thread;
+    static constexpr int words = static_cast<int>(sizeof(typename Unit::Operand)) / 4 / own_rows,
                          chunk_words = words < 4 ? 4 : words;
     static constexpr int parts = chunk_words / words;
     /// Lanes with the same row of a product have different k; so many of them.
-    static constexpr int lanes_of_row = Unit::k / Unit::factors_per_thread;
+    static constexpr int factors_of_row = Unit::factors_per_thread / own_rows,
+                         lanes_of_row = Unit::k / factors_of_row;
     static constexpr unsigned steps = RowBytes / (4 * chunk_words * lanes_of_row);
     struct Chunks {
-        Words<4> chunks[chunk_words / 4];
+        Words<4> chunks[own_rows][chunk_words / 4];
     };
 
     template <class Tile>
     __device__ Chunks read(Tile const& tile, unsigned first, unsigned step) const {
         Chunks result;
-        unsigned const part = lanes_of_row == 1 ? 0 : lane / Unit::m;
+        int const own = static_cast<int>(lane);
+        auto const part = static_cast<unsigned>(Unit::factor_k(own, 0) / factors_of_row);
 #pragma unroll
-        for (unsigned i = 0; i < chunk_words / 4; ++i)
-            result.chunks[i] = tile.read((step * lanes_of_row + part) * (chunk_words / 4) + i, first + lane % Unit::m);
+        for (int row = 0; row < own_rows; ++row)
+#pragma unroll
+            for (unsigned i = 0; i < chunk_words / 4; ++i)
+                result.chunks[row][i] =
+                    tile.read((step * lanes_of_row + part) * (chunk_words / 4) + i,
+                              first + static_cast<unsigned>(Unit::factor_row(own, row * factors_of_row)));
         return result;
     }
     __device__ static typename Unit::Operand operand(Chunks const& from, int part) {
         typename Unit::Operand result;
 #pragma unroll
-        for (int i = 0; i < words; ++i) {
-            int const word = part * words + i;
-            result[i] = from.chunks[word / 4][word % 4];
-        }
+        for (int row = 0; row < own_rows; ++row)
+#pragma unroll
+            for (int i = 0; i < words; ++i) {
+                int const word = part * words + i;
+                result[row * words + i] = from.chunks[row][word / 4][word % 4];
+            }
         return result;
     }
 };
