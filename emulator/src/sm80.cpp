@@ -23,8 +23,8 @@ std::uint32_t bits_of(std::uint32_t const* words, unsigned element, unsigned bit
     return words[element / per_word] >> element % per_word * bits & ((1u << bits) - 1);
 }
 
-/// The product of the warp that begins at a lane of a wave. For half and bfloat16 the manual has, with groupID = lane / 4
-/// and t = lane % 4:
+/// The product of the warp that begins at a lane of a wave. For half and bfloat16 the manual has, with groupID = lane /
+/// 4 and t = lane % 4:
 ///   A  ai: row = groupID for 0 <= i < 2 || 4 <= i < 6, else groupID + 8; column = 2 t + (i & 1), + 8 for i >= 4
 ///   B  bi: row = 2 t + (i & 1), + 8 for i >= 2; column = groupID
 ///   C  ci: row = groupID for i < 2, else groupID + 8; column = 2 t + (i & 1)
@@ -48,8 +48,7 @@ void multiply_all(Factor factor, Exchange const& wave, unsigned first) {
                 value_of(factor, bits_of(own->b, i, bits));
     }
     for (unsigned lane = 0; lane < warp; ++lane) {
-        auto* const sums =
-            static_cast<Sum*>(reinterpret_cast<Operands const*>(wave.value[first + lane])->sums);
+        auto* const sums = static_cast<Sum*>(reinterpret_cast<Operands const*>(wave.value[first + lane])->sums);
         for (unsigned i = 0; i < 4; ++i) {
             unsigned const row = lane / 4 + (i < 2 ? 0 : 8), column = lane % 4 * 2 + (i & 1);
             double exact = sums[i];

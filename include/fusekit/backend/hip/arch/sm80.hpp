@@ -5,8 +5,8 @@
 
 #include "fusekit/backend/hip/arch/target.hpp"
 
-/// Products of a warp from registers, from sm_80 on: sums += a b, of 16 rows and 8 columns. Factors of 32 bits are two of
-/// half or bfloat16, of 16 indices k, or four of int8, of 32. The emulator has the same function. Other passes of a
+/// Products of a warp from registers, from sm_80 on: sums += a b, of 16 rows and 8 columns. Factors of 32 bits are two
+/// of half or bfloat16, of 16 indices k, or four of int8, of 32. The emulator has the same function. Other passes of a
 /// compiler see a declaration, because nothing calls it there. Source: NVIDIA, PTX ISA 8.7, section 9.7.14.5, mma.sync.
 #if defined(HIP_ON_CPU)
 namespace fusekit::hip {
@@ -18,10 +18,11 @@ namespace fusekit::hip::sm80 {
 enum class Factor { half, bfloat16, int8 };
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-#define FUSEKIT_MMA_SYNC(shape, types, sum)                                                                         \
-    asm("mma.sync.aligned." shape ".row.col." types " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "  \
-        "%3};"                                                                                                      \
-        : "+" sum(sums[0]), "+" sum(sums[1]), "+" sum(sums[2]), "+" sum(sums[3])                                    \
+#define FUSEKIT_MMA_SYNC(shape, types, sum)                                      \
+    asm("mma.sync.aligned." shape ".row.col." types                              \
+        " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "           \
+        "%3};"                                                                   \
+        : "+" sum(sums[0]), "+" sum(sums[1]), "+" sum(sums[2]), "+" sum(sums[3]) \
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]))
 
 template <Factor factor, class Sum>

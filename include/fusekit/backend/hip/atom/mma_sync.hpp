@@ -12,8 +12,8 @@ namespace fusekit::hip {
 
 /// The product of a warp on NVIDIA's matrix units from sm_80 on: sums[i][j] += sum over k of a[i][k] b[j][k] of 16 rows
 /// i, 16 rows j and 32 bytes of indices k, in float, of int8 in int32. Two instructions have 8 rows j each, so that a
-/// lane holds rows l / 4 and l / 4 + 8 of a and of b alike. Indices k are in another order than the manual has, in a and
-/// b alike, so that a lane's factors of a row neighbour. Source: NVIDIA, PTX ISA 8.7, section 9.7.14.5; m16n8k16 of
+/// lane holds rows l / 4 and l / 4 + 8 of a and of b alike. Indices k are in another order than the manual has, in a
+/// and b alike, so that a lane's factors of a row neighbour. Source: NVIDIA, PTX ISA 8.7, section 9.7.14.5; m16n8k16 of
 /// .f16 and .bf16, m16n8k32 of .s8.
 template <class T>
 struct MmaSync {
@@ -25,9 +25,7 @@ struct MmaSync {
     using Sum = detail::AccumulatorOf<T>;
     using Sums = Vector<Sum, sums_per_thread>;
 
-    FUSEKIT_HD static constexpr int factor_row(int lane, int e) {
-        return lane / 4 + e / (factors_per_thread / 2) * 8;
-    }
+    FUSEKIT_HD static constexpr int factor_row(int lane, int e) { return lane / 4 + e / (factors_per_thread / 2) * 8; }
     FUSEKIT_HD static constexpr int factor_k(int lane, int e) {
         return lane % 4 * (factors_per_thread / 2) + e % (factors_per_thread / 2);
     }

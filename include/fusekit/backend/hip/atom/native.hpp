@@ -58,11 +58,11 @@ bool has_native_unit(Architecture architecture) {
 /// The best atom of a processor for a schedule that leaves it open: matrix instructions, where it has some for what is
 /// multiplied, or plain arithmetic.
 template <class Schedule, Element T, class Tag>
-using NativeAtom =
-    std::conditional_t<std::is_void_v<typename detail::NativeUnit<T, Tag>::Type>,
-                       Simt<T, Schedule::tile_m, Schedule::tile_n, Schedule::tile_k,
-                            Tag::processor.unroll_of_gemm(Schedule::threads* Schedule::blocks)>,
-                       WaveTile<T, typename detail::NativeUnit<T, Tag>::Type, Schedule::tile_m, Schedule::tile_n,
-                                detail::native_row_bytes<Tag>(Schedule::tile_n, sizeof(T)), detail::native_stages<Tag>>>;
+using NativeAtom = std::conditional_t<
+    std::is_void_v<typename detail::NativeUnit<T, Tag>::Type>,
+    Simt<T, Schedule::tile_m, Schedule::tile_n, Schedule::tile_k,
+         Tag::processor.unroll_of_gemm(Schedule::threads* Schedule::blocks)>,
+    WaveTile<T, typename detail::NativeUnit<T, Tag>::Type, Schedule::tile_m, Schedule::tile_n,
+             detail::native_row_bytes<Tag>(Schedule::tile_n, sizeof(T)), detail::native_stages<Tag>>>;
 
 }  // namespace fusekit::hip

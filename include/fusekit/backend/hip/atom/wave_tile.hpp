@@ -58,10 +58,10 @@ private:
     }
 };
 
-/// The atom of a block of waves that multiply from registers by a Unit, a matrix instruction (Mfma, Wmma, MmaSync). The rows of its
-/// products are channels, so that a lane's sums are of neighbouring ones. A wave has 64 channels and, where it has 64
-/// lanes, 64 pixels, where 32, 32: 64 sums a lane. In which order a sum takes its indices of GemmK does not matter, so
-/// that a lane reads 16 bytes of a row and multiplies them by several instructions.
+/// The atom of a block of waves that multiply from registers by a Unit, a matrix instruction (Mfma, Wmma, MmaSync). The
+/// rows of its products are channels, so that a lane's sums are of neighbouring ones. A wave has 64 channels and, where
+/// it has 64 lanes, 64 pixels, where 32, 32: 64 sums a lane. In which order a sum takes its indices of GemmK does not
+/// matter, so that a lane reads 16 bytes of a row and multiplies them by several instructions.
 template <class T, class Unit, int TileM, int TileN, int RowBytes = 64, int Stages = 1>
 class WaveTile {
     static constexpr int lanes = Unit::threads, wave_m = lanes, wave_n = 64;
@@ -182,8 +182,7 @@ private:
                          chunk_words = words < 4 ? 4 : words;
     static constexpr int parts = chunk_words / words;
     /// Lanes with the same row of a product have different k; so many of them.
-    static constexpr int factors_of_row = Unit::factors_per_thread / own_rows,
-                         lanes_of_row = Unit::k / factors_of_row;
+    static constexpr int factors_of_row = Unit::factors_per_thread / own_rows, lanes_of_row = Unit::k / factors_of_row;
     static constexpr unsigned steps = RowBytes / (4 * chunk_words * lanes_of_row);
     struct Chunks {
         Words<4> chunks[own_rows][chunk_words / 4];
