@@ -23,15 +23,11 @@ public:
     __device__ T const* at(unsigned k, unsigned row) const { return reinterpret_cast<T const*>(bytes) + place(k, row); }
 
     /// Chunk number `chunk` of a row.
-    __device__ Words<4> read(unsigned chunk, unsigned row) const {
-        Words<4> words;
-        __builtin_memcpy(&words, __builtin_assume_aligned(at(chunk * per_chunk, row), 16), sizeof words);
-        return words;
-    }
+    __device__ Words<4> read(unsigned chunk, unsigned row) const { return read_words(at(chunk * per_chunk, row)); }
 
     /// Stores 16 bytes of a row, whose first index is a multiple of what they hold.
     __device__ void put_words(unsigned k, unsigned row, Words<4> const& words) {
-        __builtin_memcpy(__builtin_assume_aligned(at(k, row), 16), &words, sizeof words);
+        __builtin_memcpy(__builtin_assume_aligned(static_cast<void*>(at(k, row)), 16), &words, sizeof words);
     }
     /// Stores one row at `Count` indices from k on, a multiple of Count: operand(i) at the i-th.
     template <int Count, class OperandAt>
