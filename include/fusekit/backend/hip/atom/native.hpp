@@ -34,6 +34,8 @@ template <class T, class Tag>
 struct NativeUnit<T, Tag> {
     using Type = MmaSync<T>;
 };
+static_assert(eights_read_different_banks<RowTile<half, 64, 64>, MmaSync<half>>());
+static_assert(eights_read_different_banks<RowTile<int8, 64, 64>, MmaSync<int8>>());
 
 /// Bytes of a row of a stage. A thread of a small tile loads more of them; on gfx908, where it has 128 registers beside
 /// those of sums, half as many.

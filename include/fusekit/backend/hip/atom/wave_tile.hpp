@@ -45,14 +45,38 @@ public:
         for (int i = 0; i < Count; ++i) *at(k, row + static_cast<unsigned>(i)) = operands.values[i];
     }
 
+    /// Where an index of a row is, in elements.
+    FUSEKIT_HD static constexpr unsigned place(unsigned k, unsigned row) {
+        return row * tile_k + (k ^ row / rows_of_order % chunks * per_chunk);
+    }
+
 private:
     static constexpr unsigned per_chunk = 16 / sizeof(T), chunks = row_bytes / 16, rows_of_order = 8 / chunks;
     alignas(16) unsigned char bytes[Size * row_bytes];  // no T, which would be constructed
-
-    __device__ static unsigned place(unsigned k, unsigned row) {
-        return row * tile_k + (k ^ row / rows_of_order % chunks * per_chunk);
-    }
 };
+
+namespace detail {
+
+/// Whether eight lanes after each other, which NVIDIA's processors serve together, read their 16 bytes of each row and
+/// part of a product from different banks of shared memory: there are 32 of 4 bytes.
+template <class Tile, class Unit>
+consteval bool eights_read_different_banks() {
+    constexpr int factors = Unit::factors_per_thread / Unit::rows_per_thread;
+    constexpr int bytes = static_cast<int>(sizeof(typename Tile::Operand));
+    for (int first = 0; first < Unit::threads; first += 8)
+        for (int own = 0; own < Unit::rows_per_thread; ++own) {
+            unsigned found = 0;
+            for (int lane = first; lane < first + 8; ++lane) {
+                auto const row = static_cast<unsigned>(Unit::factor_row(lane, own * factors));
+                auto const chunk = static_cast<unsigned>(Unit::factor_k(lane, 0) / factors);
+                found |= 1u << Tile::place(chunk * 16 / bytes, row) * bytes / 16 % 8;
+            }
+            if (found != 0xff) return false;
+        }
+    return true;
+}
+
+}  // namespace detail
 
 /// The atom of a block of waves that multiply from registers by a Unit, a matrix instruction (Mfma, Wmma, MmaSync). The
 /// rows of its products are channels, so that a lane's sums are of neighbouring ones. A wave has 64 channels and, where
