@@ -1,32 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "hip_on_cpu/amd.hpp"
 
-#include <bit>
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
 
 #include "asynchrony.hpp"
+#include "factor.hpp"
 
 namespace hip_on_cpu::amd {
 
 namespace {
 
-enum class Factor { half, bfloat16, int8 };
-
 constexpr unsigned bytes_of(Factor factor) { return factor == Factor::int8 ? 1 : 2; }
-
-double value_of(Factor factor, unsigned bits) {
-    if (factor == Factor::int8) return static_cast<std::int8_t>(bits);
-    if (factor == Factor::bfloat16) return std::bit_cast<float>(bits << 16);
-    int const exponent = static_cast<int>(bits >> 10 & 31), mantissa = static_cast<int>(bits & 1023);
-    double const magnitude = exponent == 31  ? (mantissa ? NAN : HUGE_VAL)
-                             : exponent == 0 ? std::ldexp(mantissa, -24)
-                                             : std::ldexp(1024 + mantissa, exponent - 25);
-    return bits >> 15 ? -magnitude : magnitude;
-}
 
 /// Where a lane's elements are.
 struct Lane {

@@ -18,6 +18,9 @@ bool same(Place const& a, Place const& b) {
     return a.line == b.line && (a.file == b.file || std::strcmp(a.file, b.file) == 0);
 }
 
+/// Whether the environment names one of NVIDIA's architectures.
+bool is_nvidia(char const* name) { return name && std::strncmp(name, "sm_", 3) == 0; }
+
 }  // namespace
 
 constinit thread_local Block* running = nullptr;
@@ -25,9 +28,17 @@ constinit thread_local Block* running = nullptr;
 std::string const& architecture() {
     static std::string const name = [] {
         char const* const text = std::getenv("HIP_ON_CPU_ARCH");
-        return std::string(text ? text : wave_width() == 64 ? "gfx90a" : "");
+        return std::string(is_nvidia(text) ? "" : text ? text : wave_width() == 64 ? "gfx90a" : "");
     }();
     return name;
+}
+
+int compute_capability() {
+    static int const capability = [] {
+        char const* const text = std::getenv("HIP_ON_CPU_ARCH");
+        return is_nvidia(text) ? std::atoi(text + 3) : architecture().empty() ? 90 : 10;
+    }();
+    return capability;
 }
 
 unsigned wave_width() {
@@ -39,7 +50,7 @@ unsigned wave_width() {
             std::fprintf(stderr, "hip_on_cpu: HIP_ON_CPU_WAVE is %s, but a wave has 32 or 64 lanes\n", word.c_str());
             std::exit(1);
         }
-        if (!arch.empty() && (arch.rfind("gfx", 0) != 0 || word != own)) {
+        if (!arch.empty() && ((arch.rfind("gfx", 0) != 0 && !is_nvidia(named)) || word != own)) {
             std::fprintf(stderr, "hip_on_cpu: HIP_ON_CPU_ARCH is %s, with waves of %s lanes\n", arch.c_str(),
                          word.c_str());
             std::exit(1);

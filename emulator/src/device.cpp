@@ -11,9 +11,6 @@ namespace {
 constexpr int processors = 4;
 constexpr std::size_t memory_bytes = std::size_t{1} << 36, shared_bytes = 48 << 10;
 
-/// A device that is not AMD's takes what kernels for compute capability 9.0 may ask for (hip_on_cpu/sm90a.hpp).
-int capability() { return architecture().empty() ? 9 : 1; }
-
 }  // namespace
 
 hipError_t hipGetDeviceCount(int* count) {
@@ -34,7 +31,8 @@ hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int device) {
     properties->warpSize = static_cast<int>(wave_width());
     properties->maxThreadsPerBlock = most_threads;
     properties->multiProcessorCount = processors;
-    properties->major = capability();
+    properties->major = compute_capability() / 10;
+    properties->minor = compute_capability() % 10;
     properties->l2CacheSize = 1 << 20;
     properties->clockRate = properties->memoryClockRate = 1000000;
     properties->memoryBusWidth = 64;
@@ -45,8 +43,8 @@ hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int
     HIP_ON_CPU_ENTER();
     if (device < 0 || device >= device_count()) return leave(hipErrorInvalidDevice);
     switch (attribute) {
-        case hipDeviceAttributeComputeCapabilityMajor: *value = capability(); break;
-        case hipDeviceAttributeComputeCapabilityMinor: *value = 0; break;
+        case hipDeviceAttributeComputeCapabilityMajor: *value = compute_capability() / 10; break;
+        case hipDeviceAttributeComputeCapabilityMinor: *value = compute_capability() % 10; break;
         case hipDeviceAttributeL2CacheSize: *value = 1 << 20; break;
         case hipDeviceAttributeMaxSharedMemoryPerBlock: *value = shared_bytes; break;
         case hipDeviceAttributeMaxThreadsPerBlock: *value = most_threads; break;

@@ -56,6 +56,11 @@ __global__ void two_products(int) {
 
 __global__ void no_such_instruction(int) { hip_on_cpu::amd::mfma_f32_32x32x8f16({}, {}, {}); }
 
+__global__ void no_mma_sync(int) {
+    float sums[4] = {};
+    hip_on_cpu::sm80::multiply<hip_on_cpu::Factor::half>(sums, {}, {});
+}
+
 __global__ void other_copies(int) {
     hip_on_cpu::amd::Words<8> a{};
     a[7] = threadIdx.x;
@@ -80,6 +85,7 @@ int main(int, char** argv) {
     if (what == "no_barrier") return launch(no_barrier, 0);
     if (what == "two_products") return launch(two_products, 0, 128);
     if (what == "no_such_instruction") return launch(no_such_instruction, 0);
+    if (what == "no_mma_sync") return launch(no_mma_sync, 0);
     if (what == "other_copies") return launch(other_copies, 0);
     if (what == "reads_beyond") {
         int* memory;

@@ -8,6 +8,7 @@
 
 #include "hip_on_cpu/amd.hpp"
 #include "hip_on_cpu/kernel.hpp"
+#include "hip_on_cpu/sm80.hpp"
 #include "hip_on_cpu/sm90a.hpp"
 
 /// HIP's runtime on the CPU: the part of HIP that a library of kernels needs, for any C++20 compiler. Everything is

@@ -108,6 +108,8 @@ extern constinit thread_local Block* running;
 /// What the environment's HIP_ON_CPU_ARCH says that the device is, such as "gfx90a"; with waves of 64 lanes "gfx90a"
 /// where it says nothing, and with waves of 32 none of AMD's.
 std::string const& architecture();
+/// Compute capability, times ten: what HIP_ON_CPU_ARCH says, as "sm_80", or 90. A device of AMD's says 10.
+int compute_capability();
 /// Lanes of a wave: what the environment's HIP_ON_CPU_WAVE says, which is 32 or 64, or those of HIP_ON_CPU_ARCH, or 32.
 unsigned wave_width();
 

@@ -7,8 +7,8 @@
 
 /// What tests may ask for that no real runtime offers.
 ///
-/// Environment: HIP_ON_CPU_WAVE, the lanes of a wave, 32 (the default) or 64; HIP_ON_CPU_ARCH, the architecture of
-/// AMD's that the devices say they are; HIP_ON_CPU_DEVICES, the number of devices, 2 by default.
+/// Environment: HIP_ON_CPU_WAVE, the lanes of a wave, 32 (the default) or 64; HIP_ON_CPU_ARCH, the architecture
+/// that the devices say they are, as "gfx90a" or "sm_80"; HIP_ON_CPU_DEVICES, the number of devices, 2 by default.
 namespace hip_on_cpu {
 
 /// The next call of the function named, e.g. "hipMalloc", does nothing but return the error.

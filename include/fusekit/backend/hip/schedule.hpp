@@ -19,12 +19,12 @@ struct Gemm {
     static constexpr int threads = SimtShape{TileM, TileN, TileK}.threads();
 };
 
-/// The same with the best that the processor has (atom/native.hpp): on AMD half, bfloat16 and int8 are multiplied on
-/// matrix units, where there are some. A thread computes 64 sums.
-template <int TileM, int TileN, int Blocks = 2>
+/// The same with the best that the processor has (atom/native.hpp): half, bfloat16 and int8 are multiplied on matrix
+/// units, where there are some, in steps of their own; TileK is for those without. A thread computes 64 sums.
+template <int TileM, int TileN, int Blocks = 2, int TileK = 8>
 struct NativeGemm {
-    static constexpr int tile_m = TileM, tile_n = TileN, tile_k = 8, blocks = Blocks;
-    static constexpr int threads = SimtShape{TileM, TileN, 8}.threads();
+    static constexpr int tile_m = TileM, tile_n = TileN, tile_k = TileK, blocks = Blocks;
+    static constexpr int threads = SimtShape{TileM, TileN, TileK}.threads();
     static constexpr bool is_native = true;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Compiled for each of AMD's targets, whose architecture the device must have: the kernels are the target's own.
+// Compiled for each of AMD's targets, whose architecture the device must have: the kernels are the target's own. Of
+// NVIDIA's GPUs those from 8.0 on have the same units.
 #include "fusekit/backend/hip/atom/native.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
@@ -25,8 +26,10 @@ using Relu = fk::Activation<fk::Relu>;
 /// The device, where it is what this program's kernels are made for.
 fk::hip::Device native() {
     fk::hip::Device device = gpu();
-    bool const same = fk::hip::with_tag(device.architecture(),
-                                        []<class Tag>(Tag) { return std::is_same_v<Tag, fk::hip::arch::Target>; });
+    bool const same = fk::hip::with_tag(device.architecture(), []<class Tag>(Tag) {
+        using namespace fk::hip::arch;
+        return std::is_same_v<Tag, Target> || (std::is_base_of_v<Sm80, Tag> && std::is_base_of_v<Nvidia, Target>);
+    });
     if (!same) SKIP("the GPU is " << device.architecture().name().c_str());
     return device;
 }
@@ -68,25 +71,32 @@ void check_int8() {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("HIP: convolutions are exact on the matrix units of each of AMD's targets", "",
-                   (NativeGemm<128, 128, 2>), (NativeGemm<64, 64, 6>), (NativeGemm<64, 128, 2>)) {
+TEMPLATE_TEST_CASE("HIP: convolutions are exact on the matrix units of each target", "", (NativeGemm<128, 128, 2>),
+                   (NativeGemm<64, 64, 6>), (NativeGemm<64, 128, 2>)) {
     check_floats<fk::half, TestType>("half");
     check_floats<fk::bfloat16, TestType>("bfloat16");
     check_int8<TestType>();
 }
 
-TEST_CASE("HIP: of AMD's targets those without such units take the same schedule") {
+TEST_CASE("HIP: targets without such units take the same schedule") {
     using namespace fk::hip;
     using Schedule = NativeGemm<64, 64, 6>;
     CHECK(std::is_same_v<NativeAtom<Schedule, fk::half, arch::Gfx1030>, Simt<fk::half, 64, 64, 8, 2>>);
     CHECK(std::is_same_v<NativeAtom<Schedule, float, arch::Gfx90a>, Simt<float, 64, 64, 8, 2>>);
     CHECK(std::is_same_v<NativeAtom<Schedule, fk::int8, arch::Gfx942>, WaveTile<fk::int8, Mfma<fk::int8, 16>, 64, 64>>);
+    CHECK(std::is_same_v<NativeAtom<Schedule, fk::int8, arch::Sm86>,
+                         WaveTile<fk::int8, MmaSync<fk::int8>, 64, 64, 64, 2>>);
+    CHECK(std::is_same_v<NativeAtom<NativeGemm<64, 64, 6, 16>, fk::half, arch::Sm75>, Simt<fk::half, 64, 64, 16, 2>>);
     for (int const number : {0x908, 0x90a, 0x942, 0x1100, 0x1201}) {
         CHECK(has_native_unit<fk::half>(Architecture::gfx(number)));
         CHECK_FALSE(has_native_unit<float>(Architecture::gfx(number)));
     }
     CHECK_FALSE(has_native_unit<fk::int8>(Architecture::gfx(0x1030)));
-    CHECK_FALSE(has_native_unit<fk::half>(Architecture::sm(90)));
+    for (int const number : {80, 86, 89, 90}) {
+        CHECK(has_native_unit<fk::half>(Architecture::sm(number)));
+        CHECK_FALSE(has_native_unit<float>(Architecture::sm(number)));
+    }
+    CHECK_FALSE(has_native_unit<fk::half>(Architecture::sm(75)));
 }
 
 TEST_CASE("HIP: rows of half a packet are loaded one by one, whatever plain arithmetic would take") {
@@ -96,13 +106,13 @@ TEST_CASE("HIP: rows of half a packet are loaded one by one, whatever plain arit
         check_case(Case::parse(text), run_conv<fk::hip::Device, fk::half, fk::dynamic, B>, device);
 }
 
-TEMPLATE_TEST_CASE("HIP: products of matrices are exact on the matrix units of each of AMD's targets", "", fk::half,
-                   fk::bfloat16, fk::int8) {
+TEMPLATE_TEST_CASE("HIP: products of matrices are exact on the matrix units of each target", "", fk::half, fk::bfloat16,
+                   fk::int8) {
     fk::hip::Device device = native();
     check_products<TestType>(device);
 }
 
-TEST_CASE("HIP: statistics of what AMD's matrix units compute") {
+TEST_CASE("HIP: statistics of what each target's matrix units compute") {
     fk::hip::Device device = native();
     using Conv = fk::Conv<fk::dynamic>;
     oracle::Window const same{.r = 3, .s = 3, .top = 1, .left = 1, .bottom = 1, .right = 1};
@@ -112,7 +122,7 @@ TEST_CASE("HIP: statistics of what AMD's matrix units compute") {
     }
 }
 
-TEST_CASE("HIP: infinite values and NaN on AMD's matrix units") {
+TEST_CASE("HIP: infinite values and NaN on each target's matrix units") {
     fk::hip::Device device = native();
     check_infinite_values<fk::half>(device);
 }

@@ -7,14 +7,14 @@
 
 namespace fusekit::hip {
 
-/// What stands in registers together, as AMD's matrix instructions take it: v[i] is element i. nvcc has none, and no
-/// pass of it multiplies any.
+/// What stands in registers together, as AMD's matrix instructions take it: v[i] is element i. nvcc has none: its
+/// instructions name each register.
 #if defined(HIP_ON_CPU)
 template <class T, int Size>
 using Vector = hip_on_cpu::amd::Vector<T, Size>;
 #elif defined(__CUDACC__)
 template <class T, int Size>
-struct Vector {
+struct alignas(sizeof(T) * Size < 16 ? sizeof(T) * Size : 16) Vector {
     T values[Size];
 
     __device__ T& operator[](int i) { return values[i]; }
@@ -32,5 +32,16 @@ using Vector = typename detail::VectorOf<T, Size>::Type;
 #endif
 template <int Size>
 using Words = Vector<std::uint32_t, Size>;
+
+/// Reads 16 bytes at a multiple of 16, of whatever elements. nvcc would copy byte by byte.
+#if defined(__CUDACC__)
+__device__ inline Words<4> read_words(void const* from) { return *static_cast<Words<4> const*>(from); }
+#else
+__device__ inline Words<4> read_words(void const* from) {
+    Words<4> words;
+    __builtin_memcpy(&words, __builtin_assume_aligned(from, 16), sizeof words);
+    return words;
+}
+#endif
 
 }  // namespace fusekit::hip

@@ -22,7 +22,7 @@ consteval bool factors_are_held(int times) {
     int found[Atom::m * Atom::k] = {};
     for (int thread = 0; thread < Atom::threads; ++thread)
         for (int e = 0; e < Atom::factors_per_thread; ++e)
-            ++found[Atom::factor_row(thread) * Atom::k + Atom::factor_k(thread, e)];
+            ++found[Atom::factor_row(thread, e) * Atom::k + Atom::factor_k(thread, e)];
     for (int const count : found)
         if (count != times) return false;
     return true;

@@ -16,6 +16,7 @@ namespace fusekit::hip {
 template <class T, int Depth>
 struct Mfma {
     static constexpr int m = 32, n = 32, k = Depth, threads = 64;
+    static constexpr int rows_per_thread = 1;
     static constexpr int factors_per_thread = m * k / threads;  ///< elements of a, and of b, that a lane holds
     static constexpr int sums_per_thread = m * n / threads;
 
@@ -24,7 +25,7 @@ struct Mfma {
     using Sums = Vector<Sum, sums_per_thread>;
 
     /// The row, and the index k, of factor e of a lane, in a and in b.
-    FUSEKIT_HD static constexpr int factor_row(int lane) { return lane % 32; }
+    FUSEKIT_HD static constexpr int factor_row(int lane, int) { return lane % 32; }
     FUSEKIT_HD static constexpr int factor_k(int lane, int e) { return lane / 32 * factors_per_thread + e; }
     /// Row i and column j of sum e of a lane.
     FUSEKIT_HD static constexpr int row(int lane, int e) { return e / 4 * 8 + lane / 32 * 4 + e % 4; }

@@ -5,6 +5,7 @@
 
 #include "fusekit/backend/hip/arch/target.hpp"
 #include "fusekit/backend/hip/atom/mfma.hpp"
+#include "fusekit/backend/hip/atom/mma_sync.hpp"
 #include "fusekit/backend/hip/atom/simt.hpp"
 #include "fusekit/backend/hip/atom/wave_tile.hpp"
 #include "fusekit/backend/hip/atom/wmma.hpp"
@@ -13,7 +14,7 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// The matrix instruction of AMD's processors that multiplies a type; void where there is none.
+/// The matrix instruction of a processor that multiplies a type from registers; void where there is none.
 template <class T, class Tag>
 struct NativeUnit {
     using Type = void;
@@ -28,6 +29,13 @@ template <class T, class Tag>
 struct NativeUnit<T, Tag> {
     using Type = Wmma<T, Tag>;
 };
+template <class T, class Tag>
+    requires(!std::is_same_v<T, float> && std::is_base_of_v<arch::Sm80, Tag>)
+struct NativeUnit<T, Tag> {
+    using Type = MmaSync<T>;
+};
+static_assert(eights_read_different_banks<RowTile<half, 64, 64>, MmaSync<half>>());
+static_assert(eights_read_different_banks<RowTile<int8, 64, 64>, MmaSync<int8>>());
 
 /// Bytes of a row of a stage. A thread of a small tile loads more of them; on gfx908, where it has 128 registers beside
 /// those of sums, half as many.
@@ -35,6 +43,9 @@ template <class Tag>
 constexpr int native_row_bytes(int tile, int element) {
     return std::is_same_v<Tag, arch::Gfx908> && (tile == 64 || element == 1) ? 32 : 64;
 }
+/// Stages of shared memory, of which NVIDIA's processors have more.
+template <class Tag>
+inline constexpr int native_stages = std::is_base_of_v<arch::Nvidia, Tag> ? 2 : 1;
 
 }  // namespace detail
 
@@ -49,11 +60,11 @@ bool has_native_unit(Architecture architecture) {
 /// The best atom of a processor for a schedule that leaves it open: matrix instructions, where it has some for what is
 /// multiplied, or plain arithmetic.
 template <class Schedule, Element T, class Tag>
-using NativeAtom =
-    std::conditional_t<std::is_void_v<typename detail::NativeUnit<T, Tag>::Type>,
-                       Simt<T, Schedule::tile_m, Schedule::tile_n, Schedule::tile_k,
-                            Tag::processor.unroll_of_gemm(Schedule::threads* Schedule::blocks)>,
-                       WaveTile<T, typename detail::NativeUnit<T, Tag>::Type, Schedule::tile_m, Schedule::tile_n,
-                                detail::native_row_bytes<Tag>(Schedule::tile_n, sizeof(T))>>;
+using NativeAtom = std::conditional_t<
+    std::is_void_v<typename detail::NativeUnit<T, Tag>::Type>,
+    Simt<T, Schedule::tile_m, Schedule::tile_n, Schedule::tile_k,
+         Tag::processor.unroll_of_gemm(Schedule::threads* Schedule::blocks)>,
+    WaveTile<T, typename detail::NativeUnit<T, Tag>::Type, Schedule::tile_m, Schedule::tile_n,
+             detail::native_row_bytes<Tag>(Schedule::tile_n, sizeof(T)), detail::native_stages<Tag>>>;
 
 }  // namespace fusekit::hip

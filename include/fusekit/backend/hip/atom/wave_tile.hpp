@@ -10,7 +10,8 @@ namespace fusekit::hip {
 
 /// One operand of a step along GemmK in shared memory, for lanes that read 16 bytes of a row each: rows of 32 or 64
 /// bytes. Their chunks of 16 bytes are swizzled so that the lanes that AMD's ds_read_b128 serves together find theirs
-/// in different banks: every 128 bytes another order.
+/// in different banks: every 128 bytes another order. NVIDIA's serves eight lanes together, which read 128 bytes one
+/// after another.
 template <class T, int Size, int RowBytes>
 class RowTile {
 public:
@@ -22,15 +23,11 @@ public:
     __device__ T const* at(unsigned k, unsigned row) const { return reinterpret_cast<T const*>(bytes) + place(k, row); }
 
     /// Chunk number `chunk` of a row.
-    __device__ Words<4> read(unsigned chunk, unsigned row) const {
-        Words<4> words;
-        __builtin_memcpy(&words, __builtin_assume_aligned(at(chunk * per_chunk, row), 16), sizeof words);
-        return words;
-    }
+    __device__ Words<4> read(unsigned chunk, unsigned row) const { return read_words(at(chunk * per_chunk, row)); }
 
     /// Stores 16 bytes of a row, whose first index is a multiple of what they hold.
     __device__ void put_words(unsigned k, unsigned row, Words<4> const& words) {
-        __builtin_memcpy(__builtin_assume_aligned(at(k, row), 16), &words, sizeof words);
+        __builtin_memcpy(__builtin_assume_aligned(static_cast<void*>(at(k, row)), 16), &words, sizeof words);
     }
     /// Stores one row at `Count` indices from k on, a multiple of Count: operand(i) at the i-th.
     template <int Count, class OperandAt>
@@ -48,20 +45,44 @@ public:
         for (int i = 0; i < Count; ++i) *at(k, row + static_cast<unsigned>(i)) = operands.values[i];
     }
 
+    /// Where an index of a row is, in elements.
+    FUSEKIT_HD static constexpr unsigned place(unsigned k, unsigned row) {
+        return row * tile_k + (k ^ row / rows_of_order % chunks * per_chunk);
+    }
+
 private:
     static constexpr unsigned per_chunk = 16 / sizeof(T), chunks = row_bytes / 16, rows_of_order = 8 / chunks;
     alignas(16) unsigned char bytes[Size * row_bytes];  // no T, which would be constructed
-
-    __device__ static unsigned place(unsigned k, unsigned row) {
-        return row * tile_k + (k ^ row / rows_of_order % chunks * per_chunk);
-    }
 };
 
-/// The atom of a block of waves that multiply from registers by a Unit, a matrix instruction of AMD's. The rows of its
-/// products are channels, so that a lane's sums are of neighbouring ones. A wave has 64 channels and, where it has 64
-/// lanes, 64 pixels, where 32, 32: 64 sums a lane. In which order a sum takes its indices of GemmK does not matter, so
-/// that a lane reads 16 bytes of a row and multiplies them by several instructions.
-template <class T, class Unit, int TileM, int TileN, int RowBytes = 64>
+namespace detail {
+
+/// Whether eight lanes after each other, which NVIDIA's processors serve together, read their 16 bytes of each row and
+/// part of a product from different banks of shared memory: there are 32 of 4 bytes.
+template <class Tile, class Unit>
+consteval bool eights_read_different_banks() {
+    constexpr int factors = Unit::factors_per_thread / Unit::rows_per_thread;
+    constexpr int bytes = static_cast<int>(sizeof(typename Tile::Operand));
+    for (int first = 0; first < Unit::threads; first += 8)
+        for (int own = 0; own < Unit::rows_per_thread; ++own) {
+            unsigned found = 0;
+            for (int lane = first; lane < first + 8; ++lane) {
+                auto const row = static_cast<unsigned>(Unit::factor_row(lane, own * factors));
+                auto const chunk = static_cast<unsigned>(Unit::factor_k(lane, 0) / factors);
+                found |= 1u << Tile::place(chunk * 16 / bytes, row) * bytes / 16 % 8;
+            }
+            if (found != 0xff) return false;
+        }
+    return true;
+}
+
+}  // namespace detail
+
+/// The atom of a block of waves that multiply from registers by a Unit, a matrix instruction (Mfma, Wmma, MmaSync). The
+/// rows of its products are channels, so that a lane's sums are of neighbouring ones. A wave has 64 channels and, where
+/// it has 64 lanes, 64 pixels, where 32, 32: 64 sums a lane. In which order a sum takes its indices of GemmK does not
+/// matter, so that a lane reads 16 bytes of a row and multiplies them by several instructions.
+template <class T, class Unit, int TileM, int TileN, int RowBytes = 64, int Stages = 1>
 class WaveTile {
     static constexpr int lanes = Unit::threads, wave_m = lanes, wave_n = 64;
     static constexpr int waves_m = TileM / wave_m, waves_n = TileN / wave_n;
@@ -71,7 +92,7 @@ class WaveTile {
 public:
     static constexpr int tile_m = TileM, tile_n = TileN, tile_k = RowTile<T, TileM, RowBytes>::tile_k;
     static constexpr int threads = waves_m * waves_n * lanes;
-    static constexpr int stages = 1;
+    static constexpr int stages = Stages;
     static constexpr bool is_asynchronous = false;
     using Operand = T;
     using Architecture = arch::Any;
@@ -176,32 +197,40 @@ private:
     static constexpr bool fours_neighbour = Unit::row(0, 3) == 3;
 
     /// What a lane reads at once: whole chunks, and whole operands.
-    static constexpr int words = static_cast<int>(sizeof(typename Unit::Operand)) / 4,
+    static constexpr int own_rows = Unit::rows_per_thread;
+    static constexpr int words = static_cast<int>(sizeof(typename Unit::Operand)) / 4 / own_rows,
                          chunk_words = words < 4 ? 4 : words;
     static constexpr int parts = chunk_words / words;
     /// Lanes with the same row of a product have different k; so many of them.
-    static constexpr int lanes_of_row = Unit::k / Unit::factors_per_thread;
+    static constexpr int factors_of_row = Unit::factors_per_thread / own_rows, lanes_of_row = Unit::k / factors_of_row;
     static constexpr unsigned steps = RowBytes / (4 * chunk_words * lanes_of_row);
     struct Chunks {
-        Words<4> chunks[chunk_words / 4];
+        Words<4> chunks[own_rows][chunk_words / 4];
     };
 
     template <class Tile>
     __device__ Chunks read(Tile const& tile, unsigned first, unsigned step) const {
         Chunks result;
-        unsigned const part = lanes_of_row == 1 ? 0 : lane / Unit::m;
+        int const own = static_cast<int>(lane);
+        auto const part = static_cast<unsigned>(Unit::factor_k(own, 0) / factors_of_row);
 #pragma unroll
-        for (unsigned i = 0; i < chunk_words / 4; ++i)
-            result.chunks[i] = tile.read((step * lanes_of_row + part) * (chunk_words / 4) + i, first + lane % Unit::m);
+        for (int row = 0; row < own_rows; ++row)
+#pragma unroll
+            for (unsigned i = 0; i < chunk_words / 4; ++i)
+                result.chunks[row][i] =
+                    tile.read((step * lanes_of_row + part) * (chunk_words / 4) + i,
+                              first + static_cast<unsigned>(Unit::factor_row(own, row * factors_of_row)));
         return result;
     }
     __device__ static typename Unit::Operand operand(Chunks const& from, int part) {
         typename Unit::Operand result;
 #pragma unroll
-        for (int i = 0; i < words; ++i) {
-            int const word = part * words + i;
-            result[i] = from.chunks[word / 4][word % 4];
-        }
+        for (int row = 0; row < own_rows; ++row)
+#pragma unroll
+            for (int i = 0; i < words; ++i) {
+                int const word = part * words + i;
+                result[row * words + i] = from.chunks[row][word / 4][word % 4];
+            }
         return result;
     }
 };

@@ -18,6 +18,7 @@ template <class T, class Tag>
 struct Wmma {
     static constexpr bool copied = !std::is_base_of_v<arch::Gfx12, Tag>;
     static constexpr int m = 16, n = 16, k = 16, threads = 32;
+    static constexpr int rows_per_thread = 1;
     static constexpr int factors_per_thread = copied ? k : k / 2;
     static constexpr int sums_per_thread = m * n / threads;
 
@@ -25,7 +26,7 @@ struct Wmma {
     using Sum = detail::AccumulatorOf<T>;
     using Sums = Vector<Sum, sums_per_thread>;
 
-    FUSEKIT_HD static constexpr int factor_row(int lane) { return lane % 16; }
+    FUSEKIT_HD static constexpr int factor_row(int lane, int) { return lane % 16; }
     FUSEKIT_HD static constexpr int factor_k(int lane, int e) {
         return copied ? e : lane / 16 * factors_per_thread + e;
     }

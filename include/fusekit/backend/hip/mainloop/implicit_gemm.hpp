@@ -83,12 +83,15 @@ class ImplicitGemm : public GemmParts<Plan, Schedule, T, U, fast>::Shared {
     /// Registers to spare: a thread of a small tile has none where it converts packets of channels.
     static constexpr bool has_registers =
         !Plan::has_prologue || fast != detail::Axis::channel || Schedule::tile_m >= 128;
+    /// Elements of int8 that are loaded one by one take a register each, beside two stages' addresses: fewer blocks
+    /// have more of them.
+    static constexpr bool is_crowded = NativeSchedule<Schedule> && stages_of<Atom> == 2 && sizeof(T) == 1;
 
 public:
     using Loader = typename Parts::Loader;
     using Params = ConvParams<Plan, T, U>;
     using Architecture = typename Atom::Architecture;
-    static constexpr int threads = Atom::threads, blocks = Schedule::blocks;
+    static constexpr int threads = Atom::threads, blocks = is_crowded ? Schedule::blocks * 2 / 3 : Schedule::blocks;
 
     __device__ static void run(Params const& params, Storage& the_shared, unsigned the_thread, unsigned block) {
         Storage& shared = has_registers ? in_register(the_shared) : the_shared;

@@ -13,7 +13,7 @@ struct GemmTile {
     int m, n, k, blocks;
 };
 struct NativeTile {
-    int m, n, blocks;
+    int m, n, blocks, k = 8;
 };
 struct WarpSpecializedTile {
     int m, n, stages;
@@ -59,7 +59,7 @@ auto matrix_table(std::integer_sequence<int, i...>)
 
 template <class Tuning, int... i>
 auto native_table(std::integer_sequence<int, i...>)
-    -> Table<NativeGemm<Tuning::native[i].m, Tuning::native[i].n, Tuning::native[i].blocks>...>;
+    -> Table<NativeGemm<Tuning::native[i].m, Tuning::native[i].n, Tuning::native[i].blocks, Tuning::native[i].k>...>;
 
 /// The schedules of plain arithmetic, or, for narrow elements, of what each processor has.
 template <class Tuning, bool is_narrow>

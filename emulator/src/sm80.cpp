@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+#include "hip_on_cpu/sm80.hpp"
+
+#include <type_traits>
+
+#include "asynchrony.hpp"
+#include "factor.hpp"
+
+namespace hip_on_cpu::sm80 {
+
+namespace {
+
+constexpr unsigned warp = 32;
+
+struct Operands {
+    std::uint32_t const *a, *b;
+    void* sums;
+};
+
+/// The bits of one factor in what a lane holds.
+std::uint32_t bits_of(std::uint32_t const* words, unsigned element, unsigned bits) {
+    unsigned const per_word = 32 / bits;
+    return words[element / per_word] >> element % per_word * bits & ((1u << bits) - 1);
+}
+
+/// The product of the warp that begins at a lane of a wave. For half and bfloat16 the manual has, with groupID = lane /
+/// 4 and t = lane % 4:
+///   A  ai: row = groupID for 0 <= i < 2 || 4 <= i < 6, else groupID + 8; column = 2 t + (i & 1), + 8 for i >= 4
+///   B  bi: row = 2 t + (i & 1), + 8 for i >= 2; column = groupID
+///   C  ci: row = groupID for i < 2, else groupID + 8; column = 2 t + (i & 1)
+/// and of int8
+///   A  ai: row = groupID for 0 <= i < 4 || 8 <= i < 12, else groupID + 8; column = 4 t + (i & 3), + 16 for i >= 8
+///   B  bi: row = 4 t + (i & 3), + 16 for i >= 4; column = groupID
+template <class Sum>
+void multiply_all(Factor factor, Exchange const& wave, unsigned first) {
+    unsigned const bits = factor == Factor::int8 ? 8 : 16, together = 32 / bits, depth = 8 * together;
+    double a[16][32], b[32][8];
+    for (unsigned lane = 0; lane < warp; ++lane) {
+        auto const* const own = reinterpret_cast<Operands const*>(wave.value[first + lane]);
+        unsigned const group = lane / 4, t = lane % 4;
+        for (unsigned i = 0; i < 4 * together; ++i) {
+            unsigned const row = i / together % 2 == 0 ? group : group + 8;
+            unsigned const column = together * t + i % together + (i >= 2 * together ? depth / 2 : 0);
+            a[row][column] = value_of(factor, bits_of(own->a, i, bits));
+        }
+        for (unsigned i = 0; i < 2 * together; ++i)
+            b[together * t + i % together + (i >= together ? depth / 2 : 0)][group] =
+                value_of(factor, bits_of(own->b, i, bits));
+    }
+    for (unsigned lane = 0; lane < warp; ++lane) {
+        auto* const sums = static_cast<Sum*>(reinterpret_cast<Operands const*>(wave.value[first + lane])->sums);
+        for (unsigned i = 0; i < 4; ++i) {
+            unsigned const row = lane / 4 + (i < 2 ? 0 : 8), column = lane % 4 * 2 + (i & 1);
+            double exact = sums[i];
+            for (unsigned k = 0; k < depth; ++k) exact += a[row][k] * b[k][column];
+            if constexpr (std::is_same_v<Sum, float>) sums[i] = static_cast<float>(exact);
+            else sums[i] = static_cast<std::int32_t>(static_cast<std::int64_t>(exact));  // which wraps
+        }
+    }
+}
+
+template <class Sum>
+void multiply_together(Factor factor, Sum* sums, std::uint32_t const* a, std::uint32_t const* b, Place const& place) {
+    if (architecture().empty() && compute_capability() < 80) fault("no mma.sync on this device", place);
+    Operands own{a, b, sums};
+    Exchange const& wave = running->exchange(reinterpret_cast<std::uint64_t>(&own), place);
+    unsigned const first = running->lane() / warp * warp;
+    if (running->lane() != first) return;  // the first of a warp goes on before the others
+    for (unsigned lane = 0; lane < warp; ++lane)
+        if (!wave.present[first + lane]) fault("lanes of a matrix instruction have finished", place);
+    multiply_all<Sum>(factor, wave, first);
+}
+
+}  // namespace
+
+void multiply_floats(Factor factor, float* sums, std::uint32_t const* a, std::uint32_t const* b, Place const& place) {
+    multiply_together(factor, sums, a, b, place);
+}
+void multiply_integers(std::int32_t* sums, std::uint32_t const* a, std::uint32_t const* b, Place const& place) {
+    multiply_together(Factor::int8, sums, a, b, place);
+}
+
+}  // namespace hip_on_cpu::sm80

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// mma.sync multiplies matrices of small integers, whose products are summed exactly.
+#include "hip_on_cpu/sm80.hpp"
+
+#include <hip/hip_runtime.h>
+
+#include <catch2/catch_test_macros.hpp>
+#include <cstring>
+#include <type_traits>
+
+using hip_on_cpu::Factor;
+
+namespace {
+
+int number(int at) { return at * 7 % 15 - 7; }
+int a_at(int row, int k) { return number(31 * row + k); }
+int b_at(int k, int column) { return number(17 * column + 5 * k); }
+
+/// An integer of at most 8 bits, as its 16 or 8 bits.
+std::uint32_t bits_of(Factor factor, int value) {
+    if (factor == Factor::int8) return static_cast<std::uint8_t>(value);
+    auto const as_float = static_cast<float>(value);
+    std::uint32_t bits;
+    std::memcpy(&bits, &as_float, sizeof bits);
+    if (factor == Factor::bfloat16 || value == 0) return bits >> 16;
+    return (bits >> 16 & 0x8000u) | ((bits >> 13 & 0x3ffffu) - (112u << 10));  // exponents are biased by 127 and by 15
+}
+
+/// The 8 x 8 matrices of which A has four and B has two, as PTX counts them: of each a lane holds 32 bits, those of row
+/// lane / 4.
+template <Factor factor, class Sum>
+__global__ void product(Sum* out) {
+    auto const lane = static_cast<int>(threadIdx.x % 32);
+    constexpr int together = factor == Factor::int8 ? 4 : 2, width = 32 / together;
+    std::uint32_t a[4] = {}, b[2] = {};
+    for (int matrix = 0; matrix < 4; ++matrix)
+        for (int i = 0; i < together; ++i) {
+            int const k = matrix / 2 * 4 * together + lane % 4 * together + i;
+            a[matrix] |= bits_of(factor, a_at(matrix % 2 * 8 + lane / 4, k)) << i * width;
+            if (matrix % 2 == 0) b[matrix / 2] |= bits_of(factor, b_at(k, lane / 4)) << i * width;
+        }
+    Sum sums[4];
+    for (int e = 0; e < 4; ++e) sums[e] = static_cast<Sum>(e / 2 * 8 + lane / 4 - (lane % 4 * 2 + e % 2));
+    hip_on_cpu::sm80::multiply<factor>(sums, a, b);
+    for (int e = 0; e < 4; ++e) out[threadIdx.x * 4 + static_cast<unsigned>(e)] = sums[e];
+}
+
+template <Factor factor>
+void check() {
+    using Sum = std::conditional_t<factor == Factor::int8, std::int32_t, float>;
+    constexpr int depth = factor == Factor::int8 ? 32 : 16, warps = 2;
+    Sum* out = nullptr;
+    REQUIRE(hipMalloc(reinterpret_cast<void**>(&out), warps * 128 * sizeof(Sum)) == hipSuccess);
+    hipLaunchKernelGGL((product<factor, Sum>), dim3(1), dim3(warps * 32), 0, nullptr, out);
+    REQUIRE(hipDeviceSynchronize() == hipSuccess);
+    int wrong = 0;
+    for (int thread = 0; thread < warps * 32; ++thread)
+        for (int e = 0; e < 4; ++e) {
+            int const row = thread % 32 / 4 + e / 2 * 8, column = thread % 4 * 2 + e % 2;
+            int expected = row - column;
+            for (int k = 0; k < depth; ++k) expected += a_at(row, k) * b_at(k, column);
+            wrong += out[thread * 4 + e] != static_cast<Sum>(expected);
+        }
+    CHECK(wrong == 0);
+    REQUIRE(hipFree(out) == hipSuccess);
+}
+
+}  // namespace
+
+TEST_CASE("emulator: mma.sync multiplies half, bfloat16 and int8") {
+    check<Factor::half>();
+    check<Factor::bfloat16>();
+    check<Factor::int8>();
+}

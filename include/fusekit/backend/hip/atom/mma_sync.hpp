@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <type_traits>
+
+#include "fusekit/backend/hip/arch/sm80.hpp"
+#include "fusekit/backend/hip/arch/vector.hpp"
+#include "fusekit/backend/hip/atom/layout.hpp"
+#include "fusekit/tensor/dtype.hpp"
+
+namespace fusekit::hip {
+
+/// The product of a warp on NVIDIA's matrix units from sm_80 on: sums[i][j] += sum over k of a[i][k] b[j][k] of 16 rows
+/// i, 16 rows j and 32 bytes of indices k, in float, of int8 in int32. Two instructions have 8 rows j each, so that a
+/// lane holds rows l / 4 and l / 4 + 8 of a and of b alike. Indices k are in another order than the manual has, in a
+/// and b alike, so that a lane's factors of a row neighbour. Source: NVIDIA, PTX ISA 8.7, section 9.7.14.5; m16n8k16 of
+/// .f16 and .bf16, m16n8k32 of .s8.
+template <class T>
+struct MmaSync {
+    static constexpr int m = 16, n = 16, k = 32 / static_cast<int>(sizeof(T)), threads = 32;
+    static constexpr int rows_per_thread = 2, factors_per_thread = m * k / threads;
+    static constexpr int sums_per_thread = m * n / threads;
+
+    using Operand = Words<4>;  ///< two words of the first row, and two of the second
+    using Sum = detail::AccumulatorOf<T>;
+    using Sums = Vector<Sum, sums_per_thread>;
+
+    FUSEKIT_HD static constexpr int factor_row(int lane, int e) { return lane / 4 + e / (factors_per_thread / 2) * 8; }
+    FUSEKIT_HD static constexpr int factor_k(int lane, int e) {
+        return lane % 4 * (factors_per_thread / 2) + e % (factors_per_thread / 2);
+    }
+    FUSEKIT_HD static constexpr int row(int lane, int e) { return lane / 4 + e / 2 % 2 * 8; }
+    FUSEKIT_HD static constexpr int column(int lane, int e) { return lane % 4 * 2 + e % 2 + e / 4 * 8; }
+
+    __device__ static Sums multiply(Operand a, Operand b, Sums c) {
+        constexpr auto factor = std::is_same_v<T, half>       ? sm80::Factor::half
+                                : std::is_same_v<T, bfloat16> ? sm80::Factor::bfloat16
+                                                              : sm80::Factor::int8;
+        std::uint32_t const rows[4] = {a[0], a[2], a[1], a[3]};  // both rows at the first k, then at the others
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            Sum sums[4] = {c[4 * half], c[4 * half + 1], c[4 * half + 2], c[4 * half + 3]};
+            std::uint32_t const columns[2] = {b[2 * half], b[2 * half + 1]};
+            sm80::multiply<factor>(sums, rows, columns);
+#pragma unroll
+            for (int e = 0; e < 4; ++e) c[4 * half + e] = sums[e];
+        }
+        return c;
+    }
+};
+
+namespace detail {
+static_assert(sums_are_a_bijection<MmaSync<half>>() && factors_are_held<MmaSync<half>>(1));
+static_assert(sums_are_a_bijection<MmaSync<int8>>() && factors_are_held<MmaSync<int8>>(1));
+}  // namespace detail
+
+}  // namespace fusekit::hip
