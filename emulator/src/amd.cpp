@@ -13,8 +13,6 @@ namespace hip_on_cpu::amd {
 
 namespace {
 
-constexpr unsigned bytes_of(Factor factor) { return factor == Factor::int8 ? 1 : 2; }
-
 /// Where a lane's elements are.
 struct Lane {
     unsigned lane, element;

@@ -9,6 +9,8 @@
 #include <string>
 #include <utility>
 
+#include "factor.hpp"
+
 namespace hip_on_cpu {
 
 namespace {
@@ -16,19 +18,8 @@ namespace {
 /// What sums are while nobody has waited for them.
 constexpr std::uint32_t not_a_number = 0x7fc00000;
 
-constexpr unsigned bytes_of(sm90a::Factor factor) { return factor == sm90a::Factor::int8 ? 1 : 2; }
-
-double number(std::uint16_t bits, sm90a::Factor factor) {
-    if (factor == sm90a::Factor::int8) return static_cast<std::int8_t>(bits);
-    if (factor == sm90a::Factor::bfloat16) return std::bit_cast<float>(std::uint32_t{bits} << 16);
-    std::uint32_t const sign = std::uint32_t{bits} >> 15 << 31, rest = bits & 0x7fffu;
-    if (rest >= 0x7c00) return std::bit_cast<float>(sign | 0x7f800000u | (rest & 0x3ffu) << 13);
-    float const scaled = std::bit_cast<float>(sign | rest << 13);  // with half's exponent in float's place
-    return scaled * 0x1p112f;
-}
-
 /// The element at `byte` of a row of an operand, K-major: section 9.7.15.5.1 of the PTX ISA.
-double element(std::uint64_t descriptor, unsigned row, unsigned byte, sm90a::Factor factor) {
+double element(std::uint64_t descriptor, unsigned row, unsigned byte, Factor factor) {
     auto const bytes = [&](int shift) { return static_cast<std::uint32_t>(descriptor >> shift & 0x3fff) * 16; };
     std::uint32_t const start = bytes(0), leading = bytes(16), stride = bytes(32);
     unsigned const swizzle = static_cast<unsigned>(descriptor >> 62), width = swizzle == 0 ? 16 : 256u >> swizzle;
@@ -40,7 +31,7 @@ double element(std::uint64_t descriptor, unsigned row, unsigned byte, sm90a::Fac
     }
     std::uint16_t bits = 0;
     std::memcpy(&bits, sm90a::shared_pointer(address), bytes_of(factor));
-    return number(bits, factor);
+    return value_of(factor, bits);
 }
 
 }  // namespace
@@ -110,7 +101,7 @@ void Asynchrony::finish_stores() {
     for (auto const& copy : stores) copy();
 }
 
-void Asynchrony::multiply(void* sums, int n, std::uint64_t a, std::uint64_t b, bool adds, sm90a::Factor factor,
+void Asynchrony::multiply(void* sums, int n, std::uint64_t a, std::uint64_t b, bool adds, Factor factor,
                           Place const& place) {
     unsigned const number = running->thread_number(), warpgroup = number / group;
     Thread& thread = threads[number];
@@ -161,7 +152,7 @@ void Asynchrony::multiply_now(unsigned warpgroup, Product const& product) {
             double const* const row = &a[depth * (16 * (t / 32) + t % 32 / 4 + 8 * (e / 2 % 2))];
             double const* const column = &b[depth * (8 * (e / 4) + 2 * (t % 4) + e % 2)];
             std::uint32_t& sum = kept.sums[e];
-            bool const integers = product.factor == sm90a::Factor::int8;
+            bool const integers = product.factor == Factor::int8;
             double exact = product.adds && !integers ? std::bit_cast<float>(sum) : 0;
             for (unsigned k = 0; k < depth; ++k) exact += row[k] * column[k];
             if (integers) sum = (product.adds ? sum : 0) + static_cast<std::uint32_t>(static_cast<std::int32_t>(exact));

@@ -45,8 +45,7 @@ public:
     NamedBarrier& named_barrier(unsigned number) { return named[number]; }
 
     /// One product of a warpgroup: done when its 128 threads have all begun it.
-    void multiply(void* sums, int n, std::uint64_t a, std::uint64_t b, bool adds, sm90a::Factor factor,
-                  Place const& place);
+    void multiply(void* sums, int n, std::uint64_t a, std::uint64_t b, bool adds, Factor factor, Place const& place);
     void commit_products();
     void wait_for_products(unsigned pending, Place const& place);
 
@@ -57,7 +56,7 @@ private:
         std::uint64_t a, b;
         int n;
         bool adds;
-        sm90a::Factor factor;
+        Factor factor;
         unsigned arrived = 0;
         void* sums[group] = {};
     };

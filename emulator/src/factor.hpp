@@ -9,6 +9,8 @@
 
 namespace hip_on_cpu {
 
+constexpr unsigned bytes_of(Factor factor) { return factor == Factor::int8 ? 1 : 2; }
+
 inline double value_of(Factor factor, unsigned bits) {
     if (factor == Factor::int8) return static_cast<std::int8_t>(bits);
     if (factor == Factor::bfloat16) return std::bit_cast<float>(bits << 16);

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "hip_on_cpu/block.hpp"
+#include "hip_on_cpu/factor.hpp"
 
 /// What kernels for NVIDIA's sm_90a may ask for beside HIP, as functions that do what one instruction of PTX does.
 /// Shared memory is named by bytes from the start of what the launch asked for, as registers name it there. Waves have
@@ -96,7 +97,7 @@ void load_matrices(std::uint32_t address, std::uint32_t (&elements)[4], Place pl
     load_matrices(address, elements, transposed, place);
 }
 
-enum class Factor { half, bfloat16, int8 };
+using hip_on_cpu::Factor;
 inline void fence_products() {}
 template <class Sum, int N>
 void hold(Sum (&)[N]) {}
