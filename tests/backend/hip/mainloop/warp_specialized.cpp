@@ -109,20 +109,19 @@ TEMPLATE_TEST_CASE("HIP: convolutions of int8 on sm_90a's matrix units are exact
     fk::hip::Device device = sm90a_device();
     auto scheduled = device.with<TestType>();
     using Scheduled = decltype(scheduled);
-    for (char const* sizes : {"n1c16h1w1k16r1s1pt0l0b0r0u1v1d1e1g1",       // one element
-                              "n3c144h7w5k272r3s3pt1l1b1r1u1v1d1e1g1",
-                              "n2c128h11w9k64r3s3pt2l1b0r2u2v1d1e2g1",     // uneven padding, strides and dilations
-                              "n5c272h13w17k208r1s1pt0l0b0r0u1v1d1e1g1"})  // a matrix of pixels
-        for (char const* rest : {"CBQ #3", "CBAQ relu #1", "CRQ #2"}) {
-            Case const about = Case::parse(sizes + std::string(" nhwc krsc int8/float ") + rest);
-            if (about.form == "CBQ")
-                check_case(about, run_conv<Scheduled, fk::int8, fk::dynamic, fk::Bias, fk::Requantize>, scheduled);
-            else if (about.form == "CRQ")
-                check_case(about, run_conv<Scheduled, fk::int8, fk::dynamic, fk::Residual, fk::Requantize>, scheduled);
-            else
-                check_case(about, run_conv<Scheduled, fk::int8, fk::dynamic, fk::Bias, Relu, fk::Requantize>,
-                           scheduled);
-        }
+    auto const parse = [](char const* sizes, char const* rest) {
+        return Case::parse(sizes + std::string(" nhwc krsc int8/float ") + rest);
+    };
+    char const* const uneven = "n2c128h11w9k64r3s3pt2l1b0r2u2v1d1e2g1";  // padding, strides and dilations
+    for (char const* sizes : {"n1c16h1w1k16r1s1pt0l0b0r0u1v1d1e1g1",  // one element
+                              "n2c144h7w5k160r3s3pt1l1b1r1u1v1d1e1g1", uneven,
+                              "n3c144h13w17k144r1s1pt0l0b0r0u1v1d1e1g1"})  // a matrix of pixels
+        check_case(parse(sizes, "CBQ #3"), run_conv<Scheduled, fk::int8, fk::dynamic, fk::Bias, fk::Requantize>,
+                   scheduled);
+    check_case(parse(uneven, "CBAQ relu #1"),
+               run_conv<Scheduled, fk::int8, fk::dynamic, fk::Bias, Relu, fk::Requantize>, scheduled);
+    check_case(parse(uneven, "CRQ #2"), run_conv<Scheduled, fk::int8, fk::dynamic, fk::Residual, fk::Requantize>,
+               scheduled);
 }
 
 TEST_CASE("HIP: int8 on matrix units gives half and bfloat16, as plain arithmetic does") {
