@@ -9,7 +9,7 @@
 #include "fusekit/ops/activation.hpp"
 
 /// The activations of the library: what all tests of them read. One line is one activation, and holds what tests expect
-/// of it. The oracle has its formula (support/oracle_modes.hpp) under the line's name.
+/// of it. The oracle has its formula (support/oracle_modes.cpp) under the line's name.
 namespace test::catalogue {
 
 namespace fk = fusekit;

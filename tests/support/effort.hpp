@@ -8,6 +8,8 @@ namespace test {
 /// programs on an emulated GPU take the large tensors an `emulated_part` as long.
 #if defined(__SANITIZE_ADDRESS__)
 inline constexpr int one_in = 8;
+#elif defined(__has_feature)
+inline constexpr int one_in = __has_feature(address_sanitizer) ? 8 : 1;
 #else
 inline constexpr int one_in = 1;
 #endif

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+#include "support/oracle.hpp"
+
+namespace test::oracle {
+
+double unit_of(Tensor const& x) {
+    for (double unit = 1; unit >= 0x1p-12; unit /= 2) {
+        bool multiples = true;
+        for (Bounded v : x.at) multiples = multiples && v.error == 0 && v.value == std::trunc(v.value / unit) * unit;
+        if (multiples) return unit;
+    }
+    return 0;
+}
+
+Tensor conv(Tensor const& x, std::vector<double> const& weights, std::int64_t k, Window const& f) {
+    Shape const in = x.shape;
+    std::int64_t const group_c = in.c / f.groups, group_k = k / f.groups;
+    Tensor y({in.n, k, f.output_height(in.h), f.output_width(in.w), f.output_depth(in.d)});
+    double const unit = unit_of(x);
+    bool integers = unit > 0;
+    for (double v : weights) integers = integers && v == std::trunc(v);
+    std::size_t out = 0;
+    for (std::int64_t n = 0; n < in.n; ++n)
+        for (std::int64_t channel = 0; channel < k; ++channel)
+            for (std::int64_t o = 0; o < y.shape.d; ++o)
+                for (std::int64_t p = 0; p < y.shape.h; ++p)
+                    for (std::int64_t q = 0; q < y.shape.w; ++q, ++out) {
+                        double sum = 0, magnitude = 0, carried = 0;
+                        for (std::int64_t c = 0; c < group_c; ++c)
+                            for (std::int64_t t = 0; t < f.t; ++t)
+                                for (std::int64_t r = 0; r < f.r; ++r)
+                                    for (std::int64_t s = 0; s < f.s; ++s) {
+                                        std::int64_t const slice = o * f.slice_stride + t * f.slice_dilation - f.front;
+                                        std::int64_t const row = p * f.u + r * f.d - f.top;
+                                        std::int64_t const column = q * f.v + s * f.e - f.left;
+                                        bool const inside = slice >= 0 && slice < in.d && row >= 0 && row < in.h &&
+                                                            column >= 0 && column < in.w;
+                                        std::int64_t const plane =
+                                            (n * in.c + channel / group_k * group_c + c) * in.d + slice;
+                                        std::int64_t const tap =
+                                            (((channel * group_c + c) * f.t + t) * f.r + r) * f.s + s;
+                                        Bounded const value =
+                                            inside ? x.at[(plane * in.h + row) * in.w + column] : Bounded{};
+                                        double const term = value.value * weights[tap];
+                                        sum += term;
+                                        magnitude += std::fabs(term);
+                                        carried += value.error * std::fabs(weights[tap]);
+                                    }
+                        bool const exact = integers && magnitude <= 0x1p24 * unit;
+                        double const rounding =
+                            exact ? 0 : (group_c * f.t * f.r * f.s + 1) * Bounded::unit * (magnitude + carried);
+                        y.at[out] = {sum, carried + rounding};
+                    }
+    return y;
+}
+
+Tensor bias(Tensor const& x, std::vector<double> const& b) {
+    return x.each([&](Bounded v, std::size_t i) { return v + Bounded{b[x.channel(i)]}; });
+}
+
+Bounded normalize(Bounded x, Statistics const& s, std::size_t i) {
+    return (x - Bounded{s.mean[i]}) * (Bounded{s.scale[i]} / sqrt(Bounded{s.variance[i]} + Bounded{s.epsilon})) +
+           Bounded{s.shift[i]};
+}
+
+Tensor batch_norm_spatial(Tensor const& x, Statistics const& s) {
+    return x.each([&](Bounded v, std::size_t i) { return normalize(v, s, x.channel(i)); });
+}
+
+Tensor batch_norm_per_activation(Tensor const& x, Statistics const& s) {
+    return x.each([&](Bounded v, std::size_t i) { return normalize(v, s, x.place(i)); });
+}
+
+Tensor residual(Tensor const& x, std::vector<double> const& z, double alpha2) {
+    return x.each([&](Bounded v, std::size_t i) { return v + Bounded{alpha2} * Bounded{z[i]}; });
+}
+
+Tensor exact_sums(Tensor const& x) {
+    return x.each([](Bounded v, std::size_t) { return Bounded{static_cast<float>(v.value)}; });
+}
+
+Tensor elements(Tensor const& x, Format const& format) {
+    return x.each([&](Bounded v, std::size_t) {
+        return Bounded{format.round(v.value), v.error == 0 ? 0 : v.error + format.spacing(v.value)};
+    });
+}
+
+Tensor requantize(Tensor const& x, std::vector<double> const& factors, double zero_point) {
+    return x.each([&](Bounded v, std::size_t i) { return v * Bounded{factors[x.channel(i)]} + Bounded{zero_point}; });
+}
+
+Tensor scale(Tensor const& x, double factor) {
+    return x.each([&](Bounded v, std::size_t) { return Bounded{factor} * v; });
+}
+
+Tensor activation(Tensor const& x, Mode const& mode) {
+    return x.each([&](Bounded v, std::size_t) { return mode(v); });
+}
+
+Tensor pool(Tensor const& x, bool largest, std::int64_t rows, std::int64_t columns) {
+    Shape const in = x.shape;
+    Tensor y({in.n, in.c, in.d * in.h / rows, in.w / columns});
+    std::size_t out = 0;
+    for (std::int64_t plane = 0; plane < in.n * in.c; ++plane)
+        for (std::int64_t p = 0; p < y.shape.h; ++p)
+            for (std::int64_t q = 0; q < y.shape.w; ++q, ++out) {
+                Bounded most{-1e300, 0}, sum{0, 0};
+                double magnitude = 0;
+                bool integers = true;
+                for (std::int64_t r = 0; r < rows; ++r)
+                    for (std::int64_t s = 0; s < columns; ++s) {
+                        Bounded const v = x.at[(plane * in.d * in.h + p * rows + r) * in.w + q * columns + s];
+                        if (v.value > most.value) most = v;
+                        sum = {sum.value + v.value, sum.error + v.error};
+                        magnitude += std::fabs(v.value) + v.error;
+                        integers = integers && v.error == 0 && v.value == std::trunc(v.value);
+                    }
+                if (!integers || magnitude > 0x1p24) sum.error += rows * columns * Bounded::unit * magnitude;
+                y.at[out] = largest ? most : sum / Bounded{static_cast<double>(rows * columns)};
+            }
+    return y;
+}
+
+}  // namespace test::oracle
