@@ -82,13 +82,15 @@ void Block::run(std::function<void()> const& body) {
 void Block::arrange() {
     std::size_t const count = size.count(), width = wave_width();
     if (threads.size() != count) {
-        threads = std::vector<Thread>(count);
+        for (std::size_t i = count; i < threads.size(); ++i) idle.push_back(std::move(threads[i].fiber));
+        threads.resize(count);
         waves.clear();
         for (std::size_t first = 0; first < count; first += width)
             waves.push_back({&threads[first], threads.data() + std::min(count, first + width), {}});
     }
     for (std::size_t i = 0; i < count; ++i) {
         Thread& thread = threads[i];
+        if (!thread.fiber && !idle.empty()) thread.fiber = std::move(idle.back()), idle.pop_back();
         if (!thread.fiber) thread.fiber = std::make_unique<Fiber>(work, this);
         thread.index = size.at(i);
         thread.lane = static_cast<unsigned>(i % width), thread.wave = static_cast<unsigned>(i / width);

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "grid.hpp"
 
+#include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <condition_variable>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <list>
 #include <mutex>
@@ -13,7 +18,6 @@
 #include <vector>
 
 #include "hip_on_cpu/block.hpp"
-#include "sanitizer.hpp"
 
 namespace hip_on_cpu {
 
@@ -21,7 +25,7 @@ namespace {
 
 /// The calling thread's copy of all that the program declares thread_local; __shared__ memory is part of it.
 struct ThreadLocals {
-    void* first = nullptr;
+    std::byte* first = nullptr;
     std::size_t bytes = 0;
 
     static ThreadLocals own() {
@@ -30,18 +34,65 @@ struct ThreadLocals {
             [](dl_phdr_info* module, std::size_t, void* out) {
                 for (int i = 0; i < module->dlpi_phnum; ++i)
                     if (module->dlpi_phdr[i].p_type == PT_TLS)
-                        *static_cast<ThreadLocals*>(out) = {module->dlpi_tls_data, module->dlpi_phdr[i].p_memsz};
+                        *static_cast<ThreadLocals*>(out) = {static_cast<std::byte*>(module->dlpi_tls_data),
+                                                            module->dlpi_phdr[i].p_memsz};
                 return 1;  // the first module is the program
             },
             &found);
         return found;
     }
-    /// Not with clang's AddressSanitizer, whose own thread_local data are linked into the program.
-    void poison() const {
-#if !defined(__clang__) || !HIP_ON_CPU_SANITIZE_ADDRESS
-        if (bytes) std::memset(first, 0xff, bytes);
-#endif
+};
+
+/// The bytes of a NaN, without end, in memory of a file: what copies of its pages are made from.
+int file_of_nan(std::size_t bytes) {
+    static std::mutex mutex;
+    static int file = -1;
+    static std::size_t filled = 0;
+    std::lock_guard const lock(mutex);
+    if (file < 0) file = memfd_create("hip_on_cpu", MFD_CLOEXEC);
+    std::vector<char> const nan(file < 0 || filled >= bytes ? 0 : bytes - filled, '\xff');
+    if (file >= 0 &&
+        pwrite(file, nan.data(), nan.size(), static_cast<off_t>(filled)) != static_cast<ssize_t>(nan.size()))
+        return -1;
+    filled += nan.size();
+    return file;
+}
+
+/// Fills the calling thread's memory of a block with NaN, again and again. A program of many kernels has megabytes of
+/// it, of which a block touches little: its whole pages are private copies of a file's, and dropping these restores
+/// them.
+class Poison {
+public:
+    Poison() {
+        if (sanitizer_is_in_the_program()) return;
+        locals = ThreadLocals::own();
+        auto const begin = reinterpret_cast<std::uintptr_t>(locals.first), end = begin + locals.bytes;
+        head = std::min<std::size_t>(locals.bytes, (page - begin % page) % page);
+        paged = (end - begin - head) / page * page;
+        int const flags = MAP_PRIVATE | MAP_FIXED, file = paged ? file_of_nan(paged) : -1;
+        if (file < 0 || mmap(locals.first + head, paged, PROT_READ | PROT_WRITE, flags, file, 0) == MAP_FAILED)
+            paged = 0;
     }
+    void fill() const {
+        if (!locals.bytes) return;
+        if (paged) madvise(locals.first + head, paged, MADV_DONTNEED);
+        std::memset(locals.first, 0xff, paged ? head : locals.bytes);
+        if (paged) std::memset(locals.first + head + paged, 0xff, locals.bytes - head - paged);
+    }
+
+private:
+    static constexpr std::size_t page = 4096;
+    ThreadLocals locals;
+
+    /// Whether the program's thread_local data are AddressSanitizer's too, as clang links it without -shared-libasan.
+    /// Nothing is filled then.
+    static bool sanitizer_is_in_the_program() {
+        Dl_info its{}, own{};
+        void* const function = dlsym(RTLD_DEFAULT, "__asan_init");
+        return function && dladdr(function, &its) && dladdr(reinterpret_cast<void*>(&file_of_nan), &own) &&
+               its.dli_fbase == own.dli_fbase;
+    }
+    std::size_t head = 0, paged = 0;
 };
 
 /// Thread-local memory lies in what threads have for a stack: every kernel's shared memory, megabytes in a program of
@@ -63,13 +114,11 @@ struct Job {
     unsigned long started = 0, finished = 0;
 };
 
-/// The threads that run blocks. They do nothing else, so that all of their thread-local memory may be poisoned.
+/// The threads that run blocks. They do nothing else, so that all of their thread-local memory may be poisoned, and
+/// they stay, with their fibers.
 class Workers {
 public:
-    Workers() {
-        unsigned const count = std::clamp(std::thread::hardware_concurrency(), 1u, 4u);
-        for (unsigned i = 0; i < count; ++i) threads.emplace_back([this] { work(); });
-    }
+    explicit Workers(std::size_t threads) { grow(threads); }
     Workers(Workers const&) = delete;
     Workers& operator=(Workers const&) = delete;
     ~Workers() {
@@ -81,12 +130,9 @@ public:
         for (std::thread& thread : threads) thread.join();
     }
 
-    void run(Job& job) {
-        std::unique_lock lock(mutex);
-        jobs.push_back(&job);
-        wake.notify_all();
-        done.wait(lock, [&] { return job.finished == job.grid.count(); });
-    }
+    void run(Job& job) { run(job, 0); }
+    /// Each block has a thread to itself, if all jobs of these threads are run in this way.
+    void run_at_once(Job& job) { run(job, job.grid.count()); }
 
 private:
     std::mutex mutex;
@@ -94,9 +140,24 @@ private:
     bool closing = false;
     std::list<Job*> jobs;  // with blocks that no thread has started
     std::vector<std::thread> threads;
+    std::size_t in_use = 0;
+
+    void grow(std::size_t count) {
+        while (threads.size() < count) threads.emplace_back([this] { work(); });
+    }
+
+    void run(Job& job, std::size_t own_threads) {
+        std::unique_lock lock(mutex);
+        in_use += own_threads;
+        grow(in_use);
+        jobs.push_back(&job);
+        wake.notify_all();
+        done.wait(lock, [&] { return job.finished == job.grid.count(); });
+        in_use -= own_threads;
+    }
 
     void work() {
-        ThreadLocals const locals = ThreadLocals::own();
+        Poison const poison;
         Block block;
         std::unique_lock lock(mutex);
         for (;;) {
@@ -107,7 +168,7 @@ private:
             block.size = job.block, block.grid = job.grid, block.shared_bytes = job.shared_bytes;
             if (job.started == job.grid.count()) jobs.pop_front();
             lock.unlock();
-            locals.poison();
+            poison.fill();
             block.run(job.body);
             lock.lock();
             if (++job.finished == job.grid.count()) done.notify_all();
@@ -118,21 +179,15 @@ private:
 }  // namespace
 
 void run_grid(dim3 grid, dim3 block, std::size_t shared_bytes, std::function<void()> const& body) {
-    static Workers workers;
+    static Workers workers(std::clamp(std::thread::hardware_concurrency(), 1u, 4u));
     Job job{grid, block, shared_bytes, body};
     workers.run(job);
 }
 
 void run_grid_at_once(dim3 grid, dim3 block, std::size_t shared_bytes, std::function<void()> const& body) {
-    std::vector<std::thread> threads;
-    for (std::size_t i = 0; i < grid.count(); ++i)
-        threads.emplace_back([&, i] {
-            Block own;
-            own.index = grid.at(i), own.size = block, own.grid = grid, own.shared_bytes = shared_bytes;
-            ThreadLocals::own().poison();
-            own.run(body);
-        });
-    for (std::thread& thread : threads) thread.join();
+    static Workers workers(0);
+    Job job{grid, block, shared_bytes, body};
+    workers.run_at_once(job);
 }
 
 }  // namespace hip_on_cpu

@@ -175,9 +175,6 @@ TEST_CASE("atomic additions from all blocks add up") {
 }
 
 TEST_CASE("shared memory is NaN in every block until it is written") {
-#if defined(__clang__) && defined(__has_feature)
-    if (__has_feature(address_sanitizer)) SKIP("not under clang's AddressSanitizer");
-#endif
     Buffer<float> out(64 * 40);
     REQUIRE(launch(reads_shared_too_early, 40, 64, nullptr, out.device) == hipSuccess);
     out.fetch();

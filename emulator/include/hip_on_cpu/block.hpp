@@ -88,6 +88,7 @@ private:
     };
 
     std::vector<Thread> threads;
+    std::vector<std::unique_ptr<Fiber>> idle;  // of blocks that had more threads
     std::vector<Wave> waves;
     Thread* current = nullptr;
     std::function<void()> const* body = nullptr;
