@@ -60,7 +60,7 @@ def linked(named):
         last, operand = instructions[-1] if instructions else ("", "")
         if last.startswith(("s_branch", "s_cbranch")):
             blocks[i].next.append(at[operand.split()[0]])
-        if not last.startswith(("s_branch", "s_endpgm")) and i + 1 < len(blocks):
+        if not last.startswith(("s_branch", "s_cbranch_execnz", "s_endpgm")) and i + 1 < len(blocks):
             blocks[i].next.append(i + 1)
     return blocks
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "fusekit/backend/hip/arch/buffer.hpp"
 #include "fusekit/backend/hip/runtime/launch.hpp"
 #include "fusekit/tensor/collapse.hpp"
 #include "fusekit/tensor/filter.hpp"
@@ -19,6 +20,11 @@ public:
         known = known && !__builtin_mul_overflow(steps, stride, &far) && !__builtin_add_overflow(end, far, &end);
     }
     bool fits_32_bits() const { return known && low >= INT32_MIN && high <= INT32_MAX; }
+    /// Whether elements of so many bytes lie where a Buffer reads.
+    bool is_near(int bytes) const {
+        constexpr std::int64_t before = Buffer::before, after = std::int64_t{Buffer::nowhere} - before - 16;
+        return known && low >= -before / bytes && high <= after / bytes;
+    }
 
 private:
     std::int64_t low = 0, high = 0;
@@ -36,11 +42,10 @@ TensorView<T> without_idle_strides(TensorView<T> view) {
 /// The operand in which an implicit GEMM would need steps of more than 32 bits.
 enum class FarOperand { none, x, weights, y };
 
-/// A window and a filter begin anywhere. What counts is how far taps in the image lie from there, and how far apart
-/// channels of y lie.
+/// What taps in the image and channels of a group add to where a window begins.
 template <int Space>
-FarOperand far_operand(Filter<Space> const& filter, detail::CollapsedLayout<4> const& x,
-                       detail::CollapsedLayout<4> const& weights, Layout<4> const& y) {
+OffsetRange range_of_window(Filter<Space> const& filter, detail::CollapsedLayout<4> const& x,
+                            detail::CollapsedLayout<4> const& weights) {
     Index<Space + 2> const image = detail::expand<Space + 2>(x.shape);
     auto const steps = [&](int mode) {
         std::int64_t const window = (std::int64_t{filter.size[mode]} - 1) * filter.dilations[mode],
@@ -49,15 +54,56 @@ FarOperand far_operand(Filter<Space> const& filter, detail::CollapsedLayout<4> c
     };
     std::int64_t const steps_in_x[] = {0, weights.shape[1] - 1, Space == 3 ? steps(0) * image[3] + steps(1) : steps(0),
                                        steps(Space - 1)};
-    OffsetRange in_x, in_weights, in_y;
-    for (int mode = 1; mode < 4; ++mode) {
-        if (x.shape[mode] > 1) in_x.add(steps_in_x[mode], x.stride[mode]);
-        in_weights.add(weights.shape[mode] - 1, weights.stride[mode]);
-    }
+    OffsetRange range;
+    for (int mode = 1; mode < 4; ++mode)
+        if (x.shape[mode] > 1) range.add(steps_in_x[mode], x.stride[mode]);
+    return range;
+}
+template <class Weights>
+OffsetRange range_of_filter(Weights const& weights) {
+    OffsetRange range;
+    for (int mode = 1; mode < 4; ++mode) range.add(weights.shape[mode] - 1, weights.stride[mode]);
+    return range;
+}
+
+/// A window and a filter begin anywhere. What counts is how far taps in the image lie from there, and how far apart
+/// channels of y lie.
+template <int Space>
+FarOperand far_operand(Filter<Space> const& filter, detail::CollapsedLayout<4> const& x,
+                       detail::CollapsedLayout<4> const& weights, Layout<4> const& y) {
+    OffsetRange in_y;
     in_y.add(y.shape[1] > 1, y.stride[1]);
-    if (!in_x.fits_32_bits()) return FarOperand::x;
-    if (!in_weights.fits_32_bits()) return FarOperand::weights;
+    if (!range_of_window(filter, x, weights).fits_32_bits()) return FarOperand::x;
+    if (!range_of_filter(weights).fits_32_bits()) return FarOperand::weights;
     return in_y.fits_32_bits() ? FarOperand::none : FarOperand::y;
+}
+
+/// Whether the windows of `tile` pixels, one after another, lie where a Buffer reads from the first one on; and the
+/// filters of so many channels. Images may be in any order in memory, and their rows and columns.
+template <int Space>
+bool windows_are_near(Filter<Space> const& filter, detail::CollapsedLayout<4> const& x,
+                      detail::CollapsedLayout<4> const& weights, Index<4> const& y, std::int64_t tile, int bytes) {
+    Index<Space + 2> const image = detail::expand<Space + 2>(x.shape);
+    auto const padded = [&](int mode) { return image[2 + mode] + filter.pad_before[mode] + filter.pad_after[mode]; };
+    std::int64_t const pixels = y[2] * y[3], images = tile / pixels + 1,
+                       columns = std::int64_t{tile} * filter.strides[Space - 1];
+    std::int64_t const steps[] = {images < y[0] ? images : y[0] - 1, 0,
+                                  y[2] == 1    ? 0
+                                  : Space == 3 ? padded(0) * image[3]
+                                               : padded(0),
+                                  columns < padded(Space - 1) ? columns : padded(Space - 1)};
+    bool const may_go_back = y[0] > 1 || y[2] > 1;
+    OffsetRange range = range_of_window(filter, x, weights);
+    for (int const mode : {0, 2, 3}) {
+        range.add(steps[mode], x.stride[mode]);
+        if (mode > 0 && may_go_back) range.add(steps[mode], -x.stride[mode]);
+    }
+    return range.is_near(bytes);
+}
+inline bool filters_are_near(detail::CollapsedLayout<4> const& weights, std::int64_t tile, int bytes) {
+    OffsetRange range = range_of_filter(weights);
+    range.add(tile, weights.stride[0]);
+    return range.is_near(bytes);
 }
 
 /// The far operand as an error.

@@ -6,6 +6,7 @@
 #include "fusekit/backend/device.hpp"
 #include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/arch/target.hpp"
+#include "fusekit/backend/hip/arch/wave.hpp"
 #include "fusekit/backend/hip/collective/load_tile.hpp"
 #include "fusekit/backend/hip/collective/load_words.hpp"
 #include "fusekit/backend/hip/collective/output_tile.hpp"
@@ -36,13 +37,19 @@ class LoadOperands {
     using Params = ConvParams<Plan, T, U>;
     using Problem = decltype(std::declval<Params const&>().problem());
     using Convert = std::conditional_t<Plan::has_prologue, ApplyPrologue<Prologue, table>, NoConversion>;
-    template <Element E, int size, class C>
-    using AlongK = std::conditional_t<takes_words<typename Atom::Stage>, WordsAlongK<E, size, tile_k, threads, C>,
-                                      TileAlongK<E, size, tile_k, threads, C>>;
+    template <Element E, int size, bool may_be_outside, class C>
+    using AlongK =
+        std::conditional_t<takes_words<typename Atom::Stage>, WordsAlongK<E, size, tile_k, threads, may_be_outside, C>,
+                           TileAlongK<E, size, tile_k, threads, C>>;
     using Inputs =
-        std::conditional_t<fast == detail::Axis::channel, AlongK<T, tile_m, Convert>,
+        std::conditional_t<fast == detail::Axis::channel, AlongK<T, tile_m, padded, Convert>,
                            TileAlongRows<T, tile_m, tile_k, threads, single_pixels && rows_neighbour, Convert>>;
-    using Weights = AlongK<typename Plan::Head::template WeightElement<T>, tile_n, NoConversion>;
+    using Weights = AlongK<typename Plan::Head::template WeightElement<T>, tile_n, false, NoConversion>;
+    /// Whether both operands may be loaded by offsets of 32 bits.
+    static constexpr bool has_buffers = []<class I, class W>(I const*, W const*) {
+        if constexpr (requires { I::has_buffer&& W::has_buffer; }) return I::has_buffer && W::has_buffer;
+        else return false;
+    }(static_cast<Inputs const*>(nullptr), static_cast<Weights const*>(nullptr));
 
 public:
     /// Elements of x, and of the weights, that a thread loads at once where Params say that they lie so.
@@ -60,6 +67,7 @@ public:
           shared(the_shared),
           thread(the_thread),
           group(at.group),
+          are_near(of_wave(the_params.inputs_vectorized && the_params.weights_vectorized)),
           inputs(thread, params.inputs_vectorized,
                  [&](unsigned i) { return conv.template input_row<padded>(pixels[i], group); }),
           weights(thread, params.weights_vectorized,
@@ -80,8 +88,15 @@ public:
     }
     /// Puts the loads of a step in flight, to registers or straight to the stage.
     __device__ void start(Step const& step, typename Atom::Stage& stage) {
-        inputs.load(&shared.x_offsets[step.in_table], stage.x);
-        weights.load(&shared.w_offsets[step.in_table], stage.w);
+        KOffset const *const in_x = &shared.x_offsets[step.in_table], *const in_w = &shared.w_offsets[step.in_table];
+        if constexpr (has_buffers)
+            if (are_near != 0) {
+                inputs.load_near(in_x);
+                weights.load_near(in_w);
+                return;
+            }
+        inputs.load(in_x, stage.x);
+        weights.load(in_w, stage.w);
     }
     /// Ends them: after the barrier that follows, the stage holds the step.
     __device__ void finish(Step const& step, typename Atom::Stage& stage) const {
@@ -98,6 +113,7 @@ private:
     Shared& shared;
     unsigned thread;
     int group;
+    int are_near;  ///< whether they are loaded so
     Inputs inputs;
     Weights weights;
 
@@ -109,11 +125,16 @@ private:
     }
     __device__ void fill_table(int step, typename Prologue::Args const& prologue, Problem const& of) const {
         if (thread < table) {
-            unsigned const k = static_cast<unsigned>(step * tile_k) + thread;
+            unsigned const k = opaque_per_block(static_cast<unsigned>(step)) * tile_k + thread;
             KCoord const k_coord = of.k_coord(k, params.channels_fastest);
             auto const offsets = of.template k_offsets<padded>(k_coord);
-            shared.x_offsets[thread] = offsets.x;
-            shared.w_offsets[thread] = offsets.w;
+            if constexpr (has_buffers) {
+                shared.x_offsets[thread] = are_near != 0 ? Inputs::in_bytes(offsets.x) : offsets.x;
+                shared.w_offsets[thread] = are_near != 0 ? Weights::in_bytes(offsets.w) : offsets.w;
+            } else {
+                shared.x_offsets[thread] = offsets.x;
+                shared.w_offsets[thread] = offsets.w;
+            }
             if constexpr (Prologue::channelwise)
                 if (k_coord.c < of.group_c())
                     shared.put(thread, Prologue::prepare(std::int64_t{group * of.group_c() + k_coord.c}, prologue));

@@ -4,7 +4,10 @@
 #include <bit>
 #include <type_traits>
 
+#include "fusekit/backend/hip/arch/target.hpp"
 #include "fusekit/backend/hip/arch/vector.hpp"
+#include "fusekit/backend/hip/arch/wave.hpp"
+#include "fusekit/backend/hip/collective/buffer_rows.hpp"
 #include "fusekit/backend/hip/collective/prologue.hpp"
 #include "fusekit/backend/hip/conv_problem.hpp"
 #include "fusekit/backend/hip/integer.hpp"
@@ -13,25 +16,41 @@ namespace fusekit::hip {
 
 /// TileAlongK for a tile that takes 16 bytes of a row at once: they stay together, in four registers, from memory to
 /// shared memory. Elements that arrive one by one would be taken apart before the loads have ended, which waits for
-/// them. Of padding zeros are read, and no load is behind a branch.
-template <Element T, int Size, int TileK, int threads, class Convert = NoConversion>
+/// them. Of padding zeros are read, and no load is behind a branch. AMD's processors load them by BufferRows.
+template <Element T, int Size, int TileK, int threads, bool padded, class Convert = NoConversion>
 class WordsAlongK : ValidBits<Convert::converts> {
 public:
     static constexpr int count = 16 / static_cast<int>(sizeof(T));
+    static constexpr bool has_buffer = arch::has<arch::Amd>;
 
     /// As TileAlongK's.
     template <class RowAt>
     __device__ WordsAlongK(unsigned thread, bool the_vectorized, RowAt row)
-        : vectorized(the_vectorized), k(thread % packets * count), first(thread / packets) {
+        : vectorized(of_wave(the_vectorized)),
+          k(thread % packets * count),
+          first(thread / packets),
+          near([&](int i) { return row(first + static_cast<unsigned>(i * step)); }) {
 #pragma unroll
         for (int i = 0; i < passes; ++i) rows[i] = row(first + static_cast<unsigned>(i * step));
         zeros.keep();
     }
 
+    /// The same as `load` where all is vectorized, from offsets that are in_bytes.
+    __device__ static KOffset in_bytes(KOffset const& offset) { return Near::in_bytes(offset); }
+    __device__ void load_near(KOffset const* offsets) {
+        this->clear();
+        KOffset const offset = offsets[k];
+#pragma unroll
+        for (int i = 0; i < passes; ++i) {
+            values[i] = near.load(i, offset);
+            this->set(i * count, count, near.has(i, offset));
+        }
+    }
+
     template <class Tile>
     __device__ void load(KOffset const* offsets, Tile&) {
         this->clear();
-        if (vectorized) {
+        if (vectorized != 0) {
             KOffset const offset = offsets[k];
 #pragma unroll
             for (int i = 0; i < passes; ++i) {
@@ -85,8 +104,11 @@ private:
     static constexpr int per_word = 4 / static_cast<int>(sizeof(T)), bits = 32 / per_word;
     using Bits = std::conditional_t<sizeof(T) == 1, std::uint8_t, std::uint16_t>;
 
-    bool vectorized;
+    using Near = std::conditional_t<has_buffer, BufferRows<T, passes, padded>, NoBufferRows>;
+
+    int vectorized;
     unsigned k, first;
+    [[no_unique_address]] Near near;
     Zeros zeros;
     RowPointer<T> rows[passes];
     Words<4> values[passes];

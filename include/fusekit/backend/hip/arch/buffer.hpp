@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "fusekit/backend/hip/arch/reload.hpp"
+#include "fusekit/backend/hip/runtime/platform.hpp"
+
+namespace fusekit::hip {
+
+/// Memory near an address, as a wave reads it by 32-bit offsets of bytes: from `before` bytes before the address of its
+/// first lane. What is read at an offset from `nowhere` on is zeros. AMD's processors compare the offset as they load,
+/// so that an element of padding costs neither a branch nor another address. Source: AMD, CDNA 3 instruction set
+/// architecture, "Buffer resource descriptor" and "Range checking"; RDNA 3 and RDNA 4 likewise.
+class Buffer {
+public:
+    static constexpr std::uint32_t before = 1u << 30, nowhere = 1u << 31;
+
+#if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
+    __device__ explicit Buffer(void const* near) {
+        auto const address = reinterpret_cast<std::uint64_t>(near) - before;
+        std::uint64_t const low = __builtin_amdgcn_readfirstlane(static_cast<std::uint32_t>(address)),
+                            high = __builtin_amdgcn_readfirstlane(static_cast<std::uint32_t>(address >> 32));
+        first = (high << 32) | (low & 0xffffffff);
+        bytes = opaque_per_block(nowhere);
+        format = opaque_per_block(words);
+    }
+#else
+    __device__ explicit Buffer(void const* near) : first(reinterpret_cast<std::uint64_t>(near) - before) {}
+#endif
+    /// Of an address; of one that is not near, that of the first lane's.
+    __device__ std::uint32_t offset(void const* of) const {
+        std::uint64_t const result = reinterpret_cast<std::uint64_t>(of) - first;
+        return result < nowhere ? static_cast<std::uint32_t>(result) : before;
+    }
+
+#if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
+    template <class T>
+    __device__ T load(std::uint32_t offset) const {
+        auto const resource = __builtin_amdgcn_make_buffer_rsrc(reinterpret_cast<void*>(first), 0,
+                                                                static_cast<int>(bytes), static_cast<int>(format));
+        if constexpr (sizeof(T) == 16)
+            return __builtin_bit_cast(T, __builtin_amdgcn_raw_buffer_load_b128(resource, offset, 0, 0));
+        else if constexpr (sizeof(T) == 8)
+            return __builtin_bit_cast(T, __builtin_amdgcn_raw_buffer_load_b64(resource, offset, 0, 0));
+        else if constexpr (sizeof(T) == 4)
+            return __builtin_bit_cast(T, __builtin_amdgcn_raw_buffer_load_b32(resource, offset, 0, 0));
+        else if constexpr (sizeof(T) == 2)
+            return __builtin_bit_cast(T, __builtin_amdgcn_raw_buffer_load_b16(resource, offset, 0, 0));
+        else return __builtin_bit_cast(T, __builtin_amdgcn_raw_buffer_load_b8(resource, offset, 0, 0));
+    }
+
+private:
+    /// Words of 32 bits, whose offsets count bytes.
+#if defined(__GFX11__) || defined(__GFX12__)
+    static constexpr std::uint32_t words = 0x31004000;
+#else
+    static constexpr std::uint32_t words = 0x00020000;
+#endif
+    /// In registers of its own: the compiler would copy them to beside the address at each load.
+    std::uint32_t bytes, format;
+#else
+    template <class T>
+    __device__ T load(std::uint32_t offset) const {
+        T result = {};
+        if (offset < nowhere) __builtin_memcpy(&result, reinterpret_cast<void const*>(first + offset), sizeof result);
+        return result;
+    }
+
+private:
+#endif
+    std::uint64_t first;
+};
+
+}  // namespace fusekit::hip
