@@ -2,8 +2,9 @@
 """What part of a main loop's time its matrix instructions take, from the machine code.
 
 The main loop is the one with the most matrix instructions. Of the ways through it the one counts that has all of them
-and the most accesses of 16 bytes, and then the fewest instructions: a step along GemmK that loads the next one and
-stores it in local memory. Offsets that are computed once for several steps are not on it.
+and the most loads of 16 bytes, and then the fewest instructions: a step along GemmK that loads the next one and
+stores it in local memory. Offsets that are computed once for several steps are not on it. A branch for where no lane is
+left is taken as one that a wave with lanes takes: s_cbranch_execnz always.
 
     share = matrix cycles / (matrix cycles + cycles of the others)
 
@@ -16,7 +17,7 @@ import re
 ISSUE = {"gfx908": 4, "gfx90a": 4, "gfx942": 4, "gfx1100": 1, "gfx1201": 1}
 BARS = {"gfx908": 0.75, "gfx90a": 0.75, "gfx942": 0.70, "gfx1100": 0.80, "gfx1201": 0.80}
 MATRIX = re.compile(r"v_(mfma|wmma)_")
-WIDE = re.compile(r"(global|buffer)_load_(dwordx4|b128)|ds_(write|store)_b128")
+WIDE = re.compile(r"(global|buffer)_load_(dwordx4|b128)")
 
 
 def matrix_cycles(target, instruction):

@@ -17,6 +17,22 @@ namespace fusekit::hip {
 template <class Stage>
 inline constexpr bool takes_words = requires { decltype(Stage::x)::takes_words; };
 
+/// Whether a tile may be loaded by offsets of 32 bits.
+template <class Tile>
+inline constexpr bool has_buffer = false;
+template <class Tile>
+    requires requires { requires Tile::has_buffer; }
+inline constexpr bool has_buffer<Tile> = true;
+
+/// The indices of GemmK of several steps, in x and in the weights; and one of them in both.
+template <int Size>
+struct Offsets {
+    alignas(16) KOffset x[Size], w[Size];
+};
+struct alignas(16) OperandOffsets {
+    KOffset x, w;
+};
+
 /// Both operands of a convolution as a matrix product, from memory to the stages of an atom, a step along GemmK at a
 /// time: windows of x, which pass the plan's prologue, and the filters' weights. `fast` is the mode whose elements
 /// neighbour in memory.
@@ -45,18 +61,22 @@ class LoadOperands {
         std::conditional_t<fast == detail::Axis::channel, AlongK<T, tile_m, padded, Convert>,
                            TileAlongRows<T, tile_m, tile_k, threads, single_pixels && rows_neighbour, Convert>>;
     using Weights = AlongK<typename Plan::Head::template WeightElement<T>, tile_n, false, NoConversion>;
-    /// Whether both operands may be loaded by offsets of 32 bits.
-    static constexpr bool has_buffers = []<class I, class W>(I const*, W const*) {
-        if constexpr (requires { I::has_buffer&& W::has_buffer; }) return I::has_buffer && W::has_buffer;
-        else return false;
-    }(static_cast<Inputs const*>(nullptr), static_cast<Weights const*>(nullptr));
 
 public:
     /// Elements of x, and of the weights, that a thread loads at once where Params say that they lie so.
     static constexpr int input_packet = Inputs::count, weight_packet = Weights::count;
 
+private:
+    /// Whether both operands may be loaded by offsets of 32 bits.
+    static constexpr bool has_buffers =
+        hip::has_buffer<Inputs> && hip::has_buffer<Weights> && input_packet == weight_packet;
+
+public:
     struct Shared : PrologueStates<Prologue, table> {
-        alignas(16) KOffset x_offsets[table], w_offsets[table];
+        union {
+            Offsets<table> offsets;
+            OperandOffsets near_offsets[table];
+        };
     };
 
     /// `pixels` are those of the tile.
@@ -88,21 +108,21 @@ public:
     }
     /// Puts the loads of a step in flight, to registers or straight to the stage.
     __device__ void start(Step const& step, typename Atom::Stage& stage) {
-        KOffset const *const in_x = &shared.x_offsets[step.in_table], *const in_w = &shared.w_offsets[step.in_table];
         if constexpr (has_buffers)
             if (are_near != 0) {
-                inputs.load_near(in_x);
-                weights.load_near(in_w);
+                OperandOffsets const offsets = shared.near_offsets[static_cast<unsigned>(step.in_table) + weights.k];
+                inputs.load_near(offsets.x);
+                weights.load_near(offsets.w);
                 return;
             }
-        inputs.load(in_x, stage.x);
-        weights.load(in_w, stage.w);
+        inputs.load(&shared.offsets.x[step.in_table], stage.x);
+        weights.load(&shared.offsets.w[step.in_table], stage.w);
     }
     /// Ends them: after the barrier that follows, the stage holds the step.
     __device__ void finish(Step const& step, typename Atom::Stage& stage) const {
         auto const first = static_cast<unsigned>(step.in_table);
         if constexpr (Plan::has_prologue)
-            inputs.store(stage.x, {shared, &shared.x_offsets[first], first, step.prologue});
+            inputs.store(stage.x, {shared, &shared.offsets.x[first], first, step.prologue});
         else inputs.store(stage.x, {});
         weights.store(stage.w, {});
     }
@@ -128,12 +148,12 @@ private:
             unsigned const k = opaque_per_block(static_cast<unsigned>(step)) * tile_k + thread;
             KCoord const k_coord = of.k_coord(k, params.channels_fastest);
             auto const offsets = of.template k_offsets<padded>(k_coord);
-            if constexpr (has_buffers) {
-                shared.x_offsets[thread] = are_near != 0 ? Inputs::in_bytes(offsets.x) : offsets.x;
-                shared.w_offsets[thread] = are_near != 0 ? Weights::in_bytes(offsets.w) : offsets.w;
+            if (has_buffers && are_near != 0) {
+                if constexpr (has_buffers)
+                    shared.near_offsets[thread] = {Inputs::in_bytes(offsets.x), Weights::in_bytes(offsets.w)};
             } else {
-                shared.x_offsets[thread] = offsets.x;
-                shared.w_offsets[thread] = offsets.w;
+                shared.offsets.x[thread] = offsets.x;
+                shared.offsets.w[thread] = offsets.w;
             }
             if constexpr (Prologue::channelwise)
                 if (k_coord.c < of.group_c())

@@ -26,8 +26,8 @@ public:
     /// As TileAlongK's.
     template <class RowAt>
     __device__ WordsAlongK(unsigned thread, bool the_vectorized, RowAt row)
-        : vectorized(of_wave(the_vectorized)),
-          k(thread % packets * count),
+        : k(thread % packets * count),
+          vectorized(of_wave(the_vectorized)),
           first(thread / packets),
           near([&](int i) { return row(first + static_cast<unsigned>(i * step)); }) {
 #pragma unroll
@@ -35,17 +35,17 @@ public:
         zeros.keep();
     }
 
-    /// The same as `load` where all is vectorized, from offsets that are in_bytes.
+    /// `load` where all is vectorized, from the offset of the thread's packet, in bytes.
     __device__ static KOffset in_bytes(KOffset const& offset) { return Near::in_bytes(offset); }
-    __device__ void load_near(KOffset const* offsets) {
+    __device__ void load_near(KOffset const& offset) {
         this->clear();
-        KOffset const offset = offsets[k];
 #pragma unroll
         for (int i = 0; i < passes; ++i) {
             values[i] = near.load(i, offset);
             this->set(i * count, count, near.has(i, offset));
         }
     }
+    unsigned const k;  ///< of the packet, in a step
 
     template <class Tile>
     __device__ void load(KOffset const* offsets, Tile&) {
@@ -107,7 +107,7 @@ private:
     using Near = std::conditional_t<has_buffer, BufferRows<T, passes, padded>, NoBufferRows>;
 
     int vectorized;
-    unsigned k, first;
+    unsigned first;
     [[no_unique_address]] Near near;
     Zeros zeros;
     RowPointer<T> rows[passes];
