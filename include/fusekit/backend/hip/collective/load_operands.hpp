@@ -47,7 +47,10 @@ class LoadOperands {
     /// Indices of GemmK whose offsets are computed at once. A prologue keeps states for each of them, for which few
     /// processors have the shared memory.
     static constexpr bool small_table = Plan::has_prologue && arch::Target::processor.shared_bytes <= 128 * 1024;
-    static constexpr int table_steps = max(1, min(threads, small_table ? 32 : 128) / tile_k),
+    /// A thread of a small tile computes several, on AMD, whose processors have as much for a larger tile.
+    static constexpr bool of_amd = takes_words<typename Atom::Stage> && arch::has<arch::Amd> && !Plan::has_prologue;
+    static constexpr int table_steps = of_amd ? max(tile_m < 128 ? 1 : 4, 128 / tile_k)
+                                              : max(1, min(threads, small_table ? 32 : 128) / tile_k),
                          table = table_steps * tile_k;
     using Prologue = typename Plan::Prologue;
     using Params = ConvParams<Plan, T, U>;
@@ -144,22 +147,30 @@ private:
         else fill_table(step, prologue, conv);
     }
     __device__ void fill_table(int step, typename Prologue::Args const& prologue, Problem const& of) const {
-        if (thread < table) {
-            unsigned const k = opaque_per_block(static_cast<unsigned>(step)) * tile_k + thread;
-            KCoord const k_coord = of.k_coord(k, params.channels_fastest);
-            auto const offsets = of.template k_offsets<padded>(k_coord);
-            if (has_buffers && are_near != 0) {
-                if constexpr (has_buffers)
-                    shared.near_offsets[thread] = {Inputs::in_bytes(offsets.x), Weights::in_bytes(offsets.w)};
-            } else {
-                shared.offsets.x[thread] = offsets.x;
-                shared.offsets.w[thread] = offsets.w;
-            }
-            if constexpr (Prologue::channelwise)
-                if (k_coord.c < of.group_c())
-                    shared.put(thread, Prologue::prepare(std::int64_t{group * of.group_c() + k_coord.c}, prologue));
+        unsigned const first = opaque_per_block(static_cast<unsigned>(step)) * tile_k;
+        if constexpr (table > threads) {
+#pragma unroll 1
+            for (unsigned i = thread; i < table; i += threads) fill_entry(i, first + i, prologue, of);
+        } else {
+            if (thread < table) fill_entry(thread, first + thread, prologue, of);
         }
         __syncthreads();
+    }
+    /// Entry i, of index k of GemmK.
+    __device__ void fill_entry(unsigned i, unsigned k, typename Prologue::Args const& prologue,
+                               Problem const& of) const {
+        KCoord const k_coord = of.k_coord(k, params.channels_fastest);
+        auto const offsets = of.template k_offsets<padded>(k_coord);
+        if (has_buffers && are_near != 0) {
+            if constexpr (has_buffers)
+                shared.near_offsets[i] = {Inputs::in_bytes(offsets.x), Weights::in_bytes(offsets.w)};
+        } else {
+            shared.offsets.x[i] = offsets.x;
+            shared.offsets.w[i] = offsets.w;
+        }
+        if constexpr (Prologue::channelwise)
+            if (k_coord.c < of.group_c())
+                shared.put(i, Prologue::prepare(std::int64_t{group * of.group_c() + k_coord.c}, prologue));
     }
 };
 
