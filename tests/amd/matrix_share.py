@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What part of a main loop's time its matrix instructions take, from the machine code.
 
-The main loop is the one with the most matrix instructions. Of the ways through it the one counts that has all of them
-and the most loads of 16 bytes, and then the fewest instructions: a step along GemmK that loads the next one and
+The main loop is the one with the most matrix instructions, and then the fewest others: a kernel has one for operands
+that lie well and one for others. Of the ways through it the one counts that has all of them and the most loads of 16 bytes, and then the fewest instructions: a step along GemmK that loads the next one and
 stores it in local memory. Offsets that are computed once for several steps are not on it. A branch for where no lane is
 left is taken as one that a wave with lanes takes: s_cbranch_execnz always.
 
@@ -147,9 +147,12 @@ def matrix_share(target, blocks):
     count = sum(bool(MATRIX.match(word)) for block in blocks for word in block.instructions)
     if not count or target not in ISSUE:
         return count, None
-    main = max(loops(blocks), default=None,
-               key=lambda loop: sum(bool(MATRIX.match(word)) for i in loop for word in blocks[i].instructions))
-    words = best_step(blocks, main) if main else []
+    def matrix_count(words):
+        return sum(bool(MATRIX.match(word)) for word in words)
+
+    steps = [best_step(blocks, loop) for loop in loops(blocks)]
+    most = max(map(matrix_count, steps), default=0)
+    words = min((step for step in steps if matrix_count(step) == most), key=len, default=[])
     cycles = sum(matrix_cycles(target, word) for word in words if MATRIX.match(word))
     others = ISSUE[target] * sum(not MATRIX.match(word) for word in words)
     return count, cycles / (cycles + others) if cycles else None

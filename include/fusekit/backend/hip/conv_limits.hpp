@@ -42,10 +42,11 @@ TensorView<T> without_idle_strides(TensorView<T> view) {
 /// The operand in which an implicit GEMM would need steps of more than 32 bits.
 enum class FarOperand { none, x, weights, y };
 
-/// What taps in the image and channels of a group add to where a window begins.
+/// A window and a filter begin anywhere. What counts is how far taps in the image lie from there, and how far apart
+/// channels of y lie.
 template <int Space>
-OffsetRange range_of_window(Filter<Space> const& filter, detail::CollapsedLayout<4> const& x,
-                            detail::CollapsedLayout<4> const& weights) {
+FarOperand far_operand(Filter<Space> const& filter, detail::CollapsedLayout<4> const& x,
+                       detail::CollapsedLayout<4> const& weights, Layout<4> const& y) {
     Index<Space + 2> const image = detail::expand<Space + 2>(x.shape);
     auto const steps = [&](int mode) {
         std::int64_t const window = (std::int64_t{filter.size[mode]} - 1) * filter.dilations[mode],
@@ -54,56 +55,62 @@ OffsetRange range_of_window(Filter<Space> const& filter, detail::CollapsedLayout
     };
     std::int64_t const steps_in_x[] = {0, weights.shape[1] - 1, Space == 3 ? steps(0) * image[3] + steps(1) : steps(0),
                                        steps(Space - 1)};
-    OffsetRange range;
-    for (int mode = 1; mode < 4; ++mode)
-        if (x.shape[mode] > 1) range.add(steps_in_x[mode], x.stride[mode]);
-    return range;
-}
-template <class Weights>
-OffsetRange range_of_filter(Weights const& weights) {
-    OffsetRange range;
-    for (int mode = 1; mode < 4; ++mode) range.add(weights.shape[mode] - 1, weights.stride[mode]);
-    return range;
-}
-
-/// A window and a filter begin anywhere. What counts is how far taps in the image lie from there, and how far apart
-/// channels of y lie.
-template <int Space>
-FarOperand far_operand(Filter<Space> const& filter, detail::CollapsedLayout<4> const& x,
-                       detail::CollapsedLayout<4> const& weights, Layout<4> const& y) {
-    OffsetRange in_y;
+    OffsetRange in_x, in_weights, in_y;
+    for (int mode = 1; mode < 4; ++mode) {
+        if (x.shape[mode] > 1) in_x.add(steps_in_x[mode], x.stride[mode]);
+        in_weights.add(weights.shape[mode] - 1, weights.stride[mode]);
+    }
     in_y.add(y.shape[1] > 1, y.stride[1]);
-    if (!range_of_window(filter, x, weights).fits_32_bits()) return FarOperand::x;
-    if (!range_of_filter(weights).fits_32_bits()) return FarOperand::weights;
+    if (!in_x.fits_32_bits()) return FarOperand::x;
+    if (!in_weights.fits_32_bits()) return FarOperand::weights;
     return in_y.fits_32_bits() ? FarOperand::none : FarOperand::y;
 }
 
 /// Whether the windows of `tile` pixels, one after another, lie where a Buffer reads from the first one on; and the
 /// filters of so many channels. Images may be in any order in memory, and their rows and columns.
-template <int Space>
-bool windows_are_near(Filter<Space> const& filter, detail::CollapsedLayout<4> const& x,
-                      detail::CollapsedLayout<4> const& weights, Index<4> const& y, std::int64_t tile, int bytes) {
-    Index<Space + 2> const image = detail::expand<Space + 2>(x.shape);
-    auto const padded = [&](int mode) { return image[2 + mode] + filter.pad_before[mode] + filter.pad_after[mode]; };
-    std::int64_t const pixels = y[2] * y[3], images = tile / pixels + 1,
-                       columns = std::int64_t{tile} * filter.strides[Space - 1];
-    std::int64_t const steps[] = {images < y[0] ? images : y[0] - 1, 0,
-                                  y[2] == 1    ? 0
-                                  : Space == 3 ? padded(0) * image[3]
-                                               : padded(0),
-                                  columns < padded(Space - 1) ? columns : padded(Space - 1)};
-    bool const may_go_back = y[0] > 1 || y[2] > 1;
-    OffsetRange range = range_of_window(filter, x, weights);
-    for (int const mode : {0, 2, 3}) {
-        range.add(steps[mode], x.stride[mode]);
-        if (mode > 0 && may_go_back) range.add(steps[mode], -x.stride[mode]);
+template <int Space, Element T>
+bool windows_are_near(Filter<Space> const& filter, TensorView<T const> const& x, problem::Slices<Space> const& slices,
+                      Layout<4> const& weights, Index<4> const& y, std::int64_t tile) {
+    Index<4> const& shape = x.layout.shape;
+    auto const padding = [&](int mode) { return filter.pad_before[mode] + filter.pad_after[mode]; };
+    std::int64_t images = y[0] - 1, rows = shape[2] + padding(0), columns = shape[3] + padding(Space - 1);
+    if constexpr (Space == 3) rows = (slices.x + padding(0)) * (shape[2] / slices.x);
+    if (tile / (y[2] * y[3]) + 1 < images) images = tile / (y[2] * y[3]) + 1;
+    if (tile * filter.strides[Space - 1] < columns) columns = tile * filter.strides[Space - 1];
+    OffsetRange range;
+    for (int mode = 1; mode < 4; ++mode) {  // taps and channels
+        std::int64_t const steps = mode == 1 ? weights.shape[1] - 1 : mode == 2 ? rows : shape[3] + padding(Space - 1);
+        if (weights.shape[mode] > 1) range.add(steps, x.layout.stride[mode]);
     }
-    return range.is_near(bytes);
+    range.add(images, x.layout.stride[0]);
+    for (int const direction : {1, -1}) {  // pixels, of which the next row's are further left, and the next image's up
+        if (y[2] > 1 || direction > 0) range.add(columns, direction * x.layout.stride[3]);
+        if (y[2] > 1) range.add(rows, direction * x.layout.stride[2]);
+        if (y[0] > 1 && y[2] == 1 && direction < 0) range.add(columns, -x.layout.stride[3]);
+    }
+    return range.is_near(sizeof(T));
 }
-inline bool filters_are_near(detail::CollapsedLayout<4> const& weights, std::int64_t tile, int bytes) {
-    OffsetRange range = range_of_filter(weights);
+template <Element T>
+bool filters_are_near(Layout<4> const& weights, std::int64_t tile) {
+    OffsetRange range;
     range.add(tile, weights.stride[0]);
-    return range.is_near(bytes);
+    for (int mode = 1; mode < 4; ++mode) range.add(weights.shape[mode] - 1, weights.stride[mode]);
+    return range.is_near(sizeof(T));
+}
+
+/// Whether four pixels after one another, from a multiple of four on, have windows one column apart in memory, and
+/// quads at the left and right ends of a row are the only ones that reach into padding (QuadOffsets).
+template <int Space, Element T>
+bool has_quads(Filter<Space> const& filter, TensorView<T const> const& x, Index<4> const& y) {
+    Index<4> const &shape = x.layout.shape, &stride = x.layout.stride;
+    if (stride[3] != 1) return false;
+    if (is_single_pixels(filter) && (shape[2] == 1 || stride[2] == shape[3])) return shape[2] * shape[3] % 4 == 0;
+    constexpr int columns = Space - 1;
+    std::int64_t const left = filter.pad_before[columns],
+                       window = (std::int64_t{filter.size[columns]} - 1) * filter.dilations[columns],
+                       last_inside = y[3] > 8 ? y[3] - 8 : 0;  // where the last quad but the right one begins
+    return filter.strides[columns] == 1 && y[3] % 4 == 0 && y[3] >= 8 && shape[3] >= 4 && left <= 4 &&
+           last_inside + 3 + window - left < shape[3];
 }
 
 /// The far operand as an error.

@@ -137,6 +137,15 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W> {
         return {{static_cast<std::int32_t>(in_x), mask}, {static_cast<std::int32_t>(in_w), 0}};
     }
 
+    /// How many columns further right than column s of its first window the four elements lie that a quad of pixels at
+    /// the left or the right end of a row of y loads (load_quads.hpp); single pixels are not moved.
+    __device__ int shift_of_quad(bool left, int s) const {
+        int const last = extent(y, 3) - 4, most = extent(x.layout.shape, 3) - 4;
+        int const column = (left ? 0 : last) - filter.pad_before[Space - 1] + s * filter.dilations[Space - 1];
+        if (most < 0) return 0;
+        return (column < 0 ? 0 : column > most ? most : column) - column;
+    }
+
     /// The coordinate of an index of GemmK, in which channels run fastest, or taps. Past the end, c or r is too large.
     __device__ KCoord k_coord(unsigned index, bool channels_fastest) const {
         auto const channels = static_cast<unsigned>(group_c()), columns = static_cast<unsigned>(window_columns());

@@ -71,6 +71,8 @@ struct ConvParams {
     std::conditional_t<Plan::totals_tiles, TileGroups, detail::Nothing> tile_groups = {};
     std::conditional_t<has_warp_specialized<Plan, T, U>, BulkMaps, detail::Nothing> maps = {};
     std::conditional_t<reads_in_bulk<Plan, T, U>, ReadMap, detail::Nothing> read = {};
+    /// Whether NearOperands load what a kernel for AMD's matrix units multiplies.
+    std::conditional_t<arch::is_targeted<arch::Amd>, bool, detail::Nothing> near = {};
 
     using Weight = typename Plan::Head::template WeightElement<T>;
 

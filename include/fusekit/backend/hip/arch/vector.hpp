@@ -44,4 +44,15 @@ __device__ inline Words<4> read_words(void const* from) {
 }
 #endif
 
+/// Waits for a load, and so for those that were put in flight before it, by one instruction: AMD's compiler would wait
+/// for each of them. What stands before and after does not mix.
+template <class Loaded>
+__device__ void wait_for([[maybe_unused]] Loaded& loaded) {
+#if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
+    __builtin_amdgcn_sched_barrier(0);
+    asm volatile("" : "+v"(loaded));
+    __builtin_amdgcn_sched_barrier(0);
+#endif
+}
+
 }  // namespace fusekit::hip

@@ -6,7 +6,6 @@
 #include "fusekit/backend/device.hpp"
 #include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/arch/target.hpp"
-#include "fusekit/backend/hip/arch/wave.hpp"
 #include "fusekit/backend/hip/collective/load_tile.hpp"
 #include "fusekit/backend/hip/collective/load_words.hpp"
 #include "fusekit/backend/hip/collective/output_tile.hpp"
@@ -16,22 +15,6 @@ namespace fusekit::hip {
 /// Whether the tiles of a stage take 16 bytes of a row at once.
 template <class Stage>
 inline constexpr bool takes_words = requires { decltype(Stage::x)::takes_words; };
-
-/// Whether a tile may be loaded by offsets of 32 bits.
-template <class Tile>
-inline constexpr bool has_buffer = false;
-template <class Tile>
-    requires requires { requires Tile::has_buffer; }
-inline constexpr bool has_buffer<Tile> = true;
-
-/// The indices of GemmK of several steps, in x and in the weights; and one of them in both.
-template <int Size>
-struct Offsets {
-    alignas(16) KOffset x[Size], w[Size];
-};
-struct alignas(16) OperandOffsets {
-    KOffset x, w;
-};
 
 /// Both operands of a convolution as a matrix product, from memory to the stages of an atom, a step along GemmK at a
 /// time: windows of x, which pass the plan's prologue, and the filters' weights. `fast` is the mode whose elements
@@ -47,39 +30,26 @@ class LoadOperands {
     /// Indices of GemmK whose offsets are computed at once. A prologue keeps states for each of them, for which few
     /// processors have the shared memory.
     static constexpr bool small_table = Plan::has_prologue && arch::Target::processor.shared_bytes <= 128 * 1024;
-    /// A thread of a small tile computes several, on AMD, whose processors have as much for a larger tile.
-    static constexpr bool of_amd = takes_words<typename Atom::Stage> && arch::has<arch::Amd> && !Plan::has_prologue;
-    static constexpr int table_steps = of_amd ? max(tile_m < 128 ? 1 : 4, 128 / tile_k)
-                                              : max(1, min(threads, small_table ? 32 : 128) / tile_k),
+    static constexpr int table_steps = max(1, min(threads, small_table ? 32 : 128) / tile_k),
                          table = table_steps * tile_k;
     using Prologue = typename Plan::Prologue;
     using Params = ConvParams<Plan, T, U>;
     using Problem = decltype(std::declval<Params const&>().problem());
     using Convert = std::conditional_t<Plan::has_prologue, ApplyPrologue<Prologue, table>, NoConversion>;
-    template <Element E, int size, bool may_be_outside, class C>
-    using AlongK =
-        std::conditional_t<takes_words<typename Atom::Stage>, WordsAlongK<E, size, tile_k, threads, may_be_outside, C>,
-                           TileAlongK<E, size, tile_k, threads, C>>;
+    template <Element E, int size, class C>
+    using AlongK = std::conditional_t<takes_words<typename Atom::Stage>, WordsAlongK<E, size, tile_k, threads, C>,
+                                      TileAlongK<E, size, tile_k, threads, C>>;
     using Inputs =
-        std::conditional_t<fast == detail::Axis::channel, AlongK<T, tile_m, padded, Convert>,
+        std::conditional_t<fast == detail::Axis::channel, AlongK<T, tile_m, Convert>,
                            TileAlongRows<T, tile_m, tile_k, threads, single_pixels && rows_neighbour, Convert>>;
-    using Weights = AlongK<typename Plan::Head::template WeightElement<T>, tile_n, false, NoConversion>;
+    using Weights = AlongK<typename Plan::Head::template WeightElement<T>, tile_n, NoConversion>;
 
 public:
     /// Elements of x, and of the weights, that a thread loads at once where Params say that they lie so.
     static constexpr int input_packet = Inputs::count, weight_packet = Weights::count;
 
-private:
-    /// Whether both operands may be loaded by offsets of 32 bits.
-    static constexpr bool has_buffers =
-        hip::has_buffer<Inputs> && hip::has_buffer<Weights> && input_packet == weight_packet;
-
-public:
     struct Shared : PrologueStates<Prologue, table> {
-        union {
-            Offsets<table> offsets;
-            OperandOffsets near_offsets[table];
-        };
+        alignas(16) KOffset x_offsets[table], w_offsets[table];
     };
 
     /// `pixels` are those of the tile.
@@ -90,7 +60,6 @@ public:
           shared(the_shared),
           thread(the_thread),
           group(at.group),
-          are_near(of_wave(the_params.inputs_vectorized && the_params.weights_vectorized)),
           inputs(thread, params.inputs_vectorized,
                  [&](unsigned i) { return conv.template input_row<padded>(pixels[i], group); }),
           weights(thread, params.weights_vectorized,
@@ -111,21 +80,14 @@ public:
     }
     /// Puts the loads of a step in flight, to registers or straight to the stage.
     __device__ void start(Step const& step, typename Atom::Stage& stage) {
-        if constexpr (has_buffers)
-            if (are_near != 0) {
-                OperandOffsets const offsets = shared.near_offsets[static_cast<unsigned>(step.in_table) + weights.k];
-                inputs.load_near(offsets.x);
-                weights.load_near(offsets.w);
-                return;
-            }
-        inputs.load(&shared.offsets.x[step.in_table], stage.x);
-        weights.load(&shared.offsets.w[step.in_table], stage.w);
+        inputs.load(&shared.x_offsets[step.in_table], stage.x);
+        weights.load(&shared.w_offsets[step.in_table], stage.w);
     }
     /// Ends them: after the barrier that follows, the stage holds the step.
     __device__ void finish(Step const& step, typename Atom::Stage& stage) const {
         auto const first = static_cast<unsigned>(step.in_table);
         if constexpr (Plan::has_prologue)
-            inputs.store(stage.x, {shared, &shared.offsets.x[first], first, step.prologue});
+            inputs.store(stage.x, {shared, &shared.x_offsets[first], first, step.prologue});
         else inputs.store(stage.x, {});
         weights.store(stage.w, {});
     }
@@ -136,7 +98,6 @@ private:
     Shared& shared;
     unsigned thread;
     int group;
-    int are_near;  ///< whether they are loaded so
     Inputs inputs;
     Weights weights;
 
@@ -147,30 +108,17 @@ private:
         else fill_table(step, prologue, conv);
     }
     __device__ void fill_table(int step, typename Prologue::Args const& prologue, Problem const& of) const {
-        unsigned const first = opaque_per_block(static_cast<unsigned>(step)) * tile_k;
-        if constexpr (table > threads) {
-#pragma unroll 1
-            for (unsigned i = thread; i < table; i += threads) fill_entry(i, first + i, prologue, of);
-        } else {
-            if (thread < table) fill_entry(thread, first + thread, prologue, of);
+        if (thread < table) {
+            unsigned const k = static_cast<unsigned>(step * tile_k) + thread;
+            KCoord const k_coord = of.k_coord(k, params.channels_fastest);
+            auto const offsets = of.template k_offsets<padded>(k_coord);
+            shared.x_offsets[thread] = offsets.x;
+            shared.w_offsets[thread] = offsets.w;
+            if constexpr (Prologue::channelwise)
+                if (k_coord.c < of.group_c())
+                    shared.put(thread, Prologue::prepare(std::int64_t{group * of.group_c() + k_coord.c}, prologue));
         }
         __syncthreads();
-    }
-    /// Entry i, of index k of GemmK.
-    __device__ void fill_entry(unsigned i, unsigned k, typename Prologue::Args const& prologue,
-                               Problem const& of) const {
-        KCoord const k_coord = of.k_coord(k, params.channels_fastest);
-        auto const offsets = of.template k_offsets<padded>(k_coord);
-        if (has_buffers && are_near != 0) {
-            if constexpr (has_buffers)
-                shared.near_offsets[i] = {Inputs::in_bytes(offsets.x), Weights::in_bytes(offsets.w)};
-        } else {
-            shared.offsets.x[i] = offsets.x;
-            shared.offsets.w[i] = offsets.w;
-        }
-        if constexpr (Prologue::channelwise)
-            if (k_coord.c < of.group_c())
-                shared.put(i, Prologue::prepare(std::int64_t{group * of.group_c() + k_coord.c}, prologue));
     }
 };
 

@@ -4,10 +4,7 @@
 #include <bit>
 #include <type_traits>
 
-#include "fusekit/backend/hip/arch/target.hpp"
 #include "fusekit/backend/hip/arch/vector.hpp"
-#include "fusekit/backend/hip/arch/wave.hpp"
-#include "fusekit/backend/hip/collective/buffer_rows.hpp"
 #include "fusekit/backend/hip/collective/prologue.hpp"
 #include "fusekit/backend/hip/conv_problem.hpp"
 #include "fusekit/backend/hip/integer.hpp"
@@ -16,41 +13,25 @@ namespace fusekit::hip {
 
 /// TileAlongK for a tile that takes 16 bytes of a row at once: they stay together, in four registers, from memory to
 /// shared memory. Elements that arrive one by one would be taken apart before the loads have ended, which waits for
-/// them. Of padding zeros are read, and no load is behind a branch. AMD's processors load them by BufferRows.
-template <Element T, int Size, int TileK, int threads, bool padded, class Convert = NoConversion>
+/// them. Of padding zeros are read, and no load is behind a branch.
+template <Element T, int Size, int TileK, int threads, class Convert = NoConversion>
 class WordsAlongK : ValidBits<Convert::converts> {
 public:
     static constexpr int count = 16 / static_cast<int>(sizeof(T));
-    static constexpr bool has_buffer = arch::has<arch::Amd>;
 
     /// As TileAlongK's.
     template <class RowAt>
     __device__ WordsAlongK(unsigned thread, bool the_vectorized, RowAt row)
-        : k(thread % packets * count),
-          vectorized(of_wave(the_vectorized)),
-          first(thread / packets),
-          near([&](int i) { return row(first + static_cast<unsigned>(i * step)); }) {
+        : vectorized(the_vectorized), k(thread % packets * count), first(thread / packets) {
 #pragma unroll
         for (int i = 0; i < passes; ++i) rows[i] = row(first + static_cast<unsigned>(i * step));
         zeros.keep();
     }
 
-    /// `load` where all is vectorized, from the offset of the thread's packet, in bytes.
-    __device__ static KOffset in_bytes(KOffset const& offset) { return Near::in_bytes(offset); }
-    __device__ void load_near(KOffset const& offset) {
-        this->clear();
-#pragma unroll
-        for (int i = 0; i < passes; ++i) {
-            values[i] = near.load(i, offset);
-            this->set(i * count, count, near.has(i, offset));
-        }
-    }
-    unsigned const k;  ///< of the packet, in a step
-
     template <class Tile>
     __device__ void load(KOffset const* offsets, Tile&) {
         this->clear();
-        if (vectorized != 0) {
+        if (vectorized) {
             KOffset const offset = offsets[k];
 #pragma unroll
             for (int i = 0; i < passes; ++i) {
@@ -104,11 +85,8 @@ private:
     static constexpr int per_word = 4 / static_cast<int>(sizeof(T)), bits = 32 / per_word;
     using Bits = std::conditional_t<sizeof(T) == 1, std::uint8_t, std::uint16_t>;
 
-    using Near = std::conditional_t<has_buffer, BufferRows<T, passes, padded>, NoBufferRows>;
-
-    int vectorized;
-    unsigned first;
-    [[no_unique_address]] Near near;
+    bool vectorized;
+    unsigned k, first;
     Zeros zeros;
     RowPointer<T> rows[passes];
     Words<4> values[passes];

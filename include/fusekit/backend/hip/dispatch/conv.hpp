@@ -49,15 +49,19 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_along(Gpu const& gpu, ConvParams<
         if constexpr (NativeSchedule<Schedule>)
             if (has_native_unit<T>(gpu.architecture())) x_packet = w_packet = 16 / static_cast<int>(sizeof(T));
         params.channels_fastest = fast == detail::Axis::channel;
-        bool const inputs =
+        params.inputs_vectorized =
             params.channels_fastest
                 ? problem::vectorizable(params.x, x_packet, 1) && w.layout.shape[1] % x_packet == 0
                 : !Plan::pools && detail::is_single_pixels(filter) && problem::vectorizable_planes(params.x, x_packet);
-        bool const weights =
+        params.weights_vectorized =
             params.channels_fastest ? problem::vectorizable(w, w_packet, 1) : problem::vectorizable_taps(w, w_packet);
-        params.inputs_vectorized = params.inputs_vectorized && inputs;
-        params.weights_vectorized = params.weights_vectorized && weights;
         Index<4> const y = conv_output<Plan>(params.y.layout).shape;
+        if constexpr (NativeSchedule<Schedule> && arch::is_targeted<arch::Amd>)
+            params.near =
+                has_native_unit<T>(gpu.architecture()) && params.weights_vectorized &&
+                (params.channels_fastest ? params.inputs_vectorized : !Plan::pools && has_quads(filter, params.x, y)) &&
+                windows_are_near(filter, params.x, params.slices, w.layout, y, Schedule::tile_m) &&
+                filters_are_near<T>(w.layout, Schedule::tile_n);
         std::int64_t const tiles = detail::divide_up(y[0] * y[2] * y[3], Schedule::tile_m);
         std::int64_t const columns =
             detail::divide_up(y[1] / filter.group_count, Schedule::tile_n) * filter.group_count;
@@ -102,13 +106,7 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gpu, BoundPl
             if (Refusal refusal = detail::refuse_far_operands(type_name<Plan>, filter, x.collapsed_layout(), weights,
                                                               y.collapsed_layout()))
                 return *refusal;
-        ConvParams<Plan, T, U> params{bound, detail::without_idle_strides(x), y, false, true, true, {}, {}};
-        if constexpr (NativeSchedule<Schedule>)
-            if (gpu.architecture().maker() == Architecture::Maker::amd) {
-                params.inputs_vectorized = detail::windows_are_near(filter, x.collapsed_layout(), weights, output,
-                                                                    Schedule::tile_m, sizeof(T));
-                params.weights_vectorized = detail::filters_are_near(weights, Schedule::tile_n, sizeof(T));
-            }
+        ConvParams<Plan, T, U> params{bound, detail::without_idle_strides(x), y, false, false, false, {}, {}};
         if constexpr (Plan::Head::collapsed_space == 3) params.slices = {x.from.count, y.from.count};
         if (problem::channels_are_neighbours(y.layout))
             return detail::prepare_along<Schedule, detail::Axis::channel>(gpu, params);

@@ -8,6 +8,7 @@
 #include "fusekit/backend/hip/atom/simt.hpp"
 #include "fusekit/backend/hip/atom/wgmma_tile.hpp"
 #include "fusekit/backend/hip/collective/load_operands.hpp"
+#include "fusekit/backend/hip/collective/near_operands.hpp"
 #include "fusekit/backend/hip/collective/store_tile.hpp"
 #include "fusekit/backend/hip/schedule.hpp"
 
@@ -35,14 +36,17 @@ template <class Atom>
     requires requires { Atom::stages; }
 inline constexpr int stages_of<Atom> = Atom::stages;
 
-/// The shared memory of a block: stages, which the sums pass through in the end, and what loader and writer know.
-template <class Plan, class Atom, class Loader, class Writer>
+/// The shared memory of a block: stages, which the sums pass through in the end, and what a loader and writer know.
+template <class Plan, class Atom, class Loader, class NearLoader, class Writer>
 struct GemmShared {
     union {
         typename Atom::Stage stages[stages_of<Atom>];
         typename Writer::Buffer out;
     };
-    typename Loader::Shared loader;
+    union {
+        typename Loader::Shared loader;
+        typename NearLoader::Shared near_loader;
+    };
     OutputTile<Plan, Atom::tile_m, Atom::tile_n> tile;
 };
 
@@ -62,7 +66,12 @@ struct GemmParts {
     using Atom = typename AtomOf<Schedule, T>::Type;
     using Writer = StoreTile<Plan, Atom, fast>;
     using Loader = LoadOperands<Plan, Atom, T, U, fast>;
-    using Storage = GemmShared<Plan, Atom, Loader, Writer>;
+    /// Another loader, where all is near. Small tiles have no shared memory for the places of quads in padded rows.
+    static constexpr bool may_be_near =
+        arch::has<arch::Amd> && takes_words<typename Atom::Stage> && !Plan::has_prologue &&
+        (fast == detail::Axis::channel || !Plan::Head::may_be_padded || Schedule::tile_m >= 128);
+    using NearLoader = std::conditional_t<may_be_near, NearOperands<Plan, Atom, T, U, fast>, Loader>;
+    using Storage = GemmShared<Plan, Atom, Loader, NearLoader, Writer>;
     using Shared = NamedShared<Storage, MatrixSchedule<Schedule>>;
 };
 
@@ -101,10 +110,28 @@ public:
         shared.tile.template prepare<threads>(conv, params.bound.epilogue, coord, thread);
         __syncthreads();
 
-        Loader loader(params, conv, shared.loader, shared.tile.pixels, coord, thread);
-        int const steps = of_wave(static_cast<int>(detail::divide_up(conv.gemm_k(), Atom::tile_k)));
         Atom const atom(thread);
         typename Atom::Fragment sums = {};
+        if constexpr (Parts::may_be_near) {
+            if (params.near) {
+                typename Parts::NearLoader loader(params, conv, shared.near_loader, shared.tile.pixels, coord, thread);
+                accumulate(conv, shared, loader, atom, sums);
+            } else {
+                Loader loader(params, conv, shared.loader, shared.tile.pixels, coord, thread);
+                accumulate(conv, shared, loader, atom, sums);
+            }
+        } else {
+            Loader loader(params, conv, shared.loader, shared.tile.pixels, coord, thread);
+            accumulate(conv, shared, loader, atom, sums);
+        }
+        Writer::store(params, shared.out, shared.tile, coord, atom, sums, thread);
+    }
+
+private:
+    template <class Problem, class AnyLoader>
+    __device__ static void accumulate(Problem const& conv, Storage& shared, AnyLoader& loader, Atom const& atom,
+                                      typename Atom::Fragment& sums) {
+        int const steps = of_wave(static_cast<int>(detail::divide_up(conv.gemm_k(), Atom::tile_k)));
         constexpr int stages = stages_of<Atom>, first = Atom::is_asynchronous || stages == 1 ? 0 : -1;
         if constexpr (first == 0) {  // sums that are under way, or in registers of their own, are so on every path
             auto const in_flight = loader.prepare(0, true);
@@ -126,7 +153,6 @@ public:
             if constexpr (first == 0) atom.wait(sums);
             sync_shared_memory();
         }
-        Writer::store(params, shared.out, shared.tile, coord, atom, sums, thread);
     }
 };
 

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/arch/buffer.hpp"
+#include "fusekit/backend/hip/arch/permute.hpp"
+#include "fusekit/backend/hip/arch/vector.hpp"
+#include "fusekit/backend/hip/collective/near_words.hpp"
+#include "fusekit/backend/hip/conv_problem.hpp"
+
+namespace fusekit::hip {
+
+/// Indices of GemmK as quads of pixels take them: four pixels after one another in a row of y, whose windows are one
+/// column apart. Those at the left and at the right end of a row have columns in padding. They load four elements of
+/// the row nevertheless, the first or the last, and a selector shifts them to where they belong and zeros to the rest.
+template <Element T, Element W, int Size, int space, bool padded>
+struct QuadOffsets {
+    struct alignas(16) Padded {
+        std::uint32_t bytes, mask, selectors[2];
+    };
+    using Entry = std::conditional_t<padded, Padded, std::uint32_t>;
+    enum Place { left, middle, right };
+
+    Entry x[padded ? 3 : 1][Size];
+    std::uint32_t w[Size];
+
+    template <class Problem>
+    __device__ void put(unsigned i, KOffset const& in_x, KOffset const& in_w, int s, Problem const& of) {
+        w[i] = in_bytes<W>(in_w);
+        if constexpr (padded) {
+            std::uint32_t columns = 0;
+            for (int bit = 0; bit < KOffset::most(space); ++bit) columns |= KOffset::bit(space, space - 1, bit);
+            for (int place = left; place <= right; ++place) {
+                int const shift = place == middle ? 0 : of.shift_of_quad(place == left, s);
+                bool const none = in_x.mask == KOffset::never || shift <= -4 || shift >= 4;
+                std::uint64_t const selector = shifted(none ? 4 : shift);
+                x[place][i] = {none ? Buffer::nowhere : in_bytes<T>({in_x.offset + shift, 0}),
+                               in_x.mask & ~columns,
+                               {static_cast<std::uint32_t>(selector), static_cast<std::uint32_t>(selector >> 32)}};
+            }
+        } else {
+            x[0][i] = in_bytes<T>(in_x);
+        }
+    }
+    __device__ std::uint32_t w_at(unsigned k) const { return w[k]; }
+
+private:
+    /// Selects element i - shift for element i, or zero.
+    __device__ static std::uint64_t shifted(int shift) {
+        constexpr std::uint64_t zeros = 0x0101010101010101 * no_byte;
+        constexpr int bits = 8 * static_cast<int>(sizeof(T));
+        std::uint64_t result = 0;
+        for (int i = 0; i < 4; ++i) {
+            int const from = i - shift;
+            std::uint64_t const selector = from >= 0 && from < 4 ? 0x0706050403020100 >> (from * bits) : zeros;
+            result |= (selector & ((std::uint64_t{1} << bits) - 1)) << (i * bits);
+        }
+        return result;
+    }
+};
+
+/// TileAlongRows of quads of pixels, for NearOperands. A thread loads quads of neighbouring pixels, of as
+/// many indices of GemmK as make whole words of each pixel, and transposes them in registers.
+template <Element T, int Size, int TileK, int threads, bool padded>
+class QuadsAlongRows {
+    static constexpr int own_k = Size * TileK / threads / 4, groups = TileK / own_k;
+    static constexpr int per_word = 4 / static_cast<int>(sizeof(T)), words = 4 / per_word, k_words = own_k / per_word;
+    static_assert(sizeof(T) <= 2 && own_k % 4 == 0 && groups * Size / 4 == threads);
+
+public:
+    template <class RowAt>
+    __device__ QuadsAlongRows(unsigned thread, RowAt row_at)
+        : k(thread % groups * own_k),
+          row(thread / groups * 4),
+          buffer(row_at(row).first),
+          first(buffer.offset(row_at(row).first)),
+          invalid(~row_at(row).valid),
+          invalid_at_end(~row_at(row + 3).valid) {}
+
+    /// Of windows of so many columns.
+    __device__ void find_place(int space, int columns) {
+        if (invalid & KOffset::bit(space, space - 1, 0)) place = 0;
+        else place = invalid_at_end & KOffset::bit(space, space - 1, columns - 1) ? 2 : 1;
+    }
+    template <class Offsets>
+    __device__ void load(Offsets const& offsets, unsigned first_k) {
+#pragma unroll
+        for (int i = 0; i < own_k; ++i) {
+            auto const& entry = offsets.x[place][first_k + k + static_cast<unsigned>(i)];
+            if constexpr (padded) {
+                std::uint32_t const at = (first + entry.bytes) | (0 - (entry.mask & invalid));
+                quads[i] = buffer.template load<Words<words>>(at);
+#pragma unroll
+                for (int j = 0; j < words; ++j) selectors[i][j] = entry.selectors[j];
+            } else {
+                quads[i] = buffer.template load<Words<words>>(first + entry);
+            }
+        }
+    }
+    template <class Tile>
+    __device__ void store(Tile& tile) const {
+        Words<words> in_row[own_k];
+#pragma unroll
+        for (int i = 0; i < own_k; ++i) {
+            in_row[i] = quads[i];
+            if constexpr (padded)
+#pragma unroll
+                for (int j = 0; j < words; ++j)
+                    in_row[i][j] = permuted(quads[i][words - 1], quads[i][0], selectors[i][j]);
+        }
+        Words<k_words> pixels[4];
+#pragma unroll
+        for (int i = 0; i < own_k; i += 4) {
+            if constexpr (sizeof(T) == 2) {
+#pragma unroll
+                for (int pixel = 0; pixel < 4; ++pixel)
+#pragma unroll
+                    for (int j = 0; j < 4; j += 2)
+                        pixels[pixel][(i + j) / 2] = permuted(in_row[i + j + 1][pixel / 2], in_row[i + j][pixel / 2],
+                                                              pixel % 2 == 0 ? 0x05040100 : 0x07060302);
+            } else {
+#pragma unroll
+                for (int half = 0; half < 2; ++half) {  // of the pixels
+                    std::uint32_t const sides = half == 0 ? 0x05010400 : 0x07030602;
+                    std::uint32_t const low = permuted(in_row[i + 1][0], in_row[i][0], sides),
+                                        high = permuted(in_row[i + 3][0], in_row[i + 2][0], sides);
+                    pixels[2 * half][i / 4] = permuted(high, low, 0x05040100);
+                    pixels[2 * half + 1][i / 4] = permuted(high, low, 0x07060302);
+                }
+            }
+        }
+#pragma unroll
+        for (int pixel = 0; pixel < 4; ++pixel)
+            __builtin_memcpy(__builtin_assume_aligned(
+                                 static_cast<void*>(tile.at(k, row + static_cast<unsigned>(pixel))), 4 * k_words),
+                             &pixels[pixel], sizeof pixels[pixel]);
+    }
+
+private:
+    unsigned k, row, place = 0;
+    Buffer buffer;
+    std::uint32_t first, invalid, invalid_at_end;
+    Words<words> quads[own_k];
+    std::uint32_t selectors[padded ? own_k : 1][words];
+};
+
+}  // namespace fusekit::hip

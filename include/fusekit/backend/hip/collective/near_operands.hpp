@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/arch/reload.hpp"
+#include "fusekit/backend/hip/collective/load_quads.hpp"
+#include "fusekit/backend/hip/collective/near_words.hpp"
+#include "fusekit/backend/hip/collective/output_tile.hpp"
+
+namespace fusekit::hip {
+
+/// LoadOperands for AMD's processors, where all that a tile needs lies near its first element: each load is of several
+/// neighbours, at a 32-bit offset from where a row begins (Buffer). Elements of x neighbour along channels, in packets
+/// of 16 bytes, or along the columns of windows, in quads of pixels.
+template <class Plan, class Atom, Element T, detail::OutputElement U, detail::Axis fast>
+class NearOperands {
+    static constexpr int tile_m = Atom::tile_m, tile_n = Atom::tile_n, tile_k = Atom::tile_k, threads = Atom::threads;
+    static constexpr bool padded = Plan::Head::may_be_padded, has_quads = fast == detail::Axis::pixel;
+    /// Indices of GemmK whose offsets are computed at once. Small tiles have no memory for more.
+    static constexpr int table_steps = max(tile_m < 128 || has_quads ? 1 : 4, 128 / tile_k),
+                         table = table_steps * tile_k;
+    using Weight = typename Plan::Head::template WeightElement<T>;
+    using Params = ConvParams<Plan, T, U>;
+    using Problem = decltype(std::declval<Params const&>().problem());
+    using Offsets = std::conditional_t<has_quads, QuadOffsets<T, Weight, table, Plan::Head::collapsed_space, padded>,
+                                       WordOffsets<T, Weight, table>>;
+    using Inputs = std::conditional_t<has_quads, QuadsAlongRows<T, tile_m, tile_k, threads, padded>,
+                                      NearWords<T, tile_m, tile_k, threads, true, padded>>;
+    using Weights = NearWords<Weight, tile_n, tile_k, threads, false, false>;
+
+public:
+    struct Shared {
+        Offsets offsets;
+    };
+
+    __device__ NearOperands(Params const& the_params, Problem const& the_conv, Shared& the_shared, Pixel const* pixels,
+                            TileCoord<tile_m, tile_n> const& at, unsigned the_thread)
+        : params(the_params),
+          conv(the_conv),
+          shared(the_shared),
+          thread(the_thread),
+          inputs(thread, [&](unsigned i) { return conv.template input_row<padded>(pixels[i], at.group); }),
+          weights(thread, [&](unsigned i) { return conv.weight_row(at.first_n + static_cast<int>(i), at.group); }) {
+        if constexpr (has_quads && padded) inputs.find_place(Plan::Head::collapsed_space, conv.window_columns());
+    }
+
+    /// Where a step's offsets are.
+    using Step = unsigned;
+
+    /// As LoadOperands'.
+    __device__ Step prepare(int step, bool exists) const {
+        int const in_table = step % table_steps * tile_k;
+        if (exists && in_table == 0) fill_table(step);
+        return static_cast<unsigned>(in_table);
+    }
+    __device__ void start(Step step, typename Atom::Stage&) {
+        inputs.load(shared.offsets, step);
+        weights.load(shared.offsets, step);
+    }
+    __device__ void finish(Step, typename Atom::Stage& stage) {
+        weights.wait();  // whose loads are the last
+        inputs.store(stage.x);
+        weights.store(stage.w);
+    }
+
+private:
+    Params const& params;
+    Problem const& conv;
+    Shared& shared;
+    unsigned thread;
+    Inputs inputs;
+    Weights weights;
+
+    __device__ void fill_table(int step) const {
+        unsigned const first = opaque_per_block(static_cast<unsigned>(step)) * tile_k;
+#pragma unroll 1
+        for (unsigned i = thread; i < table; i += threads) {
+            KCoord const at = conv.k_coord(first + i, params.channels_fastest);
+            auto const offsets = conv.template k_offsets<padded>(at);
+            shared.offsets.put(i, offsets.x, offsets.w, at.s, conv);
+        }
+        __syncthreads();
+    }
+};
+
+}  // namespace fusekit::hip
