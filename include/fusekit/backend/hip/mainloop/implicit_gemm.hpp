@@ -110,48 +110,70 @@ public:
         shared.tile.template prepare<threads>(conv, params.bound.epilogue, coord, thread);
         __syncthreads();
 
-        Atom const atom(thread);
-        typename Atom::Fragment sums = {};
-        if constexpr (Parts::may_be_near) {
-            if (params.near) {
-                typename Parts::NearLoader loader(params, conv, shared.near_loader, shared.tile.pixels, coord, thread);
-                accumulate(conv, shared, loader, atom, sums);
+        if constexpr (stages_of<Atom> == 1) {
+            Atom const atom(thread);
+            typename Atom::Fragment sums = {};
+            if constexpr (Parts::may_be_near) {
+                if (params.near)
+                    sum<typename Parts::NearLoader>(params, conv, shared, shared.near_loader, coord, atom, sums,
+                                                    thread);
+                else sum<Loader>(params, conv, shared, shared.loader, coord, atom, sums, thread);
             } else {
-                Loader loader(params, conv, shared.loader, shared.tile.pixels, coord, thread);
-                accumulate(conv, shared, loader, atom, sums);
+                sum<Loader>(params, conv, shared, shared.loader, coord, atom, sums, thread);
             }
+            Writer::store(params, shared.out, shared.tile, coord, atom, sums, thread);
         } else {
             Loader loader(params, conv, shared.loader, shared.tile.pixels, coord, thread);
-            accumulate(conv, shared, loader, atom, sums);
+            int const steps = of_wave(static_cast<int>(detail::divide_up(conv.gemm_k(), Atom::tile_k)));
+            Atom const atom(thread);
+            typename Atom::Fragment sums = {};
+            constexpr int stages = stages_of<Atom>, first = Atom::is_asynchronous ? 0 : -1;
+            if constexpr (first == 0) {  // sums that are under way, or in registers of their own, are so on every path
+                auto const in_flight = loader.prepare(0, true);
+                loader.start(in_flight, shared.stages[0]);
+                loader.finish(in_flight, shared.stages[0]);
+                Atom::publish();
+                __syncthreads();
+            }
+            for (int step = first; step < steps; ++step) {
+                int const next = step + 1;
+                bool const loads = next < steps;
+                auto const in_flight = loader.prepare(next, loads);
+                if (loads) loader.start(in_flight, shared.stages[next & (stages - 1)]);
+                if (first == 0 || step >= 0) atom.multiply(shared.stages[step & (stages - 1)], sums);
+                if (loads) loader.finish(in_flight, shared.stages[next & (stages - 1)]);
+                Atom::publish();
+                if constexpr (first == 0) atom.wait(sums);
+                sync_shared_memory();
+            }
+            Writer::store(params, shared.out, shared.tile, coord, atom, sums, thread);
         }
-        Writer::store(params, shared.out, shared.tile, coord, atom, sums, thread);
     }
 
 private:
-    template <class Problem, class AnyLoader>
-    __device__ static void accumulate(Problem const& conv, Storage& shared, AnyLoader& loader, Atom const& atom,
-                                      typename Atom::Fragment& sums) {
-        int const steps = of_wave(static_cast<int>(detail::divide_up(conv.gemm_k(), Atom::tile_k)));
-        constexpr int stages = stages_of<Atom>, first = Atom::is_asynchronous || stages == 1 ? 0 : -1;
-        if constexpr (first == 0) {  // sums that are under way, or in registers of their own, are so on every path
-            auto const in_flight = loader.prepare(0, true);
-            loader.start(in_flight, shared.stages[0]);
-            loader.finish(in_flight, shared.stages[0]);
-            Atom::publish();
-            __syncthreads();
-        }
-        if constexpr (stages == 1) atom.wait(sums);
-        for (int step = first; step < steps; ++step) {
-            int const next = step + 1;
-            bool const loads = stages == 1 || next < steps;  // past the end zeros, which costs less than asking
-            auto const in_flight = loader.prepare(next, loads);
-            if (loads) loader.start(in_flight, shared.stages[next & (stages - 1)]);
-            if (first == 0 || step >= 0) atom.multiply(shared.stages[step & (stages - 1)], sums);
-            if constexpr (stages == 1) sync_shared_memory();
-            if (loads) loader.finish(in_flight, shared.stages[next & (stages - 1)]);
-            Atom::publish();
-            if constexpr (first == 0) atom.wait(sums);
+    /// The same with one stage.
+    template <class AnyLoader, class Problem, class Coord>
+    __device__ static void sum(Params const& params, Problem const& conv, Storage& shared,
+                               typename AnyLoader::Shared& of_loader, Coord const& coord, Atom const& atom,
+                               typename Atom::Fragment& sums, unsigned thread) {
+        AnyLoader loader(params, conv, of_loader, shared.tile.pixels, coord, thread);
+        auto& stage = shared.stages[0];
+        auto const load = [&](int step, auto between) {
+            auto const in_flight = loader.prepare(step, true);  // past the end zeros, which costs less than asking
+            loader.start(in_flight, stage);
+            between();
+            loader.finish(in_flight, stage);
             sync_shared_memory();
+        };
+        int const steps = of_wave(static_cast<int>(detail::divide_up(conv.gemm_k(), Atom::tile_k)));
+        load(0, [] {});
+        atom.wait(sums);
+        for (int step = 0; step < steps; ++step) {
+            load(step + 1, [&] {
+                atom.multiply(stage, sums);
+                sync_shared_memory();
+            });
+            atom.wait(sums);
         }
     }
 };
