@@ -21,11 +21,12 @@ struct QuadOffsets {
     enum Place { left, middle, right };
 
     Entry x[padded ? 3 : 1][Size];
-    std::uint32_t w[Size];
+    static constexpr unsigned packet = 16 / sizeof(W);
+    std::uint32_t w[Size / packet];  ///< of the first weight of each 16 bytes
 
     template <class Problem>
     __device__ void put(unsigned i, KOffset const& in_x, KOffset const& in_w, int s, Problem const& of) {
-        w[i] = in_bytes<W>(in_w);
+        if (i % packet == 0) w[i / packet] = in_bytes<W>(in_w);
         if constexpr (padded) {
             std::uint32_t columns = 0;
             for (int bit = 0; bit < KOffset::most(space); ++bit) columns |= KOffset::bit(space, space - 1, bit);
@@ -41,7 +42,7 @@ struct QuadOffsets {
             x[0][i] = in_bytes<T>(in_x);
         }
     }
-    __device__ std::uint32_t w_at(unsigned k) const { return w[k]; }
+    __device__ std::uint32_t w_at(unsigned k) const { return w[k / packet]; }
 
 private:
     /// Selects element i - shift for element i, or zero.

@@ -15,9 +15,9 @@ template <class Plan, class Atom, Element T, detail::OutputElement U, detail::Ax
 class NearOperands {
     static constexpr int tile_m = Atom::tile_m, tile_n = Atom::tile_n, tile_k = Atom::tile_k, threads = Atom::threads;
     static constexpr bool padded = Plan::Head::may_be_padded, has_quads = fast == detail::Axis::pixel;
-    /// Indices of GemmK whose offsets are computed at once. Small tiles have no memory for more.
-    static constexpr int table_steps = max(tile_m < 128 || has_quads ? 1 : 4, 128 / tile_k),
-                         table = table_steps * tile_k;
+    /// Indices of GemmK whose offsets are computed at once: packets of 16 bytes, or single ones.
+    static constexpr int packet = has_quads ? 1 : 16 / static_cast<int>(sizeof(T)),
+                         table = (has_quads ? 128 : 64) * packet, table_steps = table / tile_k;
     using Weight = typename Plan::Head::template WeightElement<T>;
     using Params = ConvParams<Plan, T, U>;
     using Problem = decltype(std::declval<Params const&>().problem());
@@ -73,10 +73,10 @@ private:
     __device__ void fill_table(int step) const {
         unsigned const first = opaque_per_block(static_cast<unsigned>(step)) * tile_k;
 #pragma unroll 1
-        for (unsigned i = thread; i < table; i += threads) {
-            KCoord const at = conv.k_coord(first + i, params.channels_fastest);
+        for (unsigned i = thread; i < table / packet; i += threads) {
+            KCoord const at = conv.k_coord(first + i * packet, params.channels_fastest);
             auto const offsets = conv.template k_offsets<padded>(at);
-            shared.offsets.put(i, offsets.x, offsets.w, at.s, conv);
+            shared.offsets.put(i * packet, offsets.x, offsets.w, at.s, conv);
         }
         __syncthreads();
     }

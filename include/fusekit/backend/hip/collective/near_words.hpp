@@ -14,19 +14,21 @@ __device__ std::uint32_t in_bytes(KOffset const& offset) {
     return static_cast<std::uint32_t>(offset.offset) * std::uint32_t{sizeof(T)};
 }
 
-/// An index of GemmK where both operands are loaded 16 bytes at once: what one load brings.
+/// Indices of GemmK where both operands are loaded 16 bytes at once: of each load one, the first that it brings.
 template <Element T, Element W, int Size>
 struct WordOffsets {
     struct alignas(16) Entry {
         std::uint32_t x, mask, w, unused;
     };
-    Entry entries[Size];
+    static constexpr unsigned packet = 16 / sizeof(T);
+    Entry entries[Size / packet];
 
     template <class Problem>
     __device__ void put(unsigned i, KOffset const& in_x, KOffset const& in_w, int, Problem const&) {
-        entries[i] = {in_bytes<T>(in_x), in_x.mask, in_bytes<W>(in_w), 0};
+        entries[i / packet] = {in_bytes<T>(in_x), in_x.mask, in_bytes<W>(in_w), 0};
     }
-    __device__ std::uint32_t w_at(unsigned k) const { return entries[k].w; }
+    __device__ Entry const& x_at(unsigned k) const { return entries[k / packet]; }
+    __device__ std::uint32_t w_at(unsigned k) const { return entries[k / packet].w; }
 };
 
 /// TileAlongK of 16 bytes of a row at once, for NearOperands: of x, which knows its padding where windows are
@@ -52,7 +54,7 @@ public:
     template <class Offsets>
     __device__ void load(Offsets const& offsets, unsigned first_k) {
         if constexpr (of_x) {
-            auto const& entry = offsets.entries[first_k + k];
+            auto const& entry = offsets.x_at(first_k + k);
 #pragma unroll
             for (int i = 0; i < passes; ++i) {
                 std::uint32_t const at = rows[i] + entry.x;
