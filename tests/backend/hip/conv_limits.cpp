@@ -75,3 +75,44 @@ TEST_CASE("HIP: images whose padding has more than 2^31 rows are refused") {
     layer((1 << 30) - 1);
     CHECK(numbers(y) == std::vector<float>{0, 10, 0});
 }
+
+TEST_CASE("HIP: windows and filters are near where a tile's reach less than 2^30 bytes") {
+    using fk::hip::detail::filters_are_near, fk::hip::detail::windows_are_near;
+    auto const near = [](fk::Layout<4> const& x, fk::Index<4> const& y, fk::Filter<2> const& filter) {
+        fk::Layout<4> const weights = fk::kcrs(8, x.shape[1], filter.size[0], filter.size[1]);
+        return windows_are_near(filter, fk::TensorView<fk::half const>{nullptr, x}, {}, weights, y, 128);
+    };
+    auto const same = fk::filter(3, 3).pad(1);
+    CHECK(near(fk::nhwc(256, 56, 56, 256), {{256, 8, 56, 56}}, same));
+    CHECK(near(fk::nchw(256, 256, 56, 56), {{256, 8, 56, 56}}, same));
+    CHECK(near(fk::nchw(1 << 20, 64, 56, 56), {{1 << 20, 8, 56, 56}}, same));  // no tile has many images
+    CHECK_FALSE(near(fk::nchw(1, 1 << 16, 128, 128), {{1, 8, 128, 128}}, same));
+    CHECK_FALSE(near(fk::nhwc(2, 1 << 14, 1 << 14, 2), {{2, 8, 1 << 14, 1 << 14}}, same));
+    fk::Layout<4> far = fk::nhwc(2, 8, 8, 8);
+    far.stride[0] = std::int64_t{1} << 29;
+    CHECK_FALSE(near(far, {{2, 8, 8, 8}}, same));
+    far.stride[0] = -(std::int64_t{1} << 29);
+    CHECK_FALSE(near(far, {{2, 8, 8, 8}}, same));
+    far.stride[0] = std::int64_t{1} << 28;
+    CHECK(near(far, {{2, 8, 8, 8}}, same));
+    CHECK(filters_are_near<fk::half>(fk::kcrs(512, 512, 3, 3), 128));
+    CHECK_FALSE(filters_are_near<fk::half>(fk::kcrs(512, 1 << 20, 3, 3), 128));
+}
+
+TEST_CASE("HIP: quads of pixels have their windows one column apart, and padding at the ends of a row alone") {
+    using fk::hip::detail::has_quads;
+    auto const quads = [](fk::Layout<4> const& x, std::int64_t columns, fk::Filter<2> const& filter) {
+        return has_quads(filter, fk::TensorView<fk::half const>{nullptr, x}, {{1, 1, 1, columns}});
+    };
+    auto const row = [](std::int64_t columns) { return fk::nchw(2, 3, 5, columns); };
+    CHECK(quads(row(8), 8, fk::filter(3, 3).pad(1)));
+    CHECK(quads(row(12), 12, fk::filter(3, 9).pad(1, 4)));
+    CHECK_FALSE(quads(row(12), 12, fk::filter(3, 11).pad(1, 5)));  // the second quad reaches into padding
+    CHECK_FALSE(quads(row(8), 8, fk::filter(3, 9).pad(1, 4).dilation(2)));
+    CHECK_FALSE(quads(row(4), 4, fk::filter(3, 3).pad(1)));  // one quad is at both ends
+    CHECK_FALSE(quads(row(14), 14, fk::filter(3, 3).pad(1)));
+    CHECK_FALSE(quads(row(16), 8, fk::filter(3, 3).pad(1).stride(2)));
+    CHECK_FALSE(quads(fk::nhwc(2, 5, 8, 3), 8, fk::filter(3, 3).pad(1)));
+    CHECK(quads(fk::nchw(2, 3, 4, 7), 7, fk::filter(1, 1)));  // single pixels lie after one another
+    CHECK_FALSE(quads(fk::nchw(2, 3, 5, 7), 7, fk::filter(1, 1)));
+}

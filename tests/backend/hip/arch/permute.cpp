@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#include "fusekit/backend/hip/arch/permute.hpp"
+
+#include "backend/hip/blocks.hpp"
+
+using namespace test;
+
+namespace {
+
+/// Thread i permutes by the selector i i i i, and by what comes with it.
+struct Permute : BlockOf<64> {
+    struct Params {
+        std::uint32_t high, low, selector;
+        std::uint32_t *same, *own;
+    };
+    struct Shared {};
+    __device__ static void run(Params const& params, Shared&, unsigned thread, unsigned) {
+        if (thread > fk::hip::no_byte) return;
+        params.same[thread] = fk::hip::permuted(params.high, params.low, thread * 0x01010101);
+        params.own[thread] = fk::hip::permuted(params.high, params.low, params.selector);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("HIP: four bytes are chosen out of eight") {
+    fk::hip::Device device = gpu();
+    Array<std::uint32_t> const same(device, 13, 99), own(device, 13, 99);
+    run_blocks<Permute>(device, {0x88776655, 0x44332211, 0x0c070005, same.data(), own.data()});
+    std::uint32_t const bytes[] = {0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88};
+    for (std::size_t i = 0; i < 8; ++i) CHECK(same.values()[i] == bytes[i] * 0x01010101);
+    CHECK(same.values()[fk::hip::no_byte] == 0);
+    CHECK(own.values()[0] == 0x00881166);
+}
