@@ -5,6 +5,7 @@
 
 #include "fusekit/backend/hip/arch/buffer.hpp"
 #include "fusekit/backend/hip/runtime/launch.hpp"
+#include "fusekit/problem/conv.hpp"
 #include "fusekit/tensor/collapse.hpp"
 #include "fusekit/tensor/filter.hpp"
 
