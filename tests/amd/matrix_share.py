@@ -2,9 +2,9 @@
 """What part of a main loop's time its matrix instructions take, from the machine code.
 
 The main loop is the one with the most matrix instructions, and then the fewest others: a kernel has one for operands
-that lie well and one for others. Of the ways through it the one counts that has all of them and the most loads of 16 bytes, and then the fewest instructions: a step along GemmK that loads the next one and
-stores it in local memory. Offsets that are computed once for several steps are not on it. A branch for where no lane is
-left is taken as one that a wave with lanes takes: s_cbranch_execnz always.
+that lie well and one for others. Of the ways through it the one counts that has all of them and the most loads of 16
+bytes, and then the fewest instructions: a step along GemmK that loads the next one and stores it in local memory.
+Offsets that are computed once for several steps are not on it. s_cbranch_execnz is always taken: a wave has lanes.
 
     share = matrix cycles / (matrix cycles + cycles of the others)
 
