@@ -105,9 +105,8 @@ void copy_im2col(TensorMap const& map, std::uint32_t shared, Coord const& first,
     }
 }
 
-void load(std::uint32_t to, TensorMap const& map, std::uint32_t barrier, std::function<void()> copy,
+void load(std::uint32_t to, std::uint32_t bytes, std::uint32_t barrier, std::function<void()> copy,
           Place const& place) {
-    std::uint32_t const bytes = row_bytes(map) * rows_of(map);
     std::memset(shared_pointer(to), 0xff, bytes);
     auto land = [copy = std::move(copy), barrier, bytes, place] {
         copy();
@@ -222,13 +221,15 @@ bool elect(Place place) {
     return running->lane() == 0;
 }
 
+void sync_wave(Place place) { running->exchange(0, place); }
+
 void load_tiled(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const* at, unsigned rank,
                 Place const& place) {
     if (map->is_im2col || map->rank != rank) fault("a tiled load of a map of another kind", place);
     check_copy(*map, to, at, place);
     Coord first{};
     for (unsigned mode = 0; mode < map->rank; ++mode) first[mode] = at[mode];
-    load(to, *map, barrier, [to, first, copy = *map] { copy_tiled(copy, to, first, false); }, place);
+    load(to, row_bytes(*map) * rows_of(*map), barrier, [to, first, copy = *map] { copy_tiled(copy, to, first, false); }, place);
 }
 
 void load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const (&at)[4],
@@ -237,7 +238,14 @@ void load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, 
     if (column > 255 || row > 255) fault("an im2col load's tap is past 255", place);
     check_copy(*map, to, at, place);
     Coord const first{at[0], at[1], at[2], at[3], 0};
-    load(to, *map, barrier, [=, copy = *map] { copy_im2col(copy, to, first, column, row); }, place);
+    load(to, row_bytes(*map) * rows_of(*map), barrier, [=, copy = *map] { copy_im2col(copy, to, first, column, row); }, place);
+}
+
+void load_linear(std::uint32_t to, void const* from, unsigned bytes, std::uint32_t barrier, Place place) {
+    if (to % 16 != 0 || reinterpret_cast<std::uintptr_t>(from) % 16 != 0 || bytes % 16 != 0)
+        fault("a linear bulk copy is not aligned to 16 bytes", place);
+    if (to + bytes > running->shared_bytes) fault("a bulk copy leaves the block's shared memory", place);
+    load(to, bytes, barrier, [=] { std::memcpy(shared_pointer(to), from, bytes); }, place);
 }
 
 void store_tiled(TensorMap const* map, std::uint32_t from, std::int32_t const* at, unsigned rank, Place const& place) {

@@ -51,6 +51,8 @@ void named_barrier_arrive(unsigned number, unsigned threads, Place place = Place
 
 /// True in one lane of a wave that all of it calls.
 bool elect(Place place = Place::current());
+/// Returns when all lanes of a wave have called it.
+void sync_wave(Place place = Place::current());
 /// A number that all lanes of a wave have.
 inline unsigned uniform(unsigned number) { return number; }
 
@@ -73,6 +75,9 @@ void load_tiled(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, s
 void load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const (&at)[4],
                  unsigned column, unsigned row, Place place = Place::current());
 void store_tiled(TensorMap const* map, std::uint32_t from, std::int32_t const* at, unsigned rank, Place const& place);
+/// A bulk copy of `bytes` as they lie, a multiple of 16, between places that are multiples of 16.
+void load_linear(std::uint32_t to, void const* from, unsigned bytes, std::uint32_t barrier,
+                 Place place = Place::current());
 template <int Rank>
 void store_tiled(TensorMap const* map, std::uint32_t from, std::int32_t const (&at)[Rank],
                  Place place = Place::current()) {

@@ -66,6 +66,15 @@ struct Halo {
     static constexpr int consumers = 2, threads = (consumers + 1) * 128, blocks = 1;
 };
 
+/// How a convolution of planes is cut on sm_90a's matrix units, where its stride and dilation are 1: a block computes
+/// 128 channels of Parts parts of y, each of Pixels places at most: rows of an image, or, of single pixels, any.
+template <int Pixels = 232, int Parts = 1>
+struct Planes {
+    static constexpr int pixels = Pixels, parts = Parts, consumers = 2, filter_stages = 4;
+    static constexpr int threads = (consumers + 2) * 128, blocks = 1;
+    static constexpr int x_bytes = (Pixels > 128 ? 131 : 153) * 1024;  ///< of shared memory
+};
+
 /// How thin convolutions, with few channels a group, are cut: a thread computes one output at a time.
 template <int Threads = 256>
 struct Direct {
@@ -104,6 +113,10 @@ concept HaloSchedule = HasBlocks<Schedule> && requires {
         Schedule::consumers;
 };
 template <class Schedule>
+concept PlanesSchedule = HasBlocks<Schedule> && requires {
+    Schedule::pixels, Schedule::parts, Schedule::consumers, Schedule::filter_stages, Schedule::x_bytes;
+};
+template <class Schedule>
 concept GemmSchedule = HasBlocks<Schedule> && !WarpSpecializedSchedule<Schedule> &&
                        requires { Schedule::tile_m, Schedule::tile_n, Schedule::tile_k; };
 template <class Schedule>
@@ -133,7 +146,8 @@ struct Suits {
         if constexpr (!on_gpu || !chosen) {
             return on_gpu;
         } else {
-            constexpr bool warps = WarpSpecializedSchedule<Schedule>, halo = HaloSchedule<Schedule>;
+            constexpr bool warps = WarpSpecializedSchedule<Schedule>, planes = PlanesSchedule<Schedule>,
+                           halo = HaloSchedule<Schedule> || planes;
             constexpr bool gemm = GemmSchedule<Schedule>, reduction = Plan::head_kind == detail::HeadKind::reduction;
             constexpr bool right_kind = Plan::has_mainloop ? gemm || warps || halo || DirectSchedule<Schedule>
                                         : reduction        ? ReductionSchedule<Schedule>
@@ -183,13 +197,15 @@ struct Suits {
                         "by int8");
                     constexpr bool plain = !(warps || halo) || (!Plan::has_prologue && !Plan::pools);
                     static_assert(plain,
-                                  "WarpSpecialized and Halo: a plan without operators before the Conv or Gemm and "
+                                  "WarpSpecialized, Halo and Planes: a plan without operators before the Conv or Gemm and "
                                   "without Pool");
                     constexpr bool totals = !(halo || (warps && sizeof(T) == 1)) || !Plan::totals_tiles;
-                    static_assert(totals, "Halo, and WarpSpecialized of int8: a plan without ChannelStatistics");
+                    static_assert(totals, "Halo, Planes, and WarpSpecialized of int8: a plan without ChannelStatistics");
                     if constexpr (halo) {
-                        static_assert(Schedule::pixels == 232, "Halo: tiles have 232 pixels");
-                        return factors && plain && totals && Schedule::pixels == 232;
+                        constexpr bool tile = planes ? Schedule::pixels == 232 || Schedule::pixels == 64
+                                                     : Schedule::pixels == 232;
+                        static_assert(tile, "Halo: tiles have 232 pixels; Planes: parts have 232 or 64");
+                        return factors && plain && totals && tile;
                     } else {
                         constexpr int m = Schedule::tile_m, n = Schedule::tile_n;
                         constexpr bool of_bytes = std::is_same_v<T, int8>;

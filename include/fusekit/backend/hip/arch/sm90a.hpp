@@ -33,6 +33,8 @@ __device__ void named_barrier_arrive(unsigned number, unsigned threads);
 /// True in one lane of a wave; all lanes call it. A lane that was chosen so issues bulk copies at full speed, others do
 /// not.
 __device__ bool elect();
+/// Returns when all lanes of a wave have called it, with what they wrote to shared memory.
+__device__ void sync_wave();
 /// A number that all lanes of a wave have, as one register of the wave.
 __device__ unsigned uniform(unsigned number);
 
@@ -48,6 +50,8 @@ __device__ void load_tiled(std::uint32_t to, TensorMap const* map, std::uint32_t
                            std::int32_t const (&at)[Rank]);
 __device__ void load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const (&at)[4],
                             unsigned column, unsigned row);
+/// A bulk copy of bytes as they lie: their number and both places are multiples of 16.
+__device__ void load_linear(std::uint32_t to, void const* from, unsigned bytes, std::uint32_t barrier);
 template <int Rank>
 __device__ void store_tiled(TensorMap const* map, std::uint32_t from, std::int32_t const (&at)[Rank]);
 __device__ void commit_stores();

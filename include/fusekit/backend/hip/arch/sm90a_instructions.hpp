@@ -42,6 +42,7 @@ __device__ inline bool elect() {
     asm volatile("{.reg .pred p; elect.sync _|p, 0xffffffff; selp.s32 %0, 1, 0, p;}" : "=r"(elected));
     return elected;
 }
+__device__ inline void sync_wave() { __syncwarp(); }
 __device__ inline unsigned uniform(unsigned number) { return __shfl_sync(~0u, number, 0); }
 
 template <int Count>
@@ -78,6 +79,11 @@ __device__ inline void load_im2col(std::uint32_t to, TensorMap const* map, std::
         "l"(map), "r"(barrier), "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(at[3]), "h"(static_cast<std::uint16_t>(column)),
         "h"(static_cast<std::uint16_t>(row))
         : "memory");
+}
+__device__ inline void load_linear(std::uint32_t to, void const* from, unsigned bytes, std::uint32_t barrier) {
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
+                 "l"(from), "r"(bytes), "r"(barrier)
+                 : "memory");
 }
 template <int Rank>
 __device__ void store_tiled(TensorMap const* map, std::uint32_t from, std::int32_t const (&at)[Rank]) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/conv_limits.hpp"
+#include "fusekit/backend/hip/dispatch/planes.hpp"
 #include "fusekit/backend/hip/dispatch/tiles.hpp"
 #include "fusekit/backend/hip/dispatch/warp_specialized.hpp"
 #include "fusekit/backend/hip/mainloop/direct_totals.hpp"
@@ -101,6 +102,8 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gpu, BoundPl
         return prepare_warp_specialized_with<Schedule>(gpu, bound, x, y);
     } else if constexpr (HaloSchedule<Schedule>) {
         return prepare_halo_with<Schedule>(gpu, bound, x, y);
+    } else if constexpr (PlanesSchedule<Schedule>) {
+        return prepare_planes_with<Schedule>(gpu, bound, x, y);
     } else {
         if constexpr (GemmSchedule<Schedule>)
             if (Refusal refusal = detail::refuse_far_operands(type_name<Plan>, filter, x.collapsed_layout(), weights,

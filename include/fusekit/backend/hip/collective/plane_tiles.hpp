@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "fusekit/backend/hip/integer.hpp"
+#include "fusekit/backend/hip/runtime/platform.hpp"
+#include "fusekit/problem/conv.hpp"
+
+namespace fusekit::hip {
+
+/// How a convolution of planes, of stride and dilation 1, is cut into parts of `Pixels` places: rows of y of one image,
+/// with gaps between them as wide as a window reaches beyond its first column. Place (p, q) of y is number p pitch + q,
+/// and its tap (r, s) is place r pitch + s of a tile of x, which has the same pitch and the rows that windows see.
+/// Single pixels have neither rows nor gaps: a plane is then one column.
+template <int Pixels>
+struct PlaneTiles {
+    static constexpr int channels = 64, row_bytes = 128;  ///< of a place of a tile of x
+
+    int y_height, y_width, x_height, x_width;
+    int window_rows, window_columns, pad_top, pad_left;
+    int pitch, rows;  ///< of a part
+    int of_image;  ///< parts
+
+    FUSEKIT_HD PlaneTiles(Extent height_of_y, Extent width_of_y, Extent height_of_x, Extent width_of_x,
+                          Filter<2> const& filter)
+        : y_height(static_cast<int>(height_of_y)),
+          y_width(static_cast<int>(width_of_y)),
+          x_height(static_cast<int>(height_of_x)),
+          x_width(static_cast<int>(width_of_x)),
+          window_rows(filter.size[0]),
+          window_columns(filter.size[1]),
+          pad_top(filter.pad_before[0]),
+          pad_left(filter.pad_before[1]) {
+        bool const single = window_rows * window_columns == 1 && y_height == x_height && y_width == x_width;
+        if (single) y_height *= y_width, x_height = y_height, y_width = x_width = 1;
+        pitch = y_width + window_columns - 1;
+        int const most = (Pixels - y_width) / pitch + 1, fewest = static_cast<int>(detail::divide_up(y_height, most));
+        rows = static_cast<int>(detail::divide_up(y_height, fewest));
+        if (single && fewest > 1) rows = (rows + 7) / 8 * 8;
+        of_image = static_cast<int>(detail::divide_up(y_height, rows));
+    }
+
+    FUSEKIT_HD int taps() const { return window_rows * window_columns; }
+    FUSEKIT_HD int rows_of_x() const { return rows + window_rows - 1; }
+    /// Places of a tile of x: the last tap's products read Pixels from where it begins.
+    FUSEKIT_HD int places() const { return (window_rows - 1) * pitch + window_columns - 1 + Pixels; }
+
+    /// Whether a part has all rows of an image: then what it reads of neighbouring channels are neighbours.
+    FUSEKIT_HD bool whole() const { return rows == y_height; }
+    /// From a channel to the next, as its rows lie in shared memory before they are transposed: copies begin at
+    /// multiples of 8 elements, up to 7 early.
+    FUSEKIT_HD int plane_pitch() const {
+        int const seen = rows_of_x() < x_height ? rows_of_x() : x_height;
+        return whole() ? x_height * x_width : (seen * x_width + 7 + 7) / 8 * 8;
+    }
+
+    /// Rows of x, from the first on and to the last, that a part's windows see of those that x has.
+    FUSEKIT_HD int first_row_of_x(int row) const {
+        int const first = whole() ? 0 : row - pad_top;
+        return first > 0 ? first : 0;
+    }
+    FUSEKIT_HD int end_row_of_x(int row) const {
+        int const end = whole() ? x_height : row - pad_top + rows_of_x();
+        return end < x_height ? end : x_height;
+    }
+
+    /// Bytes of shared memory of `parts` parts: transposed, and of 16-bit elements as they lie.
+    FUSEKIT_HD int tile_bytes(int parts) const { return (parts * places() * row_bytes + 1023) / 1024 * 1024; }
+    FUSEKIT_HD int plane_bytes(int parts) const { return (parts * plane_pitch() * channels * 2 + 127) / 128 * 128; }
+    /// Stages of planes that fit beside two of tiles.
+    FUSEKIT_HD int plane_stages(int parts, int bytes, int most) const {
+        int const fit = (bytes - 2 * tile_bytes(parts)) / plane_bytes(parts);
+        return fit < most ? fit : most;
+    }
+};
+
+}  // namespace fusekit::hip
