@@ -60,8 +60,8 @@ inline constexpr bool has_halo =
 
 /// Whether a plan also has a kernel there for tensors whose planes lie together.
 template <class Plan, Element T, detail::OutputElement U>
-inline constexpr bool has_planes = has_warp_specialized<Plan, T, U> && sizeof(T) == 2 &&
-                                   requires { Plan::Head::space; } && !Plan::totals_tiles;
+inline constexpr bool has_planes =
+    has_warp_specialized<Plan, T, U> && sizeof(T) == 2 && requires { Plan::Head::space; } && !Plan::totals_tiles;
 
 /// What the kernel of a plan with a Conv or Gemm is given.
 template <class Plan, Element T, detail::OutputElement U = T>

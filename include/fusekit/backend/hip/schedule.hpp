@@ -196,14 +196,16 @@ struct Suits {
                         "matrix units multiply half by half, or bfloat16 by bfloat16; WarpSpecialized: or int8 "
                         "by int8");
                     constexpr bool plain = !(warps || halo) || (!Plan::has_prologue && !Plan::pools);
-                    static_assert(plain,
-                                  "WarpSpecialized, Halo and Planes: a plan without operators before the Conv or Gemm and "
-                                  "without Pool");
+                    static_assert(
+                        plain,
+                        "WarpSpecialized, Halo and Planes: a plan without operators before the Conv or Gemm and "
+                        "without Pool");
                     constexpr bool totals = !(halo || (warps && sizeof(T) == 1)) || !Plan::totals_tiles;
-                    static_assert(totals, "Halo, Planes, and WarpSpecialized of int8: a plan without ChannelStatistics");
+                    static_assert(totals,
+                                  "Halo, Planes, and WarpSpecialized of int8: a plan without ChannelStatistics");
                     if constexpr (halo) {
-                        constexpr bool tile = planes ? Schedule::pixels == 232 || Schedule::pixels == 64
-                                                     : Schedule::pixels == 232;
+                        constexpr bool tile =
+                            planes ? Schedule::pixels == 232 || Schedule::pixels == 64 : Schedule::pixels == 232;
                         static_assert(tile, "Halo: tiles have 232 pixels; Planes: parts have 232 or 64");
                         return factors && plain && totals && tile;
                     } else {

@@ -106,7 +106,8 @@ private:
             int const before = early(channel, first),
                       length = tiles.whole() ? present * plane : (before + rows * tiles.x_width + 7) / 8 * 8;
             f((part * channels + channel) * pitch,
-              memory + parts[part].n * image_stride + std::int64_t{c + channel} * plane + first * tiles.x_width - before,
+              memory + parts[part].n * image_stride + std::int64_t{c + channel} * plane + first * tiles.x_width -
+                  before,
               static_cast<unsigned>(length) * 2);
         }
     }

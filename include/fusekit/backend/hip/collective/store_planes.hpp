@@ -108,10 +108,11 @@ private:
                 exists[i] = (gap == 0 || own_column < tiles.y_width) && own_offset < length;
                 offsets[i] = own_offset;
                 OutputCoord place{part.n, k, 0, 0};
-                if constexpr (reads_places) place.p = (start + own_offset) / columns, place.q = (start + own_offset) % columns;
+                if constexpr (reads_places)
+                    place.p = (start + own_offset) / columns, place.q = (start + own_offset) % columns;
                 if (!reads_places || (exists[i] && k < count))
-                    results[i] = Epilogue::apply(sums[e + i], place, Epilogue::channelwise ? states[own] : State{},
-                                                 arguments);
+                    results[i] =
+                        Epilogue::apply(sums[e + i], place, Epilogue::channelwise ? states[own] : State{}, arguments);
                 ++own_column, ++own_offset;
             }
             std::uint32_t const both = packed<U>(results[0], results[1]);

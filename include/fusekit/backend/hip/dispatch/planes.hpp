@@ -55,8 +55,8 @@ std::optional<Launch<ConvParams<Plan, T, T>>> launch_planes(Gpu const& gpu, Conv
     auto const w = detail::typed<T>(Plan::Head::filters(params.bound.head));
     MapModes<T const> const of_w(w);
     std::uint32_t const box[] = {64, 1, 1, 128};
-    params.channels_fastest = !refusal && of_w.legal &&
-                              encode_tiled(params.maps.w, sizeof(T), 4, w.data, of_w.extents, of_w.strides, box);
+    params.channels_fastest =
+        !refusal && of_w.legal && encode_tiled(params.maps.w, sizeof(T), 4, w.data, of_w.extents, of_w.strides, box);
     if (refusal || !(params.channels_fastest || has_transposable_filters(w))) return {};
     Index<4> const &x = params.x.layout.shape, &y = params.y.layout.shape;
     auto const cut = plane_tiles<Schedule>(x, y, Plan::Head::geometry(params.bound.head));
@@ -73,18 +73,19 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_planes_with(Gpu const& gpu, Bound
                                                            detail::ImageView<T const> const& x,
                                                            detail::ImageView<U> const& y) {
     if constexpr (has_planes<Plan, T, U>)
-        if (detail::is_sm90a(gpu) && detail::suits_planes<Schedule>(x.layout.shape, y.layout.shape,
-                                                                    Plan::Head::geometry(bound.head)))
+        if (detail::is_sm90a(gpu) &&
+            detail::suits_planes<Schedule>(x.layout.shape, y.layout.shape, Plan::Head::geometry(bound.head)))
             if (auto const launch = detail::launch_planes<Schedule>(
                     gpu, ConvParams<Plan, T, U>{bound, x, y, true, true, true, {}, {}, {}}))
                 return *launch;
-    return Error(type_name<Plan>(), "Planes", "",
-                 "a GPU of compute capability 9.0, code for sm_90a, a Conv of stride 1, dilation 1 and 1 group, rows of " +
-                     Text::number(Schedule::pixels) +
-                     " at most, a multiple of 8 channels of x, planes of x and y that follow one another, weights "
-                     "whose channels are neighbours or of 3 x 3 taps that are, and y of x's type",
-                 gpu.name() + ", x of strides " + detail::strides_of(x.collapsed_layout()) + ", y of strides " +
-                     detail::strides_of(y.collapsed_layout()));
+    return Error(
+        type_name<Plan>(), "Planes", "",
+        "a GPU of compute capability 9.0, code for sm_90a, a Conv of stride 1, dilation 1 and 1 group, rows of " +
+            Text::number(Schedule::pixels) +
+            " at most, a multiple of 8 channels of x, planes of x and y that follow one another, weights "
+            "whose channels are neighbours or of 3 x 3 taps that are, and y of x's type",
+        gpu.name() + ", x of strides " + detail::strides_of(x.collapsed_layout()) + ", y of strides " +
+            detail::strides_of(y.collapsed_layout()));
 }
 
 }  // namespace fusekit::hip

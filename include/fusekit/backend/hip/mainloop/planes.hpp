@@ -65,7 +65,7 @@ public:
             compute(params, conv, shared, tiles, grid, thread % 128, group, block);
         } else {
             ptx::lower_registers<few_registers>();
-            if (group == consumers) load_x(params, conv, shared, tiles, grid, thread % 128, block);
+            if (group == consumers) load_x(conv, shared, tiles, grid, thread % 128, block);
             else if (!params.channels_fastest) transpose_filters(conv, shared, grid, thread % 128, block);
             else if (warp % 4 == 0 && ptx::elect()) copy_filters(params, conv, shared, grid, block);
         }
@@ -105,8 +105,8 @@ private:
     };
 
     template <class Problem>
-    __device__ static void load_x(Params const& params, Problem const& conv, DynamicShared& shared, Tiles const& tiles,
-                                  Grid const& grid, unsigned thread, unsigned first_tile) {
+    __device__ static void load_x(Problem const& conv, DynamicShared& shared, Tiles const& tiles, Grid const& grid,
+                                  unsigned thread, unsigned first_tile) {
         Loader const loader(conv.x, tiles);
         int const tile_bytes = tiles.tile_bytes(parts), plane_bytes = tiles.plane_bytes(parts),
                   stages = tiles.plane_stages(parts, Schedule::x_bytes, most_stages);
@@ -241,8 +241,8 @@ private:
 #pragma unroll 1
         for (int block = 0; block < blocks_of_channels; ++block) {
             ptx::barrier_wait(ptx::shared_address(&shared.tiles.full[x_cursor.stage]), x_cursor.parity);
-            auto const x = Atom::descriptor(ptx::shared_address(shared.x) +
-                                            x_cursor.stage * static_cast<unsigned>(tile_bytes));
+            auto const x =
+                Atom::descriptor(ptx::shared_address(shared.x) + x_cursor.stage * static_cast<unsigned>(tile_bytes));
             int row = 0, column = 0, slice = 0;  // of the tap and of channels
 #pragma unroll 1
             for (int stage = 0; stage < taps; ++stage) {
