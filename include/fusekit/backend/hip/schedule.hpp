@@ -71,7 +71,7 @@ struct Halo {
 template <int Pixels = 232, int Parts = 1>
 struct Planes {
     static constexpr int pixels = Pixels, parts = Parts, consumers = 2, filter_stages = 4;
-    static constexpr int threads = (consumers + 2) * 128, blocks = 1;
+    static constexpr int threads = (consumers + 1) * 128, blocks = 1;
     static constexpr int x_bytes = (Pixels > 128 ? 131 : 153) * 1024;  ///< of shared memory
 };
 

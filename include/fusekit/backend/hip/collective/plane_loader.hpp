@@ -32,29 +32,32 @@ public:
           plane(tiles.x_height * tiles.x_width),
           pitch(tiles.plane_pitch()) {}
 
-    /// Begins the copies of the channels from c on. All lanes of a warp call it and arrive at the barrier.
-    __device__ void copy(PlanePart const (&parts)[Parts], int c, T const* planes, std::uint32_t full,
-                         unsigned lane) const {
+    /// Begins the copies of the channels from c on, of parts part_of(i). All lanes of a warp call it and arrive at the
+    /// barrier.
+    template <class PartOf>
+    __device__ void copy(PartOf const& part_of, int c, T const* planes, std::uint32_t full, unsigned lane) const {
         unsigned bytes = 0;
-        for_each_copy(parts, c, lane, [&](int, T const*, unsigned each) { bytes += each; });
+        for_each_copy(part_of, c, lane, [&](int, T const*, unsigned each) { bytes += each; });
         ptx::barrier_arrive_expect_bytes(full, bytes);
         auto const to = ptx::shared_address(planes);
-        for_each_copy(parts, c, lane, [&](int at, T const* from, unsigned each) {
+        for_each_copy(part_of, c, lane, [&](int at, T const* from, unsigned each) {
             ptx::load_linear(to + static_cast<unsigned>(at) * 2, from, each, full);
         });
     }
 
     /// Transposes them. Called by the loader's threads.
-    __device__ void transpose(PlanePart const (&parts)[Parts], int c, T const* planes, unsigned char* tile,
+    template <class PartOf>
+    __device__ void transpose(PartOf const& part_of, int c, T const* planes, unsigned char* tile,
                               unsigned thread) const {
         int const lane = static_cast<int>(thread % 32), places = tiles.rows_of_x() * tiles.pitch,
                   rows_of_step = 32 / tiles.pitch, columns_of_step = 32 % tiles.pitch;
 #pragma unroll 1
         for (int part = 0; part < Parts; ++part) {
-            if (parts[part].n < 0) continue;
-            int const first = tiles.first_row_of_x(parts[part].row),
-                      above = tiles.whole() ? tiles.pad_top : first - (parts[part].row - tiles.pad_top),
-                      rows = tiles.end_row_of_x(parts[part].row) - first;
+            PlanePart const at = part_of(part);
+            if (at.n < 0) continue;
+            int const first = tiles.first_row_of_x(at.row),
+                      above = tiles.whole() ? tiles.pad_top : first - (at.row - tiles.pad_top),
+                      rows = tiles.end_row_of_x(at.row) - first;
             int offsets[packet];
 #pragma unroll
             for (int i = 0; i < packet; ++i) offsets[i] = i * pitch + early(i, first);
@@ -94,20 +97,20 @@ private:
 
     /// Calls f(element of shared memory, first element, bytes) for the lane's copies: of a part's channels together
     /// where they follow one another, else of each.
-    template <class F>
-    __device__ void for_each_copy(PlanePart const (&parts)[Parts], int c, unsigned lane, F const& f) const {
+    template <class PartOf, class F>
+    __device__ void for_each_copy(PartOf const& part_of, int c, unsigned lane, F const& f) const {
         int const of_part = tiles.whole() ? 1 : channels, present = min(count - c, channels);
 #pragma unroll 1
         for (int i = static_cast<int>(lane); i < Parts * of_part; i += 32) {
             int const part = i / of_part, channel = i % of_part;
-            if (parts[part].n < 0 || channel >= present) continue;
-            int const first = tiles.first_row_of_x(parts[part].row), rows = tiles.end_row_of_x(parts[part].row) - first;
+            PlanePart const at = part_of(part);
+            if (at.n < 0 || channel >= present) continue;
+            int const first = tiles.first_row_of_x(at.row), rows = tiles.end_row_of_x(at.row) - first;
             if (rows <= 0) continue;
             int const before = early(channel, first),
                       length = tiles.whole() ? present * plane : (before + rows * tiles.x_width + 7) / 8 * 8;
             f((part * channels + channel) * pitch,
-              memory + parts[part].n * image_stride + std::int64_t{c + channel} * plane + first * tiles.x_width -
-                  before,
+              memory + at.n * image_stride + std::int64_t{c + channel} * plane + first * tiles.x_width - before,
               static_cast<unsigned>(length) * 2);
         }
     }

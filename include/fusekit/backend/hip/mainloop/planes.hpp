@@ -12,8 +12,8 @@
 namespace fusekit::hip {
 
 /// Convolution of planes on sm_90a's matrix units, stride and dilation 1. Channels are the rows of the product, and
-/// places of `Parts` parts of y its columns. A warpgroup brings x and transposes it, once for all taps; another brings
-/// filters; two multiply, 64 channels each, and take their sums to y. GemmK is walked in blocks of 64 channels of x,
+/// places of the parts of a tile of y its columns. A warpgroup brings filters, and x, which it transposes once for all
+/// taps; two multiply, 64 channels each, and take their sums to y. GemmK is walked in blocks of 64 channels of x,
 /// and in each by slices of 16 of them and a tap: channels first where params.channels_fastest, else taps.
 template <class Plan, class Schedule, Element T>
 class PlanesGemm {
@@ -27,7 +27,6 @@ class PlanesGemm {
     using Writer = StorePlanes<Plan, Atom, T>;
     using Sums = typename Atom::Sums[parts];
     static constexpr unsigned loader_barrier = 1;
-    static constexpr int few_registers = 88, many_registers = 168;
 
 public:
     using Params = ConvParams<Plan, T, T>;
@@ -60,15 +59,8 @@ public:
         }
         __syncthreads();
         wait_for_previous_kernel();
-        if (group < consumers) {
-            ptx::raise_registers<many_registers>();
-            compute(params, conv, shared, tiles, grid, thread % 128, group, block);
-        } else {
-            ptx::lower_registers<few_registers>();
-            if (group == consumers) load_x(conv, shared, tiles, grid, thread % 128, block);
-            else if (!params.channels_fastest) transpose_filters(conv, shared, grid, thread % 128, block);
-            else if (warp % 4 == 0 && ptx::elect()) copy_filters(params, conv, shared, grid, block);
-        }
+        if (group == consumers) load(params, conv, shared, tiles, grid, thread % 128, block);
+        else compute(params, conv, shared, tiles, grid, thread % 128, group, block);
     }
 
 private:
@@ -104,92 +96,88 @@ private:
         }
     };
 
+    /// The loading warpgroup: of each step x, then filters. Copied filters come first where stages hold a step's.
     template <class Problem>
-    __device__ static void load_x(Problem const& conv, DynamicShared& shared, Tiles const& tiles, Grid const& grid,
-                                  unsigned thread, unsigned first_tile) {
+    __device__ static void load(Params const& params, Problem const& conv, DynamicShared& shared, Tiles const& tiles,
+                                Grid const& grid, unsigned thread, unsigned first_tile) {
         Loader const loader(conv.x, tiles);
         int const tile_bytes = tiles.tile_bytes(parts), plane_bytes = tiles.plane_bytes(parts),
                   stages = tiles.plane_stages(parts, Schedule::x_bytes, most_stages);
+        bool const first_warp = ptx::uniform(thread / 32) == 0, copies_filters = params.channels_fastest,
+                   filters_first = copies_filters && tiles.taps() <= filter_stages;
         auto const planes = [&](int stage) {
             return reinterpret_cast<T*>(shared.x + 2 * tile_bytes + stage * plane_bytes);
         };
-        auto const parts_of = [&](unsigned tile, PlanePart(&of)[parts]) {
-            for (int i = 0; i < parts; ++i) of[i] = grid.part(tile, i, tiles);
-        };
         Step ahead{first_tile, 0};
-        auto const copy = [&](int stage) {
+        auto const copy_planes = [&](int stage) {
             if (ahead.tile >= grid.all) return;
-            PlanePart of[parts];
-            parts_of(ahead.tile, of);
-            loader.copy(of, ahead.block * Tiles::channels, planes(stage),
-                        ptx::shared_address(&shared.planes_full[stage]), thread % 32);
+            loader.copy([&](int i) { return grid.part(ahead.tile, i, tiles); }, ahead.block * Tiles::channels,
+                        planes(stage), ptx::shared_address(&shared.planes_full[stage]), thread % 32);
             ahead.advance(grid);
         };
-        bool const copies = thread < 32;
-        if (copies)
-            for (int stage = 0; stage < stages; ++stage) copy(stage);
-        StageCursor<2> cursor;
+        StageCursor<2> x_cursor;
+        StageCursor<filter_stages> w_cursor;
+        if (first_warp)
+            for (int stage = 0; stage < stages; ++stage) copy_planes(stage);
         int stage = 0;
         unsigned parity = 0;
+#pragma unroll 1
         for (Step step{first_tile, 0}; step.tile < grid.all; step.advance(grid)) {
-            PlanePart of[parts];
-            parts_of(step.tile, of);
+            auto const copy_filters = [&] {
+                if (first_warp && ptx::elect()) load_filters(params, conv, shared, grid, step, w_cursor);
+                w_cursor.advance(static_cast<unsigned>(tiles.taps()));
+            };
+            if (filters_first) copy_filters();
             ptx::barrier_wait(ptx::shared_address(&shared.planes_full[stage]), parity);
-            ptx::barrier_wait(ptx::shared_address(&shared.tiles.empty[cursor.stage]), cursor.parity ^ 1);
-            loader.transpose(of, step.block * Tiles::channels, planes(stage),
-                             shared.x + static_cast<int>(cursor.stage) * tile_bytes, thread);
+            ptx::barrier_wait(ptx::shared_address(&shared.tiles.empty[x_cursor.stage]), x_cursor.parity ^ 1);
+            loader.transpose([&](int i) { return grid.part(step.tile, i, tiles); }, step.block * Tiles::channels,
+                             planes(stage), shared.x + static_cast<int>(x_cursor.stage) * tile_bytes, thread);
             ptx::fence_shared_memory();
             ptx::named_barrier_sync(loader_barrier, Loader::threads);
-            if (thread == 0) ptx::barrier_arrive(ptx::shared_address(&shared.tiles.full[cursor.stage]));
-            if (copies) copy(stage);
-            cursor.advance();
+            if (thread == 0) ptx::barrier_arrive(ptx::shared_address(&shared.tiles.full[x_cursor.stage]));
+            if (first_warp) copy_planes(stage);
+            x_cursor.advance();
             if (++stage == stages) stage = 0, parity ^= 1;
+            if (!copies_filters) transpose_filters(conv, shared, grid, step, thread, w_cursor);
+            else if (!filters_first) copy_filters();
         }
     }
 
-    /// One thread's copies of filters whose channels are neighbours.
+    /// One thread's copies of a step's filters, whose channels are neighbours.
     template <class Problem>
-    __device__ static void copy_filters(Params const& params, Problem const& conv, DynamicShared& shared,
-                                        Grid const& grid, unsigned first_tile) {
-        int const rows = conv.window_rows(), columns = conv.window_columns();
-        StageCursor<filter_stages> cursor;
-        for (Step step{first_tile, 0}; step.tile < grid.all; step.advance(grid)) {
-            int const first = grid.first_channel(step.tile);
-            for (int r = 0; r < rows; ++r)
-                for (int s = 0; s < columns; ++s, cursor.advance()) {
-                    auto const full = ptx::shared_address(&shared.filters_full[cursor.stage]);
-                    ptx::barrier_wait(ptx::shared_address(&shared.filters_empty[cursor.stage]), cursor.parity ^ 1);
-                    ptx::barrier_arrive_expect_bytes(full, filter_bytes);
-                    ptx::load_tiled(ptx::shared_address(shared.filters + cursor.stage * filter_bytes), &params.maps.w,
-                                    full, {step.block * Tiles::channels, s, r, first});
-                }
-        }
+    __device__ static void load_filters(Params const& params, Problem const& conv, DynamicShared& shared,
+                                        Grid const& grid, Step const& step, StageCursor<filter_stages> cursor) {
+        for (int r = 0; r < conv.window_rows(); ++r)
+            for (int s = 0; s < conv.window_columns(); ++s, cursor.advance()) {
+                auto const full = ptx::shared_address(&shared.filters_full[cursor.stage]);
+                ptx::barrier_wait(ptx::shared_address(&shared.filters_empty[cursor.stage]), cursor.parity ^ 1);
+                ptx::barrier_arrive_expect_bytes(full, filter_bytes);
+                ptx::load_tiled(ptx::shared_address(shared.filters + cursor.stage * filter_bytes), &params.maps.w, full,
+                                {step.block * Tiles::channels, s, r, grid.first_channel(step.tile)});
+            }
     }
 
-    /// A warpgroup's transposition of filters whose taps are neighbours.
+    /// The warpgroup's transposition of a step's filters, whose taps are neighbours.
     template <class Problem>
     __device__ static void transpose_filters(Problem const& conv, DynamicShared& shared, Grid const& grid,
-                                             unsigned thread, unsigned first_tile) {
-        StageCursor<filter_stages> cursor;
-        for (Step step{first_tile, 0}; step.tile < grid.all; step.advance(grid)) {
-            int const first = grid.first_channel(step.tile);
-            std::int64_t const stride = conv.w.layout.stride[0];
-            Filters const loader(conv.w.data + first * stride, stride, conv.group_k() - first, conv.group_c(), thread);
+                                             Step const& step, unsigned thread, StageCursor<filter_stages>& cursor) {
+        int const first = grid.first_channel(step.tile);
+        std::int64_t const stride = conv.w.layout.stride[0];
+        Filters const loader(conv.w.data + first * stride, stride, conv.group_k() - first, conv.group_c(), thread);
 #pragma unroll 1
-            for (unsigned slice = 0; slice < 4; ++slice)
-                loader.load(
-                    step.block * Tiles::channels + static_cast<int>(slice) * 16,
-                    [&](unsigned) {
-                        ptx::barrier_wait(ptx::shared_address(&shared.filters_empty[cursor.stage]), cursor.parity ^ 1);
-                        return shared.filters + cursor.stage * filter_bytes;
-                    },
-                    [&] {
-                        ptx::fence_shared_memory();
-                        ptx::barrier_arrive(ptx::shared_address(&shared.filters_full[cursor.stage]));
-                        cursor.advance();
-                    },
-                    slice * 9);
-        }
+        for (unsigned slice = 0; slice < 4; ++slice)
+            loader.load(
+                step.block * Tiles::channels + static_cast<int>(slice) * 16,
+                [&](unsigned) {
+                    ptx::barrier_wait(ptx::shared_address(&shared.filters_empty[cursor.stage]), cursor.parity ^ 1);
+                    return shared.filters + cursor.stage * filter_bytes;
+                },
+                [&] {
+                    ptx::fence_shared_memory();
+                    ptx::barrier_arrive(ptx::shared_address(&shared.filters_full[cursor.stage]));
+                    cursor.advance();
+                },
+                slice * 9);
     }
 
     template <class Problem>
@@ -237,6 +225,7 @@ private:
         };
         int const taps = tiles.taps(), tile_bytes = tiles.tile_bytes(parts);
         bool const channels_first = params.channels_fastest;
+        constexpr int slices = Atom::tile_k / Atom::k;
         unsigned previous = 0;
 #pragma unroll 1
         for (int block = 0; block < blocks_of_channels; ++block) {
@@ -250,24 +239,25 @@ private:
                 ptx::barrier_wait(ptx::shared_address(&shared.filters_full[now]), w_cursor.parity);
                 auto const w = Atom::descriptor(ptx::shared_address(shared.filters + now * filter_bytes)) +
                                Atom::rows_further(static_cast<int>(group) * Atom::m);
+                std::uint64_t of_slice[slices];
+#pragma unroll
+                for (auto& each : of_slice) {
+                    each = x + Atom::rows_further(row * tiles.pitch + column) +
+                           static_cast<unsigned>(slice) * Atom::k_step;
+                    if (channels_first && ++slice < slices) continue;
+                    if (channels_first) slice = 0;
+                    if (++column == tiles.window_columns) column = 0, ++row;
+                    if (!channels_first && row == tiles.window_rows) row = 0, ++slice;
+                }
 #pragma unroll
                 for (int i = 0; i < parts; ++i) ptx::hold(sums[i]);
                 ptx::fence_products();
 #pragma unroll
-                for (int k = 0; k < Atom::tile_k / Atom::k; ++k) {
-                    auto const of_tap = x + Atom::rows_further(row * tiles.pitch + column) +
-                                        static_cast<unsigned>(slice) * Atom::k_step;
+                for (int k = 0; k < slices; ++k)
 #pragma unroll
                     for (int i = 0; i < parts; ++i)
                         Atom::multiply(sums[i], w + static_cast<unsigned>(k) * Atom::k_step,
-                                       of_tap + Atom::rows_further(i * tiles.places()), block + stage + k > 0);
-                    bool const next_tap = !channels_first || ++slice == 4;
-                    if (next_tap) {
-                        if (++column == tiles.window_columns) column = 0, ++row;
-                        if (channels_first) slice = 0;
-                        else if (row == tiles.window_rows) row = 0, ++slice;
-                    }
-                }
+                                       of_slice[k] + Atom::rows_further(i * tiles.places()), block + stage + k > 0);
                 ptx::commit_products();
                 ptx::wait_for_products<1>();
                 if (stage == 0 && block > 0) release(shared.tiles.empty[x_cursor.stage ^ 1]);
