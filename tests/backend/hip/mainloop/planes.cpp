@@ -3,6 +3,7 @@
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <string>
+#include <vector>
 
 #include "backend/hip/sm90a_device.hpp"
 #include "support/check_case.hpp"
@@ -58,3 +59,59 @@ TEMPLATE_TEST_CASE("HIP: convolutions of planes on sm_90a's matrix units are exa
 }
 
 TEST_CASE("HIP: so are those of bfloat16 planes") { check_schedule<fk::bfloat16, Planes<64, 2>>("bfloat16"); }
+
+namespace {
+
+std::vector<float> run_nchw(fk::hip::Device& device, auto& scheduled, auto const& layer,
+                            fk::Tensor<fk::half, fk::hip::Device> const& x, fk::Layout<4> const& layout) {
+    fk::Tensor<fk::half, fk::hip::Device> y(device, layout);
+    std::vector<fk::half> got(static_cast<std::size_t>(layout.span()), fk::half(77));
+    y.copy_from(got.data());
+    layer(scheduled, x, y);
+    device.synchronize();
+    y.copy_to(got.data());
+    return {got.begin(), got.end()};
+}
+
+}  // namespace
+
+TEST_CASE("HIP: the library's choice for planes gives what plain arithmetic does") {
+    fk::hip::Device device = sm90a_device();
+    auto plain = device.with<fk::hip::Gemm<64, 64, 8>>();
+    std::vector<float> few;
+    for (int i = 0; i < 997; ++i) few.push_back(static_cast<float>(i * i % 7 % 3 - 1));
+    auto const integers = [&](fk::Layout<4> const& layout) {
+        fk::Tensor<fk::half, fk::hip::Device> tensor(device, layout);
+        std::vector<fk::half> values;
+        for (std::int64_t i = 0; i < layout.span(); ++i)
+            values.push_back(fk::half(few[static_cast<std::size_t>(i) % few.size()]));
+        tensor.copy_from(values.data());
+        return tensor;
+    };
+    auto const x = integers(fk::nchw(3, 512, 7, 9)), w = integers(fk::kcrs(64, 512, 3, 3)),
+               one = integers(fk::kcrs(64, 512, 1, 1));
+    auto const y = fk::nchw(3, 64, 7, 9);
+    auto const same = fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>>::bind({.weights = w});
+    auto const single = fk::Plan<fk::Conv<fk::filter(1, 1)>>::bind({.weights = one});
+    CHECK(run_nchw(device, device, same, x, y) == run_nchw(device, plain, same, x, y));
+    CHECK(run_nchw(device, device, single, x, y) == run_nchw(device, plain, single, x, y));
+}
+
+TEST_CASE("HIP: planes that the schedule does not read are refused, and run without") {
+    fk::hip::Device device = sm90a_device();
+    auto planes = device.with<Planes<>>();
+    auto const layer_of = [&](auto const& w) { return fk::Plan<fk::Conv<fk::filter(1, 1)>>::bind({.weights = w}); };
+    auto const x = fk::tensor<fk::half>(device, fk::nchw(1, 2, 1, 2), {1, 2, 5, 6}),
+               w = fk::tensor<fk::half>(device, fk::kcrs(1, 2, 1, 1), {3, 4});
+    auto y = fk::tensor<fk::half>(device, fk::nchw(1, 1, 1, 2), {-1, -1});
+    CHECK(refusal([&] { layer_of(w)(planes, x, y); }).find("a multiple of 8 channels of x") != std::string::npos);
+    fk::half got[2];
+    device.synchronize();
+    y.copy_to(got);
+    CHECK(static_cast<float>(got[0]) == -1);
+    layer_of(w)(device, x, y);
+    device.synchronize();
+    y.copy_to(got);
+    CHECK(static_cast<float>(got[0]) == 23);
+    CHECK(static_cast<float>(got[1]) == 30);
+}

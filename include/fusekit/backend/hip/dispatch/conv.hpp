@@ -125,8 +125,11 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(Gpu const& gpu, BoundPlan<Pl
     auto const filter = Plan::Head::geometry(bound.head);
     if constexpr (has_warp_specialized<Plan, T, U>)
         if (!detail::refuse_conv_limits(type_name<Plan>, filter, x.shape(),
-                                        detail::layout_of_weights<Plan>(bound).shape, y.shape()))
+                                        detail::layout_of_weights<Plan>(bound).shape, y.shape())) {
             if (auto const launch = prepare_warp_specialized(gpu, bound, x, y)) return *launch;
+            if constexpr (has_planes<Plan, T, U>)
+                if (auto const launch = prepare_planes(gpu, bound, x, y)) return *launch;
+        }
     std::int64_t const groups = filter.group_count, group_k = y.layout.shape[1] / groups;
     if constexpr (Plan::Head::may_be_grouped || Plan::Head::longest > KOffset::most(filter.rank))
         if ((groups > 1 && group_k <= direct_max_group_channels) || !detail::has_bits_for<Plan>(filter) ||

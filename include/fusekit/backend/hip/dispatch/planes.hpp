@@ -5,6 +5,7 @@
 
 #include "fusekit/backend/hip/dispatch/halo.hpp"
 #include "fusekit/backend/hip/mainloop/planes.hpp"
+#include "fusekit/backend/hip/tuning/select.hpp"
 
 namespace fusekit::hip {
 
@@ -43,6 +44,13 @@ bool suits_planes(Index<4> const& x, Index<4> const& y, Filter<2> const& filter)
     return suits && plane_tiles<Schedule>(x, y, filter).plane_stages(Schedule::parts, Schedule::x_bytes, 1) >= 1;
 }
 
+/// Tiles of y.
+template <class Schedule>
+std::int64_t count_plane_tiles(Index<4> const& x, Index<4> const& y, Filter<2> const& filter) {
+    return detail::divide_up(y[0] * plane_tiles<Schedule>(x, y, filter).of_image, Schedule::parts) *
+           detail::divide_up(y[1], Schedule::consumers * 64);
+}
+
 /// What a kernel is given; nothing where an operand does not lie as it needs it, or the program or the GPU has no such
 /// kernel. The convolution suits the schedule.
 template <class Schedule, class Plan, Element T>
@@ -58,14 +66,56 @@ std::optional<Launch<ConvParams<Plan, T, T>>> launch_planes(Gpu const& gpu, Conv
     params.channels_fastest =
         !refusal && of_w.legal && encode_tiled(params.maps.w, sizeof(T), 4, w.data, of_w.extents, of_w.strides, box);
     if (refusal || !(params.channels_fastest || has_transposable_filters(w))) return {};
-    Index<4> const &x = params.x.layout.shape, &y = params.y.layout.shape;
-    auto const cut = plane_tiles<Schedule>(x, y, Plan::Head::geometry(params.bound.head));
-    std::int64_t const tiles = detail::divide_up(y[0] * cut.of_image, Schedule::parts) * detail::divide_up(y[1], 128),
+    std::int64_t const tiles = count_plane_tiles<Schedule>(params.x.layout.shape, params.y.layout.shape,
+                                                           Plan::Head::geometry(params.bound.head)),
                        most = gpu.processors();
     return *prepare_launch<Plan, Mainloop>(gpu, params, tiles < most ? tiles : most);
 }
 
+/// The time of a schedule; infinite where it does not suit the convolution.
+template <class Schedule>
+double planes_time_of(Index<4> const& x, Index<4> const& y, Filter<2> const& filter, bool filters_are_transposed,
+                      int processors) {
+    if (!suits_planes<Schedule>(x, y, filter)) return 1e300;
+    return planes_time<Schedule>(count_plane_tiles<Schedule>(x, y, filter), detail::divide_up(x[1], 64),
+                                 filter.size[0] * filter.size[1], filters_are_transposed, processors);
+}
+
+template <class... Schedules, class Plan, Element T>
+std::optional<Launch<ConvParams<Plan, T, T>>> prepare_fastest_planes(Table<Schedules...> table, Gpu const& gpu,
+                                                                     ConvParams<Plan, T, T> const& params) {
+    Index<4> const &x = params.x.layout.shape, &y = params.y.layout.shape;
+    auto const filter = Plan::Head::geometry(params.bound.head);
+    if (!is_sm90a(gpu) || filter.group_count != 1 || y[1] < least_matrix_channels || !has_dense_planes(params.x) ||
+        !has_dense_planes(params.y))
+        return {};
+    bool const transposed = Plan::Head::filters(params.bound.head).layout.stride[1] != 1;
+    std::int64_t const steps = detail::divide_up(x[1] * filter.size[0] * filter.size[1], 64);
+    double const present = [&]<class... Matrix>(Table<Matrix...>) {
+        double least = 1e300;
+        for (double const time :
+             {matrix_cycles_of_planes<Matrix>(y[0] * y[2] * y[3], y[1], steps, gpu.processors())...})
+            if (time < least) least = time;
+        return least;
+    }(MatrixTable<NvidiaTuning>{});
+    double const times[] = {planes_time_of<Schedules>(x, y, filter, transposed, gpu.processors())...};
+    bool wins = false;
+    for (double const time : times) wins = wins || time < present;
+    if (!wins) return {};
+    return with_least(table, times, [&]<class Schedule>(Schedule) { return launch_planes<Schedule>(gpu, params); });
+}
+
 }  // namespace detail
+
+/// Prepares a plan with the schedule of planes that takes the least time; nothing where the plan, or what it is given,
+/// has none, or does as well without.
+template <class Plan, Element T, detail::OutputElement U>
+std::optional<Launch<ConvParams<Plan, T, U>>> prepare_planes(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                             detail::ImageView<T const> const& x,
+                                                             detail::ImageView<U> const& y) {
+    return detail::prepare_fastest_planes(PlanesTable<NvidiaTuning>{}, gpu,
+                                          ConvParams<Plan, T, U>{bound, x, y, true, true, true, {}, {}, {}});
+}
 
 /// Prepares a plan with one schedule of planes.
 template <class Schedule, class Plan, Element T, detail::OutputElement U>

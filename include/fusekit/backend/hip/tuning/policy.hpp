@@ -20,6 +20,9 @@ struct WarpSpecializedTile {
     Roles roles = Roles::cooperative;
     int blocks = 1;
 };
+struct PlanesTile {
+    int pixels, parts;
+};
 struct ElementwiseCut {
     int threads, bytes, iterations, unroll, blocks, tile_iterations;
 };
@@ -39,6 +42,7 @@ struct ElementwiseCase {
 //   gemm           an array of GemmTile: a plan with a Conv or Gemm is compiled once for each of them
 //   matrix, warp_specialized, warp_specialized_int8
 //                  where it has sm_90a: arrays of GemmTile and WarpSpecializedTile, likewise
+//   planes         beside them, an array of PlanesTile
 //   native         where kernels of half, bfloat16 and int8 are cut otherwise: an array of NativeTile, in place of gemm
 //   elementwise    an ElementwiseCut for an ElementwiseCase
 //   reduction      a ReductionCut for the bytes of an element
@@ -88,6 +92,10 @@ template <class Of, int... i>
 auto warp_specialized_table(std::integer_sequence<int, i...>) -> Table<
     WarpSpecialized<Of::tiles[i].m, Of::tiles[i].n, Of::tiles[i].stages, Of::tiles[i].roles, Of::tiles[i].blocks>...>;
 
+template <class Tuning, int... i>
+auto planes_table(std::integer_sequence<int, i...>)
+    -> Table<Planes<Tuning::planes[i].pixels, Tuning::planes[i].parts>...>;
+
 template <class Tuning, int element_bytes, bool placewise, bool stores>
 struct ElementwiseOf {
     static constexpr ElementwiseCut cut = Tuning::elementwise({element_bytes, placewise, stores});
@@ -111,6 +119,9 @@ using MatrixTable = decltype(detail::matrix_table<Tuning>(
 template <class Tuning, class T>
 using WarpSpecializedTable = decltype(detail::warp_specialized_table<detail::MatrixTiles<Tuning, T>>(
     std::make_integer_sequence<int, static_cast<int>(std::size(detail::MatrixTiles<Tuning, T>::tiles))>{}));
+template <class Tuning>
+using PlanesTable = decltype(detail::planes_table<Tuning>(
+    std::make_integer_sequence<int, static_cast<int>(std::size(Tuning::planes))>{}));
 template <class Tuning, class T, bool placewise, bool stores = false>
 using DefaultElementwise = typename detail::ElementwiseOf<Tuning, sizeof(T), placewise, stores>::Type;
 template <class Tuning, class T>

@@ -137,6 +137,30 @@ double halo_time(std::int64_t tiles, int taps, int processors) {
     return static_cast<double>(detail::divide_up(tiles, processors) * taps) * Schedule::pixels / 2.0 * 4;
 }
 
+/// The cycles of MatrixGemm where planes are contiguous, and operands loaded an element at a time: a step of all the
+/// blocks that a processor holds takes 2500, and a round of tiles 5000 more. That is 10 to 40 % less than an H200 took
+/// for 13 layers at batches of 1, 8 and 64 (bench/results/h200/cudnn_half_nchw.txt).
+template <class Schedule>
+double matrix_cycles_of_planes(std::int64_t m, std::int64_t n, std::int64_t steps, int processors) {
+    std::int64_t const tiles = detail::divide_up(m, Schedule::tile_m) * detail::divide_up(n, Schedule::tile_n);
+    return static_cast<double>(detail::divide_up(tiles, std::int64_t{processors} * Schedule::blocks)) *
+           static_cast<double>(steps * 2500 + 5000);
+}
+
+/// The cycles of Planes, for `tiles` tiles of `channel_blocks` blocks of 64 channels of x. A block takes its products,
+/// and 1000 until a tile of x has been transposed; 8000 at least where filters are transposed too. A tile begins and
+/// ends in 4000, and a launch in 5000. Prototypes of it took as much or less on an H200, in cycles a block: 1800
+/// (1024-14-14-256-1x1), 1300 (2048-7-7-512-1x1), 8700 and 5400 (256-14-14-256-3x3 and 512-7-7-512-3x3, filters'
+/// channels neighbours). That of transposed filters is an estimate: 8 loads that wait for L2 one after another.
+template <class Schedule>
+double planes_time(std::int64_t tiles, std::int64_t channel_blocks, int taps, bool filters_are_transposed,
+                   int processors) {
+    double const products = taps * Schedule::parts * Schedule::pixels / 2.0 * 4 * Schedule::consumers,
+                 block = products + 1000, least = filters_are_transposed ? 8000 : 0;
+    return 5000 + static_cast<double>(detail::divide_up(tiles, processors)) *
+                      (static_cast<double>(channel_blocks) * (block > least ? block : least) + 4000);
+}
+
 /// Calls f(Schedule{}) with the schedule of the table that takes the least of the times.
 template <class... Schedules, class F>
 auto with_least(Table<Schedules...> table, double const (&times)[sizeof...(Schedules)], F f) {
