@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <bit>
-
 #include "fusekit/backend/hip/arch/packed.hpp"
 #include "fusekit/backend/hip/collective/plane_loader.hpp"
 #include "fusekit/backend/hip/params.hpp"
@@ -10,7 +8,8 @@
 namespace fusekit::hip {
 
 /// Takes the sums of a warpgroup, 64 channels of the places of a part, through the epilogue to planes of y. A warp has
-/// 16 channels: eight at a time lie down in shared memory as they will lie in y, whose 16 bytes they fill or share.
+/// 16 channels: eight at a time lie down in shared memory, gaps between rows of y included, and lanes take eight
+/// neighbours of y each from there.
 template <class Plan, class Atom, class U>
 class StorePlanes {
     static_assert(sizeof(U) == 2);
@@ -46,34 +45,9 @@ public:
 
     __device__ void store(float const (&sums)[Atom::sums_per_thread], PlanePart const& part, Shared& shared) const {
         if (part.n < 0) return;
-        int const plane = tiles.y_height * tiles.y_width, start = part.row * tiles.y_width,
-                  length = min(tiles.rows, tiles.y_height - part.row) * tiles.y_width, lane = thread % 32;
-        bool const whole = length == plane;
-#pragma unroll
-        for (int half = 0; half < 2; ++half) {
-            int const from = first + static_cast<int>(thread / 32) * 16 + half * channels;
-            int const present = min(count - from, channels);
-            if (present <= 0) return;
-            auto const before = [&](int c) { return whole ? 0 : ((from + c) % packet * plane + start) % packet; };
-            int const pitch = whole ? plane : row_pitch;
-            ptx::sync_wave();  // what was staged before has been read
-            stage(sums, half, part, shared.staged + lane / 4 * pitch + before(lane / 4), length, start);
-            ptx::sync_wave();
-            for (int row = 0; row < (whole ? 1 : present); ++row) {
-                int const shift = before(row), end = shift + (whole ? present * plane : length);
-                U* const to = y + part.n * image_stride + std::int64_t{from + row} * plane + start - shift;
-                for (int at = lane * packet; at < end; at += 32 * packet) {
-                    auto const values = *reinterpret_cast<Packet<U, packet> const*>(shared.staged + row * pitch + at);
-                    if (at >= shift && at + packet <= end) {
-                        *reinterpret_cast<Packet<U, packet>*>(to + at) = values;
-                    } else {
-#pragma unroll
-                        for (int i = 0; i < packet; ++i)
-                            if (at + i >= shift && at + i < end) to[at + i] = values.values[i];
-                    }
-                }
-            }
-        }
+        int const from = first + static_cast<int>(thread / 32) * 16;
+        store_half<0>(sums, part, shared, from);
+        store_half<1>(sums, part, shared, from + channels);
     }
 
 private:
@@ -87,42 +61,73 @@ private:
 
     __device__ int channel(int own) const { return first + Atom::row(static_cast<int>(thread), 2 * own); }
 
-    /// The thread's places of one of its channels, which lie from `to` on.
-    __device__ void stage(float const (&sums)[Atom::sums_per_thread], int own, PlanePart const& part, U* to, int length,
-                          int start) const {
-        int const gap = tiles.pitch - tiles.y_width, k = channel(own);
-        int column = Atom::column(static_cast<int>(thread), 0), offset = column;  // in a row and in the part
-        bool const even = tiles.y_width % 2 == 0 || gap == 0,
-                   paired = even && gap % 2 == 0 && reinterpret_cast<std::uintptr_t>(to) % 4 == 0 && length % 2 == 0;
+    /// One of the thread's channels, with those of the warp that neighbour it.
+    template <int own>
+    __device__ void store_half(float const (&sums)[Atom::sums_per_thread], PlanePart const& part, Shared& shared,
+                               int from) const {
+        if (from >= count) return;
+        ptx::sync_wave();  // what was staged before has been read
+        stage<own>(sums, part, shared);
+        ptx::sync_wave();
+        copy(from, part, shared);
+    }
+
+    /// The thread's places of one of its channels.
+    template <int own>
+    __device__ void stage(float const (&sums)[Atom::sums_per_thread], PlanePart const& part, Shared& shared) const {
+        auto* const to = reinterpret_cast<std::uint32_t*>(shared.staged + thread % 32 / 4 * row_pitch + thread % 4 * 2);
+        int row = 0, column = Atom::column(static_cast<int>(thread), 0);  // of the first of two neighbours
 #pragma unroll
-        for (int e = 2 * own; e < Atom::sums_per_thread; e += 4) {
-            int own_column = column, own_offset = offset;
+        for (int block = 0; block < Atom::n / packet; ++block, column += packet) {
             float results[2] = {};
-            bool exists[2] = {};
-            int offsets[2] = {};
+            if constexpr (reads_places)
+                while (column >= tiles.pitch) column -= tiles.pitch, ++row;
 #pragma unroll
             for (int i = 0; i < 2; ++i) {
-                if (gap > 0)
-                    while (own_column >= tiles.pitch) own_column -= tiles.pitch, own_offset -= gap;
-                if (i == 0) column = own_column, offset = own_offset;
-                exists[i] = (gap == 0 || own_column < tiles.y_width) && own_offset < length;
-                offsets[i] = own_offset;
-                OutputCoord place{part.n, k, 0, 0};
-                if constexpr (reads_places)
-                    place.p = (start + own_offset) / columns, place.q = (start + own_offset) % columns;
-                if (!reads_places || (exists[i] && k < count))
-                    results[i] =
-                        Epilogue::apply(sums[e + i], place, Epilogue::channelwise ? states[own] : State{}, arguments);
-                ++own_column, ++own_offset;
+                OutputCoord place{part.n, channel(own), 0, 0};
+                bool exists = true;
+                if constexpr (reads_places) {
+                    bool const wraps = column + i >= tiles.pitch;
+                    int const p = part.row + row + wraps, q = wraps ? 0 : column + i, offset = p * tiles.y_width + q;
+                    exists =
+                        channel(own) < count && row + wraps < tiles.rows && p < tiles.y_height && q < tiles.y_width;
+                    place.p = offset / columns, place.q = offset % columns;
+                }
+                if (exists)
+                    results[i] = Epilogue::apply(sums[4 * block + 2 * own + i], place,
+                                                 Epilogue::channelwise ? states[own] : State{}, arguments);
             }
-            std::uint32_t const both = packed<U>(results[0], results[1]);
-            if (paired) {
-                if (exists[0]) *reinterpret_cast<std::uint32_t*>(to + offsets[0]) = both;
+            to[block * packet / 2] = packed<U>(results[0], results[1]);
+        }
+    }
+
+    /// Copies what is staged of the channels from `from` on to y, by 16 bytes but where these are shared.
+    __device__ void copy(int from, PlanePart const& part, Shared const& shared) const {
+        int const width = tiles.y_width, plane = tiles.y_height * width, start = part.row * width,
+                  length = min(tiles.rows, tiles.y_height - part.row) * width, gap = tiles.pitch - width,
+                  packets = (length + 2 * (packet - 1)) / packet, present = min(count - from, channels);
+        U* const to = y + part.n * image_stride + std::int64_t{from} * plane + start;
+#pragma unroll 1
+        for (int i = static_cast<int>(thread % 32); i < present * packets; i += 32) {
+            int const c = i / packets, at = i % packets * packet - (c % packet * plane + start) % packet;
+            if (at >= length) continue;
+            Packet<U, packet> values;
+            int row = at / width, column = at - row * width;  // at may be negative: then neither is used
+            U const* const staged = shared.staged + c * row_pitch;
+#pragma unroll
+            for (int j = 0; j < packet; ++j) {
+                int const offset = at + j;
+                if (offset >= 0 && offset < length) values.values[j] = staged[offset + row * gap];
+                else values.values[j] = U{};
+                if (++column == width) column = 0, ++row;
+            }
+            if (at >= 0 && at + packet <= length) {
+                *reinterpret_cast<Packet<U, packet>*>(to + std::int64_t{c} * plane + at) = values;
             } else {
-                if (exists[0]) to[offsets[0]] = std::bit_cast<U>(static_cast<std::uint16_t>(both));
-                if (exists[1]) to[offsets[1]] = std::bit_cast<U>(static_cast<std::uint16_t>(both >> 16));
+#pragma unroll
+                for (int j = 0; j < packet; ++j)
+                    if (at + j >= 0 && at + j < length) to[std::int64_t{c} * plane + at + j] = values.values[j];
             }
-            column += packet, offset += packet;
         }
     }
 };
