@@ -72,7 +72,7 @@ template <int Pixels = 232, int Parts = 1>
 struct Planes {
     static constexpr int pixels = Pixels, parts = Parts, consumers = 2, filter_stages = 4;
     static constexpr int threads = (consumers + 1) * 128, blocks = 1;
-    static constexpr int x_bytes = (Pixels > 128 ? 131 : 153) * 1024;  ///< of shared memory
+    static constexpr int x_bytes = (Pixels > 128 ? 131 : 145) * 1024;  ///< of shared memory
 };
 
 /// How thin convolutions, with few channels a group, are cut: a thread computes one output at a time.

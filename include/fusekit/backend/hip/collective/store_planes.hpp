@@ -7,15 +7,16 @@
 
 namespace fusekit::hip {
 
-/// Takes the sums of a warpgroup, 64 channels of the places of a part, through the epilogue to planes of y. A warp has
-/// 16 channels: eight at a time lie down in shared memory, gaps between rows of y included, and lanes take eight
-/// neighbours of y each from there.
-template <class Plan, class Atom, class U>
+/// Takes the sums of a warpgroup, 64 channels of the places of a tile's parts, through the epilogue to planes of y. A
+/// warp has 16 channels: eight at a time lie down in shared memory, gaps between rows of y included, and lanes take
+/// eight neighbours of y each from there.
+template <class Plan, class Atom, class U, int parts>
 class StorePlanes {
     static_assert(sizeof(U) == 2);
     static constexpr int packet = 8, channels = 8;
-    /// From a channel to the next: eight channels' words of four neighbouring lanes are in different banks.
-    static constexpr int row_pitch = (Atom::n + 8 + 7) / 16 * 16 + 8;
+    /// From a channel to the next: eight channels' words of four neighbouring lanes are in different banks. The first
+    /// packet is read where a copy begins before a part's first place.
+    static constexpr int lead = packet, row_pitch = (lead + parts * Atom::n + 7) / 16 * 16 + 8;
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::template State<float>;
     using Tiles = PlaneTiles<Atom::n>;
@@ -43,11 +44,12 @@ public:
                 states[i] = Epilogue::prepare(std::int64_t{min(channel(i), count - 1)}, arguments);
     }
 
-    __device__ void store(float const (&sums)[Atom::sums_per_thread], PlanePart const& part, Shared& shared) const {
-        if (part.n < 0) return;
+    /// `part_of(i)` is the tile's part i.
+    template <class PartOf>
+    __device__ void store(typename Atom::Sums const (&sums)[parts], PartOf const& part_of, Shared& shared) const {
         int const from = first + static_cast<int>(thread / 32) * 16;
-        store_half<0>(sums, part, shared, from);
-        store_half<1>(sums, part, shared, from + channels);
+        store_half<0>(sums, part_of, shared, from);
+        store_half<1>(sums, part_of, shared, from + channels);
     }
 
 private:
@@ -61,21 +63,26 @@ private:
 
     __device__ int channel(int own) const { return first + Atom::row(static_cast<int>(thread), 2 * own); }
 
-    /// One of the thread's channels, with those of the warp that neighbour it.
-    template <int own>
-    __device__ void store_half(float const (&sums)[Atom::sums_per_thread], PlanePart const& part, Shared& shared,
+    /// One of the thread's channels, with those of the warp that neighbour it, which are `from` and the next.
+    template <int own, class PartOf>
+    __device__ void store_half(typename Atom::Sums const (&sums)[parts], PartOf const& part_of, Shared& shared,
                                int from) const {
         if (from >= count) return;
         ptx::sync_wave();  // what was staged before has been read
-        stage<own>(sums, part, shared);
+#pragma unroll
+        for (int i = 0; i < parts; ++i) stage<own>(sums[i], part_of, i, shared);
         ptx::sync_wave();
-        copy(from, part, shared);
+#pragma unroll 1
+        for (int i = 0; i < parts; ++i) copy(from, part_of(i), shared.staged + lead + i * Atom::n);
     }
 
     /// The thread's places of one of its channels.
-    template <int own>
-    __device__ void stage(float const (&sums)[Atom::sums_per_thread], PlanePart const& part, Shared& shared) const {
-        auto* const to = reinterpret_cast<std::uint32_t*>(shared.staged + thread % 32 / 4 * row_pitch + thread % 4 * 2);
+    template <int own, class PartOf>
+    __device__ void stage(typename Atom::Sums const& sums, PartOf const& part_of, int i, Shared& shared) const {
+        unsigned const lane = thread % 32;
+        auto* const to =
+            reinterpret_cast<std::uint32_t*>(shared.staged + lane / 4 * row_pitch + lead + i * Atom::n + lane % 4 * 2);
+        PlanePart const part = reads_places ? part_of(i) : PlanePart{};
         int row = 0, column = Atom::column(static_cast<int>(thread), 0);  // of the first of two neighbours
 #pragma unroll
         for (int block = 0; block < Atom::n / packet; ++block, column += packet) {
@@ -83,50 +90,49 @@ private:
             if constexpr (reads_places)
                 while (column >= tiles.pitch) column -= tiles.pitch, ++row;
 #pragma unroll
-            for (int i = 0; i < 2; ++i) {
+            for (int j = 0; j < 2; ++j) {
                 OutputCoord place{part.n, channel(own), 0, 0};
                 bool exists = true;
                 if constexpr (reads_places) {
-                    bool const wraps = column + i >= tiles.pitch;
-                    int const p = part.row + row + wraps, q = wraps ? 0 : column + i, offset = p * tiles.y_width + q;
-                    exists =
-                        channel(own) < count && row + wraps < tiles.rows && p < tiles.y_height && q < tiles.y_width;
+                    bool const wraps = column + j >= tiles.pitch;
+                    int const p = part.row + row + wraps, q = wraps ? 0 : column + j, offset = p * tiles.y_width + q;
+                    exists = part.n >= 0 && channel(own) < count && row + wraps < tiles.rows && p < tiles.y_height &&
+                             q < tiles.y_width;
                     place.p = offset / columns, place.q = offset % columns;
                 }
                 if (exists)
-                    results[i] = Epilogue::apply(sums[4 * block + 2 * own + i], place,
+                    results[j] = Epilogue::apply(sums[4 * block + 2 * own + j], place,
                                                  Epilogue::channelwise ? states[own] : State{}, arguments);
             }
             to[block * packet / 2] = packed<U>(results[0], results[1]);
         }
     }
 
-    /// Copies what is staged of the channels from `from` on to y, by 16 bytes but where these are shared.
-    __device__ void copy(int from, PlanePart const& part, Shared const& shared) const {
+    /// Copies channels of a part, staged from `staged` on, to y, by 16 bytes but where these are shared.
+    __device__ void copy(int from, PlanePart const& part, U const* staged) const {
+        if (part.n < 0) return;
         int const width = tiles.y_width, plane = tiles.y_height * width, start = part.row * width,
                   length = min(tiles.rows, tiles.y_height - part.row) * width, gap = tiles.pitch - width,
                   packets = (length + 2 * (packet - 1)) / packet, present = min(count - from, channels);
         U* const to = y + part.n * image_stride + std::int64_t{from} * plane + start;
 #pragma unroll 1
         for (int i = static_cast<int>(thread % 32); i < present * packets; i += 32) {
-            int const c = i / packets, at = i % packets * packet - (c % packet * plane + start) % packet;
+            int const c = i / packets, at = i % packets * packet - (c * plane + start) % packet;
             if (at >= length) continue;
             Packet<U, packet> values;
-            int row = at / width, column = at - row * width;  // at may be negative: then neither is used
-            U const* const staged = shared.staged + c * row_pitch;
+            int row = max(at, 0) / width, column = at - row * width, place = at + row * gap;
 #pragma unroll
-            for (int j = 0; j < packet; ++j) {
-                int const offset = at + j;
-                if (offset >= 0 && offset < length) values.values[j] = staged[offset + row * gap];
-                else values.values[j] = U{};
-                if (++column == width) column = 0, ++row;
+            for (int j = 0; j < packet; ++j, ++place) {
+                values.values[j] = staged[c * row_pitch + min(place, Atom::n - 1)];
+                if (++column == width) column = 0, place += gap;
             }
+            U* const here = to + std::int64_t{c} * plane + at;
             if (at >= 0 && at + packet <= length) {
-                *reinterpret_cast<Packet<U, packet>*>(to + std::int64_t{c} * plane + at) = values;
+                *reinterpret_cast<Packet<U, packet>*>(here) = values;
             } else {
 #pragma unroll
                 for (int j = 0; j < packet; ++j)
-                    if (at + j >= 0 && at + j < length) to[std::int64_t{c} * plane + at + j] = values.values[j];
+                    if (at + j >= 0 && at + j < length) here[j] = values.values[j];
             }
         }
     }

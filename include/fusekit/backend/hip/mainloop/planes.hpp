@@ -24,7 +24,7 @@ class PlanesGemm {
     using Loader = PlaneLoader<T, Schedule::pixels, parts>;
     static constexpr int filters = consumers * Atom::m, filter_bytes = filters * Atom::row_bytes;
     using Filters = FilterLoader<T, filters>;
-    using Writer = StorePlanes<Plan, Atom, T>;
+    using Writer = StorePlanes<Plan, Atom, T, parts>;
     using Sums = typename Atom::Sums[parts];
     static constexpr unsigned loader_barrier = 1;
 
@@ -138,8 +138,11 @@ private:
             if (first_warp) copy_planes(stage);
             x_cursor.advance();
             if (++stage == stages) stage = 0, parity ^= 1;
-            if (!copies_filters) transpose_filters(conv, shared, grid, step, thread, w_cursor);
-            else if (!filters_first) copy_filters();
+            if (!copies_filters) {
+                if constexpr (Plan::Head::longest >= 3) transpose_filters(conv, shared, grid, step, thread, w_cursor);
+            } else if (!filters_first) {
+                copy_filters();
+            }
         }
     }
 
@@ -195,9 +198,8 @@ private:
             Sums sums;
             multiply(params, shared, tiles, sums, x_cursor, w_cursor, grid.channel_blocks, thread, group);
             if (tile + gridDim.x >= grid.all) start_next_kernel();
-#pragma unroll
-            for (int i = 0; i < parts; ++i)
-                writer.store(sums[i], grid.part(tile, i, tiles), shared.writers[group * 4 + thread / 32]);
+            writer.store(
+                sums, [&](int i) { return grid.part(tile, i, tiles); }, shared.writers[group * 4 + thread / 32]);
         }
     }
 
