@@ -229,7 +229,9 @@ void load_tiled(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, s
     check_copy(*map, to, at, place);
     Coord first{};
     for (unsigned mode = 0; mode < map->rank; ++mode) first[mode] = at[mode];
-    load(to, row_bytes(*map) * rows_of(*map), barrier, [to, first, copy = *map] { copy_tiled(copy, to, first, false); }, place);
+    load(
+        to, row_bytes(*map) * rows_of(*map), barrier, [to, first, copy = *map] { copy_tiled(copy, to, first, false); },
+        place);
 }
 
 void load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const (&at)[4],
@@ -238,7 +240,9 @@ void load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, 
     if (column > 255 || row > 255) fault("an im2col load's tap is past 255", place);
     check_copy(*map, to, at, place);
     Coord const first{at[0], at[1], at[2], at[3], 0};
-    load(to, row_bytes(*map) * rows_of(*map), barrier, [=, copy = *map] { copy_im2col(copy, to, first, column, row); }, place);
+    load(
+        to, row_bytes(*map) * rows_of(*map), barrier, [=, copy = *map] { copy_im2col(copy, to, first, column, row); },
+        place);
 }
 
 void load_linear(std::uint32_t to, void const* from, unsigned bytes, std::uint32_t barrier, Place place) {

@@ -111,6 +111,37 @@ std::string moments() {
 
 }  // namespace
 
+namespace {
+
+struct LinearCopy {
+    Half const* from;
+    Half* seen;
+};
+
+/// Two copies of 16 and 32 bytes on one barrier, at which all lanes of a wave arrive.
+__global__ void copy_linear(LinearCopy copy) {
+    HIP_DYNAMIC_SHARED(unsigned char, memory)
+    std::uint32_t const to = ptx::shared_address(memory), barrier = to + 64;
+    if (threadIdx.x == 0) ptx::barrier_init(barrier, 32);
+    __syncthreads();
+    unsigned const bytes = threadIdx.x == 3 ? 16 : threadIdx.x == 5 ? 32 : 0;
+    ptx::barrier_arrive_expect_bytes(barrier, bytes);
+    if (bytes > 0) ptx::load_linear(to + (bytes - 16), copy.from + bytes, bytes, barrier);
+    ptx::barrier_wait(barrier, 0);
+    if (threadIdx.x == 7) std::memcpy(copy.seen, memory, 48);
+    ptx::sync_wave();
+}
+
+}  // namespace
+
+TEST_CASE("a linear copy brings bytes as they lie, and a barrier waits for all of them") {
+    alignas(16) Half from[64];
+    for (unsigned i = 0; i < 64; ++i) from[i] = static_cast<Half>(i);
+    Half seen[24] = {};
+    launch(copy_linear, 32, 72, LinearCopy{from, seen});
+    for (unsigned i = 0; i < 24; ++i) CHECK(seen[i] == (i < 8 ? 16 + i : 32 + i - 8));
+}
+
 TEST_CASE("a tiled box is swizzled, and zero where the tensor ends") {
     std::vector<Half> x(3 * 80), seen(1 + 4 * 64), y(4 * 80, 7);
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<Half>(i + 1);

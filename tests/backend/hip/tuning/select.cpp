@@ -66,6 +66,32 @@ TEST_CASE("HIP: on matrix units too, processors get equal shares of large tiles,
 
 namespace {
 
+using Image = hip::Planes<232, 1>;
+using Pair = hip::Planes<64, 2>;
+
+/// Whether planes win a layer of n x h x h x c to k channels with r x r filters, in tiles of the schedule.
+template <class Schedule>
+bool planes_win(std::int64_t tiles, std::int64_t pixels, std::int64_t c, std::int64_t k, int r) {
+    return hip::planes_time<Schedule>(tiles, (c + 63) / 64, r * r, r > 1, 132) <
+           hip::matrix_cycles_of_planes<hip::MatrixGemm<128, 64, 2>>(pixels, k, (c * r * r + 63) / 64, 132);
+}
+
+}  // namespace
+
+TEST_CASE("HIP: planes are chosen where they take less than loads through registers") {
+    CHECK(hip::planes_time<Image>(132, 4, 9, false, 132) == 5000 + 4 * (9 * 928 + 1000) + 4000);
+    CHECK(hip::planes_time<Image>(133, 4, 9, false, 132) == 5000 + 2 * (4 * (9 * 928 + 1000) + 4000));
+    CHECK(hip::planes_time<Pair>(1, 1, 9, false, 132) == 5000 + 9 * 512 + 1000 + 4000);
+    CHECK(hip::planes_time<Pair>(1, 1, 9, true, 132) == 5000 + 8000 + 4000);
+    CHECK(planes_win<Image>(128, 64 * 196, 256, 256, 3));
+    CHECK(planes_win<Image>(128, 64 * 196, 1024, 256, 1));
+    CHECK(planes_win<Pair>(128, 64 * 49, 512, 512, 3));
+    CHECK_FALSE(planes_win<Image>(14, 3025, 64, 64, 1));  // one block of channels: all beginnings and ends
+    CHECK_FALSE(planes_win<Image>(1, 196, 64, 64, 1));
+}
+
+namespace {
+
 namespace arch = hip::arch;
 using hip::Architecture;
 
