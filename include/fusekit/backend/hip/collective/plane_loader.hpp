@@ -92,7 +92,7 @@ private:
 
     /// Elements before row `first` of channel c, or of one that is a multiple of 8 further, which its copy begins with.
     __device__ int early(int c, int first) const {
-        return tiles.whole() ? 0 : (c % packet * plane + first * tiles.x_width) % packet;
+        return tiles.whole() ? 0 : (c % packet * (plane % packet) + first * tiles.x_width) % packet;
     }
 
     /// Calls f(element of shared memory, first element, bytes) for the lane's copies: of a part's channels together

@@ -117,7 +117,7 @@ private:
         U* const to = y + part.n * image_stride + std::int64_t{from} * plane + start;
 #pragma unroll 1
         for (int i = static_cast<int>(thread % 32); i < present * packets; i += 32) {
-            int const c = i / packets, at = i % packets * packet - (c * plane + start) % packet;
+            int const c = i / packets, at = i % packets * packet - (c * (plane % packet) + start) % packet;
             if (at >= length) continue;
             Packet<U, packet> values;
             int row = max(at, 0) / width, column = at - row * width, place = at + row * gap;

@@ -37,7 +37,7 @@ PlaneTiles<Schedule::pixels> plane_tiles(Index<4> const& x, Index<4> const& y, F
 /// Whether a convolution is one that a schedule of planes computes.
 template <class Schedule>
 bool suits_planes(Index<4> const& x, Index<4> const& y, Filter<2> const& filter) {
-    bool suits = filter.group_count == 1 && x[1] % 8 == 0 && y[3] <= Schedule::pixels;
+    bool suits = filter.group_count == 1 && x[1] % 8 == 0 && (is_single_pixels(filter) || y[3] <= Schedule::pixels);
     for (int mode = 0; mode < 2; ++mode)
         suits = suits && filter.strides[mode] == 1 && filter.dilations[mode] == 1 && filter.pad_before[mode] >= 0 &&
                 filter.pad_after[mode] >= 0 && filter.size[mode] <= Schedule::pixels;

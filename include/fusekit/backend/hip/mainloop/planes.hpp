@@ -43,6 +43,8 @@ public:
         std::uint64_t filters_full[filter_stages], filters_empty[filter_stages];
     };
 
+    static_assert(sizeof(DynamicShared) <= 227 * 1024, "a block of sm_90 has so much");
+
     __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned block) {
         auto const conv = params.problem();
         Tiles const tiles(conv.y[2], conv.y[3], conv.x.layout.shape[2], conv.x.layout.shape[3], conv.filter);
