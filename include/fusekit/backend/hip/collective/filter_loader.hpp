@@ -2,7 +2,8 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/access.hpp"
-#include "fusekit/backend/hip/arch/sm90a.hpp"
+#include "fusekit/backend/hip/runtime/platform.hpp"
+#include "fusekit/tensor/view.hpp"
 
 namespace fusekit::hip {
 
@@ -18,56 +19,59 @@ public:
     static constexpr unsigned threads = 128;
     static constexpr int items = filters * slice / packet / static_cast<int>(threads);  ///< of a thread
 
-    /// Filters from the first on lie `stride` elements apart; there are `the_count` of `the_channels`.
-    __device__ FilterLoader(T const* the_first, std::int64_t the_stride, int the_count, int the_channels,
-                            unsigned thread)
-        : first(the_first), stride(the_stride), count(the_count), channels(the_channels) {
+    /// The thread's packets of one slice of all taps.
+    struct Slice {
+        Packet<T, packet> loaded[items][taps];
+    };
+
+    __device__ FilterLoader(TensorView<T const> const& the_filters, unsigned thread) : w(the_filters) {
 #pragma unroll
         for (int i = 0; i < items; ++i) {  // lanes that store together have a chunk of 8 rows
             unsigned const at = thread + static_cast<unsigned>(i) * threads;
-            rows[i] = at / 16 * 8 + at % 8, halves[i] = at / 8 % 2;
+            rows[i] = static_cast<int>(at / 16 * 8 + at % 8), halves[i] = at / 8 % 2;
         }
     }
 
-    /// The slices of 16 channels from c on: stage_at(slice) is where the stage begins that the slice is in, once it is
-    /// free, and end_stage() is called when the last slice of a stage is there.
-    template <class StageAt, class EndStage>
-    __device__ void load(int c, StageAt const& stage_at, EndStage const& end_stage, unsigned first_slice) const {
-        using Packets = Packet<T, packet>;
-        Packets loaded[items][taps];
+    /// Loads the 16 channels from c on of the filters from `first` on; what there is not of them is zero.
+    __device__ void load(Slice& slice, int first, int c) const {
 #pragma unroll
         for (int i = 0; i < items; ++i) {
-            int const channel = c + static_cast<int>(halves[i]) * packet;
-            bool const exists = static_cast<int>(rows[i]) < count && channel < channels;
-            auto const* const from =
-                reinterpret_cast<Packets const*>(first + rows[i] * stride + std::int64_t{channel} * taps);
+            int const filter = first + rows[i], channel = c + static_cast<int>(halves[i]) * packet;
+            bool const exists = filter < w.layout.shape[0] && channel < w.layout.shape[1];
+            auto const* const from = reinterpret_cast<Packet<T, packet> const*>(w.data + filter * w.layout.stride[0] +
+                                                                                std::int64_t{channel} * taps);
 #pragma unroll
-            for (int j = 0; j < taps; ++j) loaded[i][j] = exists ? from[j] : Packets{};
+            for (int j = 0; j < taps; ++j) slice.loaded[i][j] = exists ? from[j] : Packet<T, packet>{};
         }
+    }
+
+    /// Stores them as slices from `number` on of their block of 64 channels. stage() is where the stage begins that
+    /// comes next, once it is free, and end_stage() is called when its last slice is there.
+    template <class StageAt, class EndStage>
+    __device__ void store(Slice const& slice, unsigned number, StageAt const& stage, EndStage const& end_stage) const {
 #pragma unroll
         for (unsigned tap = 0; tap < taps; ++tap) {
-            unsigned const number = first_slice + tap;
-            unsigned char* const stage = stage_at(number);
+            unsigned char* const to = stage();
+            unsigned const place = (number + tap) % slices_of_stage;
 #pragma unroll
             for (int i = 0; i < items; ++i) {
-                Packets out;
+                Packet<T, packet> out;
 #pragma unroll
                 for (int j = 0; j < packet; ++j) {
                     int const at = j * taps + static_cast<int>(tap);
-                    out.values[j] = loaded[i][at / packet].values[at % packet];
+                    out.values[j] = slice.loaded[i][at / packet].values[at % packet];
                 }
-                unsigned const chunk = number % slices_of_stage * 2 + halves[i];
-                *reinterpret_cast<Packets*>(stage + rows[i] * 128 + (chunk ^ rows[i] % 8) * 16) = out;
+                auto const row = static_cast<unsigned>(rows[i]), chunk = place * 2 + halves[i];
+                *reinterpret_cast<Packet<T, packet>*>(to + row * 128 + (chunk ^ row % 8) * 16) = out;
             }
-            if (number % slices_of_stage == slices_of_stage - 1) end_stage();
+            if (place == slices_of_stage - 1) end_stage();
         }
     }
 
 private:
-    T const* first;
-    std::int64_t stride;
-    int count, channels;
-    unsigned rows[items], halves[items];
+    TensorView<T const> const& w;
+    int rows[items];
+    unsigned halves[items];
 };
 
 }  // namespace fusekit::hip

@@ -121,6 +121,10 @@ private:
         StageCursor<filter_stages> w_cursor;
         if (first_warp)
             for (int stage = 0; stage < stages; ++stage) copy_planes(stage);
+        Filters const filters_loader(conv.w, thread);
+        typename Filters::Slice next_filters;
+        if constexpr (Plan::Head::longest >= 3)
+            if (!copies_filters) filters_loader.load(next_filters, grid.first_channel(first_tile), 0);
         int stage = 0;
         unsigned parity = 0;
 #pragma unroll 1
@@ -141,7 +145,8 @@ private:
             x_cursor.advance();
             if (++stage == stages) stage = 0, parity ^= 1;
             if (!copies_filters) {
-                if constexpr (Plan::Head::longest >= 3) transpose_filters(conv, shared, grid, step, thread, w_cursor);
+                if constexpr (Plan::Head::longest >= 3)
+                    transpose_filters(filters_loader, next_filters, shared, grid, step, w_cursor);
             } else if (!filters_first) {
                 copy_filters();
             }
@@ -162,18 +167,16 @@ private:
             }
     }
 
-    /// The warpgroup's transposition of a step's filters, whose taps are neighbours.
-    template <class Problem>
-    __device__ static void transpose_filters(Problem const& conv, DynamicShared& shared, Grid const& grid,
-                                             Step const& step, unsigned thread, StageCursor<filter_stages>& cursor) {
-        int const first = grid.first_channel(step.tile);
-        std::int64_t const stride = conv.w.layout.stride[0];
-        Filters const loader(conv.w.data + first * stride, stride, conv.group_k() - first, conv.group_c(), thread);
+    /// The warpgroup's transposition of a step's filters, whose taps are neighbours. `next` is their first slice, and
+    /// then that of the step that follows, which comes while x is transposed.
+    __device__ static void transpose_filters(Filters const& loader, typename Filters::Slice& next,
+                                             DynamicShared& shared, Grid const& grid, Step step,
+                                             StageCursor<filter_stages>& cursor) {
 #pragma unroll 1
-        for (unsigned slice = 0; slice < 4; ++slice)
-            loader.load(
-                step.block * Tiles::channels + static_cast<int>(slice) * 16,
-                [&](unsigned) {
+        for (unsigned slice = 0; slice < 4; ++slice) {
+            loader.store(
+                next, slice * 9,
+                [&] {
                     ptx::barrier_wait(ptx::shared_address(&shared.filters_empty[cursor.stage]), cursor.parity ^ 1);
                     return shared.filters + cursor.stage * filter_bytes;
                 },
@@ -181,8 +184,12 @@ private:
                     ptx::fence_shared_memory();
                     ptx::barrier_arrive(ptx::shared_address(&shared.filters_full[cursor.stage]));
                     cursor.advance();
-                },
-                slice * 9);
+                });
+            if (slice == 3) step.advance(grid);
+            if (step.tile < grid.all)
+                loader.load(next, grid.first_channel(step.tile),
+                            step.block * Tiles::channels + static_cast<int>((slice + 1) % 4) * 16);
+        }
     }
 
     template <class Problem>
