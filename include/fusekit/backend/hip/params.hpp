@@ -58,10 +58,12 @@ template <class Plan, Element T, detail::OutputElement U>
 inline constexpr bool has_halo =
     has_warp_specialized<Plan, T, U> && sizeof(T) == 2 && (Plan::Head::longest > 1) && !Plan::totals_tiles;
 
-/// Whether a plan also has a kernel there for tensors whose planes lie together.
+/// Whether a plan also has a kernel there for tensors whose planes lie together: one of a Conv, whose operators do not
+/// ask where an element lies.
 template <class Plan, Element T, detail::OutputElement U>
-inline constexpr bool has_planes =
-    has_warp_specialized<Plan, T, U> && sizeof(T) == 2 && requires { Plan::Head::space; } && !Plan::totals_tiles;
+inline constexpr bool has_planes = has_warp_specialized<Plan, T, U> && sizeof(T) == 2 && requires {
+    Plan::Head::space;
+} && !Plan::totals_tiles && !Plan::Epilogue::located && !Plan::Epilogue::per_place && !Plan::Epilogue::stores;
 
 /// What the kernel of a plan with a Conv or Gemm is given.
 template <class Plan, Element T, detail::OutputElement U = T>

@@ -203,11 +203,15 @@ struct Suits {
                     constexpr bool totals = !(halo || (warps && sizeof(T) == 1)) || !Plan::totals_tiles;
                     static_assert(totals,
                                   "Halo, Planes, and WarpSpecialized of int8: a plan without ChannelStatistics");
+                    constexpr bool places =
+                        !planes || (!Plan::Epilogue::located && !Plan::Epilogue::per_place && !Plan::Epilogue::stores);
+                    static_assert(places,
+                                  "Planes: a plan of a Conv whose operators read and write no other tensor by place");
                     if constexpr (halo) {
                         constexpr bool tile =
                             planes ? Schedule::pixels == 232 || Schedule::pixels == 64 : Schedule::pixels == 232;
                         static_assert(tile, "Halo: tiles have 232 pixels; Planes: parts have 232 or 64");
-                        return factors && plain && totals && tile;
+                        return factors && plain && totals && places && tile;
                     } else {
                         constexpr int m = Schedule::tile_m, n = Schedule::tile_n;
                         constexpr bool of_bytes = std::is_same_v<T, int8>;

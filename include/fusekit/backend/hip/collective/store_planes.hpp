@@ -20,7 +20,6 @@ class StorePlanes {
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::template State<float>;
     using Tiles = PlaneTiles<Atom::n>;
-    static constexpr bool reads_places = Epilogue::located || Epilogue::per_place || Epilogue::stores;
 
 public:
     /// Of a warp.
@@ -36,7 +35,6 @@ public:
           y(params.y.data),
           image_stride(params.y.layout.stride[0]),
           count(static_cast<int>(params.y.layout.shape[1])),
-          columns(static_cast<int>(params.y.layout.shape[3])),
           first(the_first),
           thread(the_thread) {
         if constexpr (Epilogue::channelwise)
@@ -57,7 +55,7 @@ private:
     typename Epilogue::Args const& arguments;
     U* y;
     std::int64_t image_stride;
-    int count, columns, first;
+    int count, first;
     unsigned thread;
     State states[Epilogue::channelwise ? 2 : 1];
 
@@ -70,40 +68,24 @@ private:
         if (from >= count) return;
         ptx::sync_wave();  // what was staged before has been read
 #pragma unroll
-        for (int i = 0; i < parts; ++i) stage<own>(sums[i], part_of, i, shared);
+        for (int i = 0; i < parts; ++i) stage<own>(sums[i], shared.staged + lead + i * Atom::n);
         ptx::sync_wave();
 #pragma unroll 1
         for (int i = 0; i < parts; ++i) copy(from, part_of(i), shared.staged + lead + i * Atom::n);
     }
 
     /// The thread's places of one of its channels.
-    template <int own, class PartOf>
-    __device__ void stage(typename Atom::Sums const& sums, PartOf const& part_of, int i, Shared& shared) const {
-        unsigned const lane = thread % 32;
-        auto* const to =
-            reinterpret_cast<std::uint32_t*>(shared.staged + lane / 4 * row_pitch + lead + i * Atom::n + lane % 4 * 2);
-        PlanePart const part = reads_places ? part_of(i) : PlanePart{};
-        int row = 0, column = Atom::column(static_cast<int>(thread), 0);  // of the first of two neighbours
+    template <int own>
+    __device__ void stage(typename Atom::Sums const& sums, U* staged) const {
+        auto* const to = reinterpret_cast<std::uint32_t*>(staged + thread % 32 / 4 * row_pitch + thread % 4 * 2);
+        OutputCoord const place{0, channel(own), 0, 0};
 #pragma unroll
-        for (int block = 0; block < Atom::n / packet; ++block, column += packet) {
-            float results[2] = {};
-            if constexpr (reads_places)
-                while (column >= tiles.pitch) column -= tiles.pitch, ++row;
+        for (int block = 0; block < Atom::n / packet; ++block) {
+            float results[2];
 #pragma unroll
-            for (int j = 0; j < 2; ++j) {
-                OutputCoord place{part.n, channel(own), 0, 0};
-                bool exists = true;
-                if constexpr (reads_places) {
-                    bool const wraps = column + j >= tiles.pitch;
-                    int const p = part.row + row + wraps, q = wraps ? 0 : column + j, offset = p * tiles.y_width + q;
-                    exists = part.n >= 0 && channel(own) < count && row + wraps < tiles.rows && p < tiles.y_height &&
-                             q < tiles.y_width;
-                    place.p = offset / columns, place.q = offset % columns;
-                }
-                if (exists)
-                    results[j] = Epilogue::apply(sums[4 * block + 2 * own + j], place,
-                                                 Epilogue::channelwise ? states[own] : State{}, arguments);
-            }
+            for (int j = 0; j < 2; ++j)
+                results[j] = Epilogue::apply(sums[4 * block + 2 * own + j], place,
+                                             Epilogue::channelwise ? states[own] : State{}, arguments);
             to[block * packet / 2] = packed<U>(results[0], results[1]);
         }
     }
