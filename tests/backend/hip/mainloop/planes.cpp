@@ -36,6 +36,8 @@ void check_schedule(std::string const& type) {
           "n3c136h7w7k72r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs",
           "n2c16h31w33k24r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs",  // parts begin anywhere
           "n1c8h2w300k16r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs",  // rows longer than a part
+          "n19c8h5w4k192r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs",  // a warpgroup without channels in every other tile
+          "n19c72h5w4k192r3s3pt1l1b1r1u1v1d1e1g1 nchw kcrs",
           "n19c8h4w6k8r1s1pt2l1b0r1u1v1d1e1g1 nchw kcrs",  // a frame of zeros
           "n3c72h7w7k136r3s3pt1l1b1r1u1v1d1e1g1 nchw kcrs", "n2c24h14w14k40r3s3pt1l1b1r1u1v1d1e1g1 nchw kcrs",
           "n1c64h11w55k64r3s3pt1l1b1r1u1v1d1e1g1 nchw kcrs", "n19c8h9w8k8r3s3pt0l2b1r0u1v1d1e1g1 nchw kcrs",

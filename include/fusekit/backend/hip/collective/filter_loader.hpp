@@ -13,11 +13,11 @@ namespace fusekit::hip {
 template <class T, int filters>
 class FilterLoader {
     static_assert(sizeof(T) == 2);
-    static constexpr int taps = 9, packet = 8, slice = 16, slices_of_stage = 4;
+    static constexpr int taps = 9, packet = 8, slice_channels = 16, slices_of_stage = 4;
 
 public:
     static constexpr unsigned threads = 128;
-    static constexpr int items = filters * slice / packet / static_cast<int>(threads);  ///< of a thread
+    static constexpr int items = filters * slice_channels / packet / static_cast<int>(threads);  ///< of a thread
 
     /// The thread's packets of one slice of all taps.
     struct Slice {

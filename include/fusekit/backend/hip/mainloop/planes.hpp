@@ -200,7 +200,7 @@ private:
         for (unsigned tile = first_tile; tile < grid.all; tile += gridDim.x) {
             int const first = grid.first_channel(tile) + static_cast<int>(group) * Atom::m;
             if (first >= conv.group_k()) {
-                pass(shared, x_cursor, w_cursor, grid.channel_blocks, tiles.taps(), thread);
+                pass(shared, x_cursor, w_cursor, grid.channel_blocks, tiles.taps(), thread, group);
                 continue;
             }
             Writer const writer(params, tiles, first, thread);
@@ -212,19 +212,23 @@ private:
         }
     }
 
-    /// Lets the stages of a tile go by of which the warpgroup has no channels.
+    /// Lets the stages of a tile go by of which the warpgroup has no channels. One thread sees each of them; others
+    /// wait for it, or the parity of a barrier would mean another phase to them.
     __device__ static void pass(DynamicShared& shared, StageCursor<2>& x_cursor, StageCursor<filter_stages>& w_cursor,
-                                int blocks_of_channels, int taps, unsigned thread) {
+                                int blocks_of_channels, int taps, unsigned thread, unsigned group) {
+        auto const see = [&](std::uint64_t& full, std::uint64_t& empty, unsigned parity) {
+            if (thread != 0) return;
+            ptx::barrier_wait(ptx::shared_address(&full), parity);
+            ptx::barrier_arrive(ptx::shared_address(&empty));
+        };
 #pragma unroll 1
         for (int block = 0; block < blocks_of_channels; ++block, x_cursor.advance()) {
 #pragma unroll 1
-            for (int i = 0; i < taps; ++i, w_cursor.advance()) {
-                ptx::barrier_wait(ptx::shared_address(&shared.filters_full[w_cursor.stage]), w_cursor.parity);
-                if (thread == 0) ptx::barrier_arrive(ptx::shared_address(&shared.filters_empty[w_cursor.stage]));
-            }
-            ptx::barrier_wait(ptx::shared_address(&shared.tiles.full[x_cursor.stage]), x_cursor.parity);
-            if (thread == 0) ptx::barrier_arrive(ptx::shared_address(&shared.tiles.empty[x_cursor.stage]));
+            for (int i = 0; i < taps; ++i, w_cursor.advance())
+                see(shared.filters_full[w_cursor.stage], shared.filters_empty[w_cursor.stage], w_cursor.parity);
+            see(shared.tiles.full[x_cursor.stage], shared.tiles.empty[x_cursor.stage], x_cursor.parity);
         }
+        ptx::named_barrier_sync(loader_barrier + 1 + group, Atom::threads);
     }
 
     /// A tile's products: a stage of filters is one group, and is free when the next one's are under way.
