@@ -43,7 +43,8 @@ void check_schedule(std::string const& type) {
           "n1c64h11w55k64r3s3pt1l1b1r1u1v1d1e1g1 nchw kcrs", "n19c8h9w8k8r3s3pt0l2b1r0u1v1d1e1g1 nchw kcrs",
           "n2c40h9w10k72r3s3pt1l1b1r1u1v1d1e1g1 nchw krsc",
           "n2c24h9w12k136r2s4pt1l2b0r1u1v1d1e1g1 nchw krsc",  // an even filter
-          "n1c16h40w2k8r7s1pt3l0b3r0u1v1d1e1g1 nchw krsc"}) {
+          "n9c120h20w14k8r4s1pt0l0b2r0u1v1d1e1g1 nchw krsc",  // as many taps as stages of filters
+          "n5c72h9w14k8r1s3pt0l1b0r1u1v1d1e1g1 nchw krsc", "n1c16h40w2k8r7s1pt3l0b3r0u1v1d1e1g1 nchw krsc"}) {
         std::string const text = sizes + (" " + type);
         INFO(text);
         check_case(Case::parse(text + " CBA relu #3"), run_conv<Scheduled, T, fk::dynamic, fk::Bias, Relu>, scheduled);

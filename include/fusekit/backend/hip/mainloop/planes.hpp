@@ -98,7 +98,8 @@ private:
         }
     };
 
-    /// The loading warpgroup: of each step x, then filters. Copied filters come first where stages hold a step's.
+    /// The loading warpgroup: of each step x, then filters. Copied filters come first where stages hold a step's beside
+    /// the last of the step before, which is free once the next x is multiplied.
     template <class Problem>
     __device__ static void load(Params const& params, Problem const& conv, DynamicShared& shared, Tiles const& tiles,
                                 Grid const& grid, unsigned thread, unsigned first_tile) {
@@ -106,7 +107,7 @@ private:
         int const tile_bytes = tiles.tile_bytes(parts), plane_bytes = tiles.plane_bytes(parts),
                   stages = tiles.plane_stages(parts, Schedule::x_bytes, most_stages);
         bool const first_warp = ptx::uniform(thread / 32) == 0, copies_filters = params.channels_fastest,
-                   filters_first = copies_filters && tiles.taps() <= filter_stages;
+                   filters_first = copies_filters && tiles.taps() < filter_stages;
         auto const planes = [&](int stage) {
             return reinterpret_cast<T*>(shared.x + 2 * tile_bytes + stage * plane_bytes);
         };
