@@ -17,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "cluster.hpp"
 #include "hip_on_cpu/block.hpp"
 
 namespace hip_on_cpu {
@@ -64,8 +65,10 @@ int file_of_nan(std::size_t bytes) {
 class Poison {
 public:
     Poison() {
-        if (sanitizer_is_in_the_program()) return;
-        locals = ThreadLocals::own();
+        if (sanitizer_is_in_the_program()) {
+            locals.bytes = 0;
+            return;
+        }
         auto const begin = reinterpret_cast<std::uintptr_t>(locals.first), end = begin + locals.bytes;
         head = std::min<std::size_t>(locals.bytes, (page - begin % page) % page);
         paged = (end - begin - head) / page * page;
@@ -73,6 +76,7 @@ public:
         if (file < 0 || mmap(locals.first + head, paged, PROT_READ | PROT_WRITE, flags, file, 0) == MAP_FAILED)
             paged = 0;
     }
+    std::byte* first() const { return locals.first; }
     void fill() const {
         if (!locals.bytes) return;
         if (paged) madvise(locals.first + head, paged, MADV_DONTNEED);
@@ -82,7 +86,7 @@ public:
 
 private:
     static constexpr std::size_t page = 4096;
-    ThreadLocals locals;
+    ThreadLocals locals = ThreadLocals::own();
 
     /// Whether the program's thread_local data are AddressSanitizer's too, as clang links it without -shared-libasan.
     /// Nothing is filled then.
@@ -111,7 +115,9 @@ struct Job {
     dim3 grid, block;
     std::size_t shared_bytes;
     std::function<void()> const& body;
-    unsigned long started = 0, finished = 0;
+    std::size_t first = 0, count = grid.count();  ///< of its blocks
+    Cluster* cluster = nullptr;  ///< that they all are, where they are one
+    std::size_t started = 0, finished = 0;
 };
 
 /// The threads that run blocks. They do nothing else, so that all of their thread-local memory may be poisoned, and
@@ -132,7 +138,7 @@ public:
 
     void run(Job& job) { run(job, 0); }
     /// Each block has a thread to itself, if all jobs of these threads are run in this way.
-    void run_at_once(Job& job) { run(job, job.grid.count()); }
+    void run_at_once(Job& job) { run(job, job.count); }
 
 private:
     std::mutex mutex;
@@ -152,7 +158,7 @@ private:
         grow(in_use);
         jobs.push_back(&job);
         wake.notify_all();
-        done.wait(lock, [&] { return job.finished == job.grid.count(); });
+        done.wait(lock, [&] { return job.finished == job.count; });
         in_use -= own_threads;
     }
 
@@ -164,14 +170,21 @@ private:
             wake.wait(lock, [&] { return closing || !jobs.empty(); });
             if (closing) return;
             Job& job = *jobs.front();
-            block.index = job.grid.at(job.started++);
+            auto const number = static_cast<unsigned>(job.started++);
+            block.index = job.grid.at(job.first + number);
             block.size = job.block, block.grid = job.grid, block.shared_bytes = job.shared_bytes;
-            if (job.started == job.grid.count()) jobs.pop_front();
+            block.cluster = job.cluster, block.cluster_rank = number;
+            if (job.started == job.count) jobs.pop_front();
             lock.unlock();
             poison.fill();
+            if (job.cluster) job.cluster->enter(number, poison.first());
             block.run(job.body);
+            if (job.cluster) {
+                poison.fill();
+                job.cluster->leave();
+            }
             lock.lock();
-            if (++job.finished == job.grid.count()) done.notify_all();
+            if (++job.finished == job.count) done.notify_all();
         }
     }
 };
@@ -184,10 +197,28 @@ void run_grid(dim3 grid, dim3 block, std::size_t shared_bytes, std::function<voi
     workers.run(job);
 }
 
-void run_grid_at_once(dim3 grid, dim3 block, std::size_t shared_bytes, std::function<void()> const& body) {
+namespace {
+
+/// The threads of blocks that run at once.
+Workers& own_threads() {
     static Workers workers(0);
+    return workers;
+}
+
+}  // namespace
+
+void run_grid_at_once(dim3 grid, dim3 block, std::size_t shared_bytes, std::function<void()> const& body) {
     Job job{grid, block, shared_bytes, body};
-    workers.run_at_once(job);
+    own_threads().run_at_once(job);
+}
+
+void run_clusters(dim3 grid, dim3 block, unsigned cluster, std::size_t shared_bytes,
+                  std::function<void()> const& body) {
+    for (std::size_t first = 0; first < grid.count(); first += cluster) {
+        Cluster blocks(cluster);
+        Job job{grid, block, shared_bytes, body, first, cluster, &blocks};
+        own_threads().run_at_once(job);
+    }
 }
 
 }  // namespace hip_on_cpu

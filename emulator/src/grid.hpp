@@ -16,4 +16,7 @@ void run_grid(dim3 grid, dim3 block, std::size_t shared_bytes, std::function<voi
 /// Runs all blocks at once, each on a thread of its own, so that they can wait for each other.
 void run_grid_at_once(dim3 grid, dim3 block, std::size_t shared_bytes, std::function<void()> const& body);
 
+/// Runs clusters of `cluster` neighbouring blocks one after another, the blocks of one at once.
+void run_clusters(dim3 grid, dim3 block, unsigned cluster, std::size_t shared_bytes, std::function<void()> const& body);
+
 }  // namespace hip_on_cpu

@@ -8,6 +8,7 @@
 
 #include "call.hpp"
 #include "grid.hpp"
+#include "hip_on_cpu/cluster.hpp"
 
 using namespace hip_on_cpu;
 
@@ -90,16 +91,33 @@ hipError_t hip_on_cpu::refuse_in_capture() {
     return hipErrorStreamCaptureUnsupported;
 }
 
+namespace {
+
+bool fits(dim3 grid, dim3 block, std::size_t shared_bytes) {
+    return grid.count() > 0 && grid.x < 1u << 31 && grid.y < 1u << 16 && grid.z < 1u << 16 && block.count() > 0 &&
+           block.count() <= most_threads && block.z <= 64 && shared_bytes <= most_shared_bytes;
+}
+
+}  // namespace
+
 hipError_t hip_on_cpu::launch(std::function<void()> kernel, dim3 grid, dim3 block, std::size_t shared_bytes,
                               hipStream_t stream, bool at_once) {
     char const* const function = at_once ? "hipLaunchCooperativeKernel" : "hipLaunchKernel";
     if (hipError_t const early = enter(function); early != hipSuccess) return leave(early);
-    bool const fits = grid.count() > 0 && grid.x < 1u << 31 && grid.y < 1u << 16 && grid.z < 1u << 16 &&
-                      block.count() > 0 && block.count() <= most_threads && block.z <= 64;
-    if (!fits || shared_bytes > most_shared_bytes) return leave(hipErrorInvalidConfiguration);
+    if (!fits(grid, block, shared_bytes)) return leave(hipErrorInvalidConfiguration);
     if (at_once && grid.count() * block.count() > threads_at_once) return leave(hipErrorCooperativeLaunchTooLarge);
     auto const run = at_once ? run_grid_at_once : run_grid;
     return leave(submit(stream, [=, kernel = std::move(kernel)] { run(grid, block, shared_bytes, kernel); }));
+}
+
+hipError_t hip_on_cpu::launch_clusters(std::function<void()> kernel, dim3 grid, dim3 block, unsigned cluster,
+                                       std::size_t shared_bytes, hipStream_t stream) {
+    if (hipError_t const early = enter("hipLaunchKernel"); early != hipSuccess) return leave(early);
+    if (compute_capability() < 90) return leave(hipErrorInvalidValue);
+    bool const whole = cluster > 0 && cluster <= most_cluster_blocks && grid.x % cluster == 0;
+    if (!whole || !fits(grid, block, shared_bytes)) return leave(hipErrorInvalidConfiguration);
+    return leave(
+        submit(stream, [=, kernel = std::move(kernel)] { run_clusters(grid, block, cluster, shared_bytes, kernel); }));
 }
 
 hipError_t hipFuncSetAttribute(void const* kernel, hipFuncAttribute attribute, int value) {

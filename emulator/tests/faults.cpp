@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <string>
 
+#include "hip_on_cpu/cluster.hpp"
 #include "hip_on_cpu/sm90a.hpp"
 
 namespace {
@@ -67,6 +68,10 @@ __global__ void other_copies(int) {
     hip_on_cpu::amd::wmma_f32_16x16x16_f16(a, {}, {});
 }
 
+__global__ void leaves_cluster(int) {
+    if (blockIdx.x == 1) hip_on_cpu::cluster_barrier();
+}
+
 template <class T>
 hipError_t launch(void (*kernel)(T), T argument, unsigned threads = 64) {
     void* arguments[] = {&argument};
@@ -82,6 +87,11 @@ int main(int, char** argv) {
     if (what == "two_shuffles") return launch(two_shuffles, 0);
     if (what == "shuffle_and_barrier") return launch(shuffle_and_barrier, 0);
     if (what == "waits_for_nothing") return launch(waits_for_nothing, 0);
+    if (what == "leaves_cluster") {
+        int argument = 0;
+        void* arguments[] = {&argument};
+        return hip_on_cpu::launch_clusters(leaves_cluster, dim3(2), dim3(64), 2, arguments, 0, nullptr);
+    }
     if (what == "no_barrier") return launch(no_barrier, 0);
     if (what == "two_products") return launch(two_products, 0, 128);
     if (what == "no_such_instruction") return launch(no_such_instruction, 0);

@@ -183,11 +183,16 @@ hipError_t launch(std::function<void()> kernel, dim3 grid, dim3 block, std::size
                   bool at_once);
 
 template <class... Parameters>
-hipError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments, std::size_t shared_bytes,
-                  hipStream_t stream, bool at_once) {
-    auto const values = [&]<std::size_t... I>(std::index_sequence<I...>) {
+std::tuple<Parameters...> copy_arguments(void** arguments) {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
         return std::tuple<Parameters...>(*static_cast<Parameters*>(arguments[I])...);
     }(std::index_sequence_for<Parameters...>{});
+}
+
+template <class... Parameters>
+hipError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments, std::size_t shared_bytes,
+                  hipStream_t stream, bool at_once) {
+    auto const values = copy_arguments<Parameters...>(arguments);
     if (!takes_shared_bytes(reinterpret_cast<void const*>(kernel), shared_bytes)) shared_bytes = ~std::size_t{0};
     return launch([kernel, values] { std::apply(kernel, values); }, grid, block, shared_bytes, stream, at_once);
 }

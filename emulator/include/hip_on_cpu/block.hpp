@@ -34,12 +34,15 @@ struct Exchange {
 };
 
 class Asynchrony;
+class Cluster;
 
 /// One block of a grid: a fiber for each of its threads, run by one thread of the system, wave by wave.
 class Block {
 public:
     dim3 index, size, grid;
     std::size_t shared_bytes = 0;  ///< of the shared memory that the launch asked for
+    Cluster* cluster = nullptr;  ///< that the block is one of
+    unsigned cluster_rank = 0;
 
     Block();
     ~Block();

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#include "cluster.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "hip_on_cpu/cluster.hpp"
+
+namespace hip_on_cpu {
+
+void Cluster::leave() {
+    std::unique_lock lock(mutex);
+    ++finished;
+    changed.notify_all();
+    changed.wait(lock, [&] { return finished == size(); });
+}
+
+void Cluster::wait(Place const* place) {
+    std::unique_lock lock(mutex);
+    unsigned long const before = barriers;
+    if (++arrived == size()) {
+        arrived = 0;
+        ++barriers;
+        changed.notify_all();
+        return;
+    }
+    changed.wait(lock, [&] { return barriers != before || finished > 0; });
+    if (barriers != before) return;
+    std::fprintf(stderr, "hip_on_cpu: a block waits for its cluster at %s:%u, and another has finished\n",
+                 place ? place->file : "", place ? place->line : 0);
+    std::abort();
+}
+
+bool in_cluster() { return running->cluster != nullptr; }
+unsigned cluster_rank() { return running->cluster_rank; }
+unsigned cluster_size() { return running->cluster ? running->cluster->size() : 1; }
+
+void cluster_barrier(Place place) {
+    running->barrier(place);
+    if (running->cluster && running->thread_number() == 0) running->cluster->wait(&place);
+    running->barrier(place);
+}
+
+void* shared_of_block(void* own, unsigned rank) {
+    return running->cluster ? running->cluster->shared_of(own, running->cluster_rank, rank) : own;
+}
+
+}  // namespace hip_on_cpu

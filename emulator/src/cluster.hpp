@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <mutex>
+#include <vector>
+
+#include "hip_on_cpu/block.hpp"
+
+namespace hip_on_cpu {
+
+/// Blocks that run at once, each on a thread of the system, and where each one's shared memory lies.
+class Cluster {
+public:
+    explicit Cluster(unsigned blocks) : shared(blocks) {}
+
+    unsigned size() const { return static_cast<unsigned>(shared.size()); }
+
+    /// Called by a block's thread before it runs the block: returns when all have called it.
+    void enter(unsigned rank, std::byte* own) {
+        shared[rank] = own;
+        wait(nullptr);
+    }
+    /// Called after that: returns when all blocks have finished, because others may still read this one's memory.
+    void leave();
+    /// Returns when all blocks have called it, or ends the program where one has finished.
+    void wait(Place const* place);
+
+    void* shared_of(void* own, unsigned from, unsigned rank) const {
+        return shared[rank] + (static_cast<std::byte*>(own) - shared[from]);
+    }
+
+private:
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::vector<std::byte*> shared;  // where each block's thread-local memory begins
+    unsigned arrived = 0, finished = 0;
+    unsigned long barriers = 0;
+};
+
+}  // namespace hip_on_cpu
