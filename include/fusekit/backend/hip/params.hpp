@@ -31,6 +31,18 @@ struct TileGroups {
     unsigned tiles = 0, group_size = 0;
 };
 
+/// The blocks that share GemmK of a tile.
+struct TileParts {
+    GroupWorkspace workspace;  ///< a state for each tile and sums of each block, where blocks are not clusters
+    unsigned count = 1;
+};
+
+/// Whether a plan has kernels whose blocks share a tile's GemmK: of float by float, without totals of tiles.
+template <class Plan, Element T>
+inline constexpr bool has_split =
+    std::is_same_v<T, float> && std::is_same_v<typename Plan::Head::template WeightElement<T>, float> &&
+    !Plan::totals_tiles;
+
 /// Whether a plan has kernels for sm_90a's matrix units in this program: it multiplies half by half, or bfloat16 by
 /// bfloat16.
 template <class Plan, Element T>
@@ -76,6 +88,7 @@ struct ConvParams {
     bool weights_vectorized;
     problem::Slices<Plan::Head::collapsed_space> slices;
     std::conditional_t<Plan::totals_tiles, TileGroups, detail::Nothing> tile_groups = {};
+    std::conditional_t<has_split<Plan, T>, TileParts, detail::Nothing> parts = {};
     std::conditional_t<has_warp_specialized<Plan, T, U>, BulkMaps, detail::Nothing> maps = {};
     std::conditional_t<reads_in_bulk<Plan, T, U>, ReadMap, detail::Nothing> read = {};
     /// Whether NearOperands load what a kernel for AMD's matrix units multiplies.

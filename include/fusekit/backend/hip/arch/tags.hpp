@@ -19,6 +19,7 @@ struct Any {
                                          .waves_per_simd = 0,
                                          .has_async_copies = false,
                                          .overlaps_kernels = false,
+                                         .has_clusters = false,
                                          .gemm_unroll = 2,
                                          .crowded_gemm_unroll = 2,
                                          .merge_unroll = 1};
@@ -31,6 +32,7 @@ struct Amd : Any {
                                          .waves_per_simd = 2,
                                          .has_async_copies = false,
                                          .overlaps_kernels = false,
+                                         .has_clusters = false,
                                          .gemm_unroll = 2,
                                          .crowded_gemm_unroll = 2,
                                          .merge_unroll = 1};
@@ -63,6 +65,7 @@ struct Nvidia : Any {
                                          .waves_per_simd = 0,
                                          .has_async_copies = false,
                                          .overlaps_kernels = false,
+                                         .has_clusters = false,
                                          .gemm_unroll = 8,
                                          .crowded_gemm_unroll = 2,
                                          .merge_unroll = 4};
@@ -95,7 +98,7 @@ struct Sm90 : Sm89 {
     static constexpr Processor processor = [] {
         Processor result = Sm89::processor;
         result.shared_bytes = 228 * 1024;
-        result.overlaps_kernels = true;
+        result.overlaps_kernels = result.has_clusters = true;
         return result;
     }();
 };

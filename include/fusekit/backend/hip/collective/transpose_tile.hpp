@@ -7,7 +7,7 @@ namespace fusekit::hip {
 
 /// A tile's sums on their way from an atom's fragments through shared memory, so that neighbouring threads read
 /// neighbouring elements: rows are pixels and columns are channels, or the other way round. They come in the atom's
-/// rounds, each a part of the rows.
+/// rounds, each a part of the rows: in all of them, or in those that it says.
 template <class Atom, bool rows_are_pixels>
 class TransposeTile {
     static constexpr int pad = 4;  // floats a row, so that the columns of a store fall into different banks
@@ -30,12 +30,18 @@ public:
     template <class Consume>
     __device__ static void run(Buffer& buffer, Atom const& atom, typename Atom::Fragment const& fragment,
                                Consume const& consume) {
-#pragma unroll
-        for (int round = 0; round < rounds; ++round) {
+        auto const take = [&](int round) {
             atom.template put<rows_are_pixels>(round, fragment, buffer.packets);
             __syncthreads();
             consume(round);
             __syncthreads();
+        };
+        if constexpr (requires { atom.end_round(); }) {
+#pragma unroll 1
+            for (int round = atom.first_round(); round < atom.end_round(); ++round) take(round);
+        } else {
+#pragma unroll
+            for (int round = 0; round < rounds; ++round) take(round);
         }
     }
 

@@ -75,6 +75,33 @@ struct GemmParts {
     using Shared = NamedShared<Storage, MatrixSchedule<Schedule>>;
 };
 
+/// Adds the products of steps `begin` to `end` along GemmK to sums, through the two or more stages of `shared`. `begin`
+/// is a multiple of the steps of a loader's table, and of the stages. All threads call this.
+template <class Atom, class Loader, class Shared>
+__device__ __forceinline__ void multiply_steps(Atom const& atom, Loader& loader, Shared& shared, int begin, int end,
+                                               typename Atom::Fragment& sums) {
+    constexpr int stages = stages_of<Atom>;
+    constexpr bool loads_first = Atom::is_asynchronous;
+    if constexpr (loads_first) {  // sums that are under way, or in registers of their own, are so on every path
+        auto const in_flight = loader.prepare(begin, true);
+        loader.start(in_flight, shared.stages[0]);
+        loader.finish(in_flight, shared.stages[0]);
+        Atom::publish();
+        __syncthreads();
+    }
+    for (int step = loads_first ? begin : begin - 1; step < end; ++step) {
+        int const next = step + 1;
+        bool const loads = next < end;
+        auto const in_flight = loader.prepare(next, loads);
+        if (loads) loader.start(in_flight, shared.stages[next & (stages - 1)]);
+        if (loads_first || step >= begin) atom.multiply(shared.stages[step & (stages - 1)], sums);
+        if (loads) loader.finish(in_flight, shared.stages[next & (stages - 1)]);
+        Atom::publish();
+        if constexpr (loads_first) atom.wait(sums);
+        sync_shared_memory();
+    }
+}
+
 /// Convolution as a matrix product. Its left operand, the windows of all pixels, is never stored as a matrix. A block
 /// computes TileM pixels of TileN channels, in steps of TileK along GemmK: a loader brings a step's operands into a
 /// stage of shared memory, an atom multiplies them, and in the end a writer takes the sums through the epilogue to y.
@@ -127,25 +154,7 @@ public:
             int const steps = of_wave(static_cast<int>(detail::divide_up(conv.gemm_k(), Atom::tile_k)));
             Atom const atom(thread);
             typename Atom::Fragment sums = {};
-            constexpr int stages = stages_of<Atom>, first = Atom::is_asynchronous ? 0 : -1;
-            if constexpr (first == 0) {  // sums that are under way, or in registers of their own, are so on every path
-                auto const in_flight = loader.prepare(0, true);
-                loader.start(in_flight, shared.stages[0]);
-                loader.finish(in_flight, shared.stages[0]);
-                Atom::publish();
-                __syncthreads();
-            }
-            for (int step = first; step < steps; ++step) {
-                int const next = step + 1;
-                bool const loads = next < steps;
-                auto const in_flight = loader.prepare(next, loads);
-                if (loads) loader.start(in_flight, shared.stages[next & (stages - 1)]);
-                if (first == 0 || step >= 0) atom.multiply(shared.stages[step & (stages - 1)], sums);
-                if (loads) loader.finish(in_flight, shared.stages[next & (stages - 1)]);
-                Atom::publish();
-                if constexpr (first == 0) atom.wait(sums);
-                sync_shared_memory();
-            }
+            multiply_steps(atom, loader, shared, 0, steps, sums);
             Writer::store(params, shared.out, shared.tile, coord, atom, sums, thread);
         }
     }

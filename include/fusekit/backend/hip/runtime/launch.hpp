@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fusekit/backend/hip/arch/cluster.hpp"
 #include "fusekit/backend/hip/arch/overlap.hpp"
 #include "fusekit/backend/hip/runtime/kernel.hpp"
 #include "fusekit/backend/hip/runtime/stream.hpp"
@@ -29,9 +30,9 @@ namespace fusekit::hip {
             "one of device " + Text::number(given));
 }
 
-/// How the blocks of a launch run: each on its own; all at the same time, so that they can wait for each other; or
-/// while the kernel before them ends (arch/overlap.hpp).
-enum class LaunchMode { plain, cooperative, overlapping };
+/// How the blocks of a launch run: each on its own; all at the same time, so that they can wait for each other; while
+/// the kernel before them ends (arch/overlap.hpp); or in clusters (arch/cluster.hpp).
+enum class LaunchMode { plain, cooperative, overlapping, clusters };
 
 /// A kernel's launch, complete but for the pointers that a run brings: the kernel, its argument and its grid. The
 /// kernels of all of a plan's schedules take the same argument.
@@ -48,6 +49,7 @@ struct Launch {
     LaunchMode mode;
     std::size_t workspace_bytes;
     unsigned shared_bytes = 0;  ///< beside what the kernel declares
+    unsigned cluster = 1;  ///< blocks of one
 
     bool suits(Stream& stream) const { return stream.index() == device; }
     void suits(Check const& in, Stream& stream) const {
@@ -84,6 +86,7 @@ private:
 
     static void lend(Params& own, void* memory) {
         if constexpr (requires { own.workspace.memory; }) own.workspace.memory = memory;
+        else if constexpr (requires { own.parts.workspace; }) own.parts.workspace.memory = memory;
         else if constexpr (requires { own.tile_groups.workspace; }) own.tile_groups.workspace.memory = memory;
     }
 
@@ -98,6 +101,9 @@ private:
             if (mode == LaunchMode::overlapping)
                 return launch_overlapping(reinterpret_cast<void const*>(kernel), grid, block, arguments, shared_bytes,
                                           stream);
+        if constexpr (kernels_cluster)
+            if (mode == LaunchMode::clusters)
+                return launch_clusters(kernel, grid, block, cluster, arguments, shared_bytes, stream);
         if constexpr (requires { hipLaunchKernel(kernel, grid, block, arguments, 0, stream); }) return with(kernel);
         else return with(reinterpret_cast<void const*>(kernel));
     }

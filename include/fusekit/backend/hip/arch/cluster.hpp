@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/arch/access.hpp"
+#include "fusekit/backend/hip/arch/target.hpp"
+
+#if defined(HIP_ON_CPU)
+#include "hip_on_cpu/cluster.hpp"
+#endif
+
+namespace fusekit::hip {
+
+/// Clusters are neighbouring blocks that run at once, wait for each other and read each other's shared memory.
+/// `kernels_cluster` says whether a program may launch them: where all its targets can. Source: CUDA C++ Programming
+/// Guide, "Thread Block Clusters", which has 8 as the most blocks that every such GPU takes.
+inline constexpr unsigned most_cluster_blocks = 8;
+
+#if defined(HIP_ON_CPU)
+inline constexpr bool kernels_cluster = true;
+
+template <class Params>
+hipError_t launch_clusters(void (*kernel)(Params), dim3 grid, dim3 block, unsigned cluster, void** arguments,
+                           unsigned shared_bytes, hipStream_t stream) {
+    return hip_on_cpu::launch_clusters(kernel, grid, block, cluster, arguments, shared_bytes, stream);
+}
+#elif defined(__CUDACC__) && defined(__CUDA_ARCH_LIST__) && !defined(HIP_INCLUDE_HIP_HIP_RUNTIME_H) && \
+    CUDART_VERSION >= 12000
+inline constexpr bool kernels_cluster = arch::Sm<arch::lowest_listed()>::processor.has_clusters;
+
+template <class Params>
+hipError_t launch_clusters(void (*kernel)(Params), dim3 grid, dim3 block, unsigned cluster, void** arguments,
+                           unsigned shared_bytes, hipStream_t stream) {
+    cudaLaunchAttribute size = {};
+    size.id = cudaLaunchAttributeClusterDimension;
+    size.val.clusterDim.x = cluster;
+    size.val.clusterDim.y = size.val.clusterDim.z = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = grid;
+    config.blockDim = block;
+    config.dynamicSmemBytes = shared_bytes;
+    config.stream = stream;
+    config.attrs = &size;
+    config.numAttrs = 1;
+    return cudaLaunchKernelExC(&config, reinterpret_cast<void const*>(kernel), arguments);
+}
+#else
+inline constexpr bool kernels_cluster = false;
+
+template <class Params>
+hipError_t launch_clusters(void (*kernel)(Params), dim3 grid, dim3 block, unsigned cluster, void** arguments,
+                           unsigned shared_bytes, hipStream_t stream);
+#endif
+
+/// in_cluster() says whether a kernel that shares its work runs in clusters. Where it does, cluster_barrier() waits for
+/// all threads of the block's cluster and shows them what was written; load_of_block() reads what another block, number
+/// `rank` of the cluster, has at the place of `own`.
+#if defined(HIP_ON_CPU)
+__device__ inline bool in_cluster() { return hip_on_cpu::in_cluster(); }
+__device__ inline void cluster_barrier() { hip_on_cpu::cluster_barrier(); }
+__device__ inline Packet<float, 4> load_of_block(Packet<float, 4> const* own, unsigned rank) {
+    return *static_cast<Packet<float, 4> const*>(
+        hip_on_cpu::shared_of_block(const_cast<Packet<float, 4>*>(own), rank));
+}
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+__device__ constexpr bool in_cluster() { return kernels_cluster; }
+__device__ inline void cluster_barrier() {
+    asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");
+}
+__device__ inline Packet<float, 4> load_of_block(Packet<float, 4> const* own, unsigned rank) {
+    Packet<float, 4> four;
+    asm volatile(
+        "{.reg .u32 there; mapa.shared::cluster.u32 there, %4, %5;\n"
+        "ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [there];}"
+        : "=f"(four.values[0]), "=f"(four.values[1]), "=f"(four.values[2]), "=f"(four.values[3])
+        : "r"(static_cast<unsigned>(__cvta_generic_to_shared(own))), "r"(rank)
+        : "memory");
+    return four;
+}
+#else
+__device__ constexpr bool in_cluster() { return false; }
+__device__ inline void cluster_barrier() {}
+__device__ inline Packet<float, 4> load_of_block(Packet<float, 4> const* own, unsigned) { return *own; }
+#endif
+
+}  // namespace fusekit::hip
