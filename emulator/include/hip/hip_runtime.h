@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "hip_on_cpu/amd.hpp"
+#include "hip_on_cpu/cluster.hpp"
 #include "hip_on_cpu/kernel.hpp"
 #include "hip_on_cpu/sm80.hpp"
 #include "hip_on_cpu/sm90a.hpp"
@@ -195,6 +196,19 @@ hipError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** a
     auto const values = copy_arguments<Parameters...>(arguments);
     if (!takes_shared_bytes(reinterpret_cast<void const*>(kernel), shared_bytes)) shared_bytes = ~std::size_t{0};
     return launch([kernel, values] { std::apply(kernel, values); }, grid, block, shared_bytes, stream, at_once);
+}
+
+/// A launch of clusters. Refused where the device's compute capability is lower, or where clusters do not fill the
+/// grid.
+hipError_t launch_clusters(std::function<void()> kernel, dim3 grid, dim3 block, unsigned cluster,
+                           std::size_t shared_bytes, hipStream_t stream);
+
+template <class... Parameters>
+hipError_t launch_clusters(void (*kernel)(Parameters...), dim3 grid, dim3 block, unsigned cluster, void** arguments,
+                           std::size_t shared_bytes, hipStream_t stream) {
+    auto const values = copy_arguments<Parameters...>(arguments);
+    return launch_clusters([kernel, values] { std::apply(kernel, values); }, grid, block, cluster, shared_bytes,
+                           stream);
 }
 
 }  // namespace hip_on_cpu

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cstddef>
-
-#include "hip/hip_runtime.h"
 #include "hip_on_cpu/block.hpp"
 
 /// What compute capability 9.0 adds beside sm_90a's instructions: clusters of neighbouring blocks, which run at once,
@@ -25,17 +22,5 @@ void cluster_barrier(Place place = Place::current());
 /// Where what lies at `own` in this block's shared memory, as its kernel declares it, lies in another block's. Once a
 /// block has finished its shared memory is NaN.
 void* shared_of_block(void* own, unsigned rank);
-
-/// Refused where the device's compute capability is lower, or where clusters do not fill the grid.
-hipError_t launch_clusters(std::function<void()> kernel, dim3 grid, dim3 block, unsigned cluster,
-                           std::size_t shared_bytes, hipStream_t stream);
-
-template <class... Parameters>
-hipError_t launch_clusters(void (*kernel)(Parameters...), dim3 grid, dim3 block, unsigned cluster, void** arguments,
-                           std::size_t shared_bytes, hipStream_t stream) {
-    auto const values = copy_arguments<Parameters...>(arguments);
-    return launch_clusters([kernel, values] { std::apply(kernel, values); }, grid, block, cluster, shared_bytes,
-                           stream);
-}
 
 }  // namespace hip_on_cpu

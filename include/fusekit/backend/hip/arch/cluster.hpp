@@ -4,10 +4,6 @@
 #include "fusekit/backend/hip/arch/access.hpp"
 #include "fusekit/backend/hip/arch/target.hpp"
 
-#if defined(HIP_ON_CPU)
-#include "hip_on_cpu/cluster.hpp"
-#endif
-
 namespace fusekit::hip {
 
 /// Clusters are neighbouring blocks that run at once, wait for each other and read each other's shared memory.
@@ -58,8 +54,7 @@ hipError_t launch_clusters(void (*kernel)(Params), dim3 grid, dim3 block, unsign
 __device__ inline bool in_cluster() { return hip_on_cpu::in_cluster(); }
 __device__ inline void cluster_barrier() { hip_on_cpu::cluster_barrier(); }
 __device__ inline Packet<float, 4> load_of_block(Packet<float, 4> const* own, unsigned rank) {
-    return *static_cast<Packet<float, 4> const*>(
-        hip_on_cpu::shared_of_block(const_cast<Packet<float, 4>*>(own), rank));
+    return *static_cast<Packet<float, 4> const*>(hip_on_cpu::shared_of_block(const_cast<Packet<float, 4>*>(own), rank));
 }
 #elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 __device__ constexpr bool in_cluster() { return kernels_cluster; }

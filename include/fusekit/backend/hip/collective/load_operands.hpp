@@ -47,6 +47,7 @@ class LoadOperands {
 public:
     /// Elements of x, and of the weights, that a thread loads at once where Params say that they lie so.
     static constexpr int input_packet = Inputs::count, weight_packet = Weights::count;
+    static constexpr int table_k = table;  ///< indices of GemmK whose offsets are computed at once: begin at a multiple
 
     struct Shared : PrologueStates<Prologue, table> {
         alignas(16) KOffset x_offsets[table], w_offsets[table];

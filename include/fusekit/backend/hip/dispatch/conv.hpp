@@ -3,10 +3,12 @@
 
 #include "fusekit/backend/hip/conv_limits.hpp"
 #include "fusekit/backend/hip/dispatch/planes.hpp"
+#include "fusekit/backend/hip/dispatch/split.hpp"
 #include "fusekit/backend/hip/dispatch/tiles.hpp"
 #include "fusekit/backend/hip/dispatch/warp_specialized.hpp"
 #include "fusekit/backend/hip/mainloop/direct_totals.hpp"
 #include "fusekit/backend/hip/mainloop/implicit_gemm.hpp"
+#include "fusekit/backend/hip/mainloop/split_gemm.hpp"
 #include "fusekit/backend/hip/tuning/select.hpp"
 #include "fusekit/problem/facts.hpp"
 
@@ -29,12 +31,22 @@ bool has_bits_for(Filter<Space> const& filter) {
     return true;
 }
 
+/// The mainloop of a Gemm schedule.
+template <class Schedule, class Plan, Element T, detail::OutputElement U, detail::Axis fast>
+struct GemmMainloop {
+    using Type = ImplicitGemm<Plan, Schedule, T, U, fast>;
+};
+template <SplitSchedule Schedule, class Plan, Element T, detail::OutputElement U, detail::Axis fast>
+struct GemmMainloop<Schedule, Plan, T, U, fast> {
+    using Type = SplitGemm<Plan, Schedule, T, U, fast>;
+};
+
 template <class Schedule, detail::Axis fast, class Plan, Element T, detail::OutputElement U>
 Result<Launch<ConvParams<Plan, T, U>>> prepare_along(Gpu const& gpu, ConvParams<Plan, T, U> params) {
     auto const w =
         detail::typed<typename Plan::Head::template WeightElement<T>>(Plan::Head::filters(params.bound.head));
     if constexpr (GemmSchedule<Schedule>) {
-        using Mainloop = ImplicitGemm<Plan, Schedule, T, U, fast>;
+        using Mainloop = typename GemmMainloop<Schedule, Plan, T, U, fast>::Type;
         auto const filter = Plan::Head::geometry(params.bound.head);
         if constexpr (MatrixSchedule<Schedule>)
             if (!is_launchable<Plan, Mainloop>(gpu.index()))
@@ -66,7 +78,9 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_along(Gpu const& gpu, ConvParams<
         std::int64_t const tiles = detail::divide_up(y[0] * y[2] * y[3], Schedule::tile_m);
         std::int64_t const columns =
             detail::divide_up(y[1] / filter.group_count, Schedule::tile_n) * filter.group_count;
-        return prepare_tiles<Plan, Mainloop>(gpu, params, tiles, columns);
+        if constexpr (SplitSchedule<Schedule>)
+            return prepare_parts<Schedule, Plan, Mainloop>(gpu, params, tiles * columns);
+        else return prepare_tiles<Plan, Mainloop>(gpu, params, tiles, columns);
     } else if constexpr (Plan::totals_tiles) {
         using Mainloop = DirectTotals<Plan, Schedule, T, U, fast>;
         Index<4> const y = params.y.layout.shape;
@@ -88,11 +102,11 @@ bool has_matrix_code(Gpu const& gpu) {
 
 }  // namespace detail
 
-/// Prepares a plan with a Conv or Gemm with one schedule.
+/// Prepares a plan with a Conv or Gemm with one schedule; where it splits, in `parts`.
 template <class Schedule, class Plan, Element T, detail::OutputElement U>
 Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                          detail::ImageView<T const> const& x,
-                                                         detail::ImageView<U> const& y) {
+                                                         detail::ImageView<U> const& y, int parts = 1) {
     auto const filter = Plan::Head::geometry(bound.head);
     auto const weights = detail::layout_of_weights<Plan>(bound);
     CollapsedShape<4> const output(conv_output<Plan>(y.layout).shape, y.from);
@@ -110,6 +124,7 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gpu, BoundPl
                                                               y.collapsed_layout()))
                 return *refusal;
         ConvParams<Plan, T, U> params{bound, detail::without_idle_strides(x), y, false, false, false, {}, {}};
+        if constexpr (SplitSchedule<Schedule>) params.parts.count = static_cast<unsigned>(parts);
         if constexpr (Plan::Head::collapsed_space == 3) params.slices = {x.from.count, y.from.count};
         if (problem::channels_are_neighbours(y.layout))
             return detail::prepare_along<Schedule, detail::Axis::channel>(gpu, params);
@@ -117,11 +132,11 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gpu, BoundPl
     }
 }
 
-/// Prepares a plan with a Conv or Gemm with the schedule that the table has for it.
+/// Prepares a plan with a Conv or Gemm with the schedule that the table has for it, and at most `workspace_bytes`.
 template <class Plan, Element T, detail::OutputElement U>
 Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                    detail::ImageView<T const> const& x,
-                                                    detail::ImageView<U> const& y) {
+                                                    detail::ImageView<T const> const& x, detail::ImageView<U> const& y,
+                                                    std::size_t workspace_bytes) {
     auto const filter = Plan::Head::geometry(bound.head);
     if constexpr (has_warp_specialized<Plan, T, U>)
         if (!detail::refuse_conv_limits(type_name<Plan>, filter, x.shape(),
@@ -144,6 +159,11 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(Gpu const& gpu, BoundPlan<Pl
                     [&]<class Schedule>(Schedule) { return prepare_conv_with<Schedule>(gpu, bound, x, y); }))
                 return launch;
     return with_tuning(gpu.architecture(), [&]<class Tuning>(Tuning) {
+        if constexpr (has_split<Plan, T>) {
+            auto const w = detail::typed<float>(Plan::Head::filters(bound.head));
+            int const parts = choose_parts<Tuning>(gpu, w.layout.shape, shape, groups, workspace_bytes);
+            if (parts > 1) return prepare_conv_with<DefaultSplit<Tuning>>(gpu, bound, x, y, parts);
+        }
         using Schedules = GemmTable<Tuning, T, typename Plan::Head::template WeightElement<T>>;
         return with_fastest(Schedules{}, shape[0] * shape[2] * shape[3], group_k, groups, gpu.processors(),
                             [&]<class Schedule>(Schedule) { return prepare_conv_with<Schedule>(gpu, bound, x, y); });

@@ -14,13 +14,16 @@ static_assert(fusekit::Device<Device>);
 
 namespace detail {
 
-/// How plans of one kind of head are prepared: with the library's choice of a schedule, and with one of the caller's.
+/// How plans of one kind of head are prepared: with the library's choice of a schedule for a stream, and with one of
+/// the caller's.
 template <detail::HeadKind kind>
 struct PrepareHead;
 
 template <>
 struct PrepareHead<detail::HeadKind::conv> {
-    static auto prepare(auto const&... arguments) { return prepare_conv(arguments...); }
+    static auto prepare(Stream const& stream, auto const&... arguments) {
+        return prepare_conv(stream.gpu(), arguments..., stream.own_workspace_bytes());
+    }
     template <class Schedule>
     static auto prepare_with(auto const&... arguments) {
         return prepare_conv_with<Schedule>(arguments...);
@@ -33,7 +36,9 @@ struct PrepareHead<detail::HeadKind::gemm> : PrepareHead<detail::HeadKind::conv>
 
 template <>
 struct PrepareHead<detail::HeadKind::reduction> {
-    static auto prepare(auto const&... arguments) { return prepare_reduction(arguments...); }
+    static auto prepare(Stream const& stream, auto const&... arguments) {
+        return prepare_reduction(stream.gpu(), arguments...);
+    }
     template <class Schedule>
     static auto prepare_with(auto const&... arguments) {
         return prepare_reduction_with<Schedule>(arguments...);
@@ -43,9 +48,9 @@ struct PrepareHead<detail::HeadKind::reduction> {
 template <>
 struct PrepareHead<detail::HeadKind::elementwise> {
     template <class BoundPlan>
-    static auto prepare(Gpu const& gpu, BoundPlan const& bound, auto const& x, auto const& y) {
-        if constexpr (BoundPlan::Plan::pools) return prepare_pooling(gpu, bound, x, y);
-        else return prepare_elementwise(gpu, bound, x, y);
+    static auto prepare(Stream const& stream, BoundPlan const& bound, auto const& x, auto const& y) {
+        if constexpr (BoundPlan::Plan::pools) return prepare_pooling(stream.gpu(), bound, x, y);
+        else return prepare_elementwise(stream.gpu(), bound, x, y);
     }
     template <class Schedule>
     static auto prepare_with(auto const&... arguments) {
@@ -68,7 +73,7 @@ void run(Result<Launch<Params>> const& prepared, Stream const& stream) {
 
 template <class BoundPlan, Element T, detail::OutputElement U>
 auto Stream::prepare(BoundPlan const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y) const {
-    return detail::PrepareHead<BoundPlan::Plan::head_kind>::prepare(gpu(), bound, x, y);
+    return detail::PrepareHead<BoundPlan::Plan::head_kind>::prepare(*this, bound, x, y);
 }
 
 template <class BoundPlan, Element T, detail::OutputElement U>

@@ -14,6 +14,9 @@ struct AmdTuning {
     static constexpr GemmTile gemm[] = {{.m = 128, .n = 128, .k = 8, .blocks = 2},
                                         {.m = 64, .n = 64, .k = 8, .blocks = 6}};
 
+    static constexpr GemmTile split = {.m = 64, .n = 64, .k = 8, .blocks = 6};
+    static constexpr double split_cycles = 20000, cluster_cycles = split_cycles;
+
     /// Waves of 64 have 64 x 64 sums, waves of 32 have 32 pixels of 64 channels: registers hold no more beside the
     /// loads.
     static constexpr NativeTile native[] = {{.m = 128, .n = 128, .blocks = 2}, {.m = 64, .n = 64, .blocks = 6}};

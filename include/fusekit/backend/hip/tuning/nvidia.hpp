@@ -14,6 +14,10 @@ struct NvidiaTuning {
     static constexpr GemmTile gemm[] = {{.m = 128, .n = 64, .k = 16, .blocks = 3},
                                         {.m = 64, .n = 64, .k = 16, .blocks = 6}};
 
+    static constexpr GemmTile split = {.m = 64, .n = 64, .k = 16, .blocks = 6};
+    /// Not measured: writing, a barrier and reading, with a margin.
+    static constexpr double cluster_cycles = 4000, split_cycles = 12000;
+
     /// The same tiles: before sm_80 arithmetic is plain, and steps are those.
     static constexpr NativeTile native[] = {{.m = 128, .n = 64, .blocks = 3, .k = 16},
                                             {.m = 64, .n = 64, .blocks = 6, .k = 16}};

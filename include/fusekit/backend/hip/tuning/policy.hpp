@@ -40,6 +40,9 @@ struct ElementwiseCase {
 // A table is a type with
 //   Architecture   a tag: the table is for its GPUs, and for tags that extend it without a table of their own
 //   gemm           an array of GemmTile: a plan with a Conv or Gemm is compiled once for each of them
+//   split          a GemmTile for products of float whose tiles are fewer than half of the processors, and the cycles
+//                  that blocks which share a tile take to exchange its sums: split_cycles, and, where they are
+//                  clusters, cluster_cycles
 //   matrix, warp_specialized, warp_specialized_int8
 //                  where it has sm_90a: arrays of GemmTile and WarpSpecializedTile, likewise
 //   planes         beside them, an array of PlanesTile
@@ -109,6 +112,19 @@ struct ReductionOf {
 };
 
 }  // namespace detail
+
+/// A Gemm whose blocks share the tiles' GemmK. The library alone chooses it, with the number of parts.
+template <class Schedule>
+struct Split : Schedule {
+    static constexpr bool splits = true;
+    static constexpr int piece_k = 64;  ///< parts begin at its multiples
+    static constexpr int part_floats = (Schedule::tile_m + 4) * (Schedule::tile_n + 4);  ///< of workspace, at most
+};
+template <class Schedule>
+concept SplitSchedule = GemmSchedule<Schedule> && requires { requires Schedule::splits; };
+
+template <class Tuning>
+using DefaultSplit = Split<Gemm<Tuning::split.m, Tuning::split.n, Tuning::split.k, Tuning::split.blocks>>;
 
 /// The schedules that a table has; of a product of T by W, half, bfloat16 or int8 alike, those that it has for them.
 template <class Tuning, class T = float, class W = T>

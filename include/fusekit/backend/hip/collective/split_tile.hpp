@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/arch/cluster.hpp"
+#include "fusekit/backend/hip/params.hpp"
+
+namespace fusekit::hip {
+
+/// A tile whose GemmK several blocks share, `parts` neighbours of a grid: 2, 4 or 8. Each computes all sums of the tile
+/// over its part of GemmK and puts them into a Buffer. Each then adds up some of the tile's rows, always in the order
+/// of the parts, so that every run gives the same bits.
+///
+/// The blocks of a cluster read each other's shared memory. Other blocks exchange their sums in the device's memory;
+/// they run at once and are a grid group.
+///
+/// To a writer it is the atom that has the whole sums of those rows. It puts them into shared memory in rounds, an
+/// eighth of the tile each.
+template <class Atom, bool rows_are_pixels>
+class SplitTile {
+    static constexpr int rows_of_tile = rows_are_pixels ? Atom::tile_m : Atom::tile_n,
+                         columns_of_tile = Atom::columns(rows_are_pixels);
+    static constexpr int pad = 4, quads = columns_of_tile / 4, pitch = (columns_of_tile + pad) / 4;
+    using Four = Packet<float, 4>;
+
+public:
+    static constexpr int tile_m = Atom::tile_m, tile_n = Atom::tile_n, threads = Atom::threads;
+    static constexpr int most_parts = 8, rounds = most_parts;
+
+    /// The tile's rows in the order of an atom's rounds.
+    struct Buffer {
+        Four packets[rows_of_tile][pitch];
+        bool is_last;
+    };
+    static constexpr int floats = rows_of_tile * pitch * 4;  ///< that a block has in workspace
+
+    /// Called by all threads. Shows this block's sums to the others, and waits for theirs.
+    __device__ SplitTile(TileParts const& parts, Buffer& the_buffer, unsigned block, unsigned the_thread,
+                         Atom const& atom, typename Atom::Fragment const& sums)
+        : buffer(the_buffer),
+          first(parts.workspace.values()),
+          count(parts.count),
+          part(block % count),
+          thread(the_thread) {
+#pragma unroll
+        for (int round = 0; round < Atom::rounds; ++round)
+            atom.template put<rows_are_pixels>(round, sums, buffer.packets + round * Atom::rows(rows_are_pixels));
+        if (in_cluster()) cluster_barrier();
+        else exchange(parts, block / count);
+    }
+
+    /// Called by all threads before the block ends: the others may still read what it put.
+    __device__ void leave() const {
+        if (in_cluster()) cluster_barrier();
+    }
+
+    /// What a writer asks an atom. The sums are not in a thread's registers.
+    struct Fragment {};
+    static constexpr int rows(bool) { return rows_of_tile / rounds; }
+    static constexpr int columns(bool) { return columns_of_tile; }
+    __device__ int first_round() const { return static_cast<int>(part * (most_parts / count)); }
+    __device__ int end_round() const { return static_cast<int>((part + 1) * (most_parts / count)); }
+
+    template <bool, int Pitch>
+    __device__ void put(int round, Fragment const&, Four (*out)[Pitch]) const {
+#pragma unroll
+        for (unsigned i = 0; i < rows(rows_are_pixels) * quads / threads; ++i) {
+            unsigned const at = thread + i * threads, row = at / quads, quad = at % quads;
+            out[row][quad] = sum_of_parts(static_cast<unsigned>(round * rows(rows_are_pixels)) + row, quad);
+        }
+    }
+    template <bool>
+    __device__ static unsigned tile_row(unsigned row, int round) {
+        constexpr auto of_atom = static_cast<unsigned>(Atom::rows(rows_are_pixels));
+        unsigned const number = static_cast<unsigned>(round * rows(rows_are_pixels)) + row;
+        return Atom::template tile_row<rows_are_pixels>(number % of_atom, static_cast<int>(number / of_atom));
+    }
+    __device__ static constexpr unsigned tile_column(unsigned column) { return Atom::tile_column(column); }
+
+private:
+    Buffer& buffer;
+    float* first;  ///< in workspace, of the tile's parts
+    unsigned count, part, thread;
+
+    /// The same through workspace.
+    __device__ void exchange(TileParts const& parts, unsigned tile) {
+        __syncthreads();
+        first += std::int64_t{tile} * count * floats;
+        auto* const own = reinterpret_cast<Four*>(first + part * floats);
+        for (unsigned i = thread; i < rows_of_tile * pitch; i += threads) own[i] = buffer.packets[0][i];
+        GridGroup(parts.workspace.state(tile), count, thread, buffer.is_last).arrive_and_wait([] {});
+    }
+    __device__ Four load(unsigned of_part, unsigned row, unsigned quad) const {
+        if (in_cluster()) return load_of_block(&buffer.packets[row][quad], of_part);
+        return load_fresh(reinterpret_cast<Four const*>(first + of_part * floats) + row * pitch + quad);
+    }
+    __device__ Four sum_of_parts(unsigned row, unsigned quad) const {
+        Four sum = load(0, row, quad), next = load(1, row, quad);
+#pragma unroll
+        for (int i = 0; i < 4; ++i) sum.values[i] += next.values[i];
+        for (unsigned pair = 2; pair < count; pair += 2) {
+            Four const left = load(pair, row, quad), right = load(pair + 1, row, quad);
+#pragma unroll
+            for (int i = 0; i < 4; ++i) sum.values[i] = sum.values[i] + left.values[i] + right.values[i];
+        }
+        return sum;
+    }
+};
+
+}  // namespace fusekit::hip
