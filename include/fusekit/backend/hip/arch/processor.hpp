@@ -15,7 +15,7 @@ struct Processor {
 
     bool has_async_copies;  ///< from memory to shared memory, without a register
     bool overlaps_kernels;  ///< may start a kernel while the one before it on its stream ends
-    bool has_clusters;       ///< of blocks that read each other's shared memory
+    bool has_clusters;  ///< of blocks that read each other's shared memory
 
     /// How often loops are unrolled: the product of one step with at most 400 threads a processor, the same with more
     /// threads, and the merging of totals.
