@@ -26,26 +26,26 @@ public:
     static constexpr int tile_m = Atom::tile_m, tile_n = Atom::tile_n, threads = Atom::threads;
     static constexpr int most_parts = 8, rounds = most_parts;
 
-    /// The tile's rows in the order of an atom's rounds.
+    /// The tile's rows in the order of an atom's rounds, where blocks may be a cluster.
     struct Buffer {
-        Four packets[rows_of_tile][pitch];
+        Four packets[arch::Target::processor.has_clusters ? rows_of_tile : 1][pitch];
         bool is_last;
     };
-    static constexpr int floats = rows_of_tile * pitch * 4;  ///< that a block has in workspace
+    static constexpr int floats = rows_of_tile * columns_of_tile;  ///< that a block has in workspace
 
     /// Called by all threads. Shows this block's sums to the others, and waits for theirs.
     __device__ SplitTile(TileParts const& parts, Buffer& the_buffer, unsigned block, unsigned the_thread,
                          Atom const& atom, typename Atom::Fragment const& sums)
-        : buffer(the_buffer),
-          first(parts.workspace.values()),
-          count(parts.count),
-          part(block % count),
-          thread(the_thread) {
-#pragma unroll
-        for (int round = 0; round < Atom::rounds; ++round)
-            atom.template put<rows_are_pixels>(round, sums, buffer.packets + round * Atom::rows(rows_are_pixels));
-        if (in_cluster()) cluster_barrier();
-        else exchange(parts, block / count);
+        : buffer(the_buffer), count(parts.count), part(block % count), thread(the_thread) {
+        if (in_cluster()) {
+            put_all(atom, sums, buffer.packets);
+            cluster_barrier();
+        } else {
+            unsigned const tile = block / count;
+            in_workspace = reinterpret_cast<Four(*)[quads]>(parts.workspace.values()) + tile * count * rows_of_tile;
+            put_all(atom, sums, in_workspace + part * rows_of_tile);
+            GridGroup(parts.workspace.state(tile), count, thread, buffer.is_last).arrive_and_wait([] {});
+        }
     }
 
     /// Called by all threads before the block ends: the others may still read what it put.
@@ -78,20 +78,18 @@ public:
 
 private:
     Buffer& buffer;
-    float* first;  ///< in workspace, of the tile's parts
+    Four (*in_workspace)[quads] = nullptr;  ///< the rows of the tile's parts
     unsigned count, part, thread;
 
-    /// The same through workspace.
-    __device__ void exchange(TileParts const& parts, unsigned tile) {
-        __syncthreads();
-        first += std::int64_t{tile} * count * floats;
-        auto* const own = reinterpret_cast<Four*>(first + part * floats);
-        for (unsigned i = thread; i < rows_of_tile * pitch; i += threads) own[i] = buffer.packets[0][i];
-        GridGroup(parts.workspace.state(tile), count, thread, buffer.is_last).arrive_and_wait([] {});
+    template <int Pitch>
+    __device__ static void put_all(Atom const& atom, typename Atom::Fragment const& sums, Four (*rows_of)[Pitch]) {
+#pragma unroll
+        for (int round = 0; round < Atom::rounds; ++round)
+            atom.template put<rows_are_pixels>(round, sums, rows_of + round * Atom::rows(rows_are_pixels));
     }
     __device__ Four load(unsigned of_part, unsigned row, unsigned quad) const {
         if (in_cluster()) return load_of_block(&buffer.packets[row][quad], of_part);
-        return load_fresh(reinterpret_cast<Four const*>(first + of_part * floats) + row * pitch + quad);
+        return load_fresh(&in_workspace[of_part * rows_of_tile + row][quad]);
     }
     __device__ Four sum_of_parts(unsigned row, unsigned quad) const {
         Four sum = load(0, row, quad), next = load(1, row, quad);

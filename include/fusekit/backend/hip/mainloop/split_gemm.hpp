@@ -19,17 +19,20 @@ class SplitGemm {
 
 public:
     using Loader = LoadOperands<Plan, Atom, T, U, fast>;
-    static_assert(piece_k % Loader::table_k == 0 && Sums::floats <= Schedule::part_floats);
+    static_assert(piece_k % Loader::table_k == 0 && Sums::floats == Schedule::part_floats);
     using Params = ConvParams<Plan, T, U>;
     using Architecture = typename Atom::Architecture;
     static constexpr int threads = Atom::threads, blocks = Schedule::blocks;
 
     struct Shared {
+        struct End {
+            typename Sums::Buffer sums;
+            typename Writer::Buffer out;
+        };
         union {
             typename Atom::Stage stages[stages_of<Atom>];
-            typename Sums::Buffer sums;
+            End end;
         };
-        typename Writer::Buffer out;
         typename Loader::Shared loader;
         OutputTile<Plan, Atom::tile_m, Atom::tile_n> tile;
     };
@@ -51,8 +54,8 @@ public:
         typename Atom::Fragment own = {};
         multiply_steps(atom, loader, shared.stages, of_wave(static_cast<int>(begin)), of_wave(static_cast<int>(end)),
                        own);
-        Sums const sums(reload(params).parts, shared.sums, block, thread, atom, own);
-        Writer::store(params, shared.out, shared.tile, coord, sums, {}, thread);
+        Sums const sums(reload(params).parts, shared.end.sums, block, thread, atom, own);
+        Writer::store(params, shared.end.out, shared.tile, coord, sums, {}, thread);
         sums.leave();
     }
 };

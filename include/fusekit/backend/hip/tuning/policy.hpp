@@ -118,7 +118,7 @@ template <class Schedule>
 struct Split : Schedule {
     static constexpr bool splits = true;
     static constexpr int piece_k = 64;  ///< parts begin at its multiples
-    static constexpr int part_floats = (Schedule::tile_m + 4) * (Schedule::tile_n + 4);  ///< of workspace, at most
+    static constexpr int part_floats = Schedule::tile_m * Schedule::tile_n;  ///< of workspace
 };
 template <class Schedule>
 concept SplitSchedule = GemmSchedule<Schedule> && requires { requires Schedule::splits; };
