@@ -42,6 +42,34 @@ TEST_CASE("HIP: the time of a product is that of the processor with the most til
 
 namespace {
 
+/// Parts of m x n x k on 132 processors, where blocks exchange sums in 4000 cycles.
+int parts(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t most_blocks = 1 << 20, double cycles = 4000) {
+    return hip::choose_parts<hip::Split<Small>>(hip::Table<Large, Small>{}, m, n, 1, k, 132, cycles, most_blocks);
+}
+
+}  // namespace
+
+TEST_CASE("HIP: blocks share tiles that leave half of the processors idle, where GemmK is long") {
+    CHECK(parts(49, 512, 4608) == 8);
+    CHECK(parts(784, 128, 1152) == 8);
+    CHECK(parts(196, 1024, 256) == 4);  // four pieces of 64
+    CHECK(parts(64 * 65, 64, 4608) > 1);
+    CHECK(parts(64 * 66, 64, 4608) == 1);  // half of 132
+    CHECK(parts(49, 512, 255) == 1);
+    CHECK(parts(49, 512, 257) == 4);
+    CHECK(parts(49, 512, 4608, 63) == 4);  // 8 tiles in 63 blocks
+    CHECK(parts(49, 512, 4608, 15) == 1);
+}
+
+TEST_CASE("HIP: tiles are shared only as far as it takes less time than the exchange") {
+    // An index takes 192 cycles: 64 for the sums, half as many for loads, twice that with one wave a scheduler.
+    CHECK(parts(49, 512, 512, 1 << 20, 0) == 8);
+    CHECK(parts(49, 512, 512, 1 << 20, 64 * 3.0 * 512) == 1);
+    CHECK(parts(3025, 64, 576) == 4);  // 48 tiles: four parts are two blocks a processor, eight three
+}
+
+namespace {
+
 using Wide = hip::WarpSpecialized<192, 128, 4>;
 using Turns = hip::WarpSpecialized<64, 128, 5, hip::Roles::ping_pong>;
 using Thin = hip::WarpSpecialized<64, 64, 8>;

@@ -44,9 +44,9 @@ int choose_parts(Gpu const& gpu, Index<4> const& weights, Index<4> const& y, std
                           : static_cast<std::int64_t>((bytes - GroupWorkspace::state_bytes) / part_bytes);
         if (most_blocks > gpu.processors()) most_blocks = gpu.processors();
     }
-    return choose_parts<Schedule>(y[0] * y[2] * y[3], y[1] / groups, groups, weights[1] * weights[2] * weights[3],
-                                  gpu.processors(), clusters ? Tuning::cluster_cycles : Tuning::split_cycles,
-                                  most_blocks);
+    return choose_parts<Schedule>(GemmTable<Tuning>{}, y[0] * y[2] * y[3], y[1] / groups, groups,
+                                  weights[1] * weights[2] * weights[3], gpu.processors(),
+                                  clusters ? Tuning::cluster_cycles : Tuning::split_cycles, most_blocks);
 }
 
 }  // namespace fusekit::hip

@@ -102,23 +102,24 @@ double gemm_time(std::int64_t m, std::int64_t n, std::int64_t groups, int proces
     return in_all * load_cost * (waves + 1) / waves;
 }
 
-/// Among how many blocks, 1, 2, 4 or 8, a tile's GemmK is shared so that a product takes least time. It is shared only
-/// where tiles leave half of the processors idle, GemmK is 256 or more, each part has a piece of it, and all blocks are
-/// no more than `most_blocks`. In cycles an index of GemmK takes 64 units of gemm_time: a thread has 64 sums.
-template <class Schedule>
-int choose_parts(std::int64_t m, std::int64_t n, std::int64_t groups, std::int64_t gemm_k, int processors,
-                 double exchange_cycles, std::int64_t most_blocks) {
+/// Among how many blocks, 1, 2, 4 or 8, the GemmK of a Split's tiles is shared so that a product takes least time: 1
+/// where the table's schedules take less. It is shared only where tiles leave half of the processors idle, GemmK is 256
+/// or more, each part has a piece of it, and all blocks are no more than `most_blocks`. An index of GemmK takes 64
+/// cycles for each unit of gemm_time, because a thread has 64 sums.
+template <class Schedule, class... Schedules>
+int choose_parts(Table<Schedules...>, std::int64_t m, std::int64_t n, std::int64_t groups, std::int64_t gemm_k,
+                 int processors, double exchange_cycles, std::int64_t most_blocks) {
     std::int64_t const tiles = detail::divide_up(m, Schedule::tile_m) * detail::divide_up(n, Schedule::tile_n) * groups;
     std::int64_t const pieces = detail::divide_up(gemm_k, Schedule::piece_k);
     if (2 * tiles >= processors || gemm_k < 256) return 1;
-    auto const product = [&](int parts) {
-        return gemm_time<Schedule>(m, n, groups * parts, processors) *
-               static_cast<double>(64 * Schedule::piece_k * detail::divide_up(pieces, parts));
-    };
+    double least = 1e300;
+    for (double const time : {gemm_time<Schedules>(m, n, groups, processors)...})
+        if (64 * time * static_cast<double>(gemm_k) < least) least = 64 * time * static_cast<double>(gemm_k);
     int best = 1;
-    double least = product(1);
     for (int parts = 2; parts <= 8 && parts <= pieces && parts * tiles <= most_blocks; parts *= 2) {
-        double const time = product(parts) + exchange_cycles;
+        std::int64_t const longest = Schedule::piece_k * detail::divide_up(pieces, parts);
+        double const time =
+            64 * gemm_time<Schedule>(m, n, groups * parts, processors) * static_cast<double>(longest) + exchange_cycles;
         if (time < least) best = parts, least = time;
     }
     return best;
