@@ -56,6 +56,9 @@ TEST_CASE("HIP: a tag has the facts of what it extends, but for those that diffe
     CHECK(Sm89::processor.shared_bytes == 100 * kilobytes);
     CHECK(Sm90::processor.shared_bytes == 228 * kilobytes);
     CHECK(Sm90::processor.block_shared_bytes == 48 * kilobytes);
+    CHECK(Sm90::processor.has_clusters);
+    CHECK_FALSE(Sm89::processor.has_clusters);
+    CHECK_FALSE(Gfx950::processor.has_clusters);
     CHECK_FALSE(Gfx950::processor.has_async_copies);
     CHECK_FALSE(Sm75::processor.has_async_copies);
     CHECK(Sm80::processor.has_async_copies);
