@@ -62,11 +62,9 @@ public:
 
     template <bool, int Pitch>
     __device__ void put(int round, Fragment const&, Four (*out)[Pitch]) const {
-#pragma unroll
-        for (unsigned i = 0; i < rows(rows_are_pixels) * quads / threads; ++i) {
-            unsigned const at = thread + i * threads, row = at / quads, quad = at % quads;
-            out[row][quad] = sum_of_parts(static_cast<unsigned>(round * rows(rows_are_pixels)) + row, quad);
-        }
+        if (count == 2) put_sums<2>(round, out);
+        else if (count == 4) put_sums<4>(round, out);
+        else put_sums<8>(round, out);
     }
     template <bool>
     __device__ static unsigned tile_row(unsigned row, int round) {
@@ -91,16 +89,27 @@ private:
         if (in_cluster()) return load_of_block(&buffer.packets[row][quad], of_part);
         return load_fresh(&in_workspace[of_part * rows_of_tile + row][quad]);
     }
-    __device__ Four sum_of_parts(unsigned row, unsigned quad) const {
-        Four sum = load(0, row, quad), next = load(1, row, quad);
+    /// All loads are in flight before the first sum.
+    template <unsigned parts, int Pitch>
+    __device__ void put_sums(int round, Four (*out)[Pitch]) const {
+        constexpr unsigned own = static_cast<unsigned>(rows(rows_are_pixels)) * quads / threads;
+        unsigned const first_row = static_cast<unsigned>(round * rows(rows_are_pixels));
+        Four loaded[own][parts];
 #pragma unroll
-        for (int i = 0; i < 4; ++i) sum.values[i] += next.values[i];
-        for (unsigned pair = 2; pair < count; pair += 2) {
-            Four const left = load(pair, row, quad), right = load(pair + 1, row, quad);
+        for (unsigned i = 0; i < own; ++i)
 #pragma unroll
-            for (int i = 0; i < 4; ++i) sum.values[i] = sum.values[i] + left.values[i] + right.values[i];
+            for (unsigned of_part = 0; of_part < parts; ++of_part)
+                loaded[i][of_part] =
+                    load(of_part, first_row + (thread + i * threads) / quads, (thread + i * threads) % quads);
+#pragma unroll
+        for (unsigned i = 0; i < own; ++i) {
+            Four sum = loaded[i][0];
+#pragma unroll
+            for (unsigned of_part = 1; of_part < parts; ++of_part)
+#pragma unroll
+                for (unsigned j = 0; j < 4; ++j) sum.values[j] += loaded[i][of_part].values[j];
+            out[(thread + i * threads) / quads][(thread + i * threads) % quads] = sum;
         }
-        return sum;
     }
 };
 
