@@ -39,21 +39,20 @@ public:
 
     __device__ static void run(Params const& params, Shared& the_shared, unsigned the_thread, unsigned block) {
         Shared& shared = in_register(the_shared);
-        unsigned const thread = in_register(the_thread), parts = params.parts.count, part = block % parts;
+        unsigned const thread = in_register(the_thread), count = params.parts.count;
         auto const conv = params.problem();
-        TileCoord<Atom::tile_m, Atom::tile_n> const coord(conv, block / parts);
+        TileCoord<Atom::tile_m, Atom::tile_n> const coord(conv, block / count);
         shared.tile.template prepare<threads>(conv, params.bound.epilogue, coord, thread);
         __syncthreads();
 
         Loader loader(params, conv, shared.loader, shared.tile.pixels, coord, thread);
-        auto const pieces = static_cast<unsigned>(detail::divide_up(conv.gemm_k(), piece_k));
-        auto const steps = static_cast<unsigned>(detail::divide_up(conv.gemm_k(), Atom::tile_k));
-        unsigned const begin = pieces * part / parts * piece_steps;
-        unsigned const end = min(steps, pieces * (part + 1) / parts * piece_steps);
+        int const parts = static_cast<int>(count), part = static_cast<int>(block % count);
+        int const pieces = static_cast<int>(detail::divide_up(conv.gemm_k(), piece_k));
+        int const steps = static_cast<int>(detail::divide_up(conv.gemm_k(), Atom::tile_k));
+        int const begin = pieces * part / parts * piece_steps, end = pieces * (part + 1) / parts * piece_steps;
         Atom const atom(thread);
         typename Atom::Fragment own = {};
-        multiply_steps(atom, loader, shared.stages, of_wave(static_cast<int>(begin)), of_wave(static_cast<int>(end)),
-                       own);
+        multiply_steps(atom, loader, shared.stages, of_wave(begin), of_wave(end < steps ? end : steps), own);
         Sums const sums(reload(params).parts, shared.end.sums, block, thread, atom, own);
         Writer::store(params, shared.end.out, shared.tile, coord, sums, {}, thread);
         sums.leave();
