@@ -14,7 +14,8 @@ struct NvidiaTuning {
     static constexpr GemmTile gemm[] = {{.m = 128, .n = 64, .k = 16, .blocks = 3},
                                         {.m = 64, .n = 64, .k = 16, .blocks = 6}};
 
-    static constexpr GemmTile split = {.m = 64, .n = 64, .k = 16, .blocks = 6};
+    /// A processor has few blocks of it, and they have registers to spare.
+    static constexpr GemmTile split = {.m = 64, .n = 64, .k = 16, .blocks = 4};
     /// Not measured: writing, a barrier and reading, with a margin.
     static constexpr double cluster_cycles = 4000, split_cycles = 12000;
 
