@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backend/hip/gpu.hpp"
+#include "backend/hip/runner.hpp"
 #include "support/check_case.hpp"
 #include "support/run_case.hpp"
 
@@ -192,6 +193,10 @@ TEST_CASE("HIP: the library shares tiles of products that leave processors idle,
     CHECK((run.workspace_bytes() == 0) == clusters);
     std::vector<float> const expected = product.unsplit();
     run(device, product.x, y);
+    CHECK(same_bits(numbers(y), expected));
+    Product::spoil(y);
+    Runner replays(device, 3);
+    product.layer()(replays, product.x, y);
     CHECK(same_bits(numbers(y), expected));
     Product::spoil(y);
     product.layer()(without_workspace, product.x, y);
