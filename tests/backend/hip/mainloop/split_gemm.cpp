@@ -8,6 +8,7 @@
 #include "backend/hip/gpu.hpp"
 #include "backend/hip/runner.hpp"
 #include "support/check_case.hpp"
+#include "support/matrix_products.hpp"
 #include "support/run_case.hpp"
 
 using namespace test;
@@ -59,12 +60,12 @@ std::vector<float> integers(std::int64_t count, int step) {
 }
 
 /// A product of 49 pixels and 24 channels, one tile whose GemmK is 576.
-struct Product {
+struct OneTile {
     using Plan = fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>, fk::Activation<fk::Abs>>;
     fk::hip::Device& device;
     Floats x, w;
 
-    explicit Product(fk::hip::Device& the_device)
+    explicit OneTile(fk::hip::Device& the_device)
         : device(the_device), x(the_device, fk::nchw(1, 64, 7, 7)), w(the_device, fk::kcrs(24, 64, 3, 3)) {
         x.copy_from(integers(x.size(), 1).data());
         w.copy_from(integers(w.size(), 2).data());
@@ -101,6 +102,14 @@ TEST_CASE("HIP: tiles whose GemmK blocks share are right in every layout, at eve
     }
 }
 
+TEST_CASE("HIP: products of matrices whose GemmK blocks share are right") {
+    fk::hip::Device device = gpu();
+    Parted parted(device, 4);
+    check_product<float, 2>(parted, {0, 37, 70, 300, "mk", "mk", "mk", "mk"});
+    check_product<float, 2>(parted, {0, 9, 24, 259, "km+2", "km*3", "mk+1", "km-k"});
+    check_product<float, 3>(parted, {3, 5, 7, 515, "bmk", "mk", "mbk", "bmk"});
+}
+
 TEST_CASE("HIP: tiles whose GemmK blocks share end in pools, and begin with what stands before a Conv") {
     fk::hip::Device device = gpu();
     using Pooled = fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>, Relu, fk::Pool<fk::Max, 2, 2>>;
@@ -119,8 +128,8 @@ TEST_CASE("HIP: tiles whose GemmK blocks share end in pools, and begin with what
             Parted parted(device, parts);
             Floats of_pool(device, fk::packed_like(pooled.output_shape(layout.shape), layout));
             Floats of_after(device, fk::packed_like(after.output_shape(layout.shape), layout));
-            Product::spoil(of_pool);
-            Product::spoil(of_after);
+            OneTile::spoil(of_pool);
+            OneTile::spoil(of_after);
             pooled(parted, x, of_pool);
             after(parted, x, of_after);
             CHECK(same_bits(numbers(of_pool), numbers(pooled(whole, x))));
@@ -131,7 +140,7 @@ TEST_CASE("HIP: tiles whose GemmK blocks share end in pools, and begin with what
 
 TEST_CASE("HIP: blocks that share tiles leave workspace ready for the next run, whatever lies in it") {
     fk::hip::Device device = gpu();
-    Product const product(device);
+    OneTile const product(device);
     std::vector<float> const expected = product.unsplit();
     for (int const parts : {2, 4, 8}) {
         Floats y = product.output();
@@ -147,7 +156,7 @@ TEST_CASE("HIP: blocks that share tiles leave workspace ready for the next run, 
             }
         for (int turn = 0; turn < 3; ++turn) {
             Floats of_other = product.output();
-            Product::spoil(y);
+            OneTile::spoil(y);
             device.synchronize();
             run(streams[0], product.x, y, one);
             run(streams[1], product.x, of_other, other);
@@ -168,7 +177,7 @@ TEST_CASE("HIP: a product of reals that blocks share has the same bits in each r
     std::vector<float> first;
     for (int turn = 0; turn < 4; ++turn) {
         Floats y(device, fk::nchw(1, 70, 7, 6));
-        Product::spoil(y);
+        OneTile::spoil(y);
         layer(parted, x, y);
         if (turn == 0) first = numbers(y);
         CHECK(same_bits(numbers(y), first));
@@ -177,12 +186,12 @@ TEST_CASE("HIP: a product of reals that blocks share has the same bits in each r
 
 TEST_CASE("HIP: the library shares tiles of products that leave processors idle, and a schedule of the caller's none") {
     fk::hip::Device device = gpu();
-    auto const parts_on = [](auto const& stream, Product const& product, Floats& y) {
-        auto const launch = stream.prepare(product.layer(), Product::Plan::collapse(product.x.const_view()),
-                                           Product::Plan::collapse(y.view()));
+    auto const parts_on = [](auto const& stream, OneTile const& product, Floats& y) {
+        auto const launch = stream.prepare(product.layer(), OneTile::Plan::collapse(product.x.const_view()),
+                                           OneTile::Plan::collapse(y.view()));
         return launch.value().params.parts.count;
     };
-    Product const product(device);
+    OneTile const product(device);
     Floats y = product.output();
     CHECK(parts_on(device, product, y) >= 2);
     CHECK(parts_on(device.with<fk::hip::Gemm<64, 64, 16, 6>>(), product, y) == 1);
@@ -194,11 +203,11 @@ TEST_CASE("HIP: the library shares tiles of products that leave processors idle,
     std::vector<float> const expected = product.unsplit();
     run(device, product.x, y);
     CHECK(same_bits(numbers(y), expected));
-    Product::spoil(y);
+    OneTile::spoil(y);
     Runner replays(device, 3);
     product.layer()(replays, product.x, y);
     CHECK(same_bits(numbers(y), expected));
-    Product::spoil(y);
+    OneTile::spoil(y);
     product.layer()(without_workspace, product.x, y);
     CHECK(same_bits(numbers(y), expected));
 }
