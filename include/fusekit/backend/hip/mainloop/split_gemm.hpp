@@ -52,7 +52,7 @@ public:
         int const begin = pieces * part / parts * piece_steps, end = pieces * (part + 1) / parts * piece_steps;
         Atom const atom(thread);
         typename Atom::Fragment own = {};
-        multiply_steps(atom, loader, shared.stages, of_wave(begin), of_wave(end < steps ? end : steps), own);
+        multiply_steps(atom, loader, shared, of_wave(begin), of_wave(end < steps ? end : steps), own);
         Sums const sums(reload(params).parts, shared.end.sums, block, thread, atom, own);
         Writer::store(params, shared.end.out, shared.tile, coord, sums, {}, thread);
         sums.leave();
