@@ -142,7 +142,7 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(Gpu const& gpu, BoundPlan<Pl
         if (!detail::refuse_conv_limits(type_name<Plan>, filter, x.shape(),
                                         detail::layout_of_weights<Plan>(bound).shape, y.shape())) {
             if (auto const launch = prepare_warp_specialized(gpu, bound, x, y)) return *launch;
-            if constexpr (has_planes<Plan, T, U>)
+            if constexpr (has_planes<Plan, T, U> && NvidiaTuning::chooses_planes)
                 if (auto const launch = prepare_planes(gpu, bound, x, y)) return *launch;
         }
     std::int64_t const groups = filter.group_count, group_k = y.layout.shape[1] / groups;
@@ -159,7 +159,7 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(Gpu const& gpu, BoundPlan<Pl
                     [&]<class Schedule>(Schedule) { return prepare_conv_with<Schedule>(gpu, bound, x, y); }))
                 return launch;
     return with_tuning(gpu.architecture(), [&]<class Tuning>(Tuning) {
-        if constexpr (has_split<Plan, T>) {
+        if constexpr (has_split<Plan, T> && Tuning::chooses_split) {
             auto const w = detail::typed<float>(Plan::Head::filters(bound.head));
             int const parts = choose_parts<Tuning>(gpu, w.layout.shape, shape, groups, workspace_bytes);
             if (parts > 1) return prepare_conv_with<DefaultSplit<Tuning>>(gpu, bound, x, y, parts);

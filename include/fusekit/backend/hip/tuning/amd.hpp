@@ -14,6 +14,7 @@ struct AmdTuning {
     static constexpr GemmTile gemm[] = {{.m = 128, .n = 128, .k = 8, .blocks = 2},
                                         {.m = 64, .n = 64, .k = 8, .blocks = 6}};
 
+    static constexpr bool chooses_split = false;
     static constexpr GemmTile split = {.m = 64, .n = 64, .k = 8, .blocks = 6};
     static constexpr double split_cycles = 20000, cluster_cycles = split_cycles;
 

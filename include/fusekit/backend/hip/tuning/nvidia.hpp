@@ -16,6 +16,7 @@ struct NvidiaTuning {
 
     /// A processor has few blocks of it, and they have registers to spare.
     static constexpr GemmTile split = {.m = 64, .n = 64, .k = 16, .blocks = 4};
+    static constexpr bool chooses_split = false;
     /// Not measured: writing, a barrier and reading, with a margin.
     static constexpr double cluster_cycles = 4000, split_cycles = 12000;
 
@@ -41,6 +42,7 @@ struct NvidiaTuning {
         {.m = 128, .n = 128, .stages = 4, .roles = Roles::ping_pong},
         {.m = 64, .n = 128, .stages = 5, .roles = Roles::ping_pong}};
 
+    static constexpr bool chooses_planes = false;
     /// Not measured: whole images of 14 x 14 and rows of longer ones, and two images of 7 x 7.
     static constexpr PlanesTile planes[] = {{.pixels = 232, .parts = 1}, {.pixels = 64, .parts = 2}};
 

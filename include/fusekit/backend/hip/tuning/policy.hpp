@@ -43,6 +43,8 @@ struct ElementwiseCase {
 //   split          a GemmTile for products of float whose tiles are fewer than half of the processors, and the cycles
 //                  that blocks which share a tile take to exchange its sums: split_cycles, and, where they are
 //                  clusters, cluster_cycles
+//   chooses_split, chooses_planes
+//                  whether the library chooses these: not before a GPU has run them and they have been measured
 //   matrix, warp_specialized, warp_specialized_int8
 //                  where it has sm_90a: arrays of GemmTile and WarpSpecializedTile, likewise
 //   planes         beside them, an array of PlanesTile
