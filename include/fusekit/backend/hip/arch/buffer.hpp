@@ -19,9 +19,10 @@ public:
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
     __device__ explicit Buffer(void const* near) {
         auto const address = reinterpret_cast<std::uint64_t>(near) - before;
-        std::uint64_t const low = __builtin_amdgcn_readfirstlane(static_cast<std::uint32_t>(address)),
-                            high = __builtin_amdgcn_readfirstlane(static_cast<std::uint32_t>(address >> 32));
-        first = (high << 32) | (low & 0xffffffff);
+        auto const of_first_lane = [](std::uint64_t word) {
+            return static_cast<std::uint32_t>(__builtin_amdgcn_readfirstlane(static_cast<int>(word)));
+        };
+        first = (std::uint64_t{of_first_lane(address >> 32)} << 32) | of_first_lane(address);
         bytes = opaque_per_block(nowhere);
         format = opaque_per_block(words);
     }
@@ -36,7 +37,8 @@ public:
 
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
     template <class T>
-    __device__ T load(std::uint32_t offset) const {
+    __device__ T load(std::uint32_t of_bytes) const {
+        auto const offset = static_cast<int>(of_bytes);
         auto const resource = __builtin_amdgcn_make_buffer_rsrc(reinterpret_cast<void*>(first), 0,
                                                                 static_cast<int>(bytes), static_cast<int>(format));
         if constexpr (sizeof(T) == 16)

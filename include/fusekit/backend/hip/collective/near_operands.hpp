@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <type_traits>
+#include <utility>
+
+#include "fusekit/backend/device.hpp"
 #include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/collective/load_quads.hpp"
 #include "fusekit/backend/hip/collective/near_words.hpp"
 #include "fusekit/backend/hip/collective/output_tile.hpp"
+#include "fusekit/backend/hip/params.hpp"
 
 namespace fusekit::hip {
 
