@@ -32,6 +32,13 @@ private:
     bool known = true;  ///< without overflow
 };
 
+/// Whether neighbouring windows are one place apart, their taps too, and there is one group.
+inline bool has_unit_steps(Filter<2> const& filter) {
+    bool unit = filter.group_count == 1;
+    for (int mode = 0; mode < 2; ++mode) unit = unit && filter.strides[mode] == 1 && filter.dilations[mode] == 1;
+    return unit;
+}
+
 /// The same view with stride 0 for modes of one element: it leads nowhere, but windows in padding step along it.
 template <class T>
 TensorView<T> without_idle_strides(TensorView<T> view) {
@@ -84,7 +91,7 @@ bool windows_are_near(Filter<Space> const& filter, TensorView<T const> const& x,
         if (weights.shape[mode] > 1) range.add(steps, x.layout.stride[mode]);
     }
     range.add(images, x.layout.stride[0]);
-    for (int const direction : {1, -1}) {  // pixels, of which the next row's are further left, and the next image's up
+    for (int const direction : {1, -1}) {  // pixels: the next row begins further left, and the next image further up
         if (y[2] > 1 || direction > 0) range.add(columns, direction * x.layout.stride[3]);
         if (y[2] > 1) range.add(rows, direction * x.layout.stride[2]);
         if (y[0] > 1 && y[2] == 1 && direction < 0) range.add(columns, -x.layout.stride[3]);

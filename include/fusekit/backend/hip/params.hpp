@@ -83,10 +83,10 @@ struct ConvParams {
     BoundPlan<Plan> bound;
     TensorView<T const> x;
     TensorView<U> y;
-    bool channels_fastest;  ///< GemmK runs over channels first, then over taps; else the other way
-    bool inputs_vectorized;  ///< packets of x along GemmK lie together and are aligned
-    bool weights_vectorized;
-    problem::Slices<Plan::Head::collapsed_space> slices;
+    bool channels_fastest = true;  ///< GemmK runs over channels first, then over taps; else the other way
+    bool inputs_vectorized = true;  ///< packets of x along GemmK lie together and are aligned
+    bool weights_vectorized = true;
+    problem::Slices<Plan::Head::collapsed_space> slices = {};
     std::conditional_t<Plan::totals_tiles, TileGroups, detail::Nothing> tile_groups = {};
     std::conditional_t<has_split<Plan, T>, TileParts, detail::Nothing> parts = {};
     std::conditional_t<has_warp_specialized<Plan, T, U>, BulkMaps, detail::Nothing> maps = {};

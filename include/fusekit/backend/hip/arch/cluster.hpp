@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/access.hpp"
+#include "fusekit/backend/hip/arch/launch_attribute.hpp"
 #include "fusekit/backend/hip/arch/target.hpp"
 
 namespace fusekit::hip {
@@ -30,14 +31,7 @@ hipError_t launch_clusters(void (*kernel)(Params), dim3 grid, dim3 block, unsign
     size.id = cudaLaunchAttributeClusterDimension;
     size.val.clusterDim.x = cluster;
     size.val.clusterDim.y = size.val.clusterDim.z = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = grid;
-    config.blockDim = block;
-    config.dynamicSmemBytes = shared_bytes;
-    config.stream = stream;
-    config.attrs = &size;
-    config.numAttrs = 1;
-    return cudaLaunchKernelExC(&config, reinterpret_cast<void const*>(kernel), arguments);
+    return launch_with(size, reinterpret_cast<void const*>(kernel), grid, block, arguments, shared_bytes, stream);
 }
 #else
 inline constexpr bool kernels_cluster = false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fusekit/backend/hip/arch/launch_attribute.hpp"
 #include "fusekit/backend/hip/arch/target.hpp"
 
 namespace fusekit::hip {
@@ -17,14 +18,7 @@ inline hipError_t launch_overlapping(void const* kernel, dim3 grid, dim3 block, 
     cudaLaunchAttribute early = {};
     early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     early.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = grid;
-    config.blockDim = block;
-    config.dynamicSmemBytes = shared_bytes;
-    config.stream = stream;
-    config.attrs = &early;
-    config.numAttrs = 1;
-    return cudaLaunchKernelExC(&config, kernel, arguments);
+    return launch_with(early, kernel, grid, block, arguments, shared_bytes, stream);
 }
 #else
 inline constexpr bool kernels_overlap = false;

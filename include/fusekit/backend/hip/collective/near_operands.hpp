@@ -13,8 +13,8 @@
 
 namespace fusekit::hip {
 
-/// LoadOperands for AMD's processors, where all that a tile needs lies near its first element: each load is of several
-/// neighbours, at a 32-bit offset from where a row begins (Buffer). Elements of x neighbour along channels, in packets
+/// LoadOperands for AMD's processors, for tiles that read only what lies within 2^30 bytes of their first element. A
+/// load brings several neighbours, at a 32-bit offset from where a row begins (Buffer): of x along channels, in packets
 /// of 16 bytes, or along the columns of windows, in quads of pixels.
 template <class Plan, class Atom, Element T, detail::OutputElement U, detail::Axis fast>
 class NearOperands {

@@ -123,7 +123,7 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gpu, BoundPl
             if (Refusal refusal = detail::refuse_far_operands(type_name<Plan>, filter, x.collapsed_layout(), weights,
                                                               y.collapsed_layout()))
                 return *refusal;
-        ConvParams<Plan, T, U> params{bound, detail::without_idle_strides(x), y, false, false, false, {}, {}};
+        ConvParams<Plan, T, U> params{bound, detail::without_idle_strides(x), y};
         if constexpr (SplitSchedule<Schedule>) params.parts.count = static_cast<unsigned>(parts);
         if constexpr (Plan::Head::collapsed_space == 3) params.slices = {x.from.count, y.from.count};
         if (problem::channels_are_neighbours(y.layout))

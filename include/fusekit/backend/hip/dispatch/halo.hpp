@@ -20,9 +20,8 @@ inline bool is_sm90a(Gpu const& gpu) {
 /// Whether a convolution from so many channels to y is one that a schedule with a halo computes.
 template <class Schedule>
 bool suits_halo(Index<4> const& y, std::int64_t channels, Filter<2> const& filter) {
-    bool suits = filter.group_count == 1 && channels <= Schedule::channels && y[1] <= Schedule::channels &&
-                 std::int64_t{filter.size[0]} * filter.size[1] <= Schedule::most_taps;
-    for (int mode = 0; mode < 2; ++mode) suits = suits && filter.strides[mode] == 1 && filter.dilations[mode] == 1;
+    bool const suits = has_unit_steps(filter) && channels <= Schedule::channels && y[1] <= Schedule::channels &&
+                       std::int64_t{filter.size[0]} * filter.size[1] <= Schedule::most_taps;
     if (!suits || y[3] + filter.size[1] - 1 > Schedule::pixels) return false;
     HaloShape<Schedule::pixels> const shape(static_cast<int>(y[2]), static_cast<int>(y[3]), filter);
     return shape.stages(Schedule::halo_bytes, Schedule::most_stages) >= 2;
@@ -69,8 +68,7 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_halo_with(Gpu const& gpu, BoundPl
     if constexpr (has_halo<Plan, T, U>)
         if (detail::is_sm90a(gpu) &&
             detail::suits_halo<Schedule>(y.layout.shape, x.layout.shape[1], Plan::Head::geometry(bound.head)))
-            if (auto const launch = detail::launch_halo<Schedule>(
-                    gpu, ConvParams<Plan, T, U>{bound, x, y, true, true, true, {}, {}, {}}))
+            if (auto const launch = detail::launch_halo<Schedule>(gpu, ConvParams<Plan, T, U>{bound, x, y}))
                 return *launch;
     return Error(
         type_name<Plan>(), "Halo", "",

@@ -37,10 +37,10 @@ PlaneTiles<Schedule::pixels> plane_tiles(Index<4> const& x, Index<4> const& y, F
 /// Whether a convolution is one that a schedule of planes computes.
 template <class Schedule>
 bool suits_planes(Index<4> const& x, Index<4> const& y, Filter<2> const& filter) {
-    bool suits = filter.group_count == 1 && x[1] % 8 == 0 && (is_single_pixels(filter) || y[3] <= Schedule::pixels);
+    bool suits = has_unit_steps(filter) && x[1] % 8 == 0 && (is_single_pixels(filter) || y[3] <= Schedule::pixels);
     for (int mode = 0; mode < 2; ++mode)
-        suits = suits && filter.strides[mode] == 1 && filter.dilations[mode] == 1 && filter.pad_before[mode] >= 0 &&
-                filter.pad_after[mode] >= 0 && filter.size[mode] <= Schedule::pixels;
+        suits = suits && filter.pad_before[mode] >= 0 && filter.pad_after[mode] >= 0 &&
+                filter.size[mode] <= Schedule::pixels;
     return suits && plane_tiles<Schedule>(x, y, filter).plane_stages(Schedule::parts, Schedule::x_bytes, 1) >= 1;
 }
 
@@ -113,8 +113,7 @@ template <class Plan, Element T, detail::OutputElement U>
 std::optional<Launch<ConvParams<Plan, T, U>>> prepare_planes(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                              detail::ImageView<T const> const& x,
                                                              detail::ImageView<U> const& y) {
-    return detail::prepare_fastest_planes(PlanesTable<NvidiaTuning>{}, gpu,
-                                          ConvParams<Plan, T, U>{bound, x, y, true, true, true, {}, {}, {}});
+    return detail::prepare_fastest_planes(PlanesTable<NvidiaTuning>{}, gpu, ConvParams<Plan, T, U>{bound, x, y});
 }
 
 /// Prepares a plan with one schedule of planes.
@@ -125,8 +124,7 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_planes_with(Gpu const& gpu, Bound
     if constexpr (has_planes<Plan, T, U>)
         if (detail::is_sm90a(gpu) &&
             detail::suits_planes<Schedule>(x.layout.shape, y.layout.shape, Plan::Head::geometry(bound.head)))
-            if (auto const launch = detail::launch_planes<Schedule>(
-                    gpu, ConvParams<Plan, T, U>{bound, x, y, true, true, true, {}, {}, {}}))
+            if (auto const launch = detail::launch_planes<Schedule>(gpu, ConvParams<Plan, T, U>{bound, x, y}))
                 return *launch;
     return Error(
         type_name<Plan>(), "Planes", "",

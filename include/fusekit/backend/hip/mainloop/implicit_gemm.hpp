@@ -137,30 +137,41 @@ public:
         shared.tile.template prepare<threads>(conv, params.bound.epilogue, coord, thread);
         __syncthreads();
 
+        auto const store = [&](Atom const& atom, typename Atom::Fragment const& sums) {
+            Writer::store(params, shared.out, shared.tile, coord, atom, sums, thread);
+        };
         if constexpr (stages_of<Atom> == 1) {
             Atom const atom(thread);
             typename Atom::Fragment sums = {};
-            if constexpr (Parts::may_be_near) {
-                if (params.near)
-                    sum<typename Parts::NearLoader>(params, conv, shared, shared.near_loader, coord, atom, sums,
-                                                    thread);
-                else sum<Loader>(params, conv, shared, shared.loader, coord, atom, sums, thread);
-            } else {
-                sum<Loader>(params, conv, shared, shared.loader, coord, atom, sums, thread);
-            }
-            Writer::store(params, shared.out, shared.tile, coord, atom, sums, thread);
+            sum_in_one_stage(params, conv, shared, coord, atom, sums, thread);
+            store(atom, sums);
         } else {
             Loader loader(params, conv, shared.loader, shared.tile.pixels, coord, thread);
-            int const steps = of_wave(static_cast<int>(detail::divide_up(conv.gemm_k(), Atom::tile_k)));
+            int const steps = steps_of(conv);
             Atom const atom(thread);
             typename Atom::Fragment sums = {};
             multiply_steps(atom, loader, shared, 0, steps, sums);
-            Writer::store(params, shared.out, shared.tile, coord, atom, sums, thread);
+            store(atom, sums);
         }
     }
 
 private:
-    /// The same with one stage.
+    template <class Problem>
+    __device__ static int steps_of(Problem const& conv) {
+        return of_wave(static_cast<int>(detail::divide_up(conv.gemm_k(), Atom::tile_k)));
+    }
+
+    template <class Problem, class Coord>
+    __device__ static void sum_in_one_stage(Params const& params, Problem const& conv, Storage& shared,
+                                            Coord const& coord, Atom const& atom, typename Atom::Fragment& sums,
+                                            unsigned thread) {
+        if constexpr (Parts::may_be_near)
+            if (params.near)
+                return sum<typename Parts::NearLoader>(params, conv, shared, shared.near_loader, coord, atom, sums,
+                                                       thread);
+        sum<Loader>(params, conv, shared, shared.loader, coord, atom, sums, thread);
+    }
+
     template <class AnyLoader, class Problem, class Coord>
     __device__ static void sum(Params const& params, Problem const& conv, Storage& shared,
                                typename AnyLoader::Shared& of_loader, Coord const& coord, Atom const& atom,
@@ -174,7 +185,7 @@ private:
             loader.finish(in_flight, stage);
             sync_shared_memory();
         };
-        int const steps = of_wave(static_cast<int>(detail::divide_up(conv.gemm_k(), Atom::tile_k)));
+        int const steps = steps_of(conv);
         load(0, [] {});
         atom.wait(sums);
         for (int step = 0; step < steps; ++step) {
