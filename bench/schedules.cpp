@@ -152,8 +152,8 @@ std::string own_gemm(fk::hip::Device const& device, ConvLayer const& l, int batc
         fk::hip::with_fastest_matrix(fk::hip::MatrixTable<fk::hip::NvidiaTuning>{}, m, l.k, 1, device.processors(),
                                      keep);
     else if (half)
-        fk::hip::with_fastest_warp_specialized(fk::hip::WarpSpecializedTable<fk::hip::NvidiaTuning, fk::half>{}, m, l.k,
-                                               steps, device.processors(), keep);
+        fk::hip::with_fastest_warp_specialized(fk::hip::WarpSpecializedTable<fk::hip::NvidiaTuning, fk::half>{},
+                                               {m, l.k, steps}, device.processors(), keep);
     else
         fk::hip::with_tuning(device.architecture(), [&]<class Tuning>(Tuning) {
             fk::hip::with_fastest(fk::hip::GemmTable<Tuning>{}, m, l.k, 1, device.processors(), keep);

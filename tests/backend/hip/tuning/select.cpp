@@ -42,29 +42,33 @@ TEST_CASE("HIP: the time of a product is that of the processor with the most til
 
 namespace {
 
-/// Parts of m x n x k on 132 processors, where blocks exchange sums in 4000 cycles.
-int parts(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t most_blocks = 1 << 20, double cycles = 4000) {
+/// Parts of m x n x k on 132 processors.
+int parts(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t most_blocks = 1 << 20, double cycles = 1500) {
     return hip::choose_parts<hip::Split<Small>>(hip::Table<Large, Small>{}, m, n, 1, k, 132, cycles, most_blocks);
 }
 
 }  // namespace
 
-TEST_CASE("HIP: blocks share tiles that leave half of the processors idle, where GemmK is long") {
+TEST_CASE("HIP: blocks share tiles that leave processors idle, where GemmK is long") {
     CHECK(parts(49, 512, 4608) == 8);
     CHECK(parts(784, 128, 1152) == 8);
     CHECK(parts(196, 1024, 256) == 4);  // four pieces of 64
-    CHECK(parts(64 * 65, 64, 4608) > 1);
-    CHECK(parts(64 * 66, 64, 4608) == 1);  // half of 132
-    CHECK(parts(49, 512, 255) == 1);
-    CHECK(parts(49, 512, 257) == 4);
+    CHECK(parts(64 * 132, 192, 4608) == 2);  // three tiles a processor of this schedule, and two of the larger one's
+    CHECK(parts(64 * 132 + 1, 192, 4608) == 1);
+    CHECK(parts(49, 512, 64) == 1);
+    CHECK(parts(49, 512, 65) == 1);  // an index less is not worth an exchange
+    CHECK(parts(49, 512, 128) == 2);
     CHECK(parts(49, 512, 4608, 63) == 4);  // 8 tiles in 63 blocks
     CHECK(parts(49, 512, 4608, 15) == 1);
 }
 
-TEST_CASE("HIP: tiles are shared only as far as it takes less time than the exchange") {
+TEST_CASE("HIP: tiles are shared only as far as it takes less time than the exchanges") {
     // An index takes 192 cycles: 64 for the sums, half as many for loads, twice that with one wave a scheduler.
+    double const whole = 64 * 3.0 * 512;
     CHECK(parts(49, 512, 512, 1 << 20, 0) == 8);
-    CHECK(parts(49, 512, 512, 1 << 20, 64 * 3.0 * 512) == 1);
+    CHECK(parts(49, 512, 512, 1 << 20, whole / 2 + 1) == 1);
+    CHECK(parts(49, 512, 512, 1 << 20, whole / 4 + 1) == 2);  // a quarter less, for another exchange
+    CHECK(parts(49, 512, 512, 1 << 20, whole / 8 + 1) == 4);
     CHECK(parts(3025, 64, 576) == 4);  // 48 tiles: four parts are two blocks a processor, eight three
 }
 
@@ -76,7 +80,7 @@ using Thin = hip::WarpSpecialized<64, 64, 8>;
 
 int chosen_on_matrix_units(std::int64_t m, std::int64_t n, std::int64_t steps) {
     return hip::with_fastest_warp_specialized(
-        hip::Table<Wide, Turns, Thin>{}, m, n, steps, 132,
+        hip::Table<Wide, Turns, Thin>{}, {m, n, steps}, 132,
         []<class Schedule>(Schedule) { return Schedule::tile_m * 1000 + Schedule::tile_n; });
 }
 
@@ -86,10 +90,17 @@ TEST_CASE("HIP: on matrix units too, processors get equal shares of large tiles,
     CHECK(chosen_on_matrix_units(64 * 196, 256, 36) == 192128);  // 132 tiles
     CHECK(chosen_on_matrix_units(64 * 49, 2048, 8) == 64128);  // 784 small tiles are 6 a processor, 272 large ones 3
     CHECK(chosen_on_matrix_units(49, 512, 72) == 64064);
-    CHECK(hip::warp_specialized_time<Wide>(1, 1, 9, 132) == 9 * 768);
-    CHECK(hip::warp_specialized_time<Wide>(192 * 132, 128, 9, 132) == 9 * 768);
-    CHECK(hip::warp_specialized_time<Wide>(192 * 132 + 1, 128, 9, 132) == 2 * 9 * 768);
-    CHECK(hip::warp_specialized_time<Thin>(1, 1, 9, 132) == 9 * 200);
+    CHECK(hip::warp_specialized_time<Wide>({1, 1, 9}, 132) == 9 * 768);
+    CHECK(hip::warp_specialized_time<Wide>({192 * 132, 128, 9}, 132) == 9 * 768);
+    CHECK(hip::warp_specialized_time<Wide>({192 * 132 + 1, 128, 9}, 132) == 2 * 9 * 768);
+    CHECK(hip::warp_specialized_time<Thin>({1, 1, 9}, 132) == 9 * 200);
+}
+
+TEST_CASE("HIP: where rows are narrow, tiles that copy fewer of them are chosen") {
+    CHECK(hip::warp_specialized_time<Wide>({1, 64, 9, true}, 132) == 9 * 5 * (192 + 64));
+    CHECK(hip::warp_specialized_time<Turns>({1, 512, 9, true}, 132) == 9 * 5 * (64 + 128));
+    hip::BulkProduct const layer{64 * 3025, 64, 9, true};
+    CHECK(hip::warp_specialized_time<Wide>(layer, 132) < hip::warp_specialized_time<Turns>(layer, 132));
 }
 
 namespace {

@@ -7,11 +7,14 @@
 
 namespace fusekit::hip {
 
-/// A stage's operands: TileM windows of x and TileN filters, 128 bytes of GemmK each, as Wgmma reads them.
+/// A stage's operands: TileM windows of x and TileN filters, 128 bytes of GemmK each, as Wgmma reads them. Where there
+/// are fewer filters, what lies behind them is multiplied too, into sums that nobody stores.
 template <class T, int TileM, int TileN>
 struct BulkStage {
     static constexpr int tile_k = 128 / static_cast<int>(sizeof(T));
-    static constexpr unsigned bytes = (TileM + TileN) * 128;
+    __device__ static constexpr unsigned bytes(int filters) {
+        return static_cast<unsigned>(TileM + (filters < TileN ? filters : TileN)) * 128;
+    }
 
     alignas(1024) T x[TileM * tile_k];
     alignas(1024) T w[TileN * tile_k];
@@ -64,6 +67,7 @@ __device__ void load_tile_in_bulk(Params const& params, Problem const& conv, Rin
     using Stage = std::remove_reference_t<decltype(stages[0])>;
     auto const& filter = conv.filter;
     Pixel const first = conv.pixel(tile.m);
+    unsigned const bytes = Stage::bytes(conv.group_k());
     int const channels = conv.group_c(), rows = conv.window_rows(), columns = conv.window_columns();
     int const h = first.p * filter.strides[0] - filter.pad_before[0],
               w = first.q * filter.strides[1] - filter.pad_before[1];
@@ -74,7 +78,7 @@ __device__ void load_tile_in_bulk(Params const& params, Problem const& conv, Rin
                 Stage& stage = stages[cursor.stage];
                 auto const full = ptx::shared_address(&barriers.full[cursor.stage]);
                 ptx::barrier_wait(ptx::shared_address(&barriers.empty[cursor.stage]), cursor.parity ^ 1);
-                ptx::barrier_arrive_expect_bytes(full, Stage::bytes);
+                ptx::barrier_arrive_expect_bytes(full, bytes);
                 auto const to_x = ptx::shared_address(stage.x), to_w = ptx::shared_address(stage.w);
                 if (params.maps.has_windows)
                     ptx::load_im2col(to_x, &params.maps.x, full, {c, w, h, first.n},

@@ -53,20 +53,22 @@ std::optional<Launch<ConvParams<Plan, T, U>>> prepare_warp_specialized(Gpu const
     auto const filter = Plan::Head::geometry(bound.head);
     if (!detail::is_sm90a(gpu) || filter.group_count != 1 || x.layout.stride[1] != 1 || y.layout.stride[1] != 1)
         return {};
-    ConvParams<Plan, T, U> const params{bound, x, y, true, true, true, {}, {}, {}};
+    ConvParams<Plan, T, U> const params{bound, x, y};
     Index<4> const shape = y.layout.shape;
-    std::int64_t const steps = detail::divide_up(x.layout.shape[1], 128 / sizeof(T)) * detail::window_rows(filter) *
-                               detail::window_columns(filter);
+    std::int64_t const channels = x.layout.shape[1], of_step = 128 / sizeof(T);
+    BulkProduct const product{
+        shape[0] * shape[2] * shape[3], shape[1],
+        detail::divide_up(channels, of_step) * detail::window_rows(filter) * detail::window_columns(filter),
+        channels < of_step};
     WarpSpecializedTable<NvidiaTuning, T> const table;
     if constexpr (has_halo<Plan, T, U>) {
-        double const least =
-            least_warp_specialized_time(table, shape[0] * shape[2] * shape[3], shape[1], steps, gpu.processors());
-        if (detail::halo_takes_less<DefaultHalo>(least, shape, x.layout.shape[1], filter, gpu.processors()))
+        double const least = least_warp_specialized_time(table, product, gpu.processors());
+        if (detail::halo_takes_less<DefaultHalo>(least, shape, channels, filter, gpu.processors()))
             if (auto const launch = detail::launch_halo<DefaultHalo>(gpu, params)) return launch;
     }
-    return with_fastest_warp_specialized(
-        table, shape[0] * shape[2] * shape[3], shape[1], steps, gpu.processors(),
-        [&]<class Schedule>(Schedule) { return detail::launch_warp_specialized<Schedule>(gpu, params); });
+    return with_fastest_warp_specialized(table, product, gpu.processors(), [&]<class Schedule>(Schedule) {
+        return detail::launch_warp_specialized<Schedule>(gpu, params);
+    });
 }
 
 /// The same with one schedule.
@@ -75,7 +77,7 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_warp_specialized_with(Gpu const& 
                                                                      detail::ImageView<T const> const& x,
                                                                      detail::ImageView<U> const& y) {
     if constexpr (has_warp_specialized<Plan, T, U>)
-        if (ConvParams<Plan, T, U> const params{bound, x, y, true, true, true, {}, {}, {}}; detail::is_sm90a(gpu))
+        if (ConvParams<Plan, T, U> const params{bound, x, y}; detail::is_sm90a(gpu))
             if (auto const launch = detail::launch_warp_specialized<Schedule>(gpu, params)) return *launch;
     return Error(type_name<Plan>(), "WarpSpecialized", "",
                  "a GPU of compute capability 9.0, code for sm_90a, y of x's type, or of 16 bits where x is int8, and "

@@ -16,9 +16,8 @@ struct NvidiaTuning {
 
     /// A processor has few blocks of it, and they have registers to spare.
     static constexpr GemmTile split = {.m = 64, .n = 64, .k = 16, .blocks = 4};
-    static constexpr bool chooses_split = false;
-    /// Not measured: writing, a barrier and reading, with a margin.
-    static constexpr double cluster_cycles = 4000, split_cycles = 12000;
+    static constexpr bool chooses_split = true;
+    static constexpr double cluster_cycles = 1500, split_cycles = 4000;
 
     /// The same tiles: before sm_80 arithmetic is plain, and steps are those.
     static constexpr NativeTile native[] = {{.m = 128, .n = 64, .blocks = 3, .k = 16},

@@ -40,9 +40,8 @@ struct ElementwiseCase {
 // A table is a type with
 //   Architecture   a tag: the table is for its GPUs, and for tags that extend it without a table of their own
 //   gemm           an array of GemmTile: a plan with a Conv or Gemm is compiled once for each of them
-//   split          a GemmTile for products of float whose tiles are fewer than half of the processors, and the cycles
-//                  that blocks which share a tile take to exchange its sums: split_cycles, and, where they are
-//                  clusters, cluster_cycles
+//   split          a GemmTile for products of float with few tiles a processor, and the cycles that blocks which share
+//                  a tile take to exchange its sums: split_cycles, and, where they are clusters, cluster_cycles
 //   chooses_split, chooses_planes
 //                  whether the library chooses these: not before a GPU has run them and they have been measured
 //   matrix, warp_specialized, warp_specialized_int8
