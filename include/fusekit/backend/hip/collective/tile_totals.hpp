@@ -128,20 +128,29 @@ private:
     }
 
     /// Merges the totals of `tiles` tiles, `step` apart, into the total of the first: neighbours, then neighbouring
-    /// pairs and so on.
+    /// pairs and so on, three times between a load and a store.
     template <class Barrier>
     __device__ __forceinline__ static void merge_tiles(View const& view, unsigned thread, unsigned first, unsigned step,
                                                        unsigned tiles, int first_k, unsigned count_n,
                                                        Barrier const& barrier) {
-        for (unsigned distance = 1; distance < tiles; distance *= 2) {
-            unsigned const pairs = (tiles - distance + 2 * distance - 1) / (2 * distance);
-#pragma unroll 4
-            for (unsigned i = thread; i < pairs * channels; i += threads) {
-                unsigned const n = i % channels, left = first + i / channels * 2 * distance * step;
-                if (n < count_n)
-                    view.put(left, static_cast<unsigned>(first_k) + n,
-                             merge(get(view, left, static_cast<unsigned>(first_k) + n),
-                                   get(view, left + distance * step, static_cast<unsigned>(first_k) + n)));
+        constexpr unsigned together = 8;
+        for (unsigned distance = 1; distance < tiles; distance *= together) {
+            unsigned const left = (tiles + distance - 1) / distance, merged = (left + together - 1) / together;
+#pragma unroll 1
+            for (unsigned i = thread; i < merged * channels; i += threads) {
+                unsigned const n = i % channels, begin = i / channels * together, here = min(left - begin, together),
+                               k = static_cast<unsigned>(first_k) + n;
+                if (n >= count_n) continue;
+                Total totals[together];
+#pragma unroll
+                for (unsigned j = 0; j < together; ++j)
+                    if (j < here) totals[j] = get(view, first + (begin + j) * distance * step, k);
+#pragma unroll
+                for (unsigned apart = 1; apart < together; apart *= 2)
+#pragma unroll
+                    for (unsigned j = 0; j + apart < together; j += 2 * apart)
+                        if (j + apart < here) totals[j] = merge(totals[j], totals[j + apart]);
+                view.put(first + begin * distance * step, k, totals[0]);
             }
             barrier();
         }
