@@ -70,6 +70,7 @@ void check_statistics_with() {
     } const cases[] = {{{1, 8, 1, 1}, 8, pixel, {}},
                        {{3, 72, 7, 5}, 136, same, {}},
                        {{5, 24, 13, 17}, 264, pixel, {.offset = 1 << 12}},
+                       {{5, 16, 13, 17}, 128, pixel, {}},
                        {{2, 16, 16, 16}, 64, pixel, {}}};
     for (auto const& [shape, k, window, expected] : cases) {
         INFO(shape.n << ' ' << shape.c << ' ' << shape.h << ' ' << shape.w << ' ' << k);

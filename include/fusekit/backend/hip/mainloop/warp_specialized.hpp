@@ -104,12 +104,12 @@ private:
                                          Order const& tiles, TileStart const& start, unsigned tile, unsigned stride,
                                          unsigned thread, unsigned group) {
         constexpr unsigned parts = ping_pong ? 1 : consumers;  // of a tile, which totals count as tiles
-        unsigned const row = tile % tiles.rows(), before = row / stride, first = row % stride * parts,
-                       part = ping_pong ? 0 : group;
+        unsigned const row = tiles.row(tile), step = tiles.rows_of(stride), before = row / step,
+                       first = row % step * parts, part = ping_pong ? 0 : group;
         // Of the last tile y may not have the warpgroup's part.
         unsigned const count = before + (start.m < conv.gemm_m() ? 1 : 0);
         if (count > 0)
-            Writer::finish(params, conv, shared, start.n, first + part, stride * parts, count, thread,
+            Writer::finish(params, conv, shared, start.n, first + part, step * parts, count, thread,
                            epilogue_barrier + group);
     }
 
