@@ -98,8 +98,12 @@ void Block::arrange() {
         thread.state = State::ready;
     }
     shared.resize((shared_bytes + sizeof(SharedLine) - 1) / sizeof(SharedLine));
-    if (!shared.empty()) std::memset(static_cast<void*>(shared.data()), 0xff, shared.size() * sizeof(SharedLine));
+    poison_shared();
     begun->reset(static_cast<unsigned>(count));
+}
+
+void Block::poison_shared() {
+    if (!shared.empty()) std::memset(static_cast<void*>(shared.data()), 0xff, shared.size() * sizeof(SharedLine));
 }
 
 void Block::work(void* self) {

@@ -177,10 +177,11 @@ private:
             if (job.started == job.count) jobs.pop_front();
             lock.unlock();
             poison.fill();
-            if (job.cluster) job.cluster->enter(number, poison.first());
+            if (job.cluster) job.cluster->enter(number, block, poison.first());
             block.run(job.body);
             if (job.cluster) {
                 poison.fill();
+                block.poison_shared();
                 job.cluster->leave();
             }
             lock.lock();

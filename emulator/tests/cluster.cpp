@@ -11,9 +11,8 @@ namespace {
 
 constexpr unsigned threads = 40;
 
-/// Each thread adds up what this thread of all the cluster's blocks wrote to shared memory, in two rounds.
-__global__ void add_up(float* out) {
-    __shared__ float own[threads];
+/// Each thread adds up what this thread of all the cluster's blocks wrote to `own` shared memory, in two rounds.
+void add_up_in(float* own, float* out) {
     unsigned const thread = threadIdx.x, block = blockIdx.x;
     float total = 0;
     for (unsigned round = 0; round < 2; ++round) {
@@ -25,15 +24,31 @@ __global__ void add_up(float* out) {
     }
     out[block * threads + thread] = hip_on_cpu::in_cluster() ? total : -1;
 }
+__global__ void add_up(float* out) {
+    __shared__ float own[threads];
+    add_up_in(own, out);
+}
+/// The same in memory that the launch asks for.
+__global__ void add_up_asked(float* out) {
+    HIP_DYNAMIC_SHARED(float, own)
+    add_up_in(own + 8, out);
+}
 
 /// Reads after the others may have finished.
-__global__ void read_late(float* out) {
-    __shared__ float own;
-    if (threadIdx.x == 0) own = 1;
+void read_late_from(float* own, float* out) {
+    if (threadIdx.x == 0) *own = 1;
     hip_on_cpu::cluster_barrier();
     if (hip_on_cpu::cluster_rank() == 0) return;
-    while (std::isfinite(*static_cast<float const*>(hip_on_cpu::shared_of_block(&own, 0)))) __threadfence();
+    while (std::isfinite(*static_cast<float const*>(hip_on_cpu::shared_of_block(own, 0)))) __threadfence();
     out[0] = 2;
+}
+__global__ void read_late(float* out) {
+    __shared__ float own;
+    read_late_from(&own, out);
+}
+__global__ void read_late_asked(float* out) {
+    HIP_DYNAMIC_SHARED(float, own)
+    read_late_from(own, out);
 }
 
 bool has_clusters() {
@@ -41,9 +56,9 @@ bool has_clusters() {
     return hipGetDeviceProperties(&properties, 0) == hipSuccess && properties.major >= 9;
 }
 
-hipError_t start(void (*kernel)(float*), unsigned blocks, unsigned cluster, float* out) {
+hipError_t start(void (*kernel)(float*), unsigned blocks, unsigned cluster, float* out, unsigned shared_bytes = 0) {
     void* arguments[] = {&out};
-    return hip_on_cpu::launch_clusters(kernel, dim3(blocks), dim3(threads), cluster, arguments, 0, nullptr);
+    return hip_on_cpu::launch_clusters(kernel, dim3(blocks), dim3(threads), cluster, arguments, shared_bytes, nullptr);
 }
 
 }  // namespace
@@ -55,10 +70,12 @@ TEST_CASE("blocks of a cluster read each other's shared memory") {
         CHECK(hipGetLastError() == hipErrorInvalidValue);
         return;
     }
-    for (unsigned const cluster : {1u, 2u, 4u, 8u}) {
+    for (unsigned const turn : {0u, 1u, 2u, 3u, 4u, 5u, 6u, 7u}) {
+        unsigned const cluster = 1u << turn % 4;
         float* device = nullptr;
         REQUIRE(hipMalloc(reinterpret_cast<void**>(&device), out.size() * sizeof(float)) == hipSuccess);
-        REQUIRE(start(add_up, 8, cluster, device) == hipSuccess);
+        REQUIRE((turn < 4 ? start(add_up, 8, cluster, device)
+                          : start(add_up_asked, 8, cluster, device, (8 + threads) * sizeof(float))) == hipSuccess);
         REQUIRE(hipMemcpy(out.data(), device, out.size() * sizeof(float), hipMemcpyDeviceToHost) == hipSuccess);
         for (unsigned block = 0; block < 8; ++block)
             for (unsigned thread = 0; thread < threads; ++thread) {
@@ -77,11 +94,13 @@ TEST_CASE("blocks of a cluster read each other's shared memory") {
 
 TEST_CASE("the shared memory of a block that has finished is NaN") {
     if (!has_clusters()) return;
-    float* device = nullptr;
-    REQUIRE(hipMalloc(reinterpret_cast<void**>(&device), sizeof(float)) == hipSuccess);
-    REQUIRE(start(read_late, 2, 2, device) == hipSuccess);
-    float out = 0;
-    REQUIRE(hipMemcpy(&out, device, sizeof out, hipMemcpyDeviceToHost) == hipSuccess);
-    CHECK(out == 2);
-    CHECK(hipFree(device) == hipSuccess);
+    for (auto* const kernel : {read_late, read_late_asked}) {
+        float* device = nullptr;
+        REQUIRE(hipMalloc(reinterpret_cast<void**>(&device), sizeof(float)) == hipSuccess);
+        REQUIRE(start(kernel, 2, 2, device, sizeof(float)) == hipSuccess);
+        float out = 0;
+        REQUIRE(hipMemcpy(&out, device, sizeof out, hipMemcpyDeviceToHost) == hipSuccess);
+        CHECK(out == 2);
+        CHECK(hipFree(device) == hipSuccess);
+    }
 }

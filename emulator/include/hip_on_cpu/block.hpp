@@ -67,6 +67,8 @@ public:
     unsigned thread_number() const { return static_cast<unsigned>(current - threads.data()); }
     /// The shared memory that the launch asked for, at a multiple of 1024 bytes.
     std::byte* shared_memory() { return reinterpret_cast<std::byte*>(shared.data()); }
+    /// Makes it NaN.
+    void poison_shared();
     /// What the block's threads have begun and not waited for.
     Asynchrony& asynchrony() { return *begun; }
 

@@ -19,8 +19,8 @@ unsigned cluster_size();
 /// Called by all threads of all of a cluster's blocks. The program ends where a block has finished without it.
 void cluster_barrier(Place place = Place::current());
 
-/// Where what lies at `own` in this block's shared memory, as its kernel declares it, lies in another block's. Once a
-/// block has finished its shared memory is NaN.
+/// Where what lies at `own` in this block's shared memory lies in another block's. Once a block has finished its
+/// shared memory is NaN.
 void* shared_of_block(void* own, unsigned rank);
 
 }  // namespace hip_on_cpu

@@ -37,18 +37,20 @@ struct TileParts {
     unsigned count = 1;
 };
 
-/// Whether a plan has kernels whose blocks share a tile's GemmK: of float by float, without totals of tiles.
-template <class Plan, Element T>
-inline constexpr bool has_split =
-    std::is_same_v<T, float> && std::is_same_v<typename Plan::Head::template WeightElement<T>, float> &&
-    !Plan::totals_tiles;
-
 /// Whether a plan has kernels for sm_90a's matrix units in this program: it multiplies half by half, or bfloat16 by
 /// bfloat16.
 template <class Plan, Element T>
 inline constexpr bool has_matrix_units =
     arch::is_targeted<arch::Sm90a> && (std::is_same_v<T, half> || std::is_same_v<T, bfloat16>) &&
     std::is_same_v<typename Plan::Head::template WeightElement<T>, T>;
+
+/// Whether a plan has kernels whose blocks share a tile's GemmK: of float by float, or on sm_90a's matrix units,
+/// without totals of tiles.
+template <class Plan, Element T>
+inline constexpr bool has_split =
+    ((std::is_same_v<T, float> && std::is_same_v<typename Plan::Head::template WeightElement<T>, float>) ||
+     has_matrix_units<Plan, T>) &&
+    !Plan::totals_tiles;
 
 /// Whether a plan has kernels there that copy in bulk: of half, bfloat16 or int8 with weights of the same type. They
 /// need y of x's type, or of 16 bits where x is int8, no operator before the head and no pool; of int8 no statistics.
@@ -88,11 +90,11 @@ struct ConvParams {
     bool weights_vectorized = true;
     problem::Slices<Plan::Head::collapsed_space> slices = {};
     std::conditional_t<Plan::totals_tiles, TileGroups, detail::Nothing> tile_groups = {};
-    std::conditional_t<has_split<Plan, T>, TileParts, detail::Nothing> parts = {};
     std::conditional_t<has_warp_specialized<Plan, T, U>, BulkMaps, detail::Nothing> maps = {};
     std::conditional_t<reads_in_bulk<Plan, T, U>, ReadMap, detail::Nothing> read = {};
     /// Whether NearOperands load what a kernel for AMD's matrix units multiplies.
     std::conditional_t<arch::is_targeted<arch::Amd>, bool, detail::Nothing> near = {};
+    std::conditional_t<has_split<Plan, T>, TileParts, detail::Nothing> parts = {};
 
     using Weight = typename Plan::Head::template WeightElement<T>;
 

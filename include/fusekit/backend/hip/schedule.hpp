@@ -37,6 +37,16 @@ struct MatrixGemm {
     static constexpr bool on_matrix_units = true;
 };
 
+/// A Gemm or MatrixGemm whose tiles' GemmK neighbouring blocks share, Parts of them: 2, 4 or 8; 0 where the library
+/// chooses the number with the schedule.
+template <class Schedule, int Parts = 0>
+struct Split : Schedule {
+    using Whole = Schedule;
+    static constexpr int parts = Parts;
+    static constexpr int piece_k = Schedule::threads < 128 ? 64 : 128;  ///< parts begin at its multiples
+    static constexpr int part_floats = Schedule::tile_m * Schedule::tile_n;  ///< of workspace
+};
+
 /// How warpgroups share a product on sm_90a. Cooperative: they multiply one tile, 64 rows or more each. Ping-pong: two
 /// have a tile each, and one multiplies while the other's results go through the epilogue.
 enum class Roles { cooperative, ping_pong };
@@ -124,6 +134,8 @@ concept MatrixSchedule = GemmSchedule<Schedule> && requires { requires Schedule:
 template <class Schedule>
 concept NativeSchedule = GemmSchedule<Schedule> && requires { requires Schedule::is_native; };
 template <class Schedule>
+concept SplitSchedule = GemmSchedule<Schedule> && requires { Schedule::piece_k, Schedule::part_floats; };
+template <class Schedule>
 concept DirectSchedule = HasBlocks<Schedule> && requires { Schedule::outputs; };
 template <class Schedule>
 concept ElementwiseSchedule = HasBlocks<Schedule> && requires {
@@ -164,7 +176,11 @@ struct Suits {
                 static_assert(block, "a block has 1 to 1024 threads");
                 constexpr bool holds = !block || (Schedule::blocks > 0 && threads * Schedule::blocks <= 2048);
                 static_assert(holds, "a processor holds 1 block or more, of 2048 threads together");
-                if constexpr (!block || !holds) {
+                constexpr bool splits = !SplitSchedule<Schedule> || may_split<Plan, T>();
+                static_assert(splits,
+                              "Split: a Gemm of float by float, or a MatrixGemm, in 2, 4 or 8 parts; a plan without "
+                              "ChannelStatistics");
+                if constexpr (!block || !holds || !splits) {
                     return false;
                 } else if constexpr (reduction) {
                     constexpr bool halves = threads >= 64 && (threads & (threads - 1)) == 0;
@@ -251,6 +267,21 @@ struct Suits {
             }
             return false;
         }
+    }
+
+private:
+    /// Whether a Split is of what it may be, and in so many parts.
+    template <class Plan, class T>
+    static consteval bool may_split() {
+        if constexpr (SplitSchedule<Schedule>) {
+            constexpr bool of_float = std::is_same_v<T, float> &&
+                                      std::is_same_v<typename Plan::Head::template WeightElement<T>, float> &&
+                                      !NativeSchedule<Schedule>;
+            constexpr int parts = Schedule::parts;
+            return (of_float || MatrixSchedule<Schedule>) && !Plan::totals_tiles &&
+                   (parts == 2 || parts == 4 || parts == 8);
+        }
+        return true;
     }
 };
 

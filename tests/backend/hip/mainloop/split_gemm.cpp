@@ -3,10 +3,15 @@
 
 #include <cmath>
 #include <cstring>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "backend/hip/gpu.hpp"
 #include "backend/hip/runner.hpp"
+#include "backend/hip/sm90a_device.hpp"
 #include "support/check_case.hpp"
 #include "support/matrix_products.hpp"
 #include "support/run_case.hpp"
@@ -17,32 +22,23 @@ namespace {
 
 using fk::hip::GroupWorkspace;
 
-/// A device whose plans with a Conv or Gemm have tiles that so many blocks share.
-class Parted : public fk::hip::Memory, public fk::hip::Suits<void> {
-public:
-    using Memory = fk::hip::Memory;
+/// What of a plain Gemm, and of half and bfloat16 on sm_90a's matrix units, is shared in so many parts.
+template <int Parts>
+using Parted = fk::hip::Split<fk::hip::Gemm<64, 64, 16, 4>, Parts>;
+template <int Parts>
+using MatrixParted = fk::hip::Split<fk::hip::MatrixGemm<64, 64, 4>, Parts>;
 
-    Parted(fk::hip::Device& the_device, int the_parts) : Memory(the_device), device(&the_device), parts(the_parts) {}
-
-    template <class BoundPlan, class T, class U>
-    auto prepare(BoundPlan const& bound, fk::detail::ImageView<T const> const& x,
-                 fk::detail::ImageView<U> const& y) const {
-        return fk::hip::with_tuning(device->architecture(), [&]<class Tuning>(Tuning) {
-            return fk::hip::prepare_conv_with<fk::hip::DefaultSplit<Tuning>>(device->gpu(), bound, x, y, parts);
-        });
-    }
-    template <class BoundPlan, class T, class U>
-    void run(BoundPlan const& bound, fk::detail::ImageView<T const> const& x, fk::detail::ImageView<U> const& y) const {
-        fk::hip::detail::run(prepare(bound, x, y), *device);
-    }
-    void check_accessible(fk::Check const& in, char const* argument, void const* data) const {
-        device->check_accessible(in, argument, data);
-    }
-
-private:
-    fk::hip::Device* device;
-    int parts;
-};
+/// Calls f(device, parts) with a device for each number of parts.
+template <template <int> class Schedule>
+void with_parts(fk::hip::Device& device, auto const& f) {
+    auto const with = [&]<int parts>(std::integral_constant<int, parts>) {
+        auto parted = device.with<Schedule<parts>>();
+        f(parted, parts);
+    };
+    with(std::integral_constant<int, 2>{});
+    with(std::integral_constant<int, 4>{});
+    with(std::integral_constant<int, 8>{});
+}
 
 using Relu = fk::Activation<fk::Relu>;
 using Norm = fk::BatchNormInference<fk::Spatial>;
@@ -83,28 +79,46 @@ struct OneTile {
     std::vector<float> unsplit() const { return numbers(layer()(device.with<fk::hip::Gemm<64, 64, 16, 6>>(), x)); }
 };
 
+/// Sizes that fill no tile and no step, layouts of all kinds, groups, and what stands beside a Conv.
+template <class T, class Scheduled>
+void check_sizes(Scheduled& parted, std::string const& type) {
+    for (auto const& [text, seed] : {std::pair{"n2c58h9w8k16r3s3pt1l1b1r1u1v1d1e1g1 nhwc krsc ", "#3"},
+                                     std::pair{"n1c57h5w7k67r3s4pt1l0b0r2u1v2d1e1g1 nchw kcrs ", "#5"},
+                                     std::pair{"n1c513h3w3k130r1s1pt0l0b0r0u1v1d1e1g1 nhwc>nchw kcrs ", "#7"},
+                                     std::pair{"n1c1024h4w3k60r1s1pt0l0b0r0u1v1d1e1g1 nchw>nhwc krsc+1 ", "#9"},
+                                     std::pair{"n2c640h7w7k72r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs ", "#3"},
+                                     std::pair{"n1c192h5w5k15r3s3pt1l1b1r1u2v1d1e1g3 nhwc kcrs ", "#11"}})
+        check_case(Case::parse(text + type + " CBA relu " + seed), run_conv<Scheduled, T, fk::dynamic, fk::Bias, Relu>,
+                   parted);
+    check_case(Case::parse("n2c64h6w7k9r3s3pt1l1b1r1u1v1d1e1g1 nchw kcrs " + type + " CMA relu #6"),
+               run_conv<Scheduled, T, fk::dynamic, PerActivation, Relu>, parted);
+    for (char const* layouts : {"nhwc krsc ", "nchw kcrs "})
+        check_case(Case::parse("n2c64h6w7k9r3s3pt1l1b1r1u1v1d1e1g1 " + std::string(layouts) + type + " CBR #8"),
+                   run_conv<Scheduled, T, fk::dynamic, fk::Bias, fk::Residual>, parted);
+    for (char const* layouts : {"nhwc krsc ", "nchw kcrs "})
+        check_case(Case::parse("n2c40h7w9k24r3s3pt1l1b1r1u1v1d1e1g1 " + std::string(layouts) + type + " NACBA relu #3"),
+                   WithPrologue<Norm, Relu>::run<Scheduled, T, fk::dynamic, fk::Bias, Relu>, parted);
+}
+
 }  // namespace
 
 TEST_CASE("HIP: tiles whose GemmK blocks share are right in every layout, at every size") {
     fk::hip::Device device = gpu();
-    for (int const parts : {2, 4, 8}) {
-        Parted parted(device, parts);
-        for (char const* text : {"n2c58h9w8k16r3s3pt1l1b1r1u1v1d1e1g1 nhwc krsc float CBA relu #3",
-                                 "n1c57h5w7k67r3s4pt1l0b0r2u1v2d1e1g1 nchw kcrs float CBA relu #5",
-                                 "n1c513h3w3k130r1s1pt0l0b0r0u1v1d1e1g1 nhwc>nchw kcrs float CBA relu #7",
-                                 "n1c1024h4w3k60r1s1pt0l0b0r0u1v1d1e1g1 nchw>nhwc krsc+1 float CBA relu #9",
-                                 "n1c192h5w5k15r3s3pt1l1b1r1u2v1d1e1g3 nhwc kcrs float CBA relu #11"})
-            check_case(Case::parse(text), run_conv<Parted, float, fk::dynamic, fk::Bias, Relu>, parted);
-        check_case(Case::parse("n2c64h6w7k9r3s3pt1l1b1r1u1v1d1e1g1 nchw kcrs float CMA relu #6"),
-                   run_conv<Parted, float, fk::dynamic, PerActivation, Relu>, parted);
-        check_case(Case::parse("n2c64h6w7k9r3s3pt1l1b1r1u1v1d1e1g1 nhwc krsc float CBR #8"),
-                   run_conv<Parted, float, fk::dynamic, fk::Bias, fk::Residual>, parted);
-    }
+    with_parts<Parted>(device, [](auto& parted, int) { check_sizes<float>(parted, "float"); });
+}
+
+TEST_CASE("HIP: so are those of matrix units, on sm_90a") {
+    fk::hip::Device device = sm90a_device();
+    with_parts<MatrixParted>(device, [](auto& parted, int) { check_sizes<fk::half>(parted, "half"); });
+    auto wide = device.with<fk::hip::Split<fk::hip::MatrixGemm<128, 64, 2>, 4>>();
+    check_sizes<fk::half>(wide, "half");
+    auto high = device.with<fk::hip::Split<fk::hip::MatrixGemm<64, 128, 2>, 2>>();
+    check_sizes<fk::bfloat16>(high, "bfloat16");
 }
 
 TEST_CASE("HIP: products of matrices whose GemmK blocks share are right") {
     fk::hip::Device device = gpu();
-    Parted parted(device, 4);
+    auto parted = device.with<Parted<4>>();
     check_product<float, 2>(parted, {0, 37, 70, 300, "mk", "mk", "mk", "mk"});
     check_product<float, 2>(parted, {0, 9, 24, 259, "km+2", "km*3", "mk+1", "km-k"});
     check_product<float, 3>(parted, {3, 5, 7, 515, "bmk", "mk", "mbk", "bmk"});
@@ -124,8 +138,7 @@ TEST_CASE("HIP: tiles whose GemmK blocks share end in pools, and begin with what
         auto const after = After::bind({.mean = ones, .variance = ones, .scale = ones, .shift = ones, .epsilon = 0}, {},
                                        {.weights = w});
         auto whole = device.with<fk::hip::Gemm<64, 64, 16, 6>>();
-        for (int const parts : {2, 4, 8}) {
-            Parted parted(device, parts);
+        with_parts<Parted>(device, [&](auto& parted, int) {
             Floats of_pool(device, fk::packed_like(pooled.output_shape(layout.shape), layout));
             Floats of_after(device, fk::packed_like(after.output_shape(layout.shape), layout));
             OneTile::spoil(of_pool);
@@ -134,7 +147,7 @@ TEST_CASE("HIP: tiles whose GemmK blocks share end in pools, and begin with what
             after(parted, x, of_after);
             CHECK(same_bits(numbers(of_pool), numbers(pooled(whole, x))));
             CHECK(same_bits(numbers(of_after), numbers(after(whole, x))));
-        }
+        });
     }
 }
 
@@ -142,9 +155,9 @@ TEST_CASE("HIP: blocks that share tiles leave workspace ready for the next run, 
     fk::hip::Device device = gpu();
     OneTile const product(device);
     std::vector<float> const expected = product.unsplit();
-    for (int const parts : {2, 4, 8}) {
+    with_parts<Parted>(device, [&](auto& parted, int) {
         Floats y = product.output();
-        auto const run = product.layer().prepare(Parted(device, parts), product.x, y);
+        auto const run = product.layer().prepare(parted, product.x, y);
         CHECK((run.workspace_bytes() == 0) == fk::hip::launches_clusters(device.gpu()));
         fk::Workspace const one(device, run.workspace_bytes()), other(device, run.workspace_bytes());
         fk::hip::Stream const streams[] = {fk::hip::Stream(device), fk::hip::Stream::non_blocking(device)};
@@ -165,7 +178,7 @@ TEST_CASE("HIP: blocks that share tiles leave workspace ready for the next run, 
             CHECK(same_bits(numbers(y), expected));
             CHECK(same_bits(numbers(of_other), expected));
         }
-    }
+    });
 }
 
 TEST_CASE("HIP: a product of reals that blocks share has the same bits in each run") {
@@ -173,7 +186,7 @@ TEST_CASE("HIP: a product of reals that blocks share has the same bits in each r
     auto const x = fk::random<float>(device, fk::nchw(1, 96, 9, 8)),
                w = fk::random<float>(device, fk::kcrs(70, 96, 3, 3));
     auto const layer = fk::Plan<fk::Conv<fk::filter(3, 3)>>::bind({.weights = w});
-    Parted parted(device, 8);
+    auto parted = device.with<Parted<8>>();
     std::vector<float> first;
     for (int turn = 0; turn < 4; ++turn) {
         Floats y(device, fk::nchw(1, 70, 7, 6));
@@ -212,4 +225,51 @@ TEST_CASE("HIP: the library shares tiles where its table says so, and a schedule
     OneTile::spoil(y);
     product.layer()(without_workspace, product.x, y);
     CHECK(same_bits(numbers(y), expected));
+}
+
+TEST_CASE("HIP: a caller's schedule has as many parts as it says") {
+    fk::hip::Device device = gpu();
+    OneTile const product(device);
+    Floats y = product.output();
+    auto const parts_on = [&](auto const& scheduled) {
+        return scheduled
+            .prepare(product.layer(), OneTile::Plan::collapse(product.x.const_view()),
+                     OneTile::Plan::collapse(y.view()))
+            .value()
+            .params.parts.count;
+    };
+    CHECK(parts_on(device.with<Parted<2>>()) == 2);
+    CHECK(parts_on(device.with<Parted<8>>()) == 8);
+}
+
+TEST_CASE("HIP: the library shares tiles on matrix units where bulk copies do not take them") {
+    fk::hip::Device device = sm90a_device();
+    using Halves = fk::Tensor<fk::half, fk::hip::Device>;
+    using Plan = fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>>;
+    for (auto const& [x_layout, w_layout, y_layout, is_shared] :
+         {std::tuple{fk::nchw(1, 64, 7, 7), fk::kcrs(24, 64, 3, 3), fk::nchw(1, 24, 7, 7), true},
+          std::tuple{fk::nhwc(1, 7, 7, 64), fk::krsc(24, 3, 3, 64), fk::nhwc(1, 7, 7, 24), false}}) {
+        Halves const x(device, x_layout), w(device, w_layout);
+        Halves y(device, y_layout);
+        auto const launch =
+            device.prepare(Plan::bind({.weights = w}), Plan::collapse(x.const_view()), Plan::collapse(y.view()));
+        CHECK((launch.value().params.parts.count > 1) == is_shared);
+    }
+}
+
+TEST_CASE("HIP: a product that matrix units share has the same bits in each run") {
+    fk::hip::Device device = sm90a_device();
+    auto const x = fk::random<fk::half>(device, fk::nchw(1, 96, 9, 8)),
+               w = fk::random<fk::half>(device, fk::kcrs(70, 96, 3, 3));
+    auto const layer = fk::Plan<fk::Conv<fk::filter(3, 3)>>::bind({.weights = w});
+    auto parted = device.with<MatrixParted<8>>();
+    std::vector<float> first;
+    for (int turn = 0; turn < 4; ++turn) {
+        Floats y(device, fk::nchw(1, 70, 7, 6));
+        OneTile::spoil(y);
+        layer(parted, x, y);
+        if (turn == 0) first = numbers(y);
+        CHECK(std::isfinite(first[0]));
+        CHECK(same_bits(numbers(y), first));
+    }
 }

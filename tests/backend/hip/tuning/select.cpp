@@ -44,7 +44,8 @@ namespace {
 
 /// Parts of m x n x k on 132 processors.
 int parts(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t most_blocks = 1 << 20, double cycles = 1500) {
-    return hip::choose_parts<hip::Split<Small>>(hip::Table<Large, Small>{}, m, n, 1, k, 132, cycles, most_blocks);
+    return hip::choose_parts<hip::Split<Small>>(hip::Table<Large, Small>{}, {m, n, 1, k, 3 * 132, most_blocks, cycles},
+                                                132);
 }
 
 }  // namespace
@@ -70,6 +71,30 @@ TEST_CASE("HIP: tiles are shared only as far as it takes less time than the exch
     CHECK(parts(49, 512, 512, 1 << 20, whole / 4 + 1) == 2);  // a quarter less, for another exchange
     CHECK(parts(49, 512, 512, 1 << 20, whole / 8 + 1) == 4);
     CHECK(parts(3025, 64, 576) == 4);  // 48 tiles: four parts are two blocks a processor, eight three
+}
+
+namespace {
+
+/// Parts of m x n x k on 132 processors' matrix units.
+int matrix_parts(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t most_blocks = 1 << 20,
+                 double cycles = 500) {
+    return hip::choose_matrix_parts<hip::Split<hip::MatrixGemm<64, 64, 4>>>(
+        hip::Table<hip::MatrixGemm<128, 64, 2>>{}, {m, n, 1, k, 2 * 132, most_blocks, cycles}, 132);
+}
+
+}  // namespace
+
+TEST_CASE("HIP: blocks share tiles on matrix units, where steps along GemmK are many") {
+    CHECK(matrix_parts(49, 512, 4608) == 8);
+    CHECK(matrix_parts(49, 512, 2048) == 8);
+    CHECK(matrix_parts(196, 1024, 256) == 2);  // two pieces of 128
+    CHECK(matrix_parts(3025, 64, 64) == 1);
+    CHECK(matrix_parts(49, 512, 4608, 63) == 4);  // 8 tiles in 63 blocks
+    CHECK(matrix_parts(64 * 132 + 1, 128, 4608) == 1);  // three tiles a processor
+    // A step of one block takes 2200 and 64 x 64 / 10; without parts those of 128 x 64 take 3019.2.
+    CHECK(matrix_parts(49, 512, 512, 1 << 20, 8 * 3020 - 4 * 2609) == 1);
+    CHECK(matrix_parts(49, 512, 512, 1 << 20, 2 * 2610 + 1) == 2);
+    CHECK(matrix_parts(49, 512, 512, 1 << 20, 2 * 2609) == 4);
 }
 
 namespace {
@@ -108,25 +133,28 @@ namespace {
 using Image = hip::Planes<232, 1>;
 using Pair = hip::Planes<64, 2>;
 
-/// Whether planes win a layer of n x h x h x c to k channels with r x r filters, in tiles of the schedule.
+/// Whether planes win a layer of n x h x h x c to k channels with r x r filters, in so many tiles of the schedule.
 template <class Schedule>
-bool planes_win(std::int64_t tiles, std::int64_t pixels, std::int64_t c, std::int64_t k, int r) {
-    return hip::planes_time<Schedule>(tiles, (c + 63) / 64, r * r, r > 1, 132) <
-           hip::matrix_cycles_of_planes<hip::MatrixGemm<128, 64, 2>>(pixels, k, (c * r * r + 63) / 64, 132);
+bool planes_win(std::int64_t tiles, std::int64_t places, std::int64_t pixels, std::int64_t c, std::int64_t k, int r,
+                bool whole = true) {
+    return hip::planes_time<Schedule>({tiles, (c + 63) / 64, places, r * r, whole, r > 1}, 132) <
+           hip::matrix_cycles<hip::MatrixGemm<128, 64, 2>>(pixels, k, 1, (c * r * r + 63) / 64, 132);
 }
 
 }  // namespace
 
 TEST_CASE("HIP: planes are chosen where they take less than loads through registers") {
-    CHECK(hip::planes_time<Image>(132, 4, 9, false, 132) == 5000 + 4 * (9 * 928 + 1000) + 4000);
-    CHECK(hip::planes_time<Image>(133, 4, 9, false, 132) == 5000 + 2 * (4 * (9 * 928 + 1000) + 4000));
-    CHECK(hip::planes_time<Pair>(1, 1, 9, false, 132) == 5000 + 9 * 512 + 1000 + 4000);
-    CHECK(hip::planes_time<Pair>(1, 1, 9, true, 132) == 5000 + 8000 + 4000);
-    CHECK(planes_win<Image>(128, 64 * 196, 256, 256, 3));
-    CHECK(planes_win<Image>(128, 64 * 196, 1024, 256, 1));
-    CHECK(planes_win<Pair>(128, 64 * 49, 512, 512, 3));
-    CHECK_FALSE(planes_win<Image>(14, 3025, 64, 64, 1));  // one block of channels: all beginnings and ends
-    CHECK_FALSE(planes_win<Image>(1, 196, 64, 64, 1));
+    CHECK(hip::planes_time<Image>({132, 4, 49, 9, true, false}, 132) == 5000 + 4 * (9 * 928 + 1000) + 5000);
+    CHECK(hip::planes_time<Image>({133, 4, 49, 9, true, false}, 132) == 5000 + 2 * (4 * (9 * 928 + 1000) + 5000));
+    CHECK(hip::planes_time<Pair>({1, 1, 100, 1, true, false}, 132) == 5000 + 2900 + 1600 + 5000);
+    CHECK(hip::planes_time<Pair>({1, 1, 100, 9, true, true}, 132) == 5000 + 2900 + 1600 + 21000 + 5000);
+    CHECK(hip::planes_time<Pair>({1, 1, 100, 1, false, false}, 132) == 5000 + 7000 + 2 * 3500 + 5000);
+    CHECK(planes_win<Image>(128, 224, 64 * 196, 256, 256, 3));
+    CHECK(planes_win<Image>(128, 196, 64 * 196, 1024, 256, 1));
+    CHECK(planes_win<Pair>(128, 126, 64 * 49, 512, 512, 3));
+    CHECK_FALSE(planes_win<Image>(256, 49, 64 * 49, 2048, 512, 1));  // most of a tile is empty
+    CHECK_FALSE(planes_win<Image>(256, 200, 64 * 784, 512, 128, 1, false));
+    CHECK_FALSE(planes_win<Image>(14, 224, 3025, 64, 64, 1, false));
 }
 
 namespace {

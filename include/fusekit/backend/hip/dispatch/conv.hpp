@@ -38,8 +38,14 @@ struct GemmMainloop {
 };
 template <SplitSchedule Schedule, class Plan, Element T, detail::OutputElement U, detail::Axis fast>
 struct GemmMainloop<Schedule, Plan, T, U, fast> {
-    using Type = SplitGemm<Plan, Schedule, T, U, fast>;
+    using Type = SplitGemm<Plan, Split<typename Schedule::Whole>, T, U, fast>;
 };
+
+template <class Plan>
+Error refuse_matrix_units(Gpu const& gpu) {
+    return Error(type_name<Plan>(), "MatrixGemm", "",
+                 "a GPU of compute capability 9.0, and code for sm_90a in this program", gpu.name());
+}
 
 template <class Schedule, detail::Axis fast, class Plan, Element T, detail::OutputElement U>
 Result<Launch<ConvParams<Plan, T, U>>> prepare_along(Gpu const& gpu, ConvParams<Plan, T, U> params) {
@@ -49,9 +55,7 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_along(Gpu const& gpu, ConvParams<
         using Mainloop = typename GemmMainloop<Schedule, Plan, T, U, fast>::Type;
         auto const filter = Plan::Head::geometry(params.bound.head);
         if constexpr (MatrixSchedule<Schedule>)
-            if (!is_launchable<Plan, Mainloop>(gpu.index()))
-                return Error(type_name<Plan>(), "MatrixGemm", "",
-                             "a GPU of compute capability 9.0, and code for sm_90a in this program", gpu.name());
+            if (!is_launchable<Plan, Mainloop>(gpu.index())) return refuse_matrix_units<Plan>(gpu);
         if constexpr (Plan::Head::may_be_padded)
             if (!has_bits_for<Plan>(filter))
                 return Error(
@@ -102,11 +106,18 @@ bool has_matrix_code(Gpu const& gpu) {
 
 }  // namespace detail
 
+/// How many blocks share a tile, as a schedule's name says.
+template <class Schedule>
+inline constexpr int parts_of = 1;
+template <SplitSchedule Schedule>
+inline constexpr int parts_of<Schedule> = Schedule::parts;
+
 /// Prepares a plan with a Conv or Gemm with one schedule; where it splits, in `parts`.
 template <class Schedule, class Plan, Element T, detail::OutputElement U>
 Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                          detail::ImageView<T const> const& x,
-                                                         detail::ImageView<U> const& y, int parts = 1) {
+                                                         detail::ImageView<U> const& y,
+                                                         int parts = parts_of<Schedule>) {
     auto const filter = Plan::Head::geometry(bound.head);
     auto const weights = detail::layout_of_weights<Plan>(bound);
     CollapsedShape<4> const output(conv_output<Plan>(y.layout).shape, y.from);
@@ -118,6 +129,8 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gpu, BoundPl
         return prepare_halo_with<Schedule>(gpu, bound, x, y);
     } else if constexpr (PlanesSchedule<Schedule>) {
         return prepare_planes_with<Schedule>(gpu, bound, x, y);
+    } else if constexpr (SplitSchedule<Schedule> && !has_split<Plan, T>) {
+        return detail::refuse_matrix_units<Plan>(gpu);
     } else {
         if constexpr (GemmSchedule<Schedule>)
             if (Refusal refusal = detail::refuse_far_operands(type_name<Plan>, filter, x.collapsed_layout(), weights,
@@ -153,16 +166,29 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(Gpu const& gpu, BoundPlan<Pl
             return prepare_conv_with<DefaultDirect>(gpu, bound, x, y);
     Index<4> const shape = conv_output<Plan>(y.layout).shape;
     if constexpr (has_matrix_units<Plan, T>)
-        if (group_k >= least_matrix_channels && detail::has_matrix_code<Plan, T, U>(gpu))
+        if (group_k >= least_matrix_channels && detail::has_matrix_code<Plan, T, U>(gpu)) {
+            if constexpr (has_split<Plan, T>) {
+                using Shared = DefaultMatrixSplit<NvidiaTuning>;
+                Index<4> const w = detail::layout_of_weights<Plan>(bound).shape;
+                int const parts = choose_matrix_parts<Shared>(
+                    MatrixTable<NvidiaTuning>{},
+                    split_product(gpu, NvidiaTuning::matrix_split, w, shape, groups, workspace_bytes),
+                    gpu.processors());
+                if (parts > 1) return prepare_conv_with<Shared>(gpu, bound, x, y, parts);
+            }
             if (auto launch = with_fastest_matrix(
                     MatrixTable<NvidiaTuning>{}, shape[0] * shape[2] * shape[3], group_k, groups, gpu.processors(),
                     [&]<class Schedule>(Schedule) { return prepare_conv_with<Schedule>(gpu, bound, x, y); }))
                 return launch;
+        }
     return with_tuning(gpu.architecture(), [&]<class Tuning>(Tuning) {
-        if constexpr (has_split<Plan, T> && Tuning::chooses_split) {
-            auto const w = detail::typed<float>(Plan::Head::filters(bound.head));
-            int const parts = choose_parts<Tuning>(gpu, w.layout.shape, shape, groups, workspace_bytes);
-            if (parts > 1) return prepare_conv_with<DefaultSplit<Tuning>>(gpu, bound, x, y, parts);
+        if constexpr (std::is_same_v<T, float> && has_split<Plan, T> && Tuning::chooses_split) {
+            using Shared = DefaultSplit<Tuning>;
+            Index<4> const w = detail::layout_of_weights<Plan>(bound).shape;
+            int const parts = choose_parts<Shared>(GemmTable<Tuning>{},
+                                                   split_product(gpu, Tuning::split, w, shape, groups, workspace_bytes),
+                                                   gpu.processors());
+            if (parts > 1) return prepare_conv_with<Shared>(gpu, bound, x, y, parts);
         }
         using Schedules = GemmTable<Tuning, T, typename Plan::Head::template WeightElement<T>>;
         return with_fastest(Schedules{}, shape[0] * shape[2] * shape[3], group_k, groups, gpu.processors(),

@@ -77,8 +77,11 @@ template <class Schedule>
 double planes_time_of(Index<4> const& x, Index<4> const& y, Filter<2> const& filter, bool filters_are_transposed,
                       int processors) {
     if (!suits_planes<Schedule>(x, y, filter)) return 1e300;
-    return planes_time<Schedule>(count_plane_tiles<Schedule>(x, y, filter), detail::divide_up(x[1], 64),
-                                 filter.size[0] * filter.size[1], filters_are_transposed, processors);
+    auto const tiles = plane_tiles<Schedule>(x, y, filter);
+    return planes_time<Schedule>(
+        {count_plane_tiles<Schedule>(x, y, filter), detail::divide_up(x[1], 64),
+         std::int64_t{Schedule::parts} * tiles.rows * tiles.pitch, tiles.taps(), tiles.whole(), filters_are_transposed},
+        processors);
 }
 
 template <class... Schedules, class Plan, Element T>
@@ -91,13 +94,8 @@ std::optional<Launch<ConvParams<Plan, T, T>>> prepare_fastest_planes(Table<Sched
         return {};
     bool const transposed = Plan::Head::filters(params.bound.head).layout.stride[1] != 1;
     std::int64_t const steps = detail::divide_up(x[1] * filter.size[0] * filter.size[1], 64);
-    double const present = [&]<class... Matrix>(Table<Matrix...>) {
-        double least = 1e300;
-        for (double const time :
-             {matrix_cycles_of_planes<Matrix>(y[0] * y[2] * y[3], y[1], steps, gpu.processors())...})
-            if (time < least) least = time;
-        return least;
-    }(MatrixTable<NvidiaTuning>{});
+    double const present =
+        least_matrix_cycles(MatrixTable<NvidiaTuning>{}, y[0] * y[2] * y[3], y[1], 1, steps, gpu.processors());
     double const times[] = {planes_time_of<Schedules>(x, y, filter, transposed, gpu.processors())...};
     bool wins = false;
     for (double const time : times) wins = wins || time < present;

@@ -28,25 +28,27 @@ Result<Launch<typename Mainloop::Params>> prepare_parts(Gpu const& gpu, typename
     return in_clusters;
 }
 
-/// In how many parts a product of float is cut along GemmK, where it may borrow `workspace_bytes`. Blocks that wait for
+/// A product that is to be shared along GemmK as `tile` says, and may borrow `workspace_bytes`. Blocks that wait for
 /// each other without being clusters have a processor each.
-template <class Tuning>
-int choose_parts(Gpu const& gpu, Index<4> const& weights, Index<4> const& y, std::int64_t groups,
-                 std::size_t workspace_bytes) {
-    using Schedule = DefaultSplit<Tuning>;
+inline SplitProduct split_product(Gpu const& gpu, SplitCut const& tile, Index<4> const& weights, Index<4> const& y,
+                                  std::int64_t groups, std::size_t workspace_bytes) {
     bool const clusters = launches_clusters(gpu);
     std::int64_t most_blocks = std::int64_t{1} << 31;
     if (!clusters) {
         std::size_t const bytes = workspace_bytes < most_workspace_bytes ? workspace_bytes : most_workspace_bytes;
-        std::size_t const part_bytes = Schedule::part_floats * sizeof(float);
+        std::size_t const part_bytes = static_cast<std::size_t>(tile.m * tile.n) * sizeof(float);
         most_blocks = bytes < GroupWorkspace::state_bytes
                           ? 0
                           : static_cast<std::int64_t>((bytes - GroupWorkspace::state_bytes) / part_bytes);
         if (most_blocks > gpu.processors()) most_blocks = gpu.processors();
     }
-    return choose_parts<Schedule>(GemmTable<Tuning>{}, y[0] * y[2] * y[3], y[1] / groups, groups,
-                                  weights[1] * weights[2] * weights[3], gpu.processors(),
-                                  clusters ? Tuning::cluster_cycles : Tuning::split_cycles, most_blocks);
+    return {y[0] * y[2] * y[3],
+            y[1] / groups,
+            groups,
+            weights[1] * weights[2] * weights[3],
+            std::int64_t{tile.most_tiles} * gpu.processors(),
+            most_blocks,
+            clusters ? tile.cluster_cycles : tile.workspace_cycles};
 }
 
 }  // namespace fusekit::hip

@@ -6,39 +6,54 @@
 
 namespace fusekit::hip {
 
-/// ImplicitGemm where a tile's GemmK is shared by several blocks, for products of fewer tiles than processors. A block
+/// The shared memory of a block: stages, then the sums of its part, and what a loader and writer know.
+template <class Plan, class Atom, class Loader, class Sums, class Writer>
+struct SplitShared {
+    struct End {
+        typename Sums::Buffer sums;
+        typename Writer::Buffer out;
+    };
+    union {
+        typename Atom::Stage stages[stages_of<Atom>];
+        End end;
+    };
+    typename Loader::Shared loader;
+    OutputTile<Plan, Atom::tile_m, Atom::tile_n> tile;
+};
+
+/// What of a shared product depends on its schedule.
+template <class Plan, class Schedule, Element T, detail::OutputElement U, detail::Axis fast>
+struct SplitParts {
+    using Atom = typename AtomOf<Schedule, T>::Type;
+    using Loader = LoadOperands<Plan, Atom, T, U, fast>;
+    using Sums = SplitTile<Atom, fast == detail::Axis::channel && !Plan::pools>;
+    using Writer = StoreTile<Plan, Sums, fast>;
+    using Storage = SplitShared<Plan, Atom, Loader, Sums, Writer>;
+    using Shared = NamedShared<Storage, MatrixSchedule<Schedule>>;
+};
+
+/// ImplicitGemm where a tile's GemmK is shared by several blocks, for products of few tiles a processor. A block
 /// multiplies its part of the steps, and takes its part of the tile's rows through the epilogue to y. Parts begin where
 /// the loader computes offsets.
 template <class Plan, class Schedule, Element T, detail::OutputElement U, detail::Axis fast>
-class SplitGemm {
-    using Atom = typename AtomOf<Schedule, T>::Type;
-    static constexpr bool rows_are_pixels = fast == detail::Axis::channel && !Plan::pools;
-    using Sums = SplitTile<Atom, rows_are_pixels>;
-    using Writer = StoreTile<Plan, Sums, fast>;
+class SplitGemm : public SplitParts<Plan, Schedule, T, U, fast>::Shared {
+    using Parts = SplitParts<Plan, Schedule, T, U, fast>;
+    using Atom = typename Parts::Atom;
+    using Sums = typename Parts::Sums;
+    using Writer = typename Parts::Writer;
+    using Storage = typename Parts::Storage;
     static constexpr int piece_k = Schedule::piece_k, piece_steps = piece_k / Atom::tile_k;
 
 public:
-    using Loader = LoadOperands<Plan, Atom, T, U, fast>;
-    static_assert(piece_k % Loader::table_k == 0 && Sums::floats == Schedule::part_floats);
+    using Loader = typename Parts::Loader;
+    static_assert(piece_k % Loader::table_k == 0 && piece_steps % stages_of<Atom> == 0 &&
+                  Sums::floats == Schedule::part_floats);
     using Params = ConvParams<Plan, T, U>;
     using Architecture = typename Atom::Architecture;
     static constexpr int threads = Atom::threads, blocks = Schedule::blocks;
 
-    struct Shared {
-        struct End {
-            typename Sums::Buffer sums;
-            typename Writer::Buffer out;
-        };
-        union {
-            typename Atom::Stage stages[stages_of<Atom>];
-            End end;
-        };
-        typename Loader::Shared loader;
-        OutputTile<Plan, Atom::tile_m, Atom::tile_n> tile;
-    };
-
-    __device__ static void run(Params const& params, Shared& the_shared, unsigned the_thread, unsigned block) {
-        Shared& shared = in_register(the_shared);
+    __device__ static void run(Params const& params, Storage& the_shared, unsigned the_thread, unsigned block) {
+        Storage& shared = in_register(the_shared);
         unsigned const thread = in_register(the_thread), count = params.parts.count;
         auto const conv = params.problem();
         TileCoord<Atom::tile_m, Atom::tile_n> const coord(conv, block / count);

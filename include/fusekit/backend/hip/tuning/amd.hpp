@@ -15,8 +15,8 @@ struct AmdTuning {
                                         {.m = 64, .n = 64, .k = 8, .blocks = 6}};
 
     static constexpr bool chooses_split = false;
-    static constexpr GemmTile split = {.m = 64, .n = 64, .k = 8, .blocks = 6};
-    static constexpr double split_cycles = 20000, cluster_cycles = split_cycles;
+    static constexpr SplitCut split = {
+        .m = 64, .n = 64, .k = 8, .blocks = 6, .most_tiles = 1, .cluster_cycles = 20000, .workspace_cycles = 20000};
 
     /// Waves of 64 have 64 x 64 sums, waves of 32 have 32 pixels of 64 channels: registers hold no more beside the
     /// loads.

@@ -15,16 +15,17 @@ struct NvidiaTuning {
                                         {.m = 64, .n = 64, .k = 16, .blocks = 6}};
 
     /// A processor has few blocks of it, and they have registers to spare.
-    static constexpr GemmTile split = {.m = 64, .n = 64, .k = 16, .blocks = 4};
+    static constexpr SplitCut split = {
+        .m = 64, .n = 64, .k = 16, .blocks = 4, .most_tiles = 3, .cluster_cycles = 1500, .workspace_cycles = 4000};
     static constexpr bool chooses_split = true;
-    static constexpr double cluster_cycles = 1500, split_cycles = 4000;
 
     /// The same tiles: before sm_80 arithmetic is plain, and steps are those.
     static constexpr NativeTile native[] = {{.m = 128, .n = 64, .blocks = 3, .k = 16},
                                             {.m = 64, .n = 64, .blocks = 6, .k = 16}};
 
-    static constexpr GemmTile matrix[] = {{.m = 128, .n = 64, .k = 64, .blocks = 2},
-                                          {.m = 64, .n = 64, .k = 64, .blocks = 4}};
+    static constexpr GemmTile matrix[] = {{.m = 128, .n = 64, .k = 64, .blocks = 2}};
+    static constexpr SplitCut matrix_split = {
+        .m = 64, .n = 64, .k = 64, .blocks = 4, .most_tiles = 2, .cluster_cycles = 500, .workspace_cycles = 4000};
 
     /// Those that were among the fastest of eleven, on convolutions of batch 1 to 256.
     static constexpr WarpSpecializedTile warp_specialized[] = {

@@ -12,6 +12,12 @@ namespace fusekit::hip {
 struct GemmTile {
     int m, n, k, blocks;
 };
+/// That of blocks which share tiles: of `most_tiles` a processor at most. Each doubling of the blocks a tile takes so
+/// many cycles of each, in clusters and in workspace.
+struct SplitCut {
+    int m, n, k, blocks, most_tiles;
+    double cluster_cycles, workspace_cycles;
+};
 struct NativeTile {
     int m, n, blocks, k = 8;
 };
@@ -40,8 +46,8 @@ struct ElementwiseCase {
 // A table is a type with
 //   Architecture   a tag: the table is for its GPUs, and for tags that extend it without a table of their own
 //   gemm           an array of GemmTile: a plan with a Conv or Gemm is compiled once for each of them
-//   split          a GemmTile for products of float with few tiles a processor, and the cycles that blocks which share
-//                  a tile take to exchange its sums: split_cycles, and, where they are clusters, cluster_cycles
+//   split          a SplitCut for products of float with few tiles a processor
+//   matrix_split   where it has sm_90a: the same for its matrix units
 //   chooses_split, chooses_planes
 //                  whether the library chooses these: not before a GPU has run them and they have been measured
 //   matrix, warp_specialized, warp_specialized_int8
@@ -114,18 +120,11 @@ struct ReductionOf {
 
 }  // namespace detail
 
-/// A Gemm whose blocks share the tiles' GemmK. The library alone chooses it, with the number of parts.
-template <class Schedule>
-struct Split : Schedule {
-    static constexpr bool splits = true;
-    static constexpr int piece_k = 64;  ///< parts begin at its multiples
-    static constexpr int part_floats = Schedule::tile_m * Schedule::tile_n;  ///< of workspace
-};
-template <class Schedule>
-concept SplitSchedule = GemmSchedule<Schedule> && requires { requires Schedule::splits; };
-
 template <class Tuning>
 using DefaultSplit = Split<Gemm<Tuning::split.m, Tuning::split.n, Tuning::split.k, Tuning::split.blocks>>;
+template <class Tuning>
+using DefaultMatrixSplit =
+    Split<MatrixGemm<Tuning::matrix_split.m, Tuning::matrix_split.n, Tuning::matrix_split.blocks>>;
 
 /// The schedules that a table has; of a product of T by W, half, bfloat16 or int8 alike, those that it has for them.
 template <class Tuning, class T = float, class W = T>

@@ -102,33 +102,45 @@ double gemm_time(std::int64_t m, std::int64_t n, std::int64_t groups, int proces
     return in_all * load_cost * (waves + 1) / waves;
 }
 
+/// A product of which each of several blocks takes a part along GemmK.
+struct SplitProduct {
+    std::int64_t m, n, groups, gemm_k;
+    std::int64_t most_tiles, most_blocks;  ///< that are shared, and that share them
+    double exchange;  ///< cycles of a block, for each doubling of those that share a tile
+};
+
 /// Among how many blocks, 1, 2, 4 or 8, the GemmK of a Split's tiles is shared so that a product takes least time: 1
-/// where the table's schedules take less. It is shared only where a processor has three tiles at most, each part has a
-/// piece of GemmK, and all blocks are no more than `most_blocks`. An index of GemmK takes 64 cycles for each unit of
-/// gemm_time, because a thread has 64 sums. Each doubling of the parts takes `exchange_cycles` of every block, and a
-/// processor's blocks share what it can exchange.
-///
-/// On an H200 the choice takes 1.5 % longer than the fastest number of parts (13 layers, batches of 1 and 8, geometric
-/// mean), and at most 2.3 % longer than no parts.
-template <class Schedule, class... Schedules>
-int choose_parts(Table<Schedules...>, std::int64_t m, std::int64_t n, std::int64_t groups, std::int64_t gemm_k,
-                 int processors, double exchange_cycles, std::int64_t most_blocks) {
-    std::int64_t const tiles = detail::divide_up(m, Schedule::tile_m) * detail::divide_up(n, Schedule::tile_n) * groups;
-    std::int64_t const pieces = detail::divide_up(gemm_k, Schedule::piece_k);
-    if (tiles > 3 * std::int64_t{processors}) return 1;
-    double least = 1e300;
-    for (double const time : {gemm_time<Schedules>(m, n, groups, processors)...})
-        if (64 * time * static_cast<double>(gemm_k) < least) least = 64 * time * static_cast<double>(gemm_k);
+/// where `whole`, the time without, is less. Each part has a piece of GemmK. time_of(blocks a tile, indices of GemmK)
+/// is the time of the products; a processor's blocks exchange sums one after another.
+template <class Schedule, class TimeOf>
+int choose_parts(SplitProduct const& of, double whole, TimeOf const& time_of, int processors) {
+    std::int64_t const tiles =
+        detail::divide_up(of.m, Schedule::tile_m) * detail::divide_up(of.n, Schedule::tile_n) * of.groups;
+    std::int64_t const pieces = detail::divide_up(of.gemm_k, Schedule::piece_k);
+    if (tiles > of.most_tiles) return 1;
     int best = 1;
-    double exchanges = exchange_cycles;
-    for (int parts = 2; parts <= 8 && parts <= pieces && parts * tiles <= most_blocks; parts *= 2) {
-        std::int64_t const longest = Schedule::piece_k * detail::divide_up(pieces, parts);
-        double const time = 64 * gemm_time<Schedule>(m, n, groups * parts, processors) * static_cast<double>(longest) +
+    double exchanges = of.exchange;
+    for (int parts = 2; parts <= 8 && parts <= pieces && parts * tiles <= of.most_blocks; parts *= 2) {
+        double const time = time_of(parts, Schedule::piece_k * detail::divide_up(pieces, parts)) +
                             exchanges * static_cast<double>(detail::divide_up(parts * tiles, processors));
-        if (time < least) best = parts, least = time;
-        exchanges += exchange_cycles;
+        if (time < whole) best = parts, whole = time;
+        exchanges += of.exchange;
     }
     return best;
+}
+
+/// The parts of a product of float. An index of GemmK takes 64 cycles for each unit of gemm_time, because a thread has
+/// 64 sums. On an H200 the choice takes 1.5 % longer than the fastest number of parts (13 layers, batches of 1 and 8,
+/// geometric mean), and at most 2.3 % longer than no parts.
+template <class Schedule, class... Schedules>
+int choose_parts(Table<Schedules...>, SplitProduct const& of, int processors) {
+    double whole = 1e300;
+    for (double const time : {gemm_time<Schedules>(of.m, of.n, of.groups, processors)...})
+        if (64 * time * static_cast<double>(of.gemm_k) < whole) whole = 64 * time * static_cast<double>(of.gemm_k);
+    auto const time_of = [&](std::int64_t parts, std::int64_t gemm_k) {
+        return 64 * gemm_time<Schedule>(of.m, of.n, of.groups * parts, processors) * static_cast<double>(gemm_k);
+    };
+    return choose_parts<Schedule>(of, whole, time_of, processors);
 }
 
 /// The time of MatrixGemm, in an arbitrary unit: that of loading operands through registers.
@@ -175,28 +187,58 @@ double halo_time(std::int64_t tiles, int taps, int processors) {
     return static_cast<double>(detail::divide_up(tiles, processors) * taps) * Schedule::pixels / 2.0 * 4;
 }
 
-/// The cycles of MatrixGemm where planes are contiguous, and operands loaded an element at a time: a step of all the
-/// blocks that a processor holds takes 2500, and a round of tiles 5000 more. That is 10 to 40 % less than an H200 took
-/// for 13 layers at batches of 1, 8 and 64 (bench/results/h200/cudnn_half_nchw.txt).
+/// The cycles of MatrixGemm where operands are loaded an element at a time, as where planes are contiguous. An H200
+/// took them within 10 % (13 layers in NCHW, batches of 1, 8 and 64, root mean square).
 template <class Schedule>
-double matrix_cycles_of_planes(std::int64_t m, std::int64_t n, std::int64_t steps, int processors) {
-    std::int64_t const tiles = detail::divide_up(m, Schedule::tile_m) * detail::divide_up(n, Schedule::tile_n);
-    return static_cast<double>(detail::divide_up(tiles, std::int64_t{processors} * Schedule::blocks)) *
-           static_cast<double>(steps * 2500 + 5000);
+double matrix_cycles(std::int64_t m, std::int64_t n, std::int64_t groups, std::int64_t steps, int processors) {
+    std::int64_t const tiles = detail::divide_up(m, Schedule::tile_m) * detail::divide_up(n, Schedule::tile_n) * groups;
+    std::int64_t const most = detail::divide_up(tiles, processors),
+                       at_once = most < Schedule::blocks ? most : Schedule::blocks;
+    double const step = 2200 + static_cast<double>(at_once * Schedule::tile_m * Schedule::tile_n) / 10;
+    return 4000 +
+           static_cast<double>(detail::divide_up(most, Schedule::blocks)) * (4000 + static_cast<double>(steps) * step);
+}
+/// The least of the table's.
+template <class... Schedules>
+double least_matrix_cycles(Table<Schedules...>, std::int64_t m, std::int64_t n, std::int64_t groups, std::int64_t steps,
+                           int processors) {
+    double least = 1e300;
+    for (double const time : {matrix_cycles<Schedules>(m, n, groups, steps, processors)...})
+        if (time < least) least = time;
+    return least;
 }
 
-/// The cycles of Planes, for `tiles` tiles of `channel_blocks` blocks of 64 channels of x. A block takes its products,
-/// and 1000 until a tile of x has been transposed; 8000 at least where filters are transposed too. A tile begins and
-/// ends in 4000, and a launch in 5000. Prototypes of it took as much or less on an H200, in cycles a block: 1800
-/// (1024-14-14-256-1x1), 1300 (2048-7-7-512-1x1), 8700 and 5400 (256-14-14-256-3x3 and 512-7-7-512-3x3, filters'
-/// channels neighbours). That of transposed filters is an estimate: 8 loads that wait for L2 one after another.
+/// The parts of a product on matrix units. On an H200 the choice takes 0.2 % longer than the fastest number of parts
+/// (13 layers in NCHW, batches of 1, 8 and 64, geometric mean), and never longer than no parts.
+template <class Schedule, class... Schedules>
+int choose_matrix_parts(Table<Schedules...> table, SplitProduct const& of, int processors) {
+    auto const steps = [](std::int64_t gemm_k) { return detail::divide_up(gemm_k, Schedule::tile_k); };
+    auto const time_of = [&](std::int64_t parts, std::int64_t gemm_k) {
+        return matrix_cycles<Schedule>(of.m, of.n, of.groups * parts, steps(gemm_k), processors);
+    };
+    return choose_parts<Schedule>(of, least_matrix_cycles(table, of.m, of.n, of.groups, steps(of.gemm_k), processors),
+                                  time_of, processors);
+}
+
+/// A convolution of planes in `tiles` tiles, of `places` places each, and blocks of 64 channels of x.
+struct PlanesProduct {
+    std::int64_t tiles, channel_blocks, places;
+    int taps;
+    bool whole;  ///< images: their planes are copied together
+    bool transposes_filters;
+};
+
+/// The cycles of Planes. A block takes its products and 1000, or its loads if these take longer: x is transposed place
+/// by place, planes of parts of images are copied one by one, and filters of nine taps are transposed too. A tile
+/// begins and ends in 5000, and a launch in 5000. An H200 took them within 13 % (13 layers, batch 64, root mean
+/// square).
 template <class Schedule>
-double planes_time(std::int64_t tiles, std::int64_t channel_blocks, int taps, bool filters_are_transposed,
-                   int processors) {
-    double const products = taps * Schedule::parts * Schedule::pixels / 2.0 * 4 * Schedule::consumers,
-                 block = products + 1000, least = filters_are_transposed ? 8000 : 0;
-    return 5000 + static_cast<double>(detail::divide_up(tiles, processors)) *
-                      (static_cast<double>(channel_blocks) * (block > least ? block : least) + 4000);
+double planes_time(PlanesProduct const& of, int processors) {
+    double const products = of.taps * Schedule::parts * Schedule::pixels / 2.0 * 4 * Schedule::consumers + 1000,
+                 x = of.whole ? 2900 + 16 * static_cast<double>(of.places) : 7000 + 3500 * Schedule::parts,
+                 loads = x + (of.transposes_filters ? 21000 : 0);
+    return 5000 + static_cast<double>(detail::divide_up(of.tiles, processors)) *
+                      (static_cast<double>(of.channel_blocks) * (products > loads ? products : loads) + 5000);
 }
 
 /// Calls f(Schedule{}) with the schedule of the table that takes the least of the times.
