@@ -138,8 +138,8 @@ private:
             unsigned const left = (tiles + distance - 1) / distance, merged = (left + together - 1) / together;
 #pragma unroll 1
             for (unsigned i = thread; i < merged * channels; i += threads) {
-                unsigned const n = i % channels, begin = i / channels * together, here = min(left - begin, together),
-                               k = static_cast<unsigned>(first_k) + n;
+                unsigned const n = i % channels, begin = i / channels * together, behind = left - begin,
+                               here = behind < together ? behind : together, k = static_cast<unsigned>(first_k) + n;
                 if (n >= count_n) continue;
                 Total totals[together];
 #pragma unroll
