@@ -29,8 +29,5 @@ function(fusekit_gpu_compile target)
   if(NOT FUSEKIT_GPU_OPTIMISED)
     set(options --Ofast-compile=max -Xptxas=--suppress-stack-size-warning)
     target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:${options}>")
-    # Machine code takes as long as all before it.
-    list(TRANSFORM CMAKE_CUDA_ARCHITECTURES REPLACE "-real$" "-virtual" OUTPUT_VARIABLE ptx)
-    set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES "${ptx}")
   endif()
 endfunction()
