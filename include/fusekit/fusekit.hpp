@@ -17,6 +17,7 @@
 #include "fusekit/ops/bias.hpp"
 #include "fusekit/ops/conv.hpp"
 #include "fusekit/ops/gemm.hpp"
+#include "fusekit/ops/gemm/batched.hpp"
 #include "fusekit/ops/requantize.hpp"
 #include "fusekit/ops/pool.hpp"
 #include "fusekit/ops/residual.hpp"

@@ -25,6 +25,7 @@ using namespace test::letters;
 using Statistics = fk::ChannelStatistics;
 using MaxPool = fk::Pool<fk::Max, 2, 2>;
 using AveragePool = fk::Pool<fk::Average, 2, 2>;
+using BG = fk::BatchedGemm;
 using fk::Plan;
 
 /// The sum of activations.

@@ -77,6 +77,7 @@ void matrices(Run<T, Rank> const& run, fk::TensorView<T const, 2> w, Channels c)
                                    {.z = run.x}, {.values = run.y}, {.mean = c, .variance = c, .scratch = c});
     run(layer);
     static_cast<void>(fk::describe(layer, run.x.layout).mermaid());
+    run(fk::Plan<fk::BatchedGemm, fk::Bias>::bind({.weights = run.x}, {.bias = c}));
 }
 
 template <class T, class... Modes>

@@ -45,12 +45,15 @@ using Weights = fusekit::Weights<std::conditional_t<std::is_same_v<WOf<T>, doubl
 
 }  // namespace detail
 
-/// Conv<Geometry> and Gemm of such weights.
+/// Conv<Geometry>, Gemm and BatchedGemm of such weights.
 template <class T, auto Geometry>
 using ConvOf = std::conditional_t<std::is_same_v<WOf<T>, XOf<T>>, fusekit::Conv<Geometry>,
                                   fusekit::Conv<Geometry, detail::Weights<T>>>;
 template <class T>
 using GemmOf = std::conditional_t<std::is_same_v<WOf<T>, XOf<T>>, fusekit::Gemm, fusekit::GemmWith<detail::Weights<T>>>;
+template <class T>
+using BatchedGemmOf = std::conditional_t<std::is_same_v<WOf<T>, XOf<T>>, fusekit::BatchedGemm,
+                                         fusekit::BatchedGemmWith<detail::Weights<T>>>;
 
 /// "half", "half into float", or "half with int8 into float".
 template <class T>

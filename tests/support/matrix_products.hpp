@@ -53,33 +53,53 @@ struct Product {
     }
 };
 
-/// x and the weights of a product in a device's memory, of integers whose sums are exact, and the sums.
-template <class T, int Rank, class Device>
+/// x and the weights of a product in a device's memory, of integers whose sums are exact, and the sums. A BatchedGemm
+/// has weights for each matrix.
+template <class T, int Rank, class Device, class TheGemm = GemmOf<T>>
 struct Factors {
+    using Gemm = TheGemm;
+    static constexpr bool batched = fk::BatchedOp<Gemm>;
+    static constexpr int weights_rank = batched ? Rank : 2;
     Device& device;
     Product of;
     std::vector<double> x, weights;
     Placed<Device, Rank> placed_x;
-    Placed<Device, 2> placed_weights;
+    Placed<Device, weights_rank> placed_weights;
 
     Factors(Device& the_device, Product const& product)
         : device(the_device),
           of(product),
           x(integers(product.rows() * product.k, -3, 4, 11)),
-          weights(integers(product.n * product.k, -2, 2, 12)),
+          weights(integers((batched && product.b ? product.b : 1) * product.n * product.k, -2, 2, 12)),
           placed_x(device, fk::data_type<XOf<T>>,
                    matrix_layout<Rank>(product.x, Product::shape<Rank>(product.b, product.m, product.k)), x),
-          placed_weights(device, fk::data_type<WOf<T>>, matrix_layout<2>(product.weights, {{product.n, product.k}}),
+          placed_weights(device, fk::data_type<WOf<T>>,
+                         matrix_layout<weights_rank>(product.weights,
+                                                     Product::shape<weights_rank>(product.b, product.n, product.k)),
                          weights) {}
 
     fk::TensorView<XOf<T> const, Rank> input() { return placed_x.template view<XOf<T> const>(); }
-    typename GemmOf<T>::Args gemm() { return {.weights = placed_weights.any()}; }
+    typename Gemm::Args gemm() { return {.weights = placed_weights.any()}; }
     fk::Layout<Rank> layout(char const* word) const {
         return matrix_layout<Rank>(word, Product::shape<Rank>(of.b, of.m, of.n));
     }
 
     /// What the epilogue gets of these elements.
-    oracle::Tensor sums(oracle::Tensor const& elements) const { return oracle::conv(elements, weights, of.n, {}); }
+    oracle::Tensor sums(oracle::Tensor const& elements) const {
+        if constexpr (!batched) return oracle::conv(elements, weights, of.n, {});
+        oracle::Tensor all({of.rows(), of.n, 1, 1});
+        auto to = all.at.begin();
+        for (std::int64_t matrix = 0; matrix < std::max<std::int64_t>(of.b, 1); ++matrix) {
+            auto const part = [](auto const& values, std::int64_t number, std::int64_t size) {
+                return std::vector(values.begin() + number * size, values.begin() + (number + 1) * size);
+            };
+            oracle::Tensor rows({of.m, of.k, 1, 1});
+            rows.at = part(elements.at, matrix, of.m * of.k);
+            auto const sums = oracle::conv(rows, part(weights, matrix, of.n * of.k), of.n, {});
+            to = std::copy(sums.at.begin(), sums.at.end(), to);
+        }
+        return all;
+    }
     oracle::Tensor sums() const { return sums(elements()); }
     oracle::Tensor elements() const { return {{of.rows(), of.k, 1, 1}, x}; }
 
@@ -100,18 +120,18 @@ struct Factors {
 };
 
 /// The product alone; with all kinds of operators after it; with operators before it.
-template <class T, int Rank, class Device>
+template <class T, int Rank, class Device, class Gemm = GemmOf<T>>
 void check_product(Device& device, Product const& product) {
-    Factors<T, Rank, Device> factors(device, product);
+    Factors<T, Rank, Device, Gemm> factors(device, product);
     oracle::Tensor const sums = factors.sums();
-    factors.check(fk::Plan<GemmOf<T>>::bind(factors.gemm()), sums);
+    factors.check(fk::Plan<Gemm>::bind(factors.gemm()), sums);
 
     auto const bias = integers(product.n, -3, 3, 13), z = integers(product.rows() * product.n, -5, 5, 14);
     Placed<Device, 1> b(device, fk::DataType::float32, fk::channels(product.n), bias);
     Placed<Device, Rank> placed_z(device, fk::data_type<XOf<T>>, factors.layout(product.z), z),
         values(device, fk::data_type<XOf<T>>, factors.layout(product.y), 64);
     oracle::Tensor const before = oracle::residual(oracle::bias(sums, bias), z, 2);
-    using All = fk::Plan<GemmOf<T>, fk::Bias, fk::Residual, fk::Store, fk::Activation<fk::Relu>, fk::Scale>;
+    using All = fk::Plan<Gemm, fk::Bias, fk::Residual, fk::Store, fk::Activation<fk::Relu>, fk::Scale>;
     factors.check(All::bind(factors.gemm(), {.bias = b.any()}, {.z = placed_z.any(), .alpha2 = 2},
                             {.values = values.template view<XOf<T>>()}, {}, {.factor = 0.5f}),
                   oracle::scale(oracle::activation(before, {"relu"}), 0.5));
@@ -121,7 +141,7 @@ void check_product(Device& device, Product const& product) {
         auto const in_bias = integers(product.k, -1, 2, 15);
         Placed<Device, 1> a(device, fk::DataType::float32, fk::channels(product.k), in_bias);
         auto const read = oracle::activation(oracle::bias(factors.elements(), in_bias), {"relu"});
-        using Before = fk::Plan<fk::Bias, fk::Activation<fk::Relu>, GemmOf<T>, fk::Bias>;
+        using Before = fk::Plan<fk::Bias, fk::Activation<fk::Relu>, Gemm, fk::Bias>;
         factors.check(Before::bind({.bias = a.any()}, {}, factors.gemm(), {.bias = b.any()}),
                       oracle::bias(factors.sums(read), bias));
     }
@@ -201,6 +221,39 @@ void check_random_products(Device& device, int count, std::uint64_t seed) {
         if (batch) check_product<T, 3>(device, product);
         else check_product<T, 2>(device, product);
     }
+}
+
+/// Batches of products by weights of their own: of odd sizes, in every layout; where packets of pixels or channels lie
+/// together and where matrices end in the middle of one; and in two modes of a batch, of which the weights share one.
+template <class T, class Device>
+void check_batched_products(Device& device) {
+    using Gemm = BatchedGemmOf<T>;
+    check_product<T, 2, Device, Gemm>(device, {0, 13, 9, 6, "mk", "km", "km", "mk"});
+    for (Product const& product : {Product{1, 1, 1, 1, "bmk", "bmk", "bmk", "bmk"},
+                                   {3, 5, 7, 9, "bmk", "bmk", "bmk", "bmk"},
+                                   {4, 1, 20, 16, "mbk", "kbm", "bkm", "kbm"},
+                                   {3, 8, 33, 16, "bmk", "bmk", "bmk", "bmk-bm"},
+                                   {2, 70, 65, 32, "bmk+8", "mbk", "mbk*2", "bmk"},
+                                   {3, 68, 66, 24, "bkm", "bkm", "bkm", "bkm"},
+                                   {3, 6, 24, 8, "kbm", "bmk+4", "kbm", "kbm"},
+                                   {5, 12, 3, 40, "bkm+4", "bmk-b", "bkm", "kmb"},
+                                   {70, 2, 2, 3, "bmk", "bmk", "bmk", "bmk"}})
+        check_product<T, 3, Device, Gemm>(device, product);
+
+    auto const x = integers(2 * 3 * 4 * 5, -3, 4, 21), weights = integers(3 * 6 * 5, -2, 2, 22);
+    Placed<Device, 4> placed_x(device, fk::data_type<XOf<T>>, fk::packed<4>({{2, 3, 4, 5}}, {{1, 0, 3, 2}}), x),
+        y(device, fk::data_type<YOf<T>>, fk::packed<4>({{2, 3, 4, 6}}, {{0, 1, 2, 3}}), 64);
+    Placed<Device, 3> placed_weights(device, fk::data_type<WOf<T>>, fk::row_major(3, 6, 5), weights);
+    auto const of_b = placed_weights.template view<WOf<T> const>();
+    fk::TensorView<WOf<T> const, 4> const of_all(of_b.data, {{{2, 3, 6, 5}}, {{0, 30, 5, 1}}});
+    fk::Plan<Gemm>::bind({.weights = of_all})(device, placed_x.template view<XOf<T> const>(),
+                                              y.template view<YOf<T>>());
+    oracle::Tensor expected({2 * 3 * 4, 6, 1, 1});
+    for (std::size_t row = 0; row < 2 * 3 * 4; ++row)
+        for (std::size_t n = 0; n < 6; ++n)
+            for (std::size_t k = 0; k < 5; ++k)
+                expected.at[row * 6 + n].value += x[row * 5 + k] * weights[(row / 4 % 3 * 6 + n) * 5 + k];
+    CHECK(difference(expected, y.fetch()) == "");
 }
 
 /// Odd sizes, matrices of one row or column, strides of every kind.

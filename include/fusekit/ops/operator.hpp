@@ -148,6 +148,12 @@ void check_products(std::int64_t products, Check const& in, Given const& given) 
 template <class Op>
 concept MatrixOp = MainloopOp<Op> && requires { requires Op::of_matrices; };
 
+/// A MatrixOp that has weights for each matrix of a batch, as far apart as batch_strides(args) says.
+template <class Op>
+concept BatchedOp = MatrixOp<Op> && requires(typename Op::Args const& args) {
+    { Op::batch_strides(args) } -> std::same_as<Index<2>>;
+};
+
 /// Needs a total over all values that share its parameters before it gives the first result: those of a channel, or,
 /// where it is `per_place`, those of one place in every image of the batch. Begins a Plan (plan/reduction.hpp).
 template <class Op>

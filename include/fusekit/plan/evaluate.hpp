@@ -90,9 +90,9 @@ template <class V, MatrixOp Gemm, class BoundPlan, class At>
 constexpr V head_value(Gemm const*, BoundPlan const& bound, ImageView<V const> const& x, At const& at) {
     auto const& weights = bound.head.weights;
     V sum = 0;
-    for (std::int64_t k = 0; k < weights.layout.shape[1]; ++k)
+    for (std::int64_t k = 0; k < x.layout.shape[1]; ++k)
         sum += HeadInput<V, BoundPlan, At>(bound, x, k)(at.n, k, at.p, at.q) *
-               weights.template load<V>(weights.layout.offset({{at.k, k}}));
+               weights.template load<V>(Gemm::weight_offset(bound.head, at, k));
     return sum;
 }
 template <class V, class Head, class BoundPlan, class At>

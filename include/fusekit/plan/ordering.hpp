@@ -125,6 +125,19 @@ struct OneTotal {
 };
 
 template <class... Ops>
+struct TotalsFit {
+    static constexpr bool holds = !(BatchedOp<Ops> || ...) || !(StatisticsOp<Ops> || ...);
+    static consteval bool require() {
+        constexpr bool kept = holds;
+        static_assert(
+            kept,
+            "tiles of a BatchedGemm end where a matrix does, and statistics total whole ones: put them in the "
+            "next Plan");
+        return kept;
+    }
+};
+
+template <class... Ops>
 struct PoolComesLast {
     static constexpr bool holds = Stages<Ops...>::only_last(Stage::pooling);
     static consteval bool require() {
@@ -213,8 +226,8 @@ template <class... Ops>
     requires(Operator<Ops> && ...)
 struct BrokenBy<Ops...>
     : FirstBroken<HasOperators<Ops...>, OneHead<Ops...>, ReductionComesFirst<Ops...>, PrologueFits<Ops...>,
-                  OneTotal<Ops...>, PoolComesLast<Ops...>, PoolFits<Ops...>, PlacesFit<Ops...>, BiasComesEarly<Ops...>,
-                  NormBeforeActivation<Ops...>, OneOfEach<Ops...>> {};
+                  OneTotal<Ops...>, TotalsFit<Ops...>, PoolComesLast<Ops...>, PoolFits<Ops...>, PlacesFit<Ops...>,
+                  BiasComesEarly<Ops...>, NormBeforeActivation<Ops...>, OneOfEach<Ops...>> {};
 
 }  // namespace rules
 
@@ -230,6 +243,8 @@ template <class... Ops>
 concept PrologueFits = detail::rules::PrologueFits<Ops...>::holds;
 template <class... Ops>
 concept OneTotal = detail::rules::OneTotal<Ops...>::holds;
+template <class... Ops>
+concept TotalsFit = detail::rules::TotalsFit<Ops...>::holds;
 template <class... Ops>
 concept PoolComesLast = detail::rules::PoolComesLast<Ops...>::holds;
 template <class... Ops>

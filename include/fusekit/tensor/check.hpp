@@ -63,12 +63,11 @@ struct Modes {
     }
 
     /// `modes`, such as "N x K x P x Q", for what this stands for: "N x K x Q" for signals, "N x K x O x P x Q" for
-    /// volumes; for matrices "M x N", or "M x K" where `modes` are x's.
+    /// volumes; for matrices "M x N", or "M x K" where `modes` are x's, or "N x K" where they are weights'.
     [[gnu::cold]] Text named(char const* modes) const {
         if (of_matrices()) {
             char const* const batch = from.count == 2 ? "A x B x " : from.count == 1 && rank == 4 ? "B x " : "";
-            bool const of_x = std::strchr(modes, 'H') != nullptr;
-            return Text(batch) + (of_x ? "M x K" : "M x N");
+            return Text(batch) + (std::strchr(modes, 'H') ? "M x K" : std::strchr(modes, 'P') ? "M x N" : modes);
         }
         if (from.kind == CollapsedFrom::images) return modes;
         std::size_t const row = std::strlen(modes) - 5;

@@ -14,6 +14,12 @@ TEMPLATE_TEST_CASE("HIP: products of matrices compute what the oracle does, and 
     check_products<TestType>(device);
 }
 
+TEMPLATE_TEST_CASE("HIP: products of matrices with weights of their own compute what the oracle does", "", float,
+                   fk::half, fk::bfloat16, fk::int8) {
+    fk::hip::Device device = gpu();
+    check_batched_products<TestType>(device);
+}
+
 TEST_CASE("HIP: products of matrices run with any schedule of a convolution") {
     fk::hip::Device device = gpu();
     Product const product{3, 5, 7, 9, "bmk", "mk", "mbk", "bmk"};
@@ -21,6 +27,11 @@ TEST_CASE("HIP: products of matrices run with any schedule of a convolution") {
     auto direct = device.with<fk::hip::Direct<64>>();
     check_product<float, 3>(gemm, product);
     check_product<float, 3>(direct, product);
+    auto split = device.with<fk::hip::Split<fk::hip::Gemm<64, 64, 16>, 4>>();
+    Product const own{3, 70, 20, 300, "bmk", "bmk", "bmk", "bmk"};
+    check_product<float, 3, decltype(gemm), fk::BatchedGemm>(gemm, own);
+    check_product<float, 3, decltype(direct), fk::BatchedGemm>(direct, own);
+    check_product<float, 3, decltype(split), fk::BatchedGemm>(split, own);
 }
 
 TEST_CASE("HIP: statistics after a Gemm are of its columns") {

@@ -44,7 +44,7 @@ TEMPLATE_TEST_CASE("a panel of filters has one in each column, and zeros past th
         Conv<TestType> const conv(fk::nchw(1, channels, 4, 4), w, {{1, filters, 3, 2}}, fk::filter(2, 3));
         for (std::int64_t const first : {std::int64_t{0}, std::int64_t{tile_columns}}) {
             std::vector<Sum> panel(static_cast<std::size_t>(conv.problem.gemm_k() * tile_columns), Sum{-999});
-            pack_weight_panel(panel.data(), conv.problem, first, filters);
+            pack_weight_panel(panel.data(), conv.problem, 0, first);
             int wrong = 0;
             for (int r = 0; r < 2; ++r)
                 for (int s = 0; s < 3; ++s)
@@ -74,7 +74,7 @@ TEMPLATE_TEST_CASE("a filter and a window become rows, in the order that is aske
         for (GemmKOrder const order : {GemmKOrder{6, 1}, GemmKOrder{1, channels}}) {
             CHECK(weights_are(conv.problem, order) == (last == (order.channel == 1)));
             std::vector<Sum> row(gemm_k, Sum{-999});
-            pack_weight_row(row.data(), conv.problem, 1, order);
+            pack_weight_row(row.data(), conv.problem, 1, 0, order);
             for (int tap = 0; tap < 6; ++tap)
                 for (std::int64_t c = 0; c < channels; ++c)
                     wrong += row[static_cast<std::size_t>(c * order.channel + tap * order.tap)] !=

@@ -121,10 +121,11 @@ bool has_quads(Filter<Space> const& filter, TensorView<T const> const& x, Index<
            last_inside + 3 + window - left < shape[3];
 }
 
-/// The far operand as an error.
+/// The far operand as an error. `gemm` names a head of matrices.
 template <int Space>
-Refusal refuse_far_operands(Text (*plan)(), Filter<Space> const& filter, detail::CollapsedLayout<4> const& x,
-                            detail::CollapsedLayout<4> const& weights, detail::CollapsedLayout<4> const& y) {
+Refusal refuse_far_operands(Text (*plan)(), Text (*gemm)(), Filter<Space> const& filter,
+                            detail::CollapsedLayout<4> const& x, detail::CollapsedLayout<4> const& weights,
+                            detail::CollapsedLayout<4> const& y) {
     bool const matrices = x.shape.from.kind == CollapsedFrom::matrices;
     auto const error = [&](char const* name, char const* argument, char const* reach, char const* far, Text strides) {
         return Error(plan(), name, argument, Text(reach) + " less than 2^31 elements " + far + ", or a Direct schedule",
@@ -136,7 +137,7 @@ Refusal refuse_far_operands(Text (*plan)(), Filter<Space> const& filter, detail:
                          detail::strides_of(x));
         case FarOperand::weights:
             if (matrices)
-                return error("Gemm", "weights", "rows that reach", "far",
+                return error(gemm().c_str(), "weights", "rows that reach", "far",
                              to_string(Index<2>{{weights.stride[0], weights.stride[1]}}));
             return error("Conv", "weights", "filters that reach", "far", detail::strides_of(weights));
         case FarOperand::y:

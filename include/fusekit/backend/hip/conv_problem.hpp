@@ -59,9 +59,9 @@ __device__ void copy(RowPointer<float> const& row, KOffset const& offset, float*
 
 /// A convolution as a kernel sees it. Extents, GemmM and GemmK are below 2^30; offsets, where a GEMM takes them, fit 32
 /// bits (conv_limits.hpp).
-template <Element T, int Space, Element W = T>
-struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W> {
-    using Base = problem::ConvProblem<T, Space, std::int32_t, W>;
+template <Element T, int Space, Element W = T, class Groups = problem::ChannelGroups>
+struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups> {
+    using Base = problem::ConvProblem<T, Space, std::int32_t, W, Groups>;
     using SpaceCoord = PerMode<Space>;  ///< slice, row and column, or row and column
     using Base::extent, Base::filter, Base::group_c, Base::group_k, Base::window_columns, Base::window_rows;
     using Base::x, Base::w, Base::y;
@@ -69,9 +69,9 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W> {
     Index<4> y_stride;
     problem::Slices<Space> slices;
 
-    __device__ Pixel pixel(int m) const {
+    __device__ Pixel pixel(int m, int group = 0) const {
         if (m >= Base::gemm_m()) return {-1, 0, 0};
-        return Base::pixel(m);
+        return Base::pixel(m, group);
     }
     __device__ Pixel pixel_of_windows(int m) const {
         if (m >= Base::gemm_m()) return {-1, 0, 0};
@@ -113,11 +113,12 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W> {
             for (int mode = 0; mode < Space; ++mode)
                 for (int i = 0; i < filter.size[mode]; ++i)
                     if (has(mode, first[mode] + i * filter.dilations[mode])) bits |= KOffset::bit(Space, mode, i);
-        return {x.data + at.n * stride(x, 0) + group * group_c() * stride(x, 1) + input_offset(first), bits};
+        return {x.data + at.n * stride(x, 0) + Base::first_c(group) * stride(x, 1) + input_offset(first), bits};
     }
     __device__ RowPointer<W> weight_row(int k, int group) const {
         int const in_group = k < group_k() ? k : group_k() - 1;
-        return {w.data + (group * group_k() + in_group) * stride(w, 0), 0};
+        if constexpr (Base::of_channels) return {w.data + (group * group_k() + in_group) * stride(w, 0), 0};
+        else return {Base::weights_of(group) + in_group * stride(w, 0), 0};
     }
 
     /// An index of GemmK in x and in the weights.

@@ -16,10 +16,13 @@ namespace fusekit::host::inline FUSEKIT_SIMD {
 ///
 /// Where there is a Pool of windows of 2 x 2, for outputs of any layout, pixels are counted window by window, an item's
 /// results stay with its thread, as floats, and of every four rows one is written.
-template <class Epilogue, Element T, detail::OutputElement U, int Space, class Pool = void, Element W = T>
+template <class Epilogue, Element T, detail::OutputElement U, int Space, class Pool = void, Element W = T,
+          class Groups = problem::ChannelGroups>
 class ConvChannelLanes {
+    using Problem = ConvProblem<T, Space, W, Groups>;
+
 public:
-    ConvChannelLanes(int the_threads, ConvProblem<T, Space, W> const& the_conv, typename Epilogue::Args const& the_args,
+    ConvChannelLanes(int the_threads, Problem const& the_conv, typename Epilogue::Args const& the_args,
                      TensorView<U> const& the_y)
         : threads(the_threads), conv(the_conv), args(the_args), y(the_y) {}
 
@@ -81,7 +84,7 @@ private:
     };
 
     int const threads;
-    ConvProblem<T, Space, W> const& conv;
+    Problem const& conv;
     typename Epilogue::Args const& args;
     TensorView<U> const& y;
 
@@ -108,9 +111,9 @@ private:
     Panel* states = nullptr;  // (groups, panels)
 
     void prepare(std::int64_t item) const {
-        std::int64_t const k0 = item / panels * group_k + item % panels * tile_columns,
-                           k_end = (item / panels + 1) * group_k;
-        pack_weight_panel(weights + item * panel_floats, conv, k0, k_end);
+        std::int64_t const group = item / panels, first = conv.first_k(group), in_group = item % panels * tile_columns,
+                           k0 = first + in_group, k_end = first + group_k;
+        pack_weight_panel(weights + item * panel_floats, conv, group, in_group);
         states[item].k0 = k0;
         for (int j = 0; j < tile_vectors; ++j) {
             int const used = static_cast<int>(clamp(k_end - (k0 + j * lanes), 0, lanes));
@@ -122,17 +125,17 @@ private:
     /// Finds, or packs, the rows of an item's tiles. Rows past the last pixel repeat it.
     void gather(Item const& work) const {
         std::int64_t const first = work.first * tile_rows, last = conv.gemm_m() - 1;
-        Pixel at = conv.pixel(first);
+        Pixel at = conv.pixel(first, work.group);
         for (std::int64_t r = 0; r < work.count * tile_rows; ++r) {
             int const i = static_cast<int>(r % tile_rows);
             if constexpr (pools) at = conv.pixel_of_windows(min(first + r, last));
             work.rows[r] = {at, pools ? nullptr : &y(at.n, 0, at.p, at.q)};
             KRange<Sum>* const k_ranges = work.k_ranges + r / tile_rows * k_ranges_per_tile;
             if (direct) {
-                point_at_window(k_ranges, i, at, work.group * group_c);
+                point_at_window(k_ranges, i, at, conv.first_c(work.group));
             } else {
                 Sum* const row = work.packed + r * row_stride;
-                pack_pixel_row(row, conv, at, work.group * group_c);
+                pack_pixel_row(row, conv, at, conv.first_c(work.group));
                 k_ranges->row[i] = row;
                 k_ranges->length = gemm_k;
             }

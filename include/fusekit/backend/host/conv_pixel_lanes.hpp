@@ -13,10 +13,13 @@ namespace fusekit::host::inline FUSEKIT_SIMD {
 ///
 /// A thread packs the windows of a few pixels at a time into panels and runs all filters over them. Float filters
 /// whose taps lie together are read where they lie, others are packed once a run.
-template <class Epilogue, Element T, detail::OutputElement U, int Space, Element W = T>
+template <class Epilogue, Element T, detail::OutputElement U, int Space, Element W = T,
+          class Groups = problem::ChannelGroups>
 class ConvPixelLanes {
+    using Problem = ConvProblem<T, Space, W, Groups>;
+
 public:
-    ConvPixelLanes(int the_threads, ConvProblem<T, Space, W> const& the_conv, typename Epilogue::Args const& the_args,
+    ConvPixelLanes(int the_threads, Problem const& the_conv, typename Epilogue::Args const& the_args,
                    TensorView<U> const& the_y, std::int64_t the_columns)
         : threads(the_threads), conv(the_conv), args(the_args), y(the_y), columns(the_columns) {}
 
@@ -25,8 +28,9 @@ public:
     void run(Device::Turn& turn) {
         weights = reinterpret_cast<Sum*>(turn.scratch(scratch_floats()));
         if (!direct)
-            turn.parallel_for(
-                conv.y[1], [this](std::int64_t k, int) { pack_weight_row(weights + k * row_stride, conv, k, order); });
+            turn.parallel_for(conv.groups() * group_k, [this](std::int64_t row, int) {
+                pack_weight_row(weights + row * row_stride, conv, row / group_k, row % group_k, order);
+            });
         turn.parallel_for(detail::divide_up(panels, block) * conv.groups(), [&](std::int64_t item, int thread) {
             std::int64_t const group = item % conv.groups(), first = item / conv.groups() * block;
             Sum* const scratch = weights + weight_floats + thread * thread_floats;
@@ -63,7 +67,7 @@ private:
     };
 
     int const threads;
-    ConvProblem<T, Space, W> const& conv;
+    Problem const& conv;
     typename Epilogue::Args const& args;
     TensorView<U> const& y;
     std::int64_t const columns;  ///< of the output the user sees; conv may take a plane for one row
@@ -80,7 +84,7 @@ private:
                  together);
     std::int64_t const piece_bytes = conv.taps() * pieces_per_tap(block) * std::int64_t{sizeof(Piece)};
     std::int64_t const thread_floats = block * panel_floats + round_up(piece_bytes, 64) / 4;
-    std::int64_t const weight_floats = direct ? 0 : conv.y[1] * row_stride;
+    std::int64_t const weight_floats = direct ? 0 : conv.groups() * group_k * row_stride;
     Sum* weights = nullptr;
 
     /// Packs the windows of the pixels from `m` on, run by run; lanes past the last pixel are zero.
@@ -91,10 +95,10 @@ private:
             fill_zero(work.windows + last, panel_floats);
         }
         for (int done = 0; done < total;) {
-            Pixel const at = conv.pixel(m + done);
+            Pixel const at = conv.pixel(m + done, work.group);
             int const count = static_cast<int>(min(total - done, conv.y[3] - at.q));
             work.runs[work.run_count] = {at, done, count};
-            pack_pixel_panels(work.windows, conv, work.group * group_c, order, work.runs[work.run_count++],
+            pack_pixel_panels(work.windows, conv, conv.first_c(work.group), order, work.runs[work.run_count++],
                               work.pieces);
             done += count;
         }
@@ -102,15 +106,16 @@ private:
 
     void multiply(Item const& work, std::int64_t k0) const {
         int const row_count = static_cast<int>(min(tile_rows, group_k - k0));
-        std::int64_t const k = work.group * group_k + k0;
+        std::int64_t const k = conv.first_k(work.group) + k0;
+        W const* const of_group = conv.weights_of(work.group);
         KRange<Sum> k_range{{}, gemm_k};
         typename Epilogue::template State<Vector> state[tile_rows];
         for (int i = 0; i < tile_rows; ++i) {  // rows that the tile lacks repeat the last
-            std::int64_t const row = k + min(i, row_count - 1);
-            k_range.row[i] = weights + row * row_stride;
+            std::int64_t const row = min(i, row_count - 1);
+            k_range.row[i] = weights + (work.group * group_k + k0 + row) * row_stride;
             if constexpr (std::same_as<W, float>)
-                if (direct) k_range.row[i] = &conv.w(row, 0, 0, 0);
-            state[i] = Epilogue::template broadcast<Vector>(Epilogue::prepare(row, args));
+                if (direct) k_range.row[i] = of_group + (k0 + row) * conv.w.layout.stride[0];
+            state[i] = Epilogue::template broadcast<Vector>(Epilogue::prepare(k + row, args));
         }
         Collected collected[tile_rows];
         Run const* run = work.runs;

@@ -12,8 +12,8 @@ namespace fusekit::host {
 using Pixel = problem::PixelOf<std::int64_t>;
 
 /// A convolution as loops see it.
-template <Element T, int Space, Element W = T>
-struct ConvProblem : problem::ConvProblem<T, Space, std::int64_t, W> {
+template <Element T, int Space, Element W = T, class Groups = problem::ChannelGroups>
+struct ConvProblem : problem::ConvProblem<T, Space, std::int64_t, W, Groups> {
     using Sum = detail::AccumulatorOf<T>;
 
     [[no_unique_address]] detail::SliceHeights<Space> heights;
@@ -33,11 +33,12 @@ struct ConvAndOutput {
     TensorView<U> y;
 };
 
-/// A convolution of single pixels of planes that are rows, with each plane as one long row; any other as it is.
+/// A convolution of single pixels of planes that are rows, with each plane as one long row; any other as it is. Rows
+/// that are matrices with weights of their own stay apart.
 template <class Problem, detail::OutputElement U>
 ConvAndOutput<Problem, U> flattened(Problem const& conv, TensorView<U> const& y) {
     ConvAndOutput<Problem, U> flat{conv, y};
-    if (!detail::is_single_pixels(conv.filter) || !problem::planes_are_rows(conv.x.layout) ||
+    if (!Problem::of_channels || !detail::is_single_pixels(conv.filter) || !problem::planes_are_rows(conv.x.layout) ||
         !problem::planes_are_rows(y.layout))
         return flat;
     for (Layout<4>* layout : {&flat.conv.x.layout, &flat.y.layout})

@@ -41,11 +41,12 @@ void pack_neighbours(Sum* to, T const* from, std::int64_t filter_stride, int fil
     }(std::make_integer_sequence<int, lanes>{});
 }
 
-/// Packs filters k0 ... k0 + tile_columns - 1 side by side: panel[(t C + c)][column], zero past `k_end`.
+/// Packs filters k0 ... k0 + tile_columns - 1 of a group side by side: panel[(t C + c)][column], zero past its last.
 template <class Problem>
-void pack_weight_panel(typename Problem::Sum* panel, Problem const& conv, std::int64_t k0, std::int64_t k_end) {
+void pack_weight_panel(typename Problem::Sum* panel, Problem const& conv, std::int64_t group, std::int64_t k0) {
     auto const& stride = conv.w.layout.stride;
-    std::int64_t const channels = conv.group_c();
+    std::int64_t const channels = conv.group_c(), k_end = conv.group_k();
+    auto const* const first = conv.weights_of(group);
     bool const neighbours = stride[1] == 1;
     std::int64_t const block = neighbours ? lanes : 4096 / tile_columns;  // channels whose part stays in the L1 cache
     for (int r = 0; r < conv.window_rows(); ++r)
@@ -55,7 +56,8 @@ void pack_weight_panel(typename Problem::Sum* panel, Problem const& conv, std::i
                     int const filters = static_cast<int>(clamp(k_end - k0 - column, 0, lanes));
                     int const count = static_cast<int>(min(block, channels - c0));
                     auto* const to = panel + c0 * tile_columns + column;
-                    auto const* const from = filters ? &conv.w(k0 + column, c0, r, s) : nullptr;
+                    auto const* const from =
+                        filters ? first + conv.w.layout.offset({{k0 + column, c0, r, s}}) : nullptr;
                     if (neighbours) {
                         pack_neighbours(to, from, stride[0], filters, count);
                         continue;
@@ -75,15 +77,17 @@ bool weights_are(Problem const& conv, GemmKOrder order) {
     return problem::dense(conv.w.layout, order.tap == 1 ? Index<3>{{1, 2, 3}} : Index<3>{{2, 3, 1}});
 }
 
-/// Packs filter k as one row, in the given order of GemmK.
+/// Packs filter k of a group as one row, in the given order of GemmK.
 template <class Problem>
-void pack_weight_row(typename Problem::Sum* row, Problem const& conv, std::int64_t k, GemmKOrder order) {
-    if (weights_are(conv, order)) return copy_widened(row, &conv.w(k, 0, 0, 0), conv.gemm_k());
+void pack_weight_row(typename Problem::Sum* row, Problem const& conv, std::int64_t group, std::int64_t k,
+                     GemmKOrder order) {
+    auto const* const first = conv.weights_of(group);
+    if (weights_are(conv, order)) return copy_widened(row, first + k * conv.w.layout.stride[0], conv.gemm_k());
     for (std::int64_t c = 0; c < conv.group_c(); ++c)
         for (int r = 0; r < conv.window_rows(); ++r)
             for (int s = 0; s < conv.window_columns(); ++s)
                 row[c * order.channel + (r * conv.window_columns() + s) * order.tap] =
-                    detail::widened_to<typename Problem::Sum>(conv.w(k, c, r, s));
+                    detail::widened_to<typename Problem::Sum>(first[conv.w.layout.offset({{k, c, r, s}})]);
 }
 
 /// Packs the window of one output pixel as one row, row[t C + c]; taps outside x are zero.

@@ -64,8 +64,10 @@ private:
         auto const call = [&](auto loop) { f(loop); };
         CollapsedShape<4> const shape = bound.epilogue_shape(x.shape());
         using W = typename Head::template WeightElement<T>;
-        ConvProblem<T, space, W> const conv{
-            {x, detail::typed<W>(Head::filters(bound.head)), shape, Head::geometry(bound.head)}, {x.shape(), shape}};
+        using Groups = problem::GroupsOf<Head>;
+        ConvProblem<T, space, W, Groups> const conv{{x, detail::typed<W>(Head::filters(bound.head)), shape,
+                                                     Head::geometry(bound.head), problem::groups_of<Head>(bound.head)},
+                                                    {x.shape(), shape}};
         bool const channel_lanes = problem::channels_are_neighbours(y.layout);
         if constexpr (Plan::pools) {
             call(ConvChannelLanes<Epilogue, T, U, space, typename Plan::Pool, W>(threads, conv, bound.epilogue, y));
@@ -78,10 +80,10 @@ private:
                     return call(Depthwise<Epilogue, T, U, space, detail::Axis::pixel, W>(conv, bound.epilogue, y));
                 }
             if (channel_lanes)
-                return call(ConvChannelLanes<Epilogue, T, U, space, void, W>(threads, conv, bound.epilogue, y));
+                return call(ConvChannelLanes<Epilogue, T, U, space, void, W, Groups>(threads, conv, bound.epilogue, y));
             auto const flat = flattened(conv, y);
-            call(ConvPixelLanes<Epilogue, T, U, space, W>(threads, flat.conv, bound.epilogue, flat.y,
-                                                          y.layout.shape[3]));
+            call(ConvPixelLanes<Epilogue, T, U, space, W, Groups>(threads, flat.conv, bound.epilogue, flat.y,
+                                                                  y.layout.shape[3]));
         }
     }
 

@@ -112,6 +112,7 @@ TEMPLATE_TEST_CASE("HIP: products of matrices are exact on the matrix units of e
                    fk::int8) {
     fk::hip::Device device = native();
     check_products<TestType>(device);
+    check_batched_products<TestType>(device);
 }
 
 TEST_CASE("HIP: statistics of what each target's matrix units compute") {

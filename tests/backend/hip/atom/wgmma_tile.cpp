@@ -3,9 +3,10 @@
 
 #include <catch2/catch_template_test_macros.hpp>
 
-#include "backend/hip/gpu.hpp"
+#include "backend/hip/sm90a_device.hpp"
 #include "fusekit/backend/hip/schedule.hpp"
 #include "support/check_case.hpp"
+#include "support/matrix_products.hpp"
 #include "support/run_case.hpp"
 
 using namespace test;
@@ -20,8 +21,7 @@ using Norm = fk::BatchNormInference<fk::Spatial>;
 /// groups, and values that pass operators first.
 template <class T, class Schedule>
 void check_schedule(std::string const& type) {
-    fk::hip::Device device = gpu();
-    if (device.architecture() != fk::hip::Architecture::sm(90)) SKIP("no GPU of compute capability 9.0");
+    fk::hip::Device device = sm90a_device();
     auto scheduled = device.with<Schedule>();
     using Scheduled = decltype(scheduled);
     for (char const* text :
@@ -40,6 +40,12 @@ void check_schedule(std::string const& type) {
 TEMPLATE_TEST_CASE("HIP: convolutions of any layout are exact on sm_90a's matrix units", "", (MatrixGemm<64, 64, 4>),
                    (MatrixGemm<128, 64, 2>), (MatrixGemm<128, 128, 1>), (MatrixGemm<256, 64, 1>)) {
     check_schedule<fk::half, TestType>("half");
+}
+
+TEST_CASE("HIP: products of matrices with weights of their own are exact on sm_90a's matrix units") {
+    fk::hip::Device device = sm90a_device();
+    check_batched_products<fk::half>(device);
+    check_batched_products<fk::bfloat16>(device);
 }
 
 TEST_CASE("HIP: so are those of bfloat16, of any layout") {

@@ -114,6 +114,7 @@ TEST_CASE("HIP: so are those of matrix units, on sm_90a") {
     check_sizes<fk::half>(wide, "half");
     auto high = device.with<fk::hip::Split<fk::hip::MatrixGemm<64, 128, 2>, 2>>();
     check_sizes<fk::bfloat16>(high, "bfloat16");
+    check_product<fk::half, 3, decltype(wide), fk::BatchedGemm>(wide, {2, 70, 66, 264, "bmk", "bmk", "bmk", "bmk"});
 }
 
 TEST_CASE("HIP: products of matrices whose GemmK blocks share are right") {
@@ -122,6 +123,7 @@ TEST_CASE("HIP: products of matrices whose GemmK blocks share are right") {
     check_product<float, 2>(parted, {0, 37, 70, 300, "mk", "mk", "mk", "mk"});
     check_product<float, 2>(parted, {0, 9, 24, 259, "km+2", "km*3", "mk+1", "km-k"});
     check_product<float, 3>(parted, {3, 5, 7, 515, "bmk", "mk", "mbk", "bmk"});
+    check_product<float, 3, decltype(parted), fk::BatchedGemm>(parted, {3, 70, 20, 300, "bmk", "bmk", "bmk", "bmk"});
 }
 
 TEST_CASE("HIP: tiles whose GemmK blocks share end in pools, and begin with what stands before a Conv") {

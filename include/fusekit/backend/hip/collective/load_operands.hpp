@@ -117,7 +117,7 @@ private:
             shared.w_offsets[thread] = offsets.w;
             if constexpr (Prologue::channelwise)
                 if (k_coord.c < of.group_c())
-                    shared.put(thread, Prologue::prepare(std::int64_t{group * of.group_c() + k_coord.c}, prologue));
+                    shared.put(thread, Prologue::prepare(std::int64_t{of.first_c(group) + k_coord.c}, prologue));
         }
         __syncthreads();
     }

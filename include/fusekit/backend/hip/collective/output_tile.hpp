@@ -5,8 +5,8 @@
 
 namespace fusekit::hip {
 
-/// The tile of y that a block of a grid computes: TileM pixels, counted over all images, of TileN channels of one
-/// group. Blocks count channels first, then groups, then pixels.
+/// The tile of y that a block of a grid computes: TileM pixels of TileN channels of one group; pixels are counted over
+/// all images, or over a matrix. Blocks count channels first, then groups, then pixels.
 template <int TileM, int TileN>
 struct TileCoord {
     unsigned block, tiles_n, groups;
@@ -21,7 +21,7 @@ struct TileCoord {
           group(static_cast<int>(block / tiles_n % groups)),
           first_m(static_cast<int>(block / tiles_n / groups * TileM)),
           first_n(static_cast<int>(block % tiles_n * TileN)),
-          first_k(group * conv.group_k() + first_n),
+          first_k(conv.first_k(group) + first_n),
           count_n(static_cast<unsigned>(min(conv.group_k() - first_n, TileN))) {}
 
     /// The number of the tile along pixels, and the number of its column of tiles.
@@ -45,7 +45,7 @@ struct OutputTile {
                             TileCoord<TileM, TileN> const& at, unsigned thread) {
         for (unsigned i = thread; i < TileM; i += threads) {
             int const m = at.first_m + static_cast<int>(i);
-            Pixel const pixel = Plan::pools ? conv.pixel_of_windows(m) : conv.pixel(m);
+            Pixel const pixel = Plan::pools ? conv.pixel_of_windows(m) : conv.pixel(m, at.group);
             pixels[i] = pixel;
             offsets[i] = conv.output_offset(pixel);
         }

@@ -3,6 +3,7 @@
 
 #include "fusekit/backend/hip/conv_limits.hpp"
 #include "fusekit/backend/hip/dispatch/planes.hpp"
+#include "fusekit/backend/hip/dispatch/product.hpp"
 #include "fusekit/backend/hip/dispatch/split.hpp"
 #include "fusekit/backend/hip/dispatch/tiles.hpp"
 #include "fusekit/backend/hip/dispatch/warp_specialized.hpp"
@@ -69,19 +70,21 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_along(Gpu const& gpu, ConvParams<
         params.inputs_vectorized =
             params.channels_fastest
                 ? problem::vectorizable(params.x, x_packet, 1) && w.layout.shape[1] % x_packet == 0
-                : !Plan::pools && detail::is_single_pixels(filter) && problem::vectorizable_planes(params.x, x_packet);
+                : !Plan::pools && detail::is_single_pixels(filter) && pixels_are_vectorizable<Plan>(params.x, x_packet);
         params.weights_vectorized =
-            params.channels_fastest ? problem::vectorizable(w, w_packet, 1) : problem::vectorizable_taps(w, w_packet);
+            batch_steps_whole(params.bound, w_packet) &&
+            (params.channels_fastest ? problem::vectorizable(w, w_packet, 1) : problem::vectorizable_taps(w, w_packet));
         Index<4> const y = conv_output<Plan>(params.y.layout).shape;
         if constexpr (NativeSchedule<Schedule> && arch::is_targeted<arch::Amd>)
             params.near =
                 has_native_unit<T>(gpu.architecture()) && params.weights_vectorized &&
-                (params.channels_fastest ? params.inputs_vectorized : !Plan::pools && has_quads(filter, params.x, y)) &&
+                (params.channels_fastest ? params.inputs_vectorized
+                                         : !Plan::pools && has_quads(filter, pixels_of_group<Plan>(params.x), y)) &&
                 windows_are_near(filter, params.x, params.slices, w.layout, y, Schedule::tile_m) &&
                 filters_are_near<T>(w.layout, Schedule::tile_n);
-        std::int64_t const tiles = detail::divide_up(y[0] * y[2] * y[3], Schedule::tile_m);
-        std::int64_t const columns =
-            detail::divide_up(y[1] / filter.group_count, Schedule::tile_n) * filter.group_count;
+        GroupedProduct const product = product_of(params.bound, y);
+        std::int64_t const tiles = detail::divide_up(product.m, Schedule::tile_m),
+                           columns = detail::divide_up(product.n, Schedule::tile_n) * product.groups;
         if constexpr (SplitSchedule<Schedule>)
             return prepare_parts<Schedule, Plan, Mainloop>(gpu, params, tiles * columns);
         else return prepare_tiles<Plan, Mainloop>(gpu, params, tiles, columns);
@@ -133,8 +136,8 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gpu, BoundPl
         return detail::refuse_matrix_units<Plan>(gpu);
     } else {
         if constexpr (GemmSchedule<Schedule>)
-            if (Refusal refusal = detail::refuse_far_operands(type_name<Plan>, filter, x.collapsed_layout(), weights,
-                                                              y.collapsed_layout()))
+            if (Refusal refusal = detail::refuse_far_operands(type_name<Plan>, type_name<typename Plan::Head>, filter,
+                                                              x.collapsed_layout(), weights, y.collapsed_layout()))
                 return *refusal;
         ConvParams<Plan, T, U> params{bound, detail::without_idle_strides(x), y};
         if constexpr (SplitSchedule<Schedule>) params.parts.count = static_cast<unsigned>(parts);
@@ -158,26 +161,24 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(Gpu const& gpu, BoundPlan<Pl
             if constexpr (has_planes<Plan, T, U> && NvidiaTuning::chooses_planes)
                 if (auto const launch = prepare_planes(gpu, bound, x, y)) return *launch;
         }
-    std::int64_t const groups = filter.group_count, group_k = y.layout.shape[1] / groups;
+    detail::GroupedProduct const product = detail::product_of(bound, conv_output<Plan>(y.layout).shape);
     if constexpr (Plan::Head::may_be_grouped || Plan::Head::longest > KOffset::most(filter.rank))
-        if ((groups > 1 && group_k <= direct_max_group_channels) || !detail::has_bits_for<Plan>(filter) ||
+        if ((product.groups > 1 && product.n <= direct_max_group_channels) || !detail::has_bits_for<Plan>(filter) ||
             detail::far_operand(filter, x.collapsed_layout(), detail::layout_of_weights<Plan>(bound), y.layout) !=
                 detail::FarOperand::none)
             return prepare_conv_with<DefaultDirect>(gpu, bound, x, y);
-    Index<4> const shape = conv_output<Plan>(y.layout).shape;
     if constexpr (has_matrix_units<Plan, T>)
-        if (group_k >= least_matrix_channels && detail::has_matrix_code<Plan, T, U>(gpu)) {
+        if (product.n >= least_matrix_channels && detail::has_matrix_code<Plan, T, U>(gpu)) {
             if constexpr (has_split<Plan, T>) {
                 using Shared = DefaultMatrixSplit<NvidiaTuning>;
                 Index<4> const w = detail::layout_of_weights<Plan>(bound).shape;
                 int const parts = choose_matrix_parts<Shared>(
                     MatrixTable<NvidiaTuning>{},
-                    split_product(gpu, NvidiaTuning::matrix_split, w, shape, groups, workspace_bytes),
-                    gpu.processors());
+                    split_product(gpu, NvidiaTuning::matrix_split, w, product, workspace_bytes), gpu.processors());
                 if (parts > 1) return prepare_conv_with<Shared>(gpu, bound, x, y, parts);
             }
             if (auto launch = with_fastest_matrix(
-                    MatrixTable<NvidiaTuning>{}, shape[0] * shape[2] * shape[3], group_k, groups, gpu.processors(),
+                    MatrixTable<NvidiaTuning>{}, product.m, product.n, product.groups, gpu.processors(),
                     [&]<class Schedule>(Schedule) { return prepare_conv_with<Schedule>(gpu, bound, x, y); }))
                 return launch;
         }
@@ -185,13 +186,12 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(Gpu const& gpu, BoundPlan<Pl
         if constexpr (std::is_same_v<T, float> && has_split<Plan, T> && Tuning::chooses_split) {
             using Shared = DefaultSplit<Tuning>;
             Index<4> const w = detail::layout_of_weights<Plan>(bound).shape;
-            int const parts = choose_parts<Shared>(GemmTable<Tuning>{},
-                                                   split_product(gpu, Tuning::split, w, shape, groups, workspace_bytes),
-                                                   gpu.processors());
+            int const parts = choose_parts<Shared>(
+                GemmTable<Tuning>{}, split_product(gpu, Tuning::split, w, product, workspace_bytes), gpu.processors());
             if (parts > 1) return prepare_conv_with<Shared>(gpu, bound, x, y, parts);
         }
         using Schedules = GemmTable<Tuning, T, typename Plan::Head::template WeightElement<T>>;
-        return with_fastest(Schedules{}, shape[0] * shape[2] * shape[3], group_k, groups, gpu.processors(),
+        return with_fastest(Schedules{}, product.m, product.n, product.groups, gpu.processors(),
                             [&]<class Schedule>(Schedule) { return prepare_conv_with<Schedule>(gpu, bound, x, y); });
     });
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/cluster.hpp"
+#include "fusekit/backend/hip/dispatch/product.hpp"
 #include "fusekit/backend/hip/runtime/launch.hpp"
 #include "fusekit/backend/hip/tuning/select.hpp"
 
@@ -30,8 +31,8 @@ Result<Launch<typename Mainloop::Params>> prepare_parts(Gpu const& gpu, typename
 
 /// A product that is to be shared along GemmK as `tile` says, and may borrow `workspace_bytes`. Blocks that wait for
 /// each other without being clusters have a processor each.
-inline SplitProduct split_product(Gpu const& gpu, SplitCut const& tile, Index<4> const& weights, Index<4> const& y,
-                                  std::int64_t groups, std::size_t workspace_bytes) {
+inline SplitProduct split_product(Gpu const& gpu, SplitCut const& tile, Index<4> const& weights,
+                                  detail::GroupedProduct const& product, std::size_t workspace_bytes) {
     bool const clusters = launches_clusters(gpu);
     std::int64_t most_blocks = std::int64_t{1} << 31;
     if (!clusters) {
@@ -42,9 +43,9 @@ inline SplitProduct split_product(Gpu const& gpu, SplitCut const& tile, Index<4>
                           : static_cast<std::int64_t>((bytes - GroupWorkspace::state_bytes) / part_bytes);
         if (most_blocks > gpu.processors()) most_blocks = gpu.processors();
     }
-    return {y[0] * y[2] * y[3],
-            y[1] / groups,
-            groups,
+    return {product.m,
+            product.n,
+            product.groups,
             weights[1] * weights[2] * weights[3],
             std::int64_t{tile.most_tiles} * gpu.processors(),
             most_blocks,

@@ -13,13 +13,14 @@ template <class Plan, Element T, detail::OutputElement U>
 __device__ float sum_of_window(ConvParams<Plan, T, U> const& params, Pixel const& at, int k) {
     using Prologue = typename Plan::Prologue;
     auto const conv = params.problem();
-    int const group = k / conv.group_k();
+    int const group = conv.group_of(at, k);
     auto const first = conv.window(at);
-    T const* const x = conv.x.data + conv.x.layout.offset({{at.n, group * conv.group_c(), 0, 0}});
+    T const* const x = conv.x.data + conv.x.layout.offset({{at.n, conv.first_c(group), 0, 0}});
+    auto const* const filter = conv.weights_of(group) + (k - conv.first_k(group)) * conv.w.layout.stride[0];
     detail::AccumulatorOf<T> sum = 0;
     for (int c = 0; c < conv.group_c(); ++c) {
         typename Prologue::Args const& args = params.bound.prologue;
-        auto const state = Prologue::prepare(std::int64_t{group * conv.group_c() + c}, args);
+        auto const state = Prologue::prepare(std::int64_t{conv.first_c(group) + c}, args);
         for (int r = 0; r < conv.window_rows(); ++r)
             for (int s = 0; s < conv.window_columns(); ++s) {
                 auto const distance = conv.distance(r, s);
@@ -27,7 +28,8 @@ __device__ float sum_of_window(ConvParams<Plan, T, U> const& params, Pixel const
                     x + c * conv.x.layout.stride[1] + conv.input_offset(first) + conv.input_offset(distance);
                 detail::AccumulatorOf<T> const value =
                     conv.has(first, distance) ? detail::widened(before_conv<Prologue>(*tap, state, args)) : 0;
-                sum += value * detail::widened_to<detail::AccumulatorOf<T>>(conv.w(k, c, r, s));
+                sum +=
+                    value * detail::widened_to<detail::AccumulatorOf<T>>(filter[conv.w.layout.offset({{0, c, r, s}})]);
             }
     }
     return static_cast<float>(sum);
@@ -43,8 +45,7 @@ public:
     struct Shared {};
 
     __device__ static void run(Params const& params, Shared&, unsigned thread, unsigned block) {
-        auto const conv = params.problem();
-        auto const channels = static_cast<std::uint32_t>(conv.groups() * conv.group_k());
+        auto const channels = static_cast<std::uint32_t>(params.y.layout.shape[1]);
         auto const plane = static_cast<std::uint64_t>(params.y.layout.shape[2] * params.y.layout.shape[3]);
         auto const row = static_cast<std::uint64_t>(params.y.layout.shape[3]);
         std::uint64_t const id = std::uint64_t{block} * threads + thread;

@@ -26,7 +26,7 @@ public:
 
     __device__ static void run(Params const& params, Shared& shared, unsigned thread, unsigned block) {
         auto const conv = params.problem();
-        int const channels = conv.groups() * conv.group_k();
+        int const channels = static_cast<int>(params.y.layout.shape[1]);
         auto const columns = static_cast<unsigned>(detail::divide_up(channels, tile_n));
         unsigned const tile = block / columns, column = block % columns;
         int const first_m = static_cast<int>(tile) * tile_m, first_k = static_cast<int>(column) * tile_n;

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "fusekit/backend/hip/params.hpp"
+#include "fusekit/problem/facts.hpp"
+
+namespace fusekit::hip::detail {
+
+/// A Conv or Gemm as tiles see it: `groups` products of m x n.
+struct GroupedProduct {
+    std::int64_t m, n, groups;
+};
+
+/// Of a plan whose mainloop's own outputs have these extents.
+template <class Plan>
+GroupedProduct product_of(BoundPlan<Plan> const& bound, Index<4> const& y) {
+    if constexpr (problem::GroupsOf<typename Plan::Head>::of_channels) {
+        std::int64_t const groups = Plan::Head::geometry(bound.head).group_count;
+        return {y[0] * y[2] * y[3], y[1] / groups, groups};
+    } else {
+        return {y[3], y[1], y[0] * y[2]};
+    }
+}
+
+/// Whether the weights of each matrix of a batch begin as those of the first do: at a multiple of `count` elements.
+template <class Plan>
+bool batch_steps_whole(BoundPlan<Plan> const& bound, int count) {
+    if constexpr (problem::GroupsOf<typename Plan::Head>::of_channels) {
+        return true;
+    } else {
+        Layout<4> const& weights = bound.head.weights.layout;
+        return problem::detail::steps_whole(weights, 0, count) && problem::detail::steps_whole(weights, 2, count);
+    }
+}
+
+/// x as the tiles of a group see it: where groups are matrices, one row of pixels.
+template <class Plan, Element T>
+TensorView<T const> pixels_of_group(TensorView<T const> x) {
+    if constexpr (!problem::GroupsOf<typename Plan::Head>::of_channels) x.layout.shape[2] = 1;
+    return x;
+}
+
+/// Whether packets of `count` pixels of a group lie together and aligned in x.
+template <class Plan, Element T>
+bool pixels_are_vectorizable(TensorView<T const> const& x, int count) {
+    return problem::detail::steps_whole(x.layout, 2, problem::GroupsOf<typename Plan::Head>::of_channels ? 1 : count) &&
+           problem::vectorizable_planes(pixels_of_group<Plan>(x), count);
+}
+
+}  // namespace fusekit::hip::detail

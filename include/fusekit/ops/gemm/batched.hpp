@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/ops/gemm/matrix_head.hpp"
+
+namespace fusekit {
+
+/// A BatchedGemm whose weights have another element type than x: BatchedGemmWith<Weights<fk::int8>>.
+template <class Option>
+    requires(
+        detail::WeightsOption<Option>::is_valid)  // the option of a BatchedGemm is Weights, as in Weights<fk::int8>
+struct BatchedGemmWith : detail::MatrixHead<Option> {
+    static constexpr auto equation = "y[b,m,n] = sum of x[b,m,k] * weights[b,n,k] over k";
+    struct Args {
+        AnyActivations weights;
+    };
+    static constexpr void views(Args& args, auto const& f) { f(args.weights); }
+
+    /// Those of the first matrix of the batch.
+    FUSEKIT_HD static AnyView<4> filters(Args const& args) {
+        Index<4> const &shape = args.weights.layout.shape, &stride = args.weights.layout.stride;
+        return detail::MatrixHead<Option>::filters(args.weights.float32, args.weights.type, shape[3], shape[1],
+                                                   stride[3], stride[1]);
+    }
+    /// How far apart those of the next matrix are, along A and along B.
+    FUSEKIT_HD static constexpr Index<2> batch_strides(Args const& args) {
+        return {{args.weights.layout.stride[0], args.weights.layout.stride[2]}};
+    }
+
+    /// Of the weight that x's column k is multiplied by.
+    static constexpr std::int64_t weight_offset(Args const& args, auto const& at, std::int64_t k) {
+        return args.weights.layout.offset({{at.n, k, at.p, at.k}});
+    }
+
+    static constexpr CollapsedShape<4> output(CollapsedShape<4> x, Args const& args) {
+        x[1] = args.weights.layout.shape[3];
+        return x;
+    }
+    static constexpr double flops(Index<4> const& y, Args const& args) {
+        return BatchedGemmWith::multiply_adds(y, args.weights.layout.shape[1]);
+    }
+    static Text name() { return detail::MatrixHead<Option>::name("BatchedGemm"); }
+
+    static void check(Args const& args, Check const& in) {
+        detail::check_weights<Option>(args.weights.type, in);
+        CollapsedShape<4> shape = in.x;
+        shape[3] = args.weights.layout.shape[3];
+        in.readable("weights", args.weights, shape, "N x K");
+        detail::check_products(in.x[1], in, [&] { return Text::number(in.x[1]); });
+    }
+};
+
+/// y[b,m,n] = sum of x[b,m,k] * weights[b,n,k] over k
+///
+/// Products of matrices by matrices, as attention has them: weights are of each matrix of the batch. The operators that
+/// follow take the N columns of y as channels.
+/// Shapes: x B x M x K, weights B x N x K, y B x M x N; or x A x B x M x K, weights A x B x N x K, y A x B x M x N; or
+/// those of a Gemm. Any strides: weights K x N in memory are a view, and 0 shares them along a mode.
+/// Arguments: weights, of x's type or, with BatchedGemmWith<Weights<T>>, of T.
+/// Requires: with int8, whose sums are exact 32-bit integers, K of at most 131071. No statistics.
+struct BatchedGemm : BatchedGemmWith<void> {};
+
+}  // namespace fusekit

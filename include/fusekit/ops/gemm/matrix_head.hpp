@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/ops/operator.hpp"
+#include "fusekit/tensor/filter.hpp"
+#include "fusekit/tensor/weights.hpp"
+
+namespace fusekit::detail {
+
+/// A head of matrices. A backend multiplies them as a convolution of single pixels by filters of N x K x 1 x 1.
+template <class Option>
+struct MatrixHead {
+    static constexpr auto stage = Stage::mainloop;
+    static constexpr bool of_matrices = true;
+    template <Element X>
+    using WeightElement = typename WeightsOption<Option>::template Element<X>;
+
+    static constexpr int collapsed_space = 2, longest = 1;
+    static constexpr bool may_be_grouped = false, may_be_padded = false, may_be_single_pixels = true;
+    FUSEKIT_HD static constexpr Filter<2> geometry(auto const&) {
+        return {{1, 1}, {0, 0}, {0, 0}, {1, 1}, {1, 1}, 1};  // filter(1, 1), which is not for devices
+    }
+    /// Weights of any type, n and k apart by these strides, as filters.
+    FUSEKIT_HD static constexpr AnyView<4> filters(float const* data, DataType type, Extent n, Extent k,
+                                                   Extent n_stride, Extent k_stride) {
+        AnyView<4> view(TensorView<float const>(data, {{{n, k, 1, 1}}, {{n_stride, k_stride, 1, 1}}}));
+        view.type = type;
+        return view;
+    }
+
+    static constexpr double multiply_adds(Index<4> const& y, Extent k) {
+        double count = 2 * static_cast<double>(k);
+        for (std::int64_t extent : y.values) count *= static_cast<double>(extent);
+        return count;
+    }
+
+    /// `name`, or `name` With the option.
+    static Text name(char const* name) {
+        Text const option = WeightsOption<Option>::written();
+        return option.empty() ? Text(name) : Text(name) + "With<" + option + ">";
+    }
+};
+
+}  // namespace fusekit::detail

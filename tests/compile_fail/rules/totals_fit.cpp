@@ -1,0 +1,13 @@
+// expect: tiles of a BatchedGemm end where a matrix does, and statistics total whole ones: put them in the next Plan
+// SPDX-License-Identifier: MIT
+#include <fusekit/fusekit.hpp>
+
+namespace fk = fusekit;
+
+#ifdef CORRECTED
+using Products = fk::Plan<fk::BatchedGemm, fk::Bias>;
+using Totals = fk::Plan<fk::ChannelStatistics>;
+#else
+using Products = fk::Plan<fk::BatchedGemm, fk::Bias, fk::ChannelStatistics>;
+#endif
+static_assert(Products::has_gemm);
