@@ -25,6 +25,8 @@ using namespace test::letters;
 using Statistics = fk::ChannelStatistics;
 using MaxPool = fk::Pool<fk::Max, 2, 2>;
 using AveragePool = fk::Pool<fk::Average, 2, 2>;
+using MaxWindows = fk::Pool<fk::Max, fk::filter(3, 3).stride(2).pad(1)>;
+using AverageWindows = fk::Pool<fk::Average, fk::filter(9, 9).pad(4)>;
 using BG = fk::BatchedGemm;
 using fk::Plan;
 

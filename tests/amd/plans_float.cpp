@@ -13,7 +13,7 @@ template struct amd::Kernels<
     Plan<N, A<fk::Relu>>, Plan<M, A<fk::Power>>, Plan<B, A<fk::Clamp>>, Plan<R, B, N, A<fk::Gelu>, S>,
     Plan<B, fk::Store, fk::StoreMask, A<fk::Relu>>, Plan<C3, B, fk::Store, A<fk::Relu>>,
     Plan<Grouped, B, A<fk::Relu>, MaxPool>, Plan<B, A<fk::Relu>, AveragePool>, Plan<B, A<fk::Relu>, fk::GlobalAverage>,
-    Plan<G>, Plan<G, B, A<fk::Relu>>, Plan<N, A<fk::Relu>, G, B, R>, Plan<BG, B>, Plan<G, B, fk::Store, Statistics>,
-    Plan<C3, B, Statistics>, Plan<Depthwise, B, Statistics, A<fk::Relu>>, Plan<TrainN, A<fk::Relu>>,
-    Back<TrainN, A<fk::Relu>>, Plan<TrainM, A<fk::Relu>>, Back<TrainM, A<fk::Elu>>, Back<TrainN, R, A<fk::Relu>>,
-    Back<TrainM, R, A<fk::Relu>>>;
+    Plan<N, R, AverageWindows>, Plan<G>, Plan<G, B, A<fk::Relu>>, Plan<N, A<fk::Relu>, G, B, R>, Plan<BG, B>,
+    Plan<G, B, fk::Store, Statistics>, Plan<C3, B, Statistics>, Plan<Depthwise, B, Statistics, A<fk::Relu>>,
+    Plan<TrainN, A<fk::Relu>>, Back<TrainN, A<fk::Relu>>, Plan<TrainM, A<fk::Relu>>, Back<TrainM, A<fk::Elu>>,
+    Back<TrainN, R, A<fk::Relu>>, Back<TrainM, R, A<fk::Relu>>>;

@@ -11,16 +11,24 @@
 using namespace test;
 using MaxPool = fk::Pool<fk::Max, 2, 2>;
 using AveragePool = fk::Pool<fk::Average, 2, 2>;
+using ResNet = fk::Pool<fk::Max, fk::filter(3, 3).stride(2).pad(1)>;
+using Same = fk::Pool<fk::Average, fk::filter(3, 3).pad(1)>;
 
 static_assert(fk::PoolingOp<MaxPool> && fk::PoolingOp<fk::GlobalAverage>);
 static_assert(!fk::Fusable<MaxPool, fk::Bias>);
 static_assert(!fk::Fusable<fk::BatchNormTraining<fk::Spatial>, MaxPool>);
 static_assert(!fk::Fusable<fk::Conv<fk::filter(1, 1)>, fk::GlobalAverage>);
+static_assert(!fk::Fusable<fk::Conv<fk::filter(1, 1)>, ResNet> && fk::Fusable<fk::Residual, ResNet>);
+static_assert(!fk::Fusable<fk::Store, ResNet> && fk::Fusable<fk::Store, fk::Pool<fk::Max, 3, 3>>);
+static_assert(!fk::Fusable<fk::Conv<fk::filter(1, 1)>, fk::Pool<fk::Max, fk::filter(2, 2).stride(2)>>);
 
 constexpr auto numbers = fk::literal<fk::nchw(1, 1, 2, 4)>(1, 2, 3, 4, -5, 6, 7, -8);
 static_assert(fk::Plan<fk::Scale, MaxPool>::evaluate(numbers, {.factor = 2}, {}) ==
               fk::literal<fk::nchw(1, 1, 1, 2)>(12, 14));
 static_assert(fk::Plan<AveragePool>::evaluate(numbers, {}) == fk::literal<fk::nchw(1, 1, 1, 2)>(1, 1.5f));
+static_assert(fk::Plan<ResNet>::evaluate(numbers, {}) == fk::literal<fk::nchw(1, 1, 1, 2)>(6, 7));
+static_assert(fk::Plan<Same>::evaluate(numbers, {}) ==
+              fk::literal<fk::nchw(1, 1, 2, 4)>(1, 14 / 6.0f, 14 / 6.0f, 1.5f, 1, 14 / 6.0f, 14 / 6.0f, 1.5f));
 static_assert(fk::Plan<fk::Activation<fk::Relu>, fk::GlobalAverage>::evaluate(numbers, {}, {}) ==
               fk::literal<fk::nchw(1, 1, 1, 1)>(2.875f));
 
@@ -28,6 +36,7 @@ TEST_CASE("pools are of the values that reach them, in every layout and type") {
     for (int const threads : {1, 2}) {
         fk::host::Device device(threads);
         check_pooled_windows(device);
+        check_pooled_filters(device);
         check_pooled_convs(device);
     }
 }
@@ -37,6 +46,7 @@ TEST_CASE("plans on double pool doubles") {
     check_pooled_pointwise<MaxPool, double, 4>(device, {"nchw", "nhwc"}, {2, 5, 4, 6});
     check_pooled_conv<AveragePool, double>(device, {"nchw", "nhwc"}, {2, 4, 5, 7}, 6, {.r = 2, .s = 2, .groups = 2});
     check_pooled_pointwise<fk::GlobalAverage, double, 4>(device, {"nhwc", "nchw"}, {2, 5, 3, 7});
+    check_pooled_filter<Same, double>(device, {"nchw", "nhwc"}, {2, 5, 4, 7});
 }
 
 TEST_CASE("the largest of a window with a NaN is NaN, wherever that stands") {
@@ -55,6 +65,16 @@ TEST_CASE("the largest of a window with a NaN is NaN, wherever that stands") {
     CHECK(fk::Plan<MaxPool>::bind({})(device, x).data()[0] == -most);
 }
 
+TEST_CASE("a NaN is the largest of every window of a filter that holds it, and of no other") {
+    fk::host::Device device(1);
+    for (auto const& layout : {fk::nchw(1, 1, 5, 5), fk::nhwc(1, 5, 5, 1)}) {
+        std::vector<float> values(25, -1);
+        values[12] = std::numeric_limits<float>::quiet_NaN();
+        auto const y = fk::Plan<ResNet>::bind({})(device, fk::TensorView<float const>(values.data(), layout));
+        for (int i = 0; i < 9; ++i) CHECK((i == 4 ? std::isnan(y.data()[i]) : y.data()[i] == -1));
+    }
+}
+
 TEST_CASE("images that 2 x 2 does not divide, and outputs of another shape, are refused in words") {
     fk::host::Device device(1);
     using Layer = fk::Plan<fk::Bias, MaxPool>;
@@ -68,14 +88,29 @@ TEST_CASE("images that 2 x 2 does not divide, and outputs of another shape, are 
         return text;
     };
     auto const of = [&](auto const& layout) { return fk::random<float>(device, layout); };
-    std::string const plan = "Plan<Bias, Pool<Max, 2, 2>>: ", even = "Pool<Max, 2, 2>: expected images of even height";
+    std::string const plan = "Plan<Bias, Pool<Max, 2, 2>>: ",
+                      even = "Pool<Max, 2, 2>: expected images that windows of ";
     CHECK(refused(of(fk::nchw(2, 3, 4, 6)), of(fk::nchw(2, 3, 2, 3))) == "accepted");
     CHECK(refused(of(fk::nchw(2, 3, 5, 6)), of(fk::nchw(2, 3, 2, 3))) ==
-          plan + even + " and width to pool, got 2 x 3 x 5 x 6");
+          plan + even + "2 x 2 divide, got 2 x 3 x 5 x 6");
     CHECK(refused(of(fk::nchw(2, 3, 4, 7)), of(fk::nchw(2, 3, 2, 3))) ==
-          plan + even + " and width to pool, got 2 x 3 x 4 x 7");
-    CHECK(refused(of(fk::ncw(2, 3, 6)), of(fk::ncw(2, 3, 3))) == plan + even + " and width to pool, got 2 x 3 x 6");
+          plan + even + "2 x 2 divide, got 2 x 3 x 4 x 7");
+    CHECK(refused(of(fk::ncw(2, 3, 6)), of(fk::ncw(2, 3, 3))) == plan + even + "2 x 2 divide, got 2 x 3 x 6");
     CHECK(refused(of(fk::nchw(2, 3, 4, 6)), of(fk::nchw(2, 3, 4, 6))) ==
           plan + "y: expected 2 x 3 x 2 x 3 (N x K x P x Q), got 2 x 3 x 4 x 6");
     CHECK(layer.output_shape(fk::nchw(2, 3, 4, 6).shape) == fk::nchw(2, 3, 2, 3).shape);
+}
+
+TEST_CASE("images without a window of a filter, and signals, are refused in words") {
+    fk::host::Device device(1);
+    auto const of = [&](auto const& layout) {
+        auto const x = fk::random<float>(device, layout);
+        return refusal(
+            [&] { static_cast<void>(fk::Plan<fk::Pool<fk::Average, fk::filter(3, 4)>>::bind({})(device, x)); });
+    };
+    std::string const name = "Pool<Average, filter(3, 4)>", start = "Plan<" + name + ">: " + name + ": expected ";
+    CHECK(of(fk::nchw(2, 3, 3, 4)) == "accepted");
+    CHECK(of(fk::nchw(2, 3, 2, 4)) == start + "images, and an output of at least 1 x 1, got 2 x 3 x 2 x 4");
+    CHECK(of(fk::nhwc(2, 3, 3, 4)) == start + "images, and an output of at least 1 x 1, got 2 x 4 x 3 x 3");
+    CHECK(of(fk::ncw(2, 3, 9)) == start + "images, and an output of at least 1 x 1, got 2 x 3 x 9");
 }

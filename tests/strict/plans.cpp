@@ -53,6 +53,7 @@ void images(Run<T> const& run, fk::TensorView<T const> w, Channels c, fk::Tensor
     run(fk::Plan<fk::Residual, fk::Scale, fk::Store, fk::StoreMask>::bind(
         {.z = run.x, .alpha2 = 1.0f}, {.factor = 2.0f}, {.values = run.y}, {.mask = run.y}));
     run(fk::Plan<fk::Pool<fk::Average, 2, 2>>::bind({}));
+    run(fk::Plan<fk::Pool<fk::Average, fk::filter(3, 3).stride(2).pad(1)>>::bind({}));
     run(fk::Plan<fk::GlobalAverage>::bind({}));
     run(fk::Plan<fk::BatchNormInference<fk::Spatial>, fk::Activation<fk::Relu>>::bind(
         {.mean = c, .variance = c, .scale = c, .shift = c}, {}));

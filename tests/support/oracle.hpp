@@ -98,8 +98,11 @@ Tensor scale(Tensor const& x, double factor);
 
 Tensor activation(Tensor const& x, Mode const& mode);
 
-/// One of every rows x columns of a plane: the largest, or the mean, whose sum is exact where it is of integers below
-/// 2^24 together, and within their number of half ulps of the sum of magnitudes elsewhere.
+/// One of the elements of every window that lie in the image: the largest, or the mean, whose sum is exact where it is
+/// of integers below 2^24 together, and within their number of half ulps of the sum of magnitudes elsewhere.
+Tensor pool(Tensor const& x, bool largest, Window const& f);
+
+/// The same of windows side by side of rows x columns.
 Tensor pool(Tensor const& x, bool largest, std::int64_t rows, std::int64_t columns);
 
 }  // namespace test::oracle

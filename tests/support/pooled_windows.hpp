@@ -60,6 +60,47 @@ void check_pooled_conv(Device& device, PooledLayouts const& layouts, oracle::Sha
                                 oracle::conv(oracle::Tensor(shape, x.values), w.values, k, f), conv);
 }
 
+/// The windows of a filter, which may overlap, leave elements out and hold padding.
+inline oracle::Window window_of(fk::Filter<2> const& f) {
+    return {f.size.h, f.size.w, f.pad_before.h, f.pad_before.w, f.pad_after.h, f.pad_after.w, f.strides.h, f.strides.w};
+}
+
+/// Runs a plan that ends with Bias, Residual, Relu and a pool of windows of a filter.
+template <class Pool, class T, class Device>
+void check_pooled_filter(Device& device, PooledLayouts const& layouts, oracle::Shape shape) {
+    using Plan = fk::Plan<fk::Bias, fk::Residual, fk::Activation<fk::Relu>, Pool>;
+    INFO(fk::type_name<Plan>() << ' ' << layouts.x << ' ' << layouts.y << ' ' << shape.n << ' ' << shape.c << ' '
+                               << shape.h << ' ' << shape.w << ' ' << name_of_types<T>());
+    Filled<XOf<T>, Device, 4> x(device, layouts.x, shape, integers(shape.size(), -9, 9, 3)),
+        z(device, layouts.x, shape, integers(shape.size(), -5, 5, 6));
+    auto const bias = integers(shape.c, -3, 3, 5);
+    Placed<Device, 1> b(device, fk::DataType::float32, fk::channels(shape.c), bias);
+    auto const before = oracle::residual(oracle::bias(oracle::Tensor(shape, x.values), bias), z.values, 2);
+    auto const expected = oracle::pool(oracle::activation(before, {"relu"}),
+                                       std::is_same_v<typename Pool::Reduce, fk::Max>, window_of(Pool::geometry));
+    Placed<Device, 4> y(device, fk::data_type<YOf<T>>, layout_of<4>(layouts.y, expected.shape), 64);
+    Plan::bind({.bias = b.any()}, {.z = z.view(), .alpha2 = 2}, {}, {})(device, x.view(), y.template view<YOf<T>>());
+    CHECK(difference(expected, y.fetch()) == "");
+}
+
+/// Windows that overlap; those of uneven padding and strides; those with gaps; and those of many elements. Channels
+/// that are whole packets, and others; images of one window.
+template <class Device>
+void check_pooled_filters(Device& device) {
+    for (PooledLayouts const& layouts : {PooledLayouts{"nchw", "nchw"}, PooledLayouts{"nhwc", "nhwc"},
+                                         PooledLayouts{"nhwc", "nchw"}, PooledLayouts{"nchw!8", "nhwc"}})
+        for (oracle::Shape const& shape : {oracle::Shape{2, 16, 7, 8}, {2, 3, 9, 37}, {3, 8, 2, 3}}) {
+            using ResNet = fk::Pool<fk::Max, fk::filter(3, 3).stride(2).pad(1)>;
+            check_pooled_filter<ResNet, float>(device, layouts, shape);
+            check_pooled_filter<ResNet, fk::half>(device, layouts, shape);
+            check_pooled_filter<fk::Pool<fk::Average, fk::filter(2, 4).stride(1, 3).pad(1, 3, 0, 2)>, fk::bfloat16>(
+                device, layouts, shape);
+            check_pooled_filter<fk::Pool<fk::Max, fk::filter(1, 2).stride(3)>, fk::int8>(device, layouts, shape);
+            check_pooled_filter<fk::Pool<fk::Average, fk::filter(9, 8).pad(8, 7)>, Types<fk::half, float>>(
+                device, layouts, shape);
+        }
+}
+
 /// Pools of plans with a Conv: tiles that are not full, groups, strides, thin groups.
 template <class Device>
 void check_pooled_convs(Device& device) {

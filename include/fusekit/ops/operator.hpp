@@ -76,7 +76,8 @@ concept Uniform = requires(V x, typename Op::Args const& args) {
 };
 
 /// apply(x, at, args): a function of the place too. `at` is an OutputCoord, or, where it is a template
-/// parameter, anything with load(view) and store(view, x), as OutputCoord has them. It may be called twice for a place.
+/// parameter, anything with load(view) and store(view, x), as OutputCoord has them. It may be called twice for a place,
+/// and never for one that no window of a pool holds.
 template <class Op, class V = float, class At = OutputCoord>
 concept Located = requires(V x, At const& at, typename Op::Args const& args) {
     { Op::apply(x, at, args) } -> std::same_as<V>;
@@ -185,13 +186,23 @@ constexpr std::int64_t scratch_floats(Index<Rank> const& y) {
     return words * y[1] * ((pixels + total_pixels - 1) / total_pixels);
 }
 
-/// Reduces every window of values to one, with Reduce; the plan writes that one. `output` gives the shape of y;
-/// fits_tile says whether windows are 2 x 2, so that a tile of a Conv holds whole ones.
+/// The rows and columns of a plane that one output of a pool is made of: one element or more, none of them padding.
+struct PoolWindow {
+    Extent row, column, rows, columns;
+
+    FUSEKIT_HD constexpr Extent size() const { return rows * columns; }
+};
+
+/// Reduces every window of values to one, with Reduce; the plan writes that one. `output` gives the shape of y, and
+/// `window` what the output p, q is made of. Windows are those of a Filter<2> `geometry` where there is one. `divides`
+/// says whether each element is in one window, fits_tile whether windows are 2 x 2 side by side, so that a tile of a
+/// Conv holds whole ones.
 template <class Op>
-concept PoolingOp = EpilogueOp<Op> && Op::stage == Stage::pooling && requires(CollapsedShape<4> x) {
+concept PoolingOp = EpilogueOp<Op> && Op::stage == Stage::pooling && requires(CollapsedShape<4> x, Extent p, Extent q) {
     typename Op::Reduce;
+    { Op::divides } -> std::convertible_to<bool>;
     { Op::fits_tile } -> std::convertible_to<bool>;
-    { Op::window(x) } -> std::same_as<Index<2>>;
+    { Op::window(x, p, q) } -> std::same_as<PoolWindow>;
     { Op::output(x) } -> std::same_as<CollapsedShape<4>>;
 };
 

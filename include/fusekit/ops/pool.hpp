@@ -3,19 +3,22 @@
 
 #include "fusekit/math.hpp"
 #include "fusekit/ops/operator.hpp"
+#include "fusekit/tensor/filter.hpp"
 
 namespace fusekit {
 
 /// The largest value of a window; NaN where one of them is.
 struct Max {
-    static constexpr auto equation = "y[n,k,p,q] = max of x[n,k,2p+i,2q+j] over i, j";
+    static constexpr auto equation = "y[n,k,p,q] = max of x[n,k,h,w] over the window's h, w";
+    static constexpr bool may_repeat = true;  ///< whether a value may be combined twice
+    static Text name() { return "Max"; }
     template <class V>
     FUSEKIT_HD static constexpr V neutral() {
         return V{} - __builtin_inff();
     }
     template <class V>
     FUSEKIT_HD static constexpr V combine(V a, V b) {
-        return math::keep_nan(a, math::select(a > b, a, b));
+        return math::select((a > b) | (a != a), a, b);
     }
     template <class V>
     FUSEKIT_HD static constexpr V finish(V total, std::int64_t) {
@@ -25,7 +28,9 @@ struct Max {
 
 /// The mean of a window's values: their sum, in float, divided by their number.
 struct Average {
-    static constexpr auto equation = "y[n,k,p,q] = mean of x[n,k,2p+i,2q+j] over i, j";
+    static constexpr auto equation = "y[n,k,p,q] = mean of x[n,k,h,w] over the window's h, w";
+    static constexpr bool may_repeat = false;
+    static Text name() { return "Average"; }
     template <class V>
     FUSEKIT_HD static constexpr V neutral() {
         return V{};
@@ -53,28 +58,96 @@ struct Pooling {
     }
 };
 
+/// The window of a Pool, whose arguments are its rows and columns, or all of its geometry.
+constexpr Filter<2> pool_window(std::int64_t rows, std::int64_t columns) {
+    return filter(rows, columns).stride(rows, columns);
+}
+constexpr Filter<2> pool_window(Filter<2> const& window) { return window; }
+
+consteval bool is_window(auto const&...) { return false; }
+consteval bool is_window(std::integral auto, std::integral auto) { return true; }
+consteval bool is_window(Filter<2> const&) { return true; }
+
+consteval bool is_possible_window(auto... window) {
+    Filter<2> const f = pool_window(window...);
+    for (int i = 0; i < 2; ++i)
+        if (f.size[i] < 1 || f.strides[i] < 1 || f.pad_before[i] < 0 || f.pad_after[i] < 0) return false;
+    return f.dilations == PerMode<2>{1, 1} && f.group_count == 1;
+}
+consteval bool holds_elements(auto... window) {
+    Filter<2> const f = pool_window(window...);
+    for (int i = 0; i < 2; ++i)
+        if (f.pad_before[i] >= f.size[i] || f.pad_after[i] >= f.size[i]) return false;
+    return true;
+}
+
+/// The elements of a mode that a window holds; padding has none.
+struct Span {
+    Extent first, count;
+};
+FUSEKIT_HD constexpr Span span_of(Filter<2> const& f, int mode, Extent extent, Extent output) {
+    Extent const begin = output * f.strides[mode] - f.pad_before[mode], end = begin + f.size[mode],
+                 first = begin < 0 ? 0 : begin;
+    return {first, (end < extent ? end : extent) - first};
+}
+
 }  // namespace detail
 
-/// y[n,k,p,q] = the Max or Average of x[n,k,2p+i,2q+j] over i, j = 0, 1
+/// y[n,k,p,q] = the Max or Average of x[n,k,h,w] over the h, w of the window of p, q
 ///
-/// The last operator of its plan, because it changes y's shape: N x K x P/2 x Q/2. It takes images alone.
-/// Requires: even P and Q.
-template <class Of, int Rows, int Columns>
+/// Pool<Max, filter(3, 3).stride(2).pad(1)>: the windows of a convolution. Padding takes no part: Average divides by
+/// the number of elements that a window has in the image. Windows may overlap, or leave elements out; no operator
+/// before such a Pool stores. Pool<Max, 2, 2>: windows of 2 x 2 side by side, which the image is made of; the same with
+/// other sizes.
+///
+/// The last operator of its plan, because it changes y's shape: N x K x P x Q become N x K x P' x Q', as the Conv of
+/// the same filter gives them. It takes images alone. After a Conv it is Pool<Of, 2, 2>. Requires: padding smaller than
+/// the window, so that every window holds an element; at least one window. For Pool<Of, R, S>: R divides P and S
+/// divides Q.
+///
+/// Compilers quote the line of a requirement that does not hold: its comment gives the reason.
+template <class Of, auto... Window>
+    requires(detail::is_window(Window...))  // a Pool has rows and columns, as in Pool<Max, 2, 2>, or a filter(r, s)
+            &&
+            (detail::is_possible_window(Window...))  // size and stride are 1 or more; a Pool has no dilation, no groups
+            && (detail::holds_elements(Window...))  // padding is less than a Pool's window, which so holds an element
 struct Pool : detail::Pooling {
-    static constexpr bool fits_tile = Rows == 2 && Columns == 2;
-    static_assert(fits_tile, "Pool takes windows of 2 x 2, which a tile holds four by four values");
+    static constexpr Filter<2> geometry = detail::pool_window(Window...);
+    static constexpr bool divides = sizeof...(Window) == 2;
+    static constexpr bool fits_tile = divides && geometry.size == PerMode<2>{2, 2};
     static constexpr auto equation = Of::equation;
     using Reduce = Of;
 
-    FUSEKIT_HD static constexpr Index<2> window(Index<4> const&) { return {{Rows, Columns}}; }
+    static Text name() {
+        Text const size = Text::number(geometry.size.h) + ", " + Text::number(geometry.size.w);
+        return "Pool<" + Of::name() + ", " + (divides ? size : geometry.to_string()) + ">";
+    }
+
+    FUSEKIT_HD static constexpr PoolWindow window(Index<4> const& x, Extent p, Extent q) {
+        constexpr Filter<2> f = geometry;  // nvcc's device code has no address of a member
+        detail::Span const rows = detail::span_of(f, 0, x[2], p), columns = detail::span_of(f, 1, x[3], q);
+        return {rows.first, columns.first, rows.count, columns.count};
+    }
     static constexpr CollapsedShape<4> output(CollapsedShape<4> x) {
-        x[2] /= Rows, x[3] /= Columns;
+        x[2] = geometry.output(0, x[2]), x[3] = geometry.output(1, x[3]);
         return x;
     }
 
+    static constexpr double flops(Index<4> const& y, Args const&) {
+        double count = static_cast<double>(y[0]) * static_cast<double>(y[1]);
+        for (int i = 0; i < 2; ++i) count *= static_cast<double>(geometry.output(i, y[2 + i])) * geometry.size[i];
+        return count;
+    }
+
     static void check(Args const&, Check const& in) {
-        if (in.y.from.kind != CollapsedFrom::images || in.y[2] % Rows != 0 || in.y[3] % Columns != 0)
-            in.fail("", "images of even height and width to pool", to_string(in.y));
+        bool const images = in.y.from.kind == CollapsedFrom::images;
+        if (divides && (!images || in.y[2] % geometry.size.h != 0 || in.y[3] % geometry.size.w != 0))
+            in.fail("",
+                    "images that windows of " + Text::number(geometry.size.h) + " x " + Text::number(geometry.size.w) +
+                        " divide",
+                    to_string(in.y));
+        else if (!images || output(in.y)[2] < 1 || output(in.y)[3] < 1)
+            in.fail("", "images, and an output of at least 1 x 1", to_string(in.y));
     }
 };
 
@@ -82,11 +155,11 @@ struct Pool : detail::Pooling {
 ///
 /// The last operator of its plan, because it changes y's shape: N x K x 1 x 1.
 struct GlobalAverage : detail::Pooling {
-    static constexpr bool fits_tile = false;
+    static constexpr bool divides = true, fits_tile = false;
     static constexpr auto equation = "y[n,k] = mean of x[n,k,p,q] over p, q";
     using Reduce = Average;
 
-    FUSEKIT_HD static constexpr Index<2> window(Index<4> const& x) { return {{x[2], x[3]}}; }
+    FUSEKIT_HD static constexpr PoolWindow window(Index<4> const& x, Extent, Extent) { return {0, 0, x[2], x[3]}; }
     static constexpr CollapsedShape<4> output(CollapsedShape<4> x) {
         x[2] = x[3] = x.from.count = 1;
         return x;

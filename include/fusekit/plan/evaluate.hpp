@@ -114,18 +114,18 @@ constexpr V evaluate_at(BoundPlan const& bound, ImageView<V const> const& x, At 
         return value(at);
     } else {
         using Reduce = typename Plan::Pool::Reduce;
-        Index<2> const window = Plan::Pool::window(bound.epilogue_shape(x.shape()));
+        PoolWindow const window = Plan::Pool::window(bound.epilogue_shape(x.shape()), at.p, at.q);
         auto const add = [&](std::int64_t begin, std::int64_t end) {
             V total = Reduce::template neutral<V>();
             for (; begin < end; ++begin) {
                 At place = at;
-                place.p = at.p * window[0] + begin / window[1], place.q = at.q * window[1] + begin % window[1];
+                place.p = window.row + begin / window.columns, place.q = window.column + begin % window.columns;
                 total = Reduce::combine(total, value(place));
             }
             return total;
         };
-        std::int64_t const count = window[0] * window[1];
-        return Reduce::finish(pairwise(0, count, addends, add, Reduce::template combine<V>), count);
+        auto const total = pairwise(0, window.size(), addends, add, Reduce::template combine<V>);
+        return Reduce::finish(total, window.size());
     }
 }
 

@@ -46,6 +46,11 @@ inline constexpr bool fits_tile = true;
 template <PoolingOp Op>
 inline constexpr bool fits_tile<Op> = Op::fits_tile;
 
+template <class Op>
+inline constexpr bool divides = true;
+template <PoolingOp Op>
+inline constexpr bool divides<Op> = Op::divides;
+
 /// Whether an operator is a function of a value and its channel alone, and writes nothing beside its result.
 template <class Op>
 inline constexpr bool fits_prologue =
@@ -156,8 +161,21 @@ struct PoolFits {
     static consteval bool require() {
         constexpr bool kept = holds;
         static_assert(kept,
-                      "no tile of a Conv holds a whole plane, statistics no windows, and a Gemm no images: pool in the "
-                      "next Plan");
+                      "tiles of a Conv hold windows of Pool<Of, 2, 2> alone, statistics none, and a Gemm no images: "
+                      "pool in the next Plan");
+        return kept;
+    }
+};
+
+template <class... Ops>
+struct PooledOnce {
+    static constexpr bool holds = (divides<Ops> && ...) || !(Storing<Ops> || ...);
+    static consteval bool require() {
+        constexpr bool kept = holds;
+        static_assert(
+            kept,
+            "windows of a Pool of a filter hold a value several times or never, and a Store writes each once: "
+            "pool in the next Plan");
         return kept;
     }
 };
@@ -226,8 +244,8 @@ template <class... Ops>
     requires(Operator<Ops> && ...)
 struct BrokenBy<Ops...>
     : FirstBroken<HasOperators<Ops...>, OneHead<Ops...>, ReductionComesFirst<Ops...>, PrologueFits<Ops...>,
-                  OneTotal<Ops...>, TotalsFit<Ops...>, PoolComesLast<Ops...>, PoolFits<Ops...>, PlacesFit<Ops...>,
-                  BiasComesEarly<Ops...>, NormBeforeActivation<Ops...>, OneOfEach<Ops...>> {};
+                  OneTotal<Ops...>, TotalsFit<Ops...>, PoolComesLast<Ops...>, PoolFits<Ops...>, PooledOnce<Ops...>,
+                  PlacesFit<Ops...>, BiasComesEarly<Ops...>, NormBeforeActivation<Ops...>, OneOfEach<Ops...>> {};
 
 }  // namespace rules
 
@@ -249,6 +267,8 @@ template <class... Ops>
 concept PoolComesLast = detail::rules::PoolComesLast<Ops...>::holds;
 template <class... Ops>
 concept PoolFits = detail::rules::PoolFits<Ops...>::holds;
+template <class... Ops>
+concept PooledOnce = detail::rules::PooledOnce<Ops...>::holds;
 template <class... Ops>
 concept PlacesFit = detail::rules::PlacesFit<Ops...>::holds;
 template <class... Ops>

@@ -1,4 +1,4 @@
-// expect: no tile of a Conv holds a whole plane, statistics no windows, and a Gemm no images: pool in the next Plan
+// expect: tiles of a Conv hold windows of Pool<Of, 2, 2> alone, statistics none, and a Gemm no images: pool in the next Plan
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>
 

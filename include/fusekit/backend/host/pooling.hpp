@@ -10,8 +10,9 @@
 
 namespace fusekit::host::inline FUSEKIT_SIMD {
 
-/// A plan without a Conv that pools: every output is made of its window of x, which nobody else reads, pairwise. Lanes
-/// run along what is contiguous in x.
+/// A plan without a Conv that pools: every output is made of its window of x. Where channels are neighbours in x, lanes
+/// run along them, and a window's values are combined pairwise. Elsewhere lanes run along rows of x: the rows of
+/// windows are combined into a line of scratch first, and then its columns; whole planes are combined pairwise.
 template <class Plan, Element T, detail::OutputElement U>
 class Pooling {
     using Epilogue = typename Plan::Epilogue;
@@ -19,94 +20,153 @@ class Pooling {
     using State = typename Epilogue::template State<Vector>;
 
 public:
-    Pooling(typename Epilogue::Args const& the_args, TensorView<T const> const& the_x, TensorView<U> const& the_y)
-        : args(the_args), x(the_x), y(the_y) {}
+    Pooling(int the_threads, typename Epilogue::Args const& the_args, TensorView<T const> const& the_x,
+            TensorView<U> const& the_y)
+        : threads(the_threads), args(the_args), x(the_x), y(the_y) {}
 
     std::int64_t scratch_floats() const {
-        return detail::divide_up(vectors * std::int64_t{sizeof(State)}, sizeof(float));
+        std::int64_t const states = detail::divide_up(vectors * std::int64_t{sizeof(State)}, sizeof(float));
+        return states + threads * line_floats();
     }
 
     void run(Device::Turn& turn) const {
-        auto* const states = reinterpret_cast<State*>(turn.scratch(scratch_floats()));
+        float* const lines = turn.scratch(scratch_floats());
+        auto* const states = reinterpret_cast<State*>(lines + threads * line_floats());
         turn.parallel_for(vectors, [&](std::int64_t v, int) {
-            if (channel_lanes) states[v] = Epilogue::template prepare_lanes<Vector>(v * lanes, used_of(v), args);
+            if (channel_lanes)
+                states[v] = Epilogue::template prepare_lanes<Vector>(v * lanes,
+                                                                     static_cast<int>(min(lanes, k - v * lanes)), args);
             else states[v] = Epilogue::template broadcast<Vector>(Epilogue::prepare(v, args));
         });
         Index<4> const out = y.layout.shape;
         std::int64_t const outputs = channel_lanes ? out[0] * out[2] * out[3] * vectors : out[0] * vectors * out[2];
-        std::int64_t const values = window[0] * (channel_lanes ? window[1] * lanes : columns);
+        PoolWindow const window = Plan::Pool::window(x.layout.shape, out[2] / 2, out[3] / 2);
+        std::int64_t const values = window.rows * (channel_lanes ? window.columns * lanes : columns);
         std::int64_t const block = max(1, 16 * 1024 / values);  // enough to hide handing it out
-        turn.parallel_for(detail::divide_up(outputs, block), [&](std::int64_t item, int) {
-            for (std::int64_t i = item * block; i < min(outputs, (item + 1) * block); ++i) {
+        turn.parallel_for(detail::divide_up(outputs, block), [&](std::int64_t item, int thread) {
+            std::int64_t const first = item * block, pixel = first / vectors, p = pixel / out[3], row = first / out[2];
+            OutputCoord at = channel_lanes
+                                 ? OutputCoord{p / out[2], first % vectors * lanes, p % out[2], pixel % out[3]}
+                                 : OutputCoord{row / k, row % k, first % out[2], 0};
+            for (std::int64_t i = first; i < min(outputs, first + block); ++i) {
                 if (channel_lanes) {
-                    std::int64_t const v = i % vectors, pixel = i / vectors, p = pixel / out[3];
-                    write_channels({p / out[2], v * lanes, p % out[2], pixel % out[3]}, used_of(v), states[v]);
+                    write_channels(at, static_cast<int>(min(lanes, k - at.k)), states[at.k / lanes]);
+                    if ((at.k += lanes) < k) continue;
+                    at.k = 0;
+                    if (++at.q < out[3]) continue;
+                    at.q = 0;
+                    if (++at.p == out[2]) at.p = 0, ++at.n;
                 } else {
-                    std::int64_t const plane = i / out[2];
-                    write_row({plane / k, plane % k, i % out[2], 0}, states[plane % k]);
+                    if constexpr (has_geometry) write_row(at, states[at.k], lines + thread * line_floats());
+                    else write_whole_plane(at, states[at.k]);
+                    if (++at.p < out[2]) continue;
+                    at.p = 0;
+                    if (++at.k == k) at.k = 0, ++at.n;
                 }
             }
         });
     }
 
 private:
+    static constexpr bool has_geometry = requires { Plan::Pool::geometry; };
+
+    int threads;
     typename Epilogue::Args const& args;
     TensorView<T const> x;
     TensorView<U> y;
     std::int64_t const k = x.layout.shape[1], columns = x.layout.shape[3];
     bool const channel_lanes = problem::channels_are_neighbours(x.layout);
     std::int64_t const vectors = channel_lanes ? detail::divide_up(k, lanes) : k;
-    Index<2> const window = Plan::Pool::window(x.layout.shape);
 
-    int used_of(std::int64_t v) const { return static_cast<int>(min(lanes, k - v * lanes)); }
+    /// The floats of a line: the columns of x, with padding on both sides.
+    std::int64_t line_floats() const {
+        if constexpr (has_geometry) {
+            constexpr Filter<2> window = Plan::Pool::geometry;
+            if (!channel_lanes) return scratch_size(window.pad_before.w + columns + window.pad_after.w);
+        }
+        return 0;
+    }
 
+    /// What operators make of `used` elements of x, whose places begin `at`.
     template <detail::Axis axis>
-    Vector value(OutputCoord const& at, int used, State const& state) const {
-        Vector const v = load(&x(at.n, at.k, at.p, at.q), x.layout.stride[axis == detail::Axis::channel ? 1 : 3], used);
+    Vector value(T const* from, OutputCoord const& at, int used, State const& state) const {
+        Vector const v = load(from, x.layout.stride[axis == detail::Axis::channel ? 1 : 3], used);
         return Epilogue::apply(v, LaneCoord<axis>{at, used, columns}, state, args);
     }
 
     /// The output `at`, of `used` channels.
     void write_channels(OutputCoord const& at, int used, State const& state) const {
-        OutputCoord const first{at.n, at.k, at.p * window[0], at.q * window[1]};
-        Vector const total = total_of(window[0], window[1], [&](std::int64_t row, std::int64_t column) {
-            return value<detail::Axis::channel>({first.n, first.k, first.p + row, first.q + column}, used, state);
+        PoolWindow const window = Plan::Pool::window(x.layout.shape, at.p, at.q);
+        T const* const first = &x(at.n, at.k, window.row, window.column);
+        Vector const total = total_of(window.rows, window.columns, [&](std::int64_t row, std::int64_t column) {
+            OutputCoord const from{at.n, at.k, window.row + row, window.column + column};
+            return value<detail::Axis::channel>(first + row * x.layout.stride[2] + column * x.layout.stride[3], from,
+                                                used, state);
         });
-        store(&y(at.n, at.k, at.p, at.q), y.layout.stride[1], used, Reduce::finish(total, window[0] * window[1]));
+        store(&y(at.n, at.k, at.p, at.q), y.layout.stride[1], used, Reduce::finish(total, window.size()));
     }
 
-    /// The row of outputs that begins `at`: one of a whole plane, or one of each two columns.
-    void write_row(OutputCoord const& at, State const& state) const {
+    /// The row of outputs that begins `at`.
+    void write_row(OutputCoord const& at, State const& state, float* line) const {
+        constexpr Filter<2> f = Plan::Pool::geometry;
+        PoolWindow const window = Plan::Pool::window(x.layout.shape, at.p, 0);
+        for (int i = 0; i < f.pad_before.w; ++i) line[i] = Reduce::template neutral<float>();
+        for (int i = 0; i < f.pad_after.w; ++i) line[f.pad_before.w + columns + i] = Reduce::template neutral<float>();
+        T const* const first = &x(at.n, at.k, window.row, 0);
+        for (std::int64_t column = 0; column < columns; column += lanes) {
+            int const used = static_cast<int>(min(lanes, columns - column));
+            Vector const total = total_of(window.rows, 1, [&](std::int64_t row, std::int64_t) {
+                return value<detail::Axis::pixel>(first + row * x.layout.stride[2] + column * x.layout.stride[3],
+                                                  {at.n, at.k, window.row + row, column}, used, state);
+            });
+            store(line + f.pad_before.w + column, 1, used, total);
+        }
         U* const to = &y(at.n, at.k, at.p, 0);
-        std::int64_t const count = window[0] * window[1], stride = y.layout.stride[3];
-        if constexpr (Plan::Pool::fits_tile) {
-            for (OutputCoord from{at.n, at.k, at.p * 2, 0}; from.q < columns; from.q += lanes) {
-                int const used = static_cast<int>(min(lanes, columns - from.q));
-                Vector const upper = value<detail::Axis::pixel>(from, used, state);
-                Vector const both = Reduce::combine(
-                    upper, value<detail::Axis::pixel>({from.n, from.k, from.p + 1, from.q}, used, state));
-                for (int lane = 0; lane < used; lane += 2)
-                    to[(from.q + lane) / 2 * stride] =
-                        U(Reduce::finish(Reduce::combine(float{both[lane]}, float{both[lane + 1]}), count));
+        std::int64_t const outputs = y.layout.shape[3], stride = y.layout.stride[3];
+        auto const count = [&](std::int64_t q) { return Plan::Pool::window(x.layout.shape, at.p, q).size(); };
+        for (std::int64_t q = 0; q < outputs; q += lanes) {
+            int const used = static_cast<int>(min(lanes, outputs - q));
+            Vector const total = total_of(1, f.size.w, [&](std::int64_t, std::int64_t column) {
+                return every<f.strides.w>(line + q * f.strides.w + column, used);
+            });
+            std::int64_t const whole = window.rows * f.size.w;
+            if (count(q) == whole && count(q + used - 1) == whole) {
+                store(to + q * stride, stride, used, Reduce::finish(total, whole));
+            } else {
+                for (int lane = 0; lane < used; ++lane)
+                    to[(q + lane) * stride] = U(Reduce::finish(float{total[lane]}, count(q + lane)));
             }
-        } else {
-            Vector const total =
-                total_of(window[0], detail::divide_up(columns, lanes), [&](std::int64_t row, std::int64_t vector) {
-                    std::int64_t const first = vector * lanes;
-                    int const used = static_cast<int>(min(lanes, columns - first));
-                    Vector const v = value<detail::Axis::pixel>({at.n, at.k, row, first}, used, state);
-                    if (used == lanes) return v;
-                    Vector const neutral = Reduce::template neutral<Vector>();
-                    return first_lanes(used) ? v : neutral;
-                });
-            float const whole = detail::pairwise(
-                0, lanes, 1, [&](std::int64_t lane, std::int64_t) { return float{total[lane]}; },
-                Reduce::template combine<float>);
-            *to = U(Reduce::finish(whole, count));
         }
     }
 
-    /// Of value(row, column) for all rows and columns of a window.
+    /// The first `count` of `lanes` floats, `stride` apart, in a loop of constants where they are all.
+    template <int stride>
+    static Vector every(float const* from, int count) {
+        if (stride == 1 || count < lanes) return load(from, stride, count);
+        Vector v;
+        for (int i = 0; i < lanes; ++i) v[i] = from[i * std::int64_t{stride}];
+        return v;
+    }
+
+    /// The output `at`, of a whole plane.
+    void write_whole_plane(OutputCoord const& at, State const& state) const {
+        PoolWindow const window = Plan::Pool::window(x.layout.shape, at.p, at.q);
+        Vector const neutral = Reduce::template neutral<Vector>();
+        Vector const total = total_of(window.rows, detail::divide_up(columns, lanes), [&](auto row, auto vector) {
+            std::int64_t const first = vector * lanes;
+            int const used = static_cast<int>(min(lanes, columns - first));
+            Vector const v =
+                value<detail::Axis::pixel>(&x(at.n, at.k, row, first), {at.n, at.k, row, first}, used, state);
+            return used == lanes ? v : first_lanes(used) ? v : neutral;
+        });
+        float const whole = detail::pairwise(
+            0, lanes, 1, [&](std::int64_t lane, std::int64_t) { return float{total[lane]}; },
+            Reduce::template combine<float>);
+        y(at.n, at.k, at.p, at.q) = U(Reduce::finish(whole, window.size()));
+    }
+
+    /// Of value(row, column) for all rows and columns of a window: those of few one after another, which is what
+    /// pairwise would do.
     template <class Value>
     static Vector total_of(std::int64_t rows, std::int64_t columns, Value const& value) {
         auto const add = [&](std::int64_t begin, std::int64_t end) {
@@ -116,7 +176,12 @@ private:
             });
             return sum;
         };
-        return detail::pairwise(0, rows * columns, detail::addends, add, Reduce::template combine<Vector>);
+        if (rows * columns > detail::addends)
+            return detail::pairwise(0, rows * columns, detail::addends, add, Reduce::template combine<Vector>);
+        Vector sum = Reduce::template neutral<Vector>();
+        for (std::int64_t row = 0; row < rows; ++row)
+            for (std::int64_t column = 0; column < columns; ++column) sum = Reduce::combine(sum, value(row, column));
+        return sum;
     }
 };
 

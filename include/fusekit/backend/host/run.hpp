@@ -118,18 +118,19 @@ struct RunHead<detail::HeadKind::reduction> {
 
 template <>
 struct RunHead<detail::HeadKind::elementwise> {
-    static std::int64_t scratch_size(int, auto const& bound, auto const& x, auto const& y) {
-        return host::scratch_size(loop_of(bound, x, y).scratch_floats());
+    static std::int64_t scratch_size(int threads, auto const& bound, auto const& x, auto const& y) {
+        return host::scratch_size(loop_of(threads, bound, x, y).scratch_floats());
     }
     static void run(Device::Turn& turn, auto const& bound, auto const& x, auto const& y) {
-        loop_of(bound, x, y).run(turn);
+        loop_of(turn.threads(), bound, x, y).run(turn);
     }
 
 private:
     template <class BoundPlan, Element T, detail::OutputElement U>
-    static auto loop_of(BoundPlan const& bound, TensorView<T const> const& x, TensorView<U> const& y) {
+    static auto loop_of([[maybe_unused]] int threads, BoundPlan const& bound, TensorView<T const> const& x,
+                        TensorView<U> const& y) {
         using Plan = typename BoundPlan::Plan;
-        if constexpr (Plan::pools) return Pooling<Plan, T, U>(bound.epilogue, x, y);
+        if constexpr (Plan::pools) return Pooling<Plan, T, U>(threads, bound.epilogue, x, y);
         else return Pointwise<typename Plan::Epilogue, T, U>(x, y, bound.epilogue);
     }
 };

@@ -2,12 +2,15 @@
 #pragma once
 
 #include "fusekit/backend/hip/mainloop/pooling.hpp"
+#include "fusekit/backend/hip/mainloop/window_pooling.hpp"
 #include "fusekit/backend/hip/runtime/launch.hpp"
+#include "fusekit/backend/hip/tuning/policy.hpp"
 #include "fusekit/backend/integer.hpp"
+#include "fusekit/problem/facts.hpp"
 
 namespace fusekit::hip {
 
-/// Prepares a plan without a Conv that pools.
+/// Prepares a plan without a Conv that pools whole planes.
 template <class Plan, Element T, detail::OutputElement U>
 Result<Launch<PoolingParams<Plan, T, U>>> prepare_pooling(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                           detail::ImageView<T const> const& x,
@@ -21,12 +24,35 @@ Result<Launch<PoolingParams<Plan, T, U>>> prepare_pooling(Gpu const& gpu, BoundP
     bool const channels_are_last = channels_last(x.layout);
     PoolingParams<Plan, T, U> params{bound, x, y, {shape, channels_are_last}, static_cast<unsigned>(outputs)};
     params.image = FastDivmod(static_cast<unsigned>(outputs / shape[0]));
-    params.columns = FastDivmod(static_cast<unsigned>(Plan::Pool::window(x.layout.shape)[1]));
-    constexpr int most_lanes = Plan::Pool::fits_tile ? 1 : 32;
+    params.columns = FastDivmod(static_cast<unsigned>(Plan::Pool::window(x.layout.shape, 0, 0).columns));
     using Alone = Pooling<Plan, T, U, 1>;
-    using Row = Pooling<Plan, T, U, most_lanes>;
+    using Row = Pooling<Plan, T, U, 32>;
     if (channels_are_last) return prepare_launch<Plan, Alone>(gpu, params, detail::divide_up(outputs, Alone::threads));
-    return prepare_launch<Plan, Row>(gpu, params, detail::divide_up(outputs * most_lanes, Row::threads));
+    return prepare_launch<Plan, Row>(gpu, params, detail::divide_up(outputs * 32, Row::threads));
+}
+
+/// Prepares a plan without a Conv that pools windows of a filter: in packets of channels of up to 16 bytes, where they
+/// lie together. Operators that store write one element at a time, which threads of packets would not do as neighbours.
+template <class Plan, Element T, detail::OutputElement U>
+    requires requires { Plan::Pool::geometry; }
+Result<Launch<WindowPoolingParams<Plan, T, U>>> prepare_pooling(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                                detail::ImageView<T const> const& x,
+                                                                detail::ImageView<U> const& y) {
+    std::int64_t const outputs = y.layout.size();
+    if (Refusal refusal = refuse_limit(type_name<Plan>, "y", "fewer than 2^31 elements", y.shape(), outputs))
+        return *refusal;
+    WindowPoolingParams<Plan, T, U> params{bound, x, y, {y.layout.shape, channels_last(x.layout)}};
+    params.image = FastDivmod(static_cast<unsigned>(outputs / y.layout.shape[0]));
+    auto const prepare = [&]<int lanes>(WindowPooling<Plan, T, U, lanes>*) {
+        using Mainloop = WindowPooling<Plan, T, U, lanes>;
+        params.packets = static_cast<unsigned>(outputs / lanes);
+        return prepare_launch<Plan, Mainloop>(gpu, params, detail::divide_up(outputs / lanes, Mainloop::threads));
+    };
+    constexpr int most = min(8, 16 / static_cast<int>(sizeof(Wider<T, U>)));
+    if constexpr (!Plan::Epilogue::stores)
+        if (problem::vectorizable<T const>(x, most, 1) && problem::vectorizable<U>(y, most, 1))
+            return prepare(static_cast<WindowPooling<Plan, T, U, most>*>(nullptr));
+    return prepare(static_cast<WindowPooling<Plan, T, U, 1>*>(nullptr));
 }
 
 }  // namespace fusekit::hip

@@ -7,7 +7,7 @@
 
 namespace fusekit::hip {
 
-/// What the kernel of a plan without a Conv that pools is given.
+/// What the kernel of a plan without a Conv that pools whole planes is given.
 template <class Plan, Element T, detail::OutputElement U>
 struct PoolingParams {
     BoundPlan<Plan> bound;
@@ -19,8 +19,8 @@ struct PoolingParams {
     FastDivmod columns = {};  ///< of a window
 };
 
-/// A plan without a Conv that pools. `lanes` neighbouring threads of a wave make an output, each from some pixels of
-/// its window: 32 threads where the window is a whole plane whose pixels are neighbours in memory, else one.
+/// A plan without a Conv that pools whole planes. `lanes` neighbouring threads of a wave make an output, each from some
+/// pixels of its window: 32 threads where the plane's pixels are neighbours in memory, else one.
 template <class Plan, Element T, detail::OutputElement U, int lanes>
 class Pooling {
     using Epilogue = typename Plan::Epilogue;
@@ -56,16 +56,15 @@ public:
         unsigned const n = params.image.divide(output);
         OutputCoord to = params.order.place(output - n * params.image.value());
         to.n = n;
-        Index<2> const window = Plan::Pool::window(params.x.layout.shape);
-        OutputCoord at{to.n, to.k, to.p * window[0], to.q * window[1]};
+        PoolWindow const window = Plan::Pool::window(params.x.layout.shape, to.p, to.q);
         auto const state = Epilogue::prepare(to.k, params.bound.epilogue);
         Total total;
         auto const add = [&](unsigned i, unsigned j) {
-            OutputCoord const place{at.n, at.k, at.p + i, at.q + j};
+            OutputCoord const place{to.n, to.k, window.row + i, window.column + j};
             float const x = params.x(place.n, place.k, place.p, place.q);
             total.add(Epilogue::apply(x, place, state, params.bound.epilogue));
         };
-        auto const rows = static_cast<unsigned>(window[0]), columns = static_cast<unsigned>(window[1]);
+        auto const rows = static_cast<unsigned>(window.rows), columns = static_cast<unsigned>(window.columns);
         if constexpr (lanes > 1) {
             for (unsigned pixel = lane; pixel < rows * columns; pixel += lanes) {
                 unsigned const i = params.columns.divide(pixel);
@@ -79,7 +78,7 @@ public:
 #pragma unroll
         for (unsigned distance = 1; distance < lanes; distance *= 2)
             whole = Reduce::combine(whole, of_lane_xor(whole, distance));
-        if (exists && lane == 0) params.y(to.n, to.k, to.p, to.q) = U(Reduce::finish(whole, window[0] * window[1]));
+        if (exists && lane == 0) params.y(to.n, to.k, to.p, to.q) = U(Reduce::finish(whole, window.size()));
     }
 };
 

@@ -1,13 +1,13 @@
-// expect: Pool takes windows of 2 x 2, which a tile holds four by four values
+// expect: a Pool has rows and columns, as in Pool<Max, 2, 2>, or a filter(r, s)
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>
 
 namespace fk = fusekit;
 
 #ifdef CORRECTED
-using Pool = fk::Pool<fk::Max, 2, 2>;
+using Pool = fk::Pool<fk::Max, fk::filter(3, 3).pad(1)>;
 #else
-using Pool = fk::Pool<fk::Max, 3, 3>;
+using Pool = fk::Pool<fk::Max, 3>;
 #endif
 
 fk::host::Device device;

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/arch/access.hpp"
+#include "fusekit/backend/hip/image_order.hpp"
+#include "fusekit/plan/pairwise.hpp"
+#include "fusekit/plan/plan.hpp"
+
+namespace fusekit::hip {
+
+/// What the kernel of a plan without a Conv that pools windows of a filter is given.
+template <class Plan, Element T, detail::OutputElement U>
+struct WindowPoolingParams {
+    BoundPlan<Plan> bound;
+    TensorView<T const> x;
+    TensorView<U> y;
+    ImageOrder order;      ///< the order of an image's outputs
+    unsigned packets = 0;  ///< of all outputs
+    FastDivmod image = {};  ///< K P Q of y
+};
+
+/// A plan without a Conv that pools windows of a filter. A thread makes `lanes` outputs, of neighbouring channels,
+/// which lie together in x and y, or one. Neighbouring threads have neighbouring channels, or neighbouring columns.
+/// What windows share is read from the cache again, and taken through the operators again.
+///
+/// Every element that is read is one of the window: an index in the padding stands for the edge's, which windows there
+/// hold, because padding is less than a window. Thus no load waits for a branch.
+template <class Plan, Element T, detail::OutputElement U, int lanes>
+class WindowPooling {
+    using Epilogue = typename Plan::Epilogue;
+    using Pool = typename Plan::Pool;
+    using Reduce = typename Pool::Reduce;
+    static constexpr Filter<2> window = Pool::geometry;
+    static constexpr bool padded = window.pad(0) != window;
+    static constexpr std::int64_t taps = std::int64_t{window.size.h} * window.size.w;
+    /// The loads of so many rows and columns are in flight together.
+    static constexpr int rows_at_once = taps <= 16 ? window.size.h : 1;
+    static constexpr int columns_at_once = window.size.w <= 16 ? window.size.w : 4;
+
+public:
+    static constexpr int threads = 256, blocks = 4;
+    using Params = WindowPoolingParams<Plan, T, U>;
+    struct Shared {};
+
+    __device__ static void run(Params const& params, Shared&, unsigned thread, unsigned block) {
+        unsigned const packet = block * threads + thread;
+        if (packet >= params.packets) return;
+        unsigned const output = packet * lanes, n = params.image.divide(output);
+        OutputCoord to = params.order.place(output - n * params.image.value());
+        to.n = n;
+        decltype(Epilogue::prepare(to.k, params.bound.epilogue)) state[lanes];
+        float total[lanes];
+#pragma unroll
+        for (int lane = 0; lane < lanes; ++lane) {
+            state[lane] = Epilogue::prepare(to.k + lane, params.bound.epilogue);
+            total[lane] = Reduce::template neutral<float>();
+        }
+#pragma unroll rows_at_once
+        for (int i = 0; i < window.size.h; ++i) {
+            Tap const row = index(params, 0, to.p, i);
+            float of_row[lanes];
+#pragma unroll
+            for (int lane = 0; lane < lanes; ++lane)
+                of_row[lane] = in_rows ? Reduce::template neutral<float>() : total[lane];
+#pragma unroll columns_at_once
+            for (int j = 0; j < window.size.w; ++j) {
+                Tap const column = index(params, 1, to.q, j);
+                auto const values = *reinterpret_cast<Packet<T, lanes> const*>(&params.x(n, to.k, row.at, column.at));
+#pragma unroll
+                for (int lane = 0; lane < lanes; ++lane) {
+                    OutputCoord const from{n, to.k + lane, row.at, column.at};
+                    float const value = Epilogue::apply(static_cast<float>(values.values[lane]), from, state[lane],
+                                                        params.bound.epilogue);
+                    float const sum = Reduce::combine(of_row[lane], value);
+                    of_row[lane] = Reduce::may_repeat || (row.is_inside && column.is_inside) ? sum : of_row[lane];
+                }
+            }
+#pragma unroll
+            for (int lane = 0; lane < lanes; ++lane)
+                total[lane] = in_rows ? Reduce::combine(total[lane], of_row[lane]) : of_row[lane];
+        }
+        std::int64_t const count = Pool::window(params.x.layout.shape, to.p, to.q).size();
+        Packet<U, lanes> result;
+#pragma unroll
+        for (int lane = 0; lane < lanes; ++lane) result.values[lane] = U(Reduce::finish(total[lane], count));
+        if constexpr (Element<U>) *reinterpret_cast<Packet<U, lanes>*>(&params.y(n, to.k, to.p, to.q)) = result;
+    }
+
+private:
+    /// Rows of large windows are combined each, and then with one another, so that errors grow with the sum of rows and
+    /// columns and not with their product.
+    static constexpr bool in_rows = taps > detail::addends;
+
+    /// A row or column of x.
+    struct Tap {
+        std::int64_t at;
+        bool is_inside;
+    };
+    __device__ static Tap index(Params const& params, int mode, std::int64_t output, int tap) {
+        constexpr Filter<2> f = window;
+        std::int64_t const at = output * f.strides[mode] - f.pad_before[mode] + tap,
+                           last = params.x.layout.shape[2 + mode] - 1;
+        if (!padded) return {at, true};
+        return {at < 0 ? 0 : at > last ? last : at, at >= 0 && at <= last};
+    }
+};
+
+}  // namespace fusekit::hip
