@@ -9,12 +9,14 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <type_traits>
 #include <vector>
 
 #include "layers.hpp"
 #include "peers/cudnn_fused.hpp"
+#include "support/bar_chart.hpp"
 #include "support/chains.hpp"
 #include "support/difference.hpp"
 #include "support/graph_timing.hpp"
@@ -184,15 +186,23 @@ Row measure(Device& device, cudnnHandle_t handle, Workspace const& workspace, Co
     return row;
 }
 
-/// All layers in one type, batch and layout: table and geometric mean.
+/// What a run's tables and charts say of the machine.
+struct Facts {
+    Machine machine;
+    Ceilings ceilings;
+    std::string cudnn;
+};
+
+/// All layers in one type, batch and layout: table, geometric mean and chart.
 template <class T>
 void run_layout(Device& device, cudnnHandle_t handle, std::vector<ConvLayer> const& layers, Options const& options,
-                bool channels_last, Ceilings const& ceilings, Records& records) {
+                bool channels_last, Facts const& facts, Records& records) {
+    char const* const layout = channels_last ? "NHWC" : "NCHW";
+    BarChart chart;
     Workspace const workspace;
     std::printf("\n%s, batch %d, %s\n%-24s %9s %8s %9s %8s %8s %6s %11s %9s %6s  %s\n", name(fk::data_type<T>),
-                options.batch, channels_last ? "NHWC" : "NCHW", "layer", "cuDNN us", "TFLOP/s", "ours us", "TFLOP/s",
-                "of peak", "ratio", "difference", "any us", "ratio",
-                "cuDNN's fused way; its fastest of any kind (of how many)");
+                options.batch, layout, "layer", "cuDNN us", "TFLOP/s", "ours us", "TFLOP/s", "of peak", "ratio",
+                "difference", "any us", "ratio", "cuDNN's fused way; its fastest of any kind (of how many)");
     std::vector<double> ratios, any_ratios;
     for (ConvLayer const& layer : layers) {
         Row row;
@@ -211,7 +221,7 @@ void run_layout(Device& device, cudnnHandle_t handle, std::vector<ConvLayer> con
         double const work = layer.flops(options.batch) * 1e-12, any_ratio = row.any.seconds / row.ours;
         std::printf("%-24s %9.1f %8.1f %9.1f %8.1f %7.0f%% %6.2f %11.1e %9.1f %6.2f  %s; %s (%d)\n",
                     layer.name().c_str(), row.fused.seconds * 1e6, work / row.fused.seconds, row.ours * 1e6,
-                    work / row.ours, 1e5 * work / row.ours / ceilings.gflops, row.ratio(), row.fused.difference,
+                    work / row.ours, 1e5 * work / row.ours / facts.ceilings.gflops, row.ratio(), row.fused.difference,
                     row.any.seconds * 1e6, any_ratio, row.fused.way.name.c_str(), row.any.way.name.c_str(), row.tried);
         std::fflush(stdout);
         records.add({{"dtype", name(fk::data_type<T>)},
@@ -231,8 +241,21 @@ void run_layout(Device& device, cudnnHandle_t handle, std::vector<ConvLayer> con
                      {"cudnn_ways_tried", std::to_string(row.tried)}});
         ratios.push_back(row.ratio());
         any_ratios.push_back(any_ratio);
+        chart.rows.push_back({layer.name(), row.ratio(), any_ratio});
     }
     if (ratios.empty()) return;
+    chart.title = text("Convolution + bias + ReLU: %s, %s, batch %d", name(fk::data_type<T>), layout, options.batch);
+    chart.axis = "cuDNN's time / fusekit's time (1.0 = as fast)";
+    chart.measured = "beside the fastest of cuDNN's fused kernels";
+    chart.published = "beside the fastest of all its ways, several kernels and other layouts among them";
+    chart.caption = {text("%s, %s; cuDNN %s; median of %d samples, %s", facts.machine.device.c_str(),
+                          facts.machine.compiler.c_str(), facts.cudnn.c_str(), options.repeats, today().c_str()),
+                     "layers: C-H-W-K-RxS-p(pad)-s(stride)"};
+    if (facts.machine.busy) chart.warning = "BUSY MACHINE: these figures are not to be trusted";
+    chart.summary = {"geometric mean", geometric_mean(ratios), geometric_mean(any_ratios)};
+    write_file(std::filesystem::path(options.output) /
+                   text("cudnn_%s_%s_%d.svg", name(fk::data_type<T>), channels_last ? "nhwc" : "nchw", options.batch),
+               chart.svg());
     std::printf(
         "geometric mean of our throughput over cuDNN's fused kernels, %zu layers: %.3f, least %.3f\n"
         "over its fastest of any kind, transformed tensors in a workspace among them: %.3f\n",
@@ -265,7 +288,7 @@ int run(int argc, char** argv) {
             .integer("--repeats", options.repeats, 1, 1000, "samples of each time, of which the median is reported")
             .integer("--engines", options.engines, 0, 64, "of cuDNN's backend interface, tried a layer, at most")
             .integer("--seconds", options.seconds, 0, 600, "a layer, after which no new engine is built")
-            .text("--output", "DIR", options.output, "where cudnn.csv and cudnn.json go");
+            .text("--output", "DIR", options.output, "where cudnn.csv, cudnn.json and the charts go");
     if (!command_line.parse(argc, argv)) return 0;
     auto const layers = choose_layers(options.layers).conv;
     if (layers.empty()) throw UsageError("--layers: '" + options.layers + "' names no convolution");
@@ -276,10 +299,10 @@ int run(int argc, char** argv) {
     cudnnHandle_t handle;
     bench::require(cudnnCreate(&handle), "cudnnCreate");
     bench::require(cudnnSetStream(handle, device.stream()), "cudnnSetStream");
-    Machine const machine = gpu_machine(device);
-    Ceilings const ceilings = measure_ceilings(device.stream(), device.processors());
     std::size_t const version = cudnnGetVersion();
-    std::string const cudnn = text("%zu.%zu.%zu", version / 10000, version / 100 % 100, version % 100);
+    Facts const facts{gpu_machine(device), measure_ceilings(device.stream(), device.processors()),
+                      text("%zu.%zu.%zu", version / 10000, version / 100 % 100, version % 100)};
+    auto const& [machine, ceilings, cudnn] = facts;
     std::printf(
         "%s, driver %s, %s; cuDNN %s\n"
         "calls captured into graphs, in turn, buffers rotated past the caches, the median of %d samples; measured peak "
@@ -298,12 +321,12 @@ int run(int argc, char** argv) {
             if (options.layout != "all" && (options.layout == "nhwc") != channels_last) continue;
             options.batch = batch;
             if (options.dtype == "float")
-                run_layout<float>(device, handle, layers, options, channels_last, ceilings, records);
+                run_layout<float>(device, handle, layers, options, channels_last, facts, records);
             else if (options.dtype == "half")
-                run_layout<fk::half>(device, handle, layers, options, channels_last, ceilings, records);
+                run_layout<fk::half>(device, handle, layers, options, channels_last, facts, records);
             else if (options.dtype == "int8")
-                run_layout<fk::int8>(device, handle, layers, options, channels_last, ceilings, records);
-            else run_layout<fk::bfloat16>(device, handle, layers, options, channels_last, ceilings, records);
+                run_layout<fk::int8>(device, handle, layers, options, channels_last, facts, records);
+            else run_layout<fk::bfloat16>(device, handle, layers, options, channels_last, facts, records);
         }
     std::printf("\n");
     records.write(options.output, "cudnn");
