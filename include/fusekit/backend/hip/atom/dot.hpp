@@ -53,7 +53,7 @@ public:
             for (unsigned j = 0; j < 8; ++j) w[j] = stage.w.read(chunk, channel(j));
 #pragma unroll
             for (unsigned i = 0; i < 8; ++i) {
-                if (i % 2 == 0) keep_apart();  // else rows of several chunks wait in registers
+                keep_apart();  // else rows of several chunks wait in registers
                 Words<4> const x = stage.x.read(chunk, pixel(i));
 #pragma unroll
                 for (int word = 0; word < 4; ++word)
