@@ -98,8 +98,8 @@ public:
     static FormInfo const& form(int index) { return *forms[index]; }
 
 private:
-    static constexpr FormInfo const* forms[] = {&detail::FormOf<Forms>::info...};
-    static constexpr detail::Operations<Device> const* operations[] = {
+    static constexpr FormInfo const* forms[sizeof...(Forms) + 1] = {&detail::FormOf<Forms>::info...};
+    static constexpr detail::Operations<Device> const* operations[sizeof...(Forms) + 1] = {
         &detail::operations<Device, typename detail::FormOf<Forms>::Self>...};
     static constexpr auto table = [] {
         detail::HashTable<(0 + ... + detail::sequences_of(detail::FormOf<Forms>::info))> result;
