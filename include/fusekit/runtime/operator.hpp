@@ -31,14 +31,18 @@ namespace fusekit::runtime {
 template <class Op>
 struct OperatorOf;
 
+namespace detail {
+
+constexpr Descriptor conv_of(Dynamic) { return conv(filter(1, 1)); }
+constexpr Descriptor conv_of(Filter<2> const& geometry) { return conv(geometry); }
+
+}  // namespace detail
+
 template <auto Geometry, class Option>
 struct OperatorOf<Conv<Geometry, Option>> {
     using Args = typename Conv<Geometry, Option>::Args;
     static constexpr bool any_filter = std::is_same_v<std::remove_const_t<decltype(Geometry)>, Dynamic>;
-    static constexpr Descriptor descriptor = [] {
-        if constexpr (any_filter) return conv(filter(1, 1));
-        else return conv(Geometry);
-    }();
+    static constexpr Descriptor descriptor = detail::conv_of(Geometry);
     static Args read(Given const& given) {
         AnyView<4> const weights = given.view<4>(Role::weights);
         if constexpr (any_filter) return {weights, given.descriptor.filter};
