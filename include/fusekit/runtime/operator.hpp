@@ -31,23 +31,18 @@ namespace fusekit::runtime {
 template <class Op>
 struct OperatorOf;
 
-namespace detail {
-
-constexpr Descriptor conv_of(Dynamic) { return conv(filter(1, 1)); }
-constexpr Descriptor conv_of(Filter<2> const& geometry) { return conv(geometry); }
-
-}  // namespace detail
-
+template <class Option>
+struct OperatorOf<Conv<dynamic, Option>> {
+    using Args = typename Conv<dynamic, Option>::Args;
+    static constexpr bool any_filter = true;
+    static constexpr Descriptor descriptor = conv(filter(1, 1));
+    static Args read(Given const& given) { return {given.view<4>(Role::weights), given.descriptor.filter}; }
+};
 template <auto Geometry, class Option>
 struct OperatorOf<Conv<Geometry, Option>> {
     using Args = typename Conv<Geometry, Option>::Args;
-    static constexpr bool any_filter = std::is_same_v<std::remove_const_t<decltype(Geometry)>, Dynamic>;
-    static constexpr Descriptor descriptor = detail::conv_of(Geometry);
-    static Args read(Given const& given) {
-        AnyView<4> const weights = given.view<4>(Role::weights);
-        if constexpr (any_filter) return {weights, given.descriptor.filter};
-        else return {weights};
-    }
+    static constexpr Descriptor descriptor = conv(Geometry);
+    static Args read(Given const& given) { return {given.view<4>(Role::weights)}; }
 };
 
 template <>
