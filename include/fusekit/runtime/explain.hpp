@@ -16,9 +16,9 @@ struct Explanation {
     };
     Reason reason = supported;
     int position = 0;                ///< the operator, from 0, with which the sequence is no longer supported
-    char const* sentence = nullptr;  ///< of the rule that is broken, as a Plan's author reads it; else null
-    Text rule;                       ///< its name
-    Text sequence;                   ///< as a plan: "Plan<Conv<filter(3, 3)>, Bias>"
+    char const* rule = "";      ///< the name of the rule that is broken
+    char const* sentence = "";  ///< its sentence, as a Plan's author reads it
+    Text sequence;              ///< as a plan: "Plan<Conv<filter(3, 3)>, Bias>"
     Text operator_name, expected, given;
 
     explicit operator bool() const { return reason == supported; }
@@ -27,15 +27,22 @@ struct Explanation {
 
 namespace detail {
 
-/// The first rule that a sequence breaks, if any.
+/// The name of a type, kept as long as the program runs.
+template <class T>
+[[gnu::cold]] char const* static_name() {
+    static Text const name = type_name<T>();
+    return name.c_str();
+}
+
+/// The first rule that a sequence breaks; "" where it keeps all.
 struct Broken {
-    char const* sentence = nullptr;
-    Text (*rule)() = nullptr;
+    char const* sentence = "";
+    char const* (*rule)() = nullptr;
 };
 template <class... Rules>
 constexpr Broken broken(Sequence plan, rules::List<Rules...> const*) {
     Broken result;
-    static_cast<void>(((Rules::holds(plan) || (result = {Rules::sentence, type_name<Rules>}, false)) && ...));
+    static_cast<void>(((Rules::holds(plan) || (result = {Rules::sentence, static_name<Rules>}, false)) && ...));
     return result;
 }
 
@@ -81,7 +88,7 @@ inline int distance(FormInfo const& form, Descriptors given, bool of_beginning) 
     if (given.size == 0 && of_beginning) return result;
     if (given.size == 0) {
         result.sentence = rules::HasOperators::sentence;
-        result.rule = type_name<rules::HasOperators>();
+        result.rule = static_name<rules::HasOperators>();
         return because(Explanation::broken_rule, 0, Text("one kernel: ") + result.sentence, "none");
     }
     if (given.size > most_operators)
@@ -100,7 +107,7 @@ inline int distance(FormInfo const& form, Descriptors given, bool of_beginning) 
                            "a mode from 0 to " + Text::number(last_mode(given[i].kind)), Text::number(given[i].mode));
         facts[i] = *known;
         Broken const first = broken({facts, i + 1}, static_cast<rules::InOrder const*>(nullptr));
-        if (!first.sentence) continue;
+        if (!first.rule) continue;
         result.sentence = first.sentence;
         result.rule = first.rule();
         return because(Explanation::broken_rule, i, Text("one kernel: ") + first.sentence, "it as " + at(i));

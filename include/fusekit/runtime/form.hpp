@@ -50,7 +50,7 @@ namespace detail {
 constexpr Matching match(FormInfo const& form, Descriptors given, bool of_beginning = false) {
     Matching result{};
     int next = 0;
-    for (int i = 0; i < form.size; ++i) {
+    for (int i = 0; i < form.size && i < most_operators; ++i) {  // the second condition is for g++'s eyes
         result.at[i] = -1;
         if (next < given.size && form.slots[i].takes(given[next])) result.at[i] = static_cast<std::int8_t>(next++);
         else if (!form.slots[i].optional && !(of_beginning && next == given.size)) return result;

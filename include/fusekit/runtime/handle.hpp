@@ -107,6 +107,9 @@ public:
         Index<4> shape{};
         static char nowhere;
         if (takes(arguments, refusal)) operations->output_shape(reader(arguments, x, &nowhere, refusal), x, shape);
+        for (int mode = 0; mode < form->rank && !refusal; ++mode)
+            if (shape[mode] < 1)
+                refusal = Error(form->name(), "x", "", "extents that give an output", to_string(shape));
         if (refusal) return *refusal;
         return shape;
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
+
 #include "fusekit/runtime/compiled.hpp"
 #include "fusekit/runtime/explain.hpp"
 
@@ -67,18 +69,21 @@ public:
 
     /// The plan of a sequence. An Error says why there is none, as explain() does.
     static Result<Handle<Device>> find(Descriptors descriptors, Types types) {
-        if (descriptors.size > 0 && descriptors.size <= most_operators) {
-            std::uint64_t hash = detail::hash_of(types);
-            for (int i = 0; i < descriptors.size; ++i) hash = detail::hash_with(hash, descriptors[i].kind);
-            for (int place = table.first(hash); table.forms[place] != 0; place = table.next(place)) {
-                if (table.hashes[place] != hash) continue;
-                int const form = table.forms[place] - 1;
-                if (!(forms[form]->types == types)) continue;
-                Matching const matching = detail::match(*forms[form], descriptors);
-                if (matching.fits) return Handle<Device>(forms[form], operations[form], matching, descriptors);
-            }
-        }
+        if (auto const found = find_or_none(descriptors, types)) return *found;
         return explain(descriptors, types).error();
+    }
+    /// The same, without a reason where there is none.
+    static std::optional<Handle<Device>> find_or_none(Descriptors descriptors, Types types) {
+        if (descriptors.size < 1 || descriptors.size > most_operators) return {};
+        std::uint64_t hash = detail::hash_of(types);
+        for (int i = 0; i < descriptors.size; ++i) hash = detail::hash_with(hash, descriptors[i].kind);
+        for (int place = table.first(hash); table.forms[place] != 0; place = table.next(place)) {
+            int const form = table.forms[place] - 1;
+            if (table.hashes[place] != hash || !(forms[form]->types == types)) continue;
+            Matching const matching = detail::match(*forms[form], descriptors);
+            if (matching.fits) return Handle<Device>(forms[form], operations[form], matching, descriptors);
+        }
+        return {};
     }
     template <std::size_t Count>
     static Result<Handle<Device>> find(Descriptor const (&descriptors)[Count], Types types) {
@@ -94,8 +99,8 @@ public:
         return detail::explain(all(), descriptors, nullptr, true);
     }
 
-    /// The plans, in order.
-    static FormInfo const& form(int index) { return *forms[index]; }
+    /// What is known of the plans, in the order of the set.
+    static detail::FormList all() { return {forms, size}; }
 
 private:
     static constexpr FormInfo const* forms[sizeof...(Forms) + 1] = {&detail::FormOf<Forms>::info...};
@@ -106,8 +111,6 @@ private:
         for (int i = 0; i < size; ++i) detail::add_sequences(result, *forms[i], i, 0, detail::hash_of(forms[i]->types));
         return result;
     }();
-
-    static detail::FormList all() { return {forms, size}; }
 };
 
 }  // namespace fusekit::runtime

@@ -114,8 +114,7 @@ typedef struct fusekit_filter {
 } fusekit_filter;
 
 /* R x S taps, with the same padding on every side and the same stride in both modes. */
-#define FUSEKIT_FILTER(R, S, PAD, STRIDE) \
-    { {R, S}, {PAD, PAD}, {PAD, PAD}, {STRIDE, STRIDE}, {1, 1}, 1 }
+#define FUSEKIT_FILTER(R, S, PAD, STRIDE) {{R, S}, {PAD, PAD}, {PAD, PAD}, {STRIDE, STRIDE}, {1, 1}, 1}
 
 /* One operator of a sequence. `mode` is 0 where its kind has none, and `filter` all 0 where it has none. */
 typedef struct fusekit_operator {
