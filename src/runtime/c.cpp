@@ -8,8 +8,12 @@
 #include <new>
 
 #include "backend.hpp"
-#include "fusekit/runtime/c/fusekit.h"
 #include "registry.hpp"
+
+// All else of the library is hidden.
+#pragma GCC visibility push(default)
+#include "fusekit/runtime/c/fusekit.h"
+#pragma GCC visibility pop
 
 namespace {
 

@@ -5,12 +5,14 @@
 
 namespace fusekit::runtime {
 
-/// y = f(x), with f one of the library's activations, chosen by a number that a run brings: one plan serves all of
-/// them, and Passthru stands for "none". Values and slopes are those of Activation<Mode>.
+/// y = f(x), with f one of Modes, chosen by a number that a run brings: one plan serves all of them. Values and slopes
+/// are those of Activation<Mode>.
 ///
-/// The choice is the same for all values of a run. What it costs: bench/results/runtime.
+/// The choice is the same for all values of a run. Modes are compared in their order. What it costs:
+/// bench/README.md, runtime.
 /// Arguments: mode; alpha, beta and gamma, of which the mode reads those that it has.
-struct AnyActivation {
+template <class... Modes>
+struct AnyOf {
     static constexpr auto stage = Stage::activation;
     static constexpr auto equation = "y = f(x), f chosen at run time";
     struct Args {
@@ -18,49 +20,55 @@ struct AnyActivation {
         float alpha = 0, beta = 0, gamma = 0;
     };
 
+    /// Whether it has a mode, for each number a bit.
+    static constexpr std::uint32_t modes = (0 | ... | (1u << number_of_mode<Modes>));
+    static constexpr bool has(std::int32_t mode) { return mode >= 0 && mode < activation_modes && (modes >> mode & 1); }
+
     template <class V>
     FUSEKIT_HD static constexpr V apply(V x, Args const& args) {
-        return with_mode(args, [&]<class Mode>(Mode, auto const& own) { return Mode::apply(x, own); });
+        static_cast<void>((applied<Modes>(x, args) || ...));
+        return x;
     }
     template <class V>
     FUSEKIT_HD static constexpr V slope(V x, Args const& args) {
-        return with_mode(args, [&]<class Mode>(Mode, auto const& own) { return Mode::slope(x, own); });
+        V result = V{} + 1.0f;
+        static_cast<void>((sloped<Modes>(x, args, result) || ...));
+        return result;
     }
 
     static void check(Args const& args, Check const& in) {
-        int const mode = static_cast<int>(args.mode);
-        in.require(mode >= 0 && mode < activation_modes, "mode", "an activation's number, 0 to 17", mode);
+        auto const mode = static_cast<std::int32_t>(args.mode);
+        in.require(has(mode), "mode", "the number of one of its activations", mode);
     }
 
 private:
-    template <class Mode, class F>
-    FUSEKIT_HD static constexpr auto call(Args const& args, F const& f) {
-        return f(Mode{}, detail::mode_arguments<Mode>(args.alpha, args.beta, args.gamma));
+    template <class Mode>
+    FUSEKIT_HD static constexpr bool is(Args const& args) {
+        return args.mode == static_cast<ActivationMode>(number_of_mode<Mode>);
     }
-    template <class F>
-    FUSEKIT_HD static constexpr auto with_mode(Args const& args, F const& f) {
-        switch (args.mode) {
-            case ActivationMode::logistic: return call<Logistic>(args, f);
-            case ActivationMode::tanh: return call<Tanh>(args, f);
-            case ActivationMode::relu: return call<Relu>(args, f);
-            case ActivationMode::soft_relu: return call<SoftRelu>(args, f);
-            case ActivationMode::abs: return call<Abs>(args, f);
-            case ActivationMode::power: return call<Power>(args, f);
-            case ActivationMode::clipped_relu: return call<ClippedRelu>(args, f);
-            case ActivationMode::leaky_relu: return call<LeakyRelu>(args, f);
-            case ActivationMode::elu: return call<Elu>(args, f);
-            case ActivationMode::clamp: return call<Clamp>(args, f);
-            case ActivationMode::gelu: return call<Gelu>(args, f);
-            case ActivationMode::gelu_tanh: return call<GeluTanh>(args, f);
-            case ActivationMode::silu: return call<Silu>(args, f);
-            case ActivationMode::mish: return call<Mish>(args, f);
-            case ActivationMode::hard_swish: return call<HardSwish>(args, f);
-            case ActivationMode::hard_sigmoid: return call<HardSigmoid>(args, f);
-            case ActivationMode::softsign: return call<Softsign>(args, f);
-            case ActivationMode::passthru: break;
-        }
-        return call<Passthru>(args, f);
+    template <class Mode, class V>
+    FUSEKIT_HD static constexpr bool applied(V& x, Args const& args) {
+        if (!is<Mode>(args)) return false;
+        x = Mode::apply(x, detail::mode_arguments<Mode>(args.alpha, args.beta, args.gamma));
+        return true;
+    }
+    template <class Mode, class V>
+    FUSEKIT_HD static constexpr bool sloped(V x, Args const& args, V& result) {
+        if (!is<Mode>(args)) return false;
+        result = Mode::slope(x, detail::mode_arguments<Mode>(args.alpha, args.beta, args.gamma));
+        return true;
     }
 };
+
+/// The activations that are a few comparisons and products. Passthru stands for "none".
+struct PiecewiseActivation : AnyOf<Relu, Passthru, LeakyRelu, ClippedRelu, Clamp, Abs> {};
+
+/// All others: those with an exponential in them, and their approximations.
+struct CurvedActivation
+    : AnyOf<Gelu, GeluTanh, Silu, Logistic, Tanh, Elu, HardSwish, HardSigmoid, SoftRelu, Mish, Softsign, Power> {};
+
+/// All activations of the library.
+struct AnyActivation : AnyOf<Relu, Passthru, LeakyRelu, ClippedRelu, Clamp, Abs, Gelu, GeluTanh, Silu, Logistic, Tanh,
+                             Elu, HardSwish, HardSigmoid, SoftRelu, Mish, Softsign, Power> {};
 
 }  // namespace fusekit::runtime

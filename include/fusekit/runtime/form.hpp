@@ -15,14 +15,15 @@ struct Form {};
 /// What a set knows of one operator of a plan.
 struct Slot {
     Descriptor descriptor;
-    bool any_mode, any_filter, optional;
+    std::uint32_t modes;  ///< a bit for each mode that it takes; 0 where that is the descriptor's alone
+    bool any_filter, optional;
     detail::OperatorFacts facts;
     Text (*name)();
 
     constexpr bool takes(Descriptor const& given) const {
-        bool const has_mode = given.mode >= 0 && (given.mode <= last_mode(given.kind) || given.kind >= Kind::own);
-        return given.kind == descriptor.kind && (any_mode ? has_mode : given.mode == descriptor.mode) &&
-               (any_filter || given.filter == descriptor.filter);
+        bool const mode = modes == 0 ? given.mode == descriptor.mode
+                                     : given.mode >= 0 && given.mode < 32 && (modes >> given.mode & 1);
+        return given.kind == descriptor.kind && mode && (any_filter || given.filter == descriptor.filter);
     }
 };
 
@@ -66,9 +67,9 @@ constexpr Kind backward_kind(Kind kind) {
 }
 
 template <class Op>
-consteval bool takes_any_mode() {
-    if constexpr (requires { OperatorOf<Op>::any_mode; }) return OperatorOf<Op>::any_mode;
-    else return false;
+consteval std::uint32_t modes_of() {
+    if constexpr (requires { OperatorOf<Op>::modes; }) return OperatorOf<Op>::modes;
+    else return 0;
 }
 template <class Op>
 consteval bool takes_any_filter() {
@@ -80,7 +81,7 @@ template <class Op, bool backward>
 consteval Slot slot_of() {
     Descriptor descriptor = OperatorOf<Op>::descriptor;
     if (backward) descriptor.kind = backward_kind(descriptor.kind);
-    return {descriptor, takes_any_mode<Op>(), takes_any_filter<Op>(), requires {OperatorOf<Op>::absent();
+    return {descriptor, modes_of<Op>(), takes_any_filter<Op>(), requires {OperatorOf<Op>::absent();
 }
 , facts_of<Op>, type_name<Op>
 };  // namespace detail

@@ -25,9 +25,9 @@ namespace fusekit::runtime {
 ///         static Swish::Args read(Given const& given) { return {given.number(given.arguments.alpha)}; }
 ///     };
 ///
-/// It may also have: any_mode or any_filter = true, where it takes every mode or filter of that kind; absent(), the
-/// Args of a run that leaves the operator out, where it may be; gradients(given), the views of its gradients, which
-/// Backward plans ask for.
+/// It may also have: any_filter = true, where it takes every filter; modes, a bit for each mode that it takes, where
+/// these are several; absent(), the Args of a run that leaves the operator out, where it may be; gradients(given), the
+/// views of its gradients, which Backward plans ask for.
 template <class Op>
 struct OperatorOf;
 
@@ -90,17 +90,33 @@ struct OperatorOf<Activation<Mode>> {
     }
 };
 
-template <>
-struct OperatorOf<AnyActivation> {
-    static constexpr bool any_mode = true;
+namespace detail {
+
+/// Of one that is chosen at run time. Where Passthru is one of them, it may be left out.
+template <class Op>
+struct OperatorOfAny {
+    static constexpr std::uint32_t modes = Op::modes;
     static constexpr Descriptor descriptor = activation(ActivationMode::passthru);
-    static AnyActivation::Args read(Given const& given) {
+    static typename Op::Args read(Given const& given) {
         Arguments const& of = given.arguments;
         return {static_cast<ActivationMode>(given.descriptor.mode), given.number(of.alpha), given.number(of.beta),
                 given.number(of.gamma)};
     }
-    static AnyActivation::Args absent() { return {}; }
+    static typename Op::Args absent()
+        requires(Op::has(static_cast<std::int32_t>(ActivationMode::passthru)))
+    {
+        return {};
+    }
 };
+
+}  // namespace detail
+
+template <>
+struct OperatorOf<AnyActivation> : detail::OperatorOfAny<AnyActivation> {};
+template <>
+struct OperatorOf<PiecewiseActivation> : detail::OperatorOfAny<PiecewiseActivation> {};
+template <>
+struct OperatorOf<CurvedActivation> : detail::OperatorOfAny<CurvedActivation> {};
 
 namespace detail {
 
