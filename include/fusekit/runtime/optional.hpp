@@ -18,7 +18,7 @@ template <>
 struct Identity<Bias> {
     template <class V>
     FUSEKIT_HD static constexpr Bias::Prepared<V> prepared() {
-        return {V{} - 0.0f};  // -0: adding +0 would make +0 of -0
+        return {-V{}};  // -0: adding +0 would make +0 of -0
     }
     static Bias::Args arguments() { return {AnyView<1>(TensorView<float const, 1>(nullptr, {}))}; }
 };
@@ -27,7 +27,7 @@ struct Identity<BatchNormInference<Spatial>> {
     using Op = BatchNormInference<Spatial>;
     template <class V>
     FUSEKIT_HD static constexpr Op::Prepared<V> prepared() {
-        return {V{}, V{} + 1.0f, V{} - 0.0f};
+        return {V{}, V{} + 1.0f, -V{}};
     }
     static Op::Args arguments() {
         TensorView<float const, 1> const none(nullptr, {});

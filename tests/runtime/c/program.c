@@ -58,9 +58,9 @@ int main(void) {
     expect(fusekit_device_create_host(1, &device) == FUSEKIT_SUCCESS, "create host");
     expect(fusekit_find(FUSEKIT_HOST, operators, 3, &floats, &plan) == FUSEKIT_SUCCESS, "find");
     expect(fusekit_plan_name(plan, name, sizeof name, NULL) == FUSEKIT_SUCCESS &&
-               strcmp(name, "Plan<Conv<dynamic>, Optional<Bias>, AnyActivation>") == 0,
+               strcmp(name, "Plan<Conv<dynamic>, Optional<Bias>, PiecewiseActivation>") == 0,
            "name");
-    expect(fusekit_plan_name(plan, name, 5, &needed) == FUSEKIT_SUCCESS && strcmp(name, "Plan") == 0 && needed == 51,
+    expect(fusekit_plan_name(plan, name, 5, &needed) == FUSEKIT_SUCCESS && strcmp(name, "Plan") == 0 && needed == 57,
            "a name that is cut");
     expect(fusekit_output_shape(plan, arguments, 3, &x, extents) == FUSEKIT_SUCCESS && extents[0] == 1 &&
                extents[1] == 3 && extents[2] == 2 && extents[3] == 2 && extents[4] == 1,
