@@ -14,7 +14,7 @@
 ///
 /// The compiled library, fusekit::runtime, has them for the element types and families that CMake was asked for. A
 /// program that compiles its own set of them writes
-///     using Set = runtime::PlanSet<host::Device, runtime::Form<runtime::ready_made::ConvActivation, half>>;
+///     using Set = runtime::PlanSet<host::Device, runtime::Form<runtime::ready_made::ConvBiasActivation, half>>;
 namespace fusekit::runtime::ready_made {
 
 namespace detail {
@@ -27,8 +27,8 @@ using ConvResidualWith = Plan<Conv<dynamic>, Optional<Scale>, Optional<Bias>, Re
 }  // namespace detail
 
 /// C(B)A
-using ConvActivation = detail::ConvWith<PiecewiseActivation>;
-using ConvCurved = detail::ConvWith<CurvedActivation>;
+using ConvBiasActivation = detail::ConvWith<PiecewiseActivation>;
+using ConvBiasCurved = detail::ConvWith<CurvedActivation>;
 
 /// C(B)NA, at inference: statistics of channels, or of places.
 using ConvNormActivation = detail::ConvWith<PiecewiseActivation, BatchNormInference<Spatial>>;
