@@ -145,8 +145,8 @@ fusekit_status read(Function const& function, fusekit_operator const* operators,
             return wrong_number(function.name, "operators: kind", "one of fusekit_kind", given.kind);
         rt::Descriptor& to = result.all[i];
         to = {static_cast<rt::Kind>(given.kind), given.mode};
-        if (given.kind == FUSEKIT_CONV) to.filter = filter_of(given.filter);
-        if (given.kind == FUSEKIT_POOL) to.filter.size = {given.filter.size[0], given.filter.size[1]};
+        if (given.kind == FUSEKIT_CONV || given.kind == FUSEKIT_POOL) to.filter = filter_of(given.filter);
+        if (given.kind == FUSEKIT_POOL) to.filter.dilations = {1, 1}, to.filter.group_count = 1;
     }
     return FUSEKIT_SUCCESS;
 }

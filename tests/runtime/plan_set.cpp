@@ -85,8 +85,9 @@ TEST_CASE("A set says why it finds no plan: the rule, in its own sentence, that 
     CHECK(sentence({relu, norm}) == ReductionComesFirst::sentence);
     CHECK(sentence({residual, conv}) == PrologueFits::sentence);
     CHECK(sentence({norm, rt::channel_statistics()}) == OneTotal::sentence);
-    CHECK(sentence({rt::pool(rt::PoolMode::max, 2, 2), relu}) == PoolComesLast::sentence);
-    CHECK(sentence({rt::gemm(), rt::pool(rt::PoolMode::max, 2, 2)}) == PoolFits::sentence);
+    CHECK(sentence({rt::pool(rt::PoolMode::max, fk::filter(2, 2).stride(2)), relu}) == PoolComesLast::sentence);
+    CHECK(sentence({rt::gemm(), rt::pool(rt::PoolMode::max, fk::filter(2, 2).stride(2))}) == PoolFits::sentence);
+    CHECK(sentence({rt::store(), rt::pool(rt::PoolMode::max, fk::filter(3, 3).stride(2))}) == PooledOnce::sentence);
     CHECK(sentence({rt::gemm(), rt::batch_norm_inference(NormMode::per_activation)}) == PlacesFit::sentence);
     CHECK(sentence({relu, rt::batch_norm_inference(NormMode::spatial)}) == NormBeforeActivation::sentence);
     CHECK(sentence({bias, bias}) == OneOfEach::sentence);

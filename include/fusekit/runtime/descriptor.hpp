@@ -39,7 +39,7 @@ struct Descriptor {
     Kind kind;
     std::int32_t mode =
         0;  ///< an ActivationMode, NormMode or PoolMode; else 0, or what an application's operator takes
-    Filter<2> filter = fusekit::filter(1, 1);  ///< of a Conv; of a Pool its window
+    Filter<2> filter = fusekit::filter(1, 1);  ///< of a Conv or a Pool
 
     constexpr bool operator==(Descriptor const&) const = default;
 };
@@ -80,8 +80,8 @@ constexpr Descriptor requantize() { return {Kind::requantize}; }
 constexpr Descriptor channel_statistics() { return {Kind::channel_statistics}; }
 constexpr Descriptor store() { return {Kind::store}; }
 constexpr Descriptor global_average() { return {Kind::global_average}; }
-constexpr Descriptor pool(PoolMode mode, std::int64_t rows, std::int64_t columns) {
-    return {Kind::pool, static_cast<std::int32_t>(mode), fusekit::filter(rows, columns)};
+constexpr Descriptor pool(PoolMode mode, Filter<2> const& window) {
+    return {Kind::pool, static_cast<std::int32_t>(mode), window};
 }
 
 /// The element types of x, y, and a Conv's or Gemm's weights.

@@ -30,7 +30,9 @@ constexpr OperatorFacts const* library_facts(Descriptor const& of) {
         case Kind::residual: return &facts_of<Residual>;
         case Kind::scale: return &facts_of<Scale>;
         case Kind::requantize: return &facts_of<Requantize>;
-        case Kind::pool: return &facts_of<Pool<Max, 2, 2>>;
+        case Kind::pool:
+            return of.filter == filter(2, 2).stride(2) ? &facts_of<Pool<Max, 2, 2>>
+                                                       : &facts_of<Pool<Max, filter(3, 3).stride(2).pad(1)>>;
         case Kind::global_average: return &facts_of<GlobalAverage>;
         case Kind::channel_statistics: return &facts_of<ChannelStatistics>;
         case Kind::store: return &facts_of<Store>;
@@ -70,7 +72,7 @@ inline Slot const* slot_for(FormList const& forms, Descriptor const& of) {
         case Kind::requantize: return "Requantize";
         case Kind::pool:
             return Text(of.mode == static_cast<int>(PoolMode::max) ? "Pool<Max, " : "Pool<Average, ") +
-                   Text::number(of.filter.size[0]) + ", " + Text::number(of.filter.size[1]) + ">";
+                   of.filter.to_string() + ">";
         case Kind::global_average: return "GlobalAverage";
         case Kind::channel_statistics: return "ChannelStatistics";
         case Kind::store: return "Store";

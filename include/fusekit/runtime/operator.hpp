@@ -177,11 +177,11 @@ struct OperatorOf<GlobalAverage> {
     static constexpr Descriptor descriptor = global_average();
     static GlobalAverage::Args read(Given const&) { return {}; }
 };
-template <class Of, int Rows, int Columns>
-struct OperatorOf<Pool<Of, Rows, Columns>> {
+template <class Of, auto... Window>
+struct OperatorOf<Pool<Of, Window...>> {
     static constexpr Descriptor descriptor =
-        pool(std::is_same_v<Of, Max> ? PoolMode::max : PoolMode::average, Rows, Columns);
-    static typename Pool<Of, Rows, Columns>::Args read(Given const&) { return {}; }
+        pool(std::is_same_v<Of, Max> ? PoolMode::max : PoolMode::average, Pool<Of, Window...>::geometry);
+    static typename Pool<Of, Window...>::Args read(Given const&) { return {}; }
 };
 
 template <class Op>

@@ -103,7 +103,7 @@ enum {
 enum { FUSEKIT_PER_ACTIVATION = 0, FUSEKIT_SPATIAL = 1 };
 enum { FUSEKIT_MAX = 0, FUSEKIT_AVERAGE = 1 };
 
-/* How a convolution's window moves, rows and columns. A pool has a size alone. */
+/* How the window of a convolution or a pool moves, rows and columns. A pool has no dilation and no groups. */
 typedef struct fusekit_filter {
     int32_t size[2];
     int32_t pad_before[2];
