@@ -53,7 +53,8 @@ template <class Error>
 
 }  // namespace fusekit::detail
 
-/// Where a backend and problem/ write detail::x, this is their own x or, where they have none, that of fusekit::detail.
+/// Where a backend, problem/ and runtime/ write detail::x, this is their own x or, where they have none, that of
+/// fusekit::detail.
 namespace fusekit::problem::detail {
 using namespace fusekit::detail;
 }
@@ -61,6 +62,9 @@ namespace fusekit::hip::detail {
 using namespace fusekit::detail;
 }
 namespace fusekit::host::inline FUSEKIT_SIMD::detail {
+using namespace fusekit::detail;
+}
+namespace fusekit::runtime::detail {
 using namespace fusekit::detail;
 }
 

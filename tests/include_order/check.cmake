@@ -27,7 +27,10 @@ set(layers
     "^backend/hip/mainloop/"
     "^backend/hip/tuning/"
     "^backend/hip/dispatch/"
-    "^(fusekit|hip)\\.hpp$")
+    "^(fusekit|hip)\\.hpp$"
+    # Plans chosen at run time: templates over the device, so that they know no backend.
+    "^runtime/"
+    "^runtime\\.hpp$")
 set(max_lines 300)
 set(may_use_preprocessor "^((config|fusekit|hip)\\.hpp$|backend/hip/arch/|backend/hip/runtime/(platform|cuda_names)\\.hpp$)")
 # How often words stand in the HIP backend: there is one kernel, in two forms, and one place where it declares shared
@@ -64,6 +67,9 @@ function(check_include file included)
   if(file MATCHES "^ops/" AND included MATCHES "^ops/" AND NOT included STREQUAL "ops/operator.hpp"
      AND NOT included MATCHES "^${parts}")
     report(${file} "includes fusekit/${included}, but operators know only ops/operator.hpp and parts of their own")
+  endif()
+  if("${file} ${included}" MATCHES "^runtime/.* (backend/|fusekit\\.hpp|hip\\.hpp)")
+    report(${file} "includes fusekit/${included}, but runtime/ knows no backend")
   endif()
   if("${file} ${included}" MATCHES "^backend/(host/.* backend/hip|hip/.* backend/host)/")
     report(${file} "includes fusekit/${included}, but the host and HIP backends do not know each other")

@@ -1,117 +1,69 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/ops/operator.hpp"
+#include "fusekit/plan/sequence.hpp"
 
 namespace fusekit {
 
 namespace detail {
 
-/// A plan as the rules see it.
-template <class... Ops>
-struct Stages {
-    static constexpr int size = sizeof...(Ops);
-    static constexpr Stage at[sizeof...(Ops) + 1] = {Ops::stage..., {}};
-
-    static consteval int count(Stage stage) {
-        int found = 0;
-        for (int i = 0; i < size; ++i) found += at[i] == stage;
-        return found;
-    }
-
-    /// Whether, before the Conv or Gemm and after it, each operator of stage `early` stands before all of stage `late`.
-    static consteval bool ordered(Stage early, Stage late) {
-        bool found = false;
-        for (int i = 0; i < size; ++i) {
-            if (found && at[i] == early) return false;
-            found = at[i] != Stage::mainloop && (found || at[i] == late);
-        }
-        return true;
-    }
-
-    /// Whether, before the Conv or Gemm and after it, there is one operator of this stage at most: a second one would
-    /// stand after the first.
-    static consteval bool at_most_one(Stage stage) { return ordered(stage, stage); }
-
-    /// Whether operators of this stage stand last only.
-    static consteval bool only_last(Stage stage) {
-        for (int i = 0; i + 1 < size; ++i)
-            if (at[i] == stage) return false;
-        return true;
-    }
-};
-
-template <class Op>
-inline constexpr bool fits_tile = true;
-template <PoolingOp Op>
-inline constexpr bool fits_tile<Op> = Op::fits_tile;
-
-template <class Op>
-inline constexpr bool divides = true;
-template <PoolingOp Op>
-inline constexpr bool divides<Op> = Op::divides;
-
-/// Whether an operator is a function of a value and its channel alone, and writes nothing beside its result.
-template <class Op>
-inline constexpr bool fits_prologue =
-    (Uniform<Op> || Channelwise<Op>) && !Storing<Op> && !PoolingOp<Op> && !StatisticsOp<Op>;
-
-/// Whether an operator's parameters belong to places of an image.
-template <class Op>
-inline constexpr bool of_places = Placewise<Op> && !Uniform<Op> && !Channelwise<Op>;
-
-template <class... Ops>
-consteval bool prologue_fits() {
-    bool before = (MainloopOp<Ops> || ...), fits = true;
-    ((before = before && !MainloopOp<Ops>, fits = fits && (!before || fits_prologue<Ops>)), ...);
-    return fits;
-}
-
-template <class... Ops>
-inline constexpr bool reduces_later = false;
-template <class First, class... Rest>
-inline constexpr bool reduces_later<First, Rest...> = (ReductionOp<Rest> || ...);
-
-/// The rules. Each says whether operators keep it, and asserts so in a sentence, which the README's table repeats. They
-/// are asked in the order of BrokenBy. g++ prints the name of the asserted variable, so the name is short.
+/// The rules. Each says whether a sequence of operators keeps it, and why it must, in a sentence that it asserts, too,
+/// which the README's table repeats: an assertion takes a literal alone. They are asked in the order of InOrder. g++
+/// prints the name of the asserted variable, so the name is short.
 namespace rules {
 
-template <class... Ops>
 struct HasOperators {
-    static constexpr bool holds = sizeof...(Ops) > 0;
+    static constexpr auto sentence = "a Plan needs at least one operator";
+    static constexpr bool holds(Sequence plan) { return plan.size > 0; }
+    template <class... Ops>
     static consteval bool require() {
-        constexpr bool kept = holds;
+        constexpr bool kept = holds(sequence_of<Ops...>());
         static_assert(kept, "a Plan needs at least one operator");
         return kept;
     }
 };
 
-template <class... Ops>
 struct OneHead {
-    static constexpr bool holds = Stages<Ops...>::count(Stage::mainloop) <= 1;
+    static constexpr auto sentence =
+        "a second Conv or Gemm reads its neighbours' results, so it is another kernel: use two Plans";
+    static constexpr bool holds(Sequence plan) { return plan.count(Stage::mainloop) <= 1; }
+    template <class... Ops>
     static consteval bool require() {
-        constexpr bool kept = holds;
+        constexpr bool kept = holds(sequence_of<Ops...>());
         static_assert(kept,
                       "a second Conv or Gemm reads its neighbours' results, so it is another kernel: use two Plans");
         return kept;
     }
 };
 
-template <class... Ops>
 struct ReductionComesFirst {
-    static constexpr bool holds = !reduces_later<Ops...>;
+    static constexpr auto sentence =
+        "batch statistics need every value before the first result: begin a Plan with them";
+    static constexpr bool holds(Sequence plan) {
+        for (int i = 1; i < plan.size; ++i)
+            if (plan.at[i].reduces) return false;
+        return true;
+    }
+    template <class... Ops>
     static consteval bool require() {
-        constexpr bool kept = holds;
+        constexpr bool kept = holds(sequence_of<Ops...>());
         static_assert(kept, "batch statistics need every value before the first result: begin a Plan with them");
         return kept;
     }
 };
 
-template <class... Ops>
 struct PrologueFits {
-    static constexpr bool holds = prologue_fits<Ops...>();
+    static constexpr auto sentence =
+        "operators before a Conv or Gemm are applied to every value that it reads, so they are functions of the value "
+        "and its channel alone: put others into a Plan before it";
+    static constexpr bool holds(Sequence plan) {
+        for (int i = 0, head = plan.first_head(); i < head; ++i)
+            if (!plan.at[i].fits_prologue) return false;
+        return true;
+    }
+    template <class... Ops>
     static consteval bool require() {
-        constexpr bool kept = holds;
+        constexpr bool kept = holds(sequence_of<Ops...>());
         static_assert(kept,
                       "operators before a Conv or Gemm are applied to every value that it reads, so they are functions "
                       "of the value and its channel alone: put others into a Plan before it");
@@ -119,47 +71,60 @@ struct PrologueFits {
     }
 };
 
-template <class... Ops>
 struct OneTotal {
-    static constexpr bool holds = !(StatisticsOp<Ops> || ...) || ((StatisticsOp<Ops> + ReductionOp<Ops>)+...) == 1;
+    static constexpr auto sentence = "a kernel totals its channels once: put further statistics in the next Plan";
+    static constexpr bool holds(Sequence plan) {
+        int const statistics = plan.count(&OperatorFacts::totals), reductions = plan.count(&OperatorFacts::reduces);
+        return statistics == 0 || statistics + reductions == 1;
+    }
+    template <class... Ops>
     static consteval bool require() {
-        constexpr bool kept = holds;
+        constexpr bool kept = holds(sequence_of<Ops...>());
         static_assert(kept, "a kernel totals its channels once: put further statistics in the next Plan");
         return kept;
     }
 };
 
-template <class... Ops>
 struct TotalsFit {
-    static constexpr bool holds = !(BatchedOp<Ops> || ...) || !(StatisticsOp<Ops> || ...);
+    static constexpr auto sentence =
+        "tiles of a BatchedGemm end where a matrix does, and statistics total whole ones: put them in the next Plan";
+    static constexpr bool holds(Sequence plan) {
+        return !plan.any(&OperatorFacts::batched) || !plan.any(&OperatorFacts::totals);
+    }
+    template <class... Ops>
     static consteval bool require() {
-        constexpr bool kept = holds;
-        static_assert(
-            kept,
-            "tiles of a BatchedGemm end where a matrix does, and statistics total whole ones: put them in the "
-            "next Plan");
+        constexpr bool kept = holds(sequence_of<Ops...>());
+        static_assert(kept,
+                      "tiles of a BatchedGemm end where a matrix does, and statistics total whole ones: put them in "
+                      "the next Plan");
         return kept;
     }
 };
 
-template <class... Ops>
 struct PoolComesLast {
-    static constexpr bool holds = Stages<Ops...>::only_last(Stage::pooling);
+    static constexpr auto sentence = "a pool changes the shape of y, so it is the last operator of a Plan";
+    static constexpr bool holds(Sequence plan) { return plan.only_last(Stage::pooling); }
+    template <class... Ops>
     static consteval bool require() {
-        constexpr bool kept = holds;
+        constexpr bool kept = holds(sequence_of<Ops...>());
         static_assert(kept, "a pool changes the shape of y, so it is the last operator of a Plan");
         return kept;
     }
 };
 
-template <class... Ops>
 struct PoolFits {
-    static constexpr bool holds =
-        !(PoolingOp<Ops> || ...) ||
-        !(((MainloopOp<Ops> && !(fits_tile<Ops> && ...)) || MatrixOp<Ops> || ReductionOp<Ops> || StatisticsOp<Ops>) ||
-          ...);
+    static constexpr auto sentence =
+        "tiles of a Conv hold windows of Pool<Of, 2, 2> alone, statistics none, and a Gemm no images: pool in the next "
+        "Plan";
+    static constexpr bool holds(Sequence plan) {
+        bool const fits = !plan.any(&OperatorFacts::head) || !plan.any(&OperatorFacts::exceeds_tile);
+        return !plan.any(&OperatorFacts::pools) ||
+               (fits && !plan.any(&OperatorFacts::of_matrices) && !plan.any(&OperatorFacts::reduces) &&
+                !plan.any(&OperatorFacts::totals));
+    }
+    template <class... Ops>
     static consteval bool require() {
-        constexpr bool kept = holds;
+        constexpr bool kept = holds(sequence_of<Ops...>());
         static_assert(kept,
                       "tiles of a Conv hold windows of Pool<Of, 2, 2> alone, statistics none, and a Gemm no images: "
                       "pool in the next Plan");
@@ -167,116 +132,141 @@ struct PoolFits {
     }
 };
 
-template <class... Ops>
 struct PooledOnce {
-    static constexpr bool holds = (divides<Ops> && ...) || !(Storing<Ops> || ...);
+    static constexpr auto sentence =
+        "windows of a Pool of a filter hold a value several times or never, and a Store writes each once: pool in the "
+        "next Plan";
+    static constexpr bool holds(Sequence plan) {
+        return !plan.any(&OperatorFacts::overlaps) || !plan.any(&OperatorFacts::stores);
+    }
+    template <class... Ops>
     static consteval bool require() {
-        constexpr bool kept = holds;
-        static_assert(
-            kept,
-            "windows of a Pool of a filter hold a value several times or never, and a Store writes each once: "
-            "pool in the next Plan");
+        constexpr bool kept = holds(sequence_of<Ops...>());
+        static_assert(kept,
+                      "windows of a Pool of a filter hold a value several times or never, and a Store writes each "
+                      "once: pool in the next Plan");
         return kept;
     }
 };
 
-template <class... Ops>
 struct PlacesFit {
-    static constexpr bool holds = !(MatrixOp<Ops> || ...) || !(of_places<Ops> || ...);
+    static constexpr auto sentence =
+        "a Gemm has no places that a batch shares: parameters after it are those of columns";
+    static constexpr bool holds(Sequence plan) {
+        return !plan.any(&OperatorFacts::of_matrices) || !plan.any(&OperatorFacts::of_places);
+    }
+    template <class... Ops>
     static consteval bool require() {
-        constexpr bool kept = holds;
+        constexpr bool kept = holds(sequence_of<Ops...>());
         static_assert(kept, "a Gemm has no places that a batch shares: parameters after it are those of columns");
         return kept;
     }
 };
 
-template <class... Ops>
 struct BiasComesEarly {
-    static constexpr bool holds = Stages<Ops...>::ordered(Stage::bias, Stage::normalization) &&
-                                  Stages<Ops...>::ordered(Stage::bias, Stage::activation);
+    static constexpr auto sentence = "Bias shifts the accumulator, so it stands before BatchNorm and Activation";
+    static constexpr bool holds(Sequence plan) {
+        return plan.ordered(Stage::bias, Stage::normalization) && plan.ordered(Stage::bias, Stage::activation);
+    }
+    template <class... Ops>
     static consteval bool require() {
-        constexpr bool kept = holds;
+        constexpr bool kept = holds(sequence_of<Ops...>());
         static_assert(kept, "Bias shifts the accumulator, so it stands before BatchNorm and Activation");
         return kept;
     }
 };
 
-template <class... Ops>
 struct NormBeforeActivation {
-    static constexpr bool holds = Stages<Ops...>::ordered(Stage::normalization, Stage::activation);
+    static constexpr auto sentence =
+        "BatchNorm normalizes what Activation is applied to, so it stands before Activation";
+    static constexpr bool holds(Sequence plan) { return plan.ordered(Stage::normalization, Stage::activation); }
+    template <class... Ops>
     static consteval bool require() {
-        constexpr bool kept = holds;
+        constexpr bool kept = holds(sequence_of<Ops...>());
         static_assert(kept, "BatchNorm normalizes what Activation is applied to, so it stands before Activation");
         return kept;
     }
 };
 
-template <class... Ops>
 struct OneOfEach {
-    static constexpr bool holds = Stages<Ops...>::at_most_one(Stage::bias) &&
-                                  Stages<Ops...>::at_most_one(Stage::normalization) &&
-                                  Stages<Ops...>::at_most_one(Stage::activation);
+    static constexpr auto sentence =
+        "a Plan has at most one Bias, BatchNorm and Activation on either side of a Conv or Gemm: add more as "
+        "Stage::pointwise";
+    static constexpr bool holds(Sequence plan) {
+        return plan.at_most_one(Stage::bias) && plan.at_most_one(Stage::normalization) &&
+               plan.at_most_one(Stage::activation);
+    }
+    template <class... Ops>
     static consteval bool require() {
-        constexpr bool kept = holds;
-        static_assert(
-            kept,
-            "a Plan has at most one Bias, BatchNorm and Activation on either side of a Conv or Gemm: add more "
-            "as Stage::pointwise");
+        constexpr bool kept = holds(sequence_of<Ops...>());
+        static_assert(kept,
+                      "a Plan has at most one Bias, BatchNorm and Activation on either side of a Conv or Gemm: add "
+                      "more as Stage::pointwise");
         return kept;
     }
 };
 
 /// Stands for "no rule is broken".
 struct None {
-    static consteval bool require() { return true; }
+    template <class... Ops>
+    static consteval bool require() {
+        return true;
+    }
 };
 
 template <class... Rules>
-struct FirstBroken : std::type_identity<None> {};
-template <class First, class... Rest>
-struct FirstBroken<First, Rest...> : std::conditional_t<First::holds, FirstBroken<Rest...>, std::type_identity<First>> {
+struct List {
+    template <class... Ops>
+    struct BrokenBy : std::type_identity<None> {};
 };
+template <class First, class... Rest>
+struct List<First, Rest...> {
+    template <class... Ops>
+    struct BrokenBy : std::conditional_t<First::holds(sequence_of<Ops...>()),
+                                         typename List<Rest...>::template BrokenBy<Ops...>, std::type_identity<First>> {
+    };
+};
+
+using InOrder = List<HasOperators, OneHead, ReductionComesFirst, PrologueFits, OneTotal, TotalsFit, PoolComesLast,
+                     PoolFits, PooledOnce, PlacesFit, BiasComesEarly, NormBeforeActivation, OneOfEach>;
 
 /// The first rule that operators break. None for a type that is no operator, which is refused as such.
 template <class... Ops>
 struct BrokenBy : std::type_identity<None> {};
 template <class... Ops>
     requires(Operator<Ops> && ...)
-struct BrokenBy<Ops...>
-    : FirstBroken<HasOperators<Ops...>, OneHead<Ops...>, ReductionComesFirst<Ops...>, PrologueFits<Ops...>,
-                  OneTotal<Ops...>, TotalsFit<Ops...>, PoolComesLast<Ops...>, PoolFits<Ops...>, PooledOnce<Ops...>,
-                  PlacesFit<Ops...>, BiasComesEarly<Ops...>, NormBeforeActivation<Ops...>, OneOfEach<Ops...>> {};
+struct BrokenBy<Ops...> : InOrder::BrokenBy<Ops...> {};
 
 }  // namespace rules
 
 }  // namespace detail
 
 template <class... Ops>
-concept HasOperators = detail::rules::HasOperators<Ops...>::holds;
+concept HasOperators = detail::rules::HasOperators::holds(detail::sequence_of<Ops...>());
 template <class... Ops>
-concept OneHead = detail::rules::OneHead<Ops...>::holds;
+concept OneHead = detail::rules::OneHead::holds(detail::sequence_of<Ops...>());
 template <class... Ops>
-concept ReductionComesFirst = detail::rules::ReductionComesFirst<Ops...>::holds;
+concept ReductionComesFirst = detail::rules::ReductionComesFirst::holds(detail::sequence_of<Ops...>());
 template <class... Ops>
-concept PrologueFits = detail::rules::PrologueFits<Ops...>::holds;
+concept PrologueFits = detail::rules::PrologueFits::holds(detail::sequence_of<Ops...>());
 template <class... Ops>
-concept OneTotal = detail::rules::OneTotal<Ops...>::holds;
+concept OneTotal = detail::rules::OneTotal::holds(detail::sequence_of<Ops...>());
 template <class... Ops>
-concept TotalsFit = detail::rules::TotalsFit<Ops...>::holds;
+concept TotalsFit = detail::rules::TotalsFit::holds(detail::sequence_of<Ops...>());
 template <class... Ops>
-concept PoolComesLast = detail::rules::PoolComesLast<Ops...>::holds;
+concept PoolComesLast = detail::rules::PoolComesLast::holds(detail::sequence_of<Ops...>());
 template <class... Ops>
-concept PoolFits = detail::rules::PoolFits<Ops...>::holds;
+concept PoolFits = detail::rules::PoolFits::holds(detail::sequence_of<Ops...>());
 template <class... Ops>
-concept PooledOnce = detail::rules::PooledOnce<Ops...>::holds;
+concept PooledOnce = detail::rules::PooledOnce::holds(detail::sequence_of<Ops...>());
 template <class... Ops>
-concept PlacesFit = detail::rules::PlacesFit<Ops...>::holds;
+concept PlacesFit = detail::rules::PlacesFit::holds(detail::sequence_of<Ops...>());
 template <class... Ops>
-concept BiasComesEarly = detail::rules::BiasComesEarly<Ops...>::holds;
+concept BiasComesEarly = detail::rules::BiasComesEarly::holds(detail::sequence_of<Ops...>());
 template <class... Ops>
-concept NormBeforeActivation = detail::rules::NormBeforeActivation<Ops...>::holds;
+concept NormBeforeActivation = detail::rules::NormBeforeActivation::holds(detail::sequence_of<Ops...>());
 template <class... Ops>
-concept OneOfEach = detail::rules::OneOfEach<Ops...>::holds;
+concept OneOfEach = detail::rules::OneOfEach::holds(detail::sequence_of<Ops...>());
 
 /// Whether these operators, in this order, are one kernel. A yes or a no; Plan says why not.
 template <class... Ops>

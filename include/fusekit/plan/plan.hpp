@@ -126,6 +126,6 @@ struct FusedPlan : Structure<Ops...>, private Binding<config::overloads_bind, Op
 /// A composition that cannot be one kernel does not compile; the compiler says why in one sentence (plan/ordering.hpp).
 template <class... Ops>
 using Plan = detail::Checked<detail::FusedPlan<detail::OperatorOrNone<Ops>...>, detail::is_operator<Ops>()...,
-                             detail::rules::BrokenBy<Ops...>::type::require()>;
+                             detail::rules::BrokenBy<Ops...>::type::template require<Ops...>()>;
 
 }  // namespace fusekit

@@ -25,6 +25,9 @@ class Prepared {
     static constexpr bool has_y = Element<U>;
 
 public:
+    using X = T;
+    using Y = U;
+
     /// Of `launch`, for x and y that stand at addresses of the assumed alignment, and apart from all of `arguments`.
     Prepared(TheLaunch const& the_launch, TensorView<T const, Rank> const& the_x, TensorView<U, Rank> const& the_y,
              detail::AliasChecker const& arguments)

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "fusekit/ops/operator.hpp"
+
+namespace fusekit::detail {
+
+/// What the rules know of an operator: of its type, or of one that only a run's caller knows.
+struct OperatorFacts {
+    Stage stage;
+    bool head;           ///< is a Conv or Gemm
+    bool of_matrices;    ///< is a Gemm
+    bool batched;        ///< is a Gemm with weights for each matrix of a batch
+    bool reduces;        ///< needs a total over all values before its first result
+    bool totals;         ///< passes the value on, and totals it
+    bool pools;          ///< makes one value of a window
+    bool exceeds_tile;   ///< ... which no tile of a Conv holds
+    bool overlaps;       ///< ... of which a value may be in several, or in none
+    bool stores;         ///< writes each value
+    bool fits_prologue;  ///< is a function of a value and its channel alone, and writes nothing beside its result
+    bool of_places;      ///< has parameters of places of an image
+
+    constexpr bool operator==(OperatorFacts const&) const = default;
+};
+
+template <class Op>
+consteval bool exceeds_tile() {
+    if constexpr (PoolingOp<Op>) return !Op::fits_tile;
+    else return false;
+}
+
+template <class Op>
+consteval bool overlaps() {
+    if constexpr (PoolingOp<Op>) return !Op::divides;
+    else return false;
+}
+
+template <class Op>
+inline constexpr OperatorFacts facts_of = {
+    .stage = Op::stage,
+    .head = MainloopOp<Op>,
+    .of_matrices = MatrixOp<Op>,
+    .batched = BatchedOp<Op>,
+    .reduces = ReductionOp<Op>,
+    .totals = StatisticsOp<Op>,
+    .pools = PoolingOp<Op>,
+    .exceeds_tile = exceeds_tile<Op>(),
+    .overlaps = overlaps<Op>(),
+    .stores = Storing<Op>,
+    .fits_prologue = (Uniform<Op> || Channelwise<Op>) && !Storing<Op> && !PoolingOp<Op> && !StatisticsOp<Op>,
+    .of_places = Placewise<Op> && !Uniform<Op> && !Channelwise<Op>};
+
+/// Operators in the order of a plan, as the rules see them.
+struct Sequence {
+    OperatorFacts const* at;
+    int size;
+
+    constexpr int count(Stage stage) const {
+        int found = 0;
+        for (int i = 0; i < size; ++i) found += at[i].stage == stage;
+        return found;
+    }
+    constexpr int count(bool OperatorFacts::* fact) const {
+        int found = 0;
+        for (int i = 0; i < size; ++i) found += at[i].*fact;
+        return found;
+    }
+    constexpr bool any(bool OperatorFacts::* fact) const { return count(fact) > 0; }
+
+    /// The place of the first Conv or Gemm; 0 where there is none.
+    constexpr int first_head() const {
+        for (int i = 0; i < size; ++i)
+            if (at[i].head) return i;
+        return 0;
+    }
+
+    /// Whether, before the Conv or Gemm and after it, each operator of stage `early` stands before all of stage `late`.
+    constexpr bool ordered(Stage early, Stage late) const {
+        bool found = false;
+        for (int i = 0; i < size; ++i) {
+            if (found && at[i].stage == early) return false;
+            found = at[i].stage != Stage::mainloop && (found || at[i].stage == late);
+        }
+        return true;
+    }
+
+    /// Whether, before the Conv or Gemm and after it, there is one operator of this stage at most: a second one would
+    /// stand after the first.
+    constexpr bool at_most_one(Stage stage) const { return ordered(stage, stage); }
+
+    /// Whether operators of this stage stand last only.
+    constexpr bool only_last(Stage stage) const {
+        for (int i = 0; i + 1 < size; ++i)
+            if (at[i].stage == stage) return false;
+        return true;
+    }
+};
+
+template <class... Ops>
+inline constexpr OperatorFacts all_facts[sizeof...(Ops) + 1] = {facts_of<Ops>..., {}};
+
+template <class... Ops>
+consteval Sequence sequence_of() {
+    return {all_facts<Ops...>, static_cast<int>(sizeof...(Ops))};
+}
+
+}  // namespace fusekit::detail

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/runtime/activation_mode.hpp"
+
+namespace fusekit::runtime {
+
+/// y = f(x), with f one of Modes, chosen by a number that a run brings: one plan serves all of them. Values and slopes
+/// are those of Activation<Mode>.
+///
+/// The choice is the same for all values of a run. Modes are compared in their order. What it costs:
+/// bench/README.md, runtime.
+/// Arguments: mode; alpha, beta and gamma, of which the mode reads those that it has.
+template <class... Modes>
+struct AnyOf {
+    static constexpr auto stage = Stage::activation;
+    static constexpr auto equation = "y = f(x), f chosen at run time";
+    struct Args {
+        ActivationMode mode = ActivationMode::passthru;
+        float alpha = 0, beta = 0, gamma = 0;
+    };
+
+    /// Whether it has a mode, for each number a bit.
+    static constexpr std::uint32_t modes = (0 | ... | (1u << number_of_mode<Modes>));
+    static constexpr bool has(std::int32_t mode) { return mode >= 0 && mode < activation_modes && (modes >> mode & 1); }
+
+    template <class V>
+    FUSEKIT_HD static constexpr V apply(V x, Args const& args) {
+        static_cast<void>((applied<Modes>(x, args) || ...));
+        return x;
+    }
+    template <class V>
+    FUSEKIT_HD static constexpr V slope(V x, Args const& args) {
+        V result = V{} + 1.0f;
+        static_cast<void>((sloped<Modes>(x, args, result) || ...));
+        return result;
+    }
+
+    static void check(Args const& args, Check const& in) {
+        auto const mode = static_cast<std::int32_t>(args.mode);
+        in.require(has(mode), "mode", "the number of one of its activations", mode);
+    }
+
+private:
+    template <class Mode>
+    FUSEKIT_HD static constexpr bool is(Args const& args) {
+        return args.mode == static_cast<ActivationMode>(number_of_mode<Mode>);
+    }
+    template <class Mode, class V>
+    FUSEKIT_HD static constexpr bool applied(V& x, Args const& args) {
+        if (!is<Mode>(args)) return false;
+        x = Mode::apply(x, detail::mode_arguments<Mode>(args.alpha, args.beta, args.gamma));
+        return true;
+    }
+    template <class Mode, class V>
+    FUSEKIT_HD static constexpr bool sloped(V x, Args const& args, V& result) {
+        if (!is<Mode>(args)) return false;
+        result = Mode::slope(x, detail::mode_arguments<Mode>(args.alpha, args.beta, args.gamma));
+        return true;
+    }
+};
+
+/// The activations that are a few comparisons and products. Passthru stands for "none".
+struct PiecewiseActivation : AnyOf<Relu, Passthru, LeakyRelu, ClippedRelu, Clamp, Abs> {};
+
+/// All others: those with an exponential in them, and their approximations.
+struct CurvedActivation
+    : AnyOf<Gelu, GeluTanh, Silu, Logistic, Tanh, Elu, HardSwish, HardSigmoid, SoftRelu, Mish, Softsign, Power> {};
+
+/// All activations of the library.
+struct AnyActivation : AnyOf<Relu, Passthru, LeakyRelu, ClippedRelu, Clamp, Abs, Gelu, GeluTanh, Silu, Logistic, Tanh,
+                             Elu, HardSwish, HardSigmoid, SoftRelu, Mish, Softsign, Power> {};
+
+}  // namespace fusekit::runtime

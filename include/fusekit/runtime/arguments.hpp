@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "fusekit/tensor/collapse.hpp"
+
+namespace fusekit::runtime {
+
+/// A tensor as a framework has it: a pointer, and a layout of a number of modes that is known at run time. Extents and
+/// strides, in elements, are in the library's order (N, C, then space; K, C / groups, then space), whatever the order
+/// in memory. Null where it is not given.
+struct View {
+    void* data = nullptr;
+    DataType type = DataType::float32;
+    std::int32_t rank = 0;
+    std::int64_t extents[5] = {};
+    std::int64_t strides[5] = {};
+
+    constexpr View() = default;
+    template <int Rank>
+    constexpr View(DataType the_type, Layout<Rank> const& layout, void* the_data = nullptr)
+        : data(the_data), type(the_type), rank(Rank) {
+        for (int mode = 0; mode < Rank; ++mode) {
+            extents[mode] = layout.shape[mode];
+            strides[mode] = layout.stride[mode];
+        }
+    }
+    /// Of a Tensor or a view.
+    template <class Source>
+        requires requires(Source const& source) { source.const_view().layout; }
+    constexpr View(Source const& source)
+        : View(type_of(source.const_view()), source.const_view().layout, writable(source.const_view().data)) {}
+
+    constexpr bool operator==(View const&) const = default;
+
+    /// The layout of a view of Rank modes.
+    template <int Rank>
+    constexpr Layout<Rank> layout() const {
+        Layout<Rank> result{};
+        for (int mode = 0; mode < Rank; ++mode) {
+            result.shape[mode] = extents[mode];
+            result.stride[mode] = strides[mode];
+        }
+        return result;
+    }
+
+private:
+    template <class T, int Rank>
+    static constexpr DataType type_of(TensorView<T const, Rank> const&) {
+        return data_type<T>;
+    }
+    template <class T>
+    static constexpr void* writable(T const* data) {
+        return const_cast<T*>(data);
+    }
+};
+
+/// What a tensor is to its operator.
+enum class Role : std::uint8_t {
+    weights,
+    bias,
+    z,
+    scale,
+    shift,
+    mean,
+    variance,
+    saved_mean,
+    saved_inverse_deviation,
+    running_mean,
+    running_variance,
+    x,             ///< of the forward run, for a backward one
+    scale_gradient,
+    shift_gradient,
+    output,        ///< of a Store
+    scratch,
+};
+inline constexpr int roles = static_cast<int>(Role::scratch) + 1;
+
+/// The field of an operator's arguments that a role stands for.
+constexpr char const* name(Role role) {
+    constexpr char const* names[] = {"weights",
+                                     "bias",
+                                     "z",
+                                     "scale",
+                                     "shift",
+                                     "mean",
+                                     "variance",
+                                     "saved_mean",
+                                     "saved_inverse_deviation",
+                                     "running_mean",
+                                     "running_variance",
+                                     "x",
+                                     "scale_gradient",
+                                     "shift_gradient",
+                                     "output",
+                                     "scratch"};
+    return names[static_cast<int>(role)];
+}
+
+/// The arguments of one operator at run time: of all operators the same, so that a caller needs to know one struct.
+/// An operator reads what it has, and refuses to go without what it needs.
+struct Arguments {
+    View tensors[roles];
+    double alpha = 0, beta = 0, gamma = 0;  ///< of an activation
+    double factor = 1;  ///< of a Scale; of a Residual what z is multiplied by
+    double epsilon = 1e-5;
+    double momentum = 0.1;    ///< MIOpen's expAvgFactor
+    double zero_point = 0;    ///< of a Requantize
+
+    constexpr View& operator[](Role role) { return tensors[static_cast<int>(role)]; }
+    constexpr View const& operator[](Role role) const { return tensors[static_cast<int>(role)]; }
+};
+
+/// Arguments that lie one after another: an array, or anything that has data() and size().
+struct ArgumentList {
+    Arguments const* data;
+    int size;
+
+    constexpr ArgumentList(Arguments const* the_data, int the_size) : data(the_data), size(the_size) {}
+    template <std::size_t Count>
+    constexpr ArgumentList(Arguments const (&all)[Count]) : data(all), size(static_cast<int>(Count)) {}
+    template <class Range>
+        requires requires(Range const& range) {
+            { range.data() } -> std::convertible_to<Arguments const*>;
+            range.size();
+        }
+    constexpr ArgumentList(Range const& range) : data(range.data()), size(static_cast<int>(range.size())) {}
+};
+
+}  // namespace fusekit::runtime

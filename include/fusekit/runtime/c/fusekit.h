@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fusekit's plans, compiled in advance and chosen at run time, for C and for all that can call C. The library is
+ * fusekit_runtime; it needs no GPU compiler where it is used.
+ *
+ *     fusekit_operator operators[] = {{FUSEKIT_CONV, 0, FUSEKIT_FILTER(3, 3, 1, 1)}, {FUSEKIT_BIAS},
+ *                                     {FUSEKIT_ACTIVATION, FUSEKIT_RELU}};
+ *     fusekit_find(FUSEKIT_HOST, operators, 3, types, &plan);
+ *     fusekit_execute(plan, device, FUSEKIT_OWN_STREAM, arguments, 3, &x, &y, NULL, 0);
+ *
+ * Every function returns a status, and survives null pointers, handles of the wrong kind and destroyed handles. Where a
+ * status is not FUSEKIT_SUCCESS, nothing was written to the caller's memory but what is said, and
+ * fusekit_last_message() says why, naming plan, operator, argument, what was expected and what was given. Functions may
+ * be called from any thread; plans and prepared runs may be shared. A handle is not destroyed while another thread's
+ * call uses it.
+ */
+#ifndef FUSEKIT_RUNTIME_C_FUSEKIT_H
+#define FUSEKIT_RUNTIME_C_FUSEKIT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define FUSEKIT_VERSION_MAJOR 0
+#define FUSEKIT_VERSION_MINOR 1
+
+typedef int32_t fusekit_status;
+enum {
+    FUSEKIT_SUCCESS = 0,
+    FUSEKIT_INVALID_VALUE = 1,  /* a null pointer, a count or a number that no call takes */
+    FUSEKIT_INVALID_HANDLE = 2, /* null, destroyed, or of another kind */
+    FUSEKIT_NO_PLAN = 3,        /* no plan of the set is this sequence: fusekit_explain() says why */
+    FUSEKIT_REFUSED = 4,        /* the plan cannot run on these arguments */
+    FUSEKIT_NO_DEVICE = 5,      /* there is no such device, or the library was built without its backend */
+    FUSEKIT_OUT_OF_MEMORY = 6,
+    FUSEKIT_INTERNAL = 7
+};
+
+/* The status as it is written above; "FUSEKIT_UNKNOWN" for other numbers. */
+char const* fusekit_status_name(fusekit_status status);
+
+/* What the last call of this thread that did not succeed had to say; "" before. It stays until this thread's next such
+ * call. */
+char const* fusekit_last_message(void);
+
+/* 100 * major + minor of the library that is loaded. */
+int32_t fusekit_version(void);
+
+typedef int32_t fusekit_backend;
+enum { FUSEKIT_HOST = 0, FUSEKIT_GPU = 1 };
+
+/* 1 where the library was built with the backend, else 0. */
+int32_t fusekit_has_backend(fusekit_backend backend);
+
+typedef int32_t fusekit_type;
+enum { FUSEKIT_FLOAT = 0, FUSEKIT_HALF = 1, FUSEKIT_BFLOAT16 = 2, FUSEKIT_DOUBLE = 3, FUSEKIT_INT8 = 4 };
+
+/* ---- Operators ---- */
+
+typedef int32_t fusekit_kind;
+enum {
+    FUSEKIT_CONV = 0,
+    FUSEKIT_GEMM = 1,
+    FUSEKIT_BIAS = 2,
+    FUSEKIT_BATCH_NORM_INFERENCE = 3,
+    FUSEKIT_BATCH_NORM_TRAINING = 4,
+    FUSEKIT_ACTIVATION = 5,
+    FUSEKIT_RESIDUAL = 6,
+    FUSEKIT_SCALE = 7,
+    FUSEKIT_REQUANTIZE = 8,
+    FUSEKIT_POOL = 9,
+    FUSEKIT_GLOBAL_AVERAGE = 10,
+    FUSEKIT_CHANNEL_STATISTICS = 11,
+    FUSEKIT_STORE = 12,
+    FUSEKIT_BATCH_NORM_BACKWARD = 13,
+    FUSEKIT_ACTIVATION_BACKWARD = 14
+};
+
+/* Modes of activations; the first eleven are numbered as MIOpen numbers them. Of batch norms. Of pools. */
+enum {
+    FUSEKIT_PASSTHRU = 0,
+    FUSEKIT_LOGISTIC = 1,
+    FUSEKIT_TANH = 2,
+    FUSEKIT_RELU = 3,
+    FUSEKIT_SOFT_RELU = 4,
+    FUSEKIT_ABS = 5,
+    FUSEKIT_POWER = 6,
+    FUSEKIT_CLIPPED_RELU = 7,
+    FUSEKIT_LEAKY_RELU = 8,
+    FUSEKIT_ELU = 9,
+    FUSEKIT_CLAMP = 10,
+    FUSEKIT_GELU = 11,
+    FUSEKIT_GELU_TANH = 12,
+    FUSEKIT_SILU = 13,
+    FUSEKIT_MISH = 14,
+    FUSEKIT_HARD_SWISH = 15,
+    FUSEKIT_HARD_SIGMOID = 16,
+    FUSEKIT_SOFTSIGN = 17
+};
+enum { FUSEKIT_PER_ACTIVATION = 0, FUSEKIT_SPATIAL = 1 };
+enum { FUSEKIT_MAX = 0, FUSEKIT_AVERAGE = 1 };
+
+/* How the window of a convolution or a pool moves, rows and columns. A pool has no dilation and no groups. */
+typedef struct fusekit_filter {
+    int32_t size[2];
+    int32_t pad_before[2];
+    int32_t pad_after[2];
+    int32_t stride[2];
+    int32_t dilation[2];
+    int32_t groups;
+} fusekit_filter;
+
+/* R x S taps, with the same padding on every side and the same stride in both modes. */
+#define FUSEKIT_FILTER(R, S, PAD, STRIDE) {{R, S}, {PAD, PAD}, {PAD, PAD}, {STRIDE, STRIDE}, {1, 1}, 1}
+
+/* One operator of a sequence. `mode` is 0 where its kind has none, and `filter` all 0 where it has none. */
+typedef struct fusekit_operator {
+    fusekit_kind kind;
+    int32_t mode;
+    fusekit_filter filter;
+} fusekit_operator;
+
+/* The element types of x, of y, and of a convolution's weights. */
+typedef struct fusekit_types {
+    fusekit_type x, y, weights;
+} fusekit_types;
+
+/* ---- Tensors and arguments ---- */
+
+/* Extents and strides, in elements, are in the order N, C, then space; of weights K, C / groups, then space; whatever
+ * the order in memory. Not given where `rank` is 0. */
+typedef struct fusekit_tensor {
+    void* data;
+    fusekit_type type;
+    int32_t rank;
+    int64_t extents[5];
+    int64_t strides[5];
+} fusekit_tensor;
+
+/* What a tensor is to its operator. */
+enum {
+    FUSEKIT_WEIGHTS = 0,
+    FUSEKIT_BIASES = 1,
+    FUSEKIT_Z = 2,
+    FUSEKIT_NORM_SCALE = 3, /* of a batch norm, and of a FUSEKIT_REQUANTIZE */
+    FUSEKIT_SHIFT = 4,
+    FUSEKIT_MEAN = 5,
+    FUSEKIT_VARIANCE = 6,
+    FUSEKIT_SAVED_MEAN = 7,
+    FUSEKIT_SAVED_INVERSE_DEVIATION = 8,
+    FUSEKIT_RUNNING_MEAN = 9,
+    FUSEKIT_RUNNING_VARIANCE = 10,
+    FUSEKIT_FORWARD_X = 11, /* the forward run's x, for a backward one */
+    FUSEKIT_SCALE_GRADIENT = 12,
+    FUSEKIT_SHIFT_GRADIENT = 13,
+    FUSEKIT_OUTPUT = 14,
+    FUSEKIT_SCRATCH = 15,
+    FUSEKIT_ROLES = 16
+};
+
+/* The arguments of one operator. It reads what it has. */
+typedef struct fusekit_arguments {
+    fusekit_tensor tensors[FUSEKIT_ROLES];
+    double alpha, beta, gamma; /* of an activation */
+    double factor;             /* of a FUSEKIT_SCALE; of a FUSEKIT_RESIDUAL what z is multiplied by */
+    double epsilon;
+    double momentum; /* of the running statistics: MIOpen's expAvgFactor */
+    double zero_point;
+} fusekit_arguments;
+
+/* No tensors; factor 1, epsilon 1e-5, momentum 0.1, the others 0. */
+fusekit_status fusekit_arguments_init(fusekit_arguments* arguments);
+
+/* ---- Devices ---- */
+
+typedef struct fusekit_device_handle* fusekit_device;
+typedef struct fusekit_plan_handle* fusekit_plan;
+typedef struct fusekit_run_handle* fusekit_run;
+
+/* The CPU, on so many threads; 0 takes one for each processor. */
+fusekit_status fusekit_device_create_host(int32_t threads, fusekit_device* device);
+
+/* The GPU with this index, with a stream and workspace of its own. */
+fusekit_status fusekit_device_create_gpu(int32_t index, fusekit_device* device);
+
+fusekit_status fusekit_device_destroy(fusekit_device device);
+
+/* Waits for what was run on the device's own stream. */
+fusekit_status fusekit_device_synchronize(fusekit_device device);
+
+/* Where a call puts its kernel: FUSEKIT_OWN_STREAM, the device's own, or a hipStream_t or cudaStream_t of its GPU, of
+ * which NULL is the default one. The host has no streams, and takes both. */
+#define FUSEKIT_OWN_STREAM ((void*)(intptr_t)-1)
+
+/* ---- Plans ---- */
+
+/* The plan of the set for a sequence. */
+fusekit_status fusekit_find(fusekit_backend backend, fusekit_operator const* operators, int32_t count,
+                            fusekit_types const* types, fusekit_plan* plan);
+fusekit_status fusekit_plan_destroy(fusekit_plan plan);
+
+/* Writes the plan's name, and a zero; cut where `size` bytes are too few. `needed`, unless null, gets the bytes that
+ * are enough. */
+fusekit_status fusekit_plan_name(fusekit_plan plan, char* name, size_t size, size_t* needed);
+
+/* Why no plan is found, if none is. */
+typedef int32_t fusekit_reason;
+enum {
+    FUSEKIT_SUPPORTED = 0,
+    FUSEKIT_UNKNOWN_OPERATOR = 1, /* an operator has a kind or mode that is none */
+    FUSEKIT_BROKEN_RULE = 2,      /* such a sequence is no single kernel: `sentence` says why */
+    FUSEKIT_OTHER_TYPES = 3,      /* the set has the plan for other element types */
+    FUSEKIT_NOT_IN_SET = 4        /* a kernel is possible, but the set has none; the message names the nearest */
+};
+typedef struct fusekit_explanation {
+    fusekit_reason reason;
+    int32_t position;     /* of the operator with which the sequence is no longer supported, from 0 */
+    char const* rule;     /* the name of the broken rule, or "" */
+    char const* sentence; /* its sentence, or ""; both stay as long as the library is loaded */
+} fusekit_explanation;
+
+/* Explains a whole sequence, or with `types` null one that goes on: whether some plan begins so. Returns
+ * FUSEKIT_SUCCESS and the reason FUSEKIT_SUPPORTED, or FUSEKIT_NO_PLAN with the message that fusekit_find() would
+ * leave. */
+fusekit_status fusekit_explain(fusekit_backend backend, fusekit_operator const* operators, int32_t count,
+                               fusekit_types const* types, fusekit_explanation* explanation);
+
+/* The number of plans in the set, one for each combination of element types, and the name and types of each. */
+fusekit_status fusekit_set_size(fusekit_backend backend, int32_t* size);
+fusekit_status fusekit_set_plan(fusekit_backend backend, int32_t index, char* name, size_t size, size_t* needed,
+                                fusekit_types* types);
+
+/* ---- Runs ---- */
+
+/* `arguments` are as many as the plan's operators, in their order. */
+
+/* The extents of y, of which there are as many as of x. Pointers in tensors may be null. */
+fusekit_status fusekit_output_shape(fusekit_plan plan, fusekit_arguments const* arguments, int32_t count,
+                                    fusekit_tensor const* x, int64_t extents[5]);
+
+/* The bytes of workspace that a run on tensors of these layouts borrows. Pointers in tensors may be null. */
+fusekit_status fusekit_workspace_bytes(fusekit_plan plan, fusekit_device device, fusekit_arguments const* arguments,
+                                       int32_t count, fusekit_tensor const* x, fusekit_tensor const* y, size_t* bytes);
+
+/* Binds the arguments and runs from x into y; allocates nothing, and on a GPU returns at once. With `workspace` null
+ * the device's own is borrowed, which streams of the application share only in turns; else it is aligned to 64 bytes,
+ * and on a GPU zero before its first run. */
+fusekit_status fusekit_execute(fusekit_plan plan, fusekit_device device, void* stream,
+                               fusekit_arguments const* arguments, int32_t count, fusekit_tensor const* x,
+                               fusekit_tensor const* y, void* workspace, size_t workspace_bytes);
+
+/* A run on tensors of these layouts, to be run many times, by many threads. Pointers of x and y are not looked at: they
+ * will be multiples of `alignment` bytes, or 0 for 16. */
+fusekit_status fusekit_prepare(fusekit_plan plan, fusekit_device device, fusekit_arguments const* arguments,
+                               int32_t count, fusekit_tensor const* x, fusekit_tensor const* y, int32_t alignment,
+                               fusekit_run* run);
+fusekit_status fusekit_run_execute(fusekit_run run, fusekit_device device, void* stream, void const* x, void* y,
+                                   void* workspace, size_t workspace_bytes);
+fusekit_status fusekit_run_workspace_bytes(fusekit_run run, size_t* bytes);
+fusekit_status fusekit_run_destroy(fusekit_run run);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "fusekit/runtime/activation_mode.hpp"
+#include "fusekit/tensor/dtype.hpp"
+#include "fusekit/tensor/filter.hpp"
+
+namespace fusekit::runtime {
+
+/// What an operator computes, as a framework names it before it has tensors. From `own` on, numbers are an
+/// application's.
+enum class Kind : std::uint8_t {
+    conv,
+    gemm,
+    bias,
+    batch_norm_inference,
+    batch_norm_training,
+    activation,
+    residual,
+    scale,
+    requantize,
+    pool,
+    global_average,
+    channel_statistics,
+    store,
+    batch_norm_backward,
+    activation_backward,
+    own = 64,
+};
+
+/// The mode of a batch norm, numbered as MIOpen does (miopenBatchNormMode_t), and of a pool.
+enum class NormMode : std::int32_t { per_activation, spatial };
+enum class PoolMode : std::int32_t { max, average };
+
+/// One operator of a sequence, before there are tensors.
+struct Descriptor {
+    Kind kind;
+    std::int32_t mode =
+        0;  ///< an ActivationMode, NormMode or PoolMode; else 0, or what an application's operator takes
+    Filter<2> filter = fusekit::filter(1, 1);  ///< of a Conv or a Pool
+
+    constexpr bool operator==(Descriptor const&) const = default;
+};
+
+/// The largest mode of a kind; 0 for kinds without modes. Those of an application are its own.
+constexpr std::int32_t last_mode(Kind kind) {
+    switch (kind) {
+        case Kind::activation:
+        case Kind::activation_backward: return activation_modes - 1;
+        case Kind::batch_norm_inference:
+        case Kind::batch_norm_training:
+        case Kind::batch_norm_backward:
+        case Kind::pool: return 1;
+        default: return 0;
+    }
+}
+
+/// The descriptors of the library's operators.
+constexpr Descriptor conv(Filter<2> const& filter) { return {Kind::conv, 0, filter}; }
+constexpr Descriptor gemm() { return {Kind::gemm}; }
+constexpr Descriptor bias() { return {Kind::bias}; }
+constexpr Descriptor batch_norm_inference(NormMode mode) {
+    return {Kind::batch_norm_inference, static_cast<std::int32_t>(mode)};
+}
+constexpr Descriptor batch_norm_training(NormMode mode) {
+    return {Kind::batch_norm_training, static_cast<std::int32_t>(mode)};
+}
+constexpr Descriptor batch_norm_backward(NormMode mode) {
+    return {Kind::batch_norm_backward, static_cast<std::int32_t>(mode)};
+}
+constexpr Descriptor activation(ActivationMode mode) { return {Kind::activation, static_cast<std::int32_t>(mode)}; }
+constexpr Descriptor activation_backward(ActivationMode mode) {
+    return {Kind::activation_backward, static_cast<std::int32_t>(mode)};
+}
+constexpr Descriptor residual() { return {Kind::residual}; }
+constexpr Descriptor scale() { return {Kind::scale}; }
+constexpr Descriptor requantize() { return {Kind::requantize}; }
+constexpr Descriptor channel_statistics() { return {Kind::channel_statistics}; }
+constexpr Descriptor store() { return {Kind::store}; }
+constexpr Descriptor global_average() { return {Kind::global_average}; }
+constexpr Descriptor pool(PoolMode mode, Filter<2> const& window) {
+    return {Kind::pool, static_cast<std::int32_t>(mode), window};
+}
+
+/// The element types of x, y, and a Conv's or Gemm's weights.
+struct Types {
+    DataType x, y, weights;
+
+    constexpr Types(DataType all) : x(all), y(all), weights(all) {}
+    constexpr Types(DataType the_x, DataType the_y) : x(the_x), y(the_y), weights(the_x) {}
+    constexpr Types(DataType the_x, DataType the_y, DataType the_weights) : x(the_x), y(the_y), weights(the_weights) {}
+    constexpr bool operator==(Types const&) const = default;
+};
+
+/// No sequence of a set has more operators.
+inline constexpr int most_operators = 8;
+
+/// Descriptors that lie one after another: an array, or anything that has data() and size().
+struct Descriptors {
+    Descriptor const* data;
+    int size;
+
+    constexpr Descriptors(Descriptor const* the_data, int the_size) : data(the_data), size(the_size) {}
+    template <std::size_t Count>
+    constexpr Descriptors(Descriptor const (&all)[Count]) : data(all), size(static_cast<int>(Count)) {}
+    template <class Range>
+        requires requires(Range const& range) {
+            { range.data() } -> std::convertible_to<Descriptor const*>;
+            range.size();
+        }
+    constexpr Descriptors(Range const& range) : data(range.data()), size(static_cast<int>(range.size())) {}
+
+    constexpr Descriptor const& operator[](int i) const { return data[i]; }
+    constexpr Descriptors first(int count) const { return {data, count}; }
+};
+
+}  // namespace fusekit::runtime

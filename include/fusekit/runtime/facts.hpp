@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/plan/name.hpp"
+#include "fusekit/plan/ordering.hpp"
+#include "fusekit/runtime/form.hpp"
+
+/// What descriptors stand for, for the rules and for people.
+namespace fusekit::runtime::detail {
+
+struct FormList {
+    FormInfo const* const* at;
+    int size;
+};
+
+/// An operator of the library that a descriptor may name, whether or not a set has it.
+constexpr OperatorFacts const* library_facts(Descriptor const& of) {
+    bool const spatial = of.mode == static_cast<int>(NormMode::spatial);
+    switch (of.kind) {
+        case Kind::conv: return &facts_of<Conv<dynamic>>;
+        case Kind::gemm: return &facts_of<Gemm>;
+        case Kind::bias: return &facts_of<Bias>;
+        case Kind::batch_norm_inference:
+            return spatial ? &facts_of<BatchNormInference<Spatial>> : &facts_of<BatchNormInference<PerActivation>>;
+        case Kind::batch_norm_training:
+        case Kind::batch_norm_backward:
+            return spatial ? &facts_of<BatchNormTraining<Spatial>> : &facts_of<BatchNormTraining<PerActivation>>;
+        case Kind::activation:
+        case Kind::activation_backward: return &facts_of<Activation<Relu>>;
+        case Kind::residual: return &facts_of<Residual>;
+        case Kind::scale: return &facts_of<Scale>;
+        case Kind::requantize: return &facts_of<Requantize>;
+        case Kind::pool:
+            return of.filter == filter(2, 2).stride(2) ? &facts_of<Pool<Max, 2, 2>>
+                                                       : &facts_of<Pool<Max, filter(3, 3).stride(2).pad(1)>>;
+        case Kind::global_average: return &facts_of<GlobalAverage>;
+        case Kind::channel_statistics: return &facts_of<ChannelStatistics>;
+        case Kind::store: return &facts_of<Store>;
+        default: return nullptr;
+    }
+}
+
+/// The operator of the set that a descriptor names; null where there is none.
+inline Slot const* slot_for(FormList const& forms, Descriptor const& of) {
+    for (int form = 0; form < forms.size; ++form)
+        for (int i = 0; i < forms.at[form]->size; ++i)
+            if (forms.at[form]->slots[i].takes(of)) return &forms.at[form]->slots[i];
+    return nullptr;
+}
+
+/// As a plan's author would write the operator: "Conv<filter(3, 3).pad(1)>", "Activation<Relu>".
+[[gnu::cold]] inline Text written(FormList const& forms, Descriptor const& of) {
+    auto const norm = [&](char const* which) {
+        return Text(which) + (of.mode == static_cast<int>(NormMode::spatial) ? "<Spatial>" : "<PerActivation>");
+    };
+    auto const mode = [&](char const* which) {
+        bool const known = of.mode >= 0 && of.mode < activation_modes;
+        return Text(which) + "<" +
+               (known ? Text(name(static_cast<ActivationMode>(of.mode))) : "mode " + Text::number(of.mode)) + ">";
+    };
+    switch (of.kind) {
+        case Kind::conv: return "Conv<" + of.filter.to_string() + ">";
+        case Kind::gemm: return "Gemm";
+        case Kind::bias: return "Bias";
+        case Kind::batch_norm_inference: return norm("BatchNormInference");
+        case Kind::batch_norm_training: return norm("BatchNormTraining");
+        case Kind::batch_norm_backward: return norm("BatchNormBackward");
+        case Kind::activation: return mode("Activation");
+        case Kind::activation_backward: return mode("ActivationBackward");
+        case Kind::residual: return "Residual";
+        case Kind::scale: return "Scale";
+        case Kind::requantize: return "Requantize";
+        case Kind::pool:
+            return Text(of.mode == static_cast<int>(PoolMode::max) ? "Pool<Max, " : "Pool<Average, ") +
+                   of.filter.to_string() + ">";
+        case Kind::global_average: return "GlobalAverage";
+        case Kind::channel_statistics: return "ChannelStatistics";
+        case Kind::store: return "Store";
+        default: break;
+    }
+    Slot const* const own = slot_for(forms, of);
+    return own ? own->name() : "operator of kind " + Text::number(static_cast<int>(of.kind));
+}
+[[gnu::cold]] inline Text written(FormList const& forms, Descriptors const& all) {
+    Text text;
+    for (int i = 0; i < all.size; ++i) text += (i ? ", " : "") + written(forms, all[i]);
+    return "Plan<" + text + ">";
+}
+
+}  // namespace fusekit::runtime::detail

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/plan/backward.hpp"
+#include "fusekit/plan/plan.hpp"
+#include "fusekit/plan/sequence.hpp"
+#include "fusekit/runtime/operator.hpp"
+
+namespace fusekit::runtime {
+
+/// A plan of a set on x of elements X and y of elements Y.
+template <class ThePlan, Element X = float, Element Y = X>
+struct Form {};
+
+/// What a set knows of one operator of a plan.
+struct Slot {
+    Descriptor descriptor;
+    std::uint32_t modes;  ///< a bit for each mode that it takes; 0 where that is the descriptor's alone
+    bool any_filter, optional;
+    detail::OperatorFacts facts;
+    Text (*name)();
+
+    constexpr bool takes(Descriptor const& given) const {
+        bool const mode = modes == 0 ? given.mode == descriptor.mode
+                                     : given.mode >= 0 && given.mode < 32 && (modes >> given.mode & 1);
+        return given.kind == descriptor.kind && mode && (any_filter || given.filter == descriptor.filter);
+    }
+};
+
+/// What a set knows of a form. The operators are those that descriptors name: of a Backward plan, those of the plan
+/// that it goes back through.
+struct FormInfo {
+    Slot const* slots;
+    int size;
+    Types types;
+    Text (*name)();
+    /// The modes of x: 4, or, of a Gemm, 2.
+    int rank;
+};
+
+/// Which descriptor each operator of a plan has: its place in the sequence; -1 where it is left out.
+struct Matching {
+    std::int8_t at[most_operators];
+    bool fits = false;
+};
+
+namespace detail {
+
+/// Gives each descriptor to the first operator that takes it, after that of the descriptor before. Fits where all are
+/// given, and only operators are left out that may be; or, of a beginning, those that follow it.
+constexpr Matching match(FormInfo const& form, Descriptors given, bool of_beginning = false) {
+    Matching result{};
+    int next = 0;
+    for (int i = 0; i < form.size && i < most_operators; ++i) {  // the second condition is for g++'s eyes
+        result.at[i] = -1;
+        if (next < given.size && form.slots[i].takes(given[next])) result.at[i] = static_cast<std::int8_t>(next++);
+        else if (!form.slots[i].optional && !(of_beginning && next == given.size)) return result;
+    }
+    result.fits = next == given.size;
+    return result;
+}
+
+constexpr Kind backward_kind(Kind kind) {
+    return kind == Kind::activation            ? Kind::activation_backward
+           : kind == Kind::batch_norm_training ? Kind::batch_norm_backward
+                                               : kind;
+}
+
+template <class Op>
+consteval std::uint32_t modes_of() {
+    if constexpr (requires { OperatorOf<Op>::modes; }) return OperatorOf<Op>::modes;
+    else return 0;
+}
+template <class Op>
+consteval bool takes_any_filter() {
+    if constexpr (requires { OperatorOf<Op>::any_filter; }) return OperatorOf<Op>::any_filter;
+    else return false;
+}
+
+template <class Op, bool backward>
+consteval Slot slot_of() {
+    Descriptor descriptor = OperatorOf<Op>::descriptor;
+    if (backward) descriptor.kind = backward_kind(descriptor.kind);
+    return {descriptor, modes_of<Op>(), takes_any_filter<Op>(), requires {OperatorOf<Op>::absent();
+}
+, facts_of<Op>, type_name<Op>
+};  // namespace detail
+}  // namespace fusekit::runtime
+
+/// Reads the arguments of a call's operators.
+struct Reader {
+    Descriptor const* descriptors;
+    Arguments const* arguments;
+    std::int8_t const* at;
+    int rank_of_x;
+    char* stand_in;
+    Text (*plan)();
+    Refusal& refusal;
+
+    template <class Op>
+    typename Op::Args read(int slot) const {
+        if constexpr (requires { OperatorOf<Op>::absent(); })
+            if (at[slot] < 0) return OperatorOf<Op>::absent();
+        return OperatorOf<Op>::read(given<Op>(slot));
+    }
+    template <class Op>
+    typename GradientsOf<Op>::Type gradients(int slot) const {
+        if constexpr (requires { OperatorOf<Op>::gradients(given<Op>(slot)); })
+            if (at[slot] >= 0) return OperatorOf<Op>::gradients(given<Op>(slot));
+        return {};
+    }
+    template <class Op>
+    Given given(int slot) const {
+        return {descriptors[at[slot]], arguments[at[slot]], rank_of_x, stand_in, plan, type_name<Op>, refusal};
+    }
+};
+
+/// How plans of a form are bound to what a call brings.
+template <class ThePlan>
+struct Bind;
+
+template <class... Ops>
+struct Bind<FusedPlan<Ops...>> {
+    static_assert(sizeof...(Ops) <= most_operators);
+    using Plan = FusedPlan<Ops...>;
+    static constexpr Slot slots[sizeof...(Ops)] = {slot_of<Ops, false>()...};
+    static constexpr int size = sizeof...(Ops), rank = Plan::has_gemm ? 2 : 4;
+
+    static BoundPlan<Plan> bind(Reader const& reader) {
+        return [&]<int... I>(std::integer_sequence<int, I...>) {
+            KernelTuple<typename Ops::Args...> const args{{reader.read<Ops>(I)}...};
+            return MakeBound<Ops...>::make(get<I>(args)...);
+        }(std::make_integer_sequence<int, size>{});
+    }
+};
+
+template <class... Ops>
+struct Bind<BackwardOf<FusedPlan<Ops...>>> {
+    static_assert(sizeof...(Ops) <= most_operators);
+    using Plan = typename BackwardOf<FusedPlan<Ops...>>::Plan;
+    static constexpr Slot slots[sizeof...(Ops)] = {slot_of<Ops, true>()...};
+    static constexpr int size = sizeof...(Ops), rank = 4;
+
+    static BoundPlan<Plan> bind(Reader const& reader) {
+        return [&]<int... I>(std::integer_sequence<int, I...>) {
+            KernelTuple<typename GradientsOf<Ops>::Type...> const gradients{{reader.gradients<Ops>(I)}...};
+            return BackwardOf<FusedPlan<Ops...>>::bind(Bind<FusedPlan<Ops...>>::bind(reader), input(reader),
+                                                       get<I>(gradients)...);
+        }(std::make_integer_sequence<int, size>{});
+    }
+
+private:
+    /// x of the forward run, which one of the operators brings.
+    static AnyActivations input(Reader const& reader) {
+        using First = TypeAt<0, Ops...>;
+        for (int i = 0; i < size; ++i)
+            if (reader.at[i] >= 0 && reader.arguments[reader.at[i]][Role::x].rank != 0)
+                return reader.given<First>(i).activations(Role::x);
+        return reader.given<First>(0).activations(Role::x);
+    }
+};
+
+/// The element type of a Conv's or Gemm's weights; x's where there are none.
+template <class Plan, Element X>
+constexpr DataType weights_of() {
+    if constexpr (requires { typename Plan::Head::template WeightElement<X>; })
+        return data_type<typename Plan::Head::template WeightElement<X>>;
+    else return data_type<X>;
+}
+
+template <class T>
+struct FormOf : FormOf<Form<T>> {};
+template <class ThePlan, Element TheX, Element TheY>
+struct FormOf<Form<ThePlan, TheX, TheY>> : Bind<ThePlan> {
+    using X = TheX;
+    using Y = TheY;
+    using Self = Form<ThePlan, X, Y>;
+    static constexpr FormInfo info = {Bind<ThePlan>::slots,
+                                      Bind<ThePlan>::size,
+                                      {data_type<X>, data_type<Y>, weights_of<ThePlan, X>()},
+                                      type_name<ThePlan>,
+                                      Bind<ThePlan>::rank};
+};
+
+}  // namespace detail
+
+}  // namespace fusekit::runtime

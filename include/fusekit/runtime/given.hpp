@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/result.hpp"
+#include "fusekit/runtime/arguments.hpp"
+#include "fusekit/runtime/descriptor.hpp"
+#include "fusekit/tensor/any_output.hpp"
+#include "fusekit/tensor/optional_view.hpp"
+
+namespace fusekit::runtime {
+
+namespace detail {
+
+/// Whether elements of the type may lie at an address.
+inline bool is_aligned(void const* data, DataType type) {
+    return (reinterpret_cast<std::uintptr_t>(data) & static_cast<std::uintptr_t>(size_of(type) - 1)) == 0;
+}
+
+}  // namespace detail
+
+/// One operator's arguments at run time, as its reader (runtime/operator.hpp) asks for them: views of the number of
+/// modes and element type that a field takes. What is missing or does not fit is kept as an Error, and the view that is
+/// returned instead is not used.
+class Given {
+public:
+    Descriptor const& descriptor;
+    Arguments const& arguments;
+
+    /// `stand_in`, unless null, takes the place of pointers that are null: for questions that layouts alone answer.
+    Given(Descriptor const& the_descriptor, Arguments const& the_arguments, int the_rank_of_x, char* the_stand_in,
+          Text (*the_plan)(), Text (*the_operator_name)(), Refusal& the_refusal)
+        : descriptor(the_descriptor),
+          arguments(the_arguments),
+          rank_of_x(the_rank_of_x),
+          stand_in(the_stand_in),
+          plan(the_plan),
+          operator_name(the_operator_name),
+          refusal(the_refusal) {}
+
+    [[gnu::cold]] void fail(char const* argument, Text expected, Text given) const {
+        if (!refusal) refusal = Error(plan(), operator_name(), argument, std::move(expected), std::move(given));
+    }
+
+    /// Whether a tensor is given.
+    bool has(Role role) const { return arguments[role].rank != 0 && pointer(role) != nullptr; }
+
+    static float number(double value) { return static_cast<float>(value); }
+
+    /// A view of Rank modes, of any element type.
+    template <int Rank>
+    AnyView<Rank> view(Role role) const {
+        takes(role, Rank, Rank);
+        return any<Rank>(role);
+    }
+
+    /// Activations of 2 to 5 modes.
+    AnyActivations activations(Role role) const {
+        switch (takes(role, 2, 5)) {
+            case 2: return any<2>(role);
+            case 3: return any<3>(role);
+            case 5: return any<5>(role);
+            default: return any<4>(role);
+        }
+    }
+
+    /// The same to write to.
+    AnyOutput output(Role role) const {
+        takes(role, 2, 5);
+        Layout<4> const layout = arguments[role].layout<4>();
+        switch (arguments[role].type) {
+            case DataType::float16: return written<half>(role, layout);
+            case DataType::bfloat16: return written<bfloat16>(role, layout);
+            case DataType::float64: return written<double>(role, layout);
+            case DataType::int8: return written<int8>(role, layout);
+            default: return written<float>(role, layout);
+        }
+    }
+
+    /// Values of channels, of any element type: K, or 1 x K and further modes of extent 1.
+    AnyChannelParameters any_channels(Role role) const {
+        switch (takes(role, 1, 5)) {
+            case 2: return any<2>(role);
+            case 3: return any<3>(role);
+            case 4: return any<4>(role);
+            case 5: return any<5>(role);
+            default: return any<1>(role);
+        }
+    }
+
+    /// Floats of channels, or of places: K x P x Q, or 1 x K x P x Q.
+    ChannelParameters channels(Role role) const {
+        is_float(role);
+        switch (takes(role, 1, 5)) {
+            case 2: return floats<2>(role);
+            case 3: return floats<3>(role);
+            case 4: return floats<4>(role);
+            case 5: return floats<5>(role);
+            default: return floats<1>(role);
+        }
+    }
+    PlaceParameters places(Role role) const {
+        is_float(role);
+        View const image = image_of(role);
+        takes(role, rank_of_x - 1, rank_of_x);
+        switch (image.rank) {
+            case 2: return TensorView<float const, 2>(static_cast<float*>(pointer(role)), image.layout<2>());
+            case 4: return TensorView<float const, 4>(static_cast<float*>(pointer(role)), image.layout<4>());
+            default: return TensorView<float const, 3>(static_cast<float*>(pointer(role)), image.layout<3>());
+        }
+    }
+
+    /// The same, to write to, where they are given.
+    OptionalView<float, 1> written_channels(Role role) const {
+        if (!has(role)) return {};
+        is_float(role);
+        switch (takes(role, 1, 5)) {
+            case 2: return written<float>(role, arguments[role].layout<2>());
+            case 3: return written<float>(role, arguments[role].layout<3>());
+            case 4: return written<float>(role, arguments[role].layout<4>());
+            case 5: return written<float>(role, arguments[role].layout<5>());
+            default: return written<float>(role, arguments[role].layout<1>());
+        }
+    }
+    OptionalView<float, 3> written_places(Role role) const {
+        if (!has(role)) return {};
+        is_float(role);
+        View const image = image_of(role);
+        takes(role, rank_of_x - 1, rank_of_x);
+        switch (image.rank) {
+            case 2: return written<float>(role, image.layout<2>());
+            case 4: return written<float>(role, image.layout<4>());
+            default: return written<float>(role, image.layout<3>());
+        }
+    }
+
+private:
+    int rank_of_x;
+    char* stand_in;
+    Text (*plan)();
+    Text (*operator_name)();
+    Refusal& refusal;
+
+    /// Those that stand in lie 64 KiB apart.
+    void* pointer(Role role) const {
+        void* const data = arguments[role].data;
+        return data || !stand_in ? data : stand_in + (static_cast<int>(role) << 16);
+    }
+
+    template <int Rank>
+    TensorView<float const, Rank> floats(Role role) const {
+        return {static_cast<float const*>(pointer(role)), arguments[role].layout<Rank>()};
+    }
+    template <int Rank>
+    AnyView<Rank> any(Role role) const {
+        AnyView<Rank> result(floats<Rank>(role));
+        result.type = arguments[role].type;
+        return result;
+    }
+    template <class T, int Rank>
+    TensorView<T, Rank> written(Role role, Layout<Rank> const& layout) const {
+        return {static_cast<T*>(pointer(role)), layout};
+    }
+
+    /// The number of modes of a tensor, which must be given and have `least` to `most`.
+    int takes(Role role, int least, int most) const {
+        int const rank = arguments[role].rank;
+        if (rank == 0) fail(name(role), "a tensor", "none");
+        else if (!pointer(role)) fail(name(role), "a pointer", "a null pointer");
+        else if (!detail::is_aligned(pointer(role), arguments[role].type))
+            fail(name(role), "memory aligned to its elements", "an odd address");
+        else if (rank < least || rank > most)
+            fail(name(role), (least == most ? Text() : Text::number(least) + " to ") + Text::number(most) + " modes",
+                 Text::number(rank));
+        return rank;
+    }
+    void is_float(Role role) const {
+        DataType const type = arguments[role].type;
+        if (arguments[role].rank != 0 && type != DataType::float32) fail(name(role), "float", fusekit::name(type));
+    }
+    /// 1 x K x P x Q as K x P x Q.
+    View image_of(Role role) const {
+        View image = arguments[role];
+        if (image.rank != rank_of_x || image.extents[0] != 1) return image;
+        for (int mode = 1; mode < image.rank; ++mode) {
+            image.extents[mode - 1] = image.extents[mode];
+            image.strides[mode - 1] = image.strides[mode];
+        }
+        --image.rank;
+        return image;
+    }
+};
+
+}  // namespace fusekit::runtime

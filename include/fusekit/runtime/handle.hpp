@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+
+#include "fusekit/runtime/form.hpp"
+#include "fusekit/tensor/workspace.hpp"
+
+namespace fusekit {
+
+namespace host {
+class Device;
+}
+namespace hip {
+class Device;
+class Stream;
+}  // namespace hip
+
+namespace runtime {
+
+/// Where runs of a kind of device are put: its own streams, or, where it has none, the device.
+template <class Device>
+struct StreamOf {
+    using Type = Device;
+};
+template <>
+struct StreamOf<hip::Device> {
+    using Type = hip::Stream const;
+};
+template <class Device>
+using Stream = typename StreamOf<Device>::Type;
+
+/// A layer that is ready to run, its plan forgotten: what a Prepared holds. Immutable; many threads and streams may
+/// run it at once. What its arguments pointed to outlives its runs.
+template <class Device>
+class AnyRun {
+public:
+    virtual ~AnyRun() = default;
+    virtual std::size_t workspace_bytes() const = 0;
+    /// Puts it on `stream`; allocates nothing. Refuses, with y untouched, what Prepared::try_run refuses.
+    virtual Refusal run(Stream<Device>& stream, void const* x, void* y, WorkspaceView workspace = {}) const = 0;
+
+protected:
+    AnyRun() = default;
+    AnyRun(AnyRun const&) = default;
+    AnyRun& operator=(AnyRun const&) = default;
+};
+template <class Device>
+using Run = std::unique_ptr<AnyRun<Device>>;
+
+namespace detail {
+
+/// What a form is asked for: all that a call brings.
+template <class Device>
+struct Call {
+    Stream<Device>& stream;
+    Reader reader;
+    View const& x;
+    View const& y;
+    int alignment;
+};
+
+/// What the code of a form can do.
+template <class Device>
+struct Operations {
+    void (*output_shape)(Reader const&, View const& x, Index<4>& shape);
+    void (*workspace_bytes)(Call<Device> const&, std::size_t& bytes);
+    void (*prepare)(Call<Device> const&, Run<Device>& run);
+    void (*run)(Call<Device> const&, WorkspaceView workspace);
+};
+
+/// A form compiled for a device: `extern template struct Compiled<Device, Form<...>>` where another unit has it.
+template <class Device, class TheForm>
+struct Compiled {
+    static void output_shape(Reader const&, View const& x, Index<4>& shape);
+    static void workspace_bytes(Call<Device> const&, std::size_t& bytes);
+    static void prepare(Call<Device> const&, Run<Device>& run);
+    static void run(Call<Device> const&, WorkspaceView workspace);
+};
+template <class Device, class TheForm>
+inline constexpr Operations<Device> operations = {&Compiled<Device, TheForm>::output_shape,
+                                                  &Compiled<Device, TheForm>::workspace_bytes,
+                                                  &Compiled<Device, TheForm>::prepare, &Compiled<Device, TheForm>::run};
+
+}  // namespace detail
+
+/// A plan of a set, for one sequence of descriptors: an immutable value, which many threads and streams may share.
+/// `arguments` are as many as the descriptors were, in their order. Errors leave y untouched.
+template <class Device>
+class Handle {
+public:
+    Handle(FormInfo const* the_form, detail::Operations<Device> const* the_operations, Matching const& the_matching,
+           Descriptors given)
+        : form(the_form), operations(the_operations), matching(the_matching), count(given.size) {
+        for (int i = 0; i < count; ++i) descriptors[i] = given[i];
+    }
+
+    /// The plan's name: "Plan<Conv<dynamic>, Optional<Bias>, AnyActivation>".
+    Text name() const { return form->name(); }
+    Types types() const { return form->types; }
+    int size() const { return count; }
+    Descriptor const& descriptor(int i) const { return descriptors[i]; }
+
+    /// The extents of y for x of these. Of tensors, extents are read and pointers may be null.
+    Result<Index<4>> output_shape(ArgumentList arguments, View const& x) const {
+        Refusal refusal;
+        Index<4> shape{};
+        static char nowhere;
+        if (takes(arguments, refusal)) operations->output_shape(reader(arguments, x, &nowhere, refusal), x, shape);
+        for (int mode = 0; mode < form->rank && !refusal; ++mode)
+            if (shape[mode] < 1)
+                refusal = Error(form->name(), "x", "", "extents that give an output", to_string(shape));
+        if (refusal) return *refusal;
+        return shape;
+    }
+
+    /// The bytes that a run borrows. Pointers may be null; those of tensors that are not null must be the device's.
+    template <class On>
+    Result<std::size_t> workspace_bytes(On&& stream, ArgumentList arguments, View const& x, View const& y) const {
+        Refusal refusal;
+        std::size_t bytes = 0;
+        if (takes(arguments, refusal))
+            operations->workspace_bytes({stream, reader(arguments, x, stand_in<On>(stream), refusal), x, y, 16}, bytes);
+        if (refusal) return *refusal;
+        return bytes;
+    }
+
+    /// The run on tensors of these layouts, whose pointers it does not look at: they will be multiples of `alignment`
+    /// bytes, or of their elements' where these are wider. Allocates.
+    template <class On>
+    Refusal prepare(On&& stream, ArgumentList arguments, View const& x, View const& y, Run<Device>& run,
+                    int alignment = 16) const {
+        Refusal refusal;
+        if (takes(arguments, refusal))
+            operations->prepare({stream, reader(arguments, x, nullptr, refusal), x, y, alignment}, run);
+        return refusal;
+    }
+
+    /// Binds the arguments and runs, on a stream or a device; allocates nothing. Where no workspace is given, the
+    /// stream's own is borrowed.
+    template <class On>
+    Refusal run(On&& stream, ArgumentList arguments, View const& x, View const& y, WorkspaceView workspace = {}) const {
+        Refusal refusal;
+        if (takes(arguments, refusal))
+            operations->run({stream, reader(arguments, x, nullptr, refusal), x, y, 0}, workspace);
+        return refusal;
+    }
+
+private:
+    FormInfo const* form;
+    detail::Operations<Device> const* operations;
+    Matching matching;
+    int count;
+    Descriptor descriptors[most_operators];
+
+    bool takes(ArgumentList arguments, Refusal& refusal) const {
+        if (arguments.size == count) return true;
+        refusal = Error(form->name(), "arguments", "", "those of " + Text::number(count) + " operators",
+                        Text::number(arguments.size));
+        return false;
+    }
+    detail::Reader reader(ArgumentList arguments, View const& x, char* stand_in, Refusal& refusal) const {
+        return {descriptors, arguments.data, matching.at, x.rank, stand_in, form->name, refusal};
+    }
+    /// Memory that the device can read: its own workspace, or, on the host, any.
+    template <class On>
+    static char* stand_in(On&& stream) {
+        if constexpr (requires { stream.own_workspace(); }) return static_cast<char*>(stream.own_workspace());
+        else return reinterpret_cast<char*>(1 << 20);
+    }
+};
+
+}  // namespace runtime
+
+}  // namespace fusekit

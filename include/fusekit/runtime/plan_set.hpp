@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <optional>
+
+#include "fusekit/runtime/compiled.hpp"
+#include "fusekit/runtime/explain.hpp"
+
+namespace fusekit::runtime {
+
+namespace detail {
+
+/// A hash of a sequence's kinds and element types: what tells forms apart but for modes and filters.
+constexpr std::uint64_t hash_of(Types types) {
+    return 0x9e3779b97f4a7c15u * (1 + static_cast<std::uint64_t>(types.x) + 8 * static_cast<std::uint64_t>(types.y) +
+                                  64 * static_cast<std::uint64_t>(types.weights));
+}
+constexpr std::uint64_t hash_with(std::uint64_t hash, Kind kind) {
+    hash = (hash ^ (1 + static_cast<std::uint64_t>(kind))) * 0xff51afd7ed558ccdu;
+    return hash ^ (hash >> 32);
+}
+
+/// Forms by the hash of each sequence that they serve, those with an optional operator left out among them. Open
+/// addressing: forms of one hash stand in the order of the set, before the next empty place.
+template <int Count>
+struct HashTable {
+    static constexpr int places = [] {
+        int power = 2;
+        while (power < 2 * Count) power *= 2;
+        return power;
+    }();
+    std::uint64_t hashes[static_cast<std::size_t>(places)] = {};
+    std::int16_t forms[static_cast<std::size_t>(places)] = {};
+
+    constexpr void add(std::uint64_t hash, int form) {
+        int place = first(hash);
+        while (forms[place] != 0) place = next(place);
+        hashes[place] = hash;
+        forms[place] = static_cast<std::int16_t>(form + 1);
+    }
+    static constexpr int first(std::uint64_t hash) { return static_cast<int>(hash & (places - 1)); }
+    static constexpr int next(int place) { return (place + 1) & (places - 1); }
+};
+
+constexpr int sequences_of(FormInfo const& form) {
+    int count = 1;
+    for (int i = 0; i < form.size; ++i) count *= form.slots[i].optional ? 2 : 1;
+    return count;
+}
+template <class Table>
+constexpr void add_sequences(Table& table, FormInfo const& form, int index, int slot, std::uint64_t hash) {
+    if (slot == form.size) return table.add(hash, index);
+    if (form.slots[slot].optional) add_sequences(table, form, index, slot + 1, hash);
+    add_sequences(table, form, index, slot + 1, hash_with(hash, form.slots[slot].descriptor.kind));
+}
+
+}  // namespace detail
+
+/// Plans that are compiled in advance and found at run time, by descriptors of their operators and element types. A
+/// Plan among Forms is one of float; others are Form<Plan, X, Y>. Where several serve a sequence, the first is found.
+///
+///     using Set = runtime::PlanSet<host::Device, Plan<Conv<dynamic>, runtime::Optional<Bias>,
+///     runtime::AnyActivation>>; auto const found = Set::find({runtime::conv(filter(3, 3).pad(1)), runtime::bias()},
+///     DataType::float32);
+template <class Device, class... Forms>
+class PlanSet {
+public:
+    static constexpr int size = sizeof...(Forms);
+
+    /// The plan of a sequence. An Error says why there is none, as explain() does.
+    static Result<Handle<Device>> find(Descriptors descriptors, Types types) {
+        if (auto const found = find_or_none(descriptors, types)) return *found;
+        return explain(descriptors, types).error();
+    }
+    /// The same, without a reason where there is none.
+    static std::optional<Handle<Device>> find_or_none(Descriptors descriptors, Types types) {
+        if (descriptors.size < 1 || descriptors.size > most_operators) return {};
+        std::uint64_t hash = detail::hash_of(types);
+        for (int i = 0; i < descriptors.size; ++i) hash = detail::hash_with(hash, descriptors[i].kind);
+        for (int place = table.first(hash); table.forms[place] != 0; place = table.next(place)) {
+            int const form = table.forms[place] - 1;
+            if (table.hashes[place] != hash || !(forms[form]->types == types)) continue;
+            Matching const matching = detail::match(*forms[form], descriptors);
+            if (matching.fits) return Handle<Device>(forms[form], operations[form], matching, descriptors);
+        }
+        return {};
+    }
+    template <std::size_t Count>
+    static Result<Handle<Device>> find(Descriptor const (&descriptors)[Count], Types types) {
+        return find(Descriptors(descriptors), types);
+    }
+
+    /// Why no plan of the set is found, if none is: which operator breaks which rule, or which plans come nearest.
+    static Explanation explain(Descriptors descriptors, Types types) {
+        return detail::explain(all(), descriptors, &types, false);
+    }
+    /// The same of a sequence that goes on: whether some plan of the set begins so.
+    static Explanation accepts_prefix(Descriptors descriptors) {
+        return detail::explain(all(), descriptors, nullptr, true);
+    }
+
+    /// What is known of the plans, in the order of the set.
+    static detail::FormList all() { return {forms, size}; }
+
+private:
+    static constexpr FormInfo const* forms[sizeof...(Forms) + 1] = {&detail::FormOf<Forms>::info...};
+    static constexpr detail::Operations<Device> const* operations[sizeof...(Forms) + 1] = {
+        &detail::operations<Device, typename detail::FormOf<Forms>::Self>...};
+    static constexpr auto table = [] {
+        detail::HashTable<(0 + ... + detail::sequences_of(detail::FormOf<Forms>::info))> result;
+        for (int i = 0; i < size; ++i) detail::add_sequences(result, *forms[i], i, 0, detail::hash_of(forms[i]->types));
+        return result;
+    }();
+};
+
+}  // namespace fusekit::runtime

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+
+#include "fusekit/runtime/explain.hpp"
+#include "fusekit/runtime/handle.hpp"
+
+/// What the C interface asks of a backend. A backend is a unit, compiled by its own compiler, that gives one Backend.
+namespace fusekit::runtime::c {
+
+struct Backend;
+
+struct DeviceObject {
+    Backend const& backend;
+
+    explicit DeviceObject(Backend const& of) : backend(of) {}
+    virtual ~DeviceObject() = default;
+    /// Throws Error.
+    virtual void synchronize() = 0;
+};
+
+/// What a caller brings to a run. `stream` is null for the device's own, and else points to a stream's handle.
+struct Place {
+    DeviceObject& device;
+    void* const* stream;
+    WorkspaceView workspace;
+};
+
+struct RunObject {
+    Backend const& backend;
+
+    explicit RunObject(Backend const& of) : backend(of) {}
+    virtual ~RunObject() = default;
+    virtual std::size_t workspace_bytes() const = 0;
+    virtual Refusal execute(Place const& place, void const* x, void* y) const = 0;
+};
+
+struct PlanObject {
+    Backend const& backend;
+
+    explicit PlanObject(Backend const& of) : backend(of) {}
+    virtual ~PlanObject() = default;
+    virtual int size() const = 0;
+    virtual Text name() const = 0;
+    virtual Result<Index<4>> output_shape(ArgumentList arguments, View const& x) const = 0;
+    virtual Result<std::size_t> workspace_bytes(DeviceObject& device, ArgumentList arguments, View const& x,
+                                                View const& y) const = 0;
+    virtual Refusal prepare(DeviceObject& device, ArgumentList arguments, View const& x, View const& y, int alignment,
+                            std::unique_ptr<RunObject>& run) const = 0;
+    virtual Refusal execute(Place const& place, ArgumentList arguments, View const& x, View const& y) const = 0;
+};
+
+struct Backend {
+    virtual ~Backend() = default;
+    /// Throws Error where there is no such device.
+    virtual std::unique_ptr<DeviceObject> create(int number) const = 0;
+    /// Null where there is none.
+    virtual std::unique_ptr<PlanObject> find(Descriptors operators, Types types) const = 0;
+    virtual Explanation explain(Descriptors operators, Types const* types) const = 0;
+    virtual detail::FormList forms() const = 0;
+};
+
+/// Null where the library was built without it.
+Backend const* host_backend();
+Backend const* gpu_backend();
+
+}  // namespace fusekit::runtime::c

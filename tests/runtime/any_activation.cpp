@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#include "fusekit/runtime/any_activation.hpp"
+
+#include <bit>
+#include <catch2/catch_test_macros.hpp>
+#include <cstdint>
+#include <limits>
+
+#include "fusekit/runtime/optional.hpp"
+#include "support/catalogue.hpp"
+
+namespace fk = fusekit;
+namespace rt = fk::runtime;
+
+namespace {
+
+float const values[] = {0.0f,
+                        -0.0f,
+                        1e-6f,
+                        -1e-3f,
+                        0.3f,
+                        -0.7f,
+                        1.0f,
+                        -2.5f,
+                        5.9f,
+                        6.1f,
+                        -40.0f,
+                        3e38f,
+                        -3e38f,
+                        std::numeric_limits<float>::infinity(),
+                        -std::numeric_limits<float>::infinity(),
+                        std::numeric_limits<float>::quiet_NaN(),
+                        1e-45f};
+
+std::uint32_t bits(float x) { return std::bit_cast<std::uint32_t>(x); }
+
+template <int Number>
+void check_mode() {
+    using Mode = typename std::remove_cvref_t<decltype(test::catalogue::line<Number>)>::Mode;
+    // A mode of the library that has no number does not compile here; nor one out of MIOpen's order.
+    static_assert(rt::number_of_mode<Mode> == Number);
+    INFO(test::catalogue::line<Number>.name);
+    auto const mode = static_cast<rt::ActivationMode>(Number);
+    CHECK(fk::type_name<Mode>() == rt::name(mode));
+    rt::AnyActivation::Args const any{mode, 0.75f, 0.5f, 1.5f};
+    auto const own = rt::detail::mode_arguments<Mode>(0.75f, 0.5f, 1.5f);
+    for (float x : values) {
+        INFO(x);
+        CHECK(bits(rt::AnyActivation::apply(x, any)) == bits(fk::Activation<Mode>::apply(x, own)));
+        CHECK(bits(rt::AnyActivation::slope(x, any)) == bits(fk::Activation<Mode>::slope(x, own)));
+    }
+}
+
+}  // namespace
+
+TEST_CASE("AnyActivation is, bit for bit, the activation whose number it is given", "[runtime]") {
+    static_assert(test::catalogue::modes == rt::activation_modes);
+    [&]<int... Number>(std::integer_sequence<int, Number...>) {
+        (check_mode<Number>(), ...);
+    }(std::make_integer_sequence<int, rt::activation_modes>{});
+}
+
+TEST_CASE("An operator that is left out leaves values as they are, bit for bit", "[runtime]") {
+    using Bias = rt::Optional<fk::Bias>;
+    using Norm = rt::Optional<fk::BatchNormInference<fk::Spatial>>;
+    using Scale = rt::Optional<fk::Scale>;
+    for (float x : values) {
+        INFO(x);
+        CHECK(bits(Bias::apply(x, Bias::prepare(3, Bias::absent()))) == bits(x));
+        CHECK(bits(Norm::apply(x, Norm::prepare(3, Norm::absent()))) == bits(x));
+        CHECK(bits(Scale::apply(x, Scale::absent())) == bits(x));
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#include "fusekit/runtime/ready_made.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include "fusekit/fusekit.hpp"
+#include "fusekit_runtime_host.hpp"
+#include "run_found.hpp"
+
+using namespace test;
+using Set = rt::ready_made::HostSet;
+
+TEST_CASE("The ready-made set computes what the oracle does, of every sequence that it has", "[runtime]") {
+    fk::host::Device device(2);
+    for (char const* text : {
+             // what may be left out is left out
+             "n2c3h7w5k4r3s2pt1l0b2r1u2v1d1e2g1 nchw kcrs float C t2 #1",
+             "n2c6h7w5k4r3s3pt1l1b1r1u1v1d1e1g2 nhwc krsc float CB t2 #2",
+             "n1c5h6w6k7r1s1pt0l0b0r0u1v1d1e1g1 nhwc krsc float CA relu t2 #3",
+             "n2c3h9w9k8r5s5pt2l2b2r2u2v2d1e1g1 nchw kcrs float CBA leakyrelu t2 #4",
+             "n2c3h8w8k8r3s3pt1l1b1r1u1v1d1e1g1 nchw+1 kcrs float CBA tanh t2 ~5",
+             "n2c3h7w5k4r3s2pt1l0b2r1u2v1d1e2g1 nhwc kcrs float CN t2 #6",
+             "n2c4h7w7k4r3s3pt1l1b1r1u1v1d1e1g1 nchw kcrs float CNA power t2 #7",
+             "n2c4h7w7k4r3s3pt1l1b1r1u1v1d1e1g1 nchw kcrs float CBN t2 #8",
+             "n2c4h7w7k4r3s3pt1l1b1r1u2v2d1e1g1 nhwc krsc float CBNA clamp t2 #9",
+             "n2c4h7w7k4r3s3pt1l1b1r1u1v1d1e1g1 nchw kcrs float CBMA elu t2 #10",
+             "n2c4h5w7k6r1s1pt0l0b0r0u1v1d1e1g1 nhwc krsc float CBRA relu t2 #11",
+             "n2c4h5w7k6r3s3pt1l1b1r1u1v1d1e1g1 nchw kcrs float CSBRA gelu t2 ~12",
+             "n2c4h5w7k6r3s3pt1l1b1r1u1v1d1e1g1 nchw kcrs float CR t2 #13",
+             "n3c5h4w6k5r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs float N t2 #14",
+             "n3c5h4w6k5r1s1pt0l0b0r0u1v1d1e1g1 nhwc kcrs float NA logistic t2 #15",
+             "n3c5h4w6k5r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs float MA abs t2 #16",
+             "n3c5h4w6k5r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs float A mish t2 ~17",
+             "n3c5h4w6k5r1s1pt0l0b0r0u1v1d1e1g1 nhwc kcrs float B t2 #18",
+             "n3c5h4w6k5r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs float BA clippedrelu t2 #19",
+             "n3c5h4w6k5r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs float TA softrelu t2 #20",
+             "n3c5h4w6k5r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs float U t2 #21",
+         }) {
+        INFO(text);
+        CHECK(run_found<Set>(text, device) == "");
+    }
+}
+
+TEST_CASE("A backward run of the ready-made set gives the oracle's gradients", "[runtime]") {
+    fk::host::Device device(2);
+    for (bool const per_place : {false, true}) {
+        Case const about = Case::parse(per_place ? "n5c3h4w6k3r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs float UA tanh t2 ~1"
+                                                 : "n5c3h4w6k3r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs float TA tanh t2 ~1");
+        Problem const problem(about);
+        Step const &norm = problem.steps[0], &activation = problem.steps[1];
+        oracle::Tensor const x(about.x, problem.x);
+        auto const batch = oracle::batch_statistics(x, per_place, true);
+        oracle::Saved saved;
+        Format const floats = format_of(fk::DataType::float32);
+        for (Bounded v : batch.mean.at) saved.mean.push_back(floats.round(v.value));
+        for (Bounded v : oracle::inverse_deviations(batch, norm.statistics.epsilon).at)
+            saved.inverse_deviation.push_back(floats.round(v.value));
+        auto const expected =
+            oracle::training_gradients(x, problem.dy, activation.mode, norm.statistics, saved, per_place);
+
+        Described<fk::host::Device> described(problem, device);
+        described.descriptors[0].kind = rt::Kind::batch_norm_backward;
+        described.descriptors[1].kind = rt::Kind::activation_backward;
+        rt::Arguments& own = described.at(0);
+        own[rt::Role::x] = described.x;
+        own[rt::Role::saved_mean] = described.parameters(per_place, saved.mean);
+        own[rt::Role::saved_inverse_deviation] = described.parameters(per_place, saved.inverse_deviation);
+        std::int64_t const c = 3, h = per_place ? 4 : 1, w = per_place ? 6 : 1;
+        auto const parameters = fk::nchw(1, c, h, w);
+        Placed<fk::host::Device, 4> scale(device, about.type, parameters, 16),
+            shift(device, about.type, parameters, 16), dx(device, about.type, fk::nchw(5, 3, 4, 6), 16);
+        own[rt::Role::scale_gradient] = rt::View(scale.view<float>());
+        own[rt::Role::shift_gradient] = rt::View(shift.view<float>());
+
+        auto const found = Set::find(described.descriptors, about.type);
+        REQUIRE(found);
+        auto const dy = described.tensor(about.type, fk::nchw(5, 3, 4, 6), problem.dy);
+        auto const refusal = found->run(device, described.arguments, dy, rt::View(dx.view<float>()));
+        REQUIRE_FALSE(refusal);
+        CHECK(difference(expected.dx, dx.fetch()) == "");
+        CHECK(difference(expected.scale, scale.fetch()) == "");
+        CHECK(difference(expected.shift, shift.fetch()) == "");
+        own[rt::Role::x] = {};
+        auto const without_x = found->run(device, described.arguments, dy, rt::View(dx.view<float>()));
+        REQUIRE(without_x);
+        CHECK(std::string(without_x->what())
+                  .ends_with("BatchNormTraining<" + std::string(per_place ? "PerActivation" : "Spatial") +
+                             ">.x: expected a tensor, got none"));
+    }
+}
