@@ -52,7 +52,6 @@ CompiledPlan::CompiledPlan(Session& session, std::vector<FusionOp const*> const&
 
 void CompiledPlan::run(Session& session, OperatorArguments const& arguments, void const* from,
                        TensorDescriptor const& output, void* to, WorkspaceView lent) {
-    bool same = launch && alignment == alignment_of(from, to) && output == y;
     for (std::size_t i = 0; i < operators.size(); ++i) {
         OpValues const* const given = arguments.find(operators[i].values.op);
         if (!given)
@@ -60,13 +59,13 @@ void CompiledPlan::run(Session& session, OperatorArguments const& arguments, voi
                                                  Text::number(static_cast<int>(i)) + ", " + name_of(operators[i].kind) +
                                                  ", got none");
         if (std::memcmp(given, &operators[i].values, sizeof *given) == 0) continue;
-        operators[i].values = *given;
-        same = false;
-    }
-    if (!same) {
         launch.reset();
-        alignment = alignment_of(from, to);
-        y = output;
+        operators[i].values = *given;
+    }
+    int const aligned = alignment_of(from, to);
+    if (!launch || aligned != alignment || !(output == y)) {
+        launch.reset();
+        alignment = aligned, y = output;
         prepare(session);
     }
     if (lent.data) check_apart(lent, from, to);

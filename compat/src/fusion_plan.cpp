@@ -63,8 +63,7 @@ std::shared_ptr<CompiledPlan> FusionPlan::compiled_for(miopenHandle_t handle) co
 
 namespace {
 
-/// Adds an operator for a call that gives its handle back. The plan is the second to be looked at: where there is no
-/// place for the handle, nothing is added.
+/// Adds an operator and gives its handle back. Where there is no place for that, nothing is added.
 void add(miopenFusionPlanDescriptor_t plan, miopenFusionOpDescriptor_t* to, char const* argument, FusionOp const& op,
          TensorDescriptor const& output) {
     auto& place = at(to, argument);

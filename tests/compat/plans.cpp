@@ -177,6 +177,20 @@ TEST_CASE("MIOpen: an operator whose arguments were never set is refused, and no
     succeeds(small.run());  // with the weights that it had
     CHECK(small.wrong() == "");
 
+    // What a refused run has seen of other arguments, the next one uses.
+    DeviceTensor twice(fk::DataType::float32, fk::kcrs(3, 3, 1, 1), {2, 2, 2, 4, 4, 4, -2, -2, 2});
+    Arguments others;
+    succeeds(miopenSetOpArgsConvForward(others, small.conv, nullptr, nullptr, twice.data()));
+    std::swap(small.args, others);
+    check_refused(small.run(), miopenStatusNotInitialized, "of operator 1, a bias, got none");
+    succeeds(miopenSetOpArgsBiasForward(small.args, small.term, nullptr, nullptr, small.bias.data()));
+    succeeds(miopenSetOpArgsActivForward(small.args, small.last, nullptr, nullptr, 0, 0, 0));
+    succeeds(small.run());
+    CHECK(small.wrong() != "");
+    std::swap(small.args, others);
+    succeeds(small.run());
+    CHECK(small.wrong() == "");
+
     // Statistics are needed where the operator was created with them.
     test::miopen::Plan const plan(small.x.descriptor);
     miopenFusionOpDescriptor_t with, without;
