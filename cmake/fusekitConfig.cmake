@@ -2,3 +2,4 @@
 include(CMakeFindDependencyMacro)
 find_dependency(Threads)
 include(${CMAKE_CURRENT_LIST_DIR}/fusekitTargets.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/fusekitMiopenTargets.cmake OPTIONAL)

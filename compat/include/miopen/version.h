@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+#ifndef MIOPEN_VERSION_H
+#define MIOPEN_VERSION_H
+
+/* The version of MIOpen's interface that this header has, and no version of fusekit. */
+#define MIOPEN_VERSION_MAJOR 3
+#define MIOPEN_VERSION_MINOR 5
+#define MIOPEN_VERSION_PATCH 0
+#define MIOPEN_VERSION (MIOPEN_VERSION_MAJOR * 1000000 + MIOPEN_VERSION_MINOR * 1000 + MIOPEN_VERSION_PATCH)
+
+#endif

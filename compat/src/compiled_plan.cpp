@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#include "compiled_plan.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "plans.hpp"
+
+namespace fusekit::compat {
+namespace {
+
+using runtime::Role;
+
+/// The plan that the library has for operators on these tensors; Failure where it has none.
+runtime::Handle<Device> find(std::vector<FusionOp const*> const& operators, TensorDescriptor const& x) {
+    std::vector<runtime::Descriptor> descriptors;
+    DataType const type = element_type(x.type, "inputDesc");
+    DataType weights = type;
+    for (FusionOp const* op : operators) {
+        descriptors.push_back(op->descriptor);
+        if (op->descriptor.kind == runtime::Kind::conv) weights = element_type(op->parameters.type, "wDesc");
+    }
+    return find_plan(descriptors, {type, type, weights});
+}
+
+/// Whether an operator of a run writes the tensor, or may go without it.
+bool is_written(Role role) {
+    return role == Role::saved_mean || role == Role::saved_inverse_deviation || role == Role::running_mean ||
+           role == Role::running_variance || role == Role::scale_gradient || role == Role::shift_gradient;
+}
+
+}  // namespace
+
+CompiledPlan::CompiledPlan(Session& session, std::vector<FusionOp const*> const& the_operators,
+                           TensorDescriptor const& the_x, TensorDescriptor const& the_y)
+    : plan(find(the_operators, the_x)), x(view_of(the_x)), y(the_y) {
+    // What training writes plays no part in what a launch needs, and may be left out.
+    std::vector<runtime::Arguments> read;
+    for (FusionOp const* op : the_operators) {
+        operators.push_back({op->descriptor.kind, {}});
+        operators.back().values.op = op->handle;
+        tensors.push_back(op->tensors(the_x));
+        read.push_back(tensors.back());
+        bool const training = op->descriptor.kind == runtime::Kind::batch_norm_training;
+        for (int role = 0; role < runtime::roles; ++role)
+            if (training && is_written(static_cast<Role>(role))) read.back().tensors[role] = {};
+    }
+    auto const needed = plan.workspace_bytes(session.queue.device(), read, x, view_of(y));
+    if (!needed) check(needed.error(), miopenStatusUnsupportedOp);
+    bytes = *needed;
+}
+
+void CompiledPlan::run(Session& session, OperatorArguments const& arguments, void const* from,
+                       TensorDescriptor const& output, void* to, WorkspaceView lent) {
+    for (std::size_t i = 0; i < operators.size(); ++i) {
+        OpValues const* const given = arguments.find(operators[i].values.op);
+        if (!given)
+            fail(miopenStatusNotInitialized, "args: expected arguments of operator " +
+                                                 Text::number(static_cast<int>(i)) + ", " + name_of(operators[i].kind) +
+                                                 ", got none");
+        if (std::memcmp(given, &operators[i].values, sizeof *given) == 0) continue;
+        launch.reset();
+        operators[i].values = *given;
+    }
+    int const aligned = alignment_of(from, to);
+    if (!launch || aligned != alignment || !(output == y)) {
+        launch.reset();
+        alignment = aligned, y = output;
+        prepare(session);
+    }
+    if (lent.data) check_apart(lent, from, to);
+    std::size_t const needed = launch->workspace_bytes();
+    check(launch->run(session.queue.stream(), from, to, session.workspace(needed, lent)));
+}
+
+void CompiledPlan::check_apart(WorkspaceView lent, void const* from, void const* to) const {
+    auto const check = [&](runtime::View view, void const* data, char const* argument) {
+        view.data = const_cast<void*>(data);
+        compat::check_apart(lent, view, argument);
+    };
+    lent.bytes = std::min(lent.bytes, launch->workspace_bytes());
+    check(x, from, "input");
+    check(view_of(y), to, "output");
+    for (std::size_t i = 0; i < operators.size(); ++i)
+        for (int role = 0; role < runtime::roles; ++role)
+            check(tensors[i].tensors[role], operators[i].values.tensors[role], runtime::name(static_cast<Role>(role)));
+}
+
+void CompiledPlan::prepare(Session& session) {
+    std::vector<runtime::Arguments> given = tensors;
+    for (std::size_t i = 0; i < operators.size(); ++i) {
+        OpValues const& values = operators[i].values;
+        for (int role = 0; role < runtime::roles; ++role) {
+            runtime::View& view = given[i].tensors[role];
+            view.data = values.tensors[role];
+            if (!view.data) view = {};
+            else check_address(view, runtime::name(static_cast<Role>(role)));
+        }
+        given[i].alpha = values.alpha, given[i].beta = values.beta, given[i].gamma = values.gamma;
+        given[i].epsilon = values.epsilon, given[i].momentum = values.momentum;
+    }
+    check(plan.prepare(session.queue.stream(), given, x, view_of(y), launch, alignment));
+}
+
+}  // namespace fusekit::compat

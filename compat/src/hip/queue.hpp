@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <fusekit/backend/hip/runtime/device.hpp>
+#include <fusekit/runtime/handle.hpp>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "miopen/miopen.h"
+
+namespace fusekit::compat {
+
+using Device = hip::Device;
+
+/// Where a handle's runs are put: a stream of the application's, on the GPU that is current when the handle is created.
+class Queue {
+public:
+    explicit Queue(miopenAcceleratorQueue_t the_stream) : gpu(current_device()), own(borrow(the_stream)) {}
+
+    void set_stream(miopenAcceleratorQueue_t the_stream) { own = borrow(the_stream); }
+    miopenAcceleratorQueue_t native() const { return own.stream(); }
+
+    /// What launches are prepared for, and what they are put on.
+    Device& device() const { return gpu; }
+    runtime::Stream<Device>& stream() const { return own; }
+
+    void* allocate(std::size_t bytes) const { return own.allocate(bytes); }
+    void release(void* memory) const noexcept { own.release(memory); }
+    /// Makes workspace zero, after the stream's work and before its next.
+    void clear(void* memory, std::size_t bytes) const {
+        using namespace hip;  // under nvcc HIP's names are the library's
+        DeviceGuard const guard(own.index());
+        hip::check(hipMemsetAsync(memory, 0, bytes, own.stream()), own.index(), "hipMemsetAsync");
+    }
+
+private:
+    Device& gpu;
+    hip::Stream own;
+
+    hip::Stream borrow(miopenAcceleratorQueue_t stream) const {
+        using namespace hip;
+        return {gpu, static_cast<hipStream_t>(stream)};
+    }
+
+    /// Each GPU's device is made once, and lives as long as the process.
+    static Device& current_device() {
+        static std::mutex mutex;
+        static auto& devices = *new std::vector<std::unique_ptr<Device>>;
+        using namespace hip;
+        int index = 0;
+        hip::check(hipGetDevice(&index), 0, "hipGetDevice", "a GPU, and a driver for it");
+        std::lock_guard const lock(mutex);
+        auto const place = static_cast<std::size_t>(index);
+        if (devices.size() <= place) devices.resize(place + 1);
+        if (!devices[place]) devices[place] = std::make_unique<Device>(index);
+        return *devices[place];
+    }
+};
+
+}  // namespace fusekit::compat

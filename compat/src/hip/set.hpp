@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <fusekit/hip.hpp>
+
+#include "fusekit_runtime_gpu.hpp"
+
+namespace fusekit::compat {
+
+/// The plans that the compiled library has for GPUs.
+using Plans = runtime::ready_made::GpuSet;
+
+}  // namespace fusekit::compat

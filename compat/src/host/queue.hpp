@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <fusekit/backend/host/device.hpp>
+#include <fusekit/runtime/handle.hpp>
+
+#include "miopen/miopen.h"
+
+namespace fusekit::compat {
+
+using Device = host::Device;
+
+/// Where a handle's runs are put: the CPU's cores, which all handles share and use in turns. A stream is kept for who
+/// asks for it, and means nothing.
+class Queue {
+public:
+    explicit Queue(miopenAcceleratorQueue_t the_stream) : native_stream(the_stream) {}
+
+    void set_stream(miopenAcceleratorQueue_t the_stream) { native_stream = the_stream; }
+    miopenAcceleratorQueue_t native() const { return native_stream; }
+
+    /// What launches are prepared for, and what they are put on.
+    Device& device() const {
+        static Device* const cores = new Device;  // its threads may be used by destructors of the program's own
+        return *cores;
+    }
+    runtime::Stream<Device>& stream() const { return device(); }
+
+    void* allocate(std::size_t bytes) const { return device().allocate(bytes); }
+    void release(void* memory) const noexcept { device().release(memory); }
+    /// The CPU's runs take workspace as it is.
+    void clear(void*, std::size_t) const {}
+
+private:
+    miopenAcceleratorQueue_t native_stream;
+};
+
+}  // namespace fusekit::compat

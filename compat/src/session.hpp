@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <vector>
+
+#include "object_table.hpp"
+#include "queue.hpp"
+
+namespace fusekit::compat {
+
+/// Behind a miopenHandle_t: a device, a stream, and workspace for runs there.
+class Session {
+public:
+    static constexpr ObjectKind kind = ObjectKind::handle;
+    static constexpr char const* name = "a handle";
+    using Handle = miopenHandle_t;
+
+    explicit Session(miopenAcceleratorQueue_t stream) : queue(stream) {}
+    Session(Session const&) = delete;
+    Session& operator=(Session const&) = delete;
+    ~Session() {
+        for (Kept const& each : kept) release(each);
+    }
+
+    Queue queue;
+
+    /// What a run on the present stream that needs so many bytes is lent: the caller's memory, made ready; or, where
+    /// that is null or not aligned to 64 bytes, the session's own for that stream, which stays ready; or none, where
+    /// the device has its own. Failure where the caller's is too small.
+    WorkspaceView workspace(std::size_t needed, WorkspaceView lent);
+
+    /// What workspace is allocated with from now on; null pointers restore the device's own.
+    void set_allocator(miopenAllocatorFunction to_allocate, miopenDeallocatorFunction to_release, void* context);
+
+private:
+    struct Allocator {
+        miopenAllocatorFunction allocate = nullptr;
+        miopenDeallocatorFunction release = nullptr;
+        void* context = nullptr;
+    };
+    struct Kept {
+        miopenAcceleratorQueue_t stream;
+        WorkspaceView memory;
+        Allocator allocator;
+    };
+    Allocator allocator;
+    std::vector<Kept> kept;  ///< one for each stream that has had a run that borrows
+
+    WorkspaceView allocate(std::size_t bytes);
+    void release(Kept const& each) noexcept;
+};
+
+}  // namespace fusekit::compat

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// What only the emulator can be asked for: machines without a GPU, and calls that fail.
+#include <catch2/catch_test_macros.hpp>
+#include <cstdlib>
+
+#include "compat/refused.hpp"
+#include "compat/small_plan.hpp"
+#include "hip_on_cpu/control.hpp"
+
+using namespace test::miopen;
+using namespace test;
+
+namespace {
+
+/// A batch norm in training, whose runs borrow workspace.
+struct Training {
+    DeviceTensor x{fk::DataType::float32, fk::nchw(8, 1, 32, 32), std::vector<double>(8 * 32 * 32, 1)},
+        y{fk::DataType::float32, fk::nchw(8, 1, 32, 32)}, one{fk::DataType::float32, fk::nchw(1, 1, 1, 1), {1}};
+    Plan plan{x.descriptor};
+    Arguments args;
+
+    Training() {
+        miopenFusionOpDescriptor_t norm;
+        succeeds(miopenCreateOpBatchNormForward(plan, &norm, miopenBNSpatial, false));
+        succeeds(miopenSetOpArgsBatchNormForward(args, norm, nullptr, nullptr, one.data(), one.data(), nullptr, nullptr,
+                                                 nullptr, nullptr, 0, 1));
+    }
+    miopenStatus_t run(miopenHandle_t handle) {
+        succeeds(miopenCompileFusionPlan(handle, plan));
+        return miopenExecuteFusionPlan(handle, plan, x.descriptor, x.data(), y.descriptor, y.data(), args);
+    }
+    std::string wrong() {
+        oracle::Tensor expected({8, 1, 32, 32});  // every value is its mean: the shift
+        for (auto& each : expected.at) each.value = 1;
+        return difference(expected, y.memory.fetch());
+    }
+};
+
+int allocations = 0, releases = 0;
+
+}  // namespace
+
+TEST_CASE("MIOpen: without a GPU no handle is created, and HIP's words say why") {
+    miopenHandle_t handle = nullptr;
+    hip_on_cpu::set_devices(0);
+    check_refused(miopenCreate(&handle), miopenStatusInternalError, "hipErrorNoDevice");
+    hip_on_cpu::set_devices(2);
+    CHECK(handle == nullptr);
+}
+
+TEST_CASE("MIOpen: what the device refuses is an internal error, and the next run works") {
+    SmallPlan small;
+    small.compile();
+    hip_on_cpu::fail_next("hipLaunchKernel", hipErrorLaunchFailure);
+    check_refused(small.run(), miopenStatusInternalError, "hipErrorLaunchFailure");
+    CHECK(small.untouched());
+    succeeds(small.run());
+    CHECK(small.wrong() == "");
+}
+
+TEST_CASE("MIOpen: a handle's workspace is allocated once, by its own allocator, and freed with it") {
+    Training training;
+    {
+        Session const handle;
+        hip_on_cpu::fail_next("hipMalloc", hipErrorOutOfMemory);
+        check_refused(training.run(handle), miopenStatusAllocFailed, "hipErrorOutOfMemory");
+        CHECK(training.y.memory.fetch().untouched(true));
+        long const before = hip_on_cpu::calls("hipMalloc");
+        for (int i = 0; i < 3; ++i) succeeds(training.run(handle));
+        CHECK(hip_on_cpu::calls("hipMalloc") == before + 1);
+        CHECK(training.wrong() == "");
+    }
+    Session const handle;
+    auto const release = [](void*, void* memory) { ++releases, static_cast<void>(hipFree(memory)); };
+    succeeds(miopenSetAllocator(handle, [](void*, std::size_t) -> void* { return nullptr; }, release, nullptr));
+    check_refused(training.run(handle), miopenStatusAllocFailed, "the allocator of the handle gave no memory");
+    auto const allocate = [](void* context, std::size_t bytes) -> void* {
+        ++*static_cast<int*>(context);
+        void* memory = nullptr;
+        return hipMalloc(&memory, bytes) == hipSuccess ? memory : nullptr;
+    };
+    {
+        Session own;
+        succeeds(miopenSetAllocator(own, allocate, release, &allocations));
+        for (int i = 0; i < 2; ++i) succeeds(training.run(own));
+        CHECK((allocations == 1 && releases == 0));
+        CHECK(training.wrong() == "");
+    }
+    CHECK(releases == 1);
+}
+
+TEST_CASE("MIOpen: each stream of a handle has workspace of its own, and runs go to the stream that was set") {
+    Training training;
+    Session const handle;
+    hipStream_t streams[2];
+    for (hipStream_t& stream : streams) REQUIRE(hipStreamCreateWithFlags(&stream, hipStreamNonBlocking) == hipSuccess);
+    long const before = hip_on_cpu::calls("hipMalloc");
+    for (int i = 0; i < 4; ++i) {
+        succeeds(miopenSetStream(handle, streams[i % 2]));
+        miopenAcceleratorQueue_t given = nullptr;
+        succeeds(miopenGetStream(handle, &given));
+        CHECK(given == streams[i % 2]);
+        succeeds(training.run(handle));
+        CHECK(hipStreamSynchronize(streams[i % 2]) == hipSuccess);  // before it, nothing is done
+        CHECK(training.wrong() == "");
+    }
+    CHECK(hip_on_cpu::calls("hipMalloc") == before + 2);
+    for (hipStream_t stream : streams) CHECK(hipStreamDestroy(stream) == hipSuccess);
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <catch2/catch_test_macros.hpp>
+
+#include "fusekit/backend/hip/runtime/device.hpp"
+
+namespace test::miopen {
+
+/// The memory that the library under test reads and writes: a GPU's. Skips the test case where there is none.
+using MemoryDevice = fusekit::hip::Device;
+inline MemoryDevice& memory_device() {
+    if (fusekit::hip::device_count() == 0) SKIP("there is no GPU here");
+    static MemoryDevice device;
+    return device;
+}
+
+}  // namespace test::miopen
