@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "hip_on_cpu/amd.hpp"
 
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -81,11 +82,18 @@ void multiply_all(Instruction const& instruction, Exchange const& wave) {
         }
 }
 
+/// Ends the program where the device is of none of these architectures.
+void check_architecture(char const* architectures, char const* what, Place const& place) {
+    if (std::string(architectures).find(" " + architecture() + " ") == std::string::npos)
+        fault((std::string("no such ") + what + " instruction on " +
+               (architecture().empty() ? "this device" : architecture()))
+                  .c_str(),
+              place);
+}
+
 template <class Factors, class Sums>
 Sums const& multiply(Instruction const& instruction, Factors const& a, Factors const& b, Sums& c, Place const& place) {
-    if (std::string(instruction.architectures).find(" " + architecture() + " ") == std::string::npos)
-        fault(("no such matrix instruction on " + (architecture().empty() ? "this device" : architecture())).c_str(),
-              place);
+    check_architecture(instruction.architectures, "matrix", place);
     Operands own{&a, &b, &c};
     Exchange const& wave = running->exchange(reinterpret_cast<std::uint64_t>(&own), place);
     if (wave.present.count() != instruction.lanes) fault("lanes of a matrix instruction have finished", place);
@@ -97,7 +105,8 @@ Sums const& multiply(Instruction const& instruction, Factors const& a, Factors c
 }
 
 constexpr char cdna[] = " gfx908 gfx90a gfx942 ", before_cdna3[] = " gfx908 gfx90a ", from_cdna2[] = " gfx90a gfx942 ",
-               cdna3[] = " gfx942 ", rdna3[] = " gfx1100 gfx1101 gfx1102 gfx1103 ", rdna4[] = " gfx1200 gfx1201 ";
+               cdna3[] = " gfx942 ", rdna2[] = " gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 ",
+               rdna3[] = " gfx1100 gfx1101 gfx1102 gfx1103 ", rdna4[] = " gfx1200 gfx1201 ";
 
 }  // namespace
 
@@ -134,6 +143,21 @@ Floats8 wmma_f32_16x16x16_bf16_gfx12(Words<4> a, Words<4> b, Floats8 c, Place pl
 }
 Integers8 wmma_i32_16x16x16_iu8_gfx12(Words<2> a, Words<2> b, Integers8 c, Place place) {
     return multiply({rdna4, Factor::int8, 16, 16, 32, false, gfx12_sum}, a, b, c, place);
+}
+
+float dot2_f32_f16(std::uint32_t a, std::uint32_t b, float c, Place place) {
+    check_architecture(rdna2, "dot", place);
+    auto const flushed = [](float value) { return std::fpclassify(value) == FP_SUBNORMAL ? 0.0f : value; };
+    double sum = flushed(c);
+    for (unsigned i = 0; i < 2; ++i)
+        sum += value_of(Factor::half, a >> 16 * i & 0xffff) * value_of(Factor::half, b >> 16 * i & 0xffff);
+    return flushed(static_cast<float>(sum));
+}
+std::int32_t dot4_i32_i8(std::uint32_t a, std::uint32_t b, std::int32_t c, Place place) {
+    check_architecture(rdna2, "dot", place);
+    std::int64_t sum = c;
+    for (unsigned i = 0; i < 4; ++i) sum += static_cast<std::int8_t>(a >> 8 * i) * static_cast<std::int8_t>(b >> 8 * i);
+    return static_cast<std::int32_t>(sum);
 }
 
 }  // namespace hip_on_cpu::amd

@@ -6,6 +6,8 @@
 #include <hip/hip_runtime.h>
 
 #include <catch2/catch_test_macros.hpp>
+#include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -91,6 +93,17 @@ unsigned mfma_row(unsigned group, unsigned e) { return 8 * (e / 4) + 4 * group +
 unsigned gfx11_row(unsigned group, unsigned e) { return 2 * e + group; }
 unsigned gfx12_row(unsigned group, unsigned e) { return 8 * group + e; }
 
+template <class F>
+__global__ void alone(F const* f) {
+    (*f)();
+}
+/// Runs f in a kernel of one thread.
+template <class F>
+void launch_one(F const& f) {
+    hipLaunchKernelGGL(HIP_KERNEL_NAME(alone<F>), dim3(1), dim3(1), 0, nullptr, &f);
+    REQUIRE(hipGetLastError() == hipSuccess);
+}
+
 bool is(char const* name) { return hip_on_cpu::architecture() == name; }
 
 }  // namespace
@@ -103,6 +116,28 @@ TEST_CASE("MFMA multiplies as CDNA's manuals say") {
     if (!cdna1) check<2>({32, 8, 64, 4, mfma_row}, bfloat16, amd::mfma_f32_32x32x8bf16_1k);
     if (!cdna3) check<1>({32, 8, 64, 4, mfma_row}, int8, amd::mfma_i32_32x32x8i8);
     if (cdna3) check<2>({32, 16, 64, 8, mfma_row}, int8, amd::mfma_i32_32x32x16_i8);
+}
+
+TEST_CASE("dots are those of RDNA 2's manual") {
+    if (!is("gfx1030")) SKIP("no dot instructions");
+    struct Results {
+        float halves, rounded, flushed, infinite;
+        std::int32_t bytes, wrapped;
+    } out{};
+    launch_one([&out] {
+        out.halves = amd::dot2_f32_f16(half(3) | half(-5) << 16, half(7) | half(2) << 16, 0.5f);
+        out.rounded = amd::dot2_f32_f16(half(1) | half(1) << 16, half(1) | half(1) << 16, 0x1p25f);
+        out.flushed = amd::dot2_f32_f16(0, 0, 0x1p-130f);
+        out.infinite = amd::dot2_f32_f16(0x7c00u, half(-2), 1);
+        out.bytes = amd::dot4_i32_i8(0x80ff7f02u, 0x80017f03u, -7);  // -128 * -128 - 1 * 1 + 127 * 127 + 2 * 3 - 7
+        out.wrapped = amd::dot4_i32_i8(1, 1, INT32_MAX);
+    });
+    CHECK(out.halves == 11.5f);
+    CHECK(out.rounded == 0x1p25f);
+    CHECK(out.flushed == 0);
+    CHECK(out.infinite == -HUGE_VALF);
+    CHECK(out.bytes == 128 * 128 - 1 + 127 * 127 + 6 - 7);
+    CHECK(out.wrapped == INT32_MIN);
 }
 
 TEST_CASE("WMMA multiplies as RDNA's manuals say") {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What part of a main loop's time its matrix instructions take, from the machine code.
+"""What part of a main loop's time its matrix instructions, or a target's dot instructions in their place, take, from
+the machine code.
 
 The main loop is the one with the most matrix instructions, and then the fewest others: a kernel has one for operands
 that lie well and one for others. Of the ways through it the one counts that has all of them and the most loads of 16
@@ -9,18 +10,21 @@ Offsets that are computed once for several steps are not on it. s_cbranch_execnz
     share = matrix cycles / (matrix cycles + cycles of the others)
 
 A wave of 64 issues an instruction in 4 cycles, a wave of 32 in one, while none of another wave's goes to the same unit.
+A dot instruction is one of them.
 Cycles of matrix instructions: AMD, matrix_calculator.py of amd_matrix_instruction_calculator.
 """
 import collections
 import re
 
-ISSUE = {"gfx908": 4, "gfx90a": 4, "gfx942": 4, "gfx1100": 1, "gfx1201": 1}
-BARS = {"gfx908": 0.75, "gfx90a": 0.75, "gfx942": 0.70, "gfx1100": 0.80, "gfx1201": 0.80}
-MATRIX = re.compile(r"v_(mfma|wmma)_")
+ISSUE = {"gfx908": 4, "gfx90a": 4, "gfx942": 4, "gfx1030": 1, "gfx1100": 1, "gfx1201": 1}
+BARS = {"gfx908": 0.75, "gfx90a": 0.75, "gfx942": 0.70, "gfx1030": 0.80, "gfx1100": 0.80, "gfx1201": 0.80}
+MATRIX = re.compile(r"v_(mfma|wmma)_|v_dot2c?_f32_f16|v_dot4c?_i32_i8")
 WIDE = re.compile(r"(global|buffer)_load_(dwordx4|b128)")
 
 
 def matrix_cycles(target, instruction):
+    if instruction.startswith("v_dot"):
+        return ISSUE[target]
     if target in ("gfx908", "gfx90a"):
         return 64
     if target == "gfx1201":

@@ -39,12 +39,17 @@ Floats16 mfma_f32_32x32x8bf16_1k(Words<2> a, Words<2> b, Floats16 c, Place place
 Integers16 mfma_i32_32x32x8i8(Words<1> a, Words<1> b, Integers16 c, Place place = Place::current());
 Integers16 mfma_i32_32x32x16_i8(Words<2> a, Words<2> b, Integers16 c, Place place = Place::current());
 
-/// Of signed int8, without saturation.
+/// WMMA's int8 is signed, and its sums wrap.
 Floats8 wmma_f32_16x16x16_f16(Words<8> a, Words<8> b, Floats8 c, Place place = Place::current());
 Floats8 wmma_f32_16x16x16_bf16(Words<8> a, Words<8> b, Floats8 c, Place place = Place::current());
 Integers8 wmma_i32_16x16x16_iu8(Words<4> a, Words<4> b, Integers8 c, Place place = Place::current());
 Floats8 wmma_f32_16x16x16_f16_gfx12(Words<4> a, Words<4> b, Floats8 c, Place place = Place::current());
 Floats8 wmma_f32_16x16x16_bf16_gfx12(Words<4> a, Words<4> b, Floats8 c, Place place = Place::current());
 Integers8 wmma_i32_16x16x16_iu8_gfx12(Words<2> a, Words<2> b, Integers8 c, Place place = Place::current());
+
+/// Dot instructions, a lane's own: a . b + c of two halves, rounded once, where the manual says no more, with zeros for
+/// denormals of float; or of four signed bytes, whose sum wraps.
+float dot2_f32_f16(std::uint32_t a, std::uint32_t b, float c, Place place = Place::current());
+std::int32_t dot4_i32_i8(std::uint32_t a, std::uint32_t b, std::int32_t c, Place place = Place::current());
 
 }  // namespace hip_on_cpu::amd

@@ -20,7 +20,8 @@ struct Gemm {
 };
 
 /// The same with the best that the processor has (atom/native.hpp): half, bfloat16 and int8 are multiplied on matrix
-/// units, where there are some, in steps of their own; TileK is for those without. A thread computes 64 sums.
+/// units or by dot instructions, where there are some, in steps of their own; TileK is for plain arithmetic. A thread
+/// computes 64 sums.
 template <int TileM, int TileN, int Blocks = 2, int TileK = 8>
 struct NativeGemm {
     static constexpr int tile_m = TileM, tile_n = TileN, tile_k = TileK, blocks = Blocks;

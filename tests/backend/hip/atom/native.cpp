@@ -83,7 +83,8 @@ TEMPLATE_TEST_CASE("HIP: convolutions are exact on the matrix units of each targ
 TEST_CASE("HIP: targets without such units take the same schedule") {
     using namespace fk::hip;
     using Schedule = NativeGemm<64, 64, 6>;
-    CHECK(std::is_same_v<NativeAtom<Schedule, fk::half, arch::Gfx1030>, Simt<fk::half, 64, 64, 8, 2>>);
+    CHECK(std::is_same_v<NativeAtom<Schedule, fk::half, arch::Gfx1030>, DotTile<fk::half, 64, 64, 32>>);
+    CHECK(std::is_same_v<NativeAtom<Schedule, fk::bfloat16, arch::Gfx1030>, Simt<fk::bfloat16, 64, 64, 8, 2>>);
     CHECK(std::is_same_v<NativeAtom<Schedule, float, arch::Gfx90a>, Simt<float, 64, 64, 8, 2>>);
     CHECK(std::is_same_v<NativeAtom<Schedule, fk::int8, arch::Gfx942>, WaveTile<fk::int8, Mfma<fk::int8, 16>, 64, 64>>);
     CHECK(std::is_same_v<NativeAtom<Schedule, fk::int8, arch::Sm86>,
@@ -93,7 +94,8 @@ TEST_CASE("HIP: targets without such units take the same schedule") {
         CHECK(has_native_unit<fk::half>(Architecture::gfx(number)));
         CHECK_FALSE(has_native_unit<float>(Architecture::gfx(number)));
     }
-    CHECK_FALSE(has_native_unit<fk::int8>(Architecture::gfx(0x1030)));
+    CHECK(has_native_unit<fk::int8>(Architecture::gfx(0x1030)));
+    CHECK_FALSE(has_native_unit<fk::bfloat16>(Architecture::gfx(0x1030)));
     for (int const number : {80, 86, 89, 90}) {
         CHECK(has_native_unit<fk::half>(Architecture::sm(number)));
         CHECK_FALSE(has_native_unit<float>(Architecture::sm(number)));

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "fusekit/backend/hip/arch/target.hpp"
+#include "fusekit/backend/hip/atom/dot.hpp"
 #include "fusekit/backend/hip/atom/mfma.hpp"
 #include "fusekit/backend/hip/atom/mma_sync.hpp"
 #include "fusekit/backend/hip/atom/simt.hpp"
@@ -37,34 +38,55 @@ struct NativeUnit<T, Tag> {
 static_assert(eights_read_different_banks<RowTile<half, 64, 64>, MmaSync<half>>());
 static_assert(eights_read_different_banks<RowTile<int8, 64, 64>, MmaSync<int8>>());
 
-/// Bytes of a row of a stage. A thread of a small tile loads more of them; on gfx908, where it has 128 registers beside
-/// those of sums, half as many.
+/// Bytes of a row of a stage. A thread of a small tile loads more of them; where few registers are left beside those of
+/// sums and factors, as on gfx908 and before dot instructions, half as many.
 template <class Tag>
 constexpr int native_row_bytes(int tile, int element) {
-    return std::is_same_v<Tag, arch::Gfx908> && (tile == 64 || element == 1) ? 32 : 64;
+    constexpr bool few = std::is_same_v<Tag, arch::Gfx908> || std::is_same_v<Tag, arch::Gfx1030>;
+    return few && (tile == 64 || element == 1) ? 32 : 64;
 }
 /// Stages of shared memory, of which NVIDIA's processors have more.
 template <class Tag>
 inline constexpr int native_stages = std::is_base_of_v<arch::Nvidia, Tag> ? 2 : 1;
 
+/// Whether a processor has no matrix instruction for a type, but dot instructions.
+template <class T, class Tag>
+inline constexpr bool has_dots = (std::is_same_v<T, half> || std::is_same_v<T, int8>) &&
+                                 std::is_base_of_v<arch::Gfx1030, Tag> && !std::is_base_of_v<arch::Gfx11, Tag>;
+
+/// The atom of a schedule: of matrix instructions, of dot instructions, or of plain arithmetic.
+template <class Schedule, class T, class Tag>
+struct NativeAtomOf {
+    using Unit = typename NativeUnit<T, Tag>::Type;
+    using Type = WaveTile<T, Unit, Schedule::tile_m, Schedule::tile_n,
+                          native_row_bytes<Tag>(Schedule::tile_n, sizeof(T)), native_stages<Tag>>;
+};
+template <class Schedule, class T, class Tag>
+    requires(std::is_void_v<typename NativeUnit<T, Tag>::Type> && !has_dots<T, Tag>)
+struct NativeAtomOf<Schedule, T, Tag> {
+    using Type = Simt<T, Schedule::tile_m, Schedule::tile_n, Schedule::tile_k,
+                      Tag::processor.unroll_of_gemm(Schedule::threads* Schedule::blocks)>;
+};
+template <class Schedule, class T, class Tag>
+    requires has_dots<T, Tag>
+struct NativeAtomOf<Schedule, T, Tag> {
+    using Type = DotTile<T, Schedule::tile_m, Schedule::tile_n, native_row_bytes<Tag>(Schedule::tile_n, sizeof(T))>;
+};
+
 }  // namespace detail
 
-/// Whether GPUs of an architecture have a matrix instruction for a type. The host's pass of AMD's compiler knows no
-/// target, so a run asks.
+/// Whether GPUs of an architecture multiply a type by instructions of several products, which take operands in packets
+/// of 16 bytes. The host's pass of AMD's compiler knows no target, so a run asks.
 template <Element T>
 bool has_native_unit(Architecture architecture) {
-    return with_tag(architecture,
-                    []<class Tag>(Tag) { return !std::is_void_v<typename detail::NativeUnit<T, Tag>::Type>; });
+    return with_tag(architecture, []<class Tag>(Tag) {
+        return !std::is_void_v<typename detail::NativeUnit<T, Tag>::Type> || detail::has_dots<T, Tag>;
+    });
 }
 
 /// The best atom of a processor for a schedule that leaves it open: matrix instructions, where it has some for what is
-/// multiplied, or plain arithmetic.
+/// multiplied, or dot instructions, or plain arithmetic.
 template <class Schedule, Element T, class Tag>
-using NativeAtom = std::conditional_t<
-    std::is_void_v<typename detail::NativeUnit<T, Tag>::Type>,
-    Simt<T, Schedule::tile_m, Schedule::tile_n, Schedule::tile_k,
-         Tag::processor.unroll_of_gemm(Schedule::threads* Schedule::blocks)>,
-    WaveTile<T, typename detail::NativeUnit<T, Tag>::Type, Schedule::tile_m, Schedule::tile_n,
-             detail::native_row_bytes<Tag>(Schedule::tile_n, sizeof(T)), detail::native_stages<Tag>>>;
+using NativeAtom = typename detail::NativeAtomOf<Schedule, T, Tag>::Type;
 
 }  // namespace fusekit::hip
