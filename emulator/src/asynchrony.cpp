@@ -34,6 +34,16 @@ double element(std::uint64_t descriptor, unsigned row, unsigned byte, Factor fac
     return value_of(factor, bits);
 }
 
+/// Does the first copies, and forgets them.
+void do_first(std::vector<Asynchrony::Copy>& copies, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+        auto const& [to, from, bytes, is_read] = copies[i];
+        if (is_read) std::memcpy(to, from, bytes);
+        else std::memset(to, 0, bytes);
+    }
+    copies.erase(copies.begin(), copies.begin() + static_cast<std::ptrdiff_t>(count));
+}
+
 }  // namespace
 
 Moments const& Moments::chosen() {
@@ -67,8 +77,10 @@ void Asynchrony::reset(unsigned count) {
 
 void Asynchrony::check_finished() const {
     auto const stores = [](Thread const& thread) { return !thread.stores.empty(); };
+    auto const copies = [](Thread const& thread) { return !thread.copies.empty(); };
     char const* what = nullptr;
     if (std::any_of(threads.begin(), threads.end(), stores)) what = "stores that nobody has waited for";
+    else if (std::any_of(threads.begin(), threads.end(), copies)) what = "copies that nobody has waited for";
     else if (!loads.empty()) what = "loads that nobody has waited for";
     if (!what) return;
     std::fprintf(stderr, "hip_on_cpu: %s at the end of block (%u, %u, %u)\n", what, running->index.x, running->index.y,
@@ -89,6 +101,27 @@ void Asynchrony::finish_loads(std::uint32_t barrier) {
         loads.erase(one);
         copy();
     }
+}
+
+void Asynchrony::copy(Copy const& one) {
+    auto& copies = threads[running->thread_number()].copies;
+    copies.push_back(one);
+    if (!Moments::chosen().rest_late) do_first(copies, 1);
+}
+
+void Asynchrony::commit_copies() {
+    Thread& thread = threads[running->thread_number()];
+    thread.copy_groups.push_back(thread.copies.size());
+}
+
+void Asynchrony::wait_for_groups(std::size_t pending) {
+    Thread& thread = threads[running->thread_number()];
+    auto& groups = thread.copy_groups;
+    if (groups.size() <= pending) return;
+    std::size_t const waited = groups.size() - pending, done = groups[waited - 1];
+    do_first(thread.copies, std::min(done, thread.copies.size()));
+    groups.erase(groups.begin(), groups.begin() + static_cast<std::ptrdiff_t>(waited));
+    for (std::size_t& group : groups) group -= std::min(done, group);
 }
 
 void Asynchrony::store(std::function<void()> copy) {

@@ -34,6 +34,18 @@ public:
     void load(std::uint32_t barrier, std::function<void()> copy);
     void finish_loads(std::uint32_t barrier);
 
+    /// The running thread's copy to shared memory, of zeros where `is_read` is false; the group that its copies form;
+    /// and the wait for all of its groups but the last `pending`.
+    struct Copy {
+        void* to;
+        void const* from;
+        unsigned bytes;
+        bool is_read;
+    };
+    void copy(Copy const& one);
+    void commit_copies();
+    void wait_for_groups(std::size_t pending);
+
     void store(std::function<void()> copy);
     void finish_stores();
 
@@ -70,6 +82,8 @@ private:
         std::vector<std::size_t> groups;
         std::map<void*, Kept> kept;
         std::vector<std::function<void()>> stores;
+        std::vector<Copy> copies;  ///< begun, and their numbers at the end of each group
+        std::vector<std::size_t> copy_groups;
     };
 
     std::vector<Thread> threads;

@@ -80,4 +80,10 @@ void multiply_integers(std::int32_t* sums, std::uint32_t const* a, std::uint32_t
     multiply_together(Factor::int8, sums, a, b, place);
 }
 
+void copy(void* to, void const* from, unsigned bytes, bool is_read) {
+    running->asynchrony().copy({to, from, bytes, is_read});
+}
+void commit_copies() { running->asynchrony().commit_copies(); }
+void wait_for_groups(unsigned pending) { running->asynchrony().wait_for_groups(pending); }
+
 }  // namespace hip_on_cpu::sm80

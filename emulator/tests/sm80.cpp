@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// mma.sync multiplies matrices of small integers, whose products are summed exactly.
+// mma.sync multiplies matrices of small integers, whose products are summed exactly; cp.async copies.
 #include "hip_on_cpu/sm80.hpp"
 
 #include <hip/hip_runtime.h>
@@ -7,6 +7,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cstring>
 #include <type_traits>
+#include <vector>
 
 using hip_on_cpu::Factor;
 
@@ -71,4 +72,32 @@ TEST_CASE("emulator: mma.sync multiplies half, bfloat16 and int8") {
     check<Factor::half>();
     check<Factor::bfloat16>();
     check<Factor::int8>();
+}
+
+namespace {
+
+/// Three copies in two groups, the second of zeros; what lies there after each wait.
+__global__ void copy_in_groups(int const* from, int* out) {
+    __shared__ int shared[3][4];
+    for (auto& four : shared)
+        for (int& one : four) one = 7;
+    hip_on_cpu::sm80::copy(shared[0], from, 16, true);
+    hip_on_cpu::sm80::commit_copies();
+    hip_on_cpu::sm80::copy(shared[1], from, 16, false);
+    hip_on_cpu::sm80::copy(shared[2], from + 4, 4, true);
+    hip_on_cpu::sm80::commit_copies();
+    hip_on_cpu::sm80::wait_for_groups(1);
+    for (int i = 0; i < 4; ++i) out[i] = shared[0][i];
+    hip_on_cpu::sm80::wait_for_groups(0);
+    for (int i = 0; i < 8; ++i) out[4 + i] = shared[1 + i / 4][i % 4];
+}
+
+}  // namespace
+
+TEST_CASE("emulator: cp.async has copied when its group has been waited for") {
+    std::vector<int> const from{1, 2, 3, 4, 5};
+    std::vector<int> out(12);
+    hipLaunchKernelGGL(copy_in_groups, dim3(1), dim3(1), 0, nullptr, from.data(), out.data());
+    REQUIRE(hipDeviceSynchronize() == hipSuccess);
+    CHECK(out == std::vector<int>{1, 2, 3, 4, 0, 0, 0, 0, 5, 7, 7, 7});
 }

@@ -6,13 +6,14 @@
 namespace fusekit::hip {
 
 /// Copies 4 or 16 bytes from memory to shared memory without a register, or zeros where `is_read` is false. No thread
-/// waits before wait_for_copies(). Where processors have no such copies, loads go to registers, and are stored after
-/// the arithmetic that hides their latency.
+/// waits before wait_for_copies(). Copies since the last commit_copies() are a group; wait_for_groups<count>() waits
+/// for all groups but the last `count`. Where processors have no such copies, loads go to registers, and are stored
+/// after the arithmetic that hides their latency.
 inline constexpr bool has_async_copies = arch::Target::processor.has_async_copies;
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 template <int Bytes>
-__device__ void copy_async(float* to, float const* from, bool is_read) {
+__device__ void copy_async(void* to, void const* from, bool is_read) {
     auto const shared = static_cast<unsigned>(__cvta_generic_to_shared(to));
     int const count = is_read ? Bytes : 0;
     if constexpr (Bytes == 16)
@@ -20,12 +21,29 @@ __device__ void copy_async(float* to, float const* from, bool is_read) {
     else asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(shared), "l"(from), "n"(Bytes), "r"(count));
 }
 __device__ inline void wait_for_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
-#else
-template <int Bytes>
-__device__ void copy_async(float* to, float const* from, bool is_read) {
-    for (int i = 0; i < Bytes / 4; ++i) to[i] = is_read ? from[i] : 0.0f;
+__device__ inline void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+template <int count>
+__device__ void wait_for_groups() {
+    asm volatile("cp.async.wait_group %0;" ::"n"(count) : "memory");
 }
-__device__ inline void wait_for_copies() {}
+#elif defined(HIP_ON_CPU)
+template <int Bytes>
+__device__ void copy_async(void* to, void const* from, bool is_read) {
+    hip_on_cpu::sm80::copy(to, from, Bytes, is_read);
+}
+__device__ inline void commit_copies() { hip_on_cpu::sm80::commit_copies(); }
+template <int count>
+__device__ void wait_for_groups() {
+    hip_on_cpu::sm80::wait_for_groups(count);
+}
+__device__ inline void wait_for_copies() { commit_copies(), wait_for_groups<0>(); }
+#else  // nothing calls them
+template <int Bytes>
+__device__ void copy_async(void* to, void const* from, bool is_read);
+__device__ void wait_for_copies();
+__device__ void commit_copies();
+template <int count>
+__device__ void wait_for_groups();
 #endif
 
 }  // namespace fusekit::hip

@@ -45,9 +45,12 @@ constexpr int native_row_bytes(int tile, int element) {
     constexpr bool few = std::is_same_v<Tag, arch::Gfx908> || std::is_same_v<Tag, arch::Gfx1030>;
     return few && (tile == 64 || element == 1) ? 32 : 64;
 }
-/// Stages of shared memory, of which NVIDIA's processors have more.
+/// Stages of shared memory. NVIDIA's processors have room for three, where a kernel may declare them.
 template <class Tag>
-inline constexpr int native_stages = std::is_base_of_v<arch::Nvidia, Tag> ? 2 : 1;
+constexpr int native_stages(int rows) {
+    if (!std::is_base_of_v<arch::Nvidia, Tag>) return 1;
+    return 3 * rows * native_row_bytes<Tag>(128, 2) <= 40 * 1024 ? 3 : 2;
+}
 
 /// Whether a processor has no matrix instruction for a type, but dot instructions.
 template <class T, class Tag>
@@ -58,8 +61,9 @@ inline constexpr bool has_dots = (std::is_same_v<T, half> || std::is_same_v<T, i
 template <class Schedule, class T, class Tag>
 struct NativeAtomOf {
     using Unit = typename NativeUnit<T, Tag>::Type;
-    using Type = WaveTile<T, Unit, Schedule::tile_m, Schedule::tile_n,
-                          native_row_bytes<Tag>(Schedule::tile_n, sizeof(T)), native_stages<Tag>>;
+    using Type =
+        WaveTile<T, Unit, Schedule::tile_m, Schedule::tile_n, native_row_bytes<Tag>(Schedule::tile_n, sizeof(T)),
+                 native_stages<Tag>(Schedule::tile_m + Schedule::tile_n)>;
 };
 template <class Schedule, class T, class Tag>
     requires(std::is_void_v<typename NativeUnit<T, Tag>::Type> && !has_dots<T, Tag>)

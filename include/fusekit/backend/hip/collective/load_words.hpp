@@ -4,6 +4,7 @@
 #include <bit>
 #include <type_traits>
 
+#include "fusekit/backend/hip/arch/async_copy.hpp"
 #include "fusekit/backend/hip/arch/vector.hpp"
 #include "fusekit/backend/hip/collective/prologue.hpp"
 #include "fusekit/backend/hip/conv_problem.hpp"
@@ -12,8 +13,9 @@
 namespace fusekit::hip {
 
 /// TileAlongK for a tile that takes 16 bytes of a row at once: they stay together, in four registers, from memory to
-/// shared memory. Elements that arrive one by one would be taken apart before the loads have ended, which waits for
-/// them. Of padding zeros are read, and no load is behind a branch.
+/// shared memory, or are copied there without a stop, where the processor can and nothing is converted: then the step's
+/// copies are done when its group is (arch/async_copy.hpp). Elements that arrive one by one would be taken apart before
+/// the loads have ended, which waits for them. Of padding zeros are read, and no load is behind a branch.
 template <Element T, int Size, int TileK, int threads, class Convert = NoConversion>
 class WordsAlongK : ValidBits<Convert::converts> {
 public:
@@ -29,9 +31,15 @@ public:
     }
 
     template <class Tile>
-    __device__ void load(KOffset const* offsets, Tile&) {
+    __device__ void load(KOffset const* offsets, [[maybe_unused]] Tile& tile) {
         this->clear();
-        if (vectorized) {
+        if (copies && vectorized) {
+            KOffset const offset = offsets[k];
+#pragma unroll
+            for (int i = 0; i < passes; ++i)
+                copy_async<16>(tile.at(k, first + static_cast<unsigned>(i * step)), rows[i].first + offset.offset,
+                               has(rows[i], offset));
+        } else if (vectorized) {
             KOffset const offset = offsets[k];
 #pragma unroll
             for (int i = 0; i < passes; ++i) {
@@ -58,6 +66,7 @@ public:
     template <class Tile>
     __device__ void store(Tile& tile, Convert const& convert) const {
         if constexpr (!Convert::converts) {
+            if (copies && vectorized) return;
 #pragma unroll
             for (int i = 0; i < passes; ++i) tile.put_words(k, first + static_cast<unsigned>(i * step), values[i]);
         } else {
@@ -80,6 +89,7 @@ public:
     }
 
 private:
+    static constexpr bool copies = has_async_copies && !Convert::converts;
     static constexpr int packets = TileK / count, step = threads / packets, passes = Size / step;
     static_assert(packets * count == TileK && threads % packets == 0 && Size % step == 0);
     static constexpr int per_word = 4 / static_cast<int>(sizeof(T)), bits = 32 / per_word;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fusekit/backend/hip/arch/async_copy.hpp"
 #include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/arch/target.hpp"
 #include "fusekit/backend/hip/arch/wave.hpp"
@@ -35,6 +36,13 @@ inline constexpr int stages_of = 2;
 template <class Atom>
     requires requires { Atom::stages; }
 inline constexpr int stages_of<Atom> = Atom::stages;
+
+/// How many steps before it is multiplied a step is loaded: one, or, with copies that take no registers, as many as
+/// there are other stages.
+template <class Atom>
+inline constexpr bool copies_words = has_async_copies && takes_words<typename Atom::Stage> && stages_of<Atom> > 1;
+template <class Atom>
+inline constexpr int distance_of = copies_words<Atom> ? stages_of<Atom> - 1 : 1;
 
 /// The shared memory of a block: stages, which the sums pass through in the end, and what a loader and writer know.
 template <class Plan, class Atom, class Loader, class NearLoader, class Writer>
@@ -80,7 +88,7 @@ struct GemmParts {
 template <class Atom, class Loader, class Shared>
 __device__ __forceinline__ void multiply_steps(Atom const& atom, Loader& loader, Shared& shared, int begin, int end,
                                                typename Atom::Fragment& sums) {
-    constexpr int stages = stages_of<Atom>;
+    constexpr unsigned stages = stages_of<Atom>;
     constexpr bool loads_first = Atom::is_asynchronous;
     if constexpr (loads_first) {  // sums that are under way, or in registers of their own, are so on every path
         auto const in_flight = loader.prepare(begin, true);
@@ -89,13 +97,17 @@ __device__ __forceinline__ void multiply_steps(Atom const& atom, Loader& loader,
         Atom::publish();
         __syncthreads();
     }
-    for (int step = loads_first ? begin : begin - 1; step < end; ++step) {
-        int const next = step + 1;
+    constexpr int distance = distance_of<Atom>;
+    for (int step = loads_first ? begin : begin - distance; step < end; ++step) {
+        int const next = step + distance;
         bool const loads = next < end;
         auto const in_flight = loader.prepare(next, loads);
-        if (loads) loader.start(in_flight, shared.stages[next & (stages - 1)]);
-        if (loads_first || step >= begin) atom.multiply(shared.stages[step & (stages - 1)], sums);
-        if (loads) loader.finish(in_flight, shared.stages[next & (stages - 1)]);
+        auto& stage = shared.stages[static_cast<unsigned>(next) % stages];
+        if (loads) loader.start(in_flight, stage);
+        if constexpr (copies_words<Atom>) commit_copies();
+        if (loads_first || step >= begin) atom.multiply(shared.stages[static_cast<unsigned>(step) % stages], sums);
+        if (loads) loader.finish(in_flight, stage);
+        if constexpr (copies_words<Atom>) wait_for_groups<distance - 1>();
         Atom::publish();
         if constexpr (loads_first) atom.wait(sums);
         sync_shared_memory();
@@ -107,9 +119,10 @@ __device__ __forceinline__ void multiply_steps(Atom const& atom, Loader& loader,
 /// stage of shared memory, an atom multiplies them, and in the end a writer takes the sums through the epilogue to y.
 /// `fast` is the mode whose elements neighbour in memory, in x and in y.
 ///
-/// There are two stages. While one step is multiplied from one of them, the next step's loads are in flight. One
-/// barrier ends the step. Where shared memory is short there is one stage: loads wait in registers until all threads
-/// have multiplied, and another barrier says when.
+/// There are two stages. While one step is multiplied from one of them, the next step's loads are in flight; where they
+/// are copies that take no registers, there may be more stages, and more steps in flight. One barrier ends the step.
+/// Where shared memory is short there is one stage: loads wait in registers until all threads have multiplied, and
+/// another barrier says when.
 template <class Plan, class Schedule, Element T, detail::OutputElement U, detail::Axis fast>
 class ImplicitGemm : public GemmParts<Plan, Schedule, T, U, fast>::Shared {
     using Parts = GemmParts<Plan, Schedule, T, U, fast>;
@@ -121,13 +134,14 @@ class ImplicitGemm : public GemmParts<Plan, Schedule, T, U, fast>::Shared {
         !Plan::has_prologue || fast != detail::Axis::channel || Schedule::tile_m >= 128;
     /// Elements of int8 that are loaded one by one take a register each, beside two stages' addresses: fewer blocks
     /// have more of them.
-    static constexpr bool is_crowded = NativeSchedule<Schedule> && stages_of<Atom> == 2 && sizeof(T) == 1;
+    static constexpr bool is_crowded = NativeSchedule<Schedule> && stages_of<Atom> > 1 && sizeof(T) == 1;
 
 public:
     using Loader = typename Parts::Loader;
     using Params = ConvParams<Plan, T, U>;
     using Architecture = typename Atom::Architecture;
-    static constexpr int threads = Atom::threads, blocks = is_crowded ? Schedule::blocks * 2 / 3 : Schedule::blocks;
+    static constexpr int threads = Atom::threads,
+                         blocks = is_crowded ? detail::divide_up(2 * Schedule::blocks, 3) : Schedule::blocks;
 
     __device__ static void run(Params const& params, Storage& the_shared, unsigned the_thread, unsigned block) {
         Storage& shared = has_registers ? in_register(the_shared) : the_shared;

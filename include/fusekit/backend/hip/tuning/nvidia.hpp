@@ -21,7 +21,7 @@ struct NvidiaTuning {
 
     /// The same tiles: before sm_80 arithmetic is plain, and steps are those.
     static constexpr NativeTile native[] = {{.m = 128, .n = 64, .blocks = 3, .k = 16},
-                                            {.m = 64, .n = 64, .blocks = 6, .k = 16}};
+                                            {.m = 64, .n = 64, .blocks = 4, .k = 16}};
 
     static constexpr GemmTile matrix[] = {{.m = 128, .n = 64, .k = 64, .blocks = 2}};
     static constexpr SplitCut matrix_split = {
