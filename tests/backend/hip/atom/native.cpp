@@ -88,7 +88,7 @@ TEST_CASE("HIP: targets without such units take the same schedule") {
     CHECK(std::is_same_v<NativeAtom<Schedule, float, arch::Gfx90a>, Simt<float, 64, 64, 8, 2>>);
     CHECK(std::is_same_v<NativeAtom<Schedule, fk::int8, arch::Gfx942>, WaveTile<fk::int8, Mfma<fk::int8, 16>, 64, 64>>);
     CHECK(std::is_same_v<NativeAtom<Schedule, fk::int8, arch::Sm86>,
-                         WaveTile<fk::int8, MmaSync<fk::int8>, 64, 64, 64, 2>>);
+                         WaveTile<fk::int8, MmaSync<fk::int8>, 64, 64, 64, 3>>);
     CHECK(std::is_same_v<NativeAtom<NativeGemm<64, 64, 6, 16>, fk::half, arch::Sm75>, Simt<fk::half, 64, 64, 16, 8>>);
     for (int const number : {0x908, 0x90a, 0x942, 0x1100, 0x1201}) {
         CHECK(has_native_unit<fk::half>(Architecture::gfx(number)));

@@ -33,13 +33,9 @@ public:
     template <class Tile>
     __device__ void load(KOffset const* offsets, [[maybe_unused]] Tile& tile) {
         this->clear();
-        if (copies && vectorized) {
-            KOffset const offset = offsets[k];
-#pragma unroll
-            for (int i = 0; i < passes; ++i)
-                copy_async<16>(tile.at(k, first + static_cast<unsigned>(i * step)), rows[i].first + offset.offset,
-                               has(rows[i], offset));
-        } else if (vectorized) {
+        if constexpr (copies)
+            if (vectorized) return copy(offsets, tile);
+        if (vectorized) {
             KOffset const offset = offsets[k];
 #pragma unroll
             for (int i = 0; i < passes; ++i) {
@@ -101,6 +97,14 @@ private:
     RowPointer<T> rows[passes];
     Words<4> values[passes];
 
+    template <class Tile>
+    __device__ void copy(KOffset const* offsets, Tile& tile) const {
+        KOffset const offset = offsets[k];
+#pragma unroll
+        for (int i = 0; i < passes; ++i)
+            copy_async<16>(tile.at(k, first + static_cast<unsigned>(i * step)), rows[i].first + offset.offset,
+                           has(rows[i], offset));
+    }
     __device__ static void put(Words<4>& words, int i, T value) {
         words[i / per_word] |= std::uint32_t{std::bit_cast<Bits>(value)} << (i % per_word * bits);
     }

@@ -37,8 +37,8 @@ template <class Atom>
     requires requires { Atom::stages; }
 inline constexpr int stages_of<Atom> = Atom::stages;
 
-/// How many steps before it is multiplied a step is loaded: one, or, with copies that take no registers, as many as
-/// there are other stages.
+/// Whether operands that lie in packets are copied to the stages and take no registers; and how many steps before it is
+/// multiplied a step is loaded: then as many as there are other stages.
 template <class Atom>
 inline constexpr bool copies_words = has_async_copies && takes_words<typename Atom::Stage> && stages_of<Atom> > 1;
 template <class Atom>
