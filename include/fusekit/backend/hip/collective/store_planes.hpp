@@ -120,26 +120,25 @@ private:
         }
     }
 
-    /// Copies channels of a part, staged from `staged` on, to y: 16 bytes a lane, but where these are another's too.
+    /// Copies channels of a part, staged from `staged` on, to y: 16 bytes a lane; and of the first and the last 16
+    /// bytes, which are other parts' too, an element a lane.
     __device__ void copy(int from, PlanePart const& part, U const* staged) const {
         if (part.n < 0) return;
-        int const lane = static_cast<int>(thread % 32), start = part.row * tiles.y_width, elements = length(part),
-                  present = min(count - from, channels);
+        int const lane = static_cast<int>(thread % 32), own = lane % lanes, start = part.row * tiles.y_width,
+                  elements = length(part), present = min(count - from, channels);
         U* const to = y + part.n * image_stride + std::int64_t{from} * plane + start;
 #pragma unroll 2
         for (int c = lane / lanes; c < present; c += 32 / lanes) {
-            int const at = lane % lanes * packet - early(c, start);
-            if (at >= elements) continue;
-            auto const values =
-                *reinterpret_cast<Packet<U, packet> const*>(staged + c * row_pitch + lane % lanes * packet);
-            U* const here = to + std::int64_t{c} * plane + at;
-            if (at >= 0 && at + packet <= elements) {
-                *reinterpret_cast<Packet<U, packet>*>(here) = values;
-            } else {
-#pragma unroll
-                for (int j = 0; j < packet; ++j)
-                    if (at + j >= 0 && at + j < elements) here[j] = values.values[j];
-            }
+            int const before = early(c, start), at = own * packet - before,
+                      last = (before + elements) / packet * packet - before,
+                      edge = own < packet ? at + own * (1 - packet) : last + own - packet;
+            U const* const values = staged + c * row_pitch;
+            U* const here = to + std::int64_t{c} * plane;
+            if (at >= 0 && at + packet <= elements)
+                *reinterpret_cast<Packet<U, packet>*>(here + at) =
+                    *reinterpret_cast<Packet<U, packet> const*>(values + own * packet);
+            if (own < 2 * packet && (own >= packet || before > 0) && edge >= 0 && edge < elements)
+                here[edge] = values[before + edge];
         }
     }
 };

@@ -32,8 +32,8 @@ bool encode_taps(TensorMap& map, TensorView<W> const& w) {
         return false;
     std::uint64_t const extents[] = {static_cast<std::uint64_t>(shape[1] * taps), static_cast<std::uint64_t>(shape[0])},
                         strides[] = {static_cast<std::uint64_t>(pitch)};
-    std::uint32_t const box[] = {8 * taps, 64};
-    return encode_tiled(map, sizeof(W), 2, w.data, extents, strides, box, false);
+    std::uint32_t const box[] = {64, 64};
+    return encode_tiled(map, sizeof(W), 2, w.data, extents, strides, box);
 }
 
 /// How a schedule of planes cuts a convolution of x to y.
