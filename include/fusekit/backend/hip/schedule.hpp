@@ -83,7 +83,7 @@ struct Planes {
     static constexpr int pixels = Pixels, parts = Parts, consumers = 2;
     static constexpr int products = Pixels > 128 ? 2 : 1;  ///< that have the places of a part
     static constexpr int threads = (consumers + 2) * 128, blocks = 1;
-    static constexpr int x_bytes = (Pixels > 128 ? 147 : 158) * 1024;  ///< of shared memory
+    static constexpr int x_bytes = (Pixels > 128 ? 141 : 152) * 1024;  ///< of shared memory
 };
 
 /// How thin convolutions, with few channels a group, are cut: a thread computes one output at a time.

@@ -10,16 +10,16 @@
 namespace fusekit::hip {
 
 /// The filters of a warpgroup of PlanesGemm, 64 for each tile, on their way to its products: bulk copies through stages
-/// that no other warpgroup reads. A stage has rows of 128 bytes with the 128-byte swizzle: a tap of 64 channels, or,
-/// where 3 x 3 taps of a channel neighbour and then channels, 64 of these elements as they follow one another. One
-/// thread begins a copy as soon as all have read the stage, so that copies run ahead of products.
+/// that no other warpgroup reads. A stage has a tap of 64 channels, in rows of 128 bytes with the 128-byte swizzle; or,
+/// where channels are of 3 x 3 taps that neighbour, all taps of 8 channels as they lie. The warpgroup's first warp
+/// begins a copy as soon as all have read the stage, so that copies run ahead of products.
 template <class Grid>
 class PlaneFilters {
-    static constexpr int filters = 64, channels = 64, taps = 9;
+    static constexpr int filters = 64, channels = 64, taps = 9, packet = 8, packets = channels / packet;
 
 public:
-    static constexpr int stages = 3, stage_bytes = filters * channels * 2;
-    static_assert(taps % stages == 0, "a block of 64 channels begins in the first stage");
+    static constexpr int stages = 3, stage_bytes = filters * taps * packet * 2;
+    static_assert(stage_bytes % 1024 == 0 && stage_bytes >= filters * channels * 2);
 
     struct Shared {
         unsigned char stages[PlaneFilters::stages][stage_bytes];
@@ -28,7 +28,7 @@ public:
     struct State {
         std::uint64_t full[stages];
         unsigned tile, stage;
-        int block, row, column;  ///< of the tile; row counts stages where taps neighbour
+        int block, row, column;  ///< of the tile; row counts packets of channels where taps neighbour
 
         /// Called by one thread, before the block's others know of the barriers.
         __device__ void init(unsigned first_tile) {
@@ -61,28 +61,20 @@ public:
     /// The thread's factors of 16 channels: four words of each tap.
     using Factors = std::uint32_t[4][taps];
 
-    /// Copies that slice number `slice` of 16 channels waits for, and those that nothing reads after it.
-    __device__ static int begun_by(unsigned slice) { return slice == 0 ? 3 : 2; }
-    __device__ static int ended_by(unsigned slice) { return slice == 3 ? 3 : 2; }
-
-    /// Loads a slice of a block of 64 channels. A thread has two neighbouring channels, whose taps are 9 words, of
-    /// filters 8 apart. Source: PTX ISA 8.7, section 9.7.15.5.1, the figure of A for .k16.
-    __device__ void load(Factors& factors, unsigned slice) {
-#pragma unroll 1
-        for (int i = 0; i < begun_by(slice); ++i) next();
+    /// Loads them from the next two stages, of 8 channels each. A thread has two neighbouring channels, whose taps are
+    /// 9 words, of filters 8 apart. Source: PTX ISA 8.7, section 9.7.15.5.1, the figure of A for .k16.
+    __device__ void load(Factors& factors) {
 #pragma unroll
-        for (unsigned half = 0; half < 2; ++half) {
-            unsigned const first = (slice * 8 + half * 4 + thread % 4) * taps, filter = thread % 32 / 4;
+        for (int half = 0; half < 2; ++half) {
+            unsigned char const* const stage = next();
 #pragma unroll
-            for (unsigned i = 0; i < 2; ++i) {
-                unsigned char const* const row = memory.stages[0] + (thread / 32 * 16 + filter + i * 8) * 128;
+            for (int i = 0; i < 2; ++i) {
+                unsigned const filter = thread / 32 * 16 + thread % 32 / 4 + static_cast<unsigned>(i) * 8;
+                auto const* const from =
+                    reinterpret_cast<std::uint32_t const*>(stage) + (filter * packet / 2 + thread % 4) * taps;
                 std::uint32_t words[taps];
 #pragma unroll
-                for (unsigned j = 0; j < taps; ++j) {
-                    unsigned const at = first + j;  // of the block's words of a filter, 32 to a row
-                    words[j] = *reinterpret_cast<std::uint32_t const*>(row + at / 32 % stages * stage_bytes +
-                                                                       (at / 4 % 8 ^ filter) * 16 + at % 4 * 4);
-                }
+                for (int j = 0; j < taps; ++j) words[j] = from[j];
 #pragma unroll
                 for (int tap = 0; tap < taps; ++tap) {
                     std::uint32_t const one = words[tap / 2], two = words[(taps + tap) / 2];
@@ -109,16 +101,17 @@ private:
         int const first = grid.first_channel(next.tile) + own;
         auto const full = ptx::shared_address(&next.full[next.stage]),
                    to = ptx::shared_address(memory.stages[next.stage]);
-        ptx::barrier_arrive_expect_bytes(full, stage_bytes);
         if (params.channels_fastest) {
+            ptx::barrier_arrive_expect_bytes(full, filters * channels * 2);
             ptx::load_tiled(to, &params.maps.w, full, {next.block * channels, next.column, next.row, first});
         } else {
-            ptx::load_tiled(to, &params.maps.w, full, {(next.block * taps + next.row) * channels, first});
+            ptx::barrier_arrive_expect_bytes(full, stage_bytes);
+            ptx::load_tiled(to, &params.maps.w, full, {(next.block * channels + next.row * packet) * taps, first});
         }
         next.stage = next.stage + 1 == stages ? 0 : next.stage + 1;
         if (params.channels_fastest && ++next.column < conv.window_columns()) return;
         next.column = 0;
-        if (++next.row < (params.channels_fastest ? conv.window_rows() : taps)) return;
+        if (++next.row < (params.channels_fastest ? conv.window_rows() : packets)) return;
         next.row = 0;
         if (++next.block < grid.channel_blocks()) return;
         next.block = 0, next.tile += gridDim.x;

@@ -32,8 +32,8 @@ bool encode_taps(TensorMap& map, TensorView<W> const& w) {
         return false;
     std::uint64_t const extents[] = {static_cast<std::uint64_t>(shape[1] * taps), static_cast<std::uint64_t>(shape[0])},
                         strides[] = {static_cast<std::uint64_t>(pitch)};
-    std::uint32_t const box[] = {64, 64};
-    return encode_tiled(map, sizeof(W), 2, w.data, extents, strides, box);
+    std::uint32_t const box[] = {8 * taps, 64};
+    return encode_tiled(map, sizeof(W), 2, w.data, extents, strides, box, false);
 }
 
 /// How a schedule of planes cuts a convolution of x to y.
@@ -82,14 +82,12 @@ std::optional<Launch<ConvParams<Plan, T, T>>> launch_planes(Gpu const& gpu, Conv
 
 /// The time of a schedule; infinite where it does not suit the convolution.
 template <class Schedule>
-double planes_time_of(Index<4> const& x, Index<4> const& y, Filter<2> const& filter, bool filters_are_transposed,
+double planes_time_of(Index<4> const& x, Index<4> const& y, Filter<2> const& filter, bool taps_neighbour,
                       int processors) {
     if (!suits_planes<Schedule>(x, y, filter)) return 1e300;
-    auto const tiles = plane_tiles<Schedule>(x, y, filter);
-    return planes_time<Schedule>(
-        {count_plane_tiles<Schedule>(x, y, filter), detail::divide_up(x[1], 64),
-         std::int64_t{Schedule::parts} * tiles.rows * tiles.pitch, tiles.taps(), tiles.whole(), filters_are_transposed},
-        processors);
+    return planes_time<Schedule>({count_plane_tiles<Schedule>(x, y, filter), detail::divide_up(x[1], 64),
+                                  filter.size[0] * filter.size[1], taps_neighbour},
+                                 processors);
 }
 
 template <class... Schedules, class Plan, Element T>
@@ -100,11 +98,11 @@ std::optional<Launch<ConvParams<Plan, T, T>>> prepare_fastest_planes(Table<Sched
     if (!is_sm90a(gpu) || filter.group_count != 1 || y[1] < least_matrix_channels || !has_dense_planes(params.x) ||
         !has_dense_planes(params.y))
         return {};
-    bool const transposed = Plan::Head::filters(params.bound.head).layout.stride[1] != 1;
+    bool const taps_neighbour = Plan::Head::filters(params.bound.head).layout.stride[1] != 1;
     std::int64_t const steps = detail::divide_up(x[1] * filter.size[0] * filter.size[1], 64);
     double const present =
         least_matrix_cycles(MatrixTable<NvidiaTuning>{}, y[0] * y[2] * y[3], y[1], 1, steps, gpu.processors());
-    double const times[] = {planes_time_of<Schedules>(x, y, filter, transposed, gpu.processors())...};
+    double const times[] = {planes_time_of<Schedules>(x, y, filter, taps_neighbour, gpu.processors())...};
     bool wins = false;
     for (double const time : times) wins = wins || time < present;
     if (!wins) return {};

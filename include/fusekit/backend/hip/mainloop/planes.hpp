@@ -226,7 +226,7 @@ private:
                 hold(sums);
                 if (slice == 0 && block > 0) release(shared, cursor.stage ^ 1, thread);
                 typename Filters::Factors factors;
-                filters.load(factors, slice);
+                filters.load(factors);
                 auto const of_slice = x + slice * Atom::k_step;
                 ptx::fence_products();
 #pragma unroll
@@ -240,7 +240,7 @@ private:
                 }
                 ptx::commit_products();
                 ptx::named_barrier_sync(barrier, Atom::threads);  // all have loaded
-                refill(Filters::ended_by(slice));
+                refill(2);
             }
         }
         end(shared, sums, cursor, thread);
