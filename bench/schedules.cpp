@@ -43,7 +43,7 @@ using MatrixGemms =
          WarpSpecialized<128, 112, 5>, WarpSpecialized<64, 256, 3, Roles::ping_pong>, WarpSpecialized<128, 256, 3>>;
 using RegisterGemms =
     List<MatrixGemm<128, 128, 1>, MatrixGemm<128, 64, 2>, MatrixGemm<64, 64, 4>, Split<MatrixGemm<64, 64, 4>, 2>,
-         Split<MatrixGemm<64, 64, 4>, 4>, Split<MatrixGemm<64, 64, 4>, 8>, Planes<232, 1>, Planes<64, 2>>;
+         Split<MatrixGemm<64, 64, 4>, 4>, Split<MatrixGemm<64, 64, 4>, 8>, Planes<240, 1>, Planes<64, 2>>;
 using Streams = List<Elementwise<128, 16, 1, 1, 16>, Elementwise<128, 16, 2, 1, 16>, Elementwise<128, 16, 4, 1, 16>,
                      Elementwise<256, 16, 1, 1, 8>, Elementwise<256, 16, 2, 1, 8>, Elementwise<256, 16, 2, 2, 5>,
                      Elementwise<256, 16, 4, 4, 5>>;

@@ -134,16 +134,21 @@ void Asynchrony::finish_stores() {
     for (auto const& copy : stores) copy();
 }
 
-void Asynchrony::multiply(void* sums, int n, std::uint64_t a, std::uint64_t b, bool adds, Factor factor,
-                          Place const& place) {
+void Asynchrony::multiply(void* sums, int n, std::uint64_t a, std::uint32_t const* registers, std::uint64_t b,
+                          bool adds, Factor factor, Place const& place) {
     unsigned const number = running->thread_number(), warpgroup = number / group;
     Thread& thread = threads[number];
     auto& all = products[warpgroup];
-    if (thread.begun == all.size()) all.push_back({a, b, n, adds, factor});
+    if (thread.begun == all.size()) all.push_back({a, b, n, adds, factor, registers != nullptr});
     Product& product = all[thread.begun++];
-    if (product.a != a || product.b != b || product.n != n || product.adds != adds || product.factor != factor)
+    if (product.a != a || product.b != b || product.n != n || product.adds != adds || product.factor != factor ||
+        product.of_registers != (registers != nullptr))
         fault("threads of a warpgroup begin different products", place);
     product.sums[number % group] = sums;
+    if (registers) {
+        product.registers.resize(group);
+        std::copy_n(registers, 4, product.registers[number % group].begin());
+    }
     auto const count = static_cast<std::size_t>(n) / 2;
     Kept& kept = thread.kept[sums];
     if (kept.products++ == 0) {
@@ -172,12 +177,19 @@ void Asynchrony::wait_for_products(unsigned pending, Place const& place) {
 
 /// The sum of an element is exact but for one rounding, and of int8 modulo 2^32: element e of thread t is in row
 /// 16 (t / 32) + t % 32 / 4 + 8 (e / 2 % 2) and column 8 (e / 4) + 2 (t % 4) + e % 2 (section 9.7.15.5.1, figure of D).
+/// Registers of A: the figure of A for .k16.
 void Asynchrony::multiply_now(unsigned warpgroup, Product const& product) {
     constexpr unsigned m = 64, row_bytes = 32;
     unsigned const bytes = bytes_of(product.factor), depth = row_bytes / bytes;
     auto const n = static_cast<unsigned>(product.n);
     std::vector<double> a(m * depth), b(n * depth);
-    for (unsigned i = 0; i < a.size(); ++i) a[i] = element(product.a, i / depth, i % depth * bytes, product.factor);
+    for (unsigned i = 0; i < a.size(); ++i) {
+        unsigned const row = i / depth, k = i % depth, thread = row / 16 * 32 + row % 8 * 4 + k % 8 / 2;
+        a[i] =
+            product.of_registers
+                ? value_of(product.factor, product.registers[thread][row / 8 % 2 + k / 8 * 2] >> 16 * (k % 2) & 0xffff)
+                : element(product.a, row, k * bytes, product.factor);
+    }
     for (unsigned i = 0; i < b.size(); ++i) b[i] = element(product.b, i / depth, i % depth * bytes, product.factor);
     for (unsigned t = 0; t < group; ++t) {
         Kept& kept = threads[warpgroup * group + t].kept[product.sums[t]];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -56,8 +57,10 @@ public:
     };
     NamedBarrier& named_barrier(unsigned number) { return named[number]; }
 
-    /// One product of a warpgroup: done when its 128 threads have all begun it.
-    void multiply(void* sums, int n, std::uint64_t a, std::uint64_t b, bool adds, Factor factor, Place const& place);
+    /// One product of a warpgroup: done when its 128 threads have all begun it. Factors of A are in the threads'
+    /// registers, four of each, where these are given.
+    void multiply(void* sums, int n, std::uint64_t a, std::uint32_t const* registers, std::uint64_t b, bool adds,
+                  Factor factor, Place const& place);
     void commit_products();
     void wait_for_products(unsigned pending, Place const& place);
 
@@ -69,8 +72,10 @@ private:
         int n;
         bool adds;
         Factor factor;
+        bool of_registers;
         unsigned arrived = 0;
         void* sums[group] = {};
+        std::vector<std::array<std::uint32_t, 4>> registers = {};  ///< of each thread
     };
     /// A thread's sums, as bits, while products of them are under way: its own variables are NaN.
     struct Kept {

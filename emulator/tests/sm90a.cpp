@@ -66,6 +66,7 @@ struct Product {
     Sum* d;
     int n;
     bool late;  ///< whether sums are read before they are there
+    bool registers = false;  ///< whether factors of a are there
 };
 
 /// d[i][j] = 2 sum over k of a[i][k] b[j][k], in two groups of products: of halves, or, where sums are integers, of
@@ -88,9 +89,23 @@ __global__ void multiply(Product<Sum> product) {
     };
     Sum sums[128];
     for (int time = 0; time < 2; ++time) {
-        for (unsigned k = 0; k < 4; ++k)
+        for (unsigned k = 0; k < 4; ++k) {
+            if constexpr (std::is_same_v<Sum, float>)
+                if (product.registers) {
+                    std::uint32_t of_a[4];
+                    for (unsigned i = 0; i < 4; ++i)
+                        std::memcpy(&of_a[i],
+                                    product.a + 64 * (16 * (thread / 32) + thread % 32 / 4 + 8 * (i % 2)) + 16 * k +
+                                        8 * (i / 2) + 2 * (thread % 4),
+                                    4);
+                    ptx::multiply_registers(sums, product.n, of_a, descriptor(b + 32 * k),
+                                            time + static_cast<int>(k) > 0, ptx::Factor::half,
+                                            hip_on_cpu::Place::current());
+                    continue;
+                }
             ptx::multiply(sums, product.n, descriptor(32 * k), descriptor(b + 32 * k), time + static_cast<int>(k) > 0,
                           std::is_same_v<Sum, float> ? ptx::Factor::half : ptx::Factor::int8);
+        }
         ptx::commit_products();
     }
     if (product.late) ptx::wait_for_products<1>();
@@ -209,23 +224,26 @@ TEST_CASE("maps that the driver refuses are refused") {
     CHECK_FALSE(ptx::encode_tiled(&map, 2, 2, x + 1, extents, strides, box, true));
 }
 
-TEST_CASE("a warpgroup multiplies what descriptors name") {
+TEST_CASE("a warpgroup multiplies what descriptors name, and registers hold") {
     for (int const n : {8, 64, 128, 256}) {
         std::vector<Half> a(64 * 64), b(static_cast<std::size_t>(n) * 64);
         auto const value = [](std::size_t i, int seed) { return static_cast<int>((i * 7 + i / 64 * 3) % 11) - seed; };
         for (std::size_t i = 0; i < a.size(); ++i) a[i] = half(value(i, 5));
         for (std::size_t i = 0; i < b.size(); ++i) b[i] = half(value(i, 3));
-        std::vector<float> d(64 * static_cast<std::size_t>(n), -1);
+        std::vector<float> d(64 * static_cast<std::size_t>(n));
         std::size_t const bytes = (64 + static_cast<std::size_t>(n)) * 128;
-        launch(multiply<float>, 128, bytes, Product<float>{a.data(), b.data(), d.data(), n, false});
-        std::size_t wrong = 0;
-        for (std::size_t i = 0; i < 64; ++i)
-            for (std::size_t j = 0; j < static_cast<std::size_t>(n); ++j) {
-                int sum = 0;
-                for (std::size_t k = 0; k < 64; ++k) sum += 2 * value(64 * i + k, 5) * value(64 * j + k, 3);
-                wrong += d[i * static_cast<std::size_t>(n) + j] != static_cast<float>(sum);
-            }
-        CHECK(wrong == 0);
+        for (bool const registers : {false, true}) {
+            std::fill(d.begin(), d.end(), -1.0f);
+            launch(multiply<float>, 128, bytes, Product<float>{a.data(), b.data(), d.data(), n, false, registers});
+            std::size_t wrong = 0;
+            for (std::size_t i = 0; i < 64; ++i)
+                for (std::size_t j = 0; j < static_cast<std::size_t>(n); ++j) {
+                    int sum = 0;
+                    for (std::size_t k = 0; k < 64; ++k) sum += 2 * value(64 * i + k, 5) * value(64 * j + k, 3);
+                    wrong += d[i * static_cast<std::size_t>(n) + j] != static_cast<float>(sum);
+                }
+            CHECK(wrong == 0);
+        }
         launch(multiply<float>, 128, bytes, Product<float>{a.data(), b.data(), d.data(), n, true});
         CHECK(std::any_of(d.begin(), d.end(), is_nan) == (moments() != "eager"));
     }

@@ -115,6 +115,15 @@ void multiply(Sum (&sums)[N / 2], std::uint64_t a, std::uint64_t b, bool adds, P
     static_assert(std::is_same_v<Sum, std::conditional_t<factor == Factor::int8, std::int32_t, float>>);
     multiply(sums, N, a, b, adds, factor, place);
 }
+/// The same of 16-bit factors of A in registers, of which the product takes what they are when it is begun: lane l of
+/// wave w has of rows 16 w + l / 4 and 8 further, in turns, elements 2 (l % 4) and the next, then those 8 further.
+void multiply_registers(float* sums, int n, std::uint32_t const* a, std::uint64_t b, bool adds, Factor factor,
+                        Place const& place);
+template <Factor factor, int N>
+void multiply(float (&sums)[N / 2], std::uint32_t const (&a)[4], std::uint64_t b, bool adds,
+              Place place = Place::current()) {
+    multiply_registers(sums, N, a, b, adds, factor, place);
+}
 void commit_products();
 /// Waits for all groups of products but the last Pending.
 void wait_for_products(unsigned pending, Place const& place);

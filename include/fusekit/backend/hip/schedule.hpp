@@ -79,11 +79,12 @@ struct Halo {
 
 /// How a convolution of planes is cut on sm_90a's matrix units, where its stride and dilation are 1: a block computes
 /// 128 channels of Parts parts of y, each of Pixels places at most: rows of an image, or, of single pixels, any.
-template <int Pixels = 232, int Parts = 1>
+template <int Pixels = 240, int Parts = 1>
 struct Planes {
-    static constexpr int pixels = Pixels, parts = Parts, consumers = 2, filter_stages = 4;
-    static constexpr int threads = (consumers + 1) * 128, blocks = 1;
-    static constexpr int x_bytes = (Pixels > 128 ? 131 : 145) * 1024;  ///< of shared memory
+    static constexpr int pixels = Pixels, parts = Parts, consumers = 2;
+    static constexpr int products = Pixels > 128 ? 2 : 1;  ///< that have the places of a part
+    static constexpr int threads = (consumers + 2) * 128, blocks = 1;
+    static constexpr int x_bytes = (Pixels > 128 ? 141 : 152) * 1024;  ///< of shared memory
 };
 
 /// How thin convolutions, with few channels a group, are cut: a thread computes one output at a time.
@@ -125,7 +126,7 @@ concept HaloSchedule = HasBlocks<Schedule> && requires {
 };
 template <class Schedule>
 concept PlanesSchedule = HasBlocks<Schedule> && requires {
-    Schedule::pixels, Schedule::parts, Schedule::consumers, Schedule::filter_stages, Schedule::x_bytes;
+    Schedule::pixels, Schedule::parts, Schedule::products, Schedule::consumers, Schedule::x_bytes;
 };
 template <class Schedule>
 concept GemmSchedule = HasBlocks<Schedule> && !WarpSpecializedSchedule<Schedule> &&
@@ -226,8 +227,8 @@ struct Suits {
                                   "Planes: a plan of a Conv whose operators read and write no other tensor by place");
                     if constexpr (halo) {
                         constexpr bool tile =
-                            planes ? Schedule::pixels == 232 || Schedule::pixels == 64 : Schedule::pixels == 232;
-                        static_assert(tile, "Halo: tiles have 232 pixels; Planes: parts have 232 or 64");
+                            planes ? Schedule::pixels == 240 || Schedule::pixels == 64 : Schedule::pixels == 232;
+                        static_assert(tile, "Halo: tiles have 232 pixels; Planes: parts have 240 or 64");
                         return factors && plain && totals && places && tile;
                     } else {
                         constexpr int m = Schedule::tile_m, n = Schedule::tile_n;

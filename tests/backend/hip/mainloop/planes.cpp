@@ -59,7 +59,7 @@ void check_schedule(std::string const& type) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("HIP: convolutions of planes on sm_90a's matrix units are exact", "", (Planes<232, 1>),
+TEMPLATE_TEST_CASE("HIP: convolutions of planes on sm_90a's matrix units are exact", "", (Planes<240, 1>),
                    (Planes<64, 2>)) {
     check_schedule<fk::half, TestType>("half");
 }
@@ -104,13 +104,13 @@ TEST_CASE("HIP: the library's choice for planes gives what plain arithmetic does
 }
 
 TEST_CASE("HIP: parts of planes are whole images, or as many rows as fit, or pixels that begin at multiples of 8") {
-    using Tiles = fusekit::hip::PlaneTiles<232>;
+    using Tiles = fusekit::hip::PlaneTiles<240>;
     Tiles const whole(14, 14, 14, 14, fk::filter(3, 3).pad(1));
     CHECK(whole.pitch == 16);
     CHECK(whole.rows == 14);  // 13 of 16 places, and 14
     CHECK(whole.whole());
     CHECK(whole.plane_pitch() == 196);
-    CHECK(whole.places() == 2 * 16 + 2 + 232);
+    CHECK(whole.places() == 2 * 16 + 2 + 240);
     Tiles const rows(55, 55, 55, 55, fk::filter(3, 3).pad(1));
     CHECK(rows.rows == 4);
     CHECK(rows.of_image == 14);
@@ -119,12 +119,12 @@ TEST_CASE("HIP: parts of planes are whole images, or as many rows as fit, or pix
     CHECK(rows.first_row_of_x(52) == 51);
     CHECK(rows.end_row_of_x(52) == 55);
     CHECK(rows.plane_pitch() >= 6 * 55 + 14);
-    CHECK(rows.plane_stages(1, Planes<232>::x_bytes, 4) == 1);
+    CHECK(rows.plane_stages(1, Planes<240>::x_bytes, 4) == 1);
     Tiles const single(28, 28, 28, 28, fk::filter(1, 1));
     CHECK(single.pitch == 1);
     CHECK(single.rows == 200);
     CHECK(single.of_image == 4);
-    CHECK(single.plane_stages(1, Planes<232>::x_bytes, 4) == 2);
+    CHECK(single.plane_stages(1, Planes<240>::x_bytes, 4) == 3);
     CHECK(fusekit::hip::PlaneTiles<64>(7, 7, 7, 7, fk::filter(3, 3).pad(1)).whole());
 }
 

@@ -130,31 +130,30 @@ TEST_CASE("HIP: where rows are narrow, tiles that copy fewer of them are chosen"
 
 namespace {
 
-using Image = hip::Planes<232, 1>;
+using Image = hip::Planes<240, 1>;
 using Pair = hip::Planes<64, 2>;
 
-/// Whether planes win a layer of n x h x h x c to k channels with r x r filters, in so many tiles of the schedule.
+/// Whether planes win a layer of `pixels` and c to k channels with r x r filters, in so many tiles of the schedule.
 template <class Schedule>
-bool planes_win(std::int64_t tiles, std::int64_t places, std::int64_t pixels, std::int64_t c, std::int64_t k, int r,
-                bool whole = true) {
-    return hip::planes_time<Schedule>({tiles, (c + 63) / 64, places, r * r, whole, r > 1}, 132) <
+bool planes_win(std::int64_t tiles, std::int64_t pixels, std::int64_t c, std::int64_t k, int r) {
+    return hip::planes_time<Schedule>({tiles, (c + 63) / 64, r * r, r > 1}, 132) <
            hip::matrix_cycles<hip::MatrixGemm<128, 64, 2>>(pixels, k, 1, (c * r * r + 63) / 64, 132);
 }
 
 }  // namespace
 
 TEST_CASE("HIP: planes are chosen where they take less than loads through registers") {
-    CHECK(hip::planes_time<Image>({132, 4, 49, 9, true, false}, 132) == 5000 + 4 * (9 * 928 + 1000) + 5000);
-    CHECK(hip::planes_time<Image>({133, 4, 49, 9, true, false}, 132) == 5000 + 2 * (4 * (9 * 928 + 1000) + 5000));
-    CHECK(hip::planes_time<Pair>({1, 1, 100, 1, true, false}, 132) == 5000 + 2900 + 1600 + 5000);
-    CHECK(hip::planes_time<Pair>({1, 1, 100, 9, true, true}, 132) == 5000 + 2900 + 1600 + 21000 + 5000);
-    CHECK(hip::planes_time<Pair>({1, 1, 100, 1, false, false}, 132) == 5000 + 7000 + 2 * 3500 + 5000);
-    CHECK(planes_win<Image>(128, 224, 64 * 196, 256, 256, 3));
-    CHECK(planes_win<Image>(128, 196, 64 * 196, 1024, 256, 1));
-    CHECK(planes_win<Pair>(128, 126, 64 * 49, 512, 512, 3));
-    CHECK_FALSE(planes_win<Image>(256, 49, 64 * 49, 2048, 512, 1));  // most of a tile is empty
-    CHECK_FALSE(planes_win<Image>(256, 200, 64 * 784, 512, 128, 1, false));
-    CHECK_FALSE(planes_win<Image>(14, 224, 3025, 64, 64, 1, false));
+    CHECK(hip::planes_time<Image>({132, 4, 9, false}, 132) == 5000 + 4 * (9 * 960 + 1000) + 8000);
+    CHECK(hip::planes_time<Image>({133, 4, 9, false}, 132) == 5000 + 2 * (4 * (9 * 960 + 1000) + 8000));
+    CHECK(hip::planes_time<Pair>({1, 1, 1, false}, 132) == 5000 + 2600 + 8000);
+    CHECK(hip::planes_time<Pair>({1, 1, 9, true}, 132) == 5000 + 9 * 512 + 5800 + 8000);
+    CHECK(planes_win<Image>(128, 64 * 196, 256, 256, 3));
+    CHECK(planes_win<Image>(128, 64 * 196, 1024, 256, 1));
+    CHECK(planes_win<Image>(1024, 64 * 784, 128, 512, 1));
+    CHECK(planes_win<Pair>(128, 64 * 49, 512, 512, 3));
+    CHECK_FALSE(planes_win<Image>(256, 64 * 49, 2048, 512, 1));  // most of a tile is empty
+    CHECK_FALSE(planes_win<Image>(832, 64 * 3025, 64, 64, 1));  // half of its channels
+    CHECK_FALSE(planes_win<Image>(13, 3025, 64, 64, 1));
 }
 
 namespace {

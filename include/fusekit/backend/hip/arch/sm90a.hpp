@@ -82,6 +82,9 @@ __device__ void hold(Sum (&sums)[Count]);
 enum class Factor { half, bfloat16, int8 };
 template <Factor factor, int N, class Sum>
 __device__ void multiply(Sum (&sums)[N / 2], std::uint64_t a, std::uint64_t b, bool adds);
+/// The same of 16-bit factors of 64 rows in registers, which stay as they are until the product is waited for.
+template <Factor factor, int N>
+__device__ void multiply(float (&sums)[N / 2], std::uint32_t const (&a)[4], std::uint64_t b, bool adds);
 
 }  // namespace fusekit::hip::ptx
 

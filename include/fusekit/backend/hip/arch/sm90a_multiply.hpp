@@ -14,6 +14,9 @@ namespace fusekit::hip::ptx {
 #define FUSEKIT_SUMS_32_FROM_0(kind) FUSEKIT_SUMS_32(kind, 0)
 #define FUSEKIT_SUMS_56(kind) \
     FUSEKIT_SUMS_32(kind, 0), FUSEKIT_SUMS_8(kind, 32), FUSEKIT_SUMS_8(kind, 40), FUSEKIT_SUMS_8(kind, 48)
+#define FUSEKIT_SUMS_60(kind)                                                                               \
+    FUSEKIT_SUMS_32(kind, 0), FUSEKIT_SUMS_8(kind, 32), FUSEKIT_SUMS_8(kind, 40), FUSEKIT_SUMS_8(kind, 48), \
+        FUSEKIT_SUMS_4(kind, 56)
 #define FUSEKIT_SUMS_64(kind, i) FUSEKIT_SUMS_32(kind, i), FUSEKIT_SUMS_32(kind, i + 32)
 #define FUSEKIT_SUMS_64_FROM_0(kind) FUSEKIT_SUMS_64(kind, 0)
 #define FUSEKIT_SUMS_116(kind)                                                                                \
@@ -42,6 +45,18 @@ namespace fusekit::hip::ptx {
                  " {" names "}, " a_name ", " b_name ", p" rest ";}"                                          \
                  : sums_of(kind)                                                                              \
                  : "l"(a), "l"(b), "r"(static_cast<int>(adds)))
+/// The same of factors of a in registers: the names of four operands after the sums, of b, and of whether to add.
+#define FUSEKIT_WGMMA_OF_REGISTERS(n, types, sums_of, names, a_names, b_name, adds_name)                      \
+    asm volatile("{.reg .pred p; setp.ne.b32 p, " adds_name ", 0; wgmma.mma_async.sync.aligned.m64n" #n types \
+                 " {" names "}, {" a_names "}, " b_name ", p, 1, 1, 0;}"                                      \
+                 : sums_of("+f")                                                                              \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(static_cast<int>(adds)))
+#define FUSEKIT_WGMMA_REGISTERS(n, ...)                                  \
+    if constexpr (factor == Factor::half) {                              \
+        FUSEKIT_WGMMA_OF_REGISTERS(n, "k16.f32.f16.f16", __VA_ARGS__);   \
+    } else {                                                             \
+        FUSEKIT_WGMMA_OF_REGISTERS(n, "k16.f32.bf16.bf16", __VA_ARGS__); \
+    }
 #define FUSEKIT_WGMMA(n, ...)                                                        \
     if constexpr (factor == Factor::half) {                                          \
         FUSEKIT_WGMMA_OF(n, "k16.f32.f16.f16", ", 1, 1, 0, 0", "+f", __VA_ARGS__);   \
@@ -53,11 +68,14 @@ namespace fusekit::hip::ptx {
 
 template <Factor factor, int N, class Sum>
 __device__ void multiply(Sum (&sums)[N / 2], std::uint64_t a, std::uint64_t b, bool adds) {
-    static_assert(N == 64 || N == 112 || N == 128 || N == 232 || N == 256, "an instruction is written out for each N");
+    static_assert(N == 64 || N == 112 || N == 120 || N == 128 || N == 232 || N == 256,
+                  "an instruction is written out for each N");
     if constexpr (N == 64) {
         FUSEKIT_WGMMA(64, FUSEKIT_SUMS_32_FROM_0, FUSEKIT_NAMES_32, "%32", "%33", "%34")
     } else if constexpr (N == 112) {
         FUSEKIT_WGMMA(112, FUSEKIT_SUMS_56, FUSEKIT_NAMES_56, "%56", "%57", "%58")
+    } else if constexpr (N == 120) {
+        FUSEKIT_WGMMA(120, FUSEKIT_SUMS_60, FUSEKIT_NAMES_60, "%60", "%61", "%62")
     } else if constexpr (N == 128) {
         FUSEKIT_WGMMA(128, FUSEKIT_SUMS_64_FROM_0, FUSEKIT_NAMES_64, "%64", "%65", "%66")
     } else if constexpr (N == 232) {
@@ -67,11 +85,23 @@ __device__ void multiply(Sum (&sums)[N / 2], std::uint64_t a, std::uint64_t b, b
     }
 }
 
+template <Factor factor, int N>
+__device__ void multiply(float (&sums)[N / 2], std::uint32_t const (&a)[4], std::uint64_t b, bool adds) {
+    static_assert(N == 64 || N == 120, "an instruction is written out for each N");
+    static_assert(factor != Factor::int8);
+    if constexpr (N == 64) {
+        FUSEKIT_WGMMA_REGISTERS(64, FUSEKIT_SUMS_32_FROM_0, FUSEKIT_NAMES_32, "%32, %33, %34, %35", "%36", "%37")
+    } else {
+        FUSEKIT_WGMMA_REGISTERS(120, FUSEKIT_SUMS_60, FUSEKIT_NAMES_60, "%60, %61, %62, %63", "%64", "%65")
+    }
+}
+
 #undef FUSEKIT_SUMS_4
 #undef FUSEKIT_SUMS_8
 #undef FUSEKIT_SUMS_32
 #undef FUSEKIT_SUMS_32_FROM_0
 #undef FUSEKIT_SUMS_56
+#undef FUSEKIT_SUMS_60
 #undef FUSEKIT_SUMS_64
 #undef FUSEKIT_SUMS_64_FROM_0
 #undef FUSEKIT_SUMS_116
@@ -85,6 +115,8 @@ __device__ void multiply(Sum (&sums)[N / 2], std::uint64_t a, std::uint64_t b, b
 #undef FUSEKIT_NAMES_110
 #undef FUSEKIT_NAMES_116
 #undef FUSEKIT_NAMES_128
+#undef FUSEKIT_WGMMA_OF_REGISTERS
+#undef FUSEKIT_WGMMA_REGISTERS
 #undef FUSEKIT_WGMMA_OF
 #undef FUSEKIT_WGMMA
 

@@ -10,14 +10,16 @@ namespace fusekit::hip {
 /// How a bulk copy finds the boxes of a tensor: a part of the kernel's argument. Modes are listed fastest first;
 /// strides are in bytes, of all modes but the first, and multiples of 16. A row of a box has 128 bytes, which lie in
 /// shared memory with the 128-byte swizzle: bits 4 to 6 of an address are combined with bits 7 to 9 by exclusive or.
+/// Rows of a tiled box that is not swizzled have any multiple of 16 bytes, and follow one another.
 /// Source: CUDA driver API, "Tensor Map Object Access".
 #if defined(HIP_ON_CPU)
 using TensorMap = hip_on_cpu::sm90a::TensorMap;
 
 inline bool encode_tiled(TensorMap& map, int element_bytes, unsigned rank, void const* memory,
-                         std::uint64_t const* extents, std::uint64_t const* strides, std::uint32_t const* box) {
+                         std::uint64_t const* extents, std::uint64_t const* strides, std::uint32_t const* box,
+                         bool swizzled = true) {
     return hip_on_cpu::sm90a::encode_tiled(&map, element_bytes, rank, const_cast<void*>(memory), extents, strides, box,
-                                           true);
+                                           swizzled);
 }
 inline bool encode_im2col(TensorMap& map, int element_bytes, void const* memory, std::uint64_t const* extents,
                           std::uint64_t const* strides, int const* lower, int const* upper, unsigned channels,
@@ -46,20 +48,22 @@ Function* driver_function(char const* name) {
 }
 
 /// The driver's numbers: elements as unsigned integers of their size, the swizzle, and what is read ahead into L2.
-inline constexpr int no_interleave = 0, swizzle_128_bytes = 3, promote_256_bytes = 3, fill_with_zeros = 0;
+inline constexpr int no_interleave = 0, no_swizzle = 0, swizzle_128_bytes = 3, promote_256_bytes = 3,
+                     fill_with_zeros = 0;
 constexpr int unsigned_of(int bytes) { return bytes == 1 ? 0 : bytes == 2 ? 1 : 2; }
 
 }  // namespace detail
 
 inline bool encode_tiled(TensorMap& map, int element_bytes, unsigned rank, void const* memory,
-                         std::uint64_t const* extents, std::uint64_t const* strides, std::uint32_t const* box) {
+                         std::uint64_t const* extents, std::uint64_t const* strides, std::uint32_t const* box,
+                         bool swizzled = true) {
     using Encode = int(TensorMap*, int, unsigned, void const*, std::uint64_t const*, std::uint64_t const*,
                        std::uint32_t const*, std::uint32_t const*, int, int, int, int);
     static auto* const encode = detail::driver_function<Encode>("cuTensorMapEncodeTiled");
     std::uint32_t const steps[] = {1, 1, 1, 1, 1};
     return encode && encode(&map, detail::unsigned_of(element_bytes), rank, memory, extents, strides, box, steps,
-                            detail::no_interleave, detail::swizzle_128_bytes, detail::promote_256_bytes,
-                            detail::fill_with_zeros) == 0;
+                            detail::no_interleave, swizzled ? detail::swizzle_128_bytes : detail::no_swizzle,
+                            detail::promote_256_bytes, detail::fill_with_zeros) == 0;
 }
 inline bool encode_im2col(TensorMap& map, int element_bytes, void const* memory, std::uint64_t const* extents,
                           std::uint64_t const* strides, int const* lower, int const* upper, unsigned channels,
@@ -80,7 +84,7 @@ inline void replace_memory(TensorMap& map, void const* memory) {
 #else
 struct TensorMap {};
 inline bool encode_tiled(TensorMap&, int, unsigned, void const*, std::uint64_t const*, std::uint64_t const*,
-                         std::uint32_t const*) {
+                         std::uint32_t const*, bool = true) {
     return false;
 }
 inline bool encode_im2col(TensorMap&, int, void const*, std::uint64_t const*, std::uint64_t const*, int const*,

@@ -39,12 +39,22 @@ struct Wgmma {
     FUSEKIT_HD static constexpr std::uint64_t rows_further(int rows) {
         return static_cast<std::uint64_t>(rows * row_bytes) >> 4;
     }
+    /// A descriptor of what lies so many rows further: only its lower half changes.
+    FUSEKIT_HD static constexpr std::uint64_t further(std::uint64_t descriptor, int rows) {
+        auto const low = static_cast<std::uint32_t>(descriptor) + static_cast<std::uint32_t>(rows_further(rows));
+        return descriptor >> 32 << 32 | low;
+    }
 
     /// Begins one product; where `adds` is false, sums are overwritten.
     __device__ static void multiply(Sums& sums, std::uint64_t a, std::uint64_t b, bool adds) {
         constexpr auto factor = std::is_same_v<T, half>       ? ptx::Factor::half
                                 : std::is_same_v<T, bfloat16> ? ptx::Factor::bfloat16
                                                               : ptx::Factor::int8;
+        ptx::multiply<factor, N>(sums, a, b, adds);
+    }
+    /// The same of 16-bit elements of a in registers.
+    __device__ static void multiply(Sums& sums, std::uint32_t const (&a)[4], std::uint64_t b, bool adds) {
+        constexpr auto factor = std::is_same_v<T, half> ? ptx::Factor::half : ptx::Factor::bfloat16;
         ptx::multiply<factor, N>(sums, a, b, adds);
     }
 };

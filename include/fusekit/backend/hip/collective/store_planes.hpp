@@ -2,24 +2,26 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/packed.hpp"
-#include "fusekit/backend/hip/collective/plane_loader.hpp"
+#include "fusekit/backend/hip/collective/plane_grid.hpp"
 #include "fusekit/backend/hip/params.hpp"
 
 namespace fusekit::hip {
 
 /// Takes the sums of a warpgroup, 64 channels of the places of a tile's parts, through the epilogue to planes of y. A
-/// warp has 16 channels: eight at a time lie down in shared memory, gaps between rows of y included, and lanes take
-/// eight neighbours of y each from there.
-template <class Plan, class Atom, class U, int parts>
+/// warp has 16 channels: eight at a time lie down in shared memory as they will in y, 16 bytes for 16 bytes, and lanes
+/// take these to y.
+template <class Plan, class Atom, class U, int parts, int products>
 class StorePlanes {
     static_assert(sizeof(U) == 2);
-    static constexpr int packet = 8, channels = 8;
-    /// From a channel to the next: eight channels' words of four neighbouring lanes are in different banks. The first
-    /// packet is read where a copy begins before a part's first place.
-    static constexpr int lead = packet, row_pitch = (lead + parts * Atom::n + 7) / 16 * 16 + 8;
+    static constexpr int packet = 8, channels = 8, pixels = products * Atom::n;  ///< of a part
+    /// Elements from a part to the next, of which the first is one of the first packet; and from a channel to the next:
+    /// what four neighbouring lanes write of eight channels is in different banks.
+    static constexpr int part_pitch = packet + pixels, row_pitch = (parts * part_pitch + 7) / 16 * 16 + 8;
+    static constexpr int lanes = part_pitch / packet > 16 ? 32 : 16;  ///< that have packets of one channel
+    static_assert(part_pitch / packet <= lanes);
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::template State<float>;
-    using Tiles = PlaneTiles<Atom::n>;
+    using Tiles = PlaneTiles<pixels>;
 
 public:
     /// Of a warp.
@@ -36,6 +38,7 @@ public:
           image_stride(params.y.layout.stride[0]),
           count(static_cast<int>(params.y.layout.shape[1])),
           first(the_first),
+          plane(tiles.y_height * tiles.y_width),
           thread(the_thread) {
         if constexpr (Epilogue::channelwise)
             for (int i = 0; i < 2; ++i)
@@ -44,7 +47,8 @@ public:
 
     /// `part_of(i)` is the tile's part i.
     template <class PartOf>
-    __device__ void store(typename Atom::Sums const (&sums)[parts], PartOf const& part_of, Shared& shared) const {
+    __device__ void store(typename Atom::Sums const (&sums)[parts * products], PartOf const& part_of,
+                          Shared& shared) const {
         int const from = first + static_cast<int>(thread / 32) * 16;
         store_half<0>(sums, part_of, shared, from);
         store_half<1>(sums, part_of, shared, from + channels);
@@ -55,67 +59,86 @@ private:
     typename Epilogue::Args const& arguments;
     U* y;
     std::int64_t image_stride;
-    int count, first;
+    int count, first, plane;
     unsigned thread;
     State states[Epilogue::channelwise ? 2 : 1];
 
     __device__ int channel(int own) const { return first + Atom::row(static_cast<int>(thread), 2 * own); }
 
+    /// How many elements after a multiple of 16 bytes a part begins in a channel, counted from a multiple of eight.
+    __device__ int early(int c, int start) const { return (c * (plane % packet) + start) % packet; }
+
     /// One of the thread's channels, with those of the warp that neighbour it, which are `from` and the next.
     template <int own, class PartOf>
-    __device__ void store_half(typename Atom::Sums const (&sums)[parts], PartOf const& part_of, Shared& shared,
-                               int from) const {
+    __device__ void store_half(typename Atom::Sums const (&sums)[parts * products], PartOf const& part_of,
+                               Shared& shared, int from) const {
         if (from >= count) return;
         ptx::sync_wave();  // what was staged before has been read
 #pragma unroll
-        for (int i = 0; i < parts; ++i) stage<own>(sums[i], shared.staged + lead + i * Atom::n);
+        for (int i = 0; i < parts; ++i) {
+            PlanePart const part = part_of(i);
+            int const c = static_cast<int>(thread % 32 / 4);
+            if (part.n >= 0)
+                stage<own>(sums, i, length(part),
+                           shared.staged + c * row_pitch + i * part_pitch + early(c, part.row * tiles.y_width));
+        }
         ptx::sync_wave();
 #pragma unroll 1
-        for (int i = 0; i < parts; ++i) copy(from, part_of(i), shared.staged + lead + i * Atom::n);
+        for (int i = 0; i < parts; ++i) copy(from, part_of(i), shared.staged + i * part_pitch);
     }
 
-    /// The thread's places of one of its channels.
+    /// Elements of y of a channel of a part.
+    __device__ int length(PlanePart const& part) const {
+        return min(tiles.rows, tiles.y_height - part.row) * tiles.y_width;
+    }
+
+    /// The thread's places of one of its channels in a part, without the gaps between rows.
     template <int own>
-    __device__ void stage(typename Atom::Sums const& sums, U* staged) const {
-        auto* const to = reinterpret_cast<std::uint32_t*>(staged + thread % 32 / 4 * row_pitch + thread % 4 * 2);
+    __device__ void stage(typename Atom::Sums const (&sums)[parts * products], int part, int length, U* to) const {
+        int const pitch = tiles.pitch, width = tiles.y_width, gap = pitch - width, rows_of_step = packet / pitch,
+                  columns_of_step = packet % pitch, first_place = static_cast<int>(thread) % 4 * 2;
         OutputCoord const place{0, channel(own), 0, 0};
+        int column = first_place % pitch, at = first_place - first_place / pitch * gap;
 #pragma unroll
-        for (int block = 0; block < Atom::n / packet; ++block) {
+        for (int block = 0; block < pixels / packet; ++block) {
             float results[2];
 #pragma unroll
-            for (int j = 0; j < 2; ++j)
-                results[j] = Epilogue::apply(sums[4 * block + 2 * own + j], place,
-                                             Epilogue::channelwise ? states[own] : State{}, arguments);
-            to[block * packet / 2] = packed<U>(results[0], results[1]);
+            for (int j = 0; j < 2; ++j) {
+                constexpr int of_product = Atom::n / packet;
+                results[j] =
+                    Epilogue::apply(sums[part * products + block / of_product][4 * (block % of_product) + 2 * own + j],
+                                    place, Epilogue::channelwise ? states[own] : State{}, arguments);
+            }
+            std::uint32_t const both = packed<U>(results[0], results[1]);
+            bool const wraps = column + 1 == pitch;
+            int const next = at + 1 - (wraps ? gap : 0);
+            auto* const elements = reinterpret_cast<std::uint16_t*>(to);
+            if (column < width && at < length) elements[at] = static_cast<std::uint16_t>(both);
+            if ((wraps || column + 1 < width) && next < length) elements[next] = static_cast<std::uint16_t>(both >> 16);
+            column += columns_of_step, at += packet - rows_of_step * gap;
+            if (column >= pitch) column -= pitch, at -= gap;
         }
     }
 
-    /// Copies channels of a part, staged from `staged` on, to y, by 16 bytes but where these are shared.
+    /// Copies channels of a part, staged from `staged` on, to y: 16 bytes a lane; and of the first and the last 16
+    /// bytes, which are other parts' too, an element a lane.
     __device__ void copy(int from, PlanePart const& part, U const* staged) const {
         if (part.n < 0) return;
-        int const width = tiles.y_width, plane = tiles.y_height * width, start = part.row * width,
-                  length = min(tiles.rows, tiles.y_height - part.row) * width, gap = tiles.pitch - width,
-                  packets = (length + 2 * (packet - 1)) / packet, present = min(count - from, channels);
+        int const lane = static_cast<int>(thread % 32), own = lane % lanes, start = part.row * tiles.y_width,
+                  elements = length(part), present = min(count - from, channels);
         U* const to = y + part.n * image_stride + std::int64_t{from} * plane + start;
-#pragma unroll 1
-        for (int i = static_cast<int>(thread % 32); i < present * packets; i += 32) {
-            int const c = i / packets, at = i % packets * packet - (c * (plane % packet) + start) % packet;
-            if (at >= length) continue;
-            Packet<U, packet> values;
-            int row = max(at, 0) / width, column = at - row * width, place = at + row * gap;
-#pragma unroll
-            for (int j = 0; j < packet; ++j, ++place) {
-                values.values[j] = staged[c * row_pitch + min(place, Atom::n - 1)];
-                if (++column == width) column = 0, place += gap;
-            }
-            U* const here = to + std::int64_t{c} * plane + at;
-            if (at >= 0 && at + packet <= length) {
-                *reinterpret_cast<Packet<U, packet>*>(here) = values;
-            } else {
-#pragma unroll
-                for (int j = 0; j < packet; ++j)
-                    if (at + j >= 0 && at + j < length) here[j] = values.values[j];
-            }
+#pragma unroll 2
+        for (int c = lane / lanes; c < present; c += 32 / lanes) {
+            int const before = early(c, start), at = own * packet - before,
+                      last = (before + elements) / packet * packet - before,
+                      edge = own < packet ? at + own * (1 - packet) : last + own - packet;
+            U const* const values = staged + c * row_pitch;
+            U* const here = to + std::int64_t{c} * plane;
+            if (at >= 0 && at + packet <= elements)
+                *reinterpret_cast<Packet<U, packet>*>(here + at) =
+                    *reinterpret_cast<Packet<U, packet> const*>(values + own * packet);
+            if (own < 2 * packet && (own >= packet || before > 0) && edge >= 0 && edge < elements)
+                here[edge] = values[before + edge];
         }
     }
 };

@@ -158,8 +158,6 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(Gpu const& gpu, BoundPlan<Pl
         if (!detail::refuse_conv_limits(type_name<Plan>, filter, x.shape(),
                                         detail::layout_of_weights<Plan>(bound).shape, y.shape())) {
             if (auto const launch = prepare_warp_specialized(gpu, bound, x, y)) return *launch;
-            if constexpr (has_planes<Plan, T, U> && NvidiaTuning::chooses_planes)
-                if (auto const launch = prepare_planes(gpu, bound, x, y)) return *launch;
         }
     detail::GroupedProduct const product = detail::product_of(bound, conv_output<Plan>(y.layout).shape);
     if constexpr (Plan::Head::may_be_grouped || Plan::Head::longest > KOffset::most(filter.rank))
@@ -177,6 +175,10 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(Gpu const& gpu, BoundPlan<Pl
                     split_product(gpu, NvidiaTuning::matrix_split, w, product, workspace_bytes), gpu.processors());
                 if (parts > 1) return prepare_conv_with<Shared>(gpu, bound, x, y, parts);
             }
+            if constexpr (has_planes<Plan, T, U> && NvidiaTuning::chooses_planes)
+                if (!detail::refuse_conv_limits(type_name<Plan>, filter, x.shape(),
+                                                detail::layout_of_weights<Plan>(bound).shape, y.shape()))
+                    if (auto const launch = prepare_planes(gpu, bound, x, y)) return *launch;
             if (auto launch = with_fastest_matrix(
                     MatrixTable<NvidiaTuning>{}, product.m, product.n, product.groups, gpu.processors(),
                     [&]<class Schedule>(Schedule) { return prepare_conv_with<Schedule>(gpu, bound, x, y); }))

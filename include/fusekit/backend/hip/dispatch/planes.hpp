@@ -20,12 +20,20 @@ bool has_dense_planes(TensorView<T> const& view) {
            stride[0] * static_cast<Extent>(sizeof(T)) % 16 == 0 && problem::aligned(view.data, 16);
 }
 
-/// Whether filters lie as threads transpose them: 3 x 3 taps, then channels, in multiples of 16 bytes.
+/// A map of filters of 3 x 3 taps, which neighbour, and then channels: in boxes of all taps of 8 channels of 64
+/// filters, as they lie. False where they do not lie so, in multiples of 16 bytes.
 template <class W>
-bool has_transposable_filters(TensorView<W> const& w) {
+bool encode_taps(TensorMap& map, TensorView<W> const& w) {
+    constexpr int taps = 9;
     Index<4> const &shape = w.layout.shape, &stride = w.layout.stride;
-    return shape[2] == 3 && shape[3] == 3 && stride[3] == 1 && stride[2] == 3 && stride[1] == 9 && stride[0] > 0 &&
-           stride[0] * static_cast<Extent>(sizeof(W)) % 16 == 0 && problem::aligned(w.data, 16);
+    auto const pitch = (shape[0] == 1 ? shape[1] * taps : stride[0]) * static_cast<Extent>(sizeof(W));
+    if (shape[2] != 3 || shape[3] != 3 || stride[3] != 1 || stride[2] != 3 || (shape[1] > 1 && stride[1] != taps) ||
+        pitch <= 0 || pitch % 16 != 0 || !problem::aligned(w.data, 16))
+        return false;
+    std::uint64_t const extents[] = {static_cast<std::uint64_t>(shape[1] * taps), static_cast<std::uint64_t>(shape[0])},
+                        strides[] = {static_cast<std::uint64_t>(pitch)};
+    std::uint32_t const box[] = {8 * taps, 64};
+    return encode_tiled(map, sizeof(W), 2, w.data, extents, strides, box, false);
 }
 
 /// How a schedule of planes cuts a convolution of x to y.
@@ -62,10 +70,10 @@ std::optional<Launch<ConvParams<Plan, T, T>>> launch_planes(Gpu const& gpu, Conv
     DeviceGuard const guard(gpu.index(), &refusal);
     auto const w = detail::typed<T>(Plan::Head::filters(params.bound.head));
     MapModes<T const> const of_w(w);
-    std::uint32_t const box[] = {64, 1, 1, 128};
+    std::uint32_t const box[] = {64, 1, 1, 64};
     params.channels_fastest =
         !refusal && of_w.legal && encode_tiled(params.maps.w, sizeof(T), 4, w.data, of_w.extents, of_w.strides, box);
-    if (refusal || !(params.channels_fastest || has_transposable_filters(w))) return {};
+    if (refusal || !(params.channels_fastest || (Plan::Head::longest >= 3 && encode_taps(params.maps.w, w)))) return {};
     std::int64_t const tiles = count_plane_tiles<Schedule>(params.x.layout.shape, params.y.layout.shape,
                                                            Plan::Head::geometry(params.bound.head)),
                        most = gpu.processors();
@@ -74,14 +82,12 @@ std::optional<Launch<ConvParams<Plan, T, T>>> launch_planes(Gpu const& gpu, Conv
 
 /// The time of a schedule; infinite where it does not suit the convolution.
 template <class Schedule>
-double planes_time_of(Index<4> const& x, Index<4> const& y, Filter<2> const& filter, bool filters_are_transposed,
+double planes_time_of(Index<4> const& x, Index<4> const& y, Filter<2> const& filter, bool taps_neighbour,
                       int processors) {
     if (!suits_planes<Schedule>(x, y, filter)) return 1e300;
-    auto const tiles = plane_tiles<Schedule>(x, y, filter);
-    return planes_time<Schedule>(
-        {count_plane_tiles<Schedule>(x, y, filter), detail::divide_up(x[1], 64),
-         std::int64_t{Schedule::parts} * tiles.rows * tiles.pitch, tiles.taps(), tiles.whole(), filters_are_transposed},
-        processors);
+    return planes_time<Schedule>({count_plane_tiles<Schedule>(x, y, filter), detail::divide_up(x[1], 64),
+                                  filter.size[0] * filter.size[1], taps_neighbour},
+                                 processors);
 }
 
 template <class... Schedules, class Plan, Element T>
@@ -92,11 +98,11 @@ std::optional<Launch<ConvParams<Plan, T, T>>> prepare_fastest_planes(Table<Sched
     if (!is_sm90a(gpu) || filter.group_count != 1 || y[1] < least_matrix_channels || !has_dense_planes(params.x) ||
         !has_dense_planes(params.y))
         return {};
-    bool const transposed = Plan::Head::filters(params.bound.head).layout.stride[1] != 1;
+    bool const taps_neighbour = Plan::Head::filters(params.bound.head).layout.stride[1] != 1;
     std::int64_t const steps = detail::divide_up(x[1] * filter.size[0] * filter.size[1], 64);
     double const present =
         least_matrix_cycles(MatrixTable<NvidiaTuning>{}, y[0] * y[2] * y[3], y[1], 1, steps, gpu.processors());
-    double const times[] = {planes_time_of<Schedules>(x, y, filter, transposed, gpu.processors())...};
+    double const times[] = {planes_time_of<Schedules>(x, y, filter, taps_neighbour, gpu.processors())...};
     bool wins = false;
     for (double const time : times) wins = wins || time < present;
     if (!wins) return {};

@@ -3,7 +3,7 @@
 
 #include "fusekit/backend/hip/arch/overlap.hpp"
 #include "fusekit/backend/hip/atom/wgmma.hpp"
-#include "fusekit/backend/hip/collective/filter_loader.hpp"
+#include "fusekit/backend/hip/collective/plane_filters.hpp"
 #include "fusekit/backend/hip/collective/plane_loader.hpp"
 #include "fusekit/backend/hip/collective/stage_ring.hpp"
 #include "fusekit/backend/hip/collective/store_planes.hpp"
@@ -12,21 +12,25 @@
 namespace fusekit::hip {
 
 /// Convolution of planes on sm_90a's matrix units, stride and dilation 1. Channels are the rows of the product, and
-/// places of the parts of a tile of y its columns. A warpgroup brings filters, and x, which it transposes once for all
-/// taps; two multiply, 64 channels each, and take their sums to y. GemmK is walked in blocks of 64 channels of x,
-/// and in each by slices of 16 of them and a tap: channels first where params.channels_fastest, else taps.
+/// places of the parts of a tile of y its columns. Eight warps bring x, which they transpose once for all taps; two
+/// warpgroups bring their own filters, multiply, 64 channels each, and take their sums to y. GemmK is walked in blocks
+/// of 64 channels of x. In each, taps come one after another, all channels of each, where channels of filters neighbour
+/// (params.channels_fastest); else slices of 16 channels, all taps of each, and filters are multiplied from registers.
 template <class Plan, class Schedule, Element T>
 class PlanesGemm {
-    static constexpr int parts = Schedule::parts, consumers = Schedule::consumers;
-    static constexpr int filter_stages = Schedule::filter_stages, most_stages = 4;
-    using Atom = Wgmma<T, Schedule::pixels>;
+    static constexpr int parts = Schedule::parts, consumers = Schedule::consumers, most_stages = 4;
+    static constexpr int products = Schedule::products;  ///< of a part
+    using Atom = Wgmma<T, Schedule::pixels / products>;
     using Tiles = PlaneTiles<Schedule::pixels>;
+    using Grid = PlaneGrid<Schedule::pixels, parts, consumers * Atom::m>;
     using Loader = PlaneLoader<T, Schedule::pixels, parts>;
-    static constexpr int filters = consumers * Atom::m, filter_bytes = filters * Atom::row_bytes;
-    using Filters = FilterLoader<T, filters>;
-    using Writer = StorePlanes<Plan, Atom, T, parts>;
-    using Sums = typename Atom::Sums[parts];
-    static constexpr unsigned loader_barrier = 1;
+    using Filters = PlaneFilters<Grid>;
+    using Writer = StorePlanes<Plan, Atom, T, parts, products>;
+    using Sums = typename Atom::Sums[parts * products];
+    using XCursor = StageCursor<2>;
+    /// Named barriers of the warpgroups that multiply begin with it.
+    static constexpr unsigned first_barrier = 1;
+    static constexpr int few_registers = 48, many_registers = 208;  ///< of 64 K together
 
 public:
     using Params = ConvParams<Plan, T, T>;
@@ -35,14 +39,15 @@ public:
     static constexpr bool waits_for_previous_kernel = true, reads_argument_in_place = true;
 
     struct alignas(1024) DynamicShared {
-        unsigned char filters[filter_stages * filter_bytes];
+        typename Filters::Shared filters[consumers];
         unsigned char x[Schedule::x_bytes];  ///< two tiles, and planes as they lie
         typename Writer::Shared writers[4 * consumers];
-        std::uint64_t planes_full[most_stages];
-        StageBarriers<2, consumers> tiles;
-        std::uint64_t filters_full[filter_stages], filters_empty[filter_stages];
+        std::uint64_t planes_full[Loader::warps][most_stages];
+        std::uint64_t tiles_full[2], tiles_empty[2];
+        typename Filters::State filters_state[consumers];
     };
 
+    static_assert(threads == 32 * (4 * consumers + static_cast<int>(Loader::warps)));
     static_assert(sizeof(DynamicShared) <= 227 * 1024, "a block of sm_90 has so much");
 
     __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned block) {
@@ -50,244 +55,201 @@ public:
         Tiles const tiles(conv.y[2], conv.y[3], conv.x.layout.shape[2], conv.x.layout.shape[3], conv.filter);
         Grid const grid(conv, tiles);
         unsigned const warp = ptx::uniform(thread / 32), group = warp / 4;
-        if (thread == 0) {
-            for (auto& full : shared.planes_full) ptx::barrier_init(ptx::shared_address(&full), 32);
-            for (int i = 0; i < filter_stages; ++i) {
-                ptx::barrier_init(ptx::shared_address(&shared.filters_full[i]),
-                                  params.channels_fastest ? 1 : Filters::threads);
-                ptx::barrier_init(ptx::shared_address(&shared.filters_empty[i]), consumers);
-            }
-            shared.tiles.init();
-        }
+        if (thread == 0) init(shared, block);
         __syncthreads();
         wait_for_previous_kernel();
-        if (group == consumers) load(params, conv, shared, tiles, grid, thread % 128, block);
-        else compute(params, conv, shared, tiles, grid, thread % 128, group, block);
+        if (group >= consumers) {
+            ptx::lower_registers<few_registers>();
+            load(conv, shared, tiles, grid, warp - 4 * consumers, thread % 32, block);
+        } else {
+            ptx::raise_registers<many_registers>();
+            compute(params, conv, shared, tiles, grid, thread % 128, group, block);
+        }
     }
 
 private:
-    /// The tiles of y: blocks whose numbers neighbour share pixels.
-    struct Grid {
-        unsigned of_image, of_pixels, columns, all;
-        int channel_blocks;
-
-        template <class Problem>
-        __device__ Grid(Problem const& conv, Tiles const& tiles)
-            : of_image(static_cast<unsigned>(tiles.of_image)),
-              of_pixels(of_image * static_cast<unsigned>(conv.y[0])),
-              columns(static_cast<unsigned>(detail::divide_up(conv.group_k(), filters))),
-              all(static_cast<unsigned>(detail::divide_up(of_pixels, parts)) * columns),
-              channel_blocks(static_cast<int>(detail::divide_up(conv.group_c(), Tiles::channels))) {}
-
-        __device__ int first_channel(unsigned tile) const { return static_cast<int>(tile % columns) * filters; }
-        __device__ PlanePart part(unsigned tile, int i, Tiles const& of) const {
-            unsigned const number = tile / columns * parts + static_cast<unsigned>(i);
-            if (number >= of_pixels) return {-1, 0};
-            return {static_cast<int>(number / of_image), static_cast<int>(number % of_image) * of.rows};
+    __device__ static void init(DynamicShared& shared, unsigned first_tile) {
+        for (auto& of_warp : shared.planes_full)
+            for (auto& full : of_warp) ptx::barrier_init(ptx::shared_address(&full), Loader::copying_lanes);
+        for (int i = 0; i < 2; ++i) {
+            ptx::barrier_init(ptx::shared_address(&shared.tiles_full[i]), Loader::warps);
+            ptx::barrier_init(ptx::shared_address(&shared.tiles_empty[i]), consumers);
         }
-    };
+        for (auto& each : shared.filters_state) each.init(first_tile);
+        ptx::fence_barrier_init();
+    }
 
-    /// A place in the order in which a block takes its tiles and, of each, blocks of channels.
-    struct Step {
-        unsigned tile;
-        int block;
-
-        __device__ void advance(Grid const& grid) {
-            if (++block < grid.channel_blocks) return;
-            block = 0, tile += gridDim.x;
-        }
-    };
-
-    /// The loading warpgroup: of each step x, then filters. Copied filters come first where stages hold a step's beside
-    /// the last of the step before, which is free once the next x is multiplied.
+    /// A loading warp: copies its channels of x, some steps ahead, and transposes them.
     template <class Problem>
-    __device__ static void load(Params const& params, Problem const& conv, DynamicShared& shared, Tiles const& tiles,
-                                Grid const& grid, unsigned thread, unsigned first_tile) {
-        Loader const loader(conv.x, tiles);
+    __device__ static void load(Problem const& conv, DynamicShared& shared, Tiles const& tiles, Grid const& grid,
+                                unsigned warp, unsigned lane, unsigned first_tile) {
+        Loader const loader(conv.x, tiles, warp, lane);
         int const tile_bytes = tiles.tile_bytes(parts), plane_bytes = tiles.plane_bytes(parts),
                   stages = tiles.plane_stages(parts, Schedule::x_bytes, most_stages);
-        bool const first_warp = ptx::uniform(thread / 32) == 0, copies_filters = params.channels_fastest,
-                   filters_first = copies_filters && tiles.taps() < filter_stages;
         auto const planes = [&](int stage) {
             return reinterpret_cast<T*>(shared.x + 2 * tile_bytes + stage * plane_bytes);
         };
-        Step ahead{first_tile, 0};
-        auto const copy_planes = [&](int stage) {
-            if (ahead.tile >= grid.all) return;
-            loader.copy([&](int i) { return grid.part(ahead.tile, i, tiles); }, ahead.block * Tiles::channels,
-                        planes(stage), ptx::shared_address(&shared.planes_full[stage]), thread % 32);
-            ahead.advance(grid);
+        auto const full = [&](int stage) { return ptx::shared_address(&shared.planes_full[warp][stage]); };
+        typename Grid::Step ahead(grid, first_tile), step(grid, first_tile);
+        auto const copy = [&](int stage) {
+            if (!ahead.exists()) return;
+            loader.copy(ahead, ahead.block * Tiles::channels, planes(stage), full(stage));
+            ahead.advance();
         };
-        StageCursor<2> x_cursor;
-        StageCursor<filter_stages> w_cursor;
-        if (first_warp)
-            for (int stage = 0; stage < stages; ++stage) copy_planes(stage);
-        Filters const filters_loader(conv.w, thread);
-        typename Filters::Slice next_filters;
-        if constexpr (Plan::Head::longest >= 3)
-            if (!copies_filters) filters_loader.load(next_filters, grid.first_channel(first_tile), 0);
+        for (int stage = 0; stage < stages; ++stage) copy(stage);
+        XCursor cursor;
         int stage = 0;
         unsigned parity = 0;
 #pragma unroll 1
-        for (Step step{first_tile, 0}; step.tile < grid.all; step.advance(grid)) {
-            auto const copy_filters = [&] {
-                if (first_warp && ptx::elect()) load_filters(params, conv, shared, grid, step, w_cursor);
-                w_cursor.advance(static_cast<unsigned>(tiles.taps()));
-            };
-            if (filters_first) copy_filters();
-            ptx::barrier_wait(ptx::shared_address(&shared.planes_full[stage]), parity);
-            ptx::barrier_wait(ptx::shared_address(&shared.tiles.empty[x_cursor.stage]), x_cursor.parity ^ 1);
-            loader.transpose([&](int i) { return grid.part(step.tile, i, tiles); }, step.block * Tiles::channels,
-                             planes(stage), shared.x + static_cast<int>(x_cursor.stage) * tile_bytes, thread);
+        for (; step.exists(); step.advance(), cursor.advance()) {
+            ptx::barrier_wait(full(stage), parity);
+            ptx::barrier_wait(ptx::shared_address(&shared.tiles_empty[cursor.stage]), cursor.parity ^ 1);
+            loader.transpose(step, step.block * Tiles::channels, planes(stage),
+                             shared.x + static_cast<int>(cursor.stage) * tile_bytes);
             ptx::fence_shared_memory();
-            ptx::named_barrier_sync(loader_barrier, Loader::threads);
-            if (thread == 0) ptx::barrier_arrive(ptx::shared_address(&shared.tiles.full[x_cursor.stage]));
-            if (first_warp) copy_planes(stage);
-            x_cursor.advance();
+            ptx::sync_wave();
+            if (lane == 0) ptx::barrier_arrive(ptx::shared_address(&shared.tiles_full[cursor.stage]));
+            copy(stage);
             if (++stage == stages) stage = 0, parity ^= 1;
-            if (!copies_filters) {
-                if constexpr (Plan::Head::longest >= 3)
-                    transpose_filters(filters_loader, next_filters, shared, grid, step, w_cursor);
-            } else if (!filters_first) {
-                copy_filters();
-            }
-        }
-    }
-
-    /// One thread's copies of a step's filters, whose channels are neighbours.
-    template <class Problem>
-    __device__ static void load_filters(Params const& params, Problem const& conv, DynamicShared& shared,
-                                        Grid const& grid, Step const& step, StageCursor<filter_stages> cursor) {
-        for (int r = 0; r < conv.window_rows(); ++r)
-            for (int s = 0; s < conv.window_columns(); ++s, cursor.advance()) {
-                auto const full = ptx::shared_address(&shared.filters_full[cursor.stage]);
-                ptx::barrier_wait(ptx::shared_address(&shared.filters_empty[cursor.stage]), cursor.parity ^ 1);
-                ptx::barrier_arrive_expect_bytes(full, filter_bytes);
-                ptx::load_tiled(ptx::shared_address(shared.filters + cursor.stage * filter_bytes), &params.maps.w, full,
-                                {step.block * Tiles::channels, s, r, grid.first_channel(step.tile)});
-            }
-    }
-
-    /// The warpgroup's transposition of a step's filters, whose taps are neighbours. `next` is their first slice, and
-    /// then that of the step that follows, which comes while x is transposed.
-    __device__ static void transpose_filters(Filters const& loader, typename Filters::Slice& next,
-                                             DynamicShared& shared, Grid const& grid, Step step,
-                                             StageCursor<filter_stages>& cursor) {
-#pragma unroll 1
-        for (unsigned slice = 0; slice < 4; ++slice) {
-            loader.store(
-                next, slice * 9,
-                [&] {
-                    ptx::barrier_wait(ptx::shared_address(&shared.filters_empty[cursor.stage]), cursor.parity ^ 1);
-                    return shared.filters + cursor.stage * filter_bytes;
-                },
-                [&] {
-                    ptx::fence_shared_memory();
-                    ptx::barrier_arrive(ptx::shared_address(&shared.filters_full[cursor.stage]));
-                    cursor.advance();
-                });
-            if (slice == 3) step.advance(grid);
-            if (step.tile < grid.all)
-                loader.load(next, grid.first_channel(step.tile),
-                            step.block * Tiles::channels + static_cast<int>((slice + 1) % 4) * 16);
         }
     }
 
     template <class Problem>
     __device__ static void compute(Params const& params, Problem const& conv, DynamicShared& shared, Tiles const& tiles,
                                    Grid const& grid, unsigned thread, unsigned group, unsigned first_tile) {
-        StageCursor<2> x_cursor;
-        StageCursor<filter_stages> w_cursor;
-        for (unsigned tile = first_tile; tile < grid.all; tile += gridDim.x) {
-            int const first = grid.first_channel(tile) + static_cast<int>(group) * Atom::m;
+        int const own = static_cast<int>(group) * Atom::m;
+        unsigned const barrier = first_barrier + group;
+        Filters filters(shared.filters[group], shared.filters_state[group], own, thread);
+        auto const refill = [&](int count) { filters.refill(params, conv, grid, count); };
+        refill(Filters::stages);
+        XCursor cursor;
+        for (unsigned tile = first_tile; tile < grid.size(); tile += gridDim.x) {
+            int const first = grid.first_channel(tile) + own;
             if (first >= conv.group_k()) {
-                pass(shared, x_cursor, w_cursor, grid.channel_blocks, tiles.taps(), thread, group);
+                pass(shared, cursor, grid.channel_blocks(), thread, barrier);
                 continue;
             }
             Writer const writer(params, tiles, first, thread);
             Sums sums;
-            multiply(params, shared, tiles, sums, x_cursor, w_cursor, grid.channel_blocks, thread, group);
-            if (tile + gridDim.x >= grid.all) start_next_kernel();
-            writer.store(
-                sums, [&](int i) { return grid.part(tile, i, tiles); }, shared.writers[group * 4 + thread / 32]);
+            bool multiplied = false;
+            if constexpr (Plan::Head::longest >= 3)
+                if (!params.channels_fastest) {
+                    multiply_taps(shared, tiles, filters, refill, sums, cursor, grid.channel_blocks(), thread, barrier);
+                    multiplied = true;
+                }
+            if (!multiplied) multiply(shared, tiles, filters, refill, sums, cursor, grid.channel_blocks(), thread);
+            if (tile + gridDim.x >= grid.size()) start_next_kernel();
+            writer.store(sums, [&](int i) { return grid.part(tile, i); }, shared.writers[group * 4 + thread / 32]);
         }
+    }
+
+    __device__ static void await(DynamicShared& shared, XCursor const& cursor) {
+        ptx::barrier_wait(ptx::shared_address(&shared.tiles_full[cursor.stage]), cursor.parity);
+    }
+    __device__ static void release(DynamicShared& shared, unsigned stage, unsigned thread) {
+        if (thread == 0) ptx::barrier_arrive(ptx::shared_address(&shared.tiles_empty[stage]));
     }
 
     /// Lets the stages of a tile go by of which the warpgroup has no channels. One thread sees each of them; others
     /// wait for it, or the parity of a barrier would mean another phase to them.
-    __device__ static void pass(DynamicShared& shared, StageCursor<2>& x_cursor, StageCursor<filter_stages>& w_cursor,
-                                int blocks_of_channels, int taps, unsigned thread, unsigned group) {
-        auto const see = [&](std::uint64_t& full, std::uint64_t& empty, unsigned parity) {
-            if (thread != 0) return;
-            ptx::barrier_wait(ptx::shared_address(&full), parity);
-            ptx::barrier_arrive(ptx::shared_address(&empty));
-        };
+    __device__ static void pass(DynamicShared& shared, XCursor& cursor, int channel_blocks, unsigned thread,
+                                unsigned barrier) {
 #pragma unroll 1
-        for (int block = 0; block < blocks_of_channels; ++block, x_cursor.advance()) {
-#pragma unroll 1
-            for (int i = 0; i < taps; ++i, w_cursor.advance())
-                see(shared.filters_full[w_cursor.stage], shared.filters_empty[w_cursor.stage], w_cursor.parity);
-            see(shared.tiles.full[x_cursor.stage], shared.tiles.empty[x_cursor.stage], x_cursor.parity);
+        for (int block = 0; block < channel_blocks; ++block, cursor.advance()) {
+            if (thread == 0) await(shared, cursor);
+            release(shared, cursor.stage, thread);
         }
-        ptx::named_barrier_sync(loader_barrier + 1 + group, Atom::threads);
+        ptx::named_barrier_sync(barrier, Atom::threads);
     }
 
-    /// A tile's products: a stage of filters is one group, and is free when the next one's are under way.
-    __device__ static void multiply(Params const& params, DynamicShared& shared, Tiles const& tiles, Sums& sums,
-                                    StageCursor<2>& x_cursor, StageCursor<filter_stages>& w_cursor,
-                                    int blocks_of_channels, unsigned thread, unsigned group) {
-        auto const release = [&](std::uint64_t& empty) {
-            if (thread == 0) ptx::barrier_arrive(ptx::shared_address(&empty));
-        };
-        int const taps = tiles.taps(), tile_bytes = tiles.tile_bytes(parts);
-        bool const channels_first = params.channels_fastest;
-        constexpr int slices = Atom::tile_k / Atom::k;
-        unsigned previous = 0;
-#pragma unroll 1
-        for (int block = 0; block < blocks_of_channels; ++block) {
-            ptx::barrier_wait(ptx::shared_address(&shared.tiles.full[x_cursor.stage]), x_cursor.parity);
-            auto const x =
-                Atom::descriptor(ptx::shared_address(shared.x) + x_cursor.stage * static_cast<unsigned>(tile_bytes));
-            int row = 0, column = 0, slice = 0;  // of the tap and of channels
-#pragma unroll 1
-            for (int stage = 0; stage < taps; ++stage) {
-                unsigned const now = w_cursor.stage;
-                ptx::barrier_wait(ptx::shared_address(&shared.filters_full[now]), w_cursor.parity);
-                auto const w = Atom::descriptor(ptx::shared_address(shared.filters + now * filter_bytes)) +
-                               Atom::rows_further(static_cast<int>(group) * Atom::m);
-                std::uint64_t of_slice[slices];
+    __device__ static std::uint64_t x_of(DynamicShared& shared, Tiles const& tiles, XCursor const& cursor) {
+        return Atom::descriptor(ptx::shared_address(shared.x) +
+                                cursor.stage * static_cast<unsigned>(tiles.tile_bytes(parts)));
+    }
+
+    /// Where places of product number i begin in a tile of x.
+    __device__ static int first_place(Tiles const& tiles, int i) {
+        return i / products * tiles.places() + i % products * Atom::n;
+    }
+
+    __device__ static void hold(Sums& sums) {
 #pragma unroll
-                for (auto& each : of_slice) {
-                    each = x + Atom::rows_further(row * tiles.pitch + column) +
-                           static_cast<unsigned>(slice) * Atom::k_step;
-                    if (channels_first && ++slice < slices) continue;
-                    if (channels_first) slice = 0;
-                    if (++column == tiles.window_columns) column = 0, ++row;
-                    if (!channels_first && row == tiles.window_rows) row = 0, ++slice;
-                }
-#pragma unroll
-                for (int i = 0; i < parts; ++i) ptx::hold(sums[i]);
+        for (int i = 0; i < parts * products; ++i) ptx::hold(sums[i]);
+    }
+
+    /// A tile's products, tap by tap: a stage of filters is one group, and is free when the next one's are under way.
+    template <class Refill>
+    __device__ static void multiply(DynamicShared& shared, Tiles const& tiles, Filters& filters, Refill const& refill,
+                                    Sums& sums, XCursor& cursor, int channel_blocks, unsigned thread) {
+#pragma unroll 1
+        for (int block = 0; block < channel_blocks; ++block, cursor.advance()) {
+            await(shared, cursor);
+            auto const x = x_of(shared, tiles, cursor);
+#pragma unroll 1
+            for (int row = 0, column = 0; row < tiles.window_rows;) {
+                auto const w = Atom::descriptor(ptx::shared_address(filters.next()));
+                auto const of_tap = x + Atom::rows_further(row * tiles.pitch + column);
+                hold(sums);
                 ptx::fence_products();
 #pragma unroll
-                for (int k = 0; k < slices; ++k)
+                for (int k = 0; k < Atom::tile_k / Atom::k; ++k)
 #pragma unroll
-                    for (int i = 0; i < parts; ++i)
+                    for (int i = 0; i < parts * products; ++i)
                         Atom::multiply(sums[i], w + static_cast<unsigned>(k) * Atom::k_step,
-                                       of_slice[k] + Atom::rows_further(i * tiles.places()), block + stage + k > 0);
+                                       of_tap + static_cast<unsigned>(k) * Atom::k_step +
+                                           Atom::rows_further(first_place(tiles, i)),
+                                       block + row + column + k > 0);
                 ptx::commit_products();
                 ptx::wait_for_products<1>();
-                if (stage == 0 && block > 0) release(shared.tiles.empty[x_cursor.stage ^ 1]);
-                if (block + stage > 0) release(shared.filters_empty[previous]);
-                previous = now;
-                w_cursor.advance();
+                if (row + column == 0 && block > 0) release(shared, cursor.stage ^ 1, thread);
+                if (block + row + column > 0) refill(1);
+                if (++column == tiles.window_columns) column = 0, ++row;
             }
-            x_cursor.advance();
         }
-        ptx::wait_for_products<0>();
+        end(shared, sums, cursor, thread);
+        refill(1);
+    }
+
+    /// The same of filters whose taps neighbour, 16 channels at a time, all taps of which are in registers and one
+    /// group. While a warpgroup loads, the other's products are under way.
+    template <class Refill>
+    __device__ static void multiply_taps(DynamicShared& shared, Tiles const& tiles, Filters& filters,
+                                         Refill const& refill, Sums& sums, XCursor& cursor, int channel_blocks,
+                                         unsigned thread, unsigned barrier) {
+#pragma unroll 1
+        for (int block = 0; block < channel_blocks; ++block, cursor.advance()) {
+            await(shared, cursor);
+            auto const x = x_of(shared, tiles, cursor);
+#pragma unroll 1
+            for (unsigned slice = 0; slice < Atom::tile_k / Atom::k; ++slice) {
+                ptx::wait_for_products<0>();
+                hold(sums);
+                if (slice == 0 && block > 0) release(shared, cursor.stage ^ 1, thread);
+                typename Filters::Factors factors;
+                filters.load(factors);
+                auto const of_slice = x + slice * Atom::k_step;
+                ptx::fence_products();
 #pragma unroll
-        for (int i = 0; i < parts; ++i) ptx::hold(sums[i]);
-        release(shared.filters_empty[previous]);
-        release(shared.tiles.empty[x_cursor.stage ^ 1]);
+                for (int tap = 0; tap < 9; ++tap) {
+                    std::uint32_t const w[] = {factors[0][tap], factors[1][tap], factors[2][tap], factors[3][tap]};
+#pragma unroll
+                    for (int i = 0; i < parts * products; ++i)
+                        Atom::multiply(sums[i], w,
+                                       Atom::further(of_slice, tap / 3 * tiles.pitch + tap % 3 + first_place(tiles, i)),
+                                       tap > 0 || slice > 0 || block > 0);
+                }
+                ptx::commit_products();
+                ptx::named_barrier_sync(barrier, Atom::threads);  // all have loaded
+                refill(2);
+            }
+        }
+        end(shared, sums, cursor, thread);
+    }
+
+    __device__ static void end(DynamicShared& shared, Sums& sums, XCursor const& cursor, unsigned thread) {
+        ptx::wait_for_products<0>();
+        hold(sums);
+        release(shared, cursor.stage ^ 1, thread);
     }
 };
 

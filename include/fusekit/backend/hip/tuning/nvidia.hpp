@@ -42,9 +42,9 @@ struct NvidiaTuning {
         {.m = 128, .n = 128, .stages = 4, .roles = Roles::ping_pong},
         {.m = 64, .n = 128, .stages = 5, .roles = Roles::ping_pong}};
 
-    static constexpr bool chooses_planes = false;
-    /// Not measured: whole images of 14 x 14 and rows of longer ones, and two images of 7 x 7.
-    static constexpr PlanesTile planes[] = {{.pixels = 232, .parts = 1}, {.pixels = 64, .parts = 2}};
+    static constexpr bool chooses_planes = true;
+    /// Whole images of 14 x 14 and rows of longer ones, and two images of 7 x 7.
+    static constexpr PlanesTile planes[] = {{.pixels = 240, .parts = 1}, {.pixels = 64, .parts = 2}};
 
     /// Few registers, many threads and one load a thread come closest to the speed of a copy: memory is slower with
     /// more loads in flight. Parameters of every place need registers and are worth more steps, and so are stores

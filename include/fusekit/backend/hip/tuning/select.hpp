@@ -220,25 +220,23 @@ int choose_matrix_parts(Table<Schedules...> table, SplitProduct const& of, int p
                                   time_of, processors);
 }
 
-/// A convolution of planes in `tiles` tiles, of `places` places each, and blocks of 64 channels of x.
+/// A convolution of planes in `tiles` tiles, and blocks of 64 channels of x.
 struct PlanesProduct {
-    std::int64_t tiles, channel_blocks, places;
+    std::int64_t tiles, channel_blocks;
     int taps;
-    bool whole;  ///< images: their planes are copied together
-    bool transposes_filters;
+    bool taps_neighbour;  ///< filters', which then pass through registers
 };
 
-/// The cycles of Planes. A block takes its products and 1000, or its loads if these take longer: x is transposed place
-/// by place, planes of parts of images are copied one by one, and filters of nine taps are transposed too. A tile
-/// begins and ends in 5000, and a launch in 5000. An H200 took them within 13 % (13 layers, batch 64, root mean
-/// square).
+/// The cycles of Planes. A block takes its products and what they wait for filters, 5800 where these pass through
+/// registers, or its x, if this takes longer. The epilogue of a tile takes 8000, and a launch begins in 5000. An H200
+/// took them within 11 % (13 layers, batch 64, root mean square).
 template <class Schedule>
 double planes_time(PlanesProduct const& of, int processors) {
-    double const products = of.taps * Schedule::parts * Schedule::pixels / 2.0 * 4 * Schedule::consumers + 1000,
-                 x = of.whole ? 2900 + 16 * static_cast<double>(of.places) : 7000 + 3500 * Schedule::parts,
-                 loads = x + (of.transposes_filters ? 21000 : 0);
+    double const products = of.taps * Schedule::parts * Schedule::pixels / 2.0 * 4 * Schedule::consumers +
+                            (of.taps_neighbour ? 5800 : 1000),
+                 x = 2600;
     return 5000 + static_cast<double>(detail::divide_up(of.tiles, processors)) *
-                      (static_cast<double>(of.channel_blocks) * (products > loads ? products : loads) + 5000);
+                      (static_cast<double>(of.channel_blocks) * (products > x ? products : x) + 8000);
 }
 
 /// Calls f(Schedule{}) with the schedule of the table that takes the least of the times.

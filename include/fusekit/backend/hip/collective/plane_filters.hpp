@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "fusekit/backend/hip/arch/sm90a.hpp"
+#include "fusekit/backend/hip/collective/stage_ring.hpp"
+#include "fusekit/backend/hip/runtime/platform.hpp"
+
+namespace fusekit::hip {
+
+/// The filters of a warpgroup of PlanesGemm, 64 for each tile, on their way to its products: bulk copies through stages
+/// that no other warpgroup reads. A stage has a tap of 64 channels, in rows of 128 bytes with the 128-byte swizzle; or,
+/// where channels are of 3 x 3 taps that neighbour, all taps of 8 channels as they lie. The warpgroup's first warp
+/// begins a copy as soon as all have read the stage, so that copies run ahead of products.
+template <class Grid>
+class PlaneFilters {
+    static constexpr int filters = 64, channels = 64, taps = 9, packet = 8, packets = channels / packet;
+
+public:
+    static constexpr int stages = 3, stage_bytes = filters * taps * packet * 2;
+    static_assert(stage_bytes % 1024 == 0 && stage_bytes >= filters * channels * 2);
+
+    struct Shared {
+        unsigned char stages[PlaneFilters::stages][stage_bytes];
+    };
+    /// The barriers of the stages, and what is copied next, which one thread knows.
+    struct State {
+        std::uint64_t full[stages];
+        unsigned tile, stage;
+        int block, row, column;  ///< of the tile; row counts packets of channels where taps neighbour
+
+        /// Called by one thread, before the block's others know of the barriers.
+        __device__ void init(unsigned first_tile) {
+            for (auto& each : full) ptx::barrier_init(ptx::shared_address(&each), 1);
+            tile = first_tile, stage = 0, block = 0, row = 0, column = 0;
+        }
+    };
+
+    /// The warpgroup has filters from the_own on of those of a tile.
+    __device__ PlaneFilters(Shared& the_memory, State& the_state, int the_own, unsigned the_thread)
+        : memory(the_memory), state(the_state), own(the_own), thread(the_thread) {}
+
+    /// Begins `count` copies to the stages that were read first: no thread reads them any more. Called by the
+    /// warpgroup; at first for all stages.
+    template <class Params, class Problem>
+    __device__ void refill(Params const& params, Problem const& conv, Grid const& grid, int count) {
+        if (ptx::uniform(thread / 32) == 0 && ptx::elect())
+#pragma unroll 1
+            for (int i = 0; i < count; ++i) copy_one(params, conv, grid);
+    }
+
+    /// Waits for the next stage, and gives the address where it lies. The thread then reads it.
+    __device__ unsigned char const* next() {
+        ptx::barrier_wait(ptx::shared_address(&state.full[next_read.stage]), next_read.parity);
+        auto const* const stage = memory.stages[next_read.stage];
+        next_read.advance();
+        return stage;
+    }
+
+    /// The thread's factors of 16 channels: four words of each tap.
+    using Factors = std::uint32_t[4][taps];
+
+    /// Loads them from the next two stages, of 8 channels each. A thread has two neighbouring channels, whose taps are
+    /// 9 words, of filters 8 apart. Source: PTX ISA 8.7, section 9.7.15.5.1, the figure of A for .k16.
+    __device__ void load(Factors& factors) {
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            unsigned char const* const stage = next();
+#pragma unroll
+            for (int i = 0; i < 2; ++i) {
+                unsigned const filter = thread / 32 * 16 + thread % 32 / 4 + static_cast<unsigned>(i) * 8;
+                auto const* const from =
+                    reinterpret_cast<std::uint32_t const*>(stage) + (filter * packet / 2 + thread % 4) * taps;
+                std::uint32_t words[taps];
+#pragma unroll
+                for (int j = 0; j < taps; ++j) words[j] = from[j];
+#pragma unroll
+                for (int tap = 0; tap < taps; ++tap) {
+                    std::uint32_t const one = words[tap / 2], two = words[(taps + tap) / 2];
+                    factors[half * 2 + i][tap] =
+                        tap % 2 == 0 ? (one & 0xffffu) | (two & 0xffff0000u) : one >> 16 | two << 16;
+                }
+                ptx::hold(factors[half * 2 + i]);  // before more words take registers
+            }
+        }
+    }
+
+private:
+    Shared& memory;
+    State& state;
+    int own;
+    unsigned thread;
+    StageCursor<stages> next_read;
+
+    template <class Params, class Problem>
+    __device__ void copy_one(Params const& params, Problem const& conv, Grid const& grid) {
+        State& next = state;
+        while (next.tile < grid.size() && grid.first_channel(next.tile) + own >= conv.group_k()) next.tile += gridDim.x;
+        if (next.tile >= grid.size()) return;
+        int const first = grid.first_channel(next.tile) + own;
+        auto const full = ptx::shared_address(&next.full[next.stage]),
+                   to = ptx::shared_address(memory.stages[next.stage]);
+        if (params.channels_fastest) {
+            ptx::barrier_arrive_expect_bytes(full, filters * channels * 2);
+            ptx::load_tiled(to, &params.maps.w, full, {next.block * channels, next.column, next.row, first});
+        } else {
+            ptx::barrier_arrive_expect_bytes(full, stage_bytes);
+            ptx::load_tiled(to, &params.maps.w, full, {(next.block * channels + next.row * packet) * taps, first});
+        }
+        next.stage = next.stage + 1 == stages ? 0 : next.stage + 1;
+        if (params.channels_fastest && ++next.column < conv.window_columns()) return;
+        next.column = 0;
+        if (++next.row < (params.channels_fastest ? conv.window_rows() : packets)) return;
+        next.row = 0;
+        if (++next.block < grid.channel_blocks()) return;
+        next.block = 0, next.tile += gridDim.x;
+    }
+};
+
+}  // namespace fusekit::hip

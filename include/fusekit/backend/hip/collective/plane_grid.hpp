@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/collective/plane_tiles.hpp"
+
+namespace fusekit::hip {
+
+/// A part of y: from a row of an image on; n is -1 where there is none.
+struct PlanePart {
+    int n, row;
+};
+
+/// The tiles of y, in planes: `parts` parts of images, of `filters` channels each. Blocks whose numbers neighbour share
+/// pixels.
+template <int pixels, int parts, int filters>
+class PlaneGrid {
+    using Tiles = PlaneTiles<pixels>;
+
+public:
+    template <class Problem>
+    __device__ PlaneGrid(Problem const& conv, Tiles const& tiles)
+        : rows(tiles.rows),
+          of_image(static_cast<unsigned>(tiles.of_image)),
+          of_pixels(of_image * static_cast<unsigned>(conv.y[0])),
+          columns(static_cast<unsigned>(detail::divide_up(conv.group_k(), filters))),
+          all(static_cast<unsigned>(detail::divide_up(of_pixels, parts)) * columns),
+          blocks_of_channels(static_cast<int>(detail::divide_up(conv.group_c(), Tiles::channels))) {}
+
+    __device__ unsigned size() const { return all; }
+    /// Of x, 64 of them.
+    __device__ int channel_blocks() const { return blocks_of_channels; }
+    __device__ int first_channel(unsigned tile) const { return static_cast<int>(tile % columns) * filters; }
+    __device__ PlanePart part(unsigned tile, int i) const {
+        unsigned const number = tile / columns * parts + static_cast<unsigned>(i);
+        if (number >= of_pixels) return {-1, 0};
+        return {static_cast<int>(number / of_image), static_cast<int>(number % of_image) * rows};
+    }
+
+    /// A place in the order in which a block takes its tiles and, of each, blocks of channels of x.
+    class Step {
+    public:
+        int block = 0;
+
+        __device__ Step(PlaneGrid const& the_grid, unsigned first_tile) : grid(the_grid), tile(first_tile) { find(); }
+        __device__ bool exists() const { return tile < grid.all; }
+        /// Part number i of the tile, chosen among registers.
+        __device__ PlanePart operator[](int i) const {
+            PlanePart found = part[0];
+#pragma unroll
+            for (int j = 1; j < parts; ++j)
+                if (i == j) found = part[j];
+            return found;
+        }
+        __device__ void advance() {
+            if (++block < grid.blocks_of_channels) return;
+            block = 0, tile += gridDim.x;
+            find();
+        }
+
+    private:
+        PlaneGrid const& grid;
+        unsigned tile;
+        PlanePart part[parts];
+
+        __device__ void find() {
+#pragma unroll
+            for (int i = 0; i < parts; ++i) part[i] = grid.part(tile, i);
+        }
+    };
+
+private:
+    int rows;
+    unsigned of_image, of_pixels, columns, all;
+    int blocks_of_channels;
+};
+
+}  // namespace fusekit::hip
