@@ -3,9 +3,9 @@
 """How fast is ResNet-50 with fusekit's operators beside PyTorch: eager, eager in a CUDA graph, and torch.compile?
 
 Half, channels_last, inference. The swap is examples/pytorch's fuse(). All are timed in turn in one process, the median
-of repeats, with cuDNN's benchmark mode on. Batch norm's running statistics come from batches of the same kind of
-inputs, and the classifier's logits are centred and scaled over them, so that classes differ. Then top-1 of 1,000 random
-inputs, and each convolution of the network beside cuDNN's: alone, and with what the swap fuses into it, unfused.
+of repeats, with cuDNN's benchmark mode on. Weights are random, and batch norm's running statistics those of random
+inputs. Then top-1 of 1,000 random inputs, each of which is a class of its own (tell_apart), and each convolution of the
+network beside cuDNN's: alone, and with what the swap fuses into it, unfused.
 """
 
 import argparse
@@ -47,18 +47,22 @@ def network(generator):
     with torch.no_grad():
         for _ in range(4):
             model(images(64, generator))
-        model.eval()
-        features = []
-        hook = model.avgpool.register_forward_hook(lambda _, __, y: features.append(y.flatten(1)))
-        for _ in range(4):
-            model(images(64, generator))
+    return model.eval()
+
+
+def tell_apart(model, count):
+    """Gives the network a class for each of `count` random inputs: the classifier's weights are the inputs' features,
+    centred and of length 1. So an input is told from all others by what every layer made of it."""
+    features, generator = [], torch.Generator("cuda").manual_seed(2)
+    hook = model.avgpool.register_forward_hook(lambda _, __, y: features.append(y.flatten(1)))
+    with torch.no_grad():
+        for _ in range(count // 50):
+            model(images(50, generator))
         hook.remove()
         features = torch.cat(features)
-        deviation, mean = torch.std_mean(features, 0)
-        model.fc.weight.copy_(torch.randn_like(model.fc.weight) / (deviation + 1e-3))
-        model.fc.weight /= (features @ model.fc.weight.T).std(0, keepdim=True).T
+        mean = features.mean(0)
+        model.fc.weight.copy_(functional.normalize(features - mean, dim=1))
         model.fc.bias.copy_(-(model.fc.weight @ mean))
-    return model
 
 
 def captured(function, calls=1):
@@ -130,8 +134,9 @@ def measure_networks(model, options, rows):
     return half, swap
 
 
-def agreement(model, half, swap, generator, count=1000):
-    """How many of `count` random inputs have the same top-1, and what differs where they do not."""
+def agreement(model, half, swap, count):
+    """How many of tell_apart's inputs have the same top-1, and what differs where they do not."""
+    generator = torch.Generator("cuda").manual_seed(2)
     same = swap_as_float = half_as_float = 0
     margins, classes = [], set()
     with torch.no_grad():
@@ -212,6 +217,14 @@ def measure_layers(swap, batch, options, rows):
         lost += count * max(0, ours - alone)
         rows.append({"subject": name, "batch": batch, "count": count, "median_us": round(ours, 2),
                      "cudnn_conv_us": round(alone, 2), "unfused_us": round(unfused, 2)})
+    stem = next(module for module in swap.modules() if isinstance(module, FusedStem))
+    x = images(batch, None).half().contiguous(memory_format=torch.channels_last)
+    with torch.no_grad():
+        windows = stem.windows(x)
+        replays = [captured(lambda _, f=function: f(), 20)[0]
+                   for function in (lambda: stem.windows(x), lambda: stem.convolve(windows))]
+    packing, product = (least / 20 for _, least in microseconds(replays, 3, 1))
+    print(f"the first convolution: {packing:.1f} us to pack x, {product:.1f} us to convolve")
     print(f"all: ours {total:.0f} us, cuDNN's convolutions alone {total_conv:.0f} us; lost to them where ours is slower "
           f"{lost:.0f} us")
 
@@ -229,10 +242,11 @@ def main():
              "command": " ".join(["resnet50.py", *sys.argv[1:]])}
     print("ResNet-50, half, channels_last, inference\n" + ", ".join(f"{key} {value}" for key, value in facts.items()))
     generator = torch.Generator("cuda").manual_seed(1)
-    model, rows = network(generator), []
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+    model, rows = network(generator), []
+    tell_apart(model, 1000)
     half, swap = measure_networks(copy.deepcopy(model), options, rows)
-    same = agreement(model, half, swap, generator)
+    same = agreement(model, half, swap, 1000)
     rows.append({"subject": "top-1 of 1000 as eager half", "count": same})
     if not options.no_layers:
         for batch in options.batch:

@@ -70,16 +70,22 @@ class FusedStem(nn.Module):
         return (conv.in_channels <= 4 and conv.groups == 1 and list(conv.dilation) == [1, 1]
                 and conv.stride[1] % 2 == 0)
 
-    def forward(self, x):
+    def windows(self, x):
+        """x as rows of windows: N x 4 S x H x Q, which overlap in memory."""
         n, c, h, w = x.shape
         q = (w + 2 * self.padding[1] - self.size) // self.stride[1] + 1
         width = max(w + 2 * self.padding[1], (q - 1) * self.stride[1] + self.columns)
         width += width % 2
-        pixels = x.new_zeros(n, h, width, 4)
-        pixels[:, :, self.padding[1]:self.padding[1] + w, :c] = x.permute(0, 2, 3, 1)
-        windows = pixels.as_strided((n, 4 * self.columns, h, q), (4 * h * width, 1, 4 * width, 4 * self.stride[1]))
+        left = self.padding[1]
+        pixels = nn.functional.pad(x.permute(0, 2, 3, 1), (0, 4 - c, left, width - w - left))
+        return pixels.as_strided((n, 4 * self.columns, h, q), (4 * h * width, 1, 4 * width, 4 * self.stride[1]))
+
+    def convolve(self, windows):
         return torch.ops.fusekit.conv_bias_act(windows, self.weight, self.bias, None, [self.stride[0], 1],
                                                [self.padding[0], 0], 1, 1, self.activation)
+
+    def forward(self, x):
+        return self.convolve(self.windows(x))
 
 
 class FusedLinear(nn.Module):

@@ -106,7 +106,7 @@ def conv_backward(ctx, dy):
         if y is None:
             y = ops.conv_bias_act(x, weight, bias, residual, stride, padding, dilation, ctx.groups, "passthru")
         dy = ops.activation_backward(dy.to(x.dtype), y, *ctx.activation)
-    needs = ctx.needs_input_grad
+    needs = (*ctx.needs_input_grad, False)[:4]  # of a residual that was left out there is none
     dx = dweight = None
     if needs[0] or needs[1]:
         dx, dweight, _ = torch.ops.aten.convolution_backward(
