@@ -239,7 +239,7 @@ def main():
     torch.backends.cudnn.benchmark = True
     facts = {"machine": torch.cuda.get_device_name(), "torch": torch.__version__, "cuda": torch.version.cuda,
              "cudnn": torch.backends.cudnn.version(), "date": datetime.date.today().isoformat(),
-             "command": " ".join(["resnet50.py", *sys.argv[1:]])}
+             "command": " ".join(["resnet50.py", *(each for each in sys.argv[1:] if "/" not in each and each != "--output")])}
     print("ResNet-50, half, channels_last, inference\n" + ", ".join(f"{key} {value}" for key, value in facts.items()))
     generator = torch.Generator("cuda").manual_seed(1)
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False

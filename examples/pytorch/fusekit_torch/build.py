@@ -12,8 +12,9 @@ TYPES = ("float", "half", "bfloat16")
 
 
 def with_cuda():
-    """Whether plans for GPUs are built: PyTorch has CUDA, and nvcc is here."""
-    return torch.version.cuda is not None and cpp_extension.CUDA_HOME is not None
+    """Whether plans for GPUs are built: PyTorch has CUDA, nvcc is here, and FUSEKIT_TORCH_CPU is not set."""
+    return (torch.version.cuda is not None and cpp_extension.CUDA_HOME is not None
+            and "FUSEKIT_TORCH_CPU" not in os.environ)
 
 
 def options():
