@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <fusekit/hip.hpp>
+
+#include "bind.hpp"
+
+/// The plans on a GPU, which units for each element type instantiate.
+namespace fusekit_torch {
+
+/// Puts a bound plan on the call's stream. Whatever it borrows comes from the caller.
+struct RunOnGpu {
+    Place const& place;
+
+    void operator()(auto const& bound, auto const& x, auto const& y) const {
+        auto const& device = properties(place.gpu);
+        fk::hip::Stream stream(device, static_cast<decltype(device.stream())>(place.stream));
+        auto const prepared = bound.prepare(stream, x, y);
+        fk::WorkspaceView workspace;
+        if (std::size_t const bytes = prepared.workspace_bytes()) workspace = {place.zeros(bytes), bytes};
+        prepared(stream, x, y, workspace);
+    }
+
+private:
+    /// What a GPU is: asked for once, by the first call there.
+    static fk::hip::Device const& properties(int gpu) {
+        static constexpr int most = 64;
+        static fk::hip::Device* devices[most] = {};
+        if (gpu < 0 || gpu >= most)
+            throw fk::Error("fusekit", "x", "", "a GPU below 64", "GPU " + fk::Text::number(gpu));
+        fk::hip::Device* known = __atomic_load_n(&devices[gpu], __ATOMIC_ACQUIRE);
+        if (known) return *known;
+        auto* const made = make(gpu);
+        if (__atomic_compare_exchange_n(&devices[gpu], &known, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+            return *made;
+        delete made;
+        return *known;
+    }
+
+    /// It allocates, which this thread may do while a stream is captured, and no run uses its stream, the default one.
+    static fk::hip::Device* make(int gpu) {
+        auto mode = cudaStreamCaptureModeRelaxed;
+        cudaThreadExchangeStreamCaptureMode(&mode);
+        auto* const made = new fk::hip::Device(gpu, nullptr);
+        cudaThreadExchangeStreamCaptureMode(&mode);
+        return made;
+    }
+};
+
+template <fk::Element T, class Mode>
+void OnGpu<T, Mode>::run(ConvCall const& call, typename Mode::Args const& activation, Place const& place) {
+    bind<T, Mode>(call, activation, RunOnGpu{place});
+}
+template <fk::Element T, class Mode>
+void OnGpu<T, Mode>::run(NormCall const& call, typename Mode::Args const& activation, Place const& place) {
+    bind<T, Mode>(call, activation, RunOnGpu{place});
+}
+template <fk::Element T, class Mode>
+void OnGpu<T, Mode>::run(ActivationGradientCall const& call, typename Mode::Args const& activation,
+                         Place const& place) {
+    bind<T, Mode>(call, activation, RunOnGpu{place});
+}
+template <fk::Element T>
+void GradientOnGpu<T>::run(NormGradientCall const& call, Place const& place) {
+    bind<T>(call, RunOnGpu{place});
+}
+template <fk::Element T>
+void PoolOnGpu<T>::run(PoolCall const& call, Place const& place) {
+    bind<T>(call, RunOnGpu{place});
+}
+
+}  // namespace fusekit_torch

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: MIT
+#include "gpu.hpp"
+
+template struct fusekit_torch::OnGpu<fusekit::bfloat16, fusekit::Clamp>;
+template struct fusekit_torch::GradientOnGpu<fusekit::bfloat16>;

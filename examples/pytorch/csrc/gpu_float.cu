@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: MIT
+#include "gpu.hpp"
+
+template struct fusekit_torch::OnGpu<float, fusekit::Clamp>;
+template struct fusekit_torch::GradientOnGpu<float>;

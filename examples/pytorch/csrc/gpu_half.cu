@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: MIT
+#include "gpu.hpp"
+
+template struct fusekit_torch::OnGpu<fusekit::half, fusekit::Clamp>;
+template struct fusekit_torch::GradientOnGpu<fusekit::half>;

@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: MIT
+#include "host.hpp"
+
+template struct fusekit_torch::OnHost<fusekit::bfloat16>;

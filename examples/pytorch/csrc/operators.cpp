@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: MIT
+//
+// torch.ops.fusekit: PyTorch's tensors to the calls of plans.hpp. Output is allocated by PyTorch, and so is what a run
+// borrows; a run is put on PyTorch's current stream of x's GPU.
+#include <ATen/ATen.h>
+#include <torch/library.h>
+#include <torch/version.h>
+#ifdef FUSEKIT_TORCH_CUDA
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+#endif
+
+#include <cmath>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "plans.hpp"
+
+namespace fusekit_torch {
+
+namespace {
+
+using at::Tensor;
+#if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 4)
+template <class T>
+using Optional = std::optional<T>;
+#else
+template <class T>
+using Optional = c10::optional<T>;
+#endif
+using Number = Optional<double>;
+
+/// The layout of a tensor. A mode of one element is never stepped along, and PyTorch gives it any stride: here it has
+/// that of a dense tensor, whose alignment no plan refuses.
+template <int Rank>
+fk::Layout<Rank> layout_of(Tensor const& tensor) {
+    fk::Layout<Rank> layout{};
+    for (int mode = 0; mode < Rank; ++mode) {
+        layout.shape[mode] = tensor.size(mode);
+        layout.stride[mode] = tensor.stride(mode);
+    }
+    if constexpr (Rank == 4) {
+        bool const channels_last = layout.shape[1] > 1 && layout.stride[1] == 1;
+        std::int64_t step = 1;
+        fk::Index<4> const order = channels_last ? fk::Index<4>{{1, 3, 2, 0}} : fk::Index<4>{{3, 2, 1, 0}};
+        for (std::int64_t const at : order.values) {
+            int const mode = static_cast<int>(at);
+            if (layout.shape[mode] == 1) layout.stride[mode] = step;
+            step = layout.stride[mode] * layout.shape[mode];
+        }
+    }
+    return layout;
+}
+
+void require(bool holds, char const* argument, std::string const& expected, std::string const& given) {
+    TORCH_CHECK(holds, "fusekit: ", argument, ": expected ", expected, ", got ", given);
+}
+std::string shape_of(Tensor const& tensor) {
+    std::string text;
+    for (std::int64_t const extent : tensor.sizes()) text += (text.empty() ? "" : " x ") + std::to_string(extent);
+    return text.empty() ? "a scalar" : text;
+}
+
+template <int Rank>
+void require_like(Tensor const& tensor, Tensor const& x, char const* argument) {
+    require(tensor.dim() == Rank, argument, std::to_string(Rank) + " modes", shape_of(tensor));
+    require(tensor.device() == x.device(), argument, "a tensor on " + x.device().str() + ", as x",
+            tensor.device().str());
+}
+
+/// A tensor as a view to read; `argument` is what a refusal calls it.
+template <int Rank>
+fk::AnyView<Rank> view_of(Tensor const& tensor, Tensor const& x, char const* argument) {
+    require_like<Rank>(tensor, x, argument);
+    auto const as = [&]<class T>(T const* data) {
+        return fk::AnyView<Rank>(fk::TensorView<T const, Rank>(data, layout_of<Rank>(tensor)));
+    };
+    void const* const data = tensor.data_ptr();
+    switch (tensor.scalar_type()) {
+        case at::kFloat: return as(static_cast<float const*>(data));
+        case at::kHalf: return as(static_cast<fk::half const*>(data));
+        case at::kBFloat16: return as(static_cast<fk::bfloat16 const*>(data));
+        default: break;
+    }
+    require(false, argument, "elements of float, half or bfloat16", at::toString(tensor.scalar_type()));
+    return as(static_cast<float const*>(data));
+}
+Floats floats_of(Tensor const& tensor, Tensor const& x, char const* argument) {
+    require_like<1>(tensor, x, argument);
+    require(tensor.scalar_type() == at::kFloat, argument, "elements of float", at::toString(tensor.scalar_type()));
+    return {static_cast<float*>(tensor.data_ptr()), tensor.size(0), tensor.stride(0)};
+}
+Output output_of(Tensor const& tensor) { return {tensor.data_ptr(), layout_of<4>(tensor)}; }
+
+/// A new tensor of x's type, channels last where x's channels are neighbours. The meta kernel has the same rule.
+Tensor new_like(Tensor const& x, at::IntArrayRef shape) {
+    bool const channels_last = x.size(1) > 1 && x.stride(1) == 1;
+    return at::empty(shape, x.options().memory_format(channels_last ? at::MemoryFormat::ChannelsLast
+                                                                    : at::MemoryFormat::Contiguous));
+}
+/// `tensor` with the strides that new_like gives: gradients read x, dy and dx alike.
+Tensor dense_like(Tensor const& tensor, Tensor const& x) {
+    bool const channels_last = x.size(1) > 1 && x.stride(1) == 1;
+    return tensor.contiguous(channels_last ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous);
+}
+
+AnyMode::Args activation_of(std::string const& name, Number const& alpha, Number const& beta, Number const& gamma) {
+    std::string known;
+    for (int number = 0; number < static_cast<int>(std::size(kind_names)); ++number) {
+        known += (number ? ", " : "") + std::string(kind_names[number]);
+        if (name != kind_names[number]) continue;
+        AnyMode::Args args{static_cast<Kind>(number)};
+        int const count = AnyMode::visit(args, [&]<class Mode>(Mode, auto const&) {
+            constexpr typename Mode::Args usual{};
+            if constexpr (requires { usual.alpha; }) args.alpha = usual.alpha;
+            if constexpr (requires { usual.beta; }) args.beta = usual.beta;
+            if constexpr (requires { usual.gamma; }) args.gamma = usual.gamma;
+            return AnyMode::arguments_of<Mode>;
+        });
+        auto const set = [&](float& argument, Number const& given, int index, char const* of) {
+            if (!given) return;
+            require(index < count, of, "nothing, as " + name + " has no " + of, std::to_string(*given));
+            argument = static_cast<float>(*given);
+        };
+        set(args.alpha, alpha, 0, "alpha"), set(args.beta, beta, 1, "beta"), set(args.gamma, gamma, 2, "gamma");
+        return args;
+    }
+    require(false, "activation", "one of " + known, name);
+    return {};
+}
+
+/// Runs make_call() where x lies. A refusal of the library's becomes PyTorch's error, with its sentence.
+template <class MakeCall>
+void run(Tensor const& x, MakeCall const& make_call) {
+    try {
+        auto const call = make_call();
+        auto const run_as = [&]<fk::Element T>(T) {
+            if (!x.is_cuda()) return OnHost<T>::run(call);
+#ifdef FUSEKIT_TORCH_CUDA
+            std::vector<Tensor> lent;  // PyTorch reuses it on this stream alone, after what is put there now
+            Place const place{
+                x.get_device(), c10::cuda::getCurrentCUDAStream(x.get_device()).stream(), [&](std::size_t bytes) {
+                    lent.push_back(at::zeros({static_cast<std::int64_t>(bytes)}, x.options().dtype(at::kByte)));
+                    return lent.back().data_ptr();
+                }};
+            run_on_gpu<T>(call, place);
+#endif
+        };
+        switch (x.scalar_type()) {
+            case at::kFloat: return run_as(float{});
+            case at::kHalf: return run_as(fk::half{});
+            case at::kBFloat16: return run_as(fk::bfloat16{});
+            default: require(false, "x", "elements of float, half or bfloat16", at::toString(x.scalar_type()));
+        }
+    } catch (fk::Error const& error) {
+        TORCH_CHECK(false, "fusekit: ", error.what());
+    }
+}
+
+/// Makes x's GPU the current one, if it has one.
+struct Guard {
+#ifdef FUSEKIT_TORCH_CUDA
+    c10::cuda::OptionalCUDAGuard guard;
+    explicit Guard(Tensor const& x) {
+        if (x.is_cuda()) guard.set_device(x.device());
+    }
+#else
+    explicit Guard(Tensor const&) {}
+#endif
+};
+
+void require_images(Tensor const& x) { require(x.dim() == 4, "x", "4 modes, N x C x H x W", shape_of(x)); }
+
+Tensor conv_bias_act(Tensor const& x, Tensor const& weight, Tensor const& bias, Optional<Tensor> const& residual,
+                     at::IntArrayRef stride, at::IntArrayRef padding, at::IntArrayRef dilation, std::int64_t groups,
+                     std::string const& activation, Number alpha, Number beta, Number gamma) {
+    Guard const guard(x);
+    require_images(x);
+    require(weight.dim() == 4, "weight", "4 modes, K x C/groups x R x S", shape_of(weight));
+    for (std::int64_t const step : stride) require(step >= 1, "stride", "1 or more", std::to_string(step));
+    auto const args = activation_of(activation, alpha, beta, gamma);
+    Tensor y;
+    Optional<fk::AnyView<4>> z;
+    if (residual) z = view_of<4>(*residual, x, "residual");
+    run(x, [&] {
+        auto const filter = fk::filter(weight.size(2), weight.size(3))
+                                .stride(stride[0], stride[1])
+                                .pad(padding[0], padding[1])
+                                .dilation(dilation[0], dilation[1])
+                                .groups(groups);
+        auto const extent = [&](int mode) { return std::max<std::int64_t>(filter.output(mode, x.size(2 + mode)), 0); };
+        y = new_like(x, {x.size(0), weight.size(0), extent(0), extent(1)});
+        return ConvCall{view_of<4>(x, x, "x"),
+                        view_of<4>(weight, x, "weight"),
+                        view_of<1>(bias, x, "bias"),
+                        z ? &*z : nullptr,
+                        filter,
+                        args,
+                        output_of(y)};
+    });
+    return y;
+}
+
+Tensor batch_norm_act(Tensor const& x, Tensor const& scale, Tensor const& shift, Tensor const& mean,
+                      Tensor const& variance, double epsilon, std::string const& activation, Number alpha, Number beta,
+                      Number gamma) {
+    Guard const guard(x);
+    require_images(x);
+    auto const args = activation_of(activation, alpha, beta, gamma);
+    Tensor const y = new_like(x, x.sizes());
+    run(x, [&] {
+        return NormCall{view_of<4>(x, x, "x"),
+                        floats_of(scale, x, "scale"),
+                        floats_of(shift, x, "shift"),
+                        floats_of(mean, x, "mean"),
+                        floats_of(variance, x, "variance"),
+                        {},
+                        {},
+                        static_cast<float>(epsilon),
+                        args,
+                        output_of(y)};
+    });
+    return y;
+}
+
+std::tuple<Tensor, Tensor, Tensor> batch_norm_act_training(Tensor const& given, Tensor const& scale,
+                                                           Tensor const& shift, double epsilon,
+                                                           std::string const& activation, Number alpha, Number beta,
+                                                           Number gamma) {
+    Guard const guard(given);
+    require_images(given);
+    auto const args = activation_of(activation, alpha, beta, gamma);
+    Tensor const x = dense_like(given, given), y = new_like(x, x.sizes());
+    Tensor const mean =
+                     at::empty({x.size(1)}, x.options().dtype(at::kFloat).memory_format(at::MemoryFormat::Contiguous)),
+                 inverse_deviation = at::empty_like(mean);
+    run(x, [&] {
+        return NormCall{view_of<4>(x, x, "x"),
+                        floats_of(scale, x, "scale"),
+                        floats_of(shift, x, "shift"),
+                        {},
+                        {},
+                        floats_of(mean, x, "saved_mean"),
+                        floats_of(inverse_deviation, x, "saved_inverse_deviation"),
+                        static_cast<float>(epsilon),
+                        args,
+                        output_of(y)};
+    });
+    return {y, mean, inverse_deviation};
+}
+
+/// `spread` is the variance, or, in training, the inverse deviation.
+std::tuple<Tensor, Tensor, Tensor> batch_norm_act_backward(Tensor const& given_dy, Tensor const& given_x,
+                                                           Tensor const& scale, Tensor const& shift, Tensor const& mean,
+                                                           Tensor const& spread, bool training, double epsilon,
+                                                           std::string const& activation, Number alpha, Number beta,
+                                                           Number gamma) {
+    Guard const guard(given_x);
+    require_images(given_x);
+    auto const args = activation_of(activation, alpha, beta, gamma);
+    require(is_clamp(args.kind), "activation", "passthru, relu, clipped_relu or clamp", activation);
+    require(given_dy.scalar_type() == given_x.scalar_type(), "dy", "elements of x's type",
+            at::toString(given_dy.scalar_type()));
+    Tensor const x = dense_like(given_x, given_x), dy = dense_like(given_dy, x), dx = new_like(x, x.sizes());
+    Tensor const dscale = at::empty_like(mean), dshift = at::empty_like(mean);
+    run(x, [&] {
+        Floats const first = floats_of(mean, x, "mean"), second = floats_of(spread, x, "spread"), none;
+        return NormGradientCall{{view_of<4>(x, x, "x"), floats_of(scale, x, "scale"), floats_of(shift, x, "shift"),
+                                 training ? none : first, training ? none : second, training ? first : none,
+                                 training ? second : none, static_cast<float>(epsilon), args, output_of(dx)},
+                                view_of<4>(dy, x, "dy"),
+                                floats_of(dscale, x, "dscale"),
+                                floats_of(dshift, x, "dshift"),
+                                output_of(dx)};
+    });
+    return {dx, dscale, dshift};
+}
+
+Tensor activation_backward(Tensor const& given_dy, Tensor const& given_x, std::string const& activation, Number alpha,
+                           Number beta, Number gamma) {
+    Guard const guard(given_x);
+    require_images(given_x);
+    auto const args = activation_of(activation, alpha, beta, gamma);
+    require(given_dy.scalar_type() == given_x.scalar_type(), "dy", "elements of x's type",
+            at::toString(given_dy.scalar_type()));
+    Tensor const x = dense_like(given_x, given_x), dy = dense_like(given_dy, x), dx = new_like(x, x.sizes());
+    run(x, [&] { return ActivationGradientCall{view_of<4>(x, x, "x"), view_of<4>(dy, x, "dy"), args, output_of(dx)}; });
+    return dx;
+}
+
+Tensor max_pool_3x3(Tensor const& x) {
+    Guard const guard(x);
+    require_images(x);
+    Tensor const y = new_like(x, {x.size(0), x.size(1), (x.size(2) + 1) / 2, (x.size(3) + 1) / 2});
+    run(x, [&] { return PoolCall{view_of<4>(x, x, "x"), PoolKind::max_3x3, output_of(y)}; });
+    return y;
+}
+Tensor global_average(Tensor const& x) {
+    Guard const guard(x);
+    require_images(x);
+    Tensor const y = new_like(x, {x.size(0), x.size(1), 1, 1});
+    run(x, [&] { return PoolCall{view_of<4>(x, x, "x"), PoolKind::global_average, output_of(y)}; });
+    return y;
+}
+
+void implement(torch::Library& m) {
+    m.impl("conv_bias_act", conv_bias_act);
+    m.impl("batch_norm_act", batch_norm_act);
+    m.impl("batch_norm_act_training", batch_norm_act_training);
+    m.impl("batch_norm_act_backward", batch_norm_act_backward);
+    m.impl("activation_backward", activation_backward);
+    m.impl("max_pool_3x3", max_pool_3x3);
+    m.impl("global_average", global_average);
+}
+
+}  // namespace
+
+}  // namespace fusekit_torch
+
+TORCH_LIBRARY(fusekit, m) {
+    m.def(
+        "conv_bias_act(Tensor x, Tensor weight, Tensor bias, Tensor? residual=None, int[2] stride=1, int[2] padding=0, "
+        "int[2] dilation=1, int groups=1, str activation='relu', float? alpha=None, float? beta=None, "
+        "float? gamma=None) -> Tensor");
+    m.def(
+        "batch_norm_act(Tensor x, Tensor scale, Tensor shift, Tensor mean, Tensor variance, float epsilon=1e-05, "
+        "str activation='relu', float? alpha=None, float? beta=None, float? gamma=None) -> Tensor");
+    m.def(
+        "batch_norm_act_training(Tensor x, Tensor scale, Tensor shift, float epsilon=1e-05, str activation='relu', "
+        "float? alpha=None, float? beta=None, float? gamma=None) -> (Tensor y, Tensor mean, Tensor inverse_deviation)");
+    m.def(
+        "batch_norm_act_backward(Tensor dy, Tensor x, Tensor scale, Tensor shift, Tensor mean, Tensor spread, "
+        "bool training, float epsilon, str activation, float? alpha=None, float? beta=None, float? gamma=None) -> "
+        "(Tensor dx, Tensor dscale, Tensor dshift)");
+    m.def(
+        "activation_backward(Tensor dy, Tensor x, str activation, float? alpha=None, float? beta=None, "
+        "float? gamma=None) -> Tensor");
+    m.def("max_pool_3x3(Tensor x) -> Tensor");
+    m.def("global_average(Tensor x) -> Tensor");
+}
+
+TORCH_LIBRARY_IMPL(fusekit, CPU, m) { fusekit_torch::implement(m); }
+#ifdef FUSEKIT_TORCH_CUDA
+TORCH_LIBRARY_IMPL(fusekit, CUDA, m) { fusekit_torch::implement(m); }
+#endif

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT
+"""What the extension is built from, by setup.py or at the first import."""
+
+import os
+import pathlib
+
+import torch
+from torch.utils import cpp_extension
+
+FOLDER = pathlib.Path(__file__).resolve().parent.parent
+TYPES = ("float", "half", "bfloat16")
+
+
+def with_cuda():
+    """Whether plans for GPUs are built: PyTorch has CUDA, nvcc is here, and FUSEKIT_TORCH_CPU is not set."""
+    return (torch.version.cuda is not None and cpp_extension.CUDA_HOME is not None
+            and "FUSEKIT_TORCH_CPU" not in os.environ)
+
+
+def options():
+    """Arguments of cpp_extension.load; with setup.py, of an extension."""
+    sources = ["operators.cpp", *(f"host_{each}.cpp" for each in TYPES)]
+    compiler = ["-std=c++20", "-O3", "-march=native"]
+    result = {"include_dirs": [str(FOLDER.parent.parent / "include")], "cxx": compiler, "cuda": with_cuda()}
+    if with_cuda():
+        # Only code for sm_90a may use the matrix units of an H100 or H200.
+        if "TORCH_CUDA_ARCH_LIST" not in os.environ and torch.cuda.is_available():
+            major, minor = torch.cuda.get_device_capability()
+            os.environ["TORCH_CUDA_ARCH_LIST"] = f"{major}.{minor}" + ("a" if major == 9 else "")
+        sources += [f"gpu_{each}{form}.cu" for each in TYPES for form in ("", "_any")] + ["gpu_pool.cu"]
+        compiler.append("-DFUSEKIT_TORCH_CUDA")
+        result["nvcc"] = ["-std=c++20", "-O3", "--expt-relaxed-constexpr"]
+    result["sources"] = [str(FOLDER / "csrc" / each) for each in sources]
+    return result
+
+
+def load(verbose=False):
+    """Compiles what has changed and loads it: PyTorch keeps it in its extensions' folder."""
+    given = options()
+    cpp_extension.load(name="fusekit_torch_operators", sources=given["sources"], extra_cflags=given["cxx"],
+                       extra_cuda_cflags=given.get("nvcc"), extra_include_paths=given["include_dirs"],
+                       with_cuda=given["cuda"], is_python_module=False, verbose=verbose)

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: MIT
+"""python3 setup.py build_ext --inplace, or pip install --no-build-isolation ."""
+
+import os
+import sys
+
+from setuptools import setup
+from torch.utils import cpp_extension
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+os.environ["FUSEKIT_TORCH_BUILDING"] = "1"  # there is nothing to load yet
+from fusekit_torch import build  # noqa: E402
+
+given = build.options()
+Extension = cpp_extension.CUDAExtension if given["cuda"] else cpp_extension.CppExtension
+sources = [os.path.relpath(each) for each in given["sources"]]
+flags = {"cxx": given["cxx"], "nvcc": given["nvcc"]} if given["cuda"] else {"cxx": given["cxx"]}
+setup(name="fusekit_torch", version="0.1", packages=["fusekit_torch"],
+      ext_modules=[Extension("fusekit_torch._operators", sources, include_dirs=given["include_dirs"],
+                             extra_compile_args=flags)],
+      cmdclass={"build_ext": cpp_extension.BuildExtension})
