@@ -112,9 +112,9 @@ MIOPEN_EXPORT miopenStatus_t miopenSetOpArgsBatchNormBackward(miopenOperatorArgs
                                                               void* resultBnBiasDiff, const void* savedMean,
                                                               const void* savedInvVariance);
 
-/* One kernel on the handle's stream. inputDesc is the plan's input, outputDesc of the extents that the operators make of
-   it and of any strides. The first borrows the handle's own workspace; the second the caller's, whatever its bytes are,
-   or, where that is null or not aligned to 64 bytes, the handle's. */
+/* One kernel on the handle's stream. inputDesc is the plan's input, outputDesc of the extents that the operators make
+   of it and of any strides. The first borrows the handle's own workspace; the second the caller's, whatever its bytes
+   are, or, where that is null or not aligned to 64 bytes, the handle's. */
 MIOPEN_EXPORT miopenStatus_t miopenExecuteFusionPlan(const miopenHandle_t handle,
                                                      const miopenFusionPlanDescriptor_t fusePlanDesc,
                                                      const miopenTensorDescriptor_t inputDesc, const void* input,
