@@ -18,3 +18,27 @@ install(FILES ${CMAKE_CURRENT_LIST_DIR}/fusekitConfig.cmake ${PROJECT_BINARY_DIR
 file(RELATIVE_PATH pc_to_include ${CMAKE_INSTALL_FULL_DATADIR}/pkgconfig ${CMAKE_INSTALL_FULL_INCLUDEDIR})
 configure_file(${CMAKE_CURRENT_LIST_DIR}/fusekit.pc.in ${PROJECT_BINARY_DIR}/fusekit.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/fusekit.pc DESTINATION ${CMAKE_INSTALL_DATADIR}/pkgconfig)
+
+# The compiled library depends on the machine: its package and its .pc file lie beside it.
+if(TARGET fusekit_runtime_shared)
+  install(FILES ${PROJECT_SOURCE_DIR}/include/fusekit/runtime/c/fusekit.h
+          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/fusekit/runtime/c)
+  install(TARGETS fusekit_runtime_shared fusekit_runtime_static EXPORT fusekitRuntimeTargets
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT fusekitRuntimeTargets NAMESPACE fusekit:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/fusekit_runtime)
+  file(WRITE ${PROJECT_BINARY_DIR}/fusekit_runtimeConfig.cmake "# SPDX-License-Identifier: MIT
+include(CMakeFindDependencyMacro)
+find_dependency(Threads)
+include(\${CMAKE_CURRENT_LIST_DIR}/fusekitRuntimeTargets.cmake)
+")
+  write_basic_package_version_file(${PROJECT_BINARY_DIR}/fusekit_runtimeConfigVersion.cmake
+                                   COMPATIBILITY SameMinorVersion)
+  install(FILES ${PROJECT_BINARY_DIR}/fusekit_runtimeConfig.cmake
+                ${PROJECT_BINARY_DIR}/fusekit_runtimeConfigVersion.cmake
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/fusekit_runtime)
+  set(pc_dir ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig)
+  file(RELATIVE_PATH pc_to_lib ${pc_dir} ${CMAKE_INSTALL_FULL_LIBDIR})
+  file(RELATIVE_PATH pc_to_include ${pc_dir} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/fusekit_runtime.pc.in ${PROJECT_BINARY_DIR}/fusekit_runtime.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/fusekit_runtime.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()

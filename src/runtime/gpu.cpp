@@ -14,7 +14,7 @@ struct Streams {
     static Refusal on(hip::Device& device, Place const& place, F const& f) {
         if (!place.stream) return f(static_cast<hip::Stream const&>(device));
         WorkspaceView const own{device.own_workspace(), device.own_workspace_bytes()};
-        hip::Stream const stream(device, static_cast<hip::hipStream_t>(*place.stream), own);
+        hip::Stream const stream(device, static_cast<decltype(device.stream())>(*place.stream), own);
         return f(stream);
     }
 };

@@ -154,6 +154,10 @@ TEST_CASE("A handle runs an application's operator, prepared and bound anew, and
     matrix.rank = 2;
     CHECK(refusal(handle.run(device, arguments, half, y)) == "Plan<AtMost>: x: expected float, got half");
     CHECK(refusal(handle.run(device, arguments, matrix, y)) == "Plan<AtMost>: x: expected 4 modes, got 2");
+    rt::View odd = x;
+    odd.data = static_cast<char*>(odd.data) + 2;
+    CHECK(refusal(handle.run(device, arguments, odd, y)) ==
+          "Plan<AtMost>: x: expected memory aligned to its elements, got an odd address");
     negative.extents[3] = -4;
     CHECK_FALSE(handle.output_shape(arguments, negative));
     CHECK(

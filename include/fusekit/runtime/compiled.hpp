@@ -29,6 +29,7 @@ struct Holding : AnyRun<Device> {
 inline bool is_of(Reader const& of, char const* tensor, View const& view, DataType type, int rank) {
     if (view.type != type) refuse(of, tensor, "", fusekit::name(type), fusekit::name(view.type));
     else if (view.rank != rank) refuse(of, tensor, "", Text::number(rank) + " modes", Text::number(view.rank));
+    else if (!is_aligned(view.data, type)) refuse(of, tensor, "", "memory aligned to its elements", "an odd address");
     else return true;
     return false;
 }

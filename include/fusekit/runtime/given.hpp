@@ -9,6 +9,15 @@
 
 namespace fusekit::runtime {
 
+namespace detail {
+
+/// Whether elements of the type may lie at an address.
+inline bool is_aligned(void const* data, DataType type) {
+    return (reinterpret_cast<std::uintptr_t>(data) & static_cast<std::uintptr_t>(size_of(type) - 1)) == 0;
+}
+
+}  // namespace detail
+
 /// One operator's arguments at run time, as its reader (runtime/operator.hpp) asks for them: views of the number of
 /// modes and element type that a field takes. What is missing or does not fit is kept as an Error, and the view that is
 /// returned instead is not used.
@@ -157,6 +166,8 @@ private:
         int const rank = arguments[role].rank;
         if (rank == 0) fail(name(role), "a tensor", "none");
         else if (!pointer(role)) fail(name(role), "a pointer", "a null pointer");
+        else if (!detail::is_aligned(pointer(role), arguments[role].type))
+            fail(name(role), "memory aligned to its elements", "an odd address");
         else if (rank < least || rank > most)
             fail(name(role), (least == most ? Text() : Text::number(least) + " to ") + Text::number(most) + " modes",
                  Text::number(rank));

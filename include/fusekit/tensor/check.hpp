@@ -274,8 +274,9 @@ private:
         std::int64_t const size = size_of(element);
         std::int64_t low = 0, high = 0;
         for (int mode = 0; mode < shape.rank; ++mode) {
-            std::int64_t step;
-            bool const fits = !__builtin_mul_overflow(shape.values[mode] - 1, stride.values[mode], &step);
+            std::int64_t last, step;
+            bool const fits = !__builtin_sub_overflow(shape.values[mode], 1, &last) &&
+                              !__builtin_mul_overflow(last, stride.values[mode], &step);
             if (!fits || step < -farthest || step > farthest) {
                 fail(argument, "strides within the address space", stride.as_of(shape).to_string());
                 return own;

@@ -124,7 +124,7 @@ struct Filter {
     FUSEKIT_HD constexpr std::int64_t output(int mode, std::int64_t in) const {
         constexpr std::int64_t most = std::int64_t{1} << 62;  // the sums fit 63 bits
         bool const possible = size[mode] > 0 && dilations[mode] > 0 && pad_before[mode] >= 0 && pad_after[mode] >= 0;
-        if (!possible || strides[mode] < 1 || in > most) return 0;
+        if (!possible || strides[mode] < 1 || in < 0 || in > most) return 0;
         std::int64_t const covered = dilations[mode] * (std::int64_t{size[mode]} - 1) + 1;
         std::int64_t const reach = in + pad_before[mode] + pad_after[mode] - covered;
         return reach < 0 ? 0 : reach / strides[mode] + 1;
