@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fusekit/backend/hip/arch/access.hpp"
 #include "fusekit/backend/hip/arch/packed.hpp"
+#include "fusekit/backend/hip/arch/sm90a.hpp"
 #include "fusekit/backend/hip/collective/plane_grid.hpp"
 #include "fusekit/backend/hip/params.hpp"
 
