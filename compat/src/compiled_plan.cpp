@@ -23,10 +23,13 @@ runtime::Handle<Device> find(std::vector<FusionOp const*> const& operators, Tens
     return find_plan(descriptors, {type, type, weights});
 }
 
-/// Whether an operator of a run writes the tensor, or may go without it.
-bool is_written(Role role) {
-    return role == Role::saved_mean || role == Role::saved_inverse_deviation || role == Role::running_mean ||
-           role == Role::running_variance || role == Role::scale_gradient || role == Role::shift_gradient;
+/// Whether an operator writes the tensor, and may go without it. Questions of a plan's needs leave it out, because they
+/// are asked of places that may overlap.
+bool is_written(runtime::Kind kind, Role role) {
+    bool const statistics = role == Role::saved_mean || role == Role::saved_inverse_deviation ||
+                            role == Role::running_mean || role == Role::running_variance;
+    return kind == runtime::Kind::batch_norm_training ? statistics
+                                                      : role == Role::scale_gradient || role == Role::shift_gradient;
 }
 
 }  // namespace
@@ -34,16 +37,14 @@ bool is_written(Role role) {
 CompiledPlan::CompiledPlan(Session& session, std::vector<FusionOp const*> const& the_operators,
                            TensorDescriptor const& the_x, TensorDescriptor const& the_y)
     : plan(find(the_operators, the_x)), x(view_of(the_x)), y(the_y) {
-    // What training writes plays no part in what a launch needs, and may be left out.
     std::vector<runtime::Arguments> read;
     for (FusionOp const* op : the_operators) {
         operators.push_back({op->descriptor.kind, {}});
         operators.back().values.op = op->handle;
         tensors.push_back(op->tensors(the_x));
         read.push_back(tensors.back());
-        bool const training = op->descriptor.kind == runtime::Kind::batch_norm_training;
         for (int role = 0; role < runtime::roles; ++role)
-            if (training && is_written(static_cast<Role>(role))) read.back().tensors[role] = {};
+            if (is_written(op->descriptor.kind, static_cast<Role>(role))) read.back().tensors[role] = {};
     }
     auto const needed = plan.workspace_bytes(session.queue.device(), read, x, view_of(y));
     if (!needed) check(needed.error(), miopenStatusUnsupportedOp);

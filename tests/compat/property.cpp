@@ -68,6 +68,7 @@ TEST_CASE("MIOpen: batch norm in training and an activation, backward") {
     for (char const* text : {"n3c5h6w7k5r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs float TA tanh t1 ~3",
                              "n4c6h5w3k6r1s1pt0l0b0r0u1v1d1e1g1 nhwc kcrs half UA relu t1 ~4",
                              "n2c4h3w7k4r1s1pt0l0b0r0u1v1d1e1g1 nhwc kcrs float UA elu t1 ~6",
+                             "n2c3h90w80k3r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs float UA relu t1 ~7",
                              "n2c3h9w9k3r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs bfloat16 TA power t1 ~5"})
         if (Case const about = Case::parse(text); has_plans_of(about.type))
             CHECK(run_fused_backward(Problem(about)) == "");
