@@ -92,7 +92,8 @@ int measure_runtime(int argc, char** argv, char const* name, fusekit_backend bac
         auto const b = fk::random<float>(device, fk::channels(16), 3);
         fk::Tensor<float, Device> y(device, x.layout());
         auto const layer =
-            Found::bind({w, fk::filter(3, 3).pad(1)}, rt::Optional<fk::Bias>::given({b}), {rt::ActivationMode::relu});
+            Found::bind({w, fk::filter(3, 3).pad(1)}, rt::Optional<fk::Bias>::given(fk::Bias::Args{.bias = b}),
+                        {rt::ActivationMode::relu});
         auto const handle = Set::find(sequence, fk::DataType::float32).value();
         rt::Arguments arguments[3];
         arguments[0][rt::Role::weights] = rt::View(w);
@@ -154,8 +155,8 @@ int measure_runtime(int argc, char** argv, char const* name, fusekit_backend bac
             report(what + ": a plan of Relu", 1e6 * times[0] / 8, "us");
             report(what + ": Relu, chosen at run time", 1e6 * times[1] / 8, "us");
         };
-        rt::PiecewiseActivation::Args const piecewise{{rt::ActivationMode::relu}};
-        rt::AnyActivation::Args const any{{rt::ActivationMode::relu}};
+        rt::PiecewiseActivation::Args const piecewise{rt::ActivationMode::relu};
+        rt::AnyActivation::Args const any{rt::ActivationMode::relu};
         compare("8-64-56-56, activation alone, 18 modes", fk::Plan<Relu>::bind({}),
                 fk::Plan<rt::AnyActivation>::bind(any));
         compare("8-64-56-56-64-1x1, conv and bias, 6 modes",
