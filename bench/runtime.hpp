@@ -35,15 +35,15 @@ inline void require(fk::Refusal const& refusal) {
     if (refusal) throw std::runtime_error(refusal->what());
 }
 
-/// Nanoseconds a call: the median of rounds of `calls` calls, after each of which the device runs dry.
-template <class Device, class Call>
-double cost_of(Device& device, int rounds, int calls, Call const& call) {
+/// Nanoseconds a call: the median of rounds of `calls` calls, after each of which `wait` lets the device run dry.
+template <class Wait, class Call>
+double cost_of(Wait const& wait, int rounds, int calls, Call const& call) {
     std::vector<double> samples;
     for (int round = -3; round < rounds; ++round) {
         double const begin = seconds_now();
         for (int i = 0; i < calls; ++i) call();
         double const taken = seconds_now() - begin;
-        device.synchronize();
+        wait();
         if (round >= 0) samples.push_back(1e9 * taken / calls);
     }
     return median(samples);
@@ -74,11 +74,15 @@ int measure_runtime(int argc, char** argv, char const* name, fusekit_backend bac
         records.add({{"what", what}, {"value", text("%.1f", value)}, {"unit", unit}});
     };
 
+    auto const wait = [&] {  // the C interface's device has a stream of its own
+        device.synchronize();
+        require(fusekit_device_synchronize(c_device));
+    };
     rt::Descriptor const sequence[] = {rt::conv(fk::filter(3, 3).pad(1)), rt::bias(),
                                        rt::activation(rt::ActivationMode::relu)};
     rt::Descriptor volatile const* const hidden = sequence;  // so that nothing is found while it is compiled
     report("find: three operators",
-           cost_of(device, repeats, 1000,
+           cost_of(wait, repeats, 1000,
                    [&] {
                        auto const found =
                            Set::find_or_none({const_cast<rt::Descriptor const*>(hidden), 3}, fk::DataType::float32);
@@ -120,13 +124,13 @@ int measure_runtime(int argc, char** argv, char const* name, fusekit_backend bac
         // In turn, twice: the second time counts, when caches and clocks have settled.
         double direct = 0, prepared = 0, through_handle = 0, through_c = 0, run_through_c = 0;
         for (int again = 0; again < 2; ++again) {
-            direct = cost_of(device, repeats, calls, [&] { layer(device, x, y); });
-            prepared = cost_of(device, repeats, calls, [&] { require(run->run(device, x.data(), y.data())); });
-            through_handle = cost_of(device, repeats, calls, [&] { require(handle.run(device, arguments, from, to)); });
-            through_c = cost_of(device, repeats, calls, [&] {
+            direct = cost_of(wait, repeats, calls, [&] { layer(device, x, y); });
+            prepared = cost_of(wait, repeats, calls, [&] { require(run->run(device, x.data(), y.data())); });
+            through_handle = cost_of(wait, repeats, calls, [&] { require(handle.run(device, arguments, from, to)); });
+            through_c = cost_of(wait, repeats, calls, [&] {
                 require(fusekit_execute(plan, c_device, FUSEKIT_OWN_STREAM, own, 3, &c_x, &c_y, nullptr, 0));
             });
-            run_through_c = cost_of(device, repeats, calls, [&] {
+            run_through_c = cost_of(wait, repeats, calls, [&] {
                 require(fusekit_run_execute(c_run, c_device, FUSEKIT_OWN_STREAM, c_x.data, c_y.data, nullptr, 0));
             });
         }
