@@ -35,7 +35,7 @@ inline void require(fk::Refusal const& refusal) {
     if (refusal) throw std::runtime_error(refusal->what());
 }
 
-/// Nanoseconds a call: the median of rounds of `calls` calls, after each of which `wait` lets the device run dry.
+/// Nanoseconds a call: the median of rounds of `calls` calls. After each round `wait` lets the device run dry.
 template <class Wait, class Call>
 double cost_of(Wait const& wait, int rounds, int calls, Call const& call) {
     std::vector<double> samples;

@@ -24,7 +24,7 @@ public:
     /// The one table of the process. It is never destroyed: destructors of the program's own may still use handles.
     static ObjectTable& instance();
 
-    /// A new handle of an object; 0 where all slots are in use, of which there are 2^24.
+    /// A new handle of an object; 0 where all 2^24 slots are in use.
     std::uint64_t insert(ObjectKind kind, void* object);
 
     /// The object of a handle; null where it has none of this kind.

@@ -35,7 +35,7 @@ inline constexpr char const* kind_names[] = {
     "leaky_relu", "elu",  "gelu",         "gelu_tanh", "silu",     "mish", "hard_swish", "hard_sigmoid", "softsign"};
 
 /// y = f(x), with f one of them. The choice is the same for all values of a run, so one plan serves all.
-/// Arguments: kind, and alpha, beta and gamma, of which f has none or the first few.
+/// Arguments: kind, and alpha, beta and gamma: f takes none of them or the first few.
 struct AnyMode {
     static constexpr auto equation = "y = f(x), f chosen at run time";
     struct Args {

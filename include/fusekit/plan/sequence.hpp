@@ -17,7 +17,7 @@ struct OperatorFacts {
     bool totals;         ///< passes the value on, and totals it
     bool pools;          ///< makes one value of a window
     bool exceeds_tile;   ///< ... which no tile of a Conv holds
-    bool overlaps;       ///< ... of which a value may be in several, or in none
+    bool overlaps;       ///< ... and a value may be in several windows, or in none
     bool stores;         ///< writes each value
     bool fits_prologue;  ///< is a function of a value and its channel alone, and writes nothing beside its result
     bool of_places;      ///< has parameters of places of an image

@@ -10,7 +10,7 @@ namespace fusekit::runtime {
 ///
 /// The choice is the same for all values of a run. Modes are compared in their order. What it costs:
 /// bench/README.md, runtime.
-/// Arguments: mode; alpha, beta and gamma, of which the mode reads those that it has.
+/// Arguments: mode; alpha, beta and gamma. A mode reads those that it has.
 template <class... Modes>
 struct AnyOf {
     static constexpr auto stage = Stage::activation;
