@@ -213,6 +213,28 @@ fusekit_status other_backend(Function const& function) {
     return FUSEKIT_INVALID_VALUE;
 }
 
+/// What a call on a plan's tensors names, as objects.
+struct PlanCall {
+    PlanObject* plan = nullptr;
+    DeviceObject* device = nullptr;
+    AllArguments arguments;
+    rt::View x, y;
+
+    fusekit_status find(Function const& function, fusekit_plan the_plan, fusekit_device the_device) {
+        plan = plan_of(the_plan);
+        device = device_of(the_device);
+        if (!plan) return function.handle("plan");
+        if (!device) return function.handle("device");
+        return &device->backend == &plan->backend ? FUSEKIT_SUCCESS : other_backend(function);
+    }
+    fusekit_status read_tensors(Function const& function, fusekit_arguments const* all, int32_t count,
+                                fusekit_tensor const* the_x, fusekit_tensor const* the_y) {
+        if (auto status = read(function, all, count, plan->size(), arguments)) return status;
+        if (auto status = read(function, "x", the_x, x)) return status;
+        return read(function, "y", the_y, y);
+    }
+};
+
 fusekit_status refused(fk::Refusal const& refusal) {
     return refusal ? fail(FUSEKIT_REFUSED, refusal->what()) : static_cast<fusekit_status>(FUSEKIT_SUCCESS);
 }
@@ -376,18 +398,11 @@ fusekit_status fusekit_workspace_bytes(fusekit_plan plan, fusekit_device device,
                                        int32_t count, fusekit_tensor const* x, fusekit_tensor const* y, size_t* bytes) {
     Function const function{"fusekit_workspace_bytes"};
     return guarded(function.name, [&]() -> fusekit_status {
-        PlanObject* const object = plan_of(plan);
-        DeviceObject* const on = device_of(device);
-        if (!object) return function.handle("plan");
-        if (!on) return function.handle("device");
-        if (&on->backend != &object->backend) return other_backend(function);
+        PlanCall call;
+        if (auto status = call.find(function, plan, device)) return status;
         if (!bytes) return null_pointer(function.name, "bytes");
-        AllArguments all;
-        rt::View from, to;
-        if (auto status = read(function, arguments, count, object->size(), all)) return status;
-        if (auto status = read(function, "x", x, from)) return status;
-        if (auto status = read(function, "y", y, to)) return status;
-        auto const found = object->workspace_bytes(*on, all, from, to);
+        if (auto status = call.read_tensors(function, arguments, count, x, y)) return status;
+        auto const found = call.plan->workspace_bytes(*call.device, call.arguments, call.x, call.y);
         if (!found) return fail(FUSEKIT_REFUSED, found.error().what());
         *bytes = *found;
         return FUSEKIT_SUCCESS;
@@ -399,17 +414,11 @@ fusekit_status fusekit_execute(fusekit_plan plan, fusekit_device device, void* s
                                fusekit_tensor const* y, void* workspace, size_t workspace_bytes) {
     Function const function{"fusekit_execute"};
     return guarded(function.name, [&]() -> fusekit_status {
-        PlanObject* const object = plan_of(plan);
-        DeviceObject* const on = device_of(device);
-        if (!object) return function.handle("plan");
-        if (!on) return function.handle("device");
-        if (&on->backend != &object->backend) return other_backend(function);
-        AllArguments all;
-        rt::View from, to;
-        if (auto status = read(function, arguments, count, object->size(), all)) return status;
-        if (auto status = read(function, "x", x, from)) return status;
-        if (auto status = read(function, "y", y, to)) return status;
-        return refused(object->execute({*on, stream_of(stream), {workspace, workspace_bytes}}, all, from, to));
+        PlanCall call;
+        if (auto status = call.find(function, plan, device)) return status;
+        if (auto status = call.read_tensors(function, arguments, count, x, y)) return status;
+        return refused(call.plan->execute({*call.device, stream_of(stream), {workspace, workspace_bytes}},
+                                          call.arguments, call.x, call.y));
     });
 }
 
@@ -418,19 +427,13 @@ fusekit_status fusekit_prepare(fusekit_plan plan, fusekit_device device, fusekit
                                fusekit_run* run) {
     Function const function{"fusekit_prepare"};
     return guarded(function.name, [&]() -> fusekit_status {
-        PlanObject* const object = plan_of(plan);
-        DeviceObject* const on = device_of(device);
-        if (!object) return function.handle("plan");
-        if (!on) return function.handle("device");
-        if (&on->backend != &object->backend) return other_backend(function);
+        PlanCall call;
+        if (auto status = call.find(function, plan, device)) return status;
         if (!run) return null_pointer(function.name, "run");
-        AllArguments all;
-        rt::View from, to;
-        if (auto status = read(function, arguments, count, object->size(), all)) return status;
-        if (auto status = read(function, "x", x, from)) return status;
-        if (auto status = read(function, "y", y, to)) return status;
+        if (auto status = call.read_tensors(function, arguments, count, x, y)) return status;
         std::unique_ptr<RunObject> prepared;
-        if (auto status = refused(object->prepare(*on, all, from, to, alignment ? alignment : 16, prepared)))
+        if (auto status = refused(
+                call.plan->prepare(*call.device, call.arguments, call.x, call.y, alignment ? alignment : 16, prepared)))
             return status;
         return hand_out(Kind::run, std::move(prepared), run);
     });
