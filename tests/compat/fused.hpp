@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "compat/owned.hpp"
-#include "device_memory.hpp"
 #include "support/difference.hpp"
 #include "support/oracle_training.hpp"
 #include "support/placed.hpp"
