@@ -5,9 +5,10 @@
 #include "support/catalogue.hpp"
 #include "support/letters.hpp"
 
-/// The plans whose kernels are compiled for AMD GPUs, in the letters that tests name them by. Each element type is a
-/// translation unit of its own: float has every form, the others those with the most in their epilogues. Every
-/// activation of the catalogue occurs in one kernel.
+/// The plans whose kernels are compiled for AMD GPUs, in the letters that tests name them by: plans_matrix.cpp has
+/// those that multiply half, bfloat16 or int8, which each target has instructions of its own for, and plans_vector.cpp
+/// the others. Float has every form, the others those with the most in their epilogues. Every activation of the
+/// catalogue occurs in one kernel.
 namespace amd {
 
 namespace fk = fusekit;

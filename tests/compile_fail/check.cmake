@@ -1,9 +1,10 @@
-# cmake -DCOMPILER=... -DOPTIONS=... -DFAMILY=... -DSOURCE=... [-DLINES=... -DBYTES=...] -P check.cmake
+# cmake -DCOMPILER=... -DOPTIONS=... -DFAMILY=... -DSOURCE=... -DTWIN=... [-DLINES=... -DBYTES=...] -P check.cmake
 #
-# SOURCE compiles with -DCORRECTED and does not without; what the compiler then says holds the words of each leading
-# line "// expect: words" ("// expect g++: ..." and "// expect clang: ..." are for one family), in at most LINES
-# lines and BYTES bytes; as many times that as a line "// mistakes: 3" says that it makes. "// with: options" are those of
-# the compilation that is refused. Runs where `include` is, so that the message has the paths a user's would have.
+# SOURCE does not compile, and with -DCORRECTED it does, which is tried where TWIN is ON. What the compiler says holds the
+# words of each leading line "// expect: words" ("// expect g++: ..." and "// expect clang: ..." are for one family), in at
+# most LINES lines and BYTES bytes; as many times that as a line "// mistakes: 3" says that it makes. "// with: options"
+# are those of the compilation that is refused. Runs where `include` is, so that the message has the paths a user's would
+# have.
 set(ENV{LC_ALL} C)
 get_filename_component(name ${SOURCE} NAME_WE)
 
@@ -31,9 +32,11 @@ endif()
 
 separate_arguments(OPTIONS UNIX_COMMAND "${OPTIONS}")
 set(compile ${COMPILER} -std=c++20 ${OPTIONS} -Iinclude ${SOURCE})
-execute_process(COMMAND ${compile} -DCORRECTED RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
-if(NOT code EQUAL 0)
-  message(FATAL_ERROR "${name}: the corrected twin must compile, but does not:\n${output}")
+if(TWIN)
+  execute_process(COMMAND ${compile} -DCORRECTED RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT code EQUAL 0)
+    message(FATAL_ERROR "${name}: the corrected twin must compile, but does not:\n${output}")
+  endif()
 endif()
 
 string(TIMESTAMP begin "%s%f")

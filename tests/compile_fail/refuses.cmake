@@ -1,7 +1,7 @@
 # cmake -DREASON=... (and what check.cmake takes) -P refuses.cmake: check.cmake itself fails, and says REASON.
 execute_process(
   COMMAND ${CMAKE_COMMAND} -DCOMPILER=${COMPILER} -DOPTIONS=${OPTIONS} -DFAMILY=${FAMILY} -DSOURCE=${SOURCE}
-          -DLINES=12 -DBYTES=2048 -P ${CMAKE_CURRENT_LIST_DIR}/check.cmake
+          -DTWIN=${TWIN} -DLINES=12 -DBYTES=2048 -P ${CMAKE_CURRENT_LIST_DIR}/check.cmake
   RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
 string(FIND "${output}" "${REASON}" at)
 if(code EQUAL 0 OR at EQUAL -1)

@@ -3,7 +3,6 @@
 
 using namespace amd;
 
-// Every form of the tests.
 template struct amd::Kernels<
     float, Plan<C>, Plan<C, B>, Plan<C, A<fk::LeakyRelu>>, Plan<C, N>, Plan<C, M>, Plan<C3, B, A<fk::Relu>>,
     Plan<C, N, A<fk::ClippedRelu>>, Plan<C, B, N>, Plan<C, B, N, A<fk::Mish>>, Plan<C, B, R, A<fk::Relu>>,
@@ -17,3 +16,14 @@ template struct amd::Kernels<
     Plan<G, B, fk::Store, Statistics>, Plan<C3, B, Statistics>, Plan<Depthwise, B, Statistics, A<fk::Relu>>,
     Plan<TrainN, A<fk::Relu>>, Back<TrainN, A<fk::Relu>>, Plan<TrainM, A<fk::Relu>>, Back<TrainM, A<fk::Elu>>,
     Back<TrainN, R, A<fk::Relu>>, Back<TrainM, R, A<fk::Relu>>>;
+
+template struct amd::Kernels<fk::half, Plan<N, A<fk::Relu>>, Plan<M, A<fk::SoftRelu>>, Plan<B, A<fk::GeluTanh>>,
+                             Plan<N, A<fk::Relu>, MaxWindows>, Plan<R, B, N, A<fk::Gelu>, S>, Plan<TrainN, A<fk::Gelu>>,
+                             Back<TrainN, A<fk::Relu>>, Plan<TrainM, A<fk::Power>>, Back<TrainM, A<fk::Gelu>>,
+                             Plan<TrainN, R, A<fk::Relu>>, Back<TrainN, A<fk::Relu>, R>, Back<B, R, A<fk::Relu>>>;
+
+template struct amd::Kernels<fk::bfloat16, Plan<Depthwise, N, A<fk::Passthru>>, Plan<R, B, N, A<fk::Gelu>, S>,
+                             Plan<TrainN, A<fk::Relu>>, Back<TrainM, A<fk::Elu>>>;
+
+template struct amd::Kernels<fk::int8, Plan<Depthwise, B, Q>, Plan<Q, A<fk::Relu>>, Plan<R, M, Q>,
+                             Plan<N, A<fk::LeakyRelu>, Q>, Plan<N, MaxWindows>>;
