@@ -46,10 +46,6 @@ CompiledPlan::CompiledPlan(Session& session, std::vector<FusionOp const*> const&
         for (int role = 0; role < runtime::roles; ++role)
             if (is_written(op->descriptor.kind, static_cast<Role>(role))) read.back().tensors[role] = {};
     }
-    // The runtime asks with stand-ins 64 KiB apart. Statistics that are larger would overlap: such a plan's runs borrow
-    // from the session, and tell nobody before.
-    for (FusionOp const* op : the_operators)
-        if (op->descriptor.kind == runtime::Kind::batch_norm_backward && op->parameters.bytes() > 1 << 16) return;
     auto const needed = plan.workspace_bytes(session.queue.device(), read, x, view_of(y));
     if (!needed) check(needed.error(), miopenStatusUnsupportedOp);
     bytes = *needed;

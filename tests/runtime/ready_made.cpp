@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "fusekit/runtime/ready_made.hpp"
 
+#include <array>
 #include <catch2/catch_test_macros.hpp>
+#include <list>
 
 #include "fusekit/fusekit.hpp"
 #include "fusekit_runtime_host.hpp"
@@ -86,5 +88,35 @@ TEST_CASE("A backward run of the ready-made set gives the oracle's gradients", "
         CHECK(std::string(without_x->what())
                   .ends_with("BatchNormTraining<" + std::string(per_place ? "PerActivation" : "Spatial") +
                              ">.x: expected a tensor, got none"));
+    }
+}
+
+TEST_CASE("How much a run borrows is told without memory, of tensors of any size", "[runtime]") {
+    fk::host::Device device(2);
+    for (bool const per_place : {false, true}) {
+        auto const norm = per_place ? rt::NormMode::per_activation : rt::NormMode::spatial;
+        std::array const sequence = {rt::batch_norm_backward(norm), rt::activation_backward(rt::ActivationMode::relu)};
+        auto const found = Set::find(sequence, fk::DataType::float32);
+        REQUIRE(found);
+        fk::Tensor<float, fk::host::Device> image(device, fk::nchw(3, 2, 300, 200));
+        fk::Tensor<float, fk::host::Device> dx(device, image.layout());
+        std::list<fk::Tensor<float, fk::host::Device>> parameters;
+        std::array<rt::Arguments, 2> known, asked;
+        known[0][rt::Role::x] = asked[0][rt::Role::x] = rt::View(image.view());
+        for (rt::Role const role :
+             {rt::Role::scale, rt::Role::shift, rt::Role::saved_mean, rt::Role::saved_inverse_deviation,
+              rt::Role::scale_gradient, rt::Role::shift_gradient}) {
+            auto const layout = fk::nchw(1, 2, per_place ? 300 : 1, per_place ? 200 : 1);
+            known[0][role] = asked[0][role] = rt::View(parameters.emplace_back(device, layout).view());
+            asked[0][role].data = nullptr;
+        }
+        rt::View const dy(image.view()), to(dx.view());
+        asked[0][rt::Role::x].data = nullptr;
+        auto const bytes = found->workspace_bytes(device, asked, dy, to);
+        INFO((bytes ? "" : bytes.error().what()));
+        REQUIRE(bytes);
+        rt::Run<fk::host::Device> run;
+        REQUIRE_FALSE(found->prepare(device, known, dy, to, run));
+        CHECK(*bytes == run->workspace_bytes());
     }
 }

@@ -93,7 +93,7 @@ struct Reader {
     Arguments const* arguments;
     std::int8_t const* at;
     int rank_of_x;
-    char* stand_in;
+    bool stands_in;  ///< addresses without memory take the place of pointers that are null
     Text (*plan)();
     Refusal& refusal;
 
@@ -111,7 +111,8 @@ struct Reader {
     }
     template <class Op>
     Given given(int slot) const {
-        return {descriptors[at[slot]], arguments[at[slot]], rank_of_x, stand_in, plan, type_name<Op>, refusal};
+        int const stand_ins = stands_in ? at[slot] * roles : -1;
+        return {descriptors[at[slot]], arguments[at[slot]], rank_of_x, stand_ins, plan, type_name<Op>, refusal};
     }
 };
 

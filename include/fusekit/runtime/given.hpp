@@ -6,6 +6,7 @@
 #include "fusekit/runtime/descriptor.hpp"
 #include "fusekit/tensor/any_output.hpp"
 #include "fusekit/tensor/optional_view.hpp"
+#include "fusekit/tensor/stand_in.hpp"
 
 namespace fusekit::runtime {
 
@@ -26,13 +27,14 @@ public:
     Descriptor const& descriptor;
     Arguments const& arguments;
 
-    /// `stand_in`, unless null, takes the place of pointers that are null: for questions that layouts alone answer.
-    Given(Descriptor const& the_descriptor, Arguments const& the_arguments, int the_rank_of_x, char* the_stand_in,
+    /// Where `stand_ins` is not negative, addresses from that one on take the place of pointers that are null: for
+    /// questions that layouts alone answer.
+    Given(Descriptor const& the_descriptor, Arguments const& the_arguments, int the_rank_of_x, int the_stand_ins,
           Text (*the_plan)(), Text (*the_operator_name)(), Refusal& the_refusal)
         : descriptor(the_descriptor),
           arguments(the_arguments),
           rank_of_x(the_rank_of_x),
-          stand_in(the_stand_in),
+          stand_ins(the_stand_ins),
           plan(the_plan),
           operator_name(the_operator_name),
           refusal(the_refusal) {}
@@ -135,15 +137,14 @@ public:
 
 private:
     int rank_of_x;
-    char* stand_in;
+    int stand_ins;
     Text (*plan)();
     Text (*operator_name)();
     Refusal& refusal;
 
-    /// Those that stand in lie 64 KiB apart.
     void* pointer(Role role) const {
         void* const data = arguments[role].data;
-        return data || !stand_in ? data : stand_in + (static_cast<int>(role) << 16);
+        return data || stand_ins < 0 ? data : detail::stand_in(stand_ins + static_cast<int>(role));
     }
 
     template <int Rank>

@@ -105,8 +105,7 @@ public:
     Result<Index<4>> output_shape(ArgumentList arguments, View const& x) const {
         Refusal refusal;
         Index<4> shape{};
-        static char nowhere;
-        if (takes(arguments, refusal)) operations->output_shape(reader(arguments, x, &nowhere, refusal), x, shape);
+        if (takes(arguments, refusal)) operations->output_shape(reader(arguments, x, true, refusal), x, shape);
         for (int mode = 0; mode < form->rank && !refusal; ++mode)
             if (shape[mode] < 1)
                 refusal = Error(form->name(), "x", "", "extents that give an output", to_string(shape));
@@ -120,7 +119,7 @@ public:
         Refusal refusal;
         std::size_t bytes = 0;
         if (takes(arguments, refusal))
-            operations->workspace_bytes({stream, reader(arguments, x, stand_in<On>(stream), refusal), x, y, 16}, bytes);
+            operations->workspace_bytes({stream, reader(arguments, x, true, refusal), x, y, 16}, bytes);
         if (refusal) return *refusal;
         return bytes;
     }
@@ -132,7 +131,7 @@ public:
                     int alignment = 16) const {
         Refusal refusal;
         if (takes(arguments, refusal))
-            operations->prepare({stream, reader(arguments, x, nullptr, refusal), x, y, alignment}, run);
+            operations->prepare({stream, reader(arguments, x, false, refusal), x, y, alignment}, run);
         return refusal;
     }
 
@@ -142,7 +141,7 @@ public:
     Refusal run(On&& stream, ArgumentList arguments, View const& x, View const& y, WorkspaceView workspace = {}) const {
         Refusal refusal;
         if (takes(arguments, refusal))
-            operations->run({stream, reader(arguments, x, nullptr, refusal), x, y, 0}, workspace);
+            operations->run({stream, reader(arguments, x, false, refusal), x, y, 0}, workspace);
         return refusal;
     }
 
@@ -159,14 +158,8 @@ private:
                         Text::number(arguments.size));
         return false;
     }
-    detail::Reader reader(ArgumentList arguments, View const& x, char* stand_in, Refusal& refusal) const {
-        return {descriptors, arguments.data, matching.at, x.rank, stand_in, form->name, refusal};
-    }
-    /// Memory that the device can read: its own workspace, or, on the host, any.
-    template <class On>
-    static char* stand_in(On&& stream) {
-        if constexpr (requires { stream.own_workspace(); }) return static_cast<char*>(stream.own_workspace());
-        else return reinterpret_cast<char*>(1 << 20);
+    detail::Reader reader(ArgumentList arguments, View const& x, bool stands_in, Refusal& refusal) const {
+        return {descriptors, arguments.data, matching.at, x.rank, stands_in, form->name, refusal};
     }
 };
 

@@ -8,6 +8,7 @@
 #include "fusekit/backend/hip/arch/architecture.hpp"
 #include "fusekit/backend/hip/runtime/memory.hpp"
 #include "fusekit/tensor/check.hpp"
+#include "fusekit/tensor/stand_in.hpp"
 
 namespace fusekit::hip {
 
@@ -63,8 +64,9 @@ public:
 
     /// Calls in.fail() for a pointer into memory that this GPU cannot read. It asks HIP once about each of the last
     /// pointers, because asking costs a fiftieth of a launch: it may miss memory that was freed and has another owner.
+    /// What stands in for a pointer is not asked about.
     void check_accessible(Check const& in, char const* argument, void const* data) const {
-        if (has_reached(data)) return;
+        if (has_reached(data) || detail::is_stand_in(data)) return;
         hipPointerAttribute_t attributes{};
         hipError_t const status = hipPointerGetAttributes(&attributes, data);
         bool const known = status == hipSuccess;
