@@ -5,6 +5,12 @@
 
 namespace fusekit::runtime {
 
+/// Which activation a run applies, and with which numbers.
+struct ActivationArguments {
+    ActivationMode mode = ActivationMode::passthru;
+    float alpha = 0, beta = 0, gamma = 0;
+};
+
 /// y = f(x), with f one of Modes, chosen by a number that a run brings: one plan serves all of them. Values and slopes
 /// are those of Activation<Mode>.
 ///
@@ -15,18 +21,18 @@ template <class... Modes>
 struct AnyOf {
     static constexpr auto stage = Stage::activation;
     static constexpr auto equation = "y = f(x), f chosen at run time";
-    struct Args {
-        ActivationMode mode = ActivationMode::passthru;
-        float alpha = 0, beta = 0, gamma = 0;
-    };
+    using Args = ActivationArguments;
 
     /// Whether it has a mode, for each number a bit.
     static constexpr std::uint32_t modes = (0 | ... | (1u << number_of_mode<Modes>));
-    static constexpr bool has(std::int32_t mode) { return mode >= 0 && mode < activation_modes && (modes >> mode & 1); }
+    FUSEKIT_HD static constexpr bool has(ActivationMode mode) {
+        auto const number = static_cast<std::int32_t>(mode);
+        return number >= 0 && number < activation_modes && (modes >> number & 1);
+    }
 
     template <class V>
     FUSEKIT_HD static constexpr V apply(V x, Args const& args) {
-        static_cast<void>((applied<Modes>(x, args) || ...));
+        static_cast<void>(has_applied(x, args));
         return x;
     }
     template <class V>
@@ -37,8 +43,15 @@ struct AnyOf {
     }
 
     static void check(Args const& args, Check const& in) {
-        auto const mode = static_cast<std::int32_t>(args.mode);
-        in.require(has(mode), "mode", "the number of one of its activations", mode);
+        in.require(has(args.mode), "mode", "the number of one of its activations",
+                   static_cast<std::int32_t>(args.mode));
+    }
+
+protected:
+    /// Whether the mode is one of these, and x is now f(x).
+    template <class V>
+    FUSEKIT_HD static constexpr bool has_applied(V& x, Args const& args) {
+        return (applied<Modes>(x, args) || ...);
     }
 
 private:
@@ -69,6 +82,25 @@ struct CurvedActivation
 
 /// All activations of the library.
 struct AnyActivation : AnyOf<Relu, Passthru, LeakyRelu, ClippedRelu, Clamp, Abs, Gelu, GeluTanh, Silu, Logistic, Tanh,
-                             Elu, HardSwish, HardSigmoid, SoftRelu, Mish, Softsign, Power> {};
+                             Elu, HardSwish, HardSigmoid, SoftRelu, Mish, Softsign, Power> {
+    template <class V>
+    FUSEKIT_HD static constexpr V apply(V x, Args const& args) {
+        return Piecewise::has_applied(x, args) ? x : curved(x, args);
+    }
+
+private:
+    struct Piecewise : PiecewiseActivation {
+        using PiecewiseActivation::has_applied;
+    };
+
+    /// On a CPU a call, because compilers inline less of what is large: the rest of a loop stays in it.
+    template <class V>
+#if !defined(__CUDA_ARCH__) && !defined(__HIP_DEVICE_COMPILE__)
+    [[gnu::noinline]]
+#endif
+    FUSEKIT_HD static constexpr V curved(V x, Args const& args) {
+        return CurvedActivation::apply(x, args);
+    }
+};
 
 }  // namespace fusekit::runtime

@@ -103,7 +103,7 @@ struct OperatorOfAny {
                 given.number(of.gamma)};
     }
     static typename Op::Args absent()
-        requires(Op::has(static_cast<std::int32_t>(ActivationMode::passthru)))
+        requires(Op::has(ActivationMode::passthru))
     {
         return {};
     }
