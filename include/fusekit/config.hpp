@@ -18,6 +18,13 @@
 #define FUSEKIT_HD
 #endif
 
+/// Marks what a CPU is to call, where a GPU has everything in the kernel.
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+#define FUSEKIT_CALLED_ON_HOST
+#else
+#define FUSEKIT_CALLED_ON_HOST [[gnu::noinline]]
+#endif
+
 /// Stand around code that calls operators: there nvcc refuses a GPU's call of a function compiled for the host alone.
 /// Elsewhere it only warns, and the kernel writes nothing.
 #if defined(__NVCC__)

@@ -93,12 +93,9 @@ private:
         using PiecewiseActivation::has_applied;
     };
 
-    /// On a CPU a call, because compilers inline less of what is large: the rest of a loop stays in it.
+    /// Compilers inline less of what is large: without it, the rest stays in a CPU's loop.
     template <class V>
-#if !defined(__CUDA_ARCH__) && !defined(__HIP_DEVICE_COMPILE__)
-    [[gnu::noinline]]
-#endif
-    FUSEKIT_HD static constexpr V curved(V x, Args const& args) {
+    FUSEKIT_CALLED_ON_HOST FUSEKIT_HD static constexpr V curved(V x, Args const& args) {
         return CurvedActivation::apply(x, args);
     }
 };
