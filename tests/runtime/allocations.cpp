@@ -1,42 +1,15 @@
 // SPDX-License-Identifier: MIT
-// A program of its own, which counts what all of it allocates, as tests/backend/host/allocations.cpp does.
-#include <atomic>
+// A program of its own, because it counts what all of it allocates.
 #include <catch2/catch_test_macros.hpp>
-#include <cstdlib>
-#include <new>
 
 #include "fusekit/fusekit.hpp"
 #include "fusekit/runtime/c/fusekit.h"
 #include "fusekit_runtime_host.hpp"
+#include "support/counted_allocations.hpp"
 
 namespace fk = fusekit;
 namespace rt = fk::runtime;
-
-namespace {
-
-std::atomic<long> allocations = 0;
-
-}  // namespace
-
-extern "C" {
-void* __real_malloc(std::size_t bytes);
-void* __real_aligned_alloc(std::size_t alignment, std::size_t bytes);
-void* __wrap_malloc(std::size_t bytes) {
-    ++allocations;
-    return __real_malloc(bytes);
-}
-void* __wrap_aligned_alloc(std::size_t alignment, std::size_t bytes) {
-    ++allocations;
-    return __real_aligned_alloc(alignment, bytes);
-}
-}
-
-void* operator new(std::size_t bytes) { return __wrap_malloc(bytes); }
-void* operator new[](std::size_t bytes) { return __wrap_malloc(bytes); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+using test::allocations;
 
 namespace {
 

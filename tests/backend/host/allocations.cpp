@@ -1,41 +1,13 @@
 // SPDX-License-Identifier: MIT
-// A program of its own, which counts what all of it allocates: the linker puts these in the place of the C library's
-// functions.
-#include <atomic>
+// A program of its own, because it counts what all of it allocates.
 #include <catch2/catch_test_macros.hpp>
-#include <cstdlib>
-#include <new>
 #include <vector>
 
 #include "fusekit/fusekit.hpp"
+#include "support/counted_allocations.hpp"
 
 namespace fk = fusekit;
-
-namespace {
-
-std::atomic<long> allocations = 0;
-
-}  // namespace
-
-extern "C" {
-void* __real_malloc(std::size_t bytes);
-void* __real_aligned_alloc(std::size_t alignment, std::size_t bytes);
-void* __wrap_malloc(std::size_t bytes) {
-    ++allocations;
-    return __real_malloc(bytes);
-}
-void* __wrap_aligned_alloc(std::size_t alignment, std::size_t bytes) {
-    ++allocations;
-    return __real_aligned_alloc(alignment, bytes);
-}
-}
-
-void* operator new(std::size_t bytes) { return __wrap_malloc(bytes); }
-void* operator new[](std::size_t bytes) { return __wrap_malloc(bytes); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+using test::allocations;
 
 namespace {
 
