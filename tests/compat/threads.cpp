@@ -9,10 +9,14 @@
 using namespace test::miopen;
 using namespace test;
 
-TEST_CASE("MIOpen: eight threads that share a plan, each with a handle and arguments, give the bits of one") {
+TEST_CASE("MIOpen: eight threads that share a plan, each with a handle and a stream, give the bits of one") {
     SmallPlan small;
     std::vector<Session> sessions(8);
-    for (Session const& each : sessions) small.compile(each);
+    std::vector<OwnStream> const streams(8);
+    for (std::size_t t = 0; t < 8; ++t) {
+        succeeds(miopenSetStream(sessions[t], streams[t].queue()));
+        small.compile(sessions[t]);
+    }
     std::list<DeviceTensor> outputs;
     for (int t = 0; t < 8; ++t) outputs.emplace_back(fk::DataType::float32, SmallPlan::image);
     std::vector<std::thread> threads;

@@ -15,4 +15,13 @@ inline MemoryDevice& memory_device() {
     return device;
 }
 
+/// A stream of a handle's own, in order with what is done to the memory.
+class OwnStream {
+public:
+    auto queue() const { return stream.stream(); }
+
+private:
+    fusekit::hip::Stream stream{memory_device()};
+};
+
 }  // namespace test::miopen

@@ -12,4 +12,9 @@ inline MemoryDevice& memory_device() {
     return device;
 }
 
+/// There are no streams.
+struct OwnStream {
+    void* queue() const { return nullptr; }
+};
+
 }  // namespace test::miopen
