@@ -4,6 +4,7 @@
 #include <fusekit/runtime/c/fusekit.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -35,18 +36,25 @@ inline void require(fk::Refusal const& refusal) {
     if (refusal) throw std::runtime_error(refusal->what());
 }
 
-/// Nanoseconds a call: the median of rounds of `calls` calls. After each round `wait` lets the device run dry.
-template <class Wait, class Call>
-double cost_of(Wait const& wait, int rounds, int calls, Call const& call) {
-    std::vector<double> samples;
-    for (int round = -3; round < rounds; ++round) {
+/// Nanoseconds that a call of each takes: the medians of rounds, in which the calls take turns, `calls` of each. After
+/// each turn `wait` lets the device run dry.
+template <class Wait, class... Calls>
+std::array<double, sizeof...(Calls)> costs_of(Wait const& wait, int rounds, int calls, Calls const&... each) {
+    std::array<std::vector<double>, sizeof...(Calls)> samples;
+    auto const take = [&](int round, std::vector<double>& of_one, auto const& call) {
         double const begin = seconds_now();
         for (int i = 0; i < calls; ++i) call();
         double const taken = seconds_now() - begin;
         wait();
-        if (round >= 0) samples.push_back(1e9 * taken / calls);
+        if (round >= 0) of_one.push_back(1e9 * taken / calls);
+    };
+    for (int round = -3; round < rounds; ++round) {
+        std::size_t number = 0;
+        (take(round, samples[number++], each), ...);
     }
-    return median(samples);
+    std::array<double, sizeof...(Calls)> medians;
+    std::transform(samples.begin(), samples.end(), medians.begin(), [](auto const& all) { return median(all); });
+    return medians;
 }
 
 /// Microseconds of a kernel: calls between two waits.
@@ -82,12 +90,12 @@ int measure_runtime(int argc, char** argv, char const* name, fusekit_backend bac
                                        rt::activation(rt::ActivationMode::relu)};
     rt::Descriptor volatile const* const hidden = sequence;  // so that nothing is found while it is compiled
     report("find: three operators",
-           cost_of(wait, repeats, 1000,
-                   [&] {
-                       auto const found =
-                           Set::find_or_none({const_cast<rt::Descriptor const*>(hidden), 3}, fk::DataType::float32);
-                       if (!found) std::printf("none\n");
-                   }),
+           costs_of(wait, repeats, 1000,
+                    [&] {
+                        auto const found =
+                            Set::find_or_none({const_cast<rt::Descriptor const*>(hidden), 3}, fk::DataType::float32);
+                        if (!found) std::printf("none\n");
+                    })[0],
            "ns", 500);
 
     {  // a call, on a tiny problem
@@ -121,19 +129,11 @@ int measure_runtime(int argc, char** argv, char const* name, fusekit_backend bac
         require(fusekit_prepare(plan, c_device, own, 3, &c_x, &c_y, 16, &c_run));
 
         int const calls = 100;
-        // In turn, twice: the second time counts, when caches and clocks have settled.
-        double direct = 0, prepared = 0, through_handle = 0, through_c = 0, run_through_c = 0;
-        for (int again = 0; again < 2; ++again) {
-            direct = cost_of(wait, repeats, calls, [&] { layer(device, x, y); });
-            prepared = cost_of(wait, repeats, calls, [&] { require(run->run(device, x.data(), y.data())); });
-            through_handle = cost_of(wait, repeats, calls, [&] { require(handle.run(device, arguments, from, to)); });
-            through_c = cost_of(wait, repeats, calls, [&] {
-                require(fusekit_execute(plan, c_device, FUSEKIT_OWN_STREAM, own, 3, &c_x, &c_y, nullptr, 0));
-            });
-            run_through_c = cost_of(wait, repeats, calls, [&] {
-                require(fusekit_run_execute(c_run, c_device, FUSEKIT_OWN_STREAM, c_x.data, c_y.data, nullptr, 0));
-            });
-        }
+        auto const [direct, prepared, through_handle, through_c, run_through_c] = costs_of(
+            wait, repeats, calls, [&] { layer(device, x, y); }, [&] { require(run->run(device, x.data(), y.data())); },
+            [&] { require(handle.run(device, arguments, from, to)); },
+            [&] { require(fusekit_execute(plan, c_device, FUSEKIT_OWN_STREAM, own, 3, &c_x, &c_y, nullptr, 0)); },
+            [&] { require(fusekit_run_execute(c_run, c_device, FUSEKIT_OWN_STREAM, c_x.data, c_y.data, nullptr, 0)); });
         report("call: layer(device, x, y)", direct, "ns");
         report("call: handle.run, new arguments", through_handle, "ns");
         report("call: a prepared run", prepared, "ns");
