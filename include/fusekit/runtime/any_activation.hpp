@@ -25,11 +25,16 @@ struct AnyOf {
 
     /// Whether it has a mode, for each number a bit.
     static constexpr std::uint32_t modes = (0 | ... | (1u << number_of_mode<Modes>));
-    FUSEKIT_HD static constexpr bool has(ActivationMode mode) {
+    static constexpr bool has(ActivationMode mode) {
         auto const number = static_cast<std::int32_t>(mode);
         return number >= 0 && number < activation_modes && (modes >> number & 1);
     }
 
+    /// Whether the mode is one of these, and x is now f(x).
+    template <class V>
+    FUSEKIT_HD static constexpr bool has_applied(V& x, Args const& args) {
+        return (applied<Modes>(x, args) || ...);
+    }
     template <class V>
     FUSEKIT_HD static constexpr V apply(V x, Args const& args) {
         static_cast<void>(has_applied(x, args));
@@ -45,13 +50,6 @@ struct AnyOf {
     static void check(Args const& args, Check const& in) {
         in.require(has(args.mode), "mode", "the number of one of its activations",
                    static_cast<std::int32_t>(args.mode));
-    }
-
-protected:
-    /// Whether the mode is one of these, and x is now f(x).
-    template <class V>
-    FUSEKIT_HD static constexpr bool has_applied(V& x, Args const& args) {
-        return (applied<Modes>(x, args) || ...);
     }
 
 private:
@@ -85,14 +83,10 @@ struct AnyActivation : AnyOf<Relu, Passthru, LeakyRelu, ClippedRelu, Clamp, Abs,
                              Elu, HardSwish, HardSigmoid, SoftRelu, Mish, Softsign, Power> {
     template <class V>
     FUSEKIT_HD static constexpr V apply(V x, Args const& args) {
-        return Piecewise::has_applied(x, args) ? x : curved(x, args);
+        return PiecewiseActivation::has_applied(x, args) ? x : curved(x, args);
     }
 
 private:
-    struct Piecewise : PiecewiseActivation {
-        using PiecewiseActivation::has_applied;
-    };
-
     /// Compilers inline less of what is large: without it, the rest stays in a CPU's loop.
     template <class V>
     FUSEKIT_CALLED_ON_HOST FUSEKIT_HD static constexpr V curved(V x, Args const& args) {
