@@ -200,3 +200,20 @@ TEST_CASE("HIP: a prepared run on matrix units takes other tensors of its layout
         CHECK(std::all_of(got.begin(), got.end(), [&](float each) { return each == 8 * value; }));
     }
 }
+
+TEST_CASE("HIP: a run on matrix units borrows as much where addresses stand in for memory") {
+    fk::hip::Device device = sm90a_device();
+    auto const layout = fk::nhwc(2, 14, 14, 64);
+    auto const w = filled(device, fk::krsc(64, 3, 3, 64), 1), x = filled(device, layout, 1);
+    auto y = filled(device, layout, 0);
+    fk::Tensor<float, fk::hip::Device, 1> mean(device, fk::channels(64)), variance(device, fk::channels(64)),
+        scratch(device, fk::channels(fk::ChannelStatistics::scratch(layout.shape)));
+    auto const layer = fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>, fk::ChannelStatistics, Relu>::bind(
+        {.weights = w}, {.mean = mean, .variance = variance, .scratch = scratch}, {});
+    auto const address = [](int number) { return static_cast<fk::half*>(fk::detail::stand_in(number)); };
+    auto const asked = layer.prepare(device, fk::TensorView<fk::half const>(address(1), layout),
+                                     fk::TensorView<fk::half>(address(2), layout)),
+               known = layer.prepare(device, x, y);
+    CHECK(known.workspace_bytes() > 0);
+    CHECK(asked.workspace_bytes() == known.workspace_bytes());
+}

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "fusekit/backend/hip/runtime/platform.hpp"
+#include "fusekit/tensor/stand_in.hpp"
 
 namespace fusekit::hip {
 
@@ -47,6 +48,13 @@ Function* driver_function(char const* name) {
     return reinterpret_cast<Function*>(result == cudaDriverEntryPointSuccess ? found : nullptr);
 }
 
+/// What is encoded in place of an address: the driver refuses those that stand in for memory, and a map of one is used
+/// in no launch.
+inline void const* encoded(void const* memory) {
+    constexpr std::uintptr_t any = 1 << 20;
+    return fusekit::detail::is_stand_in(memory) ? reinterpret_cast<void const*>(any) : memory;
+}
+
 /// The driver's numbers: elements as unsigned integers of their size, the swizzle, and what is read ahead into L2.
 inline constexpr int no_interleave = 0, no_swizzle = 0, swizzle_128_bytes = 3, promote_256_bytes = 3,
                      fill_with_zeros = 0;
@@ -61,9 +69,10 @@ inline bool encode_tiled(TensorMap& map, int element_bytes, unsigned rank, void 
                        std::uint32_t const*, std::uint32_t const*, int, int, int, int);
     static auto* const encode = detail::driver_function<Encode>("cuTensorMapEncodeTiled");
     std::uint32_t const steps[] = {1, 1, 1, 1, 1};
-    return encode && encode(&map, detail::unsigned_of(element_bytes), rank, memory, extents, strides, box, steps,
-                            detail::no_interleave, swizzled ? detail::swizzle_128_bytes : detail::no_swizzle,
-                            detail::promote_256_bytes, detail::fill_with_zeros) == 0;
+    return encode &&
+           encode(&map, detail::unsigned_of(element_bytes), rank, detail::encoded(memory), extents, strides, box, steps,
+                  detail::no_interleave, swizzled ? detail::swizzle_128_bytes : detail::no_swizzle,
+                  detail::promote_256_bytes, detail::fill_with_zeros) == 0;
 }
 inline bool encode_im2col(TensorMap& map, int element_bytes, void const* memory, std::uint64_t const* extents,
                           std::uint64_t const* strides, int const* lower, int const* upper, unsigned channels,
@@ -71,8 +80,8 @@ inline bool encode_im2col(TensorMap& map, int element_bytes, void const* memory,
     using Encode = int(TensorMap*, int, unsigned, void const*, std::uint64_t const*, std::uint64_t const*, int const*,
                        int const*, unsigned, unsigned, std::uint32_t const*, int, int, int, int);
     static auto* const encode = detail::driver_function<Encode>("cuTensorMapEncodeIm2col");
-    return encode && encode(&map, detail::unsigned_of(element_bytes), 4, memory, extents, strides, lower, upper,
-                            channels, pixels, steps, detail::no_interleave, detail::swizzle_128_bytes,
+    return encode && encode(&map, detail::unsigned_of(element_bytes), 4, detail::encoded(memory), extents, strides,
+                            lower, upper, channels, pixels, steps, detail::no_interleave, detail::swizzle_128_bytes,
                             detail::promote_256_bytes, detail::fill_with_zeros) == 0;
 }
 inline void replace_memory(TensorMap& map, void const* memory) {
