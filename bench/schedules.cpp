@@ -33,9 +33,10 @@ using fk::hip::WarpSpecialized;
 template <class... Schedules>
 struct List {};
 
-using Gemms = List<Gemm<128, 128, 8, 2>, Gemm<128, 128, 16, 2>, Gemm<64, 64, 8, 6>, Gemm<64, 64, 16, 6>,
-                   Gemm<128, 64, 8, 4>, Gemm<128, 64, 16, 4>, Gemm<64, 128, 8, 4>, Split<Gemm<64, 64, 16, 4>, 2>,
-                   Split<Gemm<64, 64, 16, 4>, 4>, Split<Gemm<64, 64, 16, 4>, 8>>;
+using Gemms =
+    List<Gemm<128, 128, 8, 2>, Gemm<128, 128, 16, 2>, Gemm<64, 64, 8, 6>, Gemm<64, 64, 16, 6>, Gemm<128, 64, 8, 4>,
+         Gemm<128, 64, 16, 4>, Gemm<64, 128, 8, 4>, Split<Gemm<64, 64, 16, 4>, 2>, Split<Gemm<64, 64, 16, 4>, 4>,
+         Split<Gemm<64, 64, 16, 4>, 8>, MatrixGemm<128, 128, 1>, MatrixGemm<128, 64, 1>>;
 using MatrixGemms =
     List<WarpSpecialized<192, 128, 4>, WarpSpecialized<128, 128, 5>, WarpSpecialized<128, 128, 4, Roles::ping_pong>,
          WarpSpecialized<64, 128, 5, Roles::ping_pong>, WarpSpecialized<128, 64, 6, Roles::ping_pong>,

@@ -44,6 +44,11 @@ inline constexpr bool has_matrix_units =
     arch::is_targeted<arch::Sm90a> && (std::is_same_v<T, half> || std::is_same_v<T, bfloat16>) &&
     std::is_same_v<typename Plan::Head::template WeightElement<T>, T>;
 
+/// Whether it has kernels there that multiply floats as sums of bfloat16 (atom/bf16x6.hpp).
+template <class Plan, Element T>
+inline constexpr bool has_float_units = arch::is_targeted<arch::Sm90a> && std::is_same_v<T, float> &&
+                                        std::is_same_v<typename Plan::Head::template WeightElement<T>, float>;
+
 /// Whether a plan has kernels whose blocks share a tile's GemmK: of float by float, or on sm_90a's matrix units,
 /// without totals of tiles.
 template <class Plan, Element T>

@@ -29,8 +29,9 @@ struct NativeGemm {
     static constexpr bool is_native = true;
 };
 
-/// The same on matrix units, for half and bfloat16: a warpgroup of 128 threads computes 64 pixels of TileN channels.
-/// Operands reach shared memory through registers, whatever their layout, their padding and what stands before a Conv.
+/// The same on matrix units, for half, bfloat16 and float: a warpgroup of 128 threads computes 64 pixels of TileN
+/// channels. Operands reach shared memory through registers, whatever their layout, their padding and what stands
+/// before a Conv. Floats are sums of three bfloat16 there (atom/bf16x6.hpp), which take three times the shared memory.
 template <int TileM, int TileN, int Blocks = 2>
 struct MatrixGemm {
     static constexpr int tile_m = TileM, tile_n = TileN, tile_k = 64, blocks = Blocks;
@@ -206,13 +207,15 @@ struct Suits {
                     return loads && steps;
                 } else if constexpr (warps || halo || MatrixSchedule<Schedule>) {
                     using Weight = typename Plan::Head::template WeightElement<T>;
-                    constexpr bool factors = (std::is_same_v<T, half> || std::is_same_v<T, bfloat16> ||
-                                              (warps && std::is_same_v<T, int8>)) &&
-                                             std::is_same_v<T, Weight>;
+                    constexpr bool of_float = std::is_same_v<T, float>;
+                    constexpr bool factors =
+                        (std::is_same_v<T, half> || std::is_same_v<T, bfloat16> || (warps && std::is_same_v<T, int8>) ||
+                         (MatrixSchedule<Schedule> && of_float)) &&
+                        std::is_same_v<T, Weight>;
                     static_assert(
                         factors,
                         "matrix units multiply half by half, or bfloat16 by bfloat16; WarpSpecialized: or int8 "
-                        "by int8");
+                        "by int8; MatrixGemm: or float by float");
                     constexpr bool plain = !(warps || halo) || (!Plan::has_prologue && !Plan::pools);
                     static_assert(
                         plain,
@@ -234,17 +237,24 @@ struct Suits {
                         constexpr int m = Schedule::tile_m, n = Schedule::tile_n;
                         constexpr bool of_bytes = std::is_same_v<T, int8>;
                         constexpr bool tile =
-                            m > 0 && m <= 256 && m % 64 == 0 &&
+                            m > 0 && m <= 256 && m % 64 == 0 && (warps || m != 192) &&
                             (n == 128 || (!of_bytes && (n == 64 || (warps && (n == 112 || n == 256)))));
-                        static_assert(tile,
-                                      "matrix units: TileM is a multiple of 64, 256 at most, and TileN 64 or 128; "
-                                      "WarpSpecialized: or 112 or 256; of int8, 128 alone");
+                        static_assert(
+                            tile,
+                            "matrix units: TileM is a multiple of 64, 256 at most, and TileN 64 or 128; "
+                            "MatrixGemm: TileM is not 192; WarpSpecialized: or 112 or 256; of int8, 128 alone");
                         if constexpr (warps) {
                             constexpr bool fits = Schedule::stages >= 2 && Schedule::shared_bytes() <= 224 * 1024;
                             static_assert(fits,
                                           "WarpSpecialized: 2 stages or more of (TileM + TileN) 128 bytes, and 128 "
                                           "TileN bytes for each 64 rows, must fit 224 KB");
                             return factors && tile && plain && totals && fits;
+                        } else if constexpr (of_float) {
+                            constexpr bool fits = m + n <= 256;
+                            static_assert(fits,
+                                          "MatrixGemm of float: two stages of (TileM + TileN) 384 bytes must fit 192 "
+                                          "KB");
+                            return factors && tile && fits;
                         }
                         return factors && tile;
                     }

@@ -45,7 +45,8 @@ namespace {
 /// Parts of m x n x k on 132 processors.
 int parts(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t most_blocks = 1 << 20, double cycles = 1500) {
     return hip::choose_parts<hip::Split<Small>>(hip::Table<Large, Small>{}, {m, n, 1, k, 3 * 132, most_blocks, cycles},
-                                                132);
+                                                132)
+        .parts;
 }
 
 }  // namespace
@@ -61,6 +62,25 @@ TEST_CASE("HIP: blocks share tiles that leave processors idle, where GemmK is lo
     CHECK(parts(49, 512, 128) == 2);
     CHECK(parts(49, 512, 4608, 63) == 4);  // 8 tiles in 63 blocks
     CHECK(parts(49, 512, 4608, 15) == 1);
+}
+
+TEST_CASE("HIP: floats are multiplied on matrix units where products are long") {
+    /// Channels of the faster tile on matrix units; 0 where plain arithmetic takes less.
+    auto const chosen = [](std::int64_t m, std::int64_t n, std::int64_t k) {
+        hip::SplitProduct const product{m, n, 1, k, 3 * 132, 1 << 20, 1500};
+        double const wide = hip::float_matrix_cycles<hip::MatrixGemm<128, 128, 1>>(product, 132),
+                     narrow = hip::float_matrix_cycles<hip::MatrixGemm<128, 64, 1>>(product, 132),
+                     plain = hip::choose_parts<hip::Split<Small>>(hip::Table<Large, Small>{}, product, 132).cycles;
+        return plain < wide && plain < narrow ? 0 : wide < narrow ? 128 : 64;
+    };
+    CHECK(chosen(64 * 784, 128, 1152) == 128);
+    CHECK(chosen(64 * 784, 128, 512) == 128);
+    CHECK(chosen(64 * 49, 512, 4608) == 128);  // better than tiles that blocks share
+    CHECK(chosen(64 * 3025, 64, 576) == 64);
+    CHECK(chosen(8 * 784, 128, 1152) == 64);  // 98 tiles, where the other has 49
+    CHECK(chosen(64 * 3025, 256, 64) == 0);
+    CHECK(chosen(8 * 196, 256, 2304) == 0);
+    CHECK(chosen(49, 512, 4608) == 0);
 }
 
 TEST_CASE("HIP: tiles are shared only as far as it takes less time than the exchanges") {
@@ -79,7 +99,8 @@ namespace {
 int matrix_parts(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t most_blocks = 1 << 20,
                  double cycles = 500) {
     return hip::choose_matrix_parts<hip::Split<hip::MatrixGemm<64, 64, 4>>>(
-        hip::Table<hip::MatrixGemm<128, 64, 2>>{}, {m, n, 1, k, 2 * 132, most_blocks, cycles}, 132);
+               hip::Table<hip::MatrixGemm<128, 64, 2>>{}, {m, n, 1, k, 2 * 132, most_blocks, cycles}, 132)
+        .parts;
 }
 
 }  // namespace

@@ -62,8 +62,7 @@ public:
 
     /// Begins a step's products; they are done after wait().
     __device__ void multiply(Stage const& stage, Fragment& fragment) const {
-        auto const x = Unit::descriptor(ptx::shared_address(&stage.x)) +
-                       Unit::rows_further(static_cast<int>(ptx::uniform(thread / Unit::threads)) * Unit::m);
+        auto const x = Unit::descriptor(ptx::shared_address(&stage.x)) + Unit::rows_further(warpgroup() * Unit::m);
         auto const w = Unit::descriptor(ptx::shared_address(&stage.w));
         ptx::hold(fragment.sums);
         ptx::fence_products();
@@ -110,6 +109,9 @@ public:
         return rows_are_pixels ? row / 16 * Unit::m + of * 16 + row % 16 : of * rows(false) + row;
     }
     __device__ static constexpr unsigned tile_column(unsigned column) { return column; }
+
+protected:
+    __device__ int warpgroup() const { return static_cast<int>(ptx::uniform(thread / Unit::threads)); }
 
 private:
     unsigned thread;

@@ -86,12 +86,16 @@ public:
     }
     /// Ends them: after the barrier that follows, the stage holds the step.
     __device__ void finish(Step const& step, typename Atom::Stage& stage) const {
+        finish_inputs(step, stage);
+        finish_weights(stage);
+    }
+    __device__ void finish_inputs(Step const& step, typename Atom::Stage& stage) const {
         auto const first = static_cast<unsigned>(step.in_table);
         if constexpr (Plan::has_prologue)
             inputs.store(stage.x, {shared, &shared.x_offsets[first], first, step.prologue});
         else inputs.store(stage.x, {});
-        weights.store(stage.w, {});
     }
+    __device__ void finish_weights(typename Atom::Stage& stage) const { weights.store(stage.w, {}); }
 
 private:
     Params const& params;

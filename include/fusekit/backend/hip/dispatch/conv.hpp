@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
+
 #include "fusekit/backend/hip/conv_limits.hpp"
 #include "fusekit/backend/hip/dispatch/planes.hpp"
 #include "fusekit/backend/hip/dispatch/product.hpp"
@@ -102,7 +104,7 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_along(Gpu const& gpu, ConvParams<
 /// Whether the GPU has matrix units that the program has code for: where it has one schedule's, it has every one's.
 template <class Plan, Element T, OutputElement U>
 bool has_matrix_code(Gpu const& gpu) {
-    return is_sm90a(gpu) && with_entry(MatrixTable<NvidiaTuning>{}, 0, [&]<class Schedule>(Schedule) {
+    return is_sm90a(gpu) && with_entry(MatrixTable<NvidiaTuning, T>{}, 0, [&]<class Schedule>(Schedule) {
                return is_launchable<Plan, ImplicitGemm<Plan, Schedule, T, U, detail::Axis::channel>>(gpu.index());
            });
 }
@@ -148,6 +150,25 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gpu, BoundPl
     }
 }
 
+/// Prepares a plan of floats on matrix units, with the schedule of the table that takes the least time; nothing where
+/// it takes less than `cycles` without them, or the program or the GPU has none.
+template <class... Schedules, class Plan, Element T, detail::OutputElement U>
+std::optional<Launch<ConvParams<Plan, T, U>>> prepare_float_units(Table<Schedules...> table, Gpu const& gpu,
+                                                                  BoundPlan<Plan> const& bound,
+                                                                  detail::ImageView<T const> const& x,
+                                                                  detail::ImageView<U> const& y,
+                                                                  SplitProduct const& product, double cycles) {
+    double const times[] = {float_matrix_cycles<Schedules>(product, gpu.processors())...};
+    bool wins = false;
+    for (double const time : times) wins = wins || time < cycles;
+    std::optional<Launch<ConvParams<Plan, T, U>>> launch;
+    if (wins && detail::has_matrix_code<Plan, T, U>(gpu))
+        with_least(table, times, [&]<class Schedule>(Schedule) {
+            if (auto const prepared = prepare_conv_with<Schedule>(gpu, bound, x, y)) launch = *prepared;
+        });
+    return launch;
+}
+
 /// Prepares a plan with a Conv or Gemm with the schedule that the table has for it, and at most `workspace_bytes`.
 template <class Plan, Element T, detail::OutputElement U>
 Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(Gpu const& gpu, BoundPlan<Plan> const& bound,
@@ -170,9 +191,11 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(Gpu const& gpu, BoundPlan<Pl
             if constexpr (has_split<Plan, T>) {
                 using Shared = DefaultMatrixSplit<NvidiaTuning>;
                 Index<4> const w = detail::layout_of_weights<Plan>(bound).shape;
-                int const parts = choose_matrix_parts<Shared>(
-                    MatrixTable<NvidiaTuning>{},
-                    split_product(gpu, NvidiaTuning::matrix_split, w, product, workspace_bytes), gpu.processors());
+                int const parts =
+                    choose_matrix_parts<Shared>(
+                        MatrixTable<NvidiaTuning>{},
+                        split_product(gpu, NvidiaTuning::matrix_split, w, product, workspace_bytes), gpu.processors())
+                        .parts;
                 if (parts > 1) return prepare_conv_with<Shared>(gpu, bound, x, y, parts);
             }
             if constexpr (has_planes<Plan, T, U> && NvidiaTuning::chooses_planes)
@@ -184,13 +207,20 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(Gpu const& gpu, BoundPlan<Pl
                     [&]<class Schedule>(Schedule) { return prepare_conv_with<Schedule>(gpu, bound, x, y); }))
                 return launch;
         }
-    return with_tuning(gpu.architecture(), [&]<class Tuning>(Tuning) {
-        if constexpr (std::is_same_v<T, float> && has_split<Plan, T> && Tuning::chooses_split) {
+    return with_tuning(gpu.architecture(), [&]<class Tuning>(Tuning) -> Result<Launch<ConvParams<Plan, T, U>>> {
+        if constexpr (std::is_same_v<T, float> && (has_split<Plan, T> || has_float_units<Plan, T>) &&
+                      Tuning::chooses_split) {
             using Shared = DefaultSplit<Tuning>;
-            Index<4> const w = detail::layout_of_weights<Plan>(bound).shape;
-            int const parts = choose_parts<Shared>(
-                GemmTable<Tuning>{}, split_product(gpu, Tuning::split, w, product, workspace_bytes), gpu.processors());
-            if (parts > 1) return prepare_conv_with<Shared>(gpu, bound, x, y, parts);
+            SplitProduct shared = split_product(gpu, Tuning::split, detail::layout_of_weights<Plan>(bound).shape,
+                                                product, workspace_bytes);
+            if constexpr (!has_split<Plan, T>) shared.most_tiles = 0;
+            SplitChoice const choice = choose_parts<Shared>(GemmTable<Tuning>{}, shared, gpu.processors());
+            if constexpr (has_float_units<Plan, T>)
+                if (auto const launch =
+                        prepare_float_units(MatrixTable<NvidiaTuning, T>{}, gpu, bound, x, y, shared, choice.cycles))
+                    return *launch;
+            if constexpr (has_split<Plan, T>)
+                if (choice.parts > 1) return prepare_conv_with<Shared>(gpu, bound, x, y, choice.parts);
         }
         using Schedules = GemmTable<Tuning, T, typename Plan::Head::template WeightElement<T>>;
         return with_fastest(Schedules{}, product.m, product.n, product.groups, gpu.processors(),

@@ -5,6 +5,7 @@
 #include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/arch/target.hpp"
 #include "fusekit/backend/hip/arch/wave.hpp"
+#include "fusekit/backend/hip/atom/bf16x6.hpp"
 #include "fusekit/backend/hip/atom/native.hpp"
 #include "fusekit/backend/hip/atom/simt.hpp"
 #include "fusekit/backend/hip/atom/wgmma_tile.hpp"
@@ -25,6 +26,10 @@ template <MatrixSchedule Schedule, Element T>
 struct AtomOf<Schedule, T> {
     using Type = WgmmaTile<T, Schedule::tile_m, Schedule::tile_n>;
 };
+template <MatrixSchedule Schedule>
+struct AtomOf<Schedule, float> {
+    using Type = Bf16x6<Schedule::tile_m, Schedule::tile_n>;
+};
 template <NativeSchedule Schedule, Element T>
 struct AtomOf<Schedule, T> {
     using Type = NativeAtom<Schedule, T, arch::Target>;
@@ -36,6 +41,10 @@ inline constexpr int stages_of = 2;
 template <class Atom>
     requires requires { Atom::stages; }
 inline constexpr int stages_of<Atom> = Atom::stages;
+
+/// Whether converting operands takes so long that threads do it between the beginnings of a step's products.
+template <class Atom>
+inline constexpr bool interleaves_loads = requires { requires Atom::interleaves_loads; };
 
 /// Whether operands that lie in packets are copied to the stages and take no registers; and how many steps before it is
 /// multiplied a step is loaded: then as many as there are other stages.
@@ -105,8 +114,19 @@ __device__ __forceinline__ void multiply_steps(Atom const& atom, Loader& loader,
         auto& stage = shared.stages[static_cast<unsigned>(next) % stages];
         if (loads) loader.start(in_flight, stage);
         if constexpr (copies_words<Atom>) commit_copies();
-        if (loads_first || step >= begin) atom.multiply(shared.stages[static_cast<unsigned>(step) % stages], sums);
-        if (loads) loader.finish(in_flight, stage);
+        if constexpr (interleaves_loads<Atom>) {
+            atom.multiply(
+                shared.stages[static_cast<unsigned>(step) % stages], sums,
+                [&] {
+                    if (loads) loader.finish_inputs(in_flight, stage);
+                },
+                [&] {
+                    if (loads) loader.finish_weights(stage);
+                });
+        } else {
+            if (loads_first || step >= begin) atom.multiply(shared.stages[static_cast<unsigned>(step) % stages], sums);
+            if (loads) loader.finish(in_flight, stage);
+        }
         if constexpr (copies_words<Atom>) wait_for_groups<distance - 1>();
         Atom::publish();
         if constexpr (loads_first) atom.wait(sums);

@@ -50,7 +50,7 @@ struct ElementwiseCase {
 //   matrix_split   where it has sm_90a: the same for its matrix units
 //   chooses_split, chooses_planes
 //                  whether the library chooses these: not before a GPU has run them and they have been measured
-//   matrix, warp_specialized, warp_specialized_int8
+//   matrix, matrix_float, warp_specialized, warp_specialized_int8
 //                  where it has sm_90a: arrays of GemmTile and WarpSpecializedTile, likewise
 //   planes         beside them, an array of PlanesTile
 //   native         where kernels of half, bfloat16 and int8 are cut otherwise: an array of NativeTile, in place of gemm
@@ -67,9 +67,19 @@ template <class Tuning, int... i>
 auto gemm_table(std::integer_sequence<int, i...>)
     -> Table<Gemm<Tuning::gemm[i].m, Tuning::gemm[i].n, Tuning::gemm[i].k, Tuning::gemm[i].blocks>...>;
 
-template <class Tuning, int... i>
+/// The tiles of registers' operands for an element type on matrix units.
+template <class Tuning, class T>
+struct RegisterTiles {
+    static constexpr auto const& tiles = Tuning::matrix;
+};
+template <class Tuning>
+struct RegisterTiles<Tuning, float> {
+    static constexpr auto const& tiles = Tuning::matrix_float;
+};
+
+template <class Of, int... i>
 auto matrix_table(std::integer_sequence<int, i...>)
-    -> Table<MatrixGemm<Tuning::matrix[i].m, Tuning::matrix[i].n, Tuning::matrix[i].blocks>...>;
+    -> Table<MatrixGemm<Of::tiles[i].m, Of::tiles[i].n, Of::tiles[i].blocks>...>;
 
 template <class Tuning, int... i>
 auto native_table(std::integer_sequence<int, i...>)
@@ -129,9 +139,9 @@ using DefaultMatrixSplit =
 /// The schedules that a table has; of a product of T by W, half, bfloat16 or int8 alike, those that it has for them.
 template <class Tuning, class T = float, class W = T>
 using GemmTable = typename detail::GemmTableOf<Tuning, !std::is_same_v<T, float> && std::is_same_v<T, W>>::Type;
-template <class Tuning>
-using MatrixTable = decltype(detail::matrix_table<Tuning>(
-    std::make_integer_sequence<int, static_cast<int>(std::size(Tuning::matrix))>{}));
+template <class Tuning, class T = half>
+using MatrixTable = decltype(detail::matrix_table<detail::RegisterTiles<Tuning, T>>(
+    std::make_integer_sequence<int, static_cast<int>(std::size(detail::RegisterTiles<Tuning, T>::tiles))>{}));
 template <class Tuning, class T>
 using WarpSpecializedTable = decltype(detail::warp_specialized_table<detail::MatrixTiles<Tuning, T>>(
     std::make_integer_sequence<int, static_cast<int>(std::size(detail::MatrixTiles<Tuning, T>::tiles))>{}));

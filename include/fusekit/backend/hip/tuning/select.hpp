@@ -109,21 +109,27 @@ struct SplitProduct {
     double exchange;  ///< cycles of a block, for each doubling of those that share a tile
 };
 
+/// Among how many blocks a tile's GemmK is shared, and the cycles that a product takes then.
+struct SplitChoice {
+    int parts;
+    double cycles;
+};
+
 /// Among how many blocks, 1, 2, 4 or 8, the GemmK of a Split's tiles is shared so that a product takes least time: 1
 /// where `whole`, the time without, is less. Each part has a piece of GemmK. time_of(blocks a tile, indices of GemmK)
 /// is the time of the products; a processor's blocks exchange sums one after another.
 template <class Schedule, class TimeOf>
-int choose_parts(SplitProduct const& of, double whole, TimeOf const& time_of, int processors) {
+SplitChoice choose_parts(SplitProduct const& of, double whole, TimeOf const& time_of, int processors) {
     std::int64_t const tiles =
         detail::divide_up(of.m, Schedule::tile_m) * detail::divide_up(of.n, Schedule::tile_n) * of.groups;
     std::int64_t const pieces = detail::divide_up(of.gemm_k, Schedule::piece_k);
-    if (tiles > of.most_tiles) return 1;
-    int best = 1;
+    SplitChoice best{1, whole};
+    if (tiles > of.most_tiles) return best;
     double exchanges = of.exchange;
     for (int parts = 2; parts <= 8 && parts <= pieces && parts * tiles <= of.most_blocks; parts *= 2) {
         double const time = time_of(parts, Schedule::piece_k * detail::divide_up(pieces, parts)) +
                             exchanges * static_cast<double>(detail::divide_up(parts * tiles, processors));
-        if (time < whole) best = parts, whole = time;
+        if (time < best.cycles) best = {parts, time};
         exchanges += of.exchange;
     }
     return best;
@@ -133,7 +139,7 @@ int choose_parts(SplitProduct const& of, double whole, TimeOf const& time_of, in
 /// 64 sums. On an H200 the choice takes 1.5 % longer than the fastest number of parts (13 layers, batches of 1 and 8,
 /// geometric mean), and at most 2.3 % longer than no parts.
 template <class Schedule, class... Schedules>
-int choose_parts(Table<Schedules...>, SplitProduct const& of, int processors) {
+SplitChoice choose_parts(Table<Schedules...>, SplitProduct const& of, int processors) {
     double whole = 1e300;
     for (double const time : {gemm_time<Schedules>(of.m, of.n, of.groups, processors)...})
         if (64 * time * static_cast<double>(of.gemm_k) < whole) whole = 64 * time * static_cast<double>(of.gemm_k);
@@ -208,10 +214,22 @@ double least_matrix_cycles(Table<Schedules...>, std::int64_t m, std::int64_t n, 
     return least;
 }
 
+/// The cycles of floats on matrix units, by the clock of choose_parts(), whose index of GemmK takes 64. On an H200 the
+/// choice by it takes 4 % longer than the fastest of both tiles and plain arithmetic (13 layers in both layouts,
+/// batches of 8 and 64, geometric mean).
+template <class Schedule>
+double float_matrix_cycles(SplitProduct const& of, int processors) {
+    std::int64_t const tiles =
+        detail::divide_up(of.m, Schedule::tile_m) * detail::divide_up(of.n, Schedule::tile_n) * of.groups;
+    return static_cast<double>(detail::divide_up(tiles, processors)) *
+           (14000 + static_cast<double>(detail::divide_up(of.gemm_k, Schedule::tile_k) *
+                                        (3000 + 36 * std::int64_t{Schedule::tile_n})));
+}
+
 /// The parts of a product on matrix units. On an H200 the choice takes 0.2 % longer than the fastest number of parts
 /// (13 layers in NCHW, batches of 1, 8 and 64, geometric mean), and never longer than no parts.
 template <class Schedule, class... Schedules>
-int choose_matrix_parts(Table<Schedules...> table, SplitProduct const& of, int processors) {
+SplitChoice choose_matrix_parts(Table<Schedules...> table, SplitProduct const& of, int processors) {
     auto const steps = [](std::int64_t gemm_k) { return detail::divide_up(gemm_k, Schedule::tile_k); };
     auto const time_of = [&](std::int64_t parts, std::int64_t gemm_k) {
         return matrix_cycles<Schedule>(of.m, of.n, of.groups * parts, steps(gemm_k), processors);
