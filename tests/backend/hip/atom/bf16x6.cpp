@@ -4,12 +4,11 @@
 #include <bit>
 #include <catch2/catch_template_test_macros.hpp>
 #include <cstdint>
+#include <string>
 #include <vector>
 
-#include "backend/hip/sm90a_device.hpp"
+#include "backend/hip/matrix_schedule.hpp"
 #include "fusekit/backend/hip/schedule.hpp"
-#include "support/check_case.hpp"
-#include "support/run_case.hpp"
 
 using namespace test;
 using fk::hip::MatrixGemm;
@@ -18,32 +17,23 @@ namespace {
 
 using Relu = fk::Activation<fk::Relu>;
 
-/// Integers (#), which must be exact, and reals (~), whose errors must be within those of a chain of float additions.
+/// Real numbers, whose errors must be within those of a chain of float additions.
 template <class Schedule>
-void check_schedule() {
+void check_reals() {
     fk::hip::Device device = sm90a_device();
     auto scheduled = device.with<Schedule>();
-    using Scheduled = decltype(scheduled);
-    for (char const* text :
-         {"n1c1h1w1k1r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs ", "n2c72h7w5k136r3s3pt1l1b1r1u1v1d1e1g1 nchw kcrs ",
-          "n3c5h9w8k67r2s3pt1l0b0r2u1v2d1e1g1 nchw+1 kcrs+1 ", "n2c40h8w8k24r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs ",
-          "n2c3h13w17k20r5s5pt2l2b2r2u2v2d1e1g1 nhwc krsc ", "n2c24h6w7k48r3s1pt1l0b1r0u1v1d2e1g2 nhwc>nchw krsc ",
-          "n2c136h5w6k40r3s3pt1l1b1r1u1v1d1e1g1 nhwc krsc "})
-        for (char const* seed : {"3", "6"}) {  // of the others, tensors are not aligned
-            check_case(Case::parse(std::string(text) + "float CBA relu #" + seed),
-                       run_conv<Scheduled, float, fk::dynamic, fk::Bias, Relu>, scheduled);
+    for (char const* text : matrix_problems)
+        for (char const* seed : {"3", "6"})  // of the other, tensors are not aligned
             check_case(Case::parse(std::string(text) + "float CB ~" + seed),
-                       run_conv<Scheduled, float, fk::dynamic, fk::Bias>, scheduled);
-        }
-    check_case(Case::parse("n2c24h7w9k40r3s3pt1l1b1r1u1v1d1e1g1 nchw kcrs float CRN #4"),
-               run_conv<Scheduled, float, fk::dynamic, fk::Residual, fk::BatchNormInference<fk::Spatial>>, scheduled);
+                       run_conv<decltype(scheduled), float, fk::dynamic, fk::Bias>, scheduled);
 }
 
 }  // namespace
 
 TEMPLATE_TEST_CASE("HIP: convolutions of float are as exact as a float on sm_90a's matrix units", "",
                    (MatrixGemm<64, 64, 2>), (MatrixGemm<128, 64, 1>), (MatrixGemm<128, 128, 1>)) {
-    check_schedule<TestType>();
+    check_matrix_schedule<float, TestType>("float");
+    check_reals<TestType>();
 }
 
 #if defined(HIP_ON_CPU)  // elsewhere these functions are for devices alone

@@ -72,10 +72,10 @@ private:
 ///
 /// The units add up 16 products at a time and round towards zero. The small products of a step come first, so that four
 /// additions round at the sum's size. The step's sums, of 64 indices of GemmK, are then added to those of the steps
-/// before, to the nearest. So errors are at most (13 + K / 64) 2^-24 sum |a b| for K indices: 2^-23 for each of five
-/// roundings and for what is left out, 2^-24 for the small products and for each step. A chain of float additions has
-/// K 2^-24. Source: Ootomo and Yokota, "Recovering single precision accuracy from Tensor Cores while surpassing the
-/// FP32 theoretical peak performance", IJHPCA 2022.
+/// before, to the nearest. So errors are at most (13 + K / 64) 2^-24 sum |a b| for K indices: each of five roundings
+/// adds 2^-23, and so do the products left out; the small products and each step add 2^-24. A chain of float additions
+/// errs by K 2^-24 sum |a b| at most. Source: Ootomo and Yokota, "Recovering single precision accuracy from Tensor
+/// Cores while surpassing the FP32 theoretical peak performance", IJHPCA 2022.
 template <int TileM, int TileN>
 class Bf16x6 : public WgmmaTile<bfloat16, TileM, TileN> {
     using Base = WgmmaTile<bfloat16, TileM, TileN>;
