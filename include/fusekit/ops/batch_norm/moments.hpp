@@ -69,6 +69,35 @@ struct MomentsAccumulator {
     }
 };
 
+/// Moments of values that come in pairs, which are merged as Moments are. What depends on counts alone is prepared once
+/// for many of these; then a pair takes seven instructions and two numbers. Squares are those of the values themselves:
+/// they are finite for deviations up to 2^63 over the root of the count.
+template <class V>
+struct PairedMoments {
+    V mean{}, deviations{};  ///< deviations: twice the sum of their squares
+
+    /// What the next pair counts, after `before` values. Of one value only: both of the pair are that one.
+    struct Weights {
+        V mean, deviations;
+    };
+    FUSEKIT_HD static constexpr Weights weights(V before, bool of_two = true) {
+        V const part = of_two ? 1.0f / (before + 2.0f) : 0.5f / (before + 1.0f);
+        return {part, before * part};
+    }
+    FUSEKIT_HD constexpr void add(V a, V b, Weights const& weights) {
+        V const apart = a - b, away = a + b - 2.0f * mean;
+        mean += away * weights.mean;
+        deviations += apart * apart;
+        deviations += away * weights.deviations * away;
+    }
+    /// Of an infinite value, all is NaN.
+    FUSEKIT_HD constexpr Moments<V> total(V count) const {
+        constexpr float unit = Moments<V>::unit;
+        V const none = mean - mean;
+        return {count, mean * unit + none, deviations * (0.5f * unit * unit) + none};
+    }
+};
+
 }  // namespace detail
 
 }  // namespace fusekit

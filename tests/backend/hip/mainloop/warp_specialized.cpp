@@ -8,7 +8,6 @@
 
 #include "backend/hip/sm90a_device.hpp"
 #include "support/check_case.hpp"
-#include "support/collected_channels.hpp"
 #include "support/run_case.hpp"
 
 using namespace test;
@@ -53,43 +52,7 @@ void check_schedule(std::string const& type) {
                scheduled);  // x and weights with gaps after every row, plane and image
 }
 
-/// Statistics of tiles that y does not fill, several of pixels and of channels.
-template <class T, class Schedule>
-void check_statistics_with() {
-    using Conv = fk::Conv<fk::dynamic>;
-    using Plan = fk::Plan<Conv, fk::Bias, fk::Store, fk::ChannelStatistics, Relu>;
-    fk::hip::Device device = sm90a_device();
-    auto scheduled = device.with<Schedule>();
-    using Scheduled = decltype(scheduled);
-    oracle::Window const pixel{}, same{.r = 3, .s = 3, .top = 1, .left = 1, .bottom = 1, .right = 1};
-    struct {
-        oracle::Shape x;
-        std::int64_t k;
-        oracle::Window window;
-        Expected expected;
-    } const cases[] = {{{1, 8, 1, 1}, 8, pixel, {}},
-                       {{3, 72, 7, 5}, 136, same, {}},
-                       {{5, 24, 13, 17}, 264, pixel, {.offset = 1 << 12}},
-                       {{5, 16, 13, 17}, 128, pixel, {}},
-                       {{2, 16, 16, 16}, 64, pixel, {}}};
-    for (auto const& [shape, k, window, expected] : cases) {
-        INFO(shape.n << ' ' << shape.c << ' ' << shape.h << ' ' << shape.w << ' ' << k);
-        oracle::Shape const filter{k, shape.c, window.r, window.s};
-        Filled<T, Scheduled, 4> x(scheduled, "nhwc", shape, integers(shape.size(), -2, 2, 3)),
-            w(scheduled, "nhwc", filter, integers(filter.size(), -1, 1, 4));
-        auto const sums = oracle::conv(oracle::Tensor(shape, x.values), w.values, k, window);
-        check_observed<Plan, T>(scheduled, "nhwc", x.view(), sums, expected,
-                                Conv::Args{.weights = w.view(), .filter = filter_of(window)});
-    }
-}
-
 }  // namespace
-
-TEMPLATE_TEST_CASE("HIP: statistics of convolutions on sm_90a's matrix units are within their bounds", "",
-                   (WarpSpecialized<64, 64, 2>), (WarpSpecialized<192, 128, 3>), (WarpSpecialized<128, 112, 4>),
-                   (WarpSpecialized<128, 128, 4, Roles::ping_pong>)) {
-    check_statistics_with<fk::half, TestType>();
-}
 
 TEMPLATE_TEST_CASE("HIP: convolutions on sm_90a's matrix units are exact with every schedule", "",
                    (WarpSpecialized<64, 64, 2>), (WarpSpecialized<64, 64, 6, Roles::cooperative, 2>),

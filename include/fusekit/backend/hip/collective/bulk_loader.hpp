@@ -30,8 +30,7 @@ struct TileStart {
 /// filters. Filters are shared over `together` rows of tiles at most, so that pixels are still in L2 when the next
 /// channels' tiles read them.
 ///
-/// Where a plan totals channels, a block has tiles of one column, if as many blocks can have each; else columns come
-/// one after another. Blocks that have totalled a column wait for each other's totals: the fewer columns the better.
+/// Where a plan totals channels, a block has tiles of one column, and as many blocks have each.
 template <int TileM, int TileN, bool totals>
 class TileOrder {
     static constexpr bool shares_filters = TileN > TileM;
@@ -41,17 +40,13 @@ public:
     template <class Problem>
     __device__ explicit TileOrder(Problem const& conv)
         : tiles_m(static_cast<unsigned>(detail::divide_up(conv.gemm_m(), TileM))),
-          tiles_n(static_cast<unsigned>(detail::divide_up(conv.group_k(), TileN))),
-          one_column(gridDim.x % tiles_n == 0) {}
+          tiles_n(static_cast<unsigned>(detail::divide_up(conv.group_k(), TileN))) {}
 
     __device__ unsigned size() const { return tiles_m * tiles_n; }
-    /// Which of its column's tiles one is, where a plan totals; and how many tiles of a column `stride` tiles have.
-    __device__ unsigned row(unsigned tile) const { return one_column ? tile / tiles_n : tile % tiles_m; }
-    __device__ unsigned rows_of(unsigned stride) const { return one_column ? stride / tiles_n : stride; }
+    __device__ unsigned columns() const { return tiles_n; }
     __device__ TileStart operator[](unsigned tile) const {
         if constexpr (totals)
-            return {static_cast<int>(row(tile)) * TileM,
-                    static_cast<int>(one_column ? tile % tiles_n : tile / tiles_m) * TileN};
+            return {static_cast<int>(tile / tiles_n) * TileM, static_cast<int>(tile % tiles_n) * TileN};
         unsigned const first = tile / (together * tiles_n) * together, rest = tile - first * tiles_n;
         unsigned const rows = shares_filters ? min(together, tiles_m - first) : 1;
         return {static_cast<int>(first + rest % rows) * TileM, static_cast<int>(rest / rows) * TileN};
@@ -59,7 +54,6 @@ public:
 
 private:
     unsigned tiles_m, tiles_n;
-    bool one_column;  ///< to a block
 };
 
 /// Steps along GemmK: taps, and of each the channels, a stage's at a time.

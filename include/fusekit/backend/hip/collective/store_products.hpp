@@ -21,7 +21,6 @@ class StoreProducts {
     static_assert(tile_n % 16 == 0 && tile_n >= columns);
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::template State<float>;
-    using Totals = TotalProducts<Plan, Atom>;
     static constexpr bool totals_tiles = Plan::totals_tiles;
     static constexpr bool reads = reads_in_bulk<Plan, T, U>;
     static constexpr bool reads_places = (Epilogue::located && !reads) || Epilogue::per_place;
@@ -39,11 +38,12 @@ class StoreProducts {
     };
 
 public:
+    using Totals = TotalProducts<Plan, Atom>;
+
     struct Shared {
         alignas(1024) U staged[products * Atom::m * boxes * columns];
         States states[Epilogue::channelwise ? tile_n / 2 : 1];
         std::uint64_t read_full;
-        typename Totals::Shared totals;
     };
 
     /// Called by one thread, before the block's others know of the barrier.
@@ -82,22 +82,20 @@ public:
     }
 
     /// Called by the warpgroup's threads, whose named barrier is `barrier`. `tile` is where its first row begins, and
-    /// `count` is how many tiles the warpgroup has stored before.
+    /// `count` is how many tiles the warpgroup has stored before. What is collected is added to `totals`.
     template <class Params, class Problem>
     __device__ static void store(Params const& params, Problem const& conv, Shared& shared, TileStart const& tile,
-                                 typename Atom::Sums (&sums)[products], unsigned thread, unsigned barrier,
-                                 unsigned count) {
+                                 typename Atom::Sums (&sums)[products], Totals& totals, unsigned thread,
+                                 unsigned barrier, unsigned count) {
         if constexpr (reads) {
             ptx::barrier_wait(ptx::shared_address(&shared.read_full), count % 2);
         } else {
             if (thread == 0) ptx::wait_for_stores();  // the last tile's have read what is written now
             ptx::named_barrier_sync(barrier, Atom::threads);
         }
-        auto const wait = [&] { ptx::named_barrier_sync(barrier, Atom::threads); };
-        Totals totals;
-        for_each_product(params, conv, shared, tile, sums, thread, totals, wait);
+        for_each_product(params, conv, shared, tile, sums, totals, thread);
         ptx::fence_shared_memory();
-        wait();
+        ptx::named_barrier_sync(barrier, Atom::threads);
         if (thread == 0) {
             for (int product = 0; product < products; ++product)
                 for (int box = 0; box < boxes; ++box)
@@ -105,20 +103,6 @@ public:
                                      {tile.n + first_column(box), tile.m + product * Atom::m});
             ptx::commit_stores();
         }
-        if constexpr (totals_tiles)
-            if (tile.m < conv.gemm_m())
-                totals.put(params, shared.totals, thread, static_cast<unsigned>(tile.m) / (products * Atom::m), tile.n,
-                           min(conv.group_k() - tile.n, tile_n), wait);
-    }
-
-    /// Merges the totals of the warpgroup's tiles of a column: `count` of them from the `first` on, `step` apart.
-    template <class Params, class Problem>
-    __device__ static void finish(Params const& params, Problem const& conv, Shared& shared, int first_n,
-                                  unsigned first, unsigned step, unsigned count, unsigned thread, unsigned barrier) {
-        Totals::Column::finish(params, shared.totals, thread, first, step, count,
-                               static_cast<unsigned>(first_n) / tile_n, first_n,
-                               static_cast<unsigned>(min(conv.group_k() - first_n, tile_n)),
-                               [&] { ptx::named_barrier_sync(barrier, Atom::threads); });
     }
 
 private:
@@ -126,12 +110,12 @@ private:
         return ptx::shared_address(shared.staged) + static_cast<unsigned>((product * boxes + box) * box_bytes);
     }
 
-    /// Takes sums through the epilogue to shared memory. What operators read of places that y does not have is that of
-    /// its last ones.
-    template <class Params, class Problem, class Wait>
+    /// Takes sums through the epilogue to shared memory, and leaves what is collected in their place. What operators
+    /// read of places that y does not have is that of its last ones.
+    template <class Params, class Problem>
     __device__ static void for_each_product(Params const& params, Problem const& conv, Shared& shared,
                                             TileStart const& tile, typename Atom::Sums (&sums)[products],
-                                            unsigned thread, Totals& totals, Wait const& wait) {
+                                            Totals& totals, unsigned thread) {
         auto const& arguments = params.bound.epilogue;
         int const last_m = conv.gemm_m() - 1, last_n = conv.group_k() - 1;
         unsigned const lane = thread % 32, row = thread / 32 * 16 + lane % 16;
@@ -188,23 +172,15 @@ private:
                 }
             };
             constexpr int step = 8, steps = Atom::sums_per_thread / step;
-            if constexpr (totals_tiles) {
-                static_assert(Totals::buffer_bytes <= boxes * box_bytes);
-                std::uint32_t pairs[steps][4];
+            if constexpr (totals_tiles) totals.begin(conv.gemm_m() - tile.m - product * Atom::m, thread);
 #pragma unroll
-                for (int i = 0; i < steps; ++i) compute(i * step, pairs[i]);
-                auto* const buffer = reinterpret_cast<float*>(shared.staged) + product * boxes * box_bytes / 4;
-                totals.add(sums[product], conv.gemm_m() - tile.m - product * Atom::m, buffer, thread, wait);
-#pragma unroll
-                for (int i = 0; i < steps; ++i) stage(i * step, pairs[i]);
-            } else {
-#pragma unroll
-                for (int i = 0; i < steps; ++i) {
-                    std::uint32_t pairs[4];
-                    compute(i * step, pairs);
-                    stage(i * step, pairs);
-                }
+            for (int i = 0; i < steps; ++i) {
+                std::uint32_t pairs[4];
+                compute(i * step, pairs);
+                stage(i * step, pairs);
+                if constexpr (totals_tiles) totals.template add<step>(sums[product], i * step);
             }
+            if constexpr (totals_tiles) totals.end();
         }
     }
 

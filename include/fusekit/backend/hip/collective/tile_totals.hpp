@@ -6,7 +6,7 @@
 
 namespace fusekit::hip {
 
-/// Statistics of what a Conv computes. Each block, or part of one, totals the channels of its tile of pixels and writes
+/// Statistics of what a Conv computes. Each block totals the channels of its tile of pixels and writes
 /// the totals to the caller's scratch. The last block of a group of tiles merges the group's totals, and the last block
 /// of all merges the totals of the groups. Totals are merged in pairs, so that errors do not grow with the tensor, and
 /// in a fixed order, so that every run gives the same numbers.
@@ -57,69 +57,34 @@ public:
                                                     unsigned count_n) {
         auto const& args = Collector::args(params.bound.epilogue);
         View const view{args.scratch.data, params.y.layout.shape[1]};
-        auto const own = [&] { merge_parts(shared, parts, thread, count_n, view, tile, first_k, BlockBarrier{}); };
-        merge_groups(params, shared, args, view, thread, tile, column, first_k, count_n, BlockBarrier{}, own);
-    }
-
-    /// The same for a part of a block that has several tiles of a column: put() for each of them, then finish() for
-    /// those from the `first` on, `step` apart. The first ones of all parts are tile_groups.tiles neighbours. `barrier`
-    /// is the part's.
-    template <class Params, class Barrier>
-    __device__ __forceinline__ static void put(Params const& params, Shared& shared, unsigned parts, unsigned thread,
-                                               unsigned tile, int first_k, unsigned count_n, Barrier const& barrier) {
-        View const view{Collector::args(params.bound.epilogue).scratch.data, params.y.layout.shape[1]};
-        merge_parts(shared, parts, thread, count_n, view, tile, first_k, barrier);
-    }
-    template <class Params, class Barrier>
-    __device__ __forceinline__ static void finish(Params const& params, Shared& shared, unsigned thread, unsigned first,
-                                                  unsigned step, unsigned count, unsigned column, int first_k,
-                                                  unsigned count_n, Barrier const& barrier) {
-        auto const& args = Collector::args(params.bound.epilogue);
-        View const view{args.scratch.data, params.y.layout.shape[1]};
-        auto const own = [&] {
-            barrier();  // other threads have put what this one reads
-            merge_tiles(view, thread, first, step, count, first_k, count_n, barrier);
-        };
-        merge_groups(params, shared, args, view, thread, first, column, first_k, count_n, barrier, own);
-    }
-
-private:
-    using View = detail::TileTotalsView<Total>;
-
-    /// Merges the group of a tile whose own total merge_own() writes, and all groups.
-    template <class Params, class Args, class Barrier, class MergeOwn>
-    __device__ __forceinline__ static void merge_groups(Params const& params, Shared& shared, Args const& args,
-                                                        View const& view, unsigned thread, unsigned tile,
-                                                        unsigned column, int first_k, unsigned count_n,
-                                                        Barrier const& barrier, MergeOwn const& merge_own) {
         unsigned const tiles = params.tile_groups.tiles, group_size = params.tile_groups.group_size;
         unsigned const groups = (tiles + group_size - 1) / group_size, group = tile / group_size,
                        begin = group * group_size;
         GridGroup::State* const states = params.tile_groups.workspace.state(column * (groups + 1));
 
-        merge_own();
+        merge_parts(shared, parts, thread, count_n, view, tile, first_k);
         unsigned const here = group_size < tiles - begin ? group_size : tiles - begin;
-        if (!is_last_block(states + 1 + group, here, thread, shared, barrier)) return;
-        merge_tiles(view, thread, begin, 1, here, first_k, count_n, barrier);
-        if (!is_last_block(states, groups, thread, shared, barrier)) return;
-        merge_tiles(view, thread, 0, group_size, groups, first_k, count_n, barrier);
+        if (!is_last_block(states + 1 + group, here, thread, shared)) return;
+        merge_tiles(view, thread, begin, 1, here, first_k, count_n);
+        if (!is_last_block(states, groups, thread, shared)) return;
+        merge_tiles(view, thread, 0, group_size, groups, first_k, count_n);
         for (unsigned n = thread; n < count_n; n += threads)
             Op::save(get(view, 0, static_cast<unsigned>(first_k) + n), {0, std::int64_t{first_k} + n, 0, 0}, args);
     }
 
-    template <class Barrier>
+private:
+    using View = detail::TileTotalsView<Total>;
+
     __device__ __forceinline__ static bool is_last_block(GridGroup::State* state, unsigned group_size, unsigned thread,
-                                                         Shared& shared, Barrier const& barrier) {
-        bool const last = hip::is_last_block(&state->arrived, group_size, thread, shared.is_last, barrier);
+                                                         Shared& shared) {
+        bool const last = hip::is_last_block(&state->arrived, group_size, thread, shared.is_last);
         if (last && thread == 0) state->arrived = 0;
         return last;
     }
 
-    template <class Barrier>
     __device__ __forceinline__ static void merge_parts(Shared& shared, unsigned parts, unsigned thread,
-                                                       unsigned count_n, View const& view, unsigned tile, int first_k,
-                                                       Barrier const& barrier) {
-        barrier();
+                                                       unsigned count_n, View const& view, unsigned tile, int first_k) {
+        __syncthreads();
         for (unsigned n = thread; n < count_n; n += threads) {
             Total total = shared.parts[0][n].value();
             for (unsigned part = 1; part < parts; ++part) total = merge(total, shared.parts[part][n].value());
@@ -129,10 +94,8 @@ private:
 
     /// Merges the totals of `tiles` tiles, `step` apart, into the total of the first: neighbours, then neighbouring
     /// pairs and so on, three times between a load and a store.
-    template <class Barrier>
     __device__ __forceinline__ static void merge_tiles(View const& view, unsigned thread, unsigned first, unsigned step,
-                                                       unsigned tiles, int first_k, unsigned count_n,
-                                                       Barrier const& barrier) {
+                                                       unsigned tiles, int first_k, unsigned count_n) {
         constexpr unsigned together = 8;
         for (unsigned distance = 1; distance < tiles; distance *= together) {
             unsigned const left = (tiles + distance - 1) / distance, merged = (left + together - 1) / together;
@@ -152,7 +115,7 @@ private:
                         if (j + apart < here) totals[j] = merge(totals[j], totals[j + apart]);
                 view.put(first + begin * distance * step, k, totals[0]);
             }
-            barrier();
+            __syncthreads();
         }
     }
 

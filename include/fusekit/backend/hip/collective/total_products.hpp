@@ -1,85 +1,165 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/backend/hip/collective/tile_totals.hpp"
+#include "fusekit/backend/hip/arch/wave.hpp"
+#include "fusekit/backend/hip/params.hpp"
+#include "fusekit/ops/batch_norm/moments.hpp"
+#include "fusekit/plan/statistics.hpp"
 
 namespace fusekit::hip {
 
-/// Statistics of a warpgroup's products. Values pass through shared memory, 64 columns at a time, so that a thread
-/// totals half of the rows of a column.
+/// What a thread has totalled of a column of a warpgroup's products: two rows of each. An operator says how by a
+/// Paired, or else by its Accumulator.
+template <class Op>
+struct ColumnTotal {
+    struct Weights {
+        bool first, second;
+    };
+    typename Op::template Accumulator<float> accumulator{};
+
+    __device__ static Weights weights(int, bool first, bool second) { return {first, second}; }
+    /// Changes a pair, of which not both count, to one that add() takes.
+    __device__ void replace(float&, float&, Weights const&) const {}
+    __device__ void add(float a, float b, Weights const& count) {
+        accumulator.add(a, count.first);
+        accumulator.add(b, count.second);
+    }
+    __device__ auto total(int count) const { return accumulator.total(static_cast<float>(count)); }
+};
+template <class Op>
+    requires std::is_same_v<decltype(typename Op::template Paired<float>{}.total(1.0f)),
+                            typename Op::template Total<float>>
+struct ColumnTotal<Op> {
+    using Paired = typename Op::template Paired<float>;
+    struct Weights {
+        typename Paired::Weights of_pair;
+        bool first, second;
+    };
+    Paired paired{};
+
+    __device__ static Weights weights(int before, bool first, bool second) {
+        return {Paired::weights(static_cast<float>(before), second), first, second};
+    }
+    __device__ void replace(float& a, float& b, Weights const& weights) const {
+        a = weights.first ? a : paired.mean;  // which changes nothing
+        b = weights.second ? b : a;
+    }
+    __device__ void add(float a, float b, Weights const& weights) { paired.add(a, b, weights.of_pair); }
+    __device__ auto total(int count) const { return paired.total(static_cast<float>(count)); }
+};
+
+/// Statistics of a warpgroup's products, in registers: a thread totals the rows that it has of its columns, of one tile
+/// after another. What a plan totals none has is empty.
 template <class Plan, class Atom>
-class TotalProducts {
-    static constexpr int columns = Atom::n > 64 ? 64 : 32, rounds = (Atom::n + columns - 1) / columns,
-                         parts = Atom::threads / columns;
-    static constexpr int own_rows = Atom::m / parts;
-    using Totals = TileTotals<Plan, Atom::n, parts, Atom::threads>;
+struct TotalProducts {};
+
+template <class Plan, class Atom>
+    requires(Plan::totals_tiles)
+class TotalProducts<Plan, Atom> {
+    static constexpr int columns = Atom::n / 4;  ///< of a thread
+    using Op = typename detail::Collector<typename Plan::Epilogue>::Op;
+    using Column = ColumnTotal<Op>;
 
 public:
-    using Shared = typename Totals::Shared;
+    using Total = typename Op::template Total<float>;
 
-    using Column = Totals;
-
-    static constexpr int buffer_bytes = Atom::m * columns * 4;
-
-    /// Adds a product's values, of which the first `rows` rows count. `buffer` has buffer_bytes. `barrier` is the
-    /// warpgroup's.
-    template <class Barrier>
-    __device__ void add(float const (&values)[Atom::sums_per_thread], int rows, float* buffer, unsigned the_thread,
-                        Barrier const& barrier) {
-        auto const thread = static_cast<int>(the_thread);
-#pragma unroll
-        for (int round = 0; round < rounds; ++round) {
-#pragma unroll
-            for (int e = round * columns / 2; e < min((round + 1) * columns / 2, Atom::sums_per_thread); e += 2) {
-                int const row = Atom::row(thread, e), at = Atom::column(thread, e) - round * columns;
-                *reinterpret_cast<Packet<float, 2>*>(buffer + place(row, at)) = {values[e], values[e + 1]};
-            }
-            barrier();
-            if (rows >= Atom::m) add_all(accumulators[round], buffer, thread);
-            else add_some(accumulators[round], buffer, thread, rows);
-            barrier();
-        }
+    /// Begins a product of which the first `rows` rows count. Then come add() for all values, and end().
+    __device__ void begin(int rows, unsigned thread) {
+        all = rows >= Atom::m;
+        weights = Column::weights(count, Atom::row(static_cast<int>(thread), 0) < rows,
+                                  Atom::row(static_cast<int>(thread), 2) < rows);
     }
-
-    /// Ends tile number `tile` of its column, as TileTotals does.
-    template <class Params, class Barrier>
-    __device__ void put(Params const& params, Shared& shared, unsigned thread, unsigned tile, int first_k, int count_n,
-                        Barrier const& barrier) const {
+    /// Adds `some` values from sum `e` on. The branch also keeps the compiler from totalling many columns at a time,
+    /// for which it has no registers.
+    template <int some>
+    __device__ void add(float (&values)[Atom::sums_per_thread], int e) {
+        if (!all)
 #pragma unroll
-        for (unsigned round = 0; round < rounds; ++round)
-            if (unsigned const at = round * columns + thread % columns; at < Atom::n)
-                shared.parts[thread / columns][at].value() = accumulators[round].total();
-        Totals::put(params, shared, parts, thread, tile, first_k, static_cast<unsigned>(count_n), barrier);
+            for (int i = e / 2; i < (e + some) / 2; ++i)
+                of_columns[i].replace(values[first_sum(i)], values[first_sum(i) + 2], weights);
+#pragma unroll
+        for (int i = e / 2; i < (e + some) / 2; ++i)
+            of_columns[i].add(values[first_sum(i)], values[first_sum(i) + 2], weights);
+    }
+    __device__ void end() { count += (weights.first ? 1 : 0) + (weights.second ? 1 : 0); }
+
+    /// Merges the totals of a warp's lanes, and writes one for each column, after `barrier`. All lanes call it.
+    template <class Barrier>
+    __device__ void put(Uninitialized<Total> (&to)[Atom::n], unsigned thread, Barrier const& barrier) const {
+        Total totals[columns];
+#pragma unroll
+        for (int i = 0; i < columns; ++i) totals[i] = of_columns[i].total(count);
+        int first = 0;
+        bool counts = true;
+        constexpr int left = halved(halved(halved(columns)));
+        merge_lanes<columns, 16>(totals, thread % 32, first, counts);
+        barrier();
+#pragma unroll
+        for (int i = 0; i < left; ++i)
+            if (counts) to[Atom::column(static_cast<int>(thread), first_sum(first + i))].value() = totals[i];
     }
 
 private:
-    typename Totals::Accumulator accumulators[rounds];
+    Column of_columns[columns];
+    int count = 0;  ///< of what each of them has
+    // Of the product that is added: whether y has all of its rows, and what the thread's count.
+    bool all;
+    typename Column::Weights weights;
 
-    /// Adds the thread's rows of its column. Once the first four are added, the compiler knows that the accumulator has
-    /// begun, and what it adds then takes a load and three instructions.
-    __device__ static void add_all(typename Totals::Accumulator& accumulator, float const* buffer, int thread) {
-        int const column = thread % columns, first_row = thread / columns * own_rows;
-        auto const add_four = [&](int row) {
+    FUSEKIT_HD static constexpr int halved(int count) { return count % 2 == 0 ? count / 2 : count; }
+
+    /// A thread's column `i` is of its sums this one and the next but one.
+    FUSEKIT_HD static constexpr int first_sum(int i) { return i / 2 * 4 + i % 2; }
+
+    /// Merges `left` totals with those of the lane that differs in `bit`, and so on. Two lanes take half of the columns
+    /// each; where their number is odd, both take all, and one of them `counts`. `first` is the number of the first.
+    template <int left, unsigned bit>
+    __device__ static void merge_lanes(Total (&totals)[columns], unsigned lane, int& first, bool& counts) {
+        if constexpr (bit >= 4) {
+            constexpr int next = halved(left), apart = left - next;
+            bool const upper = (lane & bit) != 0;
+            float const other_count = count_of(totals[0], bit);
 #pragma unroll
-            for (int i = 0; i < 4; ++i)
-                accumulator.add(buffer[(first_row + i) * columns + (column ^ i * 8) + row * columns]);
-        };
-        add_four(0);
-#pragma unroll 2
-        for (int row = 4; row < own_rows; row += 4) add_four(row);
+            for (int i = 0; i < next; ++i) {
+                Total const kept = select(upper, totals[i + apart], totals[i]),
+                            given = select(upper, totals[i], totals[i + apart]);
+                totals[i] = merge(kept, of_lane(given, bit, other_count));
+            }
+            if (apart > 0) first += upper ? apart : 0;
+            else counts = counts && !upper;
+            merge_lanes<next, bit / 2>(totals, lane, first, counts);
+        }
     }
 
-    /// The same of those that are among the first `rows` rows.
-    __device__ static void add_some(typename Totals::Accumulator& accumulator, float const* buffer, int thread,
-                                    int rows) {
-        int const column = thread % columns, first_row = thread / columns * own_rows;
-#pragma unroll 1
-        for (int row = first_row; row < min(first_row + own_rows, rows); ++row)
-            accumulator.add(buffer[place(row, column)]);
+    /// In registers, number by number.
+    __device__ static Total select(bool first, Total const& a, Total const& b) {
+        Total total;
+#pragma unroll
+        for (unsigned word = 0; word < sizeof(Total) / sizeof(float); ++word) {
+            float const of_a = reinterpret_cast<float const*>(&a)[word],
+                        of_b = reinterpret_cast<float const*>(&b)[word];
+            reinterpret_cast<float*>(&total)[word] = first ? of_a : of_b;
+        }
+        return total;
     }
 
-    /// Four rows of two columns reach different banks.
-    __device__ static int place(int row, int column) { return row * columns + (column ^ row % 4 * 8); }
+    /// A total of another lane, of which all have the same count where they are Moments.
+    static constexpr bool are_moments = std::is_same_v<Total, detail::Moments<float>>;
+    __device__ static float count_of([[maybe_unused]] Total const& total, unsigned bit) {
+        if constexpr (are_moments) return of_lane_xor(total.count, bit);
+        return 0;
+    }
+    __device__ static Total of_lane(Total const& total, unsigned bit, [[maybe_unused]] float count) {
+        if constexpr (are_moments) {
+            return {count, of_lane_xor(total.mean, bit), of_lane_xor(total.deviations, bit)};
+        } else {
+            Total other;
+#pragma unroll
+            for (unsigned word = 0; word < sizeof(Total) / sizeof(float); ++word)
+                reinterpret_cast<float*>(&other)[word] = of_lane_xor(reinterpret_cast<float const*>(&total)[word], bit);
+            return other;
+        }
+    }
 };
 
 }  // namespace fusekit::hip

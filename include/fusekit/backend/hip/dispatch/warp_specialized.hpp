@@ -35,15 +35,14 @@ std::optional<Launch<ConvParams<Plan, T, U>>> launch_warp_specialized(Gpu const&
     std::int64_t const m = y[0] * y[2] * y[3], columns = detail::divide_up(y[1], Schedule::tile_n),
                        tiles = detail::divide_up(m, Schedule::tile_m) * columns;
     std::int64_t most = std::int64_t{gpu.processors()} * Schedule::blocks;
-    bool const one_column = Plan::totals_tiles && columns <= most;  // to a block
-    if (one_column) most -= most % columns;
-    std::int64_t const blocks = tiles < most ? tiles : most;
-    // Those who share a column's tiles: each has one of the column's first, or a part of it.
-    std::int64_t const parts = detail::divide_up(m, 64 * Schedule::products),
-                       sharers = (one_column ? blocks / columns : blocks) * Schedule::consumers;
-    auto const workspace_bytes = cut_totals<Plan>(params, parts < sharers ? parts : sharers, columns);
-    if (!workspace_bytes) return {};
-    return *prepare_launch<Plan, Mainloop>(gpu, params, blocks, Mainloop::threads, LaunchMode::plain, *workspace_bytes);
+    std::size_t workspace_bytes = 0;
+    if constexpr (Plan::totals_tiles) {  // a block has one column
+        if (columns > std::int64_t{GroupWorkspace::most_grid_groups}) return {};
+        most = columns < most ? most - most % columns : columns;
+        workspace_bytes = static_cast<std::size_t>(columns) * sizeof(GridGroup::State);
+    }
+    return *prepare_launch<Plan, Mainloop>(gpu, params, tiles < most ? tiles : most, Mainloop::threads,
+                                           LaunchMode::plain, workspace_bytes);
 }
 
 }  // namespace detail

@@ -3,6 +3,7 @@
 
 #include "fusekit/backend/hip/arch/overlap.hpp"
 #include "fusekit/backend/hip/collective/bulk_loader.hpp"
+#include "fusekit/backend/hip/collective/column_totals.hpp"
 #include "fusekit/backend/hip/collective/store_products.hpp"
 #include "fusekit/backend/hip/schedule.hpp"
 
@@ -22,9 +23,11 @@ class WarpSpecializedGemm {
     using Order = TileOrder<tile_m, tile_n, Plan::totals_tiles>;
     using Writer = StoreProducts<Plan, Atom, T, U, products>;
     using Sums = typename Atom::Sums[products];
+    using Totals = ColumnTotals<Plan, Atom, consumers>;
 
-    /// Named barriers: of a warpgroup in its epilogue, and of turns to multiply.
-    static constexpr unsigned epilogue_barrier = 1, turn_barrier = epilogue_barrier + consumers;
+    /// Named barriers: of a warpgroup in its epilogue, of turns to multiply, and of all that multiply.
+    static constexpr unsigned epilogue_barrier = 1, turn_barrier = epilogue_barrier + consumers,
+                              consumer_barrier = turn_barrier + 2;
 
     /// 64 K registers, less what the copying warpgroup gives up; one warpgroup that multiplies has enough.
     static constexpr int few_registers = consumers == 3 ? 32 : 40, many_registers = consumers == 3 ? 160 : 232;
@@ -70,6 +73,7 @@ private:
         unsigned const steps = bulk_steps<Stage>(conv), own_rows = products * Atom::m;
         unsigned first = block, stride = gridDim.x;
         Cursor cursor;
+        typename Writer::Totals totals;
         if constexpr (ping_pong) {
             first += group * stride, stride *= 2;
             if (group == 1) {
@@ -90,27 +94,16 @@ private:
                 cursor.advance(steps);  // over the other's tile
             }
             if (tile + stride >= tiles.size()) start_next_kernel();
-            Writer::store(params, conv, shared.writers[group], start, sums, thread, epilogue_barrier + group, count);
-            if constexpr (Plan::totals_tiles)
-                if (tile + stride >= tiles.size() || tiles[tile + stride].n != start.n)
-                    finish_column(params, conv, shared.writers[group], tiles, start, tile, stride, thread, group);
+            Writer::store(params, conv, shared.writers[group], start, sums, totals, thread, epilogue_barrier + group,
+                          count);
+        }
+        if constexpr (Plan::totals_tiles) {
+            static_assert(sizeof(typename Totals::Shared) <= sizeof(shared.stages));
+            Totals::finalize(params, conv, reinterpret_cast<typename Totals::Shared&>(shared.stages), totals,
+                             tiles.columns(), group * Atom::threads + thread, block,
+                             [] { ptx::named_barrier_sync(consumer_barrier, consumers * Atom::threads); });
         }
         if (thread == 0) ptx::wait_for_stores();
-    }
-
-    /// Merges the totals of the warpgroup's tiles of a column, of which `tile` is the last.
-    template <class Problem>
-    __device__ static void finish_column(Params const& params, Problem const& conv, typename Writer::Shared& shared,
-                                         Order const& tiles, TileStart const& start, unsigned tile, unsigned stride,
-                                         unsigned thread, unsigned group) {
-        constexpr unsigned parts = ping_pong ? 1 : consumers;  // of a tile, which totals count as tiles
-        unsigned const row = tiles.row(tile), step = tiles.rows_of(stride), before = row / step,
-                       first = row % step * parts, part = ping_pong ? 0 : group;
-        // Of the last tile y may not have the warpgroup's part.
-        unsigned const count = before + (start.m < conv.gemm_m() ? 1 : 0);
-        if (count > 0)
-            Writer::finish(params, conv, shared, start.n, first + part, step * parts, count, thread,
-                           epilogue_barrier + group);
     }
 
     /// A tile's products. One group of them is under way while the next stage is awaited; then its stage is free.

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+#include "fusekit/backend/hip/collective/column_totals.hpp"
+
+#include <algorithm>
+#include <catch2/catch_template_test_macros.hpp>
+
+#include "backend/hip/sm90a_device.hpp"
+#include "support/collected_channels.hpp"
+
+using namespace test;
+using fusekit::hip::WarpSpecialized, fusekit::hip::Roles;
+
+namespace {
+
+using Conv = fk::Conv<fk::dynamic>;
+constexpr oracle::Window pixel{}, same{.r = 3, .s = 3, .top = 1, .left = 1, .bottom = 1, .right = 1};
+
+/// A convolution of integers, and its sums.
+template <class T, class Device>
+struct Products {
+    Filled<T, Device, 4> x, w;
+    oracle::Window window;
+    oracle::Tensor sums;
+
+    Products(Device& device, oracle::Shape const& shape, std::int64_t k, oracle::Window const& the_window)
+        : x(device, "nhwc", shape, integers(shape.size(), -2, 2, 3)),
+          w(device, "nhwc", {k, shape.c, the_window.r, the_window.s},
+            integers(k * shape.c * the_window.r * the_window.s, -1, 1, 4)),
+          window(the_window),
+          sums(oracle::conv(oracle::Tensor(shape, x.values), w.values, k, window)) {}
+
+    Conv::Args conv() { return {.weights = w.view(), .filter = filter_of(window)}; }
+};
+
+/// The largest value of each channel: an operator of statistics that adds one value at a time.
+struct Largest {
+    static constexpr auto stage = fk::Stage::pointwise;
+    struct Args {
+        fk::TensorView<float, 1> largest;
+        fk::OptionalView<float, 1> scratch{};
+    };
+    template <class V>
+    struct Total {
+        V value{};
+        FUSEKIT_HD friend constexpr Total merge(Total const& a, Total const& b) {
+            return {fk::math::select(a.value > b.value, a.value, b.value)};
+        }
+    };
+    template <class V>
+    struct Accumulator {
+        V largest = V{} - 1e30f;
+        FUSEKIT_HD constexpr void add(V x, auto counts) {
+            largest = fk::math::select(counts, fk::math::select(x > largest, x, largest), largest);
+        }
+        FUSEKIT_HD constexpr void add(V x) { largest = fk::math::select(x > largest, x, largest); }
+        FUSEKIT_HD constexpr Total<V> total(V) const { return {largest}; }
+    };
+    template <class V>
+    FUSEKIT_HD static constexpr V apply(V x, Args const&) {
+        return x;
+    }
+    template <class V>
+    FUSEKIT_HD static constexpr void save(Total<V> const& total, fk::OutputCoord const& at, Args const& args) {
+        args.largest(at.k) = static_cast<float>(total.value);
+    }
+    static void check(Args const& args, fk::Check const& in) { in.writable("largest", args.largest, {{in.y[1]}}, "K"); }
+};
+
+}  // namespace
+
+// Tiles that y does not fill, several of pixels and of channels; more columns than the emulated GPU has processors; and
+// as many pixels that every processor has several tiles of a column that all share.
+TEMPLATE_TEST_CASE("HIP: statistics of convolutions on sm_90a's matrix units are within their bounds", "",
+                   (WarpSpecialized<64, 64, 2>), (WarpSpecialized<192, 128, 3>), (WarpSpecialized<128, 112, 4>),
+                   (WarpSpecialized<128, 128, 4, Roles::ping_pong>)) {
+    using Plan = fk::Plan<Conv, fk::Bias, fk::Store, fk::ChannelStatistics, fk::Activation<fk::Relu>>;
+    fk::hip::Device device = sm90a_device();
+    auto scheduled = device.with<TestType>();
+    struct {
+        oracle::Shape x;
+        std::int64_t k;
+        oracle::Window window;
+        Expected expected;
+    } const cases[] = {{{1, 8, 1, 1}, 8, pixel, {}},
+                       {{3, 72, 7, 5}, 136, same, {}},
+                       {{5, 24, 13, 17}, 264, pixel, {.offset = 1 << 12}},
+                       {{5, 16, 13, 17}, 128, pixel, {}},
+                       {{2 * device.processors(), 16, 13, 23}, 64, pixel, {}}};
+    for (auto const& [shape, k, window, expected] : cases) {
+        INFO(shape.n << ' ' << shape.c << ' ' << shape.h << ' ' << shape.w << ' ' << k);
+        Products<fk::half, decltype(scheduled)> products(scheduled, shape, k, window);
+        check_observed<Plan, fk::half>(scheduled, "nhwc", products.x.view(), products.sums, expected, products.conv());
+    }
+}
+
+TEST_CASE("HIP: an operator of statistics that adds one value at a time runs on sm_90a's matrix units") {
+    fk::hip::Device device = sm90a_device();
+    auto scheduled = device.with<WarpSpecialized<64, 64, 2>>();
+    using Scheduled = decltype(scheduled);
+    Products<fk::half, Scheduled> products(scheduled, {3, 24, 13, 17}, 72, pixel);
+    Placed<Scheduled, 4> y(scheduled, fk::DataType::float16, layout_of<4>("nhwc", products.sums.shape), 64);
+    Placed<Scheduled, 1> largest(scheduled, fk::DataType::float32, fk::channels(72), 64),
+        scratch(scheduled, fk::DataType::float32, fk::channels(fk::scratch_floats<Largest>(y.fetch().layout.shape)),
+                64);
+    fk::Plan<Conv, Largest>::bind(products.conv(), {largest.view<float>(), scratch.view<float>()})(
+        scheduled, products.x.view(), y.view<fk::half>());
+    CHECK(difference(products.sums, y.fetch()) == "");
+    auto const found = largest.fetch();
+    std::vector<double> expected(72, -1e30);
+    for (std::size_t i = 0; i < products.sums.at.size(); ++i) {
+        double& most = expected[static_cast<std::size_t>(products.sums.channel(i))];
+        most = std::max(most, products.sums.at[i].value);
+    }
+    for (std::int64_t k = 0; k < 72; ++k) CHECK(found.get(k) == expected[static_cast<std::size_t>(k)]);
+}
