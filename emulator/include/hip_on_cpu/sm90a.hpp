@@ -87,6 +87,9 @@ void commit_stores();
 /// Waits until the thread's stores have read shared memory.
 void wait_for_stores();
 
+/// atom.acq_rel.gpu.add: adds one, and gives the number before.
+inline unsigned add_one(unsigned* number) { return __atomic_fetch_add(number, 1u, __ATOMIC_ACQ_REL); }
+
 /// stmatrix.x4: four 8 x 8 matrices of 16-bit elements; lane l has the address of row l % 8 of matrix l / 8. A lane's
 /// two elements of each neighbour in a row, or, where `transposed`, in a column.
 void store_matrices(std::uint32_t address, std::uint32_t const (&elements)[4], bool transposed, Place const& place);

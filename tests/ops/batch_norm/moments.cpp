@@ -7,6 +7,7 @@
 
 using Moments = fusekit::detail::Moments<float>;
 using Accumulator = fusekit::detail::MomentsAccumulator<float>;
+using Paired = fusekit::detail::PairedMoments<float>;
 
 namespace {
 
@@ -21,6 +22,18 @@ void check(Moments const& moments, float count, float mean, float variance) {
     CHECK(moments.count == count);
     CHECK(moments.true_mean() == mean);
     CHECK(moments.variance() == variance);
+}
+
+Paired paired_of(std::vector<float> const& values) {
+    Paired paired;
+    for (std::size_t i = 0; i < values.size(); i += 2) {
+        bool const of_two = i + 1 < values.size();
+        paired.add(values[i], values[of_two ? i + 1 : i], Paired::weights(static_cast<float>(i), of_two));
+    }
+    return paired;
+}
+Moments paired_moments_of(std::vector<float> const& values) {
+    return paired_of(values).total(static_cast<float>(values.size()));
 }
 
 }  // namespace
@@ -50,6 +63,21 @@ TEST_CASE("merged moments are those of all values, and of no values nothing") {
     CHECK(merge(moments_of({tenth, tenth, tenth}), moments_of({tenth})).mean == moments_of({tenth}).mean);
 }
 
+TEST_CASE("many moments merge at once") {
+    fusekit::detail::MergedMoments<float> merged(moments_of({1, 3}));
+    check(merged.total(), 2, 2, 1);
+    merged.add(moments_of({5, 7}));
+    merged.add(Moments{});
+    merged.add(moments_of({4, 4, 4, 4}));
+    check(merged.total(), 8, 4, 2.5f);
+    merged.add(moments_of({NAN}));
+    CHECK((std::isnan(merged.total().true_mean()) && std::isnan(merged.total().variance())));
+    float const tenth = 0.1f;
+    fusekit::detail::MergedMoments<float> same(moments_of({tenth, tenth, tenth}));
+    for (int i = 0; i < 5; ++i) same.add(moments_of({tenth}));
+    CHECK((same.total().mean == moments_of({tenth}).mean && same.total().deviations == 0));
+}
+
 TEST_CASE("moments of the same count combine by sums") {
     Moments of[2] = {moments_of({1, 3}), moments_of({2, 2})};
     Moments const other[2] = {moments_of({5, 7}), moments_of({6, 10})};
@@ -77,4 +105,34 @@ TEST_CASE("squares of large values overflow only where the variance does") {
     CHECK(std::isinf(moments_of({-0x1p65f, 0x1p65f}).variance()));
     CHECK(std::isnan(moments_of({1, INFINITY}).variance()));
     CHECK(std::isnan(moments_of({1, NAN}).true_mean()));
+}
+
+TEST_CASE("moments of pairs are those of all values, of which the last may be alone") {
+    CHECK(paired_moments_of({}).deviations == 0);
+    check(paired_moments_of({5}), 1, 5, 0);
+    check(paired_moments_of({1, 3}), 2, 2, 1);
+    check(paired_moments_of({1, 3, 5, 7}), 4, 4, 5);
+    check(paired_moments_of({2, 2, 5}), 3, 3, 2);
+    check(paired_moments_of({1e6f + 1, 1e6f + 3, 1e6f + 5, 1e6f + 7}), 4, 1e6f + 4, 5);
+    check(merge(paired_moments_of({1, 3}), moments_of({5, 7})), 4, 4, 5);
+    float const tenth = 0.1f;
+    check(paired_moments_of({tenth, tenth, tenth, tenth, tenth, tenth, tenth}), 7, tenth, 0);
+}
+
+TEST_CASE("nothing, added to moments of pairs, changes nothing") {
+    Paired paired = paired_of({1, 2, 4});
+    paired.add(paired.nothing(), paired.nothing(), Paired::weights(3));
+    Moments const before = paired_moments_of({1, 2, 4}), after = paired.total(3);
+    CHECK((after.mean == before.mean && after.deviations == before.deviations));
+}
+
+TEST_CASE("squares of large values in pairs overflow only where the variance does") {
+    check(paired_moments_of({-0x1p63f, 0x1p63f, -0x1p63f, 0x1p63f}), 4, 0, 0x1p126f);
+    CHECK(paired_moments_of({0x1.8p127f, 0x1.8p127f}).true_mean() == 0x1.8p127f);
+    CHECK(std::isinf(paired_moments_of({-0x1p65f, 0x1p65f}).variance()));
+    for (float const bad : {INFINITY, -INFINITY, NAN})
+        for (std::vector<float> const& values : {std::vector<float>{1, 2, 3, bad}, {bad, 1, 2, 3}, {bad, bad}, {bad}}) {
+            CHECK(std::isnan(paired_moments_of(values).true_mean()));
+            CHECK(std::isnan(paired_moments_of(values).variance()));
+        }
 }

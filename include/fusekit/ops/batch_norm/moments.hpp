@@ -48,6 +48,30 @@ struct Moments {
     FUSEKIT_HD static constexpr V at_least_one(V count) { return math::select(count > V{}, count, V{} + 1); }
 };
 
+/// Merges many moments with one division: sums of their means, apart from the first's, and of squares, each times a
+/// count. The first are of some values. As with a shift, cancellation costs a factor of the number of moments at most.
+template <class V>
+class MergedMoments {
+public:
+    FUSEKIT_HD explicit constexpr MergedMoments(Moments<V> const& first) : all(first) {}
+
+    FUSEKIT_HD constexpr void add(Moments<V> const& next) {
+        V const apart = next.mean - all.mean, weighted = next.count * apart;
+        all.count += next.count;
+        all.deviations += next.deviations;
+        sum += weighted;
+        squares += weighted * apart;
+    }
+    FUSEKIT_HD constexpr Moments<V> total() const {
+        V const part = sum / Moments<V>::at_least_one(all.count), between = squares - sum * part;
+        return {all.count, all.mean + part, all.deviations + math::select(between < V{}, V{}, between)};
+    }
+
+private:
+    Moments<V> all;  ///< but with the mean of the first
+    V sum{}, squares{};
+};
+
 /// Sums of x - shift and of its square, where shift is one of the values, or near them. Then (shift - mean)^2 is at
 /// most the sum of all squared deviations, so cancellation costs a factor of the count at most, and counts are small
 /// until moments are merged.
@@ -70,13 +94,13 @@ struct MomentsAccumulator {
 };
 
 /// Moments of values that come in pairs, which are merged as Moments are. What depends on counts alone is prepared once
-/// for many of these; then a pair takes seven instructions and two numbers. Squares are those of the values themselves:
-/// they are finite for deviations up to 2^63 over the root of the count.
+/// for many of these; then a pair takes eight instructions and two numbers.
 template <class V>
 struct PairedMoments {
-    V mean{}, deviations{};  ///< deviations: twice the sum of their squares
+    static constexpr float unit = Moments<V>::unit, per_unit = Moments<V>::per_unit;
+    V mean{}, deviations{};  ///< of values times unit; twice the sum of squared deviations
 
-    /// What the next pair counts, after `before` values. Of one value only: both of the pair are that one.
+    /// What the next pair counts, after `before` values. Where it counts as one value, both are that one.
     struct Weights {
         V mean, deviations;
     };
@@ -85,16 +109,18 @@ struct PairedMoments {
         return {part, before * part};
     }
     FUSEKIT_HD constexpr void add(V a, V b, Weights const& weights) {
-        V const apart = a - b, away = a + b - 2.0f * mean;
+        V const second = b * unit, apart = a * unit - second, sum = a * unit + second, away = sum - 2.0f * mean;
         mean += away * weights.mean;
         deviations += apart * apart;
         deviations += away * weights.deviations * away;
     }
-    /// Of an infinite value, all is NaN.
+    /// A value that, added as a pair with any weights, changes nothing.
+    FUSEKIT_HD constexpr V nothing() const { return mean * per_unit; }
+
+    /// Where a value was infinite, all is NaN.
     FUSEKIT_HD constexpr Moments<V> total(V count) const {
-        constexpr float unit = Moments<V>::unit;
         V const none = mean - mean;
-        return {count, mean * unit + none, deviations * (0.5f * unit * unit) + none};
+        return {count, mean + none, 0.5f * deviations + none};
     }
 };
 

@@ -57,6 +57,10 @@ __device__ void store_tiled(TensorMap const* map, std::uint32_t from, std::int32
 __device__ void commit_stores();
 /// Waits until the thread's stores have read shared memory.
 __device__ void wait_for_stores();
+
+/// Adds one to a number in memory, and gives what it was. Who finds what others have made it can read what those wrote
+/// before: the threads of a block, with barriers between them and the one that calls this.
+__device__ unsigned add_one(unsigned* number);
 /// Shows what this thread wrote to shared memory to bulk copies and products.
 __device__ void fence_shared_memory();
 

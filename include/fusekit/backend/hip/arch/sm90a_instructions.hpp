@@ -99,6 +99,11 @@ __device__ void store_tiled(TensorMap const* map, std::uint32_t from, std::int32
 }
 __device__ inline void commit_stores() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 __device__ inline void wait_for_stores() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
+__device__ inline unsigned add_one(unsigned* number) {
+    unsigned before;
+    asm volatile("atom.acq_rel.gpu.add.u32 %0, [%1], 1;" : "=r"(before) : "l"(number) : "memory");
+    return before;
+}
 __device__ inline void fence_shared_memory() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 template <bool transposed>

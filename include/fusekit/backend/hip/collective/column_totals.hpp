@@ -2,10 +2,25 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/access.hpp"
+#include "fusekit/backend/hip/arch/sm90a.hpp"
 #include "fusekit/backend/hip/collective/grid_group.hpp"
 #include "fusekit/backend/hip/collective/total_products.hpp"
 
 namespace fusekit::hip {
+
+/// Merges totals one after another.
+template <class Total>
+struct TotalMerger {
+    Total all;
+
+    __device__ explicit TotalMerger(Total const& first) : all(first) {}
+    __device__ void add(Total const& next) { all = merge(all, next); }
+    __device__ Total total() const { return all; }
+};
+template <>
+struct TotalMerger<fusekit::detail::Moments<float>> : fusekit::detail::MergedMoments<float> {
+    using MergedMoments::MergedMoments;
+};
 
 /// Statistics of a column of tiles that blocks share, each of which has totalled its own tiles: the block that comes
 /// last merges the totals of all, in a fixed order, so that every run gives the same numbers.
@@ -19,6 +34,7 @@ class ColumnTotals<Plan, Atom, warpgroups> {
     using Op = typename Collector::Op;
     using Total = typename Op::template Total<float>;
     using View = detail::TileTotalsView<Total>;
+    using Merger = TotalMerger<Total>;
     static constexpr unsigned threads = warpgroups * Atom::threads, channels = Atom::n, warps = threads / 32;
     static constexpr unsigned most_parts = threads > channels ? threads / channels : 1, together = 8;
 
@@ -47,13 +63,19 @@ public:
         }
         if (sharers == 1) return;
         GridGroup::State* const state = params.tile_groups.workspace.state(column);
-        if (!is_last_block(&state->arrived, sharers, thread, shared.is_last, barrier)) return;
-        if (thread == 0) state->arrived = 0;
+        barrier();
+        if (thread == 0) {
+            shared.is_last = ptx::add_one(&state->arrived) == sharers - 1;
+            if (shared.is_last) state->arrived = 0;
+        }
+        barrier();
+        if (!shared.is_last) return;
         unsigned const needed = (sharers + together - 1) / together, parts = needed < most_parts ? needed : most_parts;
 #pragma unroll 1
         for (unsigned i = thread; i < parts * channels; i += threads)
             if (unsigned const part = i / channels, n = i % channels; n < count)
-                shared.parts[part][n].value() = merge_sharers(view, sharers, part, parts, first_k + n);
+                shared.parts[part][n].value() = merge_all(
+                    part, sharers, parts, [&](unsigned sharer) { return view_total(view, sharer, first_k + n); });
         barrier();
         for (unsigned n = thread; n < count; n += threads)
             Op::save(merge_parts(shared, parts, n), {0, std::int64_t{first_k} + n, 0, 0}, args);
@@ -61,31 +83,24 @@ public:
 
 private:
     __device__ static Total merge_parts(Shared& shared, unsigned parts, unsigned n) {
-        Total total = shared.parts[0][n].value();
-#pragma unroll 4
-        for (unsigned part = 1; part < parts; ++part) total = merge(total, shared.parts[part][n].value());
-        return total;
+        return merge_all(0, parts, 1, [&](unsigned part) { return shared.parts[part][n].value(); });
     }
 
-    /// Merges every `parts`th eight of the blocks' totals of a channel: eight in pairs, between a load and the next.
-    __device__ static Total merge_sharers(View const& view, unsigned sharers, unsigned part, unsigned parts,
-                                          unsigned k) {
-        Total total{};
+    /// Merges the totals get(first), get(first + step) and so on, eight between a load and the next.
+    template <class Get>
+    __device__ static Total merge_all(unsigned first, unsigned end, unsigned step, Get const& get) {
+        Merger merger(get(first));
 #pragma unroll 1
-        for (unsigned first = part * together; first < sharers; first += parts * together) {
-            unsigned const here = sharers - first < together ? sharers - first : together;
+        for (unsigned begin = first + step; begin < end; begin += together * step) {
             Total totals[together];
 #pragma unroll
             for (unsigned i = 0; i < together; ++i)
-                if (i < here) totals[i] = view_total(view, first + i, k);
+                if (begin + i * step < end) totals[i] = get(begin + i * step);
 #pragma unroll
-            for (unsigned apart = 1; apart < together; apart *= 2)
-#pragma unroll
-                for (unsigned i = 0; i + apart < together; i += 2 * apart)
-                    if (i + apart < here) totals[i] = merge(totals[i], totals[i + apart]);
-            total = first == part * together ? totals[0] : merge(total, totals[0]);
+            for (unsigned i = 0; i < together; ++i)
+                if (begin + i * step < end) merger.add(totals[i]);
         }
-        return total;
+        return merger.total();
     }
 
     __device__ static Total view_total(View const& view, unsigned sharer, unsigned k) {

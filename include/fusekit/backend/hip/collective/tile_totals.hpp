@@ -6,10 +6,10 @@
 
 namespace fusekit::hip {
 
-/// Statistics of what a Conv computes. Each block totals the channels of its tile of pixels and writes
-/// the totals to the caller's scratch. The last block of a group of tiles merges the group's totals, and the last block
-/// of all merges the totals of the groups. Totals are merged in pairs, so that errors do not grow with the tensor, and
-/// in a fixed order, so that every run gives the same numbers.
+/// Statistics of what a Conv computes. Each block totals the channels of its tile of pixels and writes the totals to
+/// the caller's scratch. The last block of a group of tiles merges the group's totals, and the last block of all merges
+/// the totals of the groups. Totals are merged in pairs, so that errors do not grow with the tensor, and in a fixed
+/// order, so that every run gives the same numbers.
 template <class Plan, int channels, int most_parts, int threads>
 struct TileTotals {
     struct Shared {};

@@ -41,7 +41,7 @@ struct ColumnTotal<Op> {
         return {Paired::weights(static_cast<float>(before), second), first, second};
     }
     __device__ void replace(float& a, float& b, Weights const& weights) const {
-        a = weights.first ? a : paired.mean;  // which changes nothing
+        a = weights.first ? a : paired.nothing();
         b = weights.second ? b : a;
     }
     __device__ void add(float a, float b, Weights const& weights) { paired.add(a, b, weights.of_pair); }
