@@ -140,6 +140,10 @@ TEST_CASE("HIP: on matrix units too, processors get equal shares of large tiles,
     CHECK(hip::warp_specialized_time<Wide>({192 * 132, 128, 9}, 132) == 9 * 768);
     CHECK(hip::warp_specialized_time<Wide>({192 * 132 + 1, 128, 9}, 132) == 2 * 9 * 768);
     CHECK(hip::warp_specialized_time<Thin>({1, 1, 9}, 132) == 9 * 200);
+    // 132 processors are 16 blocks for each of 8 columns, or one for each of 200.
+    CHECK(hip::warp_specialized_time<Wide>({192 * 66, 128 * 8, 9}, 132) == 4 * 9 * 768);
+    CHECK(hip::warp_specialized_time<Wide>({192 * 66, 128 * 8, 9, false, true}, 132) == 5 * 9 * 768);
+    CHECK(hip::warp_specialized_time<Wide>({192 * 3, 128 * 200, 9, false, true}, 132) == 6 * 9 * 768);
 }
 
 TEST_CASE("HIP: where rows are narrow, tiles that copy fewer of them are chosen") {

@@ -62,7 +62,7 @@ std::optional<Launch<ConvParams<Plan, T, U>>> prepare_warp_specialized(Gpu const
     BulkProduct const product{
         shape[0] * shape[2] * shape[3], shape[1],
         detail::divide_up(channels, of_step) * detail::window_rows(filter) * detail::window_columns(filter),
-        channels < of_step};
+        channels < of_step, Plan::totals_tiles};
     WarpSpecializedTable<NvidiaTuning, T> const table;
     if constexpr (has_halo<Plan, T, U>) {
         double const least = least_warp_specialized_time(table, product, gpu.processors());

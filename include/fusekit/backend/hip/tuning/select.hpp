@@ -156,10 +156,11 @@ double matrix_time(std::int64_t m, std::int64_t n, std::int64_t groups, int proc
     return static_cast<double>(detail::divide_up(tiles, processors)) * (Schedule::tile_m + Schedule::tile_n);
 }
 
-/// A product of m x n in steps of 128 bytes along GemmK. Rows are narrow where x has fewer channels than a step.
+/// A product of m x n in steps of 128 bytes along GemmK. Rows are narrow where x has fewer channels than a step. For
+/// totals of channels a block has tiles of one column.
 struct BulkProduct {
     std::int64_t m, n, steps;
-    bool narrow_rows = false;
+    bool narrow_rows = false, one_column = false;
 };
 
 /// The cycles that a product takes on sm_90a, on the processor with the most tiles. A step takes as long as its
@@ -169,13 +170,17 @@ struct BulkProduct {
 /// row, of either operand, where rows are narrow.
 template <class Schedule>
 double warp_specialized_time(BulkProduct const& product, int processors) {
-    std::int64_t const tiles =
-        detail::divide_up(product.m, Schedule::tile_m) * detail::divide_up(product.n, Schedule::tile_n);
+    std::int64_t const rows = detail::divide_up(product.m, Schedule::tile_m),
+                       columns = detail::divide_up(product.n, Schedule::tile_n),
+                       sharers = columns < processors ? processors / columns : 1,
+                       most = product.one_column
+                                  ? detail::divide_up(rows, sharers) * detail::divide_up(columns, processors)
+                                  : detail::divide_up(rows * columns, processors);
     double const products = Schedule::tile_m / 64.0 * Schedule::tile_n / 2 * 4;
     auto const filters = static_cast<double>(product.n < Schedule::tile_n ? product.n : Schedule::tile_n);
     double const loads = product.narrow_rows ? 5 * (Schedule::tile_m + filters) : Schedule::tile_m * 128 / 50.0;
     double const longer = products > loads ? products : loads;
-    return static_cast<double>(detail::divide_up(tiles, processors) * product.steps) * (longer > 200 ? longer : 200);
+    return static_cast<double>(most * product.steps) * (longer > 200 ? longer : 200);
 }
 
 /// The least of the table's.
