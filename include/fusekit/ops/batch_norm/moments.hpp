@@ -49,7 +49,8 @@ struct Moments {
 };
 
 /// Merges many moments with one division: sums of their means, apart from the first's, and of squares, each times a
-/// count. The first are of some values. As with a shift, cancellation costs a factor of the number of moments at most.
+/// count. The first moments have a value at least. As with a shift, cancellation costs a factor of the number of
+/// moments at most.
 template <class V>
 class MergedMoments {
 public:

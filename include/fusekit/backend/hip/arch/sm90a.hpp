@@ -57,12 +57,12 @@ __device__ void store_tiled(TensorMap const* map, std::uint32_t from, std::int32
 __device__ void commit_stores();
 /// Waits until the thread's stores have read shared memory.
 __device__ void wait_for_stores();
-
-/// Adds one to a number in memory, and gives what it was. Who finds what others have made it can read what those wrote
-/// before: the threads of a block, with barriers between them and the one that calls this.
-__device__ unsigned add_one(unsigned* number);
 /// Shows what this thread wrote to shared memory to bulk copies and products.
 __device__ void fence_shared_memory();
+
+/// Adds one to a number in memory, and gives what it was. A thread that finds what others have added can read what they
+/// wrote before. A barrier of a block before it and one after it extend this to all threads of the block.
+__device__ unsigned add_one(unsigned* number);
 
 /// Stores four 8 x 8 matrices of 16-bit elements. Lane l has the address of row l % 8 of matrix l / 8, and of each
 /// matrix elements 2 (l % 4) and the next of row l / 4; where `transposed`, of column l / 4.

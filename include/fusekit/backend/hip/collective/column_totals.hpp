@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/backend/hip/arch/access.hpp"
 #include "fusekit/backend/hip/arch/sm90a.hpp"
 #include "fusekit/backend/hip/collective/grid_group.hpp"
+#include "fusekit/backend/hip/collective/tile_totals.hpp"
 #include "fusekit/backend/hip/collective/total_products.hpp"
 
 namespace fusekit::hip {
@@ -22,8 +22,8 @@ struct TotalMerger<fusekit::detail::Moments<float>> : fusekit::detail::MergedMom
     using MergedMoments::MergedMoments;
 };
 
-/// Statistics of a column of tiles that blocks share, each of which has totalled its own tiles: the block that comes
-/// last merges the totals of all, in a fixed order, so that every run gives the same numbers.
+/// Statistics of a column of tiles, which several blocks share. Each block has totalled its own tiles. The last block
+/// to come merges the totals of all, in a fixed order, so that every run gives the same numbers.
 template <class Plan, class Atom, int warpgroups>
 struct ColumnTotals {};
 
@@ -75,7 +75,7 @@ public:
         for (unsigned i = thread; i < parts * channels; i += threads)
             if (unsigned const part = i / channels, n = i % channels; n < count)
                 shared.parts[part][n].value() = merge_all(
-                    part, sharers, parts, [&](unsigned sharer) { return view_total(view, sharer, first_k + n); });
+                    part, sharers, parts, [&](unsigned sharer) { return load_total(view, sharer, first_k + n); });
         barrier();
         for (unsigned n = thread; n < count; n += threads)
             Op::save(merge_parts(shared, parts, n), {0, std::int64_t{first_k} + n, 0, 0}, args);
@@ -101,15 +101,6 @@ private:
                 if (begin + i * step < end) merger.add(totals[i]);
         }
         return merger.total();
-    }
-
-    __device__ static Total view_total(View const& view, unsigned sharer, unsigned k) {
-        Total total;
-#pragma unroll
-        for (int word = 0; word < View::words; ++word)
-            reinterpret_cast<float*>(&total)[word] =
-                load_fresh(reinterpret_cast<Packet<float, 1> const*>(view.at(sharer, k, word))).values[0];
-        return total;
     }
 };
 

@@ -6,6 +6,17 @@
 
 namespace fusekit::hip {
 
+/// A total that another block may have written.
+template <class Total>
+__device__ __forceinline__ Total load_total(detail::TileTotalsView<Total> const& view, unsigned tile, unsigned k) {
+    Total total;
+#pragma unroll
+    for (int word = 0; word < detail::TileTotalsView<Total>::words; ++word)
+        reinterpret_cast<float*>(&total)[word] =
+            load_fresh(reinterpret_cast<Packet<float, 1> const*>(view.at(tile, k, word))).values[0];
+    return total;
+}
+
 /// Statistics of what a Conv computes. Each block totals the channels of its tile of pixels and writes the totals to
 /// the caller's scratch. The last block of a group of tiles merges the group's totals, and the last block of all merges
 /// the totals of the groups. Totals are merged in pairs, so that errors do not grow with the tensor, and in a fixed
@@ -69,7 +80,8 @@ public:
         if (!is_last_block(states, groups, thread, shared)) return;
         merge_tiles(view, thread, 0, group_size, groups, first_k, count_n);
         for (unsigned n = thread; n < count_n; n += threads)
-            Op::save(get(view, 0, static_cast<unsigned>(first_k) + n), {0, std::int64_t{first_k} + n, 0, 0}, args);
+            Op::save(load_total(view, 0, static_cast<unsigned>(first_k) + n), {0, std::int64_t{first_k} + n, 0, 0},
+                     args);
     }
 
 private:
@@ -107,7 +119,7 @@ private:
                 Total totals[together];
 #pragma unroll
                 for (unsigned j = 0; j < together; ++j)
-                    if (j < here) totals[j] = get(view, first + (begin + j) * distance * step, k);
+                    if (j < here) totals[j] = load_total(view, first + (begin + j) * distance * step, k);
 #pragma unroll
                 for (unsigned apart = 1; apart < together; apart *= 2)
 #pragma unroll
@@ -117,15 +129,6 @@ private:
             }
             __syncthreads();
         }
-    }
-
-    __device__ __forceinline__ static Total get(View const& view, unsigned tile, unsigned k) {
-        Total total;
-#pragma unroll
-        for (int word = 0; word < View::words; ++word)
-            reinterpret_cast<float*>(&total)[word] =
-                load_fresh(reinterpret_cast<Packet<float, 1> const*>(view.at(tile, k, word))).values[0];
-        return total;
     }
 };
 

@@ -8,8 +8,8 @@
 
 namespace fusekit::hip {
 
-/// What a thread has totalled of a column of a warpgroup's products: two rows of each. An operator says how by a
-/// Paired, or else by its Accumulator.
+/// What a thread has totalled of a column: two rows of each of a warpgroup's products. An operator's Paired totals
+/// them, or, where it has none, its Accumulator.
 template <class Op>
 struct ColumnTotal {
     struct Weights {
@@ -18,7 +18,7 @@ struct ColumnTotal {
     typename Op::template Accumulator<float> accumulator{};
 
     __device__ static Weights weights(int, bool first, bool second) { return {first, second}; }
-    /// Changes a pair, of which not both count, to one that add() takes.
+    /// Changes a pair in which one value or none counts to a pair that add() takes.
     __device__ void replace(float&, float&, Weights const&) const {}
     __device__ void add(float a, float b, Weights const& count) {
         accumulator.add(a, count.first);
@@ -49,7 +49,7 @@ struct ColumnTotal<Op> {
 };
 
 /// Statistics of a warpgroup's products, in registers: a thread totals the rows that it has of its columns, of one tile
-/// after another. What a plan totals none has is empty.
+/// after another. Empty where a plan totals nothing.
 template <class Plan, class Atom>
 struct TotalProducts {};
 
@@ -63,7 +63,7 @@ class TotalProducts<Plan, Atom> {
 public:
     using Total = typename Op::template Total<float>;
 
-    /// Begins a product of which the first `rows` rows count. Then come add() for all values, and end().
+    /// Begins a product, whose first `rows` rows count. Call add() for all values next, then end().
     __device__ void begin(int rows, unsigned thread) {
         all = rows >= Atom::m;
         weights = Column::weights(count, Atom::row(static_cast<int>(thread), 0) < rows,
@@ -108,7 +108,7 @@ private:
 
     FUSEKIT_HD static constexpr int halved(int count) { return count % 2 == 0 ? count / 2 : count; }
 
-    /// A thread's column `i` is of its sums this one and the next but one.
+    /// The number of a thread's first sum in its column `i`. The second is two further.
     FUSEKIT_HD static constexpr int first_sum(int i) { return i / 2 * 4 + i % 2; }
 
     /// Merges `left` totals with those of the lane that differs in `bit`, and so on. Two lanes take half of the columns
@@ -143,7 +143,7 @@ private:
         return total;
     }
 
-    /// A total of another lane, of which all have the same count where they are Moments.
+    /// A total of another lane. All Moments of a lane have the same count, which is passed once.
     static constexpr bool are_moments = std::is_same_v<Total, detail::Moments<float>>;
     __device__ static float count_of([[maybe_unused]] Total const& total, unsigned bit) {
         if constexpr (are_moments) return of_lane_xor(total.count, bit);
