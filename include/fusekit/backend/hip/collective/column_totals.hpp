@@ -75,7 +75,7 @@ public:
         for (unsigned i = thread; i < parts * channels; i += threads)
             if (unsigned const part = i / channels, n = i % channels; n < count)
                 shared.parts[part][n].value() = merge_all(
-                    part, sharers, parts, [&](unsigned sharer) { return load_total(view, sharer, first_k + n); });
+                    part, sharers, parts, [&](unsigned other) { return load_total(view, other, first_k + n); });
         barrier();
         for (unsigned n = thread; n < count; n += threads)
             Op::save(merge_parts(shared, parts, n), {0, std::int64_t{first_k} + n, 0, 0}, args);
