@@ -18,17 +18,19 @@ namespace {
 /// What sums are while nobody has waited for them.
 constexpr std::uint32_t not_a_number = 0x7fc00000;
 
-/// The element at `byte` of a row of an operand, K-major: section 9.7.15.5.1 of the PTX ISA.
-double element(std::uint64_t descriptor, unsigned row, unsigned byte, Factor factor) {
+/// The element k of a row of an operand: section 9.7.15.5.1 of the PTX ISA. Lines are as wide as the swizzle, and eight
+/// of them follow one another: of eight rows, or, MN-major, of eight indices k.
+double element(std::uint64_t descriptor, sm90a::Major major, unsigned row, unsigned k, Factor factor) {
     auto const bytes = [&](int shift) { return static_cast<std::uint32_t>(descriptor >> shift & 0x3fff) * 16; };
-    std::uint32_t const start = bytes(0), leading = bytes(16), stride = bytes(32);
+    bool const is_mn = major == sm90a::Major::mn;
     unsigned const swizzle = static_cast<unsigned>(descriptor >> 62), width = swizzle == 0 ? 16 : 256u >> swizzle;
-    std::uint32_t address = start + row / 8 * stride + row % 8 * width;
-    if (swizzle == 0) address += byte / 16 * leading + byte % 16;
-    else {
-        address += byte;
-        address ^= (address >> 7 & (width / 16 - 1)) << 4;
-    }
+    unsigned const line = is_mn ? k : row, byte = (is_mn ? row : k) * bytes_of(factor);
+    // Without a swizzle the two distances of MN-major factors trade places.
+    std::uint32_t const across = bytes(is_mn && swizzle == 0 ? 32 : 16), along = bytes(is_mn && swizzle == 0 ? 16 : 32);
+    std::uint32_t address = bytes(0) + line / 8 * along + line % 8 * width;
+    if (swizzle == 0 || is_mn) address += byte / width * across + byte % width;
+    else address += byte;
+    if (swizzle != 0) address ^= (address >> 7 & (width / 16 - 1)) << 4;
     std::uint16_t bits = 0;
     std::memcpy(&bits, sm90a::shared_pointer(address), bytes_of(factor));
     return value_of(factor, bits);
@@ -135,14 +137,14 @@ void Asynchrony::finish_stores() {
 }
 
 void Asynchrony::multiply(void* sums, int n, std::uint64_t a, std::uint32_t const* registers, std::uint64_t b,
-                          bool adds, Factor factor, Place const& place) {
+                          bool adds, Factor factor, sm90a::Majors majors, Place const& place) {
     unsigned const number = running->thread_number(), warpgroup = number / group;
     Thread& thread = threads[number];
     auto& all = products[warpgroup];
-    if (thread.begun == all.size()) all.push_back({a, b, n, adds, factor, registers != nullptr});
+    if (thread.begun == all.size()) all.push_back({a, b, n, adds, factor, majors, registers != nullptr});
     Product& product = all[thread.begun++];
     if (product.a != a || product.b != b || product.n != n || product.adds != adds || product.factor != factor ||
-        product.of_registers != (registers != nullptr))
+        product.majors != majors || product.of_registers != (registers != nullptr))
         fault("threads of a warpgroup begin different products", place);
     product.sums[number % group] = sums;
     if (registers) {
@@ -180,7 +182,7 @@ void Asynchrony::wait_for_products(unsigned pending, Place const& place) {
 /// Registers of A: the figure of A for .k16.
 void Asynchrony::multiply_now(unsigned warpgroup, Product const& product) {
     constexpr unsigned m = 64, row_bytes = 32;
-    unsigned const bytes = bytes_of(product.factor), depth = row_bytes / bytes;
+    unsigned const depth = row_bytes / bytes_of(product.factor);
     auto const n = static_cast<unsigned>(product.n);
     std::vector<double> a(m * depth), b(n * depth);
     for (unsigned i = 0; i < a.size(); ++i) {
@@ -188,9 +190,10 @@ void Asynchrony::multiply_now(unsigned warpgroup, Product const& product) {
         a[i] =
             product.of_registers
                 ? value_of(product.factor, product.registers[thread][row / 8 % 2 + k / 8 * 2] >> 16 * (k % 2) & 0xffff)
-                : element(product.a, row, k * bytes, product.factor);
+                : element(product.a, product.majors.a, row, k, product.factor);
     }
-    for (unsigned i = 0; i < b.size(); ++i) b[i] = element(product.b, i / depth, i % depth * bytes, product.factor);
+    for (unsigned i = 0; i < b.size(); ++i)
+        b[i] = element(product.b, product.majors.b, i / depth, i % depth, product.factor);
     for (unsigned t = 0; t < group; ++t) {
         Kept& kept = threads[warpgroup * group + t].kept[product.sums[t]];
         for (unsigned e = 0; e < n / 2; ++e) {

@@ -60,7 +60,7 @@ public:
     /// One product of a warpgroup: done when its 128 threads have all begun it. Factors of A are in the threads'
     /// registers, four of each, where these are given.
     void multiply(void* sums, int n, std::uint64_t a, std::uint32_t const* registers, std::uint64_t b, bool adds,
-                  Factor factor, Place const& place);
+                  Factor factor, sm90a::Majors majors, Place const& place);
     void commit_products();
     void wait_for_products(unsigned pending, Place const& place);
 
@@ -72,6 +72,7 @@ private:
         int n;
         bool adds;
         Factor factor;
+        sm90a::Majors majors;
         bool of_registers;
         unsigned arrived = 0;
         void* sums[group] = {};

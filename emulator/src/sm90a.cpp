@@ -297,15 +297,17 @@ void load_matrices(std::uint32_t address, std::uint32_t (&elements)[4], bool tra
     });
 }
 
-void multiply(void* sums, int n, std::uint64_t a, std::uint64_t b, bool adds, Factor factor, Place place) {
+void multiply(void* sums, int n, std::uint64_t a, std::uint64_t b, bool adds, Factor factor, Majors majors,
+              Place place) {
     if (n < 8 || n > 256 || n % (factor == Factor::int8 && n > 32 ? 16 : 8) != 0)
         fault("wgmma has no such shape", place);
-    running->asynchrony().multiply(sums, n, a, nullptr, b, adds, factor, place);
+    if (factor == Factor::int8 && majors != Majors{}) fault("wgmma of int8 has K-major factors alone", place);
+    running->asynchrony().multiply(sums, n, a, nullptr, b, adds, factor, majors, place);
 }
 void multiply_registers(float* sums, int n, std::uint32_t const* a, std::uint64_t b, bool adds, Factor factor,
                         Place const& place) {
     if (n < 8 || n > 256 || n % 8 != 0 || factor == Factor::int8) fault("wgmma has no such shape", place);
-    running->asynchrony().multiply(sums, n, 0, a, b, adds, factor, place);
+    running->asynchrony().multiply(sums, n, 0, a, b, adds, factor, {}, place);
 }
 void commit_products() { running->asynchrony().commit_products(); }
 void wait_for_products(unsigned pending, Place const& place) {

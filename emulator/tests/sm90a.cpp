@@ -67,6 +67,7 @@ struct Product {
     int n;
     bool late;  ///< whether sums are read before they are there
     bool registers = false;  ///< whether factors of a are there
+    ptx::Majors majors = {};  ///< how they lie in shared memory
 };
 
 /// d[i][j] = 2 sum over k of a[i][k] b[j][k], in two groups of products: of halves, or, where sums are integers, of
@@ -74,18 +75,23 @@ struct Product {
 template <class Sum>
 __global__ void multiply(Product<Sum> product) {
     HIP_DYNAMIC_SHARED(unsigned char, memory)
-    auto const put = [&](Half const* rows, unsigned row, unsigned first) {
+    constexpr unsigned block = 64 * 128;  // bytes of 64 rows
+    auto const put = [&](Half const* rows, unsigned row, unsigned first, ptx::Major major) {
         for (unsigned k = 0; k < 64; ++k) {
-            unsigned const address = first + 128 * row + 2 * k;
+            unsigned const in_block = major == ptx::Major::mn ? 128 * k + 2 * (row % 64) : 128 * (row % 64) + 2 * k,
+                           address = first + row / 64 * block + in_block;
             std::memcpy(memory + (address ^ (address >> 7 & 7) << 4), &rows[64 * row + k], 2);
         }
     };
-    unsigned const thread = threadIdx.x, b = 64 * 128;
-    if (thread < 64) put(product.a, thread, 0);
-    for (unsigned row = thread; row < static_cast<unsigned>(product.n); row += 128) put(product.b, row, b);
+    unsigned const thread = threadIdx.x, b = block;
+    if (thread < 64) put(product.a, thread, 0, product.majors.a);
+    for (unsigned row = thread; row < static_cast<unsigned>(product.n); row += 128)
+        put(product.b, row, b, product.majors.b);
     __syncthreads();
-    auto const descriptor = [](std::uint64_t address) {
-        return address >> 4 | std::uint64_t{1} << 16 | std::uint64_t{64} << 32 | std::uint64_t{1} << 62;
+    // 16 indices k of a factor: 32 bytes of a line, or, MN-major, 16 lines.
+    auto const descriptor = [](std::uint64_t first, unsigned k, ptx::Major major) {
+        return (first + (major == ptx::Major::mn ? 2048 : 32) * k) >> 4 | std::uint64_t{block >> 4} << 16 |
+               std::uint64_t{64} << 32 | std::uint64_t{1} << 62;
     };
     Sum sums[128];
     for (int time = 0; time < 2; ++time) {
@@ -98,13 +104,14 @@ __global__ void multiply(Product<Sum> product) {
                                     product.a + 64 * (16 * (thread / 32) + thread % 32 / 4 + 8 * (i % 2)) + 16 * k +
                                         8 * (i / 2) + 2 * (thread % 4),
                                     4);
-                    ptx::multiply_registers(sums, product.n, of_a, descriptor(b + 32 * k),
+                    ptx::multiply_registers(sums, product.n, of_a, descriptor(b, k, ptx::Major::k),
                                             time + static_cast<int>(k) > 0, ptx::Factor::half,
                                             hip_on_cpu::Place::current());
                     continue;
                 }
-            ptx::multiply(sums, product.n, descriptor(32 * k), descriptor(b + 32 * k), time + static_cast<int>(k) > 0,
-                          std::is_same_v<Sum, float> ? ptx::Factor::half : ptx::Factor::int8);
+            ptx::multiply(sums, product.n, descriptor(0, k, product.majors.a), descriptor(b, k, product.majors.b),
+                          time + static_cast<int>(k) > 0,
+                          std::is_same_v<Sum, float> ? ptx::Factor::half : ptx::Factor::int8, product.majors);
         }
         ptx::commit_products();
     }
@@ -224,22 +231,28 @@ TEST_CASE("maps that the driver refuses are refused") {
     CHECK_FALSE(ptx::encode_tiled(&map, 2, 2, x + 1, extents, strides, box, true));
 }
 
-TEST_CASE("a warpgroup multiplies what descriptors name, and registers hold") {
+TEST_CASE("a warpgroup multiplies what descriptors name, of either major, and registers hold") {
     for (int const n : {8, 64, 128, 256}) {
         std::vector<Half> a(64 * 64), b(static_cast<std::size_t>(n) * 64);
         auto const value = [](std::size_t i, int seed) { return static_cast<int>((i * 7 + i / 64 * 3) % 11) - seed; };
         for (std::size_t i = 0; i < a.size(); ++i) a[i] = half(value(i, 5));
         for (std::size_t i = 0; i < b.size(); ++i) b[i] = half(value(i, 3));
         std::vector<float> d(64 * static_cast<std::size_t>(n));
-        std::size_t const bytes = (64 + static_cast<std::size_t>(n)) * 128;
-        for (bool const registers : {false, true}) {
+        std::size_t const bytes = (64 + static_cast<std::size_t>(std::max(n, 64))) * 128;
+        using enum ptx::Major;
+        struct {
+            bool registers;
+            ptx::Majors majors;
+        } const forms[] = {{false, {}}, {true, {}}, {false, {k, mn}}, {false, {mn, k}}, {false, {mn, mn}}};
+        for (auto const& [registers, majors] : forms) {
             std::fill(d.begin(), d.end(), -1.0f);
-            launch(multiply<float>, 128, bytes, Product<float>{a.data(), b.data(), d.data(), n, false, registers});
+            launch(multiply<float>, 128, bytes,
+                   Product<float>{a.data(), b.data(), d.data(), n, false, registers, majors});
             std::size_t wrong = 0;
             for (std::size_t i = 0; i < 64; ++i)
                 for (std::size_t j = 0; j < static_cast<std::size_t>(n); ++j) {
                     int sum = 0;
-                    for (std::size_t k = 0; k < 64; ++k) sum += 2 * value(64 * i + k, 5) * value(64 * j + k, 3);
+                    for (std::size_t of = 0; of < 64; ++of) sum += 2 * value(64 * i + of, 5) * value(64 * j + of, 3);
                     wrong += d[i * static_cast<std::size_t>(n) + j] != static_cast<float>(sum);
                 }
             CHECK(wrong == 0);

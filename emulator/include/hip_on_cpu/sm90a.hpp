@@ -109,14 +109,19 @@ using hip_on_cpu::Factor;
 inline void fence_products() {}
 template <class Sum, int N>
 void hold(Sum (&)[N]) {}
-/// wgmma.mma_async.m64nNk16, or k32 of int8, on operands in shared memory, K-major: sums += A B, or, where `adds` is
-/// false, A B. Sums are float, or std::int32_t of int8.
-void multiply(void* sums, int n, std::uint64_t a, std::uint64_t b, bool adds, Factor factor,
+/// wgmma.mma_async.m64nNk16, or k32 of int8, on operands in shared memory: sums += A B, or, where `adds` is false, A B.
+/// Sums are float, or std::int32_t of int8. Factors of 16 bits may be MN-major.
+enum class Major { k, mn };
+struct Majors {
+    Major a = Major::k, b = Major::k;
+    bool operator==(Majors const&) const = default;
+};
+void multiply(void* sums, int n, std::uint64_t a, std::uint64_t b, bool adds, Factor factor, Majors majors = {},
               Place place = Place::current());
-template <Factor factor, int N, class Sum>
+template <Factor factor, int N, Major a_major = Major::k, Major b_major = Major::k, class Sum>
 void multiply(Sum (&sums)[N / 2], std::uint64_t a, std::uint64_t b, bool adds, Place place = Place::current()) {
     static_assert(std::is_same_v<Sum, std::conditional_t<factor == Factor::int8, std::int32_t, float>>);
-    multiply(sums, N, a, b, adds, factor, place);
+    multiply(sums, N, a, b, adds, factor, {a_major, b_major}, place);
 }
 /// The same of 16-bit factors of A in registers, of which the product takes what they are when it is begun: lane l of
 /// wave w has of rows 16 w + l / 4 and 8 further, in turns, elements 2 (l % 4) and the next, then those 8 further.

@@ -82,9 +82,11 @@ template <class Sum, int Count>
 __device__ void hold(Sum (&sums)[Count]);
 
 /// A warpgroup's product of factors of 64 and of N rows, 32 bytes each, named by descriptors: sums += a b, or = a b.
-/// Sums of int8 are std::int32_t, others float.
+/// Sums of int8 are std::int32_t, others float. A factor's neighbours in memory are of one row, or, of 16-bit elements,
+/// of one index of GemmK.
 enum class Factor { half, bfloat16, int8 };
-template <Factor factor, int N, class Sum>
+enum class Major { k, mn };
+template <Factor factor, int N, Major a_major = Major::k, Major b_major = Major::k, class Sum>
 __device__ void multiply(Sum (&sums)[N / 2], std::uint64_t a, std::uint64_t b, bool adds);
 /// The same of 16-bit factors of 64 rows in registers, which stay as they are until the product is waited for.
 template <Factor factor, int N>

@@ -39,12 +39,13 @@ namespace fusekit::hip::ptx {
 #define FUSEKIT_NAMES_128 FUSEKIT_NAMES_110 ", " FUSEKIT_TEN(11) ", %120, %121, %122, %123, %124, %125, %126, %127"
 
 /// One instruction: `types` of its factors and sums, what it has after its operands, and the names of the operands
-/// after the sums: descriptors of a and b, and whether to add.
+/// after the sums: descriptors of a and b, whether to add, and whether a and b are MN-major.
 #define FUSEKIT_WGMMA_OF(n, types, rest, kind, sums_of, names, a_name, b_name, adds_name)                     \
     asm volatile("{.reg .pred p; setp.ne.b32 p, " adds_name ", 0; wgmma.mma_async.sync.aligned.m64n" #n types \
                  " {" names "}, " a_name ", " b_name ", p" rest ";}"                                          \
                  : sums_of(kind)                                                                              \
-                 : "l"(a), "l"(b), "r"(static_cast<int>(adds)))
+                 : "l"(a), "l"(b), "r"(static_cast<int>(adds)), "n"(static_cast<int>(a_major)),               \
+                   "n"(static_cast<int>(b_major)))
 /// The same of factors of a in registers: the names of four operands after the sums, of b, and of whether to add.
 #define FUSEKIT_WGMMA_OF_REGISTERS(n, types, sums_of, names, a_names, b_name, adds_name)                      \
     asm volatile("{.reg .pred p; setp.ne.b32 p, " adds_name ", 0; wgmma.mma_async.sync.aligned.m64n" #n types \
@@ -57,31 +58,32 @@ namespace fusekit::hip::ptx {
     } else {                                                             \
         FUSEKIT_WGMMA_OF_REGISTERS(n, "k16.f32.bf16.bf16", __VA_ARGS__); \
     }
-#define FUSEKIT_WGMMA(n, ...)                                                        \
-    if constexpr (factor == Factor::half) {                                          \
-        FUSEKIT_WGMMA_OF(n, "k16.f32.f16.f16", ", 1, 1, 0, 0", "+f", __VA_ARGS__);   \
-    } else if constexpr (factor == Factor::bfloat16) {                               \
-        FUSEKIT_WGMMA_OF(n, "k16.f32.bf16.bf16", ", 1, 1, 0, 0", "+f", __VA_ARGS__); \
-    } else {                                                                         \
-        FUSEKIT_WGMMA_OF(n, "k32.s32.s8.s8", "", "+r", __VA_ARGS__);                 \
+#define FUSEKIT_WGMMA(n, majors, ...)                                                   \
+    if constexpr (factor == Factor::half) {                                             \
+        FUSEKIT_WGMMA_OF(n, "k16.f32.f16.f16", ", 1, 1, " majors, "+f", __VA_ARGS__);   \
+    } else if constexpr (factor == Factor::bfloat16) {                                  \
+        FUSEKIT_WGMMA_OF(n, "k16.f32.bf16.bf16", ", 1, 1, " majors, "+f", __VA_ARGS__); \
+    } else {                                                                            \
+        FUSEKIT_WGMMA_OF(n, "k32.s32.s8.s8", "", "+r", __VA_ARGS__);                    \
     }
 
-template <Factor factor, int N, class Sum>
+template <Factor factor, int N, Major a_major, Major b_major, class Sum>
 __device__ void multiply(Sum (&sums)[N / 2], std::uint64_t a, std::uint64_t b, bool adds) {
     static_assert(N == 64 || N == 112 || N == 120 || N == 128 || N == 232 || N == 256,
                   "an instruction is written out for each N");
+    static_assert(factor != Factor::int8 || (a_major == Major::k && b_major == Major::k), "int8 is K-major");
     if constexpr (N == 64) {
-        FUSEKIT_WGMMA(64, FUSEKIT_SUMS_32_FROM_0, FUSEKIT_NAMES_32, "%32", "%33", "%34")
+        FUSEKIT_WGMMA(64, "%35, %36", FUSEKIT_SUMS_32_FROM_0, FUSEKIT_NAMES_32, "%32", "%33", "%34")
     } else if constexpr (N == 112) {
-        FUSEKIT_WGMMA(112, FUSEKIT_SUMS_56, FUSEKIT_NAMES_56, "%56", "%57", "%58")
+        FUSEKIT_WGMMA(112, "%59, %60", FUSEKIT_SUMS_56, FUSEKIT_NAMES_56, "%56", "%57", "%58")
     } else if constexpr (N == 120) {
-        FUSEKIT_WGMMA(120, FUSEKIT_SUMS_60, FUSEKIT_NAMES_60, "%60", "%61", "%62")
+        FUSEKIT_WGMMA(120, "%63, %64", FUSEKIT_SUMS_60, FUSEKIT_NAMES_60, "%60", "%61", "%62")
     } else if constexpr (N == 128) {
-        FUSEKIT_WGMMA(128, FUSEKIT_SUMS_64_FROM_0, FUSEKIT_NAMES_64, "%64", "%65", "%66")
+        FUSEKIT_WGMMA(128, "%67, %68", FUSEKIT_SUMS_64_FROM_0, FUSEKIT_NAMES_64, "%64", "%65", "%66")
     } else if constexpr (N == 232) {
-        FUSEKIT_WGMMA(232, FUSEKIT_SUMS_116, FUSEKIT_NAMES_116, "%116", "%117", "%118")
+        FUSEKIT_WGMMA(232, "%119, %120", FUSEKIT_SUMS_116, FUSEKIT_NAMES_116, "%116", "%117", "%118")
     } else {
-        FUSEKIT_WGMMA(256, FUSEKIT_SUMS_128, FUSEKIT_NAMES_128, "%128", "%129", "%130")
+        FUSEKIT_WGMMA(256, "%131, %132", FUSEKIT_SUMS_128, FUSEKIT_NAMES_128, "%128", "%129", "%130")
     }
 }
 
