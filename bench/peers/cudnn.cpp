@@ -2,7 +2,8 @@
 //
 // How do convolutions on an NVIDIA GPU stand beside cuDNN? The 13 convolution + bias + ReLU layers in float without
 // TF32, in half, in bfloat16 or, requantised, in int8, NCHW and NHWC, in one run, timed the same way. For each layer
-// cuDNN is the fastest of its fused algorithms and engines, with as much workspace as they like.
+// cuDNN is the fastest of its fused algorithms and engines, with as much workspace as they like. With --pass, the
+// gradients of the convolutions stand beside cuDNN's algorithms for them.
 #include <fusekit/hip.hpp>
 
 #include <algorithm>
@@ -15,7 +16,7 @@
 #include <vector>
 
 #include "layers.hpp"
-#include "peers/cudnn_fused.hpp"
+#include "peers/cudnn_passes.hpp"
 #include "support/bar_chart.hpp"
 #include "support/chains.hpp"
 #include "support/difference.hpp"
@@ -31,6 +32,7 @@ namespace {
 
 using namespace bench;
 using Device = fk::hip::Device;
+using Options = CudnnOptions;
 
 /// No more than this, of the largest value. In float, what TF32 leaves is several times it, Winograd a tenth; in others
 /// both results are rounded once, in int8 perhaps a half to either side.
@@ -44,11 +46,6 @@ constexpr cudnnDataType_t cudnn_type = sizeof(T) == 4                ? CUDNN_DAT
                                        : sizeof(T) == 1              ? CUDNN_DATA_INT8
                                        : std::is_same_v<T, fk::half> ? CUDNN_DATA_HALF
                                                                      : CUDNN_DATA_BFLOAT16;
-
-struct Options {
-    int index = 0, batch = 64, repeats = 9, engines = 16, seconds = 3;
-    std::string layers = "conv", layout = "all", dtype = "float", batches = "64", output = "bench-output";
-};
 
 /// cuDNN's fastest way of a kind.
 struct Fastest {
@@ -78,55 +75,12 @@ struct Workspace {
     ~Workspace() { static_cast<void>(hipFree(data)); }
 };
 
-/// Our plan of a layer, and what cuDNN takes as its bias and scale.
-template <class T, fk::Filter<2> Filter>
-struct Layer {
-    fk::Tensor<T, Device> weights;
-    fk::Tensor<T, Device, 1> bias;
-    float scale = 1;
-    using Plan = fk::Plan<fk::Conv<Filter>, fk::Bias, fk::Activation<fk::Relu>>;
-
-    Layer(Device& device, ConvLayer const& l, bool last)
-        : weights(fk::random<T>(device, activations({l.k, l.c, l.r, l.s, last}), 2)),
-          bias(fk::random<T>(device, fk::channels(l.k), 3)) {}
-    auto bind() const { return Plan::bind({.weights = weights}, {.bias = bias}, {}); }
-    void const* cudnn_bias() const { return bias.data(); }
-    void const* cudnn_scale() const { return nullptr; }
-};
-
-/// y = relu(sums + bias) scale, where scale is a power of two: cuDNN's scale sums + scale bias is exactly that.
-template <fk::Filter<2> Filter>
-struct Layer<fk::int8, Filter> {
-    fk::Tensor<fk::int8, Device> weights;
-    fk::Tensor<float, Device, 1> bias, scaled_bias, scales;
-    float scale;
-    using Plan = fk::Plan<fk::Conv<Filter>, fk::Bias, fk::Activation<fk::Relu>, fk::Requantize>;
-
-    Layer(Device& device, ConvLayer const& l, bool last)
-        : weights(fk::random<fk::int8>(device, activations({l.k, l.c, l.r, l.s, last}), 2)),
-          bias(device, fk::channels(l.k)),
-          scaled_bias(device, fk::channels(l.k)),
-          scales(device, fk::channels(l.k)),
-          scale(std::exp2(std::round(std::log2(40 / (5400 * std::sqrt(static_cast<float>(l.c * l.r * l.s))))))) {
-        std::vector<float> numbers(static_cast<std::size_t>(l.k)), scaled(numbers), all(numbers.size(), scale);
-        for (std::size_t i = 0; i < numbers.size(); ++i)
-            numbers[i] = static_cast<float>(i * 37 % 1001) - 500, scaled[i] = numbers[i] * scale;
-        bias.copy_from(numbers.data());
-        scaled_bias.copy_from(scaled.data());
-        scales.copy_from(all.data());
-    }
-    auto bind() const { return Plan::bind({.weights = weights}, {.bias = bias}, {}, {.scale = scales}); }
-    void const* cudnn_bias() const { return scaled_bias.data(); }
-    void const* cudnn_scale() const { return scales.data(); }
-};
-
-template <class T, fk::Filter<2> Filter>
+template <class T, class Pass>
 Row measure(Device& device, cudnnHandle_t handle, Workspace const& workspace, ConvLayer const& layer,
             bool channels_last, Options const& options) {
-    Extents const input{options.batch, layer.c, layer.h, layer.w, channels_last};
-    Extents const output{options.batch, layer.k, layer.p(), layer.q(), channels_last};
-    Rotation<T, Device> io(device, activations(input), activations(output), gpu_rotated_bytes(device.index()));
-    Layer<T, Filter> const own(device, layer, channels_last);
+    Rotation<T, Device> io(device, activations(Pass::input(options, layer, channels_last)),
+                           activations(Pass::output(options, layer, channels_last)), gpu_rotated_bytes(device.index()));
+    Pass const own(device, layer, channels_last, options);
     auto const plan = own.bind();
 
     Subject const ours = [&](std::int64_t call) { plan(device, io.x(call), io.y(call)); };
@@ -166,16 +120,10 @@ Row measure(Device& device, cudnnHandle_t handle, Workspace const& workspace, Co
             }
         }
     };
-    CudnnProblem const problem{handle,           layer,         options.batch,
-                               channels_last,    cudnn_type<T>, own.weights.data(),
-                               own.cudnn_bias(), own.scale,     own.cudnn_scale()};
-    try_all(cudnn_fused_algorithms(problem));
-    try {
-        try_all(cudnn_fused_engines(problem, options.engines, options.seconds));
-    } catch (std::exception const& error) {
-        std::printf("  no engines: %s\n", error.what());
-    }
-    if (!row.any.way.run) try_all(cudnn_unfused_algorithms(problem));
+    CudnnProblem problem{handle, layer, options.batch, channels_last, cudnn_type<T>};
+    own.give(problem);
+    Pass::try_ways(problem, options, try_all);
+    if (!row.any.way.run) try_all(Pass::last_ways(problem));
     if (!row.fused.way.run) row.fused = row.any;
     if (!row.any.way.run) return row;
     auto const medians = graph_medians(device.stream(), {ours, subject(row.fused.way), subject(row.any.way)}, io.size(),
@@ -193,6 +141,31 @@ struct Facts {
     std::string cudnn;
 };
 
+template <class T>
+Row measure_pass(Device& device, cudnnHandle_t handle, Workspace const& workspace, ConvLayer const& layer,
+                 bool channels_last, Options const& options) {
+    auto const of = [&]<fk::Filter<2> Filter>() {
+        if constexpr (sizeof(T) > 1) {
+            if (options.pass == "input")
+                return measure<T, InputGradient<T, Filter>>(device, handle, workspace, layer, channels_last, options);
+            if (options.pass == "weights")
+                return measure<T, WeightGradient<T, Filter>>(device, handle, workspace, layer, channels_last, options);
+        }
+        return measure<T, Forward<T, Filter>>(device, handle, workspace, layer, channels_last, options);
+    };
+    return layer.r == 1 ? of.template operator()<fk::filter(1, 1)>()
+                        : of.template operator()<fk::filter(3, 3).pad(1)>();
+}
+
+/// What charts call a pass.
+char const* title_of(std::string const& pass) {
+    return pass == "input"     ? "Gradient of a convolution by its input"
+           : pass == "weights" ? "Gradient of a convolution by its weights"
+                               : "Convolution + bias + ReLU";
+}
+
+std::string file_of(std::string const& pass) { return pass == "forward" ? "cudnn" : "cudnn_" + pass; }
+
 /// All layers in one type, batch and layout: table, geometric mean and chart.
 template <class T>
 void run_layout(Device& device, cudnnHandle_t handle, std::vector<ConvLayer> const& layers, Options const& options,
@@ -200,16 +173,15 @@ void run_layout(Device& device, cudnnHandle_t handle, std::vector<ConvLayer> con
     char const* const layout = channels_last ? "NHWC" : "NCHW";
     BarChart chart;
     Workspace const workspace;
-    std::printf("\n%s, batch %d, %s\n%-24s %9s %8s %9s %8s %8s %6s %11s %9s %6s  %s\n", name(fk::data_type<T>),
-                options.batch, layout, "layer", "cuDNN us", "TFLOP/s", "ours us", "TFLOP/s", "of peak", "ratio",
-                "difference", "any us", "ratio", "cuDNN's fused way; its fastest of any kind (of how many)");
+    std::printf("\n%s: %s, batch %d, %s\n%-24s %9s %8s %9s %8s %8s %6s %11s %9s %6s  %s\n", title_of(options.pass),
+                name(fk::data_type<T>), options.batch, layout, "layer", "cuDNN us", "TFLOP/s", "ours us", "TFLOP/s",
+                "of peak", "ratio", "difference", "any us", "ratio",
+                "cuDNN's fused way; its fastest of any kind (of how many)");
     std::vector<double> ratios, any_ratios;
     for (ConvLayer const& layer : layers) {
         Row row;
         try {
-            row = layer.r == 1
-                      ? measure<T, fk::filter(1, 1)>(device, handle, workspace, layer, channels_last, options)
-                      : measure<T, fk::filter(3, 3).pad(1)>(device, handle, workspace, layer, channels_last, options);
+            row = measure_pass<T>(device, handle, workspace, layer, channels_last, options);
         } catch (std::exception const& error) {
             std::printf("%-24s FAILED: %s\n", layer.name().c_str(), error.what());
             continue;
@@ -224,7 +196,8 @@ void run_layout(Device& device, cudnnHandle_t handle, std::vector<ConvLayer> con
                     work / row.ours, 1e5 * work / row.ours / facts.ceilings.gflops, row.ratio(), row.fused.difference,
                     row.any.seconds * 1e6, any_ratio, row.fused.way.name.c_str(), row.any.way.name.c_str(), row.tried);
         std::fflush(stdout);
-        records.add({{"dtype", name(fk::data_type<T>)},
+        records.add({{"pass", options.pass},
+                     {"dtype", name(fk::data_type<T>)},
                      {"layout", channels_last ? "nhwc" : "nchw"},
                      {"layer", layer.name()},
                      {"batch", std::to_string(options.batch)},
@@ -244,7 +217,7 @@ void run_layout(Device& device, cudnnHandle_t handle, std::vector<ConvLayer> con
         chart.rows.push_back({layer.name(), row.ratio(), any_ratio});
     }
     if (ratios.empty()) return;
-    chart.title = text("Convolution + bias + ReLU: %s, %s, batch %d", name(fk::data_type<T>), layout, options.batch);
+    chart.title = text("%s: %s, %s, batch %d", title_of(options.pass), name(fk::data_type<T>), layout, options.batch);
     chart.axis = "cuDNN's time / fusekit's time (1.0 = as fast)";
     chart.measured = "beside the fastest of cuDNN's fused kernels";
     chart.published = "beside the fastest of all its ways, several kernels and other layouts among them";
@@ -253,8 +226,9 @@ void run_layout(Device& device, cudnnHandle_t handle, std::vector<ConvLayer> con
                      "layers: C-H-W-K-RxS-p(pad)-s(stride)"};
     if (facts.machine.busy) chart.warning = "BUSY MACHINE: these figures are not to be trusted";
     chart.summary = {"geometric mean", geometric_mean(ratios), geometric_mean(any_ratios)};
-    write_file(std::filesystem::path(options.output) /
-                   text("cudnn_%s_%s_%d.svg", name(fk::data_type<T>), channels_last ? "nhwc" : "nchw", options.batch),
+    write_file(std::filesystem::path(options.output) / text("%s_%s_%s_%d.svg", file_of(options.pass).c_str(),
+                                                            name(fk::data_type<T>), channels_last ? "nhwc" : "nchw",
+                                                            options.batch),
                chart.svg());
     std::printf(
         "geometric mean of our throughput over cuDNN's fused kernels, %zu layers: %.3f, least %.3f\n"
@@ -283,6 +257,8 @@ int run(int argc, char** argv) {
             .integer("--index", options.index, 0, 1023, "which GPU")
             .text("--batch", "LIST", options.batches, "images in a batch: numbers, separated by commas")
             .choice("--dtype", options.dtype, {"float", "half", "bfloat16", "int8"}, "element type of all tensors")
+            .choice("--pass", options.pass, {"forward", "input", "weights"},
+                    "the fused layer, or the gradient of its convolution by x or by the weights")
             .text("--layers", "LIST", options.layers, "'conv', names or parts of names, separated by commas")
             .choice("--layout", options.layout, {"nchw", "nhwc", "all"}, "memory order of the activations")
             .integer("--repeats", options.repeats, 1, 1000, "samples of each time, of which the median is reported")
@@ -291,6 +267,7 @@ int run(int argc, char** argv) {
             .text("--output", "DIR", options.output, "where cudnn.csv, cudnn.json and the charts go");
     if (!command_line.parse(argc, argv)) return 0;
     auto const layers = choose_layers(options.layers).conv;
+    if (options.dtype == "int8" && options.pass != "forward") throw UsageError("--pass: int8 has no gradients");
     if (layers.empty()) throw UsageError("--layers: '" + options.layers + "' names no convolution");
 
     setenv("NVIDIA_TF32_OVERRIDE", "0", 1);  // NVIDIA's libraries then never round to TF32
@@ -329,7 +306,7 @@ int run(int argc, char** argv) {
             else run_layout<fk::bfloat16>(device, handle, layers, options, channels_last, facts, records);
         }
     std::printf("\n");
-    records.write(options.output, "cudnn");
+    records.write(options.output, file_of(options.pass));
     cudnnDestroy(handle);
     return 0;
 }

@@ -58,12 +58,13 @@ struct Descriptors {
     }
 };
 
+template <class Value>
 struct Algorithm {
-    cudnnConvolutionFwdAlgo_t algorithm;
+    Value value;
     char const* name;
 };
 
-constexpr Algorithm algorithms[] = {
+constexpr Algorithm<cudnnConvolutionFwdAlgo_t> forward_algorithms[] = {
     {CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM, "implicit GEMM"},
     {CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM, "implicit GEMM, precomputed indices"},
     {CUDNN_CONVOLUTION_FWD_ALGO_GEMM, "GEMM"},
@@ -73,20 +74,48 @@ constexpr Algorithm algorithms[] = {
     {CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD, "Winograd"},
     {CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD_NONFUSED, "Winograd in several kernels"},
 };
+constexpr Algorithm<cudnnConvolutionBwdDataAlgo_t> input_gradient_algorithms[] = {
+    {CUDNN_CONVOLUTION_BWD_DATA_ALGO_0, "algorithm 0, adds in any order"},
+    {CUDNN_CONVOLUTION_BWD_DATA_ALGO_1, "algorithm 1"},
+    {CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT, "FFT"},
+    {CUDNN_CONVOLUTION_BWD_DATA_ALGO_FFT_TILING, "FFT in tiles"},
+    {CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD, "Winograd"},
+    {CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD_NONFUSED, "Winograd in several kernels"},
+};
+constexpr Algorithm<cudnnConvolutionBwdFilterAlgo_t> weight_gradient_algorithms[] = {
+    {CUDNN_CONVOLUTION_BWD_FILTER_ALGO_0, "algorithm 0, adds in any order"},
+    {CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1, "algorithm 1"},
+    {CUDNN_CONVOLUTION_BWD_FILTER_ALGO_3, "algorithm 3, adds in any order"},
+    {CUDNN_CONVOLUTION_BWD_FILTER_ALGO_FFT, "FFT"},
+    {CUDNN_CONVOLUTION_BWD_FILTER_ALGO_FFT_TILING, "FFT in tiles"},
+    {CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD_NONFUSED, "Winograd in several kernels"},
+};
 
-/// `way(descriptors, algorithm, workspace bytes)` for each algorithm.
-template <class Way>
-std::vector<CudnnWay> each_algorithm(CudnnProblem const& problem, char const* kind, Way const& way) {
+/// `way(descriptors, algorithm, workspace bytes)` for each algorithm of a list for which `size_of` is a workspace's.
+template <class Value, std::size_t count, class Size, class Way>
+std::vector<CudnnWay> each_algorithm(CudnnProblem const& problem, char const* kind,
+                                     Algorithm<Value> const (&algorithms)[count], Size const& size_of, Way const& way) {
     auto const descriptors = std::make_shared<Descriptors const>(problem);
+    Descriptors const& d = *descriptors;
     std::vector<CudnnWay> ways;
-    for (Algorithm const& each : algorithms) {
+    for (auto const& each : algorithms) {
         std::size_t bytes = 0;
-        if (cudnnGetConvolutionForwardWorkspaceSize(problem.handle, descriptors->x, descriptors->weights,
-                                                    descriptors->convolution, descriptors->y, each.algorithm,
-                                                    &bytes) == CUDNN_STATUS_SUCCESS)
-            ways.push_back({std::string(kind) + each.name, bytes, way(descriptors, each.algorithm, bytes)});
+        if (size_of(d, each.value, bytes) == CUDNN_STATUS_SUCCESS)
+            ways.push_back({std::string(kind) + each.name, bytes, way(descriptors, each.value, bytes)});
     }
     return ways;
+}
+
+/// The same of a forward pass.
+template <class Way>
+std::vector<CudnnWay> each_forward(CudnnProblem const& problem, char const* kind, Way const& way) {
+    return each_algorithm(
+        problem, kind, forward_algorithms,
+        [&](Descriptors const& d, cudnnConvolutionFwdAlgo_t algorithm, std::size_t& bytes) {
+            return cudnnGetConvolutionForwardWorkspaceSize(problem.handle, d.x, d.weights, d.convolution, d.y,
+                                                           algorithm, &bytes);
+        },
+        way);
 }
 
 constexpr float one = 1, zero = 0;
@@ -94,7 +123,7 @@ constexpr float one = 1, zero = 0;
 }  // namespace
 
 std::vector<CudnnWay> cudnn_fused_algorithms(CudnnProblem const& problem) {
-    return each_algorithm(problem, "", [&](auto const& d, cudnnConvolutionFwdAlgo_t algorithm, std::size_t bytes) {
+    return each_forward(problem, "", [&](auto const& d, cudnnConvolutionFwdAlgo_t algorithm, std::size_t bytes) {
         return [d, problem, algorithm, bytes](void const* x, void* y, void* workspace) {
             return cudnnConvolutionBiasActivationForward(problem.handle, &problem.scale, d->x, x, d->weights,
                                                          problem.weights, d->convolution, algorithm, workspace, bytes,
@@ -104,7 +133,7 @@ std::vector<CudnnWay> cudnn_fused_algorithms(CudnnProblem const& problem) {
 }
 
 std::vector<CudnnWay> cudnn_unfused_algorithms(CudnnProblem const& problem) {
-    return each_algorithm(
+    return each_forward(
         problem, "NOT FUSED: ", [&](auto const& d, cudnnConvolutionFwdAlgo_t algorithm, std::size_t bytes) {
             return [d, problem, algorithm, bytes](void const* x, void* y, void* workspace) {
                 cudnnStatus_t status =
@@ -115,6 +144,37 @@ std::vector<CudnnWay> cudnn_unfused_algorithms(CudnnProblem const& problem) {
                 if (status == CUDNN_STATUS_SUCCESS)
                     status = cudnnActivationForward(problem.handle, d->relu, &one, d->y, y, &zero, d->y, y);
                 return status;
+            };
+        });
+}
+
+std::vector<CudnnWay> cudnn_input_gradients(CudnnProblem const& problem) {
+    return each_algorithm(
+        problem, "", input_gradient_algorithms,
+        [&](Descriptors const& d, cudnnConvolutionBwdDataAlgo_t algorithm, std::size_t& bytes) {
+            return cudnnGetConvolutionBackwardDataWorkspaceSize(problem.handle, d.weights, d.y, d.convolution, d.x,
+                                                                algorithm, &bytes);
+        },
+        [&](auto const& d, cudnnConvolutionBwdDataAlgo_t algorithm, std::size_t bytes) {
+            return [d, problem, algorithm, bytes](void const* dy, void* dx, void* workspace) {
+                return cudnnConvolutionBackwardData(problem.handle, &one, d->weights, problem.weights, d->y, dy,
+                                                    d->convolution, algorithm, workspace, bytes, &zero, d->x, dx);
+            };
+        });
+}
+
+std::vector<CudnnWay> cudnn_weight_gradients(CudnnProblem const& problem) {
+    return each_algorithm(
+        problem, "", weight_gradient_algorithms,
+        [&](Descriptors const& d, cudnnConvolutionBwdFilterAlgo_t algorithm, std::size_t& bytes) {
+            return cudnnGetConvolutionBackwardFilterWorkspaceSize(problem.handle, d.x, d.y, d.convolution, d.weights,
+                                                                  algorithm, &bytes);
+        },
+        [&](auto const& d, cudnnConvolutionBwdFilterAlgo_t algorithm, std::size_t bytes) {
+            return [d, problem, algorithm, bytes](void const* x, void* dw, void* workspace) {
+                return cudnnConvolutionBackwardFilter(problem.handle, &one, d->x, x, d->y, problem.gradient,
+                                                      d->convolution, algorithm, workspace, bytes, &zero, d->weights,
+                                                      dw);
             };
         });
 }

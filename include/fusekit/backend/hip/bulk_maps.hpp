@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "fusekit/backend/hip/arch/tensor_map.hpp"
 #include "fusekit/problem/facts.hpp"
@@ -12,7 +13,7 @@ namespace fusekit::hip {
 /// How bulk copies find the operands and the result of a convolution whose channels are neighbours in memory.
 struct BulkMaps {
     TensorMap x;  ///< (C, W, H, N) as windows or rows, or, for single pixels without gaps, (C, N H W)
-    TensorMap w;  ///< (C, S, R, K)
+    TensorMap w;  ///< (C, S, R, K), or, of transposed filters, (K, S, R, C) and the taps in reverse
     TensorMap y;  ///< (K, N P Q), or rows of (K, Q, P, N)
     bool in_use = false, has_windows = false;
 
@@ -49,6 +50,20 @@ struct MapModes {
         }
     }
 };
+
+/// Filters that are transposed and in reverse, K x C x R x S of strides 1, c, -r, -s, as they lie: c x K x R x S in
+/// memory, as a view of C x K x R x S.
+template <class W>
+TensorView<W> filters_as_they_lie(TensorView<W> view) {
+    Index<4>&shape = view.layout.shape, &stride = view.layout.stride;
+    for (int mode : {2, 3}) {
+        view.data += (shape[mode] - 1) * stride[mode];
+        stride[mode] = -stride[mode];
+    }
+    std::swap(shape[0], shape[1]);
+    std::swap(stride[0], stride[1]);
+    return view;
+}
 
 /// Elements from one pixel to the next, where all follow one another alike; 0 where they do not.
 constexpr Extent pixel_stride(Layout<4> const& layout) {
@@ -101,17 +116,19 @@ bool encode_windows(TensorMap& map, TensorView<T> const& x, Filter<2> const& fil
 /// operand does not lie as bulk copies need it.
 template <class T, class W, class U>
 bool encode(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w, TensorView<U> const& y,
-            Filter<2> const& filter, int tile_m, int tile_n) {
+            Filter<2> const& filter, int tile_m, int tile_n, bool transposed = false) {
     constexpr std::uint32_t channels = 128 / sizeof(T), rows_of_store = 64;
     auto const pixels = static_cast<std::uint32_t>(tile_m);
     bool const single = detail::is_single_pixels(filter);
     maps.has_windows = !(single && detail::encode_pixels(maps.x, x, channels, pixels));
-    detail::MapModes<W> const of_w(w);
-    auto const filters = static_cast<std::uint32_t>(w.layout.shape[0] < tile_n ? w.layout.shape[0] : tile_n);
+    auto const stored = transposed ? detail::filters_as_they_lie(w) : w;
+    detail::MapModes<W> const of_w(stored);
+    int const rows = transposed ? static_cast<int>(channels) : tile_n;
+    auto const filters = static_cast<std::uint32_t>(!transposed && w.layout.shape[0] < rows ? w.layout.shape[0] : rows);
     std::uint32_t const box[] = {channels, 1, 1, filters};
     maps.in_use = filter.group_count == 1 && of_w.legal &&
                   (!maps.has_windows || detail::encode_windows(maps.x, x, filter, channels, pixels)) &&
-                  encode_tiled(maps.w, sizeof(W), 4, w.data, of_w.extents, of_w.strides, box) &&
+                  encode_tiled(maps.w, sizeof(W), 4, stored.data, of_w.extents, of_w.strides, box) &&
                   detail::encode_pixels(maps.y, y, 128 / sizeof(U), rows_of_store);
     return maps.in_use;
 }

@@ -57,6 +57,10 @@ inline constexpr bool has_split =
      has_matrix_units<Plan, T>) &&
     !Plan::totals_tiles;
 
+/// Whether the filters that a head gives are those of another convolution, transposed and in reverse (TransposedConv).
+template <class Plan>
+inline constexpr bool transposes_filters = requires { requires Plan::Head::transposes_filters; };
+
 /// Whether a plan has kernels there that copy in bulk: of half, bfloat16 or int8 with weights of the same type. They
 /// need y of x's type, or of 16 bits where x is int8, no operator before the head and no pool, and no weights of each
 /// matrix; of int8 no statistics.
@@ -76,15 +80,15 @@ inline constexpr bool reads_in_bulk =
 
 /// Whether a plan also has a kernel there that reads a tile of x once for all taps, and totals nothing.
 template <class Plan, Element T, detail::OutputElement U>
-inline constexpr bool has_halo =
-    has_warp_specialized<Plan, T, U> && sizeof(T) == 2 && (Plan::Head::longest > 1) && !Plan::totals_tiles;
+inline constexpr bool has_halo = has_warp_specialized<Plan, T, U> && sizeof(T) == 2 && (Plan::Head::longest > 1) &&
+                                 !Plan::totals_tiles && !transposes_filters<Plan>;
 
 /// Whether a plan also has a kernel there for tensors whose planes lie together: one of a Conv, whose operators do not
 /// ask where an element lies.
 template <class Plan, Element T, detail::OutputElement U>
-inline constexpr bool has_planes = has_warp_specialized<Plan, T, U> && sizeof(T) == 2 && requires {
-    Plan::Head::space;
-} && !Plan::totals_tiles && !Plan::Epilogue::located && !Plan::Epilogue::per_place && !Plan::Epilogue::stores;
+inline constexpr bool has_planes =
+    has_warp_specialized<Plan, T, U> && sizeof(T) == 2 && requires { Plan::Head::space; } && !Plan::totals_tiles &&
+    !Plan::Epilogue::located && !Plan::Epilogue::per_place && !Plan::Epilogue::stores && !transposes_filters<Plan>;
 
 /// What the kernel of a plan with a Conv or Gemm is given.
 template <class Plan, Element T, detail::OutputElement U = T>

@@ -12,9 +12,10 @@ namespace fusekit::hip {
 
 /// A warpgroup's product on sm_90a's matrix units: sums[i][j] += sum over k of a[i][k] b[j][k] of 64 rows i, N rows j
 /// and 32 bytes of indices k: exact products of half or bfloat16 in float sums, and of int8 in 32-bit integers.
-/// Operands are read from shared memory, in tiles of rows of 128 bytes with the 128-byte swizzle, which begin at
-/// multiples of 1024 bytes. Source: PTX ISA 8.7, section 9.7.15.5; m64nNk16 and m64nNk32.
-template <class T, int N>
+/// Operands are read from shared memory, in lines of 128 bytes with the 128-byte swizzle, which begin at multiples of
+/// 1024 bytes. K-major, a line has the indices k of a row; MN-major, 64 rows of an index k. Source: PTX ISA 8.7,
+/// section 9.7.15.5; m64nNk16 and m64nNk32.
+template <class T, int N, ptx::Major a_major = ptx::Major::k, ptx::Major b_major = ptx::Major::k>
 struct Wgmma {
     static_assert(std::is_same_v<T, half> || std::is_same_v<T, bfloat16> || std::is_same_v<T, int8>);
     using Architecture = arch::Sm90a;
@@ -30,12 +31,17 @@ struct Wgmma {
     }
     FUSEKIT_HD static constexpr int column(int thread, int e) { return e / 4 * 8 + thread % 4 * 2 + e % 2; }
 
-    /// Names an operand tile in shared memory: its address in 16 bytes, 1024 bytes from 8 rows to the next, swizzled.
+    /// Names an operand tile in shared memory: its address in 16 bytes, 1024 bytes from 8 lines to the next, swizzled.
     FUSEKIT_HD static constexpr std::uint64_t descriptor(std::uint32_t address) {
         return address >> 4 | std::uint64_t{1} << 16 | std::uint64_t{1024 >> 4} << 32 | std::uint64_t{1} << 62;
     }
+    /// The same of an MN-major tile, which has `lines` lines of 64 rows, then as many of the next 64.
+    FUSEKIT_HD static constexpr std::uint64_t mn_descriptor(std::uint32_t address, int lines = tile_k) {
+        return descriptor(address) - (std::uint64_t{1} << 16) + (rows_further(lines) << 16);
+    }
     /// Added to a descriptor for the next k, and for `rows` rows further down, a multiple of 8.
     static constexpr std::uint64_t k_step = (k * sizeof(T)) >> 4;
+    static constexpr std::uint64_t mn_k_step = (k * row_bytes) >> 4;
     FUSEKIT_HD static constexpr std::uint64_t rows_further(int rows) {
         return static_cast<std::uint64_t>(rows * row_bytes) >> 4;
     }
@@ -50,10 +56,12 @@ struct Wgmma {
         constexpr auto factor = std::is_same_v<T, half>       ? ptx::Factor::half
                                 : std::is_same_v<T, bfloat16> ? ptx::Factor::bfloat16
                                                               : ptx::Factor::int8;
-        ptx::multiply<factor, N>(sums, a, b, adds);
+        ptx::multiply<factor, N, a_major, b_major>(sums, a, b, adds);
     }
     /// The same of 16-bit elements of a in registers.
-    __device__ static void multiply(Sums& sums, std::uint32_t const (&a)[4], std::uint64_t b, bool adds) {
+    __device__ static void multiply(Sums& sums, std::uint32_t const (&a)[4], std::uint64_t b, bool adds)
+        requires(a_major == ptx::Major::k && b_major == ptx::Major::k)
+    {
         constexpr auto factor = std::is_same_v<T, half> ? ptx::Factor::half : ptx::Factor::bfloat16;
         ptx::multiply<factor, N>(sums, a, b, adds);
     }

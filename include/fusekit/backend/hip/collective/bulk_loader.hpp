@@ -8,16 +8,23 @@
 namespace fusekit::hip {
 
 /// A stage's operands: TileM windows of x and TileN filters, 128 bytes of GemmK each, as Wgmma reads them. Where there
-/// are fewer filters, what lies behind them is multiplied too, into sums that nobody stores.
-template <class T, int TileM, int TileN>
+/// are fewer filters, what lies behind them is multiplied too, into sums that nobody stores. MN-major filters come 64
+/// at a time, with zeros for those that there are not.
+template <class T, int TileM, int TileN, ptx::Major filters_major = ptx::Major::k>
 struct BulkStage {
     static constexpr int tile_k = 128 / static_cast<int>(sizeof(T));
-    __device__ static constexpr unsigned bytes(int filters) {
-        return static_cast<unsigned>(TileM + (filters < TileN ? filters : TileN)) * 128;
+    static constexpr ptx::Major major = filters_major;
+    static constexpr int rows_of_filters = major == ptx::Major::mn ? detail::divide_up(TileN, 64) * 64 : TileN;
+
+    /// How many filters of a tile are copied, of `count` from the tile's first on.
+    __device__ static constexpr int filters(int count) {
+        if constexpr (major == ptx::Major::mn) count = detail::divide_up(count, 64) * 64;
+        return count < rows_of_filters ? count : rows_of_filters;
     }
+    __device__ static constexpr unsigned bytes(int filters) { return static_cast<unsigned>(TileM + filters) * 128; }
 
     alignas(1024) T x[TileM * tile_k];
-    alignas(1024) T w[TileN * tile_k];
+    alignas(1024) T w[rows_of_filters * tile_k];
 };
 
 /// Where a tile of y begins: in pixels, counted over all images, and in channels.
@@ -69,7 +76,10 @@ __device__ void load_tile_in_bulk(Params const& params, Problem const& conv, Rin
     using Stage = std::remove_reference_t<decltype(stages[0])>;
     auto const& filter = conv.filter;
     Pixel const first = conv.pixel(tile.m);
-    unsigned const bytes = Stage::bytes(conv.group_k());
+    // A box of K-major filters has as many rows in the last tile as in the others.
+    bool constexpr transposed = Stage::major == ptx::Major::mn;
+    int const filters = Stage::filters(transposed ? conv.group_k() - tile.n : conv.group_k());
+    unsigned const bytes = Stage::bytes(filters);
     int const channels = conv.group_c(), rows = conv.window_rows(), columns = conv.window_columns();
     int const h = first.p * filter.strides[0] - filter.pad_before[0],
               w = first.q * filter.strides[1] - filter.pad_before[1];
@@ -87,7 +97,13 @@ __device__ void load_tile_in_bulk(Params const& params, Problem const& conv, Rin
                                      static_cast<unsigned>(s * filter.dilations[1]),
                                      static_cast<unsigned>(r * filter.dilations[0]));
                 else ptx::load_tiled(to_x, &params.maps.x, full, {c, tile.m});
-                ptx::load_tiled(to_w, &params.maps.w, full, {c, s, r, tile.n});
+                if constexpr (transposed) {
+                    for (int n = 0; n < filters; n += 64)
+                        ptx::load_tiled(to_w + static_cast<unsigned>(n) * 128, &params.maps.w, full,
+                                        {tile.n + n, columns - 1 - s, rows - 1 - r, c});
+                } else {
+                    ptx::load_tiled(to_w, &params.maps.w, full, {c, s, r, tile.n});
+                }
             }
 }
 

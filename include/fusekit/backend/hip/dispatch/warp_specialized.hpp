@@ -25,7 +25,9 @@ std::optional<Launch<ConvParams<Plan, T, U>>> launch_warp_specialized(Gpu const&
     auto const w =
         detail::typed<typename Plan::Head::template WeightElement<T>>(Plan::Head::filters(params.bound.head));
     auto const filter = Plan::Head::geometry(params.bound.head);
-    if (refusal || !encode(params.maps, params.x, w, params.y, filter, Schedule::tile_m, Schedule::tile_n)) return {};
+    if (refusal || !encode(params.maps, params.x, w, params.y, filter, Schedule::tile_m, Schedule::tile_n,
+                           transposes_filters<Plan>))
+        return {};
     if constexpr (reads_in_bulk<Plan, T, U>)
         if (!encode_read<typename Plan::Epilogue>(
                 params.read, params.bound.epilogue, params.y,
