@@ -4,6 +4,7 @@
 #include "fusekit/backend/hip/arch/target.hpp"
 #include "fusekit/backend/hip/bulk_maps.hpp"
 #include "fusekit/backend/hip/collective/grid_group.hpp"
+#include "fusekit/backend/hip/collective/stem_shape.hpp"
 #include "fusekit/backend/hip/conv_problem.hpp"
 #include "fusekit/backend/hip/image_order.hpp"
 #include "fusekit/plan/plan.hpp"
@@ -83,6 +84,10 @@ template <class Plan, Element T, detail::OutputElement U>
 inline constexpr bool has_halo = has_warp_specialized<Plan, T, U> && sizeof(T) == 2 && (Plan::Head::longest > 1) &&
                                  !Plan::totals_tiles && !transposes_filters<Plan>;
 
+/// Whether a plan also has a kernel there for x of few channels. It stores as those that copy in bulk do.
+template <class Plan, Element T, detail::OutputElement U>
+inline constexpr bool has_stem = has_halo<Plan, T, U>;
+
 /// Whether a plan also has a kernel there for tensors whose planes lie together: one of a Conv, whose operators do not
 /// ask where an element lies.
 template <class Plan, Element T, detail::OutputElement U>
@@ -103,6 +108,7 @@ struct ConvParams {
     std::conditional_t<Plan::totals_tiles, TileGroups, detail::Nothing> tile_groups = {};
     std::conditional_t<has_warp_specialized<Plan, T, U>, BulkMaps, detail::Nothing> maps = {};
     std::conditional_t<reads_in_bulk<Plan, T, U>, ReadMap, detail::Nothing> read = {};
+    std::conditional_t<has_stem<Plan, T, U>, StemShape, detail::Nothing> stem = {};
     /// Whether NearOperands load what a kernel for AMD's matrix units multiplies.
     std::conditional_t<arch::is_targeted<arch::Amd>, bool, detail::Nothing> near = {};
     std::conditional_t<has_split<Plan, T>, TileParts, detail::Nothing> parts = {};

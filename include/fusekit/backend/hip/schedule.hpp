@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "fusekit/backend/hip/atom/simt.hpp"
+#include "fusekit/backend/hip/schedule_kind.hpp"
 #include "fusekit/plan/reduction.hpp"
 #include "fusekit/plan/structure.hpp"
 #include "fusekit/tensor/dtype.hpp"
@@ -88,6 +89,16 @@ struct Planes {
     static constexpr int x_bytes = (Pixels > 128 ? 141 : 152) * 1024;  ///< of shared memory
 };
 
+/// How a convolution of few channels of x is cut on sm_90a's matrix units: Warpgroups have tiles of 64 pixels and 64
+/// channels of y, one after another. A block keeps most_panels panels of 64 indices of GemmK of its filters, and of
+/// each warpgroup two stages of x.
+template <int Warpgroups = 4>
+struct Stem {
+    static constexpr int pixels = 64, channels = 64, most_panels = 8, consumers = Warpgroups;
+    static constexpr int stage_bytes = 96 * 1024 / (2 * Warpgroups) / 128 * 128;
+    static constexpr int threads = consumers * 128, blocks = 1;
+};
+
 /// How thin convolutions, with few channels a group, are cut: a thread computes one output at a time.
 template <int Threads = 256>
 struct Direct {
@@ -112,42 +123,6 @@ struct Reduction {
     static constexpr bool merges_blocks = true;
 };
 
-/// A schedule of a kind is any type that has all of its numbers.
-template <class Schedule>
-concept HasBlocks = requires { Schedule::threads, Schedule::blocks; };
-template <class Schedule>
-concept WarpSpecializedSchedule = HasBlocks<Schedule> && requires {
-    Schedule::tile_m, Schedule::tile_n, Schedule::stages, Schedule::consumers, Schedule::products, Schedule::ping_pong,
-        Schedule::shared_bytes();
-};
-template <class Schedule>
-concept HaloSchedule = HasBlocks<Schedule> && requires {
-    Schedule::pixels, Schedule::channels, Schedule::most_taps, Schedule::most_stages, Schedule::halo_bytes,
-        Schedule::consumers;
-};
-template <class Schedule>
-concept PlanesSchedule = HasBlocks<Schedule> && requires {
-    Schedule::pixels, Schedule::parts, Schedule::products, Schedule::consumers, Schedule::x_bytes;
-};
-template <class Schedule>
-concept GemmSchedule = HasBlocks<Schedule> && !WarpSpecializedSchedule<Schedule> &&
-                       requires { Schedule::tile_m, Schedule::tile_n, Schedule::tile_k; };
-template <class Schedule>
-concept MatrixSchedule = GemmSchedule<Schedule> && requires { requires Schedule::on_matrix_units; };
-template <class Schedule>
-concept NativeSchedule = GemmSchedule<Schedule> && requires { requires Schedule::is_native; };
-template <class Schedule>
-concept SplitSchedule = GemmSchedule<Schedule> && requires { Schedule::piece_k, Schedule::part_floats; };
-template <class Schedule>
-concept DirectSchedule = HasBlocks<Schedule> && requires { Schedule::outputs; };
-template <class Schedule>
-concept ElementwiseSchedule = HasBlocks<Schedule> && requires {
-    Schedule::bytes, Schedule::iterations, Schedule::unroll, Schedule::tile_iterations;
-};
-template <class Schedule>
-concept ReductionSchedule =
-    HasBlocks<Schedule> && requires { Schedule::bytes, Schedule::unroll, Schedule::merges_blocks; };
-
 /// What a device takes that runs with one schedule, or with the library's choice where Schedule is void. Refuses, in
 /// words, what does not suit the schedule. It is one function, because compilers print all that led to an error.
 template <class Schedule>
@@ -162,7 +137,7 @@ struct Suits {
             return on_gpu;
         } else {
             constexpr bool warps = WarpSpecializedSchedule<Schedule>, planes = PlanesSchedule<Schedule>,
-                           halo = HaloSchedule<Schedule> || planes;
+                           stem = StemSchedule<Schedule>, halo = HaloSchedule<Schedule> || planes || stem;
             constexpr bool gemm = GemmSchedule<Schedule>, reduction = Plan::head_kind == detail::HeadKind::reduction;
             constexpr bool right_kind = Plan::has_mainloop ? gemm || warps || halo || DirectSchedule<Schedule>
                                         : reduction        ? ReductionSchedule<Schedule>
@@ -219,19 +194,19 @@ struct Suits {
                     constexpr bool plain = !(warps || halo) || (!Plan::has_prologue && !Plan::pools);
                     static_assert(
                         plain,
-                        "WarpSpecialized, Halo and Planes: a plan without operators before the Conv or Gemm and "
-                        "without Pool");
+                        "WarpSpecialized, Halo, Planes and Stem: a plan without operators before the Conv or Gemm "
+                        "and without Pool");
                     constexpr bool totals = !(halo || (warps && sizeof(T) == 1)) || !Plan::totals_tiles;
                     static_assert(totals,
-                                  "Halo, Planes, and WarpSpecialized of int8: a plan without ChannelStatistics");
+                                  "Halo, Planes, Stem, and WarpSpecialized of int8: a plan without ChannelStatistics");
                     constexpr bool places =
                         !planes || (!Plan::Epilogue::located && !Plan::Epilogue::per_place && !Plan::Epilogue::stores);
                     static_assert(places,
                                   "Planes: a plan of a Conv whose operators read and write no other tensor by place");
                     if constexpr (halo) {
-                        constexpr bool tile =
-                            planes ? Schedule::pixels == 240 || Schedule::pixels == 64 : Schedule::pixels == 232;
-                        static_assert(tile, "Halo: tiles have 232 pixels; Planes: parts have 240 or 64");
+                        constexpr int pixels = Schedule::pixels;
+                        constexpr bool tile = planes ? pixels == 240 || pixels == 64 : pixels == (stem ? 64 : 232);
+                        static_assert(tile, "tiles of Halo have 232 pixels, of Stem 64; parts of Planes 240 or 64");
                         return factors && plain && totals && places && tile;
                     } else {
                         constexpr int m = Schedule::tile_m, n = Schedule::tile_n;

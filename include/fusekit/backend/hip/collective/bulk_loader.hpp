@@ -27,9 +27,29 @@ struct BulkStage {
     alignas(1024) T w[rows_of_filters * tile_k];
 };
 
+/// A pixel of a tile, and whether y has it; where it does not, the pixel is the last one that it has.
+struct TilePixel {
+    Pixel at;
+    bool exists;
+};
+
+/// Where a box begins in a map.
+template <int Rank>
+struct BoxStart {
+    std::int32_t at[Rank];
+};
+
 /// Where a tile of y begins: in pixels, counted over all images, and in channels.
 struct TileStart {
     int m, n;
+
+    template <class Problem>
+    __device__ TilePixel pixel(Problem const& conv, int row) const {
+        int const last = conv.gemm_m() - 1;
+        return {conv.pixel(min(m + row, last)), m + row <= last};
+    }
+    /// The box of the tile's pixels from `row` on, and of its channels from `column` on.
+    __device__ BoxStart<2> box(int column, int row) const { return {{n + column, m + row}}; }
 };
 
 /// The order in which blocks take the tiles of y. Blocks whose numbers neighbour run at the same time and share the

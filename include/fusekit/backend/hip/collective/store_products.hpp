@@ -53,8 +53,8 @@ public:
 
     /// Begins to bring what an operator reads of a tile. Called by the warpgroup's threads, after the last tile's
     /// store(), with the tile's first products under way.
-    template <class Params>
-    __device__ static void begin_read(Params const& params, Shared& shared, TileStart const& tile, unsigned thread) {
+    template <class Params, class Tile>
+    __device__ static void begin_read(Params const& params, Shared& shared, Tile const& tile, unsigned thread) {
         if constexpr (reads) {
             if (thread != 0) return;
             ptx::wait_for_stores();  // the last tile's have read what is overwritten now
@@ -63,7 +63,7 @@ public:
             for (int product = 0; product < products; ++product)
                 for (int box = 0; box < boxes; ++box)
                     ptx::load_tiled(address_of(shared, product, box), &params.read.map, full,
-                                    {tile.n + first_column(box), tile.m + product * Atom::m});
+                                    tile.box(first_column(box), product * Atom::m).at);
         }
     }
 
@@ -83,8 +83,8 @@ public:
 
     /// Called by the warpgroup's threads, whose named barrier is `barrier`. `tile` is where its first row begins, and
     /// `count` is how many tiles the warpgroup has stored before. What is collected is added to `totals`.
-    template <class Params, class Problem>
-    __device__ static void store(Params const& params, Problem const& conv, Shared& shared, TileStart const& tile,
+    template <class Params, class Problem, class Tile>
+    __device__ static void store(Params const& params, Problem const& conv, Shared& shared, Tile const& tile,
                                  typename Atom::Sums (&sums)[products], Totals& totals, unsigned thread,
                                  unsigned barrier, unsigned count) {
         if constexpr (reads) {
@@ -100,7 +100,7 @@ public:
             for (int product = 0; product < products; ++product)
                 for (int box = 0; box < boxes; ++box)
                     ptx::store_tiled(&params.maps.y, address_of(shared, product, box),
-                                     {tile.n + first_column(box), tile.m + product * Atom::m});
+                                     tile.box(first_column(box), product * Atom::m).at);
             ptx::commit_stores();
         }
     }
@@ -112,31 +112,27 @@ private:
 
     /// Takes sums through the epilogue to shared memory, and leaves what is collected in their place. What operators
     /// read of places that y does not have is that of its last ones.
-    template <class Params, class Problem>
-    __device__ static void for_each_product(Params const& params, Problem const& conv, Shared& shared,
-                                            TileStart const& tile, typename Atom::Sums (&sums)[products],
-                                            Totals& totals, unsigned thread) {
+    template <class Params, class Problem, class Tile>
+    __device__ static void for_each_product(Params const& params, Problem const& conv, Shared& shared, Tile const& tile,
+                                            typename Atom::Sums (&sums)[products], Totals& totals, unsigned thread) {
         auto const& arguments = params.bound.epilogue;
-        int const last_m = conv.gemm_m() - 1, last_n = conv.group_k() - 1;
+        int const last_n = conv.group_k() - 1;
         unsigned const lane = thread % 32, row = thread / 32 * 16 + lane % 16;
 #pragma unroll
         for (int product = 0; product < products; ++product) {
-            Pixel places[2] = {};
-            bool exists[2] = {};
+            TilePixel pixels[2] = {};
             if constexpr (reads_places)
-                for (int i = 0; i < 2; ++i) {
-                    int const m = tile.m + product * Atom::m + Atom::row(static_cast<int>(thread), 2 * i);
-                    places[i] = conv.pixel(min(m, last_m)), exists[i] = m <= last_m;
-                }
+                for (int i = 0; i < 2; ++i)
+                    pixels[i] = tile.pixel(conv, product * Atom::m + Atom::row(static_cast<int>(thread), 2 * i));
             // Two neighbours of a row: sums e and e + 1.
             auto const pair = [&](int e, States const& states, std::uint32_t both) {
                 int const column = tile.n + Atom::column(static_cast<int>(thread), e);
-                Pixel const& at = places[e / 2 % 2];
+                auto const& [at, exists] = pixels[e / 2 % 2];
                 float results[2] = {}, values[2] = {}, collected[2] = {};
                 if constexpr (reads) unpack<U>(both, values);
                 for (int i = 0; i < 2; ++i) {
                     OutputCoord const place{at.n, std::int64_t{min(column + i, last_n)}, at.p, at.q};
-                    if (!Epilogue::stores || (exists[e / 2 % 2] && column + i <= last_n))
+                    if (!Epilogue::stores || (exists && column + i <= last_n))
                         results[i] =
                             Epilogue::apply(static_cast<float>(sums[product][e + i]), coord_of(place, values[i]),
                                             Epilogue::channelwise ? states.of[i] : State{}, arguments,

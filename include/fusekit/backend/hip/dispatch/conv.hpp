@@ -7,6 +7,7 @@
 #include "fusekit/backend/hip/dispatch/planes.hpp"
 #include "fusekit/backend/hip/dispatch/product.hpp"
 #include "fusekit/backend/hip/dispatch/split.hpp"
+#include "fusekit/backend/hip/dispatch/stem.hpp"
 #include "fusekit/backend/hip/dispatch/tiles.hpp"
 #include "fusekit/backend/hip/dispatch/warp_specialized.hpp"
 #include "fusekit/backend/hip/mainloop/direct_totals.hpp"
@@ -132,6 +133,8 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gpu, BoundPl
         return prepare_warp_specialized_with<Schedule>(gpu, bound, x, y);
     } else if constexpr (HaloSchedule<Schedule>) {
         return prepare_halo_with<Schedule>(gpu, bound, x, y);
+    } else if constexpr (StemSchedule<Schedule>) {
+        return prepare_stem_with<Schedule>(gpu, bound, x, y);
     } else if constexpr (PlanesSchedule<Schedule>) {
         return prepare_planes_with<Schedule>(gpu, bound, x, y);
     } else if constexpr (SplitSchedule<Schedule> && !has_split<Plan, T>) {
@@ -175,11 +178,13 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(Gpu const& gpu, BoundPlan<Pl
                                                     detail::ImageView<T const> const& x, detail::ImageView<U> const& y,
                                                     std::size_t workspace_bytes) {
     auto const filter = Plan::Head::geometry(bound.head);
+    auto const counts = [&] {  // in 32 bits
+        return !detail::refuse_conv_limits(type_name<Plan>, filter, x.shape(),
+                                           detail::layout_of_weights<Plan>(bound).shape, y.shape());
+    };
     if constexpr (has_warp_specialized<Plan, T, U>)
-        if (!detail::refuse_conv_limits(type_name<Plan>, filter, x.shape(),
-                                        detail::layout_of_weights<Plan>(bound).shape, y.shape())) {
+        if (counts())
             if (auto const launch = prepare_warp_specialized(gpu, bound, x, y)) return *launch;
-        }
     detail::GroupedProduct const product = detail::product_of(bound, conv_output<Plan>(y.layout).shape);
     if constexpr (Plan::Head::may_be_grouped || Plan::Head::longest > KOffset::most(filter.rank))
         if ((product.groups > 1 && product.n <= direct_max_group_channels) || !detail::has_bits_for<Plan>(filter) ||
@@ -188,6 +193,10 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(Gpu const& gpu, BoundPlan<Pl
             return prepare_conv_with<DefaultDirect>(gpu, bound, x, y);
     if constexpr (has_matrix_units<Plan, T>)
         if (product.n >= least_matrix_channels && detail::has_matrix_code<Plan, T, U>(gpu)) {
+            if constexpr (has_stem<Plan, T, U>)
+                if (counts())
+                    if (auto const launch = detail::launch_stem<DefaultStem>(gpu, ConvParams<Plan, T, U>{bound, x, y}))
+                        return *launch;
             if constexpr (has_split<Plan, T>) {
                 using Shared = DefaultMatrixSplit<NvidiaTuning>;
                 Index<4> const w = detail::layout_of_weights<Plan>(bound).shape;
@@ -199,8 +208,7 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(Gpu const& gpu, BoundPlan<Pl
                 if (parts > 1) return prepare_conv_with<Shared>(gpu, bound, x, y, parts);
             }
             if constexpr (has_planes<Plan, T, U> && NvidiaTuning::chooses_planes)
-                if (!detail::refuse_conv_limits(type_name<Plan>, filter, x.shape(),
-                                                detail::layout_of_weights<Plan>(bound).shape, y.shape()))
+                if (counts())
                     if (auto const launch = prepare_planes(gpu, bound, x, y)) return *launch;
             if (auto launch = with_fastest_matrix(
                     MatrixTable<NvidiaTuning>{}, product.m, product.n, product.groups, gpu.processors(),

@@ -154,6 +154,7 @@ template <class Tuning, class T>
 using DefaultReduction = typename detail::ReductionOf<Tuning, sizeof(T)>::Type;
 using DefaultDirect = Direct<256>;
 using DefaultHalo = Halo<232>;
+using DefaultStem = Stem<4>;
 
 /// The wider of the types of x and y. The schedule's bytes hold one packet of it, so that x is loaded and y is stored
 /// by one access each. The narrower type's access has fewer bytes.

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/arch/overlap.hpp"
+#include "fusekit/backend/hip/collective/stem_operands.hpp"
+#include "fusekit/backend/hip/collective/store_products.hpp"
+#include "fusekit/backend/hip/params.hpp"
+
+namespace fusekit::hip {
+
+/// Convolution of few channels, such as a network's first, on sm_90a's matrix units. Filters stay in shared memory, 64
+/// of them in a block. Warpgroups compute a tile of 64 pixels after another, each on its own: bulk copies bring the
+/// rows of x that the next tiles read, as they lie, with zeros where x ends; words of their windows pass through
+/// registers to the products; results leave as those of WarpSpecializedGemm do.
+template <class Plan, class Schedule, Element T>
+class StemGemm {
+    static constexpr int consumers = Schedule::consumers, stages = 2;
+    using Atom = Wgmma<T, Schedule::channels>;
+    using Panel = SwizzledTile<T, Schedule::channels>;
+    using Windows = StemWindows<Atom>;
+    using Writer = StoreProducts<Plan, Atom, T, T, 1>;
+    using Cursor = StageCursor<stages>;
+    static_assert(Atom::m == StemShape::pixels);
+
+    /// Named barriers of the warpgroups begin with it.
+    static constexpr unsigned first_barrier = 1;
+
+    /// Whether windows of neighbouring pixels may begin an odd number of elements apart.
+    static consteval bool may_be_odd() {
+        if constexpr (requires { Plan::Head::collapsed; }) return Plan::Head::collapsed.strides[1] % 2 != 0;
+        else return true;
+    }
+
+public:
+    using Params = ConvParams<Plan, T, T>;
+    using Architecture = typename Atom::Architecture;
+    static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
+    static constexpr bool waits_for_previous_kernel = true, reads_argument_in_place = true;
+
+    struct alignas(1024) DynamicShared {
+        Panel filters[Schedule::most_panels];
+        typename Writer::Shared writers[consumers];
+        alignas(128) unsigned char windows[consumers][stages][Schedule::stage_bytes];
+        std::uint64_t full[consumers][stages];
+    };
+    static_assert(sizeof(DynamicShared) <= 227 * 1024, "a block of sm_90 has so much");
+
+    __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned block) {
+        auto const conv = params.problem();
+        StemShape const& shape = params.stem;
+        Tiles const tiles(conv, shape, block);
+        unsigned const group = ptx::uniform(thread / Atom::threads);
+        if (thread == 0) {
+            for (auto& writer : shared.writers) Writer::init(writer);
+            for (auto& of_group : shared.full)
+                for (auto& full : of_group) ptx::barrier_init(ptx::shared_address(&full), 1);
+            ptx::fence_barrier_init();
+        }
+        __syncthreads();
+        wait_for_previous_kernel();
+        if (thread % Atom::threads == 0)
+            for (unsigned stage = 0; stage < stages; ++stage)
+                load(params, conv, shared, tiles, tiles.first(group) + stage * tiles.step, group, stage);
+        put_stem_filters(shared.filters, shape, conv, tiles.channel, thread, threads);
+        ptx::fence_shared_memory();
+        __syncthreads();
+        compute(params, conv, shared, tiles, thread % Atom::threads, group);
+    }
+
+private:
+    /// A tile: where it begins in y, and the shape that it has.
+    struct Tile {
+        int n, image, p, q, shift;
+
+        template <class Problem>
+        __device__ TilePixel pixel(Problem const& conv, int row) const {
+            int const at_p = p + (row >> shift), at_q = q + (row & ((1 << shift) - 1));
+            int const last_p = static_cast<int>(conv.y[2]) - 1, last_q = static_cast<int>(conv.y[3]) - 1;
+            return {{image, min(at_p, last_p), min(at_q, last_q)}, at_p <= last_p && at_q <= last_q};
+        }
+        __device__ BoxStart<4> box(int column, int) const { return {{n + column, q, p, image}}; }
+    };
+
+    /// The tiles of a block: those of one 64 channels, which as many blocks share as have them.
+    struct Tiles {
+        int shift, channel;
+        unsigned across, of_image, all, begin, step;
+
+        template <class Problem>
+        __device__ Tiles(Problem const& conv, StemShape const& shape, unsigned block)
+            : shift(shape.shift),
+              across(static_cast<unsigned>(detail::divide_up(conv.y[3], shape.columns()))),
+              of_image(across * static_cast<unsigned>(detail::divide_up(conv.y[2], shape.rows()))),
+              all(of_image * static_cast<unsigned>(conv.y[0])) {
+            auto const columns = static_cast<unsigned>(detail::divide_up(conv.group_k(), Schedule::channels));
+            channel = static_cast<int>(block % columns) * Schedule::channels;
+            begin = block / columns * consumers, step = gridDim.x / columns * consumers;
+        }
+
+        __device__ unsigned first(unsigned group) const { return begin + group; }
+        __device__ Tile operator[](unsigned tile) const {
+            unsigned const image = tile / of_image, in_image = tile - image * of_image, row = in_image / across;
+            return {channel, static_cast<int>(image), static_cast<int>(row) * (StemShape::pixels >> shift),
+                    static_cast<int>(in_image - row * across) << shift, shift};
+        }
+    };
+
+    /// The element of its row of x that a tile's first window begins at, or the zero before it. Copies begin at
+    /// multiples of 8.
+    __device__ static int first_element(StemShape const& shape, Tile const& tile) {
+        return tile.q * shape.step - shape.before;
+    }
+
+    /// Begins to bring what a tile reads. Called by one thread of the warpgroup.
+    template <class Problem>
+    __device__ static void load(Params const& params, Problem const& conv, DynamicShared& shared, Tiles const& tiles,
+                                unsigned number, unsigned group, unsigned stage) {
+        if (number >= tiles.all) return;
+        StemShape const& shape = params.stem;
+        Tile const tile = tiles[number];
+        auto const full = ptx::shared_address(&shared.full[group][stage]);
+        ptx::barrier_arrive_expect_bytes(full, static_cast<unsigned>(shape.bytes_of_x()));
+        ptx::load_tiled(ptx::shared_address(shared.windows[group][stage]), &params.maps.x, full,
+                        {first_element(shape, tile) & ~(StemShape::chunk - 1),
+                         tile.p * conv.filter.strides[0] - conv.filter.pad_before[0], tile.image, 0});
+    }
+
+    template <class Problem>
+    __device__ static void compute(Params const& params, Problem const& conv, DynamicShared& shared, Tiles const& tiles,
+                                   unsigned thread, unsigned group) {
+        StemShape const& shape = params.stem;
+        typename Writer::Shared& writer = shared.writers[group];
+        unsigned const barrier = first_barrier + group;
+        Windows windows(shape, conv.filter, thread);
+        typename Writer::Totals totals;
+        Cursor cursor;
+        Writer::prepare(params, conv, writer, tiles.channel, thread);
+        for (unsigned number = tiles.first(group), count = 0; number < tiles.all;
+             number += tiles.step, ++count, cursor.advance()) {
+            Tile const tile = tiles[number];
+            Writer::begin_read(params, writer, tile, thread);
+            ptx::barrier_wait(ptx::shared_address(&shared.full[group][cursor.stage]), cursor.parity);
+            unsigned char const* const begin =
+                shared.windows[group][cursor.stage] + (first_element(shape, tile) & (StemShape::chunk - 1)) * 2;
+            typename Atom::Sums sums[1];
+            auto const when_read = [&] {
+                ptx::named_barrier_sync(barrier, Atom::threads);
+                if (thread == 0) load(params, conv, shared, tiles, number + stages * tiles.step, group, cursor.stage);
+            };
+            bool multiplied = false;
+            if constexpr (may_be_odd())
+                if (!shape.whole_words) {
+                    multiply<false>(shared, windows, begin, shape.panels, sums[0], when_read);
+                    multiplied = true;
+                }
+            if (!multiplied) multiply<true>(shared, windows, begin, shape.panels, sums[0], when_read);
+            if (number + tiles.step >= tiles.all) start_next_kernel();
+            Writer::store(params, conv, writer, tile, sums, totals, thread, barrier, count);
+        }
+        if (thread == 0) ptx::wait_for_stores();
+    }
+
+    /// A tile's products, a panel at a time. Calls when_read() when all words of the windows are in registers.
+    template <bool whole_words, class WhenRead>
+    __device__ static void multiply(DynamicShared& shared, Windows& windows, unsigned char const* begin, int panels,
+                                    typename Atom::Sums& sums, WhenRead const& when_read) {
+        auto filters = Atom::descriptor(ptx::shared_address(shared.filters));
+        windows.rewind();
+#pragma unroll 1
+        for (int panel = 0; panel < panels; ++panel, filters += Atom::rows_further(Atom::n)) {
+            typename Windows::Words words;
+            windows.template load<whole_words>(begin, words);
+            ptx::hold(sums);
+            ptx::fence_products();
+#pragma unroll
+            for (unsigned k = 0; k < Atom::tile_k / Atom::k; ++k)
+                Atom::multiply(sums, words[k], filters + k * Atom::k_step, panel > 0 || k > 0);
+            ptx::commit_products();
+            if (panel == panels - 1) when_read();
+            ptx::wait_for_products<0>();
+            ptx::hold(sums);
+        }
+    }
+};
+
+}  // namespace fusekit::hip
