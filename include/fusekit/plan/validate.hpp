@@ -62,6 +62,13 @@ Check check_of(CollapsedShape<4> const& x, DataType type) {
             .totals_tiles = Plan::totals_tiles};
 }
 
+/// The modes of y, as if space were rows and columns.
+template <class Plan>
+consteval char const* modes_of_y() {
+    if constexpr (requires { Plan::Head::output_modes; }) return Plan::Head::output_modes;
+    else return "N x K x P x Q";
+}
+
 /// Whether x may be y.
 template <class Plan>
 inline constexpr Access access_to_x = Plan::runs_in_place ? Access::read_in_place : Access::read;
@@ -116,8 +123,8 @@ CollapsedShape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> con
     if constexpr (!Element<U>) {
         check_writes(aliases, out);
     } else if (y && !in.refused()) {
-        if (known) out.readable("", Plan::collapse(*y), y_shape, "N x K x P x Q");
-        else out.extents("", Plan::collapse(y->layout), y_shape, "N x K x P x Q");
+        if (known) out.readable("", Plan::collapse(*y), y_shape, modes_of_y<Plan>());
+        else out.extents("", Plan::collapse(y->layout), y_shape, modes_of_y<Plan>());
         if (!distinct(y->layout))
             out.fail("", "strides under which no two elements share memory", to_string(y->layout.stride));
     }

@@ -10,6 +10,7 @@
 #include "fusekit/backend/host/pooling.hpp"
 #include "fusekit/backend/host/reduction.hpp"
 #include "fusekit/backend/host/run_double.hpp"
+#include "fusekit/backend/host/weight_gradient.hpp"
 #include "fusekit/plan/plan.hpp"
 
 namespace fusekit::host {
@@ -106,6 +107,21 @@ private:
 /// A convolution of single pixels.
 template <>
 struct RunHead<detail::HeadKind::gemm> : RunHead<detail::HeadKind::conv> {};
+
+template <>
+struct RunHead<detail::HeadKind::weight_gradient> {
+    template <class BoundPlan, Element T, detail::OutputElement U>
+    static std::int64_t scratch_size(int threads, BoundPlan const& bound, detail::ImageView<T const> const& x,
+                                     TensorView<U> const& dw) {
+        WeightGradient<BoundPlan, T, U> const loop(bound, x, dw);
+        return host::scratch_size(loop.sum_floats()) + host::scratch_size(loop.thread_floats() * threads);
+    }
+    template <class BoundPlan, Element T, detail::OutputElement U>
+    static void run(Device::Turn& turn, BoundPlan const& bound, detail::ImageView<T const> const& x,
+                    TensorView<U> const& dw) {
+        WeightGradient<BoundPlan, T, U>(bound, x, dw).run(turn);
+    }
+};
 
 template <>
 struct RunHead<detail::HeadKind::reduction> {

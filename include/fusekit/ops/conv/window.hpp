@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/tensor/collapsed.hpp"
+#include "fusekit/tensor/collapse.hpp"
 #include "fusekit/tensor/filter.hpp"
 
 /// Which elements of x a window covers, where tensors are collapsed into rows and columns and the filter is not.
@@ -25,6 +25,30 @@ FUSEKIT_HD constexpr int window_rows(Filter<Rank> const& f) {
 template <int Rank>
 FUSEKIT_HD constexpr int window_columns(Filter<Rank> const& f) {
     return f.size[Rank - 1];
+}
+
+/// The extents of an output of K channels, N x K x P x Q, of x, N x C x H x W.
+template <int Rank>
+constexpr CollapsedShape<4> output_shape_of(Filter<Rank> const& f, CollapsedShape<4> const& x, Extent k) {
+    CollapsedShape<4> y = x;
+    y[1] = k;
+    y[3] = f.output(Rank - 1, x[3]);
+    if constexpr (Rank == 3) {
+        y.from.count = f.output(0, x.from.count);
+        y[2] = product_or_zero(y.from.count, f.output(1, expand<5>(x)[3]));
+    } else {
+        y[2] = f.output(0, x[2]);
+    }
+    return y;
+}
+
+/// The extents of K filters for x, K x C/groups x R x S.
+template <int Rank>
+constexpr CollapsedShape<4> filter_shape_of(Filter<Rank> const& f, CollapsedShape<4> const& x, Extent k) {
+    CollapsedShape<4> weights = x;
+    weights[0] = k, weights[1] = x[1] / f.group_count, weights[2] = window_rows(f), weights[3] = window_columns(f);
+    weights.from.count = Rank == 3 ? f.size[0] : 1;
+    return weights;
 }
 
 /// The rows of a slice of x and of y; nothing where there are no slices.
