@@ -144,7 +144,7 @@ private:
         T const* const of_tile =
             detail::typed<T>(params.bound.head.dy).data + (conv.first_k(at.group) + at.first_k) * stride[1];
         unsigned const channels = static_cast<unsigned>(min(conv.group_k() - at.first_k, tile));
-        int const steps = of_wave(detail::divide_up(at.end - at.begin, tile_k));
+        int const steps = of_wave(static_cast<int>(detail::divide_up(at.end - at.begin, tile_k)));
         Operand x, dy;
         auto const load = [&](int step) {
             Place const* const places =
