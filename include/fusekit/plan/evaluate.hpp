@@ -99,17 +99,16 @@ constexpr V head_value(Gemm const*, BoundPlan const& bound, ImageView<V const> c
 /// A filter's first weight brings its bias' gradient.
 template <class V, WeightGradientOp Gradient, class BoundPlan, class At>
 constexpr V head_value(Gradient const*, BoundPlan const& bound, ImageView<V const> const& x, At const& at) {
-    AnyView<4> const dy = bound.head.dy;
     auto const f = Gradient::geometry(bound.head);
-    Index<4> const out = dy.layout.shape, in = x.layout.shape;
+    Index<4> const out = bound.head.dy.layout.shape, in = x.layout.shape;
     SliceHeights<f.rank> const heights(x.shape(), CollapsedShape<4>(out, bound.head.dy.from));
     std::int64_t const c = at.n / (out[1] / f.group_count) * (in[1] / f.group_count) + at.k;
     auto const sum_of = [&](auto const& factor) {
         auto const add = [&](std::int64_t begin, std::int64_t end) {
             V sum = 0;
-            for (; begin < end; ++begin) {
-                std::int64_t const row = begin / out[3], n = row / out[2], p = row % out[2], q = begin % out[3];
-                sum += dy.template load<V>(dy.layout.offset({{n, at.n, p, q}})) * factor(n, p, q);
+            for (std::int64_t i = begin; i < end; ++i) {
+                At const pixel{i / out[3] / out[2], at.n, i / out[3] % out[2], i % out[3]};
+                sum += factor(pixel) * pixel.load(bound.head.dy);
             }
             return sum;
         };
@@ -118,11 +117,11 @@ constexpr V head_value(Gradient const*, BoundPlan const& bound, ImageView<V cons
     auto const& bias_gradient = bound.head.bias_gradient;
     if (bias_gradient.given() && at.k == 0 && at.p == 0 && at.q == 0)
         bias_gradient.data[at.n * bias_gradient.layout.stride[0]] =
-            static_cast<float>(sum_of([](auto...) { return V{1}; }));
-    return sum_of([&](std::int64_t n, std::int64_t p, std::int64_t q) {
-        std::int64_t const h = row_under(f, heights, p, static_cast<int>(at.p));
-        std::int64_t const w = column_under(f, q, static_cast<int>(at.q));
-        return h >= 0 && h < in[2] && w >= 0 && w < in[3] ? x(n, c, h, w) : V{};
+            static_cast<float>(sum_of([](At const&) { return V{1}; }));
+    return sum_of([&](At const& pixel) {
+        std::int64_t const h = row_under(f, heights, pixel.p, static_cast<int>(at.p));
+        std::int64_t const w = column_under(f, pixel.q, static_cast<int>(at.q));
+        return h >= 0 && h < in[2] && w >= 0 && w < in[3] ? x(pixel.n, c, h, w) : V{};
     });
 }
 template <class V, class Head, class BoundPlan, class At>
