@@ -3,6 +3,7 @@
 
 #include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/arch/target.hpp"
+#include "fusekit/backend/hip/arch/tensor_map.hpp"
 #include "fusekit/backend/hip/arch/wave.hpp"
 #include "fusekit/backend/hip/atom/simt.hpp"
 #include "fusekit/backend/hip/collective/load_pixels.hpp"
@@ -10,6 +11,19 @@
 #include "fusekit/plan/plan.hpp"
 
 namespace fusekit::hip {
+
+/// Whether a gradient by the weights also has a kernel for sm_90a's matrix units: of half or bfloat16.
+template <class Plan, Element T>
+inline constexpr bool has_bulk_weight_gradient =
+    arch::is_targeted<arch::Sm90a> && sizeof(T) == 2 && Plan::Head::collapsed_space == 2;
+
+/// How its bulk copies find x and dy: (C, W, H, N) as windows, or the pixels of each as rows.
+struct WeightGradientMaps {
+    TensorMap x, dy;
+    bool in_use = false, has_windows = false;
+
+    void replace_memory(void const* of_x, void const*) { hip::replace_memory(x, of_x); }
+};
 
 /// What the kernel of a ConvWeightGradient is given; y is dw.
 template <class Plan, Element T, detail::OutputElement U>
@@ -23,6 +37,7 @@ struct WeightGradientParams {
     Neighbours in_x = Neighbours::pixels, in_dy = Neighbours::pixels;
     int part_pixels = 0;  ///< that a block adds up
     BlockParts parts = {};
+    std::conditional_t<has_bulk_weight_gradient<Plan, T>, WeightGradientMaps, detail::Nothing> maps = {};
 
     /// The Conv, whose output is dy.
     __device__ ConvProblem<T, space> problem() const {
@@ -35,6 +50,17 @@ struct WeightGradientParams {
         return dw[1] * dw[2] * dw[3];
     }
     FUSEKIT_HD std::int64_t columns() const { return weights() + bound.head.bias_gradient.given(); }
+
+    /// Takes a sum through the epilogue to dw.
+    __device__ void store(float sum, OutputCoord const& to) const {
+        using Epilogue = typename Plan::Epilogue;
+        auto const state = Epilogue::prepare(to.n, bound.epilogue);
+        y(to.n, to.k, to.p, to.q) = U(Epilogue::apply(sum, to, state, bound.epilogue));
+    }
+    __device__ void store_bias(float sum, std::int64_t k) const {
+        auto const& bias = bound.head.bias_gradient;
+        bias.data[k * bias.layout.stride[0]] = sum;
+    }
 };
 
 /// The gradient of a convolution's weights as a product, for each group, of dy and the windows of x, whose GemmK is
@@ -218,13 +244,8 @@ private:
             unsigned const place = Atom::tile_column(column);
             float const sum = shared.sums.rows[row][place / 4].values[place % 4];
             OutputCoord const to{conv.first_k(at.group) + in_group, of.at.c, of.at.r, of.at.s};
-            if (of.kind == Column::ones) {
-                auto const& bias = params.bound.head.bias_gradient;
-                bias.data[to.n * bias.layout.stride[0]] = sum;
-            } else {
-                auto const state = Epilogue::prepare(to.n, params.bound.epilogue);
-                params.y(to.n, to.k, to.p, to.q) = U(Epilogue::apply(sum, to, state, params.bound.epilogue));
-            }
+            if (of.kind == Column::ones) params.store_bias(sum, to.n);
+            else params.store(sum, to);
         }
     }
 };
