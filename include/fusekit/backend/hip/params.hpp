@@ -59,11 +59,12 @@ inline constexpr bool has_split =
 
 /// Whether a plan has kernels there that copy in bulk: of half, bfloat16 or int8 with weights of the same type. They
 /// need y of x's type, or of 16 bits where x is int8, no operator before the head and no pool, and no weights of each
-/// matrix; of int8 no statistics.
+/// matrix or of a transposed convolution; of int8 no statistics.
 template <class Plan, Element T, detail::OutputElement U>
 inline constexpr bool has_warp_specialized =
     Plan::Head::collapsed_space == 2 && !Plan::has_prologue && !Plan::pools &&
     problem::GroupsOf<typename Plan::Head>::of_channels &&
+    !detail::is_transposed<problem::GeometryOf<typename Plan::Head>> &&
     ((has_matrix_units<Plan, T> && std::is_same_v<T, U>) ||
      (arch::is_targeted<arch::Sm90a> && std::is_same_v<T, int8> &&
       std::is_same_v<typename Plan::Head::template WeightElement<T>, T> && !Plan::totals_tiles &&
@@ -106,8 +107,9 @@ struct ConvParams {
     using Weight = typename Plan::Head::template WeightElement<T>;
 
     using Groups = problem::GroupsOf<typename Plan::Head>;
+    using Geometry = problem::GeometryOf<typename Plan::Head>;
 
-    __device__ ConvProblem<T, Plan::Head::collapsed_space, Weight, Groups> problem() const {
+    __device__ ConvProblem<T, Plan::Head::collapsed_space, Weight, Groups, Geometry> problem() const {
         return {{x, detail::typed<Weight>(Plan::Head::filters(bound.head)), conv_output<Plan>(y.layout).shape,
                  Plan::Head::geometry(bound.head), problem::groups_of<typename Plan::Head>(bound.head)},
                 y.layout.stride,
