@@ -16,6 +16,7 @@
 #include "fusekit/ops/batch_norm.hpp"
 #include "fusekit/ops/bias.hpp"
 #include "fusekit/ops/conv.hpp"
+#include "fusekit/ops/conv/transposed.hpp"
 #include "fusekit/ops/conv/weight_gradient.hpp"
 #include "fusekit/ops/gemm.hpp"
 #include "fusekit/ops/gemm/batched.hpp"

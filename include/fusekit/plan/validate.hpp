@@ -73,6 +73,12 @@ consteval char const* modes_of_y() {
 template <class Plan>
 inline constexpr Access access_to_x = Plan::runs_in_place ? Access::read_in_place : Access::read;
 
+/// Whether y, where it is given, decides among several extents that the head may make of x.
+template <class Plan>
+inline constexpr bool has_several_outputs = !Plan::pools && requires(typename Plan::Head::Args const& args) {
+    Plan::Head::output(CollapsedShape<4>{}, args, CollapsedShape<4>{});
+};
+
 /// When the addresses of x and y are known: for the run that is checked, or for later ones, which check them then.
 enum class Addresses { known, later };
 
@@ -95,7 +101,9 @@ CollapsedShape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> con
     check_extents(in, "", x.layout.shape);
     if (in.refused()) return {};
     in.y = bound.epilogue_shape(in.x);
-    CollapsedShape<4> const y_shape = bound.collapsed_output_shape(in.x);
+    CollapsedShape<4> y_shape = bound.collapsed_output_shape(in.x);
+    if constexpr (has_several_outputs<Plan>)
+        if (y) in.y = y_shape = Plan::Head::output(in.x, bound.head, Plan::collapse(y->layout.shape));
 
     Check out = in;
     if constexpr (Element<U>) out.type = data_type<U>;
@@ -123,6 +131,9 @@ CollapsedShape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> con
     if constexpr (!Element<U>) {
         check_writes(aliases, out);
     } else if (y && !in.refused()) {
+        if constexpr (has_several_outputs<Plan>)
+            if (Index<Rank> const& given = y->layout.shape; !(expand<Rank>(y_shape) == given))
+                out.fail("", Plan::Head::outputs(in.x, bound.head), to_string(given));
         if (known) out.readable("", Plan::collapse(*y), y_shape, modes_of_y<Plan>());
         else out.extents("", Plan::collapse(y->layout), y_shape, modes_of_y<Plan>());
         if (!distinct(y->layout))

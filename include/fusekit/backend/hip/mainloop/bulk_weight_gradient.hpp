@@ -145,46 +145,54 @@ private:
         }
     }
 
-    /// The products of a warpgroup's channels of y. One stage's are under way while the next stage is awaited.
+    /// The products of a warpgroup's channels of y; zeros where there are none. One stage's products are under way
+    /// while the next stage is awaited.
     __device__ static void multiply(DynamicShared& shared, Tile const& tile, float (&total)[Atom::sums_per_thread],
                                     unsigned group, unsigned thread) {
         constexpr int flush = addends / pixels;
-        float sums[Atom::sums_per_thread];
-#pragma unroll
-        for (float& each : total) each = 0;
         Cursor cursor;
-        unsigned previous = 0;
+        auto const await = [&] {
+            ptx::barrier_wait(ptx::shared_address(&shared.barriers.full[cursor.stage]), cursor.parity);
+            unsigned const now = cursor.stage;
+            cursor.advance();
+            return now;
+        };
         auto const release = [&](unsigned stage) {
             if (thread % Atom::threads == 0) ptx::barrier_arrive(ptx::shared_address(&shared.barriers.empty[stage]));
         };
+#pragma unroll
+        for (float& each : total) each = 0;
+        int const steps = tile.steps();
+        if (!tile.has_rows(group)) {
 #pragma unroll 1
-        for (int step = 0, steps = tile.steps(); step < steps; ++step) {
-            unsigned const now = cursor.stage;
-            ptx::barrier_wait(ptx::shared_address(&shared.barriers.full[now]), cursor.parity);
-            if (!tile.has_rows(group)) {
-                release(now);
-                cursor.advance();
-                continue;
-            }
-            auto const dy = Atom::mn_descriptor(ptx::shared_address(shared.stages[now].dy[group]), pixels),
-                       x = Atom::mn_descriptor(ptx::shared_address(shared.stages[now].x), pixels);
-            ptx::hold(sums);
-            ptx::fence_products();
-#pragma unroll
-            for (unsigned k = 0; k < pixels / Atom::k; ++k)
-                Atom::multiply(sums, dy + k * Atom::mn_k_step, x + k * Atom::mn_k_step, step % flush > 0 || k > 0);
-            ptx::commit_products();
-            ptx::wait_for_products<1>();
-            if (step % flush > 0) release(previous);
-            previous = now;
-            cursor.advance();
-            if (step % flush == flush - 1 || step == steps - 1) {
-                ptx::wait_for_products<0>();
+            for (int step = 0; step < steps; ++step) release(await());
+            return;
+        }
+#pragma unroll 1
+        for (int first = 0; first < steps; first += flush) {
+            int const end = min(first + flush, steps);
+            float sums[Atom::sums_per_thread];
+            unsigned previous = 0;
+#pragma unroll 1
+            for (int step = first; step < end; ++step) {
+                unsigned const now = await();
+                auto const dy = Atom::mn_descriptor(ptx::shared_address(shared.stages[now].dy[group]), pixels),
+                           x = Atom::mn_descriptor(ptx::shared_address(shared.stages[now].x), pixels);
                 ptx::hold(sums);
-                release(now);
+                ptx::fence_products();
 #pragma unroll
-                for (int e = 0; e < Atom::sums_per_thread; ++e) total[e] += sums[e];
+                for (unsigned k = 0; k < pixels / Atom::k; ++k)
+                    Atom::multiply(sums, dy + k * Atom::mn_k_step, x + k * Atom::mn_k_step, step > first || k > 0);
+                ptx::commit_products();
+                ptx::wait_for_products<1>();
+                if (step > first) release(previous);
+                previous = now;
             }
+            ptx::wait_for_products<0>();
+            ptx::hold(sums);
+            release(previous);
+#pragma unroll
+            for (int e = 0; e < Atom::sums_per_thread; ++e) total[e] += sums[e];
         }
     }
 
