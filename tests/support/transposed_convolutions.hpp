@@ -36,8 +36,8 @@ inline oracle::Shape output_of(oracle::Window const& f, oracle::Shape const& x, 
     return {x.n, k, f.output_height(x.h), f.output_width(x.w), f.output_depth(x.d)};
 }
 
-/// A head and a bias, from k channels to x, in each of the layouts; or, where `operators` says so, with others before the
-/// head.
+/// A head and a bias, from k channels to x, in each of the layouts; or, where `operators` says so, with others before
+/// the head.
 template <class T, auto Geometry, bool operators = false, class Layouts = TransposedLayouts<Geometry.rank>,
           class Device>
 void check_transposed(Device& device, oracle::Shape const& x, std::int64_t k) {

@@ -59,7 +59,7 @@ inline constexpr bool has_split =
 
 /// Whether a plan's head is a TransposedConv: its filters are those of a Conv, transposed and in reverse.
 template <class Plan>
-inline constexpr bool is_transposed = detail::is_transposed<problem::GeometryOf<typename Plan::Head>>;
+inline constexpr bool has_transposed_conv = detail::is_transposed<problem::GeometryOf<typename Plan::Head>>;
 
 /// Whether a plan has kernels there that copy in bulk: of half, bfloat16 or int8 with weights of the same type. They
 /// need y of x's type, or of 16 bits where x is int8, no operator before the head and no pool, and no weights of each
@@ -71,7 +71,7 @@ inline constexpr bool has_warp_specialized =
     ((has_matrix_units<Plan, T> && std::is_same_v<T, U>) ||
      (arch::is_targeted<arch::Sm90a> && std::is_same_v<T, int8> &&
       std::is_same_v<typename Plan::Head::template WeightElement<T>, T> && !Plan::totals_tiles &&
-      !is_transposed<Plan> && (std::is_same_v<U, int8> || std::is_same_v<U, half> || std::is_same_v<U, bfloat16>)));
+      !has_transposed_conv<Plan> && (std::is_same_v<U, int8> || std::is_same_v<U, half> || std::is_same_v<U, bfloat16>)));
 
 /// Whether an operator of theirs reads a tensor of y's shape, which bulk copies bring. Statistics take the room.
 template <class Plan, Element T, detail::OutputElement U>
@@ -81,14 +81,14 @@ inline constexpr bool reads_in_bulk =
 /// Whether a plan also has a kernel there that reads a tile of x once for all taps, and totals nothing.
 template <class Plan, Element T, detail::OutputElement U>
 inline constexpr bool has_halo = has_warp_specialized<Plan, T, U> && sizeof(T) == 2 && (Plan::Head::longest > 1) &&
-                                 !Plan::totals_tiles && !is_transposed<Plan>;
+                                 !Plan::totals_tiles && !has_transposed_conv<Plan>;
 
 /// Whether a plan also has a kernel there for tensors whose planes lie together: one of a Conv, whose operators do not
 /// ask where an element lies.
 template <class Plan, Element T, detail::OutputElement U>
 inline constexpr bool has_planes =
     has_warp_specialized<Plan, T, U> && sizeof(T) == 2 && requires { Plan::Head::space; } && !Plan::totals_tiles &&
-    !Plan::Epilogue::located && !Plan::Epilogue::per_place && !Plan::Epilogue::stores && !is_transposed<Plan>;
+    !Plan::Epilogue::located && !Plan::Epilogue::per_place && !Plan::Epilogue::stores && !has_transposed_conv<Plan>;
 
 /// What the kernel of a plan with a Conv or Gemm is given.
 template <class Plan, Element T, detail::OutputElement U = T>

@@ -198,7 +198,7 @@ TEMPLATE_TEST_CASE("HIP: transposed convolutions of stride 1 on sm_90a's matrix 
     fk::hip::Device device = sm90a_device();
     auto scheduled = device.with<TestType>();
     check_transposed<fk::half, fk::filter(3, 3).pad(1), false, ChannelsLast>(scheduled, {2, 136, 9, 7}, 72);
-    check_transposed<fk::half, fk::filter(2, 3).pad(0, 3, 2, 1).dilation(2, 1), false, ChannelsLast>(
-        scheduled, {2, 24, 8, 9}, 16);
+    check_transposed<fk::half, fk::filter(2, 3).pad(0, 3, 2, 1).dilation(2, 1), false, ChannelsLast>(scheduled,
+                                                                                                     {2, 24, 8, 9}, 16);
     check_transposed<fk::bfloat16, fk::filter(1, 1), false, ChannelsLast>(scheduled, {3, 200, 5, 11}, 40);
 }
