@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The gradients of a convolution of stride 1 are convolutions too. With respect to x, dy is convolved with the flipped,
-// transposed weights; with respect to the weights, the transposed x with the transposed dy. Views do the transposing.
+// The gradients of a convolution. With respect to x, dy is convolved with the flipped, transposed weights, where the
+// stride is 1; views do the transposing. With respect to the weights, and to a bias, it is an operator of its own.
 
 #include <fusekit/fusekit.hpp>
 
@@ -19,11 +19,10 @@ int main() {
     using ByInput = fk::Plan<fk::Conv<fk::filter(r, r).pad(r - 1 - pad)>>;
     auto dx = ByInput::bind({.weights = flipped})(device, dy);
 
-    // dweights[k,c,r,s] = sum of x[n,c,h,w] * dy[n,k,p,q] over n, p, q: dy is the filter, of p x q
-    fk::Tensor<float, decltype(device)> dweights(device, weights.layout());
-    using ByWeights = fk::Plan<fk::Conv<fk::dynamic>>;
-    ByWeights::bind({.weights = fk::transposed(dy, 0, 1), .filter = fk::filter(h, w).pad(pad)})(
-        device, fk::transposed(x, 0, 1), fk::transposed(dweights, 0, 1));
+    fk::Tensor<float, decltype(device), 1> dbias(device, fk::channels(k));
+    // dweights[k,c,r,s] = sum of dy[n,k,p,q] * x[n,c,p + r - pad,q + s - pad] over n, p, q
+    using ByWeights = fk::Plan<fk::ConvWeightGradient<fk::filter(r, r).pad(pad)>>;
+    auto dweights = ByWeights::bind({.dy = dy, .bias_gradient = dbias})(device, x);
 
     Array const in(x), filter(weights), out(dy);
     Array by_input = in.like(), by_weights = filter.like();

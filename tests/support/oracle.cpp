@@ -54,6 +54,30 @@ Tensor conv(Tensor const& x, std::vector<double> const& weights, std::int64_t k,
     return y;
 }
 
+Tensor transposed_conv(Tensor const& u, std::vector<double> const& weights, Shape const& x, Window const& f) {
+    Tensor y(x);
+    std::int64_t const group_c = x.c / f.groups, group_k = u.shape.c / f.groups;
+    std::size_t in = 0;
+    for (std::int64_t n = 0; n < u.shape.n; ++n)
+        for (std::int64_t k = 0; k < u.shape.c; ++k)
+            for (std::int64_t o = 0; o < u.shape.d; ++o)
+                for (std::int64_t p = 0; p < u.shape.h; ++p)
+                    for (std::int64_t q = 0; q < u.shape.w; ++q, ++in)
+                        for (std::int64_t c = 0; c < group_c; ++c)
+                            for (std::int64_t tap = 0; tap < f.t * f.r * f.s; ++tap) {
+                                std::int64_t const slice =
+                                    o * f.slice_stride + tap / (f.r * f.s) * f.slice_dilation - f.front;
+                                std::int64_t const row = p * f.u + tap / f.s % f.r * f.d - f.top;
+                                std::int64_t const column = q * f.v + tap % f.s * f.e - f.left;
+                                if (slice < 0 || slice >= x.d || row < 0 || row >= x.h || column < 0 || column >= x.w)
+                                    continue;
+                                std::int64_t const plane = (n * x.c + k / group_k * group_c + c) * x.d + slice;
+                                y.at[(plane * x.h + row) * x.w + column].value +=
+                                    u.at[in].value * weights[(k * group_c + c) * f.t * f.r * f.s + tap];
+                            }
+    return y;
+}
+
 Tensor bias(Tensor const& x, std::vector<double> const& b) {
     return x.each([&](Bounded v, std::size_t i) { return v + Bounded{b[x.channel(i)]}; });
 }

@@ -73,6 +73,10 @@ double unit_of(Tensor const& x);
 /// 2002, section 3.1), and carries the errors of x. Padding is zeros, which are multiplied and summed as all else.
 Tensor conv(Tensor const& x, std::vector<double> const& weights, std::int64_t k, Window const& f);
 
+/// The transpose of conv, from its y's extents, those of u, to its x's: every element of u is added to all elements
+/// that its window covers, times their taps. u and weights are integers, sums of which are exact below 2^24.
+Tensor transposed_conv(Tensor const& u, std::vector<double> const& weights, Shape const& x, Window const& f);
+
 Tensor bias(Tensor const& x, std::vector<double> const& b);
 
 struct Statistics {

@@ -3,6 +3,7 @@
 
 #include <type_traits>
 
+#include "fusekit/ops/conv/geometry.hpp"
 #include "fusekit/ops/conv/window.hpp"
 #include "fusekit/ops/operator.hpp"
 #include "fusekit/tensor/weights.hpp"
@@ -11,32 +12,6 @@ namespace fusekit {
 
 namespace detail {
 
-consteval bool is_geometry(auto) { return false; }
-consteval bool is_geometry(Dynamic) { return true; }
-template <int Rank>
-consteval bool is_geometry(Filter<Rank>) {
-    return true;
-}
-
-consteval bool is_possible(auto) { return true; }
-template <int Rank>
-consteval bool is_possible(Filter<Rank> const& f) {
-    for (int i = 0; i < Rank; ++i)
-        if (f.size[i] < 1 || f.strides[i] < 1 || f.dilations[i] < 1 || f.pad_before[i] < 0 || f.pad_after[i] < 0)
-            return false;
-    if (Rank == 3 && std::int64_t{f.size[0]} * f.size[1] >= std::int64_t{1} << 31) return false;  // rows of all slices
-    return f.group_count >= 1;
-}
-
-template <int Rank>
-consteval int longest_of(Filter<Rank> const& f) {
-    int longest = 0;
-    for (int i = 0; i < Rank; ++i) longest = f.size[i] > longest ? f.size[i] : longest;
-    return longest;
-}
-
-inline constexpr char const* conv_least[] = {"an output of at least 1", "an output of at least 1 x 1",
-                                             "an output of at least 1 x 1 x 1"};
 inline constexpr char const* conv_equation[] = {
     "y[n,k,q] = sum of x[n,c,w] * weights[k,c,s] over c, s",
     "y[n,k,p,q] = sum of x[n,c,h,w] * weights[k,c,r,s] over c, r, s",
@@ -111,17 +86,7 @@ struct Conv : detail::ConvArgs<Geometry> {
     using Args = typename detail::ConvArgs<Geometry>::Args;
 
     static constexpr CollapsedShape<4> output(CollapsedShape<4> const& x, Args const& args) {
-        auto const f = Conv::geometry(args);
-        CollapsedShape<4> y = x;
-        y[1] = args.weights.layout.shape[0];
-        y[3] = f.output(f.rank - 1, x[3]);
-        if constexpr (f.rank == 3) {
-            y.from.count = f.output(0, x.from.count);
-            y[2] = detail::product_or_zero(y.from.count, f.output(1, detail::expand<5>(x)[3]));
-        } else {
-            y[2] = f.output(0, x[2]);
-        }
-        return y;
+        return detail::output_shape_of(Conv::geometry(args), x, args.weights.layout.shape[0]);
     }
 
     static constexpr double flops(Index<4> const& y, Args const& args) {
@@ -156,10 +121,7 @@ struct Conv : detail::ConvArgs<Geometry> {
         if (in.x[1] % f.group_count != 0 || k % f.group_count != 0)
             in.fail("filter", "groups that divide C and K",
                     Conv::written(args) + " with C = " + Text::number(in.x[1]) + ", K = " + Text::number(k));
-        CollapsedShape<4> weights = in.x;
-        weights[0] = k, weights[1] = in.x[1] / f.group_count, weights[2] = detail::window_rows(f),
-        weights[3] = detail::window_columns(f);
-        weights.from.count = f.rank == 3 ? f.size[0] : 1;
+        CollapsedShape<4> const weights = detail::filter_shape_of(f, in.x, k);
         in.readable("weights", args.weights, weights, "K x C/groups x R x S");
         std::int64_t const products = detail::product_or_zero(weights[1], weights[2] * weights[3]);
         detail::check_products(products, in, [&] { return products ? Text::number(products) : to_string(weights); });

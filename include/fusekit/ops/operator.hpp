@@ -155,6 +155,10 @@ concept BatchedOp = MatrixOp<Op> && requires(typename Op::Args const& args) {
     { Op::batch_strides(args) } -> std::same_as<Index<2>>;
 };
 
+/// A MainloopOp whose outputs are weights, K x C/groups x R x S, each a sum over all pixels.
+template <class Op>
+concept WeightGradientOp = MainloopOp<Op> && requires { requires Op::of_weights; };
+
 /// Needs a total over all values that share its parameters before it gives the first result: those of a channel, or,
 /// where it is `per_place`, those of one place in every image of the batch. Begins a Plan (plan/reduction.hpp).
 template <class Op>

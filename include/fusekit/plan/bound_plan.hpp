@@ -9,6 +9,7 @@
 #include "fusekit/plan/runs_on.hpp"
 #include "fusekit/plan/structure.hpp"
 #include "fusekit/plan/validate.hpp"
+#include "fusekit/plan/weight_gradient.hpp"
 #include "fusekit/tensor/tensor.hpp"
 
 namespace fusekit {
@@ -129,7 +130,9 @@ private:
                           "not: leave them out of the Conv or Gemm");
             if constexpr (!multiplies) return false;
         }
-        if constexpr (Plan::has_gemm) {
+        if constexpr (Plan::has_weight_gradient) {
+            return detail::takes_weight_gradient<Plan, T, Rank>();
+        } else if constexpr (Plan::has_gemm) {
             constexpr bool fits = Rank <= 4;
             static_assert(fits, "x has another rank than matrices: M x K is 2 modes, and batches of them are 3 or 4");
         } else if constexpr (Plan::has_conv) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/ops/conv.hpp"
-#include "fusekit/ops/gemm.hpp"
+#include "fusekit/ops/conv/weight_gradient.hpp"
+#include "fusekit/ops/conv/window.hpp"
 #include "fusekit/ops/operator.hpp"
 #include "fusekit/plan/epilogue.hpp"
 #include "fusekit/plan/pairwise.hpp"
@@ -63,15 +63,17 @@ struct HeadInput {
     }
 };
 
-/// The head's value at one place, by the definition.
-template <class V, auto Geometry, class Option, class BoundPlan, class At>
-constexpr V head_value(Conv<Geometry, Option> const*, BoundPlan const& bound, ImageView<V const> const& x,
+/// The head's value at one place of y, by the definition.
+template <class V, MainloopOp Conv, class BoundPlan, class At>
+constexpr V head_value(Conv const*, BoundPlan const& bound, ImageView<V const> const& x, CollapsedShape<4> const& y,
                        At const& at) {
-    auto const& args = bound.head;
-    auto const f = Conv<Geometry>::geometry(args);
-    Index<4> const w = args.weights.layout.shape, in = x.layout.shape;
-    SliceHeights<f.rank> const heights(x.shape(), Conv<Geometry>::output(x.shape(), args));
-    std::int64_t const c0 = at.k / (w[0] / f.group_count) * w[1];
+    auto f = Conv::geometry(bound.head);
+    auto const& weights = Conv::filters(bound.head);
+    Index<4> const w = weights.layout.shape, in = x.layout.shape;
+    SliceHeights<f.rank> const heights(x.shape(), y);
+    std::int64_t const group_k = y[1] / f.group_count, group = at.k / group_k, c0 = group * w[1];
+    std::int64_t const first =
+        is_transposed<decltype(f)> ? c0 * weights.layout.stride[1] : group * group_k * weights.layout.stride[0];
     V sum = 0;
     for (std::int64_t c = 0; c < w[1]; ++c) {
         HeadInput<V, BoundPlan, At> const input(bound, x, c0 + c);
@@ -81,13 +83,14 @@ constexpr V head_value(Conv<Geometry, Option> const*, BoundPlan const& bound, Im
                 std::int64_t const column = column_under(f, at.q, s);
                 bool const inside = h >= 0 && h < in[2] && column >= 0 && column < in[3];
                 V const value = inside ? input(at.n, c0 + c, h, column) : V{};
-                sum += value * args.weights.template load<V>(args.weights.layout.offset({{at.k, c, r, s}}));
+                sum += value * weights.template load<V>(first + weights.layout.offset({{at.k % group_k, c, r, s}}));
             }
     }
     return sum;
 }
 template <class V, MatrixOp Gemm, class BoundPlan, class At>
-constexpr V head_value(Gemm const*, BoundPlan const& bound, ImageView<V const> const& x, At const& at) {
+constexpr V head_value(Gemm const*, BoundPlan const& bound, ImageView<V const> const& x, CollapsedShape<4> const&,
+                       At const& at) {
     auto const& weights = bound.head.weights;
     V sum = 0;
     for (std::int64_t k = 0; k < x.layout.shape[1]; ++k)
@@ -95,26 +98,57 @@ constexpr V head_value(Gemm const*, BoundPlan const& bound, ImageView<V const> c
                weights.template load<V>(Gemm::weight_offset(bound.head, at, k));
     return sum;
 }
+/// A filter's first weight brings its bias' gradient.
+template <class V, WeightGradientOp Gradient, class BoundPlan, class At>
+constexpr V head_value(Gradient const*, BoundPlan const& bound, ImageView<V const> const& x, CollapsedShape<4> const&,
+                       At const& at) {
+    auto const f = Gradient::geometry(bound.head);
+    Index<4> const out = bound.head.dy.layout.shape, in = x.layout.shape;
+    SliceHeights<f.rank> const heights(x.shape(), CollapsedShape<4>(out, bound.head.dy.from));
+    std::int64_t const c = at.n / (out[1] / f.group_count) * (in[1] / f.group_count) + at.k;
+    auto const sum_of = [&](auto const& factor) {
+        auto const add = [&](std::int64_t begin, std::int64_t end) {
+            V sum = 0;
+            for (std::int64_t i = begin; i < end; ++i) {
+                At const pixel{i / out[3] / out[2], at.n, i / out[3] % out[2], i % out[3]};
+                sum += factor(pixel) * pixel.load(bound.head.dy);
+            }
+            return sum;
+        };
+        return pairwise(0, out[0] * out[2] * out[3], addends, add, [](V a, V b) { return a + b; });
+    };
+    auto const& bias_gradient = bound.head.bias_gradient;
+    if (bias_gradient.given() && at.k == 0 && at.p == 0 && at.q == 0)
+        bias_gradient.data[at.n * bias_gradient.layout.stride[0]] =
+            static_cast<float>(sum_of([](At const&) { return V{1}; }));
+    return sum_of([&](At const& pixel) {
+        std::int64_t const h = row_under(f, heights, pixel.p, static_cast<int>(at.p));
+        std::int64_t const w = column_under(f, pixel.q, static_cast<int>(at.q));
+        return h >= 0 && h < in[2] && w >= 0 && w < in[3] ? x(pixel.n, c, h, w) : V{};
+    });
+}
 template <class V, class Head, class BoundPlan, class At>
-constexpr V head_value(Head const*, BoundPlan const&, ImageView<V const> const& x, At const& at) {
+constexpr V head_value(Head const*, BoundPlan const&, ImageView<V const> const& x, CollapsedShape<4> const&,
+                       At const& at) {
     return x(at.n, at.k, at.p, at.q);
 }
 
-/// The plan's result at one place, by the definition. V is float or double; `at` is a coordinate that loads such
-/// values; `state` is the epilogue's state of its channel; collect is as in Epilogue::apply.
+/// The plan's result at one place, by the definition. V is float or double; `values` are the extents of what the head
+/// makes; `at` is a coordinate that loads such values; `state` is the epilogue's state of its channel; collect is as in
+/// Epilogue::apply.
 template <class V, class BoundPlan, class At, class State, class Collect = Nothing>
-constexpr V evaluate_at(BoundPlan const& bound, ImageView<V const> const& x, At const& at, State const& state,
-                        Collect const& collect = {}) {
+constexpr V evaluate_at(BoundPlan const& bound, ImageView<V const> const& x, CollapsedShape<4> const& values,
+                        At const& at, State const& state, Collect const& collect = {}) {
     using Plan = typename BoundPlan::Plan;
     auto const value = [&](At const& place) {
-        V const sum = head_value<V>(static_cast<typename Plan::Head*>(nullptr), bound, x, place);
+        V const sum = head_value<V>(static_cast<typename Plan::Head*>(nullptr), bound, x, values, place);
         return Plan::Epilogue::apply(sum, place, state, bound.epilogue, collect);
     };
     if constexpr (!Plan::pools) {
         return value(at);
     } else {
         using Reduce = typename Plan::Pool::Reduce;
-        PoolWindow const window = Plan::Pool::window(bound.epilogue_shape(x.shape()), at.p, at.q);
+        PoolWindow const window = Plan::Pool::window(values, at.p, at.q);
         auto const add = [&](std::int64_t begin, std::int64_t end) {
             V total = Reduce::template neutral<V>();
             for (; begin < end; ++begin) {
@@ -133,7 +167,7 @@ template <class BoundPlan>
 constexpr Evaluation evaluate(BoundPlan const& bound, ImageView<float const> const& x) {
     using Plan = typename BoundPlan::Plan;
     using Epilogue = typename Plan::Epilogue;
-    CollapsedShape<4> const shape = bound.collapsed_output_shape(x.shape());
+    CollapsedShape<4> const shape = bound.collapsed_output_shape(x.shape()), values = bound.epilogue_shape(x.shape());
     Evaluation y({packed_like(shape, x.layout), shape.from});
     OutputCoord at{};
     for (at.n = 0; at.n < shape[0]; ++at.n)
@@ -141,7 +175,7 @@ constexpr Evaluation evaluate(BoundPlan const& bound, ImageView<float const> con
             for (at.p = 0; at.p < shape[2]; ++at.p)
                 for (at.q = 0; at.q < shape[3]; ++at.q) {
                     auto const state = Epilogue::prepare(at.k, bound.epilogue);
-                    y[{{at.n, at.k, at.p, at.q}}] = evaluate_at<float>(bound, x, at, state);
+                    y[{{at.n, at.k, at.p, at.q}}] = evaluate_at<float>(bound, x, values, at, state);
                 }
     return y;
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "fusekit/plan/replay.hpp"
-#include "fusekit/tensor/layout.hpp"
+#include "fusekit/tensor/collapsed.hpp"
 
 namespace fusekit::detail {
 
@@ -14,7 +14,7 @@ inline double elements(Index<4> const& shape) {
 
 /// The FLOPs of all elements of `y`, as Op states them (ops/operator.hpp): 1 an element where it states nothing.
 template <class Op>
-double flops_of(Index<4> const& y, typename Op::Args const& args) {
+double flops_of(CollapsedShape<4> const& y, typename Op::Args const& args) {
     if constexpr (requires { Op::flops(y, args); }) return Op::flops(y, args);
     else if constexpr (requires { Op::flops_per_element; }) return Op::flops_per_element * elements(y);
     else return elements(y);

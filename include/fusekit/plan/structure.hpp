@@ -13,6 +13,7 @@ enum class HeadKind {
     elementwise,  ///< no head: the values are those of x
     conv,         ///< sums over a neighbourhood of each output
     gemm,         ///< sums over a row of a matrix
+    weight_gradient,  ///< sums over all pixels, for each weight
     reduction,    ///< totals over all values of a channel or place, and what is computed from them
 };
 
@@ -24,6 +25,7 @@ struct Elementwise {
 template <class Head>
 consteval HeadKind kind_of_head() {
     if constexpr (MatrixOp<Head>) return HeadKind::gemm;
+    else if constexpr (WeightGradientOp<Head>) return HeadKind::weight_gradient;
     else if constexpr (MainloopOp<Head>) return HeadKind::conv;
     else if constexpr (ReductionOp<Head> || Collects<Head>) return HeadKind::reduction;
     else return HeadKind::elementwise;
@@ -87,7 +89,8 @@ struct Structure : SlotsOf<Ops...> {
 
     static constexpr HeadKind head_kind = kind_of_head<Head>();
     static constexpr bool has_conv = head_kind == HeadKind::conv, has_gemm = head_kind == HeadKind::gemm;
-    static constexpr bool has_mainloop = has_conv || has_gemm;
+    static constexpr bool has_weight_gradient = head_kind == HeadKind::weight_gradient;
+    static constexpr bool has_mainloop = has_conv || has_gemm || has_weight_gradient;
 
     /// Whether each value that the mainloop reads passes operators first.
     static constexpr bool has_prologue = !std::is_same_v<Prologue, detail::Epilogue<>>;

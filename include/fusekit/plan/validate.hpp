@@ -62,9 +62,22 @@ Check check_of(CollapsedShape<4> const& x, DataType type) {
             .totals_tiles = Plan::totals_tiles};
 }
 
+/// The modes of y, as if space were rows and columns.
+template <class Plan>
+consteval char const* modes_of_y() {
+    if constexpr (requires { Plan::Head::output_modes; }) return Plan::Head::output_modes;
+    else return "N x K x P x Q";
+}
+
 /// Whether x may be y.
 template <class Plan>
 inline constexpr Access access_to_x = Plan::runs_in_place ? Access::read_in_place : Access::read;
+
+/// Whether y, where it is given, decides among several extents that the head may make of x.
+template <class Plan>
+inline constexpr bool has_several_outputs = !Plan::pools && requires(typename Plan::Head::Args const& args) {
+    Plan::Head::output(CollapsedShape<4>{}, args, CollapsedShape<4>{});
+};
 
 /// When the addresses of x and y are known: for the run that is checked, or for later ones, which check them then.
 enum class Addresses { known, later };
@@ -88,7 +101,9 @@ CollapsedShape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> con
     check_extents(in, "", x.layout.shape);
     if (in.refused()) return {};
     in.y = bound.epilogue_shape(in.x);
-    CollapsedShape<4> const y_shape = bound.collapsed_output_shape(in.x);
+    CollapsedShape<4> y_shape = bound.collapsed_output_shape(in.x);
+    if constexpr (has_several_outputs<Plan>)
+        if (y) in.y = y_shape = Plan::Head::output(in.x, bound.head, Plan::collapse(y->layout.shape));
 
     Check out = in;
     if constexpr (Element<U>) out.type = data_type<U>;
@@ -116,8 +131,11 @@ CollapsedShape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> con
     if constexpr (!Element<U>) {
         check_writes(aliases, out);
     } else if (y && !in.refused()) {
-        if (known) out.readable("", Plan::collapse(*y), y_shape, "N x K x P x Q");
-        else out.extents("", Plan::collapse(y->layout), y_shape, "N x K x P x Q");
+        if constexpr (has_several_outputs<Plan>)
+            if (Index<Rank> const& given = y->layout.shape; !(expand<Rank>(y_shape) == given))
+                out.fail("", Plan::Head::outputs(in.x, bound.head), to_string(given));
+        if (known) out.readable("", Plan::collapse(*y), y_shape, modes_of_y<Plan>());
+        else out.extents("", Plan::collapse(y->layout), y_shape, modes_of_y<Plan>());
         if (!distinct(y->layout))
             out.fail("", "strides under which no two elements share memory", to_string(y->layout.stride));
     }

@@ -48,10 +48,14 @@ FUSEKIT_HD constexpr auto groups_of(typename Head::Args const& args) {
 template <class Head>
 using GroupsOf = decltype(groups_of<Head>(std::declval<typename Head::Args const&>()));
 
+/// How a head's window moves.
+template <class Head>
+using GeometryOf = decltype(Head::geometry(std::declval<typename Head::Args const&>()));
+
 /// A convolution of two or three modes of space: tensors are collapsed into rows and columns, the filter is not.
 /// GemmM = N P Q, GemmN = K, GemmK = C R S, the last two per group of channels; of a matrix GemmM = Q. All numbers are
 /// Int; the caller checks the range.
-template <Element T, int Space, class Int, Element W = T, class Groups = ChannelGroups>
+template <Element T, int Space, class Int, Element W = T, class Groups = ChannelGroups, class Geometry = Filter<Space>>
 struct ConvProblem {
     using Pixel = PixelOf<Int>;
     static constexpr bool of_channels = Groups::of_channels;
@@ -59,7 +63,7 @@ struct ConvProblem {
     TensorView<T const> x;  // (N, C, H, W)
     TensorView<W const> w;  // (K, C / G, R, S), or those of the first matrix
     Index<4> y;  // (N, K, P, Q)
-    Filter<Space> filter;
+    Geometry filter;
     Groups of_groups = {};
 
     FUSEKIT_HD constexpr Int groups() const {
@@ -81,7 +85,8 @@ struct ConvProblem {
     FUSEKIT_HD constexpr Int first_k(Int group) const { return of_channels ? group * group_k() : 0; }
     /// The first weight of a group.
     FUSEKIT_HD constexpr W const* weights_of(Int group) const {
-        if constexpr (of_channels) return w.data + group * group_k() * w.layout.stride[0];
+        if constexpr (detail::is_transposed<Geometry>) return w.data + group * group_c() * w.layout.stride[1];
+        else if constexpr (of_channels) return w.data + group * group_k() * w.layout.stride[0];
         else
             return w.data + group / extent(y, 2) * of_groups.image_stride + group % extent(y, 2) * of_groups.row_stride;
     }

@@ -13,7 +13,7 @@ namespace fusekit::hip {
 /// How bulk copies find the operands and the result of a convolution whose channels are neighbours in memory.
 struct BulkMaps {
     TensorMap x;  ///< (C, W, H, N) as windows or rows, or, for single pixels without gaps, (C, N H W)
-    TensorMap w;  ///< (C, S, R, K), or, of transposed filters, (K, S, R, C) and the taps in reverse
+    TensorMap w;  ///< (C, S, R, K), or, of a transposed convolution, (K, S, R, C) with the taps in reverse
     TensorMap y;  ///< (K, N P Q), or rows of (K, Q, P, N)
     bool in_use = false, has_windows = false;
 
@@ -51,17 +51,11 @@ struct MapModes {
     }
 };
 
-/// Filters that are transposed and in reverse, K x C x R x S of strides 1, c, -r, -s, as they lie: c x K x R x S in
-/// memory, as a view of C x K x R x S.
+/// A view of filters with its first two modes exchanged.
 template <class W>
-TensorView<W> filters_as_they_lie(TensorView<W> view) {
-    Index<4>&shape = view.layout.shape, &stride = view.layout.stride;
-    for (int mode : {2, 3}) {
-        view.data += (shape[mode] - 1) * stride[mode];
-        stride[mode] = -stride[mode];
-    }
-    std::swap(shape[0], shape[1]);
-    std::swap(stride[0], stride[1]);
+TensorView<W> with_channels_first(TensorView<W> view) {
+    std::swap(view.layout.shape[0], view.layout.shape[1]);
+    std::swap(view.layout.stride[0], view.layout.stride[1]);
     return view;
 }
 
@@ -121,7 +115,7 @@ bool encode(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w, Tens
     auto const pixels = static_cast<std::uint32_t>(tile_m);
     bool const single = detail::is_single_pixels(filter);
     maps.has_windows = !(single && detail::encode_pixels(maps.x, x, channels, pixels));
-    auto const stored = transposed ? detail::filters_as_they_lie(w) : w;
+    auto const stored = transposed ? detail::with_channels_first(w) : w;
     detail::MapModes<W> const of_w(stored);
     int const rows = transposed ? static_cast<int>(channels) : tile_n;
     auto const filters = static_cast<std::uint32_t>(!transposed && w.layout.shape[0] < rows ? w.layout.shape[0] : rows);

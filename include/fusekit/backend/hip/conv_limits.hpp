@@ -17,8 +17,9 @@ public:
     /// Adds up to `steps` steps of a stride.
     void add(std::int64_t steps, std::int64_t stride) {
         std::int64_t far = 0;
-        std::int64_t& end = stride < 0 ? low : high;
-        known = known && !__builtin_mul_overflow(steps, stride, &far) && !__builtin_add_overflow(end, far, &end);
+        known = known && !__builtin_mul_overflow(steps, stride, &far);
+        std::int64_t& end = far < 0 ? low : high;
+        known = known && !__builtin_add_overflow(end, far, &end);
     }
     bool fits_32_bits() const { return known && low >= INT32_MIN && high <= INT32_MAX; }
     /// Whether elements of so many bytes lie where a Buffer reads.
@@ -47,20 +48,32 @@ TensorView<T> without_idle_strides(TensorView<T> view) {
     return view;
 }
 
+template <class Geometry>
+inline constexpr char const* name_of_conv = is_transposed<Geometry> ? "TransposedConv" : "Conv";
+
 /// The operand in which an implicit GEMM would need steps of more than 32 bits.
 enum class FarOperand { none, x, weights, y };
 
+/// How far the last tap of a window that lies in an image of this extent may be from the window's first.
+template <int Space>
+std::int64_t steps_to_last_tap(Filter<Space> const& filter, int mode, Extent image) {
+    std::int64_t const window = (std::int64_t{filter.size[mode]} - 1) * filter.dilations[mode],
+                       to_last = image - 1 + filter.pad_before[mode];
+    return window < to_last ? window : to_last;
+}
+template <int Space, bool Spreads>
+std::int64_t steps_to_last_tap(TransposedFilter<Space, Spreads> const& filter, int mode, Extent) {
+    return tap_distance(filter, mode, std::int64_t{filter.size[mode]} - 1) / filter.of_y().strides[mode];
+}
+
 /// A window and a filter begin anywhere. What counts is how far taps in the image lie from there, and how far apart
 /// channels of y lie.
-template <int Space>
-FarOperand far_operand(Filter<Space> const& filter, detail::CollapsedLayout<4> const& x,
+template <class Geometry>
+FarOperand far_operand(Geometry const& filter, detail::CollapsedLayout<4> const& x,
                        detail::CollapsedLayout<4> const& weights, Layout<4> const& y) {
+    constexpr int Space = Geometry::rank;
     Index<Space + 2> const image = detail::expand<Space + 2>(x.shape);
-    auto const steps = [&](int mode) {
-        std::int64_t const window = (std::int64_t{filter.size[mode]} - 1) * filter.dilations[mode],
-                           to_last = image[2 + mode] - 1 + filter.pad_before[mode];
-        return window < to_last ? window : to_last;
-    };
+    auto const steps = [&](int mode) { return steps_to_last_tap(filter, mode, image[2 + mode]); };
     std::int64_t const steps_in_x[] = {0, weights.shape[1] - 1, Space == 3 ? steps(0) * image[3] + steps(1) : steps(0),
                                        steps(Space - 1)};
     OffsetRange in_x, in_weights, in_y;
@@ -122,10 +135,9 @@ bool has_quads(Filter<Space> const& filter, TensorView<T const> const& x, Index<
 }
 
 /// The far operand as an error. `gemm` names a head of matrices.
-template <int Space>
-Refusal refuse_far_operands(Text (*plan)(), Text (*gemm)(), Filter<Space> const& filter,
-                            detail::CollapsedLayout<4> const& x, detail::CollapsedLayout<4> const& weights,
-                            detail::CollapsedLayout<4> const& y) {
+template <class Geometry>
+Refusal refuse_far_operands(Text (*plan)(), Text (*gemm)(), Geometry const& filter, detail::CollapsedLayout<4> const& x,
+                            detail::CollapsedLayout<4> const& weights, detail::CollapsedLayout<4> const& y) {
     bool const matrices = x.shape.from.kind == CollapsedFrom::matrices;
     auto const error = [&](char const* name, char const* argument, char const* reach, char const* far, Text strides) {
         return Error(plan(), name, argument, Text(reach) + " less than 2^31 elements " + far + ", or a Direct schedule",
@@ -139,17 +151,20 @@ Refusal refuse_far_operands(Text (*plan)(), Text (*gemm)(), Filter<Space> const&
             if (matrices)
                 return error(gemm().c_str(), "weights", "rows that reach", "far",
                              to_string(Index<2>{{weights.stride[0], weights.stride[1]}}));
-            return error("Conv", "weights", "filters that reach", "far", detail::strides_of(weights));
+            return error(name_of_conv<Geometry>, "weights", "filters that reach", "far", detail::strides_of(weights));
         case FarOperand::y:
             return error("y", "strides", matrices ? "columns" : "channels", "apart", detail::strides_of(y));
         default: return {};
     }
 }
 
-/// Kernels count pixels, channels, products and the places of padded images in 32 bits.
-template <int Space>
-Refusal refuse_conv_limits(Text (*plan)(), Filter<Space> const& filter, CollapsedShape<4> const& x,
+/// Kernels count pixels, channels, products and the places of padded images in 32 bits: those of x, or of y where
+/// windows move over it.
+template <class Geometry>
+Refusal refuse_conv_limits(Text (*plan)(), Geometry const& filter, CollapsedShape<4> const& x,
                            CollapsedShape<4> const& weights, CollapsedShape<4> const& y) {
+    constexpr int Space = Geometry::rank;
+    constexpr bool of_y = is_transposed<Geometry>;
     constexpr std::int64_t most = std::int64_t{1} << 30;
     Refusal refusal;
     auto const check = [&](char const* tensor, char const* expected, CollapsedShape<4> const& shape, std::int64_t value,
@@ -167,13 +182,19 @@ Refusal refuse_conv_limits(Text (*plan)(), Filter<Space> const& filter, Collapse
     std::int64_t products = 0;
     if (__builtin_mul_overflow(weights[1] * weights[2], weights[3], &products)) products = most;
     check("weights", "fewer than 2^30 products an output", weights, products, most);
-    Index<Space + 2> const image = detail::expand<Space + 2>(x);
+    CollapsedShape<4> const& under_windows = of_y ? y : x;
+    Index<Space + 2> const image = detail::expand<Space + 2>(under_windows);
+    Filter<Space> const moving = [&] {
+        if constexpr (of_y) return filter.of_y();
+        else return filter;
+    }();
     std::int64_t padded[3];
     auto const check_places = [&](std::int64_t places) {
-        check("x", "fewer than 2^31 rows and columns, with the padding", x, places, std::int64_t{1} << 31);
+        check(of_y ? "y" : "x", "fewer than 2^31 rows and columns, with the padding", under_windows, places,
+              std::int64_t{1} << 31);
     };
     for (int mode = 0; mode < Space; ++mode)
-        check_places(padded[mode] = image[2 + mode] + filter.pad_before[mode] + filter.pad_after[mode]);
+        check_places(padded[mode] = image[2 + mode] + moving.pad_before[mode] + moving.pad_after[mode]);
     if (Space == 3 && !refusal) check_places((padded[0] + 1) * padded[1]);  // rows of all slices
     return refusal;
 }

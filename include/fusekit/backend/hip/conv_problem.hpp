@@ -59,9 +59,9 @@ __device__ void copy(RowPointer<float> const& row, KOffset const& offset, float*
 
 /// A convolution as a kernel sees it. Extents, GemmM and GemmK are below 2^30; offsets, where a GEMM takes them, fit 32
 /// bits (conv_limits.hpp).
-template <Element T, int Space, Element W = T, class Groups = problem::ChannelGroups>
-struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups> {
-    using Base = problem::ConvProblem<T, Space, std::int32_t, W, Groups>;
+template <Element T, int Space, Element W = T, class Groups = problem::ChannelGroups, class Geometry = Filter<Space>>
+struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geometry> {
+    using Base = problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geometry>;
     using SpaceCoord = PerMode<Space>;  ///< slice, row and column, or row and column
     using Base::extent, Base::filter, Base::group_c, Base::group_k, Base::window_columns, Base::window_rows;
     using Base::x, Base::w, Base::y;
@@ -81,16 +81,16 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups> {
         return at.n * y_stride[0] + at.p * y_stride[2] + at.q * y_stride[3];
     }
 
-    /// Where the window of an output pixel begins in x, and how far from there a tap is.
+    /// Where the window of an output pixel begins in x, and how far from there a tap is; or, where x is spread apart,
+    /// in what that makes.
     __device__ SpaceCoord window(Pixel const& at) const {
         SpaceCoord place = expanded(at.p, at.q, height_of_y());
-        for (int mode = 0; mode < Space; ++mode)
-            place[mode] = place[mode] * filter.strides[mode] - filter.pad_before[mode];
+        for (int mode = 0; mode < Space; ++mode) place[mode] = detail::first_tap(filter, mode, place[mode]);
         return place;
     }
     __device__ SpaceCoord distance(int r, int s) const {
         SpaceCoord place = tap(r, s);
-        for (int mode = 0; mode < Space; ++mode) place[mode] *= filter.dilations[mode];
+        for (int mode = 0; mode < Space; ++mode) place[mode] = detail::tap_distance(filter, mode, place[mode]);
         return place;
     }
     __device__ bool has(SpaceCoord const& first, SpaceCoord const& distance) const {
@@ -98,8 +98,13 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups> {
         for (int mode = 0; mode < Space; ++mode) inside = inside && has(mode, first[mode] + distance[mode]);
         return inside;
     }
-    /// The offset of a place from the start of a channel's plane in x, in elements; or of a distance.
-    __device__ std::int64_t input_offset(SpaceCoord const& place) const {
+    /// The offset of a place from the start of a channel's plane in x, in elements; or of a distance. Those of a
+    /// window's begin and of a tap's distance add up to that of the tap. Where x is spread apart, begins are rounded
+    /// down, as they are not negative, and distances up, as they are not positive, which is exact where x has an
+    /// element.
+    __device__ std::int64_t input_offset(SpaceCoord place) const {
+        if constexpr (detail::spreads<Geometry>)
+            for (int mode = 0; mode < Space; ++mode) place[mode] /= filter.of_y().strides[mode];
         int const row = Space == 3 ? place[0] * height_of_x() + place[1] : place[0];
         return row * stride(x, 2) + place[Space - 1] * stride(x, 3);
     }
@@ -112,12 +117,14 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups> {
         if constexpr (padded)
             for (int mode = 0; mode < Space; ++mode)
                 for (int i = 0; i < filter.size[mode]; ++i)
-                    if (has(mode, first[mode] + i * filter.dilations[mode])) bits |= KOffset::bit(Space, mode, i);
+                    if (has(mode, first[mode] + detail::tap_distance(filter, mode, i)))
+                        bits |= KOffset::bit(Space, mode, i);
         return {x.data + at.n * stride(x, 0) + Base::first_c(group) * stride(x, 1) + input_offset(first), bits};
     }
     __device__ RowPointer<W> weight_row(int k, int group) const {
         int const in_group = k < group_k() ? k : group_k() - 1;
-        if constexpr (Base::of_channels) return {w.data + (group * group_k() + in_group) * stride(w, 0), 0};
+        if constexpr (Base::of_channels && !detail::is_transposed<Geometry>)
+            return {w.data + (group * group_k() + in_group) * stride(w, 0), 0};
         else return {Base::weights_of(group) + in_group * stride(w, 0), 0};
     }
 
@@ -181,6 +188,11 @@ private:
         int most = mode == Space - 1 ? extent(x.layout.shape, 3) : height_of_x();
         if constexpr (Space == 3)
             if (mode == 0) most = static_cast<int>(slices.x);
+        if constexpr (detail::spreads<Geometry>) {
+            int const step = filter.of_y().strides[mode];
+            if (at % step != 0) return false;
+            at /= step;
+        }
         return static_cast<unsigned>(at) < static_cast<unsigned>(most);
     }
 };

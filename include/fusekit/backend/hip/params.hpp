@@ -58,21 +58,21 @@ inline constexpr bool has_split =
      has_matrix_units<Plan, T>) &&
     !Plan::totals_tiles;
 
-/// Whether the filters that a head gives are those of another convolution, transposed and in reverse (TransposedConv).
+/// Whether a plan's head is a TransposedConv: its filters are those of a Conv, transposed and in reverse.
 template <class Plan>
-inline constexpr bool transposes_filters = requires { requires Plan::Head::transposes_filters; };
+inline constexpr bool has_transposed_conv = detail::is_transposed<problem::GeometryOf<typename Plan::Head>>;
 
 /// Whether a plan has kernels there that copy in bulk: of half, bfloat16 or int8 with weights of the same type. They
 /// need y of x's type, or of 16 bits where x is int8, no operator before the head and no pool, and no weights of each
-/// matrix; of int8 no statistics.
+/// matrix; of int8 no statistics. A transposed convolution has stride 1, and no int8.
 template <class Plan, Element T, detail::OutputElement U>
 inline constexpr bool has_warp_specialized =
     Plan::Head::collapsed_space == 2 && !Plan::has_prologue && !Plan::pools &&
-    problem::GroupsOf<typename Plan::Head>::of_channels &&
+    problem::GroupsOf<typename Plan::Head>::of_channels && !detail::spreads<problem::GeometryOf<typename Plan::Head>> &&
     ((has_matrix_units<Plan, T> && std::is_same_v<T, U>) ||
      (arch::is_targeted<arch::Sm90a> && std::is_same_v<T, int8> &&
       std::is_same_v<typename Plan::Head::template WeightElement<T>, T> && !Plan::totals_tiles &&
-      (std::is_same_v<U, int8> || std::is_same_v<U, half> || std::is_same_v<U, bfloat16>)));
+      !has_transposed_conv<Plan> && (std::is_same_v<U, int8> || std::is_same_v<U, half> || std::is_same_v<U, bfloat16>)));
 
 /// Whether an operator of theirs reads a tensor of y's shape, which bulk copies bring. Statistics take the room.
 template <class Plan, Element T, detail::OutputElement U>
@@ -82,7 +82,7 @@ inline constexpr bool reads_in_bulk =
 /// Whether a plan also has a kernel there that reads a tile of x once for all taps, and totals nothing.
 template <class Plan, Element T, detail::OutputElement U>
 inline constexpr bool has_halo = has_warp_specialized<Plan, T, U> && sizeof(T) == 2 && (Plan::Head::longest > 1) &&
-                                 !Plan::totals_tiles && !transposes_filters<Plan>;
+                                 !Plan::totals_tiles && !has_transposed_conv<Plan>;
 
 /// Whether a plan also has a kernel there for x of few channels. It stores as those that copy in bulk do.
 template <class Plan, Element T, detail::OutputElement U>
@@ -93,7 +93,7 @@ inline constexpr bool has_stem = has_halo<Plan, T, U>;
 template <class Plan, Element T, detail::OutputElement U>
 inline constexpr bool has_planes =
     has_warp_specialized<Plan, T, U> && sizeof(T) == 2 && requires { Plan::Head::space; } && !Plan::totals_tiles &&
-    !Plan::Epilogue::located && !Plan::Epilogue::per_place && !Plan::Epilogue::stores && !transposes_filters<Plan>;
+    !Plan::Epilogue::located && !Plan::Epilogue::per_place && !Plan::Epilogue::stores && !has_transposed_conv<Plan>;
 
 /// What the kernel of a plan with a Conv or Gemm is given.
 template <class Plan, Element T, detail::OutputElement U = T>
@@ -116,8 +116,9 @@ struct ConvParams {
     using Weight = typename Plan::Head::template WeightElement<T>;
 
     using Groups = problem::GroupsOf<typename Plan::Head>;
+    using Geometry = problem::GeometryOf<typename Plan::Head>;
 
-    __device__ ConvProblem<T, Plan::Head::collapsed_space, Weight, Groups> problem() const {
+    __device__ ConvProblem<T, Plan::Head::collapsed_space, Weight, Groups, Geometry> problem() const {
         return {{x, detail::typed<Weight>(Plan::Head::filters(bound.head)), conv_output<Plan>(y.layout).shape,
                  Plan::Head::geometry(bound.head), problem::groups_of<typename Plan::Head>(bound.head)},
                 y.layout.stride,

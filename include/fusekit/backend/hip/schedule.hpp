@@ -146,9 +146,9 @@ struct Suits {
                           "a plan with a Conv or Gemm runs with Gemm or Direct, one of batch statistics with "
                           "Reduction, others with "
                           "Elementwise, or with a type that has all the numbers of one of them");
-            constexpr bool pools = Plan::pools && !Plan::has_mainloop;
-            static_assert(!pools, "a plan that pools what it reads has one schedule, the library's");
-            if constexpr (right_kind && !pools) {
+            constexpr bool one = (Plan::pools && !Plan::has_mainloop) || Plan::has_weight_gradient;
+            static_assert(!one, "a ConvWeightGradient, or a plan that pools what it reads, has the library's schedule");
+            if constexpr (right_kind && !one) {
                 constexpr int threads = Schedule::threads;
                 constexpr bool block = threads > 0 && threads <= 1024;
                 static_assert(block, "a block has 1 to 1024 threads");

@@ -14,12 +14,13 @@ namespace fusekit::host::inline FUSEKIT_SIMD {
 /// The filters are packed into panels once a run. A tile's rows, the windows of its pixels, are read where they
 /// lie when few panels use them, and packed, then used by all panels, otherwise.
 ///
-/// Where there is a Pool of windows of 2 x 2, for outputs of any layout, pixels are counted window by window, an item's
-/// results stay with its thread, as floats, and of every four rows one is written.
+/// Where neighbouring pixels have windows that lie differently in x, so that no other loop takes them, y may have any
+/// layout. Where there is a Pool of windows of 2 x 2, for outputs of any layout, pixels are counted window by window,
+/// an item's results stay with its thread, as floats, and of every four rows one is written.
 template <class Epilogue, Element T, detail::OutputElement U, int Space, class Pool = void, Element W = T,
-          class Groups = problem::ChannelGroups>
+          class Groups = problem::ChannelGroups, class Geometry = Filter<Space>>
 class ConvChannelLanes {
-    using Problem = ConvProblem<T, Space, W, Groups>;
+    using Problem = ConvProblem<T, Space, W, Groups, Geometry>;
 
 public:
     ConvChannelLanes(int the_threads, Problem const& the_conv, typename Epilogue::Args const& the_args,
@@ -159,9 +160,10 @@ private:
     void multiply(Item const& work, std::int64_t t, std::int64_t panel, bool first) const {
         Panel const& own = states[work.group * panels + panel];
         OutputRow const* const rows = work.rows + t * tile_rows;
+        std::int64_t const channel_stride = Problem::has_steps ? 1 : y.layout.stride[1];
         if (first && t + 1 < work.count) prefetch(work.k_ranges[(t + 1) * k_ranges_per_tile]);
         if constexpr (!pools)
-            for (int i = 0; i < tile_rows; ++i) __builtin_prefetch(rows[i].y + own.k0, 1);
+            for (int i = 0; i < tile_rows; ++i) __builtin_prefetch(rows[i].y + own.k0 * channel_stride, 1);
         TileSums sum;
         gemm_tile(sum, work.k_ranges + t * k_ranges_per_tile, k_ranges_per_tile,
                   weights + (work.group * panels + panel) * panel_floats);
@@ -175,7 +177,7 @@ private:
                 Vector const result = Epilogue::apply(sum.value[i][j], at, own.state[j], args,
                                                       [&](Vector x) { collected[j].add(x, own.used[j]); });
                 if constexpr (pools) store(result_of(work, t * tile_rows + i, panel) + j * lanes, result);
-                else store(rows[i].y + k, 1, own.used[j], result);
+                else store(rows[i].y + k * channel_stride, channel_stride, own.used[j], result);
             }
         if constexpr (Epilogue::collects)
             for (int j = 0; j < tile_vectors && own.used[j]; ++j) {

@@ -14,9 +14,9 @@ namespace fusekit::host::inline FUSEKIT_SIMD {
 /// A thread packs the windows of a few pixels at a time into panels and runs all filters over them. Float filters
 /// whose taps lie together are read where they lie, others are packed once a run.
 template <class Epilogue, Element T, detail::OutputElement U, int Space, Element W = T,
-          class Groups = problem::ChannelGroups>
+          class Groups = problem::ChannelGroups, class Geometry = Filter<Space>>
 class ConvPixelLanes {
-    using Problem = ConvProblem<T, Space, W, Groups>;
+    using Problem = ConvProblem<T, Space, W, Groups, Geometry>;
 
 public:
     ConvPixelLanes(int the_threads, Problem const& the_conv, typename Epilogue::Args const& the_args,

@@ -12,16 +12,23 @@ namespace fusekit::host {
 using Pixel = problem::PixelOf<std::int64_t>;
 
 /// A convolution as loops see it.
-template <Element T, int Space, Element W = T, class Groups = problem::ChannelGroups>
-struct ConvProblem : problem::ConvProblem<T, Space, std::int64_t, W, Groups> {
+template <Element T, int Space, Element W = T, class Groups = problem::ChannelGroups, class Geometry = Filter<Space>>
+struct ConvProblem : problem::ConvProblem<T, Space, std::int64_t, W, Groups, Geometry> {
     using Sum = detail::AccumulatorOf<T>;
+    /// Whether neighbouring pixels have windows that lie alike in x, column_step() columns apart.
+    static constexpr bool has_steps = !detail::spreads<Geometry>;
 
     [[no_unique_address]] detail::SliceHeights<Space> heights;
 
     /// Row of x under row r of the window of output row p; outside [0, H) where that is padding.
     std::int64_t row(std::int64_t p, int r) const { return detail::row_under(this->filter, heights, p, r); }
     std::int64_t column(std::int64_t q, int s) const { return detail::column_under(this->filter, q, s); }
-    std::int64_t column_step() const { return this->filter.strides[Space - 1]; }
+    std::int64_t column_step() const
+        requires has_steps
+    {
+        if constexpr (detail::is_transposed<Geometry>) return 1;
+        else return this->filter.strides[Space - 1];
+    }
 
     bool has_row(std::int64_t h) const { return h >= 0 && h < this->x.layout.shape[2]; }
     bool has_column(std::int64_t column) const { return column >= 0 && column < this->x.layout.shape[3]; }

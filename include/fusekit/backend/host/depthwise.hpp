@@ -11,11 +11,13 @@ namespace fusekit::host::inline FUSEKIT_SIMD {
 
 /// Depthwise: each output channel sees one input channel, so there is no product to block for and every element
 /// of x is read a few times at most. Lanes run along what is contiguous in y; no packing but of the filters.
-template <class Epilogue, Element T, detail::OutputElement U, int Space, detail::Axis axis, Element W = T>
+template <class Epilogue, Element T, detail::OutputElement U, int Space, detail::Axis axis, Element W = T,
+          class Geometry = Filter<Space>>
 class Depthwise {
+    using Problem = ConvProblem<T, Space, W, problem::ChannelGroups, Geometry>;
+
 public:
-    Depthwise(ConvProblem<T, Space, W> const& the_conv, typename Epilogue::Args const& the_args,
-              TensorView<U> const& the_y)
+    Depthwise(Problem const& the_conv, typename Epilogue::Args const& the_args, TensorView<U> const& the_y)
         : conv(the_conv), args(the_args), y(the_y) {}
 
     std::int64_t scratch_floats() const { return state_floats + conv.taps() * round_up(conv.y[1], lanes); }
@@ -43,7 +45,7 @@ private:
     using State = typename Epilogue::template State<Vector>;
     static constexpr int width = axis == detail::Axis::channel ? lanes : 1;  ///< channels of a vector
 
-    ConvProblem<T, Space, W> const& conv;
+    Problem const& conv;
     typename Epilogue::Args const& args;
     TensorView<U> const& y;
     std::int64_t const vectors = axis == detail::Axis::channel ? detail::divide_up(conv.y[1], lanes) : conv.y[1];
@@ -61,9 +63,10 @@ private:
         for (int tap = 0; tap < conv.taps(); ++tap)
             for (int i = 0; i < width; ++i)
                 weights[(v * conv.taps() + tap) * width + i] =
-                    i < used ? detail::widened_to<detail::AccumulatorOf<T>>(
-                                   conv.w(k0 + i, 0, tap / conv.window_columns(), tap % conv.window_columns()))
-                             : 0;
+                    i < used
+                        ? detail::widened_to<detail::AccumulatorOf<T>>(conv.weights_of(k0 + i)[conv.w.layout.offset(
+                              {{0, 0, tap / conv.window_columns(), tap % conv.window_columns()}})])
+                        : 0;
     }
 
     /// Tiles of rows of all images: one item of work, and with it one thread, has a tile of a vector's channels.
@@ -88,8 +91,8 @@ private:
     void compute(OutputCoord const& at, int count, Collect const& collect = {}) const {
         constexpr int mode = axis == detail::Axis::channel ? 1 : 3;
         std::int64_t const v = axis == detail::Axis::channel ? at.k / lanes : at.k;
-        std::int64_t const step =
-            axis == detail::Axis::channel ? conv.x.layout.stride[1] : conv.x.layout.stride[3] * conv.column_step();
+        std::int64_t step = conv.x.layout.stride[1];
+        if constexpr (axis == detail::Axis::pixel) step = conv.x.layout.stride[3] * conv.column_step();
         detail::AccumulatorOf<T> const* weight =
             weights + v * conv.taps() * (axis == detail::Axis::channel ? lanes : 1);
         Sums<T> sum{};

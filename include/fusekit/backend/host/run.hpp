@@ -10,6 +10,7 @@
 #include "fusekit/backend/host/pooling.hpp"
 #include "fusekit/backend/host/reduction.hpp"
 #include "fusekit/backend/host/run_double.hpp"
+#include "fusekit/backend/host/weight_gradient.hpp"
 #include "fusekit/plan/plan.hpp"
 
 namespace fusekit::host {
@@ -27,7 +28,7 @@ template <>
 struct RunHead<detail::HeadKind::conv> {
     template <class BoundPlan, Element T, detail::OutputElement U>
     static std::int64_t scratch_size(int threads, BoundPlan const& bound, detail::ImageView<T const> const& x,
-                                     TensorView<U> const& y) {
+                                     detail::ImageView<U> const& y) {
         std::int64_t size = 0;
         detail::ImageView<T const> read = x;
         if constexpr (BoundPlan::Plan::has_prologue) {
@@ -42,7 +43,7 @@ struct RunHead<detail::HeadKind::conv> {
     }
     template <class BoundPlan, Element T, detail::OutputElement U>
     static void run(Device::Turn& turn, BoundPlan const& bound, detail::ImageView<T const> const& x,
-                    TensorView<U> const& y) {
+                    detail::ImageView<U> const& y) {
         detail::ImageView<T const> read = x;
         if constexpr (BoundPlan::Plan::has_prologue) {
             detail::ImageView<T> made = prologue_output(x);
@@ -56,34 +57,42 @@ struct RunHead<detail::HeadKind::conv> {
 private:
     template <class BoundPlan, Element T, detail::OutputElement U, class F>
     static void with_loop(int threads, BoundPlan const& bound, detail::ImageView<T const> const& x,
-                          TensorView<U> const& y, F const& f) {
+                          detail::ImageView<U> const& y, F const& f) {
         using Plan = typename BoundPlan::Plan;
         using Head = typename Plan::Head;
         using Epilogue = typename Plan::Epilogue;
         constexpr int space = Head::collapsed_space;
         auto const call = [&](auto loop) { f(loop); };
-        CollapsedShape<4> const shape = bound.epilogue_shape(x.shape());
+        CollapsedShape<4> const shape = Plan::pools ? bound.epilogue_shape(x.shape()) : y.shape();
         using W = typename Head::template WeightElement<T>;
         using Groups = problem::GroupsOf<Head>;
-        ConvProblem<T, space, W, Groups> const conv{{x, detail::typed<W>(Head::filters(bound.head)), shape,
-                                                     Head::geometry(bound.head), problem::groups_of<Head>(bound.head)},
-                                                    {x.shape(), shape}};
-        bool const channel_lanes = problem::channels_are_neighbours(y.layout);
+        using Geometry = problem::GeometryOf<Head>;
+        using Problem = ConvProblem<T, space, W, Groups, Geometry>;
+        Problem const conv{{x, detail::typed<W>(Head::filters(bound.head)), shape, Head::geometry(bound.head),
+                            problem::groups_of<Head>(bound.head)},
+                           {x.shape(), shape}};
+        bool const channel_lanes = !Problem::has_steps || problem::channels_are_neighbours(y.layout);
         if constexpr (Plan::pools) {
-            call(ConvChannelLanes<Epilogue, T, U, space, typename Plan::Pool, W>(threads, conv, bound.epilogue, y));
+            using Pool = typename Plan::Pool;
+            call(ConvChannelLanes<Epilogue, T, U, space, Pool, W, Groups, Geometry>(threads, conv, bound.epilogue, y));
         } else {
             if constexpr (Head::may_be_grouped)
                 if (conv.group_c() == 1 && conv.group_k() == 1 && conv.groups() > 1) {
                     if (channel_lanes)
-                        return call(
-                            Depthwise<Epilogue, T, U, space, detail::Axis::channel, W>(conv, bound.epilogue, y));
-                    return call(Depthwise<Epilogue, T, U, space, detail::Axis::pixel, W>(conv, bound.epilogue, y));
+                        return call(Depthwise<Epilogue, T, U, space, detail::Axis::channel, W, Geometry>(
+                            conv, bound.epilogue, y));
+                    if constexpr (Problem::has_steps)
+                        return call(Depthwise<Epilogue, T, U, space, detail::Axis::pixel, W, Geometry>(
+                            conv, bound.epilogue, y));
                 }
             if (channel_lanes)
-                return call(ConvChannelLanes<Epilogue, T, U, space, void, W, Groups>(threads, conv, bound.epilogue, y));
-            auto const flat = flattened(conv, y);
-            call(ConvPixelLanes<Epilogue, T, U, space, W, Groups>(threads, flat.conv, bound.epilogue, flat.y,
-                                                                  y.layout.shape[3]));
+                return call(ConvChannelLanes<Epilogue, T, U, space, void, W, Groups, Geometry>(threads, conv,
+                                                                                               bound.epilogue, y));
+            if constexpr (Problem::has_steps) {
+                auto const flat = flattened(conv, y);
+                call(ConvPixelLanes<Epilogue, T, U, space, W, Groups, Geometry>(threads, flat.conv, bound.epilogue,
+                                                                                flat.y, y.layout.shape[3]));
+            }
         }
     }
 
@@ -106,6 +115,21 @@ private:
 /// A convolution of single pixels.
 template <>
 struct RunHead<detail::HeadKind::gemm> : RunHead<detail::HeadKind::conv> {};
+
+template <>
+struct RunHead<detail::HeadKind::weight_gradient> {
+    template <class BoundPlan, Element T, detail::OutputElement U>
+    static std::int64_t scratch_size(int threads, BoundPlan const& bound, detail::ImageView<T const> const& x,
+                                     TensorView<U> const& dw) {
+        WeightGradient<BoundPlan, T, U> const loop(bound, x, dw);
+        return host::scratch_size(loop.sum_floats()) + host::scratch_size(loop.thread_floats() * threads);
+    }
+    template <class BoundPlan, Element T, detail::OutputElement U>
+    static void run(Device::Turn& turn, BoundPlan const& bound, detail::ImageView<T const> const& x,
+                    TensorView<U> const& dw) {
+        WeightGradient<BoundPlan, T, U>(bound, x, dw).run(turn);
+    }
+};
 
 template <>
 struct RunHead<detail::HeadKind::reduction> {

@@ -73,10 +73,11 @@ void reduce_double(BoundPlan const& bound, TensorView<double const> const& x, Te
 /// to check others against, whatever the strides, and no fast one.
 template <class BoundPlan, detail::OutputElement U>
 void run_double(Device::Turn& turn, BoundPlan const& bound, detail::ImageView<double const> const& x,
-                TensorView<U> const& y) {
+                detail::ImageView<U> const& y) {
     using Plan = typename BoundPlan::Plan;
     using Epilogue = typename Plan::Epilogue;
     Index<4> const shape = y.layout.shape;
+    CollapsedShape<4> const values = Plan::pools ? bound.epilogue_shape(x.shape()) : y.shape();
     if constexpr (!detail::compute_in_double(static_cast<Epilogue*>(nullptr)) ||
                   !detail::compute_in_double(static_cast<typename Plan::Prologue*>(nullptr))) {
         return;
@@ -97,8 +98,8 @@ void run_double(Device::Turn& turn, BoundPlan const& bound, detail::ImageView<do
                 typename Collector::Op::template Accumulator<double> accumulator{};
                 detail::each_row(begin, end, shape[3], [&](std::int64_t row, std::int64_t first, std::int64_t last) {
                     for (DoubleCoord at{{row / shape[2], k, row % shape[2], first}}; at.q < last; ++at.q)
-                        y(at.n, at.k, at.p, at.q) =
-                            detail::evaluate_at(bound, x, at, state, [&](double value) { accumulator.add(value); });
+                        y(at.n, at.k, at.p, at.q) = detail::evaluate_at(bound, x, values, at, state,
+                                                                        [&](double value) { accumulator.add(value); });
                 });
                 return accumulator.total(static_cast<double>(end - begin));
             };
@@ -110,7 +111,8 @@ void run_double(Device::Turn& turn, BoundPlan const& bound, detail::ImageView<do
         turn.parallel_for(shape[0] * shape[1] * shape[2], [&](std::int64_t row, int) {
             DoubleCoord at{{row / (shape[1] * shape[2]), row / shape[2] % shape[1], row % shape[2], 0}};
             auto const state = Epilogue::template prepare<double>(at.k, bound.epilogue);
-            for (; at.q < shape[3]; ++at.q) y(at.n, at.k, at.p, at.q) = detail::evaluate_at(bound, x, at, state);
+            for (; at.q < shape[3]; ++at.q)
+                y(at.n, at.k, at.p, at.q) = detail::evaluate_at(bound, x, values, at, state);
         });
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/tensor/collapsed.hpp"
+#include "fusekit/tensor/collapse.hpp"
 #include "fusekit/tensor/filter.hpp"
 
 /// Which elements of x a window covers, where tensors are collapsed into rows and columns and the filter is not.
@@ -17,14 +17,116 @@ constexpr Filter<Rank> with_rows(Filter<Rank> const& f) {
     return f;
 }
 
-/// The rows of a filter's window, those of all its slices, and its columns.
+/// How a transposed convolution's window moves over x: as windows of the filter move over y. In each mode tap i of the
+/// place p of y is over the place (p + pad_before - i dilation) / stride of x, where that is whole. `Spreads` says
+/// whether a stride is more than 1.
+template <int Rank, bool Spreads>
+struct TransposedFilter : private Filter<Rank> {
+    static constexpr int rank = Rank;
+    using Filter<Rank>::size, Filter<Rank>::group_count;
+
+    FUSEKIT_HD constexpr explicit TransposedFilter(Filter<Rank> const& filter) : Filter<Rank>(filter) {}
+
+    /// The filter whose windows move over y.
+    FUSEKIT_HD constexpr Filter<Rank> const& of_y() const { return *this; }
+};
+
+/// Whether a window moves over x spread apart, with places of no element between those that have one.
+template <class Geometry>
+inline constexpr bool spreads = false;
 template <int Rank>
-FUSEKIT_HD constexpr int window_rows(Filter<Rank> const& f) {
-    return Rank == 3 ? f.size[0] * f.size[1] : f.size[0];
+inline constexpr bool spreads<TransposedFilter<Rank, true>> = true;
+
+template <class Geometry>
+inline constexpr bool is_transposed = false;
+template <int Rank, bool Spreads>
+inline constexpr bool is_transposed<TransposedFilter<Rank, Spreads>> = true;
+
+/// The filter whose windows move over x as a geometry's do, their taps in reverse where it is transposed. Its padding
+/// may be negative.
+template <int Rank>
+FUSEKIT_HD constexpr Filter<Rank> const& window_filter(Filter<Rank> const& f) {
+    return f;
 }
 template <int Rank>
-FUSEKIT_HD constexpr int window_columns(Filter<Rank> const& f) {
-    return f.size[Rank - 1];
+FUSEKIT_HD constexpr Filter<Rank> window_filter(TransposedFilter<Rank, false> const& f) {
+    Filter<Rank> windows = f.of_y();
+    for (int mode = 0; mode < Rank; ++mode) {
+        int const reach = (windows.size[mode] - 1) * windows.dilations[mode];
+        windows.pad_before[mode] = reach - windows.pad_before[mode];
+        windows.pad_after[mode] = reach - windows.pad_after[mode];
+    }
+    return windows;
+}
+
+template <int Rank, bool Spreads>
+FUSEKIT_HD constexpr bool is_single_pixels(TransposedFilter<Rank, Spreads> const& f) {
+    return is_single_pixels(f.of_y());
+}
+
+/// The rows of a filter's window, those of all its slices, and its columns.
+template <class Geometry>
+FUSEKIT_HD constexpr int window_rows(Geometry const& f) {
+    return Geometry::rank == 3 ? f.size[0] * f.size[1] : f.size[0];
+}
+template <class Geometry>
+FUSEKIT_HD constexpr int window_columns(Geometry const& f) {
+    return f.size[Geometry::rank - 1];
+}
+
+/// Where tap 0 of the window of the place p of y lies in one mode, and how far from there tap i is: in x, or, where x
+/// is spread apart, in what that makes.
+template <int Rank, class Int>
+FUSEKIT_HD constexpr Int first_tap(Filter<Rank> const& f, int mode, Int p) {
+    return p * f.strides[mode] - f.pad_before[mode];
+}
+template <int Rank, bool Spreads, class Int>
+FUSEKIT_HD constexpr Int first_tap(TransposedFilter<Rank, Spreads> const& f, int mode, Int p) {
+    return p + f.of_y().pad_before[mode];
+}
+template <int Rank, class Int>
+FUSEKIT_HD constexpr Int tap_distance(Filter<Rank> const& f, int mode, Int i) {
+    return i * f.dilations[mode];
+}
+template <int Rank, bool Spreads, class Int>
+FUSEKIT_HD constexpr Int tap_distance(TransposedFilter<Rank, Spreads> const& f, int mode, Int i) {
+    return -i * f.of_y().dilations[mode];
+}
+
+/// The place of x under a tap in one mode; outside x where there is none.
+template <class Geometry>
+constexpr Extent place_under(Geometry const& f, int mode, Extent p, int i) {
+    Extent const place = first_tap(f, mode, p) + tap_distance(f, mode, Extent{i});
+    if constexpr (spreads<Geometry>) {
+        int const step = f.of_y().strides[mode];
+        return place % step == 0 ? place / step : -1;
+    } else {
+        return place;
+    }
+}
+
+/// The extents of an output of K channels, N x K x P x Q, of x, N x C x H x W.
+template <int Rank>
+constexpr CollapsedShape<4> output_shape_of(Filter<Rank> const& f, CollapsedShape<4> const& x, Extent k) {
+    CollapsedShape<4> y = x;
+    y[1] = k;
+    y[3] = f.output(Rank - 1, x[3]);
+    if constexpr (Rank == 3) {
+        y.from.count = f.output(0, x.from.count);
+        y[2] = product_or_zero(y.from.count, f.output(1, expand<5>(x)[3]));
+    } else {
+        y[2] = f.output(0, x[2]);
+    }
+    return y;
+}
+
+/// The extents of K filters for x, K x C/groups x R x S.
+template <int Rank>
+constexpr CollapsedShape<4> filter_shape_of(Filter<Rank> const& f, CollapsedShape<4> const& x, Extent k) {
+    CollapsedShape<4> weights = x;
+    weights[0] = k, weights[1] = x[1] / f.group_count, weights[2] = window_rows(f), weights[3] = window_columns(f);
+    weights.from.count = Rank == 3 ? f.size[0] : 1;
+    return weights;
 }
 
 /// The rows of a slice of x and of y; nothing where there are no slices.
@@ -41,20 +143,22 @@ struct SliceHeights<3> {
 };
 
 /// The row of x under row r of the window of row p of y; outside x's rows where that is padding.
-constexpr Extent row_under(Filter<2> const& f, SliceHeights<2> const&, Extent p, int r) {
-    return p * f.strides[0] - f.pad_before[0] + Extent{r} * f.dilations[0];
+template <class Geometry>
+constexpr Extent row_under(Geometry const& f, SliceHeights<2> const&, Extent p, int r) {
+    return place_under(f, 0, p, r);
 }
-constexpr Extent row_under(Filter<3> const& f, SliceHeights<3> const& height, Extent p, int r) {
-    Extent const slice = p / height.y, t = r / f.size[1];
-    Extent const d = slice * f.strides[0] - f.pad_before[0] + t * f.dilations[0];
-    Extent const h = (p - slice * height.y) * f.strides[1] - f.pad_before[1] + (r - t * f.size[1]) * f.dilations[1];
+template <class Geometry>
+constexpr Extent row_under(Geometry const& f, SliceHeights<3> const& height, Extent p, int r) {
+    Extent const slice = p / height.y;
+    int const t = r / f.size[1];
+    Extent const d = place_under(f, 0, slice, t), h = place_under(f, 1, p - slice * height.y, r - t * f.size[1]);
     return h >= 0 && h < height.x ? d * height.x + h : -1;
 }
 
 /// The column of x under column s of the window of column q of y; outside x's columns where that is padding.
-template <int Rank>
-constexpr Extent column_under(Filter<Rank> const& f, Extent q, int s) {
-    return q * f.strides[Rank - 1] - f.pad_before[Rank - 1] + Extent{s} * f.dilations[Rank - 1];
+template <class Geometry>
+constexpr Extent column_under(Geometry const& f, Extent q, int s) {
+    return place_under(f, Geometry::rank - 1, q, s);
 }
 
 }  // namespace fusekit::detail

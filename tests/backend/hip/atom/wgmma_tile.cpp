@@ -6,6 +6,7 @@
 #include "backend/hip/matrix_schedule.hpp"
 #include "fusekit/backend/hip/schedule.hpp"
 #include "support/matrix_products.hpp"
+#include "support/transposed_convolutions.hpp"
 
 using namespace test;
 using fk::hip::MatrixGemm;
@@ -19,6 +20,13 @@ TEST_CASE("HIP: products of matrices with weights of their own are exact on sm_9
     fk::hip::Device device = sm90a_device();
     check_batched_products<fk::half>(device);
     check_batched_products<fk::bfloat16>(device);
+}
+
+TEST_CASE("HIP: transposed convolutions are exact on sm_90a's matrix units") {
+    fk::hip::Device device = sm90a_device();
+    auto units = device.with<MatrixGemm<64, 64, 4>>();
+    check_transposed_convolutions<fk::half>(units);
+    check_transposed<fk::bfloat16, fk::filter(4, 4).pad(1).stride(2), true>(units, {1, 72, 8, 6}, 70);
 }
 
 TEST_CASE("HIP: so are those of bfloat16, of any layout") {

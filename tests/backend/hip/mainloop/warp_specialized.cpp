@@ -9,6 +9,7 @@
 #include "backend/hip/sm90a_device.hpp"
 #include "support/check_case.hpp"
 #include "support/run_case.hpp"
+#include "support/transposed_convolutions.hpp"
 
 using namespace test;
 using fusekit::hip::WarpSpecialized, fusekit::hip::Roles;
@@ -179,4 +180,25 @@ TEST_CASE("HIP: a run on matrix units borrows as much where addresses stand in f
                known = layer.prepare(device, x, y);
     CHECK(known.workspace_bytes() > 0);
     CHECK(asked.workspace_bytes() == known.workspace_bytes());
+}
+
+namespace {
+
+struct ChannelsLast {
+    static constexpr char const* all[][3] = {{"nhwc", "krsc", "nhwc"}};
+};
+
+}  // namespace
+
+// Filters that channels of y do not fill, in one block of 64 and in several; taps in reverse, and more padding than
+// taps reach.
+TEMPLATE_TEST_CASE("HIP: transposed convolutions of stride 1 on sm_90a's matrix units are exact", "",
+                   (WarpSpecialized<64, 64, 2>), (WarpSpecialized<128, 112, 3>), (WarpSpecialized<192, 128, 4>),
+                   (WarpSpecialized<128, 128, 4, Roles::ping_pong>)) {
+    fk::hip::Device device = sm90a_device();
+    auto scheduled = device.with<TestType>();
+    check_transposed<fk::half, fk::filter(3, 3).pad(1), false, ChannelsLast>(scheduled, {2, 136, 9, 7}, 72);
+    check_transposed<fk::half, fk::filter(2, 3).pad(0, 3, 2, 1).dilation(2, 1), false, ChannelsLast>(scheduled,
+                                                                                                     {2, 24, 8, 9}, 16);
+    check_transposed<fk::bfloat16, fk::filter(1, 1), false, ChannelsLast>(scheduled, {3, 200, 5, 11}, 40);
 }

@@ -1,4 +1,4 @@
-// expect: a plan that pools what it reads has one schedule, the library's
+// expect: a ConvWeightGradient, or a plan that pools what it reads, has the library's schedule
 // SPDX-License-Identifier: MIT
 #include <fusekit/hip.hpp>
 

@@ -94,7 +94,7 @@ template <class Params, class Problem, class Ring, class Barriers, class Cursor>
 __device__ void load_tile_in_bulk(Params const& params, Problem const& conv, Ring& stages, Barriers& barriers,
                                   Cursor& cursor, TileStart const& tile) {
     using Stage = std::remove_reference_t<decltype(stages[0])>;
-    auto const& filter = conv.filter;
+    auto const filter = detail::window_filter(conv.filter);
     Pixel const first = conv.pixel(tile.m);
     // A box of K-major filters has as many rows in the last tile as in the others.
     bool constexpr transposed = Stage::major == ptx::Major::mn;

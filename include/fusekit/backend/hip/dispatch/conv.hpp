@@ -28,10 +28,10 @@ detail::CollapsedLayout<4> layout_of_weights(BoundPlan<Plan> const& bound) {
 }
 
 /// Whether a row has bits for the slices, rows and columns of a padded window.
-template <class Plan, int Space>
-bool has_bits_for(Filter<Space> const& filter) {
-    for (int mode = 0; mode < Space; ++mode)
-        if (Plan::Head::may_be_padded && filter.size[mode] > KOffset::most(Space)) return false;
+template <class Plan, class Geometry>
+bool has_bits_for(Geometry const& filter) {
+    for (int mode = 0; mode < filter.rank; ++mode)
+        if (Plan::Head::may_be_padded && filter.size[mode] > KOffset::most(filter.rank)) return false;
     return true;
 }
 
@@ -63,7 +63,7 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_along(Gpu const& gpu, ConvParams<
         if constexpr (Plan::Head::may_be_padded)
             if (!has_bits_for<Plan>(filter))
                 return Error(
-                    type_name<Plan>(), "Conv", "filter",
+                    type_name<Plan>(), name_of_conv<problem::GeometryOf<typename Plan::Head>>, "filter",
                     Text::number(KOffset::most(filter.rank)) + " slices, rows and columns at most, for a Gemm schedule",
                     Plan::Head::written(params.bound.head));
         int x_packet = Mainloop::Loader::input_packet, w_packet = Mainloop::Loader::weight_packet;
@@ -78,7 +78,8 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_along(Gpu const& gpu, ConvParams<
             batch_steps_whole(params.bound, w_packet) &&
             (params.channels_fastest ? problem::vectorizable(w, w_packet, 1) : problem::vectorizable_taps(w, w_packet));
         Index<4> const y = conv_output<Plan>(params.y.layout).shape;
-        if constexpr (NativeSchedule<Schedule> && arch::is_targeted<arch::Amd>)
+        if constexpr (NativeSchedule<Schedule> && arch::is_targeted<arch::Amd> &&
+                      !is_transposed<problem::GeometryOf<typename Plan::Head>>)
             params.near =
                 has_native_unit<T>(gpu.architecture()) && params.weights_vectorized &&
                 (params.channels_fastest ? params.inputs_vectorized

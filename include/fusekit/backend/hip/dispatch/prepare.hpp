@@ -6,6 +6,7 @@
 #include "fusekit/backend/hip/dispatch/elementwise.hpp"
 #include "fusekit/backend/hip/dispatch/pooling.hpp"
 #include "fusekit/backend/hip/dispatch/reduction.hpp"
+#include "fusekit/backend/hip/dispatch/weight_gradient.hpp"
 #include "fusekit/backend/hip/runtime/device.hpp"
 
 namespace fusekit::hip {
@@ -33,6 +34,13 @@ struct PrepareHead<detail::HeadKind::conv> {
 /// A Gemm is a convolution of single pixels.
 template <>
 struct PrepareHead<detail::HeadKind::gemm> : PrepareHead<detail::HeadKind::conv> {};
+
+template <>
+struct PrepareHead<detail::HeadKind::weight_gradient> {
+    static auto prepare(Stream const& stream, auto const&... arguments) {
+        return prepare_weight_gradient(stream.gpu(), arguments..., stream.own_workspace_bytes());
+    }
+};
 
 template <>
 struct PrepareHead<detail::HeadKind::reduction> {

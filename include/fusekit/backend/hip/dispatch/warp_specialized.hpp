@@ -24,9 +24,9 @@ std::optional<Launch<ConvParams<Plan, T, U>>> launch_warp_specialized(Gpu const&
     DeviceGuard const guard(gpu.index(), &refusal);
     auto const w =
         detail::typed<typename Plan::Head::template WeightElement<T>>(Plan::Head::filters(params.bound.head));
-    auto const filter = Plan::Head::geometry(params.bound.head);
-    if (refusal || !encode(params.maps, params.x, w, params.y, filter, Schedule::tile_m, Schedule::tile_n,
-                           transposes_filters<Plan>))
+    auto const filter = detail::window_filter(Plan::Head::geometry(params.bound.head));
+    if (refusal ||
+        !encode(params.maps, params.x, w, params.y, filter, Schedule::tile_m, Schedule::tile_n, has_transposed_conv<Plan>))
         return {};
     if constexpr (reads_in_bulk<Plan, T, U>)
         if (!encode_read<typename Plan::Epilogue>(

@@ -83,9 +83,11 @@ struct GemmParts {
     using Atom = typename AtomOf<Schedule, T>::Type;
     using Writer = StoreTile<Plan, Atom, fast>;
     using Loader = LoadOperands<Plan, Atom, T, U, fast>;
-    /// Another loader, where all is near. Small tiles have no shared memory for the places of quads in padded rows.
+    /// Another loader, where all is near and windows move forwards. Small tiles have no shared memory for the places of
+    /// quads in padded rows.
     static constexpr bool may_be_near =
         arch::has<arch::Amd> && takes_words<typename Atom::Stage> && !Plan::has_prologue &&
+        !detail::is_transposed<problem::GeometryOf<typename Plan::Head>> &&
         (fast == detail::Axis::channel || !Plan::Head::may_be_padded || Schedule::tile_m >= 128);
     using NearLoader = std::conditional_t<may_be_near, NearOperands<Plan, Atom, T, U, fast>, Loader>;
     using Storage = GemmShared<Plan, Atom, Loader, NearLoader, Writer>;

@@ -14,11 +14,12 @@ namespace fusekit::hip {
 /// Blocks compute one tile after another, so that a tile's first copies overlap the end of the one before.
 template <class Plan, class Schedule, Element T, detail::OutputElement U>
 class WarpSpecializedGemm {
-    static constexpr ptx::Major filters_major = transposes_filters<Plan> ? ptx::Major::mn : ptx::Major::k;
+    static constexpr bool mn_major = has_transposed_conv<Plan>;
+    static constexpr ptx::Major filters_major = mn_major ? ptx::Major::mn : ptx::Major::k;
     static constexpr int tile_m = Schedule::tile_m, tile_n = Schedule::tile_n, stages = Schedule::stages;
     static constexpr int consumers = Schedule::consumers, products = Schedule::products;
     static constexpr bool ping_pong = Schedule::ping_pong;
-    using Atom = Wgmma<T, tile_n, filters_major>;
+    using Atom = Wgmma<T, tile_n, ptx::Major::k, filters_major>;
     using Stage = BulkStage<T, tile_m, tile_n, filters_major>;
     using Cursor = StageCursor<stages>;
     using Order = TileOrder<tile_m, tile_n, Plan::totals_tiles>;
@@ -123,7 +124,7 @@ private:
             auto const x = Atom::descriptor(ptx::shared_address(shared.stages[now].x)) +
                            Atom::rows_further(static_cast<int>(first_row));
             auto const at_w = ptx::shared_address(shared.stages[now].w);
-            auto const w = transposed ? Atom::mn_descriptor(at_w) : Atom::descriptor(at_w);
+            auto const w = mn_major ? Atom::mn_descriptor(at_w) : Atom::descriptor(at_w);
 #pragma unroll
             for (int product = 0; product < products; ++product) ptx::hold(sums[product]);
             ptx::fence_products();
@@ -133,7 +134,7 @@ private:
                 for (int product = 0; product < products; ++product)
                     Atom::multiply(sums[product],
                                    x + Atom::rows_further(product * Atom::m) + static_cast<unsigned>(k) * Atom::k_step,
-                                   w + static_cast<unsigned>(k) * (transposed ? Atom::mn_k_step : Atom::k_step),
+                                   w + static_cast<unsigned>(k) * (mn_major ? Atom::mn_k_step : Atom::k_step),
                                    step > 0 || k > 0);
             ptx::commit_products();
             if (step == 0) when_begun();

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <optional>
+
+#include "fusekit/backend/hip/bulk_maps.hpp"
+#include "fusekit/backend/hip/dispatch/halo.hpp"
+#include "fusekit/backend/hip/dispatch/split.hpp"
+#include "fusekit/backend/hip/mainloop/bulk_weight_gradient.hpp"
+
+namespace fusekit::hip {
+
+namespace detail {
+
+/// Among how many blocks a tile's steps are shared: the number that takes the fewest cycles, where a step takes 1024, a
+/// block 6000 more, and what blocks merge 2000, or 6000 through workspace, which has room for `most_sums` tiles of
+/// sums.
+inline BlockParts choose_bulk_parts(std::int64_t tiles, std::int64_t steps, std::int64_t processors,
+                                    std::int64_t most_sums) {
+    BlockParts best;
+    std::int64_t least = 0;
+    for (unsigned cluster = 1; cluster <= most_cluster_blocks && cluster <= processors; ++cluster)
+        for (unsigned groups = 1; groups == 1 || tiles * groups <= most_sums; ++groups) {
+            std::int64_t const parts = std::int64_t{cluster} * groups;
+            if (parts > steps || (groups > 1 && tiles * cluster > std::int64_t{GroupWorkspace::most_grid_groups}))
+                break;
+            std::int64_t const rounds = divide_up(tiles * groups, processors / cluster),
+                               cycles = rounds * (divide_up(steps, parts) * 1024 + 6000 + (cluster > 1 ? 2000 : 0) +
+                                                  (groups > 1 ? 6000 : 0));
+            if (least != 0 && cycles >= least) continue;
+            least = cycles;
+            best.cluster = cluster, best.groups = groups;
+        }
+    return best;
+}
+
+}  // namespace detail
+
+/// Prepares a gradient by the weights on sm_90a's matrix units, with at most `workspace_bytes`; nothing where an
+/// operand does not lie as its bulk copies need it, or the program or the GPU has no such kernel.
+template <class Plan, Element T, detail::OutputElement U>
+std::optional<Launch<WeightGradientParams<Plan, T, U>>> prepare_bulk_weight_gradient(
+    Gpu const& gpu, WeightGradientParams<Plan, T, U> params, std::size_t workspace_bytes) {
+    using Mainloop = BulkWeightGradient<Plan, T, U>;
+    constexpr int block = 64, pixels = Mainloop::step_pixels;
+    auto const filter = Plan::Head::geometry(params.bound.head);
+    if (!detail::is_sm90a(gpu) || filter.group_count != 1 || !is_launchable<Plan, Mainloop>(gpu.index())) return {};
+    Refusal refusal;
+    DeviceGuard const guard(gpu.index(), &refusal);
+    auto const dy = detail::typed<T>(params.bound.head.dy);
+    auto& maps = params.maps;
+    maps.has_windows = !(detail::is_single_pixels(filter) && detail::encode_pixels(maps.x, params.x, block, pixels));
+    maps.in_use = !refusal && detail::encode_pixels(maps.dy, dy, block, pixels) &&
+                  (!maps.has_windows || detail::encode_windows(maps.x, params.x, filter, block, pixels));
+    if (!maps.in_use) return {};
+    Index<4> const& shape = dy.layout.shape;
+    std::int64_t const tiles = Mainloop::tiles(params.y.layout.shape, params.bound.head.bias_gradient.given()),
+                       steps = detail::divide_up(shape[0] * shape[2] * shape[3], pixels);
+    constexpr std::size_t tile_bytes = Mainloop::Sums::floats * sizeof(float), states = GroupWorkspace::state_bytes;
+    std::int64_t const room =
+        workspace_bytes < states ? 0 : static_cast<std::int64_t>((workspace_bytes - states) / tile_bytes);
+    params.parts = detail::choose_bulk_parts(tiles, steps, gpu.processors(), room);
+    params.part_pixels = static_cast<int>(detail::divide_up(steps, params.parts.count())) * pixels;
+    auto launch = prepare_launch<Plan, Mainloop>(
+        gpu, params, tiles * params.parts.count(), Mainloop::threads,
+        params.parts.cluster > 1 ? LaunchMode::clusters : LaunchMode::plain,
+        params.parts.groups > 1 ? states + static_cast<std::size_t>(tiles * params.parts.groups) * tile_bytes : 0);
+    if (!launch) return {};
+    auto whole = *launch;
+    whole.cluster = params.parts.cluster;
+    return whole;
+}
+
+}  // namespace fusekit::hip

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/conv_limits.hpp"
+#include "fusekit/backend/hip/dispatch/bulk_weight_gradient.hpp"
+#include "fusekit/problem/facts.hpp"
+
+namespace fusekit::hip {
+
+namespace detail {
+
+/// How channels or pixels of a tensor are loaded: in packets of four channels of each group, where they lie so.
+template <Element T>
+Neighbours neighbours_of(TensorView<T const> const& view, std::int64_t group_channels) {
+    if (group_channels % 4 == 0 && problem::vectorizable(view, 4, 1)) return Neighbours::packets;
+    return problem::channels_are_neighbours(view.layout) ? Neighbours::channels : Neighbours::pixels;
+}
+
+/// Among how many blocks a tile's pixels are shared, so that all of `tiles` keep `blocks` busy: clusters, where there
+/// are some, and as many groups of blocks as sums of `part_bytes` each fit the workspace.
+inline BlockParts choose_block_parts(bool clusters, std::int64_t tiles, std::int64_t blocks, std::int64_t most_parts,
+                                     std::int64_t part_bytes, std::size_t workspace_bytes) {
+    auto const least = [](std::int64_t a, std::int64_t b) { return a < b ? a : b; };
+    std::int64_t const wanted = least(divide_up(blocks, tiles), most_parts);
+    std::int64_t const cluster = clusters ? least(wanted, most_cluster_blocks) : 1;
+    std::int64_t groups = divide_up(wanted, cluster);
+    constexpr std::size_t states = GroupWorkspace::state_bytes;
+    std::int64_t const room =
+        workspace_bytes < states ? 0 : static_cast<std::int64_t>(workspace_bytes - states) / (tiles * part_bytes);
+    if (tiles * cluster > static_cast<std::int64_t>(GroupWorkspace::most_grid_groups)) groups = 1;
+    groups = least(groups, room > 1 ? room : 1);
+    return {{}, static_cast<unsigned>(cluster), static_cast<unsigned>(groups)};
+}
+
+}  // namespace detail
+
+/// Prepares a plan of a ConvWeightGradient, with at most `workspace_bytes`.
+template <class Plan, Element T, detail::OutputElement U>
+Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_weight_gradient(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                                         detail::ImageView<T const> const& x,
+                                                                         detail::ImageView<U> const& y,
+                                                                         std::size_t workspace_bytes) {
+    using Mainloop = WeightGradient<Plan, T, U>;
+    auto const filter = Plan::Head::geometry(bound.head);
+    auto const& dy = bound.head.dy;
+    if (Refusal refusal =
+            detail::refuse_conv_limits(type_name<Plan>, filter, x.shape(), y.shape(), {dy.layout.shape, dy.from}))
+        return *refusal;
+    WeightGradientParams<Plan, T, U> params{bound, detail::without_idle_strides(x), y};
+    if constexpr (Plan::Head::collapsed_space == 3) params.slices = {x.from.count, dy.from.count};
+    if constexpr (has_bulk_weight_gradient<Plan, T>)
+        if (auto const launch = prepare_bulk_weight_gradient<Plan, T, U>(gpu, params, workspace_bytes)) return *launch;
+    std::int64_t const groups = filter.group_count, group_k = y.layout.shape[0] / groups,
+                       pixels = dy.layout.shape[0] * dy.layout.shape[2] * dy.layout.shape[3];
+    params.in_x = detail::neighbours_of<T>(params.x, y.layout.shape[1]);
+    params.in_dy = detail::neighbours_of<T>(detail::typed<T>(dy), group_k);
+    std::int64_t const tiles =
+        detail::divide_up(params.columns(), Mainloop::tile_m) * detail::divide_up(group_k, Mainloop::tile_n) * groups;
+    constexpr std::int64_t part_bytes = Mainloop::Sums::floats * sizeof(float);
+    bool const clusters = launches_clusters(gpu);
+    params.parts =
+        detail::choose_block_parts(clusters, tiles, std::int64_t{gpu.processors()} * Mainloop::blocks,
+                                   detail::divide_up(pixels, Mainloop::least_pixels), part_bytes, workspace_bytes);
+    BlockParts const& parts = params.parts;
+    params.part_pixels = static_cast<int>(detail::divide_up(pixels, parts.count()));
+    auto const launch = prepare_launch<Plan, Mainloop>(
+        gpu, params, tiles * parts.count(), Mainloop::threads,
+        parts.cluster > 1 ? LaunchMode::clusters : LaunchMode::plain,
+        parts.groups > 1 ? GroupWorkspace::state_bytes + static_cast<std::size_t>(tiles * parts.groups * part_bytes)
+                         : 0);
+    if (!launch) return launch.error();
+    auto whole = *launch;
+    whole.cluster = parts.cluster;
+    return whole;
+}
+
+}  // namespace fusekit::hip

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/arch/overlap.hpp"
+#include "fusekit/backend/hip/atom/wgmma.hpp"
+#include "fusekit/backend/hip/collective/stage_ring.hpp"
+#include "fusekit/backend/hip/mainloop/weight_gradient.hpp"
+
+namespace fusekit::hip {
+
+/// WeightGradient on sm_90a's matrix units, where channels are neighbours in x and in dy. Pixels are GemmK, and both
+/// factors are MN-major, as they lie in memory. A tile has 128 channels of y, and two blocks of 64 columns: one tap and
+/// 64 channels of x each. The block after the last tap's begins with a column of ones, for the bias' gradient.
+///
+/// One warp copies 128 pixels of each in bulk into a ring of stages. Two warpgroups multiply them, 64 channels of y
+/// each, and add up the sums of `addends` pixels: the units round towards zero.
+template <class Plan, Element T, detail::OutputElement U>
+class BulkWeightGradient {
+    static constexpr int block = 64, rows = 128, columns = 128, stages = 3, pixels = 128, addends = 1024;
+    static constexpr int row_blocks = rows / block, column_blocks = columns / block, block_bytes = pixels * block * 2;
+    using Atom = Wgmma<T, columns, ptx::Major::mn, ptx::Major::mn>;
+    using Cursor = StageCursor<stages>;
+    using Epilogue = typename Plan::Epilogue;
+    static constexpr unsigned sums_barrier = 1;
+
+    struct Stage {
+        alignas(1024) T dy[row_blocks][pixels * block];
+        alignas(1024) T x[column_blocks][pixels * block];
+    };
+
+public:
+    using Params = WeightGradientParams<Plan, T, U>;
+    using Architecture = typename Atom::Architecture;
+    using Sums = SumTile<rows, columns>;
+    static constexpr int threads = row_blocks * Atom::threads + 32, blocks = 1, step_pixels = pixels;
+    static constexpr bool waits_for_previous_kernel = true, reads_argument_in_place = true;
+
+    struct alignas(1024) DynamicShared {
+        union {
+            Stage stages[BulkWeightGradient::stages];
+            Sums sums;
+        };
+        StageBarriers<BulkWeightGradient::stages, row_blocks> barriers;
+    };
+
+    /// Tiles of a gradient of `taps` taps, with or without a column of ones.
+    static std::int64_t tiles(Index<4> const& dw, bool has_ones) {
+        return detail::divide_up(dw[0], rows) *
+               detail::divide_up(dw[2] * dw[3] * detail::divide_up(dw[1], block) + has_ones, column_blocks);
+    }
+
+    __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned number) {
+        auto const conv = params.problem();
+        Tile const tile(params, conv, number);
+        unsigned const warp = ptx::uniform(thread / 32), group = warp / 4;
+        if (thread == 0) shared.barriers.init();
+        put_ones(shared, tile, thread);
+        ptx::fence_shared_memory();
+        __syncthreads();
+        wait_for_previous_kernel();
+        if (group == row_blocks) {
+            if (ptx::elect()) load(params, conv, shared, tile);
+        } else {
+            float sums[Atom::sums_per_thread];
+            multiply(shared, tile, sums, group, thread);
+            ptx::named_barrier_sync(sums_barrier, row_blocks * Atom::threads);  // all have read the stages
+            put_sums(shared.sums, sums, group, thread % Atom::threads);
+        }
+        start_next_kernel();
+        RowRange const own =
+            merge_parts<threads>(shared.sums, params.parts, tile.number, tile.part_group, tile.rank, thread);
+        store(params, conv, shared.sums, tile, own, thread);
+    }
+
+private:
+    /// What a block computes: a tile, and a part of the pixels.
+    struct Tile {
+        unsigned rank, number, part_group;
+        int first_k, first_block, channel_blocks, blocks, begin, end, k;
+        bool has_ones;
+
+        template <class Problem>
+        __device__ Tile(Params const& params, Problem const& conv, unsigned of) {
+            channel_blocks = static_cast<int>(detail::divide_up(conv.group_c(), block));
+            blocks = static_cast<int>(conv.taps()) * channel_blocks;
+            k = conv.group_k();
+            has_ones = params.bound.head.bias_gradient.given();
+            auto const across = static_cast<unsigned>(detail::divide_up(blocks + has_ones, column_blocks)),
+                       all = across * static_cast<unsigned>(detail::divide_up(k, rows));
+            rank = of % params.parts.cluster;
+            number = of / params.parts.cluster % all;
+            part_group = of / params.parts.cluster / all;
+            first_block = static_cast<int>(number % across) * column_blocks;
+            first_k = static_cast<int>(number / across) * rows;
+            begin = static_cast<int>(part_group * params.parts.cluster + rank) * params.part_pixels;
+            end = min(begin + params.part_pixels, static_cast<int>(conv.gemm_m()));
+        }
+        __device__ int steps() const {
+            return begin < end ? static_cast<int>(detail::divide_up(end - begin, pixels)) : 0;
+        }
+        __device__ bool has_rows(unsigned group) const { return first_k + static_cast<int>(group) * block < k; }
+    };
+
+    /// Where a stage has no block of a tap it keeps a column of ones.
+    __device__ static void put_ones(DynamicShared& shared, Tile const& tile, unsigned thread) {
+        int const own = tile.blocks - tile.first_block;
+        if (!tile.has_ones || own < 0 || own >= column_blocks) return;
+        for (auto& stage : shared.stages)
+            for (unsigned i = thread; i < pixels * block; i += threads) {
+                unsigned const line = i / block, swizzled = line % 8 * 8;  // of the line's first 8
+                stage.x[own][i] = T(i % block == swizzled ? 1.0f : 0.0f);
+            }
+    }
+
+    template <class Problem>
+    __device__ static void load(Params const& params, Problem const& conv, DynamicShared& shared, Tile const& tile) {
+        auto const& filter = conv.filter;
+        int const copied = min(tile.blocks - tile.first_block, column_blocks);
+        unsigned const boxes = 1 + tile.has_rows(1) + static_cast<unsigned>(max(copied, 0));
+        Cursor cursor;
+#pragma unroll 1
+        for (int m = tile.begin; m < tile.end; m += pixels, cursor.advance()) {
+            Stage& stage = shared.stages[cursor.stage];
+            auto const full = ptx::shared_address(&shared.barriers.full[cursor.stage]);
+            ptx::barrier_wait(ptx::shared_address(&shared.barriers.empty[cursor.stage]), cursor.parity ^ 1);
+            ptx::barrier_arrive_expect_bytes(full, boxes * block_bytes);
+            for (unsigned group = 0; group < row_blocks; ++group)
+                if (tile.has_rows(group))
+                    ptx::load_tiled(ptx::shared_address(stage.dy[group]), &params.maps.dy, full,
+                                    {tile.first_k + static_cast<int>(group) * block, m});
+            Pixel const first = conv.pixel(m);
+            int const h = first.p * filter.strides[0] - filter.pad_before[0],
+                      w = first.q * filter.strides[1] - filter.pad_before[1];
+            for (int i = 0; i < copied; ++i) {
+                int const tap = (tile.first_block + i) / tile.channel_blocks,
+                          c = (tile.first_block + i) % tile.channel_blocks * block, r = tap / filter.size[1],
+                          s = tap % filter.size[1];
+                auto const to = ptx::shared_address(stage.x[i]);
+                if (params.maps.has_windows)
+                    ptx::load_im2col(to, &params.maps.x, full, {c, w, h, first.n},
+                                     static_cast<unsigned>(s * filter.dilations[1]),
+                                     static_cast<unsigned>(r * filter.dilations[0]));
+                else ptx::load_tiled(to, &params.maps.x, full, {c, m});
+            }
+        }
+    }
+
+    /// The products of a warpgroup's channels of y; zeros where there are none. One stage's products are under way
+    /// while the next stage is awaited.
+    __device__ static void multiply(DynamicShared& shared, Tile const& tile, float (&total)[Atom::sums_per_thread],
+                                    unsigned group, unsigned thread) {
+        constexpr int flush = addends / pixels;
+        Cursor cursor;
+        auto const await = [&] {
+            ptx::barrier_wait(ptx::shared_address(&shared.barriers.full[cursor.stage]), cursor.parity);
+            unsigned const now = cursor.stage;
+            cursor.advance();
+            return now;
+        };
+        auto const release = [&](unsigned stage) {
+            if (thread % Atom::threads == 0) ptx::barrier_arrive(ptx::shared_address(&shared.barriers.empty[stage]));
+        };
+#pragma unroll
+        for (float& each : total) each = 0;
+        int const steps = tile.steps();
+        if (!tile.has_rows(group)) {
+#pragma unroll 1
+            for (int step = 0; step < steps; ++step) release(await());
+            return;
+        }
+#pragma unroll 1
+        for (int first = 0; first < steps; first += flush) {
+            int const end = min(first + flush, steps);
+            float sums[Atom::sums_per_thread];
+            unsigned previous = 0;
+#pragma unroll 1
+            for (int step = first; step < end; ++step) {
+                unsigned const now = await();
+                auto const dy = Atom::mn_descriptor(ptx::shared_address(shared.stages[now].dy[group]), pixels),
+                           x = Atom::mn_descriptor(ptx::shared_address(shared.stages[now].x), pixels);
+                ptx::hold(sums);
+                ptx::fence_products();
+#pragma unroll
+                for (unsigned k = 0; k < pixels / Atom::k; ++k)
+                    Atom::multiply(sums, dy + k * Atom::mn_k_step, x + k * Atom::mn_k_step, step > first || k > 0);
+                ptx::commit_products();
+                ptx::wait_for_products<1>();
+                if (step > first) release(previous);
+                previous = now;
+            }
+            ptx::wait_for_products<0>();
+            ptx::hold(sums);
+            release(previous);
+#pragma unroll
+            for (int e = 0; e < Atom::sums_per_thread; ++e) total[e] += sums[e];
+        }
+    }
+
+    __device__ static void put_sums(Sums& to, float const (&sums)[Atom::sums_per_thread], unsigned group,
+                                    unsigned thread) {
+        auto const own = static_cast<int>(thread);
+#pragma unroll
+        for (int e = 0; e < Atom::sums_per_thread; ++e) {
+            int const column = Atom::column(own, e);
+            to.rows[static_cast<int>(group) * block + Atom::row(own, e)][column / 4].values[column % 4] = sums[e];
+        }
+    }
+
+    template <class Problem>
+    __device__ static void store(Params const& params, Problem const& conv, Sums const& sums, Tile const& tile,
+                                 RowRange const& own, unsigned thread) {
+        for (unsigned i = own.begin * columns + thread; i < own.end * columns; i += threads) {
+            auto const row = static_cast<int>(i / columns), column = static_cast<int>(i % columns);
+            int const at = tile.first_block + column / block, tap = at / tile.channel_blocks,
+                      c = at % tile.channel_blocks * block + column % block, k = tile.first_k + row;
+            if (k >= tile.k) return;
+            float const sum = sums.rows[row][column / 4].values[column % 4];
+            if (at < tile.blocks && c < conv.group_c())
+                params.store(sum, {k, c, tap / conv.window_columns(), tap % conv.window_columns()});
+            else if (tile.has_ones && at == tile.blocks && column % block == 0) params.store_bias(sum, k);
+        }
+    }
+};
+
+}  // namespace fusekit::hip

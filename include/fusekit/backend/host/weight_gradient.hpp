@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/host/conv_problem.hpp"
+#include "fusekit/backend/host/device.hpp"
+#include "fusekit/backend/host/gemm.hpp"
+#include "fusekit/backend/host/pack.hpp"
+#include "fusekit/backend/host/tiling.hpp"
+#include "fusekit/plan/pairwise.hpp"
+#include "fusekit/problem/facts.hpp"
+
+namespace fusekit::host::inline FUSEKIT_SIMD {
+
+/// The gradient of a convolution's weights as a product, for each group, of dy and the windows of x. Its rows are the
+/// group's channels of y, and its columns the taps of a filter with their channels, channels fastest; where the bias'
+/// gradient is wanted, a last column is of ones. GemmK is all pixels, a `stretch` at a time.
+///
+/// A thread takes a slab of columns and a chunk of stretches, whose sums it adds up. Chunks are merged in pairs. All
+/// numbers depend on extents alone, so any number of threads gives the same bits.
+template <class BoundPlan, Element T, detail::OutputElement U>
+class WeightGradient {
+    using Plan = typename BoundPlan::Plan;
+    using Head = typename Plan::Head;
+    using Epilogue = typename Plan::Epilogue;
+    using Problem = ConvProblem<T, Head::collapsed_space>;
+
+    static constexpr std::int64_t stretch = 256;  ///< pixels that are added one after another
+    static constexpr std::int64_t slab = item_bytes / (stretch * std::int64_t{sizeof(float)}) / tile_columns *
+                                         tile_columns;  ///< columns, whose windows of a stretch fit an L2 cache
+    static constexpr std::int64_t most_stretches = 64, items = 64;  ///< of a chunk, and to share out
+
+public:
+    WeightGradient(BoundPlan const& the_bound, detail::ImageView<T const> const& x, TensorView<U> const& the_dw)
+        : bound(the_bound),
+          dy(detail::typed<T>(the_bound.head.dy)),
+          dw(the_dw),
+          conv{{x, {nullptr, the_dw.layout}, dy.layout.shape, Head::geometry(the_bound.head)},
+               {x.shape(), {dy.layout.shape, the_bound.head.dy.from}}},
+          weights(conv.gemm_k()),
+          columns(weights + the_bound.head.bias_gradient.given()),
+          slabs(detail::divide_up(columns, slab)),
+          row_floats(round_up(columns, tile_columns)) {
+        std::int64_t const stretches = detail::divide_up(conv.gemm_m(), stretch);
+        chunk = stretch * clamp(stretches * slabs * conv.groups() / items, 1, most_stretches);
+        chunks = detail::divide_up(conv.gemm_m(), chunk);
+    }
+
+    std::int64_t sum_floats() const { return chunks * dw.layout.shape[0] * row_floats; }
+    std::int64_t thread_floats() const { return slab * stretch + tile_rows * packed_row_stride(stretch); }
+
+    void run(Device::Turn& turn) const {
+        float* const sums = turn.scratch(sum_floats());
+        float* const own = turn.scratch(thread_floats() * turn.threads());
+        std::int64_t const parts = slabs * conv.groups();
+        turn.parallel_for(chunks * parts, [&](std::int64_t item, int thread) {
+            std::int64_t const at = item / parts, group = item % parts / slabs, first = item % slabs * slab;
+            float* const to = sums + (at * dw.layout.shape[0] + conv.first_k(group)) * row_floats + first;
+            add_chunk(to, own + thread * thread_floats(), group, first, at * chunk,
+                      min(conv.gemm_m(), (at + 1) * chunk));
+        });
+        turn.parallel_for(dw.layout.shape[0], [&](std::int64_t k, int) { merge(sums + k * row_floats, k); });
+    }
+
+private:
+    BoundPlan const& bound;
+    TensorView<T const> dy;
+    TensorView<U> dw;
+    Problem conv;
+    std::int64_t weights, columns, slabs, row_floats, chunk, chunks;
+
+    /// Adds up pixels [begin, end) for a slab of columns and all of a group's channels.
+    void add_chunk(float* to, float* panels, std::int64_t group, std::int64_t column, std::int64_t begin,
+                   std::int64_t end) const {
+        float* const rows = panels + slab * stretch;
+        std::int64_t const width = min(slab, row_floats - column), channels = conv.group_k();
+        for (std::int64_t first = begin; first < end; first += stretch) {
+            std::int64_t const last = min(end, first + stretch), length = last - first;
+            for (std::int64_t j = 0; j < width; j += tile_columns)
+                pack_panel(panels + j * length, group, column + j, first, last);
+            for (std::int64_t k = 0; k < channels; k += tile_rows) {
+                std::int64_t const count = min(tile_rows, channels - k);
+                KRange<float> range;
+                for (std::int64_t i = 0; i < tile_rows; ++i)
+                    range.row[i] = rows + (i < count ? i : 0) * packed_row_stride(stretch);
+                range.length = length;
+                pack_rows(rows, conv.first_k(group) + k, count, first, last);
+                for (std::int64_t j = 0; j < width; j += tile_columns) {
+                    TileSums tile;
+                    gemm_tile(tile, &range, 1, panels + j * length);
+                    for (std::int64_t i = 0; i < count; ++i)
+                        for (int part = 0; part < tile_vectors; ++part) {
+                            float* const sum = to + (k + i) * row_floats + j + part * lanes;
+                            Vector const value = tile.value[i][part];
+                            store(sum, first == begin ? value : load(sum) + value);
+                        }
+                }
+            }
+        }
+    }
+
+    /// Packs `count` channels of dy from k on as rows of pixels [begin, end).
+    void pack_rows(float* rows, std::int64_t k, std::int64_t count, std::int64_t begin, std::int64_t end) const {
+        std::int64_t const of_channel = dy.layout.stride[1], of_pixel = dy.layout.stride[3];
+        detail::each_row(begin, end, conv.y[3], [&](std::int64_t row, std::int64_t first, std::int64_t last) {
+            T const* const from = &dy(row / conv.y[2], k, row % conv.y[2], first);
+            std::int64_t const length = last - first;
+            if (of_pixel == 1)
+                for (std::int64_t i = 0; i < count; ++i)
+                    copy_widened(rows + i * packed_row_stride(stretch), from + i * of_channel, length);
+            else
+                for (std::int64_t j = 0; j < length; ++j)
+                    for (std::int64_t i = 0; i < count; ++i)
+                        rows[i * packed_row_stride(stretch) + j] = detail::widened(from[i * of_channel + j * of_pixel]);
+            rows += length;
+        });
+    }
+
+    /// Packs a panel of columns from `column` on: panel[pixel - begin][column], for pixels [begin, end).
+    void pack_panel(float* panel, std::int64_t group, std::int64_t column, std::int64_t begin, std::int64_t end) const {
+        std::int64_t const channels = conv.group_c();
+        for (std::int64_t lane = 0, count; lane < tile_columns; lane += count) {
+            std::int64_t const at = column + lane;
+            if (at < weights) {
+                count = min(channels - at % channels, tile_columns - lane);
+                pack_tap(panel + lane, conv.first_c(group) + at % channels, count, static_cast<int>(at / channels),
+                         begin, end);
+            } else {
+                count = 1;
+                for (std::int64_t m = 0; m < end - begin; ++m) panel[m * tile_columns + lane] = at == weights;
+            }
+        }
+    }
+
+    /// Packs `count` channels of x from c on, under one tap of the windows of pixels [begin, end).
+    void pack_tap(float* to, std::int64_t c, std::int64_t count, int tap, std::int64_t begin, std::int64_t end) const {
+        int const r = tap / conv.window_columns(), s = tap % conv.window_columns();
+        std::int64_t const of_pixel = conv.column_step() * conv.x.layout.stride[3];
+        detail::each_row(begin, end, conv.y[3], [&](std::int64_t row, std::int64_t first, std::int64_t last) {
+            std::int64_t const h = conv.row(row % conv.y[2], r), length = last - first;
+            std::int64_t inside = 0, outside = conv.has_row(h) ? length : 0;  // of the pixels, those inside x
+            while (inside < outside && !conv.has_column(conv.column(first + inside, s))) ++inside;
+            while (inside < outside && !conv.has_column(conv.column(first + outside - 1, s))) --outside;
+            for (std::int64_t m = 0; m < length; ++m)
+                if (m < inside || m >= outside) fill_zero(to + m * tile_columns, count);
+            if (inside < outside)
+                pack_pixels(to + inside * tile_columns, &conv.x(row / conv.y[2], c, h, conv.column(first + inside, s)),
+                            count, outside - inside, of_pixel);
+            to += length * tile_columns;
+        });
+    }
+
+    /// Packs `count` channels of `length` pixels of x: to[pixel][channel].
+    void pack_pixels(float* to, T const* from, std::int64_t count, std::int64_t length, std::int64_t of_pixel) const {
+        std::int64_t const of_channel = conv.x.layout.stride[1];
+        if (of_channel == 1) {
+            for (std::int64_t m = 0; m < length; ++m) copy_widened(to + m * tile_columns, from + m * of_pixel, count);
+            return;
+        }
+        std::int64_t i = 0;
+        if (of_pixel == 1)
+            for (; i + lanes <= count; i += lanes)
+                for (std::int64_t m = 0; m < length; m += lanes)
+                    pack_neighbours(to + m * tile_columns + i, from + i * of_channel + m, of_channel, lanes,
+                                    static_cast<int>(min(lanes, length - m)));
+        for (; i < count; ++i)
+            for (std::int64_t m = 0; m < length; ++m)
+                to[m * tile_columns + i] = detail::widened(from[i * of_channel + m * of_pixel]);
+    }
+
+    /// Merges the chunks of filter k, and takes its gradient through the epilogue.
+    void merge(float const* sums, std::int64_t k) const {
+        std::int64_t const step = dw.layout.shape[0] * row_floats, channels = conv.group_c();
+        auto const state = Epilogue::prepare(k, bound.epilogue);
+        for (std::int64_t column = 0; column < columns; column += lanes) {
+            Vector const values = detail::pairwise(
+                0, chunks, 1, [&](std::int64_t at, std::int64_t) { return load(sums + at * step + column); },
+                [](Vector a, Vector b) { return a + b; });
+            for (std::int64_t j = column; j < min(columns, column + lanes); ++j) {
+                float const value = values[j - column];
+                std::int64_t const tap = j / channels;
+                OutputCoord const at{k, j % channels, tap / conv.window_columns(), tap % conv.window_columns()};
+                if (j < weights) dw(at.n, at.k, at.p, at.q) = U(Epilogue::apply(value, at, state, bound.epilogue));
+                else bound.head.bias_gradient.data[k * bound.head.bias_gradient.layout.stride[0]] = value;
+            }
+        }
+    }
+};
+
+}  // namespace fusekit::host::inline FUSEKIT_SIMD

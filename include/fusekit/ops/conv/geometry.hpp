@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "fusekit/tensor/filter.hpp"
+
+/// What may be the filter of a type, and the words for one that does not fit.
+namespace fusekit::detail {
+
+consteval bool is_geometry(auto) { return false; }
+consteval bool is_geometry(Dynamic) { return true; }
+template <int Rank>
+consteval bool is_geometry(Filter<Rank>) {
+    return true;
+}
+
+consteval bool is_possible(auto) { return true; }
+template <int Rank>
+consteval bool is_possible(Filter<Rank> const& f) {
+    for (int i = 0; i < Rank; ++i)
+        if (f.size[i] < 1 || f.strides[i] < 1 || f.dilations[i] < 1 || f.pad_before[i] < 0 || f.pad_after[i] < 0)
+            return false;
+    if (Rank == 3 && std::int64_t{f.size[0]} * f.size[1] >= std::int64_t{1} << 31) return false;  // rows of all slices
+    return f.group_count >= 1;
+}
+
+template <int Rank>
+consteval int longest_of(Filter<Rank> const& f) {
+    int longest = 0;
+    for (int i = 0; i < Rank; ++i) longest = f.size[i] > longest ? f.size[i] : longest;
+    return longest;
+}
+
+inline constexpr char const* conv_least[] = {"an output of at least 1", "an output of at least 1 x 1",
+                                             "an output of at least 1 x 1 x 1"};
+
+}  // namespace fusekit::detail

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/ops/conv/geometry.hpp"
+#include "fusekit/ops/conv/window.hpp"
+#include "fusekit/ops/operator.hpp"
+#include "fusekit/tensor/weights.hpp"
+
+namespace fusekit {
+
+namespace detail {
+
+inline constexpr char const* transposed_equation[] = {
+    "y[n,c,w] = sum of x[n,k,q] * weights[k,c,s] over k, s",
+    "y[n,c,h,w] = sum of x[n,k,p,q] * weights[k,c,r,s] over k, r, s",
+    "y[n,c,d,h,w] = sum of x[n,k,o,p,q] * weights[k,c,t,r,s] over k, t, r, s"};
+
+template <int Rank>
+consteval bool has_strides(Filter<Rank> const& f) {
+    for (int i = 0; i < Rank; ++i)
+        if (f.strides[i] != 1) return true;
+    return false;
+}
+consteval bool is_known(auto const& geometry) {
+    return is_geometry(geometry) && !std::is_same_v<decltype(geometry), Dynamic const&>;
+}
+
+/// The largest extent of which the filter makes `out` in one mode, and the smallest; 0 where there is none.
+template <int Rank>
+constexpr Extent most_input(Filter<Rank> const& f, int mode, Extent out) {
+    Extent const covered = Extent{f.dilations[mode]} * (f.size[mode] - 1) + 1,
+                 beyond = covered - 1 - f.pad_before[mode] - f.pad_after[mode];
+    Extent most = 0;
+    bool const fits =
+        !__builtin_mul_overflow(out, Extent{f.strides[mode]}, &most) && !__builtin_add_overflow(most, beyond, &most);
+    return fits && most > 0 ? most : 0;
+}
+template <int Rank>
+constexpr Extent least_input(Filter<Rank> const& f, int mode, Extent out) {
+    Extent const most = most_input(f, mode, out);
+    return most > f.strides[mode] ? most - f.strides[mode] + 1 : most > 0;
+}
+
+}  // namespace detail
+
+/// y[n,c,h,w] = sum over k, r, s of x[n,k,p,q] * weights[k,c,r,s] where p stride - pad + r dilation = h and
+///              q stride - pad + s dilation = w
+///
+/// The transpose of Conv<Geometry>: it maps the gradient of a convolution's output to that of its input. As a layer it
+/// is what decoders enlarge images by.
+/// Shapes: those of the convolution, from its y to its x: x N x K x P x Q, weights K x C/G x R x S,
+///         y N x C x H x W, of any H and W of which the filter makes P and Q. A stride has several: y that a call is
+///         given decides, and a new y has the least, H = (P - 1) stride + dilation (R - 1) + 1 - top - bottom.
+/// With filter(s) and filter(t, r, s), one and three modes of space, as a Conv.
+/// Arguments: weights, of x's type or, with TransposedConv<..., Weights<T>>, of T, any strides (of filter(t, r, s):
+/// stride[T] = R stride[R]).
+/// Requires: K divisible by the groups; with int8, whose sums are exact 32-bit integers, K/G R S of at most 131071.
+/// Of a stride above 1, backends multiply by the zeros between x's elements too, stride^2 products for each that
+/// counts: an infinite weight times such a zero is NaN.
+/// Source: Dumoulin and Visin 2016, section 4.
+template <auto Geometry, class Option = void>
+    requires(detail::is_known(Geometry))  // TransposedConv takes a filter, as in TransposedConv<fk::filter(3, 3)>
+            && (detail::is_possible(Geometry))  // size, stride, dilation and groups are 1 or more, padding 0 or more
+            && (detail::WeightsOption<Option>::is_valid)  // the option of a TransposedConv is Weights
+struct TransposedConv {
+    static constexpr auto stage = Stage::mainloop;
+    template <Element X>
+    using WeightElement = typename detail::WeightsOption<Option>::template Element<X>;
+    static constexpr int space = Geometry.rank;
+    static constexpr auto equation = detail::transposed_equation[space - 1];
+    struct Args {
+        Collapsed<AnyView<4>, space + 2> weights;
+    };
+
+    static constexpr auto filter = detail::with_rows(Geometry);
+    static constexpr int collapsed_space = filter.rank, longest = detail::longest_of(Geometry);
+    static constexpr bool may_be_grouped = Geometry.group_count > 1;
+    static constexpr bool may_be_single_pixels = detail::is_single_pixels(Geometry);
+    static constexpr bool may_be_padded = !may_be_single_pixels;
+    FUSEKIT_HD static constexpr auto geometry(Args const&) {
+        return detail::TransposedFilter<collapsed_space, detail::has_strides(Geometry)>(filter);
+    }
+    /// Those of the first group, C/G x K/G x R x S: the next group's are K/G modes of K further.
+    FUSEKIT_HD static constexpr detail::CollapsedView<AnyView<4>> filters(Args const& args) {
+        AnyView<4> view = args.weights;
+        Index<4> const &shape = args.weights.layout.shape, &stride = args.weights.layout.stride;
+        view.layout.shape[0] = shape[1], view.layout.shape[1] = shape[0] / filter.group_count;
+        view.layout.stride[0] = stride[1], view.layout.stride[1] = stride[0];
+        return {view, args.weights.from};
+    }
+    static Text written(Args const&) { return Geometry.to_string(); }
+
+    /// The least extents of y.
+    static constexpr CollapsedShape<4> output(CollapsedShape<4> const& x, Args const& args) {
+        CollapsedShape<4> y = x;
+        y[1] = detail::product_or_zero(args.weights.layout.shape[1], filter.group_count);
+        constexpr int columns = collapsed_space - 1;
+        y[3] = detail::least_input(filter, columns, x[3]);
+        if constexpr (collapsed_space == 3) {
+            y.from.count = detail::least_input(filter, 0, x.from.count);
+            y[2] = detail::product_or_zero(y.from.count, detail::least_input(filter, 1, detail::expand<5>(x)[3]));
+        } else {
+            y[2] = detail::least_input(filter, 0, x[2]);
+        }
+        return y;
+    }
+    /// Those that `given` has, where the filter makes x's of them.
+    static constexpr CollapsedShape<4> output(CollapsedShape<4> const& x, Args const& args,
+                                              CollapsedShape<4> const& given) {
+        CollapsedShape<4> const least = output(x, args);
+        CollapsedShape<4> y = least;
+        y[2] = given[2], y[3] = given[3], y.from.count = given.from.count;
+        return extents_of_x(y) == extents_of_x(least) ? y : least;
+    }
+    /// "2 x 8 x 13 x 13 to 2 x 8 x 14 x 14".
+    static Text outputs(CollapsedShape<4> const& x, Args const& args) {
+        Index<space + 2> const least = detail::expand<space + 2>(output(x, args)), of_x = detail::expand<space + 2>(x);
+        Index<space + 2> most = least;
+        for (int i = 0; i < space; ++i) most[2 + i] = detail::most_input(Geometry, i, of_x[2 + i]);
+        return to_string(least) + (least == most ? Text("") : " to " + to_string(most));
+    }
+
+    static constexpr double flops(CollapsedShape<4> const& y, Args const& args) {
+        Index<4> const w = args.weights.layout.shape;
+        Index<space + 2> const x = extents_of_x(y);
+        double count = 2;
+        for (int mode = 0; mode < space + 2; ++mode) count *= static_cast<double>(mode == 1 ? w[0] : x[mode]);
+        for (int mode = 1; mode < 4; ++mode) count *= static_cast<double>(w[mode]);
+        return count;
+    }
+
+    static Text name() {
+        Text const option = detail::WeightsOption<Option>::written();
+        return "TransposedConv<" + Geometry.to_string() + (option.empty() ? "" : ", ") + option + ">";
+    }
+
+    static void check(Args const& args, Check const& in) {
+        CollapsedShape<4> const y = output(in.x, args);
+        if (y[2] < 1 || y[3] < 1)
+            in.fail("filter", Text(detail::conv_least[space - 1]) + " that it makes x of",
+                    written(args) + " to " + to_string(in.x));
+        detail::check_weights<Option>(args.weights.type, in);
+        if (in.x[1] % filter.group_count != 0)
+            in.fail("filter", "groups that divide K", written(args) + " with K = " + Text::number(in.x[1]));
+        CollapsedShape<4> weights = args.weights.layout.shape;
+        weights[0] = in.x[1], weights[2] = detail::window_rows(filter), weights[3] = detail::window_columns(filter);
+        weights.from = in.x.from;
+        weights.from.count = filter.rank == 3 ? filter.size[0] : 1;
+        in.readable("weights", args.weights, weights, "K x C/groups x R x S");
+        std::int64_t const products = detail::product_or_zero(in.x[1] / filter.group_count, weights[2] * weights[3]);
+        detail::check_products(products, in, [&] { return products ? Text::number(products) : to_string(weights); });
+    }
+
+private:
+    /// What the filter makes of y's extents.
+    static constexpr Index<space + 2> extents_of_x(CollapsedShape<4> const& y) {
+        Index<space + 2> x = detail::expand<space + 2>(y);
+        for (int i = 0; i < space; ++i) x[2 + i] = Geometry.output(i, x[2 + i]);
+        return x;
+    }
+};
+
+}  // namespace fusekit

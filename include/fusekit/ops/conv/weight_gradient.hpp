@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/ops/conv/geometry.hpp"
+#include "fusekit/ops/conv/window.hpp"
+#include "fusekit/ops/operator.hpp"
+
+namespace fusekit {
+
+namespace detail {
+
+inline constexpr char const* weight_gradient_equation[] = {
+    "y[k,c,s] = sum of dy[n,k,q] * x[n,c,w] over n, q", "y[k,c,r,s] = sum of dy[n,k,p,q] * x[n,c,h,w] over n, p, q",
+    "y[k,c,t,r,s] = sum of dy[n,k,o,p,q] * x[n,c,d,h,w] over n, o, p, q"};
+
+}  // namespace detail
+
+/// The gradient of Conv<Geometry> with respect to its weights:
+///   dw[k,c,r,s] = sum over n, p, q of dy[n,k,p,q] *
+///                 x[n, g C/G + c, p stride - pad + r dilation, q stride - pad + s dilation],  g = the group of k;
+/// x is zero outside its extents, and those zeros are summed like any other value. The plan reads the x of the Conv,
+/// and its y is dw. The same plan adds up the gradient of a bias after the Conv: db[k] = sum over n, p, q of
+/// dy[n,k,p,q].
+///
+/// Shapes: x N x C x H x W, dy N x K x P x Q, dw K x C/G x R x S; with filter(s) and filter(t, r, s) as in Conv.
+/// Arguments: dy, of x's element type, any strides; bias_gradient, K floats, or none.
+/// Operators that follow see weights, at k, c, r, s: Scale undoes a loss's, and Residual with dw itself as z adds to
+/// dw. They are functions of the value and its place. None stands before.
+/// Requires: C and K divisible by the groups; a filter that fits the padded input; no int8.
+/// Sums are of floats, over a few hundred pixels at a time, merged in an order that depends on extents and device
+/// alone.
+template <auto Geometry>
+    requires(detail::is_geometry(
+                Geometry))  // ConvWeightGradient takes a filter, as ConvWeightGradient<fk::filter(3, 3)>
+            && (!std::is_same_v<decltype(Geometry), Dynamic const>)  // its filter is known to the compiler
+            && (detail::is_possible(Geometry))  // size, stride, dilation and groups are 1 or more, padding 0 or more
+struct ConvWeightGradient {
+    static constexpr auto stage = Stage::mainloop;
+    static constexpr bool of_weights = true;
+    static constexpr int space = Geometry.rank;
+    static constexpr auto collapsed = detail::with_rows(Geometry);
+    static constexpr int collapsed_space = collapsed.rank;
+    FUSEKIT_HD static constexpr auto geometry(auto const&) { return collapsed; }
+    template <Element X>
+    using WeightElement = X;
+    static constexpr auto equation = detail::weight_gradient_equation[space - 1];
+    static constexpr char const* output_modes = "K x C/groups x R x S";
+    struct Args {
+        AnyActivations dy;
+        OptionalView<float, 1> bias_gradient = {};
+    };
+
+    static constexpr CollapsedShape<4> output(CollapsedShape<4> const& x, Args const& args) {
+        return detail::filter_shape_of(collapsed, x, args.dy.layout.shape[1]);
+    }
+
+    static constexpr double flops(Index<4> const& y, Args const& args) {
+        Index<4> const dy = args.dy.layout.shape;
+        double count = 2;
+        for (std::int64_t extent : y.values) count *= static_cast<double>(extent);
+        return count * static_cast<double>(dy[0]) * static_cast<double>(dy[2]) * static_cast<double>(dy[3]);
+    }
+
+    static Text name() { return "ConvWeightGradient<" + Geometry.to_string() + ">"; }
+
+    static void check(Args const& args, Check const& in) {
+        Index<space + 2> const x = detail::expand<space + 2>(in.x);
+        std::int64_t const k = args.dy.layout.shape[1];
+        for (int i = 0; i < space; ++i)
+            if (Geometry.output(i, x[2 + i]) < 1)
+                in.fail("filter", detail::conv_least[space - 1], Geometry.to_string() + " on " + to_string(in.x));
+        if (in.type == DataType::int8) in.fail("x", "float, half, bfloat16 or double", fusekit::name(in.type));
+        if (args.dy.type != in.type)
+            in.fail("dy", Text(fusekit::name(in.type)) + ", as the input", fusekit::name(args.dy.type));
+        if (in.x[1] % Geometry.group_count != 0 || k % Geometry.group_count != 0)
+            in.fail("filter", "groups that divide C and K",
+                    Geometry.to_string() + " with C = " + Text::number(in.x[1]) + ", K = " + Text::number(k));
+        in.readable("dy", args.dy, detail::output_shape_of(collapsed, in.x, k), "N x K x P x Q");
+        in.writable("bias_gradient", args.bias_gradient, {{k}}, "K");
+    }
+};
+
+}  // namespace fusekit

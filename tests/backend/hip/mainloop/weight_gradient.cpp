@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#include "fusekit/backend/hip/mainloop/weight_gradient.hpp"
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <cstring>
+
+#include "backend/hip/gpu.hpp"
+#include "support/weight_gradients.hpp"
+
+using namespace test;
+
+TEMPLATE_TEST_CASE("HIP: gradients by the weights are what the oracle computes", "", float, fk::bfloat16,
+                   (Types<fk::half, float>)) {
+    fk::hip::Device device = gpu();
+    check_weight_gradients<TestType>(device);
+}
+
+TEST_CASE("HIP: products with a gradient by the weights are those with the gradient by y") {
+    fk::hip::Device device = gpu();
+    check_adjoint(device);
+}
+
+TEST_CASE(
+    "HIP: blocks share the pixels of a gradient by the weights as workspace allows, with the same bits each run") {
+    using Layer = fk::Plan<fk::ConvWeightGradient<fk::filter(3, 3).pad(1)>>;
+    fk::hip::Device device = gpu();
+    oracle::Shape const in{2, 8, 40, 33}, out{2, 70, 40, 33};
+    Filled<float, fk::hip::Device, 4> x(device, "nhwc", in, integers(in.size(), -2, 3, 1)),
+        dy(device, "nhwc", out, integers(out.size(), -3, 2, 2));
+    auto const layer = Layer::bind({.dy = dy.view()});
+    auto const expected = oracle::weight_gradient({in, x.values}, {out, dy.values}, window_of(fk::filter(3, 3).pad(1)));
+    std::size_t const states = fk::hip::GroupWorkspace::state_bytes, tile = 64 * 64 * sizeof(float);
+    for (std::size_t const bytes : {std::size_t{0}, states + 4 * 2 * tile, states + 4 * 5 * tile}) {
+        fk::Workspace<fk::hip::Memory> own(device, bytes ? bytes : 64);
+        fk::hip::Stream const stream(device, nullptr, bytes ? own.view() : fk::WorkspaceView{});
+        Placed<fk::hip::Device, 4> dw(device, fk::DataType::float32, layout_of("nhwc", expected.shape), 64);
+        layer(stream, x.view(), dw.view<float>());
+        CHECK(difference(expected, dw.fetch()) == "");
+    }
+    auto const a = fk::random<float>(device, fk::nhwc(1, 63, 65, 4), 1),
+               b = fk::random<float>(device, fk::nchw(1, 3, 63, 65), 2);
+    auto const random = Layer::bind({.dy = b});
+    auto const bits = [&] { return numbers(random(device, a)); };
+    auto const first = bits();
+    for (int i = 0; i < 2; ++i) CHECK(std::memcmp(first.data(), bits().data(), first.size() * sizeof(float)) == 0);
+}

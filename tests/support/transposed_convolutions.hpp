@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <catch2/catch_test_macros.hpp>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "fusekit/fusekit.hpp"
+#include "support/difference.hpp"
+#include "support/filled.hpp"
+#include "support/static_geometries.hpp"
+
+/// Transposed convolutions of integers, which are exact. Their shapes are those of the convolution that they are the
+/// transpose of: they make its x of its y.
+namespace test {
+
+/// Layouts of what is read, of the weights and of what is written.
+template <int Space>
+struct TransposedLayouts {
+    static constexpr char const* all[][3] = {{"nchw", "kcrs", "nchw"},   {"nhwc", "krsc", "nhwc"},
+                                             {"nhwc", "crsk", "nhwc"},   {"nchw", "ckrs", "nchw"},
+                                             {"nchw+1", "crsk", "nhwc"}, {"nhwc+3", "kcrs*2-kr", "nchw+1"}};
+};
+template <>
+struct TransposedLayouts<1> {
+    static constexpr char const* all[][3] = {{"ncw", "kcs", "ncw"}, {"nwc", "csk", "nwc"}, {"nwc+1", "ksc", "ncw"}};
+};
+template <>
+struct TransposedLayouts<3> {
+    static constexpr char const* all[][3] = {
+        {"ncdhw", "kctrs", "ncdhw"}, {"ndhwc", "ctrsk", "ndhwc"}, {"ncdhw+1", "ktrsc", "ndhwc"}};
+};
+
+inline oracle::Shape output_of(oracle::Window const& f, oracle::Shape const& x, std::int64_t k) {
+    return {x.n, k, f.output_height(x.h), f.output_width(x.w), f.output_depth(x.d)};
+}
+
+/// A head and a bias, from k channels to x, in each of the layouts; or, where `operators` says so, with others before
+/// the head.
+template <class T, auto Geometry, bool operators = false, class Layouts = TransposedLayouts<Geometry.rank>,
+          class Device>
+void check_transposed(Device& device, oracle::Shape const& x, std::int64_t k) {
+    constexpr int rank = Geometry.rank + 2;
+    using U = std::conditional_t<std::is_same_v<T, fk::int8>, float, T>;
+    using Head = fk::TransposedConv<Geometry>;
+    oracle::Window const window = GeometryOf<Geometry.rank>::window(Geometry);
+    oracle::Shape const u = output_of(window, x, k);
+    oracle::Shape const filter{k, x.c / window.groups, window.r, window.s, window.t};
+    auto const values = integers(u.size(), -3, 4, 1), weights = integers(filter.size(), -2, 2, 2),
+               bias = integers(x.c, -3, 3, 3), before = integers(k, -2, 3, 4);
+    oracle::Tensor const of_u(u, values), sums = oracle::transposed_conv(of_u, weights, x, window),
+                                          read = oracle::activation(oracle::bias(of_u, before), {"relu"});
+    Placed<Device, 1> b(device, fk::DataType::float32, fk::channels(x.c), bias),
+        a(device, fk::DataType::float32, fk::channels(k), before);
+    for (auto const& [x_layout, w_layout, y_layout] : Layouts::all) {
+        INFO(fk::type_name<Head>() << ' ' << fk::name(fk::data_type<T>) << " from " << k << " to " << x.c << ' ' << x.d
+                                   << ' ' << x.h << ' ' << x.w << ", " << x_layout << ' ' << w_layout << ' '
+                                   << y_layout);
+        Filled<T, Device, rank> in(device, x_layout, u, values), w(device, w_layout, filter, weights);
+        auto const check = [&](auto const& layer, oracle::Tensor const& expected) {
+            Placed<Device, rank> y(device, fk::data_type<U>, layout_of<rank>(y_layout, x), 64);
+            layer(device, in.view(), y.template view<U>());
+            CHECK(difference(expected, y.fetch()) == "");
+        };
+        using Relu = fk::Activation<fk::Relu>;
+        if constexpr (operators)
+            check(fk::Plan<fk::Bias, Relu, Head, fk::Bias, Relu>::bind({.bias = a.any()}, {}, {.weights = w.view()},
+                                                                       {.bias = b.any()}, {}),
+                  oracle::activation(oracle::bias(oracle::transposed_conv(read, weights, x, window), bias), {"relu"}));
+        else check(fk::Plan<Head, fk::Bias>::bind({.weights = w.view()}, {.bias = b.any()}), oracle::bias(sums, bias));
+    }
+}
+
+/// Of any type: stride 1 and 2, the latter to x of every extent that gives the same y; groups; sizes of no tile.
+template <class T, class Device>
+void check_transposed_convolutions(Device& device) {
+    check_transposed<T, fk::filter(3, 3).pad(1)>(device, {1, 24, 9, 9}, 16);
+    check_transposed<T, fk::filter(3, 3).pad(1)>(device, {2, 71, 5, 7}, 67);
+    for (std::int64_t const h : {9, 10})
+        for (std::int64_t const w : {7, 8})
+            check_transposed<T, fk::filter(3, 3).pad(1).stride(2)>(device, {1, 7, h, w}, 8);
+    check_transposed<T, fk::filter(3, 2).pad(2, 1).stride(2, 4).dilation(3, 2).groups(2)>(device, {1, 40, 11, 10}, 48);
+}
+
+/// Windows of every kind: strides and dilations, uneven padding and more of it than taps, thin groups and depthwise;
+/// operators before; signals and volumes.
+template <class T, class Device>
+void check_transposed_windows(Device& device) {
+    check_transposed<T, fk::filter(1, 1)>(device, {2, 19, 5, 7}, 33);
+    check_transposed<T, fk::filter(1, 1).stride(2)>(device, {2, 9, 6, 5}, 3);
+    check_transposed<T, fk::filter(4, 4).pad(1).stride(2), true>(device, {2, 5, 10, 12}, 9);
+    check_transposed<T, fk::filter(5, 2).pad(1, 0, 2, 1).stride(3, 1).dilation(1, 3)>(device, {2, 3, 13, 12}, 5);
+    check_transposed<T, fk::filter(2, 3).pad(4, 3, 3, 5), true>(device, {1, 6, 3, 2}, 4);
+    check_transposed<T, fk::filter(3, 3).pad(1).groups(5)>(device, {2, 5, 6, 5}, 10);
+    check_transposed<T, fk::filter(3, 3).pad(1).stride(2).groups(12)>(device, {2, 12, 7, 6}, 12);
+    check_transposed<T, fk::filter(3, 3).pad(1).groups(9)>(device, {2, 9, 5, 9}, 9);
+    check_transposed<T, fk::filter(4).pad(1).stride(2)>(device, {2, 5, 1, 31}, 7);
+    check_transposed<T, fk::filter(3).pad(2, 0).dilation(2).groups(2)>(device, {1, 6, 1, 23}, 4);
+    check_transposed<T, fk::filter(2, 3, 3).pad(1, 0, 1).stride(2, 1, 3)>(device, {1, 5, 5, 7, 4}, 6);
+    check_transposed<T, fk::filter(3, 2, 1).pad(1, 1, 0)>(device, {2, 3, 4, 3, 3}, 5);
+}
+
+/// A convolution and its transpose: the sum of conv(x) u is that of x transposed(u).
+template <auto Geometry, class Device>
+void check_adjoint(Device& device, oracle::Shape const& x, std::int64_t k) {
+    oracle::Window const window = GeometryOf<2>::window(Geometry);
+    oracle::Shape const u = output_of(window, x, k), filter{k, x.c / window.groups, window.r, window.s};
+    for (char const* layout : {"nchw", "nhwc"}) {
+        Filled<float, Device, 4> in(device, layout, x, integers(x.size(), -3, 4, 1)),
+            gradient(device, layout, u, integers(u.size(), -4, 3, 2)),
+            w(device, "kcrs", filter, integers(filter.size(), -2, 2, 3));
+        Placed<Device, 4> forward(device, fk::DataType::float32, layout_of<4>(layout, u), 64),
+            back(device, fk::DataType::float32, layout_of<4>(layout, x), 64);
+        fk::Plan<fk::Conv<Geometry>>::bind({.weights = w.view()})(device, in.view(), forward.template view<float>());
+        fk::Plan<fk::TransposedConv<Geometry>>::bind({.weights = w.view()})(device, gradient.view(),
+                                                                            back.template view<float>());
+        auto const product = [&](std::vector<double> const& a, Memory<4> const& b, oracle::Shape const& shape) {
+            fk::Layout<4> const lies = layout_of<4>(layout, shape), canonical = layout_of<4>("nchw", shape);
+            double sum = 0;
+            for (std::int64_t i = 0; i < shape.size(); ++i) {
+                fk::Index<4> at{};
+                for (int mode = 0; mode < 4; ++mode) at[mode] = i / canonical.stride[mode] % canonical.shape[mode];
+                sum += a[static_cast<std::size_t>(i)] * b.get(lies.offset(at));
+            }
+            return sum;
+        };
+        double const of_y = product(gradient.values, forward.fetch(), u);
+        CHECK(of_y != 0);
+        CHECK(of_y == product(in.values, back.fetch(), x));
+    }
+}
+
+template <class Device>
+void check_adjoints(Device& device) {
+    check_adjoint<fk::filter(3, 3).pad(1)>(device, {2, 5, 7, 9}, 6);
+    check_adjoint<fk::filter(3, 3).pad(1).stride(2)>(device, {2, 5, 8, 9}, 6);
+    check_adjoint<fk::filter(5, 2).pad(1, 0, 2, 1).stride(3, 2).dilation(2, 3).groups(2)>(device, {1, 6, 17, 14}, 4);
+}
+
+}  // namespace test
