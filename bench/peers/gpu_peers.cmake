@@ -15,7 +15,9 @@ if(FUSEKIT_GPU STREQUAL "nvidia")
     target_compile_options(peer_cudnn PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wall>)
     target_include_directories(peer_cudnn SYSTEM PRIVATE ${CUDNN_INCLUDE_DIR}
                                                          ${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES})
-    fusekit_gpu_sources(peer_cudnn peers/cudnn.cpp)
+    set(types float half bfloat16 int8)
+    list(TRANSFORM types REPLACE "(.+)" "peers/cudnn_types/\\1.cpp")
+    fusekit_gpu_sources(peer_cudnn peers/cudnn.cpp ${types})
     # cuDNN loads parts of itself and cuBLAS, which Python keeps in folders beside it; only DT_RPATH holds for those.
     get_filename_component(folder ${CUDNN_LIBRARY} DIRECTORY)
     file(GLOB beside ${folder}/../../*/lib)

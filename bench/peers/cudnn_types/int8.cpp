@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: MIT
+#include "peers/cudnn_layers.hpp"
+
+template void bench::run_layout<fusekit::int8>(bench::CudnnRun const&, bool);
