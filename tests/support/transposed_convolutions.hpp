@@ -18,17 +18,17 @@ namespace test {
 /// Layouts of what is read, of the weights and of what is written.
 template <int Space>
 struct TransposedLayouts {
-    static constexpr char const* all[][3] = {{"nchw", "kcrs", "nchw"},   {"nhwc", "krsc", "nhwc"},
-                                             {"nhwc", "crsk", "nhwc"},   {"nchw", "ckrs", "nchw"},
-                                             {"nchw+1", "crsk", "nhwc"}, {"nhwc+3", "kcrs*2-kr", "nchw+1"}};
+    static constexpr char const* all[6][3] = {{"nchw", "kcrs", "nchw"},   {"nhwc", "krsc", "nhwc"},
+                                              {"nhwc", "crsk", "nhwc"},   {"nchw", "ckrs", "nchw"},
+                                              {"nchw+1", "crsk", "nhwc"}, {"nhwc+3", "kcrs*2-kr", "nchw+1"}};
 };
 template <>
 struct TransposedLayouts<1> {
-    static constexpr char const* all[][3] = {{"ncw", "kcs", "ncw"}, {"nwc", "csk", "nwc"}, {"nwc+1", "ksc", "ncw"}};
+    static constexpr char const* all[3][3] = {{"ncw", "kcs", "ncw"}, {"nwc", "csk", "nwc"}, {"nwc+1", "ksc", "ncw"}};
 };
 template <>
 struct TransposedLayouts<3> {
-    static constexpr char const* all[][3] = {
+    static constexpr char const* all[3][3] = {
         {"ncdhw", "kctrs", "ncdhw"}, {"ndhwc", "ctrsk", "ndhwc"}, {"ncdhw+1", "ktrsc", "ndhwc"}};
 };
 

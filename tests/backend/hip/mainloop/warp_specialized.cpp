@@ -185,7 +185,7 @@ TEST_CASE("HIP: a run on matrix units borrows as much where addresses stand in f
 namespace {
 
 struct ChannelsLast {
-    static constexpr char const* all[][3] = {{"nhwc", "krsc", "nhwc"}};
+    static constexpr char const* all[1][3] = {{"nhwc", "krsc", "nhwc"}};
 };
 
 }  // namespace

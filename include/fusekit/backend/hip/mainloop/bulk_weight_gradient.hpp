@@ -60,6 +60,7 @@ public:
         wait_for_previous_kernel();
         if (group == row_blocks) {
             if (ptx::elect()) load(params, conv, shared, tile);
+            ptx::sync_wave();  // barriers of a block and of a cluster are for whole warps
         } else {
             float sums[Atom::sums_per_thread];
             multiply(shared, tile, sums, group, thread);
@@ -112,35 +113,60 @@ private:
             }
     }
 
+    /// A place of dy that goes on by `pixels`, without divisions.
+    struct Walk {
+        int p, q, image, step_p, step_q, step_n, rows_of_y, columns_of_y;
+
+        template <class Problem>
+        __device__ Walk(Problem const& conv, int first)
+            : rows_of_y(static_cast<int>(conv.y[2])), columns_of_y(static_cast<int>(conv.y[3])) {
+            Pixel const at = conv.pixel(first), step = conv.pixel(pixels);
+            p = at.p, q = at.q, image = at.n;
+            step_p = step.p, step_q = step.q, step_n = step.n;
+        }
+        __device__ void advance() {
+            q += step_q, p += step_p, image += step_n;
+            if (q >= columns_of_y) q -= columns_of_y, ++p;
+            if (p >= rows_of_y) p -= rows_of_y, ++image;
+        }
+    };
+
     template <class Problem>
     __device__ static void load(Params const& params, Problem const& conv, DynamicShared& shared, Tile const& tile) {
         auto const& filter = conv.filter;
-        int const copied = min(tile.blocks - tile.first_block, column_blocks);
-        unsigned const boxes = 1 + tile.has_rows(1) + static_cast<unsigned>(max(copied, 0));
+        int const copied = max(min(tile.blocks - tile.first_block, column_blocks), 0);
+        unsigned const boxes = 1 + tile.has_rows(1) + static_cast<unsigned>(copied);
+        int c[column_blocks];
+        unsigned down[column_blocks], right[column_blocks];
+#pragma unroll
+        for (int i = 0; i < column_blocks; ++i) {
+            int const tap = (tile.first_block + i) / tile.channel_blocks, r = tap / filter.size[1];
+            c[i] = (tile.first_block + i) % tile.channel_blocks * block;
+            down[i] = static_cast<unsigned>(r * filter.dilations[0]);
+            right[i] = static_cast<unsigned>((tap - r * filter.size[1]) * filter.dilations[1]);
+        }
         Cursor cursor;
+        Walk at(conv, tile.begin);
 #pragma unroll 1
-        for (int m = tile.begin; m < tile.end; m += pixels, cursor.advance()) {
+        for (int m = tile.begin; m < tile.end; m += pixels, cursor.advance(), at.advance()) {
             Stage& stage = shared.stages[cursor.stage];
             auto const full = ptx::shared_address(&shared.barriers.full[cursor.stage]);
             ptx::barrier_wait(ptx::shared_address(&shared.barriers.empty[cursor.stage]), cursor.parity ^ 1);
             ptx::barrier_arrive_expect_bytes(full, boxes * block_bytes);
+#pragma unroll
             for (unsigned group = 0; group < row_blocks; ++group)
                 if (tile.has_rows(group))
                     ptx::load_tiled(ptx::shared_address(stage.dy[group]), &params.maps.dy, full,
                                     {tile.first_k + static_cast<int>(group) * block, m});
-            Pixel const first = conv.pixel(m);
-            int const h = first.p * filter.strides[0] - filter.pad_before[0],
-                      w = first.q * filter.strides[1] - filter.pad_before[1];
-            for (int i = 0; i < copied; ++i) {
-                int const tap = (tile.first_block + i) / tile.channel_blocks,
-                          c = (tile.first_block + i) % tile.channel_blocks * block, r = tap / filter.size[1],
-                          s = tap % filter.size[1];
+            int const h = at.p * filter.strides[0] - filter.pad_before[0],
+                      w = at.q * filter.strides[1] - filter.pad_before[1];
+#pragma unroll
+            for (int i = 0; i < column_blocks; ++i) {
+                if (i >= copied) continue;
                 auto const to = ptx::shared_address(stage.x[i]);
                 if (params.maps.has_windows)
-                    ptx::load_im2col(to, &params.maps.x, full, {c, w, h, first.n},
-                                     static_cast<unsigned>(s * filter.dilations[1]),
-                                     static_cast<unsigned>(r * filter.dilations[0]));
-                else ptx::load_tiled(to, &params.maps.x, full, {c, m});
+                    ptx::load_im2col(to, &params.maps.x, full, {c[i], w, h, at.image}, right[i], down[i]);
+                else ptx::load_tiled(to, &params.maps.x, full, {c[i], m});
             }
         }
     }
