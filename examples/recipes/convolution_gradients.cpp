@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The gradients of a convolution of stride 1 are convolutions too. With respect to x, dy is convolved with the flipped,
-// transposed weights; with respect to the weights, the transposed x with the transposed dy. Views do the transposing.
+// The gradients of a convolution of stride 1. With respect to x it is the transposed convolution of dy; with respect to
+// the weights the transposed x is convolved with the transposed dy. Views do the transposing.
 
 #include <fusekit/fusekit.hpp>
 
@@ -15,9 +15,9 @@ int main() {
     auto dy = fk::random<float>(device, fk::nchw(n, k, h, w), 3);
 
     // dx[n,c,h,w] = sum of dy[n,k,p,q] * weights[k,c,r,s] over k, r, s, where p + r - pad = h and q + s - pad = w
-    auto flipped = fk::flipped(fk::flipped(fk::transposed(weights, 0, 1), 2), 3);
-    using ByInput = fk::Plan<fk::Conv<fk::filter(r, r).pad(r - 1 - pad)>>;
-    auto dx = ByInput::bind({.weights = flipped})(device, dy);
+    fk::Tensor<float, decltype(device)> dx(device, x.layout());
+    using ByInput = fk::Plan<fk::TransposedConv<fk::filter(r, r).pad(pad)>>;
+    ByInput::bind({.weights = weights})(device, dy, dx);
 
     // dweights[k,c,r,s] = sum of x[n,c,h,w] * dy[n,k,p,q] over n, p, q: dy is the filter, of p x q
     fk::Tensor<float, decltype(device)> dweights(device, weights.layout());
