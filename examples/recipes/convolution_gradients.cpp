@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The gradients of a convolution. With respect to x, dy is convolved with the flipped, transposed weights, where the
-// stride is 1; views do the transposing. With respect to the weights, and to a bias, it is an operator of its own.
+// The gradients of a convolution. With respect to x it is the transposed convolution of dy; with respect to the weights,
+// and to a bias, it is an operator of its own.
 
 #include <fusekit/fusekit.hpp>
 
@@ -15,9 +15,9 @@ int main() {
     auto dy = fk::random<float>(device, fk::nchw(n, k, h, w), 3);
 
     // dx[n,c,h,w] = sum of dy[n,k,p,q] * weights[k,c,r,s] over k, r, s, where p + r - pad = h and q + s - pad = w
-    auto flipped = fk::flipped(fk::flipped(fk::transposed(weights, 0, 1), 2), 3);
-    using ByInput = fk::Plan<fk::Conv<fk::filter(r, r).pad(r - 1 - pad)>>;
-    auto dx = ByInput::bind({.weights = flipped})(device, dy);
+    fk::Tensor<float, decltype(device)> dx(device, x.layout());
+    using ByInput = fk::Plan<fk::TransposedConv<fk::filter(r, r).pad(pad)>>;
+    ByInput::bind({.weights = weights})(device, dy, dx);
 
     fk::Tensor<float, decltype(device), 1> dbias(device, fk::channels(k));
     // dweights[k,c,r,s] = sum of dy[n,k,p,q] * x[n,c,p + r - pad,q + s - pad] over n, p, q

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A transposed convolution of stride 2 with bias and ReLU, which doubles the image: every second row and column of y is
-// a convolution of x with every second row and column of the weights. Four plans write the four parts of one tensor.
+// A transposed convolution of stride 2 with bias and ReLU, which doubles the image: as one plan, and in four parts,
+// each a convolution of x with every second row and column of the weights, that write every second row and column of y.
 
 #include <fusekit/fusekit.hpp>
 
@@ -28,11 +28,14 @@ int main() {
     auto weights = fk::random<float>(device, fk::kcrs(c, k, 4, 4), 2);
     auto bias = fk::random<float>(device, fk::channels(k), 3);
 
-    fk::Tensor<float, decltype(device)> y(device, fk::nchw(n, k, 2 * h, 2 * w));
-    run_part<0, 0>(device, x, weights, bias, y);
-    run_part<0, 1>(device, x, weights, bias, y);
-    run_part<1, 0>(device, x, weights, bias, y);
-    run_part<1, 1>(device, x, weights, bias, y);
+    using Layer = fk::Plan<fk::TransposedConv<fk::filter(4, 4).pad(1).stride(2)>, fk::Bias, fk::Activation<fk::Relu>>;
+    auto y = Layer::bind({.weights = weights}, {.bias = bias}, {})(device, x);
+
+    fk::Tensor<float, decltype(device)> in_parts(device, fk::nchw(n, k, 2 * h, 2 * w));
+    run_part<0, 0>(device, x, weights, bias, in_parts);
+    run_part<0, 1>(device, x, weights, bias, in_parts);
+    run_part<1, 0>(device, x, weights, bias, in_parts);
+    run_part<1, 1>(device, x, weights, bias, in_parts);
 
     Array const in(x), filter(weights), out(y);
     auto const shift = values(bias);
@@ -50,5 +53,6 @@ int main() {
                                 expected(i, j, p, q) += in(i, l, row, column) * filter(l, j, r, s);
                             }
     for (double& value : expected.at) value = std::max(value, 0.0);
-    return agrees("transposed convolution", out, expected) ? 0 : 1;
+    bool const whole = agrees("transposed convolution", out, expected);
+    return agrees("in four parts", Array(in_parts), expected) && whole ? 0 : 1;
 }

@@ -38,6 +38,20 @@ TEMPLATE_TEST_CASE("a convolution's extents are those of its products", "", std:
     CHECK(of_volumes.gemm_k() == 3 * 30);
 }
 
+TEST_CASE("the weights of a group of a transposed convolution begin some of its filters' K further") {
+    float const weights[6 * 5 * 3 * 2] = {};
+    fk::Layout<4> const forward = fk::krsc(6, 3, 2, 5),  // two groups of 3 of K and 5 of C
+        back{{{5, 3, 3, 2}}, {{forward.stride[1], forward.stride[0], forward.stride[2], forward.stride[3]}}};
+    fk::problem::ConvProblem<float, 2, std::int32_t, float, fk::problem::ChannelGroups,
+                             fk::detail::TransposedFilter<2, false>> const conv{
+        {nullptr, fk::nchw(2, 6, 3, 5)},
+        {weights, back},
+        {{2, 10, 5, 6}},
+        fk::detail::TransposedFilter<2, false>(fk::filter(3, 2).groups(2))};
+    CHECK((conv.group_c() == 3 && conv.group_k() == 5 && conv.gemm_k() == 18));
+    CHECK((conv.weights_of(0) == weights && conv.weights_of(1) == weights + 3 * forward.stride[0]));
+}
+
 TEMPLATE_TEST_CASE("pixels are counted row by row and image by image", "", std::int32_t, std::int64_t) {
     auto const conv =
         problem<TestType, 2>(fk::nchw(2, 1, 4, 6), fk::kcrs(1, 1, 1, 1), fk::nchw(2, 1, 4, 6), fk::filter(1, 1));

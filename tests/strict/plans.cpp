@@ -46,6 +46,8 @@ void images(Run<T> const& run, fk::TensorView<T const> w, Channels c, fk::Tensor
     convolutions<fk::filter(1, 1)>(run, w, c);
     convolutions<fk::filter(3, 3).groups(8)>(run, w, c);
     run(fk::Plan<fk::Conv<fk::dynamic>>::bind({.weights = w, .filter = fk::filter(3, 3)}));
+    run(fk::Plan<fk::TransposedConv<fk::filter(3, 3).groups(8).stride(2)>, fk::Bias>::bind({.weights = w},
+                                                                                           {.bias = c}));
     run(fk::Plan<fk::Conv<fk::filter(3, 3)>, fk::Pool<fk::Max, 2, 2>>::bind({.weights = w}, {}));
     run(fk::Plan<fk::Conv<fk::filter(3, 3)>, fk::ChannelStatistics>::bind({.weights = w},
                                                                           {.mean = c, .variance = c, .scratch = c}));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <catch2/catch_test_macros.hpp>
+#include <cmath>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "support/difference.hpp"
 #include "support/filled.hpp"
 #include "support/static_geometries.hpp"
+#include "support/without_y.hpp"
 
 /// Transposed convolutions of integers, which are exact. Their shapes are those of the convolution that they are the
 /// transpose of: they make its x of its y.
@@ -99,6 +101,51 @@ void check_transposed_windows(Device& device) {
     check_transposed<T, fk::filter(3).pad(2, 0).dilation(2).groups(2)>(device, {1, 6, 1, 23}, 4);
     check_transposed<T, fk::filter(2, 3, 3).pad(1, 0, 1).stride(2, 1, 3)>(device, {1, 5, 5, 7, 4}, 6);
     check_transposed<T, fk::filter(3, 2, 1).pad(1, 1, 0)>(device, {2, 3, 4, 3, 3}, 5);
+}
+
+/// A pool and statistics after a head: of the least extents, and, beside a given y, of any. Weights are of int8.
+template <auto Geometry, class Device>
+void check_after_transposed(Device& device, oracle::Shape const& x, std::int64_t k) {
+    using Head = fk::TransposedConv<Geometry, fk::Weights<fk::int8>>;
+    oracle::Window const window = GeometryOf<2>::window(Geometry);
+    oracle::Shape const u = output_of(window, x, k), filter{k, x.c, window.r, window.s};
+    for (char const* layout : {"nchw", "nhwc"}) {
+        INFO(fk::type_name<Head>() << ' ' << layout);
+        Filled<float, Device, 4> in(device, layout, u, integers(u.size(), -3, 4, 1));
+        Filled<fk::int8, Device, 4> w(device, "kcrs", filter, integers(filter.size(), -2, 2, 2));
+        auto const sums = [&](oracle::Shape const& of) {
+            return oracle::transposed_conv(oracle::Tensor(u, in.values), w.values, of, window);
+        };
+        using Pooled = fk::Plan<Head, fk::Pool<fk::Max, 2, 2>>;
+        auto const pooled = Pooled::bind({.weights = w.view()}, {});
+        fk::Index<4> const shape = pooled.output_shape(in.view().layout.shape);
+        Placed<Device, 4> p(device, fk::DataType::float32,
+                            layout_of<4>(layout, {shape[0], shape[1], shape[2], shape[3]}), 64);
+        pooled(device, in.view(), p.template view<float>());
+        CHECK(difference(oracle::pool(sums({x.n, x.c, 2 * shape[2], 2 * shape[3]}), true, 2, 2), p.fetch()) == "");
+
+        Placed<Device, 4> y(device, fk::DataType::float32, layout_of<4>(layout, x), 64);
+        BesideY<float, Device> beside(device, layout_of<4>(layout, x));
+        fk::Plan<Head, fk::Store, fk::ChannelStatistics>::bind({.weights = w.view()}, beside.store(),
+                                                               beside.statistics(true))(device, in.view(),
+                                                                                        y.template view<float>());
+        oracle::Tensor const expected = sums(x);
+        CHECK(difference(expected, y.fetch()) == "");
+        CHECK(difference(expected, beside.values.fetch()) == "");
+        std::vector<double> totals(static_cast<std::size_t>(x.c));
+        for (std::size_t i = 0; i < expected.at.size(); ++i) totals[expected.channel(i)] += expected.at[i].value;
+        double const count = static_cast<double>(x.n * x.h * x.w);
+        for (std::int64_t c = 0; c < x.c; ++c) {
+            double const mean = totals[static_cast<std::size_t>(c)] / count;
+            CHECK(std::fabs(beside.mean.fetch().get(c) - mean) <= 1e-5 * (std::fabs(mean) + 1));
+        }
+    }
+}
+
+template <class Device>
+void check_operators_after_transposed(Device& device) {
+    check_after_transposed<fk::filter(3, 3).pad(1)>(device, {2, 9, 8, 6}, 7);
+    check_after_transposed<fk::filter(2, 2).stride(2)>(device, {2, 20, 7, 12}, 5);
 }
 
 /// A convolution and its transpose: the sum of conv(x) u is that of x transposed(u).

@@ -2,8 +2,10 @@
 #include "fusekit/ops/conv/transposed.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
+#include <string>
 
 #include "backend/hip/gpu.hpp"
+#include "support/refusal.hpp"
 #include "support/transposed_convolutions.hpp"
 
 using namespace test;
@@ -19,7 +21,50 @@ TEST_CASE("HIP: transposed convolutions of every window compute what the oracle 
     check_transposed_windows<float>(device);
 }
 
+TEST_CASE("HIP: operators that write beside a transposed convolution's y, and a pool after it, have its values") {
+    fk::hip::Device device = gpu();
+    check_operators_after_transposed(device);
+}
+
 TEST_CASE("HIP: a transposed convolution is the adjoint of the convolution") {
     fk::hip::Device device = gpu();
     check_adjoints(device);
+}
+
+TEST_CASE("HIP: a transposed window of too many taps for a GEMM is run without one, or refused in words") {
+    fk::hip::Device device = gpu();
+    constexpr auto tall = fk::filter(17, 1).pad(8, 0).stride(2, 1);
+    check_transposed<float, tall>(device, {1, 3, 12, 4}, 5);
+    auto gemm = device.with<fk::hip::Gemm<64, 64, 16>>();
+    auto const x = fk::random<float>(device, fk::nchw(1, 5, 6, 4)),
+               w = fk::random<float>(device, fk::kcrs(5, 3, 17, 1));
+    CHECK(refusal([&] { static_cast<void>(fk::Plan<fk::TransposedConv<tall>>::bind({.weights = w})(gemm, x)); }) ==
+          "Plan<TransposedConv<filter(17, 1).pad(8, 0).stride(2, 1)>>: TransposedConv.filter: expected 15 slices, rows "
+          "and columns at most, for a Gemm schedule, got filter(17, 1).pad(8, 0).stride(2, 1)");
+}
+
+TEST_CASE("HIP: a transposed window leads backwards, and moves over y") {
+    using namespace fk::hip::detail;
+    using fk::detail::TransposedFilter;
+    constexpr auto taps = fk::filter(3, 1);
+    constexpr std::int64_t far = std::int64_t{1} << 30;
+    auto const of_rows = [](std::int64_t stride, auto const& filter) {
+        return far_operand(filter, fk::Layout<4>{{{1, 1, 9, 1}}, {{1, 1, stride, 1}}}, fk::kcrs(1, 1, 3, 1),
+                           fk::nchw(1, 1, 9, 1));
+    };
+    CHECK(of_rows(far, TransposedFilter<2, false>(taps)) == FarOperand::none);
+    CHECK(of_rows(far, taps) == FarOperand::x);  // 2^31 elements forwards is one too many
+    CHECK(of_rows(far + 1, TransposedFilter<2, false>(taps)) == FarOperand::x);
+    CHECK(of_rows(far + 1, TransposedFilter<2, true>(taps.stride(2, 1))) == FarOperand::none);
+    CHECK(of_rows(-far, TransposedFilter<2, false>(taps)) == FarOperand::x);
+
+    auto const padded = [&](int pad) {
+        fk::Refusal const refusal =
+            refuse_conv_limits([] { return fk::Text("plan"); }, TransposedFilter<2, false>(taps.pad(pad, 0)),
+                               fk::Index<4>{{1, 1, 2, 1}}, fk::Index<4>{{1, 1, 3, 1}}, fk::Index<4>{{1, 1, 9, 1}});
+        return refusal ? std::string(refusal->what()) : "accepted";
+    };
+    CHECK(padded((1 << 30) - 5) == "accepted");
+    CHECK(padded((1 << 30) - 4) ==
+          "plan: y.shape: expected fewer than 2^31 rows and columns, with the padding, got 1 x 1 x 9 x 1");
 }

@@ -24,4 +24,40 @@ static_assert(fk::detail::row_under(f, heights, 0, 1) < 0 &&
 static_assert(fk::detail::row_under(f, heights, 1, 2) == 0 && fk::detail::row_under(f, heights, 0, 3) == 2);
 static_assert(fk::detail::column_under(fk::filter(3, 3).pad(1).stride(2).dilation(3), 4, 2) == 4 * 2 - 1 + 2 * 3);
 
+/// Whether a transposed window of the place h of y has taps over those places of x alone whose own taps are over h.
+template <bool spreads>
+constexpr bool leads_back(fk::Filter<1> const& of_y) {
+    fk::detail::TransposedFilter<1, spreads> const back(of_y);
+    for (fk::Extent h = 0; h < 20; ++h)
+        for (int i = 0; i < of_y.size[0]; ++i) {
+            fk::Extent const p = fk::detail::place_under(back, 0, h, i);
+            if (p >= 0 && fk::detail::place_under(of_y, 0, p, i) != h) return false;
+            for (fk::Extent other = 0; other < 40; ++other)
+                if (other != p && fk::detail::place_under(of_y, 0, other, i) == h) return false;
+        }
+    return true;
+}
+static_assert(leads_back<false>(fk::filter(3).pad(1, 0)) && leads_back<false>(fk::filter(2).pad(7).dilation(5)));
+static_assert(leads_back<true>(fk::filter(3).pad(1).stride(2)) &&
+              leads_back<true>(fk::filter(4).stride(3).dilation(2)) &&
+              leads_back<true>(fk::filter(2).pad(9, 0).stride(7).dilation(3)));
+
+/// The same of slices and rows, from y of 9 slices of 5 rows to x of 5 of 4.
+constexpr fk::detail::SliceHeights<3> back_heights(fk::detail::collapse<4>(fk::ncdhw(1, 1, 5, 4, 1)).shape,
+                                                   fk::detail::collapse<4>(fk::ncdhw(1, 1, 9, 5, 1)).shape);
+constexpr bool rows_lead_back() {
+    fk::detail::TransposedFilter<3, true> const back(f);
+    for (fk::Extent row = 0; row < 9 * 5; ++row)
+        for (int r = 0; r < 6; ++r) {
+            fk::Extent const p = fk::detail::row_under(back, back_heights, row, r);
+            for (fk::Extent other = 0; other < 5 * 4; ++other)
+                if ((fk::detail::row_under(f, heights, other, r) == row) != (other == p)) return false;
+        }
+    return true;
+}
+static_assert(rows_lead_back());
+
+static_assert(!fk::detail::is_single_pixels(fk::detail::TransposedFilter<2, true>(fk::filter(1, 1).stride(2))) &&
+              fk::detail::is_single_pixels(fk::detail::TransposedFilter<2, false>(fk::filter(1, 1))));
+
 }  // namespace

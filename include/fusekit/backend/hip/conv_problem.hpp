@@ -115,10 +115,18 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
         SpaceCoord const first = window(at);
         std::uint32_t bits = 0;
         if constexpr (padded)
-            for (int mode = 0; mode < Space; ++mode)
-                for (int i = 0; i < filter.size[mode]; ++i)
+            for (int mode = 0; mode < Space; ++mode) {
+                auto const ask = [&](int i) {
                     if (has(mode, first[mode] + detail::tap_distance(filter, mode, i)))
                         bits |= KOffset::bit(Space, mode, i);
+                };
+                if constexpr (detail::spreads<Geometry>) {  // whose conditions AMD's scalar registers do not all hold
+#pragma unroll 1
+                    for (int i = 0; i < filter.size[mode]; ++i) ask(i);
+                } else {
+                    for (int i = 0; i < filter.size[mode]; ++i) ask(i);
+                }
+            }
         return {x.data + at.n * stride(x, 0) + Base::first_c(group) * stride(x, 1) + input_offset(first), bits};
     }
     __device__ RowPointer<W> weight_row(int k, int group) const {
@@ -190,8 +198,7 @@ private:
             if (mode == 0) most = static_cast<int>(slices.x);
         if constexpr (detail::spreads<Geometry>) {
             int const step = filter.of_y().strides[mode];
-            if (at % step != 0) return false;
-            at /= step;
+            return at % step == 0 && static_cast<unsigned>(at) <= static_cast<unsigned>((most - 1) * step);
         }
         return static_cast<unsigned>(at) < static_cast<unsigned>(most);
     }

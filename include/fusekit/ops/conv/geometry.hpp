@@ -8,12 +8,13 @@
 /// What may be the filter of a type, and the words for one that does not fit.
 namespace fusekit::detail {
 
-consteval bool is_geometry(auto) { return false; }
-consteval bool is_geometry(Dynamic) { return true; }
+consteval bool is_filter(auto) { return false; }
 template <int Rank>
-consteval bool is_geometry(Filter<Rank>) {
+consteval bool is_filter(Filter<Rank>) {
     return true;
 }
+consteval bool is_geometry(auto geometry) { return is_filter(geometry); }
+consteval bool is_geometry(Dynamic) { return true; }
 
 consteval bool is_possible(auto) { return true; }
 template <int Rank>

@@ -21,9 +21,6 @@ consteval bool has_strides(Filter<Rank> const& f) {
         if (f.strides[i] != 1) return true;
     return false;
 }
-consteval bool is_known(auto const& geometry) {
-    return is_geometry(geometry) && !std::is_same_v<decltype(geometry), Dynamic const&>;
-}
 
 /// The largest extent of which the filter makes `out` in one mode, and the smallest; 0 where there is none.
 template <int Rank>
@@ -59,7 +56,7 @@ constexpr Extent least_input(Filter<Rank> const& f, int mode, Extent out) {
 /// counts: an infinite weight times such a zero is NaN.
 /// Source: Dumoulin and Visin 2016, section 4.
 template <auto Geometry, class Option = void>
-    requires(detail::is_known(Geometry))  // TransposedConv takes a filter, as in TransposedConv<fk::filter(3, 3)>
+    requires(detail::is_filter(Geometry))  // TransposedConv takes a filter, as in TransposedConv<fk::filter(3, 3)>
             && (detail::is_possible(Geometry))  // size, stride, dilation and groups are 1 or more, padding 0 or more
             && (detail::WeightsOption<Option>::is_valid)  // the option of a TransposedConv is Weights
 struct TransposedConv {
