@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "fusekit/backend/hip/arch/access.hpp"
 #include "fusekit/backend/hip/atom/wgmma_tile.hpp"
 #include "fusekit/backend/hip/collective/stem_shape.hpp"
 
@@ -27,10 +28,13 @@ __device__ void put_stem_filters(Panel* panels, StemShape const& shape, Problem 
         T const* const from = conv.w.data + (exists ? filter * stride[0] + r * stride[2] : 0);
         int s = max(j, 0) / channels, c = max(j, 0) - s * channels;
         panels[r / 2].template put_along_k<chunk>((of_row * 2 + r % 2) * chunk, row, [&](int e) {
-            if (!exists || j + e < 0 || j + e >= shape.row_elements) return T{};
-            T const weight = from[s * stride[3] + c * stride[1]];
-            if (++c == channels) c = 0, ++s;
-            return weight;
+            bool const seen = exists && j + e >= 0 && j + e < shape.row_elements;
+            auto const weight =
+                load_if(seen, reinterpret_cast<Packet<T, 1> const*>(from + s * stride[3] + c * stride[1]));
+            bool const next = j + e >= 0;
+            c = !next ? c : c + 1 < channels ? c + 1 : 0;
+            s += next && c == 0;
+            return weight.values[0];
         });
     }
 }

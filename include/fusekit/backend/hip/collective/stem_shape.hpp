@@ -33,8 +33,7 @@ struct StemShape {
         return y[0] * detail::divide_up(y[2], rows()) * detail::divide_up(y[3], columns());
     }
 
-    /// The shape with the fewest tiles of y for which `bytes` hold a stage; of these, that of the smallest stage. With
-    /// no panels, where there is none.
+    /// The widest shape with the fewest tiles of y for which `bytes` hold a stage; with no panels, where there is none.
     static constexpr StemShape of(Index<4> const& y, std::int64_t channels, Filter<2> const& filter, int bytes) {
         StemShape best;
         bool few = channels <= most_elements;  // so that products of these numbers fit int
@@ -42,13 +41,12 @@ struct StemShape {
             few = few && filter.size[mode] <= most_elements && filter.strides[mode] <= most_elements &&
                   filter.dilations[mode] <= most_elements && filter.pad_before[mode] <= most_elements;
         if (!few) return best;
-        for (int shift = 0; shift <= 6; ++shift) {
+        for (int shift = 6; shift >= 0; --shift) {
             StemShape const shape(shift, static_cast<int>(channels), filter);
             if (shape.chunks > most_chunks || shape.pitch > most_elements || shape.rows_of_x > most_elements ||
                 shape.stage_bytes() > bytes)
                 continue;
-            auto const fewer = best.panels == 0 ? -1 : shape.tiles(y) - best.tiles(y);
-            if (fewer < 0 || (fewer == 0 && shape.stage_bytes() < best.stage_bytes())) best = shape;
+            if (best.panels == 0 || shape.tiles(y) < best.tiles(y)) best = shape;
         }
         return best;
     }
