@@ -72,21 +72,40 @@ inline constexpr bool has_warp_specialized =
     ((has_matrix_units<Plan, T> && std::is_same_v<T, U>) ||
      (arch::is_targeted<arch::Sm90a> && std::is_same_v<T, int8> &&
       std::is_same_v<typename Plan::Head::template WeightElement<T>, T> && !Plan::totals_tiles &&
-      !has_transposed_conv<Plan> && (std::is_same_v<U, int8> || std::is_same_v<U, half> || std::is_same_v<U, bfloat16>)));
+      !has_transposed_conv<Plan> &&
+      (std::is_same_v<U, int8> || std::is_same_v<U, half> || std::is_same_v<U, bfloat16>)));
 
 /// Whether an operator of theirs reads a tensor of y's shape, which bulk copies bring. Statistics take the room.
 template <class Plan, Element T, detail::OutputElement U>
 inline constexpr bool reads_in_bulk =
     has_warp_specialized<Plan, T, U> && sizeof(U) == 2 && Plan::Epilogue::reads_named && !Plan::totals_tiles;
 
+/// Whether a plan has a Conv of several taps and no groups, whose taps follow one another in a row; `suits` is asked of
+/// a filter that the plan's type has.
+template <class Plan>
+consteval bool may_have_taps(bool (*suits)(Filter<2> const&)) {
+    if constexpr (has_transposed_conv<Plan>) {
+        return false;
+    } else if constexpr (requires { Plan::Head::collapsed.size.w; } && Plan::Head::collapsed_space == 2) {
+        Filter<2> const filter = Plan::Head::collapsed;
+        return Plan::Head::longest > 1 && filter.group_count == 1 && filter.dilations[1] == 1 && suits(filter);
+    } else {
+        return Plan::Head::longest > 1;
+    }
+}
+
 /// Whether a plan also has a kernel there that reads a tile of x once for all taps, and totals nothing.
 template <class Plan, Element T, detail::OutputElement U>
-inline constexpr bool has_halo = has_warp_specialized<Plan, T, U> && sizeof(T) == 2 && (Plan::Head::longest > 1) &&
-                                 !Plan::totals_tiles && !has_transposed_conv<Plan>;
+inline constexpr bool has_halo =
+    has_warp_specialized<Plan, T, U> && sizeof(T) == 2 && !Plan::totals_tiles &&
+    may_have_taps<Plan>([](Filter<2> const& filter) {
+        return filter.strides[0] == 1 && filter.strides[1] == 1 && filter.dilations[0] == 1;
+    });
 
-/// Whether a plan also has a kernel there for x of few channels. It stores as those that copy in bulk do.
+/// Whether a plan also has a kernel there for x of few channels, and totals nothing.
 template <class Plan, Element T, detail::OutputElement U>
-inline constexpr bool has_stem = has_halo<Plan, T, U>;
+inline constexpr bool has_stem = has_warp_specialized<Plan, T, U> && sizeof(T) == 2 && !Plan::totals_tiles &&
+                                 may_have_taps<Plan>([](Filter<2> const&) { return true; });
 
 /// Whether a plan also has a kernel there for tensors whose planes lie together: one of a Conv, whose operators do not
 /// ask where an element lies.

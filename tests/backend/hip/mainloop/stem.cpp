@@ -2,11 +2,14 @@
 #include "fusekit/backend/hip/mainloop/stem.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
+#include <cmath>
 #include <string>
+#include <vector>
 
 #include "backend/hip/sm90a_device.hpp"
 #include "support/check_case.hpp"
 #include "support/run_case.hpp"
+#include "support/stored_values.hpp"
 
 using namespace test;
 using fusekit::hip::Stem, fusekit::hip::StemShape;
@@ -24,14 +27,14 @@ TEMPLATE_TEST_CASE("HIP: convolutions of few channels on sm_90a's matrix units a
     auto stem = device.with<Stem<>>();
     using Scheduled = decltype(stem);
     std::string const type = std::is_same_v<TestType, fk::half> ? " half" : " bfloat16";
-    for (char const* sizes : {"n1c1h3w8k8r3s3pt0l0b0r0u1v1d1e1g1",       // one channel, windows at odd elements
-                              "n2c3h19w24k64r7s7pt3l3b3r3u2v2d1e1g1",    // a network's first; a zero before each row
+    for (char const* sizes : {"n1c1h3w8k8r3s3pt0l0b0r0u1v1d1e1g1",     // one channel, windows at odd elements
+                              "n2c3h19w24k64r7s7pt3l3b3r3u2v2d1e1g1",  // a zero before each row of a window
                               "n3c3h7w32k72r3s3pt1l1b1r1u1v1d1e1g1",  // windows at odd elements, two tiles of channels
-                              "n5c4h33w10k16r3s3pt1l0b0r2u2v2d1e1g1",  // more tiles than the warpgroups of a GPU
+                              "n19c4h33w10k16r3s3pt1l0b0r2u2v2d1e1g1",  // more tiles than two stages of all warpgroups
                               "n2c2h9w20k40r2s5pt0l4b1r1u3v1d2e1g1",  // an even filter, rows of x apart
                               "n1c3h17w40k24r4s4pt0l1b3r0u4v4d1e1g1",  // windows that do not overlap
-                              "n1c20h5w6k24r5s3pt2l1b2r1u1v1d1e1g1",  // five panels of 64
-                              "n2c5h1w48k16r1s9pt0l4b0r4u1v3d1e1g1"}) {  // a signal, windows at odd elements
+                              "n1c8h21w5k24r9s4pt4l1b4r2u1v1d1e1g1",  // long windows in rows of 32 elements
+                              "n2c5h1w48k16r1s6pt0l4b0r4u1v3d1e1g1"}) {  // one row, windows at odd elements
         std::string const text = sizes + std::string(" nhwc krsc") + type;
         check_case(Case::parse(text + " CBA relu #3"), run_conv<Scheduled, TestType, fk::dynamic, fk::Bias, Relu>,
                    stem);
@@ -45,25 +48,63 @@ TEMPLATE_TEST_CASE("HIP: convolutions of few channels on sm_90a's matrix units a
                run_conv<Scheduled, TestType, fk::dynamic, PerActivation>, stem);
 }
 
-TEST_CASE("HIP: first layers need neither weights nor y without gaps, and are the library's choice for them") {
+TEST_CASE("HIP: operators store what a tile of few channels has of y, and nothing beside it") {
     fk::hip::Device device = sm90a_device();
-    using Run = Run<fk::hip::Device>;
-    Run const run = run_conv<fk::hip::Device, fk::half, fk::filter(7, 7).stride(2).pad(3), fk::Bias>;
-    check_case(Case::parse("n1c3h14w16k20r7s7pt3l3b3r3u2v2d1e1g1 nhwc>nhwc+4 kcrs half CB #3"), run, device);
-    check_case(Case::parse("n1c3h14w15k20r7s7pt3l3b3r3u2v2d1e1g1 nhwc krsc half CB #3"), run, device);
+    auto stem = device.with<Stem<>>();
+    check_stored_conv<fk::half, fk::half>(
+        stem, {"nhwc", "nhwc", "nhwc", "nhwc"}, {2, 3, 9, 16}, 24,
+        {.r = 3, .s = 3, .top = 1, .left = 1, .bottom = 1, .right = 1, .u = 2, .v = 2});
+}
+
+TEST_CASE("HIP: what of x no window of few channels sees is not multiplied, by zeros either") {
+    fk::hip::Device device = sm90a_device();
+    auto stem = device.with<Stem<>>();
+    fk::Tensor<fk::half, fk::hip::Device> w(device, fk::krsc(8, 3, 3, 1)), x(device, fk::nhwc(1, 3, 16, 1));
+    w.copy_from(std::vector<fk::half>(72, fk::half(1.0f)).data());
+    for (int const stride : {4, 5}) {  // windows at odd elements alone, and at even ones too
+        std::vector<fk::half> values(48, fk::half(1.0f));
+        for (std::size_t i = 0; i < values.size(); ++i)
+            if ((static_cast<int>(i) % 16 + 1) % stride >= 3) values[i] = fk::half(INFINITY);
+        values[2 * 16 + 4] = fk::half(INFINITY);  // in the last row of the second window
+        x.copy_from(values.data());
+        auto const filter = fk::filter(3, 3).pad(0, 1, 0, 0).stride(1, stride);
+        auto const y = fk::Plan<fk::Conv<fk::dynamic>>::bind({.weights = w, .filter = filter})(stem, x);
+        std::vector<fk::half> got(static_cast<std::size_t>(y.size()));
+        y.copy_to(got.data());
+        for (std::size_t i = 0; i < got.size(); ++i)
+            CHECK(static_cast<float>(got[i]) == (i < 8 ? 6 : i < 16 ? INFINITY : 9));
+    }
+}
+
+TEST_CASE("HIP: the library chooses the schedule of few channels, whatever weights' layout and y's gaps") {
+    fk::hip::Device device = sm90a_device();
+    using Plan = fk::Plan<fk::Conv<fk::filter(7, 7).stride(2).pad(3)>>;
+    auto const w = fk::random<fk::half>(device, fk::kcrs(20, 3, 7, 7), 1),
+               x = fk::random<fk::half>(device, fk::nhwc(2, 14, 16, 3), 2);
+    fk::Tensor<fk::half, fk::hip::Device> y(device, layout_of("nhwc+4", {2, 20, 7, 8})),
+        packed(device, fk::nhwc(2, 7, 8, 20));
+    auto const layer = Plan::bind({.weights = w});
+    auto const kernel = [&](auto const& stream, auto& to) {
+        return stream.prepare(layer, Plan::collapse(x.const_view()), Plan::collapse(to.view()))->kernel;
+    };
+    CHECK(kernel(device, y) == kernel(device.with<Stem<>>(), y));
+    CHECK(kernel(device, packed) != kernel(device, y));  // rows of 40 bytes
+    check_case(Case::parse("n2c3h14w16k20r7s7pt3l3b3r3u2v2d1e1g1 nhwc>nhwc+4 kcrs half C #3"),
+               run_conv<fk::hip::Device, fk::half, fk::filter(7, 7).stride(2).pad(3)>, device);
 }
 
 TEST_CASE("HIP: a tile of a convolution of few channels is as wide as leaves few pixels empty") {
     using fk::Index;
     StemShape const shape = StemShape::of(Index<4>{{64, 64, 112, 112}}, 3, fk::filter(7, 7).stride(2).pad(3), 12288);
-    CHECK(shape.columns() == 8);
-    CHECK(shape.rows_of_x == 21);
+    CHECK(shape.columns() == 16);
+    CHECK(shape.rows_of_x == 13);
     CHECK(shape.lead == 1);
     CHECK(shape.chunks == 3);
-    CHECK(shape.panels == 3);
-    CHECK(shape.tiles({{64, 64, 112, 112}}) == 64 * 14 * 14);
+    CHECK(shape.panels == 4);
+    CHECK(shape.tiles({{64, 64, 112, 112}}) == 64 * 7 * 28);
     CHECK(StemShape::of({{1, 64, 1, 500}}, 3, fk::filter(1, 7), 12288).rows() == 1);
-    CHECK(StemShape::of({{1, 64, 16, 16}}, 300, fk::filter(3, 3), 12288).panels == 0);
+    CHECK(StemShape::of({{1, 64, 16, 16}}, 10, fk::filter(3, 3), 12288).chunks == 4);
+    CHECK(StemShape::of({{1, 64, 16, 16}}, 11, fk::filter(3, 3), 12288).panels == 0);
 }
 
 TEST_CASE("HIP: a convolution of x whose rows lie otherwise is refused to the schedule, and y is as it was") {

@@ -3,33 +3,38 @@
 
 #include <cstdint>
 
+#include "fusekit/backend/hip/arch/access.hpp"
 #include "fusekit/backend/hip/atom/wgmma_tile.hpp"
 #include "fusekit/backend/hip/collective/stem_shape.hpp"
 
 namespace fusekit::hip {
 
-/// Puts 64 filters from `first` on into shared memory in the order of a StemShape: zeros where it has none of w's, and
-/// past the last filter. Called by `threads` threads.
-template <class Tile, class Problem>
-__device__ void put_stem_filters(Tile* panels, StemShape const& shape, Problem const& conv, int first, unsigned thread,
+/// Puts 64 filters from `first` on into shared memory: a panel for each two rows of the window, whose chunks number i
+/// are 16 indices of GemmK. What the window does not have is zero, and so are filters past the last one. Called by
+/// `threads` threads.
+template <class Panel, class Problem>
+__device__ void put_stem_filters(Panel* panels, StemShape const& shape, Problem const& conv, int first, unsigned thread,
                                  unsigned threads) {
-    constexpr unsigned chunk = StemShape::chunk, of_panel = Tile::tile_k / chunk, filters = 64;
-    using T = typename Tile::Operand;
+    using T = typename Panel::Operand;
+    constexpr unsigned filters = 64;
+    constexpr int chunk = StemShape::chunk;
     Index<4> const& stride = conv.w.layout.stride;
+    auto const chunks = static_cast<unsigned>(shape.chunks);
     int const channels = conv.group_c();
-    for (unsigned i = thread; i < filters * of_panel * static_cast<unsigned>(shape.panels); i += threads) {
-        unsigned const row = i % filters, at = i / filters;
-        int const r = static_cast<int>(at) / shape.chunks,
-                  j = (static_cast<int>(at) - r * shape.chunks) * static_cast<int>(chunk) - shape.lead;
-        int const filter = first + static_cast<int>(row);
-        bool const exists = filter < conv.group_k() && r < conv.window_rows();
+    for (unsigned i = thread; i < static_cast<unsigned>(shape.panels) * 2 * chunks * filters; i += threads) {
+        unsigned const row = i % filters, number = i / filters, r = number / chunks, of_row = number - r * chunks;
+        int const filter = first + static_cast<int>(row), j = static_cast<int>(of_row) * chunk - shape.lead;
+        bool const exists = filter < conv.group_k() && static_cast<int>(r) < conv.window_rows();
         T const* const from = conv.w.data + (exists ? filter * stride[0] + r * stride[2] : 0);
         int s = max(j, 0) / channels, c = max(j, 0) - s * channels;
-        panels[at / of_panel].template put_along_k<chunk>(at % of_panel * chunk, row, [&](int k) {
-            if (!exists || j + k < 0 || j + k >= shape.row_elements) return T{};
-            T const weight = from[s * stride[3] + c * stride[1]];
-            if (++c == channels) c = 0, ++s;
-            return weight;
+        panels[r / 2].template put_along_k<chunk>((of_row * 2 + r % 2) * chunk, row, [&](int e) {
+            bool const seen = exists && j + e >= 0 && j + e < shape.row_elements;
+            auto const weight =
+                load_if(seen, reinterpret_cast<Packet<T, 1> const*>(from + s * stride[3] + c * stride[1]));
+            bool const next = j + e >= 0;
+            c = !next ? c : c + 1 < channels ? c + 1 : 0;
+            s += next && c == 0;
+            return weight.values[0];
         });
     }
 }
@@ -38,60 +43,44 @@ __device__ void put_stem_filters(Tile* panels, StemShape const& shape, Problem c
 /// 16, as Wgmma takes them from registers. Source: PTX ISA 8.7, section 9.7.15.5.1, the figure of A for .k16.
 template <class Atom>
 class StemWindows {
-    static constexpr int steps = Atom::tile_k / Atom::k;
-
 public:
-    using Words = std::uint32_t[steps][4];
+    template <int chunks>
+    using Words = std::uint32_t[chunks][4];
 
-    __device__ StemWindows(StemShape const& the_shape, Filter<2> const& filter, unsigned the_thread)
-        : shape(the_shape),
-          rows(filter.size[0]),
-          row_bytes(filter.dilations[0] * the_shape.pitch * 2),
-          pair(static_cast<int>(the_thread) % 4 * 2) {
+    __device__ StemWindows(StemShape const& shape, Filter<2> const& filter, unsigned thread)
+        : row_bytes(filter.dilations[0] * shape.pitch * 2), rows(filter.size[0]) {
+        int const pair = static_cast<int>(thread) % 4 * 2;
         for (int i = 0; i < 2; ++i) {
-            int const pixel = Atom::row(static_cast<int>(the_thread), 2 * i);
-            int const p = pixel >> shape.shift, q = pixel - (p << shape.shift);
+            int const pixel = Atom::row(static_cast<int>(thread), 2 * i), p = pixel >> shape.shift,
+                      q = pixel - (p << shape.shift);
             places[i] = (p * filter.strides[0] * shape.pitch + q * shape.step + pair) * 2;
         }
         int const end = shape.lead + shape.row_elements - (shape.chunks - 1) * StemShape::chunk - pair;
-        last = (end > 0 ? 0xffffu : 0u) | (end > 1 ? 0xffff0000u : 0u);
         first = shape.lead == 1 && pair == 0 ? 0xffff0000u : ~0u;
+        last = (end > 0 ? 0xffffu : 0u) | (end > 1 ? 0xffff0000u : 0u);
     }
 
-    /// Loads the words of the next panel from a stage, whose windows begin at `begin`.
-    template <bool whole_words>
-    __device__ void load(unsigned char const* begin, Words& words) {
+    /// Loads the words of a panel's two rows of the window. `begin` is where the tile's windows begin.
+    template <int chunks, bool whole_words>
+    __device__ void load(unsigned char const* begin, int panel, Words<chunks>& words) const {
+        std::uint32_t const exists[] = {~0u, 2 * panel + 1 < rows ? ~0u : 0u};
+        unsigned char const* const row = begin + 2 * panel * row_bytes;
+        unsigned char const* const rows_of_pair[] = {row, row + (exists[1] & static_cast<unsigned>(row_bytes))};
 #pragma unroll
-        for (int step = 0; step < steps; ++step)
+        for (int i = 0; i < chunks; ++i)
 #pragma unroll
             for (int half = 0; half < 2; ++half) {
-                std::uint32_t const mask =
-                    r == rows ? 0u : (chunk == 0 ? first : ~0u) & (chunk == shape.chunks - 1 ? last : ~0u);
+                std::uint32_t const mask = exists[half] & (i == 0 ? first : ~0u) & (i == chunks - 1 ? last : ~0u);
 #pragma unroll
-                for (int i = 0; i < 2; ++i)
-                    words[step][half * 2 + i] = word<whole_words>(begin + places[i] + offset) & mask;
-                advance();
+                for (int pixel = 0; pixel < 2; ++pixel)
+                    words[i][half * 2 + pixel] =
+                        word<whole_words>(rows_of_pair[half] + places[pixel] + i * StemShape::chunk * 2) & mask;
             }
     }
 
-    /// Goes back to the first panel.
-    __device__ void rewind() { chunk = 0, r = 0, offset = 0; }
-
 private:
-    StemShape const& shape;
-    int rows, row_bytes, pair;
-    int places[2];
+    int row_bytes, rows, places[2];  ///< of the thread's words of its pixels, in bytes from the first window
     std::uint32_t first, last;  ///< what of a word is no zero, in the first and the last chunk of a row
-    int chunk = 0, r = 0, offset = 0;
-
-    /// Past the last row it stays where it is.
-    __device__ void advance() {
-        if (r == rows) return;
-        offset += StemShape::chunk * 2;
-        if (++chunk < shape.chunks) return;
-        chunk = 0, ++r;
-        offset = r == rows ? 0 : r * row_bytes;
-    }
 
     template <bool whole_words>
     __device__ static std::uint32_t word(unsigned char const* from) {

@@ -84,10 +84,10 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_stem_with(Gpu const& gpu, BoundPl
             if (auto const launch = detail::launch_stem<Schedule>(gpu, ConvParams<Plan, T, U>{bound, x, y}))
                 return *launch;
     return Error(type_name<Plan>(), "Stem", "",
-                 "a GPU of compute capability 9.0, code for sm_90a, a Conv of more than one tap and of 1 group whose "
-                 "taps neighbour in a row, at most " +
-                     Text::number(64 * Schedule::most_panels) +
-                     " products an output, with 8 for each 8 or fewer of a row of the filter, x whose pixels neighbour "
+                 "a GPU of compute capability 9.0, code for sm_90a, a Conv of more than one tap and of 1 group, whose "
+                 "filter has at most " +
+                     Text::number(2 * Schedule::most_panels) +
+                     " rows, each of 31 products at most, of neighbours, x whose pixels neighbour "
                      "in rows that lie at multiples of 16 bytes, y whose channels are neighbours and all else at "
                      "multiples of 16 bytes, and y of x's type",
                  gpu.name() + ", x of strides " + detail::strides_of(x.collapsed_layout()) + ", y of strides " +

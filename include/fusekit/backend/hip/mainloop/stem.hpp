@@ -20,7 +20,7 @@ class StemGemm {
     using Windows = StemWindows<Atom>;
     using Writer = StoreProducts<Plan, Atom, T, T, 1>;
     using Cursor = StageCursor<stages>;
-    static_assert(Atom::m == StemShape::pixels);
+    static_assert(Atom::m == StemShape::pixels && Atom::tile_k == StemShape::most_chunks * Atom::k);
 
     /// Named barriers of the warpgroups begin with it.
     static constexpr unsigned first_barrier = 1;
@@ -61,6 +61,7 @@ public:
         if (thread % Atom::threads == 0)
             for (unsigned stage = 0; stage < stages; ++stage)
                 load(params, conv, shared, tiles, tiles.first(group) + stage * tiles.step, group, stage);
+        Writer::prepare(params, conv, shared.writers[group], tiles.channel, thread % Atom::threads);
         put_stem_filters(shared.filters, shape, conv, tiles.channel, thread, threads);
         ptx::fence_shared_memory();
         __syncthreads();
@@ -131,10 +132,9 @@ private:
         StemShape const& shape = params.stem;
         typename Writer::Shared& writer = shared.writers[group];
         unsigned const barrier = first_barrier + group;
-        Windows windows(shape, conv.filter, thread);
+        Windows const windows(shape, conv.filter, thread);
         typename Writer::Totals totals;
         Cursor cursor;
-        Writer::prepare(params, conv, writer, tiles.channel, thread);
         for (unsigned number = tiles.first(group), count = 0; number < tiles.all;
              number += tiles.step, ++count, cursor.advance()) {
             Tile const tile = tiles[number];
@@ -143,40 +143,41 @@ private:
             unsigned char const* const begin =
                 shared.windows[group][cursor.stage] + (first_element(shape, tile) & (StemShape::chunk - 1)) * 2;
             typename Atom::Sums sums[1];
-            auto const when_read = [&] {
-                ptx::named_barrier_sync(barrier, Atom::threads);
-                if (thread == 0) load(params, conv, shared, tiles, number + stages * tiles.step, group, cursor.stage);
-            };
-            bool multiplied = false;
-            if constexpr (may_be_odd())
-                if (!shape.whole_words) {
-                    multiply<false>(shared, windows, begin, shape.panels, sums[0], when_read);
-                    multiplied = true;
-                }
-            if (!multiplied) multiply<true>(shared, windows, begin, shape.panels, sums[0], when_read);
+            multiply_by<1>(shared, windows, begin, shape, sums[0]);
             if (number + tiles.step >= tiles.all) start_next_kernel();
             Writer::store(params, conv, writer, tile, sums, totals, thread, barrier, count);
+            if (thread == 0)  // all have been at a barrier since they read the stage
+                load(params, conv, shared, tiles, number + stages * tiles.step, group, cursor.stage);
         }
         if (thread == 0) ptx::wait_for_stores();
     }
 
-    /// A tile's products, a panel at a time. Calls when_read() when all words of the windows are in registers.
-    template <bool whole_words, class WhenRead>
-    __device__ static void multiply(DynamicShared& shared, Windows& windows, unsigned char const* begin, int panels,
-                                    typename Atom::Sums& sums, WhenRead const& when_read) {
+    /// A tile's products, with as many chunks of a row of the window as there are, `chunks` or more.
+    template <int chunks>
+    __device__ static void multiply_by(DynamicShared& shared, Windows const& windows, unsigned char const* begin,
+                                       StemShape const& shape, typename Atom::Sums& sums) {
+        if constexpr (chunks < StemShape::most_chunks)
+            if (shape.chunks > chunks) return multiply_by<chunks + 1>(shared, windows, begin, shape, sums);
+        if constexpr (may_be_odd())
+            if (!shape.whole_words) return multiply<chunks, false>(shared, windows, begin, shape.panels, sums);
+        multiply<chunks, true>(shared, windows, begin, shape.panels, sums);
+    }
+
+    /// The same, a panel at a time.
+    template <int chunks, bool whole_words>
+    __device__ static void multiply(DynamicShared& shared, Windows const& windows, unsigned char const* begin,
+                                    int panels, typename Atom::Sums& sums) {
         auto filters = Atom::descriptor(ptx::shared_address(shared.filters));
-        windows.rewind();
 #pragma unroll 1
         for (int panel = 0; panel < panels; ++panel, filters += Atom::rows_further(Atom::n)) {
-            typename Windows::Words words;
-            windows.template load<whole_words>(begin, words);
+            typename Windows::template Words<chunks> words;
+            windows.template load<chunks, whole_words>(begin, panel, words);
             ptx::hold(sums);
             ptx::fence_products();
 #pragma unroll
-            for (unsigned k = 0; k < Atom::tile_k / Atom::k; ++k)
-                Atom::multiply(sums, words[k], filters + k * Atom::k_step, panel > 0 || k > 0);
+            for (unsigned i = 0; i < chunks; ++i)
+                Atom::multiply(sums, words[i], filters + i * Atom::k_step, panel > 0 || i > 0);
             ptx::commit_products();
-            if (panel == panels - 1) when_read();
             ptx::wait_for_products<0>();
             ptx::hold(sums);
         }
