@@ -207,9 +207,11 @@ void run_layout(Device& device, cudnnHandle_t handle, std::vector<ConvLayer> con
     for (ConvLayer const& layer : layers) {
         Row row;
         try {
-            row = layer.r == 1
-                      ? measure<T, fk::filter(1, 1)>(device, handle, workspace, layer, channels_last, options)
-                      : measure<T, fk::filter(3, 3).pad(1)>(device, handle, workspace, layer, channels_last, options);
+            row = layer.r == 1 ? measure<T, fk::filter(1, 1)>(device, handle, workspace, layer, channels_last, options)
+                  : layer.r == 3
+                      ? measure<T, fk::filter(3, 3).pad(1)>(device, handle, workspace, layer, channels_last, options)
+                      : measure<T, fk::filter(7, 7).pad(3).stride(2)>(device, handle, workspace, layer, channels_last,
+                                                                      options);
         } catch (std::exception const& error) {
             std::printf("%-24s FAILED: %s\n", layer.name().c_str(), error.what());
             continue;
@@ -283,14 +285,16 @@ int run(int argc, char** argv) {
             .integer("--index", options.index, 0, 1023, "which GPU")
             .text("--batch", "LIST", options.batches, "images in a batch: numbers, separated by commas")
             .choice("--dtype", options.dtype, {"float", "half", "bfloat16", "int8"}, "element type of all tensors")
-            .text("--layers", "LIST", options.layers, "'conv', names or parts of names, separated by commas")
+            .text("--layers", "LIST", options.layers,
+                  "'conv', names or parts of names, separated by commas; 'stem', first layers, which run alone")
             .choice("--layout", options.layout, {"nchw", "nhwc", "all"}, "memory order of the activations")
             .integer("--repeats", options.repeats, 1, 1000, "samples of each time, of which the median is reported")
             .integer("--engines", options.engines, 0, 64, "of cuDNN's backend interface, tried a layer, at most")
             .integer("--seconds", options.seconds, 0, 600, "a layer, after which no new engine is built")
             .text("--output", "DIR", options.output, "where cudnn.csv, cudnn.json and the charts go");
     if (!command_line.parse(argc, argv)) return 0;
-    auto const layers = choose_layers(options.layers).conv;
+    LayerChoice const chosen = choose_layers(options.layers);
+    auto const& layers = chosen.conv.empty() ? chosen.stem : chosen.conv;
     if (layers.empty()) throw UsageError("--layers: '" + options.layers + "' names no convolution");
 
     setenv("NVIDIA_TF32_OVERRIDE", "0", 1);  // NVIDIA's libraries then never round to TF32

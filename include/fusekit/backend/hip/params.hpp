@@ -4,9 +4,9 @@
 #include "fusekit/backend/hip/arch/target.hpp"
 #include "fusekit/backend/hip/bulk_maps.hpp"
 #include "fusekit/backend/hip/collective/grid_group.hpp"
-#include "fusekit/backend/hip/collective/stem_shape.hpp"
 #include "fusekit/backend/hip/conv_problem.hpp"
 #include "fusekit/backend/hip/image_order.hpp"
+#include "fusekit/backend/hip/stem_shape.hpp"
 #include "fusekit/plan/plan.hpp"
 
 namespace fusekit::hip {
