@@ -66,10 +66,9 @@ std::optional<Launch<ConvParams<Plan, T, T>>> launch_stem(Gpu const& gpu, ConvPa
                 params.read, params.bound.epilogue, params.y,
                 [&](TensorMap& map, auto const& z) { return encode_rows_of_y(map, z, box); }))
             return {};
-    std::int64_t const columns = divide_up(y[1], Schedule::channels),
-                       rows = divide_up(params.stem.tiles(y), Schedule::consumers),
+    std::int64_t const columns = divide_up(y[1], Schedule::channels), tiles = params.stem.tiles(y),
                        most = columns < gpu.processors() ? gpu.processors() / columns : 1;
-    return *prepare_launch<Plan, Mainloop>(gpu, params, columns * (rows < most ? rows : most));
+    return *prepare_launch<Plan, Mainloop>(gpu, params, columns * (tiles < most ? tiles : most));
 }
 
 }  // namespace detail
