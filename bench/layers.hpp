@@ -11,7 +11,8 @@ struct ConvLayer {
     static constexpr auto naming = "C-H-W-K-RxS-p(pad)-s(stride)";
 
     int c, h, w, k, r, s, pad, stride;
-    double miopen;  ///< fused-over-unfused speedup that MIOpen's fusion chart shows for it, on a GPU it does not name
+    /// The fused-over-unfused speedup that MIOpen's fusion chart shows for it, on a GPU it does not name.
+    double miopen = 0;
 
     std::string name() const {
         auto const text = [](int value) { return std::to_string(value); };
@@ -55,6 +56,13 @@ inline constexpr ConvLayer conv_layers[] = {
     {128, 28, 28, 128, 3, 3, 1, 1, 1.29},  {128, 28, 28, 512, 1, 1, 0, 1, 1.99},  {512, 28, 28, 128, 1, 1, 0, 1, 1.28},
     {256, 55, 55, 64, 1, 1, 0, 1, 1.65},   {64, 55, 55, 256, 1, 1, 0, 1, 2.70},   {64, 55, 55, 64, 1, 1, 0, 1, 2.68},
     {64, 55, 55, 64, 3, 3, 1, 1, 1.54},
+};
+
+/// First layers of networks, of images of three channels. They are in no chart and in no mean of the others.
+inline constexpr ConvLayer stem_layers[] = {
+    {3, 224, 224, 64, 7, 7, 3, 2},
+    {3, 224, 224, 64, 3, 3, 1, 1},
+    {3, 32, 32, 64, 3, 3, 1, 1},
 };
 
 inline constexpr NormLayer norm_layers[] = {

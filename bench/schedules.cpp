@@ -28,6 +28,7 @@ using fk::hip::MatrixGemm;
 using fk::hip::Planes;
 using fk::hip::Roles;
 using fk::hip::Split;
+using fk::hip::Stem;
 using fk::hip::WarpSpecialized;
 
 template <class... Schedules>
@@ -45,6 +46,7 @@ using MatrixGemms =
 using RegisterGemms =
     List<MatrixGemm<128, 128, 1>, MatrixGemm<128, 64, 2>, MatrixGemm<64, 64, 4>, Split<MatrixGemm<64, 64, 4>, 2>,
          Split<MatrixGemm<64, 64, 4>, 4>, Split<MatrixGemm<64, 64, 4>, 8>, Planes<240, 1>, Planes<64, 2>>;
+using Stems = List<MatrixGemm<128, 64, 2>, Stem<2>, Stem<3>, Stem<4>, Stem<6>>;
 using Streams = List<Elementwise<128, 16, 1, 1, 16>, Elementwise<128, 16, 2, 1, 16>, Elementwise<128, 16, 4, 1, 16>,
                      Elementwise<256, 16, 1, 1, 8>, Elementwise<256, 16, 2, 1, 8>, Elementwise<256, 16, 2, 2, 5>,
                      Elementwise<256, 16, 4, 4, 5>>;
@@ -69,6 +71,10 @@ std::string label(Split<Schedule, Parts>) {
 template <int Pixels, int Parts>
 std::string label(Planes<Pixels, Parts>) {
     return text("%d:%d", Pixels, Parts);
+}
+template <int Warpgroups>
+std::string label(Stem<Warpgroups>) {
+    return text("%dw", Warpgroups);
 }
 template <int M, int N, int Stages, Roles roles, int Blocks>
 std::string label(WarpSpecialized<M, N, Stages, roles, Blocks>) {
@@ -160,6 +166,11 @@ std::vector<double> measure_conv(fk::hip::Device& device, ConvLayer const& l, bo
                     : measure_conv_with<Element, Schedules, fk::filter(3, 3).pad(1)>(device, l, last, options);
 }
 
+std::vector<double> measure_stem(fk::hip::Device& device, ConvLayer const& l, Options const& options) {
+    return l.r == 7 ? measure_conv_with<fk::half, Stems, fk::filter(7, 7).pad(3).stride(2)>(device, l, true, options)
+                    : measure_conv_with<fk::half, Stems, fk::filter(3, 3).pad(1)>(device, l, true, options);
+}
+
 std::vector<double> measure_norm(fk::hip::Device& device, NormLayer const& l, bool last, Options const& options) {
     auto const mean = fk::random<float>(device, fk::channels(l.c), 2),
                scale = fk::random<float>(device, mean.layout(), 3), shift = fk::random<float>(device, mean.layout(), 4);
@@ -178,7 +189,7 @@ int run(int argc, char** argv) {
             .integer("--index", options.index, 0, 1023, "which GPU")
             .integer("--batch", options.batch, 1, 4096, "images in a batch")
             .text("--layers", "LIST", options.layers,
-                  "'conv', 'norm', 'all', names or parts of names, with commas between")
+                  "'conv', 'stem' (half, NHWC), 'norm', 'all', names or parts of names, with commas between")
             .choice("--dtype", options.dtype, {"float", "half"},
                     "element type of convolutions; half is on the matrix units of sm_90a")
             .choice("--layout", options.layout, {"nchw", "nhwc", "all"}, "memory order of the activations")
@@ -220,6 +231,12 @@ int run(int argc, char** argv) {
             for (ConvLayer const& l : chosen.conv)
                 print_row(records, l.name(), layout, labels, measure_conv<float, Gemms>(device, l, last, options));
         });
+    }
+    if (!chosen.stem.empty() && options.dtype == "half" && options.layout != "nchw") {
+        auto const labels =
+            print_header(Stems{}, "First convolution + bias + ReLU: TileM x TileN / blocks; w warpgroups");
+        for (ConvLayer const& l : chosen.stem)
+            print_row(records, l.name(), "nhwc", labels, measure_stem(device, l, options));
     }
     if (!chosen.norm.empty()) {
         auto const labels = print_header(

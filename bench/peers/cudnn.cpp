@@ -58,7 +58,8 @@ int run(int argc, char** argv) {
             .integer("--seconds", options.seconds, 0, 600, "a layer, after which no new engine is built")
             .text("--output", "DIR", options.output, "where cudnn.csv, cudnn.json and the charts go");
     if (!command_line.parse(argc, argv)) return 0;
-    auto const layers = choose_layers(options.layers).conv;
+    LayerChoice const chosen = choose_layers(options.layers);
+    auto const& layers = chosen.conv.empty() ? chosen.stem : chosen.conv;
     if (options.dtype == "int8" && options.pass != "forward") throw UsageError("--pass: int8 has no gradients");
     if (layers.empty()) throw UsageError("--layers: '" + options.layers + "' names no convolution");
 

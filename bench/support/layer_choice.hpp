@@ -11,9 +11,9 @@
 
 namespace bench {
 
-/// The layers to run, in the order of the charts.
+/// The layers to run, in the order of the charts. First layers are asked for by kind or by name.
 struct LayerChoice {
-    std::vector<ConvLayer> conv;
+    std::vector<ConvLayer> conv, stem;
     std::vector<NormLayer> norm;
 };
 
@@ -21,6 +21,8 @@ namespace detail {
 
 inline bool is_a_name(std::string_view term) {
     for (ConvLayer const& layer : conv_layers)
+        if (layer.name() == term) return true;
+    for (ConvLayer const& layer : stem_layers)
         if (layer.name() == term) return true;
     for (NormLayer const& layer : norm_layers)
         if (layer.name() == term) return true;
@@ -52,6 +54,8 @@ inline LayerChoice choose_layers(std::string_view list) {
     LayerChoice choice;
     for (ConvLayer const& layer : conv_layers)
         if (wanted("conv", layer.name())) choice.conv.push_back(layer);
+    for (ConvLayer const& layer : stem_layers)
+        if (wanted("stem", layer.name())) choice.stem.push_back(layer);
     for (NormLayer const& layer : norm_layers)
         if (wanted("norm", layer.name())) choice.norm.push_back(layer);
 
@@ -59,9 +63,10 @@ inline LayerChoice choose_layers(std::string_view list) {
         if (!used[i]) {
             std::string names;
             for (ConvLayer const& layer : conv_layers) names += " " + layer.name();
+            for (ConvLayer const& layer : stem_layers) names += " " + layer.name();
             for (NormLayer const& layer : norm_layers) names += " " + layer.name();
             throw UsageError("--layers: '" + std::string(terms[i]) +
-                             "' is in the name of no layer; they are conv, norm, all," + names);
+                             "' is in the name of no layer; they are conv, stem, norm, all," + names);
         }
     return choice;
 }

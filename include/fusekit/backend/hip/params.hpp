@@ -4,9 +4,9 @@
 #include "fusekit/backend/hip/arch/target.hpp"
 #include "fusekit/backend/hip/bulk_maps.hpp"
 #include "fusekit/backend/hip/collective/grid_group.hpp"
-#include "fusekit/backend/hip/collective/stem_shape.hpp"
 #include "fusekit/backend/hip/conv_problem.hpp"
 #include "fusekit/backend/hip/image_order.hpp"
+#include "fusekit/backend/hip/stem_shape.hpp"
 #include "fusekit/plan/plan.hpp"
 
 namespace fusekit::hip {
@@ -102,10 +102,12 @@ inline constexpr bool has_halo =
         return filter.strides[0] == 1 && filter.strides[1] == 1 && filter.dilations[0] == 1;
     });
 
-/// Whether a plan also has a kernel there for x of few channels, and totals nothing.
+/// Whether a plan also has a kernel there for x of few channels, and totals nothing. Parameters of every place take
+/// more registers than its threads have.
 template <class Plan, Element T, detail::OutputElement U>
-inline constexpr bool has_stem = has_warp_specialized<Plan, T, U> && sizeof(T) == 2 && !Plan::totals_tiles &&
-                                 may_have_taps<Plan>([](Filter<2> const&) { return true; });
+inline constexpr bool has_stem =
+    has_warp_specialized<Plan, T, U> && sizeof(T) == 2 && !Plan::totals_tiles && !Plan::Epilogue::per_place &&
+    may_have_taps<Plan>([](Filter<2> const&) { return true; });
 
 /// Whether a plan also has a kernel there for tensors whose planes lie together: one of a Conv, whose operators do not
 /// ask where an element lies.

@@ -38,8 +38,9 @@ __device__ RowRange merge_parts(SumTile<Rows, Columns>& tile, BlockParts const& 
                                 unsigned rank, unsigned thread) {
     constexpr unsigned quads = SumTile<Rows, Columns>::quads;
     RowRange const own{Rows * rank / parts.cluster, Rows * (rank + 1) / parts.cluster};
-    auto const each = [&](auto const& f) {
-        for (unsigned i = own.begin * quads + thread; i < own.end * quads; i += threads) f(i / quads, i % quads);
+    auto const each = [&](auto const& f) {  // as often in every lane, as barriers of clusters are for whole waves
+        for (unsigned first = own.begin * quads; first < own.end * quads; first += threads)
+            if (unsigned const i = first + thread; i < own.end * quads) f(i / quads, i % quads);
     };
     auto const sum_to = [](Packet<float, 4>& to, unsigned count, auto const& load) {
         Packet<float, 4> sum = load(0);

@@ -5,7 +5,7 @@
 
 #include "fusekit/backend/hip/arch/access.hpp"
 #include "fusekit/backend/hip/atom/wgmma_tile.hpp"
-#include "fusekit/backend/hip/collective/stem_shape.hpp"
+#include "fusekit/backend/hip/stem_shape.hpp"
 
 namespace fusekit::hip {
 

@@ -66,10 +66,9 @@ std::optional<Launch<ConvParams<Plan, T, T>>> launch_stem(Gpu const& gpu, ConvPa
                 params.read, params.bound.epilogue, params.y,
                 [&](TensorMap& map, auto const& z) { return encode_rows_of_y(map, z, box); }))
             return {};
-    std::int64_t const columns = divide_up(y[1], Schedule::channels),
-                       rows = divide_up(params.stem.tiles(y), Schedule::consumers),
+    std::int64_t const columns = divide_up(y[1], Schedule::channels), tiles = params.stem.tiles(y),
                        most = columns < gpu.processors() ? gpu.processors() / columns : 1;
-    return *prepare_launch<Plan, Mainloop>(gpu, params, columns * (rows < most ? rows : most));
+    return *prepare_launch<Plan, Mainloop>(gpu, params, columns * (tiles < most ? tiles : most));
 }
 
 }  // namespace detail
@@ -84,12 +83,11 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_stem_with(Gpu const& gpu, BoundPl
             if (auto const launch = detail::launch_stem<Schedule>(gpu, ConvParams<Plan, T, U>{bound, x, y}))
                 return *launch;
     return Error(type_name<Plan>(), "Stem", "",
-                 "a GPU of compute capability 9.0, code for sm_90a, a Conv of more than one tap and of 1 group, whose "
-                 "filter has at most " +
+                 "a GPU of compute capability 9.0, code for sm_90a, a Conv of 1 group and more than one tap, with " +
                      Text::number(2 * Schedule::most_panels) +
-                     " rows, each of 31 products at most, of neighbours, x whose pixels neighbour "
-                     "in rows that lie at multiples of 16 bytes, y whose channels are neighbours and all else at "
-                     "multiples of 16 bytes, and y of x's type",
+                     " rows of 31 products at most, which neighbour in x, x in rows of neighbouring pixels at "
+                     "multiples of 16 bytes, y whose channels are neighbours and all else at such multiples, of x's "
+                     "type, and no operator with parameters of every place",
                  gpu.name() + ", x of strides " + detail::strides_of(x.collapsed_layout()) + ", y of strides " +
                      detail::strides_of(y.collapsed_layout()));
 }

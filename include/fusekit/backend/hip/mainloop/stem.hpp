@@ -82,10 +82,11 @@ private:
         __device__ BoxStart<4> box(int column, int) const { return {{n + column, q, p, image}}; }
     };
 
-    /// The tiles of a block: those of one 64 channels, which as many blocks share as have them.
+    /// The tiles of a block: those of one 64 channels, which as many blocks share as have them. Blocks take one each in
+    /// turns, and of a block its warpgroups.
     struct Tiles {
         int shift, channel;
-        unsigned across, of_image, all, begin, step;
+        unsigned across, of_image, all, begin, sharers, step;
 
         template <class Problem>
         __device__ Tiles(Problem const& conv, StemShape const& shape, unsigned block)
@@ -95,10 +96,10 @@ private:
               all(of_image * static_cast<unsigned>(conv.y[0])) {
             auto const columns = static_cast<unsigned>(detail::divide_up(conv.group_k(), Schedule::channels));
             channel = static_cast<int>(block % columns) * Schedule::channels;
-            begin = block / columns * consumers, step = gridDim.x / columns * consumers;
+            begin = block / columns, sharers = gridDim.x / columns, step = sharers * consumers;
         }
 
-        __device__ unsigned first(unsigned group) const { return begin + group; }
+        __device__ unsigned first(unsigned group) const { return begin + group * sharers; }
         __device__ Tile operator[](unsigned tile) const {
             unsigned const image = tile / of_image, in_image = tile - image * of_image, row = in_image / across;
             return {channel, static_cast<int>(image), static_cast<int>(row) * (StemShape::pixels >> shift),

@@ -55,7 +55,8 @@ struct WeightGradientParams {
     __device__ void store(float sum, OutputCoord const& to) const {
         using Epilogue = typename Plan::Epilogue;
         auto const state = Epilogue::prepare(to.n, bound.epilogue);
-        y(to.n, to.k, to.p, to.q) = U(Epilogue::apply(sum, to, state, bound.epilogue));
+        float const value = Epilogue::apply(sum, to, state, bound.epilogue);
+        if constexpr (Element<U>) y(to.n, to.k, to.p, to.q) = U(value);
     }
     __device__ void store_bias(float sum, std::int64_t k) const {
         auto const& bias = bound.head.bias_gradient;
