@@ -101,10 +101,19 @@ void check_weight_gradient(Device& device, GradientCase const& of) {
         bound(device, in.view(), dw.template view<Y>());
         CHECK(difference(result, dw.fetch()) == "");
     };
+    auto const run_prepared = [&](auto const& bound, oracle::Tensor const& result, Placed<Device, rank>& dw) {
+        if constexpr (requires { device.own_workspace_bytes(); }) {  // and is no part of a test
+            bound.prepare(device, in.view(), dw.template view<Y>())(device, in.view(), dw.template view<Y>());
+            CHECK(difference(result, dw.fetch()) == "");
+        }
+    };
 
     Placed<Device, 1> db(device, fk::DataType::float32, fk::channels(of.k), 64);
     Placed<Device, rank> dw(device, fk::data_type<Y>, layout, 64);
     run(fk::Plan<Gradient>::bind({.dy = out.view(), .bias_gradient = db.template view<float>()}), expected, dw);
+    Placed<Device, rank> again(device, fk::data_type<Y>, layout, 64);
+    run_prepared(fk::Plan<Gradient>::bind({.dy = out.view(), .bias_gradient = db.template view<float>()}), expected,
+                 again);
     oracle::Tensor bias({1, of.k, 1, 1});
     for (std::size_t i = 0; i < dy.at.size(); ++i) bias.at[dy.channel(i)].value += dy.at[i].value;
     for (std::int64_t k = 0; k < of.k; ++k) CHECK(db.fetch().get(k) == bias.at[static_cast<std::size_t>(k)].value);

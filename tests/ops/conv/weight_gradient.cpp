@@ -2,6 +2,7 @@
 #include "fusekit/ops/conv/weight_gradient.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
+#include <cmath>
 
 #include "support/weight_gradients.hpp"
 
@@ -31,6 +32,17 @@ TEST_CASE("a gradient by the weights is summed in chunks of pixels, and has the 
     REQUIRE(a.layout() == fk::krsc(5, 3, 3, 8));
     CHECK(std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof(float)) == 0);
     CHECK(layer.as<fk::half>(one, x).layout() == a.layout());
+}
+
+TEST_CASE("errors of a gradient by the weights do not grow with the number of pixels") {
+    fk::host::Device device(2);
+    auto const ones = fk::tensor<float>(device, fk::nchw(1, 1, 1, 1), {1}),
+               tenth = fk::tensor<float>(device, fk::nchw(1, 1, 1, 1), {0.1f});
+    auto const x = fk::broadcast(ones, 1, 1, 1024, 1024), dy = fk::broadcast(tenth, 1, 1, 1024, 1024);
+    auto const dw = fk::Plan<fk::ConvWeightGradient<fk::filter(1, 1)>>::bind({.dy = dy})(device, x);
+    double const exact = 1024.0 * 1024.0 * static_cast<double>(0.1f);
+    // 256 pixels are added one after another, 64 such sums at most, and 64 of those or fewer in pairs.
+    CHECK(std::fabs(static_cast<double>(dw.data()[0]) - exact) <= (256 + 64 + 6) * Bounded::unit * exact);
 }
 
 TEST_CASE("the gradient of a bias is had without that of the weights") {
@@ -80,6 +92,9 @@ TEST_CASE("what does not fit a gradient by the weights is refused") {
     CHECK(got(ByWeights::bind({.dy = dy, .bias_gradient = db}), right) ==
           in + head + ".bias_gradient: expected 4 (K), got 3");
     CHECK(got(ByWeights::bind({.dy = dy}), right) == "accepted");
+    CHECK(refusal([&] {
+              static_cast<void>(fk::describe(ByWeights::bind({.dy = dy}), x.layout(), fk::DataType::int8));
+          }) == in + head + ".x: expected float, half, bfloat16 or double, got int8");
     CHECK(got(Grouped::bind({.dy = five}), right).find("groups that divide C and K") != std::string::npos);
     CHECK(got(Large::bind({.dy = dy}), right).find("an output of at least 1 x 1, got filter(6, 6) on 2 x 6 x 5 x 4") !=
           std::string::npos);

@@ -15,6 +15,19 @@ TEMPLATE_TEST_CASE("HIP: gradients by the weights are what the oracle computes",
     check_weight_gradients<TestType>(device);
 }
 
+TEST_CASE("HIP: the gradient of a bias is had without that of the weights") {
+    fk::hip::Device device = gpu();
+    auto const x = fk::random<float>(device, fk::nchw(1, 2, 3, 3));
+    auto const dy =
+        fk::tensor<float>(device, fk::nchw(1, 2, 3, 3), {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 1, 1, 1, 1, 1, 1, 1, 2});
+    fk::Tensor<float, fk::hip::Device, 1> db(device, fk::channels(2));
+    fk::Plan<fk::ConvWeightGradient<fk::filter(1, 1)>>::bind({.dy = dy, .bias_gradient = db})(device, x, fk::no_output);
+    float sums[2];
+    db.copy_to(sums);
+    CHECK(sums[0] == 45);
+    CHECK(sums[1] == 10);
+}
+
 TEST_CASE("HIP: products with a gradient by the weights are those with the gradient by y") {
     fk::hip::Device device = gpu();
     check_adjoint(device);
