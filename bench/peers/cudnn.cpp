@@ -51,7 +51,8 @@ int run(int argc, char** argv) {
             .choice("--dtype", options.dtype, {"float", "half", "bfloat16", "int8"}, "element type of all tensors")
             .choice("--pass", options.pass, {"forward", "input", "weights"},
                     "the fused layer, or the gradient of its convolution by x or by the weights")
-            .text("--layers", "LIST", options.layers, "'conv', names or parts of names, separated by commas")
+            .text("--layers", "LIST", options.layers,
+                  "'conv', names or parts of names, separated by commas; 'stem', first layers, which run alone")
             .choice("--layout", options.layout, {"nchw", "nhwc", "all"}, "memory order of the activations")
             .integer("--repeats", options.repeats, 1, 1000, "samples of each time, of which the median is reported")
             .integer("--engines", options.engines, 0, 64, "of cuDNN's backend interface, tried a layer, at most")
