@@ -5,12 +5,17 @@
 #include <cstring>
 
 #include "asynchrony.hpp"
+#include "hip_on_cpu/cluster.hpp"
 
 namespace hip_on_cpu::sm90a {
 
 namespace {
 
 constexpr unsigned box_limit = 256, swizzle_bytes = 128;
+
+/// Where an address has the rank of its block in a cluster, above its offset in the block's memory.
+constexpr unsigned rank_bit = 24;
+constexpr std::uint32_t offset_of(std::uint32_t address) { return address & ((1u << rank_bit) - 1); }
 
 /// A place in the modes of a map; 0 in those that it does not have.
 using Coord = std::array<std::int64_t, 5>;
@@ -60,7 +65,7 @@ std::byte* place_of(TensorMap const& map, Coord const& at) {
 
 void check_copy(TensorMap const& map, std::uint32_t shared, std::int32_t const* at, Place const& place) {
     if (shared % 128 != 0) fault("a bulk copy's shared memory is not aligned to 128 bytes", place);
-    if (shared + row_bytes(map) * rows_of(map) > running->shared_bytes)
+    if (offset_of(shared) + row_bytes(map) * rows_of(map) > running->shared_bytes)
         fault("a bulk copy leaves the block's shared memory", place);
     if (at[0] * map.element_bytes % 16 != 0) fault("a bulk copy begins at no multiple of 16 bytes", place);
 }
@@ -142,9 +147,10 @@ bool takes_box(TensorMap const& map) {
 }  // namespace
 
 std::uint32_t shared_address(void const* memory) {
-    return static_cast<std::uint32_t>(static_cast<std::byte const*>(memory) - running->shared_memory());
+    auto const offset = static_cast<std::uint32_t>(static_cast<std::byte const*>(memory) - running->shared_memory());
+    return in_cluster() ? offset | cluster_rank() << rank_bit : offset;
 }
-void* shared_pointer(std::uint32_t address) { return running->shared_memory() + address; }
+void* shared_pointer(std::uint32_t address) { return running->shared_memory() + offset_of(address); }
 
 bool encode_tiled(TensorMap* map, int element_bytes, unsigned rank, void* memory, std::uint64_t const* extents,
                   std::uint64_t const* strides, std::uint32_t const* box, bool is_swizzled) {
@@ -248,7 +254,7 @@ void load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, 
 void load_linear(std::uint32_t to, void const* from, unsigned bytes, std::uint32_t barrier, Place place) {
     if (to % 16 != 0 || reinterpret_cast<std::uintptr_t>(from) % 16 != 0 || bytes % 16 != 0)
         fault("a linear bulk copy is not aligned to 16 bytes", place);
-    if (to + bytes > running->shared_bytes) fault("a bulk copy leaves the block's shared memory", place);
+    if (offset_of(to) + bytes > running->shared_bytes) fault("a bulk copy leaves the block's shared memory", place);
     load(to, bytes, barrier, [=] { std::memcpy(shared_pointer(to), from, bytes); }, place);
 }
 

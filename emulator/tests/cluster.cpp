@@ -5,7 +5,10 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
+#include <cstdint>
 #include <vector>
+
+#include "hip_on_cpu/sm90a.hpp"
 
 namespace {
 
@@ -51,6 +54,14 @@ __global__ void read_late_asked(float* out) {
     read_late_from(own, out);
 }
 
+/// What an address of the block's memory is as a number, and whether that leads back.
+__global__ void name_block(float* out) {
+    HIP_DYNAMIC_SHARED(float, own)
+    std::uint32_t const address = hip_on_cpu::sm90a::shared_address(own + 3);
+    bool const leads_back = hip_on_cpu::sm90a::shared_pointer(address) == own + 3;
+    if (threadIdx.x == 0) out[blockIdx.x] = leads_back && (address & 0xffffff) == 12 ? float(address >> 24) : -1;
+}
+
 bool has_clusters() {
     hipDeviceProp_t properties;
     return hipGetDeviceProperties(&properties, 0) == hipSuccess && properties.major >= 9;
@@ -62,6 +73,14 @@ hipError_t start(void (*kernel)(float*), unsigned blocks, unsigned cluster, floa
 }
 
 }  // namespace
+
+TEST_CASE("in a cluster an address of shared memory names its block") {
+    if (!has_clusters()) SKIP("this device has no clusters");
+    std::vector<float> out(6, -2);
+    REQUIRE(start(name_block, 6, 3, out.data(), 64) == hipSuccess);
+    REQUIRE(hipDeviceSynchronize() == hipSuccess);
+    CHECK(out == std::vector<float>{0, 1, 2, 0, 1, 2});
+}
 
 TEST_CASE("blocks of a cluster read each other's shared memory") {
     std::vector<float> out(8 * threads, 0);

@@ -16,7 +16,8 @@
 /// do, when they are waited for. What is not there yet is NaN. Unlike a GPU, no result depends on chance.
 namespace hip_on_cpu::sm90a {
 
-/// An address of shared memory as a number, and back.
+/// An address of shared memory as a number, and back. In a cluster it names the block, too, in bits 24 and up, as an
+/// H200's do.
 std::uint32_t shared_address(void const* memory);
 void* shared_pointer(std::uint32_t address);
 

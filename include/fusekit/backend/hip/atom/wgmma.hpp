@@ -35,9 +35,10 @@ struct Wgmma {
     FUSEKIT_HD static constexpr std::uint64_t descriptor(std::uint32_t address) {
         return address >> 4 | std::uint64_t{1} << 16 | std::uint64_t{1024 >> 4} << 32 | std::uint64_t{1} << 62;
     }
-    /// The same of an MN-major tile, which has `lines` lines of 64 rows, then as many of the next 64.
+    /// The same of an MN-major tile, which has `lines` lines of 64 rows, then as many of the next 64. In a cluster an
+    /// address names its block, too, in bits where a descriptor has the distance of rows.
     FUSEKIT_HD static constexpr std::uint64_t mn_descriptor(std::uint32_t address, int lines = tile_k) {
-        return descriptor(address) - (std::uint64_t{1} << 16) + (rows_further(lines) << 16);
+        return descriptor(address & 0x3ffff) - (std::uint64_t{1} << 16) + (rows_further(lines) << 16);
     }
     /// Added to a descriptor for the next k, and for `rows` rows further down, a multiple of 8.
     static constexpr std::uint64_t k_step = (k * sizeof(T)) >> 4;
