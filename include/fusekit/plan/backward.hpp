@@ -24,7 +24,9 @@ struct WithoutSlope<FusedPlan<First, Rest...>>
 template <class ThePlan>
 consteval bool keeps_places() {
     constexpr bool pointwise = !ThePlan::has_mainloop, whole = !ThePlan::pools;
-    static_assert(pointwise, "Backward: the gradients of a Conv or Gemm are products of their own, other plans");
+    static_assert(
+        pointwise,
+        "Backward: the gradients of a Conv or Gemm are plans of their own, of TransposedConv and ConvWeightGradient");
     static_assert(whole, "Backward: a pool's gradient has more elements than its dy, so it is another plan");
     return pointwise && whole;
 }

@@ -1,4 +1,4 @@
-// expect: Backward: the gradients of a Conv or Gemm are products of their own, other plans
+// expect: Backward: the gradients of a Conv or Gemm are plans of their own, of TransposedConv and ConvWeightGradient
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>
 
