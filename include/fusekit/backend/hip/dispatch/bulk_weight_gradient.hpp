@@ -13,13 +13,13 @@ namespace fusekit::hip {
 namespace detail {
 
 /// Among how many blocks a tile's steps are shared: the number that takes the fewest cycles, where a step takes 1024, a
-/// block 6000 more, and what blocks merge 2000, or 6000 through workspace, which has room for `most_sums` tiles of
-/// sums.
+/// block 6000 more, and what blocks merge 2000 in a cluster, of `most_cluster` blocks at most, or 6000 through
+/// workspace, which has room for `most_sums` tiles of sums.
 inline BlockParts choose_bulk_parts(std::int64_t tiles, std::int64_t steps, std::int64_t processors,
-                                    std::int64_t most_sums) {
+                                    std::int64_t most_sums, unsigned most_cluster) {
     BlockParts best;
     std::int64_t least = 0;
-    for (unsigned cluster = 1; cluster <= most_cluster_blocks && cluster <= processors; ++cluster)
+    for (unsigned cluster = 1; cluster <= most_cluster && cluster <= processors; ++cluster)
         for (unsigned groups = 1; groups == 1 || tiles * groups <= most_sums; ++groups) {
             std::int64_t const parts = std::int64_t{cluster} * groups;
             if (parts > steps || (groups > 1 && tiles * cluster > std::int64_t{GroupWorkspace::most_grid_groups}))
@@ -36,11 +36,12 @@ inline BlockParts choose_bulk_parts(std::int64_t tiles, std::int64_t steps, std:
 
 }  // namespace detail
 
-/// Prepares a gradient by the weights on sm_90a's matrix units, with at most `workspace_bytes`; nothing where an
-/// operand does not lie as its bulk copies need it, or the program or the GPU has no such kernel.
+/// Prepares a gradient by the weights on sm_90a's matrix units, with at most `workspace_bytes`, and `most_cluster`
+/// blocks of a cluster, or 1 where the program launches none; nothing where an operand does not lie as its bulk copies
+/// need it, or the program or the GPU has no such kernel.
 template <class Plan, Element T, detail::OutputElement U>
 std::optional<Launch<WeightGradientParams<Plan, T, U>>> prepare_bulk_weight_gradient(
-    Gpu const& gpu, WeightGradientParams<Plan, T, U> params, std::size_t workspace_bytes) {
+    Gpu const& gpu, WeightGradientParams<Plan, T, U> params, std::size_t workspace_bytes, unsigned most_cluster) {
     using Mainloop = BulkWeightGradient<Plan, T, U>;
     constexpr int block = 64, pixels = Mainloop::step_pixels;
     auto const filter = Plan::Head::geometry(params.bound.head);
@@ -59,7 +60,8 @@ std::optional<Launch<WeightGradientParams<Plan, T, U>>> prepare_bulk_weight_grad
     constexpr std::size_t tile_bytes = Mainloop::Sums::floats * sizeof(float), states = GroupWorkspace::state_bytes;
     std::int64_t const room =
         workspace_bytes < states ? 0 : static_cast<std::int64_t>((workspace_bytes - states) / tile_bytes);
-    params.parts = detail::choose_bulk_parts(tiles, steps, gpu.processors(), room);
+    params.parts =
+        detail::choose_bulk_parts(tiles, steps, gpu.processors(), room, launches_clusters(gpu) ? most_cluster : 1);
     params.part_pixels = static_cast<int>(detail::divide_up(steps, params.parts.count())) * pixels;
     auto launch = prepare_launch<Plan, Mainloop>(
         gpu, params, tiles * params.parts.count(), Mainloop::threads,

@@ -45,6 +45,10 @@ struct NvidiaTuning {
         {.m = 128, .n = 128, .stages = 4, .roles = Roles::ping_pong},
         {.m = 64, .n = 128, .stages = 5, .roles = Roles::ping_pong}};
 
+    /// The most blocks of a cluster that share the pixels of a gradient by the weights on matrix units. The emulator
+    /// finds more exact; a GPU has not run them yet.
+    static constexpr unsigned most_gradient_cluster = 1;
+
     static constexpr bool chooses_planes = true;
     /// Whole images of 14 x 14 and rows of longer ones, and two images of 7 x 7.
     static constexpr PlanesTile planes[] = {{.pixels = 240, .parts = 1}, {.pixels = 64, .parts = 2}};
