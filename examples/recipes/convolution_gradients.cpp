@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The gradients of a convolution. With respect to x it is the transposed convolution of dy; with respect to the weights,
-// and to a bias, it is an operator of its own.
+// The gradients of a convolution. With respect to x it is the transposed convolution of dy; with respect to the
+// weights, and to a bias, it is an operator of its own.
 
 #include <fusekit/fusekit.hpp>
 
