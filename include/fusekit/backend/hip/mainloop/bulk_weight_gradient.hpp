@@ -20,7 +20,6 @@ class BulkWeightGradient {
     static constexpr int row_blocks = rows / block, column_blocks = columns / block, block_bytes = pixels * block * 2;
     using Atom = Wgmma<T, columns, ptx::Major::mn, ptx::Major::mn>;
     using Cursor = StageCursor<stages>;
-    using Epilogue = typename Plan::Epilogue;
     static constexpr unsigned sums_barrier = 1;
 
     struct Stage {
@@ -43,7 +42,7 @@ public:
         StageBarriers<BulkWeightGradient::stages, row_blocks> barriers;
     };
 
-    /// Tiles of a gradient of `taps` taps, with or without a column of ones.
+    /// Tiles of a gradient of these extents, with or without a column of ones.
     static std::int64_t tiles(Index<4> const& dw, bool has_ones) {
         return detail::divide_up(dw[0], rows) *
                detail::divide_up(dw[2] * dw[3] * detail::divide_up(dw[1], block) + has_ones, column_blocks);
@@ -113,12 +112,12 @@ private:
             }
     }
 
-    /// A place of dy that goes on by `pixels`, without divisions.
-    struct Walk {
+    /// The place in dy of a step's first pixel. It advances without divisions.
+    struct StepPlace {
         int p, q, image, step_p, step_q, step_n, rows_of_y, columns_of_y;
 
         template <class Problem>
-        __device__ Walk(Problem const& conv, int first)
+        __device__ StepPlace(Problem const& conv, int first)
             : rows_of_y(static_cast<int>(conv.y[2])), columns_of_y(static_cast<int>(conv.y[3])) {
             Pixel const at = conv.pixel(first), step = conv.pixel(pixels);
             p = at.p, q = at.q, image = at.n;
@@ -146,7 +145,7 @@ private:
             right[i] = static_cast<unsigned>((tap - r * filter.size[1]) * filter.dilations[1]);
         }
         Cursor cursor;
-        Walk at(conv, tile.begin);
+        StepPlace at(conv, tile.begin);
 #pragma unroll 1
         for (int m = tile.begin; m < tile.end; m += pixels, cursor.advance(), at.advance()) {
             Stage& stage = shared.stages[cursor.stage];
