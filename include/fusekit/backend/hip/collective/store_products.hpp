@@ -87,12 +87,10 @@ public:
     __device__ static void store(Params const& params, Problem const& conv, Shared& shared, Tile const& tile,
                                  typename Atom::Sums (&sums)[products], Totals& totals, unsigned thread,
                                  unsigned barrier, unsigned count) {
-        if constexpr (reads) {
-            ptx::barrier_wait(ptx::shared_address(&shared.read_full), count % 2);
-        } else {
-            if (thread == 0) ptx::wait_for_stores();  // the last tile's have read what is written now
+        if constexpr (reads) ptx::barrier_wait(ptx::shared_address(&shared.read_full), count % 2);
+        else if (thread == 0) ptx::wait_for_stores();  // the last tile's have read what is written now
+        if constexpr (!reads || Epilogue::channelwise)  // all have prepared their channels
             ptx::named_barrier_sync(barrier, Atom::threads);
-        }
         for_each_product(params, conv, shared, tile, sums, totals, thread);
         ptx::fence_shared_memory();
         ptx::named_barrier_sync(barrier, Atom::threads);

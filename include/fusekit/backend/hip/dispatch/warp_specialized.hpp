@@ -25,8 +25,8 @@ std::optional<Launch<ConvParams<Plan, T, U>>> launch_warp_specialized(Gpu const&
     auto const w =
         detail::typed<typename Plan::Head::template WeightElement<T>>(Plan::Head::filters(params.bound.head));
     auto const filter = detail::window_filter(Plan::Head::geometry(params.bound.head));
-    if (refusal ||
-        !encode(params.maps, params.x, w, params.y, filter, Schedule::tile_m, Schedule::tile_n, has_transposed_conv<Plan>))
+    if (refusal || !encode(params.maps, params.x, w, params.y, filter, Schedule::tile_m, Schedule::tile_n,
+                           has_transposed_conv<Plan>))
         return {};
     if constexpr (reads_in_bulk<Plan, T, U>)
         if (!encode_read<typename Plan::Epilogue>(
