@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
 
 #include "fusekit/backend/hip/arch/tensor_map.hpp"
 #include "fusekit/problem/facts.hpp"
 #include "fusekit/tensor/filter.hpp"
+#include "fusekit/tensor/transform.hpp"
 
 namespace fusekit::hip {
 
@@ -50,14 +50,6 @@ struct MapModes {
         }
     }
 };
-
-/// A view of filters with its first two modes exchanged.
-template <class W>
-TensorView<W> with_channels_first(TensorView<W> view) {
-    std::swap(view.layout.shape[0], view.layout.shape[1]);
-    std::swap(view.layout.stride[0], view.layout.stride[1]);
-    return view;
-}
 
 /// Elements from one pixel to the next, where all follow one another alike; 0 where they do not.
 constexpr Extent pixel_stride(Layout<4> const& layout) {
@@ -110,15 +102,16 @@ bool encode_windows(TensorMap& map, TensorView<T> const& x, Filter<2> const& fil
 /// operand does not lie as bulk copies need it.
 template <class T, class W, class U>
 bool encode(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w, TensorView<U> const& y,
-            Filter<2> const& filter, int tile_m, int tile_n, bool transposed = false) {
+            Filter<2> const& filter, int tile_m, int tile_n, bool is_transposed = false) {
     constexpr std::uint32_t channels = 128 / sizeof(T), rows_of_store = 64;
     auto const pixels = static_cast<std::uint32_t>(tile_m);
     bool const single = detail::is_single_pixels(filter);
     maps.has_windows = !(single && detail::encode_pixels(maps.x, x, channels, pixels));
-    auto const stored = transposed ? detail::with_channels_first(w) : w;
+    auto const stored = is_transposed ? transposed(w, 0, 1) : w;
     detail::MapModes<W> const of_w(stored);
-    int const rows = transposed ? static_cast<int>(channels) : tile_n;
-    auto const filters = static_cast<std::uint32_t>(!transposed && w.layout.shape[0] < rows ? w.layout.shape[0] : rows);
+    int const rows = is_transposed ? static_cast<int>(channels) : tile_n;
+    auto const filters =
+        static_cast<std::uint32_t>(!is_transposed && w.layout.shape[0] < rows ? w.layout.shape[0] : rows);
     std::uint32_t const box[] = {channels, 1, 1, filters};
     maps.in_use = filter.group_count == 1 && of_w.legal &&
                   (!maps.has_windows || detail::encode_windows(maps.x, x, filter, channels, pixels)) &&

@@ -25,7 +25,7 @@ struct SumTile {
     bool is_last;
 };
 
-/// Rows of a tile, of which a block has the whole sums; there may be none.
+/// The rows of a tile whose whole sums a block has. There may be none.
 struct RowRange {
     unsigned begin, end;
 };
