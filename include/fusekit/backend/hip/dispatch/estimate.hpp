@@ -69,6 +69,9 @@ inline Estimate estimate_of(ScheduleFacts const& schedule, ConvCase const& of, C
         case ScheduleKind::gemm:
         case ScheduleKind::native_gemm: {
             bool const native = schedule.kind == ScheduleKind::native_gemm;
+            // On sm_90a other instructions multiply half faster.
+            if (native && of.on_matrix_units && of.type != DataType::int8 && of.product.n >= least_matrix_channels)
+                return {};
             double const products = native ? detail::native_products(of.type, machine) : machine.products;
             return product_time(native ? table.native : table.gemm, table.split, [&](Product const& product) {
                 return gemm_walk(schedule, product, processors, products);

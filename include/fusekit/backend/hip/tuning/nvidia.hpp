@@ -13,7 +13,7 @@ struct NvidiaTuning {
 
     static constexpr CostTable costs = {
         .gemm = {.launch = 4000},
-        .native = {.launch = 4000},
+        .native = {.launch = 4000, .arithmetic = 4},
         .matrix = {.launch = 4000, .round = 4000, .step = 1100, .arithmetic = 3.2},
         .gathering_matrix = {.launch = 4000, .round = 4000, .step = 2200, .arithmetic = 3.2},
         .float_matrix = {.round = 14000, .step = 3000, .arithmetic = 1.5},
