@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/dispatch/estimate.hpp"
+#include "fusekit/backend/hip/tuning/tuned.hpp"
 
 namespace fusekit::hip {
 
@@ -43,15 +44,42 @@ using Candidates =
                                         Table<DefaultSplit<Tuning>>>,
                         GemmTable<Tuning, T, typename Plan::Head::template WeightElement<T>>>;
 
-/// The times of a list of schedules, to be taken from the least on.
+/// What a tuned table knows a convolution by. A filter whose taps are not its window's, as of volumes, is in no table.
+inline TunedKey key_of(ConvCase const& of) {
+    Filter<2> const& filter = of.filter;
+    return {.type = of.type,
+            .x_channels_last = of.x_channels_last,
+            .y_channels_last = of.channels_last,
+            .n = of.x[0],
+            .c = of.x[1],
+            .h = of.x[2],
+            .w = of.x[3],
+            .k = of.y[1],
+            .r = filter.size[0],
+            .s = filter.size[0] * filter.size[1] == of.taps ? filter.size[1] : -1,
+            .top = filter.pad_before[0],
+            .left = filter.pad_before[1],
+            .bottom = filter.pad_after[0],
+            .right = filter.pad_after[1],
+            .stride_h = filter.strides[0],
+            .stride_w = filter.strides[1],
+            .dilation_h = filter.dilations[0],
+            .dilation_w = filter.dilations[1],
+            .groups = of.product.groups};
+}
+
+/// The times of a list of schedules, to be taken from the least on: by the model, or, where a table of measurements is
+/// given, by that. The schedule that it has for the problem comes first.
 template <class... Schedules>
 class Ranking {
 public:
     static constexpr int count = sizeof...(Schedules);
 
-    Ranking(Table<Schedules...>, ConvCase const& of, CostTable const& costs, Machine const& machine)
+    Ranking(Table<Schedules...>, ConvCase const& of, CostTable const& costs, Machine const& machine,
+            TunedTable const* tuned = nullptr)
         : schedules{facts_of<Schedules>()...} {
         for (int i = 0; i < count; ++i) times[i] = estimate_of(schedules[i], of, costs, machine);
+        if (tuned && tuned->architecture == machine.architecture) correct(*tuned, tuned->find(key_of(of)));
     }
 
     /// The number of the best that is left; -1 where none is.
@@ -68,6 +96,14 @@ public:
 private:
     ScheduleFacts schedules[count];
     Estimate times[count];
+
+    void correct(TunedTable const& tuned, TunedProblem const* measured) {
+        for (int i = 0; i < count; ++i) {
+            if (times[i].is_finite()) times[i].seconds *= tuned.factor(schedules[i].kind);
+            if (measured && times[i].is_finite() && schedules[i] == measured->schedule)
+                times[i].seconds = 0, times[i].parts = measured->parts;
+        }
+    }
 };
 
 }  // namespace fusekit::hip

@@ -161,11 +161,11 @@ Result<Launch<ConvParams<Plan, T, U>>> launch_candidate(Gpu const& gpu, BoundPla
 }  // namespace detail
 
 /// Prepares a plan with a Conv or Gemm with the schedule that takes the least time of those that the tables have for
-/// it, with at most `workspace_bytes`.
+/// it, by the model or by a table of measurements, with at most `workspace_bytes`.
 template <class Plan, Element T, detail::OutputElement U>
 Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                     detail::ImageView<T const> const& x, detail::ImageView<U> const& y,
-                                                    std::size_t workspace_bytes) {
+                                                    std::size_t workspace_bytes, TunedTable const* tuned = nullptr) {
     using Prepared = Result<Launch<ConvParams<Plan, T, U>>>;
     auto const weights = detail::layout_of_weights<Plan>(bound);
     CollapsedShape<4> const output(conv_output<Plan>(y.layout).shape, y.from);
@@ -181,7 +181,7 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(Gpu const& gpu, BoundPlan<Pl
     ConvCase const of = case_of(bound, x, y, on_matrix_units, workspace_bytes);
     return with_tuning(gpu.architecture(), [&]<class Tuning>(Tuning) -> Prepared {
         Candidates<Tuning, Plan, T, U> const candidates;
-        Ranking ranking(candidates, of, Tuning::costs, machine_of(gpu));
+        Ranking ranking(candidates, of, Tuning::costs, machine_of(gpu), tuned);
         for (;;) {
             int const best = ranking.best();
             auto launch = with_entry(candidates, best, [&]<class Schedule>(Schedule) {

@@ -18,6 +18,7 @@ struct ConvCase {
     Filter<2> filter;  ///< where space is rows and columns and the convolution is not transposed, else of a single tap
     int taps;
     bool channels_last;  ///< in y: GemmK runs over channels first
+    bool x_channels_last;
     bool in_bulk;  ///< channels are neighbours, and there is one group
     bool rows_of_pixels, dense_planes, taps_neighbour;  ///< of x, of x and y, of the weights
     bool totals;  ///< of channels
@@ -82,6 +83,7 @@ ConvCase case_of(BoundPlan<Plan> const& bound, detail::ImageView<T const> const&
                     .filter = filter(1, 1),
                     .taps = static_cast<int>(w[2] * w[3]),
                     .channels_last = problem::channels_are_neighbours(y.layout),
+                    .x_channels_last = problem::channels_are_neighbours(x.layout),
                     .in_bulk = x.layout.stride[1] == 1 && y.layout.stride[1] == 1 && product.groups == 1,
                     .rows_of_pixels = false,
                     .dense_planes = false,
