@@ -15,8 +15,8 @@ namespace {
 using namespace hip;
 
 /// The rates of an H200 where each product of half takes its cycles and nothing else takes any.
-Machine machine(int processors = 132) {
-    Machine result = machine_of(Architecture::sm(90));
+GpuRates rates(int processors = 132) {
+    GpuRates result = rates_of(Architecture::sm(90));
     result.processors = processors, result.clock = 1e9, result.memory_bytes = 1e300, result.launch = 0;
     return result;
 }
@@ -57,7 +57,7 @@ TEST_CASE("HIP: the time of a product is that of the processor with the most til
 TEST_CASE("HIP: the time of a walk is its steps' and what is beside them, or that of memory") {
     CostTable table;
     table.memory_share = 1;
-    Machine on = machine();
+    GpuRates on = rates();
     on.memory_bytes = 1e9;  // a byte a cycle
     Costs const costs{.launch = 100, .round = 10, .output = 2, .step = 5, .least_step = 50, .arithmetic = 3};
     Walk const walk{.rounds = 4, .steps = 8, .arithmetic = 20, .cache_bytes = 50, .outputs = 7};
@@ -146,7 +146,7 @@ ConvCase bulk_case(std::int64_t n, std::int64_t c, std::int64_t hw, std::int64_t
 /// The schedule of a table that takes the least time on an H200.
 template <class... Schedules>
 std::string chosen_of(Table<Schedules...> table, ConvCase const& of) {
-    Ranking const ranking(table, of, NvidiaTuning::costs, machine_of(Architecture::sm(90)));
+    Ranking const ranking(table, of, NvidiaTuning::costs, rates_of(Architecture::sm(90)));
     return ranking.schedule(ranking.best()).name(ranking.time(ranking.best()).parts).c_str();
 }
 
@@ -160,7 +160,7 @@ TEST_CASE("HIP: on matrix units too, processors get equal shares of large tiles,
     CHECK(chosen_of(AllOfHalf{}, bulk_case(64, 256, 14, 256, 3)) == "WarpSpecialized<192, 128, 4>");  // 132 tiles
     CHECK(chosen_of(AllOfHalf{}, bulk_case(64, 64, 55, 64, 3)) == "Halo<232>");  // reads x once for nine taps
     static constexpr ScheduleFacts wide = facts_of<WarpSpecialized<192, 128, 4>>();
-    auto const most = [](BulkProduct const& product) { return warp_specialized_walk(wide, product, machine()).rounds; };
+    auto const most = [](BulkProduct const& product) { return warp_specialized_walk(wide, product, rates()).rounds; };
     CHECK(most({1, 1, 9}) == 1);
     CHECK(most({192 * 132, 128, 9}) == 1);
     CHECK(most({192 * 132 + 1, 128, 9}) == 2);
@@ -172,7 +172,7 @@ TEST_CASE("HIP: on matrix units too, processors get equal shares of large tiles,
 
 TEST_CASE("HIP: where rows are narrow, a step takes the time of copying them") {
     auto const cycles = [](ScheduleFacts const& schedule, std::int64_t n) {
-        return warp_specialized_walk(schedule, {1, n, 9, true}, machine()).cache_bytes / machine().cache_bytes;
+        return warp_specialized_walk(schedule, {1, n, 9, true}, rates()).cache_bytes / rates().cache_bytes;
     };
     CHECK(cycles(facts_of<WarpSpecialized<192, 128, 4>>(), 64) == 5 * (192 + 64));
     CHECK(cycles(facts_of<WarpSpecialized<64, 128, 5, Roles::ping_pong>>(), 512) == 5 * (64 + 128));
@@ -212,7 +212,7 @@ TEST_CASE("HIP: floats are multiplied on matrix units where products are long") 
 TEST_CASE("HIP: what does not suit a convolution takes infinite time") {
     ConvCase of = bulk_case(64, 256, 14, 256, 3);
     auto const time = [&](ScheduleFacts const& schedule) {
-        return estimate_of(schedule, of, NvidiaTuning::costs, machine_of(Architecture::sm(90)));
+        return estimate_of(schedule, of, NvidiaTuning::costs, rates_of(Architecture::sm(90)));
     };
     CHECK(time(facts_of<WarpSpecialized<192, 128, 4>>()).is_finite());
     CHECK_FALSE(time(facts_of<DefaultHalo>()).is_finite());  // 256 channels

@@ -75,11 +75,11 @@ class Ranking {
 public:
     static constexpr int count = sizeof...(Schedules);
 
-    Ranking(Table<Schedules...>, ConvCase const& of, CostTable const& costs, Machine const& machine,
+    Ranking(Table<Schedules...>, ConvCase const& of, CostTable const& costs, GpuRates const& rates,
             TunedTable const* tuned = nullptr)
         : schedules{facts_of<Schedules>()...} {
-        for (int i = 0; i < count; ++i) times[i] = estimate_of(schedules[i], of, costs, machine);
-        if (tuned && tuned->architecture == machine.architecture) correct(*tuned, tuned->find(key_of(of)));
+        for (int i = 0; i < count; ++i) times[i] = estimate_of(schedules[i], of, costs, rates);
+        if (tuned && tuned->architecture == rates.architecture) correct(*tuned, tuned->find(key_of(of)));
     }
 
     /// The number of the best that is left; -1 where none is.

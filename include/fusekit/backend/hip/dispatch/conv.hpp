@@ -181,7 +181,7 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(Gpu const& gpu, BoundPlan<Pl
     ConvCase const of = case_of(bound, x, y, on_matrix_units, workspace_bytes);
     return with_tuning(gpu.architecture(), [&]<class Tuning>(Tuning) -> Prepared {
         Candidates<Tuning, Plan, T, U> const candidates;
-        Ranking ranking(candidates, of, Tuning::costs, machine_of(gpu), tuned);
+        Ranking ranking(candidates, of, Tuning::costs, rates_of(gpu), tuned);
         for (;;) {
             int const best = ranking.best();
             auto launch = with_entry(candidates, best, [&]<class Schedule>(Schedule) {

@@ -22,40 +22,40 @@ inline std::int64_t tiles_of_halo(ConvCase const& of) {
 }
 
 /// How many blocks may share tiles. Those that wait for each other without being clusters have a processor each.
-inline std::int64_t most_sharing_blocks(ScheduleFacts const& schedule, Machine const& machine,
+inline std::int64_t most_sharing_blocks(ScheduleFacts const& schedule, GpuRates const& rates,
                                         std::size_t workspace_bytes) {
-    if (launches_clusters(machine.architecture)) return std::int64_t{1} << 31;
+    if (launches_clusters(rates.architecture)) return std::int64_t{1} << 31;
     std::size_t const bytes = workspace_bytes < most_workspace_bytes ? workspace_bytes : most_workspace_bytes;
     if (bytes < GroupWorkspace::state_bytes) return 0;
     auto const most = static_cast<std::int64_t>((bytes - GroupWorkspace::state_bytes) /
                                                 (static_cast<std::size_t>(schedule.m * schedule.n) * sizeof(float)));
-    return most < machine.processors ? most : machine.processors;
+    return most < rates.processors ? most : rates.processors;
 }
 
 /// Products that the best unit for an element type has, a processor and cycle.
-inline double native_products(DataType type, Machine const& machine) {
-    Architecture const on = machine.architecture;
-    if (type == DataType::int8 && has_native_unit<int8>(on)) return machine.int8_products;
-    if (type == DataType::float16 && has_native_unit<half>(on)) return machine.half_products;
-    if (type == DataType::bfloat16 && has_native_unit<bfloat16>(on)) return machine.half_products;
-    return machine.products;
+inline double native_products(DataType type, GpuRates const& rates) {
+    Architecture const on = rates.architecture;
+    if (type == DataType::int8 && has_native_unit<int8>(on)) return rates.int8_products;
+    if (type == DataType::float16 && has_native_unit<half>(on)) return rates.half_products;
+    if (type == DataType::bfloat16 && has_native_unit<bfloat16>(on)) return rates.half_products;
+    return rates.products;
 }
 
 }  // namespace detail
 
 /// The time of a convolution with a schedule, by a table's costs; infinite where the schedule does not compute it.
 inline Estimate estimate_of(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
-                            Machine const& machine) {
-    int const processors = machine.processors;
+                            GpuRates const& rates) {
+    int const processors = rates.processors;
     auto const time = [&](Walk const& walk, Costs const& costs) {
-        return estimate(walk, costs, of.product.bytes, table, machine);
+        return estimate(walk, costs, of.product.bytes, table, rates);
     };
     /// Of an implicit GEMM, whole or split.
     auto const product_time = [&](Costs const& costs, SplitCosts const& split, auto const& walk_of) {
         if (!schedule.splits) return time(walk_of(of.product), costs);
         return split_estimate(schedule, of.product, std::int64_t{split.most_tiles} * processors,
-                              detail::most_sharing_blocks(schedule, machine, of.workspace_bytes),
-                              launches_clusters(machine.architecture) ? split.cluster_cycles : split.workspace_cycles,
+                              detail::most_sharing_blocks(schedule, rates, of.workspace_bytes),
+                              launches_clusters(rates.architecture) ? split.cluster_cycles : split.workspace_cycles,
                               processors, [&](Product const& part, double exchanges) {
                                   Walk walk = walk_of(part);
                                   walk.exchanges = exchanges;
@@ -72,7 +72,7 @@ inline Estimate estimate_of(ScheduleFacts const& schedule, ConvCase const& of, C
             // On sm_90a other instructions multiply half faster.
             if (native && of.on_matrix_units && of.type != DataType::int8 && of.product.n >= least_matrix_channels)
                 return {};
-            double const products = native ? detail::native_products(of.type, machine) : machine.products;
+            double const products = native ? detail::native_products(of.type, rates) : rates.products;
             return product_time(native ? table.native : table.gemm, table.split, [&](Product const& product) {
                 return gemm_walk(schedule, product, processors, products);
             });
@@ -84,14 +84,14 @@ inline Estimate estimate_of(ScheduleFacts const& schedule, ConvCase const& of, C
                                  : of.channels_last ? table.matrix
                                                     : table.gathering_matrix;
             return product_time(costs, table.matrix_split, [&](Product const& product) {
-                return matrix_walk(schedule, product, processors, machine.half_products, is_float ? 6 : 1);
+                return matrix_walk(schedule, product, processors, rates.half_products, is_float ? 6 : 1);
             });
         }
         case ScheduleKind::warp_specialized: {
             std::int64_t const of_step = 128 / size_of(of.type), steps = detail::divide_up(of.x[1], of_step) * of.taps;
             if (!of.in_bulk) return {};
-            return time(warp_specialized_walk(
-                            schedule, {of.product.m, of.product.n, steps, of.x[1] < of_step, of.totals}, machine),
+            return time(warp_specialized_walk(schedule,
+                                              {of.product.m, of.product.n, steps, of.x[1] < of_step, of.totals}, rates),
                         table.warp_specialized);
         }
         case ScheduleKind::halo: {
@@ -117,7 +117,7 @@ inline Estimate estimate_of(ScheduleFacts const& schedule, ConvCase const& of, C
         }
         case ScheduleKind::direct:
             return time(direct_walk(static_cast<double>(of.product.m * of.product.n * of.product.groups),
-                                    of.product.gemm_k, machine),
+                                    of.product.gemm_k, rates),
                         table.direct);
     }
     return {};

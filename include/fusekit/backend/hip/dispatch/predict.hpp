@@ -24,25 +24,24 @@ struct Prediction {
 
 namespace detail {
 
-inline Machine machine_at(Machine const& machine) { return machine; }
-inline Machine machine_at(Architecture architecture) { return machine_of(architecture); }
-inline Machine machine_at(Stream const& stream) { return machine_of(stream.gpu()); }
+inline GpuRates rates_at(GpuRates const& rates) { return rates; }
+inline GpuRates rates_at(Architecture architecture) { return rates_of(architecture); }
+inline GpuRates rates_at(Stream const& stream) { return rates_of(stream.gpu()); }
 
 /// What validate() asks of a device where there is none.
 struct NoDevice {};
 
 /// The schedules of a plan with a Conv or Gemm on a GPU, and their times.
 template <class Plan, Element T, OutputElement U, class F>
-auto with_ranking(Machine const& machine, BoundPlan<Plan> const& bound, ImageView<T const> const& x,
+auto with_ranking(GpuRates const& rates, BoundPlan<Plan> const& bound, ImageView<T const> const& x,
                   ImageView<U> const& y, F const& f) {
     constexpr bool has_units =
         has_matrix_units<Plan, T> || has_float_units<Plan, T> || has_warp_specialized<Plan, T, U>;
-    ConvCase const of =
-        case_of(bound, x, y, has_units && is_sm90a(machine.architecture), most_workspace_bytes);
-    return with_tuning(machine.architecture, [&]<class Tuning>(Tuning) {
+    ConvCase const of = case_of(bound, x, y, has_units && is_sm90a(rates.architecture), most_workspace_bytes);
+    return with_tuning(rates.architecture, [&]<class Tuning>(Tuning) {
         if (runs_without_tiles(bound, x, y, product_of(bound, of.y)))
-            return f(Ranking(Table<DefaultDirect>{}, of, Tuning::costs, machine));
-        return f(Ranking(Candidates<Tuning, Plan, T, U>{}, of, Tuning::costs, machine));
+            return f(Ranking(Table<DefaultDirect>{}, of, Tuning::costs, rates));
+        return f(Ranking(Candidates<Tuning, Plan, T, U>{}, of, Tuning::costs, rates));
     });
 }
 
@@ -89,28 +88,28 @@ auto with_views(BoundPlan<Plan> const& bound, TensorView<T const, Rank> x, Tenso
 
 }  // namespace detail
 
-/// The predictions of a plan with a Conv or Gemm for a device, an architecture or a machine. Operands are taken to lie at
-/// multiples of 16 bytes. Throws Error where the layouts do not fit.
+/// The predictions of a plan with a Conv or Gemm for a device, an architecture or its rates. Operands are taken to lie
+/// at multiples of 16 bytes. Throws Error where the layouts do not fit.
 template <class Where, class Plan, Element T, detail::OutputElement U, int Rank>
-    requires requires(Where const& where) { detail::machine_at(where); }
+    requires requires(Where const& where) { detail::rates_at(where); }
 Predictions predict_all(Where const& where, BoundPlan<Plan> const& bound, TensorView<T const, Rank> const& x,
                         TensorView<U, Rank> const& y) {
     return detail::with_views(bound, x, y, [&](auto const& from, auto const& to) {
-        return detail::with_ranking(detail::machine_at(where), bound, from, to,
+        return detail::with_ranking(detail::rates_at(where), bound, from, to,
                                     [](auto const& ranking) { return detail::all_of(ranking); });
     });
 }
 
 /// The first of them: BoundPlan::predict().
 template <class Where, class Plan, Element T, detail::OutputElement U, int Rank>
-    requires requires(Where const& where) { detail::machine_at(where); }
+    requires requires(Where const& where) { detail::rates_at(where); }
 Prediction predict_run(Where const& where, BoundPlan<Plan> const& bound, TensorView<T const, Rank> const& x,
                        TensorView<U, Rank> const& y) {
     constexpr bool multiplies = Plan::has_mainloop && !Plan::has_weight_gradient;
     static_assert(multiplies, "predict() is of a plan with a Conv or Gemm");
     if constexpr (multiplies)
         return detail::with_views(bound, x, y, [&](auto const& from, auto const& to) {
-            return detail::with_ranking(detail::machine_at(where), bound, from, to,
+            return detail::with_ranking(detail::rates_at(where), bound, from, to,
                                         [](auto const& ranking) { return detail::best_of(ranking); });
         });
     else return {};
@@ -119,9 +118,8 @@ Prediction predict_run(Where const& where, BoundPlan<Plan> const& bound, TensorV
 /// What a TunedTable knows a plan's convolution of x to y by.
 template <class Plan, Element T, detail::OutputElement U>
 TunedKey tuned_key(BoundPlan<Plan> const& bound, TensorView<T const> const& x, TensorView<U> const& y) {
-    return detail::with_views(bound, x, y, [&](auto const& from, auto const& to) {
-        return key_of(case_of(bound, from, to, false, 0));
-    });
+    return detail::with_views(
+        bound, x, y, [&](auto const& from, auto const& to) { return key_of(case_of(bound, from, to, false, 0)); });
 }
 
 }  // namespace fusekit::hip

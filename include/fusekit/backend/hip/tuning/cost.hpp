@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "fusekit/backend/hip/tuning/machine.hpp"
+#include "fusekit/backend/hip/tuning/rates.hpp"
 
 namespace fusekit::hip {
 
@@ -62,14 +62,14 @@ struct Estimate {
 /// The time of a walk whose tensors have `bytes`. Memory's time and the processors' overlap, but not at their ends:
 /// their sum is of fourth powers, a fifth more than the longer where they are equal.
 constexpr Estimate estimate(Walk const& walk, Costs const& costs, double bytes, CostTable const& table,
-                            Machine const& machine) {
+                            GpuRates const& rates) {
     double const products = costs.step + costs.arithmetic * walk.arithmetic,
-                 cache = walk.cache_bytes / machine.cache_bytes;
+                 cache = walk.cache_bytes / rates.cache_bytes;
     double const busy = products > cache ? products : cache, step = busy > costs.least_step ? busy : costs.least_step;
     double const steps = walk.rounds * walk.steps * step,
                  rest = costs.launch + walk.rounds * (costs.round + costs.output * walk.outputs) + walk.exchanges;
-    double const processors = (steps + rest) / (machine.clock * table.clock_share),
-                 memory = bytes / (machine.memory_bytes * table.memory_share);
+    double const processors = (steps + rest) / (rates.clock * table.clock_share),
+                 memory = bytes / (rates.memory_bytes * table.memory_share);
     double const longer = processors > memory ? processors : memory,
                  shorter = processors > memory ? memory : processors, share = longer > 0 ? shorter / longer : 0,
                  square = share * share;
@@ -80,7 +80,7 @@ constexpr Estimate estimate(Walk const& walk, Costs const& costs, double bytes, 
                         : cache > products                   ? Bound::cache
                         : costs.step > products - costs.step ? Bound::latency
                                                              : Bound::arithmetic;
-    return {machine.launch + longer * more, bound};
+    return {rates.launch + longer * more, bound};
 }
 
 }  // namespace fusekit::hip

@@ -19,6 +19,7 @@ struct TunedKey {
     long long groups;
 
     friend constexpr auto operator<=>(TunedKey const&, TunedKey const&) = default;
+    friend constexpr bool operator==(TunedKey const&, TunedKey const&) = default;
 };
 
 /// A convolution and its fastest schedule, whose tiles so many blocks share.

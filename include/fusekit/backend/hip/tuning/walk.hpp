@@ -61,8 +61,8 @@ struct BulkProduct {
 /// Matrix units that bulk copies feed. A step takes as long as its products, n / 2 cycles for each of 64 x n x 16; or
 /// its rows of x, which no other processor reads. Where rows are narrow, a copy takes 5 cycles for each, of either
 /// operand.
-inline Walk warp_specialized_walk(ScheduleFacts const& schedule, BulkProduct const& of, Machine const& machine) {
-    int const processors = machine.processors;
+inline Walk warp_specialized_walk(ScheduleFacts const& schedule, BulkProduct const& of, GpuRates const& rates) {
+    int const processors = rates.processors;
     std::int64_t const rows = detail::divide_up(of.m, schedule.m), columns = detail::divide_up(of.n, schedule.n),
                        sharers = columns < processors ? processors / columns : 1,
                        most = of.one_column ? detail::divide_up(rows, sharers) * detail::divide_up(columns, processors)
@@ -71,7 +71,7 @@ inline Walk warp_specialized_walk(ScheduleFacts const& schedule, BulkProduct con
     return {.rounds = static_cast<double>(most),
             .steps = static_cast<double>(of.steps),
             .arithmetic = schedule.m / 64.0 * schedule.n / 2 * 4,
-            .cache_bytes = of.narrow_rows ? 5 * (schedule.m + filters) * machine.cache_bytes : schedule.m * 128.0,
+            .cache_bytes = of.narrow_rows ? 5 * (schedule.m + filters) * rates.cache_bytes : schedule.m * 128.0,
             .outputs = static_cast<double>(schedule.m * schedule.n)};
 }
 
@@ -103,10 +103,9 @@ inline Walk stem_walk(std::int64_t tiles, int panels, int chunks, int processors
 }
 
 /// An output a thread, one product after another.
-inline Walk direct_walk(double outputs, std::int64_t gemm_k, Machine const& machine) {
-    return {.rounds = 1,
-            .steps = static_cast<double>(gemm_k),
-            .arithmetic = outputs / machine.processors / machine.products};
+inline Walk direct_walk(double outputs, std::int64_t gemm_k, GpuRates const& rates) {
+    return {
+        .rounds = 1, .steps = static_cast<double>(gemm_k), .arithmetic = outputs / rates.processors / rates.products};
 }
 
 /// The best of a Split's times with 2, 4 or 8 blocks a tile, each of which has a piece of GemmK; infinite where tiles
