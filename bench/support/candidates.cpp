@@ -67,7 +67,7 @@ Measured measure(fk::hip::Device& device, Problem const& problem, int repeats,
         {.weights = weights, .filter = fk::filter(l.r, l.s).pad(l.pad).stride(l.stride)}, {.bias = bias}, {});
     fk::TensorView<T const> const x_view(nullptr, x);
     fk::TensorView<T> const y_view(nullptr, y);
-    Measured found{tuned_key(layer, x_view, y_view), {}};
+    Measured found{fk::hip::tuned_key(layer, x_view, y_view), {}};
     for (auto const& each : expand(predict_all(device, layer, x_view, y_view))) found.all.push_back({each, 0});
     if (std::none_of(found.all.begin(), found.all.end(), [&](Candidate const& c) { return wanted(c.predicted); }))
         return found;

@@ -134,6 +134,7 @@ ConvCase bulk_case(std::int64_t n, std::int64_t c, std::int64_t hw, std::int64_t
             .filter = fusekit::filter(r, r).pad(r / 2),
             .taps = r * r,
             .channels_last = true,
+            .x_channels_last = true,
             .in_bulk = true,
             .rows_of_pixels = false,
             .dense_planes = false,
