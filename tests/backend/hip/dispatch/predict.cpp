@@ -65,6 +65,18 @@ TEST_CASE("HIP: a layer predicts its time, its bound and its schedule on a GPU t
     CHECK_THROWS_AS(few.layer().predict<float>(here, fk::nhwc(1, 4, 4, 64), fk::nhwc(1, 4, 5, 64)), fk::Error);
 }
 
+TEST_CASE("HIP: a prediction is printed in words") {
+    fk::hip::Device device = gpu();
+    FewTiles const few(device);
+    auto const layer = few.layer();
+    Floats const& x = few.x;
+    Floats const y(device, few.y());
+    auto const expected = layer.predict<float>(fk::hip::Architecture::sm(90), x.layout(), y.layout());
+    std::string const words = expected.to_string().c_str();  // the schedule, microseconds and the bound
+    CHECK(words.find(expected.schedule.name(expected.parts).c_str()) == 0);
+    CHECK(words.find(std::string(" us, limited by ") + name_of(expected.bound)) != std::string::npos);
+}
+
 TEST_CASE("HIP: what is predicted is what runs") {
     fk::hip::Device device = gpu();
     FewTiles const few(device);
