@@ -56,11 +56,14 @@ struct hipDeviceProp_t {
     int pageableMemoryAccess;
 };
 enum hipDeviceAttribute_t {
+    hipDeviceAttributeClockRate,
     hipDeviceAttributeComputeCapabilityMajor,
     hipDeviceAttributeComputeCapabilityMinor,
     hipDeviceAttributeL2CacheSize,
     hipDeviceAttributeMaxSharedMemoryPerBlock,
     hipDeviceAttributeMaxThreadsPerBlock,
+    hipDeviceAttributeMemoryBusWidth,
+    hipDeviceAttributeMemoryClockRate,
     hipDeviceAttributeMemoryPoolsSupported,
     hipDeviceAttributeMultiprocessorCount,
     hipDeviceAttributeWarpSize

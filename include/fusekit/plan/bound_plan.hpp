@@ -112,6 +112,14 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
                         return prepare_for(device, x.const_view(), detail::output_view(y), 0);
     }
 
+    /// What a backend expects of the run on tensors of these layouts, x of elements of type T and y of U, on `where`: a
+    /// device, or what its backend takes in place of one. Nothing runs. Throws Error where they do not fit.
+    template <class T, class U = T, class Where, int Rank>
+    [[nodiscard]] auto predict(Where const& where, Layout<Rank> const& x, Layout<Rank> const& y) const {
+        using View = TensorView<detail::StoredAs<T>, Rank>;
+        return predict_run(where, *this, View(nullptr, x).const_view(), detail::output_at<U>(y));
+    }
+
 private:
     static constexpr typename Plan::Epilogue const* epilogue_of_plan = nullptr;
     static constexpr BoundPlan const* self = nullptr;

@@ -2,23 +2,36 @@
 #include "fusekit/backend/hip/tuning/select.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <cmath>
+#include <string>
 #include <type_traits>
-#include <vector>
+
+#include "fusekit/backend/hip/dispatch/candidates.hpp"
 
 namespace hip = fusekit::hip;
 
 namespace {
 
-using Large = hip::Gemm<128, 64, 16, 3>;
-using Small = hip::Gemm<64, 64, 16, 6>;
+using namespace hip;
+
+/// The rates of an H200 where each product of half takes its cycles and nothing else takes any.
+GpuRates rates(int processors = 132) {
+    GpuRates result = rates_of(Architecture::sm(90));
+    result.processors = processors, result.clock = 1e9, result.memory_bytes = 1e300, result.launch = 0;
+    return result;
+}
+
+constexpr ScheduleFacts large = facts_of<Gemm<128, 64, 16, 3>>(), small = facts_of<Gemm<64, 64, 16, 6>>();
+
+double gemm_cycles(ScheduleFacts const& schedule, Product const& of, int processors = 132) {
+    Walk const walk = gemm_walk(schedule, of, processors, 128);
+    return walk.rounds * walk.steps * walk.arithmetic;
+}
 
 /// TileM of the schedule that is chosen for m x n in one group.
-int chosen(std::int64_t m, std::int64_t n, int processors = 132) {
-    std::vector<int> tiles;
-    hip::with_fastest(hip::Table<Large, Small>{}, m, n, 1, processors,
-                      [&]<class Schedule>(Schedule) { tiles.push_back(Schedule::tile_m); });
-    REQUIRE(tiles.size() == 1);
-    return tiles[0];
+int chosen(std::int64_t m, std::int64_t n) {
+    Product const product{m, n, 1, 1};
+    return gemm_cycles(large, product) <= gemm_cycles(small, product) ? 128 : 64;
 }
 
 }  // namespace
@@ -32,21 +45,55 @@ TEST_CASE("HIP: large products take large tiles, and small ones enough of them f
 }
 
 TEST_CASE("HIP: the time of a product is that of the processor with the most tiles") {
-    double const one = hip::gemm_time<Large>(128, 64, 1, 132);
-    CHECK(hip::gemm_time<Large>(1, 1, 1, 132) == one);
-    CHECK(hip::gemm_time<Large>(128 * 132, 64, 1, 132) == one);
-    CHECK(hip::gemm_time<Large>(128, 64, 132, 132) == one);
-    CHECK(hip::gemm_time<Large>(128 * 133, 64, 1, 132) > one);
-    CHECK(hip::gemm_time<Large>(128 * 132, 64, 1, 66) > one);
+    double const one = gemm_cycles(large, {128, 64, 1, 1});
+    CHECK(gemm_cycles(large, {1, 1, 1, 1}) == one);
+    CHECK(gemm_cycles(large, {128 * 132, 64, 1, 1}) == one);
+    CHECK(gemm_cycles(large, {128, 64, 132, 1}) == one);
+    CHECK(gemm_cycles(large, {128 * 133, 64, 1, 1}) > one);
+    CHECK(gemm_cycles(large, {128 * 132, 64, 1, 1}, 66) > one);
+    CHECK(gemm_cycles(large, {1, 1, 1, 7}) == 7 * one);
+}
+
+TEST_CASE("HIP: the time of a walk is its steps' and what is beside them, or that of memory") {
+    CostTable table;
+    table.memory_share = 1;
+    GpuRates on = rates();
+    on.memory_bytes = 1e9;  // a byte a cycle
+    Costs const costs{.launch = 100, .round = 10, .output = 2, .step = 5, .least_step = 50, .arithmetic = 3};
+    Walk const walk{.rounds = 4, .steps = 8, .arithmetic = 20, .cache_bytes = 50, .outputs = 7};
+    auto const cycles = [&](Walk const& of, double bytes) {
+        return std::lround(1e9 * estimate(of, costs, bytes, table, on).seconds);
+    };
+    CHECK(cycles(walk, 0) == 100 + 4 * (8 * 65 + 10 + 14));
+    CHECK(estimate(walk, costs, 0, table, on).bound == Bound::arithmetic);
+    Walk idle = walk;
+    idle.arithmetic = 10;
+    CHECK(cycles(idle, 0) == 100 + 4 * (8 * 50 + 10 + 14));
+    CHECK(estimate(idle, costs, 0, table, on).bound == Bound::latency);
+    Walk reading = walk;
+    reading.cache_bytes = 66 * 50;
+    CHECK(cycles(reading, 0) == 100 + 4 * (8 * 66 + 10 + 14));
+    CHECK(estimate(reading, costs, 0, table, on).bound == Bound::cache);
+    CHECK(std::abs(cycles(walk, 1e6) - 1000000) < 10);
+    CHECK(estimate(walk, costs, 1e6, table, on).bound == Bound::memory);
+    // Times that are equal take 2^(1/4) of one.
+    CHECK(std::abs(static_cast<double>(cycles(walk, 2276)) - 2276 * 1.1892) < 8);
+    on.launch = 1e-6;
+    CHECK(cycles(walk, 0) == 1000 + 2276);
 }
 
 namespace {
 
 /// Parts of m x n x k on 132 processors.
 int parts(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t most_blocks = 1 << 20, double cycles = 1500) {
-    return hip::choose_parts<hip::Split<Small>>(hip::Table<Large, Small>{}, {m, n, 1, k, 3 * 132, most_blocks, cycles},
-                                                132)
-        .parts;
+    static constexpr ScheduleFacts shared = facts_of<Split<Gemm<64, 64, 16, 6>>>();
+    Product const product{m, n, 1, k};
+    auto const time_of = [](Product const& part, double exchanges) {
+        return Estimate{gemm_cycles(shared, part) + exchanges};
+    };
+    double const wide = gemm_cycles(large, product), narrow = gemm_cycles(small, product);
+    Estimate const best = split_estimate(shared, product, 3 * 132, most_blocks, cycles, 132, time_of);
+    return best.seconds < wide && best.seconds < narrow ? best.parts : 1;
 }
 
 }  // namespace
@@ -64,25 +111,6 @@ TEST_CASE("HIP: blocks share tiles that leave processors idle, where GemmK is lo
     CHECK(parts(49, 512, 4608, 15) == 1);
 }
 
-TEST_CASE("HIP: floats are multiplied on matrix units where products are long") {
-    /// Channels of the faster tile on matrix units; 0 where plain arithmetic takes less.
-    auto const chosen = [](std::int64_t m, std::int64_t n, std::int64_t k) {
-        hip::SplitProduct const product{m, n, 1, k, 3 * 132, 1 << 20, 1500};
-        double const wide = hip::float_matrix_cycles<hip::MatrixGemm<128, 128, 1>>(product, 132),
-                     narrow = hip::float_matrix_cycles<hip::MatrixGemm<128, 64, 1>>(product, 132),
-                     plain = hip::choose_parts<hip::Split<Small>>(hip::Table<Large, Small>{}, product, 132).cycles;
-        return plain < wide && plain < narrow ? 0 : wide < narrow ? 128 : 64;
-    };
-    CHECK(chosen(64 * 784, 128, 1152) == 128);
-    CHECK(chosen(64 * 784, 128, 512) == 128);
-    CHECK(chosen(64 * 49, 512, 4608) == 128);  // better than tiles that blocks share
-    CHECK(chosen(64 * 3025, 64, 576) == 64);
-    CHECK(chosen(8 * 784, 128, 1152) == 64);  // 98 tiles, where the other has 49
-    CHECK(chosen(64 * 3025, 256, 64) == 0);
-    CHECK(chosen(8 * 196, 256, 2304) == 0);
-    CHECK(chosen(49, 512, 4608) == 0);
-}
-
 TEST_CASE("HIP: tiles are shared only as far as it takes less time than the exchanges") {
     // An index takes 192 cycles: 64 for the sums, half as many for loads, twice that with one wave a scheduler.
     double const whole = 64 * 3.0 * 512;
@@ -95,90 +123,106 @@ TEST_CASE("HIP: tiles are shared only as far as it takes less time than the exch
 
 namespace {
 
-/// Parts of m x n x k on 132 processors' matrix units.
-int matrix_parts(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t most_blocks = 1 << 20,
-                 double cycles = 500) {
-    return hip::choose_matrix_parts<hip::Split<hip::MatrixGemm<64, 64, 4>>>(
-               hip::Table<hip::MatrixGemm<128, 64, 2>>{}, {m, n, 1, k, 2 * 132, most_blocks, cycles}, 132)
-        .parts;
+constexpr int half_bytes = 2;
+
+/// A convolution of half, channels last, as an H200 may compute it in bulk.
+ConvCase bulk_case(std::int64_t n, std::int64_t c, std::int64_t hw, std::int64_t k, int r) {
+    return {.product = {n * hw * hw, k, 1, c * r * r, static_cast<double>(half_bytes * n * hw * hw * (c + k))},
+            .type = fusekit::DataType::float16,
+            .x = {{n, c, hw, hw}},
+            .y = {{n, k, hw, hw}},
+            .filter = fusekit::filter(r, r).pad(r / 2),
+            .taps = r * r,
+            .channels_last = true,
+            .x_channels_last = true,
+            .in_bulk = true,
+            .rows_of_pixels = false,
+            .dense_planes = false,
+            .taps_neighbour = false,
+            .totals = false,
+            .on_matrix_units = true,
+            .workspace_bytes = 0};
 }
 
-}  // namespace
-
-TEST_CASE("HIP: blocks share tiles on matrix units, where steps along GemmK are many") {
-    CHECK(matrix_parts(49, 512, 4608) == 8);
-    CHECK(matrix_parts(49, 512, 2048) == 8);
-    CHECK(matrix_parts(196, 1024, 256) == 2);  // two pieces of 128
-    CHECK(matrix_parts(3025, 64, 64) == 1);
-    CHECK(matrix_parts(49, 512, 4608, 63) == 4);  // 8 tiles in 63 blocks
-    CHECK(matrix_parts(64 * 132 + 1, 128, 4608) == 1);  // three tiles a processor
-    // A step of one block takes 2200 and 64 x 64 / 10; without parts those of 128 x 64 take 3019.2.
-    CHECK(matrix_parts(49, 512, 512, 1 << 20, 8 * 3020 - 4 * 2609) == 1);
-    CHECK(matrix_parts(49, 512, 512, 1 << 20, 2 * 2610 + 1) == 2);
-    CHECK(matrix_parts(49, 512, 512, 1 << 20, 2 * 2609) == 4);
+/// The schedule of a table that takes the least time on an H200.
+template <class... Schedules>
+std::string chosen_of(Table<Schedules...> table, ConvCase const& of) {
+    Ranking const ranking(table, of, NvidiaTuning::costs, rates_of(Architecture::sm(90)));
+    return ranking.schedule(ranking.best()).name(ranking.time(ranking.best()).parts).c_str();
 }
 
-namespace {
-
-using Wide = hip::WarpSpecialized<192, 128, 4>;
-using Turns = hip::WarpSpecialized<64, 128, 5, hip::Roles::ping_pong>;
-using Thin = hip::WarpSpecialized<64, 64, 8>;
-
-int chosen_on_matrix_units(std::int64_t m, std::int64_t n, std::int64_t steps) {
-    return hip::with_fastest_warp_specialized(
-        hip::Table<Wide, Turns, Thin>{}, {m, n, steps}, 132,
-        []<class Schedule>(Schedule) { return Schedule::tile_m * 1000 + Schedule::tile_n; });
-}
+using AllOfHalf = hip::detail::JoinedTable<WarpSpecializedTable<NvidiaTuning, fusekit::half>, Table<DefaultHalo>,
+                                           MatrixTable<NvidiaTuning>, Table<DefaultMatrixSplit<NvidiaTuning>>,
+                                           PlanesTable<NvidiaTuning>>;
 
 }  // namespace
 
 TEST_CASE("HIP: on matrix units too, processors get equal shares of large tiles, or small products small tiles") {
-    CHECK(chosen_on_matrix_units(64 * 196, 256, 36) == 192128);  // 132 tiles
-    CHECK(chosen_on_matrix_units(64 * 49, 2048, 8) == 64128);  // 784 small tiles are 6 a processor, 272 large ones 3
-    CHECK(chosen_on_matrix_units(49, 512, 72) == 64064);
-    CHECK(hip::warp_specialized_time<Wide>({1, 1, 9}, 132) == 9 * 768);
-    CHECK(hip::warp_specialized_time<Wide>({192 * 132, 128, 9}, 132) == 9 * 768);
-    CHECK(hip::warp_specialized_time<Wide>({192 * 132 + 1, 128, 9}, 132) == 2 * 9 * 768);
-    CHECK(hip::warp_specialized_time<Thin>({1, 1, 9}, 132) == 9 * 200);
+    CHECK(chosen_of(AllOfHalf{}, bulk_case(64, 256, 14, 256, 3)) == "WarpSpecialized<192, 128, 4>");  // 132 tiles
+    CHECK(chosen_of(AllOfHalf{}, bulk_case(64, 64, 55, 64, 3)) == "Halo<232>");  // reads x once for nine taps
+    static constexpr ScheduleFacts wide = facts_of<WarpSpecialized<192, 128, 4>>();
+    auto const most = [](BulkProduct const& product) { return warp_specialized_walk(wide, product, rates()).rounds; };
+    CHECK(most({1, 1, 9}) == 1);
+    CHECK(most({192 * 132, 128, 9}) == 1);
+    CHECK(most({192 * 132 + 1, 128, 9}) == 2);
     // 132 processors are 16 blocks for each of 8 columns, or one for each of 200.
-    CHECK(hip::warp_specialized_time<Wide>({192 * 66, 128 * 8, 9}, 132) == 4 * 9 * 768);
-    CHECK(hip::warp_specialized_time<Wide>({192 * 66, 128 * 8, 9, false, true}, 132) == 5 * 9 * 768);
-    CHECK(hip::warp_specialized_time<Wide>({192 * 3, 128 * 200, 9, false, true}, 132) == 6 * 9 * 768);
+    CHECK(most({192 * 66, 128 * 8, 9}) == 4);
+    CHECK(most({192 * 66, 128 * 8, 9, false, true}) == 5);
+    CHECK(most({192 * 3, 128 * 200, 9, false, true}) == 6);
 }
 
-TEST_CASE("HIP: where rows are narrow, tiles that copy fewer of them are chosen") {
-    CHECK(hip::warp_specialized_time<Wide>({1, 64, 9, true}, 132) == 9 * 5 * (192 + 64));
-    CHECK(hip::warp_specialized_time<Turns>({1, 512, 9, true}, 132) == 9 * 5 * (64 + 128));
-    hip::BulkProduct const layer{64 * 3025, 64, 9, true};
-    CHECK(hip::warp_specialized_time<Wide>(layer, 132) < hip::warp_specialized_time<Turns>(layer, 132));
+TEST_CASE("HIP: where rows are narrow, a step takes the time of copying them") {
+    auto const cycles = [](ScheduleFacts const& schedule, std::int64_t n) {
+        return warp_specialized_walk(schedule, {1, n, 9, true}, rates()).cache_bytes / rates().cache_bytes;
+    };
+    CHECK(cycles(facts_of<WarpSpecialized<192, 128, 4>>(), 64) == 5 * (192 + 64));
+    CHECK(cycles(facts_of<WarpSpecialized<64, 128, 5, Roles::ping_pong>>(), 512) == 5 * (64 + 128));
 }
-
-namespace {
-
-using Image = hip::Planes<240, 1>;
-using Pair = hip::Planes<64, 2>;
-
-/// Whether planes win a layer of `pixels` and c to k channels with r x r filters, in so many tiles of the schedule.
-template <class Schedule>
-bool planes_win(std::int64_t tiles, std::int64_t pixels, std::int64_t c, std::int64_t k, int r) {
-    return hip::planes_time<Schedule>({tiles, (c + 63) / 64, r * r, r > 1}, 132) <
-           hip::matrix_cycles<hip::MatrixGemm<128, 64, 2>>(pixels, k, 1, (c * r * r + 63) / 64, 132);
-}
-
-}  // namespace
 
 TEST_CASE("HIP: planes are chosen where they take less than loads through registers") {
-    CHECK(hip::planes_time<Image>({132, 4, 9, false}, 132) == 5000 + 4 * (9 * 960 + 1000) + 8000);
-    CHECK(hip::planes_time<Image>({133, 4, 9, false}, 132) == 5000 + 2 * (4 * (9 * 960 + 1000) + 8000));
-    CHECK(hip::planes_time<Pair>({1, 1, 1, false}, 132) == 5000 + 2600 + 8000);
-    CHECK(hip::planes_time<Pair>({1, 1, 9, true}, 132) == 5000 + 9 * 512 + 5800 + 8000);
-    CHECK(planes_win<Image>(128, 64 * 196, 256, 256, 3));
-    CHECK(planes_win<Image>(128, 64 * 196, 1024, 256, 1));
-    CHECK(planes_win<Image>(1024, 64 * 784, 128, 512, 1));
-    CHECK(planes_win<Pair>(128, 64 * 49, 512, 512, 3));
-    CHECK_FALSE(planes_win<Image>(256, 64 * 49, 2048, 512, 1));  // most of a tile is empty
-    CHECK_FALSE(planes_win<Image>(832, 64 * 3025, 64, 64, 1));  // half of its channels
-    CHECK_FALSE(planes_win<Image>(13, 3025, 64, 64, 1));
+    auto const planes = [](std::int64_t n, std::int64_t c, std::int64_t hw, std::int64_t k, int r) {
+        ConvCase of = bulk_case(n, c, hw, k, r);
+        of.channels_last = of.in_bulk = false, of.dense_planes = true, of.taps_neighbour = r > 1;
+        return chosen_of(AllOfHalf{}, of);
+    };
+    CHECK(planes(64, 256, 14, 256, 3) == "Planes<240, 1>");
+    CHECK(planes(64, 1024, 14, 256, 1) == "Planes<240, 1>");
+    CHECK(planes(64, 128, 28, 512, 1) == "Planes<240, 1>");
+    CHECK(planes(64, 512, 7, 512, 3) == "Planes<64, 2>");
+    CHECK(planes(64, 64, 55, 64, 1) == "MatrixGemm<128, 64, 2>");  // half of a tile's channels are empty
+    CHECK(planes(1, 512, 7, 512, 3) == "Split<MatrixGemm<64, 64, 4>, 8>");
+    CHECK(planes(1, 64, 55, 64, 1) == "MatrixGemm<128, 64, 2>");
+}
+
+TEST_CASE("HIP: floats are multiplied on matrix units where products are long") {
+    using All = hip::detail::JoinedTable<MatrixTable<NvidiaTuning, float>, Table<DefaultSplit<NvidiaTuning>>,
+                                         GemmTable<NvidiaTuning>>;
+    auto const chosen = [](std::int64_t n, std::int64_t c, std::int64_t hw, std::int64_t k, int r) {
+        ConvCase of = bulk_case(n, c, hw, k, r);
+        of.type = fusekit::DataType::float32, of.product.bytes *= 2;
+        return chosen_of(All{}, of);
+    };
+    CHECK(chosen(64, 128, 28, 128, 3) == "MatrixGemm<128, 128, 1>");
+    CHECK(chosen(64, 512, 28, 128, 1) == "MatrixGemm<128, 128, 1>");
+    CHECK(chosen(64, 512, 7, 512, 3) == "MatrixGemm<128, 128, 1>");  // better than tiles that blocks share
+    CHECK(chosen(64, 64, 55, 64, 3) == "MatrixGemm<128, 64, 1>");
+    CHECK(chosen(8, 128, 28, 128, 3) == "MatrixGemm<128, 64, 1>");  // 98 tiles, where the other has 49
+    CHECK(chosen(1, 512, 7, 512, 3) == "Split<Gemm<64, 64, 16, 4>, 8>");
+}
+
+TEST_CASE("HIP: what does not suit a convolution takes infinite time") {
+    ConvCase of = bulk_case(64, 256, 14, 256, 3);
+    auto const time = [&](ScheduleFacts const& schedule) {
+        return estimate_of(schedule, of, NvidiaTuning::costs, rates_of(Architecture::sm(90)));
+    };
+    CHECK(time(facts_of<WarpSpecialized<192, 128, 4>>()).is_finite());
+    CHECK_FALSE(time(facts_of<DefaultHalo>()).is_finite());  // 256 channels
+    CHECK_FALSE(time(facts_of<DefaultStem>()).is_finite());
+    CHECK_FALSE(time(facts_of<Planes<240, 1>>()).is_finite());
+    of.on_matrix_units = false;
+    CHECK_FALSE(time(facts_of<WarpSpecialized<192, 128, 4>>()).is_finite());
+    CHECK_FALSE(time(facts_of<MatrixGemm<128, 64, 2>>()).is_finite());
+    CHECK(time(facts_of<Gemm<64, 64, 16, 6>>()).is_finite());
 }
 
 namespace {

@@ -4,10 +4,7 @@
 #include <optional>
 
 #include "fusekit/backend/hip/conv_limits.hpp"
-#include "fusekit/backend/hip/dispatch/planes.hpp"
-#include "fusekit/backend/hip/dispatch/product.hpp"
-#include "fusekit/backend/hip/dispatch/split.hpp"
-#include "fusekit/backend/hip/dispatch/stem.hpp"
+#include "fusekit/backend/hip/dispatch/candidates.hpp"
 #include "fusekit/backend/hip/dispatch/tiles.hpp"
 #include "fusekit/backend/hip/dispatch/warp_specialized.hpp"
 #include "fusekit/backend/hip/mainloop/direct_totals.hpp"
@@ -19,21 +16,6 @@
 namespace fusekit::hip {
 
 namespace detail {
-
-/// The weights' layout as collapsed; N x K x 1 x 1 for a Gemm.
-template <class Plan>
-detail::CollapsedLayout<4> layout_of_weights(BoundPlan<Plan> const& bound) {
-    auto const& weights = Plan::Head::filters(bound.head);
-    return {weights.layout, detail::collapsed_from(weights)};
-}
-
-/// Whether a row has bits for the slices, rows and columns of a padded window.
-template <class Plan, class Geometry>
-bool has_bits_for(Geometry const& filter) {
-    for (int mode = 0; mode < filter.rank; ++mode)
-        if (Plan::Head::may_be_padded && filter.size[mode] > KOffset::most(filter.rank)) return false;
-    return true;
-}
 
 /// The mainloop of a Gemm schedule.
 template <class Schedule, class Plan, Element T, detail::OutputElement U, detail::Axis fast>
@@ -154,86 +136,60 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gpu, BoundPl
     }
 }
 
-/// Prepares a plan of floats on matrix units, with the schedule of the table that takes the least time; nothing where
-/// it takes less than `cycles` without them, or the program or the GPU has none.
-template <class... Schedules, class Plan, Element T, detail::OutputElement U>
-std::optional<Launch<ConvParams<Plan, T, U>>> prepare_float_units(Table<Schedules...> table, Gpu const& gpu,
-                                                                  BoundPlan<Plan> const& bound,
-                                                                  detail::ImageView<T const> const& x,
-                                                                  detail::ImageView<U> const& y,
-                                                                  SplitProduct const& product, double cycles) {
-    double const times[] = {float_matrix_cycles<Schedules>(product, gpu.processors())...};
-    bool wins = false;
-    for (double const time : times) wins = wins || time < cycles;
-    std::optional<Launch<ConvParams<Plan, T, U>>> launch;
-    if (wins && detail::has_matrix_code<Plan, T, U>(gpu))
-        with_least(table, times, [&]<class Schedule>(Schedule) {
-            if (auto const prepared = prepare_conv_with<Schedule>(gpu, bound, x, y)) launch = *prepared;
-        });
-    return launch;
+namespace detail {
+
+/// The launch of a candidate. Where one that copies in bulk has none, because an operand does not lie as that needs it,
+/// the error has no words.
+template <class Schedule, class Plan, Element T, OutputElement U>
+Result<Launch<ConvParams<Plan, T, U>>> launch_candidate(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                        ImageView<T const> const& x, ImageView<U> const& y, int parts) {
+    if constexpr (GemmSchedule<Schedule> || DirectSchedule<Schedule>) {
+        return prepare_conv_with<Schedule>(gpu, bound, x, y, parts);
+    } else {
+        ConvParams<Plan, T, U> const params{bound, x, y};
+        auto const launch = [&] {
+            if constexpr (WarpSpecializedSchedule<Schedule>) return launch_warp_specialized<Schedule>(gpu, params);
+            else if constexpr (HaloSchedule<Schedule>) return launch_halo<Schedule>(gpu, params);
+            else if constexpr (StemSchedule<Schedule>) return launch_stem<Schedule>(gpu, params);
+            else return launch_planes<Schedule>(gpu, params);
+        }();
+        if (launch) return *launch;
+        return Error("", "", "", "", "");
+    }
 }
 
-/// Prepares a plan with a Conv or Gemm with the schedule that the table has for it, and at most `workspace_bytes`.
+}  // namespace detail
+
+/// Prepares a plan with a Conv or Gemm with the schedule that takes the least time of those that the tables have for
+/// it, by the model or by a table of measurements, with at most `workspace_bytes`.
 template <class Plan, Element T, detail::OutputElement U>
 Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                     detail::ImageView<T const> const& x, detail::ImageView<U> const& y,
-                                                    std::size_t workspace_bytes) {
-    auto const filter = Plan::Head::geometry(bound.head);
-    auto const counts = [&] {  // in 32 bits
-        return !detail::refuse_conv_limits(type_name<Plan>, filter, x.shape(),
-                                           detail::layout_of_weights<Plan>(bound).shape, y.shape());
-    };
-    if constexpr (has_warp_specialized<Plan, T, U>)
-        if (counts())
-            if (auto const launch = prepare_warp_specialized(gpu, bound, x, y)) return *launch;
-    detail::GroupedProduct const product = detail::product_of(bound, conv_output<Plan>(y.layout).shape);
-    if constexpr (Plan::Head::may_be_grouped || Plan::Head::longest > KOffset::most(filter.rank))
-        if ((product.groups > 1 && product.n <= direct_max_group_channels) || !detail::has_bits_for<Plan>(filter) ||
-            detail::far_operand(filter, x.collapsed_layout(), detail::layout_of_weights<Plan>(bound), y.layout) !=
-                detail::FarOperand::none)
-            return prepare_conv_with<DefaultDirect>(gpu, bound, x, y);
-    if constexpr (has_matrix_units<Plan, T>)
-        if (product.n >= least_matrix_channels && detail::has_matrix_code<Plan, T, U>(gpu)) {
-            if constexpr (has_stem<Plan, T, U>)
-                if (counts())
-                    if (auto const launch = detail::launch_stem<DefaultStem>(gpu, ConvParams<Plan, T, U>{bound, x, y}))
-                        return *launch;
-            if constexpr (has_split<Plan, T>) {
-                using Shared = DefaultMatrixSplit<NvidiaTuning>;
-                Index<4> const w = detail::layout_of_weights<Plan>(bound).shape;
-                int const parts =
-                    choose_matrix_parts<Shared>(
-                        MatrixTable<NvidiaTuning>{},
-                        split_product(gpu, NvidiaTuning::matrix_split, w, product, workspace_bytes), gpu.processors())
-                        .parts;
-                if (parts > 1) return prepare_conv_with<Shared>(gpu, bound, x, y, parts);
-            }
-            if constexpr (has_planes<Plan, T, U> && NvidiaTuning::chooses_planes)
-                if (counts())
-                    if (auto const launch = prepare_planes(gpu, bound, x, y)) return *launch;
-            if (auto launch = with_fastest_matrix(
-                    MatrixTable<NvidiaTuning>{}, product.m, product.n, product.groups, gpu.processors(),
-                    [&]<class Schedule>(Schedule) { return prepare_conv_with<Schedule>(gpu, bound, x, y); }))
-                return launch;
+                                                    std::size_t workspace_bytes, TunedTable const* tuned = nullptr) {
+    using Prepared = Result<Launch<ConvParams<Plan, T, U>>>;
+    auto const weights = detail::layout_of_weights<Plan>(bound);
+    CollapsedShape<4> const output(conv_output<Plan>(y.layout).shape, y.from);
+    if (Refusal refusal = detail::refuse_conv_limits(type_name<Plan>, Plan::Head::geometry(bound.head), x.shape(),
+                                                     weights.shape, output))
+        return *refusal;
+    if (detail::runs_without_tiles(bound, x, y, detail::product_of(bound, output)))
+        return prepare_conv_with<DefaultDirect>(gpu, bound, x, y);
+    bool on_matrix_units = false;
+    if constexpr (has_matrix_units<Plan, T> || has_float_units<Plan, T>)
+        on_matrix_units = detail::has_matrix_code<Plan, T, U>(gpu);
+    else if constexpr (has_warp_specialized<Plan, T, U>) on_matrix_units = detail::is_sm90a(gpu);
+    ConvCase const of = case_of(bound, x, y, on_matrix_units, workspace_bytes);
+    return with_tuning(gpu.architecture(), [&]<class Tuning>(Tuning) -> Prepared {
+        Candidates<Tuning, Plan, T, U> const candidates;
+        Ranking ranking(candidates, of, Tuning::costs, rates_of(gpu), tuned);
+        for (;;) {
+            int const best = ranking.best();
+            auto launch = with_entry(candidates, best, [&]<class Schedule>(Schedule) {
+                return detail::launch_candidate<Schedule>(gpu, bound, x, y, ranking.time(best).parts);
+            });
+            if (launch || !ranking.schedule(best).copies_in_bulk()) return launch;
+            ranking.strike(best);
         }
-    return with_tuning(gpu.architecture(), [&]<class Tuning>(Tuning) -> Result<Launch<ConvParams<Plan, T, U>>> {
-        if constexpr (std::is_same_v<T, float> && (has_split<Plan, T> || has_float_units<Plan, T>) &&
-                      Tuning::chooses_split) {
-            using Shared = DefaultSplit<Tuning>;
-            SplitProduct shared = split_product(gpu, Tuning::split, detail::layout_of_weights<Plan>(bound).shape,
-                                                product, workspace_bytes);
-            if constexpr (!has_split<Plan, T>) shared.most_tiles = 0;
-            SplitChoice const choice = choose_parts<Shared>(GemmTable<Tuning>{}, shared, gpu.processors());
-            if constexpr (has_float_units<Plan, T>)
-                if (auto const launch =
-                        prepare_float_units(MatrixTable<NvidiaTuning, T>{}, gpu, bound, x, y, shared, choice.cycles))
-                    return *launch;
-            if constexpr (has_split<Plan, T>)
-                if (choice.parts > 1) return prepare_conv_with<Shared>(gpu, bound, x, y, choice.parts);
-        }
-        using Schedules = GemmTable<Tuning, T, typename Plan::Head::template WeightElement<T>>;
-        return with_fastest(Schedules{}, product.m, product.n, product.groups, gpu.processors(),
-                            [&]<class Schedule>(Schedule) { return prepare_conv_with<Schedule>(gpu, bound, x, y); });
     });
 }
 

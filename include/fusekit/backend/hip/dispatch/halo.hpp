@@ -13,9 +13,10 @@ namespace fusekit::hip {
 namespace detail {
 
 /// Whether the GPU is one of those that sm_90a's code runs on.
-inline bool is_sm90a(Gpu const& gpu) {
-    return with_tag(gpu.architecture(), []<class Tag>(Tag) { return std::is_base_of_v<arch::Sm90a, Tag>; });
+inline bool is_sm90a(Architecture architecture) {
+    return with_tag(architecture, []<class Tag>(Tag) { return std::is_base_of_v<arch::Sm90a, Tag>; });
 }
+inline bool is_sm90a(Gpu const& gpu) { return is_sm90a(gpu.architecture()); }
 
 /// Whether a convolution from so many channels to y is one that a schedule with a halo computes.
 template <class Schedule>
@@ -25,15 +26,6 @@ bool suits_halo(Index<4> const& y, std::int64_t channels, Filter<2> const& filte
     if (!suits || y[3] + filter.size[1] - 1 > Schedule::pixels) return false;
     HaloShape<Schedule::pixels> const shape(static_cast<int>(y[2]), static_cast<int>(y[3]), filter);
     return shape.stages(Schedule::halo_bytes, Schedule::most_stages) >= 2;
-}
-
-/// Whether it also takes less than `time` (tuning/select.hpp).
-template <class Schedule>
-bool halo_takes_less(double time, Index<4> const& y, std::int64_t channels, Filter<2> const& filter, int processors) {
-    if (!suits_halo<Schedule>(y, channels, filter)) return false;
-    HaloShape<Schedule::pixels> const shape(static_cast<int>(y[2]), static_cast<int>(y[3]), filter);
-    return halo_time<Schedule>(y[0] * detail::divide_up(y[2], shape.rows), filter.size[0] * filter.size[1],
-                               processors) < time;
 }
 
 /// What its kernel is given; nothing where an operand does not lie as its bulk copies need it, or the program or the

@@ -80,45 +80,7 @@ std::optional<Launch<ConvParams<Plan, T, T>>> launch_planes(Gpu const& gpu, Conv
     return *prepare_launch<Plan, Mainloop>(gpu, params, tiles < most ? tiles : most);
 }
 
-/// The time of a schedule; infinite where it does not suit the convolution.
-template <class Schedule>
-double planes_time_of(Index<4> const& x, Index<4> const& y, Filter<2> const& filter, bool taps_neighbour,
-                      int processors) {
-    if (!suits_planes<Schedule>(x, y, filter)) return 1e300;
-    return planes_time<Schedule>({count_plane_tiles<Schedule>(x, y, filter), detail::divide_up(x[1], 64),
-                                  filter.size[0] * filter.size[1], taps_neighbour},
-                                 processors);
-}
-
-template <class... Schedules, class Plan, Element T>
-std::optional<Launch<ConvParams<Plan, T, T>>> prepare_fastest_planes(Table<Schedules...> table, Gpu const& gpu,
-                                                                     ConvParams<Plan, T, T> const& params) {
-    Index<4> const &x = params.x.layout.shape, &y = params.y.layout.shape;
-    auto const filter = Plan::Head::geometry(params.bound.head);
-    if (!is_sm90a(gpu) || filter.group_count != 1 || y[1] < least_matrix_channels || !has_dense_planes(params.x) ||
-        !has_dense_planes(params.y))
-        return {};
-    bool const taps_neighbour = Plan::Head::filters(params.bound.head).layout.stride[1] != 1;
-    std::int64_t const steps = detail::divide_up(x[1] * filter.size[0] * filter.size[1], 64);
-    double const present =
-        least_matrix_cycles(MatrixTable<NvidiaTuning>{}, y[0] * y[2] * y[3], y[1], 1, steps, gpu.processors());
-    double const times[] = {planes_time_of<Schedules>(x, y, filter, taps_neighbour, gpu.processors())...};
-    bool wins = false;
-    for (double const time : times) wins = wins || time < present;
-    if (!wins) return {};
-    return with_least(table, times, [&]<class Schedule>(Schedule) { return launch_planes<Schedule>(gpu, params); });
-}
-
 }  // namespace detail
-
-/// Prepares a plan with the schedule of planes that takes the least time; nothing where the plan, or what it is given,
-/// has none, or does as well without.
-template <class Plan, Element T, detail::OutputElement U>
-std::optional<Launch<ConvParams<Plan, T, U>>> prepare_planes(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                             detail::ImageView<T const> const& x,
-                                                             detail::ImageView<U> const& y) {
-    return detail::prepare_fastest_planes(PlanesTable<NvidiaTuning>{}, gpu, ConvParams<Plan, T, U>{bound, x, y});
-}
 
 /// Prepares a plan with one schedule of planes.
 template <class Schedule, class Plan, Element T, detail::OutputElement U>

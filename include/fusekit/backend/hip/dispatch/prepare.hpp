@@ -5,6 +5,7 @@
 #include "fusekit/backend/hip/dispatch/conv.hpp"
 #include "fusekit/backend/hip/dispatch/elementwise.hpp"
 #include "fusekit/backend/hip/dispatch/pooling.hpp"
+#include "fusekit/backend/hip/dispatch/predict.hpp"
 #include "fusekit/backend/hip/dispatch/reduction.hpp"
 #include "fusekit/backend/hip/dispatch/weight_gradient.hpp"
 #include "fusekit/backend/hip/runtime/device.hpp"
@@ -24,6 +25,9 @@ template <>
 struct PrepareHead<detail::HeadKind::conv> {
     static auto prepare(Stream const& stream, auto const&... arguments) {
         return prepare_conv(stream.gpu(), arguments..., stream.own_workspace_bytes());
+    }
+    static auto prepare_tuned(TunedTable const& tuned, Stream const& stream, auto const&... arguments) {
+        return prepare_conv(stream.gpu(), arguments..., stream.own_workspace_bytes(), &tuned);
     }
     template <class Schedule>
     static auto prepare_with(auto const&... arguments) {
@@ -114,5 +118,37 @@ public:
 private:
     Stream const* stream;
 };
+
+/// A stream for calls whose convolutions run as a table of measurements says, where it has them. It borrows the stream,
+/// or the device, that made it, and the table.
+class Tuned : public Memory, public Suits<void> {
+public:
+    using TensorDevice = Device;
+
+    Tuned(Stream const& the_stream, TunedTable const& the_table)
+        : Memory(the_stream), stream(&the_stream), table(&the_table) {}
+
+    template <class BoundPlan, Element T, detail::OutputElement U>
+    auto prepare(BoundPlan const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y) const {
+        using Head = detail::PrepareHead<BoundPlan::Plan::head_kind>;
+        if constexpr (requires { Head::prepare_tuned(*table, *stream, bound, x, y); })
+            return Head::prepare_tuned(*table, *stream, bound, x, y);
+        else return Head::prepare(*stream, bound, x, y);
+    }
+    template <class BoundPlan, Element T, detail::OutputElement U>
+    void run(BoundPlan const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y) const {
+        detail::run(prepare(bound, x, y), *stream);
+    }
+    Memory output_memory() const { return stream->output_memory(); }
+    void check_accessible(Check const& in, char const* argument, void const* data) const {
+        stream->check_accessible(in, argument, data);
+    }
+
+private:
+    Stream const* stream;
+    TunedTable const* table;
+};
+
+inline Tuned Stream::tuned(TunedTable const& table) const { return Tuned(*this, table); }
 
 }  // namespace fusekit::hip

@@ -8,10 +8,11 @@
 
 namespace fusekit::hip {
 
-/// Whether a launch may be of clusters here: the GPU has them, and so has all code of the program.
-inline bool launches_clusters(Gpu const& gpu) {
-    return kernels_cluster && with_tag(gpu.architecture(), []<class Tag>(Tag) { return Tag::processor.has_clusters; });
+/// Whether a launch may be of clusters on such a GPU: it has them, and so has all code of the program.
+inline bool launches_clusters(Architecture architecture) {
+    return kernels_cluster && with_tag(architecture, []<class Tag>(Tag) { return Tag::processor.has_clusters; });
 }
+inline bool launches_clusters(Gpu const& gpu) { return launches_clusters(gpu.architecture()); }
 
 /// Prepares a plan with a Conv on tiles that params.parts.count neighbouring blocks share: clusters, or blocks that run
 /// at once and exchange sums in workspace.
@@ -27,29 +28,6 @@ Result<Launch<typename Mainloop::Params>> prepare_parts(Gpu const& gpu, typename
     auto in_clusters = *launch;
     in_clusters.cluster = params.parts.count;
     return in_clusters;
-}
-
-/// A product that is to be shared along GemmK as `tile` says, and may borrow `workspace_bytes`. Blocks that wait for
-/// each other without being clusters have a processor each.
-inline SplitProduct split_product(Gpu const& gpu, SplitCut const& tile, Index<4> const& weights,
-                                  detail::GroupedProduct const& product, std::size_t workspace_bytes) {
-    bool const clusters = launches_clusters(gpu);
-    std::int64_t most_blocks = std::int64_t{1} << 31;
-    if (!clusters) {
-        std::size_t const bytes = workspace_bytes < most_workspace_bytes ? workspace_bytes : most_workspace_bytes;
-        std::size_t const part_bytes = static_cast<std::size_t>(tile.m * tile.n) * sizeof(float);
-        most_blocks = bytes < GroupWorkspace::state_bytes
-                          ? 0
-                          : static_cast<std::int64_t>((bytes - GroupWorkspace::state_bytes) / part_bytes);
-        if (most_blocks > gpu.processors()) most_blocks = gpu.processors();
-    }
-    return {product.m,
-            product.n,
-            product.groups,
-            weights[1] * weights[2] * weights[3],
-            std::int64_t{tile.most_tiles} * gpu.processors(),
-            most_blocks,
-            clusters ? tile.cluster_cycles : tile.workspace_cycles};
 }
 
 }  // namespace fusekit::hip

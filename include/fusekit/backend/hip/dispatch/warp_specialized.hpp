@@ -49,34 +49,7 @@ std::optional<Launch<ConvParams<Plan, T, U>>> launch_warp_specialized(Gpu const&
 
 }  // namespace detail
 
-/// Prepares a plan with the schedule of the table for sm_90a's matrix units that takes the least time; nothing where
-/// the plan has to do without them.
-template <class Plan, Element T, detail::OutputElement U>
-std::optional<Launch<ConvParams<Plan, T, U>>> prepare_warp_specialized(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                                       detail::ImageView<T const> const& x,
-                                                                       detail::ImageView<U> const& y) {
-    auto const filter = Plan::Head::geometry(bound.head);
-    if (!detail::is_sm90a(gpu) || filter.group_count != 1 || x.layout.stride[1] != 1 || y.layout.stride[1] != 1)
-        return {};
-    ConvParams<Plan, T, U> const params{bound, x, y};
-    Index<4> const shape = y.layout.shape;
-    std::int64_t const channels = x.layout.shape[1], of_step = 128 / sizeof(T);
-    BulkProduct const product{
-        shape[0] * shape[2] * shape[3], shape[1],
-        detail::divide_up(channels, of_step) * detail::window_rows(filter) * detail::window_columns(filter),
-        channels < of_step, Plan::totals_tiles};
-    WarpSpecializedTable<NvidiaTuning, T> const table;
-    if constexpr (has_halo<Plan, T, U>) {
-        double const least = least_warp_specialized_time(table, product, gpu.processors());
-        if (detail::halo_takes_less<DefaultHalo>(least, shape, channels, filter, gpu.processors()))
-            if (auto const launch = detail::launch_halo<DefaultHalo>(gpu, params)) return launch;
-    }
-    return with_fastest_warp_specialized(table, product, gpu.processors(), [&]<class Schedule>(Schedule) {
-        return detail::launch_warp_specialized<Schedule>(gpu, params);
-    });
-}
-
-/// The same with one schedule.
+/// Prepares a plan with one schedule for sm_90a's matrix units.
 template <class Schedule, class Plan, Element T, detail::OutputElement U>
 Result<Launch<ConvParams<Plan, T, U>>> prepare_warp_specialized_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                                      detail::ImageView<T const> const& x,

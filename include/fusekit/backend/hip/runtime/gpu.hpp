@@ -32,10 +32,10 @@ public:
         processor_count = all.multiProcessorCount;
         cache = all.l2CacheSize;
         reads_host_memory = all.pageableMemoryAccess != 0;
-        int pools = 0;
-        if (hipDeviceGetAttribute(&pools, hipDeviceAttributeMemoryPoolsSupported, device) != hipSuccess)
-            clear_last_error();
-        pools_memory = pools != 0;
+        pools_memory = attribute(hipDeviceAttributeMemoryPoolsSupported) != 0;
+        clock_rate = 1e3 * attribute(hipDeviceAttributeClockRate);
+        double const bytes_a_cycle = 2 * attribute(hipDeviceAttributeMemoryBusWidth) / 8.0;  // at both edges of a clock
+        memory_bytes = 1e3 * attribute(hipDeviceAttributeMemoryClockRate) * bytes_a_cycle;
     }
 
     int index() const { return device; }
@@ -52,6 +52,10 @@ public:
 
     /// Compute units, or streaming multiprocessors.
     int processors() const { return processor_count; }
+
+    /// Cycles a second at most, and bytes of memory a second; 0 where the driver does not tell them.
+    double clock() const { return clock_rate; }
+    double memory_rate() const { return memory_bytes; }
 
     /// Bytes of the cache that all processors share.
     std::int64_t cache_bytes() const { return cache; }
@@ -87,6 +91,7 @@ private:
     int device, processor_count = 0;
     Architecture own_architecture;
     std::int64_t cache = 0;
+    double clock_rate = 0, memory_bytes = 0;
     bool reads_host_memory = false, pools_memory = false;
     mutable void const* reached[slots] = {};  // each is atomic
 
@@ -96,6 +101,13 @@ private:
     static std::remove_const_t<decltype(hipMemoryTypeDevice)> type_of(Attributes const& attributes) {
         if constexpr (requires { attributes.type; }) return attributes.type;
         else return attributes.memoryType;  // HIP before version 6
+    }
+
+    int attribute(hipDeviceAttribute_t which) const {
+        int value = 0;
+        if (hipDeviceGetAttribute(&value, which, device) == hipSuccess) return value;
+        clear_last_error();
+        return 0;
     }
 
     void require_device() const {

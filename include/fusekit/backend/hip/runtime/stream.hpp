@@ -14,6 +14,8 @@ inline constexpr std::size_t most_workspace_bytes = std::size_t{1} << 20;
 class Device;
 template <class Schedule>
 class Scheduled;
+class Tuned;
+struct TunedTable;
 
 /// Where runs are put on a GPU, in order: a stream of its own, or one of the application's. Runs are asynchronous and
 /// may be captured into a graph; copies between tensors and the host wait for them. The device outlives its streams;
@@ -75,6 +77,9 @@ public:
     Scheduled<Schedule> with() const {
         return Scheduled<Schedule>(*this);
     }
+
+    /// The same for calls whose schedules are those that tools/tune found on such a GPU, where it measured them.
+    Tuned tuned(TunedTable const& table) const;
 
     /// The launch of a layer. x and y are aligned as they will be in its runs, and the arguments have been validated.
     template <class BoundPlan, Element T, detail::OutputElement U>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/tags.hpp"
+#include "fusekit/backend/hip/tuning/cost.hpp"
 #include "fusekit/backend/hip/tuning/policy.hpp"
 
 namespace fusekit::hip {
@@ -10,13 +11,19 @@ namespace fusekit::hip {
 struct AmdTuning {
     using Architecture = arch::Amd;
 
+    /// Products take the cycles that they are published to take; what else there is, no GPU has told.
+    static constexpr CostTable costs = [] {
+        CostTable result;
+        result.direct.arithmetic = 8;
+        return result;
+    }();
+
     /// 64 KB of shared memory do not hold long buffers of many blocks.
     static constexpr GemmTile gemm[] = {{.m = 128, .n = 128, .k = 8, .blocks = 2},
                                         {.m = 64, .n = 64, .k = 8, .blocks = 6}};
 
     static constexpr bool chooses_split = false;
-    static constexpr SplitCut split = {
-        .m = 64, .n = 64, .k = 8, .blocks = 6, .most_tiles = 1, .cluster_cycles = 20000, .workspace_cycles = 20000};
+    static constexpr GemmTile split = {.m = 64, .n = 64, .k = 8, .blocks = 6};
 
     /// Waves of 64 have 64 x 64 sums, waves of 32 have 32 pixels of 64 channels: registers hold no more beside the
     /// loads.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/tags.hpp"
+#include "fusekit/backend/hip/tuning/cost.hpp"
 #include "fusekit/backend/hip/tuning/policy.hpp"
 
 namespace fusekit::hip {
@@ -10,13 +11,30 @@ namespace fusekit::hip {
 struct NvidiaTuning {
     using Architecture = arch::Nvidia;
 
+    static constexpr CostTable costs = {
+        .gemm = {.launch = 4000},
+        .native = {.launch = 4000, .arithmetic = 4},
+        .matrix = {.launch = 4000, .round = 4000, .step = 1100, .arithmetic = 3.2},
+        .gathering_matrix = {.launch = 4000, .round = 4000, .step = 2200, .arithmetic = 3.2},
+        .float_matrix = {.round = 14000, .step = 3000, .arithmetic = 1.5},
+        .gathering_float_matrix = {.round = 14000, .step = 3000, .arithmetic = 1.5},
+        .warp_specialized = {.launch = 4000, .least_step = 200},
+        .halo = {.launch = 4000, .round = 500},
+        .planes = {.launch = 5000, .round = 8000, .step = 1000, .least_step = 2600},
+        .planes_taps = {.launch = 5000, .round = 8000, .step = 5800, .least_step = 2600},
+        .stem = {.launch = 4000, .round = 500},
+        .direct = {.arithmetic = 8},
+        .split = {.most_tiles = 3, .cluster_cycles = 1500, .workspace_cycles = 4000},
+        .matrix_split = {.most_tiles = 2, .cluster_cycles = 500, .workspace_cycles = 4000},
+        .memory_share = 0.87,
+        .clock_share = 0.86};
+
     /// Long steps along GemmK pay, because shared memory holds the buffers of many blocks.
     static constexpr GemmTile gemm[] = {{.m = 128, .n = 64, .k = 16, .blocks = 3},
                                         {.m = 64, .n = 64, .k = 16, .blocks = 6}};
 
     /// A processor has few blocks of it, and they have registers to spare.
-    static constexpr SplitCut split = {
-        .m = 64, .n = 64, .k = 16, .blocks = 4, .most_tiles = 3, .cluster_cycles = 1500, .workspace_cycles = 4000};
+    static constexpr GemmTile split = {.m = 64, .n = 64, .k = 16, .blocks = 4};
     static constexpr bool chooses_split = true;
 
     /// The same tiles: before sm_80 arithmetic is plain, and steps are those.
@@ -27,8 +45,7 @@ struct NvidiaTuning {
     /// Of floats: a block of 128 x 128 has all registers and shared memory of a processor.
     static constexpr GemmTile matrix_float[] = {{.m = 128, .n = 128, .k = 64, .blocks = 1},
                                                 {.m = 128, .n = 64, .k = 64, .blocks = 1}};
-    static constexpr SplitCut matrix_split = {
-        .m = 64, .n = 64, .k = 64, .blocks = 4, .most_tiles = 2, .cluster_cycles = 500, .workspace_cycles = 4000};
+    static constexpr GemmTile matrix_split = {.m = 64, .n = 64, .k = 64, .blocks = 4};
 
     /// Those that were among the fastest of eleven, on convolutions of batch 1 to 256.
     static constexpr WarpSpecializedTile warp_specialized[] = {

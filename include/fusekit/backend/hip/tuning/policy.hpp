@@ -12,12 +12,6 @@ namespace fusekit::hip {
 struct GemmTile {
     int m, n, k, blocks;
 };
-/// That of blocks which share tiles: of `most_tiles` a processor at most. Each doubling of the blocks a tile takes so
-/// many cycles of each, in clusters and in workspace.
-struct SplitCut {
-    int m, n, k, blocks, most_tiles;
-    double cluster_cycles, workspace_cycles;
-};
 struct NativeTile {
     int m, n, blocks, k = 8;
 };
@@ -46,7 +40,8 @@ struct ElementwiseCase {
 // A table is a type with
 //   Architecture   a tag: the table is for its GPUs, and for tags that extend it without a table of their own
 //   gemm           an array of GemmTile: a plan with a Conv or Gemm is compiled once for each of them
-//   split          a SplitCut for products of float with few tiles a processor
+//   costs          a CostTable: what the model of time adds to the figures of a GPU's maker
+//   split          a GemmTile for products of float with few tiles a processor
 //   matrix_split   where it has sm_90a: the same for its matrix units
 //   chooses_split, chooses_planes
 //                  whether the library chooses these: not before a GPU has run them and they have been measured

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/dispatch/estimate.hpp"
+#include "fusekit/backend/hip/tuning/tuned.hpp"
+
+namespace fusekit::hip {
+
+namespace detail {
+
+template <bool has, class Schedules>
+using TableIf = std::conditional_t<has, Schedules, Table<>>;
+
+/// The schedules of sm_90a's matrix units for a plan.
+template <class Plan, class T, class U>
+struct MatrixCandidates {
+    template <bool units>
+    static auto register_operands() {
+        if constexpr (units)
+            return JoinedTable<MatrixTable<NvidiaTuning, T>, TableIf<has_matrix_units<Plan, T> && has_split<Plan, T>,
+                                                                     Table<DefaultMatrixSplit<NvidiaTuning>>>>{};
+        else return Table<>{};
+    }
+    template <bool bulk>
+    static auto bulk_operands() {
+        if constexpr (bulk)
+            return JoinedTable<
+                WarpSpecializedTable<NvidiaTuning, T>, TableIf<has_halo<Plan, T, U>, Table<DefaultHalo>>,
+                TableIf<has_stem<Plan, T, U>, Table<DefaultStem>>,
+                TableIf<has_planes<Plan, T, U> && NvidiaTuning::chooses_planes, PlanesTable<NvidiaTuning>>>{};
+        else return Table<>{};
+    }
+    using Type = JoinedTable<decltype(bulk_operands<has_warp_specialized<Plan, T, U>>()),
+                             decltype(register_operands<has_matrix_units<Plan, T> || has_float_units<Plan, T>>())>;
+};
+
+}  // namespace detail
+
+/// The schedules that the library chooses from for a plan with a Conv or Gemm, those that any GPU has last.
+template <class Tuning, class Plan, Element T, detail::OutputElement U>
+using Candidates =
+    detail::JoinedTable<typename detail::MatrixCandidates<Plan, T, U>::Type,
+                        detail::TableIf<std::is_same_v<T, float> && has_split<Plan, T> && Tuning::chooses_split,
+                                        Table<DefaultSplit<Tuning>>>,
+                        GemmTable<Tuning, T, typename Plan::Head::template WeightElement<T>>>;
+
+/// What a tuned table knows a convolution by. A filter whose taps are not its window's, as of volumes, is in no table.
+inline TunedKey key_of(ConvCase const& of) {
+    Filter<2> const& filter = of.filter;
+    return {.type = of.type,
+            .x_channels_last = of.x_channels_last,
+            .y_channels_last = of.channels_last,
+            .n = of.x[0],
+            .c = of.x[1],
+            .h = of.x[2],
+            .w = of.x[3],
+            .k = of.y[1],
+            .r = filter.size[0],
+            .s = filter.size[0] * filter.size[1] == of.taps ? filter.size[1] : -1,
+            .top = filter.pad_before[0],
+            .left = filter.pad_before[1],
+            .bottom = filter.pad_after[0],
+            .right = filter.pad_after[1],
+            .stride_h = filter.strides[0],
+            .stride_w = filter.strides[1],
+            .dilation_h = filter.dilations[0],
+            .dilation_w = filter.dilations[1],
+            .groups = of.product.groups};
+}
+
+/// The times of a list of schedules, to be taken from the least on: by the model, or, where a table of measurements is
+/// given, by that. The schedule that it has for the problem comes first.
+template <class... Schedules>
+class Ranking {
+public:
+    static constexpr int count = sizeof...(Schedules);
+
+    Ranking(Table<Schedules...>, ConvCase const& of, CostTable const& costs, GpuRates const& rates,
+            TunedTable const* tuned = nullptr)
+        : schedules{facts_of<Schedules>()...} {
+        for (int i = 0; i < count; ++i) times[i] = estimate_of(schedules[i], of, costs, rates);
+        if (tuned && tuned->architecture == rates.architecture) correct(*tuned, tuned->find(key_of(of)));
+    }
+
+    /// The number of the best that is left; -1 where none is.
+    int best() const {
+        int best = -1;
+        for (int i = 0; i < count; ++i)
+            if (times[i].seconds < (best < 0 ? Estimate::infinite : times[best].seconds)) best = i;
+        return best;
+    }
+    ScheduleFacts const& schedule(int number) const { return schedules[number]; }
+    Estimate const& time(int number) const { return times[number]; }
+    void strike(int number) { times[number] = {}; }
+
+private:
+    ScheduleFacts schedules[count];
+    Estimate times[count];
+
+    void correct(TunedTable const& tuned, TunedProblem const* measured) {
+        for (int i = 0; i < count; ++i) {
+            if (times[i].is_finite()) times[i].seconds *= tuned.factor(schedules[i].kind);
+            if (measured && times[i].is_finite() && schedules[i] == measured->schedule)
+                times[i].seconds = 0, times[i].parts = measured->parts;
+        }
+    }
+};
+
+}  // namespace fusekit::hip

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/conv_limits.hpp"
+#include "fusekit/backend/hip/dispatch/planes.hpp"
+#include "fusekit/backend/hip/dispatch/product.hpp"
+#include "fusekit/backend/hip/dispatch/split.hpp"
+#include "fusekit/backend/hip/dispatch/stem.hpp"
+#include "fusekit/backend/hip/tuning/select.hpp"
+
+namespace fusekit::hip {
+
+/// What a schedule's time depends on: a convolution's extents, and how its operands lie.
+struct ConvCase {
+    Product product;
+    DataType type;  ///< of x
+    Index<4> x, y;  ///< y of the mainloop: more than the tensor has where a plan pools
+    Filter<2> filter;  ///< where space is rows and columns and the convolution is not transposed, else of a single tap
+    int taps;
+    bool channels_last;  ///< in y: GemmK runs over channels first
+    bool x_channels_last;
+    bool in_bulk;  ///< channels are neighbours, and there is one group
+    bool rows_of_pixels, dense_planes, taps_neighbour;  ///< of x, of x and y, of the weights
+    bool totals;  ///< of channels
+    bool on_matrix_units;  ///< the GPU has sm_90a's, and the program code for them
+    std::size_t workspace_bytes;
+};
+
+namespace detail {
+
+/// The weights' layout as collapsed; N x K x 1 x 1 for a Gemm.
+template <class Plan>
+CollapsedLayout<4> layout_of_weights(BoundPlan<Plan> const& bound) {
+    auto const& weights = Plan::Head::filters(bound.head);
+    return {weights.layout, collapsed_from(weights)};
+}
+
+/// Whether a row has bits for the slices, rows and columns of a padded window.
+template <class Plan, class Geometry>
+bool has_bits_for(Geometry const& filter) {
+    for (int mode = 0; mode < filter.rank; ++mode)
+        if (Plan::Head::may_be_padded && filter.size[mode] > KOffset::most(filter.rank)) return false;
+    return true;
+}
+
+/// Whether tiles do not suit: groups of few channels, windows of many taps, or operands that lie too far apart.
+template <class Plan, Element T, OutputElement U>
+bool runs_without_tiles(BoundPlan<Plan> const& bound, ImageView<T const> const& x, ImageView<U> const& y,
+                        GroupedProduct const& product) {
+    auto const filter = Plan::Head::geometry(bound.head);
+    if constexpr (Plan::Head::may_be_grouped || Plan::Head::longest > KOffset::most(filter.rank))
+        return (product.groups > 1 && product.n <= direct_max_group_channels) || !has_bits_for<Plan>(filter) ||
+               far_operand(filter, x.collapsed_layout(), layout_of_weights<Plan>(bound), y.layout) != FarOperand::none;
+    return false;
+}
+
+/// The bytes of x, of which no more is read than there are products, of the weights and of y.
+template <Element T, OutputElement U>
+double bytes_of(Index<4> const& x, Index<4> const& w, Index<4> const& y) {
+    auto const size = [](Index<4> const& shape) {
+        return static_cast<double>(shape[0]) * static_cast<double>(shape[1]) * static_cast<double>(shape[2]) *
+               static_cast<double>(shape[3]);
+    };
+    double const all = size(x), used = size({y[0], x[1], y[2] * w[2], y[3] * w[3]});
+    double const of_y = Element<U> ? size(y) * sizeof(U) : 0;
+    return (all < used ? all : used) * sizeof(T) + size(w) * sizeof(T) + of_y;
+}
+
+}  // namespace detail
+
+/// A plan's convolution or product of x to y as schedules see it.
+template <class Plan, Element T, detail::OutputElement U>
+ConvCase case_of(BoundPlan<Plan> const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y,
+                 bool on_matrix_units, std::size_t workspace_bytes) {
+    auto const geometry = Plan::Head::geometry(bound.head);
+    Index<4> const w = detail::layout_of_weights<Plan>(bound).shape, of_y = conv_output<Plan>(y.layout).shape;
+    detail::GroupedProduct const product = detail::product_of(bound, of_y);
+    ConvCase result{.product = {product.m, product.n, product.groups, w[1] * w[2] * w[3],
+                                detail::bytes_of<T, U>(x.layout.shape, w, y.layout.shape)},
+                    .type = data_type<T>,
+                    .x = x.layout.shape,
+                    .y = of_y,
+                    .filter = filter(1, 1),
+                    .taps = static_cast<int>(w[2] * w[3]),
+                    .channels_last = problem::channels_are_neighbours(y.layout),
+                    .x_channels_last = problem::channels_are_neighbours(x.layout),
+                    .in_bulk = x.layout.stride[1] == 1 && y.layout.stride[1] == 1 && product.groups == 1,
+                    .rows_of_pixels = false,
+                    .dense_planes = false,
+                    .taps_neighbour = Plan::Head::filters(bound.head).layout.stride[1] != 1,
+                    .totals = Plan::totals_tiles,
+                    .on_matrix_units = on_matrix_units,
+                    .workspace_bytes = workspace_bytes};
+    if constexpr (requires { result.filter = geometry; }) {
+        result.filter = geometry;
+        if constexpr (has_stem<Plan, T, U>) result.rows_of_pixels = detail::has_rows_of_pixels(x);
+        if constexpr (has_planes<Plan, T, U>)
+            result.dense_planes = detail::has_dense_planes(x) && detail::has_dense_planes(y);
+    }
+    return result;
+}
+
+}  // namespace fusekit::hip

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/atom/native.hpp"
+#include "fusekit/backend/hip/dispatch/conv_case.hpp"
+
+namespace fusekit::hip {
+
+namespace detail {
+
+/// The tiles of planes of one of the schedules; 0 where it does not compute the convolution.
+template <class Schedule>
+std::int64_t tiles_of_planes(ConvCase const& of) {
+    return suits_planes<Schedule>(of.x, of.y, of.filter) ? count_plane_tiles<Schedule>(of.x, of.y, of.filter) : 0;
+}
+
+/// Those of a convolution with a halo, likewise.
+inline std::int64_t tiles_of_halo(ConvCase const& of) {
+    if (!suits_halo<DefaultHalo>(of.y, of.x[1], of.filter)) return 0;
+    HaloShape<DefaultHalo::pixels> const shape(static_cast<int>(of.y[2]), static_cast<int>(of.y[3]), of.filter);
+    return of.y[0] * divide_up(of.y[2], shape.rows);
+}
+
+/// How many blocks may share tiles. Those that wait for each other without being clusters have a processor each.
+inline std::int64_t most_sharing_blocks(ScheduleFacts const& schedule, GpuRates const& rates,
+                                        std::size_t workspace_bytes) {
+    if (launches_clusters(rates.architecture)) return std::int64_t{1} << 31;
+    std::size_t const bytes = workspace_bytes < most_workspace_bytes ? workspace_bytes : most_workspace_bytes;
+    if (bytes < GroupWorkspace::state_bytes) return 0;
+    auto const most = static_cast<std::int64_t>((bytes - GroupWorkspace::state_bytes) /
+                                                (static_cast<std::size_t>(schedule.m * schedule.n) * sizeof(float)));
+    return most < rates.processors ? most : rates.processors;
+}
+
+/// Products that the best unit for an element type has, a processor and cycle.
+inline double native_products(DataType type, GpuRates const& rates) {
+    Architecture const on = rates.architecture;
+    if (type == DataType::int8 && has_native_unit<int8>(on)) return rates.int8_products;
+    if (type == DataType::float16 && has_native_unit<half>(on)) return rates.half_products;
+    if (type == DataType::bfloat16 && has_native_unit<bfloat16>(on)) return rates.half_products;
+    return rates.products;
+}
+
+}  // namespace detail
+
+/// The time of a convolution with a schedule, by a table's costs; infinite where the schedule does not compute it.
+inline Estimate estimate_of(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
+                            GpuRates const& rates) {
+    int const processors = rates.processors;
+    auto const time = [&](Walk const& walk, Costs const& costs) {
+        return estimate(walk, costs, of.product.bytes, table, rates);
+    };
+    /// Of an implicit GEMM, whole or split.
+    auto const product_time = [&](Costs const& costs, SplitCosts const& split, auto const& walk_of) {
+        if (!schedule.splits) return time(walk_of(of.product), costs);
+        return split_estimate(schedule, of.product, std::int64_t{split.most_tiles} * processors,
+                              detail::most_sharing_blocks(schedule, rates, of.workspace_bytes),
+                              launches_clusters(rates.architecture) ? split.cluster_cycles : split.workspace_cycles,
+                              processors, [&](Product const& part, double exchanges) {
+                                  Walk walk = walk_of(part);
+                                  walk.exchanges = exchanges;
+                                  return time(walk, costs);
+                              });
+    };
+    bool const on_units = schedule.kind != ScheduleKind::gemm && schedule.kind != ScheduleKind::native_gemm &&
+                          schedule.kind != ScheduleKind::direct;
+    if (on_units && !of.on_matrix_units) return {};
+    switch (schedule.kind) {
+        case ScheduleKind::gemm:
+        case ScheduleKind::native_gemm: {
+            bool const native = schedule.kind == ScheduleKind::native_gemm;
+            // On sm_90a other instructions multiply half faster.
+            if (native && of.on_matrix_units && of.type != DataType::int8 && of.product.n >= least_matrix_channels)
+                return {};
+            double const products = native ? detail::native_products(of.type, rates) : rates.products;
+            return product_time(native ? table.native : table.gemm, table.split, [&](Product const& product) {
+                return gemm_walk(schedule, product, processors, products);
+            });
+        }
+        case ScheduleKind::matrix_gemm: {
+            if (of.product.n < least_matrix_channels) return {};
+            bool const is_float = of.type == DataType::float32;
+            Costs const& costs = is_float ? of.channels_last ? table.float_matrix : table.gathering_float_matrix
+                                 : of.channels_last ? table.matrix
+                                                    : table.gathering_matrix;
+            return product_time(costs, table.matrix_split, [&](Product const& product) {
+                return matrix_walk(schedule, product, processors, rates.half_products, is_float ? 6 : 1);
+            });
+        }
+        case ScheduleKind::warp_specialized: {
+            std::int64_t const of_step = 128 / size_of(of.type), steps = detail::divide_up(of.x[1], of_step) * of.taps;
+            if (!of.in_bulk) return {};
+            return time(warp_specialized_walk(schedule,
+                                              {of.product.m, of.product.n, steps, of.x[1] < of_step, of.totals}, rates),
+                        table.warp_specialized);
+        }
+        case ScheduleKind::halo: {
+            std::int64_t const tiles = of.in_bulk ? detail::tiles_of_halo(of) : 0;
+            if (tiles == 0) return {};
+            return time(halo_walk(schedule, tiles, of.taps, processors), table.halo);
+        }
+        case ScheduleKind::planes: {
+            if (!of.dense_planes || of.product.groups != 1 || of.product.n < least_matrix_channels) return {};
+            std::int64_t const tiles = schedule.m == 240 ? detail::tiles_of_planes<Planes<240, 1>>(of)
+                                                         : detail::tiles_of_planes<Planes<64, 2>>(of);
+            if (tiles == 0) return {};
+            return time(planes_walk(schedule, tiles, detail::divide_up(of.x[1], 64), of.taps, processors),
+                        of.taps_neighbour ? table.planes_taps : table.planes);
+        }
+        case ScheduleKind::stem: {
+            if (!of.rows_of_pixels || !of.channels_last) return {};
+            StemShape const shape = detail::stem_shape<DefaultStem>(of.y, of.x[1], of.filter);
+            if (shape.panels == 0) return {};
+            return time(stem_walk(shape.tiles(of.y) * detail::divide_up(of.y[1], DefaultStem::channels), shape.panels,
+                                  shape.chunks, processors),
+                        table.stem);
+        }
+        case ScheduleKind::direct:
+            return time(direct_walk(static_cast<double>(of.product.m * of.product.n * of.product.groups),
+                                    of.product.gemm_k, rates),
+                        table.direct);
+    }
+    return {};
+}
+
+}  // namespace fusekit::hip

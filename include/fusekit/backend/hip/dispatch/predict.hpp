@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/dispatch/candidates.hpp"
+#include "fusekit/backend/hip/runtime/device.hpp"
+#include "fusekit/plan/prepared.hpp"
+
+namespace fusekit::hip {
+
+/// What the model expects of a run: the time, what limits it, and the schedule that the library chooses.
+struct Prediction {
+    double seconds;
+    Bound bound;
+    ScheduleFacts schedule;
+    int parts = 1;  ///< blocks that share a tile
+
+    /// "WarpSpecialized<192, 128, 4>: 23.1 us, limited by arithmetic".
+    Text to_string() const {
+        char time[32];
+        std::snprintf(time, sizeof time, "%.3g us", 1e6 * seconds);
+        return schedule.name(parts) + ": " + time + ", limited by " + name_of(bound);
+    }
+};
+
+namespace detail {
+
+inline GpuRates rates_at(GpuRates const& rates) { return rates; }
+inline GpuRates rates_at(Architecture architecture) { return rates_of(architecture); }
+inline GpuRates rates_at(Stream const& stream) { return rates_of(stream.gpu()); }
+
+/// What validate() asks of a device where there is none.
+struct NoDevice {};
+
+/// The schedules of a plan with a Conv or Gemm on a GPU, and their times.
+template <class Plan, Element T, OutputElement U, class F>
+auto with_ranking(GpuRates const& rates, BoundPlan<Plan> const& bound, ImageView<T const> const& x,
+                  ImageView<U> const& y, F const& f) {
+    constexpr bool has_units =
+        has_matrix_units<Plan, T> || has_float_units<Plan, T> || has_warp_specialized<Plan, T, U>;
+    ConvCase const of = case_of(bound, x, y, has_units && is_sm90a(rates.architecture), most_workspace_bytes);
+    return with_tuning(rates.architecture, [&]<class Tuning>(Tuning) {
+        if (runs_without_tiles(bound, x, y, product_of(bound, of.y)))
+            return f(Ranking(Table<DefaultDirect>{}, of, Tuning::costs, rates));
+        return f(Ranking(Candidates<Tuning, Plan, T, U>{}, of, Tuning::costs, rates));
+    });
+}
+
+template <class... Schedules>
+Prediction best_of(Ranking<Schedules...> const& ranking) {
+    int const best = ranking.best();
+    return {ranking.time(best).seconds, ranking.time(best).bound, ranking.schedule(best), ranking.time(best).parts};
+}
+
+}  // namespace detail
+
+/// The predictions of all schedules that compute a convolution, the library's choice first.
+struct Predictions {
+    static constexpr int most = 32;
+    Prediction each[most] = {};
+    int count = 0;
+
+    Prediction const* begin() const { return each; }
+    Prediction const* end() const { return each + count; }
+};
+
+namespace detail {
+
+template <class... Schedules>
+Predictions all_of(Ranking<Schedules...> ranking) {
+    static_assert(sizeof...(Schedules) <= Predictions::most);
+    Predictions all;
+    for (int best = ranking.best(); best >= 0; best = ranking.best()) {
+        all.each[all.count++] = best_of(ranking);
+        ranking.strike(best);
+    }
+    return all;
+}
+
+/// Calls f with the validated views of a plan's run, at multiples of 16 bytes.
+template <class Plan, Element T, OutputElement U, int Rank, class F>
+auto with_views(BoundPlan<Plan> const& bound, TensorView<T const, Rank> x, TensorView<U, Rank> y, F const& f) {
+    x.data = address_aligned(x.data, 16);
+    y.data = address_aligned(y.data, 16);
+    AliasCheckerOf<BoundPlan<Plan>> aliases;
+    static_cast<void>(validate(bound, x, &y, NoDevice{}, aliases, Addresses::later, nullptr));
+    return f(Plan::collapse(x), Plan::collapse(y));
+}
+
+}  // namespace detail
+
+/// The predictions of a plan with a Conv or Gemm for a device, an architecture or its rates. Operands are taken to lie
+/// at multiples of 16 bytes. Throws Error where the layouts do not fit.
+template <class Where, class Plan, Element T, detail::OutputElement U, int Rank>
+    requires requires(Where const& where) { detail::rates_at(where); }
+Predictions predict_all(Where const& where, BoundPlan<Plan> const& bound, TensorView<T const, Rank> const& x,
+                        TensorView<U, Rank> const& y) {
+    return detail::with_views(bound, x, y, [&](auto const& from, auto const& to) {
+        return detail::with_ranking(detail::rates_at(where), bound, from, to,
+                                    [](auto const& ranking) { return detail::all_of(ranking); });
+    });
+}
+
+/// The first of them: BoundPlan::predict().
+template <class Where, class Plan, Element T, detail::OutputElement U, int Rank>
+    requires requires(Where const& where) { detail::rates_at(where); }
+Prediction predict_run(Where const& where, BoundPlan<Plan> const& bound, TensorView<T const, Rank> const& x,
+                       TensorView<U, Rank> const& y) {
+    constexpr bool multiplies = Plan::has_mainloop && !Plan::has_weight_gradient;
+    static_assert(multiplies, "predict() is of a plan with a Conv or Gemm");
+    if constexpr (multiplies)
+        return detail::with_views(bound, x, y, [&](auto const& from, auto const& to) {
+            return detail::with_ranking(detail::rates_at(where), bound, from, to,
+                                        [](auto const& ranking) { return detail::best_of(ranking); });
+        });
+    else return {};
+}
+
+/// What a TunedTable knows a plan's convolution of x to y by.
+template <class Plan, Element T, detail::OutputElement U>
+TunedKey tuned_key(BoundPlan<Plan> const& bound, TensorView<T const> const& x, TensorView<U> const& y) {
+    return detail::with_views(
+        bound, x, y, [&](auto const& from, auto const& to) { return key_of(case_of(bound, from, to, false, 0)); });
+}
+
+}  // namespace fusekit::hip

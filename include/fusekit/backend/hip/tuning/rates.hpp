@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/arch/tags.hpp"
+#include "fusekit/backend/hip/runtime/gpu.hpp"
+
+namespace fusekit::hip {
+
+/// The rates of a GPU, as its maker publishes them: of one chip of its architecture, where no GPU is asked. Products
+/// are a multiply and an add each. Two figures are not published: what the cache gives, and how long a launch takes.
+struct GpuRates {
+    Architecture architecture = {};
+    int processors;  ///< compute units, or streaming multiprocessors
+    double clock;  ///< cycles a second, at most
+    double products;  ///< of float without matrix units, a processor and cycle
+    double half_products, int8_products;  ///< of matrix units or dot instructions, likewise; 0 where there are none
+    double cache_bytes;  ///< from the cache that all processors share, a processor and cycle
+    double memory_bytes;  ///< a second
+    double launch;  ///< seconds from one kernel of a graph to the next that does nothing
+};
+
+namespace arch {
+
+/// A small GPU of long ago: of what nothing is known.
+constexpr GpuRates rates_of(Any) {
+    return {.processors = 16,
+            .clock = 1e9,
+            .products = 64,
+            .half_products = 0,
+            .int8_products = 0,
+            .cache_bytes = 32,
+            .memory_bytes = 200e9,
+            .launch = 3e-6};
+}
+
+/// AMD Instinct MI100: AMD's CDNA white paper, table 1, and its data sheet. What the cache gives is in the white paper,
+/// 128 bytes a cycle of each of 32 channels of L2, halved. No AMD GPU has been measured.
+constexpr GpuRates rates_of(Amd) {
+    return {.processors = 120,
+            .clock = 1.502e9,
+            .products = 64,
+            .half_products = 512,
+            .int8_products = 512,
+            .cache_bytes = 16,
+            .memory_bytes = 1228e9,
+            .launch = 3e-6};
+}
+/// AMD Instinct MI210, its data sheet.
+constexpr GpuRates rates_of(Gfx90a) {
+    return {.processors = 104,
+            .clock = 1.7e9,
+            .products = 64,
+            .half_products = 512,
+            .int8_products = 512,
+            .cache_bytes = 20,
+            .memory_bytes = 1638e9,
+            .launch = 3e-6};
+}
+/// AMD Instinct MI300X, its data sheet, and AMD's CDNA 3 white paper: 17.2 TB/s from the Infinity Cache.
+constexpr GpuRates rates_of(Gfx942) {
+    return {.processors = 304,
+            .clock = 2.1e9,
+            .products = 128,
+            .half_products = 1024,
+            .int8_products = 2048,
+            .cache_bytes = 27,
+            .memory_bytes = 5300e9,
+            .launch = 3e-6};
+}
+/// AMD Instinct MI355X, its data sheet.
+constexpr GpuRates rates_of(Gfx950) {
+    return {.processors = 256,
+            .clock = 2.4e9,
+            .products = 128,
+            .half_products = 2048,
+            .int8_products = 4096,
+            .cache_bytes = 27,
+            .memory_bytes = 8000e9,
+            .launch = 3e-6};
+}
+/// AMD Radeon RX 6800 XT, its product page.
+constexpr GpuRates rates_of(Gfx1030) {
+    return {.processors = 72,
+            .clock = 2.25e9,
+            .products = 64,
+            .half_products = 128,
+            .int8_products = 256,
+            .cache_bytes = 32,
+            .memory_bytes = 512e9,
+            .launch = 3e-6};
+}
+/// AMD Radeon RX 7900 XTX, its product page.
+constexpr GpuRates rates_of(Gfx11) {
+    return {.processors = 96,
+            .clock = 2.5e9,
+            .products = 128,
+            .half_products = 256,
+            .int8_products = 256,
+            .cache_bytes = 32,
+            .memory_bytes = 960e9,
+            .launch = 3e-6};
+}
+/// AMD Radeon RX 9070 XT, its product page.
+constexpr GpuRates rates_of(Gfx12) {
+    return {.processors = 64,
+            .clock = 2.97e9,
+            .products = 128,
+            .half_products = 512,
+            .int8_products = 1024,
+            .cache_bytes = 32,
+            .memory_bytes = 640e9,
+            .launch = 3e-6};
+}
+
+/// NVIDIA T4, its data sheet. Multiply-adds a cycle: the CUDA C++ Programming Guide's table of arithmetic throughput.
+constexpr GpuRates rates_of(Nvidia) {
+    return {.processors = 40,
+            .clock = 1.59e9,
+            .products = 64,
+            .half_products = 512,
+            .int8_products = 1024,
+            .cache_bytes = 32,
+            .memory_bytes = 320e9,
+            .launch = 1.5e-6};
+}
+/// NVIDIA A100, the Ampere architecture's white paper; its L2 gives 5120 bytes a cycle.
+constexpr GpuRates rates_of(Sm80) {
+    return {.processors = 108,
+            .clock = 1.41e9,
+            .products = 64,
+            .half_products = 1024,
+            .int8_products = 2048,
+            .cache_bytes = 47,
+            .memory_bytes = 1555e9,
+            .launch = 1.3e-6};
+}
+/// NVIDIA A10, its data sheet.
+constexpr GpuRates rates_of(Sm86) {
+    return {.processors = 72,
+            .clock = 1.695e9,
+            .products = 128,
+            .half_products = 512,
+            .int8_products = 1024,
+            .cache_bytes = 32,
+            .memory_bytes = 600e9,
+            .launch = 1.3e-6};
+}
+/// NVIDIA L40S, its data sheet.
+constexpr GpuRates rates_of(Sm89) {
+    return {.processors = 142,
+            .clock = 2.52e9,
+            .products = 128,
+            .half_products = 512,
+            .int8_products = 1024,
+            .cache_bytes = 32,
+            .memory_bytes = 864e9,
+            .launch = 1.3e-6};
+}
+/// NVIDIA H200, its data sheet and the Hopper architecture's white paper. Measured: the cache, and a launch.
+constexpr GpuRates rates_of(Sm90) {
+    return {.processors = 132,
+            .clock = 1.98e9,
+            .products = 128,
+            .half_products = 2048,
+            .int8_products = 4096,
+            .cache_bytes = 50,
+            .memory_bytes = 4800e9,
+            .launch = 1.1e-6};
+}
+
+}  // namespace arch
+
+/// The rates of an architecture's GPUs.
+constexpr GpuRates rates_of(Architecture architecture) {
+    GpuRates rates = with_tag(architecture, []<class Tag>(Tag tag) { return arch::rates_of(tag); });
+    rates.architecture = architecture;
+    return rates;
+}
+
+/// Those of a GPU, as far as it tells them.
+inline GpuRates rates_of(Gpu const& gpu) {
+    GpuRates rates = rates_of(gpu.architecture());
+    rates.processors = gpu.processors();
+    if (gpu.clock() > 0) rates.clock = gpu.clock();
+    if (gpu.memory_rate() > 0) rates.memory_bytes = gpu.memory_rate();
+    return rates;
+}
+
+}  // namespace fusekit::hip

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "fusekit/backend/hip/integer.hpp"
+#include "fusekit/backend/hip/schedule_facts.hpp"
+#include "fusekit/backend/hip/tuning/cost.hpp"
+
+namespace fusekit::hip {
+
+/// A Conv or Gemm as tiles see it: `groups` products of m x n, of sums of gemm_k products.
+struct Product {
+    std::int64_t m, n, groups, gemm_k;
+    double bytes = 0;  ///< of all tensors, each read or written once
+};
+
+namespace detail {
+
+inline std::int64_t count_tiles(ScheduleFacts const& schedule, Product const& of) {
+    return divide_up(of.m, schedule.m) * divide_up(of.n, schedule.n) * of.groups;
+}
+
+}  // namespace detail
+
+/// Plain arithmetic. Threads have the same work each. They are dealt in waves to four schedulers, and the one with the
+/// most waves ends last. A scheduler with few waves to change between waits: w / (w + 1) fits what an H200 did with 2
+/// and 3.
+inline Walk gemm_walk(ScheduleFacts const& schedule, Product const& of, int processors, double products_a_cycle) {
+    int const threads = schedule.m * schedule.n / 64;
+    std::int64_t const most = detail::divide_up(detail::count_tiles(schedule, of), processors),
+                       at_once = most < schedule.blocks ? most : schedule.blocks;
+    auto const in_all = static_cast<double>(detail::divide_up(most * threads, 4 * 32)),
+               waves = static_cast<double>(detail::divide_up(at_once * threads, 4 * 32));
+    double const load_cost = 1 + 16.0 / schedule.m + 16.0 / schedule.n, sums_of_128_threads = 64 * 128;
+    return {.rounds = 1,
+            .steps = static_cast<double>(of.gemm_k),
+            .arithmetic = in_all * load_cost * (waves + 1) / waves * sums_of_128_threads / products_a_cycle,
+            .outputs = static_cast<double>(most * schedule.m * schedule.n)};
+}
+
+/// Matrix units, whose operands pass through registers; `terms` products for one of the product's.
+inline Walk matrix_walk(ScheduleFacts const& schedule, Product const& of, int processors, double products_a_cycle,
+                        int terms) {
+    std::int64_t const most = detail::divide_up(detail::count_tiles(schedule, of), processors),
+                       at_once = most < schedule.blocks ? most : schedule.blocks,
+                       outputs = at_once * schedule.m * schedule.n;
+    return {.rounds = static_cast<double>(detail::divide_up(most, schedule.blocks)),
+            .steps = static_cast<double>(detail::divide_up(of.gemm_k, schedule.k)),
+            .arithmetic = static_cast<double>(outputs * schedule.k * terms) / products_a_cycle,
+            .outputs = static_cast<double>(outputs)};
+}
+
+/// A product in steps of 128 bytes along GemmK. Rows are narrow where x has fewer channels than a step. For totals of
+/// channels a block has tiles of one column.
+struct BulkProduct {
+    std::int64_t m, n, steps;
+    bool narrow_rows = false, one_column = false;
+};
+
+/// Matrix units that bulk copies feed. A step takes as long as its products, n / 2 cycles for each of 64 x n x 16; or
+/// its rows of x, which no other processor reads. Where rows are narrow, a copy takes 5 cycles for each, of either
+/// operand.
+inline Walk warp_specialized_walk(ScheduleFacts const& schedule, BulkProduct const& of, GpuRates const& rates) {
+    int const processors = rates.processors;
+    std::int64_t const rows = detail::divide_up(of.m, schedule.m), columns = detail::divide_up(of.n, schedule.n),
+                       sharers = columns < processors ? processors / columns : 1,
+                       most = of.one_column ? detail::divide_up(rows, sharers) * detail::divide_up(columns, processors)
+                                            : detail::divide_up(rows * columns, processors);
+    auto const filters = static_cast<double>(of.n < schedule.n ? of.n : schedule.n);
+    return {.rounds = static_cast<double>(most),
+            .steps = static_cast<double>(of.steps),
+            .arithmetic = schedule.m / 64.0 * schedule.n / 2 * 4,
+            .cache_bytes = of.narrow_rows ? 5 * (schedule.m + filters) * rates.cache_bytes : schedule.m * 128.0,
+            .outputs = static_cast<double>(schedule.m * schedule.n)};
+}
+
+/// `tiles` tiles with a halo: products of 64 x m x 64 for each tap.
+inline Walk halo_walk(ScheduleFacts const& schedule, std::int64_t tiles, int taps, int processors) {
+    return {.rounds = static_cast<double>(detail::divide_up(tiles, processors)),
+            .steps = static_cast<double>(taps),
+            .arithmetic = schedule.m / 2.0 * 4,
+            .outputs = static_cast<double>(schedule.m * schedule.n)};
+}
+
+/// `tiles` tiles of planes, in blocks of 64 channels of x.
+inline Walk planes_walk(ScheduleFacts const& schedule, std::int64_t tiles, std::int64_t channel_blocks, int taps,
+                        int processors) {
+    return {.rounds = static_cast<double>(detail::divide_up(tiles, processors)),
+            .steps = static_cast<double>(channel_blocks),
+            .arithmetic = taps * schedule.parts * schedule.m / 2.0 * 4 * schedule.n / 64,
+            .outputs = static_cast<double>(schedule.parts * schedule.m * schedule.n)};
+}
+
+/// `tiles` tiles of 64 pixels and 64 channels of a network's first layer, by warpgroups that share a processor: a step
+/// is a chunk of two rows of a window, 16 indices of GemmK. Its filters and its words of x are read from shared memory,
+/// 16 cycles each.
+inline Walk stem_walk(std::int64_t tiles, int panels, int chunks, int processors) {
+    return {.rounds = static_cast<double>(detail::divide_up(tiles, processors)),
+            .steps = static_cast<double>(panels * chunks),
+            .arithmetic = 32,
+            .outputs = 64 * 64};
+}
+
+/// An output a thread, one product after another.
+inline Walk direct_walk(double outputs, std::int64_t gemm_k, GpuRates const& rates) {
+    return {
+        .rounds = 1, .steps = static_cast<double>(gemm_k), .arithmetic = outputs / rates.processors / rates.products};
+}
+
+/// The best of a Split's times with 2, 4 or 8 blocks a tile, each of which has a piece of GemmK; infinite where tiles
+/// are not shared: where they are many, or would be shared by more than `most_blocks` blocks. time_of(product,
+/// exchanges) is the products' time; a processor's blocks exchange sums one after another, which takes `exchange`
+/// cycles for each doubling of the blocks a tile.
+template <class TimeOf>
+Estimate split_estimate(ScheduleFacts const& schedule, Product const& of, std::int64_t most_tiles,
+                        std::int64_t most_blocks, double exchange, int processors, TimeOf const& time_of) {
+    int const threads =
+                  schedule.kind == ScheduleKind::matrix_gemm ? schedule.m / 64 * 128 : schedule.m * schedule.n / 64,
+              piece_k = threads < 128 ? 64 : 128;
+    std::int64_t const tiles = detail::count_tiles(schedule, of), pieces = detail::divide_up(of.gemm_k, piece_k);
+    Estimate best;
+    if (tiles > most_tiles) return best;
+    double exchanges = exchange;
+    for (int parts = 2; parts <= 8 && parts <= pieces && parts * tiles <= most_blocks; parts *= 2) {
+        Product part = of;
+        part.groups *= parts;
+        part.gemm_k = piece_k * detail::divide_up(pieces, parts);
+        Estimate time = time_of(part, exchanges * static_cast<double>(detail::divide_up(parts * tiles, processors)));
+        time.parts = parts;
+        if (time.seconds < best.seconds) best = time;
+        exchanges += exchange;
+    }
+    return best;
+}
+
+}  // namespace fusekit::hip

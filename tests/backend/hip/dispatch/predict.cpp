@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+#include "fusekit/backend/hip/dispatch/predict.hpp"
+
+#include <string>
+#include <vector>
+
+#include "backend/hip/gpu.hpp"
+#include "fusekit/hip.hpp"
+
+using namespace test;
+
+namespace {
+
+using fk::hip::Architecture;
+using Plan = fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>>;
+using Floats = fk::Tensor<float, fk::hip::Device>;
+
+/// A convolution of few tiles and long sums, whose integers any order adds up to the same.
+struct FewTiles {
+    Floats x, w;
+
+    explicit FewTiles(fk::hip::Device& device) : x(device, fk::nhwc(1, 4, 4, 64)), w(device, fk::krsc(64, 3, 3, 64)) {
+        fill(x), fill(w);
+    }
+    static void fill(Floats& tensor) {
+        std::vector<float> values(static_cast<std::size_t>(tensor.size()));
+        for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i * 7 % 11) - 5;
+        tensor.copy_from(values.data());
+    }
+    auto layer() const { return Plan::bind({.weights = w}); }
+    fk::Layout<4> y() const { return fk::nhwc(1, 4, 4, 64); }
+    std::vector<float> run(auto&& device, fk::hip::Device& owner) const {
+        Floats out(owner, y());
+        std::vector<float> values(static_cast<std::size_t>(out.size()), __builtin_nanf(""));
+        out.copy_from(values.data());
+        layer()(device, x, out);
+        out.copy_to(values.data());
+        return values;
+    }
+};
+
+/// The blocks that share a tile of the launch on a stream.
+unsigned parts_on(auto const& stream, FewTiles const& few, Floats& y) {
+    return stream.prepare(few.layer(), Plan::collapse(few.x.const_view()), Plan::collapse(y.view()))
+        .value()
+        .params.parts.count;
+}
+
+}  // namespace
+
+TEST_CASE("HIP: a layer predicts its time, its bound and its schedule on a GPU that is not here") {
+    fk::hip::Device device = gpu();
+    FewTiles const few(device);
+    auto const at = [&](Architecture where, std::int64_t n, std::int64_t hw) {
+        return few.layer().predict<float>(where, fk::nhwc(n, hw, hw, 64), fk::nhwc(n, hw, hw, 64));
+    };
+    auto const here = device.architecture();
+    CHECK(at(here, 64, 56).seconds > 4 * at(here, 8, 56).seconds);
+    auto rates = fk::hip::rates_of(here);
+    rates.memory_bytes = 1e9;
+    auto const slow = few.layer().predict<float>(rates, fk::nhwc(64, 56, 56, 64), fk::nhwc(64, 56, 56, 64));
+    CHECK(slow.bound == fk::hip::Bound::memory);
+    CHECK(slow.seconds > 2 * 64 * 56 * 56 * 64 * 4 / 1e9);
+    CHECK(std::string(slow.to_string().c_str()).find(" us, limited by memory") != std::string::npos);
+    CHECK_THROWS_AS(few.layer().predict<float>(here, fk::nhwc(1, 4, 4, 64), fk::nhwc(1, 4, 5, 64)), fk::Error);
+}
+
+TEST_CASE("HIP: a prediction is printed in words") {
+    fk::hip::Device device = gpu();
+    FewTiles const few(device);
+    auto const layer = few.layer();
+    Floats const& x = few.x;
+    Floats const y(device, few.y());
+    auto const expected = layer.predict<float>(fk::hip::Architecture::sm(90), x.layout(), y.layout());
+    std::string const words = expected.to_string().c_str();  // the schedule, microseconds and the bound
+    CHECK(words.find(expected.schedule.name(expected.parts).c_str()) == 0);
+    CHECK(words.find(std::string(" us, limited by ") + name_of(expected.bound)) != std::string::npos);
+}
+
+TEST_CASE("HIP: what is predicted is what runs") {
+    fk::hip::Device device = gpu();
+    FewTiles const few(device);
+    Floats y(device, few.y());
+    auto const expected = few.layer().predict<float>(device, few.x.layout(), few.y());
+    CHECK(parts_on(device, few, y) == static_cast<unsigned>(expected.parts));
+}
+
+TEST_CASE("HIP: a table of measurements decides where it has the problem") {
+    fk::hip::Device device = gpu();
+    FewTiles const few(device);
+    Floats y(device, few.y());
+    auto const key = fk::hip::tuned_key(few.layer(), few.x.const_view(), y.view());
+    CHECK(key.c == 64);
+    CHECK(key.r == 3);
+    auto const all = predict_all(device, few.layer(), few.x.const_view(), y.view());
+    std::vector<float> const expected = few.run(device, device);
+    for (fk::hip::Prediction const& each : all) {
+        fk::hip::TunedProblem const problem{key, each.schedule, each.schedule.splits ? 2 : 1};
+        fk::hip::TunedTable table;
+        table.architecture = device.architecture(), table.problems = &problem, table.count = 1;
+        INFO(each.to_string().c_str());
+        CHECK(parts_on(device.tuned(table), few, y) == (each.schedule.splits ? 2u : 1u));
+        CHECK(few.run(device.tuned(table), device) == expected);
+        table.architecture = Architecture();
+        CHECK(parts_on(device.tuned(table), few, y) == parts_on(device, few, y));
+        fk::hip::TunedProblem other = problem;
+        other.key.n = 2;
+        table.architecture = device.architecture(), table.problems = &other;
+        CHECK(parts_on(device.tuned(table), few, y) == parts_on(device, few, y));
+    }
+}
+
+TEST_CASE("HIP: a table's factors correct the model's times of a kind") {
+    fk::hip::Device device = gpu();
+    FewTiles const few(device);
+    Floats y(device, few.y());
+    fk::hip::TunedTable table;
+    table.architecture = device.architecture();
+    CHECK(parts_on(device.tuned(table), few, y) == parts_on(device, few, y));
+    std::vector<float> const expected = few.run(device, device);
+    for (double& factor : table.factors) factor = 3;
+    table.factors[static_cast<int>(fk::hip::ScheduleKind::gemm)] = 1e6;
+    CHECK(few.run(device.tuned(table), device) == expected);
+}
+
+TEST_CASE("HIP: problems are found by their keys") {
+    fk::hip::TunedKey const first{fk::DataType::float16, true, true, 1, 64, 7, 7, 64, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    fk::hip::TunedProblem problems[5];
+    for (int i = 0; i < 5; ++i) problems[i].key = first, problems[i].key.n = 2 * i + 1, problems[i].parts = i;
+    fk::hip::TunedTable table;
+    table.problems = problems;
+    for (int count = 0; count <= 5; ++count) {
+        table.count = count;
+        for (long long n = 0; n <= 11; ++n) {
+            fk::hip::TunedKey key = first;
+            key.n = n;
+            auto const found = table.find(key);
+            CHECK((found != nullptr) == (n % 2 == 1 && n < 2 * count));
+            if (found) CHECK(found->parts == (n - 1) / 2);
+        }
+    }
+}
