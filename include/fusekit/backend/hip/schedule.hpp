@@ -196,9 +196,9 @@ struct Suits {
                         plain,
                         "WarpSpecialized, Halo, Planes and Stem: a plan without operators before the Conv or Gemm "
                         "and without Pool");
-                    constexpr bool totals = !(halo || (warps && sizeof(T) == 1)) || !Plan::totals_tiles;
+                    constexpr bool totals = !(planes || stem || (warps && sizeof(T) == 1)) || !Plan::totals_tiles;
                     static_assert(totals,
-                                  "Halo, Planes, Stem, and WarpSpecialized of int8: a plan without ChannelStatistics");
+                                  "Planes, Stem, and WarpSpecialized of int8: a plan without ChannelStatistics");
                     constexpr bool places =
                         !planes || (!Plan::Epilogue::located && !Plan::Epilogue::per_place && !Plan::Epilogue::stores);
                     static_assert(places,

@@ -8,7 +8,7 @@
 #include "support/collected_channels.hpp"
 
 using namespace test;
-using fusekit::hip::WarpSpecialized, fusekit::hip::Roles;
+using fusekit::hip::Halo, fusekit::hip::WarpSpecialized, fusekit::hip::Roles;
 
 namespace {
 
@@ -89,6 +89,27 @@ TEMPLATE_TEST_CASE("HIP: statistics of convolutions on sm_90a's matrix units are
     for (auto const& [shape, k, window, expected] : cases) {
         INFO(shape.n << ' ' << shape.c << ' ' << shape.h << ' ' << shape.w << ' ' << k);
         Products<fk::half, decltype(scheduled)> products(scheduled, shape, k, window);
+        check_observed<Plan, fk::half>(scheduled, "nhwc", products.x.view(), products.sums, expected, products.conv());
+    }
+}
+
+// One pixel, and images smaller than the 64 pixels that scratch has a total for; the last tile of an image with fewer
+// rows; blocks with tiles for one warpgroup alone, and with several for each.
+TEST_CASE("HIP: statistics of convolutions that share a halo are within their bounds") {
+    using Plan = fk::Plan<Conv, fk::Bias, fk::Store, fk::ChannelStatistics, fk::Activation<fk::Relu>>;
+    fk::hip::Device device = sm90a_device();
+    auto scheduled = device.with<Halo<>>();
+    struct {
+        oracle::Shape x;
+        std::int64_t k;
+        Expected expected;
+    } const cases[] = {{{1, 8, 1, 1}, 8, {}},
+                       {{2 * device.processors(), 16, 3, 2}, 24, {}},
+                       {{3, 24, 11, 55}, 64, {.offset = 1 << 12}},
+                       {{device.processors(), 8, 7, 60}, 40, {}}};
+    for (auto const& [shape, k, expected] : cases) {
+        INFO(shape.n << ' ' << shape.c << ' ' << shape.h << ' ' << shape.w << ' ' << k);
+        Products<fk::half, decltype(scheduled)> products(scheduled, shape, k, same);
         check_observed<Plan, fk::half>(scheduled, "nhwc", products.x.view(), products.sums, expected, products.conv());
     }
 }

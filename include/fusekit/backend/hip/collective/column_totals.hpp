@@ -4,7 +4,7 @@
 #include "fusekit/backend/hip/arch/sm90a.hpp"
 #include "fusekit/backend/hip/collective/grid_group.hpp"
 #include "fusekit/backend/hip/collective/tile_totals.hpp"
-#include "fusekit/backend/hip/collective/total_products.hpp"
+#include "fusekit/ops/batch_norm/moments.hpp"
 
 namespace fusekit::hip {
 
@@ -23,41 +23,41 @@ struct TotalMerger<fusekit::detail::Moments<float>> : fusekit::detail::MergedMom
 };
 
 /// Statistics of a column of tiles, which several blocks share. Each block has totalled its own tiles. The last block
-/// to come merges the totals of all, in a fixed order, so that every run gives the same numbers.
-template <class Plan, class Atom, int warpgroups>
+/// to come merges the totals of all, in a fixed order, so that every run gives the same numbers. `all_threads` of a
+/// block take part, with columns of `all_channels`.
+template <class Plan, int all_channels, int all_threads>
 struct ColumnTotals {};
 
-template <class Plan, class Atom, int warpgroups>
+template <class Plan, int all_channels, int all_threads>
     requires(Plan::totals_tiles)
-class ColumnTotals<Plan, Atom, warpgroups> {
+class ColumnTotals<Plan, all_channels, all_threads> {
     using Collector = detail::Collector<typename Plan::Epilogue>;
     using Op = typename Collector::Op;
     using Total = typename Op::template Total<float>;
     using View = detail::TileTotalsView<Total>;
     using Merger = TotalMerger<Total>;
-    static constexpr unsigned threads = warpgroups * Atom::threads, channels = Atom::n, warps = threads / 32;
-    static constexpr unsigned most_parts = threads > channels ? threads / channels : 1, together = 8;
+    static constexpr unsigned threads = all_threads, channels = all_channels;
+    static constexpr unsigned most_parts = threads > channels ? threads / channels : 1;
 
 public:
     struct Shared {
-        Uninitialized<Total> parts[warps][channels];
+        Uninitialized<Total> parts[threads / 32][channels];
         bool is_last;
     };
 
-    /// Called by all threads of the warpgroups, whose barrier is `barrier`, with the totals of each, once it needs
-    /// nothing else of what lies where `shared` does. There are `columns` columns, which blocks take in turn.
-    template <class Params, class Problem, class Totals, class Barrier>
-    __device__ static void finalize(Params const& params, Problem const& conv, Shared& shared, Totals const& totals,
+    /// Called by the threads, whose barrier is `barrier`, after each warp or warpgroup has put its totals into one of
+    /// the first `all_parts` of `shared`. There are `columns` columns, which blocks take in turn.
+    template <class Params, class Problem, class Barrier>
+    __device__ static void finalize(Params const& params, Problem const& conv, Shared& shared, unsigned all_parts,
                                     unsigned columns, unsigned thread, unsigned block, Barrier const& barrier) {
         auto const& args = Collector::args(params.bound.epilogue);
         View const view{args.scratch.data, params.y.layout.shape[1]};
         unsigned const column = block % columns, sharer = block / columns, sharers = gridDim.x / columns,
                        first_k = column * channels, left = static_cast<unsigned>(conv.group_k()) - first_k,
                        count = left < channels ? left : channels;
-        totals.put(shared.parts[thread / 32], thread % Atom::threads, barrier);
         barrier();
         for (unsigned n = thread; n < count; n += threads) {
-            Total const total = merge_parts(shared, warps, n);
+            Total const total = merge_parts(shared, all_parts, n);
             if (sharers == 1) Op::save(total, {0, std::int64_t{first_k} + n, 0, 0}, args);
             else view.put(sharer, first_k + n, total);
         }
@@ -70,11 +70,11 @@ public:
         }
         barrier();
         if (!shared.is_last) return;
-        unsigned const needed = (sharers + together - 1) / together, parts = needed < most_parts ? needed : most_parts;
+        unsigned const needed = (sharers + 7) / 8, parts = needed < most_parts ? needed : most_parts;
 #pragma unroll 1
         for (unsigned i = thread; i < parts * channels; i += threads)
             if (unsigned const part = i / channels, n = i % channels; n < count)
-                shared.parts[part][n].value() = merge_all(
+                shared.parts[part][n].value() = merge_all<24>(
                     part, sharers, parts, [&](unsigned other) { return load_total(view, other, first_k + n); });
         barrier();
         for (unsigned n = thread; n < count; n += threads)
@@ -83,11 +83,12 @@ public:
 
 private:
     __device__ static Total merge_parts(Shared& shared, unsigned parts, unsigned n) {
-        return merge_all(0, parts, 1, [&](unsigned part) { return shared.parts[part][n].value(); });
+        return merge_all<8>(0, parts, 1, [&](unsigned part) { return shared.parts[part][n].value(); });
     }
 
-    /// Merges the totals get(first), get(first + step) and so on, eight between a load and the next.
-    template <class Get>
+    /// Merges the totals get(first), get(first + step) and so on. So many are loaded `together`, and wait for memory
+    /// once.
+    template <unsigned together, class Get>
     __device__ static Total merge_all(unsigned first, unsigned end, unsigned step, Get const& get) {
         Merger merger(get(first));
 #pragma unroll 1

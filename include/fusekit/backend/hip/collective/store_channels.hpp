@@ -31,9 +31,11 @@ public:
     }
 
     /// Takes sums to `staged`, rows of a pixel's 64 channels with the 128-byte swizzle. `place_of(i)` is where pixel i
-    /// of the tile lies in y; its n is -1 where it is in none. What an operator reads lies where the results will.
-    template <class PlaceOf>
-    __device__ void stage(float (&sums)[Atom::sums_per_thread], std::uint32_t staged, PlaceOf place_of) const {
+    /// of the tile lies in y; its n is -1 where it is in none. What an operator reads lies where the results will. What
+    /// is collected of sum e goes to collect(e, x).
+    template <class PlaceOf, class Collect>
+    __device__ void stage(float (&sums)[Atom::sums_per_thread], std::uint32_t staged, PlaceOf place_of,
+                          Collect const& collect) const {
         unsigned const lane = thread % 32, chunk = thread / 32 * 2 + lane / 8 % 2;  // of 8 channels
         // Two neighbouring pixels of a channel: sums e and e + 1.
         auto const pair = [&](int e, std::uint32_t both) {
@@ -45,19 +47,22 @@ public:
                 OutputCoord const place{at.n, channel(own), at.p, at.q};
                 if (!reads_places || (at.n >= 0 && channel(own) < count))
                     results[i] = Epilogue::apply(sums[e + i], coord_of(place, values[i]),
-                                                 Epilogue::channelwise ? states[own] : State{}, arguments);
+                                                 Epilogue::channelwise ? states[own] : State{}, arguments,
+                                                 [&](float x) { collect(e + i, x); });
             }
             return packed<U>(results[0], results[1]);
         };
 #pragma unroll
         for (int block = 0; block < pixel_blocks; block += 2) {
-            int const second = block + 1 < pixel_blocks ? block + 1 : block;  // an odd one is stored twice
+            bool const is_odd = block + 1 == pixel_blocks;  // the last one, which is stored twice
+            int const second = is_odd ? block : block + 1;
             unsigned const pixel = 8 * (lane < 16 ? block : second) + lane % 8;
             auto const address = staged + pixel * row_bytes + ((chunk ^ pixel) % 8) * 16;
             std::uint32_t before[4] = {};
             if constexpr (reads) ptx::load_matrices<true>(address, before);
-            ptx::store_matrices<true>(address, {pair(4 * block, before[0]), pair(4 * block + 2, before[1]),
-                                                pair(4 * second, before[2]), pair(4 * second + 2, before[3])});
+            std::uint32_t const one = pair(4 * block, before[0]), other = pair(4 * block + 2, before[1]);
+            ptx::store_matrices<true>(address, {one, other, is_odd ? one : pair(4 * second, before[2]),
+                                                is_odd ? other : pair(4 * second + 2, before[3])});
         }
     }
 

@@ -48,6 +48,16 @@ struct ColumnTotal<Op> {
     __device__ auto total(int count) const { return paired.total(static_cast<float>(count)); }
 };
 
+/// The total of the lane whose number differs in the bits of `mask`.
+template <class Total>
+__device__ Total total_of_lane_xor(Total const& total, unsigned mask) {
+    Total other;
+#pragma unroll
+    for (unsigned word = 0; word < sizeof(Total) / sizeof(float); ++word)
+        reinterpret_cast<float*>(&other)[word] = of_lane_xor(reinterpret_cast<float const*>(&total)[word], mask);
+    return other;
+}
+
 /// Statistics of a warpgroup's products, in registers: a thread totals the rows that it has of its columns, of one tile
 /// after another. Empty where a plan totals nothing.
 template <class Plan, class Atom>
@@ -150,15 +160,8 @@ private:
         return 0;
     }
     __device__ static Total of_lane(Total const& total, unsigned bit, [[maybe_unused]] float count) {
-        if constexpr (are_moments) {
-            return {count, of_lane_xor(total.mean, bit), of_lane_xor(total.deviations, bit)};
-        } else {
-            Total other;
-#pragma unroll
-            for (unsigned word = 0; word < sizeof(Total) / sizeof(float); ++word)
-                reinterpret_cast<float*>(&other)[word] = of_lane_xor(reinterpret_cast<float const*>(&total)[word], bit);
-            return other;
-        }
+        if constexpr (are_moments) return {count, of_lane_xor(total.mean, bit), of_lane_xor(total.deviations, bit)};
+        else return total_of_lane_xor(total, bit);
     }
 };
 

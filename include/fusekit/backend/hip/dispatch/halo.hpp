@@ -46,8 +46,16 @@ std::optional<Launch<ConvParams<Plan, T, T>>> launch_halo(Gpu const& gpu, ConvPa
                 params.read, params.bound.epilogue, params.y,
                 [&](TensorMap& map, auto const& z) { return encode_rows_of_y(map, z, shape); }))
             return {};
-    std::int64_t const tiles = y[0] * detail::divide_up(y[2], shape.rows), most = gpu.processors();
-    return *prepare_launch<Plan, Mainloop>(gpu, params, tiles < most ? tiles : most);
+    std::int64_t const tiles = y[0] * detail::divide_up(y[2], shape.rows);
+    std::int64_t most = gpu.processors();
+    std::size_t workspace_bytes = 0;
+    if constexpr (Plan::totals_tiles) {  // a block's totals lie where the scratch has those of 64 pixels
+        std::int64_t const held = detail::divide_up(y[0] * y[2] * y[3], 64);
+        if (held < most) most = held;
+        workspace_bytes = sizeof(GridGroup::State);
+    }
+    return *prepare_launch<Plan, Mainloop>(gpu, params, tiles < most ? tiles : most, Mainloop::threads,
+                                           LaunchMode::plain, workspace_bytes);
 }
 
 }  // namespace detail

@@ -3,9 +3,11 @@
 
 #include "fusekit/backend/hip/arch/overlap.hpp"
 #include "fusekit/backend/hip/atom/wgmma.hpp"
+#include "fusekit/backend/hip/collective/column_totals.hpp"
 #include "fusekit/backend/hip/collective/halo_stages.hpp"
 #include "fusekit/backend/hip/collective/stage_ring.hpp"
 #include "fusekit/backend/hip/collective/store_channels.hpp"
+#include "fusekit/backend/hip/collective/total_channels.hpp"
 #include "fusekit/backend/hip/params.hpp"
 
 namespace fusekit::hip {
@@ -20,10 +22,11 @@ class HaloGemm {
     static constexpr int most_taps = Schedule::most_taps, most_stages = Schedule::most_stages;
     using Atom = Wgmma<T, pixels>;
     using Shape = HaloShape<pixels>;
+    using Totals = ColumnTotals<Plan, Atom::m, consumers * Atom::threads>;
     static constexpr int filter_bytes = Atom::m * Atom::row_bytes;  ///< of one tap
 
-    /// Named barriers of the warpgroups; and registers, as those of three warpgroups are shared out.
-    static constexpr unsigned first_barrier = 1;
+    /// Named barriers of the warpgroups, and of all of them; and registers, as those of three are shared out.
+    static constexpr unsigned first_barrier = 1, consumer_barrier = first_barrier + consumers;
     static constexpr int few_registers = 40, many_registers = 232;
 
 public:
@@ -104,6 +107,7 @@ private:
     __device__ static void compute(Params const& params, Problem const& conv, DynamicShared& shared, Tiles const& tiles,
                                    unsigned thread, unsigned group, unsigned block) {
         StoreChannels<Plan, Atom, T> const epilogue(params.bound.epilogue, conv.group_k(), thread);
+        TotalChannels<Plan, Atom> totals;
         ptx::barrier_wait(ptx::shared_address(&shared.filters_full), 0);
         auto const filters = Atom::descriptor(ptx::shared_address(shared.filters));
         auto const stages = static_cast<unsigned>(tiles.stages);
@@ -127,12 +131,17 @@ private:
                 }
                 ptx::barrier_wait(full, i / consumers % 2);
             }
-            epilogue.stage(sums, halo, [&](int pixel) {
-                int const p = pixel / tiles.shape.pitch, q = pixel % tiles.shape.pitch;
-                bool const inside =
-                    p < tiles.shape.rows && first + p < conv.extent(conv.y, 2) && q < conv.extent(conv.y, 3);
-                return Pixel{inside ? n : -1, first + p, q};
-            });
+            int const left = conv.extent(conv.y, 2) - first, rows = left < tiles.shape.rows ? left : tiles.shape.rows;
+            totals.begin(tiles.shape, rows, conv.extent(conv.y, 3), thread);
+            epilogue.stage(
+                sums, halo,
+                [&](int pixel) {
+                    int const p = pixel / tiles.shape.pitch, q = pixel % tiles.shape.pitch;
+                    bool const inside = p < rows && q < conv.extent(conv.y, 3);
+                    return Pixel{inside ? n : -1, first + p, q};
+                },
+                [&](int e, float value) { totals.add(e, value); });
+            totals.end();
             ptx::fence_shared_memory();
             ptx::named_barrier_sync(first_barrier + group, Atom::threads);
             if (thread != 0) continue;
@@ -140,6 +149,16 @@ private:
             ptx::commit_stores();
             ptx::wait_for_stores();
             ptx::barrier_arrive(ptx::shared_address(&shared.barriers.empty[stage]));
+        }
+        if constexpr (Plan::totals_tiles) {
+            static_assert(sizeof(typename Totals::Shared) <= sizeof(shared.filters));
+            auto& merged = reinterpret_cast<typename Totals::Shared&>(shared.filters);
+            auto const barrier = [] { ptx::named_barrier_sync(consumer_barrier, consumers * Atom::threads); };
+            barrier();  // all have multiplied their last tile
+            bool const all_have_tiles = block + (consumers - 1) * step < tiles.all;
+            if (group == 0 || all_have_tiles) totals.put(merged.parts[group], thread);
+            Totals::finalize(params, conv, merged, all_have_tiles ? consumers : 1, 1, group * Atom::threads + thread,
+                             block, barrier);
         }
     }
 

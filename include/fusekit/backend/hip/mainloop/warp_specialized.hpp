@@ -25,7 +25,7 @@ class WarpSpecializedGemm {
     using Order = TileOrder<tile_m, tile_n, Plan::totals_tiles>;
     using Writer = StoreProducts<Plan, Atom, T, U, products>;
     using Sums = typename Atom::Sums[products];
-    using Totals = ColumnTotals<Plan, Atom, consumers>;
+    using Totals = ColumnTotals<Plan, tile_n, consumers * Atom::threads>;
 
     /// Named barriers: of a warpgroup in its epilogue, of turns to multiply, and of all that multiply.
     static constexpr unsigned epilogue_barrier = 1, turn_barrier = epilogue_barrier + consumers,
@@ -101,9 +101,11 @@ private:
         }
         if constexpr (Plan::totals_tiles) {
             static_assert(sizeof(typename Totals::Shared) <= sizeof(shared.stages));
-            Totals::finalize(params, conv, reinterpret_cast<typename Totals::Shared&>(shared.stages), totals,
-                             tiles.columns(), group * Atom::threads + thread, block,
-                             [] { ptx::named_barrier_sync(consumer_barrier, consumers * Atom::threads); });
+            auto& merged = reinterpret_cast<typename Totals::Shared&>(shared.stages);
+            auto const barrier = [] { ptx::named_barrier_sync(consumer_barrier, consumers * Atom::threads); };
+            totals.put(merged.parts[4 * group + thread / 32], thread, barrier);
+            Totals::finalize(params, conv, merged, consumers * Atom::threads / 32, tiles.columns(),
+                             group * Atom::threads + thread, block, barrier);
         }
         if (thread == 0) ptx::wait_for_stores();
     }

@@ -109,25 +109,35 @@ private:
     }
 };
 
+/// What is known of a kernel, a bit for each of the first 64 devices.
+struct KnownKernel {
+    std::uint64_t asked = 0, launchable = 0;
+};
+
 /// Whether a device has code for a kernel in this program and lets its launches ask for their shared memory. HIP is
-/// asked once for each of the first 64 devices.
-template <class Plan, class Mainloop>
-bool is_launchable(int device) {
-    static std::uint64_t asked = 0, launchable = 0;
+/// asked once for each of the first 64 devices. It is no template, because plans have many kernels to ask of.
+[[gnu::noinline]] inline bool is_launchable(KnownKernel& known, void const* kernel, int threads, unsigned shared_bytes,
+                                            int device) {
     std::uint64_t const bit = device < 64 ? std::uint64_t{1} << device : 0;
-    if (__atomic_load_n(&asked, __ATOMIC_ACQUIRE) & bit) return __atomic_load_n(&launchable, __ATOMIC_RELAXED) & bit;
+    if (__atomic_load_n(&known.asked, __ATOMIC_ACQUIRE) & bit)
+        return __atomic_load_n(&known.launchable, __ATOMIC_RELAXED) & bit;
     Refusal refusal;
     DeviceGuard const guard(device, &refusal);
     hipFuncAttributes attributes{};
-    auto const kernel = reinterpret_cast<void const*>(&fused<Plan, Mainloop>);
     bool const takes = !refusal && hipFuncGetAttributes(&attributes, kernel) == hipSuccess &&
-                       attributes.maxThreadsPerBlock >= Mainloop::threads &&
+                       attributes.maxThreadsPerBlock >= threads &&
                        hipFuncSetAttribute(kernel, hipFuncAttributeMaxDynamicSharedMemorySize,
-                                           static_cast<int>(dynamic_shared_bytes<Mainloop>)) == hipSuccess;
+                                           static_cast<int>(shared_bytes)) == hipSuccess;
     if (!takes) clear_last_error();
-    else __atomic_fetch_or(&launchable, bit, __ATOMIC_RELAXED);
-    __atomic_fetch_or(&asked, bit, __ATOMIC_RELEASE);
+    else __atomic_fetch_or(&known.launchable, bit, __ATOMIC_RELAXED);
+    __atomic_fetch_or(&known.asked, bit, __ATOMIC_RELEASE);
     return takes;
+}
+template <class Plan, class Mainloop>
+bool is_launchable(int device) {
+    static KnownKernel known;
+    return is_launchable(known, reinterpret_cast<void const*>(&fused<Plan, Mainloop>), Mainloop::threads,
+                         dynamic_shared_bytes<Mainloop>, device);
 }
 
 /// The launch of a plan's kernel, which borrows `workspace_bytes` where its blocks exchange values.
