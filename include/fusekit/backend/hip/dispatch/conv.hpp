@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <limits>
 #include <optional>
 
 #include "fusekit/backend/hip/conv_limits.hpp"
@@ -68,7 +69,8 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_along(Gpu const& gpu, ConvParams<
                     Plan::Head::written(params.bound.head));
         int x_packet = Mainloop::Loader::input_packet, w_packet = Mainloop::Loader::weight_packet;
         if constexpr (NativeSchedule<Schedule>)
-            if (has_native_unit<T>(gpu.architecture())) x_packet = w_packet = 16 / static_cast<int>(sizeof(T));
+            if (has_native_unit<PlanFactor<Plan, T>>(gpu.architecture()))
+                x_packet = w_packet = 16 / static_cast<int>(sizeof(T));
         params.channels_fastest = fast == detail::Axis::channel;
         params.inputs_vectorized =
             params.channels_fastest
@@ -81,7 +83,7 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_along(Gpu const& gpu, ConvParams<
         if constexpr (NativeSchedule<Schedule> && arch::is_targeted<arch::Amd> &&
                       !is_transposed<problem::GeometryOf<typename Plan::Head>>)
             params.near =
-                has_native_unit<T>(gpu.architecture()) && params.weights_vectorized &&
+                has_native_unit<PlanFactor<Plan, T>>(gpu.architecture()) && params.weights_vectorized &&
                 (params.channels_fastest ? params.inputs_vectorized
                                          : !Plan::pools && has_quads(filter, pixels_of_group<Plan>(params.x), y)) &&
                 windows_are_near(filter, params.x, params.slices, w.layout, y, Schedule::tile_m) &&
@@ -162,7 +164,7 @@ std::optional<Launch<ConvParams<Plan, T, U>>> prepare_float_units(Table<Schedule
                                                                   detail::ImageView<T const> const& x,
                                                                   detail::ImageView<U> const& y,
                                                                   SplitProduct const& product, double cycles) {
-    double const times[] = {float_matrix_cycles<Schedules>(product, gpu.processors())...};
+    double const times[] = {float_matrix_cycles<Schedules, PlanFactor<Plan, T>>(product, gpu.processors())...};
     bool wins = false;
     for (double const time : times) wins = wins || time < cycles;
     std::optional<Launch<ConvParams<Plan, T, U>>> launch;
@@ -224,14 +226,17 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(Gpu const& gpu, BoundPlan<Pl
                                                 product, workspace_bytes);
             if constexpr (!has_split<Plan, T>) shared.most_tiles = 0;
             SplitChoice const choice = choose_parts<Shared>(GemmTable<Tuning>{}, shared, gpu.processors());
-            if constexpr (has_float_units<Plan, T>)
+            if constexpr (has_float_units<Plan, T>) {
+                constexpr bool wanted = std::is_same_v<FloatFactor<Plan>, bfloat16x3>;
                 if (auto const launch =
-                        prepare_float_units(MatrixTable<NvidiaTuning, T>{}, gpu, bound, x, y, shared, choice.cycles))
+                        prepare_float_units(MatrixTable<NvidiaTuning, PlanFactor<Plan, T>>{}, gpu, bound, x, y, shared,
+                                            wanted ? std::numeric_limits<double>::infinity() : choice.cycles))
                     return *launch;
+            }
             if constexpr (has_split<Plan, T>)
                 if (choice.parts > 1) return prepare_conv_with<Shared>(gpu, bound, x, y, choice.parts);
         }
-        using Schedules = GemmTable<Tuning, T, typename Plan::Head::template WeightElement<T>>;
+        using Schedules = GemmTable<Tuning, T, typename Plan::Head::template WeightElement<T>, PlanFactor<Plan, T>>;
         return with_fastest(Schedules{}, product.m, product.n, product.groups, gpu.processors(),
                             [&]<class Schedule>(Schedule) { return prepare_conv_with<Schedule>(gpu, bound, x, y); });
     });

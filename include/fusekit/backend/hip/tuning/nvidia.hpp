@@ -22,11 +22,14 @@ struct NvidiaTuning {
     /// The same tiles: before sm_80 arithmetic is plain, and steps are those.
     static constexpr NativeTile native[] = {{.m = 128, .n = 64, .blocks = 3, .k = 16},
                                             {.m = 64, .n = 64, .blocks = 4, .k = 16}};
+    static constexpr bool native_floats = false;
 
     static constexpr GemmTile matrix[] = {{.m = 128, .n = 64, .k = 64, .blocks = 2}};
     /// Of floats: a block of 128 x 128 has all registers and shared memory of a processor.
     static constexpr GemmTile matrix_float[] = {{.m = 128, .n = 128, .k = 64, .blocks = 1},
                                                 {.m = 128, .n = 64, .k = 64, .blocks = 1}};
+    static constexpr GemmTile matrix_tf32[] = {{.m = 128, .n = 128, .k = 32, .blocks = 1},
+                                               {.m = 128, .n = 64, .k = 32, .blocks = 2}};
     static constexpr SplitCut matrix_split = {
         .m = 64, .n = 64, .k = 64, .blocks = 4, .most_tiles = 2, .cluster_cycles = 500, .workspace_cycles = 4000};
 

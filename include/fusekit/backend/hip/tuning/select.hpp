@@ -222,13 +222,15 @@ double least_matrix_cycles(Table<Schedules...>, std::int64_t m, std::int64_t n, 
 /// The cycles of floats on matrix units, by the clock of choose_parts(), whose index of GemmK takes 64. On an H200 the
 /// choice by it takes 1.1 % longer than the fastest of both tiles and plain arithmetic (13 layers in both layouts,
 /// batches of 8 and 64, geometric mean), and 13 % at most.
-template <class Schedule>
+template <class Schedule, class Factor = float>
 double float_matrix_cycles(SplitProduct const& of, int processors) {
     std::int64_t const tiles =
         detail::divide_up(of.m, Schedule::tile_m) * detail::divide_up(of.n, Schedule::tile_n) * of.groups;
+    double const work = std::is_same_v<Factor, tf32> ? 0.5 : 1;
     return static_cast<double>(detail::divide_up(tiles, processors)) *
            (14000 + static_cast<double>(detail::divide_up(of.gemm_k, Schedule::tile_k) *
-                                        (3000 + 36 * std::int64_t{Schedule::tile_n})));
+                                        (3000 + 36 * std::int64_t{Schedule::tile_n})) *
+                        work);
 }
 
 /// The parts of a product on matrix units. On an H200 the choice takes 0.2 % longer than the fastest number of parts
