@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "support/element_types.hpp"
 #include "support/placed.hpp"
 #include "support/random.hpp"
 
@@ -57,7 +58,7 @@ inline double largest_error(std::vector<double> const& y, std::vector<double> co
 /// multiplies all their bits.
 template <class Factor, class Device>
 void check_float_products(Device& device, bool cuts) {
-    using Gemm = std::conditional_t<std::is_void_v<Factor>, fk::Gemm, fk::GemmWith<fk::Products<Factor>>>;
+    using Gemm = GemmOf<std::conditional_t<std::is_void_v<Factor>, float, FloatsAs<Factor>>>;
     constexpr int m = 70, n = 66, k = 350;
     double const bound = std::is_same_v<Factor, fk::tf32>         ? 0x1p-9 + 0x1p-20 + k * 0x1p-23
                          : std::is_same_v<Factor, fk::bfloat16x3> ? (13 + (k + 63) / 64) * 0x1p-24

@@ -33,6 +33,7 @@ struct tf32 {
 /// once, and errs by 2^-23 of the sum's size, which is less than 2 sum |x w|.
 template <class T>
 struct Products {
+    using Factor = T;
     static_assert(std::is_same_v<T, float> || std::is_same_v<T, bfloat16x3> || std::is_same_v<T, tf32>,
                   "Products are of float, bfloat16x3 or tf32");
 };
@@ -41,7 +42,7 @@ namespace detail {
 
 template <class T>
 struct HeadOption<Products<T>> : HeadOption<void> {
-    using Factor = T;
+    using Factor = typename Products<T>::Factor;
     static Text written() {
         return std::is_same_v<T, float>  ? "Products<float>"
                : std::is_same_v<T, tf32> ? "Products<tf32>"
