@@ -221,7 +221,8 @@ double least_matrix_cycles(Table<Schedules...>, std::int64_t m, std::int64_t n, 
 
 /// The cycles of floats on matrix units, by the clock of choose_parts(), whose index of GemmK takes 64. On an H200 the
 /// choice by it takes 1.1 % longer than the fastest of both tiles and plain arithmetic (13 layers in both layouts,
-/// batches of 8 and 64, geometric mean), and 13 % at most.
+/// batches of 8 and 64, geometric mean), and 13 % at most. As tf32, a step is taken to last half as long: no GPU has
+/// measured it.
 template <class Schedule, class Factor = float>
 double float_matrix_cycles(SplitProduct const& of, int processors) {
     std::int64_t const tiles =
