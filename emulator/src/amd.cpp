@@ -75,8 +75,10 @@ void multiply_all(Instruction const& instruction, Exchange const& wave) {
             Lane const at = instruction.sum(row, column);
             Sum& sum = static_cast<Sum*>(reinterpret_cast<Operands const*>(wave.value[at.lane])->sums)[at.element];
             double exact = sum;
-            for (unsigned k = 0; k < instruction.depth; ++k)
+            for (unsigned k = 0; k < instruction.depth; ++k) {
                 exact += a[row * instruction.depth + k] * b[column * instruction.depth + k];
+                if (instruction.factor == Factor::float32) exact = static_cast<float>(exact);
+            }
             if constexpr (std::is_same_v<Sum, float>) sum = static_cast<float>(exact);
             else sum = static_cast<std::int32_t>(static_cast<std::int64_t>(exact));  // which wraps
         }
@@ -124,6 +126,13 @@ Integers16 mfma_i32_32x32x8i8(Words<1> a, Words<1> b, Integers16 c, Place place)
 }
 Integers16 mfma_i32_32x32x16_i8(Words<2> a, Words<2> b, Integers16 c, Place place) {
     return multiply({cdna3, Factor::int8, 32, 16, 64, false, mfma_sum}, a, b, c, place);
+}
+
+Floats16 mfma_f32_32x32x2f32(Words<1> a, Words<1> b, Floats16 c, Place place) {
+    return multiply({cdna, Factor::float32, 32, 2, 64, false, mfma_sum}, a, b, c, place);
+}
+Floats16 mfma_f32_32x32x4_xf32(Words<2> a, Words<2> b, Floats16 c, Place place) {
+    return multiply({cdna3, Factor::tf32, 32, 4, 64, false, mfma_sum}, a, b, c, place);
 }
 
 Floats8 wmma_f32_16x16x16_f16(Words<8> a, Words<8> b, Floats8 c, Place place) {

@@ -31,7 +31,7 @@ double element(std::uint64_t descriptor, sm90a::Major major, unsigned row, unsig
     if (swizzle == 0 || is_mn) address += byte / width * across + byte % width;
     else address += byte;
     if (swizzle != 0) address ^= (address >> 7 & (width / 16 - 1)) << 4;
-    std::uint16_t bits = 0;
+    std::uint32_t bits = 0;
     std::memcpy(&bits, sm90a::shared_pointer(address), bytes_of(factor));
     return value_of(factor, bits);
 }

@@ -20,7 +20,7 @@ struct Operands {
 /// The bits of one factor in what a lane holds.
 std::uint32_t bits_of(std::uint32_t const* words, unsigned element, unsigned bits) {
     unsigned const per_word = 32 / bits;
-    return words[element / per_word] >> element % per_word * bits & ((1u << bits) - 1);
+    return words[element / per_word] >> element % per_word * bits & static_cast<std::uint32_t>((1ull << bits) - 1);
 }
 
 /// The product of the warp that begins at a lane of a wave. For half and bfloat16 the manual has, with groupID = lane /
@@ -28,12 +28,12 @@ std::uint32_t bits_of(std::uint32_t const* words, unsigned element, unsigned bit
 ///   A  ai: row = groupID for 0 <= i < 2 || 4 <= i < 6, else groupID + 8; column = 2 t + (i & 1), + 8 for i >= 4
 ///   B  bi: row = 2 t + (i & 1), + 8 for i >= 2; column = groupID
 ///   C  ci: row = groupID for i < 2, else groupID + 8; column = 2 t + (i & 1)
-/// and of int8
+/// and of int8, and alike of TF32, whose i counts single elements,
 ///   A  ai: row = groupID for 0 <= i < 4 || 8 <= i < 12, else groupID + 8; column = 4 t + (i & 3), + 16 for i >= 8
 ///   B  bi: row = 4 t + (i & 3), + 16 for i >= 4; column = groupID
 template <class Sum>
 void multiply_all(Factor factor, Exchange const& wave, unsigned first) {
-    unsigned const bits = factor == Factor::int8 ? 8 : 16, together = 32 / bits, depth = 8 * together;
+    unsigned const bits = 8 * bytes_of(factor), together = 32 / bits, depth = 8 * together;
     double a[16][32], b[32][8];
     for (unsigned lane = 0; lane < warp; ++lane) {
         auto const* const own = reinterpret_cast<Operands const*>(wave.value[first + lane]);

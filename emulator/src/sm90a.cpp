@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "asynchrony.hpp"
+#include "factor.hpp"
 #include "hip_on_cpu/cluster.hpp"
 
 namespace hip_on_cpu::sm90a {
@@ -307,12 +308,12 @@ void multiply(void* sums, int n, std::uint64_t a, std::uint64_t b, bool adds, Fa
               Place place) {
     if (n < 8 || n > 256 || n % (factor == Factor::int8 && n > 32 ? 16 : 8) != 0)
         fault("wgmma has no such shape", place);
-    if (factor == Factor::int8 && majors != Majors{}) fault("wgmma of int8 has K-major factors alone", place);
+    if (bytes_of(factor) != 2 && majors != Majors{}) fault("wgmma of int8 and TF32 has K-major factors alone", place);
     running->asynchrony().multiply(sums, n, a, nullptr, b, adds, factor, majors, place);
 }
 void multiply_registers(float* sums, int n, std::uint32_t const* a, std::uint64_t b, bool adds, Factor factor,
                         Place const& place) {
-    if (n < 8 || n > 256 || n % 8 != 0 || factor == Factor::int8) fault("wgmma has no such shape", place);
+    if (n < 8 || n > 256 || n % 8 != 0 || bytes_of(factor) != 2) fault("wgmma has no such shape", place);
     running->asynchrony().multiply(sums, n, 0, a, b, adds, factor, {}, place);
 }
 void commit_products() { running->asynchrony().commit_products(); }

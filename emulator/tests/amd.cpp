@@ -16,7 +16,7 @@ namespace amd = hip_on_cpu::amd;
 
 namespace {
 
-/// Small integers, and their bits as half, bfloat16 or int8.
+/// Small integers, and their bits as half, bfloat16, int8 or a float.
 int number(int at) { return at * 7 % 15 - 7; }
 std::uint32_t half(int value) {
     if (value == 0) return 0;
@@ -31,6 +31,8 @@ std::uint32_t bfloat16(int value) {
     return bits >> 16;
 }
 std::uint32_t int8(int value) { return static_cast<std::uint8_t>(value); }
+std::uint32_t float32(int value) { return bfloat16(value) << 16; }
+std::uint32_t tf32(int value) { return value == 0 ? 0 : float32(value) | ((1u << 13) - 1); }  // which are cut off
 
 /// What differs between instructions: where a lane's factors and sums are. `group` is a lane's number among those of
 /// the same row.
@@ -116,6 +118,8 @@ TEST_CASE("MFMA multiplies as CDNA's manuals say") {
     if (!cdna1) check<2>({32, 8, 64, 4, mfma_row}, bfloat16, amd::mfma_f32_32x32x8bf16_1k);
     if (!cdna3) check<1>({32, 8, 64, 4, mfma_row}, int8, amd::mfma_i32_32x32x8i8);
     if (cdna3) check<2>({32, 16, 64, 8, mfma_row}, int8, amd::mfma_i32_32x32x16_i8);
+    check<1>({32, 2, 64, 1, mfma_row}, float32, amd::mfma_f32_32x32x2f32);
+    if (cdna3) check<2>({32, 4, 64, 2, mfma_row}, tf32, amd::mfma_f32_32x32x4_xf32);
 }
 
 TEST_CASE("dots are those of RDNA 2's manual") {

@@ -17,12 +17,13 @@ int number(int at) { return at * 7 % 15 - 7; }
 int a_at(int row, int k) { return number(31 * row + k); }
 int b_at(int k, int column) { return number(17 * column + 5 * k); }
 
-/// An integer of at most 8 bits, as its 16 or 8 bits.
+/// An integer of at most 8 bits, as its 32, 16 or 8 bits.
 std::uint32_t bits_of(Factor factor, int value) {
     if (factor == Factor::int8) return static_cast<std::uint8_t>(value);
     auto const as_float = static_cast<float>(value);
     std::uint32_t bits;
     std::memcpy(&bits, &as_float, sizeof bits);
+    if (factor == Factor::tf32) return value == 0 ? 0 : bits | ((1u << 13) - 1);  // which are cut off
     if (factor == Factor::bfloat16 || value == 0) return bits >> 16;
     return (bits >> 16 & 0x8000u) | ((bits >> 13 & 0x3ffffu) - (112u << 10));  // exponents are biased by 127 and by 15
 }
@@ -32,7 +33,7 @@ std::uint32_t bits_of(Factor factor, int value) {
 template <Factor factor, class Sum>
 __global__ void product(Sum* out) {
     auto const lane = static_cast<int>(threadIdx.x % 32);
-    constexpr int together = factor == Factor::int8 ? 4 : 2, width = 32 / together;
+    constexpr int together = factor == Factor::int8 ? 4 : factor == Factor::tf32 ? 1 : 2, width = 32 / together;
     std::uint32_t a[4] = {}, b[2] = {};
     for (int matrix = 0; matrix < 4; ++matrix)
         for (int i = 0; i < together; ++i) {
@@ -49,7 +50,7 @@ __global__ void product(Sum* out) {
 template <Factor factor>
 void check() {
     using Sum = std::conditional_t<factor == Factor::int8, std::int32_t, float>;
-    constexpr int depth = factor == Factor::int8 ? 32 : 16, warps = 2;
+    constexpr int depth = factor == Factor::int8 ? 32 : factor == Factor::tf32 ? 8 : 16, warps = 2;
     Sum* out = nullptr;
     REQUIRE(hipMalloc(reinterpret_cast<void**>(&out), warps * 128 * sizeof(Sum)) == hipSuccess);
     hipLaunchKernelGGL((product<factor, Sum>), dim3(1), dim3(warps * 32), 0, nullptr, out);
@@ -68,10 +69,11 @@ void check() {
 
 }  // namespace
 
-TEST_CASE("emulator: mma.sync multiplies half, bfloat16 and int8") {
+TEST_CASE("emulator: mma.sync multiplies half, bfloat16, int8 and TF32") {
     check<Factor::half>();
     check<Factor::bfloat16>();
     check<Factor::int8>();
+    check<Factor::tf32>();
 }
 
 namespace {

@@ -68,9 +68,10 @@ struct Product {
     bool late;  ///< whether sums are read before they are there
     bool registers = false;  ///< whether factors of a are there
     ptx::Majors majors = {};  ///< how they lie in shared memory
+    ptx::Factor factor = ptx::Factor::half;  ///< of sums of float
 };
 
-/// d[i][j] = 2 sum over k of a[i][k] b[j][k], in two groups of products: of halves, or, where sums are integers, of
+/// d[i][j] = 2 sum over k of a[i][k] b[j][k], in two groups of products: of the factor, or, where sums are integers, of
 /// bytes.
 template <class Sum>
 __global__ void multiply(Product<Sum> product) {
@@ -111,7 +112,7 @@ __global__ void multiply(Product<Sum> product) {
                 }
             ptx::multiply(sums, product.n, descriptor(0, k, product.majors.a), descriptor(b, k, product.majors.b),
                           time + static_cast<int>(k) > 0,
-                          std::is_same_v<Sum, float> ? ptx::Factor::half : ptx::Factor::int8, product.majors);
+                          std::is_same_v<Sum, float> ? product.factor : ptx::Factor::int8, product.majors);
         }
         ptx::commit_products();
     }
@@ -262,6 +263,33 @@ TEST_CASE("a warpgroup multiplies what descriptors name, of either major, and re
     }
 }
 
+TEST_CASE("a warpgroup multiplies the upper 19 bits of floats") {
+    constexpr int n = 48;
+    std::vector<float> a(64 * 32), b(n * 32), d(64 * n, -1.0f);
+    for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>(i * 37 % 11) - 5;
+    for (std::size_t i = 0; i < b.size(); ++i) b[i] = static_cast<float>(i * 91 % 13) - 6;
+    auto const with_more_bits = [](std::vector<float> const& floats) {
+        std::vector<Half> halves(floats.size() * 2);
+        for (std::size_t i = 0; i < floats.size(); ++i) {
+            std::uint32_t bits;
+            std::memcpy(&bits, &floats[i], sizeof bits);
+            if (bits != 0) bits |= (1u << 13) - 1;
+            std::memcpy(&halves[2 * i], &bits, sizeof bits);
+        }
+        return halves;
+    };
+    auto const rows = with_more_bits(a), columns = with_more_bits(b);
+    launch(multiply<float>, 128, (64 + n) * 128,
+           Product<float>{rows.data(), columns.data(), d.data(), n, false, false, {}, ptx::Factor::tf32});
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < 64; ++i)
+        for (std::size_t j = 0; j < n; ++j) {
+            float sum = 0;
+            for (std::size_t k = 0; k < 32; ++k) sum += 2 * a[32 * i + k] * b[32 * j + k];
+            wrong += d[i * n + j] != sum;
+        }
+    CHECK(wrong == 0);
+}
 TEST_CASE("a warpgroup multiplies bytes in integers, modulo 2^32") {
     constexpr int n = 48;
     std::vector<std::int8_t> a(64 * 128), b(n * 128);

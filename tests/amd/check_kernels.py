@@ -3,7 +3,7 @@
 """Compiles HIP sources for one AMD target, without a GPU, and judges each kernel by its code object.
 
 Writes OUTPUT.csv, one line a kernel, and fails if a kernel spills registers, has scratch memory, or exceeds a limit, or
-if it multiplies half, bfloat16 or int8 without the matrix or dot instructions that the target has. It prints what share these
+if it multiplies without the matrix or dot instructions that the target has for the type. It prints what share these
 have of main loops' time (matrix_share.py), for each element type, tile and mode whose elements neighbour, beside what
 they should have.
 What the compiler notes in the object is the source for registers, local memory (LDS), scratch and spills; its remarks
@@ -23,7 +23,7 @@ from kernel_name import shortened
 
 COLUMNS = ["kernel", "target", "vgpr", "agpr", "sgpr", "lds", "scratch", "vgpr_spills", "sgpr_spills", "occupancy",
            "code", "matrix", "share"]
-PRODUCT = re.compile(r"ImplicitGemm<\w*Gemm<(\d+, \d+)\b[^>]*>, (half|bfloat16|int8), \w+, (channel|pixel)>")
+PRODUCT = re.compile(r"ImplicitGemm<\w*Gemm<(\d+, \d+)\b[^>]*>, (float|half|bfloat16|int8), \w+, (channel|pixel)>")
 
 
 def run(*command):
@@ -98,8 +98,8 @@ def findings(row, arguments):
         if row[column] > limit:
             yield f"{row['kernel']}, {row['target']}: {row[column]} {what}; the limit is {limit}"
     product = PRODUCT.search(row["kernel"])
-    multiplied = product and (arguments.target, product[2]) != ("gfx1030", "bfloat16")  # of which it has no dots
-    if arguments.target in matrix_share.BARS and multiplied and not row["matrix"]:
+    multiplied = product and product[2] in matrix_share.TYPES.get(arguments.target, ())
+    if multiplied and not row["matrix"]:
         yield f"{row['kernel']}, {row['target']}: no matrix instructions"
     if row["occupancy"] < arguments.waves:
         yield (f"{row['kernel']}, {row['target']}: an occupancy of {row['occupancy']} waves per SIMD; "

@@ -8,3 +8,8 @@ template struct amd::Kernels<fk::half, Plan<N, A<fk::Relu>, C3, B, A<fk::Relu>>,
 
 // Its epilogues compute in float, as those of half do.
 template struct amd::Kernels<fk::bfloat16, Plan<C, B, N, R, A<fk::HardSigmoid>>, Plan<C7, B, A<fk::Relu>>>;
+
+// Some targets multiply floats on matrix units.
+using Tf32C3 = fk::Conv<fk::filter(3, 3).pad(1), fk::Products<fk::tf32>>;
+template struct amd::Kernels<float, Plan<N, A<fk::Relu>, C3, B, A<fk::Relu>>, Plan<C1, B, R, A<fk::HardSwish>>,
+                             Plan<Tf32C3, B, A<fk::Relu>>>;

@@ -11,6 +11,9 @@ namespace test {
 /// In place of an element type T where tests take one: x is of elements X, y of Y and weights of W.
 template <class X, class Y, class W = X>
 struct Types {};
+/// Likewise: floats, multiplied as Products<Factor> are.
+template <class Factor>
+struct FloatsAs {};
 
 namespace detail {
 
@@ -26,6 +29,8 @@ struct TypesOf<Types<TheX, TheY, TheW>> {
     using Y = TheY;
     using W = TheW;
 };
+template <class Factor>
+struct TypesOf<FloatsAs<Factor>> : TypesOf<float> {};
 
 }  // namespace detail
 
@@ -39,21 +44,31 @@ using WOf = typename detail::TypesOf<T>::W;
 
 namespace detail {
 
-/// float in place of double, of which no weights are under another type.
+/// The option of a head: none, Weights, or Products. In place of double, of which no weights are under another type,
+/// float.
 template <class T>
-using Weights = fusekit::Weights<std::conditional_t<std::is_same_v<WOf<T>, double>, float, WOf<T>>>;
+struct OptionOf {
+    using Weights = fusekit::Weights<std::conditional_t<std::is_same_v<WOf<T>, double>, float, WOf<T>>>;
+    using Type = std::conditional_t<std::is_same_v<WOf<T>, XOf<T>>, void, Weights>;
+};
+template <class Factor>
+struct OptionOf<FloatsAs<Factor>> {
+    using Type = fusekit::Products<Factor>;
+};
+template <class T>
+using Option = typename OptionOf<T>::Type;
 
 }  // namespace detail
 
-/// Conv<Geometry>, Gemm and BatchedGemm of such weights.
+/// Conv<Geometry>, Gemm and BatchedGemm with what T asks for.
 template <class T, auto Geometry>
-using ConvOf = std::conditional_t<std::is_same_v<WOf<T>, XOf<T>>, fusekit::Conv<Geometry>,
-                                  fusekit::Conv<Geometry, detail::Weights<T>>>;
+using ConvOf = fusekit::Conv<Geometry, detail::Option<T>>;
 template <class T>
-using GemmOf = std::conditional_t<std::is_same_v<WOf<T>, XOf<T>>, fusekit::Gemm, fusekit::GemmWith<detail::Weights<T>>>;
+using GemmOf =
+    std::conditional_t<std::is_void_v<detail::Option<T>>, fusekit::Gemm, fusekit::GemmWith<detail::Option<T>>>;
 template <class T>
-using BatchedGemmOf = std::conditional_t<std::is_same_v<WOf<T>, XOf<T>>, fusekit::BatchedGemm,
-                                         fusekit::BatchedGemmWith<detail::Weights<T>>>;
+using BatchedGemmOf = std::conditional_t<std::is_void_v<detail::Option<T>>, fusekit::BatchedGemm,
+                                         fusekit::BatchedGemmWith<detail::Option<T>>>;
 
 /// "half", "half into float", or "half with int8 into float".
 template <class T>

@@ -3,7 +3,7 @@
 
 namespace hip_on_cpu {
 
-/// What matrix instructions multiply.
-enum class Factor { half, bfloat16, int8 };
+/// What matrix instructions multiply. Of TF32, a float, they see the upper 19 bits.
+enum class Factor { half, bfloat16, int8, tf32, float32 };
 
 }  // namespace hip_on_cpu

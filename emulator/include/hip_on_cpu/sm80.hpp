@@ -10,7 +10,8 @@
 /// from registers, D = A B + C of 16 x 8, as one function that all lanes call from one place. Products are exact and a
 /// float sum is rounded once. The program ends where the device's compute capability is lower. Of a wave of 64 each
 /// half is a warp, because kernels for NVIDIA's GPUs are run with both widths. Source: NVIDIA, PTX ISA 8.7,
-/// section 9.7.14.5 (mma.sync; m16n8k16 of .f16 and .bf16, m16n8k32 of .s8).
+/// section 9.7.14.5 (mma.sync; m16n8k16 of .f16 and .bf16, m16n8k32 of .s8,
+/// m16n8k8 of .tf32).
 namespace hip_on_cpu::sm80 {
 
 using hip_on_cpu::Factor;

@@ -110,8 +110,8 @@ using hip_on_cpu::Factor;
 inline void fence_products() {}
 template <class Sum, int N>
 void hold(Sum (&)[N]) {}
-/// wgmma.mma_async.m64nNk16, or k32 of int8, on operands in shared memory: sums += A B, or, where `adds` is false, A B.
-/// Sums are float, or std::int32_t of int8. Factors of 16 bits may be MN-major.
+/// wgmma.mma_async.m64nNk16, or k32 of int8, or k8 of TF32, on operands in shared memory: sums += A B, or, where `adds`
+/// is false, A B. Sums are float, or std::int32_t of int8. Factors of 16 bits may be MN-major.
 enum class Major { k, mn };
 struct Majors {
     Major a = Major::k, b = Major::k;

@@ -6,7 +6,7 @@
 #include "fusekit/ops/conv/geometry.hpp"
 #include "fusekit/ops/conv/window.hpp"
 #include "fusekit/ops/operator.hpp"
-#include "fusekit/tensor/weights.hpp"
+#include "fusekit/tensor/products.hpp"
 
 namespace fusekit {
 
@@ -77,11 +77,12 @@ struct ConvArgs<dynamic> {
 template <auto Geometry, class Option = void>
     requires(detail::is_geometry(Geometry))  // Conv takes a filter, as in Conv<fk::filter(3, 3)>, or fk::dynamic
             && (detail::is_possible(Geometry))  // size, stride, dilation and groups are 1 or more, padding 0 or more
-            && (detail::WeightsOption<Option>::is_valid)  // the option of a Conv is Weights, as in Weights<fk::int8>
+            && (detail::HeadOption<Option>::is_valid)  // the option of a Conv is Weights<T> or Products<T>
 struct Conv : detail::ConvArgs<Geometry> {
     static constexpr auto stage = Stage::mainloop;
     template <Element X>
-    using WeightElement = typename detail::WeightsOption<Option>::template Element<X>;
+    using WeightElement = typename detail::HeadOption<Option>::template Element<X>;
+    using FloatFactor = typename detail::HeadOption<Option>::Factor;
     static constexpr auto equation = detail::conv_equation[Conv::space - 1];
     using Args = typename detail::ConvArgs<Geometry>::Args;
 
@@ -98,7 +99,7 @@ struct Conv : detail::ConvArgs<Geometry> {
     }
 
     static Text name() {
-        Text const option = detail::WeightsOption<Option>::written();
+        Text const option = detail::HeadOption<Option>::written();
         return "Conv<" + Conv::geometry_name() + (option.empty() ? "" : ", ") + option + ">";
     }
 

@@ -5,9 +5,10 @@
 
 namespace fusekit {
 
-/// A Gemm whose weights have another element type than x: GemmWith<Weights<fk::int8>>.
+/// A Gemm with an option: weights of another element type than x, GemmWith<Weights<fk::int8>>, or how floats are
+/// multiplied, GemmWith<Products<fk::tf32>>.
 template <class Option>
-    requires(detail::WeightsOption<Option>::is_valid)  // the option of a Gemm is Weights, as in Weights<fk::int8>
+    requires(detail::HeadOption<Option>::is_valid)  // the option of a Gemm is Weights<T> or Products<T>
 struct GemmWith : detail::MatrixHead<Option> {
     static constexpr auto equation = "y[m,n] = sum of x[m,k] * weights[n,k] over k";
     struct Args {

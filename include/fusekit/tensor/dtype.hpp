@@ -177,7 +177,7 @@ FUSEKIT_HD constexpr int size_of(DataType type) {
 namespace detail {
 
 /// The type that a convolution multiplies and sums in; exact where it is an integer.
-template <Element T>
+template <class T>
 using AccumulatorOf =
     std::conditional_t<std::same_as<T, int8>, std::int32_t, std::conditional_t<std::same_as<T, double>, double, float>>;
 

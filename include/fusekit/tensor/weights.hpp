@@ -7,7 +7,8 @@
 
 namespace fusekit {
 
-/// An option of a Conv and of a Gemm: weights of elements T under x of another type, float, half or bfloat16. They are
+/// An option of a Conv and of a Gemm, as Products are: weights of elements T under x of another type, float, half or
+/// bfloat16. They are
 /// converted, without error, to the type that is multiplied.
 template <class T>
 struct Weights {
@@ -18,24 +19,26 @@ struct Weights {
 
 namespace detail {
 
-/// What an option says. Without one, weights have x's element type.
+/// What an option says. Without one, weights have x's element type, and a backend chooses how it multiplies floats.
 template <class Option>
-struct WeightsOption {
+struct HeadOption {
     static constexpr bool is_valid = false;
 };
 template <>
-struct WeightsOption<void> {
+struct HeadOption<void> {
     static constexpr bool is_valid = true;
     template <class X>
     using Element = X;
+    using Factor = void;
 
     static DataType type(DataType x) { return x; }
     static constexpr char const* reason = ", as the input";
     static Text written() { return ""; }
 };
 template <class T>
-struct WeightsOption<Weights<T>> {
+struct HeadOption<Weights<T>> {
     static constexpr bool is_valid = true;
+    using Factor = void;
     template <class>
     using Element = typename Weights<T>::Element;
 
@@ -47,8 +50,8 @@ struct WeightsOption<Weights<T>> {
 /// Refuses weights of another type than the option says.
 template <class Option>
 void check_weights(DataType given, Check const& in) {
-    DataType const expected = WeightsOption<Option>::type(in.type);
-    if (given != expected) in.fail("weights", Text(name(expected)) + WeightsOption<Option>::reason, name(given));
+    DataType const expected = HeadOption<Option>::type(in.type);
+    if (given != expected) in.fail("weights", Text(name(expected)) + HeadOption<Option>::reason, name(given));
 }
 
 }  // namespace detail

@@ -1,4 +1,4 @@
-// expect: the option of a Conv is Weights, as in Weights<fk::int8>
+// expect: the option of a Conv is Weights<T> or Products<T>
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>
 

@@ -8,6 +8,7 @@
 #include "fusekit/backend/hip/image_order.hpp"
 #include "fusekit/backend/hip/stem_shape.hpp"
 #include "fusekit/plan/plan.hpp"
+#include "fusekit/tensor/products.hpp"
 
 namespace fusekit::hip {
 
@@ -38,6 +39,19 @@ struct TileParts {
     unsigned count = 1;
 };
 
+/// Whether a plan multiplies floats by floats.
+template <class Plan, Element T>
+inline constexpr bool multiplies_floats =
+    std::is_same_v<T, float> && std::is_same_v<typename Plan::Head::template WeightElement<T>, float>;
+
+/// How the user wants a plan's floats to be multiplied (tensor/products.hpp); void where nothing is said.
+template <class Plan>
+using FloatFactor = typename detail::FactorOf<typename Plan::Head>::Type;
+
+/// What a plan of elements T multiplies: them, or floats cut to tf32, where the user wants it so.
+template <class Plan, Element T>
+using PlanFactor = std::conditional_t<multiplies_floats<Plan, T> && std::is_same_v<FloatFactor<Plan>, tf32>, tf32, T>;
+
 /// Whether a plan has kernels for sm_90a's matrix units in this program: it multiplies half by half, or bfloat16 by
 /// bfloat16.
 template <class Plan, Element T>
@@ -45,18 +59,15 @@ inline constexpr bool has_matrix_units =
     arch::is_targeted<arch::Sm90a> && (std::is_same_v<T, half> || std::is_same_v<T, bfloat16>) &&
     std::is_same_v<typename Plan::Head::template WeightElement<T>, T>;
 
-/// Whether it has kernels there that multiply floats as sums of bfloat16 (atom/bf16x6.hpp).
+/// Whether it has kernels there that multiply floats as sums of bfloat16 (atom/bf16x6.hpp), or as tf32.
 template <class Plan, Element T>
-inline constexpr bool has_float_units = arch::is_targeted<arch::Sm90a> && std::is_same_v<T, float> &&
-                                        std::is_same_v<typename Plan::Head::template WeightElement<T>, float>;
+inline constexpr bool has_float_units =
+    arch::is_targeted<arch::Sm90a> && multiplies_floats<Plan, T> && !std::is_same_v<FloatFactor<Plan>, float>;
 
 /// Whether a plan has kernels whose blocks share a tile's GemmK: of float by float, or on sm_90a's matrix units,
 /// without totals of tiles.
 template <class Plan, Element T>
-inline constexpr bool has_split =
-    ((std::is_same_v<T, float> && std::is_same_v<typename Plan::Head::template WeightElement<T>, float>) ||
-     has_matrix_units<Plan, T>) &&
-    !Plan::totals_tiles;
+inline constexpr bool has_split = (multiplies_floats<Plan, T> || has_matrix_units<Plan, T>) && !Plan::totals_tiles;
 
 /// Whether a plan's head is a TransposedConv: its filters are those of a Conv, transposed and in reverse.
 template <class Plan>

@@ -9,6 +9,7 @@
 #include "fusekit/plan/reduction.hpp"
 #include "fusekit/plan/structure.hpp"
 #include "fusekit/tensor/dtype.hpp"
+#include "fusekit/tensor/products.hpp"
 
 namespace fusekit::hip {
 
@@ -32,7 +33,8 @@ struct NativeGemm {
 
 /// The same on matrix units, for half, bfloat16 and float: a warpgroup of 128 threads computes 64 pixels of TileN
 /// channels. Operands reach shared memory through registers, whatever their layout, their padding and what stands
-/// before a Conv. Floats are sums of three bfloat16 there (atom/bf16x6.hpp), which take three times the shared memory.
+/// before a Conv. Floats are sums of three bfloat16 there (atom/bf16x6.hpp), which take three times the shared memory,
+/// or, by Products<tf32>, cut to TF32.
 template <int TileM, int TileN, int Blocks = 2>
 struct MatrixGemm {
     static constexpr int tile_m = TileM, tile_n = TileN, tile_k = 64, blocks = Blocks;
@@ -185,12 +187,13 @@ struct Suits {
                     constexpr bool of_float = std::is_same_v<T, float>;
                     constexpr bool factors =
                         (std::is_same_v<T, half> || std::is_same_v<T, bfloat16> || (warps && std::is_same_v<T, int8>) ||
-                         (MatrixSchedule<Schedule> && of_float)) &&
+                         (MatrixSchedule<Schedule> && of_float &&
+                          !std::is_same_v<typename detail::FactorOf<typename Plan::Head>::Type, float>)) &&
                         std::is_same_v<T, Weight>;
                     static_assert(
                         factors,
                         "matrix units multiply half by half, or bfloat16 by bfloat16; WarpSpecialized: or int8 "
-                        "by int8; MatrixGemm: or float by float");
+                        "by int8; MatrixGemm: or float by float, where no Products<float> are asked for");
                     constexpr bool plain = !(warps || halo) || (!Plan::has_prologue && !Plan::pools);
                     static_assert(
                         plain,

@@ -4,7 +4,7 @@
 #include "fusekit/ops/conv/geometry.hpp"
 #include "fusekit/ops/conv/window.hpp"
 #include "fusekit/ops/operator.hpp"
-#include "fusekit/tensor/weights.hpp"
+#include "fusekit/tensor/products.hpp"
 
 namespace fusekit {
 
@@ -58,11 +58,12 @@ constexpr Extent least_input(Filter<Rank> const& f, int mode, Extent out) {
 template <auto Geometry, class Option = void>
     requires(detail::is_filter(Geometry))  // TransposedConv takes a filter, as in TransposedConv<fk::filter(3, 3)>
             && (detail::is_possible(Geometry))  // size, stride, dilation and groups are 1 or more, padding 0 or more
-            && (detail::WeightsOption<Option>::is_valid)  // the option of a TransposedConv is Weights
+            && (detail::HeadOption<Option>::is_valid)  // the option of a TransposedConv is Weights<T> or Products<T>
 struct TransposedConv {
     static constexpr auto stage = Stage::mainloop;
     template <Element X>
-    using WeightElement = typename detail::WeightsOption<Option>::template Element<X>;
+    using WeightElement = typename detail::HeadOption<Option>::template Element<X>;
+    using FloatFactor = typename detail::HeadOption<Option>::Factor;
     static constexpr int space = Geometry.rank;
     static constexpr auto equation = detail::transposed_equation[space - 1];
     struct Args {
@@ -127,7 +128,7 @@ struct TransposedConv {
     }
 
     static Text name() {
-        Text const option = detail::WeightsOption<Option>::written();
+        Text const option = detail::HeadOption<Option>::written();
         return "TransposedConv<" + Geometry.to_string() + (option.empty() ? "" : ", ") + option + ">";
     }
 

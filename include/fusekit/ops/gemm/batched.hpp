@@ -5,10 +5,9 @@
 
 namespace fusekit {
 
-/// A BatchedGemm whose weights have another element type than x: BatchedGemmWith<Weights<fk::int8>>.
+/// A BatchedGemm with an option, as GemmWith has it: BatchedGemmWith<Weights<fk::int8>>.
 template <class Option>
-    requires(
-        detail::WeightsOption<Option>::is_valid)  // the option of a BatchedGemm is Weights, as in Weights<fk::int8>
+    requires(detail::HeadOption<Option>::is_valid)  // the option of a BatchedGemm is Weights<T> or Products<T>
 struct BatchedGemmWith : detail::MatrixHead<Option> {
     static constexpr auto equation = "y[b,m,n] = sum of x[b,m,k] * weights[b,n,k] over k";
     struct Args {

@@ -3,7 +3,7 @@
 
 #include "fusekit/ops/operator.hpp"
 #include "fusekit/tensor/filter.hpp"
-#include "fusekit/tensor/weights.hpp"
+#include "fusekit/tensor/products.hpp"
 
 namespace fusekit::detail {
 
@@ -13,7 +13,8 @@ struct MatrixHead {
     static constexpr auto stage = Stage::mainloop;
     static constexpr bool of_matrices = true;
     template <Element X>
-    using WeightElement = typename WeightsOption<Option>::template Element<X>;
+    using WeightElement = typename HeadOption<Option>::template Element<X>;
+    using FloatFactor = typename HeadOption<Option>::Factor;
 
     static constexpr int collapsed_space = 2, longest = 1;
     static constexpr bool may_be_grouped = false, may_be_padded = false, may_be_single_pixels = true;
@@ -36,7 +37,7 @@ struct MatrixHead {
 
     /// `name`, or `name` With the option.
     static Text name(char const* name) {
-        Text const option = WeightsOption<Option>::written();
+        Text const option = HeadOption<Option>::written();
         return option.empty() ? Text(name) : Text(name) + "With<" + option + ">";
     }
 };

@@ -58,6 +58,23 @@ TEST_CASE("HIP: floats are three bfloat16 each, exactly") {
 }
 #endif
 
+TEST_CASE("HIP: the library splits floats of short products where the user wants it, and never where not") {
+    fk::hip::Device device = sm90a_device();
+    auto const x = fk::random<float>(device, fk::row_major(40, 70)),
+               w = fk::random<float>(device, fk::row_major(24, 70), 2);
+    auto const bits = [](auto const& y) {
+        std::vector<float> values(static_cast<std::size_t>(y.size()));
+        y.copy_to(values.data());
+        return values;
+    };
+    using Split = fk::Plan<fk::GemmWith<fk::Products<fk::bfloat16x3>>>;
+    using Plain = fk::Plan<fk::GemmWith<fk::Products<float>>>;
+    auto matrix = device.with<MatrixGemm<64, 64, 2>>();
+    auto const split = bits(Split::bind({.weights = w})(matrix, x));
+    CHECK(bits(Split::bind({.weights = w})(device, x)) == split);
+    CHECK(bits(Plain::bind({.weights = w})(device, x)) != split);
+}
+
 TEST_CASE("HIP: the library multiplies floats of long products on matrix units") {
     fk::hip::Device device = sm90a_device();
     auto matrix = device.with<MatrixGemm<128, 128, 1>>();

@@ -9,6 +9,7 @@
 #include "fusekit/backend/hip/schedule.hpp"
 #include "support/check_case.hpp"
 #include "support/collected_channels.hpp"
+#include "support/float_products.hpp"
 #include "support/infinite_values.hpp"
 #include "support/letters.hpp"
 #include "support/matrix_products.hpp"
@@ -60,6 +61,10 @@ void check_floats(std::string const& type) {
                    WithPrologue<N, Relu>::run<Scheduled, T, fk::dynamic, B, Relu>, scheduled);
 }
 
+/// Whether kernels of this program, and a device's, multiply Factors of floats on matrix units.
+template <class Factor>
+constexpr bool has_unit = !std::is_void_v<typename fk::hip::detail::NativeUnit<Factor, fk::hip::arch::Target>::Type>;
+
 template <class Schedule>
 void check_int8() {
     fk::hip::Device device = native();
@@ -80,24 +85,50 @@ TEMPLATE_TEST_CASE("HIP: convolutions are exact on the matrix units of each targ
     check_int8<TestType>();
 }
 
+TEST_CASE("HIP: so are those of float, where targets have units of float, or of TF32") {
+    using Schedule = NativeGemm<128, 128, 2>;
+    if constexpr (has_unit<float>) check_floats<float, Schedule>("float");
+    if constexpr (has_unit<fk::tf32>) check_floats<FloatsAs<fk::tf32>, Schedule>("float");
+}
+
+TEST_CASE("HIP: each target multiplies floats as the user wants it, and never as TF32 unasked") {
+    fk::hip::Device device = native();
+    bool const cuts = fk::hip::has_native_unit<fk::tf32>(device.architecture()) &&
+                      (!fk::hip::has_native_unit<float>(device.architecture()) ||
+                       device.architecture() == fk::hip::Architecture::gfx(0x942));
+    auto scheduled = device.with<NativeGemm<64, 64, 6>>();
+    check_float_products<fk::tf32>(scheduled, cuts);
+    check_float_products<float>(device, false);
+    check_float_products<void>(device, false);
+}
+
 TEST_CASE("HIP: targets without such units take the same schedule") {
     using namespace fk::hip;
     using Schedule = NativeGemm<64, 64, 6>;
     CHECK(std::is_same_v<NativeAtom<Schedule, fk::half, arch::Gfx1030>, DotTile<fk::half, 64, 64, 32>>);
     CHECK(std::is_same_v<NativeAtom<Schedule, fk::bfloat16, arch::Gfx1030>, Simt<fk::bfloat16, 64, 64, 8, 2>>);
-    CHECK(std::is_same_v<NativeAtom<Schedule, float, arch::Gfx90a>, Simt<float, 64, 64, 8, 2>>);
+    CHECK(std::is_same_v<NativeAtom<Schedule, float, arch::Gfx90a>, WaveTile<float, Mfma<float, 2>, 64, 64>>);
+    CHECK(std::is_same_v<NativeAtom<Schedule, float, arch::Gfx90a, fk::tf32>, WaveTile<float, Mfma<float, 2>, 64, 64>>);
+    CHECK(std::is_same_v<NativeAtom<Schedule, float, arch::Gfx942>, WaveTile<float, Mfma<float, 2>, 64, 64>>);
+    CHECK(std::is_same_v<NativeAtom<Schedule, float, arch::Gfx942, fk::tf32>,
+                         WaveTile<float, Mfma<fk::tf32, 4>, 64, 64>>);
+    CHECK(std::is_same_v<NativeAtom<Schedule, float, arch::Gfx11>, Simt<float, 64, 64, 8, 2>>);
+    CHECK(std::is_same_v<NativeAtom<Schedule, float, arch::Gfx12, fk::tf32>, Simt<float, 64, 64, 8, 2>>);
+    CHECK(std::is_same_v<NativeAtom<Schedule, float, arch::Sm86, fk::tf32>,
+                         WaveTile<float, MmaSync<fk::tf32>, 64, 64, 64, 3>>);
     CHECK(std::is_same_v<NativeAtom<Schedule, fk::int8, arch::Gfx942>, WaveTile<fk::int8, Mfma<fk::int8, 16>, 64, 64>>);
     CHECK(std::is_same_v<NativeAtom<Schedule, fk::int8, arch::Sm86>,
                          WaveTile<fk::int8, MmaSync<fk::int8>, 64, 64, 64, 3>>);
     CHECK(std::is_same_v<NativeAtom<NativeGemm<64, 64, 6, 16>, fk::half, arch::Sm75>, Simt<fk::half, 64, 64, 16, 8>>);
     for (int const number : {0x908, 0x90a, 0x942, 0x1100, 0x1201}) {
         CHECK(has_native_unit<fk::half>(Architecture::gfx(number)));
-        CHECK_FALSE(has_native_unit<float>(Architecture::gfx(number)));
+        CHECK(has_native_unit<float>(Architecture::gfx(number)) == (number < 0x1000));
     }
     CHECK(has_native_unit<fk::int8>(Architecture::gfx(0x1030)));
     CHECK_FALSE(has_native_unit<fk::bfloat16>(Architecture::gfx(0x1030)));
     for (int const number : {80, 86, 89, 90}) {
         CHECK(has_native_unit<fk::half>(Architecture::sm(number)));
+        CHECK(has_native_unit<fk::tf32>(Architecture::sm(number)));
         CHECK_FALSE(has_native_unit<float>(Architecture::sm(number)));
     }
     CHECK_FALSE(has_native_unit<fk::half>(Architecture::sm(75)));

@@ -28,8 +28,12 @@ __device__ inline Floats16 mfma_f32_32x32x8f16(Words<2> a, Words<2> b, Floats16 
     return __builtin_amdgcn_mfma_f32_32x32x8f16(__builtin_bit_cast(Halves4, a), __builtin_bit_cast(Halves4, b), c, 0, 0,
                                                 0);
 }
+__device__ inline Floats16 mfma_f32_32x32x2f32(Words<1> a, Words<1> b, Floats16 c) {
+    return __builtin_amdgcn_mfma_f32_32x32x2f32(__builtin_bit_cast(float, a), __builtin_bit_cast(float, b), c, 0, 0, 0);
+}
 #else
 __device__ Floats16 mfma_f32_32x32x8f16(Words<2> a, Words<2> b, Floats16 c);
+__device__ Floats16 mfma_f32_32x32x2f32(Words<1> a, Words<1> b, Floats16 c);
 #endif
 
 #if defined(__gfx908__)
@@ -64,8 +68,14 @@ __device__ Integers16 mfma_i32_32x32x8i8(Words<1> a, Words<1> b, Integers16 c);
 __device__ inline Integers16 mfma_i32_32x32x16_i8(Words<2> a, Words<2> b, Integers16 c) {
     return __builtin_amdgcn_mfma_i32_32x32x16_i8(__builtin_bit_cast(long, a), __builtin_bit_cast(long, b), c, 0, 0, 0);
 }
+using Floats2 = float __attribute__((ext_vector_type(2)));
+__device__ inline Floats16 mfma_f32_32x32x4_xf32(Words<2> a, Words<2> b, Floats16 c) {
+    return __builtin_amdgcn_mfma_f32_32x32x4_xf32(__builtin_bit_cast(Floats2, a), __builtin_bit_cast(Floats2, b), c, 0,
+                                                  0, 0);
+}
 #else
 __device__ Integers16 mfma_i32_32x32x16_i8(Words<2> a, Words<2> b, Integers16 c);
+__device__ Floats16 mfma_f32_32x32x4_xf32(Words<2> a, Words<2> b, Floats16 c);
 #endif
 
 /// Keeps sums where the instruction has them: gfx908 has registers for them that nothing else works on, and its

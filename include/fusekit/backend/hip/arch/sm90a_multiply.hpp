@@ -63,6 +63,8 @@ namespace fusekit::hip::ptx {
         FUSEKIT_WGMMA_OF(n, "k16.f32.f16.f16", ", 1, 1, " majors, "+f", __VA_ARGS__);   \
     } else if constexpr (factor == Factor::bfloat16) {                                  \
         FUSEKIT_WGMMA_OF(n, "k16.f32.bf16.bf16", ", 1, 1, " majors, "+f", __VA_ARGS__); \
+    } else if constexpr (factor == Factor::tf32) {                                      \
+        FUSEKIT_WGMMA_OF(n, "k8.f32.tf32.tf32", ", 1, 1", "+f", __VA_ARGS__);           \
     } else {                                                                            \
         FUSEKIT_WGMMA_OF(n, "k32.s32.s8.s8", "", "+r", __VA_ARGS__);                    \
     }
@@ -71,7 +73,8 @@ template <Factor factor, int N, Major a_major, Major b_major, class Sum>
 __device__ void multiply(Sum (&sums)[N / 2], std::uint64_t a, std::uint64_t b, bool adds) {
     static_assert(N == 64 || N == 112 || N == 120 || N == 128 || N == 232 || N == 256,
                   "an instruction is written out for each N");
-    static_assert(factor != Factor::int8 || (a_major == Major::k && b_major == Major::k), "int8 is K-major");
+    static_assert(factor == Factor::half || factor == Factor::bfloat16 || (a_major == Major::k && b_major == Major::k),
+                  "int8 and TF32 are K-major");
     if constexpr (N == 64) {
         FUSEKIT_WGMMA(64, "%35, %36", FUSEKIT_SUMS_32_FROM_0, FUSEKIT_NAMES_32, "%32", "%33", "%34")
     } else if constexpr (N == 112) {
@@ -90,7 +93,7 @@ __device__ void multiply(Sum (&sums)[N / 2], std::uint64_t a, std::uint64_t b, b
 template <Factor factor, int N>
 __device__ void multiply(float (&sums)[N / 2], std::uint32_t const (&a)[4], std::uint64_t b, bool adds) {
     static_assert(N == 64 || N == 120, "an instruction is written out for each N");
-    static_assert(factor != Factor::int8);
+    static_assert(factor == Factor::half || factor == Factor::bfloat16);
     if constexpr (N == 64) {
         FUSEKIT_WGMMA_REGISTERS(64, FUSEKIT_SUMS_32_FROM_0, FUSEKIT_NAMES_32, "%32, %33, %34, %35", "%36", "%37")
     } else {

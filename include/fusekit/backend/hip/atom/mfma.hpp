@@ -6,11 +6,13 @@
 #include "fusekit/backend/hip/arch/amd_matrix.hpp"
 #include "fusekit/backend/hip/atom/layout.hpp"
 #include "fusekit/tensor/dtype.hpp"
+#include "fusekit/tensor/products.hpp"
 
 namespace fusekit::hip {
 
 /// The product of a wave of 64 on AMD's CDNA: sums[i][j] += sum over k of a[i][k] b[j][k] of 32 rows i, 32 rows j and
-/// Depth indices k, in float, of int8 in int32. Lane l holds row l % 32 of a and of b, and of the sums column l % 32.
+/// Depth indices k, in float, of int8 in int32. Floats are multiplied as they are, or, as tf32, cut by the instruction.
+/// Lane l holds row l % 32 of a and of b, and of the sums column l % 32.
 /// Source: AMD, "AMD Instinct MI300" instruction set architecture, section 7 (and those of MI100 and MI200, whose
 /// layouts are the same); v_mfma_*_32x32x*.
 template <class T, int Depth>
@@ -33,6 +35,8 @@ struct Mfma {
 
     __device__ static Sums multiply(Operand a, Operand b, Sums c) {
         if constexpr (std::is_same_v<T, half>) return amd::mfma_f32_32x32x8f16(a, b, c);
+        else if constexpr (std::is_same_v<T, float>) return amd::mfma_f32_32x32x2f32(a, b, c);
+        else if constexpr (std::is_same_v<T, tf32>) return amd::mfma_f32_32x32x4_xf32(a, b, c);
         else if constexpr (std::is_same_v<T, bfloat16> && k == 4) return amd::mfma_f32_32x32x4bf16(a, b, c);
         else if constexpr (std::is_same_v<T, bfloat16>) return amd::mfma_f32_32x32x8bf16_1k(a, b, c);
         else if constexpr (k == 8) return amd::mfma_i32_32x32x8i8(a, b, c);
@@ -40,11 +44,15 @@ struct Mfma {
     }
 };
 
-/// The widest product of a type that a processor has.
+/// The widest product of a type that a processor has; of floats as they are where it has none of tf32.
 template <class T, class Tag>
-using MfmaOf = Mfma<T, std::is_same_v<T, int8>       ? std::is_base_of_v<arch::Gfx942, Tag> ? 16 : 8
-                       : std::is_same_v<T, bfloat16> ? std::is_base_of_v<arch::Gfx90a, Tag> ? 8 : 4
-                                                     : 8>;
+using MfmaOf =
+    std::conditional_t<std::is_same_v<T, float> || (std::is_same_v<T, tf32> && !std::is_base_of_v<arch::Gfx942, Tag>),
+                       Mfma<float, 2>,
+                       Mfma<T, std::is_same_v<T, int8>       ? std::is_base_of_v<arch::Gfx942, Tag> ? 16 : 8
+                               : std::is_same_v<T, bfloat16> ? std::is_base_of_v<arch::Gfx90a, Tag> ? 8 : 4
+                               : std::is_same_v<T, tf32>     ? 4
+                                                             : 8>>;
 
 namespace detail {
 
@@ -54,6 +62,7 @@ consteval bool is_a_product() {
 }
 static_assert(is_a_product<Mfma<half, 8>>() && is_a_product<Mfma<bfloat16, 4>>() && is_a_product<Mfma<bfloat16, 8>>());
 static_assert(is_a_product<Mfma<int8, 8>>() && is_a_product<Mfma<int8, 16>>());
+static_assert(is_a_product<Mfma<float, 2>>() && is_a_product<Mfma<tf32, 4>>());
 
 }  // namespace detail
 

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "fusekit/backend/hip/arch/sm80.hpp"
+#include "fusekit/backend/hip/arch/tf32.hpp"
 #include "fusekit/backend/hip/arch/vector.hpp"
 #include "fusekit/backend/hip/atom/layout.hpp"
 #include "fusekit/tensor/dtype.hpp"
@@ -13,8 +14,8 @@ namespace fusekit::hip {
 /// The product of a warp on NVIDIA's matrix units from sm_80 on: sums[i][j] += sum over k of a[i][k] b[j][k] of 16 rows
 /// i, 16 rows j and 32 bytes of indices k, in float, of int8 in int32. Two instructions have 8 rows j each, so that a
 /// lane holds rows l / 4 and l / 4 + 8 of a and of b alike. Indices k are in another order than the manual has, in a
-/// and b alike, so that a lane's factors of a row neighbour. Source: NVIDIA, PTX ISA 8.7, section 9.7.14.5; m16n8k16 of
-/// .f16 and .bf16, m16n8k32 of .s8.
+/// and b alike, so that a lane's factors of a row neighbour. As tf32, floats are rounded in registers. Source: NVIDIA,
+/// PTX ISA 8.7, section 9.7.14.5; m16n8k16 of .f16 and .bf16, m16n8k32 of .s8, m16n8k8 of .tf32.
 template <class T>
 struct MmaSync {
     static constexpr int m = 16, n = 16, k = 32 / static_cast<int>(sizeof(T)), threads = 32;
@@ -35,7 +36,11 @@ struct MmaSync {
     __device__ static Sums multiply(Operand a, Operand b, Sums c) {
         constexpr auto factor = std::is_same_v<T, half>       ? sm80::Factor::half
                                 : std::is_same_v<T, bfloat16> ? sm80::Factor::bfloat16
+                                : std::is_same_v<T, tf32>     ? sm80::Factor::tf32
                                                               : sm80::Factor::int8;
+        if constexpr (std::is_same_v<T, tf32>)
+#pragma unroll
+            for (int i = 0; i < 4; ++i) a[i] = rounded_to_tf32(a[i]).bits, b[i] = rounded_to_tf32(b[i]).bits;
         std::uint32_t const rows[4] = {a[0], a[2], a[1], a[3]};  // both rows at the first k, then at the others
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
@@ -52,6 +57,7 @@ struct MmaSync {
 namespace detail {
 static_assert(sums_are_a_bijection<MmaSync<half>>() && factors_are_held<MmaSync<half>>(1));
 static_assert(sums_are_a_bijection<MmaSync<int8>>() && factors_are_held<MmaSync<int8>>(1));
+static_assert(sums_are_a_bijection<MmaSync<tf32>>() && factors_are_held<MmaSync<tf32>>(1));
 }  // namespace detail
 
 }  // namespace fusekit::hip

@@ -15,28 +15,33 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// The matrix instruction of a processor that multiplies a type from registers; void where there is none.
-template <class T, class Tag>
+template <class F>
+inline constexpr bool is_float_factor = std::is_same_v<F, float> || std::is_same_v<F, tf32>;
+
+/// The matrix instruction of a processor that multiplies factors F from registers, or, in the place of tf32, floats;
+/// void where there is none.
+template <class F, class Tag>
 struct NativeUnit {
     using Type = void;
 };
-template <class T, class Tag>
-    requires(!std::is_same_v<T, float> && std::is_base_of_v<arch::Gfx908, Tag> && !std::is_base_of_v<arch::Gfx950, Tag>)
-struct NativeUnit<T, Tag> {
-    using Type = MfmaOf<T, Tag>;
+template <class F, class Tag>
+    requires(std::is_base_of_v<arch::Gfx908, Tag> && !std::is_base_of_v<arch::Gfx950, Tag>)
+struct NativeUnit<F, Tag> {
+    using Type = MfmaOf<F, Tag>;
 };
-template <class T, class Tag>
-    requires(!std::is_same_v<T, float> && std::is_base_of_v<arch::Gfx11, Tag>)
-struct NativeUnit<T, Tag> {
-    using Type = Wmma<T, Tag>;
+template <class F, class Tag>
+    requires(!is_float_factor<F> && std::is_base_of_v<arch::Gfx11, Tag>)
+struct NativeUnit<F, Tag> {
+    using Type = Wmma<F, Tag>;
 };
-template <class T, class Tag>
-    requires(!std::is_same_v<T, float> && std::is_base_of_v<arch::Sm80, Tag>)
-struct NativeUnit<T, Tag> {
-    using Type = MmaSync<T>;
+template <class F, class Tag>
+    requires(!std::is_same_v<F, float> && std::is_base_of_v<arch::Sm80, Tag>)
+struct NativeUnit<F, Tag> {
+    using Type = MmaSync<F>;
 };
 static_assert(eights_read_different_banks<RowTile<half, 64, 64>, MmaSync<half>>());
 static_assert(eights_read_different_banks<RowTile<int8, 64, 64>, MmaSync<int8>>());
+static_assert(eights_read_different_banks<RowTile<float, 64, 64>, MmaSync<tf32>>());
 
 /// Bytes of a row of a stage. A thread of a small tile loads more of them; where few registers are left beside those of
 /// sums and factors, as on gfx908 and before dot instructions, half as many.
@@ -53,44 +58,44 @@ constexpr int native_stages(int rows) {
 }
 
 /// Whether a processor has no matrix instruction for a type, but dot instructions.
-template <class T, class Tag>
-inline constexpr bool has_dots = (std::is_same_v<T, half> || std::is_same_v<T, int8>) &&
+template <class F, class Tag>
+inline constexpr bool has_dots = (std::is_same_v<F, half> || std::is_same_v<F, int8>) &&
                                  std::is_base_of_v<arch::Gfx1030, Tag> && !std::is_base_of_v<arch::Gfx11, Tag>;
 
 /// The atom of a schedule: of matrix instructions, of dot instructions, or of plain arithmetic.
-template <class Schedule, class T, class Tag>
+template <class Schedule, class T, class F, class Tag>
 struct NativeAtomOf {
-    using Unit = typename NativeUnit<T, Tag>::Type;
+    using Unit = typename NativeUnit<F, Tag>::Type;
     using Type =
         WaveTile<T, Unit, Schedule::tile_m, Schedule::tile_n, native_row_bytes<Tag>(Schedule::tile_n, sizeof(T)),
                  native_stages<Tag>(Schedule::tile_m + Schedule::tile_n)>;
 };
-template <class Schedule, class T, class Tag>
-    requires(std::is_void_v<typename NativeUnit<T, Tag>::Type> && !has_dots<T, Tag>)
-struct NativeAtomOf<Schedule, T, Tag> {
+template <class Schedule, class T, class F, class Tag>
+    requires(std::is_void_v<typename NativeUnit<F, Tag>::Type> && !has_dots<F, Tag>)
+struct NativeAtomOf<Schedule, T, F, Tag> {
     using Type = Simt<T, Schedule::tile_m, Schedule::tile_n, Schedule::tile_k,
                       Tag::processor.unroll_of_gemm(Schedule::threads* Schedule::blocks)>;
 };
-template <class Schedule, class T, class Tag>
-    requires has_dots<T, Tag>
-struct NativeAtomOf<Schedule, T, Tag> {
+template <class Schedule, class T, class F, class Tag>
+    requires has_dots<F, Tag>
+struct NativeAtomOf<Schedule, T, F, Tag> {
     using Type = DotTile<T, Schedule::tile_m, Schedule::tile_n, native_row_bytes<Tag>(Schedule::tile_n, sizeof(T))>;
 };
 
 }  // namespace detail
 
-/// Whether GPUs of an architecture multiply a type by instructions of several products, which take operands in packets
-/// of 16 bytes. The host's pass of AMD's compiler knows no target, so a run asks.
-template <Element T>
+/// Whether GPUs of an architecture multiply factors F by instructions of several products, which take operands in
+/// packets of 16 bytes. The host's pass of AMD's compiler knows no target, so a run asks.
+template <class F>
 bool has_native_unit(Architecture architecture) {
     return with_tag(architecture, []<class Tag>(Tag) {
-        return !std::is_void_v<typename detail::NativeUnit<T, Tag>::Type> || detail::has_dots<T, Tag>;
+        return !std::is_void_v<typename detail::NativeUnit<F, Tag>::Type> || detail::has_dots<F, Tag>;
     });
 }
 
-/// The best atom of a processor for a schedule that leaves it open: matrix instructions, where it has some for what is
-/// multiplied, or dot instructions, or plain arithmetic.
-template <class Schedule, Element T, class Tag>
-using NativeAtom = typename detail::NativeAtomOf<Schedule, T, Tag>::Type;
+/// The best atom of a processor for a schedule that leaves it open: matrix instructions, where it has some for factors
+/// F, which elements T are or are cut to, or dot instructions, or plain arithmetic.
+template <class Schedule, Element T, class Tag, class F = T>
+using NativeAtom = typename detail::NativeAtomOf<Schedule, T, F, Tag>::Type;
 
 }  // namespace fusekit::hip

@@ -30,11 +30,14 @@ public:
     /// Stores one row at `Count` indices from k on, a multiple of Count: operand(i) at the i-th.
     template <int Count, class OperandAt>
     __device__ void put_along_k(unsigned k, unsigned row, OperandAt operand) {
-        static_assert(Count <= static_cast<int>(per_chunk));
-        Packet<T, Count> packet;
+        constexpr int together = Count < static_cast<int>(per_chunk) ? Count : static_cast<int>(per_chunk);
 #pragma unroll
-        for (int i = 0; i < Count; ++i) packet.values[i] = operand(i);
-        *reinterpret_cast<Packet<T, Count>*>(at(k, row)) = packet;
+        for (int first = 0; first < Count; first += together) {
+            Packet<T, together> packet;
+#pragma unroll
+            for (int i = 0; i < together; ++i) packet.values[i] = operand(first + i);
+            *reinterpret_cast<Packet<T, together>*>(at(k + static_cast<unsigned>(first), row)) = packet;
+        }
     }
     /// Stores `Count` rows at index k.
     template <int Count>

@@ -7,17 +7,20 @@
 #include "fusekit/backend/hip/arch/sm90a.hpp"
 #include "fusekit/backend/hip/atom/layout.hpp"
 #include "fusekit/tensor/dtype.hpp"
+#include "fusekit/tensor/products.hpp"
 
 namespace fusekit::hip {
 
 /// A warpgroup's product on sm_90a's matrix units: sums[i][j] += sum over k of a[i][k] b[j][k] of 64 rows i, N rows j
-/// and 32 bytes of indices k: exact products of half or bfloat16 in float sums, and of int8 in 32-bit integers.
+/// and 32 bytes of indices k: exact products of half, bfloat16 or tf32 in float sums, and of int8 in 32-bit
+/// integers.
 /// Operands are read from shared memory, in lines of 128 bytes with the 128-byte swizzle, which begin at multiples of
 /// 1024 bytes. K-major, a line has the indices k of a row; MN-major, 64 rows of an index k. Source: PTX ISA 8.7,
-/// section 9.7.15.5; m64nNk16 and m64nNk32.
+/// section 9.7.15.5; m64nNk8, m64nNk16 and m64nNk32.
 template <class T, int N, ptx::Major a_major = ptx::Major::k, ptx::Major b_major = ptx::Major::k>
 struct Wgmma {
-    static_assert(std::is_same_v<T, half> || std::is_same_v<T, bfloat16> || std::is_same_v<T, int8>);
+    static_assert(std::is_same_v<T, half> || std::is_same_v<T, bfloat16> || std::is_same_v<T, int8> ||
+                  std::is_same_v<T, tf32>);
     using Architecture = arch::Sm90a;
     static constexpr int m = 64, n = N, k = 32 / static_cast<int>(sizeof(T)), threads = 128, sums_per_thread = N / 2;
     static constexpr int row_bytes = 128, tile_k = row_bytes / static_cast<int>(sizeof(T));
@@ -56,6 +59,7 @@ struct Wgmma {
     __device__ static void multiply(Sums& sums, std::uint64_t a, std::uint64_t b, bool adds) {
         constexpr auto factor = std::is_same_v<T, half>       ? ptx::Factor::half
                                 : std::is_same_v<T, bfloat16> ? ptx::Factor::bfloat16
+                                : std::is_same_v<T, tf32>     ? ptx::Factor::tf32
                                                               : ptx::Factor::int8;
         ptx::multiply<factor, N, a_major, b_major>(sums, a, b, adds);
     }

@@ -6,7 +6,7 @@
 
 namespace fusekit::hip {
 
-/// One operand of a step along GemmK in shared memory, as Wgmma reads it: rows of 64 indices of GemmK, 128 bytes each,
+/// One operand of a step along GemmK in shared memory, as Wgmma reads it: rows of 128 bytes along GemmK,
 /// whose chunks of 16 bytes are swizzled.
 template <class T, int Size>
 class SwizzledTile {
@@ -15,17 +15,20 @@ public:
     static constexpr bool rows_neighbour = false;
     static constexpr int tile_k = Wgmma<T, 64>::tile_k;
 
-    __device__ T* at(unsigned k, unsigned row) { return &values[row * tile_k + (k ^ row % 8 * 8)]; }
-    __device__ T const* at(unsigned k, unsigned row) const { return &values[row * tile_k + (k ^ row % 8 * 8)]; }
+    __device__ T* at(unsigned k, unsigned row) { return &values[row * tile_k + (k ^ row % 8 * per_chunk)]; }
+    __device__ T const* at(unsigned k, unsigned row) const { return &values[row * tile_k + (k ^ row % 8 * per_chunk)]; }
 
     /// Stores one row at `Count` indices from k on, a multiple of Count: operand(i) at the i-th.
     template <int Count, class OperandAt>
     __device__ void put_along_k(unsigned k, unsigned row, OperandAt operand) {
-        static_assert(Count <= 8, "a chunk holds 8");
-        Packet<T, Count> packet;
+        constexpr int together = Count < static_cast<int>(per_chunk) ? Count : static_cast<int>(per_chunk);
 #pragma unroll
-        for (int i = 0; i < Count; ++i) packet.values[i] = operand(i);
-        *reinterpret_cast<Packet<T, Count>*>(at(k, row)) = packet;
+        for (int first = 0; first < Count; first += together) {
+            Packet<T, together> packet;
+#pragma unroll
+            for (int i = 0; i < together; ++i) packet.values[i] = operand(first + i);
+            *reinterpret_cast<Packet<T, together>*>(at(k + static_cast<unsigned>(first), row)) = packet;
+        }
     }
     /// Stores `Count` rows at index k.
     template <int Count>
@@ -35,6 +38,7 @@ public:
     }
 
 private:
+    static constexpr unsigned per_chunk = 16 / sizeof(T);
     alignas(1024) T values[Size * tile_k];
 };
 

@@ -89,7 +89,8 @@ private:
     static constexpr int packets = TileK / count, step = threads / packets, passes = Size / step;
     static_assert(packets * count == TileK && threads % packets == 0 && Size % step == 0);
     static constexpr int per_word = 4 / static_cast<int>(sizeof(T)), bits = 32 / per_word;
-    using Bits = std::conditional_t<sizeof(T) == 1, std::uint8_t, std::uint16_t>;
+    using Bits = std::conditional_t<sizeof(T) == 1, std::uint8_t,
+                                    std::conditional_t<sizeof(T) == 2, std::uint16_t, std::uint32_t>>;
 
     bool vectorized;
     unsigned k, first;

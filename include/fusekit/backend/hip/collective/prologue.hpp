@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/access.hpp"
+#include "fusekit/backend/hip/arch/tf32.hpp"
 #include "fusekit/backend/hip/conv_problem.hpp"
 #include "fusekit/backend/hip/integer.hpp"
 #include "fusekit/plan/epilogue.hpp"
@@ -15,10 +16,11 @@ __device__ T before_conv(T value, State const& state, typename Prologue::Args co
     else return T(Prologue::apply(static_cast<float>(value), OutputCoord{}, state, args));
 }
 
-/// An element as an atom multiplies it: as it is, or widened.
+/// An element as an atom multiplies it: as it is, rounded, or widened.
 template <class Operand, Element T>
 __device__ Operand as_operand(T value) {
     if constexpr (std::is_same_v<Operand, T>) return value;
+    else if constexpr (std::is_same_v<Operand, tf32>) return rounded_to_tf32(value);
     else return detail::widened_to<Operand>(value);
 }
 

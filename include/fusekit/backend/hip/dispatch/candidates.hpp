@@ -17,8 +17,9 @@ struct MatrixCandidates {
     template <bool units>
     static auto register_operands() {
         if constexpr (units)
-            return JoinedTable<MatrixTable<NvidiaTuning, T>, TableIf<has_matrix_units<Plan, T> && has_split<Plan, T>,
-                                                                     Table<DefaultMatrixSplit<NvidiaTuning>>>>{};
+            return JoinedTable<
+                MatrixTable<NvidiaTuning, PlanFactor<Plan, T>>,
+                TableIf<has_matrix_units<Plan, T> && has_split<Plan, T>, Table<DefaultMatrixSplit<NvidiaTuning>>>>{};
         else return Table<>{};
     }
     template <bool bulk>
@@ -42,7 +43,7 @@ using Candidates =
     detail::JoinedTable<typename detail::MatrixCandidates<Plan, T, U>::Type,
                         detail::TableIf<std::is_same_v<T, float> && has_split<Plan, T> && Tuning::chooses_split,
                                         Table<DefaultSplit<Tuning>>>,
-                        GemmTable<Tuning, T, typename Plan::Head::template WeightElement<T>>>;
+                        GemmTable<Tuning, T, typename Plan::Head::template WeightElement<T>, PlanFactor<Plan, T>>>;
 
 /// What a tuned table knows a convolution by. A filter whose taps are not its window's, as of volumes, is in no table.
 inline TunedKey key_of(ConvCase const& of) {

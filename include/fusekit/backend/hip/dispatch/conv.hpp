@@ -50,7 +50,8 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_along(Gpu const& gpu, ConvParams<
                     Plan::Head::written(params.bound.head));
         int x_packet = Mainloop::Loader::input_packet, w_packet = Mainloop::Loader::weight_packet;
         if constexpr (NativeSchedule<Schedule>)
-            if (has_native_unit<T>(gpu.architecture())) x_packet = w_packet = 16 / static_cast<int>(sizeof(T));
+            if (has_native_unit<PlanFactor<Plan, T>>(gpu.architecture()))
+                x_packet = w_packet = 16 / static_cast<int>(sizeof(T));
         params.channels_fastest = fast == detail::Axis::channel;
         params.inputs_vectorized =
             params.channels_fastest
@@ -63,7 +64,7 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_along(Gpu const& gpu, ConvParams<
         if constexpr (NativeSchedule<Schedule> && arch::is_targeted<arch::Amd> &&
                       !is_transposed<problem::GeometryOf<typename Plan::Head>>)
             params.near =
-                has_native_unit<T>(gpu.architecture()) && params.weights_vectorized &&
+                has_native_unit<PlanFactor<Plan, T>>(gpu.architecture()) && params.weights_vectorized &&
                 (params.channels_fastest ? params.inputs_vectorized
                                          : !Plan::pools && has_quads(filter, pixels_of_group<Plan>(params.x), y)) &&
                 windows_are_near(filter, params.x, params.slices, w.layout, y, Schedule::tile_m) &&

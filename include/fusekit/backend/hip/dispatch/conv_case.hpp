@@ -22,6 +22,8 @@ struct ConvCase {
     bool in_bulk;  ///< channels are neighbours, and there is one group
     bool rows_of_pixels, dense_planes, taps_neighbour;  ///< of x, of x and y, of the weights
     bool totals;  ///< of channels
+    int terms;  ///< products on matrix units for one of its own, by the rate of half
+    bool wants_matrix_units;  ///< the user wants floats to be split there
     bool on_matrix_units;  ///< the GPU has sm_90a's, and the program code for them
     std::size_t workspace_bytes;
 };
@@ -89,6 +91,10 @@ ConvCase case_of(BoundPlan<Plan> const& bound, detail::ImageView<T const> const&
                     .dense_planes = false,
                     .taps_neighbour = Plan::Head::filters(bound.head).layout.stride[1] != 1,
                     .totals = Plan::totals_tiles,
+                    .terms = !multiplies_floats<Plan, T>                 ? 1
+                             : std::is_same_v<PlanFactor<Plan, T>, tf32> ? 2
+                                                                         : 6,
+                    .wants_matrix_units = std::is_same_v<FloatFactor<Plan>, bfloat16x3>,
                     .on_matrix_units = on_matrix_units,
                     .workspace_bytes = workspace_bytes};
     if constexpr (requires { result.filter = geometry; }) {

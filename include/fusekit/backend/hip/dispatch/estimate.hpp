@@ -69,6 +69,7 @@ inline Estimate estimate_of(ScheduleFacts const& schedule, ConvCase const& of, C
         case ScheduleKind::gemm:
         case ScheduleKind::native_gemm: {
             bool const native = schedule.kind == ScheduleKind::native_gemm;
+            if (of.wants_matrix_units && of.on_matrix_units && of.product.n >= least_matrix_channels) return {};
             // On sm_90a other instructions multiply half faster.
             if (native && of.on_matrix_units && of.type != DataType::int8 && of.product.n >= least_matrix_channels)
                 return {};
@@ -80,11 +81,12 @@ inline Estimate estimate_of(ScheduleFacts const& schedule, ConvCase const& of, C
         case ScheduleKind::matrix_gemm: {
             if (of.product.n < least_matrix_channels) return {};
             bool const is_float = of.type == DataType::float32;
-            Costs const& costs = is_float ? of.channels_last ? table.float_matrix : table.gathering_float_matrix
+            Costs const& costs = of.terms == 2 ? table.tf32_matrix
+                                 : is_float    ? of.channels_last ? table.float_matrix : table.gathering_float_matrix
                                  : of.channels_last ? table.matrix
                                                     : table.gathering_matrix;
             return product_time(costs, table.matrix_split, [&](Product const& product) {
-                return matrix_walk(schedule, product, processors, rates.half_products, is_float ? 6 : 1);
+                return matrix_walk(schedule, product, processors, rates.half_products, of.terms);
             });
         }
         case ScheduleKind::warp_specialized: {

@@ -16,23 +16,23 @@
 
 namespace fusekit::hip {
 
-/// How a block multiplies: as the schedule says.
-template <class Schedule, Element T>
+/// How a block multiplies elements T, or the factors F that they are cut to: as the schedule says.
+template <class Schedule, Element T, class F>
 struct AtomOf {
     using Type = Simt<T, Schedule::tile_m, Schedule::tile_n, Schedule::tile_k,
                       arch::Target::processor.unroll_of_gemm(Schedule::threads* Schedule::blocks)>;
 };
-template <MatrixSchedule Schedule, Element T>
-struct AtomOf<Schedule, T> {
-    using Type = WgmmaTile<T, Schedule::tile_m, Schedule::tile_n>;
+template <MatrixSchedule Schedule, Element T, class F>
+struct AtomOf<Schedule, T, F> {
+    using Type = WgmmaTile<F, Schedule::tile_m, Schedule::tile_n>;
 };
 template <MatrixSchedule Schedule>
-struct AtomOf<Schedule, float> {
+struct AtomOf<Schedule, float, float> {
     using Type = Bf16x6<Schedule::tile_m, Schedule::tile_n>;
 };
-template <NativeSchedule Schedule, Element T>
-struct AtomOf<Schedule, T> {
-    using Type = NativeAtom<Schedule, T, arch::Target>;
+template <NativeSchedule Schedule, Element T, class F>
+struct AtomOf<Schedule, T, F> {
+    using Type = NativeAtom<Schedule, T, arch::Target, F>;
 };
 
 /// Stages of shared memory: two, or as many as an atom says.
@@ -80,15 +80,15 @@ struct NamedShared<Storage, true> {
 /// What of a convolution as a matrix product depends on its schedule.
 template <class Plan, class Schedule, Element T, detail::OutputElement U, detail::Axis fast>
 struct GemmParts {
-    using Atom = typename AtomOf<Schedule, T>::Type;
+    using Atom = typename AtomOf<Schedule, T, PlanFactor<Plan, T>>::Type;
     using Writer = StoreTile<Plan, Atom, fast>;
     using Loader = LoadOperands<Plan, Atom, T, U, fast>;
     /// Another loader, where all is near and windows move forwards. Small tiles have no shared memory for the places of
-    /// quads in padded rows.
+    /// quads in padded rows, and quads are not of floats.
     static constexpr bool may_be_near =
         arch::has<arch::Amd> && takes_words<typename Atom::Stage> && !Plan::has_prologue &&
         !detail::is_transposed<problem::GeometryOf<typename Plan::Head>> &&
-        (fast == detail::Axis::channel || !Plan::Head::may_be_padded || Schedule::tile_m >= 128);
+        (fast == detail::Axis::channel || (sizeof(T) <= 2 && (!Plan::Head::may_be_padded || Schedule::tile_m >= 128)));
     using NearLoader = std::conditional_t<may_be_near, NearOperands<Plan, Atom, T, U, fast>, Loader>;
     using Storage = GemmShared<Plan, Atom, Loader, NearLoader, Writer>;
     using Shared = NamedShared<Storage, MatrixSchedule<Schedule>>;

@@ -24,7 +24,7 @@ struct SplitShared {
 /// What of a shared product depends on its schedule.
 template <class Plan, class Schedule, Element T, detail::OutputElement U, detail::Axis fast>
 struct SplitParts {
-    using Atom = typename AtomOf<Schedule, T>::Type;
+    using Atom = typename AtomOf<Schedule, T, PlanFactor<Plan, T>>::Type;
     using Loader = LoadOperands<Plan, Atom, T, U, fast>;
     using Sums = SplitTile<Atom, fast == detail::Axis::channel && !Plan::pools>;
     using Writer = StoreTile<Plan, Sums, fast>;

@@ -18,6 +18,7 @@ struct NvidiaTuning {
         .gathering_matrix = {.launch = 4000, .round = 4000, .step = 2200, .arithmetic = 3.2},
         .float_matrix = {.round = 14000, .step = 3000, .arithmetic = 1.5},
         .gathering_float_matrix = {.round = 14000, .step = 3000, .arithmetic = 1.5},
+        .tf32_matrix = {.round = 14000, .step = 1500, .arithmetic = 1.5},
         .warp_specialized = {.launch = 4000, .least_step = 200},
         .halo = {.launch = 4000, .round = 500},
         .planes = {.launch = 5000, .round = 8000, .step = 1000, .least_step = 2600},
@@ -40,11 +41,14 @@ struct NvidiaTuning {
     /// The same tiles: before sm_80 arithmetic is plain, and steps are those.
     static constexpr NativeTile native[] = {{.m = 128, .n = 64, .blocks = 3, .k = 16},
                                             {.m = 64, .n = 64, .blocks = 4, .k = 16}};
+    static constexpr bool native_floats = false;
 
     static constexpr GemmTile matrix[] = {{.m = 128, .n = 64, .k = 64, .blocks = 2}};
     /// Of floats: a block of 128 x 128 has all registers and shared memory of a processor.
     static constexpr GemmTile matrix_float[] = {{.m = 128, .n = 128, .k = 64, .blocks = 1},
                                                 {.m = 128, .n = 64, .k = 64, .blocks = 1}};
+    static constexpr GemmTile matrix_tf32[] = {{.m = 128, .n = 128, .k = 32, .blocks = 1},
+                                               {.m = 128, .n = 64, .k = 32, .blocks = 2}};
     static constexpr GemmTile matrix_split = {.m = 64, .n = 64, .k = 64, .blocks = 4};
 
     /// Those that were among the fastest of eleven, on convolutions of batch 1 to 256.

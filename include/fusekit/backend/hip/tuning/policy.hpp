@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "fusekit/backend/hip/schedule.hpp"
+#include "fusekit/tensor/products.hpp"
 
 namespace fusekit::hip {
 
@@ -45,10 +46,11 @@ struct ElementwiseCase {
 //   matrix_split   where it has sm_90a: the same for its matrix units
 //   chooses_split, chooses_planes
 //                  whether the library chooses these: not before a GPU has run them and they have been measured
-//   matrix, matrix_float, warp_specialized, warp_specialized_int8
+//   matrix, matrix_float, matrix_tf32, warp_specialized, warp_specialized_int8
 //                  where it has sm_90a: arrays of GemmTile and WarpSpecializedTile, likewise
 //   planes         beside them, an array of PlanesTile
-//   native         where kernels of half, bfloat16 and int8 are cut otherwise: an array of NativeTile, in place of gemm
+//   native         where kernels of half, bfloat16, int8 and tf32 are cut otherwise: an array of NativeTile, in place
+//                  of gemm; native_floats says whether kernels of float are, too
 //   elementwise    an ElementwiseCut for an ElementwiseCase
 //   reduction      a ReductionCut for the bytes of an element
 
@@ -71,6 +73,10 @@ template <class Tuning>
 struct RegisterTiles<Tuning, float> {
     static constexpr auto const& tiles = Tuning::matrix_float;
 };
+template <class Tuning>
+struct RegisterTiles<Tuning, tf32> {
+    static constexpr auto const& tiles = Tuning::matrix_tf32;
+};
 
 template <class Of, int... i>
 auto matrix_table(std::integer_sequence<int, i...>)
@@ -80,8 +86,8 @@ template <class Tuning, int... i>
 auto native_table(std::integer_sequence<int, i...>)
     -> Table<NativeGemm<Tuning::native[i].m, Tuning::native[i].n, Tuning::native[i].blocks, Tuning::native[i].k>...>;
 
-/// The schedules of plain arithmetic, or, for narrow elements, of what each processor has.
-template <class Tuning, bool is_narrow>
+/// The schedules of plain arithmetic, or of what each processor has.
+template <class Tuning, bool is_native>
 struct GemmTableOf {
     using Type =
         decltype(gemm_table<Tuning>(std::make_integer_sequence<int, static_cast<int>(std::size(Tuning::gemm))>{}));
@@ -131,9 +137,10 @@ template <class Tuning>
 using DefaultMatrixSplit =
     Split<MatrixGemm<Tuning::matrix_split.m, Tuning::matrix_split.n, Tuning::matrix_split.blocks>>;
 
-/// The schedules that a table has; of a product of T by W, half, bfloat16 or int8 alike, those that it has for them.
-template <class Tuning, class T = float, class W = T>
-using GemmTable = typename detail::GemmTableOf<Tuning, !std::is_same_v<T, float> && std::is_same_v<T, W>>::Type;
+/// The schedules that a table has; of a product of T by W, of one type, as factors F, those that it has for them.
+template <class Tuning, class T = float, class W = T, class F = T>
+using GemmTable = typename detail::GemmTableOf<Tuning, std::is_same_v<T, W> &&
+                                                           (!std::is_same_v<F, float> || Tuning::native_floats)>::Type;
 template <class Tuning, class T = half>
 using MatrixTable = decltype(detail::matrix_table<detail::RegisterTiles<Tuning, T>>(
     std::make_integer_sequence<int, static_cast<int>(std::size(detail::RegisterTiles<Tuning, T>::tiles))>{}));

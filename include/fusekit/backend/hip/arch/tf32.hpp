@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <bit>
+
+#include "fusekit/backend/hip/runtime/platform.hpp"
+#include "fusekit/tensor/products.hpp"
+
+namespace fusekit::hip {
+
+/// The TF32 nearest to a float that has these bits; of two as near, the larger in magnitude. NaN stays NaN.
+__device__ inline tf32 rounded_to_tf32(std::uint32_t bits) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    tf32 result;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(result.bits) : "f"(__uint_as_float(bits)));
+    return result;
+#else
+    constexpr std::uint32_t infinity = 0x7f800000, cut = (1u << 13) - 1;
+    if ((bits & ~(1u << 31)) > infinity) return {bits | 1u << 22};  // what is cut may be all that makes it NaN
+    return {(bits + (1u << 12)) & ~cut};
+#endif
+}
+__device__ inline tf32 rounded_to_tf32(float value) { return rounded_to_tf32(std::bit_cast<std::uint32_t>(value)); }
+
+}  // namespace fusekit::hip
