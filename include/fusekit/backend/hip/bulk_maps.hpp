@@ -61,6 +61,13 @@ constexpr Extent pixel_stride(Layout<4> const& layout) {
     return follow ? step : 0;
 }
 
+/// Whether the channels of a pixel are whole packets of 16 bytes. A bulk copy to memory writes whole ones: on an H100
+/// it wrote to the gap after channels that end within one.
+template <class U>
+bool ends_with_packets(TensorView<U> const& y) {
+    return y.layout.shape[1] * static_cast<Extent>(sizeof(U)) % 16 == 0;
+}
+
 /// A map of a tensor's pixels as the rows of a matrix, in boxes of `rows` of 64 channels.
 template <class T>
 bool encode_pixels(TensorMap& map, TensorView<T> const& view, std::uint32_t channels_of_box, std::uint32_t rows) {
@@ -116,7 +123,7 @@ bool encode(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w, Tens
     maps.in_use = filter.group_count == 1 && of_w.legal &&
                   (!maps.has_windows || detail::encode_windows(maps.x, x, filter, channels, pixels)) &&
                   encode_tiled(maps.w, sizeof(W), 4, stored.data, of_w.extents, of_w.strides, box) &&
-                  detail::encode_pixels(maps.y, y, 128 / sizeof(U), rows_of_store);
+                  detail::ends_with_packets(y) && detail::encode_pixels(maps.y, y, 128 / sizeof(U), rows_of_store);
     return maps.in_use;
 }
 
@@ -143,7 +150,8 @@ bool encode_rows_of_y(TensorMap& map, TensorView<U> const& y, HaloShape const& s
     detail::MapModes<U> const modes(y);
     std::uint32_t const box[] = {128 / sizeof(U), static_cast<std::uint32_t>(shape.pitch),
                                  static_cast<std::uint32_t>(shape.rows), 1};
-    return modes.legal && encode_tiled(map, sizeof(U), 4, y.data, modes.extents, modes.strides, box);
+    return modes.legal && detail::ends_with_packets(y) &&
+           encode_tiled(map, sizeof(U), 4, y.data, modes.extents, modes.strides, box);
 }
 
 /// The same for tiles of rows: of x with their halo, of y as long; and for `filters` filters.

@@ -82,18 +82,26 @@ TEST_CASE("HIP: what of x no window of few channels sees is not multiplied, by z
 TEST_CASE("HIP: the library chooses the schedule of few channels, whatever weights' layout and y's gaps") {
     fk::hip::Device device = sm90a_device();
     using Plan = fk::Plan<fk::Conv<fk::filter(7, 7).stride(2).pad(3)>>;
-    auto const w = fk::random<fk::half>(device, fk::kcrs(20, 3, 7, 7), 1),
-               x = fk::random<fk::half>(device, fk::nhwc(2, 14, 16, 3), 2);
-    fk::Tensor<fk::half, fk::hip::Device> y(device, layout_of("nhwc+4", {2, 20, 7, 8})),
-        packed(device, fk::nhwc(2, 7, 8, 20));
-    auto const layer = Plan::bind({.weights = w});
-    auto const kernel = [&](auto const& stream, auto& to) {
-        return stream.prepare(layer, Plan::collapse(x.const_view()), Plan::collapse(to.view()))->kernel;
+    auto const x = fk::random<fk::half>(device, fk::nhwc(2, 14, 16, 3), 2);
+    auto const is_stem = [&](int channels, char const* layout) {
+        auto const w = fk::random<fk::half>(device, fk::kcrs(channels, 3, 7, 7), 1);
+        fk::Tensor<fk::half, fk::hip::Device> y(device, layout_of(layout, {2, channels, 7, 8})),
+            other(device, fk::nhwc(2, 7, 8, 24));
+        auto const other_w = fk::random<fk::half>(device, fk::kcrs(24, 3, 7, 7), 1);
+        auto const kernel = [&](auto const& stream, auto const& weights, auto& to) {
+            return stream
+                .prepare(Plan::bind({.weights = weights}), Plan::collapse(x.const_view()), Plan::collapse(to.view()))
+                ->kernel;
+        };
+        return kernel(device, w, y) == kernel(device.with<Stem<>>(), other_w, other);
     };
-    CHECK(kernel(device, y) == kernel(device.with<Stem<>>(), y));
-    CHECK(kernel(device, packed) != kernel(device, y));  // rows of 40 bytes
-    check_case(Case::parse("n2c3h14w16k20r7s7pt3l3b3r3u2v2d1e1g1 nhwc>nhwc+4 kcrs half C #3"),
-               run_conv<fk::hip::Device, fk::half, fk::filter(7, 7).stride(2).pad(3)>, device);
+    CHECK(is_stem(24, "nhwc+8"));
+    CHECK(!is_stem(20, "nhwc"));  // rows of 40 bytes
+    CHECK(!is_stem(20, "nhwc+4"));  // bulk copies would write to the gap after them
+    for (char const* sizes_and_layouts :
+         {"n2c3h14w16k24r7s7pt3l3b3r3u2v2d1e1g1 nhwc>nhwc+8", "n2c3h14w16k20r7s7pt3l3b3r3u2v2d1e1g1 nhwc>nhwc+4"})
+        check_case(Case::parse(sizes_and_layouts + std::string(" kcrs half C #3")),
+                   run_conv<fk::hip::Device, fk::half, fk::filter(7, 7).stride(2).pad(3)>, device);
 }
 
 TEST_CASE("HIP: a tile of a convolution of few channels is as wide as leaves few pixels empty") {
