@@ -12,7 +12,7 @@ struct NvidiaTuning {
     using Architecture = arch::Nvidia;
 
     /// Of an H100, from 130 convolutions of batch 1 to 128, by all schedules: the times are within 11 %, root mean
-    /// square, and the choices take 1.4 % longer than the fastest. Those of `stem` are within 10 % of three
+    /// square, and the choices take 1.6 % longer than the fastest. Those of `stem` are within 10 % of three
     /// layers on an H200; those of `direct` are not measured.
     static constexpr CostTable costs = {
         .gemm = {.launch = 4060, .output = 0.25},
