@@ -141,6 +141,8 @@ ConvCase bulk_case(std::int64_t n, std::int64_t c, std::int64_t hw, std::int64_t
             .dense_planes = false,
             .taps_neighbour = false,
             .totals = false,
+            .terms = 1,
+            .wants_matrix_units = false,
             .on_matrix_units = true,
             .workspace_bytes = 0};
 }
@@ -200,7 +202,7 @@ TEST_CASE("HIP: floats are multiplied on matrix units where products are long") 
                                          GemmTable<NvidiaTuning>>;
     auto const chosen = [](std::int64_t n, std::int64_t c, std::int64_t hw, std::int64_t k, int r) {
         ConvCase of = bulk_case(n, c, hw, k, r);
-        of.type = fusekit::DataType::float32, of.product.bytes *= 2;
+        of.type = fusekit::DataType::float32, of.product.bytes *= 2, of.terms = 6;
         return chosen_of(All{}, of);
     };
     CHECK(chosen(64, 128, 28, 128, 3) == "MatrixGemm<128, 128, 1>");
