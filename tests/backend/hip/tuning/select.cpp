@@ -17,7 +17,8 @@ using namespace hip;
 /// The rates of an H200 where each product of half takes its cycles and nothing else takes any.
 GpuRates rates(int processors = 132) {
     GpuRates result = rates_of(Architecture::sm(90));
-    result.processors = processors, result.clock = 1e9, result.memory_bytes = 1e300, result.launch = 0;
+    result.processors = processors, result.clock = 1e9, result.cache_bytes = 50, result.memory_bytes = 1e300,
+    result.launch = 0;
     return result;
 }
 
@@ -140,6 +141,8 @@ ConvCase bulk_case(std::int64_t n, std::int64_t c, std::int64_t hw, std::int64_t
             .dense_planes = false,
             .taps_neighbour = false,
             .totals = false,
+            .terms = 1,
+            .wants_matrix_units = false,
             .on_matrix_units = true,
             .workspace_bytes = 0};
 }
@@ -161,7 +164,7 @@ TEST_CASE("HIP: on matrix units too, processors get equal shares of large tiles,
     CHECK(chosen_of(AllOfHalf{}, bulk_case(64, 256, 14, 256, 3)) == "WarpSpecialized<192, 128, 4>");  // 132 tiles
     CHECK(chosen_of(AllOfHalf{}, bulk_case(64, 64, 55, 64, 3)) == "Halo<232>");  // reads x once for nine taps
     static constexpr ScheduleFacts wide = facts_of<WarpSpecialized<192, 128, 4>>();
-    auto const most = [](BulkProduct const& product) { return warp_specialized_walk(wide, product, rates()).rounds; };
+    auto const most = [](BulkProduct const& product) { return warp_specialized_walk(wide, product, 132).rounds; };
     CHECK(most({1, 1, 9}) == 1);
     CHECK(most({192 * 132, 128, 9}) == 1);
     CHECK(most({192 * 132 + 1, 128, 9}) == 2);
@@ -173,7 +176,7 @@ TEST_CASE("HIP: on matrix units too, processors get equal shares of large tiles,
 
 TEST_CASE("HIP: where rows are narrow, a step takes the time of copying them") {
     auto const cycles = [](ScheduleFacts const& schedule, std::int64_t n) {
-        return warp_specialized_walk(schedule, {1, n, 9, true}, rates()).cache_bytes / rates().cache_bytes;
+        return warp_specialized_walk(schedule, {1, n, 9, true}, 132).copies;
     };
     CHECK(cycles(facts_of<WarpSpecialized<192, 128, 4>>(), 64) == 5 * (192 + 64));
     CHECK(cycles(facts_of<WarpSpecialized<64, 128, 5, Roles::ping_pong>>(), 512) == 5 * (64 + 128));
@@ -199,7 +202,7 @@ TEST_CASE("HIP: floats are multiplied on matrix units where products are long") 
                                          GemmTable<NvidiaTuning>>;
     auto const chosen = [](std::int64_t n, std::int64_t c, std::int64_t hw, std::int64_t k, int r) {
         ConvCase of = bulk_case(n, c, hw, k, r);
-        of.type = fusekit::DataType::float32, of.product.bytes *= 2;
+        of.type = fusekit::DataType::float32, of.product.bytes *= 2, of.terms = 6;
         return chosen_of(All{}, of);
     };
     CHECK(chosen(64, 128, 28, 128, 3) == "MatrixGemm<128, 128, 1>");

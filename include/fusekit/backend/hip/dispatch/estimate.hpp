@@ -92,8 +92,8 @@ inline Estimate estimate_of(ScheduleFacts const& schedule, ConvCase const& of, C
         case ScheduleKind::warp_specialized: {
             std::int64_t const of_step = 128 / size_of(of.type), steps = detail::divide_up(of.x[1], of_step) * of.taps;
             if (!of.in_bulk) return {};
-            return time(warp_specialized_walk(schedule,
-                                              {of.product.m, of.product.n, steps, of.x[1] < of_step, of.totals}, rates),
+            return time(warp_specialized_walk(
+                            schedule, {of.product.m, of.product.n, steps, of.x[1] < of_step, of.totals}, processors),
                         table.warp_specialized);
         }
         case ScheduleKind::halo: {

@@ -21,6 +21,7 @@ struct Walk {
     double rounds, steps;
     double arithmetic;  ///< cycles of a step's products
     double cache_bytes = 0;  ///< that a step reads
+    double copies = 0;  ///< cycles in which its copies begin, at the least
     double outputs = 0;  ///< of a round
     double exchanges = 0;  ///< cycles in which blocks that share tiles exchange sums
 };
@@ -65,7 +66,8 @@ constexpr Estimate estimate(Walk const& walk, Costs const& costs, double bytes, 
                             GpuRates const& rates) {
     double const products = costs.step + costs.arithmetic * walk.arithmetic,
                  cache = walk.cache_bytes / rates.cache_bytes;
-    double const busy = products > cache ? products : cache, step = busy > costs.least_step ? busy : costs.least_step;
+    double step = products;
+    for (double const other : {cache, walk.copies, costs.least_step}) step = other > step ? other : step;
     double const steps = walk.rounds * walk.steps * step,
                  rest = costs.launch + walk.rounds * (costs.round + costs.output * walk.outputs) + walk.exchanges;
     double const processors = (steps + rest) / (rates.clock * table.clock_share),
@@ -75,11 +77,11 @@ constexpr Estimate estimate(Walk const& walk, Costs const& costs, double bytes, 
                  square = share * share;
     // (1 + q^4)^(1/4), within 0.3 %
     double const more = 1 + square * square * (0.2467 - 0.0575 * square * square);
-    Bound const bound = memory > processors                  ? Bound::memory
-                        : rest > steps || step > busy        ? Bound::latency
-                        : cache > products                   ? Bound::cache
-                        : costs.step > products - costs.step ? Bound::latency
-                                                             : Bound::arithmetic;
+    Bound const bound = memory > processors                                            ? Bound::memory
+                        : rest > steps || step > (products > cache ? products : cache) ? Bound::latency
+                        : cache > products                                             ? Bound::cache
+                        : costs.step > products - costs.step                           ? Bound::latency
+                                                                                       : Bound::arithmetic;
     return {rates.launch + longer * more, bound};
 }
 

@@ -163,7 +163,7 @@ constexpr GpuRates rates_of(Sm90) {
             .products = 128,
             .half_products = 2048,
             .int8_products = 4096,
-            .cache_bytes = 50,
+            .cache_bytes = 52,
             .memory_bytes = 4800e9,
             .launch = 1.1e-6};
 }

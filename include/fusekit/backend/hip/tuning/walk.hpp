@@ -59,19 +59,22 @@ struct BulkProduct {
 };
 
 /// Matrix units that bulk copies feed. A step takes as long as its products, n / 2 cycles for each of 64 x n x 16; or
-/// its rows of x, which no other processor reads. Where rows are narrow, a copy takes 5 cycles for each, of either
-/// operand.
-inline Walk warp_specialized_walk(ScheduleFacts const& schedule, BulkProduct const& of, GpuRates const& rates) {
-    int const processors = rates.processors;
+/// its operands, where the processors that are busy share what the cache gives; or its copies. Where rows are narrow,
+/// these take 5 cycles for each row. Rows beyond the last filter, of tiles of the last column, pass at 5.5 a cycle of
+/// all processors together.
+inline Walk warp_specialized_walk(ScheduleFacts const& schedule, BulkProduct const& of, int processors) {
     std::int64_t const rows = detail::divide_up(of.m, schedule.m), columns = detail::divide_up(of.n, schedule.n),
                        sharers = columns < processors ? processors / columns : 1,
                        most = of.one_column ? detail::divide_up(rows, sharers) * detail::divide_up(columns, processors)
-                                            : detail::divide_up(rows * columns, processors);
+                                            : detail::divide_up(rows * columns, processors),
+                       busy = rows * columns < processors ? rows * columns : processors;
     auto const filters = static_cast<double>(of.n < schedule.n ? of.n : schedule.n);
+    double const beyond = columns > 1 ? static_cast<double>((columns * schedule.n - of.n) * busy / columns) / 5.5 : 0;
     return {.rounds = static_cast<double>(most),
             .steps = static_cast<double>(of.steps),
             .arithmetic = schedule.m / 64.0 * schedule.n / 2 * 4,
-            .cache_bytes = of.narrow_rows ? 5 * (schedule.m + filters) * rates.cache_bytes : schedule.m * 128.0,
+            .cache_bytes = (schedule.m + filters) * 128 * static_cast<double>(busy) / processors,
+            .copies = of.narrow_rows ? 5 * (schedule.m + filters) : beyond,
             .outputs = static_cast<double>(schedule.m * schedule.n)};
 }
 
