@@ -86,16 +86,15 @@ public:
     }
     /// Ends them: after the barrier that follows, the stage holds the step.
     __device__ void finish(Step const& step, typename Atom::Stage& stage) const {
-        finish_inputs(step, stage);
-        finish_weights(stage);
+        finish_inputs<0, 1>(step, stage);
+        weights.store(stage.w, {});
     }
-    __device__ void finish_inputs(Step const& step, typename Atom::Stage& stage) const {
-        auto const first = static_cast<unsigned>(step.in_table);
-        if constexpr (Plan::has_prologue)
-            inputs.store(stage.x, {shared, &shared.x_offsets[first], first, step.prologue});
-        else inputs.store(stage.x, {});
+    /// Ends one of several parts of them.
+    template <int part, int parts>
+    __device__ void finish_part(Step const& step, typename Atom::Stage& stage) const {
+        finish_inputs<part, parts>(step, stage);
+        weights.template store_part<part, parts>(stage.w, {});
     }
-    __device__ void finish_weights(typename Atom::Stage& stage) const { weights.store(stage.w, {}); }
 
 private:
     Params const& params;
@@ -105,6 +104,18 @@ private:
     int group;
     Inputs inputs;
     Weights weights;
+
+    template <int part, int parts>
+    __device__ void finish_inputs(Step const& step, typename Atom::Stage& stage) const {
+        auto const first = static_cast<unsigned>(step.in_table);
+        typename Prologue::Args const& prologue = step.prologue;
+        Convert const convert = [&] {
+            if constexpr (Plan::has_prologue) return Convert{shared, &shared.x_offsets[first], first, prologue};
+            else return Convert{};
+        }();
+        if constexpr (parts == 1) inputs.store(stage.x, convert);
+        else inputs.template store_part<part, parts>(stage.x, convert);
+    }
 
     __device__ void fill_table(int step, typename Prologue::Args const& prologue) const {
         // Beside a prologue's numbers AMD's scalar registers do not hold the problem's from step to step.

@@ -47,14 +47,20 @@ public:
     }
     template <class Tile>
     __device__ void store(Tile& tile, Convert const& convert) const {
+        store_part<0, 1>(tile, convert);
+    }
+    /// One of several parts of it: where elements are converted, the first is all.
+    template <int part, int parts, class Tile>
+    __device__ void store_part(Tile& tile, Convert const& convert) const {
         using Operand = typename Tile::Operand;
         auto const put = [&](int i, auto operand) {
             tile.template put_along_k<count>(k, first + static_cast<unsigned>(i * step), operand);
         };
         if constexpr (!Convert::converts) {
 #pragma unroll
-            for (int i = 0; i < passes; ++i) put(i, [&](int j) { return as_operand<Operand>(values[i].values[j]); });
-        } else {
+            for (int i = passes * part / parts; i < passes * (part + 1) / parts; ++i)
+                put(i, [&](int j) { return as_operand<Operand>(values[i].values[j]); });
+        } else if constexpr (part == 0) {
             constexpr int together = min(count, 4);
             Operand converted[passes][count];  // before the first store, after which states are loaded again
 #pragma unroll
@@ -122,9 +128,24 @@ public:
     }
     template <class Tile>
     __device__ void store(Tile& tile, Convert const& convert) const {
-        if (!vectorized) store_elements<1, height>(tile, convert);
-        else if constexpr (copies<Tile>) wait_for_copies();
-        else store_elements<count, 1>(tile, convert);
+        store_part<0, 1>(tile, convert);
+    }
+    /// As TileAlongK's: several parts only where single elements are stored along GemmK as they are.
+    template <int part, int parts, class Tile>
+    __device__ void store_part(Tile& tile, Convert const& convert) const {
+        constexpr bool divides =
+            !may_be_vectorized && !Convert::converts && !Tile::rows_neighbour && share % (8 * parts) == 0;
+        if constexpr (divides) {
+            constexpr int first = part * (share / parts), last = first + share / parts;
+#pragma unroll
+            for (int i = first; i < last; i += 8)
+                tile.template put_along_k<8>(k + static_cast<unsigned>(i), index,
+                                             [&](int j) { return as_operand<typename Tile::Operand>(values[i + j]); });
+        } else if constexpr (part == 0) {
+            if (!vectorized) store_elements<1, height>(tile, convert);
+            else if constexpr (copies<Tile>) wait_for_copies();
+            else store_elements<count, 1>(tile, convert);
+        }
     }
 
 private:

@@ -117,14 +117,9 @@ __device__ __forceinline__ void multiply_steps(Atom const& atom, Loader& loader,
         if (loads) loader.start(in_flight, stage);
         if constexpr (copies_words<Atom>) commit_copies();
         if constexpr (interleaves_loads<Atom>) {
-            atom.multiply(
-                shared.stages[static_cast<unsigned>(step) % stages], sums,
-                [&] {
-                    if (loads) loader.finish_inputs(in_flight, stage);
-                },
-                [&] {
-                    if (loads) loader.finish_weights(stage);
-                });
+            atom.multiply(shared.stages[static_cast<unsigned>(step) % stages], sums, [&]<int part, int parts>() {
+                if (loads) loader.template finish_part<part, parts>(in_flight, stage);
+            });
         } else {
             if (loads_first || step >= begin) atom.multiply(shared.stages[static_cast<unsigned>(step) % stages], sums);
             if (loads) loader.finish(in_flight, stage);
