@@ -19,7 +19,7 @@ set(layers
     "^backend/hip/runtime/(platform|cuda_names)\\.hpp$"
     "^backend/hip/arch/"
     "^backend/hip/atom/"
-    "^backend/hip/schedule(_kind)?\\.hpp$"
+    "^backend/hip/schedule(_kind|_facts)?\\.hpp$"
     "^backend/hip/runtime/"
     "^backend/hip/collective/grid_group\\.hpp$"
     "^backend/hip/(integer|image_order|offset_coord|bulk_maps|conv_problem|conv_limits|params|stem_shape)\\.hpp$"

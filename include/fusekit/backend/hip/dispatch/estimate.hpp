@@ -102,7 +102,9 @@ inline Estimate estimate_of(ScheduleFacts const& schedule, ConvCase const& of, C
             return time(halo_walk(schedule, tiles, of.taps, processors), table.halo);
         }
         case ScheduleKind::planes: {
-            if (!of.dense_planes || of.product.groups != 1 || of.product.n < least_matrix_channels) return {};
+            bool const filters_lie_well = !of.taps_neighbour || (of.filter.size[0] == 3 && of.filter.size[1] == 3);
+            if (!of.dense_planes || !filters_lie_well || of.product.groups != 1 || of.product.n < least_matrix_channels)
+                return {};
             std::int64_t const tiles = schedule.m == 240 ? detail::tiles_of_planes<Planes<240, 1>>(of)
                                                          : detail::tiles_of_planes<Planes<64, 2>>(of);
             if (tiles == 0) return {};

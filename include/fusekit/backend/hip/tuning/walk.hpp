@@ -60,8 +60,8 @@ struct BulkProduct {
 
 /// Matrix units that bulk copies feed. A step takes as long as its products, n / 2 cycles for each of 64 x n x 16; or
 /// its operands, where the processors that are busy share what the cache gives; or its copies. Where rows are narrow,
-/// these take 5 cycles for each row. Rows beyond the last filter, of tiles of the last column, pass at 5.5 a cycle of
-/// all processors together.
+/// these take 5 cycles for each row. Rows beyond the last filter take 4 cycles each, and an eighth more for each
+/// processor that copies some.
 inline Walk warp_specialized_walk(ScheduleFacts const& schedule, BulkProduct const& of, int processors) {
     std::int64_t const rows = detail::divide_up(of.m, schedule.m), columns = detail::divide_up(of.n, schedule.n),
                        sharers = columns < processors ? processors / columns : 1,
@@ -69,12 +69,13 @@ inline Walk warp_specialized_walk(ScheduleFacts const& schedule, BulkProduct con
                                             : detail::divide_up(rows * columns, processors),
                        busy = rows * columns < processors ? rows * columns : processors;
     auto const filters = static_cast<double>(of.n < schedule.n ? of.n : schedule.n);
-    double const beyond = columns > 1 ? static_cast<double>((columns * schedule.n - of.n) * busy / columns) / 5.5 : 0;
+    double const beyond = columns > 1 ? static_cast<double>(columns * schedule.n - of.n) : 0,
+                 copies = beyond * (4 + static_cast<double>(busy / columns) / 8);
     return {.rounds = static_cast<double>(most),
             .steps = static_cast<double>(of.steps),
             .arithmetic = schedule.m / 64.0 * schedule.n / 2 * 4,
             .cache_bytes = (schedule.m + filters) * 128 * static_cast<double>(busy) / processors,
-            .copies = of.narrow_rows ? 5 * (schedule.m + filters) : beyond,
+            .copies = of.narrow_rows ? 5 * (schedule.m + filters) : copies,
             .outputs = static_cast<double>(schedule.m * schedule.n)};
 }
 
