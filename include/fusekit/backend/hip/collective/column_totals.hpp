@@ -74,14 +74,22 @@ public:
 #pragma unroll 1
         for (unsigned i = thread; i < parts * channels; i += threads)
             if (unsigned const part = i / channels, n = i % channels; n < count)
-                shared.parts[part][n].value() = merge_all<24>(
-                    part, sharers, parts, [&](unsigned other) { return load_total(view, other, first_k + n); });
+                shared.parts[part][n].value() =
+                    merge_all<12>(part, sharers, parts, [&](unsigned other) { return load(view, other, first_k, n); });
         barrier();
         for (unsigned n = thread; n < count; n += threads)
             Op::save(merge_parts(shared, parts, n), {0, std::int64_t{first_k} + n, 0, 0}, args);
     }
 
 private:
+    /// Of channel `n` of a column. Its channels' Moments have one count, which all lanes of a warp read together.
+    __device__ static Total load(View const& view, unsigned sharer, unsigned first_k, unsigned n) {
+        if constexpr (std::is_same_v<Total, fusekit::detail::Moments<float>>)
+            return {load_word(view, sharer, first_k, 0), load_word(view, sharer, first_k + n, 1),
+                    load_word(view, sharer, first_k + n, 2)};
+        else return load_total(view, sharer, first_k + n);
+    }
+
     __device__ static Total merge_parts(Shared& shared, unsigned parts, unsigned n) {
         return merge_all<8>(0, parts, 1, [&](unsigned part) { return shared.parts[part][n].value(); });
     }

@@ -32,10 +32,9 @@ public:
 
     /// Takes sums to `staged`, rows of a pixel's 64 channels with the 128-byte swizzle. `place_of(i)` is where pixel i
     /// of the tile lies in y; its n is -1 where it is in none. What an operator reads lies where the results will. What
-    /// is collected of sum e goes to collect(e, x).
-    template <class PlaceOf, class Collect>
-    __device__ void stage(float (&sums)[Atom::sums_per_thread], std::uint32_t staged, PlaceOf place_of,
-                          Collect const& collect) const {
+    /// is collected takes the sums' place.
+    template <class PlaceOf>
+    __device__ void stage(float (&sums)[Atom::sums_per_thread], std::uint32_t staged, PlaceOf place_of) const {
         unsigned const lane = thread % 32, chunk = thread / 32 * 2 + lane / 8 % 2;  // of 8 channels
         // Two neighbouring pixels of a channel: sums e and e + 1.
         auto const pair = [&](int e, std::uint32_t both) {
@@ -48,7 +47,7 @@ public:
                 if (!reads_places || (at.n >= 0 && channel(own) < count))
                     results[i] = Epilogue::apply(sums[e + i], coord_of(place, values[i]),
                                                  Epilogue::channelwise ? states[own] : State{}, arguments,
-                                                 [&](float x) { collect(e + i, x); });
+                                                 [&](float x) { sums[e + i] = x; });
             }
             return packed<U>(results[0], results[1]);
         };

@@ -6,14 +6,18 @@
 
 namespace fusekit::hip {
 
-/// A total that another block may have written.
+/// A total that another block may have written, and one of its numbers.
+template <class Total>
+__device__ __forceinline__ float load_word(detail::TileTotalsView<Total> const& view, unsigned tile, unsigned k,
+                                           int word) {
+    return load_fresh(reinterpret_cast<Packet<float, 1> const*>(view.at(tile, k, word))).values[0];
+}
 template <class Total>
 __device__ __forceinline__ Total load_total(detail::TileTotalsView<Total> const& view, unsigned tile, unsigned k) {
     Total total;
 #pragma unroll
     for (int word = 0; word < detail::TileTotalsView<Total>::words; ++word)
-        reinterpret_cast<float*>(&total)[word] =
-            load_fresh(reinterpret_cast<Packet<float, 1> const*>(view.at(tile, k, word))).values[0];
+        reinterpret_cast<float*>(&total)[word] = load_word(view, tile, k, word);
     return total;
 }
 

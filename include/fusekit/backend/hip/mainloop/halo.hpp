@@ -132,23 +132,22 @@ private:
                 ptx::barrier_wait(full, i / consumers % 2);
             }
             int const left = conv.extent(conv.y, 2) - first, rows = left < tiles.shape.rows ? left : tiles.shape.rows;
-            totals.begin(tiles.shape, rows, conv.extent(conv.y, 3), thread);
-            epilogue.stage(
-                sums, halo,
-                [&](int pixel) {
-                    int const p = pixel / tiles.shape.pitch, q = pixel % tiles.shape.pitch;
-                    bool const inside = p < rows && q < conv.extent(conv.y, 3);
-                    return Pixel{inside ? n : -1, first + p, q};
-                },
-                [&](int e, float value) { totals.add(e, value); });
-            totals.end();
+            epilogue.stage(sums, halo, [&](int pixel) {
+                int const p = pixel / tiles.shape.pitch, q = pixel % tiles.shape.pitch;
+                bool const inside = p < rows && q < conv.extent(conv.y, 3);
+                return Pixel{inside ? n : -1, first + p, q};
+            });
             ptx::fence_shared_memory();
             ptx::named_barrier_sync(first_barrier + group, Atom::threads);
-            if (thread != 0) continue;
-            ptx::store_tiled(&params.maps.y, halo, {0, 0, first, n});
-            ptx::commit_stores();
-            ptx::wait_for_stores();
-            ptx::barrier_arrive(ptx::shared_address(&shared.barriers.empty[stage]));
+            if (thread == 0) {
+                ptx::store_tiled(&params.maps.y, halo, {0, 0, first, n});
+                ptx::commit_stores();
+            }
+            if constexpr (Plan::totals_tiles) totals.add(sums, tiles.shape, rows, conv.extent(conv.y, 3), thread);
+            if (thread == 0) {
+                ptx::wait_for_stores();
+                ptx::barrier_arrive(ptx::shared_address(&shared.barriers.empty[stage]));
+            }
         }
         if constexpr (Plan::totals_tiles) {
             static_assert(sizeof(typename Totals::Shared) <= sizeof(shared.filters));
