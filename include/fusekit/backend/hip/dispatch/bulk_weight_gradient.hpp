@@ -36,18 +36,17 @@ inline BlockParts choose_bulk_parts(std::int64_t tiles, std::int64_t steps, std:
 
 }  // namespace detail
 
-/// Prepares a gradient by the weights on sm_90a's matrix units, with at most `workspace_bytes`, and `most_cluster`
-/// blocks of a cluster, or 1 where the program launches none; nothing where an operand does not lie as its bulk copies
-/// need it, or the program or the GPU has no such kernel.
-template <class Plan, Element T, detail::OutputElement U>
-std::optional<Launch<WeightGradientParams<Plan, T, U>>> prepare_bulk_weight_gradient(
-    Gpu const& gpu, WeightGradientParams<Plan, T, U> params, std::size_t workspace_bytes, unsigned most_cluster) {
-    using Mainloop = BulkWeightGradient<Plan, T, U>;
+/// The launch with one schedule, of a tile's pixels shared as `parts` says; nothing where an operand does not lie as
+/// its bulk copies need it, or the program or the GPU has no such kernel.
+template <class Schedule, class Plan, Element T, detail::OutputElement U>
+std::optional<Launch<WeightGradientParams<Plan, T, U>>> launch_bulk_weight_gradient(
+    Gpu const& gpu, WeightGradientParams<Plan, T, U> params, BlockParts const& parts) {
+    using Mainloop = BulkWeightGradient<Plan, Schedule, T, U>;
     constexpr int block = 64, pixels = Mainloop::step_pixels;
-    auto const filter = Plan::Head::geometry(params.bound.head);
-    if (!detail::is_sm90a(gpu) || filter.group_count != 1 || !is_launchable<Plan, Mainloop>(gpu.index())) return {};
+    if (!is_launchable<Plan, Mainloop>(gpu.index())) return {};
     Refusal refusal;
     DeviceGuard const guard(gpu.index(), &refusal);
+    auto const filter = Plan::Head::geometry(params.bound.head);
     auto const dy = detail::typed<T>(params.bound.head.dy);
     auto& maps = params.maps;
     maps.has_windows = !(detail::is_single_pixels(filter) && detail::encode_pixels(maps.x, params.x, block, pixels));
@@ -57,20 +56,39 @@ std::optional<Launch<WeightGradientParams<Plan, T, U>>> prepare_bulk_weight_grad
     Index<4> const& shape = dy.layout.shape;
     std::int64_t const tiles = Mainloop::tiles(params.y.layout.shape, params.bound.head.bias_gradient.given()),
                        steps = detail::divide_up(shape[0] * shape[2] * shape[3], pixels);
+    params.parts = parts;
+    params.part_pixels = static_cast<int>(detail::divide_up(steps, parts.count())) * pixels;
+    auto launch = prepare_launch<Plan, Mainloop>(
+        gpu, params, tiles * parts.count(), Mainloop::threads,
+        parts.cluster > 1 ? LaunchMode::clusters : LaunchMode::plain,
+        parts.groups > 1 ? GroupWorkspace::state_bytes +
+                               static_cast<std::size_t>(tiles * parts.groups) * Mainloop::Sums::floats * sizeof(float)
+                         : 0);
+    if (!launch) return {};
+    auto whole = *launch;
+    whole.cluster = parts.cluster;
+    return whole;
+}
+
+/// Prepares a gradient by the weights on sm_90a's matrix units, with at most `workspace_bytes`, and `most_cluster`
+/// blocks of a cluster, or 1 where the program launches none; nothing where there is no such launch.
+template <class Plan, Element T, detail::OutputElement U>
+std::optional<Launch<WeightGradientParams<Plan, T, U>>> prepare_bulk_weight_gradient(
+    Gpu const& gpu, WeightGradientParams<Plan, T, U> const& params, std::size_t workspace_bytes,
+    unsigned most_cluster) {
+    using Schedule = WeightTile<128, 128, 128, 3>;
+    using Mainloop = BulkWeightGradient<Plan, Schedule, T, U>;
+    auto const filter = Plan::Head::geometry(params.bound.head);
+    if (!detail::is_sm90a(gpu) || filter.group_count != 1) return {};
+    Index<4> const& shape = params.bound.head.dy.layout.shape;
+    std::int64_t const tiles = Mainloop::tiles(params.y.layout.shape, params.bound.head.bias_gradient.given()),
+                       steps = detail::divide_up(shape[0] * shape[2] * shape[3], Mainloop::step_pixels);
     constexpr std::size_t tile_bytes = Mainloop::Sums::floats * sizeof(float), states = GroupWorkspace::state_bytes;
     std::int64_t const room =
         workspace_bytes < states ? 0 : static_cast<std::int64_t>((workspace_bytes - states) / tile_bytes);
-    params.parts =
-        detail::choose_bulk_parts(tiles, steps, gpu.processors(), room, launches_clusters(gpu) ? most_cluster : 1);
-    params.part_pixels = static_cast<int>(detail::divide_up(steps, params.parts.count())) * pixels;
-    auto launch = prepare_launch<Plan, Mainloop>(
-        gpu, params, tiles * params.parts.count(), Mainloop::threads,
-        params.parts.cluster > 1 ? LaunchMode::clusters : LaunchMode::plain,
-        params.parts.groups > 1 ? states + static_cast<std::size_t>(tiles * params.parts.groups) * tile_bytes : 0);
-    if (!launch) return {};
-    auto whole = *launch;
-    whole.cluster = params.parts.cluster;
-    return whole;
+    return launch_bulk_weight_gradient<Schedule>(
+        gpu, params,
+        detail::choose_bulk_parts(tiles, steps, gpu.processors(), room, launches_clusters(gpu) ? most_cluster : 1));
 }
 
 }  // namespace fusekit::hip

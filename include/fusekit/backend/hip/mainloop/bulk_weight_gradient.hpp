@@ -8,18 +8,31 @@
 
 namespace fusekit::hip {
 
+/// How the kernel below is cut: a block computes a tile of Rows channels of y and of Columns taps' channels of x, and
+/// walks its pixels in steps of Pixels through so many stages; a warpgroup computes Products times 64 rows.
+template <int Rows, int Columns, int Pixels, int Stages, int Products = 1, bool Down = (Columns > Rows)>
+struct WeightTile {
+    static constexpr bool down = Down;
+    static constexpr int rows = Rows, columns = Columns, pixels = Pixels, stages = Stages, products = Products;
+    static constexpr int warpgroups = Rows / (64 * Products);
+    /// Whether registers have room for sums of sums.
+    static constexpr bool promotes = Columns * Products <= 128 && warpgroups <= 2;
+};
+
 /// WeightGradient on sm_90a's matrix units, where channels are neighbours in x and in dy. Pixels are GemmK, and both
 /// factors are MN-major, as they lie in memory. A tile has 128 channels of y, and two blocks of 64 columns: one tap and
 /// 64 channels of x each. The block after the last tap's begins with a column of ones, for the bias' gradient.
 ///
 /// One warp copies 128 pixels of each in bulk into a ring of stages. Two warpgroups multiply them, 64 channels of y
 /// each, and add up the sums of `addends` pixels: the units round towards zero.
-template <class Plan, Element T, detail::OutputElement U>
+template <class Plan, class Schedule, Element T, detail::OutputElement U>
 class BulkWeightGradient {
-    static constexpr int block = 64, rows = 128, columns = 128, stages = 3, pixels = 128, addends = 1024;
+    static constexpr int block = 64, rows = Schedule::rows, columns = Schedule::columns, pixels = Schedule::pixels;
+    static constexpr int products = Schedule::products, warpgroups = Schedule::warpgroups, addends = 1024;
     static constexpr int row_blocks = rows / block, column_blocks = columns / block, block_bytes = pixels * block * 2;
     using Atom = Wgmma<T, columns, ptx::Major::mn, ptx::Major::mn>;
-    using Cursor = StageCursor<stages>;
+    using Cursor = StageCursor<Schedule::stages>;
+    using Fragment = typename Atom::Sums[products];
     static constexpr unsigned sums_barrier = 1;
 
     struct Stage {
@@ -31,15 +44,15 @@ public:
     using Params = WeightGradientParams<Plan, T, U>;
     using Architecture = typename Atom::Architecture;
     using Sums = SumTile<rows, columns>;
-    static constexpr int threads = row_blocks * Atom::threads + 32, blocks = 1, step_pixels = pixels;
+    static constexpr int threads = warpgroups * Atom::threads + 32, blocks = 1, step_pixels = pixels;
     static constexpr bool waits_for_previous_kernel = true, reads_argument_in_place = true;
 
     struct alignas(1024) DynamicShared {
         union {
-            Stage stages[BulkWeightGradient::stages];
+            Stage stages[Schedule::stages];
             Sums sums;
         };
-        StageBarriers<BulkWeightGradient::stages, row_blocks> barriers;
+        StageBarriers<Schedule::stages, warpgroups> barriers;
     };
 
     /// Tiles of a gradient of these extents, with or without a column of ones.
@@ -57,13 +70,13 @@ public:
         ptx::fence_shared_memory();
         __syncthreads();
         wait_for_previous_kernel();
-        if (group == row_blocks) {
+        if (group == warpgroups) {
             if (ptx::elect()) load(params, conv, shared, tile);
             ptx::sync_wave();  // barriers of a block and of a cluster are for whole warps
         } else {
-            float sums[Atom::sums_per_thread];
+            Fragment sums;
             multiply(shared, tile, sums, group, thread);
-            ptx::named_barrier_sync(sums_barrier, row_blocks * Atom::threads);  // all have read the stages
+            ptx::named_barrier_sync(sums_barrier, warpgroups * Atom::threads);  // all have read the stages
             put_sums(shared.sums, sums, group, thread % Atom::threads);
         }
         start_next_kernel();
@@ -86,19 +99,19 @@ private:
             k = conv.group_k();
             has_ones = params.bound.head.bias_gradient.given();
             auto const across = static_cast<unsigned>(detail::divide_up(blocks + has_ones, column_blocks)),
-                       all = across * static_cast<unsigned>(detail::divide_up(k, rows));
+                       below = static_cast<unsigned>(detail::divide_up(k, rows)), all = across * below;
             rank = of % params.parts.cluster;
             number = of / params.parts.cluster % all;
             part_group = of / params.parts.cluster / all;
-            first_block = static_cast<int>(number % across) * column_blocks;
-            first_k = static_cast<int>(number / across) * rows;
+            first_block = static_cast<int>(Schedule::down ? number / below : number % across) * column_blocks;
+            first_k = static_cast<int>(Schedule::down ? number % below : number / across) * rows;
             begin = static_cast<int>(part_group * params.parts.cluster + rank) * params.part_pixels;
             end = min(begin + params.part_pixels, static_cast<int>(conv.gemm_m()));
         }
         __device__ int steps() const {
             return begin < end ? static_cast<int>(detail::divide_up(end - begin, pixels)) : 0;
         }
-        __device__ bool has_rows(unsigned group) const { return first_k + static_cast<int>(group) * block < k; }
+        __device__ bool has_rows(unsigned of) const { return first_k + static_cast<int>(of) * block < k; }
     };
 
     /// Where a stage has no block of a tap it keeps a column of ones.
@@ -134,7 +147,8 @@ private:
     __device__ static void load(Params const& params, Problem const& conv, DynamicShared& shared, Tile const& tile) {
         auto const& filter = conv.filter;
         int const copied = max(min(tile.blocks - tile.first_block, column_blocks), 0);
-        unsigned const boxes = 1 + tile.has_rows(1) + static_cast<unsigned>(copied);
+        unsigned boxes = static_cast<unsigned>(copied);
+        for (unsigned i = 0; i < row_blocks; ++i) boxes += tile.has_rows(i);
         int c[column_blocks];
         unsigned down[column_blocks], right[column_blocks];
 #pragma unroll
@@ -153,10 +167,10 @@ private:
             ptx::barrier_wait(ptx::shared_address(&shared.barriers.empty[cursor.stage]), cursor.parity ^ 1);
             ptx::barrier_arrive_expect_bytes(full, boxes * block_bytes);
 #pragma unroll
-            for (unsigned group = 0; group < row_blocks; ++group)
-                if (tile.has_rows(group))
-                    ptx::load_tiled(ptx::shared_address(stage.dy[group]), &params.maps.dy, full,
-                                    {tile.first_k + static_cast<int>(group) * block, m});
+            for (unsigned i = 0; i < row_blocks; ++i)
+                if (tile.has_rows(i))
+                    ptx::load_tiled(ptx::shared_address(stage.dy[i]), &params.maps.dy, full,
+                                    {tile.first_k + static_cast<int>(i) * block, m});
             int const h = at.p * filter.strides[0] - filter.pad_before[0],
                       w = at.q * filter.strides[1] - filter.pad_before[1];
 #pragma unroll
@@ -172,9 +186,10 @@ private:
 
     /// The products of a warpgroup's channels of y; zeros where there are none. One stage's products are under way
     /// while the next stage is awaited.
-    __device__ static void multiply(DynamicShared& shared, Tile const& tile, float (&total)[Atom::sums_per_thread],
-                                    unsigned group, unsigned thread) {
+    __device__ static void multiply(DynamicShared& shared, Tile const& tile, Fragment& total, unsigned group,
+                                    unsigned thread) {
         constexpr int flush = addends / pixels;
+        int const steps = tile.steps();
         Cursor cursor;
         auto const await = [&] {
             ptx::barrier_wait(ptx::shared_address(&shared.barriers.full[cursor.stage]), cursor.parity);
@@ -185,50 +200,67 @@ private:
         auto const release = [&](unsigned stage) {
             if (thread % Atom::threads == 0) ptx::barrier_arrive(ptx::shared_address(&shared.barriers.empty[stage]));
         };
-#pragma unroll
-        for (float& each : total) each = 0;
-        int const steps = tile.steps();
-        if (!tile.has_rows(group)) {
-#pragma unroll 1
-            for (int step = 0; step < steps; ++step) release(await());
-            return;
-        }
-#pragma unroll 1
-        for (int first = 0; first < steps; first += flush) {
-            int const end = min(first + flush, steps);
-            float sums[Atom::sums_per_thread];
+        auto const add_up = [&](Fragment& sums, int count) {
             unsigned previous = 0;
 #pragma unroll 1
-            for (int step = first; step < end; ++step) {
+            for (int step = 0; step < count; ++step) {
                 unsigned const now = await();
-                auto const dy = Atom::mn_descriptor(ptx::shared_address(shared.stages[now].dy[group]), pixels),
+                auto const dy =
+                               Atom::mn_descriptor(ptx::shared_address(shared.stages[now].dy[group * products]), pixels),
                            x = Atom::mn_descriptor(ptx::shared_address(shared.stages[now].x), pixels);
-                ptx::hold(sums);
+#pragma unroll
+                for (int product = 0; product < products; ++product) ptx::hold(sums[product]);
                 ptx::fence_products();
 #pragma unroll
                 for (unsigned k = 0; k < pixels / Atom::k; ++k)
-                    Atom::multiply(sums, dy + k * Atom::mn_k_step, x + k * Atom::mn_k_step, step > first || k > 0);
+#pragma unroll
+                    for (int product = 0; product < products; ++product)
+                        Atom::multiply(sums[product],
+                                       dy + Atom::rows_further(product * pixels) + k * Atom::mn_k_step,
+                                       x + k * Atom::mn_k_step, step > 0 || k > 0);
                 ptx::commit_products();
                 ptx::wait_for_products<1>();
-                if (step > first) release(previous);
+                if (step > 0) release(previous);
                 previous = now;
             }
             ptx::wait_for_products<0>();
-            ptx::hold(sums);
-            release(previous);
 #pragma unroll
-            for (int e = 0; e < Atom::sums_per_thread; ++e) total[e] += sums[e];
+            for (int product = 0; product < products; ++product) ptx::hold(sums[product]);
+            release(previous);
+        };
+        if (!tile.has_rows(group * products) || steps == 0) {
+#pragma unroll 1
+            for (int step = 0; step < steps; ++step) release(await());
+#pragma unroll
+            for (auto& of : total)
+#pragma unroll
+                for (float& each : of) each = 0;
+        } else if constexpr (!Schedule::promotes) {
+            add_up(total, steps);
+        } else {
+            add_up(total, min(flush, steps));
+#pragma unroll 1
+            for (int first = flush; first < steps; first += flush) {
+                Fragment sums;
+                add_up(sums, min(flush, steps - first));
+#pragma unroll
+                for (int product = 0; product < products; ++product)
+#pragma unroll
+                    for (int e = 0; e < Atom::sums_per_thread; ++e) total[product][e] += sums[product][e];
+            }
         }
     }
 
-    __device__ static void put_sums(Sums& to, float const (&sums)[Atom::sums_per_thread], unsigned group,
-                                    unsigned thread) {
+    __device__ static void put_sums(Sums& to, Fragment const& sums, unsigned group, unsigned thread) {
         auto const own = static_cast<int>(thread);
 #pragma unroll
-        for (int e = 0; e < Atom::sums_per_thread; ++e) {
-            int const column = Atom::column(own, e);
-            to.rows[static_cast<int>(group) * block + Atom::row(own, e)][column / 4].values[column % 4] = sums[e];
-        }
+        for (int product = 0; product < products; ++product)
+#pragma unroll
+            for (int e = 0; e < Atom::sums_per_thread; ++e) {
+                int const column = Atom::column(own, e),
+                          row = (static_cast<int>(group) * products + product) * block + Atom::row(own, e);
+                to.rows[row][column / 4].values[column % 4] = sums[product][e];
+            }
     }
 
     template <class Problem>
