@@ -4,6 +4,7 @@
 #include "fusekit/backend/hip/collective/merge_parts.hpp"
 #include "fusekit/backend/hip/collective/stage_ring.hpp"
 #include "fusekit/backend/hip/conv_problem.hpp"
+#include "fusekit/backend/hip/integer.hpp"
 
 namespace fusekit::hip {
 

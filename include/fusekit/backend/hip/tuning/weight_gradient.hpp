@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/collective/merge_parts.hpp"
+#include "fusekit/backend/hip/integer.hpp"
 #include "fusekit/backend/hip/schedule.hpp"
 #include "fusekit/backend/hip/tuning/policy.hpp"
 
@@ -64,7 +65,8 @@ WeightShares share_pixels(WeightProduct const& of, SharingLimits const& limits) 
             std::int64_t const parts = cluster * groups, of_part = detail::divide_up(steps, parts);
             if (parts > steps) break;
             if (!Schedule::promotes && of_part * Schedule::pixels > Schedule::unpromoted_pixels) continue;
-            double const merged = (cluster > 1 ? 2000 : 0) + (groups > 1 ? 3000 + 400.0 * groups : 0),
+            double const merged =
+                             (cluster > 1 ? 2000 : 0) + (groups > 1 ? 3000 + 400.0 * static_cast<double>(groups) : 0),
                          cycles = static_cast<double>(detail::divide_up(tiles * groups, at_once)) *
                                   (static_cast<double>(of_part) * step + 6000 + merged);
             if (best.cycles != 0 && cycles >= best.cycles) continue;
