@@ -211,8 +211,8 @@ TEST_CASE("HIP: a gradient goes back through an activation as it leaves a transp
     Filled<fk::half, fk::hip::Device, 4> dy(device, "nhwc", of_dy, integers(of_dy.size(), -3, 4, 1)),
         w(device, "krsc", filter, integers(filter.size(), -2, 2, 2)),
         z(device, "nhwc", shape, integers(shape.size(), -3, 3, 3));
-    auto expected = oracle::transposed_conv({of_dy, dy.values}, w.values, shape,
-                                            GeometryOf<2>::window(fk::filter(3, 3).pad(1)));
+    auto expected =
+        oracle::transposed_conv({of_dy, dy.values}, w.values, shape, GeometryOf<2>::window(fk::filter(3, 3).pad(1)));
     for (std::size_t i = 0; i < expected.at.size(); ++i)
         if (z.values[i] <= 0) expected.at[i] = {};
     Placed<fk::hip::Device, 4> dx(device, fk::DataType::float16, layout_of<4>("nhwc", shape), 64);
