@@ -2,17 +2,20 @@
 #pragma once
 
 #include "fusekit/backend/hip/collective/merge_parts.hpp"
+#include "fusekit/backend/hip/collective/weight_halo.hpp"
 #include "fusekit/backend/hip/integer.hpp"
 #include "fusekit/backend/hip/schedule.hpp"
 #include "fusekit/backend/hip/tuning/policy.hpp"
 
 namespace fusekit::hip {
 
-/// A gradient by the weights as a product: channels of y; blocks of 64 columns, with one of the bias' gradient; and
-/// pixels. Windows are copied in boxes of their own kind.
+/// A gradient by the weights as a product: channels of y; blocks of 64 columns, of a tap and of all, with one of the
+/// bias' gradient; and pixels. Windows are copied in boxes of their own kind.
 struct WeightProduct {
-    std::int64_t channels, blocks, pixels;
+    std::int64_t channels, blocks_of_tap, blocks, pixels;
     bool has_windows;
+
+    std::int64_t halo_tiles() const { return detail::divide_up(channels, 64) * blocks_of_tap; }
 
     template <class Schedule>
     std::int64_t tiles() const {
@@ -29,6 +32,8 @@ struct SharingLimits {
 
 /// Among how many blocks a tile's pixels are shared, and the cycles that the product takes then.
 struct WeightShares {
+    static constexpr double never = 1e300;  ///< where a block would have too many pixels, or a stage no room
+
     BlockParts parts;
     double cycles;
 };
@@ -45,37 +50,63 @@ double weight_step_cycles(WeightProduct const& of) {
     return longer > copies ? longer : copies;
 }
 
-/// The shares of a tile's pixels with which a product takes the fewest cycles: of the blocks of a cluster, a power of
-/// two, and of several clusters or blocks, through workspace.
-template <class Schedule>
-WeightShares share_pixels(WeightProduct const& of, SharingLimits const& limits) {
-    std::int64_t const tiles = of.tiles<Schedule>(), steps = detail::divide_up(of.pixels, Schedule::pixels);
-    constexpr std::int64_t tile_bytes = std::int64_t{Schedule::rows} * Schedule::columns * 4;
+/// Tiles whose steps may be shared: of so many bytes of sums, in steps of so many cycles; without promotion a block
+/// takes `most_steps` at most.
+struct SharedSteps {
+    std::int64_t tiles, steps, tile_bytes, most_steps;
+    double cycles;
+};
+
+/// The shares of a tile's steps with which a product takes the fewest cycles: of the blocks of a cluster, a power of
+/// two, and of several clusters or blocks, through workspace. A block takes 6000 cycles beside its steps.
+inline WeightShares share_steps(SharedSteps const& of, SharingLimits const& limits) {
     constexpr std::size_t states = GroupWorkspace::state_bytes;
-    std::int64_t const room =
-        limits.workspace_bytes < states ? 0 : static_cast<std::int64_t>(limits.workspace_bytes - states) / tile_bytes;
-    double const step = weight_step_cycles<Schedule>(of);
-    WeightShares best{{}, 0};
-    for (unsigned cluster = 1; cluster <= limits.most_cluster && cluster <= steps; cluster *= 2) {
+    std::int64_t const room = limits.workspace_bytes < states
+                                  ? 0
+                                  : static_cast<std::int64_t>(limits.workspace_bytes - states) / of.tile_bytes;
+    WeightShares best{{}, WeightShares::never};
+    for (unsigned cluster = 1; cluster <= limits.most_cluster && cluster <= of.steps; cluster *= 2) {
         // Clusters of four and more do not fill all parts of a GPU.
         std::int64_t const at_once = (limits.processors - (cluster > 2 ? 8 : 0)) / static_cast<int>(cluster);
         if (at_once < 1) break;
-        bool const has_states = tiles * cluster <= std::int64_t{GroupWorkspace::most_grid_groups};
-        for (std::int64_t groups = 1; groups == 1 || (has_states && tiles * groups <= room); ++groups) {
-            std::int64_t const parts = cluster * groups, of_part = detail::divide_up(steps, parts);
-            if (parts > steps) break;
-            if (!Schedule::promotes && of_part * Schedule::pixels > Schedule::unpromoted_pixels) continue;
+        bool const has_states = of.tiles * cluster <= std::int64_t{GroupWorkspace::most_grid_groups};
+        for (std::int64_t groups = 1; groups == 1 || (has_states && of.tiles * groups <= room); ++groups) {
+            std::int64_t const parts = cluster * groups, of_part = detail::divide_up(of.steps, parts);
+            if (parts > of.steps) break;
+            if (of_part > of.most_steps) continue;
             double const merged =
                              (cluster > 1 ? 2000 : 0) + (groups > 1 ? 3000 + 400.0 * static_cast<double>(groups) : 0),
-                         cycles = static_cast<double>(detail::divide_up(tiles * groups, at_once)) *
-                                  (static_cast<double>(of_part) * step + 6000 + merged);
-            if (best.cycles != 0 && cycles >= best.cycles) continue;
+                         cycles = static_cast<double>(detail::divide_up(of.tiles * groups, at_once)) *
+                                  (static_cast<double>(of_part) * of.cycles + 6000 + merged);
+            if (cycles >= best.cycles) continue;
             best.parts.cluster = cluster, best.parts.groups = static_cast<unsigned>(groups);
             best.cycles = cycles;
         }
     }
-    if (best.cycles == 0) best.cycles = 1e300;  // no share has few enough pixels
     return best;
+}
+
+/// Those of a tile's pixels.
+template <class Schedule>
+WeightShares share_pixels(WeightProduct const& of, SharingLimits const& limits) {
+    std::int64_t const steps = detail::divide_up(of.pixels, Schedule::pixels);
+    return share_steps(
+        {of.tiles<Schedule>(), steps, std::int64_t{Schedule::rows} * Schedule::columns * 4,
+         Schedule::promotes ? steps : Schedule::unpromoted_pixels / Schedule::pixels, weight_step_cycles<Schedule>(of)},
+        limits);
+}
+
+/// Those of its rows, where x is read once for all taps: `images` images of so many steps each.
+template <class Schedule>
+WeightShares share_rows(std::int64_t tiles, std::int64_t images, WeightHalo<Schedule::pixels> const& of,
+                        SharingLimits const& limits) {
+    if (of.stages(Schedule::stage_bytes, Schedule::most_stages) < 2) return {{}, WeightShares::never};
+    int const taps = of.window_rows * of.window_columns;
+    double const products = of.lines() / 16 * taps * 32, bytes = of.bytes_of_y() + of.bytes_of_x();
+    return share_steps(
+        {tiles, images * of.steps, std::int64_t{Schedule::channels} * (taps * Schedule::channels + 4) * 4,
+         Schedule::unpromoted_pixels / (of.rows * of.pitch), products > bytes / 45 ? products : bytes / 45},
+        limits);
 }
 
 }  // namespace fusekit::hip
