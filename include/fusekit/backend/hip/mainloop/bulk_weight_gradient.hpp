@@ -24,13 +24,14 @@ class BulkWeightGradient {
     using Cursor = StageCursor<Schedule::stages>;
     using Tile = WeightTile<Schedule>;
     using Fragment = typename Atom::Sums[products];
+    static constexpr int consumers = warpgroups * Atom::threads;
     static constexpr unsigned sums_barrier = 1;
 
 public:
     using Params = WeightGradientParams<Plan, T, U>;
     using Architecture = typename Atom::Architecture;
     using Sums = SumTile<rows, columns>;
-    static constexpr int threads = warpgroups * Atom::threads + 32, blocks = 1;
+    static constexpr int threads = consumers + 32, blocks = 1;
     static constexpr bool waits_for_previous_kernel = true, reads_argument_in_place = true;
 
     struct alignas(1024) DynamicShared {
@@ -56,12 +57,12 @@ public:
         } else {
             Fragment sums;
             multiply(shared, tile, sums, group, thread);
-            ptx::named_barrier_sync(sums_barrier, warpgroups * Atom::threads);  // all have read the stages
+            ptx::named_barrier_sync(sums_barrier, consumers);  // all have read the stages
             put_sums(shared.sums, sums, group, thread % Atom::threads);
         }
         start_next_kernel();
         RowRange const own =
-            merge_parts<threads>(shared.sums, params.parts, tile.number, tile.part_group, tile.rank, thread);
+            merge_parts<consumers>(shared.sums, params.parts, tile.number, tile.part_group, tile.rank, thread);
         store(params, conv, shared.sums, tile, own, thread);
     }
 
@@ -158,16 +159,22 @@ private:
     template <class Problem>
     __device__ static void store(Params const& params, Problem const& conv, Sums const& sums, Tile const& tile,
                                  RowRange const& own, unsigned thread) {
-        for (unsigned i = own.begin * columns + thread; i < own.end * columns; i += threads) {
-            auto const row = static_cast<int>(i / columns), column = static_cast<int>(i % columns);
+        struct Place {
+            int c, r, s;
+            bool is_weight, is_bias;
+        };
+        auto const place = [&](int column) {
             int const at = tile.first_block + column / block, tap = at / tile.channel_blocks,
-                      c = at % tile.channel_blocks * block + column % block, k = tile.first_k + row;
+                      c = at % tile.channel_blocks * block + column % block, r = tap / conv.window_columns();
+            return Place{c, r, tap - r * conv.window_columns(), at < tile.blocks && c < conv.group_c(),
+                         tile.has_ones && at == tile.blocks && column % block == 0};
+        };
+        store_sums<consumers>(sums, own, columns, thread, place, [&](float sum, int row, Place const& at) {
+            int const k = tile.first_k + row;
             if (k >= tile.k) return;
-            float const sum = sums.rows[row][column / 4].values[column % 4];
-            if (at < tile.blocks && c < conv.group_c())
-                params.store(sum, {k, c, tap / conv.window_columns(), tap % conv.window_columns()});
-            else if (tile.has_ones && at == tile.blocks && column % block == 0) params.store_bias(sum, k);
-        }
+            if (at.is_weight) params.store(sum, {k, at.c, at.r, at.s});
+            else if (at.is_bias) params.store_bias(sum, k);
+        });
     }
 };
 

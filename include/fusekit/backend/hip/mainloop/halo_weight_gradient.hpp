@@ -18,20 +18,20 @@ namespace fusekit::hip {
 /// What lies between the rows' ends is multiplied by zero: an infinity there gives NaN.
 template <class Plan, class Schedule, Element T, detail::OutputElement U>
 class HaloWeightGradient {
-    static constexpr Filter<2> filter = Plan::Head::collapsed;
-    static constexpr int block = 64, warpgroups = filter.size[0], row_taps = filter.size[1],
-                         columns = warpgroups * row_taps * block;
+    static constexpr int block = 64, warpgroups = Plan::Head::collapsed.size[0],
+                         row_taps = Plan::Head::collapsed.size[1], columns = warpgroups * row_taps * block;
     using Atom = Wgmma<T, block, ptx::Major::mn, ptx::Major::mn>;
     using Shape = WeightHalo<Schedule::pixels>;
     using Fragment = typename Atom::Sums[row_taps];
-    static constexpr unsigned sums_barrier = 1, consumers = warpgroups * Atom::threads;
+    static constexpr int consumers = warpgroups * Atom::threads;
+    static constexpr unsigned sums_barrier = 1;
 
 public:
     using Params = WeightGradientParams<Plan, T, U>;
     using Architecture = typename Atom::Architecture;
     /// The column after the last tap's is the gradient of the bias.
     using Sums = SumTile<block, columns + 4>;
-    static constexpr int threads = static_cast<int>(consumers) + 32, blocks = 1;
+    static constexpr int threads = consumers + 32, blocks = 1;
     static constexpr bool waits_for_previous_kernel = true, reads_argument_in_place = true;
 
     struct alignas(1024) DynamicShared {
@@ -71,7 +71,7 @@ public:
             shared.sums.rows[thread][columns / 4] = {{sum, 0, 0, 0}};
         }
         RowRange const own =
-            merge_parts<threads>(shared.sums, params.parts, tile.number, tile.part_group, tile.rank, thread);
+            merge_parts<consumers>(shared.sums, params.parts, tile.number, tile.part_group, tile.rank, thread);
         store(params, conv, shared.sums, tile, own, thread);
     }
 
@@ -84,7 +84,7 @@ private:
 
         template <class Problem>
         __device__ Tile(Params const& params, Problem const& conv, unsigned of)
-            : shape(conv.extent(conv.y, 2), conv.extent(conv.y, 3), filter) {
+            : shape(conv.extent(conv.y, 2), conv.extent(conv.y, 3), conv.filter) {
             auto const across = static_cast<unsigned>(detail::divide_up(conv.group_c(), block)),
                        tiles = across * static_cast<unsigned>(detail::divide_up(conv.group_k(), block));
             rank = of % params.parts.cluster;
@@ -120,7 +120,7 @@ private:
                                              static_cast<unsigned>(tile.shape.bytes_of_y() + tile.shape.bytes_of_x()));
             ptx::load_tiled(stage, &params.maps.dy, full, {tile.first_k, 0, row, image});
             ptx::load_tiled(stage + tile.shape.dy_bytes(), &params.maps.x, full,
-                            {tile.first_c, -filter.pad_before[1], row - conv.filter.pad_before[0], image});
+                            {tile.first_c, -conv.filter.pad_before[1], row - conv.filter.pad_before[0], image});
         }
     }
 
@@ -195,14 +195,19 @@ private:
     template <class Problem>
     __device__ static void store(Params const& params, Problem const& conv, Sums const& sums, Tile const& tile,
                                  RowRange const& own, unsigned thread) {
-        for (unsigned i = own.begin * columns + thread; i < own.end * columns; i += threads) {
-            auto const row = static_cast<int>(i / columns), column = static_cast<int>(i % columns);
-            int const k = tile.first_k + row, c = tile.first_c + column % block, tap = column / block;
-            if (k < conv.group_k() && c < conv.group_c())
-                params.store(sums.rows[row][column / 4].values[column % 4], {k, c, tap / row_taps, tap % row_taps});
-        }
+        struct Place {
+            int c, r, s;
+        };
+        auto const place = [&](int column) {
+            int const tap = column / block;
+            return Place{tile.first_c + column % block, tap / row_taps, tap % row_taps};
+        };
+        store_sums<consumers>(sums, own, columns, thread, place, [&](float sum, int row, Place const& at) {
+            int const k = tile.first_k + row;
+            if (k < conv.group_k() && at.c < conv.group_c()) params.store(sum, {k, at.c, at.r, at.s});
+        });
         if (!params.bound.head.bias_gradient.given() || tile.first_c != 0) return;
-        for (unsigned row = own.begin + thread; row < own.end; row += threads)
+        for (unsigned row = own.begin + thread; row < own.end && thread < consumers; row += consumers)
             if (int const k = tile.first_k + static_cast<int>(row); k < conv.group_k())
                 params.store_bias(sums.rows[row][columns / 4].values[0], k);
     }
