@@ -69,8 +69,8 @@ struct NvidiaTuning {
     /// Of gradients by the weights. Where a tile has any number of pixels its sums are promoted.
     static constexpr WeightCut weights[] = {{.rows = 128, .columns = 128, .pixels = 128, .stages = 3},
                                             {.rows = 192, .columns = 128, .pixels = 96, .stages = 3},
-                                            {.rows = 128, .columns = 256, .pixels = 96, .stages = 3},
-                                            {.rows = 64, .columns = 256, .pixels = 128, .stages = 2}};
+                                            {.rows = 128, .columns = 256, .pixels = 64, .stages = 4},
+                                            {.rows = 64, .columns = 128, .pixels = 128, .stages = 4}};
     static constexpr unsigned most_gradient_cluster = 8;
 
     static constexpr bool chooses_planes = true;

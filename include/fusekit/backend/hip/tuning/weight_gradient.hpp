@@ -38,7 +38,10 @@ struct WeightShares {
     double cycles;
 };
 
-/// The cycles of a step: of its products; of bytes from L2, at 45 a cycle; or of bulk copies, of which one of windows
+/// L2 gives a processor at least so many bytes a cycle where neighbours share an operand.
+inline constexpr double shared_bytes_a_cycle = 60;
+
+/// The cycles of a step: of its products; of bytes from L2; or of bulk copies, of which one of windows
 /// takes 300 and another 1.3 a pixel.
 template <class Schedule>
 double weight_step_cycles(WeightProduct const& of) {
@@ -46,7 +49,7 @@ double weight_step_cycles(WeightProduct const& of) {
     double const columns = static_cast<double>(of.blocks * 64 < Schedule::columns ? of.blocks : Schedule::columns / 64);
     double const products = rows * Schedule::columns / 2 * pixels / 16, bytes = (rows + columns) * 128 * pixels,
                  copies = (rows + (of.has_windows ? 0 : columns)) * 1.3 * pixels + (of.has_windows ? 300 * columns : 0);
-    double const longer = products > bytes / 45 ? products : bytes / 45;
+    double const longer = products > bytes / shared_bytes_a_cycle ? products : bytes / shared_bytes_a_cycle;
     return longer > copies ? longer : copies;
 }
 
@@ -57,17 +60,23 @@ struct SharedSteps {
     double cycles;
 };
 
-/// The shares of a tile's steps with which a product takes the fewest cycles: of the blocks of a cluster, a power of
-/// two, and of several clusters or blocks, through workspace. A block takes 6000 cycles beside its steps.
+/// How many clusters run at once with a block a processor. A cluster is in one part of a GPU, which has 16 processors
+/// or more; of 132, 31 clusters of 4 and 15 of 8 do.
+constexpr std::int64_t clusters_at_once(int processors, unsigned cluster) {
+    int const size = static_cast<int>(cluster), whole = processors > 24 ? processors - 8 : processors;
+    return cluster <= 2 ? processors / size : whole / 16 * (16 / size) + whole % 16 / size;
+}
+
+/// The shares of a tile's steps with which a product takes the fewest cycles: of the blocks of a cluster, and
+/// of several clusters or blocks, through workspace. A block takes 6000 cycles beside its steps.
 inline WeightShares share_steps(SharedSteps const& of, SharingLimits const& limits) {
     constexpr std::size_t states = GroupWorkspace::state_bytes;
     std::int64_t const room = limits.workspace_bytes < states
                                   ? 0
                                   : static_cast<std::int64_t>(limits.workspace_bytes - states) / of.tile_bytes;
     WeightShares best{{}, WeightShares::never};
-    for (unsigned cluster = 1; cluster <= limits.most_cluster && cluster <= of.steps; cluster *= 2) {
-        // Clusters of four and more do not fill all parts of a GPU.
-        std::int64_t const at_once = (limits.processors - (cluster > 2 ? 8 : 0)) / static_cast<int>(cluster);
+    for (unsigned cluster = 1; cluster <= limits.most_cluster && cluster <= of.steps; ++cluster) {
+        std::int64_t const at_once = clusters_at_once(limits.processors, cluster);
         if (at_once < 1) break;
         bool const has_states = of.tiles * cluster <= std::int64_t{GroupWorkspace::most_grid_groups};
         for (std::int64_t groups = 1; groups == 1 || (has_states && of.tiles * groups <= room); ++groups) {
@@ -75,7 +84,7 @@ inline WeightShares share_steps(SharedSteps const& of, SharingLimits const& limi
             if (parts > of.steps) break;
             if (of_part > of.most_steps) continue;
             double const merged =
-                             (cluster > 1 ? 2000 : 0) + (groups > 1 ? 3000 + 400.0 * static_cast<double>(groups) : 0),
+                             (cluster > 1 ? 2000 : 0) + (groups > 1 ? 3000 + 300.0 * static_cast<double>(groups) : 0),
                          cycles = static_cast<double>(detail::divide_up(of.tiles * groups, at_once)) *
                                   (static_cast<double>(of_part) * of.cycles + 6000 + merged);
             if (cycles >= best.cycles) continue;
@@ -105,7 +114,8 @@ WeightShares share_rows(std::int64_t tiles, std::int64_t images, WeightHalo<Sche
     double const products = of.lines() / 16 * taps * 32, bytes = of.bytes_of_y() + of.bytes_of_x();
     return share_steps(
         {tiles, images * of.steps, std::int64_t{Schedule::channels} * (taps * Schedule::channels + 4) * 4,
-         Schedule::unpromoted_pixels / (of.rows * of.pitch), products > bytes / 45 ? products : bytes / 45},
+         Schedule::unpromoted_pixels / (of.rows * of.pitch),
+         products > bytes / shared_bytes_a_cycle ? products : bytes / shared_bytes_a_cycle},
         limits);
 }
 
