@@ -29,8 +29,10 @@ if(FUSEKIT_GPU STREQUAL "nvidia")
   endif()
 endif()
 
-# Loaded by inductor.py.
-add_library(inductor_plans SHARED)
-target_link_libraries(inductor_plans PRIVATE fusekit::fusekit)
-target_compile_options(inductor_plans PRIVATE -O3)
-fusekit_gpu_sources(inductor_plans peers/inductor_plans.cpp)
+# Loaded by inductor.py and training.py, and by block.py.
+foreach(name inductor_plans block_plans)
+  add_library(${name} SHARED)
+  target_link_libraries(${name} PRIVATE fusekit::fusekit)
+  target_compile_options(${name} PRIVATE -O3)
+  fusekit_gpu_sources(${name} peers/${name}.cpp)
+endforeach()

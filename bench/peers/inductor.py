@@ -193,25 +193,28 @@ def run_form(plans, stream, dtype, channels_last, options, rows):
     return right
 
 
-def parse_options(description):
+def parse_options(description, library="libinductor_plans.so", further=()):
+    """`further` options are names and what add_argument takes."""
     here = pathlib.Path(__file__).resolve().parent
-    usual = here.parent.parent / "build" / "cuda" / "bench" / "libinductor_plans.so"
+    usual = here.parent.parent / "build" / "cuda" / "bench" / library
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--library", type=pathlib.Path, default=usual, help="libinductor_plans.so")
+    parser.add_argument("--library", type=pathlib.Path, default=usual, help=library)
     parser.add_argument("--index", type=int, default=0, help="which GPU")
     parser.add_argument("--batch", type=int, default=64)
     parser.add_argument("--repeats", type=int, default=9)
     parser.add_argument("--dtype", choices=["float", "half", "all"], default="all")
     parser.add_argument("--layout", choices=["nchw", "nhwc", "all"], default="all")
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("bench-output"))
+    for name, argument in further:
+        parser.add_argument(name, **argument)
     return parser.parse_args()
 
 
 def prepare(options):
-    """The plans, a stream to run on, and the facts that results are kept with."""
+    """A stream to run on, and the facts that results are kept with."""
     torch.manual_seed(1)
     torch.cuda.set_device(options.index)
-    return Plans(options.library), torch.cuda.Stream(), {
+    return torch.cuda.Stream(), {
         "machine": torch.cuda.get_device_name(options.index), "torch": torch.__version__, "cuda": torch.version.cuda,
         "date": datetime.date.today().isoformat(),
         "command": " ".join([pathlib.Path(sys.argv[0]).name, *sys.argv[1:]])}
@@ -238,7 +241,8 @@ def write_results(options, name, facts, rows, right):
 def main():
     options = parse_options(__doc__)
 
-    plans, stream, facts = prepare(options)
+    stream, facts = prepare(options)
+    plans = Plans(options.library)
     print(f"{facts['machine']}, PyTorch {facts['torch']}, CUDA {facts['cuda']}; batch norm (spatial) + ReLU, "
           f"inference, batch {options.batch}\ncalls captured into graphs, in turn, the median of {options.repeats} samples")
     rows, right = [], True

@@ -154,7 +154,8 @@ def run_form(plans, stream, dtype, channels_last, options, copy, rows):
 
 def main():
     options = inductor.parse_options(__doc__)
-    plans, stream, facts = inductor.prepare(options)
+    stream, facts = inductor.prepare(options)
+    plans = inductor.Plans(options.library)
     copy = copy_rate(stream, options)
     facts["copy_gigabytes_a_second"] = round(copy / 1e9, 1)
     print(f"{facts['machine']}, PyTorch {facts['torch']}, CUDA {facts['cuda']}; batch norm (spatial) + ReLU, training, "

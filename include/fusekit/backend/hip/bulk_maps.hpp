@@ -154,18 +154,22 @@ bool encode_rows_of_y(TensorMap& map, TensorView<U> const& y, HaloShape const& s
            encode_tiled(map, sizeof(U), 4, y.data, modes.extents, modes.strides, box);
 }
 
+/// A map of the rows of x that these see.
+template <class T, class HaloShape>
+bool encode_rows_of_x(TensorMap& map, TensorView<T> const& x, HaloShape const& shape) {
+    detail::MapModes<T> const modes(x);
+    std::uint32_t const box[] = {128 / sizeof(T), static_cast<std::uint32_t>(shape.pitch),
+                                 static_cast<std::uint32_t>(shape.rows_of_x()), 1};
+    return modes.legal && encode_tiled(map, sizeof(T), 4, x.data, modes.extents, modes.strides, box);
+}
+
 /// The same for tiles of rows: of x with their halo, of y as long; and for `filters` filters.
 template <class T, class W, class U, class HaloShape>
 bool encode_rows(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w, TensorView<U> const& y,
                  HaloShape const& shape, int filters) {
-    constexpr std::uint32_t channels = 128 / sizeof(T);
-    detail::MapModes<T> const of_x(x);
     detail::MapModes<W> const of_w(w);
-    auto const pitch = static_cast<std::uint32_t>(shape.pitch);
-    std::uint32_t const rows_of_x[] = {channels, pitch, static_cast<std::uint32_t>(shape.rows_of_x()), 1};
-    std::uint32_t const of_filters[] = {channels, 1, 1, static_cast<std::uint32_t>(filters)};
-    maps.in_use = of_x.legal && of_w.legal &&
-                  encode_tiled(maps.x, sizeof(T), 4, x.data, of_x.extents, of_x.strides, rows_of_x) &&
+    std::uint32_t const of_filters[] = {128 / sizeof(T), 1, 1, static_cast<std::uint32_t>(filters)};
+    maps.in_use = of_w.legal && encode_rows_of_x(maps.x, x, shape) &&
                   encode_tiled(maps.w, sizeof(W), 4, w.data, of_w.extents, of_w.strides, of_filters) &&
                   encode_rows_of_y(maps.y, y, shape);
     return maps.in_use;

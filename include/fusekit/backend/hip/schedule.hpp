@@ -101,6 +101,25 @@ struct Stem {
     static constexpr int threads = consumers * 128, blocks = 1;
 };
 
+/// How a gradient by the weights is cut on sm_90a's matrix units: a block computes Rows channels of y of Columns taps
+/// and channels of x, and takes Pixels at a time through so many stages. A warpgroup has Products times 64 rows.
+template <int Rows, int Columns, int Pixels, int Stages, int Products = 1>
+struct BulkWeights {
+    static constexpr int rows = Rows, columns = Columns, pixels = Pixels, stages = Stages, products = Products;
+    static constexpr int warpgroups = Rows / (64 * Products);
+    /// Whether registers have room to add up sums of few pixels; else a block takes unpromoted_pixels at most.
+    static constexpr bool promotes = Columns * Products <= 128 && warpgroups <= 2;
+    static constexpr int unpromoted_pixels = 4096;
+};
+
+/// The same where x is read once for all taps: a block computes 64 channels of y of 64 channels of x, and takes rows of
+/// Pixels at most at a time. A warpgroup has a row of a filter's taps.
+template <int Pixels = 288>
+struct HaloWeights {
+    static constexpr int pixels = Pixels, channels = 64, most_taps = 3, most_stages = 8, stage_bytes = 216 * 1024;
+    static constexpr int unpromoted_pixels = 4096;
+};
+
 /// How thin convolutions, with few channels a group, are cut: a thread computes one output at a time.
 template <int Threads = 256>
 struct Direct {

@@ -202,3 +202,21 @@ TEMPLATE_TEST_CASE("HIP: transposed convolutions of stride 1 on sm_90a's matrix 
                                                                                                      {2, 24, 8, 9}, 16);
     check_transposed<fk::bfloat16, fk::filter(1, 1), false, ChannelsLast>(scheduled, {3, 200, 5, 11}, 40);
 }
+
+TEST_CASE("HIP: a gradient goes back through an activation as it leaves a transposed convolution") {
+    using Plan = fk::Plan<fk::TransposedConv<fk::filter(3, 3).pad(1)>, fk::ActivationSlope<fk::Relu>>;
+    static_assert(fusekit::hip::reads_in_bulk<Plan, fk::half, fk::half>);
+    fk::hip::Device device = sm90a_device();
+    oracle::Shape const shape{2, 136, 9, 7}, of_dy{2, 72, 9, 7}, filter{72, 136, 3, 3};
+    Filled<fk::half, fk::hip::Device, 4> dy(device, "nhwc", of_dy, integers(of_dy.size(), -3, 4, 1)),
+        w(device, "krsc", filter, integers(filter.size(), -2, 2, 2)),
+        z(device, "nhwc", shape, integers(shape.size(), -3, 3, 3));
+    auto expected =
+        oracle::transposed_conv({of_dy, dy.values}, w.values, shape, GeometryOf<2>::window(fk::filter(3, 3).pad(1)));
+    for (std::size_t i = 0; i < expected.at.size(); ++i)
+        if (z.values[i] <= 0) expected.at[i] = {};
+    Placed<fk::hip::Device, 4> dx(device, fk::DataType::float16, layout_of<4>("nhwc", shape), 64);
+    Plan::bind({.weights = w.view()}, {.z = z.view()})(device.with<WarpSpecialized<128, 112, 3>>(), dy.view(),
+                                                       dx.view<fk::half>());
+    CHECK(difference(expected, dx.fetch()) == "");
+}

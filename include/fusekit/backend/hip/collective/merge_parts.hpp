@@ -32,46 +32,68 @@ struct RowRange {
 
 /// Merges what the blocks of a tile have put into their SumTiles, always in the order of the blocks, so that every run
 /// gives the same bits. The blocks of a cluster share the rows out, and read each other's shared memory. Of the blocks
-/// of all groups that have the same rows, the last to come here merges those, from workspace. All threads call this.
+/// of all groups that have the same rows, the last to come here merges those, from workspace. All threads call this;
+/// the first `threads` of them merge. A thread has several loads under way.
 template <int threads, int Rows, int Columns>
 __device__ RowRange merge_parts(SumTile<Rows, Columns>& tile, BlockParts const& parts, unsigned number, unsigned group,
                                 unsigned rank, unsigned thread) {
-    constexpr unsigned quads = SumTile<Rows, Columns>::quads;
+    constexpr unsigned quads = SumTile<Rows, Columns>::quads, at_once = 8;
     RowRange const own{Rows * rank / parts.cluster, Rows * (rank + 1) / parts.cluster};
-    auto const each = [&](auto const& f) {  // as often in every lane, as barriers of clusters are for whole waves
-        for (unsigned first = own.begin * quads; first < own.end * quads; first += threads)
-            if (unsigned const i = first + thread; i < own.end * quads) f(i / quads, i % quads);
+    /// Calls f(i, row, quad) for those of a thread, from a quad on.
+    auto const each_from = [&](unsigned first, auto const& f) {
+#pragma unroll
+        for (unsigned i = 0; i < at_once; ++i)
+            if (unsigned const at = first + i * threads + thread; thread < threads && at < own.end * quads)
+                f(i, at / quads, at % quads);
     };
-    auto const sum_to = [](Packet<float, 4>& to, unsigned count, auto const& load) {
-        Packet<float, 4> sum = load(0);
-        for (unsigned i = 1; i < count; ++i) {
-            Packet<float, 4> const next = load(i);
-            for (int j = 0; j < 4; ++j) sum.values[j] += next.values[j];
+    auto const sum_up = [&](unsigned count, auto const& load) {
+        for (unsigned first = own.begin * quads; first < own.end * quads; first += at_once * threads) {
+            Packet<float, 4> sums[at_once];
+            each_from(first, [&](unsigned i, unsigned row, unsigned quad) { sums[i] = load(row, quad, 0u); });
+            for (unsigned of = 1; of < count; ++of) {
+                Packet<float, 4> next[at_once];
+                each_from(first, [&](unsigned i, unsigned row, unsigned quad) { next[i] = load(row, quad, of); });
+                for (unsigned i = 0; i < at_once; ++i)
+                    for (int j = 0; j < 4; ++j) sums[i].values[j] += next[i].values[j];
+            }
+            each_from(first, [&](unsigned i, unsigned row, unsigned quad) { tile.rows[row][quad] = sums[i]; });
         }
-        to = sum;
     };
     __syncthreads();
     if (parts.cluster > 1) {
         cluster_barrier();
-        each([&](unsigned row, unsigned quad) {
-            Packet<float, 4>& to = tile.rows[row][quad];
-            sum_to(to, parts.cluster, [&](unsigned of) { return load_of_block(&to, of); });
-        });
+        sum_up(parts.cluster,
+               [&](unsigned row, unsigned quad, unsigned of) { return load_of_block(&tile.rows[row][quad], of); });
         cluster_barrier();
     }
     if (parts.groups == 1) return own;
     auto* const sums = reinterpret_cast<Packet<float, 4>*>(parts.workspace.values()) +
                        std::size_t{number} * parts.groups * Rows * quads;
-    each([&](unsigned row, unsigned quad) { sums[(group * Rows + row) * quads + quad] = tile.rows[row][quad]; });
+    for (unsigned first = own.begin * quads; first < own.end * quads; first += at_once * threads)
+        each_from(first, [&](unsigned, unsigned row, unsigned quad) {
+            sums[(group * Rows + row) * quads + quad] = tile.rows[row][quad];
+        });
     GridGroup::State* const state = parts.workspace.state(number * parts.cluster + rank);
     if (!is_last_block(&state->arrived, parts.groups, thread, tile.is_last)) return {0, 0};
     if (thread == 0) state->arrived = 0;
-    each([&](unsigned row, unsigned quad) {
-        sum_to(tile.rows[row][quad], parts.groups,
-               [&](unsigned of) { return load_fresh(&sums[(of * Rows + row) * quads + quad]); });
+    sum_up(parts.groups, [&](unsigned row, unsigned quad, unsigned of) {
+        return load_fresh(&sums[(of * Rows + row) * quads + quad]);
     });
     __syncthreads();
     return own;
+}
+
+/// Calls store(sum, row, place) for the columns and rows of a tile that a block has whole; place(column) is worked out
+/// once a column. A lane has columns that are 32 apart, a wave of `threads` / 32 some of the rows.
+template <int threads, int Rows, int Columns, class Place, class Store>
+__device__ void store_sums(SumTile<Rows, Columns> const& tile, RowRange const& own, int columns, unsigned thread,
+                           Place const& place, Store const& store) {
+    if (thread >= threads) return;
+    for (int column = static_cast<int>(thread % 32); column < columns; column += 32) {
+        auto const at = place(column);
+        for (unsigned row = own.begin + thread / 32; row < own.end; row += threads / 32)
+            store(tile.rows[row][column / 4].values[column % 4], static_cast<int>(row), at);
+    }
 }
 
 }  // namespace fusekit::hip

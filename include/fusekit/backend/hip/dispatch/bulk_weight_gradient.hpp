@@ -7,70 +7,116 @@
 #include "fusekit/backend/hip/dispatch/halo.hpp"
 #include "fusekit/backend/hip/dispatch/split.hpp"
 #include "fusekit/backend/hip/mainloop/bulk_weight_gradient.hpp"
+#include "fusekit/backend/hip/mainloop/halo_weight_gradient.hpp"
+#include "fusekit/backend/hip/tuning/select.hpp"
+#include "fusekit/backend/hip/tuning/weight_gradient.hpp"
 
 namespace fusekit::hip {
 
 namespace detail {
 
-/// Among how many blocks a tile's steps are shared: the number that takes the fewest cycles, where a step takes 1024, a
-/// block 6000 more, and what blocks merge 2000 in a cluster, of `most_cluster` blocks at most, or 6000 through
-/// workspace, which has room for `most_sums` tiles of sums.
-inline BlockParts choose_bulk_parts(std::int64_t tiles, std::int64_t steps, std::int64_t processors,
-                                    std::int64_t most_sums, unsigned most_cluster) {
-    BlockParts best;
-    std::int64_t least = 0;
-    for (unsigned cluster = 1; cluster <= most_cluster && cluster <= processors; ++cluster)
-        for (unsigned groups = 1; groups == 1 || tiles * groups <= most_sums; ++groups) {
-            std::int64_t const parts = std::int64_t{cluster} * groups;
-            if (parts > steps || (groups > 1 && tiles * cluster > std::int64_t{GroupWorkspace::most_grid_groups}))
-                break;
-            std::int64_t const rounds = divide_up(tiles * groups, processors / cluster),
-                               cycles = rounds * (divide_up(steps, parts) * 1024 + 6000 + (cluster > 1 ? 2000 : 0) +
-                                                  (groups > 1 ? 6000 : 0));
-            if (least != 0 && cycles >= least) continue;
-            least = cycles;
-            best.cluster = cluster, best.groups = groups;
-        }
-    return best;
+template <class Plan, Element T, detail::OutputElement U>
+WeightProduct weight_product(WeightGradientParams<Plan, T, U> const& params) {
+    auto const& head = params.bound.head;
+    Index<4> const &dy = head.dy.layout.shape, &dw = params.y.layout.shape;
+    std::int64_t const of_tap = divide_up(dw[1], weight_block);
+    return {dw[0], of_tap, dw[2] * dw[3] * of_tap + head.bias_gradient.given(), dy[0] * dy[2] * dy[3],
+            !is_single_pixels(Plan::Head::geometry(head))};
+}
+
+/// The steps of an image where x is read once for all taps.
+template <class Schedule, class Params>
+WeightHalo<Schedule::pixels> weight_halo(Params const& params) {
+    Index<4> const& dy = params.bound.head.dy.layout.shape;
+    return {static_cast<int>(dy[2]), static_cast<int>(dy[3]), decltype(params.bound)::Plan::Head::collapsed};
+}
+
+/// The launch of so many tiles, each of `steps` steps of so many pixels, which blocks share.
+template <class Mainloop, class Params>
+std::optional<Launch<Params>> launch_shared(Gpu const& gpu, Params& params, BlockParts const& parts, std::int64_t tiles,
+                                            std::int64_t steps, int step_pixels) {
+    params.parts = parts;
+    params.part_pixels = static_cast<int>(divide_up(steps, parts.count())) * step_pixels;
+    auto launch = prepare_launch<typename decltype(params.bound)::Plan, Mainloop>(
+        gpu, params, tiles * parts.count(), Mainloop::threads,
+        parts.cluster > 1 ? LaunchMode::clusters : LaunchMode::plain,
+        parts.groups > 1 ? GroupWorkspace::state_bytes +
+                               static_cast<std::size_t>(tiles * parts.groups) * Mainloop::Sums::floats * sizeof(float)
+                         : 0);
+    if (!launch) return {};
+    auto whole = *launch;
+    whole.cluster = parts.cluster;
+    return whole;
 }
 
 }  // namespace detail
 
-/// Prepares a gradient by the weights on sm_90a's matrix units, with at most `workspace_bytes`, and `most_cluster`
-/// blocks of a cluster, or 1 where the program launches none; nothing where an operand does not lie as its bulk copies
-/// need it, or the program or the GPU has no such kernel.
-template <class Plan, Element T, detail::OutputElement U>
-std::optional<Launch<WeightGradientParams<Plan, T, U>>> prepare_bulk_weight_gradient(
-    Gpu const& gpu, WeightGradientParams<Plan, T, U> params, std::size_t workspace_bytes, unsigned most_cluster) {
-    using Mainloop = BulkWeightGradient<Plan, T, U>;
-    constexpr int block = 64, pixels = Mainloop::step_pixels;
-    auto const filter = Plan::Head::geometry(params.bound.head);
-    if (!detail::is_sm90a(gpu) || filter.group_count != 1 || !is_launchable<Plan, Mainloop>(gpu.index())) return {};
+/// The launch with one schedule, of a tile's pixels shared as `parts` says; nothing where an operand does not lie as
+/// its bulk copies need it, or the program or the GPU has no such kernel.
+template <class Schedule, class Plan, Element T, detail::OutputElement U>
+std::optional<Launch<WeightGradientParams<Plan, T, U>>> launch_bulk_weight_gradient(
+    Gpu const& gpu, WeightGradientParams<Plan, T, U> params, BlockParts const& parts) {
+    using Mainloop = BulkWeightGradient<Plan, Schedule, T, U>;
+    constexpr int block = weight_block, pixels = Schedule::pixels;
+    if (!is_launchable<Plan, Mainloop>(gpu.index())) return {};
     Refusal refusal;
     DeviceGuard const guard(gpu.index(), &refusal);
+    auto const filter = Plan::Head::geometry(params.bound.head);
     auto const dy = detail::typed<T>(params.bound.head.dy);
     auto& maps = params.maps;
     maps.has_windows = !(detail::is_single_pixels(filter) && detail::encode_pixels(maps.x, params.x, block, pixels));
     maps.in_use = !refusal && detail::encode_pixels(maps.dy, dy, block, pixels) &&
                   (!maps.has_windows || detail::encode_windows(maps.x, params.x, filter, block, pixels));
     if (!maps.in_use) return {};
-    Index<4> const& shape = dy.layout.shape;
-    std::int64_t const tiles = Mainloop::tiles(params.y.layout.shape, params.bound.head.bias_gradient.given()),
-                       steps = detail::divide_up(shape[0] * shape[2] * shape[3], pixels);
-    constexpr std::size_t tile_bytes = Mainloop::Sums::floats * sizeof(float), states = GroupWorkspace::state_bytes;
-    std::int64_t const room =
-        workspace_bytes < states ? 0 : static_cast<std::int64_t>((workspace_bytes - states) / tile_bytes);
-    params.parts =
-        detail::choose_bulk_parts(tiles, steps, gpu.processors(), room, launches_clusters(gpu) ? most_cluster : 1);
-    params.part_pixels = static_cast<int>(detail::divide_up(steps, params.parts.count())) * pixels;
-    auto launch = prepare_launch<Plan, Mainloop>(
-        gpu, params, tiles * params.parts.count(), Mainloop::threads,
-        params.parts.cluster > 1 ? LaunchMode::clusters : LaunchMode::plain,
-        params.parts.groups > 1 ? states + static_cast<std::size_t>(tiles * params.parts.groups) * tile_bytes : 0);
-    if (!launch) return {};
-    auto whole = *launch;
-    whole.cluster = params.parts.cluster;
-    return whole;
+    WeightProduct const product = detail::weight_product(params);
+    return detail::launch_shared<Mainloop>(gpu, params, parts, product.tiles<Schedule>(),
+                                           detail::divide_up(product.pixels, pixels), pixels);
+}
+
+/// The same where x is read once for all taps.
+template <class Schedule, class Plan, Element T, detail::OutputElement U>
+std::optional<Launch<WeightGradientParams<Plan, T, U>>> launch_halo_weight_gradient(
+    Gpu const& gpu, WeightGradientParams<Plan, T, U> params, BlockParts const& parts) {
+    using Mainloop = HaloWeightGradient<Plan, Schedule, T, U>;
+    if (!is_launchable<Plan, Mainloop>(gpu.index())) return {};
+    Refusal refusal;
+    DeviceGuard const guard(gpu.index(), &refusal);
+    auto const dy = detail::typed<T>(params.bound.head.dy);
+    auto const halo = detail::weight_halo<Schedule>(params);
+    params.maps.in_use = !refusal && halo.stages(Schedule::stage_bytes, Schedule::most_stages) >= 2 &&
+                         encode_rows_of_y(params.maps.dy, dy, halo) && encode_rows_of_x(params.maps.x, params.x, halo);
+    if (!params.maps.in_use) return {};
+    return detail::launch_shared<Mainloop>(gpu, params, parts, detail::weight_product(params).halo_tiles(),
+                                           dy.layout.shape[0] * halo.steps, 1);
+}
+
+/// Prepares a gradient by the weights on sm_90a's matrix units, with the schedule of the table that takes the least
+/// time, and at most `workspace_bytes`; nothing where there is no such launch.
+template <class Plan, Element T, detail::OutputElement U>
+std::optional<Launch<WeightGradientParams<Plan, T, U>>> prepare_bulk_weight_gradient(
+    Gpu const& gpu, WeightGradientParams<Plan, T, U> const& params, std::size_t workspace_bytes) {
+    auto const filter = Plan::Head::geometry(params.bound.head);
+    if (!detail::is_sm90a(gpu) || filter.group_count != 1) return {};
+    WeightProduct const product = detail::weight_product(params);
+    SharingLimits const limits{gpu.processors(), launches_clusters(gpu) ? NvidiaTuning::most_gradient_cluster : 1,
+                               workspace_bytes};
+    return [&]<class... Schedules>(
+               Table<Schedules...> table) -> std::optional<Launch<WeightGradientParams<Plan, T, U>>> {
+        WeightShares const shares[] = {share_pixels<Schedules>(product, limits)...};
+        int best = 0;
+        for (int i = 1; i < static_cast<int>(sizeof...(Schedules)); ++i)
+            if (shares[i].cycles < shares[best].cycles) best = i;
+        if constexpr (has_halo_weight_gradient<Plan, T>) {
+            auto const of_rows = share_rows<HaloWeights<>>(product.halo_tiles(), params.bound.head.dy.layout.shape[0],
+                                                           detail::weight_halo<HaloWeights<>>(params), limits);
+            if (of_rows.cycles < shares[best].cycles)
+                if (auto const launch = launch_halo_weight_gradient<HaloWeights<>>(gpu, params, of_rows.parts))
+                    return launch;
+        }
+        return with_entry(table, best, [&]<class Schedule>(Schedule) {
+            return launch_bulk_weight_gradient<Schedule>(gpu, params, shares[best].parts);
+        });
+    }(WeightTable<NvidiaTuning>{});
 }
 
 }  // namespace fusekit::hip

@@ -49,9 +49,7 @@ Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_weight_gradient(Gpu con
     WeightGradientParams<Plan, T, U> params{bound, detail::without_idle_strides(x), y};
     if constexpr (Plan::Head::collapsed_space == 3) params.slices = {x.from.count, dy.from.count};
     if constexpr (has_bulk_weight_gradient<Plan, T>)
-        if (auto const launch = prepare_bulk_weight_gradient<Plan, T, U>(gpu, params, workspace_bytes,
-                                                                         NvidiaTuning::most_gradient_cluster))
-            return *launch;
+        if (auto const launch = prepare_bulk_weight_gradient(gpu, params, workspace_bytes)) return *launch;
     std::int64_t const groups = filter.group_count, group_k = y.layout.shape[0] / groups,
                        pixels = dy.layout.shape[0] * dy.layout.shape[2] * dy.layout.shape[3];
     params.in_x = detail::neighbours_of<T>(params.x, y.layout.shape[1]);

@@ -68,9 +68,12 @@ struct NvidiaTuning {
         {.m = 128, .n = 128, .stages = 4, .roles = Roles::ping_pong},
         {.m = 64, .n = 128, .stages = 5, .roles = Roles::ping_pong}};
 
-    /// The most blocks of a cluster that share the pixels of a gradient by the weights on matrix units. The emulator
-    /// finds more exact; a GPU has not run them yet.
-    static constexpr unsigned most_gradient_cluster = 1;
+    /// Of gradients by the weights. Where a tile has any number of pixels its sums are promoted.
+    static constexpr WeightCut weights[] = {{.rows = 128, .columns = 128, .pixels = 128, .stages = 3},
+                                            {.rows = 192, .columns = 128, .pixels = 96, .stages = 3},
+                                            {.rows = 128, .columns = 256, .pixels = 64, .stages = 4},
+                                            {.rows = 64, .columns = 128, .pixels = 128, .stages = 4}};
+    static constexpr unsigned most_gradient_cluster = 8;
 
     static constexpr bool chooses_planes = true;
     /// Whole images of 14 x 14 and rows of longer ones, and two images of 7 x 7.

@@ -24,6 +24,9 @@ struct WarpSpecializedTile {
 struct PlanesTile {
     int pixels, parts;
 };
+struct WeightCut {
+    int rows, columns, pixels, stages, products = 1;
+};
 struct ElementwiseCut {
     int threads, bytes, iterations, unroll, blocks, tile_iterations;
 };
@@ -49,6 +52,7 @@ struct ElementwiseCase {
 //   matrix, matrix_float, matrix_tf32, warp_specialized, warp_specialized_int8
 //                  where it has sm_90a: arrays of GemmTile and WarpSpecializedTile, likewise
 //   planes         beside them, an array of PlanesTile
+//   weights        likewise, of WeightCut, and most_gradient_cluster, the most blocks of a cluster that share a tile
 //   native         where kernels of half, bfloat16, int8 and tf32 are cut otherwise: an array of NativeTile, in place
 //                  of gemm; native_floats says whether kernels of float are, too
 //   elementwise    an ElementwiseCut for an ElementwiseCase
@@ -117,6 +121,11 @@ template <class Tuning, int... i>
 auto planes_table(std::integer_sequence<int, i...>)
     -> Table<Planes<Tuning::planes[i].pixels, Tuning::planes[i].parts>...>;
 
+template <class Tuning, int... i>
+auto weight_table(std::integer_sequence<int, i...>)
+    -> Table<BulkWeights<Tuning::weights[i].rows, Tuning::weights[i].columns, Tuning::weights[i].pixels,
+                         Tuning::weights[i].stages, Tuning::weights[i].products>...>;
+
 template <class Tuning, int element_bytes, bool placewise, bool stores>
 struct ElementwiseOf {
     static constexpr ElementwiseCut cut = Tuning::elementwise({element_bytes, placewise, stores});
@@ -150,6 +159,9 @@ using WarpSpecializedTable = decltype(detail::warp_specialized_table<detail::Mat
 template <class Tuning>
 using PlanesTable = decltype(detail::planes_table<Tuning>(
     std::make_integer_sequence<int, static_cast<int>(std::size(Tuning::planes))>{}));
+template <class Tuning>
+using WeightTable = decltype(detail::weight_table<Tuning>(
+    std::make_integer_sequence<int, static_cast<int>(std::size(Tuning::weights))>{}));
 template <class Tuning, class T, bool placewise, bool stores = false>
 using DefaultElementwise = typename detail::ElementwiseOf<Tuning, sizeof(T), placewise, stores>::Type;
 template <class Tuning, class T>

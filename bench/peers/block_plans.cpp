@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+//
+// A block of Conv, batch norm and ReLU in training behind a C interface, for block.py: pointers to a GPU's memory and a
+// stream that others own. Two kernels forward, three back.
+#include <fusekit/hip.hpp>
+
+#include <cstdint>
+#include <exception>
+#include <string>
+
+namespace fk = fusekit;
+
+/// A part of the interface, and so of no unnamed namespace: block.py has the same. Tensors are of half, channels last;
+/// a filter is size x size, with a stride of 1 and as much padding as keeps the image's extents.
+struct BlockProblem {
+    std::int64_t n, c, h, w, k;
+    int size, device;
+    void* stream;
+    void const* weights;
+    float const *scale, *shift;
+    float epsilon;
+    float *saved_mean, *saved_inverse_deviation, *running_mean, *running_variance, *scale_gradient, *shift_gradient;
+};
+
+/// What a run reads and writes: z is the Conv's y.
+struct BlockTensors {
+    void const* x;
+    void *z, *y;
+    void const* dy;
+    void *dz, *dx, *dweights;
+};
+
+namespace {
+
+struct AnyBlock {
+    virtual ~AnyBlock() = default;
+    virtual void forward(BlockTensors const& of) = 0;
+    virtual void backward(BlockTensors const& of) = 0;
+};
+
+template <int Size>
+class Block final : public AnyBlock {
+    static constexpr auto filter = fk::filter(Size, Size).pad(Size / 2);
+    using Norm = fk::BatchNormTraining<fk::Spatial>;
+    using Convolution = fk::Plan<fk::Conv<filter>>;
+    using Normalization = fk::Plan<Norm, fk::Activation<fk::Relu>>;
+    using ByInput = fk::Plan<fk::TransposedConv<filter>>;
+    using ByWeights = fk::Plan<fk::ConvWeightGradient<filter>>;
+
+public:
+    explicit Block(BlockProblem const& p)
+        : device(p.device, static_cast<decltype(device.stream())>(p.stream)),
+          of_x(fk::nhwc(p.n, p.h, p.w, p.c)),
+          of_y(fk::nhwc(p.n, p.h, p.w, p.k)),
+          of_weights(fk::krsc(p.k, Size, Size, p.c)),
+          weights(input(p.weights, of_weights)),
+          normalization(Normalization::bind({.scale = {p.scale, fk::channels(p.k)},
+                                             .shift = {p.shift, fk::channels(p.k)},
+                                             .saved_mean = channels(p.saved_mean),
+                                             .saved_inverse_deviation = channels(p.saved_inverse_deviation),
+                                             .running_mean = channels(p.running_mean),
+                                             .running_variance = channels(p.running_variance),
+                                             .epsilon = p.epsilon},
+                                            {})),
+          gradients{channels(p.scale_gradient), channels(p.shift_gradient)} {}
+
+    void forward(BlockTensors const& of) override {
+        Convolution::bind({.weights = weights})(device, input(of.x, of_x), output(of.z, of_y));
+        normalization(device, input(of.z, of_y), output(of.y, of_y));
+    }
+    void backward(BlockTensors const& of) override {
+        fk::Backward<Normalization>::bind(normalization, input(of.z, of_y), gradients, {})(device, input(of.dy, of_y),
+                                                                                           output(of.dz, of_y));
+        ByInput::bind({.weights = weights})(device, input(of.dz, of_y), output(of.dx, of_x));
+        ByWeights::bind({.dy = input(of.dz, of_y)})(device, input(of.x, of_x), output(of.dweights, of_weights));
+    }
+
+private:
+    fk::hip::Device device;
+    fk::Layout<4> of_x, of_y, of_weights;
+    fk::TensorView<fk::half const> weights;
+    fk::BoundPlan<Normalization> normalization;
+    typename Norm::Gradients gradients;
+
+    fk::TensorView<float, 1> channels(float* data) const { return {data, fk::channels(of_y.shape[1])}; }
+    static fk::TensorView<fk::half const> input(void const* data, fk::Layout<4> const& layout) {
+        return {static_cast<fk::half const*>(data), layout};
+    }
+    static fk::TensorView<fk::half> output(void* data, fk::Layout<4> const& layout) {
+        return {static_cast<fk::half*>(data), layout};
+    }
+};
+
+thread_local std::string message;
+
+/// 1 where f did what it does, 0 after an error.
+template <class F>
+int succeeds(F const& f) {
+    try {
+        f();
+        return 1;
+    } catch (std::exception const& error) {
+        message = error.what();
+        return 0;
+    }
+}
+
+}  // namespace
+
+extern "C" {
+
+/// What went wrong in the last call that failed.
+char const* fusekit_message() { return message.c_str(); }
+
+/// A block to run, or null.
+void* fusekit_block(BlockProblem const* of) {
+    AnyBlock* block = nullptr;
+    succeeds([&] { block = of->size == 1 ? static_cast<AnyBlock*>(new Block<1>(*of)) : new Block<3>(*of); });
+    return block;
+}
+
+/// Put kernels on the block's stream; 1 where they were accepted.
+int fusekit_forward(void* block, BlockTensors const* of) {
+    return succeeds([&] { static_cast<AnyBlock*>(block)->forward(*of); });
+}
+int fusekit_backward(void* block, BlockTensors const* of) {
+    return succeeds([&] { static_cast<AnyBlock*>(block)->backward(*of); });
+}
+
+void fusekit_delete(void* block) { delete static_cast<AnyBlock*>(block); }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/collective/merge_parts.hpp"
+#include "fusekit/backend/hip/collective/stage_ring.hpp"
+#include "fusekit/backend/hip/conv_problem.hpp"
+#include "fusekit/backend/hip/integer.hpp"
+
+namespace fusekit::hip {
+
+/// How many columns of a gradient by the weights one bulk copy brings, and rows of dy.
+inline constexpr int weight_block = 64;
+
+/// A step's operands: pixels of dy and of windows of x, in blocks of 64 channels.
+template <class Schedule, class T>
+struct WeightStage {
+    alignas(1024) T dy[Schedule::rows / weight_block][Schedule::pixels * weight_block];
+    alignas(1024) T x[Schedule::columns / weight_block][Schedule::pixels * weight_block];
+};
+
+/// What a block computes of a gradient by the weights: a tile, of rows that are channels of y, and of blocks of
+/// columns, a tap and 64 channels of x each; and of the pixels a part. Neighbours of the grid have the same pixels, and
+/// share the larger operand, which L2 then gives them once.
+template <class Schedule>
+struct WeightTile {
+    static constexpr int column_blocks = Schedule::columns / weight_block;
+
+    unsigned rank, number, part_group;
+    int first_k, first_block, channel_blocks, blocks, begin, end, k;
+    bool has_ones;
+
+    template <class Params, class Problem>
+    __device__ WeightTile(Params const& params, Problem const& conv, unsigned of) {
+        channel_blocks = static_cast<int>(detail::divide_up(conv.group_c(), weight_block));
+        blocks = static_cast<int>(conv.taps()) * channel_blocks;
+        k = conv.group_k();
+        has_ones = params.bound.head.bias_gradient.given();
+        auto const across = static_cast<unsigned>(detail::divide_up(blocks + has_ones, column_blocks)),
+                   down = static_cast<unsigned>(detail::divide_up(k, Schedule::rows));
+        rank = of % params.parts.cluster;
+        number = of / params.parts.cluster % (across * down);
+        part_group = of / params.parts.cluster / (across * down);
+        constexpr bool shares_x = Schedule::columns > Schedule::rows;
+        first_block = static_cast<int>(shares_x ? number / down : number % across) * column_blocks;
+        first_k = static_cast<int>(shares_x ? number % down : number / across) * Schedule::rows;
+        begin = static_cast<int>(part_group * params.parts.cluster + rank) * params.part_pixels;
+        end = min(begin + params.part_pixels, static_cast<int>(conv.gemm_m()));
+    }
+    __device__ int steps() const {
+        return begin < end ? static_cast<int>(detail::divide_up(end - begin, Schedule::pixels)) : 0;
+    }
+    /// Whether y has channels of a block of rows.
+    __device__ bool has_rows(unsigned of) const { return first_k + static_cast<int>(of) * weight_block < k; }
+};
+
+/// The place in dy of a step's first pixel. It advances without divisions.
+struct StepPlace {
+    int p, q, image, step_p, step_q, step_n, rows_of_y, columns_of_y;
+
+    template <class Problem>
+    __device__ StepPlace(Problem const& conv, int first, int pixels)
+        : rows_of_y(static_cast<int>(conv.y[2])), columns_of_y(static_cast<int>(conv.y[3])) {
+        Pixel const at = conv.pixel(first), step = conv.pixel(pixels);
+        p = at.p, q = at.q, image = at.n;
+        step_p = step.p, step_q = step.q, step_n = step.n;
+    }
+    __device__ void advance() {
+        q += step_q, p += step_p, image += step_n;
+        if (q >= columns_of_y) q -= columns_of_y, ++p;
+        if (p >= rows_of_y) p -= rows_of_y, ++image;
+    }
+};
+
+/// Copies the operands of a block's steps into a ring of stages. One thread calls it.
+template <class Schedule, class Params, class Problem, class T, class Barriers>
+__device__ void load_weight_operands(Params const& params, Problem const& conv, WeightTile<Schedule> const& tile,
+                                     WeightStage<Schedule, T>* stages, Barriers& barriers) {
+    constexpr int pixels = Schedule::pixels, column_blocks = WeightTile<Schedule>::column_blocks;
+    constexpr unsigned row_blocks = Schedule::rows / weight_block;
+    auto const& filter = conv.filter;
+    int const copied = max(min(tile.blocks - tile.first_block, column_blocks), 0);
+    unsigned boxes = static_cast<unsigned>(copied);
+    for (unsigned i = 0; i < row_blocks; ++i) boxes += tile.has_rows(i);
+    int c[column_blocks];
+    unsigned down[column_blocks], right[column_blocks];
+#pragma unroll
+    for (int i = 0; i < column_blocks; ++i) {
+        int const tap = (tile.first_block + i) / tile.channel_blocks, r = tap / filter.size[1];
+        c[i] = (tile.first_block + i) % tile.channel_blocks * weight_block;
+        down[i] = static_cast<unsigned>(r * filter.dilations[0]);
+        right[i] = static_cast<unsigned>((tap - r * filter.size[1]) * filter.dilations[1]);
+    }
+    StageCursor<Schedule::stages> cursor;
+    StepPlace at(conv, tile.begin, pixels);
+#pragma unroll 1
+    for (int m = tile.begin; m < tile.end; m += pixels, cursor.advance(), at.advance()) {
+        auto& stage = stages[cursor.stage];
+        auto const full = ptx::shared_address(&barriers.full[cursor.stage]);
+        ptx::barrier_wait(ptx::shared_address(&barriers.empty[cursor.stage]), cursor.parity ^ 1);
+        ptx::barrier_arrive_expect_bytes(full, boxes * static_cast<unsigned>(sizeof stage.x[0]));
+#pragma unroll
+        for (unsigned i = 0; i < row_blocks; ++i)
+            if (tile.has_rows(i))
+                ptx::load_tiled(ptx::shared_address(stage.dy[i]), &params.maps.dy, full,
+                                {tile.first_k + static_cast<int>(i) * weight_block, m});
+        int const h = at.p * filter.strides[0] - filter.pad_before[0],
+                  w = at.q * filter.strides[1] - filter.pad_before[1];
+#pragma unroll
+        for (int i = 0; i < column_blocks; ++i) {
+            if (i >= copied) continue;
+            auto const to = ptx::shared_address(stage.x[i]);
+            if (params.maps.has_windows)
+                ptx::load_im2col(to, &params.maps.x, full, {c[i], w, h, at.image}, right[i], down[i]);
+            else ptx::load_tiled(to, &params.maps.x, full, {c[i], m});
+        }
+    }
+}
+
+}  // namespace fusekit::hip
