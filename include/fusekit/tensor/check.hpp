@@ -149,7 +149,17 @@ public:
     template <class View>
     void readable(char const* argument, View const& view, CollapsedShape<decltype(View::layout)::rank> const& shape,
                   char const* modes, Access access = Access::read) const {
+        if constexpr (requires { view.type; })
+            if (detail::is_float8_type(view.type))
+                return fail(argument, "float, half, bfloat16 or int8: x, y and weights alone are 8-bit floats",
+                            name(view.type));
         accessible(argument, view, shape, modes, access);
+    }
+
+    /// Requires the same of the weights of a Conv or Gemm, of any element type.
+    template <class View>
+    void weights(View const& view, CollapsedShape<decltype(View::layout)::rank> const& shape, char const* modes) const {
+        accessible("weights", view, shape, modes, Access::read);
     }
 
     /// Requires the same of an operator's own output, which must also lie apart from the input and all other arguments.
