@@ -67,7 +67,7 @@ void multiply_all(Factor factor, Exchange const& wave, unsigned first) {
 
 template <class Sum>
 void multiply_together(Factor factor, Sum* sums, std::uint32_t const* a, std::uint32_t const* b, Place const& place) {
-    if (architecture().empty() && compute_capability() < (is_float8(factor) ? 89u : 80u))
+    if (architecture().empty() && compute_capability() < (is_float8(factor) ? 89 : 80))
         fault("no such mma.sync on this device", place);
     Operands own{a, b, sums};
     Exchange const& wave = running->exchange(reinterpret_cast<std::uint64_t>(&own), place);
