@@ -192,7 +192,7 @@ private:
 
     __device__ static auto coord_of(OutputCoord const& place, [[maybe_unused]] float value) {
         if constexpr (reads) return ReadCoord(place, value);
-        else return place;
+        else return ThreadCoord(place);
     }
 };
 

@@ -9,6 +9,7 @@
 #include "fusekit/backend/hip/collective/reduction_segment.hpp"
 #include "fusekit/backend/hip/collective/shared_totals.hpp"
 #include "fusekit/backend/hip/schedule.hpp"
+#include "fusekit/backend/hip/thread_coord.hpp"
 
 namespace fusekit::hip {
 
@@ -242,8 +243,9 @@ private:
             for (int j = 0; j < lanes; ++j)
                 with_own(lane[j % own], now, j, segment.has(packet, j), [&](Lane const& of) {
                     float const value = Steps::apply(static_cast<float>(values.x[i].values[j]), operand(values, i, j),
-                                                     of.at, of.head, of.prepared, params.bound.head);
-                    result.values[j] = U(Epilogue::apply(value, of.at, of.epilogue, params.bound.epilogue));
+                                                     ThreadCoord(of.at), of.head, of.prepared, params.bound.head);
+                    result.values[j] =
+                        U(Epilogue::apply(value, ThreadCoord(of.at), of.epilogue, params.bound.epilogue));
                 });
             if constexpr (!Element<U>) return;
             U* const to = params.y.data + packet.y;

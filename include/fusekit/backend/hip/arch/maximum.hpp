@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <bit>
+
+#include "fusekit/backend/hip/arch/wave.hpp"
+
+namespace fusekit::hip {
+
+/// A maximum of a thread's values while its kernel runs, as the bits of a float that is not negative. It lies in shared
+/// memory, where a thread finds it without being handed it, and a compiler may keep it in a register.
+template <int number>
+__device__ unsigned& maximum_of_thread() {
+    __shared__ unsigned maxima[1024];
+    return maxima[threadIdx.x];
+}
+
+/// Raises a float in memory to the maximum of all threads: by one of each wave, all of whose lanes call this.
+template <int number>
+__device__ void merge_maximum(float* to) {
+    auto const wave = static_cast<unsigned>(warpSize);
+    unsigned largest = maximum_of_thread<number>();
+    for (unsigned mask = wave / 2; mask > 0; mask /= 2) {
+        auto const other = std::bit_cast<unsigned>(of_lane_xor(std::bit_cast<float>(largest), mask));
+        largest = largest < other ? other : largest;
+    }
+    auto* const bits = reinterpret_cast<unsigned*>(to);
+    if (threadIdx.x % wave == 0 && *bits < largest) atomicMax(bits, largest);
+}
+
+}  // namespace fusekit::hip

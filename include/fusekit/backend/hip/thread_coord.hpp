@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/arch/maximum.hpp"
+#include "fusekit/ops/operator.hpp"
+
+namespace fusekit::hip {
+
+/// A coordinate of y to a thread, which keeps maxima of its own values until its kernel ends.
+struct ThreadCoord : OutputCoord {
+    FUSEKIT_HD explicit ThreadCoord(OutputCoord const& at) : OutputCoord(at) {}
+
+    template <int number>
+    __device__ void raise(float*, float value) const {
+        unsigned& own = maximum_of_thread<number>();
+        unsigned const magnitude = detail::magnitude_bits(value);
+        own = own < magnitude ? magnitude : own;
+    }
+};
+
+}  // namespace fusekit::hip
