@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // How much faster are convolutions of 8-bit floats than those of half? Times convolution + bias + ReLU of half, and of
-// e4m3 with a scale before results are stored; NHWC, on one GPU in one run. Results of integers are compared first,
-// each of which half holds.
+// e4m3 with a scale before results are stored, without and with the largest magnitude before it; NHWC, on one GPU in
+// one run. Results of integers are compared first, each of which half holds.
 #include <fusekit/hip.hpp>
 
 #include <cmath>
@@ -51,6 +51,10 @@ struct Layer {
     fk::Tensor<float, fk::hip::Device, 1> bias;
     float factor;
 
+    auto with_amax(fk::Tensor<float, fk::hip::Device, 1>& amax) const {
+        return fk::Plan<Conv, fk::Bias, Relu, fk::Amax, fk::Scale>::bind({.weights = weights}, {.bias = bias}, {},
+                                                                         {.amax = amax}, {.factor = factor});
+    }
     auto bound() const {
         if constexpr (sizeof(T) == 2)
             return fk::Plan<Conv, fk::Bias, Relu>::bind({.weights = weights}, {.bias = bias}, {});
@@ -76,18 +80,21 @@ fk::Tensor<T, fk::hip::Device, Rank> filled(fk::hip::Device& device, fk::Layout<
     return tensor;
 }
 
-/// Throws where `on` does not give e4m3 of a quarter of what half gives, on integers.
+/// Throws where `on` does not give e4m3 of a quarter of what half gives, on integers, or another largest magnitude.
 template <class Device, fk::Filter<2> Filter>
 void check(fk::hip::Device& device, Device& on, ConvLayer const& l) {
     auto const x_layout = activations({3, l.c, l.h, l.w, true}), y_layout = activations({3, l.k, l.p(), l.q(), true}),
                w_layout = activations({l.k, l.c, l.r, l.s, true});
     auto const x = integers(x_layout.size(), 1), w = integers(w_layout.size(), 2), b = integers(l.k, 3);
+    auto largest = filled<float>(device, fk::channels(1), {0});
     auto const run = [&]<class T>(T, auto& scheduled) {
         Layer<T, Filter> const layer{filled<T>(device, w_layout, w), filled<float>(device, fk::channels(l.k), b),
                                      0.25f};
         auto const input = filled<T>(device, x_layout, x);
         auto y = filled<T>(device, y_layout, std::vector<float>(static_cast<std::size_t>(y_layout.size()), NAN));
-        layer.bound()(scheduled, input, y);
+        if constexpr (sizeof(T) == 1 && std::is_same_v<std::remove_cvref_t<decltype(scheduled)>, fk::hip::Device>)
+            layer.with_amax(largest)(scheduled, input, y);
+        else layer.bound()(scheduled, input, y);
         return to_host(y);
     };
     auto const exact = run(fk::half{}, device);
@@ -96,6 +103,13 @@ void check(fk::hip::Device& device, Device& on, ConvLayer const& l) {
         if (float{got[i]} != float{fk::e4m3(float{exact[i]} * 0.25f)})
             throw std::runtime_error(text("%s: y[%zu] of e4m3 is %g, of half %g", l.name().c_str(), i,
                                           double{float{got[i]}}, double{float{exact[i]}}));
+    if constexpr (std::is_same_v<Device, fk::hip::Device>) {
+        float found = 0, expected = 0;
+        for (fk::half const each : exact) expected = std::fmax(expected, each);
+        largest.copy_to(&found);
+        if (found != expected)
+            throw std::runtime_error(text("%s: Amax is %g, not %g", l.name().c_str(), double{found}, double{expected}));
+    }
 }
 
 template <class T, fk::Filter<2> Filter>
@@ -104,6 +118,7 @@ public:
     Timed(fk::hip::Device& device, ConvLayer const& l, int batch)
         : layer{fk::random<T>(device, activations({l.k, l.c, l.r, l.s, true}), 2),
                 fk::random<float>(device, fk::channels(l.k), 3), 0.25f},
+          amax(fk::random<float>(device, fk::channels(1), 4)),
           io(device, activations({batch, l.c, l.h, l.w, true}), activations({batch, l.k, l.p(), l.q(), true}),
              gpu_rotated_bytes(device.index())) {}
 
@@ -111,14 +126,18 @@ public:
     Subject on(Device& device) {
         return [this, &device](std::int64_t call) { layer.bound()(device, io.x(call), io.y(call)); };
     }
+    Subject with_amax(fk::hip::Device& device) {
+        return [this, &device](std::int64_t call) { layer.with_amax(amax)(device, io.x(call), io.y(call)); };
+    }
     std::int64_t size() const { return io.size(); }
 
 private:
     Layer<T, Filter> layer;
+    fk::Tensor<float, fk::hip::Device, 1> amax;
     Rotation<T, fk::hip::Device> io;
 };
 
-/// Seconds of half, of e4m3 with the library's choice, and with each candidate.
+/// Seconds of half, of e4m3 with the library's choice, of the same with Amax, and with each candidate.
 template <fk::Filter<2> Filter, class... Schedules>
 std::vector<double> measure(List<Schedules...>, fk::hip::Device& device, ConvLayer const& l, Options const& options) {
     auto scheduled = std::make_tuple(device.with<Schedules>()...);
@@ -128,7 +147,10 @@ std::vector<double> measure(List<Schedules...>, fk::hip::Device& device, ConvLay
     Timed<fk::half, Filter> half(device, l, options.batch);
     Timed<fk::e4m3, Filter> narrow(device, l, options.batch);
     std::vector<Subject> const subjects = std::apply(
-        [&](auto&... each) { return std::vector<Subject>{half.on(device), narrow.on(device), narrow.on(each)...}; },
+        [&](auto&... each) {
+            return std::vector<Subject>{half.on(device), narrow.on(device), narrow.with_amax(device),
+                                        narrow.on(each)...};
+        },
         scheduled);
     for (Subject const& subject : subjects) subject(0);
     return graph_medians(device.stream(), subjects, narrow.size(), options.repeats);
@@ -149,9 +171,9 @@ int run(int argc, char** argv) {
     fk::hip::Device device(options.index);
     bench::require(hipSetDevice(options.index), "hipSetDevice");
     Machine const machine = gpu_machine(device);
-    std::printf("%s, driver %s, %s, %s; batch %d, NHWC; microseconds\n%-23s %8s %8s %6s %8s  candidates\n",
+    std::printf("%s, driver %s, %s, %s; batch %d, NHWC; microseconds\n%-23s %8s %8s %6s %8s %8s  candidates\n",
                 machine.device.c_str(), machine.driver.c_str(), machine.compiler.c_str(), today().c_str(),
-                options.batch, "layer", "half", "e4m3", "ratio", "TFLOP/s");
+                options.batch, "layer", "half", "e4m3", "ratio", "TFLOP/s", "Amax");
     Records records({{"batch", std::to_string(options.batch)},
                      {"layout", "nhwc"},
                      {"machine", machine.device},
@@ -162,14 +184,15 @@ int run(int argc, char** argv) {
     for (ConvLayer const& l : chosen.conv) {
         auto const seconds = l.r == 1 ? measure<fk::filter(1, 1)>(Candidates{}, device, l, options)
                                       : measure<fk::filter(3, 3).pad(1)>(Candidates{}, device, l, options);
-        std::printf("%-23s %8.2f %8.2f %6.2f %8.0f ", l.name().c_str(), seconds[0] * 1e6, seconds[1] * 1e6,
-                    seconds[0] / seconds[1], l.flops(options.batch) / seconds[1] * 1e-12);
-        for (std::size_t i = 2; i < seconds.size(); ++i) std::printf(" %7.2f", seconds[i] * 1e6);
+        std::printf("%-23s %8.2f %8.2f %6.2f %8.0f %8.2f ", l.name().c_str(), seconds[0] * 1e6, seconds[1] * 1e6,
+                    seconds[0] / seconds[1], l.flops(options.batch) / seconds[1] * 1e-12, seconds[2] * 1e6);
+        for (std::size_t i = 3; i < seconds.size(); ++i) std::printf(" %7.2f", seconds[i] * 1e6);
         std::printf("\n");
         std::fflush(stdout);
         records.add({{"layer", l.name()},
                      {"half_us", text("%.3f", seconds[0] * 1e6)},
                      {"e4m3_us", text("%.3f", seconds[1] * 1e6)},
+                     {"amax_us", text("%.3f", seconds[2] * 1e6)},
                      {"ratio", text("%.4f", seconds[0] / seconds[1])}});
     }
     records.write(options.output, "float8");

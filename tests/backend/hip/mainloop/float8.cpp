@@ -7,6 +7,7 @@
 
 #include "backend/hip/sm90a_device.hpp"
 #include "fusekit/backend/hip/mainloop/warp_specialized.hpp"
+#include "support/amax_values.hpp"
 #include "support/check_case.hpp"
 #include "support/run_case.hpp"
 
@@ -38,4 +39,10 @@ TEMPLATE_TEST_CASE("HIP: convolutions of 8-bit floats on sm_90a's matrix units a
                run_conv<Scheduled, fk::e5m2, fk::dynamic, fk::Bias, Relu, fk::Scale>, scheduled);
     check_case(parse(uneven, "e4m3/half CRB #3"),
                run_conv<Scheduled, Types<fk::e4m3, fk::half>, fk::dynamic, fk::Residual, fk::Bias>, scheduled);
+}
+
+TEST_CASE("HIP: the largest magnitude of what matrix units compute") {
+    fk::hip::Device device = sm90a_device();
+    check_amax<fk::e4m3, fk::e4m3>(device, "nhwc", {2, 16, 7, 9}, 144, 0);
+    check_amax<fk::half, fk::half>(device, "nhwc", {2, 16, 7, 9}, 24, 0);
 }
