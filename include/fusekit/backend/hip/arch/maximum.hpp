@@ -2,16 +2,21 @@
 #pragma once
 
 #include <bit>
+#include <type_traits>
 
+#include "fusekit/backend/hip/arch/target.hpp"
 #include "fusekit/backend/hip/arch/wave.hpp"
 
 namespace fusekit::hip {
+
+/// Threads of a block that may keep a maximum: AMD's small tiles leave no room for more.
+inline constexpr int most_maxima = std::is_base_of_v<arch::Amd, arch::Target> ? 256 : 1024;
 
 /// A maximum of a thread's values while its kernel runs, as the bits of a float that is not negative. It lies in shared
 /// memory, where a thread finds it without being handed it, and a compiler may keep it in a register.
 template <int number>
 __device__ unsigned& maximum_of_thread() {
-    __shared__ unsigned maxima[1024];
+    __shared__ unsigned maxima[most_maxima];
     return maxima[threadIdx.x];
 }
 
