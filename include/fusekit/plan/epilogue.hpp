@@ -153,9 +153,11 @@ struct Epilogue {
     static constexpr bool reads_named = (0 + ... + Reading<Ops>) == 1 && (0 + ... + NamesActivations<Ops>) == 1 &&
                                         ((Reading<Ops> == NamesActivations<Ops>) && ...);
 
-    /// Whether operators write beside y, and whether one totals the values that pass; how many keep a maximum.
+    /// How many operators keep a maximum; whether some write every value beside y, or do either; whether one totals the
+    /// values that pass.
     static constexpr int maxima = (0 + ... + MaximumOp<Ops>);
-    static constexpr bool stores = (Storing<Ops> || ...) || maxima > 0, collects = (StatisticsOp<Ops> || ...);
+    static constexpr bool writes = (Storing<Ops> || ...), stores = writes || maxima > 0,
+                          collects = (StatisticsOp<Ops> || ...);
 
     /// Where one of them is kept.
     template <int number>

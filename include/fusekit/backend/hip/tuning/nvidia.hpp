@@ -69,9 +69,11 @@ struct NvidiaTuning {
         {.m = 64, .n = 128, .stages = 5, .roles = Roles::ping_pong}};
 
     /// The same of 8-bit floats: sums of a step beside those of a tile take registers, and warpgroups that share a tile
-    /// add while others multiply.
+    /// add while others multiply. Measured on an H100, with five schedules.
     static constexpr WarpSpecializedTile warp_specialized_float8[] = {
-        {.m = 192, .n = 128, .stages = 4}, {.m = 128, .n = 128, .stages = 5}, {.m = 64, .n = 128, .stages = 6}};
+        {.m = 192, .n = 128, .stages = 4},
+        {.m = 128, .n = 128, .stages = 5},
+        {.m = 64, .n = 128, .stages = 5, .roles = Roles::ping_pong}};
 
     /// The most blocks of a cluster that share the pixels of a gradient by the weights on matrix units. The emulator
     /// finds more exact; a GPU has not run them yet.
