@@ -48,8 +48,8 @@ TEST_CASE("weights, x and y alone are 8-bit floats") {
     float x[4] = {1, 2, 3, 4}, y[4] = {9, 9, 9, 9};
     auto const layout = fk::nchw(1, 1, 1, 4);
     auto const layer = fk::Plan<fk::Residual>::bind({.z = fk::TensorView<fk::e4m3 const>(z, layout)});
-    CHECK(refusal([&] { layer(device, fk::TensorView<float>(x, layout), fk::TensorView<float>(y, layout)); })
-              .find("Residual.z: expected float, half, bfloat16 or int8: x, y and weights alone are 8-bit floats, got "
-                    "e4m3") != std::string::npos);
+    CHECK(refusal([&] {
+              layer(device, fk::TensorView<float>(x, layout), fk::TensorView<float>(y, layout));
+          }).find("Residual.z: expected float, half, bfloat16 or int8, got e4m3") != std::string::npos);
     CHECK(y[0] == 9);
 }
