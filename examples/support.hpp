@@ -7,11 +7,12 @@
 #include <cstdio>
 #include <vector>
 
-/// The elements of a device's tensor, copied to the host in memory order.
+/// The elements of a device's tensor, copied to the host in memory order, as floats.
 std::vector<float> values(auto const& tensor) {
-    std::vector<float> result(static_cast<std::size_t>(tensor.layout().span()));
-    tensor.copy_to(result.data());
-    return result;
+    using T = std::remove_cvref_t<decltype(*tensor.const_view().data)>;
+    std::vector<T> elements(static_cast<std::size_t>(tensor.layout().span()));
+    tensor.copy_to(elements.data());
+    return std::vector<float>(elements.begin(), elements.end());
 }
 
 /// Prints the largest difference. Returns whether it is at most `tolerance` of the largest value expected, and the

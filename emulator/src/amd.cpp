@@ -127,6 +127,12 @@ Integers16 mfma_i32_32x32x8i8(Words<1> a, Words<1> b, Integers16 c, Place place)
 Integers16 mfma_i32_32x32x16_i8(Words<2> a, Words<2> b, Integers16 c, Place place) {
     return multiply({cdna3, Factor::int8, 32, 16, 64, false, mfma_sum}, a, b, c, place);
 }
+Floats16 mfma_f32_32x32x16_fp8_fp8(Words<2> a, Words<2> b, Floats16 c, Place place) {
+    return multiply({cdna3, Factor::e4m3_fnuz, 32, 16, 64, false, mfma_sum}, a, b, c, place);
+}
+Floats16 mfma_f32_32x32x16_bf8_bf8(Words<2> a, Words<2> b, Floats16 c, Place place) {
+    return multiply({cdna3, Factor::e5m2_fnuz, 32, 16, 64, false, mfma_sum}, a, b, c, place);
+}
 
 Floats16 mfma_f32_32x32x2f32(Words<1> a, Words<1> b, Floats16 c, Place place) {
     return multiply({cdna, Factor::float32, 32, 2, 64, false, mfma_sum}, a, b, c, place);
@@ -152,6 +158,12 @@ Floats8 wmma_f32_16x16x16_bf16_gfx12(Words<4> a, Words<4> b, Floats8 c, Place pl
 }
 Integers8 wmma_i32_16x16x16_iu8_gfx12(Words<2> a, Words<2> b, Integers8 c, Place place) {
     return multiply({rdna4, Factor::int8, 16, 16, 32, false, gfx12_sum}, a, b, c, place);
+}
+Floats8 wmma_f32_16x16x16_fp8_fp8_gfx12(Words<2> a, Words<2> b, Floats8 c, Place place) {
+    return multiply({rdna4, Factor::e4m3, 16, 16, 32, false, gfx12_sum}, a, b, c, place);
+}
+Floats8 wmma_f32_16x16x16_bf8_bf8_gfx12(Words<2> a, Words<2> b, Floats8 c, Place place) {
+    return multiply({rdna4, Factor::e5m2, 16, 16, 32, false, gfx12_sum}, a, b, c, place);
 }
 
 float dot2_f32_f16(std::uint32_t a, std::uint32_t b, float c, Place place) {

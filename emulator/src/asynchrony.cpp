@@ -177,9 +177,9 @@ void Asynchrony::wait_for_products(unsigned pending, Place const& place) {
     while (done[warpgroup] < needed) multiply_now(warpgroup, all[done[warpgroup]++]);
 }
 
-/// The sum of an element is exact but for one rounding, and of int8 modulo 2^32: element e of thread t is in row
-/// 16 (t / 32) + t % 32 / 4 + 8 (e / 2 % 2) and column 8 (e / 4) + 2 (t % 4) + e % 2 (section 9.7.15.5.1, figure of D).
-/// Registers of A: the figure of A for .k16.
+/// The sum of an element is exact but for one rounding, of int8 modulo 2^32, and of 8-bit floats cut off (factor.hpp):
+/// element e of thread t is in row 16 (t / 32) + t % 32 / 4 + 8 (e / 2 % 2) and column 8 (e / 4) + 2 (t % 4) + e % 2
+/// (section 9.7.15.5.1, figure of D). Registers of A: the figure of A for .k16.
 void Asynchrony::multiply_now(unsigned warpgroup, Product const& product) {
     constexpr unsigned m = 64, row_bytes = 32;
     unsigned const depth = row_bytes / bytes_of(product.factor);
@@ -202,6 +202,10 @@ void Asynchrony::multiply_now(unsigned warpgroup, Product const& product) {
             std::uint32_t& sum = kept.sums[e];
             bool const integers = product.factor == Factor::int8;
             double exact = product.adds && !integers ? std::bit_cast<float>(sum) : 0;
+            if (is_float8(product.factor)) {
+                sum = std::bit_cast<std::uint32_t>(float8_sum(product.factor, exact, row, column, depth));
+                continue;
+            }
             for (unsigned k = 0; k < depth; ++k) exact += row[k] * column[k];
             if (integers) sum = (product.adds ? sum : 0) + static_cast<std::uint32_t>(static_cast<std::int32_t>(exact));
             else sum = std::bit_cast<std::uint32_t>(static_cast<float>(exact));

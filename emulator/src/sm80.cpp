@@ -28,13 +28,13 @@ std::uint32_t bits_of(std::uint32_t const* words, unsigned element, unsigned bit
 ///   A  ai: row = groupID for 0 <= i < 2 || 4 <= i < 6, else groupID + 8; column = 2 t + (i & 1), + 8 for i >= 4
 ///   B  bi: row = 2 t + (i & 1), + 8 for i >= 2; column = groupID
 ///   C  ci: row = groupID for i < 2, else groupID + 8; column = 2 t + (i & 1)
-/// and of int8, and alike of TF32, whose i counts single elements,
+/// and of 8 bits, and alike of TF32, whose i counts single elements,
 ///   A  ai: row = groupID for 0 <= i < 4 || 8 <= i < 12, else groupID + 8; column = 4 t + (i & 3), + 16 for i >= 8
 ///   B  bi: row = 4 t + (i & 3), + 16 for i >= 4; column = groupID
 template <class Sum>
 void multiply_all(Factor factor, Exchange const& wave, unsigned first) {
     unsigned const bits = 8 * bytes_of(factor), together = 32 / bits, depth = 8 * together;
-    double a[16][32], b[32][8];
+    double a[16][32], b[8][32];  // b column by column
     for (unsigned lane = 0; lane < warp; ++lane) {
         auto const* const own = reinterpret_cast<Operands const*>(wave.value[first + lane]);
         unsigned const group = lane / 4, t = lane % 4;
@@ -44,15 +44,21 @@ void multiply_all(Factor factor, Exchange const& wave, unsigned first) {
             a[row][column] = value_of(factor, bits_of(own->a, i, bits));
         }
         for (unsigned i = 0; i < 2 * together; ++i)
-            b[together * t + i % together + (i >= together ? depth / 2 : 0)][group] =
+            b[group][together * t + i % together + (i >= together ? depth / 2 : 0)] =
                 value_of(factor, bits_of(own->b, i, bits));
     }
     for (unsigned lane = 0; lane < warp; ++lane) {
         auto* const sums = static_cast<Sum*>(reinterpret_cast<Operands const*>(wave.value[first + lane])->sums);
         for (unsigned i = 0; i < 4; ++i) {
             unsigned const row = lane / 4 + (i < 2 ? 0 : 8), column = lane % 4 * 2 + (i & 1);
+            if constexpr (std::is_same_v<Sum, float>)
+                if (is_float8(factor)) {  // one half of the indices k, then the other
+                    for (unsigned k = 0; k < depth; k += 16)
+                        sums[i] = float8_sum(factor, sums[i], &a[row][k], &b[column][k], 16);
+                    continue;
+                }
             double exact = sums[i];
-            for (unsigned k = 0; k < depth; ++k) exact += a[row][k] * b[k][column];
+            for (unsigned k = 0; k < depth; ++k) exact += a[row][k] * b[column][k];
             if constexpr (std::is_same_v<Sum, float>) sums[i] = static_cast<float>(exact);
             else sums[i] = static_cast<std::int32_t>(static_cast<std::int64_t>(exact));  // which wraps
         }
@@ -61,7 +67,8 @@ void multiply_all(Factor factor, Exchange const& wave, unsigned first) {
 
 template <class Sum>
 void multiply_together(Factor factor, Sum* sums, std::uint32_t const* a, std::uint32_t const* b, Place const& place) {
-    if (architecture().empty() && compute_capability() < 80) fault("no mma.sync on this device", place);
+    if (architecture().empty() && compute_capability() < (is_float8(factor) ? 89 : 80))
+        fault("no such mma.sync on this device", place);
     Operands own{a, b, sums};
     Exchange const& wave = running->exchange(reinterpret_cast<std::uint64_t>(&own), place);
     unsigned const first = running->lane() / warp * warp;

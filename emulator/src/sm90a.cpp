@@ -308,7 +308,8 @@ void multiply(void* sums, int n, std::uint64_t a, std::uint64_t b, bool adds, Fa
               Place place) {
     if (n < 8 || n > 256 || n % (factor == Factor::int8 && n > 32 ? 16 : 8) != 0)
         fault("wgmma has no such shape", place);
-    if (bytes_of(factor) != 2 && majors != Majors{}) fault("wgmma of int8 and TF32 has K-major factors alone", place);
+    if (bytes_of(factor) != 2 && majors != Majors{}) fault("wgmma of 8 bits and TF32 has K-major factors alone", place);
+    if (factor == Factor::float32 || factor > Factor::e5m2) fault("wgmma has no such factors", place);
     running->asynchrony().multiply(sums, n, a, nullptr, b, adds, factor, majors, place);
 }
 void multiply_registers(float* sums, int n, std::uint32_t const* a, std::uint64_t b, bool adds, Factor factor,

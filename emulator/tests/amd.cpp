@@ -16,7 +16,7 @@ namespace amd = hip_on_cpu::amd;
 
 namespace {
 
-/// Small integers, and their bits as half, bfloat16, int8 or a float.
+/// Small integers, and their bits in each type.
 int number(int at) { return at * 7 % 15 - 7; }
 std::uint32_t half(int value) {
     if (value == 0) return 0;
@@ -33,6 +33,14 @@ std::uint32_t bfloat16(int value) {
 std::uint32_t int8(int value) { return static_cast<std::uint8_t>(value); }
 std::uint32_t float32(int value) { return bfloat16(value) << 16; }
 std::uint32_t tf32(int value) { return value == 0 ? 0 : float32(value) | ((1u << 13) - 1); }  // which are cut off
+/// The upper bits of a half, whose exponent has as many bits as e5m2's, or one more than e4m3's.
+std::uint32_t e5m2(int value) { return half(value) >> 8; }
+std::uint32_t e5m2_fnuz(int value) { return value == 0 ? 0 : e5m2(value) + 4; }
+std::uint32_t e4m3(int value) {
+    std::uint32_t const bits = half(value);
+    return value == 0 ? 0 : (bits >> 8 & 0x80u) | ((bits & 0x7fffu) - (8u << 10)) >> 7;
+}
+std::uint32_t e4m3_fnuz(int value) { return value == 0 ? 0 : e4m3(value) + 8; }
 
 /// What differs between instructions: where a lane's factors and sums are. `group` is a lane's number among those of
 /// the same row.
@@ -120,6 +128,8 @@ TEST_CASE("MFMA multiplies as CDNA's manuals say") {
     if (cdna3) check<2>({32, 16, 64, 8, mfma_row}, int8, amd::mfma_i32_32x32x16_i8);
     check<1>({32, 2, 64, 1, mfma_row}, float32, amd::mfma_f32_32x32x2f32);
     if (cdna3) check<2>({32, 4, 64, 2, mfma_row}, tf32, amd::mfma_f32_32x32x4_xf32);
+    if (cdna3) check<2>({32, 16, 64, 8, mfma_row}, e4m3_fnuz, amd::mfma_f32_32x32x16_fp8_fp8);
+    if (cdna3) check<2>({32, 16, 64, 8, mfma_row}, e5m2_fnuz, amd::mfma_f32_32x32x16_bf8_bf8);
 }
 
 TEST_CASE("dots are those of RDNA 2's manual") {
@@ -153,6 +163,8 @@ TEST_CASE("WMMA multiplies as RDNA's manuals say") {
         check<4>({16, 16, 32, 8, gfx12_row}, half, amd::wmma_f32_16x16x16_f16_gfx12);
         check<4>({16, 16, 32, 8, gfx12_row}, bfloat16, amd::wmma_f32_16x16x16_bf16_gfx12);
         check<2>({16, 16, 32, 8, gfx12_row}, int8, amd::wmma_i32_16x16x16_iu8_gfx12);
+        check<2>({16, 16, 32, 8, gfx12_row}, e4m3, amd::wmma_f32_16x16x16_fp8_fp8_gfx12);
+        check<2>({16, 16, 32, 8, gfx12_row}, e5m2, amd::wmma_f32_16x16x16_bf8_bf8_gfx12);
     } else {
         SKIP("no WMMA");
     }

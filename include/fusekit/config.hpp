@@ -112,6 +112,32 @@ FUSEKIT_HD float root(float square);
 FUSEKIT_HD float reciprocal_root(float square);
 #endif
 
+/// Likewise, where has_float8 says so: a code of e4m3, of 3 bits of mantissa, or e5m2, of 2; and those of two floats,
+/// the first in the lower byte.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
+inline constexpr bool has_float8 = true;
+template <int Mantissa>
+__device__ float float8_to_float(std::uint8_t code) {
+    std::uint32_t halves;
+    if constexpr (Mantissa == 3) asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(halves) : "h"(std::uint16_t{code}));
+    else asm("cvt.rn.f16x2.e5m2x2 %0, %1;" : "=r"(halves) : "h"(std::uint16_t{code}));
+    return half_to_float(static_cast<std::uint16_t>(halves));
+}
+template <int Mantissa>
+__device__ std::uint16_t floats_to_float8(float first, float second) {
+    std::uint16_t codes;
+    if constexpr (Mantissa == 3) asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(codes) : "f"(second), "f"(first));
+    else asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(codes) : "f"(second), "f"(first));
+    return codes;
+}
+#else
+inline constexpr bool has_float8 = false;
+template <int Mantissa>
+FUSEKIT_HD float float8_to_float(std::uint8_t code);
+template <int Mantissa>
+FUSEKIT_HD std::uint16_t floats_to_float8(float first, float second);
+#endif
+
 /// Whether Plan::bind is one of several functions (plan/plan.hpp).
 #if defined(__CUDACC__) && !defined(__clang__)
 inline constexpr bool overloads_bind = true;

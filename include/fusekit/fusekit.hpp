@@ -14,6 +14,7 @@
 
 #include "fusekit/ops/activation.hpp"
 #include "fusekit/ops/activation_slope.hpp"
+#include "fusekit/ops/amax.hpp"
 #include "fusekit/ops/batch_norm.hpp"
 #include "fusekit/ops/bias.hpp"
 #include "fusekit/ops/conv.hpp"

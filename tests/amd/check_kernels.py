@@ -23,7 +23,8 @@ from kernel_name import shortened
 
 COLUMNS = ["kernel", "target", "vgpr", "agpr", "sgpr", "lds", "scratch", "vgpr_spills", "sgpr_spills", "occupancy",
            "code", "matrix", "share"]
-PRODUCT = re.compile(r"ImplicitGemm<\w*Gemm<(\d+, \d+)\b[^>]*>, (float|half|bfloat16|int8), \w+, (channel|pixel)>")
+PRODUCT = re.compile(r"ImplicitGemm<\w*Gemm<(\d+, \d+)\b[^>]*>, (float|half|bfloat16|int8|Float8<\d, \w+>), "
+                     r"(?:\w+|Float8<\d, \w+>), (channel|pixel)>")
 
 
 def run(*command):

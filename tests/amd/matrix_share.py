@@ -19,7 +19,9 @@ import re
 ISSUE = {"gfx908": 4, "gfx90a": 4, "gfx942": 4, "gfx1030": 1, "gfx1100": 1, "gfx1201": 1}
 BARS = {"gfx908": 0.75, "gfx90a": 0.75, "gfx942": 0.70, "gfx1030": 0.80, "gfx1100": 0.80, "gfx1201": 0.80}
 CDNA, RDNA = ("float", "half", "bfloat16", "int8"), ("half", "bfloat16", "int8")
-TYPES = {"gfx908": CDNA, "gfx90a": CDNA, "gfx942": CDNA, "gfx1030": ("half", "int8"), "gfx1100": RDNA, "gfx1201": RDNA}
+OCP, FNUZ = ("Float8<3, false>", "Float8<2, false>"), ("Float8<3, true>", "Float8<2, true>")  # and AMD's own
+TYPES = {"gfx908": CDNA, "gfx90a": CDNA, "gfx942": CDNA + FNUZ, "gfx1030": ("half", "int8"), "gfx1100": RDNA,
+         "gfx1201": RDNA + OCP}
 MATRIX = re.compile(r"v_(mfma|wmma)_|v_dot2c?_f32_f16|v_dot4c?_i32_i8")
 WIDE = re.compile(r"(global|buffer)_load_(dwordx4|b128)")
 
@@ -32,7 +34,7 @@ def matrix_cycles(target, instruction):
     if target == "gfx942" and instruction.startswith("v_mfma_f32_32x32x2_f32"):
         return 64
     if target == "gfx1201":
-        return 8 if "iu8" in instruction else 16
+        return 8 if re.search(r"iu8|fp8|bf8", instruction) else 16
     return 32
 
 

@@ -52,7 +52,7 @@ must_report(backend/hip/mainloop/elementwise.hpp "#include \"fusekit/backend/hip
 must_report(backend/hip/tuning/select.hpp "#include \"fusekit/backend/hip/dispatch/conv.hpp\"" "includes .* higher layer")
 must_report(backend/hip/new.hpp "${header}" "stands in no layer")
 must_report(backend/hip/runtime/kernel.hpp "__global__" "__global__: stands 3 times in the headers, and 2 is right")
-must_report(backend/hip/runtime/kernel.hpp "__shared__" "__shared__: stands 2 times")
+must_report(backend/hip/runtime/kernel.hpp "__shared__" "__shared__: stands 3 times")
 must_report(backend/hip/dispatch/prepare.hpp "#ifdef __HIP__\n#endif" "only config.hpp")
 must_report(plan/args.hpp "#include \"fusekit/plan/nowhere.hpp\"" "does not exist")
 must_report(plan/args.hpp "#include \"name.hpp\"" "includes its headers as")

@@ -8,15 +8,24 @@
 #include "fusekit/tensor/dtype.hpp"
 
 /// Binary floating-point formats by their definition (IEEE 754-2019, section 3.4), for tests: conversion through
-/// double arithmetic, without the bit tricks of the library. And 8-bit integers, which have no exponent and saturate.
+/// double arithmetic, without the bit tricks of the library. And 8-bit integers, which have no exponent and saturate,
+/// and 8-bit floats (OFP8), which saturate too: OCP's, and AMD's "FNUZ", whose bias is one more and whose only NaN is
+/// in the place of negative zero.
 namespace test {
 
 struct Format {
+    /// What has no number: IEEE's infinities and NaN, one NaN in place of the largest, or of negative zero.
+    enum class Special { ieee, largest, negative_zero };
+
     int exponent_bits, fraction_bits;
+    Special special = Special::ieee;
 
     bool is_integer() const { return exponent_bits == 0; }
 
-    int bias() const { return (1 << (exponent_bits - 1)) - 1; }
+    bool is_float8() const { return exponent_bits + fraction_bits == 7 && !is_integer(); }
+    bool has_unsigned_zero() const { return special == Special::negative_zero; }
+
+    int bias() const { return (1 << (exponent_bits - 1)) - (has_unsigned_zero() ? 0 : 1); }
 
     /// Distance between neighbours at the magnitude of `value`.
     double spacing(double value) const {
@@ -28,22 +37,33 @@ struct Format {
         return std::ldexp(1.0, exponent - 1 - fraction_bits);
     }
 
-    double largest() const { return std::ldexp(2.0 - std::ldexp(1.0, -fraction_bits), bias()); }
+    double largest() const {
+        int const exponent = (1 << exponent_bits) - (special == Special::ieee ? 2 : 1) - bias();
+        return std::ldexp(2.0 - std::ldexp(special == Special::largest ? 2.0 : 1.0, -fraction_bits), exponent);
+    }
 
-    /// The nearest value of the format, ties to even; infinity from half a spacing above the largest.
+    /// The nearest value of the format, ties to even; infinity, or, where it saturates, the largest, from half a
+    /// spacing above the largest.
     double round(double value) const {
         if (is_integer()) return std::isnan(value) ? 0 : saturated(std::nearbyint(value));
+        if (is_float8()) value = saturated(value);
         if (!std::isfinite(value)) return value;
         double const step = spacing(value), rounded = std::nearbyint(value / step) * step;
         return std::fabs(rounded) > largest() ? std::copysign(std::numeric_limits<double>::infinity(), value) : rounded;
     }
 
     /// The nearest number in the range of a format that saturates.
-    double saturated(double value) const { return is_integer() ? std::fmax(-128, std::fmin(value, 127)) : value; }
+    double saturated(double value) const {
+        if (is_float8()) return std::fabs(value) > largest() ? std::copysign(largest(), value) : value;
+        return is_integer() ? std::fmax(-128, std::fmin(value, 127)) : value;
+    }
 
     /// The bits of a value that the format holds; any NaN gives a quiet one.
     std::uint64_t encode(double value) const {
         if (is_integer()) return static_cast<std::uint64_t>(static_cast<std::int64_t>(value)) & 0xff;
+        if (has_unsigned_zero() && std::isnan(value)) return 0x80;
+        if (has_unsigned_zero() && value == 0) return 0;
+        if (special == Special::largest && std::isnan(value)) return 0x7f;
         std::uint64_t const sign = std::signbit(value) ? std::uint64_t{1} << (exponent_bits + fraction_bits) : 0u;
         std::uint64_t const all_ones = ((std::uint64_t{1} << exponent_bits) - 1) << fraction_bits;
         if (std::isnan(value)) return sign | all_ones | std::uint64_t{1} << (fraction_bits - 1);
@@ -61,7 +81,11 @@ struct Format {
         std::uint64_t const field = bits >> fraction_bits & ((std::uint64_t{1} << exponent_bits) - 1);
         std::uint64_t const fraction = bits & ((std::uint64_t{1} << fraction_bits) - 1);
         double const sign = bits >> (exponent_bits + fraction_bits) & 1u ? -1 : 1;
-        if (field == (std::uint64_t{1} << exponent_bits) - 1)
+        bool const ones = field == (std::uint64_t{1} << exponent_bits) - 1,
+                   is_largest = ones && fraction == (std::uint64_t{1} << fraction_bits) - 1;
+        if (has_unsigned_zero() ? bits == 0x80 : special == Special::largest && is_largest)
+            return std::numeric_limits<double>::quiet_NaN();
+        if (ones && special == Special::ieee)
             return fraction ? std::numeric_limits<double>::quiet_NaN() : sign * std::numeric_limits<double>::infinity();
         if (field == 0) return sign * std::ldexp(static_cast<double>(fraction), 1 - bias() - fraction_bits);
         return sign * std::ldexp(1 + std::ldexp(static_cast<double>(fraction), -fraction_bits),
@@ -75,6 +99,10 @@ inline Format format_of(fusekit::DataType type) {
         case fusekit::DataType::float16: return {5, 10};
         case fusekit::DataType::float64: return {11, 52};
         case fusekit::DataType::int8: return {0, 7};
+        case fusekit::DataType::float8_e4m3: return {4, 3, Format::Special::largest};
+        case fusekit::DataType::float8_e5m2: return {5, 2};
+        case fusekit::DataType::float8_e4m3_fnuz: return {4, 3, Format::Special::negative_zero};
+        case fusekit::DataType::float8_e5m2_fnuz: return {5, 2, Format::Special::negative_zero};
         default: return {8, 7};
     }
 }

@@ -65,6 +65,10 @@ public:
         if (type == fk::DataType::float16) return view<fk::half>(copy);
         if (type == fk::DataType::float64) return view<double>(copy);
         if (type == fk::DataType::int8) return view<fk::int8>(copy);
+        if (type == fk::DataType::float8_e4m3) return view<fk::e4m3>(copy);
+        if (type == fk::DataType::float8_e5m2) return view<fk::e5m2>(copy);
+        if (type == fk::DataType::float8_e4m3_fnuz) return view<fk::e4m3_fnuz>(copy);
+        if (type == fk::DataType::float8_e5m2_fnuz) return view<fk::e5m2_fnuz>(copy);
         return view<fk::bfloat16>(copy);
     }
 

@@ -6,12 +6,12 @@
 #include "hip_on_cpu/block.hpp"
 
 /// AMD's matrix instructions, as functions that do what one does: D = A B + C of a wave, whose lanes all call it from
-/// one place. Factors of 32 bits are two of half or bfloat16, or four of int8, the first in the lowest bits, or a
-/// float. Products are exact and a float sum is rounded once. The program ends where the device's architecture lacks
-/// the instruction, and where gfx11's lanes 16 to 31 hold other factors than lanes 0 to 15. Indices k of gfx12's 16-bit
-/// factors are in the order of its 8-bit ones: no result depends on it, because A and B have the same. Source: AMD,
-/// "AMD Instinct MI300" instruction set architecture, section 7, and those of MI100 and MI200; "RDNA3" and "RDNA4"
-/// instruction set architectures.
+/// one place. Factors of 32 bits are two of half or bfloat16, or four of 8 bits, the first in the lowest bits, or a
+/// float. gfx942's 8-bit floats, "fp8" and "bf8", are AMD's own ("FNUZ"), gfx12's are OCP's. Products are exact and a
+/// float sum is rounded once. The program ends where the device's architecture lacks the instruction, and where gfx11's
+/// lanes 16 to 31 hold other factors than lanes 0 to 15. Indices k of gfx12's 16-bit factors are in the order of its
+/// 8-bit ones: no result depends on it, because A and B have the same. Source: AMD, "AMD Instinct MI300" instruction
+/// set architecture, section 7, and those of MI100 and MI200; "RDNA3" and "RDNA4" instruction set architectures.
 namespace hip_on_cpu::amd {
 
 /// Elements that stand in registers together.
@@ -38,6 +38,8 @@ Floats16 mfma_f32_32x32x4bf16(Words<1> a, Words<1> b, Floats16 c, Place place = 
 Floats16 mfma_f32_32x32x8bf16_1k(Words<2> a, Words<2> b, Floats16 c, Place place = Place::current());
 Integers16 mfma_i32_32x32x8i8(Words<1> a, Words<1> b, Integers16 c, Place place = Place::current());
 Integers16 mfma_i32_32x32x16_i8(Words<2> a, Words<2> b, Integers16 c, Place place = Place::current());
+Floats16 mfma_f32_32x32x16_fp8_fp8(Words<2> a, Words<2> b, Floats16 c, Place place = Place::current());
+Floats16 mfma_f32_32x32x16_bf8_bf8(Words<2> a, Words<2> b, Floats16 c, Place place = Place::current());
 /// Of floats as they are, each product of which is added and rounded, and of their upper 19 bits.
 Floats16 mfma_f32_32x32x2f32(Words<1> a, Words<1> b, Floats16 c, Place place = Place::current());
 Floats16 mfma_f32_32x32x4_xf32(Words<2> a, Words<2> b, Floats16 c, Place place = Place::current());
@@ -49,6 +51,8 @@ Integers8 wmma_i32_16x16x16_iu8(Words<4> a, Words<4> b, Integers8 c, Place place
 Floats8 wmma_f32_16x16x16_f16_gfx12(Words<4> a, Words<4> b, Floats8 c, Place place = Place::current());
 Floats8 wmma_f32_16x16x16_bf16_gfx12(Words<4> a, Words<4> b, Floats8 c, Place place = Place::current());
 Integers8 wmma_i32_16x16x16_iu8_gfx12(Words<2> a, Words<2> b, Integers8 c, Place place = Place::current());
+Floats8 wmma_f32_16x16x16_fp8_fp8_gfx12(Words<2> a, Words<2> b, Floats8 c, Place place = Place::current());
+Floats8 wmma_f32_16x16x16_bf8_bf8_gfx12(Words<2> a, Words<2> b, Floats8 c, Place place = Place::current());
 
 /// Dot instructions, a lane's own: a . b + c of two halves, rounded once, where the manual says no more, with zeros for
 /// denormals of float; or of four signed bytes, whose sum wraps.

@@ -86,6 +86,16 @@ inline unsigned long long __ballot(int predicate, hip_on_cpu::Place place = hip_
     return bits;
 }
 
+/// For int and unsigned; returns what was there before.
+template <class T>
+T atomicMax(T* address, T value) {
+    std::atomic_ref<T> number(*address);
+    T old = number.load();
+    while (old < value && !number.compare_exchange_weak(old, value)) {
+    }
+    return old;
+}
+
 /// For float, int and unsigned; returns what was there before.
 template <class T>
 T atomicAdd(T* address, T value) {

@@ -123,7 +123,7 @@ struct Conv : detail::ConvArgs<Geometry> {
             in.fail("filter", "groups that divide C and K",
                     Conv::written(args) + " with C = " + Text::number(in.x[1]) + ", K = " + Text::number(k));
         CollapsedShape<4> const weights = detail::filter_shape_of(f, in.x, k);
-        in.readable("weights", args.weights, weights, "K x C/groups x R x S");
+        in.readable("weights", args.weights, weights, "K x C/groups x R x S", Access::read, true);
         std::int64_t const products = detail::product_or_zero(weights[1], weights[2] * weights[3]);
         detail::check_products(products, in, [&] { return products ? Text::number(products) : to_string(weights); });
     }

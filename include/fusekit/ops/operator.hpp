@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "fusekit/ops/operator/raise.hpp"
 #include "fusekit/tensor/check.hpp"
 
 namespace fusekit {
@@ -30,6 +31,12 @@ struct OutputCoord {
     FUSEKIT_HD constexpr void store(AnyOutput const& view, float value) const {
         view.store(view.layout.offset({{n, k, p, q}}), value);
     }
+
+    /// Raises a maximum, the plan's of this number, to |value|.
+    template <int number>
+    constexpr void raise(float* maximum, float value) const {
+        detail::raise_to(maximum, detail::magnitude_bits(value));
+    }
 };
 
 /// An OutputCoord for operators that compute in double: no element is rounded to float.
@@ -41,6 +48,10 @@ struct DoubleCoord : OutputCoord {
     constexpr double load(AnyView<1> const& view) const { return view.load<double>(k * view.layout.stride[0]); }
     constexpr void store(AnyOutput const& view, double value) const {
         view.store(view.layout.offset({{n, k, p, q}}), value);
+    }
+    template <int number>
+    constexpr void raise(float* maximum, double value) const {
+        OutputCoord::raise<number>(maximum, static_cast<float>(value));
     }
 };
 
@@ -107,6 +118,12 @@ template <class Op>
 concept Storing = requires(float x, typename Op::Args const& args) {
     { Op::output(args) } -> std::same_as<AnyOutput const&>;
     { Op::stored(x) } -> std::same_as<float>;
+};
+
+/// Passes the value on, and raises maximum(args) to the largest magnitude of all values.
+template <class Op>
+concept MaximumOp = requires(typename Op::Args const& args) {
+    { Op::maximum(args) } -> std::same_as<float*>;
 };
 
 /// Has slope(x, ...), the derivative of apply(x, ...) with respect to x, in the form that its apply has.

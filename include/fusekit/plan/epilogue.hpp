@@ -112,9 +112,9 @@ FUSEKIT_HD constexpr void collect_op(V const& x, Collect const& collect) {
 }
 
 /// An operator whose results depend on the place in the image and on the image, by what it reads there or by what it
-/// writes.
+/// writes: a maximum counts places that y has.
 template <class Op>
-concept Reading = !Uniform<Op> && !Channelwise<Op> && !Placewise<Op>;
+concept Reading = MaximumOp<Op> || (!Uniform<Op> && !Channelwise<Op> && !Placewise<Op>);
 /// One of them that names the views of activations that it reads.
 struct IgnoresView {
     void operator()(auto const&) const {}
@@ -153,8 +153,18 @@ struct Epilogue {
     static constexpr bool reads_named = (0 + ... + Reading<Ops>) == 1 && (0 + ... + NamesActivations<Ops>) == 1 &&
                                         ((Reading<Ops> == NamesActivations<Ops>) && ...);
 
-    /// Whether operators write beside y, and whether one totals the values that pass.
-    static constexpr bool stores = (Storing<Ops> || ...), collects = (StatisticsOp<Ops> || ...);
+    /// How many operators keep a maximum; whether some write every value beside y, or do either; whether one totals the
+    /// values that pass.
+    static constexpr int maxima = (0 + ... + MaximumOp<Ops>);
+    static constexpr bool writes = (Storing<Ops> || ...), stores = writes || maxima > 0,
+                          collects = (StatisticsOp<Ops> || ...);
+
+    /// Where one of them is kept.
+    template <int number>
+    FUSEKIT_HD static constexpr float* maximum(Args const& args) {
+        constexpr int at = index_of_maximum(number);
+        return TypeAt<at, Ops...>::maximum(get<at>(args));
+    }
 
     /// Calls f with each view of activations that an operator names.
     static constexpr void views(Args const& args, auto const& f) {
@@ -194,7 +204,9 @@ struct Epilogue {
     FUSEKIT_HD static constexpr V apply(V x, At const& at, TheState const& state, Args const& args,
                                         Collect const& collect = {}) {
         [&]<int... I>(std::integer_sequence<int, I...>) {
-            ((x = apply_op<Ops>(x, at, get<I>(state), get<I>(args)), collect_op<Ops>(x, collect)), ...);
+            ((x = apply_op<Ops>(x, at, get<I>(state), get<I>(args)), collect_op<Ops>(x, collect),
+              raise_op<I, Ops>(x, at, args)),
+             ...);
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
         return x;
     }
@@ -222,6 +234,22 @@ struct Epilogue {
     }
 
 private:
+    static consteval int index_of_maximum(int number) {
+        bool const is_maximum[] = {MaximumOp<Ops>..., false};
+        int i = 0;
+        for (; !is_maximum[i] || number > 0; ++i) number -= is_maximum[i];
+        return i;
+    }
+    static consteval int maxima_before(int end) {
+        bool const is_maximum[] = {MaximumOp<Ops>..., false};
+        int count = 0;
+        for (int i = 0; i < end; ++i) count += is_maximum[i];
+        return count;
+    }
+    template <int I, class Op, class V, class At>
+    FUSEKIT_HD static constexpr void raise_op(V const& x, At const& at, Args const& args) {
+        if constexpr (MaximumOp<Op>) at.template raise<maxima_before(I)>(Op::maximum(get<I>(args)), x);
+    }
     template <class Op>
     static constexpr void views_of(typename Op::Args args, auto const& f) {
         if constexpr (requires { Op::views(args, f); }) Op::views(args, f);
@@ -236,6 +264,7 @@ private:
         } else {
             for (std::size_t i = 0; i < Count; ++i)
                 x[i] = apply_op<Op>(x[i], at[static_cast<int>(i)], get<I>(state[i]), get<I>(args));
+            for (std::size_t i = 0; i < Count; ++i) raise_op<I, Op>(x[i], at[static_cast<int>(i)], args);
         }
     }
 };

@@ -39,7 +39,7 @@ struct ReplayedOf<Op> {
     using Type = typename Op::Saved;
 };
 template <class Op>
-    requires Storing<Op> || StatisticsOp<Op>
+    requires Storing<Op> || MaximumOp<Op> || StatisticsOp<Op>
 struct ReplayedOf<Op> {
     using Type = Passing<Op>;
 };

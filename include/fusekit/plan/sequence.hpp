@@ -18,7 +18,7 @@ struct OperatorFacts {
     bool pools;          ///< makes one value of a window
     bool exceeds_tile;   ///< ... which no tile of a Conv holds
     bool overlaps;       ///< ... and a value may be in several windows, or in none
-    bool stores;         ///< writes each value
+    bool stores;         ///< writes each value, or the largest
     bool fits_prologue;  ///< is a function of a value and its channel alone, and writes nothing beside its result
     bool of_places;      ///< has parameters of places of an image
 
@@ -38,19 +38,19 @@ consteval bool overlaps() {
 }
 
 template <class Op>
-inline constexpr OperatorFacts facts_of = {
-    .stage = Op::stage,
-    .head = MainloopOp<Op>,
-    .of_matrices = MatrixOp<Op>,
-    .batched = BatchedOp<Op>,
-    .reduces = ReductionOp<Op>,
-    .totals = StatisticsOp<Op>,
-    .pools = PoolingOp<Op>,
-    .exceeds_tile = exceeds_tile<Op>(),
-    .overlaps = overlaps<Op>(),
-    .stores = Storing<Op>,
-    .fits_prologue = (Uniform<Op> || Channelwise<Op>) && !Storing<Op> && !PoolingOp<Op> && !StatisticsOp<Op>,
-    .of_places = Placewise<Op> && !Uniform<Op> && !Channelwise<Op>};
+inline constexpr OperatorFacts facts_of = {.stage = Op::stage,
+                                           .head = MainloopOp<Op>,
+                                           .of_matrices = MatrixOp<Op>,
+                                           .batched = BatchedOp<Op>,
+                                           .reduces = ReductionOp<Op>,
+                                           .totals = StatisticsOp<Op>,
+                                           .pools = PoolingOp<Op>,
+                                           .exceeds_tile = exceeds_tile<Op>(),
+                                           .overlaps = overlaps<Op>(),
+                                           .stores = Storing<Op> || MaximumOp<Op>,
+                                           .fits_prologue = (Uniform<Op> || Channelwise<Op>) && !Storing<Op> &&
+                                                            !MaximumOp<Op> && !PoolingOp<Op> && !StatisticsOp<Op>,
+                                           .of_places = Placewise<Op> && !Uniform<Op> && !Channelwise<Op>};
 
 /// Operators in the order of a plan, as the rules see them.
 struct Sequence {

@@ -97,6 +97,17 @@ struct Structure : SlotsOf<Ops...> {
     /// Whether a mainloop's tiles total statistics of their results.
     static constexpr bool totals_tiles = has_mainloop && Epilogue::collects;
 
+    /// How many maxima operators keep, and where one is kept.
+    static constexpr int maxima = [] {
+        if constexpr (Collects<Head>) return Head::Operators::maxima;
+        else return Epilogue::maxima;
+    }();
+    template <int number, class BoundPlan>
+    FUSEKIT_HD static constexpr float* maximum(BoundPlan const& bound) {
+        if constexpr (Collects<Head>) return Head::Operators::template maximum<number>(bound.head);
+        else return Epilogue::template maximum<number>(bound.epilogue);
+    }
+
     using Pool = typename PoolOr<TypeAt<static_cast<int>(sizeof...(Ops)), Elementwise, Ops...>>::Type;
     static constexpr bool pools = !std::is_void_v<Pool>;
 

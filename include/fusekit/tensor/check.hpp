@@ -145,10 +145,13 @@ public:
 
     /// Requires that a view can be read: it has the stated shape and a pointer, and no byte in common with the output;
     /// or, where it is read in place, it is the output itself. It is an AnyView or a TensorView, collapsed or not.
-    /// `modes` names the extents as if space were rows and columns: "N x K x P x Q".
+    /// `modes` names the extents as if space were rows and columns: "N x K x P x Q". 8-bit floats are weights alone.
     template <class View>
     void readable(char const* argument, View const& view, CollapsedShape<decltype(View::layout)::rank> const& shape,
-                  char const* modes, Access access = Access::read) const {
+                  char const* modes, Access access = Access::read, bool is_weights = false) const {
+        if constexpr (requires { view.type; })
+            if (detail::is_float8_type(view.type) && !is_weights)
+                fail(argument, "float, half, bfloat16 or int8", name(view.type));
         accessible(argument, view, shape, modes, access);
     }
 

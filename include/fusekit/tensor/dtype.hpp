@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "fusekit/config.hpp"
+#include "fusekit/tensor/float8.hpp"
 
 namespace fusekit {
 
@@ -88,7 +89,7 @@ struct int8 {
 /// The element types of tensors. Plans on double compute in double, and run on the host only.
 template <class T>
 concept Element = std::same_as<T, float> || std::same_as<T, half> || std::same_as<T, bfloat16> ||
-                  std::same_as<T, double> || std::same_as<T, int8>;
+                  std::same_as<T, double> || std::same_as<T, int8> || detail::is_float8<T>;
 
 namespace detail {
 
@@ -113,6 +114,12 @@ consteval auto element_like() {
     else if constexpr (is_called<T>("__nv_bfloat16") || is_called<T>("__hip_bfloat16") ||
                        is_called<T>("hip_bfloat16") || is_called<T>("__bf16"))
         return std::type_identity<bfloat16>();
+    else if constexpr (is_called<T>("__nv_fp8_e4m3") || is_called<T>("__hip_fp8_e4m3"))
+        return std::type_identity<e4m3>();
+    else if constexpr (is_called<T>("__nv_fp8_e5m2") || is_called<T>("__hip_fp8_e5m2"))
+        return std::type_identity<e5m2>();
+    else if constexpr (is_called<T>("__hip_fp8_e4m3_fnuz")) return std::type_identity<e4m3_fnuz>();
+    else if constexpr (is_called<T>("__hip_fp8_e5m2_fnuz")) return std::type_identity<e5m2_fnuz>();
     else return std::type_identity<void>();
 }
 
@@ -149,14 +156,28 @@ FUSEKIT_HD constexpr StoredAs<T>* stored(T* data) {
 }  // namespace detail
 
 /// An element type at run time.
-enum class DataType : std::uint8_t { float32, float16, bfloat16, float64, int8 };
+enum class DataType : std::uint8_t {
+    float32,
+    float16,
+    bfloat16,
+    float64,
+    int8,
+    float8_e4m3,
+    float8_e5m2,
+    float8_e4m3_fnuz,
+    float8_e5m2_fnuz
+};
 
 template <Element T>
-inline constexpr DataType data_type = std::same_as<T, float>      ? DataType::float32
-                                      : std::same_as<T, half>     ? DataType::float16
-                                      : std::same_as<T, bfloat16> ? DataType::bfloat16
-                                      : std::same_as<T, double>   ? DataType::float64
-                                                                  : DataType::int8;
+inline constexpr DataType data_type = std::same_as<T, float>       ? DataType::float32
+                                      : std::same_as<T, half>      ? DataType::float16
+                                      : std::same_as<T, bfloat16>  ? DataType::bfloat16
+                                      : std::same_as<T, double>    ? DataType::float64
+                                      : std::same_as<T, int8>      ? DataType::int8
+                                      : std::same_as<T, e4m3>      ? DataType::float8_e4m3
+                                      : std::same_as<T, e5m2>      ? DataType::float8_e5m2
+                                      : std::same_as<T, e4m3_fnuz> ? DataType::float8_e4m3_fnuz
+                                                                   : DataType::float8_e5m2_fnuz;
 
 constexpr char const* name(DataType type) {
     switch (type) {
@@ -165,16 +186,23 @@ constexpr char const* name(DataType type) {
         case DataType::bfloat16: return "bfloat16";
         case DataType::float64: return "double";
         case DataType::int8: return "int8";
+        case DataType::float8_e4m3: return "e4m3";
+        case DataType::float8_e5m2: return "e5m2";
+        case DataType::float8_e4m3_fnuz: return "e4m3_fnuz";
+        case DataType::float8_e5m2_fnuz: return "e5m2_fnuz";
     }
     return "?";
 }
 
 /// Bytes of one element.
 FUSEKIT_HD constexpr int size_of(DataType type) {
-    return type == DataType::float64 ? 8 : type == DataType::float32 ? 4 : type == DataType::int8 ? 1 : 2;
+    return type == DataType::float64 ? 8 : type == DataType::float32 ? 4 : type >= DataType::int8 ? 1 : 2;
 }
 
 namespace detail {
+
+/// Whether elements are 8-bit floats.
+constexpr bool is_float8_type(DataType type) { return type >= DataType::float8_e4m3; }
 
 /// The type that a convolution multiplies and sums in; exact where it is an integer.
 template <class T>

@@ -15,8 +15,9 @@ struct TensorView {
     static constexpr int rank = Rank;
     static constexpr bool is_element = !std::is_void_v<ElementOf<T>>;
     static_assert(is_element,
-                  "elements are float, half, bfloat16, double or int8 of fusekit, or __half, _Float16, __nv_bfloat16, "
-                  "__hip_bfloat16, hip_bfloat16, __bf16 or std::int8_t, which have the bits of one of them");
+                  "elements are float, half, bfloat16, double, int8 or an 8-bit float of fusekit, or __half, _Float16, "
+                  "__nv_bfloat16, __hip_bfloat16, hip_bfloat16, __bf16, std::int8_t or __nv_fp8_e4m3 and its like, "
+                  "which have the bits of one of them");
     using Given = T;                     ///< the element type that the application has
     using Stored = detail::StoredAs<T>;  ///< the element type that is read and written
 
@@ -87,7 +88,8 @@ concept Owning = !std::is_trivially_copyable_v<Source> ||
 }  // namespace detail
 
 /// A view to read through whose element type is known at run time only: parameters may be float beside a half
-/// tensor. Made implicitly from tensors and views of any Element.
+/// tensor. Made implicitly from tensors and views of any Element. 8-bit floats are weights alone, which backends read
+/// as the type that they know: load() has none of them.
 template <int Rank>
 struct AnyView {
     static constexpr int rank = Rank;
@@ -98,6 +100,10 @@ struct AnyView {
         fusekit::bfloat16 const* bfloat16;
         double const* float64;
         fusekit::int8 const* int8;
+        fusekit::e4m3 const* e4m3;
+        fusekit::e5m2 const* e5m2;
+        fusekit::e4m3_fnuz const* e4m3_fnuz;
+        fusekit::e5m2_fnuz const* e5m2_fnuz;
     };
     DataType type;
     Layout<Rank> layout;
@@ -112,6 +118,14 @@ struct AnyView {
         : float64(v.data), type(DataType::float64), layout(v.layout) {}
     FUSEKIT_HD constexpr AnyView(TensorView<fusekit::int8 const, Rank> v)
         : int8(v.data), type(DataType::int8), layout(v.layout) {}
+    FUSEKIT_HD constexpr AnyView(TensorView<fusekit::e4m3 const, Rank> v)
+        : e4m3(v.data), type(DataType::float8_e4m3), layout(v.layout) {}
+    FUSEKIT_HD constexpr AnyView(TensorView<fusekit::e5m2 const, Rank> v)
+        : e5m2(v.data), type(DataType::float8_e5m2), layout(v.layout) {}
+    FUSEKIT_HD constexpr AnyView(TensorView<fusekit::e4m3_fnuz const, Rank> v)
+        : e4m3_fnuz(v.data), type(DataType::float8_e4m3_fnuz), layout(v.layout) {}
+    FUSEKIT_HD constexpr AnyView(TensorView<fusekit::e5m2_fnuz const, Rank> v)
+        : e5m2_fnuz(v.data), type(DataType::float8_e5m2_fnuz), layout(v.layout) {}
 
     /// From a Tensor, which outlives the view: a temporary one is refused.
     template <detail::Viewable<Rank> Source>
@@ -145,6 +159,10 @@ FUSEKIT_HD constexpr TensorView<T const, Rank> typed(AnyView<Rank> const& view) 
     else if constexpr (std::same_as<T, half>) return {view.float16, view.layout};
     else if constexpr (std::same_as<T, bfloat16>) return {view.bfloat16, view.layout};
     else if constexpr (std::same_as<T, double>) return {view.float64, view.layout};
+    else if constexpr (std::same_as<T, e4m3>) return {view.e4m3, view.layout};
+    else if constexpr (std::same_as<T, e5m2>) return {view.e5m2, view.layout};
+    else if constexpr (std::same_as<T, e4m3_fnuz>) return {view.e4m3_fnuz, view.layout};
+    else if constexpr (std::same_as<T, e5m2_fnuz>) return {view.e5m2_fnuz, view.layout};
     else return {view.int8, view.layout};
 }
 

@@ -14,7 +14,7 @@ template <class T>
 struct Weights {
     using Element = detail::StoredAs<T>;
     static_assert(!std::is_void_v<ElementOf<T>> && !std::is_same_v<Element, double>,
-                  "Weights are of float, half, bfloat16 or int8");
+                  "Weights are of float, half, bfloat16, int8 or an 8-bit float");
 };
 
 namespace detail {

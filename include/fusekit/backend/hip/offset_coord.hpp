@@ -2,7 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/access.hpp"
-#include "fusekit/ops/operator.hpp"
+#include "fusekit/backend/hip/thread_coord.hpp"
 
 namespace fusekit::hip {
 
@@ -14,12 +14,12 @@ FUSEKIT_HD constexpr bool lies_alike(TensorView<float const, 3> const& view, Ind
 
 /// A coordinate of y with its offset from its image's first element, in elements: views that lie in memory as y does
 /// are read at that offset.
-struct OffsetCoord : OutputCoord {
+struct OffsetCoord : ThreadCoord {
     std::int64_t distance;
     Index<4> const& stride;
 
     FUSEKIT_HD OffsetCoord(OutputCoord const& at, std::int64_t the_distance, Index<4> const& the_stride)
-        : OutputCoord(at), distance(the_distance), stride(the_stride) {}
+        : ThreadCoord(at), distance(the_distance), stride(the_stride) {}
 
     using OutputCoord::load;
     FUSEKIT_HD float load(AnyView<4> const& view) const {

@@ -73,18 +73,22 @@ inline constexpr bool has_split = (multiplies_floats<Plan, T> || has_matrix_unit
 template <class Plan>
 inline constexpr bool has_transposed_conv = detail::is_transposed<problem::GeometryOf<typename Plan::Head>>;
 
-/// Whether a plan has kernels there that copy in bulk: of half, bfloat16 or int8 with weights of the same type. They
-/// need y of x's type, or of 16 bits where x is int8, no operator before the head and no pool, and no weights of each
-/// matrix; of int8 no statistics. A transposed convolution has stride 1, and no int8.
+/// Whether it multiplies elements of 8 bits there.
+template <class Plan, Element T>
+inline constexpr bool has_byte_units =
+    arch::is_targeted<arch::Sm90a> && (std::is_same_v<T, int8> || std::is_same_v<T, e4m3> || std::is_same_v<T, e5m2>) &&
+    std::is_same_v<typename Plan::Head::template WeightElement<T>, T>;
+
+/// Whether a plan has kernels there that copy in bulk: of 16 or 8 bits with weights of the same type. They need y of
+/// x's type, or of 16 bits where x has 8, no operator before the head and no pool, and no weights of each matrix; of 8
+/// bits no statistics. A transposed convolution has stride 1, and 16 bits.
 template <class Plan, Element T, detail::OutputElement U>
 inline constexpr bool has_warp_specialized =
     Plan::Head::collapsed_space == 2 && !Plan::has_prologue && !Plan::pools &&
     problem::GroupsOf<typename Plan::Head>::of_channels && !detail::spreads<problem::GeometryOf<typename Plan::Head>> &&
     ((has_matrix_units<Plan, T> && std::is_same_v<T, U>) ||
-     (arch::is_targeted<arch::Sm90a> && std::is_same_v<T, int8> &&
-      std::is_same_v<typename Plan::Head::template WeightElement<T>, T> && !Plan::totals_tiles &&
-      !has_transposed_conv<Plan> &&
-      (std::is_same_v<U, int8> || std::is_same_v<U, half> || std::is_same_v<U, bfloat16>)));
+     (has_byte_units<Plan, T> && !Plan::totals_tiles && !has_transposed_conv<Plan> &&
+      (std::is_same_v<U, T> || std::is_same_v<U, half> || std::is_same_v<U, bfloat16>)));
 
 /// Whether an operator of theirs reads a tensor of y's shape, which bulk copies bring. Statistics take the room.
 template <class Plan, Element T, detail::OutputElement U>

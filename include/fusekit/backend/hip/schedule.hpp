@@ -21,7 +21,7 @@ struct Gemm {
     static constexpr int threads = SimtShape{TileM, TileN, TileK}.threads();
 };
 
-/// The same with the best that the processor has (atom/native.hpp): half, bfloat16 and int8 are multiplied on matrix
+/// The same with the best that the processor has (atom/native.hpp): 16 and 8 bits are multiplied on matrix
 /// units or by dot instructions, where there are some, in steps of their own; TileK is for plain arithmetic. A thread
 /// computes 64 sums.
 template <int TileM, int TileN, int Blocks = 2, int TileK = 8>
@@ -56,7 +56,7 @@ struct Split : Schedule {
 /// have a tile each, and one multiplies while the other's results go through the epilogue.
 enum class Roles { cooperative, ping_pong };
 
-/// How an implicit GEMM on sm_90a's matrix units is cut, for half, bfloat16 and int8: a tile has TileM output pixels of
+/// How an implicit GEMM on sm_90a's matrix units is cut, for 16 and 8 bits: a tile has TileM output pixels of
 /// TileN channels. One warp copies operands, 128 bytes of GemmK at a time, into Stages of shared memory; warpgroups
 /// multiply them. A block computes tile after tile. Blocks is as in Gemm.
 template <int TileM, int TileN, int Stages, Roles TheRoles = Roles::cooperative, int Blocks = 1>
@@ -153,7 +153,8 @@ struct Suits {
         using Plan = typename BoundPlan::Plan;
         using T = std::remove_cvref_t<decltype(*std::declval<X const&>().const_view().data)>;
         constexpr bool on_gpu = !std::is_same_v<T, double>, chosen = !std::is_void_v<Schedule>;
-        static_assert(on_gpu, "double runs on the host only: a plan on a GPU takes float, half, bfloat16 or int8");
+        static_assert(
+            on_gpu, "double runs on the host only: a plan on a GPU takes float, half, bfloat16, int8 or 8-bit floats");
         if constexpr (!on_gpu || !chosen) {
             return on_gpu;
         } else {
@@ -203,24 +204,26 @@ struct Suits {
                     return loads && steps;
                 } else if constexpr (warps || halo || MatrixSchedule<Schedule>) {
                     using Weight = typename Plan::Head::template WeightElement<T>;
-                    constexpr bool of_float = std::is_same_v<T, float>;
+                    constexpr bool of_float = std::is_same_v<T, float>, of_bytes = sizeof(T) == 1;
                     constexpr bool factors =
-                        (std::is_same_v<T, half> || std::is_same_v<T, bfloat16> || (warps && std::is_same_v<T, int8>) ||
+                        (std::is_same_v<T, half> || std::is_same_v<T, bfloat16> ||
+                         (warps && of_bytes && !std::is_same_v<T, e4m3_fnuz> && !std::is_same_v<T, e5m2_fnuz>) ||
                          (MatrixSchedule<Schedule> && of_float &&
                           !std::is_same_v<typename detail::FactorOf<typename Plan::Head>::Type, float>)) &&
                         std::is_same_v<T, Weight>;
                     static_assert(
                         factors,
                         "matrix units multiply half by half, or bfloat16 by bfloat16; WarpSpecialized: or int8 "
-                        "by int8; MatrixGemm: or float by float, where no Products<float> are asked for");
+                        "by int8, e4m3 by e4m3 or e5m2 by e5m2; MatrixGemm: or float by float, where no "
+                        "Products<float> are asked for");
                     constexpr bool plain = !(warps || halo) || (!Plan::has_prologue && !Plan::pools);
                     static_assert(
                         plain,
                         "WarpSpecialized, Halo, Planes and Stem: a plan without operators before the Conv or Gemm "
                         "and without Pool");
-                    constexpr bool totals = !(planes || stem || (warps && sizeof(T) == 1)) || !Plan::totals_tiles;
+                    constexpr bool totals = !(planes || stem || (warps && of_bytes)) || !Plan::totals_tiles;
                     static_assert(totals,
-                                  "Planes, Stem, and WarpSpecialized of int8: a plan without ChannelStatistics");
+                                  "Planes, Stem, and WarpSpecialized of 8 bits: a plan without ChannelStatistics");
                     constexpr bool places =
                         !planes || (!Plan::Epilogue::located && !Plan::Epilogue::per_place && !Plan::Epilogue::stores);
                     static_assert(places,
@@ -232,14 +235,13 @@ struct Suits {
                         return factors && plain && totals && places && tile;
                     } else {
                         constexpr int m = Schedule::tile_m, n = Schedule::tile_n;
-                        constexpr bool of_bytes = std::is_same_v<T, int8>;
                         constexpr bool tile =
                             m > 0 && m <= 256 && m % 64 == 0 && (warps || m != 192) &&
                             (n == 128 || (!of_bytes && (n == 64 || (warps && (n == 112 || n == 256)))));
                         static_assert(
                             tile,
                             "matrix units: TileM is a multiple of 64, 256 at most, and TileN 64 or 128; "
-                            "MatrixGemm: TileM is not 192; WarpSpecialized: or 112 or 256; of int8, 128 alone");
+                            "MatrixGemm: TileM is not 192; WarpSpecialized: or 112 or 256; of 8 bits, 128 alone");
                         if constexpr (warps) {
                             constexpr bool fits = Schedule::stages >= 2 && Schedule::shared_bytes() <= 224 * 1024;
                             static_assert(fits,

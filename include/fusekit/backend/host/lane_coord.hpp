@@ -64,6 +64,17 @@ struct LaneCoord {
         });
     }
 
+    /// Raises a maximum to the largest magnitude in the lanes in use.
+    template <int number>
+    void raise(float* maximum, Vector v) const {
+        std::uint32_t largest = 0;
+        for (int i = 0; i < count; ++i) {
+            std::uint32_t const magnitude = detail::magnitude_bits(v[i]);
+            largest = magnitude > largest ? magnitude : largest;
+        }
+        detail::raise_to(maximum, largest);
+    }
+
 private:
     void store_each(AnyOutput const& view, Vector v) const {
         for (int i = 0; i < count; ++i) lane(i).store(view, v[i]);

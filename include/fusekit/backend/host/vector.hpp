@@ -30,6 +30,7 @@ namespace detail {
 using Words [[gnu::vector_size(config::vector_bytes)]] = std::uint32_t;
 using Shorts [[gnu::vector_size(config::vector_bytes / 2)]] = std::uint16_t;
 using Bytes [[gnu::vector_size(config::vector_bytes / 4)]] = std::int8_t;
+using Codes [[gnu::vector_size(config::vector_bytes / 4)]] = std::uint8_t;
 
 template <class T>
 T read(void const* from) {
@@ -106,6 +107,18 @@ inline void store(int8* to, Vector v) {
     auto const integers = std::bit_cast<Integers>(clamped + round) - std::bit_cast<std::int32_t>(round);
     auto const bytes = __builtin_convertvector(integers, detail::Bytes);
     std::memcpy(static_cast<void*>(to), &bytes, sizeof bytes);
+}
+
+template <int Mantissa, bool is_fnuz>
+Vector load(Float8<Mantissa, is_fnuz> const* from) {
+    auto const codes = __builtin_convertvector(detail::read<detail::Codes>(from), detail::Words);
+    return Float8<Mantissa, is_fnuz>::Format::template decode<Vector>(codes);
+}
+template <int Mantissa, bool is_fnuz>
+void store(Float8<Mantissa, is_fnuz>* to, Vector v) {
+    auto const words = Float8<Mantissa, is_fnuz>::Format::template encode<detail::Words>(v);
+    auto const codes = __builtin_convertvector(words, detail::Codes);
+    std::memcpy(static_cast<void*>(to), &codes, sizeof codes);
 }
 
 inline void store(detail::NoElement*, Vector) {}

@@ -144,7 +144,7 @@ struct TransposedConv {
         weights[0] = in.x[1], weights[2] = detail::window_rows(filter), weights[3] = detail::window_columns(filter);
         weights.from = in.x.from;
         weights.from.count = filter.rank == 3 ? filter.size[0] : 1;
-        in.readable("weights", args.weights, weights, "K x C/groups x R x S");
+        in.readable("weights", args.weights, weights, "K x C/groups x R x S", Access::read, true);
         std::int64_t const products = detail::product_or_zero(in.x[1] / filter.group_count, weights[2] * weights[3]);
         detail::check_products(products, in, [&] { return products ? Text::number(products) : to_string(weights); });
     }

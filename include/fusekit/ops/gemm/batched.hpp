@@ -44,7 +44,7 @@ struct BatchedGemmWith : detail::MatrixHead<Option> {
         detail::check_weights<Option>(args.weights.type, in);
         CollapsedShape<4> shape = in.x;
         shape[3] = args.weights.layout.shape[3];
-        in.readable("weights", args.weights, shape, "N x K");
+        in.readable("weights", args.weights, shape, "N x K", Access::read, true);
         detail::check_products(in.x[1], in, [&] { return Text::number(in.x[1]); });
     }
 };

@@ -18,7 +18,7 @@
 
 using namespace test;
 using namespace test::letters;
-using fk::hip::NativeGemm;
+using fk::hip::NativeGemm, fk::hip::has_native_unit;
 
 namespace {
 
@@ -65,6 +65,16 @@ void check_floats(std::string const& type) {
 template <class Factor>
 constexpr bool has_unit = !std::is_void_v<typename fk::hip::detail::NativeUnit<Factor, fk::hip::arch::Target>::Type>;
 
+template <class T, class Schedule>
+void check_float8(std::string const& type) {
+    fk::hip::Device device = native();
+    if (!has_native_unit<T>(device.architecture())) return;
+    auto scheduled = device.with<Schedule>();
+    for (std::string const text : cases)
+        check_case(Case::parse(text + type + "/float CBS #6"),
+                   run_conv<decltype(scheduled), Types<T, fk::half, T>, fk::dynamic, B, S>, scheduled);
+}
+
 template <class Schedule>
 void check_int8() {
     fk::hip::Device device = native();
@@ -102,6 +112,13 @@ TEST_CASE("HIP: each target multiplies floats as the user wants it, and never as
     check_float_products<void>(device, false);
 }
 
+TEST_CASE("HIP: so are those of 8-bit floats, where a target multiplies them") {
+    check_float8<fk::e4m3, NativeGemm<64, 64, 6>>("e4m3");
+    check_float8<fk::e5m2, NativeGemm<64, 128, 2>>("e5m2");
+    check_float8<fk::e4m3_fnuz, NativeGemm<64, 64, 6>>("e4m3_fnuz");
+    check_float8<fk::e5m2_fnuz, NativeGemm<64, 128, 2>>("e5m2_fnuz");
+}
+
 TEST_CASE("HIP: targets without such units take the same schedule") {
     using namespace fk::hip;
     using Schedule = NativeGemm<64, 64, 6>;
@@ -124,6 +141,12 @@ TEST_CASE("HIP: targets without such units take the same schedule") {
         CHECK(has_native_unit<fk::half>(Architecture::gfx(number)));
         CHECK(has_native_unit<float>(Architecture::gfx(number)) == (number < 0x1000));
     }
+    CHECK(has_native_unit<fk::e4m3>(Architecture::sm(89)));
+    CHECK(has_native_unit<fk::e4m3>(Architecture::gfx(0x1201)));
+    CHECK(has_native_unit<fk::e5m2_fnuz>(Architecture::gfx(0x942)));
+    CHECK_FALSE(has_native_unit<fk::e4m3>(Architecture::gfx(0x942)));
+    CHECK_FALSE(has_native_unit<fk::e4m3>(Architecture::sm(86)));
+    CHECK_FALSE(has_native_unit<fk::e4m3_fnuz>(Architecture::sm(90)));
     CHECK(has_native_unit<fk::int8>(Architecture::gfx(0x1030)));
     CHECK_FALSE(has_native_unit<fk::bfloat16>(Architecture::gfx(0x1030)));
     for (int const number : {80, 86, 89, 90}) {

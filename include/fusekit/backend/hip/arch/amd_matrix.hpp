@@ -73,9 +73,19 @@ __device__ inline Floats16 mfma_f32_32x32x4_xf32(Words<2> a, Words<2> b, Floats1
     return __builtin_amdgcn_mfma_f32_32x32x4_xf32(__builtin_bit_cast(Floats2, a), __builtin_bit_cast(Floats2, b), c, 0,
                                                   0, 0);
 }
+__device__ inline Floats16 mfma_f32_32x32x16_fp8_fp8(Words<2> a, Words<2> b, Floats16 c) {
+    return __builtin_amdgcn_mfma_f32_32x32x16_fp8_fp8(__builtin_bit_cast(long, a), __builtin_bit_cast(long, b), c, 0, 0,
+                                                      0);
+}
+__device__ inline Floats16 mfma_f32_32x32x16_bf8_bf8(Words<2> a, Words<2> b, Floats16 c) {
+    return __builtin_amdgcn_mfma_f32_32x32x16_bf8_bf8(__builtin_bit_cast(long, a), __builtin_bit_cast(long, b), c, 0, 0,
+                                                      0);
+}
 #else
 __device__ Integers16 mfma_i32_32x32x16_i8(Words<2> a, Words<2> b, Integers16 c);
 __device__ Floats16 mfma_f32_32x32x4_xf32(Words<2> a, Words<2> b, Floats16 c);
+__device__ Floats16 mfma_f32_32x32x16_fp8_fp8(Words<2> a, Words<2> b, Floats16 c);
+__device__ Floats16 mfma_f32_32x32x16_bf8_bf8(Words<2> a, Words<2> b, Floats16 c);
 #endif
 
 /// Keeps sums where the instruction has them: gfx908 has registers for them that nothing else works on, and its
@@ -128,10 +138,20 @@ __device__ inline Integers8 wmma_i32_16x16x16_iu8_gfx12(Words<2> a, Words<2> b, 
     return __builtin_amdgcn_wmma_i32_16x16x16_iu8_w32_gfx12(true, __builtin_bit_cast(Integers2, a), true,
                                                             __builtin_bit_cast(Integers2, b), c, false);
 }
+__device__ inline Floats8 wmma_f32_16x16x16_fp8_fp8_gfx12(Words<2> a, Words<2> b, Floats8 c) {
+    return __builtin_amdgcn_wmma_f32_16x16x16_fp8_fp8_w32_gfx12(__builtin_bit_cast(Integers2, a),
+                                                                __builtin_bit_cast(Integers2, b), c);
+}
+__device__ inline Floats8 wmma_f32_16x16x16_bf8_bf8_gfx12(Words<2> a, Words<2> b, Floats8 c) {
+    return __builtin_amdgcn_wmma_f32_16x16x16_bf8_bf8_w32_gfx12(__builtin_bit_cast(Integers2, a),
+                                                                __builtin_bit_cast(Integers2, b), c);
+}
 #else
 __device__ Floats8 wmma_f32_16x16x16_f16_gfx12(Words<4> a, Words<4> b, Floats8 c);
 __device__ Floats8 wmma_f32_16x16x16_bf16_gfx12(Words<4> a, Words<4> b, Floats8 c);
 __device__ Integers8 wmma_i32_16x16x16_iu8_gfx12(Words<2> a, Words<2> b, Integers8 c);
+__device__ Floats8 wmma_f32_16x16x16_fp8_fp8_gfx12(Words<2> a, Words<2> b, Floats8 c);
+__device__ Floats8 wmma_f32_16x16x16_bf8_bf8_gfx12(Words<2> a, Words<2> b, Floats8 c);
 #endif
 
 }  // namespace fusekit::hip::amd

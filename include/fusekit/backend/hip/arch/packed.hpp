@@ -10,10 +10,10 @@
 
 namespace fusekit::hip {
 
-/// Two values, rounded to half, bfloat16 or int8, in one register: the first in its lower bits.
+/// Two values, rounded to a type of 16 or 8 bits, in one register: the first in its lower bits.
 template <class U>
 __device__ std::uint32_t packed(float first, float second) {
-    static_assert(std::is_same_v<U, half> || std::is_same_v<U, bfloat16> || std::is_same_v<U, int8>);
+    static_assert(sizeof(U) <= 2);
     using Bits = std::conditional_t<sizeof(U) == 1, std::uint8_t, std::uint16_t>;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     std::uint32_t both;
@@ -25,6 +25,8 @@ __device__ std::uint32_t packed(float first, float second) {
         return both;
     }
 #endif
+    if constexpr (config::has_float8 && (std::is_same_v<U, e4m3> || std::is_same_v<U, e5m2>))
+        return config::floats_to_float8<std::is_same_v<U, e4m3> ? 3 : 2>(first, second);
     return std::uint32_t{std::bit_cast<Bits>(U(first))} | std::uint32_t{std::bit_cast<Bits>(U(second))}
                                                               << 8 * sizeof(U);
 }

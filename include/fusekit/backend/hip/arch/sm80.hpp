@@ -6,9 +6,9 @@
 #include "fusekit/backend/hip/arch/target.hpp"
 
 /// Products of a warp from registers, from sm_80 on: sums += a b, of 16 rows and 8 columns. Factors of 32 bits are two
-/// of half or bfloat16, of 16 indices k, four of int8, of 32, or one of TF32, of 8. The emulator has the same function.
-/// Other passes of a compiler see a declaration, because nothing calls it there. Source: NVIDIA, PTX ISA 8.7,
-/// section 9.7.14.5, mma.sync.
+/// of half or bfloat16, of 16 indices k, four of int8, or, from sm_89 on, of e4m3 or e5m2, of 32, or one of TF32, of 8.
+/// The emulator has the same function. Other passes of a compiler see a declaration, because nothing calls it there.
+/// Source: NVIDIA, PTX ISA 8.7, section 9.7.14.5, mma.sync.
 #if defined(HIP_ON_CPU)
 namespace fusekit::hip {
 namespace sm80 = hip_on_cpu::sm80;
@@ -16,7 +16,7 @@ namespace sm80 = hip_on_cpu::sm80;
 #else
 namespace fusekit::hip::sm80 {
 
-enum class Factor { half, bfloat16, int8, tf32 };
+enum class Factor { half, bfloat16, int8, tf32, e4m3, e5m2 };
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 #define FUSEKIT_MMA_SYNC(shape, types, sum)                                      \
@@ -31,7 +31,9 @@ __device__ void multiply(Sum (&sums)[4], std::uint32_t const (&a)[4], std::uint3
     if constexpr (factor == Factor::half) FUSEKIT_MMA_SYNC("m16n8k16", "f32.f16.f16.f32", "f");
     else if constexpr (factor == Factor::bfloat16) FUSEKIT_MMA_SYNC("m16n8k16", "f32.bf16.bf16.f32", "f");
     else if constexpr (factor == Factor::tf32) FUSEKIT_MMA_SYNC("m16n8k8", "f32.tf32.tf32.f32", "f");
-    else FUSEKIT_MMA_SYNC("m16n8k32", "s32.s8.s8.s32", "r");
+    else if constexpr (factor == Factor::int8) FUSEKIT_MMA_SYNC("m16n8k32", "s32.s8.s8.s32", "r");
+    else if constexpr (factor == Factor::e4m3) FUSEKIT_MMA_SYNC("m16n8k32", "f32.e4m3.e4m3.f32", "f");
+    else FUSEKIT_MMA_SYNC("m16n8k32", "f32.e5m2.e5m2.f32", "f");
 }
 
 #undef FUSEKIT_MMA_SYNC

@@ -83,8 +83,8 @@ __device__ void hold(Sum (&sums)[Count]);
 
 /// A warpgroup's product of factors of 64 and of N rows, 32 bytes each, named by descriptors: sums += a b, or = a b.
 /// Sums of int8 are std::int32_t, others float. Elements of a factor that neighbour in memory are of one row (K-major),
-/// or of one index of GemmK (MN-major, which int8 and TF32 cannot be).
-enum class Factor { half, bfloat16, int8, tf32 };
+/// or of one index of GemmK (MN-major, which 8 bits and TF32 cannot be).
+enum class Factor { half, bfloat16, int8, tf32, e4m3, e5m2 };
 enum class Major { k, mn };
 template <Factor factor, int N, Major a_major = Major::k, Major b_major = Major::k, class Sum>
 __device__ void multiply(Sum (&sums)[N / 2], std::uint64_t a, std::uint64_t b, bool adds);

@@ -65,6 +65,10 @@ namespace fusekit::hip::ptx {
         FUSEKIT_WGMMA_OF(n, "k16.f32.bf16.bf16", ", 1, 1, " majors, "+f", __VA_ARGS__); \
     } else if constexpr (factor == Factor::tf32) {                                      \
         FUSEKIT_WGMMA_OF(n, "k8.f32.tf32.tf32", ", 1, 1", "+f", __VA_ARGS__);           \
+    } else if constexpr (factor == Factor::e4m3) {                                      \
+        FUSEKIT_WGMMA_OF(n, "k32.f32.e4m3.e4m3", ", 1, 1", "+f", __VA_ARGS__);          \
+    } else if constexpr (factor == Factor::e5m2) {                                      \
+        FUSEKIT_WGMMA_OF(n, "k32.f32.e5m2.e5m2", ", 1, 1", "+f", __VA_ARGS__);          \
     } else {                                                                            \
         FUSEKIT_WGMMA_OF(n, "k32.s32.s8.s8", "", "+r", __VA_ARGS__);                    \
     }
@@ -74,7 +78,7 @@ __device__ void multiply(Sum (&sums)[N / 2], std::uint64_t a, std::uint64_t b, b
     static_assert(N == 64 || N == 112 || N == 120 || N == 128 || N == 232 || N == 256,
                   "an instruction is written out for each N");
     static_assert(factor == Factor::half || factor == Factor::bfloat16 || (a_major == Major::k && b_major == Major::k),
-                  "int8 and TF32 are K-major");
+                  "8 bits and TF32 are K-major");
     if constexpr (N == 64) {
         FUSEKIT_WGMMA(64, "%35, %36", FUSEKIT_SUMS_32_FROM_0, FUSEKIT_NAMES_32, "%32", "%33", "%34")
     } else if constexpr (N == 112) {

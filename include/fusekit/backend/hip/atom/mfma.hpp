@@ -12,7 +12,7 @@ namespace fusekit::hip {
 
 /// The product of a wave of 64 on AMD's CDNA: sums[i][j] += sum over k of a[i][k] b[j][k] of 32 rows i, 32 rows j and
 /// Depth indices k, in float, of int8 in int32. Floats are multiplied as they are, or, as tf32, cut by the instruction.
-/// Lane l holds row l % 32 of a and of b, and of the sums column l % 32.
+/// 8-bit floats are AMD's own. Lane l holds row l % 32 of a and of b, and of the sums column l % 32.
 /// Source: AMD, "AMD Instinct MI300" instruction set architecture, section 7 (and those of MI100 and MI200, whose
 /// layouts are the same); v_mfma_*_32x32x*.
 template <class T, int Depth>
@@ -39,6 +39,8 @@ struct Mfma {
         else if constexpr (std::is_same_v<T, tf32>) return amd::mfma_f32_32x32x4_xf32(a, b, c);
         else if constexpr (std::is_same_v<T, bfloat16> && k == 4) return amd::mfma_f32_32x32x4bf16(a, b, c);
         else if constexpr (std::is_same_v<T, bfloat16>) return amd::mfma_f32_32x32x8bf16_1k(a, b, c);
+        else if constexpr (std::is_same_v<T, e4m3_fnuz>) return amd::mfma_f32_32x32x16_fp8_fp8(a, b, c);
+        else if constexpr (std::is_same_v<T, e5m2_fnuz>) return amd::mfma_f32_32x32x16_bf8_bf8(a, b, c);
         else if constexpr (k == 8) return amd::mfma_i32_32x32x8i8(a, b, c);
         else return amd::mfma_i32_32x32x16_i8(a, b, c);
     }
@@ -49,7 +51,7 @@ template <class T, class Tag>
 using MfmaOf =
     std::conditional_t<std::is_same_v<T, float> || (std::is_same_v<T, tf32> && !std::is_base_of_v<arch::Gfx942, Tag>),
                        Mfma<float, 2>,
-                       Mfma<T, std::is_same_v<T, int8>       ? std::is_base_of_v<arch::Gfx942, Tag> ? 16 : 8
+                       Mfma<T, sizeof(T) == 1                ? std::is_base_of_v<arch::Gfx942, Tag> ? 16 : 8
                                : std::is_same_v<T, bfloat16> ? std::is_base_of_v<arch::Gfx90a, Tag> ? 8 : 4
                                : std::is_same_v<T, tf32>     ? 4
                                                              : 8>>;

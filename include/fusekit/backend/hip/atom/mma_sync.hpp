@@ -12,10 +12,12 @@
 namespace fusekit::hip {
 
 /// The product of a warp on NVIDIA's matrix units from sm_80 on: sums[i][j] += sum over k of a[i][k] b[j][k] of 16 rows
-/// i, 16 rows j and 32 bytes of indices k, in float, of int8 in int32. Two instructions have 8 rows j each, so that a
-/// lane holds rows l / 4 and l / 4 + 8 of a and of b alike. Indices k are in another order than the manual has, in a
-/// and b alike, so that a lane's factors of a row neighbour. As tf32, floats are rounded in registers. Source: NVIDIA,
-/// PTX ISA 8.7, section 9.7.14.5; m16n8k16 of .f16 and .bf16, m16n8k32 of .s8, m16n8k8 of .tf32.
+/// i, 16 rows j and 32 bytes of indices k, in float, of int8 in int32. Sums of 8-bit floats begin at zero in each
+/// instruction, which cuts off what it adds (atom/wgmma.hpp), and are added as floats. Two instructions have 8 rows j
+/// each, so that a lane holds rows l / 4 and l / 4 + 8 of a and of b alike. Indices k are in another order than the
+/// manual has, in a and b alike, so that a lane's factors of a row neighbour. As tf32, floats are rounded in registers.
+/// Source: NVIDIA, PTX ISA 8.7, section 9.7.14.5; m16n8k16 of .f16 and .bf16, m16n8k32 of .s8, .e4m3 and .e5m2, m16n8k8
+/// of .tf32.
 template <class T>
 struct MmaSync {
     static constexpr int m = 16, n = 16, k = 32 / static_cast<int>(sizeof(T)), threads = 32;
@@ -37,18 +39,23 @@ struct MmaSync {
         constexpr auto factor = std::is_same_v<T, half>       ? sm80::Factor::half
                                 : std::is_same_v<T, bfloat16> ? sm80::Factor::bfloat16
                                 : std::is_same_v<T, tf32>     ? sm80::Factor::tf32
+                                : std::is_same_v<T, e4m3>     ? sm80::Factor::e4m3
+                                : std::is_same_v<T, e5m2>     ? sm80::Factor::e5m2
                                                               : sm80::Factor::int8;
+        constexpr bool from_zero = detail::is_float8<T>;
         if constexpr (std::is_same_v<T, tf32>)
 #pragma unroll
             for (int i = 0; i < 4; ++i) a[i] = rounded_to_tf32(a[i]).bits, b[i] = rounded_to_tf32(b[i]).bits;
         std::uint32_t const rows[4] = {a[0], a[2], a[1], a[3]};  // both rows at the first k, then at the others
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
-            Sum sums[4] = {c[4 * half], c[4 * half + 1], c[4 * half + 2], c[4 * half + 3]};
+            Sum sums[4] = {};
+            if constexpr (!from_zero)
+                for (int e = 0; e < 4; ++e) sums[e] = c[4 * half + e];
             std::uint32_t const columns[2] = {b[2 * half], b[2 * half + 1]};
             sm80::multiply<factor>(sums, rows, columns);
 #pragma unroll
-            for (int e = 0; e < 4; ++e) c[4 * half + e] = sums[e];
+            for (int e = 0; e < 4; ++e) c[4 * half + e] = from_zero ? c[4 * half + e] + sums[e] : sums[e];
         }
         return c;
     }

@@ -18,6 +18,15 @@ namespace detail {
 template <class F>
 inline constexpr bool is_float_factor = std::is_same_v<F, float> || std::is_same_v<F, tf32>;
 
+/// Whether a processor's matrix instructions have 8-bit floats F; true of other factors.
+template <class F, class Tag>
+inline constexpr bool has_float8 = true;
+template <int Mantissa, class Tag>
+inline constexpr bool has_float8<Float8<Mantissa, false>, Tag> =
+    std::is_base_of_v<arch::Gfx12, Tag> || std::is_base_of_v<arch::Sm89, Tag>;
+template <int Mantissa, class Tag>
+inline constexpr bool has_float8<Float8<Mantissa, true>, Tag> = std::is_base_of_v<arch::Gfx942, Tag>;
+
 /// The matrix instruction of a processor that multiplies factors F from registers, or, in the place of tf32, floats;
 /// void where there is none.
 template <class F, class Tag>
@@ -25,17 +34,17 @@ struct NativeUnit {
     using Type = void;
 };
 template <class F, class Tag>
-    requires(std::is_base_of_v<arch::Gfx908, Tag> && !std::is_base_of_v<arch::Gfx950, Tag>)
+    requires(has_float8<F, Tag> && std::is_base_of_v<arch::Gfx908, Tag> && !std::is_base_of_v<arch::Gfx950, Tag>)
 struct NativeUnit<F, Tag> {
     using Type = MfmaOf<F, Tag>;
 };
 template <class F, class Tag>
-    requires(!is_float_factor<F> && std::is_base_of_v<arch::Gfx11, Tag>)
+    requires(has_float8<F, Tag> && !is_float_factor<F> && std::is_base_of_v<arch::Gfx11, Tag>)
 struct NativeUnit<F, Tag> {
     using Type = Wmma<F, Tag>;
 };
 template <class F, class Tag>
-    requires(!std::is_same_v<F, float> && std::is_base_of_v<arch::Sm80, Tag>)
+    requires(has_float8<F, Tag> && !std::is_same_v<F, float> && std::is_base_of_v<arch::Sm80, Tag>)
 struct NativeUnit<F, Tag> {
     using Type = MmaSync<F>;
 };

@@ -12,21 +12,25 @@
 namespace fusekit::hip {
 
 /// A warpgroup's product on sm_90a's matrix units: sums[i][j] += sum over k of a[i][k] b[j][k] of 64 rows i, N rows j
-/// and 32 bytes of indices k: exact products of half, bfloat16 or tf32 in float sums, and of int8 in 32-bit
-/// integers.
+/// and 32 bytes of indices k: exact products of half, bfloat16, tf32, e4m3 or e5m2 in float sums, and of int8 in 32-bit
+/// integers. The sums of 8-bit floats lose digits (`cuts_off`).
 /// Operands are read from shared memory, in lines of 128 bytes with the 128-byte swizzle, which begin at multiples of
 /// 1024 bytes. K-major, a line has the indices k of a row; MN-major, 64 rows of an index k. Source: PTX ISA 8.7,
 /// section 9.7.15.5; m64nNk8, m64nNk16 and m64nNk32.
 template <class T, int N, ptx::Major a_major = ptx::Major::k, ptx::Major b_major = ptx::Major::k>
 struct Wgmma {
     static_assert(std::is_same_v<T, half> || std::is_same_v<T, bfloat16> || std::is_same_v<T, int8> ||
-                  std::is_same_v<T, tf32>);
+                  std::is_same_v<T, tf32> || std::is_same_v<T, e4m3> || std::is_same_v<T, e5m2>);
     using Architecture = arch::Sm90a;
     static constexpr int m = 64, n = N, k = 32 / static_cast<int>(sizeof(T)), threads = 128, sums_per_thread = N / 2;
     static constexpr int row_bytes = 128, tile_k = row_bytes / static_cast<int>(sizeof(T));
 
     using Sum = detail::AccumulatorOf<T>;
     using Sums = Sum[sums_per_thread];
+
+    /// Whether an instruction cuts off what it adds 13 bits below the largest of it, which is why a step's sums begin
+    /// at zero and are added to those of the steps before as floats.
+    static constexpr bool cuts_off = detail::is_float8<T>;
 
     /// Row i and column j of sum e of a thread.
     FUSEKIT_HD static constexpr int row(int thread, int e) {
@@ -60,6 +64,8 @@ struct Wgmma {
         constexpr auto factor = std::is_same_v<T, half>       ? ptx::Factor::half
                                 : std::is_same_v<T, bfloat16> ? ptx::Factor::bfloat16
                                 : std::is_same_v<T, tf32>     ? ptx::Factor::tf32
+                                : std::is_same_v<T, e4m3>     ? ptx::Factor::e4m3
+                                : std::is_same_v<T, e5m2>     ? ptx::Factor::e5m2
                                                               : ptx::Factor::int8;
         ptx::multiply<factor, N, a_major, b_major>(sums, a, b, adds);
     }

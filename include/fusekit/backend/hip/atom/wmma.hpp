@@ -41,6 +41,8 @@ struct Wmma {
         } else {
             if constexpr (std::is_same_v<T, half>) return amd::wmma_f32_16x16x16_f16_gfx12(a, b, c);
             else if constexpr (std::is_same_v<T, bfloat16>) return amd::wmma_f32_16x16x16_bf16_gfx12(a, b, c);
+            else if constexpr (std::is_same_v<T, e4m3>) return amd::wmma_f32_16x16x16_fp8_fp8_gfx12(a, b, c);
+            else if constexpr (std::is_same_v<T, e5m2>) return amd::wmma_f32_16x16x16_bf8_bf8_gfx12(a, b, c);
             else return amd::wmma_i32_16x16x16_iu8_gfx12(a, b, c);
         }
     }

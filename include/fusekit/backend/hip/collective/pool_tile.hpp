@@ -4,6 +4,7 @@
 #include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/collective/output_tile.hpp"
 #include "fusekit/backend/hip/collective/transpose_tile.hpp"
+#include "fusekit/backend/hip/thread_coord.hpp"
 
 namespace fusekit::hip {
 
@@ -40,7 +41,7 @@ public:
                 float total = Reduce::template neutral<float>();
 #pragma unroll
                 for (int pixel = 0; pixel < 4; ++pixel) {
-                    OutputCoord const at{first.n, k, first.p + pixel / 2, first.q + pixel % 2};
+                    ThreadCoord const at({first.n, k, first.p + pixel / 2, first.q + pixel % 2});
                     float const sum = buffer.at(row, window, static_cast<unsigned>(pixel));
                     total = Reduce::combine(total, Epilogue::apply(sum, at, state, params.bound.epilogue));
                 }

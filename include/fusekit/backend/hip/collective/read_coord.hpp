@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/backend/hip/runtime/platform.hpp"
-#include "fusekit/ops/operator.hpp"
+#include "fusekit/backend/hip/thread_coord.hpp"
 
 namespace fusekit::hip {
 
 /// A coordinate of y whose element of the only view of activations that operators read has been loaded.
-struct ReadCoord : OutputCoord {
+struct ReadCoord : ThreadCoord {
     float value;
 
-    FUSEKIT_HD ReadCoord(OutputCoord const& at, float the_value) : OutputCoord(at), value(the_value) {}
+    FUSEKIT_HD ReadCoord(OutputCoord const& at, float the_value) : ThreadCoord(at), value(the_value) {}
 
     using OutputCoord::load;
     FUSEKIT_HD float load(AnyView<4> const&) const { return value; }

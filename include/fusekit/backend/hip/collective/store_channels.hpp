@@ -73,7 +73,7 @@ private:
 
     __device__ static auto coord_of(OutputCoord const& place, [[maybe_unused]] float value) {
         if constexpr (reads) return ReadCoord(place, value);
-        else return place;
+        else return ThreadCoord(place);
     }
     __device__ int channel(int own) const { return Atom::row(static_cast<int>(thread), 2 * own); }
 };

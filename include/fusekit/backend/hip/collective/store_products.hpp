@@ -24,6 +24,8 @@ class StoreProducts {
     static constexpr bool totals_tiles = Plan::totals_tiles;
     static constexpr bool reads = reads_in_bulk<Plan, T, U>;
     static constexpr bool reads_places = (Epilogue::located && !reads) || Epilogue::per_place;
+    static constexpr int maxima = Epilogue::maxima;
+    static_assert(!reads || maxima == 0);
 
     /// Where a box of y begins in the tile. The last ends with it: where the tile is no multiple of a box, it begins in
     /// the box before, and both write what they share.
@@ -116,6 +118,7 @@ private:
         auto const& arguments = params.bound.epilogue;
         int const last_n = conv.group_k() - 1;
         unsigned const lane = thread % 32, row = thread / 32 * 16 + lane % 16;
+        TileMaxima<maxima> largest;
 #pragma unroll
         for (int product = 0; product < products; ++product) {
             TilePixel pixels[2] = {};
@@ -130,11 +133,12 @@ private:
                 if constexpr (reads) unpack<U>(both, values);
                 for (int i = 0; i < 2; ++i) {
                     OutputCoord const place{at.n, std::int64_t{min(column + i, last_n)}, at.p, at.q};
-                    if (!Epilogue::stores || (exists && column + i <= last_n))
-                        results[i] =
-                            Epilogue::apply(static_cast<float>(sums[product][e + i]), coord_of(place, values[i]),
-                                            Epilogue::channelwise ? states.of[i] : State{}, arguments,
-                                            [&](float x) { collected[i] = x; });
+                    bool const is_of_y = exists && column + i <= last_n;
+                    if (!Epilogue::writes || is_of_y)
+                        results[i] = Epilogue::apply(static_cast<float>(sums[product][e + i]),
+                                                     coord_of(place, values[i], largest, is_of_y),
+                                                     Epilogue::channelwise ? states.of[i] : State{}, arguments,
+                                                     [&](float x) { collected[i] = x; });
                     if constexpr (totals_tiles) sums[product][e + i] = collected[i];
                 }
                 return packed<U>(results[0], results[1]);
@@ -176,6 +180,7 @@ private:
             }
             if constexpr (totals_tiles) totals.end();
         }
+        largest.keep();
     }
 
     /// The same of bytes, two neighbours at a time: rows' swizzled chunks of 16 bytes are in different banks.
@@ -190,9 +195,10 @@ private:
         }
     }
 
-    __device__ static auto coord_of(OutputCoord const& place, [[maybe_unused]] float value) {
+    __device__ static auto coord_of(OutputCoord const& place, [[maybe_unused]] float value, TileMaxima<maxima>& largest,
+                                    bool is_of_y) {
         if constexpr (reads) return ReadCoord(place, value);
-        else return place;
+        else return MaximaCoord<maxima>(place, largest, is_of_y);
     }
 };
 

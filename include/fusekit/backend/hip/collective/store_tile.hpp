@@ -5,6 +5,7 @@
 #include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/collective/pool_tile.hpp"
 #include "fusekit/backend/hip/collective/tile_totals.hpp"
+#include "fusekit/backend/hip/thread_coord.hpp"
 
 namespace fusekit::hip {
 
@@ -45,7 +46,7 @@ public:
         using Y = std::remove_pointer_t<decltype(params.y.data)>;
         auto const store_element = [&](Y* to, float sum, Pixel const& at, unsigned n, State const& state,
                                        auto const& collect) {
-            OutputCoord const place{at.n, std::int64_t{coord.first_k} + n, at.p, at.q};
+            ThreadCoord const place({at.n, std::int64_t{coord.first_k} + n, at.p, at.q});
             *to = Y(Epilogue::apply(sum, place, state, params.bound.epilogue, collect));
         };
         Total totals[rounds];

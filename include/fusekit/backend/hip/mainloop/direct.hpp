@@ -5,6 +5,7 @@
 #include "fusekit/backend/hip/collective/prologue.hpp"
 #include "fusekit/backend/hip/params.hpp"
 #include "fusekit/backend/hip/schedule.hpp"
+#include "fusekit/backend/hip/thread_coord.hpp"
 
 namespace fusekit::hip {
 
@@ -61,7 +62,7 @@ public:
                    q = static_cast<int>(m % row), channel = static_cast<int>(k);
         auto const state = Epilogue::prepare(static_cast<std::int64_t>(k), params.bound.epilogue);
         auto const value = [&](Pixel const& at) {
-            OutputCoord const place{at.n, channel, at.p, at.q};
+            ThreadCoord const place({at.n, channel, at.p, at.q});
             return Epilogue::apply(sum_of_window(params, at, channel), place, state, params.bound.epilogue);
         };
         U& to = params.y(n, k, p, q);

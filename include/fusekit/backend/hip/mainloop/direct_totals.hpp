@@ -4,6 +4,7 @@
 #include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/collective/tile_totals.hpp"
 #include "fusekit/backend/hip/mainloop/direct.hpp"
+#include "fusekit/backend/hip/thread_coord.hpp"
 
 namespace fusekit::hip {
 
@@ -38,7 +39,7 @@ public:
             if (m >= count_m || n >= count_n) continue;
             Pixel const at = conv.pixel(first_m + static_cast<int>(m));
             int const k = first_k + static_cast<int>(n);
-            OutputCoord const place{at.n, k, at.p, at.q};
+            ThreadCoord const place({at.n, k, at.p, at.q});
             auto const state = Epilogue::prepare(std::int64_t{k}, params.bound.epilogue);
             params.y(at.n, k, at.p, at.q) =
                 U(Epilogue::apply(sum_of_window(params, at, k), place, state, params.bound.epilogue,

@@ -3,6 +3,7 @@
 
 #include "fusekit/backend/hip/arch/wave.hpp"
 #include "fusekit/backend/hip/image_order.hpp"
+#include "fusekit/backend/hip/thread_coord.hpp"
 #include "fusekit/plan/plan.hpp"
 
 namespace fusekit::hip {
@@ -60,7 +61,7 @@ public:
         auto const state = Epilogue::prepare(to.k, params.bound.epilogue);
         Total total;
         auto const add = [&](unsigned i, unsigned j) {
-            OutputCoord const place{to.n, to.k, window.row + i, window.column + j};
+            ThreadCoord const place({to.n, to.k, window.row + i, window.column + j});
             float const x = params.x(place.n, place.k, place.p, place.q);
             total.add(Epilogue::apply(x, place, state, params.bound.epilogue));
         };

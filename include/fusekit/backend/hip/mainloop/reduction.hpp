@@ -9,6 +9,7 @@
 #include "fusekit/backend/hip/collective/reduction_segment.hpp"
 #include "fusekit/backend/hip/collective/shared_totals.hpp"
 #include "fusekit/backend/hip/schedule.hpp"
+#include "fusekit/backend/hip/thread_coord.hpp"
 
 namespace fusekit::hip {
 
@@ -241,19 +242,17 @@ private:
 #pragma unroll
             for (int j = 0; j < lanes; ++j)
                 with_own(lane[j % own], now, j, segment.has(packet, j), [&](Lane const& of) {
+                    ThreadCoord const at(of.at);
                     float const value = Steps::apply(static_cast<float>(values.x[i].values[j]), operand(values, i, j),
-                                                     of.at, of.head, of.prepared, params.bound.head);
-                    result.values[j] = U(Epilogue::apply(value, of.at, of.epilogue, params.bound.epilogue));
+                                                     at, of.head, of.prepared, params.bound.head);
+                    result.values[j] = U(Epilogue::apply(value, at, of.epilogue, params.bound.epilogue));
                 });
             if constexpr (!Element<U>) return;
             U* const to = params.y.data + packet.y;
-            if (segment.whole(packet)) {
-                store_once(reinterpret_cast<Packet<U, lanes>*>(to), result);
-            } else {
+            if (segment.whole(packet)) return store_once(reinterpret_cast<Packet<U, lanes>*>(to), result);
 #pragma unroll
-                for (int j = 0; j < lanes; ++j)
-                    if (segment.has(packet, j)) to[j] = result.values[j];
-            }
+            for (int j = 0; j < lanes; ++j)
+                if (segment.has(packet, j)) to[j] = result.values[j];
         });
     }
 

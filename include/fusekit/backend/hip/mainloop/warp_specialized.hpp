@@ -110,6 +110,28 @@ private:
         if (thread == 0) ptx::wait_for_stores();
     }
 
+    /// Begins the products of a stage with a warpgroup's rows, which are one group; where `adds` is false, sums are
+    /// overwritten.
+    __device__ static void begin_products(Stage const& stage, Sums& sums, unsigned first_row, bool adds) {
+        auto const x = Atom::descriptor(ptx::shared_address(stage.x)) + Atom::rows_further(static_cast<int>(first_row));
+        auto const at_w = ptx::shared_address(stage.w);
+        auto const w = mn_major ? Atom::mn_descriptor(at_w) : Atom::descriptor(at_w);
+        hold(sums);
+        ptx::fence_products();
+#pragma unroll
+        for (int k = 0; k < Atom::tile_k / Atom::k; ++k)
+#pragma unroll
+            for (int product = 0; product < products; ++product)
+                Atom::multiply(
+                    sums[product], x + Atom::rows_further(product * Atom::m) + static_cast<unsigned>(k) * Atom::k_step,
+                    w + static_cast<unsigned>(k) * (mn_major ? Atom::mn_k_step : Atom::k_step), adds || k > 0);
+        ptx::commit_products();
+    }
+    __device__ static void hold(Sums& sums) {
+#pragma unroll
+        for (int product = 0; product < products; ++product) ptx::hold(sums[product]);
+    }
+
     /// A tile's products. One group of them is under way while the next stage is awaited; then its stage is free.
     /// Calls when_begun() once the first are under way.
     template <class WhenBegun>
@@ -119,36 +141,46 @@ private:
             if (thread == 0) ptx::barrier_arrive(ptx::shared_address(&shared.barriers.empty[stage]));
         };
         unsigned previous = 0;
+        if constexpr (Atom::cuts_off) clear(sums);
 #pragma unroll 1
         for (unsigned step = 0; step < steps; ++step) {
             unsigned const now = cursor.stage;
             ptx::barrier_wait(ptx::shared_address(&shared.barriers.full[now]), cursor.parity);
-            auto const x = Atom::descriptor(ptx::shared_address(shared.stages[now].x)) +
-                           Atom::rows_further(static_cast<int>(first_row));
-            auto const at_w = ptx::shared_address(shared.stages[now].w);
-            auto const w = mn_major ? Atom::mn_descriptor(at_w) : Atom::descriptor(at_w);
-#pragma unroll
-            for (int product = 0; product < products; ++product) ptx::hold(sums[product]);
-            ptx::fence_products();
-#pragma unroll
-            for (int k = 0; k < Atom::tile_k / Atom::k; ++k)
-#pragma unroll
-                for (int product = 0; product < products; ++product)
-                    Atom::multiply(sums[product],
-                                   x + Atom::rows_further(product * Atom::m) + static_cast<unsigned>(k) * Atom::k_step,
-                                   w + static_cast<unsigned>(k) * (mn_major ? Atom::mn_k_step : Atom::k_step),
-                                   step > 0 || k > 0);
-            ptx::commit_products();
-            if (step == 0) when_begun();
-            ptx::wait_for_products<1>();
-            if (step > 0) release(previous);
-            previous = now;
+            if constexpr (Atom::cuts_off) {  // the other warpgroups' products are under way while this one adds
+                Sums of_step;
+                begin_products(shared.stages[now], of_step, first_row, false);
+                if (step == 0) when_begun();
+                ptx::wait_for_products<0>();
+                hold(of_step);
+                release(now);
+                add(sums, of_step);
+            } else {
+                begin_products(shared.stages[now], sums, first_row, step > 0);
+                if (step == 0) when_begun();
+                ptx::wait_for_products<1>();
+                if (step > 0) release(previous);
+                previous = now;
+            }
             cursor.advance();
         }
-        ptx::wait_for_products<0>();
+        if constexpr (!Atom::cuts_off) {
+            ptx::wait_for_products<0>();
+            hold(sums);
+            release(previous);
+        }
+    }
+
+    __device__ static void add(Sums& sums, Sums const& of_step) {
 #pragma unroll
-        for (int product = 0; product < products; ++product) ptx::hold(sums[product]);
-        release(previous);
+        for (int product = 0; product < products; ++product)
+#pragma unroll
+            for (int e = 0; e < Atom::sums_per_thread; ++e) sums[product][e] += of_step[product][e];
+    }
+    __device__ static void clear(Sums& sums) {
+#pragma unroll
+        for (int product = 0; product < products; ++product)
+#pragma unroll
+            for (int e = 0; e < Atom::sums_per_thread; ++e) sums[product][e] = 0;
     }
 };
 

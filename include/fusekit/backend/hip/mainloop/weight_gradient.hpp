@@ -8,6 +8,7 @@
 #include "fusekit/backend/hip/atom/simt.hpp"
 #include "fusekit/backend/hip/collective/load_pixels.hpp"
 #include "fusekit/backend/hip/collective/merge_parts.hpp"
+#include "fusekit/backend/hip/thread_coord.hpp"
 #include "fusekit/plan/plan.hpp"
 
 namespace fusekit::hip {
@@ -68,7 +69,7 @@ struct WeightGradientParams {
     __device__ void store(float sum, OutputCoord const& to) const {
         using Epilogue = typename Plan::Epilogue;
         auto const state = Epilogue::prepare(to.n, bound.epilogue);
-        float const value = Epilogue::apply(sum, to, state, bound.epilogue);
+        float const value = Epilogue::apply(sum, ThreadCoord(to), state, bound.epilogue);
         if constexpr (Element<U>) y(to.n, to.k, to.p, to.q) = U(value);
     }
     __device__ void store_bias(float sum, std::int64_t k) const {

@@ -3,6 +3,7 @@
 
 #include "fusekit/backend/hip/arch/access.hpp"
 #include "fusekit/backend/hip/image_order.hpp"
+#include "fusekit/backend/hip/thread_coord.hpp"
 #include "fusekit/plan/pairwise.hpp"
 #include "fusekit/plan/plan.hpp"
 
@@ -68,7 +69,7 @@ public:
                 auto const values = *reinterpret_cast<Packet<T, lanes> const*>(&params.x(n, to.k, row.at, column.at));
 #pragma unroll
                 for (int lane = 0; lane < lanes; ++lane) {
-                    OutputCoord const from{n, to.k + lane, row.at, column.at};
+                    ThreadCoord const from({n, to.k + lane, row.at, column.at});
                     float const value = Epilogue::apply(static_cast<float>(values.values[lane]), from, state[lane],
                                                         params.bound.epilogue);
                     float const sum = Reduce::combine(of_row[lane], value);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <utility>
+
+#include "fusekit/backend/hip/arch/maximum.hpp"
 #include "fusekit/backend/hip/arch/target.hpp"
 
 namespace fusekit::hip {
@@ -45,6 +48,27 @@ __device__ void run_mainloop(typename Mainloop::Params const& params) {
     }
 }
 
+/// How many maxima a plan's operators keep.
+template <class Plan>
+inline constexpr int maxima_of = 0;
+template <class Plan>
+    requires requires { Plan::maxima; }
+inline constexpr int maxima_of<Plan> = Plan::maxima;
+
+/// A thread's are 0 before, and merged after.
+template <class Plan, class Mainloop, int... number>
+__device__ void run_with_maxima(typename Mainloop::Params const& params, std::integer_sequence<int, number...>) {
+    static_assert(Mainloop::threads <= most_maxima, "with Amax a block on AMD's GPUs has 256 threads at most");
+    ((maximum_of_thread<number>() = 0), ...);
+    run_mainloop<Mainloop>(params);
+    (merge_maximum<number>(Plan::template maximum<number>(params.bound)), ...);
+}
+template <class Plan, class Mainloop>
+__device__ void run_plan(typename Mainloop::Params const& params) {
+    if constexpr (!is_compiled<Mainloop> || maxima_of<Plan> == 0) run_mainloop<Mainloop>(params);
+    else run_with_maxima<Plan, Mainloop>(params, std::make_integer_sequence<int, maxima_of<Plan>>{});
+}
+
 /// A mainloop that takes the address of its argument, for bulk copies. It does not have a copy of it, but reads parts
 /// of it again that other kernels keep.
 template <class Mainloop>
@@ -62,12 +86,12 @@ template <class Plan, class Mainloop>
     requires(!ReadsArgumentInPlace<Mainloop>)
 __global__ void __launch_bounds__(bound_threads<Mainloop>, bound_residency<Mainloop>)
     fused(typename Mainloop::Params params) {
-    run_mainloop<Mainloop>(params);
+    run_plan<Plan, Mainloop>(params);
 }
 template <class Plan, ReadsArgumentInPlace Mainloop>
 __global__ void __launch_bounds__(bound_threads<Mainloop>, bound_residency<Mainloop>)
     fused(FUSEKIT_GRID_CONSTANT typename Mainloop::Params params) {
-    run_mainloop<Mainloop>(params);
+    run_plan<Plan, Mainloop>(params);
 }
 
 }  // namespace fusekit::hip

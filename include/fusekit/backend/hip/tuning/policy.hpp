@@ -49,12 +49,12 @@ struct ElementwiseCase {
 //   matrix_split   where it has sm_90a: the same for its matrix units
 //   chooses_split, chooses_planes
 //                  whether the library chooses these: not before a GPU has run them and they have been measured
-//   matrix, matrix_float, matrix_tf32, warp_specialized, warp_specialized_int8
+//   matrix, matrix_float, matrix_tf32, warp_specialized, warp_specialized_int8, warp_specialized_float8
 //                  where it has sm_90a: arrays of GemmTile and WarpSpecializedTile, likewise
 //   planes         beside them, an array of PlanesTile
 //   weights        likewise, of WeightCut, and most_gradient_cluster, the most blocks of a cluster that share a tile
-//   native         where kernels of half, bfloat16, int8 and tf32 are cut otherwise: an array of NativeTile, in place
-//                  of gemm; native_floats says whether kernels of float are, too
+//   native         where kernels of 16 and 8 bits and tf32 are cut otherwise: an array of NativeTile, in place of gemm;
+//                  native_floats says whether kernels of float are, too
 //   elementwise    an ElementwiseCut for an ElementwiseCase
 //   reduction      a ReductionCut for the bytes of an element
 
@@ -111,6 +111,11 @@ struct MatrixTiles {
 template <class Tuning>
 struct MatrixTiles<Tuning, int8> {
     static constexpr auto const& tiles = Tuning::warp_specialized_int8;
+};
+template <class Tuning, class T>
+    requires is_float8<T>
+struct MatrixTiles<Tuning, T> {
+    static constexpr auto const& tiles = Tuning::warp_specialized_float8;
 };
 
 template <class Of, int... i>

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <bit>
+#include <type_traits>
+
+#include "fusekit/backend/hip/arch/target.hpp"
+#include "fusekit/backend/hip/arch/wave.hpp"
+
+namespace fusekit::hip {
+
+/// Threads of a block that may keep a maximum: AMD's small tiles leave no room for more.
+inline constexpr int most_maxima = std::is_base_of_v<arch::Amd, arch::Target> ? 256 : 1024;
+
+/// A maximum of a thread's values while its kernel runs, as the bits of a float that is not negative. It lies in shared
+/// memory, where a thread finds it without being handed it, and a compiler may keep it in a register.
+template <int number>
+__device__ unsigned& maximum_of_thread() {
+    __shared__ unsigned maxima[most_maxima];
+    return maxima[threadIdx.x];
+}
+
+/// The larger of a magnitude and that of a value; NaN where one is. One instruction from sm_80 on.
+__device__ inline float larger_magnitude(float magnitude, float value) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    float larger;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(larger) : "f"(magnitude), "f"(__builtin_fabsf(value)));
+    return larger;
+#else
+    auto const one = std::bit_cast<unsigned>(magnitude), other = std::bit_cast<unsigned>(value) & 0x7fffffffu;
+    return std::bit_cast<float>(one < other ? other : one);
+#endif
+}
+
+/// Raises a float in memory to the maximum of all threads: by one of each wave, all of whose lanes call this.
+template <int number>
+__device__ void merge_maximum(float* to) {
+    auto const wave = static_cast<unsigned>(warpSize);
+    unsigned largest = maximum_of_thread<number>();
+    for (unsigned mask = wave / 2; mask > 0; mask /= 2) {
+        auto const other = std::bit_cast<unsigned>(of_lane_xor(std::bit_cast<float>(largest), mask));
+        largest = largest < other ? other : largest;
+    }
+    auto* const bits = reinterpret_cast<unsigned*>(to);
+    if (threadIdx.x % wave == 0 && *bits < largest) atomicMax(bits, largest);
+}
+
+}  // namespace fusekit::hip

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// 8-bit floats on sm_90a's matrix units.
+#include <catch2/catch_template_test_macros.hpp>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "backend/hip/sm90a_device.hpp"
+#include "fusekit/backend/hip/mainloop/warp_specialized.hpp"
+#include "support/amax_values.hpp"
+#include "support/check_case.hpp"
+#include "support/random.hpp"
+#include "support/run_case.hpp"
+
+using namespace test;
+using fusekit::hip::WarpSpecialized, fusekit::hip::Roles;
+
+namespace {
+
+using Relu = fk::Activation<fk::Relu>;
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("HIP: convolutions of 8-bit floats on sm_90a's matrix units are exact", "",
+                   (WarpSpecialized<64, 128, 3>), (WarpSpecialized<192, 128, 4>),
+                   (WarpSpecialized<128, 128, 4, Roles::ping_pong>)) {
+    fk::hip::Device device = sm90a_device();
+    auto scheduled = device.with<TestType>();
+    using Scheduled = decltype(scheduled);
+    auto const parse = [](char const* sizes, char const* rest) {
+        return Case::parse(sizes + std::string(" nhwc krsc ") + rest);
+    };
+    char const* const uneven = "n2c128h11w9k64r3s3pt2l1b0r2u2v1d1e2g1";  // padding, strides and dilations
+    for (char const* sizes : {"n1c16h1w1k16r1s1pt0l0b0r0u1v1d1e1g1",  // one element
+                              "n2c144h7w5k160r3s3pt1l1b1r1u1v1d1e1g1", uneven,
+                              "n3c144h13w17k144r1s1pt0l0b0r0u1v1d1e1g1"})  // a matrix of pixels
+        check_case(parse(sizes, "e4m3/float CBAS relu #2"),
+                   run_conv<Scheduled, fk::e4m3, fk::dynamic, fk::Bias, Relu, fk::Scale>, scheduled);
+    check_case(parse(uneven, "e5m2/float CBAS relu #2"),
+               run_conv<Scheduled, fk::e5m2, fk::dynamic, fk::Bias, Relu, fk::Scale>, scheduled);
+    check_case(parse(uneven, "e4m3/half CRB #3"),
+               run_conv<Scheduled, Types<fk::e4m3, fk::half>, fk::dynamic, fk::Residual, fk::Bias>, scheduled);
+}
+
+TEST_CASE("HIP: the largest magnitude of what matrix units compute") {
+    fk::hip::Device device = sm90a_device();
+    check_amax<fk::e4m3, fk::e4m3>(device, "nhwc", {2, 16, 7, 9}, 144, 0);
+    check_amax<fk::half, fk::half>(device, "nhwc", {2, 16, 7, 9}, 24, 0);
+}
+
+// An instruction adds a sum c and 32 products. It cuts each off below 2^-13 of a power of two that is no larger than
+// the largest of them, M, and their sum below 2^-13 of itself: it errs by 33 2^-13 M + 2^-13 (|c| + P) at most, where P
+// is the sum of its products' magnitudes. For the four of a step, whose c begins at zero, M, |c| and P are at most A,
+// the sum of the step's magnitudes: 4 (33 + 2) 2^-13 A. Of numbers of one sign, all A together are the sum; each of the
+// 32 float additions of steps errs by 2^-24 of it at most. Were steps added by the instruction, c would be the whole
+// sum, and what is below 2^-13 of it would be lost of each product.
+TEST_CASE("HIP: long sums of 8-bit floats of one sign keep within the bound of their steps") {
+    fk::hip::Device device = sm90a_device();
+    auto scheduled = device.with<WarpSpecialized<64, 128, 3>>();
+    constexpr std::int64_t rows = 4, columns = 16, k = 4096;
+    Random random(8);
+    auto const numbers = [&](std::int64_t size) {
+        std::vector<double> values(static_cast<std::size_t>(size));
+        for (double& value : values) value = float{fk::e4m3(static_cast<float>(0.25 + random.uniform()))};
+        return values;
+    };
+    auto const of_x = numbers(rows * k), of_w = numbers(columns * k);
+    Placed<fk::hip::Device, 4> x(device, fk::DataType::float8_e4m3, fk::nhwc(1, 1, rows, k), of_x),
+        w(device, fk::DataType::float8_e4m3, fk::krsc(columns, 1, 1, k), of_w),
+        y(device, fk::DataType::float16, fk::nhwc(1, 1, rows, columns), 64);
+    fk::Plan<fk::Conv<fk::filter(1, 1)>>::bind({.weights = w.any()})(scheduled, x.view<fk::e4m3 const>(),
+                                                                     y.view<fk::half>());
+    // In canonical order channels come before pixels, and filters before channels.
+    auto const& found = y.fetch();
+    for (std::int64_t i = 0; i < rows; ++i)
+        for (std::int64_t j = 0; j < columns; ++j) {
+            double sum = 0;
+            for (std::int64_t c = 0; c < k; ++c)
+                sum += of_x[static_cast<std::size_t>(c * rows + i)] * of_w[static_cast<std::size_t>(j * k + c)];
+            double const bound = (4 * 35 * 0x1p-13 + 32 * 0x1p-24 + 0x1p-11) * sum;
+            CHECK(std::fabs(found.get(i * columns + j) - sum) <= bound);
+        }
+}
