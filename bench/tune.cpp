@@ -118,9 +118,11 @@ std::string written(fk::hip::TunedKey const& k) {
         k.dilation_w, k.groups);
 }
 std::string written(fk::hip::ScheduleFacts const& s) {
-    return bench::text("{static_cast<fusekit::hip::ScheduleKind>(%d), %s, %s, %d, %d, %d, %d, %d, %d}",
-                       static_cast<int>(s.kind), written(s.splits), written(s.ping_pong), s.m, s.n, s.k, s.blocks,
-                       s.stages, s.parts);
+    constexpr char const* kinds[fk::hip::TunedTable::kinds] = {"gemm", "native_gemm", "matrix_gemm", "warp_specialized",
+                                                               "halo", "planes",      "stem",        "direct"};
+    return bench::text("{fusekit::hip::ScheduleKind::%s, %s, %s, %d, %d, %d, %d, %d, %d}",
+                       kinds[static_cast<int>(s.kind)], written(s.splits), written(s.ping_pong), s.m, s.n, s.k,
+                       s.blocks, s.stages, s.parts);
 }
 
 /// The header: the fastest schedule of each problem, and how the times of each kind compare with the model's.
