@@ -15,20 +15,16 @@ inline constexpr bool kernels_overlap = arch::Sm<arch::lowest_listed()>::process
 
 inline hipError_t launch_overlapping(void const* kernel, dim3 grid, dim3 block, void** arguments, unsigned shared_bytes,
                                      hipStream_t stream) {
-    return launch_with({starts_early()}, kernel, grid, block, arguments, shared_bytes, stream);
-}
-/// The same in clusters, which every such GPU has.
-inline hipError_t launch_overlapping_clusters(void const* kernel, dim3 grid, dim3 block, unsigned cluster,
-                                              void** arguments, unsigned shared_bytes, hipStream_t stream) {
-    return launch_with({in_clusters_of(cluster), starts_early()}, kernel, grid, block, arguments, shared_bytes, stream);
+    cudaLaunchAttribute early = {};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    return launch_with(early, kernel, grid, block, arguments, shared_bytes, stream);
 }
 #else
 inline constexpr bool kernels_overlap = false;
 
 hipError_t launch_overlapping(void const* kernel, dim3 grid, dim3 block, void** arguments, unsigned shared_bytes,
                               hipStream_t stream);
-hipError_t launch_overlapping_clusters(void const* kernel, dim3 grid, dim3 block, unsigned cluster, void** arguments,
-                                       unsigned shared_bytes, hipStream_t stream);
 #endif
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
