@@ -234,7 +234,7 @@ struct Epilogue {
     }
 
 private:
-    static consteval int index_of_maximum(int number) {
+    static constexpr int index_of_maximum(int number) {
         bool const is_maximum[] = {MaximumOp<Ops>..., false};
         int i = 0;
         for (; !is_maximum[i] || number > 0; ++i) number -= is_maximum[i];

@@ -112,14 +112,6 @@ struct BulkWeights {
     static constexpr int unpromoted_pixels = 4096;
 };
 
-/// The same where x is read once for all taps: a block computes 64 channels of y of 64 channels of x, and takes rows of
-/// Pixels at most at a time. A warpgroup has a row of a filter's taps.
-template <int Pixels = 288>
-struct HaloWeights {
-    static constexpr int pixels = Pixels, channels = 64, most_taps = 3, most_stages = 8, stage_bytes = 216 * 1024;
-    static constexpr int unpromoted_pixels = 4096;
-};
-
 /// How thin convolutions, with few channels a group, are cut: a thread computes one output at a time.
 template <int Threads = 256>
 struct Direct {

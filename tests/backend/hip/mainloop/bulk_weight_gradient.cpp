@@ -7,37 +7,7 @@
 #include "support/weight_gradients.hpp"
 
 using namespace test;
-using fusekit::hip::BulkWeights, fusekit::hip::HaloWeights;
-
-namespace {
-
-template <class Schedule, class Params>
-auto launch_with(fk::hip::Gpu const& gpu, Params const& params, fk::hip::BlockParts const& parts) {
-    if constexpr (requires { Schedule::rows; })
-        return fk::hip::launch_bulk_weight_gradient<Schedule>(gpu, params, parts);
-    else return fk::hip::launch_halo_weight_gradient<Schedule>(gpu, params, parts);
-}
-
-/// The gradient and that of a bias with one schedule, by two blocks and their workspace.
-template <class Schedule, auto Geometry>
-void check_halo(fk::hip::Device& device, oracle::Shape const& in, std::int64_t k) {
-    using Plan = fk::Plan<fk::ConvWeightGradient<Geometry>>;
-    oracle::Window const window = window_of(Geometry);
-    oracle::Shape const out{in.n, k, window.output_height(in.h), window.output_width(in.w)};
-    Filled<fk::half, fk::hip::Device, 4> x(device, "nhwc", in, integers(in.size(), -2, 3, 1)),
-        dy(device, "nhwc", out, integers(out.size(), -3, 2, 2));
-    auto const expected = oracle::weight_gradient({in, x.values}, {out, dy.values}, window);
-    fk::Workspace<fk::hip::Memory> const workspace(device, std::size_t{1} << 23);
-    Placed<fk::hip::Device, 4> dw(device, fk::DataType::float32, layout_of("nhwc", expected.shape), 64);
-    fk::hip::WeightGradientParams<Plan, fk::half, float> const params{Plan::bind({.dy = dy.view()}), x.view(),
-                                                                      dw.view<float>()};
-    auto const launch = launch_with<Schedule>(device.gpu(), params, {{}, 1, 2});
-    REQUIRE(launch);
-    REQUIRE(!launch->start(device, x.view().data, dw.view<float>().data, workspace.view()));
-    CHECK(difference(expected, dw.fetch()) == "");
-}
-
-}  // namespace
+using fusekit::hip::BulkWeights;
 
 // Tiles that channels do not fill, with a column of ones in the first block of a tile and in the second; strides,
 // dilations and uneven padding; and pixels of several blocks, of which the last has the least.
@@ -55,7 +25,7 @@ TEMPLATE_TEST_CASE("HIP: gradients by the weights on sm_90a's matrix units are w
 // tile, and a column of ones. The second run finds the workspace as the first has left it.
 TEMPLATE_TEST_CASE("HIP: clusters share the pixels of a gradient by the weights on matrix units", "",
                    (BulkWeights<128, 128, 128, 3>), (BulkWeights<192, 128, 96, 3>), (BulkWeights<128, 256, 64, 4>),
-                   (BulkWeights<64, 128, 128, 4>), (BulkWeights<256, 128, 32, 4, 2>), (HaloWeights<>)) {
+                   (BulkWeights<64, 128, 128, 4>), (BulkWeights<256, 128, 32, 4, 2>)) {
     using Plan = fk::Plan<fk::ConvWeightGradient<fk::filter(3, 3).pad(1)>>;
     fk::hip::Device device = sm90a_device();
     oracle::Shape const in{5, 72, 13, 11}, out{5, 200, 13, 11};
@@ -71,7 +41,7 @@ TEMPLATE_TEST_CASE("HIP: clusters share the pixels of a gradient by the weights 
         Placed<fk::hip::Device, 1> db(device, fk::DataType::float32, fk::channels(out.c), 64);
         fk::hip::WeightGradientParams<Plan, fk::half, float> const params{
             Plan::bind({.dy = dy.view(), .bias_gradient = db.view<float>()}), x.view(), dw.view<float>()};
-        auto const launch = launch_with<TestType>(device.gpu(), params, {{}, 3, 2});
+        auto const launch = fk::hip::launch_bulk_weight_gradient<TestType>(device.gpu(), params, {{}, 3, 2});
         REQUIRE(launch);
         REQUIRE(launch->workspace_bytes <= workspace.view().bytes);
         REQUIRE(!launch->start(device, x.view().data, dw.view<float>().data, workspace.view()));
@@ -88,18 +58,18 @@ TEST_CASE("HIP: blocks share the pixels of a gradient on matrix units as long as
         auto const chosen = share_pixels<BulkWeights<128, 128, 128, 3>>(of, {132, most_cluster, workspace_bytes});
         return std::pair(chosen.parts.cluster, chosen.parts.groups);
     };
-    CHECK(parts({128 * 132, 2, 2, 12800, false}, states + 1000 * tile) == std::pair(1u, 1u));
-    CHECK(parts({512, 2, 18, 12544, true}, 0) == std::pair(3u, 1u));
-    CHECK(parts({64, 1, 9, 193664, true}, 0) == std::pair(8u, 1u));
-    CHECK(parts({64, 1, 9, 193664, true}, states + 15 * tile) == std::pair(8u, 3u));
-    CHECK(parts({64, 1, 9, 193664, true}, states + 15 * tile, 1) == std::pair(1u, 3u));
-    CHECK(parts({128, 2, 2, 256, false}, states + 15 * tile) == std::pair(1u, 1u));
+    CHECK(parts({128 * 132, 2, 12800, false}, states + 1000 * tile) == std::pair(1u, 1u));
+    CHECK(parts({512, 18, 12544, true}, 0) == std::pair(3u, 1u));
+    CHECK(parts({64, 9, 193664, true}, 0) == std::pair(8u, 1u));
+    CHECK(parts({64, 9, 193664, true}, states + 15 * tile) == std::pair(8u, 3u));
+    CHECK(parts({64, 9, 193664, true}, states + 15 * tile, 1) == std::pair(1u, 3u));
+    CHECK(parts({128, 2, 256, false}, states + 15 * tile) == std::pair(1u, 1u));
 }
 
 TEST_CASE("HIP: a tile whose sums are not promoted has no more pixels than its errors allow") {
     using Tile = BulkWeights<128, 256, 64, 4>;
     static_assert(!Tile::promotes);
-    fk::hip::WeightProduct const large{128 * 132, 4, 4, 100000, false};
+    fk::hip::WeightProduct const large{128 * 132, 4, 100000, false};
     CHECK(fk::hip::share_pixels<Tile>(large, {132, 1, 0}).cycles > 1e200);
     auto const shared = fk::hip::share_pixels<Tile>(large, {132, 8, std::size_t{1} << 30});
     CHECK(shared.parts.count() * Tile::unpromoted_pixels >= 100000);
@@ -110,20 +80,4 @@ TEST_CASE("HIP: as many clusters are reckoned with as a GPU has room for") {
     static_assert(at_once(132, 1) == 132 && at_once(132, 2) == 66 && at_once(132, 4) == 31 && at_once(132, 8) == 15);
     static_assert(at_once(4, 4) == 1 && at_once(4, 8) == 0);
     CHECK(at_once(132, 3) == 39);
-}
-
-// Steps of uneven rows, the last with fewer; pitches of one filter row less than a warpgroup's; and an image of a step.
-TEST_CASE("HIP: gradients by the weights read x once for all taps of a filter, whatever its padding") {
-    fk::hip::Device device = sm90a_device();
-    static_assert(fk::hip::has_halo_weight_gradient<fk::Plan<fk::ConvWeightGradient<fk::filter(3, 2)>>, fk::half>);
-    static_assert(!fk::hip::has_halo_weight_gradient<fk::Plan<fk::ConvWeightGradient<fk::filter(1, 1)>>, fk::half>);
-    static_assert(
-        !fk::hip::has_halo_weight_gradient<fk::Plan<fk::ConvWeightGradient<fk::filter(3, 3).stride(2)>>, fk::half>);
-    fk::hip::WeightHalo<48> const halo(13, 11, fk::filter(3, 2).pad(2, 0, 1, 1));
-    CHECK(halo.pitch == 12);
-    CHECK(halo.rows == 4);
-    CHECK(halo.steps == 4);
-    CHECK(halo.lines() == 48);
-    check_halo<HaloWeights<48>, fk::filter(3, 2).pad(2, 0, 1, 1)>(device, {3, 72, 12, 10}, 40);
-    check_halo<HaloWeights<112>, fk::filter(2, 3).pad(0, 1)>(device, {2, 16, 8, 9}, 72);
 }

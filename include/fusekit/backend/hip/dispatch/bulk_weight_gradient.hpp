@@ -7,7 +7,6 @@
 #include "fusekit/backend/hip/dispatch/halo.hpp"
 #include "fusekit/backend/hip/dispatch/split.hpp"
 #include "fusekit/backend/hip/mainloop/bulk_weight_gradient.hpp"
-#include "fusekit/backend/hip/mainloop/halo_weight_gradient.hpp"
 #include "fusekit/backend/hip/tuning/select.hpp"
 #include "fusekit/backend/hip/tuning/weight_gradient.hpp"
 
@@ -19,34 +18,8 @@ template <class Plan, Element T, detail::OutputElement U>
 WeightProduct weight_product(WeightGradientParams<Plan, T, U> const& params) {
     auto const& head = params.bound.head;
     Index<4> const &dy = head.dy.layout.shape, &dw = params.y.layout.shape;
-    std::int64_t const of_tap = divide_up(dw[1], weight_block);
-    return {dw[0], of_tap, dw[2] * dw[3] * of_tap + head.bias_gradient.given(), dy[0] * dy[2] * dy[3],
+    return {dw[0], dw[2] * dw[3] * divide_up(dw[1], weight_block) + head.bias_gradient.given(), dy[0] * dy[2] * dy[3],
             !is_single_pixels(Plan::Head::geometry(head))};
-}
-
-/// The steps of an image where x is read once for all taps.
-template <class Schedule, class Params>
-WeightHalo<Schedule::pixels> weight_halo(Params const& params) {
-    Index<4> const& dy = params.bound.head.dy.layout.shape;
-    return {static_cast<int>(dy[2]), static_cast<int>(dy[3]), decltype(params.bound)::Plan::Head::collapsed};
-}
-
-/// The launch of so many tiles, each of `steps` steps of so many pixels, which blocks share.
-template <class Mainloop, class Params>
-std::optional<Launch<Params>> launch_shared(Gpu const& gpu, Params& params, BlockParts const& parts, std::int64_t tiles,
-                                            std::int64_t steps, int step_pixels) {
-    params.parts = parts;
-    params.part_pixels = static_cast<int>(divide_up(steps, parts.count())) * step_pixels;
-    auto launch = prepare_launch<typename decltype(params.bound)::Plan, Mainloop>(
-        gpu, params, tiles * parts.count(), Mainloop::threads,
-        parts.cluster > 1 ? LaunchMode::clusters : LaunchMode::plain,
-        parts.groups > 1 ? GroupWorkspace::state_bytes +
-                               static_cast<std::size_t>(tiles * parts.groups) * Mainloop::Sums::floats * sizeof(float)
-                         : 0);
-    if (!launch) return {};
-    auto whole = *launch;
-    whole.cluster = parts.cluster;
-    return whole;
 }
 
 }  // namespace detail
@@ -69,25 +42,19 @@ std::optional<Launch<WeightGradientParams<Plan, T, U>>> launch_bulk_weight_gradi
                   (!maps.has_windows || detail::encode_windows(maps.x, params.x, filter, block, pixels));
     if (!maps.in_use) return {};
     WeightProduct const product = detail::weight_product(params);
-    return detail::launch_shared<Mainloop>(gpu, params, parts, product.tiles<Schedule>(),
-                                           detail::divide_up(product.pixels, pixels), pixels);
-}
-
-/// The same where x is read once for all taps.
-template <class Schedule, class Plan, Element T, detail::OutputElement U>
-std::optional<Launch<WeightGradientParams<Plan, T, U>>> launch_halo_weight_gradient(
-    Gpu const& gpu, WeightGradientParams<Plan, T, U> params, BlockParts const& parts) {
-    using Mainloop = HaloWeightGradient<Plan, Schedule, T, U>;
-    if (!is_launchable<Plan, Mainloop>(gpu.index())) return {};
-    Refusal refusal;
-    DeviceGuard const guard(gpu.index(), &refusal);
-    auto const dy = detail::typed<T>(params.bound.head.dy);
-    auto const halo = detail::weight_halo<Schedule>(params);
-    params.maps.in_use = !refusal && halo.stages(Schedule::stage_bytes, Schedule::most_stages) >= 2 &&
-                         encode_rows_of_y(params.maps.dy, dy, halo) && encode_rows_of_x(params.maps.x, params.x, halo);
-    if (!params.maps.in_use) return {};
-    return detail::launch_shared<Mainloop>(gpu, params, parts, detail::weight_product(params).halo_tiles(),
-                                           dy.layout.shape[0] * halo.steps, 1);
+    std::int64_t const tiles = product.tiles<Schedule>(), steps = detail::divide_up(product.pixels, pixels);
+    params.parts = parts;
+    params.part_pixels = static_cast<int>(detail::divide_up(steps, parts.count())) * pixels;
+    auto launch = prepare_launch<Plan, Mainloop>(
+        gpu, params, tiles * parts.count(), Mainloop::threads,
+        parts.cluster > 1 ? LaunchMode::clusters : LaunchMode::plain,
+        parts.groups > 1 ? GroupWorkspace::state_bytes +
+                               static_cast<std::size_t>(tiles * parts.groups) * Mainloop::Sums::floats * sizeof(float)
+                         : 0);
+    if (!launch) return {};
+    auto whole = *launch;
+    whole.cluster = parts.cluster;
+    return whole;
 }
 
 /// Prepares a gradient by the weights on sm_90a's matrix units, with the schedule of the table that takes the least
@@ -100,19 +67,11 @@ std::optional<Launch<WeightGradientParams<Plan, T, U>>> prepare_bulk_weight_grad
     WeightProduct const product = detail::weight_product(params);
     SharingLimits const limits{gpu.processors(), launches_clusters(gpu) ? NvidiaTuning::most_gradient_cluster : 1,
                                workspace_bytes};
-    return [&]<class... Schedules>(
-               Table<Schedules...> table) -> std::optional<Launch<WeightGradientParams<Plan, T, U>>> {
+    return [&]<class... Schedules>(Table<Schedules...> table) {
         WeightShares const shares[] = {share_pixels<Schedules>(product, limits)...};
         int best = 0;
         for (int i = 1; i < static_cast<int>(sizeof...(Schedules)); ++i)
             if (shares[i].cycles < shares[best].cycles) best = i;
-        if constexpr (has_halo_weight_gradient<Plan, T>) {
-            auto const of_rows = share_rows<HaloWeights<>>(product.halo_tiles(), params.bound.head.dy.layout.shape[0],
-                                                           detail::weight_halo<HaloWeights<>>(params), limits);
-            if (of_rows.cycles < shares[best].cycles)
-                if (auto const launch = launch_halo_weight_gradient<HaloWeights<>>(gpu, params, of_rows.parts))
-                    return launch;
-        }
         return with_entry(table, best, [&]<class Schedule>(Schedule) {
             return launch_bulk_weight_gradient<Schedule>(gpu, params, shares[best].parts);
         });

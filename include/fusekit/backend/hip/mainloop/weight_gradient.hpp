@@ -18,20 +18,7 @@ template <class Plan, Element T>
 inline constexpr bool has_bulk_weight_gradient =
     arch::is_targeted<arch::Sm90a> && sizeof(T) == 2 && Plan::Head::collapsed_space == 2;
 
-/// Whether it also has one that reads x once for all taps, of which a row of the filter has a few.
-template <class Plan, Element T>
-inline constexpr bool has_halo_weight_gradient = [] {
-    if constexpr (has_bulk_weight_gradient<Plan, T>) {
-        Filter<2> const filter = Plan::Head::collapsed;
-        int const rows = filter.size[0], columns = filter.size[1];
-        return rows * columns > 1 && rows <= 3 && columns <= 3 && filter.group_count == 1 && filter.strides[0] == 1 &&
-               filter.strides[1] == 1 && filter.dilations[0] == 1 && filter.dilations[1] == 1;
-    } else {
-        return false;
-    }
-}();
-
-/// How its bulk copies find x and dy: (C, W, H, N) as windows or rows, or the pixels of each as rows.
+/// How its bulk copies find x and dy: (C, W, H, N) as windows, or the pixels of each as rows.
 struct WeightGradientMaps {
     TensorMap x, dy;
     bool in_use = false, has_windows = false;
@@ -49,7 +36,7 @@ struct WeightGradientParams {
     TensorView<U> y;
     problem::Slices<space> slices = {};
     Neighbours in_x = Neighbours::pixels, in_dy = Neighbours::pixels;
-    int part_pixels = 0;  ///< that a block adds up; of HaloWeightGradient, steps
+    int part_pixels = 0;  ///< that a block adds up
     BlockParts parts = {};
     std::conditional_t<has_bulk_weight_gradient<Plan, T>, WeightGradientMaps, detail::Nothing> maps = {};
 
