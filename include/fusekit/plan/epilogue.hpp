@@ -240,7 +240,7 @@ private:
         for (; !is_maximum[i] || number > 0; ++i) number -= is_maximum[i];
         return i;
     }
-    static consteval int maxima_before(int end) {
+    static constexpr int maxima_before(int end) {
         bool const is_maximum[] = {MaximumOp<Ops>..., false};
         int count = 0;
         for (int i = 0; i < end; ++i) count += is_maximum[i];

@@ -20,19 +20,28 @@ struct ThreadCoord : OutputCoord {
     }
 };
 
-/// Maxima of a thread while it stores a tile, in registers.
+/// Maxima of a thread while it stores a tile, in registers: each as several, so that values do not wait for each other.
 template <int count>
 struct TileMaxima {
-    float largest[count] = {};
+    static constexpr int chains = 4;
+    float largest[count][chains] = {};
 
     __device__ void keep() const {
         [&]<int... number>(std::integer_sequence<int, number...>) {
-            (ThreadCoord({}).template raise<number>(nullptr, largest[number]), ...);
+            (keep_one<number>(), ...);
         }(std::make_integer_sequence<int, count>{});
+    }
+
+private:
+    template <int number>
+    __device__ void keep_one() const {
+        for (float const each : largest[number]) ThreadCoord({}).template raise<number>(nullptr, each);
     }
 };
 template <>
 struct TileMaxima<0> {
+    static constexpr int chains = 1;
+
     __device__ void keep() const {}
 };
 
@@ -40,14 +49,16 @@ struct TileMaxima<0> {
 template <int count>
 struct MaximaCoord : ThreadCoord {
     TileMaxima<count>& maxima;
+    int chain;
     bool exists;
 
-    __device__ MaximaCoord(OutputCoord const& at, TileMaxima<count>& the_maxima, bool it_exists)
-        : ThreadCoord(at), maxima(the_maxima), exists(it_exists) {}
+    __device__ MaximaCoord(OutputCoord const& at, TileMaxima<count>& the_maxima, int the_chain, bool it_exists)
+        : ThreadCoord(at), maxima(the_maxima), chain(the_chain), exists(it_exists) {}
 
     template <int number>
     __device__ void raise(float*, float value) const {
-        maxima.largest[number] = larger_magnitude(maxima.largest[number], exists ? value : 0.0f);
+        float& largest = maxima.largest[number][chain];
+        largest = larger_magnitude(largest, exists ? value : 0.0f);
     }
 };
 

@@ -93,7 +93,11 @@ public:
         else if (thread == 0) ptx::wait_for_stores();  // the last tile's have read what is written now
         if constexpr (!reads || Epilogue::channelwise)  // all have prepared their channels
             ptx::named_barrier_sync(barrier, Atom::threads);
-        for_each_product(params, conv, shared, tile, sums, totals, thread);
+        bool whole = false;
+        if constexpr (maxima > 0 && requires { tile.m; })
+            whole = tile.m + products * Atom::m <= conv.gemm_m() && tile.n + tile_n <= conv.group_k();
+        if (whole) for_each_product<(maxima > 0)>(params, conv, shared, tile, sums, totals, thread);
+        else for_each_product<false>(params, conv, shared, tile, sums, totals, thread);
         ptx::fence_shared_memory();
         ptx::named_barrier_sync(barrier, Atom::threads);
         if (thread == 0) {
@@ -111,8 +115,8 @@ private:
     }
 
     /// Takes sums through the epilogue to shared memory, and leaves what is collected in their place. What operators
-    /// read of places that y does not have is that of its last ones.
-    template <class Params, class Problem, class Tile>
+    /// read of places that y does not have is that of its last ones. Of a whole tile y has all places.
+    template <bool is_whole, class Params, class Problem, class Tile>
     __device__ static void for_each_product(Params const& params, Problem const& conv, Shared& shared, Tile const& tile,
                                             typename Atom::Sums (&sums)[products], Totals& totals, unsigned thread) {
         auto const& arguments = params.bound.epilogue;
@@ -133,10 +137,10 @@ private:
                 if constexpr (reads) unpack<U>(both, values);
                 for (int i = 0; i < 2; ++i) {
                     OutputCoord const place{at.n, std::int64_t{min(column + i, last_n)}, at.p, at.q};
-                    bool const is_of_y = exists && column + i <= last_n;
+                    bool const is_of_y = is_whole || (exists && column + i <= last_n);
                     if (!Epilogue::writes || is_of_y)
                         results[i] = Epilogue::apply(static_cast<float>(sums[product][e + i]),
-                                                     coord_of(place, values[i], largest, is_of_y),
+                                                     coord_of(place, values[i], largest, e / 2 + i, is_of_y),
                                                      Epilogue::channelwise ? states.of[i] : State{}, arguments,
                                                      [&](float x) { collected[i] = x; });
                     if constexpr (totals_tiles) sums[product][e + i] = collected[i];
@@ -196,9 +200,9 @@ private:
     }
 
     __device__ static auto coord_of(OutputCoord const& place, [[maybe_unused]] float value, TileMaxima<maxima>& largest,
-                                    bool is_of_y) {
+                                    int number, bool is_of_y) {
         if constexpr (reads) return ReadCoord(place, value);
-        else return MaximaCoord<maxima>(place, largest, is_of_y);
+        else return MaximaCoord<maxima>(place, largest, number % largest.chains, is_of_y);
     }
 };
 
