@@ -45,7 +45,8 @@ int main() {
                                     by_input(i, l, row, column) += out(i, j, p, q) * filters(j, l, a, b);
                             }
                 }
-    bool const by_both =
-        agrees("by the weights", Array(dweights), by_weights) & agrees("by x", Array(before), by_input);
-    return agrees("by the bias", values(dbias), by_bias.at) && by_both ? 0 : 1;
+    bool const weights_agree = agrees("by the weights", Array(dweights), by_weights),
+               x_agrees = agrees("by x", Array(before), by_input),
+               bias_agrees = agrees("by the bias", values(dbias), by_bias.at);
+    return weights_agree && x_agrees && bias_agrees ? 0 : 1;
 }

@@ -235,14 +235,14 @@ using hip::Architecture;
 
 /// Tables of some architectures, each with a number.
 template <class Tag, int number>
-struct Tuned {
+struct Numbered {
     using Architecture = Tag;
     static constexpr int value = number;
 };
-using Amd = Tuned<arch::Amd, 0>;
-using Gfx942 = Tuned<arch::Gfx942, 1>;
-using Sm80 = Tuned<arch::Sm80, 2>;
-using Sm90 = Tuned<arch::Sm90, 3>;
+using Amd = Numbered<arch::Amd, 0>;
+using Gfx942 = Numbered<arch::Gfx942, 1>;
+using Sm80 = Numbered<arch::Sm80, 2>;
+using Sm90 = Numbered<arch::Sm90, 3>;
 
 template <class Tunings>
 int chosen_for(Architecture architecture) {
