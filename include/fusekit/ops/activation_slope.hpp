@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/ops/activation.hpp"
+#include "fusekit/ops/operator.hpp"
 
 namespace fusekit {
 

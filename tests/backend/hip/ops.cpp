@@ -18,7 +18,8 @@ TEST_CASE("HIP: convolutions of geometries known at compile time compute what th
 
 TEST_CASE("HIP: padding is zeros that weights are multiplied by: infinite and NaN values do the same on every path") {
     fk::hip::Device device = gpu();
-    check_infinite_values<float>(device);
+    check_infinite_values<float, fk::Products<float>>(device);
+    check_infinite_values<float>(device, true);
     auto const check = [](auto with) { check_infinite_values<float>(with); };
     check(device.with<fk::hip::Gemm<64, 64, 16>>());
     check(device.with<fk::hip::Direct<64>>());

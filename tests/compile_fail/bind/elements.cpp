@@ -1,5 +1,5 @@
 // mistakes: 2
-// expect: elements are float, half, bfloat16, double or int8 of fusekit, or __half, _Float16, __nv_bfloat16,
+// expect: elements are float, half, bfloat16, double, int8 or an 8-bit float of fusekit, or __half, _Float16,
 // expect: TensorView<
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>

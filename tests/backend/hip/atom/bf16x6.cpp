@@ -9,6 +9,7 @@
 
 #include "backend/hip/matrix_schedule.hpp"
 #include "fusekit/backend/hip/schedule.hpp"
+#include "support/infinite_values.hpp"
 
 using namespace test;
 using fk::hip::MatrixGemm;
@@ -34,6 +35,12 @@ TEMPLATE_TEST_CASE("HIP: convolutions of float are as exact as a float on sm_90a
                    (MatrixGemm<64, 64, 2>), (MatrixGemm<128, 64, 1>), (MatrixGemm<128, 128, 1>)) {
     check_matrix_schedule<float, TestType>("float");
     check_reals<TestType>();
+}
+
+TEST_CASE("HIP: where floats are split, sums with infinite factors are no numbers, and all others what they are") {
+    fk::hip::Device device = sm90a_device();
+    auto scheduled = device.with<MatrixGemm<128, 64, 1>>();
+    check_infinite_values<float, fk::Products<fk::bfloat16x3>>(scheduled, true);
 }
 
 #if defined(HIP_ON_CPU)  // elsewhere these functions are for devices alone

@@ -230,6 +230,43 @@ TEST_CASE("HIP: what does not suit a convolution takes infinite time") {
 
 namespace {
 
+/// How many convolutions no schedule of a table suits, of few and many channels, with sm_90a's units and without,
+/// where operands lie as bulk copies need them and where not.
+template <class... Schedules>
+int left_without(Table<Schedules...> table, fusekit::DataType type, int terms = 1) {
+    int without = 0;
+    for (std::int64_t const k : {1, 3, 20, 256})
+        for (int const r : {1, 3})
+            for (bool const units : {false, true})
+                for (bool const in_bulk : {false, true})
+                    for (Architecture const on : {Architecture{}, Architecture::sm(75), Architecture::sm(90)}) {
+                        ConvCase of = bulk_case(2, 12, 7, k, r);
+                        of.type = type, of.terms = terms, of.on_matrix_units = units;
+                        of.in_bulk = of.channels_last = of.x_channels_last = in_bulk;
+                        without += Ranking(table, of, NvidiaTuning::costs, rates_of(on)).best() < 0;
+                    }
+    return without;
+}
+
+}  // namespace
+
+TEST_CASE("HIP: for every type some schedule suits every convolution") {
+    using fusekit::DataType, hip::detail::JoinedTable;
+    using Float8 = JoinedTable<WarpSpecializedTable<NvidiaTuning, fusekit::e4m3>,
+                               GemmTable<NvidiaTuning, fusekit::e4m3, fusekit::e4m3>>;
+    CHECK(left_without(JoinedTable<AllOfHalf, GemmTable<NvidiaTuning, fusekit::half>>{}, DataType::float16) == 0);
+    CHECK(left_without(JoinedTable<AllOfHalf, GemmTable<NvidiaTuning, fusekit::half>>{}, DataType::bfloat16) == 0);
+    CHECK(left_without(JoinedTable<WarpSpecializedTable<NvidiaTuning, fusekit::int8>,
+                                   GemmTable<NvidiaTuning, fusekit::int8, fusekit::int8>>{},
+                       DataType::int8) == 0);
+    CHECK(left_without(Float8{}, DataType::float8_e4m3) == 0);
+    CHECK(left_without(Float8{}, DataType::float8_e5m2_fnuz) == 0);
+    CHECK(left_without(JoinedTable<MatrixTable<NvidiaTuning, float>, GemmTable<NvidiaTuning>>{}, DataType::float32,
+                       6) == 0);
+}
+
+namespace {
+
 namespace arch = hip::arch;
 using hip::Architecture;
 

@@ -1,4 +1,4 @@
-// expect: double runs on the host only: a plan on a GPU takes float, half, bfloat16 or int8
+// expect: double runs on the host only: a plan on a GPU takes float, half, bfloat16, int8 or 8-bit floats
 // SPDX-License-Identifier: MIT
 #include <fusekit/hip.hpp>
 

@@ -38,6 +38,10 @@ inline double native_products(DataType type, GpuRates const& rates) {
     if (type == DataType::int8 && has_native_unit<int8>(on)) return rates.int8_products;
     if (type == DataType::float16 && has_native_unit<half>(on)) return rates.half_products;
     if (type == DataType::bfloat16 && has_native_unit<bfloat16>(on)) return rates.half_products;
+    bool const is_float8 = type == DataType::float8_e4m3 || type == DataType::float8_e5m2;
+    bool const is_fnuz = type == DataType::float8_e4m3_fnuz || type == DataType::float8_e5m2_fnuz;
+    if ((is_float8 && has_native_unit<e4m3>(on)) || (is_fnuz && has_native_unit<e4m3_fnuz>(on)))
+        return rates.int8_products;
     return rates.products;
 }
 
@@ -70,9 +74,9 @@ inline Estimate estimate_of(ScheduleFacts const& schedule, ConvCase const& of, C
         case ScheduleKind::native_gemm: {
             bool const native = schedule.kind == ScheduleKind::native_gemm;
             if (of.wants_matrix_units && of.on_matrix_units && of.product.n >= least_matrix_channels) return {};
-            // On sm_90a other instructions multiply half faster.
-            if (native && of.on_matrix_units && of.type != DataType::int8 && of.product.n >= least_matrix_channels)
-                return {};
+            bool const is_half = of.type == DataType::float16 || of.type == DataType::bfloat16;
+            // On sm_90a other instructions multiply half faster, in every layout.
+            if (native && is_half && of.on_matrix_units && of.product.n >= least_matrix_channels) return {};
             double const products = native ? detail::native_products(of.type, rates) : rates.products;
             return product_time(native ? table.native : table.gemm, table.split, [&](Product const& product) {
                 return gemm_walk(schedule, product, processors, products);
