@@ -137,6 +137,14 @@ TEST_CASE("HIP: tensors that bulk copies do not reach are refused to a schedule 
     device.synchronize();
     y.copy_to(got);
     CHECK(static_cast<float>(got[0]) == 11);
+
+    auto const wide = fk::random<fk::half>(device, fk::nhwc(1, 1, 2, 8), 1),
+               filters = fk::random<fk::half>(device, fk::krsc(4, 1, 1, 8), 2);
+    auto gaps = fk::random<fk::half>(device, fk::nhwc(1, 1, 2, 8), 3);
+    fk::TensorView<fk::half> const part(gaps.data(), {{{1, 4, 1, 2}}, gaps.layout().stride});
+    CHECK(refusal([&] {
+              fk::Plan<fk::Conv<fk::filter(1, 1)>>::bind({.weights = filters})(bulk, wide, part);
+          }).find("which a pixel's channels of y fill, got ") != std::string::npos);
 }
 
 namespace {

@@ -74,7 +74,7 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_halo_with(Gpu const& gpu, BoundPl
         type_name<Plan>(), "Halo", "",
         "a GPU of compute capability 9.0, code for sm_90a, a filter of stride 1, dilation 1, 1 group and 9 taps "
         "at most, rows of 232 at most, 64 channels of x and of y at most, which are neighbours, all else at "
-        "multiples of 16 bytes, and y of x's type",
+        "multiples of 16 bytes, which a pixel's channels of y fill, and y of x's type",
         gpu.name() + ", x of " + to_string(x.shape()) + ", y of " + to_string(y.shape()));
 }
 

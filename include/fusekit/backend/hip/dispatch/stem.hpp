@@ -86,10 +86,10 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_stem_with(Gpu const& gpu, BoundPl
                  "a GPU of compute capability 9.0, code for sm_90a, a Conv of 1 group and more than one tap, with " +
                      Text::number(2 * Schedule::most_panels) +
                      " rows of 31 products at most, which neighbour in x, x in rows of neighbouring pixels at "
-                     "multiples of 16 bytes, y whose channels are neighbours and all else at such multiples, of x's "
-                     "type, and no operator with parameters of every place",
-                 gpu.name() + ", x of strides " + detail::strides_of(x.collapsed_layout()) + ", y of strides " +
-                     detail::strides_of(y.collapsed_layout()));
+                     "multiples of 16 bytes, y whose channels are neighbours and all else at such multiples, which a "
+                     "pixel's channels fill, of x's type, and no operator with parameters of every place",
+                 gpu.name() + ", x of strides " + detail::strides_of(x.collapsed_layout()) + ", y of " +
+                     to_string(y.shape()) + " and strides " + detail::strides_of(y.collapsed_layout()));
 }
 
 }  // namespace fusekit::hip
