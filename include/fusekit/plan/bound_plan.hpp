@@ -117,7 +117,10 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
     template <class T, class U = T, class Where, int Rank>
     [[nodiscard]] auto predict(Where const& where, Layout<Rank> const& x, Layout<Rank> const& y) const {
         using View = TensorView<detail::StoredAs<T>, Rank>;
-        return predict_run(where, *this, View(nullptr, x).const_view(), detail::output_at<U>(y));
+        auto const from = View(nullptr, x).const_view();
+        constexpr bool predicts = requires { predict_run(where, *this, from, detail::output_at<U>(y)); };
+        static_assert(predicts, "predict() takes a device whose backend predicts, as hip::Device, or hip::Architecture");
+        if constexpr (predicts) return predict_run(where, *this, from, detail::output_at<U>(y));
     }
 
 private:
