@@ -4,11 +4,12 @@
 #include <catch2/catch_template_test_macros.hpp>
 #include <string>
 
-#include "backend/hip/gpu.hpp"
+#include "backend/hip/sm90a_device.hpp"
 #include "support/refusal.hpp"
 #include "support/transposed_convolutions.hpp"
 
 using namespace test;
+using fk::hip::MatrixGemm, fk::hip::NativeGemm, fk::hip::Split;
 
 TEMPLATE_TEST_CASE("HIP: transposed convolutions compute what the oracle does", "", float, fk::half, fk::bfloat16,
                    fk::int8) {
@@ -19,6 +20,14 @@ TEMPLATE_TEST_CASE("HIP: transposed convolutions compute what the oracle does", 
 TEST_CASE("HIP: transposed convolutions of every window compute what the oracle does") {
     fk::hip::Device device = gpu();
     check_transposed_windows<float>(device);
+}
+
+TEMPLATE_TEST_CASE("HIP: phases of a transposed convolution are right with schedules of matrix units and of parts", "",
+                   (MatrixGemm<128, 64, 2>), (Split<MatrixGemm<64, 64, 4>, 2>), (NativeGemm<64, 64, 6>)) {
+    fk::hip::Device device = sm90a_device();
+    auto scheduled = device.with<TestType>();
+    check_transposed<fk::half, fk::filter(3, 3).pad(1).stride(2)>(scheduled, {2, 20, 9, 8}, 70);
+    check_transposed<fk::half, fk::filter(1, 1).stride(2)>(scheduled, {1, 20, 5, 6}, 9);  // three phases without a tap
 }
 
 TEST_CASE("HIP: operators that write beside a transposed convolution's y, and a pool after it, have its values") {

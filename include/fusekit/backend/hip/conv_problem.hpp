@@ -68,6 +68,7 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
 
     Index<4> y_stride;
     problem::Slices<Space> slices;
+    static constexpr unsigned first_tile = 0;  ///< of those that are counted here
 
     __device__ Pixel pixel(int m, int group = 0) const {
         if (m >= Base::gemm_m()) return {-1, 0, 0};
@@ -169,6 +170,16 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
         unsigned const c = channels_fastest ? index % channels : index / taps;
         unsigned const tap = channels_fastest ? index / channels : index % taps;
         return {static_cast<int>(c), static_cast<int>(tap / columns), static_cast<int>(tap % columns)};
+    }
+
+    /// The extent of y in one mode of space; and a place's row, counted over all slices.
+    __device__ int extent_of_y(int mode) const {
+        if constexpr (Space == 3)
+            if (mode == 0) return static_cast<int>(slices.y);
+        return mode == Space - 1 ? extent(y, 3) : height_of_y();
+    }
+    __device__ int collapsed_row(SpaceCoord const& place) const {
+        return Space == 3 ? place[0] * height_of_y() + place[1] : place[0];
     }
 
 private:

@@ -52,8 +52,9 @@ constexpr Extent least_input(Filter<Rank> const& f, int mode, Extent out) {
 /// Arguments: weights, of x's type or, with TransposedConv<..., Weights<T>>, of T, any strides (of filter(t, r, s):
 /// stride[T] = R stride[R]).
 /// Requires: K divisible by the groups; with int8, whose sums are exact 32-bit integers, K/G R S of at most 131071.
-/// Of a stride above 1, backends multiply by the zeros between x's elements too, stride^2 products for each that
-/// counts: an infinite weight times such a zero is NaN.
+/// Of a stride above 1, the host multiplies by the zeros between x's elements too, stride^2 products for each that
+/// counts, and so does a GPU where the strides' product is above 16, or a pool or statistics follow: an infinite weight
+/// times such a zero is NaN.
 /// Source: Dumoulin and Visin 2016, section 4.
 template <auto Geometry, class Option = void>
     requires(detail::is_filter(Geometry))  // TransposedConv takes a filter, as in TransposedConv<fk::filter(3, 3)>

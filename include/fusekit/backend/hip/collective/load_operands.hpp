@@ -34,7 +34,7 @@ class LoadOperands {
                          table = table_steps * tile_k;
     using Prologue = typename Plan::Prologue;
     using Params = ConvParams<Plan, T, U>;
-    using Problem = decltype(std::declval<Params const&>().problem());
+    using Problem = ProblemOfTile<Plan, decltype(std::declval<Params const&>().problem())>;
     using Convert = std::conditional_t<Plan::has_prologue, ApplyPrologue<Prologue, table>, NoConversion>;
     template <Element E, int size, class C>
     using AlongK = std::conditional_t<takes_words<typename Atom::Stage>, WordsAlongK<E, size, tile_k, threads, C>,
@@ -119,7 +119,7 @@ private:
 
     __device__ void fill_table(int step, typename Prologue::Args const& prologue) const {
         // Beside a prologue's numbers AMD's scalar registers do not hold the problem's from step to step.
-        if constexpr (Plan::has_prologue && takes_words<typename Atom::Stage>)
+        if constexpr (Plan::has_prologue && takes_words<typename Atom::Stage> && !has_phases<Plan>())
             fill_table(step, prologue, reload(params).problem());
         else fill_table(step, prologue, conv);
     }

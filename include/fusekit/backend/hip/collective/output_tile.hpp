@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/backend/hip/params.hpp"
+#include "fusekit/backend/hip/conv_phases.hpp"
 
 namespace fusekit::hip {
 
 /// The tile of y that a block of a grid computes: TileM pixels of TileN channels of one group; pixels are counted over
-/// all images, or over a matrix. Blocks count channels first, then groups, then pixels.
+/// all images, or over a phase of them, or over a matrix. Blocks count channels first, then groups, then pixels.
 template <int TileM, int TileN>
 struct TileCoord {
     unsigned block, tiles_n, groups;
@@ -19,7 +19,7 @@ struct TileCoord {
           tiles_n(static_cast<unsigned>(detail::divide_up(conv.group_k(), TileN))),
           groups(static_cast<unsigned>(conv.groups())),
           group(static_cast<int>(block / tiles_n % groups)),
-          first_m(static_cast<int>(block / tiles_n / groups * TileM)),
+          first_m(static_cast<int>((block / tiles_n / groups - conv.first_tile) * TileM)),
           first_n(static_cast<int>(block % tiles_n * TileN)),
           first_k(conv.first_k(group) + first_n),
           count_n(static_cast<unsigned>(min(conv.group_k() - first_n, TileN))) {}

@@ -59,7 +59,8 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_along(Gpu const& gpu, ConvParams<
                 : !Plan::pools && detail::is_single_pixels(filter) && pixels_are_vectorizable<Plan>(params.x, x_packet);
         params.weights_vectorized =
             batch_steps_whole(params.bound, w_packet) &&
-            (params.channels_fastest ? problem::vectorizable(w, w_packet, 1) : problem::vectorizable_taps(w, w_packet));
+            (params.channels_fastest ? problem::vectorizable(w, w_packet, 1)
+                                     : !has_phases<Plan>() && problem::vectorizable_taps(w, w_packet));
         Index<4> const y = conv_output<Plan>(params.y.layout).shape;
         if constexpr (NativeSchedule<Schedule> && arch::is_targeted<arch::Amd> &&
                       !is_transposed<problem::GeometryOf<typename Plan::Head>>)
@@ -70,7 +71,7 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_along(Gpu const& gpu, ConvParams<
                 windows_are_near(filter, params.x, params.slices, w.layout, y, Schedule::tile_m) &&
                 filters_are_near<T>(w.layout, Schedule::tile_n);
         GroupedProduct const product = product_of(params.bound, y);
-        std::int64_t const tiles = detail::divide_up(product.m, Schedule::tile_m),
+        std::int64_t const tiles = count_tiles<Plan>(product.m, y, params.slices, Schedule::tile_m),
                            columns = detail::divide_up(product.n, Schedule::tile_n) * product.groups;
         if constexpr (SplitSchedule<Schedule>)
             return prepare_parts<Schedule, Plan, Mainloop>(gpu, params, tiles * columns);

@@ -77,7 +77,8 @@ ConvCase case_of(BoundPlan<Plan> const& bound, detail::ImageView<T const> const&
     auto const geometry = Plan::Head::geometry(bound.head);
     Index<4> const w = detail::layout_of_weights<Plan>(bound).shape, of_y = conv_output<Plan>(y.layout).shape;
     detail::GroupedProduct const product = detail::product_of(bound, of_y);
-    ConvCase result{.product = {product.m, product.n, product.groups, w[1] * w[2] * w[3],
+    std::int64_t const gemm_k = detail::divide_up(w[1] * w[2] * w[3], count_phases<Plan>());  // of a phase, the mean
+    ConvCase result{.product = {product.m, product.n, product.groups, gemm_k,
                                 detail::bytes_of<T, U>(x.layout.shape, w, y.layout.shape)},
                     .type = data_type<T>,
                     .x = x.layout.shape,

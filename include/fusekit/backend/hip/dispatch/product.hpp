@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "fusekit/backend/hip/params.hpp"
+#include "fusekit/backend/hip/conv_phases.hpp"
 #include "fusekit/problem/facts.hpp"
 
 namespace fusekit::hip::detail {
@@ -22,6 +22,14 @@ GroupedProduct product_of(BoundPlan<Plan> const& bound, Index<4> const& y) {
     } else {
         return {y[3], y[1], y[0] * y[2]};
     }
+}
+
+/// The tiles of `m` pixels; of y's phases, where a plan's tiles are of one each.
+template <class Plan>
+std::int64_t count_tiles(std::int64_t m, Index<4> const& y, problem::Slices<Plan::Head::collapsed_space> const& slices,
+                         int tile_m) {
+    if constexpr (has_phases<Plan>()) return ConvPhases<typename Plan::Head>::tiles(y, slices, tile_m);
+    else return divide_up(m, tile_m);
 }
 
 /// Whether the weights of each matrix of a batch begin as those of the first do: at a multiple of `count` elements.

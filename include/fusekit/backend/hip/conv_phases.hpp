@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <numeric>
+#include <utility>
+
+#include "fusekit/backend/hip/params.hpp"
+
+namespace fusekit::hip {
+
+/// The phases of a transposed convolution with strides. Places of y whose coordinates leave the same remainders by the
+/// strides are a phase: the same taps are over elements of x for all of them, every step-th from a first one on in each
+/// mode; other taps are over the zeros between. So the places of a phase are a product of their own, and all phases
+/// together have one product for stride^2 of the whole.
+template <class Head>
+struct ConvPhases {
+    static constexpr int space = Head::collapsed_space;
+    static constexpr Filter<space> filter = Head::filter;
+    static constexpr int count = [] {
+        std::int64_t all = 1;
+        for (int mode = 0; mode < space && all <= 16; ++mode) all *= filter.strides[mode];
+        return all <= 16 ? static_cast<int>(all) : 0;  // 0 where they are more than 16: a kernel has code for each
+    }();
+
+    /// In each mode, places that are `stride` apart, of which the first is `remainder`, and taps that are `step` apart.
+    struct Phase {
+        PerMode<space> remainder, stride, first_tap, step, taps;
+
+        FUSEKIT_HD constexpr int all_taps() const {
+            int all = 1;
+            for (int mode = 0; mode < space; ++mode) all *= taps[mode];
+            return all;
+        }
+        FUSEKIT_HD constexpr int places(int mode, int extent) const {
+            return extent > remainder[mode] ? (extent - remainder[mode] - 1) / stride[mode] + 1 : 0;
+        }
+    };
+    /// Those with the most taps come first, as their tiles take longest.
+    static constexpr Phase phase(int i) { return order.all[i]; }
+
+    /// The tiles of all phases of N x K x P x Q, with so many slices.
+    static constexpr std::int64_t tiles(Index<4> const& y, problem::Slices<space> const& slices, int tile_m) {
+        std::int64_t all = 0;
+        for (Phase const& phase : order.all) {
+            std::int64_t m = y[0];
+            for (int mode = 0; mode < space; ++mode) m *= phase.places(mode, static_cast<int>(extent(y, slices, mode)));
+            all += detail::divide_up(m, tile_m);
+        }
+        return all;
+    }
+
+private:
+    struct Order {
+        Phase all[count == 0 ? 1 : count];
+    };
+    static constexpr Phase phase_of(PerMode<space> const& remainder) {
+        Phase result{remainder, filter.strides, {}, {}, {}};
+        for (int mode = 0; mode < space; ++mode) {
+            std::int64_t const begin = std::int64_t{remainder[mode]} + filter.pad_before[mode];
+            int const taps = filter.size[mode], stride = filter.strides[mode], dilation = filter.dilations[mode];
+            int &tap = result.first_tap[mode], &step = result.step[mode];
+            while (tap < taps && (begin - std::int64_t{tap} * dilation) % stride != 0) ++tap;
+            step = stride / std::gcd(stride, dilation);
+            result.taps[mode] = static_cast<int>(detail::divide_up(taps - tap, step));
+        }
+        return result;
+    }
+    static constexpr Order order = [] {
+        Order result{};
+        for (int i = 0; i < count; ++i) {
+            PerMode<space> remainder{};
+            for (int mode = space - 1, left = i; mode >= 0; left /= filter.strides[mode--])
+                remainder[mode] = left % filter.strides[mode];
+            Phase const next = phase_of(remainder);
+            int at = i;
+            for (; at > 0 && result.all[at - 1].all_taps() < next.all_taps(); --at) result.all[at] = result.all[at - 1];
+            result.all[at] = next;
+        }
+        return result;
+    }();
+    static constexpr std::int64_t extent(Index<4> const& y, problem::Slices<space> const& slices, int mode) {
+        if constexpr (space == 3)
+            if (mode < 2) return mode == 0 ? slices.y : y[2] / slices.y;
+        return y[mode - space + 4];
+    }
+};
+
+/// Among how many phases a plan's tiles are; 1 where they are of the whole: pools have tiles of windows, and statistics
+/// have room for as many tiles as the whole has.
+template <class Plan>
+consteval int count_phases() {
+    if constexpr (detail::spreads<problem::GeometryOf<typename Plan::Head>>)
+        if constexpr (!Plan::pools && !Plan::totals_tiles && ConvPhases<typename Plan::Head>::count > 0)
+            return ConvPhases<typename Plan::Head>::count;
+    return 1;
+}
+template <class Plan>
+consteval bool has_phases() {
+    return count_phases<Plan>() > 1;
+}
+
+/// A convolution's phase, as its tiles see it: GemmM has its places, and GemmK its taps.
+template <class Head, class Whole>
+class PhaseProblem : public Whole {
+    using Phases = ConvPhases<Head>;
+    using Base = typename Whole::Base;
+    using SpaceCoord = typename Whole::SpaceCoord;
+    static constexpr int space = Phases::space;
+    typename Phases::Phase phase;
+    SpaceCoord places;
+
+public:
+    unsigned first_tile = 0;  ///< of the phase, counted over all
+
+    /// The phase that has a tile.
+    template <int TileM>
+    __device__ static PhaseProblem of_tile(Whole const& whole, unsigned tile) {
+        PhaseProblem problem(whole);
+        bool found = false;
+        [&]<int... i>(std::integer_sequence<int, i...>) {
+            ((found = found || problem.template enter<i, TileM>(tile)), ...);
+        }(std::make_integer_sequence<int, Phases::count>{});
+        return problem;
+    }
+
+    __device__ int gemm_m() const {
+        int all = static_cast<int>(Base::y[0]);
+        for (int mode = 0; mode < space; ++mode) all *= places[mode];
+        return all;
+    }
+    __device__ int gemm_k() const { return Base::group_c() * phase.all_taps(); }
+    __device__ Pixel pixel(int m, int = 0) const {
+        if (m >= gemm_m()) return {-1, 0, 0};
+        auto at = static_cast<unsigned>(m);
+        SpaceCoord place{};
+        for (int mode = space - 1; mode >= 0; --mode) {
+            auto const all = static_cast<unsigned>(places[mode]);
+            place[mode] = phase.remainder[mode] + static_cast<int>(at % all) * phase.stride[mode];
+            at /= all;
+        }
+        return {static_cast<int>(at), Whole::collapsed_row(place), place[space - 1]};
+    }
+    /// As that of the whole, over the taps of the phase.
+    __device__ KCoord k_coord(unsigned index, bool channels_fastest) const {
+        auto const channels = static_cast<unsigned>(Base::group_c()), all = static_cast<unsigned>(phase.all_taps());
+        if (all == 0) return {static_cast<int>(channels), 0, 0};
+        unsigned tap = channels_fastest ? index / channels : index % all;
+        SpaceCoord at{};
+        for (int mode = space - 1; mode >= 0; --mode) {
+            auto const taps = static_cast<unsigned>(phase.taps[mode]);
+            unsigned const own = mode == 0 ? tap : tap % taps;
+            at[mode] = phase.first_tap[mode] + static_cast<int>(own) * phase.step[mode];
+            tap /= taps;
+        }
+        int const row = space == 3 ? at[0] * Base::filter.size[1] + at[1] : at[0];
+        return {static_cast<int>(channels_fastest ? index % channels : index / all), row, at[space - 1]};
+    }
+
+private:
+    __device__ explicit PhaseProblem(Whole const& whole) : Whole(whole) {}
+
+    /// Enters phase i; says whether it has the tile, which is numbered from first_tile on.
+    template <int i, int TileM>
+    __device__ bool enter(unsigned tile) {
+        if constexpr (i > 0) first_tile += static_cast<unsigned>(detail::divide_up(gemm_m(), TileM));
+        constexpr auto own = Phases::phase(i);
+        phase = own;
+        for (int mode = 0; mode < space; ++mode) places[mode] = phase.places(mode, Whole::extent_of_y(mode));
+        return tile - first_tile < static_cast<unsigned>(detail::divide_up(gemm_m(), TileM));
+    }
+};
+
+/// The problem of a block's tile of TileM pixels and TileN channels: the whole, or one of its phases.
+template <class Plan, int TileM, int TileN, class Problem>
+__device__ auto problem_of_tile(Problem const& whole, unsigned block) {
+    if constexpr (has_phases<Plan>()) {
+        auto const columns = static_cast<unsigned>(detail::divide_up(whole.group_k(), TileN) * whole.groups());
+        return PhaseProblem<typename Plan::Head, Problem>::template of_tile<TileM>(whole, block / columns);
+    } else {
+        return whole;
+    }
+}
+template <class Plan, class Problem>
+using ProblemOfTile = std::conditional_t<has_phases<Plan>(), PhaseProblem<typename Plan::Head, Problem>, Problem>;
+
+}  // namespace fusekit::hip
