@@ -75,7 +75,7 @@ public:
         if constexpr (totals)
             return {static_cast<int>(tile / tiles_n) * TileM, static_cast<int>(tile % tiles_n) * TileN};
         unsigned const first = tile / (together * tiles_n) * together, rest = tile - first * tiles_n;
-        unsigned const rows = shares_filters ? min(together, tiles_m - first) : 1;
+        unsigned const left = tiles_m - first, rows = !shares_filters ? 1 : left < together ? left : together;
         return {static_cast<int>(first + rest % rows) * TileM, static_cast<int>(rest / rows) * TileN};
     }
 

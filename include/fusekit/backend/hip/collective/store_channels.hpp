@@ -55,7 +55,7 @@ public:
         for (int block = 0; block < pixel_blocks; block += 2) {
             bool const is_odd = block + 1 == pixel_blocks;  // the last one, which is stored twice
             int const second = is_odd ? block : block + 1;
-            unsigned const pixel = 8 * (lane < 16 ? block : second) + lane % 8;
+            unsigned const pixel = 8 * static_cast<unsigned>(lane < 16 ? block : second) + lane % 8;
             auto const address = staged + pixel * row_bytes + ((chunk ^ pixel) % 8) * 16;
             std::uint32_t before[4] = {};
             if constexpr (reads) ptx::load_matrices<true>(address, before);

@@ -26,10 +26,10 @@ class StemGemm {
     static constexpr unsigned first_barrier = 1;
 
     /// Whether windows of neighbouring pixels may begin an odd number of elements apart.
-    static consteval bool may_be_odd() {
+    static constexpr bool may_be_odd = [] {
         if constexpr (requires { Plan::Head::collapsed; }) return Plan::Head::collapsed.strides[1] % 2 != 0;
         else return true;
-    }
+    }();
 
 public:
     using Params = ConvParams<Plan, T, T>;
@@ -159,7 +159,7 @@ private:
                                        StemShape const& shape, typename Atom::Sums& sums) {
         if constexpr (chunks < StemShape::most_chunks)
             if (shape.chunks > chunks) return multiply_by<chunks + 1>(shared, windows, begin, shape, sums);
-        if constexpr (may_be_odd())
+        if constexpr (may_be_odd)
             if (!shape.whole_words) return multiply<chunks, false>(shared, windows, begin, shape.panels, sums);
         multiply<chunks, true>(shared, windows, begin, shape.panels, sums);
     }

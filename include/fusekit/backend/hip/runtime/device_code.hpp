@@ -22,6 +22,17 @@ struct Overloaded : Op {
     static void apply();
 };
 
+/// What an operator prepares; nothing that its apply takes, where it does not.
+template <class Op>
+struct PreparedOf {
+    struct Type {};
+};
+template <class Op>
+    requires requires { typename Op::template Prepared<float>; }
+struct PreparedOf<Op> {
+    using Type = typename Op::template Prepared<float>;
+};
+
 /// Whether device code can call an operator's apply: clang does not choose a host function there. nvcc takes every
 /// function for callable, and refuses the calls themselves (FUSEKIT_BEGIN_OPERATOR_CALLS).
 template <class Op>
@@ -34,7 +45,7 @@ struct DeviceCode {
         constexpr bool with_place =
             requires(float x, OutputCoord const& at, Args const& args) { Overloads::apply(x, at, args); };
         constexpr bool with_prepared =
-            requires(float x, typename Op::template Prepared<float> const& prepared) { Overloads::apply(x, prepared); };
+            requires(float x, typename PreparedOf<Op>::Type const& prepared) { Overloads::apply(x, prepared); };
         return std::bool_constant<with_args || with_place || with_prepared>{};
     }
 };
