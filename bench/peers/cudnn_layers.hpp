@@ -63,6 +63,9 @@ struct Workspace {
     ~Workspace() { static_cast<void>(hipFree(data)); }
 };
 
+/// What our plans are lent. Gradients by the weights share a layer's pixels among more blocks with more of it.
+inline constexpr std::size_t own_workspace_bytes = std::size_t{64} << 20;
+
 template <class T, class Pass>
 Row measure(fk::hip::Device& device, cudnnHandle_t handle, Workspace const& workspace, ConvLayer const& layer,
             bool channels_last, CudnnOptions const& options) {
@@ -72,7 +75,9 @@ Row measure(fk::hip::Device& device, cudnnHandle_t handle, Workspace const& work
     Pass const own(device, layer, channels_last, options);
     auto const plan = own.bind();
 
-    Subject const ours = [&](std::int64_t call) { plan(device, io.x(call), io.y(call)); };
+    fk::Workspace const lent(device, own_workspace_bytes);
+    fk::hip::Stream stream(device, device.stream(), lent);
+    Subject const ours = [&](std::int64_t call) { plan(stream, io.x(call), io.y(call)); };
     auto const subject = [&](CudnnWay const& way) -> Subject {
         return [&io, &workspace, way](std::int64_t call) {
             bench::require(way.run(io.x(call).data(), io.y(call).data(), workspace.data), way.name.c_str());
