@@ -119,7 +119,8 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
         using View = TensorView<detail::StoredAs<T>, Rank>;
         auto const from = View(nullptr, x).const_view();
         constexpr bool predicts = requires { predict_run(where, *this, from, detail::output_at<U>(y)); };
-        static_assert(predicts, "predict() takes a device whose backend predicts, as hip::Device, or hip::Architecture");
+        static_assert(predicts,
+                      "predict() takes a device whose backend predicts, as hip::Device, or hip::Architecture");
         if constexpr (predicts) return predict_run(where, *this, from, detail::output_at<U>(y));
     }
 
