@@ -22,9 +22,10 @@ import matrix_share
 from kernel_name import shortened
 
 COLUMNS = ["kernel", "target", "vgpr", "agpr", "sgpr", "lds", "scratch", "vgpr_spills", "sgpr_spills", "occupancy",
-           "code", "matrix", "share"]
+           "code", "matrix", "share", "share_of_singles"]
 PRODUCT = re.compile(r"ImplicitGemm<\w*Gemm<(\d+, \d+)\b[^>]*>, (float|half|bfloat16|int8|Float8<\d, \w+>), "
                      r"(?:\w+|Float8<\d, \w+>), (channel|pixel)>")
+GRADIENT = re.compile(r"WeightGradient<(float|half|bfloat16), ")
 
 
 def run(*command):
@@ -84,13 +85,13 @@ def rows(arguments, source):
     names = run(beside / "llvm-cxxfilt", *kernels).stdout.splitlines()
     for (symbol, note), name in zip(kernels.items(), names):
         remark = remarks[symbol]
-        matrix, share = matrix_share.matrix_share(arguments.target, functions[symbol])
+        matrix, *shares = matrix_share.matrix_share(arguments.target, functions[symbol])
         yield dict(zip(COLUMNS, [
             shortened(name), arguments.target, int(remark["VGPRs"]), int(note.get("agpr_count", 0)),
             int(note["sgpr_count"]), int(note["group_segment_fixed_size"]),
             max(int(note["private_segment_fixed_size"]), int(note.get("uses_dynamic_stack") == "true")),
             int(note["vgpr_spill_count"]), int(note["sgpr_spill_count"]), int(remark["Occupancy [waves/SIMD]"]),
-            sizes[symbol], matrix, "" if share is None else f"{share:.3f}"]))
+            sizes[symbol], matrix, *("" if share is None else f"{share:.3f}" for share in shares)]))
 
 
 def findings(row, arguments):
@@ -98,9 +99,11 @@ def findings(row, arguments):
                                 ("scratch", "bytes of scratch", 0), ("lds", "bytes of LDS", arguments.lds)]:
         if row[column] > limit:
             yield f"{row['kernel']}, {row['target']}: {row[column]} {what}; the limit is {limit}"
-    product = PRODUCT.search(row["kernel"])
-    multiplied = product and product[2] in matrix_share.TYPES.get(arguments.target, ())
-    if multiplied and not row["matrix"]:
+    product, gradient = PRODUCT.search(row["kernel"]), GRADIENT.search(row["kernel"])
+    if arguments.target == "gfx1030":  # gradients by the weights do not use dot instructions
+        gradient = None
+    element = product[2] if product else gradient[1] if gradient else ""
+    if element in matrix_share.TYPES.get(arguments.target, ()) and not row["matrix"]:
         yield f"{row['kernel']}, {row['target']}: no matrix instructions"
     if row["occupancy"] < arguments.waves:
         yield (f"{row['kernel']}, {row['target']}: an occupancy of {row['occupancy']} waves per SIMD; "
@@ -144,6 +147,10 @@ def main():
         reached = "all" if float(least) >= bar else "some" if float(most) >= bar else "none"
         print(f"{arguments.target}: tiles of {tile}, {element}, {mode}s are neighbours: matrix instructions are {least} "
               f"to {most} of main loops; {reached} reach {bar}")
+    for row in table:
+        if (gradient := GRADIENT.search(row["kernel"])) and row["share"]:
+            print(f"{arguments.target}: gradient by the weights, {gradient[1]}: matrix instructions are {row['share']} of the main "
+                  f"loop of packets, {row['share_of_singles']} of pixels one by one")
     sys.exit("\n".join(found) if found else 0)
 
 

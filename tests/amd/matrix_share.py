@@ -153,16 +153,23 @@ def best_step(blocks, loop):
 
 
 def matrix_share(target, blocks):
-    """How many matrix instructions a function has, and their share of its main loop; None where it has none."""
+    """How many matrix instructions a function has; their share of its main loop; and, where another loop loads elements
+    one by one, of that. None where there is no such loop."""
     count = sum(bool(MATRIX.match(word)) for block in blocks for word in block.instructions)
     if not count or target not in ISSUE:
-        return count, None
+        return count, None, None
+    steps = [best_step(blocks, loop) for loop in loops(blocks)]
+    return (count, share_of(target, steps),
+            share_of(target, [step for step in steps if not any(map(WIDE.match, step))]))
+
+
+def share_of(target, steps):
+    """The share of the step with the most matrix instructions, and then the fewest others."""
     def matrix_count(words):
         return sum(bool(MATRIX.match(word)) for word in words)
 
-    steps = [best_step(blocks, loop) for loop in loops(blocks)]
     most = max(map(matrix_count, steps), default=0)
     words = min((step for step in steps if matrix_count(step) == most), key=len, default=[])
     cycles = sum(matrix_cycles(target, word) for word in words if MATRIX.match(word))
     others = ISSUE[target] * sum(not MATRIX.match(word) for word in words)
-    return count, cycles / (cycles + others) if cycles else None
+    return cycles / (cycles + others) if cycles else None

@@ -101,9 +101,9 @@ disassembly = """
 \ts_endpgm                                                   // 00000000202C: BF810000
 """
 functions = matrix_share.functions(disassembly)
-if matrix_share.matrix_share("gfx90a", functions["plain"]) != (0, None):
+if matrix_share.matrix_share("gfx90a", functions["plain"]) != (0, None, None):
     failures.append("a function without matrix instructions has a share of them")
-if matrix_share.matrix_share("gfx90a", functions["kernel"]) != (1, 64 / (64 + 4 * 5)):
+if matrix_share.matrix_share("gfx90a", functions["kernel"]) != (1, 64 / (64 + 4 * 5), None):
     failures.append(f"the share of 64 cycles beside 5 instructions is "
                     f"{matrix_share.matrix_share('gfx90a', functions['kernel'])}")
 
@@ -113,7 +113,9 @@ for target, kernel, matrix, count in [
         ("gfx90a", "Plan<G>, ImplicitGemm<NativeGemm<64, 64, 6>, half, half, channel>", 16, 0),
         ("gfx90a", "Plan<G>, ImplicitGemm<Gemm<64, 64, 8, 6>, int8, float, pixel>", 0, 1),
         ("gfx90a", "Plan<G>, ImplicitGemm<NativeGemm<64, 64, 6>, float, float, channel>", 0, 1),
-        ("gfx1100", "Plan<G>, ImplicitGemm<NativeGemm<64, 64, 6>, float, float, channel>", 0, 0)]:
+        ("gfx1100", "Plan<G>, ImplicitGemm<NativeGemm<64, 64, 6>, float, float, channel>", 0, 0),
+        ("gfx908", "Plan<ConvWeightGradient<filter(3, 3)>>, WeightGradient<float, float>", 0, 1),
+        ("gfx1100", "Plan<ConvWeightGradient<filter(3, 3)>>, WeightGradient<half, half>", 16, 0)]:
     limits = argparse.Namespace(target=target, lds=65536, waves=2)
     found = list(check_kernels.findings(row | {"target": target, "kernel": kernel, "matrix": matrix}, limits))
     if len(found) != count:

@@ -5,7 +5,7 @@
 
 #include <catch2/catch_template_test_macros.hpp>
 
-#include "backend/hip/gpu.hpp"
+#include "backend/hip/native.hpp"
 #include "fusekit/backend/hip/schedule.hpp"
 #include "support/check_case.hpp"
 #include "support/collected_channels.hpp"
@@ -23,17 +23,6 @@ using fk::hip::NativeGemm, fk::hip::has_native_unit;
 namespace {
 
 using Relu = fk::Activation<fk::Relu>;
-
-/// The device, where it is what this program's kernels are made for.
-fk::hip::Device native() {
-    fk::hip::Device device = gpu();
-    bool const same = fk::hip::with_tag(device.architecture(), []<class Tag>(Tag) {
-        using namespace fk::hip::arch;
-        return std::is_same_v<Tag, Target> || (std::is_base_of_v<Sm80, Tag> && std::is_base_of_v<Nvidia, Target>);
-    });
-    if (!same) SKIP("the GPU is " << device.architecture().name().c_str());
-    return device;
-}
 
 /// Tiles that y does not fill, and several; rows that lie so that packets of 16 bytes are loaded, and rows that do not;
 /// windows in padding; steps that the sum does not fill; groups.
@@ -60,10 +49,6 @@ void check_floats(std::string const& type) {
         check_case(Case::parse("n2c40h7w9k24r3s3pt1l1b1r1u1v1d1e1g1 " + std::string(layouts) + type + " NACBA relu #3"),
                    WithPrologue<N, Relu>::run<Scheduled, T, fk::dynamic, B, Relu>, scheduled);
 }
-
-/// Whether kernels of this program, and a device's, multiply Factors of floats on matrix units.
-template <class Factor>
-constexpr bool has_unit = !std::is_void_v<typename fk::hip::detail::NativeUnit<Factor, fk::hip::arch::Target>::Type>;
 
 template <class T, class Schedule>
 void check_float8(std::string const& type) {

@@ -1,79 +1,204 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <type_traits>
+
 #include "fusekit/backend/hip/arch/access.hpp"
+#include "fusekit/backend/hip/arch/permute.hpp"
 #include "fusekit/backend/hip/arch/reload.hpp"
+#include "fusekit/backend/hip/arch/target.hpp"
+#include "fusekit/backend/hip/arch/vector.hpp"
 #include "fusekit/backend/hip/collective/prologue.hpp"
 #include "fusekit/backend/hip/conv_problem.hpp"
 
 namespace fusekit::hip {
 
-/// A pixel of dy: where it is there, and where its window begins in x.
+/// Where the window of a pixel of dy begins in x; or, of a column of the gradient, how far from there its tap and
+/// channel are. Both together are in x, or in padding; never where either is `nowhere`.
 template <int Space>
-struct PixelPlace {
-    std::int64_t in_dy, in_x;
-    PerMode<Space> window;
-    bool exists;
+struct alignas(16) PlaceInX {
+    static constexpr std::int32_t nowhere = -(1 << 30);
+
+    PerMode<Space> at;
+    std::int64_t offset;
+
+    __device__ void remove() { at[0] = nowhere; }
+    __device__ bool exists() const { return at[0] != nowhere; }
+    /// A copy, by one load where it has 16 bytes.
+    __device__ PlaceInX whole() const {
+        if constexpr (sizeof(PlaceInX) != 16) return *this;
+        Words<4> const words = read_words(this);
+        PlaceInX result;
+        __builtin_memcpy(&result, &words, sizeof words);
+        return result;
+    }
 };
 
-/// A column of the gradient: a tap and a channel of x; a column of ones, whose sums are the bias' gradient; or nothing,
-/// past the last.
-template <int Space>
-struct WindowColumn {
-    enum Kind { nothing, window, ones };
-    std::int64_t in_x;  ///< from where a window begins
-    PerMode<Space> distance;
-    KCoord at;
-    Kind kind;
+/// Pixels of dy: where their windows begin in x, and where they are in dy.
+template <int Space, int Size>
+struct PixelTable {
+    PlaceInX<Space> in_x[Size];
+    std::int64_t in_dy[Size];
 };
 
-/// How the elements of an operand neighbour in memory: four channels of a pixel, in packets; channels; or pixels.
-enum class Neighbours { packets, channels, pixels };
+/// How the elements of an operand neighbour in memory: channels of a pixel, in packets of eight or four; channels; or
+/// pixels.
+enum class Neighbours { eights, fours, channels, pixels };
 
 /// A thread's share of an operand of TileK pixels and Size rows, which are channels or columns, on its way from memory
-/// to an atom's tile. Neighbouring threads load neighbours.
-template <Element T, int Size, int TileK, int threads>
+/// to an atom's Tile. Neighbouring threads load neighbours.
+///
+/// In a Tile whose rows have pixels as neighbours, a thread has several pixels after each other, and stores up to 16
+/// bytes of a row at once. Channels of packets stand there in another order: rows that threads store together follow
+/// each other, and so fall into different banks.
+template <Element T, class Tile, int Size, int TileK, int threads>
 class TileOfPixels {
     static constexpr int share = Size * TileK / threads;
-    static_assert(threads % Size == 0 && threads % TileK == 0 && share % 4 == 0 && share * threads == Size * TileK);
+    static_assert(threads % Size == 0 || Size % threads == 0);
+    static_assert(threads % TileK == 0 && share % 4 == 0 && share * threads == Size * TileK);
+    using Operand = typename Tile::Operand;
+    static constexpr bool takes_eights = !Tile::rows_neighbour && sizeof(T) == 2;
 
 public:
-    /// load(Packet of 1 or 4 elements, pixel, row) fills the packet.
-    template <class Load>
-    __device__ void load(Neighbours along, unsigned thread, Load const& load) {
-        if (along == Neighbours::packets) each<4, Neighbours::packets>(thread, load);
-        else if (along == Neighbours::channels) each<1, Neighbours::channels>(thread, load);
-        else each<1, Neighbours::pixels>(thread, load);
-    }
-    template <class Tile>
-    __device__ void store(Neighbours along, unsigned thread, Tile& tile) {
-        auto const put = [&]<int Count>(Packet<T, Count> const& packet, unsigned pixel, unsigned row) {
-            using Operand = typename Tile::Operand;
-            Packet<Operand, Count> operands;
+    /// Whether pixels are neighbours in a row of the tile.
+    static constexpr bool transposes = !Tile::rows_neighbour;
+    /// How most elements are loaded together.
+    static constexpr Neighbours widest = takes_eights ? Neighbours::eights : Neighbours::fours;
+
+    /// Calls f(Packet of 1, 4 or 8 elements, pixel, row) for each of a thread's packets. `along` is a value, or a
+    /// constant.
+    template <class Along, class F>
+    __device__ void each(Along along, unsigned thread, F const& f) {
+        with_share(along, thread, [&]<class Share>(Share const& of) {
 #pragma unroll
-            for (int i = 0; i < Count; ++i) operands.values[i] = as_operand<Operand>(packet.values[i]);
-            tile.template put_along_rows<Count>(pixel, row, operands);
-        };
-        if (along == Neighbours::packets) each<4, Neighbours::packets>(thread, put);
-        else if (along == Neighbours::channels) each<1, Neighbours::channels>(thread, put);
-        else each<1, Neighbours::pixels>(thread, put);
+            for (unsigned i = 0; i < Share::packets; ++i) {
+                f(packet<Share::count>(i), of.pixel(i), of.row(i));
+                if (!transposes || i % 4 == 3) keep_apart();
+            }
+        });
+    }
+    template <class Along>
+    __device__ void store(Along along, unsigned thread, Tile& tile) {
+        with_share(along, thread, [&]<class Share>(Share const& of) {
+            if constexpr (transposes && !Share::pixels_neighbour) store_transposed(of, tile);
+            else store_as_loaded(of, tile);
+        });
+    }
+    /// Waits for all that has been loaded: by one instruction, where AMD's compiler would wait for each.
+    template <Neighbours along>
+    __device__ void wait(std::integral_constant<Neighbours, along>) {
+        std::conditional_t<(along == Neighbours::pixels && sizeof(T) == 2), std::uint16_t, std::uint32_t> last;
+        void* const at = reinterpret_cast<unsigned char*>(values) + sizeof values - sizeof last;
+        __builtin_memcpy(&last, at, sizeof last);
+        wait_for(last);
+        __builtin_memcpy(at, &last, sizeof last);
+    }
+    __device__ void wait(Neighbours) {}
+
+    /// Whether all packets of a thread are of one row: its first.
+    static constexpr bool has_one_row(Neighbours) { return false; }
+    template <Neighbours along>
+    static constexpr bool has_one_row(std::integral_constant<Neighbours, along>) {
+        return transposes && along != Neighbours::pixels;
+    }
+    template <class Along>
+    __device__ static unsigned first_row(Along along, unsigned thread) {
+        unsigned row = 0;
+        with_share(along, thread, [&](auto const& of) { row = of.row(0); });
+        return row;
+    }
+
+    /// The row of the operand that a row of the tile has.
+    __device__ static unsigned operand_row(Neighbours along, unsigned row) {
+        if (!transposes) return row;
+        unsigned const count = along == Neighbours::fours ? 4 : along == Neighbours::eights ? takes_eights ? 8 : 4 : 1;
+        return turned(row, Size / count);
     }
 
 private:
     alignas(16) T values[share];
 
-    template <int Count, Neighbours along, class F>
-    __device__ void each(unsigned the_thread, F const& f) {
+    template <int Count>
+    __device__ Packet<T, Count>& packet(unsigned i) {
+        return *reinterpret_cast<Packet<T, Count>*>(values + i * Count);
+    }
+
+    /// Which packets of Count rows a thread has.
+    template <int Count, bool along_pixels>
+    struct ShareOf {
+        static constexpr int count = Count;
+        static constexpr unsigned packets = share / Count;
+        static constexpr bool pixels_neighbour = along_pixels;
+        static constexpr unsigned wide = along_pixels ? TileK : Size / Count, step = threads / wide;
+        unsigned near, far;
+
+        __device__ explicit ShareOf(unsigned thread) : near(thread % wide), far(thread / wide) {}
+        __device__ unsigned pixel(unsigned i) const { return along_pixels ? near : further(i); }
+        __device__ unsigned row(unsigned i) const { return along_pixels ? further(i) : near * Count; }
+
+    private:
+        __device__ unsigned further(unsigned i) const { return transposes ? far * packets + i : far + i * step; }
+    };
+    /// Of many rows, what is worked out of the thread's number is not kept.
+    template <Neighbours along, class F>
+    __device__ static void with_share(std::integral_constant<Neighbours, along>, unsigned thread, F const& f) {
+        constexpr int count = along == Neighbours::eights ? 8 : along == Neighbours::fours ? 4 : 1;
+        constexpr bool is_along_pixels = along == Neighbours::pixels;
+        f(ShareOf<count, is_along_pixels>(is_along_pixels ? opaque_per_thread(thread) : thread));
+    }
+    template <class F>
+    __device__ static void with_share(Neighbours along, unsigned the_thread, F const& f) {
         unsigned const thread = opaque_per_thread(the_thread);
-        constexpr unsigned wide = along == Neighbours::pixels ? TileK : Size / Count, step = threads / wide;
+        if (along == Neighbours::pixels) return f(ShareOf<1, true>(thread));
+        if (along == Neighbours::channels) return f(ShareOf<1, false>(thread));
+        if constexpr (takes_eights)
+            if (along == Neighbours::eights) return f(ShareOf<8, false>(thread));
+        f(ShareOf<4, false>(thread));
+    }
+
+    template <class Share>
+    __device__ void store_as_loaded(Share const& of, Tile& tile) {
 #pragma unroll
-        for (unsigned i = 0; i < share / Count; ++i) {
-            unsigned const near = thread % wide, far = thread / wide + i * step;
-            auto& packet = *reinterpret_cast<Packet<T, Count>*>(values + i * Count);
-            if constexpr (along == Neighbours::pixels) f(packet, near, far);
-            else f(packet, far, near * Count);
-            keep_apart();
+        for (unsigned i = 0; i < Share::packets; ++i) {
+            Packet<Operand, Share::count> operands;
+#pragma unroll
+            for (int own = 0; own < Share::count; ++own)
+                operands.values[own] = as_operand<Operand>(packet<Share::count>(i).values[own]);
+            tile.template put_along_rows<Share::count>(of.pixel(i), of.row(i), operands);
+            if (!transposes) keep_apart();
         }
+    }
+    template <class Share>
+    __device__ void store_transposed(Share const& of, Tile& tile) {
+        constexpr unsigned count = Share::count, pixels = Share::packets;
+#pragma unroll
+        for (unsigned own = 0; own < count; ++own) {
+            unsigned const row = turned(of.row(0) + own, count);
+            if constexpr (arch::has<arch::Amd> && sizeof(T) == 2 && count > 1) {
+                Packet<std::uint32_t, pixels / 2> pairs;
+#pragma unroll
+                for (unsigned i = 0; i < pixels; i += 2)
+                    pairs.values[i / 2] = permuted(word<count>(i + 1, own / 2), word<count>(i, own / 2),
+                                                   own % 2 ? 0x07060302 : 0x05040100);
+                *reinterpret_cast<decltype(pairs)*>(tile.at(of.pixel(0), row)) = pairs;
+            } else {
+                tile.template put_along_k<static_cast<int>(pixels)>(of.pixel(0), row, [&](int i) {
+                    return as_operand<Operand>(values[static_cast<unsigned>(i) * count + own]);
+                });
+            }
+        }
+    }
+    /// Two elements of a packet of Count.
+    template <int Count>
+    __device__ std::uint32_t word(unsigned i, unsigned number) const {
+        std::uint32_t result;
+        __builtin_memcpy(&result, values + i * Count + 2 * number, sizeof result);
+        return result;
+    }
+
+    /// Counts Size rows, `columns` a line, column by column.
+    __device__ static unsigned turned(unsigned row, unsigned columns) {
+        return row % columns * (Size / columns) + row / columns;
     }
 };
 

@@ -35,8 +35,8 @@ struct RowRange {
 /// of all groups that have the same rows, the last to come here merges those, from workspace. All threads call this;
 /// the first `threads` of them merge. A thread has several loads under way.
 template <int threads, int Rows, int Columns>
-__device__ RowRange merge_parts(SumTile<Rows, Columns>& tile, BlockParts const& parts, unsigned number, unsigned group,
-                                unsigned rank, unsigned thread) {
+__device__ __forceinline__ RowRange merge_parts(SumTile<Rows, Columns>& tile, BlockParts const& parts, unsigned number,
+                                                unsigned group, unsigned rank, unsigned thread) {
     constexpr unsigned quads = SumTile<Rows, Columns>::quads, at_once = 8;
     RowRange const own{Rows * rank / parts.cluster, Rows * (rank + 1) / parts.cluster};
     /// Calls f(i, row, quad) for those of a thread, from a quad on.

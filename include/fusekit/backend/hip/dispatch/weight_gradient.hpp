@@ -3,23 +3,37 @@
 
 #include "fusekit/backend/hip/conv_limits.hpp"
 #include "fusekit/backend/hip/dispatch/bulk_weight_gradient.hpp"
+#include "fusekit/backend/hip/mainloop/weight_gradient.hpp"
 #include "fusekit/problem/facts.hpp"
 
 namespace fusekit::hip {
 
 namespace detail {
 
-/// How channels or pixels of a tensor are loaded: in packets of four channels of each group, where they lie so.
+/// How channels or pixels of a tensor are loaded: in packets of channels of each group, where they lie so.
 template <Element T>
 Neighbours neighbours_of(TensorView<T const> const& view, std::int64_t group_channels) {
-    if (group_channels % 4 == 0 && problem::vectorizable(view, 4, 1)) return Neighbours::packets;
+    auto const in_packets = [&](int count) {
+        return group_channels % count == 0 && problem::vectorizable(view, count, 1);
+    };
+    if (sizeof(T) == 2 && in_packets(8)) return Neighbours::eights;
+    if (in_packets(4)) return Neighbours::fours;
     return problem::channels_are_neighbours(view.layout) ? Neighbours::channels : Neighbours::pixels;
 }
 
+/// Whether all elements of a tensor lie where a Buffer reads from the first.
+template <class T>
+bool is_near(TensorView<T> const& view) {
+    OffsetRange range;
+    for (int mode = 0; mode < 4; ++mode) range.add(view.layout.shape[mode] - 1, view.layout.stride[mode]);
+    return range.is_near(sizeof(T));
+}
+
 /// Among how many blocks a tile's pixels are shared, so that all of `tiles` keep `blocks` busy: clusters, where there
-/// are some, and as many groups of blocks as sums of `part_bytes` each fit the workspace.
-inline BlockParts choose_block_parts(bool clusters, std::int64_t tiles, std::int64_t blocks, std::int64_t most_parts,
-                                     std::int64_t part_bytes, std::size_t workspace_bytes) {
+/// are some, and as many groups of blocks as sums of `part_bytes` each fit the workspace. A tile's sums are merged in
+/// `passes`.
+inline BlockParts choose_block_parts(bool clusters, std::int64_t tiles, int passes, std::int64_t blocks,
+                                     std::int64_t most_parts, std::int64_t part_bytes, std::size_t workspace_bytes) {
     auto const least = [](std::int64_t a, std::int64_t b) { return a < b ? a : b; };
     std::int64_t const wanted = least(divide_up(blocks, tiles), most_parts);
     std::int64_t const cluster = clusters ? least(wanted, most_cluster_blocks) : 1;
@@ -27,7 +41,7 @@ inline BlockParts choose_block_parts(bool clusters, std::int64_t tiles, std::int
     constexpr std::size_t states = GroupWorkspace::state_bytes;
     std::int64_t const room =
         workspace_bytes < states ? 0 : static_cast<std::int64_t>(workspace_bytes - states) / (tiles * part_bytes);
-    if (tiles * cluster > static_cast<std::int64_t>(GroupWorkspace::most_grid_groups)) groups = 1;
+    if (tiles * passes * cluster > static_cast<std::int64_t>(GroupWorkspace::most_grid_groups)) groups = 1;
     groups = least(groups, room > 1 ? room : 1);
     return {{}, static_cast<unsigned>(cluster), static_cast<unsigned>(groups)};
 }
@@ -54,12 +68,13 @@ Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_weight_gradient(Gpu con
                        pixels = dy.layout.shape[0] * dy.layout.shape[2] * dy.layout.shape[3];
     params.in_x = detail::neighbours_of<T>(params.x, y.layout.shape[1]);
     params.in_dy = detail::neighbours_of<T>(detail::typed<T>(dy), group_k);
+    params.near = detail::is_near(params.x) && detail::is_near(detail::typed<T>(dy));
     std::int64_t const tiles =
         detail::divide_up(params.columns(), Mainloop::tile_m) * detail::divide_up(group_k, Mainloop::tile_n) * groups;
-    constexpr std::int64_t part_bytes = Mainloop::Sums::floats * sizeof(float);
+    constexpr std::int64_t part_bytes = Mainloop::passes * Mainloop::Sums::floats * sizeof(float);
     bool const clusters = launches_clusters(gpu);
     params.parts =
-        detail::choose_block_parts(clusters, tiles, std::int64_t{gpu.processors()} * Mainloop::blocks,
+        detail::choose_block_parts(clusters, tiles, Mainloop::passes, std::int64_t{gpu.processors()} * Mainloop::blocks,
                                    detail::divide_up(pixels, Mainloop::least_pixels), part_bytes, workspace_bytes);
     BlockParts const& parts = params.parts;
     params.part_pixels = static_cast<int>(detail::divide_up(pixels, parts.count()));

@@ -4,7 +4,7 @@
 #include "fusekit/backend/hip/arch/overlap.hpp"
 #include "fusekit/backend/hip/atom/wgmma.hpp"
 #include "fusekit/backend/hip/collective/weight_loader.hpp"
-#include "fusekit/backend/hip/mainloop/weight_gradient.hpp"
+#include "fusekit/backend/hip/mainloop/weight_gradient_params.hpp"
 #include "fusekit/backend/hip/schedule.hpp"
 
 namespace fusekit::hip {

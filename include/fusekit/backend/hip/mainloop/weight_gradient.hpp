@@ -1,113 +1,85 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <type_traits>
+
 #include "fusekit/backend/hip/arch/reload.hpp"
-#include "fusekit/backend/hip/arch/target.hpp"
-#include "fusekit/backend/hip/arch/tensor_map.hpp"
 #include "fusekit/backend/hip/arch/wave.hpp"
-#include "fusekit/backend/hip/atom/simt.hpp"
+#include "fusekit/backend/hip/collective/fragment_totals.hpp"
 #include "fusekit/backend/hip/collective/load_pixels.hpp"
-#include "fusekit/backend/hip/collective/merge_parts.hpp"
-#include "fusekit/backend/hip/thread_coord.hpp"
-#include "fusekit/plan/plan.hpp"
+#include "fusekit/backend/hip/collective/operand_memory.hpp"
+#include "fusekit/backend/hip/mainloop/weight_gradient_params.hpp"
+#include "fusekit/backend/hip/mainloop/weight_gradient_tile.hpp"
 
 namespace fusekit::hip {
 
-/// Whether a gradient by the weights also has a kernel for sm_90a's matrix units: of half or bfloat16.
-template <class Plan, Element T>
-inline constexpr bool has_bulk_weight_gradient =
-    arch::is_targeted<arch::Sm90a> && sizeof(T) == 2 && Plan::Head::collapsed_space == 2;
-
-/// How its bulk copies find x and dy: (C, W, H, N) as windows, or the pixels of each as rows.
-struct WeightGradientMaps {
-    TensorMap x, dy;
-    bool in_use = false, has_windows = false;
-
-    void replace_memory(void const* of_x, void const*) { hip::replace_memory(x, of_x); }
-};
-
-/// What the kernel of a ConvWeightGradient is given; y is dw.
-template <class Plan, Element T, detail::OutputElement U>
-struct WeightGradientParams {
-    static constexpr int space = Plan::Head::collapsed_space;
-
-    BoundPlan<Plan> bound;
-    TensorView<T const> x;
-    TensorView<U> y;
-    problem::Slices<space> slices = {};
-    Neighbours in_x = Neighbours::pixels, in_dy = Neighbours::pixels;
-    int part_pixels = 0;  ///< that a block adds up
-    BlockParts parts = {};
-    std::conditional_t<has_bulk_weight_gradient<Plan, T>, WeightGradientMaps, detail::Nothing> maps = {};
-
-    /// The Conv, whose output is dy.
-    __device__ ConvProblem<T, space> problem() const {
-        auto const& dy = bound.head.dy;
-        return {{x, {nullptr, y.layout}, dy.layout.shape, Plan::Head::geometry(bound.head)}, dy.layout.stride, slices};
-    }
-    /// Weights of a filter, and columns of the product.
-    FUSEKIT_HD std::int64_t weights() const {
-        Index<4> const& dw = y.layout.shape;
-        return dw[1] * dw[2] * dw[3];
-    }
-    FUSEKIT_HD std::int64_t columns() const { return weights() + bound.head.bias_gradient.given(); }
-
-    /// Takes a sum through the epilogue to dw.
-    __device__ void store(float sum, OutputCoord const& to) const {
-        using Epilogue = typename Plan::Epilogue;
-        auto const state = Epilogue::prepare(to.n, bound.epilogue);
-        float const value = Epilogue::apply(sum, ThreadCoord(to), state, bound.epilogue);
-        if constexpr (Element<U>) y(to.n, to.k, to.p, to.q) = U(value);
-    }
-    __device__ void store_bias(float sum, std::int64_t k) const {
-        auto const& bias = bound.head.bias_gradient;
-        bias.data[k * bias.layout.stride[0]] = sum;
-    }
-};
-
 /// The gradient of a convolution's weights as a product, for each group, of dy and the windows of x, whose GemmK is
-/// all pixels. A tile has TileN channels of y, and TileM of the columns that a filter's weights are, or one of ones.
+/// all pixels. A tile has tile_n channels of y, and tile_m of the columns that a filter's weights are, or one of ones.
 /// A block multiplies a part of the pixels, a table of places at a time, and adds up the sums of `addends` pixels, so
 /// that rounding errors do not grow with all of them. Blocks of a tile merge what they have.
+///
+/// There are two stages of shared memory, and two tables of pixels. Where it is short there is one of each: what a step
+/// has loaded waits in registers until all threads have multiplied the step before.
 template <class Plan, Element T, detail::OutputElement U>
 class WeightGradient {
-    static constexpr int tile = 64, tile_k = 8, table = 64, addends = 256, per_processor = 4;
-    static constexpr SimtShape shape{tile, tile, tile_k};
+    using Tile = WeightGradientTile;
+    using AtomOf = WeightGradientAtom<T>;
+    using Atom = typename AtomOf::Type;
+    static constexpr int tile_k = AtomOf::tile_k, addends = AtomOf::addends, table = 64;
+    static constexpr unsigned stage_count = AtomOf::stage_count, table_steps = table / tile_k;
+    static_assert(table % tile_k == 0 && table_steps > 1 && addends % tile_k == 0);
     static constexpr int space = Plan::Head::collapsed_space;
-    using Atom = Simt<T, tile, tile, tile_k, arch::Target::processor.unroll_of_gemm(shape.threads() * per_processor)>;
-    using Fragment = typename Atom::Fragment;
-    using Operand = TileOfPixels<T, tile, tile_k, Atom::threads>;
-    using Place = PixelPlace<space>;
-    using Column = WindowColumn<space>;
+    using Place = PlaceInX<space>;
     using Epilogue = typename Plan::Epilogue;
 
 public:
     using Params = WeightGradientParams<Plan, T, U>;
-    using Sums = SumTile<tile, tile>;
-    static constexpr int threads = Atom::threads, blocks = per_processor, tile_m = tile, tile_n = tile,
-                         least_pixels = addends;
+    static constexpr int tile_m = Tile::m, tile_n = Tile::n, threads = Tile::threads, blocks = Tile::per_processor,
+                         passes = Tile::passes, least_pixels = 256;
+    static_assert(threads == Atom::threads);
+    using Sums = SumTile<tile_n / passes, tile_m>;
 
-    struct Shared {
+private:
+    using Fragment = typename Atom::Fragment;
+    using Totals = FragmentTotals<Fragment, threads, AtomOf::keeps_totals>;
+    using OfX = TileOfPixels<T, decltype(Atom::Stage::x), tile_m, tile_k, threads>;
+    using OfDy = TileOfPixels<T, decltype(Atom::Stage::w), tile_n, tile_k, threads>;
+
+public:
+    /// What steps need, and then sums pass through.
+    struct Operands {
+        typename Atom::Stage stages[stage_count];
+        PixelTable<space, table> pixels[stage_count];
+        Place columns[tile_m];
+    };
+    struct Shared : Totals::Shared {
         union {
-            typename Atom::Stage stages[2];
+            Operands operands;
             Sums sums;
         };
-        float totals[tile * tile / threads][threads];
-        Place places[2][table];
-        Column columns[tile];
     };
 
     __device__ static void run(Params const& params, Shared& shared, unsigned thread, unsigned block) {
         auto const conv = params.problem();
         TileAt const at(params, conv, block);
-        fill_columns(params, conv, shared, at, thread);
+        fill_columns(params, conv, shared.operands.columns, at, thread);
         Atom const atom(thread);
-        multiply(params, conv, shared, at, atom, thread);
-        put(shared, atom, thread);
-        Params const& again = reload(params);
-        RowRange const rows =
-            merge_parts<threads>(shared.sums, again.parts, at.number, at.group_of_parts, at.rank, thread);
-        store(again, shared, at, rows, thread);
+        Totals const none(shared, thread);
+        Totals totals = with_neighbours(params, [&]<class Memory>(std::type_identity<Memory>, auto in_x, auto in_dy) {
+            return multiply<Memory>(reload(params), shared.operands, none, at, atom, in_x, in_dy, thread);
+        });
+        Params const& again = reload(params);  // and the tile anew, so that neither takes registers meanwhile
+        TileAt const to(again, again.problem(), opaque_per_block(block));
+#pragma unroll 1
+        for (int pass = 0; pass < passes; ++pass) {
+            __syncthreads();
+            totals.wait(atom);
+            put(shared.sums, atom, totals.get(), pass);
+            RowRange const rows =
+                merge_parts<threads>(shared.sums, again.parts, to.number * passes + static_cast<unsigned>(pass),
+                                     to.group_of_parts, to.rank, thread);
+            store(again, shared.sums, to, rows, pass, thread);
+        }
     }
 
 private:
@@ -119,136 +91,194 @@ private:
 
         template <class Problem>
         __device__ TileAt(Params const& params, Problem const& conv, unsigned block) {
-            auto const across = static_cast<unsigned>(detail::divide_up(params.columns(), tile)),
-                       down = static_cast<unsigned>(detail::divide_up(conv.group_k(), tile)),
+            auto const across = static_cast<unsigned>(detail::divide_up(params.columns(), tile_m)),
+                       down = static_cast<unsigned>(detail::divide_up(conv.group_k(), tile_n)),
                        tiles = across * down * static_cast<unsigned>(conv.groups());
             rank = block % params.parts.cluster;
             number = block / params.parts.cluster % tiles;
             group_of_parts = block / params.parts.cluster / tiles;
-            first_column = static_cast<int>(number % across) * tile;
-            first_k = static_cast<int>(number / across % down) * tile;
+            first_column = static_cast<int>(number % across) * tile_m;
+            first_k = static_cast<int>(number / across % down) * tile_n;
             group = static_cast<int>(number / across / down);
             begin = static_cast<int>(group_of_parts * params.parts.cluster + rank) * params.part_pixels;
             end = min(begin + params.part_pixels, conv.gemm_m());
         }
+        /// The tile's column of ones, whose sums are the gradient of the bias; -1 where it has none.
+        __device__ int ones(Params const& params) const {
+            auto const column = static_cast<int>(params.weights()) - first_column;
+            return params.bound.head.bias_gradient.given() && column < tile_m ? column : -1;
+        }
     };
 
+    /// Calls f with how x and dy lie. Where both lie as in most networks the compiler knows it, because each
+    /// instruction counts beside the products of matrix units. On NVIDIA's GPUs pixels one by one leave it no registers
+    /// for that.
+    template <class F>
+    __device__ static Totals with_neighbours(Params const& params, F const& f) {
+        using Nearby = std::conditional_t<Tile::of_amd, OperandNearby<T>, AnyOperand<T>>;
+        if constexpr (OfX::transposes) {
+            auto const both = [&](Neighbours along) {
+                return params.near && params.in_x == along && params.in_dy == along;
+            };
+            std::integral_constant<Neighbours, OfX::widest> const widest;
+            std::integral_constant<Neighbours, Neighbours::pixels> const pixels;
+            if (both(widest)) return f(std::type_identity<Nearby>{}, widest, widest);
+            if constexpr (Tile::of_amd)
+                if (both(pixels)) return f(std::type_identity<Nearby>{}, pixels, pixels);
+        }
+        return f(std::type_identity<AnyOperand<T>>{}, params.in_x, params.in_dy);
+    }
+
     template <class Problem>
-    __device__ static void fill_columns(Params const& params, Problem const& conv, Shared& shared, TileAt const& at,
-                                        unsigned thread) {
-        for (unsigned i = thread; i < tile; i += threads) {
-            Column& column = shared.columns[i];
+    __device__ static KCoord weight(Params const& params, Problem const& conv, int column) {
+        return conv.k_coord(static_cast<unsigned>(column), params.in_x != Neighbours::pixels);
+    }
+
+    template <class Problem>
+    __device__ static void fill_columns(Params const& params, Problem const& conv, Place (&columns)[tile_m],
+                                        TileAt const& at, unsigned thread) {
+        for (unsigned i = thread; i < tile_m; i += threads) {
+            Place& column = columns[i];
             int const index = at.first_column + static_cast<int>(i);
-            column.at = conv.k_coord(static_cast<unsigned>(index), params.in_x != Neighbours::pixels);
-            column.kind = index < params.weights()   ? Column::window
-                          : index < params.columns() ? Column::ones
-                                                     : Column::nothing;
-            column.distance = conv.distance(column.at.r, column.at.s);
-            column.in_x = column.at.c * conv.x.layout.stride[1] + conv.input_offset(column.distance);
+            KCoord const of = weight(params, conv, index);
+            column.at = conv.distance(of.r, of.s);
+            column.offset = of.c * conv.x.layout.stride[1] + conv.input_offset(column.at);
+            if (index >= params.weights()) column.remove();
         }
     }
 
-    /// Places of `table` pixels from m on.
-    template <class Problem>
-    __device__ static void fill_places(Problem const& conv, Place (&places)[table], TileAt const& at, int m,
-                                       unsigned thread) {
+    /// Places of `table` pixels from m on. What it works out of the arguments and the thread's number is not kept.
+    __device__ static void fill_pixels(Params const& params, PixelTable<space, table>& pixels, TileAt const& at, int m,
+                                       unsigned the_thread) {
+        unsigned const thread = opaque_per_thread(the_thread);
+        auto const conv = reload(params).problem();
         for (unsigned i = thread; i < table; i += threads) {
-            Place& place = places[i];
+            Place& place = pixels.in_x[i];
             int const pixel = m + static_cast<int>(i);
-            place.exists = pixel < at.end;
-            Pixel const to = conv.pixel(place.exists ? pixel : at.begin);
-            place.window = conv.window(to);
-            place.in_dy = conv.output_offset(to);
-            place.in_x = to.n * conv.x.layout.stride[0] + conv.input_offset(place.window);
+            bool const exists = pixel < at.end;
+            Pixel const to = conv.pixel(exists ? pixel : at.begin);
+            place.at = conv.window(to);
+            place.offset = to.n * conv.x.layout.stride[0] + conv.input_offset(place.at);
+            pixels.in_dy[i] = exists ? conv.output_offset(to) : OperandNearby<T>::nowhere;
+            if (!exists) place.remove();
         }
     }
 
-    template <class Problem>
-    __device__ static void multiply(Params const& params, Problem const& conv, Shared& shared, TileAt const& at,
-                                    Atom const& atom, unsigned thread) {
-        constexpr int table_steps = table / tile_k, flush_steps = addends / tile_k;
+    /// A thread's totals of the block's pixels.
+    template <class Memory, class InX, class InDy>
+    __device__ __forceinline__ static Totals multiply(Params const& params, Operands& shared, Totals totals,
+                                                      TileAt const& at, Atom const& atom, InX in_x, InDy in_dy,
+                                                      unsigned thread) {
+        auto const conv = params.problem();
+        constexpr unsigned flush_steps = addends / tile_k;
         Index<4> const& stride = params.bound.head.dy.layout.stride;
-        T const* const of_group = conv.x.data + conv.first_c(at.group) * conv.x.layout.stride[1];
-        T const* const of_tile =
-            detail::typed<T>(params.bound.head.dy).data + (conv.first_k(at.group) + at.first_k) * stride[1];
-        unsigned const channels = static_cast<unsigned>(min(conv.group_k() - at.first_k, tile));
-        int const steps = of_wave(static_cast<int>(detail::divide_up(at.end - at.begin, tile_k)));
-        Operand x, dy;
-        auto const load = [&](int step) {
-            Place const* const places =
-                shared.places[step / table_steps % 2] + static_cast<unsigned>(step % table_steps * tile_k);
-            x.load(params.in_x, thread, [&]<int Count>(Packet<T, Count>& to, unsigned pixel, unsigned row) {
-                Place const& place = places[pixel];
-                Column const& column = shared.columns[row];
-                bool const reads =
-                    place.exists && column.kind == Column::window && conv.has(place.window, column.distance);
-                to = load_if(reads, reinterpret_cast<Packet<T, Count> const*>(of_group + place.in_x + column.in_x));
-                if (place.exists && column.kind == Column::ones) to.values[0] = T(1.0f);
-            });
-            dy.load(params.in_dy, thread, [&]<int Count>(Packet<T, Count>& to, unsigned pixel, unsigned row) {
-                Place const& place = places[pixel];
-                to = load_if(place.exists && row < channels,
-                             reinterpret_cast<Packet<T, Count> const*>(of_tile + place.in_dy + row * stride[1]));
-            });
-        };
-        auto const store = [&](int step) {
-            auto& stage = shared.stages[step % 2];
-            x.store(params.in_x, thread, stage.x);
-            dy.store(params.in_dy, thread, stage.w);
+        Memory const of_x{conv.x.data + conv.first_c(at.group) * conv.x.layout.stride[1]},
+            of_dy{detail::typed<T>(params.bound.head.dy).data + (conv.first_k(at.group) + at.first_k) * stride[1]};
+        auto const channels = static_cast<unsigned>(min(conv.group_k() - at.first_k, tile_n));
+        int const pixels = at.end - at.begin;
+        int const whole = pixels > 0 ? static_cast<int>(detail::divide_up(pixels, tile_k)) : 0;
+        auto const steps = static_cast<unsigned>(of_wave(whole));
+        int const ones = of_wave(at.ones(params));
+        OfX x;
+        OfDy dy;
+        auto const fill = [&](unsigned number) {
+            fill_pixels(params, shared.pixels[number % stage_count], at, at.begin + static_cast<int>(number) * table,
+                        thread);
         };
         Fragment sums = {};
-        exchange(shared, sums, thread, [](float& sum, float& total) { total = sum; });
-        if (steps <= 0) return;
-        fill_places(conv, shared.places[0], at, at.begin, thread);
-        __syncthreads();
+        if (steps == 0) return totals;
+        fill(0);
+        sync_shared_memory();
+        constexpr bool has_one_column = Tile::of_amd && OfX::has_one_row(InX{});
+        Place const own_column = shared.columns[has_one_column ? OfX::first_row(in_x, thread) : 0];
+        auto const load = [&](unsigned step) {
+            auto const& table_of_step = shared.pixels[step / table_steps % stage_count];
+            unsigned const first = step % table_steps * tile_k;
+            Place const* const in_x_of = table_of_step.in_x + first;
+            std::int64_t const* const in_dy_of = table_of_step.in_dy + first;
+            x.each(in_x, thread, [&](auto& to, unsigned pixel, unsigned row) {
+                Place const place = in_x_of[pixel].whole();
+                Place const column = has_one_column ? own_column : shared.columns[row].whole();
+                of_x.load_if(conv.has(place.at, column.at), place.offset + column.offset, to);
+            });
+            if (ones >= 0)
+                x.each(in_x, thread, [&](auto& to, unsigned pixel, unsigned row) {
+                    bool const exists = in_x_of[pixel].exists();  // a load on both ways, so that there is no branch
+                    if (exists && row == static_cast<unsigned>(ones)) to.values[0] = T(1.0f);
+                });
+            dy.each(in_dy, thread, [&](auto& to, unsigned pixel, unsigned row) {
+                bool const exists = Memory::knows_nowhere || in_x_of[pixel].exists();
+                of_dy.load_if(exists && row < channels, in_dy_of[pixel] + row * stride[1], to);
+            });
+        };
+        auto const store = [&](unsigned step) {
+            auto& stage = shared.stages[step % stage_count];
+            dy.wait(in_dy);  // whose loads are the last
+            x.store(in_x, thread, stage.x);
+            dy.store(in_dy, thread, stage.w);
+        };
         load(0);
         store(0);
-        __syncthreads();
-        for (int step = 0; step < steps; ++step) {
-            if (step % table_steps == 0)
-                fill_places(conv, shared.places[(step / table_steps + 1) % 2], at,
-                            at.begin + (step / table_steps + 1) * table, thread);
-            bool const loads = step + 1 < steps;
+        sync_shared_memory();
+        atom.wait(sums);
+        for (unsigned step = 0; step < steps; ++step) {
+            if (stage_count > 1 && step % table_steps == 0) fill(step / table_steps + 1);
+            bool const loads = stage_count == 1 || step + 1 < steps;  // zeros past the end cost less than asking
             if (loads) load(step + 1);
-            atom.multiply(shared.stages[step % 2], sums);
+            auto const& stage = shared.stages[step % stage_count];
+            // Elements that are loaded one by one take the registers that addresses would be kept in.
+            if constexpr (OfX::transposes && !has_one_column) Atom(opaque_per_thread(thread)).multiply(stage, sums);
+            else atom.multiply(stage, sums);
+            if (stage_count == 1) {
+                sync_shared_memory();
+                if ((step + 2) % table_steps == 0) fill((step + 2) / table_steps);
+            }
             if (loads) store(step + 1);
-            __syncthreads();
-            if ((step + 1) % flush_steps == 0 || !loads)
-                exchange(shared, sums, thread, [](float& sum, float& total) { total += sum, sum = 0; });
+            sync_shared_memory();
+            if (AtomOf::promotes && (step + 1) % flush_steps == 0) totals.add(sums);
+            atom.wait(sums);
         }
-    }
-    /// Calls f(sum, total) for each of a thread's sums.
-    template <class F>
-    __device__ static void exchange(Shared& shared, Fragment& sums, unsigned thread, F const& f) {
-#pragma unroll
-        for (int i = 0; i < tile * tile / threads; ++i) f(sums.sums[i / 8][i % 8], shared.totals[i][thread]);
+        if constexpr (AtomOf::promotes) totals.add(sums);
+        else totals.take(sums);
+        return totals;
     }
 
     /// A row of the tile of sums is a channel of y; they come in the order of an atom's rounds.
+    static constexpr int pass_rounds = Atom::rounds / passes;
     static constexpr unsigned round_rows = static_cast<unsigned>(Atom::rows(false));
-    __device__ static void put(Shared& shared, Atom const& atom, unsigned thread) {
-        Fragment totals;
-        exchange(shared, totals, thread, [](float& sum, float const& total) { sum = total; });
+    static_assert(pass_rounds * passes == Atom::rounds);
+    __device__ static void put(Sums& sums, Atom const& atom, Fragment const& totals, int pass) {
 #pragma unroll
         for (int round = 0; round < Atom::rounds; ++round)
-            atom.template put<false>(round, totals, shared.sums.rows + static_cast<unsigned>(round) * round_rows);
+            if (round / pass_rounds == pass)
+                atom.template put<false>(round, totals,
+                                         sums.rows + static_cast<unsigned>(round % pass_rounds) * round_rows);
     }
 
-    __device__ static void store(Params const& params, Shared& shared, TileAt const& at, RowRange const& rows,
-                                 unsigned thread) {
+    __device__ static void store(Params const& params, Sums const& sums, TileAt const& at, RowRange const& rows,
+                                 int pass, unsigned thread) {
         auto const conv = params.problem();
-        for (unsigned i = rows.begin * tile + thread; i < rows.end * tile; i += threads) {
-            unsigned const row = i / tile, column = i % tile;
-            Column const& of = shared.columns[column];
-            int const in_group = at.first_k + static_cast<int>(Atom::template tile_row<false>(
-                                                  row % round_rows, static_cast<int>(row / round_rows)));
-            if (in_group >= conv.group_k() || of.kind == Column::nothing) continue;
-            unsigned const place = Atom::tile_column(column);
-            float const sum = shared.sums.rows[row][place / 4].values[place % 4];
-            OutputCoord const to{conv.first_k(at.group) + in_group, of.at.c, of.at.r, of.at.s};
-            if (of.kind == Column::ones) params.store_bias(sum, to.n);
-            else params.store(sum, to);
-        }
+        int const weights = static_cast<int>(params.weights()), ones = at.ones(params);
+        struct Column {
+            KCoord of;
+            bool is_weight, is_bias;
+        };
+        auto const place = [&](int column) {
+            auto const in_tile =
+                static_cast<int>(OfX::operand_row(params.in_x, Atom::tile_column(static_cast<unsigned>(column))));
+            int const index = at.first_column + in_tile;
+            return Column{weight(params, conv, index), index < weights, in_tile == ones};
+        };
+        store_sums<threads>(sums, rows, tile_m, thread, place, [&](float sum, int row, Column const& column) {
+            auto const in_pass = static_cast<unsigned>(row);
+            unsigned const in_tile = Atom::template tile_row<false>(
+                in_pass % round_rows, pass * pass_rounds + static_cast<int>(in_pass / round_rows));
+            int const in_group = at.first_k + static_cast<int>(OfDy::operand_row(params.in_dy, in_tile));
+            if (in_group >= conv.group_k()) return;
+            int const k = static_cast<int>(conv.first_k(at.group)) + in_group;
+            if (column.is_weight) params.store(sum, {k, column.of.c, column.of.r, column.of.s});
+            else if (column.is_bias) params.store_bias(sum, k);
+        });
     }
 };
 

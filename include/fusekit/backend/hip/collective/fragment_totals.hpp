@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <type_traits>
+
+#include "fusekit/backend/hip/arch/access.hpp"
+#include "fusekit/plan/epilogue.hpp"
+
+namespace fusekit::hip {
+
+/// A thread's totals of an atom's Fragment, to which its sums are added a part of GemmK at a time, so that rounding
+/// errors do not grow with all of it: in registers, or in the block's Shared memory.
+template <class Fragment, int threads, bool in_registers>
+class FragmentTotals {
+    using Sums = decltype(Fragment::sums);
+    using Sum = std::remove_all_extents_t<Sums>;
+    static constexpr int lines = std::extent_v<Sums, 0>, columns = std::extent_v<Sums, 1>;
+    struct OfThreads {
+        Sum totals[lines * columns][threads];
+    };
+
+public:
+    using Shared = std::conditional_t<in_registers, detail::Nothing, OfThreads>;
+
+    __device__ FragmentTotals(Shared& the_shared, unsigned the_thread) : shared(&the_shared), thread(the_thread) {
+        each(*this, [](Sum& total, int, int) { total = Sum{}; });
+    }
+    /// Adds sums, and makes them zero.
+    __device__ void add(Fragment& fragment) {
+        each(*this, [&](Sum& total, int i, int j) {
+            Sum& sum = fragment.sums[i][j];
+            if constexpr (requires { total += sum; }) total += sum;
+            else
+#pragma unroll
+                for (int e = 0; e < static_cast<int>(sizeof(Sum) / sizeof(float)); ++e) total[e] += sum[e];
+            sum = Sum{};
+        });
+    }
+    /// Takes sums that nothing was added to before.
+    __device__ void take(Fragment const& fragment) {
+        each(*this, [&](Sum& total, int i, int j) { total = fragment.sums[i][j]; });
+    }
+    __device__ Fragment get() const {
+        if constexpr (in_registers) return own;
+        Fragment result;
+        each(*this, [&](Sum const& total, int i, int j) { result.sums[i][j] = total; });
+        return result;
+    }
+    /// Called where an atom waits for sums.
+    template <class Atom>
+    __device__ void wait(Atom const& atom) {
+        if constexpr (in_registers) atom.wait(own);
+    }
+
+private:
+    Shared* shared;
+    unsigned thread;
+    std::conditional_t<in_registers, Fragment, detail::Nothing> own;
+
+    template <class Totals, class F>
+    __device__ static void each(Totals& of, F const& f) {
+#pragma unroll
+        for (int i = 0; i < lines; ++i)
+#pragma unroll
+            for (int j = 0; j < columns; ++j)
+                if constexpr (in_registers) f(of.own.sums[i][j], i, j);
+                else f(of.shared->totals[i * columns + j][of.thread], i, j);
+    }
+};
+
+}  // namespace fusekit::hip

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <type_traits>
+
+#include "fusekit/backend/hip/arch/target.hpp"
+#include "fusekit/backend/hip/arch/tensor_map.hpp"
+#include "fusekit/backend/hip/collective/load_pixels.hpp"
+#include "fusekit/backend/hip/collective/merge_parts.hpp"
+#include "fusekit/backend/hip/conv_problem.hpp"
+#include "fusekit/backend/hip/thread_coord.hpp"
+#include "fusekit/plan/plan.hpp"
+
+namespace fusekit::hip {
+
+/// Whether a gradient by the weights also has a kernel for sm_90a's matrix units: of half or bfloat16.
+template <class Plan, Element T>
+inline constexpr bool has_bulk_weight_gradient =
+    arch::is_targeted<arch::Sm90a> && sizeof(T) == 2 && Plan::Head::collapsed_space == 2;
+
+/// How its bulk copies find x and dy: (C, W, H, N) as windows, or the pixels of each as rows.
+struct WeightGradientMaps {
+    TensorMap x, dy;
+    bool in_use = false, has_windows = false;
+
+    void replace_memory(void const* of_x, void const*) { hip::replace_memory(x, of_x); }
+};
+
+/// What the kernel of a ConvWeightGradient is given; y is dw.
+template <class Plan, Element T, detail::OutputElement U>
+struct WeightGradientParams {
+    static constexpr int space = Plan::Head::collapsed_space;
+
+    BoundPlan<Plan> bound;
+    TensorView<T const> x;
+    TensorView<U> y;
+    problem::Slices<space> slices = {};
+    Neighbours in_x = Neighbours::pixels, in_dy = Neighbours::pixels;
+    int part_pixels = 0;  ///< that a block adds up
+    bool near = true;     ///< whether x and dy may be OperandNearby
+    BlockParts parts = {};
+    std::conditional_t<has_bulk_weight_gradient<Plan, T>, WeightGradientMaps, detail::Nothing> maps = {};
+
+    /// The Conv, whose output is dy.
+    __device__ ConvProblem<T, space> problem() const {
+        auto const& dy = bound.head.dy;
+        return {{x, {nullptr, y.layout}, dy.layout.shape, Plan::Head::geometry(bound.head)}, dy.layout.stride, slices};
+    }
+    /// Weights of a filter, and columns of the product.
+    FUSEKIT_HD std::int64_t weights() const {
+        Index<4> const& dw = y.layout.shape;
+        return dw[1] * dw[2] * dw[3];
+    }
+    FUSEKIT_HD std::int64_t columns() const { return weights() + bound.head.bias_gradient.given(); }
+
+    /// Takes a sum through the epilogue to dw.
+    __device__ void store(float sum, OutputCoord const& to) const {
+        using Epilogue = typename Plan::Epilogue;
+        auto const state = Epilogue::prepare(to.n, bound.epilogue);
+        float const value = Epilogue::apply(sum, ThreadCoord(to), state, bound.epilogue);
+        if constexpr (Element<U>) y(to.n, to.k, to.p, to.q) = U(value);
+    }
+    __device__ void store_bias(float sum, std::int64_t k) const {
+        auto const& bias = bound.head.bias_gradient;
+        bias.data[k * bias.layout.stride[0]] = sum;
+    }
+};
+
+}  // namespace fusekit::hip

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// Compiled for each of AMD's targets, as atom/native.cpp is.
+#include <catch2/catch_template_test_macros.hpp>
+
+#include "backend/hip/native.hpp"
+#include "fusekit/backend/hip/mainloop/weight_gradient.hpp"
+#include "support/weight_gradients.hpp"
+
+using namespace test;
+
+TEMPLATE_TEST_CASE("HIP: gradients by the weights are exact on the matrix units of each target", "", fk::half,
+                   fk::bfloat16, float) {
+    fk::hip::Device device = native();
+    using Atom = typename fk::hip::WeightGradientAtom<TestType>::Type;
+    CHECK(std::is_same_v<decltype(Atom::Stage::x), fk::hip::RowTile<TestType, Atom::tile_m, 64>> == has_unit<TestType>);
+    check_weight_gradients<TestType>(device);
+    // Packets of eight channels, of four, single ones, and pixels, of steps that a table's pixels do not fill.
+    check_weight_gradient<TestType, fk::filter(1, 2)>(device, {{3, 144, 7, 9}, 72, "nhwc", "nhwc", "nhwc"});
+    check_weight_gradient<TestType, fk::filter(3, 1).stride(2)>(device, {{2, 76, 9, 8}, 68, "nhwc", "nhwc", "nhwc"});
+    check_weight_gradient<TestType, fk::filter(1, 1).groups(2)>(device, {{1, 266, 5, 7}, 134, "nhwc", "nchw", "nchw"});
+}
+
+TEST_CASE("HIP: long sums of a gradient by the weights are exact on each target, in one part and in several") {
+    using Layer = fk::Plan<fk::ConvWeightGradient<fk::filter(1, 1)>>;
+    fk::hip::Device device = native();
+    oracle::Shape const in{3, 9, 33, 34}, out{3, 66, 33, 34};  // over three times the pixels that totals are of
+    Filled<fk::half, fk::hip::Device, 4> x(device, "nhwc", in, integers(in.size(), -2, 3, 1)),
+        dy(device, "nhwc", out, integers(out.size(), -3, 2, 2));
+    Placed<fk::hip::Device, 1> db(device, fk::DataType::float32, fk::channels(out.c), 64);
+    auto const layer = Layer::bind({.dy = dy.view(), .bias_gradient = db.template view<float>()});
+    auto const expected = oracle::weight_gradient({in, x.values}, {out, dy.values}, window_of(fk::filter(1, 1)));
+    for (std::size_t const parts : {0, 2, 5}) {
+        fk::Workspace<fk::hip::Memory> own(device, fk::hip::GroupWorkspace::state_bytes + parts * 128 * 128 * 4);
+        fk::hip::Stream const stream(device, nullptr, parts ? own.view() : fk::WorkspaceView{});
+        Placed<fk::hip::Device, 4> dw(device, fk::DataType::float32, layout_of("nhwc", expected.shape), 64);
+        layer(stream, x.view(), dw.view<float>());
+        CHECK(difference(expected, dw.fetch()) == "");
+        for (std::int64_t k = 0; k < out.c; ++k) {
+            double sum = 0;
+            for (std::size_t i = 0; i < dy.values.size(); ++i)
+                if (static_cast<std::int64_t>(i) / (out.h * out.w) % out.c == k) sum += dy.values[i];
+            CHECK(db.fetch().get(k) == sum);
+        }
+    }
+}
