@@ -22,7 +22,7 @@ struct ConvPhases {
         return all <= 16 ? static_cast<int>(all) : 0;  // 0 where they are more than 16: a kernel has code for each
     }();
 
-    /// In each mode, places that are `stride` apart, of which the first is `remainder`, and taps that are `step` apart.
+    /// In each mode its places begin at `remainder` and are `stride` apart, and its taps are `step` apart.
     struct Phase {
         PerMode<space> remainder, stride, first_tap, step, taps;
 
@@ -85,8 +85,8 @@ private:
     }
 };
 
-/// Among how many phases a plan's tiles are; 1 where they are of the whole: pools have tiles of windows, and statistics
-/// have room for as many tiles as the whole has.
+/// How many phases a plan has tiles of; 1 where tiles take places of all phases: a pool has tiles of windows, and
+/// statistics have room for as many tiles as the whole has.
 template <class Plan>
 consteval int count_phases() {
     if constexpr (detail::spreads<problem::GeometryOf<typename Plan::Head>>)

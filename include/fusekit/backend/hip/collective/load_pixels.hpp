@@ -95,7 +95,7 @@ public:
     }
     __device__ void wait(Neighbours) {}
 
-    /// Whether all packets of a thread are of one row: its first.
+    /// Whether a thread has packets of one row alone, its first.
     static constexpr bool has_one_row(Neighbours) { return false; }
     template <Neighbours along>
     static constexpr bool has_one_row(std::integral_constant<Neighbours, along>) {
@@ -139,7 +139,7 @@ private:
     private:
         __device__ unsigned further(unsigned i) const { return transposes ? far * packets + i : far + i * step; }
     };
-    /// Of many rows, what is worked out of the thread's number is not kept.
+    /// A thread that has many rows works out anew what depends on its number, to save registers.
     template <Neighbours along, class F>
     __device__ static void with_share(std::integral_constant<Neighbours, along>, unsigned thread, F const& f) {
         constexpr int count = along == Neighbours::eights ? 8 : along == Neighbours::fours ? 4 : 1;

@@ -9,8 +9,8 @@
 
 namespace fusekit::hip {
 
-/// An operand in memory, of which a thread loads what stands at an offset, in elements, or takes zeros. In AMD's
-/// OperandNearby all offsets are of 2^30 bytes at most (Buffer), and there is nothing at the one that is `nowhere`.
+/// An operand in memory. A thread loads what stands at an offset, in elements, or takes zeros. AMD's OperandNearby
+/// takes offsets of 2^30 bytes at most (Buffer), and has nothing at the offset `nowhere`.
 template <Element T>
 struct AnyOperand {
     static constexpr bool knows_nowhere = false;

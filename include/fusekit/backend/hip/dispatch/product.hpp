@@ -24,7 +24,7 @@ GroupedProduct product_of(BoundPlan<Plan> const& bound, Index<4> const& y) {
     }
 }
 
-/// The tiles of `m` pixels; of y's phases, where a plan's tiles are of one each.
+/// Counts the tiles of `m` pixels. Where a plan has phases, each phase has tiles of its own.
 template <class Plan>
 std::int64_t count_tiles(std::int64_t m, Index<4> const& y, problem::Slices<Plan::Head::collapsed_space> const& slices,
                          int tile_m) {
