@@ -27,11 +27,8 @@ inline constexpr bool kernels_cluster = arch::Sm<arch::lowest_listed()>::process
 template <class Params>
 hipError_t launch_clusters(void (*kernel)(Params), dim3 grid, dim3 block, unsigned cluster, void** arguments,
                            unsigned shared_bytes, hipStream_t stream) {
-    cudaLaunchAttribute size = {};
-    size.id = cudaLaunchAttributeClusterDimension;
-    size.val.clusterDim.x = cluster;
-    size.val.clusterDim.y = size.val.clusterDim.z = 1;
-    return launch_with(size, reinterpret_cast<void const*>(kernel), grid, block, arguments, shared_bytes, stream);
+    return launch_with({in_clusters_of(cluster)}, reinterpret_cast<void const*>(kernel), grid, block, arguments,
+                       shared_bytes, stream);
 }
 #else
 inline constexpr bool kernels_cluster = false;

@@ -6,17 +6,34 @@
 namespace fusekit::hip {
 
 #if defined(__CUDACC__) && !defined(HIP_INCLUDE_HIP_HIP_RUNTIME_H) && CUDART_VERSION >= 12000
-/// Launches a kernel with an attribute that a plain launch does not have.
-inline hipError_t launch_with(cudaLaunchAttribute attribute, void const* kernel, dim3 grid, dim3 block,
-                              void** arguments, unsigned shared_bytes, hipStream_t stream) {
+/// Launches a kernel with attributes that a plain launch does not have.
+template <unsigned Count>
+hipError_t launch_with(cudaLaunchAttribute (&&attributes)[Count], void const* kernel, dim3 grid, dim3 block,
+                       void** arguments, unsigned shared_bytes, hipStream_t stream) {
     cudaLaunchConfig_t config = {};
     config.gridDim = grid;
     config.blockDim = block;
     config.dynamicSmemBytes = shared_bytes;
     config.stream = stream;
-    config.attrs = &attribute;
-    config.numAttrs = 1;
+    config.attrs = attributes;
+    config.numAttrs = Count;
     return cudaLaunchKernelExC(&config, kernel, arguments);
+}
+
+/// Lets a kernel start while the one before it ends (overlap.hpp).
+inline cudaLaunchAttribute starts_early() {
+    cudaLaunchAttribute early = {};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    return early;
+}
+/// Blocks in clusters of so many (cluster.hpp).
+inline cudaLaunchAttribute in_clusters_of(unsigned blocks) {
+    cudaLaunchAttribute size = {};
+    size.id = cudaLaunchAttributeClusterDimension;
+    size.val.clusterDim.x = blocks;
+    size.val.clusterDim.y = size.val.clusterDim.z = 1;
+    return size;
 }
 #endif
 

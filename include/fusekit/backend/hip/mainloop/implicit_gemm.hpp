@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/async_copy.hpp"
+#include "fusekit/backend/hip/arch/overlap.hpp"
 #include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/arch/target.hpp"
 #include "fusekit/backend/hip/arch/wave.hpp"
@@ -159,16 +160,19 @@ public:
     using Architecture = typename Atom::Architecture;
     static constexpr int threads = Atom::threads,
                          blocks = is_crowded ? detail::divide_up(2 * Schedule::blocks, 3) : Schedule::blocks;
+    static constexpr bool waits_for_previous_kernel = true;
 
     __device__ static void run(Params const& params, Storage& the_shared, unsigned the_thread, unsigned block) {
         Storage& shared = has_registers ? in_register(the_shared) : the_shared;
         unsigned const thread = has_registers ? in_register(the_thread) : the_thread;
         auto const conv = problem_of_tile<Plan, Atom::tile_m, Atom::tile_n>(params.problem(), block);
         TileCoord<Atom::tile_m, Atom::tile_n> const coord(conv, block);
+        wait_for_previous_kernel();
         shared.tile.template prepare<threads>(conv, params.bound.epilogue, coord, thread);
         __syncthreads();
 
         auto const store = [&](Atom const& atom, typename Atom::Fragment const& sums) {
+            start_next_kernel();
             Writer::store(params, shared.out, shared.tile, coord, atom, sums, thread);
         };
         if constexpr (stages_of<Atom> == 1) {

@@ -31,8 +31,8 @@ namespace fusekit::hip {
 }
 
 /// How the blocks of a launch run: each on its own; all at the same time, so that they can wait for each other; while
-/// the kernel before them ends (arch/overlap.hpp); or in clusters (arch/cluster.hpp).
-enum class LaunchMode { plain, cooperative, overlapping, clusters };
+/// the kernel before them ends (arch/overlap.hpp); in clusters (arch/cluster.hpp); or both.
+enum class LaunchMode { plain, cooperative, overlapping, clusters, overlapping_clusters };
 
 /// A kernel's launch, complete but for the pointers that a run brings: the kernel, its argument and its grid. The
 /// kernels of all of a plan's schedules take the same argument.
@@ -101,6 +101,10 @@ private:
             if (mode == LaunchMode::overlapping)
                 return launch_overlapping(reinterpret_cast<void const*>(kernel), grid, block, arguments, shared_bytes,
                                           stream);
+        if constexpr (kernels_overlap && kernels_cluster)
+            if (mode == LaunchMode::overlapping_clusters)
+                return launch_overlapping_clusters(reinterpret_cast<void const*>(kernel), grid, block, cluster,
+                                                   arguments, shared_bytes, stream);
         if constexpr (kernels_cluster)
             if (mode == LaunchMode::clusters)
                 return launch_clusters(kernel, grid, block, cluster, arguments, shared_bytes, stream);
@@ -150,7 +154,9 @@ Result<Launch<typename Mainloop::Params>> prepare_launch(Gpu const& gpu, typenam
     if (blocks > most)
         return Error(type_name<Plan>(), "hip::Device", "blocks", "at most " + Text::number(most), Text::number(blocks));
     if constexpr (kernels_overlap && requires { Mainloop::waits_for_previous_kernel; })
-        if (mode == LaunchMode::plain) mode = LaunchMode::overlapping;
+        mode = mode == LaunchMode::plain      ? LaunchMode::overlapping
+               : mode == LaunchMode::clusters ? LaunchMode::overlapping_clusters
+                                              : mode;
     return Launch<typename Mainloop::Params>{params,
                                              &fused<Plan, Mainloop>,
                                              type_name<Plan>,
