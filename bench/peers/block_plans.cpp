@@ -42,7 +42,8 @@ template <int Size>
 class Block final : public AnyBlock {
     static constexpr auto filter = fk::filter(Size, Size).pad(Size / 2);
     using Norm = fk::BatchNormTraining<fk::Spatial>;
-    using Convolution = fk::Plan<fk::Conv<filter>>;
+    using Convolution = fk::Plan<fk::Conv<filter>, fk::ChannelStatistics>;
+    using Application = fk::Plan<fk::BatchNormInference<fk::Spatial>, fk::Activation<fk::Relu>>;
     using Normalization = fk::Plan<Norm, fk::Activation<fk::Relu>>;
     using ByInput = fk::Plan<fk::TransposedConv<filter>>;
     using ByWeights = fk::Plan<fk::ConvWeightGradient<filter>>;
@@ -54,19 +55,32 @@ public:
           of_y(fk::nhwc(p.n, p.h, p.w, p.k)),
           of_weights(fk::krsc(p.k, Size, Size, p.c)),
           weights(input(p.weights, of_weights)),
+          variance(device, fk::channels(p.k)),
+          scratch(device, fk::channels(fk::ChannelStatistics::scratch(of_y.shape))),
+          statistics{.mean = channels(p.saved_mean),
+                     .variance = variance,
+                     .scratch = scratch,
+                     .saved_inverse_deviation = channels(p.saved_inverse_deviation),
+                     .running_mean = channels(p.running_mean),
+                     .running_variance = channels(p.running_variance),
+                     .epsilon = p.epsilon},
+          application(Application::bind({.mean = channels(p.saved_mean),
+                                         .variance = variance,
+                                         .scale = {p.scale, fk::channels(p.k)},
+                                         .shift = {p.shift, fk::channels(p.k)},
+                                         .epsilon = p.epsilon},
+                                        {})),
           normalization(Normalization::bind({.scale = {p.scale, fk::channels(p.k)},
                                              .shift = {p.shift, fk::channels(p.k)},
                                              .saved_mean = channels(p.saved_mean),
                                              .saved_inverse_deviation = channels(p.saved_inverse_deviation),
-                                             .running_mean = channels(p.running_mean),
-                                             .running_variance = channels(p.running_variance),
                                              .epsilon = p.epsilon},
                                             {})),
           gradients{channels(p.scale_gradient), channels(p.shift_gradient)} {}
 
     void forward(BlockTensors const& of) override {
-        Convolution::bind({.weights = weights})(device, input(of.x, of_x), output(of.z, of_y));
-        normalization(device, input(of.z, of_y), output(of.y, of_y));
+        Convolution::bind({.weights = weights}, statistics)(device, input(of.x, of_x), output(of.z, of_y));
+        application(device, input(of.z, of_y), output(of.y, of_y));
     }
     void backward(BlockTensors const& of) override {
         fk::Backward<Normalization>::bind(normalization, input(of.z, of_y), gradients, {})(device, input(of.dy, of_y),
@@ -79,7 +93,10 @@ private:
     fk::hip::Device device;
     fk::Layout<4> of_x, of_y, of_weights;
     fk::TensorView<fk::half const> weights;
-    fk::BoundPlan<Normalization> normalization;
+    fk::Tensor<float, fk::hip::Device, 1> variance, scratch;
+    fk::ChannelStatistics::Args statistics;
+    fk::BoundPlan<Application> application;
+    fk::BoundPlan<Normalization> normalization;  ///< whose gradients the backward pass has
     typename Norm::Gradients gradients;
 
     fk::TensorView<float, 1> channels(float* data) const { return {data, fk::channels(of_y.shape[1])}; }

@@ -11,6 +11,7 @@
 #include "support/element_types.hpp"
 #include "support/filled.hpp"
 #include "support/oracle.hpp"
+#include "support/oracle_training.hpp"
 
 namespace test {
 
@@ -48,7 +49,7 @@ struct Expected {
 
 /// The statistics of one run, a number a channel.
 struct CollectedChannels {
-    Memory<1> mean, variance;
+    Memory<1> mean, variance, inverse, running_mean, running_variance;
 };
 
 /// Runs a plan that ends with Bias, Store, ChannelStatistics and Relu, after `first...`, the arguments of a Conv or
@@ -65,14 +66,24 @@ void check_observed(Device& device, char const* y_layout, fk::TensorView<XOf<T> 
     std::int64_t const room = sizeof...(first) ? fk::ChannelStatistics::scratch(y.fetch().layout.shape) : 1;
     Placed<Device, 1> b(device, fk::DataType::float32, fk::channels(shape.c), bias),
         scratch(device, fk::DataType::float32, fk::channels(room), 64);
+    bool const runs = shape.size() > shape.c;
+    auto const start = integers(shape.c, 1, 5, 6);
     auto const run = [&] {
-        Placed<Device, 1> mean(device, fk::DataType::float32, fk::channels(shape.c), 64),
-            variance(device, fk::DataType::float32, fk::channels(shape.c), 64);
+        auto const channels = [&](auto const& content) {
+            return Placed<Device, 1>(device, fk::DataType::float32, fk::channels(shape.c), content);
+        };
+        Placed<Device, 1> mean = channels(64), variance = channels(64), inverse = channels(64),
+                          running_mean = channels(start), running_variance = channels(start);
         fk::ChannelStatistics::Args statistics{mean.template view<float>(), variance.template view<float>()};
+        statistics.saved_inverse_deviation = inverse.template view<float>();
+        if (runs) statistics.running_mean = running_mean.template view<float>();
+        if (runs) statistics.running_variance = running_variance.template view<float>();
+        statistics.momentum = 0.25f, statistics.epsilon = 0.5f;
         if (sizeof...(first)) statistics.scratch = scratch.template view<float>();
         Plan::bind(first..., {.bias = b.any()}, {.values = values.template view<float>()}, statistics, {})(
             device, x, y.template view<YOf<T>>());
-        return CollectedChannels{mean.fetch(), variance.fetch()};
+        return CollectedChannels{mean.fetch(), variance.fetch(), inverse.fetch(), running_mean.fetch(),
+                                 running_variance.fetch()};
     };
     CollectedChannels one = run(), other = run();
     CHECK(difference(oracle::activation(before, {"relu"}), y.fetch()) == "");
@@ -89,6 +100,16 @@ void check_observed(Device& device, char const* y_layout, fk::TensorView<XOf<T> 
     CHECK(compare(expected.mean, one.mean) == "");
     CHECK(compare(expected.variance, one.variance) == "");
     CHECK((one.mean.raw() == other.mean.raw() && one.variance.raw() == other.variance.raw()));
+    double const count = static_cast<double>(shape.size() / shape.c);
+    CHECK(compare(expected.variance.each([](Bounded v, std::size_t) { return oracle::inverse_deviation(v, 0.5); }),
+                  one.inverse) == "");
+    auto const moved = [&](oracle::Tensor const& to, double factor) {
+        return to.each([&](Bounded v, std::size_t k) {
+            return runs ? oracle::moved(start[k], v * Bounded{factor}, 0.25) : Bounded{start[k]};
+        });
+    };
+    CHECK(compare(moved(expected.mean, 1), one.running_mean) == "");
+    CHECK(compare(moved(expected.variance, count / (count - 1)), one.running_variance) == "");
     CHECK(scratch.fetch().untouched(sizeof...(first) == 0));
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/ops/batch_norm/moments.hpp"
+#include "fusekit/ops/batch_norm/normalization.hpp"
 #include "fusekit/ops/operator.hpp"
 #include "fusekit/tensor/optional_view.hpp"
 
@@ -10,12 +11,14 @@ namespace fusekit {
 /// y = x, and the statistics that the next layer's batch norm needs, over n, p, q:
 ///   mean[k] = sum of x[n,k,p,q] / count,  variance[k] = sum of (x[n,k,p,q] - mean[k])^2 / count.
 ///
-/// Arguments: mean and variance, K floats to write, as BatchNormInference<Spatial> reads them. In a plan with a Conv
-/// or Gemm also scratch, at least scratch(N x K x P x Q) neighbouring floats of any content: totals of tiles of y,
-/// which the last tile merges; after a Gemm, scratch((B M) x N). All lie apart in memory from all other arguments; runs
-/// that may overlap in time each have their own. A value that is infinite or NaN makes its channel's statistics NaN.
-/// The order of the sums is fixed, so every run gives the same numbers. y is rounded to its type after the statistics.
-/// Source: as detail::Moments.
+/// Arguments: mean and variance, K floats to write, as BatchNormInference<Spatial> reads them. Where they are given,
+/// saved_inverse_deviation is written, 1 / sqrt(variance + epsilon), which with mean is what the backward pass of
+/// BatchNormTraining<Spatial> reads; and the running statistics are moved by momentum, as it moves them. In a plan with
+/// a Conv or Gemm also scratch, at least scratch(N x K x P x Q) neighbouring floats of any content: totals of tiles of
+/// y, which the last tile merges; after a Gemm, scratch((B M) x N). All lie apart in memory from all other arguments;
+/// runs that may overlap in time each have their own. A value that is infinite or NaN makes its channel's statistics
+/// NaN. The order of the sums is fixed, so every run gives the same numbers. y is rounded to its type after the
+/// statistics. Source: as detail::Moments.
 struct ChannelStatistics {
     static constexpr auto stage = Stage::pointwise;
     static constexpr auto equation = "y = x, mean[k] and variance[k] = those of x over n, p, q";
@@ -23,6 +26,8 @@ struct ChannelStatistics {
     struct Args {
         TensorView<float, 1> mean, variance;
         OptionalView<float, 1> scratch{};
+        OptionalView<float, 1> saved_inverse_deviation{}, running_mean{}, running_variance{};
+        float momentum = 0.1f, epsilon = 1e-5f;
     };
 
     template <class V>
@@ -60,12 +65,19 @@ struct ChannelStatistics {
     FUSEKIT_HD static constexpr void save(detail::Moments<V> const& total, OutputCoord const& at, Args const& args) {
         args.mean(at.k) = static_cast<float>(total.true_mean());
         args.variance(at.k) = static_cast<float>(total.variance());
+        Channel::set(args.saved_inverse_deviation, at, math::over_sqrt(V{1}, total.variance() + args.epsilon));
+        Channel::move(args.running_mean, at, total.true_mean(), args.momentum);
+        Channel::move(args.running_variance, at, total.unbiased_variance(), args.momentum);
     }
 
     static void check(Args const& args, Check const& in) {
         in.writable("mean", args.mean, {{in.y[1]}}, "K");
         in.writable("variance", args.variance, {{in.y[1]}}, "K");
+        Channel::check_statistics(args, in.y[0] * in.y[2] * in.y[3], in);
     }
+
+private:
+    using Channel = detail::Normalizing<Spatial>;
 };
 
 }  // namespace fusekit

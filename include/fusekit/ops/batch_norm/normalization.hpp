@@ -62,6 +62,34 @@ struct Normalizing {
         in.writable("gradients.shift", gradients.shift, parameter_shape(in), modes);
     }
 
+    /// Writes the element of a parameter that belongs to a place of the output, where the view is given.
+    template <class V>
+    FUSEKIT_HD static constexpr void set(OptionalView<float, rank> const& view, OutputCoord const& at, V value) {
+        if (view.given()) element(view.view(), at) = static_cast<float>(value);
+    }
+    /// Moves the element of a running statistic, likewise: view += momentum * (to - view).
+    template <class V>
+    FUSEKIT_HD static constexpr void move(OptionalView<float, rank> const& view, OutputCoord const& at, V to,
+                                          float momentum) {
+        if (!view.given()) return;
+        float const running = element(view.view(), at);
+        set(view, at, running + momentum * (to - running));
+    }
+    /// What statistics that training keeps have to be, each of `count` values.
+    template <class Args>
+    static void check_statistics(Args const& args, std::int64_t count, Check const& in) {
+        in.writable("saved_inverse_deviation", args.saved_inverse_deviation, parameter_shape(in), modes);
+        in.writable("running_mean", args.running_mean, parameter_shape(in), modes);
+        in.writable("running_variance", args.running_variance, parameter_shape(in), modes);
+        in.require(args.epsilon > 0 && args.epsilon <= 3e38f, "epsilon", "a finite number above 0", args.epsilon);
+        in.require(args.momentum >= 0 && args.momentum <= 1, "momentum", "0 to 1", args.momentum);
+        bool const running = args.running_mean.given();
+        if (running != args.running_variance.given())
+            in.fail(running ? "running_variance" : "running_mean", "both running statistics, or neither", "none");
+        in.require(!running || count > 1, "running_variance",
+                   "2 values or more to each mean, as one value alone has no variance", count);
+    }
+
 protected:
     static CollapsedShape<rank> parameter_shape(Check const& in) {
         if constexpr (per_place) return image(in.y);
@@ -73,11 +101,6 @@ protected:
     FUSEKIT_HD static constexpr T& element(TensorView<T, rank> const& view, OutputCoord const& at) {
         if constexpr (per_place) return view(at.k, at.p, at.q);
         else return view(at.k);
-    }
-    /// Writes that element, where the view is given.
-    template <class V>
-    FUSEKIT_HD static constexpr void set(OptionalView<float, rank> const& view, OutputCoord const& at, V value) {
-        if (view.given()) element(view.view(), at) = static_cast<float>(value);
     }
     template <class V>
     FUSEKIT_HD static constexpr void set_gradients(V const* sums, OutputCoord const& at, V inverse_deviation,

@@ -82,8 +82,8 @@ struct BatchNormTraining : detail::Normalizing<Mode> {
     FUSEKIT_HD static constexpr void save(Total<V> const& total, OutputCoord const& at, Args const& args) {
         Base::set(args.saved_mean, at, total.true_mean());
         Base::set(args.saved_inverse_deviation, at, math::over_sqrt(V{1}, total.variance() + args.epsilon));
-        move(args.running_mean, at, total.true_mean(), args.momentum);
-        move(args.running_variance, at, total.unbiased_variance(), args.momentum);
+        Base::move(args.running_mean, at, total.true_mean(), args.momentum);
+        Base::move(args.running_variance, at, total.unbiased_variance(), args.momentum);
     }
 
     /// The same map after the forward run, from the statistics that it has saved: Channelwise or Placewise.
@@ -142,26 +142,7 @@ struct BatchNormTraining : detail::Normalizing<Mode> {
         in.readable("scale", args.scale, shape, modes);
         in.readable("shift", args.shift, shape, modes);
         in.writable("saved_mean", args.saved_mean, shape, modes);
-        in.writable("saved_inverse_deviation", args.saved_inverse_deviation, shape, modes);
-        in.writable("running_mean", args.running_mean, shape, modes);
-        in.writable("running_variance", args.running_variance, shape, modes);
-        in.require(args.epsilon > 0 && args.epsilon <= 3e38f, "epsilon", "a finite number above 0", args.epsilon);
-        in.require(args.momentum >= 0 && args.momentum <= 1, "momentum", "0 to 1", args.momentum);
-        bool const running = args.running_mean.given();
-        if (running != args.running_variance.given())
-            in.fail(running ? "running_variance" : "running_mean", "both running statistics, or neither", "none");
-        std::int64_t const count = Base::per_place ? in.x[0] : in.x[0] * in.x[2] * in.x[3];
-        in.require(!running || count > 1, "running_variance",
-                   "2 values or more to each mean, as one value alone has no variance", count);
-    }
-
-private:
-    template <class V>
-    FUSEKIT_HD static constexpr void move(OptionalView<float, rank> const& view, OutputCoord const& at, V to,
-                                          float momentum) {
-        if (!view.given()) return;
-        float const running = Base::element(view.view(), at);
-        Base::set(view, at, running + momentum * (to - running));
+        Base::check_statistics(args, Base::per_place ? in.x[0] : in.x[0] * in.x[2] * in.x[3], in);
     }
 };
 
