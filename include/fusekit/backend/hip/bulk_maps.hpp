@@ -105,9 +105,9 @@ bool encode_windows(TensorMap& map, TensorView<T> const& x, Filter<2> const& fil
 
 }  // namespace detail
 
-/// Encodes the maps for tiles of tile_m pixels and tile_n channels, of y in boxes of 64 pixels. Where w has fewer
-/// filters a box has those alone: on an H200 a row beyond the last one takes 14 cycles, and another 2. False where an
-/// operand does not lie as bulk copies need it.
+/// Encodes the maps for tiles of tile_m pixels and tile_n channels, of y in boxes of 64 pixels, in rows of
+/// bulk_row_bytes(). Where w has fewer filters a box has those alone: on an H200 a row beyond the last one takes 14
+/// cycles, and another 2. False where an operand does not lie as bulk copies need it.
 template <class T, class W, class U>
 bool encode(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w, TensorView<U> const& y,
             Filter<2> const& filter, int tile_m, int tile_n, bool is_transposed = false) {

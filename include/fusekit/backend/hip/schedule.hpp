@@ -240,8 +240,8 @@ struct Suits {
                                 Schedule::stages >= 2 && Schedule::shared_bytes(sizeof(T)) <= 224 * 1024;
                             static_assert(fits,
                                           "WarpSpecialized: 2 stages or more of (TileM + TileN) 128 bytes, and 128 "
-                                          "TileN bytes for each 64 rows, must fit 224 KB; of 8 bits, TileN 64, stages "
-                                          "have half as many");
+                                          "TileN bytes for each 64 rows, must fit 224 KB; stages of 8 bits with TileN "
+                                          "64 have half as many");
                             return factors && tile && plain && totals && fits;
                         } else if constexpr (of_float) {
                             constexpr bool fits = m + n <= 256;
