@@ -12,7 +12,7 @@ namespace hip_on_cpu::sm90a {
 
 namespace {
 
-constexpr unsigned box_limit = 256, swizzle_bytes = 128;
+constexpr unsigned box_limit = 256;
 
 /// Where an address has the rank of its block in a cluster, above its offset in the block's memory.
 constexpr unsigned rank_bit = 24;
@@ -42,7 +42,7 @@ void end_phase_if_complete(Barrier& barrier) {
 }
 
 std::uint32_t swizzled(TensorMap const& map, std::uint32_t address) {
-    return map.is_swizzled ? address ^ (address >> 7 & 7) << 4 : address;
+    return address ^ (address >> 7 & ((1u << map.swizzle) - 1)) << 4;
 }
 
 std::uint32_t row_bytes(TensorMap const& map) { return std::uint32_t{map.box[0]} * map.element_bytes; }
@@ -124,13 +124,13 @@ void load(std::uint32_t to, std::uint32_t bytes, std::uint32_t barrier, std::fun
 }
 
 bool encode(TensorMap* map, int element_bytes, unsigned rank, void* memory, std::uint64_t const* extents,
-            std::uint64_t const* strides, bool is_swizzled) {
+            std::uint64_t const* strides, int swizzle) {
     *map = {};
     map->memory = reinterpret_cast<std::uint64_t>(memory);
     map->rank = static_cast<std::uint8_t>(rank);
     map->element_bytes = static_cast<std::uint8_t>(element_bytes);
-    map->is_swizzled = is_swizzled;
-    bool legal = map->memory != 0 && map->memory % 16 == 0;
+    map->swizzle = static_cast<std::uint8_t>(swizzle);
+    bool legal = swizzle >= 0 && swizzle <= 3 && map->memory != 0 && map->memory % 16 == 0;
     for (unsigned mode = 0; mode < rank; ++mode) {
         legal = legal && extents[mode] >= 1 && extents[mode] <= std::uint64_t{1} << 32;
         map->extents[mode] = static_cast<std::uint32_t>(extents[mode]);
@@ -142,7 +142,7 @@ bool encode(TensorMap* map, int element_bytes, unsigned rank, void* memory, std:
 }
 
 bool takes_box(TensorMap const& map) {
-    return row_bytes(map) % 16 == 0 && (!map.is_swizzled || row_bytes(map) <= swizzle_bytes);
+    return row_bytes(map) % 16 == 0 && (map.swizzle == 0 || row_bytes(map) <= 16u << map.swizzle);
 }
 
 }  // namespace
@@ -154,8 +154,8 @@ std::uint32_t shared_address(void const* memory) {
 void* shared_pointer(std::uint32_t address) { return running->shared_memory() + offset_of(address); }
 
 bool encode_tiled(TensorMap* map, int element_bytes, unsigned rank, void* memory, std::uint64_t const* extents,
-                  std::uint64_t const* strides, std::uint32_t const* box, bool is_swizzled) {
-    bool legal = rank >= 1 && rank <= 5 && encode(map, element_bytes, rank, memory, extents, strides, is_swizzled);
+                  std::uint64_t const* strides, std::uint32_t const* box, int swizzle) {
+    bool legal = rank >= 1 && rank <= 5 && encode(map, element_bytes, rank, memory, extents, strides, swizzle);
     for (unsigned mode = 0; legal && mode < rank; ++mode) {
         legal = box[mode] >= 1 && box[mode] <= box_limit;
         map->box[mode] = static_cast<std::uint16_t>(box[mode]);
@@ -165,8 +165,8 @@ bool encode_tiled(TensorMap* map, int element_bytes, unsigned rank, void* memory
 
 bool encode_im2col(TensorMap* map, int element_bytes, void* memory, std::uint64_t const* extents,
                    std::uint64_t const* strides, int const* lower, int const* upper, unsigned channels, unsigned pixels,
-                   std::uint32_t const* element_strides, bool is_swizzled) {
-    bool legal = encode(map, element_bytes, 4, memory, extents, strides, is_swizzled);
+                   std::uint32_t const* element_strides, int swizzle) {
+    bool legal = encode(map, element_bytes, 4, memory, extents, strides, swizzle);
     legal = legal && channels >= 1 && channels <= box_limit && pixels >= 1 && pixels <= 1024;
     map->is_im2col = true;
     map->box[0] = static_cast<std::uint16_t>(channels), map->box[1] = static_cast<std::uint16_t>(pixels);

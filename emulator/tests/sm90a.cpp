@@ -17,6 +17,8 @@ namespace {
 
 using Half = std::uint16_t;
 
+constexpr int unswizzled = 0, swizzle_64 = 2, swizzle_128 = 3;
+
 /// A small integer as a half.
 Half half(int value) {
     if (value == 0) return 0;
@@ -62,13 +64,14 @@ __global__ void copy_box(Copy copy) {
 
 template <class Sum>
 struct Product {
-    Half const *a, *b;  ///< rows of 128 bytes
+    Half const *a, *b;  ///< rows of 128 bytes, of which as many are multiplied as a line has
     Sum* d;
     int n;
     bool late;  ///< whether sums are read before they are there
     bool registers = false;  ///< whether factors of a are there
     ptx::Majors majors = {};  ///< how they lie in shared memory
     ptx::Factor factor = ptx::Factor::half;  ///< of sums of float
+    unsigned line = 128;  ///< bytes, and of the swizzle
 };
 
 /// d[i][j] = 2 sum over k of a[i][k] b[j][k], in two groups of products: of the factor, or, where sums are integers, of
@@ -76,12 +79,12 @@ struct Product {
 template <class Sum>
 __global__ void multiply(Product<Sum> product) {
     HIP_DYNAMIC_SHARED(unsigned char, memory)
-    constexpr unsigned block = 64 * 128;  // bytes of 64 rows
+    unsigned const line = product.line, block = 64 * line;  // bytes of 64 rows
     auto const put = [&](Half const* rows, unsigned row, unsigned first, ptx::Major major) {
-        for (unsigned k = 0; k < 64; ++k) {
-            unsigned const in_block = major == ptx::Major::mn ? 128 * k + 2 * (row % 64) : 128 * (row % 64) + 2 * k,
+        for (unsigned k = 0; k < line / 2; ++k) {
+            unsigned const in_block = major == ptx::Major::mn ? line * k + 2 * (row % 64) : line * (row % 64) + 2 * k,
                            address = first + row / 64 * block + in_block;
-            std::memcpy(memory + (address ^ (address >> 7 & 7) << 4), &rows[64 * row + k], 2);
+            std::memcpy(memory + (address ^ (address >> 7 & (line / 16 - 1)) << 4), &rows[64 * row + k], 2);
         }
     };
     unsigned const thread = threadIdx.x, b = block;
@@ -90,13 +93,13 @@ __global__ void multiply(Product<Sum> product) {
         put(product.b, row, b, product.majors.b);
     __syncthreads();
     // 16 indices k of a factor: 32 bytes of a line, or, MN-major, 16 lines.
-    auto const descriptor = [](std::uint64_t first, unsigned k, ptx::Major major) {
+    auto const descriptor = [&](std::uint64_t first, unsigned k, ptx::Major major) {
         return (first + (major == ptx::Major::mn ? 2048 : 32) * k) >> 4 | std::uint64_t{block >> 4} << 16 |
-               std::uint64_t{64} << 32 | std::uint64_t{1} << 62;
+               std::uint64_t{line / 2} << 32 | std::uint64_t{128 / line} << 62;
     };
     Sum sums[128];
     for (int time = 0; time < 2; ++time) {
-        for (unsigned k = 0; k < 4; ++k) {
+        for (unsigned k = 0; k < line / 32; ++k) {
             if constexpr (std::is_same_v<Sum, float>)
                 if (product.registers) {
                     std::uint32_t of_a[4];
@@ -171,8 +174,8 @@ TEST_CASE("a tiled box is swizzled, and zero where the tensor ends") {
     Copy copy{};
     std::uint64_t const extents[] = {80, 3}, strides[] = {160}, rows[] = {72, 4};
     std::uint32_t const box[] = {64, 4};
-    REQUIRE(ptx::encode_tiled(&copy.map, 2, 2, x.data(), extents, strides, box, true));
-    REQUIRE(ptx::encode_tiled(&copy.out, 2, 2, y.data(), rows, strides, box, true));
+    REQUIRE(ptx::encode_tiled(&copy.map, 2, 2, x.data(), extents, strides, box, swizzle_128));
+    REQUIRE(ptx::encode_tiled(&copy.out, 2, 2, y.data(), rows, strides, box, swizzle_128));
     copy.at[0] = 24, copy.at[1] = -1, copy.to[0] = 16, copy.to[1] = 1;
     copy.bytes = 4 * 128, copy.seen = seen.data();
     launch(copy_box, 32, copy.bytes + 8, copy);
@@ -189,6 +192,24 @@ TEST_CASE("a tiled box is swizzled, and zero where the tensor ends") {
     else CHECK(seen[0] == 0);
 }
 
+TEST_CASE("rows of 64 bytes are swizzled over as many") {
+    std::vector<Half> x(8 * 32), seen(1 + 8 * 32), y(8 * 32);
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<Half>(i + 1);
+    Copy copy{};
+    std::uint64_t const extents[] = {32, 8}, strides[] = {64};
+    std::uint32_t const box[] = {32, 8};
+    REQUIRE(ptx::encode_tiled(&copy.map, 2, 2, x.data(), extents, strides, box, swizzle_64));
+    REQUIRE(ptx::encode_tiled(&copy.out, 2, 2, y.data(), extents, strides, box, swizzle_64));
+    copy.bytes = 8 * 64, copy.seen = seen.data();
+    launch(copy_box, 32, copy.bytes + 8, copy);
+    for (unsigned row = 0; row < 8; ++row)
+        for (unsigned i = 0; i < 32; ++i) {
+            unsigned const place = (64 * row + 2 * i) ^ row / 2 % 4 << 4;
+            CHECK(seen[1 + place / 2] == x[32 * row + i]);
+        }
+    CHECK(y == x);
+}
+
 TEST_CASE("an im2col box walks over columns, rows and images of a padded convolution") {
     int const n = 3, h = 5, w = 4, c = 16, stride = 2, pad = 1, filter = 3, dilation = 2;
     int const q = (w + 2 * pad - dilation * (filter - 1) - 1) / stride + 1;
@@ -202,7 +223,8 @@ TEST_CASE("an im2col box walks over columns, rows and images of a padded convolu
     for (int tap = 0; tap < filter * filter; ++tap) {
         std::vector<Half> seen(1 + pixels * 8);
         Copy copy{};
-        REQUIRE(ptx::encode_im2col(&copy.map, 2, x.data(), extents, strides, lower, upper, 8, pixels, steps, false));
+        REQUIRE(
+            ptx::encode_im2col(&copy.map, 2, x.data(), extents, strides, lower, upper, 8, pixels, steps, unswizzled));
         int const first = 1;  // the output pixel
         copy.at[0] = 8, copy.at[1] = first % q * stride - pad, copy.at[2] = first / q % p * stride - pad;
         copy.column = static_cast<unsigned>(tap % filter * dilation),
@@ -224,12 +246,14 @@ TEST_CASE("maps that the driver refuses are refused") {
     ptx::TensorMap map;
     alignas(16) Half x[64];
     std::uint64_t const extents[] = {8, 8}, strides[] = {16}, odd[] = {18};
-    std::uint32_t const box[] = {8, 8}, thin[] = {4, 8}, wide[] = {128, 8};
-    CHECK(ptx::encode_tiled(&map, 2, 2, x, extents, strides, box, true));
-    CHECK_FALSE(ptx::encode_tiled(&map, 2, 2, x, extents, odd, box, true));
-    CHECK_FALSE(ptx::encode_tiled(&map, 2, 2, x, extents, strides, thin, true));
-    CHECK_FALSE(ptx::encode_tiled(&map, 2, 2, x, extents, strides, wide, true));
-    CHECK_FALSE(ptx::encode_tiled(&map, 2, 2, x + 1, extents, strides, box, true));
+    std::uint32_t const box[] = {8, 8}, thin[] = {4, 8}, wide[] = {64, 8}, wider[] = {128, 8};
+    CHECK(ptx::encode_tiled(&map, 2, 2, x, extents, strides, box, swizzle_128));
+    CHECK_FALSE(ptx::encode_tiled(&map, 2, 2, x, extents, odd, box, swizzle_128));
+    CHECK_FALSE(ptx::encode_tiled(&map, 2, 2, x, extents, strides, thin, swizzle_128));
+    CHECK_FALSE(ptx::encode_tiled(&map, 2, 2, x, extents, strides, wide, swizzle_64));
+    CHECK_FALSE(ptx::encode_tiled(&map, 2, 2, x, extents, strides, wider, swizzle_128));
+    CHECK_FALSE(ptx::encode_tiled(&map, 2, 2, x + 1, extents, strides, box, swizzle_128));
+    CHECK_FALSE(ptx::encode_tiled(&map, 2, 2, x, extents, strides, box, swizzle_128 + 1));
 }
 
 TEST_CASE("a warpgroup multiplies what descriptors name, of either major, and registers hold") {
@@ -298,15 +322,18 @@ TEST_CASE("a warpgroup multiplies bytes in integers, modulo 2^32") {
     std::vector<Half> rows(a.size() / 2), columns(b.size() / 2);
     std::memcpy(rows.data(), a.data(), a.size());
     std::memcpy(columns.data(), b.data(), b.size());
-    std::vector<std::int32_t> d(64 * n, -1);
-    launch(multiply<std::int32_t>, 128, (64 + n) * 128,
-           Product<std::int32_t>{rows.data(), columns.data(), d.data(), n, false});
-    for (std::size_t i = 0; i < 64; ++i)
-        for (std::size_t j = 0; j < n; ++j) {
-            std::int32_t sum = 0;
-            for (std::size_t k = 0; k < 128; ++k) sum += 2 * a[128 * i + k] * b[128 * j + k];
-            CHECK(d[i * n + j] == sum);
-        }
+    for (unsigned const line : {128u, 64u}) {
+        std::vector<std::int32_t> d(64 * n, -1);
+        launch(
+            multiply<std::int32_t>, 128, (64 + n) * line,
+            Product<std::int32_t>{rows.data(), columns.data(), d.data(), n, false, false, {}, ptx::Factor::int8, line});
+        for (std::size_t i = 0; i < 64; ++i)
+            for (std::size_t j = 0; j < n; ++j) {
+                std::int32_t sum = 0;
+                for (std::size_t k = 0; k < line; ++k) sum += 2 * a[128 * i + k] * b[128 * j + k];
+                CHECK(d[i * n + j] == sum);
+            }
+    }
 }
 
 namespace {

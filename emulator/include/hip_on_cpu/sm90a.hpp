@@ -21,24 +21,25 @@ namespace hip_on_cpu::sm90a {
 std::uint32_t shared_address(void const* memory);
 void* shared_pointer(std::uint32_t address);
 
-/// Encoded as cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col do, for elements of 1, 2 or 4 bytes; rows of a box lie
-/// in shared memory with the 128-byte swizzle, or with none.
+/// Encoded as cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col do, for elements of 1, 2 or 4 bytes. A `swizzle` is as
+/// the driver numbers them: 0 for none, 1, 2 and 3 for those of 32, 64 and 128 bytes, which a row of a box fills at
+/// most.
 struct TensorMap {
     std::uint64_t memory;
     std::uint64_t strides[4];  ///< bytes from one index to the next, of all modes but the first
     std::uint32_t extents[5];
     std::uint16_t box[5];
     std::int8_t lower[2], upper[2];  ///< corners of im2col, columns first
-    std::uint8_t element_strides[2], rank, element_bytes, is_im2col, is_swizzled;
+    std::uint8_t element_strides[2], rank, element_bytes, is_im2col, swizzle;
 };
 
 /// False where the driver would refuse the map. Modes are listed fastest first.
 bool encode_tiled(TensorMap* map, int element_bytes, unsigned rank, void* memory, std::uint64_t const* extents,
-                  std::uint64_t const* strides, std::uint32_t const* box, bool swizzled);
+                  std::uint64_t const* strides, std::uint32_t const* box, int swizzle);
 /// Of (C, W, H, N): a box has `channels` of `pixels`.
 bool encode_im2col(TensorMap* map, int element_bytes, void* memory, std::uint64_t const* extents,
                    std::uint64_t const* strides, int const* lower, int const* upper, unsigned channels, unsigned pixels,
-                   std::uint32_t const* element_strides, bool swizzled);
+                   std::uint32_t const* element_strides, int swizzle);
 
 void barrier_init(std::uint32_t barrier, unsigned arrivals, Place place = Place::current());
 void barrier_arrive(std::uint32_t barrier, Place place = Place::current());

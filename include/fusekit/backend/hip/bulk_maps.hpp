@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "fusekit/backend/hip/arch/bulk_row.hpp"
 #include "fusekit/backend/hip/arch/tensor_map.hpp"
 #include "fusekit/problem/facts.hpp"
 #include "fusekit/tensor/filter.hpp"
@@ -68,7 +69,7 @@ bool ends_with_packets(TensorView<U> const& y) {
     return y.layout.shape[1] * static_cast<Extent>(sizeof(U)) % 16 == 0;
 }
 
-/// A map of a tensor's pixels as the rows of a matrix, in boxes of `rows` of 64 channels.
+/// A map of a tensor's pixels as the rows of a matrix, in boxes of `rows` of so many channels.
 template <class T>
 bool encode_pixels(TensorMap& map, TensorView<T> const& view, std::uint32_t channels_of_box, std::uint32_t rows) {
     Layout<4> const& layout = view.layout;
@@ -81,7 +82,7 @@ bool encode_pixels(TensorMap& map, TensorView<T> const& view, std::uint32_t chan
     return encode_tiled(map, sizeof(T), 2, view.data, extents, strides, box);
 }
 
-/// A map of the windows of a convolution, in boxes of `pixels` of them, of one tap and 64 channels.
+/// A map of the windows of a convolution, in boxes of `pixels` of them, of one tap and so many channels.
 template <class T>
 bool encode_windows(TensorMap& map, TensorView<T> const& x, Filter<2> const& filter, std::uint32_t channels_of_box,
                     std::uint32_t pixels) {
@@ -104,14 +105,18 @@ bool encode_windows(TensorMap& map, TensorView<T> const& x, Filter<2> const& fil
 
 }  // namespace detail
 
-/// Encodes the maps for tiles of tile_m pixels and tile_n channels, of y in boxes of 64 pixels. Where w has fewer
-/// filters a box has those alone: on an H200 a row beyond the last one takes 14 cycles, and another 2. False where an
-/// operand does not lie as bulk copies need it.
+/// Encodes the maps for tiles of tile_m pixels and tile_n channels, of y in boxes of 64 pixels, in rows of
+/// bulk_row_bytes(). Where w has fewer filters a box has those alone: on an H200 a row beyond the last one takes 14
+/// cycles, and another 2. False where an operand does not lie as bulk copies need it.
 template <class T, class W, class U>
 bool encode(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w, TensorView<U> const& y,
             Filter<2> const& filter, int tile_m, int tile_n, bool is_transposed = false) {
-    constexpr std::uint32_t channels = 128 / sizeof(T), rows_of_store = 64;
-    auto const pixels = static_cast<std::uint32_t>(tile_m);
+    constexpr std::uint32_t rows_of_store = 64;
+    auto const of_row = [&](std::size_t element_bytes) {
+        int const bytes = static_cast<int>(element_bytes);
+        return static_cast<std::uint32_t>(bulk_row_bytes(tile_n, bytes) / bytes);
+    };
+    std::uint32_t const channels = of_row(sizeof(T)), pixels = static_cast<std::uint32_t>(tile_m);
     bool const single = detail::is_single_pixels(filter);
     maps.has_windows = !(single && detail::encode_pixels(maps.x, x, channels, pixels));
     auto const stored = is_transposed ? transposed(w, 0, 1) : w;
@@ -123,7 +128,7 @@ bool encode(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w, Tens
     maps.in_use = filter.group_count == 1 && of_w.legal &&
                   (!maps.has_windows || detail::encode_windows(maps.x, x, filter, channels, pixels)) &&
                   encode_tiled(maps.w, sizeof(W), 4, stored.data, of_w.extents, of_w.strides, box) &&
-                  detail::ends_with_packets(y) && detail::encode_pixels(maps.y, y, 128 / sizeof(U), rows_of_store);
+                  detail::ends_with_packets(y) && detail::encode_pixels(maps.y, y, of_row(sizeof(U)), rows_of_store);
     return maps.in_use;
 }
 

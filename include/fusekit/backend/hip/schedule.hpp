@@ -4,6 +4,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "fusekit/backend/hip/arch/bulk_row.hpp"
 #include "fusekit/backend/hip/atom/simt.hpp"
 #include "fusekit/backend/hip/schedule_kind.hpp"
 #include "fusekit/plan/reduction.hpp"
@@ -57,8 +58,8 @@ struct Split : Schedule {
 enum class Roles { cooperative, ping_pong };
 
 /// How an implicit GEMM on sm_90a's matrix units is cut, for 16 and 8 bits: a tile has TileM output pixels of
-/// TileN channels. One warp copies operands, 128 bytes of GemmK at a time, into Stages of shared memory; warpgroups
-/// multiply them. A block computes tile after tile. Blocks is as in Gemm.
+/// TileN channels. One warp copies operands, 128 bytes of GemmK at a time, or, of 8 bits where TileN is 64, 64 bytes,
+/// into Stages of shared memory; warpgroups multiply them. A block computes tile after tile. Blocks is as in Gemm.
 template <int TileM, int TileN, int Stages, Roles TheRoles = Roles::cooperative, int Blocks = 1>
 struct WarpSpecialized {
     static constexpr int tile_m = TileM, tile_n = TileN, stages = Stages, blocks = Blocks;
@@ -67,8 +68,10 @@ struct WarpSpecialized {
     static constexpr int consumers = ping_pong ? 2 : TileM > 192 ? 2 : TileM / 64;  ///< warpgroups that multiply
     static constexpr int products = TileM / 64 / (ping_pong ? 1 : consumers);  ///< of 64 rows, which each of them has
     static constexpr int threads = (consumers + 1) * 128;
-    static constexpr int shared_bytes() {
-        return stages * (TileM + TileN) * 128 + consumers * products * 64 * ((TileN + 63) / 64) * 128;
+    /// Of operands of so many bytes an element, and of y with 16 bits.
+    static constexpr int shared_bytes(int element_bytes) {
+        return stages * (TileM + TileN) * bulk_row_bytes(TileN, element_bytes) +
+               consumers * products * 64 * ((TileN + 63) / 64) * 128;
     }
 };
 
@@ -227,18 +230,18 @@ struct Suits {
                         return factors && plain && totals && places && tile;
                     } else {
                         constexpr int m = Schedule::tile_m, n = Schedule::tile_n;
-                        constexpr bool tile =
-                            m > 0 && m <= 256 && m % 64 == 0 && (warps || m != 192) &&
-                            (n == 128 || (!of_bytes && (n == 64 || (warps && (n == 112 || n == 256)))));
-                        static_assert(
-                            tile,
-                            "matrix units: TileM is a multiple of 64, 256 at most, and TileN 64 or 128; "
-                            "MatrixGemm: TileM is not 192; WarpSpecialized: or 112 or 256; of 8 bits, 128 alone");
+                        constexpr bool tile = m > 0 && m <= 256 && m % 64 == 0 && (warps || m != 192) &&
+                                              (n == 64 || n == 128 || (warps && !of_bytes && (n == 112 || n == 256)));
+                        static_assert(tile,
+                                      "matrix units: TileM is a multiple of 64, 256 at most, and TileN 64 or 128; "
+                                      "MatrixGemm: TileM is not 192; WarpSpecialized of 16 bits: or 112 or 256");
                         if constexpr (warps) {
-                            constexpr bool fits = Schedule::stages >= 2 && Schedule::shared_bytes() <= 224 * 1024;
+                            constexpr bool fits =
+                                Schedule::stages >= 2 && Schedule::shared_bytes(sizeof(T)) <= 224 * 1024;
                             static_assert(fits,
                                           "WarpSpecialized: 2 stages or more of (TileM + TileN) 128 bytes, and 128 "
-                                          "TileN bytes for each 64 rows, must fit 224 KB");
+                                          "TileN bytes for each 64 rows, must fit 224 KB; stages of 8 bits with TileN "
+                                          "64 have half as many");
                             return factors && tile && plain && totals && fits;
                         } else if constexpr (of_float) {
                             constexpr bool fits = m + n <= 256;

@@ -9,7 +9,7 @@ concept HasBlocks = requires { Schedule::threads, Schedule::blocks; };
 template <class Schedule>
 concept WarpSpecializedSchedule = HasBlocks<Schedule> && requires {
     Schedule::tile_m, Schedule::tile_n, Schedule::stages, Schedule::consumers, Schedule::products, Schedule::ping_pong,
-        Schedule::shared_bytes();
+        Schedule::shared_bytes(2);
 };
 template <class Schedule>
 concept HaloSchedule = HasBlocks<Schedule> && requires {

@@ -22,7 +22,7 @@ using Relu = fk::Activation<fk::Relu>;
 }  // namespace
 
 TEMPLATE_TEST_CASE("HIP: convolutions of 8-bit floats on sm_90a's matrix units are exact", "",
-                   (WarpSpecialized<64, 128, 3>), (WarpSpecialized<192, 128, 4>),
+                   (WarpSpecialized<192, 64, 8>), (WarpSpecialized<192, 128, 4>),
                    (WarpSpecialized<128, 128, 4, Roles::ping_pong>)) {
     fk::hip::Device device = sm90a_device();
     auto scheduled = device.with<TestType>();
@@ -33,7 +33,8 @@ TEMPLATE_TEST_CASE("HIP: convolutions of 8-bit floats on sm_90a's matrix units a
     char const* const uneven = "n2c128h11w9k64r3s3pt2l1b0r2u2v1d1e2g1";  // padding, strides and dilations
     for (char const* sizes : {"n1c16h1w1k16r1s1pt0l0b0r0u1v1d1e1g1",  // one element
                               "n2c144h7w5k160r3s3pt1l1b1r1u1v1d1e1g1", uneven,
-                              "n3c144h13w17k144r1s1pt0l0b0r0u1v1d1e1g1"})  // a matrix of pixels
+                              "n3c144h13w17k144r1s1pt0l0b0r0u1v1d1e1g1",  // a matrix of pixels
+                              "n2c48h9w11k80r1s1pt0l0b0r0u1v1d1e1g1"})
         check_case(parse(sizes, "e4m3/float CBAS relu #2"),
                    run_conv<Scheduled, fk::e4m3, fk::dynamic, fk::Bias, Relu, fk::Scale>, scheduled);
     check_case(parse(uneven, "e5m2/float CBAS relu #2"),

@@ -70,7 +70,8 @@ TEMPLATE_TEST_CASE("HIP: so are those of bfloat16", "", (WarpSpecialized<64, 64,
 }
 
 TEMPLATE_TEST_CASE("HIP: convolutions of int8 on sm_90a's matrix units are exact", "", (WarpSpecialized<64, 128, 3>),
-                   (WarpSpecialized<192, 128, 4>), (WarpSpecialized<128, 128, 4, Roles::ping_pong>)) {
+                   (WarpSpecialized<192, 128, 4>), (WarpSpecialized<128, 128, 4, Roles::ping_pong>),
+                   (WarpSpecialized<192, 64, 8>)) {
     fk::hip::Device device = sm90a_device();
     auto scheduled = device.with<TestType>();
     using Scheduled = decltype(scheduled);
@@ -80,7 +81,9 @@ TEMPLATE_TEST_CASE("HIP: convolutions of int8 on sm_90a's matrix units are exact
     char const* const uneven = "n2c128h11w9k64r3s3pt2l1b0r2u2v1d1e2g1";  // padding, strides and dilations
     for (char const* sizes : {"n1c16h1w1k16r1s1pt0l0b0r0u1v1d1e1g1",  // one element
                               "n2c144h7w5k160r3s3pt1l1b1r1u1v1d1e1g1", uneven,
-                              "n3c144h13w17k144r1s1pt0l0b0r0u1v1d1e1g1"})  // a matrix of pixels
+                              "n3c144h13w17k144r1s1pt0l0b0r0u1v1d1e1g1",  // a matrix of pixels
+                              "n2c80h9w11k48r3s3pt1l1b1r1u1v1d1e1g1", "n2c48h9w11k80r1s1pt0l0b0r0u1v1d1e1g1",
+                              "n2c64h9w11k64r3s3pt1l1b1r1u1v1d1e1g1"})
         check_case(parse(sizes, "CBQ #3"), run_conv<Scheduled, fk::int8, fk::dynamic, fk::Bias, fk::Requantize>,
                    scheduled);
     check_case(parse(uneven, "CBAQ relu #1"),
@@ -91,14 +94,15 @@ TEMPLATE_TEST_CASE("HIP: convolutions of int8 on sm_90a's matrix units are exact
 
 TEST_CASE("HIP: int8 on matrix units gives half and bfloat16, as plain arithmetic does") {
     fk::hip::Device device = sm90a_device();
-    auto bulk = device.with<WarpSpecialized<64, 128, 3>>();
+    auto wide = device.with<WarpSpecialized<64, 128, 3>>();
+    auto narrow = device.with<WarpSpecialized<192, 64, 8>>();
     auto plain = device.with<fk::hip::Gemm<64, 64, 8>>();
     auto const x = fk::random<fk::int8>(device, fk::nhwc(2, 7, 5, 144), 1),
                w = fk::random<fk::int8>(device, fk::krsc(72, 3, 3, 144), 2);
     auto const scale = fk::random<float>(device, fk::channels(72), 3);
     auto const layer =
         fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>, fk::Requantize>::bind({.weights = w}, {.scale = scale});
-    auto const check = [&]<class U>(U const*) {
+    auto const check = [&]<class U>(U const*, auto& bulk) {
         auto const layout = fk::nhwc(2, 7, 5, 72);
         fk::Tensor<U, fk::hip::Device> one(device, layout), other(device, layout);
         std::vector<U> got(static_cast<std::size_t>(layout.span()), U(77)), expected = got;
@@ -115,8 +119,8 @@ TEST_CASE("HIP: int8 on matrix units gives half and bfloat16, as plain arithmeti
         }
         CHECK(distinct > 1000);
     };
-    check(static_cast<fk::half const*>(nullptr));
-    check(static_cast<fk::bfloat16 const*>(nullptr));
+    check(static_cast<fk::half const*>(nullptr), wide);
+    check(static_cast<fk::bfloat16 const*>(nullptr), narrow);
 }
 
 TEST_CASE("HIP: tensors that bulk copies do not reach are refused to a schedule that needs them, and run without") {

@@ -8,10 +8,20 @@
 
 namespace fusekit::hip {
 
+namespace detail {
+
+/// The driver's number of the swizzle that is as wide as a row.
+constexpr int swizzle_of(std::uint32_t elements, int element_bytes) {
+    return elements * static_cast<std::uint32_t>(element_bytes) == 64 ? 2 : 3;
+}
+
+}  // namespace detail
+
 /// How a bulk copy finds the boxes of a tensor: a part of the kernel's argument. Modes are listed fastest first;
 /// strides are in bytes, of all modes but the first, and multiples of 16. A row of a box has 128 bytes, which lie in
-/// shared memory with the 128-byte swizzle: bits 4 to 6 of an address are combined with bits 7 to 9 by exclusive or.
-/// Rows of a tiled box that is not swizzled have any multiple of 16 bytes, and follow one another.
+/// shared memory with the 128-byte swizzle: bits 4 to 6 of an address are combined with bits 7 to 9 by exclusive or. Or
+/// it has 64, with the 64-byte swizzle: bits 4 and 5 are combined with bits 7 and 8. Rows of a tiled box that is not
+/// swizzled have any multiple of 16 bytes, and follow one another.
 /// Source: CUDA driver API, "Tensor Map Object Access".
 #if defined(HIP_ON_CPU)
 using TensorMap = hip_on_cpu::sm90a::TensorMap;
@@ -20,13 +30,14 @@ inline bool encode_tiled(TensorMap& map, int element_bytes, unsigned rank, void 
                          std::uint64_t const* extents, std::uint64_t const* strides, std::uint32_t const* box,
                          bool swizzled = true) {
     return hip_on_cpu::sm90a::encode_tiled(&map, element_bytes, rank, const_cast<void*>(memory), extents, strides, box,
-                                           swizzled);
+                                           swizzled ? detail::swizzle_of(box[0], element_bytes) : 0);
 }
 inline bool encode_im2col(TensorMap& map, int element_bytes, void const* memory, std::uint64_t const* extents,
                           std::uint64_t const* strides, int const* lower, int const* upper, unsigned channels,
                           unsigned pixels, std::uint32_t const* steps) {
     return hip_on_cpu::sm90a::encode_im2col(&map, element_bytes, const_cast<void*>(memory), extents, strides, lower,
-                                            upper, channels, pixels, steps, true);
+                                            upper, channels, pixels, steps,
+                                            detail::swizzle_of(channels, element_bytes));
 }
 inline void replace_memory(TensorMap& map, void const* memory) { map.memory = reinterpret_cast<std::uint64_t>(memory); }
 
@@ -55,9 +66,8 @@ inline void const* encoded(void const* memory) {
     return fusekit::detail::is_stand_in(memory) ? reinterpret_cast<void const*>(any) : memory;
 }
 
-/// The driver's numbers: elements as unsigned integers of their size, the swizzle, and what is read ahead into L2.
-inline constexpr int no_interleave = 0, no_swizzle = 0, swizzle_128_bytes = 3, promote_256_bytes = 3,
-                     fill_with_zeros = 0;
+/// The driver's other numbers: elements as unsigned integers of their size, and what is read ahead into L2.
+inline constexpr int no_interleave = 0, promote_256_bytes = 3, fill_with_zeros = 0;
 constexpr int unsigned_of(int bytes) { return bytes == 1 ? 0 : bytes == 2 ? 1 : 2; }
 
 }  // namespace detail
@@ -69,10 +79,9 @@ inline bool encode_tiled(TensorMap& map, int element_bytes, unsigned rank, void 
                        std::uint32_t const*, std::uint32_t const*, int, int, int, int);
     static auto* const encode = detail::driver_function<Encode>("cuTensorMapEncodeTiled");
     std::uint32_t const steps[] = {1, 1, 1, 1, 1};
-    return encode &&
-           encode(&map, detail::unsigned_of(element_bytes), rank, detail::encoded(memory), extents, strides, box, steps,
-                  detail::no_interleave, swizzled ? detail::swizzle_128_bytes : detail::no_swizzle,
-                  detail::promote_256_bytes, detail::fill_with_zeros) == 0;
+    return encode && encode(&map, detail::unsigned_of(element_bytes), rank, detail::encoded(memory), extents, strides,
+                            box, steps, detail::no_interleave, swizzled ? detail::swizzle_of(box[0], element_bytes) : 0,
+                            detail::promote_256_bytes, detail::fill_with_zeros) == 0;
 }
 inline bool encode_im2col(TensorMap& map, int element_bytes, void const* memory, std::uint64_t const* extents,
                           std::uint64_t const* strides, int const* lower, int const* upper, unsigned channels,
@@ -80,9 +89,10 @@ inline bool encode_im2col(TensorMap& map, int element_bytes, void const* memory,
     using Encode = int(TensorMap*, int, unsigned, void const*, std::uint64_t const*, std::uint64_t const*, int const*,
                        int const*, unsigned, unsigned, std::uint32_t const*, int, int, int, int);
     static auto* const encode = detail::driver_function<Encode>("cuTensorMapEncodeIm2col");
-    return encode && encode(&map, detail::unsigned_of(element_bytes), 4, detail::encoded(memory), extents, strides,
-                            lower, upper, channels, pixels, steps, detail::no_interleave, detail::swizzle_128_bytes,
-                            detail::promote_256_bytes, detail::fill_with_zeros) == 0;
+    return encode &&
+           encode(&map, detail::unsigned_of(element_bytes), 4, detail::encoded(memory), extents, strides, lower, upper,
+                  channels, pixels, steps, detail::no_interleave, detail::swizzle_of(channels, element_bytes),
+                  detail::promote_256_bytes, detail::fill_with_zeros) == 0;
 }
 inline void replace_memory(TensorMap& map, void const* memory) {
     using Replace = int(TensorMap*, void const*);

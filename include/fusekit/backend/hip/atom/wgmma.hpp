@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "fusekit/backend/hip/arch/bulk_row.hpp"
 #include "fusekit/backend/hip/arch/sm90a.hpp"
 #include "fusekit/backend/hip/atom/layout.hpp"
 #include "fusekit/tensor/dtype.hpp"
@@ -15,15 +16,17 @@ namespace fusekit::hip {
 /// and 32 bytes of indices k: exact products of half, bfloat16, tf32, e4m3 or e5m2 in float sums, and of int8 in 32-bit
 /// integers. The sums of 8-bit floats lose digits (`cuts_off`).
 /// Operands are read from shared memory, in lines of 128 bytes with the 128-byte swizzle, which begin at multiples of
-/// 1024 bytes. K-major, a line has the indices k of a row; MN-major, 64 rows of an index k. Source: PTX ISA 8.7,
-/// section 9.7.15.5; m64nNk8, m64nNk16 and m64nNk32.
+/// 1024 bytes, or, where N rows j have 8 bits and are 64 at most, in lines of 64 bytes with the 64-byte swizzle.
+/// K-major, a line has the indices k of a row; MN-major, 64 rows of an index k. Source: PTX ISA 8.7, section 9.7.15.5;
+/// m64nNk8, m64nNk16 and m64nNk32.
 template <class T, int N, ptx::Major a_major = ptx::Major::k, ptx::Major b_major = ptx::Major::k>
 struct Wgmma {
     static_assert(std::is_same_v<T, half> || std::is_same_v<T, bfloat16> || std::is_same_v<T, int8> ||
                   std::is_same_v<T, tf32> || std::is_same_v<T, e4m3> || std::is_same_v<T, e5m2>);
     using Architecture = arch::Sm90a;
     static constexpr int m = 64, n = N, k = 32 / static_cast<int>(sizeof(T)), threads = 128, sums_per_thread = N / 2;
-    static constexpr int row_bytes = 128, tile_k = row_bytes / static_cast<int>(sizeof(T));
+    static constexpr int row_bytes = bulk_row_bytes(N, sizeof(T)), tile_k = row_bytes / static_cast<int>(sizeof(T));
+    static_assert(row_bytes == 128 || (a_major == ptx::Major::k && b_major == ptx::Major::k));
 
     using Sum = detail::AccumulatorOf<T>;
     using Sums = Sum[sums_per_thread];
@@ -38,9 +41,11 @@ struct Wgmma {
     }
     FUSEKIT_HD static constexpr int column(int thread, int e) { return e / 4 * 8 + thread % 4 * 2 + e % 2; }
 
-    /// Names an operand tile in shared memory: its address in 16 bytes, 1024 bytes from 8 lines to the next, swizzled.
+    /// Names an operand tile in shared memory: its address in 16 bytes, the bytes from 8 lines to the next, the
+    /// swizzle.
     FUSEKIT_HD static constexpr std::uint64_t descriptor(std::uint32_t address) {
-        return address >> 4 | std::uint64_t{1} << 16 | std::uint64_t{1024 >> 4} << 32 | std::uint64_t{1} << 62;
+        constexpr std::uint64_t swizzle = row_bytes == 128 ? 1 : 2;
+        return address >> 4 | std::uint64_t{1} << 16 | std::uint64_t{8 * row_bytes >> 4} << 32 | swizzle << 62;
     }
     /// The same of an MN-major tile, which has `lines` lines of 64 rows, then as many of the next 64. In a cluster an
     /// address names its block, too, in bits where a descriptor has the distance of rows.

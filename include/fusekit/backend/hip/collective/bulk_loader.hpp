@@ -7,12 +7,12 @@
 
 namespace fusekit::hip {
 
-/// A stage's operands: TileM windows of x and TileN filters, 128 bytes of GemmK each, as Wgmma reads them. Where there
-/// are fewer filters, what lies behind them is multiplied too, into sums that nobody stores. MN-major filters come 64
-/// at a time, with zeros for those that there are not.
+/// A stage's operands: TileM windows of x and TileN filters, a row of GemmK each, as Wgmma reads them. Where there are
+/// fewer filters, what lies behind them is multiplied too, into sums that nobody stores. MN-major filters come 64 at a
+/// time, with zeros for those that there are not.
 template <class T, int TileM, int TileN, ptx::Major filters_major = ptx::Major::k>
 struct BulkStage {
-    static constexpr int tile_k = 128 / static_cast<int>(sizeof(T));
+    static constexpr int row_bytes = Wgmma<T, TileN>::row_bytes, tile_k = Wgmma<T, TileN>::tile_k;
     static constexpr ptx::Major major = filters_major;
     static constexpr int rows_of_filters = major == ptx::Major::mn ? detail::divide_up(TileN, 64) * 64 : TileN;
 
@@ -21,7 +21,9 @@ struct BulkStage {
         if constexpr (major == ptx::Major::mn) count = detail::divide_up(count, 64) * 64;
         return count < rows_of_filters ? count : rows_of_filters;
     }
-    __device__ static constexpr unsigned bytes(int filters) { return static_cast<unsigned>(TileM + filters) * 128; }
+    __device__ static constexpr unsigned bytes(int filters) {
+        return static_cast<unsigned>(TileM + filters) * row_bytes;
+    }
 
     alignas(1024) T x[TileM * tile_k];
     alignas(1024) T w[rows_of_filters * tile_k];
@@ -119,7 +121,7 @@ __device__ void load_tile_in_bulk(Params const& params, Problem const& conv, Rin
                 else ptx::load_tiled(to_x, &params.maps.x, full, {c, tile.m});
                 if constexpr (transposed) {
                     for (int n = 0; n < filters; n += 64)
-                        ptx::load_tiled(to_w + static_cast<unsigned>(n) * 128, &params.maps.w, full,
+                        ptx::load_tiled(to_w + static_cast<unsigned>(n) * Stage::row_bytes, &params.maps.w, full,
                                         {tile.n + n, columns - 1 - s, rows - 1 - r, c});
                 } else {
                     ptx::load_tiled(to_w, &params.maps.w, full, {c, s, r, tile.n});

@@ -10,12 +10,12 @@
 
 namespace fusekit::hip {
 
-/// Ends a warpgroup's part of a tile: sums pass the epilogue in registers, lie down in shared memory with the 128-byte
-/// swizzle, and go to y by bulk copies, which leave out what y does not have. Where an operator reads
-/// a tensor that lies as y does, bulk copies bring its tile to where the results will lie.
+/// Ends a warpgroup's part of a tile: sums pass the epilogue in registers, lie down in shared memory, swizzled, and go
+/// to y by bulk copies, which leave out what y does not have. Where an operator reads a tensor that lies as y does,
+/// bulk copies bring its tile to where the results will lie.
 template <class Plan, class Atom, class T, class U, int products>
 class StoreProducts {
-    static constexpr int tile_n = Atom::n, row_bytes = 128,
+    static constexpr int tile_n = Atom::n, row_bytes = bulk_row_bytes(tile_n, sizeof(U)),
                          columns = row_bytes / static_cast<int>(sizeof(U));  ///< of a box
     static constexpr int boxes = (tile_n + columns - 1) / columns, box_bytes = Atom::m * row_bytes;
     static_assert(tile_n % 16 == 0 && tile_n >= columns);
@@ -187,14 +187,15 @@ private:
         largest.keep();
     }
 
-    /// The same of bytes, two neighbours at a time: rows' swizzled chunks of 16 bytes are in different banks.
+    /// The same of bytes, two neighbours at a time: eight rows' swizzled chunks of 16 bytes are in different banks.
     __device__ static void stage_bytes(U* staged, int e, std::uint32_t const (&pairs)[4], unsigned thread) {
         static_assert(sizeof(U) != 1 || boxes == 1);
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
             int const row = Atom::row(static_cast<int>(thread), e + 2 * i),
                       column = Atom::column(static_cast<int>(thread), e + 2 * i);
-            U* const to = staged + row * columns + (column / 16 ^ row % 8) * 16 + column % 16;
+            int const chunk = column / 16 ^ row * row_bytes / 128 % (row_bytes / 16);
+            U* const to = staged + row * row_bytes + chunk * 16 + column % 16;
             *reinterpret_cast<std::uint16_t*>(to) = static_cast<std::uint16_t>(pairs[i]);
         }
     }

@@ -94,11 +94,11 @@ inline Estimate estimate_of(ScheduleFacts const& schedule, ConvCase const& of, C
             });
         }
         case ScheduleKind::warp_specialized: {
-            std::int64_t const of_step = 128 / size_of(of.type), steps = detail::divide_up(of.x[1], of_step) * of.taps;
             if (!of.in_bulk) return {};
-            return time(warp_specialized_walk(
-                            schedule, {of.product.m, of.product.n, steps, of.x[1] < of_step, of.totals}, processors),
-                        table.warp_specialized);
+            int const element = static_cast<int>(size_of(of.type)), row = bulk_row_bytes(schedule.n, element);
+            std::int64_t const of_step = row / element, steps = detail::divide_up(of.x[1], of_step) * of.taps;
+            BulkProduct const product{of.product.m, of.product.n, steps, of.x[1] < of_step, of.totals, row};
+            return time(warp_specialized_walk(schedule, product, processors), table.warp_specialized);
         }
         case ScheduleKind::halo: {
             std::int64_t const tiles = of.in_bulk ? detail::tiles_of_halo(of) : 0;

@@ -62,18 +62,20 @@ struct NvidiaTuning {
         {.m = 192, .n = 64, .stages = 5},
         {.m = 64, .n = 64, .stages = 8}};
 
-    /// The same of int8, whose rows of y are 128 channels.
+    /// The same of int8. Rows of 64 bytes are for 64 channels.
     static constexpr WarpSpecializedTile warp_specialized_int8[] = {
         {.m = 192, .n = 128, .stages = 4},
         {.m = 128, .n = 128, .stages = 4, .roles = Roles::ping_pong},
-        {.m = 64, .n = 128, .stages = 5, .roles = Roles::ping_pong}};
+        {.m = 64, .n = 128, .stages = 5, .roles = Roles::ping_pong},
+        {.m = 192, .n = 64, .stages = 8}};
 
     /// The same of 8-bit floats: sums of a step beside those of a tile take registers, and warpgroups that share a tile
-    /// add while others multiply. Measured on an H100, with five schedules.
+    /// add while others multiply. Measured on an H100, with five schedules of 128 channels.
     static constexpr WarpSpecializedTile warp_specialized_float8[] = {
         {.m = 192, .n = 128, .stages = 4},
         {.m = 128, .n = 128, .stages = 5},
-        {.m = 64, .n = 128, .stages = 5, .roles = Roles::ping_pong}};
+        {.m = 64, .n = 128, .stages = 5, .roles = Roles::ping_pong},
+        {.m = 192, .n = 64, .stages = 8}};
 
     /// Of gradients by the weights. Where a tile has any number of pixels its sums are promoted.
     static constexpr WeightCut weights[] = {{.rows = 128, .columns = 128, .pixels = 128, .stages = 3},

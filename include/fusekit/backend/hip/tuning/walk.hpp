@@ -51,17 +51,18 @@ inline Walk matrix_walk(ScheduleFacts const& schedule, Product const& of, int pr
             .outputs = static_cast<double>(outputs)};
 }
 
-/// A product in steps of 128 bytes along GemmK. Rows are narrow where x has fewer channels than a step. For totals of
-/// channels a block has tiles of one column.
+/// A product in steps of a row's bytes along GemmK. Rows are narrow where x has fewer channels than a step. For totals
+/// of channels a block has tiles of one column.
 struct BulkProduct {
     std::int64_t m, n, steps;
     bool narrow_rows = false, one_column = false;
+    int row_bytes = 128;
 };
 
 /// Matrix units that bulk copies feed. A step takes as long as its products, n / 2 cycles for each of 64 x n x 16; or
 /// its operands, where the processors that are busy share what the cache gives; or its copies. Where rows are narrow,
-/// these take 5 cycles for each row. Rows beyond the last filter take 4 cycles each, and an eighth more for each
-/// processor that copies some.
+/// these take 5 cycles for each row; of 64 bytes that x fills, 2. Rows beyond the last filter take 4 cycles each, and
+/// an eighth more for each processor that copies some.
 inline Walk warp_specialized_walk(ScheduleFacts const& schedule, BulkProduct const& of, int processors) {
     std::int64_t const rows = detail::divide_up(of.m, schedule.m), columns = detail::divide_up(of.n, schedule.n),
                        sharers = columns < processors ? processors / columns : 1,
@@ -69,13 +70,15 @@ inline Walk warp_specialized_walk(ScheduleFacts const& schedule, BulkProduct con
                                             : detail::divide_up(rows * columns, processors),
                        busy = rows * columns < processors ? rows * columns : processors;
     auto const filters = static_cast<double>(of.n < schedule.n ? of.n : schedule.n);
-    double const beyond = columns > 1 ? static_cast<double>(columns * schedule.n - of.n) : 0,
-                 copies = beyond * (4 + static_cast<double>(busy / columns) / 8);
+    double const beyond = columns > 1 && !of.narrow_rows ? static_cast<double>(columns * schedule.n - of.n) : 0,
+                 of_row = of.narrow_rows       ? 5
+                          : of.row_bytes < 128 ? 2
+                                               : 0;
     return {.rounds = static_cast<double>(most),
             .steps = static_cast<double>(of.steps),
-            .arithmetic = schedule.m / 64.0 * schedule.n / 2 * 4,
-            .cache_bytes = (schedule.m + filters) * 128 * static_cast<double>(busy) / processors,
-            .copies = of.narrow_rows ? 5 * (schedule.m + filters) : copies,
+            .arithmetic = schedule.m / 64.0 * schedule.n / 2 * of.row_bytes / 32,
+            .cache_bytes = (schedule.m + filters) * of.row_bytes * static_cast<double>(busy) / processors,
+            .copies = of_row * (schedule.m + filters) + beyond * (4 + static_cast<double>(busy / columns) / 8),
             .outputs = static_cast<double>(schedule.m * schedule.n)};
 }
 
