@@ -61,7 +61,7 @@ struct BulkProduct {
 
 /// Matrix units that bulk copies feed. A step takes as long as its products, n / 2 cycles for each of 64 x n x 16; or
 /// its operands, where the processors that are busy share what the cache gives; or its copies. Where rows are narrow,
-/// these take 5 cycles for each row; of 64 bytes that x fills, 2. Rows beyond the last filter take 4 cycles each, and
+/// these take 5 cycles for each row; of 64 bytes that x fills, 2.8. Rows beyond the last filter take 4 cycles each, and
 /// an eighth more for each processor that copies some.
 inline Walk warp_specialized_walk(ScheduleFacts const& schedule, BulkProduct const& of, int processors) {
     std::int64_t const rows = detail::divide_up(of.m, schedule.m), columns = detail::divide_up(of.n, schedule.n),
@@ -72,7 +72,7 @@ inline Walk warp_specialized_walk(ScheduleFacts const& schedule, BulkProduct con
     auto const filters = static_cast<double>(of.n < schedule.n ? of.n : schedule.n);
     double const beyond = columns > 1 && !of.narrow_rows ? static_cast<double>(columns * schedule.n - of.n) : 0,
                  of_row = of.narrow_rows       ? 5
-                          : of.row_bytes < 128 ? 2
+                          : of.row_bytes < 128 ? 2.8
                                                : 0;
     return {.rounds = static_cast<double>(most),
             .steps = static_cast<double>(of.steps),
