@@ -152,7 +152,7 @@ TEST_CASE("HIP: rows of half a packet are loaded one by one, whatever plain arit
 TEMPLATE_TEST_CASE("HIP: products of matrices are exact on the matrix units of each target", "", fk::half, fk::bfloat16,
                    fk::int8) {
     fk::hip::Device device = native();
-    check_products<TestType>(device);
+    check_products<TestType>(device, 4);
     check_batched_products<TestType>(device);
 }
 
