@@ -6,9 +6,9 @@
 #include "support/letters.hpp"
 
 /// The plans whose kernels are compiled for AMD GPUs, in the letters that tests name them by: plans_matrix.cpp has
-/// those that multiply half, bfloat16 or int8, which each target has instructions of its own for, and some of float,
-/// which a few have; plans_vector.cpp has the others. Float has every form, the others those with the most in their
-/// epilogues. Every activation of the catalogue occurs in one kernel.
+/// plans that multiply half, bfloat16 or int8, which each target has instructions of its own for, and some of float,
+/// which a few have; plans_forms.cpp has all other forms. Where one plan has the operators of another and more,
+/// it stands for both: it needs the registers of the other too. Every activation of the catalogue occurs in one kernel.
 namespace amd {
 
 namespace fk = fusekit;

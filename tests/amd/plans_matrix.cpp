@@ -2,12 +2,11 @@
 #include "plans_int8.cpp"
 
 template struct amd::Kernels<fk::half, Plan<N, A<fk::Relu>, C3, B, A<fk::Relu>>, Plan<C, B, N, R, A<fk::Logistic>>,
-                             Plan<C, M, A<fk::Elu>>, Plan<C3, B, A<fk::Relu>>, Plan<C1, B, A<fk::HardSwish>>,
-                             Plan<G, B, A<fk::Gelu>, R>, Plan<BG, B, R>, Plan<C, B, R, Statistics, A<fk::Relu>>,
-                             Plan<Volume, N, A<fk::Relu>>, Plan<W3>>;
+                             Plan<C3, B, A<fk::Relu>>, Plan<C1, B, A<fk::HardSwish>>, Plan<BG, B, R>,
+                             Plan<C, B, R, Statistics, A<fk::Relu>>, Plan<W3>>;
 
 // Its epilogues compute in float, as those of half do.
-template struct amd::Kernels<fk::bfloat16, Plan<C, B, N, R, A<fk::HardSigmoid>>, Plan<C7, B, A<fk::Relu>>, Plan<W3>>;
+template struct amd::Kernels<fk::bfloat16, Plan<C, B, N, R, A<fk::HardSigmoid>>, Plan<W3>>;
 
 // Some targets multiply floats on matrix units.
 using Tf32C3 = fk::Conv<fk::filter(3, 3).pad(1), fk::Products<fk::tf32>>;

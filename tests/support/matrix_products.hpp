@@ -256,9 +256,9 @@ void check_batched_products(Device& device) {
     CHECK(difference(expected, y.fetch()) == "");
 }
 
-/// Odd sizes, matrices of one row or column, strides of every kind.
+/// Odd sizes, matrices of one row or column, strides of every kind; and random ones of these.
 template <class T, class Device>
-void check_products(Device& device) {
+void check_products(Device& device, int random = 12) {
     for (Product const& product : {Product{0, 1, 1, 1, "mk", "mk", "mk", "mk"},
                                    {0, 5, 7, 3, "mk", "mk", "mk", "mk"},
                                    {0, 17, 33, 19, "km", "mk", "km", "mk"},
@@ -274,7 +274,7 @@ void check_products(Device& device) {
                                    {3, 8, 33, 12, "bkm+1", "mk", "mbk*2", "bmk-bm"},
                                    {5, 3, 3, 3, "kmb", "mk", "kbm", "mkb"}})
         check_product<T, 3>(device, product);
-    check_random_products<T>(device, 12, sizeof(T));
+    check_random_products<T>(device, random, sizeof(T));
     for (bool const rows : {true, false}) {
         CHECK(same_bits_as_conv<T>(device, 1, 1, 1, 1, rows));
         CHECK(same_bits_as_conv<T>(device, 3, 17, 29, 23, rows));

@@ -78,6 +78,36 @@ Tensor transposed_conv(Tensor const& u, std::vector<double> const& weights, Shap
     return y;
 }
 
+Tensor weight_gradient(Tensor const& x, Tensor const& dy, Window const& f) {
+    Shape const in = x.shape, out = dy.shape;
+    std::int64_t const group_c = in.c / f.groups, group_k = out.c / f.groups;
+    Tensor dw({out.c, group_c, f.r, f.s, f.t});
+    std::size_t to = 0;
+    for (std::int64_t k = 0; k < out.c; ++k)
+        for (std::int64_t c = 0; c < group_c; ++c)
+            for (std::int64_t t = 0; t < f.t; ++t)
+                for (std::int64_t r = 0; r < f.r; ++r)
+                    for (std::int64_t s = 0; s < f.s; ++s, ++to) {
+                        std::int64_t const channel = k / group_k * group_c + c;
+                        for (std::int64_t n = 0; n < out.n; ++n)
+                            for (std::int64_t o = 0; o < out.d; ++o)
+                                for (std::int64_t p = 0; p < out.h; ++p)
+                                    for (std::int64_t q = 0; q < out.w; ++q) {
+                                        std::int64_t const slice = o * f.slice_stride + t * f.slice_dilation - f.front;
+                                        std::int64_t const h = p * f.u + r * f.d - f.top;
+                                        std::int64_t const w = q * f.v + s * f.e - f.left;
+                                        if (slice < 0 || slice >= in.d || h < 0 || h >= in.h || w < 0 || w >= in.w)
+                                            continue;
+                                        std::int64_t const of_dy = (((n * out.c + k) * out.d + o) * out.h + p) * out.w;
+                                        std::int64_t const of_x =
+                                            (((n * in.c + channel) * in.d + slice) * in.h + h) * in.w;
+                                        dw.at[to].value += dy.at[static_cast<std::size_t>(of_dy + q)].value *
+                                                           x.at[static_cast<std::size_t>(of_x + w)].value;
+                                    }
+                    }
+    return dw;
+}
+
 Tensor bias(Tensor const& x, std::vector<double> const& b) {
     return x.each([&](Bounded v, std::size_t i) { return v + Bounded{b[x.channel(i)]}; });
 }

@@ -77,6 +77,9 @@ Tensor conv(Tensor const& x, std::vector<double> const& weights, std::int64_t k,
 /// that its window covers, times their taps. u and weights are integers, sums of which are exact below 2^24.
 Tensor transposed_conv(Tensor const& u, std::vector<double> const& weights, Shape const& x, Window const& f);
 
+/// dw[k,c,t,r,s], as K "images" of C / groups channels: the sum of dy[n,k,o,p,q] x[n,c,d,h,w] over all pixels.
+Tensor weight_gradient(Tensor const& x, Tensor const& dy, Window const& f);
+
 Tensor bias(Tensor const& x, std::vector<double> const& b);
 
 struct Statistics {

@@ -12,10 +12,10 @@ namespace test {
 /// What bulk copies cannot load: planes of any size, channels that fill no 16 bytes, gaps, tensors that begin anywhere,
 /// and groups.
 inline constexpr char const* matrix_problems[] = {
-    "n1c1h1w1k1r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs ",      "n2c72h7w5k136r3s3pt1l1b1r1u1v1d1e1g1 nchw kcrs ",
+    "n1c1h1w1k1r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs ",      "n2c24h7w5k136r3s3pt1l1b1r1u1v1d1e1g1 nchw kcrs ",
     "n3c5h9w8k67r2s3pt1l0b0r2u1v2d1e1g1 nchw+1 kcrs+1 ", "n2c40h8w8k24r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs ",
     "n2c3h13w17k20r5s5pt2l2b2r2u2v2d1e1g1 nhwc krsc ",   "n2c24h6w7k48r3s1pt1l0b1r0u1v1d2e1g2 nhwc>nchw krsc ",
-    "n2c136h5w6k40r3s3pt1l1b1r1u1v1d1e1g1 nhwc krsc "};
+    "n2c136h5w6k40r2s2pt1l1b0r0u1v1d1e1g1 nhwc krsc "};
 
 /// Checks a schedule on them: integers, on which it must be exact.
 template <class T, class Schedule>
