@@ -43,8 +43,8 @@ struct MatrixGemm {
     static constexpr bool on_matrix_units = true;
 };
 
-/// A Gemm or MatrixGemm whose tiles' GemmK neighbouring blocks share, Parts of them: 2, 4 or 8; 0 where the library
-/// chooses the number with the schedule.
+/// A Gemm, a MatrixGemm or WarpSpecialized<64, 64, Stages> whose tiles' GemmK neighbouring blocks share, Parts of them:
+/// 2, 4 or 8; 0 where the library chooses the number with the schedule.
 template <class Schedule, int Parts = 0>
 struct Split : Schedule {
     using Whole = Schedule;
@@ -173,8 +173,8 @@ struct Suits {
                 static_assert(holds, "a processor holds 1 block or more, of 2048 threads together");
                 constexpr bool splits = !SplitSchedule<Schedule> || may_split<Plan, T>();
                 static_assert(splits,
-                              "Split: a Gemm of float by float, or a MatrixGemm, in 2, 4 or 8 parts; a plan without "
-                              "ChannelStatistics");
+                              "Split: a Gemm of float by float, a MatrixGemm, or WarpSpecialized<64, 64, Stages> of "
+                              "16 bits, in 2, 4 or 8 parts; a plan without ChannelStatistics");
                 if constexpr (!block || !holds || !splits) {
                     return false;
                 } else if constexpr (reduction) {
@@ -284,7 +284,9 @@ private:
                                       std::is_same_v<typename Plan::Head::template WeightElement<T>, float> &&
                                       !NativeSchedule<Schedule>;
             constexpr int parts = Schedule::parts;
-            return (of_float || MatrixSchedule<Schedule>) && !Plan::totals_tiles &&
+            constexpr bool in_bulk =
+                WarpSpecializedSchedule<Schedule> && Schedule::tile_m == 64 && Schedule::tile_n == 64 && sizeof(T) == 2;
+            return (of_float || MatrixSchedule<Schedule> || in_bulk) && !Plan::totals_tiles &&
                    (parts == 2 || parts == 4 || parts == 8);
         }
         return true;

@@ -43,16 +43,16 @@ struct ScheduleFacts {
             return all;
         };
         switch (kind) {
-            case ScheduleKind::warp_specialized:
-                return "WarpSpecialized<" + list(m, n, stages) + (ping_pong ? ", ping_pong" : "") +
-                       (blocks == 1 ? "" : ", " + Text::number(blocks)) + ">";
             case ScheduleKind::halo: return "Halo<" + list(m) + ">";
             case ScheduleKind::planes: return "Planes<" + list(m, parts) + ">";
             case ScheduleKind::stem: return "Stem<" + list(m) + ">";
             case ScheduleKind::direct: return "Direct<" + list(m) + ">";
             default: break;
         }
-        Text const whole = kind == ScheduleKind::gemm          ? "Gemm<" + list(m, n, k, blocks) + ">"
+        Text const whole = kind == ScheduleKind::gemm ? "Gemm<" + list(m, n, k, blocks) + ">"
+                           : kind == ScheduleKind::warp_specialized
+                               ? "WarpSpecialized<" + list(m, n, stages) + (ping_pong ? ", ping_pong" : "") +
+                                     (blocks == 1 ? "" : ", " + Text::number(blocks)) + ">"
                            : kind == ScheduleKind::matrix_gemm ? "MatrixGemm<" + list(m, n, blocks) + ">"
                                                                : "NativeGemm<" + list(m, n, blocks, k) + ">";
         return splits ? "Split<" + whole + ", " + Text::number(shared_by) + ">" : whole;
@@ -67,7 +67,7 @@ consteval ScheduleFacts facts_of() {
     if constexpr (WarpSpecializedSchedule<Schedule>) {
         facts.kind = ScheduleKind::warp_specialized;
         facts.m = Schedule::tile_m, facts.n = Schedule::tile_n, facts.stages = Schedule::stages;
-        facts.ping_pong = Schedule::ping_pong;
+        facts.ping_pong = Schedule::ping_pong, facts.splits = SplitSchedule<Schedule>;
     } else if constexpr (HaloSchedule<Schedule>) {
         facts.kind = ScheduleKind::halo;
         facts.m = Schedule::pixels, facts.n = Schedule::channels;

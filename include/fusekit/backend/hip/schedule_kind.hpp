@@ -32,7 +32,8 @@ concept MatrixSchedule = GemmSchedule<Schedule> && requires { requires Schedule:
 template <class Schedule>
 concept NativeSchedule = GemmSchedule<Schedule> && requires { requires Schedule::is_native; };
 template <class Schedule>
-concept SplitSchedule = GemmSchedule<Schedule> && requires { Schedule::piece_k, Schedule::part_floats; };
+concept SplitSchedule = (GemmSchedule<Schedule> || WarpSpecializedSchedule<Schedule>) &&
+                        requires { Schedule::piece_k, Schedule::part_floats; };
 template <class Schedule>
 concept DirectSchedule = HasBlocks<Schedule> && requires { Schedule::outputs; };
 template <class Schedule>

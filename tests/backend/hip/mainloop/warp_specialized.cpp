@@ -12,7 +12,7 @@
 #include "support/transposed_convolutions.hpp"
 
 using namespace test;
-using fusekit::hip::WarpSpecialized, fusekit::hip::Roles;
+using fusekit::hip::WarpSpecialized, fusekit::hip::Roles, fusekit::hip::Split;
 
 namespace {
 
@@ -60,12 +60,13 @@ TEMPLATE_TEST_CASE("HIP: convolutions on sm_90a's matrix units are exact with ev
                    (WarpSpecialized<128, 128, 3>), (WarpSpecialized<192, 128, 4>), (WarpSpecialized<256, 64, 3>),
                    (WarpSpecialized<64, 64, 3, Roles::ping_pong>), (WarpSpecialized<128, 128, 4, Roles::ping_pong>),
                    (WarpSpecialized<128, 64, 6, Roles::ping_pong>), (WarpSpecialized<128, 112, 4>),
-                   (WarpSpecialized<64, 256, 3, Roles::ping_pong>)) {
+                   (WarpSpecialized<64, 256, 3, Roles::ping_pong>), (Split<WarpSpecialized<64, 64, 2>, 2>),
+                   (Split<WarpSpecialized<64, 64, 3>, 8>)) {
     check_schedule<fk::half, TestType>("half");
 }
 
 TEMPLATE_TEST_CASE("HIP: so are those of bfloat16", "", (WarpSpecialized<64, 64, 2>),
-                   (WarpSpecialized<128, 128, 4, Roles::ping_pong>)) {
+                   (WarpSpecialized<128, 128, 4, Roles::ping_pong>), (Split<WarpSpecialized<64, 64, 4>, 4>)) {
     check_schedule<fk::bfloat16, TestType>("bfloat16");
 }
 
@@ -206,7 +207,7 @@ struct ChannelsLast {
 // taps reach.
 TEMPLATE_TEST_CASE("HIP: transposed convolutions of stride 1 on sm_90a's matrix units are exact", "",
                    (WarpSpecialized<64, 64, 2>), (WarpSpecialized<128, 112, 3>), (WarpSpecialized<192, 128, 4>),
-                   (WarpSpecialized<128, 128, 4, Roles::ping_pong>)) {
+                   (WarpSpecialized<128, 128, 4, Roles::ping_pong>), (Split<WarpSpecialized<64, 64, 2>, 2>)) {
     fk::hip::Device device = sm90a_device();
     auto scheduled = device.with<TestType>();
     check_transposed<fk::half, fk::filter(3, 3).pad(1), false, ChannelsLast>(scheduled, {2, 136, 9, 7}, 72);

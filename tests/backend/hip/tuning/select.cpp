@@ -154,9 +154,10 @@ std::string chosen_of(Table<Schedules...> table, ConvCase const& of) {
     return ranking.schedule(ranking.best()).name(ranking.time(ranking.best()).parts).c_str();
 }
 
-using AllOfHalf = hip::detail::JoinedTable<WarpSpecializedTable<NvidiaTuning, fusekit::half>, Table<DefaultHalo>,
-                                           MatrixTable<NvidiaTuning>, Table<DefaultMatrixSplit<NvidiaTuning>>,
-                                           PlanesTable<NvidiaTuning>>;
+using AllOfHalf =
+    hip::detail::JoinedTable<WarpSpecializedTable<NvidiaTuning, fusekit::half>,
+                             Table<DefaultBulkSplit<NvidiaTuning>, DefaultHalo>, MatrixTable<NvidiaTuning>,
+                             Table<DefaultMatrixSplit<NvidiaTuning>>, PlanesTable<NvidiaTuning>>;
 
 }  // namespace
 
@@ -207,6 +208,17 @@ TEST_CASE("HIP: of 8 bits, tiles of 64 channels are chosen for 64 channels of y"
     CHECK(chosen(256, 14, 256, 3) == "WarpSpecialized<192, 128, 4>");
     CHECK(chosen(128, 28, 128, 3) == "WarpSpecialized<192, 128, 4>");
     CHECK(chosen(512, 7, 512, 3) == "WarpSpecialized<128, 128, 4, ping_pong>");
+}
+
+TEST_CASE("HIP: few tiles with long sums are shared by the blocks of a cluster") {
+    auto const chosen = [](std::int64_t n, std::int64_t c, std::int64_t hw, std::int64_t k, int r) {
+        return chosen_of(AllOfHalf{}, bulk_case(n, c, hw, k, r));
+    };
+    CHECK(chosen(1, 512, 7, 512, 3) == "Split<WarpSpecialized<64, 64, 8>, 4>");
+    CHECK(chosen(1, 2048, 7, 512, 1) == "Split<WarpSpecialized<64, 64, 8>, 4>");
+    CHECK(chosen(2, 512, 7, 512, 3) == "Split<WarpSpecialized<64, 64, 8>, 2>");
+    CHECK(chosen(1, 1024, 14, 256, 1) == "WarpSpecialized<64, 64, 8>");  // short sums
+    CHECK(chosen(8, 512, 7, 512, 3) == "WarpSpecialized<64, 64, 8>");  // many tiles
 }
 
 TEST_CASE("HIP: planes are chosen where they take less than loads through registers") {

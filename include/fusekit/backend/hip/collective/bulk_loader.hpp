@@ -91,10 +91,16 @@ __device__ unsigned bulk_steps(Problem const& conv) {
     return static_cast<unsigned>(conv.taps()) * static_cast<unsigned>(detail::divide_up(conv.group_c(), Stage::tile_k));
 }
 
-/// One thread's copies of a tile's operands into the ring. What lies outside of a tensor is zero.
-template <class Params, class Problem, class Ring, class Barriers, class Cursor>
+/// Some of a tile's steps along GemmK.
+struct StepRange {
+    unsigned begin, end;
+};
+
+/// One thread's copies of a tile's operands into the ring: of all its steps, or of those that are given. What lies
+/// outside of a tensor is zero.
+template <class Params, class Problem, class Ring, class Barriers, class Cursor, class... Range>
 __device__ void load_tile_in_bulk(Params const& params, Problem const& conv, Ring& stages, Barriers& barriers,
-                                  Cursor& cursor, TileStart const& tile) {
+                                  Cursor& cursor, TileStart const& tile, Range const&... range) {
     using Stage = std::remove_reference_t<decltype(stages[0])>;
     auto const filter = detail::window_filter(conv.filter);
     Pixel const first = conv.pixel(tile.m);
@@ -105,28 +111,44 @@ __device__ void load_tile_in_bulk(Params const& params, Problem const& conv, Rin
     int const channels = conv.group_c(), rows = conv.window_rows(), columns = conv.window_columns();
     int const h = first.p * filter.strides[0] - filter.pad_before[0],
               w = first.q * filter.strides[1] - filter.pad_before[1];
-    for (int r = 0; r < rows; ++r)
-        for (int s = 0; s < columns; ++s)
+    auto const load = [&](int r, int s, int c) {
+        Stage& stage = stages[cursor.stage];
+        auto const full = ptx::shared_address(&barriers.full[cursor.stage]);
+        ptx::barrier_wait(ptx::shared_address(&barriers.empty[cursor.stage]), cursor.parity ^ 1);
+        ptx::barrier_arrive_expect_bytes(full, bytes);
+        auto const to_x = ptx::shared_address(stage.x), to_w = ptx::shared_address(stage.w);
+        if (params.maps.has_windows)
+            ptx::load_im2col(to_x, &params.maps.x, full, {c, w, h, first.n},
+                             static_cast<unsigned>(s * filter.dilations[1]),
+                             static_cast<unsigned>(r * filter.dilations[0]));
+        else ptx::load_tiled(to_x, &params.maps.x, full, {c, tile.m});
+        if constexpr (transposed) {
+            for (int n = 0; n < filters; n += 64)
+                ptx::load_tiled(to_w + static_cast<unsigned>(n) * Stage::row_bytes, &params.maps.w, full,
+                                {tile.n + n, columns - 1 - s, rows - 1 - r, c});
+        } else {
+            ptx::load_tiled(to_w, &params.maps.w, full, {c, s, r, tile.n});
+        }
+        cursor.advance();
+    };
+    if constexpr (sizeof...(Range) > 0) {
+        StepRange const steps{range...};
+        unsigned const of_tap = static_cast<unsigned>(detail::divide_up(channels, Stage::tile_k));
+        int const tap = static_cast<int>(steps.begin / of_tap);
+        int r = tap / columns, s = tap % columns, c = static_cast<int>(steps.begin % of_tap) * Stage::tile_k;
 #pragma unroll 1
-            for (int c = 0; c < channels; c += Stage::tile_k, cursor.advance()) {
-                Stage& stage = stages[cursor.stage];
-                auto const full = ptx::shared_address(&barriers.full[cursor.stage]);
-                ptx::barrier_wait(ptx::shared_address(&barriers.empty[cursor.stage]), cursor.parity ^ 1);
-                ptx::barrier_arrive_expect_bytes(full, bytes);
-                auto const to_x = ptx::shared_address(stage.x), to_w = ptx::shared_address(stage.w);
-                if (params.maps.has_windows)
-                    ptx::load_im2col(to_x, &params.maps.x, full, {c, w, h, first.n},
-                                     static_cast<unsigned>(s * filter.dilations[1]),
-                                     static_cast<unsigned>(r * filter.dilations[0]));
-                else ptx::load_tiled(to_x, &params.maps.x, full, {c, tile.m});
-                if constexpr (transposed) {
-                    for (int n = 0; n < filters; n += 64)
-                        ptx::load_tiled(to_w + static_cast<unsigned>(n) * Stage::row_bytes, &params.maps.w, full,
-                                        {tile.n + n, columns - 1 - s, rows - 1 - r, c});
-                } else {
-                    ptx::load_tiled(to_w, &params.maps.w, full, {c, s, r, tile.n});
-                }
-            }
+        for (unsigned step = steps.begin; step < steps.end; ++step) {
+            load(r, s, c);
+            if ((c += Stage::tile_k) < channels) continue;
+            c = 0;
+            if (++s == columns) s = 0, ++r;
+        }
+    } else {
+        for (int r = 0; r < rows; ++r)
+            for (int s = 0; s < columns; ++s)
+#pragma unroll 1
+                for (int c = 0; c < channels; c += Stage::tile_k) load(r, s, c);
+    }
 }
 
 }  // namespace fusekit::hip

@@ -26,8 +26,9 @@ struct MatrixCandidates {
     static auto bulk_operands() {
         if constexpr (bulk)
             return JoinedTable<
-                WarpSpecializedTable<NvidiaTuning, T>, TableIf<has_halo<Plan, T, U>, Table<DefaultHalo>>,
-                TableIf<has_stem<Plan, T, U>, Table<DefaultStem>>,
+                WarpSpecializedTable<NvidiaTuning, T>,
+                TableIf<has_split<Plan, T> && sizeof(T) == 2, Table<DefaultBulkSplit<NvidiaTuning>>>,
+                TableIf<has_halo<Plan, T, U>, Table<DefaultHalo>>, TableIf<has_stem<Plan, T, U>, Table<DefaultStem>>,
                 TableIf<has_planes<Plan, T, U> && NvidiaTuning::chooses_planes, PlanesTable<NvidiaTuning>>>{};
         else return Table<>{};
     }

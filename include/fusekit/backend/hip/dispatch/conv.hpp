@@ -115,7 +115,7 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gpu, BoundPl
     if (Refusal refusal = detail::refuse_conv_limits(type_name<Plan>, filter, x.shape(), weights.shape, output))
         return *refusal;
     if constexpr (WarpSpecializedSchedule<Schedule>) {
-        return prepare_warp_specialized_with<Schedule>(gpu, bound, x, y);
+        return prepare_warp_specialized_with<Schedule>(gpu, bound, x, y, parts);
     } else if constexpr (HaloSchedule<Schedule>) {
         return prepare_halo_with<Schedule>(gpu, bound, x, y);
     } else if constexpr (StemSchedule<Schedule>) {
@@ -150,7 +150,8 @@ Result<Launch<ConvParams<Plan, T, U>>> launch_candidate(Gpu const& gpu, BoundPla
     } else {
         ConvParams<Plan, T, U> const params{bound, x, y};
         auto const launch = [&] {
-            if constexpr (WarpSpecializedSchedule<Schedule>) return launch_warp_specialized<Schedule>(gpu, params);
+            if constexpr (WarpSpecializedSchedule<Schedule>)
+                return launch_warp_specialized<Schedule>(gpu, params, parts);
             else if constexpr (HaloSchedule<Schedule>) return launch_halo<Schedule>(gpu, params);
             else if constexpr (StemSchedule<Schedule>) return launch_stem<Schedule>(gpu, params);
             else return launch_planes<Schedule>(gpu, params);

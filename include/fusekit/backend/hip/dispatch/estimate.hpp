@@ -97,8 +97,19 @@ inline Estimate estimate_of(ScheduleFacts const& schedule, ConvCase const& of, C
             if (!of.in_bulk) return {};
             int const element = static_cast<int>(size_of(of.type)), row = bulk_row_bytes(schedule.n, element);
             std::int64_t const of_step = row / element, steps = detail::divide_up(of.x[1], of_step) * of.taps;
-            BulkProduct const product{of.product.m, of.product.n, steps, of.x[1] < of_step, of.totals, row};
-            return time(warp_specialized_walk(schedule, product, processors), table.warp_specialized);
+            BulkProduct product{of.product.m, of.product.n, steps, of.x[1] < of_step, of.totals, row};
+            if (!schedule.splits)
+                return time(warp_specialized_walk(schedule, product, processors), table.warp_specialized);
+            if (!launches_clusters(rates.architecture)) return {};
+            // On an H100 more blocks than a quarter of the processors gained nothing.
+            Product const whole{product.m, product.n, 1, steps * of_step};
+            return split_estimate(schedule, whole, processors, processors / 4, table.bulk_split.cluster_cycles,
+                                  processors, [&](Product const& part, double exchanges) {
+                                      product.steps = detail::divide_up(part.gemm_k, of_step);
+                                      Walk walk = warp_specialized_walk(schedule, product, processors);
+                                      walk.exchanges = exchanges;
+                                      return time(walk, table.split_warp_specialized);
+                                  });
         }
         case ScheduleKind::halo: {
             std::int64_t const tiles = of.in_bulk ? detail::tiles_of_halo(of) : 0;

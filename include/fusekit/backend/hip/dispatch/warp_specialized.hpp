@@ -5,8 +5,9 @@
 
 #include "fusekit/backend/hip/conv_limits.hpp"
 #include "fusekit/backend/hip/dispatch/halo.hpp"
+#include "fusekit/backend/hip/dispatch/split.hpp"
 #include "fusekit/backend/hip/dispatch/tiles.hpp"
-#include "fusekit/backend/hip/mainloop/warp_specialized.hpp"
+#include "fusekit/backend/hip/mainloop/split_warp_specialized.hpp"
 #include "fusekit/backend/hip/runtime/launch.hpp"
 #include "fusekit/backend/hip/tuning/select.hpp"
 
@@ -14,11 +15,22 @@ namespace fusekit::hip {
 
 namespace detail {
 
+/// The mainloop of a schedule of bulk copies: one for all numbers of parts.
+template <class Schedule, class Plan, Element T, OutputElement U>
+struct BulkMainloop {
+    using Type = WarpSpecializedGemm<Plan, Schedule, T, U>;
+};
+template <SplitSchedule Schedule, class Plan, Element T, OutputElement U>
+struct BulkMainloop<Schedule, Plan, T, U> {
+    using Type = SplitWarpSpecializedGemm<Plan, Split<typename Schedule::Whole>, T, U>;
+};
+
 /// What a kernel for sm_90a is given; nothing where an operand does not lie as its bulk copies need it, or the program
 /// or the GPU has no such kernel.
 template <class Schedule, class Plan, Element T, detail::OutputElement U>
-std::optional<Launch<ConvParams<Plan, T, U>>> launch_warp_specialized(Gpu const& gpu, ConvParams<Plan, T, U> params) {
-    using Mainloop = WarpSpecializedGemm<Plan, Schedule, T, U>;
+std::optional<Launch<ConvParams<Plan, T, U>>> launch_warp_specialized(Gpu const& gpu, ConvParams<Plan, T, U> params,
+                                                                      [[maybe_unused]] int parts) {
+    using Mainloop = typename BulkMainloop<Schedule, Plan, T, U>::Type;
     if (!is_launchable<Plan, Mainloop>(gpu.index())) return {};
     Refusal refusal;
     DeviceGuard const guard(gpu.index(), &refusal);
@@ -36,15 +48,24 @@ std::optional<Launch<ConvParams<Plan, T, U>>> launch_warp_specialized(Gpu const&
     Index<4> const y = params.y.layout.shape;
     std::int64_t const m = y[0] * y[2] * y[3], columns = detail::divide_up(y[1], Schedule::tile_n),
                        tiles = detail::divide_up(m, Schedule::tile_m) * columns;
-    std::int64_t most = std::int64_t{gpu.processors()} * Schedule::blocks;
-    std::size_t workspace_bytes = 0;
-    if constexpr (Plan::totals_tiles) {  // a block has one column
-        if (columns > std::int64_t{GroupWorkspace::most_grid_groups}) return {};
-        most = columns < most ? most - most % columns : columns;
-        workspace_bytes = static_cast<std::size_t>(columns) * sizeof(GridGroup::State);
+    if constexpr (SplitSchedule<Schedule>) {
+        if (!launches_clusters(gpu)) return {};
+        params.parts.count = static_cast<unsigned>(parts);
+        auto shared =
+            *prepare_launch<Plan, Mainloop>(gpu, params, tiles * parts, Mainloop::threads, LaunchMode::clusters);
+        shared.cluster = params.parts.count;
+        return shared;
+    } else {
+        std::int64_t most = std::int64_t{gpu.processors()} * Schedule::blocks;
+        std::size_t workspace_bytes = 0;
+        if constexpr (Plan::totals_tiles) {  // a block has one column
+            if (columns > std::int64_t{GroupWorkspace::most_grid_groups}) return {};
+            most = columns < most ? most - most % columns : columns;
+            workspace_bytes = static_cast<std::size_t>(columns) * sizeof(GridGroup::State);
+        }
+        return *prepare_launch<Plan, Mainloop>(gpu, params, tiles < most ? tiles : most, Mainloop::threads,
+                                               LaunchMode::plain, workspace_bytes);
     }
-    return *prepare_launch<Plan, Mainloop>(gpu, params, tiles < most ? tiles : most, Mainloop::threads,
-                                           LaunchMode::plain, workspace_bytes);
 }
 
 }  // namespace detail
@@ -53,10 +74,10 @@ std::optional<Launch<ConvParams<Plan, T, U>>> launch_warp_specialized(Gpu const&
 template <class Schedule, class Plan, Element T, detail::OutputElement U>
 Result<Launch<ConvParams<Plan, T, U>>> prepare_warp_specialized_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                                      detail::ImageView<T const> const& x,
-                                                                     detail::ImageView<U> const& y) {
+                                                                     detail::ImageView<U> const& y, int parts) {
     if constexpr (has_warp_specialized<Plan, T, U>)
         if (ConvParams<Plan, T, U> const params{bound, x, y}; detail::is_sm90a(gpu))
-            if (auto const launch = detail::launch_warp_specialized<Schedule>(gpu, params)) return *launch;
+            if (auto const launch = detail::launch_warp_specialized<Schedule>(gpu, params, parts)) return *launch;
     return Error(type_name<Plan>(), "WarpSpecialized", "",
                  "a GPU of compute capability 9.0, code for sm_90a, y of x's type, or of 16 bits where x has 8, and "
                  "x, weights and y whose channels are neighbours and all else at multiples of 16 bytes, which a "

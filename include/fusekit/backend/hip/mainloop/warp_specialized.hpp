@@ -14,6 +14,7 @@ namespace fusekit::hip {
 /// Blocks compute one tile after another, so that a tile's first copies overlap the end of the one before.
 template <class Plan, class Schedule, Element T, detail::OutputElement U>
 class WarpSpecializedGemm {
+protected:
     static constexpr bool mn_major = has_transposed_conv<Plan>;
     static constexpr ptx::Major filters_major = mn_major ? ptx::Major::mn : ptx::Major::k;
     static constexpr int tile_m = Schedule::tile_m, tile_n = Schedule::tile_n, stages = Schedule::stages;
@@ -68,7 +69,7 @@ public:
         }
     }
 
-private:
+protected:
     template <class Problem>
     __device__ static void compute(Params const& params, Problem const& conv, DynamicShared& shared, unsigned thread,
                                    unsigned group, unsigned block, Order const& tiles) {

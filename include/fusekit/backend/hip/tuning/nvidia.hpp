@@ -23,6 +23,7 @@ struct NvidiaTuning {
         .gathering_float_matrix = {.round = 3400, .output = 0.5, .step = 2800, .arithmetic = 1.43},
         .tf32_matrix = {.launch = 180, .round = 6400, .output = 0.83, .step = 1330, .arithmetic = 1.5},
         .warp_specialized = {.launch = 2760, .round = 415, .output = 0.1, .least_step = 220, .arithmetic = 1.15},
+        .split_warp_specialized = {.launch = 5160, .round = 415, .output = 0.1, .least_step = 220, .arithmetic = 1.15},
         .halo = {.launch = 4140, .output = 0.037, .step = 86, .arithmetic = 1.44},
         .planes = {.launch = 2930, .round = 9200, .output = 0.018, .step = 1000, .least_step = 2720},
         .planes_taps = {.launch = 3560, .round = 7940, .step = 6780, .least_step = 2600},
@@ -30,6 +31,7 @@ struct NvidiaTuning {
         .direct = {.arithmetic = 8},
         .split = {.most_tiles = 3, .cluster_cycles = 200, .workspace_cycles = 4000},
         .matrix_split = {.most_tiles = 2, .cluster_cycles = 500, .workspace_cycles = 4000},
+        .bulk_split = {.cluster_cycles = 1250},
         .memory_share = 0.83};
 
     /// Long steps along GemmK pay, because shared memory holds the buffers of many blocks.
@@ -61,6 +63,8 @@ struct NvidiaTuning {
         {.m = 64, .n = 128, .stages = 5, .roles = Roles::ping_pong},
         {.m = 192, .n = 64, .stages = 5},
         {.m = 64, .n = 64, .stages = 8}};
+
+    static constexpr WarpSpecializedTile warp_specialized_split = {.m = 64, .n = 64, .stages = 8};
 
     /// The same of int8. Rows of 64 bytes are for 64 channels.
     static constexpr WarpSpecializedTile warp_specialized_int8[] = {

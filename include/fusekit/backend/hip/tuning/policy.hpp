@@ -151,6 +151,10 @@ template <class Tuning>
 using DefaultMatrixSplit =
     Split<MatrixGemm<Tuning::matrix_split.m, Tuning::matrix_split.n, Tuning::matrix_split.blocks>>;
 
+template <class Tuning>
+using DefaultBulkSplit = Split<WarpSpecialized<Tuning::warp_specialized_split.m, Tuning::warp_specialized_split.n,
+                                               Tuning::warp_specialized_split.stages>>;
+
 /// The schedules that a table has; of a product of T by W, of one type, as factors F, those that it has for them.
 template <class Tuning, class T = float, class W = T, class F = T>
 using GemmTable = typename detail::GemmTableOf<Tuning, std::is_same_v<T, W> &&

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/arch/cluster.hpp"
+#include "fusekit/backend/hip/mainloop/warp_specialized.hpp"
+
+namespace fusekit::hip {
+
+/// WarpSpecializedGemm where the blocks of a cluster share a tile's GemmK, for products of few tiles. The first block
+/// adds up the others' sums, in the order of the blocks, so that every run gives the same bits, and takes them through
+/// the epilogue.
+template <class Plan, class Schedule, Element T, detail::OutputElement U>
+class SplitWarpSpecializedGemm : WarpSpecializedGemm<Plan, typename Schedule::Whole, T, U> {
+    using Whole = WarpSpecializedGemm<Plan, typename Schedule::Whole, T, U>;
+    using typename Whole::Atom, typename Whole::Cursor, typename Whole::Order, typename Whole::Stage,
+        typename Whole::Sums, typename Whole::Writer;
+    using Four = Packet<float, 4>;
+    static constexpr int quads = Atom::sums_per_thread / 4;
+    static_assert(Schedule::consumers == 1 && Schedule::products == 1 && !Plan::totals_tiles);
+
+    /// A thread's sums, where the stages were.
+    struct Exchange {
+        Four sums[quads][Atom::threads];
+    };
+
+public:
+    using typename Whole::Architecture, typename Whole::DynamicShared, typename Whole::Params;
+    using Whole::threads, Whole::blocks, Whole::waits_for_previous_kernel, Whole::reads_argument_in_place;
+
+    __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned block) {
+        auto const conv = params.problem();
+        unsigned const warp = ptx::uniform(thread / 32), count = params.parts.count, rank = block % count;
+        TileStart const start = Order(conv)[block / count];
+        unsigned const steps = bulk_steps<Stage>(conv);
+        StepRange const own{steps * rank / count, steps * (rank + 1) / count};
+        static_assert(sizeof(Exchange) <= sizeof(shared.stages));
+        auto& exchange = reinterpret_cast<Exchange&>(shared.stages);
+        if (thread == 0) {
+            Writer::init(shared.writers[0]);
+            shared.barriers.init();
+        }
+        __syncthreads();
+        wait_for_previous_kernel();
+        bool const multiplies = warp < 4, merges = multiplies && rank == 0;
+        Cursor cursor;
+        Sums sums;
+        if (!multiplies) {
+            if (warp == 4 && ptx::elect())
+                load_tile_in_bulk(params, conv, shared.stages, shared.barriers, cursor, start, own);
+            ptx::sync_wave();  // a cluster's barrier is for whole warps
+        } else {
+            auto const begin_read = [&] {
+                if (merges) Writer::begin_read(params, shared.writers[0], start, thread);
+            };
+            if (merges) Writer::prepare(params, conv, shared.writers[0], start.n, thread);
+            if (own.begin < own.end) {
+                Whole::multiply(shared, sums, cursor, own.end - own.begin, thread, 0, begin_read);
+            } else {
+                Whole::clear(sums);
+                begin_read();
+            }
+            if (!merges) put(exchange, sums[0], thread);
+        }
+        start_next_kernel();
+        cluster_barrier();
+        if (merges)
+            for (unsigned of = 1; of < count; ++of) add(sums[0], exchange, of, thread);
+        cluster_barrier();  // until then others' sums are read
+        if (merges) {
+            typename Writer::Totals totals;
+            Writer::store(params, conv, shared.writers[0], start, sums, totals, thread, Whole::epilogue_barrier, 0);
+            if (thread == 0) ptx::wait_for_stores();
+        }
+    }
+
+private:
+    __device__ static void put(Exchange& to, typename Atom::Sums const& sums, unsigned thread) {
+#pragma unroll
+        for (int i = 0; i < quads; ++i)
+            to.sums[i][thread] = {sums[4 * i], sums[4 * i + 1], sums[4 * i + 2], sums[4 * i + 3]};
+    }
+    /// All loads are in flight before the first sum.
+    __device__ static void add(typename Atom::Sums& sums, Exchange const& from, unsigned rank, unsigned thread) {
+        Four theirs[quads];
+#pragma unroll
+        for (int i = 0; i < quads; ++i) theirs[i] = load_of_block(&from.sums[i][thread], rank);
+#pragma unroll
+        for (int i = 0; i < quads; ++i)
+#pragma unroll
+            for (int j = 0; j < 4; ++j) sums[4 * i + j] += theirs[i].values[j];
+    }
+};
+
+}  // namespace fusekit::hip
