@@ -66,7 +66,7 @@ void check_observed(Device& device, char const* y_layout, fk::TensorView<XOf<T> 
     std::int64_t const room = sizeof...(first) ? fk::ChannelStatistics::scratch(y.fetch().layout.shape) : 1;
     Placed<Device, 1> b(device, fk::DataType::float32, fk::channels(shape.c), bias),
         scratch(device, fk::DataType::float32, fk::channels(room), 64);
-    bool const runs = shape.size() > shape.c;
+    bool const runs = shape.size() > shape.c && !requires { Device::may_replay; };  // a replay moves them again
     auto const start = integers(shape.c, 1, 5, 6);
     auto const run = [&] {
         auto const channels = [&](auto const& content) {

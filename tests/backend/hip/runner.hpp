@@ -17,6 +17,8 @@ class Runner : public fk::hip::Memory, public fk::hip::Suits<void> {
 public:
     using Memory = fk::hip::Memory;
 
+    static constexpr bool may_replay = true;
+
     explicit Runner(fk::hip::Device& device, int replays = 0) : Memory(device), device(&device), replays(replays) {}
 
     template <class BoundPlan, class T, class U>
