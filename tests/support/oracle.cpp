@@ -3,6 +3,23 @@
 
 namespace test::oracle {
 
+namespace {
+
+struct Place {
+    std::int64_t slice, row, column;
+};
+
+/// Where tap (t, r, s) of the window of y's place (o, p, q) lies in x, or beside it.
+Place seen(Window const& f, Place const& from, Place const& tap) {
+    return {from.slice * f.slice_stride + tap.slice * f.slice_dilation - f.front,
+            from.row * f.u + tap.row * f.d - f.top, from.column * f.v + tap.column * f.e - f.left};
+}
+bool has(Shape const& x, Place const& at) {
+    return at.slice >= 0 && at.slice < x.d && at.row >= 0 && at.row < x.h && at.column >= 0 && at.column < x.w;
+}
+
+}  // namespace
+
 double unit_of(Tensor const& x) {
     for (double unit = 1; unit >= 0x1p-12; unit /= 2) {
         bool multiples = true;
@@ -30,11 +47,8 @@ Tensor conv(Tensor const& x, std::vector<double> const& weights, std::int64_t k,
                             for (std::int64_t t = 0; t < f.t; ++t)
                                 for (std::int64_t r = 0; r < f.r; ++r)
                                     for (std::int64_t s = 0; s < f.s; ++s) {
-                                        std::int64_t const slice = o * f.slice_stride + t * f.slice_dilation - f.front;
-                                        std::int64_t const row = p * f.u + r * f.d - f.top;
-                                        std::int64_t const column = q * f.v + s * f.e - f.left;
-                                        bool const inside = slice >= 0 && slice < in.d && row >= 0 && row < in.h &&
-                                                            column >= 0 && column < in.w;
+                                        auto const [slice, row, column] = seen(f, {o, p, q}, {t, r, s});
+                                        bool const inside = has(in, {slice, row, column});
                                         std::int64_t const plane =
                                             (n * in.c + channel / group_k * group_c + c) * in.d + slice;
                                         std::int64_t const tap =
@@ -65,12 +79,9 @@ Tensor transposed_conv(Tensor const& u, std::vector<double> const& weights, Shap
                     for (std::int64_t q = 0; q < u.shape.w; ++q, ++in)
                         for (std::int64_t c = 0; c < group_c; ++c)
                             for (std::int64_t tap = 0; tap < f.t * f.r * f.s; ++tap) {
-                                std::int64_t const slice =
-                                    o * f.slice_stride + tap / (f.r * f.s) * f.slice_dilation - f.front;
-                                std::int64_t const row = p * f.u + tap / f.s % f.r * f.d - f.top;
-                                std::int64_t const column = q * f.v + tap % f.s * f.e - f.left;
-                                if (slice < 0 || slice >= x.d || row < 0 || row >= x.h || column < 0 || column >= x.w)
-                                    continue;
+                                auto const [slice, row, column] =
+                                    seen(f, {o, p, q}, {tap / (f.r * f.s), tap / f.s % f.r, tap % f.s});
+                                if (!has(x, {slice, row, column})) continue;
                                 std::int64_t const plane = (n * x.c + k / group_k * group_c + c) * x.d + slice;
                                 y.at[(plane * x.h + row) * x.w + column].value +=
                                     u.at[in].value * weights[(k * group_c + c) * f.t * f.r * f.s + tap];
@@ -93,16 +104,13 @@ Tensor weight_gradient(Tensor const& x, Tensor const& dy, Window const& f) {
                             for (std::int64_t o = 0; o < out.d; ++o)
                                 for (std::int64_t p = 0; p < out.h; ++p)
                                     for (std::int64_t q = 0; q < out.w; ++q) {
-                                        std::int64_t const slice = o * f.slice_stride + t * f.slice_dilation - f.front;
-                                        std::int64_t const h = p * f.u + r * f.d - f.top;
-                                        std::int64_t const w = q * f.v + s * f.e - f.left;
-                                        if (slice < 0 || slice >= in.d || h < 0 || h >= in.h || w < 0 || w >= in.w)
-                                            continue;
+                                        auto const [slice, row, column] = seen(f, {o, p, q}, {t, r, s});
+                                        if (!has(in, {slice, row, column})) continue;
                                         std::int64_t const of_dy = (((n * out.c + k) * out.d + o) * out.h + p) * out.w;
                                         std::int64_t const of_x =
-                                            (((n * in.c + channel) * in.d + slice) * in.h + h) * in.w;
+                                            (((n * in.c + channel) * in.d + slice) * in.h + row) * in.w;
                                         dw.at[to].value += dy.at[static_cast<std::size_t>(of_dy + q)].value *
-                                                           x.at[static_cast<std::size_t>(of_x + w)].value;
+                                                           x.at[static_cast<std::size_t>(of_x + column)].value;
                                     }
                     }
     return dw;

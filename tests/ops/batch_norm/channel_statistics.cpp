@@ -139,31 +139,27 @@ TEST_CASE("what statistics keep for training is refused in words where it does n
     auto mean = fk::random<float>(device, fk::channels(3)), variance = fk::random<float>(device, fk::channels(3)),
          three = fk::random<float>(device, fk::channels(3)), others = fk::random<float>(device, fk::channels(3)),
          four = fk::random<float>(device, fk::channels(4));
-    auto const refused = [&](fk::ChannelStatistics::Args statistics, auto const& of) {
-        statistics.mean = mean, statistics.variance = variance;
-        return refusal([&] { (void)Layer::bind(statistics)(device, of); });
-    };
-    auto const args = [&](auto const& set) {
+    auto const refused = [&](auto const& set, auto const& of) {
         fk::ChannelStatistics::Args statistics{.mean = mean, .variance = variance};
         set(statistics);
-        return statistics;
+        return refusal([&] { (void)Layer::bind(statistics)(device, of); });
     };
     std::string const statistics = "Plan<ChannelStatistics>: ChannelStatistics.";
-    CHECK(refused(args([&](auto& a) { a.saved_inverse_deviation = four; }), x) ==
+    CHECK(refused([&](auto& a) { a.saved_inverse_deviation = four; }, x) ==
           statistics + "saved_inverse_deviation: expected 3 (K), got 4");
-    CHECK(refused(args([&](auto& a) { a.running_mean = three; }), x) ==
+    CHECK(refused([&](auto& a) { a.running_mean = three; }, x) ==
           statistics + "running_variance: expected both running statistics, or neither, got none");
-    CHECK(refused(args([&](auto& a) { a.running_mean = three, a.running_variance = others; }), one) ==
+    CHECK(refused([&](auto& a) { a.running_mean = three, a.running_variance = others; }, one) ==
           statistics +
               "running_variance: expected 2 values or more to each mean, as one value alone has no variance, got 1");
-    CHECK(refused(args([&](auto& a) { a.running_mean = a.running_variance = three; }), x) ==
+    CHECK(refused([&](auto& a) { a.running_mean = a.running_variance = three; }, x) ==
           statistics +
               "running_variance: expected memory apart from that of ChannelStatistics.running_mean, got memory "
               "that overlaps it");
-    CHECK(refused(args([&](auto& a) { a.epsilon = 0; }), x) ==
+    CHECK(refused([&](auto& a) { a.epsilon = 0; }, x) ==
           statistics + "epsilon: expected a finite number above 0, got 0");
-    CHECK(refused(args([&](auto& a) { a.momentum = 2; }), x) == statistics + "momentum: expected 0 to 1, got 2");
-    CHECK(refused(args([&](auto& a) { a.running_mean = three, a.running_variance = others; }), x) == "accepted");
+    CHECK(refused([&](auto& a) { a.momentum = 2; }, x) == statistics + "momentum: expected 0 to 1, got 2");
+    CHECK(refused([&](auto& a) { a.running_mean = three, a.running_variance = others; }, x) == "accepted");
 }
 
 namespace {

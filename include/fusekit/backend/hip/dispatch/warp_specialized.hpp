@@ -51,10 +51,7 @@ std::optional<Launch<ConvParams<Plan, T, U>>> launch_warp_specialized(Gpu const&
     if constexpr (SplitSchedule<Schedule>) {
         if (!launches_clusters(gpu)) return {};
         params.parts.count = static_cast<unsigned>(parts);
-        auto shared =
-            *prepare_launch<Plan, Mainloop>(gpu, params, tiles * parts, Mainloop::threads, LaunchMode::clusters);
-        shared.cluster = params.parts.count;
-        return shared;
+        return *prepare_parts<Schedule, Plan, Mainloop>(gpu, params, tiles);
     } else {
         std::int64_t most = std::int64_t{gpu.processors()} * Schedule::blocks;
         std::size_t workspace_bytes = 0;
