@@ -24,8 +24,8 @@ TEMPLATE_TEST_CASE("HIP: gradients by the weights on sm_90a's matrix units are w
 // Three blocks of a cluster, of which each has several blocks of columns, and two clusters; channels that end within a
 // tile, and a column of ones. The second run finds the workspace as the first has left it.
 TEMPLATE_TEST_CASE("HIP: clusters share the pixels of a gradient by the weights on matrix units", "",
-                   (BulkWeights<128, 128, 128, 3>), (BulkWeights<192, 128, 96, 3>), (BulkWeights<128, 256, 64, 4>),
-                   (BulkWeights<64, 128, 128, 4>), (BulkWeights<256, 128, 32, 4, 2>)) {
+                   (BulkWeights<128, 128, 64, 6>), (BulkWeights<192, 128, 64, 5>), (BulkWeights<128, 64, 64, 8>),
+                   (BulkWeights<64, 64, 128, 6>), (BulkWeights<256, 128, 32, 4, 2>)) {
     using Plan = fk::Plan<fk::ConvWeightGradient<fk::filter(3, 3).pad(1)>>;
     fk::hip::Device device = sm90a_device();
     oracle::Shape const in{5, 72, 13, 11}, out{5, 200, 13, 11};
@@ -55,7 +55,7 @@ TEST_CASE("HIP: blocks share the pixels of a gradient on matrix units as long as
     using fk::hip::share_pixels, fk::hip::WeightProduct;
     constexpr std::size_t tile = 128 * 128 * 4, states = fk::hip::GroupWorkspace::state_bytes;
     auto const parts = [](WeightProduct const& of, std::size_t workspace_bytes, unsigned most_cluster = 8) {
-        auto const chosen = share_pixels<BulkWeights<128, 128, 128, 3>>(of, {132, most_cluster, workspace_bytes});
+        auto const chosen = share_pixels<BulkWeights<128, 128, 64, 6>>(of, {132, most_cluster, workspace_bytes});
         return std::pair(chosen.parts.cluster, chosen.parts.groups);
     };
     CHECK(parts({128 * 132, 2, 12800, false}, states + 1000 * tile) == std::pair(1u, 1u));
@@ -67,7 +67,7 @@ TEST_CASE("HIP: blocks share the pixels of a gradient on matrix units as long as
 }
 
 TEST_CASE("HIP: a tile whose sums are not promoted has no more pixels than its errors allow") {
-    using Tile = BulkWeights<128, 256, 64, 4>;
+    using Tile = BulkWeights<192, 128, 64, 5>;
     static_assert(!Tile::promotes);
     fk::hip::WeightProduct const large{128 * 132, 4, 100000, false};
     CHECK(fk::hip::share_pixels<Tile>(large, {132, 1, 0}).cycles > 1e200);

@@ -39,18 +39,24 @@ hipError_t launch_clusters(void (*kernel)(Params), dim3 grid, dim3 block, unsign
 #endif
 
 /// in_cluster() says whether a kernel that shares its work runs in clusters. Where it does, cluster_barrier() waits for
-/// all threads of the block's cluster and shows them what was written; load_of_block() reads what another block, number
-/// `rank` of the cluster, has at the place of `own`.
+/// all threads of the block's cluster and shows them what was written; cluster_arrive() and cluster_wait() are its two
+/// halves, between which a thread does something else. load_of_block() reads what another block, number `rank` of the
+/// cluster, has at the place of `own`.
 #if defined(HIP_ON_CPU)
 __device__ inline bool in_cluster() { return hip_on_cpu::in_cluster(); }
 __device__ inline void cluster_barrier() { hip_on_cpu::cluster_barrier(); }
+__device__ inline void cluster_arrive() {}
+__device__ inline void cluster_wait() { hip_on_cpu::cluster_barrier(); }
 __device__ inline Packet<float, 4> load_of_block(Packet<float, 4> const* own, unsigned rank) {
     return *static_cast<Packet<float, 4> const*>(hip_on_cpu::shared_of_block(const_cast<Packet<float, 4>*>(own), rank));
 }
 #elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 __device__ constexpr bool in_cluster() { return kernels_cluster; }
+__device__ inline void cluster_arrive() { asm volatile("barrier.cluster.arrive.aligned;" ::: "memory"); }
+__device__ inline void cluster_wait() { asm volatile("barrier.cluster.wait.aligned;" ::: "memory"); }
 __device__ inline void cluster_barrier() {
-    asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");
+    cluster_arrive();
+    cluster_wait();
 }
 __device__ inline Packet<float, 4> load_of_block(Packet<float, 4> const* own, unsigned rank) {
     Packet<float, 4> four;
@@ -65,6 +71,8 @@ __device__ inline Packet<float, 4> load_of_block(Packet<float, 4> const* own, un
 #else
 __device__ constexpr bool in_cluster() { return false; }
 __device__ inline void cluster_barrier() {}
+__device__ inline void cluster_arrive() {}
+__device__ inline void cluster_wait() {}
 __device__ inline Packet<float, 4> load_of_block(Packet<float, 4> const* own, unsigned) { return *own; }
 #endif
 

@@ -15,13 +15,14 @@ struct BlockParts {
     FUSEKIT_HD unsigned count() const { return cluster * groups; }
 };
 
-/// A tile's sums in shared memory, of Rows rows of Columns.
-template <int Rows, int Columns>
+/// A tile's sums in shared memory, of Rows rows of Columns. Rows begin `gap` quads apart from each other's ends, so
+/// that those that a wave writes together are in different banks.
+template <int Rows, int Columns, int gap = 1>
 struct SumTile {
-    static constexpr unsigned quads = Columns / 4;
+    static constexpr unsigned height = Rows, quads = Columns / 4;
     static constexpr int floats = Rows * Columns;  ///< that a group has in workspace
 
-    Packet<float, 4> rows[Rows][quads + 1];  // one more, so that rows begin in different banks
+    Packet<float, 4> rows[Rows][quads + gap];
     bool is_last;
 };
 
@@ -31,63 +32,79 @@ struct RowRange {
 };
 
 /// Merges what the blocks of a tile have put into their SumTiles, always in the order of the blocks, so that every run
-/// gives the same bits. The blocks of a cluster share the rows out, and read each other's shared memory. Of the blocks
-/// of all groups that have the same rows, the last to come here merges those, from workspace. All threads call this;
-/// the first `threads` of them merge. A thread has several loads under way.
-template <int threads, int Rows, int Columns>
-__device__ __forceinline__ RowRange merge_parts(SumTile<Rows, Columns>& tile, BlockParts const& parts, unsigned number,
-                                                unsigned group, unsigned rank, unsigned thread) {
-    constexpr unsigned quads = SumTile<Rows, Columns>::quads, at_once = 8;
-    RowRange const own{Rows * rank / parts.cluster, Rows * (rank + 1) / parts.cluster};
-    /// Calls f(i, row, quad) for those of a thread, from a quad on.
-    auto const each_from = [&](unsigned first, auto const& f) {
+/// gives the same bits. The blocks of a cluster share the rows out, and read each other's shared memory; none may
+/// change its tile or end before finish_parts(). Of the blocks of all groups that have the same rows, the last to come
+/// here merges those, from workspace. All threads call this; the first `threads` of them merge. A thread has several
+/// loads under way, of one column of quads.
+template <int threads, class Tile>
+__device__ __forceinline__ RowRange merge_parts(Tile& tile, BlockParts const& parts, unsigned number, unsigned group,
+                                                unsigned rank, unsigned thread) {
+    constexpr unsigned quads = Tile::quads, height = Tile::height, rows_apart = threads / quads, rows_at_once = 4,
+                       parts_at_once = 4;
+    unsigned const quad = thread % quads;
+    RowRange const own{height * rank / parts.cluster, height * (rank + 1) / parts.cluster};
+    __syncthreads();
+    if (parts.count() == 1) return own;
+    /// Adds up a thread's quads of `count` parts, and gives them to put(row, sums).
+    auto const sum_up = [&](unsigned count, auto const& load, auto const& put) {
+        if (thread >= rows_apart * quads) return;
+#pragma unroll 1
+        for (unsigned first = own.begin + thread / quads; first < own.end; first += rows_at_once * rows_apart) {
+            Packet<float, 4> sums[rows_at_once] = {};
+#pragma unroll 1
+            for (unsigned begin = 0; begin < count; begin += parts_at_once) {
+                Packet<float, 4> next[rows_at_once][parts_at_once] = {};
 #pragma unroll
-        for (unsigned i = 0; i < at_once; ++i)
-            if (unsigned const at = first + i * threads + thread; thread < threads && at < own.end * quads)
-                f(i, at / quads, at % quads);
-    };
-    auto const sum_up = [&](unsigned count, auto const& load) {
-        for (unsigned first = own.begin * quads; first < own.end * quads; first += at_once * threads) {
-            Packet<float, 4> sums[at_once];
-            each_from(first, [&](unsigned i, unsigned row, unsigned quad) { sums[i] = load(row, quad, 0u); });
-            for (unsigned of = 1; of < count; ++of) {
-                Packet<float, 4> next[at_once];
-                each_from(first, [&](unsigned i, unsigned row, unsigned quad) { next[i] = load(row, quad, of); });
-                for (unsigned i = 0; i < at_once; ++i)
-                    for (int j = 0; j < 4; ++j) sums[i].values[j] += next[i].values[j];
+                for (unsigned i = 0; i < rows_at_once; ++i)
+#pragma unroll
+                    for (unsigned of = 0; of < parts_at_once; ++of)
+                        if (unsigned const row = first + i * rows_apart; row < own.end && begin + of < count)
+                            next[i][of] = load(row, begin + of);
+#pragma unroll
+                for (unsigned i = 0; i < rows_at_once; ++i)
+#pragma unroll
+                    for (unsigned of = 0; of < parts_at_once; ++of)
+#pragma unroll
+                        for (int j = 0; j < 4; ++j) sums[i].values[j] += next[i][of].values[j];
             }
-            each_from(first, [&](unsigned i, unsigned row, unsigned quad) { tile.rows[row][quad] = sums[i]; });
+#pragma unroll
+            for (unsigned i = 0; i < rows_at_once; ++i)
+                if (unsigned const row = first + i * rows_apart; row < own.end) put(row, sums[i]);
         }
     };
-    __syncthreads();
-    if (parts.cluster > 1) {
-        cluster_barrier();
-        sum_up(parts.cluster,
-               [&](unsigned row, unsigned quad, unsigned of) { return load_of_block(&tile.rows[row][quad], of); });
-        cluster_barrier();
-    }
-    if (parts.groups == 1) return own;
-    auto* const sums = reinterpret_cast<Packet<float, 4>*>(parts.workspace.values()) +
-                       std::size_t{number} * parts.groups * Rows * quads;
-    for (unsigned first = own.begin * quads; first < own.end * quads; first += at_once * threads)
-        each_from(first, [&](unsigned, unsigned row, unsigned quad) {
-            sums[(group * Rows + row) * quads + quad] = tile.rows[row][quad];
+    auto* const of_groups = reinterpret_cast<Packet<float, 4>*>(parts.workspace.values()) +
+                            std::size_t{number} * parts.groups * height * quads + quad;
+    auto const keep = [&](unsigned row, Packet<float, 4> const& sums) { tile.rows[row][quad] = sums; };
+    if (parts.cluster > 1) cluster_barrier();
+    sum_up(
+        parts.cluster, [&](unsigned row, unsigned of) { return load_of_block(&tile.rows[row][quad], of); },
+        [&](unsigned row, Packet<float, 4> const& sums) {
+            if (parts.groups == 1) keep(row, sums);
+            else of_groups[(group * height + row) * quads] = sums;
         });
-    GridGroup::State* const state = parts.workspace.state(number * parts.cluster + rank);
-    if (!is_last_block(&state->arrived, parts.groups, thread, tile.is_last)) return {0, 0};
-    if (thread == 0) state->arrived = 0;
-    sum_up(parts.groups, [&](unsigned row, unsigned quad, unsigned of) {
-        return load_fresh(&sums[(of * Rows + row) * quads + quad]);
-    });
+    if (parts.cluster > 1) cluster_arrive();
+    if (parts.groups > 1) {
+        GridGroup::State* const state = parts.workspace.state(number * parts.cluster + rank);
+        if (!is_last_block(&state->arrived, parts.groups, thread, tile.is_last)) return {0, 0};
+        if (thread == 0) state->arrived = 0;
+        sum_up(
+            parts.groups,
+            [&](unsigned row, unsigned of) { return load_fresh(&of_groups[(of * height + row) * quads]); }, keep);
+    }
     __syncthreads();
     return own;
 }
 
+/// Waits until all blocks of the cluster have read what they merge. All threads call it, once after each merge.
+__device__ inline void finish_parts(BlockParts const& parts) {
+    if (parts.cluster > 1) cluster_wait();
+}
+
 /// Calls store(sum, row, place) for the columns and rows of a tile that a block has whole; place(column) is worked out
 /// once a column. A lane has columns that are 32 apart, a wave of `threads` / 32 some of the rows.
-template <int threads, int Rows, int Columns, class Place, class Store>
-__device__ void store_sums(SumTile<Rows, Columns> const& tile, RowRange const& own, int columns, unsigned thread,
-                           Place const& place, Store const& store) {
+template <int threads, class Tile, class Place, class Store>
+__device__ void store_sums(Tile const& tile, RowRange const& own, int columns, unsigned thread, Place const& place,
+                           Store const& store) {
     if (thread >= threads) return;
     for (int column = static_cast<int>(thread % 32); column < columns; column += 32) {
         auto const at = place(column);

@@ -19,7 +19,8 @@ WeightProduct weight_product(WeightGradientParams<Plan, T, U> const& params) {
     auto const& head = params.bound.head;
     Index<4> const &dy = head.dy.layout.shape, &dw = params.y.layout.shape;
     return {dw[0], dw[2] * dw[3] * divide_up(dw[1], weight_block) + head.bias_gradient.given(), dy[0] * dy[2] * dy[3],
-            !is_single_pixels(Plan::Head::geometry(head))};
+            !is_single_pixels(Plan::Head::geometry(head)),
+            (params.x.layout.size() + head.dy.layout.size()) * static_cast<std::int64_t>(sizeof(T))};
 }
 
 }  // namespace detail

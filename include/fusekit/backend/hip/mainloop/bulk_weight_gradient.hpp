@@ -30,7 +30,7 @@ class BulkWeightGradient {
 public:
     using Params = WeightGradientParams<Plan, T, U>;
     using Architecture = typename Atom::Architecture;
-    using Sums = SumTile<rows, columns>;
+    using Sums = SumTile<rows, columns, 2>;
     static constexpr int threads = consumers + 32, blocks = 1;
     static constexpr bool waits_for_previous_kernel = true, reads_argument_in_place = true;
 
@@ -64,6 +64,7 @@ public:
         RowRange const own =
             merge_parts<consumers>(shared.sums, params.parts, tile.number, tile.part_group, tile.rank, thread);
         store(params, conv, shared.sums, tile, own, thread);
+        finish_parts(params.parts);
     }
 
 private:
@@ -149,32 +150,42 @@ private:
 #pragma unroll
         for (int product = 0; product < products; ++product)
 #pragma unroll
-            for (int e = 0; e < Atom::sums_per_thread; ++e) {
+            for (int e = 0; e < Atom::sums_per_thread; e += 2) {
                 int const column = Atom::column(own, e),
                           row = (static_cast<int>(group) * products + product) * block + Atom::row(own, e);
-                to.rows[row][column / 4].values[column % 4] = sums[product][e];
+                float* const to_pair = &to.rows[row][column / 4].values[column % 4];
+                *reinterpret_cast<Packet<float, 2>*>(to_pair) = {sums[product][e], sums[product][e + 1]};
             }
     }
 
+    /// Stores the rows that a block has whole. A thread has four neighbouring columns: channels of x of one tap, which
+    /// may be fewer, or first the bias' gradient.
     template <class Problem>
     __device__ static void store(Params const& params, Problem const& conv, Sums const& sums, Tile const& tile,
                                  RowRange const& own, unsigned thread) {
-        struct Place {
-            int c, r, s;
-            bool is_weight, is_bias;
+        constexpr unsigned quads = Sums::quads, rows_apart = consumers / quads;
+        if (thread >= rows_apart * quads) return;
+        unsigned const quad = thread % quads, end = min(own.end, static_cast<unsigned>(max(tile.k - tile.first_k, 0)));
+        auto const column = static_cast<int>(quad) * 4;
+        int const number = tile.first_block + column / block, tap = number / tile.channel_blocks,
+                  c = number % tile.channel_blocks * block + column % block, r = tap / conv.window_columns(),
+                  s = tap - r * conv.window_columns();
+        int const count = number < tile.blocks ? min(max(conv.group_c() - c, 0), 4) : 0;
+        auto const each_row = [&](auto const& f) {
+#pragma unroll 4
+            for (unsigned row = own.begin + thread / quads; row < end; row += rows_apart)
+                f(tile.first_k + static_cast<int>(row), sums.rows[row][quad]);
         };
-        auto const place = [&](int column) {
-            int const at = tile.first_block + column / block, tap = at / tile.channel_blocks,
-                      c = at % tile.channel_blocks * block + column % block, r = tap / conv.window_columns();
-            return Place{c, r, tap - r * conv.window_columns(), at < tile.blocks && c < conv.group_c(),
-                         tile.has_ones && at == tile.blocks && column % block == 0};
-        };
-        store_sums<consumers>(sums, own, columns, thread, place, [&](float sum, int row, Place const& at) {
-            int const k = tile.first_k + row;
-            if (k >= tile.k) return;
-            if (at.is_weight) params.store(sum, {k, at.c, at.r, at.s});
-            else if (at.is_bias) params.store_bias(sum, k);
-        });
+        if (count == 4 && params.stores_packets({0, c, r, s})) {
+            each_row([&](int k, Packet<float, 4> const& of_row) { params.store(of_row, {k, c, r, s}); });
+        } else if (count > 0) {
+#pragma unroll 1
+            for (int i = 0; i < count; ++i)
+                each_row(
+                    [&](int k, Packet<float, 4> const& of_row) { params.store(of_row.values[i], {k, c + i, r, s}); });
+        } else if (tile.has_ones && number == tile.blocks && column % block == 0) {
+            each_row([&](int k, Packet<float, 4> const& of_row) { params.store_bias(of_row.values[0], k); });
+        }
     }
 };
 

@@ -79,6 +79,7 @@ public:
                 merge_parts<threads>(shared.sums, again.parts, to.number * passes + static_cast<unsigned>(pass),
                                      to.group_of_parts, to.rank, thread);
             store(again, shared.sums, to, rows, pass, thread);
+            finish_parts(again.parts);
         }
     }
 

@@ -55,14 +55,34 @@ struct WeightGradientParams {
 
     /// Takes a sum through the epilogue to dw.
     __device__ void store(float sum, OutputCoord const& to) const {
-        using Epilogue = typename Plan::Epilogue;
-        auto const state = Epilogue::prepare(to.n, bound.epilogue);
-        float const value = Epilogue::apply(sum, ThreadCoord(to), state, bound.epilogue);
+        float const value = result(sum, to);
         if constexpr (Element<U>) y(to.n, to.k, to.p, to.q) = U(value);
+    }
+    /// Whether four neighbouring channels of x may be stored by one access, from a place on and in every other filter.
+    __device__ bool stores_packets(OutputCoord const& from) const {
+        if constexpr (Element<U>)
+            return y.layout.stride[1] == 1 && y.layout.stride[0] % 4 == 0 &&
+                   reinterpret_cast<std::uintptr_t>(&y(from.n, from.k, from.p, from.q)) % (4 * sizeof(U)) == 0;
+        else return true;
+    }
+    __device__ void store(Packet<float, 4> const& sums, OutputCoord const& to) const {
+        Packet<float, 4> values;
+#pragma unroll
+        for (int i = 0; i < 4; ++i) values.values[i] = result(sums.values[i], {to.n, to.k + i, to.p, to.q});
+        if constexpr (Element<U>)
+            *reinterpret_cast<Packet<U, 4>*>(&y(to.n, to.k, to.p, to.q)) = {U(values.values[0]), U(values.values[1]),
+                                                                            U(values.values[2]), U(values.values[3])};
     }
     __device__ void store_bias(float sum, std::int64_t k) const {
         auto const& bias = bound.head.bias_gradient;
         bias.data[k * bias.layout.stride[0]] = sum;
+    }
+
+private:
+    __device__ float result(float sum, OutputCoord const& at) const {
+        using Epilogue = typename Plan::Epilogue;
+        auto const state = Epilogue::prepare(at.n, bound.epilogue);
+        return Epilogue::apply(sum, ThreadCoord(at), state, bound.epilogue);
     }
 };
 

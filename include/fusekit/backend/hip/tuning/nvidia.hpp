@@ -82,10 +82,10 @@ struct NvidiaTuning {
         {.m = 192, .n = 64, .stages = 8}};
 
     /// Of gradients by the weights. Where a tile has any number of pixels its sums are promoted.
-    static constexpr WeightCut weights[] = {{.rows = 128, .columns = 128, .pixels = 128, .stages = 3},
-                                            {.rows = 192, .columns = 128, .pixels = 96, .stages = 3},
-                                            {.rows = 128, .columns = 256, .pixels = 64, .stages = 4},
-                                            {.rows = 64, .columns = 128, .pixels = 128, .stages = 4}};
+    static constexpr WeightCut weights[] = {{.rows = 128, .columns = 128, .pixels = 64, .stages = 6},
+                                            {.rows = 192, .columns = 128, .pixels = 64, .stages = 5},
+                                            {.rows = 128, .columns = 64, .pixels = 64, .stages = 8},
+                                            {.rows = 64, .columns = 64, .pixels = 128, .stages = 6}};
     static constexpr unsigned most_gradient_cluster = 8;
 
     static constexpr bool chooses_planes = true;
