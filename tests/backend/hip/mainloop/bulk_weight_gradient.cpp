@@ -10,7 +10,8 @@ using namespace test;
 using fusekit::hip::BulkWeights;
 
 // Tiles that channels do not fill, with a column of ones in the first block of a tile and in the second; strides,
-// dilations and uneven padding; and pixels of several blocks, of which the last has the least.
+// dilations and uneven padding; 13 channels, of which the last is stored alone; and pixels of several blocks, of which
+// the last has the least.
 TEMPLATE_TEST_CASE("HIP: gradients by the weights on sm_90a's matrix units are what the oracle computes", "", fk::half,
                    (Types<fk::bfloat16, float>)) {
     fk::hip::Device device = sm90a_device();
@@ -18,6 +19,7 @@ TEMPLATE_TEST_CASE("HIP: gradients by the weights on sm_90a's matrix units are w
     check_weight_gradient<TestType, fk::filter(3, 3).pad(1)>(device, {{2, 8, 13, 11}, 72, "nhwc", "nhwc", "nhwc"});
     check_weight_gradient<TestType, fk::filter(3, 2).pad(2, 0, 1, 1).stride(2, 1).dilation(1, 2)>(
         device, {{3, 16, 8, 9}, 8, "nhwc", "nhwc", "nchw*2"});
+    check_weight_gradient<TestType, fk::filter(3, 3).pad(1)>(device, {{2, 13, 6, 5}, 24, "nhwc+3", "nhwc", "nhwc+3"});
     check_weight_gradient<TestType, fk::filter(1, 1).stride(2)>(device, {{9, 24, 23, 19}, 40, "nhwc", "nhwc", "nchw"});
 }
 
