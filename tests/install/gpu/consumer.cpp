@@ -3,9 +3,12 @@
 #include <fusekit/hip.hpp>
 
 namespace fk = fusekit;
+// In all of both namespaces a class and a concept are named Device, which nvcc's output has to tell apart.
+using namespace fusekit;
+using namespace fusekit::hip;
 
-using Relu = fk::Plan<fk::Activation<fk::Relu>>;
+using ReluPlan = fk::Plan<fk::Activation<fk::Relu>>;
 
 void relu(fk::hip::Device& device, fk::TensorView<float const> x, fk::TensorView<float> y) {
-    Relu::bind({})(device, x, y);
+    ReluPlan::bind({})(device, x, y);
 }

@@ -65,12 +65,13 @@ public:
         cluster_barrier();
         if (merges)
             for (unsigned of = 1; of < count; ++of) add(sums[0], exchange, of, thread);
-        cluster_barrier();  // until then others' sums are read
+        cluster_arrive();  // others' sums are read
         if (merges) {
             typename Writer::Totals totals;
             Writer::store(params, conv, shared.writers[0], start, sums, totals, thread, Whole::epilogue_barrier, 0);
             if (thread == 0) ptx::wait_for_stores();
         }
+        cluster_wait();
     }
 
 private:

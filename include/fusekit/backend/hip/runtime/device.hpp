@@ -34,7 +34,7 @@ public:
     explicit Device(int index = 0) : GpuOwner(index), Stream(owned, Kind::in_order) {}
 
     /// The same with a stream that runs beside the default stream.
-    static Device non_blocking(int index = 0) { return Device(index, Kind::non_blocking, nullptr); }
+    static Device non_blocking(int index = 0) { return {index, Kind::non_blocking, nullptr}; }
 
     /// The same with somebody else's stream, which outlives the device.
     Device(int index, hipStream_t stream) : Device(index, Kind::borrowed, stream) {}
