@@ -22,7 +22,7 @@ import matrix_share
 from kernel_name import shortened
 
 COLUMNS = ["kernel", "target", "vgpr", "agpr", "sgpr", "lds", "scratch", "vgpr_spills", "sgpr_spills", "occupancy",
-           "code", "matrix", "share", "share_of_singles"]
+           "code", "matrix", "share", "share_of_singles", "share_of_planes"]
 PRODUCT = re.compile(r"ImplicitGemm<\w*Gemm<(\d+, \d+)\b[^>]*>, (float|half|bfloat16|int8|Float8<\d, \w+>), "
                      r"(?:\w+|Float8<\d, \w+>), (channel|pixel)>")
 GRADIENT = re.compile(r"WeightGradient<(float|half|bfloat16), ")
@@ -150,7 +150,7 @@ def main():
     for row in table:
         if (gradient := GRADIENT.search(row["kernel"])) and row["share"]:
             print(f"{arguments.target}: gradient by the weights, {gradient[1]}: matrix instructions are {row['share']} of the main "
-                  f"loop of packets, {row['share_of_singles']} of pixels one by one")
+                  f"loop of packets, {row['share_of_planes']} of planes, {row['share_of_singles']} of pixels one by one")
     sys.exit("\n".join(found) if found else 0)
 
 

@@ -24,6 +24,8 @@ TYPES = {"gfx908": CDNA, "gfx90a": CDNA, "gfx942": CDNA + FNUZ, "gfx1030": ("hal
          "gfx1201": RDNA + OCP}
 MATRIX = re.compile(r"v_(mfma|wmma)_|v_dot2c?_f32_f16|v_dot4c?_i32_i8")
 WIDE = re.compile(r"(global|buffer)_load_(dwordx4|b128)")
+# A load at an offset that the wave has in a register.
+IN_PLANES = re.compile(r"buffer_load_(dwordx4|b128) .*\], s\d+ offen")
 
 
 def matrix_cycles(target, instruction):
@@ -67,7 +69,7 @@ def linked(named):
     for i, (name, _) in enumerate(named):
         at[name] = i
     for i, (_, instructions) in enumerate(named):
-        blocks[i].instructions = [word for word, _ in instructions]
+        blocks[i].instructions = [f"{word} {operands}" for word, operands in instructions]
         last, operand = instructions[-1] if instructions else ("", "")
         if last.startswith(("s_branch", "s_cbranch")):
             blocks[i].next.append(at[operand.split()[0]])
@@ -153,14 +155,19 @@ def best_step(blocks, loop):
 
 
 def matrix_share(target, blocks):
-    """How many matrix instructions a function has; their share of its main loop; and, where another loop loads elements
-    one by one, of that. None where there is no such loop."""
+    """How many matrix instructions a function has; their share of its main loop; where another loop loads elements one
+    by one, of that; and where another loads from planes, of that. None where there is no such loop."""
     count = sum(bool(MATRIX.match(word)) for block in blocks for word in block.instructions)
     if not count or target not in ISSUE:
-        return count, None, None
+        return count, None, None, None
     steps = [best_step(blocks, loop) for loop in loops(blocks)]
-    return (count, share_of(target, steps),
-            share_of(target, [step for step in steps if not any(map(WIDE.match, step))]))
+
+    def loads(what, step):
+        return any(map(what.match, step))
+
+    return (count, share_of(target, [step for step in steps if not loads(IN_PLANES, step)]),
+            share_of(target, [step for step in steps if not loads(WIDE, step)]),
+            share_of(target, [step for step in steps if loads(IN_PLANES, step)]))
 
 
 def share_of(target, steps):

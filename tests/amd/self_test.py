@@ -101,11 +101,14 @@ disassembly = """
 \ts_endpgm                                                   // 00000000202C: BF810000
 """
 functions = matrix_share.functions(disassembly)
-if matrix_share.matrix_share("gfx90a", functions["plain"]) != (0, None, None):
+if matrix_share.matrix_share("gfx90a", functions["plain"]) != (0, None, None, None):
     failures.append("a function without matrix instructions has a share of them")
-if matrix_share.matrix_share("gfx90a", functions["kernel"]) != (1, 64 / (64 + 4 * 5), None):
+if matrix_share.matrix_share("gfx90a", functions["kernel"]) != (1, 64 / (64 + 4 * 5), None, None):
     failures.append(f"the share of 64 cycles beside 5 instructions is "
                     f"{matrix_share.matrix_share('gfx90a', functions['kernel'])}")
+in_planes = disassembly.replace("global_load_dwordx4 v[4:7], v[8:9], off", "buffer_load_dwordx4 v[4:7], v8, s[4:7], s8 offen")
+if matrix_share.matrix_share("gfx90a", matrix_share.functions(in_planes)["kernel"]) != (1, None, None, 64 / (64 + 4 * 5)):
+    failures.append("a loop that loads at a wave's offset is none of planes")
 
 row = dict.fromkeys(check_kernels.COLUMNS, 0) | {"occupancy": 8}
 for target, kernel, matrix, count in [

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Compiled for each of AMD's targets, as atom/native.cpp is.
 #include <catch2/catch_template_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 
 #include "backend/hip/native.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient.hpp"
@@ -18,14 +19,21 @@ TEMPLATE_TEST_CASE("HIP: gradients by the weights are exact on the matrix units 
     check_weight_gradient<TestType, fk::filter(1, 2)>(device, {{3, 144, 7, 9}, 72, "nhwc", "nhwc", "nhwc"});
     check_weight_gradient<TestType, fk::filter(3, 1).stride(2)>(device, {{2, 76, 9, 8}, 68, "nhwc", "nhwc", "nhwc"});
     check_weight_gradient<TestType, fk::filter(1, 1).groups(2)>(device, {{1, 266, 5, 7}, 134, "nhwc", "nchw", "nchw"});
+    // Planes: of images that end within a step or with one, with windows in padding on all sides or on some.
+    check_weight_gradient<TestType, fk::filter(3, 3).pad(1)>(device, {{2, 44, 13, 21}, 66, "nchw", "nchw", "nhwc"});
+    check_weight_gradient<TestType, fk::filter(3, 3).pad(1)>(device, {{3, 4, 1, 29}, 3, "nchw", "nchw", "nchw"});
+    check_weight_gradient<TestType, fk::filter(1, 1).groups(2)>(device, {{3, 8, 16, 14}, 6, "nchw", "nchw", "nchw"});
+    check_weight_gradient<TestType, fk::filter(2, 3).pad(0, 1, 0, 3).dilation(1, 2)>(
+        device, {{2, 8, 12, 19}, 5, "nchw", "nchw", "nchw"});
 }
 
 TEST_CASE("HIP: long sums of a gradient by the weights are exact on each target, in one part and in several") {
     using Layer = fk::Plan<fk::ConvWeightGradient<fk::filter(1, 1)>>;
     fk::hip::Device device = native();
-    oracle::Shape const in{3, 9, 33, 34}, out{3, 66, 33, 34};  // over three times the pixels that totals are of
-    Filled<fk::half, fk::hip::Device, 4> x(device, "nhwc", in, integers(in.size(), -2, 3, 1)),
-        dy(device, "nhwc", out, integers(out.size(), -3, 2, 2));
+    char const* const order = GENERATE("nhwc", "nchw");
+    oracle::Shape const in{3, 12, 33, 34}, out{3, 66, 33, 34};  // over three times the pixels that totals are of
+    Filled<fk::half, fk::hip::Device, 4> x(device, order, in, integers(in.size(), -2, 3, 1)),
+        dy(device, order, out, integers(out.size(), -3, 2, 2));
     Placed<fk::hip::Device, 1> db(device, fk::DataType::float32, fk::channels(out.c), 64);
     auto const layer = Layer::bind({.dy = dy.view(), .bias_gradient = db.template view<float>()});
     auto const expected = oracle::weight_gradient({in, x.values}, {out, dy.values}, window_of(fk::filter(1, 1)));

@@ -35,21 +35,22 @@ public:
         return result < nowhere ? static_cast<std::uint32_t>(result) : before;
     }
 
+    /// Reads at the sum of two offsets, the second of which all lanes of the wave have.
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
     template <class T>
-    __device__ T load(std::uint32_t of_bytes) const {
-        auto const offset = static_cast<int>(of_bytes);
+    __device__ T load(std::uint32_t of_bytes, std::uint32_t of_wave = 0) const {
+        auto const offset = static_cast<int>(of_bytes), further = static_cast<int>(of_wave);
         auto const resource = __builtin_amdgcn_make_buffer_rsrc(reinterpret_cast<void*>(first), 0,
                                                                 static_cast<int>(bytes), static_cast<int>(format));
         if constexpr (sizeof(T) == 16)
-            return __builtin_bit_cast(T, __builtin_amdgcn_raw_buffer_load_b128(resource, offset, 0, 0));
+            return __builtin_bit_cast(T, __builtin_amdgcn_raw_buffer_load_b128(resource, offset, further, 0));
         else if constexpr (sizeof(T) == 8)
-            return __builtin_bit_cast(T, __builtin_amdgcn_raw_buffer_load_b64(resource, offset, 0, 0));
+            return __builtin_bit_cast(T, __builtin_amdgcn_raw_buffer_load_b64(resource, offset, further, 0));
         else if constexpr (sizeof(T) == 4)
-            return __builtin_bit_cast(T, __builtin_amdgcn_raw_buffer_load_b32(resource, offset, 0, 0));
+            return __builtin_bit_cast(T, __builtin_amdgcn_raw_buffer_load_b32(resource, offset, further, 0));
         else if constexpr (sizeof(T) == 2)
-            return __builtin_bit_cast(T, __builtin_amdgcn_raw_buffer_load_b16(resource, offset, 0, 0));
-        else return __builtin_bit_cast(T, __builtin_amdgcn_raw_buffer_load_b8(resource, offset, 0, 0));
+            return __builtin_bit_cast(T, __builtin_amdgcn_raw_buffer_load_b16(resource, offset, further, 0));
+        else return __builtin_bit_cast(T, __builtin_amdgcn_raw_buffer_load_b8(resource, offset, further, 0));
     }
 
 private:
@@ -63,8 +64,9 @@ private:
     std::uint32_t bytes, format;
 #else
     template <class T>
-    __device__ T load(std::uint32_t offset) const {
+    __device__ T load(std::uint32_t of_lane, std::uint32_t of_wave = 0) const {
         T result = {};
+        std::uint64_t const offset = std::uint64_t{of_lane} + of_wave;
         if (offset < nowhere) __builtin_memcpy(&result, reinterpret_cast<void const*>(first + offset), sizeof result);
         return result;
     }

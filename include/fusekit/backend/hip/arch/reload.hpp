@@ -13,8 +13,14 @@ namespace fusekit::hip {
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
 template <class Params>
 __device__ Params const& reload(Params const&) {
-    decltype(__builtin_amdgcn_kernarg_segment_ptr()) arguments;
-    asm volatile("" : "=s"(arguments) : "0"(__builtin_amdgcn_kernarg_segment_ptr()));
+    using Arguments = decltype(__builtin_amdgcn_kernarg_segment_ptr());
+    // Where branches meet, the compiler may have kept the address in vector registers.
+    auto const address = (unsigned long)__builtin_amdgcn_kernarg_segment_ptr();
+    Arguments arguments;
+    asm volatile(""
+                 : "=s"(arguments)
+                 : "0"((Arguments)((unsigned long)(unsigned)__builtin_amdgcn_readfirstlane((int)(address >> 32)) << 32 |
+                                   (unsigned)__builtin_amdgcn_readfirstlane((int)address))));
     return *(Params const*)arguments;
 }
 __device__ inline unsigned opaque_per_thread(unsigned number) {

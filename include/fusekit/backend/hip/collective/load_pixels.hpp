@@ -41,9 +41,9 @@ struct PixelTable {
     std::int64_t in_dy[Size];
 };
 
-/// How the elements of an operand neighbour in memory: channels of a pixel, in packets of eight or four; channels; or
-/// pixels.
-enum class Neighbours { eights, fours, channels, pixels };
+/// How the elements of an operand neighbour in memory: channels of a pixel, in packets of eight or four; channels;
+/// pixels; or, of both operands, pixels in planes (WeightGradientPlanes).
+enum class Neighbours { eights, fours, channels, pixels, planes };
 
 /// A thread's share of an operand of TileK pixels and Size rows, which are channels or columns, on its way from memory
 /// to an atom's Tile. Neighbouring threads load neighbours.
@@ -111,6 +111,7 @@ public:
     /// The row of the operand that a row of the tile has.
     __device__ static unsigned operand_row(Neighbours along, unsigned row) {
         if (!transposes) return row;
+        if (arch::has<arch::Amd> && along == Neighbours::planes) return turned(row, Size / 4);
         unsigned const count = along == Neighbours::fours ? 4 : along == Neighbours::eights ? takes_eights ? 8 : 4 : 1;
         return turned(row, Size / count);
     }

@@ -29,6 +29,27 @@ bool is_near(TensorView<T> const& view) {
     return range.is_near(sizeof(T));
 }
 
+/// Whether all taps find neighbouring pixels of y as neighbours, past the end of a row as within: rows of x and y
+/// follow one another, and windows move pixel by pixel (WeightGradientPlanes). Images must fill over half of their
+/// steps.
+template <Element T>
+bool lies_in_planes(Filter<2> const& filter, TensorView<T const> const& x, TensorView<T const> const& y,
+                    std::int64_t group_c) {
+    Index<4> const &of_x = x.layout.shape, &of_y = y.layout.shape, &in_x = x.layout.stride, &in_y = y.layout.stride;
+    bool const one_row = of_x[2] == 1 && of_y[2] == 1;
+    std::int64_t const pixels = of_y[2] * of_y[3];
+    OffsetRange range;  // with the padding
+    for (int mode = 0; mode < 4; ++mode) range.add(of_x[mode] - 1, in_x[mode]);
+    for (int mode = 0; mode < 2; ++mode) {
+        range.add(filter.pad_before[mode], -in_x[2 + mode]);
+        range.add(filter.pad_after[mode], in_x[2 + mode]);
+    }
+    return group_c % 4 == 0 && filter.size[0] * filter.size[1] <= ChunkMasks<T, 1>::most_taps &&
+           filter.strides[0] == 1 && filter.strides[1] == 1 && in_x[3] == 1 && in_y[3] == 1 &&
+           (one_row || (in_x[2] == of_y[3] && in_y[2] == of_y[3])) && in_x[0] >= 0 && in_x[1] >= 0 &&
+           2 * pixels > PixelChunk<T>::whole(pixels) && range.is_near(sizeof(T));
+}
+
 /// Among how many blocks a tile's pixels are shared, so that all of `tiles` keep `blocks` busy: clusters, where there
 /// are some, and as many groups of blocks as sums of `part_bytes` each fit the workspace. A tile's sums are merged in
 /// `passes`.
@@ -69,6 +90,14 @@ Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_weight_gradient(Gpu con
     params.in_x = detail::neighbours_of<T>(params.x, y.layout.shape[1]);
     params.in_dy = detail::neighbours_of<T>(detail::typed<T>(dy), group_k);
     params.near = detail::is_near(params.x) && detail::is_near(detail::typed<T>(dy));
+    std::int64_t step = 1, plane = dy.layout.shape[2] * dy.layout.shape[3];
+    if constexpr (WeightGradientTile::of_amd && Plan::Head::collapsed_space == 2)
+        if (params.near && detail::lies_in_planes(filter, params.x, detail::typed<T>(dy), y.layout.shape[1])) {
+            params.in_x = Neighbours::planes;
+            params.in_dy = Neighbours::pixels;
+            step = PixelChunk<T>::step_pixels;
+            plane = PixelChunk<T>::whole(plane);
+        }
     std::int64_t const tiles =
         detail::divide_up(params.columns(), Mainloop::tile_m) * detail::divide_up(group_k, Mainloop::tile_n) * groups;
     constexpr std::int64_t part_bytes = Mainloop::passes * Mainloop::Sums::floats * sizeof(float);
@@ -77,7 +106,8 @@ Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_weight_gradient(Gpu con
         detail::choose_block_parts(clusters, tiles, Mainloop::passes, std::int64_t{gpu.processors()} * Mainloop::blocks,
                                    detail::divide_up(pixels, Mainloop::least_pixels), part_bytes, workspace_bytes);
     BlockParts const& parts = params.parts;
-    params.part_pixels = static_cast<int>(detail::divide_up(pixels, parts.count()));
+    std::int64_t const steps = detail::divide_up(dy.layout.shape[0] * plane, step);
+    params.part_pixels = static_cast<int>(detail::divide_up(steps, parts.count()) * step);
     auto const launch = prepare_launch<Plan, Mainloop>(
         gpu, params, tiles * parts.count(), Mainloop::threads,
         parts.cluster > 1 ? LaunchMode::clusters : LaunchMode::plain,

@@ -9,6 +9,7 @@
 #include "fusekit/backend/hip/collective/load_pixels.hpp"
 #include "fusekit/backend/hip/collective/operand_memory.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient_params.hpp"
+#include "fusekit/backend/hip/mainloop/weight_gradient_planes.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient_tile.hpp"
 
 namespace fusekit::hip {
@@ -44,12 +45,16 @@ private:
     using Totals = FragmentTotals<Fragment, threads, AtomOf::keeps_totals>;
     using OfX = TileOfPixels<T, decltype(Atom::Stage::x), tile_m, tile_k, threads>;
     using OfDy = TileOfPixels<T, decltype(Atom::Stage::w), tile_n, tile_k, threads>;
+    static constexpr bool has_planes = Tile::of_amd && OfX::transposes && space == 2;  ///< a loop of their own
 
 public:
     /// What steps need, and then sums pass through.
     struct Operands {
         typename Atom::Stage stages[stage_count];
-        PixelTable<space, table> pixels[stage_count];
+        union {
+            PixelTable<space, table> pixels[stage_count];
+            std::conditional_t<has_planes, MasksOfPlanes<T>, detail::Nothing> masks;
+        };
         Place columns[tile_m];
     };
     struct Shared : Totals::Shared {
@@ -127,12 +132,19 @@ private:
             if constexpr (Tile::of_amd)
                 if (both(pixels)) return f(std::type_identity<Nearby>{}, pixels, pixels);
         }
+        if (Tile::of_amd && params.in_x == Neighbours::planes) {
+            if constexpr (has_planes) return f(std::type_identity<Nearby>{}, InPlanes{}, InPlanes{});
+            else return f(std::type_identity<AnyOperand<T>>{}, Neighbours::pixels, Neighbours::pixels);
+        }
         return f(std::type_identity<AnyOperand<T>>{}, params.in_x, params.in_dy);
     }
 
     template <class Problem>
     __device__ static KCoord weight(Params const& params, Problem const& conv, int column) {
-        return conv.k_coord(static_cast<unsigned>(column), params.in_x != Neighbours::pixels);
+        bool const fours = Tile::of_amd && params.in_x == Neighbours::planes;
+        unsigned const index = static_cast<unsigned>(column), of_four = fours ? index / 4 : index;
+        KCoord const first = conv.k_coord(of_four, !fours && params.in_x != Neighbours::pixels);
+        return fours ? one_of_four(first, index % 4) : first;
     }
 
     template <class Problem>
@@ -170,6 +182,8 @@ private:
     __device__ __forceinline__ static Totals multiply(Params const& params, Operands& shared, Totals totals,
                                                       TileAt const& at, Atom const& atom, InX in_x, InDy in_dy,
                                                       unsigned thread) {
+        if constexpr (std::is_same_v<InX, InPlanes>)
+            return WeightGradientPlanes<T>::multiply(params, shared.stages[0], shared.masks, totals, at, atom, thread);
         auto const conv = params.problem();
         constexpr unsigned flush_steps = addends / tile_k;
         Index<4> const& stride = params.bound.head.dy.layout.stride;
