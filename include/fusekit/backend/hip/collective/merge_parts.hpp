@@ -72,8 +72,9 @@ __device__ __forceinline__ RowRange merge_parts(Tile& tile, BlockParts const& pa
                 if (unsigned const row = first + i * rows_apart; row < own.end) put(row, sums[i]);
         }
     };
-    auto* const of_groups = reinterpret_cast<Packet<float, 4>*>(parts.workspace.values()) +
-                            std::size_t{number} * parts.groups * height * quads + quad;
+    auto* const of_groups = parts.groups == 1 ? nullptr  // there is no workspace
+                                              : reinterpret_cast<Packet<float, 4>*>(parts.workspace.values()) +
+                                                    std::size_t{number} * parts.groups * height * quads + quad;
     auto const keep = [&](unsigned row, Packet<float, 4> const& sums) { tile.rows[row][quad] = sums; };
     if (parts.cluster > 1) cluster_barrier();
     sum_up(
