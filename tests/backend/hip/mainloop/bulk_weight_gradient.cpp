@@ -23,8 +23,8 @@ TEMPLATE_TEST_CASE("HIP: gradients by the weights on sm_90a's matrix units are w
     check_weight_gradient<TestType, fk::filter(1, 1).stride(2)>(device, {{9, 24, 23, 19}, 40, "nhwc", "nhwc", "nchw"});
 }
 
-// Three blocks of a cluster, of which each has several blocks of columns, and two clusters; channels that end within a
-// tile, and a column of ones. The second run finds the workspace as the first has left it.
+// Three blocks of a cluster, with one block of columns or several, and two clusters; channels that end within a tile,
+// and a column of ones. The second run finds the workspace as the first has left it.
 TEMPLATE_TEST_CASE("HIP: clusters share the pixels of a gradient by the weights on matrix units", "",
                    (BulkWeights<128, 128, 64, 6>), (BulkWeights<192, 128, 64, 5>), (BulkWeights<128, 64, 64, 8>),
                    (BulkWeights<64, 64, 128, 6>), (BulkWeights<256, 128, 32, 4, 2>)) {

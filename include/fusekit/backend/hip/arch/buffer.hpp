@@ -35,7 +35,7 @@ public:
         return result < nowhere ? static_cast<std::uint32_t>(result) : before;
     }
 
-    /// Reads at the sum of two offsets, the second of which all lanes of the wave have.
+    /// Reads at the sum of two offsets. All lanes of the wave have the same second one.
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
     template <class T>
     __device__ T load(std::uint32_t of_bytes, std::uint32_t of_wave = 0) const {

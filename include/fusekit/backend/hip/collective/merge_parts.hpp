@@ -15,8 +15,8 @@ struct BlockParts {
     FUSEKIT_HD unsigned count() const { return cluster * groups; }
 };
 
-/// A tile's sums in shared memory, of Rows rows of Columns. Rows begin `gap` quads apart from each other's ends, so
-/// that those that a wave writes together are in different banks.
+/// A tile's sums in shared memory, of Rows rows of Columns. There are `gap` quads between rows, so that those that a
+/// wave writes together are in different banks.
 template <int Rows, int Columns, int gap = 1>
 struct SumTile {
     static constexpr unsigned height = Rows, quads = Columns / 4;

@@ -93,7 +93,7 @@ public:
 #pragma unroll
         for (unsigned i = 0; i < own; ++i) at[i] += further;
     }
-    /// Loads the chunks `further` bytes from there: whole ones, all of whose bytes can be read, at any alignment.
+    /// Loads whole chunks, `further` bytes from there. All of their bytes can be read, and need no alignment.
     __device__ void load(std::uint32_t further) {
 #pragma unroll
         for (unsigned i = 0; i < own; ++i) values[i] = buffer.template load<Words<4>>(at[i], further);

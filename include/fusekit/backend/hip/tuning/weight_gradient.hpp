@@ -36,8 +36,9 @@ struct WeightShares {
     double cycles;
 };
 
-/// The cycles of a step: of its products; of bytes from L2, 70 a cycle, or 42 where neighbours of the grid are a
-/// cluster and so have different pixels; or of bulk copies, of which one of windows takes 325 and another 0.8 a pixel.
+/// The cycles of a step: as many as its products take, its bytes from L2, or its bulk copies. L2 gives 70 bytes a
+/// cycle, or 42 where neighbours of the grid are a cluster and so have different pixels. A copy of windows takes 325
+/// cycles, and another copy 0.8 a pixel.
 template <class Schedule>
 double weight_step_cycles(WeightProduct const& of, unsigned cluster) {
     auto const held = [](std::int64_t blocks, int most) { return static_cast<double>(blocks < most ? blocks : most); };
