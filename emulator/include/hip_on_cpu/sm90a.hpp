@@ -91,6 +91,10 @@ void wait_for_stores();
 
 /// atom.acq_rel.gpu.add: adds one, and gives the number before.
 inline unsigned add_one(unsigned* number) { return __atomic_fetch_add(number, 1u, __ATOMIC_ACQ_REL); }
+/// The same of a number in shared memory, atom.acq_rel.cta.
+inline unsigned add_one_in_block(std::uint32_t number) {
+    return add_one(static_cast<unsigned*>(shared_pointer(number)));
+}
 
 /// stmatrix.x4: four 8 x 8 matrices of 16-bit elements; lane l has the address of row l % 8 of matrix l / 8. A lane's
 /// two elements of each neighbour in a row, or, where `transposed`, in a column.

@@ -21,7 +21,7 @@ struct tf32 {
 ///
 ///   Products<float>       factors as they are, in such a chain: plain arithmetic, or AMD's matrix units of float
 ///   Products<bfloat16x3>  factors split, where matrix units take them so, on sm_90a; errors are at most
-///                         (13 + K / 64) 2^-24 sum |x w| (backend/hip/atom/bf16x6.hpp); an infinite factor, or one
+///                         (13 + K / 32) 2^-24 sum |x w| (backend/hip/atom/bf16x6.hpp); an infinite factor, or one
 ///                         above 3.39e38, makes the sums that it is part of NaN
 ///   Products<tf32>        factors cut to TF32, where matrix units take them so, on gfx942 and on NVIDIA's GPUs from
 ///                         compute capability 8.0 on; errors are at most (2^-9 + 2^-20 + K 2^-23) sum |x w|

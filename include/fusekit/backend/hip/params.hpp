@@ -79,16 +79,20 @@ inline constexpr bool has_byte_units =
     arch::is_targeted<arch::Sm90a> && (std::is_same_v<T, int8> || std::is_same_v<T, e4m3> || std::is_same_v<T, e5m2>) &&
     std::is_same_v<typename Plan::Head::template WeightElement<T>, T>;
 
+/// Whether bulk copies may bring a plan's operands: there is no operator before the head and no pool, no weights of
+/// each matrix, and no stride of a transposed convolution.
+template <class Plan>
+inline constexpr bool may_copy_in_bulk =
+    Plan::Head::collapsed_space == 2 && !Plan::has_prologue && !Plan::pools &&
+    problem::GroupsOf<typename Plan::Head>::of_channels && !detail::spreads<problem::GeometryOf<typename Plan::Head>>;
+
 /// Whether a plan has kernels there that copy in bulk: of 16 or 8 bits with weights of the same type. They need y of
-/// x's type, or of 16 bits where x has 8, no operator before the head and no pool, and no weights of each matrix; of 8
-/// bits no statistics. A transposed convolution has stride 1, and 16 bits.
+/// x's type, or of 16 bits where x has 8; of 8 bits no statistics, and no transposed convolution.
 template <class Plan, Element T, detail::OutputElement U>
 inline constexpr bool has_warp_specialized =
-    Plan::Head::collapsed_space == 2 && !Plan::has_prologue && !Plan::pools &&
-    problem::GroupsOf<typename Plan::Head>::of_channels && !detail::spreads<problem::GeometryOf<typename Plan::Head>> &&
-    ((has_matrix_units<Plan, T> && std::is_same_v<T, U>) ||
-     (has_byte_units<Plan, T> && !Plan::totals_tiles && !has_transposed_conv<Plan> &&
-      (std::is_same_v<U, T> || std::is_same_v<U, half> || std::is_same_v<U, bfloat16>)));
+    may_copy_in_bulk<Plan> && ((has_matrix_units<Plan, T> && std::is_same_v<T, U>) ||
+                               (has_byte_units<Plan, T> && !Plan::totals_tiles && !has_transposed_conv<Plan> &&
+                                (std::is_same_v<U, T> || std::is_same_v<U, half> || std::is_same_v<U, bfloat16>)));
 
 /// Whether an operator of theirs reads a tensor of y's shape, which bulk copies bring. Statistics take the room.
 template <class Plan, Element T, detail::OutputElement U>
@@ -123,12 +127,14 @@ inline constexpr bool has_stem =
     has_warp_specialized<Plan, T, U> && sizeof(T) == 2 && !Plan::totals_tiles && !Plan::Epilogue::per_place &&
     may_have_taps<Plan>([](Filter<2> const&) { return true; });
 
-/// Whether a plan also has a kernel there for tensors whose planes lie together: one of a Conv, whose operators do not
-/// ask where an element lies.
+/// Whether a plan also has a kernel there for tensors whose planes lie together, of 16 bits or of float: one of a Conv,
+/// whose operators do not ask where an element lies.
 template <class Plan, Element T, detail::OutputElement U>
 inline constexpr bool has_planes =
-    has_warp_specialized<Plan, T, U> && sizeof(T) == 2 && requires { Plan::Head::space; } && !Plan::totals_tiles &&
-    !Plan::Epilogue::located && !Plan::Epilogue::per_place && !Plan::Epilogue::stores && !has_transposed_conv<Plan>;
+    may_copy_in_bulk<Plan> && std::is_same_v<T, U> &&
+    (has_matrix_units<Plan, T> || (has_float_units<Plan, T> && !std::is_same_v<FloatFactor<Plan>, tf32>)) &&
+    requires { Plan::Head::space; } && !Plan::totals_tiles && !Plan::Epilogue::located && !Plan::Epilogue::per_place &&
+    !Plan::Epilogue::stores && !has_transposed_conv<Plan>;
 
 /// What the kernel of a plan with a Conv or Gemm is given.
 template <class Plan, Element T, detail::OutputElement U = T>
@@ -141,7 +147,7 @@ struct ConvParams {
     bool weights_vectorized = true;
     problem::Slices<Plan::Head::collapsed_space> slices = {};
     std::conditional_t<Plan::totals_tiles, TileGroups, detail::Nothing> tile_groups = {};
-    std::conditional_t<has_warp_specialized<Plan, T, U>, BulkMaps, detail::Nothing> maps = {};
+    std::conditional_t<has_warp_specialized<Plan, T, U> || has_planes<Plan, T, U>, BulkMaps, detail::Nothing> maps = {};
     std::conditional_t<reads_in_bulk<Plan, T, U>, ReadMap, detail::Nothing> read = {};
     std::conditional_t<has_stem<Plan, T, U>, StemShape, detail::Nothing> stem = {};
     /// Whether NearOperands load what a kernel for AMD's matrix units multiplies.

@@ -85,13 +85,16 @@ struct Halo {
 };
 
 /// How a convolution of planes is cut on sm_90a's matrix units, where its stride and dilation are 1: a block computes
-/// 128 channels of Parts parts of y, each of Pixels places at most: rows of an image, or, of single pixels, any.
+/// 128 channels, of floats 64, of Parts parts of y, each of Pixels places at most: rows of an image, or, of single
+/// pixels, any.
 template <int Pixels = 240, int Parts = 1>
 struct Planes {
     static constexpr int pixels = Pixels, parts = Parts, consumers = 2;
     static constexpr int products = Pixels > 128 ? 2 : 1;  ///< that have the places of a part
     static constexpr int threads = (consumers + 2) * 128, blocks = 1;
-    static constexpr int x_bytes = (Pixels > 128 ? 141 : 152) * 1024;  ///< of shared memory
+    static constexpr int channels(int element_bytes) { return element_bytes == 4 ? 64 : 64 * consumers; }
+    /// Of shared memory for x, whose elements have so many bytes.
+    static constexpr int x_bytes(int element) { return (element == 4 ? 189 : Pixels > 128 ? 141 : 152) * 1024; }
 };
 
 /// How a convolution of few channels of x is cut on sm_90a's matrix units: Warpgroups have tiles of 64 pixels and 64
@@ -203,14 +206,14 @@ struct Suits {
                     constexpr bool factors =
                         (std::is_same_v<T, half> || std::is_same_v<T, bfloat16> ||
                          (warps && of_bytes && !std::is_same_v<T, e4m3_fnuz> && !std::is_same_v<T, e5m2_fnuz>) ||
-                         (MatrixSchedule<Schedule> && of_float &&
+                         ((MatrixSchedule<Schedule> || planes) && of_float &&
                           !std::is_same_v<typename detail::FactorOf<typename Plan::Head>::Type, float>)) &&
                         std::is_same_v<T, Weight>;
                     static_assert(
                         factors,
                         "matrix units multiply half by half, or bfloat16 by bfloat16; WarpSpecialized: or int8 "
-                        "by int8, e4m3 by e4m3 or e5m2 by e5m2; MatrixGemm: or float by float, where no "
-                        "Products<float> are asked for");
+                        "by int8, e4m3 by e4m3 or e5m2 by e5m2; MatrixGemm and Planes: or float by float, where "
+                        "no Products<float> are asked for");
                     constexpr bool plain = !(warps || halo) || (!Plan::has_prologue && !Plan::pools);
                     static_assert(
                         plain,

@@ -252,6 +252,26 @@ TEST_CASE("HIP: floats are multiplied on matrix units where products are long") 
     CHECK(chosen(1, 512, 7, 512, 3) == "Split<Gemm<64, 64, 16, 4>, 8>");
 }
 
+TEST_CASE("HIP: planes of floats are chosen where they take less than other tiles") {
+    using All = hip::detail::JoinedTable<PlanesTable<NvidiaTuning>, MatrixTable<NvidiaTuning, float>,
+                                         Table<DefaultSplit<NvidiaTuning>>, GemmTable<NvidiaTuning>>;
+    auto const chosen = [](std::int64_t n, std::int64_t c, std::int64_t hw, std::int64_t k, int r) {
+        ConvCase of = bulk_case(n, c, hw, k, r);
+        of.type = fusekit::DataType::float32, of.product.bytes *= 2, of.terms = 6;
+        of.channels_last = of.in_bulk = false, of.dense_planes = true, of.taps_neighbour = r > 1;
+        return chosen_of(All{}, of);
+    };
+    CHECK(chosen(64, 256, 14, 256, 3) == "Planes<240, 1>");
+    CHECK(chosen(64, 128, 28, 128, 3) == "Planes<240, 1>");
+    CHECK(chosen(64, 64, 55, 64, 3) == "Planes<240, 1>");
+    CHECK(chosen(64, 1024, 14, 256, 1) == "Planes<240, 1>");
+    CHECK(chosen(64, 256, 55, 64, 1) == "Planes<240, 1>");
+    CHECK(chosen(64, 2048, 7, 512, 1) == "MatrixGemm<128, 128, 1>");  // a part of 64 places has 49
+    CHECK(chosen(64, 64, 55, 256, 1) == "MatrixGemm<128, 128, 1>");  // odd planes are stored in pieces
+    CHECK(chosen(64, 128, 28, 512, 1) == "Planes<240, 1>");
+    CHECK(chosen(1, 512, 7, 512, 3) == "Split<Gemm<64, 64, 16, 4>, 8>");
+}
+
 TEST_CASE("HIP: what does not suit a convolution takes infinite time") {
     ConvCase of = bulk_case(64, 256, 14, 256, 3);
     auto const time = [&](ScheduleFacts const& schedule) {

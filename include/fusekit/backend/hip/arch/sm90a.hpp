@@ -63,6 +63,8 @@ __device__ void fence_shared_memory();
 /// Adds one to a number in memory, and gives what it was. A thread that finds what others have added can read what they
 /// wrote before. A barrier of a block before it and one after it extend this to all threads of the block.
 __device__ unsigned add_one(unsigned* number);
+/// The same of a number in shared memory, among the threads of a block.
+__device__ unsigned add_one_in_block(std::uint32_t number);
 
 /// Stores four 8 x 8 matrices of 16-bit elements. Lane l has the address of row l % 8 of matrix l / 8, and of each
 /// matrix elements 2 (l % 4) and the next of row l / 4; where `transposed`, of column l / 4.

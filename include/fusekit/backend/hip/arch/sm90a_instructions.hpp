@@ -104,6 +104,11 @@ __device__ inline unsigned add_one(unsigned* number) {
     asm volatile("atom.acq_rel.gpu.add.u32 %0, [%1], 1;" : "=r"(before) : "l"(number) : "memory");
     return before;
 }
+__device__ inline unsigned add_one_in_block(std::uint32_t number) {
+    unsigned before;
+    asm volatile("atom.acq_rel.cta.shared::cta.add.u32 %0, [%1], 1;" : "=r"(before) : "r"(number) : "memory");
+    return before;
+}
 __device__ inline void fence_shared_memory() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 template <bool transposed>

@@ -9,9 +9,41 @@
 
 namespace fusekit::hip {
 
-/// One operand of a step along GemmK, floats, as three tiles of bfloat16: x = x0 + x1 + x2, where each term is the
-/// bfloat16 nearest to what the terms before it leave. That is exact where |x| is below 3.39e38, bfloat16's largest
-/// value, and x2 is 0 or at least 2^-133. An infinity, or what rounds to one, leaves NaN.
+/// Splits floats into three bfloat16 each: x = x0 + x1 + x2, where each term is the bfloat16 nearest to what the terms
+/// before it leave. That is exact where |x| is below 3.39e38, bfloat16's largest value, and x2 is 0 or at least 2^-133.
+/// An infinity, or what rounds to one, leaves NaN. Gives the next term of the values `left`, two in a word, and
+/// subtracts it.
+template <int Count>
+__device__ void take_bf16_term(float (&left)[Count], std::uint32_t (&words)[Count / 2]) {
+    static_assert(Count % 2 == 0, "two values are rounded at once");
+#pragma unroll
+    for (int i = 0; i < Count / 2; ++i) {
+        words[i] = packed<bfloat16>(left[2 * i], left[2 * i + 1]);
+        float rounded[2];
+        unpack<bfloat16>(words[i], rounded);
+#pragma unroll
+        for (int j = 0; j < 2; ++j) left[2 * i + j] -= rounded[j];
+    }
+}
+/// Calls put(term, words) for each of the three.
+template <int Count, class Put>
+__device__ void for_each_bf16_term(float (&left)[Count], Put const& put) {
+#pragma unroll
+    for (int term = 0; term < 3; ++term) {
+        std::uint32_t words[Count / 2];
+        take_bf16_term(left, words);
+        put(term, words);
+    }
+}
+
+/// The term of factor 0 or 1 in each of six products of terms, which are as exact as a float's, the smallest first: of
+/// the nine the three smallest are left out, together 2^-23 of a product at most.
+FUSEKIT_HD constexpr int bf16x6_term(int product, int factor) {
+    constexpr int terms[6][2] = {{0, 2}, {1, 1}, {2, 0}, {0, 1}, {1, 0}, {0, 0}};
+    return terms[product][factor];
+}
+
+/// One operand of a step along GemmK, floats, as three tiles of bfloat16.
 template <int Size>
 class Bf16x3Tile {
     using Term = SwizzledTile<bfloat16, Size>;
@@ -28,47 +60,29 @@ public:
         float left[Count];
 #pragma unroll
         for (int i = 0; i < Count; ++i) left[i] = operand(i);
-        for_each_term(left, [&](int term, bfloat16 const(&values)[Count]) {
-            terms[term].template put_along_k<Count>(k, row, [&](int i) { return values[i]; });
+        for_each_bf16_term(left, [&](int term, std::uint32_t const(&words)[Count / 2]) {
+            terms[term].template put_along_k<Count>(k, row, [&](int i) { return value(words, i); });
         });
     }
     /// Stores `Count` rows at index k.
     template <int Count>
     __device__ void put_along_rows(unsigned k, unsigned row, Packet<float, Count> operands) {
-        for_each_term(operands.values, [&](int term, bfloat16 const(&values)[Count]) {
+        for_each_bf16_term(operands.values, [&](int term, std::uint32_t const(&words)[Count / 2]) {
 #pragma unroll
-            for (int i = 0; i < Count; ++i) *terms[term].at(k, row + static_cast<unsigned>(i)) = values[i];
+            for (int i = 0; i < Count; ++i) *terms[term].at(k, row + static_cast<unsigned>(i)) = value(words, i);
         });
     }
 
 private:
     Term terms[3];
 
-    /// Calls put(term, values) for each term of the values `left`, and subtracts it.
-    template <int Count, class Put>
-    __device__ static void for_each_term(float (&left)[Count], Put const& put) {
-        static_assert(Count % 2 == 0, "two values are rounded at once");
-#pragma unroll
-        for (int term = 0; term < 3; ++term) {
-            bfloat16 values[Count];
-#pragma unroll
-            for (int i = 0; i < Count; i += 2) {
-                std::uint32_t const both = packed<bfloat16>(left[i], left[i + 1]);
-                float rounded[2];
-                unpack<bfloat16>(both, rounded);
-#pragma unroll
-                for (int j = 0; j < 2; ++j) {
-                    left[i + j] -= rounded[j];
-                    values[i + j] = std::bit_cast<bfloat16>(static_cast<std::uint16_t>(both >> 16 * j));
-                }
-            }
-            put(term, values);
-        }
+    template <int Words>
+    __device__ static bfloat16 value(std::uint32_t const (&words)[Words], int i) {
+        return std::bit_cast<bfloat16>(static_cast<std::uint16_t>(words[i / 2] >> 16 * (i % 2)));
     }
 };
 
-/// The atom of a block of warpgroups that multiplies floats on sm_90a's matrix units, at a float's accuracy: of the
-/// nine products of terms the three smallest are left out, together 2^-23 of a product at most.
+/// The atom of a block of warpgroups that multiplies floats on sm_90a's matrix units, at a float's accuracy.
 ///
 /// The units add up 16 products at a time and round towards zero. The small products of a step come first, so that four
 /// additions round at the sum's size. The step's sums, of 64 indices of GemmK, are then added to those of the steps
@@ -101,25 +115,26 @@ public:
         auto const x =
             Unit::descriptor(ptx::shared_address(&stage.x)) + Unit::rows_further(this->warpgroup() * Unit::m);
         auto const w = Unit::descriptor(ptx::shared_address(&stage.w));
-        auto const multiply_terms = [&](unsigned of_x, unsigned of_w, bool adds) {
-            auto const a = x + of_x * Unit::rows_further(TileM), b = w + of_w * Unit::rows_further(TileN);
+        auto const multiply_terms = [&](int number) {
+            auto const a = x + static_cast<unsigned>(bf16x6_term(number, 0)) * Unit::rows_further(TileM),
+                       b = w + static_cast<unsigned>(bf16x6_term(number, 1)) * Unit::rows_further(TileN);
             ptx::fence_products();
 #pragma unroll
             for (unsigned k = 0; k < tile_k / Unit::k; ++k)
-                Unit::multiply(fragment.step, a + k * Unit::k_step, b + k * Unit::k_step, adds || k > 0);
+                Unit::multiply(fragment.step, a + k * Unit::k_step, b + k * Unit::k_step, number > 0 || k > 0);
             ptx::commit_products();
         };
         ptx::hold(fragment.step);
-        multiply_terms(0, 2, false);
-        multiply_terms(2, 0, true);
+        multiply_terms(0);
+        multiply_terms(1);
         convert.template operator()<0, 4>();
-        multiply_terms(1, 1, true);
+        multiply_terms(2);
         convert.template operator()<1, 4>();
-        multiply_terms(0, 1, true);
+        multiply_terms(3);
         convert.template operator()<2, 4>();
-        multiply_terms(1, 0, true);
+        multiply_terms(4);
         convert.template operator()<3, 4>();
-        multiply_terms(0, 0, true);
+        multiply_terms(5);
     }
     __device__ void wait(Fragment& fragment) const {
         ptx::wait_for_products<0>();

@@ -16,16 +16,17 @@ namespace fusekit::hip {
 /// and 32 bytes of indices k: exact products of half, bfloat16, tf32, e4m3 or e5m2 in float sums, and of int8 in 32-bit
 /// integers. The sums of 8-bit floats lose digits (`cuts_off`).
 /// Operands are read from shared memory, in lines of 128 bytes with the 128-byte swizzle, which begin at multiples of
-/// 1024 bytes, or, where N rows j have 8 bits and are 64 at most, in lines of 64 bytes with the 64-byte swizzle.
+/// 1024 bytes, or in lines of 64 bytes with the 64-byte swizzle, as where N rows j have 8 bits and are 64 at most.
 /// K-major, a line has the indices k of a row; MN-major, 64 rows of an index k. Source: PTX ISA 8.7, section 9.7.15.5;
 /// m64nNk8, m64nNk16 and m64nNk32.
-template <class T, int N, ptx::Major a_major = ptx::Major::k, ptx::Major b_major = ptx::Major::k>
+template <class T, int N, ptx::Major a_major = ptx::Major::k, ptx::Major b_major = ptx::Major::k,
+          int RowBytes = bulk_row_bytes(N, sizeof(T))>
 struct Wgmma {
     static_assert(std::is_same_v<T, half> || std::is_same_v<T, bfloat16> || std::is_same_v<T, int8> ||
                   std::is_same_v<T, tf32> || std::is_same_v<T, e4m3> || std::is_same_v<T, e5m2>);
     using Architecture = arch::Sm90a;
     static constexpr int m = 64, n = N, k = 32 / static_cast<int>(sizeof(T)), threads = 128, sums_per_thread = N / 2;
-    static constexpr int row_bytes = bulk_row_bytes(N, sizeof(T)), tile_k = row_bytes / static_cast<int>(sizeof(T));
+    static constexpr int row_bytes = RowBytes, tile_k = row_bytes / static_cast<int>(sizeof(T));
     static_assert(row_bytes == 128 || (a_major == ptx::Major::k && b_major == ptx::Major::k));
 
     using Sum = detail::AccumulatorOf<T>;

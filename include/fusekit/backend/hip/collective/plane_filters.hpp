@@ -15,7 +15,8 @@ namespace fusekit::hip {
 /// begins a copy as soon as all have read the stage, so that copies run ahead of products.
 template <class Grid>
 class PlaneFilters {
-    static constexpr int filters = 64, channels = 64, taps = 9, packet = 8, packets = channels / packet;
+    static constexpr int filters = 64, channels = Grid::Tiles::channels, taps = 9, packet = 8,
+                         packets = channels / packet;
 
 public:
     static constexpr int stages = 3, stage_bytes = filters * taps * packet * 2;

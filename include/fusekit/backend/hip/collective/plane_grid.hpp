@@ -12,11 +12,11 @@ struct PlanePart {
 
 /// The tiles of y, in planes: `parts` parts of images, of `filters` channels each. Blocks whose numbers neighbour share
 /// pixels.
-template <int pixels, int parts, int filters>
+template <class TheTiles, int parts, int filters>
 class PlaneGrid {
-    using Tiles = PlaneTiles<pixels>;
-
 public:
+    using Tiles = TheTiles;
+
     template <class Problem>
     __device__ PlaneGrid(Problem const& conv, Tiles const& tiles)
         : rows(tiles.rows),
@@ -27,7 +27,7 @@ public:
           blocks_of_channels(static_cast<int>(detail::divide_up(conv.group_c(), Tiles::channels))) {}
 
     __device__ unsigned size() const { return all; }
-    /// Of x, 64 of them.
+    /// Of x, those of a tile.
     __device__ int channel_blocks() const { return blocks_of_channels; }
     __device__ int first_channel(unsigned tile) const { return static_cast<int>(tile % columns) * filters; }
     __device__ PlanePart part(unsigned tile, int i) const {

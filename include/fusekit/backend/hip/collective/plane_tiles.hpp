@@ -12,10 +12,14 @@ namespace fusekit::hip {
 /// How a convolution of planes, of stride and dilation 1, is cut into parts of `Pixels` places: rows of y of one image,
 /// with gaps between them as wide as a window reaches beyond its first column. Place (p, q) of y is number p pitch + q,
 /// and its tap (r, s) is place r pitch + s of a tile of x, which has the same pitch and the rows that windows see.
-/// Single pixels have neither rows nor gaps: a plane is then one column.
-template <int Pixels>
+/// Single pixels have neither rows nor gaps: a plane is then one column. A tile of x has the channels of a block of
+/// GemmK: 64 of 16 bits, or 32 of float, in three tiles of bfloat16.
+template <int Pixels, class T>
 struct PlaneTiles {
-    static constexpr int channels = 64, row_bytes = 128;  ///< of a place of a tile of x
+    static constexpr int pixels = Pixels;
+    static constexpr int element_bytes = sizeof(T), terms = element_bytes == 4 ? 3 : 1;
+    static constexpr int channels = 128 / element_bytes, row_bytes = 2 * channels;  ///< of a place of a tile of x
+    static constexpr int packet = 16 / element_bytes;  ///< elements of 16 bytes
 
     int y_height, y_width, x_height, x_width;
     int window_rows, window_columns, pad_top, pad_left;
@@ -49,10 +53,10 @@ struct PlaneTiles {
     /// Whether a part has all rows of an image: then what it reads of neighbouring channels are neighbours.
     FUSEKIT_HD bool whole() const { return rows == y_height; }
     /// From a channel to the next, as its rows lie in shared memory before they are transposed: copies begin at
-    /// multiples of 8 elements, up to 7 early.
+    /// multiples of a packet, up to an element less early.
     FUSEKIT_HD int plane_pitch() const {
         int const seen = rows_of_x() < x_height ? rows_of_x() : x_height;
-        return whole() ? x_height * x_width : (seen * x_width + 7 + 7) / 8 * 8;
+        return whole() ? x_height * x_width : (seen * x_width + 2 * (packet - 1)) / packet * packet;
     }
 
     /// Rows of x, from the first on and to the last, that a part's windows see of those that x has.
@@ -65,9 +69,12 @@ struct PlaneTiles {
         return end < x_height ? end : x_height;
     }
 
-    /// Bytes of shared memory of `parts` parts: transposed, and of 16-bit elements as they lie.
-    FUSEKIT_HD int tile_bytes(int parts) const { return (parts * places() * row_bytes + 1023) / 1024 * 1024; }
-    FUSEKIT_HD int plane_bytes(int parts) const { return (parts * plane_pitch() * channels * 2 + 127) / 128 * 128; }
+    /// Bytes of shared memory of `parts` parts: transposed, of one term and of all, and as they lie.
+    FUSEKIT_HD int term_bytes(int parts) const { return (parts * places() * row_bytes + 1023) / 1024 * 1024; }
+    FUSEKIT_HD int tile_bytes(int parts) const { return terms * term_bytes(parts); }
+    FUSEKIT_HD int plane_bytes(int parts) const {
+        return (parts * plane_pitch() * channels * element_bytes + 127) / 128 * 128;
+    }
     /// Stages of planes that fit beside two of tiles.
     FUSEKIT_HD int plane_stages(int parts, int bytes, int most) const {
         int const fit = (bytes - 2 * tile_bytes(parts)) / plane_bytes(parts);

@@ -23,7 +23,7 @@ class StorePlanes {
     static_assert(part_pitch / packet <= lanes);
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::template State<float>;
-    using Tiles = PlaneTiles<pixels>;
+    using Tiles = PlaneTiles<pixels, U>;
 
 public:
     /// Of a warp.

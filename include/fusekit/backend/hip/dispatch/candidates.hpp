@@ -25,14 +25,14 @@ struct MatrixCandidates {
     template <bool bulk>
     static auto bulk_operands() {
         if constexpr (bulk)
-            return JoinedTable<
-                WarpSpecializedTable<NvidiaTuning, T>,
-                TableIf<has_split<Plan, T> && sizeof(T) == 2, Table<DefaultBulkSplit<NvidiaTuning>>>,
-                TableIf<has_halo<Plan, T, U>, Table<DefaultHalo>>, TableIf<has_stem<Plan, T, U>, Table<DefaultStem>>,
-                TableIf<has_planes<Plan, T, U> && NvidiaTuning::chooses_planes, PlanesTable<NvidiaTuning>>>{};
+            return JoinedTable<WarpSpecializedTable<NvidiaTuning, T>,
+                               TableIf<has_split<Plan, T> && sizeof(T) == 2, Table<DefaultBulkSplit<NvidiaTuning>>>,
+                               TableIf<has_halo<Plan, T, U>, Table<DefaultHalo>>,
+                               TableIf<has_stem<Plan, T, U>, Table<DefaultStem>>>{};
         else return Table<>{};
     }
     using Type = JoinedTable<decltype(bulk_operands<has_warp_specialized<Plan, T, U>>()),
+                             TableIf<has_planes<Plan, T, U> && NvidiaTuning::chooses_planes, PlanesTable<NvidiaTuning>>,
                              decltype(register_operands<has_matrix_units<Plan, T> || has_float_units<Plan, T>>())>;
 };
 

@@ -11,7 +11,11 @@ namespace detail {
 /// The tiles of planes of one of the schedules; 0 where it does not compute the convolution.
 template <class Schedule>
 std::int64_t tiles_of_planes(ConvCase const& of) {
-    return suits_planes<Schedule>(of.x, of.y, of.filter) ? count_plane_tiles<Schedule>(of.x, of.y, of.filter) : 0;
+    auto const tiles_of = [&]<class T>(std::type_identity<T>) -> std::int64_t {
+        if (!suits_planes<Schedule, T>(of.x, of.y, of.filter)) return 0;
+        return count_plane_tiles<Schedule, T>(of.x, of.y, of.filter);
+    };
+    return of.type == DataType::float32 ? tiles_of(std::type_identity<float>{}) : tiles_of(std::type_identity<half>{});
 }
 
 /// Those of a convolution with a halo, likewise.
@@ -123,6 +127,9 @@ inline Estimate estimate_of(ScheduleFacts const& schedule, ConvCase const& of, C
             std::int64_t const tiles = schedule.m == 240 ? detail::tiles_of_planes<Planes<240, 1>>(of)
                                                          : detail::tiles_of_planes<Planes<64, 2>>(of);
             if (tiles == 0) return {};
+            if (of.type == DataType::float32)
+                return time(float_planes_walk(schedule, tiles, of.x[1], of.taps, of.y[2] * of.y[3], processors),
+                            of.taps_neighbour && of.taps > 1 ? table.float_planes_taps : table.float_planes);
             return time(planes_walk(schedule, tiles, detail::divide_up(of.x[1], 64), of.taps, processors),
                         of.taps_neighbour ? table.planes_taps : table.planes);
         }

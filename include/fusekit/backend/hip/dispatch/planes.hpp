@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "fusekit/backend/hip/dispatch/halo.hpp"
+#include "fusekit/backend/hip/mainloop/float_planes.hpp"
 #include "fusekit/backend/hip/mainloop/planes.hpp"
 #include "fusekit/backend/hip/tuning/select.hpp"
 
@@ -20,8 +21,8 @@ bool has_dense_planes(TensorView<T> const& view) {
            stride[0] * static_cast<Extent>(sizeof(T)) % 16 == 0 && problem::aligned(view.data, 16);
 }
 
-/// A map of filters of 3 x 3 taps, which neighbour, and then channels: in boxes of all taps of 8 channels of 64
-/// filters, as they lie. False where they do not lie so, in multiples of 16 bytes.
+/// A map of filters of 3 x 3 taps, which neighbour, and then channels: in boxes of all taps of 16 bytes of channels of
+/// 64 filters, as they lie. False where they do not lie so, in multiples of 16 bytes.
 template <class W>
 bool encode_taps(TensorMap& map, TensorView<W> const& w) {
     constexpr int taps = 9;
@@ -32,50 +33,61 @@ bool encode_taps(TensorMap& map, TensorView<W> const& w) {
         return false;
     std::uint64_t const extents[] = {static_cast<std::uint64_t>(shape[1] * taps), static_cast<std::uint64_t>(shape[0])},
                         strides[] = {static_cast<std::uint64_t>(pitch)};
-    std::uint32_t const box[] = {8 * taps, 64};
+    std::uint32_t const box[] = {16 / sizeof(W) * taps, 64};
     return encode_tiled(map, sizeof(W), 2, w.data, extents, strides, box, false);
 }
 
 /// How a schedule of planes cuts a convolution of x to y.
-template <class Schedule>
-PlaneTiles<Schedule::pixels> plane_tiles(Index<4> const& x, Index<4> const& y, Filter<2> const& filter) {
+template <class Schedule, class T>
+PlaneTiles<Schedule::pixels, T> plane_tiles(Index<4> const& x, Index<4> const& y, Filter<2> const& filter) {
     return {y[2], y[3], x[2], x[3], filter};
 }
 
 /// Whether a convolution is one that a schedule of planes computes.
-template <class Schedule>
+template <class Schedule, class T>
 bool suits_planes(Index<4> const& x, Index<4> const& y, Filter<2> const& filter) {
     bool suits = has_unit_steps(filter) && x[1] % 8 == 0 && (is_single_pixels(filter) || y[3] <= Schedule::pixels);
     for (int mode = 0; mode < 2; ++mode)
         suits = suits && filter.pad_before[mode] >= 0 && filter.pad_after[mode] >= 0 &&
                 filter.size[mode] <= Schedule::pixels;
-    return suits && plane_tiles<Schedule>(x, y, filter).plane_stages(Schedule::parts, Schedule::x_bytes, 1) >= 1;
+    return suits &&
+           plane_tiles<Schedule, T>(x, y, filter).plane_stages(Schedule::parts, Schedule::x_bytes(sizeof(T)), 1) >= 1;
 }
 
 /// Tiles of y.
-template <class Schedule>
+template <class Schedule, class T>
 std::int64_t count_plane_tiles(Index<4> const& x, Index<4> const& y, Filter<2> const& filter) {
-    return detail::divide_up(y[0] * plane_tiles<Schedule>(x, y, filter).of_image, Schedule::parts) *
-           detail::divide_up(y[1], Schedule::consumers * 64);
+    return detail::divide_up(y[0] * plane_tiles<Schedule, T>(x, y, filter).of_image, Schedule::parts) *
+           detail::divide_up(y[1], Schedule::channels(sizeof(T)));
 }
+
+/// The kernel's body for an element type.
+template <class Plan, class Schedule, class T>
+struct PlanesOf {
+    using Type = PlanesGemm<Plan, Schedule, T>;
+};
+template <class Plan, class Schedule>
+struct PlanesOf<Plan, Schedule, float> {
+    using Type = FloatPlanesGemm<Plan, Schedule>;
+};
 
 /// What a kernel is given; nothing where an operand does not lie as it needs it, or the program or the GPU has no such
 /// kernel. The convolution suits the schedule.
 template <class Schedule, class Plan, Element T>
 std::optional<Launch<ConvParams<Plan, T, T>>> launch_planes(Gpu const& gpu, ConvParams<Plan, T, T> params) {
-    using Mainloop = PlanesGemm<Plan, Schedule, T>;
+    using Mainloop = typename PlanesOf<Plan, Schedule, T>::Type;
     if (!has_dense_planes(params.x) || !has_dense_planes(params.y) || !is_launchable<Plan, Mainloop>(gpu.index()))
         return {};
     Refusal refusal;
     DeviceGuard const guard(gpu.index(), &refusal);
     auto const w = detail::typed<T>(Plan::Head::filters(params.bound.head));
     MapModes<T const> const of_w(w);
-    std::uint32_t const box[] = {64, 1, 1, 64};
+    std::uint32_t const box[] = {128 / sizeof(T), 1, 1, 64};
     params.channels_fastest =
         !refusal && of_w.legal && encode_tiled(params.maps.w, sizeof(T), 4, w.data, of_w.extents, of_w.strides, box);
     if (refusal || !(params.channels_fastest || (Plan::Head::longest >= 3 && encode_taps(params.maps.w, w)))) return {};
-    std::int64_t const tiles = count_plane_tiles<Schedule>(params.x.layout.shape, params.y.layout.shape,
-                                                           Plan::Head::geometry(params.bound.head)),
+    std::int64_t const tiles = count_plane_tiles<Schedule, T>(params.x.layout.shape, params.y.layout.shape,
+                                                              Plan::Head::geometry(params.bound.head)),
                        most = gpu.processors();
     return *prepare_launch<Plan, Mainloop>(gpu, params, tiles < most ? tiles : most);
 }
@@ -89,7 +101,7 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_planes_with(Gpu const& gpu, Bound
                                                            detail::ImageView<U> const& y) {
     if constexpr (has_planes<Plan, T, U>)
         if (detail::is_sm90a(gpu) &&
-            detail::suits_planes<Schedule>(x.layout.shape, y.layout.shape, Plan::Head::geometry(bound.head)))
+            detail::suits_planes<Schedule, T>(x.layout.shape, y.layout.shape, Plan::Head::geometry(bound.head)))
             if (auto const launch = detail::launch_planes<Schedule>(gpu, ConvParams<Plan, T, U>{bound, x, y}))
                 return *launch;
     return Error(

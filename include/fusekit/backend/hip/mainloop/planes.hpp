@@ -4,8 +4,7 @@
 #include "fusekit/backend/hip/arch/overlap.hpp"
 #include "fusekit/backend/hip/atom/wgmma.hpp"
 #include "fusekit/backend/hip/collective/plane_filters.hpp"
-#include "fusekit/backend/hip/collective/plane_loader.hpp"
-#include "fusekit/backend/hip/collective/stage_ring.hpp"
+#include "fusekit/backend/hip/collective/plane_stages.hpp"
 #include "fusekit/backend/hip/collective/store_planes.hpp"
 #include "fusekit/backend/hip/params.hpp"
 
@@ -18,18 +17,18 @@ namespace fusekit::hip {
 /// (params.channels_fastest); else slices of 16 channels, all taps of each, and filters are multiplied from registers.
 template <class Plan, class Schedule, Element T>
 class PlanesGemm {
-    static constexpr int parts = Schedule::parts, consumers = Schedule::consumers, most_stages = 4;
+    static constexpr int parts = Schedule::parts, consumers = Schedule::consumers;
     static constexpr int products = Schedule::products;  ///< of a part
     using Atom = Wgmma<T, Schedule::pixels / products>;
-    using Tiles = PlaneTiles<Schedule::pixels>;
-    using Grid = PlaneGrid<Schedule::pixels, parts, consumers * Atom::m>;
-    using Loader = PlaneLoader<T, Schedule::pixels, parts>;
+    using Tiles = PlaneTiles<Schedule::pixels, T>;
+    using Grid = PlaneGrid<Tiles, parts, consumers * Atom::m>;
+    using Stages = PlaneStages<T, Grid, parts, Schedule::x_bytes(sizeof(T)), consumers>;
     using Filters = PlaneFilters<Grid>;
     using Writer = StorePlanes<Plan, Atom, T, parts, products>;
     using Sums = typename Atom::Sums[parts * products];
-    using XCursor = StageCursor<2>;
-    /// Named barriers of the warpgroups that multiply begin with it.
-    static constexpr unsigned first_barrier = 1;
+    using XCursor = typename Stages::Cursor;
+    /// Named barriers of the warpgroups that multiply begin with the first.
+    static constexpr unsigned first_barrier = 1, loading_barrier = first_barrier + consumers;
     static constexpr int few_registers = 48, many_registers = 208;  ///< of 64 K together
 
 public:
@@ -40,14 +39,12 @@ public:
 
     struct alignas(1024) DynamicShared {
         typename Filters::Shared filters[consumers];
-        unsigned char x[Schedule::x_bytes];  ///< two tiles, and planes as they lie
+        typename Stages::Shared x;
         typename Writer::Shared writers[4 * consumers];
-        std::uint64_t planes_full[Loader::warps][most_stages];
-        std::uint64_t tiles_full[2], tiles_empty[2];
         typename Filters::State filters_state[consumers];
     };
 
-    static_assert(threads == 32 * (4 * consumers + static_cast<int>(Loader::warps)));
+    static_assert(threads == 32 * (4 * consumers + static_cast<int>(Stages::warps)));
     static_assert(sizeof(DynamicShared) <= 227 * 1024, "a block of sm_90 has so much");
 
     __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned block) {
@@ -60,7 +57,7 @@ public:
         wait_for_previous_kernel();
         if (group >= consumers) {
             ptx::lower_registers<few_registers>();
-            load(conv, shared, tiles, grid, warp - 4 * consumers, thread % 32, block);
+            Stages::load(conv, shared.x, tiles, grid, warp - 4 * consumers, thread % 32, block, loading_barrier);
         } else {
             ptx::raise_registers<many_registers>();
             compute(params, conv, shared, tiles, grid, thread % 128, group, block);
@@ -69,49 +66,9 @@ public:
 
 private:
     __device__ static void init(DynamicShared& shared, unsigned first_tile) {
-        for (auto& of_warp : shared.planes_full)
-            for (auto& full : of_warp) ptx::barrier_init(ptx::shared_address(&full), Loader::copying_lanes);
-        for (int i = 0; i < 2; ++i) {
-            ptx::barrier_init(ptx::shared_address(&shared.tiles_full[i]), Loader::warps);
-            ptx::barrier_init(ptx::shared_address(&shared.tiles_empty[i]), consumers);
-        }
+        shared.x.init();
         for (auto& each : shared.filters_state) each.init(first_tile);
         ptx::fence_barrier_init();
-    }
-
-    /// A loading warp: copies its channels of x, some steps ahead, and transposes them.
-    template <class Problem>
-    __device__ static void load(Problem const& conv, DynamicShared& shared, Tiles const& tiles, Grid const& grid,
-                                unsigned warp, unsigned lane, unsigned first_tile) {
-        Loader const loader(conv.x, tiles, warp, lane);
-        int const tile_bytes = tiles.tile_bytes(parts), plane_bytes = tiles.plane_bytes(parts),
-                  stages = tiles.plane_stages(parts, Schedule::x_bytes, most_stages);
-        auto const planes = [&](int stage) {
-            return reinterpret_cast<T*>(shared.x + 2 * tile_bytes + stage * plane_bytes);
-        };
-        auto const full = [&](int stage) { return ptx::shared_address(&shared.planes_full[warp][stage]); };
-        typename Grid::Step ahead(grid, first_tile), step(grid, first_tile);
-        auto const copy = [&](int stage) {
-            if (!ahead.exists()) return;
-            loader.copy(ahead, ahead.block * Tiles::channels, planes(stage), full(stage));
-            ahead.advance();
-        };
-        for (int stage = 0; stage < stages; ++stage) copy(stage);
-        XCursor cursor;
-        int stage = 0;
-        unsigned parity = 0;
-#pragma unroll 1
-        for (; step.exists(); step.advance(), cursor.advance()) {
-            ptx::barrier_wait(full(stage), parity);
-            ptx::barrier_wait(ptx::shared_address(&shared.tiles_empty[cursor.stage]), cursor.parity ^ 1);
-            loader.transpose(step, step.block * Tiles::channels, planes(stage),
-                             shared.x + static_cast<int>(cursor.stage) * tile_bytes);
-            ptx::fence_shared_memory();
-            ptx::sync_wave();
-            if (lane == 0) ptx::barrier_arrive(ptx::shared_address(&shared.tiles_full[cursor.stage]));
-            copy(stage);
-            if (++stage == stages) stage = 0, parity ^= 1;
-        }
     }
 
     template <class Problem>
@@ -143,28 +100,20 @@ private:
         }
     }
 
-    __device__ static void await(DynamicShared& shared, XCursor const& cursor) {
-        ptx::barrier_wait(ptx::shared_address(&shared.tiles_full[cursor.stage]), cursor.parity);
-    }
-    __device__ static void release(DynamicShared& shared, unsigned stage, unsigned thread) {
-        if (thread == 0) ptx::barrier_arrive(ptx::shared_address(&shared.tiles_empty[stage]));
-    }
-
     /// Lets the stages of a tile go by of which the warpgroup has no channels. One thread sees each of them; others
     /// wait for it, or the parity of a barrier would mean another phase to them.
     __device__ static void pass(DynamicShared& shared, XCursor& cursor, int channel_blocks, unsigned thread,
                                 unsigned barrier) {
 #pragma unroll 1
         for (int block = 0; block < channel_blocks; ++block, cursor.advance()) {
-            if (thread == 0) await(shared, cursor);
-            release(shared, cursor.stage, thread);
+            if (thread == 0) Stages::await(shared.x, cursor);
+            Stages::release(shared.x, cursor.stage, thread);
         }
         ptx::named_barrier_sync(barrier, Atom::threads);
     }
 
     __device__ static std::uint64_t x_of(DynamicShared& shared, Tiles const& tiles, XCursor const& cursor) {
-        return Atom::descriptor(ptx::shared_address(shared.x) +
-                                cursor.stage * static_cast<unsigned>(tiles.tile_bytes(parts)));
+        return Atom::descriptor(Stages::address(shared.x, tiles, cursor));
     }
 
     /// Where places of product number i begin in a tile of x.
@@ -183,7 +132,7 @@ private:
                                     Sums& sums, XCursor& cursor, int channel_blocks, unsigned thread) {
 #pragma unroll 1
         for (int block = 0; block < channel_blocks; ++block, cursor.advance()) {
-            await(shared, cursor);
+            Stages::await(shared.x, cursor);
             auto const x = x_of(shared, tiles, cursor);
 #pragma unroll 1
             for (int row = 0, column = 0; row < tiles.window_rows;) {
@@ -201,7 +150,7 @@ private:
                                        block + row + column + k > 0);
                 ptx::commit_products();
                 ptx::wait_for_products<1>();
-                if (row + column == 0 && block > 0) release(shared, cursor.stage ^ 1, thread);
+                if (row + column == 0 && block > 0) Stages::release(shared.x, cursor.stage ^ 1, thread);
                 if (block + row + column > 0) refill(1);
                 if (++column == tiles.window_columns) column = 0, ++row;
             }
@@ -218,13 +167,13 @@ private:
                                          unsigned thread, unsigned barrier) {
 #pragma unroll 1
         for (int block = 0; block < channel_blocks; ++block, cursor.advance()) {
-            await(shared, cursor);
+            Stages::await(shared.x, cursor);
             auto const x = x_of(shared, tiles, cursor);
 #pragma unroll 1
             for (unsigned slice = 0; slice < Atom::tile_k / Atom::k; ++slice) {
                 ptx::wait_for_products<0>();
                 hold(sums);
-                if (slice == 0 && block > 0) release(shared, cursor.stage ^ 1, thread);
+                if (slice == 0 && block > 0) Stages::release(shared.x, cursor.stage ^ 1, thread);
                 typename Filters::Factors factors;
                 filters.load(factors);
                 auto const of_slice = x + slice * Atom::k_step;
@@ -249,7 +198,7 @@ private:
     __device__ static void end(DynamicShared& shared, Sums& sums, XCursor const& cursor, unsigned thread) {
         ptx::wait_for_products<0>();
         hold(sums);
-        release(shared, cursor.stage ^ 1, thread);
+        Stages::release(shared.x, cursor.stage ^ 1, thread);
     }
 };
 

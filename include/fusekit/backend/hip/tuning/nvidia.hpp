@@ -11,9 +11,9 @@ namespace fusekit::hip {
 struct NvidiaTuning {
     using Architecture = arch::Nvidia;
 
-    /// Of an H100, from 130 convolutions of batch 1 to 128, by all schedules: the times are within 11 %, root mean
-    /// square, and the choices take 1.6 % longer than the fastest. Those of `stem` are within 10 % of three
-    /// layers on an H200; those of `direct` are not measured.
+    /// Of an H100, from 130 convolutions of batch 1 to 128, by all schedules but planes of float, which 13 layers gave:
+    /// the times are within 11 %, root mean square, and the choices take 1.6 % longer than the fastest. Those of `stem`
+    /// are within 10 % of three layers on an H200; those of `direct` are not measured.
     static constexpr CostTable costs = {
         .gemm = {.launch = 4060, .output = 0.25},
         .native = {.launch = 4060, .output = 0.25, .arithmetic = 4},
@@ -27,6 +27,8 @@ struct NvidiaTuning {
         .halo = {.launch = 4140, .output = 0.037, .step = 86, .arithmetic = 1.44},
         .planes = {.launch = 2930, .round = 9200, .output = 0.018, .step = 1000, .least_step = 2720},
         .planes_taps = {.launch = 3560, .round = 7940, .step = 6780, .least_step = 2600},
+        .float_planes = {.launch = 3500, .round = 600, .output = 0.27, .least_step = 2930, .arithmetic = 1.5},
+        .float_planes_taps = {.launch = 3500, .round = 600, .output = 0.2, .step = 6900, .arithmetic = 0.8},
         .stem = {.launch = 4000, .round = 500},
         .direct = {.arithmetic = 8},
         .split = {.most_tiles = 3, .cluster_cycles = 200, .workspace_cycles = 4000},

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "fusekit/backend/hip/arch/access.hpp"
+#include "fusekit/backend/hip/arch/sm90a.hpp"
+#include "fusekit/backend/hip/runtime/platform.hpp"
+
+namespace fusekit::hip {
+
+/// The barriers of the stages, and what is copied next.
+struct FloatPlaneFiltersState {
+    static constexpr int most_stages = 4;
+    std::uint64_t full[most_stages];
+    unsigned reads[most_stages];  ///< warps that have read a stage since it was filled
+    unsigned tile, stage;
+    int block, row, column;  ///< of the tile; row counts slices where taps neighbour
+
+    /// Called by one thread, before the block's others know of the barriers.
+    __device__ void init(unsigned first_tile) {
+        for (auto& each : full) ptx::barrier_init(ptx::shared_address(&each), 1);
+        for (unsigned& each : reads) each = 0;
+        tile = first_tile, stage = 0, block = 0, row = 0, column = 0;
+    }
+};
+
+/// The filters of floats, 64 for each tile, on their way to the products of `readers` warps: bulk copies through
+/// stages. A stage has a tap of 32 channels, in rows of 128 bytes with the 128-byte swizzle; or, where taps neighbour,
+/// 3 x 3 of them of 16 channels: for each four channels rows of 144 bytes. The warp that reads a stage last begins the
+/// next copy to it.
+template <class Grid, unsigned readers, bool taps_neighbour>
+class FloatPlaneFilters {
+    static constexpr int filters = 64, taps = 9, slice = 16, packet = 4, channels = Grid::Tiles::channels;
+    static constexpr int row_bytes = taps_neighbour ? packet * taps * 4 : 128, box_bytes = filters * row_bytes,
+                         boxes = taps_neighbour ? slice / packet : 1, stage_bytes = boxes * box_bytes;
+    static constexpr int most_stages = taps_neighbour ? 2 : FloatPlaneFiltersState::most_stages;
+
+public:
+    /// Of shared memory; where taps neighbour there may be as many more.
+    static constexpr int bytes = 36 * 1024;
+    static_assert((taps_neighbour ? 1 : most_stages) * stage_bytes <= bytes && stage_bytes % 1024 == 0);
+
+    /// `more` is a second stage where taps neighbour, or null.
+    __device__ FloatPlaneFilters(unsigned char* the_memory, unsigned char* the_more, FloatPlaneFiltersState& the_state)
+        : memory(the_memory),
+          more(the_more),
+          state(the_state),
+          stages(!taps_neighbour ? most_stages
+                 : the_more      ? 2
+                                 : 1) {}
+
+    /// Begins copies to all stages. Called by one thread.
+    template <class Params, class Problem>
+    __device__ void fill(Params const& params, Problem const& conv, Grid const& grid) const {
+#pragma unroll 1
+        for (int i = 0; i < stages; ++i) copy(params, conv, grid);
+    }
+
+    /// Waits for the next stage, and loads what a thread has of a tap: pairs of neighbours that make four words of an
+    /// operand, of 16 channels each. Source: PTX ISA 8.7, section 9.7.15.5.1, the figure of A for .k16.
+    __device__ void load(float (&factors)[2][8], unsigned thread) const {
+        static_assert(!taps_neighbour);
+        await_full();
+#pragma unroll
+        for (unsigned k = 0; k < 2; ++k)
+#pragma unroll
+            for (unsigned word = 0; word < 4; ++word) {
+                unsigned const filter = filter_of(thread, word), chunk = 4 * k + word / 2 * 2 + thread % 4 / 2;
+                auto const pair = *reinterpret_cast<Packet<float, 2> const*>(
+                    address(stage) + filter * row_bytes + (chunk ^ filter % 8) * 16 + thread % 2 * 8);
+                factors[k][2 * word] = pair.values[0];
+                factors[k][2 * word + 1] = pair.values[1];
+            }
+    }
+    /// The same of a row of the taps of 16 channels. The first row waits.
+    __device__ void load(float (&factors)[3][8], unsigned thread, int row) const {
+        static_assert(taps_neighbour);
+        if (row == 0) await_full();
+#pragma unroll
+        for (unsigned word = 0; word < 4; ++word) {
+            auto const* const from =
+                reinterpret_cast<float const*>(address(stage) + (word / 2 * 2 + thread % 4 / 2) * box_bytes) +
+                (filter_of(thread, word) * packet + thread % 2 * 2) * taps + 3 * row;
+#pragma unroll
+            for (unsigned tap = 0; tap < 3; ++tap) {
+                factors[tap][2 * word] = from[tap];
+                factors[tap][2 * word + 1] = from[taps + tap];
+            }
+        }
+    }
+    /// Says that the wave, which calls it, has loaded what it needs of the stage.
+    template <class Params, class Problem>
+    __device__ void release(Params const& params, Problem const& conv, Grid const& grid) {
+        ptx::sync_wave();
+        if (ptx::elect()) {
+            unsigned& reads = state.reads[stage];
+            if (ptx::add_one_in_block(ptx::shared_address(&reads)) + 1 == readers) {
+                reads = 0;
+                copy(params, conv, grid);
+            }
+        }
+        if (++stage == stages) stage = 0, parity ^= 1;
+    }
+
+private:
+    unsigned char *memory, *more;
+    FloatPlaneFiltersState& state;
+    int stages, stage = 0;  ///< the stage that is read next
+    unsigned parity = 0;
+
+    __device__ unsigned char* address(int number) const {
+        if constexpr (taps_neighbour) return number == 0 ? memory : more;
+        return memory + number * stage_bytes;
+    }
+    __device__ void await_full() const { ptx::barrier_wait(ptx::shared_address(&state.full[stage]), parity); }
+
+    /// The row of one of the thread's words.
+    __device__ static unsigned filter_of(unsigned thread, unsigned word) {
+        return thread / 32 * 16 + thread % 32 / 4 + word % 2 * 8;
+    }
+
+    template <class Params, class Problem>
+    __device__ void copy(Params const& params, Problem const& conv, Grid const& grid) const {
+        FloatPlaneFiltersState& next = state;
+        if (next.tile >= grid.size()) return;
+        auto const full = ptx::shared_address(&next.full[next.stage]);
+        auto const to = ptx::shared_address(address(static_cast<int>(next.stage)));
+        int const c = next.block * channels, filter = grid.first_channel(next.tile);
+        ptx::barrier_arrive_expect_bytes(full, stage_bytes);
+        if constexpr (taps_neighbour) {
+#pragma unroll
+            for (int i = 0; i < boxes; ++i)
+                ptx::load_tiled(to + static_cast<unsigned>(i * box_bytes), &params.maps.w, full,
+                                {(c + next.row * slice + i * packet) * taps, filter});
+        } else {
+            ptx::load_tiled(to, &params.maps.w, full, {c, next.column, next.row, filter});
+        }
+        next.stage = next.stage + 1 == static_cast<unsigned>(stages) ? 0 : next.stage + 1;
+        if (!taps_neighbour && ++next.column < conv.window_columns()) return;
+        next.column = 0;
+        if (++next.row < (taps_neighbour ? channels / slice : conv.window_rows())) return;
+        next.row = 0;
+        if (++next.block < grid.channel_blocks()) return;
+        next.block = 0, next.tile += gridDim.x;
+    }
+};
+
+}  // namespace fusekit::hip

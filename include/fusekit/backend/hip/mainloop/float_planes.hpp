@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/arch/overlap.hpp"
+#include "fusekit/backend/hip/atom/bf16x6.hpp"
+#include "fusekit/backend/hip/collective/float_plane_filters.hpp"
+#include "fusekit/backend/hip/collective/plane_stages.hpp"
+#include "fusekit/backend/hip/collective/store_float_planes.hpp"
+#include "fusekit/backend/hip/params.hpp"
+
+namespace fusekit::hip {
+
+/// Convolution of planes of floats on sm_90a's matrix units, at a float's accuracy (atom/bf16x6.hpp), stride and
+/// dilation 1. Channels are the rows of the product, and places of the parts of a tile of y its columns. Eight warps
+/// bring x, and split and transpose it once for all taps and filters; two warpgroups multiply 64 channels, each of its
+/// own places, by filters that they split in registers. GemmK is walked in blocks of 32 channels of x. In each, taps
+/// come one after another, all channels of each, where channels of filters neighbour (params.channels_fastest); else
+/// slices of 16 channels, three taps of each at a time. The sums of such a step, of 32 or 48 indices of GemmK, are
+/// added to those before: errors are at most (13 + K / 32) 2^-24 sum |a b|. While a warpgroup does that, the other's
+/// products are under way.
+template <class Plan, class Schedule>
+class FloatPlanesGemm {
+    static constexpr int parts = Schedule::parts, consumers = Schedule::consumers;
+    static constexpr int products = Schedule::products;  ///< of a part
+    static_assert(parts * products == consumers);
+    using Tiles = PlaneTiles<Schedule::pixels, float>;
+    using Atom = Wgmma<bfloat16, Schedule::pixels / products, ptx::Major::k, ptx::Major::k, Tiles::row_bytes>;
+    using Grid = PlaneGrid<Tiles, parts, Atom::m>;
+    using Stages = PlaneStages<float, Grid, parts, Schedule::x_bytes(sizeof(float)), consumers>;
+    template <bool taps_neighbour>
+    using Filters = FloatPlaneFilters<Grid, 4 * consumers, taps_neighbour>;
+    static constexpr int filter_bytes = Filters<true>::bytes;
+    using Writer = StoreFloatPlanes<Plan, Atom, Tiles>;
+    using Sums = typename Atom::Sums;
+    static constexpr unsigned loading_barrier = 1;  ///< the first of the named barriers of warps that load
+    static constexpr int few_registers = 56, many_registers = 200;  ///< of 64 K together
+
+public:
+    using Params = ConvParams<Plan, float, float>;
+    using Architecture = typename Atom::Architecture;
+    static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
+    static constexpr bool waits_for_previous_kernel = true, reads_argument_in_place = true;
+
+    struct alignas(1024) DynamicShared {
+        unsigned char filters[filter_bytes];
+        typename Stages::Shared x;
+        FloatPlaneFiltersState filters_state;
+    };
+
+    static_assert(threads == 32 * (4 * consumers + static_cast<int>(Stages::warps)));
+    static_assert(sizeof(DynamicShared) <= 227 * 1024, "a block of sm_90 has so much");
+
+    __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned block) {
+        auto const conv = params.problem();
+        Tiles const tiles(conv.y[2], conv.y[3], conv.x.layout.shape[2], conv.x.layout.shape[3], conv.filter);
+        Grid const grid(conv, tiles);
+        unsigned const warp = ptx::uniform(thread / 32), group = warp / 4;
+        // Two stages of taps that neighbour, where there is room.
+        bool const has_more = !params.channels_fastest && Stages::leaves(tiles, filter_bytes);
+        int const more_bytes = has_more ? filter_bytes : 0;
+        if (thread == 0) {
+            shared.filters_state.init(block);
+            shared.x.init();
+        }
+        __syncthreads();
+        wait_for_previous_kernel();
+        unsigned char* const more = has_more ? Stages::last(shared.x, more_bytes) : nullptr;
+        if (group >= consumers) {
+            ptx::lower_registers<few_registers>();
+            Stages::load(conv, shared.x, tiles, grid, warp - 4 * consumers, thread % 32, block, loading_barrier,
+                         more_bytes);
+        } else {
+            ptx::raise_registers<many_registers>();
+            auto const with = [&](auto filters) {
+                if (thread == 0) filters.fill(params, conv, grid);
+                compute(params, conv, shared, tiles, grid, filters, thread % 128, group, block);
+            };
+            if constexpr (Plan::Head::longest >= 3)
+                if (!params.channels_fastest) return with(Filters<true>(shared.filters, more, shared.filters_state));
+            with(Filters<false>(shared.filters, more, shared.filters_state));
+        }
+    }
+
+private:
+    /// The block's tiles. A step multiplies 16 channels by each of `count` taps or slices; the next step's filters are
+    /// loaded while its products are under way.
+    template <bool taps_neighbour, class Problem>
+    __device__ static void compute(Params const& params, Problem const& conv, DynamicShared& shared, Tiles const& tiles,
+                                   Grid const& grid, Filters<taps_neighbour> filters, unsigned thread, unsigned group,
+                                   unsigned first_tile) {
+        constexpr int slices = Atom::tile_k / Atom::k, count = taps_neighbour ? 3 : slices;
+        int const steps = taps_neighbour ? 3 * slices : tiles.taps(), part = static_cast<int>(group) / products,
+                  first_place = static_cast<int>(group) % products * Atom::n;
+        float w[count][8];
+        auto const load = [&](int step) {
+            if constexpr (taps_neighbour) filters.load(w, thread, step % 3);
+            else filters.load(w, thread);
+            if (!taps_neighbour || step % 3 == 2) filters.release(params, conv, grid);
+        };
+        load(0);
+        typename Stages::Cursor cursor;
+        for (unsigned tile = first_tile; tile < grid.size(); tile += gridDim.x) {
+            bool const is_last = tile + gridDim.x >= grid.size();
+            Writer const writer(params, tiles, grid.first_channel(tile), thread);
+            Sums sums = {};
+#pragma unroll 1
+            for (int block = 0; block < grid.channel_blocks(); ++block, cursor.advance()) {
+                Stages::await(shared.x, cursor);
+                auto const x = Atom::further(Atom::descriptor(Stages::address(shared.x, tiles, cursor)),
+                                             part * tiles.places() + first_place);
+                bool const block_is_last = is_last && block + 1 == grid.channel_blocks();
+#pragma unroll 1
+                for (int step = 0, row = 0, column = 0; step < steps; ++step) {
+                    std::uint64_t of_x[count];
+#pragma unroll
+                    for (int i = 0; i < count; ++i)
+                        of_x[i] = taps_neighbour ? Atom::further(x, step % 3 * tiles.pitch + i) +
+                                                       static_cast<unsigned>(step / 3) * Atom::k_step
+                                                 : Atom::further(x, row * tiles.pitch + column) +
+                                                       static_cast<unsigned>(i) * Atom::k_step;
+                    if (++column == tiles.window_columns) column = 0, ++row;
+                    add_products(w, of_x, tiles.term_bytes(parts), sums, [&] {
+                        bool const ends = step + 1 == steps;
+                        if (!ends || !block_is_last) load(ends ? 0 : step + 1);
+                    });
+                }
+                Stages::release(shared.x, cursor.stage, thread);
+            }
+            if (is_last) start_next_kernel();
+            writer.store(sums, grid.part(tile, part), first_place);
+        }
+    }
+
+    /// Adds a step's products. Filters are split between the beginnings of products; then calls load_next().
+    template <int count, class LoadNext>
+    __device__ static void add_products(float (&left)[count][8], std::uint64_t const (&x)[count], int term_bytes,
+                                        Sums& sums, LoadNext const& load_next) {
+        Sums step;
+        std::uint32_t w[3][count][4];
+        ptx::hold(step);
+#pragma unroll
+        for (int number = 0; number < 6; ++number) {
+            int const of_w = bf16x6_term(number, 0), of_x = bf16x6_term(number, 1);
+            if (number < 3) {
+#pragma unroll
+                for (int i = 0; i < count; ++i) {
+                    ptx::hold(left[i]);
+                    take_bf16_term(left[i], w[of_w][i]);
+                }
+            }
+            ptx::fence_products();
+#pragma unroll
+            for (int i = 0; i < count; ++i)
+                Atom::multiply(step, w[of_w][i], x[i] + static_cast<unsigned>(of_x * term_bytes) / 16,
+                               number > 0 || i > 0);
+        }
+        ptx::commit_products();
+        load_next();
+        ptx::wait_for_products<0>();
+        ptx::hold(step);
+#pragma unroll
+        for (int e = 0; e < Atom::sums_per_thread; ++e) sums[e] += step[e];
+    }
+};
+
+}  // namespace fusekit::hip

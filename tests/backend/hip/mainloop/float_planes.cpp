@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#include "fusekit/backend/hip/mainloop/float_planes.hpp"
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <string>
+
+#include "backend/hip/planes_schedule.hpp"
+
+using namespace test;
+using fusekit::hip::Planes;
+
+namespace {
+
+using Relu = fk::Activation<fk::Relu>;
+
+static_assert(fusekit::hip::has_planes<fk::Plan<fk::Conv<fk::filter(1, 1)>, fk::Bias, Relu>, float, float>);
+static_assert(!fusekit::hip::has_planes<fk::Plan<fk::Conv<fk::filter(1, 1), fk::Products<fk::tf32>>>, float, float>);
+static_assert(!fusekit::hip::has_planes<fk::Plan<fk::Conv<fk::filter(1, 1), fk::Products<float>>>, float, float>);
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("HIP: convolutions of planes of floats, which are split, are exact on sm_90a's matrix units", "",
+                   (Planes<240, 1>), (Planes<64, 2>)) {
+    check_planes<float, TestType>("float");
+}
+
+/// Real numbers, whose errors must be within those of a chain of float additions.
+TEST_CASE("HIP: planes of floats are convolved at a float's accuracy") {
+    fk::hip::Device device = sm90a_device();
+    auto scheduled = device.with<Planes<240, 1>>();
+    for (char const* sizes :
+         {"n2c200h14w14k40r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs", "n3c72h7w9k72r3s3pt1l1b1r1u1v1d1e1g1 nchw kcrs",
+          "n2c40h9w10k72r3s3pt1l1b1r1u1v1d1e1g1 nchw krsc"}) {
+        INFO(sizes);
+        check_case(Case::parse(sizes + std::string(" float CB ~3")),
+                   run_conv<decltype(scheduled), float, fk::dynamic, fk::Bias>, scheduled);
+    }
+}
