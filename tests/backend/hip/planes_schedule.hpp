@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
+#include <iterator>
 #include <string>
 
 #include "backend/hip/sm90a_device.hpp"
@@ -12,28 +14,31 @@ namespace test {
 /// Whole images and parts of them, of even and odd extents; channels and filters that end within a tile; windows that
 /// reach over all edges; filters whose channels, or whose taps, are neighbours; more tiles than the emulated GPU has
 /// processors.
+inline constexpr char const* planes_problems[] = {
+    "n1c8h1w2k8r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs",     "n2c72h14w14k136r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs",
+    "n3c136h7w7k72r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs",
+    "n2c16h31w33k24r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs",  // parts begin anywhere
+    "n1c8h2w300k16r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs",  // rows longer than a part
+    "n19c8h5w4k192r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs",  // a warpgroup without channels in every other tile
+    "n19c72h5w4k192r3s3pt1l1b1r1u1v1d1e1g1 nchw kcrs",
+    "n19c8h4w6k8r1s1pt2l1b0r1u1v1d1e1g1 nchw kcrs",  // a frame of zeros
+    "n3c72h7w7k136r3s3pt1l1b1r1u1v1d1e1g1 nchw kcrs",  "n2c24h14w14k40r3s3pt1l1b1r1u1v1d1e1g1 nchw kcrs",
+    "n1c64h11w55k64r3s3pt1l1b1r1u1v1d1e1g1 nchw kcrs", "n19c8h9w8k8r3s3pt0l2b1r0u1v1d1e1g1 nchw kcrs",
+    "n2c40h9w10k72r3s3pt1l1b1r1u1v1d1e1g1 nchw krsc",
+    "n2c24h9w12k136r2s4pt1l2b0r1u1v1d1e1g1 nchw krsc",  // an even filter
+    "n9c120h20w14k8r4s1pt0l0b2r0u1v1d1e1g1 nchw krsc",  // as many taps as stages of filters
+    "n5c72h9w14k8r1s3pt0l1b0r1u1v1d1e1g1 nchw krsc",   "n1c16h40w2k8r7s1pt3l0b3r0u1v1d1e1g1 nchw krsc"};
+
+/// Checks a schedule on every `step`-th of them, from the first on.
 template <class T, class Schedule>
-void check_planes(std::string const& type) {
+void check_planes(std::string const& type, std::size_t first = 0, std::size_t step = 1) {
     using Relu = fk::Activation<fk::Relu>;
     using Norm = fk::BatchNormInference<fk::Spatial>;
     fk::hip::Device device = sm90a_device();
     auto scheduled = device.with<Schedule>();
     using Scheduled = decltype(scheduled);
-    for (char const* sizes :
-         {"n1c8h1w2k8r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs", "n2c72h14w14k136r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs",
-          "n3c136h7w7k72r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs",
-          "n2c16h31w33k24r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs",  // parts begin anywhere
-          "n1c8h2w300k16r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs",  // rows longer than a part
-          "n19c8h5w4k192r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs",  // a warpgroup without channels in every other tile
-          "n19c72h5w4k192r3s3pt1l1b1r1u1v1d1e1g1 nchw kcrs",
-          "n19c8h4w6k8r1s1pt2l1b0r1u1v1d1e1g1 nchw kcrs",  // a frame of zeros
-          "n3c72h7w7k136r3s3pt1l1b1r1u1v1d1e1g1 nchw kcrs", "n2c24h14w14k40r3s3pt1l1b1r1u1v1d1e1g1 nchw kcrs",
-          "n1c64h11w55k64r3s3pt1l1b1r1u1v1d1e1g1 nchw kcrs", "n19c8h9w8k8r3s3pt0l2b1r0u1v1d1e1g1 nchw kcrs",
-          "n2c40h9w10k72r3s3pt1l1b1r1u1v1d1e1g1 nchw krsc",
-          "n2c24h9w12k136r2s4pt1l2b0r1u1v1d1e1g1 nchw krsc",  // an even filter
-          "n9c120h20w14k8r4s1pt0l0b2r0u1v1d1e1g1 nchw krsc",  // as many taps as stages of filters
-          "n5c72h9w14k8r1s3pt0l1b0r1u1v1d1e1g1 nchw krsc", "n1c16h40w2k8r7s1pt3l0b3r0u1v1d1e1g1 nchw krsc"}) {
-        std::string const text = sizes + (" " + type);
+    for (std::size_t i = first; i < std::size(planes_problems); i += step) {
+        std::string const text = planes_problems[i] + (" " + type);
         INFO(text);
         check_case(Case::parse(text + " CBA relu #3"), run_conv<Scheduled, T, fk::dynamic, fk::Bias, Relu>, scheduled);
     }
