@@ -21,6 +21,11 @@ if(NOT CMAKE_CUDA_ARCHITECTURES)
   set(CMAKE_CUDA_ARCHITECTURES ${capabilities} CACHE STRING "Architectures that CUDA sources are compiled for" FORCE)
 endif()
 enable_language(CUDA)
+if(NOT FUSEKIT_GPU_OPTIMISED)
+  # What nobody runs need not be fast on the host either.
+  set(CMAKE_CUDA_FLAGS_RELEASE "-O0 -DNDEBUG")
+  set(CMAKE_CXX_FLAGS_RELEASE "-O0 -DNDEBUG")
+endif()
 
 function(fusekit_gpu_compile target)
   set_target_properties(${target} PROPERTIES CUDA_RUNTIME_LIBRARY Static)

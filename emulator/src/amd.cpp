@@ -47,6 +47,7 @@ struct Operands {
 std::vector<double> factors_of(Instruction const& instruction, Exchange const& wave, void const* Operands::* side) {
     unsigned const per = instruction.factors(), bytes = bytes_of(instruction.factor);
     std::vector<double> factors;
+    factors.reserve(instruction.size * instruction.depth);
     for (unsigned row = 0; row < instruction.size; ++row)
         for (unsigned k = 0; k < instruction.depth; ++k) {
             auto const* const lane = reinterpret_cast<Operands const*>(wave.value[row + instruction.size * (k / per)]);
@@ -75,10 +76,10 @@ void multiply_all(Instruction const& instruction, Exchange const& wave) {
             Lane const at = instruction.sum(row, column);
             Sum& sum = static_cast<Sum*>(reinterpret_cast<Operands const*>(wave.value[at.lane])->sums)[at.element];
             double exact = sum;
-            for (unsigned k = 0; k < instruction.depth; ++k) {
-                exact += a[row * instruction.depth + k] * b[column * instruction.depth + k];
-                if (instruction.factor == Factor::float32) exact = static_cast<float>(exact);
-            }
+            double const *const of_a = &a[row * instruction.depth], *const of_b = &b[column * instruction.depth];
+            if (instruction.factor == Factor::float32)
+                for (unsigned k = 0; k < instruction.depth; ++k) exact = static_cast<float>(exact + of_a[k] * of_b[k]);
+            else exact = sum_of_products(exact, of_a, of_b, instruction.depth);
             if constexpr (std::is_same_v<Sum, float>) sum = static_cast<float>(exact);
             else sum = static_cast<std::int32_t>(static_cast<std::int64_t>(exact));  // which wraps
         }
@@ -86,7 +87,8 @@ void multiply_all(Instruction const& instruction, Exchange const& wave) {
 
 /// Ends the program where the device is of none of these architectures.
 void check_architecture(char const* architectures, char const* what, Place const& place) {
-    if (std::string(architectures).find(" " + architecture() + " ") == std::string::npos)
+    static std::string const own = " " + architecture() + " ";
+    if (!std::strstr(architectures, own.c_str()))
         fault((std::string("no such ") + what + " instruction on " +
                (architecture().empty() ? "this device" : architecture()))
                   .c_str(),

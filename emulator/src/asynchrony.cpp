@@ -206,7 +206,7 @@ void Asynchrony::multiply_now(unsigned warpgroup, Product const& product) {
                 sum = std::bit_cast<std::uint32_t>(float8_sum(product.factor, exact, row, column, depth));
                 continue;
             }
-            for (unsigned k = 0; k < depth; ++k) exact += row[k] * column[k];
+            exact = sum_of_products(exact, row, column, depth);
             if (integers) sum = (product.adds ? sum : 0) + static_cast<std::uint32_t>(static_cast<std::int32_t>(exact));
             else sum = std::bit_cast<std::uint32_t>(static_cast<float>(exact));
         }

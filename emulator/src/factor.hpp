@@ -41,9 +41,17 @@ inline double value_of(Factor factor, unsigned bits) {
     if (factor == Factor::float32) return std::bit_cast<float>(bits);
     int const exponent = static_cast<int>(bits >> 10 & 31), mantissa = static_cast<int>(bits & 1023);
     double const magnitude = exponent == 31  ? (mantissa ? NAN : HUGE_VAL)
-                             : exponent == 0 ? std::ldexp(mantissa, -24)
-                                             : std::ldexp(1024 + mantissa, exponent - 25);
+                             : exponent == 0 ? mantissa * 0x1p-24
+                                             : (1024 + mantissa) * (0x1p-25 * static_cast<double>(1u << exponent));
     return bits >> 15 ? -magnitude : magnitude;
+}
+
+/// `sum` and the products of two rows, in their order. Sanitizers watch what instructions are given; the rows are
+/// copies of it.
+__attribute__((no_sanitize("address", "undefined"))) inline double sum_of_products(double sum, double const* a,
+                                                                                   double const* b, unsigned count) {
+    for (unsigned k = 0; k < count; ++k) sum += a[k] * b[k];
+    return sum;
 }
 
 /// What NVIDIA's matrix units make of a sum and `count` products of 8-bit floats: each is cut off 13 bits below the

@@ -5,6 +5,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "fusekit/fusekit.hpp"
 #include "support/difference.hpp"
@@ -26,17 +27,20 @@ struct ChannelMoments {
         : mean({1, x.shape.c, 1, 1}), variance({1, x.shape.c, 1, 1}) {
         double const count = static_cast<double>(x.shape.size() / x.shape.c);
         double const ulps = exact ? 0 : (count + 10) * Bounded::unit;
-        for (std::size_t k = 0; k < mean.at.size(); ++k) {
-            double sum = 0, squares = 0, low = 1e300, high = -1e300;
-            for (std::size_t i = 0; i < x.at.size(); ++i)
-                if (x.channel(i) == k)
-                    sum += x.at[i].value, low = std::min(low, x.at[i].value), high = std::max(high, x.at[i].value);
-            for (std::size_t i = 0; i < x.at.size(); ++i)
-                if (x.channel(i) == k) squares += std::pow(x.at[i].value - sum / count, 2);
-            double const range = high - low;
-            mean.at[k] = {sum / count, ulps * (range + std::fabs(sum / count))};
-            double const apart = ulps * std::fabs(sum / count);
-            variance.at[k] = {squares / count, ulps * range * range + 2 * range * apart + apart * apart};
+        std::vector<double> sum(mean.at.size()), squares = sum, low(sum.size(), 1e300), high(sum.size(), -1e300);
+        for (std::size_t i = 0; i < x.at.size(); ++i) {
+            std::size_t const k = x.channel(i);
+            double const value = x.at[i].value;
+            sum[k] += value, low[k] = std::min(low[k], value), high[k] = std::max(high[k], value);
+        }
+        for (std::size_t i = 0; i < x.at.size(); ++i) {
+            std::size_t const k = x.channel(i);
+            squares[k] += std::pow(x.at[i].value - sum[k] / count, 2);
+        }
+        for (std::size_t k = 0; k < sum.size(); ++k) {
+            double const average = sum[k] / count, range = high[k] - low[k], apart = ulps * std::fabs(average);
+            mean.at[k] = {average, ulps * (range + std::fabs(average))};
+            variance.at[k] = {squares[k] / count, ulps * range * range + 2 * range * apart + apart * apart};
         }
     }
 };

@@ -18,6 +18,19 @@ bool has(Shape const& x, Place const& at) {
     return at.slice >= 0 && at.slice < x.d && at.row >= 0 && at.row < x.h && at.column >= 0 && at.column < x.w;
 }
 
+/// Where each tap of a pixel's window lies in a channel of x, or -1 beside it.
+std::vector<std::int64_t> taps_of(Window const& f, Shape const& x, Shape const& y, std::int64_t pixel) {
+    Place const from{pixel / y.w / y.h, pixel / y.w % y.h, pixel % y.w};
+    std::vector<std::int64_t> taps;
+    for (std::int64_t t = 0; t < f.t; ++t)
+        for (std::int64_t r = 0; r < f.r; ++r)
+            for (std::int64_t s = 0; s < f.s; ++s) {
+                Place const at = seen(f, from, {t, r, s});
+                taps.push_back(has(x, at) ? (at.slice * x.h + at.row) * x.w + at.column : -1);
+            }
+    return taps;
+}
+
 }  // namespace
 
 double unit_of(Tensor const& x) {
@@ -36,35 +49,29 @@ Tensor conv(Tensor const& x, std::vector<double> const& weights, std::int64_t k,
     double const unit = unit_of(x);
     bool integers = unit > 0;
     for (double v : weights) integers = integers && v == std::trunc(v);
-    std::size_t out = 0;
-    for (std::int64_t n = 0; n < in.n; ++n)
-        for (std::int64_t channel = 0; channel < k; ++channel)
-            for (std::int64_t o = 0; o < y.shape.d; ++o)
-                for (std::int64_t p = 0; p < y.shape.h; ++p)
-                    for (std::int64_t q = 0; q < y.shape.w; ++q, ++out) {
-                        double sum = 0, magnitude = 0, carried = 0;
-                        for (std::int64_t c = 0; c < group_c; ++c)
-                            for (std::int64_t t = 0; t < f.t; ++t)
-                                for (std::int64_t r = 0; r < f.r; ++r)
-                                    for (std::int64_t s = 0; s < f.s; ++s) {
-                                        auto const [slice, row, column] = seen(f, {o, p, q}, {t, r, s});
-                                        bool const inside = has(in, {slice, row, column});
-                                        std::int64_t const plane =
-                                            (n * in.c + channel / group_k * group_c + c) * in.d + slice;
-                                        std::int64_t const tap =
-                                            (((channel * group_c + c) * f.t + t) * f.r + r) * f.s + s;
-                                        Bounded const value =
-                                            inside ? x.at[(plane * in.h + row) * in.w + column] : Bounded{};
-                                        double const term = value.value * weights[tap];
-                                        sum += term;
-                                        magnitude += std::fabs(term);
-                                        carried += value.error * std::fabs(weights[tap]);
-                                    }
-                        bool const exact = integers && magnitude <= 0x1p24 * unit;
-                        double const rounding =
-                            exact ? 0 : (group_c * f.t * f.r * f.s + 1) * Bounded::unit * (magnitude + carried);
-                        y.at[out] = {sum, carried + rounding};
+    std::int64_t const pixels = y.shape.d * y.shape.h * y.shape.w, plane = in.d * in.h * in.w;
+    for (std::int64_t pixel = 0; pixel < pixels; ++pixel) {
+        auto const taps = taps_of(f, in, y.shape, pixel);
+        for (std::int64_t image = 0; image < in.n; ++image)
+            for (std::int64_t channel = 0; channel < k; ++channel) {
+                double sum = 0, magnitude = 0, carried = 0;
+                double const* weight = weights.data() + channel * group_c * static_cast<std::int64_t>(taps.size());
+                for (std::int64_t c = 0; c < group_c; ++c) {
+                    Bounded const* const from = x.at.data() + (image * in.c + channel / group_k * group_c + c) * plane;
+                    for (std::int64_t const tap : taps) {
+                        Bounded const value = tap < 0 ? Bounded{} : from[tap];
+                        double const term = value.value * *weight;
+                        sum += term;
+                        magnitude += std::fabs(term);
+                        carried += value.error * std::fabs(*weight++);
                     }
+                }
+                bool const exact = integers && magnitude <= 0x1p24 * unit;
+                double const rounding =
+                    exact ? 0 : (group_c * f.t * f.r * f.s + 1) * Bounded::unit * (magnitude + carried);
+                y.at[(image * k + channel) * pixels + pixel] = {sum, carried + rounding};
+            }
+    }
     return y;
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <atomic>
+#include <sched.h>
+
 #include <cstdint>
 #include <cstring>
-#include <thread>
 
 #include "hip_on_cpu/block.hpp"
 
@@ -33,8 +33,8 @@ inline void __syncthreads(hip_on_cpu::Place place = hip_on_cpu::Place::current()
 }
 /// Other blocks get a turn, as a thread that waits for them calls this again and again.
 inline void __threadfence() {
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    std::this_thread::yield();
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    sched_yield();
 }
 
 namespace hip_on_cpu {
@@ -51,6 +51,13 @@ T of_lane(T value, int from, Place const& place) {
                : ~std::uint64_t{0};
     std::memcpy(&value, &bits, sizeof value);
     return value;
+}
+
+/// Whether `old` was at the address, and `value` is now; otherwise `old` is what was there. The compiler's own
+/// function: reading <atomic> takes as long as all else here.
+template <class T>
+bool exchanged(T* address, T& old, T value) {
+    return __atomic_compare_exchange(address, &old, &value, true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
 }  // namespace hip_on_cpu
@@ -89,9 +96,9 @@ inline unsigned long long __ballot(int predicate, hip_on_cpu::Place place = hip_
 /// For int and unsigned; returns what was there before.
 template <class T>
 T atomicMax(T* address, T value) {
-    std::atomic_ref<T> number(*address);
-    T old = number.load();
-    while (old < value && !number.compare_exchange_weak(old, value)) {
+    T old;
+    __atomic_load(address, &old, __ATOMIC_SEQ_CST);
+    while (old < value && !hip_on_cpu::exchanged(address, old, value)) {
     }
     return old;
 }
@@ -99,9 +106,9 @@ T atomicMax(T* address, T value) {
 /// For float, int and unsigned; returns what was there before.
 template <class T>
 T atomicAdd(T* address, T value) {
-    std::atomic_ref<T> number(*address);
-    T old = number.load();
-    while (!number.compare_exchange_weak(old, old + value)) {
+    T old;
+    __atomic_load(address, &old, __ATOMIC_SEQ_CST);
+    while (!hip_on_cpu::exchanged(address, old, old + value)) {
     }
     return old;
 }
