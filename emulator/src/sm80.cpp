@@ -57,8 +57,7 @@ void multiply_all(Factor factor, Exchange const& wave, unsigned first) {
                         sums[i] = float8_sum(factor, sums[i], &a[row][k], &b[column][k], 16);
                     continue;
                 }
-            double exact = sums[i];
-            for (unsigned k = 0; k < depth; ++k) exact += a[row][k] * b[column][k];
+            double const exact = sum_of_products(sums[i], &a[row][0], &b[column][0], depth);
             if constexpr (std::is_same_v<Sum, float>) sums[i] = static_cast<float>(exact);
             else sums[i] = static_cast<std::int32_t>(static_cast<std::int64_t>(exact));  // which wraps
         }
