@@ -9,19 +9,23 @@
 
 namespace fusekit::hip {
 
-/// The barriers of the stages, and what is copied next.
+/// The barriers of the stages, and what a warp copies next where it is the last to read. Warps know it alike.
+template <unsigned readers>
 struct FloatPlaneFiltersState {
     static constexpr int most_stages = 4;
+    struct Next {
+        unsigned tile, stage;
+        int block, row, column;  ///< of the tile; row counts slices where taps neighbour
+    };
     std::uint64_t full[most_stages];
-    unsigned reads[most_stages];  ///< warps that have read a stage since it was filled
-    unsigned tile, stage;
-    int block, row, column;  ///< of the tile; row counts slices where taps neighbour
+    unsigned reads[most_stages];  ///< of a stage, by all warps since the block began
+    Next next[readers];
 
     /// Called by one thread, before the block's others know of the barriers.
     __device__ void init(unsigned first_tile) {
         for (auto& each : full) ptx::barrier_init(ptx::shared_address(&each), 1);
         for (unsigned& each : reads) each = 0;
-        tile = first_tile, stage = 0, block = 0, row = 0, column = 0;
+        for (Next& each : next) each = {first_tile, 0, 0, 0, 0};
     }
 };
 
@@ -34,27 +38,30 @@ class FloatPlaneFilters {
     static constexpr int filters = 64, taps = 9, slice = 16, packet = 4, channels = Grid::Tiles::channels;
     static constexpr int row_bytes = taps_neighbour ? packet * taps * 4 : 128, box_bytes = filters * row_bytes,
                          boxes = taps_neighbour ? slice / packet : 1, stage_bytes = boxes * box_bytes;
-    static constexpr int most_stages = taps_neighbour ? 2 : FloatPlaneFiltersState::most_stages;
+    static constexpr int most_stages = taps_neighbour ? 2 : FloatPlaneFiltersState<readers>::most_stages;
 
 public:
+    using State = FloatPlaneFiltersState<readers>;
     /// Of shared memory; where taps neighbour there may be as many more.
     static constexpr int bytes = 36 * 1024;
     static_assert((taps_neighbour ? 1 : most_stages) * stage_bytes <= bytes && stage_bytes % 1024 == 0);
 
     /// `more` is a second stage where taps neighbour, or null.
-    __device__ FloatPlaneFilters(unsigned char* the_memory, unsigned char* the_more, FloatPlaneFiltersState& the_state)
+    __device__ FloatPlaneFilters(unsigned char* the_memory, unsigned char* the_more, State& the_state, unsigned warp)
         : memory(the_memory),
           more(the_more),
           state(the_state),
+          next(the_state.next[warp]),
           stages(!taps_neighbour ? most_stages
                  : the_more      ? 2
                                  : 1) {}
 
-    /// Begins copies to all stages. Called by one thread.
+    /// Begins copies to all stages, which one of the warps does. All of them call it.
     template <class Params, class Problem>
-    __device__ void fill(Params const& params, Problem const& conv, Grid const& grid) const {
+    __device__ void fill(Params const& params, Problem const& conv, Grid const& grid, bool copies) const {
+        if (!ptx::elect()) return;
 #pragma unroll 1
-        for (int i = 0; i < stages; ++i) copy(params, conv, grid);
+        for (int i = 0; i < stages; ++i) copy_next(params, conv, grid, copies);
     }
 
     /// Waits for the next stage, and loads what a thread has of a tap: pairs of neighbours that make four words of an
@@ -94,18 +101,16 @@ public:
     __device__ void release(Params const& params, Problem const& conv, Grid const& grid) {
         ptx::sync_wave();
         if (ptx::elect()) {
-            unsigned& reads = state.reads[stage];
-            if (ptx::add_one_in_block(ptx::shared_address(&reads)) + 1 == readers) {
-                reads = 0;
-                copy(params, conv, grid);
-            }
+            unsigned const before = ptx::add_one_in_block(ptx::shared_address(&state.reads[stage]));
+            copy_next(params, conv, grid, before % readers == readers - 1);
         }
         if (++stage == stages) stage = 0, parity ^= 1;
     }
 
 private:
     unsigned char *memory, *more;
-    FloatPlaneFiltersState& state;
+    State& state;
+    typename State::Next& next;
     int stages, stage = 0;  ///< the stage that is read next
     unsigned parity = 0;
 
@@ -120,11 +125,23 @@ private:
         return thread / 32 * 16 + thread % 32 / 4 + word % 2 * 8;
     }
 
+    /// Begins the next copy where the warp is the one that copies it.
     template <class Params, class Problem>
-    __device__ void copy(Params const& params, Problem const& conv, Grid const& grid) const {
-        FloatPlaneFiltersState& next = state;
+    __device__ void copy_next(Params const& params, Problem const& conv, Grid const& grid, bool copies) const {
         if (next.tile >= grid.size()) return;
-        auto const full = ptx::shared_address(&next.full[next.stage]);
+        if (copies) copy(params, grid);
+        next.stage = next.stage + 1 == static_cast<unsigned>(stages) ? 0 : next.stage + 1;
+        if (!taps_neighbour && ++next.column < conv.window_columns()) return;
+        next.column = 0;
+        if (++next.row < (taps_neighbour ? channels / slice : conv.window_rows())) return;
+        next.row = 0;
+        if (++next.block < grid.channel_blocks()) return;
+        next.block = 0, next.tile += gridDim.x;
+    }
+
+    template <class Params>
+    __device__ void copy(Params const& params, Grid const& grid) const {
+        auto const full = ptx::shared_address(&state.full[next.stage]);
         auto const to = ptx::shared_address(address(static_cast<int>(next.stage)));
         int const c = next.block * channels, filter = grid.first_channel(next.tile);
         ptx::barrier_arrive_expect_bytes(full, stage_bytes);
@@ -136,13 +153,6 @@ private:
         } else {
             ptx::load_tiled(to, &params.maps.w, full, {c, next.column, next.row, filter});
         }
-        next.stage = next.stage + 1 == static_cast<unsigned>(stages) ? 0 : next.stage + 1;
-        if (!taps_neighbour && ++next.column < conv.window_columns()) return;
-        next.column = 0;
-        if (++next.row < (taps_neighbour ? channels / slice : conv.window_rows())) return;
-        next.row = 0;
-        if (++next.block < grid.channel_blocks()) return;
-        next.block = 0, next.tile += gridDim.x;
     }
 };
 

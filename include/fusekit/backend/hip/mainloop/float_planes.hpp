@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <type_traits>
+
 #include "fusekit/backend/hip/arch/overlap.hpp"
 #include "fusekit/backend/hip/atom/bf16x6.hpp"
 #include "fusekit/backend/hip/collective/float_plane_filters.hpp"
@@ -44,7 +46,7 @@ public:
     struct alignas(1024) DynamicShared {
         unsigned char filters[filter_bytes];
         typename Stages::Shared x;
-        FloatPlaneFiltersState filters_state;
+        typename Filters<true>::State filters_state;
     };
 
     static_assert(threads == 32 * (4 * consumers + static_cast<int>(Stages::warps)));
@@ -71,13 +73,14 @@ public:
                          more_bytes);
         } else {
             ptx::raise_registers<many_registers>();
-            auto const with = [&](auto filters) {
-                if (thread == 0) filters.fill(params, conv, grid);
+            auto const with = [&]<bool taps_neighbour>(std::bool_constant<taps_neighbour>) {
+                Filters<taps_neighbour> const filters(shared.filters, more, shared.filters_state, warp);
+                filters.fill(params, conv, grid, warp == 0);
                 compute(params, conv, shared, tiles, grid, filters, thread % 128, group, block);
             };
             if constexpr (Plan::Head::longest >= 3)
-                if (!params.channels_fastest) return with(Filters<true>(shared.filters, more, shared.filters_state));
-            with(Filters<false>(shared.filters, more, shared.filters_state));
+                if (!params.channels_fastest) return with(std::true_type{});
+            with(std::false_type{});
         }
     }
 
