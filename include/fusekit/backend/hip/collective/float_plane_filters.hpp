@@ -9,23 +9,16 @@
 
 namespace fusekit::hip {
 
-/// The barriers of the stages, and what a warp copies next where it is the last to read. Warps know it alike.
-template <unsigned readers>
+/// The barriers of the stages, and how often warps have read each since the block began.
 struct FloatPlaneFiltersState {
     static constexpr int most_stages = 4;
-    struct Next {
-        unsigned tile, stage;
-        int block, row, column;  ///< of the tile; row counts slices where taps neighbour
-    };
     std::uint64_t full[most_stages];
-    unsigned reads[most_stages];  ///< of a stage, by all warps since the block began
-    Next next[readers];
+    unsigned reads[most_stages];
 
     /// Called by one thread, before the block's others know of the barriers.
-    __device__ void init(unsigned first_tile) {
+    __device__ void init() {
         for (auto& each : full) ptx::barrier_init(ptx::shared_address(&each), 1);
         for (unsigned& each : reads) each = 0;
-        for (Next& each : next) each = {first_tile, 0, 0, 0, 0};
     }
 };
 
@@ -38,30 +31,33 @@ class FloatPlaneFilters {
     static constexpr int filters = 64, taps = 9, slice = 16, packet = 4, channels = Grid::Tiles::channels;
     static constexpr int row_bytes = taps_neighbour ? packet * taps * 4 : 128, box_bytes = filters * row_bytes,
                          boxes = taps_neighbour ? slice / packet : 1, stage_bytes = boxes * box_bytes;
-    static constexpr int most_stages = taps_neighbour ? 2 : FloatPlaneFiltersState<readers>::most_stages;
+    static constexpr int most_stages = taps_neighbour ? 2 : FloatPlaneFiltersState::most_stages;
 
 public:
-    using State = FloatPlaneFiltersState<readers>;
     /// Of shared memory; where taps neighbour there may be as many more.
     static constexpr int bytes = 36 * 1024;
     static_assert((taps_neighbour ? 1 : most_stages) * stage_bytes <= bytes && stage_bytes % 1024 == 0);
 
     /// `more` is a second stage where taps neighbour, or null.
-    __device__ FloatPlaneFilters(unsigned char* the_memory, unsigned char* the_more, State& the_state, unsigned warp)
+    __device__ FloatPlaneFilters(unsigned char* the_memory, unsigned char* the_more, FloatPlaneFiltersState& the_state,
+                                 unsigned first_tile)
         : memory(the_memory),
           more(the_more),
           state(the_state),
-          next(the_state.next[warp]),
           stages(!taps_neighbour ? most_stages
                  : the_more      ? 2
-                                 : 1) {}
+                                 : 1),
+          next_tile(first_tile) {}
 
     /// Begins copies to all stages, which one of the warps does. All of them call it.
     template <class Params, class Problem>
-    __device__ void fill(Params const& params, Problem const& conv, Grid const& grid, bool copies) const {
-        if (!ptx::elect()) return;
+    __device__ void fill(Params const& params, Problem const& conv, Grid const& grid, bool copies) {
+        bool const elected = ptx::elect();
 #pragma unroll 1
-        for (int i = 0; i < stages; ++i) copy_next(params, conv, grid, copies);
+        for (int i = 0; i < stages; ++i) {
+            if (elected && copies) copy(params, grid, i);
+            advance(conv, grid);
+        }
     }
 
     /// Waits for the next stage, and loads what a thread has of a tap: pairs of neighbours that make four words of an
@@ -81,14 +77,14 @@ public:
             }
     }
     /// The same of a row of the taps of 16 channels. The first row waits.
-    __device__ void load(float (&factors)[3][8], unsigned thread, int row) const {
+    __device__ void load(float (&factors)[3][8], unsigned thread, int of_window) const {
         static_assert(taps_neighbour);
-        if (row == 0) await_full();
+        if (of_window == 0) await_full();
 #pragma unroll
         for (unsigned word = 0; word < 4; ++word) {
             auto const* const from =
                 reinterpret_cast<float const*>(address(stage) + (word / 2 * 2 + thread % 4 / 2) * box_bytes) +
-                (filter_of(thread, word) * packet + thread % 2 * 2) * taps + 3 * row;
+                (filter_of(thread, word) * packet + thread % 2 * 2) * taps + 3 * of_window;
 #pragma unroll
             for (unsigned tap = 0; tap < 3; ++tap) {
                 factors[tap][2 * word] = from[tap];
@@ -102,17 +98,19 @@ public:
         ptx::sync_wave();
         if (ptx::elect()) {
             unsigned const before = ptx::add_one_in_block(ptx::shared_address(&state.reads[stage]));
-            copy_next(params, conv, grid, before % readers == readers - 1);
+            if (before % readers == readers - 1) copy(params, grid, stage);
         }
+        advance(conv, grid);
         if (++stage == stages) stage = 0, parity ^= 1;
     }
 
 private:
     unsigned char *memory, *more;
-    State& state;
-    typename State::Next& next;
+    FloatPlaneFiltersState& state;
     int stages, stage = 0;  ///< the stage that is read next
     unsigned parity = 0;
+    unsigned next_tile;  ///< of what is copied next
+    int block = 0, row = 0, column = 0;  ///< and of its tile; row counts slices where taps neighbour
 
     __device__ unsigned char* address(int number) const {
         if constexpr (taps_neighbour) return number == 0 ? memory : more;
@@ -125,33 +123,30 @@ private:
         return thread / 32 * 16 + thread % 32 / 4 + word % 2 * 8;
     }
 
-    /// Begins the next copy where the warp is the one that copies it.
-    template <class Params, class Problem>
-    __device__ void copy_next(Params const& params, Problem const& conv, Grid const& grid, bool copies) const {
-        if (next.tile >= grid.size()) return;
-        if (copies) copy(params, grid);
-        next.stage = next.stage + 1 == static_cast<unsigned>(stages) ? 0 : next.stage + 1;
-        if (!taps_neighbour && ++next.column < conv.window_columns()) return;
-        next.column = 0;
-        if (++next.row < (taps_neighbour ? channels / slice : conv.window_rows())) return;
-        next.row = 0;
-        if (++next.block < grid.channel_blocks()) return;
-        next.block = 0, next.tile += gridDim.x;
+    template <class Problem>
+    __device__ void advance(Problem const& conv, Grid const& grid) {
+        if (!taps_neighbour && ++column < conv.window_columns()) return;
+        column = 0;
+        if (++row < (taps_neighbour ? channels / slice : conv.window_rows())) return;
+        row = 0;
+        if (++block < grid.channel_blocks()) return;
+        block = 0, next_tile += gridDim.x;
     }
 
+    /// Begins the next copy, where there is one.
     template <class Params>
-    __device__ void copy(Params const& params, Grid const& grid) const {
-        auto const full = ptx::shared_address(&state.full[next.stage]);
-        auto const to = ptx::shared_address(address(static_cast<int>(next.stage)));
-        int const c = next.block * channels, filter = grid.first_channel(next.tile);
+    __device__ void copy(Params const& params, Grid const& grid, int to_stage) const {
+        if (next_tile >= grid.size()) return;
+        auto const full = ptx::shared_address(&state.full[to_stage]), to = ptx::shared_address(address(to_stage));
+        int const c = block * channels, filter = grid.first_channel(next_tile);
         ptx::barrier_arrive_expect_bytes(full, stage_bytes);
         if constexpr (taps_neighbour) {
 #pragma unroll
             for (int i = 0; i < boxes; ++i)
                 ptx::load_tiled(to + static_cast<unsigned>(i * box_bytes), &params.maps.w, full,
-                                {(c + next.row * slice + i * packet) * taps, filter});
+                                {(c + row * slice + i * packet) * taps, filter});
         } else {
-            ptx::load_tiled(to, &params.maps.w, full, {c, next.column, next.row, filter});
+            ptx::load_tiled(to, &params.maps.w, full, {c, column, row, filter});
         }
     }
 };

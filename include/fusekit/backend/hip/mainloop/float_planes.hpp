@@ -46,7 +46,7 @@ public:
     struct alignas(1024) DynamicShared {
         unsigned char filters[filter_bytes];
         typename Stages::Shared x;
-        typename Filters<true>::State filters_state;
+        FloatPlaneFiltersState filters_state;
     };
 
     static_assert(threads == 32 * (4 * consumers + static_cast<int>(Stages::warps)));
@@ -61,7 +61,7 @@ public:
         bool const has_more = !params.channels_fastest && Stages::leaves(tiles, filter_bytes);
         int const more_bytes = has_more ? filter_bytes : 0;
         if (thread == 0) {
-            shared.filters_state.init(block);
+            shared.filters_state.init();
             shared.x.init();
         }
         __syncthreads();
@@ -74,7 +74,7 @@ public:
         } else {
             ptx::raise_registers<many_registers>();
             auto const with = [&]<bool taps_neighbour>(std::bool_constant<taps_neighbour>) {
-                Filters<taps_neighbour> const filters(shared.filters, more, shared.filters_state, warp);
+                Filters<taps_neighbour> filters(shared.filters, more, shared.filters_state, block);
                 filters.fill(params, conv, grid, warp == 0);
                 compute(params, conv, shared, tiles, grid, filters, thread % 128, group, block);
             };
