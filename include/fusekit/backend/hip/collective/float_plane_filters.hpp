@@ -11,7 +11,7 @@ namespace fusekit::hip {
 
 /// The barriers of the stages, and how often warps have read each since the block began.
 struct FloatPlaneFiltersState {
-    static constexpr int most_stages = 4;
+    static constexpr int most_stages = 4, bytes = 36 * 1024;  ///< of their shared memory
     std::uint64_t full[most_stages];
     unsigned reads[most_stages];
 
@@ -35,7 +35,7 @@ class FloatPlaneFilters {
 
 public:
     /// Of shared memory; where taps neighbour there may be as many more.
-    static constexpr int bytes = 36 * 1024;
+    static constexpr int bytes = FloatPlaneFiltersState::bytes;
     static_assert((taps_neighbour ? 1 : most_stages) * stage_bytes <= bytes && stage_bytes % 1024 == 0);
 
     /// `more` is a second stage where taps neighbour, or null.

@@ -18,6 +18,13 @@ std::int64_t tiles_of_planes(ConvCase const& of) {
     return of.type == DataType::float32 ? tiles_of(std::type_identity<float>{}) : tiles_of(std::type_identity<half>{});
 }
 
+/// Whether a tile of floats leaves room for filters of the next channels, where their taps neighbour.
+template <class Schedule>
+bool has_next_taps(ConvCase const& of) {
+    constexpr int bytes = Schedule::x_bytes(sizeof(float)) - FloatPlaneFiltersState::bytes;
+    return plane_tiles<Schedule, float>(of.x, of.y, of.filter).plane_stages(Schedule::parts, bytes, 1) >= 1;
+}
+
 /// Those of a convolution with a halo, likewise.
 inline std::int64_t tiles_of_halo(ConvCase const& of) {
     if (!suits_halo<DefaultHalo>(of.y, of.x[1], of.filter)) return 0;
@@ -127,9 +134,14 @@ inline Estimate estimate_of(ScheduleFacts const& schedule, ConvCase const& of, C
             std::int64_t const tiles = schedule.m == 240 ? detail::tiles_of_planes<Planes<240, 1>>(of)
                                                          : detail::tiles_of_planes<Planes<64, 2>>(of);
             if (tiles == 0) return {};
-            if (of.type == DataType::float32)
+            if (of.type == DataType::float32) {
+                bool const next_taps = schedule.m == 240 ? detail::has_next_taps<Planes<240, 1>>(of)
+                                                         : detail::has_next_taps<Planes<64, 2>>(of);
                 return time(float_planes_walk(schedule, tiles, of.x[1], of.taps, of.y[2] * of.y[3], processors),
-                            of.taps_neighbour && of.taps > 1 ? table.float_planes_taps : table.float_planes);
+                            !of.taps_neighbour ? table.float_planes
+                            : next_taps        ? table.float_planes_taps
+                                               : table.float_planes_long_rows);
+            }
             return time(planes_walk(schedule, tiles, detail::divide_up(of.x[1], 64), of.taps, processors),
                         of.taps_neighbour ? table.planes_taps : table.planes);
         }

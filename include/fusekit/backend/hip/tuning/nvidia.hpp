@@ -29,6 +29,7 @@ struct NvidiaTuning {
         .planes_taps = {.launch = 3560, .round = 7940, .step = 6780, .least_step = 2600},
         .float_planes = {.launch = 3500, .round = 600, .output = 0.27, .least_step = 2930, .arithmetic = 1.5},
         .float_planes_taps = {.launch = 3500, .round = 600, .output = 0.27, .step = 7400, .arithmetic = 0.58},
+        .float_planes_long_rows = {.launch = 3500, .round = 600, .output = 0.27, .step = 7400, .arithmetic = 0.87},
         .stem = {.launch = 4000, .round = 500},
         .direct = {.arithmetic = 8},
         .split = {.most_tiles = 3, .cluster_cycles = 200, .workspace_cycles = 4000},
