@@ -94,7 +94,9 @@ private:
 
     /// Elements before row `first` of a channel, own number i, which its copy begins with.
     __device__ int early(int i, int first) const {
-        return tiles.whole() ? 0 : static_cast<int>(static_cast<unsigned>(i * plane + first * tiles.x_width) % packet);
+        return tiles.whole()
+                   ? 0
+                   : static_cast<int>(static_cast<unsigned>(i * (plane % packet) + first * tiles.x_width) % packet);
     }
 
     /// A lane loads `together` of its places before it stores any.
