@@ -221,11 +221,25 @@ TEST_CASE("HIP: few tiles with long sums are shared by the blocks of a cluster")
     CHECK(chosen(8, 512, 7, 512, 3) == "WarpSpecialized<64, 64, 8>");  // many tiles
 }
 
+namespace {
+
+/// The same convolution in planes.
+ConvCase in_planes(ConvCase of) {
+    of.channels_last = of.in_bulk = false, of.dense_planes = true, of.taps_neighbour = of.taps > 1;
+    return of;
+}
+
+/// The same convolution of floats.
+ConvCase of_floats(ConvCase of) {
+    of.type = fusekit::DataType::float32, of.product.bytes *= 2, of.terms = 6;
+    return of;
+}
+
+}  // namespace
+
 TEST_CASE("HIP: planes are chosen where they take less than loads through registers") {
     auto const planes = [](std::int64_t n, std::int64_t c, std::int64_t hw, std::int64_t k, int r) {
-        ConvCase of = bulk_case(n, c, hw, k, r);
-        of.channels_last = of.in_bulk = false, of.dense_planes = true, of.taps_neighbour = r > 1;
-        return chosen_of(AllOfHalf{}, of);
+        return chosen_of(AllOfHalf{}, in_planes(bulk_case(n, c, hw, k, r)));
     };
     CHECK(planes(64, 256, 14, 256, 3) == "Planes<240, 1>");
     CHECK(planes(64, 1024, 14, 256, 1) == "Planes<240, 1>");
@@ -240,9 +254,7 @@ TEST_CASE("HIP: floats are multiplied on matrix units where products are long") 
     using All = hip::detail::JoinedTable<MatrixTable<NvidiaTuning, float>, Table<DefaultSplit<NvidiaTuning>>,
                                          GemmTable<NvidiaTuning>>;
     auto const chosen = [](std::int64_t n, std::int64_t c, std::int64_t hw, std::int64_t k, int r) {
-        ConvCase of = bulk_case(n, c, hw, k, r);
-        of.type = fusekit::DataType::float32, of.product.bytes *= 2, of.terms = 6;
-        return chosen_of(All{}, of);
+        return chosen_of(All{}, of_floats(bulk_case(n, c, hw, k, r)));
     };
     CHECK(chosen(64, 128, 28, 128, 3) == "MatrixGemm<128, 128, 1>");
     CHECK(chosen(64, 512, 28, 128, 1) == "MatrixGemm<128, 128, 1>");
@@ -256,10 +268,7 @@ TEST_CASE("HIP: planes of floats are chosen where they take less than other tile
     using All = hip::detail::JoinedTable<PlanesTable<NvidiaTuning>, MatrixTable<NvidiaTuning, float>,
                                          Table<DefaultSplit<NvidiaTuning>>, GemmTable<NvidiaTuning>>;
     auto const chosen = [](std::int64_t n, std::int64_t c, std::int64_t hw, std::int64_t k, int r) {
-        ConvCase of = bulk_case(n, c, hw, k, r);
-        of.type = fusekit::DataType::float32, of.product.bytes *= 2, of.terms = 6;
-        of.channels_last = of.in_bulk = false, of.dense_planes = true, of.taps_neighbour = r > 1;
-        return chosen_of(All{}, of);
+        return chosen_of(All{}, of_floats(in_planes(bulk_case(n, c, hw, k, r))));
     };
     CHECK(chosen(64, 256, 14, 256, 3) == "Planes<240, 1>");
     CHECK(chosen(64, 128, 28, 128, 3) == "Planes<240, 1>");

@@ -4,8 +4,7 @@
 #include "fusekit/backend/hip/arch/access.hpp"
 #include "fusekit/backend/hip/arch/packed.hpp"
 #include "fusekit/backend/hip/arch/sm90a.hpp"
-#include "fusekit/backend/hip/collective/plane_grid.hpp"
-#include "fusekit/backend/hip/params.hpp"
+#include "fusekit/backend/hip/collective/plane_channels.hpp"
 
 namespace fusekit::hip {
 
@@ -13,7 +12,7 @@ namespace fusekit::hip {
 /// warp has 16 channels: eight at a time lie down in shared memory as they will in y, 16 bytes for 16 bytes, and lanes
 /// take these to y.
 template <class Plan, class Atom, class U, int parts, int products>
-class StorePlanes {
+class StorePlanes : PlaneChannels<Plan, Atom, U, PlaneTiles<products * Atom::n, U>> {
     static_assert(sizeof(U) == 2);
     static constexpr int packet = 8, channels = 8, pixels = products * Atom::n;  ///< of a part
     /// Elements from a part to the next, of which the first is one of the first packet; and from a channel to the next:
@@ -21,9 +20,10 @@ class StorePlanes {
     static constexpr int part_pitch = packet + pixels, row_pitch = (parts * part_pitch + 7) / 16 * 16 + 8;
     static constexpr int lanes = part_pitch / packet > 16 ? 32 : 16;  ///< that have packets of one channel
     static_assert(part_pitch / packet <= lanes);
-    using Epilogue = typename Plan::Epilogue;
-    using State = typename Epilogue::template State<float>;
     using Tiles = PlaneTiles<pixels, U>;
+    using Base = PlaneChannels<Plan, Atom, U, Tiles>;
+    using Base::count, Base::first, Base::image_stride, Base::length, Base::plane, Base::result, Base::thread,
+        Base::tiles, Base::y;
 
 public:
     /// Of a warp.
@@ -31,21 +31,7 @@ public:
         alignas(16) U staged[channels * row_pitch];
     };
 
-    /// Prepares the thread's two channels; of no channel of y, its last one's. `the_first` is the warpgroup's.
-    template <class Params>
-    __device__ StorePlanes(Params const& params, Tiles const& the_tiles, int the_first, unsigned the_thread)
-        : tiles(the_tiles),
-          arguments(params.bound.epilogue),
-          y(params.y.data),
-          image_stride(params.y.layout.stride[0]),
-          count(static_cast<int>(params.y.layout.shape[1])),
-          first(the_first),
-          plane(tiles.y_height * tiles.y_width),
-          thread(the_thread) {
-        if constexpr (Epilogue::channelwise)
-            for (int i = 0; i < 2; ++i)
-                states[i] = Epilogue::prepare(std::int64_t{min(channel(i), count - 1)}, arguments);
-    }
+    using Base::Base;
 
     /// `part_of(i)` is the tile's part i.
     template <class PartOf>
@@ -57,16 +43,6 @@ public:
     }
 
 private:
-    Tiles const& tiles;
-    typename Epilogue::Args const& arguments;
-    U* y;
-    std::int64_t image_stride;
-    int count, first, plane;
-    unsigned thread;
-    State states[Epilogue::channelwise ? 2 : 1];
-
-    __device__ int channel(int own) const { return first + Atom::row(static_cast<int>(thread), 2 * own); }
-
     /// How many elements after a multiple of 16 bytes a part begins in a channel, counted from a multiple of eight.
     __device__ int early(int c, int start) const { return (c * (plane % packet) + start) % packet; }
 
@@ -89,17 +65,11 @@ private:
         for (int i = 0; i < parts; ++i) copy(from, part_of(i), shared.staged + i * part_pitch);
     }
 
-    /// Elements of y of a channel of a part.
-    __device__ int length(PlanePart const& part) const {
-        return min(tiles.rows, tiles.y_height - part.row) * tiles.y_width;
-    }
-
-    /// The thread's places of one of its channels in a part, without the gaps between rows.
+    /// The thread's places of one of its channels in a part, without the gaps between rows, up to the end.
     template <int own>
-    __device__ void stage(typename Atom::Sums const (&sums)[parts * products], int part, int length, U* to) const {
+    __device__ void stage(typename Atom::Sums const (&sums)[parts * products], int part, int end, U* to) const {
         int const pitch = tiles.pitch, width = tiles.y_width, gap = pitch - width, rows_of_step = packet / pitch,
                   columns_of_step = packet % pitch, first_place = static_cast<int>(thread) % 4 * 2;
-        OutputCoord const place{0, channel(own), 0, 0};
         int column = first_place % pitch, at = first_place - first_place / pitch * gap;
 #pragma unroll
         for (int block = 0; block < pixels / packet; ++block) {
@@ -108,15 +78,14 @@ private:
             for (int j = 0; j < 2; ++j) {
                 constexpr int of_product = Atom::n / packet;
                 results[j] =
-                    Epilogue::apply(sums[part * products + block / of_product][4 * (block % of_product) + 2 * own + j],
-                                    place, Epilogue::channelwise ? states[own] : State{}, arguments);
+                    result(sums[part * products + block / of_product][4 * (block % of_product) + 2 * own + j], own);
             }
             std::uint32_t const both = packed<U>(results[0], results[1]);
             bool const wraps = column + 1 == pitch;
             int const next = at + 1 - (wraps ? gap : 0);
             auto* const elements = reinterpret_cast<std::uint16_t*>(to);
-            if (column < width && at < length) elements[at] = static_cast<std::uint16_t>(both);
-            if ((wraps || column + 1 < width) && next < length) elements[next] = static_cast<std::uint16_t>(both >> 16);
+            if (column < width && at < end) elements[at] = static_cast<std::uint16_t>(both);
+            if ((wraps || column + 1 < width) && next < end) elements[next] = static_cast<std::uint16_t>(both >> 16);
             column += columns_of_step, at += packet - rows_of_step * gap;
             if (column >= pitch) column -= pitch, at -= gap;
         }

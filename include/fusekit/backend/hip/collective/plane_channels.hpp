@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/collective/plane_grid.hpp"
+#include "fusekit/backend/hip/params.hpp"
+
+namespace fusekit::hip {
+
+/// A thread's two channels of the 64 of y that a warpgroup has, in planes, and the epilogue of what they are made of.
+template <class Plan, class Atom, class U, class Tiles>
+class PlaneChannels {
+    using Epilogue = typename Plan::Epilogue;
+    using State = typename Epilogue::template State<float>;
+
+public:
+    /// Prepares the thread's two channels; of no channel of y, its last one's. `the_first` is the warpgroup's.
+    template <class Params>
+    __device__ PlaneChannels(Params const& params, Tiles const& the_tiles, int the_first, unsigned the_thread)
+        : tiles(the_tiles),
+          y(params.y.data),
+          image_stride(params.y.layout.stride[0]),
+          count(static_cast<int>(params.y.layout.shape[1])),
+          first(the_first),
+          plane(tiles.y_height * tiles.y_width),
+          thread(the_thread),
+          arguments(params.bound.epilogue) {
+        if constexpr (Epilogue::channelwise)
+            for (int i = 0; i < 2; ++i)
+                states[i] = Epilogue::prepare(std::int64_t{min(channel(i), count - 1)}, arguments);
+    }
+
+protected:
+    Tiles const& tiles;
+    U* y;
+    std::int64_t image_stride;
+    int count, first, plane;
+    unsigned thread;
+
+    /// One of the thread's channels.
+    __device__ int channel(int own) const { return first + Atom::row(static_cast<int>(thread), 2 * own); }
+
+    /// What the epilogue makes of one of its sums.
+    __device__ float result(float sum, int own) const {
+        return Epilogue::apply(sum, OutputCoord{0, channel(own), 0, 0}, Epilogue::channelwise ? states[own] : State{},
+                               arguments);
+    }
+
+    /// Elements of y of a channel of a part.
+    __device__ int length(PlanePart const& part) const {
+        return min(tiles.rows, tiles.y_height - part.row) * tiles.y_width;
+    }
+
+private:
+    typename Epilogue::Args const& arguments;
+    State states[Epilogue::channelwise ? 2 : 1];
+};
+
+}  // namespace fusekit::hip
