@@ -86,7 +86,7 @@ struct Halo {
 
 /// How a convolution of planes is cut on sm_90a's matrix units, where its stride and dilation are 1: a block computes
 /// 128 channels, of floats 64, of Parts parts of y, each of Pixels places at most: rows of an image, or, of single
-/// pixels, any.
+/// pixels, any. Parts of 64 and 56 are whole images of 8 x 8 and 7 x 7.
 template <int Pixels = 240, int Parts = 1>
 struct Planes {
     static constexpr int pixels = Pixels, parts = Parts, consumers = 2;
@@ -228,8 +228,9 @@ struct Suits {
                                   "Planes: a plan of a Conv whose operators read and write no other tensor by place");
                     if constexpr (halo) {
                         constexpr int pixels = Schedule::pixels;
-                        constexpr bool tile = planes ? pixels == 240 || pixels == 64 : pixels == (stem ? 64 : 232);
-                        static_assert(tile, "tiles of Halo have 232 pixels, of Stem 64; parts of Planes 240 or 64");
+                        constexpr bool tile =
+                            planes ? pixels == 240 || pixels == 64 || pixels == 56 : pixels == (stem ? 64 : 232);
+                        static_assert(tile, "tiles of Halo have 232 pixels, of Stem 64; parts of Planes 240, 64 or 56");
                         return factors && plain && totals && places && tile;
                     } else {
                         constexpr int m = Schedule::tile_m, n = Schedule::tile_n;

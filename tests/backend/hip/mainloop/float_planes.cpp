@@ -21,7 +21,7 @@ static_assert(!fusekit::hip::has_planes<fk::Plan<fk::Conv<fk::filter(1, 1), fk::
 
 TEST_CASE("HIP: convolutions of planes of floats, which are split, are exact on sm_90a's matrix units") {
     check_planes<float, Planes<240, 1>>("float", 0, 2);
-    check_planes<float, Planes<64, 2>>("float", 1, 2);
+    check_planes<float, Planes<56, 4>>("float", 1, 2);
 }
 
 /// Real numbers, whose errors must be within those of a chain of float additions.

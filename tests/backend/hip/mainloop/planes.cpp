@@ -69,11 +69,12 @@ TEST_CASE("HIP: the library's choice for planes gives what plain arithmetic does
 TEST_CASE("HIP: parts of planes are whole images, or as many rows as fit, or pixels that begin at multiples of 8") {
     using Tiles = fusekit::hip::PlaneTiles<240, fk::half>;
     Tiles const whole(14, 14, 14, 14, fk::filter(3, 3).pad(1));
-    CHECK(whole.pitch == 16);
-    CHECK(whole.rows == 14);  // 13 of 16 places, and 14
+    CHECK(whole.pitch == 15);  // one column of padding is after a row and before the next
+    CHECK(whole.rows == 14);  // 13 of 15 places, and 14
     CHECK(whole.whole());
     CHECK(whole.plane_pitch() == 196);
-    CHECK(whole.places() == 2 * 16 + 2 + 240);
+    CHECK(whole.places() == 2 * 15 + 2 + 240);
+    CHECK(whole.seen_places() == 15 * 15 + 16);
     Tiles const rows(55, 55, 55, 55, fk::filter(3, 3).pad(1));
     CHECK(rows.rows == 4);
     CHECK(rows.of_image == 14);
@@ -88,7 +89,15 @@ TEST_CASE("HIP: parts of planes are whole images, or as many rows as fit, or pix
     CHECK(single.rows == 200);
     CHECK(single.of_image == 4);
     CHECK(single.plane_stages(1, Planes<240>::x_bytes(2), 4) == 3);
-    CHECK(fusekit::hip::PlaneTiles<64, fk::half>(7, 7, 7, 7, fk::filter(3, 3).pad(1)).whole());
+    Tiles const framed(6, 8, 4, 6, fk::filter(1, 1).pad(1));
+    CHECK(framed.pitch == 8);  // no row of y is shorter
+    Tiles const unequal(9, 8, 9, 8, fk::filter(3, 3).pad(1, 2, 1, 0));
+    CHECK(unequal.pitch == 10);
+    using Floats = fusekit::hip::PlaneTiles<240, float>;
+    CHECK(Floats(28, 28, 28, 28, fk::filter(3, 3).pad(1)).columns_of_half() == 104);  // 6 rows of 29 places, and 28
+    CHECK(Floats(14, 14, 14, 14, fk::filter(3, 3).pad(1)).columns_of_half() == 112);  // 209
+    CHECK(Floats(55, 56, 55, 56, fk::filter(3, 3).pad(1)).columns_of_half() == 120);  // 227
+    CHECK(fusekit::hip::PlaneTiles<56, float>(7, 7, 7, 7, fk::filter(3, 3).pad(1)).whole());
 }
 
 TEST_CASE("HIP: planes that the schedule does not read are refused, and run without") {

@@ -157,7 +157,7 @@ std::string chosen_of(Table<Schedules...> table, ConvCase const& of) {
 using AllOfHalf =
     hip::detail::JoinedTable<WarpSpecializedTable<NvidiaTuning, fusekit::half>,
                              Table<DefaultBulkSplit<NvidiaTuning>, DefaultHalo>, MatrixTable<NvidiaTuning>,
-                             Table<DefaultMatrixSplit<NvidiaTuning>>, PlanesTable<NvidiaTuning>>;
+                             Table<DefaultMatrixSplit<NvidiaTuning>>, PlanesTable<NvidiaTuning, fusekit::half>>;
 
 }  // namespace
 
@@ -250,6 +250,26 @@ TEST_CASE("HIP: planes are chosen where they take less than loads through regist
     CHECK(planes(1, 64, 55, 64, 1) == "MatrixGemm<128, 64, 2>");
 }
 
+TEST_CASE("HIP: single pixels take the time of their places, windows that of the columns which products have") {
+    PlanesProduct const pixels{133, 4, 1, 128, 196, 240, 1}, windows{132, 4, 9, 64, 209, 224, 6};
+    CHECK(planes_walk(pixels, 132).rounds == 2);
+    CHECK(planes_walk(pixels, 132).arithmetic ==
+          196 / 2 * 4 * 2);  // a product of 64 x n takes n / 2 cycles for 16 channels
+    CHECK(planes_walk(pixels, 132).outputs == 196 * 128);
+    CHECK(planes_walk(windows, 132).rounds == 1);
+    CHECK(planes_walk(windows, 132).arithmetic == 9 * 224 / 2 * 2 * 6);
+}
+
+TEST_CASE("HIP: parts of many images are for whole ones, or windows of half") {
+    auto const time = [](std::int64_t hw, int r = 1) {
+        return estimate_of(facts_of<Planes<64, 2>>(), in_planes(bulk_case(64, 256, hw, 256, r)), NvidiaTuning::costs,
+                           rates_of(Architecture::sm(90)));
+    };
+    CHECK(time(8).is_finite());
+    CHECK_FALSE(time(9).is_finite());
+    CHECK(time(9, 3).is_finite());
+}
+
 TEST_CASE("HIP: floats are multiplied on matrix units where products are long") {
     using All = hip::detail::JoinedTable<MatrixTable<NvidiaTuning, float>, Table<DefaultSplit<NvidiaTuning>>,
                                          GemmTable<NvidiaTuning>>;
@@ -265,7 +285,7 @@ TEST_CASE("HIP: floats are multiplied on matrix units where products are long") 
 }
 
 TEST_CASE("HIP: planes of floats are chosen where they take less than other tiles") {
-    using All = hip::detail::JoinedTable<PlanesTable<NvidiaTuning>, MatrixTable<NvidiaTuning, float>,
+    using All = hip::detail::JoinedTable<PlanesTable<NvidiaTuning, float>, MatrixTable<NvidiaTuning, float>,
                                          Table<DefaultSplit<NvidiaTuning>>, GemmTable<NvidiaTuning>>;
     auto const chosen = [](std::int64_t n, std::int64_t c, std::int64_t hw, std::int64_t k, int r) {
         return chosen_of(All{}, of_floats(in_planes(bulk_case(n, c, hw, k, r))));
@@ -275,9 +295,14 @@ TEST_CASE("HIP: planes of floats are chosen where they take less than other tile
     CHECK(chosen(64, 64, 55, 64, 3) == "Planes<240, 1>");
     CHECK(chosen(64, 1024, 14, 256, 1) == "Planes<240, 1>");
     CHECK(chosen(64, 256, 55, 64, 1) == "Planes<240, 1>");
-    CHECK(chosen(64, 2048, 7, 512, 1) == "MatrixGemm<128, 128, 1>");  // a part of 64 places has 49
-    CHECK(chosen(64, 64, 55, 256, 1) == "MatrixGemm<128, 128, 1>");  // odd planes are stored in pieces
+    CHECK(chosen(64, 64, 55, 256, 1) == "Planes<240, 1>");
+    CHECK(chosen(64, 64, 55, 64, 1) == "Planes<240, 1>");
     CHECK(chosen(64, 128, 28, 512, 1) == "Planes<240, 1>");
+    CHECK(chosen(64, 2048, 7, 512, 1) == "Planes<56, 4>");
+    CHECK(chosen(64, 512, 7, 2048, 1) == "Planes<56, 4>");
+    CHECK(chosen(64, 512, 7, 512, 3) == "Planes<56, 4>");
+    CHECK(chosen(8, 256, 14, 1024, 1) == "Planes<240, 1>");
+    CHECK(chosen(8, 128, 28, 128, 3) == "Planes<240, 1>");
     CHECK(chosen(1, 512, 7, 512, 3) == "Split<Gemm<64, 64, 16, 4>, 8>");
 }
 

@@ -9,9 +9,13 @@ namespace fusekit::hip::ptx {
 
 #define FUSEKIT_SUMS_4(kind, i) kind(sums[i]), kind(sums[i + 1]), kind(sums[i + 2]), kind(sums[i + 3])
 #define FUSEKIT_SUMS_8(kind, i) FUSEKIT_SUMS_4(kind, i), FUSEKIT_SUMS_4(kind, i + 4)
+#define FUSEKIT_SUMS_28(kind) \
+    FUSEKIT_SUMS_8(kind, 0), FUSEKIT_SUMS_8(kind, 8), FUSEKIT_SUMS_8(kind, 16), FUSEKIT_SUMS_4(kind, 24)
 #define FUSEKIT_SUMS_32(kind, i) \
     FUSEKIT_SUMS_8(kind, i), FUSEKIT_SUMS_8(kind, i + 8), FUSEKIT_SUMS_8(kind, i + 16), FUSEKIT_SUMS_8(kind, i + 24)
 #define FUSEKIT_SUMS_32_FROM_0(kind) FUSEKIT_SUMS_32(kind, 0)
+#define FUSEKIT_SUMS_52(kind) \
+    FUSEKIT_SUMS_32(kind, 0), FUSEKIT_SUMS_8(kind, 32), FUSEKIT_SUMS_8(kind, 40), FUSEKIT_SUMS_4(kind, 48)
 #define FUSEKIT_SUMS_56(kind) \
     FUSEKIT_SUMS_32(kind, 0), FUSEKIT_SUMS_8(kind, 32), FUSEKIT_SUMS_8(kind, 40), FUSEKIT_SUMS_8(kind, 48)
 #define FUSEKIT_SUMS_60(kind)                                                                               \
@@ -27,8 +31,10 @@ namespace fusekit::hip::ptx {
 /// Operands of ten: %t0 to %t9.
 #define FUSEKIT_TEN(t) \
     "%" #t "0, %" #t "1, %" #t "2, %" #t "3, %" #t "4, %" #t "5, %" #t "6, %" #t "7, %" #t "8, %" #t "9"
+#define FUSEKIT_NAMES_28 FUSEKIT_TEN() ", " FUSEKIT_TEN(1) ", %20, %21, %22, %23, %24, %25, %26, %27"
 #define FUSEKIT_NAMES_30 FUSEKIT_TEN() ", " FUSEKIT_TEN(1) ", " FUSEKIT_TEN(2)
 #define FUSEKIT_NAMES_32 FUSEKIT_NAMES_30 ", %30, %31"
+#define FUSEKIT_NAMES_52 FUSEKIT_NAMES_30 ", " FUSEKIT_TEN(3) ", " FUSEKIT_TEN(4) ", %50, %51"
 #define FUSEKIT_NAMES_56 FUSEKIT_NAMES_30 ", " FUSEKIT_TEN(3) ", " FUSEKIT_TEN(4) ", %50, %51, %52, %53, %54, %55"
 #define FUSEKIT_NAMES_60 FUSEKIT_NAMES_30 ", " FUSEKIT_TEN(3) ", " FUSEKIT_TEN(4) ", " FUSEKIT_TEN(5)
 #define FUSEKIT_NAMES_64 FUSEKIT_NAMES_60 ", %60, %61, %62, %63"
@@ -75,11 +81,13 @@ namespace fusekit::hip::ptx {
 
 template <Factor factor, int N, Major a_major, Major b_major, class Sum>
 __device__ void multiply(Sum (&sums)[N / 2], std::uint64_t a, std::uint64_t b, bool adds) {
-    static_assert(N == 64 || N == 112 || N == 120 || N == 128 || N == 232 || N == 256,
+    static_assert(N == 56 || N == 64 || N == 112 || N == 120 || N == 128 || N == 232 || N == 256,
                   "an instruction is written out for each N");
     static_assert(factor == Factor::half || factor == Factor::bfloat16 || (a_major == Major::k && b_major == Major::k),
                   "8 bits and TF32 are K-major");
-    if constexpr (N == 64) {
+    if constexpr (N == 56) {
+        FUSEKIT_WGMMA(56, "%31, %32", FUSEKIT_SUMS_28, FUSEKIT_NAMES_28, "%28", "%29", "%30")
+    } else if constexpr (N == 64) {
         FUSEKIT_WGMMA(64, "%35, %36", FUSEKIT_SUMS_32_FROM_0, FUSEKIT_NAMES_32, "%32", "%33", "%34")
     } else if constexpr (N == 112) {
         FUSEKIT_WGMMA(112, "%59, %60", FUSEKIT_SUMS_56, FUSEKIT_NAMES_56, "%56", "%57", "%58")
@@ -96,10 +104,16 @@ __device__ void multiply(Sum (&sums)[N / 2], std::uint64_t a, std::uint64_t b, b
 
 template <Factor factor, int N>
 __device__ void multiply(float (&sums)[N / 2], std::uint32_t const (&a)[4], std::uint64_t b, bool adds) {
-    static_assert(N == 64 || N == 120, "an instruction is written out for each N");
+    static_assert(N == 56 || N == 64 || N == 104 || N == 112 || N == 120, "an instruction is written out for each N");
     static_assert(factor == Factor::half || factor == Factor::bfloat16);
-    if constexpr (N == 64) {
+    if constexpr (N == 56) {
+        FUSEKIT_WGMMA_REGISTERS(56, FUSEKIT_SUMS_28, FUSEKIT_NAMES_28, "%28, %29, %30, %31", "%32", "%33")
+    } else if constexpr (N == 64) {
         FUSEKIT_WGMMA_REGISTERS(64, FUSEKIT_SUMS_32_FROM_0, FUSEKIT_NAMES_32, "%32, %33, %34, %35", "%36", "%37")
+    } else if constexpr (N == 104) {
+        FUSEKIT_WGMMA_REGISTERS(104, FUSEKIT_SUMS_52, FUSEKIT_NAMES_52, "%52, %53, %54, %55", "%56", "%57")
+    } else if constexpr (N == 112) {
+        FUSEKIT_WGMMA_REGISTERS(112, FUSEKIT_SUMS_56, FUSEKIT_NAMES_56, "%56, %57, %58, %59", "%60", "%61")
     } else {
         FUSEKIT_WGMMA_REGISTERS(120, FUSEKIT_SUMS_60, FUSEKIT_NAMES_60, "%60, %61, %62, %63", "%64", "%65")
     }
@@ -107,8 +121,10 @@ __device__ void multiply(float (&sums)[N / 2], std::uint32_t const (&a)[4], std:
 
 #undef FUSEKIT_SUMS_4
 #undef FUSEKIT_SUMS_8
+#undef FUSEKIT_SUMS_28
 #undef FUSEKIT_SUMS_32
 #undef FUSEKIT_SUMS_32_FROM_0
+#undef FUSEKIT_SUMS_52
 #undef FUSEKIT_SUMS_56
 #undef FUSEKIT_SUMS_60
 #undef FUSEKIT_SUMS_64
@@ -116,8 +132,10 @@ __device__ void multiply(float (&sums)[N / 2], std::uint32_t const (&a)[4], std:
 #undef FUSEKIT_SUMS_116
 #undef FUSEKIT_SUMS_128
 #undef FUSEKIT_TEN
+#undef FUSEKIT_NAMES_28
 #undef FUSEKIT_NAMES_30
 #undef FUSEKIT_NAMES_32
+#undef FUSEKIT_NAMES_52
 #undef FUSEKIT_NAMES_56
 #undef FUSEKIT_NAMES_60
 #undef FUSEKIT_NAMES_64

@@ -75,12 +75,13 @@ struct Wgmma {
                                                               : ptx::Factor::int8;
         ptx::multiply<factor, N, a_major, b_major>(sums, a, b, adds);
     }
-    /// The same of 16-bit elements of a in registers.
-    __device__ static void multiply(Sums& sums, std::uint32_t const (&a)[4], std::uint64_t b, bool adds)
+    /// The same of 16-bit elements of a in registers, and of the first `columns` rows of b.
+    template <int columns = N>
+    __device__ static void multiply(Sum (&sums)[columns / 2], std::uint32_t const (&a)[4], std::uint64_t b, bool adds)
         requires(a_major == ptx::Major::k && b_major == ptx::Major::k)
     {
         constexpr auto factor = std::is_same_v<T, half> ? ptx::Factor::half : ptx::Factor::bfloat16;
-        ptx::multiply<factor, N>(sums, a, b, adds);
+        ptx::multiply<factor, columns>(sums, a, b, adds);
     }
 };
 

@@ -21,7 +21,8 @@ public:
     __device__ PlaneGrid(Problem const& conv, Tiles const& tiles)
         : rows(tiles.rows),
           of_image(static_cast<unsigned>(tiles.of_image)),
-          of_pixels(of_image * static_cast<unsigned>(conv.y[0])),
+          images(static_cast<int>(conv.y[0])),
+          of_pixels(of_image * static_cast<unsigned>(images)),
           columns(static_cast<unsigned>(detail::divide_up(conv.group_k(), filters))),
           all(static_cast<unsigned>(detail::divide_up(of_pixels, parts)) * columns),
           blocks_of_channels(static_cast<int>(detail::divide_up(conv.group_c(), Tiles::channels))) {}
@@ -35,42 +36,37 @@ public:
         if (number >= of_pixels) return {-1, 0};
         return {static_cast<int>(number / of_image), static_cast<int>(number % of_image) * rows};
     }
+    /// The part after one that exists.
+    __device__ PlanePart after(PlanePart part) const {
+        if (part.row + rows < static_cast<int>(of_image) * rows) return {part.n, part.row + rows};
+        return {part.n + 1 < images ? part.n + 1 : -1, 0};
+    }
+
+    __device__ int count_parts(unsigned tile) const {
+        return static_cast<int>(min(of_pixels - tile / columns * parts, static_cast<unsigned>(parts)));
+    }
 
     /// A place in the order in which a block takes its tiles and, of each, blocks of channels of x.
-    class Step {
-    public:
-        int block = 0;
-
-        __device__ Step(PlaneGrid const& the_grid, unsigned first_tile) : grid(the_grid), tile(first_tile) { find(); }
-        __device__ bool exists() const { return tile < grid.all; }
-        /// Part number i of the tile, chosen among registers.
-        __device__ PlanePart operator[](int i) const {
-            PlanePart found = part[0];
-#pragma unroll
-            for (int j = 1; j < parts; ++j)
-                if (i == j) found = part[j];
-            return found;
-        }
-        __device__ void advance() {
-            if (++block < grid.blocks_of_channels) return;
-            block = 0, tile += gridDim.x;
-            find();
-        }
-
-    private:
+    struct Step {
         PlaneGrid const& grid;
         unsigned tile;
-        PlanePart part[parts];
+        int block = 0;
 
-        __device__ void find() {
-#pragma unroll
-            for (int i = 0; i < parts; ++i) part[i] = grid.part(tile, i);
+        __device__ Step(PlaneGrid const& the_grid, unsigned first_tile) : grid(the_grid), tile(first_tile) {}
+        __device__ bool exists() const { return tile < grid.all; }
+        /// Whether that is another tile.
+        __device__ bool advance() {
+            if (++block < grid.blocks_of_channels) return false;
+            block = 0, tile += gridDim.x;
+            return true;
         }
     };
 
 private:
     int rows;
-    unsigned of_image, of_pixels, columns, all;
+    unsigned of_image;
+    int images;
+    unsigned of_pixels, columns, all;
     int blocks_of_channels;
 };
 

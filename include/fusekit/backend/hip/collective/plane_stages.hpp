@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "fusekit/backend/hip/collective/plane_loader.hpp"
+#include "fusekit/backend/hip/collective/plane_transposer.hpp"
 #include "fusekit/backend/hip/collective/stage_ring.hpp"
 
 namespace fusekit::hip {
@@ -14,21 +14,22 @@ template <class T, class Grid, int parts, int bytes, int consumers>
 class PlaneStages {
     static constexpr int most_stages = 4;
     using Tiles = typename Grid::Tiles;
-    using Loader = PlaneLoader<T, Tiles::pixels, parts>;
+    using Warps = PlaneWarps<Tiles>;
+    using Copies = PlaneCopies<T, Grid, parts>;
 
 public:
-    static constexpr unsigned warps = Loader::warps;  ///< that load
+    static constexpr unsigned warps = Warps::warps;  ///< that load
     using Cursor = StageCursor<2>;
 
     struct Shared {
         unsigned char x[bytes];  ///< from a multiple of 1024 bytes on: two tiles, and planes as they lie
-        std::uint64_t planes_full[Loader::groups][most_stages];
+        std::uint64_t planes_full[Warps::groups][most_stages];
         std::uint64_t tiles_full[2], tiles_empty[2];
 
         /// Called by one thread, before the block's others know of the barriers.
         __device__ void init() {
             for (auto& of_group : planes_full)
-                for (auto& full : of_group) ptx::barrier_init(ptx::shared_address(&full), Loader::copying_lanes);
+                for (auto& full : of_group) ptx::barrier_init(ptx::shared_address(&full), Copies::lanes);
             for (int i = 0; i < 2; ++i) {
                 ptx::barrier_init(ptx::shared_address(&tiles_full[i]), warps);
                 ptx::barrier_init(ptx::shared_address(&tiles_empty[i]), consumers);
@@ -49,34 +50,32 @@ public:
     __device__ static void load(Problem const& conv, Shared& shared, Tiles const& tiles, Grid const& grid,
                                 unsigned warp, unsigned lane, unsigned first_tile, unsigned first_barrier,
                                 int free_bytes = 0) {
-        Loader const loader(conv.x, tiles, warp, lane);
+        unsigned const group = warp / Warps::sharing;
+        Copies copies(conv.x, tiles, grid, warp, lane, first_tile);
+        PlaneTransposer<T, Grid, parts> transposer(tiles, grid, static_cast<int>(conv.x.layout.shape[1]), warp, lane);
         int const tile_bytes = tiles.tile_bytes(parts), plane_bytes = tiles.plane_bytes(parts),
                   stages = tiles.plane_stages(parts, bytes - free_bytes, most_stages);
         auto const planes = [&](int stage) {
             return reinterpret_cast<T*>(shared.x + 2 * tile_bytes + stage * plane_bytes);
         };
-        auto const full = [&](int stage) { return ptx::shared_address(&shared.planes_full[loader.group][stage]); };
-        typename Grid::Step ahead(grid, first_tile), step(grid, first_tile);
-        auto const copy = [&](int stage) {
-            if (!loader.copies || !ahead.exists()) return;
-            loader.copy(ahead, ahead.block * Tiles::channels, planes(stage), full(stage));
-            ahead.advance();
-        };
-        for (int stage = 0; stage < stages; ++stage) copy(stage);
+        auto const full = [&](int stage) { return ptx::shared_address(&shared.planes_full[group][stage]); };
+        for (int stage = 0; stage < stages; ++stage) copies.begin(planes(stage), full(stage));
         Cursor cursor;
         int stage = 0;
         unsigned parity = 0;
+        bool begins = true;
+        typename Grid::Step step(grid, first_tile);
 #pragma unroll 1
-        for (; step.exists(); step.advance(), cursor.advance()) {
+        for (; step.exists(); begins = step.advance(), cursor.advance()) {
+            if (begins) transposer.begin(step.tile);
             ptx::barrier_wait(full(stage), parity);
             ptx::barrier_wait(ptx::shared_address(&shared.tiles_empty[cursor.stage]), cursor.parity ^ 1);
-            loader.transpose(step, step.block * Tiles::channels, planes(stage),
-                             shared.x + static_cast<int>(cursor.stage) * tile_bytes);
+            transposer.transpose(step.block, planes(stage), shared.x + static_cast<int>(cursor.stage) * tile_bytes);
             ptx::fence_shared_memory();
-            if constexpr (Loader::sharing == 1) ptx::sync_wave();
-            else ptx::named_barrier_sync(first_barrier + loader.group, Loader::sharing * 32);
+            if constexpr (Warps::sharing == 1) ptx::sync_wave();
+            else ptx::named_barrier_sync(first_barrier + group, Warps::sharing * 32);
             if (lane == 0) ptx::barrier_arrive(ptx::shared_address(&shared.tiles_full[cursor.stage]));
-            copy(stage);
+            copies.begin(planes(stage), full(stage));
             if (++stage == stages) stage = 0, parity ^= 1;
         }
     }

@@ -10,10 +10,10 @@
 namespace fusekit::hip {
 
 /// How a convolution of planes, of stride and dilation 1, is cut into parts of `Pixels` places: rows of y of one image,
-/// with gaps between them as wide as a window reaches beyond its first column. Place (p, q) of y is number p pitch + q,
-/// and its tap (r, s) is place r pitch + s of a tile of x, which has the same pitch and the rows that windows see.
-/// Single pixels have neither rows nor gaps: a plane is then one column. A tile of x has the channels of a block of
-/// GemmK: 64 of 16 bits, or 32 of float, in three tiles of bfloat16.
+/// with gaps between them. Place (p, q) of y is number p pitch + q, and its tap (r, s) is place r pitch + s further of
+/// a tile of x, which has the same pitch and the rows that windows see. Padding after a row is that before the next,
+/// too, so that a gap is as wide as the wider of both. Single pixels have neither rows nor gaps: a plane is then one
+/// column. A tile of x has the channels of a block of GemmK: 64 of 16 bits, or 32 of float, in three tiles of bfloat16.
 template <int Pixels, class T>
 struct PlaneTiles {
     static constexpr int pixels = Pixels;
@@ -25,6 +25,7 @@ struct PlaneTiles {
     int window_rows, window_columns, pad_top, pad_left;
     int pitch, rows;  ///< of a part
     int of_image;  ///< parts
+    bool single;  ///< pixels, without windows and padding
 
     FUSEKIT_HD PlaneTiles(Extent height_of_y, Extent width_of_y, Extent height_of_x, Extent width_of_x,
                           Filter<2> const& filter)
@@ -36,9 +37,11 @@ struct PlaneTiles {
           window_columns(filter.size[1]),
           pad_top(filter.pad_before[0]),
           pad_left(filter.pad_before[1]) {
-        bool const single = window_rows * window_columns == 1 && y_height == x_height && y_width == x_width;
+        single = window_rows * window_columns == 1 && y_height == x_height && y_width == x_width;
         if (single) y_height *= y_width, x_height = y_height, y_width = x_width = 1;
-        pitch = y_width + window_columns - 1;
+        int const seen = y_width + window_columns - 1, pad_right = seen - pad_left - x_width,
+                  shared = pad_left < pad_right ? pad_left : pad_right;
+        pitch = seen - shared > y_width ? seen - shared : y_width;
         int const most = (Pixels - y_width) / pitch + 1, fewest = static_cast<int>(detail::divide_up(y_height, most));
         rows = static_cast<int>(detail::divide_up(y_height, fewest));
         if (single && fewest > 1) rows = (rows + 7) / 8 * 8;
@@ -49,6 +52,17 @@ struct PlaneTiles {
     FUSEKIT_HD int rows_of_x() const { return rows + window_rows - 1; }
     /// Places of a tile of x: the last tap's products read Pixels from where it begins.
     FUSEKIT_HD int places() const { return (window_rows - 1) * pitch + window_columns - 1 + Pixels; }
+    /// Those of them that windows of places of y see.
+    FUSEKIT_HD int seen_places() const { return (rows_of_x() - 1) * pitch + y_width + window_columns - 1; }
+
+    /// Places of a part of y.
+    FUSEKIT_HD int places_of_y() const { return (rows - 1) * pitch + y_width; }
+    /// Columns of one of two products that have them: as few as an instruction has.
+    FUSEKIT_HD int columns_of_half() const {
+        static_assert(Pixels == 240);
+        int const needed = (places_of_y() + 1) / 2;
+        return needed <= 104 ? 104 : needed <= 112 ? 112 : 120;
+    }
 
     /// Whether a part has all rows of an image: then what it reads of neighbouring channels are neighbours.
     FUSEKIT_HD bool whole() const { return rows == y_height; }
@@ -56,7 +70,16 @@ struct PlaneTiles {
     /// multiples of a packet, up to an element less early.
     FUSEKIT_HD int plane_pitch() const {
         int const seen = rows_of_x() < x_height ? rows_of_x() : x_height;
-        return whole() ? x_height * x_width : (seen * x_width + 2 * (packet - 1)) / packet * packet;
+        return whole() ? plane() : (seen * x_width + 2 * (packet - 1)) / packet * packet;
+    }
+
+    /// Elements of a channel of x.
+    FUSEKIT_HD int plane() const { return x_height * x_width; }
+    /// Elements before row `first` of a channel, a number in its block of GemmK, with which its copy begins.
+    FUSEKIT_HD int early(int channel, int first) const {
+        return whole()
+                   ? 0
+                   : static_cast<int>(static_cast<unsigned>(channel * (plane() % packet) + first * x_width) % packet);
     }
 
     /// Rows of x, from the first on and to the last, that a part's windows see of those that x has.

@@ -6,40 +6,66 @@
 
 namespace fusekit::hip {
 
-/// Takes the sums of a warpgroup, 64 channels of a product's places, through the epilogue to planes of y, as floats.
-/// Lanes of two channels exchange every other sum, so that eight lanes of a warp store 32 neighbouring bytes.
+/// Takes the sums of a warpgroup, 64 channels of a product's places, through the epilogue to planes of y, as floats. A
+/// warp has 16 channels. Its lanes exchange results of eight channels and 32 places, so that all then store
+/// neighbouring places of one channel.
 template <class Plan, class Atom, class Tiles>
 class StoreFloatPlanes : PlaneChannels<Plan, Atom, float, Tiles> {
     using Base = PlaneChannels<Plan, Atom, float, Tiles>;
     using Base::channel, Base::count, Base::image_stride, Base::length, Base::plane, Base::result, Base::thread,
         Base::tiles, Base::y;
+    static constexpr int channels = 8, places = 32;  ///< that lanes exchange
 
 public:
     using Base::Base;
 
-    /// Places from first_place on, of a part.
-    __device__ void store(typename Atom::Sums const& sums, PlanePart const& part, int first_place) const {
+    /// Places from first_place on, of a part, of so many columns of the sums.
+    __device__ void store(typename Atom::Sums const& sums, PlanePart const& part, int first_place, int columns) const {
         if (part.n < 0) return;
-        bool const odd = thread / 4 % 2 != 0;
-        int const pitch = tiles.pitch, width = tiles.y_width, gap = pitch - width, rows_of_step = 8 / pitch,
-                  columns_of_step = 8 % pitch, place = first_place + static_cast<int>(thread % 4) * 2 + odd,
-                  elements = length(part);
+        int const pitch = tiles.pitch, width = tiles.y_width, gap = pitch - width, rows_of_step = places / pitch,
+                  columns_of_step = places % pitch, elements = length(part);
+        // After the exchange a group of four lanes has what was number `group` of a thread's: a pair's first or second.
+        int const group = static_cast<int>(thread % 32 / 4),
+                  of_places = group / 2 * 8 + static_cast<int>(thread % 4) * 2 + group % 2,
+                  place = first_place + of_places;
         int column = place % pitch, at = place - place / pitch * gap;
         float* const to = y + part.n * image_stride + part.row * width;
 #pragma unroll
-        for (int block = 0; block < Atom::n / 8; ++block) {
-            bool const exists = column < width && at < elements;
+        for (int from = 0; from < Atom::n; from += places) {
+            bool const exists = column < width && at < elements && from + of_places < columns;
 #pragma unroll
             for (int own = 0; own < 2; ++own) {
-                int const e = 4 * block + 2 * own, even_channel = channel(own) - odd;
-                float const low = result(sums[e], own), high = result(sums[e + 1], own),
-                            other = of_lane_xor(odd ? low : high, 4);
-                float* const here = to + std::int64_t{even_channel} * plane + at;
-                if (exists && even_channel < count) here[0] = odd ? other : low;
-                if (exists && even_channel + 1 < count) here[plane] = odd ? high : other;
+                float results[channels];
+#pragma unroll
+                for (int i = 0; i < channels; ++i) {
+                    int const block = from / 8 + i / 2;
+                    results[i] = block < Atom::n / 8 ? result(sums[4 * block + 2 * own + i % 2], own) : 0;
+                }
+                exchange(results);
+                int const c = channel(own) - group;
+                float* here = to + std::int64_t{c} * plane + at;
+#pragma unroll
+                for (int i = 0; i < channels; ++i, here += plane)
+                    if (exists && c + i < count) *here = results[i];
             }
-            column += columns_of_step, at += 8 - rows_of_step * gap;
+            column += columns_of_step, at += places - rows_of_step * gap;
             if (column >= pitch) column -= pitch, at -= gap;
+        }
+    }
+
+private:
+    /// Afterwards number i of group g of four lanes is what number g of group i was.
+    __device__ void exchange(float (&values)[channels]) const {
+#pragma unroll
+        for (unsigned bit = 1; bit < channels; bit *= 2) {
+            bool const upper = (thread / 4 & bit) != 0;
+#pragma unroll
+            for (unsigned i = 0; i < channels; ++i) {
+                if (i & bit) continue;
+                float const other = of_lane_xor(upper ? values[i] : values[i | bit], 4 * bit);
+                values[i] = upper ? other : values[i];
+                values[i | bit] = upper ? values[i | bit] : other;
+            }
         }
     }
 };

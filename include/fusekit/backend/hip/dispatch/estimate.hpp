@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <type_traits>
+
 #include "fusekit/backend/hip/atom/native.hpp"
 #include "fusekit/backend/hip/dispatch/conv_case.hpp"
 
@@ -8,24 +10,33 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// The tiles of planes of one of the schedules; 0 where it does not compute the convolution.
-template <class Schedule>
-std::int64_t tiles_of_planes(ConvCase const& of) {
-    auto const tiles_of = [&]<class T>(std::type_identity<T>) -> std::int64_t {
-        if (!suits_planes<Schedule, T>(of.x, of.y, of.filter)) return 0;
-        return count_plane_tiles<Schedule, T>(of.x, of.y, of.filter);
-    };
-    return of.type == DataType::float32 ? tiles_of(std::type_identity<float>{}) : tiles_of(std::type_identity<half>{});
+/// A convolution in planes, of one of the schedules; without tiles where it is not what that is for.
+template <class Schedule, class T>
+PlanesProduct planes_product(ConvCase const& of) {
+    if (!suits_planes<Schedule, T>(of.x, of.y, of.filter)) return {};
+    auto const tiles = plane_tiles<Schedule, T>(of.x, of.y, of.filter);
+    constexpr bool floats = std::is_same_v<T, float>;
+    // Rows of many parts are transposed slowly.
+    if (Schedule::parts > 1 && !tiles.whole() && (floats || of.taps == 1)) return {};
+    int columns = Schedule::parts * Schedule::pixels;
+    if constexpr (floats && Schedule::pixels == 240) columns = 2 * tiles.columns_of_half();
+    return {.tiles = count_plane_tiles<Schedule, T>(of.x, of.y, of.filter),
+            .channel_blocks = divide_up(of.x[1], tiles.channels),
+            .taps = of.taps,
+            .channels = Schedule::channels(sizeof(T)),
+            .places = Schedule::parts * tiles.places_of_y(),
+            .columns = columns,
+            .terms = floats ? 6 : 1};
 }
 
-/// Whether a tile of floats leaves room for filters of the next channels, where their taps neighbour.
-template <class Schedule>
-bool has_next_taps(ConvCase const& of) {
-    constexpr int bytes = Schedule::x_bytes(sizeof(float)) - FloatPlaneFiltersState::bytes;
-    return plane_tiles<Schedule, float>(of.x, of.y, of.filter).plane_stages(Schedule::parts, bytes, 1) >= 1;
+inline PlanesProduct planes_product(ScheduleFacts const& schedule, ConvCase const& of) {
+    bool const floats = of.type == DataType::float32;
+    if (schedule.m == 64) return floats ? PlanesProduct{} : planes_product<Planes<64, 2>, half>(of);
+    if (schedule.m == 56) return floats ? planes_product<Planes<56, 4>, float>(of) : PlanesProduct{};
+    return floats ? planes_product<Planes<240, 1>, float>(of) : planes_product<Planes<240, 1>, half>(of);
 }
 
-/// Those of a convolution with a halo, likewise.
+/// The tiles of a convolution with a halo; 0 where the schedule does not compute it.
 inline std::int64_t tiles_of_halo(ConvCase const& of) {
     if (!suits_halo<DefaultHalo>(of.y, of.x[1], of.filter)) return 0;
     HaloShape<DefaultHalo::pixels> const shape(static_cast<int>(of.y[2]), static_cast<int>(of.y[3]), of.filter);
@@ -131,19 +142,12 @@ inline Estimate estimate_of(ScheduleFacts const& schedule, ConvCase const& of, C
             bool const filters_lie_well = !of.taps_neighbour || (of.filter.size[0] == 3 && of.filter.size[1] == 3);
             if (!of.dense_planes || !filters_lie_well || of.product.groups != 1 || of.product.n < least_matrix_channels)
                 return {};
-            std::int64_t const tiles = schedule.m == 240 ? detail::tiles_of_planes<Planes<240, 1>>(of)
-                                                         : detail::tiles_of_planes<Planes<64, 2>>(of);
-            if (tiles == 0) return {};
-            if (of.type == DataType::float32) {
-                bool const next_taps = schedule.m == 240 ? detail::has_next_taps<Planes<240, 1>>(of)
-                                                         : detail::has_next_taps<Planes<64, 2>>(of);
-                return time(float_planes_walk(schedule, tiles, of.x[1], of.taps, of.y[2] * of.y[3], processors),
-                            !of.taps_neighbour ? table.float_planes
-                            : next_taps        ? table.float_planes_taps
-                                               : table.float_planes_long_rows);
-            }
-            return time(planes_walk(schedule, tiles, detail::divide_up(of.x[1], 64), of.taps, processors),
-                        of.taps_neighbour ? table.planes_taps : table.planes);
+            PlanesProduct const product = detail::planes_product(schedule, of);
+            if (product.tiles == 0) return {};
+            bool const pixels = of.taps == 1, floats = product.terms > 1;
+            return time(planes_walk(product, processors), floats ? pixels ? table.float_planes : table.float_planes_taps
+                                                          : pixels ? table.planes
+                                                                   : table.planes_taps);
         }
         case ScheduleKind::stem: {
             if (!of.rows_of_pixels || !of.channels_last) return {};

@@ -24,7 +24,10 @@ template <class Plan, class Schedule>
 class FloatPlanesGemm {
     static constexpr int parts = Schedule::parts, consumers = Schedule::consumers;
     static constexpr int products = Schedule::products;  ///< of a part
-    static_assert(parts * products == consumers);
+    static constexpr int own = parts * products / consumers;  ///< those of a warpgroup
+    /// Whether products have only the columns that they need. Those of single pixels are not what takes time.
+    static constexpr bool chooses_columns = Schedule::pixels == 240 && Plan::Head::longest > 1;
+    static_assert(own * consumers == parts * products && (own == 1 || products == 1));
     using Tiles = PlaneTiles<Schedule::pixels, float>;
     using Atom = Wgmma<bfloat16, Schedule::pixels / products, ptx::Major::k, ptx::Major::k, Tiles::row_bytes>;
     using Grid = PlaneGrid<Tiles, parts, Atom::m>;
@@ -33,7 +36,7 @@ class FloatPlanesGemm {
     using Filters = FloatPlaneFilters<Grid, 4 * consumers, taps_neighbour>;
     static constexpr int filter_bytes = Filters<true>::bytes;
     using Writer = StoreFloatPlanes<Plan, Atom, Tiles>;
-    using Sums = typename Atom::Sums;
+    using Sums = typename Atom::Sums[own];
     static constexpr unsigned loading_barrier = 1;  ///< the first of the named barriers of warps that load
     static constexpr int few_registers = 56, many_registers = 200;  ///< of 64 K together
 
@@ -92,8 +95,9 @@ private:
                                    Grid const& grid, Filters<taps_neighbour> filters, unsigned thread, unsigned group,
                                    unsigned first_tile) {
         constexpr int slices = Atom::tile_k / Atom::k, count = taps_neighbour ? 3 : slices;
-        int const steps = taps_neighbour ? 3 * slices : tiles.taps(), part = static_cast<int>(group) / products,
-                  first_place = static_cast<int>(group) % products * Atom::n;
+        int const steps = taps_neighbour ? 3 * slices : tiles.taps(), first_product = static_cast<int>(group) * own,
+                  first_part = first_product / products, columns = columns_of(tiles),
+                  first_place = first_product % products * columns;
         float w[count][8];
         auto const load = [&](int step) {
             if constexpr (taps_neighbour) filters.load(w, thread, step % 3);
@@ -110,7 +114,7 @@ private:
             for (int block = 0; block < grid.channel_blocks(); ++block, cursor.advance()) {
                 Stages::await(shared.x, cursor);
                 auto const x = Atom::further(Atom::descriptor(Stages::address(shared.x, tiles, cursor)),
-                                             part * tiles.places() + first_place);
+                                             first_part * tiles.places() + first_place);
                 bool const block_is_last = is_last && block + 1 == grid.channel_blocks();
 #pragma unroll 1
                 for (int step = 0, row = 0, column = 0; step < steps; ++step) {
@@ -122,7 +126,7 @@ private:
                                                  : Atom::further(x, row * tiles.pitch + column) +
                                                        static_cast<unsigned>(i) * Atom::k_step;
                     if (++column == tiles.window_columns) column = 0, ++row;
-                    add_products(w, of_x, tiles.term_bytes(parts), sums, [&] {
+                    add_products(w, of_x, tiles, columns, sums, [&] {
                         bool const ends = step + 1 == steps;
                         if (!ends || !block_is_last) load(ends ? 0 : step + 1);
                     });
@@ -130,17 +134,39 @@ private:
                 Stages::release(shared.x, cursor.stage, thread);
             }
             if (is_last) start_next_kernel();
-            writer.store(sums, grid.part(tile, part), first_place);
+#pragma unroll
+            for (int i = 0; i < own; ++i) writer.store(sums[i], grid.part(tile, first_part + i), first_place, columns);
         }
     }
 
-    /// Adds a step's products. Filters are split between the beginnings of products; then calls load_next().
+    /// Columns of a product.
+    __device__ static int columns_of(Tiles const& tiles) {
+        if constexpr (chooses_columns) return tiles.columns_of_half();
+        return Atom::n;
+    }
+
+    /// Adds a step's products; calls load_next() while they are under way.
     template <int count, class LoadNext>
-    __device__ static void add_products(float (&left)[count][8], std::uint64_t const (&x)[count], int term_bytes,
-                                        Sums& sums, LoadNext const& load_next) {
-        Sums step;
+    __device__ static void add_products(float (&left)[count][8], std::uint64_t const (&x)[count], Tiles const& tiles,
+                                        int columns, Sums& sums, LoadNext const& load_next) {
+        auto const add = [&]<int of_product>(std::integral_constant<int, of_product>) {
+            add_columns<of_product>(left, x, tiles, sums, load_next);
+        };
+        if constexpr (chooses_columns) {
+            if (columns == 104) return add(std::integral_constant<int, 104>{});
+            if (columns == 112) return add(std::integral_constant<int, 112>{});
+        }
+        add(std::integral_constant<int, Atom::n>{});
+    }
+
+    /// The same of so many columns. Filters are split between the beginnings of products.
+    template <int columns, int count, class LoadNext>
+    __device__ static void add_columns(float (&left)[count][8], std::uint64_t const (&x)[count], Tiles const& tiles,
+                                       Sums& sums, LoadNext const& load_next) {
+        auto const term = static_cast<unsigned>(tiles.term_bytes(parts)) / 16;
+        float step[own][columns / 2];
+        for (auto& of_part : step) ptx::hold(of_part);
         std::uint32_t w[3][count][4];
-        ptx::hold(step);
 #pragma unroll
         for (int number = 0; number < 6; ++number) {
             int const of_w = bf16x6_term(number, 0), of_x = bf16x6_term(number, 1);
@@ -154,15 +180,21 @@ private:
             ptx::fence_products();
 #pragma unroll
             for (int i = 0; i < count; ++i)
-                Atom::multiply(step, w[of_w][i], x[i] + static_cast<unsigned>(of_x * term_bytes) / 16,
-                               number > 0 || i > 0);
+#pragma unroll
+                for (int j = 0; j < own; ++j)
+                    Atom::template multiply<columns>(step[j], w[of_w][i],
+                                                     x[i] + of_x * term + Atom::rows_further(j * tiles.places()),
+                                                     number > 0 || i > 0);
         }
         ptx::commit_products();
         load_next();
         ptx::wait_for_products<0>();
-        ptx::hold(step);
 #pragma unroll
-        for (int e = 0; e < Atom::sums_per_thread; ++e) sums[e] += step[e];
+        for (int j = 0; j < own; ++j) {
+            ptx::hold(step[j]);
+#pragma unroll
+            for (int e = 0; e < columns / 2; ++e) sums[j][e] += step[j][e];
+        }
     }
 };
 

@@ -11,8 +11,8 @@ namespace fusekit::hip {
 struct NvidiaTuning {
     using Architecture = arch::Nvidia;
 
-    /// Of an H100, from 130 convolutions of batch 1 to 128, by all schedules but planes of float, which 13 layers gave:
-    /// the times are within 11 %, root mean square, and the choices take 1.6 % longer than the fastest. Those of `stem`
+    /// Of an H100, from 130 convolutions of batch 1 to 128, by all schedules but planes, which 13 layers of batch 8 and
+    /// 64 gave: the times are within 11 %, root mean square, those of planes within 7 %. Those of `stem`
     /// are within 10 % of three layers on an H200; those of `direct` are not measured.
     static constexpr CostTable costs = {
         .gemm = {.launch = 4060, .output = 0.25},
@@ -25,11 +25,10 @@ struct NvidiaTuning {
         .warp_specialized = {.launch = 2760, .round = 415, .output = 0.1, .least_step = 220, .arithmetic = 1.15},
         .split_warp_specialized = {.launch = 5160, .round = 415, .output = 0.1, .least_step = 220, .arithmetic = 1.15},
         .halo = {.launch = 4140, .output = 0.037, .step = 86, .arithmetic = 1.44},
-        .planes = {.launch = 2930, .round = 9200, .output = 0.018, .step = 1000, .least_step = 2720},
-        .planes_taps = {.launch = 3560, .round = 7940, .step = 6780, .least_step = 2600},
-        .float_planes = {.launch = 3500, .round = 600, .output = 0.27, .least_step = 2930, .arithmetic = 1.5},
-        .float_planes_taps = {.launch = 3500, .round = 600, .output = 0.27, .step = 7400, .arithmetic = 0.58},
-        .float_planes_long_rows = {.launch = 3500, .round = 600, .output = 0.27, .step = 7400, .arithmetic = 0.87},
+        .planes = {.launch = 2940, .round = 10200, .output = 0.026, .step = 1630, .arithmetic = 0.96},
+        .planes_taps = {.launch = 6160, .round = 10100, .step = 9060, .arithmetic = 0.4},
+        .float_planes = {.launch = 6650, .output = 0.25, .step = 2250, .arithmetic = 0.55},
+        .float_planes_taps = {.launch = 5850, .round = 7060, .output = 0.25, .arithmetic = 1.24},
         .stem = {.launch = 4000, .round = 500},
         .direct = {.arithmetic = 8},
         .split = {.most_tiles = 3, .cluster_cycles = 200, .workspace_cycles = 4000},
@@ -92,8 +91,9 @@ struct NvidiaTuning {
     static constexpr unsigned most_gradient_cluster = 8;
 
     static constexpr bool chooses_planes = true;
-    /// Whole images of 14 x 14 and rows of longer ones, and two images of 7 x 7.
-    static constexpr PlanesTile planes[] = {{.pixels = 240, .parts = 1}, {.pixels = 64, .parts = 2}};
+    /// Whole images of 14 x 14 and rows of longer ones, and two images of 7 x 7, or of floats four.
+    static constexpr PlanesTile planes[] = {{.pixels = 240, .parts = 1}, {.pixels = 64, .parts = 2}},
+                                planes_float[] = {{.pixels = 240, .parts = 1}, {.pixels = 56, .parts = 4}};
 
     /// Few registers, many threads and one load a thread come closest to the speed of a copy: memory is slower with
     /// more loads in flight. Parameters of every place need registers and are worth more steps, and so are stores

@@ -51,7 +51,8 @@ struct ElementwiseCase {
 //                  whether the library chooses these: not before a GPU has run them and they have been measured
 //   matrix, matrix_float, matrix_tf32, warp_specialized, warp_specialized_int8, warp_specialized_float8
 //                  where it has sm_90a: arrays of GemmTile and WarpSpecializedTile, likewise
-//   planes         beside them, an array of PlanesTile
+//   planes, planes_float
+//                  beside them, arrays of PlanesTile
 //   weights        likewise, of WeightCut, and most_gradient_cluster, the most blocks of a cluster that share a tile
 //   native         where kernels of 16 and 8 bits and tf32 are cut otherwise: an array of NativeTile, in place of gemm;
 //                  native_floats says whether kernels of float are, too
@@ -122,9 +123,18 @@ template <class Of, int... i>
 auto warp_specialized_table(std::integer_sequence<int, i...>) -> Table<
     WarpSpecialized<Of::tiles[i].m, Of::tiles[i].n, Of::tiles[i].stages, Of::tiles[i].roles, Of::tiles[i].blocks>...>;
 
-template <class Tuning, int... i>
-auto planes_table(std::integer_sequence<int, i...>)
-    -> Table<Planes<Tuning::planes[i].pixels, Tuning::planes[i].parts>...>;
+/// The parts of planes of an element type.
+template <class Tuning, class T>
+struct PlanesParts {
+    static constexpr auto const& parts = Tuning::planes;
+};
+template <class Tuning>
+struct PlanesParts<Tuning, float> {
+    static constexpr auto const& parts = Tuning::planes_float;
+};
+
+template <class Of, int... i>
+auto planes_table(std::integer_sequence<int, i...>) -> Table<Planes<Of::parts[i].pixels, Of::parts[i].parts>...>;
 
 template <class Tuning, int... i>
 auto weight_table(std::integer_sequence<int, i...>)
@@ -165,9 +175,9 @@ using MatrixTable = decltype(detail::matrix_table<detail::RegisterTiles<Tuning, 
 template <class Tuning, class T>
 using WarpSpecializedTable = decltype(detail::warp_specialized_table<detail::MatrixTiles<Tuning, T>>(
     std::make_integer_sequence<int, static_cast<int>(std::size(detail::MatrixTiles<Tuning, T>::tiles))>{}));
-template <class Tuning>
-using PlanesTable = decltype(detail::planes_table<Tuning>(
-    std::make_integer_sequence<int, static_cast<int>(std::size(Tuning::planes))>{}));
+template <class Tuning, class T>
+using PlanesTable = decltype(detail::planes_table<detail::PlanesParts<Tuning, T>>(
+    std::make_integer_sequence<int, static_cast<int>(std::size(detail::PlanesParts<Tuning, T>::parts))>{}));
 template <class Tuning>
 using WeightTable = decltype(detail::weight_table<Tuning>(
     std::make_integer_sequence<int, static_cast<int>(std::size(Tuning::weights))>{}));

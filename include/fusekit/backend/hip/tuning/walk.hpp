@@ -90,23 +90,21 @@ inline Walk halo_walk(ScheduleFacts const& schedule, std::int64_t tiles, int tap
             .outputs = static_cast<double>(schedule.m * schedule.n)};
 }
 
-/// `tiles` tiles of planes, in blocks of 64 channels of x.
-inline Walk planes_walk(ScheduleFacts const& schedule, std::int64_t tiles, std::int64_t channel_blocks, int taps,
-                        int processors) {
-    return {.rounds = static_cast<double>(detail::divide_up(tiles, processors)),
-            .steps = static_cast<double>(channel_blocks),
-            .arithmetic = taps * schedule.parts * schedule.m / 2.0 * 4 * schedule.n / 64,
-            .outputs = static_cast<double>(schedule.parts * schedule.m * schedule.n)};
-}
+/// A convolution as parts of planes see it.
+struct PlanesProduct {
+    std::int64_t tiles, channel_blocks;
+    int taps, channels;  ///< of filters, and of y, that a tile has
+    int places, columns;  ///< of a tile: those of y and the gaps between them, and those that products have
+    int terms;  ///< products on matrix units for one
+};
 
-/// The same of floats, of 64 channels, in blocks of 32: six products on matrix units for one. Where planes begin at no
-/// multiple of 16 bytes, storing takes three times as long.
-inline Walk float_planes_walk(ScheduleFacts const& schedule, std::int64_t tiles, std::int64_t channels, int taps,
-                              std::int64_t plane, int processors) {
-    return {.rounds = static_cast<double>(detail::divide_up(tiles, processors)),
-            .steps = static_cast<double>(detail::divide_up(channels, 32)),
-            .arithmetic = taps * schedule.parts * schedule.m / 2.0 * 2 * 6,
-            .outputs = static_cast<double>(schedule.parts * schedule.m * 64 * (plane % 4 == 0 ? 1 : 3))};
+/// Single pixels take longer to transpose than to multiply, in proportion to their number.
+inline Walk planes_walk(PlanesProduct const& of, int processors) {
+    int const multiplied = of.taps == 1 ? of.places : of.taps * of.columns, channels_of_block = of.terms == 1 ? 64 : 32;
+    return {.rounds = static_cast<double>(detail::divide_up(of.tiles, processors)),
+            .steps = static_cast<double>(of.channel_blocks),
+            .arithmetic = of.terms * multiplied / 2.0 * channels_of_block / 16 * of.channels / 64,
+            .outputs = static_cast<double>(of.places * of.channels)};
 }
 
 /// `tiles` tiles of 64 pixels and 64 channels of a network's first layer, by warpgroups that share a processor: a step

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "fusekit/backend/hip/arch/sm90a.hpp"
+#include "fusekit/backend/hip/collective/plane_grid.hpp"
+
+namespace fusekit::hip {
+
+/// How the warps that bring a tile of x share its channels: those of a group have 8.
+template <class Tiles>
+struct PlaneWarps {
+    static constexpr int own = 8;
+    static constexpr unsigned warps = 8, groups = Tiles::channels / own, sharing = warps / groups;
+};
+
+/// A warp's bulk copies of planes to shared memory, as they lie: its share of its group's channels, of each block of
+/// GemmK. A lane copies one channel of a part, or all of these together where they follow one another. Rows of a plane
+/// follow one another, planes too, images lie at multiples of 16 bytes, and x has a multiple of 8 channels.
+template <class T, class Grid, int parts>
+class PlaneCopies {
+    using Tiles = typename Grid::Tiles;
+    using Warps = PlaneWarps<Tiles>;
+    static constexpr int copied = Warps::own / static_cast<int>(Warps::sharing), packet = Tiles::packet;
+    static_assert(parts * copied <= 32);
+
+public:
+    /// Lanes of a group that arrive at the barrier of its copies.
+    static constexpr unsigned lanes = parts * Warps::own;
+
+    __device__ PlaneCopies(TensorView<T const> const& the_x, Tiles const& the_tiles, Grid const& the_grid,
+                           unsigned warp, unsigned the_lane, unsigned first_tile)
+        : x(the_x),
+          tiles(the_tiles),
+          grid(the_grid),
+          step(the_grid, first_tile),
+          lane(static_cast<int>(the_lane)),
+          channel(static_cast<int>(warp) * copied + lane % copied),
+          place((lane / copied * Tiles::channels + channel) * tiles.plane_pitch()) {
+        find();
+    }
+
+    /// Begins those of the next step, where there is one, to memory of all channels. All lanes call it.
+    __device__ void begin(T const* to, std::uint32_t full) {
+        if (lane >= parts * copied || !step.exists()) return;
+        unsigned const now = step.block * Tiles::channels + channel < x.layout.shape[1] ? bytes : 0;
+        ptx::barrier_arrive_expect_bytes(full, now);
+        if (now > 0) ptx::load_linear(ptx::shared_address(to + place), from, now, full);
+        from += std::int64_t{Tiles::channels} * tiles.plane();
+        if (step.advance()) find();
+    }
+
+private:
+    TensorView<T const> const& x;
+    Tiles const& tiles;
+    Grid const& grid;
+    typename Grid::Step step;
+    int lane, channel, place;
+    unsigned bytes;  ///< of the lane's copies of a tile
+    T const* from;
+
+    __device__ void find() {
+        PlanePart const part = grid.part(step.tile, lane / copied);
+        int const first = tiles.first_row_of_x(part.row), rows = tiles.end_row_of_x(part.row) - first,
+                  early = tiles.early(channel, first),
+                  elements = !tiles.whole()       ? (early + rows * tiles.x_width + packet - 1) / packet * packet
+                             : lane % copied == 0 ? copied * tiles.plane()
+                                                  : 0;
+        bytes = part.n >= 0 && rows > 0 ? static_cast<unsigned>(elements) * static_cast<unsigned>(sizeof(T)) : 0;
+        from = x.data + part.n * x.layout.stride[0] + std::int64_t{channel} * tiles.plane() + first * tiles.x_width -
+               early;
+    }
+};
+
+}  // namespace fusekit::hip

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <type_traits>
+
+#include "fusekit/backend/hip/arch/access.hpp"
+#include "fusekit/backend/hip/atom/bf16x6.hpp"
+#include "fusekit/backend/hip/collective/plane_copies.hpp"
+
+namespace fusekit::hip {
+
+/// A warp's part in transposing what PlaneCopies have brought to tiles of x: 8 channels of places of all channels, with
+/// the swizzle that is as wide, zero where x has no place; floats as three bfloat16. Warps of a group share the places
+/// of its channels.
+template <class T, class Grid, int parts>
+class PlaneTransposer {
+    using Tiles = typename Grid::Tiles;
+    using Warps = PlaneWarps<Tiles>;
+    using Bits = std::conditional_t<sizeof(T) == 2, std::uint16_t, std::uint32_t>;
+    using Chunk = Packet<std::uint32_t, Warps::own / 2>;
+    static constexpr int own = Warps::own, channels = Tiles::channels;
+    static constexpr int stride = 32 * static_cast<int>(Warps::sharing);  ///< from a lane's place to the next
+    static constexpr int together = 2;  ///< of its places a lane loads before it stores any
+    static constexpr bool has_few_pixels = parts * Tiles::pixels <= 256;
+
+public:
+    __device__ PlaneTransposer(Tiles const& the_tiles, Grid const& the_grid, int channels_of_x, unsigned warp,
+                               unsigned lane)
+        : tiles(the_tiles),
+          grid(the_grid),
+          count(channels_of_x),
+          pitch(the_tiles.plane_pitch()),
+          group(warp / Warps::sharing),
+          first_place(static_cast<int>(warp % Warps::sharing * 32 + lane)),
+          lane_row(first_place / tiles.pitch),
+          lane_column(first_place % tiles.pitch),
+          rows_of_stride(stride / tiles.pitch),
+          columns_of_stride(stride % tiles.pitch) {}
+
+    /// Called once a tile, before its first block.
+    __device__ void begin(unsigned tile) {
+        first_part = grid.part(tile, 0);
+        count_of_parts = grid.count_parts(tile);
+    }
+
+    /// Of a block of channels. All lanes call it.
+    __device__ void transpose(int block, T const* planes, unsigned char* tile) const {
+        bool const exist = block * channels + static_cast<int>(group) * own < count;
+        if (exist && tiles.single && (parts == 1 || (has_few_pixels && tiles.whole())))
+            return transpose_pixels(planes, tile);
+        PlanePart part = first_part;
+#pragma unroll 1
+        for (int i = 0; i < count_of_parts; ++i, part = grid.after(part))
+            transpose_part(i, part.row, exist, planes, tile);
+    }
+
+private:
+    Tiles const& tiles;
+    Grid const& grid;
+    int count, pitch;
+    unsigned group;
+    int first_place, lane_row, lane_column, rows_of_stride, columns_of_stride;
+    PlanePart first_part;
+    int count_of_parts;
+
+    /// Bytes from where planes lie to row `first` of x, of the warp's channels of a part.
+    __device__ void find_channels(int (&found)[own], int part, int first) const {
+#pragma unroll
+        for (int i = 0; i < own; ++i) {
+            int const channel = static_cast<int>(group) * own + i;
+            found[i] =
+                static_cast<int>(sizeof(T)) * ((part * channels + channel) * pitch + tiles.early(channel, first));
+        }
+    }
+
+    /// Where the warp's channels of a place belong: 16 bytes.
+    __device__ unsigned char* chunk(unsigned char* tile, int place) const {
+        constexpr unsigned chunks = Tiles::row_bytes / 16;
+        auto const row = static_cast<unsigned>(place);
+        return tile + row * Tiles::row_bytes + (group ^ row * chunks / 8 % chunks) * 16;
+    }
+
+    /// Of single pixels, of all parts at once. What lies after the last pixel is taken along: it reaches no place of y.
+    __device__ void transpose_pixels(T const* planes, unsigned char* tile) const {
+        int const of_part = tiles.rows, pixels = count_of_parts * of_part,
+                  reciprocal = parts == 1 ? 0 : (1 << 16) / of_part + 1;  // exact for 256 pixels
+        auto const* const bytes = reinterpret_cast<unsigned char const*>(planes);
+        int from[own];
+        find_channels(from, 0, tiles.first_row_of_x(first_part.row));
+#pragma unroll 1
+        for (int pixel = first_place; pixel < pixels; pixel += stride * together) {
+            Bits values[together][own];
+            int place[together];
+#pragma unroll
+            for (int i = 0; i < together; ++i) {
+                int const number = pixel + stride * i < pixels ? pixel + stride * i : pixel,
+                          part = number * reciprocal >> 16, at = number - part * of_part;
+                place[i] = part * Tiles::pixels + at;
+                auto const* const here = bytes + (part * channels * pitch + at) * static_cast<int>(sizeof(T));
+#pragma unroll
+                for (int c = 0; c < own; ++c) values[i][c] = *reinterpret_cast<Bits const*>(here + from[c]);
+            }
+#pragma unroll
+            for (int i = 0; i < together; ++i) put(values[i], true, chunk(tile, place[i]));
+        }
+    }
+
+    __device__ void transpose_part(int part, int row_of_y, bool exist, T const* planes, unsigned char* tile) const {
+        int const places = tiles.seen_places(), width = tiles.x_width, first = tiles.first_row_of_x(row_of_y),
+                  above = tiles.whole() ? tiles.pad_top : first - (row_of_y - tiles.pad_top),
+                  rows = exist ? tiles.end_row_of_x(row_of_y) - first : 0,
+                  elements_of_stride = rows_of_stride * width + columns_of_stride;
+        int from[own];
+        find_channels(from, part, first);
+        auto const* const bytes = reinterpret_cast<unsigned char const*>(planes);
+        int row = lane_row - above, column = lane_column - tiles.pad_left, offset = row * width + column;
+        // Rows of a lane's places are multiples of 8 apart, and so have their chunks in one order.
+        unsigned char* stored = chunk(tile, part * tiles.places() + first_place);
+#pragma unroll 1
+        for (int place = first_place; place < places; place += stride * together) {
+            Bits values[together][own];
+            bool inside[together];
+#pragma unroll
+            for (int i = 0; i < together; ++i) {
+                inside[i] = static_cast<unsigned>(row) < static_cast<unsigned>(rows) &&
+                            static_cast<unsigned>(column) < static_cast<unsigned>(width);
+                auto const* const here = bytes + (inside[i] ? offset : 0) * static_cast<int>(sizeof(T));
+#pragma unroll
+                for (int c = 0; c < own; ++c) values[i][c] = *reinterpret_cast<Bits const*>(here + from[c]);
+                row += rows_of_stride, column += columns_of_stride, offset += elements_of_stride;
+                if (column + tiles.pad_left >= tiles.pitch) column -= tiles.pitch, offset += width - tiles.pitch, ++row;
+            }
+#pragma unroll
+            for (int i = 0; i < together; ++i, stored += stride * Tiles::row_bytes)
+                if (place + stride * i < places) put(values[i], inside[i], stored);
+        }
+    }
+
+    /// Stores a place's channels, or zeros: 16 bytes of each term.
+    __device__ void put(std::uint16_t const (&values)[own], bool inside, unsigned char* to) const {
+        Chunk packed;
+#pragma unroll
+        for (int i = 0; i < own; i += 2) {
+            std::uint32_t const low = values[i], high = values[i + 1];
+            packed.values[i / 2] = inside ? low | high << 16 : 0;
+        }
+        *reinterpret_cast<Chunk*>(to) = packed;
+    }
+    __device__ void put(std::uint32_t const (&values)[own], bool inside, unsigned char* to) const {
+        float left[own];
+#pragma unroll
+        for (int i = 0; i < own; ++i) left[i] = inside ? std::bit_cast<float>(values[i]) : 0;
+        for_each_bf16_term(left, [&](int term, std::uint32_t const(&words)[own / 2]) {
+            *reinterpret_cast<Chunk*>(to + term * tiles.term_bytes(parts)) = {words[0], words[1], words[2], words[3]};
+        });
+    }
+};
+
+}  // namespace fusekit::hip
