@@ -29,22 +29,24 @@ inline constexpr char const* planes_problems[] = {
     "n9c120h20w14k8r4s1pt0l0b2r0u1v1d1e1g1 nchw krsc",  // as many taps as stages of filters
     "n5c72h9w14k8r1s3pt0l1b0r1u1v1d1e1g1 nchw krsc",   "n1c16h40w2k8r7s1pt3l0b3r0u1v1d1e1g1 nchw krsc"};
 
-/// Checks a schedule on every `step`-th of them, from the first on.
+/// Checks a schedule on every `step`-th of them, from the first on, with channels last or in planes.
 template <class T, class Schedule>
-void check_planes(std::string const& type, std::size_t first = 0, std::size_t step = 1) {
+void check_planes(std::string const& type, std::size_t first = 0, std::size_t step = 1, bool channels_last = false) {
     using Relu = fk::Activation<fk::Relu>;
     using Norm = fk::BatchNormInference<fk::Spatial>;
     fk::hip::Device device = sm90a_device();
     auto scheduled = device.with<Schedule>();
     using Scheduled = decltype(scheduled);
     for (std::size_t i = first; i < std::size(planes_problems); i += step) {
-        std::string const text = planes_problems[i] + (" " + type);
+        std::string text = planes_problems[i] + (" " + type);
+        if (channels_last) text.replace(text.find("nchw"), 4, "nhwc");
         INFO(text);
         check_case(Case::parse(text + " CBA relu #3"), run_conv<Scheduled, T, fk::dynamic, fk::Bias, Relu>, scheduled);
     }
     for (char const* sizes :
          {"n3c16h9w9k24r3s3pt1l1b1r1u1v1d1e1g1 nchw kcrs", "n3c24h5w6k16r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs"}) {
-        std::string const text = sizes + (" " + type);
+        std::string text = sizes + (" " + type);
+        if (channels_last) text.replace(text.find("nchw"), 4, "nhwc");
         INFO(text);
         check_case(Case::parse(text + " CN #1"), run_conv<Scheduled, T, fk::dynamic, Norm>, scheduled);
     }

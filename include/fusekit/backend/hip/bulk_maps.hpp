@@ -52,11 +52,16 @@ struct MapModes {
     }
 };
 
-/// Elements from one pixel to the next, where all follow one another alike; 0 where they do not.
+/// Elements from one pixel to the next of a row, or where it has one, of a column, or to the next image.
+FUSEKIT_HD constexpr Extent step_of_pixels(Layout<4> const& layout) {
+    Index<4> const &shape = layout.shape, &stride = layout.stride;
+    return shape[3] > 1 ? stride[3] : shape[2] > 1 ? stride[2] : shape[0] > 1 ? stride[0] : shape[1];
+}
+
+/// The same where all pixels follow one another alike; 0 where they do not.
 constexpr Extent pixel_stride(Layout<4> const& layout) {
     Index<4> const &shape = layout.shape, &stride = layout.stride;
-    Extent const columns = shape[3], rows = shape[2], images = shape[0];
-    Extent const step = columns > 1 ? stride[3] : rows > 1 ? stride[2] : images > 1 ? stride[0] : shape[1];
+    Extent const columns = shape[3], rows = shape[2], images = shape[0], step = step_of_pixels(layout);
     bool const follow =
         (rows == 1 || stride[2] == columns * step) && (images == 1 || stride[0] == rows * columns * step);
     return follow ? step : 0;

@@ -86,7 +86,7 @@ struct Halo {
 
 /// How a convolution of planes is cut on sm_90a's matrix units, where its stride and dilation are 1: a block computes
 /// 128 channels, of floats 64, of Parts parts of y, each of Pixels places at most: rows of an image, or, of single
-/// pixels, any. Parts of 64 and 56 are whole images of 8 x 8 and 7 x 7.
+/// pixels, any. Parts of 64 and 56 are whole images of 8 x 8 and 7 x 7. Floats may have channels last.
 template <int Pixels = 240, int Parts = 1>
 struct Planes {
     static constexpr int pixels = Pixels, parts = Parts, consumers = 2;

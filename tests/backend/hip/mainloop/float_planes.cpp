@@ -24,13 +24,18 @@ TEST_CASE("HIP: convolutions of planes of floats, which are split, are exact on 
     check_planes<float, Planes<56, 4>>("float", 1, 2);
 }
 
+TEST_CASE("HIP: so are those of floats with channels last, which are split as they lie") {
+    check_planes<float, Planes<240, 1>>("float", 1, 2, true);
+    check_planes<float, Planes<56, 4>>("float", 0, 4, true);
+}
+
 /// Real numbers, whose errors must be within those of a chain of float additions.
 TEST_CASE("HIP: planes of floats are convolved at a float's accuracy") {
     fk::hip::Device device = sm90a_device();
     auto scheduled = device.with<Planes<240, 1>>();
     for (char const* sizes :
          {"n2c200h14w14k40r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs", "n3c72h7w9k72r3s3pt1l1b1r1u1v1d1e1g1 nchw kcrs",
-          "n2c40h9w10k72r3s3pt1l1b1r1u1v1d1e1g1 nchw krsc"}) {
+          "n2c40h9w10k72r3s3pt1l1b1r1u1v1d1e1g1 nchw krsc", "n3c72h7w9k72r3s3pt1l1b1r1u1v1d1e1g1 nhwc krsc"}) {
         INFO(sizes);
         check_case(Case::parse(sizes + std::string(" float CB ~3")),
                    run_conv<decltype(scheduled), float, fk::dynamic, fk::Bias>, scheduled);

@@ -94,6 +94,14 @@ TEST_CASE("HIP: parts of planes are whole images, or as many rows as fit, or pix
     Tiles const unequal(9, 8, 9, 8, fk::filter(3, 3).pad(1, 2, 1, 0));
     CHECK(unequal.pitch == 10);
     using Floats = fusekit::hip::PlaneTiles<240, float>;
+    Floats const pixels(7, 7, 7, 7, fk::filter(1, 1), 64, true);
+    CHECK(pixels.images == 1);
+    CHECK(pixels.of_image == 14);  // 3136 pixels
+    CHECK(pixels.rows == 224);
+    CHECK(pixels.plane_bytes(1) == 224 * 128);
+    Floats const images(7, 7, 7, 7, fk::filter(3, 3).pad(1), 64, true);
+    CHECK(images.images == 64);
+    CHECK(images.part_bytes() == 9 * 1024);  // 9 rows of 8 pixels
     CHECK(Floats(28, 28, 28, 28, fk::filter(3, 3).pad(1)).columns_of_half() == 104);  // 6 rows of 29 places, and 28
     CHECK(Floats(14, 14, 14, 14, fk::filter(3, 3).pad(1)).columns_of_half() == 112);  // 209
     CHECK(Floats(55, 56, 55, 56, fk::filter(3, 3).pad(1)).columns_of_half() == 120);  // 227

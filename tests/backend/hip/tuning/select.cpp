@@ -140,6 +140,7 @@ ConvCase bulk_case(std::int64_t n, std::int64_t c, std::int64_t hw, std::int64_t
             .rows_of_pixels = false,
             .dense_planes = false,
             .taps_neighbour = false,
+            .dense_pixels = false,
             .totals = false,
             .terms = 1,
             .wants_matrix_units = false,
@@ -303,6 +304,22 @@ TEST_CASE("HIP: planes of floats are chosen where they take less than other tile
     CHECK(chosen(64, 512, 7, 512, 3) == "Planes<56, 4>");
     CHECK(chosen(8, 256, 14, 1024, 1) == "Planes<240, 1>");
     CHECK(chosen(8, 128, 28, 128, 3) == "Planes<240, 1>");
+    CHECK(chosen(1, 512, 7, 512, 3) == "Split<Gemm<64, 64, 16, 4>, 8>");
+}
+
+TEST_CASE("HIP: so are such tiles of floats with channels last, of pixels of all images") {
+    using All = hip::detail::JoinedTable<PlanesTable<NvidiaTuning, float>, MatrixTable<NvidiaTuning, float>,
+                                         Table<DefaultSplit<NvidiaTuning>>, GemmTable<NvidiaTuning>>;
+    auto const chosen = [](std::int64_t n, std::int64_t c, std::int64_t hw, std::int64_t k, int r) {
+        ConvCase of = of_floats(bulk_case(n, c, hw, k, r));
+        of.dense_pixels = true;
+        return chosen_of(All{}, of);
+    };
+    CHECK(chosen(64, 2048, 7, 512, 1) == "Planes<240, 1>");
+    CHECK(chosen(64, 512, 7, 512, 3) == "Planes<56, 4>");
+    CHECK(chosen(64, 256, 14, 256, 3) == "Planes<240, 1>");
+    CHECK(chosen(64, 64, 55, 64, 1) == "Planes<240, 1>");
+    CHECK(chosen(1, 64, 55, 256, 1) == "Planes<240, 1>");
     CHECK(chosen(1, 512, 7, 512, 3) == "Split<Gemm<64, 64, 16, 4>, 8>");
 }
 

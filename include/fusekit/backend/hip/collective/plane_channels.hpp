@@ -22,6 +22,7 @@ public:
           count(static_cast<int>(params.y.layout.shape[1])),
           first(the_first),
           plane(tiles.y_height * tiles.y_width),
+          pixel(static_cast<int>(detail::step_of_pixels(params.y.layout))),
           thread(the_thread),
           arguments(params.bound.epilogue) {
         if constexpr (Epilogue::channelwise)
@@ -34,6 +35,7 @@ protected:
     U* y;
     std::int64_t image_stride;
     int count, first, plane;
+    int pixel;  ///< channels last, from a pixel of y to the next
     unsigned thread;
 
     /// One of the thread's channels.

@@ -21,7 +21,7 @@ public:
     __device__ PlaneGrid(Problem const& conv, Tiles const& tiles)
         : rows(tiles.rows),
           of_image(static_cast<unsigned>(tiles.of_image)),
-          images(static_cast<int>(conv.y[0])),
+          images(tiles.images),
           of_pixels(of_image * static_cast<unsigned>(images)),
           columns(static_cast<unsigned>(detail::divide_up(conv.group_k(), filters))),
           all(static_cast<unsigned>(detail::divide_up(of_pixels, parts)) * columns),

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "fusekit/backend/hip/collective/pixel_splitter.hpp"
 #include "fusekit/backend/hip/collective/plane_transposer.hpp"
 #include "fusekit/backend/hip/collective/stage_ring.hpp"
 
@@ -27,9 +28,10 @@ public:
         std::uint64_t tiles_full[2], tiles_empty[2];
 
         /// Called by one thread, before the block's others know of the barriers.
-        __device__ void init() {
+        __device__ void init(Tiles const& tiles) {
+            unsigned const copying = tiles.channels_last ? 1 : Copies::lanes;
             for (auto& of_group : planes_full)
-                for (auto& full : of_group) ptx::barrier_init(ptx::shared_address(&full), Copies::lanes);
+                for (auto& full : of_group) ptx::barrier_init(ptx::shared_address(&full), copying);
             for (int i = 0; i < 2; ++i) {
                 ptx::barrier_init(ptx::shared_address(&tiles_full[i]), warps);
                 ptx::barrier_init(ptx::shared_address(&tiles_empty[i]), consumers);
@@ -46,10 +48,14 @@ public:
 
     /// What a loading warp does, with all but the last free_bytes. Named barriers from first_barrier on are those of
     /// warps that share channels.
-    template <class Problem>
-    __device__ static void load(Problem const& conv, Shared& shared, Tiles const& tiles, Grid const& grid,
-                                unsigned warp, unsigned lane, unsigned first_tile, unsigned first_barrier,
-                                int free_bytes = 0) {
+    template <class Params, class Problem>
+    __device__ static void load(Params const& params, Problem const& conv, Shared& shared, Tiles const& tiles,
+                                Grid const& grid, unsigned warp, unsigned lane, unsigned first_tile,
+                                unsigned first_barrier, int free_bytes = 0) {
+        if constexpr (sizeof(T) == 4)
+            if (tiles.channels_last)
+                return load_pixels(params.maps.x, shared, tiles, grid, warp * 32 + lane, first_tile, first_barrier,
+                                   free_bytes);
         unsigned const group = warp / Warps::sharing;
         Copies copies(conv.x, tiles, grid, warp, lane, first_tile);
         PlaneTransposer<T, Grid, parts> transposer(tiles, grid, static_cast<int>(conv.x.layout.shape[1]), warp, lane);
@@ -76,6 +82,33 @@ public:
             else ptx::named_barrier_sync(first_barrier + group, Warps::sharing * 32);
             if (lane == 0) ptx::barrier_arrive(ptx::shared_address(&shared.tiles_full[cursor.stage]));
             copies.begin(planes(stage), full(stage));
+            if (++stage == stages) stage = 0, parity ^= 1;
+        }
+    }
+
+    /// The same of x with channels last.
+    __device__ static void load_pixels(TensorMap const& map, Shared& shared, Tiles const& tiles, Grid const& grid,
+                                       unsigned thread, unsigned first_tile, unsigned barrier, int free_bytes) {
+        PixelSplitter<Grid, parts, warps> splitter(map, tiles, grid, thread, first_tile);
+        int const tile_bytes = tiles.tile_bytes(parts), plane_bytes = tiles.plane_bytes(parts),
+                  stages = tiles.plane_stages(parts, bytes - free_bytes, most_stages);
+        auto const pixels = [&](int stage) {
+            return reinterpret_cast<float*>(shared.x + 2 * tile_bytes + stage * plane_bytes);
+        };
+        auto const full = [&](int stage) { return ptx::shared_address(&shared.planes_full[0][stage]); };
+        for (int stage = 0; stage < stages; ++stage) splitter.begin(pixels(stage), full(stage));
+        Cursor cursor;
+        int stage = 0;
+        unsigned parity = 0;
+#pragma unroll 1
+        for (typename Grid::Step step(grid, first_tile); step.exists(); step.advance(), cursor.advance()) {
+            ptx::barrier_wait(full(stage), parity);
+            ptx::barrier_wait(ptx::shared_address(&shared.tiles_empty[cursor.stage]), cursor.parity ^ 1);
+            splitter.split(pixels(stage), shared.x + static_cast<int>(cursor.stage) * tile_bytes);
+            ptx::fence_shared_memory();
+            ptx::named_barrier_sync(barrier, warps * 32);
+            if (thread % 32 == 0) ptx::barrier_arrive(ptx::shared_address(&shared.tiles_full[cursor.stage]));
+            splitter.begin(pixels(stage), full(stage));
             if (++stage == stages) stage = 0, parity ^= 1;
         }
     }

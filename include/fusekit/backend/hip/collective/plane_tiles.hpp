@@ -10,10 +10,11 @@
 namespace fusekit::hip {
 
 /// How a convolution of planes, of stride and dilation 1, is cut into parts of `Pixels` places: rows of y of one image,
-/// with gaps between them. Place (p, q) of y is number p pitch + q, and its tap (r, s) is place r pitch + s further of
-/// a tile of x, which has the same pitch and the rows that windows see. Padding after a row is that before the next,
-/// too, so that a gap is as wide as the wider of both. Single pixels have neither rows nor gaps: a plane is then one
-/// column. A tile of x has the channels of a block of GemmK: 64 of 16 bits, or 32 of float, in three tiles of bfloat16.
+/// with gaps between them, or, of single pixels with channels last, pixels of all images. Place (p, q) of y is number p
+/// pitch + q, and its tap (r, s) is place r pitch + s further of a tile of x, which has the same pitch and the rows
+/// that windows see. Padding after a row is that before the next, too, so that a gap is as wide as the wider of both.
+/// Single pixels have neither rows nor gaps: a plane is then one column. A tile of x has the channels of a block of
+/// GemmK: 64 of 16 bits, or 32 of float, in three tiles of bfloat16.
 template <int Pixels, class T>
 struct PlaneTiles {
     static constexpr int pixels = Pixels;
@@ -25,10 +26,12 @@ struct PlaneTiles {
     int window_rows, window_columns, pad_top, pad_left;
     int pitch, rows;  ///< of a part
     int of_image;  ///< parts
+    int images;
+    bool channels_last;  ///< of x and y
     bool single;  ///< pixels, without windows and padding
 
     FUSEKIT_HD PlaneTiles(Extent height_of_y, Extent width_of_y, Extent height_of_x, Extent width_of_x,
-                          Filter<2> const& filter)
+                          Filter<2> const& filter, Extent number_of_images = 1, bool are_channels_last = false)
         : y_height(static_cast<int>(height_of_y)),
           y_width(static_cast<int>(width_of_y)),
           x_height(static_cast<int>(height_of_x)),
@@ -36,9 +39,15 @@ struct PlaneTiles {
           window_rows(filter.size[0]),
           window_columns(filter.size[1]),
           pad_top(filter.pad_before[0]),
-          pad_left(filter.pad_before[1]) {
+          pad_left(filter.pad_before[1]),
+          images(static_cast<int>(number_of_images)),
+          channels_last(are_channels_last) {
         single = window_rows * window_columns == 1 && y_height == x_height && y_width == x_width;
-        if (single) y_height *= y_width, x_height = y_height, y_width = x_width = 1;
+        if (single) {
+            y_height *= y_width;
+            if (channels_last) y_height *= images, images = 1;
+            x_height = y_height, y_width = x_width = 1;
+        }
         int const seen = y_width + window_columns - 1, pad_right = seen - pad_left - x_width,
                   shared = pad_left < pad_right ? pad_left : pad_right;
         pitch = seen - shared > y_width ? seen - shared : y_width;
@@ -62,6 +71,16 @@ struct PlaneTiles {
         static_assert(Pixels == 240);
         int const needed = (places_of_y() + 1) / 2;
         return needed <= 104 ? 104 : needed <= 112 ? 112 : 120;
+    }
+
+    /// Channels last, the pixels of x that are copied for a part, and bytes from a part's to the next's.
+    FUSEKIT_HD int pixels_seen() const { return rows_of_x() * pitch; }
+    FUSEKIT_HD int part_bytes() const { return (pixels_seen() * channels * element_bytes + 1023) / 1024 * 1024; }
+    /// Where 8 channels of a place lie in a tile.
+    FUSEKIT_HD static unsigned chunk_offset(int place, unsigned chunk) {
+        constexpr unsigned chunks = row_bytes / 16;
+        auto const row = static_cast<unsigned>(place);
+        return row * row_bytes + (chunk ^ row * chunks / 8 % chunks) * 16;
     }
 
     /// Whether a part has all rows of an image: then what it reads of neighbouring channels are neighbours.
@@ -96,7 +115,8 @@ struct PlaneTiles {
     FUSEKIT_HD int term_bytes(int parts) const { return (parts * places() * row_bytes + 1023) / 1024 * 1024; }
     FUSEKIT_HD int tile_bytes(int parts) const { return terms * term_bytes(parts); }
     FUSEKIT_HD int plane_bytes(int parts) const {
-        return (parts * plane_pitch() * channels * element_bytes + 127) / 128 * 128;
+        return channels_last ? parts * part_bytes()
+                             : (parts * plane_pitch() * channels * element_bytes + 127) / 128 * 128;
     }
     /// Stages of planes that fit beside two of tiles.
     FUSEKIT_HD int plane_stages(int parts, int bytes, int most) const {

@@ -77,9 +77,7 @@ private:
 
     /// Where the warp's channels of a place belong: 16 bytes.
     __device__ unsigned char* chunk(unsigned char* tile, int place) const {
-        constexpr unsigned chunks = Tiles::row_bytes / 16;
-        auto const row = static_cast<unsigned>(place);
-        return tile + row * Tiles::row_bytes + (group ^ row * chunks / 8 % chunks) * 16;
+        return tile + Tiles::chunk_offset(place, group);
     }
 
     /// Of single pixels, of all parts at once. What lies after the last pixel is taken along: it reaches no place of y.

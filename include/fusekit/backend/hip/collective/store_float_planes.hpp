@@ -12,8 +12,8 @@ namespace fusekit::hip {
 template <class Plan, class Atom, class Tiles>
 class StoreFloatPlanes : PlaneChannels<Plan, Atom, float, Tiles> {
     using Base = PlaneChannels<Plan, Atom, float, Tiles>;
-    using Base::channel, Base::count, Base::image_stride, Base::length, Base::plane, Base::result, Base::thread,
-        Base::tiles, Base::y;
+    using Base::channel, Base::count, Base::image_stride, Base::length, Base::pixel, Base::plane, Base::result,
+        Base::thread, Base::tiles, Base::y;
     static constexpr int channels = 8, places = 32;  ///< that lanes exchange
 
 public:
@@ -22,6 +22,7 @@ public:
     /// Places from first_place on, of a part, of so many columns of the sums.
     __device__ void store(typename Atom::Sums const& sums, PlanePart const& part, int first_place, int columns) const {
         if (part.n < 0) return;
+        if (tiles.channels_last) return store_pixels(sums, part, first_place, columns);
         int const pitch = tiles.pitch, width = tiles.y_width, gap = pitch - width, rows_of_step = places / pitch,
                   columns_of_step = places % pitch, elements = length(part);
         // After the exchange a group of four lanes has what was number `group` of a thread's: a pair's first or second.
@@ -54,6 +55,35 @@ public:
     }
 
 private:
+    /// The same with channels last: eight lanes store neighbouring channels of a place.
+    __device__ void store_pixels(typename Atom::Sums const& sums, PlanePart const& part, int first_place,
+                                 int columns) const {
+        constexpr int block = 8;
+        int const pitch = tiles.pitch, width = tiles.y_width, gap = pitch - width, elements = length(part),
+                  rows_of_step = block / pitch, columns_of_step = block % pitch;
+        float* const to = y + part.n * image_stride + std::int64_t{part.row} * width * pixel;
+        int column[2], at[2];
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+            int const place = first_place + static_cast<int>(thread % 4) * 2 + i;
+            column[i] = place % pitch, at[i] = place - place / pitch * gap;
+        }
+#pragma unroll
+        for (int from = 0; from < Atom::n; from += block)
+#pragma unroll
+            for (int i = 0; i < 2; ++i) {
+                bool const exists = column[i] < width && at[i] < elements && from < columns;
+                float* const here = to + std::int64_t{at[i]} * pixel;
+#pragma unroll
+                for (int own = 0; own < 2; ++own) {
+                    float const value = result(sums[from / 2 + 2 * own + i], own);
+                    if (exists && channel(own) < count) here[channel(own)] = value;
+                }
+                column[i] += columns_of_step, at[i] += block - rows_of_step * gap;
+                if (column[i] >= pitch) column[i] -= pitch, at[i] -= gap;
+            }
+    }
+
     /// Afterwards number i of group g of four lanes is what number g of group i was.
     __device__ void exchange(float (&values)[channels]) const {
 #pragma unroll

@@ -21,6 +21,7 @@ struct ConvCase {
     bool x_channels_last;
     bool in_bulk;  ///< channels are neighbours, and there is one group
     bool rows_of_pixels, dense_planes, taps_neighbour;  ///< of x, of x and y, of the weights
+    bool dense_pixels;  ///< of x and y: channels last, of float
     bool totals;  ///< of channels
     int terms;  ///< products on matrix units for one of its own, by the rate of half
     bool wants_matrix_units;  ///< the user wants floats to be split there
@@ -91,6 +92,7 @@ ConvCase case_of(BoundPlan<Plan> const& bound, detail::ImageView<T const> const&
                     .rows_of_pixels = false,
                     .dense_planes = false,
                     .taps_neighbour = Plan::Head::filters(bound.head).layout.stride[1] != 1,
+                    .dense_pixels = false,
                     .totals = Plan::totals_tiles,
                     .terms = !multiplies_floats<Plan, T>                 ? 1
                              : std::is_same_v<PlanFactor<Plan, T>, tf32> ? 2
@@ -101,8 +103,11 @@ ConvCase case_of(BoundPlan<Plan> const& bound, detail::ImageView<T const> const&
     if constexpr (requires { result.filter = geometry; }) {
         result.filter = geometry;
         if constexpr (has_stem<Plan, T, U>) result.rows_of_pixels = detail::has_rows_of_pixels(x);
-        if constexpr (has_planes<Plan, T, U>)
-            result.dense_planes = detail::has_dense_planes(x) && detail::has_dense_planes(y);
+        if constexpr (has_planes<Plan, T, U>) {
+            auto const order = detail::planes_order(x, y, geometry);
+            result.dense_planes = order == detail::PlanesOrder::planes;
+            result.dense_pixels = order == detail::PlanesOrder::channels_last;
+        }
     }
     return result;
 }

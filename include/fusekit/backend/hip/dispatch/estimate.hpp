@@ -13,14 +13,14 @@ namespace detail {
 /// A convolution in planes, of one of the schedules; without tiles where it is not what that is for.
 template <class Schedule, class T>
 PlanesProduct planes_product(ConvCase const& of) {
-    if (!suits_planes<Schedule, T>(of.x, of.y, of.filter)) return {};
-    auto const tiles = plane_tiles<Schedule, T>(of.x, of.y, of.filter);
+    if (!suits_planes<Schedule, T>(of.x, of.y, of.filter, of.dense_pixels)) return {};
+    auto const tiles = plane_tiles<Schedule, T>(of.x, of.y, of.filter, of.dense_pixels);
     constexpr bool floats = std::is_same_v<T, float>;
     // Rows of many parts are transposed slowly.
     if (Schedule::parts > 1 && !tiles.whole() && (floats || of.taps == 1)) return {};
     int columns = Schedule::parts * Schedule::pixels;
     if constexpr (floats && Schedule::pixels == 240) columns = 2 * tiles.columns_of_half();
-    return {.tiles = count_plane_tiles<Schedule, T>(of.x, of.y, of.filter),
+    return {.tiles = count_plane_tiles<Schedule, T>(of.x, of.y, of.filter, of.dense_pixels),
             .channel_blocks = divide_up(of.x[1], tiles.channels),
             .taps = of.taps,
             .channels = Schedule::channels(sizeof(T)),
@@ -140,14 +140,19 @@ inline Estimate estimate_of(ScheduleFacts const& schedule, ConvCase const& of, C
         }
         case ScheduleKind::planes: {
             bool const filters_lie_well = !of.taps_neighbour || (of.filter.size[0] == 3 && of.filter.size[1] == 3);
-            if (!of.dense_planes || !filters_lie_well || of.product.groups != 1 || of.product.n < least_matrix_channels)
+            if (!(of.dense_planes || of.dense_pixels) || !filters_lie_well || of.product.groups != 1 ||
+                of.product.n < least_matrix_channels)
                 return {};
             PlanesProduct const product = detail::planes_product(schedule, of);
             if (product.tiles == 0) return {};
-            bool const pixels = of.taps == 1, floats = product.terms > 1;
-            return time(planes_walk(product, processors), floats ? pixels ? table.float_planes : table.float_planes_taps
-                                                          : pixels ? table.planes
-                                                                   : table.planes_taps);
+            bool const single = of.taps == 1, floats = product.terms > 1;
+            Costs const &pixels = of.dense_pixels ? table.float_pixels
+                                  : floats        ? table.float_planes
+                                                  : table.planes,
+                        &windows = of.dense_pixels ? table.float_pixels_taps
+                                   : floats        ? table.float_planes_taps
+                                                   : table.planes_taps;
+            return time(planes_walk(product, processors), single ? pixels : windows);
         }
         case ScheduleKind::stem: {
             if (!of.rows_of_pixels || !of.channels_last) return {};

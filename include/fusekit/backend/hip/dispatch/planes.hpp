@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <type_traits>
 
 #include "fusekit/backend/hip/dispatch/halo.hpp"
 #include "fusekit/backend/hip/mainloop/float_planes.hpp"
@@ -19,6 +20,35 @@ bool has_dense_planes(TensorView<T> const& view) {
     return (shape[3] == 1 || stride[3] == 1) && (shape[2] == 1 || stride[2] == shape[3]) &&
            (shape[1] == 1 || stride[1] == shape[2] * shape[3]) && (shape[0] == 1 || stride[0] > 0) &&
            stride[0] * static_cast<Extent>(sizeof(T)) % 16 == 0 && problem::aligned(view.data, 16);
+}
+
+/// Whether channels neighbour and pixels of a row follow one another, rows too, and, of single pixels, images.
+inline bool has_dense_pixels(Layout<4> const& layout, bool single) {
+    Extent const step = step_of_pixels(layout);
+    return layout.stride[1] == 1 && step >= layout.shape[1] && step < (1 << 30) &&
+           (single ? pixel_stride(layout) > 0 : layout.shape[2] == 1 || layout.stride[2] == layout.shape[3] * step);
+}
+
+/// How a convolution lies that a schedule of planes computes.
+enum class PlanesOrder { none, planes, channels_last };
+template <class T>
+PlanesOrder planes_order(TensorView<T const> const& x, TensorView<T> const& y, Filter<2> const& filter) {
+    if (has_dense_planes(x) && has_dense_planes(y)) return PlanesOrder::planes;
+    bool const single = is_single_pixels(filter);
+    if (std::is_same_v<T, float> && has_dense_pixels(x.layout, single) && has_dense_pixels(y.layout, single) &&
+        MapModes<T const>(x).legal)
+        return PlanesOrder::channels_last;
+    return PlanesOrder::none;
+}
+
+/// A map of the pixels of x that parts of y see.
+template <class T, class Tiles>
+bool encode_parts(TensorMap& map, TensorView<T> const& x, Tiles const& tiles) {
+    if (!tiles.single) return encode_rows_of_x(map, x, tiles);
+    Extent const step = pixel_stride(x.layout), pixels = tiles.x_height;
+    TensorView<T> column = x;
+    column.layout = {{{1, x.layout.shape[1], pixels, 1}}, {{pixels * step, 1, step, step}}};
+    return encode_rows_of_x(map, column, tiles);
 }
 
 /// A map of filters of 3 x 3 taps, which neighbour, and then channels: in boxes of all taps of 16 bytes of channels of
@@ -39,25 +69,29 @@ bool encode_taps(TensorMap& map, TensorView<W> const& w) {
 
 /// How a schedule of planes cuts a convolution of x to y.
 template <class Schedule, class T>
-PlaneTiles<Schedule::pixels, T> plane_tiles(Index<4> const& x, Index<4> const& y, Filter<2> const& filter) {
-    return {y[2], y[3], x[2], x[3], filter};
+PlaneTiles<Schedule::pixels, T> plane_tiles(Index<4> const& x, Index<4> const& y, Filter<2> const& filter,
+                                            bool channels_last) {
+    return {y[2], y[3], x[2], x[3], filter, y[0], channels_last};
 }
 
 /// Whether a convolution is one that a schedule of planes computes.
 template <class Schedule, class T>
-bool suits_planes(Index<4> const& x, Index<4> const& y, Filter<2> const& filter) {
+bool suits_planes(Index<4> const& x, Index<4> const& y, Filter<2> const& filter, bool channels_last) {
     bool suits = has_unit_steps(filter) && x[1] % 8 == 0 && (is_single_pixels(filter) || y[3] <= Schedule::pixels);
     for (int mode = 0; mode < 2; ++mode)
         suits = suits && filter.pad_before[mode] >= 0 && filter.pad_after[mode] >= 0 &&
                 filter.size[mode] <= Schedule::pixels;
-    return suits &&
-           plane_tiles<Schedule, T>(x, y, filter).plane_stages(Schedule::parts, Schedule::x_bytes(sizeof(T)), 1) >= 1;
+    if (!suits || (channels_last && y[0] * y[2] * y[3] > (1 << 30))) return false;
+    auto const tiles = plane_tiles<Schedule, T>(x, y, filter, channels_last);
+    return tiles.plane_stages(Schedule::parts, Schedule::x_bytes(sizeof(T)), 1) >= 1 &&
+           (!channels_last || (tiles.rows_of_x() <= 256 && tiles.pitch <= 256));
 }
 
 /// Tiles of y.
 template <class Schedule, class T>
-std::int64_t count_plane_tiles(Index<4> const& x, Index<4> const& y, Filter<2> const& filter) {
-    return detail::divide_up(y[0] * plane_tiles<Schedule, T>(x, y, filter).of_image, Schedule::parts) *
+std::int64_t count_plane_tiles(Index<4> const& x, Index<4> const& y, Filter<2> const& filter, bool channels_last) {
+    auto const tiles = plane_tiles<Schedule, T>(x, y, filter, channels_last);
+    return detail::divide_up(std::int64_t{tiles.images} * tiles.of_image, Schedule::parts) *
            detail::divide_up(y[1], Schedule::channels(sizeof(T)));
 }
 
@@ -72,11 +106,16 @@ struct PlanesOf<Plan, Schedule, float> {
 };
 
 /// What a kernel is given; nothing where an operand does not lie as it needs it, or the program or the GPU has no such
-/// kernel. The convolution suits the schedule.
+/// kernel, or the convolution does not suit the schedule.
 template <class Schedule, class Plan, Element T>
 std::optional<Launch<ConvParams<Plan, T, T>>> launch_planes(Gpu const& gpu, ConvParams<Plan, T, T> params) {
     using Mainloop = typename PlanesOf<Plan, Schedule, T>::Type;
-    if (!has_dense_planes(params.x) || !has_dense_planes(params.y) || !is_launchable<Plan, Mainloop>(gpu.index()))
+    auto const filter = Plan::Head::geometry(params.bound.head);
+    Index<4> const &x = params.x.layout.shape, &y = params.y.layout.shape;
+    PlanesOrder const order = planes_order(params.x, params.y, filter);
+    bool const channels_last = order == PlanesOrder::channels_last;
+    if (order == PlanesOrder::none || !suits_planes<Schedule, T>(x, y, filter, channels_last) ||
+        !is_launchable<Plan, Mainloop>(gpu.index()))
         return {};
     Refusal refusal;
     DeviceGuard const guard(gpu.index(), &refusal);
@@ -86,9 +125,10 @@ std::optional<Launch<ConvParams<Plan, T, T>>> launch_planes(Gpu const& gpu, Conv
     params.channels_fastest =
         !refusal && of_w.legal && encode_tiled(params.maps.w, sizeof(T), 4, w.data, of_w.extents, of_w.strides, box);
     if (refusal || !(params.channels_fastest || (Plan::Head::longest >= 3 && encode_taps(params.maps.w, w)))) return {};
-    std::int64_t const tiles = count_plane_tiles<Schedule, T>(params.x.layout.shape, params.y.layout.shape,
-                                                              Plan::Head::geometry(params.bound.head)),
-                       most = gpu.processors();
+    params.maps.in_use = channels_last;
+    if (channels_last && !encode_parts(params.maps.x, params.x, plane_tiles<Schedule, T>(x, y, filter, true)))
+        return {};
+    std::int64_t const tiles = count_plane_tiles<Schedule, T>(x, y, filter, channels_last), most = gpu.processors();
     return *prepare_launch<Plan, Mainloop>(gpu, params, tiles < most ? tiles : most);
 }
 
@@ -100,8 +140,7 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_planes_with(Gpu const& gpu, Bound
                                                            detail::ImageView<T const> const& x,
                                                            detail::ImageView<U> const& y) {
     if constexpr (has_planes<Plan, T, U>)
-        if (detail::is_sm90a(gpu) &&
-            detail::suits_planes<Schedule, T>(x.layout.shape, y.layout.shape, Plan::Head::geometry(bound.head)))
+        if (detail::is_sm90a(gpu))
             if (auto const launch = detail::launch_planes<Schedule>(gpu, ConvParams<Plan, T, U>{bound, x, y}))
                 return *launch;
     return Error(

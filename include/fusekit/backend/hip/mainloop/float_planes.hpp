@@ -12,14 +12,14 @@
 
 namespace fusekit::hip {
 
-/// Convolution of planes of floats on sm_90a's matrix units, at a float's accuracy (atom/bf16x6.hpp), stride and
-/// dilation 1. Channels are the rows of the product, and places of the parts of a tile of y its columns. Eight warps
-/// bring x, and split and transpose it once for all taps and filters; two warpgroups multiply 64 channels, each of its
-/// own places, by filters that they split in registers. GemmK is walked in blocks of 32 channels of x. In each, taps
-/// come one after another, all channels of each, where channels of filters neighbour (params.channels_fastest); else
-/// slices of 16 channels, three taps of each at a time. The sums of such a step, of 32 or 48 indices of GemmK, are
-/// added to those before: errors are at most (13 + K / 32) 2^-24 sum |a b|. While a warpgroup does that, the other's
-/// products are under way.
+/// Convolution of floats in planes, or with channels last, on sm_90a's matrix units, at a float's accuracy
+/// (atom/bf16x6.hpp), stride and dilation 1. Channels are the rows of the product, and places of the parts of a tile of
+/// y its columns. Eight warps bring x, and split and transpose it once for all taps and filters; two warpgroups
+/// multiply 64 channels, each of its own places, by filters that they split in registers. GemmK is walked in blocks of
+/// 32 channels of x. In each, taps come one after another, all channels of each, where channels of filters neighbour
+/// (params.channels_fastest); else slices of 16 channels, three taps of each at a time. The sums of such a step, of 32
+/// or 48 indices of GemmK, are added to those before: errors are at most (13 + K / 32) 2^-24 sum |a b|. While a
+/// warpgroup does that, the other's products are under way.
 template <class Plan, class Schedule>
 class FloatPlanesGemm {
     static constexpr int parts = Schedule::parts, consumers = Schedule::consumers;
@@ -57,7 +57,8 @@ public:
 
     __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned block) {
         auto const conv = params.problem();
-        Tiles const tiles(conv.y[2], conv.y[3], conv.x.layout.shape[2], conv.x.layout.shape[3], conv.filter);
+        Tiles const tiles(conv.y[2], conv.y[3], conv.x.layout.shape[2], conv.x.layout.shape[3], conv.filter, conv.y[0],
+                          params.maps.in_use);
         Grid const grid(conv, tiles);
         unsigned const warp = ptx::uniform(thread / 32), group = warp / 4;
         // Two stages of taps that neighbour, where there is room.
@@ -65,14 +66,14 @@ public:
         int const more_bytes = has_more ? filter_bytes : 0;
         if (thread == 0) {
             shared.filters_state.init();
-            shared.x.init();
+            shared.x.init(tiles);
         }
         __syncthreads();
         wait_for_previous_kernel();
         unsigned char* const more = has_more ? Stages::last(shared.x, more_bytes) : nullptr;
         if (group >= consumers) {
             ptx::lower_registers<few_registers>();
-            Stages::load(conv, shared.x, tiles, grid, warp - 4 * consumers, thread % 32, block, loading_barrier,
+            Stages::load(params, conv, shared.x, tiles, grid, warp - 4 * consumers, thread % 32, block, loading_barrier,
                          more_bytes);
         } else {
             ptx::raise_registers<many_registers>();

@@ -49,15 +49,16 @@ public:
 
     __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned block) {
         auto const conv = params.problem();
-        Tiles const tiles(conv.y[2], conv.y[3], conv.x.layout.shape[2], conv.x.layout.shape[3], conv.filter);
+        Tiles const tiles(conv.y[2], conv.y[3], conv.x.layout.shape[2], conv.x.layout.shape[3], conv.filter, conv.y[0]);
         Grid const grid(conv, tiles);
         unsigned const warp = ptx::uniform(thread / 32), group = warp / 4;
-        if (thread == 0) init(shared, block);
+        if (thread == 0) init(shared, tiles, block);
         __syncthreads();
         wait_for_previous_kernel();
         if (group >= consumers) {
             ptx::lower_registers<few_registers>();
-            Stages::load(conv, shared.x, tiles, grid, warp - 4 * consumers, thread % 32, block, loading_barrier);
+            Stages::load(params, conv, shared.x, tiles, grid, warp - 4 * consumers, thread % 32, block,
+                         loading_barrier);
         } else {
             ptx::raise_registers<many_registers>();
             compute(params, conv, shared, tiles, grid, thread % 128, group, block);
@@ -65,8 +66,8 @@ public:
     }
 
 private:
-    __device__ static void init(DynamicShared& shared, unsigned first_tile) {
-        shared.x.init();
+    __device__ static void init(DynamicShared& shared, Tiles const& tiles, unsigned first_tile) {
+        shared.x.init(tiles);
         for (auto& each : shared.filters_state) each.init(first_tile);
         ptx::fence_barrier_init();
     }

@@ -11,7 +11,7 @@ namespace fusekit::hip {
 struct NvidiaTuning {
     using Architecture = arch::Nvidia;
 
-    /// Of an H100, from 130 convolutions of batch 1 to 128, by all schedules but planes, which 13 layers of batch 8 and
+    /// Of an H100, from 130 convolutions of batch 1 to 128, by all schedules but planes, which 13 layers of batch 1 to
     /// 64 gave: the times are within 11 %, root mean square, those of planes within 7 %. Those of `stem`
     /// are within 10 % of three layers on an H200; those of `direct` are not measured.
     static constexpr CostTable costs = {
@@ -29,6 +29,8 @@ struct NvidiaTuning {
         .planes_taps = {.launch = 6160, .round = 10100, .step = 9060, .arithmetic = 0.4},
         .float_planes = {.launch = 6650, .output = 0.25, .step = 2250, .arithmetic = 0.55},
         .float_planes_taps = {.launch = 5850, .round = 7060, .output = 0.25, .arithmetic = 1.24},
+        .float_pixels = {.launch = 3240, .output = 0.18, .step = 2010, .arithmetic = 0.645},
+        .float_pixels_taps = {.launch = 970, .output = 0.37, .step = 1170, .arithmetic = 1.32},
         .stem = {.launch = 4000, .round = 500},
         .direct = {.arithmetic = 8},
         .split = {.most_tiles = 3, .cluster_cycles = 200, .workspace_cycles = 4000},

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "fusekit/backend/hip/arch/access.hpp"
+#include "fusekit/backend/hip/arch/sm90a.hpp"
+#include "fusekit/backend/hip/arch/tensor_map.hpp"
+#include "fusekit/backend/hip/atom/bf16x6.hpp"
+#include "fusekit/backend/hip/collective/plane_grid.hpp"
+
+namespace fusekit::hip {
+
+/// A warp's part in splitting floats of x, channels last, to tiles as PlaneTransposer makes them. A bulk copy brings
+/// the pixels that a part sees, in rows of 128 bytes with the 128-byte swizzle, and zeros around x.
+template <class Grid, int parts, unsigned warps>
+class PixelSplitter {
+    using Tiles = typename Grid::Tiles;
+    using Quad = Packet<float, 4>;
+    using Chunk = Packet<std::uint32_t, 4>;
+    static constexpr int chunks = Tiles::channels / 8;  ///< of a pixel, 16 bytes of each term
+    static constexpr int stride = 32 * warps;  ///< from a lane's chunk to the next
+    static constexpr int together = 2;  ///< of them a lane loads before it stores any
+
+public:
+    __device__ PixelSplitter(TensorMap const& the_map, Tiles const& the_tiles, Grid const& the_grid,
+                             unsigned the_thread, unsigned first_tile)
+        : map(the_map), tiles(the_tiles), grid(the_grid), thread(the_thread), ahead(the_grid, first_tile) {}
+
+    /// Begins the copies of the next step, where there is one. All threads call it.
+    __device__ void begin(float* to, std::uint32_t full) {
+        if (thread == 0 && ahead.exists()) {
+            ptx::barrier_arrive_expect_bytes(full, static_cast<unsigned>(parts * tiles.pixels_seen() * 128));
+#pragma unroll 1
+            for (int i = 0; i < parts; ++i) {
+                PlanePart const part = grid.part(ahead.tile, i);
+                ptx::load_tiled(ptx::shared_address(to) + static_cast<unsigned>(i * tiles.part_bytes()), &map, full,
+                                {ahead.block * Tiles::channels, -tiles.pad_left, part.row - tiles.pad_top, part.n});
+            }
+        }
+        ahead.advance();
+    }
+
+    /// Of a block of channels. All threads call it.
+    __device__ void split(float const* pixels, unsigned char* tile) const {
+#pragma unroll 1
+        for (int i = 0; i < parts; ++i)
+            split_part(reinterpret_cast<unsigned char const*>(pixels) + i * tiles.part_bytes(), i * tiles.places(),
+                       tile);
+    }
+
+private:
+    TensorMap const& map;
+    Tiles const& tiles;
+    Grid const& grid;
+    unsigned thread;
+    typename Grid::Step ahead;
+
+    /// What windows see after the last row is zero, as before the next.
+    __device__ void split_part(unsigned char const* pixels, int first_place, unsigned char* tile) const {
+        int const all = tiles.seen_places() * chunks, copied = tiles.pixels_seen();
+        auto const chunk = thread % chunks;
+#pragma unroll 1
+        for (int number = static_cast<int>(thread); number < all; number += stride * together) {
+            Quad quads[together][2];
+#pragma unroll
+            for (int i = 0; i < together; ++i) {
+                int const pixel = (number + stride * i) / chunks, read = pixel < copied ? pixel : 0;
+                auto const* const row = pixels + read * 128;
+#pragma unroll
+                for (unsigned j = 0; j < 2; ++j)
+                    quads[i][j] =
+                        *reinterpret_cast<Quad const*>(row + ((2 * chunk + j) ^ static_cast<unsigned>(read % 8)) * 16);
+            }
+#pragma unroll
+            for (int i = 0; i < together; ++i) {
+                int const pixel = (number + stride * i) / chunks;
+                if (number + stride * i >= all) break;
+                float left[8];
+#pragma unroll
+                for (int e = 0; e < 8; ++e) left[e] = pixel < copied ? quads[i][e / 4].values[e % 4] : 0;
+                auto* const to = tile + Tiles::chunk_offset(first_place + pixel, chunk);
+                for_each_bf16_term(left, [&](int term, std::uint32_t const(&words)[4]) {
+                    *reinterpret_cast<Chunk*>(to + term * tiles.term_bytes(parts)) = {words[0], words[1], words[2],
+                                                                                      words[3]};
+                });
+            }
+        }
+    }
+};
+
+}  // namespace fusekit::hip
