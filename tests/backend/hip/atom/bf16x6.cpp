@@ -84,7 +84,7 @@ TEST_CASE("HIP: the library splits floats of short products where the user wants
 
 TEST_CASE("HIP: the library multiplies floats of long products on matrix units") {
     fk::hip::Device device = sm90a_device();
-    auto matrix = device.with<MatrixGemm<128, 128, 1>>();
+    auto matrix = device.with<fk::hip::Planes<240, 1>>();
     auto const w = fk::random<float>(device, fk::krsc(128, 3, 3, 64), 2);
     auto const x = fk::random<float>(device, fk::nhwc(device.processors() / 2, 16, 16, 64));  // a tile a processor
     auto const layer = fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>, Relu>::bind({.weights = w}, {});

@@ -43,7 +43,8 @@ public:
     }
 
     __device__ int count_parts(unsigned tile) const {
-        return static_cast<int>(min(of_pixels - tile / columns * parts, static_cast<unsigned>(parts)));
+        unsigned const left = of_pixels - tile / columns * parts;
+        return left < parts ? static_cast<int>(left) : parts;
     }
 
     /// A place in the order in which a block takes its tiles and, of each, blocks of channels of x.

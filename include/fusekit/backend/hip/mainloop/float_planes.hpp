@@ -170,7 +170,8 @@ private:
         std::uint32_t w[3][count][4];
 #pragma unroll
         for (int number = 0; number < 6; ++number) {
-            int const of_w = bf16x6_term(number, 0), of_x = bf16x6_term(number, 1);
+            int const of_w = bf16x6_term(number, 0);
+            auto const of_x = static_cast<unsigned>(bf16x6_term(number, 1));
             if (number < 3) {
 #pragma unroll
                 for (int i = 0; i < count; ++i) {
