@@ -37,16 +37,18 @@ void check_planes(std::string const& type, std::size_t first = 0, std::size_t st
     fk::hip::Device device = sm90a_device();
     auto scheduled = device.with<Schedule>();
     using Scheduled = decltype(scheduled);
+    auto const text_of = [&](std::string sizes) {
+        if (channels_last) sizes.replace(sizes.find("nchw"), 4, "nhwc");
+        return sizes + " " + type;
+    };
     for (std::size_t i = first; i < std::size(planes_problems); i += step) {
-        std::string text = planes_problems[i] + (" " + type);
-        if (channels_last) text.replace(text.find("nchw"), 4, "nhwc");
+        std::string const text = text_of(planes_problems[i]);
         INFO(text);
         check_case(Case::parse(text + " CBA relu #3"), run_conv<Scheduled, T, fk::dynamic, fk::Bias, Relu>, scheduled);
     }
     for (char const* sizes :
          {"n3c16h9w9k24r3s3pt1l1b1r1u1v1d1e1g1 nchw kcrs", "n3c24h5w6k16r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs"}) {
-        std::string text = sizes + (" " + type);
-        if (channels_last) text.replace(text.find("nchw"), 4, "nhwc");
+        std::string const text = text_of(sizes);
         INFO(text);
         check_case(Case::parse(text + " CN #1"), run_conv<Scheduled, T, fk::dynamic, Norm>, scheduled);
     }

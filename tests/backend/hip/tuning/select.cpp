@@ -159,6 +159,8 @@ using AllOfHalf =
     hip::detail::JoinedTable<WarpSpecializedTable<NvidiaTuning, fusekit::half>,
                              Table<DefaultBulkSplit<NvidiaTuning>, DefaultHalo>, MatrixTable<NvidiaTuning>,
                              Table<DefaultMatrixSplit<NvidiaTuning>>, PlanesTable<NvidiaTuning, fusekit::half>>;
+using AllOfFloat = hip::detail::JoinedTable<PlanesTable<NvidiaTuning, float>, MatrixTable<NvidiaTuning, float>,
+                                            Table<DefaultSplit<NvidiaTuning>>, GemmTable<NvidiaTuning>>;
 
 }  // namespace
 
@@ -286,10 +288,8 @@ TEST_CASE("HIP: floats are multiplied on matrix units where products are long") 
 }
 
 TEST_CASE("HIP: planes of floats are chosen where they take less than other tiles") {
-    using All = hip::detail::JoinedTable<PlanesTable<NvidiaTuning, float>, MatrixTable<NvidiaTuning, float>,
-                                         Table<DefaultSplit<NvidiaTuning>>, GemmTable<NvidiaTuning>>;
     auto const chosen = [](std::int64_t n, std::int64_t c, std::int64_t hw, std::int64_t k, int r) {
-        return chosen_of(All{}, of_floats(in_planes(bulk_case(n, c, hw, k, r))));
+        return chosen_of(AllOfFloat{}, of_floats(in_planes(bulk_case(n, c, hw, k, r))));
     };
     CHECK(chosen(64, 256, 14, 256, 3) == "Planes<240, 1>");
     CHECK(chosen(64, 128, 28, 128, 3) == "Planes<240, 1>");
@@ -308,12 +308,10 @@ TEST_CASE("HIP: planes of floats are chosen where they take less than other tile
 }
 
 TEST_CASE("HIP: so are such tiles of floats with channels last, of pixels of all images") {
-    using All = hip::detail::JoinedTable<PlanesTable<NvidiaTuning, float>, MatrixTable<NvidiaTuning, float>,
-                                         Table<DefaultSplit<NvidiaTuning>>, GemmTable<NvidiaTuning>>;
     auto const chosen = [](std::int64_t n, std::int64_t c, std::int64_t hw, std::int64_t k, int r) {
         ConvCase of = of_floats(bulk_case(n, c, hw, k, r));
         of.dense_pixels = true;
-        return chosen_of(All{}, of);
+        return chosen_of(AllOfFloat{}, of);
     };
     CHECK(chosen(64, 2048, 7, 512, 1) == "Planes<240, 1>");
     CHECK(chosen(64, 512, 7, 512, 3) == "Planes<56, 4>");

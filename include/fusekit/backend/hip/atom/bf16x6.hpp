@@ -36,6 +36,13 @@ __device__ void for_each_bf16_term(float (&left)[Count], Put const& put) {
     }
 }
 
+/// Stores those of eight, 16 bytes of each term, which lie so many bytes apart.
+__device__ inline void store_bf16_terms(float (&left)[8], unsigned char* to, int term_bytes) {
+    for_each_bf16_term(left, [&](int term, std::uint32_t const(&words)[4]) {
+        *reinterpret_cast<Packet<std::uint32_t, 4>*>(to + term * term_bytes) = {words[0], words[1], words[2], words[3]};
+    });
+}
+
 /// The term of factor 0 or 1 in each of six products of terms, which are as exact as a float's, the smallest first: of
 /// the nine the three smallest are left out, together 2^-23 of a product at most.
 FUSEKIT_HD constexpr int bf16x6_term(int product, int factor) {

@@ -17,7 +17,6 @@ template <class Grid, int parts, unsigned warps>
 class PixelSplitter {
     using Tiles = typename Grid::Tiles;
     using Quad = Packet<float, 4>;
-    using Chunk = Packet<std::uint32_t, 4>;
     static constexpr int chunks = Tiles::channels / 8;  ///< of a pixel, 16 bytes of each term
     static constexpr int stride = 32 * warps;  ///< from a lane's chunk to the next
     static constexpr int together = 2;  ///< of them a lane loads before it stores any
@@ -79,11 +78,7 @@ private:
                 float left[8];
 #pragma unroll
                 for (int e = 0; e < 8; ++e) left[e] = pixel < copied ? quads[i][e / 4].values[e % 4] : 0;
-                auto* const to = tile + Tiles::chunk_offset(first_place + pixel, chunk);
-                for_each_bf16_term(left, [&](int term, std::uint32_t const(&words)[4]) {
-                    *reinterpret_cast<Chunk*>(to + term * tiles.term_bytes(parts)) = {words[0], words[1], words[2],
-                                                                                      words[3]};
-                });
+                store_bf16_terms(left, tile + Tiles::chunk_offset(first_place + pixel, chunk), tiles.term_bytes(parts));
             }
         }
     }

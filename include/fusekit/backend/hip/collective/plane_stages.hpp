@@ -47,18 +47,54 @@ public:
     __device__ static unsigned char* last(Shared& shared, int free_bytes) { return shared.x + bytes - free_bytes; }
 
     /// What a loading warp does, with all but the last free_bytes. Named barriers from first_barrier on are those of
-    /// warps that share channels.
+    /// warps that share channels, or, of x with channels last, of all that load.
     template <class Params, class Problem>
     __device__ static void load(Params const& params, Problem const& conv, Shared& shared, Tiles const& tiles,
                                 Grid const& grid, unsigned warp, unsigned lane, unsigned first_tile,
                                 unsigned first_barrier, int free_bytes = 0) {
         if constexpr (sizeof(T) == 4)
-            if (tiles.channels_last)
-                return load_pixels(params.maps.x, shared, tiles, grid, warp * 32 + lane, first_tile, first_barrier,
-                                   free_bytes);
+            if (tiles.channels_last) {
+                PixelSplitter<Grid, parts, warps> splitter(params.maps.x, tiles, grid, warp * 32 + lane, first_tile);
+                return run_steps(
+                    shared, tiles, grid, 0, lane, first_tile, free_bytes, splitter,
+                    [&](bool, auto const&, T const* pixels, unsigned char* tile) { splitter.split(pixels, tile); },
+                    [&] { ptx::named_barrier_sync(first_barrier, warps * 32); });
+            }
         unsigned const group = warp / Warps::sharing;
         Copies copies(conv.x, tiles, grid, warp, lane, first_tile);
         PlaneTransposer<T, Grid, parts> transposer(tiles, grid, static_cast<int>(conv.x.layout.shape[1]), warp, lane);
+        run_steps(
+            shared, tiles, grid, group, lane, first_tile, free_bytes, copies,
+            [&](bool begins, auto const& step, T const* planes, unsigned char* tile) {
+                if (begins) transposer.begin(step.tile);
+                transposer.transpose(step.block, planes, tile);
+            },
+            [&] {
+                if constexpr (Warps::sharing == 1) ptx::sync_wave();
+                else ptx::named_barrier_sync(first_barrier + group, Warps::sharing * 32);
+            });
+    }
+
+    /// Waits for a tile.
+    __device__ static void await(Shared& shared, Cursor const& cursor) {
+        ptx::barrier_wait(ptx::shared_address(&shared.tiles_full[cursor.stage]), cursor.parity);
+    }
+    /// Says that the thread's warpgroup has read a tile.
+    __device__ static void release(Shared& shared, unsigned stage, unsigned thread) {
+        if (thread == 0) ptx::barrier_arrive(ptx::shared_address(&shared.tiles_empty[stage]));
+    }
+    /// The address of a tile.
+    __device__ static std::uint32_t address(Shared& shared, Tiles const& tiles, Cursor const& cursor) {
+        return ptx::shared_address(shared.x) + cursor.stage * static_cast<unsigned>(tiles.tile_bytes(parts));
+    }
+
+private:
+    /// The steps of a warp whose copies fill stages of its group: make_tile(begins, step, from, tile) makes a tile of a
+    /// stage, of a step that begins another tile of y or does not, and sync() waits for the warps that read the stage.
+    template <class Copying, class MakeTile, class Sync>
+    __device__ static void run_steps(Shared& shared, Tiles const& tiles, Grid const& grid, unsigned group,
+                                     unsigned lane, unsigned first_tile, int free_bytes, Copying& copies,
+                                     MakeTile const& make_tile, Sync const& sync) {
         int const tile_bytes = tiles.tile_bytes(parts), plane_bytes = tiles.plane_bytes(parts),
                   stages = tiles.plane_stages(parts, bytes - free_bytes, most_stages);
         auto const planes = [&](int stage) {
@@ -73,57 +109,15 @@ public:
         typename Grid::Step step(grid, first_tile);
 #pragma unroll 1
         for (; step.exists(); begins = step.advance(), cursor.advance()) {
-            if (begins) transposer.begin(step.tile);
             ptx::barrier_wait(full(stage), parity);
             ptx::barrier_wait(ptx::shared_address(&shared.tiles_empty[cursor.stage]), cursor.parity ^ 1);
-            transposer.transpose(step.block, planes(stage), shared.x + static_cast<int>(cursor.stage) * tile_bytes);
+            make_tile(begins, step, planes(stage), shared.x + static_cast<int>(cursor.stage) * tile_bytes);
             ptx::fence_shared_memory();
-            if constexpr (Warps::sharing == 1) ptx::sync_wave();
-            else ptx::named_barrier_sync(first_barrier + group, Warps::sharing * 32);
+            sync();
             if (lane == 0) ptx::barrier_arrive(ptx::shared_address(&shared.tiles_full[cursor.stage]));
             copies.begin(planes(stage), full(stage));
             if (++stage == stages) stage = 0, parity ^= 1;
         }
-    }
-
-    /// The same of x with channels last.
-    __device__ static void load_pixels(TensorMap const& map, Shared& shared, Tiles const& tiles, Grid const& grid,
-                                       unsigned thread, unsigned first_tile, unsigned barrier, int free_bytes) {
-        PixelSplitter<Grid, parts, warps> splitter(map, tiles, grid, thread, first_tile);
-        int const tile_bytes = tiles.tile_bytes(parts), plane_bytes = tiles.plane_bytes(parts),
-                  stages = tiles.plane_stages(parts, bytes - free_bytes, most_stages);
-        auto const pixels = [&](int stage) {
-            return reinterpret_cast<float*>(shared.x + 2 * tile_bytes + stage * plane_bytes);
-        };
-        auto const full = [&](int stage) { return ptx::shared_address(&shared.planes_full[0][stage]); };
-        for (int stage = 0; stage < stages; ++stage) splitter.begin(pixels(stage), full(stage));
-        Cursor cursor;
-        int stage = 0;
-        unsigned parity = 0;
-#pragma unroll 1
-        for (typename Grid::Step step(grid, first_tile); step.exists(); step.advance(), cursor.advance()) {
-            ptx::barrier_wait(full(stage), parity);
-            ptx::barrier_wait(ptx::shared_address(&shared.tiles_empty[cursor.stage]), cursor.parity ^ 1);
-            splitter.split(pixels(stage), shared.x + static_cast<int>(cursor.stage) * tile_bytes);
-            ptx::fence_shared_memory();
-            ptx::named_barrier_sync(barrier, warps * 32);
-            if (thread % 32 == 0) ptx::barrier_arrive(ptx::shared_address(&shared.tiles_full[cursor.stage]));
-            splitter.begin(pixels(stage), full(stage));
-            if (++stage == stages) stage = 0, parity ^= 1;
-        }
-    }
-
-    /// Waits for a tile.
-    __device__ static void await(Shared& shared, Cursor const& cursor) {
-        ptx::barrier_wait(ptx::shared_address(&shared.tiles_full[cursor.stage]), cursor.parity);
-    }
-    /// Says that the thread's warpgroup has read a tile.
-    __device__ static void release(Shared& shared, unsigned stage, unsigned thread) {
-        if (thread == 0) ptx::barrier_arrive(ptx::shared_address(&shared.tiles_empty[stage]));
-    }
-    /// The address of a tile.
-    __device__ static std::uint32_t address(Shared& shared, Tiles const& tiles, Cursor const& cursor) {
-        return ptx::shared_address(shared.x) + cursor.stage * static_cast<unsigned>(tiles.tile_bytes(parts));
     }
 };
 

@@ -97,8 +97,7 @@ private:
                           part = number * reciprocal >> 16, at = number - part * of_part;
                 place[i] = part * Tiles::pixels + at;
                 auto const* const here = bytes + (part * channels * pitch + at) * static_cast<int>(sizeof(T));
-#pragma unroll
-                for (int c = 0; c < own; ++c) values[i][c] = *reinterpret_cast<Bits const*>(here + from[c]);
+                load(values[i], here, from);
             }
 #pragma unroll
             for (int i = 0; i < together; ++i) put(values[i], true, chunk(tile, place[i]));
@@ -125,8 +124,7 @@ private:
                 inside[i] = static_cast<unsigned>(row) < static_cast<unsigned>(rows) &&
                             static_cast<unsigned>(column) < static_cast<unsigned>(width);
                 auto const* const here = bytes + (inside[i] ? offset : 0) * static_cast<int>(sizeof(T));
-#pragma unroll
-                for (int c = 0; c < own; ++c) values[i][c] = *reinterpret_cast<Bits const*>(here + from[c]);
+                load(values[i], here, from);
                 row += rows_of_stride, column += columns_of_stride, offset += elements_of_stride;
                 if (column + tiles.pad_left >= tiles.pitch) column -= tiles.pitch, offset += width - tiles.pitch, ++row;
             }
@@ -134,6 +132,12 @@ private:
             for (int i = 0; i < together; ++i, stored += stride * Tiles::row_bytes)
                 if (place + stride * i < places) put(values[i], inside[i], stored);
         }
+    }
+
+    /// Loads a place's channels.
+    __device__ static void load(Bits (&values)[own], unsigned char const* here, int const (&from)[own]) {
+#pragma unroll
+        for (int c = 0; c < own; ++c) values[c] = *reinterpret_cast<Bits const*>(here + from[c]);
     }
 
     /// Stores a place's channels, or zeros: 16 bytes of each term.
@@ -150,9 +154,7 @@ private:
         float left[own];
 #pragma unroll
         for (int i = 0; i < own; ++i) left[i] = inside ? std::bit_cast<float>(values[i]) : 0;
-        for_each_bf16_term(left, [&](int term, std::uint32_t const(&words)[own / 2]) {
-            *reinterpret_cast<Chunk*>(to + term * tiles.term_bytes(parts)) = {words[0], words[1], words[2], words[3]};
-        });
+        store_bf16_terms(left, to, tiles.term_bytes(parts));
     }
 };
 
