@@ -36,6 +36,7 @@ inline void __threadfence() {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     sched_yield();
 }
+inline int __popcll(unsigned long long bits) { return __builtin_popcountll(bits); }
 
 namespace hip_on_cpu {
 

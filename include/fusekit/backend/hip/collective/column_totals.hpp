@@ -23,8 +23,8 @@ struct TotalMerger<fusekit::detail::Moments<float>> : fusekit::detail::MergedMom
 };
 
 /// Statistics of a column of tiles, which several blocks share. Each block has totalled its own tiles. The last block
-/// to come merges the totals of all, in a fixed order, so that every run gives the same numbers. `all_threads` of a
-/// block take part, with columns of `all_channels`.
+/// of a group of them merges the group's totals, and the last of these blocks the totals of all groups, in a fixed
+/// order, so that every run gives the same numbers. `all_threads` of a block take part, with columns of `all_channels`.
 template <class Plan, int all_channels, int all_threads>
 struct ColumnTotals {};
 
@@ -52,36 +52,51 @@ public:
                                     unsigned columns, unsigned thread, unsigned block, Barrier const& barrier) {
         auto const& args = Collector::args(params.bound.epilogue);
         View const view{args.scratch.data, params.y.layout.shape[1]};
-        unsigned const column = block % columns, sharer = block / columns, sharers = gridDim.x / columns,
-                       first_k = column * channels, left = static_cast<unsigned>(conv.group_k()) - first_k,
+        unsigned const column = block % columns, first_k = column * channels,
+                       left = static_cast<unsigned>(conv.group_k()) - first_k,
                        count = left < channels ? left : channels;
+        unsigned const group_size = params.tile_groups.group_size;
+        auto const groups_of = [=](unsigned totals) { return (totals + group_size - 1) / group_size; };
+        unsigned const blocks = params.tile_groups.tiles;
+        GridGroup::State* const states = params.tile_groups.workspace.state(column * (groups_of(blocks) + 1));
+
         barrier();
-        for (unsigned n = thread; n < count; n += threads) {
-            Total const total = merge_parts(shared, all_parts, n);
-            if (sharers == 1) Op::save(total, {0, std::int64_t{first_k} + n, 0, 0}, args);
-            else view.put(sharer, first_k + n, total);
-        }
-        if (sharers == 1) return;
-        GridGroup::State* const state = params.tile_groups.workspace.state(column);
-        barrier();
-        if (thread == 0) {
-            shared.is_last = ptx::add_one(&state->arrived) == sharers - 1;
-            if (shared.is_last) state->arrived = 0;
-        }
-        barrier();
-        if (!shared.is_last) return;
-        unsigned const needed = (sharers + 7) / 8, parts = needed < most_parts ? needed : most_parts;
+        unsigned parts = all_parts, own = block / columns;
+        for (unsigned totals = blocks, apart = 1; totals > 1; totals = groups_of(totals), apart *= group_size) {
+            for (unsigned n = thread; n < count; n += threads)
+                view.put(own * apart, first_k + n, merge_parts(shared, parts, n));
+            unsigned const group = own / group_size, first = group * group_size, behind = totals - first,
+                           merged = behind < group_size ? behind : group_size;
+            if (!is_last(states[apart > 1 ? 0 : 1 + group], merged, shared, thread, barrier)) return;
+            unsigned const needed = (merged + 7) / 8;
+            parts = needed < most_parts ? needed : most_parts;
 #pragma unroll 1
-        for (unsigned i = thread; i < parts * channels; i += threads)
-            if (unsigned const part = i / channels, n = i % channels; n < count)
-                shared.parts[part][n].value() =
-                    merge_all<12>(part, sharers, parts, [&](unsigned other) { return load(view, other, first_k, n); });
-        barrier();
+            for (unsigned i = thread; i < parts * channels; i += threads)
+                if (unsigned const part = i / channels, n = i % channels; n < count)
+                    shared.parts[part][n].value() = merge_all<12>(part, merged, parts, [&](unsigned other) {
+                        return load(view, (first + other) * apart, first_k, n);
+                    });
+            barrier();
+            own = group;
+        }
         for (unsigned n = thread; n < count; n += threads)
             Op::save(merge_parts(shared, parts, n), {0, std::int64_t{first_k} + n, 0, 0}, args);
     }
 
 private:
+    /// Whether this block is the last of so many.
+    template <class Barrier>
+    __device__ static bool is_last(GridGroup::State& state, unsigned blocks, Shared& shared, unsigned thread,
+                                   Barrier const& barrier) {
+        barrier();
+        if (thread == 0) {
+            shared.is_last = ptx::add_one(&state.arrived) == blocks - 1;
+            if (shared.is_last) state.arrived = 0;
+        }
+        barrier();
+        return shared.is_last;
+    }
+
     /// Of channel `n` of a column. Its channels' Moments have one count, which all lanes of a warp read together.
     __device__ static Total load(View const& view, unsigned sharer, unsigned first_k, unsigned n) {
         if constexpr (std::is_same_v<Total, fusekit::detail::Moments<float>>)

@@ -9,7 +9,9 @@ namespace fusekit::hip {
 /// Statistics of a warpgroup's products whose rows are channels, in registers: a thread totals the pixels that it has
 /// of its two channels, of one tile after another. Empty where a plan totals nothing.
 template <class Plan, class Atom>
-struct TotalChannels {};
+struct TotalChannels {
+    __device__ TotalChannels(HaloShape<Atom::n> const&, int, unsigned) {}
+};
 
 template <class Plan, class Atom>
     requires(Plan::totals_tiles)
@@ -21,17 +23,32 @@ class TotalChannels<Plan, Atom> {
 public:
     using Total = typename Op::template Total<float>;
 
-    /// Adds what was collected of a tile, of which y has `rows` rows of `width` pixels.
-    __device__ void add(float const (&values)[Atom::sums_per_thread], HaloShape<Atom::n> const& shape, int rows,
-                        int width, unsigned thread) {
-        if (rows != counted_rows) find_counted(shape, rows, width, thread);
-        for (int own = 0; own < 2; ++own) {
-            Accumulator accumulator{};
-            accumulator.start(of_first_lane(values[2 * own], thread));
+    /// For tiles of `shape`, of whose rows y has `width` pixels.
+    __device__ TotalChannels(HaloShape<Atom::n> const& the_shape, int width, unsigned thread)
+        : shape(the_shape), first(Atom::column(static_cast<int>(thread), 0)) {
+        int q = first, left = shape.rows * shape.pitch - q;
+#pragma unroll 1
+        for (int i = 0; i < pixels; ++i) {
+            int const step = i % 2 == 0 ? 1 : 7;  // to the thread's next pixel
+            while (q >= shape.pitch) q -= shape.pitch;
+            if (q < width && left > 0) in_rows |= std::uint64_t{1} << i;
+            q += step;
+            left -= step;
+        }
+    }
+
+    /// Adds what was collected of a tile, of which y has `rows` rows.
+    __device__ void add(float const (&values)[Atom::sums_per_thread], int rows, unsigned thread) {
+        std::uint64_t const counted = rows == shape.rows ? in_rows : in_rows & before(rows * shape.pitch);
+        auto const count = static_cast<float>(__popcll(counted));
+        Accumulator accumulators[2];
+        for (int own = 0; own < 2; ++own) accumulators[own].start(of_first_lane(values[2 * own], thread));
 #pragma unroll
-            for (int i = 0; i < pixels; ++i)
-                accumulator.add(values[i / 2 * 4 + 2 * own + i % 2], (counted >> i & 1) != 0);
-            Total const total = accumulator.total(static_cast<float>(count));
+        for (int i = 0; i < pixels; ++i)
+            for (int own = 0; own < 2; ++own)
+                accumulators[own].add(values[i / 2 * 4 + 2 * own + i % 2], (counted >> i & 1) != 0);
+        for (int own = 0; own < 2; ++own) {
+            Total const total = accumulators[own].total(count);
             totals[own] = begun ? merge(totals[own], total) : total;
         }
         begun = true;
@@ -56,23 +73,14 @@ private:
 
     Total totals[2];
     bool begun = false;
-    // The pixels of y among the thread's, of a tile of so many rows.
-    std::uint64_t counted = 0;
-    int counted_rows = -1, count = 0;
+    HaloShape<Atom::n> shape;
+    int first;  ///< of the thread's pixels, counted over a tile
+    std::uint64_t in_rows = 0;  ///< which of them y has, where it has all rows of a tile
 
-    __device__ void find_counted(HaloShape<Atom::n> const& shape, int rows, int width, unsigned thread) {
-        counted_rows = rows;
-        counted = 0;
-        count = 0;
-        int q = Atom::column(static_cast<int>(thread), 0), left = rows * shape.pitch - q;
-#pragma unroll 1
-        for (int i = 0; i < pixels; ++i) {
-            int const step = i % 2 == 0 ? 1 : 7;  // to the thread's next pixel
-            while (q >= shape.pitch) q -= shape.pitch;
-            if (q < width && left > 0) counted |= std::uint64_t{1} << i, ++count;
-            q += step;
-            left -= step;
-        }
+    /// Which of the thread's pixels are among the first `end` of a tile, which are not all.
+    __device__ std::uint64_t before(int end) const {
+        int const of_block = end % 8 - first;
+        return (std::uint64_t{1} << (end / 8 * 2 + (of_block < 0 ? 0 : of_block < 2 ? of_block : 2))) - 1;
     }
 
     /// The value of the first of the four lanes that have the same channels: of the tile's first pixel.

@@ -56,9 +56,11 @@ std::optional<Launch<ConvParams<Plan, T, U>>> launch_warp_specialized(Gpu const&
         std::int64_t most = std::int64_t{gpu.processors()} * Schedule::blocks;
         std::size_t workspace_bytes = 0;
         if constexpr (Plan::totals_tiles) {  // a block has one column
-            if (columns > std::int64_t{GroupWorkspace::most_grid_groups}) return {};
             most = columns < most ? most - most % columns : columns;
-            workspace_bytes = static_cast<std::size_t>(columns) * sizeof(GridGroup::State);
+            auto const bytes =
+                cut_totals<Plan>(params, (tiles < most ? tiles : most) / columns, columns, most_merged_at_once(gpu));
+            if (!bytes) return {};
+            workspace_bytes = *bytes;
         }
         // Clusters fill one part of a GPU after another, and so bring neighbours together, which share an operand: all
         // blocks in pairs take 0.96 to 1.0 of the time on an H100. Fewer than its processors lose up to a fifth so.

@@ -107,7 +107,7 @@ private:
     __device__ static void compute(Params const& params, Problem const& conv, DynamicShared& shared, Tiles const& tiles,
                                    unsigned thread, unsigned group, unsigned block) {
         StoreChannels<Plan, Atom, T> const epilogue(params.bound.epilogue, conv.group_k(), thread);
-        TotalChannels<Plan, Atom> totals;
+        TotalChannels<Plan, Atom> totals(tiles.shape, conv.extent(conv.y, 3), thread);
         ptx::barrier_wait(ptx::shared_address(&shared.filters_full), 0);
         auto const filters = Atom::descriptor(ptx::shared_address(shared.filters));
         auto const stages = static_cast<unsigned>(tiles.stages);
@@ -143,7 +143,7 @@ private:
                 ptx::store_tiled(&params.maps.y, halo, {0, 0, first, n});
                 ptx::commit_stores();
             }
-            if constexpr (Plan::totals_tiles) totals.add(sums, tiles.shape, rows, conv.extent(conv.y, 3), thread);
+            if constexpr (Plan::totals_tiles) totals.add(sums, rows, thread);
             if (thread == 0) {
                 ptx::wait_for_stores();
                 ptx::barrier_arrive(ptx::shared_address(&shared.barriers.empty[stage]));
