@@ -73,6 +73,10 @@ inline constexpr bool has_split = (multiplies_floats<Plan, T> || has_matrix_unit
 template <class Plan>
 inline constexpr bool has_transposed_conv = detail::is_transposed<problem::GeometryOf<typename Plan::Head>>;
 
+/// Whether its head may be several products: of groups of channels, or of a batch.
+template <class Plan>
+inline constexpr bool may_have_groups = Plan::Head::may_be_grouped || BatchedOp<typename Plan::Head>;
+
 /// Whether it multiplies elements of 8 bits there.
 template <class Plan, Element T>
 inline constexpr bool has_byte_units =

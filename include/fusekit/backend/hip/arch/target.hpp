@@ -72,6 +72,13 @@ template <class Tag>
 inline constexpr bool is_targeted = std::is_same_v<Tag, Sm90a>;
 #endif
 
+/// Whether this pass makes code that only sm_90a's GPUs run. On the CPU all kinds of devices run the same code.
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+inline constexpr bool is_for_sm90a_alone = true;
+#else
+inline constexpr bool is_for_sm90a_alone = false;
+#endif
+
 /// Whether code that needs what a tag describes is compiled in this pass.
 template <class Needed>
 inline constexpr bool has = std::is_base_of_v<Needed, Target>;

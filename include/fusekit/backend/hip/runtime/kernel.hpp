@@ -19,9 +19,17 @@ struct NeededArchitecture<Mainloop> {
     using Type = typename Mainloop::Architecture;
 };
 
+/// Whether sm_90a's GPUs run another mainloop wherever they could run this one.
+template <class Mainloop>
+inline constexpr bool yields_to_matrix_units = false;
+template <class Mainloop>
+    requires requires { Mainloop::yields_to_matrix_units; }
+inline constexpr bool yields_to_matrix_units<Mainloop> = Mainloop::yields_to_matrix_units;
+
 /// Whether this pass of the compiler makes code of a mainloop.
 template <class Mainloop>
-inline constexpr bool is_compiled = arch::has<typename NeededArchitecture<Mainloop>::Type>;
+inline constexpr bool is_compiled = arch::has<typename NeededArchitecture<Mainloop>::Type> &&
+                                    !(arch::is_for_sm90a_alone && yields_to_matrix_units<Mainloop>);
 
 /// A mainloop whose shared memory is more than a kernel may declare: the launch asks for it.
 template <class Mainloop>

@@ -87,9 +87,19 @@ template <class Of, int... i>
 auto matrix_table(std::integer_sequence<int, i...>)
     -> Table<MatrixGemm<Of::tiles[i].m, Of::tiles[i].n, Of::tiles[i].blocks>...>;
 
+/// A NativeGemm that the library chooses from. Code for sm_90a is without it where a MatrixGemm is faster.
+template <int... cut>
+struct NativeCandidate : NativeGemm<cut...> {
+    static constexpr bool yields_to_matrix_units = true;
+};
+template <class Tuning>
+concept HasMatrixTiles = requires { Tuning::matrix; };
+template <class Tuning, int... cut>
+using NativeCandidateOf = std::conditional_t<HasMatrixTiles<Tuning>, NativeCandidate<cut...>, NativeGemm<cut...>>;
 template <class Tuning, int... i>
 auto native_table(std::integer_sequence<int, i...>)
-    -> Table<NativeGemm<Tuning::native[i].m, Tuning::native[i].n, Tuning::native[i].blocks, Tuning::native[i].k>...>;
+    -> Table<NativeCandidateOf<Tuning, Tuning::native[i].m, Tuning::native[i].n, Tuning::native[i].blocks,
+                               Tuning::native[i].k>...>;
 
 /// The schedules of plain arithmetic, or of what each processor has.
 template <class Tuning, bool is_native>
