@@ -14,14 +14,20 @@ namespace fusekit::hip {
 /// the row nevertheless, the first or the last, and a selector shifts them to where they belong and zeros to the rest.
 template <Element T, Element W, int Size, int space, bool padded>
 struct QuadOffsets {
-    struct alignas(16) Padded {
-        std::uint32_t bytes, mask, selectors[2];
-    };
-    using Entry = std::conditional_t<padded, Padded, std::uint32_t>;
     enum Place { left, middle, right };
-
-    Entry x[padded ? 3 : 1][Size];
+    static constexpr int places = padded ? 3 : 1, of_padding = padded ? Size : 1;
+    static constexpr int words = static_cast<int>(sizeof(T));  ///< of a quad
     static constexpr unsigned packet = 16 / sizeof(W);
+
+    /// Of a quad of x, by its place in a row: where it lies, in bytes, and what its elements are selected by; and the
+    /// padding above and below x that the index reaches. Quads in the middle are selected alike; where shared memory is
+    /// short, their selectors are as many as a thread has.
+    static constexpr bool is_short = Size < 128;
+    static constexpr int same_words = 16;
+    alignas(16) std::uint32_t bytes[places][Size];
+    alignas(16) std::uint32_t masks[of_padding];
+    alignas(16) std::uint32_t selectors[is_short ? 2 : 3][of_padding][words];
+    alignas(16) std::uint32_t same[is_short && padded ? same_words : 1];
     std::uint32_t w[Size / packet];  ///< of the first weight of each 16 bytes
 
     template <class Problem>
@@ -34,15 +40,24 @@ struct QuadOffsets {
                 int const shift = place == middle ? 0 : of.shift_of_quad(place == left, s);
                 bool const none = in_x.mask == KOffset::never || shift <= -4 || shift >= 4;
                 std::uint64_t const selector = shifted(none ? 4 : shift);
-                x[place][i] = {none ? Buffer::nowhere : in_bytes<T>({in_x.offset + shift, 0}),
-                               in_x.mask & ~columns,
-                               {static_cast<std::uint32_t>(selector), static_cast<std::uint32_t>(selector >> 32)}};
+                bytes[place][i] = none ? Buffer::nowhere : in_bytes<T>({in_x.offset + shift, 0});
+                if (is_short && place == middle) continue;
+                for (int word = 0; word < words; ++word)
+                    selectors[is_short ? place / 2 : place][i][word] =
+                        static_cast<std::uint32_t>(selector >> (32 * word));
             }
+            masks[i] = in_x.mask & ~columns;
+            if (is_short && i < same_words) same[i] = static_cast<std::uint32_t>(shifted(0) >> (i % words * 32));
         } else {
-            x[0][i] = in_bytes<T>(in_x);
+            bytes[0][i] = in_bytes<T>(in_x);
         }
     }
     __device__ std::uint32_t w_at(unsigned k) const { return w[k / packet]; }
+    __device__ std::uint32_t const* selectors_at(unsigned place, unsigned k) const {
+        if constexpr (!is_short) return selectors[place][k];
+        bool const in_middle = place == middle;
+        return in_middle ? same : selectors[place / 2][in_middle ? 0 : k];
+    }
 
 private:
     /// Selects element i - shift for element i, or zero.
@@ -65,7 +80,7 @@ template <Element T, int Size, int TileK, int threads, bool padded>
 class QuadsAlongRows {
     static constexpr int own_k = Size * TileK / threads / 4, groups = TileK / own_k;
     static constexpr int per_word = 4 / static_cast<int>(sizeof(T)), words = 4 / per_word, k_words = own_k / per_word;
-    static_assert(sizeof(T) <= 2 && own_k % 4 == 0 && groups * Size / 4 == threads);
+    static_assert(own_k * words <= 16 && sizeof(T) <= 2 && own_k % 4 == 0 && groups * Size / 4 == threads);
 
 public:
     template <class RowAt>
@@ -85,15 +100,23 @@ public:
     template <class Offsets>
     __device__ void load(Offsets const& offsets, unsigned first_k) {
 #pragma unroll
-        for (int i = 0; i < own_k; ++i) {
-            auto const& entry = offsets.x[place][first_k + k + static_cast<unsigned>(i)];
-            if constexpr (padded) {
-                std::uint32_t const at = (first + entry.bytes) | (0 - (entry.mask & invalid));
-                quads[i] = buffer.template load<Words<words>>(at);
+        for (int i = 0; i < own_k; i += 4) {
+            unsigned const at = first_k + k + static_cast<unsigned>(i);
+            Words<4> const bytes = read_words(offsets.bytes[place] + at);
+            [[maybe_unused]] Words<4> const masks = read_words(offsets.masks + (padded ? at : 0));
 #pragma unroll
-                for (int j = 0; j < words; ++j) selectors[i][j] = entry.selectors[j];
-            } else {
-                quads[i] = buffer.template load<Words<words>>(first + entry);
+            for (int j = 0; j < 4; ++j) {
+                std::uint32_t const from = first + bytes[j];
+                quads[i + j] = buffer.template load<Words<words>>(padded ? from | (0 - (masks[j] & invalid)) : from);
+            }
+        }
+        if constexpr (padded) {
+            std::uint32_t const* const own = offsets.selectors_at(place, first_k + k);
+#pragma unroll
+            for (int word = 0; word < own_k * words; word += 4) {
+                Words<4> const four = read_words(own + word);
+#pragma unroll
+                for (int j = 0; j < 4; ++j) selectors[(word + j) / words][(word + j) % words] = four[j];
             }
         }
     }

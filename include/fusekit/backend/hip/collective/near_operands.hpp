@@ -22,7 +22,7 @@ class NearOperands {
     static constexpr bool padded = Plan::Head::may_be_padded, has_quads = fast == detail::Axis::pixel;
     /// Indices of GemmK whose offsets are computed at once: packets of 16 bytes, or single ones.
     static constexpr int packet = has_quads ? 1 : 16 / static_cast<int>(sizeof(T)),
-                         table = (has_quads ? 128 : 64) * packet, table_steps = table / tile_k;
+                         table = (has_quads && tile_m >= 128 ? 128 : 64) * packet, table_steps = table / tile_k;
     using Weight = typename Plan::Head::template WeightElement<T>;
     using Params = ConvParams<Plan, T, U>;
     using Problem = decltype(std::declval<Params const&>().problem());

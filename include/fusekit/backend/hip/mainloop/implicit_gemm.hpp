@@ -84,13 +84,22 @@ struct GemmParts {
     using Atom = typename AtomOf<Schedule, T, PlanFactor<Plan, T>>::Type;
     using Writer = StoreTile<Plan, Atom, fast>;
     using Loader = LoadOperands<Plan, Atom, T, U, fast>;
-    /// Another loader, where all is near and windows move forwards. Small tiles have no shared memory for the places of
-    /// quads in padded rows, and quads are not of floats.
-    static constexpr bool may_be_near =
-        arch::has<arch::Amd> && takes_words<typename Atom::Stage> && !Plan::has_prologue &&
-        !detail::is_transposed<problem::GeometryOf<typename Plan::Head>> &&
-        (fast == detail::Axis::channel || (sizeof(T) <= 2 && (!Plan::Head::may_be_padded || Schedule::tile_m >= 128)));
-    using NearLoader = std::conditional_t<may_be_near, NearOperands<Plan, Atom, T, U, fast>, Loader>;
+    /// Another loader, where all is near and windows move forwards. Quads are not of floats.
+    using Near = NearOperands<Plan, Atom, T, U, fast>;
+    static consteval bool may_be_near() {
+        if constexpr (!arch::has<arch::Amd> || !takes_words<typename Atom::Stage> || Plan::has_prologue ||
+                      detail::is_transposed<problem::GeometryOf<typename Plan::Head>>)
+            return false;
+        else if constexpr (fast == detail::Axis::channel) return true;
+        else if constexpr (sizeof(T) > 2) return false;
+        else return fits<GemmShared<Plan, Atom, Loader, Near, Writer>>;
+    }
+    /// Whether a processor has room for the blocks that are meant for it, or for five: then some of its four SIMDs have
+    /// two waves. It gives a block shared memory in lines of 512 bytes.
+    template <class Needed>
+    static constexpr bool fits = (sizeof(Needed) + 511) / 512 * 512 * (Schedule::blocks < 5 ? Schedule::blocks : 5) <=
+                                 static_cast<std::size_t>(arch::Target::processor.shared_bytes);
+    using NearLoader = std::conditional_t<may_be_near(), Near, Loader>;
     using Storage = GemmShared<Plan, Atom, Loader, NearLoader, Writer>;
     using Shared = NamedShared<Storage, MatrixSchedule<Schedule>>;
 };
@@ -202,7 +211,7 @@ private:
     __device__ static void sum_in_one_stage(Params const& params, Problem const& conv, Storage& shared,
                                             Coord const& coord, Atom const& atom, typename Atom::Fragment& sums,
                                             unsigned thread) {
-        if constexpr (Parts::may_be_near)
+        if constexpr (Parts::may_be_near())
             if (params.near)
                 return sum<typename Parts::NearLoader>(params, conv, shared, shared.near_loader, coord, atom, sums,
                                                        thread);
