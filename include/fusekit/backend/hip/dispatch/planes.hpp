@@ -146,9 +146,9 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_planes_with(Gpu const& gpu, Bound
     return Error(
         type_name<Plan>(), "Planes", "",
         "a GPU of compute capability 9.0, code for sm_90a, a Conv of stride 1, dilation 1 and 1 group, rows of " +
-            Text::number(Schedule::pixels) +
-            " at most, a multiple of 8 channels of x, planes of x and y that follow one another, weights "
-            "whose channels are neighbours or of 3 x 3 taps that are, and y of x's type",
+            Text::number(Schedule::pixels) + " at most, x of a tile of " + Text::number(Schedule::x_bytes(sizeof(T))) +
+            " bytes at most, a multiple of 8 channels of x, planes of x and y that follow one another (float: or "
+            "channels last), weights whose channels are neighbours or of 3 x 3 taps that are, and y of x's type",
         gpu.name() + ", x of strides " + detail::strides_of(x.collapsed_layout()) + ", y of strides " +
             detail::strides_of(y.collapsed_layout()));
 }
