@@ -21,6 +21,15 @@ inline std::int64_t count_tiles(ScheduleFacts const& schedule, Product const& of
     return divide_up(of.m, schedule.m) * divide_up(of.n, schedule.n) * of.groups;
 }
 
+/// The rounds of so many tiles. A round after the first that few processors have counts `least` at least: the others
+/// leave them the cache, and the kernel's first copies and last results are waited for in any case.
+inline double rounds_of(std::int64_t tiles, int processors, double least) {
+    std::int64_t const whole = tiles / processors, left = tiles % processors;
+    if (whole == 0) return 1;
+    double const share = static_cast<double>(left) / processors;
+    return static_cast<double>(whole) + (left > 0 ? least + (1 - least) * share : 0);
+}
+
 }  // namespace detail
 
 /// Plain arithmetic. Threads have the same work each. They are dealt in waves to four schedulers, and the one with the
@@ -62,19 +71,21 @@ struct BulkProduct {
 /// Matrix units that bulk copies feed. A step takes as long as its products, n / 2 cycles for each of 64 x n x 16; or
 /// its operands, where the processors that are busy share what the cache gives; or its copies. Where rows are narrow,
 /// these take 5 cycles for each row; of 64 bytes that x fills, 2.8. Rows beyond the last filter take 4 cycles each, and
-/// an eighth more for each processor that copies some.
+/// an eighth more for each processor that copies some. In turns, one more tile's products begin under the results of
+/// the one before: its round costs less.
 inline Walk warp_specialized_walk(ScheduleFacts const& schedule, BulkProduct const& of, int processors) {
     std::int64_t const rows = detail::divide_up(of.m, schedule.m), columns = detail::divide_up(of.n, schedule.n),
                        sharers = columns < processors ? processors / columns : 1,
-                       most = of.one_column ? detail::divide_up(rows, sharers) * detail::divide_up(columns, processors)
-                                            : detail::divide_up(rows * columns, processors),
+                       of_column = detail::divide_up(rows, sharers) * detail::divide_up(columns, processors),
                        busy = rows * columns < processors ? rows * columns : processors;
+    double const last_round = schedule.ping_pong ? 0.6 : 0.8;
     auto const filters = static_cast<double>(of.n < schedule.n ? of.n : schedule.n);
     double const beyond = columns > 1 && !of.narrow_rows ? static_cast<double>(columns * schedule.n - of.n) : 0,
                  of_row = of.narrow_rows       ? 5
                           : of.row_bytes < 128 ? 2.8
                                                : 0;
-    return {.rounds = static_cast<double>(most),
+    return {.rounds = of.one_column ? static_cast<double>(of_column)
+                                    : detail::rounds_of(rows * columns, processors, last_round),
             .steps = static_cast<double>(of.steps),
             .arithmetic = schedule.m / 64.0 * schedule.n / 2 * of.row_bytes / 32,
             .cache_bytes = (schedule.m + filters) * of.row_bytes * static_cast<double>(busy) / processors,
