@@ -22,7 +22,7 @@ TEST_CASE("HIP: tables become the schedules that their numbers say") {
     CHECK(same<GemmTable<NvidiaTuning>, Table<Gemm<128, 64, 16, 3>, Gemm<64, 64, 16, 6>>>);
     CHECK(same<GemmTable<AmdTuning>, GemmTable<AmdTuning, fk::half>>);
     CHECK(same<GemmTable<NvidiaTuning, fk::half>,
-               Table<NativeCandidate<128, 64, 3, 16>, NativeCandidate<64, 64, 4, 16>>>);
+               Table<detail::NativeCandidate<128, 64, 3, 16>, detail::NativeCandidate<64, 64, 4, 16>>>);
     CHECK(same<GemmTable<AmdTuning, fk::half>, Table<NativeGemm<128, 128, 2>, NativeGemm<64, 64, 6>>>);
     CHECK(same<GemmTable<AmdTuning, fk::int8>, GemmTable<AmdTuning, fk::half>>);
     CHECK(same<GemmTable<AmdTuning, fk::half, fk::int8>, Table<Gemm<128, 128, 8, 2>, Gemm<64, 64, 8, 6>>>);
