@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/async_copy.hpp"
+#include "fusekit/backend/hip/arch/maximum.hpp"
 #include "fusekit/backend/hip/arch/overlap.hpp"
 #include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/arch/target.hpp"
@@ -92,13 +93,17 @@ struct GemmParts {
             return false;
         else if constexpr (fast == detail::Axis::channel) return true;
         else if constexpr (sizeof(T) > 2) return false;
-        else return fits<GemmShared<Plan, Atom, Loader, Near, Writer>>;
+        else return fits<GemmShared<Plan, Atom, Loader, Near, Writer>>();
     }
     /// Whether a processor has room for the blocks that are meant for it, or for five: then some of its four SIMDs have
-    /// two waves. It gives a block shared memory in lines of 512 bytes.
+    /// two waves. It gives a block shared memory in lines of 512 bytes. Maxima of threads have theirs beside.
     template <class Needed>
-    static constexpr bool fits = (sizeof(Needed) + 511) / 512 * 512 * (Schedule::blocks < 5 ? Schedule::blocks : 5) <=
-                                 static_cast<std::size_t>(arch::Target::processor.shared_bytes);
+    static consteval bool fits() {
+        std::size_t const bytes = sizeof(Needed) + sizeof(unsigned[most_maxima]) * std::size_t{Plan::Epilogue::maxima};
+        int const blocks = Schedule::blocks < 5 ? Schedule::blocks : 5;
+        return (bytes + 511) / 512 * 512 * static_cast<std::size_t>(blocks) <=
+               static_cast<std::size_t>(arch::Target::processor.shared_bytes);
+    }
     using NearLoader = std::conditional_t<may_be_near(), Near, Loader>;
     using Storage = GemmShared<Plan, Atom, Loader, NearLoader, Writer>;
     using Shared = NamedShared<Storage, MatrixSchedule<Schedule>>;
