@@ -95,14 +95,16 @@ struct GemmParts {
         else if constexpr (sizeof(T) > 2) return false;
         else return fits<GemmShared<Plan, Atom, Loader, Near, Writer>>();
     }
-    /// Whether a processor has room for the blocks that are meant for it, or for five: then some of its four SIMDs have
-    /// two waves. It gives a block shared memory in lines of 512 bytes. Maxima of threads have theirs beside.
+    /// Whether a processor has room for the blocks that are meant for it, or for those of five waves: then some of its
+    /// four SIMDs have two. It gives a block shared memory in lines of 512 bytes. Maxima of threads have theirs beside.
     template <class Needed>
     static consteval bool fits() {
+        constexpr Processor processor = arch::Target::processor;
         std::size_t const bytes = sizeof(Needed) + sizeof(unsigned[most_maxima]) * std::size_t{Plan::Epilogue::maxima};
-        int const blocks = Schedule::blocks < 5 ? Schedule::blocks : 5;
+        int const of_waves = detail::divide_up(5 * processor.wave, Schedule::threads),
+                  blocks = Schedule::blocks < of_waves ? Schedule::blocks : of_waves;
         return (bytes + 511) / 512 * 512 * static_cast<std::size_t>(blocks) <=
-               static_cast<std::size_t>(arch::Target::processor.shared_bytes);
+               static_cast<std::size_t>(processor.shared_bytes);
     }
     using NearLoader = std::conditional_t<may_be_near(), Near, Loader>;
     using Storage = GemmShared<Plan, Atom, Loader, NearLoader, Writer>;
