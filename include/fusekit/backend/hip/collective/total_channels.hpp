@@ -23,7 +23,7 @@ class TotalChannels<Plan, Atom> {
 public:
     using Total = typename Op::template Total<float>;
 
-    /// For tiles of `shape`, of whose rows y has `width` pixels.
+    /// Finds which of the thread's pixels count. Tiles have this shape, and y has `width` pixels of each of their rows.
     __device__ TotalChannels(HaloShape<Atom::n> const& the_shape, int width, unsigned thread)
         : shape(the_shape), first(Atom::column(static_cast<int>(thread), 0)) {
         int q = first, left = shape.rows * shape.pitch - q;
@@ -37,7 +37,7 @@ public:
         }
     }
 
-    /// Adds what was collected of a tile, of which y has `rows` rows.
+    /// Adds what was collected of a tile. y has its first `rows` rows.
     __device__ void add(float const (&values)[Atom::sums_per_thread], int rows, unsigned thread) {
         std::uint64_t const counted = rows == shape.rows ? in_rows : in_rows & before(rows * shape.pitch);
         auto const count = static_cast<float>(__popcll(counted));

@@ -19,10 +19,6 @@ inline bool is_sm90a(Architecture architecture) {
 }
 inline bool is_sm90a(Gpu const& gpu) { return is_sm90a(gpu.architecture()); }
 
-/// The blocks whose totals the last of them merges alone. More are merged in groups, which on an H100 takes 1.5
-/// microseconds more and up to 4.5 less.
-inline std::int64_t most_merged_at_once(Gpu const& gpu) { return gpu.processors() / 2; }
-
 /// Whether a convolution from so many channels to y is one that a schedule with a halo computes.
 template <class Schedule>
 bool suits_halo(Index<4> const& y, std::int64_t channels, Filter<2> const& filter) {
