@@ -5,7 +5,8 @@
 #
 # compiles the files for the GPU and adds them to `target`, with the options and the runtime library that they need.
 # Each is compiled through a file that includes it, so that the same .cpp can be a host source of another target.
-# Without FUSEKIT_GPU nothing is added. The target `fusekit_gpu` builds all targets that have such sources.
+# Without FUSEKIT_GPU nothing is added. The target `fusekit_gpu` builds all targets that have such sources, and
+# `fusekit_gpu_samples` a few, which show on a machine without a GPU that the compiler takes them.
 #
 #     fusekit_gpu_sanitizers(target argument...)
 #
@@ -15,7 +16,6 @@
 # The architectures are CMAKE_CUDA_ARCHITECTURES or CMAKE_HIP_ARCHITECTURES; by default those of this machine's GPUs.
 set(FUSEKIT_GPU "" CACHE STRING "Compile programs for GPUs too: nvidia (nvcc), amd (a C++ compiler that knows HIP)")
 set_property(CACHE FUSEKIT_GPU PROPERTY STRINGS "" nvidia amd)
-option(FUSEKIT_GPU_OPTIMISED "nvcc optimises the tests and benchmarks; otherwise it makes code for nobody to run" ON)
 
 if(FUSEKIT_GPU STREQUAL "nvidia")
   include(${CMAKE_CURRENT_LIST_DIR}/gpu_nvidia.cmake)
@@ -27,16 +27,7 @@ endif()
 
 if(FUSEKIT_GPU)
   add_custom_target(fusekit_gpu)
-
-  # Whether this machine has a GPU of the platform.
-  set(FUSEKIT_GPU_PRESENT OFF)
-  get_filename_component(beside_compiler ${CMAKE_CXX_COMPILER} DIRECTORY)
-  set(list_nvidia nvidia-smi -L)
-  set(list_amd ${beside_compiler}/amdgpu-arch)
-  execute_process(COMMAND ${list_${FUSEKIT_GPU}} RESULT_VARIABLE status OUTPUT_VARIABLE gpus ERROR_QUIET)
-  if(status EQUAL 0 AND gpus MATCHES "GPU|gfx")
-    set(FUSEKIT_GPU_PRESENT ON)
-  endif()
+  add_custom_target(fusekit_gpu_samples)
 endif()
 
 function(fusekit_gpu_sources target)

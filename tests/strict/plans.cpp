@@ -34,6 +34,12 @@ struct Run {
 
 using Channels = fk::TensorView<float, 1>;
 
+template <fk::Filter geometry, class T>
+void gradients(Run<T> const& run, fk::TensorView<T const> w, Channels b) {
+    run(fk::Plan<fk::ConvWeightGradient<geometry>>::bind({.dy = run.x, .bias_gradient = b}));
+    run(fk::Plan<fk::TransposedConv<geometry>>::bind({.weights = w}));
+}
+
 template <fk::Filter geometry, class T, int Rank>
 void convolutions(Run<T, Rank> const& run, fk::TensorView<T const, Rank> w, Channels b) {
     using Conv = fk::Conv<geometry>;
@@ -114,11 +120,17 @@ void types(Run<T> const& run, fk::TensorView<Y> y, fk::TensorView<W const> w, Ch
 
 void all(Run<float> const& floats, Run<fk::half> const& halves, [[maybe_unused]] Run<fk::bfloat16> const& bfloats,
          Run<fk::int8> const& ints, Run<float, 3> const& signals, Run<float, 5> const& volumes,
-         Run<float, 2> const& matrix, Channels c, fk::TensorView<float, 3> places) {
+         [[maybe_unused]] Run<fk::e4m3> const& float8s, Run<float, 2> const& matrix, Channels c,
+         fk::TensorView<float, 3> places) {
     images(floats, floats.x, c, places);
     images(halves, halves.x, c, places);
 #ifndef HIP  // where kernels of bfloat16 are those of half
     images(bfloats, bfloats.x, c, places);
+#endif
+#ifdef HIP  // which has matrix units
+    gradients<fk::filter(3, 3).pad(1)>(floats, floats.x, c);
+    gradients<fk::filter(3, 3).pad(1)>(halves, halves.x, c);
+    convolutions<fk::filter(3, 3).pad(1)>(float8s, float8s.x, c);
 #endif
     ints(fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>, fk::Requantize>::bind({.weights = ints.x},
                                                                            {.scale = c, .zero_point = 1.0f}));

@@ -165,7 +165,8 @@ private:
                                  RowRange const& own, unsigned thread) {
         constexpr unsigned quads = Sums::quads, rows_apart = consumers / quads;
         if (thread >= rows_apart * quads) return;
-        unsigned const quad = thread % quads, end = min(own.end, static_cast<unsigned>(tile.k - tile.first_k));
+        auto const filters = static_cast<unsigned>(tile.k - tile.first_k);
+        unsigned const quad = thread % quads, end = own.end < filters ? own.end : filters;
         auto const column = static_cast<int>(quad) * 4;
         int const number = tile.first_block + column / block, tap = number / tile.channel_blocks,
                   c = number % tile.channel_blocks * block + column % block, r = tap / conv.window_columns(),
