@@ -26,8 +26,9 @@ import sys
 
 lines_of_mistake, bytes_of_mistake = 12, 2048
 
-error = re.compile(r"(\S+(:|\(\d+\):) )?(fatal )?(error|warning)( #\S+)?:")
-# The lines that say where an error is, before the one that names it.
+message = re.compile(r"(\S+(:|\(\d+\):) )?(fatal )?(error|warning)( #\S+)?:")
+error = re.compile(r"^(\S+(:|\(\d+\):) )?(fatal )?error( #\S+)?:", re.MULTILINE)
+# The lines that say where a message is from, before its own.
 before = re.compile(r"In file included from |\s+from |\S+: (In|At) |\S+:\d+:\d+:\s+(recursively )?(required|in) ")
 count_of_errors = re.compile(r"\d+ errors? (detected|generated)|\d+ warnings? and|Remark: |compilation terminated")
 
@@ -45,19 +46,22 @@ class Case:
             elif found := re.fullmatch(r"// with: (.+)", line):
                 self.options = found[1].split()
 
-    def place_in(self, message):
-        """Where the message names this file or something declared in it, or nowhere: the length of the message."""
-        return min((at for name in (str(self.source), f"{self.name}::") if (at := message.find(name)) >= 0),
-                   default=len(message))
+    def place_in(self, text):
+        """Where the text names this file or something declared in it; the text's length if it does not."""
+        return min((at for name in (str(self.source), f"{self.name}::") if (at := text.find(name)) >= 0),
+                   default=len(text))
 
     def said(self):
         return "\n".join(self.messages).replace(f"{self.name}::", "")
+
+    def refused(self):
+        return any(error.search(text) for text in self.messages)
 
     def fault(self):
         said = self.said()
         if not self.words:
             return "expects no words"
-        if not said:
+        if not self.refused():
             return "must not compile, but does"
         for words in self.words:
             if words not in said:
@@ -69,13 +73,13 @@ class Case:
 
 
 def messages_of(output):
-    """A text for each error: the lines that say where it is, itself and its notes."""
+    """A text for each error or warning: the lines that say where it is, itself and its notes."""
     messages, pending = [], []
     for line in output.splitlines():
         if count_of_errors.match(line) or not line.strip():
             continue
         pending.append(line)
-        if error.match(line) or not (messages or before.match(line)):
+        if message.match(line) or not (messages or before.match(line)):
             messages.append(pending)
             pending = []
         elif messages and not before.match(line):
@@ -116,17 +120,19 @@ def main():
         if case.options:
             case.messages = messages_of(compile(case.source, *case.options).stdout)
     told = -1
-    while untold := [case for case in cases if not case.messages and not case.options]:
+    while untold := [case for case in cases if not case.refused() and not case.options]:
         if len(untold) == told:
             break
         told = len(untold)
         write_together(untold, together)
-        for message in messages_of(compile(together).stdout):
-            case = min(untold, key=lambda each: each.place_in(message))
-            if case.place_in(message) < len(message):
-                case.messages.append(message)
+        for case in untold:
+            case.messages = []
+        for text in messages_of(compile(together).stdout):
+            case = min(untold, key=lambda each: each.place_in(text))
+            if case.place_in(text) < len(text):
+                case.messages.append(text)
             else:
-                failures.append(f"a message names none of the files:\n{message}")
+                failures.append(f"a message names none of the files:\n{text}")
 
     for case in cases:
         print(f"{case.name}: {len(case.said().splitlines())} lines, {len(case.said().encode())} bytes")

@@ -126,8 +126,7 @@ void all(Run<float> const& floats, Run<fk::half> const& halves, [[maybe_unused]]
     images(halves, halves.x, c, places);
 #ifndef HIP  // where kernels of bfloat16 are those of half
     images(bfloats, bfloats.x, c, places);
-#endif
-#ifdef HIP  // which has matrix units
+#else  // which has matrix units
     gradients<fk::filter(3, 3).pad(1)>(floats, floats.x, c);
     gradients<fk::filter(3, 3).pad(1)>(halves, halves.x, c);
     convolutions<fk::filter(3, 3).pad(1)>(float8s, float8s.x, c);

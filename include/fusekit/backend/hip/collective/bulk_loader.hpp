@@ -14,11 +14,12 @@ template <class T, int TileM, int TileN, ptx::Major filters_major = ptx::Major::
 struct BulkStage {
     static constexpr int row_bytes = Wgmma<T, TileN>::row_bytes, tile_k = Wgmma<T, TileN>::tile_k;
     static constexpr ptx::Major major = filters_major;
-    static constexpr int rows_of_filters = major == ptx::Major::mn ? (TileN + 63) / 64 * 64 : TileN;
+    static constexpr int rows_of_filters =
+        major == ptx::Major::mn ? static_cast<int>(detail::divide_up(TileN, 64)) * 64 : TileN;
 
     /// How many filters of a tile are copied, of `count` from the tile's first on.
     __device__ static constexpr int filters(int count) {
-        if constexpr (major == ptx::Major::mn) count = (count + 63) / 64 * 64;
+        if constexpr (major == ptx::Major::mn) count = static_cast<int>(detail::divide_up(count, 64)) * 64;
         return count < rows_of_filters ? count : rows_of_filters;
     }
     __device__ static constexpr unsigned bytes(int filters) {

@@ -1,0 +1,5 @@
+// expect: a sentence
+// SPDX-License-Identifier: MIT
+#ifndef CORRECTED
+#warning a sentence
+#endif
