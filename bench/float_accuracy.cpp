@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// How exact are products of float? Errors of sums of K products, on plain arithmetic and on sm_90a's matrix units, in
-// units of 2^-24 of the sum of the products' magnitudes, against sums in double. A chain of K float additions errs by K
-// units at most (Higham 2002, section 3.1).
+// How exact are products of float? Errors of sums of K products, on plain arithmetic and on sm_90a's matrix units, by
+// both of its kernels, in units of 2^-24 of the sum of the products' magnitudes, against sums in double. A chain of K
+// float additions errs by K units at most (Higham 2002, section 3.1).
 #include <fusekit/hip.hpp>
 
 #include <cmath>
@@ -30,12 +30,16 @@ std::vector<float> numbers(int count, bool one_sign, std::mt19937& generator) {
     return all;
 }
 
+enum class Layout { channels_last, planes };
+
 template <class Scheduled>
-void measure(fk::hip::Device& device, Scheduled scheduled, char const* name, int k, bool one_sign) {
+void measure(fk::hip::Device& device, Scheduled scheduled, char const* name, int k, bool one_sign,
+             Layout layout = Layout::channels_last) {
     std::mt19937 generator(static_cast<unsigned>(k));
     auto const of_x = numbers(rows * k, one_sign, generator), of_w = numbers(rows * k, one_sign, generator);
-    fk::Tensor<float, fk::hip::Device> x(device, fk::nhwc(1, 8, 8, k)), w(device, fk::krsc(rows, 1, 1, k)),
-        y(device, fk::nhwc(1, 8, 8, rows));
+    bool const planes = layout == Layout::planes;
+    auto const image = [&](int channels) { return planes ? fk::nchw(1, channels, 8, 8) : fk::nhwc(1, 8, 8, channels); };
+    fk::Tensor<float, fk::hip::Device> x(device, image(k)), w(device, fk::krsc(rows, 1, 1, k)), y(device, image(rows));
     x.copy_from(of_x.data());
     w.copy_from(of_w.data());
     Layer::bind({.weights = w})(scheduled, x, y);
@@ -43,10 +47,11 @@ void measure(fk::hip::Device& device, Scheduled scheduled, char const* name, int
     y.copy_to(sums.data());
     double squares = 0, largest = 0, all = 0;
     for (std::size_t i = 0; i < sums.size(); ++i) {
+        std::size_t const pixel = planes ? i % rows : i / rows, channel = planes ? i / rows : i % rows;
         double sum = 0, magnitude = 0;
         for (std::size_t j = 0; j < static_cast<std::size_t>(k); ++j) {
-            double const product = double{of_x[i / rows * static_cast<std::size_t>(k) + j]} *
-                                   double{of_w[i % rows * static_cast<std::size_t>(k) + j]};
+            double const product = double{of_x[planes ? j * rows + pixel : pixel * static_cast<std::size_t>(k) + j]} *
+                                   double{of_w[channel * static_cast<std::size_t>(k) + j]};
             sum += product, magnitude += std::fabs(product);
         }
         double const error = (double{sums[i]} - sum) / magnitude * (1 << 24);
@@ -71,6 +76,7 @@ int run(int argc, char** argv) {
         for (int const k : {16, 64, 256, 512, 1152, 2304, 4608}) {
             measure(device, device.with<fk::hip::Gemm<128, 64, 16, 3>>(), "plain", k, one_sign);
             measure(device, device.with<fk::hip::MatrixGemm<128, 128, 1>>(), "matrix", k, one_sign);
+            measure(device, device.with<fk::hip::Planes<240, 1>>(), "planes", k, one_sign, Layout::planes);
         }
     return 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "hip_on_cpu/amd.hpp"
 
+#include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -87,10 +88,9 @@ void multiply_all(Instruction const& instruction, Exchange const& wave) {
 
 /// Ends the program where the device is of none of these architectures.
 void check_architecture(char const* architectures, char const* what, Place const& place) {
-    static std::string const own = " " + architecture() + " ";
+    static std::string const own = std::string(" ") + architecture() + " ";
     if (!std::strstr(architectures, own.c_str()))
-        fault((std::string("no such ") + what + " instruction on " +
-               (architecture().empty() ? "this device" : architecture()))
+        fault((std::string("no such ") + what + " instruction on " + (*architecture() ? architecture() : "this device"))
                   .c_str(),
               place);
 }
@@ -100,7 +100,8 @@ Sums const& multiply(Instruction const& instruction, Factors const& a, Factors c
     check_architecture(instruction.architectures, "matrix", place);
     Operands own{&a, &b, &c};
     Exchange const& wave = running->exchange(reinterpret_cast<std::uint64_t>(&own), place);
-    if (wave.present.count() != instruction.lanes) fault("lanes of a matrix instruction have finished", place);
+    if (std::popcount(wave.present) != static_cast<int>(instruction.lanes))
+        fault("lanes of a matrix instruction have finished", place);
     if (running->lane() == 0) {  // the first to go on
         if (instruction.copied) check_copies(wave, sizeof a, place);
         multiply_all<std::remove_cvref_t<decltype(c[0])>>(instruction, wave);

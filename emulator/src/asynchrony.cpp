@@ -106,18 +106,18 @@ void Asynchrony::finish_loads(std::uint32_t barrier) {
 }
 
 void Asynchrony::copy(Copy const& one) {
-    auto& copies = threads[running->thread_number()].copies;
+    auto& copies = threads[running_block().thread_number()].copies;
     copies.push_back(one);
     if (!Moments::chosen().rest_late) do_first(copies, 1);
 }
 
 void Asynchrony::commit_copies() {
-    Thread& thread = threads[running->thread_number()];
+    Thread& thread = threads[running_block().thread_number()];
     thread.copy_groups.push_back(thread.copies.size());
 }
 
 void Asynchrony::wait_for_groups(std::size_t pending) {
-    Thread& thread = threads[running->thread_number()];
+    Thread& thread = threads[running_block().thread_number()];
     auto& groups = thread.copy_groups;
     if (groups.size() <= pending) return;
     std::size_t const waited = groups.size() - pending, done = groups[waited - 1];
@@ -127,18 +127,18 @@ void Asynchrony::wait_for_groups(std::size_t pending) {
 }
 
 void Asynchrony::store(std::function<void()> copy) {
-    if (Moments::chosen().rest_late) threads[running->thread_number()].stores.push_back(std::move(copy));
+    if (Moments::chosen().rest_late) threads[running_block().thread_number()].stores.push_back(std::move(copy));
     else copy();
 }
 
 void Asynchrony::finish_stores() {
-    auto const stores = std::exchange(threads[running->thread_number()].stores, {});
+    auto const stores = std::exchange(threads[running_block().thread_number()].stores, {});
     for (auto const& copy : stores) copy();
 }
 
 void Asynchrony::multiply(void* sums, int n, std::uint64_t a, std::uint32_t const* registers, std::uint64_t b,
                           bool adds, Factor factor, sm90a::Majors majors, Place const& place) {
-    unsigned const number = running->thread_number(), warpgroup = number / group;
+    unsigned const number = running_block().thread_number(), warpgroup = number / group;
     Thread& thread = threads[number];
     auto& all = products[warpgroup];
     if (thread.begun == all.size()) all.push_back({a, b, n, adds, factor, majors, registers != nullptr});
@@ -162,18 +162,18 @@ void Asynchrony::multiply(void* sums, int n, std::uint64_t a, std::uint32_t cons
 }
 
 void Asynchrony::commit_products() {
-    Thread& thread = threads[running->thread_number()];
+    Thread& thread = threads[running_block().thread_number()];
     thread.groups.push_back(thread.begun);
 }
 
 void Asynchrony::wait_for_products(unsigned pending, Place const& place) {
-    unsigned const number = running->thread_number(), warpgroup = number / group;
+    unsigned const number = running_block().thread_number(), warpgroup = number / group;
     auto const& groups = threads[number].groups;
     if (groups.size() <= pending) return;
     std::size_t const needed = groups[groups.size() - 1 - pending];
     auto const& all = products[warpgroup];
-    running->wait_until([&all, needed] { return needed == 0 || all[needed - 1].arrived == group; },
-                        "the products of a warpgroup", place);
+    running_block().wait_until([&all, needed] { return needed == 0 || all[needed - 1].arrived == group; },
+                               "the products of a warpgroup", place);
     while (done[warpgroup] < needed) multiply_now(warpgroup, all[done[warpgroup]++]);
 }
 

@@ -8,7 +8,7 @@
 #include <map>
 #include <vector>
 
-#include "hip_on_cpu/block.hpp"
+#include "fiber_block.hpp"
 #include "hip_on_cpu/sm90a.hpp"
 
 namespace hip_on_cpu {

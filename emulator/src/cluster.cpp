@@ -31,18 +31,18 @@ void Cluster::wait(Place const* place) {
     std::abort();
 }
 
-bool in_cluster() { return running->cluster != nullptr; }
-unsigned cluster_rank() { return running->cluster_rank; }
-unsigned cluster_size() { return running->cluster ? running->cluster->size() : 1; }
+bool in_cluster() { return running_block().cluster != nullptr; }
+unsigned cluster_rank() { return running_block().cluster_rank; }
+unsigned cluster_size() { return running_block().cluster ? running_block().cluster->size() : 1; }
 
 void cluster_barrier(Place place) {
     running->barrier(place);
-    if (running->cluster && running->thread_number() == 0) running->cluster->wait(&place);
+    if (running_block().cluster && running_block().thread_number() == 0) running_block().cluster->wait(&place);
     running->barrier(place);
 }
 
 void* shared_of_block(void* own, unsigned rank) {
-    return running->cluster ? running->cluster->shared_of(own, running->cluster_rank, rank) : own;
+    return running_block().cluster ? running_block().cluster->shared_of(own, running_block().cluster_rank, rank) : own;
 }
 
 }  // namespace hip_on_cpu

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <vector>
 
-#include "hip_on_cpu/block.hpp"
+#include "fiber_block.hpp"
 
 namespace hip_on_cpu {
 
@@ -18,7 +18,7 @@ public:
     unsigned size() const { return static_cast<unsigned>(shared.size()); }
 
     /// Called by a block's thread before it runs the block: returns when all have called it.
-    void enter(unsigned rank, Block& block, std::byte* own) {
+    void enter(unsigned rank, FiberBlock& block, std::byte* own) {
         blocks[rank] = &block, shared[rank] = own;
         wait(nullptr);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "hip_on_cpu/context.hpp"
+#include "context.hpp"
 
 #if defined(__x86_64__)
 

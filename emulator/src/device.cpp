@@ -25,7 +25,7 @@ hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int device) {
     if (device < 0 || device >= device_count()) return leave(hipErrorInvalidDevice);
     *properties = {};
     std::snprintf(properties->name, sizeof properties->name, "CPU, waves of %u", wave_width());
-    std::snprintf(properties->gcnArchName, sizeof properties->gcnArchName, "%s", architecture().c_str());
+    std::snprintf(properties->gcnArchName, sizeof properties->gcnArchName, "%s", architecture());
     properties->totalGlobalMem = memory_bytes;
     properties->sharedMemPerBlock = shared_bytes;
     properties->warpSize = static_cast<int>(wave_width());

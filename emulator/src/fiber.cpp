@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "hip_on_cpu/fiber.hpp"
+#include "fiber.hpp"
 
 #include <sys/mman.h>
 

@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "cluster.hpp"
-#include "hip_on_cpu/block.hpp"
 
 namespace hip_on_cpu {
 
@@ -164,7 +163,7 @@ private:
 
     void work() {
         Poison const poison;
-        Block block;
+        FiberBlock block;
         std::unique_lock lock(mutex);
         for (;;) {
             wake.wait(lock, [&] { return closing || !jobs.empty(); });

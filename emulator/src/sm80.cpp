@@ -66,14 +66,14 @@ void multiply_all(Factor factor, Exchange const& wave, unsigned first) {
 
 template <class Sum>
 void multiply_together(Factor factor, Sum* sums, std::uint32_t const* a, std::uint32_t const* b, Place const& place) {
-    if (architecture().empty() && compute_capability() < (is_float8(factor) ? 89 : 80))
+    if (!*architecture() && compute_capability() < (is_float8(factor) ? 89 : 80))
         fault("no such mma.sync on this device", place);
     Operands own{a, b, sums};
     Exchange const& wave = running->exchange(reinterpret_cast<std::uint64_t>(&own), place);
     unsigned const first = running->lane() / warp * warp;
     if (running->lane() != first) return;  // the first of a warp goes on before the others
     for (unsigned lane = 0; lane < warp; ++lane)
-        if (!wave.present[first + lane]) fault("lanes of a matrix instruction have finished", place);
+        if (!wave.has(first + lane)) fault("lanes of a matrix instruction have finished", place);
     multiply_all<Sum>(factor, wave, first);
 }
 
@@ -87,9 +87,9 @@ void multiply_integers(std::int32_t* sums, std::uint32_t const* a, std::uint32_t
 }
 
 void copy(void* to, void const* from, unsigned bytes, bool is_read) {
-    running->asynchrony().copy({to, from, bytes, is_read});
+    running_block().asynchrony().copy({to, from, bytes, is_read});
 }
-void commit_copies() { running->asynchrony().commit_copies(); }
-void wait_for_groups(unsigned pending) { running->asynchrony().wait_for_groups(pending); }
+void commit_copies() { running_block().asynchrony().commit_copies(); }
+void wait_for_groups(unsigned pending) { running_block().asynchrony().wait_for_groups(pending); }
 
 }  // namespace hip_on_cpu::sm80

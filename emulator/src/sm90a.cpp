@@ -120,7 +120,7 @@ void load(std::uint32_t to, std::uint32_t bytes, std::uint32_t barrier, std::fun
         state.bytes -= bytes;
         end_phase_if_complete(state);
     };
-    running->asynchrony().load(barrier, std::move(land));
+    running_block().asynchrony().load(barrier, std::move(land));
 }
 
 bool encode(TensorMap* map, int element_bytes, unsigned rank, void* memory, std::uint64_t const* extents,
@@ -201,14 +201,14 @@ void barrier_arrive_expect_bytes(std::uint32_t address, unsigned bytes, Place pl
 
 void barrier_wait(std::uint32_t address, unsigned parity, Place place) {
     auto const over = [=] {
-        running->asynchrony().finish_loads(address);
+        running_block().asynchrony().finish_loads(address);
         return barrier_at(address, place).phase != parity;
     };
-    running->wait_until(over, "an mbarrier", place);
+    running_block().wait_until(over, "an mbarrier", place);
 }
 
 void named_barrier_arrive(unsigned number, unsigned expected, Place place) {
-    auto& barrier = running->asynchrony().named_barrier(number);
+    auto& barrier = running_block().asynchrony().named_barrier(number);
     if (barrier.arrived > 0 && barrier.threads != expected)
         fault("threads arrive at a named barrier with different counts", place);
     barrier.threads = expected;
@@ -217,10 +217,10 @@ void named_barrier_arrive(unsigned number, unsigned expected, Place place) {
 }
 
 void named_barrier_sync(unsigned number, unsigned expected, Place place) {
-    auto& barrier = running->asynchrony().named_barrier(number);
+    auto& barrier = running_block().asynchrony().named_barrier(number);
     std::uint64_t const before = barrier.generation;
     named_barrier_arrive(number, expected, place);
-    running->wait_until([&barrier, before] { return barrier.generation != before; }, "a named barrier", place);
+    running_block().wait_until([&barrier, before] { return barrier.generation != before; }, "a named barrier", place);
 }
 
 bool elect(Place place) {
@@ -264,11 +264,11 @@ void store_tiled(TensorMap const* map, std::uint32_t from, std::int32_t const* a
     check_copy(*map, from, at, place);
     Coord first{};
     for (unsigned mode = 0; mode < map->rank; ++mode) first[mode] = at[mode];
-    running->asynchrony().store([from, first, copy = *map] { copy_tiled(copy, from, first, true); });
+    running_block().asynchrony().store([from, first, copy = *map] { copy_tiled(copy, from, first, true); });
 }
 
 void commit_stores() {}
-void wait_for_stores() { running->asynchrony().finish_stores(); }
+void wait_for_stores() { running_block().asynchrony().finish_stores(); }
 
 namespace {
 
@@ -310,16 +310,16 @@ void multiply(void* sums, int n, std::uint64_t a, std::uint64_t b, bool adds, Fa
         fault("wgmma has no such shape", place);
     if (bytes_of(factor) != 2 && majors != Majors{}) fault("wgmma of 8 bits and TF32 has K-major factors alone", place);
     if (factor == Factor::float32 || factor > Factor::e5m2) fault("wgmma has no such factors", place);
-    running->asynchrony().multiply(sums, n, a, nullptr, b, adds, factor, majors, place);
+    running_block().asynchrony().multiply(sums, n, a, nullptr, b, adds, factor, majors, place);
 }
 void multiply_registers(float* sums, int n, std::uint32_t const* a, std::uint64_t b, bool adds, Factor factor,
                         Place const& place) {
     if (n < 8 || n > 256 || n % 8 != 0 || bytes_of(factor) != 2) fault("wgmma has no such shape", place);
-    running->asynchrony().multiply(sums, n, 0, a, b, adds, factor, {}, place);
+    running_block().asynchrony().multiply(sums, n, 0, a, b, adds, factor, {}, place);
 }
-void commit_products() { running->asynchrony().commit_products(); }
+void commit_products() { running_block().asynchrony().commit_products(); }
 void wait_for_products(unsigned pending, Place const& place) {
-    running->asynchrony().wait_for_products(pending, place);
+    running_block().asynchrony().wait_for_products(pending, place);
 }
 
 }  // namespace hip_on_cpu::sm90a

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <map>
+#include <memory>
 #include <set>
 #include <utility>
 
@@ -98,26 +99,31 @@ bool fits(dim3 grid, dim3 block, std::size_t shared_bytes) {
            block.count() <= most_threads && block.z <= 64 && shared_bytes <= most_shared_bytes;
 }
 
+std::function<void()> body_of(Call const* call) {
+    return [call = std::shared_ptr<Call const>(call)] { call->run(); };
+}
+
 }  // namespace
 
-hipError_t hip_on_cpu::launch(std::function<void()> kernel, dim3 grid, dim3 block, std::size_t shared_bytes,
-                              hipStream_t stream, bool at_once) {
+hipError_t hip_on_cpu::launch(Call const* call, dim3 grid, dim3 block, std::size_t shared_bytes, hipStream_t stream,
+                              bool at_once) {
+    auto const body = body_of(call);
     char const* const function = at_once ? "hipLaunchCooperativeKernel" : "hipLaunchKernel";
     if (hipError_t const early = enter(function); early != hipSuccess) return leave(early);
     if (!fits(grid, block, shared_bytes)) return leave(hipErrorInvalidConfiguration);
     if (at_once && grid.count() * block.count() > threads_at_once) return leave(hipErrorCooperativeLaunchTooLarge);
     auto const run = at_once ? run_grid_at_once : run_grid;
-    return leave(submit(stream, [=, kernel = std::move(kernel)] { run(grid, block, shared_bytes, kernel); }));
+    return leave(submit(stream, [=] { run(grid, block, shared_bytes, body); }));
 }
 
-hipError_t hip_on_cpu::launch_clusters(std::function<void()> kernel, dim3 grid, dim3 block, unsigned cluster,
+hipError_t hip_on_cpu::launch_clusters(Call const* call, dim3 grid, dim3 block, unsigned cluster,
                                        std::size_t shared_bytes, hipStream_t stream) {
+    auto const body = body_of(call);
     if (hipError_t const early = enter("hipLaunchKernel"); early != hipSuccess) return leave(early);
     if (compute_capability() < 90) return leave(hipErrorInvalidValue);
     bool const whole = cluster > 0 && cluster <= most_cluster_blocks && grid.x % cluster == 0;
     if (!whole || !fits(grid, block, shared_bytes)) return leave(hipErrorInvalidConfiguration);
-    return leave(
-        submit(stream, [=, kernel = std::move(kernel)] { run_clusters(grid, block, cluster, shared_bytes, kernel); }));
+    return leave(submit(stream, [=] { run_clusters(grid, block, cluster, shared_bytes, body); }));
 }
 
 hipError_t hipFuncSetAttribute(void const* kernel, hipFuncAttribute attribute, int value) {

@@ -114,7 +114,7 @@ void launch_one(F const& f) {
     REQUIRE(hipGetLastError() == hipSuccess);
 }
 
-bool is(char const* name) { return hip_on_cpu::architecture() == name; }
+bool is(char const* name) { return std::string(hip_on_cpu::architecture()) == name; }
 
 }  // namespace
 
@@ -173,7 +173,7 @@ TEST_CASE("WMMA multiplies as RDNA's manuals say") {
 TEST_CASE("a device says the architecture that it is told") {
     hipDeviceProp_t properties;
     REQUIRE(hipGetDeviceProperties(&properties, 0) == hipSuccess);
-    CHECK(properties.gcnArchName == hip_on_cpu::architecture());
-    CHECK(properties.warpSize == (hip_on_cpu::architecture().rfind("gfx9", 0) == 0 ? 64 : 32));
-    CHECK((properties.major == 9) == hip_on_cpu::architecture().empty());
+    CHECK(std::string(properties.gcnArchName) == hip_on_cpu::architecture());
+    CHECK(properties.warpSize == (std::string(hip_on_cpu::architecture()).rfind("gfx9", 0) == 0 ? 64 : 32));
+    CHECK((properties.major == 9) == std::string(hip_on_cpu::architecture()).empty());
 }

@@ -3,5 +3,4 @@
 
 using namespace amd;
 
-template struct amd::Kernels<fk::int8, Plan<C, B, A<fk::Relu>, Q>, Plan<C, Q, R, A<fk::ClippedRelu>>,
-                             Plan<G, B, A<fk::Relu>, Q>, Plan<BG, Q>>;
+template struct amd::Kernels<fk::int8, Plan<C, B, Q, R, A<fk::ClippedRelu>>, Plan<BG, B, A<fk::Relu>, Q>>;

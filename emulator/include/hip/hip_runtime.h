@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <tuple>
 #include <utility>
 
@@ -182,36 +181,46 @@ namespace hip_on_cpu {
 /// Whether launches of the kernel may ask for so much shared memory.
 bool takes_shared_bytes(void const* kernel, std::size_t bytes);
 
-/// `at_once` is a cooperative launch.
-hipError_t launch(std::function<void()> kernel, dim3 grid, dim3 block, std::size_t shared_bytes, hipStream_t stream,
-                  bool at_once);
+/// A kernel and its arguments: what every thread of a launch calls.
+struct Call {
+    virtual ~Call() = default;
+    virtual void run() const = 0;
+};
+
+/// The library deletes `call`. `at_once` is a cooperative launch.
+hipError_t launch(Call const* call, dim3 grid, dim3 block, std::size_t shared_bytes, hipStream_t stream, bool at_once);
 
 template <class... Parameters>
-std::tuple<Parameters...> copy_arguments(void** arguments) {
+Call const* copy_call(void (*kernel)(Parameters...), void** arguments) {
+    struct Copy final : Call {
+        void (*kernel)(Parameters...);
+        std::tuple<Parameters...> arguments;
+
+        Copy(void (*kernel)(Parameters...), std::tuple<Parameters...> const& arguments)
+            : kernel(kernel), arguments(arguments) {}
+        void run() const override { std::apply(kernel, arguments); }
+    };
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
-        return std::tuple<Parameters...>(*static_cast<Parameters*>(arguments[I])...);
+        return new Copy(kernel, std::tuple<Parameters...>(*static_cast<Parameters*>(arguments[I])...));
     }(std::index_sequence_for<Parameters...>{});
 }
 
 template <class... Parameters>
 hipError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments, std::size_t shared_bytes,
                   hipStream_t stream, bool at_once) {
-    auto const values = copy_arguments<Parameters...>(arguments);
     if (!takes_shared_bytes(reinterpret_cast<void const*>(kernel), shared_bytes)) shared_bytes = ~std::size_t{0};
-    return launch([kernel, values] { std::apply(kernel, values); }, grid, block, shared_bytes, stream, at_once);
+    return launch(copy_call(kernel, arguments), grid, block, shared_bytes, stream, at_once);
 }
 
 /// A launch of clusters. Refused where the device's compute capability is lower, or where clusters do not fill the
 /// grid.
-hipError_t launch_clusters(std::function<void()> kernel, dim3 grid, dim3 block, unsigned cluster,
-                           std::size_t shared_bytes, hipStream_t stream);
+hipError_t launch_clusters(Call const* call, dim3 grid, dim3 block, unsigned cluster, std::size_t shared_bytes,
+                           hipStream_t stream);
 
 template <class... Parameters>
 hipError_t launch_clusters(void (*kernel)(Parameters...), dim3 grid, dim3 block, unsigned cluster, void** arguments,
                            std::size_t shared_bytes, hipStream_t stream) {
-    auto const values = copy_arguments<Parameters...>(arguments);
-    return launch_clusters([kernel, values] { std::apply(kernel, values); }, grid, block, cluster, shared_bytes,
-                           stream);
+    return launch_clusters(copy_call(kernel, arguments), grid, block, cluster, shared_bytes, stream);
 }
 
 }  // namespace hip_on_cpu

@@ -47,7 +47,7 @@ T of_lane(T value, int from, Place const& place) {
     std::uint64_t bits = 0;
     std::memcpy(&bits, &value, sizeof value);
     Exchange const& exchange = running->exchange(bits, place);
-    bits = from >= 0 && from < static_cast<int>(widest_wave) && exchange.present[static_cast<unsigned>(from)]
+    bits = from >= 0 && from < static_cast<int>(widest_wave) && exchange.has(static_cast<unsigned>(from))
                ? exchange.value[static_cast<unsigned>(from)]
                : ~std::uint64_t{0};
     std::memcpy(&value, &bits, sizeof value);
@@ -90,7 +90,7 @@ inline unsigned long long __ballot(int predicate, hip_on_cpu::Place place = hip_
     hip_on_cpu::Exchange const& exchange = hip_on_cpu::running->exchange(predicate != 0, place);
     unsigned long long bits = 0;
     for (unsigned lane = 0; lane < hip_on_cpu::widest_wave; ++lane)
-        if (exchange.present[lane]) bits |= static_cast<unsigned long long>(exchange.value[lane]) << lane;
+        if (exchange.has(lane)) bits |= static_cast<unsigned long long>(exchange.value[lane]) << lane;
     return bits;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "hip_on_cpu/block.hpp"
+#include "fiber_block.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -25,18 +25,18 @@ bool is_nvidia(char const* name) { return name && std::strncmp(name, "sm_", 3) =
 
 constinit thread_local Block* running = nullptr;
 
-std::string const& architecture() {
+char const* architecture() {
     static std::string const name = [] {
         char const* const text = std::getenv("HIP_ON_CPU_ARCH");
         return std::string(is_nvidia(text) ? "" : text ? text : wave_width() == 64 ? "gfx90a" : "");
     }();
-    return name;
+    return name.c_str();
 }
 
 int compute_capability() {
     static int const capability = [] {
         char const* const text = std::getenv("HIP_ON_CPU_ARCH");
-        return is_nvidia(text) ? std::atoi(text + 3) : architecture().empty() ? 90 : 10;
+        return is_nvidia(text) ? std::atoi(text + 3) : *architecture() ? 10 : 90;
     }();
     return capability;
 }
@@ -60,10 +60,10 @@ unsigned wave_width() {
     return width;
 }
 
-Block::Block() : begun(std::make_unique<Asynchrony>()) {}
-Block::~Block() = default;
+FiberBlock::FiberBlock() : begun(std::make_unique<Asynchrony>()) {}
+FiberBlock::~FiberBlock() = default;
 
-void Block::run(std::function<void()> const& body) {
+void FiberBlock::run(std::function<void()> const& body) {
     this->body = &body;
     arrange();
     running = this;
@@ -79,7 +79,7 @@ void Block::run(std::function<void()> const& body) {
 }
 
 /// As many ready threads and waves as `size` asks for.
-void Block::arrange() {
+void FiberBlock::arrange() {
     std::size_t const count = size.count(), width = wave_width();
     if (threads.size() != count) {
         for (std::size_t i = count; i < threads.size(); ++i) idle.push_back(std::move(threads[i].fiber));
@@ -97,50 +97,56 @@ void Block::arrange() {
         thread.exchanges = 0;
         thread.state = State::ready;
     }
-    shared.resize((shared_bytes + sizeof(SharedLine) - 1) / sizeof(SharedLine));
+    lines.resize((shared_bytes + sizeof(SharedLine) - 1) / sizeof(SharedLine));
+    shared = reinterpret_cast<std::byte*>(lines.data());
     poison_shared();
     begun->reset(static_cast<unsigned>(count));
 }
 
-void Block::poison_shared() {
-    if (!shared.empty()) std::memset(static_cast<void*>(shared.data()), 0xff, shared.size() * sizeof(SharedLine));
+void FiberBlock::poison_shared() {
+    if (!lines.empty()) std::memset(static_cast<void*>(lines.data()), 0xff, lines.size() * sizeof(SharedLine));
 }
 
-void Block::work(void* self) {
-    Block& block = *static_cast<Block*>(self);
+void FiberBlock::work(void* self) {
+    auto& block = *static_cast<FiberBlock*>(self);
     for (;;) {
         (*block.body)();
         block.wait(State::finished, Place::current());
     }
 }
 
-void Block::wait(State state, Place const& place) {
-    Thread& self = *current;
-    self.state = state, self.place = place;
-    self.fiber->suspend();
+void FiberBlock::wait(State state, Place const& place) {
+    Thread& thread = *active;
+    thread.state = state, thread.place = place;
+    thread.fiber->suspend();
 }
 
-void Block::barrier(Place const& place) { wait(State::at_barrier, place); }
+void Block::barrier(Place const& place) {
+    auto& self = static_cast<FiberBlock&>(*this);
+    self.wait(FiberBlock::State::at_barrier, place);
+}
 
 Exchange const& Block::exchange(std::uint64_t value, Place const& place) {
-    Exchange& exchange = waves[current->wave].exchange[current->exchanges++ % 2];
-    exchange.value[current->lane] = value;
-    wait(State::at_exchange, place);
+    auto& self = static_cast<FiberBlock&>(*this);
+    FiberBlock::Thread& thread = *self.active;
+    Exchange& exchange = self.waves[thread.wave].exchange[thread.exchanges++ % 2];
+    exchange.value[thread.lane] = value;
+    self.wait(FiberBlock::State::at_exchange, place);
     return exchange;
 }
 
-void Block::wait_until(std::function<bool()> happened, char const* what, Place const& place) {
+void FiberBlock::wait_until(std::function<bool()> happened, char const* what, Place const& place) {
     if (happened()) return;
-    current->happened = std::move(happened), current->awaited = what;
+    active->happened = std::move(happened), active->awaited = what;
     wait(State::waiting, place);
 }
 
 /// Returns when every lane has finished or waits; whether one ran.
-bool Block::run_until_waiting(Wave& wave) {
+bool FiberBlock::run_until_waiting(Wave& wave) {
     bool moved = false;
     for (;;) {
         for (Thread* thread = wave.first; thread != wave.last; ++thread) {
-            current = thread;
+            current = active = thread;
             if (thread->state == State::waiting && thread->happened()) thread->state = State::ready;
             if (thread->state != State::ready) continue;
             thread->fiber->resume();
@@ -151,11 +157,11 @@ bool Block::run_until_waiting(Wave& wave) {
         if (one == wave.last) return moved;
         auto const waits = [](Thread const& thread) { return thread.state == State::waiting; };
         if (std::any_of(wave.first, wave.last, waits)) return moved;
-        std::bitset<widest_wave> present;
+        std::uint64_t present = 0;
         for (Thread* thread = wave.first; thread != wave.last; ++thread) {
             if (thread->state == State::finished) continue;
             if (!exchanges(*thread) || !same(thread->place, one->place)) diverged("shuffle", wave.first, wave.last);
-            present.set(thread->lane);
+            present |= std::uint64_t{1} << thread->lane;
         }
         wave.exchange[(one->exchanges - 1) % 2].present = present;
         for (Thread* thread = wave.first; thread != wave.last; ++thread)
@@ -164,7 +170,7 @@ bool Block::run_until_waiting(Wave& wave) {
 }
 
 /// Whether there was a barrier to pass; none means that all threads have finished.
-bool Block::pass_barrier() {
+bool FiberBlock::pass_barrier() {
     auto const waits = [](Thread const& thread) { return thread.state == State::at_barrier; };
     auto const one = std::find_if(threads.begin(), threads.end(), waits);
     auto const finished = [](Thread const& thread) { return thread.state == State::finished; };
@@ -176,7 +182,7 @@ bool Block::pass_barrier() {
     return true;
 }
 
-void Block::diverged(char const* what, Thread const* first, Thread const* last) const {
+void FiberBlock::diverged(char const* what, Thread const* first, Thread const* last) const {
     static std::mutex one_report;
     one_report.lock();  // for good: the program ends
     std::fprintf(stderr, "hip_on_cpu: divergent %s in block (%u, %u, %u)\n", what, index.x, index.y, index.z);

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "hip_on_cpu/context.hpp"
+#include "context.hpp"
 
 namespace hip_on_cpu {
 
