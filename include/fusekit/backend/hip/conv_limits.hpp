@@ -116,7 +116,7 @@ bool filters_are_near(Layout<4> const& weights, std::int64_t tile) {
     OffsetRange range;
     range.add(tile, weights.stride[0]);
     for (int mode = 1; mode < 4; ++mode) range.add(weights.shape[mode] - 1, weights.stride[mode]);
-    return range.is_near(sizeof(T));
+    return (weights.shape[0] == 1 || weights.stride[0] >= 0) && range.is_near(sizeof(T));
 }
 
 /// Whether four pixels after one another, from a multiple of four on, have windows one column apart in memory, and

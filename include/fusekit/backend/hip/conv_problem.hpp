@@ -137,6 +137,15 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
         else return {Base::weights_of(group) + in_group * stride(w, 0), 0};
     }
 
+    /// From one filter to the next, and where the last of a group ends, where filters follow one another upwards.
+    __device__ std::int64_t filter_stride() const { return w.layout.shape[0] > 1 ? stride(w, 0) : 0; }
+    __device__ W const* end_of_filters(int group) const {
+        W const* end = weight_row(group_k() - 1, group).first + 1;
+        for (int mode = 1; mode < 4; ++mode)
+            if (stride(w, mode) > 0) end += (w.layout.shape[mode] - 1) * stride(w, mode);
+        return end;
+    }
+
     /// An index of GemmK in x and in the weights.
     struct KOffsets {
         KOffset x, w;

@@ -21,7 +21,26 @@ struct Permute : BlockOf<64> {
     }
 };
 
+/// Thread i spreads bit i / 2.
+struct Spread : BlockOf<64> {
+    struct Params {
+        std::uint32_t word, *spread;
+    };
+    struct Shared {};
+    __device__ static void run(Params const& params, Shared&, unsigned thread, unsigned) {
+        params.spread[thread] = fk::hip::spread_bit(params.word, thread / 2);
+    }
+};
+
 }  // namespace
+
+TEST_CASE("HIP: a bit is spread over a word") {
+    fk::hip::Device device = gpu();
+    std::uint32_t const word = 0x80010005;
+    Array<std::uint32_t> const spread(device, 64, 99);
+    run_blocks<Spread>(device, {word, spread.data()});
+    for (std::size_t i = 0; i < 64; ++i) CHECK(spread.values()[i] == (word >> i / 2 & 1 ? 0xffffffff : 0));
+}
 
 TEST_CASE("HIP: four bytes are chosen out of eight") {
     fk::hip::Device device = gpu();

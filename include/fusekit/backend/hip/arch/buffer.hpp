@@ -9,25 +9,30 @@
 namespace fusekit::hip {
 
 /// Memory near an address, as a wave reads it by 32-bit offsets of bytes: from `before` bytes before the address of its
-/// first lane. What is read at an offset from `nowhere` on is zeros. AMD's processors compare the offset as they load,
-/// so that an element of padding costs neither a branch nor another address. Source: AMD, CDNA 3 instruction set
-/// architecture, "Buffer resource descriptor" and "Range checking"; RDNA 3 and RDNA 4 likewise.
+/// first lane. What is read at an offset from `nowhere` on, or from a given end on, is zeros. AMD's processors compare
+/// the offset as they load, so that an element of padding costs neither a branch nor another address. Source: AMD, CDNA
+/// 3 instruction set architecture, "Buffer resource descriptor" and "Range checking"; RDNA 3 and RDNA 4 likewise.
 class Buffer {
 public:
     static constexpr std::uint32_t before = 1u << 30, nowhere = 1u << 31;
 
+    Buffer() = default;
+
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
-    __device__ explicit Buffer(void const* near) {
+    __device__ explicit Buffer(void const* near, void const* end = nullptr) {
         auto const address = reinterpret_cast<std::uint64_t>(near) - before;
         auto const of_first_lane = [](std::uint64_t word) {
             return static_cast<std::uint32_t>(__builtin_amdgcn_readfirstlane(static_cast<int>(word)));
         };
         first = (std::uint64_t{of_first_lane(address >> 32)} << 32) | of_first_lane(address);
-        bytes = opaque_per_block(nowhere);
+        bytes = opaque_per_block(end ? of_first_lane(bytes_until(end, address)) : nowhere);
         format = opaque_per_block(words);
     }
 #else
-    __device__ explicit Buffer(void const* near) : first(reinterpret_cast<std::uint64_t>(near) - before) {}
+    __device__ explicit Buffer(void const* near, void const* end = nullptr)
+        : first(reinterpret_cast<std::uint64_t>(near) - before) {
+        bytes = end ? bytes_until(end, first) : nowhere;
+    }
 #endif
     /// Of an address; of one that is not near, that of the first lane's.
     __device__ std::uint32_t offset(void const* of) const {
@@ -67,13 +72,20 @@ private:
     __device__ T load(std::uint32_t of_lane, std::uint32_t of_wave = 0) const {
         T result = {};
         std::uint64_t const offset = std::uint64_t{of_lane} + of_wave;
-        if (offset < nowhere) __builtin_memcpy(&result, reinterpret_cast<void const*>(first + offset), sizeof result);
+        if (offset + sizeof(T) <= bytes)
+            __builtin_memcpy(&result, reinterpret_cast<void const*>(first + offset), sizeof result);
         return result;
     }
 
 private:
+    std::uint32_t bytes;
 #endif
     std::uint64_t first;
+
+    __device__ static std::uint32_t bytes_until(void const* end, std::uint64_t address) {
+        std::uint64_t const result = reinterpret_cast<std::uint64_t>(end) - address;
+        return result < nowhere ? static_cast<std::uint32_t>(result) : nowhere;
+    }
 };
 
 }  // namespace fusekit::hip

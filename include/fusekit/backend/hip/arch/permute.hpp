@@ -26,4 +26,13 @@ __device__ inline std::uint32_t permuted(std::uint32_t high, std::uint32_t low, 
 }
 #endif
 
+/// All bits set where the word has this bit, else none: one instruction of AMD's, V_BFE_I32.
+__device__ inline std::uint32_t spread_bit(std::uint32_t word, std::uint32_t bit) {
+#if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
+    return __builtin_amdgcn_sbfe(word, bit, 1);
+#else
+    return 0 - (word >> bit & 1);
+#endif
+}
+
 }  // namespace fusekit::hip

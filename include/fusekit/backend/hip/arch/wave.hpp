@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fusekit/backend/hip/arch/target.hpp"
 #include "fusekit/backend/hip/runtime/platform.hpp"
 
 namespace fusekit::hip {
@@ -21,18 +22,37 @@ __device__ inline int of_wave(int number) { return __builtin_amdgcn_readfirstlan
 __device__ inline int of_wave(int number) { return number; }
 #endif
 
-/// __syncthreads() for what stands in shared memory alone. On AMD that one also waits for memory, and empties caches;
-/// from clang 19 on a fence may name the memory.
-#if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__) && __clang_major__ >= 19
-__device__ inline void sync_shared_memory() {
-    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup", "local");
-    __builtin_amdgcn_s_barrier();
-    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup", "local");
+/// __syncthreads() of a block of so many threads, for what stands in shared memory alone. On AMD that one also waits
+/// for memory, and empties caches; from clang 19 on a fence may name the memory. A single wave of AMD's waits for
+/// nothing: its accesses to shared memory are done in their order. Source: LLVM, "User Guide for AMDGPU Backend",
+/// memory model.
+#if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
+template <int threads>
+__device__ void sync_shared_memory() {
+    if constexpr (threads <= arch::Target::processor.wave) {
+        __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront");
+        __builtin_amdgcn_wave_barrier();
+        __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "wavefront");
+    } else {
+#if __clang_major__ >= 19
+        __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup", "local");
+        __builtin_amdgcn_s_barrier();
+        __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup", "local");
+#else
+        __syncthreads();
+#endif
+    }
 }
 #elif defined(HIP_ON_CPU)
-inline void sync_shared_memory(hip_on_cpu::Place place = hip_on_cpu::Place::current()) { __syncthreads(place); }
+template <int threads>
+void sync_shared_memory(hip_on_cpu::Place place = hip_on_cpu::Place::current()) {
+    __syncthreads(place);
+}
 #else
-__device__ inline void sync_shared_memory() { __syncthreads(); }
+template <int threads>
+__device__ void sync_shared_memory() {
+    __syncthreads();
+}
 #endif
 
 }  // namespace fusekit::hip

@@ -20,9 +20,9 @@ struct QuadOffsets {
     static constexpr unsigned packet = 16 / sizeof(W);
 
     /// Of a quad of x, by its place in a row: where it lies, in bytes, and what its elements are selected by; and the
-    /// padding above and below x that the index reaches. Quads in the middle are selected alike; where shared memory is
-    /// short, their selectors are as many as a thread has.
-    static constexpr bool is_short = Size < 128;
+    /// padding above and below x that the index reaches: a mask, or the number of its one bit. Quads in the middle are
+    /// selected alike; where shared memory is short, their selectors are as many as a thread has.
+    static constexpr bool is_short = Size < 128, one_bit = space == 2;
     static constexpr int same_words = 16;
     alignas(16) std::uint32_t bytes[places][Size];
     alignas(16) std::uint32_t masks[of_padding];
@@ -47,6 +47,7 @@ struct QuadOffsets {
                         static_cast<std::uint32_t>(selector >> (32 * word));
             }
             masks[i] = in_x.mask & ~columns;
+            if constexpr (one_bit) masks[i] = static_cast<std::uint32_t>(__builtin_ctz(masks[i]));
             if (is_short && i < same_words) same[i] = static_cast<std::uint32_t>(shifted(0) >> (i % words * 32));
         } else {
             bytes[0][i] = in_bytes<T>(in_x);
@@ -107,7 +108,9 @@ public:
 #pragma unroll
             for (int j = 0; j < 4; ++j) {
                 std::uint32_t const from = first + bytes[j];
-                quads[i + j] = buffer.template load<Words<words>>(padded ? from | (0 - (masks[j] & invalid)) : from);
+                [[maybe_unused]] std::uint32_t const in_padding =
+                    Offsets::one_bit ? spread_bit(invalid, masks[j]) : 0 - (masks[j] & invalid);
+                quads[i + j] = buffer.template load<Words<words>>(padded ? from | in_padding : from);
             }
         }
         if constexpr (padded) {

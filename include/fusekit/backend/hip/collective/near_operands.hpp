@@ -29,8 +29,8 @@ class NearOperands {
     using Offsets = std::conditional_t<has_quads, QuadOffsets<T, Weight, table, Plan::Head::collapsed_space, padded>,
                                        WordOffsets<T, Weight, table>>;
     using Inputs = std::conditional_t<has_quads, QuadsAlongRows<T, tile_m, tile_k, threads, padded>,
-                                      NearWords<T, tile_m, tile_k, threads, true, padded>>;
-    using Weights = NearWords<Weight, tile_n, tile_k, threads, false, false>;
+                                      NearWords<T, tile_m, tile_k, threads, padded>>;
+    using Weights = NearFilters<Weight, tile_n, tile_k, threads, !Plan::totals_tiles>;
 
 public:
     struct Shared {
@@ -44,7 +44,7 @@ public:
           shared(the_shared),
           thread(the_thread),
           inputs(thread, [&](unsigned i) { return conv.template input_row<padded>(pixels[i], at.group); }),
-          weights(thread, [&](unsigned i) { return conv.weight_row(at.first_n + static_cast<int>(i), at.group); }) {
+          weights(thread, conv, at.first_n, at.group) {
         if constexpr (has_quads && padded) inputs.find_place(Plan::Head::collapsed_space, conv.window_columns());
     }
 

@@ -144,7 +144,7 @@ __device__ __forceinline__ void multiply_steps(Atom const& atom, Loader& loader,
         if constexpr (copies_words<Atom>) wait_for_groups<distance - 1>();
         Atom::publish();
         if constexpr (loads_first) atom.wait(sums);
-        sync_shared_memory();
+        sync_shared_memory<Atom::threads>();
     }
 }
 
@@ -236,7 +236,7 @@ private:
             loader.start(in_flight, stage);
             between();
             loader.finish(in_flight, stage);
-            sync_shared_memory();
+            sync_shared_memory<threads>();
         };
         int const steps = steps_of(conv);
         load(0, [] {});
@@ -244,7 +244,7 @@ private:
         for (int step = 0; step < steps; ++step) {
             load(step + 1, [&] {
                 atom.multiply(stage, sums);
-                sync_shared_memory();
+                sync_shared_memory<threads>();
             });
             atom.wait(sums);
         }

@@ -203,7 +203,7 @@ private:
         Fragment sums = {};
         if (steps == 0) return totals;
         fill(0);
-        sync_shared_memory();
+        sync_shared_memory<threads>();
         constexpr bool has_one_column = Tile::of_amd && OfX::has_one_row(InX{});
         Place const own_column = shared.columns[has_one_column ? OfX::first_row(in_x, thread) : 0];
         auto const load = [&](unsigned step) {
@@ -234,7 +234,7 @@ private:
         };
         load(0);
         store(0);
-        sync_shared_memory();
+        sync_shared_memory<threads>();
         atom.wait(sums);
         for (unsigned step = 0; step < steps; ++step) {
             if (stage_count > 1 && step % table_steps == 0) fill(step / table_steps + 1);
@@ -245,11 +245,11 @@ private:
             if constexpr (OfX::transposes && !has_one_column) Atom(opaque_per_thread(thread)).multiply(stage, sums);
             else atom.multiply(stage, sums);
             if (stage_count == 1) {
-                sync_shared_memory();
+                sync_shared_memory<threads>();
                 if ((step + 2) % table_steps == 0) fill((step + 2) / table_steps);
             }
             if (loads) store(step + 1);
-            sync_shared_memory();
+            sync_shared_memory<threads>();
             if (AtomOf::promotes && (step + 1) % flush_steps == 0) totals.add(sums);
             atom.wait(sums);
         }

@@ -99,17 +99,17 @@ public:
         };
         typename Atom::Fragment sums = {};
         fill(begin);
-        sync_shared_memory();
+        sync_shared_memory<threads>();
         load(0);
         store(0);
-        sync_shared_memory();
+        sync_shared_memory<threads>();
         atom.wait(sums);
         auto const multiply_and_load = [&](int next) {
             load(next);
             atom.multiply(stage, sums);
-            sync_shared_memory();
+            sync_shared_memory<threads>();
             store(next);
-            sync_shared_memory();
+            sync_shared_memory<threads>();
             atom.wait(sums);
         };
         constexpr int flush_steps = AtomOf::addends / Atom::tile_k;
@@ -119,7 +119,7 @@ public:
             multiply_and_load(masks_at + step_masks);
             if (masks_at != 0) {
                 fill(pixel + 2 * Chunk::step_pixels);
-                sync_shared_memory();
+                sync_shared_memory<threads>();
                 if (AtomOf::promotes && pixel / Chunk::step_pixels % flush_steps >= flush_steps - table_steps)
                     totals.add(sums);
                 atom.wait(sums);
