@@ -116,7 +116,7 @@ void FiberBlock::work(void* self) {
 }
 
 void FiberBlock::wait(State state, Place const& place) {
-    Thread& thread = *active;
+    Thread& thread = active();
     thread.state = state, thread.place = place;
     thread.fiber->suspend();
 }
@@ -128,7 +128,7 @@ void Block::barrier(Place const& place) {
 
 Exchange const& Block::exchange(std::uint64_t value, Place const& place) {
     auto& self = static_cast<FiberBlock&>(*this);
-    FiberBlock::Thread& thread = *self.active;
+    FiberBlock::Thread& thread = self.active();
     Exchange& exchange = self.waves[thread.wave].exchange[thread.exchanges++ % 2];
     exchange.value[thread.lane] = value;
     self.wait(FiberBlock::State::at_exchange, place);
@@ -137,7 +137,7 @@ Exchange const& Block::exchange(std::uint64_t value, Place const& place) {
 
 void FiberBlock::wait_until(std::function<bool()> happened, char const* what, Place const& place) {
     if (happened()) return;
-    active->happened = std::move(happened), active->awaited = what;
+    active().happened = std::move(happened), active().awaited = what;
     wait(State::waiting, place);
 }
 
@@ -146,7 +146,7 @@ bool FiberBlock::run_until_waiting(Wave& wave) {
     bool moved = false;
     for (;;) {
         for (Thread* thread = wave.first; thread != wave.last; ++thread) {
-            current = active = thread;
+            current = thread;
             if (thread->state == State::waiting && thread->happened()) thread->state = State::ready;
             if (thread->state != State::ready) continue;
             thread->fiber->resume();

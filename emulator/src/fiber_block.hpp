@@ -33,7 +33,7 @@ public:
     void wait_until(std::function<bool()> happened, char const* what, Place const& place);
 
     /// The number of the thread in the block.
-    unsigned thread_number() const { return static_cast<unsigned>(active - threads.data()); }
+    unsigned thread_number() const { return static_cast<unsigned>(&active() - threads.data()); }
     /// Makes the shared memory that the launch asked for NaN.
     void poison_shared();
     /// What the block's threads have begun and not waited for.
@@ -63,11 +63,11 @@ private:
     std::vector<Thread> threads;
     std::vector<std::unique_ptr<Fiber>> idle;  // of blocks that had more threads
     std::vector<Wave> waves;
-    Thread* active = nullptr;  // that runs
     std::function<void()> const* body = nullptr;
     std::vector<SharedLine> lines;
     std::unique_ptr<Asynchrony> begun;
 
+    Thread& active() const { return static_cast<Thread&>(*current); }  // that runs
     void arrange();
     bool run_until_waiting(Wave& wave);
     bool pass_barrier();

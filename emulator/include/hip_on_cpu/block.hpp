@@ -53,7 +53,7 @@ protected:
         dim3 index;
         unsigned lane = 0;
     };
-    Position const* current = nullptr;  // of the thread that runs
+    Position* current = nullptr;  // of the thread that runs
     std::byte* shared = nullptr;
 
     Block() = default;

@@ -97,6 +97,9 @@ TEST_CASE("HIP: windows and filters are near where a tile's reach less than 2^30
     CHECK(near(far, {{2, 8, 8, 8}}, same));
     CHECK(filters_are_near<fk::half>(fk::kcrs(512, 512, 3, 3), 128));
     CHECK_FALSE(filters_are_near<fk::half>(fk::kcrs(512, 1 << 20, 3, 3), 128));
+    fk::Layout<4> backwards = fk::kcrs(512, 512, 3, 3);
+    backwards.stride[0] = -backwards.stride[0];
+    CHECK_FALSE(filters_are_near<fk::half>(backwards, 128));
 }
 
 TEST_CASE("HIP: quads of pixels have their windows one column apart, and padding at the ends of a row alone") {

@@ -31,20 +31,42 @@ struct WordOffsets {
     __device__ std::uint32_t w_at(unsigned k) const { return entries[k / packet].w; }
 };
 
-/// TileAlongK of 16 bytes of a row of x at once, for NearOperands, which knows its padding where windows are `padded`.
+/// A thread's share of a tile for NearOperands: 16 bytes at its place along GemmK of every `step`-th row.
+template <Element T, int Size, int TileK, int threads>
+class WordsOfRows {
+    static constexpr int count = 16 / static_cast<int>(sizeof(T)), packets = TileK / count;
+    static_assert(packets * count == TileK && threads % packets == 0);
+
+public:
+    template <class Tile>
+    __device__ void store(Tile& tile) const {
+#pragma unroll
+        for (int pass = 0; pass < passes; ++pass) tile.put_words(k, row(pass), values[pass]);
+    }
+
+protected:
+    static constexpr int step = threads / packets, passes = Size / step;
+    static_assert(Size % step == 0);
+
+    unsigned k, first;
+    Words<4> values[passes];
+
+    __device__ explicit WordsOfRows(unsigned thread) : k(thread % packets * count), first(thread / packets) {}
+    __device__ unsigned row(int pass) const { return first + static_cast<unsigned>(pass * step); }
+};
+
+/// TileAlongK of 16 bytes of a row of x at once, which knows its padding where windows are `padded`.
 template <Element T, int Size, int TileK, int threads, bool padded>
-class NearWords {
-    static constexpr int count = 16 / static_cast<int>(sizeof(T));
-    static constexpr int packets = TileK / count, step = threads / packets, passes = Size / step;
-    static_assert(packets * count == TileK && threads % packets == 0 && Size % step == 0);
+class NearWords : public WordsOfRows<T, Size, TileK, threads> {
+    using Base = WordsOfRows<T, Size, TileK, threads>;
+    using Base::first, Base::k, Base::passes, Base::row, Base::values;
 
 public:
     template <class RowAt>
-    __device__ NearWords(unsigned thread, RowAt row)
-        : k(thread % packets * count), first(thread / packets), buffer(row(first).first) {
+    __device__ NearWords(unsigned thread, RowAt row_at) : Base(thread), buffer(row_at(first).first) {
 #pragma unroll
         for (int i = 0; i < passes; ++i) {
-            RowPointer<T> const at = row(first + static_cast<unsigned>(i * step));
+            RowPointer<T> const at = row_at(row(i));
             rows[i] = buffer.offset(at.first);
             invalid[i] = ~at.valid;
         }
@@ -60,33 +82,23 @@ public:
             values[i] = buffer.template load<Words<4>>(padded ? at | (0 - (entry.mask & invalid[i])) : at);
         }
     }
-    template <class Tile>
-    __device__ void store(Tile& tile) const {
-#pragma unroll
-        for (int i = 0; i < passes; ++i) tile.put_words(k, first + static_cast<unsigned>(i * step), values[i]);
-    }
 
 private:
-    unsigned k, first;
     Buffer buffer;
     std::uint32_t rows[passes], invalid[passes];
-    Words<4> values[passes];
 };
 
 /// The same of filters. Where there are scalar registers to spare, a thread's loads have one offset, because each has a
-/// Buffer that begins at a filter of its own. Behind the last filter are zeros, or it is
-/// there again.
+/// Buffer that begins at a filter of its own. Behind the last filter are zeros, or it is there again.
 template <Element W, int Size, int TileK, int threads, bool has_scalars>
-class NearFilters {
-    static constexpr int count = 16 / static_cast<int>(sizeof(W));
-    static constexpr int packets = TileK / count, step = threads / packets, passes = Size / step;
+class NearFilters : public WordsOfRows<W, Size, TileK, threads> {
+    using Base = WordsOfRows<W, Size, TileK, threads>;
+    using Base::first, Base::k, Base::passes, Base::row, Base::step, Base::values;
     static constexpr int together = has_scalars ? passes : 1;
-    static_assert(packets * count == TileK && threads % packets == 0 && Size % step == 0);
 
 public:
     template <class Problem>
-    __device__ NearFilters(unsigned thread, Problem const& conv, int first_filter, int group)
-        : k(thread % packets * count), first(thread / packets) {
+    __device__ NearFilters(unsigned thread, Problem const& conv, int first_filter, int group) : Base(thread) {
         W const* const begin = conv.weight_row(first_filter, group).first;
         if constexpr (has_scalars) {
             W const* const end = conv.end_of_filters(group);
@@ -98,8 +110,7 @@ public:
             buffers[0] = Buffer(begin);
 #pragma unroll
             for (int i = 0; i < passes; ++i)
-                rows[i] =
-                    buffers[0].offset(conv.weight_row(first_filter + static_cast<int>(first) + i * step, group).first);
+                rows[i] = buffers[0].offset(conv.weight_row(first_filter + static_cast<int>(row(i)), group).first);
         }
     }
 
@@ -112,17 +123,10 @@ public:
     }
     /// Waits for its loads.
     __device__ void wait() { wait_for(values[passes - 1]); }
-    template <class Tile>
-    __device__ void store(Tile& tile) const {
-#pragma unroll
-        for (int i = 0; i < passes; ++i) tile.put_words(k, first + static_cast<unsigned>(i * step), values[i]);
-    }
 
 private:
-    unsigned k, first;
     Buffer buffers[together];
     std::uint32_t rows[passes / together];
-    Words<4> values[passes];
 };
 
 }  // namespace fusekit::hip
