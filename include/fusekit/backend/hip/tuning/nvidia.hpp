@@ -62,7 +62,7 @@ struct NvidiaTuning {
     /// Those that were among the fastest of eleven, on convolutions of batch 1 to 256.
     static constexpr WarpSpecializedTile warp_specialized[] = {
         {.m = 192, .n = 128, .stages = 4},
-        {.m = 128, .n = 112, .stages = 5},
+        {.m = 128, .n = 128, .stages = 5},
         {.m = 128, .n = 128, .stages = 4, .roles = Roles::ping_pong},
         {.m = 64, .n = 128, .stages = 5, .roles = Roles::ping_pong},
         {.m = 192, .n = 64, .stages = 5},
