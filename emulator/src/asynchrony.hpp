@@ -54,6 +54,7 @@ public:
     struct NamedBarrier {
         unsigned arrived = 0, threads = 0;
         std::uint64_t generation = 0;
+        bool said = false, any_said = false;  ///< by those who have arrived; by those of the phase before
     };
     NamedBarrier& named_barrier(unsigned number) { return named[number]; }
 

@@ -214,13 +214,20 @@ void named_barrier_arrive(unsigned number, unsigned expected, Place place) {
     barrier.threads = expected;
     if (++barrier.arrived < expected) return;
     barrier.arrived = 0, ++barrier.generation;
+    barrier.any_said = barrier.said, barrier.said = false;
 }
 
 void named_barrier_sync(unsigned number, unsigned expected, Place place) {
+    named_barrier_any(number, expected, false, place);
+}
+
+bool named_barrier_any(unsigned number, unsigned expected, bool said, Place place) {
     auto& barrier = running_block().asynchrony().named_barrier(number);
     std::uint64_t const before = barrier.generation;
+    barrier.said = barrier.said || said;
     named_barrier_arrive(number, expected, place);
     running_block().wait_until([&barrier, before] { return barrier.generation != before; }, "a named barrier", place);
+    return barrier.any_said;
 }
 
 bool elect(Place place) {

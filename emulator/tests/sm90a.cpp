@@ -346,6 +346,8 @@ __global__ void ping_pong(int* turns) {
     __syncthreads();
     bool const second = threadIdx.x >= 64;
     for (int turn = 0; turn < 4; ++turn) {
+        bool const says = turn < 3 && threadIdx.x == 64u + static_cast<unsigned>(turn);
+        if (second && ptx::named_barrier_any(2, 64, says) != (turn < 3)) *turns = -200;
         if (second) ptx::named_barrier_sync(1, 128);
         else ptx::named_barrier_arrive(1, 128);
         if (second && ptx::elect()) atomicAdd(turns, 1);

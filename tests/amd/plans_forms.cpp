@@ -4,20 +4,18 @@
 using namespace amd;
 
 template struct amd::Kernels<
-    float, Plan<C, S, B, N, A<fk::Mish>, R>, Plan<Signal, B, A<fk::Abs>>, Plan<Volume, B, R, A<fk::Relu>>,
-    Plan<GroupedVolume, M, A<fk::Relu>>, Plan<B, C>, Plan<N, A<fk::Relu>, Volume, B>, Plan<A<EveryActivation>>,
-    Plan<N, A<fk::Relu>>, Plan<M, A<fk::Power>>, Plan<B, A<fk::Clamp>>, Plan<R, B, N, A<fk::Gelu>, S>,
-    Plan<B, fk::Store, fk::StoreMask, A<fk::Relu>>, Plan<C3, B, fk::Store, A<fk::Relu>>,
-    Plan<Grouped, B, fk::Store, A<fk::Relu>, MaxPool>, Plan<B, A<fk::Relu>, AveragePool>,
-    Plan<B, A<fk::Relu>, fk::GlobalAverage>, Plan<N, R, AverageWindows>, Plan<G, B, A<fk::Relu>>,
-    Plan<N, A<fk::Relu>, G, B, R>, Plan<BG, B>, Plan<G, B, fk::Store, Statistics>,
+    float, Plan<C, S, B, N, A<fk::Mish>, R>, Plan<Signal, B, A<fk::Abs>>, Plan<GroupedVolume, M, A<fk::Relu>>,
+    Plan<B, C>, Plan<N, A<fk::Relu>, Volume, B>, Plan<A<EveryActivation>>, Plan<N, A<fk::Relu>>, Plan<M, A<fk::Power>>,
+    Plan<B, A<fk::Clamp>>, Plan<R, B, N, A<fk::Gelu>, S>, Plan<B, fk::Store, fk::StoreMask, A<fk::Relu>>,
+    Plan<C3, B, fk::Store, A<fk::Relu>>, Plan<Grouped, B, fk::Store, A<fk::Relu>, MaxPool>,
+    Plan<B, A<fk::Relu>, AveragePool>, Plan<B, A<fk::Relu>, fk::GlobalAverage>, Plan<N, R, AverageWindows>,
+    Plan<G, B, A<fk::Relu>>, Plan<N, A<fk::Relu>, G, B, R>, Plan<BG, B>, Plan<G, B, fk::Store, Statistics>,
     Plan<Depthwise, B, Statistics, A<fk::Relu>>, Plan<TrainN, A<fk::Relu>>, Plan<TrainM, A<fk::Relu>>,
     Back<TrainN, R, A<fk::Relu>>, Back<TrainM, R, A<fk::Relu>>>;
 
-template struct amd::Kernels<fk::half, Plan<C, M, A<fk::Elu>>, Plan<G, B, A<fk::Gelu>, R>, Plan<Volume, N, A<fk::Relu>>,
-                             Plan<N, A<fk::Relu>>, Plan<M, A<fk::SoftRelu>>, Plan<B, A<fk::GeluTanh>>,
-                             Plan<N, A<fk::Relu>, MaxWindows>, Plan<R, B, N, A<fk::Gelu>, S>,
-                             Plan<TrainM, A<fk::Power>>, Back<TrainM, A<fk::Gelu>>, Plan<TrainN, R, A<fk::Gelu>>,
+template struct amd::Kernels<fk::half, Plan<C, M, A<fk::Elu>>, Plan<G, B, A<fk::Gelu>, R>, Plan<N, A<fk::Relu>>,
+                             Plan<M, A<fk::SoftRelu>>, Plan<B, A<fk::GeluTanh>>, Plan<N, A<fk::Relu>, MaxWindows>,
+                             Plan<R, B, N, A<fk::Gelu>, S>, Plan<TrainM, A<fk::Power>>, Plan<TrainN, R, A<fk::Gelu>>,
                              Back<TrainN, A<fk::Relu>, R>, Back<B, R, A<fk::Relu>>>;
 
 template struct amd::Kernels<fk::bfloat16, Plan<C7, B, A<fk::Relu>>, Plan<Depthwise, N, A<fk::Passthru>>,

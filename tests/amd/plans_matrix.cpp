@@ -8,7 +8,11 @@ template struct amd::Kernels<fk::half, Plan<N, A<fk::Relu>, C3, B, A<fk::Relu>>,
 // Its epilogues compute in float, as those of half do.
 template struct amd::Kernels<fk::bfloat16, Plan<C, B, N, R, A<fk::HardSigmoid>>, Plan<W3>>;
 
-// Some targets multiply floats on matrix units.
-using Tf32C3 = fk::Conv<fk::filter(3, 3).pad(1), fk::Products<fk::tf32>>;
+// Some targets multiply floats on matrix units. Of the others, gfx1100 stands for all.
+#if !defined(__gfx1030__) && !defined(__gfx1201__)
 template struct amd::Kernels<float, Plan<N, A<fk::Relu>, C3, B, A<fk::Relu>>, Plan<C1, B, R, A<fk::HardSwish>>,
-                             Plan<Tf32C3, B, A<fk::Relu>>, Plan<W3, S, R>>;
+                             Plan<W3, S, R>>;
+#endif
+#ifdef __gfx942__
+template struct amd::Kernels<float, Plan<fk::Conv<fk::filter(3, 3).pad(1), fk::Products<fk::tf32>>, B, A<fk::Relu>>>;
+#endif

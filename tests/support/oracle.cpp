@@ -31,6 +31,13 @@ std::vector<std::int64_t> taps_of(Window const& f, Shape const& x, Shape const& 
     return taps;
 }
 
+/// The same of every pixel of y.
+std::vector<std::vector<std::int64_t>> windows_of(Window const& f, Shape const& x, Shape const& y) {
+    std::vector<std::vector<std::int64_t>> taps;
+    for (std::int64_t pixel = 0; pixel < y.d * y.h * y.w; ++pixel) taps.push_back(taps_of(f, x, y, pixel));
+    return taps;
+}
+
 }  // namespace
 
 double unit_of(Tensor const& x) {
@@ -77,49 +84,43 @@ Tensor conv(Tensor const& x, std::vector<double> const& weights, std::int64_t k,
 
 Tensor transposed_conv(Tensor const& u, std::vector<double> const& weights, Shape const& x, Window const& f) {
     Tensor y(x);
-    std::int64_t const group_c = x.c / f.groups, group_k = u.shape.c / f.groups;
+    std::int64_t const group_c = x.c / f.groups, group_k = u.shape.c / f.groups, places = x.d * x.h * x.w;
+    auto const windows = windows_of(f, x, u.shape);
     std::size_t in = 0;
     for (std::int64_t n = 0; n < u.shape.n; ++n)
         for (std::int64_t k = 0; k < u.shape.c; ++k)
-            for (std::int64_t o = 0; o < u.shape.d; ++o)
-                for (std::int64_t p = 0; p < u.shape.h; ++p)
-                    for (std::int64_t q = 0; q < u.shape.w; ++q, ++in)
-                        for (std::int64_t c = 0; c < group_c; ++c)
-                            for (std::int64_t tap = 0; tap < f.t * f.r * f.s; ++tap) {
-                                auto const [slice, row, column] =
-                                    seen(f, {o, p, q}, {tap / (f.r * f.s), tap / f.s % f.r, tap % f.s});
-                                if (!has(x, {slice, row, column})) continue;
-                                std::int64_t const plane = (n * x.c + k / group_k * group_c + c) * x.d + slice;
-                                y.at[(plane * x.h + row) * x.w + column].value +=
-                                    u.at[in].value * weights[(k * group_c + c) * f.t * f.r * f.s + tap];
-                            }
+            for (auto const& taps : windows) {
+                auto weight = weights.begin() + k * group_c * static_cast<std::int64_t>(taps.size());
+                for (std::int64_t c = 0; c < group_c; ++c) {
+                    Bounded* const to = y.at.data() + (n * x.c + k / group_k * group_c + c) * places;
+                    for (std::int64_t const tap : taps) {
+                        if (tap >= 0) to[tap].value += u.at[in].value * *weight;
+                        ++weight;
+                    }
+                }
+                ++in;
+            }
     return y;
 }
 
 Tensor weight_gradient(Tensor const& x, Tensor const& dy, Window const& f) {
     Shape const in = x.shape, out = dy.shape;
-    std::int64_t const group_c = in.c / f.groups, group_k = out.c / f.groups;
+    std::int64_t const group_c = in.c / f.groups, group_k = out.c / f.groups, places = in.d * in.h * in.w,
+                       pixels = out.d * out.h * out.w;
+    auto const windows = windows_of(f, in, out);
     Tensor dw({out.c, group_c, f.r, f.s, f.t});
     std::size_t to = 0;
     for (std::int64_t k = 0; k < out.c; ++k)
         for (std::int64_t c = 0; c < group_c; ++c)
-            for (std::int64_t t = 0; t < f.t; ++t)
-                for (std::int64_t r = 0; r < f.r; ++r)
-                    for (std::int64_t s = 0; s < f.s; ++s, ++to) {
-                        std::int64_t const channel = k / group_k * group_c + c;
-                        for (std::int64_t n = 0; n < out.n; ++n)
-                            for (std::int64_t o = 0; o < out.d; ++o)
-                                for (std::int64_t p = 0; p < out.h; ++p)
-                                    for (std::int64_t q = 0; q < out.w; ++q) {
-                                        auto const [slice, row, column] = seen(f, {o, p, q}, {t, r, s});
-                                        if (!has(in, {slice, row, column})) continue;
-                                        std::int64_t const of_dy = (((n * out.c + k) * out.d + o) * out.h + p) * out.w;
-                                        std::int64_t const of_x =
-                                            (((n * in.c + channel) * in.d + slice) * in.h + row) * in.w;
-                                        dw.at[to].value += dy.at[static_cast<std::size_t>(of_dy + q)].value *
-                                                           x.at[static_cast<std::size_t>(of_x + column)].value;
-                                    }
-                    }
+            for (std::size_t tap = 0; tap < static_cast<std::size_t>(f.t * f.r * f.s); ++tap, ++to)
+                for (std::int64_t n = 0; n < out.n; ++n) {
+                    auto const from = static_cast<std::size_t>((n * in.c + k / group_k * group_c + c) * places),
+                               of_dy = static_cast<std::size_t>((n * out.c + k) * pixels);
+                    for (std::size_t pixel = 0; pixel < windows.size(); ++pixel)
+                        if (auto const at = windows[pixel][tap]; at >= 0)
+                            dw.at[to].value +=
+                                dy.at[of_dy + pixel].value * x.at[from + static_cast<std::size_t>(at)].value;
+                }
     return dw;
 }
 

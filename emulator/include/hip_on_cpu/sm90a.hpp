@@ -47,9 +47,11 @@ void barrier_arrive_expect_bytes(std::uint32_t barrier, unsigned bytes, Place pl
 /// Returns when the phase of this parity is over.
 void barrier_wait(std::uint32_t barrier, unsigned parity, Place place = Place::current());
 
-/// bar.sync and bar.arrive: a barrier for `threads` of the block, those that only arrive among them.
+/// bar.sync, bar.arrive and bar.red.or: a barrier for `threads` of the block, those that only arrive among them; and
+/// whether any of them said so.
 void named_barrier_sync(unsigned number, unsigned threads, Place place = Place::current());
 void named_barrier_arrive(unsigned number, unsigned threads, Place place = Place::current());
+bool named_barrier_any(unsigned number, unsigned threads, bool said, Place place = Place::current());
 
 /// True in one lane of a wave that all of it calls.
 bool elect(Place place = Place::current());

@@ -29,6 +29,8 @@ __device__ void fence_barrier_init();
 /// Barriers for `threads` of the block, those that only arrive among them.
 __device__ void named_barrier_sync(unsigned number, unsigned threads);
 __device__ void named_barrier_arrive(unsigned number, unsigned threads);
+/// Whether any of these threads said so: what one knows reaches all without shared memory.
+__device__ bool named_barrier_any(unsigned number, unsigned threads, bool said);
 
 /// True in one lane of a wave; all lanes call it. A lane that was chosen so issues bulk copies at full speed, others do
 /// not.

@@ -36,6 +36,14 @@ __device__ inline void named_barrier_sync(unsigned number, unsigned threads) {
 __device__ inline void named_barrier_arrive(unsigned number, unsigned threads) {
     asm volatile("bar.arrive %0, %1;" ::"r"(number), "r"(threads) : "memory");
 }
+__device__ inline bool named_barrier_any(unsigned number, unsigned threads, bool said) {
+    int any = 0;
+    asm volatile("{.reg .pred p, q; setp.ne.s32 p, %3, 0; bar.red.or.pred q, %1, %2, p; selp.s32 %0, 1, 0, q;}"
+                 : "=r"(any)
+                 : "r"(number), "r"(threads), "r"(static_cast<int>(said))
+                 : "memory");
+    return any;
+}
 
 __device__ inline bool elect() {
     int elected = 0;

@@ -8,6 +8,13 @@
 
 namespace fusekit::hip {
 
+/// A barrier of some of a block's threads.
+template <unsigned number, unsigned threads>
+struct NamedBarrier {
+    __device__ void operator()() const { ptx::named_barrier_sync(number, threads); }
+    __device__ bool any(bool said) const { return ptx::named_barrier_any(number, threads, said); }
+};
+
 /// Merges totals one after another.
 template <class Total>
 struct TotalMerger {
@@ -42,11 +49,10 @@ class ColumnTotals<Plan, all_channels, all_threads> {
 public:
     struct Shared {
         Uninitialized<Total> parts[threads / 32][channels];
-        bool is_last;
     };
 
-    /// Called by the threads, whose barrier is `barrier`, after each warp or warpgroup has put its totals into one of
-    /// the first `all_parts` of `shared`. There are `columns` columns, which blocks take in turn.
+    /// Called by the threads, whose NamedBarrier is `barrier`, after each warp or warpgroup has put its totals into one
+    /// of the first `all_parts` of `shared`. There are `columns` columns, which blocks take in turn.
     template <class Params, class Problem, class Barrier>
     __device__ static void finalize(Params const& params, Problem const& conv, Shared& shared, unsigned all_parts,
                                     unsigned columns, unsigned thread, unsigned block, Barrier const& barrier) {
@@ -67,7 +73,7 @@ public:
                 view.put(own * apart, first_k + n, merge_parts(shared, parts, n));
             unsigned const group = own / group_size, first = group * group_size, behind = totals - first,
                            merged = behind < group_size ? behind : group_size;
-            if (!is_last(states[apart > 1 ? 0 : 1 + group], merged, shared, thread, barrier)) return;
+            if (!is_last(states[apart > 1 ? 0 : 1 + group], merged, thread, barrier)) return;
             unsigned const needed = (merged + 7) / 8;
             parts = needed < most_parts ? needed : most_parts;
 #pragma unroll 1
@@ -86,15 +92,11 @@ public:
 private:
     /// Whether this block is the last of so many.
     template <class Barrier>
-    __device__ static bool is_last(GridGroup::State& state, unsigned blocks, Shared& shared, unsigned thread,
-                                   Barrier const& barrier) {
+    __device__ static bool is_last(GridGroup::State& state, unsigned blocks, unsigned thread, Barrier const& barrier) {
         barrier();
-        if (thread == 0) {
-            shared.is_last = ptx::add_one(&state.arrived) == blocks - 1;
-            if (shared.is_last) state.arrived = 0;
-        }
-        barrier();
-        return shared.is_last;
+        bool const last = thread == 0 && ptx::add_one(&state.arrived) == blocks - 1;
+        if (last) state.arrived = 0;
+        return barrier.any(last);
     }
 
     /// Of channel `n` of a column. Its channels' Moments have one count, which all lanes of a warp read together.

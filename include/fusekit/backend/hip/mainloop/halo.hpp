@@ -152,7 +152,7 @@ private:
         if constexpr (Plan::totals_tiles) {
             static_assert(sizeof(typename Totals::Shared) <= sizeof(shared.filters));
             auto& merged = reinterpret_cast<typename Totals::Shared&>(shared.filters);
-            auto const barrier = [] { ptx::named_barrier_sync(consumer_barrier, consumers * Atom::threads); };
+            NamedBarrier<consumer_barrier, consumers * Atom::threads> const barrier;
             barrier();  // all have multiplied their last tile
             bool const all_have_tiles = block + (consumers - 1) * step < tiles.all;
             if (group == 0 || all_have_tiles) totals.put(merged.parts[group], thread);

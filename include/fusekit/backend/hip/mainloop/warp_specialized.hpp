@@ -103,7 +103,7 @@ protected:
         if constexpr (Plan::totals_tiles) {
             static_assert(sizeof(typename Totals::Shared) <= sizeof(shared.stages));
             auto& merged = reinterpret_cast<typename Totals::Shared&>(shared.stages);
-            auto const barrier = [] { ptx::named_barrier_sync(consumer_barrier, consumers * Atom::threads); };
+            NamedBarrier<consumer_barrier, consumers * Atom::threads> const barrier;
             totals.put(merged.parts[4 * group + thread / 32], thread, barrier);
             Totals::finalize(params, conv, merged, consumers * Atom::threads / 32, tiles.columns(),
                              group * Atom::threads + thread, block, barrier);
