@@ -15,8 +15,18 @@ TEMPLATE_TEST_CASE("HIP: gradients by the weights are exact on the matrix units 
     using Atom = typename fk::hip::WeightGradientAtom<TestType>::Type;
     CHECK(std::is_same_v<decltype(Atom::Stage::x), fk::hip::RowTile<TestType, Atom::tile_m, 64>> == has_unit<TestType>);
     check_weight_gradients<TestType>(device);
-    // Packets of eight channels, of four, single ones, and pixels, of steps that a table's pixels do not fill.
+    // Packets of both operands: with windows in padding, of pixels that end within a step or with a table; groups,
+    // whose last columns are those of ones; slices; windows of as many taps as a word has bits; and rows of dy that are
+    // apart.
     check_weight_gradient<TestType, fk::filter(1, 2)>(device, {{3, 144, 7, 9}, 72, "nhwc", "nhwc", "nhwc"});
+    check_weight_gradient<TestType, fk::filter(3, 3).pad(1)>(device, {{2, 24, 11, 13}, 72, "nhwc", "nhwc", "nhwc"});
+    check_weight_gradient<TestType, fk::filter(3, 3).pad(2).stride(2).dilation(2).groups(2)>(
+        device, {{2, 48, 16, 16}, 160, "nhwc", "nhwc", "nhwc"});
+    check_weight_gradient<TestType, fk::filter(2, 3, 1).pad(1)>(device,
+                                                                {{1, 8, 5, 4, 3}, 16, "ndhwc", "ndhwc", "ndhwc"});
+    check_weight_gradient<TestType, fk::filter(4, 8)>(device, {{1, 8, 7, 12}, 8, "nhwc", "nhwc", "nhwc"});
+    check_weight_gradient<TestType, fk::filter(3, 3).pad(1)>(device, {{2, 8, 6, 9}, 16, "nhwc+8", "nhwc+8", "nhwc"});
+    // Packets of four channels, single ones, and pixels, of steps that a table's pixels do not fill.
     check_weight_gradient<TestType, fk::filter(3, 1).stride(2)>(device, {{2, 76, 9, 8}, 68, "nhwc", "nhwc", "nhwc"});
     check_weight_gradient<TestType, fk::filter(1, 1).groups(2)>(device, {{1, 266, 5, 7}, 134, "nhwc", "nchw", "nchw"});
     // Planes: of images that end within a step or with one, with windows in padding on all sides or on some.

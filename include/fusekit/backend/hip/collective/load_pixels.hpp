@@ -77,10 +77,11 @@ public:
             }
         });
     }
+    /// Bits of `over` are set in the first element of each packet that is transposed, or in both that fill a word.
     template <class Along>
-    __device__ void store(Along along, unsigned thread, Tile& tile) {
+    __device__ void store(Along along, unsigned thread, Tile& tile, std::uint32_t over = 0) {
         with_share(along, thread, [&]<class Share>(Share const& of) {
-            if constexpr (transposes && !Share::pixels_neighbour) store_transposed(of, tile);
+            if constexpr (transposes && !Share::pixels_neighbour) store_transposed(of, tile, over);
             else store_as_loaded(of, tile);
         });
     }
@@ -95,17 +96,20 @@ public:
     }
     __device__ void wait(Neighbours) {}
 
-    /// Whether a thread has packets of one row alone, its first.
-    static constexpr bool has_one_row(Neighbours) { return false; }
-    template <Neighbours along>
-    static constexpr bool has_one_row(std::integral_constant<Neighbours, along>) {
-        return transposes && along != Neighbours::pixels;
-    }
+    /// A thread's first row, and its first pixel. Its packets that are transposed are of one row, and of pixels that
+    /// follow one another.
     template <class Along>
     __device__ static unsigned first_row(Along along, unsigned thread) {
         unsigned row = 0;
         with_share(along, thread, [&](auto const& of) { row = of.row(0); });
         return row;
+    }
+
+    template <class Along>
+    __device__ static unsigned first_pixel(Along along, unsigned thread) {
+        unsigned pixel = 0;
+        with_share(along, thread, [&](auto const& of) { pixel = of.pixel(0); });
+        return pixel;
     }
 
     /// The row of the operand that a row of the tile has.
@@ -170,7 +174,7 @@ private:
         }
     }
     template <class Share>
-    __device__ void store_transposed(Share const& of, Tile& tile) {
+    __device__ void store_transposed(Share const& of, Tile& tile, std::uint32_t over) {
         constexpr unsigned count = Share::count, pixels = Share::packets;
 #pragma unroll
         for (unsigned own = 0; own < count; ++own) {
@@ -178,16 +182,28 @@ private:
             if constexpr (arch::has<arch::Amd> && sizeof(T) == 2 && count > 1) {
                 Packet<std::uint32_t, pixels / 2> pairs;
 #pragma unroll
-                for (unsigned i = 0; i < pixels; i += 2)
+                for (unsigned i = 0; i < pixels; i += 2) {
                     pairs.values[i / 2] = permuted(word<count>(i + 1, own / 2), word<count>(i, own / 2),
                                                    own % 2 ? 0x07060302 : 0x05040100);
+                    if (own == 0) pairs.values[i / 2] |= over;
+                }
                 *reinterpret_cast<decltype(pairs)*>(tile.at(of.pixel(0), row)) = pairs;
             } else {
                 tile.template put_along_k<static_cast<int>(pixels)>(of.pixel(0), row, [&](int i) {
-                    return as_operand<Operand>(values[static_cast<unsigned>(i) * count + own]);
+                    T value = values[static_cast<unsigned>(i) * count + own];
+                    if constexpr (sizeof(T) == sizeof over)
+                        if (own == 0) value = with_bits(value, over);
+                    return as_operand<Operand>(value);
                 });
             }
         }
+    }
+    __device__ static T with_bits(T value, std::uint32_t over) {
+        std::uint32_t bits;
+        __builtin_memcpy(&bits, &value, sizeof bits);
+        bits |= over;
+        __builtin_memcpy(&value, &bits, sizeof bits);
+        return value;
     }
     /// Two elements of a packet of Count.
     template <int Count>

@@ -50,6 +50,19 @@ bool lies_in_planes(Filter<2> const& filter, TensorView<T const> const& x, Tenso
            2 * pixels > PixelChunk<T>::whole(pixels) && range.is_near(sizeof(T));
 }
 
+/// Whether WeightGradientPackets reads x and dy, of which it is known how they neighbour.
+template <int Space, Element T>
+bool lies_in_packets(Filter<Space> const& filter, Neighbours in_x, Neighbours in_dy, TensorView<T const> const& dy,
+                     std::int64_t group_k) {
+    constexpr Neighbours widest = sizeof(T) == 2 ? Neighbours::eights : Neighbours::fours;
+    Index<4> const &extent = dy.layout.shape, &stride = dy.layout.stride;
+    bool const at_one_stride = (extent[2] == 1 || stride[2] == extent[3] * stride[3]) &&
+                               (extent[0] == 1 || stride[0] == extent[2] * extent[3] * stride[3]);
+    std::int64_t taps = 1;
+    for (int mode = 0; mode < Space; ++mode) taps *= filter.size[mode];
+    return in_x == widest && in_dy == widest && at_one_stride && stride[3] >= group_k && taps < 32;
+}
+
 /// Among how many blocks a tile's pixels are shared, so that all of `tiles` keep `blocks` busy: clusters, where there
 /// are some, and as many groups of blocks as sums of `part_bytes` each fit the workspace. A tile's sums are merged in
 /// `passes`.
@@ -90,6 +103,8 @@ Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_weight_gradient(Gpu con
     params.in_x = detail::neighbours_of<T>(params.x, y.layout.shape[1]);
     params.in_dy = detail::neighbours_of<T>(detail::typed<T>(dy), group_k);
     params.near = detail::is_near(params.x) && detail::is_near(detail::typed<T>(dy));
+    params.in_packets = WeightGradientTile::of_amd && params.near &&
+                        detail::lies_in_packets(filter, params.in_x, params.in_dy, detail::typed<T>(dy), group_k);
     std::int64_t step = 1, plane = dy.layout.shape[2] * dy.layout.shape[3];
     if constexpr (WeightGradientTile::of_amd && Plan::Head::collapsed_space == 2)
         if (params.near && detail::lies_in_planes(filter, params.x, detail::typed<T>(dy), y.layout.shape[1])) {

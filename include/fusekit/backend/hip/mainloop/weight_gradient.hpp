@@ -8,6 +8,7 @@
 #include "fusekit/backend/hip/collective/fragment_totals.hpp"
 #include "fusekit/backend/hip/collective/load_pixels.hpp"
 #include "fusekit/backend/hip/collective/operand_memory.hpp"
+#include "fusekit/backend/hip/mainloop/weight_gradient_packets.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient_params.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient_planes.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient_tile.hpp"
@@ -45,7 +46,10 @@ private:
     using Totals = FragmentTotals<Fragment, threads, AtomOf::keeps_totals>;
     using OfX = TileOfPixels<T, decltype(Atom::Stage::x), tile_m, tile_k, threads>;
     using OfDy = TileOfPixels<T, decltype(Atom::Stage::w), tile_n, tile_k, threads>;
-    static constexpr bool has_planes = Tile::of_amd && OfX::transposes && space == 2;  ///< a loop of their own
+    using TileAt = WeightGradientTileAt;
+    using InPackets = std::integral_constant<Neighbours, OfX::widest>;
+    /// Loops of their own.
+    static constexpr bool has_packets = Tile::of_amd && OfX::transposes, has_planes = has_packets && space == 2;
 
 public:
     /// What steps need, and then sums pass through.
@@ -53,6 +57,7 @@ public:
         typename Atom::Stage stages[stage_count];
         union {
             PixelTable<space, table> pixels[stage_count];
+            std::conditional_t<has_packets, WindowTableOf<T>, detail::Nothing> windows;
             std::conditional_t<has_planes, MasksOfPlanes<T>, detail::Nothing> masks;
         };
         Place columns[tile_m];
@@ -89,33 +94,6 @@ public:
     }
 
 private:
-    /// The tile and the pixels of a block. The blocks of a cluster come first, then tiles, then other parts of pixels,
-    /// so that blocks that run at once read the same.
-    struct TileAt {
-        unsigned rank, number, group_of_parts;
-        int group, first_k, first_column, begin, end;
-
-        template <class Problem>
-        __device__ TileAt(Params const& params, Problem const& conv, unsigned block) {
-            auto const across = static_cast<unsigned>(detail::divide_up(params.columns(), tile_m)),
-                       down = static_cast<unsigned>(detail::divide_up(conv.group_k(), tile_n)),
-                       tiles = across * down * static_cast<unsigned>(conv.groups());
-            rank = block % params.parts.cluster;
-            number = block / params.parts.cluster % tiles;
-            group_of_parts = block / params.parts.cluster / tiles;
-            first_column = static_cast<int>(number % across) * tile_m;
-            first_k = static_cast<int>(number / across % down) * tile_n;
-            group = static_cast<int>(number / across / down);
-            begin = static_cast<int>(group_of_parts * params.parts.cluster + rank) * params.part_pixels;
-            end = min(begin + params.part_pixels, conv.gemm_m());
-        }
-        /// The tile's column of ones, whose sums are the gradient of the bias; -1 where it has none.
-        __device__ int ones(Params const& params) const {
-            auto const column = static_cast<int>(params.weights()) - first_column;
-            return params.bound.head.bias_gradient.given() && column < tile_m ? column : -1;
-        }
-    };
-
     /// Calls f with how x and dy lie. Where both lie as in most networks the compiler knows it, because each
     /// instruction counts beside the products of matrix units. On NVIDIA's GPUs pixels one by one leave it no registers
     /// for that.
@@ -126,9 +104,9 @@ private:
             auto const both = [&](Neighbours along) {
                 return params.near && params.in_x == along && params.in_dy == along;
             };
-            std::integral_constant<Neighbours, OfX::widest> const widest;
+            if (has_packets ? params.in_packets : both(OfX::widest))
+                return f(std::type_identity<Nearby>{}, InPackets{}, InPackets{});
             std::integral_constant<Neighbours, Neighbours::pixels> const pixels;
-            if (both(widest)) return f(std::type_identity<Nearby>{}, widest, widest);
             if constexpr (Tile::of_amd)
                 if (both(pixels)) return f(std::type_identity<Nearby>{}, pixels, pixels);
         }
@@ -184,15 +162,17 @@ private:
                                                       unsigned thread) {
         if constexpr (std::is_same_v<InX, InPlanes>)
             return WeightGradientPlanes<T>::multiply(params, shared.stages[0], shared.masks, totals, at, atom, thread);
+        if constexpr (has_packets && std::is_same_v<InX, InPackets>)
+            return WeightGradientPackets<T>::multiply(params, shared.stages[0], shared.windows, totals, at, atom,
+                                                      thread);
         auto const conv = params.problem();
         constexpr unsigned flush_steps = addends / tile_k;
         Index<4> const& stride = params.bound.head.dy.layout.stride;
         Memory const of_x{conv.x.data + conv.first_c(at.group) * conv.x.layout.stride[1]},
             of_dy{detail::typed<T>(params.bound.head.dy).data + (conv.first_k(at.group) + at.first_k) * stride[1]};
         auto const channels = static_cast<unsigned>(min(conv.group_k() - at.first_k, tile_n));
-        int const pixels = at.end - at.begin;
-        int const whole = pixels > 0 ? static_cast<int>(detail::divide_up(pixels, tile_k)) : 0;
-        auto const steps = static_cast<unsigned>(of_wave(whole));
+        int const pixels = max(at.end - at.begin, 0);
+        auto const steps = static_cast<unsigned>(of_wave(static_cast<int>(detail::divide_up(pixels, tile_k))));
         int const ones = of_wave(at.ones(params));
         OfX x;
         OfDy dy;
@@ -204,8 +184,6 @@ private:
         if (steps == 0) return totals;
         fill(0);
         sync_shared_memory<threads>();
-        constexpr bool has_one_column = Tile::of_amd && OfX::has_one_row(InX{});
-        Place const own_column = shared.columns[has_one_column ? OfX::first_row(in_x, thread) : 0];
         auto const load = [&](unsigned step) {
             auto const& table_of_step = shared.pixels[step / table_steps % stage_count];
             unsigned const first = step % table_steps * tile_k;
@@ -213,7 +191,7 @@ private:
             std::int64_t const* const in_dy_of = table_of_step.in_dy + first;
             x.each(in_x, thread, [&](auto& to, unsigned pixel, unsigned row) {
                 Place const place = in_x_of[pixel].whole();
-                Place const column = has_one_column ? own_column : shared.columns[row].whole();
+                Place const column = shared.columns[row].whole();
                 of_x.load_if(conv.has(place.at, column.at), place.offset + column.offset, to);
             });
             if (ones >= 0)
@@ -242,7 +220,7 @@ private:
             if (loads) load(step + 1);
             auto const& stage = shared.stages[step % stage_count];
             // Elements that are loaded one by one take the registers that addresses would be kept in.
-            if constexpr (OfX::transposes && !has_one_column) Atom(opaque_per_thread(thread)).multiply(stage, sums);
+            if constexpr (OfX::transposes) Atom(opaque_per_thread(thread)).multiply(stage, sums);
             else atom.multiply(stage, sums);
             if (stage_count == 1) {
                 sync_shared_memory<threads>();

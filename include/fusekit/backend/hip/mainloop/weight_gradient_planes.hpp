@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <bit>
 #include <type_traits>
 
 #include "fusekit/backend/hip/arch/reload.hpp"
@@ -41,10 +40,11 @@ class WeightGradientPlanes {
     using OfDy = ChunksOfRows<T, WeightGradientTile::n, threads>;
 
 public:
-    template <class Params, class Totals, class TileAt>
+    template <class Params, class Totals>
     __device__ __forceinline__ static Totals multiply(Params const& params, typename Atom::Stage& stage,
-                                                      MasksOfPlanes<T>& masks, Totals totals, TileAt const& at,
-                                                      Atom const& atom, unsigned thread) {
+                                                      MasksOfPlanes<T>& masks, Totals totals,
+                                                      WeightGradientTileAt const& at, Atom const& atom,
+                                                      unsigned thread) {
         auto const conv = params.problem();
         int const plane = of_wave(static_cast<int>(Chunk::whole(conv.y[2] * conv.y[3]))), begin = of_wave(at.begin),
                   end = of_wave(min(begin + params.part_pixels, static_cast<int>(conv.y[0]) * plane));
@@ -72,7 +72,7 @@ public:
         int const ones = of_wave(at.ones(params));
         bool const has_ones = ones >= 0 && ones / 4 == four;
         int const kind = has_ones ? taps : column.r * conv.window_columns() + column.s;
-        std::uint32_t const ones_if_any = has_ones ? words_of_ones() : 0;
+        std::uint32_t const ones_if_any = has_ones ? word_of_ones<T>() : 0;
         auto const fill = [&](int pixel) {
             masks.template fill<threads>(reload(params).problem(), pixel, plane, end, opaque_per_thread(thread));
         };
@@ -130,13 +130,6 @@ public:
         if constexpr (AtomOf::promotes) totals.add(sums);
         else totals.take(sums);
         return totals;
-    }
-
-private:
-    __device__ static std::uint32_t words_of_ones() {
-        Packet<T, 4 / static_cast<int>(sizeof(T))> ones;
-        for (T& one : ones.values) one = T(1.0f);
-        return std::bit_cast<std::uint32_t>(ones);
     }
 };
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
 #include <type_traits>
 
+#include "fusekit/backend/hip/arch/access.hpp"
 #include "fusekit/backend/hip/arch/target.hpp"
 #include "fusekit/backend/hip/atom/native.hpp"
+#include "fusekit/backend/hip/integer.hpp"
 
 namespace fusekit::hip {
 
@@ -15,6 +18,35 @@ struct WeightGradientTile {
     static constexpr bool of_amd = arch::has<arch::Amd>;
     static constexpr int m = of_amd ? 128 : 64, n = 64, threads = m * n / 64, passes = of_amd ? 2 : 1,
                          per_processor = of_amd ? 3 : 4;
+};
+
+/// The tile and the pixels of a block. The blocks of a cluster come first, then tiles, then other parts of pixels,
+/// so that blocks that run at once read the same.
+struct WeightGradientTileAt {
+    using Tile = WeightGradientTile;
+    unsigned rank, number, group_of_parts;
+    int group, first_k, first_column, begin, end;
+
+    template <class Params, class Problem>
+    __device__ WeightGradientTileAt(Params const& params, Problem const& conv, unsigned block) {
+        auto const across = static_cast<unsigned>(detail::divide_up(params.columns(), Tile::m)),
+                   down = static_cast<unsigned>(detail::divide_up(conv.group_k(), Tile::n)),
+                   tiles = across * down * static_cast<unsigned>(conv.groups());
+        rank = block % params.parts.cluster;
+        number = block / params.parts.cluster % tiles;
+        group_of_parts = block / params.parts.cluster / tiles;
+        first_column = static_cast<int>(number % across) * Tile::m;
+        first_k = static_cast<int>(number / across % down) * Tile::n;
+        group = static_cast<int>(number / across / down);
+        begin = static_cast<int>(group_of_parts * params.parts.cluster + rank) * params.part_pixels;
+        end = min(begin + params.part_pixels, conv.gemm_m());
+    }
+    /// The tile's column of ones, whose sums are the gradient of the bias; -1 where it has none.
+    template <class Params>
+    __device__ int ones(Params const& params) const {
+        auto const column = static_cast<int>(params.weights()) - first_column;
+        return params.bound.head.bias_gradient.given() && column < Tile::m ? column : -1;
+    }
 };
 
 /// How a block multiplies elements T: by the target's matrix instructions, or by plain arithmetic.
@@ -39,5 +71,15 @@ struct WeightGradientAtom<T, void> {
     using Type =
         Simt<T, Tile::m, Tile::n, tile_k, arch::Target::processor.unroll_of_gemm(Tile::threads* Tile::per_processor)>;
 };
+
+/// Ones in a word of 32 bits.
+template <Element T>
+__device__ std::uint32_t word_of_ones() {
+    Packet<T, 4 / static_cast<int>(sizeof(T))> ones;
+    for (T& one : ones.values) one = T(1.0f);
+    std::uint32_t word;
+    __builtin_memcpy(&word, &ones, sizeof word);
+    return word;
+}
 
 }  // namespace fusekit::hip
