@@ -107,7 +107,8 @@ Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_weight_gradient(Gpu con
                         detail::lies_in_packets(filter, params.in_x, params.in_dy, detail::typed<T>(dy), group_k);
     std::int64_t step = 1, plane = dy.layout.shape[2] * dy.layout.shape[3];
     if constexpr (WeightGradientTile::of_amd && Plan::Head::collapsed_space == 2)
-        if (params.near && detail::lies_in_planes(filter, params.x, detail::typed<T>(dy), y.layout.shape[1])) {
+        if (params.near && !params.in_packets &&
+            detail::lies_in_planes(filter, params.x, detail::typed<T>(dy), y.layout.shape[1])) {
             params.in_x = Neighbours::planes;
             params.in_dy = Neighbours::pixels;
             step = PixelChunk<T>::step_pixels;
