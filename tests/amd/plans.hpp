@@ -23,6 +23,7 @@ using GroupedVolume = fk::Conv<fk::filter(3, 3, 3).pad(1).groups(2)>;
 using Grouped = fk::Conv<fk::filter(3, 3).pad(1).groups(2)>;
 using Depthwise = fk::Conv<fk::filter(3, 3).pad(1).groups(32)>;
 using W3 = fk::ConvWeightGradient<fk::filter(3, 3).pad(1)>;
+using X3 = fk::TransposedConv<fk::filter(3, 3).pad(1)>;
 using namespace test::letters;
 using Statistics = fk::ChannelStatistics;
 using MaxPool = fk::Pool<fk::Max, 2, 2>;

@@ -111,6 +111,24 @@ bool windows_are_near(Filter<Space> const& filter, TensorView<T const> const& x,
     }
     return range.is_near(sizeof(T));
 }
+/// The same of a transposed convolution's: the whole of x does, and so far on all sides as its windows reach.
+template <int Space, bool Spreads, Element T>
+bool transposed_windows_are_near(TransposedFilter<Space, Spreads> const& transposed, TensorView<T const> const& x) {
+    Filter<Space> const& filter = transposed.of_y();
+    auto const reach = [&](int mode) {
+        std::int64_t const taps = std::int64_t{filter.size[mode]} * filter.dilations[mode];
+        return taps + filter.pad_before[mode] + filter.pad_after[mode];
+    };
+    Index<4> const &shape = x.layout.shape, &stride = x.layout.stride;
+    std::int64_t const rows = Space == 3 ? reach(0) * shape[2] + reach(1) : reach(0);
+    OffsetRange range;
+    for (int const mode : {0, 1}) range.add(shape[mode] - 1, stride[mode]);
+    for (int const direction : {1, -1}) {
+        range.add(shape[2] + rows, direction * stride[2]);
+        range.add(shape[3] + reach(Space - 1), direction * stride[3]);
+    }
+    return range.is_near(sizeof(T));
+}
 template <Element T>
 bool filters_are_near(Layout<4> const& weights, std::int64_t tile) {
     OffsetRange range;

@@ -120,6 +120,12 @@ public:
         return turned(row, Size / count);
     }
 
+    /// The row of the tile that a row of the operand stands in, of packets of it.
+    template <Neighbours along>
+    __device__ static unsigned tile_row(std::integral_constant<Neighbours, along>, unsigned row) {
+        return transposes ? turned(row, along == Neighbours::eights ? 8 : 4) : row;
+    }
+
 private:
     alignas(16) T values[share];
 

@@ -9,7 +9,8 @@
 #include "fusekit/backend/hip/collective/load_quads.hpp"
 #include "fusekit/backend/hip/collective/near_words.hpp"
 #include "fusekit/backend/hip/collective/output_tile.hpp"
-#include "fusekit/backend/hip/params.hpp"
+#include "fusekit/backend/hip/collective/transposed_filters.hpp"
+#include "fusekit/backend/hip/conv_phases.hpp"
 
 namespace fusekit::hip {
 
@@ -25,12 +26,14 @@ class NearOperands {
                          table = (has_quads && tile_m >= 128 ? 128 : 64) * packet, table_steps = table / tile_k;
     using Weight = typename Plan::Head::template WeightElement<T>;
     using Params = ConvParams<Plan, T, U>;
-    using Problem = decltype(std::declval<Params const&>().problem());
+    using Problem = ProblemOfTile<Plan, decltype(std::declval<Params const&>().problem())>;
     using Offsets = std::conditional_t<has_quads, QuadOffsets<T, Weight, table, Plan::Head::collapsed_space, padded>,
                                        WordOffsets<T, Weight, table>>;
     using Inputs = std::conditional_t<has_quads, QuadsAlongRows<T, tile_m, tile_k, threads, padded>,
                                       NearWords<T, tile_m, tile_k, threads, padded>>;
-    using Weights = NearFilters<Weight, tile_n, tile_k, threads, !Plan::totals_tiles>;
+    using Weights = std::conditional_t<has_transposed_conv<Plan>,
+                                       TransposedFilters<Weight, decltype(Atom::Stage::w), tile_n, tile_k, threads>,
+                                       NearFilters<Weight, tile_n, tile_k, threads, !Plan::totals_tiles>>;
 
 public:
     struct Shared {

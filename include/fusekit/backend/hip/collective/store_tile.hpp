@@ -5,6 +5,7 @@
 #include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/collective/pool_tile.hpp"
 #include "fusekit/backend/hip/collective/tile_totals.hpp"
+#include "fusekit/backend/hip/collective/transposed_filters.hpp"
 #include "fusekit/backend/hip/thread_coord.hpp"
 
 namespace fusekit::hip {
@@ -61,7 +62,7 @@ public:
                     store_element(of_channel + tile.offsets[m], sum, at, column, state,
                                   [&](float x) { accumulator.add(x); });
             };
-            write(buffer.rows, atom, fragment, thread, write_row, [](int) {});
+            write(buffer.rows, atom, fragment, thread, column_of(params, column), write_row, [](int) {});
             totals[0] = accumulator.total();
         } else {
             Pixel const at = tile.pixels[column];
@@ -71,7 +72,7 @@ public:
                     store_element(of_pixel + std::int64_t{n} * static_cast<int>(channel), sum, at, n, tile.state(n),
                                   [&](float x) { collected = x; });
             };
-            write(buffer.rows, atom, fragment, thread, write_row, [&](int round) {
+            write(buffer.rows, atom, fragment, thread, column, write_row, [&](int round) {
                 if constexpr (Plan::totals_tiles)
                     totals[round] = total_row(buffer.rows, thread, params.problem().gemm_m() - coord.first_m);
             });
@@ -89,11 +90,23 @@ public:
     }
 
 private:
-    /// A thread calls write_row(sum, row of the tile, the sum's place) for one column of the buffer, then end(round).
+    /// The column of the buffer that has a channel.
+    template <class Params>
+    __device__ static unsigned column_of(Params const& params, unsigned channel) {
+        using T = std::remove_cvref_t<decltype(*params.x.data)>;
+        if constexpr (has_transposed_filters<Plan, Atom, T, fast>) {
+            using Filters = TransposedFilters<T, decltype(Atom::Stage::w), tile_n, Atom::tile_k, threads>;
+            return params.near ? Filters::tile_row(channel) : channel;
+        } else {
+            return channel;
+        }
+    }
+
+    /// A thread calls write_row(sum, row of the tile, the sum's place) for its column of the buffer, then end(round).
     template <class WriteRow, class End>
     __device__ static void write(typename Transpose::Buffer& buffer, Atom const& atom, Fragment const& fragment,
-                                 unsigned thread, WriteRow const& write_row, End const& end) {
-        unsigned const column = thread % columns, first_row = threads == columns ? 0 : thread / columns;
+                                 unsigned thread, unsigned column, WriteRow const& write_row, End const& end) {
+        unsigned const first_row = threads == columns ? 0 : thread / columns;
         Transpose::run(buffer, atom, fragment, [&](int round) {
 #pragma unroll 4
             for (unsigned i = 0; i < rows * columns / threads; ++i) {

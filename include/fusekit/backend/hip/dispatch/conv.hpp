@@ -62,14 +62,19 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_along(Gpu const& gpu, ConvParams<
             (params.channels_fastest ? problem::vectorizable(w, w_packet, 1)
                                      : !has_phases<Plan>() && problem::vectorizable_taps(w, w_packet));
         Index<4> const y = conv_output<Plan>(params.y.layout).shape;
-        if constexpr (NativeSchedule<Schedule> && arch::is_targeted<arch::Amd> &&
-                      !is_transposed<problem::GeometryOf<typename Plan::Head>>)
-            params.near =
-                has_native_unit<PlanFactor<Plan, T>>(gpu.architecture()) && params.weights_vectorized &&
-                (params.channels_fastest ? params.inputs_vectorized
-                                         : !Plan::pools && has_quads(filter, pixels_of_group<Plan>(params.x), y)) &&
-                windows_are_near(filter, params.x, params.slices, w.layout, y, Schedule::tile_m) &&
-                filters_are_near<T>(w.layout, Schedule::tile_n);
+        if constexpr (NativeSchedule<Schedule> && arch::is_targeted<arch::Amd>) {
+            bool const has_unit = has_native_unit<PlanFactor<Plan, T>>(gpu.architecture());
+            if constexpr (has_transposed_conv<Plan>)
+                params.near = has_unit && params.channels_fastest && params.inputs_vectorized &&
+                              problem::vectorizable(w, w_packet, 0) && transposed_windows_are_near(filter, params.x);
+            else
+                params.near =
+                    has_unit && params.weights_vectorized &&
+                    (params.channels_fastest ? params.inputs_vectorized
+                                             : !Plan::pools && has_quads(filter, pixels_of_group<Plan>(params.x), y)) &&
+                    windows_are_near(filter, params.x, params.slices, w.layout, y, Schedule::tile_m);
+            params.near = params.near && filters_are_near<T>(w.layout, Schedule::tile_n);
+        }
         GroupedProduct const product = product_of(params.bound, y);
         std::int64_t const tiles = count_tiles<Plan>(product.m, y, params.slices, Schedule::tile_m),
                            columns = detail::divide_up(product.n, Schedule::tile_n) * product.groups;

@@ -88,8 +88,8 @@ struct GemmParts {
     /// Another loader, where all is near and windows move forwards. Quads are not of floats.
     using Near = NearOperands<Plan, Atom, T, U, fast>;
     static consteval bool may_be_near() {
-        if constexpr (!arch::has<arch::Amd> || !takes_words<typename Atom::Stage> || Plan::has_prologue ||
-                      detail::is_transposed<problem::GeometryOf<typename Plan::Head>>)
+        if constexpr (has_transposed_conv<Plan>) return has_transposed_filters<Plan, Atom, T, fast>;
+        else if constexpr (!arch::has<arch::Amd> || !takes_words<typename Atom::Stage> || Plan::has_prologue)
             return false;
         else if constexpr (fast == detail::Axis::channel) return true;
         else if constexpr (sizeof(T) > 2) return false;

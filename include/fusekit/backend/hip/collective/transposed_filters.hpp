@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "fusekit/backend/device.hpp"
+#include "fusekit/backend/hip/arch/buffer.hpp"
+#include "fusekit/backend/hip/arch/target.hpp"
+#include "fusekit/backend/hip/collective/load_pixels.hpp"
+#include "fusekit/backend/hip/params.hpp"
+
+namespace fusekit::hip {
+
+/// Whether a tile's NearOperands load its filters so: those of a TransposedConv, as neighbours in memory.
+template <class Plan, class Atom, Element T, detail::Axis fast>
+inline constexpr bool has_transposed_filters = false;
+template <class Plan, class Atom, Element T, detail::Axis fast>
+    requires requires {
+        requires arch::has<arch::Amd> && has_transposed_conv<Plan> && fast == detail::Axis::channel;
+        requires Atom::stages == 1 && decltype(Atom::Stage::w)::takes_words && sizeof(T) > 1;
+        requires std::is_same_v<typename Plan::Head::template WeightElement<T>, T>;
+    }
+inline constexpr bool has_transposed_filters<Plan, Atom, T, fast> = !Plan::has_prologue && !Plan::pools;
+
+/// NearFilters where filters, and not their weights along GemmK, are neighbours in memory: those of a convolution with
+/// channels last, in its gradient by x. A thread loads packets of filters at indices after one another, and stores them
+/// transposed. The tile has filters in another order.
+template <Element W, class Tile, int Size, int TileK, int threads>
+class TransposedFilters {
+    using Share = TileOfPixels<W, Tile, Size, TileK, threads>;
+    static constexpr std::integral_constant<Neighbours, Share::widest> in_packets = {};
+    static constexpr unsigned packet = 16 / sizeof(W);
+
+public:
+    template <class Problem>
+    __device__ TransposedFilters(unsigned the_thread, Problem const& conv, int first_filter, int group)
+        : thread(the_thread),
+          k(Share::first_pixel(in_packets, thread)),
+          buffer(conv.weight_row(first_filter, group).first) {
+        unsigned const row = Share::first_row(in_packets, thread);
+        // Products with filters behind the last are not stored.
+        bool const exists = static_cast<int>(row) < conv.group_k() - first_filter;
+        step = static_cast<std::uint32_t>(conv.w.layout.stride[1]) * std::uint32_t{sizeof(W)};
+        own = Buffer::before + (exists ? row : 0) * std::uint32_t{sizeof(W)} + k % packet * step;
+    }
+
+    template <class Offsets>
+    __device__ void load(Offsets const& offsets, unsigned first_k) {
+        std::uint32_t at = own + offsets.w_at(first_k + k);
+        share.each(in_packets, thread, [&](auto& to, unsigned, unsigned) {
+            to = buffer.template load<std::remove_reference_t<decltype(to)>>(at);
+            at += step;
+        });
+    }
+    /// Waits for its loads.
+    __device__ void wait() { share.wait(in_packets); }
+    __device__ void store(Tile& tile) { share.store(in_packets, thread, tile); }
+
+    /// The row of the tile that has a filter.
+    __device__ static unsigned tile_row(unsigned filter) { return Share::tile_row(in_packets, filter); }
+
+private:
+    unsigned thread, k;
+    Buffer buffer;
+    std::uint32_t own, step;
+    Share share;
+};
+
+}  // namespace fusekit::hip
