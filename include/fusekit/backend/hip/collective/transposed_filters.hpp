@@ -12,7 +12,7 @@
 
 namespace fusekit::hip {
 
-/// Whether a tile's NearOperands load its filters so: those of a TransposedConv, as neighbours in memory.
+/// Whether the filters of a tile's NearOperands are TransposedFilters.
 template <class Plan, class Atom, Element T, detail::Axis fast>
 inline constexpr bool has_transposed_filters = false;
 template <class Plan, class Atom, Element T, detail::Axis fast>
