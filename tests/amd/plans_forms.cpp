@@ -13,10 +13,10 @@ template struct amd::Kernels<
     Plan<Depthwise, B, Statistics, A<fk::Relu>>, Plan<TrainN, A<fk::Relu>>, Plan<TrainM, A<fk::Relu>>,
     Back<TrainN, R, A<fk::Relu>>, Back<TrainM, R, A<fk::Relu>>>;
 
-template struct amd::Kernels<fk::half, Plan<C, M, A<fk::Elu>>, Plan<G, B, A<fk::Gelu>, R>, Plan<N, A<fk::Relu>>,
-                             Plan<M, A<fk::SoftRelu>>, Plan<B, A<fk::GeluTanh>>, Plan<N, A<fk::Relu>, MaxWindows>,
-                             Plan<R, B, N, A<fk::Gelu>, S>, Plan<TrainM, A<fk::Power>>, Plan<TrainN, R, A<fk::Gelu>>,
-                             Back<TrainN, A<fk::Relu>, R>, Back<B, R, A<fk::Relu>>>;
+template struct amd::Kernels<
+    fk::half, Plan<C, M, A<fk::Elu>>, Plan<G, B, A<fk::Gelu>, R>, Plan<BG, B, R>, Plan<N, A<fk::Relu>>,
+    Plan<M, A<fk::SoftRelu>>, Plan<B, A<fk::GeluTanh>>, Plan<N, A<fk::Relu>, MaxWindows>, Plan<R, B, N, A<fk::Gelu>, S>,
+    Plan<TrainM, A<fk::Power>>, Plan<TrainN, R, A<fk::Gelu>>, Back<TrainN, A<fk::Relu>, R>, Back<B, R, A<fk::Relu>>>;
 
 template struct amd::Kernels<fk::bfloat16, Plan<C7, B, A<fk::Relu>>, Plan<Depthwise, N, A<fk::Passthru>>,
                              Plan<R, B, N, A<fk::Gelu>, S>, Plan<TrainN, A<fk::Relu>>, Back<TrainM, A<fk::Elu>>>;

@@ -96,7 +96,7 @@ public:
     }
     __device__ void wait(Neighbours) {}
 
-    /// A thread's first row, and its first pixel. Its packets that are transposed are of one row, and of pixels that
+    /// A thread's first row, and its first pixel. All its packets that are transposed have that row, and their pixels
     /// follow one another.
     template <class Along>
     __device__ static unsigned first_row(Along along, unsigned thread) {

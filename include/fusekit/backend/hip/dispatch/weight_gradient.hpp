@@ -50,7 +50,7 @@ bool lies_in_planes(Filter<2> const& filter, TensorView<T const> const& x, Tenso
            2 * pixels > PixelChunk<T>::whole(pixels) && range.is_near(sizeof(T));
 }
 
-/// Whether WeightGradientPackets reads x and dy, of which it is known how they neighbour.
+/// Whether WeightGradientPackets reads x and dy, whose elements neighbour as `in_x` and `in_dy` say.
 template <int Space, Element T>
 bool lies_in_packets(Filter<Space> const& filter, Neighbours in_x, Neighbours in_dy, TensorView<T const> const& dy,
                      std::int64_t group_k) {
@@ -60,7 +60,7 @@ bool lies_in_packets(Filter<Space> const& filter, Neighbours in_x, Neighbours in
                                (extent[0] == 1 || stride[0] == extent[2] * extent[3] * stride[3]);
     std::int64_t taps = 1;
     for (int mode = 0; mode < Space; ++mode) taps *= filter.size[mode];
-    return in_x == widest && in_dy == widest && at_one_stride && stride[3] >= group_k && taps < 32;
+    return in_x == widest && in_dy == widest && at_one_stride && stride[3] >= group_k && taps <= WindowTable<T>::no_tap;
 }
 
 /// Among how many blocks a tile's pixels are shared, so that all of `tiles` keep `blocks` busy: clusters, where there

@@ -57,7 +57,7 @@ public:
         typename Atom::Stage stages[stage_count];
         union {
             PixelTable<space, table> pixels[stage_count];
-            std::conditional_t<has_packets, WindowTableOf<T>, detail::Nothing> windows;
+            std::conditional_t<has_packets, WindowTable<T>, detail::Nothing> windows;
             std::conditional_t<has_planes, MasksOfPlanes<T>, detail::Nothing> masks;
         };
         Place columns[tile_m];

@@ -15,20 +15,16 @@
 
 namespace fusekit::hip {
 
-/// Of pixels of dy, in fours that follow one another: where their windows begin in x, as offsets of a Buffer; and a bit
-/// for each tap that is in padding, and for a tap that always is.
-template <int Size>
+/// The pixels of four steps, in fours that follow one another: where their windows begin in x, as offsets of a Buffer;
+/// and a bit for each tap that is in padding, and for a tap that always is.
+template <Element T>
 struct WindowTable {
-    static constexpr int no_tap = 31;
+    static constexpr int no_tap = 31, steps = 4, pixels = steps * WeightGradientAtom<T>::tile_k;
     struct alignas(16) Four {
         std::uint32_t offsets[4], padded_taps[4];
     };
-    Four fours[Size / 4];
+    Four fours[pixels / 4];
 };
-
-/// Those that WeightGradientPackets needs for four steps.
-template <Element T>
-using WindowTableOf = WindowTable<4 * WeightGradientAtom<T>::tile_k>;
 
 /// WeightGradient's loop where the channels of x and dy lie in packets, pixels of dy at one stride, and windows have
 /// fewer taps than a word has bits (WeightGradientParams::in_packets). A thread has one packet of columns of four
@@ -37,10 +33,10 @@ template <Element T>
 class WeightGradientPackets {
     using AtomOf = WeightGradientAtom<T>;
     using Atom = typename AtomOf::Type;
-    using Table = WindowTableOf<T>;
-    static constexpr int threads = Atom::threads, tile_k = AtomOf::tile_k, table = 4 * tile_k;
+    using Table = WindowTable<T>;
+    static constexpr int threads = Atom::threads, tile_k = AtomOf::tile_k;
     static constexpr auto bytes = static_cast<std::uint32_t>(sizeof(T));
-    static_assert(AtomOf::stage_count == 1 && AtomOf::addends % table == 0);
+    static_assert(AtomOf::stage_count == 1 && AtomOf::addends % Table::pixels == 0 && Table::steps == 4);
     using OfX = TileOfPixels<T, decltype(Atom::Stage::x), WeightGradientTile::m, tile_k, threads>;
     using OfDy = TileOfPixels<T, decltype(Atom::Stage::w), WeightGradientTile::n, tile_k, threads>;
     static constexpr std::integral_constant<Neighbours, OfX::widest> in_packets = {};
@@ -80,11 +76,11 @@ public:
             int i = 0;
             x.each(in_packets, thread, [&](auto& to, unsigned, unsigned) {
                 std::uint32_t const padding = spread_bit(padded_taps[i], tap);
-                to = load_from<decltype(to)>(of_x, (offsets[i++] + column_offset) | padding);
+                to = of_x.load<std::remove_reference_t<decltype(to)>>((offsets[i++] + column_offset) | padding);
             });
             std::uint32_t offset = dy_offset;
             dy.each(in_packets, thread, [&](auto& to, unsigned, unsigned) {
-                to = load_from<decltype(to)>(of_dy, offset);
+                to = of_dy.load<std::remove_reference_t<decltype(to)>>(offset);
                 offset += static_cast<std::uint32_t>(dy_pixel) * bytes;
             });
             dy_offset += dy_step;
@@ -129,10 +125,6 @@ public:
     }
 
 private:
-    template <class To>
-    __device__ static auto load_from(Buffer const& buffer, std::uint32_t offset) {
-        return buffer.load<std::remove_reference_t<To>>(offset);
-    }
     template <class Problem>
     __device__ static T const* first_of_x(Problem const& conv, WeightGradientTileAt const& at) {
         return conv.x.data + conv.first_c(at.group) * conv.x.layout.stride[1];
@@ -148,7 +140,7 @@ private:
     __device__ static void fill_table(Params const& params, Table& windows, WeightGradientTileAt const& at, int first,
                                       unsigned thread) {
         auto const conv = params.problem();
-        for (unsigned i = thread; i < table; i += threads) {
+        for (unsigned i = thread; i < Table::pixels; i += threads) {
             int const pixel = first + static_cast<int>(i);
             bool const exists = pixel < at.end;
             Pixel const to = conv.pixel(exists ? pixel : at.begin);
