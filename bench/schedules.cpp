@@ -43,9 +43,10 @@ using MatrixGemms =
          WarpSpecialized<64, 128, 5, Roles::ping_pong>, WarpSpecialized<128, 64, 6, Roles::ping_pong>,
          WarpSpecialized<192, 64, 5>, WarpSpecialized<64, 64, 6, Roles::cooperative, 2>, WarpSpecialized<64, 64, 8>,
          WarpSpecialized<128, 112, 5>, WarpSpecialized<64, 256, 3, Roles::ping_pong>, WarpSpecialized<128, 256, 3>>;
-using RegisterGemms =
-    List<MatrixGemm<128, 128, 1>, MatrixGemm<128, 64, 2>, MatrixGemm<64, 64, 4>, Split<MatrixGemm<64, 64, 4>, 2>,
-         Split<MatrixGemm<64, 64, 4>, 4>, Split<MatrixGemm<64, 64, 4>, 8>, Planes<240, 1>, Planes<64, 2>>;
+using RegisterGemms = List<MatrixGemm<128, 64, 2>, Split<MatrixGemm<64, 64, 4>, 2>, Split<MatrixGemm<64, 64, 4>, 4>,
+                           Split<MatrixGemm<64, 64, 4>, 8>, Planes<240, 1>, Split<Planes<240, 1>, 2>,
+                           Split<Planes<240, 1>, 4>, Split<Planes<240, 1>, 8>, Planes<64, 2>, Split<Planes<64, 2>, 2>,
+                           Split<Planes<64, 2>, 4>, Split<Planes<64, 2>, 8>>;
 using Stems = List<MatrixGemm<128, 64, 2>, Stem<2>, Stem<3>, Stem<4>, Stem<6>>;
 using Streams = List<Elementwise<128, 16, 1, 1, 16>, Elementwise<128, 16, 2, 1, 16>, Elementwise<128, 16, 4, 1, 16>,
                      Elementwise<256, 16, 1, 1, 8>, Elementwise<256, 16, 2, 1, 8>, Elementwise<256, 16, 2, 2, 5>,
@@ -64,13 +65,13 @@ template <int M, int N, int Blocks>
 std::string label(MatrixGemm<M, N, Blocks>) {
     return text("%dx%d/%d", M, N, Blocks);
 }
-template <class Schedule, int Parts>
-std::string label(Split<Schedule, Parts>) {
-    return label(Schedule{}) + text("s%d", Parts);
-}
 template <int Pixels, int Parts>
 std::string label(Planes<Pixels, Parts>) {
     return text("%d:%d", Pixels, Parts);
+}
+template <class Schedule, int Parts>
+std::string label(Split<Schedule, Parts>) {
+    return label(Schedule{}) + text("s%d", Parts);
 }
 template <int Warpgroups>
 std::string label(Stem<Warpgroups>) {

@@ -43,14 +43,14 @@ struct MatrixGemm {
     static constexpr bool on_matrix_units = true;
 };
 
-/// A Gemm, a MatrixGemm or WarpSpecialized<64, 64, Stages> whose tiles' GemmK neighbouring blocks share, Parts of them:
-/// 2, 4 or 8; 0 where the library chooses the number with the schedule.
+/// A Gemm, a MatrixGemm, WarpSpecialized<64, 64, Stages> or Planes of 16 bits whose tiles' GemmK neighbouring blocks
+/// share, Parts of them: 2, 4 or 8, of Planes at most one for 64 channels of x; 0 where the library chooses the number
+/// with the schedule.
 template <class Schedule, int Parts = 0>
 struct Split : Schedule {
     using Whole = Schedule;
     static constexpr int parts = Parts;
     static constexpr int piece_k = Schedule::threads < 128 ? 64 : 128;  ///< parts begin at its multiples
-    static constexpr int part_floats = Schedule::tile_m * Schedule::tile_n;  ///< of workspace
 };
 
 /// How warpgroups share a product on sm_90a. Cooperative: they multiply one tile, 64 rows or more each. Ping-pong: two
@@ -176,8 +176,8 @@ struct Suits {
                 static_assert(holds, "a processor holds 1 block or more, of 2048 threads together");
                 constexpr bool splits = !SplitSchedule<Schedule> || may_split<Plan, T>();
                 static_assert(splits,
-                              "Split: a Gemm of float by float, a MatrixGemm, or WarpSpecialized<64, 64, Stages> of "
-                              "16 bits, in 2, 4 or 8 parts; a plan without ChannelStatistics");
+                              "Split: a Gemm of float by float, a MatrixGemm, or WarpSpecialized<64, 64, Stages> or "
+                              "Planes of 16 bits, in 2, 4 or 8 parts; a plan without ChannelStatistics");
                 if constexpr (!block || !holds || !splits) {
                     return false;
                 } else if constexpr (reduction) {
@@ -286,11 +286,11 @@ private:
         if constexpr (SplitSchedule<Schedule>) {
             constexpr bool of_float = std::is_same_v<T, float> &&
                                       std::is_same_v<typename Plan::Head::template WeightElement<T>, float> &&
-                                      !NativeSchedule<Schedule>;
+                                      GemmSchedule<Schedule> && !NativeSchedule<Schedule>;
             constexpr int parts = Schedule::parts;
-            constexpr bool in_bulk =
-                WarpSpecializedSchedule<Schedule> && Schedule::tile_m == 64 && Schedule::tile_n == 64 && sizeof(T) == 2;
-            return (of_float || MatrixSchedule<Schedule> || in_bulk) && !Plan::totals_tiles &&
+            bool in_bulk = PlanesSchedule<Schedule>;
+            if constexpr (WarpSpecializedSchedule<Schedule>) in_bulk = Schedule::tile_m == 64 && Schedule::tile_n == 64;
+            return (of_float || MatrixSchedule<Schedule> || (in_bulk && sizeof(T) == 2)) && !Plan::totals_tiles &&
                    (parts == 2 || parts == 4 || parts == 8);
         }
         return true;

@@ -44,7 +44,6 @@ struct ScheduleFacts {
         };
         switch (kind) {
             case ScheduleKind::halo: return "Halo<" + list(m) + ">";
-            case ScheduleKind::planes: return "Planes<" + list(m, parts) + ">";
             case ScheduleKind::stem: return "Stem<" + list(m) + ">";
             case ScheduleKind::direct: return "Direct<" + list(m) + ">";
             default: break;
@@ -53,6 +52,7 @@ struct ScheduleFacts {
                            : kind == ScheduleKind::warp_specialized
                                ? "WarpSpecialized<" + list(m, n, stages) + (ping_pong ? ", ping_pong" : "") +
                                      (blocks == 1 ? "" : ", " + Text::number(blocks)) + ">"
+                           : kind == ScheduleKind::planes      ? "Planes<" + list(m, parts) + ">"
                            : kind == ScheduleKind::matrix_gemm ? "MatrixGemm<" + list(m, n, blocks) + ">"
                                                                : "NativeGemm<" + list(m, n, blocks, k) + ">";
         return splits ? "Split<" + whole + ", " + Text::number(shared_by) + ">" : whole;
@@ -73,7 +73,8 @@ consteval ScheduleFacts facts_of() {
         facts.m = Schedule::pixels, facts.n = Schedule::channels;
     } else if constexpr (PlanesSchedule<Schedule>) {
         facts.kind = ScheduleKind::planes;
-        facts.m = Schedule::pixels, facts.n = 64 * Schedule::consumers, facts.parts = Schedule::parts;
+        facts.m = Schedule::pixels, facts.n = 64 * Schedule::consumers;
+        facts.parts = WholeSchedule<Schedule>::parts, facts.splits = SplitSchedule<Schedule>;
     } else if constexpr (StemSchedule<Schedule>) {
         facts.kind = ScheduleKind::stem;
         facts.m = Schedule::consumers, facts.n = Schedule::channels;

@@ -32,8 +32,11 @@ concept MatrixSchedule = GemmSchedule<Schedule> && requires { requires Schedule:
 template <class Schedule>
 concept NativeSchedule = GemmSchedule<Schedule> && requires { requires Schedule::is_native; };
 template <class Schedule>
-concept SplitSchedule = (GemmSchedule<Schedule> || WarpSpecializedSchedule<Schedule>) &&
-                        requires { Schedule::piece_k, Schedule::part_floats; };
+concept SplitSchedule =
+    (GemmSchedule<Schedule> || WarpSpecializedSchedule<Schedule> || PlanesSchedule<Schedule>) && requires {
+        typename Schedule::Whole;
+        Schedule::piece_k;
+    };
 template <class Schedule>
 concept DirectSchedule = HasBlocks<Schedule> && requires { Schedule::outputs; };
 template <class Schedule>
@@ -43,5 +46,22 @@ concept ElementwiseSchedule = HasBlocks<Schedule> && requires {
 template <class Schedule>
 concept ReductionSchedule =
     HasBlocks<Schedule> && requires { Schedule::bytes, Schedule::unroll, Schedule::merges_blocks; };
+
+namespace detail {
+
+template <class Schedule>
+struct WholeOf {
+    using Type = Schedule;
+};
+template <SplitSchedule Schedule>
+struct WholeOf<Schedule> {
+    using Type = typename Schedule::Whole;
+};
+
+}  // namespace detail
+
+/// The schedule whose tiles a Split shares; of others, the schedule.
+template <class Schedule>
+using WholeSchedule = typename detail::WholeOf<Schedule>::Type;
 
 }  // namespace fusekit::hip

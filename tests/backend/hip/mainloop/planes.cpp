@@ -9,6 +9,7 @@
 
 using namespace test;
 using fusekit::hip::Planes;
+using fusekit::hip::Split;
 
 namespace {
 
@@ -24,6 +25,11 @@ static_assert(!fusekit::hip::has_planes<fk::Plan<fk::Gemm, fk::Bias>, fk::half, 
 
 TEMPLATE_TEST_CASE("HIP: convolutions of planes on sm_90a's matrix units are exact", "", (Planes<240, 1>),
                    (Planes<64, 2>)) {
+    check_planes<fk::half, TestType>("half");
+}
+
+TEMPLATE_TEST_CASE("HIP: so are those whose channels of x the blocks of a cluster share", "", (Split<Planes<240, 1>, 2>),
+                   (Split<Planes<64, 2>, 4>)) {
     check_planes<fk::half, TestType>("half");
 }
 

@@ -159,7 +159,8 @@ std::string chosen_of(Table<Schedules...> table, ConvCase const& of) {
 using AllOfHalf =
     hip::detail::JoinedTable<WarpSpecializedTable<NvidiaTuning, fusekit::half>,
                              Table<DefaultBulkSplit<NvidiaTuning>, DefaultHalo>, MatrixTable<NvidiaTuning>,
-                             Table<DefaultMatrixSplit<NvidiaTuning>>, PlanesTable<NvidiaTuning, fusekit::half>>;
+                             Table<DefaultMatrixSplit<NvidiaTuning>>, PlanesTable<NvidiaTuning, fusekit::half>,
+                             PlanesSplitTable<NvidiaTuning, fusekit::half>>;
 using AllOfFloat = hip::detail::JoinedTable<PlanesTable<NvidiaTuning, float>, MatrixTable<NvidiaTuning, float>,
                                             Table<DefaultSplit<NvidiaTuning>>, GemmTable<NvidiaTuning>>;
 
@@ -253,7 +254,10 @@ TEST_CASE("HIP: planes are chosen where they take less than loads through regist
     CHECK(planes(64, 128, 28, 512, 1) == "Planes<240, 1>");
     CHECK(planes(64, 512, 7, 512, 3) == "Planes<64, 2>");
     CHECK(planes(64, 64, 55, 64, 1) == "MatrixGemm<128, 64, 2>");  // half of a tile's channels are empty
-    CHECK(planes(1, 512, 7, 512, 3) == "Split<MatrixGemm<64, 64, 4>, 8>");
+    CHECK(planes(8, 512, 7, 512, 3) == "Split<Planes<64, 2>, 4>");
+    CHECK(planes(8, 256, 14, 256, 3) == "Split<Planes<240, 1>, 4>");
+    CHECK(planes(1, 512, 7, 512, 3) == "Split<Planes<64, 2>, 8>");
+    CHECK(planes(1, 2048, 7, 512, 1) == "Split<MatrixGemm<64, 64, 4>, 8>");
     CHECK(planes(1, 64, 55, 64, 1) == "MatrixGemm<128, 64, 2>");
 }
 

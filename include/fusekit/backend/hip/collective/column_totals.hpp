@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "fusekit/backend/hip/arch/sm90a.hpp"
 #include "fusekit/backend/hip/collective/grid_group.hpp"
+#include "fusekit/backend/hip/collective/named_barrier.hpp"
 #include "fusekit/backend/hip/collective/tile_totals.hpp"
 #include "fusekit/ops/batch_norm/moments.hpp"
 
 namespace fusekit::hip {
-
-/// A barrier of some of a block's threads.
-template <unsigned number, unsigned threads>
-struct NamedBarrier {
-    __device__ void operator()() const { ptx::named_barrier_sync(number, threads); }
-    __device__ bool any(bool said) const { return ptx::named_barrier_any(number, threads, said); }
-};
 
 /// Merges totals one after another.
 template <class Total>

@@ -32,19 +32,19 @@ struct RowRange {
 };
 
 /// Merges what the blocks of a tile have put into their SumTiles, always in the order of the blocks, so that every run
-/// gives the same bits. The blocks of a cluster share the rows out, and read each other's shared memory; none may
-/// change its tile or end before finish_parts(). Of the blocks of all groups that have the same rows, the last to come
-/// here merges those, from workspace. All threads call this; the first `threads` of them merge. A thread has several
-/// loads under way, of one column of quads.
-template <int threads, class Tile>
-__device__ __forceinline__ RowRange merge_parts(Tile& tile, BlockParts const& parts, unsigned number, unsigned group,
-                                                unsigned rank, unsigned thread) {
+/// gives the same bits, and gives whole sums to put(row, quad, sums). The blocks of a cluster share the rows out, and
+/// read each other's shared memory; none may change what others read of its tile, or end, before finish_parts(). Of the
+/// blocks of all groups that have the same rows, the last to come here merges those, from workspace. All threads of
+/// `barrier` call this, and the block's others attend_merge(); the first `threads` of them merge. A thread has several
+/// loads under way, of one column of quads. Gives the block's rows.
+template <int threads, class Tile, class Barrier, class Put>
+__device__ __forceinline__ RowRange merge_parts_to(Tile& tile, BlockParts const& parts, unsigned number, unsigned group,
+                                                   unsigned rank, unsigned thread, Barrier const& barrier,
+                                                   Put const& put_whole) {
     constexpr unsigned quads = Tile::quads, height = Tile::height, rows_apart = threads / quads, rows_at_once = 4,
                        parts_at_once = 4;
     unsigned const quad = thread % quads;
     RowRange const own{height * rank / parts.cluster, height * (rank + 1) / parts.cluster};
-    __syncthreads();
-    if (parts.count() == 1) return own;
     /// Adds up a thread's quads of `count` parts, and gives them to put(row, sums).
     auto const sum_up = [&](unsigned count, auto const& load, auto const& put) {
         if (thread >= rows_apart * quads) return;
@@ -75,30 +75,49 @@ __device__ __forceinline__ RowRange merge_parts(Tile& tile, BlockParts const& pa
     auto* const of_groups = parts.groups == 1 ? nullptr  // there is no workspace
                                               : reinterpret_cast<Packet<float, 4>*>(parts.workspace.values()) +
                                                     std::size_t{number} * parts.groups * height * quads + quad;
-    auto const keep = [&](unsigned row, Packet<float, 4> const& sums) { tile.rows[row][quad] = sums; };
+    auto const put = [&](unsigned row, Packet<float, 4> const& sums) { put_whole(row, quad, sums); };
     if (parts.cluster > 1) cluster_barrier();
     sum_up(
         parts.cluster, [&](unsigned row, unsigned of) { return load_of_block(&tile.rows[row][quad], of); },
         [&](unsigned row, Packet<float, 4> const& sums) {
-            if (parts.groups == 1) keep(row, sums);
+            if (parts.groups == 1) put(row, sums);
             else of_groups[(group * height + row) * quads] = sums;
         });
     if (parts.cluster > 1) cluster_arrive();
     if (parts.groups > 1) {
         GridGroup::State* const state = parts.workspace.state(number * parts.cluster + rank);
-        if (!is_last_block(&state->arrived, parts.groups, thread, tile.is_last)) return {0, 0};
+        if (!is_last_block(&state->arrived, parts.groups, thread, tile.is_last, barrier)) return {0, 0};
         if (thread == 0) state->arrived = 0;
         sum_up(
             parts.groups,
-            [&](unsigned row, unsigned of) { return load_fresh(&of_groups[(of * height + row) * quads]); }, keep);
+            [&](unsigned row, unsigned of) { return load_fresh(&of_groups[(of * height + row) * quads]); }, put);
     }
+    return own;
+}
+
+/// The same, with whole sums in the tile.
+template <int threads, class Tile>
+__device__ __forceinline__ RowRange merge_parts(Tile& tile, BlockParts const& parts, unsigned number, unsigned group,
+                                                unsigned rank, unsigned thread) {
+    __syncthreads();
+    if (parts.count() == 1) return {0, Tile::height};
+    RowRange const own =
+        merge_parts_to<threads>(tile, parts, number, group, rank, thread, BlockBarrier(),
+                                [&](unsigned row, unsigned quad, auto const& sums) { tile.rows[row][quad] = sums; });
     __syncthreads();
     return own;
 }
 
-/// Waits until all blocks of the cluster have read what they merge. All threads call it, once after each merge.
+/// Waits until all blocks of the cluster have read what they merge. All those threads call it, once after each merge.
 __device__ inline void finish_parts(BlockParts const& parts) {
     if (parts.cluster > 1) cluster_wait();
+}
+
+/// What a block's threads do that have no part in a cluster's merge_parts() and finish_parts().
+__device__ inline void attend_merge() {
+    cluster_barrier();
+    cluster_arrive();
+    cluster_wait();
 }
 
 /// Calls store(sum, row, place) for the columns and rows of a tile that a block has whole; place(column) is worked out

@@ -68,8 +68,8 @@ private:
                              : lane % copied == 0 ? copied * tiles.plane()
                                                   : 0;
         bytes = part.n >= 0 && rows > 0 ? static_cast<unsigned>(elements) * static_cast<unsigned>(sizeof(T)) : 0;
-        from = x.data + part.n * x.layout.stride[0] + std::int64_t{channel} * tiles.plane() + first * tiles.x_width -
-               early;
+        from = x.data + part.n * x.layout.stride[0] +
+               (std::int64_t{step.block} * Tiles::channels + channel) * tiles.plane() + first * tiles.x_width - early;
     }
 };
 

@@ -32,9 +32,9 @@ public:
         int block, row, column;  ///< of the tile; row counts packets of channels where taps neighbour
 
         /// Called by one thread, before the block's others know of the barriers.
-        __device__ void init(unsigned first_tile) {
+        __device__ void init(Grid const& grid, unsigned first_tile) {
             for (auto& each : full) ptx::barrier_init(ptx::shared_address(&each), 1);
-            tile = first_tile, stage = 0, block = 0, row = 0, column = 0;
+            tile = first_tile, stage = 0, block = grid.first_block(), row = 0, column = 0;
         }
     };
 
@@ -114,8 +114,8 @@ private:
         next.column = 0;
         if (++next.row < (params.channels_fastest ? conv.window_rows() : packets)) return;
         next.row = 0;
-        if (++next.block < grid.channel_blocks()) return;
-        next.block = 0, next.tile += gridDim.x;
+        if (++next.block < grid.end_block()) return;
+        next.block = grid.first_block(), next.tile += gridDim.x;
     }
 };
 

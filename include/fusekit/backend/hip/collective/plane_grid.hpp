@@ -11,25 +11,28 @@ struct PlanePart {
 };
 
 /// The tiles of y, in planes: `parts` parts of images, of `filters` channels each. Blocks whose numbers neighbour share
-/// pixels.
+/// pixels. Where `sharers` blocks share a tile, each has as many blocks of channels of x, or one more than another.
 template <class TheTiles, int parts, int filters>
 class PlaneGrid {
 public:
     using Tiles = TheTiles;
 
     template <class Problem>
-    __device__ PlaneGrid(Problem const& conv, Tiles const& tiles)
+    __device__ PlaneGrid(Problem const& conv, Tiles const& tiles, unsigned rank = 0, unsigned sharers = 1)
         : rows(tiles.rows),
           of_image(static_cast<unsigned>(tiles.of_image)),
           images(tiles.images),
           of_pixels(of_image * static_cast<unsigned>(images)),
           columns(static_cast<unsigned>(detail::divide_up(conv.group_k(), filters))),
           all(static_cast<unsigned>(detail::divide_up(of_pixels, parts)) * columns),
-          blocks_of_channels(static_cast<int>(detail::divide_up(conv.group_c(), Tiles::channels))) {}
+          first_of_channels(first_of(conv, rank, sharers)),
+          end_of_channels(first_of(conv, rank + 1, sharers)) {}
 
     __device__ unsigned size() const { return all; }
-    /// Of x, those of a tile.
-    __device__ int channel_blocks() const { return blocks_of_channels; }
+    /// Of x, those of a tile that this block multiplies.
+    __device__ int first_block() const { return first_of_channels; }
+    __device__ int end_block() const { return end_of_channels; }
+    __device__ int channel_blocks() const { return end_of_channels - first_of_channels; }
     __device__ int first_channel(unsigned tile) const { return static_cast<int>(tile % columns) * filters; }
     __device__ PlanePart part(unsigned tile, int i) const {
         unsigned const number = tile / columns * parts + static_cast<unsigned>(i);
@@ -51,14 +54,15 @@ public:
     struct Step {
         PlaneGrid const& grid;
         unsigned tile;
-        int block = 0;
+        int block;
 
-        __device__ Step(PlaneGrid const& the_grid, unsigned first_tile) : grid(the_grid), tile(first_tile) {}
+        __device__ Step(PlaneGrid const& the_grid, unsigned first_tile)
+            : grid(the_grid), tile(first_tile), block(the_grid.first_of_channels) {}
         __device__ bool exists() const { return tile < grid.all; }
         /// Whether that is another tile.
         __device__ bool advance() {
-            if (++block < grid.blocks_of_channels) return false;
-            block = 0, tile += gridDim.x;
+            if (++block < grid.end_of_channels) return false;
+            block = grid.first_of_channels, tile += gridDim.x;
             return true;
         }
     };
@@ -68,7 +72,13 @@ private:
     unsigned of_image;
     int images;
     unsigned of_pixels, columns, all;
-    int blocks_of_channels;
+    int first_of_channels, end_of_channels;
+
+    template <class Problem>
+    __device__ static int first_of(Problem const& conv, unsigned rank, unsigned sharers) {
+        auto const blocks = static_cast<unsigned>(detail::divide_up(conv.group_c(), Tiles::channels));
+        return static_cast<int>(blocks * rank / sharers);
+    }
 };
 
 }  // namespace fusekit::hip

@@ -31,10 +31,12 @@ struct MatrixCandidates {
                                TableIf<has_stem<Plan, T, U>, Table<DefaultStem>>>{};
         else return Table<>{};
     }
-    using Type =
-        JoinedTable<decltype(bulk_operands<has_warp_specialized<Plan, T, U>>()),
-                    TableIf<has_planes<Plan, T, U> && NvidiaTuning::chooses_planes, PlanesTable<NvidiaTuning, T>>,
-                    decltype(register_operands<has_matrix_units<Plan, T> || has_float_units<Plan, T>>())>;
+    using Type = JoinedTable<
+        decltype(bulk_operands<has_warp_specialized<Plan, T, U>>()),
+        TableIf<has_planes<Plan, T, U> && NvidiaTuning::chooses_planes, PlanesTable<NvidiaTuning, T>>,
+        TableIf<has_planes<Plan, T, U> && has_split<Plan, T> && sizeof(T) == 2 && NvidiaTuning::chooses_planes,
+                PlanesSplitTable<NvidiaTuning, T>>,
+        decltype(register_operands<has_matrix_units<Plan, T> || has_float_units<Plan, T>>())>;
 };
 
 }  // namespace detail

@@ -126,7 +126,7 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gpu, BoundPl
     } else if constexpr (StemSchedule<Schedule>) {
         return prepare_stem_with<Schedule>(gpu, bound, x, y);
     } else if constexpr (PlanesSchedule<Schedule>) {
-        return prepare_planes_with<Schedule>(gpu, bound, x, y);
+        return prepare_planes_with<WholeSchedule<Schedule>>(gpu, bound, x, y, parts);
     } else if constexpr (SplitSchedule<Schedule> && !has_split<Plan, T>) {
         return detail::refuse_matrix_units<Plan>(gpu);
     } else {
@@ -159,7 +159,7 @@ Result<Launch<ConvParams<Plan, T, U>>> launch_candidate(Gpu const& gpu, BoundPla
                 return launch_warp_specialized<Schedule>(gpu, params, parts);
             else if constexpr (HaloSchedule<Schedule>) return launch_halo<Schedule>(gpu, params);
             else if constexpr (StemSchedule<Schedule>) return launch_stem<Schedule>(gpu, params);
-            else return launch_planes<Schedule>(gpu, params);
+            else return launch_planes<WholeSchedule<Schedule>>(gpu, params, parts);
         }();
         if (launch) return *launch;
         return Error("", "", "", "", "");

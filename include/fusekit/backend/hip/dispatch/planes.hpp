@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "fusekit/backend/hip/dispatch/halo.hpp"
+#include "fusekit/backend/hip/dispatch/split.hpp"
 #include "fusekit/backend/hip/mainloop/float_planes.hpp"
 #include "fusekit/backend/hip/mainloop/planes.hpp"
 #include "fusekit/backend/hip/tuning/select.hpp"
@@ -105,10 +106,11 @@ struct PlanesOf<Plan, Schedule, float> {
     using Type = FloatPlanesGemm<Plan, Schedule>;
 };
 
-/// What a kernel is given; nothing where an operand does not lie as it needs it, or the program or the GPU has no such
-/// kernel, or the convolution does not suit the schedule.
+/// What a kernel is given, whose tiles `parts` blocks share, or as many as a tile has blocks of channels; nothing where
+/// an operand does not lie as it needs it, or the program or the GPU has no such kernel, or the convolution does not
+/// suit the schedule.
 template <class Schedule, class Plan, Element T>
-std::optional<Launch<ConvParams<Plan, T, T>>> launch_planes(Gpu const& gpu, ConvParams<Plan, T, T> params) {
+std::optional<Launch<ConvParams<Plan, T, T>>> launch_planes(Gpu const& gpu, ConvParams<Plan, T, T> params, int parts) {
     using Mainloop = typename PlanesOf<Plan, Schedule, T>::Type;
     auto const filter = Plan::Head::geometry(params.bound.head);
     Index<4> const &x = params.x.layout.shape, &y = params.y.layout.shape;
@@ -129,19 +131,31 @@ std::optional<Launch<ConvParams<Plan, T, T>>> launch_planes(Gpu const& gpu, Conv
     if (channels_last && !encode_parts(params.maps.x, params.x, plane_tiles<Schedule, T>(x, y, filter, true)))
         return {};
     std::int64_t const tiles = count_plane_tiles<Schedule, T>(x, y, filter, channels_last), most = gpu.processors();
+    if constexpr (has_split<Plan, T>) {
+        std::int64_t const channel_blocks = divide_up(x[1], PlaneTiles<Schedule::pixels, T>::channels),
+                           sharers = parts < channel_blocks ? parts : channel_blocks;
+        if (sharers > 1 && !launches_clusters(gpu)) return {};
+        params.parts.count = static_cast<unsigned>(sharers);
+        if (sharers > 1) {
+            auto launch =
+                *prepare_launch<Plan, Mainloop>(gpu, params, tiles * sharers, Mainloop::threads, LaunchMode::clusters);
+            launch.cluster = params.parts.count;
+            return launch;
+        }
+    }
     return *prepare_launch<Plan, Mainloop>(gpu, params, tiles < most ? tiles : most);
 }
 
 }  // namespace detail
 
-/// Prepares a plan with one schedule of planes.
+/// Prepares a plan with one schedule of planes, whose tiles `parts` blocks share.
 template <class Schedule, class Plan, Element T, detail::OutputElement U>
 Result<Launch<ConvParams<Plan, T, U>>> prepare_planes_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                            detail::ImageView<T const> const& x,
-                                                           detail::ImageView<U> const& y) {
+                                                           detail::ImageView<U> const& y, int parts) {
     if constexpr (has_planes<Plan, T, U>)
         if (detail::is_sm90a(gpu))
-            if (auto const launch = detail::launch_planes<Schedule>(gpu, ConvParams<Plan, T, U>{bound, x, y}))
+            if (auto const launch = detail::launch_planes<Schedule>(gpu, ConvParams<Plan, T, U>{bound, x, y}, parts))
                 return *launch;
     return Error(
         type_name<Plan>(), "Planes", "",

@@ -19,7 +19,7 @@ inline bool launches_clusters(Gpu const& gpu) { return launches_clusters(gpu.arc
 template <class Schedule, class Plan, class Mainloop>
 Result<Launch<typename Mainloop::Params>> prepare_parts(Gpu const& gpu, typename Mainloop::Params const& params,
                                                         std::int64_t tiles) {
-    std::int64_t const blocks = tiles * params.parts.count, floats = blocks * Schedule::part_floats;
+    std::int64_t const blocks = tiles * params.parts.count, floats = blocks * Schedule::tile_m * Schedule::tile_n;
     bool const clusters = launches_clusters(gpu);
     auto const launch = prepare_launch<Plan, Mainloop>(
         gpu, params, blocks, Mainloop::threads, clusters ? LaunchMode::clusters : LaunchMode::cooperative,

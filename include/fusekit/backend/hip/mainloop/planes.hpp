@@ -3,6 +3,8 @@
 
 #include "fusekit/backend/hip/arch/overlap.hpp"
 #include "fusekit/backend/hip/atom/wgmma.hpp"
+#include "fusekit/backend/hip/collective/merge_planes.hpp"
+#include "fusekit/backend/hip/collective/named_barrier.hpp"
 #include "fusekit/backend/hip/collective/plane_filters.hpp"
 #include "fusekit/backend/hip/collective/plane_stages.hpp"
 #include "fusekit/backend/hip/collective/store_planes.hpp"
@@ -15,6 +17,8 @@ namespace fusekit::hip {
 /// warpgroups bring their own filters, multiply, 64 channels each, and take their sums to y. GemmK is walked in blocks
 /// of 64 channels of x. In each, taps come one after another, all channels of each, where channels of filters neighbour
 /// (params.channels_fastest); else slices of 16 channels, all taps of each, and filters are multiplied from registers.
+/// Where the blocks of a cluster share a tile, each has some of the blocks of channels, and a launch has no more tiles
+/// than clusters.
 template <class Plan, class Schedule, Element T>
 class PlanesGemm {
     static constexpr int parts = Schedule::parts, consumers = Schedule::consumers;
@@ -25,10 +29,13 @@ class PlanesGemm {
     using Stages = PlaneStages<T, Grid, parts, Schedule::x_bytes(sizeof(T)), consumers>;
     using Filters = PlaneFilters<Grid>;
     using Writer = StorePlanes<Plan, Atom, T, parts, products>;
+    using Merge = MergePlanes<Plan, Grid, Atom, T, parts, products, consumers>;
     using Sums = typename Atom::Sums[parts * products];
     using XCursor = typename Stages::Cursor;
     /// Named barriers of the warpgroups that multiply begin with the first.
-    static constexpr unsigned first_barrier = 1, loading_barrier = first_barrier + consumers;
+    static constexpr unsigned first_barrier = 1, consumer_barrier = first_barrier + consumers,
+                              loading_barrier = consumer_barrier + 1;
+    using ConsumerBarrier = NamedBarrier<consumer_barrier, consumers * Atom::threads>;
     static constexpr int few_registers = 48, many_registers = 208;  ///< of 64 K together
 
 public:
@@ -46,35 +53,52 @@ public:
 
     static_assert(threads == 32 * (4 * consumers + static_cast<int>(Stages::warps)));
     static_assert(sizeof(DynamicShared) <= 227 * 1024, "a block of sm_90 has so much");
+    static_assert(sizeof(typename Merge::Shared) <= Schedule::x_bytes(sizeof(T)));
 
     __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned block) {
         auto const conv = params.problem();
         Tiles const tiles(conv.y[2], conv.y[3], conv.x.layout.shape[2], conv.x.layout.shape[3], conv.filter, conv.y[0]);
-        Grid const grid(conv, tiles);
+        unsigned const sharers = sharers_of(params), first_tile = block / sharers, rank = block % sharers;
+        Grid const grid(conv, tiles, rank, sharers);
         unsigned const warp = ptx::uniform(thread / 32), group = warp / 4;
-        if (thread == 0) init(shared, tiles, block);
+        if (thread == 0) init(shared, tiles, grid, first_tile);
         __syncthreads();
         wait_for_previous_kernel();
         if (group >= consumers) {
             ptx::lower_registers<few_registers>();
-            Stages::load(params, conv, shared.x, tiles, grid, warp - 4 * consumers, thread % 32, block,
+            Stages::load(params, conv, shared.x, tiles, grid, warp - 4 * consumers, thread % 32, first_tile,
                          loading_barrier);
+            if (sharers > 1) attend_merge();
         } else {
             ptx::raise_registers<many_registers>();
-            compute(params, conv, shared, tiles, grid, thread % 128, group, block);
+            compute(params, conv, shared, tiles, grid, thread % 128, group, first_tile, sharers);
+            if constexpr (has_split<Plan, T>)
+                if (sharers > 1)
+                    Merge::store(params, tiles, grid, merged(shared), first_tile, rank, thread, ConsumerBarrier());
         }
     }
 
 private:
-    __device__ static void init(DynamicShared& shared, Tiles const& tiles, unsigned first_tile) {
+    /// How many blocks share a tile.
+    __device__ static unsigned sharers_of(Params const& params) {
+        if constexpr (has_split<Plan, T>) return params.parts.count;
+        else return 1;
+    }
+    /// The block's sums of a tile, where x was.
+    __device__ static typename Merge::Shared& merged(DynamicShared& shared) {
+        return *reinterpret_cast<typename Merge::Shared*>(shared.x.x);
+    }
+
+    __device__ static void init(DynamicShared& shared, Tiles const& tiles, Grid const& grid, unsigned first_tile) {
         shared.x.init(tiles);
-        for (auto& each : shared.filters_state) each.init(first_tile);
+        for (auto& each : shared.filters_state) each.init(grid, first_tile);
         ptx::fence_barrier_init();
     }
 
     template <class Problem>
     __device__ static void compute(Params const& params, Problem const& conv, DynamicShared& shared, Tiles const& tiles,
-                                   Grid const& grid, unsigned thread, unsigned group, unsigned first_tile) {
+                                   Grid const& grid, unsigned thread, unsigned group, unsigned first_tile,
+                                   unsigned sharers) {
         int const own = static_cast<int>(group) * Atom::m;
         unsigned const barrier = first_barrier + group;
         Filters filters(shared.filters[group], shared.filters_state[group], own, thread);
@@ -85,6 +109,7 @@ private:
             int const first = grid.first_channel(tile) + own;
             if (first >= conv.group_k()) {
                 pass(shared, cursor, grid.channel_blocks(), thread, barrier);
+                if (sharers > 1) ConsumerBarrier()();
                 continue;
             }
             Writer const writer(params, tiles, first, thread);
@@ -97,7 +122,12 @@ private:
                 }
             if (!multiplied) multiply(shared, tiles, filters, refill, sums, cursor, grid.channel_blocks(), thread);
             if (tile + gridDim.x >= grid.size()) start_next_kernel();
-            writer.store(sums, [&](int i) { return grid.part(tile, i); }, shared.writers[group * 4 + thread / 32]);
+            if (sharers == 1) {
+                writer.store(sums, [&](int i) { return grid.part(tile, i); }, shared.writers[group * 4 + thread / 32]);
+            } else {
+                ConsumerBarrier()();  // the other warpgroup has read x, too
+                Merge::put(merged(shared), sums, group, thread);
+            }
         }
     }
 

@@ -47,7 +47,7 @@ class SplitGemm : public SplitParts<Plan, Schedule, T, U, fast>::Shared {
 public:
     using Loader = typename Parts::Loader;
     static_assert(piece_k % Loader::table_k == 0 && piece_steps % stages_of<Atom> == 0 &&
-                  Sums::floats == Schedule::part_floats);
+                  Sums::floats == Schedule::tile_m * Schedule::tile_n);
     using Params = ConvParams<Plan, T, U>;
     using Architecture = typename Atom::Architecture;
     static constexpr int threads = Atom::threads, blocks = Schedule::blocks;

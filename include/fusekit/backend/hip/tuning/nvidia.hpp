@@ -12,8 +12,9 @@ struct NvidiaTuning {
     using Architecture = arch::Nvidia;
 
     /// Of an H100, from 130 convolutions of batch 1 to 128, by all schedules but planes, which 13 layers of batch 1 to
-    /// 64 gave: the times are within 11 %, root mean square, those of planes within 7 %. Those of `stem`
-    /// are within 10 % of three layers on an H200; those of `direct` are not measured.
+    /// 64 gave: the times are within 11 %, root mean square, those of planes within 7 %. Those of shared planes are
+    /// within 12 % of nine layers of batch 1 and 8 on an H200, those of `stem` within 10 % of three; those of `direct`
+    /// are not measured.
     static constexpr CostTable costs = {
         .gemm = {.launch = 4060, .output = 0.25},
         .native = {.launch = 4060, .output = 0.25, .arithmetic = 4},
@@ -27,6 +28,8 @@ struct NvidiaTuning {
         .halo = {.launch = 4140, .output = 0.037, .step = 86, .arithmetic = 1.44},
         .planes = {.launch = 2940, .round = 10200, .output = 0.026, .step = 1630, .arithmetic = 0.96},
         .planes_taps = {.launch = 6160, .round = 10100, .step = 9060, .arithmetic = 0.4},
+        .shared_planes = {.round = 17500, .output = 0.027, .step = 1420, .arithmetic = 0.53},
+        .shared_planes_taps = {.round = 17000, .output = 0.078, .step = 4190, .arithmetic = 1.09},
         .float_planes = {.launch = 6650, .output = 0.25, .step = 2250, .arithmetic = 0.55},
         .float_planes_taps = {.launch = 5850, .round = 7060, .output = 0.25, .arithmetic = 1.24},
         .float_pixels = {.launch = 3240, .output = 0.18, .step = 2010, .arithmetic = 0.645},

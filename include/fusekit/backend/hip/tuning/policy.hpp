@@ -145,6 +145,8 @@ struct PlanesParts<Tuning, float> {
 
 template <class Of, int... i>
 auto planes_table(std::integer_sequence<int, i...>) -> Table<Planes<Of::parts[i].pixels, Of::parts[i].parts>...>;
+template <class... Schedules>
+auto split_table(Table<Schedules...>) -> Table<Split<Schedules>...>;
 
 template <class Tuning, int... i>
 auto weight_table(std::integer_sequence<int, i...>)
@@ -188,6 +190,8 @@ using WarpSpecializedTable = decltype(detail::warp_specialized_table<detail::Mat
 template <class Tuning, class T>
 using PlanesTable = decltype(detail::planes_table<detail::PlanesParts<Tuning, T>>(
     std::make_integer_sequence<int, static_cast<int>(std::size(detail::PlanesParts<Tuning, T>::parts))>{}));
+template <class Tuning, class T>
+using PlanesSplitTable = decltype(detail::split_table(PlanesTable<Tuning, T>{}));
 template <class Tuning>
 using WeightTable = decltype(detail::weight_table<Tuning>(
     std::make_integer_sequence<int, static_cast<int>(std::size(Tuning::weights))>{}));

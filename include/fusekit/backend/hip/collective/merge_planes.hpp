@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "fusekit/backend/hip/arch/packed.hpp"
+#include "fusekit/backend/hip/collective/merge_parts.hpp"
+#include "fusekit/backend/hip/collective/plane_grid.hpp"
+
+namespace fusekit::hip {
+
+/// Ends a tile of planes whose GemmK the blocks of a cluster share: channels are the rows of a SumTile, and the places
+/// of the tile's parts its columns. Each block merges some channels of all blocks, and takes them through the epilogue
+/// to y. `consumers` warpgroups do so, of 64 channels each; the block's others attend_merge().
+template <class Plan, class Grid, class Atom, class U, int parts, int products, int consumers>
+class MergePlanes {
+    static_assert(sizeof(U) == 2);
+    using Tiles = typename Grid::Tiles;
+    using Epilogue = typename Plan::Epilogue;
+    using State = typename Epilogue::template State<float>;
+    using Sums = typename Atom::Sums[parts * products];
+    static constexpr int pixels = products * Atom::n;  ///< of a part
+    static constexpr int channels = consumers * Atom::m, threads = consumers * Atom::threads;
+
+public:
+    struct Shared {
+        SumTile<channels, parts * pixels> tile;
+        State states[Epilogue::channelwise ? channels : 1];
+    };
+
+    /// Puts a thread's sums, of a warpgroup, into the block's tile.
+    __device__ static void put(Shared& shared, Sums const& sums, unsigned group, unsigned thread_of_group) {
+        auto const thread = static_cast<int>(thread_of_group);
+#pragma unroll
+        for (int i = 0; i < parts * products; ++i)
+#pragma unroll
+            for (int e = 0; e < Atom::sums_per_thread; e += 2) {
+                int const row = static_cast<int>(group) * Atom::m + Atom::row(thread, e),
+                          column = i * Atom::n + Atom::column(thread, e);
+                float* const quad = shared.tile.rows[row][column / 4].values;
+                *reinterpret_cast<Packet<float, 2>*>(quad + column % 4) = {sums[i][e], sums[i][e + 1]};
+            }
+    }
+
+    /// Merges tile `number` of y and stores what of it this block has. All threads of the consumers, whose barrier is
+    /// `barrier`, call it after they have put their sums.
+    template <class Params, class Barrier>
+    __device__ static void store(Params const& params, Tiles const& tiles, Grid const& grid, Shared& shared,
+                                 unsigned number, unsigned rank, unsigned thread, Barrier const& barrier) {
+        Index<4> const &shape = params.y.layout.shape, &stride = params.y.layout.stride;
+        auto const& arguments = params.bound.epilogue;
+        int const first = grid.first_channel(number), count = static_cast<int>(shape[1]) - first;
+        if constexpr (Epilogue::channelwise)
+            for (int i = static_cast<int>(thread); i < channels; i += threads)
+                shared.states[i] = Epilogue::prepare(std::int64_t{first} + min(i, count - 1), arguments);
+        Quad const quad(tiles, grid, number, static_cast<int>(thread % SumTile<channels, parts * pixels>::quads));
+        U* const to = params.y.data + quad.image * stride[0] + std::int64_t{first} * stride[1];
+        barrier();
+        BlockParts const sharers{{}, params.parts.count, 1};
+        merge_parts_to<threads>(shared.tile, sharers, number, 0, rank, thread, barrier,
+                                [&](unsigned row, unsigned, Packet<float, 4> const& sums) {
+                                    auto const channel = static_cast<int>(row);
+                                    if (channel >= count) return;
+                                    State const state = Epilogue::channelwise ? shared.states[channel] : State{};
+                                    std::uint32_t pairs[2];
+                                    for (int i = 0; i < 2; ++i) {
+                                        float results[2];
+                                        for (int j = 0; j < 2; ++j)
+                                            results[j] = Epilogue::apply(sums.values[2 * i + j],
+                                                                         OutputCoord{0, first + channel, 0, 0}, state,
+                                                                         arguments);
+                                        pairs[i] = packed<U>(results[0], results[1]);
+                                    }
+                                    quad.store(pairs, reinterpret_cast<std::uint16_t*>(to + channel * stride[1]));
+                                });
+        finish_parts(sharers);
+    }
+
+private:
+    /// Four neighbouring columns of a tile.
+    struct Quad {
+        int image = 0;
+        int elements[4];  ///< of a channel of the image; -1 where the column is none of y
+
+        __device__ Quad(Tiles const& tiles, Grid const& grid, unsigned tile, int quad) {
+            PlanePart const part = grid.part(tile, 4 * quad / pixels);
+            int const width = tiles.y_width, rows = part.n < 0 ? 0 : min(tiles.rows, tiles.y_height - part.row);
+            if (part.n >= 0) image = part.n;
+            for (int j = 0; j < 4; ++j) {
+                int const place = (4 * quad + j) % pixels, p = place / tiles.pitch, q = place % tiles.pitch;
+                elements[j] = p < rows && q < width ? (part.row + p) * width + q : -1;
+            }
+        }
+
+        /// Two elements at once where they neighbour, the first at a multiple of both.
+        __device__ void store(std::uint32_t const (&pairs)[2], std::uint16_t* plane) const {
+            for (int i = 0; i < 2; ++i) {
+                int const one = elements[2 * i], two = elements[2 * i + 1];
+                if (one >= 0 && two == one + 1 && reinterpret_cast<std::uintptr_t>(plane + one) % 4 == 0) {
+                    *reinterpret_cast<std::uint32_t*>(plane + one) = pairs[i];
+                } else {
+                    if (one >= 0) plane[one] = static_cast<std::uint16_t>(pairs[i]);
+                    if (two >= 0) plane[two] = static_cast<std::uint16_t>(pairs[i] >> 16);
+                }
+            }
+        }
+    };
+};
+
+}  // namespace fusekit::hip
