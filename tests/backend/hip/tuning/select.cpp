@@ -253,6 +253,7 @@ TEST_CASE("HIP: planes are chosen where they take less than loads through regist
     CHECK(planes(64, 1024, 14, 256, 1) == "Planes<240, 1>");
     CHECK(planes(64, 128, 28, 512, 1) == "Planes<240, 1>");
     CHECK(planes(64, 512, 7, 512, 3) == "Planes<64, 2>");
+    CHECK(planes(64, 256, 55, 64, 1) == "Planes<240, 1>");
     CHECK(planes(64, 64, 55, 64, 1) == "MatrixGemm<128, 64, 2>");  // half of a tile's channels are empty
     CHECK(planes(8, 512, 7, 512, 3) == "Split<Planes<64, 2>, 4>");
     CHECK(planes(8, 256, 14, 256, 3) == "Split<Planes<240, 1>, 4>");

@@ -12,9 +12,9 @@ struct NvidiaTuning {
     using Architecture = arch::Nvidia;
 
     /// Of an H100, from 130 convolutions of batch 1 to 128, by all schedules but planes, which 13 layers of batch 1 to
-    /// 64 gave: the times are within 11 %, root mean square, those of planes within 7 %. Those of shared planes are
-    /// within 12 % of nine layers of batch 1 and 8 on an H200, those of `stem` within 10 % of three; those of `direct`
-    /// are not measured.
+    /// 64 gave: the times are within 11 %, root mean square, those of planes within 7 %. Of an H200: `planes`, within 5 %
+    /// of 13 layers of batch 8 and 64, those that are shared, within 12 % of nine of batch 1 and 8, and `stem`, within
+    /// 10 % of three. Those of `direct` are not measured.
     static constexpr CostTable costs = {
         .gemm = {.launch = 4060, .output = 0.25},
         .native = {.launch = 4060, .output = 0.25, .arithmetic = 4},
@@ -26,7 +26,7 @@ struct NvidiaTuning {
         .warp_specialized = {.launch = 2760, .round = 415, .output = 0.1, .least_step = 220, .arithmetic = 1.15},
         .split_warp_specialized = {.launch = 5160, .round = 415, .output = 0.1, .least_step = 220, .arithmetic = 1.15},
         .halo = {.launch = 4140, .output = 0.037, .step = 86, .arithmetic = 1.44},
-        .planes = {.launch = 2940, .round = 10200, .output = 0.026, .step = 1630, .arithmetic = 0.96},
+        .planes = {.launch = 3730, .round = 7670, .step = 1640, .arithmetic = 1.13},
         .planes_taps = {.launch = 6160, .round = 10100, .step = 9060, .arithmetic = 0.4},
         .shared_planes = {.round = 17500, .output = 0.027, .step = 1420, .arithmetic = 0.53},
         .shared_planes_taps = {.round = 17000, .output = 0.078, .step = 4190, .arithmetic = 1.09},
