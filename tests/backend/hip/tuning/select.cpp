@@ -139,9 +139,8 @@ ConvCase bulk_case(std::int64_t n, std::int64_t c, std::int64_t hw, std::int64_t
             .x_channels_last = true,
             .in_bulk = true,
             .rows_of_pixels = false,
-            .dense_planes = false,
             .taps_neighbour = false,
-            .dense_pixels = false,
+            .planes = hip::detail::PlanesOrder::none,
             .totals = false,
             .terms = 1,
             .wants_matrix_units = false,
@@ -233,7 +232,8 @@ namespace {
 
 /// The same convolution in planes.
 ConvCase in_planes(ConvCase of) {
-    of.channels_last = of.in_bulk = false, of.dense_planes = true, of.taps_neighbour = of.taps > 1;
+    of.channels_last = of.in_bulk = false, of.planes = hip::detail::PlanesOrder::planes,
+    of.taps_neighbour = of.taps > 1;
     return of;
 }
 
@@ -319,7 +319,7 @@ TEST_CASE("HIP: planes of floats are chosen where they take less than other tile
 TEST_CASE("HIP: so are such tiles of floats with channels last, of pixels of all images") {
     auto const chosen = [](std::int64_t n, std::int64_t c, std::int64_t hw, std::int64_t k, int r) {
         ConvCase of = of_floats(bulk_case(n, c, hw, k, r));
-        of.dense_pixels = true;
+        of.planes = hip::detail::PlanesOrder::channels_last;
         return chosen_of(AllOfFloat{}, of);
     };
     CHECK(chosen(64, 2048, 7, 512, 1) == "Planes<240, 1>");

@@ -20,8 +20,8 @@ struct ConvCase {
     bool channels_last;  ///< in y: GemmK runs over channels first
     bool x_channels_last;
     bool in_bulk;  ///< channels are neighbours, and there is one group
-    bool rows_of_pixels, dense_planes, taps_neighbour;  ///< of x, of x and y, of the weights
-    bool dense_pixels;  ///< of x and y: channels last, of float
+    bool rows_of_pixels, taps_neighbour;  ///< of x, of the weights
+    detail::PlanesOrder planes;  ///< of x and y
     bool totals;  ///< of channels
     int terms;  ///< products on matrix units for one of its own, by the rate of half
     bool wants_matrix_units;  ///< the user wants floats to be split there
@@ -90,9 +90,8 @@ ConvCase case_of(BoundPlan<Plan> const& bound, detail::ImageView<T const> const&
                     .x_channels_last = problem::channels_are_neighbours(x.layout),
                     .in_bulk = x.layout.stride[1] == 1 && y.layout.stride[1] == 1 && product.groups == 1,
                     .rows_of_pixels = false,
-                    .dense_planes = false,
                     .taps_neighbour = Plan::Head::filters(bound.head).layout.stride[1] != 1,
-                    .dense_pixels = false,
+                    .planes = detail::PlanesOrder::none,
                     .totals = Plan::totals_tiles,
                     .terms = !multiplies_floats<Plan, T>                 ? 1
                              : std::is_same_v<PlanFactor<Plan, T>, tf32> ? 2
@@ -103,11 +102,7 @@ ConvCase case_of(BoundPlan<Plan> const& bound, detail::ImageView<T const> const&
     if constexpr (requires { result.filter = geometry; }) {
         result.filter = geometry;
         if constexpr (has_stem<Plan, T, U>) result.rows_of_pixels = detail::has_rows_of_pixels(x);
-        if constexpr (has_planes<Plan, T, U>) {
-            auto const order = detail::planes_order(x, y, geometry);
-            result.dense_planes = order == detail::PlanesOrder::planes;
-            result.dense_pixels = order == detail::PlanesOrder::channels_last;
-        }
+        if constexpr (has_planes<Plan, T, U>) result.planes = detail::planes_order(x, y, geometry);
     }
     return result;
 }

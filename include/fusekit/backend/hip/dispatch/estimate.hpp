@@ -13,14 +13,15 @@ namespace detail {
 /// A convolution in planes, of one of the schedules; without tiles where it is not what that is for.
 template <class Schedule, class T>
 PlanesProduct planes_product(ConvCase const& of) {
-    if (!suits_planes<Schedule, T>(of.x, of.y, of.filter, of.dense_pixels)) return {};
-    auto const tiles = plane_tiles<Schedule, T>(of.x, of.y, of.filter, of.dense_pixels);
+    bool const channels_last = of.planes == PlanesOrder::channels_last;
+    if (!suits_planes<Schedule, T>(of.x, of.y, of.filter, channels_last)) return {};
+    auto const tiles = plane_tiles<Schedule, T>(of.x, of.y, of.filter, channels_last);
     constexpr bool floats = std::is_same_v<T, float>;
     // Rows of many parts are transposed slowly.
     if (Schedule::parts > 1 && !tiles.whole() && (floats || of.taps == 1)) return {};
     int columns = Schedule::parts * Schedule::pixels;
     if constexpr (floats && Schedule::pixels == 240) columns = 2 * tiles.columns_of_half();
-    return {.tiles = count_plane_tiles<Schedule, T>(of.x, of.y, of.filter, of.dense_pixels),
+    return {.tiles = count_plane_tiles<Schedule, T>(of.x, of.y, of.filter, channels_last),
             .channel_blocks = divide_up(of.x[1], tiles.channels),
             .taps = of.taps,
             .channels = Schedule::channels(sizeof(T)),
@@ -43,10 +44,22 @@ inline std::int64_t tiles_of_halo(ConvCase const& of) {
     return of.y[0] * divide_up(of.y[2], shape.rows);
 }
 
-/// How many processors run clusters of so many blocks, one block each: on an H100 120 and 124 of 132 run clusters of 8
-/// and 4.
-inline int clustered_processors(int processors, int blocks) {
-    return processors - (blocks == 8 ? processors / 11 : blocks == 4 ? processors / 16 : 0);
+/// The best of the times of planes whose tiles 2, 4 or 8 blocks of a cluster share, a block of channels each or more;
+/// infinite where there are no clusters. Of an H200's 132 processors 120 and 124 run clusters of 8 and 4, a block each.
+/// time_of(product, processors) is a product's time.
+template <class TimeOf>
+Estimate shared_planes_estimate(PlanesProduct const& whole, GpuRates const& rates, TimeOf const& time_of) {
+    Estimate best;
+    if (!launches_clusters(rates.architecture)) return best;
+    for (int parts = 2; parts <= 8 && parts <= whole.channel_blocks; parts *= 2) {
+        PlanesProduct part = whole;
+        part.tiles *= parts, part.channel_blocks = divide_up(part.channel_blocks, parts);
+        int const idle = parts == 8 ? rates.processors / 11 : parts == 4 ? rates.processors / 16 : 0;
+        Estimate time = time_of(part, rates.processors - idle);
+        time.parts = parts;
+        if (time.seconds < best.seconds) best = time;
+    }
+    return best;
 }
 
 /// How many blocks may share tiles. Those that wait for each other without being clusters have a processor each.
@@ -151,31 +164,26 @@ inline Estimate estimate_of(ScheduleFacts const& schedule, ConvCase const& of, C
         }
         case ScheduleKind::planes: {
             bool const filters_lie_well = !of.taps_neighbour || (of.filter.size[0] == 3 && of.filter.size[1] == 3);
-            if (!(of.dense_planes || of.dense_pixels) || !filters_lie_well || of.product.groups != 1 ||
+            if (of.planes == detail::PlanesOrder::none || !filters_lie_well || of.product.groups != 1 ||
                 of.product.n < least_matrix_channels)
                 return {};
-            PlanesProduct product = detail::planes_product(schedule, of);
+            PlanesProduct const product = detail::planes_product(schedule, of);
             if (product.tiles == 0) return {};
-            bool const single = of.taps == 1, floats = product.terms > 1;
-            Costs const &pixels = of.dense_pixels ? table.float_pixels
-                                  : floats        ? table.float_planes
-                                                  : table.planes,
-                        &windows = of.dense_pixels ? table.float_pixels_taps
-                                   : floats        ? table.float_planes_taps
-                                                   : table.planes_taps;
-            if (!schedule.splits) return time(planes_walk(product, processors), single ? pixels : windows);
-            if (!launches_clusters(rates.architecture)) return {};
-            Estimate best;
-            PlanesProduct const whole = product;
-            for (int parts = 2; parts <= 8 && parts <= whole.channel_blocks; parts *= 2) {
-                product.tiles = whole.tiles * parts;
-                product.channel_blocks = detail::divide_up(whole.channel_blocks, parts);
-                Estimate shared = time(planes_walk(product, detail::clustered_processors(processors, parts)),
-                                       single ? table.shared_planes : table.shared_planes_taps);
-                shared.parts = parts;
-                if (shared.seconds < best.seconds) best = shared;
-            }
-            return best;
+            bool const single = of.taps == 1, floats = product.terms > 1,
+                       channels_last = of.planes == detail::PlanesOrder::channels_last;
+            if (schedule.splits)
+                return detail::shared_planes_estimate(
+                    product, rates, [&](PlanesProduct const& part, int processors_of_clusters) {
+                        return time(planes_walk(part, processors_of_clusters),
+                                    single ? table.shared_planes : table.shared_planes_taps);
+                    });
+            Costs const &pixels = channels_last ? table.float_pixels
+                                  : floats      ? table.float_planes
+                                                : table.planes,
+                        &windows = channels_last ? table.float_pixels_taps
+                                   : floats      ? table.float_planes_taps
+                                                 : table.planes_taps;
+            return time(planes_walk(product, processors), single ? pixels : windows);
         }
         case ScheduleKind::stem: {
             if (!of.rows_of_pixels || !of.channels_last) return {};

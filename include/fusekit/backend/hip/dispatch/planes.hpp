@@ -30,7 +30,7 @@ inline bool has_dense_pixels(Layout<4> const& layout, bool single) {
            (single ? pixel_stride(layout) > 0 : layout.shape[2] == 1 || layout.stride[2] == layout.shape[3] * step);
 }
 
-/// How a convolution lies that a schedule of planes computes.
+/// How x and y of a convolution lie that a schedule of planes computes: of float, channels last, too.
 enum class PlanesOrder { none, planes, channels_last };
 template <class T>
 PlanesOrder planes_order(TensorView<T const> const& x, TensorView<T> const& y, Filter<2> const& filter) {
