@@ -28,8 +28,8 @@ TEMPLATE_TEST_CASE("HIP: convolutions of planes on sm_90a's matrix units are exa
     check_planes<fk::half, TestType>("half");
 }
 
-TEMPLATE_TEST_CASE("HIP: so are those whose channels of x the blocks of a cluster share", "", (Split<Planes<240, 1>, 2>),
-                   (Split<Planes<64, 2>, 4>)) {
+TEMPLATE_TEST_CASE("HIP: so are those whose channels of x the blocks of a cluster share", "",
+                   (Split<Planes<240, 1>, 2>), (Split<Planes<64, 2>, 4>)) {
     check_planes<fk::half, TestType>("half");
 }
 
