@@ -4,7 +4,6 @@
 #include <type_traits>
 
 #include "fusekit/backend/hip/arch/amd_matrix.hpp"
-#include "fusekit/backend/hip/atom/layout.hpp"
 #include "fusekit/tensor/dtype.hpp"
 #include "fusekit/tensor/products.hpp"
 
@@ -55,17 +54,5 @@ using MfmaOf =
                                : std::is_same_v<T, bfloat16> ? std::is_base_of_v<arch::Gfx90a, Tag> ? 8 : 4
                                : std::is_same_v<T, tf32>     ? 4
                                                              : 8>>;
-
-namespace detail {
-
-template <class Atom>
-consteval bool is_a_product() {
-    return sums_are_a_bijection<Atom>() && factors_are_held<Atom>(1);
-}
-static_assert(is_a_product<Mfma<half, 8>>() && is_a_product<Mfma<bfloat16, 4>>() && is_a_product<Mfma<bfloat16, 8>>());
-static_assert(is_a_product<Mfma<int8, 8>>() && is_a_product<Mfma<int8, 16>>());
-static_assert(is_a_product<Mfma<float, 2>>() && is_a_product<Mfma<tf32, 4>>());
-
-}  // namespace detail
 
 }  // namespace fusekit::hip

@@ -6,7 +6,6 @@
 #include "fusekit/backend/hip/arch/sm80.hpp"
 #include "fusekit/backend/hip/arch/tf32.hpp"
 #include "fusekit/backend/hip/arch/vector.hpp"
-#include "fusekit/backend/hip/atom/layout.hpp"
 #include "fusekit/tensor/dtype.hpp"
 
 namespace fusekit::hip {
@@ -60,11 +59,5 @@ struct MmaSync {
         return c;
     }
 };
-
-namespace detail {
-static_assert(sums_are_a_bijection<MmaSync<half>>() && factors_are_held<MmaSync<half>>(1));
-static_assert(sums_are_a_bijection<MmaSync<int8>>() && factors_are_held<MmaSync<int8>>(1));
-static_assert(sums_are_a_bijection<MmaSync<tf32>>() && factors_are_held<MmaSync<tf32>>(1));
-}  // namespace detail
 
 }  // namespace fusekit::hip

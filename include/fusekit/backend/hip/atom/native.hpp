@@ -48,9 +48,6 @@ template <class F, class Tag>
 struct NativeUnit<F, Tag> {
     using Type = MmaSync<F>;
 };
-static_assert(eights_read_different_banks<RowTile<half, 64, 64>, MmaSync<half>>());
-static_assert(eights_read_different_banks<RowTile<int8, 64, 64>, MmaSync<int8>>());
-static_assert(eights_read_different_banks<RowTile<float, 64, 64>, MmaSync<tf32>>());
 
 /// Bytes of a row of a stage. A thread of a small tile loads more of them; where few registers are left beside those of
 /// sums and factors, as on gfx908 and before dot instructions, half as many.

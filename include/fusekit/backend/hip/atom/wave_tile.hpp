@@ -7,29 +7,6 @@
 
 namespace fusekit::hip {
 
-namespace detail {
-
-/// Whether eight lanes after each other, which NVIDIA's processors serve together, read their 16 bytes of each row and
-/// part of a product from different banks of shared memory: there are 32 of 4 bytes.
-template <class Tile, class Unit>
-consteval bool eights_read_different_banks() {
-    constexpr int factors = Unit::factors_per_thread / Unit::rows_per_thread;
-    constexpr int bytes = static_cast<int>(sizeof(typename Tile::Operand));
-    for (int first = 0; first < Unit::threads; first += 8)
-        for (int own = 0; own < Unit::rows_per_thread; ++own) {
-            unsigned found = 0;
-            for (int lane = first; lane < first + 8; ++lane) {
-                auto const row = static_cast<unsigned>(Unit::factor_row(lane, own * factors));
-                auto const chunk = static_cast<unsigned>(Unit::factor_k(lane, 0) / factors);
-                found |= 1u << Tile::place(chunk * 16 / bytes, row) * bytes / 16 % 8;
-            }
-            if (found != 0xff) return false;
-        }
-    return true;
-}
-
-}  // namespace detail
-
 /// The atom of a block of waves that multiply from registers by a Unit, a matrix instruction (Mfma, Wmma, MmaSync). The
 /// rows of its products are channels, so that a lane's sums are of neighbouring ones. A wave has 64 channels and, where
 /// it has 64 lanes, 64 pixels, where 32, 32: 64 sums a lane. In which order a sum takes its indices of GemmK does not

@@ -6,7 +6,6 @@
 
 #include "fusekit/backend/hip/arch/bulk_row.hpp"
 #include "fusekit/backend/hip/arch/sm90a.hpp"
-#include "fusekit/backend/hip/atom/layout.hpp"
 #include "fusekit/tensor/dtype.hpp"
 #include "fusekit/tensor/products.hpp"
 
@@ -84,11 +83,5 @@ struct Wgmma {
         ptx::multiply<factor, columns>(sums, a, b, adds);
     }
 };
-
-namespace detail {
-
-static_assert(sums_are_a_bijection<Wgmma<half, 64>>() && sums_are_a_bijection<Wgmma<half, 112>>());
-
-}  // namespace detail
 
 }  // namespace fusekit::hip

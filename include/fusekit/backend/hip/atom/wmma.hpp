@@ -4,7 +4,6 @@
 #include <type_traits>
 
 #include "fusekit/backend/hip/arch/amd_matrix.hpp"
-#include "fusekit/backend/hip/atom/layout.hpp"
 #include "fusekit/tensor/dtype.hpp"
 
 namespace fusekit::hip {
@@ -47,17 +46,5 @@ struct Wmma {
         }
     }
 };
-
-namespace detail {
-
-template <class T, class Tag>
-consteval bool is_a_product() {
-    using Atom = Wmma<T, Tag>;
-    return sums_are_a_bijection<Atom>() && factors_are_held<Atom>(Atom::copied ? 2 : 1);
-}
-static_assert(is_a_product<half, arch::Gfx11>() && is_a_product<bfloat16, arch::Gfx11>());
-static_assert(is_a_product<half, arch::Gfx12>() && is_a_product<int8, arch::Gfx12>());
-
-}  // namespace detail
 
 }  // namespace fusekit::hip
