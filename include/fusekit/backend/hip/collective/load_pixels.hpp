@@ -64,6 +64,8 @@ public:
     static constexpr bool transposes = !Tile::rows_neighbour;
     /// How most elements are loaded together.
     static constexpr Neighbours widest = takes_eights ? Neighbours::eights : Neighbours::fours;
+    /// How many packets of these a thread has.
+    static constexpr int packets = share / (takes_eights ? 8 : 4);
 
     /// Calls f(Packet of 1, 4 or 8 elements, pixel, row) for each of a thread's packets. `along` is a value, or a
     /// constant.
@@ -182,10 +184,13 @@ private:
     template <class Share>
     __device__ void store_transposed(Share const& of, Tile& tile, std::uint32_t over) {
         constexpr unsigned count = Share::count, pixels = Share::packets;
+        if constexpr (arch::has<arch::Amd> && sizeof(T) == 2 && count > 1) {
+            // Rows of a thread are in one order, at distances that the compiler knows, and stored in pairs.
+            constexpr unsigned apart = Size / count * TileK;
+            static_assert(Tile::place(0, Size / count) == apart);
+            T* const first = tile.at(of.pixel(0), turned(of.row(0), count));
 #pragma unroll
-        for (unsigned own = 0; own < count; ++own) {
-            unsigned const row = turned(of.row(0) + own, count);
-            if constexpr (arch::has<arch::Amd> && sizeof(T) == 2 && count > 1) {
+            for (unsigned own = 0; own < count; ++own) {
                 Packet<std::uint32_t, pixels / 2> pairs;
 #pragma unroll
                 for (unsigned i = 0; i < pixels; i += 2) {
@@ -193,8 +198,12 @@ private:
                                                    own % 2 ? 0x07060302 : 0x05040100);
                     if (own == 0) pairs.values[i / 2] |= over;
                 }
-                *reinterpret_cast<decltype(pairs)*>(tile.at(of.pixel(0), row)) = pairs;
-            } else {
+                *reinterpret_cast<decltype(pairs)*>(first + own * apart) = pairs;
+            }
+        } else {
+#pragma unroll
+            for (unsigned own = 0; own < count; ++own) {
+                unsigned const row = turned(of.row(0) + own, count);
                 tile.template put_along_k<static_cast<int>(pixels)>(of.pixel(0), row, [&](int i) {
                     T value = values[static_cast<unsigned>(i) * count + own];
                     if constexpr (sizeof(T) == sizeof over)
