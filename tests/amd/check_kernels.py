@@ -25,7 +25,7 @@ COLUMNS = ["kernel", "target", "vgpr", "agpr", "sgpr", "lds", "scratch", "vgpr_s
            "code", "matrix", "share", "share_of_singles", "share_of_planes"]
 PRODUCT = re.compile(r"ImplicitGemm<\w*Gemm<(\d+, \d+)\b[^>]*>, (float|half|bfloat16|int8|Float8<\d, \w+>), "
                      r"(?:\w+|Float8<\d, \w+>), (channel|pixel)>")
-GRADIENT = re.compile(r"WeightGradient<(float|half|bfloat16), ")
+GRADIENT = re.compile(r"WeightGradient<(float|half|bfloat16), \w+, (Wide)?")
 
 
 def run(*command):
@@ -102,6 +102,8 @@ def findings(row, arguments):
     product, gradient = PRODUCT.search(row["kernel"]), GRADIENT.search(row["kernel"])
     if arguments.target == "gfx1030":  # gradients by the weights do not use dot instructions
         gradient = None
+    if gradient and gradient[2] and arguments.target == "gfx1100":  # has no wide tiles, but an empty kernel
+        gradient = None
     element = product[2] if product else gradient[1] if gradient else ""
     if element in matrix_share.TYPES.get(arguments.target, ()) and not row["matrix"]:
         yield f"{row['kernel']}, {row['target']}: no matrix instructions"
@@ -149,8 +151,10 @@ def main():
               f"to {most} of main loops; {reached} reach {bar}")
     for row in table:
         if (gradient := GRADIENT.search(row["kernel"])) and row["share"]:
-            print(f"{arguments.target}: gradient by the weights, {gradient[1]}: matrix instructions are {row['share']} of the main "
-                  f"loop of packets, {row['share_of_planes']} of planes, {row['share_of_singles']} of pixels one by one")
+            others = "" if gradient[2] else (f", {row['share_of_planes']} of planes, {row['share_of_singles']} of pixels "
+                                             "one by one")
+            print(f"{arguments.target}: gradient by the weights, {gradient[1]}, {'wide' if gradient[2] else 'narrow'} tiles: "
+                  f"matrix instructions are {row['share']} of the main loop of packets{others}")
     sys.exit("\n".join(found) if found else 0)
 
 

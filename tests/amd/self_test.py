@@ -117,8 +117,10 @@ for target, kernel, matrix, count in [
         ("gfx90a", "Plan<G>, ImplicitGemm<Gemm<64, 64, 8, 6>, int8, float, pixel>", 0, 1),
         ("gfx90a", "Plan<G>, ImplicitGemm<NativeGemm<64, 64, 6>, float, float, channel>", 0, 1),
         ("gfx1100", "Plan<G>, ImplicitGemm<NativeGemm<64, 64, 6>, float, float, channel>", 0, 0),
-        ("gfx908", "Plan<ConvWeightGradient<filter(3, 3)>>, WeightGradient<float, float>", 0, 1),
-        ("gfx1100", "Plan<ConvWeightGradient<filter(3, 3)>>, WeightGradient<half, half>", 16, 0)]:
+        ("gfx908", "Plan<ConvWeightGradient<filter(3, 3)>>, WeightGradient<float, float, WeightGradientTile>", 0, 1),
+        ("gfx1100", "Plan<ConvWeightGradient<filter(3, 3)>>, WeightGradient<half, half, WeightGradientTile>", 16, 0),
+        ("gfx1201", "Plan<ConvWeightGradient<filter(3, 3)>>, WeightGradient<half, half, WideWeightGradientTile>", 0, 1),
+        ("gfx1100", "Plan<ConvWeightGradient<filter(3, 3)>>, WeightGradient<half, half, WideWeightGradientTile>", 0, 0)]:
     limits = argparse.Namespace(target=target, lds=65536, waves=2)
     found = list(check_kernels.findings(row | {"target": target, "kernel": kernel, "matrix": matrix}, limits))
     if len(found) != count:

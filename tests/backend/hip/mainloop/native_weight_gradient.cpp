@@ -16,16 +16,28 @@ TEMPLATE_TEST_CASE("HIP: gradients by the weights are exact on the matrix units 
     CHECK(std::is_same_v<decltype(Atom::Stage::x), fk::hip::RowTile<TestType, Atom::tile_m, 64>> == has_unit<TestType>);
     check_weight_gradients<TestType>(device);
     // Packets of both operands: with windows in padding, of pixels that end within a step or with a table; groups,
-    // whose last columns are those of ones; slices; windows of as many taps as a word has bits; and rows of dy that are
-    // apart.
+    // whose last columns are those of ones; slices; windows of more taps than a word has bits; rows of dy that are
+    // apart; and rows that run backwards.
     check_weight_gradient<TestType, fk::filter(1, 2)>(device, {{3, 144, 7, 9}, 72, "nhwc", "nhwc", "nhwc"});
     check_weight_gradient<TestType, fk::filter(3, 3).pad(1)>(device, {{2, 24, 11, 13}, 72, "nhwc", "nhwc", "nhwc"});
     check_weight_gradient<TestType, fk::filter(3, 3).pad(2).stride(2).dilation(2).groups(2)>(
         device, {{2, 48, 16, 16}, 160, "nhwc", "nhwc", "nhwc"});
     check_weight_gradient<TestType, fk::filter(2, 3, 1).pad(1)>(device,
                                                                 {{1, 8, 5, 4, 3}, 16, "ndhwc", "ndhwc", "ndhwc"});
-    check_weight_gradient<TestType, fk::filter(4, 8)>(device, {{1, 8, 7, 12}, 8, "nhwc", "nhwc", "nhwc"});
+    check_weight_gradient<TestType, fk::filter(5, 8)>(device, {{1, 8, 7, 12}, 8, "nhwc", "nhwc", "nhwc"});
     check_weight_gradient<TestType, fk::filter(3, 3).pad(1)>(device, {{2, 8, 6, 9}, 16, "nhwc+8", "nhwc+8", "nhwc"});
+    check_weight_gradient<TestType, fk::filter(3, 3).pad(1)>(device, {{2, 24, 9, 6}, 48, "nhwc-hw", "nhwc-hw", "nhwc"});
+    // The same in wide tiles, of which the last may be half empty, or have the column of ones alone; of a few pixels;
+    // and three narrow ones.
+    check_weight_gradient<TestType, fk::filter(1, 1)>(device, {{1, 128, 3, 5}, 136, "nhwc", "nhwc", "nhwc"});
+    check_weight_gradient<TestType, fk::filter(6, 6).pad(3, 0, 1, 4)>(device,
+                                                                      {{1, 8, 9, 12}, 256, "nhwc", "nhwc", "nchw"});
+    check_weight_gradient<TestType, fk::filter(3, 3).pad(1).stride(1, 2)>(
+        device, {{2, 56, 8, 11}, 200, "nhwc+8-hw", "nhwc-hw", "nhwc"});
+    check_weight_gradient<TestType, fk::filter(3, 2, 2).pad(1)>(device,
+                                                                {{1, 16, 4, 5, 3}, 96, "ndhwc", "ndhwc", "ndhwc"});
+    check_weight_gradient<TestType, fk::filter(2, 2)>(device, {{2, 40, 6, 7}, 144, "nhwc", "nhwc", "nhwc"});
+    check_weight_gradient<TestType, fk::filter(1, 1)>(device, {{1, 72, 1, 1}, 72, "nhwc", "nhwc", "nhwc"});
     // Packets of four channels, single ones, and pixels, of steps that a table's pixels do not fill.
     check_weight_gradient<TestType, fk::filter(3, 1).stride(2)>(device, {{2, 76, 9, 8}, 68, "nhwc", "nhwc", "nhwc"});
     check_weight_gradient<TestType, fk::filter(1, 1).groups(2)>(device, {{1, 266, 5, 7}, 134, "nhwc", "nchw", "nchw"});
@@ -41,7 +53,9 @@ TEST_CASE("HIP: long sums of a gradient by the weights are exact on each target,
     using Layer = fk::Plan<fk::ConvWeightGradient<fk::filter(1, 1)>>;
     fk::hip::Device device = native();
     char const* const order = GENERATE("nhwc", "nchw");
-    oracle::Shape const in{3, 12, 33, 34}, out{3, 66, 33, 34};  // over three times the pixels that totals are of
+    std::int64_t const more = GENERATE(0, 4, 52);  // for packets, and for three tiles of channels
+    oracle::Shape const in{3, 12 + more, 33, 34},
+        out{3, 66 + more * 3 / 2, 33, 34};  // over three times the pixels that totals are of
     Filled<fk::half, fk::hip::Device, 4> x(device, order, in, integers(in.size(), -2, 3, 1)),
         dy(device, order, out, integers(out.size(), -3, 2, 2));
     Placed<fk::hip::Device, 1> db(device, fk::DataType::float32, fk::channels(out.c), 64);

@@ -35,4 +35,10 @@ __device__ inline std::uint32_t spread_bit(std::uint32_t word, std::uint32_t bit
 #endif
 }
 
+/// The sum, or the greatest word where it is greater: one instruction of AMD's, V_ADD_U32 with clamping.
+__device__ inline std::uint32_t saturating_sum(std::uint32_t a, std::uint32_t b) {
+    std::uint32_t const sum = a + b;
+    return sum < a ? ~0u : sum;
+}
+
 }  // namespace fusekit::hip

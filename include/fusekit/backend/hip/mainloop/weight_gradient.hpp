@@ -22,10 +22,12 @@ namespace fusekit::hip {
 ///
 /// There are two stages of shared memory, and two tables of pixels. Where it is short there is one of each: what a step
 /// has loaded waits in registers until all threads have multiplied the step before.
-template <class Plan, Element T, detail::OutputElement U>
+template <class Plan, Element T, detail::OutputElement U, class Tile = WeightGradientTile>
 class WeightGradient {
-    using Tile = WeightGradientTile;
-    using AtomOf = WeightGradientAtom<T>;
+    static constexpr bool is_wide = std::is_same_v<Tile, WideWeightGradientTile>;
+    /// On the target. Where it does not, the kernel is empty, and its shared memory small.
+    static constexpr bool runs = !is_wide || has_wide_weight_gradient<T, arch::Target>;
+    using AtomOf = WeightGradientAtom<T, Tile>;
     using Atom = typename AtomOf::Type;
     static constexpr int tile_k = AtomOf::tile_k, addends = AtomOf::addends, table = 64;
     static constexpr unsigned stage_count = AtomOf::stage_count, table_steps = table / tile_k;
@@ -43,24 +45,29 @@ public:
 
 private:
     using Fragment = typename Atom::Fragment;
-    using Totals = FragmentTotals<Fragment, threads, AtomOf::keeps_totals>;
+    using Totals = FragmentTotals<Fragment, threads, AtomOf::keeps_totals || !runs>;
     using OfX = TileOfPixels<T, decltype(Atom::Stage::x), tile_m, tile_k, threads>;
     using OfDy = TileOfPixels<T, decltype(Atom::Stage::w), tile_n, tile_k, threads>;
-    using TileAt = WeightGradientTileAt;
+    using TileAt = WeightGradientTileAt<Tile>;
     using InPackets = std::integral_constant<Neighbours, OfX::widest>;
-    /// Loops of their own.
-    static constexpr bool has_packets = Tile::of_amd && OfX::transposes, has_planes = has_packets && space == 2;
+    /// Whether there are loops of their own.
+    static constexpr bool has_packets = Tile::of_amd && OfX::transposes,
+                          has_planes = has_packets && space == 2 && !is_wide;
+    using Packets = WeightGradientPackets<T, space, Tile>;
 
 public:
-    /// What steps need, and then sums pass through.
+    struct Singles {
+        PixelTable<space, table> pixels[stage_count];
+        Place columns[tile_m];
+    };
+    /// What steps need, and then sums pass through. Loops of their own have tables of their own.
     struct Operands {
         typename Atom::Stage stages[stage_count];
         union {
-            PixelTable<space, table> pixels[stage_count];
-            std::conditional_t<has_packets, WindowTable<T>, detail::Nothing> windows;
+            Singles singles;
+            std::conditional_t<has_packets, PacketPlaces<T, space, Tile>, detail::Nothing> places;
             std::conditional_t<has_planes, MasksOfPlanes<T>, detail::Nothing> masks;
         };
-        Place columns[tile_m];
     };
     struct Shared : Totals::Shared {
         union {
@@ -70,9 +77,15 @@ public:
     };
 
     __device__ static void run(Params const& params, Shared& shared, unsigned thread, unsigned block) {
+        if constexpr (runs) run_tile(params, shared, thread, block);
+    }
+
+private:
+    __device__ __forceinline__ static void run_tile(Params const& params, Shared& shared, unsigned thread,
+                                                    unsigned block) {
         auto const conv = params.problem();
         TileAt const at(params, conv, block);
-        fill_columns(params, conv, shared.operands.columns, at, thread);
+        if (has_columns(params)) fill_columns(params, conv, shared.operands.singles.columns, at, thread);
         Atom const atom(thread);
         Totals const none(shared, thread);
         Totals totals = with_neighbours(params, [&]<class Memory>(std::type_identity<Memory>, auto in_x, auto in_dy) {
@@ -93,13 +106,17 @@ public:
         }
     }
 
-private:
     /// Calls f with how x and dy lie. Where both lie as in most networks the compiler knows it, because each
     /// instruction counts beside the products of matrix units. On NVIDIA's GPUs pixels one by one leave it no registers
     /// for that.
     template <class F>
     __device__ static Totals with_neighbours(Params const& params, F const& f) {
         using Nearby = std::conditional_t<Tile::of_amd, OperandNearby<T>, AnyOperand<T>>;
+        if constexpr (is_wide) return f(std::type_identity<Nearby>{}, InPackets{}, InPackets{});
+        else return with_any_neighbours<Nearby>(params, f);
+    }
+    template <class Nearby, class F>
+    __device__ static Totals with_any_neighbours(Params const& params, F const& f) {
         if constexpr (OfX::transposes) {
             auto const both = [&](Neighbours along) {
                 return params.near && params.in_x == along && params.in_dy == along;
@@ -125,6 +142,10 @@ private:
         return fours ? one_of_four(first, index % 4) : first;
     }
 
+    /// Whether no loop of its own runs.
+    __device__ static bool has_columns(Params const& params) {
+        return !is_wide && !(has_packets && params.in_packets) && !(has_planes && params.in_x == Neighbours::planes);
+    }
     template <class Problem>
     __device__ static void fill_columns(Params const& params, Problem const& conv, Place (&columns)[tile_m],
                                         TileAt const& at, unsigned thread) {
@@ -163,8 +184,7 @@ private:
         if constexpr (std::is_same_v<InX, InPlanes>)
             return WeightGradientPlanes<T>::multiply(params, shared.stages[0], shared.masks, totals, at, atom, thread);
         if constexpr (has_packets && std::is_same_v<InX, InPackets>)
-            return WeightGradientPackets<T>::multiply(params, shared.stages[0], shared.windows, totals, at, atom,
-                                                      thread);
+            return Packets::multiply(params, shared.stages[0], shared.places, totals, at, atom, thread);
         auto const conv = params.problem();
         constexpr unsigned flush_steps = addends / tile_k;
         Index<4> const& stride = params.bound.head.dy.layout.stride;
@@ -177,21 +197,21 @@ private:
         OfX x;
         OfDy dy;
         auto const fill = [&](unsigned number) {
-            fill_pixels(params, shared.pixels[number % stage_count], at, at.begin + static_cast<int>(number) * table,
-                        thread);
+            fill_pixels(params, shared.singles.pixels[number % stage_count], at,
+                        at.begin + static_cast<int>(number) * table, thread);
         };
         Fragment sums = {};
         if (steps == 0) return totals;
         fill(0);
         sync_shared_memory<threads>();
         auto const load = [&](unsigned step) {
-            auto const& table_of_step = shared.pixels[step / table_steps % stage_count];
+            auto const& table_of_step = shared.singles.pixels[step / table_steps % stage_count];
             unsigned const first = step % table_steps * tile_k;
             Place const* const in_x_of = table_of_step.in_x + first;
             std::int64_t const* const in_dy_of = table_of_step.in_dy + first;
             x.each(in_x, thread, [&](auto& to, unsigned pixel, unsigned row) {
                 Place const place = in_x_of[pixel].whole();
-                Place const column = shared.columns[row].whole();
+                Place const column = shared.singles.columns[row].whole();
                 of_x.load_if(conv.has(place.at, column.at), place.offset + column.offset, to);
             });
             if (ones >= 0)

@@ -4,102 +4,126 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "fusekit/backend/hip/arch/access.hpp"
 #include "fusekit/backend/hip/arch/buffer.hpp"
 #include "fusekit/backend/hip/arch/permute.hpp"
 #include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/arch/wave.hpp"
 #include "fusekit/backend/hip/collective/load_pixels.hpp"
-#include "fusekit/backend/hip/conv_problem.hpp"
+#include "fusekit/backend/hip/mainloop/packet_places.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient_tile.hpp"
 #include "fusekit/tensor/view.hpp"
 
 namespace fusekit::hip {
 
-/// The pixels of four steps, in fours that follow one another: where their windows begin in x, as offsets of a Buffer;
-/// and a bit for each tap that is in padding, and for a tap that always is.
+/// Where a thread loads an operand: the offsets of its pixels of each step, and of its rows from there.
 template <Element T>
-struct WindowTable {
-    static constexpr int no_tap = 31, steps = 4, pixels = steps * WeightGradientAtom<T>::tile_k;
-    struct alignas(16) Four {
-        std::uint32_t offsets[4], padded_taps[4];
-    };
-    Four fours[pixels / 4];
+struct PacketSource {
+    T const* first;
+    std::uint32_t const* places;
+    std::uint32_t row;
 };
 
-/// WeightGradient's loop where the channels of x and dy lie in packets, pixels of dy at one stride, and windows have
-/// fewer taps than a word has bits (WeightGradientParams::in_packets). A thread has one packet of columns of four
-/// pixels: these are one tap of neighbouring channels, or begin with the column of ones.
-template <Element T>
+/// A thread's packets of an operand, of pixels that follow one another. Where they are is read a step before they are.
+template <Element T, class Packets>
+class PacketLoader {
+public:
+    static constexpr std::integral_constant<Neighbours, Packets::widest> in_packets = {};
+
+    __device__ explicit PacketLoader(PacketSource<T> const& the_source)
+        : source(the_source), memory(the_source.first) {}
+    __device__ void find(unsigned in_table) {
+        places = *reinterpret_cast<decltype(places) const*>(source.places + in_table);
+    }
+    __device__ void load(unsigned thread) {
+        int i = 0;
+        packets.each(in_packets, thread, [&](auto& to, unsigned, unsigned) {
+            std::uint32_t const offset = saturating_sum(places.values[i++], source.row);
+            to = memory.load<std::remove_reference_t<decltype(to)>>(offset);
+            keep_apart();  // a load right after others may overwrite no address of theirs, or it waits
+        });
+    }
+    __device__ void wait() { packets.wait(in_packets); }
+    template <class Rows>
+    __device__ void store(unsigned thread, Rows& rows, std::uint32_t over = 0) {
+        packets.store(in_packets, thread, rows, over);
+    }
+
+private:
+    PacketSource<T> source;
+    Buffer memory;
+    Packets packets;
+    Packet<std::uint32_t, Packets::packets> places;
+};
+
+/// WeightGradient's loop where the channels of x and dy lie in packets (WeightGradientParams::in_packets). A thread has
+/// one packet of columns of four pixels: these are one tap of neighbouring channels, or begin with the column of ones.
+/// Of a wide tile half of the waves load x, and half dy.
+template <Element T, int Space, class Tile>
 class WeightGradientPackets {
-    using AtomOf = WeightGradientAtom<T>;
+    using AtomOf = WeightGradientAtom<T, Tile>;
     using Atom = typename AtomOf::Type;
-    using Table = WindowTable<T>;
+    using Places = PacketPlaces<T, Space, Tile>;
+    using TileAt = WeightGradientTileAt<Tile>;
     static constexpr int threads = Atom::threads, tile_k = AtomOf::tile_k;
+    static constexpr bool halves_load = Tile::n == Tile::m;
+    static constexpr int loading = halves_load ? threads / 2 : threads;  ///< threads of an operand
+    static_assert(AtomOf::stage_count == 1 && AtomOf::addends % Places::pixels == 0);
+    using OfX = TileOfPixels<T, decltype(Atom::Stage::x), Tile::m, tile_k, loading>;
+    using OfDy = TileOfPixels<T, decltype(Atom::Stage::w), Tile::n, tile_k, loading>;
+    static constexpr auto in_packets = PacketLoader<T, OfX>::in_packets;
     static constexpr auto bytes = static_cast<std::uint32_t>(sizeof(T));
-    static_assert(AtomOf::stage_count == 1 && AtomOf::addends % Table::pixels == 0 && Table::steps == 4);
-    using OfX = TileOfPixels<T, decltype(Atom::Stage::x), WeightGradientTile::m, tile_k, threads>;
-    using OfDy = TileOfPixels<T, decltype(Atom::Stage::w), WeightGradientTile::n, tile_k, threads>;
-    static constexpr std::integral_constant<Neighbours, OfX::widest> in_packets = {};
 
 public:
     template <class Params, class Totals>
-    __device__ __forceinline__ static Totals multiply(Params const& params, typename Atom::Stage& stage, Table& windows,
-                                                      Totals totals, WeightGradientTileAt const& at, Atom const& atom,
-                                                      unsigned thread) {
+    __device__ __forceinline__ static Totals multiply(Params const& params, typename Atom::Stage& stage, Places& places,
+                                                      Totals totals, TileAt const& at, Atom const& atom,
+                                                      unsigned the_thread) {
         int const begin = of_wave(at.begin), end = of_wave(at.end);
         if (begin >= end) return totals;
         auto const conv = params.problem();
-        unsigned const column = OfX::first_row(in_packets, thread);
-        KCoord const of_column = conv.k_coord(static_cast<unsigned>(at.first_column) + column, true);
-        bool const is_weight = of_column.r < conv.window_rows();
-        int const own_tap = is_weight ? of_column.r * conv.window_columns() + of_column.s : Table::no_tap;
-        auto const tap = static_cast<std::uint32_t>(own_tap);
-        std::uint32_t const column_offset = offset_of(conv, of_column);
-        std::uint32_t const ones = static_cast<int>(column) == at.ones(params) ? word_of_ones<T>() : 0;
-        auto const dy_data = detail::typed<T>(params.bound.head.dy);
-        T const* const first_dy = dy_data.data + (conv.first_k(at.group) + at.first_k) * dy_data.layout.stride[1];
-        std::int64_t const dy_pixel = dy_data.layout.stride[3];
-        unsigned const channel = OfDy::first_row(in_packets, thread);
-        // Sums of channels that the group does not have are not stored.
-        unsigned const own_channel = static_cast<int>(channel) < conv.group_k() - at.first_k ? channel : 0;
-        Buffer const of_x(first_of_x(conv, at)), of_dy(first_dy + begin * dy_pixel, first_dy + end * dy_pixel);
-        auto const dy_step = static_cast<std::uint32_t>(dy_pixel * tile_k) * bytes;
-        std::uint32_t dy_offset =
-            Buffer::before +
-            static_cast<std::uint32_t>(OfDy::first_pixel(in_packets, thread) * dy_pixel + own_channel) * bytes;
-        typename Table::Four const* const own_windows = windows.fours + OfX::first_pixel(in_packets, thread) / 4;
-        OfX x;
-        OfDy dy;
-        auto const load = [&](int in_table) {
-            auto const& four = own_windows[in_table / 4];
-            auto const offsets = read_words(four.offsets), padded_taps = read_words(four.padded_taps);
-            int i = 0;
-            x.each(in_packets, thread, [&](auto& to, unsigned, unsigned) {
-                std::uint32_t const padding = spread_bit(padded_taps[i], tap);
-                to = of_x.load<std::remove_reference_t<decltype(to)>>((offsets[i++] + column_offset) | padding);
-            });
-            std::uint32_t offset = dy_offset;
-            dy.each(in_packets, thread, [&](auto& to, unsigned, unsigned) {
-                to = of_dy.load<std::remove_reference_t<decltype(to)>>(offset);
-                offset += static_cast<std::uint32_t>(dy_pixel) * bytes;
-            });
-            dy_offset += dy_step;
+        auto const taps = TapRange::of_tile(conv, at, static_cast<int>(params.weights()));
+        unsigned const thread = the_thread % loading;
+        bool const loads_dy = of_wave(static_cast<int>(the_thread / loading)) != 0;  // in place of x
+        bool const has_ones = static_cast<int>(OfX::first_row(in_packets, thread)) == at.ones(params) && !loads_dy;
+        std::uint32_t const ones = has_ones ? word_of_ones<T>() : 0;
+        PacketSource<T> const in_x = source_in_x(params, places, taps, at, thread),
+                              in_dy = source_in_dy(params, places, at, thread);
+        PacketLoader<T, OfX> x(loads_dy ? in_dy : in_x);
+        PacketLoader<T, OfDy> dy(in_dy);
+        auto& rows_of_x = halves_load && loads_dy ? reinterpret_cast<decltype(stage.x)&>(stage.w) : stage.x;
+        auto const find = [&](int in_table) {
+            x.find(static_cast<unsigned>(in_table));
+            if constexpr (!halves_load) dy.find(static_cast<unsigned>(in_table));
+        };
+        auto const load = [&] {
+            x.load(thread);
+            if constexpr (!halves_load) dy.load(thread);
         };
         auto const store = [&] {
-            dy.wait(in_packets);  // whose loads are the last
-            x.store(in_packets, thread, stage.x, ones);
-            dy.store(in_packets, thread, stage.w);
+            if constexpr (halves_load) x.wait();
+            else dy.wait();  // whose loads are the last
+            x.store(thread, rows_of_x, ones);
+            if constexpr (!halves_load) dy.store(thread, stage.w);
         };
-        auto const fill = [&](int pixel) { fill_table(reload(params), windows, at, pixel, opaque_per_thread(thread)); };
+        auto const fill = [&](int pixel) {
+            places.fill(reload(params).problem(), taps, pixel, end, opaque_per_thread(the_thread));
+        };
         typename Atom::Fragment sums = {};
+        places.find_taps(conv, taps, the_thread);
+        sync_shared_memory<threads>();
         fill(begin);
         sync_shared_memory<threads>();
-        load(0);
+        find(0);
+        load();
+        find(tile_k);
         store();
         sync_shared_memory<threads>();
         atom.wait(sums);
         auto const multiply_and_load = [&](int next, auto const& between) {
-            load(next);
+            load();
+            find(next);
+            keep_apart();  // later it would be waited for on its own
             atom.multiply(stage, sums);
             sync_shared_memory<threads>();
             between();
@@ -107,17 +131,19 @@ public:
             sync_shared_memory<threads>();
             atom.wait(sums);
         };
-        int in_table = 0;
-        for (int pixel = begin; pixel < end; pixel += 2 * tile_k) {
-            multiply_and_load(in_table + tile_k, [&] {
-                if (in_table != 0) fill(pixel + 2 * tile_k);
+        constexpr int half = 2 * tile_k;  // of the table
+        int next = half;
+        for (int pixel = begin; pixel < end; pixel += half) {
+            multiply_and_load(next, [] {});
+            multiply_and_load(next + tile_k, [&] {
+                if (next == 0) return;
+                fill(pixel + 2 * half);
+                if (AtomOf::promotes && (pixel - begin) % AtomOf::addends == AtomOf::addends - 2 * half) {
+                    totals.add(sums);
+                    atom.wait(sums);
+                }
             });
-            in_table = 2 * tile_k - in_table;
-            multiply_and_load(in_table, [] {});
-            if (AtomOf::promotes && (pixel + 2 * tile_k - begin) % AtomOf::addends == 0) {
-                totals.add(sums);
-                atom.wait(sums);
-            }
+            next = half - next;
         }
         if constexpr (AtomOf::promotes) totals.add(sums);
         else totals.take(sums);
@@ -125,31 +151,28 @@ public:
     }
 
 private:
-    template <class Problem>
-    __device__ static T const* first_of_x(Problem const& conv, WeightGradientTileAt const& at) {
-        return conv.x.data + conv.first_c(at.group) * conv.x.layout.stride[1];
-    }
-    template <class Problem>
-    __device__ static std::uint32_t offset_of(Problem const& conv, KCoord const& column) {
-        std::int64_t const of_channel = column.c * conv.x.layout.stride[1];
-        return static_cast<std::uint32_t>(of_channel + conv.input_offset(conv.distance(column.r, column.s))) * bytes;
-    }
-
-    /// Pixels from `first` on. Those past the end have padding alone.
+    /// A column that is no weight is nowhere.
     template <class Params>
-    __device__ static void fill_table(Params const& params, Table& windows, WeightGradientTileAt const& at, int first,
-                                      unsigned thread) {
+    __device__ static PacketSource<T> source_in_x(Params const& params, Places const& places, TapRange const& taps,
+                                                  TileAt const& at, unsigned thread) {
         auto const conv = params.problem();
-        for (unsigned i = thread; i < Table::pixels; i += threads) {
-            int const pixel = first + static_cast<int>(i);
-            bool const exists = pixel < at.end;
-            Pixel const to = conv.pixel(exists ? pixel : at.begin);
-            auto const window = conv.window(to);
-            std::int64_t const offset = to.n * conv.x.layout.stride[0] + conv.input_offset(window);
-            auto& four = windows.fours[i / 4];
-            four.offsets[i % 4] = Buffer::before + static_cast<std::uint32_t>(offset) * bytes;
-            four.padded_taps[i % 4] = exists ? conv.padded_taps(window) | 1u << Table::no_tap : ~0u;
-        }
+        int const column = at.first_column + static_cast<int>(OfX::first_row(in_packets, thread));
+        bool const is_weight = column < params.weights();
+        int const tap = is_weight ? column / conv.group_c() : taps.first, channel = column - tap * conv.group_c();
+        return {conv.x.data + conv.first_c(at.group) * conv.x.layout.stride[1],
+                places.in_x[tap - taps.first] + OfX::first_pixel(in_packets, thread),
+                is_weight ? static_cast<std::uint32_t>(channel) * bytes : ~0u};
+    }
+    /// A channel that the group does not have is another; its sums are not stored.
+    template <class Params>
+    __device__ static PacketSource<T> source_in_dy(Params const& params, Places const& places, TileAt const& at,
+                                                   unsigned thread) {
+        auto const conv = params.problem();
+        auto const dy = detail::typed<T>(params.bound.head.dy);
+        unsigned const row = OfDy::first_row(in_packets, thread);
+        return {dy.data + (conv.first_k(at.group) + at.first_k) * dy.layout.stride[1],
+                places.in_dy + OfDy::first_pixel(in_packets, thread),
+                static_cast<int>(row) < conv.group_k() - at.first_k ? row * bytes : 0};
     }
 };
 

@@ -43,8 +43,8 @@ public:
     template <class Params, class Totals>
     __device__ __forceinline__ static Totals multiply(Params const& params, typename Atom::Stage& stage,
                                                       MasksOfPlanes<T>& masks, Totals totals,
-                                                      WeightGradientTileAt const& at, Atom const& atom,
-                                                      unsigned thread) {
+                                                      WeightGradientTileAt<WeightGradientTile> const& at,
+                                                      Atom const& atom, unsigned thread) {
         auto const conv = params.problem();
         int const plane = of_wave(static_cast<int>(Chunk::whole(conv.y[2] * conv.y[3]))), begin = of_wave(at.begin),
                   end = of_wave(min(begin + params.part_pixels, static_cast<int>(conv.y[0]) * plane));

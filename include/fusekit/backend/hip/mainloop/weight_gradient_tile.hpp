@@ -12,18 +12,25 @@
 namespace fusekit::hip {
 
 /// The tile of a gradient by the weights: columns, and channels of y. All targets of a maker have the same, so that the
-/// host need not know their units. AMD's processors have 64 KB of shared memory: a tile's sums pass through it in two
-/// passes, so that three blocks run at once. On NVIDIA's, the blocks of a cluster read each other's whole sums.
+/// host need not know their units. AMD's processors have 64 KB of shared memory: a tile's sums pass through it in
+/// several passes, so that three blocks run at once. On NVIDIA's, the blocks of a cluster read each other's whole sums.
 struct WeightGradientTile {
     static constexpr bool of_amd = arch::has<arch::Amd>;
     static constexpr int m = of_amd ? 128 : 64, n = 64, threads = m * n / 64, passes = of_amd ? 2 : 1,
                          per_processor = of_amd ? 3 : 4;
 };
 
+/// A tile of more channels, for packets alone (WeightGradientPackets): a thread loads a third less for as many
+/// products.
+struct WideWeightGradientTile {
+    static constexpr bool of_amd = true;
+    static constexpr int m = 128, n = 128, threads = 256, passes = 4, per_processor = 2;
+};
+
 /// The tile and the pixels of a block. The blocks of a cluster come first, then tiles, then other parts of pixels,
 /// so that blocks that run at once read the same.
+template <class Tile>
 struct WeightGradientTileAt {
-    using Tile = WeightGradientTile;
     unsigned rank, number, group_of_parts;
     int group, first_k, first_column, begin, end;
 
@@ -55,22 +62,26 @@ struct WeightGradientTileAt {
 ///   promotes        whether they are: on gfx908 the registers of sums do not hold totals too, and shared memory would
 ///                   hold them for a single block
 ///   keeps_totals    whether in registers. gfx11 has none left, because both halves of its waves hold all factors
-template <Element T, class Unit = typename detail::NativeUnit<T, arch::Target>::Type>
+template <Element T, class Tile = WeightGradientTile, class Unit = typename detail::NativeUnit<T, arch::Target>::Type>
 struct WeightGradientAtom {
-    using Tile = WeightGradientTile;
     using Type = WaveTile<T, Unit, Tile::m, Tile::n>;
     static constexpr int tile_k = Type::tile_k, stage_count = Tile::of_amd ? 1 : 2, addends = 1024;
     static constexpr bool promotes = !std::is_same_v<arch::Target, arch::Gfx908>,
                           keeps_totals = !std::is_same_v<arch::Target, arch::Gfx11>;
 };
-template <Element T>
-struct WeightGradientAtom<T, void> {
-    using Tile = WeightGradientTile;
+template <Element T, class Tile>
+struct WeightGradientAtom<T, Tile, void> {
     static constexpr int tile_k = 8, stage_count = 2, addends = 256;
     static constexpr bool promotes = true, keeps_totals = false;
     using Type =
         Simt<T, Tile::m, Tile::n, tile_k, arch::Target::processor.unroll_of_gemm(Tile::threads* Tile::per_processor)>;
 };
+
+/// Whether a target has the wide tile. Its totals would fill shared memory, so registers keep them.
+template <Element T, class Tag>
+inline constexpr bool has_wide_weight_gradient =
+    sizeof(T) == 2 && std::is_base_of_v<arch::Amd, Tag> && !std::is_same_v<Tag, arch::Gfx11> &&
+    !std::is_void_v<typename detail::NativeUnit<T, Tag>::Type>;
 
 /// Ones in a word of 32 bits.
 template <Element T>

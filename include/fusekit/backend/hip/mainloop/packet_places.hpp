@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "fusekit/backend/hip/arch/buffer.hpp"
+#include "fusekit/backend/hip/arch/wave.hpp"
+#include "fusekit/backend/hip/collective/load_pixels.hpp"
+#include "fusekit/backend/hip/conv_problem.hpp"
+#include "fusekit/backend/hip/mainloop/weight_gradient_tile.hpp"
+
+namespace fusekit::hip {
+
+/// Taps of a window that follow one another: those that the columns of a tile have, where channels run fastest.
+struct TapRange {
+    int first, count;
+
+    template <class Tile, class Problem>
+    __device__ static TapRange of_tile(Problem const& conv, WeightGradientTileAt<Tile> const& at, int weights) {
+        int const channels = conv.group_c(), first = at.first_column / channels,
+                  last_column = min(at.first_column + Tile::m, weights) - 1;
+        return {of_wave(first), of_wave(last_column < at.first_column ? 0 : last_column / channels - first + 1)};
+    }
+};
+
+/// Where the pixels of four steps are, as offsets of Buffers: in x, under each tap of a tile's columns, or nowhere
+/// where that is padding; and in dy. Columns of one packet have one tap.
+template <Element T, int Space, class Tile>
+class PacketPlaces {
+    using AtomOf = WeightGradientAtom<T, Tile>;
+    static constexpr int most_taps = Tile::m / (16 / static_cast<int>(sizeof(T)));
+    static constexpr int threads = Tile::threads;
+
+public:
+    static constexpr int tile_k = AtomOf::tile_k, pixels = 4 * tile_k;
+    static_assert(threads % pixels == 0 && threads >= most_taps);
+    /// How many blocks of threads have a pixel each.
+    static constexpr int parts = threads / pixels;
+
+    alignas(16) std::uint32_t in_x[most_taps][pixels], in_dy[pixels];
+
+    /// Called once, and followed by a barrier.
+    template <class Problem>
+    __device__ void find_taps(Problem const& conv, TapRange const& range, unsigned thread) {
+        if (static_cast<int>(thread) >= range.count) return;
+        int const tap = range.first + static_cast<int>(thread);
+        KCoord const of = conv.k_coord(static_cast<unsigned>(tap * conv.group_c()), true);
+        taps[thread].at = conv.distance(of.r, of.s);
+        taps[thread].offset = conv.input_offset(taps[thread].at);
+    }
+    /// Takes pixels from `first` on. Those past the end are nowhere.
+    template <class Problem>
+    __device__ void fill(Problem const& conv, TapRange const& range, int first, int end, unsigned thread) {
+        unsigned const number = thread % pixels;
+        int const part = of_wave(static_cast<int>(thread / pixels)), pixel = first + static_cast<int>(number);
+        bool const exists = pixel < end;
+        Pixel const to = conv.pixel(exists ? pixel : 0);
+        auto const window = conv.window(to);
+        std::int64_t const offset = to.n * conv.x.layout.stride[0] + conv.input_offset(window);
+#pragma unroll 1
+        for (int tap = part; tap < range.count; tap += parts) {
+            PlaceInX<Space> const from = taps[tap].whole();
+            in_x[tap][number] = exists && conv.has(window, from.at) ? place(offset + from.offset) : Buffer::nowhere;
+        }
+        if (part == parts - 1) in_dy[number] = exists ? place(conv.output_offset(to)) : Buffer::nowhere;
+    }
+
+private:
+    PlaceInX<Space> taps[most_taps];  ///< from where a window begins
+
+    __device__ static std::uint32_t place(std::int64_t offset) {
+        return Buffer::before + static_cast<std::uint32_t>(offset) * static_cast<std::uint32_t>(sizeof(T));
+    }
+};
+
+}  // namespace fusekit::hip
