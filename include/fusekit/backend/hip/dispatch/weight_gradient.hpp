@@ -64,6 +64,8 @@ constexpr bool fill_wide_tiles(std::int64_t group_k) {
     using Wide = WideWeightGradientTile;
     return 16 * Wide::n * divide_up(group_k, Wide::n) <= 17 * Narrow::n * divide_up(group_k, Narrow::n);
 }
+static_assert(!fill_wide_tiles(64) && fill_wide_tiles(65) && fill_wide_tiles(256) && !fill_wide_tiles(960) &&
+              fill_wide_tiles(1088));
 
 /// Among how many blocks a tile's pixels are shared, so that all of `tiles` keep `blocks` busy: clusters, where there
 /// are some, and as many groups of blocks as sums of `part_bytes` each fit the workspace. A tile's sums are merged in
