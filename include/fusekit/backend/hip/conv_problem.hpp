@@ -183,7 +183,8 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
     /// the left or the right end of a row of y loads (load_quads.hpp); single pixels are not moved.
     __device__ int shift_of_quad(bool left, int s) const {
         int const last = extent(y, 3) - 4, most = extent(x.layout.shape, 3) - 4;
-        int const column = (left ? 0 : last) - filter.pad_before[Space - 1] + s * filter.dilations[Space - 1];
+        int const column =
+            detail::first_tap(filter, Space - 1, left ? 0 : last) + detail::tap_distance(filter, Space - 1, s);
         if (most < 0) return 0;
         return (column < 0 ? 0 : column > most ? most : column) - column;
     }

@@ -93,10 +93,10 @@ public:
           invalid(~row_at(row).valid),
           invalid_at_end(~row_at(row + 3).valid) {}
 
-    /// Of windows of so many columns.
-    __device__ void find_place(int space, int columns) {
-        if (invalid & KOffset::bit(space, space - 1, 0)) place = 0;
-        else place = invalid_at_end & KOffset::bit(space, space - 1, columns - 1) ? 2 : 1;
+    /// Of windows whose taps have these first and last columns.
+    __device__ void find_place(int space, int first_column, int last_column) {
+        if (invalid & KOffset::bit(space, space - 1, first_column)) place = 0;
+        else place = invalid_at_end & KOffset::bit(space, space - 1, last_column) ? 2 : 1;
     }
     template <class Offsets>
     __device__ void load(Offsets const& offsets, unsigned first_k) {
@@ -107,10 +107,10 @@ public:
             [[maybe_unused]] Words<4> const masks = read_words(offsets.masks + (padded ? at : 0));
 #pragma unroll
             for (int j = 0; j < 4; ++j) {
-                std::uint32_t const from = first + bytes[j];
-                [[maybe_unused]] std::uint32_t const in_padding =
-                    Offsets::one_bit ? spread_bit(invalid, masks[j]) : 0 - (masks[j] & invalid);
-                quads[i + j] = buffer.template load<Words<words>>(padded ? from | in_padding : from);
+                std::uint32_t from = first + bytes[j];
+                if constexpr (padded)
+                    from |= Offsets::one_bit ? spread_bit(invalid, masks[j]) : 0 - (masks[j] & invalid);
+                quads[i + j] = buffer.template load<Words<words>>(from);
             }
         }
         if constexpr (padded) {

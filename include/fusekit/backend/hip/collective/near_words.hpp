@@ -116,13 +116,20 @@ public:
 
     template <class Offsets>
     __device__ void load(Offsets const& offsets, unsigned first_k) {
-        std::uint32_t const offset = offsets.w_at(first_k + k);
-#pragma unroll
-        for (int i = 0; i < passes; ++i)
-            values[i] = buffers[i % together].template load<Words<4>>(rows[i / together] + offset);
+        each(offsets, first_k,
+             [](Words<4>& to, Buffer const& buffer, std::uint32_t at) { to = buffer.template load<Words<4>>(at); });
     }
     /// Waits for its loads.
     __device__ void wait() { wait_for(values[passes - 1]); }
+
+protected:
+    /// Calls f(16 bytes of a row, the Buffer that has it, the offset of the first weight) for each.
+    template <class Offsets, class F>
+    __device__ void each(Offsets const& offsets, unsigned first_k, F const& f) {
+        std::uint32_t const offset = offsets.w_at(first_k + k);
+#pragma unroll
+        for (int i = 0; i < passes; ++i) f(values[i], buffers[i % together], rows[i / together] + offset);
+    }
 
 private:
     Buffer buffers[together];

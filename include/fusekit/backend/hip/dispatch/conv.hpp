@@ -33,6 +33,16 @@ Error refuse_matrix_units(Gpu const& gpu) {
                  "a GPU of compute capability 9.0, and code for sm_90a in this program", gpu.name());
 }
 
+/// Whether quads of pixels and filters in a TapOrder lie where a transposed convolution's NearOperands read them.
+template <class Plan, class Geometry, Element T>
+bool has_quads_of_taps([[maybe_unused]] Geometry const& filter, TensorView<T const> const& x, Layout<4> const& weights,
+                       Index<4> const& y) {
+    if constexpr (spreads<Geometry>) return false;
+    else
+        return TapOrderOf<Plan, T, 1>::suits(weights.shape[1]) && problem::dense(weights, Index<2>{{2, 3}}) &&
+               has_quads(window_filter(filter), x, y);
+}
+
 template <class Schedule, detail::Axis fast, class Plan, Element T, detail::OutputElement U>
 Result<Launch<ConvParams<Plan, T, U>>> prepare_along(Gpu const& gpu, ConvParams<Plan, T, U> params) {
     auto const w =
@@ -65,8 +75,10 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_along(Gpu const& gpu, ConvParams<
         if constexpr (NativeSchedule<Schedule> && arch::is_targeted<arch::Amd>) {
             bool const has_unit = has_native_unit<PlanFactor<Plan, T>>(gpu.architecture());
             if constexpr (has_transposed_conv<Plan>)
-                params.near = has_unit && params.channels_fastest && params.inputs_vectorized &&
-                              problem::vectorizable(w, w_packet, 0) && transposed_windows_are_near(filter, params.x);
+                params.near =
+                    has_unit && transposed_windows_are_near(filter, params.x) &&
+                    (params.channels_fastest ? params.inputs_vectorized && problem::vectorizable(w, w_packet, 0)
+                                             : has_quads_of_taps<Plan>(filter, params.x, w.layout, y));
             else
                 params.near =
                     has_unit && params.weights_vectorized &&

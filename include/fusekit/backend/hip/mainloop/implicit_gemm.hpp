@@ -88,7 +88,8 @@ struct GemmParts {
     /// Another loader, where all is near and windows move forwards. Quads are not of floats.
     using Near = NearOperands<Plan, Atom, T, U, fast>;
     static consteval bool may_be_near() {
-        if constexpr (has_transposed_conv<Plan>) return has_transposed_filters<Plan, Atom, T, fast>;
+        if constexpr (has_tap_filters<Plan, Atom, T, fast>) return fits<GemmShared<Plan, Atom, Loader, Near, Writer>>();
+        else if constexpr (has_transposed_conv<Plan>) return has_transposed_filters<Plan, Atom, T, fast>;
         else if constexpr (!arch::has<arch::Amd> || !takes_words<typename Atom::Stage> || Plan::has_prologue)
             return false;
         else if constexpr (fast == detail::Axis::channel) return true;
@@ -200,7 +201,7 @@ public:
             store(atom, sums);
         } else {
             Loader loader(params, conv, shared.loader, shared.tile.pixels, coord, thread);
-            int const steps = steps_of(conv);
+            int const steps = steps_of(conv.gemm_k());
             Atom const atom(thread);
             typename Atom::Fragment sums = {};
             multiply_steps(atom, loader, shared, 0, steps, sums);
@@ -209,9 +210,8 @@ public:
     }
 
 private:
-    template <class Problem>
-    __device__ static int steps_of(Problem const& conv) {
-        return of_wave(static_cast<int>(detail::divide_up(conv.gemm_k(), Atom::tile_k)));
+    __device__ static int steps_of(int gemm_k) {
+        return of_wave(static_cast<int>(detail::divide_up(gemm_k, Atom::tile_k)));
     }
 
     template <class Problem, class Coord>
@@ -238,7 +238,7 @@ private:
             loader.finish(in_flight, stage);
             sync_shared_memory<threads>();
         };
-        int const steps = steps_of(conv);
+        int const steps = steps_of(AnyLoader::gemm_k(conv));
         load(0, [] {});
         atom.wait(sums);
         for (int step = 0; step < steps; ++step) {
