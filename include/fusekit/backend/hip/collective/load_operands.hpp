@@ -66,8 +66,6 @@ public:
           weights(thread, params.weights_vectorized,
                   [&](unsigned i) { return conv.weight_row(at.first_n + static_cast<int>(i), group); }) {}
 
-    __device__ static int gemm_k(Problem const& of) { return of.gemm_k(); }
-
     /// A step whose loads are next, or in flight.
     struct Step {
         int in_table;  ///< where its offsets are

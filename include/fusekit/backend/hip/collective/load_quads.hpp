@@ -79,7 +79,11 @@ private:
 /// many indices of GemmK as make whole words of each pixel, and transposes them in registers.
 template <Element T, int Size, int TileK, int threads, bool padded>
 class QuadsAlongRows {
-    static constexpr int own_k = Size * TileK / threads / 4, groups = TileK / own_k;
+protected:
+    static constexpr int own_k = Size * TileK / threads / 4;  ///< indices of GemmK
+
+private:
+    static constexpr int groups = TileK / own_k;
     static constexpr int per_word = 4 / static_cast<int>(sizeof(T)), words = 4 / per_word, k_words = own_k / per_word;
     static_assert(own_k * words <= 16 && sizeof(T) <= 2 && own_k % 4 == 0 && groups * Size / 4 == threads);
 
@@ -100,28 +104,7 @@ public:
     }
     template <class Offsets>
     __device__ void load(Offsets const& offsets, unsigned first_k) {
-#pragma unroll
-        for (int i = 0; i < own_k; i += 4) {
-            unsigned const at = first_k + k + static_cast<unsigned>(i);
-            Words<4> const bytes = read_words(offsets.bytes[place] + at);
-            [[maybe_unused]] Words<4> const masks = read_words(offsets.masks + (padded ? at : 0));
-#pragma unroll
-            for (int j = 0; j < 4; ++j) {
-                std::uint32_t from = first + bytes[j];
-                if constexpr (padded)
-                    from |= Offsets::one_bit ? spread_bit(invalid, masks[j]) : 0 - (masks[j] & invalid);
-                quads[i + j] = buffer.template load<Words<words>>(from);
-            }
-        }
-        if constexpr (padded) {
-            std::uint32_t const* const own = offsets.selectors_at(place, first_k + k);
-#pragma unroll
-            for (int word = 0; word < own_k * words; word += 4) {
-                Words<4> const four = read_words(own + word);
-#pragma unroll
-                for (int j = 0; j < 4; ++j) selectors[(word + j) / words][(word + j) % words] = four[j];
-            }
-        }
+        find(offsets, first_k, [&](int i, std::uint32_t from) { load(i, from); });
     }
     template <class Tile>
     __device__ void store(Tile& tile) const {
@@ -160,6 +143,38 @@ public:
             __builtin_memcpy(__builtin_assume_aligned(
                                  static_cast<void*>(tile.at(k, row + static_cast<unsigned>(pixel))), 4 * k_words),
                              &pixels[pixel], sizeof pixels[pixel]);
+    }
+
+protected:
+    /// Calls f(i, offset there) for each of the thread's indices of GemmK, and has the selectors of their elements.
+    template <class Offsets, class F>
+    __device__ void find(Offsets const& offsets, unsigned first_k, F const& f) {
+#pragma unroll
+        for (int i = 0; i < own_k; i += 4) {
+            unsigned const at = first_k + k + static_cast<unsigned>(i);
+            Words<4> const bytes = read_words(offsets.bytes[place] + at);
+            [[maybe_unused]] Words<4> const masks = read_words(offsets.masks + (padded ? at : 0));
+#pragma unroll
+            for (int j = 0; j < 4; ++j) {
+                std::uint32_t from = first + bytes[j];
+                if constexpr (padded)
+                    from |= Offsets::one_bit ? spread_bit(invalid, masks[j]) : 0 - (masks[j] & invalid);
+                f(i + j, from);
+            }
+        }
+        if constexpr (padded) {
+            std::uint32_t const* const own = offsets.selectors_at(place, first_k + k);
+#pragma unroll
+            for (int word = 0; word < own_k * words; word += 4) {
+                Words<4> const four = read_words(own + word);
+#pragma unroll
+                for (int j = 0; j < 4; ++j) selectors[(word + j) / words][(word + j) % words] = four[j];
+            }
+        }
+    }
+    /// Loads the i-th quad, at an offset that all threads add to the thread's.
+    __device__ void load(int i, std::uint32_t from, std::uint32_t further = 0) {
+        quads[i] = buffer.template load<Words<words>>(from, further);
     }
 
 private:

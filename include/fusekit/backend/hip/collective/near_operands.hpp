@@ -9,7 +9,6 @@
 #include "fusekit/backend/hip/collective/load_quads.hpp"
 #include "fusekit/backend/hip/collective/near_words.hpp"
 #include "fusekit/backend/hip/collective/output_tile.hpp"
-#include "fusekit/backend/hip/collective/tap_filters.hpp"
 #include "fusekit/backend/hip/collective/transposed_filters.hpp"
 #include "fusekit/backend/hip/conv_phases.hpp"
 
@@ -32,16 +31,9 @@ class NearOperands {
                                        WordOffsets<T, Weight, table>>;
     using Inputs = std::conditional_t<has_quads, QuadsAlongRows<T, tile_m, tile_k, threads, padded>,
                                       NearWords<T, tile_m, tile_k, threads, padded>>;
-    static constexpr bool has_taps = has_tap_filters<Plan, Atom, T, fast>, has_scalars = !Plan::totals_tiles;
-    static auto weights_for() {
-        if constexpr (has_taps)
-            return std::type_identity<
-                TapFilters<Weight, tile_n, tile_k, threads, has_scalars, TapOrderOf<Plan, Weight, tile_k>>>();
-        else if constexpr (has_transposed_conv<Plan>)
-            return std::type_identity<TransposedFilters<Weight, decltype(Atom::Stage::w), tile_n, tile_k, threads>>();
-        else return std::type_identity<NearFilters<Weight, tile_n, tile_k, threads, has_scalars>>();
-    }
-    using Weights = typename decltype(weights_for())::type;
+    using Weights = std::conditional_t<has_transposed_conv<Plan>,
+                                       TransposedFilters<Weight, decltype(Atom::Stage::w), tile_n, tile_k, threads>,
+                                       NearFilters<Weight, tile_n, tile_k, threads, !Plan::totals_tiles>>;
 
 public:
     struct Shared {
@@ -56,48 +48,29 @@ public:
           thread(the_thread),
           inputs(thread, [&](unsigned i) { return conv.template input_row<padded>(pixels[i], at.group); }),
           weights(thread, conv, at.first_n, at.group) {
-        if constexpr (has_quads && padded) {
-            int const last = conv.window_columns() - 1;
-            inputs.find_place(Plan::Head::collapsed_space, has_transposed_conv<Plan> ? last : 0,
-                              has_transposed_conv<Plan> ? 0 : last);
-        }
+        if constexpr (has_quads && padded) inputs.find_place(Plan::Head::collapsed_space, 0, conv.window_columns() - 1);
     }
 
-    /// Where GemmK ends, as it is counted here.
-    __device__ static int gemm_k(Problem const& conv) {
-        if constexpr (has_taps) return TapOrderOf<Plan, Weight, tile_k>::gemm_k(conv.group_c());
-        else return conv.gemm_k();
-    }
-
-    /// A step, and where its offsets are.
-    struct Step {
-        int number;
-        unsigned in_table;
-    };
+    /// Where a step's offsets are.
+    using Step = unsigned;
 
     /// As LoadOperands'.
     __device__ Step prepare(int step, bool exists) const {
         int const in_table = step % table_steps * tile_k;
         if (exists && in_table == 0) fill_table(step);
-        return {step, static_cast<unsigned>(in_table)};
+        return static_cast<unsigned>(in_table);
     }
-    __device__ void start(Step const& step, typename Atom::Stage&) {
-        inputs.load(shared.offsets, step.in_table);
-        if constexpr (has_taps) weights.load(shared.offsets, step.in_table, step.number);
-        else weights.load(shared.offsets, step.in_table);
+    __device__ void start(Step step, typename Atom::Stage&) {
+        inputs.load(shared.offsets, step);
+        weights.load(shared.offsets, step);
     }
-    __device__ void finish(Step const&, typename Atom::Stage& stage) {
+    __device__ void finish(Step, typename Atom::Stage& stage) {
         weights.wait();  // whose loads are the last
         inputs.store(stage.x);
         weights.store(stage.w);
     }
 
 private:
-    __device__ KCoord k_coord(unsigned index) const {
-        if constexpr (has_taps) return TapOrderOf<Plan, Weight, tile_k>::k_coord(conv, index);
-        else return conv.k_coord(index, params.channels_fastest);
-    }
-
     Params const& params;
     Problem const& conv;
     Shared& shared;
@@ -109,7 +82,7 @@ private:
         unsigned const first = opaque_per_block(static_cast<unsigned>(step)) * tile_k;
 #pragma unroll 1
         for (unsigned i = thread; i < table / packet; i += threads) {
-            KCoord const at = k_coord(first + i * packet);
+            KCoord const at = conv.k_coord(first + i * packet, params.channels_fastest);
             auto const offsets = conv.template k_offsets<padded>(at);
             shared.offsets.put(i * packet, offsets.x, offsets.w, at.s, conv);
         }

@@ -93,7 +93,12 @@ private:
 template <Element W, int Size, int TileK, int threads, bool has_scalars>
 class NearFilters : public WordsOfRows<W, Size, TileK, threads> {
     using Base = WordsOfRows<W, Size, TileK, threads>;
-    using Base::first, Base::k, Base::passes, Base::row, Base::step, Base::values;
+    using Base::first, Base::row, Base::step;
+
+protected:
+    using Base::k, Base::passes, Base::values;
+
+private:
     static constexpr int together = has_scalars ? passes : 1;
 
 public:
@@ -116,19 +121,19 @@ public:
 
     template <class Offsets>
     __device__ void load(Offsets const& offsets, unsigned first_k) {
-        each(offsets, first_k,
-             [](Words<4>& to, Buffer const& buffer, std::uint32_t at) { to = buffer.template load<Words<4>>(at); });
+        each(offsets.w_at(first_k + k), [&](int pass, Buffer const& buffer, std::uint32_t at) {
+            values[pass] = buffer.template load<Words<4>>(at);
+        });
     }
     /// Waits for its loads.
     __device__ void wait() { wait_for(values[passes - 1]); }
 
 protected:
-    /// Calls f(16 bytes of a row, the Buffer that has it, the offset of the first weight) for each.
-    template <class Offsets, class F>
-    __device__ void each(Offsets const& offsets, unsigned first_k, F const& f) {
-        std::uint32_t const offset = offsets.w_at(first_k + k);
+    /// Calls f(pass, Buffer, offset there) for what lies at an offset in the row of each pass.
+    template <class F>
+    __device__ void each(std::uint32_t offset, F const& f) const {
 #pragma unroll
-        for (int i = 0; i < passes; ++i) f(values[i], buffers[i % together], rows[i / together] + offset);
+        for (int i = 0; i < passes; ++i) f(i, buffers[i % together], rows[i / together] + offset);
     }
 
 private:

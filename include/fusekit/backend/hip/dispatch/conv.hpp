@@ -39,7 +39,8 @@ bool has_quads_of_taps([[maybe_unused]] Geometry const& filter, TensorView<T con
                        Index<4> const& y) {
     if constexpr (spreads<Geometry>) return false;
     else
-        return TapOrderOf<Plan, T, 1>::suits(weights.shape[1]) && problem::dense(weights, Index<2>{{2, 3}}) &&
+        return TapOrder<Plan::Head::filter, 16 / static_cast<int>(sizeof(T)), 1, false>::suits(weights.shape[1]) &&
+               problem::dense(weights, Index<2>{{2, 3}}) && weights.stride[1] >= 0 && x.layout.stride[1] >= 0 &&
                has_quads(window_filter(filter), x, y);
 }
 

@@ -14,6 +14,7 @@
 #include "fusekit/backend/hip/collective/load_operands.hpp"
 #include "fusekit/backend/hip/collective/near_operands.hpp"
 #include "fusekit/backend/hip/collective/store_tile.hpp"
+#include "fusekit/backend/hip/collective/tap_operands.hpp"
 #include "fusekit/backend/hip/schedule.hpp"
 
 namespace fusekit::hip {
@@ -88,8 +89,7 @@ struct GemmParts {
     /// Another loader, where all is near and windows move forwards. Quads are not of floats.
     using Near = NearOperands<Plan, Atom, T, U, fast>;
     static consteval bool may_be_near() {
-        if constexpr (has_tap_filters<Plan, Atom, T, fast>) return fits<GemmShared<Plan, Atom, Loader, Near, Writer>>();
-        else if constexpr (has_transposed_conv<Plan>) return has_transposed_filters<Plan, Atom, T, fast>;
+        if constexpr (has_transposed_conv<Plan>) return has_transposed_filters<Plan, Atom, T, fast>;
         else if constexpr (!arch::has<arch::Amd> || !takes_words<typename Atom::Stage> || Plan::has_prologue)
             return false;
         else if constexpr (fast == detail::Axis::channel) return true;
@@ -107,7 +107,10 @@ struct GemmParts {
         return (bytes + 511) / 512 * 512 * static_cast<std::size_t>(blocks) <=
                static_cast<std::size_t>(processor.shared_bytes);
     }
-    using NearLoader = std::conditional_t<may_be_near(), Near, Loader>;
+    static constexpr bool has_taps = has_tap_operands<Plan, Atom, T, fast>;
+    template <bool together>
+    using Taps = TapOperands<Plan, Atom, T, U, together>;
+    using NearLoader = std::conditional_t<has_taps, Taps<true>, std::conditional_t<may_be_near(), Near, Loader>>;
     using Storage = GemmShared<Plan, Atom, Loader, NearLoader, Writer>;
     using Shared = NamedShared<Storage, MatrixSchedule<Schedule>>;
 };
@@ -201,7 +204,7 @@ public:
             store(atom, sums);
         } else {
             Loader loader(params, conv, shared.loader, shared.tile.pixels, coord, thread);
-            int const steps = steps_of(conv.gemm_k());
+            int const steps = steps_of(conv);
             Atom const atom(thread);
             typename Atom::Fragment sums = {};
             multiply_steps(atom, loader, shared, 0, steps, sums);
@@ -210,19 +213,41 @@ public:
     }
 
 private:
-    __device__ static int steps_of(int gemm_k) {
-        return of_wave(static_cast<int>(detail::divide_up(gemm_k, Atom::tile_k)));
+    template <class Problem>
+    __device__ static int steps_of(Problem const& conv) {
+        return of_wave(static_cast<int>(detail::divide_up(conv.gemm_k(), Atom::tile_k)));
+    }
+    template <class AnyLoader, class Problem>
+    __device__ static int steps_of(Problem const& conv) {
+        if constexpr (requires { AnyLoader::steps(conv); }) return of_wave(AnyLoader::steps(conv));
+        else return steps_of(conv);
     }
 
     template <class Problem, class Coord>
     __device__ static void sum_in_one_stage(Params const& params, Problem const& conv, Storage& shared,
                                             Coord const& coord, Atom const& atom, typename Atom::Fragment& sums,
                                             unsigned thread) {
-        if constexpr (Parts::may_be_near())
+        if constexpr (Parts::has_taps) {
+            if (params.near) {
+                sum_taps<true>(params, shared, coord, atom, sums, thread);
+                return sum_taps<false>(params, shared, coord, atom, sums, thread);
+            }
+        } else if constexpr (Parts::may_be_near()) {
             if (params.near)
                 return sum<typename Parts::NearLoader>(params, conv, shared, shared.near_loader, coord, atom, sums,
                                                        thread);
+        }
         sum<Loader>(params, conv, shared, shared.loader, coord, atom, sums, thread);
+    }
+
+    /// AMD's scalar registers do not hold the problem's numbers over both loops.
+    template <bool together, class Coord>
+    __device__ static void sum_taps(Params const& before, Storage& shared, Coord const& coord, Atom const& atom,
+                                    typename Atom::Fragment& sums, unsigned thread) {
+        using Taps = typename Parts::template Taps<together>;
+        Params const& params = reload(before);
+        if constexpr (Taps::exists)
+            sum<Taps>(params, params.problem(), shared, shared.near_loader, coord, atom, sums, thread);
     }
 
     template <class AnyLoader, class Problem, class Coord>
@@ -238,7 +263,7 @@ private:
             loader.finish(in_flight, stage);
             sync_shared_memory<threads>();
         };
-        int const steps = steps_of(AnyLoader::gemm_k(conv));
+        int const steps = steps_of<AnyLoader>(conv);
         load(0, [] {});
         atom.wait(sums);
         for (int step = 0; step < steps; ++step) {

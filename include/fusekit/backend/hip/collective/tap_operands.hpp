@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include "fusekit/backend/device.hpp"
+#include "fusekit/backend/hip/arch/target.hpp"
+#include "fusekit/backend/hip/collective/load_quads.hpp"
+#include "fusekit/backend/hip/collective/output_tile.hpp"
+#include "fusekit/backend/hip/collective/tap_filters.hpp"
+#include "fusekit/backend/hip/conv_phases.hpp"
+
+namespace fusekit::hip {
+
+/// Whether TapOperands load what a tile multiplies: for gradients by x of a convolution with space last.
+template <class Plan, class Atom, Element T, detail::Axis fast>
+inline constexpr bool has_tap_operands = false;
+template <class Plan, class Atom, Element T, detail::Axis fast>
+    requires requires {
+        requires arch::has<arch::Amd> && has_transposed_conv<Plan> && fast == detail::Axis::pixel;
+        requires !detail::spreads<problem::GeometryOf<typename Plan::Head>>;
+        requires Atom::stages == 1 && decltype(Atom::Stage::w)::takes_words && sizeof(T) == 2;
+        requires std::is_same_v<typename Plan::Head::template WeightElement<T>, T>;
+    }
+inline constexpr bool has_tap_operands<Plan, Atom, T, fast> = !Plan::has_prologue && !Plan::pools;
+
+/// Quads whose taps stay the same from step to step, for TapOperands.
+template <Element T, int Size, int threads, bool padded, class Order>
+class QuadsUnderTaps : public QuadsAlongRows<T, Size, Order::tile_k, threads, padded> {
+    using Base = QuadsAlongRows<T, Size, Order::tile_k, threads, padded>;
+
+public:
+    template <class RowAt>
+    __device__ QuadsUnderTaps(unsigned thread, RowAt row_at) : Base(thread, row_at) {}
+
+    /// Takes the offsets of a step.
+    template <class Offsets>
+    __device__ void find(Offsets const& offsets) {
+        Base::find(offsets, 0, [&](int i, std::uint32_t from) { own[i] = from; });
+        further = 0;
+    }
+    /// Loads it, and goes on to channels that lie so many bytes further.
+    __device__ void load(std::uint32_t to_next) {
+#pragma unroll
+        for (int i = 0; i < Base::own_k; ++i) Base::load(i, own[i], further);
+        further += to_next;
+    }
+
+private:
+    std::uint32_t own[Base::own_k], further = 0;
+};
+
+/// LoadOperands for AMD's processors, of gradients by x in a TapOrder. Within a phase a thread's offsets and selectors
+/// stay in registers, and channels are a number that all threads add: it needs no table.
+template <class Plan, class Atom, Element T, detail::OutputElement U, bool together>
+class TapOperands {
+    static constexpr int tile_m = Atom::tile_m, tile_n = Atom::tile_n, threads = Atom::threads,
+                         space = Plan::Head::collapsed_space;
+    static constexpr bool padded = Plan::Head::may_be_padded;
+    using Order = TapOrder<Plan::Head::filter, 16 / static_cast<int>(sizeof(T)), Atom::tile_k, together>;
+    using Params = ConvParams<Plan, T, U>;
+    using Problem = decltype(std::declval<Params const&>().problem());
+
+public:
+    static constexpr bool exists = Order::phases > 0;
+    /// A step's offsets.
+    using Shared = QuadOffsets<T, T, Order::tile_k, space, padded>;
+
+    __device__ TapOperands(Params const& the_params, Problem const& conv, Shared& the_shared, Pixel const* pixels,
+                           TileCoord<tile_m, tile_n> const& at, unsigned the_thread)
+        : params(the_params),
+          offsets(the_shared),
+          thread(the_thread),
+          inputs(thread, [&](unsigned i) { return conv.template input_row<padded>(pixels[i], at.group); }),
+          weights(thread, conv, at.first_n, at.group),
+          to_next(static_cast<std::uint32_t>(conv.x.layout.stride[1]) * std::uint32_t{Order::channels * sizeof(T)}) {
+        if constexpr (padded) inputs.find_place(space, conv.window_columns() - 1, 0);
+    }
+
+    /// Steps along GemmK.
+    __device__ static int steps(Problem const& of) { return Order::phases * Order::steps_of_phase(of.group_c()); }
+
+    struct Step {};
+
+    /// As LoadOperands', of steps that follow one another.
+    __device__ Step prepare(int step, bool) {
+        if (step == next) find(step);
+        return {};
+    }
+    __device__ void start(Step, typename Atom::Stage&) {
+        inputs.load(to_next);
+        weights.load();
+    }
+    __device__ void finish(Step, typename Atom::Stage& stage) {
+        weights.wait();  // whose loads are the last
+        inputs.store(stage.x);
+        weights.store(stage.w);
+    }
+
+private:
+    Params const& params;
+    Shared& offsets;
+    unsigned thread;
+    QuadsUnderTaps<T, tile_m, threads, padded, Order> inputs;
+    TapFilters<T, tile_n, threads, !Plan::totals_tiles, Order> weights;
+    std::uint32_t to_next;  ///< from a step's channels to the next step's in x, in bytes
+    int next = 0, phase = -1, end = 0;  ///< the step whose operands are found next; the phase, and where it ends
+
+    __device__ void find(int step) {
+        Problem const conv = reload(params).problem();  // whose numbers scalar registers do not hold from step to step
+        int const steps = Order::steps_of_phase(conv.group_c());
+        if (step == end) ++phase, end += steps;
+        bool const ends_early = conv.group_c() % Order::channels != 0;
+        next = ends_early && step + 1 < end ? end - 1 : end;
+        int const channel = (step - end + steps) * Order::channels;
+#pragma unroll 1
+        for (unsigned i = thread; i < Order::tile_k; i += threads) {
+            KCoord const at = Order::coord(phase, channel, i);
+            auto const place = conv.template k_offsets<padded>(at);
+            offsets.put(i, place.x, place.w, at.s, conv);
+        }
+        __syncthreads();
+        inputs.find(offsets);
+        weights.find(offsets);
+    }
+};
+
+}  // namespace fusekit::hip

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "fusekit/backend/device.hpp"
+#include "fusekit/backend/hip/conv_problem.hpp"
+
+namespace fusekit::hip {
+
+/// How GemmK is counted where only the taps of a filter are neighbours in memory: tap by tap, so that an index has the
+/// same tap in all steps of a phase, and channels go up by as many as a step has. 16 bytes of a step's row are Packet
+/// taps of a channel `together`; of taps that are left over, one tap of Packet channels.
+template <auto Filter, int Packet, int TileK, bool are_together>
+struct TapOrder {
+    static constexpr bool together = are_together;
+    static constexpr int tile_k = TileK, packet = Packet, columns = Filter.size[Filter.rank - 1];
+    static constexpr int taps = [] {
+        int all = 1;
+        for (int mode = 0; mode < Filter.rank; ++mode) all *= Filter.size[mode];
+        return all;
+    }();
+    static constexpr int phases = together ? taps / packet : taps % packet;
+    static constexpr int channels = together ? tile_k / packet : tile_k;  ///< of a step
+
+    /// Whether each 16 bytes of so many channels exist or do not.
+    static constexpr bool suits(std::int64_t channels) { return together || phases == 0 || channels % packet == 0; }
+
+    FUSEKIT_HD static constexpr int steps_of_phase(int channels_of_x) {
+        return detail::divide_up(channels_of_x, channels);
+    }
+    /// The coordinate of index k of a step that has channels from `first` on. It may be one that does not exist.
+    FUSEKIT_HD static constexpr KCoord coord(int phase, int first, unsigned k) {
+        auto const own = static_cast<int>(k);
+        int const tap = together ? phase * packet + own % packet : taps / packet * packet + phase;
+        return {first + (together ? own / packet : own), tap / columns, tap % columns};
+    }
+};
+
+}  // namespace fusekit::hip
