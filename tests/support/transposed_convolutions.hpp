@@ -103,32 +103,31 @@ void check_transposed_windows(Device& device) {
     check_transposed<T, fk::filter(3, 2, 1).pad(1, 1, 0)>(device, {2, 3, 4, 3, 3}, 5);
 }
 
-/// A pool and statistics after a head: of the least extents, and, beside a given y, of any. Weights are of int8.
-template <auto Geometry, class Device>
+/// A pool and statistics after a head of T and W: of the least extents, and, beside a given y, of any.
+template <auto Geometry, class T = float, class W = fk::int8, class Device>
 void check_after_transposed(Device& device, oracle::Shape const& x, std::int64_t k) {
-    using Head = fk::TransposedConv<Geometry, fk::Weights<fk::int8>>;
+    using Head = fk::TransposedConv<Geometry, fk::Weights<W>>;
     oracle::Window const window = GeometryOf<2>::window(Geometry);
     oracle::Shape const u = output_of(window, x, k), filter{k, x.c, window.r, window.s};
     for (char const* layout : {"nchw", "nhwc"}) {
         INFO(fk::type_name<Head>() << ' ' << layout);
-        Filled<float, Device, 4> in(device, layout, u, integers(u.size(), -3, 4, 1));
-        Filled<fk::int8, Device, 4> w(device, "kcrs", filter, integers(filter.size(), -2, 2, 2));
+        Filled<T, Device, 4> in(device, layout, u, integers(u.size(), -3, 4, 1));
+        Filled<W, Device, 4> w(device, "kcrs", filter, integers(filter.size(), -2, 2, 2));
         auto const sums = [&](oracle::Shape const& of) {
             return oracle::transposed_conv(oracle::Tensor(u, in.values), w.values, of, window);
         };
         using Pooled = fk::Plan<Head, fk::Pool<fk::Max, 2, 2>>;
         auto const pooled = Pooled::bind({.weights = w.view()}, {});
         fk::Index<4> const shape = pooled.output_shape(in.view().layout.shape);
-        Placed<Device, 4> p(device, fk::DataType::float32,
-                            layout_of<4>(layout, {shape[0], shape[1], shape[2], shape[3]}), 64);
-        pooled(device, in.view(), p.template view<float>());
+        Placed<Device, 4> p(device, fk::data_type<T>, layout_of<4>(layout, {shape[0], shape[1], shape[2], shape[3]}),
+                            64);
+        pooled(device, in.view(), p.template view<T>());
         CHECK(difference(oracle::pool(sums({x.n, x.c, 2 * shape[2], 2 * shape[3]}), true, 2, 2), p.fetch()) == "");
 
-        Placed<Device, 4> y(device, fk::DataType::float32, layout_of<4>(layout, x), 64);
-        BesideY<float, Device> beside(device, layout_of<4>(layout, x));
-        fk::Plan<Head, fk::Store, fk::ChannelStatistics>::bind({.weights = w.view()}, beside.store(),
-                                                               beside.statistics(true))(device, in.view(),
-                                                                                        y.template view<float>());
+        Placed<Device, 4> y(device, fk::data_type<T>, layout_of<4>(layout, x), 64);
+        BesideY<T, Device> beside(device, layout_of<4>(layout, x));
+        fk::Plan<Head, fk::Store, fk::ChannelStatistics>::bind(
+            {.weights = w.view()}, beside.store(), beside.statistics(true))(device, in.view(), y.template view<T>());
         oracle::Tensor const expected = sums(x);
         CHECK(difference(expected, y.fetch()) == "");
         CHECK(difference(expected, beside.values.fetch()) == "");

@@ -10,24 +10,61 @@
 using namespace test;
 using fk::hip::NativeGemm;
 
-TEMPLATE_TEST_CASE("HIP: quads of pixels and filters' taps are loaded for the matrix units of each target", "",
+namespace {
+
+/// Where quads and taps are neighbours; in the last, channels go downwards, or taps are apart.
+struct Planes {
+    static constexpr char const* all[7][3] = {
+        {"nchw", "kcrs", "nchw"},   {"nchw+1", "kcrs", "nchw+1"}, {"cnhw", "ckrs", "nchw"},  {"nchw-n", "kcrs", "nchw"},
+        {"nchw-c", "kcrs", "nchw"}, {"nchw", "kcrs-k", "nchw"},   {"nchw", "kcrs+1", "nchw"}};
+};
+
+template <class T, auto Geometry, class Device>
+void check(Device& device, oracle::Shape const& x, std::int64_t k) {
+    check_transposed<T, Geometry, false, Planes>(device, x, k);
+}
+
+/// Two groups of 12 channels, of which the second one's weights are infinite: the first one's results are not.
+template <class Device>
+void check_infinite_group(Device& device) {
+    constexpr auto geometry = fk::filter(3, 3).pad(1).groups(2);
+    oracle::Shape const x{1, 16, 4, 8}, u{1, 24, 4, 8}, filter{24, 8, 3, 3};
+    auto const values = integers(u.size(), -3, 4, 1), finite = integers(filter.size(), -2, 2, 2);
+    auto weights = finite;
+    for (std::size_t i = weights.size() / 2; i < weights.size(); ++i) weights[i] = HUGE_VAL;
+    Filled<fk::half, Device, 4> in(device, "nchw", u, values), w(device, "ckrs", filter, weights);
+    Placed<Device, 4> y(device, fk::DataType::float16, layout_of<4>("nchw", x), 64);
+    fk::Plan<fk::TransposedConv<geometry>>::bind({.weights = w.view()})(device, in.view(), y.template view<fk::half>());
+    auto const expected =
+        oracle::transposed_conv(oracle::Tensor(u, values), finite, x, GeometryOf<2>::window(geometry));
+    auto const found = y.fetch();
+    for (std::int64_t i = 0; i < x.size() / 2; ++i)
+        REQUIRE(found.get(i) == expected.at[static_cast<std::size_t>(i)].value);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("HIP: quads of pixels and taps of filters are loaded for the matrix units of each target", "",
                    (NativeGemm<128, 128, 2>), (NativeGemm<64, 64, 6>), (NativeGemm<64, 128, 2>)) {
     fk::hip::Device device = native();
     auto scheduled = device.with<TestType>();
     // Eight taps together and one apart; tiles that end between filters and between images; steps that end early.
-    check_transposed<fk::half, fk::filter(3, 3).pad(1)>(scheduled, {2, 72, 5, 8}, 40);
-    check_transposed<fk::bfloat16, fk::filter(3, 3).pad(2).dilation(2)>(scheduled, {1, 136, 3, 12}, 24);
-    check_transposed<fk::half, fk::filter(3, 3).pad(1, 0, 1, 0)>(scheduled, {3, 8, 6, 12}, 8);
-    check_transposed<fk::half, fk::filter(3, 3).pad(1, 2, 0, 0).groups(2)>(scheduled, {1, 36, 4, 8}, 48);
+    check<fk::half, fk::filter(3, 3).pad(1)>(scheduled, {2, 72, 5, 8}, 40);
+    check<fk::bfloat16, fk::filter(3, 3).pad(2).dilation(2)>(scheduled, {1, 136, 3, 12}, 24);
+    check<fk::half, fk::filter(3, 3).pad(1, 0, 1, 0)>(scheduled, {3, 8, 6, 12}, 8);
+    check<fk::half, fk::filter(3, 3).pad(1, 2, 0, 0).groups(2)>(scheduled, {1, 36, 4, 8}, 48);
+    check<fk::half, fk::filter(3, 4).pad(1, 2, 1, 1)>(scheduled, {1, 8, 3, 16}, 16);
     check_transposed<fk::half, fk::filter(2, 3, 3).pad(1, 0, 1)>(scheduled, {1, 16, 3, 5, 8}, 8);
     // All taps together, of any number of channels; all apart.
-    check_transposed<fk::half, fk::filter(4, 4).pad(1, 2, 2, 1)>(scheduled, {1, 19, 4, 8}, 5);
-    check_transposed<fk::half, fk::filter(2, 3).pad(0, 1).groups(2)>(scheduled, {1, 48, 6, 8}, 32);
-    check_transposed<fk::half, fk::filter(1, 1)>(scheduled, {2, 40, 3, 4}, 24);
+    check<fk::half, fk::filter(4, 4).pad(1, 2, 2, 1)>(scheduled, {1, 19, 4, 8}, 5);
+    check<fk::half, fk::filter(2, 3).pad(0, 1).groups(2)>(scheduled, {1, 48, 6, 8}, 80);
+    check<fk::half, fk::filter(1, 1)>(scheduled, {2, 40, 3, 4}, 24);
     check_transposed<fk::bfloat16, fk::filter(3).pad(1)>(scheduled, {2, 20, 1, 36}, 16);
     // What is loaded one by one: rows that are no multiple of four, packets of channels that do not end with them,
     // strides.
-    check_transposed<fk::half, fk::filter(3, 3).pad(1)>(scheduled, {2, 24, 5, 7}, 16);
-    check_transposed<fk::half, fk::filter(3, 3).pad(1)>(scheduled, {1, 24, 5, 8}, 12);
-    check_transposed<fk::half, fk::filter(3, 3).pad(1).stride(2)>(scheduled, {1, 24, 6, 8}, 16);
+    check<fk::half, fk::filter(3, 3).pad(1)>(scheduled, {2, 24, 5, 7}, 16);
+    check<fk::half, fk::filter(3, 3).pad(1)>(scheduled, {1, 24, 5, 8}, 12);
+    check<fk::half, fk::filter(3, 3).pad(1).stride(2)>(scheduled, {1, 24, 6, 8}, 16);
+    check_infinite_group(scheduled);
+    check_after_transposed<fk::filter(3, 3).pad(1), fk::half, fk::half>(scheduled, {2, 72, 6, 8}, 16);
 }

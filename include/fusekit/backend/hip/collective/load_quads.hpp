@@ -108,11 +108,18 @@ public:
     }
     template <class Tile>
     __device__ void store(Tile& tile) const {
+        store(tile, [](int) { return padded; });
+    }
+
+protected:
+    /// The same; `shifts(i)` says whether the i-th of the thread's indices has columns in padding.
+    template <class Tile, class Shifts>
+    __device__ void store(Tile& tile, Shifts const& shifts) const {
         Words<words> in_row[own_k];
 #pragma unroll
         for (int i = 0; i < own_k; ++i) {
             in_row[i] = quads[i];
-            if constexpr (padded)
+            if (padded && shifts(i))
 #pragma unroll
                 for (int j = 0; j < words; ++j)
                     in_row[i][j] = permuted(quads[i][words - 1], quads[i][0], selectors[i][j]);
@@ -145,7 +152,6 @@ public:
                              &pixels[pixel], sizeof pixels[pixel]);
     }
 
-protected:
     /// Calls f(i, offset there) for each of the thread's indices of GemmK, and has the selectors of their elements.
     template <class Offsets, class F>
     __device__ void find(Offsets const& offsets, unsigned first_k, F const& f) {

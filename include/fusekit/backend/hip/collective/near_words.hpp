@@ -110,35 +110,49 @@ public:
             std::int64_t const stride = conv.filter_stride();
 #pragma unroll
             for (int i = 0; i < passes; ++i) buffers[i] = Buffer(begin + i * step * stride, end);
-            rows[0] = buffers[0].offset(begin + static_cast<int>(first) * stride);
+            rows.at[0] = buffers[0].offset(begin + static_cast<int>(first) * stride);
         } else {
             buffers[0] = Buffer(begin);
 #pragma unroll
             for (int i = 0; i < passes; ++i)
-                rows[i] = buffers[0].offset(conv.weight_row(first_filter + static_cast<int>(row(i)), group).first);
+                rows.at[i] = buffers[0].offset(conv.weight_row(first_filter + static_cast<int>(row(i)), group).first);
         }
     }
 
     template <class Offsets>
     __device__ void load(Offsets const& offsets, unsigned first_k) {
-        each(offsets.w_at(first_k + k), [&](int pass, Buffer const& buffer, std::uint32_t at) {
-            values[pass] = buffer.template load<Words<4>>(at);
-        });
+        load(in_rows(offsets.w_at(first_k + k)));
     }
     /// Waits for its loads.
     __device__ void wait() { wait_for(values[passes - 1]); }
 
 protected:
-    /// Calls f(pass, Buffer, offset there) for what lies at an offset in the row of each pass.
-    template <class F>
-    __device__ void each(std::uint32_t offset, F const& f) const {
+    /// Where the loads that have a Buffer each begin.
+    struct Rows {
+        std::uint32_t at[passes / together];
+    };
+    /// The same at an offset in each row.
+    __device__ Rows in_rows(std::uint32_t offset) const {
+        Rows result = rows;
 #pragma unroll
-        for (int i = 0; i < passes; ++i) f(i, buffers[i % together], rows[i / together] + offset);
+        for (std::uint32_t& at : result.at) at += offset;
+        return result;
+    }
+    /// Calls f(pass, Buffer, offset there) for each pass.
+    template <class F>
+    __device__ void each(Rows const& from, F const& f) const {
+#pragma unroll
+        for (int i = 0; i < passes; ++i) f(i, buffers[i % together], from.at[i / together]);
+    }
+    __device__ void load(Rows const& from) {
+        each(from, [&](int pass, Buffer const& buffer, std::uint32_t at) {
+            values[pass] = buffer.template load<Words<4>>(at);
+        });
     }
 
 private:
     Buffer buffers[together];
-    std::uint32_t rows[passes / together];
+    Rows rows;
 };
 
 }  // namespace fusekit::hip

@@ -24,18 +24,19 @@ public:
     /// Takes the offsets of a step.
     template <class Offsets>
     __device__ void find(Offsets const& offsets) {
-        own = offsets.w_at(k);
+        own = this->in_rows(offsets.w_at(k));
     }
     /// Loads it, and goes on to the next channels.
     __device__ void load() {
-        this->each(own, [&](int pass, Buffer const& buffer, std::uint32_t at) {
-            if constexpr (Order::together) values[pass] = buffer.template load<Words<4>>(at);
-            else
+        if constexpr (Order::together) Base::load(own);
+        else
+            this->each(own, [&](int pass, Buffer const& buffer, std::uint32_t at) {
 #pragma unroll
                 for (unsigned i = 0; i < packet; ++i)
                     singles[pass][i] = buffer.template load<std::uint16_t>(at, i * of_channel);
-        });
-        own += Order::channels * of_channel;
+            });
+#pragma unroll
+        for (std::uint32_t& at : own.at) at += Order::channels * of_channel;
     }
     /// Waits for its loads.
     __device__ void wait() {
@@ -53,7 +54,8 @@ public:
     }
 
 private:
-    std::uint32_t own, of_channel;
+    typename Base::Rows own;
+    std::uint32_t of_channel;
     std::uint16_t singles[Order::together ? 1 : passes][packet];
 };
 

@@ -6,6 +6,7 @@
 
 #include "fusekit/backend/device.hpp"
 #include "fusekit/backend/hip/arch/target.hpp"
+#include "fusekit/backend/hip/arch/wave.hpp"
 #include "fusekit/backend/hip/collective/load_quads.hpp"
 #include "fusekit/backend/hip/collective/output_tile.hpp"
 #include "fusekit/backend/hip/collective/tap_filters.hpp"
@@ -47,6 +48,13 @@ public:
         further += to_next;
     }
 
+    template <class Tile>
+    __device__ void store(Tile& tile) const {
+        // A thread with all taps of a step knows them where there is one phase.
+        constexpr bool is_known = Order::together && Order::phases == 1 && Base::own_k % Order::packet == 0;
+        Base::store(tile, [](int i) { return !is_known || Order::leaves_row(i % Order::packet); });
+    }
+
 private:
     std::uint32_t own[Base::own_k], further = 0;
 };
@@ -85,7 +93,7 @@ public:
 
     /// As LoadOperands', of steps that follow one another.
     __device__ Step prepare(int step, bool) {
-        if (step == next) find(step);
+        if (step == next) find();
         return {};
     }
     __device__ void start(Step, typename Atom::Stage&) {
@@ -107,12 +115,13 @@ private:
     std::uint32_t to_next;  ///< from a step's channels to the next step's in x, in bytes
     int next = 0, phase = -1, end = 0;  ///< the step whose operands are found next; the phase, and where it ends
 
-    __device__ void find(int step) {
+    __device__ void find() {
+        int const step = next;
         Problem const conv = reload(params).problem();  // whose numbers scalar registers do not hold from step to step
         int const steps = Order::steps_of_phase(conv.group_c());
         if (step == end) ++phase, end += steps;
         bool const ends_early = conv.group_c() % Order::channels != 0;
-        next = ends_early && step + 1 < end ? end - 1 : end;
+        next = of_wave(ends_early && step + 1 < end ? end - 1 : end);
         int const channel = (step - end + steps) * Order::channels;
 #pragma unroll 1
         for (unsigned i = thread; i < Order::tile_k; i += threads) {

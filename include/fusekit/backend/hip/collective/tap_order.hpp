@@ -23,11 +23,19 @@ struct TapOrder {
     static constexpr int phases = together ? taps / packet : taps % packet;
     static constexpr int channels = together ? tile_k / packet : tile_k;  ///< of a step
 
+    /// Whether a tap's column may lie in padding beside pixels of a row of y. The gradient has stride 1.
+    static constexpr bool leaves_row(int tap) {
+        constexpr int mode = Filter.rank - 1;
+        int const column = Filter.pad_before[mode] - tap % columns * Filter.dilations[mode];
+        return column < 0 ||
+               column > Filter.pad_before[mode] + Filter.pad_after[mode] - (columns - 1) * Filter.dilations[mode];
+    }
+
     /// Whether each 16 bytes of so many channels exist or do not.
     static constexpr bool suits(std::int64_t channels) { return together || phases == 0 || channels % packet == 0; }
 
     FUSEKIT_HD static constexpr int steps_of_phase(int channels_of_x) {
-        return detail::divide_up(channels_of_x, channels);
+        return static_cast<int>(detail::divide_up(static_cast<unsigned>(channels_of_x), channels));
     }
     /// The coordinate of index k of a step that has channels from `first` on. It may be one that does not exist.
     FUSEKIT_HD static constexpr KCoord coord(int phase, int first, unsigned k) {
