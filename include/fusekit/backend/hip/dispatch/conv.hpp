@@ -33,7 +33,7 @@ Error refuse_matrix_units(Gpu const& gpu) {
                  "a GPU of compute capability 9.0, and code for sm_90a in this program", gpu.name());
 }
 
-/// Whether quads of pixels and filters in a TapOrder lie where a transposed convolution's NearOperands read them.
+/// Whether quads of pixels and taps of filters lie as a transposed convolution's TapOperands load them.
 template <class Plan, class Geometry, Element T>
 bool has_quads_of_taps([[maybe_unused]] Geometry const& filter, TensorView<T const> const& x, Layout<4> const& weights,
                        Index<4> const& y) {
