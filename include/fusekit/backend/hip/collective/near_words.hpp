@@ -29,6 +29,13 @@ struct WordOffsets {
     }
     __device__ Entry const& x_at(unsigned k) const { return entries[k / packet]; }
     __device__ std::uint32_t w_at(unsigned k) const { return entries[k / packet].w; }
+
+    /// The same at a place, in bytes from a step's first entry, that a thread keeps.
+    __device__ static unsigned place_of(unsigned k) { return opaque_per_thread(k / packet * unsigned{sizeof(Entry)}); }
+    __device__ std::uint32_t w_at(unsigned first_k, unsigned place) const {
+        auto const* const bytes = reinterpret_cast<unsigned char const*>(entries);
+        return reinterpret_cast<Entry const*>(bytes + (first_k / packet * unsigned{sizeof(Entry)} + place))->w;
+    }
 };
 
 /// A thread's share of a tile for NearOperands: 16 bytes at its place along GemmK of every `step`-th row.

@@ -8,6 +8,7 @@
 #include "fusekit/backend/hip/arch/buffer.hpp"
 #include "fusekit/backend/hip/arch/target.hpp"
 #include "fusekit/backend/hip/collective/load_pixels.hpp"
+#include "fusekit/backend/hip/collective/near_words.hpp"
 #include "fusekit/backend/hip/params.hpp"
 
 namespace fusekit::hip {
@@ -36,18 +37,19 @@ public:
     template <class Problem>
     __device__ TransposedFilters(unsigned the_thread, Problem const& conv, int first_filter, int group)
         : thread(the_thread),
-          k(Share::first_pixel(in_packets, thread)),
+          place(WordOffsets<W, W, packet>::place_of(Share::first_pixel(in_packets, thread))),
           buffer(conv.weight_row(first_filter, group).first) {
         unsigned const row = Share::first_row(in_packets, thread);
         // Products with filters behind the last are not stored.
         bool const exists = static_cast<int>(row) < conv.group_k() - first_filter;
         step = static_cast<std::uint32_t>(conv.w.layout.stride[1]) * std::uint32_t{sizeof(W)};
-        own = Buffer::before + (exists ? row : 0) * std::uint32_t{sizeof(W)} + k % packet * step;
+        own = Buffer::before + (exists ? row : 0) * std::uint32_t{sizeof(W)} +
+              Share::first_pixel(in_packets, thread) % packet * step;
     }
 
     template <class Offsets>
     __device__ void load(Offsets const& offsets, unsigned first_k) {
-        std::uint32_t at = own + offsets.w_at(first_k + k);
+        std::uint32_t at = own + offsets.w_at(first_k, place);
         share.each(in_packets, thread, [&](auto& to, unsigned, unsigned) {
             to = buffer.template load<std::remove_reference_t<decltype(to)>>(at);
             at += step;
@@ -61,7 +63,7 @@ public:
     __device__ static unsigned tile_row(unsigned filter) { return Share::tile_row(in_packets, filter); }
 
 private:
-    unsigned thread, k;
+    unsigned thread, place;
     Buffer buffer;
     std::uint32_t own, step;
     Share share;
