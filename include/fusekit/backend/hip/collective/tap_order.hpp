@@ -5,6 +5,7 @@
 
 #include "fusekit/backend/device.hpp"
 #include "fusekit/backend/hip/conv_problem.hpp"
+#include "fusekit/backend/integer.hpp"
 
 namespace fusekit::hip {
 
@@ -32,10 +33,10 @@ struct TapOrder {
     }
 
     /// Whether each 16 bytes of so many channels exist or do not.
-    static constexpr bool suits(std::int64_t channels) { return together || phases == 0 || channels % packet == 0; }
+    static constexpr bool suits(std::int64_t all) { return together || phases == 0 || all % packet == 0; }
 
-    FUSEKIT_HD static constexpr int steps_of_phase(int channels_of_x) {
-        return static_cast<int>(detail::divide_up(static_cast<unsigned>(channels_of_x), channels));
+    FUSEKIT_HD static constexpr int steps_of_phase(int all) {
+        return static_cast<int>(detail::divide_up(static_cast<unsigned>(all), channels));
     }
     /// The coordinate of index k of a step that has channels from `first` on. It may be one that does not exist.
     FUSEKIT_HD static constexpr KCoord coord(int phase, int first, unsigned k) {
