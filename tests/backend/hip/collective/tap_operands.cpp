@@ -19,9 +19,26 @@ struct Planes {
         {"nchw-c", "kcrs", "nchw"}, {"nchw", "kcrs-k", "nchw"},   {"nchw", "kcrs+1", "nchw"}};
 };
 
+/// A convolution from x to k channels, and its transpose.
 template <class T, auto Geometry, class Device>
 void check(Device& device, oracle::Shape const& x, std::int64_t k) {
     check_transposed<T, Geometry, false, Planes>(device, x, k);
+    constexpr int rank = Geometry.rank + 2;
+    oracle::Window const window = GeometryOf<Geometry.rank>::window(Geometry);
+    oracle::Shape const y = output_of(window, x, k), filter{k, x.c / window.groups, window.r, window.s, window.t};
+    auto const values = integers(x.size(), -3, 4, 1), weights = integers(filter.size(), -2, 2, 2),
+               bias = integers(k, -3, 3, 3);
+    oracle::Tensor const expected = oracle::bias(oracle::conv(oracle::Tensor(x, values), weights, k, window), bias);
+    Placed<Device, 1> b(device, fk::DataType::float32, fk::channels(k), bias);
+    for (auto const& [x_layout, w_layout, y_layout] : Planes::all) {
+        INFO(fk::type_name<fk::Conv<Geometry>>() << ' ' << fk::name(fk::data_type<T>) << " from " << x.c << " to " << k
+                                                 << ' ' << x.h << ' ' << x.w << ", " << x_layout << ' ' << w_layout);
+        Filled<T, Device, rank> in(device, x_layout, x, values), w(device, w_layout, filter, weights);
+        Placed<Device, rank> out(device, fk::data_type<T>, layout_of<rank>(y_layout, y), 64);
+        fk::Plan<fk::Conv<Geometry>, fk::Bias>::bind({.weights = w.view()}, {.bias = b.any()})(device, in.view(),
+                                                                                               out.template view<T>());
+        CHECK(difference(expected, out.fetch()) == "");
+    }
 }
 
 /// Two groups of 12 channels, of which the second one's weights are infinite: the first one's results are not.

@@ -14,13 +14,25 @@
 
 namespace fusekit::hip {
 
-/// Whether TapOperands load what a tile multiplies: for gradients by x of a convolution with space last.
+/// Whether 16 bytes of a filter, as its type says, may be neighbouring taps of T, and quads lie in rows of y: of a Conv
+/// with as many taps, or a TransposedConv without strides.
+template <class Plan, Element T>
+inline constexpr bool may_have_quads_of_taps = false;
+template <class Plan, Element T>
+    requires requires { Plan::Head::collapsed.group_count; }
+inline constexpr bool may_have_quads_of_taps<Plan, T> =
+    AnyTapOrder<Plan, T>::taps * int{sizeof(T)} >= 16 &&
+    Plan::Head::collapsed.strides[Plan::Head::collapsed_space - 1] == 1;
+template <class Plan, Element T>
+    requires has_transposed_conv<Plan>
+inline constexpr bool may_have_quads_of_taps<Plan, T> = !detail::spreads<problem::GeometryOf<typename Plan::Head>>;
+
+/// Whether TapOperands load what a tile multiplies: of a convolution with space last, or of its gradients by x.
 template <class Plan, class Atom, Element T, detail::Axis fast>
 inline constexpr bool has_tap_operands = false;
 template <class Plan, class Atom, Element T, detail::Axis fast>
     requires requires {
-        requires arch::has<arch::Amd> && has_transposed_conv<Plan> && fast == detail::Axis::pixel;
-        requires !detail::spreads<problem::GeometryOf<typename Plan::Head>>;
+        requires arch::has<arch::Amd> && fast == detail::Axis::pixel&& may_have_quads_of_taps<Plan, T>;
         requires Atom::stages == 1 && decltype(Atom::Stage::w)::takes_words && sizeof(T) == 2;
         requires std::is_same_v<typename Plan::Head::template WeightElement<T>, T>;
     }
@@ -59,14 +71,14 @@ private:
     std::uint32_t own[Base::own_k], further = 0;
 };
 
-/// LoadOperands for AMD's processors, of gradients by x in a TapOrder. Within a phase a thread's offsets and selectors
+/// LoadOperands for AMD's processors, in a TapOrder. Within a phase a thread's offsets and selectors
 /// stay in registers, and channels are a number that all threads add: it needs no table.
 template <class Plan, class Atom, Element T, detail::OutputElement U, bool together>
 class TapOperands {
     static constexpr int tile_m = Atom::tile_m, tile_n = Atom::tile_n, threads = Atom::threads,
                          space = Plan::Head::collapsed_space;
     static constexpr bool padded = Plan::Head::may_be_padded;
-    using Order = TapOrder<Plan::Head::filter, 16 / static_cast<int>(sizeof(T)), Atom::tile_k, together>;
+    using Order = TapOrderOf<Plan, T, Atom::tile_k, together>;
     using Params = ConvParams<Plan, T, U>;
     using Problem = decltype(std::declval<Params const&>().problem());
 
@@ -83,7 +95,9 @@ public:
           inputs(thread, [&](unsigned i) { return conv.template input_row<padded>(pixels[i], at.group); }),
           weights(thread, conv, at.first_n, at.group),
           to_next(static_cast<std::uint32_t>(conv.x.layout.stride[1]) * std::uint32_t{Order::channels * sizeof(T)}) {
-        if constexpr (padded) inputs.find_place(space, conv.window_columns() - 1, 0);
+        int const last = conv.window_columns() - 1;
+        if constexpr (padded)
+            inputs.find_place(space, has_transposed_conv<Plan> ? last : 0, has_transposed_conv<Plan> ? 0 : last);
     }
 
     /// Steps along GemmK.

@@ -5,14 +5,16 @@
 
 #include "fusekit/backend/device.hpp"
 #include "fusekit/backend/hip/conv_problem.hpp"
+#include "fusekit/backend/hip/params.hpp"
 #include "fusekit/backend/integer.hpp"
 
 namespace fusekit::hip {
 
 /// How GemmK is counted where only the taps of a filter are neighbours in memory: tap by tap, so that an index has the
 /// same tap in all steps of a phase, and channels go up by as many as a step has. 16 bytes of a step's row are Packet
-/// taps of a channel `together`; of taps that are left over, one tap of Packet channels.
-template <auto Filter, int Packet, int TileK, bool are_together>
+/// taps of a channel `together`; of taps that are left over, one tap of Packet channels. Taps of a transposed filter
+/// move `backwards` over x.
+template <auto Filter, bool backwards, int Packet, int TileK, bool are_together>
 struct TapOrder {
     static constexpr bool together = are_together;
     static constexpr int tile_k = TileK, packet = Packet, columns = Filter.size[Filter.rank - 1];
@@ -24,12 +26,14 @@ struct TapOrder {
     static constexpr int phases = together ? taps / packet : taps % packet;
     static constexpr int channels = together ? tile_k / packet : tile_k;  ///< of a step
 
-    /// Whether a tap's column may lie in padding beside pixels of a row of y. The gradient has stride 1.
+    /// Whether a tap's column may lie in padding beside pixels of a row of y. Columns have stride 1.
     static constexpr bool leaves_row(int tap) {
-        constexpr int mode = Filter.rank - 1;
-        int const column = Filter.pad_before[mode] - tap % columns * Filter.dilations[mode];
-        return column < 0 ||
-               column > Filter.pad_before[mode] + Filter.pad_after[mode] - (columns - 1) * Filter.dilations[mode];
+        constexpr int mode = Filter.rank - 1, window = (columns - 1) * Filter.dilations[mode],
+                      padding = Filter.pad_before[mode] + Filter.pad_after[mode],
+                      more = backwards ? padding - window : window - padding;  ///< columns of x than of y
+        int const moved = tap % columns * Filter.dilations[mode],
+                  column = backwards ? Filter.pad_before[mode] - moved : moved - Filter.pad_before[mode];
+        return column < 0 || column > more;
     }
 
     /// Whether each 16 bytes of so many channels exist or do not.
@@ -45,5 +49,16 @@ struct TapOrder {
         return {first + (together ? own / packet : own), tap / columns, tap % columns};
     }
 };
+
+/// That of a plan whose head's type has its filter.
+template <class Plan, Element T, int TileK, bool together>
+using TapOrderOf = TapOrder<[] {
+    if constexpr (has_transposed_conv<Plan>) return Plan::Head::filter;
+    else return Plan::Head::collapsed;
+}(),
+                            has_transposed_conv<Plan>, 16 / static_cast<int>(sizeof(T)), TileK, together>;
+/// What of it depends on no tile.
+template <class Plan, Element T>
+using AnyTapOrder = TapOrderOf<Plan, T, 1, false>;
 
 }  // namespace fusekit::hip

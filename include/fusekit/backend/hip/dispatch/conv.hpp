@@ -33,15 +33,14 @@ Error refuse_matrix_units(Gpu const& gpu) {
                  "a GPU of compute capability 9.0, and code for sm_90a in this program", gpu.name());
 }
 
-/// Whether quads of pixels and taps of filters lie as a transposed convolution's TapOperands load them.
+/// Whether quads of pixels and taps of filters lie as TapOperands load them.
 template <class Plan, class Geometry, Element T>
 bool has_quads_of_taps([[maybe_unused]] Geometry const& filter, TensorView<T const> const& x, Layout<4> const& weights,
                        Index<4> const& y) {
-    if constexpr (spreads<Geometry>) return false;
+    if constexpr (!may_have_quads_of_taps<Plan, T>) return false;
     else
-        return TapOrder<Plan::Head::filter, 16 / static_cast<int>(sizeof(T)), 1, false>::suits(weights.shape[1]) &&
-               problem::dense(weights, Index<2>{{2, 3}}) && weights.stride[1] >= 0 && x.layout.stride[1] >= 0 &&
-               has_quads(window_filter(filter), x, y);
+        return AnyTapOrder<Plan, T>::suits(weights.shape[1]) && problem::dense(weights, Index<2>{{2, 3}}) &&
+               weights.stride[1] >= 0 && x.layout.stride[1] >= 0 && has_quads(window_filter(filter), x, y);
 }
 
 template <class Schedule, detail::Axis fast, class Plan, Element T, detail::OutputElement U>
@@ -84,7 +83,9 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_along(Gpu const& gpu, ConvParams<
                 params.near =
                     has_unit && params.weights_vectorized &&
                     (params.channels_fastest ? params.inputs_vectorized
-                                             : !Plan::pools && has_quads(filter, pixels_of_group<Plan>(params.x), y)) &&
+                                             : !Plan::pools && has_quads(filter, pixels_of_group<Plan>(params.x), y) &&
+                                                   (!may_have_quads_of_taps<Plan, T> ||
+                                                    has_quads_of_taps<Plan>(filter, params.x, w.layout, y))) &&
                     windows_are_near(filter, params.x, params.slices, w.layout, y, Schedule::tile_m);
             params.near = params.near && filters_are_near<T>(w.layout, Schedule::tile_n);
         }
