@@ -17,15 +17,13 @@ namespace fusekit::hip {
 /// Whether 16 bytes of a filter, as its type says, may be neighbouring taps of T, and quads lie in rows of y: of a Conv
 /// with as many taps, or a TransposedConv without strides.
 template <class Plan, Element T>
-inline constexpr bool may_have_quads_of_taps = false;
-template <class Plan, Element T>
-    requires requires { Plan::Head::collapsed.group_count; }
-inline constexpr bool may_have_quads_of_taps<Plan, T> =
-    AnyTapOrder<Plan, T>::taps * int{sizeof(T)} >= 16 &&
-    Plan::Head::collapsed.strides[Plan::Head::collapsed_space - 1] == 1;
-template <class Plan, Element T>
-    requires has_transposed_conv<Plan>
-inline constexpr bool may_have_quads_of_taps<Plan, T> = !detail::spreads<problem::GeometryOf<typename Plan::Head>>;
+inline constexpr bool may_have_quads_of_taps = [] {
+    if constexpr (has_transposed_conv<Plan>) return !detail::spreads<problem::GeometryOf<typename Plan::Head>>;
+    else if constexpr (requires { Plan::Head::collapsed.group_count; })
+        return AnyTapOrder<Plan, T>::taps * int{sizeof(T)} >= 16 &&
+               Plan::Head::collapsed.strides[Plan::Head::collapsed_space - 1] == 1;
+    else return false;
+}();
 
 /// Whether TapOperands load what a tile multiplies: of a convolution with space last, or of its gradients by x.
 template <class Plan, class Atom, Element T, detail::Axis fast>
