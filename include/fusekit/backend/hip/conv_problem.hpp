@@ -99,22 +99,6 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
         for (int mode = 0; mode < Space; ++mode) inside = inside && has(mode, first[mode] + distance[mode]);
         return inside;
     }
-    /// A bit for each tap that is in padding, row by row, of a window that begins at `first`. There are fewer than 32.
-    __device__ std::uint32_t padded_taps(SpaceCoord const& first) const {
-        int const columns = window_columns();
-        std::uint32_t of_row = 0, padded = 0;
-#pragma unroll 1
-        for (int s = 0; s < columns; ++s)
-            if (!has(Space - 1, first[Space - 1] + detail::tap_distance(filter, Space - 1, s))) of_row |= 1u << s;
-#pragma unroll 1
-        for (int r = 0; r < window_rows(); ++r) {
-            SpaceCoord const to = distance(r, 0);
-            bool has_row = true;
-            for (int mode = 0; mode + 1 < Space; ++mode) has_row = has_row && has(mode, first[mode] + to[mode]);
-            padded |= (has_row ? of_row : (1u << columns) - 1) << r * columns;
-        }
-        return padded;
-    }
     /// The offset of a place from the start of a channel's plane in x, in elements; or of a distance. Those of a
     /// window's begin and of a tap's distance add up to that of the tap. Where x is spread apart, begins are rounded
     /// down, as they are not negative, and distances up, as they are not positive, which is exact where x has an

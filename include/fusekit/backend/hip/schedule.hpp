@@ -44,8 +44,8 @@ struct MatrixGemm {
 };
 
 /// A Gemm, a MatrixGemm, WarpSpecialized<64, 64, Stages> or Planes of 16 bits whose tiles' GemmK neighbouring blocks
-/// share, Parts of them: 2, 4 or 8, of Planes at most one for 64 channels of x; 0 where the library chooses the number
-/// with the schedule.
+/// share, Parts of them: 2, 4 or 8; 0 where the library chooses the number with the schedule. Planes are shared by one
+/// block for each 64 channels of x at most.
 template <class Schedule, int Parts = 0>
 struct Split : Schedule {
     using Whole = Schedule;

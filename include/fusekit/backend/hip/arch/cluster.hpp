@@ -52,8 +52,14 @@ __device__ inline Packet<float, 4> load_of_block(Packet<float, 4> const* own, un
 }
 #elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 __device__ constexpr bool in_cluster() { return kernels_cluster; }
-__device__ inline void cluster_arrive() { asm volatile("barrier.cluster.arrive.aligned;" ::: "memory"); }
-__device__ inline void cluster_wait() { asm volatile("barrier.cluster.wait.aligned;" ::: "memory"); }
+__device__ inline void cluster_arrive() {
+    __syncwarp();  // a warp's threads arrive together
+    asm volatile("barrier.cluster.arrive.aligned;" ::: "memory");
+}
+__device__ inline void cluster_wait() {
+    __syncwarp();
+    asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
+}
 __device__ inline void cluster_barrier() {
     cluster_arrive();
     cluster_wait();

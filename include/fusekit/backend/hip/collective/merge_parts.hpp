@@ -108,7 +108,7 @@ __device__ __forceinline__ RowRange merge_parts(Tile& tile, BlockParts const& pa
     return own;
 }
 
-/// Waits until all blocks of the cluster have read what they merge. All those threads call it, once after each merge.
+/// Waits until all blocks of the cluster have read what they merge. All that merge call it, once after each merge.
 __device__ inline void finish_parts(BlockParts const& parts) {
     if (parts.cluster > 1) cluster_wait();
 }

@@ -45,7 +45,8 @@ public:
 private:
     /// How many elements after a multiple of 16 bytes a part begins in a channel, counted from a multiple of eight.
     __device__ int early(int c, int start) const {
-        return static_cast<int>(static_cast<unsigned>(c * plane + start) % packet);
+        return static_cast<int>(
+            (static_cast<unsigned>(c) * static_cast<unsigned>(plane) + static_cast<unsigned>(start)) % packet);
     }
 
     /// One of the thread's channels, with those of the warp that neighbour it, which are `from` and the next.

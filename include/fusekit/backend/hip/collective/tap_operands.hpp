@@ -14,11 +14,12 @@
 
 namespace fusekit::hip {
 
-/// Whether 16 bytes of a filter, as its type says, may be neighbouring taps of T, and quads lie in rows of y: of a Conv
-/// with as many taps, or a TransposedConv without strides.
+/// Whether 16 bytes of a filter, as its type says, may be neighbouring taps of T, and quads lie in rows of y: of 16
+/// bits, of a Conv with as many taps and columns at stride 1, or of a TransposedConv without strides.
 template <class Plan, Element T>
 inline constexpr bool may_have_quads_of_taps = [] {
-    if constexpr (has_transposed_conv<Plan>) return !detail::spreads<problem::GeometryOf<typename Plan::Head>>;
+    if constexpr (sizeof(T) != 2 || !std::is_same_v<typename Plan::Head::template WeightElement<T>, T>) return false;
+    else if constexpr (has_transposed_conv<Plan>) return !detail::spreads<problem::GeometryOf<typename Plan::Head>>;
     else if constexpr (requires { Plan::Head::collapsed.group_count; })
         return AnyTapOrder<Plan, T>::taps * int{sizeof(T)} >= 16 &&
                Plan::Head::collapsed.strides[Plan::Head::collapsed_space - 1] == 1;
@@ -31,8 +32,7 @@ inline constexpr bool has_tap_operands = false;
 template <class Plan, class Atom, Element T, detail::Axis fast>
     requires requires {
         requires arch::has<arch::Amd> && fast == detail::Axis::pixel&& may_have_quads_of_taps<Plan, T>;
-        requires Atom::stages == 1 && decltype(Atom::Stage::w)::takes_words && sizeof(T) == 2;
-        requires std::is_same_v<typename Plan::Head::template WeightElement<T>, T>;
+        requires Atom::stages == 1 && decltype(Atom::Stage::w)::takes_words;
     }
 inline constexpr bool has_tap_operands<Plan, Atom, T, fast> = !Plan::has_prologue && !Plan::pools;
 
@@ -134,7 +134,8 @@ private:
         if (step == end) ++phase, end += steps;
         bool const ends_early = conv.group_c() % Order::channels != 0;
         next = of_wave(ends_early && step + 1 < end ? end - 1 : end);
-        int const channel = (step - end + steps) * Order::channels;
+        // Past the last step no channel exists, and zeros are loaded.
+        int const channel = phase == Order::phases ? conv.group_c() : (step - end + steps) * Order::channels;
 #pragma unroll 1
         for (unsigned i = thread; i < Order::tile_k; i += threads) {
             KCoord const at = Order::coord(phase, channel, i);

@@ -44,9 +44,9 @@ inline std::int64_t tiles_of_halo(ConvCase const& of) {
     return of.y[0] * divide_up(of.y[2], shape.rows);
 }
 
-/// The best of the times of planes whose tiles 2, 4 or 8 blocks of a cluster share, a block of channels each or more;
-/// infinite where there are no clusters. Of an H200's 132 processors 120 and 124 run clusters of 8 and 4, a block each.
-/// time_of(product, processors) is a product's time.
+/// The best of the times of planes whose tiles the 2, 4 or 8 blocks of a cluster share, each with 64 channels of x or
+/// more; infinite where there are no clusters. Of an H200's 132 processors 120 and 124 run clusters of 8 and 4, a block
+/// each. time_of(product, processors) is a product's time.
 template <class TimeOf>
 Estimate shared_planes_estimate(PlanesProduct const& whole, GpuRates const& rates, TimeOf const& time_of) {
     Estimate best;

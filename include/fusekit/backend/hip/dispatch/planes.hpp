@@ -106,9 +106,9 @@ struct PlanesOf<Plan, Schedule, float> {
     using Type = FloatPlanesGemm<Plan, Schedule>;
 };
 
-/// What a kernel is given, whose tiles `parts` blocks share, or as many as a tile has blocks of channels; nothing where
-/// an operand does not lie as it needs it, or the program or the GPU has no such kernel, or the convolution does not
-/// suit the schedule.
+/// What a kernel is given, whose tiles `parts` blocks share, at most one for each 64 channels of x; nothing where an
+/// operand does not lie as it needs it, or the program or the GPU has no such kernel, or the convolution does not suit
+/// the schedule.
 template <class Schedule, class Plan, Element T>
 std::optional<Launch<ConvParams<Plan, T, T>>> launch_planes(Gpu const& gpu, ConvParams<Plan, T, T> params, int parts) {
     using Mainloop = typename PlanesOf<Plan, Schedule, T>::Type;
@@ -158,11 +158,12 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_planes_with(Gpu const& gpu, Bound
             if (auto const launch = detail::launch_planes<Schedule>(gpu, ConvParams<Plan, T, U>{bound, x, y}, parts))
                 return *launch;
     return Error(
-        type_name<Plan>(), "Planes", "",
+        type_name<Plan>(), parts > 1 ? "Split<Planes>" : "Planes", "",
         "a GPU of compute capability 9.0, code for sm_90a, a Conv of stride 1, dilation 1 and 1 group, rows of " +
             Text::number(Schedule::pixels) + " at most, x of a tile of " + Text::number(Schedule::x_bytes(sizeof(T))) +
             " bytes at most, a multiple of 8 channels of x, planes of x and y that follow one another (float: or "
-            "channels last), weights whose channels are neighbours or of 3 x 3 taps that are, and y of x's type",
+            "channels last), weights whose channels are neighbours or of 3 x 3 taps that are, and y of x's type" +
+            (parts > 1 ? "; to share tiles: a program whose code is all for GPUs with clusters" : ""),
         gpu.name() + ", x of strides " + detail::strides_of(x.collapsed_layout()) + ", y of strides " +
             detail::strides_of(y.collapsed_layout()));
 }

@@ -7,14 +7,14 @@
 
 namespace fusekit::hip {
 
-/// Measured on an H200, sm_90.
+/// Measured on an H200 and an H100, sm_90.
 struct NvidiaTuning {
     using Architecture = arch::Nvidia;
 
-    /// Of an H100, from 130 convolutions of batch 1 to 128, by all schedules but planes, which 13 layers of batch 1 to
-    /// 64 gave: the times are within 11 %, root mean square, those of planes within 7 %. Of an H200: `planes`, within 5
-    /// % of 13 layers of batch 8 and 64, those that are shared, within 12 % of nine of batch 1 and 8, and `stem`,
-    /// within 10 % of three. Those of `direct` are not measured.
+    /// From 130 convolutions of batch 1 to 128 on an H100: the times are within 11 %, root mean square. Those of planes
+    /// are from 13 layers of batch 1 to 64, within 7 %: on an H100 but for `planes`, within 5 %, and shared ones,
+    /// within 12 %, which are from an H200, as `stem` is, within 10 % of three layers. Those of `direct` are not
+    /// measured.
     static constexpr CostTable costs = {
         .gemm = {.launch = 4060, .output = 0.25},
         .native = {.launch = 4060, .output = 0.25, .arithmetic = 4},
