@@ -50,13 +50,20 @@ struct TapOrder {
     }
 };
 
-/// That of a plan whose head's type has its filter.
-template <class Plan, Element T, int TileK, bool together>
-using TapOrderOf = TapOrder<[] {
+namespace detail {
+
+template <class Plan>
+consteval auto filter_in_type() {
     if constexpr (has_transposed_conv<Plan>) return Plan::Head::filter;
     else return Plan::Head::collapsed;
-}(),
-                            has_transposed_conv<Plan>, 16 / static_cast<int>(sizeof(T)), TileK, together>;
+}
+
+}  // namespace detail
+
+/// That of a plan whose head's type has its filter.
+template <class Plan, Element T, int TileK, bool together>
+using TapOrderOf = TapOrder<detail::filter_in_type<Plan>(), has_transposed_conv<Plan>, 16 / static_cast<int>(sizeof(T)),
+                            TileK, together>;
 /// What of it depends on no tile.
 template <class Plan, Element T>
 using AnyTapOrder = TapOrderOf<Plan, T, 1, false>;
