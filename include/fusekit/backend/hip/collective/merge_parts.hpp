@@ -32,21 +32,21 @@ struct RowRange {
 };
 
 /// Merges what the blocks of a tile have put into their SumTiles, always in the order of the blocks, so that every run
-/// gives the same bits, and gives whole sums to put(row, quad, sums). The blocks of a cluster share the rows out, and
-/// read each other's shared memory; none may change what others read of its tile, or end, before finish_parts(). Of the
-/// blocks of all groups that have the same rows, the last to come here merges those, from workspace. All threads of
-/// `barrier` call this, and the block's others attend_merge(); the first `threads` of them merge. A thread has several
-/// loads under way, of one column of quads. Gives the block's rows.
+/// gives the same bits, and gives whole sums to put(row, sums), of column `thread` % Tile::quads. The blocks of a
+/// cluster share the rows out, and read each other's shared memory; none may change what others read of its tile, or
+/// end, before finish_parts(). Of the blocks of all groups that have the same rows, the last to come here merges those,
+/// from workspace. All threads of `barrier` call this, and the block's others attend_merge(); the first `threads` of
+/// them merge. A thread has several loads under way, of one column of quads. Gives the block's rows.
 template <int threads, class Tile, class Barrier, class Put>
 __device__ __forceinline__ RowRange merge_parts_to(Tile& tile, BlockParts const& parts, unsigned number, unsigned group,
                                                    unsigned rank, unsigned thread, Barrier const& barrier,
-                                                   Put const& put_whole) {
+                                                   Put const& put) {
     constexpr unsigned quads = Tile::quads, height = Tile::height, rows_apart = threads / quads, rows_at_once = 4,
                        parts_at_once = 4;
     unsigned const quad = thread % quads;
     RowRange const own{height * rank / parts.cluster, height * (rank + 1) / parts.cluster};
-    /// Adds up a thread's quads of `count` parts, and gives them to put(row, sums).
-    auto const sum_up = [&](unsigned count, auto const& load, auto const& put) {
+    /// Adds up a thread's quads of `count` parts, and gives them to take(row, sums).
+    auto const sum_up = [&](unsigned count, auto const& load, auto const& take) {
         if (thread >= rows_apart * quads) return;
 #pragma unroll 1
         for (unsigned first = own.begin + thread / quads; first < own.end; first += rows_at_once * rows_apart) {
@@ -69,13 +69,12 @@ __device__ __forceinline__ RowRange merge_parts_to(Tile& tile, BlockParts const&
             }
 #pragma unroll
             for (unsigned i = 0; i < rows_at_once; ++i)
-                if (unsigned const row = first + i * rows_apart; row < own.end) put(row, sums[i]);
+                if (unsigned const row = first + i * rows_apart; row < own.end) take(row, sums[i]);
         }
     };
     auto* const of_groups = parts.groups == 1 ? nullptr  // there is no workspace
                                               : reinterpret_cast<Packet<float, 4>*>(parts.workspace.values()) +
                                                     std::size_t{number} * parts.groups * height * quads + quad;
-    auto const put = [&](unsigned row, Packet<float, 4> const& sums) { put_whole(row, quad, sums); };
     if (parts.cluster > 1) cluster_barrier();
     sum_up(
         parts.cluster, [&](unsigned row, unsigned of) { return load_of_block(&tile.rows[row][quad], of); },
@@ -103,7 +102,7 @@ __device__ __forceinline__ RowRange merge_parts(Tile& tile, BlockParts const& pa
     if (parts.count() == 1) return {0, Tile::height};
     RowRange const own =
         merge_parts_to<threads>(tile, parts, number, group, rank, thread, BlockBarrier(),
-                                [&](unsigned row, unsigned quad, auto const& sums) { tile.rows[row][quad] = sums; });
+                                [&](unsigned row, auto const& sums) { tile.rows[row][thread % Tile::quads] = sums; });
     __syncthreads();
     return own;
 }

@@ -57,22 +57,21 @@ public:
         U* const to = params.y.data + quad.image * stride[0] + std::int64_t{first} * stride[1];
         barrier();
         BlockParts const sharers{{}, params.parts.count, 1};
-        merge_parts_to<threads>(shared.tile, sharers, number, 0, rank, thread, barrier,
-                                [&](unsigned row, unsigned, Packet<float, 4> const& sums) {
-                                    auto const channel = static_cast<int>(row);
-                                    if (channel >= count) return;
-                                    State const state = Epilogue::channelwise ? shared.states[channel] : State{};
-                                    std::uint32_t pairs[2];
-                                    for (int i = 0; i < 2; ++i) {
-                                        float results[2];
-                                        for (int j = 0; j < 2; ++j)
-                                            results[j] = Epilogue::apply(sums.values[2 * i + j],
-                                                                         OutputCoord{0, first + channel, 0, 0}, state,
-                                                                         arguments);
-                                        pairs[i] = packed<U>(results[0], results[1]);
-                                    }
-                                    quad.store(pairs, reinterpret_cast<std::uint16_t*>(to + channel * stride[1]));
-                                });
+        merge_parts_to<threads>(
+            shared.tile, sharers, number, 0, rank, thread, barrier, [&](unsigned row, Packet<float, 4> const& sums) {
+                auto const channel = static_cast<int>(row);
+                if (channel >= count) return;
+                State const state = Epilogue::channelwise ? shared.states[channel] : State{};
+                std::uint32_t pairs[2];
+                for (int i = 0; i < 2; ++i) {
+                    float results[2];
+                    for (int j = 0; j < 2; ++j)
+                        results[j] = Epilogue::apply(sums.values[2 * i + j], OutputCoord{0, first + channel, 0, 0},
+                                                     state, arguments);
+                    pairs[i] = packed<U>(results[0], results[1]);
+                }
+                quad.store(pairs, reinterpret_cast<std::uint16_t*>(to + channel * stride[1]));
+            });
         finish_parts(sharers);
     }
 

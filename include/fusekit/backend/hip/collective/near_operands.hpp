@@ -64,11 +64,7 @@ public:
         inputs.load(shared.offsets, step);
         weights.load(shared.offsets, step);
     }
-    __device__ void finish(Step, typename Atom::Stage& stage) {
-        weights.wait();  // whose loads are the last
-        inputs.store(stage.x);
-        weights.store(stage.w);
-    }
+    __device__ void finish(Step, typename Atom::Stage& stage) { store_operands(inputs, weights, stage); }
 
 private:
     Params const& params;

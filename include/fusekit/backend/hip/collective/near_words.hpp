@@ -38,6 +38,14 @@ struct WordOffsets {
     }
 };
 
+/// Stores a step's operands, of which the filters' loads are the last.
+template <class Inputs, class Filters, class Stage>
+__device__ __forceinline__ void store_operands(Inputs const& inputs, Filters& filters, Stage& stage) {
+    filters.wait();
+    inputs.store(stage.x);
+    filters.store(stage.w);
+}
+
 /// A thread's share of a tile for NearOperands: 16 bytes at its place along GemmK of every `step`-th row.
 template <Element T, int Size, int TileK, int threads>
 class WordsOfRows {

@@ -112,11 +112,7 @@ public:
         inputs.load(to_next);
         weights.load();
     }
-    __device__ void finish(Step, typename Atom::Stage& stage) {
-        weights.wait();  // whose loads are the last
-        inputs.store(stage.x);
-        weights.store(stage.w);
-    }
+    __device__ void finish(Step, typename Atom::Stage& stage) { store_operands(inputs, weights, stage); }
 
 private:
     Params const& params;
