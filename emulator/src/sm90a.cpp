@@ -259,10 +259,18 @@ void load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, 
         place);
 }
 
-void load_linear(std::uint32_t to, void const* from, unsigned bytes, std::uint32_t barrier, Place place) {
-    if (to % 16 != 0 || reinterpret_cast<std::uintptr_t>(from) % 16 != 0 || bytes % 16 != 0)
+namespace {
+
+void check_linear(std::uint32_t shared, void const* global, unsigned bytes, Place const& place) {
+    if (shared % 16 != 0 || reinterpret_cast<std::uintptr_t>(global) % 16 != 0 || bytes % 16 != 0)
         fault("a linear bulk copy is not aligned to 16 bytes", place);
-    if (offset_of(to) + bytes > running->shared_bytes) fault("a bulk copy leaves the block's shared memory", place);
+    if (offset_of(shared) + bytes > running->shared_bytes) fault("a bulk copy leaves the block's shared memory", place);
+}
+
+}  // namespace
+
+void load_linear(std::uint32_t to, void const* from, unsigned bytes, std::uint32_t barrier, Place place) {
+    check_linear(to, from, bytes, place);
     load(to, bytes, barrier, [=] { std::memcpy(shared_pointer(to), from, bytes); }, place);
 }
 
@@ -272,6 +280,11 @@ void store_tiled(TensorMap const* map, std::uint32_t from, std::int32_t const* a
     Coord first{};
     for (unsigned mode = 0; mode < map->rank; ++mode) first[mode] = at[mode];
     running_block().asynchrony().store([from, first, copy = *map] { copy_tiled(copy, from, first, true); });
+}
+
+void store_linear(void* to, std::uint32_t from, unsigned bytes, Place place) {
+    check_linear(from, to, bytes, place);
+    running_block().asynchrony().store([=] { std::memcpy(to, shared_pointer(from), bytes); });
 }
 
 void commit_stores() {}

@@ -79,9 +79,10 @@ void load_tiled(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, s
 void load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const (&at)[4],
                  unsigned column, unsigned row, Place place = Place::current());
 void store_tiled(TensorMap const* map, std::uint32_t from, std::int32_t const* at, unsigned rank, Place const& place);
-/// A bulk copy of `bytes` as they lie, a multiple of 16, between places that are multiples of 16.
+/// Bulk copies of `bytes` as they lie, a multiple of 16, between places that are multiples of 16.
 void load_linear(std::uint32_t to, void const* from, unsigned bytes, std::uint32_t barrier,
                  Place place = Place::current());
+void store_linear(void* to, std::uint32_t from, unsigned bytes, Place place = Place::current());
 template <int Rank>
 void store_tiled(TensorMap const* map, std::uint32_t from, std::int32_t const (&at)[Rank],
                  Place place = Place::current()) {

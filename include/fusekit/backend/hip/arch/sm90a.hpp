@@ -52,8 +52,9 @@ __device__ void load_tiled(std::uint32_t to, TensorMap const* map, std::uint32_t
                            std::int32_t const (&at)[Rank]);
 __device__ void load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const (&at)[4],
                             unsigned column, unsigned row);
-/// A bulk copy of bytes as they lie: their number and both places are multiples of 16.
+/// Bulk copies of bytes as they lie: their number and both places are multiples of 16.
 __device__ void load_linear(std::uint32_t to, void const* from, unsigned bytes, std::uint32_t barrier);
+__device__ void store_linear(void* to, std::uint32_t from, unsigned bytes);
 template <int Rank>
 __device__ void store_tiled(TensorMap const* map, std::uint32_t from, std::int32_t const (&at)[Rank]);
 __device__ void commit_stores();

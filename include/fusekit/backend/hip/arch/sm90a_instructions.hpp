@@ -105,6 +105,10 @@ __device__ void store_tiled(TensorMap const* map, std::uint32_t from, std::int32
                      "r"(from), "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(at[3])
                      : "memory");
 }
+__device__ inline void store_linear(void* to, std::uint32_t from, unsigned bytes) {
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(from), "r"(bytes)
+                 : "memory");
+}
 __device__ inline void commit_stores() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 __device__ inline void wait_for_stores() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
 __device__ inline unsigned add_one(unsigned* number) {

@@ -6,13 +6,20 @@
 
 namespace fusekit::hip {
 
-/// The value of the lane whose number in the wave differs in the bits of `mask`. Every lane of the wave calls it.
+/// The value of another lane of the wave, of which every lane calls it: of the one whose number differs in the bits of
+/// `mask`; and of the one with number `lane` % 4 of the same four neighbours.
 #if defined(__CUDACC__)
 __device__ inline float of_lane_xor(float value, unsigned mask) {
     return __shfl_xor_sync(0xffffffffu, value, static_cast<int>(mask));
 }
+__device__ inline unsigned of_four(unsigned value, unsigned lane) {
+    return __shfl_sync(0xffffffffu, value, static_cast<int>(lane), 4);
+}
 #else
 __device__ inline float of_lane_xor(float value, unsigned mask) { return __shfl_xor(value, static_cast<int>(mask)); }
+__device__ inline unsigned of_four(unsigned value, unsigned lane) {
+    return __shfl(value, static_cast<int>(lane % 4), 4);
+}
 #endif
 
 /// A number that all lanes of a wave have, which AMD's compiler may not know.

@@ -32,14 +32,14 @@ public:
     __device__ static void put(Shared& shared, Sums const& sums, unsigned group, unsigned thread_of_group) {
         auto const thread = static_cast<int>(thread_of_group);
 #pragma unroll
-        for (int i = 0; i < parts * products; ++i)
+        for (int e = 0; e < Atom::sums_per_thread; e += 2) {
+            auto* const row =
+                reinterpret_cast<float*>(shared.tile.rows[static_cast<int>(group) * Atom::m + Atom::row(thread, e)]);
 #pragma unroll
-            for (int e = 0; e < Atom::sums_per_thread; e += 2) {
-                int const row = static_cast<int>(group) * Atom::m + Atom::row(thread, e),
-                          column = i * Atom::n + Atom::column(thread, e);
-                float* const quad = shared.tile.rows[row][column / 4].values;
-                *reinterpret_cast<Packet<float, 2>*>(quad + column % 4) = {sums[i][e], sums[i][e + 1]};
-            }
+            for (int i = 0; i < parts * products; ++i)
+                *reinterpret_cast<Packet<float, 2>*>(row + (i * Atom::n + Atom::column(thread, e))) = {sums[i][e],
+                                                                                                       sums[i][e + 1]};
+        }
     }
 
     /// Merges tile `number` of y and stores what of it this block has. All threads of the consumers, whose barrier is

@@ -25,30 +25,40 @@ public:
     struct Shared {
         unsigned char stages[PlaneFilters::stages][stage_bytes];
     };
-    /// The barriers of the stages, and what is copied next, which one thread knows.
+    /// The barriers of the stages.
     struct State {
         std::uint64_t full[stages];
-        unsigned tile, stage;
-        int block, row, column;  ///< of the tile; row counts packets of channels where taps neighbour
 
         /// Called by one thread, before the block's others know of the barriers.
-        __device__ void init(Grid const& grid, unsigned first_tile) {
+        __device__ void init() {
             for (auto& each : full) ptx::barrier_init(ptx::shared_address(&each), 1);
-            tile = first_tile, stage = 0, block = grid.first_block(), row = 0, column = 0;
         }
     };
 
     /// The warpgroup has filters from the_own on of those of a tile.
-    __device__ PlaneFilters(Shared& the_memory, State& the_state, int the_own, unsigned the_thread)
-        : memory(the_memory), state(the_state), own(the_own), thread(the_thread) {}
+    template <class Problem>
+    __device__ PlaneFilters(Shared& the_memory, State& the_state, Problem const& conv, Grid const& grid, int the_own,
+                            unsigned first_tile, unsigned the_thread)
+        : memory(the_memory),
+          state(the_state),
+          own(the_own),
+          thread(the_thread),
+          tile(first_tile),
+          block(grid.first_block()) {
+        find_tile(conv, grid);
+    }
 
     /// Begins `count` copies to the stages that were read first: no thread reads them any more. Called by the
     /// warpgroup; at first for all stages.
     template <class Params, class Problem>
     __device__ void refill(Params const& params, Problem const& conv, Grid const& grid, int count) {
-        if (ptx::uniform(thread / 32) == 0 && ptx::elect())
+        if (ptx::uniform(thread / 32) != 0) return;
+        bool const elected = ptx::elect();
 #pragma unroll 1
-            for (int i = 0; i < count; ++i) copy_one(params, conv, grid);
+        for (int i = 0; i < count && tile < grid.size(); ++i) {
+            if (elected) copy(params);
+            advance(params, conv, grid);
+        }
     }
 
     /// Waits for the next stage, and gives the address where it lies. The thread then reads it.
@@ -93,29 +103,39 @@ private:
     int own;
     unsigned thread;
     StageCursor<stages> next_read;
+    /// What is copied next, as the warpgroup's first warp knows it.
+    unsigned tile, to_stage = 0;
+    int first;  ///< filter
+    int block, row = 0, column = 0;  ///< row counts packets of channels where taps neighbour
 
-    template <class Params, class Problem>
-    __device__ void copy_one(Params const& params, Problem const& conv, Grid const& grid) {
-        State& next = state;
-        while (next.tile < grid.size() && grid.first_channel(next.tile) + own >= conv.group_k()) next.tile += gridDim.x;
-        if (next.tile >= grid.size()) return;
-        int const first = grid.first_channel(next.tile) + own;
-        auto const full = ptx::shared_address(&next.full[next.stage]),
-                   to = ptx::shared_address(memory.stages[next.stage]);
+    /// From `tile` on, the first tile of which the warpgroup has filters.
+    template <class Problem>
+    __device__ void find_tile(Problem const& conv, Grid const& grid) {
+        while (tile < grid.size() && (first = grid.first_channel(tile) + own) >= conv.group_k()) tile += gridDim.x;
+    }
+
+    template <class Params>
+    __device__ void copy(Params const& params) const {
+        auto const full = ptx::shared_address(&state.full[to_stage]), to = ptx::shared_address(memory.stages[to_stage]);
         if (params.channels_fastest) {
             ptx::barrier_arrive_expect_bytes(full, filters * channels * 2);
-            ptx::load_tiled(to, &params.maps.w, full, {next.block * channels, next.column, next.row, first});
+            ptx::load_tiled(to, &params.maps.w, full, {block * channels, column, row, first});
         } else {
             ptx::barrier_arrive_expect_bytes(full, stage_bytes);
-            ptx::load_tiled(to, &params.maps.w, full, {(next.block * channels + next.row * packet) * taps, first});
+            ptx::load_tiled(to, &params.maps.w, full, {(block * channels + row * packet) * taps, first});
         }
-        next.stage = next.stage + 1 == stages ? 0 : next.stage + 1;
-        if (params.channels_fastest && ++next.column < conv.window_columns()) return;
-        next.column = 0;
-        if (++next.row < (params.channels_fastest ? conv.window_rows() : packets)) return;
-        next.row = 0;
-        if (++next.block < grid.end_block()) return;
-        next.block = grid.first_block(), next.tile += gridDim.x;
+    }
+
+    template <class Params, class Problem>
+    __device__ void advance(Params const& params, Problem const& conv, Grid const& grid) {
+        to_stage = to_stage + 1 == stages ? 0 : to_stage + 1;
+        if (params.channels_fastest && ++column < conv.window_columns()) return;
+        column = 0;
+        if (++row < (params.channels_fastest ? conv.window_rows() : packets)) return;
+        row = 0;
+        if (++block < grid.end_block()) return;
+        block = grid.first_block(), tile += gridDim.x;
+        find_tile(conv, grid);
     }
 };
 

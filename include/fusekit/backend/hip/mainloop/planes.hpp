@@ -61,7 +61,7 @@ public:
         unsigned const sharers = sharers_of(params), first_tile = block / sharers, rank = block % sharers;
         Grid const grid(conv, tiles, rank, sharers);
         unsigned const warp = ptx::uniform(thread / 32), group = warp / 4;
-        if (thread == 0) init(shared, tiles, grid, first_tile);
+        if (thread == 0) init(shared, tiles);
         __syncthreads();
         wait_for_previous_kernel();
         if (group >= consumers) {
@@ -89,9 +89,9 @@ private:
         return *reinterpret_cast<typename Merge::Shared*>(shared.x.x);
     }
 
-    __device__ static void init(DynamicShared& shared, Tiles const& tiles, Grid const& grid, unsigned first_tile) {
+    __device__ static void init(DynamicShared& shared, Tiles const& tiles) {
         shared.x.init(tiles);
-        for (auto& each : shared.filters_state) each.init(grid, first_tile);
+        for (auto& each : shared.filters_state) each.init();
         ptx::fence_barrier_init();
     }
 
@@ -101,7 +101,7 @@ private:
                                    unsigned sharers) {
         int const own = static_cast<int>(group) * Atom::m;
         unsigned const barrier = first_barrier + group;
-        Filters filters(shared.filters[group], shared.filters_state[group], own, thread);
+        Filters filters(shared.filters[group], shared.filters_state[group], conv, grid, own, first_tile, thread);
         auto const refill = [&](int count) { filters.refill(params, conv, grid, count); };
         refill(Filters::stages);
         XCursor cursor;
@@ -129,6 +129,7 @@ private:
                 Merge::put(merged(shared), sums, group, thread);
             }
         }
+        ptx::wait_for_stores();
     }
 
     /// Lets the stages of a tile go by of which the warpgroup has no channels. One thread sees each of them; others
