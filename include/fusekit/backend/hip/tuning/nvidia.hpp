@@ -12,9 +12,9 @@ struct NvidiaTuning {
     using Architecture = arch::Nvidia;
 
     /// From 130 convolutions of batch 1 to 128 on an H100: the times are within 11 %, root mean square. Those of planes
-    /// are from 13 layers of batch 1 to 64, within 7 %: on an H100 but for `planes`, within 5 %, and shared ones,
-    /// within 12 %, which are from an H200, as `stem` is, within 10 % of three layers. Those of `direct` are not
-    /// measured.
+    /// are from 13 layers of batch 1 to 64: of floats on an H100, within 7 %; of halves on an H200, single pixels
+    /// within 6 %, windows within 18 %, since a round takes longer the more processors have a tile, and shared ones
+    /// within 10 %. `stem` is from an H200, within 10 % of three layers. Those of `direct` are not measured.
     static constexpr CostTable costs = {
         .gemm = {.launch = 4060, .output = 0.25},
         .native = {.launch = 4060, .output = 0.25, .arithmetic = 4},
@@ -26,10 +26,10 @@ struct NvidiaTuning {
         .warp_specialized = {.launch = 2760, .round = 415, .output = 0.1, .least_step = 220, .arithmetic = 1.15},
         .split_warp_specialized = {.launch = 5160, .round = 415, .output = 0.1, .least_step = 220, .arithmetic = 1.15},
         .halo = {.launch = 4140, .output = 0.037, .step = 86, .arithmetic = 1.44},
-        .planes = {.launch = 3730, .round = 7670, .step = 1640, .arithmetic = 1.13},
-        .planes_taps = {.launch = 6160, .round = 10100, .step = 9060, .arithmetic = 0.4},
+        .planes = {.launch = 4100, .round = 7670, .step = 1525, .arithmetic = 1.05},
+        .planes_taps = {.launch = 2910, .round = 13050, .output = 0.016, .step = 7800, .arithmetic = 0.35},
         .shared_planes = {.round = 17500, .output = 0.027, .step = 1420, .arithmetic = 0.53},
-        .shared_planes_taps = {.round = 17000, .output = 0.078, .step = 4190, .arithmetic = 1.09},
+        .shared_planes_taps = {.round = 14690, .output = 0.288, .step = 3400, .arithmetic = 0.97},
         .float_planes = {.launch = 6650, .output = 0.25, .step = 2250, .arithmetic = 0.55},
         .float_planes_taps = {.launch = 5850, .round = 7060, .output = 0.25, .arithmetic = 1.24},
         .float_pixels = {.launch = 3240, .output = 0.18, .step = 2010, .arithmetic = 0.645},
