@@ -129,20 +129,26 @@ private:
         int const lane = static_cast<int>(thread % 32), own = lane % lanes, start = part.row * tiles.y_width,
                   elements = length(part), present = min(count - from, channels);
         U* const to = y + part.n * image_stride + std::int64_t{from} * plane + start;
-#pragma unroll(in_bulk ? 1 : 2)
-        for (int c = lane / lanes; c < present; c += 32 / lanes) {
-            int const before = early(c, start), whole = (packet - before) % packet,
-                      last = (before + elements) / packet * packet - before, at = own * packet - before,
-                      edge = own < packet ? own - before : last + own - packet;
-            U const* const values = staged + c * row_pitch + before;
+        auto const first_whole = [&](int c) { return (packet - early(c, start)) % packet; };
+        auto const end_of_whole = [&](int c) { return elements - (early(c, start) + elements) % packet; };
+        auto const values_of = [&](int c) { return staged + c * row_pitch + early(c, start); };
+        if constexpr (in_bulk) {
+            if (int const c = lane, whole = first_whole(c), end = end_of_whole(c); c < present && whole < end)
+                ptx::store_linear(to + std::int64_t{c} * plane + whole, ptx::shared_address(values_of(c) + whole),
+                                  static_cast<unsigned>(end - whole) * sizeof(U));
+            if ((plane | start | elements) % packet == 0) return;
+        }
+#pragma unroll
+        for (int i = 0; i < channels * lanes / 32; ++i) {
+            int const c = i * (32 / lanes) + lane / lanes, before = early(c, start), end = end_of_whole(c),
+                      at = own * packet - before, edge = own < packet ? own - before : end + own - packet;
+            if (c >= present) continue;
+            U const* const values = values_of(c);
             U* const here = to + std::int64_t{c} * plane;
-            if constexpr (in_bulk) {
-                if (own == 0 && last > whole)
-                    ptx::store_linear(here + whole, ptx::shared_address(values + whole),
-                                      static_cast<unsigned>(last - whole) * sizeof(U));
-            } else if (at >= whole && at < last) {
+            if constexpr (!in_bulk) {
                 using Chunk = Packet<std::uint32_t, packet / 2>;
-                *reinterpret_cast<Chunk*>(here + at) = *reinterpret_cast<Chunk const*>(values + at);
+                if (at >= 0 && at < end)
+                    *reinterpret_cast<Chunk*>(here + at) = *reinterpret_cast<Chunk const*>(values + at);
             }
             if ((own >= packet || before > 0) && edge >= 0 && edge < elements) here[edge] = values[edge];
         }
