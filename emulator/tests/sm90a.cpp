@@ -141,10 +141,10 @@ namespace {
 
 struct LinearCopy {
     Half const* from;
-    Half* seen;
+    Half *seen, *to;
 };
 
-/// Two copies of 16 and 32 bytes on one barrier, at which all lanes of a wave arrive.
+/// Two copies of 16 and 32 bytes on one barrier, at which all lanes of a wave arrive, and one of both back.
 __global__ void copy_linear(LinearCopy copy) {
     HIP_DYNAMIC_SHARED(unsigned char, memory)
     std::uint32_t const to = ptx::shared_address(memory), barrier = to + 64;
@@ -156,16 +156,24 @@ __global__ void copy_linear(LinearCopy copy) {
     ptx::barrier_wait(barrier, 0);
     if (threadIdx.x == 7) std::memcpy(copy.seen, memory, 48);
     ptx::sync_wave();
+    if (threadIdx.x != 0) return;
+    ptx::store_linear(copy.to, to, 48);
+    ptx::commit_stores();
+    memory[0] = 99;  // too early: the copy may not have read it
+    ptx::wait_for_stores();
+    memory[2] = 99;
 }
 
 }  // namespace
 
-TEST_CASE("a linear copy brings bytes as they lie, and a barrier waits for all of them") {
-    alignas(16) Half from[64];
+TEST_CASE("a linear copy moves bytes as they lie, and a barrier waits for all of them") {
+    alignas(16) Half from[64], to[32] = {};
     for (unsigned i = 0; i < 64; ++i) from[i] = static_cast<Half>(i);
     Half seen[24] = {};
-    launch(copy_linear, 32, 72, LinearCopy{from, seen});
+    launch(copy_linear, 32, 72, LinearCopy{from, seen, to});
     for (unsigned i = 0; i < 24; ++i) CHECK(seen[i] == (i < 8 ? 16 + i : 32 + i - 8));
+    CHECK(to[0] == (moments() == "lazy" ? 99 : 16));
+    for (unsigned i = 1; i < 32; ++i) CHECK(to[i] == (i < 24 ? seen[i] : 0));
 }
 
 TEST_CASE("a tiled box is swizzled, and zero where the tensor ends") {
