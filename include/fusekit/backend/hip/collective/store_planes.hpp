@@ -19,6 +19,9 @@ class StorePlanes : PlaneChannels<Plan, Atom, U, PlaneTiles<products * Atom::n, 
     /// what four neighbouring lanes write of eight channels is in different banks.
     static constexpr int part_pitch = packet + pixels, row_pitch = (parts * part_pitch + 7) / 16 * 16 + 8;
     static constexpr bool in_bulk = parts == 1;
+    /// What the plan's filter may be: of single pixels, and other than that.
+    static constexpr bool has_pixels = Plan::Head::longest == 1 || Plan::Head::longest == 1 << 30,
+                          has_rows = Plan::Head::longest > 1 || Plan::Head::may_be_padded;
     using Tiles = PlaneTiles<pixels, U>;
     using Base = PlaneChannels<Plan, Atom, U, Tiles>;
     using Base::count, Base::first, Base::image_stride, Base::length, Base::plane, Base::result, Base::thread,
@@ -62,7 +65,7 @@ private:
             if (part.n < 0) continue;
             int const before = early(c, part.row * tiles.y_width);
             auto* const to = reinterpret_cast<std::uint16_t*>(shared.staged + c * row_pitch + i * part_pitch + before);
-            if (tiles.single) stage_pixels<own>(sums, i, before % 2 != 0, to);
+            if (has_pixels && (!has_rows || tiles.single)) stage_pixels<own>(sums, i, before % 2 != 0, to);
             else stage_rows<own>(sums, i, to);
         }
         ptx::fence_shared_memory();
