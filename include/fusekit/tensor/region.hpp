@@ -40,7 +40,7 @@ struct Steps {
 
 /// Whether whole numbers of steps add up to `distance`; true where that takes too long to find out. The largest steps
 /// come first: where layouts nest, the reach of the smaller ones leaves one or two numbers of each to try.
-inline bool add_up_to(Steps const* steps, int count, std::uint64_t distance, int& tries) {
+[[gnu::cold, gnu::noinline]] inline bool add_up_to(Steps const* steps, int count, std::uint64_t distance, int& tries) {
     if (distance == 0) return true;
     if (count == 0) return false;
     if (--tries < 0) return true;

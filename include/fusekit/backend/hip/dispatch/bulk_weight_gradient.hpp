@@ -32,7 +32,8 @@ std::optional<Launch<WeightGradientParams<Plan, T, U>>> launch_bulk_weight_gradi
     Gpu const& gpu, WeightGradientParams<Plan, T, U> params, BlockParts const& parts) {
     using Mainloop = BulkWeightGradient<Plan, Schedule, T, U>;
     constexpr int block = weight_block, pixels = Schedule::pixels;
-    if (!is_launchable<Plan, Mainloop>(gpu.index())) return {};
+    auto const kernel = kernel_of<Plan, Mainloop>();
+    if (!kernel.is_launchable(gpu.index())) return {};
     Refusal refusal;
     DeviceGuard const guard(gpu.index(), &refusal);
     auto const filter = Plan::Head::geometry(params.bound.head);
@@ -46,16 +47,14 @@ std::optional<Launch<WeightGradientParams<Plan, T, U>>> launch_bulk_weight_gradi
     std::int64_t const tiles = product.tiles<Schedule>(), steps = detail::divide_up(product.pixels, pixels);
     params.parts = parts;
     params.part_pixels = static_cast<int>(detail::divide_up(steps, parts.count())) * pixels;
-    auto launch = prepare_launch<Plan, Mainloop>(
-        gpu, params, tiles * parts.count(), Mainloop::threads,
-        parts.cluster > 1 ? LaunchMode::clusters : LaunchMode::plain,
+    auto const launch = prepare_launch(
+        gpu, kernel, params, tiles * parts.count(), parts.cluster > 1 ? LaunchMode::clusters : LaunchMode::plain,
         parts.groups > 1 ? GroupWorkspace::state_bytes +
                                static_cast<std::size_t>(tiles * parts.groups) * Mainloop::Sums::floats * sizeof(float)
-                         : 0);
+                         : 0,
+        parts.cluster);
     if (!launch) return {};
-    auto whole = *launch;
-    whole.cluster = parts.cluster;
-    return whole;
+    return *launch;
 }
 
 /// Prepares a gradient by the weights on sm_90a's matrix units, with the schedule of the table that takes the least

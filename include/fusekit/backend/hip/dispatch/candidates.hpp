@@ -73,18 +73,24 @@ inline TunedKey key_of(ConvCase const& of) {
             .groups = of.product.groups};
 }
 
+namespace detail {
+
+template <class... Schedules>
+inline constexpr ScheduleFacts facts_of_each[] = {facts_of<Schedules>()...};
+
+}  // namespace detail
+
 /// The times of a list of schedules, to be taken from the least on: by the model, or, where a table of measurements is
 /// given, by that. The schedule that it has for the problem comes first.
-template <class... Schedules>
 class Ranking {
 public:
-    static constexpr int count = sizeof...(Schedules);
+    static constexpr int most = 32;  ///< schedules
 
+    template <class... Schedules>
     Ranking(Table<Schedules...>, ConvCase const& of, CostTable const& costs, GpuRates const& rates,
             TunedTable const* tuned = nullptr)
-        : schedules{facts_of<Schedules>()...} {
-        for (int i = 0; i < count; ++i) times[i] = estimate_of(schedules[i], of, costs, rates);
-        if (tuned && tuned->architecture == rates.architecture) correct(*tuned, tuned->find(key_of(of)));
+        : Ranking(detail::facts_of_each<Schedules...>, sizeof...(Schedules), of, costs, rates, tuned) {
+        static_assert(sizeof...(Schedules) <= most);
     }
 
     /// The number of the best that is left; -1 where none is.
@@ -99,8 +105,16 @@ public:
     void strike(int number) { times[number] = {}; }
 
 private:
-    ScheduleFacts schedules[count];
-    Estimate times[count];
+    ScheduleFacts const* schedules;
+    int count;
+    Estimate times[most];
+
+    Ranking(ScheduleFacts const* the_schedules, int the_count, ConvCase const& of, CostTable const& costs,
+            GpuRates const& rates, TunedTable const* tuned)
+        : schedules(the_schedules), count(the_count) {
+        for (int i = 0; i < count; ++i) times[i] = estimate_of(schedules[i], of, costs, rates);
+        if (tuned && tuned->architecture == rates.architecture) correct(*tuned, tuned->find(key_of(of)));
+    }
 
     void correct(TunedTable const& tuned, TunedProblem const* measured) {
         for (int i = 0; i < count; ++i) {

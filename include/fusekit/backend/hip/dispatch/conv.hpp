@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <optional>
-
 #include "fusekit/backend/hip/conv_limits.hpp"
 #include "fusekit/backend/hip/dispatch/candidates.hpp"
 #include "fusekit/backend/hip/dispatch/tiles.hpp"
@@ -43,66 +41,109 @@ bool has_quads_of_taps([[maybe_unused]] Geometry const& filter, TensorView<T con
                weights.stride[1] >= 0 && x.layout.stride[1] >= 0 && has_quads(window_filter(filter), x, y);
 }
 
-template <class Schedule, detail::Axis fast, class Plan, Element T, detail::OutputElement U>
-Result<Launch<ConvParams<Plan, T, U>>> prepare_along(Gpu const& gpu, ConvParams<Plan, T, U> params) {
-    auto const w =
-        detail::typed<typename Plan::Head::template WeightElement<T>>(Plan::Head::filters(params.bound.head));
-    if constexpr (GemmSchedule<Schedule>) {
-        using Mainloop = typename GemmMainloop<Schedule, Plan, T, U, fast>::Type;
-        auto const filter = Plan::Head::geometry(params.bound.head);
-        if constexpr (MatrixSchedule<Schedule>)
-            if (!is_launchable<Plan, Mainloop>(gpu.index())) return refuse_matrix_units<Plan>(gpu);
-        if constexpr (Plan::Head::may_be_padded)
-            if (!has_bits_for<Plan>(filter))
-                return Error(
-                    type_name<Plan>(), name_of_conv<problem::GeometryOf<typename Plan::Head>>, "filter",
-                    Text::number(KOffset::most(filter.rank)) + " slices, rows and columns at most, for a Gemm schedule",
-                    Plan::Head::written(params.bound.head));
-        int x_packet = Mainloop::Loader::input_packet, w_packet = Mainloop::Loader::weight_packet;
-        if constexpr (NativeSchedule<Schedule>)
-            if (has_native_unit<PlanFactor<Plan, T>>(gpu.architecture()))
-                x_packet = w_packet = 16 / static_cast<int>(sizeof(T));
-        params.channels_fastest = fast == detail::Axis::channel;
-        params.inputs_vectorized =
-            params.channels_fastest
-                ? problem::vectorizable(params.x, x_packet, 1) && w.layout.shape[1] % x_packet == 0
-                : !Plan::pools && detail::is_single_pixels(filter) && pixels_are_vectorizable<Plan>(params.x, x_packet);
-        params.weights_vectorized =
-            batch_steps_whole(params.bound, w_packet) &&
-            (params.channels_fastest ? problem::vectorizable(w, w_packet, 1)
-                                     : !has_phases<Plan>() && problem::vectorizable_taps(w, w_packet));
-        Index<4> const y = conv_output<Plan>(params.y.layout).shape;
-        if constexpr (NativeSchedule<Schedule> && arch::is_targeted<arch::Amd>) {
-            bool const has_unit = has_native_unit<PlanFactor<Plan, T>>(gpu.architecture());
-            if constexpr (has_transposed_conv<Plan>)
-                params.near =
-                    has_unit && transposed_windows_are_near(filter, params.x) &&
-                    (params.channels_fastest ? params.inputs_vectorized && problem::vectorizable(w, w_packet, 0)
-                                             : has_quads_of_taps<Plan>(filter, params.x, w.layout, y));
-            else
-                params.near =
-                    has_unit && params.weights_vectorized &&
-                    (params.channels_fastest ? params.inputs_vectorized
-                                             : !Plan::pools && has_quads(filter, pixels_of_group<Plan>(params.x), y) &&
-                                                   (!may_have_quads_of_taps<Plan, T> ||
-                                                    has_quads_of_taps<Plan>(filter, params.x, w.layout, y))) &&
-                    windows_are_near(filter, params.x, params.slices, w.layout, y, Schedule::tile_m);
-            params.near = params.near && filters_are_near<T>(w.layout, Schedule::tile_n);
+/// A product's kernel, and what its launch depends on of its schedule and of the mode whose elements neighbour.
+template <class Params>
+struct GemmKernel {
+    ScheduleFacts schedule;
+    Axis fast;
+    int input_packet, weight_packet;  ///< elements that a thread loads at once
+    Kernel<Params> kernel;
+};
+template <class Schedule, Axis fast, class Plan, Element T, OutputElement U>
+GemmKernel<ConvParams<Plan, T, U>> gemm_kernel() {
+    using Mainloop = typename GemmMainloop<Schedule, Plan, T, U, fast>::Type;
+    using Loader = typename Mainloop::Loader;
+    return {facts_of<Schedule>(), fast, Loader::input_packet, Loader::weight_packet, kernel_of<Plan, Mainloop>()};
+}
+
+/// What the kernel of a convolution of x to y is given, whatever its schedule.
+template <class Plan, Element T, OutputElement U>
+ConvParams<Plan, T, U> conv_params(BoundPlan<Plan> const& bound, ImageView<T const> const& x, ImageView<U> const& y) {
+    ConvParams<Plan, T, U> params{bound, without_idle_strides(x), y};
+    if constexpr (Plan::Head::collapsed_space == 3) params.slices = {x.from.count, y.from.count};
+    return params;
+}
+
+/// Prepares a product with one schedule's kernel; where it splits, in `parts`.
+template <class Plan, Element T, OutputElement U>
+Result<Launch<ConvParams<Plan, T, U>>> prepare_product(Gpu const& gpu, GemmKernel<ConvParams<Plan, T, U>> const& with,
+                                                       BoundPlan<Plan> const& bound, ImageView<T const> const& x,
+                                                       ImageView<U> const& y, [[maybe_unused]] int parts) {
+    auto const filter = Plan::Head::geometry(bound.head);
+    if (Refusal refusal =
+            refuse_far_operands(type_name<Plan>, type_name<typename Plan::Head>, filter, x.collapsed_layout(),
+                                layout_of_weights<Plan>(bound), y.collapsed_layout()))
+        return *refusal;
+    auto const& [schedule, fast, input_packet, weight_packet, kernel] = with;
+    if (schedule.kind == ScheduleKind::matrix_gemm && !kernel.is_launchable(gpu.index()))
+        return refuse_matrix_units<Plan>(gpu);
+    if constexpr (Plan::Head::may_be_padded)
+        if (!has_bits_for<Plan>(filter))
+            return Error(
+                type_name<Plan>(), name_of_conv<problem::GeometryOf<typename Plan::Head>>, "filter",
+                Text::number(KOffset::most(filter.rank)) + " slices, rows and columns at most, for a Gemm schedule",
+                Plan::Head::written(bound.head));
+    auto const w = typed<typename Plan::Head::template WeightElement<T>>(Plan::Head::filters(bound.head));
+    ConvParams<Plan, T, U> params = conv_params(bound, x, y);
+    bool const has_unit =
+        schedule.kind == ScheduleKind::native_gemm && has_native_unit<PlanFactor<Plan, T>>(gpu.architecture());
+    int const of_unit = 16 / static_cast<int>(sizeof(T)), x_packet = has_unit ? of_unit : input_packet,
+              w_packet = has_unit ? of_unit : weight_packet;
+    params.channels_fastest = fast == Axis::channel;
+    params.inputs_vectorized =
+        params.channels_fastest
+            ? problem::vectorizable(params.x, x_packet, 1) && w.layout.shape[1] % x_packet == 0
+            : !Plan::pools && is_single_pixels(filter) && pixels_are_vectorizable<Plan>(params.x, x_packet);
+    params.weights_vectorized =
+        batch_steps_whole(bound, w_packet) &&
+        (params.channels_fastest ? problem::vectorizable(w, w_packet, 1)
+                                 : !has_phases<Plan>() && problem::vectorizable_taps(w, w_packet));
+    Index<4> const outputs = conv_output<Plan>(params.y.layout).shape;
+    if constexpr (arch::is_targeted<arch::Amd>) {
+        if constexpr (has_transposed_conv<Plan>)
+            params.near = has_unit && transposed_windows_are_near(filter, params.x) &&
+                          (params.channels_fastest ? params.inputs_vectorized && problem::vectorizable(w, w_packet, 0)
+                                                   : has_quads_of_taps<Plan>(filter, params.x, w.layout, outputs));
+        else
+            params.near = has_unit && params.weights_vectorized &&
+                          (params.channels_fastest
+                               ? params.inputs_vectorized
+                               : !Plan::pools && has_quads(filter, pixels_of_group<Plan>(params.x), outputs) &&
+                                     (!may_have_quads_of_taps<Plan, T> ||
+                                      has_quads_of_taps<Plan>(filter, params.x, w.layout, outputs))) &&
+                          windows_are_near(filter, params.x, params.slices, w.layout, outputs, schedule.m);
+        params.near = params.near && filters_are_near<T>(w.layout, schedule.n);
+    }
+    GroupedProduct const product = product_of(bound, outputs);
+    std::int64_t const tiles = count_tiles<Plan>(product.m, outputs, params.slices, schedule.m),
+                       columns = divide_up(product.n, schedule.n) * product.groups;
+    if constexpr (has_split<Plan, T>)
+        if (schedule.splits) {
+            params.parts.count = static_cast<unsigned>(parts);
+            return prepare_parts(gpu, kernel, params, schedule, tiles * columns);
         }
-        GroupedProduct const product = product_of(params.bound, y);
-        std::int64_t const tiles = count_tiles<Plan>(product.m, y, params.slices, Schedule::tile_m),
-                           columns = detail::divide_up(product.n, Schedule::tile_n) * product.groups;
-        if constexpr (SplitSchedule<Schedule>)
-            return prepare_parts<Schedule, Plan, Mainloop>(gpu, params, tiles * columns);
-        else return prepare_tiles<Plan, Mainloop>(gpu, params, tiles, columns);
-    } else if constexpr (Plan::totals_tiles) {
-        using Mainloop = DirectTotals<Plan, Schedule, T, U, fast>;
-        Index<4> const y = params.y.layout.shape;
-        return prepare_tiles<Plan, Mainloop>(gpu, params, detail::divide_up(y[0] * y[2] * y[3], Mainloop::tile_m),
-                                             detail::divide_up(y[1], Mainloop::tile_n));
+    return prepare_tiles<Plan>(gpu, kernel, params, tiles, columns);
+}
+
+/// Prepares a convolution with one schedule without steps along GemmK, or a product.
+template <class Schedule, Axis fast, class Plan, Element T, OutputElement U>
+Result<Launch<ConvParams<Plan, T, U>>> prepare_along(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                     ImageView<T const> const& x, ImageView<U> const& y,
+                                                     [[maybe_unused]] int parts) {
+    if constexpr (GemmSchedule<Schedule>) {
+        return prepare_product(gpu, gemm_kernel<Schedule, fast, Plan, T, U>(), bound, x, y, parts);
     } else {
-        return prepare_launch<Plan, DirectConv<Plan, Schedule, T, U, fast>>(
-            gpu, params, detail::divide_up(params.y.layout.size(), Schedule::threads));
+        ConvParams<Plan, T, U> params = conv_params(bound, x, y);
+        if constexpr (Plan::totals_tiles) {
+            using Mainloop = DirectTotals<Plan, Schedule, T, U, fast>;
+            Index<4> const of_y = y.layout.shape;
+            return prepare_tiles<Plan>(gpu, kernel_of<Plan, Mainloop>(), params,
+                                       divide_up(of_y[0] * of_y[2] * of_y[3], Mainloop::tile_m),
+                                       divide_up(of_y[1], Mainloop::tile_n));
+        } else {
+            return prepare_launch(gpu, kernel_of<Plan, DirectConv<Plan, Schedule, T, U, fast>>(), params,
+                                  divide_up(y.layout.size(), Schedule::threads));
+        }
     }
 }
 
@@ -110,7 +151,8 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_along(Gpu const& gpu, ConvParams<
 template <class Plan, Element T, OutputElement U>
 bool has_matrix_code(Gpu const& gpu) {
     return is_sm90a(gpu) && with_entry(MatrixTable<NvidiaTuning, T>{}, 0, [&]<class Schedule>(Schedule) {
-               return is_launchable<Plan, ImplicitGemm<Plan, Schedule, T, U, detail::Axis::channel>>(gpu.index());
+               return kernel_of<Plan, ImplicitGemm<Plan, Schedule, T, U, detail::Axis::channel>>().is_launchable(
+                   gpu.index());
            });
 }
 
@@ -144,23 +186,15 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gpu, BoundPl
     } else if constexpr (SplitSchedule<Schedule> && !has_split<Plan, T>) {
         return detail::refuse_matrix_units<Plan>(gpu);
     } else {
-        if constexpr (GemmSchedule<Schedule>)
-            if (Refusal refusal = detail::refuse_far_operands(type_name<Plan>, type_name<typename Plan::Head>, filter,
-                                                              x.collapsed_layout(), weights, y.collapsed_layout()))
-                return *refusal;
-        ConvParams<Plan, T, U> params{bound, detail::without_idle_strides(x), y};
-        if constexpr (SplitSchedule<Schedule>) params.parts.count = static_cast<unsigned>(parts);
-        if constexpr (Plan::Head::collapsed_space == 3) params.slices = {x.from.count, y.from.count};
         if (problem::channels_are_neighbours(y.layout))
-            return detail::prepare_along<Schedule, detail::Axis::channel>(gpu, params);
-        return detail::prepare_along<Schedule, detail::Axis::pixel>(gpu, params);
+            return detail::prepare_along<Schedule, detail::Axis::channel>(gpu, bound, x, y, parts);
+        return detail::prepare_along<Schedule, detail::Axis::pixel>(gpu, bound, x, y, parts);
     }
 }
 
 namespace detail {
 
-/// The launch of a candidate. Where one that copies in bulk has none, because an operand does not lie as that needs it,
-/// the error has no words.
+/// The launch of a candidate; unsuited() where one that copies in bulk has none.
 template <class Schedule, class Plan, Element T, OutputElement U>
 Result<Launch<ConvParams<Plan, T, U>>> launch_candidate(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                         ImageView<T const> const& x, ImageView<U> const& y, int parts) {
@@ -168,15 +202,10 @@ Result<Launch<ConvParams<Plan, T, U>>> launch_candidate(Gpu const& gpu, BoundPla
         return prepare_conv_with<Schedule>(gpu, bound, x, y, parts);
     } else {
         ConvParams<Plan, T, U> const params{bound, x, y};
-        auto const launch = [&] {
-            if constexpr (WarpSpecializedSchedule<Schedule>)
-                return launch_warp_specialized<Schedule>(gpu, params, parts);
-            else if constexpr (HaloSchedule<Schedule>) return launch_halo<Schedule>(gpu, params);
-            else if constexpr (StemSchedule<Schedule>) return launch_stem<Schedule>(gpu, params);
-            else return launch_planes<WholeSchedule<Schedule>>(gpu, params, parts);
-        }();
-        if (launch) return *launch;
-        return Error("", "", "", "", "");
+        if constexpr (WarpSpecializedSchedule<Schedule>) return launch_warp_specialized<Schedule>(gpu, params, parts);
+        else if constexpr (HaloSchedule<Schedule>) return launch_halo<Schedule>(gpu, params);
+        else if constexpr (StemSchedule<Schedule>) return launch_stem<Schedule>(gpu, params);
+        else return launch_planes<WholeSchedule<Schedule>>(gpu, params, parts);
     }
 }
 

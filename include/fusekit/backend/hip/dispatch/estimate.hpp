@@ -92,6 +92,58 @@ inline bool has_small_groups(ConvCase const& of) {
     return of.product.groups > 1 && of.product.n < least_matrix_channels;
 }
 
+/// The time of an implicit GEMM with a schedule, or of a block's part of one.
+struct PartTime {
+    ScheduleFacts const& schedule;
+    ConvCase const& of;
+    CostTable const& table;
+    GpuRates const& rates;
+    Costs const& costs;
+    double products = 0;  ///< a processor and cycle
+
+    Estimate operator()(Product const& part, double exchanges = 0) const {
+        Walk walk = walk_of(part);
+        walk.exchanges = exchanges;
+        return estimate(walk, costs, of.product.bytes, table, rates);
+    }
+    int row_bytes() const { return bulk_row_bytes(schedule.n, element()); }
+    std::int64_t channels_of_step() const { return row_bytes() / element(); }
+
+private:
+    int element() const { return static_cast<int>(size_of(of.type)); }
+    Walk walk_of(Product const& part) const {
+        if (schedule.kind == ScheduleKind::warp_specialized)
+            return warp_specialized_walk(schedule,
+                                         {part.m, part.n, divide_up(part.gemm_k, channels_of_step()),
+                                          of.x[1] < channels_of_step(), of.totals, row_bytes()},
+                                         rates.processors);
+        if (schedule.kind == ScheduleKind::matrix_gemm)
+            return matrix_walk(schedule, part, rates.processors, products, of.terms);
+        return gemm_walk(schedule, part, rates.processors, products);
+    }
+};
+
+/// Of operands that pass through registers.
+inline Estimate product_estimate(PartTime const& time, SplitCosts const& split) {
+    if (!time.schedule.splits) return time(time.of.product);
+    bool const clusters = launches_clusters(time.rates.architecture);
+    return split_estimate(time.schedule, time.of.product, std::int64_t{split.most_tiles} * time.rates.processors,
+                          most_sharing_blocks(time.schedule, time.rates, time.of.workspace_bytes),
+                          clusters ? split.cluster_cycles : split.workspace_cycles, time.rates.processors, time);
+}
+
+/// Of operands that are copied in bulk. On an H100 more blocks than a quarter of the processors gained nothing.
+inline Estimate bulk_estimate(PartTime const& time) {
+    ConvCase const& of = time.of;
+    std::int64_t const of_step = time.channels_of_step(), steps = divide_up(of.x[1], of_step) * of.taps;
+    Product const whole{of.product.m, of.product.n, 1, steps * of_step};
+    if (!time.schedule.splits) return time(whole);
+    if (!launches_clusters(time.rates.architecture)) return {};
+    int const processors = time.rates.processors;
+    return split_estimate(time.schedule, whole, processors, processors / 4, time.table.bulk_split.cluster_cycles,
+                          processors, time);
+}
+
 }  // namespace detail
 
 /// The time of a convolution with a schedule, by a table's costs; infinite where the schedule does not compute it.
@@ -100,18 +152,6 @@ inline Estimate estimate_of(ScheduleFacts const& schedule, ConvCase const& of, C
     int const processors = rates.processors;
     auto const time = [&](Walk const& walk, Costs const& costs) {
         return estimate(walk, costs, of.product.bytes, table, rates);
-    };
-    /// Of an implicit GEMM, whole or split.
-    auto const product_time = [&](Costs const& costs, SplitCosts const& split, auto const& walk_of) {
-        if (!schedule.splits) return time(walk_of(of.product), costs);
-        return split_estimate(schedule, of.product, std::int64_t{split.most_tiles} * processors,
-                              detail::most_sharing_blocks(schedule, rates, of.workspace_bytes),
-                              launches_clusters(rates.architecture) ? split.cluster_cycles : split.workspace_cycles,
-                              processors, [&](Product const& part, double exchanges) {
-                                  Walk walk = walk_of(part);
-                                  walk.exchanges = exchanges;
-                                  return time(walk, costs);
-                              });
     };
     bool const on_units = schedule.kind != ScheduleKind::gemm && schedule.kind != ScheduleKind::native_gemm &&
                           schedule.kind != ScheduleKind::direct;
@@ -123,10 +163,13 @@ inline Estimate estimate_of(ScheduleFacts const& schedule, ConvCase const& of, C
             if (of.wants_matrix_units && of.on_matrix_units && of.product.n >= least_matrix_channels) return {};
             bool const is_half = of.type == DataType::float16 || of.type == DataType::bfloat16;
             if (native && is_half && of.on_matrix_units && !detail::has_small_groups(of)) return {};
-            double const products = native ? detail::native_products(of.type, rates) : rates.products;
-            return product_time(native ? table.native : table.gemm, table.split, [&](Product const& product) {
-                return gemm_walk(schedule, product, processors, products);
-            });
+            detail::PartTime const part{schedule,
+                                        of,
+                                        table,
+                                        rates,
+                                        native ? table.native : table.gemm,
+                                        native ? detail::native_products(of.type, rates) : rates.products};
+            return detail::product_estimate(part, table.split);
         }
         case ScheduleKind::matrix_gemm: {
             bool const is_float = of.type == DataType::float32;
@@ -135,27 +178,13 @@ inline Estimate estimate_of(ScheduleFacts const& schedule, ConvCase const& of, C
                                  : is_float    ? of.channels_last ? table.float_matrix : table.gathering_float_matrix
                                  : of.channels_last ? table.matrix
                                                     : table.gathering_matrix;
-            return product_time(costs, table.matrix_split, [&](Product const& product) {
-                return matrix_walk(schedule, product, processors, rates.half_products, of.terms);
-            });
+            return detail::product_estimate({schedule, of, table, rates, costs, rates.half_products},
+                                            table.matrix_split);
         }
         case ScheduleKind::warp_specialized: {
             if (!of.in_bulk) return {};
-            int const element = static_cast<int>(size_of(of.type)), row = bulk_row_bytes(schedule.n, element);
-            std::int64_t const of_step = row / element, steps = detail::divide_up(of.x[1], of_step) * of.taps;
-            BulkProduct product{of.product.m, of.product.n, steps, of.x[1] < of_step, of.totals, row};
-            if (!schedule.splits)
-                return time(warp_specialized_walk(schedule, product, processors), table.warp_specialized);
-            if (!launches_clusters(rates.architecture)) return {};
-            // On an H100 more blocks than a quarter of the processors gained nothing.
-            Product const whole{product.m, product.n, 1, steps * of_step};
-            return split_estimate(schedule, whole, processors, processors / 4, table.bulk_split.cluster_cycles,
-                                  processors, [&](Product const& part, double exchanges) {
-                                      product.steps = detail::divide_up(part.gemm_k, of_step);
-                                      Walk walk = warp_specialized_walk(schedule, product, processors);
-                                      walk.exchanges = exchanges;
-                                      return time(walk, table.split_warp_specialized);
-                                  });
+            return detail::bulk_estimate(
+                {schedule, of, table, rates, schedule.splits ? table.split_warp_specialized : table.warp_specialized});
         }
         case ScheduleKind::halo: {
             std::int64_t const tiles = of.in_bulk ? detail::tiles_of_halo(of) : 0;

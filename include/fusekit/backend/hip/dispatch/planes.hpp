@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <optional>
 #include <type_traits>
 
 #include "fusekit/backend/hip/dispatch/halo.hpp"
@@ -106,19 +105,19 @@ struct PlanesOf<Plan, Schedule, float> {
     using Type = FloatPlanesGemm<Plan, Schedule>;
 };
 
-/// What a kernel is given, whose tiles `parts` blocks share, at most one for each 64 channels of x; nothing where an
+/// What a kernel is given, whose tiles `parts` blocks share, at most one for each 64 channels of x; unsuited() where an
 /// operand does not lie as it needs it, or the program or the GPU has no such kernel, or the convolution does not suit
 /// the schedule.
 template <class Schedule, class Plan, Element T>
-std::optional<Launch<ConvParams<Plan, T, T>>> launch_planes(Gpu const& gpu, ConvParams<Plan, T, T> params, int parts) {
-    using Mainloop = typename PlanesOf<Plan, Schedule, T>::Type;
+Result<Launch<ConvParams<Plan, T, T>>> launch_planes(Gpu const& gpu, ConvParams<Plan, T, T> params, int parts) {
+    auto const kernel = kernel_of<Plan, typename PlanesOf<Plan, Schedule, T>::Type>();
     auto const filter = Plan::Head::geometry(params.bound.head);
     Index<4> const &x = params.x.layout.shape, &y = params.y.layout.shape;
     PlanesOrder const order = planes_order(params.x, params.y, filter);
     bool const channels_last = order == PlanesOrder::channels_last;
     if (order == PlanesOrder::none || !suits_planes<Schedule, T>(x, y, filter, channels_last) ||
-        !is_launchable<Plan, Mainloop>(gpu.index()))
-        return {};
+        !kernel.is_launchable(gpu.index()))
+        return unsuited();
     Refusal refusal;
     DeviceGuard const guard(gpu.index(), &refusal);
     auto const w = detail::typed<T>(Plan::Head::filters(params.bound.head));
@@ -126,24 +125,21 @@ std::optional<Launch<ConvParams<Plan, T, T>>> launch_planes(Gpu const& gpu, Conv
     std::uint32_t const box[] = {128 / sizeof(T), 1, 1, 64};
     params.channels_fastest =
         !refusal && of_w.legal && encode_tiled(params.maps.w, sizeof(T), 4, w.data, of_w.extents, of_w.strides, box);
-    if (refusal || !(params.channels_fastest || (Plan::Head::longest >= 3 && encode_taps(params.maps.w, w)))) return {};
+    if (refusal || !(params.channels_fastest || (Plan::Head::longest >= 3 && encode_taps(params.maps.w, w))))
+        return unsuited();
     params.maps.in_use = channels_last;
     if (channels_last && !encode_parts(params.maps.x, params.x, plane_tiles<Schedule, T>(x, y, filter, true)))
-        return {};
+        return unsuited();
     std::int64_t const tiles = count_plane_tiles<Schedule, T>(x, y, filter, channels_last), most = gpu.processors();
     if constexpr (has_split<Plan, T>) {
         std::int64_t const channel_blocks = divide_up(x[1], PlaneTiles<Schedule::pixels, T>::channels),
                            sharers = parts < channel_blocks ? parts : channel_blocks;
-        if (sharers > 1 && !launches_clusters(gpu)) return {};
+        if (sharers > 1 && !launches_clusters(gpu)) return unsuited();
         params.parts.count = static_cast<unsigned>(sharers);
-        if (sharers > 1) {
-            auto launch =
-                *prepare_launch<Plan, Mainloop>(gpu, params, tiles * sharers, Mainloop::threads, LaunchMode::clusters);
-            launch.cluster = params.parts.count;
-            return launch;
-        }
+        if (sharers > 1)
+            return prepare_launch(gpu, kernel, params, tiles * sharers, LaunchMode::clusters, 0, params.parts.count);
     }
-    return *prepare_launch<Plan, Mainloop>(gpu, params, tiles < most ? tiles : most);
+    return prepare_launch(gpu, kernel, params, tiles < most ? tiles : most);
 }
 
 }  // namespace detail
@@ -155,8 +151,8 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_planes_with(Gpu const& gpu, Bound
                                                            detail::ImageView<U> const& y, int parts) {
     if constexpr (has_planes<Plan, T, U>)
         if (detail::is_sm90a(gpu))
-            if (auto const launch = detail::launch_planes<Schedule>(gpu, ConvParams<Plan, T, U>{bound, x, y}, parts))
-                return *launch;
+            if (auto launch = detail::launch_planes<Schedule>(gpu, ConvParams<Plan, T, U>{bound, x, y}, parts))
+                return launch;
     return Error(
         type_name<Plan>(), parts > 1 ? "Split<Planes>" : "Planes", "",
         "a GPU of compute capability 9.0, code for sm_90a, a Conv of stride 1, dilation 1 and 1 group, rows of " +

@@ -45,8 +45,7 @@ auto with_ranking(GpuRates const& rates, BoundPlan<Plan> const& bound, ImageView
     });
 }
 
-template <class... Schedules>
-Prediction best_of(Ranking<Schedules...> const& ranking) {
+inline Prediction best_of(Ranking const& ranking) {
     int const best = ranking.best();
     return {ranking.time(best).seconds, ranking.time(best).bound, ranking.schedule(best), ranking.time(best).parts};
 }
@@ -55,8 +54,7 @@ Prediction best_of(Ranking<Schedules...> const& ranking) {
 
 /// The predictions of all schedules that compute a convolution, the library's choice first.
 struct Predictions {
-    static constexpr int most = 32;
-    Prediction each[most] = {};
+    Prediction each[Ranking::most] = {};
     int count = 0;
 
     Prediction const* begin() const { return each; }
@@ -65,9 +63,7 @@ struct Predictions {
 
 namespace detail {
 
-template <class... Schedules>
-Predictions all_of(Ranking<Schedules...> ranking) {
-    static_assert(sizeof...(Schedules) <= Predictions::most);
+inline Predictions all_of(Ranking ranking) {
     Predictions all;
     for (int best = ranking.best(); best >= 0; best = ranking.best()) {
         all.each[all.count++] = best_of(ranking);

@@ -16,18 +16,14 @@ inline bool launches_clusters(Gpu const& gpu) { return launches_clusters(gpu.arc
 
 /// Prepares a plan with a Conv on tiles that params.parts.count neighbouring blocks share: clusters, or blocks that run
 /// at once and exchange sums in workspace.
-template <class Schedule, class Plan, class Mainloop>
-Result<Launch<typename Mainloop::Params>> prepare_parts(Gpu const& gpu, typename Mainloop::Params const& params,
-                                                        std::int64_t tiles) {
-    std::int64_t const blocks = tiles * params.parts.count, floats = blocks * Schedule::tile_m * Schedule::tile_n;
+template <class Params>
+Result<Launch<Params>> prepare_parts(Gpu const& gpu, Kernel<Params> const& kernel, Params const& params,
+                                     ScheduleFacts const& schedule, std::int64_t tiles) {
+    std::int64_t const blocks = tiles * params.parts.count, floats = blocks * schedule.m * schedule.n;
     bool const clusters = launches_clusters(gpu);
-    auto const launch = prepare_launch<Plan, Mainloop>(
-        gpu, params, blocks, Mainloop::threads, clusters ? LaunchMode::clusters : LaunchMode::cooperative,
-        clusters ? 0 : GroupWorkspace::state_bytes + static_cast<std::size_t>(floats) * sizeof(float));
-    if (!launch) return launch.error();
-    auto in_clusters = *launch;
-    in_clusters.cluster = params.parts.count;
-    return in_clusters;
+    return prepare_launch(gpu, kernel, params, blocks, clusters ? LaunchMode::clusters : LaunchMode::cooperative,
+                          clusters ? 0 : GroupWorkspace::state_bytes + static_cast<std::size_t>(floats) * sizeof(float),
+                          params.parts.count);
 }
 
 }  // namespace fusekit::hip

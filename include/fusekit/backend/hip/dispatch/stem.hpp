@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <optional>
-
 #include "fusekit/backend/hip/dispatch/halo.hpp"
 #include "fusekit/backend/hip/mainloop/stem.hpp"
 
@@ -44,15 +42,15 @@ StemShape stem_shape(Index<4> const& y, std::int64_t channels, Filter<2> const& 
     return shape.panels <= Schedule::most_panels ? shape : StemShape();
 }
 
-/// What its kernel is given; nothing where the schedule does not compute the convolution, an operand does not lie as it
-/// needs it, or the program or the GPU has no such kernel.
+/// What its kernel is given; unsuited() where the schedule does not compute the convolution, an operand does not lie as
+/// it needs it, or the program or the GPU has no such kernel.
 template <class Schedule, class Plan, Element T>
-std::optional<Launch<ConvParams<Plan, T, T>>> launch_stem(Gpu const& gpu, ConvParams<Plan, T, T> params) {
-    using Mainloop = StemGemm<Plan, Schedule, T>;
+Result<Launch<ConvParams<Plan, T, T>>> launch_stem(Gpu const& gpu, ConvParams<Plan, T, T> params) {
+    auto const kernel = kernel_of<Plan, StemGemm<Plan, Schedule, T>>();
     Index<4> const y = params.y.layout.shape;
     params.stem = stem_shape<Schedule>(y, params.x.layout.shape[1], Plan::Head::geometry(params.bound.head));
-    if (params.stem.panels == 0 || !has_rows_of_pixels(params.x) || !is_launchable<Plan, Mainloop>(gpu.index()))
-        return {};
+    if (params.stem.panels == 0 || !has_rows_of_pixels(params.x) || !kernel.is_launchable(gpu.index()))
+        return unsuited();
     struct {
         int pitch, rows;
     } const box{params.stem.columns(), params.stem.rows()};
@@ -60,15 +58,15 @@ std::optional<Launch<ConvParams<Plan, T, T>>> launch_stem(Gpu const& gpu, ConvPa
     DeviceGuard const guard(gpu.index(), &refusal);
     params.maps.in_use = !refusal && encode_rows_of_pixels(params.maps.x, params.x, params.stem) &&
                          encode_rows_of_y(params.maps.y, params.y, box);
-    if (!params.maps.in_use) return {};
+    if (!params.maps.in_use) return unsuited();
     if constexpr (reads_in_bulk<Plan, T, T>)
         if (!encode_read<typename Plan::Epilogue>(
                 params.read, params.bound.epilogue, params.y,
                 [&](TensorMap& map, auto const& z) { return encode_rows_of_y(map, z, box); }))
-            return {};
+            return unsuited();
     std::int64_t const columns = divide_up(y[1], Schedule::channels), tiles = params.stem.tiles(y),
                        most = columns < gpu.processors() ? gpu.processors() / columns : 1;
-    return *prepare_launch<Plan, Mainloop>(gpu, params, columns * (tiles < most ? tiles : most));
+    return prepare_launch(gpu, kernel, params, columns * (tiles < most ? tiles : most));
 }
 
 }  // namespace detail
@@ -80,8 +78,7 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_stem_with(Gpu const& gpu, BoundPl
                                                          detail::ImageView<U> const& y) {
     if constexpr (has_stem<Plan, T, U>)
         if (detail::is_sm90a(gpu))
-            if (auto const launch = detail::launch_stem<Schedule>(gpu, ConvParams<Plan, T, U>{bound, x, y}))
-                return *launch;
+            if (auto launch = detail::launch_stem<Schedule>(gpu, ConvParams<Plan, T, U>{bound, x, y})) return launch;
     return Error(type_name<Plan>(), "Stem", "",
                  "a GPU of compute capability 9.0, code for sm_90a, a Conv of 1 group and more than one tap, with " +
                      Text::number(2 * Schedule::most_panels) +

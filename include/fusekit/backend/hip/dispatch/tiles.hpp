@@ -32,13 +32,12 @@ Result<std::size_t> cut_totals(Params& params, std::int64_t tiles, std::int64_t 
 inline std::int64_t most_merged_at_once(Gpu const& gpu) { return gpu.processors() / 2; }
 
 /// Prepares a plan with a Conv on `tiles` times `columns` tiles, a block each.
-template <class Plan, class Mainloop>
-Result<Launch<typename Mainloop::Params>> prepare_tiles(Gpu const& gpu, typename Mainloop::Params params,
-                                                        std::int64_t tiles, std::int64_t columns) {
+template <class Plan, class Params>
+Result<Launch<Params>> prepare_tiles(Gpu const& gpu, Kernel<Params> const& kernel, Params& params, std::int64_t tiles,
+                                     std::int64_t columns) {
     auto const workspace_bytes = cut_totals<Plan>(params, tiles, columns);
     if (!workspace_bytes) return workspace_bytes.error();
-    return prepare_launch<Plan, Mainloop>(gpu, params, tiles * columns, Mainloop::threads, LaunchMode::plain,
-                                          *workspace_bytes);
+    return prepare_launch(gpu, kernel, params, tiles * columns, LaunchMode::plain, *workspace_bytes);
 }
 
 }  // namespace fusekit::hip

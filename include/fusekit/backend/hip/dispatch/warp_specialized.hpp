@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <optional>
-
 #include "fusekit/backend/hip/conv_limits.hpp"
 #include "fusekit/backend/hip/dispatch/halo.hpp"
 #include "fusekit/backend/hip/dispatch/split.hpp"
@@ -25,52 +23,55 @@ struct BulkMainloop<Schedule, Plan, T, U> {
     using Type = SplitWarpSpecializedGemm<Plan, Split<typename Schedule::Whole>, T, U>;
 };
 
-/// What a kernel for sm_90a is given; nothing where an operand does not lie as its bulk copies need it, or the program
-/// or the GPU has no such kernel.
-template <class Schedule, class Plan, Element T, detail::OutputElement U>
-std::optional<Launch<ConvParams<Plan, T, U>>> launch_warp_specialized(Gpu const& gpu, ConvParams<Plan, T, U> params,
-                                                                      [[maybe_unused]] int parts) {
-    using Mainloop = typename BulkMainloop<Schedule, Plan, T, U>::Type;
-    if (!is_launchable<Plan, Mainloop>(gpu.index())) return {};
+/// What a kernel for sm_90a is given; unsuited() where an operand does not lie as its bulk copies need it, or the
+/// program or the GPU has no such kernel.
+template <class Plan, Element T, detail::OutputElement U>
+Result<Launch<ConvParams<Plan, T, U>>> launch_in_bulk(Gpu const& gpu, ScheduleFacts const& schedule,
+                                                      Kernel<ConvParams<Plan, T, U>> const& kernel,
+                                                      ConvParams<Plan, T, U> params, [[maybe_unused]] int parts) {
+    if (!kernel.is_launchable(gpu.index())) return unsuited();
     Refusal refusal;
     DeviceGuard const guard(gpu.index(), &refusal);
     auto const w =
         detail::typed<typename Plan::Head::template WeightElement<T>>(Plan::Head::filters(params.bound.head));
     auto const filter = detail::window_filter(Plan::Head::geometry(params.bound.head));
-    if (refusal || !encode(params.maps, params.x, w, params.y, filter, Schedule::tile_m, Schedule::tile_n,
-                           has_transposed_conv<Plan>))
-        return {};
+    if (refusal ||
+        !encode(params.maps, params.x, w, params.y, filter, schedule.m, schedule.n, has_transposed_conv<Plan>))
+        return unsuited();
     if constexpr (reads_in_bulk<Plan, T, U>)
         if (!encode_read<typename Plan::Epilogue>(
                 params.read, params.bound.epilogue, params.y,
                 [](TensorMap& map, auto const& z) { return encode_pixels(map, z, 64, 64); }))
-            return {};
+            return unsuited();
     Index<4> const y = params.y.layout.shape;
-    std::int64_t const m = y[0] * y[2] * y[3], columns = detail::divide_up(y[1], Schedule::tile_n),
-                       tiles = detail::divide_up(m, Schedule::tile_m) * columns;
-    if constexpr (SplitSchedule<Schedule>) {
-        if (!launches_clusters(gpu)) return {};
-        params.parts.count = static_cast<unsigned>(parts);
-        return *prepare_parts<Schedule, Plan, Mainloop>(gpu, params, tiles);
-    } else {
-        std::int64_t most = std::int64_t{gpu.processors()} * Schedule::blocks;
-        std::size_t workspace_bytes = 0;
-        if constexpr (Plan::totals_tiles) {  // a block has one column
-            most = columns < most ? most - most % columns : columns;
-            auto const bytes =
-                cut_totals<Plan>(params, (tiles < most ? tiles : most) / columns, columns, most_merged_at_once(gpu));
-            if (!bytes) return {};
-            workspace_bytes = *bytes;
+    std::int64_t const columns = detail::divide_up(y[1], schedule.n),
+                       tiles = detail::divide_up(y[0] * y[2] * y[3], schedule.m) * columns;
+    if constexpr (has_split<Plan, T>)
+        if (schedule.splits) {
+            if (!launches_clusters(gpu)) return unsuited();
+            params.parts.count = static_cast<unsigned>(parts);
+            return prepare_parts(gpu, kernel, params, schedule, tiles);
         }
-        // Clusters fill one part of a GPU after another, and so bring neighbours together, which share an operand: all
-        // blocks in pairs take 0.96 to 1.0 of the time on an H100. Fewer than its processors lose up to a fifth so.
-        bool const in_pairs = !Plan::totals_tiles && launches_clusters(gpu) && most % 2 == 0 && tiles >= most;
-        auto launch =
-            *prepare_launch<Plan, Mainloop>(gpu, params, tiles < most ? tiles : most, Mainloop::threads,
-                                            in_pairs ? LaunchMode::clusters : LaunchMode::plain, workspace_bytes);
-        if (in_pairs) launch.cluster = 2;
-        return launch;
+    std::int64_t most = std::int64_t{gpu.processors()} * schedule.blocks;
+    std::size_t workspace_bytes = 0;
+    if constexpr (Plan::totals_tiles) {  // a block has one column
+        most = columns < most ? most - most % columns : columns;
+        auto const bytes =
+            cut_totals<Plan>(params, (tiles < most ? tiles : most) / columns, columns, most_merged_at_once(gpu));
+        if (!bytes) return unsuited();
+        workspace_bytes = *bytes;
     }
+    // Clusters fill one part of a GPU after another, and so bring neighbours together, which share an operand: all
+    // blocks in pairs take 0.96 to 1.0 of the time on an H100. Fewer than its processors lose up to a fifth so.
+    bool const in_pairs = !Plan::totals_tiles && launches_clusters(gpu) && most % 2 == 0 && tiles >= most;
+    return prepare_launch(gpu, kernel, params, tiles < most ? tiles : most,
+                          in_pairs ? LaunchMode::clusters : LaunchMode::plain, workspace_bytes, in_pairs ? 2 : 1);
+}
+template <class Schedule, class Plan, Element T, detail::OutputElement U>
+Result<Launch<ConvParams<Plan, T, U>>> launch_warp_specialized(Gpu const& gpu, ConvParams<Plan, T, U> const& params,
+                                                               int parts) {
+    using Mainloop = typename BulkMainloop<Schedule, Plan, T, U>::Type;
+    return launch_in_bulk(gpu, facts_of<Schedule>(), kernel_of<Plan, Mainloop>(), params, parts);
 }
 
 }  // namespace detail
@@ -82,7 +83,7 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_warp_specialized_with(Gpu const& 
                                                                      detail::ImageView<U> const& y, int parts) {
     if constexpr (has_warp_specialized<Plan, T, U>)
         if (ConvParams<Plan, T, U> const params{bound, x, y}; detail::is_sm90a(gpu))
-            if (auto const launch = detail::launch_warp_specialized<Schedule>(gpu, params, parts)) return *launch;
+            if (auto launch = detail::launch_warp_specialized<Schedule>(gpu, params, parts)) return launch;
     return Error(type_name<Plan>(), "WarpSpecialized", "",
                  "a GPU of compute capability 9.0, code for sm_90a, y of x's type, or of 16 bits where x has 8, and "
                  "x, weights and y whose channels are neighbours and all else at multiples of 16 bytes, which a "

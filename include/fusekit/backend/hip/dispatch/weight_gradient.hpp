@@ -105,15 +105,12 @@ Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_weight_gradient_with(Gp
     BlockParts const& parts = params.parts;
     std::int64_t const steps = divide_up(images * plane, step);
     params.part_pixels = static_cast<int>(divide_up(steps, parts.count()) * step);
-    auto const launch = prepare_launch<Plan, Mainloop>(
-        gpu, params, tiles * parts.count(), Mainloop::threads,
+    return prepare_launch(
+        gpu, kernel_of<Plan, Mainloop>(), params, tiles * parts.count(),
         parts.cluster > 1 ? LaunchMode::clusters : LaunchMode::plain,
         parts.groups > 1 ? GroupWorkspace::state_bytes + static_cast<std::size_t>(tiles * parts.groups * part_bytes)
-                         : 0);
-    if (!launch) return launch.error();
-    auto whole = *launch;
-    whole.cluster = parts.cluster;
-    return whole;
+                         : 0,
+        parts.cluster);
 }
 
 }  // namespace detail

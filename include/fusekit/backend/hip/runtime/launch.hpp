@@ -137,35 +137,62 @@ struct KnownKernel {
     __atomic_fetch_or(&known.asked, bit, __ATOMIC_RELEASE);
     return takes;
 }
+
+/// A plan's kernel on a mainloop as a value: what prepares launches is compiled once for all kernels of a plan.
+template <class Params>
+struct Kernel {
+    void (*function)(Params);
+    KnownKernel* known;
+    Text (*plan)();
+    int threads;
+    unsigned shared_bytes;  ///< beside what it declares
+    bool waits_for_previous;
+
+    bool is_launchable(int device) const {
+        return hip::is_launchable(*known, reinterpret_cast<void const*>(function), threads, shared_bytes, device);
+    }
+};
 template <class Plan, class Mainloop>
-bool is_launchable(int device) {
+Kernel<typename Mainloop::Params> kernel_of() {
     static KnownKernel known;
-    return is_launchable(known, reinterpret_cast<void const*>(&fused<Plan, Mainloop>), Mainloop::threads,
-                         dynamic_shared_bytes<Mainloop>, device);
+    constexpr bool waits = kernels_overlap && requires { Mainloop::waits_for_previous_kernel; };
+    return {&fused<Plan, Mainloop>, &known, type_name<Plan>, Mainloop::threads, dynamic_shared_bytes<Mainloop>, waits};
 }
 
-/// The launch of a plan's kernel, which borrows `workspace_bytes` where its blocks exchange values.
+[[gnu::cold, gnu::noinline]] inline Error refuse_blocks(Text (*plan)(), std::int64_t most, std::int64_t blocks) {
+    return Error(plan(), "hip::Device", "blocks", "at most " + Text::number(most), Text::number(blocks));
+}
+
+/// The launch of a kernel, which borrows `workspace_bytes` where its blocks exchange values.
+template <class Params>
+Result<Launch<Params>> prepare_launch(Gpu const& gpu, Kernel<Params> const& kernel, Params const& params,
+                                      std::int64_t blocks, LaunchMode mode = LaunchMode::plain,
+                                      std::size_t workspace_bytes = 0, unsigned cluster = 1) {
+    constexpr std::int64_t most = (std::int64_t{1} << 31) - 1;
+    if (blocks > most) return refuse_blocks(kernel.plan, most, blocks);
+    if (kernel.waits_for_previous)
+        mode = mode == LaunchMode::plain      ? LaunchMode::overlapping
+               : mode == LaunchMode::clusters ? LaunchMode::overlapping_clusters
+                                              : mode;
+    return Launch<Params>{params,
+                          kernel.function,
+                          kernel.plan,
+                          gpu.index(),
+                          static_cast<unsigned>(blocks),
+                          static_cast<unsigned>(kernel.threads),
+                          mode,
+                          workspace_bytes,
+                          kernel.shared_bytes,
+                          cluster};
+}
 template <class Plan, class Mainloop>
 Result<Launch<typename Mainloop::Params>> prepare_launch(Gpu const& gpu, typename Mainloop::Params const& params,
                                                          std::int64_t blocks, int threads = Mainloop::threads,
                                                          LaunchMode mode = LaunchMode::plain,
                                                          std::size_t workspace_bytes = 0) {
-    constexpr std::int64_t most = (std::int64_t{1} << 31) - 1;
-    if (blocks > most)
-        return Error(type_name<Plan>(), "hip::Device", "blocks", "at most " + Text::number(most), Text::number(blocks));
-    if constexpr (kernels_overlap && requires { Mainloop::waits_for_previous_kernel; })
-        mode = mode == LaunchMode::plain      ? LaunchMode::overlapping
-               : mode == LaunchMode::clusters ? LaunchMode::overlapping_clusters
-                                              : mode;
-    return Launch<typename Mainloop::Params>{params,
-                                             &fused<Plan, Mainloop>,
-                                             type_name<Plan>,
-                                             gpu.index(),
-                                             static_cast<unsigned>(blocks),
-                                             static_cast<unsigned>(threads),
-                                             mode,
-                                             workspace_bytes,
-                                             dynamic_shared_bytes<Mainloop>};
+    auto kernel = kernel_of<Plan, Mainloop>();
+    kernel.threads = threads;
+    return prepare_launch(gpu, kernel, params, blocks, mode, workspace_bytes);
 }
 
 inline Refusal refuse_limit(Text (*plan)(), char const* tensor, char const* expected, CollapsedShape<4> const& shape,

@@ -12,12 +12,25 @@
 
 namespace fusekit::hip {
 
-/// Calls f(Type{}) with the type that has this number in a table.
+namespace detail {
+
+template <class Type, class F>
+auto call_with(F const& f) {
+    return f(Type{});
+}
+
+}  // namespace detail
+
+/// Calls f(Type{}) with the type that has this number in a table, or with the first where it is negative.
 template <class First, class... Rest, class F>
-auto with_entry(Table<First, Rest...>, int number, F f) {
-    if constexpr (sizeof...(Rest) > 0)
-        if (number > 0) return with_entry(Table<Rest...>{}, number - 1, f);
-    return f(First{});
+auto with_entry(Table<First, Rest...>, int number, F const& f) {
+    if constexpr (sizeof...(Rest) > 0) {
+        using Call = decltype(f(First{})) (*)(F const&);
+        static constexpr Call calls[] = {detail::call_with<First, F>, detail::call_with<Rest, F>...};
+        return calls[number > 0 ? number : 0](f);
+    } else {
+        return f(First{});
+    }
 }
 
 namespace detail {
