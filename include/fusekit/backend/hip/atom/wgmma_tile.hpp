@@ -88,23 +88,31 @@ public:
     static constexpr int rows(bool rows_are_pixels) { return (rows_are_pixels ? TileM : TileN) / rounds; }
     static constexpr int columns(bool rows_are_pixels) { return rows_are_pixels ? TileN : TileM; }
 
+    /// put() is the same code for all of them: their loop needs no unrolling.
+    static constexpr bool rounds_are_alike = true;
+
     template <bool rows_are_pixels, int Pitch>
     __device__ void put(int round, Fragment const& fragment, Packet<float, 4> (*out)[Pitch]) const {
-        auto const own = static_cast<int>(thread);
+        constexpr int pitch = 4 * Pitch;
+        auto const own = static_cast<int>(thread % Unit::threads), group = static_cast<int>(thread / Unit::threads);
+        int const pixel = Unit::row(own, 0), channel = Unit::column(own, 0);
         if constexpr (rows_are_pixels) {
-            if (own % Unit::threads / 32 != round) return;
-            int const group = own / Unit::threads;
+            if (own / 32 != round) return;
+            float* const first = out[group * 16 + pixel % 16]->values + channel;
 #pragma unroll
-            for (int e = 0; e < Unit::sums_per_thread; ++e)
-                element(out, group * 16 + Unit::row(own % 32, e), Unit::column(own, e)) = fragment.sums[e];
+            for (int e = 0; e < Unit::sums_per_thread; e += 2)
+                *reinterpret_cast<Packet<float, 2>*>(first + Unit::row(0, e) * pitch +
+                                                     Unit::column(0, e)) = {{fragment.sums[e], fragment.sums[e + 1]}};
         } else {
             constexpr int part = Unit::sums_per_thread / rounds;
-            int const pixel = own / Unit::threads * Unit::m;
+            float* const first = out[channel]->values + group * Unit::m + pixel;
 #pragma unroll
-            for (int e = 0; e < Unit::sums_per_thread; ++e)
-                if (e / part == round)
-                    element(out, Unit::column(own, e % part), pixel + Unit::row(own % Unit::threads, e)) =
-                        fragment.sums[e];
+            for (int i = 0; i < rounds; ++i) {
+                if (i != round) continue;
+#pragma unroll
+                for (int e = 0; e < part; ++e)
+                    first[Unit::column(0, e) * pitch + Unit::row(0, e)] = fragment.sums[i * part + e];
+            }
         }
     }
     template <bool rows_are_pixels>
@@ -119,11 +127,6 @@ protected:
 
 private:
     unsigned thread;
-
-    template <int Pitch>
-    __device__ static float& element(Packet<float, 4> (*out)[Pitch], int row, int column) {
-        return out[row][column / 4].values[column % 4];
-    }
 };
 
 }  // namespace fusekit::hip

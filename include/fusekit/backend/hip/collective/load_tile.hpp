@@ -30,15 +30,19 @@ public:
     template <class Tile>
     __device__ void load(KOffset const* offsets, Tile&) {
         this->clear();
+        if (vectorized) {
+            KOffset const offset = offsets[k];
 #pragma unroll
-        for (int i = 0; i < passes; ++i) {
-            if (vectorized) {
-                values[i] = hip::load<count>(rows[i], offsets[k]);
-                this->set(i * count, count, has(rows[i], offsets[k]));
-            } else {
+            for (int i = 0; i < passes; ++i) {
+                values[i] = hip::load<count>(rows[i], offset);
+                this->set(i * count, count, has(rows[i], offset));
+            }
+        } else {
 #pragma unroll
-                for (int j = 0; j < count; ++j) {
-                    KOffset const offset = offsets[k + static_cast<unsigned>(j)];
+            for (int j = 0; j < count; ++j) {
+                KOffset const offset = offsets[k + static_cast<unsigned>(j)];
+#pragma unroll
+                for (int i = 0; i < passes; ++i) {
                     values[i].values[j] = hip::load<1>(rows[i], offset).values[0];
                     this->set(i * count + j, 1, has(rows[i], offset));
                 }

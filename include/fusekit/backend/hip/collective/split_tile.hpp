@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/cluster.hpp"
+#include "fusekit/backend/hip/collective/transpose_tile.hpp"
 #include "fusekit/backend/hip/params.hpp"
 
 namespace fusekit::hip {
@@ -81,7 +82,8 @@ private:
 
     template <int Pitch>
     __device__ static void put_all(Atom const& atom, typename Atom::Fragment const& sums, Four (*rows_of)[Pitch]) {
-#pragma unroll
+        constexpr int unrolled = rows_are_pixels && rounds_are_alike<Atom> ? 1 : Atom::rounds;
+#pragma unroll unrolled
         for (int round = 0; round < Atom::rounds; ++round)
             atom.template put<rows_are_pixels>(round, sums, rows_of + round * Atom::rows(rows_are_pixels));
     }

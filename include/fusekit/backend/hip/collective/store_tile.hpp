@@ -107,7 +107,8 @@ private:
     __device__ static void write(typename Transpose::Buffer& buffer, Atom const& atom, Fragment const& fragment,
                                  unsigned thread, unsigned column, WriteRow const& write_row, End const& end) {
         unsigned const first_row = threads == columns ? 0 : thread / columns;
-        Transpose::run(buffer, atom, fragment, [&](int round) {
+        constexpr bool unrolls = Plan::totals_tiles && !along_channels;  // the totals of a round have registers
+        Transpose::template run<unrolls>(buffer, atom, fragment, [&](int round) {
 #pragma unroll 4
             for (unsigned i = 0; i < rows * columns / threads; ++i) {
                 unsigned const row = first_row + i * (threads / columns);

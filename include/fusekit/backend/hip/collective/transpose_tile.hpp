@@ -5,6 +5,10 @@
 
 namespace fusekit::hip {
 
+/// Whether an atom's put() is the same code for all of its rounds.
+template <class Atom>
+inline constexpr bool rounds_are_alike = requires { requires Atom::rounds_are_alike; };
+
 /// A tile's sums on their way from an atom's fragments through shared memory, so that neighbouring threads read
 /// neighbouring elements: rows are pixels and columns are channels, or the other way round. They come in the atom's
 /// rounds, each a part of the rows: in all of them, or in those that it says.
@@ -26,8 +30,8 @@ public:
         }
     };
 
-    /// In each round, consume(round) reads the rows. All threads call this.
-    template <class Consume>
+    /// In each round, consume(round) reads the rows. All threads call this. `unrolls`: consume() takes constants.
+    template <bool unrolls = false, class Consume>
     __device__ static void run(Buffer& buffer, Atom const& atom, typename Atom::Fragment const& fragment,
                                Consume const& consume) {
         auto const take = [&](int round) {
@@ -39,6 +43,9 @@ public:
         if constexpr (requires { atom.end_round(); }) {
 #pragma unroll 1
             for (int round = atom.first_round(); round < atom.end_round(); ++round) take(round);
+        } else if constexpr (!unrolls && rounds_are_alike<Atom>) {
+#pragma unroll 1
+            for (int round = 0; round < rounds; ++round) take(round);
         } else {
 #pragma unroll
             for (int round = 0; round < rounds; ++round) take(round);
