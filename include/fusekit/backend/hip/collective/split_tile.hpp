@@ -21,6 +21,7 @@ class SplitTile {
     static constexpr int rows_of_tile = rows_are_pixels ? Atom::tile_m : Atom::tile_n,
                          columns_of_tile = Atom::columns(rows_are_pixels);
     static constexpr int pad = 4, quads = columns_of_tile / 4, pitch = (columns_of_tile + pad) / 4;
+    static constexpr int unrolled_rounds = rows_are_pixels && rounds_are_alike<Atom> ? 1 : Atom::rounds;
     using Four = Packet<float, 4>;
 
 public:
@@ -82,8 +83,7 @@ private:
 
     template <int Pitch>
     __device__ static void put_all(Atom const& atom, typename Atom::Fragment const& sums, Four (*rows_of)[Pitch]) {
-        constexpr int unrolled = rows_are_pixels && rounds_are_alike<Atom> ? 1 : Atom::rounds;
-#pragma unroll unrolled
+#pragma unroll unrolled_rounds
         for (int round = 0; round < Atom::rounds; ++round)
             atom.template put<rows_are_pixels>(round, sums, rows_of + round * Atom::rows(rows_are_pixels));
     }
