@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/dispatch/estimate.hpp"
+#include "fusekit/backend/hip/dispatch/orders.hpp"
 #include "fusekit/backend/hip/tuning/tuned.hpp"
 
 namespace fusekit::hip {
@@ -11,9 +12,12 @@ namespace detail {
 template <bool has, class Schedules>
 using TableIf = std::conditional_t<has, Schedules, Table<>>;
 
-/// The schedules of sm_90a's matrix units for a plan.
-template <class Plan, class T, class U>
+/// The schedules of sm_90a's matrix units for a plan. Planes of 16 bits lie before channels, of float in any order.
+template <class Plan, class T, class U, Orders orders>
 struct MatrixCandidates {
+    static constexpr bool in_planes =
+        has_planes<Plan, T, U> && NvidiaTuning::chooses_planes && (orders == Orders::any || std::is_same_v<T, float>);
+
     template <bool units>
     static auto register_operands() {
         if constexpr (units)
@@ -31,20 +35,19 @@ struct MatrixCandidates {
                                TableIf<has_stem<Plan, T, U>, Table<DefaultStem>>>{};
         else return Table<>{};
     }
-    using Type = JoinedTable<
-        decltype(bulk_operands<has_warp_specialized<Plan, T, U>>()),
-        TableIf<has_planes<Plan, T, U> && NvidiaTuning::chooses_planes, PlanesTable<NvidiaTuning, T>>,
-        TableIf<has_planes<Plan, T, U> && has_split<Plan, T> && sizeof(T) == 2 && NvidiaTuning::chooses_planes,
-                PlanesSplitTable<NvidiaTuning, T>>,
-        decltype(register_operands<has_matrix_units<Plan, T> || has_float_units<Plan, T>>())>;
+    using Type =
+        JoinedTable<decltype(bulk_operands<has_warp_specialized<Plan, T, U>>()),
+                    TableIf<in_planes, PlanesTable<NvidiaTuning, T>>,
+                    TableIf<in_planes && has_split<Plan, T> && sizeof(T) == 2, PlanesSplitTable<NvidiaTuning, T>>,
+                    decltype(register_operands<has_matrix_units<Plan, T> || has_float_units<Plan, T>>())>;
 };
 
 }  // namespace detail
 
 /// The schedules that the library chooses from for a plan with a Conv or Gemm, those that any GPU has last.
-template <class Tuning, class Plan, Element T, detail::OutputElement U>
+template <class Tuning, class Plan, Element T, detail::OutputElement U, Orders orders = Orders::any>
 using Candidates =
-    detail::JoinedTable<typename detail::MatrixCandidates<Plan, T, U>::Type,
+    detail::JoinedTable<typename detail::MatrixCandidates<Plan, T, U, orders>::Type,
                         detail::TableIf<std::is_same_v<T, float> && has_split<Plan, T> && Tuning::chooses_split,
                                         Table<DefaultSplit<Tuning>>>,
                         GemmTable<Tuning, T, typename Plan::Head::template WeightElement<T>, PlanFactor<Plan, T>>>;

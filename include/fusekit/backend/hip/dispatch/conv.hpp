@@ -165,7 +165,7 @@ template <SplitSchedule Schedule>
 inline constexpr int parts_of<Schedule> = Schedule::parts;
 
 /// Prepares a plan with a Conv or Gemm with one schedule; where it splits, in `parts`.
-template <class Schedule, class Plan, Element T, detail::OutputElement U>
+template <class Schedule, Orders orders = Orders::any, class Plan, Element T, detail::OutputElement U>
 Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                          detail::ImageView<T const> const& x,
                                                          detail::ImageView<U> const& y,
@@ -186,20 +186,21 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gpu, BoundPl
     } else if constexpr (SplitSchedule<Schedule> && !has_split<Plan, T>) {
         return detail::refuse_matrix_units<Plan>(gpu);
     } else {
-        if (problem::channels_are_neighbours(y.layout))
-            return detail::prepare_along<Schedule, detail::Axis::channel>(gpu, bound, x, y, parts);
-        return detail::prepare_along<Schedule, detail::Axis::pixel>(gpu, bound, x, y, parts);
+        if constexpr (orders == Orders::any)
+            if (!problem::channels_are_neighbours(y.layout))
+                return detail::prepare_along<Schedule, detail::Axis::pixel>(gpu, bound, x, y, parts);
+        return detail::prepare_along<Schedule, detail::Axis::channel>(gpu, bound, x, y, parts);
     }
 }
 
 namespace detail {
 
 /// The launch of a candidate; unsuited() where one that copies in bulk has none.
-template <class Schedule, class Plan, Element T, OutputElement U>
+template <class Schedule, Orders orders, class Plan, Element T, OutputElement U>
 Result<Launch<ConvParams<Plan, T, U>>> launch_candidate(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                         ImageView<T const> const& x, ImageView<U> const& y, int parts) {
     if constexpr (GemmSchedule<Schedule> || DirectSchedule<Schedule>) {
-        return prepare_conv_with<Schedule>(gpu, bound, x, y, parts);
+        return prepare_conv_with<Schedule, orders>(gpu, bound, x, y, parts);
     } else {
         ConvParams<Plan, T, U> const params{bound, x, y};
         if constexpr (WarpSpecializedSchedule<Schedule>) return launch_warp_specialized<Schedule>(gpu, params, parts);
@@ -213,7 +214,7 @@ Result<Launch<ConvParams<Plan, T, U>>> launch_candidate(Gpu const& gpu, BoundPla
 
 /// Prepares a plan with a Conv or Gemm with the schedule that takes the least time of those that the tables have for
 /// it, by the model or by a table of measurements, with at most `workspace_bytes`.
-template <class Plan, Element T, detail::OutputElement U>
+template <Orders orders = Orders::any, class Plan, Element T, detail::OutputElement U>
 Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                     detail::ImageView<T const> const& x, detail::ImageView<U> const& y,
                                                     std::size_t workspace_bytes, TunedTable const* tuned = nullptr) {
@@ -224,19 +225,19 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(Gpu const& gpu, BoundPlan<Pl
                                                      weights.shape, output))
         return *refusal;
     if (detail::runs_without_tiles(bound, x, y, detail::product_of(bound, output)))
-        return prepare_conv_with<DefaultDirect>(gpu, bound, x, y);
+        return prepare_conv_with<DefaultDirect, orders>(gpu, bound, x, y);
     bool on_matrix_units = false;
     if constexpr (has_matrix_units<Plan, T> || has_float_units<Plan, T>)
         on_matrix_units = detail::has_matrix_code<Plan, T, U>(gpu);
     else if constexpr (has_warp_specialized<Plan, T, U>) on_matrix_units = detail::is_sm90a(gpu);
     ConvCase const of = case_of(bound, x, y, on_matrix_units, workspace_bytes);
     return with_tuning(gpu.architecture(), [&]<class Tuning>(Tuning) -> Prepared {
-        Candidates<Tuning, Plan, T, U> const candidates;
+        Candidates<Tuning, Plan, T, U, orders> const candidates;
         Ranking ranking(candidates, of, Tuning::costs, rates_of(gpu), tuned);
         for (;;) {
             int const best = ranking.best();
             auto launch = with_entry(candidates, best, [&]<class Schedule>(Schedule) {
-                return detail::launch_candidate<Schedule>(gpu, bound, x, y, ranking.time(best).parts);
+                return detail::launch_candidate<Schedule, orders>(gpu, bound, x, y, ranking.time(best).parts);
             });
             if (launch || !ranking.schedule(best).copies_in_bulk()) return launch;
             ranking.strike(best);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fusekit/backend/hip/dispatch/orders.hpp"
 #include "fusekit/backend/hip/mainloop/pooling.hpp"
 #include "fusekit/backend/hip/mainloop/window_pooling.hpp"
 #include "fusekit/backend/hip/runtime/launch.hpp"
@@ -11,7 +12,7 @@
 namespace fusekit::hip {
 
 /// Prepares a plan without a Conv that pools whole planes.
-template <class Plan, Element T, detail::OutputElement U>
+template <Orders orders = Orders::any, class Plan, Element T, detail::OutputElement U>
 Result<Launch<PoolingParams<Plan, T, U>>> prepare_pooling(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                           detail::ImageView<T const> const& x,
                                                           detail::ImageView<U> const& y) {
@@ -27,13 +28,15 @@ Result<Launch<PoolingParams<Plan, T, U>>> prepare_pooling(Gpu const& gpu, BoundP
     params.columns = FastDivmod(static_cast<unsigned>(Plan::Pool::window(x.layout.shape, 0, 0).columns));
     using Alone = Pooling<Plan, T, U, 1>;
     using Row = Pooling<Plan, T, U, 32>;
-    if (channels_are_last) return prepare_launch<Plan, Alone>(gpu, params, detail::divide_up(outputs, Alone::threads));
-    return prepare_launch<Plan, Row>(gpu, params, detail::divide_up(outputs * 32, Row::threads));
+    if constexpr (orders == Orders::any)
+        if (!channels_are_last)
+            return prepare_launch<Plan, Row>(gpu, params, detail::divide_up(outputs * 32, Row::threads));
+    return prepare_launch<Plan, Alone>(gpu, params, detail::divide_up(outputs, Alone::threads));
 }
 
 /// Prepares a plan without a Conv that pools windows of a filter: in packets of channels of up to 16 bytes, where they
 /// lie together. Operators that store write one element at a time, which threads of packets would not do as neighbours.
-template <class Plan, Element T, detail::OutputElement U>
+template <Orders = Orders::any, class Plan, Element T, detail::OutputElement U>
     requires requires { Plan::Pool::geometry; }
 Result<Launch<WindowPoolingParams<Plan, T, U>>> prepare_pooling(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                                 detail::ImageView<T const> const& x,

@@ -23,8 +23,9 @@ struct PrepareHead;
 
 template <>
 struct PrepareHead<detail::HeadKind::conv> {
+    template <Orders orders>
     static auto prepare(Stream const& stream, auto const&... arguments) {
-        return prepare_conv(stream.gpu(), arguments..., stream.own_workspace_bytes());
+        return prepare_conv<orders>(stream.gpu(), arguments..., stream.own_workspace_bytes());
     }
     static auto prepare_tuned(TunedTable const& tuned, Stream const& stream, auto const&... arguments) {
         return prepare_conv(stream.gpu(), arguments..., stream.own_workspace_bytes(), &tuned);
@@ -41,6 +42,7 @@ struct PrepareHead<detail::HeadKind::gemm> : PrepareHead<detail::HeadKind::conv>
 
 template <>
 struct PrepareHead<detail::HeadKind::weight_gradient> {
+    template <Orders>
     static auto prepare(Stream const& stream, auto const&... arguments) {
         return prepare_weight_gradient(stream.gpu(), arguments..., stream.own_workspace_bytes());
     }
@@ -48,8 +50,9 @@ struct PrepareHead<detail::HeadKind::weight_gradient> {
 
 template <>
 struct PrepareHead<detail::HeadKind::reduction> {
+    template <Orders orders>
     static auto prepare(Stream const& stream, auto const&... arguments) {
-        return prepare_reduction(stream.gpu(), arguments...);
+        return prepare_reduction<orders>(stream.gpu(), arguments...);
     }
     template <class Schedule>
     static auto prepare_with(auto const&... arguments) {
@@ -59,9 +62,9 @@ struct PrepareHead<detail::HeadKind::reduction> {
 
 template <>
 struct PrepareHead<detail::HeadKind::elementwise> {
-    template <class BoundPlan>
+    template <Orders orders, class BoundPlan>
     static auto prepare(Stream const& stream, BoundPlan const& bound, auto const& x, auto const& y) {
-        if constexpr (BoundPlan::Plan::pools) return prepare_pooling(stream.gpu(), bound, x, y);
+        if constexpr (BoundPlan::Plan::pools) return prepare_pooling<orders>(stream.gpu(), bound, x, y);
         else return prepare_elementwise(stream.gpu(), bound, x, y);
     }
     template <class Schedule>
@@ -85,7 +88,7 @@ void run(Result<Launch<Params>> const& prepared, Stream const& stream) {
 
 template <class BoundPlan, Element T, detail::OutputElement U>
 auto Stream::prepare(BoundPlan const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y) const {
-    return detail::PrepareHead<BoundPlan::Plan::head_kind>::prepare(*this, bound, x, y);
+    return detail::PrepareHead<BoundPlan::Plan::head_kind>::template prepare<Orders::any>(*this, bound, x, y);
 }
 
 template <class BoundPlan, Element T, detail::OutputElement U>
@@ -93,62 +96,78 @@ void Stream::run(BoundPlan const& bound, detail::ImageView<T const> const& x, de
     detail::run(prepare(bound, x, y), *this);
 }
 
-/// A stream for calls that run with one schedule. It borrows the stream, or the device, that made it.
-template <class Schedule>
-class Scheduled : public Memory, public Suits<Schedule> {
+/// A stream for calls whose launches Own::prepare() makes. It borrows the stream, or the device, that made it.
+template <class Own, class Schedule = void>
+class Directed : public Memory, public Suits<Schedule> {
 public:
     using TensorDevice = Device;
+    static constexpr bool is_handle = true;  ///< runs may be put on a const one
 
-    explicit Scheduled(Stream const& the_stream) : Memory(the_stream), stream(&the_stream) {}
-
-    template <class BoundPlan, Element T, detail::OutputElement U>
-    auto prepare(BoundPlan const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y) const {
-        return detail::PrepareHead<BoundPlan::Plan::head_kind>::template prepare_with<Schedule>(stream->gpu(), bound, x,
-                                                                                                y);
-    }
     template <class BoundPlan, Element T, detail::OutputElement U>
     void run(BoundPlan const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y) const {
-        detail::run(prepare(bound, x, y), *stream);
+        detail::run(static_cast<Own const*>(this)->prepare(bound, x, y), *stream);
     }
     Memory output_memory() const { return stream->output_memory(); }
     void check_accessible(Check const& in, char const* argument, void const* data) const {
         stream->check_accessible(in, argument, data);
     }
 
-private:
+protected:
+    explicit Directed(Stream const& the_stream) : Memory(the_stream), stream(&the_stream) {}
+
     Stream const* stream;
 };
 
-/// A stream for calls whose convolutions run as a table of measurements says, where it has them. It borrows the stream,
-/// or the device, that made it, and the table.
-class Tuned : public Memory, public Suits<void> {
+/// With one schedule.
+template <class Schedule>
+class Scheduled : public Directed<Scheduled<Schedule>, Schedule> {
 public:
-    using TensorDevice = Device;
+    explicit Scheduled(Stream const& the_stream) : Directed<Scheduled, Schedule>(the_stream) {}
 
-    Tuned(Stream const& the_stream, TunedTable const& the_table)
-        : Memory(the_stream), stream(&the_stream), table(&the_table) {}
+    template <class BoundPlan, Element T, detail::OutputElement U>
+    auto prepare(BoundPlan const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y) const {
+        using Head = detail::PrepareHead<BoundPlan::Plan::head_kind>;
+        return Head::template prepare_with<Schedule>(this->stream->gpu(), bound, x, y);
+    }
+};
+
+/// As a table of measurements says, which it borrows, where that has a convolution.
+class Tuned : public Directed<Tuned> {
+public:
+    Tuned(Stream const& the_stream, TunedTable const& the_table) : Directed(the_stream), table(&the_table) {}
 
     template <class BoundPlan, Element T, detail::OutputElement U>
     auto prepare(BoundPlan const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y) const {
         using Head = detail::PrepareHead<BoundPlan::Plan::head_kind>;
         if constexpr (requires { Head::prepare_tuned(*table, *stream, bound, x, y); })
             return Head::prepare_tuned(*table, *stream, bound, x, y);
-        else return Head::prepare(*stream, bound, x, y);
-    }
-    template <class BoundPlan, Element T, detail::OutputElement U>
-    void run(BoundPlan const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y) const {
-        detail::run(prepare(bound, x, y), *stream);
-    }
-    Memory output_memory() const { return stream->output_memory(); }
-    void check_accessible(Check const& in, char const* argument, void const* data) const {
-        stream->check_accessible(in, argument, data);
+        else return stream->prepare(bound, x, y);
     }
 
 private:
-    Stream const* stream;
     TunedTable const* table;
 };
 
+/// With kernels for channels that are neighbours alone. y of a gradient by the weights is filters, which lie as they
+/// like.
+class ChannelsLast : public Directed<ChannelsLast> {
+public:
+    explicit ChannelsLast(Stream const& the_stream) : Directed(the_stream) {}
+
+    template <class BoundPlan, Element T, detail::OutputElement U>
+    auto prepare(BoundPlan const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y) const {
+        using Plan = typename BoundPlan::Plan;
+        using Head = detail::PrepareHead<Plan::head_kind>;
+        using Prepared = decltype(Head::template prepare<Orders::channels_last>(*stream, bound, x, y));
+        Refusal refusal = detail::refuse_other_orders(type_name<Plan>, "x", x.collapsed_layout());
+        if constexpr (!Plan::has_weight_gradient)
+            if (!refusal) refusal = detail::refuse_other_orders(type_name<Plan>, "y", y.collapsed_layout());
+        if (refusal) return Prepared(*refusal);
+        return Head::template prepare<Orders::channels_last>(*stream, bound, x, y);
+    }
+};
+
 inline Tuned Stream::tuned(TunedTable const& table) const { return Tuned(*this, table); }
+inline ChannelsLast Stream::channels_last() const { return ChannelsLast(*this); }
 
 }  // namespace fusekit::hip

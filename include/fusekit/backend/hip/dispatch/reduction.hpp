@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/dispatch/elementwise.hpp"
+#include "fusekit/backend/hip/dispatch/orders.hpp"
 #include "fusekit/backend/hip/mainloop/reduction.hpp"
 #include "fusekit/problem/facts.hpp"
 
@@ -126,13 +127,13 @@ Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const& gpu, Red
 }  // namespace detail
 
 /// Prepares a plan that begins with a reduction with one schedule.
-template <class Schedule, class Plan, Element T, detail::OutputElement U>
+template <class Schedule, Orders orders = Orders::any, class Plan, Element T, detail::OutputElement U>
 Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                                    detail::ImageView<T const> const& x,
                                                                    detail::ImageView<U> const& y) {
     using Steps = detail::ReductionSteps<typename Plan::Head>;
     constexpr int lanes = Schedule::bytes / static_cast<int>(sizeof(Wider<T, U>));
-    bool const channels_are_last = channels_last(y.layout);
+    bool const channels_are_last = orders == Orders::channels_last || channels_last(y.layout);
     std::int64_t const image = y.layout.size() / y.layout.shape[0], channel = y.layout.size() / y.layout.shape[1];
     if (Refusal refusal = refuse_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", y.shape(), image))
         return *refusal;
@@ -149,18 +150,18 @@ Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction_with(Gpu const& gp
     }
     std::int64_t const whole = params.by_columns && !Steps::per_place ? y.layout.shape[1] : image;
     if (!packets || whole % lanes != 0) return detail::prepare_reducing<Schedule, 1, Pattern::any>(gpu, params);
-    if constexpr (!Steps::per_place)
+    if constexpr (!Steps::per_place && orders == Orders::any)
         if (!params.by_columns) return detail::prepare_reducing<Schedule, lanes, Pattern::planes>(gpu, params);
     return detail::prepare_reducing<Schedule, lanes, Pattern::columns>(gpu, params);
 }
 
 /// Prepares such a plan with the schedule that the table has for it.
-template <class Plan, Element T, detail::OutputElement U>
+template <Orders orders = Orders::any, class Plan, Element T, detail::OutputElement U>
 Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                               detail::ImageView<T const> const& x,
                                                               detail::ImageView<U> const& y) {
     return with_tuning(gpu.architecture(), [&]<class Tuning>(Tuning) {
-        return prepare_reduction_with<DefaultReduction<Tuning, Wider<T, U>>>(gpu, bound, x, y);
+        return prepare_reduction_with<DefaultReduction<Tuning, Wider<T, U>>, orders>(gpu, bound, x, y);
     });
 }
 

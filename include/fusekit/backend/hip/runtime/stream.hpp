@@ -15,6 +15,7 @@ class Device;
 template <class Schedule>
 class Scheduled;
 class Tuned;
+class ChannelsLast;
 struct TunedTable;
 
 /// Where runs are put on a GPU, in order: a stream of its own, or one of the application's. Runs are asynchronous and
@@ -80,6 +81,10 @@ public:
 
     /// The same for calls whose schedules are those that tools/tune found on such a GPU, where it measured them.
     Tuned tuned(TunedTable const& table) const;
+
+    /// The same for calls on x and y whose channels are neighbours, which compile no kernels for others: they refuse
+    /// other layouts.
+    ChannelsLast channels_last() const;
 
     /// The launch of a layer. x and y are aligned as they will be in its runs, and the arguments have been validated.
     template <class BoundPlan, Element T, detail::OutputElement U>

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/result.hpp"
+#include "fusekit/tensor/check.hpp"
+#include "fusekit/tensor/collapsed.hpp"
+
+namespace fusekit::hip {
+
+/// The layouts that calls compile kernels for: of x and y in any order, or of those whose channels are neighbours,
+/// as of matrices whose columns are.
+enum class Orders { any, channels_last };
+
+namespace detail {
+
+/// Refuses a tensor of several channels that are no neighbours.
+inline Refusal refuse_other_orders(Text (*plan)(), char const* tensor, CollapsedLayout<4> const& layout) {
+    if (layout.shape[1] == 1 || layout.stride[1] == 1) return {};
+    bool const matrices = layout.shape.from.kind == CollapsedFrom::matrices;
+    return Error(plan(), tensor, "strides",
+                 Text(matrices ? "neighbouring columns" : "neighbouring channels") + ", as channels_last() takes",
+                 strides_of(layout));
+}
+
+}  // namespace detail
+
+}  // namespace fusekit::hip
