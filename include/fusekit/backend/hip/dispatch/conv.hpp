@@ -201,12 +201,14 @@ Result<Launch<ConvParams<Plan, T, U>>> launch_candidate(Gpu const& gpu, BoundPla
                                                         ImageView<T const> const& x, ImageView<U> const& y, int parts) {
     if constexpr (GemmSchedule<Schedule> || DirectSchedule<Schedule>) {
         return prepare_conv_with<Schedule, orders>(gpu, bound, x, y, parts);
+    } else if constexpr (WarpSpecializedSchedule<Schedule>) {
+        return launch_warp_specialized<Schedule>(gpu, bound, x, y, parts);
+    } else if constexpr (HaloSchedule<Schedule>) {
+        return launch_halo<Schedule>(gpu, bound, x, y);
+    } else if constexpr (StemSchedule<Schedule>) {
+        return launch_stem<Schedule>(gpu, bound, x, y);
     } else {
-        ConvParams<Plan, T, U> const params{bound, x, y};
-        if constexpr (WarpSpecializedSchedule<Schedule>) return launch_warp_specialized<Schedule>(gpu, params, parts);
-        else if constexpr (HaloSchedule<Schedule>) return launch_halo<Schedule>(gpu, params);
-        else if constexpr (StemSchedule<Schedule>) return launch_stem<Schedule>(gpu, params);
-        else return launch_planes<WholeSchedule<Schedule>>(gpu, params, parts);
+        return launch_planes<WholeSchedule<Schedule>>(gpu, bound, x, y, parts);
     }
 }
 

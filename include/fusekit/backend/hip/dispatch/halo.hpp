@@ -34,13 +34,15 @@ bool suits_halo(Index<4> const& y, std::int64_t channels, Filter<2> const& filte
 /// What its kernel is given; unsuited() where an operand does not lie as its bulk copies need it, or the program or the
 /// GPU has no such kernel. The convolution suits the schedule.
 template <class Schedule, class Plan, Element T>
-Result<Launch<ConvParams<Plan, T, T>>> launch_halo(Gpu const& gpu, ConvParams<Plan, T, T> params) {
+Result<Launch<ConvParams<Plan, T, T>>> launch_halo(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                   ImageView<T const> const& x, ImageView<T> const& y) {
+    ConvParams<Plan, T, T> params{bound, x, y};
     auto const kernel = kernel_of<Plan, HaloGemm<Plan, Schedule, T>>();
     if (!kernel.is_launchable(gpu.index())) return unsuited();
     Refusal refusal;
     DeviceGuard const guard(gpu.index(), &refusal);
-    Index<4> const y = params.y.layout.shape;
-    HaloShape<Schedule::pixels> const shape(static_cast<int>(y[2]), static_cast<int>(y[3]),
+    Index<4> const of_y = y.layout.shape;
+    HaloShape<Schedule::pixels> const shape(static_cast<int>(of_y[2]), static_cast<int>(of_y[3]),
                                             Plan::Head::geometry(params.bound.head));
     auto const w = detail::typed<T>(Plan::Head::filters(params.bound.head));
     if (refusal || !encode_rows(params.maps, params.x, w, params.y, shape, Schedule::channels)) return unsuited();
@@ -49,11 +51,11 @@ Result<Launch<ConvParams<Plan, T, T>>> launch_halo(Gpu const& gpu, ConvParams<Pl
                 params.read, params.bound.epilogue, params.y,
                 [&](TensorMap& map, auto const& z) { return encode_rows_of_y(map, z, shape); }))
             return unsuited();
-    std::int64_t const tiles = y[0] * detail::divide_up(y[2], shape.rows);
+    std::int64_t const tiles = of_y[0] * detail::divide_up(of_y[2], shape.rows);
     std::int64_t most = gpu.processors();
     std::size_t workspace_bytes = 0;
     if constexpr (Plan::totals_tiles) {  // a block's totals lie where the scratch has those of 64 pixels
-        std::int64_t const held = detail::divide_up(y[0] * y[2] * y[3], 64);
+        std::int64_t const held = detail::divide_up(of_y[0] * of_y[2] * of_y[3], 64);
         if (held < most) most = held;
         auto const bytes = cut_totals<Plan>(params, tiles < most ? tiles : most, 1, most_merged_at_once(gpu));
         if (!bytes) return unsuited();
@@ -72,7 +74,7 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_halo_with(Gpu const& gpu, BoundPl
     if constexpr (has_halo<Plan, T, U>)
         if (detail::is_sm90a(gpu) &&
             detail::suits_halo<Schedule>(y.layout.shape, x.layout.shape[1], Plan::Head::geometry(bound.head)))
-            if (auto launch = detail::launch_halo<Schedule>(gpu, ConvParams<Plan, T, U>{bound, x, y})) return launch;
+            if (auto launch = detail::launch_halo<Schedule>(gpu, bound, x, y)) return launch;
     return Error(
         type_name<Plan>(), "Halo", "",
         "a GPU of compute capability 9.0, code for sm_90a, a filter of stride 1, dilation 1, 1 group and 9 taps "

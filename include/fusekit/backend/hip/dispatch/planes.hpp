@@ -109,13 +109,15 @@ struct PlanesOf<Plan, Schedule, float> {
 /// operand does not lie as it needs it, or the program or the GPU has no such kernel, or the convolution does not suit
 /// the schedule.
 template <class Schedule, class Plan, Element T>
-Result<Launch<ConvParams<Plan, T, T>>> launch_planes(Gpu const& gpu, ConvParams<Plan, T, T> params, int parts) {
+Result<Launch<ConvParams<Plan, T, T>>> launch_planes(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                     ImageView<T const> const& x, ImageView<T> const& y, int parts) {
+    ConvParams<Plan, T, T> params{bound, x, y};
     auto const kernel = kernel_of<Plan, typename PlanesOf<Plan, Schedule, T>::Type>();
     auto const filter = Plan::Head::geometry(params.bound.head);
-    Index<4> const &x = params.x.layout.shape, &y = params.y.layout.shape;
+    Index<4> const &of_x = x.layout.shape, &of_y = y.layout.shape;
     PlanesOrder const order = planes_order(params.x, params.y, filter);
     bool const channels_last = order == PlanesOrder::channels_last;
-    if (order == PlanesOrder::none || !suits_planes<Schedule, T>(x, y, filter, channels_last) ||
+    if (order == PlanesOrder::none || !suits_planes<Schedule, T>(of_x, of_y, filter, channels_last) ||
         !kernel.is_launchable(gpu.index()))
         return unsuited();
     Refusal refusal;
@@ -128,11 +130,12 @@ Result<Launch<ConvParams<Plan, T, T>>> launch_planes(Gpu const& gpu, ConvParams<
     if (refusal || !(params.channels_fastest || (Plan::Head::longest >= 3 && encode_taps(params.maps.w, w))))
         return unsuited();
     params.maps.in_use = channels_last;
-    if (channels_last && !encode_parts(params.maps.x, params.x, plane_tiles<Schedule, T>(x, y, filter, true)))
+    if (channels_last && !encode_parts(params.maps.x, params.x, plane_tiles<Schedule, T>(of_x, of_y, filter, true)))
         return unsuited();
-    std::int64_t const tiles = count_plane_tiles<Schedule, T>(x, y, filter, channels_last), most = gpu.processors();
+    std::int64_t const tiles = count_plane_tiles<Schedule, T>(of_x, of_y, filter, channels_last),
+                       most = gpu.processors();
     if constexpr (has_split<Plan, T>) {
-        std::int64_t const channel_blocks = divide_up(x[1], PlaneTiles<Schedule::pixels, T>::channels),
+        std::int64_t const channel_blocks = divide_up(of_x[1], PlaneTiles<Schedule::pixels, T>::channels),
                            sharers = parts < channel_blocks ? parts : channel_blocks;
         if (sharers > 1 && !launches_clusters(gpu)) return unsuited();
         params.parts.count = static_cast<unsigned>(sharers);
@@ -151,8 +154,7 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_planes_with(Gpu const& gpu, Bound
                                                            detail::ImageView<U> const& y, int parts) {
     if constexpr (has_planes<Plan, T, U>)
         if (detail::is_sm90a(gpu))
-            if (auto launch = detail::launch_planes<Schedule>(gpu, ConvParams<Plan, T, U>{bound, x, y}, parts))
-                return launch;
+            if (auto launch = detail::launch_planes<Schedule>(gpu, bound, x, y, parts)) return launch;
     return Error(
         type_name<Plan>(), parts > 1 ? "Split<Planes>" : "Planes", "",
         "a GPU of compute capability 9.0, code for sm_90a, a Conv of stride 1, dilation 1 and 1 group, rows of " +

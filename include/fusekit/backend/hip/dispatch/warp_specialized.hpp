@@ -28,7 +28,9 @@ struct BulkMainloop<Schedule, Plan, T, U> {
 template <class Plan, Element T, detail::OutputElement U>
 Result<Launch<ConvParams<Plan, T, U>>> launch_in_bulk(Gpu const& gpu, ScheduleFacts const& schedule,
                                                       Kernel<ConvParams<Plan, T, U>> const& kernel,
-                                                      ConvParams<Plan, T, U> params, [[maybe_unused]] int parts) {
+                                                      BoundPlan<Plan> const& bound, ImageView<T const> const& x,
+                                                      ImageView<U> const& y, [[maybe_unused]] int parts) {
+    ConvParams<Plan, T, U> params{bound, x, y};
     if (!kernel.is_launchable(gpu.index())) return unsuited();
     Refusal refusal;
     DeviceGuard const guard(gpu.index(), &refusal);
@@ -43,9 +45,9 @@ Result<Launch<ConvParams<Plan, T, U>>> launch_in_bulk(Gpu const& gpu, ScheduleFa
                 params.read, params.bound.epilogue, params.y,
                 [](TensorMap& map, auto const& z) { return encode_pixels(map, z, 64, 64); }))
             return unsuited();
-    Index<4> const y = params.y.layout.shape;
-    std::int64_t const columns = detail::divide_up(y[1], schedule.n),
-                       tiles = detail::divide_up(y[0] * y[2] * y[3], schedule.m) * columns;
+    Index<4> const of_y = y.layout.shape;
+    std::int64_t const columns = detail::divide_up(of_y[1], schedule.n),
+                       tiles = detail::divide_up(of_y[0] * of_y[2] * of_y[3], schedule.m) * columns;
     if constexpr (has_split<Plan, T>)
         if (schedule.splits) {
             if (!launches_clusters(gpu)) return unsuited();
@@ -68,10 +70,11 @@ Result<Launch<ConvParams<Plan, T, U>>> launch_in_bulk(Gpu const& gpu, ScheduleFa
                           in_pairs ? LaunchMode::clusters : LaunchMode::plain, workspace_bytes, in_pairs ? 2 : 1);
 }
 template <class Schedule, class Plan, Element T, detail::OutputElement U>
-Result<Launch<ConvParams<Plan, T, U>>> launch_warp_specialized(Gpu const& gpu, ConvParams<Plan, T, U> const& params,
+Result<Launch<ConvParams<Plan, T, U>>> launch_warp_specialized(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                               ImageView<T const> const& x, ImageView<U> const& y,
                                                                int parts) {
     using Mainloop = typename BulkMainloop<Schedule, Plan, T, U>::Type;
-    return launch_in_bulk(gpu, facts_of<Schedule>(), kernel_of<Plan, Mainloop>(), params, parts);
+    return launch_in_bulk(gpu, facts_of<Schedule>(), kernel_of<Plan, Mainloop>(), bound, x, y, parts);
 }
 
 }  // namespace detail
@@ -82,8 +85,8 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_warp_specialized_with(Gpu const& 
                                                                      detail::ImageView<T const> const& x,
                                                                      detail::ImageView<U> const& y, int parts) {
     if constexpr (has_warp_specialized<Plan, T, U>)
-        if (ConvParams<Plan, T, U> const params{bound, x, y}; detail::is_sm90a(gpu))
-            if (auto launch = detail::launch_warp_specialized<Schedule>(gpu, params, parts)) return launch;
+        if (detail::is_sm90a(gpu))
+            if (auto launch = detail::launch_warp_specialized<Schedule>(gpu, bound, x, y, parts)) return launch;
     return Error(type_name<Plan>(), "WarpSpecialized", "",
                  "a GPU of compute capability 9.0, code for sm_90a, y of x's type, or of 16 bits where x has 8, and "
                  "x, weights and y whose channels are neighbours and all else at multiples of 16 bytes, which a "
