@@ -29,12 +29,6 @@ struct ScheduleFacts {
 
     constexpr bool operator==(ScheduleFacts const&) const = default;
 
-    /// Whether it asks of all operands that bulk copies can read them.
-    constexpr bool copies_in_bulk() const {
-        return kind == ScheduleKind::warp_specialized || kind == ScheduleKind::halo || kind == ScheduleKind::planes ||
-               kind == ScheduleKind::stem;
-    }
-
     /// As it is written: "WarpSpecialized<128, 128, 4, ping_pong>". `shared_by` is how many blocks share a tile.
     Text name(int shared_by = 1) const {
         auto const list = [](auto... each) {

@@ -35,22 +35,27 @@ struct MatrixCandidates {
                                TableIf<has_stem<Plan, T, U>, Table<DefaultStem>>>{};
         else return Table<>{};
     }
-    using Type =
+    using Bulk =
         JoinedTable<decltype(bulk_operands<has_warp_specialized<Plan, T, U>>()),
                     TableIf<in_planes, PlanesTable<NvidiaTuning, T>>,
-                    TableIf<in_planes && has_split<Plan, T> && sizeof(T) == 2, PlanesSplitTable<NvidiaTuning, T>>,
-                    decltype(register_operands<has_matrix_units<Plan, T> || has_float_units<Plan, T>>())>;
+                    TableIf<in_planes && has_split<Plan, T> && sizeof(T) == 2, PlanesSplitTable<NvidiaTuning, T>>>;
+    using Register = decltype(register_operands<has_matrix_units<Plan, T> || has_float_units<Plan, T>>());
 };
 
 }  // namespace detail
 
-/// The schedules that the library chooses from for a plan with a Conv or Gemm, those that any GPU has last.
+/// The schedules that the library chooses from for a plan with a Conv or Gemm: those that copy in bulk, and those that
+/// compute it however its operands lie, what any GPU has last.
+template <class Plan, Element T, detail::OutputElement U, Orders orders = Orders::any>
+using BulkCandidates = typename detail::MatrixCandidates<Plan, T, U, orders>::Bulk;
 template <class Tuning, class Plan, Element T, detail::OutputElement U, Orders orders = Orders::any>
-using Candidates =
-    detail::JoinedTable<typename detail::MatrixCandidates<Plan, T, U, orders>::Type,
+using OtherCandidates =
+    detail::JoinedTable<typename detail::MatrixCandidates<Plan, T, U, orders>::Register,
                         detail::TableIf<std::is_same_v<T, float> && has_split<Plan, T> && Tuning::chooses_split,
                                         Table<DefaultSplit<Tuning>>>,
                         GemmTable<Tuning, T, typename Plan::Head::template WeightElement<T>, PlanFactor<Plan, T>>>;
+template <class Tuning, class Plan, Element T, detail::OutputElement U, Orders orders = Orders::any>
+using Candidates = detail::JoinedTable<BulkCandidates<Plan, T, U, orders>, OtherCandidates<Tuning, Plan, T, U, orders>>;
 
 /// What a tuned table knows a convolution by. A filter whose taps are not its window's, as of volumes, is in no table.
 inline TunedKey key_of(ConvCase const& of) {

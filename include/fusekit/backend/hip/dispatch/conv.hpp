@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
+
 #include "fusekit/backend/hip/conv_limits.hpp"
 #include "fusekit/backend/hip/dispatch/candidates.hpp"
 #include "fusekit/backend/hip/dispatch/tiles.hpp"
@@ -195,21 +197,15 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gpu, BoundPl
 
 namespace detail {
 
-/// The launch of a candidate; unsuited() where one that copies in bulk has none.
-template <class Schedule, Orders orders, class Plan, Element T, OutputElement U>
-Result<Launch<ConvParams<Plan, T, U>>> launch_candidate(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                        ImageView<T const> const& x, ImageView<U> const& y, int parts) {
-    if constexpr (GemmSchedule<Schedule> || DirectSchedule<Schedule>) {
-        return prepare_conv_with<Schedule, orders>(gpu, bound, x, y, parts);
-    } else if constexpr (WarpSpecializedSchedule<Schedule>) {
-        return launch_warp_specialized<Schedule>(gpu, bound, x, y, parts);
-    } else if constexpr (HaloSchedule<Schedule>) {
-        return launch_halo<Schedule>(gpu, bound, x, y);
-    } else if constexpr (StemSchedule<Schedule>) {
-        return launch_stem<Schedule>(gpu, bound, x, y);
-    } else {
-        return launch_planes<WholeSchedule<Schedule>>(gpu, bound, x, y, parts);
-    }
+/// The launch of a schedule that copies in bulk; nothing where it does not compute the convolution.
+template <class Schedule, class Plan, Element T, OutputElement U>
+std::optional<Launch<ConvParams<Plan, T, U>>> launch_in_bulk(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                             ImageView<T const> const& x, ImageView<U> const& y,
+                                                             int parts) {
+    if constexpr (WarpSpecializedSchedule<Schedule>) return launch_warp_specialized<Schedule>(gpu, bound, x, y, parts);
+    else if constexpr (HaloSchedule<Schedule>) return launch_halo<Schedule>(gpu, bound, x, y);
+    else if constexpr (StemSchedule<Schedule>) return launch_stem<Schedule>(gpu, bound, x, y);
+    else return launch_planes<WholeSchedule<Schedule>>(gpu, bound, x, y, parts);
 }
 
 }  // namespace detail
@@ -234,16 +230,22 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(Gpu const& gpu, BoundPlan<Pl
     else if constexpr (has_warp_specialized<Plan, T, U>) on_matrix_units = detail::is_sm90a(gpu);
     ConvCase const of = case_of(bound, x, y, on_matrix_units, workspace_bytes);
     return with_tuning(gpu.architecture(), [&]<class Tuning>(Tuning) -> Prepared {
-        Candidates<Tuning, Plan, T, U, orders> const candidates;
-        Ranking ranking(candidates, of, Tuning::costs, rates_of(gpu), tuned);
-        for (;;) {
-            int const best = ranking.best();
-            auto launch = with_entry(candidates, best, [&]<class Schedule>(Schedule) {
-                return detail::launch_candidate<Schedule, orders>(gpu, bound, x, y, ranking.time(best).parts);
-            });
-            if (launch || !ranking.schedule(best).copies_in_bulk()) return launch;
-            ranking.strike(best);
+        using Bulk = BulkCandidates<Plan, T, U, orders>;
+        Ranking ranking(Candidates<Tuning, Plan, T, U, orders>{}, of, Tuning::costs, rates_of(gpu), tuned);
+        int best = ranking.best();
+        if constexpr (Bulk::size > 0) {
+            for (; best >= 0 && best < Bulk::size; best = ranking.best()) {
+                auto const launch = with_entry(Bulk{}, best, [&]<class Schedule>(Schedule) {
+                    return detail::launch_in_bulk<Schedule>(gpu, bound, x, y, ranking.time(best).parts);
+                });
+                if (launch) return *launch;
+                ranking.strike(best);
+            }
         }
+        return with_entry(OtherCandidates<Tuning, Plan, T, U, orders>{}, best - Bulk::size,
+                          [&]<class Schedule>(Schedule) {
+                              return prepare_conv_with<Schedule, orders>(gpu, bound, x, y, ranking.time(best).parts);
+                          });
     });
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
+
 #include "fusekit/backend/hip/conv_limits.hpp"
 #include "fusekit/backend/hip/dispatch/tiles.hpp"
 #include "fusekit/backend/hip/mainloop/halo.hpp"
@@ -17,10 +19,6 @@ inline bool is_sm90a(Architecture architecture) {
 }
 inline bool is_sm90a(Gpu const& gpu) { return is_sm90a(gpu.architecture()); }
 
-/// Of a candidate that does not compute a convolution, or whose operands do not lie so: the next one is tried, and
-/// nobody reads words.
-[[gnu::cold, gnu::noinline]] inline Error unsuited() { return Error("", "", "", "", ""); }
-
 /// Whether a convolution from so many channels to y is one that a schedule with a halo computes.
 template <class Schedule>
 bool suits_halo(Index<4> const& y, std::int64_t channels, Filter<2> const& filter) {
@@ -31,26 +29,26 @@ bool suits_halo(Index<4> const& y, std::int64_t channels, Filter<2> const& filte
     return shape.stages(Schedule::halo_bytes, Schedule::most_stages) >= 2;
 }
 
-/// What its kernel is given; unsuited() where an operand does not lie as its bulk copies need it, or the program or the
+/// What its kernel is given; nothing where an operand does not lie as its bulk copies need it, or the program or the
 /// GPU has no such kernel. The convolution suits the schedule.
 template <class Schedule, class Plan, Element T>
-Result<Launch<ConvParams<Plan, T, T>>> launch_halo(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                   ImageView<T const> const& x, ImageView<T> const& y) {
+std::optional<Launch<ConvParams<Plan, T, T>>> launch_halo(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                          ImageView<T const> const& x, ImageView<T> const& y) {
     ConvParams<Plan, T, T> params{bound, x, y};
     auto const kernel = kernel_of<Plan, HaloGemm<Plan, Schedule, T>>();
-    if (!kernel.is_launchable(gpu.index())) return unsuited();
+    if (!kernel.is_launchable(gpu.index())) return {};
     Refusal refusal;
     DeviceGuard const guard(gpu.index(), &refusal);
     Index<4> const of_y = y.layout.shape;
     HaloShape<Schedule::pixels> const shape(static_cast<int>(of_y[2]), static_cast<int>(of_y[3]),
                                             Plan::Head::geometry(params.bound.head));
     auto const w = detail::typed<T>(Plan::Head::filters(params.bound.head));
-    if (refusal || !encode_rows(params.maps, params.x, w, params.y, shape, Schedule::channels)) return unsuited();
+    if (refusal || !encode_rows(params.maps, params.x, w, params.y, shape, Schedule::channels)) return {};
     if constexpr (reads_in_bulk<Plan, T, T>)
         if (!encode_read<typename Plan::Epilogue>(
                 params.read, params.bound.epilogue, params.y,
                 [&](TensorMap& map, auto const& z) { return encode_rows_of_y(map, z, shape); }))
-            return unsuited();
+            return {};
     std::int64_t const tiles = of_y[0] * detail::divide_up(of_y[2], shape.rows);
     std::int64_t most = gpu.processors();
     std::size_t workspace_bytes = 0;
@@ -58,10 +56,10 @@ Result<Launch<ConvParams<Plan, T, T>>> launch_halo(Gpu const& gpu, BoundPlan<Pla
         std::int64_t const held = detail::divide_up(of_y[0] * of_y[2] * of_y[3], 64);
         if (held < most) most = held;
         auto const bytes = cut_totals<Plan>(params, tiles < most ? tiles : most, 1, most_merged_at_once(gpu));
-        if (!bytes) return unsuited();
+        if (!bytes) return {};
         workspace_bytes = *bytes;
     }
-    return prepare_launch(gpu, kernel, params, tiles < most ? tiles : most, LaunchMode::plain, workspace_bytes);
+    return *prepare_launch(gpu, kernel, params, tiles < most ? tiles : most, LaunchMode::plain, workspace_bytes);
 }
 
 }  // namespace detail
@@ -74,7 +72,7 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_halo_with(Gpu const& gpu, BoundPl
     if constexpr (has_halo<Plan, T, U>)
         if (detail::is_sm90a(gpu) &&
             detail::suits_halo<Schedule>(y.layout.shape, x.layout.shape[1], Plan::Head::geometry(bound.head)))
-            if (auto launch = detail::launch_halo<Schedule>(gpu, bound, x, y)) return launch;
+            if (auto const launch = detail::launch_halo<Schedule>(gpu, bound, x, y)) return *launch;
     return Error(
         type_name<Plan>(), "Halo", "",
         "a GPU of compute capability 9.0, code for sm_90a, a filter of stride 1, dilation 1, 1 group and 9 taps "

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
 #include <type_traits>
 
 #include "fusekit/backend/hip/dispatch/halo.hpp"
@@ -105,12 +106,13 @@ struct PlanesOf<Plan, Schedule, float> {
     using Type = FloatPlanesGemm<Plan, Schedule>;
 };
 
-/// What a kernel is given, whose tiles `parts` blocks share, at most one for each 64 channels of x; unsuited() where an
+/// What a kernel is given, whose tiles `parts` blocks share, at most one for each 64 channels of x; nothing where an
 /// operand does not lie as it needs it, or the program or the GPU has no such kernel, or the convolution does not suit
 /// the schedule.
 template <class Schedule, class Plan, Element T>
-Result<Launch<ConvParams<Plan, T, T>>> launch_planes(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                     ImageView<T const> const& x, ImageView<T> const& y, int parts) {
+std::optional<Launch<ConvParams<Plan, T, T>>> launch_planes(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                            ImageView<T const> const& x, ImageView<T> const& y,
+                                                            int parts) {
     ConvParams<Plan, T, T> params{bound, x, y};
     auto const kernel = kernel_of<Plan, typename PlanesOf<Plan, Schedule, T>::Type>();
     auto const filter = Plan::Head::geometry(params.bound.head);
@@ -119,7 +121,7 @@ Result<Launch<ConvParams<Plan, T, T>>> launch_planes(Gpu const& gpu, BoundPlan<P
     bool const channels_last = order == PlanesOrder::channels_last;
     if (order == PlanesOrder::none || !suits_planes<Schedule, T>(of_x, of_y, filter, channels_last) ||
         !kernel.is_launchable(gpu.index()))
-        return unsuited();
+        return {};
     Refusal refusal;
     DeviceGuard const guard(gpu.index(), &refusal);
     auto const w = detail::typed<T>(Plan::Head::filters(params.bound.head));
@@ -127,22 +129,21 @@ Result<Launch<ConvParams<Plan, T, T>>> launch_planes(Gpu const& gpu, BoundPlan<P
     std::uint32_t const box[] = {128 / sizeof(T), 1, 1, 64};
     params.channels_fastest =
         !refusal && of_w.legal && encode_tiled(params.maps.w, sizeof(T), 4, w.data, of_w.extents, of_w.strides, box);
-    if (refusal || !(params.channels_fastest || (Plan::Head::longest >= 3 && encode_taps(params.maps.w, w))))
-        return unsuited();
+    if (refusal || !(params.channels_fastest || (Plan::Head::longest >= 3 && encode_taps(params.maps.w, w)))) return {};
     params.maps.in_use = channels_last;
     if (channels_last && !encode_parts(params.maps.x, params.x, plane_tiles<Schedule, T>(of_x, of_y, filter, true)))
-        return unsuited();
+        return {};
     std::int64_t const tiles = count_plane_tiles<Schedule, T>(of_x, of_y, filter, channels_last),
                        most = gpu.processors();
     if constexpr (has_split<Plan, T>) {
         std::int64_t const channel_blocks = divide_up(of_x[1], PlaneTiles<Schedule::pixels, T>::channels),
                            sharers = parts < channel_blocks ? parts : channel_blocks;
-        if (sharers > 1 && !launches_clusters(gpu)) return unsuited();
+        if (sharers > 1 && !launches_clusters(gpu)) return {};
         params.parts.count = static_cast<unsigned>(sharers);
         if (sharers > 1)
-            return prepare_launch(gpu, kernel, params, tiles * sharers, LaunchMode::clusters, 0, params.parts.count);
+            return *prepare_launch(gpu, kernel, params, tiles * sharers, LaunchMode::clusters, 0, params.parts.count);
     }
-    return prepare_launch(gpu, kernel, params, tiles < most ? tiles : most);
+    return *prepare_launch(gpu, kernel, params, tiles < most ? tiles : most);
 }
 
 }  // namespace detail
@@ -154,7 +155,7 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_planes_with(Gpu const& gpu, Bound
                                                            detail::ImageView<U> const& y, int parts) {
     if constexpr (has_planes<Plan, T, U>)
         if (detail::is_sm90a(gpu))
-            if (auto launch = detail::launch_planes<Schedule>(gpu, bound, x, y, parts)) return launch;
+            if (auto const launch = detail::launch_planes<Schedule>(gpu, bound, x, y, parts)) return *launch;
     return Error(
         type_name<Plan>(), parts > 1 ? "Split<Planes>" : "Planes", "",
         "a GPU of compute capability 9.0, code for sm_90a, a Conv of stride 1, dilation 1 and 1 group, rows of " +

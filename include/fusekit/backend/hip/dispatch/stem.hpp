@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
+
 #include "fusekit/backend/hip/dispatch/halo.hpp"
 #include "fusekit/backend/hip/mainloop/stem.hpp"
 
@@ -42,17 +44,16 @@ StemShape stem_shape(Index<4> const& y, std::int64_t channels, Filter<2> const& 
     return shape.panels <= Schedule::most_panels ? shape : StemShape();
 }
 
-/// What its kernel is given; unsuited() where the schedule does not compute the convolution, an operand does not lie as
+/// What its kernel is given; nothing where the schedule does not compute the convolution, an operand does not lie as
 /// it needs it, or the program or the GPU has no such kernel.
 template <class Schedule, class Plan, Element T>
-Result<Launch<ConvParams<Plan, T, T>>> launch_stem(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                   ImageView<T const> const& x, ImageView<T> const& y) {
+std::optional<Launch<ConvParams<Plan, T, T>>> launch_stem(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                          ImageView<T const> const& x, ImageView<T> const& y) {
     ConvParams<Plan, T, T> params{bound, x, y};
     auto const kernel = kernel_of<Plan, StemGemm<Plan, Schedule, T>>();
     Index<4> const of_y = y.layout.shape;
     params.stem = stem_shape<Schedule>(of_y, params.x.layout.shape[1], Plan::Head::geometry(params.bound.head));
-    if (params.stem.panels == 0 || !has_rows_of_pixels(params.x) || !kernel.is_launchable(gpu.index()))
-        return unsuited();
+    if (params.stem.panels == 0 || !has_rows_of_pixels(params.x) || !kernel.is_launchable(gpu.index())) return {};
     struct {
         int pitch, rows;
     } const box{params.stem.columns(), params.stem.rows()};
@@ -60,15 +61,15 @@ Result<Launch<ConvParams<Plan, T, T>>> launch_stem(Gpu const& gpu, BoundPlan<Pla
     DeviceGuard const guard(gpu.index(), &refusal);
     params.maps.in_use = !refusal && encode_rows_of_pixels(params.maps.x, params.x, params.stem) &&
                          encode_rows_of_y(params.maps.y, params.y, box);
-    if (!params.maps.in_use) return unsuited();
+    if (!params.maps.in_use) return {};
     if constexpr (reads_in_bulk<Plan, T, T>)
         if (!encode_read<typename Plan::Epilogue>(
                 params.read, params.bound.epilogue, params.y,
                 [&](TensorMap& map, auto const& z) { return encode_rows_of_y(map, z, box); }))
-            return unsuited();
+            return {};
     std::int64_t const columns = divide_up(of_y[1], Schedule::channels), tiles = params.stem.tiles(of_y),
                        most = columns < gpu.processors() ? gpu.processors() / columns : 1;
-    return prepare_launch(gpu, kernel, params, columns * (tiles < most ? tiles : most));
+    return *prepare_launch(gpu, kernel, params, columns * (tiles < most ? tiles : most));
 }
 
 }  // namespace detail
@@ -80,7 +81,7 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_stem_with(Gpu const& gpu, BoundPl
                                                          detail::ImageView<U> const& y) {
     if constexpr (has_stem<Plan, T, U>)
         if (detail::is_sm90a(gpu))
-            if (auto launch = detail::launch_stem<Schedule>(gpu, bound, x, y)) return launch;
+            if (auto const launch = detail::launch_stem<Schedule>(gpu, bound, x, y)) return *launch;
     return Error(type_name<Plan>(), "Stem", "",
                  "a GPU of compute capability 9.0, code for sm_90a, a Conv of 1 group and more than one tap, with " +
                      Text::number(2 * Schedule::most_panels) +

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
+
 #include "fusekit/backend/hip/conv_limits.hpp"
 #include "fusekit/backend/hip/dispatch/halo.hpp"
 #include "fusekit/backend/hip/dispatch/split.hpp"
@@ -23,15 +25,16 @@ struct BulkMainloop<Schedule, Plan, T, U> {
     using Type = SplitWarpSpecializedGemm<Plan, Split<typename Schedule::Whole>, T, U>;
 };
 
-/// What a kernel for sm_90a is given; unsuited() where an operand does not lie as its bulk copies need it, or the
+/// What a kernel for sm_90a is given; nothing where an operand does not lie as its bulk copies need it, or the
 /// program or the GPU has no such kernel.
 template <class Plan, Element T, detail::OutputElement U>
-Result<Launch<ConvParams<Plan, T, U>>> launch_in_bulk(Gpu const& gpu, ScheduleFacts const& schedule,
-                                                      Kernel<ConvParams<Plan, T, U>> const& kernel,
-                                                      BoundPlan<Plan> const& bound, ImageView<T const> const& x,
-                                                      ImageView<U> const& y, [[maybe_unused]] int parts) {
+std::optional<Launch<ConvParams<Plan, T, U>>> launch_bulk_kernel(Gpu const& gpu, ScheduleFacts const& schedule,
+                                                                 Kernel<ConvParams<Plan, T, U>> const& kernel,
+                                                                 BoundPlan<Plan> const& bound,
+                                                                 ImageView<T const> const& x, ImageView<U> const& y,
+                                                                 [[maybe_unused]] int parts) {
     ConvParams<Plan, T, U> params{bound, x, y};
-    if (!kernel.is_launchable(gpu.index())) return unsuited();
+    if (!kernel.is_launchable(gpu.index())) return {};
     Refusal refusal;
     DeviceGuard const guard(gpu.index(), &refusal);
     auto const w =
@@ -39,20 +42,20 @@ Result<Launch<ConvParams<Plan, T, U>>> launch_in_bulk(Gpu const& gpu, ScheduleFa
     auto const filter = detail::window_filter(Plan::Head::geometry(params.bound.head));
     if (refusal ||
         !encode(params.maps, params.x, w, params.y, filter, schedule.m, schedule.n, has_transposed_conv<Plan>))
-        return unsuited();
+        return {};
     if constexpr (reads_in_bulk<Plan, T, U>)
         if (!encode_read<typename Plan::Epilogue>(
                 params.read, params.bound.epilogue, params.y,
                 [](TensorMap& map, auto const& z) { return encode_pixels(map, z, 64, 64); }))
-            return unsuited();
+            return {};
     Index<4> const of_y = y.layout.shape;
     std::int64_t const columns = detail::divide_up(of_y[1], schedule.n),
                        tiles = detail::divide_up(of_y[0] * of_y[2] * of_y[3], schedule.m) * columns;
     if constexpr (has_split<Plan, T>)
         if (schedule.splits) {
-            if (!launches_clusters(gpu)) return unsuited();
+            if (!launches_clusters(gpu)) return {};
             params.parts.count = static_cast<unsigned>(parts);
-            return prepare_parts(gpu, kernel, params, schedule, tiles);
+            return *prepare_parts(gpu, kernel, params, schedule, tiles);
         }
     std::int64_t most = std::int64_t{gpu.processors()} * schedule.blocks;
     std::size_t workspace_bytes = 0;
@@ -60,21 +63,21 @@ Result<Launch<ConvParams<Plan, T, U>>> launch_in_bulk(Gpu const& gpu, ScheduleFa
         most = columns < most ? most - most % columns : columns;
         auto const bytes =
             cut_totals<Plan>(params, (tiles < most ? tiles : most) / columns, columns, most_merged_at_once(gpu));
-        if (!bytes) return unsuited();
+        if (!bytes) return {};
         workspace_bytes = *bytes;
     }
     // Clusters fill one part of a GPU after another, and so bring neighbours together, which share an operand: all
     // blocks in pairs take 0.96 to 1.0 of the time on an H100. Fewer than its processors lose up to a fifth so.
     bool const in_pairs = !Plan::totals_tiles && launches_clusters(gpu) && most % 2 == 0 && tiles >= most;
-    return prepare_launch(gpu, kernel, params, tiles < most ? tiles : most,
-                          in_pairs ? LaunchMode::clusters : LaunchMode::plain, workspace_bytes, in_pairs ? 2 : 1);
+    return *prepare_launch(gpu, kernel, params, tiles < most ? tiles : most,
+                           in_pairs ? LaunchMode::clusters : LaunchMode::plain, workspace_bytes, in_pairs ? 2 : 1);
 }
 template <class Schedule, class Plan, Element T, detail::OutputElement U>
-Result<Launch<ConvParams<Plan, T, U>>> launch_warp_specialized(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                               ImageView<T const> const& x, ImageView<U> const& y,
-                                                               int parts) {
+std::optional<Launch<ConvParams<Plan, T, U>>> launch_warp_specialized(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                                      ImageView<T const> const& x,
+                                                                      ImageView<U> const& y, int parts) {
     using Mainloop = typename BulkMainloop<Schedule, Plan, T, U>::Type;
-    return launch_in_bulk(gpu, facts_of<Schedule>(), kernel_of<Plan, Mainloop>(), bound, x, y, parts);
+    return launch_bulk_kernel(gpu, facts_of<Schedule>(), kernel_of<Plan, Mainloop>(), bound, x, y, parts);
 }
 
 }  // namespace detail
@@ -86,7 +89,7 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_warp_specialized_with(Gpu const& 
                                                                      detail::ImageView<U> const& y, int parts) {
     if constexpr (has_warp_specialized<Plan, T, U>)
         if (detail::is_sm90a(gpu))
-            if (auto launch = detail::launch_warp_specialized<Schedule>(gpu, bound, x, y, parts)) return launch;
+            if (auto const launch = detail::launch_warp_specialized<Schedule>(gpu, bound, x, y, parts)) return *launch;
     return Error(type_name<Plan>(), "WarpSpecialized", "",
                  "a GPU of compute capability 9.0, code for sm_90a, y of x's type, or of 16 bits where x has 8, and "
                  "x, weights and y whose channels are neighbours and all else at multiples of 16 bytes, which a "

@@ -60,7 +60,9 @@ struct ElementwiseCase {
 
 /// A list of types.
 template <class... Types>
-struct Table {};
+struct Table {
+    static constexpr int size = sizeof...(Types);
+};
 
 namespace detail {
 
