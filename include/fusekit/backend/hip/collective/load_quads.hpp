@@ -39,16 +39,13 @@ struct QuadOffsets {
             for (int place = left; place <= right; ++place) {
                 int const shift = place == middle ? 0 : of.shift_of_quad(place == left, s);
                 bool const none = in_x.mask == KOffset::never || shift <= -4 || shift >= 4;
-                std::uint64_t const selector = shifted(none ? 4 : shift);
                 bytes[place][i] = none ? Buffer::nowhere : in_bytes<T>({in_x.offset + shift, 0});
                 if (is_short && place == middle) continue;
-                for (int word = 0; word < words; ++word)
-                    selectors[is_short ? place / 2 : place][i][word] =
-                        static_cast<std::uint32_t>(selector >> (32 * word));
+                select(selectors[is_short ? place / 2 : place][0], i, none ? 4 : shift);
             }
             masks[i] = in_x.mask & ~columns;
             if constexpr (one_bit) masks[i] = static_cast<std::uint32_t>(__builtin_ctz(masks[i]));
-            if (is_short && i < same_words) same[i] = static_cast<std::uint32_t>(shifted(0) >> (i % words * 32));
+            if (is_short && i < same_words / words) select(same, i, 0);
         } else {
             bytes[0][i] = in_bytes<T>(in_x);
         }
@@ -61,17 +58,18 @@ struct QuadOffsets {
     }
 
 private:
-    /// Selects element i - shift for element i, or zero.
-    __device__ static std::uint64_t shifted(int shift) {
-        constexpr std::uint64_t zeros = 0x0101010101010101 * no_byte;
-        constexpr int bits = 8 * static_cast<int>(sizeof(T));
-        std::uint64_t result = 0;
-        for (int i = 0; i < 4; ++i) {
-            int const from = i - shift;
-            std::uint64_t const selector = from >= 0 && from < 4 ? 0x0706050403020100 >> (from * bits) : zeros;
-            result |= (selector & ((std::uint64_t{1} << bits) - 1)) << (i * bits);
-        }
-        return result;
+    /// Of index i: selects element j - shift of its quad for element j, or zero. Selectors of bytes are of two quads,
+    /// one index after another, whose elements alternate: they are a step of the transposition, too.
+    __device__ static void select(std::uint32_t* all, unsigned i, int shift) {
+        constexpr unsigned size = sizeof(T), quads = 2 / size;
+        auto* const to = reinterpret_cast<unsigned char*>(all + i / quads * 2);
+        for (int j = 0; j < 4; ++j)
+            for (unsigned byte = 0; byte < size; ++byte) {
+                int const from = j - shift;
+                bool const is_in = from >= 0 && from < 4;
+                unsigned const own = i % quads, selected = own * 4 + static_cast<unsigned>(from) * size + byte;
+                to[static_cast<unsigned>(j) * 2 + own + byte] = static_cast<unsigned char>(is_in ? selected : no_byte);
+            }
     }
 };
 
@@ -116,14 +114,15 @@ protected:
     template <class Tile, class Shifts>
     __device__ void store(Tile& tile, Shifts const& shifts) const {
         Words<words> in_row[own_k];
+        if constexpr (sizeof(T) == 2)
 #pragma unroll
-        for (int i = 0; i < own_k; ++i) {
-            in_row[i] = quads[i];
-            if (padded && shifts(i))
+            for (int i = 0; i < own_k; ++i) {
+                in_row[i] = quads[i];
+                if (padded && shifts(i))
 #pragma unroll
-                for (int j = 0; j < words; ++j)
-                    in_row[i][j] = permuted(quads[i][words - 1], quads[i][0], selectors[i][j]);
-        }
+                    for (int j = 0; j < words; ++j)
+                        in_row[i][j] = permuted(quads[i][words - 1], quads[i][0], selectors[i][j]);
+            }
         Words<k_words> pixels[4];
 #pragma unroll
         for (int i = 0; i < own_k; i += 4) {
@@ -137,19 +136,25 @@ protected:
             } else {
 #pragma unroll
                 for (int half = 0; half < 2; ++half) {  // of the pixels
-                    std::uint32_t const sides = half == 0 ? 0x05010400 : 0x07030602;
-                    std::uint32_t const low = permuted(in_row[i + 1][0], in_row[i][0], sides),
-                                        high = permuted(in_row[i + 3][0], in_row[i + 2][0], sides);
+                    auto const alternate = [&](int first) {
+                        std::uint32_t const in_place = half == 0 ? 0x05010400 : 0x07030602;
+                        return permuted(quads[first + 1][0], quads[first][0],
+                                        padded ? selectors[first + half][0] : in_place);
+                    };
+                    std::uint32_t const low = alternate(i), high = alternate(i + 2);
                     pixels[2 * half][i / 4] = permuted(high, low, 0x05040100);
                     pixels[2 * half + 1][i / 4] = permuted(high, low, 0x07060302);
                 }
             }
         }
+        static_assert(Tile::place(0, 1) == TileK);  // rows in pairs have one order, and the compiler stores them so
 #pragma unroll
         for (int pixel = 0; pixel < 4; ++pixel)
-            __builtin_memcpy(__builtin_assume_aligned(
-                                 static_cast<void*>(tile.at(k, row + static_cast<unsigned>(pixel))), 4 * k_words),
-                             &pixels[pixel], sizeof pixels[pixel]);
+            __builtin_memcpy(
+                __builtin_assume_aligned(
+                    static_cast<void*>(tile.at(k, row + static_cast<unsigned>(pixel & 2)) + pixel % 2 * TileK),
+                    4 * k_words),
+                &pixels[pixel], sizeof pixels[pixel]);
     }
 
     /// Calls f(i, offset there) for each of the thread's indices of GemmK, and has the selectors of their elements.
