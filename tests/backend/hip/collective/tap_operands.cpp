@@ -24,6 +24,7 @@ template <class T, auto Geometry, class Device>
 void check(Device& device, oracle::Shape const& x, std::int64_t k) {
     check_transposed<T, Geometry, false, Planes>(device, x, k);
     constexpr int rank = Geometry.rank + 2;
+    using U = std::conditional_t<std::is_same_v<T, fk::int8>, float, T>;
     oracle::Window const window = GeometryOf<Geometry.rank>::window(Geometry);
     oracle::Shape const y = output_of(window, x, k), filter{k, x.c / window.groups, window.r, window.s, window.t};
     auto const values = integers(x.size(), -3, 4, 1), weights = integers(filter.size(), -2, 2, 2),
@@ -34,9 +35,9 @@ void check(Device& device, oracle::Shape const& x, std::int64_t k) {
         INFO(fk::type_name<fk::Conv<Geometry>>() << ' ' << fk::name(fk::data_type<T>) << " from " << x.c << " to " << k
                                                  << ' ' << x.h << ' ' << x.w << ", " << x_layout << ' ' << w_layout);
         Filled<T, Device, rank> in(device, x_layout, x, values), w(device, w_layout, filter, weights);
-        Placed<Device, rank> out(device, fk::data_type<T>, layout_of<rank>(y_layout, y), 64);
+        Placed<Device, rank> out(device, fk::data_type<U>, layout_of<rank>(y_layout, y), 64);
         fk::Plan<fk::Conv<Geometry>, fk::Bias>::bind({.weights = w.view()}, {.bias = b.any()})(device, in.view(),
-                                                                                               out.template view<T>());
+                                                                                               out.template view<U>());
         CHECK(difference(expected, out.fetch()) == "");
     }
 }
@@ -76,11 +77,20 @@ TEMPLATE_TEST_CASE("HIP: quads of pixels and taps of filters are loaded for the 
     check<fk::half, fk::filter(4, 4).pad(1, 2, 2, 1)>(scheduled, {1, 19, 4, 8}, 5);
     check<fk::half, fk::filter(2, 3).pad(0, 1).groups(2)>(scheduled, {1, 48, 6, 8}, 80);
     check<fk::half, fk::filter(1, 1)>(scheduled, {2, 40, 3, 4}, 24);
+    check<fk::half, fk::filter(1, 1).pad(1, 1, 2, 2)>(scheduled, {1, 72, 2, 8}, 8);
     check_transposed<fk::bfloat16, fk::filter(3).pad(1)>(scheduled, {2, 20, 1, 36}, 16);
+    // Of bytes, those of two channels together, and pairs apart; of more channels together, or of one.
+    check<fk::int8, fk::filter(3, 3).pad(1)>(scheduled, {2, 80, 5, 8}, 40);
+    check<fk::int8, fk::filter(3, 3).pad(2).dilation(2).groups(2)>(scheduled, {1, 64, 3, 12}, 24);
+    check<fk::int8, fk::filter(5, 3).pad(2, 1)>(scheduled, {3, 16, 3, 12}, 8);
+    check<fk::int8, fk::filter(4, 4).pad(1, 2, 2, 1)>(scheduled, {1, 19, 4, 8}, 5);
+    check<fk::int8, fk::filter(2, 2).pad(1, 0, 1, 0).groups(2)>(scheduled, {1, 40, 4, 8}, 36);
+    check<fk::int8, fk::filter(1, 1)>(scheduled, {2, 80, 3, 4}, 24);
     // What is loaded one by one: rows that are no multiple of four, packets of channels that do not end with them,
     // strides.
     check<fk::half, fk::filter(3, 3).pad(1)>(scheduled, {2, 24, 5, 7}, 16);
     check<fk::half, fk::filter(3, 3).pad(1)>(scheduled, {1, 24, 5, 8}, 12);
+    check<fk::int8, fk::filter(3, 3).pad(1)>(scheduled, {1, 24, 5, 8}, 12);
     check<fk::half, fk::filter(3, 3).pad(1).stride(2)>(scheduled, {1, 24, 6, 8}, 16);
     check_infinite_group(scheduled);
     check_after_transposed<fk::filter(3, 3).pad(1), fk::half, fk::half>(scheduled, {2, 72, 6, 8}, 16);

@@ -14,14 +14,15 @@
 
 namespace fusekit::hip {
 
-/// Whether 16 bytes of a filter, as its type says, may be neighbouring taps of T, and quads lie in rows of y: of 16
-/// bits, of a Conv with as many taps and columns at stride 1, or of a TransposedConv without strides.
+/// Whether 16 bytes of a filter, as its type says, may be neighbouring taps of T, and quads lie in rows of y: of a Conv
+/// with units of as many taps and columns at stride 1, or of a TransposedConv of 16 bits without strides.
 template <class Plan, Element T>
 inline constexpr bool may_have_quads_of_taps = [] {
-    if constexpr (sizeof(T) != 2 || !std::is_same_v<typename Plan::Head::template WeightElement<T>, T>) return false;
-    else if constexpr (has_transposed_conv<Plan>) return !detail::spreads<problem::GeometryOf<typename Plan::Head>>;
+    if constexpr (sizeof(T) > 2 || !std::is_same_v<typename Plan::Head::template WeightElement<T>, T>) return false;
+    else if constexpr (has_transposed_conv<Plan>)
+        return sizeof(T) == 2 && !detail::spreads<problem::GeometryOf<typename Plan::Head>>;
     else if constexpr (requires { Plan::Head::collapsed.group_count; })
-        return AnyTapOrder<Plan, T>::taps * int{sizeof(T)} >= 16 &&
+        return AnyTapOrder<Plan, T>::in_packets > 0 &&
                Plan::Head::collapsed.strides[Plan::Head::collapsed_space - 1] == 1;
     else return false;
 }();

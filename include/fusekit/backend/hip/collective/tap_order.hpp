@@ -10,10 +10,10 @@
 
 namespace fusekit::hip {
 
-/// How GemmK is counted where only the taps of a filter are neighbours in memory: tap by tap, so that an index has the
-/// same tap in all steps of a phase, and channels go up by as many as a step has. 16 bytes of a step's row are Packet
-/// taps of a channel `together`; of taps that are left over, one tap of Packet channels. Taps of a transposed filter
-/// move `backwards` over x.
+/// How GemmK is counted where the taps of a filter are neighbours in memory: tap by tap, so that an index has the same
+/// tap in all steps of a phase, and channels go up by as many as a step has. A unit is a channel, or a few whose taps
+/// follow one another and are counted on. 16 bytes of a step's row are Packet taps of a unit `together`; of taps that
+/// are left over, 16 bits of each of eight units. Taps of a transposed filter move `backwards` over x.
 template <auto Filter, bool backwards, int Packet, int TileK, bool are_together>
 struct TapOrder {
     static constexpr bool together = are_together;
@@ -23,8 +23,12 @@ struct TapOrder {
         for (int mode = 0; mode < Filter.rank; ++mode) all *= Filter.size[mode];
         return all;
     }();
-    static constexpr int phases = together ? taps / packet : taps % packet;
-    static constexpr int channels = together ? tile_k / packet : tile_k;  ///< of a step
+    static constexpr int pair = packet / 8;  ///< elements of 16 bits
+    /// Channels of a unit: as many as have 16 bytes of taps, or else 16 bits of one.
+    static constexpr int unit = !backwards && packet % taps == 0 ? packet / taps : pair;
+    static constexpr int in_packets = unit * taps / packet, left_over = unit * taps % packet / pair;
+    static constexpr int phases = together ? in_packets : left_over;
+    static constexpr int channels = tile_k / (together ? packet : pair) * unit;  ///< of a step
 
     /// Whether a tap's column may lie in padding beside pixels of a row of y. Columns have stride 1.
     static constexpr bool leaves_row(int tap) {
@@ -37,16 +41,17 @@ struct TapOrder {
     }
 
     /// Whether each 16 bytes of so many channels exist or do not.
-    static constexpr bool suits(std::int64_t all) { return together || phases == 0 || all % packet == 0; }
+    static constexpr bool suits(std::int64_t all) { return all % (left_over > 0 ? packet : unit) == 0; }
 
     FUSEKIT_HD static constexpr int steps_of_phase(int all) {
         return static_cast<int>(detail::divide_up(static_cast<unsigned>(all), channels));
     }
     /// The coordinate of index k of a step that has channels from `first` on. It may be one that does not exist.
     FUSEKIT_HD static constexpr KCoord coord(int phase, int first, unsigned k) {
+        constexpr int count = together ? packet : pair;
         auto const own = static_cast<int>(k);
-        int const tap = together ? phase * packet + own % packet : taps / packet * packet + phase;
-        return {first + (together ? own / packet : own), tap / columns, tap % columns};
+        int const of_unit = (together ? 0 : in_packets * packet) + phase * count + own % count, tap = of_unit % taps;
+        return {first + own / count * unit + of_unit / taps, tap / columns, tap % columns};
     }
 };
 
