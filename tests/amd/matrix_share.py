@@ -79,7 +79,23 @@ def linked(named):
 
 
 def loops(blocks):
-    """The strongly connected sets of blocks, by Kosaraju's two searches, that have a way from themselves to themselves."""
+    """The strongly connected sets of blocks that have a way from themselves to themselves, and those in them that do not
+    pass where they are entered."""
+    def inside(these):
+        for loop in strongly_connected(blocks, these):
+            yield loop
+            yield from inside(set(loop) - set(entries(blocks, loop)))
+
+    yield from inside(set(range(len(blocks))))
+
+
+def entries(blocks, loop):
+    """Blocks that are entered from outside; a function's first block is."""
+    return [i for i in loop if any(i in blocks[j].next and j not in loop for j in range(len(blocks)))] or loop[:1]
+
+
+def strongly_connected(blocks, these):
+    """By Kosaraju's two searches."""
     def search(roots, following):
         seen, orders = set(), []
         for root in roots:
@@ -100,7 +116,7 @@ def loops(blocks):
             orders.append(order)
         return orders
 
-    forward = {i: block.next for i, block in enumerate(blocks)}
+    forward = {i: [j for j in blocks[i].next if j in these] for i in sorted(these)}
     backward = collections.defaultdict(list)
     for i, following in forward.items():
         for other in following:
@@ -121,8 +137,7 @@ def best_step(blocks, loop):
 
     # Blocks stand in the order of their addresses; a loop goes back to its first, or, where a compiler put its end
     # first, to the block after: every entry is tried.
-    entries = [i for i in loop if any(i in blocks[j].next and j not in inside for j in range(len(blocks)))]
-    for entry in entries or loop[:1]:
+    for entry in entries(blocks, loop):
         order, seen = [], set()
 
         def visit(i):

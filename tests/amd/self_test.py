@@ -109,6 +109,10 @@ if matrix_share.matrix_share("gfx90a", functions["kernel"]) != (1, 64 / (64 + 4 
 in_planes = disassembly.replace("global_load_dwordx4 v[4:7], v[8:9], off", "buffer_load_dwordx4 v[4:7], v8, s[4:7], s8 offen")
 if matrix_share.matrix_share("gfx90a", matrix_share.functions(in_planes)["kernel"]) != (1, None, None, 64 / (64 + 4 * 5)):
     failures.append("a loop that loads at a wave's offset is none of planes")
+begin, end, rest = disassembly.replace("<kernel>:", "<kernel>:\n0000000000002000 <L3>:").rpartition("\ts_endpgm")
+in_loop = f"{begin}\ts_cbranch_scc0 L3                                          // 00000000202C: BF84FFF4\n{end}{rest}"
+if matrix_share.matrix_share("gfx90a", matrix_share.functions(in_loop)["kernel"]) != (1, 64 / (64 + 4 * 5), None, None):
+    failures.append("a loop in a loop is not looked at alone")
 
 row = dict.fromkeys(check_kernels.COLUMNS, 0) | {"occupancy": 8}
 for target, kernel, matrix, count in [
