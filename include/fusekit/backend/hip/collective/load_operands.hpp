@@ -74,11 +74,16 @@ public:
 
     /// Computes offsets for a step and some that follow, where it `exists` and has none yet. All threads call this.
     __device__ Step prepare(int step, bool exists) {
-        int const in_table = step % table_steps * tile_k;
-        typename Prologue::Args const& prologue = (Plan::has_prologue ? reload(params) : params).bound.prologue;
-        if (exists && in_table == 0) fill_table(step, prologue);
-        return {in_table, prologue};
+        if (exists && step % table_steps == 0) find(step);
+        return found(step % table_steps);
     }
+    /// Computes those of a step that has none and of some that follow; returns of how many.
+    __device__ int find(int step) {
+        fill_table(step, prologue());
+        return table_steps;
+    }
+    /// The i-th step of these.
+    __device__ Step found(int i) const { return {i * tile_k, prologue()}; }
     /// Puts the loads of a step in flight, to registers or straight to the stage.
     __device__ void start(Step const& step, typename Atom::Stage& stage) {
         inputs.load(&shared.x_offsets[step.in_table], stage.x);
@@ -105,6 +110,9 @@ private:
     Inputs inputs;
     Weights weights;
 
+    __device__ typename Prologue::Args const& prologue() const {
+        return (Plan::has_prologue ? reload(params) : params).bound.prologue;
+    }
     template <int part, int parts>
     __device__ void finish_inputs(Step const& step, typename Atom::Stage& stage) const {
         auto const first = static_cast<unsigned>(step.in_table);

@@ -55,11 +55,11 @@ public:
     using Step = unsigned;
 
     /// As LoadOperands'.
-    __device__ Step prepare(int step, bool exists) const {
-        int const in_table = step % table_steps * tile_k;
-        if (exists && in_table == 0) fill_table(step);
-        return static_cast<unsigned>(in_table);
+    __device__ int find(int step) const {
+        fill_table(step);
+        return table_steps;
     }
+    __device__ static Step found(int i) { return static_cast<unsigned>(i * tile_k); }
     __device__ void start(Step step, typename Atom::Stage&) {
         inputs.load(shared.offsets, step);
         weights.load(shared.offsets, step);

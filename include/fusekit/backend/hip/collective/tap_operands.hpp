@@ -105,10 +105,25 @@ public:
     struct Step {};
 
     /// As LoadOperands', of steps that follow one another.
-    __device__ Step prepare(int step, bool) {
-        if (step == next) find();
-        return {};
+    __device__ int find(int step) {
+        Problem const conv = reload(params).problem();  // whose numbers scalar registers do not hold from step to step
+        int const steps = Order::steps_of_phase(conv.group_c());
+        if (step == end) ++phase, end += steps;
+        // Past the last step no channel exists, and zeros are loaded.
+        int const channel = phase == Order::phases ? conv.group_c() : (step - end + steps) * Order::channels;
+#pragma unroll 1
+        for (unsigned i = thread; i < Order::tile_k; i += threads) {
+            KCoord const at = Order::coord(phase, channel, i);
+            auto const place = conv.template k_offsets<padded>(at);
+            offsets.put(i, place.x, place.w, at.s, conv);
+        }
+        __syncthreads();
+        inputs.find(offsets);
+        weights.find(offsets);
+        bool const ends_early = conv.group_c() % Order::channels != 0;
+        return of_wave((ends_early && step + 1 < end ? end - 1 : end) - step);
     }
+    __device__ static Step found(int) { return {}; }
     __device__ void start(Step, typename Atom::Stage&) {
         inputs.load(to_next);
         weights.load();
@@ -122,27 +137,7 @@ private:
     QuadsUnderTaps<T, tile_m, threads, padded, Order> inputs;
     TapFilters<T, tile_n, threads, !Plan::totals_tiles, Order> weights;
     std::uint32_t to_next;  ///< from a step's channels to the next step's in x, in bytes
-    int next = 0, phase = -1, end = 0;  ///< the step whose operands are found next; the phase, and where it ends
-
-    __device__ void find() {
-        int const step = next;
-        Problem const conv = reload(params).problem();  // whose numbers scalar registers do not hold from step to step
-        int const steps = Order::steps_of_phase(conv.group_c());
-        if (step == end) ++phase, end += steps;
-        bool const ends_early = conv.group_c() % Order::channels != 0;
-        next = of_wave(ends_early && step + 1 < end ? end - 1 : end);
-        // Past the last step no channel exists, and zeros are loaded.
-        int const channel = phase == Order::phases ? conv.group_c() : (step - end + steps) * Order::channels;
-#pragma unroll 1
-        for (unsigned i = thread; i < Order::tile_k; i += threads) {
-            KCoord const at = Order::coord(phase, channel, i);
-            auto const place = conv.template k_offsets<padded>(at);
-            offsets.put(i, place.x, place.w, at.s, conv);
-        }
-        __syncthreads();
-        inputs.find(offsets);
-        weights.find(offsets);
-    }
+    int phase = -1, end = 0;  ///< the step at which the phase ends
 };
 
 }  // namespace fusekit::hip

@@ -256,22 +256,30 @@ private:
                                typename Atom::Fragment& sums, unsigned thread) {
         AnyLoader loader(params, conv, of_loader, shared.tile.pixels, coord, thread);
         auto& stage = shared.stages[0];
-        auto const load = [&](int step, auto between) {
-            auto const in_flight = loader.prepare(step, true);  // past the end zeros, which costs less than asking
+        auto const load = [&](int i, auto between) {
+            auto const in_flight = loader.found(i);
             loader.start(in_flight, stage);
             between();
             loader.finish(in_flight, stage);
             sync_shared_memory<threads>();
         };
+        // Steps that a loader finds at once are a loop of their own, which asks nothing but where it ends. Past the
+        // last step zeros are loaded.
         int const steps = steps_of<AnyLoader>(conv);
+        int found = loader.find(0), i = 1;
         load(0, [] {});
         atom.wait(sums);
-        for (int step = 0; step < steps; ++step) {
-            load(step + 1, [&] {
-                atom.multiply(stage, sums);
-                sync_shared_memory<threads>();
-            });
-            atom.wait(sums);
+        for (int step = 0; step < steps;) {
+            if (i == found) found = loader.find(step + 1), i = 0;
+            int const end = min(found, i + steps - step);
+            step += end - i;
+            do {
+                load(i, [&] {
+                    atom.multiply(stage, sums);
+                    sync_shared_memory<threads>();
+                });
+                atom.wait(sums);
+            } while (++i < end);
         }
     }
 };
