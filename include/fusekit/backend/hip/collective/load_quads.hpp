@@ -5,6 +5,7 @@
 #include "fusekit/backend/hip/arch/permute.hpp"
 #include "fusekit/backend/hip/arch/vector.hpp"
 #include "fusekit/backend/hip/collective/near_words.hpp"
+#include "fusekit/backend/hip/collective/quad_of_pixels.hpp"
 #include "fusekit/backend/hip/conv_problem.hpp"
 
 namespace fusekit::hip {
@@ -14,7 +15,7 @@ namespace fusekit::hip {
 /// the row nevertheless, the first or the last, and a selector shifts them to where they belong and zeros to the rest.
 template <Element T, Element W, int Size, int space, bool padded>
 struct QuadOffsets {
-    enum Place { left, middle, right };
+    static constexpr unsigned left = 0, middle = 1, right = 2;  ///< QuadPlace
     static constexpr int places = padded ? 3 : 1, of_padding = padded ? Size : 1;
     static constexpr int words = static_cast<int>(sizeof(T));  ///< of a quad
     static constexpr unsigned packet = 16 / sizeof(W);
@@ -36,7 +37,7 @@ struct QuadOffsets {
         if constexpr (padded) {
             std::uint32_t columns = 0;
             for (int bit = 0; bit < KOffset::most(space); ++bit) columns |= KOffset::bit(space, space - 1, bit);
-            for (int place = left; place <= right; ++place) {
+            for (unsigned place = left; place <= right; ++place) {
                 int const shift = place == middle ? 0 : of.shift_of_quad(place == left, s);
                 bool const none = in_x.mask == KOffset::never || shift <= -4 || shift >= 4;
                 bytes[place][i] = none ? Buffer::nowhere : in_bytes<T>({in_x.offset + shift, 0});
@@ -51,10 +52,20 @@ struct QuadOffsets {
         }
     }
     __device__ std::uint32_t w_at(unsigned k) const { return w[k / packet]; }
-    __device__ std::uint32_t const* selectors_at(unsigned place, unsigned k) const {
+    __device__ std::uint32_t const* selectors_at(QuadPlace of, unsigned k) const {
+        auto const place = static_cast<unsigned>(of);
         if constexpr (!is_short) return selectors[place][k];
         bool const in_middle = place == middle;
         return in_middle ? same : selectors[place / 2][in_middle ? 0 : k];
+    }
+    /// Nothing, or nowhere where an index reaches into padding above or below x of a pixel with such a mask.
+    __device__ static std::uint32_t rows_outside(std::uint32_t mask, std::uint32_t invalid) {
+        return one_bit ? spread_bit(invalid, mask) : 0 - (mask & invalid);
+    }
+    /// Where an index lies under windows that begin at `first`, whether padding is beside it or not; or nowhere, if its
+    /// row does.
+    __device__ std::uint32_t in_row(unsigned k, std::uint32_t first, std::uint32_t invalid) const {
+        return (first + bytes[middle][k]) | rows_outside(masks[k], invalid);
     }
 
 private:
@@ -73,33 +84,21 @@ private:
     }
 };
 
-/// TileAlongRows of quads of pixels, for NearOperands. A thread loads quads of neighbouring pixels, of as
-/// many indices of GemmK as make whole words of each pixel, and transposes them in registers.
+/// TileAlongRows of quads of pixels, for NearOperands. A thread loads a quad for each of its indices of GemmK, and
+/// transposes them in registers.
 template <Element T, int Size, int TileK, int threads, bool padded>
-class QuadsAlongRows {
-protected:
-    static constexpr int own_k = Size * TileK / threads / 4;  ///< indices of GemmK
-
-private:
-    static constexpr int groups = TileK / own_k;
-    static constexpr int per_word = 4 / static_cast<int>(sizeof(T)), words = 4 / per_word, k_words = own_k / per_word;
-    static_assert(own_k * words <= 16 && sizeof(T) <= 2 && own_k % 4 == 0 && groups * Size / 4 == threads);
+class QuadsAlongRows : public QuadOfPixels<T, Size, TileK, threads> {
+    using Base = QuadOfPixels<T, Size, TileK, threads>;
+    using Base::per_word, Base::k_words, Base::k, Base::place, Base::buffer, Base::first, Base::invalid;
+    static constexpr int words = 4 / per_word;
 
 public:
-    template <class RowAt>
-    __device__ QuadsAlongRows(unsigned thread, RowAt row_at)
-        : k(thread % groups * own_k),
-          row(thread / groups * 4),
-          buffer(row_at(row).first),
-          first(buffer.offset(row_at(row).first)),
-          invalid(~row_at(row).valid),
-          invalid_at_end(~row_at(row + 3).valid) {}
+    using Base::own_k;
+    static_assert(own_k * words <= 16);
 
-    /// Of windows whose taps have these first and last columns.
-    __device__ void find_place(int space, int first_column, int last_column) {
-        if (invalid & KOffset::bit(space, space - 1, first_column)) place = 0;
-        else place = invalid_at_end & KOffset::bit(space, space - 1, last_column) ? 2 : 1;
-    }
+    template <class RowAt>
+    __device__ QuadsAlongRows(unsigned thread, RowAt row_at) : Base(thread, row_at) {}
+
     template <class Offsets>
     __device__ void load(Offsets const& offsets, unsigned first_k) {
         find(offsets, first_k, [&](int i, std::uint32_t from) { load(i, from); });
@@ -147,14 +146,7 @@ protected:
                 }
             }
         }
-        static_assert(Tile::place(0, 1) == TileK);  // rows in pairs have one order, and the compiler stores them so
-#pragma unroll
-        for (int pixel = 0; pixel < 4; ++pixel)
-            __builtin_memcpy(
-                __builtin_assume_aligned(
-                    static_cast<void*>(tile.at(k, row + static_cast<unsigned>(pixel & 2)) + pixel % 2 * TileK),
-                    4 * k_words),
-                &pixels[pixel], sizeof pixels[pixel]);
+        Base::put(tile, pixels);
     }
 
     /// Calls f(i, offset there) for each of the thread's indices of GemmK, and has the selectors of their elements.
@@ -163,13 +155,12 @@ protected:
 #pragma unroll
         for (int i = 0; i < own_k; i += 4) {
             unsigned const at = first_k + k + static_cast<unsigned>(i);
-            Words<4> const bytes = read_words(offsets.bytes[place] + at);
+            Words<4> const bytes = read_words(offsets.bytes[padded ? static_cast<unsigned>(place) : 0] + at);
             [[maybe_unused]] Words<4> const masks = read_words(offsets.masks + (padded ? at : 0));
 #pragma unroll
             for (int j = 0; j < 4; ++j) {
                 std::uint32_t from = first + bytes[j];
-                if constexpr (padded)
-                    from |= Offsets::one_bit ? spread_bit(invalid, masks[j]) : 0 - (masks[j] & invalid);
+                if constexpr (padded) from |= Offsets::rows_outside(masks[j], invalid);
                 f(i + j, from);
             }
         }
@@ -189,9 +180,6 @@ protected:
     }
 
 private:
-    unsigned k, row, place = 0;
-    Buffer buffer;
-    std::uint32_t first, invalid, invalid_at_end;
     Words<words> quads[own_k];
     std::uint32_t selectors[padded ? own_k : 1][words];
 };

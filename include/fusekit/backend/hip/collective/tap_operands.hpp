@@ -10,6 +10,8 @@
 #include "fusekit/backend/hip/collective/load_quads.hpp"
 #include "fusekit/backend/hip/collective/output_tile.hpp"
 #include "fusekit/backend/hip/collective/tap_filters.hpp"
+#include "fusekit/backend/hip/collective/window_bytes.hpp"
+#include "fusekit/backend/hip/collective/window_rows.hpp"
 #include "fusekit/backend/hip/conv_phases.hpp"
 
 namespace fusekit::hip {
@@ -78,6 +80,10 @@ class TapOperands {
                          space = Plan::Head::collapsed_space;
     static constexpr bool padded = Plan::Head::may_be_padded;
     using Order = TapOrderOf<Plan, T, Atom::tile_k, together>;
+    using Inputs = std::conditional_t<!padded || !has_window_rows<T, tile_m, threads, Order>,
+                                      QuadsUnderTaps<T, tile_m, threads, padded, Order>,
+                                      std::conditional_t<sizeof(T) == 1, WindowBytes<T, tile_m, threads, Order>,
+                                                         WindowRows<T, tile_m, threads, Order>>>;
     using Params = ConvParams<Plan, T, U>;
     using Problem = decltype(std::declval<Params const&>().problem());
 
@@ -134,7 +140,7 @@ private:
     Params const& params;
     Shared& offsets;
     unsigned thread;
-    QuadsUnderTaps<T, tile_m, threads, padded, Order> inputs;
+    Inputs inputs;
     TapFilters<T, tile_n, threads, !Plan::totals_tiles, Order> weights;
     std::uint32_t to_next;  ///< from a step's channels to the next step's in x, in bytes
     int phase = -1, end = 0;  ///< the step at which the phase ends

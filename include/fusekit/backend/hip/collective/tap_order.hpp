@@ -30,14 +30,16 @@ struct TapOrder {
     static constexpr int phases = together ? in_packets : left_over;
     static constexpr int channels = tile_k / (together ? packet : pair) * unit;  ///< of a step
 
-    /// Whether a tap's column may lie in padding beside pixels of a row of y. Columns have stride 1.
-    static constexpr bool leaves_row(int tap) {
-        constexpr int mode = Filter.rank - 1, window = (columns - 1) * Filter.dilations[mode],
-                      padding = Filter.pad_before[mode] + Filter.pad_after[mode],
-                      more = backwards ? padding - window : window - padding;  ///< columns of x than of y
-        int const moved = tap % columns * Filter.dilations[mode],
-                  column = backwards ? Filter.pad_before[mode] - moved : moved - Filter.pad_before[mode];
-        return column < 0 || column > more;
+    /// How many columns right of a pixel a tap is. Columns have stride 1.
+    static constexpr int column(int tap) {
+        int const moved = tap % columns * Filter.dilations[mode];
+        return backwards ? Filter.pad_before[mode] - moved : moved - Filter.pad_before[mode];
+    }
+    /// Whether a tap's column may lie in padding beside pixels of a row of y.
+    static constexpr bool leaves_row(int tap) { return column(tap) < 0 || column(tap) > more; }
+    /// Whether a window's columns are its pixel's, which x has, and those on both sides.
+    static constexpr bool has_both_sides() {
+        return columns == 3 && column(0) * column(2) == -1 && column(1) == 0 && more >= 0;
     }
 
     /// Whether each 16 bytes of so many channels exist or do not.
@@ -53,6 +55,11 @@ struct TapOrder {
         int const of_unit = (together ? 0 : in_packets * packet) + phase * count + own % count, tap = of_unit % taps;
         return {first + own / count * unit + of_unit / taps, tap / columns, tap % columns};
     }
+
+private:
+    static constexpr int mode = Filter.rank - 1, window = (columns - 1) * Filter.dilations[mode],
+                         padding = Filter.pad_before[mode] + Filter.pad_after[mode],
+                         more = backwards ? padding - window : window - padding;  ///< columns of x than of y
 };
 
 namespace detail {
