@@ -18,9 +18,8 @@ struct MatrixHead {
 
     static constexpr int collapsed_space = 2, longest = 1;
     static constexpr bool may_be_grouped = false, may_be_padded = false, may_be_single_pixels = true;
-    FUSEKIT_HD static constexpr Filter<2> geometry(auto const&) {
-        return {{1, 1}, {0, 0}, {0, 0}, {1, 1}, {1, 1}, 1};  // filter(1, 1), which is not for devices
-    }
+    static constexpr Filter<2> collapsed = filter(1, 1);
+    FUSEKIT_HD static constexpr Filter<2> geometry(auto const&) { return collapsed; }
     /// Weights of any type, n and k apart by these strides, as filters.
     FUSEKIT_HD static constexpr AnyView<4> filters(float const* data, DataType type, Extent n, Extent k,
                                                    Extent n_stride, Extent k_stride) {

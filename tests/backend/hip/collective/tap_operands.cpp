@@ -5,6 +5,7 @@
 #include <catch2/catch_template_test_macros.hpp>
 
 #include "backend/hip/native.hpp"
+#include "support/matrix_products.hpp"
 #include "support/transposed_convolutions.hpp"
 
 using namespace test;
@@ -86,6 +87,10 @@ TEMPLATE_TEST_CASE("HIP: quads of pixels and taps of filters are loaded for the 
     check<fk::int8, fk::filter(4, 4).pad(1, 2, 2, 1)>(scheduled, {1, 19, 4, 8}, 5);
     check<fk::int8, fk::filter(2, 2).pad(1, 0, 1, 0).groups(2)>(scheduled, {1, 40, 4, 8}, 36);
     check<fk::int8, fk::filter(1, 1)>(scheduled, {2, 80, 3, 4}, 24);
+    // Matrices whose columns are neighbours in x.
+    check_product<fk::half, 3>(scheduled, {2, 20, 24, 72, "bkm", "mk", "bkm", "bmk"});
+    check_product<fk::half, 3, decltype(scheduled), fk::BatchedGemm>(scheduled,
+                                                                     {3, 36, 8, 40, "bkm+4", "bmk", "bmk", "bkm"});
     // What is loaded one by one: rows that are no multiple of four, packets of channels that do not end with them,
     // strides.
     check<fk::half, fk::filter(3, 3).pad(1)>(scheduled, {2, 24, 5, 7}, 16);

@@ -271,7 +271,7 @@ private:
         atom.wait(sums);
         for (int step = 0; step < steps;) {
             if (i == found) found = loader.find(step + 1), i = 0;
-            int const end = min(found, i + steps - step);
+            int const left = steps - step, end = left < found - i ? i + left : found;
             step += end - i;
             do {
                 load(i, [&] {
