@@ -51,7 +51,9 @@ struct QuadOffsets {
             bytes[0][i] = in_bytes<T>(in_x);
         }
     }
-    __device__ std::uint32_t w_at(unsigned k) const { return w[k / packet]; }
+    __device__ std::uint32_t w_at(int first_k, unsigned k) const {
+        return w[first_k / int{packet} + static_cast<int>(k / packet)];
+    }
     __device__ std::uint32_t const* selectors_at(QuadPlace of, unsigned k) const {
         auto const place = static_cast<unsigned>(of);
         if constexpr (!is_short) return selectors[place][k];
@@ -100,7 +102,7 @@ public:
     __device__ QuadsAlongRows(unsigned thread, RowAt row_at) : Base(thread, row_at) {}
 
     template <class Offsets>
-    __device__ void load(Offsets const& offsets, unsigned first_k) {
+    __device__ void load(Offsets const& offsets, int first_k) {
         find(offsets, first_k, [&](int i, std::uint32_t from) { load(i, from); });
     }
     template <class Tile>
@@ -151,10 +153,10 @@ protected:
 
     /// Calls f(i, offset there) for each of the thread's indices of GemmK, and has the selectors of their elements.
     template <class Offsets, class F>
-    __device__ void find(Offsets const& offsets, unsigned first_k, F const& f) {
+    __device__ void find(Offsets const& offsets, int first_k, F const& f) {
 #pragma unroll
         for (int i = 0; i < own_k; i += 4) {
-            unsigned const at = first_k + k + static_cast<unsigned>(i);
+            unsigned const at = static_cast<unsigned>(first_k) + k + static_cast<unsigned>(i);
             Words<4> const bytes = read_words(offsets.bytes[padded ? static_cast<unsigned>(place) : 0] + at);
             [[maybe_unused]] Words<4> const masks = read_words(offsets.masks + (padded ? at : 0));
 #pragma unroll
@@ -165,7 +167,7 @@ protected:
             }
         }
         if constexpr (padded) {
-            std::uint32_t const* const own = offsets.selectors_at(place, first_k + k);
+            std::uint32_t const* const own = offsets.selectors_at(place, static_cast<unsigned>(first_k) + k);
 #pragma unroll
             for (int word = 0; word < own_k * words; word += 4) {
                 Words<4> const four = read_words(own + word);

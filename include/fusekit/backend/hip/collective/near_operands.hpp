@@ -52,14 +52,14 @@ public:
     }
 
     /// Where a step's offsets are.
-    using Step = unsigned;
+    using Step = int;
 
     /// As LoadOperands'.
     __device__ int find(int step) const {
         fill_table(step);
         return table_steps;
     }
-    __device__ static Step found(int i) { return static_cast<unsigned>(i * tile_k); }
+    __device__ static Step found(int i) { return i * tile_k; }
     __device__ void start(Step step, typename Atom::Stage&) {
         inputs.load(shared.offsets, step);
         weights.load(shared.offsets, step);

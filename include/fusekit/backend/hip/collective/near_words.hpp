@@ -27,14 +27,17 @@ struct WordOffsets {
     __device__ void put(unsigned i, KOffset const& in_x, KOffset const& in_w, int, Problem const&) {
         entries[i / packet] = {in_bytes<T>(in_x), in_x.mask, in_bytes<W>(in_w), 0};
     }
-    __device__ Entry const& x_at(unsigned k) const { return entries[k / packet]; }
-    __device__ std::uint32_t w_at(unsigned k) const { return entries[k / packet].w; }
+    /// A thread's index k and the first one of a step are divided apart: of their sum, each step would have a division.
+    __device__ Entry const& x_at(int first_k, unsigned k) const {
+        return entries[first_k / int{packet} + static_cast<int>(k / packet)];
+    }
+    __device__ std::uint32_t w_at(int first_k, unsigned k) const { return x_at(first_k, k).w; }
 
     /// The same at a place, in bytes from a step's first entry, that a thread keeps.
     __device__ static unsigned place_of(unsigned k) { return opaque_per_thread(k / packet * unsigned{sizeof(Entry)}); }
-    __device__ std::uint32_t w_at(unsigned first_k, unsigned place) const {
-        auto const* const bytes = reinterpret_cast<unsigned char const*>(entries);
-        return reinterpret_cast<Entry const*>(bytes + (first_k / packet * unsigned{sizeof(Entry)} + place))->w;
+    __device__ std::uint32_t w_in_place(int first_k, unsigned place) const {
+        auto const* const bytes = reinterpret_cast<unsigned char const*>(entries + first_k / int{packet});
+        return reinterpret_cast<Entry const*>(bytes + place)->w;
     }
 };
 
@@ -88,8 +91,8 @@ public:
     }
 
     template <class Offsets>
-    __device__ void load(Offsets const& offsets, unsigned first_k) {
-        auto const& entry = offsets.x_at(first_k + k);
+    __device__ void load(Offsets const& offsets, int first_k) {
+        auto const& entry = offsets.x_at(first_k, k);
 #pragma unroll
         for (int i = 0; i < passes; ++i) {
             std::uint32_t const at = rows[i] + entry.x;
@@ -135,8 +138,8 @@ public:
     }
 
     template <class Offsets>
-    __device__ void load(Offsets const& offsets, unsigned first_k) {
-        load(in_rows(offsets.w_at(first_k + k)));
+    __device__ void load(Offsets const& offsets, int first_k) {
+        load(in_rows(offsets.w_at(first_k, k)));
     }
     /// Waits for its loads.
     __device__ void wait() { wait_for(values[passes - 1]); }

@@ -24,7 +24,7 @@ public:
     /// Takes the offsets of a step.
     template <class Offsets>
     __device__ void find(Offsets const& offsets) {
-        own = this->in_rows(offsets.w_at(k));
+        own = this->in_rows(offsets.w_at(0, k));
     }
     /// Loads it, and goes on to the next channels.
     __device__ void load() {

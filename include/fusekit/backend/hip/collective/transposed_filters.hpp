@@ -48,8 +48,8 @@ public:
     }
 
     template <class Offsets>
-    __device__ void load(Offsets const& offsets, unsigned first_k) {
-        std::uint32_t at = own + offsets.w_at(first_k, place);
+    __device__ void load(Offsets const& offsets, int first_k) {
+        std::uint32_t at = own + offsets.w_in_place(first_k, place);
         share.each(in_packets, thread, [&](auto& to, unsigned, unsigned) {
             to = buffer.template load<std::remove_reference_t<decltype(to)>>(at);
             at += step;
