@@ -74,6 +74,10 @@ TEMPLATE_TEST_CASE("HIP: quads of pixels and taps of filters are loaded for the 
     check<fk::half, fk::filter(3, 3).pad(1, 2, 0, 0).groups(2)>(scheduled, {1, 36, 4, 8}, 48);
     check<fk::half, fk::filter(3, 4).pad(1, 2, 1, 1)>(scheduled, {1, 8, 3, 16}, 16);
     check_transposed<fk::half, fk::filter(2, 3, 3).pad(1, 0, 1)>(scheduled, {1, 16, 3, 5, 8}, 8);
+    // Rows of x that end a column after those of y.
+    check<fk::half, fk::filter(3, 3).pad(1, 1, 1, 0)>(scheduled, {2, 8, 3, 13}, 8);
+    check<fk::half, fk::filter(3, 3).pad(1, 1, 1, 2)>(scheduled, {1, 8, 4, 12}, 16);
+    check<fk::int8, fk::filter(3, 3).pad(1, 1, 1, 0)>(scheduled, {2, 32, 3, 13}, 8);
     // All taps together, of any number of channels; all apart.
     check<fk::half, fk::filter(4, 4).pad(1, 2, 2, 1)>(scheduled, {1, 19, 4, 8}, 5);
     check<fk::half, fk::filter(2, 3).pad(0, 1).groups(2)>(scheduled, {1, 48, 6, 8}, 80);

@@ -107,19 +107,12 @@ public:
     }
     template <class Tile>
     __device__ void store(Tile& tile) const {
-        store(tile, [](int) { return padded; });
-    }
-
-protected:
-    /// The same; `shifts(i)` says whether the i-th of the thread's indices has columns in padding.
-    template <class Tile, class Shifts>
-    __device__ void store(Tile& tile, Shifts const& shifts) const {
         Words<words> in_row[own_k];
         if constexpr (sizeof(T) == 2)
 #pragma unroll
             for (int i = 0; i < own_k; ++i) {
                 in_row[i] = quads[i];
-                if (padded && shifts(i))
+                if constexpr (padded)
 #pragma unroll
                     for (int j = 0; j < words; ++j)
                         in_row[i][j] = permuted(quads[i][words - 1], quads[i][0], selectors[i][j]);
@@ -151,6 +144,7 @@ protected:
         Base::put(tile, pixels);
     }
 
+protected:
     /// Calls f(i, offset there) for each of the thread's indices of GemmK, and has the selectors of their elements.
     template <class Offsets, class F>
     __device__ void find(Offsets const& offsets, int first_k, F const& f) {

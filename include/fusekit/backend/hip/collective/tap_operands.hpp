@@ -61,13 +61,6 @@ public:
         further += to_next;
     }
 
-    template <class Tile>
-    __device__ void store(Tile& tile) const {
-        // A thread with all taps of a step knows them where there is one phase.
-        constexpr bool is_known = Order::together && Order::phases == 1 && Base::own_k % Order::packet == 0;
-        Base::store(tile, [](int i) { return !is_known || Order::leaves_row(i % Order::packet); });
-    }
-
 private:
     std::uint32_t own[Base::own_k], further = 0;
 };

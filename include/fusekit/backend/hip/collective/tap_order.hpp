@@ -35,10 +35,11 @@ struct TapOrder {
         int const moved = tap % columns * Filter.dilations[mode];
         return backwards ? Filter.pad_before[mode] - moved : moved - Filter.pad_before[mode];
     }
-    /// Whether a tap's column may lie in padding beside pixels of a row of y.
-    static constexpr bool leaves_row(int tap) { return column(tap) < 0 || column(tap) > more; }
     /// Whether a window's columns are its pixel's, which x has, and those on both sides.
     static constexpr bool has_both_sides() {
+        constexpr int window = (columns - 1) * Filter.dilations[mode],
+                      padding = Filter.pad_before[mode] + Filter.pad_after[mode],
+                      more = backwards ? padding - window : window - padding;  // columns of x than of y
         return columns == 3 && column(0) * column(2) == -1 && column(1) == 0 && more >= 0;
     }
 
@@ -57,9 +58,7 @@ struct TapOrder {
     }
 
 private:
-    static constexpr int mode = Filter.rank - 1, window = (columns - 1) * Filter.dilations[mode],
-                         padding = Filter.pad_before[mode] + Filter.pad_after[mode],
-                         more = backwards ? padding - window : window - padding;  ///< columns of x than of y
+    static constexpr int mode = Filter.rank - 1;
 };
 
 namespace detail {
