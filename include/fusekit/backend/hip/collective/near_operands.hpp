@@ -28,7 +28,7 @@ class NearOperands {
     using Params = ConvParams<Plan, T, U>;
     using Problem = ProblemOfTile<Plan, decltype(std::declval<Params const&>().problem())>;
     using Offsets = std::conditional_t<has_quads, QuadOffsets<T, Weight, table, Plan::Head::collapsed_space, padded>,
-                                       WordOffsets<T, Weight, table>>;
+                                       WordOffsets<T, Weight, table, !has_transposed_conv<Plan>>>;
     using Inputs = std::conditional_t<has_quads, QuadsAlongRows<T, tile_m, tile_k, threads, padded>,
                                       NearWords<T, tile_m, tile_k, threads, padded>>;
     using Weights = std::conditional_t<has_transposed_conv<Plan>,

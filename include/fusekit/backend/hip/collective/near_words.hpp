@@ -14,8 +14,10 @@ __device__ std::uint32_t in_bytes(KOffset const& offset) {
     return static_cast<std::uint32_t>(offset.offset) * std::uint32_t{sizeof(T)};
 }
 
-/// Indices of GemmK where both operands are loaded 16 bytes at once: of each load one, the first that it brings.
-template <Element T, Element W, int Size>
+/// Indices of GemmK where both operands are loaded 16 bytes at once: of each load one, the first that it brings. Where
+/// threads read an entry for both, a thread's index and the first one of a step are divided apart: of their sum, each
+/// step would have a division. Alone for x, that makes the compiler wait for each read of a step on gfx1201.
+template <Element T, Element W, int Size, bool for_both = true>
 struct WordOffsets {
     struct alignas(16) Entry {
         std::uint32_t x, mask, w, unused;
@@ -27,9 +29,10 @@ struct WordOffsets {
     __device__ void put(unsigned i, KOffset const& in_x, KOffset const& in_w, int, Problem const&) {
         entries[i / packet] = {in_bytes<T>(in_x), in_x.mask, in_bytes<W>(in_w), 0};
     }
-    /// A thread's index k and the first one of a step are divided apart: of their sum, each step would have a division.
     __device__ Entry const& x_at(int first_k, unsigned k) const {
-        return entries[first_k / int{packet} + static_cast<int>(k / packet)];
+        auto const own = static_cast<int>(k);
+        constexpr int count = packet;
+        return entries[for_both ? first_k / count + own / count : (first_k + own) / count];
     }
     __device__ std::uint32_t w_at(int first_k, unsigned k) const { return x_at(first_k, k).w; }
 
