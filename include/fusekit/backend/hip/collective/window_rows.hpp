@@ -3,6 +3,7 @@
 
 #include "fusekit/backend/hip/arch/permute.hpp"
 #include "fusekit/backend/hip/collective/quad_of_pixels.hpp"
+#include "fusekit/backend/integer.hpp"
 
 namespace fusekit::hip {
 
