@@ -27,7 +27,9 @@ inline constexpr char const* planes_problems[] = {
     "n2c40h9w10k72r3s3pt1l1b1r1u1v1d1e1g1 nchw krsc",
     "n2c24h9w12k136r2s4pt1l2b0r1u1v1d1e1g1 nchw krsc",  // an even filter
     "n9c120h20w14k8r4s1pt0l0b2r0u1v1d1e1g1 nchw krsc",  // as many taps as stages of filters
-    "n5c72h9w14k8r1s3pt0l1b0r1u1v1d1e1g1 nchw krsc",   "n1c16h40w2k8r7s1pt3l0b3r0u1v1d1e1g1 nchw krsc"};
+    "n5c72h9w14k8r1s3pt0l1b0r1u1v1d1e1g1 nchw krsc",   "n1c16h40w2k8r7s1pt3l0b3r0u1v1d1e1g1 nchw krsc",
+    "n2c16h8w31k21r3s3pt1l1b1r1u1v1d1e1g1 nchw kcrs",  // channels of y that end within eight
+    "n3c16h8w8k13r1s1pt0l0b0r0u1v1d1e1g1 nchw kcrs"};
 
 /// Checks a schedule on every `step`-th of them, from the first on, with channels last or in planes.
 template <class T, class Schedule>
