@@ -68,8 +68,16 @@ TEST_CASE("HIP: the library's choice for planes gives what plain arithmetic does
     auto const y = fk::nchw(3, 64, 7, 9);
     auto const same = fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>>::bind({.weights = w});
     auto const single = fk::Plan<fk::Conv<fk::filter(1, 1)>>::bind({.weights = one});
-    CHECK(run_nchw(device, device, same, x, y) == run_nchw(device, plain, same, x, y));
-    CHECK(run_nchw(device, device, single, x, y) == run_nchw(device, plain, single, x, y));
+    auto const expected = run_nchw(device, plain, same, x, y), of_single = run_nchw(device, plain, single, x, y);
+    CHECK(run_nchw(device, device, same, x, y) == expected);
+    CHECK(run_nchw(device, device, single, x, y) == of_single);
+    // A filter in a plan's type leaves kernels one way to store results.
+    auto long_parts = device.with<Planes<240, 1>>();
+    auto short_parts = device.with<Planes<64, 2>>();
+    CHECK(run_nchw(device, long_parts, same, x, y) == expected);
+    CHECK(run_nchw(device, short_parts, same, x, y) == expected);
+    CHECK(run_nchw(device, long_parts, single, x, y) == of_single);
+    CHECK(run_nchw(device, short_parts, single, x, y) == of_single);
 }
 
 TEST_CASE("HIP: parts of planes are whole images, or as many rows as fit, or pixels that begin at multiples of 8") {

@@ -77,7 +77,7 @@ public:
         if (exists && step % table_steps == 0) find(step);
         return found(step % table_steps);
     }
-    /// Computes those of a step that has none and of some that follow; returns of how many.
+    /// Computes the offsets of `step` and of some steps that follow, and returns how many these are.
     __device__ int find(int step) {
         fill_table(step, prologue());
         return table_steps;

@@ -60,12 +60,12 @@ struct QuadOffsets {
         bool const in_middle = place == middle;
         return in_middle ? same : selectors[place / 2][in_middle ? 0 : k];
     }
-    /// Nothing, or nowhere where an index reaches into padding above or below x of a pixel with such a mask.
+    /// 0, or `nowhere` if the index reaches into padding above or below x for a pixel with this mask.
     __device__ static std::uint32_t rows_outside(std::uint32_t mask, std::uint32_t invalid) {
         return one_bit ? spread_bit(invalid, mask) : 0 - (mask & invalid);
     }
-    /// Where an index lies under windows that begin at `first`, whether padding is beside it or not; or nowhere, if its
-    /// row does.
+    /// The address of an index in a window that begins at `first`; `nowhere` if its row is padding. Padding left and
+    /// right is ignored.
     __device__ std::uint32_t in_row(unsigned k, std::uint32_t first, std::uint32_t invalid) const {
         return (first + bytes[middle][k]) | rows_outside(masks[k], invalid);
     }

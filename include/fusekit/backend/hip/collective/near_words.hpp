@@ -14,9 +14,10 @@ __device__ std::uint32_t in_bytes(KOffset const& offset) {
     return static_cast<std::uint32_t>(offset.offset) * std::uint32_t{sizeof(T)};
 }
 
-/// Indices of GemmK where both operands are loaded 16 bytes at once: of each load one, the first that it brings. Where
-/// threads read an entry for both, a thread's index and the first one of a step are divided apart: of their sum, each
-/// step would have a division. Alone for x, that makes the compiler wait for each read of a step on gfx1201.
+/// Indices of GemmK where both operands are loaded 16 bytes at once: of each load one, the first that it brings. If x
+/// and the weights share an entry, the thread's index and the step's first index are divided separately, because their
+/// sum would cost a division each step. For x alone their sum is divided: otherwise the compiler waits for each read on
+/// gfx1201.
 template <Element T, Element W, int Size, bool for_both = true>
 struct WordOffsets {
     struct alignas(16) Entry {

@@ -26,7 +26,7 @@ public:
           invalid(~row_at(row).valid),
           invalid_at_end(~row_at(row + 3).valid) {}
 
-    /// Of windows whose taps have these first and last columns.
+    /// `first_column` and `last_column` are those of the window's taps.
     __device__ void find_place(int space, int first_column, int last_column) {
         if (invalid & KOffset::bit(space, space - 1, first_column)) place = QuadPlace::left;
         else if (invalid_at_end & KOffset::bit(space, space - 1, last_column)) place = QuadPlace::right;

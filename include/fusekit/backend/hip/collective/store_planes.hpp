@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fusekit/backend/hip/arch/access.hpp"
 #include "fusekit/backend/hip/arch/packed.hpp"
 #include "fusekit/backend/hip/arch/sm90a.hpp"
 #include "fusekit/backend/hip/arch/wave.hpp"
@@ -9,8 +10,8 @@
 namespace fusekit::hip {
 
 /// Takes the sums of a warpgroup, 64 channels of the places of a tile's parts, through the epilogue to planes of y. A
-/// warp has 16 channels: eight at a time lie down in shared memory as they will in y, 16 bytes for 16 bytes, and from
-/// there are copied to y: in bulk, or, where parts are many and short, 16 bytes a lane.
+/// warp has 16 channels. It stages eight at a time in shared memory, laid out as in y, and copies them from there: in
+/// bulk, or, where parts are many and short, 16 bytes a lane.
 template <class Plan, class Atom, class U, int parts, int products>
 class StorePlanes : PlaneChannels<Plan, Atom, U, PlaneTiles<products * Atom::n, U>> {
     static_assert(sizeof(U) == 2);
@@ -35,7 +36,7 @@ public:
 
     using Base::Base;
 
-    /// `part_of(i)` is the tile's part i. Shared memory is read until ptx::wait_for_stores().
+    /// `part_of(i)` is the tile's part i. Bulk copies read shared memory until ptx::wait_for_stores().
     template <class PartOf>
     __device__ void store(typename Atom::Sums const (&sums)[parts * products], PartOf const& part_of,
                           Shared& shared) const {
@@ -56,8 +57,8 @@ private:
     __device__ void store_half(typename Atom::Sums const (&sums)[parts * products], PartOf const& part_of,
                                Shared& shared, int from) const {
         if (from >= count) return;
-        ptx::wait_for_stores();  // what was staged before has been read
-        ptx::sync_wave();
+        if constexpr (in_bulk) ptx::wait_for_stores();
+        ptx::sync_wave();  // what was staged before has been read
         int const c = static_cast<int>(thread % 32 / 4);
 #pragma unroll
         for (int i = 0; i < parts; ++i) {
@@ -68,11 +69,11 @@ private:
             if (has_pixels && (!has_rows || tiles.single)) stage_pixels<own>(sums, i, before % 2 != 0, to);
             else stage_rows<own>(sums, i, to);
         }
-        ptx::fence_shared_memory();
+        if constexpr (in_bulk) ptx::fence_shared_memory();
         ptx::sync_wave();
 #pragma unroll 1
         for (int i = 0; i < parts; ++i) copy(from, part_of(i), shared.staged + i * part_pitch);
-        ptx::commit_stores();
+        if constexpr (in_bulk) ptx::commit_stores();
     }
 
     /// What the epilogue makes of two neighbouring places of one of the thread's channels in a part.
@@ -101,22 +102,22 @@ private:
         if (is_odd && thread % 4 == 0) words[pixels / 2] = last >> 16;
     }
 
-    /// The thread's places of one of its channels in a part, without the gaps between rows. Past the rows that the part
-    /// has lie elements that nobody reads.
+    /// The thread's places of one of its channels in a part, without the gaps between rows. Elements after the part's
+    /// last row are written, but never copied.
     template <int own>
     __device__ void stage_rows(typename Atom::Sums const (&sums)[parts * products], int part, std::uint16_t* to) const {
-        constexpr unsigned one = 1 << 16;
+        constexpr unsigned scale = 1 << 16;
         auto const gap = static_cast<unsigned>(tiles.pitch - tiles.y_width);
         unsigned const width = gap > 0 ? static_cast<unsigned>(tiles.y_width) : pixels, pitch = width + gap,
-                       second = thread % 4 * 2 + 1, reciprocal = one / pitch + 1;  // exact for places of up to 255
+                       second = thread % 4 * 2 + 1, reciprocal = scale / pitch + 1;  // exact for places of up to 255
         static_assert(pixels < 256);
         to += second;
 #pragma unroll
         for (int block = 0; block < pixels / packet; ++block) {
-            unsigned const place = static_cast<unsigned>(block * packet) + second, row = place * reciprocal / one,
+            unsigned const place = static_cast<unsigned>(block * packet) + second, row = place * reciprocal / scale,
                            column = place - row * pitch;
             std::uint32_t const both = pair<own>(sums, part, block);
-            // Of a pair in two rows the first place is in the gap between them.
+            // If a pair lies in two rows, its first place is in the gap.
             std::uint16_t* const at = to - static_cast<int>(row * gap) + block * packet;
             if (column - 1 < width) at[-1] = static_cast<std::uint16_t>(both);
             if (column < width) at[0] = static_cast<std::uint16_t>(both >> 16);

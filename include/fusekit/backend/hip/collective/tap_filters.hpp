@@ -13,7 +13,7 @@ template <Element W, int Size, int threads, bool has_scalars, class Order>
 class TapFilters : public NearFilters<W, Size, Order::tile_k, threads, has_scalars> {
     using Base = NearFilters<W, Size, Order::tile_k, threads, has_scalars>;
     using Base::k, Base::passes, Base::values;
-    static constexpr int eight = 8;  ///< units of 16 bytes whose taps are left over
+    static constexpr int units = 8;  ///< whose left-over taps make 16 bytes
 
 public:
     template <class Problem>
@@ -32,7 +32,7 @@ public:
         else
             this->each(own, [&](int pass, Buffer const& buffer, std::uint32_t at) {
 #pragma unroll
-                for (unsigned i = 0; i < eight; ++i)
+                for (unsigned i = 0; i < units; ++i)
                     singles[pass][i] = buffer.template load<std::uint16_t>(at, i * Order::unit * of_channel);
             });
 #pragma unroll
@@ -41,22 +41,22 @@ public:
     /// Waits for its loads.
     __device__ void wait() {
         if constexpr (Order::together) Base::wait();
-        else wait_for(singles[passes - 1][eight - 1]);
+        else wait_for(singles[passes - 1][units - 1]);
     }
     template <class Tile>
     __device__ void store(Tile& tile) {
         if constexpr (!Order::together)
 #pragma unroll
-            for (int i = 0; i < passes * eight; i += 2)
-                values[i / eight][i % eight / 2] =
-                    singles[i / eight][i % eight] | std::uint32_t{singles[i / eight][i % eight + 1]} << 16;
+            for (int i = 0; i < passes * units; i += 2)
+                values[i / units][i % units / 2] =
+                    singles[i / units][i % units] | std::uint32_t{singles[i / units][i % units + 1]} << 16;
         Base::store(tile);
     }
 
 private:
     typename Base::Rows own;
     std::uint32_t of_channel;
-    std::uint16_t singles[Order::together ? 1 : passes][eight];
+    std::uint16_t singles[Order::together ? 1 : passes][units];
 };
 
 }  // namespace fusekit::hip

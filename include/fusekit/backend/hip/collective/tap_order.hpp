@@ -11,9 +11,9 @@
 namespace fusekit::hip {
 
 /// How GemmK is counted where the taps of a filter are neighbours in memory: tap by tap, so that an index has the same
-/// tap in all steps of a phase, and channels go up by as many as a step has. A unit is a channel, or a few whose taps
-/// follow one another and are counted on. 16 bytes of a step's row are Packet taps of a unit `together`; of taps that
-/// are left over, 16 bits of each of eight units. Taps of a transposed filter move `backwards` over x.
+/// tap in all steps of a phase, and channels go up by as many as a step has. A unit is one channel, or a few channels
+/// whose taps are counted as one sequence. `together`, 16 bytes of a row of a step are Packet taps of one unit; of taps
+/// that are left over, they are 16 bits from each of eight units. Taps of a transposed filter move `backwards` over x.
 template <auto Filter, bool backwards, int Packet, int TileK, bool are_together>
 struct TapOrder {
     static constexpr bool together = are_together;
@@ -24,7 +24,7 @@ struct TapOrder {
         return all;
     }();
     static constexpr int pair = packet / 8;  ///< elements of 16 bits
-    /// Channels of a unit: as many as have 16 bytes of taps, or else 16 bits of one.
+    /// Channels of a unit: as many as fill 16 bytes with their taps, else as many as fill 16 bits.
     static constexpr int unit = !backwards && packet % taps == 0 ? packet / taps : pair;
     static constexpr int in_packets = unit * taps / packet, left_over = unit * taps % packet / pair;
     static constexpr int phases = together ? in_packets : left_over;
@@ -35,7 +35,7 @@ struct TapOrder {
         int const moved = tap % columns * Filter.dilations[mode];
         return backwards ? Filter.pad_before[mode] - moved : moved - Filter.pad_before[mode];
     }
-    /// Whether a window's columns are its pixel's, which x has, and those on both sides.
+    /// Whether a window has three columns: the pixel's own, which is always in x, and those to its left and right.
     static constexpr bool has_both_sides() {
         constexpr int window = (columns - 1) * Filter.dilations[mode],
                       padding = Filter.pad_before[mode] + Filter.pad_after[mode],

@@ -7,10 +7,10 @@
 
 namespace fusekit::hip {
 
-/// WindowRows of bytes. A row is two words, one from left of the quad on, which has the taps of the first two pixels,
-/// and one from its second pixel on; or, of a single tap, the quad moved. So four neighbouring taps of a pixel are one
-/// permutation of words of two rows. Words that would reach into padding beside x lie one element further inside, and
-/// are selected from accordingly.
+/// WindowRows of bytes. A row is two words. The first begins left of the quad and has the taps of pixels 0 and 1; the
+/// second begins at pixel 1 and has those of pixels 2 and 3. A row with one tap is one word. So four neighbouring taps
+/// of a pixel are one permutation of words of two rows. Words that would reach into padding beside x lie one element
+/// further inside, and are selected from accordingly.
 template <Element T, int Size, int threads, class Order>
 class WindowBytes : public QuadOfPixels<T, Size, Order::tile_k, threads> {
     using Base = QuadOfPixels<T, Size, Order::tile_k, threads>;

@@ -7,7 +7,7 @@
 
 namespace fusekit::hip {
 
-/// Whether a thread has the same 16 bytes of taps in each step of a TapOrder, of windows of three columns.
+/// Whether a thread loads the same 16 bytes of taps in every step, under windows of three columns.
 template <Element T, int Size, int threads, class Order>
 inline constexpr bool has_window_rows = Order::together && Order::phases == 1 && Order::has_both_sides() &&
                                         QuadOfPixels<T, Size, Order::tile_k, threads>::own_k == Order::packet;

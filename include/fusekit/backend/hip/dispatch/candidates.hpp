@@ -12,7 +12,7 @@ namespace detail {
 template <bool has, class Schedules>
 using TableIf = std::conditional_t<has, Schedules, Table<>>;
 
-/// The schedules of sm_90a's matrix units for a plan. Planes of 16 bits lie before channels, of float in any order.
+/// The schedules of sm_90a's matrix units for a plan. Planes of 16 bits need NCHW; planes of float take any order.
 template <class Plan, class T, class U, Orders orders>
 struct MatrixCandidates {
     static constexpr bool in_planes =
@@ -45,7 +45,7 @@ struct MatrixCandidates {
 }  // namespace detail
 
 /// The schedules that the library chooses from for a plan with a Conv or Gemm: those that copy in bulk, and those that
-/// compute it however its operands lie, what any GPU has last.
+/// take any layout, of which any GPU has the last.
 template <class Plan, Element T, detail::OutputElement U, Orders orders = Orders::any>
 using BulkCandidates = typename detail::MatrixCandidates<Plan, T, U, orders>::Bulk;
 template <class Tuning, class Plan, Element T, detail::OutputElement U, Orders orders = Orders::any>

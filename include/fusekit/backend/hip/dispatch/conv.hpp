@@ -43,7 +43,7 @@ bool has_quads_of_taps([[maybe_unused]] Geometry const& filter, TensorView<T con
                weights.stride[1] >= 0 && x.layout.stride[1] >= 0 && has_quads(window_filter(filter), x, y);
 }
 
-/// A product's kernel, and what its launch depends on of its schedule and of the mode whose elements neighbour.
+/// A product's kernel, with the facts of its schedule and layout that its launch needs.
 template <class Params>
 struct GemmKernel {
     ScheduleFacts schedule;
@@ -66,7 +66,7 @@ ConvParams<Plan, T, U> conv_params(BoundPlan<Plan> const& bound, ImageView<T con
     return params;
 }
 
-/// Prepares a product with one schedule's kernel; where it splits, in `parts`.
+/// Prepares a product with one schedule's kernel. If the schedule splits, `parts` blocks share a tile.
 template <class Plan, Element T, OutputElement U>
 Result<Launch<ConvParams<Plan, T, U>>> prepare_product(Gpu const& gpu, GemmKernel<ConvParams<Plan, T, U>> const& with,
                                                        BoundPlan<Plan> const& bound, ImageView<T const> const& x,
@@ -102,18 +102,19 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_product(Gpu const& gpu, GemmKerne
                                  : !has_phases<Plan>() && problem::vectorizable_taps(w, w_packet));
     Index<4> const outputs = conv_output<Plan>(params.y.layout).shape;
     if constexpr (arch::is_targeted<arch::Amd>) {
+        auto const pixels = pixels_of_group<Plan>(params.x);
         if constexpr (has_transposed_conv<Plan>)
             params.near = has_unit && transposed_windows_are_near(filter, params.x) &&
                           (params.channels_fastest ? params.inputs_vectorized && problem::vectorizable(w, w_packet, 0)
-                                                   : has_quads_of_taps<Plan>(filter, params.x, w.layout, outputs));
+                                                   : has_quads_of_taps<Plan>(filter, pixels, w.layout, outputs));
         else
-            params.near = has_unit && params.weights_vectorized &&
-                          (params.channels_fastest
-                               ? params.inputs_vectorized
-                               : !Plan::pools && has_quads(filter, pixels_of_group<Plan>(params.x), outputs) &&
-                                     (!may_have_quads_of_taps<Plan, T> ||
-                                      has_quads_of_taps<Plan>(filter, params.x, w.layout, outputs))) &&
-                          windows_are_near(filter, params.x, params.slices, w.layout, outputs, schedule.m);
+            params.near =
+                has_unit && params.weights_vectorized &&
+                (params.channels_fastest ? params.inputs_vectorized
+                                         : !Plan::pools && has_quads(filter, pixels, outputs) &&
+                                               (!may_have_quads_of_taps<Plan, T> ||
+                                                has_quads_of_taps<Plan>(filter, pixels, w.layout, outputs))) &&
+                windows_are_near(filter, params.x, params.slices, w.layout, outputs, schedule.m);
         params.near = params.near && filters_are_near<T>(w.layout, schedule.n);
     }
     GroupedProduct const product = product_of(bound, outputs);
@@ -127,7 +128,7 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_product(Gpu const& gpu, GemmKerne
     return prepare_tiles<Plan>(gpu, kernel, params, tiles, columns);
 }
 
-/// Prepares a convolution with one schedule without steps along GemmK, or a product.
+/// Prepares one schedule that copies nothing in bulk: a Gemm or a Direct.
 template <class Schedule, Axis fast, class Plan, Element T, OutputElement U>
 Result<Launch<ConvParams<Plan, T, U>>> prepare_along(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                      ImageView<T const> const& x, ImageView<U> const& y,
@@ -242,10 +243,10 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(Gpu const& gpu, BoundPlan<Pl
                 ranking.strike(best);
             }
         }
-        return with_entry(OtherCandidates<Tuning, Plan, T, U, orders>{}, best - Bulk::size,
-                          [&]<class Schedule>(Schedule) {
-                              return prepare_conv_with<Schedule, orders>(gpu, bound, x, y, ranking.time(best).parts);
-                          });
+        int const parts = best < 0 ? 1 : ranking.time(best).parts;
+        return with_entry(
+            OtherCandidates<Tuning, Plan, T, U, orders>{}, best - Bulk::size,
+            [&]<class Schedule>(Schedule) { return prepare_conv_with<Schedule, orders>(gpu, bound, x, y, parts); });
     });
 }
 

@@ -106,10 +106,10 @@ struct PartTime {
         walk.exchanges = exchanges;
         return estimate(walk, costs, of.product.bytes, table, rates);
     }
-    int row_bytes() const { return bulk_row_bytes(schedule.n, element()); }
     std::int64_t channels_of_step() const { return row_bytes() / element(); }
 
 private:
+    int row_bytes() const { return bulk_row_bytes(schedule.n, element()); }
     int element() const { return static_cast<int>(size_of(of.type)); }
     Walk walk_of(Product const& part) const {
         if (schedule.kind == ScheduleKind::warp_specialized)

@@ -13,13 +13,14 @@ enum class Orders { any, channels_last };
 
 namespace detail {
 
-/// Refuses a tensor of several channels that are no neighbours.
+/// Refuses a tensor with several channels that are not neighbours.
 inline Refusal refuse_other_orders(Text (*plan)(), char const* tensor, CollapsedLayout<4> const& layout) {
     if (layout.shape[1] == 1 || layout.stride[1] == 1) return {};
     bool const matrices = layout.shape.from.kind == CollapsedFrom::matrices;
-    return Error(plan(), tensor, "strides",
-                 Text(matrices ? "neighbouring columns" : "neighbouring channels") + ", as channels_last() takes",
-                 strides_of(layout));
+    return Error(
+        plan(), tensor, "strides",
+        Text(matrices ? "neighbouring columns" : "neighbouring channels") + ", because the call uses channels_last()",
+        strides_of(layout));
 }
 
 }  // namespace detail

@@ -118,7 +118,7 @@ protected:
     Stream const* stream;
 };
 
-/// With one schedule.
+/// Runs all calls with one schedule.
 template <class Schedule>
 class Scheduled : public Directed<Scheduled<Schedule>, Schedule> {
 public:
@@ -131,7 +131,7 @@ public:
     }
 };
 
-/// As a table of measurements says, which it borrows, where that has a convolution.
+/// Runs convolutions as a borrowed table of measurements says, where the table has them.
 class Tuned : public Directed<Tuned> {
 public:
     Tuned(Stream const& the_stream, TunedTable const& the_table) : Directed(the_stream), table(&the_table) {}
@@ -148,8 +148,8 @@ private:
     TunedTable const* table;
 };
 
-/// With kernels for channels that are neighbours alone. y of a gradient by the weights is filters, which lie as they
-/// like.
+/// Compiles kernels for tensors whose channels are neighbours alone, but for gradients by the weights: their y is
+/// filters, which may have any layout.
 class ChannelsLast : public Directed<ChannelsLast> {
 public:
     explicit ChannelsLast(Stream const& the_stream) : Directed(the_stream) {}

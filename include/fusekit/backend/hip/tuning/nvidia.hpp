@@ -13,8 +13,8 @@ struct NvidiaTuning {
 
     /// From 130 convolutions of batch 1 to 128 on an H100: the times are within 11 %, root mean square. Those of planes
     /// are from 13 layers of batch 1 to 64: of floats on an H100, within 7 %; of halves on an H200, single pixels
-    /// within 6 %, windows within 18 %, since a round takes longer the more processors have a tile, and shared ones
-    /// within 10 %. `stem` is from an H200, within 10 % of three layers. Those of `direct` are not measured.
+    /// within 6 %, windows within 18 %, and shared ones within 11 %. `stem` is from an H200, within 10 % of three
+    /// layers. Those of `direct` are not measured.
     static constexpr CostTable costs = {
         .gemm = {.launch = 4060, .output = 0.25},
         .native = {.launch = 4060, .output = 0.25, .arithmetic = 4},
