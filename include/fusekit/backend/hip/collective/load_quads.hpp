@@ -130,10 +130,9 @@ public:
             } else {
 #pragma unroll
                 for (int half = 0; half < 2; ++half) {  // of the pixels
-                    auto const alternate = [&](int first) {
+                    auto const alternate = [&](int row) {
                         std::uint32_t const in_place = half == 0 ? 0x05010400 : 0x07030602;
-                        return permuted(quads[first + 1][0], quads[first][0],
-                                        padded ? selectors[first + half][0] : in_place);
+                        return permuted(quads[row + 1][0], quads[row][0], padded ? selectors[row + half][0] : in_place);
                     };
                     std::uint32_t const low = alternate(i), high = alternate(i + 2);
                     pixels[2 * half][i / 4] = permuted(high, low, 0x05040100);
