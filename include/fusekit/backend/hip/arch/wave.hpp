@@ -6,8 +6,8 @@
 
 namespace fusekit::hip {
 
-/// The value of another lane of the wave, of which every lane calls it: of the one whose number differs in the bits of
-/// `mask`; and of the one with number `lane` % 4 of the same four neighbours.
+/// Values of another lane of the wave. Every lane of the wave calls these: of_lane_xor() gives the value of the lane
+/// whose number differs in the bits of `mask`, of_four() that of lane number `lane` % 4 in the lane's group of four.
 #if defined(__CUDACC__)
 __device__ inline float of_lane_xor(float value, unsigned mask) {
     return __shfl_xor_sync(0xffffffffu, value, static_cast<int>(mask));

@@ -40,23 +40,23 @@ public:
 
     /// `more` is a second stage where taps neighbour, or null.
     __device__ FloatPlaneFilters(unsigned char* the_memory, unsigned char* the_more, FloatPlaneFiltersState& the_state,
-                                 unsigned first_tile)
+                                 Grid const& grid, unsigned first_tile)
         : memory(the_memory),
           more(the_more),
           state(the_state),
           stages(!taps_neighbour ? most_stages
                  : the_more      ? 2
                                  : 1),
-          next_tile(first_tile) {}
+          step(grid, first_tile) {}
 
     /// Begins copies to all stages, which one of the warps does. All of them call it.
     template <class Params, class Problem>
-    __device__ void fill(Params const& params, Problem const& conv, Grid const& grid, bool copies) {
+    __device__ void fill(Params const& params, Problem const& conv, bool copies) {
         bool const elected = ptx::elect();
 #pragma unroll 1
         for (int i = 0; i < stages; ++i) {
-            if (elected && copies) copy(params, grid, i);
-            advance(conv, grid);
+            if (elected && copies) copy(params, i);
+            advance(conv);
         }
     }
 
@@ -94,13 +94,13 @@ public:
     }
     /// Says that the wave, which calls it, has loaded what it needs of the stage.
     template <class Params, class Problem>
-    __device__ void release(Params const& params, Problem const& conv, Grid const& grid) {
+    __device__ void release(Params const& params, Problem const& conv) {
         ptx::sync_wave();
         if (ptx::elect()) {
             unsigned const before = ptx::add_one_in_block(ptx::shared_address(&state.reads[stage]));
-            if (before % readers == readers - 1) copy(params, grid, stage);
+            if (before % readers == readers - 1) copy(params, stage);
         }
-        advance(conv, grid);
+        advance(conv);
         if (++stage == stages) stage = 0, parity ^= 1;
     }
 
@@ -109,8 +109,9 @@ private:
     FloatPlaneFiltersState& state;
     int stages, stage = 0;  ///< the stage that is read next
     unsigned parity = 0;
-    unsigned next_tile;  ///< of what is copied next
-    int block = 0, row = 0, column = 0;  ///< and of its tile; row counts slices where taps neighbour
+    /// What is copied next; row counts slices where taps neighbour.
+    typename Grid::Step step;
+    int row = 0, column = 0;
 
     __device__ unsigned char* address(int number) const {
         if constexpr (taps_neighbour) return number == 0 ? memory : more;
@@ -124,21 +125,20 @@ private:
     }
 
     template <class Problem>
-    __device__ void advance(Problem const& conv, Grid const& grid) {
+    __device__ void advance(Problem const& conv) {
         if (!taps_neighbour && ++column < conv.window_columns()) return;
         column = 0;
         if (++row < (taps_neighbour ? channels / slice : conv.window_rows())) return;
         row = 0;
-        if (++block < grid.channel_blocks()) return;
-        block = 0, next_tile += gridDim.x;
+        step.advance();
     }
 
     /// Begins the next copy, where there is one.
     template <class Params>
-    __device__ void copy(Params const& params, Grid const& grid, int to_stage) const {
-        if (next_tile >= grid.size()) return;
+    __device__ void copy(Params const& params, int to_stage) const {
+        if (!step.exists()) return;
         auto const full = ptx::shared_address(&state.full[to_stage]), to = ptx::shared_address(address(to_stage));
-        int const c = block * channels, filter = grid.first_channel(next_tile);
+        int const c = step.block * channels, filter = step.grid.first_channel(step.tile);
         ptx::barrier_arrive_expect_bytes(full, stage_bytes);
         if constexpr (taps_neighbour) {
 #pragma unroll

@@ -15,7 +15,9 @@ namespace fusekit::hip {
 /// the row nevertheless, the first or the last, and a selector shifts them to where they belong and zeros to the rest.
 template <Element T, Element W, int Size, int space, bool padded>
 struct QuadOffsets {
-    static constexpr unsigned left = 0, middle = 1, right = 2;  ///< QuadPlace
+    static constexpr auto left = static_cast<unsigned>(QuadPlace::left),
+                          middle = static_cast<unsigned>(QuadPlace::middle),
+                          right = static_cast<unsigned>(QuadPlace::right);
     static constexpr int places = padded ? 3 : 1, of_padding = padded ? Size : 1;
     static constexpr int words = static_cast<int>(sizeof(T));  ///< of a quad
     static constexpr unsigned packet = 16 / sizeof(W);
@@ -71,8 +73,8 @@ struct QuadOffsets {
     }
 
 private:
-    /// Of index i: selects element j - shift of its quad for element j, or zero. Selectors of bytes are of two quads,
-    /// one index after another, whose elements alternate: they are a step of the transposition, too.
+    /// For index i, selects element j - shift of its quad as element j, or zero. A selector of bytes alternates the
+    /// elements of the quads of two neighbouring indices, which is the first stage of the transposition.
     __device__ static void select(std::uint32_t* all, unsigned i, int shift) {
         constexpr unsigned size = sizeof(T), quads = 2 / size;
         auto* const to = reinterpret_cast<unsigned char*>(all + i / quads * 2);
@@ -98,8 +100,7 @@ public:
     using Base::own_k;
     static_assert(own_k * words <= 16);
 
-    template <class RowAt>
-    __device__ QuadsAlongRows(unsigned thread, RowAt row_at) : Base(thread, row_at) {}
+    using Base::Base;
 
     template <class Offsets>
     __device__ void load(Offsets const& offsets, int first_k) {

@@ -45,7 +45,7 @@ struct WordOffsets {
     }
 };
 
-/// Stores a step's operands, of which the filters' loads are the last.
+/// Stores a step's operands. The filters were loaded last, so waiting for them waits for both.
 template <class Inputs, class Filters, class Stage>
 __device__ __forceinline__ void store_operands(Inputs const& inputs, Filters& filters, Stage& stage) {
     filters.wait();

@@ -39,25 +39,20 @@ public:
     template <class Problem>
     __device__ PlaneFilters(Shared& the_memory, State& the_state, Problem const& conv, Grid const& grid, int the_own,
                             unsigned first_tile, unsigned the_thread)
-        : memory(the_memory),
-          state(the_state),
-          own(the_own),
-          thread(the_thread),
-          tile(first_tile),
-          block(grid.first_block()) {
-        find_tile(conv, grid);
+        : memory(the_memory), state(the_state), own(the_own), thread(the_thread), step(grid, first_tile) {
+        find_tile(conv);
     }
 
     /// Begins `count` copies to the stages that were read first: no thread reads them any more. Called by the
     /// warpgroup; at first for all stages.
     template <class Params, class Problem>
-    __device__ void refill(Params const& params, Problem const& conv, Grid const& grid, int count) {
+    __device__ void refill(Params const& params, Problem const& conv, int count) {
         if (ptx::uniform(thread / 32) != 0) return;
         bool const elected = ptx::elect();
 #pragma unroll 1
-        for (int i = 0; i < count && tile < grid.size(); ++i) {
+        for (int i = 0; i < count && step.exists(); ++i) {
             if (elected) copy(params);
-            advance(params, conv, grid);
+            advance(params, conv);
         }
     }
 
@@ -104,14 +99,16 @@ private:
     unsigned thread;
     StageCursor<stages> next_read;
     /// What is copied next, as the warpgroup's first warp knows it.
-    unsigned tile, to_stage = 0;
+    typename Grid::Step step;
+    unsigned to_stage = 0;
     int first;  ///< filter
-    int block, row = 0, column = 0;  ///< row counts packets of channels where taps neighbour
+    int row = 0, column = 0;  ///< row counts packets of channels where taps neighbour
 
-    /// From `tile` on, the first tile of which the warpgroup has filters.
+    /// Goes on to the next tile that the warpgroup has filters of, if it has none of this one.
     template <class Problem>
-    __device__ void find_tile(Problem const& conv, Grid const& grid) {
-        while (tile < grid.size() && (first = grid.first_channel(tile) + own) >= conv.group_k()) tile += gridDim.x;
+    __device__ void find_tile(Problem const& conv) {
+        while (step.exists() && (first = step.grid.first_channel(step.tile) + own) >= conv.group_k())
+            step.tile += gridDim.x;
     }
 
     template <class Params>
@@ -119,23 +116,21 @@ private:
         auto const full = ptx::shared_address(&state.full[to_stage]), to = ptx::shared_address(memory.stages[to_stage]);
         if (params.channels_fastest) {
             ptx::barrier_arrive_expect_bytes(full, filters * channels * 2);
-            ptx::load_tiled(to, &params.maps.w, full, {block * channels, column, row, first});
+            ptx::load_tiled(to, &params.maps.w, full, {step.block * channels, column, row, first});
         } else {
             ptx::barrier_arrive_expect_bytes(full, stage_bytes);
-            ptx::load_tiled(to, &params.maps.w, full, {(block * channels + row * packet) * taps, first});
+            ptx::load_tiled(to, &params.maps.w, full, {(step.block * channels + row * packet) * taps, first});
         }
     }
 
     template <class Params, class Problem>
-    __device__ void advance(Params const& params, Problem const& conv, Grid const& grid) {
+    __device__ void advance(Params const& params, Problem const& conv) {
         to_stage = to_stage + 1 == stages ? 0 : to_stage + 1;
         if (params.channels_fastest && ++column < conv.window_columns()) return;
         column = 0;
         if (++row < (params.channels_fastest ? conv.window_rows() : packets)) return;
         row = 0;
-        if (++block < grid.end_block()) return;
-        block = grid.first_block(), tile += gridDim.x;
-        find_tile(conv, grid);
+        if (step.advance()) find_tile(conv);
     }
 };
 

@@ -45,8 +45,7 @@ class QuadsUnderTaps : public QuadsAlongRows<T, Size, Order::tile_k, threads, pa
     using Base = QuadsAlongRows<T, Size, Order::tile_k, threads, padded>;
 
 public:
-    template <class RowAt>
-    __device__ QuadsUnderTaps(unsigned thread, RowAt row_at) : Base(thread, row_at) {}
+    using Base::Base;
 
     /// Takes the offsets of a step.
     template <class Offsets>

@@ -19,8 +19,7 @@ class WindowBytes : public QuadOfPixels<T, Size, Order::tile_k, threads> {
     static_assert(sizeof(T) == 1 && columns == 3);
 
 public:
-    template <class RowAt>
-    __device__ WindowBytes(unsigned thread, RowAt row_at) : Base(thread, row_at) {}
+    using Base::Base;
 
     /// Takes the offsets of a step.
     template <class Offsets>

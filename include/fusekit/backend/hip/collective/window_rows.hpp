@@ -23,8 +23,7 @@ class WindowRows : public QuadOfPixels<T, Size, Order::tile_k, threads> {
     static_assert(sizeof(T) == 2);
 
 public:
-    template <class RowAt>
-    __device__ WindowRows(unsigned thread, RowAt row_at) : Base(thread, row_at) {}
+    using Base::Base;
 
     /// Takes the offsets of a step.
     template <class Offsets>

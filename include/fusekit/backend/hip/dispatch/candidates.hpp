@@ -45,7 +45,7 @@ struct MatrixCandidates {
 }  // namespace detail
 
 /// The schedules that the library chooses from for a plan with a Conv or Gemm: those that copy in bulk, and those that
-/// take any layout, of which any GPU has the last.
+/// take any layout. The last of these run on any GPU.
 template <class Plan, Element T, detail::OutputElement U, Orders orders = Orders::any>
 using BulkCandidates = typename detail::MatrixCandidates<Plan, T, U, orders>::Bulk;
 template <class Tuning, class Plan, Element T, detail::OutputElement U, Orders orders = Orders::any>

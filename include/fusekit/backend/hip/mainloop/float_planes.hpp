@@ -78,8 +78,8 @@ public:
         } else {
             ptx::raise_registers<many_registers>();
             auto const with = [&]<bool taps_neighbour>(std::bool_constant<taps_neighbour>) {
-                Filters<taps_neighbour> filters(shared.filters, more, shared.filters_state, block);
-                filters.fill(params, conv, grid, warp == 0);
+                Filters<taps_neighbour> filters(shared.filters, more, shared.filters_state, grid, block);
+                filters.fill(params, conv, warp == 0);
                 compute(params, conv, shared, tiles, grid, filters, thread % 128, group, block);
             };
             if constexpr (Plan::Head::longest >= 3)
@@ -103,7 +103,7 @@ private:
         auto const load = [&](int step) {
             if constexpr (taps_neighbour) filters.load(w, thread, step % 3);
             else filters.load(w, thread);
-            if (!taps_neighbour || step % 3 == 2) filters.release(params, conv, grid);
+            if (!taps_neighbour || step % 3 == 2) filters.release(params, conv);
         };
         load(0);
         typename Stages::Cursor cursor;

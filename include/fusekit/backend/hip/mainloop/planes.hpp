@@ -102,7 +102,7 @@ private:
         int const own = static_cast<int>(group) * Atom::m;
         unsigned const barrier = first_barrier + group;
         Filters filters(shared.filters[group], shared.filters_state[group], conv, grid, own, first_tile, thread);
-        auto const refill = [&](int count) { filters.refill(params, conv, grid, count); };
+        auto const refill = [&](int count) { filters.refill(params, conv, count); };
         refill(Filters::stages);
         XCursor cursor;
         for (unsigned tile = first_tile; tile < grid.size(); tile += gridDim.x) {
