@@ -10,16 +10,18 @@
 namespace fusekit::hip {
 
 /// Takes the sums of a warpgroup, 64 channels of the places of a tile's parts, through the epilogue to planes of y. A
-/// warp has 16 channels. It stages eight at a time in shared memory, laid out as in y, and copies them from there: in
-/// bulk, or, where parts are many and short, 16 bytes a lane.
+/// warp has 16 channels. It stages eight at a time in shared memory, laid out as in y, and copies them from there in
+/// bulk: each channel by a copy of its own, or, of parts that are whole images, all eight by one.
 template <class Plan, class Atom, class U, int parts, int products>
 class StorePlanes : PlaneChannels<Plan, Atom, U, PlaneTiles<products * Atom::n, U>> {
     static_assert(sizeof(U) == 2);
     static constexpr int packet = 8, channels = 8, pixels = products * Atom::n;  ///< of a part
-    /// Elements from a part to the next, of which the first is one of the first packet; and from a channel to the next:
-    /// what four neighbouring lanes write of eight channels is in different banks.
-    static constexpr int part_pitch = packet + pixels, row_pitch = (parts * part_pitch + 7) / 16 * 16 + 8;
-    static constexpr bool in_bulk = parts == 1;
+    /// Elements from a channel to the next, of which the first is one of the first packet: what four neighbouring lanes
+    /// write of eight channels is in different banks.
+    static constexpr int pitch = packet + pixels;
+    static_assert(pitch % 16 == 8);
+    /// Whether channels of whole images are copied together: a tile of many parts has those.
+    static constexpr bool may_join = parts > 1;
     /// What the plan's filter may be: of single pixels, and other than that.
     static constexpr bool has_pixels = Plan::Head::longest == 1 || Plan::Head::longest == 1 << 30,
                           has_rows = Plan::Head::longest > 1 || Plan::Head::may_be_padded;
@@ -31,7 +33,7 @@ class StorePlanes : PlaneChannels<Plan, Atom, U, PlaneTiles<products * Atom::n, 
 public:
     /// Of a warp.
     struct Shared {
-        alignas(16) U staged[channels * row_pitch];
+        alignas(16) U staged[parts][channels * pitch];
     };
 
     using Base::Base;
@@ -52,28 +54,32 @@ private:
             (static_cast<unsigned>(c) * static_cast<unsigned>(plane) + static_cast<unsigned>(start)) % packet);
     }
 
+    __device__ bool joined() const { return may_join && tiles.whole(); }
+    /// Where a part that begins at element `start` is staged of a channel.
+    __device__ int first_of(int c, int start) const { return joined() ? c * plane : c * pitch + early(c, start); }
+
     /// One of the thread's channels, with those of the warp that neighbour it, which are `from` and the next.
     template <int own, class PartOf>
     __device__ void store_half(typename Atom::Sums const (&sums)[parts * products], PartOf const& part_of,
                                Shared& shared, int from) const {
         if (from >= count) return;
-        if constexpr (in_bulk) ptx::wait_for_stores();
+        ptx::wait_for_stores();
         ptx::sync_wave();  // what was staged before has been read
         int const c = static_cast<int>(thread % 32 / 4);
 #pragma unroll
         for (int i = 0; i < parts; ++i) {
             PlanePart const part = part_of(i);
             if (part.n < 0) continue;
-            int const before = early(c, part.row * tiles.y_width);
-            auto* const to = reinterpret_cast<std::uint16_t*>(shared.staged + c * row_pitch + i * part_pitch + before);
-            if (has_pixels && (!has_rows || tiles.single)) stage_pixels<own>(sums, i, before % 2 != 0, to);
-            else stage_rows<own>(sums, i, to);
+            int const at = first_of(c, part.row * tiles.y_width);
+            auto* const to = reinterpret_cast<std::uint16_t*>(shared.staged[i]) + at;
+            if (has_pixels && (!has_rows || tiles.single) && !joined()) stage_pixels<own>(sums, i, at % 2 != 0, to);
+            else stage_places<own>(sums, i, length(part), to);
         }
-        if constexpr (in_bulk) ptx::fence_shared_memory();
+        ptx::fence_shared_memory();
         ptx::sync_wave();
 #pragma unroll 1
-        for (int i = 0; i < parts; ++i) copy(from, part_of(i), shared.staged + i * part_pitch);
-        if constexpr (in_bulk) ptx::commit_stores();
+        for (int i = 0; i < parts; ++i) copy(from, part_of(i), shared.staged[i]);
+        ptx::commit_stores();
     }
 
     /// What the epilogue makes of two neighbouring places of one of the thread's channels in a part.
@@ -102,59 +108,56 @@ private:
         if (is_odd && thread % 4 == 0) words[pixels / 2] = last >> 16;
     }
 
-    /// The thread's places of one of its channels in a part, without the gaps between rows. Elements after the part's
-    /// last row are written, but never copied.
+    /// The thread's places of one of its channels in a part, without the gaps between rows. Past the end of the part
+    /// lie elements that nobody reads, or the next channel.
     template <int own>
-    __device__ void stage_rows(typename Atom::Sums const (&sums)[parts * products], int part, std::uint16_t* to) const {
+    __device__ void stage_places(typename Atom::Sums const (&sums)[parts * products], int part, int end,
+                                 std::uint16_t* to) const {
         constexpr unsigned scale = 1 << 16;
         auto const gap = static_cast<unsigned>(tiles.pitch - tiles.y_width);
-        unsigned const width = gap > 0 ? static_cast<unsigned>(tiles.y_width) : pixels, pitch = width + gap,
-                       second = thread % 4 * 2 + 1, reciprocal = scale / pitch + 1;  // exact for places of up to 255
+        unsigned const width = gap > 0 ? static_cast<unsigned>(tiles.y_width) : pixels, row_pitch = width + gap,
+                       second = thread % 4 * 2 + 1,
+                       reciprocal = scale / row_pitch + 1;  // exact for places of up to 255
         static_assert(pixels < 256);
-        to += second;
 #pragma unroll
         for (int block = 0; block < pixels / packet; ++block) {
             unsigned const place = static_cast<unsigned>(block * packet) + second, row = place * reciprocal / scale,
-                           column = place - row * pitch;
+                           column = place - row * row_pitch;
             std::uint32_t const both = pair<own>(sums, part, block);
             // If a pair lies in two rows, its first place is in the gap.
-            std::uint16_t* const at = to - static_cast<int>(row * gap) + block * packet;
-            if (column - 1 < width) at[-1] = static_cast<std::uint16_t>(both);
-            if (column < width) at[0] = static_cast<std::uint16_t>(both >> 16);
+            int const at = static_cast<int>(second) - static_cast<int>(row * gap) + block * packet;
+            if (column - 1 < width && (!may_join || at <= end)) to[at - 1] = static_cast<std::uint16_t>(both);
+            if (column < width && (!may_join || at < end)) to[at] = static_cast<std::uint16_t>(both >> 16);
         }
     }
 
-    /// Copies channels of a part, staged from `staged` on, to y: whole 16 bytes; and of the first and the last 16
-    /// bytes, which are other parts' too, an element a lane.
+    /// Copies channels of a part, staged from `staged` on, to y: whole 16 bytes in bulk; and of the first and the last
+    /// 16 bytes, which are other parts' too, an element a lane.
     __device__ void copy(int from, PlanePart const& part, U const* staged) const {
         if (part.n < 0) return;
-        constexpr int lanes = 2 * packet;  // of a channel
-        static_assert(in_bulk || part_pitch <= lanes * packet);
-        int const lane = static_cast<int>(thread % 32), own = lane % lanes, start = part.row * tiles.y_width,
-                  elements = length(part), present = min(count - from, channels);
+        int const lane = static_cast<int>(thread % 32), start = part.row * tiles.y_width, elements = length(part),
+                  present = min(count - from, channels);
         U* const to = y + part.n * image_stride + std::int64_t{from} * plane + start;
-        auto const first_whole = [&](int c) { return (packet - early(c, start)) % packet; };
-        auto const end_of_whole = [&](int c) { return elements - (early(c, start) + elements) % packet; };
-        auto const values_of = [&](int c) { return staged + c * row_pitch + early(c, start); };
-        if constexpr (in_bulk) {
-            if (int const c = lane, whole = first_whole(c), end = end_of_whole(c); c < present && whole < end)
-                ptx::store_linear(to + std::int64_t{c} * plane + whole, ptx::shared_address(values_of(c) + whole),
-                                  static_cast<unsigned>(end - whole) * sizeof(U));
-            if ((plane | start | elements) % packet == 0) return;
+        if (joined()) {
+            int const end = present * plane;
+            if (lane == 0 && end > 0)
+                ptx::store_linear(to, ptx::shared_address(staged), static_cast<unsigned>(end) * sizeof(U));
+            return;
         }
+        auto const end_of_whole = [&](int c) { return elements - (early(c, start) + elements) % packet; };
+        if (int const c = lane, whole = (packet - early(c, start)) % packet, end = end_of_whole(c);
+            c < present && whole < end)
+            ptx::store_linear(to + std::int64_t{c} * plane + whole,
+                              ptx::shared_address(staged + first_of(c, start) + whole),
+                              static_cast<unsigned>(end - whole) * sizeof(U));
+        if ((plane | start | elements) % packet == 0) return;
+        constexpr int edges = 2 * packet;  // of a channel
 #pragma unroll
-        for (int i = 0; i < channels * lanes / 32; ++i) {
-            int const c = i * (32 / lanes) + lane / lanes, before = early(c, start), end = end_of_whole(c),
-                      at = own * packet - before, edge = own < packet ? own - before : end + own - packet;
-            if (c >= present) continue;
-            U const* const values = values_of(c);
-            U* const here = to + std::int64_t{c} * plane;
-            if constexpr (!in_bulk) {
-                using Chunk = Packet<std::uint32_t, packet / 2>;
-                if (at >= 0 && at < end)
-                    *reinterpret_cast<Chunk*>(here + at) = *reinterpret_cast<Chunk const*>(values + at);
-            }
-            if ((own >= packet || before > 0) && edge >= 0 && edge < elements) here[edge] = values[edge];
+        for (int i = 0; i < channels * edges / 32; ++i) {
+            int const c = i * (32 / edges) + lane / edges, own = lane % edges, before = early(c, start),
+                      edge = own < packet ? own - before : end_of_whole(c) + own - packet;
+            if (c < present && (own >= packet || before > 0) && edge >= 0 && edge < elements)
+                to[std::int64_t{c} * plane + edge] = staged[first_of(c, start) + edge];
         }
     }
 };
