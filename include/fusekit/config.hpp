@@ -138,6 +138,48 @@ template <int Mantissa>
 FUSEKIT_HD std::uint16_t floats_to_float8(float first, float second);
 #endif
 
+/// Likewise, where has_maximum says so: the larger and the smaller of two, NaN where one is.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+inline constexpr bool has_maximum = true;
+__device__ inline float maximum(float a, float b) {
+    float larger;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(larger) : "f"(a), "f"(b));
+    return larger;
+}
+__device__ inline float minimum(float a, float b) {
+    float smaller;
+    asm("min.NaN.f32 %0, %1, %2;" : "=f"(smaller) : "f"(a), "f"(b));
+    return smaller;
+}
+#else
+inline constexpr bool has_maximum = false;
+FUSEKIT_HD float maximum(float a, float b);
+FUSEKIT_HD float minimum(float a, float b);
+#endif
+
+/// Likewise, where has_int8 says so: a float as the nearest integer of 8 bits, saturated, NaN as 0; and two of them,
+/// the first in the lowest byte, below the lower half of `upper`.
+#if defined(__CUDA_ARCH__)
+inline constexpr bool has_int8 = true;
+__device__ inline std::int8_t float_to_int8(float value) {
+    int integer;
+    asm("cvt.rni.sat.s8.f32 %0, %1;" : "=r"(integer) : "f"(value));
+    return static_cast<std::int8_t>(integer);
+}
+__device__ inline std::uint32_t floats_to_int8(float first, float second, std::uint32_t upper = 0) {
+    int integers[2];
+    std::uint32_t all;
+    asm("cvt.rni.s32.f32 %0, %1;" : "=r"(integers[0]) : "f"(first));
+    asm("cvt.rni.s32.f32 %0, %1;" : "=r"(integers[1]) : "f"(second));
+    asm("cvt.pack.sat.s8.s32.b32 %0, %1, %2, %3;" : "=r"(all) : "r"(integers[1]), "r"(integers[0]), "r"(upper));
+    return all;
+}
+#else
+inline constexpr bool has_int8 = false;
+FUSEKIT_HD std::int8_t float_to_int8(float value);
+FUSEKIT_HD std::uint32_t floats_to_int8(float first, float second, std::uint32_t upper = 0);
+#endif
+
 /// Whether Plan::bind is one of several functions (plan/plan.hpp).
 #if defined(__CUDACC__) && !defined(__clang__)
 inline constexpr bool overloads_bind = true;

@@ -107,12 +107,16 @@ FUSEKIT_HD constexpr V keep_nan(V x, V y) {
 /// The larger one; NaN where x is NaN.
 template <class V>
 FUSEKIT_HD constexpr V max(V x, float bound) {
+    if constexpr (config::has_maximum && std::is_same_v<V, float>)
+        if (!std::is_constant_evaluated()) return config::maximum(x, bound);
     return select(x < bound, V{} + bound, x);
 }
 
 /// The smaller one; NaN where x is NaN.
 template <class V>
 FUSEKIT_HD constexpr V min(V x, float bound) {
+    if constexpr (config::has_maximum && std::is_same_v<V, float>)
+        if (!std::is_constant_evaluated()) return config::minimum(x, bound);
     return select(x > bound, V{} + bound, x);
 }
 

@@ -51,6 +51,8 @@ FUSEKIT_HD constexpr std::uint16_t bfloat16_bits(float value) {
 
 /// Nearest integer, ties to even; the nearer end of the range beyond it; 0 for NaN.
 FUSEKIT_HD constexpr std::int8_t int8_value(float value) {
+    if constexpr (config::has_int8)
+        if (!std::is_constant_evaluated()) return config::float_to_int8(value);
     constexpr float round = 0x1.8p23f;  // adding it leaves the nearest integer in the mantissa
     float const clamped = value < -128.0f ? -128.0f : value > 127.0f ? 127.0f : value == value ? value : 0.0f;
     return static_cast<std::int8_t>(std::bit_cast<std::int32_t>(clamped + round) - std::bit_cast<std::int32_t>(round));

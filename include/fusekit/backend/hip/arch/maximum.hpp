@@ -22,14 +22,9 @@ __device__ unsigned& maximum_of_thread() {
 
 /// The larger of a magnitude and that of a value; NaN where one is. One instruction from sm_80 on.
 __device__ inline float larger_magnitude(float magnitude, float value) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    float larger;
-    asm("max.NaN.f32 %0, %1, %2;" : "=f"(larger) : "f"(magnitude), "f"(__builtin_fabsf(value)));
-    return larger;
-#else
+    if constexpr (config::has_maximum) return config::maximum(magnitude, __builtin_fabsf(value));
     auto const one = std::bit_cast<unsigned>(magnitude), other = std::bit_cast<unsigned>(value) & 0x7fffffffu;
     return std::bit_cast<float>(one < other ? other : one);
-#endif
 }
 
 /// Raises a float in memory to the maximum of all threads: by one of each wave, all of whose lanes call this.

@@ -25,10 +25,19 @@ __device__ std::uint32_t packed(float first, float second) {
         return both;
     }
 #endif
+    if constexpr (config::has_int8 && std::is_same_v<U, int8>) return config::floats_to_int8(first, second);
     if constexpr (config::has_float8 && (std::is_same_v<U, e4m3> || std::is_same_v<U, e5m2>))
         return config::floats_to_float8<std::is_same_v<U, e4m3> ? 3 : 2>(first, second);
     return std::uint32_t{std::bit_cast<Bits>(U(first))} | std::uint32_t{std::bit_cast<Bits>(U(second))}
                                                               << 8 * sizeof(U);
+}
+
+/// Four values, rounded to a type of 8 bits, in one register.
+template <class U>
+__device__ std::uint32_t packed_bytes(float const (&values)[4]) {
+    if constexpr (config::has_int8 && std::is_same_v<U, int8>)
+        return config::floats_to_int8(values[0], values[1], config::floats_to_int8(values[2], values[3]));
+    else return packed<U>(values[0], values[1]) | packed<U>(values[2], values[3]) << 16;
 }
 
 /// The two values of one register.
