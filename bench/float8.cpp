@@ -35,9 +35,9 @@ struct Options {
 template <class... Schedules>
 struct List {};
 /// What tuning/nvidia.hpp is chosen from, beside the library's own choice.
-using Candidates =
-    List<WarpSpecialized<192, 128, 4>, WarpSpecialized<128, 128, 4>, WarpSpecialized<128, 128, 5>,
-         WarpSpecialized<64, 128, 6>, WarpSpecialized<64, 128, 5, Roles::ping_pong>, WarpSpecialized<192, 64, 8>>;
+using Candidates = List<WarpSpecialized<192, 128, 4>, WarpSpecialized<128, 128, 5>, WarpSpecialized<96, 128, 7>,
+                        WarpSpecialized<64, 128, 8>, WarpSpecialized<64, 128, 5, Roles::ping_pong>,
+                        WarpSpecialized<192, 64, 8, Roles::ping_pong>>;
 
 template <class T>
 using Tensor4 = fk::Tensor<T, fk::hip::Device>;

@@ -39,10 +39,11 @@ using Gemms =
          Gemm<128, 64, 16, 4>, Gemm<64, 128, 8, 4>, Split<Gemm<64, 64, 16, 4>, 2>, Split<Gemm<64, 64, 16, 4>, 4>,
          Split<Gemm<64, 64, 16, 4>, 8>, MatrixGemm<128, 128, 1>, MatrixGemm<128, 64, 1>>;
 using MatrixGemms =
-    List<WarpSpecialized<192, 128, 4>, WarpSpecialized<128, 128, 5>, WarpSpecialized<128, 128, 4, Roles::ping_pong>,
-         WarpSpecialized<64, 128, 5, Roles::ping_pong>, WarpSpecialized<128, 64, 6, Roles::ping_pong>,
-         WarpSpecialized<192, 64, 5>, WarpSpecialized<64, 64, 6, Roles::cooperative, 2>, WarpSpecialized<64, 64, 8>,
-         WarpSpecialized<128, 112, 5>, WarpSpecialized<64, 256, 3, Roles::ping_pong>, WarpSpecialized<128, 256, 3>>;
+    List<WarpSpecialized<192, 128, 4>, WarpSpecialized<128, 128, 5>, WarpSpecialized<96, 128, 7>,
+         WarpSpecialized<64, 128, 8>, WarpSpecialized<64, 64, 8>, WarpSpecialized<128, 128, 4, Roles::ping_pong>,
+         WarpSpecialized<96, 128, 5, Roles::ping_pong>, WarpSpecialized<64, 128, 5, Roles::ping_pong>,
+         WarpSpecialized<192, 64, 5, Roles::ping_pong>, WarpSpecialized<128, 64, 6, Roles::ping_pong>,
+         WarpSpecialized<96, 64, 7, Roles::ping_pong>, WarpSpecialized<64, 64, 8, Roles::ping_pong>>;
 using RegisterGemms = List<MatrixGemm<128, 64, 2>, Split<MatrixGemm<64, 64, 4>, 2>, Split<MatrixGemm<64, 64, 4>, 4>,
                            Split<MatrixGemm<64, 64, 4>, 8>, Planes<240, 1>, Split<Planes<240, 1>, 2>,
                            Split<Planes<240, 1>, 4>, Split<Planes<240, 1>, 8>, Planes<64, 2>, Split<Planes<64, 2>, 2>,

@@ -14,7 +14,9 @@ namespace fusekit::hip {
 /// How bulk copies find the operands and the result of a convolution whose channels are neighbours in memory.
 struct BulkMaps {
     TensorMap x;  ///< (C, W, H, N) as windows or rows, or, for single pixels without gaps, (C, N H W)
-    TensorMap w;  ///< (C, S, R, K), or, of a transposed convolution, (K, S, R, C) with the taps in reverse
+    /// (C, S, R, K), or, of a transposed convolution, (K, S, R, C) with the taps in reverse; or, where results have 8
+    /// bits, (C, S R, 8, 2, K / 16): of 16 filters the even ones, then the odd ones.
+    TensorMap w;
     TensorMap y;  ///< (K, N P Q), or rows of (K, Q, P, N)
     bool in_use = false, has_windows = false;
 
@@ -108,15 +110,34 @@ bool encode_windows(TensorMap& map, TensorView<T> const& x, Filter<2> const& fil
                                   pixels, steps);
 }
 
+/// A map of filters, in boxes of `count` of them, of one tap and so many channels. Where they are `in_pairs`, of each
+/// 16 the even ones come first, then the odd ones; then there are whole 16, and taps follow one another.
+template <class W>
+bool encode_filters(TensorMap& map, TensorView<W> const& w, std::uint32_t channels_of_box, std::uint32_t count,
+                    bool in_pairs) {
+    MapModes<W> const modes(w);
+    if (!modes.legal) return false;
+    if (!in_pairs) {
+        std::uint32_t const box[] = {channels_of_box, 1, 1, count};
+        return encode_tiled(map, sizeof(W), 4, w.data, modes.extents, modes.strides, box);
+    }
+    std::uint64_t const columns = modes.extents[1], rows = modes.extents[2], filters = modes.extents[3],
+                        tap = columns > 1 ? modes.strides[0] : modes.strides[1], filter = modes.strides[2];
+    if (filters % 16 != 0 || (columns > 1 && rows > 1 && modes.strides[1] != columns * tap)) return false;
+    std::uint64_t const extents[] = {modes.extents[0], columns * rows, 8, 2, filters / 16},
+                        strides[] = {tap, 2 * filter, filter, 16 * filter};
+    std::uint32_t const box[] = {channels_of_box, 1, 8, 2, count / 16};
+    return encode_tiled(map, sizeof(W), 5, w.data, extents, strides, box);
+}
+
 }  // namespace detail
 
-/// Encodes the maps for tiles of tile_m pixels and tile_n channels, of y in boxes of 64 pixels, in rows of
+/// Encodes the maps for tiles of tile_m pixels and tile_n channels, of y in boxes of 64 channels, in rows of
 /// bulk_row_bytes(). Where w has fewer filters a box has those alone: on an H200 a row beyond the last one takes 14
 /// cycles, and another 2. False where an operand does not lie as bulk copies need it.
 template <class T, class W, class U>
 bool encode(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w, TensorView<U> const& y,
             Filter<2> const& filter, int tile_m, int tile_n, bool is_transposed = false) {
-    constexpr std::uint32_t rows_of_store = 64;
     auto const of_row = [&](std::size_t element_bytes) {
         int const bytes = static_cast<int>(element_bytes);
         return static_cast<std::uint32_t>(bulk_row_bytes(tile_n, bytes) / bytes);
@@ -125,15 +146,13 @@ bool encode(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w, Tens
     bool const single = detail::is_single_pixels(filter);
     maps.has_windows = !(single && detail::encode_pixels(maps.x, x, channels, pixels));
     auto const stored = is_transposed ? transposed(w, 0, 1) : w;
-    detail::MapModes<W> const of_w(stored);
     int const rows = is_transposed ? static_cast<int>(channels) : tile_n;
     auto const filters =
         static_cast<std::uint32_t>(!is_transposed && w.layout.shape[0] < rows ? w.layout.shape[0] : rows);
-    std::uint32_t const box[] = {channels, 1, 1, filters};
-    maps.in_use = filter.group_count == 1 && of_w.legal &&
+    maps.in_use = filter.group_count == 1 &&
                   (!maps.has_windows || detail::encode_windows(maps.x, x, filter, channels, pixels)) &&
-                  encode_tiled(maps.w, sizeof(W), 4, stored.data, of_w.extents, of_w.strides, box) &&
-                  detail::ends_with_packets(y) && detail::encode_pixels(maps.y, y, of_row(sizeof(U)), rows_of_store);
+                  detail::encode_filters(maps.w, stored, channels, filters, sizeof(U) == 1) &&
+                  detail::ends_with_packets(y) && detail::encode_pixels(maps.y, y, 64, pixels);
     return maps.in_use;
 }
 

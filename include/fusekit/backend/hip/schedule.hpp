@@ -65,13 +65,12 @@ struct WarpSpecialized {
     static constexpr int tile_m = TileM, tile_n = TileN, stages = Stages, blocks = Blocks;
     static constexpr Roles roles = TheRoles;
     static constexpr bool ping_pong = roles == Roles::ping_pong;
-    static constexpr int consumers = ping_pong ? 2 : TileM > 192 ? 2 : TileM / 64;  ///< warpgroups that multiply
-    static constexpr int products = TileM / 64 / (ping_pong ? 1 : consumers);  ///< of 64 rows, which each of them has
+    static constexpr int consumers = ping_pong ? 2 : TileN / 64;  ///< warpgroups that multiply
+    static constexpr int products = ping_pong ? TileN / 64 : 1;  ///< of 64 channels, which each of them has
     static constexpr int threads = (consumers + 1) * 128;
     /// Of operands of so many bytes an element, and of y with 16 bits.
     static constexpr int shared_bytes(int element_bytes) {
-        return stages * (TileM + TileN) * bulk_row_bytes(TileN, element_bytes) +
-               consumers * products * 64 * ((TileN + 63) / 64) * 128;
+        return stages * (TileM + TileN) * bulk_row_bytes(TileN, element_bytes) + consumers * products * TileM * 128;
     }
 };
 
@@ -234,18 +233,18 @@ struct Suits {
                         return factors && plain && totals && places && tile;
                     } else {
                         constexpr int m = Schedule::tile_m, n = Schedule::tile_n;
-                        constexpr bool tile = m > 0 && m <= 256 && m % 64 == 0 && (warps || m != 192) &&
-                                              (n == 64 || n == 128 || (warps && !of_bytes && (n == 112 || n == 256)));
+                        constexpr bool tile = (m == 64 || m == 128 || m == 256 || (warps && (m == 96 || m == 192))) &&
+                                              (n == 64 || n == 128);
                         static_assert(tile,
-                                      "matrix units: TileM is a multiple of 64, 256 at most, and TileN 64 or 128; "
-                                      "MatrixGemm: TileM is not 192; WarpSpecialized of 16 bits: or 112 or 256");
+                                      "matrix units: TileM is 64, 128 or 256, of WarpSpecialized also 96 or 192, and "
+                                      "TileN 64 or 128");
                         if constexpr (warps) {
                             constexpr bool fits =
                                 Schedule::stages >= 2 && Schedule::shared_bytes(sizeof(T)) <= 224 * 1024;
                             static_assert(fits,
                                           "WarpSpecialized: 2 stages or more of (TileM + TileN) 128 bytes, and 128 "
-                                          "TileN bytes for each 64 rows, must fit 224 KB; stages of 8 bits with TileN "
-                                          "64 have half as many");
+                                          "TileM bytes for each 64 channels, or in turns twice as many, must fit 224 "
+                                          "KB; stages of 8 bits with TileN 64 have half as many");
                             return factors && tile && plain && totals && fits;
                         } else if constexpr (of_float) {
                             constexpr bool fits = m + n <= 256;

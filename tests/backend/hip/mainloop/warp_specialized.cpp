@@ -59,9 +59,9 @@ TEMPLATE_TEST_CASE("HIP: convolutions on sm_90a's matrix units are exact with ev
                    (WarpSpecialized<64, 64, 2>), (WarpSpecialized<64, 64, 6, Roles::cooperative, 2>),
                    (WarpSpecialized<128, 128, 3>), (WarpSpecialized<192, 128, 4>), (WarpSpecialized<256, 64, 3>),
                    (WarpSpecialized<64, 64, 3, Roles::ping_pong>), (WarpSpecialized<128, 128, 4, Roles::ping_pong>),
-                   (WarpSpecialized<128, 64, 6, Roles::ping_pong>), (WarpSpecialized<128, 112, 4>),
-                   (WarpSpecialized<64, 256, 3, Roles::ping_pong>), (Split<WarpSpecialized<64, 64, 2>, 2>),
-                   (Split<WarpSpecialized<64, 64, 3>, 8>)) {
+                   (WarpSpecialized<128, 64, 6, Roles::ping_pong>), (WarpSpecialized<96, 128, 4>),
+                   (WarpSpecialized<256, 128, 3>), (WarpSpecialized<192, 64, 5, Roles::ping_pong>),
+                   (Split<WarpSpecialized<64, 64, 2>, 2>), (Split<WarpSpecialized<64, 64, 3>, 8>)) {
     check_schedule<fk::half, TestType>("half");
 }
 
@@ -206,7 +206,7 @@ struct ChannelsLast {
 // Filters that channels of y do not fill, in one block of 64 and in several; taps in reverse, and more padding than
 // taps reach.
 TEMPLATE_TEST_CASE("HIP: transposed convolutions of stride 1 on sm_90a's matrix units are exact", "",
-                   (WarpSpecialized<64, 64, 2>), (WarpSpecialized<128, 112, 3>), (WarpSpecialized<192, 128, 4>),
+                   (WarpSpecialized<64, 64, 2>), (WarpSpecialized<96, 128, 3>), (WarpSpecialized<192, 128, 4>),
                    (WarpSpecialized<128, 128, 4, Roles::ping_pong>), (Split<WarpSpecialized<64, 64, 2>, 2>)) {
     fk::hip::Device device = sm90a_device();
     auto scheduled = device.with<TestType>();
@@ -229,7 +229,7 @@ TEST_CASE("HIP: a gradient goes back through an activation as it leaves a transp
     for (std::size_t i = 0; i < expected.at.size(); ++i)
         if (z.values[i] <= 0) expected.at[i] = {};
     Placed<fk::hip::Device, 4> dx(device, fk::DataType::float16, layout_of<4>("nhwc", shape), 64);
-    Plan::bind({.weights = w.view()}, {.z = z.view()})(device.with<WarpSpecialized<128, 112, 3>>(), dy.view(),
+    Plan::bind({.weights = w.view()}, {.z = z.view()})(device.with<WarpSpecialized<96, 128, 3>>(), dy.view(),
                                                        dx.view<fk::half>());
     CHECK(difference(expected, dx.fetch()) == "");
 }

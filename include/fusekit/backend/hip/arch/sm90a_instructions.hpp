@@ -65,18 +65,24 @@ __device__ void lower_registers() {
 template <int Rank>
 __device__ void load_tiled(std::uint32_t to, TensorMap const* map, std::uint32_t barrier,
                            std::int32_t const (&at)[Rank]) {
-    static_assert(Rank == 2 || Rank == 4);
+    static_assert(Rank == 2 || Rank == 4 || Rank == 5);
     if constexpr (Rank == 2)
         asm volatile(
             "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];" ::
                 "r"(to),
             "l"(map), "r"(barrier), "r"(at[0]), "r"(at[1])
             : "memory");
-    else
+    else if constexpr (Rank == 4)
         asm volatile(
             "cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5, %6}], "
             "[%2];" ::"r"(to),
             "l"(map), "r"(barrier), "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(at[3])
+            : "memory");
+    else
+        asm volatile(
+            "cp.async.bulk.tensor.5d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5, %6, "
+            "%7}], [%2];" ::"r"(to),
+            "l"(map), "r"(barrier), "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(at[3]), "r"(at[4])
             : "memory");
 }
 __device__ inline void load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barrier,

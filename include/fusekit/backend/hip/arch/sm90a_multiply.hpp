@@ -14,6 +14,7 @@ namespace fusekit::hip::ptx {
 #define FUSEKIT_SUMS_32(kind, i) \
     FUSEKIT_SUMS_8(kind, i), FUSEKIT_SUMS_8(kind, i + 8), FUSEKIT_SUMS_8(kind, i + 16), FUSEKIT_SUMS_8(kind, i + 24)
 #define FUSEKIT_SUMS_32_FROM_0(kind) FUSEKIT_SUMS_32(kind, 0)
+#define FUSEKIT_SUMS_48(kind) FUSEKIT_SUMS_32(kind, 0), FUSEKIT_SUMS_8(kind, 32), FUSEKIT_SUMS_8(kind, 40)
 #define FUSEKIT_SUMS_52(kind) \
     FUSEKIT_SUMS_32(kind, 0), FUSEKIT_SUMS_8(kind, 32), FUSEKIT_SUMS_8(kind, 40), FUSEKIT_SUMS_4(kind, 48)
 #define FUSEKIT_SUMS_56(kind) \
@@ -23,6 +24,7 @@ namespace fusekit::hip::ptx {
         FUSEKIT_SUMS_4(kind, 56)
 #define FUSEKIT_SUMS_64(kind, i) FUSEKIT_SUMS_32(kind, i), FUSEKIT_SUMS_32(kind, i + 32)
 #define FUSEKIT_SUMS_64_FROM_0(kind) FUSEKIT_SUMS_64(kind, 0)
+#define FUSEKIT_SUMS_96(kind) FUSEKIT_SUMS_64(kind, 0), FUSEKIT_SUMS_32(kind, 64)
 #define FUSEKIT_SUMS_116(kind)                                                                                \
     FUSEKIT_SUMS_64(kind, 0), FUSEKIT_SUMS_32(kind, 64), FUSEKIT_SUMS_8(kind, 96), FUSEKIT_SUMS_8(kind, 104), \
         FUSEKIT_SUMS_4(kind, 112)
@@ -34,10 +36,13 @@ namespace fusekit::hip::ptx {
 #define FUSEKIT_NAMES_28 FUSEKIT_TEN() ", " FUSEKIT_TEN(1) ", %20, %21, %22, %23, %24, %25, %26, %27"
 #define FUSEKIT_NAMES_30 FUSEKIT_TEN() ", " FUSEKIT_TEN(1) ", " FUSEKIT_TEN(2)
 #define FUSEKIT_NAMES_32 FUSEKIT_NAMES_30 ", %30, %31"
+#define FUSEKIT_NAMES_48 FUSEKIT_NAMES_30 ", " FUSEKIT_TEN(3) ", %40, %41, %42, %43, %44, %45, %46, %47"
 #define FUSEKIT_NAMES_52 FUSEKIT_NAMES_30 ", " FUSEKIT_TEN(3) ", " FUSEKIT_TEN(4) ", %50, %51"
 #define FUSEKIT_NAMES_56 FUSEKIT_NAMES_30 ", " FUSEKIT_TEN(3) ", " FUSEKIT_TEN(4) ", %50, %51, %52, %53, %54, %55"
 #define FUSEKIT_NAMES_60 FUSEKIT_NAMES_30 ", " FUSEKIT_TEN(3) ", " FUSEKIT_TEN(4) ", " FUSEKIT_TEN(5)
 #define FUSEKIT_NAMES_64 FUSEKIT_NAMES_60 ", %60, %61, %62, %63"
+#define FUSEKIT_NAMES_96 \
+    FUSEKIT_NAMES_60 ", " FUSEKIT_TEN(6) ", " FUSEKIT_TEN(7) ", " FUSEKIT_TEN(8) ", %90, %91, %92, %93, %94, %95"
 #define FUSEKIT_NAMES_110 \
     FUSEKIT_NAMES_60      \
     ", " FUSEKIT_TEN(6) ", " FUSEKIT_TEN(7) ", " FUSEKIT_TEN(8) ", " FUSEKIT_TEN(9) ", " FUSEKIT_TEN(10)
@@ -81,7 +86,7 @@ namespace fusekit::hip::ptx {
 
 template <Factor factor, int N, Major a_major, Major b_major, class Sum>
 __device__ void multiply(Sum (&sums)[N / 2], std::uint64_t a, std::uint64_t b, bool adds) {
-    static_assert(N == 56 || N == 64 || N == 112 || N == 120 || N == 128 || N == 232 || N == 256,
+    static_assert(N == 56 || N == 64 || N == 96 || N == 112 || N == 120 || N == 128 || N == 192 || N == 232 || N == 256,
                   "an instruction is written out for each N");
     static_assert(factor == Factor::half || factor == Factor::bfloat16 || (a_major == Major::k && b_major == Major::k),
                   "8 bits and TF32 are K-major");
@@ -89,12 +94,16 @@ __device__ void multiply(Sum (&sums)[N / 2], std::uint64_t a, std::uint64_t b, b
         FUSEKIT_WGMMA(56, "%31, %32", FUSEKIT_SUMS_28, FUSEKIT_NAMES_28, "%28", "%29", "%30")
     } else if constexpr (N == 64) {
         FUSEKIT_WGMMA(64, "%35, %36", FUSEKIT_SUMS_32_FROM_0, FUSEKIT_NAMES_32, "%32", "%33", "%34")
+    } else if constexpr (N == 96) {
+        FUSEKIT_WGMMA(96, "%51, %52", FUSEKIT_SUMS_48, FUSEKIT_NAMES_48, "%48", "%49", "%50")
     } else if constexpr (N == 112) {
         FUSEKIT_WGMMA(112, "%59, %60", FUSEKIT_SUMS_56, FUSEKIT_NAMES_56, "%56", "%57", "%58")
     } else if constexpr (N == 120) {
         FUSEKIT_WGMMA(120, "%63, %64", FUSEKIT_SUMS_60, FUSEKIT_NAMES_60, "%60", "%61", "%62")
     } else if constexpr (N == 128) {
         FUSEKIT_WGMMA(128, "%67, %68", FUSEKIT_SUMS_64_FROM_0, FUSEKIT_NAMES_64, "%64", "%65", "%66")
+    } else if constexpr (N == 192) {
+        FUSEKIT_WGMMA(192, "%99, %100", FUSEKIT_SUMS_96, FUSEKIT_NAMES_96, "%96", "%97", "%98")
     } else if constexpr (N == 232) {
         FUSEKIT_WGMMA(232, "%119, %120", FUSEKIT_SUMS_116, FUSEKIT_NAMES_116, "%116", "%117", "%118")
     } else {
@@ -124,21 +133,25 @@ __device__ void multiply(float (&sums)[N / 2], std::uint32_t const (&a)[4], std:
 #undef FUSEKIT_SUMS_28
 #undef FUSEKIT_SUMS_32
 #undef FUSEKIT_SUMS_32_FROM_0
+#undef FUSEKIT_SUMS_48
 #undef FUSEKIT_SUMS_52
 #undef FUSEKIT_SUMS_56
 #undef FUSEKIT_SUMS_60
 #undef FUSEKIT_SUMS_64
 #undef FUSEKIT_SUMS_64_FROM_0
+#undef FUSEKIT_SUMS_96
 #undef FUSEKIT_SUMS_116
 #undef FUSEKIT_SUMS_128
 #undef FUSEKIT_TEN
 #undef FUSEKIT_NAMES_28
 #undef FUSEKIT_NAMES_30
 #undef FUSEKIT_NAMES_32
+#undef FUSEKIT_NAMES_48
 #undef FUSEKIT_NAMES_52
 #undef FUSEKIT_NAMES_56
 #undef FUSEKIT_NAMES_60
 #undef FUSEKIT_NAMES_64
+#undef FUSEKIT_NAMES_96
 #undef FUSEKIT_NAMES_110
 #undef FUSEKIT_NAMES_116
 #undef FUSEKIT_NAMES_128

@@ -30,29 +30,9 @@ struct BulkStage {
     alignas(1024) T w[rows_of_filters * tile_k];
 };
 
-/// A pixel of a tile, and whether y has it; where it does not, the pixel is the last one that it has.
-struct TilePixel {
-    Pixel at;
-    bool exists;
-};
-
-/// Where a box begins in a map.
-template <int Rank>
-struct BoxStart {
-    std::int32_t at[Rank];
-};
-
 /// Where a tile of y begins: in pixels, counted over all images, and in channels.
 struct TileStart {
     int m, n;
-
-    template <class Problem>
-    __device__ TilePixel pixel(Problem const& conv, int row) const {
-        int const last = conv.gemm_m() - 1;
-        return {conv.pixel(min(m + row, last)), m + row <= last};
-    }
-    /// The box of the tile's pixels from `row` on, and of its channels from `column` on.
-    __device__ BoxStart<2> box(int column, int row) const { return {{n + column, m + row}}; }
 };
 
 /// The order in which blocks take the tiles of y. Blocks whose numbers neighbour run at the same time and share the
@@ -106,7 +86,7 @@ __device__ void load_tile_in_bulk(Params const& params, Problem const& conv, Rin
     auto const filter = detail::window_filter(conv.filter);
     Pixel const first = conv.pixel(tile.m);
     // A box of K-major filters has as many rows in the last tile as in the others.
-    bool constexpr transposed = Stage::major == ptx::Major::mn;
+    bool constexpr transposed = Stage::major == ptx::Major::mn, in_pairs = sizeof(*params.y.data) == 1;
     int const filters = Stage::filters(transposed ? conv.group_k() - tile.n : conv.group_k());
     unsigned const bytes = Stage::bytes(filters);
     int const channels = conv.group_c(), rows = conv.window_rows(), columns = conv.window_columns();
@@ -127,6 +107,8 @@ __device__ void load_tile_in_bulk(Params const& params, Problem const& conv, Rin
             for (int n = 0; n < filters; n += 64)
                 ptx::load_tiled(to_w + static_cast<unsigned>(n) * Stage::row_bytes, &params.maps.w, full,
                                 {tile.n + n, columns - 1 - s, rows - 1 - r, c});
+        } else if constexpr (in_pairs) {
+            ptx::load_tiled(to_w, &params.maps.w, full, {c, r * columns + s, 0, 0, tile.n / 16});
         } else {
             ptx::load_tiled(to_w, &params.maps.w, full, {c, s, r, tile.n});
         }

@@ -10,72 +10,102 @@
 
 namespace fusekit::hip {
 
-/// The epilogue of a warpgroup's product of 64 channels and Atom::n pixels. A thread has two channels, 8 apart, whose
-/// parameters it keeps in registers.
-template <class Plan, class Atom, class U>
+/// The epilogue of a warpgroup's product of 64 channels and Atom::n pixels. A thread has two channels, whose parameters
+/// it keeps in registers: 8 apart, or, of results of 8 bits, neighbours, as those filters lie in a tile.
+template <class Plan, class Atom, class T, class U>
 class StoreChannels {
-    static constexpr int row_bytes = 128, pixel_blocks = Atom::n / 8;
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::template State<float>;
-    static constexpr bool reads = reads_in_bulk<Plan, U, U>;
-    static constexpr bool reads_places = (Epilogue::located && !reads) || Epilogue::per_place;
+    static constexpr bool in_bytes = sizeof(U) == 1;
+    static constexpr int pixel_blocks = Atom::n / 8, together = in_bytes ? 4 : 2;  ///< blocks of a store
+    static constexpr bool reads = reads_in_bulk<Plan, T, U>;
+    static constexpr int maxima = Epilogue::maxima;
+    static_assert(!reads || (maxima == 0 && !in_bytes));
 
 public:
-    /// Prepares the thread's channels; of no channel of y, its last one's.
+    static constexpr bool reads_places = (Epilogue::located && !reads) || Epilogue::per_place;
+    static constexpr int row_bytes = Atom::m * static_cast<int>(sizeof(U)), bytes = Atom::n * row_bytes;  ///< staged
+
+    StoreChannels() = default;
+    /// Prepares the thread's channels, from channel `first` of y's `channels` on; of no channel of y, its last one's.
     template <class Arguments>
-    __device__ StoreChannels(Arguments const& the_arguments, int channels, unsigned the_thread)
-        : arguments(the_arguments), thread(the_thread), count(channels) {
+    __device__ StoreChannels(Arguments const& arguments, int the_first, int channels, unsigned the_thread)
+        : thread(the_thread), first(the_first), count(channels) {
         if constexpr (Epilogue::channelwise)
-            for (int i = 0; i < 2; ++i)
-                states[i] = Epilogue::prepare(std::int64_t{min(channel(i), count - 1)}, arguments);
+            for (int own = 0; own < 2; ++own)
+                states[own] = Epilogue::prepare(std::int64_t{min(channel(own), count - 1)}, arguments);
     }
 
-    /// Takes sums to `staged`, rows of a pixel's 64 channels with the 128-byte swizzle. `place_of(i)` is where pixel i
-    /// of the tile lies in y; its n is -1 where it is in none. What an operator reads lies where the results will. What
-    /// is collected takes the sums' place.
+    /// Takes sums to `staged`, rows of a pixel's 64 channels, swizzled. `place_of(i)` is where pixel i of the tile lies
+    /// in y; its n is -1 where it is in none. What an operator reads lies where the results will. What is collected
+    /// takes the sums' place.
     template <class PlaceOf>
-    __device__ void stage(float (&sums)[Atom::sums_per_thread], std::uint32_t staged, PlaceOf place_of) const {
-        unsigned const lane = thread % 32, chunk = thread / 32 * 2 + lane / 8 % 2;  // of 8 channels
-        // Two neighbouring pixels of a channel: sums e and e + 1.
-        auto const pair = [&](int e, std::uint32_t both) {
-            int const own = e / 2 % 2;
-            float results[2] = {}, values[2] = {};
-            if constexpr (reads) unpack<U>(both, values);
-            for (int i = 0; i < 2; ++i) {
-                Pixel const at = reads_places ? place_of(Atom::column(static_cast<int>(thread), e + i)) : Pixel{};
-                OutputCoord const place{at.n, channel(own), at.p, at.q};
-                if (!reads_places || (at.n >= 0 && channel(own) < count))
-                    results[i] = Epilogue::apply(sums[e + i], coord_of(place, values[i]),
-                                                 Epilogue::channelwise ? states[own] : State{}, arguments,
-                                                 [&](float x) { sums[e + i] = x; });
-            }
-            return packed<U>(results[0], results[1]);
-        };
+    __device__ void stage(typename Atom::Sums& sums, std::uint32_t staged, typename Epilogue::Args const& arguments,
+                          PlaceOf const& place_of) const {
+        TileMaxima<maxima> largest;
+        unsigned const lane = thread % 32, own_block = lane / (32 / together);
+        unsigned const chunk = in_bytes ? thread / 32 : thread / 32 * 2 + lane / 8 % 2;  // of 16 bytes
 #pragma unroll
-        for (int block = 0; block < pixel_blocks; block += 2) {
-            bool const is_odd = block + 1 == pixel_blocks;  // the last one, which is stored twice
-            int const second = is_odd ? block : block + 1;
-            unsigned const pixel = 8 * static_cast<unsigned>(lane < 16 ? block : second) + lane % 8;
-            auto const address = staged + pixel * row_bytes + ((chunk ^ pixel) % 8) * 16;
-            std::uint32_t before[4] = {};
-            if constexpr (reads) ptx::load_matrices<true>(address, before);
-            std::uint32_t const one = pair(4 * block, before[0]), other = pair(4 * block + 2, before[1]);
-            ptx::store_matrices<true>(address, {one, other, is_odd ? one : pair(4 * second, before[2]),
-                                                is_odd ? other : pair(4 * second + 2, before[3])});
+        for (int block = 0; block < pixel_blocks; block += together) {
+            constexpr int last = pixel_blocks - 1;
+            int const stored = min(block + static_cast<int>(own_block), last);  // the last one more than once
+            unsigned const pixel = 8 * static_cast<unsigned>(stored) + lane % 8;
+            auto const address = staged + pixel * row_bytes + swizzled(chunk, pixel) * 16;
+            std::uint32_t words[4] = {};
+            if constexpr (reads) ptx::load_matrices<true>(address, words);
+#pragma unroll
+            for (int i = 0; i < 4; ++i) {
+                int const at = block + i * together / 4;
+                if (at > last) words[i] = words[i - 4 / together];
+                else words[i] = word(sums, at, i % (4 / together), words[i], arguments, largest, place_of);
+            }
+            ptx::store_matrices<true>(address, words);
         }
+        largest.keep();
     }
 
 private:
-    typename Epilogue::Args const& arguments;
-    unsigned thread;
-    int count;
+    unsigned thread = 0;
+    int first = 0, count = 0;
     State states[Epilogue::channelwise ? 2 : 1];
 
-    __device__ static auto coord_of(OutputCoord const& place, [[maybe_unused]] float value) {
-        if constexpr (reads) return ReadCoord(place, value);
-        else return ThreadCoord(place);
+    __device__ int channel(int own) const {
+        auto const of_thread = static_cast<int>(thread);
+        return first + (in_bytes ? of_thread / 4 * 2 + own : Atom::row(of_thread, 2 * own));
     }
-    __device__ int channel(int own) const { return Atom::row(static_cast<int>(thread), 2 * own); }
+    FUSEKIT_HD static constexpr unsigned swizzled(unsigned chunk, unsigned pixel) {
+        return in_bytes ? (chunk ^ pixel / 2) % 4 : (chunk ^ pixel) % 8;
+    }
+
+    /// A register of results at a block of pixels: of two neighbouring pixels, one of the thread's channels, or, in
+    /// bytes, both.
+    template <class PlaceOf>
+    __device__ std::uint32_t word(typename Atom::Sums& sums, int block, int own, [[maybe_unused]] std::uint32_t before,
+                                  typename Epilogue::Args const& arguments, TileMaxima<maxima>& largest,
+                                  PlaceOf const& place_of) const {
+        float values[2] = {};
+        if constexpr (reads) unpack<U>(before, values);
+        auto const result = [&](int at_own, int i) {
+            int const e = 4 * block + 2 * at_own + i;
+            Pixel const at = reads_places || maxima > 0 ? place_of(Atom::column(static_cast<int>(thread), e)) : Pixel{};
+            bool const is_of_y = at.n >= 0 && channel(at_own) < count;
+            OutputCoord const place{at.n, channel(at_own), at.p, at.q};
+            float x = 0;
+            if (!reads_places || is_of_y)
+                x = Epilogue::apply(static_cast<float>(sums[e]), coord_of(place, values[i], largest, e % 4, is_of_y),
+                                    Epilogue::channelwise ? states[at_own] : State{}, arguments,
+                                    [&](float collected) { sums[e] = static_cast<typename Atom::Sum>(collected); });
+            return x;
+        };
+        if constexpr (in_bytes) return packed_bytes<U>({result(0, 0), result(1, 0), result(0, 1), result(1, 1)});
+        else return packed<U>(result(own, 0), result(own, 1));
+    }
+
+    __device__ static auto coord_of(OutputCoord const& place, [[maybe_unused]] float value, TileMaxima<maxima>& largest,
+                                    int number, bool is_of_y) {
+        if constexpr (reads) return ReadCoord(place, value);
+        else return MaximaCoord<maxima>(place, largest, number % TileMaxima<maxima>::chains, is_of_y);
+    }
 };
 
 }  // namespace fusekit::hip

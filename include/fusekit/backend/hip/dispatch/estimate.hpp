@@ -183,8 +183,10 @@ inline Estimate estimate_of(ScheduleFacts const& schedule, ConvCase const& of, C
         }
         case ScheduleKind::warp_specialized: {
             if (!of.in_bulk) return {};
-            return detail::bulk_estimate(
-                {schedule, of, table, rates, schedule.splits ? table.split_warp_specialized : table.warp_specialized});
+            return detail::bulk_estimate({schedule, of, table, rates,
+                                          schedule.splits      ? table.split_warp_specialized
+                                          : schedule.ping_pong ? table.warp_specialized_in_turns
+                                                               : table.warp_specialized});
         }
         case ScheduleKind::halo: {
             std::int64_t const tiles = of.in_bulk ? detail::tiles_of_halo(of) : 0;

@@ -45,8 +45,9 @@ std::optional<Launch<ConvParams<Plan, T, U>>> launch_bulk_kernel(Gpu const& gpu,
         return {};
     if constexpr (reads_in_bulk<Plan, T, U>)
         if (!encode_read<typename Plan::Epilogue>(
-                params.read, params.bound.epilogue, params.y,
-                [](TensorMap& map, auto const& z) { return encode_pixels(map, z, 64, 64); }))
+                params.read, params.bound.epilogue, params.y, [&](TensorMap& map, auto const& z) {
+                    return encode_pixels(map, z, 64, static_cast<std::uint32_t>(schedule.m));
+                }))
             return {};
     Index<4> const of_y = y.layout.shape;
     std::int64_t const columns = detail::divide_up(of_y[1], schedule.n),

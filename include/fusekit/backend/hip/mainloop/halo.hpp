@@ -106,8 +106,11 @@ private:
     template <class Problem>
     __device__ static void compute(Params const& params, Problem const& conv, DynamicShared& shared, Tiles const& tiles,
                                    unsigned thread, unsigned group, unsigned block) {
-        StoreChannels<Plan, Atom, T> const epilogue(params.bound.epilogue, conv.group_k(), thread);
-        TotalChannels<Plan, Atom> totals(tiles.shape, conv.extent(conv.y, 3), thread);
+        StoreChannels<Plan, Atom, T, T> const epilogue(params.bound.epilogue, 0, conv.group_k(), thread);
+        TotalChannels<Plan, Atom> totals;
+        OwnPixels<Atom> const own(thread);
+        [[maybe_unused]] std::uint64_t in_rows = 0;
+        if constexpr (Plan::totals_tiles) in_rows = own.in_rows(tiles.shape, conv.extent(conv.y, 3));
         ptx::barrier_wait(ptx::shared_address(&shared.filters_full), 0);
         auto const filters = Atom::descriptor(ptx::shared_address(shared.filters));
         auto const stages = static_cast<unsigned>(tiles.stages);
@@ -132,7 +135,7 @@ private:
                 ptx::barrier_wait(full, i / consumers % 2);
             }
             int const left = conv.extent(conv.y, 2) - first, rows = left < tiles.shape.rows ? left : tiles.shape.rows;
-            epilogue.stage(sums, halo, [&](int pixel) {
+            epilogue.stage(sums, halo, params.bound.epilogue, [&](int pixel) {
                 int const p = pixel / tiles.shape.pitch, q = pixel % tiles.shape.pitch;
                 bool const inside = p < rows && q < conv.extent(conv.y, 3);
                 return Pixel{inside ? n : -1, first + p, q};
@@ -143,7 +146,7 @@ private:
                 ptx::store_tiled(&params.maps.y, halo, {0, 0, first, n});
                 ptx::commit_stores();
             }
-            if constexpr (Plan::totals_tiles) totals.add(sums, rows, thread);
+            if constexpr (Plan::totals_tiles) totals.add(sums, in_rows & own.before(rows * tiles.shape.pitch), thread);
             if (thread == 0) {
                 ptx::wait_for_stores();
                 ptx::barrier_arrive(ptx::shared_address(&shared.barriers.empty[stage]));

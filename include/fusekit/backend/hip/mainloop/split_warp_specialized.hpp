@@ -44,15 +44,16 @@ public:
         bool const multiplies = warp < 4, merges = multiplies && rank == 0;
         Cursor cursor;
         Sums sums;
+        Writer writer(shared.writers[0], thread, Whole::epilogue_barrier);
         if (!multiplies) {
             if (warp == 4 && ptx::elect())
                 load_tile_in_bulk(params, conv, shared.stages, shared.barriers, cursor, start, own);
             ptx::sync_wave();  // a cluster's barrier is for whole warps
         } else {
             auto const begin_read = [&] {
-                if (merges) Writer::begin_read(params, shared.writers[0], start, thread);
+                if (merges) writer.begin_read(params, start);
             };
-            if (merges) Writer::prepare(params, conv, shared.writers[0], start.n, thread);
+            if (merges) writer.prepare(params, conv, start);
             if (own.begin < own.end) {
                 Whole::multiply(shared, sums, cursor, own.end - own.begin, thread, 0, begin_read);
             } else {
@@ -67,8 +68,7 @@ public:
             for (unsigned of = 1; of < count; ++of) add(sums[0], exchange, of, thread);
         cluster_arrive();  // others' sums are read
         if (merges) {
-            typename Writer::Totals totals;
-            Writer::store(params, conv, shared.writers[0], start, sums, totals, thread, Whole::epilogue_barrier, 0);
+            writer.store(params, conv, start, sums);
             if (thread == 0) ptx::wait_for_stores();
         }
         cluster_wait();

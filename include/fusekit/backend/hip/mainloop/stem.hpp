@@ -3,7 +3,7 @@
 
 #include "fusekit/backend/hip/arch/overlap.hpp"
 #include "fusekit/backend/hip/collective/stem_operands.hpp"
-#include "fusekit/backend/hip/collective/store_products.hpp"
+#include "fusekit/backend/hip/collective/store_pixels.hpp"
 #include "fusekit/backend/hip/params.hpp"
 
 namespace fusekit::hip {
@@ -18,7 +18,7 @@ class StemGemm {
     using Atom = Wgmma<T, Schedule::channels>;
     using Panel = SwizzledTile<T, Schedule::channels>;
     using Windows = StemWindows<Atom>;
-    using Writer = StoreProducts<Plan, Atom, T, T, 1>;
+    using Writer = StorePixels<Plan, Atom, T>;
     using Cursor = StageCursor<stages>;
     static_assert(Atom::m == StemShape::pixels && Atom::tile_k == StemShape::most_chunks * Atom::k);
 
@@ -79,7 +79,7 @@ private:
             int const last_p = static_cast<int>(conv.y[2]) - 1, last_q = static_cast<int>(conv.y[3]) - 1;
             return {{image, min(at_p, last_p), min(at_q, last_q)}, at_p <= last_p && at_q <= last_q};
         }
-        __device__ BoxStart<4> box(int column, int) const { return {{n + column, q, p, image}}; }
+        __device__ BoxStart<4> box(int column) const { return {{n + column, q, p, image}}; }
     };
 
     /// The tiles of a block: those of one 64 channels, which as many blocks share as have them. Blocks take one each in
@@ -134,7 +134,6 @@ private:
         typename Writer::Shared& writer = shared.writers[group];
         unsigned const barrier = first_barrier + group;
         Windows const windows(shape, conv.filter, thread);
-        typename Writer::Totals totals;
         Cursor cursor;
         for (unsigned number = tiles.first(group), count = 0; number < tiles.all;
              number += tiles.step, ++count, cursor.advance()) {
@@ -143,10 +142,10 @@ private:
             ptx::barrier_wait(ptx::shared_address(&shared.full[group][cursor.stage]), cursor.parity);
             unsigned char const* const begin =
                 shared.windows[group][cursor.stage] + (first_element(shape, tile) & (StemShape::chunk - 1)) * 2;
-            typename Atom::Sums sums[1];
-            multiply_by<1>(shared, windows, begin, shape, sums[0]);
+            typename Atom::Sums sums;
+            multiply_by<1>(shared, windows, begin, shape, sums);
             if (number + tiles.step >= tiles.all) start_next_kernel();
-            Writer::store(params, conv, writer, tile, sums, totals, thread, barrier, count);
+            Writer::store(params, conv, writer, tile, sums, thread, barrier, count);
             if (thread == 0)  // all have been at a barrier since they read the stage
                 load(params, conv, shared, tiles, number + stages * tiles.step, group, cursor.stage);
         }

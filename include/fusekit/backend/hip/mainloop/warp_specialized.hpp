@@ -11,7 +11,9 @@ namespace fusekit::hip {
 
 /// Convolution as a matrix product on sm_90a's matrix units, channels fastest. One thread copies operands in bulk into
 /// a ring of stages; the other warpgroups multiply them (schedule.hpp) and take their sums through the epilogue to y.
-/// Blocks compute one tile after another, so that a tile's first copies overlap the end of the one before.
+/// Channels are the rows of the product, pixels its columns: a thread has two channels of a product, so that it keeps
+/// their parameters and totals in registers. Blocks compute one tile after another, so that a tile's first copies
+/// overlap the end of the one before.
 template <class Plan, class Schedule, Element T, detail::OutputElement U>
 class WarpSpecializedGemm {
 protected:
@@ -20,7 +22,7 @@ protected:
     static constexpr int tile_m = Schedule::tile_m, tile_n = Schedule::tile_n, stages = Schedule::stages;
     static constexpr int consumers = Schedule::consumers, products = Schedule::products;
     static constexpr bool ping_pong = Schedule::ping_pong;
-    using Atom = Wgmma<T, tile_n, ptx::Major::k, filters_major>;
+    using Atom = Wgmma<T, tile_m, filters_major, ptx::Major::k, bulk_row_bytes(tile_n, sizeof(T))>;
     using Stage = BulkStage<T, tile_m, tile_n, filters_major>;
     using Cursor = StageCursor<stages>;
     using Order = TileOrder<tile_m, tile_n, Plan::totals_tiles>;
@@ -33,7 +35,7 @@ protected:
                               consumer_barrier = turn_barrier + 2;
 
     /// 64 K registers, less what the copying warpgroup gives up; one warpgroup that multiplies has enough.
-    static constexpr int few_registers = consumers == 3 ? 32 : 40, many_registers = consumers == 3 ? 160 : 232;
+    static constexpr int few_registers = 40, many_registers = 232;
 
 public:
     using Params = ConvParams<Plan, T, U>;
@@ -73,10 +75,10 @@ protected:
     template <class Problem>
     __device__ static void compute(Params const& params, Problem const& conv, DynamicShared& shared, unsigned thread,
                                    unsigned group, unsigned block, Order const& tiles) {
-        unsigned const steps = bulk_steps<Stage>(conv), own_rows = products * Atom::m;
+        unsigned const steps = bulk_steps<Stage>(conv), first_channel = ping_pong ? 0 : group * Atom::m;
         unsigned first = block, stride = gridDim.x;
         Cursor cursor;
-        typename Writer::Totals totals;
+        Writer writer(shared.writers[group], thread, epilogue_barrier + group);
         if constexpr (ping_pong) {
             first += group * stride, stride *= 2;
             if (group == 1) {
@@ -84,49 +86,54 @@ protected:
                 ptx::named_barrier_arrive(turn_barrier, 2 * Atom::threads);  // the other begins
             }
         }
-        for (unsigned tile = first, count = 0; tile < tiles.size(); tile += stride, ++count) {
+        for (unsigned tile = first; tile < tiles.size(); tile += stride) {
             Sums sums;
             TileStart start = tiles[tile];
-            if constexpr (!ping_pong) start.m += static_cast<int>(group * own_rows);
-            Writer::prepare(params, conv, shared.writers[group], start.n, thread);
+            start.n += static_cast<int>(first_channel);
+            writer.prepare(params, conv, start);
             if constexpr (ping_pong) ptx::named_barrier_sync(turn_barrier + group, 2 * Atom::threads);
-            multiply(shared, sums, cursor, steps, thread, ping_pong ? 0 : group * own_rows,
-                     [&] { Writer::begin_read(params, shared.writers[group], start, thread); });
+            multiply(shared, sums, cursor, steps, thread, first_channel, [&] { writer.begin_read(params, start); });
             if constexpr (ping_pong) {
                 ptx::named_barrier_arrive(turn_barrier + (group ^ 1), 2 * Atom::threads);
                 cursor.advance(steps);  // over the other's tile
             }
             if (tile + stride >= tiles.size()) start_next_kernel();
-            Writer::store(params, conv, shared.writers[group], start, sums, totals, thread, epilogue_barrier + group,
-                          count);
+            writer.store(params, conv, start, sums);
         }
         if constexpr (Plan::totals_tiles) {
             static_assert(sizeof(typename Totals::Shared) <= sizeof(shared.stages));
             auto& merged = reinterpret_cast<typename Totals::Shared&>(shared.stages);
             NamedBarrier<consumer_barrier, consumers * Atom::threads> const barrier;
-            totals.put(merged.parts[4 * group + thread / 32], thread, barrier);
-            Totals::finalize(params, conv, merged, consumers * Atom::threads / 32, tiles.columns(),
-                             group * Atom::threads + thread, block, barrier);
+            barrier();  // all have multiplied their last tile
+            bool const both = ping_pong && block + gridDim.x < tiles.size();  // have tiles
+            if (first < tiles.size()) writer.put_totals(merged.parts[ping_pong ? group : 0] + first_channel);
+            Totals::finalize(params, conv, merged, both ? 2 : 1, tiles.columns(), group * Atom::threads + thread, block,
+                             barrier);
         }
         if (thread == 0) ptx::wait_for_stores();
     }
 
-    /// Begins the products of a stage with a warpgroup's rows, which are one group; where `adds` is false, sums are
-    /// overwritten.
-    __device__ static void begin_products(Stage const& stage, Sums& sums, unsigned first_row, bool adds) {
-        auto const x = Atom::descriptor(ptx::shared_address(stage.x)) + Atom::rows_further(static_cast<int>(first_row));
+    /// Begins the products of a stage with a warpgroup's channels, from `first` on, which are one group; where `adds`
+    /// is false, sums are overwritten.
+    __device__ static void begin_products(Stage const& stage, Sums& sums, unsigned first, bool adds) {
+        auto const x = Atom::descriptor(ptx::shared_address(stage.x));
         auto const at_w = ptx::shared_address(stage.w);
-        auto const w = mn_major ? Atom::mn_descriptor(at_w) : Atom::descriptor(at_w);
+        auto const w = (mn_major ? Atom::mn_descriptor(at_w) : Atom::descriptor(at_w)) + filters_further(first);
         hold(sums);
         ptx::fence_products();
 #pragma unroll
         for (int k = 0; k < Atom::tile_k / Atom::k; ++k)
 #pragma unroll
             for (int product = 0; product < products; ++product)
-                Atom::multiply(
-                    sums[product], x + Atom::rows_further(product * Atom::m) + static_cast<unsigned>(k) * Atom::k_step,
-                    w + static_cast<unsigned>(k) * (mn_major ? Atom::mn_k_step : Atom::k_step), adds || k > 0);
+                Atom::multiply(sums[product],
+                               w + filters_further(static_cast<unsigned>(product * Atom::m)) +
+                                   static_cast<unsigned>(k) * (mn_major ? Atom::mn_k_step : Atom::k_step),
+                               x + static_cast<unsigned>(k) * Atom::k_step, adds || k > 0);
         ptx::commit_products();
+    }
+    /// Added to a descriptor of a stage's filters for those `count` further on, a multiple of 64.
+    __device__ static std::uint64_t filters_further(unsigned count) {
+        return Atom::rows_further(static_cast<int>(mn_major ? count / Atom::m * Atom::tile_k : count));
     }
     __device__ static void hold(Sums& sums) {
 #pragma unroll
@@ -137,7 +144,7 @@ protected:
     /// Calls when_begun() once the first are under way.
     template <class WhenBegun>
     __device__ static void multiply(DynamicShared& shared, Sums& sums, Cursor& cursor, unsigned steps, unsigned thread,
-                                    unsigned first_row, WhenBegun const& when_begun) {
+                                    unsigned first_channel, WhenBegun const& when_begun) {
         auto const release = [&](unsigned stage) {
             if (thread == 0) ptx::barrier_arrive(ptx::shared_address(&shared.barriers.empty[stage]));
         };
@@ -149,14 +156,14 @@ protected:
             ptx::barrier_wait(ptx::shared_address(&shared.barriers.full[now]), cursor.parity);
             if constexpr (Atom::cuts_off) {  // the other warpgroups' products are under way while this one adds
                 Sums of_step;
-                begin_products(shared.stages[now], of_step, first_row, false);
+                begin_products(shared.stages[now], of_step, first_channel, false);
                 if (step == 0) when_begun();
                 ptx::wait_for_products<0>();
                 hold(of_step);
                 release(now);
                 add(sums, of_step);
             } else {
-                begin_products(shared.stages[now], sums, first_row, step > 0);
+                begin_products(shared.stages[now], sums, first_channel, step > 0);
                 if (step == 0) when_begun();
                 ptx::wait_for_products<1>();
                 if (step > 0) release(previous);

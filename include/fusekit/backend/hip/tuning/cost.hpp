@@ -44,8 +44,8 @@ struct SplitCosts {
 /// Costs of all kinds, and the share of memory's rate that kernels reach.
 struct CostTable {
     Costs gemm, native, matrix, gathering_matrix, float_matrix, gathering_float_matrix, tf32_matrix, warp_specialized,
-        split_warp_specialized, halo, planes, planes_taps, shared_planes, shared_planes_taps, float_planes,
-        float_planes_taps, float_pixels, float_pixels_taps, stem, direct;
+        warp_specialized_in_turns, split_warp_specialized, halo, planes, planes_taps, shared_planes, shared_planes_taps,
+        float_planes, float_planes_taps, float_pixels, float_pixels_taps, stem, direct;
     SplitCosts split, matrix_split, bulk_split;
     double memory_share = 0.85;
     double clock_share = 1;  ///< of the highest clock, under load

@@ -11,7 +11,8 @@ namespace fusekit::hip {
 struct NvidiaTuning {
     using Architecture = arch::Nvidia;
 
-    /// From 130 convolutions of batch 1 to 128 on an H100: the times are within 11 %, root mean square. Those of planes
+    /// From 130 convolutions of batch 1 to 128 on an H100: the times are within 11 %, root mean square; of bulk copies
+    /// from 13 layers of batch 1 to 256 on an H200, and five schedules: within 8 %. Those of planes
     /// are from 13 layers of batch 1 to 64: of floats on an H100, within 7 %; of halves on an H200, single pixels
     /// within 6 %, windows within 18 %, and shared ones within 11 %. `stem` is from an H200, within 10 % of three
     /// layers. Those of `direct` are not measured.
@@ -23,8 +24,9 @@ struct NvidiaTuning {
         .float_matrix = {.launch = 180, .round = 6400, .output = 0.83, .step = 2660, .arithmetic = 1.5},
         .gathering_float_matrix = {.round = 3400, .output = 0.5, .step = 2800, .arithmetic = 1.43},
         .tf32_matrix = {.launch = 180, .round = 6400, .output = 0.83, .step = 1330, .arithmetic = 1.5},
-        .warp_specialized = {.launch = 2760, .round = 415, .output = 0.1, .least_step = 220, .arithmetic = 1.15},
-        .split_warp_specialized = {.launch = 5160, .round = 415, .output = 0.1, .least_step = 220, .arithmetic = 1.15},
+        .warp_specialized = {.launch = 1740, .round = 430, .output = 0.084, .arithmetic = 1.08},
+        .warp_specialized_in_turns = {.launch = 1740, .round = 260, .output = 0.056, .arithmetic = 1.08},
+        .split_warp_specialized = {.launch = 4140, .round = 415, .output = 0.084, .arithmetic = 1.08},
         .halo = {.launch = 4140, .output = 0.037, .step = 86, .arithmetic = 1.44},
         .planes = {.launch = 4100, .round = 7670, .step = 1525, .arithmetic = 1.05},
         .planes_taps = {.launch = 2910, .round = 13050, .output = 0.016, .step = 7800, .arithmetic = 0.35},
@@ -62,31 +64,30 @@ struct NvidiaTuning {
                                                {.m = 128, .n = 64, .k = 32, .blocks = 2}};
     static constexpr GemmTile matrix_split = {.m = 64, .n = 64, .k = 64, .blocks = 4};
 
-    /// Those that were among the fastest of eleven, on convolutions of batch 1 to 256.
+    /// The best five of thirteen, on 13 layers of batch 1, 8, 64 and 256: within 0.3 % of all.
     static constexpr WarpSpecializedTile warp_specialized[] = {
         {.m = 192, .n = 128, .stages = 4},
-        {.m = 128, .n = 128, .stages = 5},
-        {.m = 128, .n = 128, .stages = 4, .roles = Roles::ping_pong},
         {.m = 64, .n = 128, .stages = 5, .roles = Roles::ping_pong},
-        {.m = 192, .n = 64, .stages = 5},
-        {.m = 64, .n = 64, .stages = 8}};
+        {.m = 96, .n = 128, .stages = 5, .roles = Roles::ping_pong},
+        {.m = 64, .n = 64, .stages = 8, .roles = Roles::ping_pong},
+        {.m = 96, .n = 64, .stages = 7, .roles = Roles::ping_pong}};
 
     static constexpr WarpSpecializedTile warp_specialized_split = {.m = 64, .n = 64, .stages = 8};
 
     /// The same of int8. Rows of 64 bytes are for 64 channels.
     static constexpr WarpSpecializedTile warp_specialized_int8[] = {
-        {.m = 192, .n = 128, .stages = 4},
         {.m = 128, .n = 128, .stages = 4, .roles = Roles::ping_pong},
         {.m = 64, .n = 128, .stages = 5, .roles = Roles::ping_pong},
-        {.m = 192, .n = 64, .stages = 8}};
+        {.m = 96, .n = 128, .stages = 5, .roles = Roles::ping_pong},
+        {.m = 192, .n = 64, .stages = 8, .roles = Roles::ping_pong}};
 
     /// The same of 8-bit floats: sums of a step beside those of a tile take registers, and warpgroups that share a tile
-    /// add while others multiply. Measured on an H100, with five schedules of 128 channels.
+    /// add while others multiply. The best four of eleven.
     static constexpr WarpSpecializedTile warp_specialized_float8[] = {
         {.m = 192, .n = 128, .stages = 4},
-        {.m = 128, .n = 128, .stages = 5},
-        {.m = 64, .n = 128, .stages = 5, .roles = Roles::ping_pong},
-        {.m = 192, .n = 64, .stages = 8}};
+        {.m = 96, .n = 128, .stages = 7},
+        {.m = 64, .n = 128, .stages = 8},
+        {.m = 192, .n = 64, .stages = 8, .roles = Roles::ping_pong}};
 
     /// Of gradients by the weights. Where a tile has any number of pixels its sums are promoted.
     static constexpr WeightCut weights[] = {{.rows = 128, .columns = 128, .pixels = 64, .stages = 6},

@@ -68,7 +68,8 @@ struct BulkProduct {
     int row_bytes = 128;
 };
 
-/// Matrix units that bulk copies feed. A step takes as long as its products, n / 2 cycles for each of 64 x n x 16; or
+/// Matrix units that bulk copies feed. A step takes as long as its products, for each of 64 channels, m pixels and 32
+/// bytes of GemmK m / 2 cycles, or 1.64 of what shared memory takes to give their 64 + m rows, 128 bytes a cycle; or
 /// its operands, where the processors that are busy share what the cache gives; or its copies. Where rows are narrow,
 /// these take 5 cycles for each row; of 64 bytes that x fills, 2.8. Rows beyond the last filter take 4 cycles each, and
 /// an eighth more for each processor that copies some. In turns, one more tile's products begin under the results of
@@ -78,7 +79,8 @@ inline Walk warp_specialized_walk(ScheduleFacts const& schedule, BulkProduct con
                        sharers = columns < processors ? processors / columns : 1,
                        of_column = detail::divide_up(rows, sharers) * detail::divide_up(columns, processors),
                        busy = rows * columns < processors ? rows * columns : processors;
-    double const last_round = schedule.ping_pong ? 0.6 : 0.8;
+    double const last_round = schedule.ping_pong ? 0.675 : 1, of_products = schedule.m / 2.0,
+                 of_rows = 1.64 * (64 + schedule.m) / 4;
     auto const filters = static_cast<double>(of.n < schedule.n ? of.n : schedule.n);
     double const beyond = columns > 1 && !of.narrow_rows ? static_cast<double>(columns * schedule.n - of.n) : 0,
                  of_row = of.narrow_rows       ? 5
@@ -87,7 +89,7 @@ inline Walk warp_specialized_walk(ScheduleFacts const& schedule, BulkProduct con
     return {.rounds = of.one_column ? static_cast<double>(of_column)
                                     : detail::rounds_of(rows * columns, processors, last_round),
             .steps = static_cast<double>(of.steps),
-            .arithmetic = schedule.m / 64.0 * schedule.n / 2 * of.row_bytes / 32,
+            .arithmetic = schedule.n / 64.0 * of.row_bytes / 32 * (of_products > of_rows ? of_products : of_rows),
             .cache_bytes = (schedule.m + filters) * of.row_bytes * static_cast<double>(busy) / processors,
             .copies = of_row * (schedule.m + filters) + beyond * (4 + static_cast<double>(busy / columns) / 8),
             .outputs = static_cast<double>(schedule.m * schedule.n)};

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "fusekit/backend/hip/arch/packed.hpp"
+#include "fusekit/backend/hip/collective/bulk_loader.hpp"
+#include "fusekit/backend/hip/collective/read_coord.hpp"
+
+namespace fusekit::hip {
+
+/// A pixel of a tile, and whether y has it; where it does not, the pixel is the last one that it has.
+struct TilePixel {
+    Pixel at;
+    bool exists;
+};
+
+/// Where a box begins in a map.
+template <int Rank>
+struct BoxStart {
+    std::int32_t at[Rank];
+};
+
+/// Ends a warpgroup's part of a tile, 64 pixels of Atom::n channels: sums pass the epilogue in registers, lie down in
+/// shared memory, swizzled, and go to y by bulk copies, which leave out what y does not have. Where an operator reads a
+/// tensor that lies as y does, bulk copies bring its tile to where the results will lie.
+template <class Plan, class Atom, class U>
+class StorePixels {
+    static constexpr int tile_n = Atom::n, row_bytes = bulk_row_bytes(tile_n, sizeof(U)),
+                         columns = row_bytes / static_cast<int>(sizeof(U));  ///< of a box
+    static constexpr int boxes = (tile_n + columns - 1) / columns, box_bytes = Atom::m * row_bytes;
+    static_assert(tile_n % 16 == 0 && tile_n >= columns);
+    using Epilogue = typename Plan::Epilogue;
+    using State = typename Epilogue::template State<float>;
+    static constexpr bool reads = reads_in_bulk<Plan, U, U>;
+    static constexpr bool reads_places = (Epilogue::located && !reads) || Epilogue::per_place || Epilogue::maxima > 0;
+    static constexpr int maxima = Epilogue::maxima;
+    static_assert(sizeof(U) == 2 && !Plan::totals_tiles && (!reads || maxima == 0));
+
+    /// Where a box of y begins in the tile. The last ends with it: where the tile is no multiple of a box, it begins in
+    /// the box before, and both write what they share.
+    FUSEKIT_HD static constexpr int first_column(int box) {
+        return box * columns + columns < tile_n ? box * columns : tile_n - columns;
+    }
+
+    /// Of two columns that neighbour, which a thread reads by one access where they fill it.
+    static constexpr std::size_t both = 2 * sizeof(State);
+    struct alignas(both == 8 || both == 16 ? both : alignof(State)) States {
+        State of[2];
+    };
+
+public:
+    struct Shared {
+        alignas(1024) U staged[Atom::m * boxes * columns];
+        States states[Epilogue::channelwise ? tile_n / 2 : 1];
+        std::uint64_t read_full;
+    };
+
+    /// Called by one thread, before the block's others know of the barrier.
+    __device__ static void init(Shared& shared) {
+        if constexpr (reads) ptx::barrier_init(ptx::shared_address(&shared.read_full), 1);
+    }
+
+    /// Begins to bring what an operator reads of a tile. Called by the warpgroup's threads, after the last tile's
+    /// store(), with the tile's first products under way.
+    template <class Params, class Tile>
+    __device__ static void begin_read(Params const& params, Shared& shared, Tile const& tile, unsigned thread) {
+        if constexpr (reads) {
+            if (thread != 0) return;
+            ptx::wait_for_stores();  // the last tile's have read what is overwritten now
+            auto const full = ptx::shared_address(&shared.read_full);
+            ptx::barrier_arrive_expect_bytes(full, boxes * box_bytes);
+            for (int box = 0; box < boxes; ++box)
+                ptx::load_tiled(address_of(shared, box), &params.read.map, full, tile.box(first_column(box)).at);
+        }
+    }
+
+    /// Prepares the channels of a tile. Called by the warpgroup's threads before they multiply it, so that nobody waits
+    /// for parameters.
+    template <class Params, class Problem>
+    __device__ static void prepare(Params const& params, Problem const& conv, Shared& shared, int first_n,
+                                   unsigned thread) {
+        if constexpr (Epilogue::channelwise) {
+            int const last = conv.group_k() - 1;
+#pragma unroll
+            for (int i = static_cast<int>(thread); i < tile_n; i += Atom::threads)  // of no channel: the last one's
+                shared.states[i / 2].of[i % 2] =
+                    Epilogue::prepare(std::int64_t{min(first_n + i, last)}, params.bound.epilogue);
+        }
+    }
+
+    /// Called by the warpgroup's threads, whose named barrier is `barrier`. `count` is how many tiles the warpgroup has
+    /// stored before.
+    template <class Params, class Problem, class Tile>
+    __device__ static void store(Params const& params, Problem const& conv, Shared& shared, Tile const& tile,
+                                 typename Atom::Sums const& sums, unsigned thread, unsigned barrier, unsigned count) {
+        if constexpr (reads) ptx::barrier_wait(ptx::shared_address(&shared.read_full), count % 2);
+        else if (thread == 0) ptx::wait_for_stores();  // the last tile's have read what is written now
+        if constexpr (!reads || Epilogue::channelwise)  // all have prepared their channels
+            ptx::named_barrier_sync(barrier, Atom::threads);
+        stage(params, conv, shared, tile, sums, thread);
+        ptx::fence_shared_memory();
+        ptx::named_barrier_sync(barrier, Atom::threads);
+        if (thread == 0) {
+            for (int box = 0; box < boxes; ++box)
+                ptx::store_tiled(&params.maps.y, address_of(shared, box), tile.box(first_column(box)).at);
+            ptx::commit_stores();
+        }
+    }
+
+private:
+    __device__ static std::uint32_t address_of(Shared const& shared, int box) {
+        return ptx::shared_address(shared.staged) + static_cast<unsigned>(box * box_bytes);
+    }
+
+    /// Takes sums through the epilogue to shared memory. What operators read of places that y does not have is that of
+    /// its last ones.
+    template <class Params, class Problem, class Tile>
+    __device__ static void stage(Params const& params, Problem const& conv, Shared& shared, Tile const& tile,
+                                 typename Atom::Sums const& sums, unsigned thread) {
+        auto const& arguments = params.bound.epilogue;
+        int const last_n = conv.group_k() - 1;
+        unsigned const lane = thread % 32, row = thread / 32 * 16 + lane % 16;
+        TileMaxima<maxima> largest;
+        TilePixel pixels[2] = {};
+        if constexpr (reads_places)
+            for (int i = 0; i < 2; ++i) pixels[i] = tile.pixel(conv, Atom::row(static_cast<int>(thread), 2 * i));
+        // Two neighbours of a row: sums e and e + 1.
+        auto const pair = [&](int e, States const& states, std::uint32_t both) {
+            int const column = tile.n + Atom::column(static_cast<int>(thread), e);
+            auto const& [at, exists] = pixels[e / 2 % 2];
+            float results[2] = {}, values[2] = {};
+            if constexpr (reads) unpack<U>(both, values);
+            for (int i = 0; i < 2; ++i) {
+                OutputCoord const place{at.n, std::int64_t{min(column + i, last_n)}, at.p, at.q};
+                bool const is_of_y = exists && column + i <= last_n;
+                if (!Epilogue::writes || is_of_y)
+                    results[i] = Epilogue::apply(static_cast<float>(sums[e + i]),
+                                                 coord_of(place, values[i], largest, e / 2 + i, is_of_y),
+                                                 Epilogue::channelwise ? states.of[i] : State{}, arguments);
+            }
+            return packed<U>(results[0], results[1]);
+        };
+        auto const address = [&](int e, int box) {  // of 8 columns
+            auto const chunk = static_cast<unsigned>(2 * e - first_column(box)) / 8 + lane / 16;
+            return address_of(shared, box) + row * row_bytes + ((chunk ^ row) % 8) * 16;
+        };
+        auto const states_of = [&](int first) {
+            return shared.states[Epilogue::channelwise ? Atom::column(static_cast<int>(thread), first) / 2 : 0];
+        };
+#pragma unroll
+        for (int e = 0; e < Atom::sums_per_thread; e += 8) {
+            std::uint32_t before[4] = {}, pairs[4];
+            constexpr int last = boxes - 1;
+            if constexpr (reads)
+                ptx::load_matrices<false>(address(e, 2 * e < first_column(last) ? 2 * e / columns : last), before);
+            States const left = states_of(e), right = states_of(e + 4);
+#pragma unroll
+            for (int i = 0; i < 4; ++i) pairs[i] = pair(e + 2 * i, i < 2 ? left : right, before[i]);
+#pragma unroll
+            for (int box = 0; box < boxes; ++box)
+                if (2 * e >= first_column(box) && 2 * e < first_column(box) + columns)
+                    ptx::store_matrices<false>(address(e, box), pairs);
+        }
+        largest.keep();
+    }
+
+    __device__ static auto coord_of(OutputCoord const& place, [[maybe_unused]] float value, TileMaxima<maxima>& largest,
+                                    int number, bool is_of_y) {
+        if constexpr (reads) return ReadCoord(place, value);
+        else return MaximaCoord<maxima>(place, largest, number % TileMaxima<maxima>::chains, is_of_y);
+    }
+};
+
+}  // namespace fusekit::hip
