@@ -186,8 +186,7 @@ concept ReductionOp = HasStageAndArgs<Op> && requires(typename Op::template Tota
 
 /// Passes the value on, and totals the values of each channel: an Accumulator<V> adds each value and gives a Total<V>,
 /// which save(total, at, args) writes. After a Conv, args.scratch has room for a Total<float> of each channel for every
-/// `total_pixels` of its pixels. Paired<V>, where there is one, totals the same with less work: it adds two values at a
-/// time, with weights that were prepared from the number of values before.
+/// `total_pixels` of its pixels.
 template <class Op>
 concept StatisticsOp = EpilogueOp<Op> && requires(typename Op::template Total<float> total, OutputCoord const& at,
                                                   typename Op::Args const& args) {

@@ -7,7 +7,6 @@
 
 using Moments = fusekit::detail::Moments<float>;
 using Accumulator = fusekit::detail::MomentsAccumulator<float>;
-using Paired = fusekit::detail::PairedMoments<float>;
 
 namespace {
 
@@ -22,18 +21,6 @@ void check(Moments const& moments, float count, float mean, float variance) {
     CHECK(moments.count == count);
     CHECK(moments.true_mean() == mean);
     CHECK(moments.variance() == variance);
-}
-
-Paired paired_of(std::vector<float> const& values) {
-    Paired paired;
-    for (std::size_t i = 0; i < values.size(); i += 2) {
-        bool const of_two = i + 1 < values.size();
-        paired.add(values[i], values[of_two ? i + 1 : i], Paired::weights(static_cast<float>(i), of_two));
-    }
-    return paired;
-}
-Moments paired_moments_of(std::vector<float> const& values) {
-    return paired_of(values).total(static_cast<float>(values.size()));
 }
 
 }  // namespace
@@ -105,34 +92,4 @@ TEST_CASE("squares of large values overflow only where the variance does") {
     CHECK(std::isinf(moments_of({-0x1p65f, 0x1p65f}).variance()));
     CHECK(std::isnan(moments_of({1, INFINITY}).variance()));
     CHECK(std::isnan(moments_of({1, NAN}).true_mean()));
-}
-
-TEST_CASE("moments of pairs are those of all values, of which the last may be alone") {
-    CHECK(paired_moments_of({}).deviations == 0);
-    check(paired_moments_of({5}), 1, 5, 0);
-    check(paired_moments_of({1, 3}), 2, 2, 1);
-    check(paired_moments_of({1, 3, 5, 7}), 4, 4, 5);
-    check(paired_moments_of({2, 2, 5}), 3, 3, 2);
-    check(paired_moments_of({1e6f + 1, 1e6f + 3, 1e6f + 5, 1e6f + 7}), 4, 1e6f + 4, 5);
-    check(merge(paired_moments_of({1, 3}), moments_of({5, 7})), 4, 4, 5);
-    float const tenth = 0.1f;
-    check(paired_moments_of({tenth, tenth, tenth, tenth, tenth, tenth, tenth}), 7, tenth, 0);
-}
-
-TEST_CASE("nothing, added to moments of pairs, changes nothing") {
-    Paired paired = paired_of({1, 2, 4});
-    paired.add(paired.nothing(), paired.nothing(), Paired::weights(3));
-    Moments const before = paired_moments_of({1, 2, 4}), after = paired.total(3);
-    CHECK((after.mean == before.mean && after.deviations == before.deviations));
-}
-
-TEST_CASE("squares of large values in pairs overflow only where the variance does") {
-    check(paired_moments_of({-0x1p63f, 0x1p63f, -0x1p63f, 0x1p63f}), 4, 0, 0x1p126f);
-    CHECK(paired_moments_of({0x1.8p127f, 0x1.8p127f}).true_mean() == 0x1.8p127f);
-    CHECK(std::isinf(paired_moments_of({-0x1p65f, 0x1p65f}).variance()));
-    for (float const bad : {INFINITY, -INFINITY, NAN})
-        for (std::vector<float> const& values : {std::vector<float>{1, 2, 3, bad}, {bad, 1, 2, 3}, {bad, bad}, {bad}}) {
-            CHECK(std::isnan(paired_moments_of(values).true_mean()));
-            CHECK(std::isnan(paired_moments_of(values).variance()));
-        }
 }

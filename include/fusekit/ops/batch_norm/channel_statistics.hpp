@@ -60,8 +60,6 @@ struct ChannelStatistics {
         }
     };
     template <class V>
-    using Paired = detail::PairedMoments<V>;
-    template <class V>
     FUSEKIT_HD static constexpr void save(detail::Moments<V> const& total, OutputCoord const& at, Args const& args) {
         args.mean(at.k) = static_cast<float>(total.true_mean());
         args.variance(at.k) = static_cast<float>(total.variance());

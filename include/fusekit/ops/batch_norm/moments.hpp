@@ -94,37 +94,6 @@ struct MomentsAccumulator {
     }
 };
 
-/// Moments of values that come in pairs, which are merged as Moments are. What depends on counts alone is prepared once
-/// for many of these; then a pair takes eight instructions and two numbers.
-template <class V>
-struct PairedMoments {
-    static constexpr float unit = Moments<V>::unit, per_unit = Moments<V>::per_unit;
-    V mean{}, deviations{};  ///< of values times unit; twice the sum of squared deviations
-
-    /// What the next pair counts, after `before` values. Where it counts as one value, both are that one.
-    struct Weights {
-        V mean, deviations;
-    };
-    FUSEKIT_HD static constexpr Weights weights(V before, bool of_two = true) {
-        V const part = of_two ? 1.0f / (before + 2.0f) : 0.5f / (before + 1.0f);
-        return {part, before * part};
-    }
-    FUSEKIT_HD constexpr void add(V a, V b, Weights const& weights) {
-        V const second = b * unit, apart = a * unit - second, sum = a * unit + second, away = sum - 2.0f * mean;
-        mean += away * weights.mean;
-        deviations += apart * apart;
-        deviations += away * weights.deviations * away;
-    }
-    /// A value that, added as a pair with any weights, changes nothing.
-    FUSEKIT_HD constexpr V nothing() const { return mean * per_unit; }
-
-    /// Where a value was infinite, all is NaN.
-    FUSEKIT_HD constexpr Moments<V> total(V count) const {
-        V const none = mean - mean;
-        return {count, mean + none, 0.5f * deviations + none};
-    }
-};
-
 }  // namespace detail
 
 }  // namespace fusekit

@@ -69,15 +69,26 @@ class TotalChannels<Plan, Atom> {
 public:
     using Total = typename Op::template Total<float>;
 
-    /// Adds what was collected of a tile, at the thread's pixels that are `counted`. The tile's first pixel is one.
-    __device__ void add(float const (&values)[Atom::sums_per_thread], std::uint64_t counted, unsigned thread) {
+    /// Adds what was collected of a tile, at the thread's pixels that are `counted`. The tile's first pixel is one. It
+    /// changes the values that are not.
+    __device__ void add(float (&values)[Atom::sums_per_thread], std::uint64_t counted, unsigned thread) {
         auto const count = static_cast<float>(__popcll(counted));
+        auto const counts = [&](int i) { return (counted >> i & 1) != 0; };
+        auto const value = [&](int i, int own) -> float& { return values[i / 2 * 4 + 2 * own + i % 2]; };
+        float first[2];
+        for (int own = 0; own < 2; ++own) first[own] = of_first_lane(value(0, own), thread);
         Accumulator accumulators[2];
-        for (int own = 0; own < 2; ++own) accumulators[own].start(of_first_lane(values[2 * own], thread));
+        if constexpr (are_moments) {
+            for (int own = 0; own < 2; ++own) accumulators[own].start(first[own]);
+            if (counted != ~std::uint64_t{0} >> (64 - pixels))
+#pragma unroll
+                for (int i = 0; i < pixels; ++i)
+                    for (int own = 0; own < 2; ++own)
+                        if (!counts(i)) value(i, own) = first[own];  // which adds nothing
+        }
 #pragma unroll
         for (int i = 0; i < pixels; ++i)
-            for (int own = 0; own < 2; ++own)
-                accumulators[own].add(values[i / 2 * 4 + 2 * own + i % 2], (counted >> i & 1) != 0);
+            for (int own = 0; own < 2; ++own) accumulators[own].add(value(i, own), are_moments || counts(i));
         for (int own = 0; own < 2; ++own) {
             Total const total = accumulators[own].total(count);
             totals[own] = begun ? merge(totals[own], total) : total;
@@ -96,11 +107,9 @@ public:
 
 private:
     /// Moments are of differences from a value that y has. Other operators' accumulators begin as they are.
-    struct Plain : Op::template Accumulator<float> {
-        __device__ void start(float) {}
-    };
-    using Accumulator = std::conditional_t<std::is_same_v<Total, fusekit::detail::Moments<float>>,
-                                           fusekit::detail::MomentsAccumulator<float>, Plain>;
+    static constexpr bool are_moments = std::is_same_v<Total, fusekit::detail::Moments<float>>;
+    using Accumulator = std::conditional_t<are_moments, fusekit::detail::MomentsAccumulator<float>,
+                                           typename Op::template Accumulator<float>>;
 
     Total totals[2];
     bool begun = false;
