@@ -53,8 +53,8 @@ struct Split : Schedule {
     static constexpr int piece_k = Schedule::threads < 128 ? 64 : 128;  ///< parts begin at its multiples
 };
 
-/// How warpgroups share a product on sm_90a. Cooperative: they multiply one tile, 64 rows or more each. Ping-pong: two
-/// have a tile each, and one multiplies while the other's results go through the epilogue.
+/// How warpgroups share a product on sm_90a. Cooperative: they multiply one tile, 64 channels each. Ping-pong: two have
+/// a tile each, and one multiplies while the other's results go through the epilogue.
 enum class Roles { cooperative, ping_pong };
 
 /// How an implicit GEMM on sm_90a's matrix units is cut, for 16 and 8 bits: a tile has TileM output pixels of

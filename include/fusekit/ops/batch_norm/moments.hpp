@@ -89,7 +89,14 @@ struct MomentsAccumulator {
         squares += deviation * deviation;
     }
     FUSEKIT_HD constexpr Moments<V> total(V count) const {
-        V const part = sum / Moments<V>::at_least_one(count), deviations = squares - sum * part;
+        return total_of(count, sum / Moments<V>::at_least_one(count));
+    }
+    /// The same with 1 / count, which many accumulators share.
+    FUSEKIT_HD constexpr Moments<V> total(V count, V inverse) const { return total_of(count, sum * inverse); }
+
+private:
+    FUSEKIT_HD constexpr Moments<V> total_of(V count, V part) const {
+        V const deviations = squares - sum * part;
         return {count, shift + part, math::select(deviations < V{}, V{}, deviations)};
     }
 };

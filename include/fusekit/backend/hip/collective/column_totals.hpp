@@ -44,8 +44,8 @@ public:
         Uninitialized<Total> parts[threads / 32][channels];
     };
 
-    /// Called by the threads, whose NamedBarrier is `barrier`, after each warp or warpgroup has put its totals into one
-    /// of the first `all_parts` of `shared`. There are `columns` columns, which blocks take in turn.
+    /// Called by the threads, whose NamedBarrier is `barrier`, after warpgroups have put their totals into the first
+    /// `all_parts` of `shared`. There are `columns` columns, which blocks take in turn.
     template <class Params, class Problem, class Barrier>
     __device__ static void finalize(Params const& params, Problem const& conv, Shared& shared, unsigned all_parts,
                                     unsigned columns, unsigned thread, unsigned block, Barrier const& barrier) {

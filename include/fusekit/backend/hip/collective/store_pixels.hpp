@@ -15,33 +15,24 @@ struct TilePixel {
     bool exists;
 };
 
-/// Where a box begins in a map.
-template <int Rank>
+/// Where a box begins in a map of y's rows.
 struct BoxStart {
-    std::int32_t at[Rank];
+    std::int32_t at[4];
 };
 
-/// Ends a warpgroup's part of a tile, 64 pixels of Atom::n channels: sums pass the epilogue in registers, lie down in
-/// shared memory, swizzled, and go to y by bulk copies, which leave out what y does not have. Where an operator reads a
-/// tensor that lies as y does, bulk copies bring its tile to where the results will lie.
+/// Ends a tile of 64 pixels and 64 channels: sums pass the epilogue in registers, lie down in shared memory, swizzled,
+/// and go to y by a bulk copy, which leaves out what y does not have. Where an operator reads a tensor that lies as y
+/// does, a bulk copy brings its tile to where the results will lie.
 template <class Plan, class Atom, class U>
 class StorePixels {
-    static constexpr int tile_n = Atom::n, row_bytes = bulk_row_bytes(tile_n, sizeof(U)),
-                         columns = row_bytes / static_cast<int>(sizeof(U));  ///< of a box
-    static constexpr int boxes = (tile_n + columns - 1) / columns, box_bytes = Atom::m * row_bytes;
-    static_assert(tile_n % 16 == 0 && tile_n >= columns);
+    static constexpr int tile_n = Atom::n, row_bytes = 128;
+    static_assert(tile_n == 64 && sizeof(U) == 2 && !Plan::totals_tiles);
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::template State<float>;
     static constexpr bool reads = reads_in_bulk<Plan, U, U>;
     static constexpr bool reads_places = (Epilogue::located && !reads) || Epilogue::per_place || Epilogue::maxima > 0;
     static constexpr int maxima = Epilogue::maxima;
-    static_assert(sizeof(U) == 2 && !Plan::totals_tiles && (!reads || maxima == 0));
-
-    /// Where a box of y begins in the tile. The last ends with it: where the tile is no multiple of a box, it begins in
-    /// the box before, and both write what they share.
-    FUSEKIT_HD static constexpr int first_column(int box) {
-        return box * columns + columns < tile_n ? box * columns : tile_n - columns;
-    }
+    static_assert(!reads || maxima == 0);
 
     /// Of two columns that neighbour, which a thread reads by one access where they fill it.
     static constexpr std::size_t both = 2 * sizeof(State);
@@ -51,7 +42,7 @@ class StorePixels {
 
 public:
     struct Shared {
-        alignas(1024) U staged[Atom::m * boxes * columns];
+        alignas(1024) U staged[Atom::m * tile_n];
         States states[Epilogue::channelwise ? tile_n / 2 : 1];
         std::uint64_t read_full;
     };
@@ -69,9 +60,8 @@ public:
             if (thread != 0) return;
             ptx::wait_for_stores();  // the last tile's have read what is overwritten now
             auto const full = ptx::shared_address(&shared.read_full);
-            ptx::barrier_arrive_expect_bytes(full, boxes * box_bytes);
-            for (int box = 0; box < boxes; ++box)
-                ptx::load_tiled(address_of(shared, box), &params.read.map, full, tile.box(first_column(box)).at);
+            ptx::barrier_arrive_expect_bytes(full, sizeof(shared.staged));
+            ptx::load_tiled(ptx::shared_address(shared.staged), &params.read.map, full, tile.box().at);
         }
     }
 
@@ -102,17 +92,12 @@ public:
         ptx::fence_shared_memory();
         ptx::named_barrier_sync(barrier, Atom::threads);
         if (thread == 0) {
-            for (int box = 0; box < boxes; ++box)
-                ptx::store_tiled(&params.maps.y, address_of(shared, box), tile.box(first_column(box)).at);
+            ptx::store_tiled(&params.maps.y, ptx::shared_address(shared.staged), tile.box().at);
             ptx::commit_stores();
         }
     }
 
 private:
-    __device__ static std::uint32_t address_of(Shared const& shared, int box) {
-        return ptx::shared_address(shared.staged) + static_cast<unsigned>(box * box_bytes);
-    }
-
     /// Takes sums through the epilogue to shared memory. What operators read of places that y does not have is that of
     /// its last ones.
     template <class Params, class Problem, class Tile>
@@ -141,9 +126,9 @@ private:
             }
             return packed<U>(results[0], results[1]);
         };
-        auto const address = [&](int e, int box) {  // of 8 columns
-            auto const chunk = static_cast<unsigned>(2 * e - first_column(box)) / 8 + lane / 16;
-            return address_of(shared, box) + row * row_bytes + ((chunk ^ row) % 8) * 16;
+        auto const address = [&](int e) {  // of 8 columns
+            auto const chunk = static_cast<unsigned>(2 * e) / 8 + lane / 16;
+            return ptx::shared_address(shared.staged) + row * row_bytes + ((chunk ^ row) % 8) * 16;
         };
         auto const states_of = [&](int first) {
             return shared.states[Epilogue::channelwise ? Atom::column(static_cast<int>(thread), first) / 2 : 0];
@@ -151,16 +136,11 @@ private:
 #pragma unroll
         for (int e = 0; e < Atom::sums_per_thread; e += 8) {
             std::uint32_t before[4] = {}, pairs[4];
-            constexpr int last = boxes - 1;
-            if constexpr (reads)
-                ptx::load_matrices<false>(address(e, 2 * e < first_column(last) ? 2 * e / columns : last), before);
+            if constexpr (reads) ptx::load_matrices<false>(address(e), before);
             States const left = states_of(e), right = states_of(e + 4);
 #pragma unroll
             for (int i = 0; i < 4; ++i) pairs[i] = pair(e + 2 * i, i < 2 ? left : right, before[i]);
-#pragma unroll
-            for (int box = 0; box < boxes; ++box)
-                if (2 * e >= first_column(box) && 2 * e < first_column(box) + columns)
-                    ptx::store_matrices<false>(address(e, box), pairs);
+            ptx::store_matrices<false>(address(e), pairs);
         }
         largest.keep();
     }

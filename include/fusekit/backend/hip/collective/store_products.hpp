@@ -81,25 +81,20 @@ public:
                 ptx::store_tiled(&params.maps.y, address_of(product), {tile.n + product * Atom::m, tile.m});
             ptx::commit_stores();
         }
-        if constexpr (Plan::totals_tiles) {
-            std::uint64_t const counted = OwnPixels<Atom>(thread).before(left);
-#pragma unroll
-            for (int product = 0; product < products; ++product) totals[product].add(sums[product], counted, thread);
-        }
+        if constexpr (Plan::totals_tiles) totals.add(sums, OwnPixels<Atom>(thread).before(left), thread);
     }
 
     /// Writes a total for each channel, after a tile at least.
     template <class Total>
     __device__ void put_totals(Total* to) const {
-#pragma unroll
-        for (int product = 0; product < products; ++product) totals[product].put(to + product * Atom::m, thread);
+        totals.put(to, thread);
     }
 
 private:
     Shared& shared;
     unsigned thread, barrier, parity = 0;
     Channels channels[products];
-    TotalChannels<Plan, Atom> totals[products];
+    TotalChannels<Plan, Atom, products> totals;
 
     __device__ std::uint32_t address_of(int product) const { return ptx::shared_address(shared.staged[product]); }
 };

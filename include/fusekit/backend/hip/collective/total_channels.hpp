@@ -55,15 +55,16 @@ __device__ Total total_of_lane_xor(Total const& total, unsigned mask) {
     return other;
 }
 
-/// Statistics of a warpgroup's products whose rows are channels, in registers: a thread totals the pixels that it has
-/// of its two channels, of one tile after another. Empty where a plan totals nothing.
-template <class Plan, class Atom>
+/// Statistics of a warpgroup's products, of 64 channels each, whose columns are pixels: in registers, a thread totals
+/// the pixels that it has of its two channels of each, of one tile after another. Empty where a plan totals nothing.
+template <class Plan, class Atom, int products = 1>
 struct TotalChannels {};
 
-template <class Plan, class Atom>
+template <class Plan, class Atom, int products>
     requires(Plan::totals_tiles)
-class TotalChannels<Plan, Atom> {
+class TotalChannels<Plan, Atom, products> {
     using Op = typename detail::Collector<typename Plan::Epilogue>::Op;
+    using Values = float[Atom::sums_per_thread];
     static constexpr int pixels = Atom::n / 4;  ///< of a thread
 
 public:
@@ -71,38 +72,52 @@ public:
 
     /// Adds what was collected of a tile, at the thread's pixels that are `counted`. The tile's first pixel is one. It
     /// changes the values that are not.
-    __device__ void add(float (&values)[Atom::sums_per_thread], std::uint64_t counted, unsigned thread) {
-        auto const count = static_cast<float>(__popcll(counted));
+    __device__ void add(Values (&of_tile)[products], std::uint64_t counted, unsigned thread) {
         auto const counts = [&](int i) { return (counted >> i & 1) != 0; };
-        auto const value = [&](int i, int own) -> float& { return values[i / 2 * 4 + 2 * own + i % 2]; };
-        float first[2];
-        for (int own = 0; own < 2; ++own) first[own] = of_first_lane(value(0, own), thread);
-        Accumulator accumulators[2];
-        if constexpr (are_moments) {
-            for (int own = 0; own < 2; ++own) accumulators[own].start(first[own]);
-            if (counted != ~std::uint64_t{0} >> (64 - pixels))
+        auto const here = static_cast<float>(__popcll(counted)), both = count + here;
+        // Divisions that all channels share.
+        float const inverse = 1 / fusekit::detail::Moments<float>::at_least_one(here),
+                    share = here / fusekit::detail::Moments<float>::at_least_one(both);
+        bool const all = counted == ~std::uint64_t{0} >> (64 - pixels);
 #pragma unroll
-                for (int i = 0; i < pixels; ++i)
-                    for (int own = 0; own < 2; ++own)
-                        if (!counts(i)) value(i, own) = first[own];  // which adds nothing
-        }
+        for (int product = 0; product < products; ++product)
 #pragma unroll
-        for (int i = 0; i < pixels; ++i)
-            for (int own = 0; own < 2; ++own) accumulators[own].add(value(i, own), are_moments || counts(i));
-        for (int own = 0; own < 2; ++own) {
-            Total const total = accumulators[own].total(count);
-            totals[own] = begun ? merge(totals[own], total) : total;
-        }
-        begun = true;
+            for (int own = 0; own < 2; ++own) {
+                auto const value = [&](int i) -> float& { return of_tile[product][i / 2 * 4 + 2 * own + i % 2]; };
+                Total& total = totals[product][own];
+                Accumulator accumulator;
+                if constexpr (are_moments) {
+                    float const first = of_first_lane(value(0), thread);
+                    accumulator.start(first);
+                    if (!all)
+#pragma unroll
+                        for (int i = 0; i < pixels; ++i)
+                            if (!counts(i)) value(i) = first;  // which adds nothing
+#pragma unroll
+                    for (int i = 0; i < pixels; ++i) accumulator.add(value(i));
+                    Total const next = accumulator.total(here, inverse);
+                    float const apart = next.mean - total.mean, step = apart * share;
+                    total = {both, total.mean + step, total.deviations + next.deviations + count * step * apart};
+                } else {
+#pragma unroll
+                    for (int i = 0; i < pixels; ++i) accumulator.add(value(i), counts(i));
+                    Total const next = accumulator.total(here);
+                    total = count > 0 ? merge(total, next) : next;
+                }
+            }
+        count = both;
     }
 
     /// Merges the totals of a warp's lanes, and writes one for each channel. All lanes call it, after a tile at least.
     __device__ void put(Uninitialized<Total>* to, unsigned thread) const {
-        for (int own = 0; own < 2; ++own) {
-            Total total = merge(totals[own], total_of_lane_xor(totals[own], 1));
-            total = merge(total, total_of_lane_xor(total, 2));
-            if (thread % 4 == 0) to[Atom::row(static_cast<int>(thread), 2 * own)].value() = total;
-        }
+#pragma unroll
+        for (int product = 0; product < products; ++product)
+            for (int own = 0; own < 2; ++own) {
+                Total total = totals[product][own];
+                for (unsigned mask = 1; mask <= 2; mask *= 2) total = merge(total, total_of_lane_xor(total, mask));
+                if (thread % 4 == 0)
+                    to[product * Atom::m + Atom::row(static_cast<int>(thread), 2 * own)].value() = total;
+            }
     }
 
 private:
@@ -111,8 +126,8 @@ private:
     using Accumulator = std::conditional_t<are_moments, fusekit::detail::MomentsAccumulator<float>,
                                            typename Op::template Accumulator<float>>;
 
-    Total totals[2];
-    bool begun = false;
+    Total totals[products][2] = {};
+    float count = 0;  ///< of what each has totalled
 
     /// The value of the first of the four lanes that have the same channels: of the tile's first pixel.
     __device__ static float of_first_lane(float value, unsigned thread) {

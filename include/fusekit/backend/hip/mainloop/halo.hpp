@@ -120,9 +120,9 @@ private:
             unsigned const stage = i % stages;
             auto const halo =
                 ptx::shared_address(shared.halos) + stage * static_cast<unsigned>(tiles.shape.stage_bytes());
-            float sums[Atom::sums_per_thread];
+            typename Atom::Sums sums[1];
             ptx::barrier_wait(ptx::shared_address(&shared.barriers.full[stage]), i / stages & 1);
-            multiply(tiles.shape, Atom::descriptor(halo), filters, sums);
+            multiply(tiles.shape, Atom::descriptor(halo), filters, sums[0]);
             if (tile + consumers * step >= tiles.all) start_next_kernel();
             ptx::named_barrier_sync(first_barrier + group, Atom::threads);  // all have read the halo
             int const n = tiles.image(tile), first = tiles.first_row(tile);
@@ -135,7 +135,7 @@ private:
                 ptx::barrier_wait(full, i / consumers % 2);
             }
             int const left = conv.extent(conv.y, 2) - first, rows = left < tiles.shape.rows ? left : tiles.shape.rows;
-            epilogue.stage(sums, halo, params.bound.epilogue, [&](int pixel) {
+            epilogue.stage(sums[0], halo, params.bound.epilogue, [&](int pixel) {
                 int const p = pixel / tiles.shape.pitch, q = pixel % tiles.shape.pitch;
                 bool const inside = p < rows && q < conv.extent(conv.y, 3);
                 return Pixel{inside ? n : -1, first + p, q};

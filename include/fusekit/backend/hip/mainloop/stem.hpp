@@ -11,7 +11,7 @@ namespace fusekit::hip {
 /// Convolution of few channels, such as a network's first, on sm_90a's matrix units. Filters stay in shared memory, 64
 /// of them in a block. Warpgroups compute a tile of 64 pixels after another, each on its own: bulk copies bring the
 /// rows of x that the next tiles read, as they lie, with zeros where x ends; words of their windows pass through
-/// registers to the products; results leave as those of WarpSpecializedGemm do.
+/// registers to the products.
 template <class Plan, class Schedule, Element T>
 class StemGemm {
     static constexpr int consumers = Schedule::consumers, stages = 2;
@@ -79,7 +79,7 @@ private:
             int const last_p = static_cast<int>(conv.y[2]) - 1, last_q = static_cast<int>(conv.y[3]) - 1;
             return {{image, min(at_p, last_p), min(at_q, last_q)}, at_p <= last_p && at_q <= last_q};
         }
-        __device__ BoxStart<4> box(int column) const { return {{n + column, q, p, image}}; }
+        __device__ BoxStart box() const { return {{n, q, p, image}}; }
     };
 
     /// The tiles of a block: those of one 64 channels, which as many blocks share as have them. Blocks take one each in
