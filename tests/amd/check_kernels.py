@@ -85,9 +85,10 @@ def rows(arguments, source):
     names = run(beside / "llvm-cxxfilt", *kernels).stdout.splitlines()
     for (symbol, note), name in zip(kernels.items(), names):
         remark = remarks[symbol]
-        matrix, *shares = matrix_share.matrix_share(arguments.target, functions[symbol])
+        kernel = shortened(name)
+        matrix, *shares = matrix_share.matrix_share(arguments.target, functions[symbol], bool(GRADIENT.search(kernel)))
         yield dict(zip(COLUMNS, [
-            shortened(name), arguments.target, int(remark["VGPRs"]), int(note.get("agpr_count", 0)),
+            kernel, arguments.target, int(remark["VGPRs"]), int(note.get("agpr_count", 0)),
             int(note["sgpr_count"]), int(note["group_segment_fixed_size"]),
             max(int(note["private_segment_fixed_size"]), int(note.get("uses_dynamic_stack") == "true")),
             int(note["vgpr_spill_count"]), int(note["sgpr_spill_count"]), int(remark["Occupancy [waves/SIMD]"]),

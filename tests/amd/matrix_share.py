@@ -24,7 +24,7 @@ TYPES = {"gfx908": CDNA, "gfx90a": CDNA, "gfx942": CDNA + FNUZ, "gfx1030": ("hal
          "gfx1201": RDNA + OCP}
 MATRIX = re.compile(r"v_(mfma|wmma)_|v_dot2c?_f32_f16|v_dot4c?_i32_i8")
 WIDE = re.compile(r"(global|buffer)_load_(dwordx4|b128)")
-# A load at an offset that the wave has in a register.
+# A load at an offset that the wave has in a register: in gradients by the weights, one from planes.
 IN_PLANES = re.compile(r"buffer_load_(dwordx4|b128) .*\], s\d+ offen")
 
 
@@ -169,9 +169,9 @@ def best_step(blocks, loop):
     return words
 
 
-def matrix_share(target, blocks):
+def matrix_share(target, blocks, may_have_planes):
     """How many matrix instructions a function has; their share of its main loop; where another loop loads elements one
-    by one, of that; and where another loads from planes, of that. None where there is no such loop."""
+    by one, of that; and where another loads from planes, if it may, of that. None where there is no such loop."""
     count = sum(bool(MATRIX.match(word)) for block in blocks for word in block.instructions)
     if not count or target not in ISSUE:
         return count, None, None, None
@@ -180,9 +180,9 @@ def matrix_share(target, blocks):
     def loads(what, step):
         return any(map(what.match, step))
 
-    return (count, share_of(target, [step for step in steps if not loads(IN_PLANES, step)]),
-            share_of(target, [step for step in steps if not loads(WIDE, step)]),
-            share_of(target, [step for step in steps if loads(IN_PLANES, step)]))
+    in_planes = [step for step in steps if may_have_planes and loads(IN_PLANES, step)]
+    return (count, share_of(target, [step for step in steps if step not in in_planes]),
+            share_of(target, [step for step in steps if not loads(WIDE, step)]), share_of(target, in_planes))
 
 
 def share_of(target, steps):

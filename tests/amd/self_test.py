@@ -101,17 +101,20 @@ disassembly = """
 \ts_endpgm                                                   // 00000000202C: BF810000
 """
 functions = matrix_share.functions(disassembly)
-if matrix_share.matrix_share("gfx90a", functions["plain"]) != (0, None, None, None):
+if matrix_share.matrix_share("gfx90a", functions["plain"], True) != (0, None, None, None):
     failures.append("a function without matrix instructions has a share of them")
-if matrix_share.matrix_share("gfx90a", functions["kernel"]) != (1, 64 / (64 + 4 * 5), None, None):
+if matrix_share.matrix_share("gfx90a", functions["kernel"], True) != (1, 64 / (64 + 4 * 5), None, None):
     failures.append(f"the share of 64 cycles beside 5 instructions is "
-                    f"{matrix_share.matrix_share('gfx90a', functions['kernel'])}")
+                    f"{matrix_share.matrix_share('gfx90a', functions['kernel'], True)}")
 in_planes = disassembly.replace("global_load_dwordx4 v[4:7], v[8:9], off", "buffer_load_dwordx4 v[4:7], v8, s[4:7], s8 offen")
-if matrix_share.matrix_share("gfx90a", matrix_share.functions(in_planes)["kernel"]) != (1, None, None, 64 / (64 + 4 * 5)):
-    failures.append("a loop that loads at a wave's offset is none of planes")
+in_planes = matrix_share.functions(in_planes)["kernel"]
+if matrix_share.matrix_share("gfx90a", in_planes, True) != (1, None, None, 64 / (64 + 4 * 5)):
+    failures.append("a gradient's loop that loads at a wave's offset is none of planes")
+if matrix_share.matrix_share("gfx90a", in_planes, False) != (1, 64 / (64 + 4 * 5), None, None):
+    failures.append("another's is of planes")
 begin, end, rest = disassembly.replace("<kernel>:", "<kernel>:\n0000000000002000 <L3>:").rpartition("\ts_endpgm")
 in_loop = f"{begin}\ts_cbranch_scc0 L3                                          // 00000000202C: BF84FFF4\n{end}{rest}"
-if matrix_share.matrix_share("gfx90a", matrix_share.functions(in_loop)["kernel"]) != (1, 64 / (64 + 4 * 5), None, None):
+if matrix_share.matrix_share("gfx90a", matrix_share.functions(in_loop)["kernel"], True) != (1, 64 / (64 + 4 * 5), None, None):
     failures.append("a loop in a loop is not looked at alone")
 
 row = dict.fromkeys(check_kernels.COLUMNS, 0) | {"occupancy": 8}

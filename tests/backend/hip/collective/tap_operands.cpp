@@ -21,7 +21,7 @@ struct Planes {
 };
 
 /// A convolution from x to k channels, and its transpose.
-template <class T, auto Geometry, class Device>
+template <class T, auto Geometry, class Head = fk::Conv<Geometry>, class Device>
 void check(Device& device, oracle::Shape const& x, std::int64_t k) {
     check_transposed<T, Geometry, false, Planes>(device, x, k);
     constexpr int rank = Geometry.rank + 2;
@@ -33,12 +33,12 @@ void check(Device& device, oracle::Shape const& x, std::int64_t k) {
     oracle::Tensor const expected = oracle::bias(oracle::conv(oracle::Tensor(x, values), weights, k, window), bias);
     Placed<Device, 1> b(device, fk::DataType::float32, fk::channels(k), bias);
     for (auto const& [x_layout, w_layout, y_layout] : Planes::all) {
-        INFO(fk::type_name<fk::Conv<Geometry>>() << ' ' << fk::name(fk::data_type<T>) << " from " << x.c << " to " << k
-                                                 << ' ' << x.h << ' ' << x.w << ", " << x_layout << ' ' << w_layout);
+        INFO(fk::type_name<Head>() << ' ' << fk::name(fk::data_type<T>) << " from " << x.c << " to " << k << ' ' << x.h
+                                   << ' ' << x.w << ", " << x_layout << ' ' << w_layout);
         Filled<T, Device, rank> in(device, x_layout, x, values), w(device, w_layout, filter, weights);
         Placed<Device, rank> out(device, fk::data_type<U>, layout_of<rank>(y_layout, y), 64);
-        fk::Plan<fk::Conv<Geometry>, fk::Bias>::bind({.weights = w.view()}, {.bias = b.any()})(device, in.view(),
-                                                                                               out.template view<U>());
+        fk::Plan<Head, fk::Bias>::bind({.weights = w.view()}, {.bias = b.any()})(device, in.view(),
+                                                                                 out.template view<U>());
         CHECK(difference(expected, out.fetch()) == "");
     }
 }
@@ -91,6 +91,19 @@ TEMPLATE_TEST_CASE("HIP: quads of pixels and taps of filters are loaded for the 
     check<fk::int8, fk::filter(4, 4).pad(1, 2, 2, 1)>(scheduled, {1, 19, 4, 8}, 5);
     check<fk::int8, fk::filter(2, 2).pad(1, 0, 1, 0).groups(2)>(scheduled, {1, 40, 4, 8}, 36);
     check<fk::int8, fk::filter(1, 1)>(scheduled, {2, 80, 3, 4}, 24);
+    // Of floats, four taps together and one apart, in quads that are moved by one to three columns; all apart.
+    check<float, fk::filter(3, 3).pad(1)>(scheduled, {2, 36, 5, 8}, 20);
+    constexpr auto same = fk::filter(3, 3).pad(1);
+    check<float, same, fk::Conv<same, fk::Products<fk::tf32>>>(scheduled, {1, 40, 4, 8}, 12);
+    check<float, fk::filter(3, 3).pad(2).dilation(2)>(scheduled, {1, 68, 3, 12}, 12);
+    check<float, fk::filter(3, 5).pad(1, 1, 3, 1)>(scheduled, {3, 8, 6, 12}, 8);
+    check<float, fk::filter(3, 5).pad(1, 1, 0, 4).groups(2)>(scheduled, {1, 24, 4, 8}, 48);
+    check<float, fk::filter(4, 4).pad(1, 2, 2, 1)>(scheduled, {1, 19, 4, 8}, 5);
+    check<float, fk::filter(1, 1)>(scheduled, {2, 20, 3, 4}, 24);
+    check<float, fk::filter(1, 1).pad(1, 1, 2, 2)>(scheduled, {1, 36, 2, 8}, 8);
+    check<float, fk::filter(3, 3).pad(1)>(scheduled, {2, 10, 5, 8}, 16);
+    check_transposed<float, fk::filter(2, 3, 3).pad(1, 0, 1)>(scheduled, {1, 16, 3, 5, 8}, 8);
+    check_transposed<float, fk::filter(3).pad(1)>(scheduled, {2, 20, 1, 36}, 16);
     // Matrices whose columns are neighbours in x.
     check_product<fk::half, 3>(scheduled, {2, 20, 24, 72, "bkm", "mk", "bkm", "bmk"});
     check_product<fk::half, 3, decltype(scheduled), fk::BatchedGemm>(scheduled,

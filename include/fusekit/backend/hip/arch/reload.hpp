@@ -49,6 +49,21 @@ __device__ inline int opaque(int number) {
 }
 #endif
 
+/// An address in shared memory, which AMD's compiler does not take apart into another one and a distance: it makes one
+/// instruction of two reads only at distances below 256 words. Unlike opaque(), it leaves a loop.
+#if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
+template <class T>
+__device__ __attribute__((address_space(3))) T const* address_in_register(T const* in_shared) {
+    using Address = __attribute__((address_space(3))) T const*;
+    return (Address)__builtin_amdgcn_perm(0, (unsigned)(Address)in_shared, 0x03020100);
+}
+#else
+template <class T>
+__device__ T const* address_in_register(T const* in_shared) {
+    return in_shared;
+}
+#endif
+
 /// Keeps a thread's number, or where its block's shared memory lies, in a register. NVIDIA's compiler reads both from
 /// special registers again in each step of a mainloop, which waits for them: 2 % of a convolution's time on an H200.
 #if defined(__CUDA_ARCH__)

@@ -38,7 +38,9 @@ public:
     __device__ explicit WaveTile(unsigned thread)
         : lane(thread % lanes), own_m(thread / lanes % waves_m), own_n(thread / lanes / waves_m) {}
 
-    __device__ void multiply(Stage const& stage, Fragment& fragment) const {
+    /// Tiles of the stage may be others that have a row's chunks.
+    template <class AnyStage>
+    __device__ void multiply(AnyStage const& stage, Fragment& fragment) const {
 #pragma unroll
         for (unsigned step = 0; step < steps; ++step) {
             Chunks w[across_n], x[across_m];

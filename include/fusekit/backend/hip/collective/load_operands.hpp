@@ -45,6 +45,7 @@ class LoadOperands {
     using Weights = AlongK<typename Plan::Head::template WeightElement<T>, tile_n, NoConversion>;
 
 public:
+    using Stage = typename Atom::Stage;
     /// Elements of x, and of the weights, that a thread loads at once where Params say that they lie so.
     static constexpr int input_packet = Inputs::count, weight_packet = Weights::count;
     static constexpr int table_k = table;  ///< indices of GemmK whose offsets are computed at once: begin at a multiple
@@ -85,18 +86,18 @@ public:
     /// The i-th step of these.
     __device__ Step found(int i) const { return {i * tile_k, prologue()}; }
     /// Puts the loads of a step in flight, to registers or straight to the stage.
-    __device__ void start(Step const& step, typename Atom::Stage& stage) {
+    __device__ void start(Step const& step, Stage& stage) {
         inputs.load(&shared.x_offsets[step.in_table], stage.x);
         weights.load(&shared.w_offsets[step.in_table], stage.w);
     }
     /// Ends them: after the barrier that follows, the stage holds the step.
-    __device__ void finish(Step const& step, typename Atom::Stage& stage) const {
+    __device__ void finish(Step const& step, Stage& stage) const {
         finish_inputs<0, 1>(step, stage);
         weights.store(stage.w, {});
     }
     /// Ends one of several parts of them.
     template <int part, int parts>
-    __device__ void finish_part(Step const& step, typename Atom::Stage& stage) const {
+    __device__ void finish_part(Step const& step, Stage& stage) const {
         finish_inputs<part, parts>(step, stage);
         weights.template store_part<part, parts>(stage.w, {});
     }
@@ -114,7 +115,7 @@ private:
         return (Plan::has_prologue ? reload(params) : params).bound.prologue;
     }
     template <int part, int parts>
-    __device__ void finish_inputs(Step const& step, typename Atom::Stage& stage) const {
+    __device__ void finish_inputs(Step const& step, Stage& stage) const {
         auto const first = static_cast<unsigned>(step.in_table);
         typename Prologue::Args const& prologue = step.prologue;
         Convert const convert = [&] {
@@ -127,7 +128,7 @@ private:
 
     __device__ void fill_table(int step, typename Prologue::Args const& prologue) const {
         // Beside a prologue's numbers AMD's scalar registers do not hold the problem's from step to step.
-        if constexpr (Plan::has_prologue && takes_words<typename Atom::Stage> && !has_phases<Plan>())
+        if constexpr (Plan::has_prologue && takes_words<Stage> && !has_phases<Plan>())
             fill_table(step, prologue, reload(params).problem());
         else fill_table(step, prologue, conv);
     }

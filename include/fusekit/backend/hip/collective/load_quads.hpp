@@ -19,7 +19,7 @@ struct QuadOffsets {
                           middle = static_cast<unsigned>(QuadPlace::middle),
                           right = static_cast<unsigned>(QuadPlace::right);
     static constexpr int places = padded ? 3 : 1, of_padding = padded ? Size : 1;
-    static constexpr int words = static_cast<int>(sizeof(T));  ///< of a quad
+    static constexpr int words = sizeof(T) == 4 ? 1 : static_cast<int>(sizeof(T));  ///< of a quad's selectors
     static constexpr unsigned packet = 16 / sizeof(W);
 
     /// Of a quad of x, by its place in a row: where it lies, in bytes, and what its elements are selected by; and the
@@ -74,17 +74,23 @@ struct QuadOffsets {
 
 private:
     /// For index i, selects element j - shift of its quad as element j, or zero. A selector of bytes alternates the
-    /// elements of the quads of two neighbouring indices, which is the first stage of the transposition.
+    /// elements of the quads of two neighbouring indices, which is the first stage of the transposition. Quads of
+    /// floats are moved whole: by `shift`, which is 4 where nothing is loaded.
     __device__ static void select(std::uint32_t* all, unsigned i, int shift) {
-        constexpr unsigned size = sizeof(T), quads = 2 / size;
-        auto* const to = reinterpret_cast<unsigned char*>(all + i / quads * 2);
-        for (int j = 0; j < 4; ++j)
-            for (unsigned byte = 0; byte < size; ++byte) {
-                int const from = j - shift;
-                bool const is_in = from >= 0 && from < 4;
-                unsigned const own = i % quads, selected = own * 4 + static_cast<unsigned>(from) * size + byte;
-                to[static_cast<unsigned>(j) * 2 + own + byte] = static_cast<unsigned char>(is_in ? selected : no_byte);
-            }
+        if constexpr (sizeof(T) == 4) {
+            all[i] = static_cast<std::uint32_t>(shift == 4 ? 0 : shift);
+        } else {
+            constexpr unsigned size = sizeof(T), quads = 2 / size;
+            auto* const to = reinterpret_cast<unsigned char*>(all + i / quads * 2);
+            for (int j = 0; j < 4; ++j)
+                for (unsigned byte = 0; byte < size; ++byte) {
+                    int const from = j - shift;
+                    bool const is_in = from >= 0 && from < 4;
+                    unsigned const own = i % quads, selected = own * 4 + static_cast<unsigned>(from) * size + byte;
+                    to[static_cast<unsigned>(j) * 2 + own + byte] =
+                        static_cast<unsigned char>(is_in ? selected : no_byte);
+                }
+        }
     }
 };
 
@@ -131,9 +137,10 @@ public:
             } else {
 #pragma unroll
                 for (int half = 0; half < 2; ++half) {  // of the pixels
-                    auto const alternate = [&](int row) {
+                    auto const alternate = [&](int index) {
                         std::uint32_t const in_place = half == 0 ? 0x05010400 : 0x07030602;
-                        return permuted(quads[row + 1][0], quads[row][0], padded ? selectors[row + half][0] : in_place);
+                        return permuted(quads[index + 1][0], quads[index][0],
+                                        padded ? selectors[index + half][0] : in_place);
                     };
                     std::uint32_t const low = alternate(i), high = alternate(i + 2);
                     pixels[2 * half][i / 4] = permuted(high, low, 0x05040100);

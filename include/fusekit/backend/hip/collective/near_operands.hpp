@@ -51,6 +51,7 @@ public:
         if constexpr (has_quads && padded) inputs.find_place(Plan::Head::collapsed_space, 0, conv.window_columns() - 1);
     }
 
+    using Stage = typename Atom::Stage;
     /// Where a step's offsets are.
     using Step = int;
 
@@ -60,11 +61,11 @@ public:
         return table_steps;
     }
     __device__ static Step found(int i) { return i * tile_k; }
-    __device__ void start(Step step, typename Atom::Stage&) {
+    __device__ void start(Step step, Stage&) {
         inputs.load(shared.offsets, step);
         weights.load(shared.offsets, step);
     }
-    __device__ void finish(Step, typename Atom::Stage& stage) { store_operands(inputs, weights, stage); }
+    __device__ void finish(Step, Stage& stage) { store_operands(inputs, weights, stage); }
 
 private:
     Params const& params;

@@ -11,7 +11,8 @@ namespace fusekit::hip {
 enum class QuadPlace { left, middle, right };
 
 /// A thread's share of x in a tile of AMD's matrix units, where pixels are neighbours: four pixels after one another in
-/// a row of y, and as many indices of GemmK as make whole words of each pixel.
+/// a row of y, and as many indices of GemmK as make whole words of each pixel. Those of floats are four apart, so that
+/// under 16 bytes of a filter they have one tap, and neighbouring threads have neighbouring quads.
 template <Element T, int Size, int TileK, int threads>
 class QuadOfPixels {
 public:
@@ -19,8 +20,8 @@ public:
 
     template <class RowAt>
     __device__ QuadOfPixels(unsigned thread, RowAt row_at)
-        : k(thread % groups * own_k),
-          row(thread / groups * 4),
+        : k(first_k(thread)),
+          row(first_row(thread)),
           buffer(row_at(row).first),
           first(buffer.offset(row_at(row).first)),
           invalid(~row_at(row).valid),
@@ -34,7 +35,17 @@ public:
 
 protected:
     static constexpr int groups = TileK / own_k, per_word = 4 / static_cast<int>(sizeof(T)), k_words = own_k / per_word;
-    static_assert(sizeof(T) <= 2 && own_k % 4 == 0 && groups * Size / 4 == threads);
+    static constexpr bool is_word = sizeof(T) == 4;
+    static_assert((is_word || own_k % 4 == 0) && groups * Size / 4 == threads);
+
+    __device__ static unsigned first_k(unsigned thread) {
+        if (!is_word) return thread % groups * own_k;
+        unsigned const group = thread / (Size / 4);
+        return group / 4 * 4 * own_k + group % 4;
+    }
+    __device__ static unsigned first_row(unsigned thread) {
+        return (is_word ? thread % (Size / 4) : thread / groups) * 4;
+    }
 
     unsigned k, row;
     QuadPlace place = QuadPlace::middle;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "fusekit/backend/hip/collective/near_words.hpp"
 #include "fusekit/backend/hip/collective/tap_order.hpp"
@@ -13,7 +14,8 @@ template <Element W, int Size, int threads, bool has_scalars, class Order>
 class TapFilters : public NearFilters<W, Size, Order::tile_k, threads, has_scalars> {
     using Base = NearFilters<W, Size, Order::tile_k, threads, has_scalars>;
     using Base::k, Base::passes, Base::values;
-    static constexpr int units = 8;  ///< whose left-over taps make 16 bytes
+    static constexpr int units = Order::packet / Order::pair;  ///< whose left-over taps make 16 bytes
+    using Pair = std::conditional_t<sizeof(W) == 4, std::uint32_t, std::uint16_t>;
 
 public:
     template <class Problem>
@@ -33,7 +35,7 @@ public:
             this->each(own, [&](int pass, Buffer const& buffer, std::uint32_t at) {
 #pragma unroll
                 for (unsigned i = 0; i < units; ++i)
-                    singles[pass][i] = buffer.template load<std::uint16_t>(at, i * Order::unit * of_channel);
+                    singles[pass][i] = buffer.template load<Pair>(at, i * Order::unit * of_channel);
             });
 #pragma unroll
         for (std::uint32_t& at : own.at) at += Order::channels * of_channel;
@@ -47,16 +49,19 @@ public:
     __device__ void store(Tile& tile) {
         if constexpr (!Order::together)
 #pragma unroll
-            for (int i = 0; i < passes * units; i += 2)
-                values[i / units][i % units / 2] =
-                    singles[i / units][i % units] | std::uint32_t{singles[i / units][i % units + 1]} << 16;
+            for (int i = 0; i < passes * units; ++i) {
+                std::uint32_t const single = singles[i / units][i % units];
+                int const word = i % units * 4 / units;
+                if (units == 8 && i % 2 == 1) values[i / units][word] |= single << 16;
+                else values[i / units][word] = single;
+            }
         Base::store(tile);
     }
 
 private:
     typename Base::Rows own;
     std::uint32_t of_channel;
-    std::uint16_t singles[Order::together ? 1 : passes][units];
+    Pair singles[Order::together ? 1 : passes][units];
 };
 
 }  // namespace fusekit::hip

@@ -7,6 +7,7 @@
 #include "fusekit/backend/device.hpp"
 #include "fusekit/backend/hip/arch/target.hpp"
 #include "fusekit/backend/hip/arch/wave.hpp"
+#include "fusekit/backend/hip/collective/float_quads.hpp"
 #include "fusekit/backend/hip/collective/load_quads.hpp"
 #include "fusekit/backend/hip/collective/output_tile.hpp"
 #include "fusekit/backend/hip/collective/tap_filters.hpp"
@@ -17,12 +18,12 @@
 namespace fusekit::hip {
 
 /// Whether 16 bytes of a filter, as its type says, may be neighbouring taps of T, and quads lie in rows of y: of a Conv
-/// with units of as many taps and columns at stride 1, or of a TransposedConv of 16 bits without strides.
+/// with units of as many taps and columns at stride 1, or of a TransposedConv of 16 or 32 bits without strides.
 template <class Plan, Element T>
 inline constexpr bool may_have_quads_of_taps = [] {
-    if constexpr (sizeof(T) > 2 || !std::is_same_v<typename Plan::Head::template WeightElement<T>, T>) return false;
+    if constexpr (!std::is_same_v<typename Plan::Head::template WeightElement<T>, T>) return false;
     else if constexpr (has_transposed_conv<Plan>)
-        return sizeof(T) == 2 && !detail::spreads<problem::GeometryOf<typename Plan::Head>>;
+        return sizeof(T) >= 2 && !detail::spreads<problem::GeometryOf<typename Plan::Head>>;
     else if constexpr (requires { Plan::Head::collapsed.group_count; })
         return AnyTapOrder<Plan, T>::in_packets > 0 &&
                Plan::Head::collapsed.strides[Plan::Head::collapsed_space - 1] == 1;
@@ -64,6 +65,34 @@ private:
     std::uint32_t own[Base::own_k], further = 0;
 };
 
+/// What TapOperands load x by.
+template <Element T, int Size, int threads, bool padded, class Order>
+struct InputsUnderTaps {
+    using Type = std::conditional_t<
+        !padded || !has_window_rows<T, Size, threads, Order>, QuadsUnderTaps<T, Size, threads, padded, Order>,
+        std::conditional_t<sizeof(T) == 1, WindowBytes<T, Size, threads, Order>, WindowRows<T, Size, threads, Order>>>;
+};
+template <int Size, int threads, bool padded, class Order>
+struct InputsUnderTaps<float, Size, threads, padded, Order> {
+    using Type = FloatQuads<Size, threads, padded, Order>;
+};
+
+/// A stage that they store in, where inputs have a tile of their own; or the atom's.
+template <class X, class W>
+struct StageOfTiles {
+    X x;
+    W w;
+};
+template <class Inputs, class AtomStage>
+struct StageUnderTaps {
+    using Type = AtomStage;
+};
+template <class Inputs, class AtomStage>
+    requires requires { typename Inputs::Tile; }
+struct StageUnderTaps<Inputs, AtomStage> {
+    using Type = StageOfTiles<typename Inputs::Tile, decltype(AtomStage::w)>;
+};
+
 /// LoadOperands for AMD's processors, in a TapOrder. Within a phase a thread's offsets and selectors
 /// stay in registers, and channels are a number that all threads add: it needs no table.
 template <class Plan, class Atom, Element T, detail::OutputElement U, bool together>
@@ -72,10 +101,7 @@ class TapOperands {
                          space = Plan::Head::collapsed_space;
     static constexpr bool padded = Plan::Head::may_be_padded;
     using Order = TapOrderOf<Plan, T, Atom::tile_k, together>;
-    using Inputs = std::conditional_t<!padded || !has_window_rows<T, tile_m, threads, Order>,
-                                      QuadsUnderTaps<T, tile_m, threads, padded, Order>,
-                                      std::conditional_t<sizeof(T) == 1, WindowBytes<T, tile_m, threads, Order>,
-                                                         WindowRows<T, tile_m, threads, Order>>>;
+    using Inputs = typename InputsUnderTaps<T, tile_m, threads, padded, Order>::Type;
     using Params = ConvParams<Plan, T, U>;
     using Problem = decltype(std::declval<Params const&>().problem());
 
@@ -83,6 +109,7 @@ public:
     static constexpr bool exists = Order::phases > 0;
     /// A step's offsets.
     using Shared = QuadOffsets<T, T, Order::tile_k, space, padded>;
+    using Stage = typename StageUnderTaps<Inputs, typename Atom::Stage>::Type;
 
     __device__ TapOperands(Params const& the_params, Problem const& conv, Shared& the_shared, Pixel const* pixels,
                            TileCoord<tile_m, tile_n> const& at, unsigned the_thread)
@@ -122,11 +149,11 @@ public:
         return of_wave((ends_early && step + 1 < end ? end - 1 : end) - step);
     }
     __device__ static Step found(int) { return {}; }
-    __device__ void start(Step, typename Atom::Stage&) {
+    __device__ void start(Step, Stage&) {
         inputs.load(to_next);
         weights.load();
     }
-    __device__ void finish(Step, typename Atom::Stage& stage) { store_operands(inputs, weights, stage); }
+    __device__ void finish(Step, Stage& stage) { store_operands(inputs, weights, stage); }
 
 private:
     Params const& params;

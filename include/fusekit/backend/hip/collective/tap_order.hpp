@@ -13,7 +13,8 @@ namespace fusekit::hip {
 /// How GemmK is counted where the taps of a filter are neighbours in memory: tap by tap, so that an index has the same
 /// tap in all steps of a phase, and channels go up by as many as a step has. A unit is one channel, or a few channels
 /// whose taps are counted as one sequence. `together`, 16 bytes of a row of a step are Packet taps of one unit; of taps
-/// that are left over, they are 16 bits from each of eight units. Taps of a transposed filter move `backwards` over x.
+/// that are left over, they are 16 bits from each of eight units, or, of floats, 32 from each of four. Taps of a
+/// transposed filter move `backwards` over x.
 template <auto Filter, bool backwards, int Packet, int TileK, bool are_together>
 struct TapOrder {
     static constexpr bool together = are_together;
@@ -23,8 +24,8 @@ struct TapOrder {
         for (int mode = 0; mode < Filter.rank; ++mode) all *= Filter.size[mode];
         return all;
     }();
-    static constexpr int pair = packet / 8;  ///< elements of 16 bits
-    /// Channels of a unit: as many as fill 16 bytes with their taps, else as many as fill 16 bits.
+    static constexpr int pair = packet < 8 ? 1 : packet / 8;  ///< elements of 16 bits, or one of 32
+    /// Channels of a unit: as many as fill 16 bytes with their taps, else as many as fill a pair.
     static constexpr int unit = !backwards && packet % taps == 0 ? packet / taps : pair;
     static constexpr int in_packets = unit * taps / packet, left_over = unit * taps % packet / pair;
     static constexpr int phases = together ? in_packets : left_over;
@@ -37,10 +38,15 @@ struct TapOrder {
     }
     /// Whether a window has three columns: the pixel's own, which is always in x, and those to its left and right.
     static constexpr bool has_both_sides() {
-        constexpr int window = (columns - 1) * Filter.dilations[mode],
-                      padding = Filter.pad_before[mode] + Filter.pad_after[mode],
-                      more = backwards ? padding - window : window - padding;  // columns of x than of y
         return columns == 3 && column(0) * column(2) == -1 && column(1) == 0 && more >= 0;
+    }
+    /// How many of a quad's columns are in padding at most, where not all are.
+    static constexpr int most_outside() {
+        int most = 0;
+        for (int tap = 0; tap < columns; ++tap)
+            for (int outside : {-column(tap), column(tap) - more})
+                if (outside < 4 && outside > most) most = outside;
+        return most;
     }
 
     /// Whether each 16 bytes of so many channels exist or do not.
@@ -59,6 +65,9 @@ struct TapOrder {
 
 private:
     static constexpr int mode = Filter.rank - 1;
+    static constexpr int window = (columns - 1) * Filter.dilations[mode],
+                         padding = Filter.pad_before[mode] + Filter.pad_after[mode],
+                         more = backwards ? padding - window : window - padding;  ///< columns of x than of y
 };
 
 namespace detail {

@@ -61,6 +61,7 @@ template <class Plan, class Atom, class Loader, class NearLoader, class Writer>
 struct GemmShared {
     union {
         typename Atom::Stage stages[stages_of<Atom>];
+        typename NearLoader::Stage near_stage;
         typename Writer::Buffer out;
     };
     union {
@@ -86,7 +87,7 @@ struct GemmParts {
     using Atom = typename AtomOf<Schedule, T, PlanFactor<Plan, T>>::Type;
     using Writer = StoreTile<Plan, Atom, fast>;
     using Loader = LoadOperands<Plan, Atom, T, U, fast>;
-    /// Another loader, where all is near and windows move forwards. Quads are not of floats.
+    /// Another loader, where all is near and windows move forwards. Its quads are not of floats.
     using Near = NearOperands<Plan, Atom, T, U, fast>;
     static consteval bool may_be_near() {
         if constexpr (has_transposed_conv<Plan>) return has_transposed_filters<Plan, Atom, T, fast>;
@@ -223,6 +224,13 @@ private:
         else return steps_of(conv);
     }
 
+    /// The one that a loader fills.
+    template <class AnyLoader>
+    __device__ static typename AnyLoader::Stage& stage_of(Storage& shared) {
+        if constexpr (std::is_same_v<typename AnyLoader::Stage, typename Atom::Stage>) return shared.stages[0];
+        else return shared.near_stage;
+    }
+
     template <class Problem, class Coord>
     __device__ static void sum_in_one_stage(Params const& params, Problem const& conv, Storage& shared,
                                             Coord const& coord, Atom const& atom, typename Atom::Fragment& sums,
@@ -255,7 +263,7 @@ private:
                                typename AnyLoader::Shared& of_loader, Coord const& coord, Atom const& atom,
                                typename Atom::Fragment& sums, unsigned thread) {
         AnyLoader loader(params, conv, of_loader, shared.tile.pixels, coord, thread);
-        auto& stage = shared.stages[0];
+        auto& stage = stage_of<AnyLoader>(shared);
         auto const load = [&](int i, auto between) {
             auto const in_flight = loader.found(i);
             loader.start(in_flight, stage);
