@@ -110,7 +110,8 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
         return row * stride(x, 2) + place[Space - 1] * stride(x, 3);
     }
 
-    template <bool padded>
+    /// With few branches, or, where AMD's scalar registers do not hold all of their conditions, with loops.
+    template <bool padded, bool loops = detail::spreads<Geometry>>
     __device__ RowPointer<T> input_row(Pixel const& at, int group) const {
         if (at.n < 0) return {x.data, 0};
         SpaceCoord const first = window(at);
@@ -121,7 +122,7 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
                     if (has(mode, first[mode] + detail::tap_distance(filter, mode, i)))
                         bits |= KOffset::bit(Space, mode, i);
                 };
-                if constexpr (detail::spreads<Geometry>) {  // whose conditions AMD's scalar registers do not all hold
+                if constexpr (loops) {
 #pragma unroll 1
                     for (int i = 0; i < filter.size[mode]; ++i) ask(i);
                 } else {

@@ -50,6 +50,14 @@ bool lies_in_planes(Filter<2> const& filter, TensorView<T const> const& x, Tenso
            2 * pixels > PixelChunk<T>::whole(pixels) && range.is_near(sizeof(T));
 }
 
+/// Whether a word has bits for the slices, rows and columns of windows (KOffset).
+template <int Space>
+bool have_bits(Filter<Space> const& filter) {
+    for (int mode = 0; mode < Space; ++mode)
+        if (filter.size[mode] > KOffset::most(Space)) return false;
+    return true;
+}
+
 /// Whether GPUs of an architecture have WideWeightGradientTile. The host's pass of AMD's compiler knows no target, so a
 /// run asks.
 template <Element T>
@@ -133,18 +141,22 @@ Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_weight_gradient(Gpu con
     std::int64_t const groups = filter.group_count, group_k = y.layout.shape[0] / groups;
     params.in_x = detail::neighbours_of<T>(params.x, y.layout.shape[1]);
     params.in_dy = detail::neighbours_of<T>(detail::typed<T>(dy), group_k);
-    params.near = detail::is_near(params.x) && detail::is_near(detail::typed<T>(dy));
+    bool const near = detail::is_near(params.x) && detail::is_near(detail::typed<T>(dy));
     constexpr Neighbours packets = sizeof(T) == 2 ? Neighbours::eights : Neighbours::fours;
-    params.in_packets = WeightGradientTile::of_amd && params.near && params.in_x == packets && params.in_dy == packets;
+    auto const have_loop = [&](Neighbours both) {
+        return WeightGradientTile::of_amd && near && params.in_x == both && params.in_dy == both;
+    };
+    params.in_packets = have_loop(packets);
     std::int64_t step = 1, plane = dy.layout.shape[2] * dy.layout.shape[3];
     if constexpr (WeightGradientTile::of_amd && Plan::Head::collapsed_space == 2)
-        if (params.near && !params.in_packets &&
+        if (near && !params.in_packets &&
             detail::lies_in_planes(filter, params.x, detail::typed<T>(dy), y.layout.shape[1])) {
             params.in_x = Neighbours::planes;
             params.in_dy = Neighbours::pixels;
             step = PixelChunk<T>::step_pixels;
             plane = PixelChunk<T>::whole(plane);
         }
+    params.in_pixels = have_loop(Neighbours::pixels) && detail::have_bits(filter);
     if constexpr (WeightGradientTile::of_amd && sizeof(T) == 2)
         if (params.in_packets && detail::has_wide_tile<T>(gpu.architecture()) && detail::fill_wide_tiles(group_k))
             return detail::prepare_weight_gradient_with<WeightGradient<Plan, T, U, WideWeightGradientTile>>(

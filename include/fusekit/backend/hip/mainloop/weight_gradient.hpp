@@ -7,9 +7,9 @@
 #include "fusekit/backend/hip/arch/wave.hpp"
 #include "fusekit/backend/hip/collective/fragment_totals.hpp"
 #include "fusekit/backend/hip/collective/load_pixels.hpp"
-#include "fusekit/backend/hip/collective/operand_memory.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient_packets.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient_params.hpp"
+#include "fusekit/backend/hip/mainloop/weight_gradient_pixels.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient_planes.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient_tile.hpp"
 
@@ -52,7 +52,7 @@ private:
     using InPackets = std::integral_constant<Neighbours, OfX::widest>;
     /// Whether there are loops of their own.
     static constexpr bool has_packets = Tile::of_amd && OfX::transposes,
-                          has_planes = has_packets && space == 2 && !is_wide;
+                          has_planes = has_packets && space == 2 && !is_wide, has_pixels = has_packets && !is_wide;
     using Packets = WeightGradientPackets<T, space, Tile>;
 
 public:
@@ -67,6 +67,7 @@ public:
             Singles singles;
             std::conditional_t<has_packets, PacketPlaces<T, space, Tile>, detail::Nothing> places;
             std::conditional_t<has_planes, MasksOfPlanes<T>, detail::Nothing> masks;
+            std::conditional_t<has_pixels, PixelPlaces<T>, detail::Nothing> places_of_pixels;
         };
     };
     struct Shared : Totals::Shared {
@@ -88,8 +89,8 @@ private:
         if (has_columns(params)) fill_columns(params, conv, shared.operands.singles.columns, at, thread);
         Atom const atom(thread);
         Totals const none(shared, thread);
-        Totals totals = with_neighbours(params, [&]<class Memory>(std::type_identity<Memory>, auto in_x, auto in_dy) {
-            return multiply<Memory>(reload(params), shared.operands, none, at, atom, in_x, in_dy, thread);
+        Totals totals = with_neighbours(params, [&](auto in_x, auto in_dy) {
+            return multiply(reload(params), shared.operands, none, at, atom, in_x, in_dy, thread);
         });
         Params const& again = reload(params);  // and the tile anew, so that neither takes registers meanwhile
         TileAt const to(again, again.problem(), opaque_per_block(block));
@@ -107,31 +108,24 @@ private:
     }
 
     /// Calls f with how x and dy lie. Where both lie as in most networks the compiler knows it, because each
-    /// instruction counts beside the products of matrix units. On NVIDIA's GPUs pixels one by one leave it no registers
-    /// for that.
+    /// instruction counts beside the products of matrix units.
     template <class F>
     __device__ static Totals with_neighbours(Params const& params, F const& f) {
-        using Nearby = std::conditional_t<Tile::of_amd, OperandNearby<T>, AnyOperand<T>>;
-        if constexpr (is_wide) return f(std::type_identity<Nearby>{}, InPackets{}, InPackets{});
-        else return with_any_neighbours<Nearby>(params, f);
-    }
-    template <class Nearby, class F>
-    __device__ static Totals with_any_neighbours(Params const& params, F const& f) {
-        if constexpr (OfX::transposes) {
-            auto const both = [&](Neighbours along) {
-                return params.near && params.in_x == along && params.in_dy == along;
-            };
-            if (has_packets ? params.in_packets : both(OfX::widest))
-                return f(std::type_identity<Nearby>{}, InPackets{}, InPackets{});
-            std::integral_constant<Neighbours, Neighbours::pixels> const pixels;
-            if constexpr (Tile::of_amd)
-                if (both(pixels)) return f(std::type_identity<Nearby>{}, pixels, pixels);
+        if constexpr (is_wide) {
+            return f(InPackets{}, InPackets{});
+        } else {
+            if constexpr (OfX::transposes) {
+                bool const are_widest = params.in_x == OfX::widest && params.in_dy == OfX::widest;
+                if (has_packets ? params.in_packets : are_widest) return f(InPackets{}, InPackets{});
+            }
+            if constexpr (has_pixels)
+                if (params.in_pixels) return f(InPixels{}, InPixels{});
+            if (Tile::of_amd && params.in_x == Neighbours::planes) {
+                if constexpr (has_planes) return f(InPlanes{}, InPlanes{});
+                else return f(Neighbours::pixels, Neighbours::pixels);
+            }
+            return f(params.in_x, params.in_dy);
         }
-        if (Tile::of_amd && params.in_x == Neighbours::planes) {
-            if constexpr (has_planes) return f(std::type_identity<Nearby>{}, InPlanes{}, InPlanes{});
-            else return f(std::type_identity<AnyOperand<T>>{}, Neighbours::pixels, Neighbours::pixels);
-        }
-        return f(std::type_identity<AnyOperand<T>>{}, params.in_x, params.in_dy);
     }
 
     template <class Problem>
@@ -144,7 +138,8 @@ private:
 
     /// Whether no loop of its own runs.
     __device__ static bool has_columns(Params const& params) {
-        return !is_wide && !(has_packets && params.in_packets) && !(has_planes && params.in_x == Neighbours::planes);
+        return !is_wide && !(has_packets && (params.in_packets || params.in_pixels)) &&
+               !(has_planes && params.in_x == Neighbours::planes);
     }
     template <class Problem>
     __device__ static void fill_columns(Params const& params, Problem const& conv, Place (&columns)[tile_m],
@@ -171,13 +166,13 @@ private:
             Pixel const to = conv.pixel(exists ? pixel : at.begin);
             place.at = conv.window(to);
             place.offset = to.n * conv.x.layout.stride[0] + conv.input_offset(place.at);
-            pixels.in_dy[i] = exists ? conv.output_offset(to) : OperandNearby<T>::nowhere;
+            pixels.in_dy[i] = conv.output_offset(to);
             if (!exists) place.remove();
         }
     }
 
     /// A thread's totals of the block's pixels.
-    template <class Memory, class InX, class InDy>
+    template <class InX, class InDy>
     __device__ __forceinline__ static Totals multiply(Params const& params, Operands& shared, Totals totals,
                                                       TileAt const& at, Atom const& atom, InX in_x, InDy in_dy,
                                                       unsigned thread) {
@@ -185,11 +180,18 @@ private:
             return WeightGradientPlanes<T>::multiply(params, shared.stages[0], shared.masks, totals, at, atom, thread);
         if constexpr (has_packets && std::is_same_v<InX, InPackets>)
             return Packets::multiply(params, shared.stages[0], shared.places, totals, at, atom, thread);
+        if constexpr (has_pixels && std::is_same_v<InX, InPixels>)
+            return WeightGradientPixels<T>::multiply(params, shared.stages[0], shared.places_of_pixels, totals, at,
+                                                     atom, thread);
         auto const conv = params.problem();
         constexpr unsigned flush_steps = addends / tile_k;
         Index<4> const& stride = params.bound.head.dy.layout.stride;
-        Memory const of_x{conv.x.data + conv.first_c(at.group) * conv.x.layout.stride[1]},
-            of_dy{detail::typed<T>(params.bound.head.dy).data + (conv.first_k(at.group) + at.first_k) * stride[1]};
+        T const *const of_x = conv.x.data + conv.first_c(at.group) * conv.x.layout.stride[1],
+                       *const of_dy = detail::typed<T>(params.bound.head.dy).data +
+                                      (conv.first_k(at.group) + at.first_k) * stride[1];
+        auto const load_if = [](bool is_read, T const* from, auto& to) {
+            to = Zeros().load_if(is_read, reinterpret_cast<std::remove_reference_t<decltype(to)> const*>(from));
+        };
         auto const channels = static_cast<unsigned>(min(conv.group_k() - at.first_k, tile_n));
         int const pixels = max(at.end - at.begin, 0);
         auto const steps = static_cast<unsigned>(of_wave(static_cast<int>(detail::divide_up(pixels, tile_k))));
@@ -212,7 +214,7 @@ private:
             x.each(in_x, thread, [&](auto& to, unsigned pixel, unsigned row) {
                 Place const place = in_x_of[pixel].whole();
                 Place const column = shared.singles.columns[row].whole();
-                of_x.load_if(conv.has(place.at, column.at), place.offset + column.offset, to);
+                load_if(conv.has(place.at, column.at), of_x + place.offset + column.offset, to);
             });
             if (ones >= 0)
                 x.each(in_x, thread, [&](auto& to, unsigned pixel, unsigned row) {
@@ -220,8 +222,8 @@ private:
                     if (exists && row == static_cast<unsigned>(ones)) to.values[0] = T(1.0f);
                 });
             dy.each(in_dy, thread, [&](auto& to, unsigned pixel, unsigned row) {
-                bool const exists = Memory::knows_nowhere || in_x_of[pixel].exists();
-                of_dy.load_if(exists && row < channels, in_dy_of[pixel] + row * stride[1], to);
+                bool const exists = in_x_of[pixel].exists();
+                load_if(exists && row < channels, of_dy + in_dy_of[pixel] + row * stride[1], to);
             });
         };
         auto const store = [&](unsigned step) {

@@ -37,8 +37,7 @@ struct WeightGradientParams {
     problem::Slices<space> slices = {};
     Neighbours in_x = Neighbours::pixels, in_dy = Neighbours::pixels;
     int part_pixels = 0;  ///< that a block adds up
-    bool near = true;     ///< whether x and dy may be OperandNearby
-    bool in_packets = false;  ///< whether WeightGradientPackets may compute it
+    bool in_packets = false, in_pixels = false;  ///< whether WeightGradientPackets, or -Pixels, may compute it
     BlockParts parts = {};
     std::conditional_t<has_bulk_weight_gradient<Plan, T>, WeightGradientMaps, detail::Nothing> maps = {};
 
