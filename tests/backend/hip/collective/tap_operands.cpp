@@ -20,12 +20,11 @@ struct Planes {
         {"nchw-c", "kcrs", "nchw"}, {"nchw", "kcrs-k", "nchw"},   {"nchw", "kcrs+1", "nchw"}};
 };
 
-/// A convolution from x to k channels, and its transpose.
+/// A convolution from x to k channels.
 template <class T, auto Geometry, class Head = fk::Conv<Geometry>, class Device>
-void check(Device& device, oracle::Shape const& x, std::int64_t k) {
-    check_transposed<T, Geometry, false, Planes>(device, x, k);
+void check_conv(Device& device, oracle::Shape const& x, std::int64_t k) {
     constexpr int rank = Geometry.rank + 2;
-    using U = std::conditional_t<std::is_same_v<T, fk::int8>, float, T>;
+    using U = std::conditional_t<sizeof(T) == 1, float, T>;
     oracle::Window const window = GeometryOf<Geometry.rank>::window(Geometry);
     oracle::Shape const y = output_of(window, x, k), filter{k, x.c / window.groups, window.r, window.s, window.t};
     auto const values = integers(x.size(), -3, 4, 1), weights = integers(filter.size(), -2, 2, 2),
@@ -40,6 +39,24 @@ void check(Device& device, oracle::Shape const& x, std::int64_t k) {
         fk::Plan<Head, fk::Bias>::bind({.weights = w.view()}, {.bias = b.any()})(device, in.view(),
                                                                                  out.template view<U>());
         CHECK(difference(expected, out.fetch()) == "");
+    }
+}
+
+/// And its transpose.
+template <class T, auto Geometry, class Head = fk::Conv<Geometry>, class Device>
+void check(Device& device, oracle::Shape const& x, std::int64_t k) {
+    check_transposed<T, Geometry, false, Planes>(device, x, k);
+    check_conv<T, Geometry, Head>(device, x, k);
+}
+
+/// 8-bit floats, where matrix units multiply them: of each kind of windows and of phases.
+template <class T, class Schedule>
+void check_float8(fk::hip::Device& device) {
+    if constexpr (has_unit<T>) {
+        auto scheduled = device.with<Schedule>();
+        check_conv<T, fk::filter(3, 3).pad(1)>(scheduled, {2, 48, 5, 8}, 40);
+        check_conv<T, fk::filter(3, 3).pad(2).dilation(2).groups(2)>(scheduled, {1, 32, 3, 12}, 24);
+        check_conv<T, fk::filter(1, 1)>(scheduled, {2, 80, 3, 4}, 24);
     }
 }
 
@@ -116,4 +133,12 @@ TEMPLATE_TEST_CASE("HIP: quads of pixels and taps of filters are loaded for the 
     check<fk::half, fk::filter(3, 3).pad(1).stride(2)>(scheduled, {1, 24, 6, 8}, 16);
     check_infinite_group(scheduled);
     check_after_transposed<fk::filter(3, 3).pad(1), fk::half, fk::half>(scheduled, {2, 72, 6, 8}, 16);
+}
+
+TEST_CASE("HIP: taps of filters of 8-bit floats are loaded for the matrix units of each target") {
+    fk::hip::Device device = native();
+    check_float8<fk::e4m3, NativeGemm<64, 64, 6>>(device);
+    check_float8<fk::e5m2, NativeGemm<128, 128, 2>>(device);
+    check_float8<fk::e4m3_fnuz, NativeGemm<64, 64, 6>>(device);
+    check_float8<fk::e5m2_fnuz, NativeGemm<128, 128, 2>>(device);
 }
