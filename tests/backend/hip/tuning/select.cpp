@@ -208,9 +208,9 @@ TEST_CASE("HIP: of 8 bits, tiles of 64 channels are chosen for 64 channels") {
         of.type = fusekit::DataType::int8, of.product.bytes /= half_bytes;
         return chosen_of(WarpSpecializedTable<NvidiaTuning, fusekit::int8>{}, of);
     };
-    CHECK(chosen(64, 55, 64, 3) == "WarpSpecialized<192, 64, 8, ping_pong>");
-    CHECK(chosen(64, 55, 64, 1) == "WarpSpecialized<192, 64, 8, ping_pong>");
-    CHECK(chosen(64, 55, 256, 1) == "WarpSpecialized<192, 64, 8, ping_pong>");
+    CHECK(chosen(64, 55, 64, 3) == "WarpSpecialized<256, 64, 8, ping_pong>");
+    CHECK(chosen(64, 55, 64, 1) == "WarpSpecialized<256, 64, 8, ping_pong>");
+    CHECK(chosen(64, 55, 256, 1) == "WarpSpecialized<256, 64, 8, ping_pong>");
     CHECK(chosen(128, 28, 512, 1) == "WarpSpecialized<128, 128, 4, ping_pong>");
     CHECK(chosen(128, 28, 128, 3) == "WarpSpecialized<128, 128, 4, ping_pong>");
     CHECK(chosen(512, 7, 512, 3) == "WarpSpecialized<96, 128, 5, ping_pong>");

@@ -79,6 +79,7 @@ struct NvidiaTuning {
         {.m = 128, .n = 128, .stages = 4, .roles = Roles::ping_pong},
         {.m = 64, .n = 128, .stages = 5, .roles = Roles::ping_pong},
         {.m = 96, .n = 128, .stages = 5, .roles = Roles::ping_pong},
+        {.m = 256, .n = 64, .stages = 8, .roles = Roles::ping_pong},
         {.m = 192, .n = 64, .stages = 8, .roles = Roles::ping_pong}};
 
     /// The same of 8-bit floats: sums of a step beside those of a tile take registers, and warpgroups that share a tile
