@@ -144,10 +144,12 @@ struct Epilogue {
     /// The states that Channelwise and Placewise operators prepared for one place of the image.
     using PlaceState = KernelTuple<typename PlaceStateOf<Ops>::Type...>;
 
-    /// Whether results depend on the channel; on the place in the image; on the image too.
+    /// Whether results depend on the channel; on the place in the image; on the image too. Operators that keep a
+    /// maximum are located, because they need a coordinate to raise it, but read no place of the image.
     static constexpr bool channelwise = (Channelwise<Ops> || ...);
     static constexpr bool located = (Reading<Ops> || ...), per_place = (Placewise<Ops> || ...);
     static constexpr bool placewise = located || per_place;
+    static constexpr bool reads_image = ((Reading<Ops> && !MaximumOp<Ops>) || ...);
 
     /// Whether one operator alone reads the image's elements, from views of activations that it names.
     static constexpr bool reads_named = (0 + ... + Reading<Ops>) == 1 && (0 + ... + NamesActivations<Ops>) == 1 &&

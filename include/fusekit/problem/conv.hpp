@@ -119,6 +119,12 @@ struct ConvProblem {
         if (++at.p < extent(y, 2)) return at;
         return {at.n + 1, 0, 0};
     }
+    /// The one `count` after it.
+    FUSEKIT_HD constexpr Pixel next(Pixel at, Int count) const {
+        for (at.q += count; at.q >= extent(y, 3); at.q -= extent(y, 3))
+            if (++at.p == extent(y, 2)) at.p = 0, ++at.n;
+        return at;
+    }
     /// Pixel m where pixels are counted window by window of 2 x 2, so that a window's pixels are neighbours in a tile.
     FUSEKIT_HD constexpr Pixel pixel_of_windows(Int m) const {
         Unsigned const window = static_cast<Unsigned>(m) / 4, q = static_cast<Unsigned>(extent(y, 3)) / 2;

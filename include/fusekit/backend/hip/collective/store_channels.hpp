@@ -23,7 +23,7 @@ class StoreChannels {
     static_assert(!reads || (maxima == 0 && !in_bytes));
 
 public:
-    static constexpr bool reads_places = (Epilogue::located && !reads) || Epilogue::per_place;
+    static constexpr bool reads_places = (Epilogue::reads_image && !reads) || Epilogue::per_place;
     static constexpr int row_bytes = Atom::m * static_cast<int>(sizeof(U)), bytes = Atom::n * row_bytes;  ///< staged
 
     StoreChannels() = default;
@@ -36,28 +36,35 @@ public:
                 states[own] = Epilogue::prepare(std::int64_t{min(channel(own), count - 1)}, arguments);
     }
 
-    /// Takes sums to `staged`, rows of a pixel's 64 channels, swizzled. `place_of(i)` is where pixel i of the tile lies
-    /// in y; its n is -1 where it is in none. What an operator reads lies where the results will. What is collected
-    /// takes the sums' place.
+    /// Takes sums to `staged`, rows of a pixel's 64 channels, swizzled. `place_of(i)`, called in the order of pixels,
+    /// is where pixel i of the tile lies in y; its n is -1 where it is in none. What an operator reads lies where the
+    /// results will. What is collected takes the sums' place.
     template <class PlaceOf>
     __device__ void stage(typename Atom::Sums& sums, std::uint32_t staged, typename Epilogue::Args const& arguments,
-                          PlaceOf const& place_of) const {
+                          PlaceOf&& place_of) const {
+        constexpr int last = pixel_blocks - 1, own_words = 4 / together;
         TileMaxima<maxima> largest;
         unsigned const lane = thread % 32, own_block = lane / (32 / together);
         unsigned const chunk = in_bytes ? thread / 32 : thread / 32 * 2 + lane / 8 % 2;  // of 16 bytes
 #pragma unroll
         for (int block = 0; block < pixel_blocks; block += together) {
-            constexpr int last = pixel_blocks - 1;
             int const stored = min(block + static_cast<int>(own_block), last);  // the last one more than once
             unsigned const pixel = 8 * static_cast<unsigned>(stored) + lane % 8;
             auto const address = staged + pixel * row_bytes + swizzled(chunk, pixel) * 16;
             std::uint32_t words[4] = {};
             if constexpr (reads) ptx::load_matrices<true>(address, words);
 #pragma unroll
-            for (int i = 0; i < 4; ++i) {
-                int const at = block + i * together / 4;
-                if (at > last) words[i] = words[i - 4 / together];
-                else words[i] = word(sums, at, i % (4 / together), words[i], arguments, largest, place_of);
+            for (int i = 0; i < together; ++i) {
+                Pixel places[2] = {};
+                if (needs_places && block + i <= last)
+                    for (int j = 0; j < 2; ++j)
+                        places[j] = place_of(Atom::column(static_cast<int>(thread), 4 * (block + i) + j));
+#pragma unroll
+                for (int own = 0; own < own_words; ++own) {
+                    std::uint32_t& each = words[i * own_words + own];
+                    if (block + i > last) each = words[(i - 1) * own_words + own];
+                    else each = word(sums, block + i, own, each, arguments, largest, places);
+                }
             }
             ptx::store_matrices<true>(address, words);
         }
@@ -65,6 +72,7 @@ public:
     }
 
 private:
+    static constexpr bool needs_places = reads_places || maxima > 0;
     unsigned thread = 0;
     int first = 0, count = 0;
     State states[Epilogue::channelwise ? 2 : 1];
@@ -77,17 +85,16 @@ private:
         return in_bytes ? (chunk ^ pixel / 2) % 4 : (chunk ^ pixel) % 8;
     }
 
-    /// A register of results at a block of pixels: of two neighbouring pixels, one of the thread's channels, or, in
-    /// bytes, both.
-    template <class PlaceOf>
+    /// A register of results at a block of pixels: of the thread's two pixels, which lie at `places`, and one of its
+    /// channels, or, in bytes, both.
     __device__ std::uint32_t word(typename Atom::Sums& sums, int block, int own, [[maybe_unused]] std::uint32_t before,
                                   typename Epilogue::Args const& arguments, TileMaxima<maxima>& largest,
-                                  PlaceOf const& place_of) const {
+                                  Pixel const (&places)[2]) const {
         float values[2] = {};
         if constexpr (reads) unpack<U>(before, values);
         auto const result = [&](int at_own, int i) {
             int const e = 4 * block + 2 * at_own + i;
-            Pixel const at = reads_places || maxima > 0 ? place_of(Atom::column(static_cast<int>(thread), e)) : Pixel{};
+            Pixel const& at = places[i];
             bool const is_of_y = at.n >= 0 && channel(at_own) < count;
             OutputCoord const place{at.n, channel(at_own), at.p, at.q};
             float x = 0;

@@ -66,14 +66,17 @@ public:
             ptx::named_barrier_sync(barrier, Atom::threads);
         }
         int const left = conv.gemm_m() - tile.m;
-        auto const place_of = [&](int pixel) {
-            if (pixel >= left) return Pixel{-1, 0, 0};
-            if constexpr (Channels::reads_places) return conv.pixel(tile.m + pixel);
-            else return Pixel{};
-        };
 #pragma unroll
-        for (int product = 0; product < products; ++product)
-            channels[product].stage(sums[product], address_of(product), params.bound.epilogue, place_of);
+        for (int product = 0; product < products; ++product) {
+            int reached = Atom::column(static_cast<int>(thread), 0);
+            Pixel place{};
+            if constexpr (Channels::reads_places) place = conv.pixel(tile.m + reached);
+            channels[product].stage(sums[product], address_of(product), params.bound.epilogue, [&](int pixel) {
+                if (pixel >= left) return Pixel{-1, 0, 0};
+                if constexpr (Channels::reads_places) place = conv.next(place, pixel - reached), reached = pixel;
+                return place;
+            });
+        }
         ptx::fence_shared_memory();
         ptx::named_barrier_sync(barrier, Atom::threads);
         if (thread == 0) {
