@@ -37,11 +37,28 @@ public:
     }
 
     /// Takes sums to `staged`, rows of a pixel's 64 channels, swizzled. `place_of(i)`, called in the order of pixels,
-    /// is where pixel i of the tile lies in y; its n is -1 where it is in none. What an operator reads lies where the
-    /// results will. What is collected takes the sums' place.
+    /// is where pixel i of the tile lies in y; its n is -1 where it is in none. `pixels` says that y has so many, from
+    /// the first on; 0 says nothing. What an operator reads lies where the results will. What is collected takes the
+    /// sums' place.
     template <class PlaceOf>
     __device__ void stage(typename Atom::Sums& sums, std::uint32_t staged, typename Epilogue::Args const& arguments,
-                          PlaceOf&& place_of) const {
+                          [[maybe_unused]] int pixels, PlaceOf&& place_of) const {
+        if constexpr (maxima > 0 && !reads_places)
+            if (pixels >= Atom::n && first + Atom::m <= count)
+                return stage_tile<true>(sums, staged, arguments, [](int) { return Pixel{}; });
+        stage_tile<false>(sums, staged, arguments, place_of);
+    }
+
+private:
+    static constexpr bool needs_places = reads_places || maxima > 0;
+    unsigned thread = 0;
+    int first = 0, count = 0;
+    State states[Epilogue::channelwise ? 2 : 1];
+
+    /// Where a tile is whole, y has all of its pixels and channels.
+    template <bool is_whole, class PlaceOf>
+    __device__ void stage_tile(typename Atom::Sums& sums, std::uint32_t staged,
+                               typename Epilogue::Args const& arguments, PlaceOf&& place_of) const {
         constexpr int last = pixel_blocks - 1, own_words = 4 / together;
         TileMaxima<maxima> largest;
         unsigned const lane = thread % 32, own_block = lane / (32 / together);
@@ -63,19 +80,13 @@ public:
                 for (int own = 0; own < own_words; ++own) {
                     std::uint32_t& each = words[i * own_words + own];
                     if (block + i > last) each = words[(i - 1) * own_words + own];
-                    else each = word(sums, block + i, own, each, arguments, largest, places);
+                    else each = word<is_whole>(sums, block + i, own, each, arguments, largest, places);
                 }
             }
             ptx::store_matrices<true>(address, words);
         }
         largest.keep();
     }
-
-private:
-    static constexpr bool needs_places = reads_places || maxima > 0;
-    unsigned thread = 0;
-    int first = 0, count = 0;
-    State states[Epilogue::channelwise ? 2 : 1];
 
     __device__ int channel(int own) const {
         auto const of_thread = static_cast<int>(thread);
@@ -87,6 +98,7 @@ private:
 
     /// A register of results at a block of pixels: of the thread's two pixels, which lie at `places`, and one of its
     /// channels, or, in bytes, both.
+    template <bool is_whole>
     __device__ std::uint32_t word(typename Atom::Sums& sums, int block, int own, [[maybe_unused]] std::uint32_t before,
                                   typename Epilogue::Args const& arguments, TileMaxima<maxima>& largest,
                                   Pixel const (&places)[2]) const {
@@ -95,7 +107,7 @@ private:
         auto const result = [&](int at_own, int i) {
             int const e = 4 * block + 2 * at_own + i;
             Pixel const& at = places[i];
-            bool const is_of_y = at.n >= 0 && channel(at_own) < count;
+            bool const is_of_y = is_whole || (at.n >= 0 && channel(at_own) < count);
             OutputCoord const place{at.n, channel(at_own), at.p, at.q};
             float x = 0;
             if (!reads_places || is_of_y)

@@ -71,7 +71,7 @@ public:
             int reached = Atom::column(static_cast<int>(thread), 0);
             Pixel place{};
             if constexpr (Channels::reads_places) place = conv.pixel(tile.m + reached);
-            channels[product].stage(sums[product], address_of(product), params.bound.epilogue, [&](int pixel) {
+            channels[product].stage(sums[product], address_of(product), params.bound.epilogue, left, [&](int pixel) {
                 if (pixel >= left) return Pixel{-1, 0, 0};
                 if constexpr (Channels::reads_places) place = conv.next(place, pixel - reached), reached = pixel;
                 return place;

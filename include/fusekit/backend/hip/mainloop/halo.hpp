@@ -135,7 +135,7 @@ private:
                 ptx::barrier_wait(full, i / consumers % 2);
             }
             int const left = conv.extent(conv.y, 2) - first, rows = left < tiles.shape.rows ? left : tiles.shape.rows;
-            epilogue.stage(sums[0], halo, params.bound.epilogue, [&](int pixel) {
+            epilogue.stage(sums[0], halo, params.bound.epilogue, 0, [&](int pixel) {
                 int const p = pixel / tiles.shape.pitch, q = pixel % tiles.shape.pitch;
                 bool const inside = p < rows && q < conv.extent(conv.y, 3);
                 return Pixel{inside ? n : -1, first + p, q};
