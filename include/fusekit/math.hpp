@@ -44,8 +44,7 @@ struct Reduced {
 template <class V>
 FUSEKIT_HD constexpr Reduced<V> reduce(V x) {
     constexpr float round = 0x1.8p23f;  // adding it leaves the nearest integer in the mantissa
-    V const biased = x * 0x1.715476p0f + round;
-    V const n = biased - round;
+    V const biased = x * 0x1.715476p0f + round, n = biased - round;
     V const r = (x - n * 0x1.63p-1f) + n * 0x1.bd0106p-13f;  // ln 2 in two parts, products with the first are exact
     return {std::bit_cast<Bits<V>>(biased) - std::bit_cast<std::int32_t>(round), r};
 }
@@ -199,8 +198,7 @@ FUSEKIT_HD constexpr V wave(V x, std::int32_t quarters) {
     V const lost = (fourth - (sum - exact)) + ((sum - most) - fifth);  // to rounding, where r is large
     V const r = most + (lost - n * 0x1.a4p-41f + n * 0x1.ee59dap-50f);
     Bits<V> const quadrant = std::bit_cast<Bits<V>>(biased) + quarters;
-    V const r2 = r * r;
-    V const sine = r + r * (r2 * polynomial(r2, -1.95152179e-4f, 8.33216029e-3f, -0.166666546f));
+    V const r2 = r * r, sine = r + r * (r2 * polynomial(r2, -1.95152179e-4f, 8.33216029e-3f, -0.166666546f));
     V const cosine = 1.0f - (0.5f * r2 - r2 * r2 * polynomial(r2, 2.44330828e-5f, -1.38873156e-3f, 4.16666457e-2f));
     V const size = select((quadrant & 1) == 0, sine, cosine);
     return std::bit_cast<V>(std::bit_cast<Bits<V>>(size) ^ ((quadrant & 2) << 30));

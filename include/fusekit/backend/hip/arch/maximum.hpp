@@ -6,6 +6,7 @@
 
 #include "fusekit/backend/hip/arch/target.hpp"
 #include "fusekit/backend/hip/arch/wave.hpp"
+#include "fusekit/config.hpp"
 
 namespace fusekit::hip {
 
