@@ -124,6 +124,31 @@ TEST_CASE("HIP: int8 on matrix units gives half and bfloat16, as plain arithmeti
     check(static_cast<fk::bfloat16 const*>(nullptr), narrow);
 }
 
+TEST_CASE(
+    "HIP: int8 weights with gaps between rows of taps are refused to a schedule that pairs filters, and run without") {
+    fk::hip::Device device = sm90a_device();
+    auto bulk = device.with<WarpSpecialized<64, 64, 4>>();
+    auto plain = device.with<fk::hip::Gemm<64, 64, 8>>();
+    auto const x = fk::random<fk::int8>(device, fk::nhwc(1, 5, 7, 16), 1),
+               wide = fk::random<fk::int8>(device, fk::krsc(16, 3, 4, 16), 2);
+    auto const scale = fk::random<float>(device, fk::channels(16), 3);
+    fk::TensorView<fk::int8 const> const w(wide.data(), {{{16, 16, 3, 3}}, wide.layout().stride});
+    auto const layer =
+        fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>, fk::Requantize>::bind({.weights = w}, {.scale = scale});
+    auto const layout = fk::nhwc(1, 5, 7, 16);
+    std::vector<fk::int8> got(static_cast<std::size_t>(layout.span()), fk::int8(77)), expected = got;
+    fk::Tensor<fk::int8, fk::hip::Device> one(device, layout), other(device, layout);
+    one.copy_from(got.data());
+    CHECK(refusal([&] { layer(bulk, x, one); }).find("weights whose rows of taps follow one another where y has 8, ") !=
+          std::string::npos);
+    layer(device, x, one);
+    layer(plain, x, other);
+    device.synchronize();
+    one.copy_to(got.data());
+    other.copy_to(expected.data());
+    for (std::size_t i = 0; i < got.size(); ++i) REQUIRE(got[i].value == expected[i].value);
+}
+
 TEST_CASE("HIP: tensors that bulk copies do not reach are refused to a schedule that needs them, and run without") {
     fk::hip::Device device = sm90a_device();
     auto bulk = device.with<WarpSpecialized<64, 64, 2>>();

@@ -91,12 +91,13 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_warp_specialized_with(Gpu const& 
     if constexpr (has_warp_specialized<Plan, T, U>)
         if (detail::is_sm90a(gpu))
             if (auto const launch = detail::launch_warp_specialized<Schedule>(gpu, bound, x, y, parts)) return *launch;
-    return Error(type_name<Plan>(), "WarpSpecialized", "",
-                 "a GPU of compute capability 9.0, code for sm_90a, y of x's type, or of 16 bits where x has 8, and "
-                 "x, weights and y whose channels are neighbours and all else at multiples of 16 bytes, which a "
-                 "pixel's channels of y fill",
-                 gpu.name() + ", x of strides " + detail::strides_of(x.collapsed_layout()) + ", y of " +
-                     to_string(y.shape()) + " and strides " + detail::strides_of(y.collapsed_layout()));
+    return Error(
+        type_name<Plan>(), "WarpSpecialized", "",
+        "a GPU of compute capability 9.0, code for sm_90a, y of x's type, or of 16 bits where x has 8, weights "
+        "whose rows of taps follow one another where y has 8, and x, weights and y whose channels are "
+        "neighbours and all else at multiples of 16 bytes, which a pixel's channels of y fill",
+        gpu.name() + ", x of strides " + detail::strides_of(x.collapsed_layout()) + ", y of " + to_string(y.shape()) +
+            " and strides " + detail::strides_of(y.collapsed_layout()));
 }
 
 }  // namespace fusekit::hip
