@@ -171,18 +171,19 @@ def best_step(blocks, loop):
 
 def matrix_share(target, blocks, may_have_planes):
     """How many matrix instructions a function has; their share of its main loop; where another loop loads elements one
-    by one, of that; and where another loads from planes, if it may, of that. None where there is no such loop."""
+    by one, of that; and where it `may_have_planes` and another loads from them, of that. None where there is no such
+    loop."""
     count = sum(bool(MATRIX.match(word)) for block in blocks for word in block.instructions)
     if not count or target not in ISSUE:
         return count, None, None, None
     steps = [best_step(blocks, loop) for loop in loops(blocks)]
 
-    def loads(what, step):
-        return any(map(what.match, step))
+    def of_planes(step):
+        return may_have_planes and any(map(IN_PLANES.match, step))
 
-    in_planes = [step for step in steps if may_have_planes and loads(IN_PLANES, step)]
-    return (count, share_of(target, [step for step in steps if step not in in_planes]),
-            share_of(target, [step for step in steps if not loads(WIDE, step)]), share_of(target, in_planes))
+    return (count, share_of(target, [step for step in steps if not of_planes(step)]),
+            share_of(target, [step for step in steps if not any(map(WIDE.match, step))]),
+            share_of(target, [step for step in steps if of_planes(step)]))
 
 
 def share_of(target, steps):

@@ -107,11 +107,9 @@ if matrix_share.matrix_share("gfx90a", functions["kernel"], True) != (1, 64 / (6
     failures.append(f"the share of 64 cycles beside 5 instructions is "
                     f"{matrix_share.matrix_share('gfx90a', functions['kernel'], True)}")
 in_planes = disassembly.replace("global_load_dwordx4 v[4:7], v[8:9], off", "buffer_load_dwordx4 v[4:7], v8, s[4:7], s8 offen")
-in_planes = matrix_share.functions(in_planes)["kernel"]
-if matrix_share.matrix_share("gfx90a", in_planes, True) != (1, None, None, 64 / (64 + 4 * 5)):
-    failures.append("a gradient's loop that loads at a wave's offset is none of planes")
-if matrix_share.matrix_share("gfx90a", in_planes, False) != (1, 64 / (64 + 4 * 5), None, None):
-    failures.append("another's is of planes")
+for may_have_planes, shares in [(True, (1, None, None, 64 / (64 + 4 * 5))), (False, (1, 64 / (64 + 4 * 5), None, None))]:
+    if matrix_share.matrix_share("gfx90a", matrix_share.functions(in_planes)["kernel"], may_have_planes) != shares:
+        failures.append("a loop that loads at a wave's offset is of planes where a function may have some, and only there")
 begin, end, rest = disassembly.replace("<kernel>:", "<kernel>:\n0000000000002000 <L3>:").rpartition("\ts_endpgm")
 in_loop = f"{begin}\ts_cbranch_scc0 L3                                          // 00000000202C: BF84FFF4\n{end}{rest}"
 if matrix_share.matrix_share("gfx90a", matrix_share.functions(in_loop)["kernel"], True) != (1, 64 / (64 + 4 * 5), None, None):

@@ -5,8 +5,8 @@
 #include <catch2/catch_template_test_macros.hpp>
 
 #include "backend/hip/native.hpp"
+#include "support/convolutions_both_ways.hpp"
 #include "support/matrix_products.hpp"
-#include "support/transposed_convolutions.hpp"
 
 using namespace test;
 using fk::hip::NativeGemm;
@@ -20,33 +20,9 @@ struct Planes {
         {"nchw-c", "kcrs", "nchw"}, {"nchw", "kcrs-k", "nchw"},   {"nchw", "kcrs+1", "nchw"}};
 };
 
-/// A convolution from x to k channels.
-template <class T, auto Geometry, class Head = fk::Conv<Geometry>, class Device>
-void check_conv(Device& device, oracle::Shape const& x, std::int64_t k) {
-    constexpr int rank = Geometry.rank + 2;
-    using U = std::conditional_t<sizeof(T) == 1, float, T>;
-    oracle::Window const window = GeometryOf<Geometry.rank>::window(Geometry);
-    oracle::Shape const y = output_of(window, x, k), filter{k, x.c / window.groups, window.r, window.s, window.t};
-    auto const values = integers(x.size(), -3, 4, 1), weights = integers(filter.size(), -2, 2, 2),
-               bias = integers(k, -3, 3, 3);
-    oracle::Tensor const expected = oracle::bias(oracle::conv(oracle::Tensor(x, values), weights, k, window), bias);
-    Placed<Device, 1> b(device, fk::DataType::float32, fk::channels(k), bias);
-    for (auto const& [x_layout, w_layout, y_layout] : Planes::all) {
-        INFO(fk::type_name<Head>() << ' ' << fk::name(fk::data_type<T>) << " from " << x.c << " to " << k << ' ' << x.h
-                                   << ' ' << x.w << ", " << x_layout << ' ' << w_layout);
-        Filled<T, Device, rank> in(device, x_layout, x, values), w(device, w_layout, filter, weights);
-        Placed<Device, rank> out(device, fk::data_type<U>, layout_of<rank>(y_layout, y), 64);
-        fk::Plan<Head, fk::Bias>::bind({.weights = w.view()}, {.bias = b.any()})(device, in.view(),
-                                                                                 out.template view<U>());
-        CHECK(difference(expected, out.fetch()) == "");
-    }
-}
-
-/// And its transpose.
 template <class T, auto Geometry, class Head = fk::Conv<Geometry>, class Device>
 void check(Device& device, oracle::Shape const& x, std::int64_t k) {
-    check_transposed<T, Geometry, false, Planes>(device, x, k);
-    check_conv<T, Geometry, Head>(device, x, k);
+    check_both_ways<Planes, T, Geometry, Head>(device, x, k);
 }
 
 /// 8-bit floats, where matrix units multiply them: of each kind of windows and of phases.
@@ -54,9 +30,9 @@ template <class T, class Schedule>
 void check_float8(fk::hip::Device& device) {
     if constexpr (has_unit<T>) {
         auto scheduled = device.with<Schedule>();
-        check_conv<T, fk::filter(3, 3).pad(1)>(scheduled, {2, 48, 5, 8}, 40);
-        check_conv<T, fk::filter(3, 3).pad(2).dilation(2).groups(2)>(scheduled, {1, 32, 3, 12}, 24);
-        check_conv<T, fk::filter(1, 1)>(scheduled, {2, 80, 3, 4}, 24);
+        check_conv<Planes, T, fk::filter(3, 3).pad(1)>(scheduled, {2, 48, 5, 8}, 40);
+        check_conv<Planes, T, fk::filter(3, 3).pad(2).dilation(2).groups(2)>(scheduled, {1, 32, 3, 12}, 24);
+        check_conv<Planes, T, fk::filter(1, 1)>(scheduled, {2, 80, 3, 4}, 24);
     }
 }
 

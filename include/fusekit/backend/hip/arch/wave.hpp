@@ -31,7 +31,8 @@ __device__ inline int of_wave(int number) { return number; }
 
 /// __syncthreads() of a block of so many threads, for what stands in shared memory alone. On AMD that one also waits
 /// for memory, and empties caches; from clang 19 on a fence may name the memory. A single wave of AMD's waits for
-/// nothing: its accesses to shared memory are done in their order. Source: LLVM, "User Guide for AMDGPU Backend",
+/// nothing: its accesses to shared memory are done in their order. sync_before_stores() is for threads that have read
+/// there, and store there next. Source: LLVM, "User Guide for AMDGPU Backend",
 /// memory model.
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
 template <int threads>
@@ -50,14 +51,32 @@ __device__ void sync_shared_memory() {
 #endif
     }
 }
+template <int threads>
+__device__ void sync_before_stores() {
+    if constexpr (threads <= arch::Target::processor.wave || __clang_major__ < 19) {
+        sync_shared_memory<threads>();
+    } else {
+        __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup", "local");
+        __builtin_amdgcn_s_barrier();
+        asm volatile("" ::: "memory");  // for the compiler alone: the other fence would wait
+    }
+}
 #elif defined(HIP_ON_CPU)
 template <int threads>
 void sync_shared_memory(hip_on_cpu::Place place = hip_on_cpu::Place::current()) {
     __syncthreads(place);
 }
+template <int threads>
+void sync_before_stores(hip_on_cpu::Place place = hip_on_cpu::Place::current()) {
+    __syncthreads(place);
+}
 #else
 template <int threads>
 __device__ void sync_shared_memory() {
+    __syncthreads();
+}
+template <int threads>
+__device__ void sync_before_stores() {
     __syncthreads();
 }
 #endif

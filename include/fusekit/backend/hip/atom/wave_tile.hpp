@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fusekit/backend/hip/arch/access.hpp"
 #include "fusekit/backend/hip/arch/amd_matrix.hpp"
 #include "fusekit/backend/hip/arch/tags.hpp"
 #include "fusekit/backend/hip/atom/row_tile.hpp"
@@ -42,20 +43,30 @@ public:
     template <class AnyStage>
     __device__ void multiply(AnyStage const& stage, Fragment& fragment) const {
 #pragma unroll
-        for (unsigned step = 0; step < steps; ++step) {
-            Chunks w[across_n], x[across_m];
+        for (unsigned first = 0; first < steps; first += ahead) {
+            Chunks w[ahead][across_n], x[ahead][across_m];
 #pragma unroll
-            for (unsigned i = 0; i < across_n; ++i) w[i] = read(stage.w, own_n * wave_n + i * Unit::m, step);
+            for (unsigned own = 0; own < ahead; ++own) {
 #pragma unroll
-            for (unsigned j = 0; j < across_m; ++j) x[j] = read(stage.x, own_m * wave_m + j * Unit::n, step);
+                for (unsigned i = 0; i < across_n; ++i)
+                    w[own][i] = read(stage.w, own_n * wave_n + i * Unit::m, first + own);
 #pragma unroll
-            for (int part = 0; part < parts; ++part)
+                for (unsigned nth = 0; nth < across_m; ++nth) {
+                    unsigned const j = reads_ahead ? across_m - 1 - nth : nth;
+                    x[own][j] = read(stage.x, own_m * wave_m + j * Unit::n, first + own);
+                }
+            }
+            if constexpr (reads_ahead) keep_apart();
 #pragma unroll
-                for (int i = 0; i < across_n; ++i)
+            for (unsigned own = 0; own < ahead; ++own)
 #pragma unroll
-                    for (int j = 0; j < across_m; ++j)
-                        fragment.sums[i][j] =
-                            Unit::multiply(operand(w[i], part), operand(x[j], part), fragment.sums[i][j]);
+                for (int part = 0; part < parts; ++part)
+#pragma unroll
+                    for (int i = 0; i < across_n; ++i)
+#pragma unroll
+                        for (int j = 0; j < across_m; ++j)
+                            fragment.sums[i][j] =
+                                Unit::multiply(operand(w[own][i], part), operand(x[own][j], part), fragment.sums[i][j]);
         }
     }
     /// Called before the first step and after each.
@@ -135,6 +146,11 @@ private:
     /// Lanes with the same row of a product have different k; so many of them.
     static constexpr int factors_of_row = Unit::factors_per_thread / own_rows, lanes_of_row = Unit::k / factors_of_row;
     static constexpr unsigned steps = RowBytes / (4 * chunk_words * lanes_of_row);
+    /// Whether all that a lane multiplies is read before the first product: where one stage has no copies in flight,
+    /// and lanes have registers, which those that hold the factors of others have not. What a step reads last is
+    /// multiplied first, so that one instruction waits for the step.
+    static constexpr bool reads_ahead = Stages == 1 && lanes_of_row > 1;
+    static constexpr unsigned ahead = reads_ahead ? steps : 1;
     struct Chunks {
         Words<4> chunks[own_rows][chunk_words / 4];
     };

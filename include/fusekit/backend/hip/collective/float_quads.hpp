@@ -30,13 +30,11 @@ public:
             if constexpr (padded) own[i] |= Offsets::rows_outside(offsets.masks[at], invalid);
         }
         if constexpr (outside > 0) moved = static_cast<int>(*offsets.selectors_at(place, k));
-        further = 0;
     }
-    /// Loads it, and goes on to channels that lie so many bytes further.
-    __device__ void load(std::uint32_t to_next) {
+    /// Loads it, or one whose channels lie so many bytes further.
+    __device__ void load(std::uint32_t further) {
 #pragma unroll
         for (int i = 0; i < own_k; ++i) quads[i] = buffer.template load<Words<4>>(own[i], further);
-        further += to_next;
     }
     __device__ void store(Tile& tile) const {
 #pragma unroll
@@ -54,7 +52,7 @@ public:
     }
 
 private:
-    std::uint32_t own[own_k], further = 0;
+    std::uint32_t own[own_k];
     int moved = 0;
     Words<4> quads[own_k];
 

@@ -76,15 +76,17 @@ public:
     /// Computes offsets for a step and some that follow, where it `exists` and has none yet. All threads call this.
     __device__ Step prepare(int step, bool exists) {
         if (exists && step % table_steps == 0) find(step);
-        return found(step % table_steps);
+        return found(step % table_steps * tile_k);
     }
     /// Computes the offsets of `step` and of some steps that follow, and returns how many these are.
     __device__ int find(int step) {
         fill_table(step, prologue());
         return table_steps;
     }
-    /// The i-th step of these.
-    __device__ Step found(int i) const { return {i * tile_k, prologue()}; }
+    /// The i-th of these, at the place i * stride().
+    __device__ Step found(int place) const { return {place, prologue()}; }
+    __device__ static int stride() { return tile_k; }
+    static constexpr bool has_table = true;  ///< whether places are in a table
     /// Puts the loads of a step in flight, to registers or straight to the stage.
     __device__ void start(Step const& step, Stage& stage) {
         inputs.load(&shared.x_offsets[step.in_table], stage.x);

@@ -94,7 +94,7 @@ private:
     }
 };
 
-/// TileAlongRows of quads of pixels, for NearOperands. A thread loads a quad for each of its indices of GemmK, and
+/// TileAlongRows of quads of pixels, for QuadOperands. A thread loads a quad for each of its indices of GemmK, and
 /// transposes them in registers.
 template <Element T, int Size, int TileK, int threads, bool padded>
 class QuadsAlongRows : public QuadOfPixels<T, Size, TileK, threads> {

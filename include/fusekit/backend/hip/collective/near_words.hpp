@@ -14,35 +14,26 @@ __device__ std::uint32_t in_bytes(KOffset const& offset) {
     return static_cast<std::uint32_t>(offset.offset) * std::uint32_t{sizeof(T)};
 }
 
-/// Indices of GemmK where both operands are loaded 16 bytes at once: of each load one, the first that it brings. If x
-/// and the weights share an entry, the thread's index and the step's first index are divided separately, because their
-/// sum would cost a division each step. For x alone their sum is divided: otherwise the compiler waits for each read on
-/// gfx1201.
-template <Element T, Element W, int Size, bool for_both = true>
+/// Indices of GemmK where both operands are loaded in packets of 16 bytes: of each the first, and how many steps follow
+/// one another there under its tap. An entry has as many bytes as a packet, so that places in a row are places here.
+template <Element T, Element W, int Size>
 struct WordOffsets {
     struct alignas(16) Entry {
-        std::uint32_t x, mask, w, unused;
+        std::uint32_t x, mask, w;
+        int steps;
     };
     static constexpr unsigned packet = 16 / sizeof(T);
     Entry entries[Size / packet];
 
-    template <class Problem>
-    __device__ void put(unsigned i, KOffset const& in_x, KOffset const& in_w, int, Problem const&) {
-        entries[i / packet] = {in_bytes<T>(in_x), in_x.mask, in_bytes<W>(in_w), 0};
+    __device__ void put(unsigned i, KOffset const& in_x, KOffset const& in_w, int steps) {
+        entries[i / packet] = {in_bytes<T>(in_x), in_x.mask, in_bytes<W>(in_w), steps};
     }
-    __device__ Entry const& x_at(int first_k, unsigned k) const {
-        auto const own = static_cast<int>(k);
-        constexpr int count = packet;
-        return entries[for_both ? first_k / count + own / count : (first_k + own) / count];
+    /// Of the packet of index k of a step that begins at so many bytes.
+    __device__ Entry const& at(int place, unsigned k) const {
+        auto const* const bytes = reinterpret_cast<unsigned char const*>(entries);
+        return *reinterpret_cast<Entry const*>(bytes + (place + static_cast<int>(k / packet * sizeof(Entry))));
     }
-    __device__ std::uint32_t w_at(int first_k, unsigned k) const { return x_at(first_k, k).w; }
-
-    /// The same at a place, in bytes from a step's first entry, that a thread keeps.
-    __device__ static unsigned place_of(unsigned k) { return opaque_per_thread(k / packet * unsigned{sizeof(Entry)}); }
-    __device__ std::uint32_t w_in_place(int first_k, unsigned place) const {
-        auto const* const bytes = reinterpret_cast<unsigned char const*>(entries + first_k / int{packet});
-        return reinterpret_cast<Entry const*>(bytes + place)->w;
-    }
+    __device__ std::uint32_t w_at(int place, unsigned k) const { return at(place, k).w; }
 };
 
 /// Stores a step's operands. The filters were loaded last, so waiting for them waits for both.
@@ -53,7 +44,7 @@ __device__ __forceinline__ void store_operands(Inputs const& inputs, Filters& fi
     filters.store(stage.w);
 }
 
-/// A thread's share of a tile for NearOperands: 16 bytes at its place along GemmK of every `step`-th row.
+/// A thread's share of a tile for ChannelOperands: 16 bytes at its place along GemmK of every `step`-th row.
 template <Element T, int Size, int TileK, int threads>
 class WordsOfRows {
     static constexpr int count = 16 / static_cast<int>(sizeof(T)), packets = TileK / count;
@@ -94,20 +85,26 @@ public:
         }
     }
 
+    /// Takes the offsets of a step.
     template <class Offsets>
-    __device__ void load(Offsets const& offsets, int first_k) {
-        auto const& entry = offsets.x_at(first_k, k);
+    __device__ void find(Offsets const& offsets, int place) {
+        auto const& entry = offsets.at(place, k);
 #pragma unroll
         for (int i = 0; i < passes; ++i) {
-            std::uint32_t const at = rows[i] + entry.x;
+            own[i] = rows[i] + entry.x;
             // What is invalid, a number up to 2^31, is nowhere when it is negative: without a comparison.
-            values[i] = buffer.template load<Words<4>>(padded ? at | (0 - (entry.mask & invalid[i])) : at);
+            if constexpr (padded) own[i] |= 0 - (entry.mask & invalid[i]);
         }
+    }
+    /// Loads it, or one whose channels lie so many bytes further.
+    __device__ void load(std::uint32_t further) {
+#pragma unroll
+        for (int i = 0; i < passes; ++i) values[i] = buffer.template load<Words<4>>(own[i], further);
     }
 
 private:
     Buffer buffer;
-    std::uint32_t rows[passes], invalid[passes];
+    std::uint32_t rows[passes], invalid[passes], own[passes];
 };
 
 /// The same of filters. Where there are scalar registers to spare, a thread's loads have one offset, because each has a
@@ -132,49 +129,42 @@ public:
             std::int64_t const stride = conv.filter_stride();
 #pragma unroll
             for (int i = 0; i < passes; ++i) buffers[i] = Buffer(begin + i * step * stride, end);
-            rows.at[0] = buffers[0].offset(begin + static_cast<int>(first) * stride);
+            rows[0] = buffers[0].offset(begin + static_cast<int>(first) * stride);
         } else {
             buffers[0] = Buffer(begin);
 #pragma unroll
             for (int i = 0; i < passes; ++i)
-                rows.at[i] = buffers[0].offset(conv.weight_row(first_filter + static_cast<int>(row(i)), group).first);
+                rows[i] = buffers[0].offset(conv.weight_row(first_filter + static_cast<int>(row(i)), group).first);
         }
     }
 
     template <class Offsets>
-    __device__ void load(Offsets const& offsets, int first_k) {
-        load(in_rows(offsets.w_at(first_k, k)));
+    __device__ void find(Offsets const& offsets, int place) {
+        std::uint32_t const offset = offsets.w_at(place, k);
+#pragma unroll
+        for (int i = 0; i < passes / together; ++i) own[i] = rows[i] + offset;
+    }
+    __device__ void load(std::uint32_t further = 0) {
+        each([&](int pass, Buffer const& buffer, std::uint32_t at) {
+            values[pass] = buffer.template load<Words<4>>(at, further);
+        });
     }
     /// Waits for its loads.
     __device__ void wait() { wait_for(values[passes - 1]); }
 
 protected:
-    /// Where the loads that have a Buffer each begin.
-    struct Rows {
-        std::uint32_t at[passes / together];
-    };
-    /// The same at an offset in each row.
-    __device__ Rows in_rows(std::uint32_t offset) const {
-        Rows result = rows;
-#pragma unroll
-        for (std::uint32_t& at : result.at) at += offset;
-        return result;
-    }
+    std::uint32_t own[passes / together];  ///< where a step's loads that have a Buffer each begin
+
     /// Calls f(pass, Buffer, offset there) for each pass.
     template <class F>
-    __device__ void each(Rows const& from, F const& f) const {
+    __device__ void each(F const& f) const {
 #pragma unroll
-        for (int i = 0; i < passes; ++i) f(i, buffers[i % together], from.at[i / together]);
-    }
-    __device__ void load(Rows const& from) {
-        each(from, [&](int pass, Buffer const& buffer, std::uint32_t at) {
-            values[pass] = buffer.template load<Words<4>>(at);
-        });
+        for (int i = 0; i < passes; ++i) f(i, buffers[i % together], own[i / together]);
     }
 
 private:
     Buffer buffers[together];
-    Rows rows;
+    std::uint32_t rows[passes / together];
 };
 
 }  // namespace fusekit::hip

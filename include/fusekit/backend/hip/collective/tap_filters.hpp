@@ -13,7 +13,7 @@ namespace fusekit::hip {
 template <Element W, int Size, int threads, bool has_scalars, class Order>
 class TapFilters : public NearFilters<W, Size, Order::tile_k, threads, has_scalars> {
     using Base = NearFilters<W, Size, Order::tile_k, threads, has_scalars>;
-    using Base::k, Base::passes, Base::values;
+    using Base::own, Base::passes, Base::values;
     static constexpr int units = Order::packet / Order::pair;  ///< whose left-over taps make 16 bytes
     using Pair = std::conditional_t<sizeof(W) == 4, std::uint32_t, std::uint16_t>;
 
@@ -23,22 +23,21 @@ public:
         : Base(thread, conv, first_filter, group),
           of_channel(static_cast<std::uint32_t>(conv.w.layout.stride[1]) * std::uint32_t{sizeof(W)}) {}
 
-    /// Takes the offsets of a step.
-    template <class Offsets>
-    __device__ void find(Offsets const& offsets) {
-        own = this->in_rows(offsets.w_at(0, k));
-    }
-    /// Loads it, and goes on to the next channels.
-    __device__ void load() {
-        if constexpr (Order::together) Base::load(own);
-        else
-            this->each(own, [&](int pass, Buffer const& buffer, std::uint32_t at) {
+    /// From a step's channels to the next step's, in bytes.
+    __device__ std::uint32_t stride() const { return Order::channels * of_channel; }
+    /// Loads it, or one whose channels lie so many bytes further. Those of taps left over are loaded in their order.
+    __device__ void load(std::uint32_t further) {
+        if constexpr (Order::together) {
+            Base::load(further);
+        } else {
+            this->each([&](int pass, Buffer const& buffer, std::uint32_t at) {
 #pragma unroll
                 for (unsigned i = 0; i < units; ++i)
                     singles[pass][i] = buffer.template load<Pair>(at, i * Order::unit * of_channel);
             });
 #pragma unroll
-        for (std::uint32_t& at : own.at) at += Order::channels * of_channel;
+            for (std::uint32_t& at : own) at += stride();
+        }
     }
     /// Waits for its loads.
     __device__ void wait() {
@@ -59,7 +58,6 @@ public:
     }
 
 private:
-    typename Base::Rows own;
     std::uint32_t of_channel;
     Pair singles[Order::together ? 1 : passes][units];
 };

@@ -52,17 +52,15 @@ public:
     template <class Offsets>
     __device__ void find(Offsets const& offsets) {
         Base::find(offsets, 0, [&](int i, std::uint32_t from) { own[i] = from; });
-        further = 0;
     }
-    /// Loads it, and goes on to channels that lie so many bytes further.
-    __device__ void load(std::uint32_t to_next) {
+    /// Loads it, or one whose channels lie so many bytes further.
+    __device__ void load(std::uint32_t further) {
 #pragma unroll
         for (int i = 0; i < Base::own_k; ++i) Base::load(i, own[i], further);
-        further += to_next;
     }
 
 private:
-    std::uint32_t own[Base::own_k], further = 0;
+    std::uint32_t own[Base::own_k];
 };
 
 /// What TapOperands load x by.
@@ -127,7 +125,8 @@ public:
     /// Steps along GemmK.
     __device__ static int steps(Problem const& of) { return Order::phases * Order::steps_of_phase(of.group_c()); }
 
-    struct Step {};
+    /// How many bytes of a filter's channels are before it in its phase.
+    using Step = int;
 
     /// As LoadOperands', of steps that follow one another.
     __device__ int find(int step) {
@@ -144,14 +143,18 @@ public:
         }
         __syncthreads();
         inputs.find(offsets);
-        weights.find(offsets);
+        further = 0;
+        weights.find(offsets, 0);
         bool const ends_early = conv.group_c() % Order::channels != 0;
         return of_wave((ends_early && step + 1 < end ? end - 1 : end) - step);
     }
-    __device__ static Step found(int) { return {}; }
-    __device__ void start(Step, Stage&) {
-        inputs.load(to_next);
-        weights.load();
+    __device__ static Step found(int place) { return place; }
+    __device__ int stride() const { return static_cast<int>(weights.stride()); }
+    static constexpr bool has_table = false;
+    __device__ void start(Step step, Stage&) {
+        inputs.load(further);
+        further += to_next;
+        weights.load(static_cast<std::uint32_t>(step));
     }
     __device__ void finish(Step, Stage& stage) { store_operands(inputs, weights, stage); }
 
@@ -161,6 +164,7 @@ private:
     unsigned thread;
     Inputs inputs;
     TapFilters<T, tile_n, threads, !Plan::totals_tiles, Order> weights;
+    std::uint32_t further = 0;  ///< where a step's channels are in x
     std::uint32_t to_next;  ///< from a step's channels to the next step's in x, in bytes
     int phase = -1, end = 0;  ///< the step at which the phase ends
 };

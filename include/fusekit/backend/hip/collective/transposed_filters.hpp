@@ -13,7 +13,7 @@
 
 namespace fusekit::hip {
 
-/// Whether the filters of a tile's NearOperands are TransposedFilters.
+/// Whether the filters of a tile's ChannelOperands are TransposedFilters.
 template <class Plan, class Atom, Element T, detail::Axis fast>
 inline constexpr bool has_transposed_filters = false;
 template <class Plan, class Atom, Element T, detail::Axis fast>
@@ -36,24 +36,28 @@ class TransposedFilters {
 public:
     template <class Problem>
     __device__ TransposedFilters(unsigned the_thread, Problem const& conv, int first_filter, int group)
-        : thread(the_thread),
-          place(WordOffsets<W, W, packet>::place_of(Share::first_pixel(in_packets, thread))),
-          buffer(conv.weight_row(first_filter, group).first) {
+        : thread(the_thread), buffer(conv.weight_row(first_filter, group).first) {
         unsigned const row = Share::first_row(in_packets, thread);
         // Products with filters behind the last are not stored.
         bool const exists = static_cast<int>(row) < conv.group_k() - first_filter;
         step = static_cast<std::uint32_t>(conv.w.layout.stride[1]) * std::uint32_t{sizeof(W)};
-        own = Buffer::before + (exists ? row : 0) * std::uint32_t{sizeof(W)} +
-              Share::first_pixel(in_packets, thread) % packet * step;
+        first = Buffer::before + (exists ? row : 0) * std::uint32_t{sizeof(W)} +
+                Share::first_pixel(in_packets, thread) % packet * step;
     }
 
+    /// Takes the offsets of a step.
     template <class Offsets>
-    __device__ void load(Offsets const& offsets, int first_k) {
-        std::uint32_t at = own + offsets.w_in_place(first_k, place);
+    __device__ void find(Offsets const& offsets, int place) {
+        own = first + offsets.w_at(place, Share::first_pixel(in_packets, thread));
+    }
+    /// Loads it, and goes on to the channels that follow.
+    __device__ void load() {
+        std::uint32_t at = 0;
         share.each(in_packets, thread, [&](auto& to, unsigned, unsigned) {
-            to = buffer.template load<std::remove_reference_t<decltype(to)>>(at);
+            to = buffer.template load<std::remove_reference_t<decltype(to)>>(own, at);
             at += step;
         });
+        own += TileK * step;
     }
     /// Waits for its loads.
     __device__ void wait() { share.wait(in_packets); }
@@ -63,9 +67,9 @@ public:
     __device__ static unsigned tile_row(unsigned filter) { return Share::tile_row(in_packets, filter); }
 
 private:
-    unsigned thread, place;
+    unsigned thread;
     Buffer buffer;
-    std::uint32_t own, step;
+    std::uint32_t first, own, step;
     Share share;
 };
 

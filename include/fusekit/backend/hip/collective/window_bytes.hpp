@@ -40,16 +40,14 @@ public:
                 selectors[pixel][word] = place == QuadPlace::left    ? selector(QuadPlace::left, pixel, word)
                                          : place == QuadPlace::right ? selector(QuadPlace::right, pixel, word)
                                                                      : selector(QuadPlace::middle, pixel, word);
-        further = 0;
     }
-    /// Loads it, and goes on to channels that lie so many bytes further.
-    __device__ void load(std::uint32_t to_next) {
+    /// Loads it, or one whose channels lie so many bytes further.
+    __device__ void load(std::uint32_t further) {
 #pragma unroll
         for (int row = 0; row < rows; ++row)
 #pragma unroll
             for (int half = 0; half < halves(row); ++half)
                 words[row][half] = buffer.template load<std::uint32_t>(from[row][half], further);
-        further += to_next;
     }
     template <class Tile>
     __device__ void store(Tile& tile) const {
@@ -66,7 +64,7 @@ public:
     }
 
 private:
-    std::uint32_t from[rows][2], further = 0, words[rows][2], selectors[4][4];
+    std::uint32_t from[rows][2], words[rows][2], selectors[4][4];
 
     static constexpr int halves(int row) { return row * columns + 1 < packet ? 2 : 1; }
     static constexpr int half_of(int row, int pixel) { return halves(row) == 2 ? pixel / 2 : 0; }

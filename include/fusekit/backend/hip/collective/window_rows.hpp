@@ -39,16 +39,14 @@ public:
             if (column < 0) beside[i] = place == QuadPlace::left ? Buffer::nowhere : at(0);
             if (column > 0) beside[i] = place == QuadPlace::right ? Buffer::nowhere : at(3);
         }
-        further = 0;
     }
-    /// Loads it, and goes on to channels that lie so many bytes further.
-    __device__ void load(std::uint32_t to_next) {
+    /// Loads it, or one whose channels lie so many bytes further.
+    __device__ void load(std::uint32_t further) {
 #pragma unroll
         for (int i = 0; i < rows; ++i) quads[i] = buffer.template load<Words<2>>(of_quad[i], further);
 #pragma unroll
         for (int i = 0; i < packet; ++i)
             if (Order::column(i) != 0) sides[i] = buffer.template load<std::uint16_t>(beside[i], further);
-        further += to_next;
     }
     template <class Tile>
     __device__ void store(Tile& tile) const {
@@ -69,7 +67,7 @@ public:
     }
 
 private:
-    std::uint32_t of_quad[rows], beside[packet], further = 0;
+    std::uint32_t of_quad[rows], beside[packet];
     Words<2> quads[rows];
     std::uint32_t sides[packet];
 

@@ -40,7 +40,8 @@ bool has_quads_of_taps([[maybe_unused]] Geometry const& filter, TensorView<T con
     if constexpr (!may_have_quads_of_taps<Plan, T>) return false;
     else
         return AnyTapOrder<Plan, T>::suits(weights.shape[1]) && problem::dense(weights, Index<2>{{2, 3}}) &&
-               weights.stride[1] >= 0 && x.layout.stride[1] >= 0 && has_quads(window_filter(filter), x, y);
+               (weights.stride[1] > 0 || weights.shape[1] == 1) && x.layout.stride[1] >= 0 &&
+               has_quads(window_filter(filter), x, y);
 }
 
 /// A product's kernel, with the facts of its schedule and layout that its launch needs.

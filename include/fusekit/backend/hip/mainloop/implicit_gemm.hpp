@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fusekit/backend/hip/arch/access.hpp"
 #include "fusekit/backend/hip/arch/async_copy.hpp"
 #include "fusekit/backend/hip/arch/maximum.hpp"
 #include "fusekit/backend/hip/arch/overlap.hpp"
@@ -11,8 +12,9 @@
 #include "fusekit/backend/hip/atom/native.hpp"
 #include "fusekit/backend/hip/atom/simt.hpp"
 #include "fusekit/backend/hip/atom/wgmma_tile.hpp"
+#include "fusekit/backend/hip/collective/channel_operands.hpp"
 #include "fusekit/backend/hip/collective/load_operands.hpp"
-#include "fusekit/backend/hip/collective/near_operands.hpp"
+#include "fusekit/backend/hip/collective/quad_operands.hpp"
 #include "fusekit/backend/hip/collective/store_tile.hpp"
 #include "fusekit/backend/hip/collective/tap_operands.hpp"
 #include "fusekit/backend/hip/schedule.hpp"
@@ -88,7 +90,8 @@ struct GemmParts {
     using Writer = StoreTile<Plan, Atom, fast>;
     using Loader = LoadOperands<Plan, Atom, T, U, fast>;
     /// Another loader, where all is near and windows move forwards. Its quads are not of floats.
-    using Near = NearOperands<Plan, Atom, T, U, fast>;
+    using Near = std::conditional_t<fast == detail::Axis::channel, ChannelOperands<Plan, Atom, T, U>,
+                                    QuadOperands<Plan, Atom, T, U>>;
     static consteval bool may_be_near() {
         if constexpr (has_transposed_conv<Plan>) return has_transposed_filters<Plan, Atom, T, fast>;
         else if constexpr (!arch::has<arch::Amd> || !takes_words<typename Atom::Stage> || Plan::has_prologue)
@@ -214,14 +217,10 @@ public:
     }
 
 private:
-    template <class Problem>
-    __device__ static int steps_of(Problem const& conv) {
-        return of_wave(static_cast<int>(detail::divide_up(conv.gemm_k(), Atom::tile_k)));
-    }
-    template <class AnyLoader, class Problem>
+    template <class AnyLoader = Loader, class Problem>
     __device__ static int steps_of(Problem const& conv) {
         if constexpr (requires { AnyLoader::steps(conv); }) return of_wave(AnyLoader::steps(conv));
-        else return steps_of(conv);
+        else return of_wave(static_cast<int>(detail::divide_up(conv.gemm_k(), Atom::tile_k)));
     }
 
     /// The one that a loader fills.
@@ -264,9 +263,10 @@ private:
                                typename Atom::Fragment& sums, unsigned thread) {
         AnyLoader loader(params, conv, of_loader, shared.tile.pixels, coord, thread);
         auto& stage = stage_of<AnyLoader>(shared);
-        auto const load = [&](int i, auto between) {
-            auto const in_flight = loader.found(i);
+        auto const load = [&](int place, auto between) {
+            auto const in_flight = loader.found(place);
             loader.start(in_flight, stage);
+            keep_apart();  // loads are in flight while products are computed
             between();
             loader.finish(in_flight, stage);
             sync_shared_memory<threads>();
@@ -274,20 +274,25 @@ private:
         // Steps that a loader finds at once are a loop of their own, which asks nothing but where it ends. Past the
         // last step zeros are loaded.
         int const steps = steps_of<AnyLoader>(conv);
-        int found = loader.find(0), i = 1;
+        int left = steps, found = loader.find(0), i = 1;
         load(0, [] {});
         atom.wait(sums);
-        for (int step = 0; step < steps;) {
-            if (i == found) found = loader.find(step + 1), i = 0;
-            int const left = steps - step, end = left < found - i ? i + left : found;
-            step += end - i;
+        while (left > 0) {
+            if (i == found) found = loader.find(steps - left + 1), i = 0;
+            int const end = min(found, i + left), stride = loader.stride(), last = end * stride;
+            int place = i * stride;
+            left -= end - i, i = end;
             do {
-                load(i, [&] {
+                load(place, [&] {
                     atom.multiply(stage, sums);
-                    sync_shared_memory<threads>();
+                    keep_apart();
+                    sync_before_stores<threads>();
                 });
                 atom.wait(sums);
-            } while (++i < end);
+                place += stride;
+                // The compiler counts steps of its own beside a place that is no table's.
+                if constexpr (!AnyLoader::has_table) place = opaque_of_wave(place);
+            } while (place != last);
         }
     }
 };

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// Compiled for each of AMD's targets, as atom/native.cpp is.
+#include "fusekit/backend/hip/collective/channel_operands.hpp"
+
+#include <catch2/catch_template_test_macros.hpp>
+
+#include "backend/hip/native.hpp"
+#include "support/convolutions_both_ways.hpp"
+
+using namespace test;
+using fk::hip::NativeGemm;
+
+namespace {
+
+/// Where packets of channels and of filters are neighbours; in the second, pixels are apart, in the third, filters are.
+struct Packets {
+    static constexpr char const* all[3][3] = {
+        {"nhwc", "krsc", "nhwc"}, {"nhwc+8", "crsk", "nhwc"}, {"nhwc", "krsc+8", "nhwc"}};
+};
+template <class T, auto Geometry, class Device>
+void check(Device& device, oracle::Shape const& x, std::int64_t k) {
+    check_both_ways<Packets, T, Geometry>(device, x, k);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("HIP: packets of channels are loaded for the matrix units of each target, a tap at a time", "",
+                   (NativeGemm<128, 128, 2>), (NativeGemm<64, 64, 6>), (NativeGemm<64, 128, 2>)) {
+    fk::hip::Device device = native();
+    auto scheduled = device.with<TestType>();
+    // Taps of whole steps, and such that end within a step; of less than a step; and of more than the table has.
+    check<fk::half, fk::filter(3, 3).pad(1)>(scheduled, {2, 64, 3, 5}, 136);
+    check<fk::half, fk::filter(3, 2).pad(1, 0)>(scheduled, {1, 104, 4, 3}, 40);
+    check<fk::bfloat16, fk::filter(2, 2).pad(0, 1)>(scheduled, {1, 24, 3, 4}, 8);
+    check<fk::half, fk::filter(1, 2)>(scheduled, {1, 600, 1, 3}, 16);
+    check<fk::half, fk::filter(3, 3).pad(1).groups(2)>(scheduled, {1, 144, 3, 4}, 192);
+    check<float, fk::filter(3, 3).pad(1)>(scheduled, {1, 36, 3, 4}, 68);
+    check<fk::int8, fk::filter(1, 2)>(scheduled, {1, 1104, 1, 4}, 80);
+    check<fk::int8, fk::filter(3, 3).pad(1)>(scheduled, {1, 80, 3, 4}, 144);
+}
