@@ -34,8 +34,9 @@ __device__ inline unsigned opaque_per_block(unsigned number) {
     return value;
 }
 __device__ inline int opaque_of_wave(int number) {
-    asm volatile("" : "+s"(number));
-    return number;
+    int value;
+    asm volatile("" : "=s"(value) : "0"(__builtin_amdgcn_readfirstlane(number)));
+    return value;
 }
 __device__ inline int opaque(int number) {
     asm volatile("" : "+v"(number));
