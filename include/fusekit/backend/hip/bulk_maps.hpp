@@ -11,6 +11,10 @@
 
 namespace fusekit::hip {
 
+/// Whether filters are copied in pairs, so that a thread's two channels of results of 8 bits neighbour.
+template <class U>
+inline constexpr bool pairs_filters = sizeof(U) == 1;
+
 /// How bulk copies find the operands and the result of a convolution whose channels are neighbours in memory.
 struct BulkMaps {
     TensorMap x;  ///< (C, W, H, N) as windows or rows, or, for single pixels without gaps, (C, N H W)
@@ -151,7 +155,7 @@ bool encode(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w, Tens
         static_cast<std::uint32_t>(!is_transposed && w.layout.shape[0] < rows ? w.layout.shape[0] : rows);
     maps.in_use = filter.group_count == 1 &&
                   (!maps.has_windows || detail::encode_windows(maps.x, x, filter, channels, pixels)) &&
-                  detail::encode_filters(maps.w, stored, channels, filters, sizeof(U) == 1) &&
+                  detail::encode_filters(maps.w, stored, channels, filters, pairs_filters<U>) &&
                   detail::ends_with_packets(y) && detail::encode_pixels(maps.y, y, 64, pixels);
     return maps.in_use;
 }
@@ -196,10 +200,8 @@ bool encode_rows_of_x(TensorMap& map, TensorView<T> const& x, HaloShape const& s
 template <class T, class W, class U, class HaloShape>
 bool encode_rows(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w, TensorView<U> const& y,
                  HaloShape const& shape, int filters) {
-    detail::MapModes<W> const of_w(w);
-    std::uint32_t const of_filters[] = {128 / sizeof(T), 1, 1, static_cast<std::uint32_t>(filters)};
-    maps.in_use = of_w.legal && encode_rows_of_x(maps.x, x, shape) &&
-                  encode_tiled(maps.w, sizeof(W), 4, w.data, of_w.extents, of_w.strides, of_filters) &&
+    maps.in_use = encode_rows_of_x(maps.x, x, shape) &&
+                  detail::encode_filters(maps.w, w, 128 / sizeof(T), static_cast<std::uint32_t>(filters), false) &&
                   encode_rows_of_y(maps.y, y, shape);
     return maps.in_use;
 }

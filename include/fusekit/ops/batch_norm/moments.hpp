@@ -41,8 +41,12 @@ struct Moments {
     }
     /// Merges two totals. Equal means stay exactly what they are.
     FUSEKIT_HD friend constexpr Moments merge(Moments const& a, Moments const& b) {
-        V const both = a.count + b.count, apart = b.mean - a.mean, step = apart * (b.count / at_least_one(both));
-        return {both, a.mean + step, a.deviations + b.deviations + a.count * step * apart};
+        return merge(a, b, b.count / at_least_one(a.count + b.count));
+    }
+    /// The same where it is known which `share` of all is b's: many totals of the same counts share a division.
+    FUSEKIT_HD friend constexpr Moments merge(Moments const& a, Moments const& b, V share) {
+        V const apart = b.mean - a.mean, step = apart * share;
+        return {a.count + b.count, a.mean + step, a.deviations + b.deviations + a.count * step * apart};
     }
 
     FUSEKIT_HD static constexpr V at_least_one(V count) { return math::select(count > V{}, count, V{} + 1); }

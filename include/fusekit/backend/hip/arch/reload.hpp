@@ -7,10 +7,9 @@ namespace fusekit::hip {
 
 /// Optimisation barriers. reload(params) reads the kernel's argument again, so that it does not occupy scalar registers
 /// (about 100 on AMD) across the mainloop. opaque(number) hides where a number came from, so that values derived from
-/// it are computed again; opaque_per_thread, opaque_per_block and opaque_of_wave do so on AMD alone, for a number of
-/// the thread, one that all threads of the block share, and one that is in a scalar register. The operand of a scalar
-/// register is an expression and not a variable: without optimisation a variable lies in the thread's memory, which
-/// loads into vector registers only.
+/// it are computed again; opaque_per_thread and opaque_per_block do so on AMD alone, for a number of the thread and one
+/// that all threads of the block share. The operand of a scalar register is an expression and not a variable: without
+/// optimisation a variable lies in the thread's memory, which loads into vector registers only.
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
 template <class Params>
 __device__ Params const& reload(Params const&) {
@@ -28,13 +27,9 @@ __device__ inline unsigned opaque_per_thread(unsigned number) {
     asm volatile("" : "+v"(number));
     return number;
 }
-__device__ inline unsigned opaque_per_block(unsigned number) {
-    unsigned value;
-    asm volatile("" : "=s"(value) : "0"(__builtin_amdgcn_readfirstlane(number)));
-    return value;
-}
-__device__ inline int opaque_of_wave(int number) {
-    int value;
+template <class Number>
+__device__ Number opaque_per_block(Number number) {
+    Number value;
     asm volatile("" : "=s"(value) : "0"(__builtin_amdgcn_readfirstlane(number)));
     return value;
 }
@@ -48,8 +43,10 @@ __device__ Params const& reload(Params const& params) {
     return params;
 }
 __device__ inline unsigned opaque_per_thread(unsigned number) { return number; }
-__device__ inline unsigned opaque_per_block(unsigned number) { return number; }
-__device__ inline int opaque_of_wave(int number) { return number; }
+template <class Number>
+__device__ Number opaque_per_block(Number number) {
+    return number;
+}
 __device__ inline int opaque(int number) {
     asm volatile("" : "+r"(number));
     return number;

@@ -86,7 +86,8 @@ __device__ void load_tile_in_bulk(Params const& params, Problem const& conv, Rin
     auto const filter = detail::window_filter(conv.filter);
     Pixel const first = conv.pixel(tile.m);
     // A box of K-major filters has as many rows in the last tile as in the others.
-    bool constexpr transposed = Stage::major == ptx::Major::mn, in_pairs = sizeof(*params.y.data) == 1;
+    bool constexpr transposed = Stage::major == ptx::Major::mn,
+                   in_pairs = pairs_filters<std::remove_reference_t<decltype(*params.y.data)>>;
     int const filters = Stage::filters(transposed ? conv.group_k() - tile.n : conv.group_k());
     unsigned const bytes = Stage::bytes(filters);
     int const channels = conv.group_c(), rows = conv.window_rows(), columns = conv.window_columns();

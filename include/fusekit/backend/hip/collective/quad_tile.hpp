@@ -8,8 +8,8 @@
 
 namespace fusekit::hip {
 
-/// One operand of a step along GemmK in shared memory, of floats of which four rows after one another are stored
-/// together, a quad. `Between` two quads are words that nobody reads: a quad may be stored as much further.
+/// One operand of a step along GemmK in shared memory, in floats. Four rows after one another are stored together, as a
+/// quad. Nobody reads the `Between` words between two quads, so a quad may be stored as many words further.
 template <int Size, int TileK, int Between>
 class QuadTile {
 public:

@@ -16,7 +16,7 @@ template <class Plan, class Atom, class T, class U>
 class StoreChannels {
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::template State<float>;
-    static constexpr bool in_bytes = sizeof(U) == 1;
+    static constexpr bool in_bytes = pairs_filters<U>;
     static constexpr int pixel_blocks = Atom::n / 8, together = in_bytes ? 4 : 2;  ///< blocks of a store
     static constexpr bool reads = reads_in_bulk<Plan, T, U>;
     static constexpr int maxima = Epilogue::maxima;

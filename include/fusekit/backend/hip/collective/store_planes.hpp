@@ -16,8 +16,8 @@ template <class Plan, class Atom, class U, int parts, int products>
 class StorePlanes : PlaneChannels<Plan, Atom, U, PlaneTiles<products * Atom::n, U>> {
     static_assert(sizeof(U) == 2);
     static constexpr int packet = 8, channels = 8, pixels = products * Atom::n;  ///< of a part
-    /// Elements from a channel to the next, of which the first is one of the first packet: what four neighbouring lanes
-    /// write of eight channels is in different banks.
+    /// Elements from a channel to the next. A channel may begin at any element of its first packet. What four
+    /// neighbouring lanes write of eight channels lies in different banks.
     static constexpr int pitch = packet + pixels;
     static_assert(pitch % 16 == 8);
     /// Whether channels of whole images are copied together: a tile of many parts has those.

@@ -95,9 +95,7 @@ public:
                             if (!counts(i)) value(i) = first;  // which adds nothing
 #pragma unroll
                     for (int i = 0; i < pixels; ++i) accumulator.add(value(i));
-                    Total const next = accumulator.total(here, inverse);
-                    float const apart = next.mean - total.mean, step = apart * share;
-                    total = {both, total.mean + step, total.deviations + next.deviations + count * step * apart};
+                    total = merge({count, total.mean, total.deviations}, accumulator.total(here, inverse), share);
                 } else {
 #pragma unroll
                     for (int i = 0; i < pixels; ++i) accumulator.add(value(i), counts(i));

@@ -291,7 +291,7 @@ private:
                 atom.wait(sums);
                 place += stride;
                 // The compiler counts steps of its own beside a place that is no table's.
-                if constexpr (!AnyLoader::has_table) place = opaque_of_wave(place);
+                if constexpr (!AnyLoader::has_table) place = opaque_per_block(place);
             } while (place != last);
         }
     }
