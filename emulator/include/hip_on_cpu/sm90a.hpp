@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <sched.h>
+
 #include <cstdint>
 #include <type_traits>
 
@@ -92,11 +94,22 @@ void commit_stores();
 /// Waits until the thread's stores have read shared memory.
 void wait_for_stores();
 
-/// atom.acq_rel.gpu.add: adds one, and gives the number before.
-inline unsigned add_one(unsigned* number) { return __atomic_fetch_add(number, 1u, __ATOMIC_ACQ_REL); }
-/// The same of a number in shared memory, atom.acq_rel.cta.
+/// atom.acq_rel.gpu.add: gives the number before.
+inline unsigned add(unsigned* number, unsigned count) { return __atomic_fetch_add(number, count, __ATOMIC_ACQ_REL); }
+/// ld.acquire.gpu, ld.relaxed.gpu, st.relaxed.gpu. Other blocks get a turn, as a thread that waits for them loads again
+/// and again.
+inline unsigned load_acquired(unsigned const* number) {
+    sched_yield();
+    return __atomic_load_n(number, __ATOMIC_ACQUIRE);
+}
+inline unsigned load_relaxed(unsigned const* number) {
+    sched_yield();
+    return __atomic_load_n(number, __ATOMIC_RELAXED);
+}
+inline void store_relaxed(unsigned* number, unsigned value) { __atomic_store_n(number, value, __ATOMIC_RELAXED); }
+/// atom.acq_rel.cta.add of one to a number in shared memory.
 inline unsigned add_one_in_block(std::uint32_t number) {
-    return add_one(static_cast<unsigned*>(shared_pointer(number)));
+    return add(static_cast<unsigned*>(shared_pointer(number)), 1);
 }
 
 /// stmatrix.x4: four 8 x 8 matrices of 16-bit elements; lane l has the address of row l % 8 of matrix l / 8. A lane's

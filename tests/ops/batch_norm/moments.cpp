@@ -51,16 +51,20 @@ TEST_CASE("merged moments are those of all values, and of no values nothing") {
 }
 
 TEST_CASE("many moments merge at once") {
-    fusekit::detail::MergedMoments<float> merged(moments_of({1, 3}));
+    using Merged = fusekit::detail::MergedMoments<float>;
+    Merged merged(moments_of({1, 3})), others(moments_of({1, 3}));
+    merged.add(moments_of({1, 3}));
     check(merged.total(), 2, 2, 1);
     merged.add(moments_of({5, 7}));
     merged.add(Moments{});
-    merged.add(moments_of({4, 4, 4, 4}));
-    check(merged.total(), 8, 4, 2.5f);
+    others.add(moments_of({4, 4, 4, 4}));
+    check(merge(merged, others).total(), 8, 4, 2.5f);
+    check(merge(others, merged).total(), 8, 4, 2.5f);
+    check(merge(others, Merged(moments_of({1, 3}))).total(), 4, 4, 0);
     merged.add(moments_of({NAN}));
     CHECK((std::isnan(merged.total().true_mean()) && std::isnan(merged.total().variance())));
     float const tenth = 0.1f;
-    fusekit::detail::MergedMoments<float> same(moments_of({tenth, tenth, tenth}));
+    Merged same(moments_of({tenth, tenth, tenth}));
     for (int i = 0; i < 5; ++i) same.add(moments_of({tenth}));
     CHECK((same.total().mean == moments_of({tenth}).mean && same.total().deviations == 0));
 }

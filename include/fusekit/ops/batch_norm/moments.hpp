@@ -52,13 +52,13 @@ struct Moments {
     FUSEKIT_HD static constexpr V at_least_one(V count) { return math::select(count > V{}, count, V{} + 1); }
 };
 
-/// Merges many moments with one division: sums of their means, apart from the first's, and of squares, each times a
-/// count. The first moments have a value at least. As with a shift, cancellation costs a factor of the number of
-/// moments at most.
+/// Merges many moments with one division: sums of their means, apart from a mean that is one of them, and of squares,
+/// each times a count. As with a shift, cancellation costs a factor of the number of moments at most.
 template <class V>
 class MergedMoments {
 public:
-    FUSEKIT_HD explicit constexpr MergedMoments(Moments<V> const& first) : all(first) {}
+    /// Of none, to which moments like these will be added.
+    FUSEKIT_HD explicit constexpr MergedMoments(Moments<V> const& one) : all{V{}, one.mean, V{}} {}
 
     FUSEKIT_HD constexpr void add(Moments<V> const& next) {
         V const apart = next.mean - all.mean, weighted = next.count * apart;
@@ -67,13 +67,21 @@ public:
         sum += weighted;
         squares += weighted * apart;
     }
+    /// Merges what was made with the same mean.
+    FUSEKIT_HD friend constexpr MergedMoments merge(MergedMoments a, MergedMoments const& b) {
+        a.all.count += b.all.count;
+        a.all.deviations += b.all.deviations;
+        a.sum += b.sum;
+        a.squares += b.squares;
+        return a;
+    }
     FUSEKIT_HD constexpr Moments<V> total() const {
         V const part = sum / Moments<V>::at_least_one(all.count), between = squares - sum * part;
         return {all.count, all.mean + part, all.deviations + math::select(between < V{}, V{}, between)};
     }
 
 private:
-    Moments<V> all;  ///< but with the mean of the first
+    Moments<V> all;  ///< but with the mean of the one
     V sum{}, squares{};
 };
 

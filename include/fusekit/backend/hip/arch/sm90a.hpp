@@ -63,10 +63,15 @@ __device__ void wait_for_stores();
 /// Shows what this thread wrote to shared memory to bulk copies and products.
 __device__ void fence_shared_memory();
 
-/// Adds one to a number in memory, and gives what it was. A thread that finds what others have added can read what they
-/// wrote before. A barrier of a block before it and one after it extend this to all threads of the block.
-__device__ unsigned add_one(unsigned* number);
-/// The same of a number in shared memory, among the threads of a block.
+/// Adds to a number in memory, and gives what it was. A thread that finds what others have added, by this or by
+/// load_acquired, can read what they wrote before. A barrier of a block before it and one after it extend this to all
+/// threads of the block.
+__device__ unsigned add(unsigned* number, unsigned count);
+/// These can be called again and again until another block has written.
+__device__ unsigned load_acquired(unsigned const* number);
+__device__ unsigned load_relaxed(unsigned const* number);
+__device__ void store_relaxed(unsigned* number, unsigned value);
+/// Adds one to a number in shared memory likewise, among the threads of a block.
 __device__ unsigned add_one_in_block(std::uint32_t number);
 
 /// Stores four 8 x 8 matrices of 16-bit elements. Lane l has the address of row l % 8 of matrix l / 8, and of each

@@ -117,10 +117,23 @@ __device__ inline void store_linear(void* to, std::uint32_t from, unsigned bytes
 }
 __device__ inline void commit_stores() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 __device__ inline void wait_for_stores() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
-__device__ inline unsigned add_one(unsigned* number) {
+__device__ inline unsigned add(unsigned* number, unsigned count) {
     unsigned before;
-    asm volatile("atom.acq_rel.gpu.add.u32 %0, [%1], 1;" : "=r"(before) : "l"(number) : "memory");
+    asm volatile("atom.acq_rel.gpu.add.u32 %0, [%1], %2;" : "=r"(before) : "l"(number), "r"(count) : "memory");
     return before;
+}
+__device__ inline unsigned load_acquired(unsigned const* number) {
+    unsigned now;
+    asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(now) : "l"(number) : "memory");
+    return now;
+}
+__device__ inline unsigned load_relaxed(unsigned const* number) {
+    unsigned now;
+    asm volatile("ld.relaxed.gpu.u32 %0, [%1];" : "=r"(now) : "l"(number));
+    return now;
+}
+__device__ inline void store_relaxed(unsigned* number, unsigned value) {
+    asm volatile("st.relaxed.gpu.u32 [%0], %1;" ::"l"(number), "r"(value) : "memory");
 }
 __device__ inline unsigned add_one_in_block(std::uint32_t number) {
     unsigned before;

@@ -22,6 +22,16 @@ __device__ inline unsigned of_four(unsigned value, unsigned lane) {
 }
 #endif
 
+/// What consists of floats, of another lane likewise.
+template <class Floats>
+__device__ Floats floats_of_lane_xor(Floats const& floats, unsigned mask) {
+    Floats other = floats;
+#pragma unroll
+    for (unsigned word = 0; word < sizeof(Floats) / sizeof(float); ++word)
+        reinterpret_cast<float*>(&other)[word] = of_lane_xor(reinterpret_cast<float const*>(&floats)[word], mask);
+    return other;
+}
+
 /// A number that all lanes of a wave have, which AMD's compiler may not know.
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
 __device__ inline int of_wave(int number) { return __builtin_amdgcn_readfirstlane(number); }

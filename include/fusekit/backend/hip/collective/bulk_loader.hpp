@@ -40,8 +40,9 @@ struct TileStart {
 /// filters. Filters are shared over `together` rows of tiles at most, so that pixels are still in L2 when the next
 /// channels' tiles read them.
 ///
-/// Where a plan totals channels, a block has tiles of one column, and as many blocks have each.
-template <int TileM, int TileN, bool totals>
+/// Where a plan totals channels, columns follow one another. If they divide the number of warpgroups that take tiles,
+/// each has tiles of one column, and one total.
+template <int TileM, int TileN, bool totalled>
 class TileOrder {
     static constexpr bool shares_filters = TileN > TileM;
     static constexpr unsigned together = shares_filters ? 16 : 1;
@@ -53,9 +54,16 @@ public:
           tiles_n(static_cast<unsigned>(detail::divide_up(conv.group_k(), TileN))) {}
 
     __device__ unsigned size() const { return tiles_m * tiles_n; }
-    __device__ unsigned columns() const { return tiles_n; }
+    __device__ unsigned row(unsigned tile) const { return tile / tiles_n; }
+    /// Of blocks with so many warpgroups that take tiles in turn: whether each tile has a total, and how many totals a
+    /// channel has.
+    __device__ bool totals_each(unsigned turns) const { return turns * gridDim.x % tiles_n != 0; }
+    __device__ unsigned totals(unsigned turns) const {
+        unsigned const of_column = turns * gridDim.x / tiles_n;
+        return totals_each(turns) || of_column > tiles_m ? tiles_m : of_column;
+    }
     __device__ TileStart operator[](unsigned tile) const {
-        if constexpr (totals)
+        if constexpr (totalled)
             return {static_cast<int>(tile / tiles_n) * TileM, static_cast<int>(tile % tiles_n) * TileN};
         unsigned const first = tile / (together * tiles_n) * together, rest = tile - first * tiles_n;
         unsigned const left = tiles_m - first, rows = !shares_filters ? 1 : left < together ? left : together;

@@ -54,9 +54,9 @@ public:
         }
     }
 
-    /// Takes the sums of a tile to y. What is collected is added to the totals.
+    /// Takes the sums of a tile through the epilogue to where send() finds them. What is collected takes their place.
     template <class Params, class Problem>
-    __device__ void store(Params const& params, Problem const& conv, TileStart const& tile,
+    __device__ void stage(Params const& params, Problem const& conv, TileStart const& tile,
                           typename Atom::Sums (&sums)[products]) {
         if constexpr (reads) {
             ptx::barrier_wait(ptx::shared_address(&shared.read_full), parity);
@@ -79,18 +79,32 @@ public:
         }
         ptx::fence_shared_memory();
         ptx::named_barrier_sync(barrier, Atom::threads);
-        if (thread == 0) {
-            for (int product = 0; product < products; ++product)
-                ptx::store_tiled(&params.maps.y, address_of(product), {tile.n + product * Atom::m, tile.m});
-            ptx::commit_stores();
-        }
-        if constexpr (Plan::totals_tiles) totals.add(sums, OwnPixels<Atom>(thread).before(left), thread);
+    }
+    /// Sends what is staged to y.
+    template <class Params>
+    __device__ void send(Params const& params, TileStart const& tile) const {
+        if (thread != 0) return;
+        for (int product = 0; product < products; ++product)
+            ptx::store_tiled(&params.maps.y, address_of(product), {tile.n + product * Atom::m, tile.m});
+        ptx::commit_stores();
     }
 
-    /// Writes a total for each channel, after a tile at least.
-    template <class Total>
-    __device__ void put_totals(Total* to) const {
-        totals.put(to, thread);
+    template <class Params, class Problem>
+    __device__ void store(Params const& params, Problem const& conv, TileStart const& tile,
+                          typename Atom::Sums (&sums)[products]) {
+        stage(params, conv, tile, sums);
+        send(params, tile);
+    }
+
+    /// Adds what was collected of a tile to the totals.
+    template <class Problem>
+    __device__ void add_totals(Problem const& conv, TileStart const& tile, typename Atom::Sums (&sums)[products]) {
+        totals.add(sums, OwnPixels<Atom>(thread).before(conv.gemm_m() - tile.m), thread);
+    }
+    /// Puts the totals of all tiles since the last call, at least one, as tile number `tile` of channels `first` on.
+    template <class View>
+    __device__ void put_totals(View const& to, unsigned tile, int first) {
+        totals.put(to, tile, first, thread);
     }
 
 private:

@@ -5,8 +5,8 @@
 #include <type_traits>
 
 #include "fusekit/backend/hip/arch/wave.hpp"
+#include "fusekit/backend/hip/collective/channel_totals_view.hpp"
 #include "fusekit/backend/hip/collective/halo_stages.hpp"
-#include "fusekit/backend/hip/collective/tile_totals.hpp"
 #include "fusekit/ops/batch_norm/moments.hpp"
 
 namespace fusekit::hip {
@@ -45,16 +45,6 @@ private:
     int first;
 };
 
-/// The total of the lane whose number differs in the bits of `mask`.
-template <class Total>
-__device__ Total total_of_lane_xor(Total const& total, unsigned mask) {
-    Total other;
-#pragma unroll
-    for (unsigned word = 0; word < sizeof(Total) / sizeof(float); ++word)
-        reinterpret_cast<float*>(&other)[word] = of_lane_xor(reinterpret_cast<float const*>(&total)[word], mask);
-    return other;
-}
-
 /// Statistics of a warpgroup's products, of 64 channels each, whose columns are pixels: in registers, a thread totals
 /// the pixels that it has of its two channels of each, of one tile after another. Empty where a plan totals nothing.
 template <class Plan, class Atom, int products = 1>
@@ -65,7 +55,7 @@ template <class Plan, class Atom, int products>
 class TotalChannels<Plan, Atom, products> {
     using Op = typename detail::Collector<typename Plan::Epilogue>::Op;
     using Values = float[Atom::sums_per_thread];
-    static constexpr int pixels = Atom::n / 4;  ///< of a thread
+    static constexpr int pixels = Atom::n / 4, channels = 2 * products;  ///< of a thread
 
 public:
     using Total = typename Op::template Total<float>;
@@ -78,44 +68,74 @@ public:
         // Divisions that all channels share.
         float const inverse = 1 / fusekit::detail::Moments<float>::at_least_one(here),
                     share = here / fusekit::detail::Moments<float>::at_least_one(both);
-        bool const all = counted == ~std::uint64_t{0} >> (64 - pixels);
+        auto const value = [&](int channel, int i) -> float& {
+            return of_tile[channel / 2][i / 2 * 4 + 2 * (channel % 2) + i % 2];
+        };
+        [[maybe_unused]] float first[channels];
+        if constexpr (are_moments) {
 #pragma unroll
-        for (int product = 0; product < products; ++product)
+            for (int channel = 0; channel < channels; ++channel)
+                first[channel] = of_first_lane(value(channel, 0), thread);
+            if (counted != ~std::uint64_t{0} >> (64 - pixels))
 #pragma unroll
-            for (int own = 0; own < 2; ++own) {
-                auto const value = [&](int i) -> float& { return of_tile[product][i / 2 * 4 + 2 * own + i % 2]; };
-                Total& total = totals[product][own];
-                Accumulator accumulator;
-                if constexpr (are_moments) {
-                    float const first = of_first_lane(value(0), thread);
-                    accumulator.start(first);
-                    if (!all)
+                for (int i = 0; i < pixels; ++i)
+                    if (!counts(i))
 #pragma unroll
-                        for (int i = 0; i < pixels; ++i)
-                            if (!counts(i)) value(i) = first;  // which adds nothing
+                        for (int channel = 0; channel < channels; ++channel)
+                            value(channel, i) = first[channel];  // which adds nothing
+        }
 #pragma unroll
-                    for (int i = 0; i < pixels; ++i) accumulator.add(value(i));
-                    total = merge({count, total.mean, total.deviations}, accumulator.total(here, inverse), share);
-                } else {
+        for (int channel = 0; channel < channels; ++channel) {
+            Total& total = totals[channel];
+            Accumulator accumulator;
+            if constexpr (are_moments) {
+                accumulator.start(first[channel]);
 #pragma unroll
-                    for (int i = 0; i < pixels; ++i) accumulator.add(value(i), counts(i));
-                    Total const next = accumulator.total(here);
-                    total = count > 0 ? merge(total, next) : next;
-                }
+                for (int i = 0; i < pixels; ++i) accumulator.add(value(channel, i));
+                total = merge({count, total.mean, total.deviations}, accumulator.total(here, inverse), share);
+            } else {
+#pragma unroll
+                for (int i = 0; i < pixels; ++i) accumulator.add(value(channel, i), counts(i));
+                Total const next = accumulator.total(here);
+                total = count > 0 ? merge(total, next) : next;
             }
+        }
         count = both;
     }
 
-    /// Merges the totals of a warp's lanes, and writes one for each channel. All lanes call it, after a tile at least.
-    __device__ void put(Uninitialized<Total>* to, unsigned thread) const {
+    /// Merges the totals of a warp's lanes, puts one for each channel that y has, from `first` on, and begins again.
+    /// All lanes call it, after a tile at least. Of four lanes that have the same channels, each merges some.
+    __device__ void put(ChannelTotalsView<Total> const& to, unsigned tile, int first, unsigned thread) {
+        unsigned number = 0;  // of the channel that the lane has in the end
 #pragma unroll
-        for (int product = 0; product < products; ++product)
-            for (int own = 0; own < 2; ++own) {
-                Total total = totals[product][own];
-                for (unsigned mask = 1; mask <= 2; mask *= 2) total = merge(total, total_of_lane_xor(total, mask));
-                if (thread % 4 == 0)
-                    to[product * Atom::m + Atom::row(static_cast<int>(thread), 2 * own)].value() = total;
+        for (unsigned step = 0, left = channels; step < 2; ++step) {
+            unsigned const mask = 1 + step, takes = thread >> step & 1;
+            float const theirs = of_lane_xor(count, mask);
+            count += theirs;
+            float const share = theirs / fusekit::detail::Moments<float>::at_least_one(count);
+            auto const merged = [&](Total const& mine, Total const& given) {
+                if constexpr (are_moments)
+                    return merge(mine, {theirs, of_lane_xor(given.mean, mask), of_lane_xor(given.deviations, mask)},
+                                 share);
+                else return merge(mine, floats_of_lane_xor(given, mask));
+            };
+            if (left == 1) {
+                totals[0] = merged(totals[0], totals[0]);
+                continue;
             }
+            left /= 2;
+            number += takes * left;
+#pragma unroll
+            for (unsigned i = 0; i < left; ++i) {
+                Total const low = totals[i], high = totals[left + i];
+                totals[i] = merged(one_of(takes == 0, low, high), one_of(takes == 0, high, low));
+            }
+        }
+        auto const k = static_cast<unsigned>(first + static_cast<int>(number / 2) * Atom::m +
+                                             Atom::row(static_cast<int>(thread), 2 * static_cast<int>(number % 2)));
+        if ((channels > 2 || thread % 4 < 2) && k < to.channels) to.put(tile, k, totals[0]);
+        for (Total& total : totals) total = {};
+        count = 0;
     }
 
 private:
@@ -124,9 +144,18 @@ private:
     using Accumulator = std::conditional_t<are_moments, fusekit::detail::MomentsAccumulator<float>,
                                            typename Op::template Accumulator<float>>;
 
-    Total totals[products][2] = {};
+    Total totals[channels] = {};
     float count = 0;  ///< of what each has totalled
 
+    /// In registers, where `?:` has addresses.
+    __device__ static Total one_of(bool first, Total const& a, Total const& b) {
+        Total one;
+#pragma unroll
+        for (unsigned word = 0; word < sizeof(Total) / sizeof(float); ++word)
+            reinterpret_cast<float*>(&one)[word] =
+                first ? reinterpret_cast<float const*>(&a)[word] : reinterpret_cast<float const*>(&b)[word];
+        return one;
+    }
     /// The value of the first of the four lanes that have the same channels: of the tile's first pixel.
     __device__ static float of_first_lane(float value, unsigned thread) {
         float const of_even = of_lane_xor(value, 1), of_pair = thread % 2 == 0 ? value : of_even,

@@ -51,15 +51,14 @@ std::optional<Launch<ConvParams<Plan, T, T>>> launch_halo(Gpu const& gpu, BoundP
             return {};
     std::int64_t const tiles = of_y[0] * detail::divide_up(of_y[2], shape.rows);
     std::int64_t most = gpu.processors();
-    std::size_t workspace_bytes = 0;
-    if constexpr (Plan::totals_tiles) {  // a block's totals lie where the scratch has those of 64 pixels
-        std::int64_t const held = detail::divide_up(of_y[0] * of_y[2] * of_y[3], 64);
-        if (held < most) most = held;
-        auto const bytes = cut_totals<Plan>(params, tiles < most ? tiles : most, 1, most_merged_at_once(gpu));
-        if (!bytes) return {};
-        workspace_bytes = *bytes;
+    if constexpr (Plan::totals_tiles) {  // a warpgroup's totals lie where the scratch has those of 64 pixels
+        std::int64_t const held = detail::divide_up(of_y[0] * of_y[2] * of_y[3], 64),
+                           blocks = held / Schedule::consumers;
+        if (blocks == 0 && tiles > held) return {};
+        most = blocks == 0 ? 1 : blocks < most ? blocks : most;
     }
-    return *prepare_launch(gpu, kernel, params, tiles < most ? tiles : most, LaunchMode::plain, workspace_bytes);
+    return *prepare_launch(gpu, kernel, params, tiles < most ? tiles : most, LaunchMode::plain,
+                           Plan::totals_tiles ? GridShares::workspace_bytes : 0);
 }
 
 }  // namespace detail
@@ -77,7 +76,8 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_halo_with(Gpu const& gpu, BoundPl
         type_name<Plan>(), "Halo", "",
         "a GPU of compute capability 9.0, code for sm_90a, a filter of stride 1, dilation 1, 1 group and 9 taps "
         "at most, rows of 232 at most, 64 channels of x and of y at most, which are neighbours, all else at "
-        "multiples of 16 bytes, which a pixel's channels of y fill, and y of x's type",
+        "multiples of 16 bytes, which a pixel's channels of y fill, y of x's type, and, where statistics follow, over "
+        "64 pixels of y, or one row",
         gpu.name() + ", x of " + to_string(x.shape()) + ", y of " + to_string(y.shape()));
 }
 

@@ -8,16 +8,16 @@ namespace fusekit::hip {
 
 /// Cuts the totals of `tiles` times `columns` tiles and gives the bytes of workspace that they take: 0 where a plan
 /// totals no tiles. Tiles are grouped: about as many groups as each has tiles, so that the last blocks read little, and
-/// no more than the workspace has states for. As few as `of_group` are one group.
+/// no more than the workspace has states for.
 template <class Plan, class Params>
-Result<std::size_t> cut_totals(Params& params, std::int64_t tiles, std::int64_t columns, std::int64_t of_group = 1) {
+Result<std::size_t> cut_totals(Params& params, std::int64_t tiles, std::int64_t columns) {
     std::size_t workspace_bytes = 0;
     if constexpr (Plan::totals_tiles) {
         std::int64_t const most = GroupWorkspace::most_grid_groups;
         if (Refusal refusal = refuse_limit(type_name<Plan>, "y", "channels of 1024 tiles at most, to be totalled",
                                            params.y.layout.shape, columns, most / 2 + 1))
             return *refusal;
-        std::int64_t group_size = tiles <= of_group ? tiles : 1;
+        std::int64_t group_size = 1;
         auto const states = [&] { return columns * (detail::divide_up(tiles, group_size) + 1); };
         while (group_size * group_size < tiles || states() > most) group_size *= 2;
         params.tile_groups.tiles = static_cast<unsigned>(tiles);
@@ -26,10 +26,6 @@ Result<std::size_t> cut_totals(Params& params, std::int64_t tiles, std::int64_t 
     }
     return workspace_bytes;
 }
-
-/// How many blocks, each with a total of all its tiles, have them merged by the last one alone. More are merged in
-/// groups, which on an H100 takes 1.5 microseconds more and up to 4.5 less.
-inline std::int64_t most_merged_at_once(Gpu const& gpu) { return gpu.processors() / 2; }
 
 /// Prepares a plan with a Conv on `tiles` times `columns` tiles, a block each.
 template <class Plan, class Params>

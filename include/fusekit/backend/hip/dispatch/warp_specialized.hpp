@@ -58,20 +58,13 @@ std::optional<Launch<ConvParams<Plan, T, U>>> launch_bulk_kernel(Gpu const& gpu,
             params.parts.count = static_cast<unsigned>(parts);
             return *prepare_parts(gpu, kernel, params, schedule, tiles);
         }
-    std::int64_t most = std::int64_t{gpu.processors()} * schedule.blocks;
-    std::size_t workspace_bytes = 0;
-    if constexpr (Plan::totals_tiles) {  // a block has one column
-        most = columns < most ? most - most % columns : columns;
-        auto const bytes =
-            cut_totals<Plan>(params, (tiles < most ? tiles : most) / columns, columns, most_merged_at_once(gpu));
-        if (!bytes) return {};
-        workspace_bytes = *bytes;
-    }
+    std::int64_t const most = std::int64_t{gpu.processors()} * schedule.blocks;
     // Clusters fill one part of a GPU after another, and so bring neighbours together, which share an operand: all
     // blocks in pairs take 0.96 to 1.0 of the time on an H100. Fewer than its processors lose up to a fifth so.
-    bool const in_pairs = !Plan::totals_tiles && launches_clusters(gpu) && most % 2 == 0 && tiles >= most;
+    bool const in_pairs = launches_clusters(gpu) && most % 2 == 0 && tiles >= most;
     return *prepare_launch(gpu, kernel, params, tiles < most ? tiles : most,
-                           in_pairs ? LaunchMode::clusters : LaunchMode::plain, workspace_bytes, in_pairs ? 2 : 1);
+                           in_pairs ? LaunchMode::clusters : LaunchMode::plain,
+                           Plan::totals_tiles ? GridShares::workspace_bytes : 0, in_pairs ? 2 : 1);
 }
 template <class Schedule, class Plan, Element T, detail::OutputElement U>
 std::optional<Launch<ConvParams<Plan, T, U>>> launch_warp_specialized(Gpu const& gpu, BoundPlan<Plan> const& bound,

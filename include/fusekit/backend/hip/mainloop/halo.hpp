@@ -3,7 +3,7 @@
 
 #include "fusekit/backend/hip/arch/overlap.hpp"
 #include "fusekit/backend/hip/atom/wgmma.hpp"
-#include "fusekit/backend/hip/collective/column_totals.hpp"
+#include "fusekit/backend/hip/collective/grid_totals.hpp"
 #include "fusekit/backend/hip/collective/halo_stages.hpp"
 #include "fusekit/backend/hip/collective/stage_ring.hpp"
 #include "fusekit/backend/hip/collective/store_channels.hpp"
@@ -22,12 +22,12 @@ class HaloGemm {
     static constexpr int most_taps = Schedule::most_taps, most_stages = Schedule::most_stages;
     using Atom = Wgmma<T, pixels>;
     using Shape = HaloShape<pixels>;
-    using Totals = ColumnTotals<Plan, Atom::m, consumers * Atom::threads>;
+    using Totals = GridTotals<Plan>;
     static constexpr int filter_bytes = Atom::m * Atom::row_bytes;  ///< of one tap
 
-    /// Named barriers of the warpgroups, and of all of them; and registers, as those of three are shared out.
-    static constexpr unsigned first_barrier = 1, consumer_barrier = first_barrier + consumers;
-    static constexpr int few_registers = 40, many_registers = 232;
+    /// Named barriers of the warpgroups; and registers, as those of three are shared out.
+    static constexpr unsigned first_barrier = 1;
+    static constexpr int few_registers = Plan::totals_tiles ? 56 : 40, many_registers = Plan::totals_tiles ? 224 : 232;
 
 public:
     using Params = ConvParams<Plan, T, T>;
@@ -40,6 +40,7 @@ public:
         unsigned char halos[Schedule::halo_bytes];
         StageBarriers<most_stages, 1> barriers;
         std::uint64_t filters_full, read_full[consumers];
+        typename Totals::Shared totals;
     };
 
     __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned block) {
@@ -50,11 +51,15 @@ public:
             ptx::barrier_init(ptx::shared_address(&shared.filters_full), 1);
             for (auto& full : shared.read_full) ptx::barrier_init(ptx::shared_address(&full), 1);
             shared.barriers.init();
+            if constexpr (Plan::totals_tiles) Totals::init(shared.totals, consumers);
         }
         __syncthreads();
         wait_for_previous_kernel();
         if (group == consumers) {
             ptx::lower_registers<few_registers>();
+            if constexpr (Plan::totals_tiles)
+                if (warp != 4 * consumers)
+                    return merge_totals(params, shared, tiles, thread - (4 * consumers + 1) * 32, block);
             if (warp == 4 * consumers && ptx::elect()) load(params, conv, shared, tiles, block);
         } else {
             ptx::raise_registers<many_registers>();
@@ -123,7 +128,8 @@ private:
             typename Atom::Sums sums[1];
             ptx::barrier_wait(ptx::shared_address(&shared.barriers.full[stage]), i / stages & 1);
             multiply(tiles.shape, Atom::descriptor(halo), filters, sums[0]);
-            if (tile + consumers * step >= tiles.all) start_next_kernel();
+            bool const is_last = tile + consumers * step >= tiles.all;
+            if (is_last) start_next_kernel();
             ptx::named_barrier_sync(first_barrier + group, Atom::threads);  // all have read the halo
             int const n = tiles.image(tile), first = tiles.first_row(tile);
             if constexpr (reads_in_bulk<Plan, T, T>) {
@@ -142,26 +148,37 @@ private:
             });
             ptx::fence_shared_memory();
             ptx::named_barrier_sync(first_barrier + group, Atom::threads);
-            if (thread == 0) {
+            auto const send = [&] {
+                if (thread != 0) return;
                 ptx::store_tiled(&params.maps.y, halo, {0, 0, first, n});
                 ptx::commit_stores();
+            };
+            if constexpr (Plan::totals_tiles) {
+                if (!is_last) send();
+                totals.add(sums, in_rows & own.before(rows * tiles.shape.pitch), thread);
+                if (is_last) {
+                    Totals::before_put(shared.totals);
+                    totals.put(Totals::view(params), block + group * step, 0, thread);
+                    send();  // while all totals are merged
+                }
+            } else {
+                send();
             }
-            if constexpr (Plan::totals_tiles) totals.add(sums, in_rows & own.before(rows * tiles.shape.pitch), thread);
             if (thread == 0) {
                 ptx::wait_for_stores();
                 ptx::barrier_arrive(ptx::shared_address(&shared.barriers.empty[stage]));
             }
         }
-        if constexpr (Plan::totals_tiles) {
-            static_assert(sizeof(typename Totals::Shared) <= sizeof(shared.filters));
-            auto& merged = reinterpret_cast<typename Totals::Shared&>(shared.filters);
-            NamedBarrier<consumer_barrier, consumers * Atom::threads> const barrier;
-            barrier();  // all have multiplied their last tile
-            bool const all_have_tiles = block + (consumers - 1) * step < tiles.all;
-            if (group == 0 || all_have_tiles) totals.put(merged.parts[group], thread);
-            Totals::finalize(params, conv, merged, all_have_tiles ? consumers : 1, 1, group * Atom::threads + thread,
-                             block, barrier);
-        }
+        if constexpr (Plan::totals_tiles)
+            if (thread == 0) Totals::after_put(shared.totals);
+    }
+
+    __device__ static void merge_totals(Params const& params, DynamicShared& shared, Tiles const& tiles,
+                                        unsigned thread, unsigned block) {
+        unsigned const all = consumers * gridDim.x;
+        Totals::merge_shares(params, shared.totals, all < tiles.all ? all : tiles.all, thread, [&](auto const& clear) {
+            for (unsigned tile = block; tile < all && tile < tiles.all; tile += gridDim.x) clear(tile, 0, Atom::m);
+        });
     }
 
     /// The products of all taps.

@@ -3,7 +3,7 @@
 
 #include "fusekit/backend/hip/arch/overlap.hpp"
 #include "fusekit/backend/hip/collective/bulk_loader.hpp"
-#include "fusekit/backend/hip/collective/column_totals.hpp"
+#include "fusekit/backend/hip/collective/grid_totals.hpp"
 #include "fusekit/backend/hip/collective/store_products.hpp"
 #include "fusekit/backend/hip/schedule.hpp"
 
@@ -22,20 +22,20 @@ protected:
     static constexpr int tile_m = Schedule::tile_m, tile_n = Schedule::tile_n, stages = Schedule::stages;
     static constexpr int consumers = Schedule::consumers, products = Schedule::products;
     static constexpr bool ping_pong = Schedule::ping_pong;
+    static constexpr unsigned turns = ping_pong ? 2 : 1;  ///< warpgroups that have tiles of their own
     using Atom = Wgmma<T, tile_m, filters_major, ptx::Major::k, bulk_row_bytes(tile_n, sizeof(T))>;
     using Stage = BulkStage<T, tile_m, tile_n, filters_major>;
     using Cursor = StageCursor<stages>;
     using Order = TileOrder<tile_m, tile_n, Plan::totals_tiles>;
     using Writer = StoreProducts<Plan, Atom, T, U, products>;
     using Sums = typename Atom::Sums[products];
-    using Totals = ColumnTotals<Plan, tile_n, consumers * Atom::threads>;
+    using Totals = GridTotals<Plan>;
 
-    /// Named barriers: of a warpgroup in its epilogue, of turns to multiply, and of all that multiply.
-    static constexpr unsigned epilogue_barrier = 1, turn_barrier = epilogue_barrier + consumers,
-                              consumer_barrier = turn_barrier + 2;
+    /// Named barriers: of a warpgroup in its epilogue, and of turns to multiply.
+    static constexpr unsigned epilogue_barrier = 1, turn_barrier = epilogue_barrier + consumers;
 
     /// 64 K registers, less what the copying warpgroup gives up; one warpgroup that multiplies has enough.
-    static constexpr int few_registers = 40, many_registers = 232;
+    static constexpr int few_registers = Plan::totals_tiles ? 56 : 40, many_registers = Plan::totals_tiles ? 224 : 232;
 
 public:
     using Params = ConvParams<Plan, T, U>;
@@ -47,6 +47,7 @@ public:
         Stage stages[Schedule::stages];
         typename Writer::Shared writers[consumers];
         StageBarriers<Schedule::stages, ping_pong ? 1 : consumers> barriers;
+        typename Totals::Shared totals;
     };
 
     __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned block) {
@@ -56,11 +57,15 @@ public:
         if (thread == 0) {
             for (auto& writer : shared.writers) Writer::init(writer);
             shared.barriers.init();
+            if constexpr (Plan::totals_tiles) Totals::init(shared.totals, consumers);
         }
         __syncthreads();
         wait_for_previous_kernel();
         if (group == consumers) {
             if constexpr (consumers > 1) ptx::lower_registers<few_registers>();
+            if constexpr (Plan::totals_tiles)
+                if (warp != 4 * consumers)
+                    return merge_totals(params, shared, thread - (4 * consumers + 1) * 32, block, tiles);
             if (warp != 4 * consumers || !ptx::elect()) return;
             Cursor cursor;
             for (unsigned tile = block; tile < tiles.size(); tile += gridDim.x)
@@ -97,20 +102,34 @@ protected:
                 ptx::named_barrier_arrive(turn_barrier + (group ^ 1), 2 * Atom::threads);
                 cursor.advance(steps);  // over the other's tile
             }
-            if (tile + stride >= tiles.size()) start_next_kernel();
-            writer.store(params, conv, start, sums);
+            bool const is_last = tile + stride >= tiles.size();
+            if (is_last) start_next_kernel();
+            if constexpr (Plan::totals_tiles) {
+                writer.stage(params, conv, start, sums);
+                if (!is_last) writer.send(params, start);
+                writer.add_totals(conv, start, sums);
+                if (tiles.totals_each(turns) || is_last) {
+                    Totals::before_put(shared.totals);
+                    writer.put_totals(Totals::view(params), tiles.row(tiles.totals_each(turns) ? tile : first),
+                                      start.n);
+                }
+                if (is_last) writer.send(params, start);  // while all totals are merged
+            } else {
+                writer.store(params, conv, start, sums);
+            }
         }
-        if constexpr (Plan::totals_tiles) {
-            static_assert(sizeof(typename Totals::Shared) <= sizeof(shared.stages));
-            auto& merged = reinterpret_cast<typename Totals::Shared&>(shared.stages);
-            NamedBarrier<consumer_barrier, consumers * Atom::threads> const barrier;
-            barrier();  // all have multiplied their last tile
-            bool const both = ping_pong && block + gridDim.x < tiles.size();  // have tiles
-            if (first < tiles.size()) writer.put_totals(merged.parts[ping_pong ? group : 0] + first_channel);
-            Totals::finalize(params, conv, merged, both ? 2 : 1, tiles.columns(), group * Atom::threads + thread, block,
-                             barrier);
-        }
+        if constexpr (Plan::totals_tiles)
+            if (thread == 0) Totals::after_put(shared.totals);
         if (thread == 0) ptx::wait_for_stores();
+    }
+
+    __device__ static void merge_totals(Params const& params, DynamicShared& shared, unsigned thread, unsigned block,
+                                        Order const& tiles) {
+        Totals::merge_shares(params, shared.totals, tiles.totals(turns), thread, [&](auto const& clear) {
+            for (unsigned tile = block, i = 0; tile < tiles.size() && (i < turns || tiles.totals_each(turns));
+                 tile += gridDim.x, ++i)
+                clear(tiles.row(tile), static_cast<unsigned>(tiles[tile].n), tile_n);
+        });
     }
 
     /// Begins the products of a stage with a warpgroup's channels, from `first` on, which are one group; where `adds`

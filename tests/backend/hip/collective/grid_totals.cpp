@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "fusekit/backend/hip/collective/column_totals.hpp"
+#include "fusekit/backend/hip/collective/grid_totals.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <catch2/catch_template_test_macros.hpp>
+#include <cmath>
+#include <cstring>
 
+#include "backend/hip/blocks.hpp"
 #include "backend/hip/sm90a_device.hpp"
 #include "support/collected_channels.hpp"
 
@@ -66,7 +70,38 @@ struct Largest {
     static void check(Args const& args, fk::Check const& in) { in.writable("largest", args.largest, {{in.y[1]}}, "K"); }
 };
 
+/// Puts a total whose bits are those of a word that has not been put, and gets it, one of channel 1 of three.
+struct PutsAnything : BlockOf<32> {
+    using Architecture = fk::hip::arch::Sm90a;
+    using Moments = fk::detail::Moments<float>;
+    struct Params {
+        unsigned *scratch, *words;
+    };
+    struct Shared {};
+    __device__ static void run(Params const& params, Shared&, unsigned thread, unsigned) {
+        if (thread != 0) return;
+        fk::hip::ChannelTotalsView<Moments> const view{params.scratch, 3};
+        auto const nan = std::bit_cast<float>(0xffffffffu);
+        view.put(0, 1, {4, nan, 2});
+        view.put(1, 1, {5, 6, 7});
+        Moments totals[2];
+        view.get(totals, 1, true, [](unsigned i) { return 1 - i; });
+        for (int i = 0; i < 6; ++i) params.words[i] = reinterpret_cast<unsigned const*>(totals)[i];
+    }
+};
+
 }  // namespace
+
+TEST_CASE("HIP: any total is there once it has been put") {
+    fk::hip::Device device = sm90a_device();
+    Array<unsigned> const scratch(device, 2 * 3 * 3, 0xffffffff), words(device, 6, 0);
+    run_blocks<PutsAnything>(device, {scratch.data(), words.data()});
+    auto const found = words.values();
+    float floats[6];
+    std::memcpy(floats, found.data(), sizeof floats);
+    CHECK((floats[0] == 5 && floats[1] == 6 && floats[2] == 7 && floats[3] == 4 && floats[5] == 2));
+    CHECK(std::isnan(floats[4]));
+}
 
 // Tiles that y does not fill, several of pixels and of channels; more columns than the emulated GPU has processors; and
 // as many pixels that every processor has several tiles of a column that all share.
@@ -104,7 +139,7 @@ TEST_CASE("HIP: statistics of convolutions that share a halo are within their bo
         std::int64_t k;
         Expected expected;
     } const cases[] = {{{1, 8, 1, 1}, 8, {}},
-                       {{2 * device.processors(), 16, 3, 2}, 24, {}},
+                       {{16 * device.processors(), 16, 3, 2}, 24, {}},
                        {{3, 24, 11, 55}, 64, {.offset = 1 << 12}},
                        {{device.processors(), 8, 7, 60}, 40, {}}};
     for (auto const& [shape, k, expected] : cases) {

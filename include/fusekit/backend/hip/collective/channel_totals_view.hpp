@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+
+#include "fusekit/backend/hip/arch/sm90a.hpp"
+
+namespace fusekit::hip {
+
+/// Totals of tiles in scratch: of each tile, those of all channels. A word says itself whether it has been put: until
+/// then it is a NaN that put() does not write. So one block reads what another puts, with no fence or flag between
+/// them.
+template <class Total>
+struct ChannelTotalsView {
+    static constexpr unsigned words = sizeof(Total) / sizeof(float);
+    unsigned* first;
+    unsigned channels;
+
+    __device__ void clear(unsigned tile, unsigned k) const {
+#pragma unroll
+        for (unsigned word = 0; word < words; ++word) ptx::store_relaxed(at(tile, k) + word, not_put);
+    }
+    __device__ void put(unsigned tile, unsigned k, Total const& total) const {
+#pragma unroll
+        for (unsigned word = 0; word < words; ++word) {
+            unsigned const bits = reinterpret_cast<unsigned const*>(&total)[word];
+            ptx::store_relaxed(at(tile, k) + word, bits == not_put ? other_nan : bits);
+        }
+    }
+    /// Totals of channel `k` of tiles number_of(0), number_of(1) and so on, which are loaded together, and, if it
+    /// `waits`, until all have been put.
+    template <unsigned Count, class NumberOf>
+    __device__ void get(Total (&totals)[Count], unsigned k, bool waits, NumberOf const& number_of) const {
+        bool all_there = false;
+#pragma unroll 1
+        while (!all_there) {
+            all_there = true;
+#pragma unroll
+            for (unsigned i = 0; i < Count; ++i)
+#pragma unroll
+                for (unsigned word = 0; word < words; ++word) {
+                    unsigned const bits = ptx::load_relaxed(at(number_of(i), k) + word);
+                    reinterpret_cast<unsigned*>(&totals[i])[word] = bits;
+                    all_there &= bits != not_put;
+                }
+            all_there |= !waits;
+        }
+    }
+
+private:
+    static constexpr unsigned not_put = 0xffffffff, other_nan = 0x7fffffff;
+
+    __device__ unsigned* at(unsigned tile, unsigned k) const {
+        return first + (std::size_t{tile} * channels + k) * words;
+    }
+};
+
+}  // namespace fusekit::hip

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/arch/wave.hpp"
+#include "fusekit/backend/hip/collective/channel_totals_view.hpp"
+#include "fusekit/backend/hip/collective/grid_shares.hpp"
+#include "fusekit/backend/hip/collective/named_barrier.hpp"
+#include "fusekit/backend/hip/params.hpp"
+#include "fusekit/ops/batch_norm/moments.hpp"
+
+namespace fusekit::hip {
+
+/// Merges totals of a channel one after another. It is made from one of them, which is not merged yet.
+template <class Total>
+class TotalMerger {
+public:
+    __device__ explicit TotalMerger(Total const&) {}
+
+    __device__ void add(Total const& next) {
+        all = count > 0 ? merge(all, next) : next;
+        ++count;
+    }
+    __device__ friend TotalMerger merge(TotalMerger a, TotalMerger const& b) {
+        if (b.count > 0) a.add(b.all);
+        return a;
+    }
+    __device__ Total total() const { return all; }
+
+private:
+    Total all{};
+    float count = 0;
+};
+template <class Total>
+struct MergerOf {
+    using Type = TotalMerger<Total>;
+};
+template <class V>
+struct MergerOf<fusekit::detail::Moments<V>> {
+    using Type = fusekit::detail::MergedMoments<V>;
+};
+
+/// Statistics of the channels of a grid's tiles. The warpgroups that multiply put totals of a tile, or of several,
+/// while three warps, which have nothing else to do, wait for all blocks' and merge a share of the channels, in an
+/// order that is the same in every run.
+template <class Plan>
+struct GridTotals {
+    struct Shared {};
+};
+
+template <class Plan>
+    requires(Plan::totals_tiles)
+class GridTotals<Plan> {
+    using Collector = detail::Collector<typename Plan::Epilogue>;
+    using Op = typename Collector::Op;
+    static constexpr unsigned warps = 3, barrier_number = 15, most_channels = 32;
+
+public:
+    using Total = typename Op::template Total<float>;
+    using View = ChannelTotalsView<Total>;
+    using Merger = typename MergerOf<Total>::Type;
+    static constexpr unsigned threads = 32 * warps;
+
+    struct Shared {
+        std::uint64_t cleared, put;
+        GridShares::Range shares;
+        Uninitialized<Merger> parts[warps][most_channels];
+    };
+
+    /// Called by one thread, before others know of the barriers. So many warpgroups `multiply`.
+    __device__ static void init(Shared& shared, unsigned multiply) {
+        ptx::barrier_init(ptx::shared_address(&shared.cleared), 1);
+        ptx::barrier_init(ptx::shared_address(&shared.put), multiply);
+    }
+
+    template <class Params>
+    __device__ static View view(Params const& params) {
+        return {reinterpret_cast<unsigned*>(Collector::args(params.bound.epilogue).scratch.data),
+                static_cast<unsigned>(params.y.layout.shape[1])};
+    }
+
+    /// Called by those that multiply: before they put their first total, and by one of each warpgroup after the last.
+    __device__ static void before_put(Shared const& shared) {
+        ptx::barrier_wait(ptx::shared_address(&shared.cleared), 0);
+    }
+    __device__ static void after_put(Shared& shared) { ptx::barrier_arrive(ptx::shared_address(&shared.put)); }
+
+    /// Called by the three warps, once the kernel before has ended. `for_each_own(clear)` calls clear(tile, first,
+    /// count) for each tile whose total this block puts, and its channels. In all there are numbers 0 to `tiles` - 1.
+    template <class Params, class ForEachOwn>
+    __device__ static void merge_shares(Params const& params, Shared& shared, unsigned tiles, unsigned thread,
+                                        ForEachOwn const& for_each_own) {
+        NamedBarrier<barrier_number, threads> const barrier;
+        View const totals = view(params);
+        for_each_own([&](unsigned tile, unsigned first, unsigned count) {
+            for (unsigned k = first + thread; k < first + count && k < totals.channels; k += threads)
+                totals.clear(tile, k);
+        });
+        barrier();
+        if (thread == 0) {
+            ptx::barrier_arrive(ptx::shared_address(&shared.cleared));
+            GridShares const all(params.tile_groups.workspace, gridDim.x);
+            all.begin();
+            shared.shares = all.take();
+        }
+        barrier();
+        unsigned together = 1;
+        while (together < most_channels && together * gridDim.x < totals.channels) together *= 2;
+        unsigned const shares = (totals.channels + together - 1) / together;
+        bool rehearses = true;  // its first share, so that the code is there when it is needed
+#pragma unroll 1
+        for (unsigned begin = 0; begin < shares; begin += gridDim.x)
+#pragma unroll 1
+            for (unsigned i = shared.shares.begin; i < shared.shares.end && begin + i < shares;) {
+                merge_tiles(params, totals, shared, rehearses ? 1 : tiles, (begin + i) * together, together, thread,
+                            rehearses, barrier);
+                if (rehearses) ptx::barrier_wait(ptx::shared_address(&shared.put), 0);  // the others' are then not far
+                else ++i;
+                rehearses = false;
+            }
+    }
+
+private:
+    /// Merges the totals of `together` channels from `first` on. Threads that follow one another have these channels of
+    /// one tile. If it `rehearses`, it does not wait for totals and saves nothing.
+    template <class Params, class Barrier>
+    __device__ static void merge_tiles(Params const& params, View const& totals, Shared& shared, unsigned tiles,
+                                       unsigned first, unsigned together, unsigned thread, bool rehearses,
+                                       Barrier const& barrier) {
+        constexpr unsigned at_once = 4;
+        unsigned const n = thread % together, k = first + n, part = thread / together, parts = threads / together;
+        bool const has_channel = k < totals.channels;
+        unsigned const channel = has_channel ? k : first;
+        Total next[at_once + 1];
+        Merger merger(Total{});
+#pragma unroll 1
+        for (unsigned tile = part;; tile += at_once * parts) {
+            totals.get(next, channel, !rehearses, [&](unsigned i) {
+                unsigned const number = tile + i * parts;
+                return i == at_once || number >= tiles ? 0 : number;
+            });
+            if (tile == part) merger = Merger(next[at_once]);
+#pragma unroll
+            for (unsigned i = 0; i < at_once; ++i)
+                if (tile + i * parts < tiles) merger.add(next[i]);
+            if (tile + at_once * parts >= tiles) break;
+        }
+#pragma unroll 1
+        for (unsigned apart = together; apart < 32; apart *= 2)
+            merger = merge(merger, floats_of_lane_xor(merger, apart));
+        if (thread % 32 < together) shared.parts[thread / 32][n].value() = merger;
+        barrier();
+        if (thread < together && has_channel && !rehearses) {
+#pragma unroll
+            for (unsigned warp = 1; warp < warps; ++warp) merger = merge(merger, shared.parts[warp][n].value());
+            Op::save(merger.total(), {0, std::int64_t{k}, 0, 0}, Collector::args(params.bound.epilogue));
+        }
+        barrier();
+    }
+};
+
+}  // namespace fusekit::hip

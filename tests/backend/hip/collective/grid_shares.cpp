@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#include "fusekit/backend/hip/collective/grid_shares.hpp"
+
+#include "backend/hip/blocks.hpp"
+#include "backend/hip/sm90a_device.hpp"
+
+using namespace test;
+using fk::hip::GridShares;
+
+namespace {
+
+/// Every block writes its number and one. For each share, a block waits for all numbers, adds them up, and adds the sum
+/// to the share's.
+struct SumInShares : BlockOf<32> {
+    using Architecture = fk::hip::arch::Sm90a;
+    struct Params {
+        fk::hip::GroupWorkspace workspace;
+        unsigned *numbers, *sums;
+        unsigned count;
+    };
+    struct Shared {};
+    __device__ static void run(Params const& params, Shared&, unsigned thread, unsigned block) {
+        if (thread != 0) return;
+        GridShares const grid(params.workspace, params.count);
+        grid.begin();
+        auto const shares = grid.take();
+        fk::hip::ptx::store_relaxed(&params.numbers[block], block + 1);
+        for (unsigned share = shares.begin; share < shares.end; ++share) {
+            unsigned sum = 0;
+            for (unsigned i = 0; i < params.count; ++i) {
+                unsigned number = 0;
+                while (number == 0) number = fk::hip::ptx::load_relaxed(&params.numbers[i]);
+                sum += number;
+            }
+            atomicAdd(&params.sums[share], sum);
+        }
+    }
+};
+
+}  // namespace
+
+// More blocks than run at once, too: those that begin late find that others have left their shares.
+TEST_CASE("HIP: blocks of a grid take each share once, and leave the workspace as it was") {
+    fk::hip::Device device = sm90a_device();
+    Array<unsigned> const workspace(device, 2 * sizeof(fk::hip::GridGroup::State) / sizeof(unsigned), 0);
+    CHECK(GridShares::workspace_bytes == workspace.values().size() * sizeof(unsigned));
+    for (unsigned const count : {1u, 2u, 37u, 40 * static_cast<unsigned>(device.processors())}) {
+        CAPTURE(count);
+        Array<unsigned> const sums(device, count, 0);
+        unsigned const sum = count * (count + 1) / 2;
+        for (unsigned launch = 1; launch <= 2; ++launch) {
+            Array<unsigned> const numbers(device, count, 0);
+            run_blocks<SumInShares>(device, {{workspace.data()}, numbers.data(), sums.data(), count}, count);
+            CHECK(sums.values() == std::vector<unsigned>(count, launch * sum));
+            CHECK(workspace.values() == std::vector<unsigned>(workspace.values().size(), 0));
+        }
+    }
+}
