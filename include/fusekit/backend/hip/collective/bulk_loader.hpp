@@ -35,43 +35,45 @@ struct TileStart {
     int m, n;
 };
 
-/// The order in which blocks take the tiles of y. Blocks whose numbers neighbour run at the same time and share the
-/// larger operand of a tile, which L2 then gives them once: pixels, or, where a tile has more channels than pixels,
-/// filters. Filters are shared over `together` rows of tiles at most, so that pixels are still in L2 when the next
-/// channels' tiles read them.
+/// The order in which blocks take the tiles of y. Blocks whose numbers neighbour run at the same time, and L2 gives
+/// them once what their tiles share: pixels; or filters, if there are more of them than pixels. Filters are shared by
+/// `together` rows of tiles at most, so that pixels are still in L2 when the next channels' tiles read them. Tiles of
+/// more channels than pixels share filters also where y is more than L2 keeps: this was measured.
 ///
-/// Where a plan totals channels, columns follow one another. If they divide the number of warpgroups that take tiles,
-/// each has tiles of one column, and one total.
+/// Where a plan totals channels, tiles share pixels. If the columns of tiles divide the number of warpgroups that take
+/// them, each warpgroup has tiles of one column, and one total.
 template <int TileM, int TileN, bool totalled>
 class TileOrder {
-    static constexpr bool shares_filters = TileN > TileM;
-    static constexpr unsigned together = shares_filters ? 16 : 1;
+    static constexpr std::int64_t kept = std::int64_t{1} << 24;  ///< results
 
 public:
     template <class Problem>
     __device__ explicit TileOrder(Problem const& conv)
         : tiles_m(static_cast<unsigned>(detail::divide_up(conv.gemm_m(), TileM))),
-          tiles_n(static_cast<unsigned>(detail::divide_up(conv.group_k(), TileN))) {}
+          tiles_n(static_cast<unsigned>(detail::divide_up(conv.group_k(), TileN))) {
+        bool const shares_filters =
+            conv.group_k() > conv.gemm_m() || (TileN > TileM && std::int64_t{conv.group_k()} * conv.gemm_m() > kept);
+        if (!totalled && shares_filters) together = 16;
+    }
 
     __device__ unsigned size() const { return tiles_m * tiles_n; }
+    __device__ TileStart operator[](unsigned tile) const {
+        unsigned const first = tile / (together * tiles_n) * together, rest = tile - first * tiles_n,
+                       left = tiles_m - first, rows = left < together ? left : together;
+        return {static_cast<int>(first + rest % rows) * TileM, static_cast<int>(rest / rows) * TileN};
+    }
+
+    /// Where channels are totalled: a tile's row; and of blocks with so many warpgroups that take tiles in turn,
+    /// whether each tile has a total, and how many totals a channel has.
     __device__ unsigned row(unsigned tile) const { return tile / tiles_n; }
-    /// Of blocks with so many warpgroups that take tiles in turn: whether each tile has a total, and how many totals a
-    /// channel has.
     __device__ bool totals_each(unsigned turns) const { return turns * gridDim.x % tiles_n != 0; }
     __device__ unsigned totals(unsigned turns) const {
         unsigned const of_column = turns * gridDim.x / tiles_n;
         return totals_each(turns) || of_column > tiles_m ? tiles_m : of_column;
     }
-    __device__ TileStart operator[](unsigned tile) const {
-        if constexpr (totalled)
-            return {static_cast<int>(tile / tiles_n) * TileM, static_cast<int>(tile % tiles_n) * TileN};
-        unsigned const first = tile / (together * tiles_n) * together, rest = tile - first * tiles_n;
-        unsigned const left = tiles_m - first, rows = !shares_filters ? 1 : left < together ? left : together;
-        return {static_cast<int>(first + rest % rows) * TileM, static_cast<int>(rest / rows) * TileN};
-    }
 
 private:
-    unsigned tiles_m, tiles_n;
+    unsigned tiles_m, tiles_n, together = 1;
 };
 
 /// Steps along GemmK: taps, and of each the channels, a stage's at a time.

@@ -22,7 +22,6 @@ struct ConvCase {
     bool in_bulk;  ///< channels are neighbours, and there is one group
     bool rows_of_pixels, taps_neighbour;  ///< of x, of the weights
     detail::PlanesOrder planes;  ///< of x and y
-    bool totals;  ///< of channels
     int terms;  ///< products on matrix units for one of its own, by the rate of half
     bool wants_matrix_units;  ///< the user wants floats to be split there
     bool on_matrix_units;  ///< the GPU has sm_90a's, and the program code for them
@@ -92,7 +91,6 @@ ConvCase case_of(BoundPlan<Plan> const& bound, detail::ImageView<T const> const&
                     .rows_of_pixels = false,
                     .taps_neighbour = Plan::Head::filters(bound.head).layout.stride[1] != 1,
                     .planes = detail::PlanesOrder::none,
-                    .totals = Plan::totals_tiles,
                     .terms = !multiplies_floats<Plan, T>                 ? 1
                              : std::is_same_v<PlanFactor<Plan, T>, tf32> ? 2
                                                                          : 6,

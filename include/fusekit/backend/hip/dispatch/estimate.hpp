@@ -113,10 +113,10 @@ private:
     int element() const { return static_cast<int>(size_of(of.type)); }
     Walk walk_of(Product const& part) const {
         if (schedule.kind == ScheduleKind::warp_specialized)
-            return warp_specialized_walk(schedule,
-                                         {part.m, part.n, divide_up(part.gemm_k, channels_of_step()),
-                                          of.x[1] < channels_of_step(), of.totals, row_bytes()},
-                                         rates.processors);
+            return warp_specialized_walk(
+                schedule,
+                {part.m, part.n, divide_up(part.gemm_k, channels_of_step()), of.x[1] < channels_of_step(), row_bytes()},
+                rates.processors);
         if (schedule.kind == ScheduleKind::matrix_gemm)
             return matrix_walk(schedule, part, rates.processors, products, of.terms);
         return gemm_walk(schedule, part, rates.processors, products);

@@ -60,11 +60,10 @@ inline Walk matrix_walk(ScheduleFacts const& schedule, Product const& of, int pr
             .outputs = static_cast<double>(outputs)};
 }
 
-/// A product in steps of a row's bytes along GemmK. Rows are narrow where x has fewer channels than a step. For totals
-/// of channels a block has tiles of one column.
+/// A product in steps of a row's bytes along GemmK. Rows are narrow where x has fewer channels than a step.
 struct BulkProduct {
     std::int64_t m, n, steps;
-    bool narrow_rows = false, one_column = false;
+    bool narrow_rows = false;
     int row_bytes = 128;
 };
 
@@ -76,8 +75,6 @@ struct BulkProduct {
 /// the one before: its round costs less.
 inline Walk warp_specialized_walk(ScheduleFacts const& schedule, BulkProduct const& of, int processors) {
     std::int64_t const rows = detail::divide_up(of.m, schedule.m), columns = detail::divide_up(of.n, schedule.n),
-                       sharers = columns < processors ? processors / columns : 1,
-                       of_column = detail::divide_up(rows, sharers) * detail::divide_up(columns, processors),
                        busy = rows * columns < processors ? rows * columns : processors;
     double const last_round = schedule.ping_pong ? 0.675 : 1, of_products = schedule.m / 2.0,
                  of_rows = 1.64 * (64 + schedule.m) / 4;
@@ -86,8 +83,7 @@ inline Walk warp_specialized_walk(ScheduleFacts const& schedule, BulkProduct con
                  of_row = of.narrow_rows       ? 5
                           : of.row_bytes < 128 ? 2.8
                                                : 0;
-    return {.rounds = of.one_column ? static_cast<double>(of_column)
-                                    : detail::rounds_of(rows * columns, processors, last_round),
+    return {.rounds = detail::rounds_of(rows * columns, processors, last_round),
             .steps = static_cast<double>(of.steps),
             .arithmetic = schedule.n / 64.0 * of.row_bytes / 32 * (of_products > of_rows ? of_products : of_rows),
             .cache_bytes = (schedule.m + filters) * of.row_bytes * static_cast<double>(busy) / processors,
