@@ -46,6 +46,20 @@ TEST_CASE("HIP: large products take large tiles, and small ones enough of them f
           128);  // two large tiles or three small: two waves a scheduler, of which large load less
 }
 
+TEST_CASE("HIP: AMD's GPUs multiply int8 in tiles of 64 channels where y has no more") {
+    auto const chosen = []<class... Schedules>(Table<Schedules...>, std::int64_t m, std::int64_t n) {
+        ScheduleFacts best{};
+        double least = 1e300;
+        for (ScheduleFacts const& each : {facts_of<Schedules>()...})
+            if (double const cycles = gemm_cycles(each, {m, n, 1, 1}, 100); cycles < least) least = cycles, best = each;
+        return best.m * 1000 + best.n;
+    };
+    GemmTable<AmdTuning, fusekit::int8> const table;
+    CHECK(chosen(table, 64 * 200, 64) == 64064);
+    CHECK(chosen(table, 64 * 100, 128) == 64128);
+    CHECK(chosen(table, 64 * 3136, 256) == 128128);
+}
+
 TEST_CASE("HIP: the time of a product is that of the processor with the most tiles") {
     double const one = gemm_cycles(large, {128, 64, 1, 1});
     CHECK(gemm_cycles(large, {1, 1, 1, 1}) == one);

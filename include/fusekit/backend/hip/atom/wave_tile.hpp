@@ -78,19 +78,20 @@ public:
     }
     __device__ static void publish() {}
 
-    /// Sums leave in rounds. In each, `leaving` of the waves along the rows put one product each, of which a row of
-    /// shared memory has Unit's rows after one another.
-    static constexpr int rounds =
-        TileM < TileN ? (TileM < 4 * Unit::m ? TileM / Unit::m : 4) : (TileN < 4 * Unit::m ? TileN / Unit::m : 4);
+    /// Sums leave in rounds. In each, `leaving` of the waves along the rows put one product each, or a part of its
+    /// pixels, of which a row of shared memory has Unit's rows after one another.
+    static constexpr int rounds = TileN < 4 * Unit::m ? TileN / Unit::m : 4;
     static constexpr int rows(bool rows_are_pixels) { return (rows_are_pixels ? TileM : TileN) / rounds; }
     static constexpr int columns(bool rows_are_pixels) { return rows_are_pixels ? TileN : TileM; }
 
     template <bool rows_are_pixels, int Pitch>
     __device__ void put(int round, Fragment const& fragment, Packet<float, 4> (*out)[Pitch]) const {
-        unsigned const wave = rows_are_pixels ? own_m : own_n;
-        if (static_cast<int>(wave) / leaving<rows_are_pixels> != round % splits<rows_are_pixels>) return;
-        int const product = round / splits<rows_are_pixels>;
-        auto const row = static_cast<int>(wave) % leaving<rows_are_pixels> * Unit::m;
+        constexpr int at_once = rows_at_once<rows_are_pixels>, parts_of_pixels = Unit::m / at_once;
+        int const wave = static_cast<int>(rows_are_pixels ? own_m : own_n), part = round % parts_of_pixels,
+                  product = round / parts_of_pixels / splits<rows_are_pixels>;
+        if (wave / leaving<rows_are_pixels> != round / parts_of_pixels % splits<rows_are_pixels>) return;
+        if (parts_of_pixels > 1 && Unit::column(static_cast<int>(lane), 0) / at_once != part) return;
+        int const row = wave % leaving<rows_are_pixels> * at_once;
         int const column = static_cast<int>(rows_are_pixels ? own_n * wave_n : own_m * wave_m);
         int const own = static_cast<int>(lane);
         if constexpr (rows_are_pixels && fours_neighbour) {
@@ -99,7 +100,7 @@ public:
                 auto const& sums = fragment.sums[i][product];
 #pragma unroll
                 for (int e = 0; e < Unit::sums_per_thread; e += 4)
-                    out[row + Unit::column(own, e)][(column + i * Unit::m + Unit::row(own, e)) / 4] = {
+                    out[row + Unit::column(own, e) % at_once][(column + i * Unit::m + Unit::row(own, e)) / 4] = {
                         {static_cast<float>(sums[e]), static_cast<float>(sums[e + 1]), static_cast<float>(sums[e + 2]),
                          static_cast<float>(sums[e + 3])}};
             }
@@ -111,16 +112,18 @@ public:
                 for (int e = 0; e < Unit::sums_per_thread; ++e) {
                     int const n = Unit::row(own, e), m = Unit::column(own, e);
                     int const at = column + other * Unit::m + (rows_are_pixels ? n : m);
-                    out[row + (rows_are_pixels ? m : n)][at / 4].values[at % 4] = static_cast<float>(sums[e]);
+                    out[row + (rows_are_pixels ? m : n) % at_once][at / 4].values[at % 4] = static_cast<float>(sums[e]);
                 }
             }
         }
     }
     template <bool rows_are_pixels>
     __device__ static unsigned tile_row(unsigned row, int round) {
-        auto const of = static_cast<unsigned>(round);
-        unsigned const wave = of % splits<rows_are_pixels> * leaving<rows_are_pixels> + row / Unit::m;
-        return (wave * across<rows_are_pixels> + of / splits<rows_are_pixels>)*Unit::m + row % Unit::m;
+        constexpr unsigned at_once = rows_at_once<rows_are_pixels>, parts_of_pixels = Unit::m / at_once;
+        auto const of = static_cast<unsigned>(round) / parts_of_pixels;
+        unsigned const wave = of % splits<rows_are_pixels> * leaving<rows_are_pixels> + row / at_once,
+                       product = wave * across<rows_are_pixels> + of / splits<rows_are_pixels>;
+        return product * Unit::m + static_cast<unsigned>(round) % parts_of_pixels * at_once + row % at_once;
     }
     __device__ static constexpr unsigned tile_column(unsigned column) { return column; }
 
@@ -128,11 +131,14 @@ private:
     unsigned lane, own_m, own_n;
 
     static_assert(Unit::m == Unit::n);
-    /// Products of a wave along the rows of shared memory, parts that the waves leave in, and waves of a part.
+    /// Rows of a product that leave at once, products of a wave along the rows of shared memory, parts that the waves
+    /// leave in, and waves of a part.
+    template <bool rows_are_pixels>
+    static constexpr int rows_at_once = rows(rows_are_pixels) < Unit::m ? rows(rows_are_pixels) : Unit::m;
     template <bool rows_are_pixels>
     static constexpr int across = rows_are_pixels ? across_m : across_n;
     template <bool rows_are_pixels>
-    static constexpr int splits = rounds / across<rows_are_pixels>;
+    static constexpr int splits = rounds / (across<rows_are_pixels> * (Unit::m / rows_at_once<rows_are_pixels>));
     template <bool rows_are_pixels>
     static constexpr int leaving = (rows_are_pixels ? waves_m : waves_n) / splits<rows_are_pixels>;
     /// Whether four sums of a lane, one after another, are of neighbouring rows.

@@ -54,7 +54,7 @@ struct ElementwiseCase {
 //                  beside them, arrays of PlanesTile
 //   weights        likewise, of WeightCut, and most_gradient_cluster, the most blocks of a cluster that share a tile
 //   native         where kernels of 16 and 8 bits and tf32 are cut otherwise: an array of NativeTile, in place of gemm;
-//                  native_floats says whether kernels of float are, too
+//                  native_floats says whether kernels of float are, too; native_int8, those of int8 where they differ
 //   elementwise    an ElementwiseCut for an ElementwiseCase
 //   reduction      a ReductionCut for the bytes of an element
 
@@ -103,20 +103,31 @@ template <class Tuning>
 concept HasMatrixTiles = requires { Tuning::matrix; };
 template <class Tuning, int... cut>
 using NativeCandidateOf = std::conditional_t<HasMatrixTiles<Tuning>, NativeCandidate<cut...>, NativeGemm<cut...>>;
-template <class Tuning, int... i>
+
+/// The tiles of an element type on what each processor has.
+template <class Tuning, class T>
+struct NativeTiles {
+    static constexpr auto const& tiles = Tuning::native;
+};
+template <class Tuning>
+    requires requires { Tuning::native_int8; }
+struct NativeTiles<Tuning, int8> {
+    static constexpr auto const& tiles = Tuning::native_int8;
+};
+template <class Tuning, class Of, int... i>
 auto native_table(std::integer_sequence<int, i...>)
-    -> Table<NativeCandidateOf<Tuning, Tuning::native[i].m, Tuning::native[i].n, Tuning::native[i].blocks,
-                               Tuning::native[i].k>...>;
+    -> Table<NativeCandidateOf<Tuning, Of::tiles[i].m, Of::tiles[i].n, Of::tiles[i].blocks, Of::tiles[i].k>...>;
 
 /// The schedules of plain arithmetic, or of what each processor has.
-template <class Tuning, bool is_native>
+template <class Tuning, class T, bool is_native>
 struct GemmTableOf {
     using Type = decltype(gemm_table<Tuning>(std::make_integer_sequence<int, count_of(Tuning::gemm)>{}));
 };
-template <class Tuning>
+template <class Tuning, class T>
     requires requires { Tuning::native; }
-struct GemmTableOf<Tuning, true> {
-    using Type = decltype(native_table<Tuning>(std::make_integer_sequence<int, count_of(Tuning::native)>{}));
+struct GemmTableOf<Tuning, T, true> {
+    using Of = NativeTiles<Tuning, T>;
+    using Type = decltype(native_table<Tuning, Of>(std::make_integer_sequence<int, count_of(Of::tiles)>{}));
 };
 
 /// The tiles for an element type on matrix units.
@@ -184,8 +195,9 @@ using DefaultBulkSplit = Split<WarpSpecialized<Tuning::warp_specialized_split.m,
 
 /// The schedules that a table has; of a product of T by W, of one type, as factors F, those that it has for them.
 template <class Tuning, class T = float, class W = T, class F = T>
-using GemmTable = typename detail::GemmTableOf<Tuning, std::is_same_v<T, W> &&
-                                                           (!std::is_same_v<F, float> || Tuning::native_floats)>::Type;
+using GemmTable =
+    typename detail::GemmTableOf<Tuning, T,
+                                 std::is_same_v<T, W> && (!std::is_same_v<F, float> || Tuning::native_floats)>::Type;
 template <class Tuning, class T = half>
 using MatrixTable = decltype(detail::matrix_table<detail::RegisterTiles<Tuning, T>>(
     std::make_integer_sequence<int, detail::count_of(detail::RegisterTiles<Tuning, T>::tiles)>{}));
