@@ -27,6 +27,7 @@ struct Instruction {
     unsigned size, depth, lanes;
     bool copied;  ///< factors are held by lanes 0 to 15 and again by 16 to 31
     Lane (*sum)(unsigned row, unsigned column);
+    bool sparse = false;  ///< lanes hold two factors of a for four indices k, and indices of two bits each
 
     unsigned groups() const { return copied ? 1 : lanes / size; }
     unsigned factors() const { return depth / groups(); }
@@ -42,6 +43,7 @@ Lane gfx12_sum(unsigned row, unsigned column) { return {column + 16 * (row / 8),
 struct Operands {
     void const *a, *b;
     void* sums;
+    std::uint32_t indices = 0;
 };
 
 /// A factor matrix, row by row, from what the lanes hold of it.
@@ -59,6 +61,23 @@ std::vector<double> factors_of(Instruction const& instruction, Exchange const& w
     return factors;
 }
 
+/// A of a sparse product, with its zeros.
+std::vector<double> sparse_factors_of(Instruction const& instruction, Exchange const& wave, Place const& place) {
+    unsigned const per = instruction.factors();
+    std::vector<double> factors(instruction.size * instruction.depth);
+    for (unsigned row = 0; row < instruction.size; ++row)
+        for (unsigned e = 0; e < instruction.depth / 2; ++e) {
+            unsigned const own = e % (per / 2);
+            auto const* const lane =
+                reinterpret_cast<Operands const*>(wave.value[row + instruction.size * (e / (per / 2))]);
+            auto const index = [&](unsigned of) { return lane->indices >> 2 * of & 3; };
+            if (own % 2 == 1 && index(own) <= index(own - 1)) fault("indices of a sparse product do not go up", place);
+            std::uint8_t const bits = static_cast<std::uint8_t const*>(lane->a)[own];
+            factors[row * instruction.depth + e / 2 * 4 + index(own)] = value_of(instruction.factor, bits);
+        }
+    return factors;
+}
+
 void check_copies(Exchange const& wave, std::size_t bytes, Place const& place) {
     for (unsigned lane = 0; lane < 16; ++lane) {
         auto const *const first = reinterpret_cast<Operands const*>(wave.value[lane]),
@@ -70,8 +89,10 @@ void check_copies(Exchange const& wave, std::size_t bytes, Place const& place) {
 
 /// The wave's product, by its first lane; the others wait for their sums where theirs lie.
 template <class Sum>
-void multiply_all(Instruction const& instruction, Exchange const& wave) {
-    auto const a = factors_of(instruction, wave, &Operands::a), b = factors_of(instruction, wave, &Operands::b);
+void multiply_all(Instruction const& instruction, Exchange const& wave, Place const& place) {
+    auto const a = instruction.sparse ? sparse_factors_of(instruction, wave, place)
+                                      : factors_of(instruction, wave, &Operands::a),
+               b = factors_of(instruction, wave, &Operands::b);
     for (unsigned row = 0; row < instruction.size; ++row)
         for (unsigned column = 0; column < instruction.size; ++column) {
             Lane const at = instruction.sum(row, column);
@@ -95,16 +116,17 @@ void check_architecture(char const* architectures, char const* what, Place const
               place);
 }
 
-template <class Factors, class Sums>
-Sums const& multiply(Instruction const& instruction, Factors const& a, Factors const& b, Sums& c, Place const& place) {
+template <class A, class B, class Sums>
+Sums const& multiply(Instruction const& instruction, A const& a, B const& b, Sums& c, Place const& place,
+                     std::uint32_t indices = 0) {
     check_architecture(instruction.architectures, "matrix", place);
-    Operands own{&a, &b, &c};
+    Operands own{&a, &b, &c, indices};
     Exchange const& wave = running->exchange(reinterpret_cast<std::uint64_t>(&own), place);
     if (std::popcount(wave.present) != static_cast<int>(instruction.lanes))
         fault("lanes of a matrix instruction have finished", place);
     if (running->lane() == 0) {  // the first to go on
         if (instruction.copied) check_copies(wave, sizeof a, place);
-        multiply_all<std::remove_cvref_t<decltype(c[0])>>(instruction, wave);
+        multiply_all<std::remove_cvref_t<decltype(c[0])>>(instruction, wave, place);
     }
     return c;
 }
@@ -167,6 +189,13 @@ Floats8 wmma_f32_16x16x16_fp8_fp8_gfx12(Words<2> a, Words<2> b, Floats8 c, Place
 }
 Floats8 wmma_f32_16x16x16_bf8_bf8_gfx12(Words<2> a, Words<2> b, Floats8 c, Place place) {
     return multiply({rdna4, Factor::e5m2, 16, 16, 32, false, gfx12_sum}, a, b, c, place);
+}
+
+Integers16 smfmac_i32_32x32x32_i8(Words<2> a, Words<4> b, Integers16 c, std::uint32_t indices, Place place) {
+    return multiply({cdna3, Factor::int8, 32, 32, 64, false, mfma_sum, true}, a, b, c, place, indices);
+}
+Integers8 swmmac_i32_16x16x32_iu8(Words<2> a, Words<4> b, Integers8 c, std::uint32_t indices, Place place) {
+    return multiply({rdna4, Factor::int8, 16, 32, 32, false, gfx12_sum, true}, a, b, c, place, indices);
 }
 
 float dot2_f32_f16(std::uint32_t a, std::uint32_t b, float c, Place place) {

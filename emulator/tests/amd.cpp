@@ -103,6 +103,61 @@ unsigned mfma_row(unsigned group, unsigned e) { return 8 * (e / 4) + 4 * group +
 unsigned gfx11_row(unsigned group, unsigned e) { return 2 * e + group; }
 unsigned gfx12_row(unsigned group, unsigned e) { return 8 * group + e; }
 
+/// Which two of four indices k a row has in a group of four: all six pairs occur.
+std::uint32_t pair(unsigned row, unsigned group) {
+    constexpr std::uint32_t pairs[] = {1u << 2, 2u << 2, 3u << 2, 1 | 2u << 2, 1 | 3u << 2, 2 | 3u << 2};
+    return pairs[(row + 5 * group) % 6];
+}
+
+template <class Sums>
+struct SparseProblem {
+    Layout layout;
+    Sums (*multiply)(amd::Words<2>, amd::Words<4>, Sums, std::uint32_t, hip_on_cpu::Place);
+    Sums* out;
+};
+
+/// As product(), of int8, with a[i][k] for the two indices k of a pair() and zeros for the others.
+template <class Sums>
+__global__ void sparse_product(SparseProblem<Sums> problem) {
+    Layout const& at = problem.layout;
+    unsigned const lane = threadIdx.x, row = lane % at.size, first = lane / at.size * 16;
+    amd::Words<2> a{};
+    amd::Words<4> b{};
+    std::uint32_t indices = 0;
+    for (unsigned e = 0; e < 16; ++e)
+        b[static_cast<int>(e / 4)] |= int8(number(static_cast<int>(17 * row + 5 * (first + e)))) << e * 8 % 32;
+    for (unsigned e = 0; e < 8; ++e) {
+        unsigned const own = pair(row, first / 4 + e / 2) >> e % 2 * 2 & 3, k = first + e / 2 * 4 + own;
+        a[static_cast<int>(e / 4)] |= int8(number(static_cast<int>(31 * row + k))) << e * 8 % 32;
+        indices |= own << 2 * e;
+    }
+    Sums c{};
+    for (unsigned e = 0; e < sizeof c / 4; ++e)
+        c[static_cast<int>(e)] = static_cast<int>(at.row(lane / at.size, e)) - static_cast<int>(row);
+    problem.out[lane] = problem.multiply(a, b, c, indices, hip_on_cpu::Place::current());
+}
+
+template <class Sums>
+void check_sparse(Layout const& layout, decltype(SparseProblem<Sums>::multiply) multiply) {
+    std::vector<Sums> out(layout.lanes);
+    hipLaunchKernelGGL(HIP_KERNEL_NAME(sparse_product<Sums>), dim3(1), dim3(layout.lanes), 0, nullptr,
+                       SparseProblem<Sums>{layout, multiply, out.data()});
+    REQUIRE(hipGetLastError() == hipSuccess);
+    int wrong = 0;
+    for (unsigned lane = 0; lane < layout.lanes; ++lane)
+        for (unsigned e = 0; e < sizeof(Sums) / 4; ++e) {
+            unsigned const i = layout.row(lane / layout.size, e), j = lane % layout.size;
+            int expected = static_cast<int>(i) - static_cast<int>(j);
+            for (unsigned group = 0; group < layout.depth / 4; ++group)
+                for (unsigned const nth : {0u, 2u}) {
+                    unsigned const k = group * 4 + (pair(i, group) >> nth & 3);
+                    expected += number(static_cast<int>(31 * i + k)) * number(static_cast<int>(17 * j + 5 * k));
+                }
+            wrong += out[lane][static_cast<int>(e)] != expected;
+        }
+    CHECK(wrong == 0);
+}
+
 template <class F>
 __global__ void alone(F const* f) {
     (*f)();
@@ -168,6 +223,12 @@ TEST_CASE("WMMA multiplies as RDNA's manuals say") {
     } else {
         SKIP("no WMMA");
     }
+}
+
+TEST_CASE("sparse products are those of CDNA 3's and RDNA 4's manuals") {
+    if (is("gfx942")) check_sparse<amd::Integers16>({32, 32, 64, 8, mfma_row}, amd::smfmac_i32_32x32x32_i8);
+    else if (is("gfx1201")) check_sparse<amd::Integers8>({16, 32, 32, 8, gfx12_row}, amd::swmmac_i32_16x16x32_iu8);
+    else SKIP("no sparse products");
 }
 
 TEST_CASE("a device says the architecture that it is told") {

@@ -22,7 +22,7 @@ CDNA, RDNA = ("float", "half", "bfloat16", "int8"), ("half", "bfloat16", "int8")
 OCP, FNUZ = ("Float8<3, false>", "Float8<2, false>"), ("Float8<3, true>", "Float8<2, true>")  # and AMD's own
 TYPES = {"gfx908": CDNA, "gfx90a": CDNA, "gfx942": CDNA + FNUZ, "gfx1030": ("half", "int8"), "gfx1100": RDNA,
          "gfx1201": RDNA + OCP}
-MATRIX = re.compile(r"v_(mfma|wmma)_|v_dot2c?_f32_f16|v_dot4c?_i32_i8")
+MATRIX = re.compile(r"v_(mfma|smfmac|wmma|swmmac)_|v_dot2c?_f32_f16|v_dot4c?_i32_i8")
 WIDE = re.compile(r"(global|buffer)_load_(dwordx4|b128)")
 # A load at an offset that the wave has in a register: in gradients by the weights, one from planes.
 IN_PLANES = re.compile(r"buffer_load_(dwordx4|b128) .*\], s\d+ offen")

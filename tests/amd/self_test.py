@@ -106,6 +106,10 @@ if matrix_share.matrix_share("gfx90a", functions["plain"], True) != (0, None, No
 if matrix_share.matrix_share("gfx90a", functions["kernel"], True) != (1, 64 / (64 + 4 * 5), None, None):
     failures.append(f"the share of 64 cycles beside 5 instructions is "
                     f"{matrix_share.matrix_share('gfx90a', functions['kernel'], True)}")
+sparse = disassembly.replace("v_mfma_f32_32x32x8f16 a[0:15], v[0:1], v[2:3], a[0:15]",
+                             "v_smfmac_i32_32x32x32_i8 v[0:15], v[20:21], v[16:19], v22")
+if matrix_share.matrix_share("gfx942", matrix_share.functions(sparse)["kernel"], True) != (1, 32 / (32 + 4 * 5), None, None):
+    failures.append("a sparse product of gfx942 takes 32 cycles")
 in_planes = disassembly.replace("global_load_dwordx4 v[4:7], v[8:9], off", "buffer_load_dwordx4 v[4:7], v8, s[4:7], s8 offen")
 for may_have_planes, shares in [(True, (1, None, None, 64 / (64 + 4 * 5))), (False, (1, 64 / (64 + 4 * 5), None, None))]:
     if matrix_share.matrix_share("gfx90a", matrix_share.functions(in_planes)["kernel"], may_have_planes) != shares:

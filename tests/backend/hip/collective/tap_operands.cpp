@@ -84,6 +84,7 @@ TEMPLATE_TEST_CASE("HIP: quads of pixels and taps of filters are loaded for the 
     check<fk::int8, fk::filter(4, 4).pad(1, 2, 2, 1)>(scheduled, {1, 19, 4, 8}, 5);
     check<fk::int8, fk::filter(2, 2).pad(1, 0, 1, 0).groups(2)>(scheduled, {1, 40, 4, 8}, 36);
     check<fk::int8, fk::filter(1, 1)>(scheduled, {2, 80, 3, 4}, 24);
+    check<fk::int8, fk::filter(1, 1)>(scheduled, {3, 144, 5, 12}, 72);
     // Of floats, four taps together and one apart, in quads that are moved by one to three columns; all apart.
     check<float, fk::filter(3, 3).pad(1)>(scheduled, {2, 36, 5, 8}, 20);
     constexpr auto same = fk::filter(3, 3).pad(1);

@@ -68,6 +68,13 @@ __device__ Integers16 mfma_i32_32x32x8i8(Words<1> a, Words<1> b, Integers16 c);
 __device__ inline Integers16 mfma_i32_32x32x16_i8(Words<2> a, Words<2> b, Integers16 c) {
     return __builtin_amdgcn_mfma_i32_32x32x16_i8(__builtin_bit_cast(long, a), __builtin_bit_cast(long, b), c, 0, 0, 0);
 }
+/// Sparse: of four indices k, a has the two that two bits each of `indices` say.
+using Integers2 = int __attribute__((ext_vector_type(2)));
+using Integers4 = int __attribute__((ext_vector_type(4)));
+__device__ inline Integers16 smfmac_i32_32x32x32_i8(Words<2> a, Words<4> b, Integers16 c, std::uint32_t indices) {
+    return __builtin_amdgcn_smfmac_i32_32x32x32_i8(__builtin_bit_cast(Integers2, a), __builtin_bit_cast(Integers4, b),
+                                                   c, static_cast<int>(indices), 0, 0);
+}
 using Floats2 = float __attribute__((ext_vector_type(2)));
 __device__ inline Floats16 mfma_f32_32x32x4_xf32(Words<2> a, Words<2> b, Floats16 c) {
     return __builtin_amdgcn_mfma_f32_32x32x4_xf32(__builtin_bit_cast(Floats2, a), __builtin_bit_cast(Floats2, b), c, 0,
@@ -83,6 +90,7 @@ __device__ inline Floats16 mfma_f32_32x32x16_bf8_bf8(Words<2> a, Words<2> b, Flo
 }
 #else
 __device__ Integers16 mfma_i32_32x32x16_i8(Words<2> a, Words<2> b, Integers16 c);
+__device__ Integers16 smfmac_i32_32x32x32_i8(Words<2> a, Words<4> b, Integers16 c, std::uint32_t indices);
 __device__ Floats16 mfma_f32_32x32x4_xf32(Words<2> a, Words<2> b, Floats16 c);
 __device__ Floats16 mfma_f32_32x32x16_fp8_fp8(Words<2> a, Words<2> b, Floats16 c);
 __device__ Floats16 mfma_f32_32x32x16_bf8_bf8(Words<2> a, Words<2> b, Floats16 c);
@@ -126,6 +134,7 @@ __device__ Integers8 wmma_i32_16x16x16_iu8(Words<4> a, Words<4> b, Integers8 c);
 using Halves8 = _Float16 __attribute__((ext_vector_type(8)));
 using Shorts8 = short __attribute__((ext_vector_type(8)));
 using Integers2 = int __attribute__((ext_vector_type(2)));
+using Integers4 = int __attribute__((ext_vector_type(4)));
 __device__ inline Floats8 wmma_f32_16x16x16_f16_gfx12(Words<4> a, Words<4> b, Floats8 c) {
     return __builtin_amdgcn_wmma_f32_16x16x16_f16_w32_gfx12(__builtin_bit_cast(Halves8, a),
                                                             __builtin_bit_cast(Halves8, b), c);
@@ -137,6 +146,11 @@ __device__ inline Floats8 wmma_f32_16x16x16_bf16_gfx12(Words<4> a, Words<4> b, F
 __device__ inline Integers8 wmma_i32_16x16x16_iu8_gfx12(Words<2> a, Words<2> b, Integers8 c) {
     return __builtin_amdgcn_wmma_i32_16x16x16_iu8_w32_gfx12(true, __builtin_bit_cast(Integers2, a), true,
                                                             __builtin_bit_cast(Integers2, b), c, false);
+}
+__device__ inline Integers8 swmmac_i32_16x16x32_iu8(Words<2> a, Words<4> b, Integers8 c, std::uint32_t indices) {
+    return __builtin_amdgcn_swmmac_i32_16x16x32_iu8_w32(true, __builtin_bit_cast(Integers2, a), true,
+                                                        __builtin_bit_cast(Integers4, b), c, static_cast<int>(indices),
+                                                        false);
 }
 __device__ inline Floats8 wmma_f32_16x16x16_fp8_fp8_gfx12(Words<2> a, Words<2> b, Floats8 c) {
     return __builtin_amdgcn_wmma_f32_16x16x16_fp8_fp8_w32_gfx12(__builtin_bit_cast(Integers2, a),
@@ -150,6 +164,7 @@ __device__ inline Floats8 wmma_f32_16x16x16_bf8_bf8_gfx12(Words<2> a, Words<2> b
 __device__ Floats8 wmma_f32_16x16x16_f16_gfx12(Words<4> a, Words<4> b, Floats8 c);
 __device__ Floats8 wmma_f32_16x16x16_bf16_gfx12(Words<4> a, Words<4> b, Floats8 c);
 __device__ Integers8 wmma_i32_16x16x16_iu8_gfx12(Words<2> a, Words<2> b, Integers8 c);
+__device__ Integers8 swmmac_i32_16x16x32_iu8(Words<2> a, Words<4> b, Integers8 c, std::uint32_t indices);
 __device__ Floats8 wmma_f32_16x16x16_fp8_fp8_gfx12(Words<2> a, Words<2> b, Floats8 c);
 __device__ Floats8 wmma_f32_16x16x16_bf8_bf8_gfx12(Words<2> a, Words<2> b, Floats8 c);
 #endif

@@ -43,6 +43,12 @@ struct Mfma {
         else if constexpr (k == 8) return amd::mfma_i32_32x32x8i8(a, b, c);
         else return amd::mfma_i32_32x32x16_i8(a, b, c);
     }
+
+    /// Whether there is a sparse product, which takes as long: of four indices k it has two of a, as `indices` say.
+    static constexpr bool has_sparse = std::is_same_v<T, int8> && k == 16;
+    __device__ static Sums multiply_sparse(Operand a, Words<4> b, Sums c, std::uint32_t indices) {
+        return amd::smfmac_i32_32x32x32_i8(a, b, c, indices);
+    }
 };
 
 /// The widest product of a type that a processor has; of floats as they are where it has none of tf32.

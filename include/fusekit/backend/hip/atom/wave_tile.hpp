@@ -4,7 +4,7 @@
 #include "fusekit/backend/hip/arch/access.hpp"
 #include "fusekit/backend/hip/arch/amd_matrix.hpp"
 #include "fusekit/backend/hip/arch/tags.hpp"
-#include "fusekit/backend/hip/atom/row_tile.hpp"
+#include "fusekit/backend/hip/atom/pair_tile.hpp"
 
 namespace fusekit::hip {
 
@@ -12,12 +12,20 @@ namespace fusekit::hip {
 /// rows of its products are channels, so that a lane's sums are of neighbouring ones. A wave has 64 channels and, where
 /// it has 64 lanes, 64 pixels, where 32, 32: 64 sums a lane. In which order a sum takes its indices of GemmK does not
 /// matter, so that a lane reads 16 bytes of a row and multiplies them by several instructions.
-template <class T, class Unit, int TileM, int TileN, int RowBytes = 64, int Stages = 1>
+template <class T, class Unit, int TileM, int TileN, int RowBytes = 64, int Stages = 1, bool are_pairs = false>
 class WaveTile {
     static constexpr int lanes = Unit::threads, wave_m = lanes, wave_n = 64;
     static constexpr int waves_m = TileM / wave_m, waves_n = TileN / wave_n;
     static constexpr int across_m = wave_m / Unit::n, across_n = wave_n / Unit::m;  ///< products of a wave
     static_assert(waves_m * wave_m == TileM && waves_n * wave_n == TileN);
+    /// What a lane reads at once: whole chunks, and whole operands.
+    static constexpr int own_rows = Unit::rows_per_thread;
+    static constexpr int words = static_cast<int>(sizeof(typename Unit::Operand)) / 4 / own_rows,
+                         chunk_words = words < 4 ? 4 : words;
+    static constexpr int parts = chunk_words / words;
+    /// Lanes with the same row of a product have different k; so many of them.
+    static constexpr int factors_of_row = Unit::factors_per_thread / own_rows, lanes_of_row = Unit::k / factors_of_row;
+    static constexpr unsigned steps = RowBytes / (4 * chunk_words * lanes_of_row);
 
 public:
     static constexpr int tile_m = TileM, tile_n = TileN, tile_k = RowTile<T, TileM, RowBytes>::tile_k;
@@ -39,35 +47,53 @@ public:
     __device__ explicit WaveTile(unsigned thread)
         : lane(thread % lanes), own_m(thread / lanes % waves_m), own_n(thread / lanes / waves_m) {}
 
+    /// Whether the unit has sparse products, and the atom that multiplies pixels in pairs by them: two neighbouring
+    /// pixels are a column of two products, of which each has every second byte of a PairTile.
+    static constexpr bool are_in_pairs = are_pairs;
+    static constexpr bool may_be_pairs = requires { requires Unit::has_sparse; };
+    using InPairs = WaveTile<T, Unit, TileM, TileN, RowBytes, Stages, true>;
+
     /// Tiles of the stage may be others that have a row's chunks.
     template <class AnyStage>
     __device__ void multiply(AnyStage const& stage, Fragment& fragment) const {
+        if constexpr (requires { stage.x.indices; }) multiply_pairs(stage.x, read_filters(stage.w), fragment);
+        else multiply_rows(stage, fragment);
+    }
+    /// What a lane multiplies of the filters of a step, in pairs. Where waves have all filters of the tile, which those
+    /// of others do not read, lanes load it themselves.
+    struct Filters {
+        static constexpr int chunks = steps, filters = across_n;
+        Words<4> words[chunks][filters];
+    };
+    static constexpr bool loads_filters = are_pairs && waves_n == 1;
+    /// Which filter, and which index of GemmK, these words begin with.
+    __device__ unsigned filter(int i, int row = 0) const {
+        return own_n * wave_n + static_cast<unsigned>(i * Unit::m + Unit::factor_row(own_lane(), row * factors_of_row));
+    }
+    __device__ unsigned first_k(unsigned step) const { return first_chunk(step) * (16 / sizeof(T)); }
+
+    template <class Tile>
+    __device__ void multiply_pairs(Tile const& tile, Filters const& filters, Fragment& fragment) const {
+        Words<4> x[steps][parts][across_m / 2];
 #pragma unroll
-        for (unsigned first = 0; first < steps; first += ahead) {
-            Chunks w[ahead][across_n], x[ahead][across_m];
+        for (unsigned step = 0; step < steps; ++step)
 #pragma unroll
-            for (unsigned own = 0; own < ahead; ++own) {
+            for (unsigned part = 0; part < parts; ++part)
 #pragma unroll
-                for (unsigned i = 0; i < across_n; ++i)
-                    w[own][i] = read(stage.w, own_n * wave_n + i * Unit::m, first + own);
+                for (int j = 0; j < across_m; j += 2)
+                    x[step][part][j / 2] = tile.read(first_chunk(step) * parts + part, own_pixel(j) / 2);
+        keep_apart();
 #pragma unroll
-                for (unsigned nth = 0; nth < across_m; ++nth) {
-                    unsigned const j = reads_ahead ? across_m - 1 - nth : nth;
-                    x[own][j] = read(stage.x, own_m * wave_m + j * Unit::n, first + own);
-                }
-            }
-            if constexpr (reads_ahead) keep_apart();
+        for (int step = steps - 1; step >= 0; --step)
 #pragma unroll
-            for (unsigned own = 0; own < ahead; ++own)
+            for (int part = parts - 1; part >= 0; --part)
 #pragma unroll
-                for (int part = 0; part < parts; ++part)
+                for (int i = 0; i < across_n; ++i)
 #pragma unroll
-                    for (int i = 0; i < across_n; ++i)
-#pragma unroll
-                        for (int j = 0; j < across_m; ++j)
-                            fragment.sums[i][j] =
-                                Unit::multiply(operand(w[own][i], part), operand(x[own][j], part), fragment.sums[i][j]);
-        }
+                    for (int j = 0; j < across_m; ++j)
+                        fragment.sums[i][j] =
+                            Unit::multiply_sparse(operand({{{filters.words[step][i]}}}, part), x[step][part][j / 2],
+                                                  fragment.sums[i][j], Tile::indices[j % 2]);
     }
     /// Called before the first step and after each.
     __device__ void wait(Fragment& fragment) const {
@@ -110,8 +136,8 @@ public:
                 auto const& sums = fragment.sums[rows_are_pixels ? other : product][rows_are_pixels ? product : other];
 #pragma unroll
                 for (int e = 0; e < Unit::sums_per_thread; ++e) {
-                    int const n = Unit::row(own, e), m = Unit::column(own, e);
-                    int const at = column + other * Unit::m + (rows_are_pixels ? n : m);
+                    int const n = Unit::row(own, e), m = Unit::column(own, e),
+                              at = column + (rows_are_pixels ? other * Unit::m + n : pixel(other, m));
                     out[row + (rows_are_pixels ? m : n) % at_once][at / 4].values[at % 4] = static_cast<float>(sums[e]);
                 }
             }
@@ -130,6 +156,8 @@ public:
 private:
     unsigned lane, own_m, own_n;
 
+    __device__ int own_lane() const { return static_cast<int>(lane); }
+
     static_assert(Unit::m == Unit::n);
     /// Rows of a product that leave at once, products of a wave along the rows of shared memory, parts that the waves
     /// leave in, and waves of a part.
@@ -144,14 +172,6 @@ private:
     /// Whether four sums of a lane, one after another, are of neighbouring rows.
     static constexpr bool fours_neighbour = Unit::row(0, 3) == 3;
 
-    /// What a lane reads at once: whole chunks, and whole operands.
-    static constexpr int own_rows = Unit::rows_per_thread;
-    static constexpr int words = static_cast<int>(sizeof(typename Unit::Operand)) / 4 / own_rows,
-                         chunk_words = words < 4 ? 4 : words;
-    static constexpr int parts = chunk_words / words;
-    /// Lanes with the same row of a product have different k; so many of them.
-    static constexpr int factors_of_row = Unit::factors_per_thread / own_rows, lanes_of_row = Unit::k / factors_of_row;
-    static constexpr unsigned steps = RowBytes / (4 * chunk_words * lanes_of_row);
     /// Whether all that a lane multiplies is read before the first product: where one stage has no copies in flight,
     /// and lanes have registers, which those that hold the factors of others have not. What a step reads last is
     /// multiplied first, so that one instruction waits for the step.
@@ -161,18 +181,66 @@ private:
         Words<4> chunks[own_rows][chunk_words / 4];
     };
 
+    template <class Stage>
+    __device__ void multiply_rows(Stage const& stage, Fragment& fragment) const {
+#pragma unroll
+        for (unsigned first = 0; first < steps; first += ahead) {
+            Chunks w[ahead][across_n], x[ahead][across_m];
+#pragma unroll
+            for (unsigned own = 0; own < ahead; ++own) {
+#pragma unroll
+                for (int i = 0; i < across_n; ++i)
+                    w[own][i] = read(stage.w, first + own, [&](int row) { return filter(i, row); });
+#pragma unroll
+                for (int nth = 0; nth < across_m; ++nth) {
+                    int const j = reads_ahead ? across_m - 1 - nth : nth;
+                    x[own][j] = read(stage.x, first + own, [&](int row) { return own_pixel(j, row); });
+                }
+            }
+            if constexpr (reads_ahead) keep_apart();
+#pragma unroll
+            for (unsigned own = 0; own < ahead; ++own)
+#pragma unroll
+                for (int part = 0; part < parts; ++part)
+#pragma unroll
+                    for (int i = 0; i < across_n; ++i)
+#pragma unroll
+                        for (int j = 0; j < across_m; ++j)
+                            fragment.sums[i][j] =
+                                Unit::multiply(operand(w[own][i], part), operand(x[own][j], part), fragment.sums[i][j]);
+        }
+    }
+    /// The pixel of a wave that is a column of its j-th product.
+    __device__ static constexpr int pixel(int j, int column) {
+        return are_pairs ? 2 * (j / 2 * Unit::n + column) + j % 2 : j * Unit::n + column;
+    }
+
+    /// The first chunk of a row that the lane reads in a step.
+    __device__ unsigned first_chunk(unsigned step) const {
+        auto const own = static_cast<unsigned>(Unit::factor_k(own_lane(), 0) / factors_of_row);
+        return (step * lanes_of_row + own) * (chunk_words / 4);
+    }
+    __device__ unsigned own_pixel(int j, int row = 0) const {
+        return own_m * wave_m + static_cast<unsigned>(pixel(j, Unit::factor_row(own_lane(), row * factors_of_row)));
+    }
     template <class Tile>
-    __device__ Chunks read(Tile const& tile, unsigned first, unsigned step) const {
+    __device__ Filters read_filters(Tile const& tile) const {
+        Filters result;
+#pragma unroll
+        for (unsigned step = 0; step < steps; ++step)
+#pragma unroll
+            for (int i = 0; i < across_n; ++i) result.words[step][i] = tile.read(first_chunk(step), filter(i));
+        return result;
+    }
+    /// The lane's chunks of its rows of a product, which stand at row_at(number of the row).
+    template <class Tile, class RowAt>
+    __device__ Chunks read(Tile const& tile, unsigned step, RowAt const& row_at) const {
         Chunks result;
-        int const own = static_cast<int>(lane);
-        auto const part = static_cast<unsigned>(Unit::factor_k(own, 0) / factors_of_row);
 #pragma unroll
         for (int row = 0; row < own_rows; ++row)
 #pragma unroll
             for (unsigned i = 0; i < chunk_words / 4; ++i)
-                result.chunks[row][i] =
-                    tile.read((step * lanes_of_row + part) * (chunk_words / 4) + i,
-                              first + static_cast<unsigned>(Unit::factor_row(own, row * factors_of_row)));
+                result.chunks[row][i] = tile.read(first_chunk(step) + i, row_at(row));
         return result;
     }
     __device__ static typename Unit::Operand operand(Chunks const& from, int part) {

@@ -45,6 +45,12 @@ struct Wmma {
             else return amd::wmma_i32_16x16x16_iu8_gfx12(a, b, c);
         }
     }
+
+    /// As Mfma's.
+    static constexpr bool has_sparse = !copied && std::is_same_v<T, int8>;
+    __device__ static Sums multiply_sparse(Operand a, Words<4> b, Sums c, std::uint32_t indices) {
+        return amd::swmmac_i32_16x16x32_iu8(a, b, c, indices);
+    }
 };
 
 }  // namespace fusekit::hip

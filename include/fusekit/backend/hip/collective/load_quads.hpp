@@ -99,7 +99,7 @@ private:
 template <Element T, int Size, int TileK, int threads, bool padded>
 class QuadsAlongRows : public QuadOfPixels<T, Size, TileK, threads> {
     using Base = QuadOfPixels<T, Size, TileK, threads>;
-    using Base::per_word, Base::k_words, Base::k, Base::place, Base::buffer, Base::first, Base::invalid;
+    using Base::per_word, Base::k_words, Base::place, Base::buffer, Base::first, Base::invalid;
     static constexpr int words = 4 / per_word;
 
 public:
@@ -152,6 +152,9 @@ public:
     }
 
 protected:
+    using Base::k;
+    Words<words> quads[own_k];
+
     /// Calls f(i, offset there) for each of the thread's indices of GemmK, and has the selectors of their elements.
     template <class Offsets, class F>
     __device__ void find(Offsets const& offsets, int first_k, F const& f) {
@@ -183,7 +186,6 @@ protected:
     }
 
 private:
-    Words<words> quads[own_k];
     std::uint32_t selectors[padded ? own_k : 1][words];
 };
 

@@ -5,11 +5,13 @@
 #include <utility>
 
 #include "fusekit/backend/device.hpp"
+#include "fusekit/backend/hip/arch/access.hpp"
 #include "fusekit/backend/hip/arch/target.hpp"
 #include "fusekit/backend/hip/arch/wave.hpp"
 #include "fusekit/backend/hip/collective/float_quads.hpp"
-#include "fusekit/backend/hip/collective/load_quads.hpp"
+#include "fusekit/backend/hip/collective/operand_filters.hpp"
 #include "fusekit/backend/hip/collective/output_tile.hpp"
+#include "fusekit/backend/hip/collective/quads_under_taps.hpp"
 #include "fusekit/backend/hip/collective/tap_filters.hpp"
 #include "fusekit/backend/hip/collective/window_bytes.hpp"
 #include "fusekit/backend/hip/collective/window_rows.hpp"
@@ -40,39 +42,48 @@ template <class Plan, class Atom, Element T, detail::Axis fast>
     }
 inline constexpr bool has_tap_operands<Plan, Atom, T, fast> = !Plan::has_prologue && !Plan::pools;
 
-/// Quads whose taps stay the same from step to step, for TapOperands.
-template <Element T, int Size, int threads, bool padded, class Order>
-class QuadsUnderTaps : public QuadsAlongRows<T, Size, Order::tile_k, threads, padded> {
-    using Base = QuadsAlongRows<T, Size, Order::tile_k, threads, padded>;
-
-public:
-    using Base::Base;
-
-    /// Takes the offsets of a step.
-    template <class Offsets>
-    __device__ void find(Offsets const& offsets) {
-        Base::find(offsets, 0, [&](int i, std::uint32_t from) { own[i] = from; });
+/// The atom that multiplies what TapOperands load, in the place of one that a schedule says: where its units have
+/// sparse products, of single pixels in pairs.
+template <class Plan, class Atom, Element T, detail::Axis fast>
+struct AtomUnderTaps {
+    using Type = Atom;
+};
+template <class Plan, class Atom, Element T, detail::Axis fast>
+    requires requires {
+        requires Atom::may_be_pairs && has_tap_operands<Plan, Atom, T, fast>;
+        requires AnyTapOrder<Plan, T>::taps == 1 && !Plan::Head::may_be_padded;
     }
-    /// Loads it, or one whose channels lie so many bytes further.
-    __device__ void load(std::uint32_t further) {
-#pragma unroll
-        for (int i = 0; i < Base::own_k; ++i) Base::load(i, own[i], further);
-    }
-
-private:
-    std::uint32_t own[Base::own_k];
+struct AtomUnderTaps<Plan, Atom, T, fast> {
+    using Type = typename Atom::InPairs;
 };
 
 /// What TapOperands load x by.
-template <Element T, int Size, int threads, bool padded, class Order>
+template <class Atom, Element T, bool padded, class Order>
 struct InputsUnderTaps {
+    static constexpr int size = Atom::tile_m, threads = Atom::threads;
     using Type = std::conditional_t<
-        !padded || !has_window_rows<T, Size, threads, Order>, QuadsUnderTaps<T, Size, threads, padded, Order>,
-        std::conditional_t<sizeof(T) == 1, WindowBytes<T, Size, threads, Order>, WindowRows<T, Size, threads, Order>>>;
+        !padded || !has_window_rows<T, size, threads, Order>, QuadsUnderTaps<T, size, threads, padded, Order>,
+        std::conditional_t<sizeof(T) == 1, WindowBytes<T, size, threads, Order>, WindowRows<T, size, threads, Order>>>;
 };
-template <int Size, int threads, bool padded, class Order>
-struct InputsUnderTaps<float, Size, threads, padded, Order> {
-    using Type = FloatQuads<Size, threads, padded, Order>;
+template <class Atom, Element T, bool padded, class Order>
+    requires requires { requires Atom::are_in_pairs; }
+struct InputsUnderTaps<Atom, T, padded, Order> {
+    using Type = PairsUnderTaps<T, Atom::tile_m, Atom::threads, Order>;
+};
+template <class Atom, bool padded, class Order>
+struct InputsUnderTaps<Atom, float, padded, Order> {
+    using Type = FloatQuads<Atom::tile_m, Atom::threads, padded, Order>;
+};
+
+/// What they load filters by.
+template <class Plan, class Atom, Element T, class Order>
+struct FiltersUnderTaps {
+    using Type = TapFilters<T, Atom::tile_n, Atom::threads, !Plan::totals_tiles, Order>;
+};
+template <class Plan, class Atom, Element T, class Order>
+    requires requires { requires Atom::loads_filters; }
+struct FiltersUnderTaps<Plan, Atom, T, Order> {
+    using Type = OperandFilters<T, Atom, Order>;
 };
 
 /// A stage that they store in, where inputs have a tile of their own; or the atom's.
@@ -99,7 +110,8 @@ class TapOperands {
                          space = Plan::Head::collapsed_space;
     static constexpr bool padded = Plan::Head::may_be_padded;
     using Order = TapOrderOf<Plan, T, Atom::tile_k, together>;
-    using Inputs = typename InputsUnderTaps<T, tile_m, threads, padded, Order>::Type;
+    using Inputs = typename InputsUnderTaps<Atom, T, padded, Order>::Type;
+    using Filters = typename FiltersUnderTaps<Plan, Atom, T, Order>::Type;
     using Params = ConvParams<Plan, T, U>;
     using Problem = decltype(std::declval<Params const&>().problem());
 
@@ -144,26 +156,49 @@ public:
         __syncthreads();
         inputs.find(offsets);
         further = 0;
-        weights.find(offsets, 0);
+        if constexpr (in_turns) weights.find(offsets);
+        else weights.find(offsets, 0);
         bool const ends_early = conv.group_c() % Order::channels != 0;
         return of_wave((ends_early && step + 1 < end ? end - 1 : end) - step);
     }
     __device__ static Step found(int place) { return place; }
     __device__ int stride() const { return static_cast<int>(weights.stride()); }
     static constexpr bool has_table = false;
+    /// Whether steps come in two turns, because registers hold their filters.
+    static constexpr bool in_turns = requires { requires Atom::loads_filters; };
+    template <int turn = 0>
     __device__ void start(Step step, Stage&) {
         inputs.load(further);
         further += to_next;
-        weights.load(static_cast<std::uint32_t>(step));
+        auto const in_filters = static_cast<std::uint32_t>(step);
+        if constexpr (in_turns) {
+            keep_apart();  // the filters are waited for, which are loaded last
+            weights.template load<turn>(in_filters);
+        } else {
+            weights.load(in_filters);
+        }
     }
-    __device__ void finish(Step, Stage& stage) { store_operands(inputs, weights, stage); }
+    template <int turn = 0>
+    __device__ void finish(Step, Stage& stage) {
+        if constexpr (in_turns) {
+            weights.template wait<turn>();
+            inputs.store(stage.x);
+        } else {
+            store_operands(inputs, weights, stage);
+        }
+    }
+    template <int turn>
+    __device__ void multiply(Atom const& atom, Stage const& stage, typename Atom::Fragment& sums) const {
+        atom.multiply_pairs(stage.x, weights.template get<turn>(), sums);
+    }
+    __device__ void turn_over() { weights.turn_over(); }
 
 private:
     Params const& params;
     Shared& offsets;
     unsigned thread;
     Inputs inputs;
-    TapFilters<T, tile_n, threads, !Plan::totals_tiles, Order> weights;
+    Filters weights;
     std::uint32_t further = 0;  ///< where a step's channels are in x
     std::uint32_t to_next;  ///< from a step's channels to the next step's in x, in bytes
     int phase = -1, end = 0;  ///< the step at which the phase ends

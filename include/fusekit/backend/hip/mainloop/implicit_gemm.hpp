@@ -17,6 +17,7 @@
 #include "fusekit/backend/hip/collective/quad_operands.hpp"
 #include "fusekit/backend/hip/collective/store_tile.hpp"
 #include "fusekit/backend/hip/collective/tap_operands.hpp"
+#include "fusekit/backend/hip/mainloop/one_stage.hpp"
 #include "fusekit/backend/hip/schedule.hpp"
 
 namespace fusekit::hip {
@@ -86,7 +87,7 @@ struct NamedShared<Storage, true> {
 /// What of a convolution as a matrix product depends on its schedule.
 template <class Plan, class Schedule, Element T, detail::OutputElement U, detail::Axis fast>
 struct GemmParts {
-    using Atom = typename AtomOf<Schedule, T, PlanFactor<Plan, T>>::Type;
+    using Atom = typename AtomUnderTaps<Plan, typename AtomOf<Schedule, T, PlanFactor<Plan, T>>::Type, T, fast>::Type;
     using Writer = StoreTile<Plan, Atom, fast>;
     using Loader = LoadOperands<Plan, Atom, T, U, fast>;
     /// Another loader, where all is near and windows move forwards. Its quads are not of floats.
@@ -263,37 +264,7 @@ private:
                                typename Atom::Fragment& sums, unsigned thread) {
         AnyLoader loader(params, conv, of_loader, shared.tile.pixels, coord, thread);
         auto& stage = stage_of<AnyLoader>(shared);
-        auto const load = [&](int place, auto between) {
-            auto const in_flight = loader.found(place);
-            loader.start(in_flight, stage);
-            keep_apart();  // loads are in flight while products are computed
-            between();
-            loader.finish(in_flight, stage);
-            sync_shared_memory<threads>();
-        };
-        // Steps that a loader finds at once are a loop of their own, which asks nothing but where it ends. Past the
-        // last step zeros are loaded.
-        int const steps = steps_of<AnyLoader>(conv);
-        int left = steps, found = loader.find(0), i = 1;
-        load(0, [] {});
-        atom.wait(sums);
-        while (left > 0) {
-            if (i == found) found = loader.find(steps - left + 1), i = 0;
-            int const end = min(found, i + left), stride = loader.stride(), last = end * stride;
-            int place = i * stride;
-            left -= end - i, i = end;
-            do {
-                load(place, [&] {
-                    atom.multiply(stage, sums);
-                    keep_apart();
-                    sync_before_stores<threads>();
-                });
-                atom.wait(sums);
-                place += stride;
-                // The compiler counts steps of its own beside a place that is no table's.
-                if constexpr (!AnyLoader::has_table) place = opaque_per_block(place);
-            } while (place != last);
-        }
+        OneStage(atom, loader, stage).multiply(steps_of<AnyLoader>(conv), sums);
     }
 };
 

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/atom/pair_tile.hpp"
+#include "fusekit/backend/hip/collective/load_quads.hpp"
+
+namespace fusekit::hip {
+
+/// Quads whose taps stay the same from step to step, for TapOperands.
+template <Element T, int Size, int threads, bool padded, class Order>
+class QuadsUnderTaps : public QuadsAlongRows<T, Size, Order::tile_k, threads, padded> {
+    using Base = QuadsAlongRows<T, Size, Order::tile_k, threads, padded>;
+
+public:
+    using Base::Base;
+
+    /// Takes the offsets of a step.
+    template <class Offsets>
+    __device__ void find(Offsets const& offsets) {
+        Base::find(offsets, 0, [&](int i, std::uint32_t from) { own[i] = from; });
+    }
+    /// Loads it, or one whose channels lie so many bytes further.
+    __device__ void load(std::uint32_t further) {
+#pragma unroll
+        for (int i = 0; i < Base::own_k; ++i) Base::load(i, own[i], further);
+    }
+
+private:
+    std::uint32_t own[Base::own_k];
+};
+
+/// Those of bytes, in pairs of pixels: two indices of GemmK are one permutation for each two pixels.
+template <Element T, int Size, int threads, class Order>
+class PairsUnderTaps : public QuadsUnderTaps<T, Size, threads, false, Order> {
+    using Base = QuadsUnderTaps<T, Size, threads, false, Order>;
+    using Base::k, Base::own_k, Base::quads, Base::row;
+    static_assert(own_k % 8 == 0);
+
+public:
+    using Tile = PairTile<T, Size, Order::tile_k>;
+
+    using Base::Base;
+
+    __device__ void store(Tile& tile) const {
+#pragma unroll
+        for (unsigned pair = 0; pair < 2; ++pair)
+#pragma unroll
+            for (int first = 0; first < own_k; first += 8) {
+                Words<4> words;
+#pragma unroll
+                for (int i = 0; i < 4; ++i)
+                    words[i] = permuted(quads[first + 2 * i + 1][0], quads[first + 2 * i][0],
+                                        pair == 0 ? 0x05040100 : 0x07060302);
+                tile.put_words(2 * (k + static_cast<unsigned>(first)), row / 2 + pair, words);
+            }
+    }
+};
+
+}  // namespace fusekit::hip

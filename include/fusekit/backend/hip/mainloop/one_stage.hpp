@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/arch/reload.hpp"
+#include "fusekit/backend/hip/arch/wave.hpp"
+
+namespace fusekit::hip {
+
+/// Whether a loader has two sets of registers for steps in turns.
+template <class Loader>
+inline constexpr bool comes_in_turns = requires { requires Loader::in_turns; };
+
+/// The products of a loader's steps along GemmK, through one stage of shared memory: while a step is multiplied, the
+/// next one's loads are in flight to registers. Past the last step zeros are loaded. All threads call these.
+template <class Atom, class Loader, class Stage>
+class OneStage {
+    static constexpr int threads = Atom::threads;
+    using Fragment = typename Atom::Fragment;
+
+public:
+    __device__ OneStage(Atom const& the_atom, Loader& the_loader, Stage& the_stage)
+        : atom(the_atom), loader(the_loader), stage(the_stage) {}
+
+    /// Adds them to sums.
+    __device__ __forceinline__ void multiply(int steps, Fragment& sums) {
+        int const found = loader.find(0);
+        load<0>(0, [] {});
+        atom.wait(sums);
+        if constexpr (comes_in_turns<Loader>) multiply_in_turns(steps, found, sums);
+        else multiply_found(steps, found, sums);
+    }
+
+private:
+    Atom const& atom;
+    Loader& loader;
+    Stage& stage;
+
+    /// Steps that a loader finds at once are a loop of their own, which asks nothing but where it ends.
+    __device__ __forceinline__ void multiply_found(int steps, int found, Fragment& sums) {
+        int left = steps, i = 1;
+        while (left > 0) {
+            if (i == found) found = loader.find(steps - left + 1), i = 0;
+            int const end = min(found, i + left), stride = loader.stride(), last = end * stride;
+            int place = i * stride;
+            left -= end - i, i = end;
+            do {
+                load<0>(place, [&] {
+                    atom.multiply(stage, sums);
+                    sync_reads();
+                });
+                atom.wait(sums);
+                place = next(place, stride);
+            } while (place != last);
+        }
+    }
+    /// Two steps are a pass of a loop, and then each has a pass that copies its set.
+    __device__ __forceinline__ void multiply_in_turns(int steps, int found, Fragment& sums) {
+        int const pairs = (min(found, steps) - 1) / 2, stride = loader.stride(), last = (1 + 2 * pairs) * stride;
+        int place = stride;
+        while (place != last) {
+            multiply_turn<0>(place, sums);
+            place = next(place, stride);
+            multiply_turn<1>(place, sums);
+            place = next(place, stride);
+        }
+#pragma unroll 1
+        for (int step = 1 + 2 * pairs; step <= steps; ++step) {
+            loader.find(step);
+            multiply_turn<0>(0, sums);
+            loader.turn_over();
+        }
+    }
+    template <int turn>
+    __device__ __forceinline__ void multiply_turn(int next_place, Fragment& sums) {
+        load<1 - turn>(next_place, [&] {
+            loader.template multiply<turn>(atom, stage, sums);
+            sync_reads();
+        });
+        atom.wait(sums);
+    }
+
+    /// Calls `between` while a step is in flight.
+    template <int turn, class Between>
+    __device__ __forceinline__ void load(int place, Between const& between) {
+        auto const in_flight = loader.found(place);
+        if constexpr (comes_in_turns<Loader>) loader.template start<turn>(in_flight, stage);
+        else loader.start(in_flight, stage);
+        keep_apart();
+        between();
+        if constexpr (comes_in_turns<Loader>) loader.template finish<turn>(in_flight, stage);
+        else loader.finish(in_flight, stage);
+        sync_shared_memory<threads>();
+    }
+    __device__ static void sync_reads() {
+        keep_apart();
+        sync_before_stores<threads>();
+    }
+    /// The compiler counts steps of its own beside a place that is no table's.
+    __device__ static int next(int place, int stride) {
+        place += stride;
+        return Loader::has_table ? place : opaque_per_block(place);
+    }
+};
+
+}  // namespace fusekit::hip
