@@ -61,20 +61,24 @@ std::vector<double> factors_of(Instruction const& instruction, Exchange const& w
     return factors;
 }
 
-/// A of a sparse product, with its zeros.
-std::vector<double> sparse_factors_of(Instruction const& instruction, Exchange const& wave, Place const& place) {
-    unsigned const per = instruction.factors();
-    std::vector<double> factors(instruction.size * instruction.depth);
-    for (unsigned row = 0; row < instruction.size; ++row)
-        for (unsigned e = 0; e < instruction.depth / 2; ++e) {
-            unsigned const own = e % (per / 2);
-            auto const* const lane =
-                reinterpret_cast<Operands const*>(wave.value[row + instruction.size * (e / (per / 2))]);
-            auto const index = [&](unsigned of) { return lane->indices >> 2 * of & 3; };
-            if (own % 2 == 1 && index(own) <= index(own - 1)) fault("indices of a sparse product do not go up", place);
-            std::uint8_t const bits = static_cast<std::uint8_t const*>(lane->a)[own];
-            factors[row * instruction.depth + e / 2 * 4 + index(own)] = value_of(instruction.factor, bits);
-        }
+/// A row's two factors of each four, and which of b's these are multiplied by: others may be no numbers.
+struct SparseFactors {
+    std::vector<double> a;
+    std::vector<unsigned> k;
+};
+SparseFactors sparse_factors_of(Instruction const& instruction, Exchange const& wave, unsigned row,
+                                Place const& place) {
+    unsigned const per = instruction.factors() / 2;
+    SparseFactors factors;
+    for (unsigned e = 0; e < instruction.depth / 2; ++e) {
+        auto const* const lane = reinterpret_cast<Operands const*>(wave.value[row + instruction.size * (e / per)]);
+        auto const index = [&](unsigned of) { return lane->indices >> 2 * of & 3; };
+        unsigned const own = e % per;
+        if (own % 2 == 1 && index(own) <= index(own - 1)) fault("indices of a sparse product do not go up", place);
+        std::uint8_t const bits = static_cast<std::uint8_t const*>(lane->a)[own];
+        factors.a.push_back(value_of(instruction.factor, bits));
+        factors.k.push_back(e / 2 * 4 + index(own));
+    }
     return factors;
 }
 
@@ -90,21 +94,28 @@ void check_copies(Exchange const& wave, std::size_t bytes, Place const& place) {
 /// The wave's product, by its first lane; the others wait for their sums where theirs lie.
 template <class Sum>
 void multiply_all(Instruction const& instruction, Exchange const& wave, Place const& place) {
-    auto const a = instruction.sparse ? sparse_factors_of(instruction, wave, place)
-                                      : factors_of(instruction, wave, &Operands::a),
-               b = factors_of(instruction, wave, &Operands::b);
-    for (unsigned row = 0; row < instruction.size; ++row)
+    unsigned const depth = instruction.depth, products = instruction.sparse ? depth / 2 : depth;
+    std::vector<double> a, chosen(products);
+    if (!instruction.sparse) a = factors_of(instruction, wave, &Operands::a);
+    auto const b = factors_of(instruction, wave, &Operands::b);
+    for (unsigned row = 0; row < instruction.size; ++row) {
+        SparseFactors const sparse =
+            instruction.sparse ? sparse_factors_of(instruction, wave, row, place) : SparseFactors{};
         for (unsigned column = 0; column < instruction.size; ++column) {
             Lane const at = instruction.sum(row, column);
             Sum& sum = static_cast<Sum*>(reinterpret_cast<Operands const*>(wave.value[at.lane])->sums)[at.element];
             double exact = sum;
-            double const *const of_a = &a[row * instruction.depth], *const of_b = &b[column * instruction.depth];
+            double const *of_a = sparse.a.data(), *of_b = chosen.data();
+            if (!instruction.sparse) of_a = &a[row * depth], of_b = &b[column * depth];
+            else
+                for (unsigned e = 0; e < products; ++e) chosen[e] = b[column * depth + sparse.k[e]];
             if (instruction.factor == Factor::float32)
-                for (unsigned k = 0; k < instruction.depth; ++k) exact = static_cast<float>(exact + of_a[k] * of_b[k]);
-            else exact = sum_of_products(exact, of_a, of_b, instruction.depth);
+                for (unsigned k = 0; k < products; ++k) exact = static_cast<float>(exact + of_a[k] * of_b[k]);
+            else exact = sum_of_products(exact, of_a, of_b, products);
             if constexpr (std::is_same_v<Sum, float>) sum = static_cast<float>(exact);
             else sum = static_cast<std::int32_t>(static_cast<std::int64_t>(exact));  // which wraps
         }
+    }
 }
 
 /// Ends the program where the device is of none of these architectures.
@@ -193,6 +204,18 @@ Floats8 wmma_f32_16x16x16_bf8_bf8_gfx12(Words<2> a, Words<2> b, Floats8 c, Place
 
 Integers16 smfmac_i32_32x32x32_i8(Words<2> a, Words<4> b, Integers16 c, std::uint32_t indices, Place place) {
     return multiply({cdna3, Factor::int8, 32, 32, 64, false, mfma_sum, true}, a, b, c, place, indices);
+}
+Floats16 smfmac_f32_32x32x32_fp8_fp8(Words<2> a, Words<4> b, Floats16 c, std::uint32_t indices, Place place) {
+    return multiply({cdna3, Factor::e4m3_fnuz, 32, 32, 64, false, mfma_sum, true}, a, b, c, place, indices);
+}
+Floats16 smfmac_f32_32x32x32_bf8_bf8(Words<2> a, Words<4> b, Floats16 c, std::uint32_t indices, Place place) {
+    return multiply({cdna3, Factor::e5m2_fnuz, 32, 32, 64, false, mfma_sum, true}, a, b, c, place, indices);
+}
+Floats8 swmmac_f32_16x16x32_fp8_fp8(Words<2> a, Words<4> b, Floats8 c, std::uint32_t indices, Place place) {
+    return multiply({rdna4, Factor::e4m3, 16, 32, 32, false, gfx12_sum, true}, a, b, c, place, indices);
+}
+Floats8 swmmac_f32_16x16x32_bf8_bf8(Words<2> a, Words<4> b, Floats8 c, std::uint32_t indices, Place place) {
+    return multiply({rdna4, Factor::e5m2, 16, 32, 32, false, gfx12_sum, true}, a, b, c, place, indices);
 }
 Integers8 swmmac_i32_16x16x32_iu8(Words<2> a, Words<4> b, Integers8 c, std::uint32_t indices, Place place) {
     return multiply({rdna4, Factor::int8, 16, 32, 32, false, gfx12_sum, true}, a, b, c, place, indices);

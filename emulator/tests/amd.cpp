@@ -112,11 +112,12 @@ std::uint32_t pair(unsigned row, unsigned group) {
 template <class Sums>
 struct SparseProblem {
     Layout layout;
+    std::uint32_t (*bits)(int);
     Sums (*multiply)(amd::Words<2>, amd::Words<4>, Sums, std::uint32_t, hip_on_cpu::Place);
     Sums* out;
 };
 
-/// As product(), of int8, with a[i][k] for the two indices k of a pair() and zeros for the others.
+/// As product(), of 8 bits, with a[i][k] for the two indices k of a pair() and zeros for the others.
 template <class Sums>
 __global__ void sparse_product(SparseProblem<Sums> problem) {
     Layout const& at = problem.layout;
@@ -125,23 +126,24 @@ __global__ void sparse_product(SparseProblem<Sums> problem) {
     amd::Words<4> b{};
     std::uint32_t indices = 0;
     for (unsigned e = 0; e < 16; ++e)
-        b[static_cast<int>(e / 4)] |= int8(number(static_cast<int>(17 * row + 5 * (first + e)))) << e * 8 % 32;
+        b[static_cast<int>(e / 4)] |= problem.bits(number(static_cast<int>(17 * row + 5 * (first + e)))) << e * 8 % 32;
     for (unsigned e = 0; e < 8; ++e) {
         unsigned const own = pair(row, first / 4 + e / 2) >> e % 2 * 2 & 3, k = first + e / 2 * 4 + own;
-        a[static_cast<int>(e / 4)] |= int8(number(static_cast<int>(31 * row + k))) << e * 8 % 32;
+        a[static_cast<int>(e / 4)] |= problem.bits(number(static_cast<int>(31 * row + k))) << e * 8 % 32;
         indices |= own << 2 * e;
     }
     Sums c{};
     for (unsigned e = 0; e < sizeof c / 4; ++e)
-        c[static_cast<int>(e)] = static_cast<int>(at.row(lane / at.size, e)) - static_cast<int>(row);
+        c[static_cast<int>(e)] = static_cast<std::remove_reference_t<decltype(c[0])>>(
+            static_cast<int>(at.row(lane / at.size, e)) - static_cast<int>(row));
     problem.out[lane] = problem.multiply(a, b, c, indices, hip_on_cpu::Place::current());
 }
 
 template <class Sums>
-void check_sparse(Layout const& layout, decltype(SparseProblem<Sums>::multiply) multiply) {
+void check_sparse(Layout const& layout, std::uint32_t (*bits)(int), decltype(SparseProblem<Sums>::multiply) multiply) {
     std::vector<Sums> out(layout.lanes);
     hipLaunchKernelGGL(HIP_KERNEL_NAME(sparse_product<Sums>), dim3(1), dim3(layout.lanes), 0, nullptr,
-                       SparseProblem<Sums>{layout, multiply, out.data()});
+                       SparseProblem<Sums>{layout, bits, multiply, out.data()});
     REQUIRE(hipGetLastError() == hipSuccess);
     int wrong = 0;
     for (unsigned lane = 0; lane < layout.lanes; ++lane)
@@ -153,7 +155,7 @@ void check_sparse(Layout const& layout, decltype(SparseProblem<Sums>::multiply) 
                     unsigned const k = group * 4 + (pair(i, group) >> nth & 3);
                     expected += number(static_cast<int>(31 * i + k)) * number(static_cast<int>(17 * j + 5 * k));
                 }
-            wrong += out[lane][static_cast<int>(e)] != expected;
+            wrong += static_cast<int>(out[lane][static_cast<int>(e)]) != expected;
         }
     CHECK(wrong == 0);
 }
@@ -226,9 +228,18 @@ TEST_CASE("WMMA multiplies as RDNA's manuals say") {
 }
 
 TEST_CASE("sparse products are those of CDNA 3's and RDNA 4's manuals") {
-    if (is("gfx942")) check_sparse<amd::Integers16>({32, 32, 64, 8, mfma_row}, amd::smfmac_i32_32x32x32_i8);
-    else if (is("gfx1201")) check_sparse<amd::Integers8>({16, 32, 32, 8, gfx12_row}, amd::swmmac_i32_16x16x32_iu8);
-    else SKIP("no sparse products");
+    Layout const mfma{32, 32, 64, 8, mfma_row}, gfx12{16, 32, 32, 8, gfx12_row};
+    if (is("gfx942")) {
+        check_sparse<amd::Integers16>(mfma, int8, amd::smfmac_i32_32x32x32_i8);
+        check_sparse<amd::Floats16>(mfma, e4m3_fnuz, amd::smfmac_f32_32x32x32_fp8_fp8);
+        check_sparse<amd::Floats16>(mfma, e5m2_fnuz, amd::smfmac_f32_32x32x32_bf8_bf8);
+    } else if (is("gfx1201")) {
+        check_sparse<amd::Integers8>(gfx12, int8, amd::swmmac_i32_16x16x32_iu8);
+        check_sparse<amd::Floats8>(gfx12, e4m3, amd::swmmac_f32_16x16x32_fp8_fp8);
+        check_sparse<amd::Floats8>(gfx12, e5m2, amd::swmmac_f32_16x16x32_bf8_bf8);
+    } else {
+        SKIP("no sparse products");
+    }
 }
 
 TEST_CASE("a device says the architecture that it is told") {

@@ -54,13 +54,21 @@ Integers8 wmma_i32_16x16x16_iu8_gfx12(Words<2> a, Words<2> b, Integers8 c, Place
 Floats8 wmma_f32_16x16x16_fp8_fp8_gfx12(Words<2> a, Words<2> b, Floats8 c, Place place = Place::current());
 Floats8 wmma_f32_16x16x16_bf8_bf8_gfx12(Words<2> a, Words<2> b, Floats8 c, Place place = Place::current());
 
-/// Sparse products: of four indices k, a lane holds the two factors of A that are not zero, and two bits for each in
-/// `indices` say which they are, the first one's lowest. They go up, or the program ends. Source: AMD, the same,
-/// "Sparse Matrix Arithmetic Instructions"; amd_matrix_instruction_calculator.
+/// Sparse products: of four indices k, a lane holds two factors of A, and two bits for each in `indices` say which they
+/// are, the first one's lowest. They go up, or the program ends. B's other two are not multiplied. Source: AMD, the
+/// same, "Sparse Matrix Arithmetic Instructions"; amd_matrix_instruction_calculator.
 Integers16 smfmac_i32_32x32x32_i8(Words<2> a, Words<4> b, Integers16 c, std::uint32_t indices,
                                   Place place = Place::current());
 Integers8 swmmac_i32_16x16x32_iu8(Words<2> a, Words<4> b, Integers8 c, std::uint32_t indices,
                                   Place place = Place::current());
+Floats16 smfmac_f32_32x32x32_fp8_fp8(Words<2> a, Words<4> b, Floats16 c, std::uint32_t indices,
+                                     Place place = Place::current());
+Floats16 smfmac_f32_32x32x32_bf8_bf8(Words<2> a, Words<4> b, Floats16 c, std::uint32_t indices,
+                                     Place place = Place::current());
+Floats8 swmmac_f32_16x16x32_fp8_fp8(Words<2> a, Words<4> b, Floats8 c, std::uint32_t indices,
+                                    Place place = Place::current());
+Floats8 swmmac_f32_16x16x32_bf8_bf8(Words<2> a, Words<4> b, Floats8 c, std::uint32_t indices,
+                                    Place place = Place::current());
 
 /// Dot instructions, a lane's own: a . b + c of two halves, rounded once, where the manual says no more, with zeros for
 /// denormals of float; or of four signed bytes, whose sum wraps.

@@ -3,6 +3,7 @@
 #include "fusekit/backend/hip/collective/tap_operands.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
+#include <cmath>
 
 #include "backend/hip/native.hpp"
 #include "support/convolutions_both_ways.hpp"
@@ -25,6 +26,25 @@ void check(Device& device, oracle::Shape const& x, std::int64_t k) {
     check_both_ways<Planes, T, Geometry, Head>(device, x, k);
 }
 
+/// Pixels that are no numbers, each beside one that is: sums of that one are numbers.
+template <class T, class Device>
+void check_beside_nan(Device& device) {
+    oracle::Shape const x{1, 32, 2, 8}, y{1, 16, 2, 8}, filter{16, 32, 1, 1};
+    auto const numbers = integers(x.size(), -3, 4, 1), weights = integers(filter.size(), -2, 2, 2);
+    auto values = numbers;
+    for (std::size_t i = 1; i < values.size(); i += 2) values[i] = NAN;
+    Filled<T, Device, 4> in(device, "nchw", x, values), w(device, "kcrs", filter, weights);
+    Placed<Device, 4> out(device, fk::DataType::float32, layout_of<4>("nchw", y), 64);
+    fk::Plan<fk::Conv<fk::filter(1, 1)>>::bind({.weights = w.view()})(device, in.view(), out.template view<float>());
+    auto const expected =
+        oracle::conv(oracle::Tensor(x, numbers), weights, 16, GeometryOf<2>::window(fk::filter(1, 1)));
+    auto const found = out.fetch();
+    for (std::int64_t i = 0; i < y.size(); i += 2) {
+        REQUIRE(found.get(i) == expected.at[static_cast<std::size_t>(i)].value);
+        REQUIRE(std::isnan(found.get(i + 1)));
+    }
+}
+
 /// 8-bit floats, where matrix units multiply them: of each kind of windows and of phases.
 template <class T, class Schedule>
 void check_float8(fk::hip::Device& device) {
@@ -33,6 +53,7 @@ void check_float8(fk::hip::Device& device) {
         check_conv<Planes, T, fk::filter(3, 3).pad(1)>(scheduled, {2, 48, 5, 8}, 40);
         check_conv<Planes, T, fk::filter(3, 3).pad(2).dilation(2).groups(2)>(scheduled, {1, 32, 3, 12}, 24);
         check_conv<Planes, T, fk::filter(1, 1)>(scheduled, {2, 80, 3, 4}, 24);
+        check_beside_nan<T>(scheduled);
     }
 }
 

@@ -26,6 +26,7 @@ TEST_CASE("HIP: tables become the schedules that their numbers say") {
     CHECK(same<GemmTable<AmdTuning, fk::half>, Table<NativeGemm<128, 128, 2>, NativeGemm<64, 64, 6>>>);
     CHECK(same<GemmTable<AmdTuning, fk::int8>,
                Table<NativeGemm<128, 128, 2>, NativeGemm<64, 128, 3>, NativeGemm<64, 64, 6>>>);
+    CHECK(same<GemmTable<AmdTuning, fk::e4m3_fnuz>, GemmTable<AmdTuning, fk::int8>>);
     CHECK(same<GemmTable<AmdTuning, fk::half, fk::int8>, Table<Gemm<128, 128, 8, 2>, Gemm<64, 64, 8, 6>>>);
     CHECK(same<GemmTable<NvidiaTuning, float, float, fk::tf32>, GemmTable<NvidiaTuning, fk::half>>);
 }

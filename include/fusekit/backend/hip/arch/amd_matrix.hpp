@@ -75,6 +75,14 @@ __device__ inline Integers16 smfmac_i32_32x32x32_i8(Words<2> a, Words<4> b, Inte
     return __builtin_amdgcn_smfmac_i32_32x32x32_i8(__builtin_bit_cast(Integers2, a), __builtin_bit_cast(Integers4, b),
                                                    c, static_cast<int>(indices), 0, 0);
 }
+__device__ inline Floats16 smfmac_f32_32x32x32_fp8_fp8(Words<2> a, Words<4> b, Floats16 c, std::uint32_t indices) {
+    return __builtin_amdgcn_smfmac_f32_32x32x32_fp8_fp8(
+        __builtin_bit_cast(Integers2, a), __builtin_bit_cast(Integers4, b), c, static_cast<int>(indices), 0, 0);
+}
+__device__ inline Floats16 smfmac_f32_32x32x32_bf8_bf8(Words<2> a, Words<4> b, Floats16 c, std::uint32_t indices) {
+    return __builtin_amdgcn_smfmac_f32_32x32x32_bf8_bf8(
+        __builtin_bit_cast(Integers2, a), __builtin_bit_cast(Integers4, b), c, static_cast<int>(indices), 0, 0);
+}
 using Floats2 = float __attribute__((ext_vector_type(2)));
 __device__ inline Floats16 mfma_f32_32x32x4_xf32(Words<2> a, Words<2> b, Floats16 c) {
     return __builtin_amdgcn_mfma_f32_32x32x4_xf32(__builtin_bit_cast(Floats2, a), __builtin_bit_cast(Floats2, b), c, 0,
@@ -91,6 +99,8 @@ __device__ inline Floats16 mfma_f32_32x32x16_bf8_bf8(Words<2> a, Words<2> b, Flo
 #else
 __device__ Integers16 mfma_i32_32x32x16_i8(Words<2> a, Words<2> b, Integers16 c);
 __device__ Integers16 smfmac_i32_32x32x32_i8(Words<2> a, Words<4> b, Integers16 c, std::uint32_t indices);
+__device__ Floats16 smfmac_f32_32x32x32_fp8_fp8(Words<2> a, Words<4> b, Floats16 c, std::uint32_t indices);
+__device__ Floats16 smfmac_f32_32x32x32_bf8_bf8(Words<2> a, Words<4> b, Floats16 c, std::uint32_t indices);
 __device__ Floats16 mfma_f32_32x32x4_xf32(Words<2> a, Words<2> b, Floats16 c);
 __device__ Floats16 mfma_f32_32x32x16_fp8_fp8(Words<2> a, Words<2> b, Floats16 c);
 __device__ Floats16 mfma_f32_32x32x16_bf8_bf8(Words<2> a, Words<2> b, Floats16 c);
@@ -149,8 +159,16 @@ __device__ inline Integers8 wmma_i32_16x16x16_iu8_gfx12(Words<2> a, Words<2> b, 
 }
 __device__ inline Integers8 swmmac_i32_16x16x32_iu8(Words<2> a, Words<4> b, Integers8 c, std::uint32_t indices) {
     return __builtin_amdgcn_swmmac_i32_16x16x32_iu8_w32(true, __builtin_bit_cast(Integers2, a), true,
-                                                        __builtin_bit_cast(Integers4, b), c, static_cast<int>(indices),
-                                                        false);
+                                                        __builtin_bit_cast(Integers4, b), c,
+                                                        static_cast<short>(indices), false);
+}
+__device__ inline Floats8 swmmac_f32_16x16x32_fp8_fp8(Words<2> a, Words<4> b, Floats8 c, std::uint32_t indices) {
+    return __builtin_amdgcn_swmmac_f32_16x16x32_fp8_fp8_w32(
+        __builtin_bit_cast(Integers2, a), __builtin_bit_cast(Integers4, b), c, static_cast<short>(indices));
+}
+__device__ inline Floats8 swmmac_f32_16x16x32_bf8_bf8(Words<2> a, Words<4> b, Floats8 c, std::uint32_t indices) {
+    return __builtin_amdgcn_swmmac_f32_16x16x32_bf8_bf8_w32(
+        __builtin_bit_cast(Integers2, a), __builtin_bit_cast(Integers4, b), c, static_cast<short>(indices));
 }
 __device__ inline Floats8 wmma_f32_16x16x16_fp8_fp8_gfx12(Words<2> a, Words<2> b, Floats8 c) {
     return __builtin_amdgcn_wmma_f32_16x16x16_fp8_fp8_w32_gfx12(__builtin_bit_cast(Integers2, a),
@@ -165,6 +183,8 @@ __device__ Floats8 wmma_f32_16x16x16_f16_gfx12(Words<4> a, Words<4> b, Floats8 c
 __device__ Floats8 wmma_f32_16x16x16_bf16_gfx12(Words<4> a, Words<4> b, Floats8 c);
 __device__ Integers8 wmma_i32_16x16x16_iu8_gfx12(Words<2> a, Words<2> b, Integers8 c);
 __device__ Integers8 swmmac_i32_16x16x32_iu8(Words<2> a, Words<4> b, Integers8 c, std::uint32_t indices);
+__device__ Floats8 swmmac_f32_16x16x32_fp8_fp8(Words<2> a, Words<4> b, Floats8 c, std::uint32_t indices);
+__device__ Floats8 swmmac_f32_16x16x32_bf8_bf8(Words<2> a, Words<4> b, Floats8 c, std::uint32_t indices);
 __device__ Floats8 wmma_f32_16x16x16_fp8_fp8_gfx12(Words<2> a, Words<2> b, Floats8 c);
 __device__ Floats8 wmma_f32_16x16x16_bf8_bf8_gfx12(Words<2> a, Words<2> b, Floats8 c);
 #endif

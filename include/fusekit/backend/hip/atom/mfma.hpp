@@ -45,9 +45,11 @@ struct Mfma {
     }
 
     /// Whether there is a sparse product, which takes as long: of four indices k it has two of a, as `indices` say.
-    static constexpr bool has_sparse = std::is_same_v<T, int8> && k == 16;
+    static constexpr bool has_sparse = sizeof(T) == 1 && k == 16;
     __device__ static Sums multiply_sparse(Operand a, Words<4> b, Sums c, std::uint32_t indices) {
-        return amd::smfmac_i32_32x32x32_i8(a, b, c, indices);
+        if constexpr (std::is_same_v<T, e4m3_fnuz>) return amd::smfmac_f32_32x32x32_fp8_fp8(a, b, c, indices);
+        else if constexpr (std::is_same_v<T, e5m2_fnuz>) return amd::smfmac_f32_32x32x32_bf8_bf8(a, b, c, indices);
+        else return amd::smfmac_i32_32x32x32_i8(a, b, c, indices);
     }
 };
 

@@ -47,9 +47,11 @@ struct Wmma {
     }
 
     /// As Mfma's.
-    static constexpr bool has_sparse = !copied && std::is_same_v<T, int8>;
+    static constexpr bool has_sparse = !copied && sizeof(T) == 1;
     __device__ static Sums multiply_sparse(Operand a, Words<4> b, Sums c, std::uint32_t indices) {
-        return amd::swmmac_i32_16x16x32_iu8(a, b, c, indices);
+        if constexpr (std::is_same_v<T, e4m3>) return amd::swmmac_f32_16x16x32_fp8_fp8(a, b, c, indices);
+        else if constexpr (std::is_same_v<T, e5m2>) return amd::swmmac_f32_16x16x32_bf8_bf8(a, b, c, indices);
+        else return amd::swmmac_i32_16x16x32_iu8(a, b, c, indices);
     }
 };
 

@@ -28,8 +28,8 @@ struct AmdTuning {
     /// Waves of 64 have 64 x 64 sums, waves of 32 have 32 pixels of 64 channels: registers hold no more beside the
     /// loads.
     static constexpr NativeTile native[] = {{.m = 128, .n = 128, .blocks = 2}, {.m = 64, .n = 64, .blocks = 6}};
-    /// Where pixels of int8 are neighbours, products of 128 channels hide what it takes to transpose them.
-    static constexpr NativeTile native_int8[] = {
+    /// Where pixels of 8 bits are neighbours, products of 128 channels hide what it takes to transpose them.
+    static constexpr NativeTile native_bytes[] = {
         native[0], {.m = 64, .n = 128, .blocks = 3}, {.m = 64, .n = 64, .blocks = 6}};
     static constexpr bool native_floats = true;
 

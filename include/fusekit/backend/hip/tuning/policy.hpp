@@ -54,7 +54,8 @@ struct ElementwiseCase {
 //                  beside them, arrays of PlanesTile
 //   weights        likewise, of WeightCut, and most_gradient_cluster, the most blocks of a cluster that share a tile
 //   native         where kernels of 16 and 8 bits and tf32 are cut otherwise: an array of NativeTile, in place of gemm;
-//                  native_floats says whether kernels of float are, too; native_int8, those of int8 where they differ
+//                  native_floats says whether kernels of float are, too; native_bytes, those of 8 bits where they
+//                  differ
 //   elementwise    an ElementwiseCut for an ElementwiseCase
 //   reduction      a ReductionCut for the bytes of an element
 
@@ -109,10 +110,10 @@ template <class Tuning, class T>
 struct NativeTiles {
     static constexpr auto const& tiles = Tuning::native;
 };
-template <class Tuning>
-    requires requires { Tuning::native_int8; }
-struct NativeTiles<Tuning, int8> {
-    static constexpr auto const& tiles = Tuning::native_int8;
+template <class Tuning, class T>
+    requires(sizeof(T) == 1 && requires { Tuning::native_bytes; })
+struct NativeTiles<Tuning, T> {
+    static constexpr auto const& tiles = Tuning::native_bytes;
 };
 template <class Tuning, class Of, int... i>
 auto native_table(std::integer_sequence<int, i...>)
