@@ -48,7 +48,7 @@ public:
         : lane(thread % lanes), own_m(thread / lanes % waves_m), own_n(thread / lanes / waves_m) {}
 
     /// Whether the unit has sparse products, and the atom that multiplies pixels in pairs by them: two neighbouring
-    /// pixels are a column of two products, of which each has every second byte of a PairTile.
+    /// pixels are a column of two products, of which each has every second two bytes of a PairTile.
     static constexpr bool are_in_pairs = are_pairs;
     static constexpr bool may_be_pairs = requires { requires Unit::has_sparse; };
     using InPairs = WaveTile<T, Unit, TileM, TileN, RowBytes, Stages, true>;

@@ -137,12 +137,7 @@ public:
             } else {
 #pragma unroll
                 for (int half = 0; half < 2; ++half) {  // of the pixels
-                    auto const alternate = [&](int index) {
-                        std::uint32_t const in_place = half == 0 ? 0x05010400 : 0x07030602;
-                        return permuted(quads[index + 1][0], quads[index][0],
-                                        padded ? selectors[index + half][0] : in_place);
-                    };
-                    std::uint32_t const low = alternate(i), high = alternate(i + 2);
+                    std::uint32_t const low = alternate(i, half), high = alternate(i + 2, half);
                     pixels[2 * half][i / 4] = permuted(high, low, 0x05040100);
                     pixels[2 * half + 1][i / 4] = permuted(high, low, 0x07060302);
                 }
@@ -183,6 +178,13 @@ protected:
     /// Loads the i-th quad, at an offset that all threads add to the thread's.
     __device__ void load(int i, std::uint32_t from, std::uint32_t further = 0) {
         quads[i] = buffer.template load<Words<words>>(from, further);
+    }
+
+    /// Four bytes of an even index and of the next one, of the pixels of the first or of the second half: both indices
+    /// of a pixel after one another.
+    __device__ std::uint32_t alternate(int index, int half) const {
+        std::uint32_t const in_place = half == 0 ? 0x05010400 : 0x07030602;
+        return permuted(quads[index + 1][0], quads[index][0], padded ? selectors[index + half][0] : in_place);
     }
 
 private:

@@ -30,10 +30,10 @@ private:
 };
 
 /// Those of bytes, in pairs of pixels: two indices of GemmK are one permutation for each two pixels.
-template <Element T, int Size, int threads, class Order>
-class PairsUnderTaps : public QuadsUnderTaps<T, Size, threads, false, Order> {
-    using Base = QuadsUnderTaps<T, Size, threads, false, Order>;
-    using Base::k, Base::own_k, Base::quads, Base::row;
+template <Element T, int Size, int threads, bool padded, class Order>
+class PairsUnderTaps : public QuadsUnderTaps<T, Size, threads, padded, Order> {
+    using Base = QuadsUnderTaps<T, Size, threads, padded, Order>;
+    using Base::k, Base::own_k, Base::row;
     static_assert(own_k % 8 == 0);
 
 public:
@@ -43,15 +43,13 @@ public:
 
     __device__ void store(Tile& tile) const {
 #pragma unroll
-        for (unsigned pair = 0; pair < 2; ++pair)
+        for (int pair = 0; pair < 2; ++pair)
 #pragma unroll
             for (int first = 0; first < own_k; first += 8) {
                 Words<4> words;
 #pragma unroll
-                for (int i = 0; i < 4; ++i)
-                    words[i] = permuted(quads[first + 2 * i + 1][0], quads[first + 2 * i][0],
-                                        pair == 0 ? 0x05040100 : 0x07060302);
-                tile.put_words(2 * (k + static_cast<unsigned>(first)), row / 2 + pair, words);
+                for (int i = 0; i < 4; ++i) words[i] = Base::alternate(first + 2 * i, pair);
+                tile.put_words(2 * (k + static_cast<unsigned>(first)), row / 2 + static_cast<unsigned>(pair), words);
             }
     }
 };

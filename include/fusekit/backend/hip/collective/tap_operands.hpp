@@ -43,7 +43,7 @@ template <class Plan, class Atom, Element T, detail::Axis fast>
 inline constexpr bool has_tap_operands<Plan, Atom, T, fast> = !Plan::has_prologue && !Plan::pools;
 
 /// The atom that multiplies what TapOperands load, in the place of one that a schedule says: where its units have
-/// sparse products, of single pixels in pairs.
+/// sparse products, of pixels in pairs. Where filters have several taps, tiles of 64 channels have quicker windows.
 template <class Plan, class Atom, Element T, detail::Axis fast>
 struct AtomUnderTaps {
     using Type = Atom;
@@ -51,7 +51,7 @@ struct AtomUnderTaps {
 template <class Plan, class Atom, Element T, detail::Axis fast>
     requires requires {
         requires Atom::may_be_pairs && has_tap_operands<Plan, Atom, T, fast>;
-        requires AnyTapOrder<Plan, T>::taps == 1 && !Plan::Head::may_be_padded;
+        requires AnyTapOrder<Plan, T>::taps == 1 || !Atom::InPairs::loads_filters;
     }
 struct AtomUnderTaps<Plan, Atom, T, fast> {
     using Type = typename Atom::InPairs;
@@ -68,7 +68,7 @@ struct InputsUnderTaps {
 template <class Atom, Element T, bool padded, class Order>
     requires requires { requires Atom::are_in_pairs; }
 struct InputsUnderTaps<Atom, T, padded, Order> {
-    using Type = PairsUnderTaps<T, Atom::tile_m, Atom::threads, Order>;
+    using Type = PairsUnderTaps<T, Atom::tile_m, Atom::threads, padded, Order>;
 };
 template <class Atom, bool padded, class Order>
 struct InputsUnderTaps<Atom, float, padded, Order> {
