@@ -75,7 +75,9 @@ SparseFactors sparse_factors_of(Instruction const& instruction, Exchange const& 
         auto const index = [&](unsigned of) { return lane->indices >> 2 * of & 3; };
         unsigned const own = e % per;
         if (own % 2 == 1 && index(own) <= index(own - 1)) fault("indices of a sparse product do not go up", place);
-        std::uint8_t const bits = static_cast<std::uint8_t const*>(lane->a)[own];
+        unsigned const bytes = bytes_of(instruction.factor);
+        unsigned bits = 0;
+        std::memcpy(&bits, static_cast<std::byte const*>(lane->a) + own * bytes, bytes);
         factors.a.push_back(value_of(instruction.factor, bits));
         factors.k.push_back(e / 2 * 4 + index(own));
     }
@@ -204,6 +206,12 @@ Floats8 wmma_f32_16x16x16_bf8_bf8_gfx12(Words<2> a, Words<2> b, Floats8 c, Place
 
 Integers16 smfmac_i32_32x32x32_i8(Words<2> a, Words<4> b, Integers16 c, std::uint32_t indices, Place place) {
     return multiply({cdna3, Factor::int8, 32, 32, 64, false, mfma_sum, true}, a, b, c, place, indices);
+}
+Floats16 smfmac_f32_32x32x16_f16(Words<2> a, Words<4> b, Floats16 c, std::uint32_t indices, Place place) {
+    return multiply({cdna3, Factor::half, 32, 16, 64, false, mfma_sum, true}, a, b, c, place, indices);
+}
+Floats16 smfmac_f32_32x32x16_bf16(Words<2> a, Words<4> b, Floats16 c, std::uint32_t indices, Place place) {
+    return multiply({cdna3, Factor::bfloat16, 32, 16, 64, false, mfma_sum, true}, a, b, c, place, indices);
 }
 Floats16 smfmac_f32_32x32x32_fp8_fp8(Words<2> a, Words<4> b, Floats16 c, std::uint32_t indices, Place place) {
     return multiply({cdna3, Factor::e4m3_fnuz, 32, 32, 64, false, mfma_sum, true}, a, b, c, place, indices);

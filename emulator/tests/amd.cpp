@@ -117,20 +117,22 @@ struct SparseProblem {
     Sums* out;
 };
 
-/// As product(), of 8 bits, with a[i][k] for the two indices k of a pair() and zeros for the others.
+/// As product(), with a[i][k] for the two indices k of a pair() and zeros for the others.
 template <class Sums>
 __global__ void sparse_product(SparseProblem<Sums> problem) {
     Layout const& at = problem.layout;
-    unsigned const lane = threadIdx.x, row = lane % at.size, first = lane / at.size * 16;
+    unsigned const lane = threadIdx.x, row = lane % at.size, own = 2 * at.factors, first = lane / at.size * own,
+                   width = 64 / at.factors;
     amd::Words<2> a{};
     amd::Words<4> b{};
     std::uint32_t indices = 0;
-    for (unsigned e = 0; e < 16; ++e)
-        b[static_cast<int>(e / 4)] |= problem.bits(number(static_cast<int>(17 * row + 5 * (first + e)))) << e * 8 % 32;
-    for (unsigned e = 0; e < 8; ++e) {
-        unsigned const own = pair(row, first / 4 + e / 2) >> e % 2 * 2 & 3, k = first + e / 2 * 4 + own;
-        a[static_cast<int>(e / 4)] |= problem.bits(number(static_cast<int>(31 * row + k))) << e * 8 % 32;
-        indices |= own << 2 * e;
+    for (unsigned e = 0; e < own; ++e)
+        b[static_cast<int>(e * width / 32)] |= problem.bits(number(static_cast<int>(17 * row + 5 * (first + e))))
+                                               << e * width % 32;
+    for (unsigned e = 0; e < at.factors; ++e) {
+        unsigned const index = pair(row, first / 4 + e / 2) >> e % 2 * 2 & 3, k = first + e / 2 * 4 + index;
+        a[static_cast<int>(e * width / 32)] |= problem.bits(number(static_cast<int>(31 * row + k))) << e * width % 32;
+        indices |= index << 2 * e;
     }
     Sums c{};
     for (unsigned e = 0; e < sizeof c / 4; ++e)
@@ -228,9 +230,11 @@ TEST_CASE("WMMA multiplies as RDNA's manuals say") {
 }
 
 TEST_CASE("sparse products are those of CDNA 3's and RDNA 4's manuals") {
-    Layout const mfma{32, 32, 64, 8, mfma_row}, gfx12{16, 32, 32, 8, gfx12_row};
+    Layout const mfma{32, 32, 64, 8, mfma_row}, mfma16{32, 16, 64, 4, mfma_row}, gfx12{16, 32, 32, 8, gfx12_row};
     if (is("gfx942")) {
         check_sparse<amd::Integers16>(mfma, int8, amd::smfmac_i32_32x32x32_i8);
+        check_sparse<amd::Floats16>(mfma16, half, amd::smfmac_f32_32x32x16_f16);
+        check_sparse<amd::Floats16>(mfma16, bfloat16, amd::smfmac_f32_32x32x16_bf16);
         check_sparse<amd::Floats16>(mfma, e4m3_fnuz, amd::smfmac_f32_32x32x32_fp8_fp8);
         check_sparse<amd::Floats16>(mfma, e5m2_fnuz, amd::smfmac_f32_32x32x32_bf8_bf8);
     } else if (is("gfx1201")) {

@@ -75,6 +75,16 @@ __device__ inline Integers16 smfmac_i32_32x32x32_i8(Words<2> a, Words<4> b, Inte
     return __builtin_amdgcn_smfmac_i32_32x32x32_i8(__builtin_bit_cast(Integers2, a), __builtin_bit_cast(Integers4, b),
                                                    c, static_cast<int>(indices), 0, 0);
 }
+using Halves8Of16 = _Float16 __attribute__((ext_vector_type(8)));
+using Shorts8Of16 = short __attribute__((ext_vector_type(8)));
+__device__ inline Floats16 smfmac_f32_32x32x16_f16(Words<2> a, Words<4> b, Floats16 c, std::uint32_t indices) {
+    return __builtin_amdgcn_smfmac_f32_32x32x16_f16(__builtin_bit_cast(Halves4, a), __builtin_bit_cast(Halves8Of16, b),
+                                                    c, static_cast<int>(indices), 0, 0);
+}
+__device__ inline Floats16 smfmac_f32_32x32x16_bf16(Words<2> a, Words<4> b, Floats16 c, std::uint32_t indices) {
+    return __builtin_amdgcn_smfmac_f32_32x32x16_bf16(__builtin_bit_cast(Shorts4, a), __builtin_bit_cast(Shorts8Of16, b),
+                                                     c, static_cast<int>(indices), 0, 0);
+}
 __device__ inline Floats16 smfmac_f32_32x32x32_fp8_fp8(Words<2> a, Words<4> b, Floats16 c, std::uint32_t indices) {
     return __builtin_amdgcn_smfmac_f32_32x32x32_fp8_fp8(
         __builtin_bit_cast(Integers2, a), __builtin_bit_cast(Integers4, b), c, static_cast<int>(indices), 0, 0);
@@ -99,6 +109,8 @@ __device__ inline Floats16 mfma_f32_32x32x16_bf8_bf8(Words<2> a, Words<2> b, Flo
 #else
 __device__ Integers16 mfma_i32_32x32x16_i8(Words<2> a, Words<2> b, Integers16 c);
 __device__ Integers16 smfmac_i32_32x32x32_i8(Words<2> a, Words<4> b, Integers16 c, std::uint32_t indices);
+__device__ Floats16 smfmac_f32_32x32x16_f16(Words<2> a, Words<4> b, Floats16 c, std::uint32_t indices);
+__device__ Floats16 smfmac_f32_32x32x16_bf16(Words<2> a, Words<4> b, Floats16 c, std::uint32_t indices);
 __device__ Floats16 smfmac_f32_32x32x32_fp8_fp8(Words<2> a, Words<4> b, Floats16 c, std::uint32_t indices);
 __device__ Floats16 smfmac_f32_32x32x32_bf8_bf8(Words<2> a, Words<4> b, Floats16 c, std::uint32_t indices);
 __device__ Floats16 mfma_f32_32x32x4_xf32(Words<2> a, Words<2> b, Floats16 c);

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "fusekit/backend/hip/arch/amd_matrix.hpp"
+#include "fusekit/backend/hip/arch/target.hpp"
 #include "fusekit/tensor/dtype.hpp"
 #include "fusekit/tensor/products.hpp"
 
@@ -45,9 +46,11 @@ struct Mfma {
     }
 
     /// Whether there is a sparse product, which takes as long: of four indices k it has two of a, as `indices` say.
-    static constexpr bool has_sparse = sizeof(T) == 1 && k == 16;
+    static constexpr bool has_sparse = arch::has<arch::Gfx942> && sizeof(T) <= 2;
     __device__ static Sums multiply_sparse(Operand a, Words<4> b, Sums c, std::uint32_t indices) {
-        if constexpr (std::is_same_v<T, e4m3_fnuz>) return amd::smfmac_f32_32x32x32_fp8_fp8(a, b, c, indices);
+        if constexpr (std::is_same_v<T, half>) return amd::smfmac_f32_32x32x16_f16(a, b, c, indices);
+        else if constexpr (std::is_same_v<T, bfloat16>) return amd::smfmac_f32_32x32x16_bf16(a, b, c, indices);
+        else if constexpr (std::is_same_v<T, e4m3_fnuz>) return amd::smfmac_f32_32x32x32_fp8_fp8(a, b, c, indices);
         else if constexpr (std::is_same_v<T, e5m2_fnuz>) return amd::smfmac_f32_32x32x32_bf8_bf8(a, b, c, indices);
         else return amd::smfmac_i32_32x32x32_i8(a, b, c, indices);
     }

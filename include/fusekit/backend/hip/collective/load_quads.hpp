@@ -117,13 +117,9 @@ public:
         Words<words> in_row[own_k];
         if constexpr (sizeof(T) == 2)
 #pragma unroll
-            for (int i = 0; i < own_k; ++i) {
-                in_row[i] = quads[i];
-                if constexpr (padded)
+            for (int i = 0; i < own_k; ++i)
 #pragma unroll
-                    for (int j = 0; j < words; ++j)
-                        in_row[i][j] = permuted(quads[i][words - 1], quads[i][0], selectors[i][j]);
-            }
+                for (int j = 0; j < words; ++j) in_row[i][j] = selected(i, j);
         Words<k_words> pixels[4];
 #pragma unroll
         for (int i = 0; i < own_k; i += 4) {
@@ -180,6 +176,10 @@ protected:
         quads[i] = buffer.template load<Words<words>>(from, further);
     }
 
+    /// The j-th word of a quad, with zeros in padding.
+    __device__ std::uint32_t selected(int i, int j) const {
+        return padded ? permuted(quads[i][words - 1], quads[i][0], selectors[i][j]) : quads[i][j];
+    }
     /// Four bytes of an even index and of the next one, of the pixels of the first or of the second half: both indices
     /// of a pixel after one another.
     __device__ std::uint32_t alternate(int index, int half) const {

@@ -29,15 +29,16 @@ private:
     std::uint32_t own[Base::own_k];
 };
 
-/// Those of bytes, in pairs of pixels: two indices of GemmK are one permutation for each two pixels.
+/// The same in pairs of pixels. Of bytes two indices of GemmK are one permutation for each two pixels.
 template <Element T, int Size, int threads, bool padded, class Order>
 class PairsUnderTaps : public QuadsUnderTaps<T, Size, threads, padded, Order> {
     using Base = QuadsUnderTaps<T, Size, threads, padded, Order>;
     using Base::k, Base::own_k, Base::row;
-    static_assert(own_k % 8 == 0);
+    static constexpr int per_chunk = 8 / static_cast<int>(sizeof(T));  ///< indices of two pixels
+    static_assert(own_k % per_chunk == 0);
 
 public:
-    using Tile = PairTile<T, Size, Order::tile_k>;
+    using Tile = PairTile<T, Size, Order::tile_k* static_cast<int>(sizeof(T))>;
 
     using Base::Base;
 
@@ -45,10 +46,13 @@ public:
 #pragma unroll
         for (int pair = 0; pair < 2; ++pair)
 #pragma unroll
-            for (int first = 0; first < own_k; first += 8) {
+            for (int first = 0; first < own_k; first += per_chunk) {
                 Words<4> words;
 #pragma unroll
-                for (int i = 0; i < 4; ++i) words[i] = Base::alternate(first + 2 * i, pair);
+                for (int i = 0; i < 4; ++i) {
+                    if constexpr (sizeof(T) == 1) words[i] = Base::alternate(first + 2 * i, pair);
+                    else words[i] = Base::selected(first + i, pair);
+                }
                 tile.put_words(2 * (k + static_cast<unsigned>(first)), row / 2 + static_cast<unsigned>(pair), words);
             }
     }

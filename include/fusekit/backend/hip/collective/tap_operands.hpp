@@ -43,7 +43,8 @@ template <class Plan, class Atom, Element T, detail::Axis fast>
 inline constexpr bool has_tap_operands<Plan, Atom, T, fast> = !Plan::has_prologue && !Plan::pools;
 
 /// The atom that multiplies what TapOperands load, in the place of one that a schedule says: where its units have
-/// sparse products, of pixels in pairs. Where filters have several taps, tiles of 64 channels have quicker windows.
+/// sparse products, of pixels in pairs. Where filters have several taps, tiles of 64 channels have quicker windows. Of
+/// 16 bits only selectors of padding save anything: other words would be copied to where they are stored from.
 template <class Plan, class Atom, Element T, detail::Axis fast>
 struct AtomUnderTaps {
     using Type = Atom;
@@ -52,6 +53,7 @@ template <class Plan, class Atom, Element T, detail::Axis fast>
     requires requires {
         requires Atom::may_be_pairs && has_tap_operands<Plan, Atom, T, fast>;
         requires AnyTapOrder<Plan, T>::taps == 1 || !Atom::InPairs::loads_filters;
+        requires sizeof(T) == 1 || (AnyTapOrder<Plan, T>::taps != 1 && Plan::Head::may_be_padded);
     }
 struct AtomUnderTaps<Plan, Atom, T, fast> {
     using Type = typename Atom::InPairs;
