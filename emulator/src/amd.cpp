@@ -35,6 +35,8 @@ struct Instruction {
 
 /// Rows in blocks of 8, of which lanes 0 to 31 have the first four.
 Lane mfma_sum(unsigned row, unsigned column) { return {column + 32 * (row / 4 % 2), row % 4 + 4 * (row / 8)}; }
+/// The first four rows in lanes 0 to 15, and so on.
+Lane mfma16_sum(unsigned row, unsigned column) { return {column + 16 * (row / 4), row % 4}; }
 /// Even rows in lanes 0 to 15.
 Lane gfx11_sum(unsigned row, unsigned column) { return {column + 16 * (row % 2), row / 2}; }
 /// The first 8 rows in lanes 0 to 15.
@@ -158,6 +160,12 @@ Floats16 mfma_f32_32x32x4bf16(Words<1> a, Words<1> b, Floats16 c, Place place) {
 }
 Floats16 mfma_f32_32x32x8bf16_1k(Words<2> a, Words<2> b, Floats16 c, Place place) {
     return multiply({from_cdna2, Factor::bfloat16, 32, 8, 64, false, mfma_sum}, a, b, c, place);
+}
+Floats4 mfma_f32_16x16x16f16(Words<2> a, Words<2> b, Floats4 c, Place place) {
+    return multiply({cdna, Factor::half, 16, 16, 64, false, mfma16_sum}, a, b, c, place);
+}
+Floats4 mfma_f32_16x16x16bf16_1k(Words<2> a, Words<2> b, Floats4 c, Place place) {
+    return multiply({from_cdna2, Factor::bfloat16, 16, 16, 64, false, mfma16_sum}, a, b, c, place);
 }
 Integers16 mfma_i32_32x32x8i8(Words<1> a, Words<1> b, Integers16 c, Place place) {
     return multiply({before_cdna3, Factor::int8, 32, 8, 64, false, mfma_sum}, a, b, c, place);

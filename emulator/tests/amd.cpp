@@ -100,6 +100,7 @@ void check(Layout const& layout, std::uint32_t (*bits)(int), Multiply<Words, Sum
 }
 
 unsigned mfma_row(unsigned group, unsigned e) { return 8 * (e / 4) + 4 * group + e % 4; }
+unsigned mfma16_row(unsigned group, unsigned e) { return 4 * group + e; }
 unsigned gfx11_row(unsigned group, unsigned e) { return 2 * e + group; }
 unsigned gfx12_row(unsigned group, unsigned e) { return 8 * group + e; }
 
@@ -183,6 +184,8 @@ TEST_CASE("MFMA multiplies as CDNA's manuals say") {
     check<2>({32, 8, 64, 4, mfma_row}, half, amd::mfma_f32_32x32x8f16);
     if (!cdna3) check<1>({32, 4, 64, 2, mfma_row}, bfloat16, amd::mfma_f32_32x32x4bf16);
     if (!cdna1) check<2>({32, 8, 64, 4, mfma_row}, bfloat16, amd::mfma_f32_32x32x8bf16_1k);
+    check<2>({16, 16, 64, 4, mfma16_row}, half, amd::mfma_f32_16x16x16f16);
+    if (!cdna1) check<2>({16, 16, 64, 4, mfma16_row}, bfloat16, amd::mfma_f32_16x16x16bf16_1k);
     if (!cdna3) check<1>({32, 8, 64, 4, mfma_row}, int8, amd::mfma_i32_32x32x8i8);
     if (cdna3) check<2>({32, 16, 64, 8, mfma_row}, int8, amd::mfma_i32_32x32x16_i8);
     check<1>({32, 2, 64, 1, mfma_row}, float32, amd::mfma_f32_32x32x2f32);

@@ -25,7 +25,10 @@ COLUMNS = ["kernel", "target", "vgpr", "agpr", "sgpr", "lds", "scratch", "vgpr_s
            "code", "matrix", "share", "share_of_singles", "share_of_planes"]
 PRODUCT = re.compile(r"ImplicitGemm<\w*Gemm<(\d+, \d+)\b[^>]*>, (float|half|bfloat16|int8|Float8<\d, \w+>), "
                      r"(?:\w+|Float8<\d, \w+>), (channel|pixel)>")
-GRADIENT = re.compile(r"WeightGradient<(float|half|bfloat16), \w+, (Wide)?")
+GRADIENT = re.compile(r"(Wave|)WeightGradient<(float|half|bfloat16), \w+(?:, (Wide|)|>)")
+# The targets with matrix units that have a tile.
+TILES = {"narrow": ("gfx908", "gfx90a", "gfx942", "gfx1100", "gfx1201"), "wide": ("gfx908", "gfx90a", "gfx942", "gfx1201"),
+         "wave": ("gfx90a", "gfx942")}
 
 
 def run(*command):
@@ -86,7 +89,7 @@ def rows(arguments, source):
     for (symbol, note), name in zip(kernels.items(), names):
         remark = remarks[symbol]
         kernel = shortened(name)
-        matrix, *shares = matrix_share.matrix_share(arguments.target, functions[symbol], bool(GRADIENT.search(kernel)))
+        matrix, *shares = matrix_share.matrix_share(arguments.target, functions[symbol], gradient_of(kernel) is not None)
         yield dict(zip(COLUMNS, [
             kernel, arguments.target, int(remark["VGPRs"]), int(note.get("agpr_count", 0)),
             int(note["sgpr_count"]), int(note["group_segment_fixed_size"]),
@@ -95,17 +98,23 @@ def rows(arguments, source):
             sizes[symbol], matrix, *("" if share is None else f"{share:.3f}" for share in shares)]))
 
 
+def gradient_of(kernel):
+    """The type and the tile of a gradient by the weights, or None."""
+    found = GRADIENT.search(kernel)
+    return found and (found[2], (found[1] or found[3] or "narrow").lower())
+
+
 def findings(row, arguments):
     for column, what, limit in [("vgpr_spills", "spilled VGPRs", 0), ("sgpr_spills", "spilled SGPRs", 0),
                                 ("scratch", "bytes of scratch", 0), ("lds", "bytes of LDS", arguments.lds)]:
         if row[column] > limit:
             yield f"{row['kernel']}, {row['target']}: {row[column]} {what}; the limit is {limit}"
-    product, gradient = PRODUCT.search(row["kernel"]), GRADIENT.search(row["kernel"])
+    product, gradient = PRODUCT.search(row["kernel"]), gradient_of(row["kernel"])
     if arguments.target == "gfx1030":  # gradients by the weights do not use dot instructions
         gradient = None
-    if gradient and gradient[2] and arguments.target == "gfx1100":  # has no wide tiles, but an empty kernel
+    if gradient and arguments.target not in TILES[gradient[1]]:  # has an empty kernel
         gradient = None
-    element = product[2] if product else gradient[1] if gradient else ""
+    element = product[2] if product else gradient[0] if gradient else ""
     if element in matrix_share.TYPES.get(arguments.target, ()) and not row["matrix"]:
         yield f"{row['kernel']}, {row['target']}: no matrix instructions"
     if row["occupancy"] < arguments.waves:
@@ -151,10 +160,10 @@ def main():
         print(f"{arguments.target}: tiles of {tile}, {element}, {mode}s are neighbours: matrix instructions are {least} "
               f"to {most} of main loops; {reached} reach {bar}")
     for row in table:
-        if (gradient := GRADIENT.search(row["kernel"])) and row["share"]:
-            others = "" if gradient[2] else (f", {row['share_of_planes']} of planes, {row['share_of_singles']} of pixels "
-                                             "one by one")
-            print(f"{arguments.target}: gradient by the weights, {gradient[1]}, {'wide' if gradient[2] else 'narrow'} tiles: "
+        if (gradient := gradient_of(row["kernel"])) and row["share"]:
+            others = (f", {row['share_of_planes']} of planes, {row['share_of_singles']} of pixels one by one"
+                      if gradient[1] == "narrow" else "")
+            print(f"{arguments.target}: gradient by the weights, {gradient[0]}, {gradient[1]} tiles: "
                   f"matrix instructions are {row['share']} of the main loop of packets{others}")
     sys.exit("\n".join(found) if found else 0)
 

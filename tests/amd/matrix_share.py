@@ -31,6 +31,8 @@ IN_PLANES = re.compile(r"buffer_load_(dwordx4|b128) .*\], s\d+ offen")
 def matrix_cycles(target, instruction):
     if instruction.startswith("v_dot"):
         return ISSUE[target]
+    if instruction.startswith("v_mfma") and "_16x16x" in instruction:  # half as many products
+        return 16 if target == "gfx942" else 32
     if target in ("gfx908", "gfx90a"):
         return 64
     if target == "gfx942" and instruction.startswith("v_mfma_f32_32x32x2_f32"):

@@ -114,6 +114,9 @@ in_planes = disassembly.replace("global_load_dwordx4 v[4:7], v[8:9], off", "buff
 for may_have_planes, shares in [(True, (1, None, None, 64 / (64 + 4 * 5))), (False, (1, 64 / (64 + 4 * 5), None, None))]:
     if matrix_share.matrix_share("gfx90a", matrix_share.functions(in_planes)["kernel"], may_have_planes) != shares:
         failures.append("a loop that loads at a wave's offset is of planes where a function may have some, and only there")
+small = disassembly.replace("v_mfma_f32_32x32x8f16", "v_mfma_f32_16x16x16f16")
+if matrix_share.matrix_share("gfx90a", matrix_share.functions(small)["kernel"], False)[1] != 32 / (32 + 4 * 5):
+    failures.append("a product of 16 x 16 x 16 does not take half as long as one of 32 x 32 x 8")
 begin, end, rest = disassembly.replace("<kernel>:", "<kernel>:\n0000000000002000 <L3>:").rpartition("\ts_endpgm")
 in_loop = f"{begin}\ts_cbranch_scc0 L3                                          // 00000000202C: BF84FFF4\n{end}{rest}"
 if matrix_share.matrix_share("gfx90a", matrix_share.functions(in_loop)["kernel"], True) != (1, 64 / (64 + 4 * 5), None, None):
@@ -129,7 +132,9 @@ for target, kernel, matrix, count in [
         ("gfx908", "Plan<ConvWeightGradient<filter(3, 3)>>, WeightGradient<float, float, WeightGradientTile>", 0, 1),
         ("gfx1100", "Plan<ConvWeightGradient<filter(3, 3)>>, WeightGradient<half, half, WeightGradientTile>", 16, 0),
         ("gfx1201", "Plan<ConvWeightGradient<filter(3, 3)>>, WeightGradient<half, half, WideWeightGradientTile>", 0, 1),
-        ("gfx1100", "Plan<ConvWeightGradient<filter(3, 3)>>, WeightGradient<half, half, WideWeightGradientTile>", 0, 0)]:
+        ("gfx1100", "Plan<ConvWeightGradient<filter(3, 3)>>, WeightGradient<half, half, WideWeightGradientTile>", 0, 0),
+        ("gfx942", "Plan<ConvWeightGradient<filter(3, 3)>>, WaveWeightGradient<half, half>", 0, 1),
+        ("gfx908", "Plan<ConvWeightGradient<filter(3, 3)>>, WaveWeightGradient<half, half>", 0, 0)]:
     limits = argparse.Namespace(target=target, lds=65536, waves=2)
     found = list(check_kernels.findings(row | {"target": target, "kernel": kernel, "matrix": matrix}, limits))
     if len(found) != count:

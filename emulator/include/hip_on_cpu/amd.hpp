@@ -24,6 +24,7 @@ struct Vector {
 };
 template <int Size>
 using Words = Vector<std::uint32_t, Size>;
+using Floats4 = Vector<float, 4>;
 using Floats8 = Vector<float, 8>;
 using Floats16 = Vector<float, 16>;
 using Integers8 = Vector<std::int32_t, 8>;
@@ -36,6 +37,8 @@ void hold(Sums&) {}
 Floats16 mfma_f32_32x32x8f16(Words<2> a, Words<2> b, Floats16 c, Place place = Place::current());
 Floats16 mfma_f32_32x32x4bf16(Words<1> a, Words<1> b, Floats16 c, Place place = Place::current());
 Floats16 mfma_f32_32x32x8bf16_1k(Words<2> a, Words<2> b, Floats16 c, Place place = Place::current());
+Floats4 mfma_f32_16x16x16f16(Words<2> a, Words<2> b, Floats4 c, Place place = Place::current());
+Floats4 mfma_f32_16x16x16bf16_1k(Words<2> a, Words<2> b, Floats4 c, Place place = Place::current());
 Integers16 mfma_i32_32x32x8i8(Words<1> a, Words<1> b, Integers16 c, Place place = Place::current());
 Integers16 mfma_i32_32x32x16_i8(Words<2> a, Words<2> b, Integers16 c, Place place = Place::current());
 Floats16 mfma_f32_32x32x16_fp8_fp8(Words<2> a, Words<2> b, Floats16 c, Place place = Place::current());

@@ -67,6 +67,7 @@ consteval bool eights_read_different_banks() {
 
 TEST_CASE("HIP: each sum of a matrix instruction is one thread's, and each factor held as often as it must be") {
     STATIC_CHECK(is_a_product<Mfma<half, 8>>());
+    STATIC_CHECK(is_a_product<Mfma<half, 16, 16>>());
     STATIC_CHECK(is_a_product<Mfma<bfloat16, 4>>());
     STATIC_CHECK(is_a_product<Mfma<bfloat16, 8>>());
     STATIC_CHECK(is_a_product<Mfma<int8, 8>>());

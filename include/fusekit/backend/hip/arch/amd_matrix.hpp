@@ -17,6 +17,7 @@ namespace amd = hip_on_cpu::amd;
 #else
 namespace fusekit::hip::amd {
 
+using Floats4 = Vector<float, 4>;
 using Floats16 = Vector<float, 16>;
 using Integers16 = Vector<std::int32_t, 16>;
 using Floats8 = Vector<float, 8>;
@@ -52,8 +53,18 @@ __device__ inline Floats16 mfma_f32_32x32x8bf16_1k(Words<2> a, Words<2> b, Float
     return __builtin_amdgcn_mfma_f32_32x32x8bf16_1k(__builtin_bit_cast(Shorts4, a), __builtin_bit_cast(Shorts4, b), c,
                                                     0, 0, 0);
 }
+__device__ inline Floats4 mfma_f32_16x16x16f16(Words<2> a, Words<2> b, Floats4 c) {
+    return __builtin_amdgcn_mfma_f32_16x16x16f16(__builtin_bit_cast(Halves4, a), __builtin_bit_cast(Halves4, b), c, 0,
+                                                 0, 0);
+}
+__device__ inline Floats4 mfma_f32_16x16x16bf16_1k(Words<2> a, Words<2> b, Floats4 c) {
+    return __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(__builtin_bit_cast(Shorts4, a), __builtin_bit_cast(Shorts4, b), c,
+                                                     0, 0, 0);
+}
 #else
 __device__ Floats16 mfma_f32_32x32x8bf16_1k(Words<2> a, Words<2> b, Floats16 c);
+__device__ Floats4 mfma_f32_16x16x16f16(Words<2> a, Words<2> b, Floats4 c);
+__device__ Floats4 mfma_f32_16x16x16bf16_1k(Words<2> a, Words<2> b, Floats4 c);
 #endif
 
 #if defined(__gfx908__) || defined(__gfx90a__)

@@ -10,14 +10,14 @@
 
 namespace fusekit::hip {
 
-/// The product of a wave of 64 on AMD's CDNA: sums[i][j] += sum over k of a[i][k] b[j][k] of 32 rows i, 32 rows j and
-/// Depth indices k, in float, of int8 in int32. Floats are multiplied as they are, or, as tf32, cut by the instruction.
-/// 8-bit floats are AMD's own. Lane l holds row l % 32 of a and of b, and of the sums column l % 32.
+/// The product of a wave of 64 on AMD's CDNA: sums[i][j] += sum over k of a[i][k] b[j][k] of Size rows i, Size rows j
+/// and Depth indices k, in float, of int8 in int32. Floats are multiplied as they are, or, as tf32, cut by the
+/// instruction. 8-bit floats are AMD's own. Lane l holds row l % Size of a and of b, and of the sums column l % Size.
 /// Source: AMD, "AMD Instinct MI300" instruction set architecture, section 7 (and those of MI100 and MI200, whose
-/// layouts are the same); v_mfma_*_32x32x*.
-template <class T, int Depth>
+/// layouts are the same); v_mfma_*_32x32x*, v_mfma_*_16x16x*.
+template <class T, int Depth, int Size = 32>
 struct Mfma {
-    static constexpr int m = 32, n = 32, k = Depth, threads = 64;
+    static constexpr int m = Size, n = Size, k = Depth, threads = 64;
     static constexpr int rows_per_thread = 1;
     static constexpr int factors_per_thread = m * k / threads;  ///< elements of a, and of b, that a lane holds
     static constexpr int sums_per_thread = m * n / threads;
@@ -27,14 +27,16 @@ struct Mfma {
     using Sums = Vector<Sum, sums_per_thread>;
 
     /// The row, and the index k, of factor e of a lane, in a and in b.
-    FUSEKIT_HD static constexpr int factor_row(int lane, int) { return lane % 32; }
-    FUSEKIT_HD static constexpr int factor_k(int lane, int e) { return lane / 32 * factors_per_thread + e; }
+    FUSEKIT_HD static constexpr int factor_row(int lane, int) { return lane % Size; }
+    FUSEKIT_HD static constexpr int factor_k(int lane, int e) { return lane / Size * factors_per_thread + e; }
     /// Row i and column j of sum e of a lane.
-    FUSEKIT_HD static constexpr int row(int lane, int e) { return e / 4 * 8 + lane / 32 * 4 + e % 4; }
-    FUSEKIT_HD static constexpr int column(int lane, int) { return lane % 32; }
+    FUSEKIT_HD static constexpr int row(int lane, int e) { return (e / 4 * threads / Size + lane / Size) * 4 + e % 4; }
+    FUSEKIT_HD static constexpr int column(int lane, int) { return lane % Size; }
 
     __device__ static Sums multiply(Operand a, Operand b, Sums c) {
-        if constexpr (std::is_same_v<T, half>) return amd::mfma_f32_32x32x8f16(a, b, c);
+        if constexpr (Size == 16 && std::is_same_v<T, half>) return amd::mfma_f32_16x16x16f16(a, b, c);
+        else if constexpr (Size == 16) return amd::mfma_f32_16x16x16bf16_1k(a, b, c);
+        else if constexpr (std::is_same_v<T, half>) return amd::mfma_f32_32x32x8f16(a, b, c);
         else if constexpr (std::is_same_v<T, float>) return amd::mfma_f32_32x32x2f32(a, b, c);
         else if constexpr (std::is_same_v<T, tf32>) return amd::mfma_f32_32x32x4_xf32(a, b, c);
         else if constexpr (std::is_same_v<T, bfloat16> && k == 4) return amd::mfma_f32_32x32x4bf16(a, b, c);

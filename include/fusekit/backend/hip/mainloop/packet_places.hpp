@@ -25,14 +25,13 @@ struct TapRange {
 
 /// Where the pixels of four steps are, as offsets of Buffers: in x, under each tap of a tile's columns, or nowhere
 /// where that is padding; and in dy. Columns of one packet have one tap.
-template <Element T, int Space, class Tile>
+template <Element T, int Space, class Tile, int StepPixels>
 class PacketPlaces {
-    using AtomOf = WeightGradientAtom<T, Tile>;
     static constexpr int most_taps = Tile::m / (16 / static_cast<int>(sizeof(T)));
     static constexpr int threads = Tile::threads;
 
 public:
-    static constexpr int tile_k = AtomOf::tile_k, pixels = 4 * tile_k;
+    static constexpr int pixels = 4 * StepPixels;
     static_assert(threads % pixels == 0 && threads >= most_taps);
     /// How many blocks of threads have a pixel each.
     static constexpr int parts = threads / pixels;

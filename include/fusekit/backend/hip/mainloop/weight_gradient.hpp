@@ -11,6 +11,7 @@
 #include "fusekit/backend/hip/mainloop/weight_gradient_params.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient_pixels.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient_planes.hpp"
+#include "fusekit/backend/hip/mainloop/weight_gradient_sums.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient_tile.hpp"
 
 namespace fusekit::hip {
@@ -41,7 +42,8 @@ public:
     static constexpr int tile_m = Tile::m, tile_n = Tile::n, threads = Tile::threads, blocks = Tile::per_processor,
                          passes = Tile::passes, least_pixels = 256;
     static_assert(threads == Atom::threads);
-    using Sums = SumTile<tile_n / passes, tile_m>;
+    using OfSums = WeightGradientSums<Atom, Tile>;
+    using Sums = typename OfSums::Shared;
 
 private:
     using Fragment = typename Atom::Fragment;
@@ -65,7 +67,7 @@ public:
         typename Atom::Stage stages[stage_count];
         union {
             Singles singles;
-            std::conditional_t<has_packets, PacketPlaces<T, space, Tile>, detail::Nothing> places;
+            std::conditional_t<has_packets, PacketPlaces<T, space, Tile, tile_k>, detail::Nothing> places;
             std::conditional_t<has_planes, MasksOfPlanes<T>, detail::Nothing> masks;
             std::conditional_t<has_pixels, PixelPlaces<T>, detail::Nothing> places_of_pixels;
         };
@@ -92,19 +94,15 @@ private:
         Totals totals = with_neighbours(params, [&](auto in_x, auto in_dy) {
             return multiply(reload(params), shared.operands, none, at, atom, in_x, in_dy, thread);
         });
-        Params const& again = reload(params);  // and the tile anew, so that neither takes registers meanwhile
-        TileAt const to(again, again.problem(), opaque_per_block(block));
-#pragma unroll 1
-        for (int pass = 0; pass < passes; ++pass) {
-            __syncthreads();
-            totals.wait(atom);
-            put(shared.sums, atom, totals.get(), pass);
-            RowRange const rows =
-                merge_parts<threads>(shared.sums, again.parts, to.number * passes + static_cast<unsigned>(pass),
-                                     to.group_of_parts, to.rank, thread);
-            store(again, shared.sums, to, rows, pass, thread);
-            finish_parts(again.parts);
-        }
+        OfSums::store(
+            params, shared.sums, atom, block, thread,
+            [&] {
+                totals.wait(atom);
+                return totals.get();
+            },
+            [](Params const& again, unsigned column) { return OfX::operand_row(again.in_x, column); },
+            [](Params const& again, unsigned channel) { return OfDy::operand_row(again.in_dy, channel); },
+            [](Params const& again, auto const& conv, int column) { return weight(again, conv, column); });
     }
 
     /// Calls f with how x and dy lie. Where both lie as in most networks the compiler knows it, because each
@@ -256,44 +254,6 @@ private:
         if constexpr (AtomOf::promotes) totals.add(sums);
         else totals.take(sums);
         return totals;
-    }
-
-    /// A row of the tile of sums is a channel of y; they come in the order of an atom's rounds.
-    static constexpr int pass_rounds = Atom::rounds / passes;
-    static constexpr unsigned round_rows = static_cast<unsigned>(Atom::rows(false));
-    static_assert(pass_rounds * passes == Atom::rounds);
-    __device__ static void put(Sums& sums, Atom const& atom, Fragment const& totals, int pass) {
-#pragma unroll
-        for (int round = 0; round < Atom::rounds; ++round)
-            if (round / pass_rounds == pass)
-                atom.template put<false>(round, totals,
-                                         sums.rows + static_cast<unsigned>(round % pass_rounds) * round_rows);
-    }
-
-    __device__ static void store(Params const& params, Sums const& sums, TileAt const& at, RowRange const& rows,
-                                 int pass, unsigned thread) {
-        auto const conv = params.problem();
-        int const weights = static_cast<int>(params.weights()), ones = at.ones(params);
-        struct Column {
-            KCoord of;
-            bool is_weight, is_bias;
-        };
-        auto const place = [&](int column) {
-            auto const in_tile =
-                static_cast<int>(OfX::operand_row(params.in_x, Atom::tile_column(static_cast<unsigned>(column))));
-            int const index = at.first_column + in_tile;
-            return Column{weight(params, conv, index), index < weights, in_tile == ones};
-        };
-        store_sums<threads>(sums, rows, tile_m, thread, place, [&](float sum, int row, Column const& column) {
-            auto const in_pass = static_cast<unsigned>(row);
-            unsigned const in_tile = Atom::template tile_row<false>(
-                in_pass % round_rows, pass * pass_rounds + static_cast<int>(in_pass / round_rows));
-            int const in_group = at.first_k + static_cast<int>(OfDy::operand_row(params.in_dy, in_tile));
-            if (in_group >= conv.group_k()) return;
-            int const k = static_cast<int>(conv.first_k(at.group)) + in_group;
-            if (column.is_weight) params.store(sum, {k, column.of.c, column.of.r, column.of.s});
-            else if (column.is_bias) params.store_bias(sum, k);
-        });
     }
 };
 

@@ -63,9 +63,9 @@ template <Element T, int Space, class Tile>
 class WeightGradientPackets {
     using AtomOf = WeightGradientAtom<T, Tile>;
     using Atom = typename AtomOf::Type;
-    using Places = PacketPlaces<T, Space, Tile>;
     using TileAt = WeightGradientTileAt<Tile>;
     static constexpr int threads = Atom::threads, tile_k = AtomOf::tile_k;
+    using Places = PacketPlaces<T, Space, Tile, tile_k>;
     static constexpr bool halves_load = Tile::n == Tile::m;
     static constexpr int loading = halves_load ? threads / 2 : threads;  ///< threads of an operand
     static_assert(AtomOf::stage_count == 1 && AtomOf::addends % Places::pixels == 0);

@@ -27,6 +27,12 @@ struct WideWeightGradientTile {
     static constexpr int m = 128, n = 128, threads = 256, passes = 4, per_processor = 2;
 };
 
+/// The tile of a single wave (WaveWeightGradient).
+struct WaveWeightGradientTile {
+    static constexpr bool of_amd = true;
+    static constexpr int m = 128, n = 64, threads = 64, passes = 4, per_processor = 7;
+};
+
 /// The tile and the pixels of a block. The blocks of a cluster come first, then tiles, then other parts of pixels,
 /// so that blocks that run at once read the same.
 template <class Tile>
@@ -82,6 +88,11 @@ template <Element T, class Tag>
 inline constexpr bool has_wide_weight_gradient =
     sizeof(T) == 2 && std::is_base_of_v<arch::Amd, Tag> && !std::is_same_v<Tag, arch::Gfx11> &&
     !std::is_void_v<typename detail::NativeUnit<T, Tag>::Type>;
+
+/// Whether a target has the tile of a wave. On gfx908, half of whose registers hold sums alone, 69 are spilled.
+template <Element T, class Tag>
+inline constexpr bool has_wave_weight_gradient = sizeof(T) == 2 && std::is_base_of_v<arch::Gfx90a, Tag> &&
+                                                 !std::is_void_v<typename detail::NativeUnit<T, Tag>::Type>;
 
 /// Ones in a word of 32 bits.
 template <Element T>

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/hip/arch/reload.hpp"
+#include "fusekit/backend/hip/collective/merge_parts.hpp"
+#include "fusekit/backend/hip/mainloop/weight_gradient_tile.hpp"
+
+namespace fusekit::hip {
+
+/// How a tile's sums get from an Atom's fragments to dw: pass by pass through shared memory, where those of the tile's
+/// other blocks are added. A row of shared memory is a channel of y; rows come in the order of an atom's rounds.
+template <class Atom, class Tile>
+class WeightGradientSums {
+    static constexpr int threads = Tile::threads, passes = Tile::passes, pass_rounds = Atom::rounds / passes;
+    static constexpr unsigned round_rows = static_cast<unsigned>(Atom::rows(false));
+    static_assert(pass_rounds * passes == Atom::rounds);
+
+public:
+    using Shared = SumTile<Tile::n / passes, Tile::m>;
+
+    /// fragment() gives a thread's sums. The operands' order: column_of(column) and channel_of(channel) of the tile are
+    /// those that the atom has there, and weight(column) is the weight that a column of the product is.
+    template <class Params, class Fragment, class ColumnOf, class ChannelOf, class Weight>
+    __device__ static void store(Params const& the_params, Shared& sums, Atom const& atom, unsigned block,
+                                 unsigned thread, Fragment const& fragment, ColumnOf const& column_of,
+                                 ChannelOf const& channel_of, Weight const& weight) {
+        Params const& params = reload(the_params);  // and the tile anew, so that neither takes registers meanwhile
+        WeightGradientTileAt<Tile> const at(params, params.problem(), opaque_per_block(block));
+#pragma unroll 1
+        for (int pass = 0; pass < passes; ++pass) {
+            __syncthreads();
+            put(sums, atom, fragment(), pass);
+            RowRange const rows =
+                merge_parts<threads>(sums, params.parts, at.number * passes + static_cast<unsigned>(pass),
+                                     at.group_of_parts, at.rank, thread);
+            store_rows(params, sums, at, rows, pass, thread, column_of, channel_of, weight);
+            finish_parts(params.parts);
+        }
+    }
+
+private:
+    template <class Fragment>
+    __device__ static void put(Shared& sums, Atom const& atom, Fragment const& fragment, int pass) {
+#pragma unroll
+        for (int round = 0; round < Atom::rounds; ++round)
+            if (round / pass_rounds == pass)
+                atom.template put<false>(round, fragment,
+                                         sums.rows + static_cast<unsigned>(round % pass_rounds) * round_rows);
+    }
+    template <class Params, class ColumnOf, class ChannelOf, class Weight>
+    __device__ static void store_rows(Params const& params, Shared const& sums, WeightGradientTileAt<Tile> const& at,
+                                      RowRange const& rows, int pass, unsigned thread, ColumnOf const& column_of,
+                                      ChannelOf const& channel_of, Weight const& weight) {
+        auto const conv = params.problem();
+        int const weights = static_cast<int>(params.weights()), ones = at.ones(params);
+        struct Column {
+            KCoord of;
+            bool is_weight, is_bias;
+        };
+        auto const place = [&](int column) {
+            auto const in_tile = static_cast<int>(column_of(params, Atom::tile_column(static_cast<unsigned>(column))));
+            int const index = at.first_column + in_tile;
+            return Column{weight(params, conv, index), index < weights, in_tile == ones};
+        };
+        store_sums<threads>(sums, rows, Tile::m, thread, place, [&](float sum, int row, Column const& column) {
+            auto const in_pass = static_cast<unsigned>(row);
+            unsigned const in_tile = Atom::template tile_row<false>(
+                in_pass % round_rows, pass * pass_rounds + static_cast<int>(in_pass / round_rows));
+            int const in_group = at.first_k + static_cast<int>(channel_of(params, in_tile));
+            if (in_group >= conv.group_k()) return;
+            int const k = static_cast<int>(conv.first_k(at.group)) + in_group;
+            if (column.is_weight) params.store(sum, {k, column.of.c, column.of.r, column.of.s});
+            else if (column.is_bias) params.store_bias(sum, k);
+        });
+    }
+};
+
+}  // namespace fusekit::hip
