@@ -25,10 +25,10 @@ COLUMNS = ["kernel", "target", "vgpr", "agpr", "sgpr", "lds", "scratch", "vgpr_s
            "code", "matrix", "share", "share_of_singles", "share_of_planes"]
 PRODUCT = re.compile(r"ImplicitGemm<\w*Gemm<(\d+, \d+)\b[^>]*>, (float|half|bfloat16|int8|Float8<\d, \w+>), "
                      r"(?:\w+|Float8<\d, \w+>), (channel|pixel)>")
-GRADIENT = re.compile(r"(Wave|)WeightGradient<(float|half|bfloat16), \w+(?:, (Wide|)|>)")
+GRADIENT = re.compile(r"(Wave|)WeightGradient<(float|half|bfloat16), \w+(?:, (Wide|Pair|)|>)")
 # The targets with matrix units that have a tile.
 TILES = {"narrow": ("gfx908", "gfx90a", "gfx942", "gfx1100", "gfx1201"), "wide": ("gfx908", "gfx90a", "gfx942", "gfx1201"),
-         "wave": ("gfx90a", "gfx942")}
+         "wave": ("gfx90a", "gfx942"), "pair": ("gfx1201",)}
 
 
 def run(*command):

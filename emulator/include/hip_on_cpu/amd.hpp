@@ -30,9 +30,11 @@ using Floats16 = Vector<float, 16>;
 using Integers8 = Vector<std::int32_t, 8>;
 using Integers16 = Vector<std::int32_t, 16>;
 
-/// What has no effect here: that sums stay in registers of their own.
+/// What has no effect here: that sums stay in registers of their own, and when they are computed.
 template <class Sums>
 void hold(Sums&) {}
+template <class Sums>
+void finish(Sums&) {}
 
 Floats16 mfma_f32_32x32x8f16(Words<2> a, Words<2> b, Floats16 c, Place place = Place::current());
 Floats16 mfma_f32_32x32x4bf16(Words<1> a, Words<1> b, Floats16 c, Place place = Place::current());

@@ -140,6 +140,17 @@ __device__ void hold(Sums& sums) {
 template <class Sums>
 __device__ void hold(Sums&) {}
 #endif
+/// Has sums there before what follows. gfx12's compiler may put products off to behind a branch, and keep what they
+/// multiply in registers until then.
+#if defined(__GFX12__)
+template <class Sums>
+__device__ void finish(Sums& sums) {
+    asm volatile("" : "+v"(sums));
+}
+#else
+template <class Sums>
+__device__ void finish(Sums&) {}
+#endif
 
 #if defined(__GFX11__)
 using Halves16 = _Float16 __attribute__((ext_vector_type(16)));

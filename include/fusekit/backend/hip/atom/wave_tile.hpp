@@ -9,12 +9,14 @@
 namespace fusekit::hip {
 
 /// The atom of a block of waves that multiply from registers by a Unit, a matrix instruction (Mfma, Wmma, MmaSync). The
-/// rows of its products are channels, so that a lane's sums are of neighbouring ones. A wave has 64 channels and, where
-/// it has 64 lanes, 64 pixels, where 32, 32: 64 sums a lane. In which order a sum takes its indices of GemmK does not
-/// matter, so that a lane reads 16 bytes of a row and multiplies them by several instructions.
-template <class T, class Unit, int TileM, int TileN, int RowBytes = 64, int Stages = 1, bool are_pairs = false>
+/// rows of its products are channels, so that a lane's sums are of neighbouring ones. A wave has 64 channels and,
+/// unless WaveM says otherwise, 64 pixels where it has 64 lanes, and 32 where 32: 64 sums a lane. In which order a sum
+/// takes its indices of GemmK does not matter, so that a lane reads 16 bytes of a row and multiplies them by several
+/// instructions.
+template <class T, class Unit, int TileM, int TileN, int RowBytes = 64, int Stages = 1, bool are_pairs = false,
+          int WaveM = Unit::threads>
 class WaveTile {
-    static constexpr int lanes = Unit::threads, wave_m = lanes, wave_n = 64;
+    static constexpr int lanes = Unit::threads, wave_m = WaveM, wave_n = 64;
     static constexpr int waves_m = TileM / wave_m, waves_n = TileN / wave_n;
     static constexpr int across_m = wave_m / Unit::n, across_n = wave_n / Unit::m;  ///< products of a wave
     static_assert(waves_m * wave_m == TileM && waves_n * wave_n == TileN);
@@ -172,11 +174,12 @@ private:
     /// Whether four sums of a lane, one after another, are of neighbouring rows.
     static constexpr bool fours_neighbour = Unit::row(0, 3) == 3;
 
-    /// Whether all that a lane multiplies is read before the first product: where one stage has no copies in flight,
-    /// and lanes have registers, which those that hold the factors of others have not. What a step reads last is
-    /// multiplied first, so that one instruction waits for the step.
+    static constexpr bool has_more_sums = wave_m > lanes;
+    /// Whether all that a lane multiplies is read before the first product, or, where more sums take the registers, as
+    /// much as it reads of a row at once: where one stage has no copies in flight, and lanes do not hold the factors of
+    /// others. What a step reads last is multiplied first, so that one instruction waits for the step.
     static constexpr bool reads_ahead = Stages == 1 && lanes_of_row > 1;
-    static constexpr unsigned ahead = reads_ahead ? steps : 1;
+    static constexpr unsigned ahead = reads_ahead && !has_more_sums ? steps : 1;
     struct Chunks {
         Words<4> chunks[own_rows][chunk_words / 4];
     };
@@ -209,6 +212,11 @@ private:
                             fragment.sums[i][j] =
                                 Unit::multiply(operand(w[own][i], part), operand(x[own][j], part), fragment.sums[i][j]);
         }
+        if constexpr (has_more_sums)
+#pragma unroll
+            for (int i = 0; i < across_n; ++i)
+#pragma unroll
+                for (int j = 0; j < across_m; ++j) amd::finish(fragment.sums[i][j]);
     }
     /// The pixel of a wave that is a column of its j-th product.
     __device__ static constexpr int pixel(int j, int column) {

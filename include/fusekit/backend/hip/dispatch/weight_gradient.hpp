@@ -62,17 +62,10 @@ bool have_bits(Filter<Space> const& filter) {
     return true;
 }
 
-/// Whether GPUs of an architecture have WideWeightGradientTile. The host's pass of AMD's compiler knows no target, so a
-/// run asks.
-template <Element T>
-bool has_wide_tile(Architecture architecture) {
-    return with_tag(architecture, []<class Tag>(Tag) { return has_wide_weight_gradient<T, Tag>; });
-}
-
-/// Likewise of WaveWeightGradientTile.
-template <Element T>
-bool has_wave_tile(Architecture architecture) {
-    return with_tag(architecture, []<class Tag>(Tag) { return has_wave_weight_gradient<T, Tag>; });
+/// Whether GPUs of an architecture have a tile. The host's pass of AMD's compiler knows no target, so a run asks.
+template <class Tile, Element T>
+bool has_tile(Architecture architecture) {
+    return with_tag(architecture, []<class Tag>(Tag) { return has_weight_gradient<Tile, T, Tag>; });
 }
 
 /// Whether a group's channels of y fill wide tiles. In the main loop these take 6 to 9 % less time for as many
@@ -102,19 +95,13 @@ inline BlockParts choose_block_parts(bool clusters, std::int64_t tiles, int pass
     return {{}, static_cast<unsigned>(cluster), static_cast<unsigned>(groups)};
 }
 
-/// The most pixels that a mainloop's block may have.
-template <class Mainloop>
-inline constexpr std::int64_t most_pixels = std::int64_t{1} << 31;
-template <class Mainloop>
-    requires requires { Mainloop::most_pixels; }
-inline constexpr std::int64_t most_pixels<Mainloop> = Mainloop::most_pixels;
-
-/// Prepares a launch of Mainloop, a WeightGradient or a WaveWeightGradient; none where blocks would have too many
-/// pixels. They have multiples of `step` pixels, of images that take `plane`.
+/// Prepares a launch of Mainloop, a WeightGradient or a WaveWeightGradient; none where the GPU has none of its tiles,
+/// or blocks would have too many pixels. They have multiples of `step` pixels, of images that take `plane`.
 template <class Mainloop, class Plan, Element T, OutputElement U>
 std::optional<Result<Launch<WeightGradientParams<Plan, T, U>>>> prepare_weight_gradient_with(
     Gpu const& gpu, WeightGradientParams<Plan, T, U> params, std::int64_t plane, std::int64_t step,
     std::size_t workspace_bytes) {
+    if (!has_tile<typename Mainloop::Tile, T>(gpu.architecture())) return std::nullopt;
     auto const& dy = params.bound.head.dy;
     std::int64_t const groups = Plan::Head::geometry(params.bound.head).group_count,
                        group_k = params.y.layout.shape[0] / groups, images = dy.layout.shape[0],
@@ -124,12 +111,12 @@ std::optional<Result<Launch<WeightGradientParams<Plan, T, U>>>> prepare_weight_g
     constexpr std::int64_t part_bytes = Mainloop::passes * Mainloop::Sums::floats * sizeof(float);
     bool const clusters = launches_clusters(gpu);
     std::int64_t const at_once = std::int64_t{gpu.processors()} * Mainloop::blocks,
-                       least = tiles * divide_up(pixels, most_pixels<Mainloop>);
+                       least = tiles * divide_up(pixels, Mainloop::most_pixels);
     params.parts = choose_block_parts(clusters, tiles, Mainloop::passes, at_once > least ? at_once : least,
                                       divide_up(pixels, Mainloop::least_pixels), part_bytes, workspace_bytes);
     BlockParts const& parts = params.parts;
     std::int64_t const steps = divide_up(images * plane, step), part_pixels = divide_up(steps, parts.count()) * step;
-    if (part_pixels > most_pixels<Mainloop>) return std::nullopt;
+    if (part_pixels > Mainloop::most_pixels) return std::nullopt;
     params.part_pixels = static_cast<int>(part_pixels);
     return prepare_launch(
         gpu, kernel_of<Plan, Mainloop>(), params, tiles * parts.count(),
@@ -177,13 +164,17 @@ Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_weight_gradient(Gpu con
     params.in_pixels = have_loop(Neighbours::pixels) && detail::have_bits(filter);
     if constexpr (WeightGradientTile::of_amd && sizeof(T) == 2)
         if (params.in_packets) {
-            if (detail::has_wide_tile<T>(gpu.architecture()) && detail::fill_wide_tiles(group_k))
-                return *detail::prepare_weight_gradient_with<WeightGradient<Plan, T, U, WideWeightGradientTile>>(
-                    gpu, params, plane, step, workspace_bytes);
-            if (detail::has_wave_tile<T>(gpu.architecture()))
-                if (auto launch = detail::prepare_weight_gradient_with<WaveWeightGradient<Plan, T, U>>(
-                        gpu, params, plane, step, workspace_bytes))
+            if (detail::fill_wide_tiles(group_k))
+                if (auto launch =
+                        detail::prepare_weight_gradient_with<WeightGradient<Plan, T, U, WideWeightGradientTile>>(
+                            gpu, params, plane, step, workspace_bytes))
                     return std::move(*launch);
+            if (auto launch = detail::prepare_weight_gradient_with<WaveWeightGradient<Plan, T, U>>(
+                    gpu, params, plane, step, workspace_bytes))
+                return std::move(*launch);
+            if (auto launch = detail::prepare_weight_gradient_with<WeightGradient<Plan, T, U, PairWeightGradientTile>>(
+                    gpu, params, plane, step, workspace_bytes))
+                return std::move(*launch);
         }
     return *detail::prepare_weight_gradient_with<WeightGradient<Plan, T, U>>(gpu, params, plane, step, workspace_bytes);
 }

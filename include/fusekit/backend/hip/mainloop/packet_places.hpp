@@ -32,9 +32,9 @@ class PacketPlaces {
 
 public:
     static constexpr int pixels = 4 * StepPixels;
-    static_assert(threads % pixels == 0 && threads >= most_taps);
+    static_assert((threads % pixels == 0 || pixels % threads == 0) && threads >= most_taps);
     /// How many blocks of threads have a pixel each.
-    static constexpr int parts = threads / pixels;
+    static constexpr int parts = threads < pixels ? 1 : threads / pixels;
 
     alignas(16) std::uint32_t in_x[most_taps][pixels], in_dy[pixels];
 
@@ -50,18 +50,20 @@ public:
     /// Takes pixels from `first` on. Those past the end are nowhere.
     template <class Problem>
     __device__ void fill(Problem const& conv, TapRange const& range, int first, int end, unsigned thread) {
-        unsigned const number = thread % pixels;
-        int const part = of_wave(static_cast<int>(thread / pixels)), pixel = first + static_cast<int>(number);
-        bool const exists = pixel < end;
-        Pixel const to = conv.pixel(exists ? pixel : 0);
-        auto const window = conv.window(to);
-        std::int64_t const offset = to.n * conv.x.layout.stride[0] + conv.input_offset(window);
+        int const part = of_wave(static_cast<int>(thread / pixels));
+        for (unsigned number = thread % pixels; number < pixels; number += threads) {
+            int const pixel = first + static_cast<int>(number);
+            bool const exists = pixel < end;
+            Pixel const to = conv.pixel(exists ? pixel : 0);
+            auto const window = conv.window(to);
+            std::int64_t const offset = to.n * conv.x.layout.stride[0] + conv.input_offset(window);
 #pragma unroll 1
-        for (int tap = part; tap < range.count; tap += parts) {
-            PlaceInX<Space> const from = taps[tap].whole();
-            in_x[tap][number] = exists && conv.has(window, from.at) ? place(offset + from.offset) : Buffer::nowhere;
+            for (int tap = part; tap < range.count; tap += parts) {
+                PlaceInX<Space> const from = taps[tap].whole();
+                in_x[tap][number] = exists && conv.has(window, from.at) ? place(offset + from.offset) : Buffer::nowhere;
+            }
+            if (part == parts - 1) in_dy[number] = exists ? place(conv.output_offset(to)) : Buffer::nowhere;
         }
-        if (part == parts - 1) in_dy[number] = exists ? place(conv.output_offset(to)) : Buffer::nowhere;
     }
 
 private:

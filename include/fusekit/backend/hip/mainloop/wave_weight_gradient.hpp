@@ -22,8 +22,11 @@ namespace fusekit::hip {
 /// at most.
 template <class Plan, Element T, detail::OutputElement U>
 class WaveWeightGradient {
+public:
     using Tile = WaveWeightGradientTile;
-    static constexpr bool runs = has_wave_weight_gradient<T, arch::Target>;  ///< else the kernel is empty
+
+private:
+    static constexpr bool runs = has_weight_gradient<Tile, T, arch::Target>;  ///< else the kernel is empty
     using Atom = PacketProducts<Mfma<T, 16, 16>>;
     using TileAt = WeightGradientTileAt<Tile>;
     using Places = PacketPlaces<T, Plan::Head::collapsed_space, Tile, Atom::tile_k>;
@@ -33,7 +36,7 @@ class WaveWeightGradient {
 public:
     using Params = WeightGradientParams<Plan, T, U>;
     static constexpr int tile_m = Tile::m, tile_n = Tile::n, threads = Tile::threads, blocks = Tile::per_processor,
-                         passes = Tile::passes, least_pixels = 256, most_pixels = 4096;
+                         passes = Tile::passes, least_pixels = 256, most_pixels = Tile::most_pixels;
     static_assert(tile_m == Atom::tile_m && tile_n == Atom::tile_n && threads == Atom::threads);
     using Sums = typename OfSums::Shared;
 

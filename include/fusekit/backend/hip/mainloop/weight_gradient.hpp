@@ -23,11 +23,15 @@ namespace fusekit::hip {
 ///
 /// There are two stages of shared memory, and two tables of pixels. Where it is short there is one of each: what a step
 /// has loaded waits in registers until all threads have multiplied the step before.
-template <class Plan, Element T, detail::OutputElement U, class Tile = WeightGradientTile>
+template <class Plan, Element T, detail::OutputElement U, class TheTile = WeightGradientTile>
 class WeightGradient {
-    static constexpr bool is_wide = std::is_same_v<Tile, WideWeightGradientTile>;
+public:
+    using Tile = TheTile;
+
+private:
+    static constexpr bool has_packets_alone = !std::is_same_v<Tile, WeightGradientTile>;
     /// On the target. Where it does not, the kernel is empty, and its shared memory small.
-    static constexpr bool runs = !is_wide || has_wide_weight_gradient<T, arch::Target>;
+    static constexpr bool runs = has_weight_gradient<Tile, T, arch::Target>;
     using AtomOf = WeightGradientAtom<T, Tile>;
     using Atom = typename AtomOf::Type;
     static constexpr int tile_k = AtomOf::tile_k, addends = AtomOf::addends, table = 64;
@@ -40,7 +44,7 @@ class WeightGradient {
 public:
     using Params = WeightGradientParams<Plan, T, U>;
     static constexpr int tile_m = Tile::m, tile_n = Tile::n, threads = Tile::threads, blocks = Tile::per_processor,
-                         passes = Tile::passes, least_pixels = 256;
+                         passes = Tile::passes, least_pixels = 256, most_pixels = Tile::most_pixels;
     static_assert(threads == Atom::threads);
     using OfSums = WeightGradientSums<Atom, Tile>;
     using Sums = typename OfSums::Shared;
@@ -54,7 +58,8 @@ private:
     using InPackets = std::integral_constant<Neighbours, OfX::widest>;
     /// Whether there are loops of their own.
     static constexpr bool has_packets = Tile::of_amd && OfX::transposes,
-                          has_planes = has_packets && space == 2 && !is_wide, has_pixels = has_packets && !is_wide;
+                          has_planes = has_packets && space == 2 && !has_packets_alone,
+                          has_pixels = has_packets && !has_packets_alone;
     using Packets = WeightGradientPackets<T, space, Tile>;
 
 public:
@@ -109,7 +114,7 @@ private:
     /// instruction counts beside the products of matrix units.
     template <class F>
     __device__ static Totals with_neighbours(Params const& params, F const& f) {
-        if constexpr (is_wide) {
+        if constexpr (has_packets_alone) {
             return f(InPackets{}, InPackets{});
         } else {
             if constexpr (OfX::transposes) {
@@ -136,7 +141,7 @@ private:
 
     /// Whether no loop of its own runs.
     __device__ static bool has_columns(Params const& params) {
-        return !is_wide && !(has_packets && (params.in_packets || params.in_pixels)) &&
+        return !has_packets_alone && !(has_packets && (params.in_packets || params.in_pixels)) &&
                !(has_planes && params.in_x == Neighbours::planes);
     }
     template <class Problem>
