@@ -24,6 +24,7 @@ TYPES = {"gfx908": CDNA, "gfx90a": CDNA, "gfx942": CDNA + FNUZ, "gfx1030": ("hal
          "gfx1201": RDNA + OCP}
 MATRIX = re.compile(r"v_(mfma|smfmac|wmma|swmmac)_|v_dot2c?_f32_f16|v_dot4c?_i32_i8")
 WIDE = re.compile(r"(global|buffer)_load_(dwordx4|b128)")
+SINGLE = re.compile(r"(global|buffer)_load_(dword|ushort|b32|u16)\b")
 # A load at an offset that the wave has in a register: in gradients by the weights, one from planes.
 IN_PLANES = re.compile(r"buffer_load_(dwordx4|b128) .*\], s\d+ offen")
 
@@ -183,8 +184,12 @@ def matrix_share(target, blocks, may_have_planes):
     def of_planes(step):
         return may_have_planes and any(map(IN_PLANES.match, step))
 
+    def of_singles(step):  # gradients by the weights may load four pixels of dy together there
+        wide = sum(bool(WIDE.match(word)) for word in step)
+        return not wide or (may_have_planes and sum(bool(SINGLE.match(word)) for word in step) > wide)
+
     return (count, share_of(target, [step for step in steps if not of_planes(step)]),
-            share_of(target, [step for step in steps if not any(map(WIDE.match, step))]),
+            share_of(target, [step for step in steps if of_singles(step)]),
             share_of(target, [step for step in steps if of_planes(step)]))
 
 

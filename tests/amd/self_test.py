@@ -114,6 +114,12 @@ in_planes = disassembly.replace("global_load_dwordx4 v[4:7], v[8:9], off", "buff
 for may_have_planes, shares in [(True, (1, None, None, 64 / (64 + 4 * 5))), (False, (1, 64 / (64 + 4 * 5), None, None))]:
     if matrix_share.matrix_share("gfx90a", matrix_share.functions(in_planes)["kernel"], may_have_planes) != shares:
         failures.append("a loop that loads at a wave's offset is of planes where a function may have some, and only there")
+load = "\tglobal_load_dwordx4 v[4:7], v[8:9], off"
+one = "\tbuffer_load_ushort v4, v8, s[4:7], 0 offen                      // 000000002018: E0501000 80010408"
+singles = disassembly.replace(load, f"{one}\n{one}\n{load}")
+for is_gradient, share in [(True, 64 / (64 + 4 * 7)), (False, None)]:
+    if matrix_share.matrix_share("gfx90a", matrix_share.functions(singles)["kernel"], is_gradient)[2] != share:
+        failures.append("a loop of more single elements than packets is of singles in gradients by the weights alone")
 small = disassembly.replace("v_mfma_f32_32x32x8f16", "v_mfma_f32_16x16x16f16")
 if matrix_share.matrix_share("gfx90a", matrix_share.functions(small)["kernel"], False)[1] != 32 / (32 + 4 * 5):
     failures.append("a product of 16 x 16 x 16 does not take half as long as one of 32 x 32 x 8")

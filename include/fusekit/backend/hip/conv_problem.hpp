@@ -111,7 +111,7 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
     }
 
     /// With few branches, or, where AMD's scalar registers do not hold all of their conditions, with loops.
-    template <bool padded, bool loops = detail::spreads<Geometry>>
+    template <bool padded>
     __device__ RowPointer<T> input_row(Pixel const& at, int group) const {
         if (at.n < 0) return {x.data, 0};
         SpaceCoord const first = window(at);
@@ -122,7 +122,7 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
                     if (has(mode, first[mode] + detail::tap_distance(filter, mode, i)))
                         bits |= KOffset::bit(Space, mode, i);
                 };
-                if constexpr (loops) {
+                if constexpr (detail::spreads<Geometry>) {
 #pragma unroll 1
                     for (int i = 0; i < filter.size[mode]; ++i) ask(i);
                 } else {

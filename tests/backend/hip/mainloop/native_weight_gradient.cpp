@@ -42,7 +42,8 @@ TEMPLATE_TEST_CASE("HIP: gradients by the weights are exact on the matrix units 
     check_weight_gradient<TestType, fk::filter(3, 1).stride(2)>(device, {{2, 76, 9, 8}, 68, "nhwc", "nhwc", "nhwc"});
     check_weight_gradient<TestType, fk::filter(1, 1).groups(2)>(device, {{1, 266, 5, 7}, 134, "nhwc", "nchw", "nchw"});
     // Pixels one by one, of both operands: of strides and slices, of groups, of windows that reach far into padding, of
-    // rows that run backwards or are apart, with the column of ones alone in a tile, and of more columns than bits.
+    // images that quads of pixels do not fill, of rows that run backwards or are apart, with the column of ones alone
+    // in a tile, and of more rows and columns of a window than a table has.
     check_weight_gradient<TestType, fk::filter(3, 3).pad(1).stride(2)>(device,
                                                                        {{2, 17, 15, 18}, 70, "nchw", "nchw", "nchw"});
     check_weight_gradient<TestType, fk::filter(7, 7).pad(3).stride(2)>(device,
@@ -54,6 +55,11 @@ TEMPLATE_TEST_CASE("HIP: gradients by the weights are exact on the matrix units 
         device, {{2, 4, 3, 6, 7}, 5, "ncdhw", "ncdhw", "ncdhw"});
     check_weight_gradient<TestType, fk::filter(1, 17).pad(0, 8).stride(1, 2)>(
         device, {{1, 2, 3, 40}, 5, "nchw", "nchw", "nchw"});
+    check_weight_gradient<TestType, fk::filter(3, 3).pad(1).stride(2)>(device,
+                                                                       {{3, 5, 13, 14}, 6, "nchw", "nchw", "nchw"});
+    check_weight_gradient<TestType, fk::filter(3, 2).stride(2)>(device, {{4, 3, 7, 10}, 4, "nchw", "nchw", "nchw"});
+    check_weight_gradient<TestType, fk::filter(12, 13).pad(6).stride(3)>(device,
+                                                                         {{2, 2, 9, 10}, 3, "nchw", "nchw", "nchw"});
     // Planes: of images that end within a step or with one, with windows in padding on all sides or on some.
     check_weight_gradient<TestType, fk::filter(3, 3).pad(1)>(device, {{2, 44, 13, 21}, 66, "nchw", "nchw", "nhwc"});
     check_weight_gradient<TestType, fk::filter(3, 3).pad(1)>(device, {{3, 4, 1, 29}, 3, "nchw", "nchw", "nchw"});

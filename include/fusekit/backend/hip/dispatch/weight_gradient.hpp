@@ -54,12 +54,21 @@ bool lies_in_planes(Filter<2> const& filter, TensorView<T const> const& x, Tenso
            2 * pixels > PixelChunk<T>::whole(pixels) && range.is_near(sizeof(T));
 }
 
-/// Whether a word has bits for the slices, rows and columns of windows (KOffset).
-template <int Space>
-bool have_bits(Filter<Space> const& filter) {
-    for (int mode = 0; mode < Space; ++mode)
-        if (filter.size[mode] > KOffset::most(Space)) return false;
-    return true;
+/// Whether PixelPlaces finds the elements of x, and four pixels of dy together: an image's follow one another.
+template <Element T, int Space>
+bool has_pixel_places(Filter<Space> const& filter, TensorView<T const> const& x, TensorView<T const> const& dy) {
+    Index<4> const &of_dy = dy.layout.shape, &in_dy = dy.layout.stride;
+    bool const follow = (of_dy[3] == 1 || in_dy[3] == 1) && (of_dy[2] == 1 || in_dy[2] == of_dy[3]);
+    int rows = 1;
+    for (int mode = 0; mode < Space - 1; ++mode) rows *= filter.size[mode];
+    OffsetRange range;
+    bool negative = false;
+    for (int mode = 0; mode < 4; ++mode) {
+        range.add(x.layout.shape[mode] - 1, x.layout.stride[mode]);
+        negative |= x.layout.stride[mode] < 0;
+    }
+    return follow && of_dy[2] * of_dy[3] >= 4 && rows + filter.size[Space - 1] <= PixelPlaces<T>::most_lines &&
+           !negative && range.is_near(2 * sizeof(T));
 }
 
 /// Whether GPUs of an architecture have a tile. The host's pass of AMD's compiler knows no target, so a run asks.
@@ -161,7 +170,12 @@ Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_weight_gradient(Gpu con
             step = PixelChunk<T>::step_pixels;
             plane = PixelChunk<T>::whole(plane);
         }
-    params.in_pixels = have_loop(Neighbours::pixels) && detail::have_bits(filter);
+    params.in_pixels =
+        have_loop(Neighbours::pixels) && detail::has_pixel_places<T>(filter, params.x, detail::typed<T>(dy));
+    if (params.in_pixels) {
+        step = 4;
+        plane = PixelPlaces<T>::whole(plane);
+    }
     if constexpr (WeightGradientTile::of_amd && sizeof(T) == 2)
         if (params.in_packets) {
             if (detail::fill_wide_tiles(group_k))

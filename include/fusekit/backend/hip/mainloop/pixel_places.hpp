@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "fusekit/backend/hip/arch/access.hpp"
+#include "fusekit/backend/hip/arch/buffer.hpp"
+#include "fusekit/backend/hip/arch/vector.hpp"
+#include "fusekit/backend/hip/arch/wave.hpp"
+#include "fusekit/backend/hip/conv_problem.hpp"
+#include "fusekit/backend/hip/mainloop/weight_gradient_tile.hpp"
+
+namespace fusekit::hip {
+
+/// Where pixels are that are loaded one by one from x, and four together from dy, in bytes, as offsets of Buffers. A
+/// place in x is the sum of a window's row, its column, and a channel, none of which is negative, and all of which are
+/// less than 2^29 from where x begins. So a row or a column in padding is nowhere, whatever is added to it.
+template <Element T>
+struct PixelPlaces {
+    static constexpr int pixels = 64, most_lines = 24;
+    static constexpr std::uint32_t no_row = 1u << 31, no_column = 1u << 30;
+    /// Of some pixels: the rows of their windows, over all slices, then the columns; and a row in padding. Pixels past
+    /// the end, and those that an earlier quad has, have no other rows.
+    alignas(16) std::uint32_t lines[most_lines + 1][pixels];
+    /// Four pixels in dy, of which an earlier quad has some.
+    struct alignas(8) Quad {
+        std::uint32_t in_dy, had;
+    } quads[pixels / 4];
+    /// A column's channel, and where its lines are, in bytes.
+    struct alignas(16) Column {
+        std::uint32_t channel, row, column;
+    } columns[WeightGradientTile::m];
+    /// Of y: those of a thread together, which are `channels_apart`.
+    static constexpr int channels_apart = 32 * static_cast<int>(sizeof(T)) / 4,
+                         of_one = WeightGradientTile::n / channels_apart;
+    Packet<std::uint32_t, of_one> channels[channels_apart];
+
+    /// The pixels of an image in quads. The last ends with the image, so it may begin with pixels of the one before.
+    FUSEKIT_HD static constexpr std::int64_t whole(std::int64_t image) { return (image + 3) / 4 * 4; }
+
+    /// Nowhere, with the offset of any channel added to it.
+    static constexpr std::uint32_t nowhere = Buffer::nowhere + Buffer::before;
+
+    __device__ static std::uint32_t in_bytes(std::int64_t elements) {
+        return static_cast<std::uint32_t>(elements) * static_cast<std::uint32_t>(sizeof(T));
+    }
+    /// Four pixels of a line.
+    __device__ Words<4> read(std::uint32_t line, std::uint32_t pixel) const {
+        return read_words(reinterpret_cast<unsigned char const*>(lines) + (line + pixel));
+    }
+    /// Called once, and followed by a barrier.
+    template <int threads, class Problem>
+    __device__ void fill_columns(Problem const& conv, int first, unsigned thread) {
+        constexpr std::uint32_t line = sizeof lines[0];
+        for (unsigned i = thread; i < WeightGradientTile::m; i += threads) {
+            KCoord const of = conv.k_coord(static_cast<unsigned>(first) + i, false);
+            bool const exists = of.c < conv.group_c();
+            columns[i] = {exists ? in_bytes(of.c * conv.x.layout.stride[1]) : 0,
+                          (exists ? static_cast<std::uint32_t>(of.r) : most_lines) * line,
+                          static_cast<std::uint32_t>(conv.window_rows() + of.s) * line};
+        }
+        for (unsigned i = thread; i < pixels; i += threads) lines[most_lines][i] = no_row;
+    }
+    /// Likewise. A channel that the group does not have is another; its sums are not stored.
+    template <int threads>
+    __device__ void fill_channels(std::int64_t stride, int count, unsigned thread) {
+        for (unsigned i = thread; i < WeightGradientTile::n; i += threads)
+            channels[i % channels_apart].values[i / channels_apart] =
+                static_cast<int>(i) < count ? in_bytes(i * stride) : 0;
+    }
+    /// Takes pixels from `first` on, of quads of images. Half of the threads find rows.
+    template <int threads, class Problem>
+    __device__ void fill(Problem const& conv, int first, int end, unsigned thread) {
+        static_assert(threads == 2 * pixels);
+        unsigned const number = thread % pixels;
+        int const rows = conv.window_rows(), q = conv.y[3], image = conv.y[2] * q,
+                  plane = static_cast<int>(whole(image)), pixel = min(first + static_cast<int>(number), end - 1),
+                  n = pixel / plane, in_plane = pixel - n * plane, own = in_plane % 4, quad = in_plane - own,
+                  had = max(quad + 4 - image, 0), place = in_plane - had;
+        bool const in_range = first + static_cast<int>(number) < end, exists = in_range && own >= had,
+                   finds_rows = of_wave(static_cast<int>(thread / pixels)) == 0;
+        Pixel const to{n, place / q, place % q};
+        auto const window = conv.window(to);
+        constexpr int last = static_cast<int>(sizeof window / sizeof window[0]) - 1;
+        if (finds_rows) {
+            std::int64_t const of_image = n * conv.x.layout.stride[0];
+#pragma unroll 1
+            for (int r = 0; r < rows; ++r) {
+                auto begin = window, distance = conv.distance(r, 0);
+                begin[last] = distance[last] = 0;
+                std::int64_t const offset = of_image + conv.input_offset(begin) + conv.input_offset(distance);
+                lines[r][number] = exists && conv.has(begin, distance) ? Buffer::before + in_bytes(offset) : no_row;
+            }
+            if (number % 4 == 0)
+                quads[number / 4] = {in_range ? Buffer::before + in_bytes(conv.output_offset(to)) : nowhere,
+                                     static_cast<std::uint32_t>(had)};
+        } else {
+#pragma unroll 1
+            for (int s = 0; s < conv.window_columns(); ++s) {
+                decltype(conv.distance(0, s)) begin = {}, distance = {};
+                begin[last] = window[last], distance[last] = conv.distance(0, s)[last];
+                std::int64_t const offset = conv.input_offset(begin) + conv.input_offset(distance);
+                lines[rows + s][number] = conv.has(begin, distance) ? in_bytes(offset) : no_column;
+            }
+        }
+    }
+};
+
+}  // namespace fusekit::hip
