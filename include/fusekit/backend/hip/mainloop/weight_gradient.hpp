@@ -107,7 +107,7 @@ private:
             },
             [](Params const& again, unsigned column) { return OfX::operand_row(again.in_x, column); },
             [](Params const& again, unsigned channel) { return OfDy::operand_row(again.in_dy, channel); },
-            [](Params const& again, auto const& conv, int column) { return weight(again, conv, column); });
+            [](Params const& own, auto const& of, int column) { return weight(own, of, column); });
     }
 
     /// Calls f with how x and dy lie. Where both lie as in most networks the compiler knows it, because each
