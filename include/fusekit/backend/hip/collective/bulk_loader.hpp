@@ -45,27 +45,38 @@ struct TileStart {
 template <int TileM, int TileN, bool totalled>
 class TileOrder {
     static constexpr std::int64_t kept = std::int64_t{1} << 24;  ///< results
+    static constexpr unsigned together = 16;
 
 public:
     template <class Problem>
     __device__ explicit TileOrder(Problem const& conv)
         : tiles_m(static_cast<unsigned>(detail::divide_up(conv.gemm_m(), TileM))),
-          tiles_n(static_cast<unsigned>(detail::divide_up(conv.group_k(), TileN))) {
-        bool const shares_filters =
-            conv.group_k() > conv.gemm_m() || (TileN > TileM && std::int64_t{conv.group_k()} * conv.gemm_m() > kept);
-        if (!totalled && shares_filters) together = 16;
-    }
+          tiles_n(static_cast<unsigned>(detail::divide_up(conv.group_k(), TileN))),
+          shares_filters(!totalled && (conv.group_k() > conv.gemm_m() ||
+                                       (TileN > TileM && std::int64_t{conv.group_k()} * conv.gemm_m() > kept))) {}
 
     __device__ unsigned size() const { return tiles_m * tiles_n; }
+    /// With few divisions, for which the first copies wait.
     __device__ TileStart operator[](unsigned tile) const {
-        unsigned const first = tile / (together * tiles_n) * together, rest = tile - first * tiles_n,
-                       left = tiles_m - first, rows = left < together ? left : together;
-        return {static_cast<int>(first + rest % rows) * TileM, static_cast<int>(rest / rows) * TileN};
+        unsigned first = 0, rows = tiles_m, row, column;
+        if (shares_filters) {
+            if (tiles_m > together) {
+                first = tile / (together * tiles_n) * together;
+                rows = tiles_m - first < together ? tiles_m - first : together;
+            }
+            unsigned const rest = tile - first * tiles_n;
+            column = rest / rows;
+            row = first + rest - column * rows;
+        } else {
+            row = tile / tiles_n;
+            column = tile - row * tiles_n;
+        }
+        return {static_cast<int>(row) * TileM, static_cast<int>(column) * TileN};
     }
 
     /// Where channels are totalled: a tile's row; and of blocks with so many warpgroups that take tiles in turn,
     /// whether each tile has a total, and how many totals a channel has.
-    __device__ unsigned row(unsigned tile) const { return tile / tiles_n; }
+    __device__ unsigned row_of(unsigned tile) const { return tile / tiles_n; }
     __device__ bool totals_each(unsigned turns) const { return turns * gridDim.x % tiles_n != 0; }
     __device__ unsigned totals(unsigned turns) const {
         unsigned const of_column = turns * gridDim.x / tiles_n;
@@ -73,7 +84,8 @@ public:
     }
 
 private:
-    unsigned tiles_m, tiles_n, together = 1;
+    unsigned tiles_m, tiles_n;
+    bool shares_filters;
 };
 
 /// Steps along GemmK: taps, and of each the channels, a stage's at a time.

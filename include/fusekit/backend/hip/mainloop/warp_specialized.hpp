@@ -110,7 +110,7 @@ protected:
                 writer.add_totals(conv, start, sums);
                 if (tiles.totals_each(turns) || is_last) {
                     Totals::before_put(shared.totals);
-                    writer.put_totals(Totals::view(params), tiles.row(tiles.totals_each(turns) ? tile : first),
+                    writer.put_totals(Totals::view(params), tiles.row_of(tiles.totals_each(turns) ? tile : first),
                                       start.n);
                 }
                 if (is_last) writer.send(params, start);  // while all totals are merged
@@ -128,7 +128,7 @@ protected:
         Totals::merge_shares(params, shared.totals, tiles.totals(turns), thread, [&](auto const& clear) {
             for (unsigned tile = block, i = 0; tile < tiles.size() && (i < turns || tiles.totals_each(turns));
                  tile += gridDim.x, ++i)
-                clear(tiles.row(tile), static_cast<unsigned>(tiles[tile].n), tile_n);
+                clear(tiles.row_of(tile), static_cast<unsigned>(tiles[tile].n), tile_n);
         });
     }
 
