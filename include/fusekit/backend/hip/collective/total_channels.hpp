@@ -7,6 +7,7 @@
 #include "fusekit/backend/hip/arch/wave.hpp"
 #include "fusekit/backend/hip/collective/channel_totals_view.hpp"
 #include "fusekit/backend/hip/collective/halo_stages.hpp"
+#include "fusekit/backend/hip/params.hpp"
 #include "fusekit/ops/batch_norm/moments.hpp"
 
 namespace fusekit::hip {

@@ -73,7 +73,7 @@ struct PixelPlaces {
     __device__ void fill(Problem const& conv, int first, int end, unsigned thread) {
         static_assert(threads == 2 * pixels);
         unsigned const number = thread % pixels;
-        int const rows = conv.window_rows(), q = conv.y[3], image = conv.y[2] * q,
+        int const rows = conv.window_rows(), q = conv.extent(conv.y, 3), image = conv.extent(conv.y, 2) * q,
                   plane = static_cast<int>(whole(image)), pixel = min(first + static_cast<int>(number), end - 1),
                   n = pixel / plane, in_plane = pixel - n * plane, own = in_plane % 4, quad = in_plane - own,
                   had = max(quad + 4 - image, 0), place = in_plane - had;
