@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "fusekit/backend/hip/collective/bulk_loader.hpp"
 #include "fusekit/backend/hip/collective/store_channels.hpp"
+#include "fusekit/backend/hip/collective/tile_order.hpp"
 #include "fusekit/backend/hip/collective/total_channels.hpp"
 
 namespace fusekit::hip {

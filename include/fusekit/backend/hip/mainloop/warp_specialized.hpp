@@ -5,6 +5,7 @@
 #include "fusekit/backend/hip/collective/bulk_loader.hpp"
 #include "fusekit/backend/hip/collective/grid_totals.hpp"
 #include "fusekit/backend/hip/collective/store_products.hpp"
+#include "fusekit/backend/hip/collective/tile_order.hpp"
 #include "fusekit/backend/hip/schedule.hpp"
 
 namespace fusekit::hip {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "fusekit/backend/hip/collective/bulk_loader.hpp"
+#include "fusekit/backend/hip/collective/tile_order.hpp"
 
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "backend/hip/blocks.hpp"
 

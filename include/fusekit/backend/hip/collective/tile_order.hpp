@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "fusekit/backend/hip/runtime/platform.hpp"
+#include "fusekit/backend/integer.hpp"
+
+namespace fusekit::hip {
+
+/// Where a tile of y begins: in pixels, counted over all images, and in channels.
+struct TileStart {
+    int m, n;
+};
+
+/// The order in which blocks take the tiles of y. Blocks whose numbers neighbour run at the same time, so that memory
+/// is read once for what their tiles share. They share pixels, or filters if there are more of them than pixels. At
+/// most `together` rows of tiles share filters, so that pixels are still in L2 when the next channels' tiles read them.
+/// Tiles of more channels than pixels share filters also where y is larger than L2: this was measured.
+///
+/// Where a plan totals channels, tiles share pixels. If the columns of tiles divide the number of warpgroups that take
+/// them, each warpgroup has tiles of one column, and one total.
+template <int TileM, int TileN, bool totalled>
+class TileOrder {
+    static constexpr std::int64_t kept_by_l2 = std::int64_t{1} << 24;  ///< elements of y
+    static constexpr unsigned together = 16;
+
+public:
+    template <class Problem>
+    __device__ explicit TileOrder(Problem const& conv)
+        : tiles_m(static_cast<unsigned>(detail::divide_up(conv.gemm_m(), TileM))),
+          tiles_n(static_cast<unsigned>(detail::divide_up(conv.group_k(), TileN))),
+          shares_filters(!totalled && (conv.group_k() > conv.gemm_m() ||
+                                       (TileN > TileM && std::int64_t{conv.group_k()} * conv.gemm_m() > kept_by_l2))) {}
+
+    __device__ unsigned size() const { return tiles_m * tiles_n; }
+    /// With few divisions, for which the first copies wait.
+    __device__ TileStart operator[](unsigned tile) const {
+        unsigned first = 0, rows = tiles_m, row, column;
+        if (shares_filters) {
+            if (tiles_m > together) {
+                first = tile / (together * tiles_n) * together;
+                rows = tiles_m - first < together ? tiles_m - first : together;
+            }
+            unsigned const rest = tile - first * tiles_n;
+            column = rest / rows;
+            row = first + rest - column * rows;
+        } else {
+            row = tile / tiles_n;
+            column = tile - row * tiles_n;
+        }
+        return {static_cast<int>(row) * TileM, static_cast<int>(column) * TileN};
+    }
+
+    /// The row of a tile, where channels are totalled.
+    __device__ unsigned row_of(unsigned tile) const { return tile / tiles_n; }
+    /// Whether each tile has a total, and how many totals a channel has, where `turns` warpgroups of a block take tiles
+    /// in turn.
+    __device__ bool totals_each(unsigned turns) const { return turns * gridDim.x % tiles_n != 0; }
+    __device__ unsigned totals(unsigned turns) const {
+        unsigned const of_column = turns * gridDim.x / tiles_n;
+        return totals_each(turns) || of_column > tiles_m ? tiles_m : of_column;
+    }
+
+private:
+    unsigned tiles_m, tiles_n;
+    bool shares_filters;
+};
+
+}  // namespace fusekit::hip
