@@ -29,7 +29,7 @@ FUSEKIT_HD constexpr Layout<4> conv_output(Layout<4> y) {
 
 /// The tiles of a grid whose totals are merged: groups of `group_size` neighbouring tiles first, then the groups.
 struct TileGroups {
-    GroupWorkspace workspace;  ///< a state for each group of each column of tiles, and for each column
+    GroupWorkspace workspace;  ///< a state for each group of each column of tiles, and for each column; or GridShares'
     unsigned tiles = 0, group_size = 0;
 };
 

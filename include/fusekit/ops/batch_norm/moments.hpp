@@ -52,12 +52,13 @@ struct Moments {
     FUSEKIT_HD static constexpr V at_least_one(V count) { return math::select(count > V{}, count, V{} + 1); }
 };
 
-/// Merges many moments with one division: sums of their means, apart from a mean that is one of them, and of squares,
-/// each times a count. As with a shift, cancellation costs a factor of the number of moments at most.
+/// Merges many moments with one division. It sums their means' differences from one of these means, and the squares of
+/// these differences, each times a count. As with a shift, cancellation costs a factor of the number of moments at
+/// most.
 template <class V>
 class MergedMoments {
 public:
-    /// Of none, to which moments like these will be added.
+    /// Has no moments yet. `one` is among those that will be merged.
     FUSEKIT_HD explicit constexpr MergedMoments(Moments<V> const& one) : all{V{}, one.mean, V{}} {}
 
     FUSEKIT_HD constexpr void add(Moments<V> const& next) {
@@ -67,7 +68,7 @@ public:
         sum += weighted;
         squares += weighted * apart;
     }
-    /// Merges what was made with the same mean.
+    /// Both were made from the same moments.
     FUSEKIT_HD friend constexpr MergedMoments merge(MergedMoments a, MergedMoments const& b) {
         a.all.count += b.all.count;
         a.all.deviations += b.all.deviations;
@@ -81,7 +82,7 @@ public:
     }
 
 private:
-    Moments<V> all;  ///< but with the mean of the one
+    Moments<V> all;  ///< but with the mean of `one`
     V sum{}, squares{};
 };
 

@@ -70,7 +70,7 @@ struct Largest {
     static void check(Args const& args, fk::Check const& in) { in.writable("largest", args.largest, {{in.y[1]}}, "K"); }
 };
 
-/// Puts a total whose bits are those of a word that has not been put, and gets it, one of channel 1 of three.
+/// Puts totals of channel 1 of three, and gets them. A word of one has the bits of a word that has not been put.
 struct PutsAnything : BlockOf<32> {
     using Architecture = fk::hip::arch::Sm90a;
     using Moments = fk::detail::Moments<float>;

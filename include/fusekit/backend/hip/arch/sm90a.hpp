@@ -63,11 +63,11 @@ __device__ void wait_for_stores();
 /// Shows what this thread wrote to shared memory to bulk copies and products.
 __device__ void fence_shared_memory();
 
-/// Adds to a number in memory, and gives what it was. A thread that finds what others have added, by this or by
+/// Adds to a number in memory, and gives its value before. A thread that finds what others have added, by this or by
 /// load_acquired, can read what they wrote before. A barrier of a block before it and one after it extend this to all
 /// threads of the block.
 __device__ unsigned add(unsigned* number, unsigned count);
-/// These can be called again and again until another block has written.
+/// Each call reads or writes memory: a loop of loads sees what another block stores.
 __device__ unsigned load_acquired(unsigned const* number);
 __device__ unsigned load_relaxed(unsigned const* number);
 __device__ void store_relaxed(unsigned* number, unsigned value);

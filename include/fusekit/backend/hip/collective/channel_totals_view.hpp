@@ -7,9 +7,8 @@
 
 namespace fusekit::hip {
 
-/// Totals of tiles in scratch: of each tile, those of all channels. A word says itself whether it has been put: until
-/// then it is a NaN that put() does not write. So one block reads what another puts, with no fence or flag between
-/// them.
+/// Totals of tiles in scratch: of each tile, those of all channels. A word itself tells whether it has been put: until
+/// then it is a NaN that put() does not write. So one block reads what another puts without a fence or a flag.
 template <class Total>
 struct ChannelTotalsView {
     static constexpr unsigned words = sizeof(Total) / sizeof(float);
@@ -27,8 +26,8 @@ struct ChannelTotalsView {
             ptx::store_relaxed(at(tile, k) + word, bits == not_put ? other_nan : bits);
         }
     }
-    /// Totals of channel `k` of tiles number_of(0), number_of(1) and so on, which are loaded together, and, if it
-    /// `waits`, until all have been put.
+    /// Loads the totals of channel `k` of tiles number_of(0), number_of(1) and so on together. If it `waits`, it loads
+    /// them until all have been put.
     template <unsigned Count, class NumberOf>
     __device__ void get(Total (&totals)[Count], unsigned k, bool waits, NumberOf const& number_of) const {
         bool all_there = false;

@@ -8,27 +8,27 @@
 
 namespace fusekit::hip {
 
-/// Work that the blocks of a grid share, where each share needs something of every block. The GPU need not have room
-/// for all of them at once. A block takes a share, and waits for others, only if all have begun, since they end without
-/// it then. The last block to decide comes when all have begun, and takes what is left.
+/// Work that the blocks of a grid share, 65535 at most, where each share needs something of every block. The GPU need
+/// not have room for all blocks at once. A block takes a share, and waits for the others, only if all have begun,
+/// because they then end without it. The last block to decide takes what is left: all have begun by then.
 class GridShares {
 public:
     static constexpr std::size_t workspace_bytes = 2 * sizeof(GridGroup::State);
-    static constexpr unsigned most_blocks = 0xffff;
 
-    /// Some of as many shares as there are blocks; there may be none.
+    /// Some of the shares, of which there are as many as blocks. It may be empty.
     struct Range {
         unsigned begin, end;
     };
 
+    /// The workspace has zeros; a launch leaves it so.
     __device__ GridShares(GroupWorkspace const& workspace, unsigned the_blocks)
         : begun(workspace.state(0)->arrived), decided(workspace.state(1)->arrived), blocks(the_blocks) {}
 
-    /// Called by one thread of each block. Those that take a share can then read what it wrote, and, with a barrier
-    /// before this, what its block wrote.
+    /// Called by one thread of each block. Blocks that take a share can read what it wrote before; after a barrier,
+    /// what its block wrote before.
     __device__ void begin() const { ptx::add(&begun, 1); }
 
-    /// Called by the same thread next; gives the block's shares. A launch leaves the workspace as it found it.
+    /// Called by the same thread next. Gives the block's shares.
     __device__ Range take() const {
         bool all_begun = false;
 #pragma unroll 1
@@ -42,10 +42,10 @@ public:
     }
 
 private:
-    static constexpr unsigned with_share = most_blocks + 1;
+    static constexpr unsigned with_share = 0x10000;
     static constexpr int most_looks = 64;  ///< some 50 microseconds
     unsigned& begun;
-    unsigned& decided;  ///< blocks, and, times `with_share`, those with a share
+    unsigned& decided;  ///< how many blocks have decided, plus `with_share` times how many of them took a share
     unsigned blocks;
 };
 

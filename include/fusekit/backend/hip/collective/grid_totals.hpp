@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
+#include <type_traits>
+
+#include "fusekit/backend/hip/arch/sm90a.hpp"
 #include "fusekit/backend/hip/arch/wave.hpp"
 #include "fusekit/backend/hip/collective/channel_totals_view.hpp"
 #include "fusekit/backend/hip/collective/grid_shares.hpp"
@@ -10,7 +14,7 @@
 
 namespace fusekit::hip {
 
-/// Merges totals of a channel one after another. It is made from one of them, which is not merged yet.
+/// Merges totals of a channel one after another. As MergedMoments is, it is made from one of them and has none yet.
 template <class Total>
 class TotalMerger {
 public:
@@ -30,21 +34,15 @@ private:
     Total all{};
     float count = 0;
 };
-template <class Total>
-struct MergerOf {
-    using Type = TotalMerger<Total>;
-};
-template <class V>
-struct MergerOf<fusekit::detail::Moments<V>> {
-    using Type = fusekit::detail::MergedMoments<V>;
-};
 
-/// Statistics of the channels of a grid's tiles. The warpgroups that multiply put totals of a tile, or of several,
-/// while three warps, which have nothing else to do, wait for all blocks' and merge a share of the channels, in an
-/// order that is the same in every run.
+/// Statistics of the channels of a grid's tiles. The warpgroups that multiply put totals of a tile, or of several, in
+/// scratch. Three warps of each block have no other work: they wait for the totals of all blocks, and merge those of a
+/// share of the channels. The order is the same in every run.
 template <class Plan>
 struct GridTotals {
     struct Shared {};
+    /// Registers of a thread, where one warpgroup copies, and merges, and two multiply: of 64 K together.
+    static constexpr int few_registers = 40, many_registers = 232;
 };
 
 template <class Plan>
@@ -52,13 +50,16 @@ template <class Plan>
 class GridTotals<Plan> {
     using Collector = detail::Collector<typename Plan::Epilogue>;
     using Op = typename Collector::Op;
-    static constexpr unsigned warps = 3, barrier_number = 15, most_channels = 32;
+    static constexpr unsigned warps = 3, barrier_number = 15;
+    static constexpr unsigned most_channels = 32;  ///< of a share
 
 public:
     using Total = typename Op::template Total<float>;
     using View = ChannelTotalsView<Total>;
-    using Merger = typename MergerOf<Total>::Type;
+    using Merger = std::conditional_t<std::is_same_v<Total, fusekit::detail::Moments<float>>,
+                                      fusekit::detail::MergedMoments<float>, TotalMerger<Total>>;
     static constexpr unsigned threads = 32 * warps;
+    static constexpr int few_registers = 56, many_registers = 224;
 
     struct Shared {
         std::uint64_t cleared, put;
@@ -66,10 +67,10 @@ public:
         Uninitialized<Merger> parts[warps][most_channels];
     };
 
-    /// Called by one thread, before others know of the barriers. So many warpgroups `multiply`.
-    __device__ static void init(Shared& shared, unsigned multiply) {
+    /// Called by one thread, before others know of the barriers. `warpgroups` of the block multiply.
+    __device__ static void init(Shared& shared, unsigned warpgroups) {
         ptx::barrier_init(ptx::shared_address(&shared.cleared), 1);
-        ptx::barrier_init(ptx::shared_address(&shared.put), multiply);
+        ptx::barrier_init(ptx::shared_address(&shared.put), warpgroups);
     }
 
     template <class Params>
@@ -78,14 +79,16 @@ public:
                 static_cast<unsigned>(params.y.layout.shape[1])};
     }
 
-    /// Called by those that multiply: before they put their first total, and by one of each warpgroup after the last.
+    /// Called by the threads that multiply before they put their first total, and by one of each warpgroup after the
+    /// last.
     __device__ static void before_put(Shared const& shared) {
         ptx::barrier_wait(ptx::shared_address(&shared.cleared), 0);
     }
     __device__ static void after_put(Shared& shared) { ptx::barrier_arrive(ptx::shared_address(&shared.put)); }
 
-    /// Called by the three warps, once the kernel before has ended. `for_each_own(clear)` calls clear(tile, first,
-    /// count) for each tile whose total this block puts, and its channels. In all there are numbers 0 to `tiles` - 1.
+    /// Called by the three warps, once the kernel before has ended. All blocks together put totals of tiles 0 to
+    /// `tiles` - 1. `for_each_own(clear)` calls clear(tile, first, count) for each tile whose total this block puts:
+    /// `count` channels from `first` on.
     template <class Params, class ForEachOwn>
     __device__ static void merge_shares(Params const& params, Shared& shared, unsigned tiles, unsigned thread,
                                         ForEachOwn const& for_each_own) {
@@ -106,7 +109,7 @@ public:
         unsigned together = 1;
         while (together < most_channels && together * gridDim.x < totals.channels) together *= 2;
         unsigned const shares = (totals.channels + together - 1) / together;
-        bool rehearses = true;  // its first share, so that the code is there when it is needed
+        bool rehearses = true;  // the first share is merged once before, so that the code is in a cache by then
 #pragma unroll 1
         for (unsigned begin = 0; begin < shares; begin += gridDim.x)
 #pragma unroll 1
@@ -130,7 +133,7 @@ private:
         unsigned const n = thread % together, k = first + n, part = thread / together, parts = threads / together;
         bool const has_channel = k < totals.channels;
         unsigned const channel = has_channel ? k : first;
-        Total next[at_once + 1];
+        Total next[at_once + 1];  // the last is tile 0's, from which every merger is made
         Merger merger(Total{});
 #pragma unroll 1
         for (unsigned tile = part;; tile += at_once * parts) {

@@ -101,7 +101,8 @@ public:
     __device__ void add_totals(Problem const& conv, TileStart const& tile, typename Atom::Sums (&sums)[products]) {
         totals.add(sums, OwnPixels<Atom>(thread).before(conv.gemm_m() - tile.m), thread);
     }
-    /// Puts the totals of all tiles since the last call, at least one, as tile number `tile` of channels `first` on.
+    /// Puts the totals of all tiles since the last call, at least one, as those of tile `tile`, of channels from
+    /// `first` on.
     template <class View>
     __device__ void put_totals(View const& to, unsigned tile, int first) {
         totals.put(to, tile, first, thread);

@@ -61,12 +61,12 @@ class TotalChannels<Plan, Atom, products> {
 public:
     using Total = typename Op::template Total<float>;
 
-    /// Adds what was collected of a tile, at the thread's pixels that are `counted`. The tile's first pixel is one. It
-    /// changes the values that are not.
+    /// Adds what was collected of a tile at the thread's pixels that are `counted`: the tile's first pixel is. Values
+    /// of the others are overwritten.
     __device__ void add(Values (&of_tile)[products], std::uint64_t counted, unsigned thread) {
         auto const counts = [&](int i) { return (counted >> i & 1) != 0; };
         auto const here = static_cast<float>(__popcll(counted)), both = count + here;
-        // Divisions that all channels share.
+        // All channels share these divisions.
         float const inverse = 1 / fusekit::detail::Moments<float>::at_least_one(here),
                     share = here / fusekit::detail::Moments<float>::at_least_one(both);
         auto const value = [&](int channel, int i) -> float& {
@@ -105,7 +105,7 @@ public:
     }
 
     /// Merges the totals of a warp's lanes, puts one for each channel that y has, from `first` on, and begins again.
-    /// All lanes call it, after a tile at least. Of four lanes that have the same channels, each merges some.
+    /// All lanes call it, after a tile at least. Four lanes have the same channels, and each merges some of these.
     __device__ void put(ChannelTotalsView<Total> const& to, unsigned tile, int first, unsigned thread) {
         unsigned number = 0;  // of the channel that the lane has in the end
 #pragma unroll

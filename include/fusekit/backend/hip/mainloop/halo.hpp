@@ -25,9 +25,7 @@ class HaloGemm {
     using Totals = GridTotals<Plan>;
     static constexpr int filter_bytes = Atom::m * Atom::row_bytes;  ///< of one tap
 
-    /// Named barriers of the warpgroups; and registers, as those of three are shared out.
-    static constexpr unsigned first_barrier = 1;
-    static constexpr int few_registers = Plan::totals_tiles ? 56 : 40, many_registers = Plan::totals_tiles ? 224 : 232;
+    static constexpr unsigned first_barrier = 1;  ///< of the warpgroups' named barriers
 
 public:
     using Params = ConvParams<Plan, T, T>;
@@ -56,13 +54,13 @@ public:
         __syncthreads();
         wait_for_previous_kernel();
         if (group == consumers) {
-            ptx::lower_registers<few_registers>();
+            ptx::lower_registers<Totals::few_registers>();
             if constexpr (Plan::totals_tiles)
                 if (warp != 4 * consumers)
                     return merge_totals(params, shared, tiles, thread - (4 * consumers + 1) * 32, block);
             if (warp == 4 * consumers && ptx::elect()) load(params, conv, shared, tiles, block);
         } else {
-            ptx::raise_registers<many_registers>();
+            ptx::raise_registers<Totals::many_registers>();
             compute(params, conv, shared, tiles, thread % 128, group, block);
         }
     }

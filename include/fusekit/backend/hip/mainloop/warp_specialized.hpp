@@ -35,9 +35,6 @@ protected:
     /// Named barriers: of a warpgroup in its epilogue, and of turns to multiply.
     static constexpr unsigned epilogue_barrier = 1, turn_barrier = epilogue_barrier + consumers;
 
-    /// 64 K registers, less what the copying warpgroup gives up; one warpgroup that multiplies has enough.
-    static constexpr int few_registers = Plan::totals_tiles ? 56 : 40, many_registers = Plan::totals_tiles ? 224 : 232;
-
 public:
     using Params = ConvParams<Plan, T, U>;
     using Architecture = typename Atom::Architecture;
@@ -63,7 +60,7 @@ public:
         __syncthreads();
         wait_for_previous_kernel();
         if (group == consumers) {
-            if constexpr (consumers > 1) ptx::lower_registers<few_registers>();
+            if constexpr (consumers > 1) ptx::lower_registers<Totals::few_registers>();
             if constexpr (Plan::totals_tiles)
                 if (warp != 4 * consumers)
                     return merge_totals(params, shared, thread - (4 * consumers + 1) * 32, block, tiles);
@@ -72,7 +69,7 @@ public:
             for (unsigned tile = block; tile < tiles.size(); tile += gridDim.x)
                 load_tile_in_bulk(params, conv, shared.stages, shared.barriers, cursor, tiles[tile]);
         } else {
-            if constexpr (consumers > 1) ptx::raise_registers<many_registers>();
+            if constexpr (consumers > 1) ptx::raise_registers<Totals::many_registers>();  // a single one has enough
             compute(params, conv, shared, thread % 128, group, block, tiles);
         }
     }
