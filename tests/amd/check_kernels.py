@@ -25,10 +25,10 @@ COLUMNS = ["kernel", "target", "vgpr", "agpr", "sgpr", "lds", "scratch", "vgpr_s
            "code", "matrix", "share", "share_of_singles", "share_of_planes"]
 PRODUCT = re.compile(r"ImplicitGemm<\w*Gemm<(\d+, \d+)\b[^>]*>, (float|half|bfloat16|int8|Float8<\d, \w+>), "
                      r"(?:\w+|Float8<\d, \w+>), (channel|pixel)>")
-GRADIENT = re.compile(r"(Wave|)WeightGradient<(float|half|bfloat16), \w+(?:, (Wide|Pair|)|>)")
+GRADIENT = re.compile(r"(Wave|)WeightGradient<(float|half|bfloat16), \w+(?:, (Wide|TwoWaves|)|>)")
 # The targets with matrix units that have a tile.
-TILES = {"narrow": ("gfx908", "gfx90a", "gfx942", "gfx1100", "gfx1201"), "wide": ("gfx908", "gfx90a", "gfx942", "gfx1201"),
-         "wave": ("gfx90a", "gfx942"), "pair": ("gfx1201",)}
+TILES = {"Narrow": ("gfx908", "gfx90a", "gfx942", "gfx1100", "gfx1201"), "Wide": ("gfx908", "gfx90a", "gfx942", "gfx1201"),
+         "Wave": ("gfx90a", "gfx942"), "TwoWaves": ("gfx1201",)}
 
 
 def run(*command):
@@ -101,7 +101,7 @@ def rows(arguments, source):
 def gradient_of(kernel):
     """The type and the tile of a gradient by the weights, or None."""
     found = GRADIENT.search(kernel)
-    return found and (found[2], (found[1] or found[3] or "narrow").lower())
+    return found and (found[2], found[1] or found[3] or "Narrow")
 
 
 def findings(row, arguments):
@@ -162,7 +162,7 @@ def main():
     for row in table:
         if (gradient := gradient_of(row["kernel"])) and row["share"]:
             others = (f", {row['share_of_planes']} of planes, {row['share_of_singles']} of pixels one by one"
-                      if gradient[1] == "narrow" else "")
+                      if gradient[1] == "Narrow" else "")
             print(f"{arguments.target}: gradient by the weights, {gradient[0]}, {gradient[1]} tiles: "
                   f"matrix instructions are {row['share']} of the main loop of packets{others}")
     sys.exit("\n".join(found) if found else 0)

@@ -55,9 +55,9 @@ TEMPLATE_TEST_CASE(
 TEST_CASE("HIP: a block of few waves, which keep no totals, has 4096 pixels at most") {
     fk::hip::Device device = native();
     using Target = fk::hip::arch::Target;
-    using fk::hip::has_weight_gradient, fk::hip::WaveWeightGradientTile, fk::hip::PairWeightGradientTile;
+    using fk::hip::has_weight_gradient, fk::hip::WaveWeightGradientTile, fk::hip::TwoWavesWeightGradientTile;
     constexpr bool has_few = has_weight_gradient<WaveWeightGradientTile, fk::half, Target> ||
-                             has_weight_gradient<PairWeightGradientTile, fk::half, Target>;
+                             has_weight_gradient<TwoWavesWeightGradientTile, fk::half, Target>;
     Gradient<fk::half> most(device, {1, 16, 64, 64}, 64), more(device, {1, 16, 17, 241}, 64),
         wide(device, {1, 16, 3, 3}, 72);
     auto const is_of_few = [&](Gradient<fk::half>& of, std::size_t parts) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "fusekit/backend/hip/conv_limits.hpp"
@@ -54,7 +55,8 @@ bool lies_in_planes(Filter<2> const& filter, TensorView<T const> const& x, Tenso
            2 * pixels > PixelChunk<T>::whole(pixels) && range.is_near(sizeof(T));
 }
 
-/// Whether PixelPlaces finds the elements of x, and four pixels of dy together: an image's follow one another.
+/// Whether PixelPlaces has room for the windows' rows and columns, x is near enough for sums of its offsets, and an
+/// image's pixels of dy follow one another, so that four are loaded together.
 template <Element T, int Space>
 bool has_pixel_places(Filter<Space> const& filter, TensorView<T const> const& x, TensorView<T const> const& dy) {
     Index<4> const &of_dy = dy.layout.shape, &in_dy = dy.layout.stride;
@@ -104,8 +106,9 @@ inline BlockParts choose_block_parts(bool clusters, std::int64_t tiles, int pass
     return {{}, static_cast<unsigned>(cluster), static_cast<unsigned>(groups)};
 }
 
-/// Prepares a launch of Mainloop, a WeightGradient or a WaveWeightGradient; none where the GPU has none of its tiles,
-/// or blocks would have too many pixels. They have multiples of `step` pixels, of images that take `plane`.
+/// Prepares a launch of Mainloop, a WeightGradient or a WaveWeightGradient. There is none where the GPU does not have
+/// the tile, channels do not fill it, or blocks would have too many pixels. Blocks have multiples of `step` pixels, of
+/// images that take `plane`.
 template <class Mainloop, class Plan, Element T, OutputElement U>
 std::optional<Result<Launch<WeightGradientParams<Plan, T, U>>>> prepare_weight_gradient_with(
     Gpu const& gpu, WeightGradientParams<Plan, T, U> params, std::int64_t plane, std::int64_t step,
@@ -115,6 +118,8 @@ std::optional<Result<Launch<WeightGradientParams<Plan, T, U>>>> prepare_weight_g
     std::int64_t const groups = Plan::Head::geometry(params.bound.head).group_count,
                        group_k = params.y.layout.shape[0] / groups, images = dy.layout.shape[0],
                        pixels = images * dy.layout.shape[2] * dy.layout.shape[3];
+    if (std::is_same_v<typename Mainloop::Tile, WideWeightGradientTile> && !fill_wide_tiles(group_k))
+        return std::nullopt;
     std::int64_t const tiles =
         divide_up(params.columns(), Mainloop::tile_m) * divide_up(group_k, Mainloop::tile_n) * groups;
     constexpr std::int64_t part_bytes = Mainloop::passes * Mainloop::Sums::floats * sizeof(float);
@@ -133,6 +138,16 @@ std::optional<Result<Launch<WeightGradientParams<Plan, T, U>>>> prepare_weight_g
         parts.groups > 1 ? GroupWorkspace::state_bytes + static_cast<std::size_t>(tiles * parts.groups * part_bytes)
                          : 0,
         parts.cluster);
+}
+/// The launch of the first of some mainloops that has one. The last always has.
+template <class Mainloop, class... Others, class Plan, Element T, OutputElement U>
+Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_first_weight_gradient(
+    Gpu const& gpu, WeightGradientParams<Plan, T, U> const& params, std::int64_t plane, std::int64_t step,
+    std::size_t workspace_bytes) {
+    auto launch = prepare_weight_gradient_with<Mainloop>(gpu, params, plane, step, workspace_bytes);
+    if constexpr (sizeof...(Others) > 0)
+        if (!launch) return prepare_first_weight_gradient<Others...>(gpu, params, plane, step, workspace_bytes);
+    return std::move(*launch);
 }
 
 }  // namespace detail
@@ -177,20 +192,12 @@ Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_weight_gradient(Gpu con
         plane = PixelPlaces<T>::whole(plane);
     }
     if constexpr (WeightGradientTile::of_amd && sizeof(T) == 2)
-        if (params.in_packets) {
-            if (detail::fill_wide_tiles(group_k))
-                if (auto launch =
-                        detail::prepare_weight_gradient_with<WeightGradient<Plan, T, U, WideWeightGradientTile>>(
-                            gpu, params, plane, step, workspace_bytes))
-                    return std::move(*launch);
-            if (auto launch = detail::prepare_weight_gradient_with<WaveWeightGradient<Plan, T, U>>(
-                    gpu, params, plane, step, workspace_bytes))
-                return std::move(*launch);
-            if (auto launch = detail::prepare_weight_gradient_with<WeightGradient<Plan, T, U, PairWeightGradientTile>>(
-                    gpu, params, plane, step, workspace_bytes))
-                return std::move(*launch);
-        }
-    return *detail::prepare_weight_gradient_with<WeightGradient<Plan, T, U>>(gpu, params, plane, step, workspace_bytes);
+        if (params.in_packets)
+            return detail::prepare_first_weight_gradient<
+                WeightGradient<Plan, T, U, WideWeightGradientTile>, WaveWeightGradient<Plan, T, U>,
+                WeightGradient<Plan, T, U, TwoWavesWeightGradientTile>, WeightGradient<Plan, T, U>>(
+                gpu, params, plane, step, workspace_bytes);
+    return detail::prepare_first_weight_gradient<WeightGradient<Plan, T, U>>(gpu, params, plane, step, workspace_bytes);
 }
 
 }  // namespace fusekit::hip
