@@ -63,7 +63,8 @@ std::vector<double> factors_of(Instruction const& instruction, Exchange const& w
     return factors;
 }
 
-/// A row's two factors of each four, and which of b's these are multiplied by: others may be no numbers.
+/// A row's two factors of each four indices k, and these two indices. Factors of b at other indices are not multiplied:
+/// they may be no numbers.
 struct SparseFactors {
     std::vector<double> a;
     std::vector<unsigned> k;

@@ -104,7 +104,7 @@ unsigned mfma16_row(unsigned group, unsigned e) { return 4 * group + e; }
 unsigned gfx11_row(unsigned group, unsigned e) { return 2 * e + group; }
 unsigned gfx12_row(unsigned group, unsigned e) { return 8 * group + e; }
 
-/// Which two of four indices k a row has in a group of four: all six pairs occur.
+/// The two indices k that a row has in a group of four, as an instruction is given them: all six pairs occur.
 std::uint32_t pair(unsigned row, unsigned group) {
     constexpr std::uint32_t pairs[] = {1u << 2, 2u << 2, 3u << 2, 1 | 2u << 2, 1 | 3u << 2, 2 | 3u << 2};
     return pairs[(row + 5 * group) % 6];

@@ -68,6 +68,8 @@ __global__ void other_copies(int) {
     hip_on_cpu::amd::wmma_f32_16x16x16_f16(a, {}, {});
 }
 
+__global__ void same_indices(int) { hip_on_cpu::amd::smfmac_i32_32x32x32_i8({}, {}, {}, 0); }
+
 __global__ void leaves_cluster(int) {
     if (blockIdx.x == 1) hip_on_cpu::cluster_barrier();
 }
@@ -97,6 +99,7 @@ int main(int, char** argv) {
     if (what == "no_such_instruction") return launch(no_such_instruction, 0);
     if (what == "no_mma_sync") return launch(no_mma_sync, 0);
     if (what == "other_copies") return launch(other_copies, 0);
+    if (what == "same_indices") return launch(same_indices, 0);
     if (what == "reads_beyond") {
         int* memory;
         if (hipMalloc(&memory, 4 * sizeof(int)) != hipSuccess) return 1;

@@ -59,9 +59,10 @@ Integers8 wmma_i32_16x16x16_iu8_gfx12(Words<2> a, Words<2> b, Integers8 c, Place
 Floats8 wmma_f32_16x16x16_fp8_fp8_gfx12(Words<2> a, Words<2> b, Floats8 c, Place place = Place::current());
 Floats8 wmma_f32_16x16x16_bf8_bf8_gfx12(Words<2> a, Words<2> b, Floats8 c, Place place = Place::current());
 
-/// Sparse products: of four indices k, a lane holds two factors of A, and two bits for each in `indices` say which they
-/// are, the first one's lowest. They go up, or the program ends. B's other two are not multiplied. Source: AMD, the
-/// same, "Sparse Matrix Arithmetic Instructions"; amd_matrix_instruction_calculator.
+/// Sparse products: of each four indices k, a lane holds two factors of A. Two bits for each factor in `indices` say
+/// which index is its, the first factor's lowest. Of two factors the second has the higher index, or the program ends.
+/// Other factors of B are not multiplied. Source: AMD, the same, "Sparse Matrix Arithmetic Instructions";
+/// amd_matrix_instruction_calculator.
 Integers16 smfmac_i32_32x32x32_i8(Words<2> a, Words<4> b, Integers16 c, std::uint32_t indices,
                                   Place place = Place::current());
 Integers8 swmmac_i32_16x16x32_iu8(Words<2> a, Words<4> b, Integers8 c, std::uint32_t indices,

@@ -96,8 +96,8 @@ void wait_for_stores();
 
 /// atom.acq_rel.gpu.add: gives the number before.
 inline unsigned add(unsigned* number, unsigned count) { return __atomic_fetch_add(number, count, __ATOMIC_ACQ_REL); }
-/// ld.acquire.gpu, ld.relaxed.gpu, st.relaxed.gpu. Other blocks get a turn, as a thread that waits for them loads again
-/// and again.
+/// ld.acquire.gpu, ld.relaxed.gpu, st.relaxed.gpu. A load gives other blocks a turn, because a thread that waits for
+/// them loads again and again.
 inline unsigned load_acquired(unsigned const* number) {
     sched_yield();
     return __atomic_load_n(number, __ATOMIC_ACQUIRE);
