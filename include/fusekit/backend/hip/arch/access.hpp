@@ -134,7 +134,8 @@ struct Zeros {
 #endif
 
 /// AMD's compiler does not mix what stands before with what follows. What it brings forward together takes registers:
-/// addresses two each, comparisons two scalar ones.
+/// addresses two each, comparisons two scalar ones. Nor does a load behind this overwrite the address of one before,
+/// for which it would wait.
 __device__ inline void keep_apart() {
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
     __builtin_amdgcn_sched_barrier(0);

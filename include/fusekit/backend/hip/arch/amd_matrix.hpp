@@ -79,22 +79,22 @@ __device__ Integers16 mfma_i32_32x32x8i8(Words<1> a, Words<1> b, Integers16 c);
 __device__ inline Integers16 mfma_i32_32x32x16_i8(Words<2> a, Words<2> b, Integers16 c) {
     return __builtin_amdgcn_mfma_i32_32x32x16_i8(__builtin_bit_cast(long, a), __builtin_bit_cast(long, b), c, 0, 0, 0);
 }
-/// Sparse: of four indices k, a has the two that two bits each of `indices` say.
 using Integers2 = int __attribute__((ext_vector_type(2)));
 using Integers4 = int __attribute__((ext_vector_type(4)));
+using Halves8 = _Float16 __attribute__((ext_vector_type(8)));
+using Shorts8 = short __attribute__((ext_vector_type(8)));
+/// Sparse products: of each four indices k, a has two, which two bits each of `indices` name.
 __device__ inline Integers16 smfmac_i32_32x32x32_i8(Words<2> a, Words<4> b, Integers16 c, std::uint32_t indices) {
     return __builtin_amdgcn_smfmac_i32_32x32x32_i8(__builtin_bit_cast(Integers2, a), __builtin_bit_cast(Integers4, b),
                                                    c, static_cast<int>(indices), 0, 0);
 }
-using Halves8Of16 = _Float16 __attribute__((ext_vector_type(8)));
-using Shorts8Of16 = short __attribute__((ext_vector_type(8)));
 __device__ inline Floats16 smfmac_f32_32x32x16_f16(Words<2> a, Words<4> b, Floats16 c, std::uint32_t indices) {
-    return __builtin_amdgcn_smfmac_f32_32x32x16_f16(__builtin_bit_cast(Halves4, a), __builtin_bit_cast(Halves8Of16, b),
-                                                    c, static_cast<int>(indices), 0, 0);
+    return __builtin_amdgcn_smfmac_f32_32x32x16_f16(__builtin_bit_cast(Halves4, a), __builtin_bit_cast(Halves8, b), c,
+                                                    static_cast<int>(indices), 0, 0);
 }
 __device__ inline Floats16 smfmac_f32_32x32x16_bf16(Words<2> a, Words<4> b, Floats16 c, std::uint32_t indices) {
-    return __builtin_amdgcn_smfmac_f32_32x32x16_bf16(__builtin_bit_cast(Shorts4, a), __builtin_bit_cast(Shorts8Of16, b),
-                                                     c, static_cast<int>(indices), 0, 0);
+    return __builtin_amdgcn_smfmac_f32_32x32x16_bf16(__builtin_bit_cast(Shorts4, a), __builtin_bit_cast(Shorts8, b), c,
+                                                     static_cast<int>(indices), 0, 0);
 }
 __device__ inline Floats16 smfmac_f32_32x32x32_fp8_fp8(Words<2> a, Words<4> b, Floats16 c, std::uint32_t indices) {
     return __builtin_amdgcn_smfmac_f32_32x32x32_fp8_fp8(
@@ -140,8 +140,8 @@ __device__ void hold(Sums& sums) {
 template <class Sums>
 __device__ void hold(Sums&) {}
 #endif
-/// Has sums there before what follows. gfx12's compiler may put products off to behind a branch, and keep what they
-/// multiply in registers until then.
+/// Computes sums before what follows. gfx12's compiler may move products behind a branch, and keep their factors in
+/// registers until then.
 #if defined(__GFX12__)
 template <class Sums>
 __device__ void finish(Sums& sums) {

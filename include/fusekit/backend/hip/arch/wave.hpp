@@ -22,7 +22,7 @@ __device__ inline unsigned of_four(unsigned value, unsigned lane) {
 }
 #endif
 
-/// What consists of floats, of another lane likewise.
+/// What another lane has, of a type that consists of floats.
 template <class Floats>
 __device__ Floats floats_of_lane_xor(Floats const& floats, unsigned mask) {
     Floats other = floats;

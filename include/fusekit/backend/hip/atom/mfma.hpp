@@ -47,7 +47,7 @@ struct Mfma {
         else return amd::mfma_i32_32x32x16_i8(a, b, c);
     }
 
-    /// Whether there is a sparse product, which takes as long: of four indices k it has two of a, as `indices` say.
+    /// Whether there is a sparse product (arch/amd_matrix.hpp): of twice as many indices k, and as long as multiply().
     static constexpr bool has_sparse = arch::has<arch::Gfx942> && sizeof(T) <= 2;
     __device__ static Sums multiply_sparse(Operand a, Words<4> b, Sums c, std::uint32_t indices) {
         if constexpr (std::is_same_v<T, half>) return amd::smfmac_f32_32x32x16_f16(a, b, c, indices);

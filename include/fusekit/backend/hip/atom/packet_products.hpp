@@ -7,9 +7,9 @@
 
 namespace fusekit::hip {
 
-/// The atom of a wave that multiplies halves as they come from memory, in packets of channels: of 64 channels of y by
-/// 128 columns. A lane has four indices of GemmK, pixels, of four channels and of eight columns after one another.
-/// Transposed, these are its factors of four products by eight, because a product may have any rows of a tile. So
+/// The atom of a wave that multiplies 64 channels of y by 128 columns, of 16 bits. They come from memory in packets of
+/// neighbouring channels: a lane loads four of dy and eight columns of x, of four pixels, which are indices of GemmK.
+/// Transposed, these are its factors of four by eight products, because a product may have any rows of a tile. So
 /// nothing passes through shared memory. Unit is an Mfma of 16 x 16.
 template <class Unit>
 class PacketProducts {
@@ -23,7 +23,7 @@ public:
     struct Fragment {
         typename Unit::Sums sums[channels][columns_of_lane];
     };
-    /// Pixels of a lane as they are loaded: their columns of x and channels of dy.
+    /// A lane's pixels as they are loaded: columns of x and channels of dy.
     struct Loaded {
         Words<columns_of_lane / 2> x[pixels];
         Words<channels / 2> dy[pixels];
@@ -35,19 +35,19 @@ public:
 
     __device__ explicit PacketProducts(unsigned thread) : lane(static_cast<int>(thread)) {}
 
-    /// Which packet of columns and of channels a lane has, and its first pixel.
+    /// The number of a lane's packets of columns and of channels, and its first pixel.
     __device__ unsigned packet() const { return static_cast<unsigned>(lane % Unit::n); }
     __device__ unsigned first_pixel() const { return static_cast<unsigned>(lane / Unit::n * pixels); }
 
-    /// Bits of `over` are set in a lane's first column.
-    __device__ static Factors factors(Loaded const& of, std::uint32_t over) {
+    /// Transposes what is loaded, and sets the bits `set` in each word of a lane's first column.
+    __device__ static Factors factors(Loaded const& of, std::uint32_t set) {
         Factors result;
 #pragma unroll
         for (int i = 0; i < channels; ++i) result.dy[i] = transposed(of.dy, i);
 #pragma unroll
         for (int j = 0; j < columns_of_lane; ++j) result.x[j] = transposed(of.x, j);
 #pragma unroll
-        for (int word = 0; word < 2; ++word) result.x[0][word] |= over;
+        for (int word = 0; word < 2; ++word) result.x[0][word] |= set;
         return result;
     }
     __device__ static void multiply(Factors const& of, Fragment& fragment) {
@@ -58,7 +58,7 @@ public:
                 fragment.sums[i][j] = Unit::multiply(of.dy[i], of.x[j], fragment.sums[i][j]);
     }
 
-    /// Sums leave in rounds, as those of a WaveTile: in each the channels that one sum of each product has.
+    /// Sums leave in rounds, as those of a WaveTile: in each round one sum of each of a lane's products.
     static constexpr int rounds = Unit::sums_per_thread;
     static constexpr int rows(bool) { return tile_n / rounds; }
 

@@ -6,8 +6,8 @@
 
 namespace fusekit::hip {
 
-/// One operand of a step along GemmK in shared memory, for lanes that read 16 bytes of a row each: rows of 32, 64
-/// or 128 bytes. Their chunks of 16 bytes are swizzled so that the lanes that AMD's ds_read_b128 serves together find
+/// One operand of a step along GemmK in shared memory, for lanes that read 16 bytes of a row each: rows of 32, 64 or
+/// 128 bytes. Their chunks of 16 bytes are swizzled so that the lanes that AMD's ds_read_b128 serves together find
 /// theirs in different banks: every 128 bytes another order. NVIDIA's serves eight lanes together, which read 128 bytes
 /// one after another.
 template <class T, int Size, int RowBytes>

@@ -49,26 +49,26 @@ public:
     __device__ explicit WaveTile(unsigned thread)
         : lane(thread % lanes), own_m(thread / lanes % waves_m), own_n(thread / lanes / waves_m) {}
 
-    /// Whether the unit has sparse products, and the atom that multiplies pixels in pairs by them: two neighbouring
-    /// pixels are a column of two products, of which each has every second two bytes of a PairTile.
+    /// Whether pixels are multiplied in pairs, by sparse products; whether the unit has those; and the atom that does
+    /// so. Two neighbouring pixels are one column of two products, each of which takes its pixel of a PairTile's row.
     static constexpr bool are_in_pairs = are_pairs;
     static constexpr bool may_be_pairs = requires { requires Unit::has_sparse; };
     using InPairs = WaveTile<T, Unit, TileM, TileN, RowBytes, Stages, true>;
 
-    /// Tiles of the stage may be others that have a row's chunks.
+    /// The stage's tiles may be of other types that can read() a row's chunks.
     template <class AnyStage>
     __device__ void multiply(AnyStage const& stage, Fragment& fragment) const {
         if constexpr (requires { stage.x.indices; }) multiply_pairs(stage.x, read_filters(stage.w), fragment);
         else multiply_rows(stage, fragment);
     }
-    /// What a lane multiplies of the filters of a step, in pairs. Where waves have all filters of the tile, which those
-    /// of others do not read, lanes load it themselves.
+    /// A lane's filters of a step, for pixels in pairs. Where every wave multiplies by all filters of the tile, lanes
+    /// load their own from memory.
     struct Filters {
         static constexpr int chunks = steps, filters = across_n;
         Words<4> words[chunks][filters];
     };
     static constexpr bool loads_filters = are_pairs && waves_n == 1;
-    /// Which filter, and which index of GemmK, these words begin with.
+    /// The filter of `i`, and the index of GemmK with which words[step] begin.
     __device__ unsigned filter(int i, int row = 0) const {
         return own_n * wave_n + static_cast<unsigned>(i * Unit::m + Unit::factor_row(own_lane(), row * factors_of_row));
     }

@@ -46,7 +46,7 @@ struct Wmma {
         }
     }
 
-    /// As Mfma's.
+    /// Mfma says what these are.
     static constexpr bool has_sparse = !copied && sizeof(T) == 1;
     __device__ static Sums multiply_sparse(Operand a, Words<4> b, Sums c, std::uint32_t indices) {
         if constexpr (std::is_same_v<T, e4m3>) return amd::swmmac_f32_16x16x32_fp8_fp8(a, b, c, indices);

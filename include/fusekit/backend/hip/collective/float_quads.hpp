@@ -31,7 +31,7 @@ public:
         }
         if constexpr (outside > 0) moved = static_cast<int>(*offsets.selectors_at(place, k));
     }
-    /// Loads it, or one whose channels lie so many bytes further.
+    /// Loads that step, or one whose channels lie `further` bytes on.
     __device__ void load(std::uint32_t further) {
 #pragma unroll
         for (int i = 0; i < own_k; ++i) quads[i] = buffer.template load<Words<4>>(own[i], further);

@@ -180,8 +180,8 @@ protected:
     __device__ std::uint32_t selected(int i, int j) const {
         return padded ? permuted(quads[i][words - 1], quads[i][0], selectors[i][j]) : quads[i][j];
     }
-    /// Four bytes of an even index and of the next one, of the pixels of the first or of the second half: both indices
-    /// of a pixel after one another.
+    /// Four bytes of an even index and of the next one, of the first (half 0) or the last two pixels of a quad, with
+    /// zeros in padding: both indices of a pixel, then of the next.
     __device__ std::uint32_t alternate(int index, int half) const {
         std::uint32_t const in_place = half == 0 ? 0x05010400 : 0x07030602;
         return permuted(quads[index + 1][0], quads[index][0], padded ? selectors[index + half][0] : in_place);

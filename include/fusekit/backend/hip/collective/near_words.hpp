@@ -96,7 +96,7 @@ public:
             if constexpr (padded) own[i] |= 0 - (entry.mask & invalid[i]);
         }
     }
-    /// Loads it, or one whose channels lie so many bytes further.
+    /// Loads that step, or one whose channels lie `further` bytes on.
     __device__ void load(std::uint32_t further) {
 #pragma unroll
         for (int i = 0; i < passes; ++i) values[i] = buffer.template load<Words<4>>(own[i], further);

@@ -9,7 +9,7 @@
 namespace fusekit::hip {
 
 /// A lane's filters of a step in a TapOrder, as an atom multiplies them: loaded to its registers, without shared
-/// memory. Steps have two sets of registers in turns. Behind the last filter it is there again.
+/// memory. Steps have two sets of registers in turns. In the place of filters behind the last one, that one is loaded.
 template <class W, class Atom, class Order>
 class OperandFilters {
     using Filters = typename Atom::Filters;
@@ -37,7 +37,7 @@ public:
             for (int i = 0; i < filters; ++i)
                 own[chunk][i] = rows[i] + offsets.w_at(0, atom.first_k(static_cast<unsigned>(chunk)));
     }
-    /// Loads it, or one whose channels lie so many bytes further.
+    /// Loads that step, or one whose channels lie `further` bytes on.
     template <int turn>
     __device__ void load(std::uint32_t further) {
 #pragma unroll
@@ -46,7 +46,7 @@ public:
             for (int i = 0; i < filters; ++i)
                 sets[turn].words[chunk][i] = buffer.template load<Words<4>>(own[chunk][i], further);
     }
-    /// Waits for its loads.
+    /// Waits for a turn's loads.
     template <int turn>
     __device__ void wait() {
         wait_for(sets[turn].words[chunks - 1][filters - 1]);
@@ -55,7 +55,7 @@ public:
     __device__ Filters const& get() const {
         return sets[turn];
     }
-    /// Makes the second turn's the first turn's.
+    /// Copies the second set to the first.
     __device__ void turn_over() { sets[0] = sets[1]; }
 
 private:

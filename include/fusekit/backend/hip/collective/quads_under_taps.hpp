@@ -19,7 +19,7 @@ public:
     __device__ void find(Offsets const& offsets) {
         Base::find(offsets, 0, [&](int i, std::uint32_t from) { own[i] = from; });
     }
-    /// Loads it, or one whose channels lie so many bytes further.
+    /// Loads that step, or one whose channels lie `further` bytes on.
     __device__ void load(std::uint32_t further) {
 #pragma unroll
         for (int i = 0; i < Base::own_k; ++i) Base::load(i, own[i], further);
@@ -29,7 +29,7 @@ private:
     std::uint32_t own[Base::own_k];
 };
 
-/// The same in pairs of pixels. Of bytes two indices of GemmK are one permutation for each two pixels.
+/// The same in pairs of pixels. Of bytes, one permutation makes a word of two indices of GemmK of two pixels.
 template <Element T, int Size, int threads, bool padded, class Order>
 class PairsUnderTaps : public QuadsUnderTaps<T, Size, threads, padded, Order> {
     using Base = QuadsUnderTaps<T, Size, threads, padded, Order>;

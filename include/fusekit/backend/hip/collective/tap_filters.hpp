@@ -25,7 +25,8 @@ public:
 
     /// From a step's channels to the next step's, in bytes.
     __device__ std::uint32_t stride() const { return Order::channels * of_channel; }
-    /// Loads it, or one whose channels lie so many bytes further. Those of taps left over are loaded in their order.
+    /// Loads that step, or one whose channels lie `further` bytes on. Those of taps left over are loaded in their
+    /// order.
     __device__ void load(std::uint32_t further) {
         if constexpr (Order::together) {
             Base::load(further);

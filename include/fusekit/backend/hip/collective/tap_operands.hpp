@@ -42,9 +42,9 @@ template <class Plan, class Atom, Element T, detail::Axis fast>
     }
 inline constexpr bool has_tap_operands<Plan, Atom, T, fast> = !Plan::has_prologue && !Plan::pools;
 
-/// The atom that multiplies what TapOperands load, in the place of one that a schedule says: where its units have
-/// sparse products, of pixels in pairs. Where filters have several taps, tiles of 64 channels have quicker windows. Of
-/// 16 bits only selectors of padding save anything: other words would be copied to where they are stored from.
+/// The atom that multiplies what TapOperands load: a schedule's, or, where its units have sparse products, the one of
+/// pixels in pairs. Where filters have several taps, windows are quicker in tiles of 64 channels. Elements of 16 bits
+/// are quicker in pairs only if they have padding to select: else words would be copied to where they are stored from.
 template <class Plan, class Atom, Element T, detail::Axis fast>
 struct AtomUnderTaps {
     using Type = Atom;
@@ -59,7 +59,7 @@ struct AtomUnderTaps<Plan, Atom, T, fast> {
     using Type = typename Atom::InPairs;
 };
 
-/// What TapOperands load x by.
+/// The loader of x in TapOperands.
 template <class Atom, Element T, bool padded, class Order>
 struct InputsUnderTaps {
     static constexpr int size = Atom::tile_m, threads = Atom::threads;
@@ -77,7 +77,7 @@ struct InputsUnderTaps<Atom, float, padded, Order> {
     using Type = FloatQuads<Atom::tile_m, Atom::threads, padded, Order>;
 };
 
-/// What they load filters by.
+/// Their loader of filters.
 template <class Plan, class Atom, Element T, class Order>
 struct FiltersUnderTaps {
     using Type = TapFilters<T, Atom::tile_n, Atom::threads, !Plan::totals_tiles, Order>;
@@ -88,12 +88,12 @@ struct FiltersUnderTaps<Plan, Atom, T, Order> {
     using Type = OperandFilters<T, Atom, Order>;
 };
 
-/// A stage that they store in, where inputs have a tile of their own; or the atom's.
 template <class X, class W>
 struct StageOfTiles {
     X x;
     W w;
 };
+/// The stage that they fill: the atom's, or, where inputs have a tile of their own, one with that.
 template <class Inputs, class AtomStage>
 struct StageUnderTaps {
     using Type = AtomStage;
@@ -104,8 +104,8 @@ struct StageUnderTaps<Inputs, AtomStage> {
     using Type = StageOfTiles<typename Inputs::Tile, decltype(AtomStage::w)>;
 };
 
-/// LoadOperands for AMD's processors, in a TapOrder. Within a phase a thread's offsets and selectors
-/// stay in registers, and channels are a number that all threads add: it needs no table.
+/// LoadOperands for AMD's processors, in a TapOrder. Within a phase a thread's offsets and selectors stay in registers,
+/// and channels are a number that all threads add: it needs no table.
 template <class Plan, class Atom, Element T, detail::OutputElement U, bool together>
 class TapOperands {
     static constexpr int tile_m = Atom::tile_m, tile_n = Atom::tile_n, threads = Atom::threads,
@@ -166,7 +166,7 @@ public:
     __device__ static Step found(int place) { return place; }
     __device__ int stride() const { return static_cast<int>(weights.stride()); }
     static constexpr bool has_table = false;
-    /// Whether steps come in two turns, because registers hold their filters.
+    /// Whether steps come in two turns (OneStage), because registers hold their filters.
     static constexpr bool in_turns = requires { requires Atom::loads_filters; };
     template <int turn = 0>
     __device__ void start(Step step, Stage&) {
@@ -174,7 +174,7 @@ public:
         further += to_next;
         auto const in_filters = static_cast<std::uint32_t>(step);
         if constexpr (in_turns) {
-            keep_apart();  // the filters are waited for, which are loaded last
+            keep_apart();  // so that filters are loaded last: finish() waits for them
             weights.template load<turn>(in_filters);
         } else {
             weights.load(in_filters);

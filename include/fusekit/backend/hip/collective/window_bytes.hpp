@@ -41,7 +41,7 @@ public:
                                          : place == QuadPlace::right ? selector(QuadPlace::right, pixel, word)
                                                                      : selector(QuadPlace::middle, pixel, word);
     }
-    /// Loads it, or one whose channels lie so many bytes further.
+    /// Loads that step, or one whose channels lie `further` bytes on.
     __device__ void load(std::uint32_t further) {
 #pragma unroll
         for (int row = 0; row < rows; ++row)

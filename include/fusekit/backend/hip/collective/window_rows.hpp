@@ -40,7 +40,7 @@ public:
             if (column > 0) beside[i] = place == QuadPlace::right ? Buffer::nowhere : at(3);
         }
     }
-    /// Loads it, or one whose channels lie so many bytes further.
+    /// Loads that step, or one whose channels lie `further` bytes on.
     __device__ void load(std::uint32_t further) {
 #pragma unroll
         for (int i = 0; i < rows; ++i) quads[i] = buffer.template load<Words<2>>(of_quad[i], further);

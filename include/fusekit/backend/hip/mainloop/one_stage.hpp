@@ -8,7 +8,7 @@
 
 namespace fusekit::hip {
 
-/// Whether a loader has two sets of registers for steps in turns.
+/// Whether a loader has two sets of registers, for every second step each.
 template <class Loader>
 inline constexpr bool comes_in_turns = requires { requires Loader::in_turns; };
 
@@ -23,7 +23,7 @@ public:
     __device__ OneStage(Atom const& the_atom, Loader& the_loader, Stage& the_stage)
         : atom(the_atom), loader(the_loader), stage(the_stage) {}
 
-    /// Adds them to sums.
+    /// Adds the products of steps 0 to `steps` - 1 to sums.
     __device__ __forceinline__ void multiply(int steps, Fragment& sums) {
         int const found = loader.find(0);
         load<0>(0, [] {});
@@ -37,7 +37,7 @@ private:
     Loader& loader;
     Stage& stage;
 
-    /// Steps that a loader finds at once are a loop of their own, which asks nothing but where it ends.
+    /// Steps that a loader finds at once are a loop of their own, which compares nothing but where it ends.
     __device__ __forceinline__ void multiply_found(int steps, int found, Fragment& sums) {
         int left = steps, i = 1;
         while (left > 0) {
@@ -55,7 +55,7 @@ private:
             } while (place != last);
         }
     }
-    /// Two steps are a pass of a loop, and then each has a pass that copies its set.
+    /// A pass of the loop is two steps. Each step that is left is a pass of the second loop, which copies its set.
     __device__ __forceinline__ void multiply_in_turns(int steps, int found, Fragment& sums) {
         int const pairs = (min(found, steps) - 1) / 2, stride = loader.stride(), last = (1 + 2 * pairs) * stride;
         int place = stride;
@@ -97,7 +97,7 @@ private:
         keep_apart();
         sync_before_stores<threads>();
     }
-    /// The compiler counts steps of its own beside a place that is no table's.
+    /// The place of the next step. The compiler is not to know one that is no table's: it would count steps beside it.
     __device__ static int next(int place, int stride) {
         place += stride;
         return Loader::has_table ? place : opaque_per_block(place);

@@ -12,25 +12,25 @@
 
 namespace fusekit::hip {
 
-/// Where pixels are that are loaded one by one from x, and four together from dy, in bytes, as offsets of Buffers. A
-/// place in x is the sum of a window's row, its column, and a channel, none of which is negative, and all of which are
-/// less than 2^29 from where x begins. So a row or a column in padding is nowhere, whatever is added to it.
+/// The places of pixels that are loaded one by one from x, and four together from dy, as offsets of Buffers, in bytes.
+/// A place in x is the sum of a window's row, its column and a channel. None of these is negative, and no sum is 2^29
+/// or more from where x begins. So a row or a column in padding is nowhere, whatever is added to it.
 template <Element T>
 struct PixelPlaces {
     static constexpr int pixels = 64, most_lines = 24;
     static constexpr std::uint32_t no_row = 1u << 31, no_column = 1u << 30;
-    /// Of some pixels: the rows of their windows, over all slices, then the columns; and a row in padding. Pixels past
-    /// the end, and those that an earlier quad has, have no other rows.
+    /// Lines of some pixels: the rows of their windows, over all slices, then the columns; and last a row in padding.
+    /// All rows of pixels past the end, and of those that an earlier quad has, are in padding.
     alignas(16) std::uint32_t lines[most_lines + 1][pixels];
-    /// Four pixels in dy, of which an earlier quad has some.
+    /// Four pixels in dy. An earlier quad has the first `had`.
     struct alignas(8) Quad {
         std::uint32_t in_dy, had;
     } quads[pixels / 4];
-    /// A column's channel, and where its lines are, in bytes.
+    /// A column's channel in x, and its lines in the table, in bytes.
     struct alignas(16) Column {
         std::uint32_t channel, row, column;
     } columns[WeightGradientTile::m];
-    /// Of y: those of a thread together, which are `channels_apart`.
+    /// Channels of y in dy. Those of a thread are `channels_apart`, and stand together.
     static constexpr int channels_apart = 32 * static_cast<int>(sizeof(T)) / 4,
                          of_one = WeightGradientTile::n / channels_apart;
     Packet<std::uint32_t, of_one> channels[channels_apart];
@@ -38,13 +38,13 @@ struct PixelPlaces {
     /// The pixels of an image in quads. The last ends with the image, so it may begin with pixels of the one before.
     FUSEKIT_HD static constexpr std::int64_t whole(std::int64_t image) { return (image + 3) / 4 * 4; }
 
-    /// Nowhere, with the offset of any channel added to it.
+    /// Still nowhere when the offset of a channel is added.
     static constexpr std::uint32_t nowhere = Buffer::nowhere + Buffer::before;
 
     __device__ static std::uint32_t in_bytes(std::int64_t elements) {
         return static_cast<std::uint32_t>(elements) * static_cast<std::uint32_t>(sizeof(T));
     }
-    /// Four pixels of a line.
+    /// Four pixels from `pixel` on of a line, both in bytes.
     __device__ Words<4> read(std::uint32_t line, std::uint32_t pixel) const {
         return read_words(reinterpret_cast<unsigned char const*>(lines) + (line + pixel));
     }
@@ -61,14 +61,14 @@ struct PixelPlaces {
         }
         for (unsigned i = thread; i < pixels; i += threads) lines[most_lines][i] = no_row;
     }
-    /// Likewise. A channel that the group does not have is another; its sums are not stored.
+    /// Likewise. For a channel that the group does not have, another is loaded: its sums are not stored.
     template <int threads>
     __device__ void fill_channels(std::int64_t stride, int count, unsigned thread) {
         for (unsigned i = thread; i < WeightGradientTile::n; i += threads)
             channels[i % channels_apart].values[i / channels_apart] =
                 static_cast<int>(i) < count ? in_bytes(i * stride) : 0;
     }
-    /// Takes pixels from `first` on, of quads of images. Half of the threads find rows.
+    /// Takes pixels from `first` on, counted in quads of images. Half of the threads find rows, the others columns.
     template <int threads, class Problem>
     __device__ void fill(Problem const& conv, int first, int end, unsigned thread) {
         static_assert(threads == 2 * pixels);

@@ -16,10 +16,9 @@
 
 namespace fusekit::hip {
 
-/// The gradient of a convolution's weights, as WeightGradient has it, of halves on CDNA's matrix units where the
-/// channels of x and dy lie in packets. A block is one wave, whose operands come from memory to registers. It has twice
-/// the sums of one that shares a tile's operands with others, and no registers for totals: so a block has `most_pixels`
-/// at most.
+/// WeightGradient of 16 bits on CDNA's matrix units, where the channels of x and dy lie in packets. A block is one
+/// wave, whose operands go from memory to registers. It has twice the sums of a wave that shares a tile's operands with
+/// others, and no registers for totals, so that a block has `most_pixels` at most.
 template <class Plan, Element T, detail::OutputElement U>
 class WaveWeightGradient {
 public:
@@ -68,8 +67,8 @@ private:
         auto const dy = detail::typed<T>(params.bound.head.dy);
         auto const taps = TapRange::of_tile(conv, at, static_cast<int>(params.weights()));
         constexpr auto bytes = static_cast<std::uint32_t>(sizeof(T));
-        // A column that is no weight is nowhere. A channel that the group does not have is another; its sums are not
-        // stored.
+        // A column that is no weight is nowhere. For a channel that the group does not have, another is loaded: its
+        // sums are not stored.
         int const in_tile = static_cast<int>(atom.packet()) * 8, column = at.first_column + in_tile;
         bool const is_weight = column < params.weights();
         int const tap = is_weight ? column / conv.group_c() : taps.first;
@@ -94,7 +93,7 @@ private:
 #pragma unroll
             for (int i = 0; i < Atom::pixels; ++i) {
                 next.x[i] = in_x.template load<Words<4>>(saturating_sum(x_from[i], of_x));
-                keep_apart();  // a load right after others may overwrite no address of theirs, or it waits
+                keep_apart();
             }
 #pragma unroll
             for (int i = 0; i < Atom::pixels; ++i) {
@@ -123,7 +122,7 @@ private:
                 keep_apart();
                 load();
                 find((i + 2) % table_steps);
-                keep_apart();  // later it would be waited for on its own
+                keep_apart();  // find() is not to move down, where it would be waited for on its own
                 Atom::multiply(factors, sums);
             }
         return sums;

@@ -40,7 +40,7 @@ public:
         packets.each(in_packets, thread, [&](auto& to, unsigned, unsigned) {
             std::uint32_t const offset = saturating_sum(places.values[i++], source.row);
             to = memory.load<std::remove_reference_t<decltype(to)>>(offset);
-            keep_apart();  // a load right after others may overwrite no address of theirs, or it waits
+            keep_apart();
         });
     }
     __device__ void wait() { packets.wait(in_packets); }

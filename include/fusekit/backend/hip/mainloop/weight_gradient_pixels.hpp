@@ -18,9 +18,9 @@ namespace fusekit::hip {
 
 using InPixels = std::integral_constant<Neighbours, Neighbours::pixels>;
 
-/// WeightGradient's loop for AMD's processors where pixels are loaded one by one, of x and dy that are near
-/// (WeightGradientParams::in_pixels). In dy they follow one another. A thread has four pixels after one another of
-/// several columns, and of several channels of y, which are loaded together, and stores these four together.
+/// WeightGradient's loop for AMD's processors where pixels of x are loaded one by one
+/// (WeightGradientParams::in_pixels). A thread has four pixels after one another, of several columns and of several
+/// channels of y. Those of a channel are loaded together. Four pixels are stored together.
 template <Element T>
 class WeightGradientPixels {
     using AtomOf = WeightGradientAtom<T>;
@@ -43,7 +43,7 @@ class WeightGradientPixels {
     class Quad {
     public:
         Quad() = default;
-        /// The last pixels after `first`.
+        /// Zeros for pixels before `first`, and `each` for the others.
         __device__ Quad(Single each, unsigned first) {
 #pragma unroll
             for (unsigned i = 0; i < 4; ++i) values[i] = i < first ? 0 : each;
@@ -100,7 +100,7 @@ public:
 #pragma unroll
                 for (int j = 0; j < 4; ++j) {
                     x_quads[i][j] = in_x.template load<Single>(in_rows[j] + in_columns[j] + column.channel);
-                    keep_apart();  // a load right after others may overwrite no address of theirs, or it waits
+                    keep_apart();
                 }
             }
             auto const of_channels = places.channels[first_row];

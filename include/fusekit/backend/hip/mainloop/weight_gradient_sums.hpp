@@ -8,7 +8,7 @@
 
 namespace fusekit::hip {
 
-/// How a tile's sums get from an Atom's fragments to dw: pass by pass through shared memory, where those of the tile's
+/// Takes a tile's sums from an Atom's fragments to dw, pass by pass through shared memory, where those of the tile's
 /// other blocks are added. A row of shared memory is a channel of y; rows come in the order of an atom's rounds.
 template <class Atom, class Tile>
 class WeightGradientSums {
@@ -19,8 +19,8 @@ class WeightGradientSums {
 public:
     using Shared = SumTile<Tile::n / passes, Tile::m>;
 
-    /// fragment() gives a thread's sums. The operands' order: column_of(column) and channel_of(channel) of the tile are
-    /// those that the atom has there, and weight(column) is the weight that a column of the product is.
+    /// fragment() gives a thread's sums. column_of(params, i) and channel_of(params, i) are the column and the channel
+    /// of the tile that the atom has at i, and weight(params, problem, column) is a column's weight.
     template <class Params, class Fragment, class ColumnOf, class ChannelOf, class Weight>
     __device__ static void store(Params const& the_params, Shared& sums, Atom const& atom, unsigned block,
                                  unsigned thread, Fragment const& fragment, ColumnOf const& column_of,

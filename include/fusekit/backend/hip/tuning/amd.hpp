@@ -29,8 +29,7 @@ struct AmdTuning {
     /// loads.
     static constexpr NativeTile native[] = {{.m = 128, .n = 128, .blocks = 2}, {.m = 64, .n = 64, .blocks = 6}};
     /// Where pixels of 8 bits are neighbours, products of 128 channels hide what it takes to transpose them.
-    static constexpr NativeTile native_bytes[] = {
-        native[0], {.m = 64, .n = 128, .blocks = 3}, {.m = 64, .n = 64, .blocks = 6}};
+    static constexpr NativeTile native_bytes[] = {native[0], {.m = 64, .n = 128, .blocks = 3}, native[1]};
     static constexpr bool native_floats = true;
 
     /// A thread takes four elements at a time, two loads ahead.

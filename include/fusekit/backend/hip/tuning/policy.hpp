@@ -105,7 +105,7 @@ concept HasMatrixTiles = requires { Tuning::matrix; };
 template <class Tuning, int... cut>
 using NativeCandidateOf = std::conditional_t<HasMatrixTiles<Tuning>, NativeCandidate<cut...>, NativeGemm<cut...>>;
 
-/// The tiles of an element type on what each processor has.
+/// The tiles of elements T on what each processor has.
 template <class Tuning, class T>
 struct NativeTiles {
     static constexpr auto const& tiles = Tuning::native;
