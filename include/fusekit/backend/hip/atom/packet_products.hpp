@@ -39,7 +39,7 @@ public:
     __device__ unsigned packet() const { return static_cast<unsigned>(lane % Unit::n); }
     __device__ unsigned first_pixel() const { return static_cast<unsigned>(lane / Unit::n * pixels); }
 
-    /// Transposes what is loaded, and sets the bits `set` in each word of a lane's first column.
+    /// Transposes loaded pixels. Words of a lane's first column get the bits `set`, too.
     __device__ static Factors factors(Loaded const& of, std::uint32_t set) {
         Factors result;
 #pragma unroll

@@ -9,10 +9,9 @@
 namespace fusekit::hip {
 
 /// The atom of a block of waves that multiply from registers by a Unit, a matrix instruction (Mfma, Wmma, MmaSync). The
-/// rows of its products are channels, so that a lane's sums are of neighbouring ones. A wave has 64 channels and,
-/// unless WaveM says otherwise, 64 pixels where it has 64 lanes, and 32 where 32: 64 sums a lane. In which order a sum
-/// takes its indices of GemmK does not matter, so that a lane reads 16 bytes of a row and multiplies them by several
-/// instructions.
+/// rows of its products are channels, so that a lane's sums are of neighbouring ones. A wave has 64 channels
+/// and WaveM pixels. If these are as many as its lanes, a lane has 64 sums. The order in which a sum takes its indices
+/// of GemmK does not matter, so that a lane reads 16 bytes of a row and multiplies them by several instructions.
 template <class T, class Unit, int TileM, int TileN, int RowBytes = 64, int Stages = 1, bool are_pairs = false,
           int WaveM = Unit::threads>
 class WaveTile {
@@ -50,7 +49,7 @@ public:
         : lane(thread % lanes), own_m(thread / lanes % waves_m), own_n(thread / lanes / waves_m) {}
 
     /// Whether pixels are multiplied in pairs, by sparse products; whether the unit has those; and the atom that does
-    /// so. Two neighbouring pixels are one column of two products, each of which takes its pixel of a PairTile's row.
+    /// so. Two products have two neighbouring pixels as one column, and each takes its own from a PairTile's row.
     static constexpr bool are_in_pairs = are_pairs;
     static constexpr bool may_be_pairs = requires { requires Unit::has_sparse; };
     using InPairs = WaveTile<T, Unit, TileM, TileN, RowBytes, Stages, true>;
@@ -107,7 +106,7 @@ public:
     __device__ static void publish() {}
 
     /// Sums leave in rounds. In each, `leaving` of the waves along the rows put one product each, or a part of its
-    /// pixels, of which a row of shared memory has Unit's rows after one another.
+    /// pixels. A pixel's row of shared memory has its sums in the order of Unit's rows.
     static constexpr int rounds = TileN < 4 * Unit::m ? TileN / Unit::m : 4;
     static constexpr int rows(bool rows_are_pixels) { return (rows_are_pixels ? TileM : TileN) / rounds; }
     static constexpr int columns(bool rows_are_pixels) { return rows_are_pixels ? TileN : TileM; }

@@ -11,7 +11,7 @@ namespace fusekit::hip {
 
 namespace detail {
 
-/// Offsets are of packets of 16 bytes.
+/// The table has an offset for each packet of 16 bytes.
 template <class Plan, class Atom, Element T, OutputElement U>
 struct ChannelOperandsOf {
     static constexpr bool padded = Plan::Head::may_be_padded;

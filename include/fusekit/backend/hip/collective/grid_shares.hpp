@@ -15,7 +15,7 @@ class GridShares {
 public:
     static constexpr std::size_t workspace_bytes = 2 * sizeof(GridGroup::State);
 
-    /// Some of the shares, of which there are as many as blocks. It may be empty.
+    /// Some of the shares; there may be none. A grid has as many shares as blocks.
     struct Range {
         unsigned begin, end;
     };

@@ -52,10 +52,10 @@ std::optional<Launch<ConvParams<Plan, T, T>>> launch_halo(Gpu const& gpu, BoundP
     std::int64_t const tiles = of_y[0] * detail::divide_up(of_y[2], shape.rows);
     std::int64_t most = gpu.processors();
     if constexpr (Plan::totals_tiles) {  // a warpgroup's totals lie where the scratch has those of 64 pixels
-        std::int64_t const held = detail::divide_up(of_y[0] * of_y[2] * of_y[3], 64),
-                           blocks = held / Schedule::consumers;
-        if (blocks == 0 && tiles > held) return {};
-        most = blocks == 0 ? 1 : blocks < most ? blocks : most;
+        std::int64_t const held = detail::divide_up(of_y[0] * of_y[2] * of_y[3], 64);
+        if (held < Schedule::consumers && tiles > held) return {};
+        std::int64_t const blocks = held > Schedule::consumers ? held / Schedule::consumers : 1;
+        if (blocks < most) most = blocks;
     }
     return *prepare_launch(gpu, kernel, params, tiles < most ? tiles : most, LaunchMode::plain,
                            Plan::totals_tiles ? GridShares::workspace_bytes : 0);
@@ -77,7 +77,7 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_halo_with(Gpu const& gpu, BoundPl
         "a GPU of compute capability 9.0, code for sm_90a, a filter of stride 1, dilation 1, 1 group and 9 taps "
         "at most, rows of 232 at most, 64 channels of x and of y at most, which are neighbours, all else at "
         "multiples of 16 bytes, which a pixel's channels of y fill, y of x's type, and, where statistics follow, over "
-        "64 pixels of y, or one row",
+        "64 pixels of y, or one tile",
         gpu.name() + ", x of " + to_string(x.shape()) + ", y of " + to_string(y.shape()));
 }
 
