@@ -62,13 +62,15 @@ void sync_wave(Place place = Place::current());
 /// A number that all lanes of a wave have.
 inline unsigned uniform(unsigned number) { return number; }
 
-/// What has no effect here: fences between the proxies of memory, and how many registers a thread has.
+/// What has no effect here: fences between the proxies of memory, how many registers a thread has, and what is asked
+/// for ahead.
 inline void fence_barrier_init() {}
 inline void fence_shared_memory() {}
 template <int>
 void raise_registers() {}
 template <int>
 void lower_registers() {}
+inline void prefetch_map(TensorMap const*) {}
 
 /// Bulk copies of one box, which begins at `at` in the coordinates of the map.
 void load_tiled(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const* at, unsigned rank,

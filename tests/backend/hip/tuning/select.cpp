@@ -192,6 +192,29 @@ TEST_CASE("HIP: on matrix units too, processors get equal shares of large tiles,
     CHECK(most({192 * 66, 128 * 8, 9}) == 4);
 }
 
+TEST_CASE("HIP: with statistics, results that pass the epilogue while others are multiplied are worth more") {
+    ConvCase of = bulk_case(64, 256, 14, 1024, 1);
+    CHECK(chosen_of(AllOfHalf{}, of) == "WarpSpecialized<192, 128, 4>");
+    of.totals = true;
+    CHECK(chosen_of(AllOfHalf{}, of) == "WarpSpecialized<96, 128, 5, ping_pong>");
+}
+
+TEST_CASE("HIP: with statistics, tiles whose columns do not divide the warpgroups put totals each") {
+    auto const more = [](ScheduleFacts const& schedule, std::int64_t channels) {
+        ConvCase of = bulk_case(64, 256, 14, channels, 1);
+        auto const round = [&] { return hip::detail::bulk_costs(schedule, of, NvidiaTuning::costs, 132).round; };
+        double const plain = round();
+        of.totals = true;
+        return round() - plain;
+    };
+    static constexpr ScheduleFacts one = facts_of<WarpSpecialized<192, 128, 4>>(),
+                                   in_turns = facts_of<WarpSpecialized<64, 64, 8, Roles::ping_pong>>();
+    CHECK(more(one, 512) == 0);  // 4 columns, 132 blocks
+    CHECK(more(one, 1024) == NvidiaTuning::costs.totals.round);  // 8 columns
+    CHECK(more(in_turns, 512) == 0);  // 8 columns, 264 warpgroups
+    CHECK(more(in_turns, 1024) == NvidiaTuning::costs.totals_in_turns.round);
+}
+
 TEST_CASE("HIP: where rows are narrow, a step takes the time of copying them") {
     auto const cycles = [](ScheduleFacts const& schedule, std::int64_t n) {
         return warp_specialized_walk(schedule, {1, n, 9, true}, 132).copies;

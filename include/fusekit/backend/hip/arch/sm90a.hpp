@@ -46,6 +46,8 @@ __device__ void raise_registers();
 template <int Count>
 __device__ void lower_registers();
 
+/// Asks for a map, so that the first copy does not wait for it.
+__device__ void prefetch_map(TensorMap const* map);
 /// Bulk copies of a box, which begins at `at`, fastest mode first.
 template <int Rank>
 __device__ void load_tiled(std::uint32_t to, TensorMap const* map, std::uint32_t barrier,

@@ -62,6 +62,7 @@ __device__ void lower_registers() {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(Count));
 }
 
+__device__ inline void prefetch_map(TensorMap const* map) { asm volatile("prefetch.tensormap [%0];" ::"l"(map)); }
 template <int Rank>
 __device__ void load_tiled(std::uint32_t to, TensorMap const* map, std::uint32_t barrier,
                            std::int32_t const (&at)[Rank]) {

@@ -31,6 +31,15 @@ struct BulkStage {
     alignas(1024) T w[rows_of_filters * tile_k];
 };
 
+/// Asks for the maps of a launch, by a thread that does not set up the block's barriers.
+template <class Maps>
+__device__ void prefetch_maps(Maps const& maps, unsigned thread) {
+    if (thread != 32) return;
+    ptx::prefetch_map(&maps.x);
+    ptx::prefetch_map(&maps.w);
+    ptx::prefetch_map(&maps.y);
+}
+
 /// Steps along GemmK: taps, and of each the channels, a stage's at a time.
 template <class Stage, class Problem>
 __device__ unsigned bulk_steps(Problem const& conv) {

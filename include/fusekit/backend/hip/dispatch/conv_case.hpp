@@ -26,6 +26,7 @@ struct ConvCase {
     bool wants_matrix_units;  ///< the user wants floats to be split there
     bool on_matrix_units;  ///< the GPU has sm_90a's, and the program code for them
     std::size_t workspace_bytes;
+    bool totals = false;  ///< of each channel of y, for statistics
 };
 
 namespace detail {
@@ -96,7 +97,8 @@ ConvCase case_of(BoundPlan<Plan> const& bound, detail::ImageView<T const> const&
                                                                          : 6,
                     .wants_matrix_units = std::is_same_v<FloatFactor<Plan>, bfloat16x3>,
                     .on_matrix_units = on_matrix_units,
-                    .workspace_bytes = workspace_bytes};
+                    .workspace_bytes = workspace_bytes,
+                    .totals = Plan::totals_tiles};
     if constexpr (requires { result.filter = geometry; }) {
         result.filter = geometry;
         if constexpr (has_stem<Plan, T, U>) result.rows_of_pixels = detail::has_rows_of_pixels(x);

@@ -132,6 +132,20 @@ inline Estimate product_estimate(PartTime const& time, SplitCosts const& split) 
                           clusters ? split.cluster_cycles : split.workspace_cycles, time.rates.processors, time);
 }
 
+/// The costs of operands that are copied in bulk, with what statistics add. A tile puts totals of its own where columns
+/// of tiles do not divide the warpgroups that take tiles.
+inline Costs bulk_costs(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table, int processors) {
+    if (schedule.splits) return table.split_warp_specialized;
+    Costs costs = schedule.ping_pong ? table.warp_specialized_in_turns : table.warp_specialized;
+    if (!of.totals) return costs;
+    Costs const& more = schedule.ping_pong ? table.totals_in_turns : table.totals;
+    std::int64_t const tiles = count_tiles(schedule, of.product), turns = schedule.ping_pong ? 2 : 1,
+                       taking = turns * (tiles < processors ? tiles : processors);
+    costs.launch += more.launch, costs.output += more.output;
+    if (taking % divide_up(of.product.n, schedule.n) != 0) costs.round += more.round;
+    return costs;
+}
+
 /// Of operands that are copied in bulk. On an H100 more blocks than a quarter of the processors gained nothing.
 inline Estimate bulk_estimate(PartTime const& time) {
     ConvCase const& of = time.of;
@@ -183,10 +197,8 @@ inline Estimate estimate_of(ScheduleFacts const& schedule, ConvCase const& of, C
         }
         case ScheduleKind::warp_specialized: {
             if (!of.in_bulk) return {};
-            return detail::bulk_estimate({schedule, of, table, rates,
-                                          schedule.splits      ? table.split_warp_specialized
-                                          : schedule.ping_pong ? table.warp_specialized_in_turns
-                                                               : table.warp_specialized});
+            return detail::bulk_estimate(
+                {schedule, of, table, rates, detail::bulk_costs(schedule, of, table, processors)});
         }
         case ScheduleKind::halo: {
             std::int64_t const tiles = of.in_bulk ? detail::tiles_of_halo(of) : 0;

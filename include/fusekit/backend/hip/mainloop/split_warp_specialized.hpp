@@ -39,6 +39,7 @@ public:
             Writer::init(shared.writers[0]);
             shared.barriers.init();
         }
+        prefetch_maps(params.maps, thread);
         __syncthreads();
         wait_for_previous_kernel();
         bool const multiplies = warp < 4, merges = multiplies && rank == 0;

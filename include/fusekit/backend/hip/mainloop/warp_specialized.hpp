@@ -57,6 +57,7 @@ public:
             shared.barriers.init();
             if constexpr (Plan::totals_tiles) Totals::init(shared.totals, consumers);
         }
+        prefetch_maps(params.maps, thread);
         __syncthreads();
         wait_for_previous_kernel();
         if (group == consumers) {

@@ -15,7 +15,7 @@ struct NvidiaTuning {
     /// from 13 layers of batch 1 to 256 on an H200, and five schedules: within 8 %. Those of planes
     /// are from 13 layers of batch 1 to 64: of floats on an H100, within 7 %; of halves on an H200, single pixels
     /// within 6 %, windows within 18 %, and shared ones within 11 %. `stem` is from an H200, within 10 % of three
-    /// layers. Those of `direct` are not measured.
+    /// layers. `totals` are from 13 layers of batch 8 to 256 on an H100. Those of `direct` are not measured.
     static constexpr CostTable costs = {
         .gemm = {.launch = 4060, .output = 0.25},
         .native = {.launch = 4060, .output = 0.25, .arithmetic = 4},
@@ -38,6 +38,8 @@ struct NvidiaTuning {
         .float_pixels_taps = {.launch = 970, .output = 0.37, .step = 1170, .arithmetic = 1.32},
         .stem = {.launch = 4000, .round = 500},
         .direct = {.arithmetic = 8},
+        .totals = {.launch = 2300, .round = 750, .output = 0.08},
+        .totals_in_turns = {.launch = 2900, .round = 500, .output = 0.045},
         .split = {.most_tiles = 3, .cluster_cycles = 200, .workspace_cycles = 4000},
         .matrix_split = {.most_tiles = 2, .cluster_cycles = 500, .workspace_cycles = 4000},
         .bulk_split = {.cluster_cycles = 1250},
