@@ -80,6 +80,10 @@ bool ends_with_packets(TensorView<U> const& y) {
     return y.layout.shape[1] * static_cast<Extent>(sizeof(U)) % 16 == 0;
 }
 
+/// Of a row of a box where tiles have 64 channels.
+template <class T>
+inline constexpr std::uint32_t channels_of_row = bulk_row_bytes(64, sizeof(T)) / sizeof(T);
+
 /// A map of a tensor's pixels as the rows of a matrix, in boxes of `rows` of so many channels.
 template <class T>
 bool encode_pixels(TensorMap& map, TensorView<T> const& view, std::uint32_t channels_of_box, std::uint32_t rows) {
@@ -181,7 +185,7 @@ bool encode_read(ReadMap& read, typename Epilogue::Args const& args, TensorView<
 template <class U, class HaloShape>
 bool encode_rows_of_y(TensorMap& map, TensorView<U> const& y, HaloShape const& shape) {
     detail::MapModes<U> const modes(y);
-    std::uint32_t const box[] = {128 / sizeof(U), static_cast<std::uint32_t>(shape.pitch),
+    std::uint32_t const box[] = {detail::channels_of_row<U>, static_cast<std::uint32_t>(shape.pitch),
                                  static_cast<std::uint32_t>(shape.rows), 1};
     return modes.legal && detail::ends_with_packets(y) &&
            encode_tiled(map, sizeof(U), 4, y.data, modes.extents, modes.strides, box);
@@ -191,7 +195,7 @@ bool encode_rows_of_y(TensorMap& map, TensorView<U> const& y, HaloShape const& s
 template <class T, class HaloShape>
 bool encode_rows_of_x(TensorMap& map, TensorView<T> const& x, HaloShape const& shape) {
     detail::MapModes<T> const modes(x);
-    std::uint32_t const box[] = {128 / sizeof(T), static_cast<std::uint32_t>(shape.pitch),
+    std::uint32_t const box[] = {detail::channels_of_row<T>, static_cast<std::uint32_t>(shape.pitch),
                                  static_cast<std::uint32_t>(shape.rows_of_x()), 1};
     return modes.legal && encode_tiled(map, sizeof(T), 4, x.data, modes.extents, modes.strides, box);
 }
@@ -201,7 +205,8 @@ template <class T, class W, class U, class HaloShape>
 bool encode_rows(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w, TensorView<U> const& y,
                  HaloShape const& shape, int filters) {
     maps.in_use = encode_rows_of_x(maps.x, x, shape) &&
-                  detail::encode_filters(maps.w, w, 128 / sizeof(T), static_cast<std::uint32_t>(filters), false) &&
+                  detail::encode_filters(maps.w, w, detail::channels_of_row<T>, static_cast<std::uint32_t>(filters),
+                                         pairs_filters<U>) &&
                   encode_rows_of_y(maps.y, y, shape);
     return maps.in_use;
 }

@@ -204,32 +204,34 @@ struct Suits {
                     constexpr bool of_float = std::is_same_v<T, float>, of_bytes = sizeof(T) == 1;
                     constexpr bool factors =
                         (std::is_same_v<T, half> || std::is_same_v<T, bfloat16> ||
-                         (warps && of_bytes && !std::is_same_v<T, e4m3_fnuz> && !std::is_same_v<T, e5m2_fnuz>) ||
+                         ((warps || HaloSchedule<Schedule>) && of_bytes && !std::is_same_v<T, e4m3_fnuz> &&
+                          !std::is_same_v<T, e5m2_fnuz>) ||
                          ((MatrixSchedule<Schedule> || planes) && of_float &&
                           !std::is_same_v<typename detail::FactorOf<typename Plan::Head>::Type, float>)) &&
                         std::is_same_v<T, Weight>;
                     static_assert(
                         factors,
-                        "matrix units multiply half by half, or bfloat16 by bfloat16; WarpSpecialized: or int8 "
-                        "by int8, e4m3 by e4m3 or e5m2 by e5m2; MatrixGemm and Planes: or float by float, where "
+                        "matrix units multiply half by half, or bfloat16 by bfloat16; WarpSpecialized and Halo: or "
+                        "int8 by int8, e4m3 by e4m3 or e5m2 by e5m2; MatrixGemm and Planes: or float by float, where "
                         "no Products<float> are asked for");
                     constexpr bool plain = !(warps || halo) || (!Plan::has_prologue && !Plan::pools);
                     static_assert(
                         plain,
                         "WarpSpecialized, Halo, Planes and Stem: a plan without operators before the Conv or Gemm "
                         "and without Pool");
-                    constexpr bool totals = !(planes || stem || (warps && of_bytes)) || !Plan::totals_tiles;
-                    static_assert(totals,
-                                  "Planes, Stem, and WarpSpecialized of 8 bits: a plan without ChannelStatistics");
+                    constexpr bool totals = !(planes || stem || of_bytes) || !Plan::totals_tiles;
+                    static_assert(totals, "Planes, Stem, and all of 8 bits: a plan without ChannelStatistics");
                     constexpr bool places =
                         !planes || (!Plan::Epilogue::located && !Plan::Epilogue::per_place && !Plan::Epilogue::stores);
                     static_assert(places,
                                   "Planes: a plan of a Conv whose operators read and write no other tensor by place");
                     if constexpr (halo) {
                         constexpr int pixels = Schedule::pixels;
+                        constexpr int of_tile = stem ? 64 : of_bytes ? 240 : 232;
                         constexpr bool tile =
-                            planes ? pixels == 240 || pixels == 64 || pixels == 56 : pixels == (stem ? 64 : 232);
-                        static_assert(tile, "tiles of Halo have 232 pixels, of Stem 64; parts of Planes 240, 64 or 56");
+                            planes ? pixels == 240 || pixels == 64 || pixels == 56 : pixels == of_tile;
+                        static_assert(tile,
+                                      "tiles of Halo have 232 pixels, of 8 bits 240; parts of Planes 240 and less");
                         return factors && plain && totals && places && tile;
                     } else {
                         constexpr int m = Schedule::tile_m, n = Schedule::tile_n;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "backend/hip/sm90a_device.hpp"
+#include "support/amax_values.hpp"
 #include "support/check_case.hpp"
 #include "support/run_case.hpp"
 
@@ -45,6 +46,38 @@ TEMPLATE_TEST_CASE("HIP: convolutions of few channels that share a halo are exac
                halo);
 }
 
+TEMPLATE_TEST_CASE("HIP: so are those of 8 bits", "", fk::int8, fk::e4m3, fk::e5m2) {
+    fk::hip::Device device = sm90a_device();
+    auto halo = device.with<Halo<240>>();
+    using Scheduled = decltype(halo);
+    constexpr bool integers = std::is_same_v<TestType, fk::int8>;
+    std::string const type = integers                             ? " int8/float"
+                             : std::is_same_v<TestType, fk::e4m3> ? " e4m3/float"
+                                                                  : " e5m2/float";
+    auto const check = [&]<class... Ops>(char const* sizes, char const* rest) {
+        check_case(Case::parse(sizes + std::string(" nhwc krsc") + type + rest),
+                   run_conv<Scheduled, TestType, fk::dynamic, Ops...>, halo);
+    };
+    char const* const uneven = "n2c48h6w28k16r2s4pt1l2b0r1u1v1d1e1g1";  // an even filter, uneven padding
+    for (char const* sizes : {"n1c16h3w3k16r3s3pt0l0b0r0u1v1d1e1g1",  // one pixel
+                              "n3c64h11w55k64r3s3pt1l1b1r1u1v1d1e1g1",  // tiles of 4 rows, the last of 3
+                              "n19c32h4w5k48r3s3pt1l1b1r1u1v1d1e1g1",  // whole images
+                              uneven, "n2c64h3w236k48r1s5pt0l2b0r2u1v1d1e1g1",  // rows as long as a tile
+                              "n1c16h70w2k64r9s1pt4l0b4r0u1v1d1e1g1"})
+        if constexpr (integers) check.template operator()<fk::Bias, fk::Requantize>(sizes, " CBQ #3");
+        else check.template operator()<fk::Bias, Relu, fk::Scale>(sizes, " CBAS relu #2");
+    if constexpr (integers) check.template operator()<fk::Residual, fk::Requantize>(uneven, " CRQ #2");
+    else check.template operator()<fk::Residual, fk::Bias>(uneven, " CRB #2");
+}
+
+TEST_CASE("HIP: the largest magnitude of what a halo's tiles compute, whose rows have gaps between them") {
+    fk::hip::Device device = sm90a_device();
+    auto bytes = device.with<Halo<240>>();
+    check_amax<fk::e4m3, fk::e4m3>(bytes, "nhwc", {2, 16, 7, 9}, 32, 0);
+    auto halves = device.with<Halo<>>();
+    check_amax<fk::half, fk::half>(halves, "nhwc", {2, 16, 7, 9}, 24, 0);
+}
+
 TEST_CASE("HIP: a tile with a halo has whole rows, and stages hold what its products read") {
     HaloShape<232> const shape(55, 55, fk::filter(3, 3).pad(1));
     CHECK(shape.pitch == 57);
@@ -54,6 +87,10 @@ TEST_CASE("HIP: a tile with a halo has whole rows, and stages hold what its prod
     CHECK(shape.stage_bytes() % 1024 == 0);
     CHECK(shape.stages(150 * 1024, 8) == 3);
     CHECK(HaloShape<232>(1, 1, fk::filter(3, 3)).stages(150 * 1024, 2) == 2);
+    HaloShape<240, 64> const bytes(55, 55, fk::filter(3, 3).pad(1));
+    CHECK(bytes.bytes_of_x() == 6 * 57 * 64);
+    CHECK(bytes.stage_bytes() >= (2 * 57 + 2 + 240) * 64);
+    CHECK(bytes.stages(150 * 1024, 8) == 6);
 }
 
 TEST_CASE("HIP: a convolution that no halo suits is refused to the schedule, and y is as it was") {

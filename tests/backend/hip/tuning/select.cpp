@@ -170,9 +170,9 @@ std::string chosen_of(Table<Schedules...> table, ConvCase const& of) {
 
 using AllOfHalf =
     hip::detail::JoinedTable<WarpSpecializedTable<NvidiaTuning, fusekit::half>,
-                             Table<DefaultBulkSplit<NvidiaTuning>, DefaultHalo>, MatrixTable<NvidiaTuning>,
-                             Table<DefaultMatrixSplit<NvidiaTuning>>, PlanesTable<NvidiaTuning, fusekit::half>,
-                             PlanesSplitTable<NvidiaTuning, fusekit::half>>;
+                             Table<DefaultBulkSplit<NvidiaTuning>, DefaultHalo<fusekit::half>>,
+                             MatrixTable<NvidiaTuning>, Table<DefaultMatrixSplit<NvidiaTuning>>,
+                             PlanesTable<NvidiaTuning, fusekit::half>, PlanesSplitTable<NvidiaTuning, fusekit::half>>;
 using AllOfFloat = hip::detail::JoinedTable<PlanesTable<NvidiaTuning, float>, MatrixTable<NvidiaTuning, float>,
                                             Table<DefaultSplit<NvidiaTuning>>, GemmTable<NvidiaTuning>>;
 
@@ -239,9 +239,11 @@ TEST_CASE("HIP: of 8 bits, tiles of 64 channels are chosen for 64 channels") {
     auto const chosen = [](std::int64_t c, std::int64_t hw, std::int64_t k, int r) {
         ConvCase of = bulk_case(64, c, hw, k, r);
         of.type = fusekit::DataType::int8, of.product.bytes /= half_bytes;
-        return chosen_of(WarpSpecializedTable<NvidiaTuning, fusekit::int8>{}, of);
+        using Bytes = hip::detail::JoinedTable<WarpSpecializedTable<NvidiaTuning, fusekit::int8>,
+                                               Table<DefaultHalo<fusekit::int8>>>;
+        return chosen_of(Bytes{}, of);
     };
-    CHECK(chosen(64, 55, 64, 3) == "WarpSpecialized<256, 64, 8, ping_pong>");
+    CHECK(chosen(64, 55, 64, 3) == "Halo<240>");
     CHECK(chosen(64, 55, 64, 1) == "WarpSpecialized<256, 64, 8, ping_pong>");
     CHECK(chosen(64, 55, 256, 1) == "WarpSpecialized<256, 64, 8, ping_pong>");
     CHECK(chosen(128, 28, 512, 1) == "WarpSpecialized<128, 128, 4, ping_pong>");
@@ -368,7 +370,7 @@ TEST_CASE("HIP: what does not suit a convolution takes infinite time") {
         return estimate_of(schedule, of, NvidiaTuning::costs, rates_of(Architecture::sm(90)));
     };
     CHECK(time(facts_of<WarpSpecialized<192, 128, 4>>()).is_finite());
-    CHECK_FALSE(time(facts_of<DefaultHalo>()).is_finite());  // 256 channels
+    CHECK_FALSE(time(facts_of<DefaultHalo<fusekit::half>>()).is_finite());  // 256 channels
     CHECK_FALSE(time(facts_of<DefaultStem>()).is_finite());
     CHECK_FALSE(time(facts_of<Planes<240, 1>>()).is_finite());
     of.on_matrix_units = false;

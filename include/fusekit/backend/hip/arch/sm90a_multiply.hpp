@@ -28,6 +28,9 @@ namespace fusekit::hip::ptx {
 #define FUSEKIT_SUMS_116(kind)                                                                                \
     FUSEKIT_SUMS_64(kind, 0), FUSEKIT_SUMS_32(kind, 64), FUSEKIT_SUMS_8(kind, 96), FUSEKIT_SUMS_8(kind, 104), \
         FUSEKIT_SUMS_4(kind, 112)
+#define FUSEKIT_SUMS_120(kind)                                                                                \
+    FUSEKIT_SUMS_64(kind, 0), FUSEKIT_SUMS_32(kind, 64), FUSEKIT_SUMS_8(kind, 96), FUSEKIT_SUMS_8(kind, 104), \
+        FUSEKIT_SUMS_8(kind, 112)
 #define FUSEKIT_SUMS_128(kind) FUSEKIT_SUMS_64(kind, 0), FUSEKIT_SUMS_64(kind, 64)
 
 /// Operands of ten: %t0 to %t9.
@@ -47,6 +50,7 @@ namespace fusekit::hip::ptx {
     FUSEKIT_NAMES_60      \
     ", " FUSEKIT_TEN(6) ", " FUSEKIT_TEN(7) ", " FUSEKIT_TEN(8) ", " FUSEKIT_TEN(9) ", " FUSEKIT_TEN(10)
 #define FUSEKIT_NAMES_116 FUSEKIT_NAMES_110 ", %110, %111, %112, %113, %114, %115"
+#define FUSEKIT_NAMES_120 FUSEKIT_NAMES_110 ", " FUSEKIT_TEN(11)
 #define FUSEKIT_NAMES_128 FUSEKIT_NAMES_110 ", " FUSEKIT_TEN(11) ", %120, %121, %122, %123, %124, %125, %126, %127"
 
 /// One instruction: `types` of its factors and sums, what it has after its operands, and the names of the operands
@@ -86,7 +90,8 @@ namespace fusekit::hip::ptx {
 
 template <Factor factor, int N, Major a_major, Major b_major, class Sum>
 __device__ void multiply(Sum (&sums)[N / 2], std::uint64_t a, std::uint64_t b, bool adds) {
-    static_assert(N == 56 || N == 64 || N == 96 || N == 112 || N == 120 || N == 128 || N == 192 || N == 232 || N == 256,
+    static_assert(N == 56 || N == 64 || N == 96 || N == 112 || N == 120 || N == 128 || N == 192 || N == 232 ||
+                      N == 240 || N == 256,
                   "an instruction is written out for each N");
     static_assert(factor == Factor::half || factor == Factor::bfloat16 || (a_major == Major::k && b_major == Major::k),
                   "8 bits and TF32 are K-major");
@@ -106,6 +111,8 @@ __device__ void multiply(Sum (&sums)[N / 2], std::uint64_t a, std::uint64_t b, b
         FUSEKIT_WGMMA(192, "%99, %100", FUSEKIT_SUMS_96, FUSEKIT_NAMES_96, "%96", "%97", "%98")
     } else if constexpr (N == 232) {
         FUSEKIT_WGMMA(232, "%119, %120", FUSEKIT_SUMS_116, FUSEKIT_NAMES_116, "%116", "%117", "%118")
+    } else if constexpr (N == 240) {
+        FUSEKIT_WGMMA(240, "%123, %124", FUSEKIT_SUMS_120, FUSEKIT_NAMES_120, "%120", "%121", "%122")
     } else {
         FUSEKIT_WGMMA(256, "%131, %132", FUSEKIT_SUMS_128, FUSEKIT_NAMES_128, "%128", "%129", "%130")
     }
@@ -141,6 +148,7 @@ __device__ void multiply(float (&sums)[N / 2], std::uint32_t const (&a)[4], std:
 #undef FUSEKIT_SUMS_64_FROM_0
 #undef FUSEKIT_SUMS_96
 #undef FUSEKIT_SUMS_116
+#undef FUSEKIT_SUMS_120
 #undef FUSEKIT_SUMS_128
 #undef FUSEKIT_TEN
 #undef FUSEKIT_NAMES_28
@@ -154,6 +162,7 @@ __device__ void multiply(float (&sums)[N / 2], std::uint32_t const (&a)[4], std:
 #undef FUSEKIT_NAMES_96
 #undef FUSEKIT_NAMES_110
 #undef FUSEKIT_NAMES_116
+#undef FUSEKIT_NAMES_120
 #undef FUSEKIT_NAMES_128
 #undef FUSEKIT_WGMMA_OF_REGISTERS
 #undef FUSEKIT_WGMMA_REGISTERS

@@ -11,10 +11,10 @@ namespace fusekit::hip {
 /// How rows of y, and the rows of x that they see, lie in a tile of `Pixels`. A row of x has `pitch` columns: as many
 /// as one of y, and what its last window reaches beyond. Pixel (p, q) of y is number p pitch + q, and its tap (r, s) is
 /// pixel r pitch + s further on: the same tile, begun later. Where q is past the end of a row, the result means
-/// nothing.
-template <int Pixels>
+/// nothing. A pixel has RowBytes: 64 channels, of which those beyond x's are zero.
+template <int Pixels, int RowBytes = 128>
 struct HaloShape {
-    static constexpr int row_bytes = 128;  ///< of a pixel: 64 channels, of which those beyond x's are zero
+    static constexpr int row_bytes = RowBytes;
 
     int pitch, rows, window_rows, window_columns;
 

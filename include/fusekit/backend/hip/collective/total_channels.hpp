@@ -21,6 +21,11 @@ class OwnPixels {
 public:
     __device__ explicit OwnPixels(unsigned thread) : first(Atom::column(static_cast<int>(thread), 0)) {}
 
+    /// Whether one of the thread's pixels, by its number in the tile, is among these.
+    __device__ static bool has(std::uint64_t these, int pixel) {
+        return (these >> (pixel / 8 * 2 + pixel % 2) & 1) != 0;
+    }
+
     /// Those among the first `end` of the tile.
     __device__ std::uint64_t before(int end) const {
         if (end >= Atom::n) return ~std::uint64_t{0} >> (64 - pixels);
@@ -28,7 +33,8 @@ public:
         return (std::uint64_t{1} << (end / 8 * 2 + (of_block < 0 ? 0 : of_block < 2 ? of_block : 2))) - 1;
     }
     /// Those that y has, of width `width`, in the rows of a tile with a halo.
-    __device__ std::uint64_t in_rows(HaloShape<Atom::n> const& shape, int width) const {
+    template <int RowBytes>
+    __device__ std::uint64_t in_rows(HaloShape<Atom::n, RowBytes> const& shape, int width) const {
         std::uint64_t all = 0;
         int q = first, left = shape.rows * shape.pitch - q;
 #pragma unroll 1

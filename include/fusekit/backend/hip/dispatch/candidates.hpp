@@ -31,7 +31,7 @@ struct MatrixCandidates {
         if constexpr (bulk)
             return JoinedTable<WarpSpecializedTable<NvidiaTuning, T>,
                                TableIf<has_split<Plan, T> && sizeof(T) == 2, Table<DefaultBulkSplit<NvidiaTuning>>>,
-                               TableIf<has_halo<Plan, T, U>, Table<DefaultHalo>>,
+                               TableIf<has_halo<Plan, T, U>, Table<DefaultHalo<T>>>,
                                TableIf<has_stem<Plan, T, U>, Table<DefaultStem>>>{};
         else return Table<>{};
     }

@@ -37,11 +37,15 @@ inline PlanesProduct planes_product(ScheduleFacts const& schedule, ConvCase cons
     return floats ? planes_product<Planes<240, 1>, float>(of) : planes_product<Planes<240, 1>, half>(of);
 }
 
-/// The tiles of a convolution with a halo; 0 where the schedule does not compute it.
-inline std::int64_t tiles_of_halo(ConvCase const& of) {
-    if (!suits_halo<DefaultHalo>(of.y, of.x[1], of.filter)) return 0;
-    HaloShape<DefaultHalo::pixels> const shape(static_cast<int>(of.y[2]), static_cast<int>(of.y[3]), of.filter);
+/// The tiles of a convolution with a halo; 0 where the schedule does not compute it, or a single tap shares none.
+template <class T>
+std::int64_t tiles_of_halo(ConvCase const& of) {
+    if (of.taps == 1 || !suits_halo<DefaultHalo<T>, T>(of.y, of.x[1], of.filter)) return 0;
+    HaloShapeOf<DefaultHalo<T>, T> const shape(static_cast<int>(of.y[2]), static_cast<int>(of.y[3]), of.filter);
     return of.y[0] * divide_up(of.y[2], shape.rows);
+}
+inline std::int64_t tiles_of_halo(ConvCase const& of) {
+    return size_of(of.type) == 1 ? tiles_of_halo<int8>(of) : tiles_of_halo<half>(of);
 }
 
 /// The best of the times of planes whose tiles the 2, 4 or 8 blocks of a cluster share, each with 64 channels of x or
@@ -203,7 +207,9 @@ inline Estimate estimate_of(ScheduleFacts const& schedule, ConvCase const& of, C
         case ScheduleKind::halo: {
             std::int64_t const tiles = of.in_bulk ? detail::tiles_of_halo(of) : 0;
             if (tiles == 0) return {};
-            return time(halo_walk(schedule, tiles, of.taps, processors), table.halo);
+            auto const bytes = static_cast<int>(size_of(of.type));
+            return time(halo_walk(schedule, tiles, of.taps, bytes, processors),
+                        bytes == 1 ? table.halo_bytes : table.halo);
         }
         case ScheduleKind::planes: {
             bool const filters_lie_well = !of.taps_neighbour || (of.filter.size[0] == 3 && of.filter.size[1] == 3);

@@ -19,13 +19,16 @@ inline bool is_sm90a(Architecture architecture) {
 }
 inline bool is_sm90a(Gpu const& gpu) { return is_sm90a(gpu.architecture()); }
 
+template <class Schedule, class T>
+using HaloShapeOf = HaloShape<Schedule::pixels, bulk_row_bytes(Schedule::channels, sizeof(T))>;
+
 /// Whether a convolution from so many channels to y is one that a schedule with a halo computes.
-template <class Schedule>
+template <class Schedule, class T>
 bool suits_halo(Index<4> const& y, std::int64_t channels, Filter<2> const& filter) {
     bool const suits = has_unit_steps(filter) && channels <= Schedule::channels && y[1] <= Schedule::channels &&
                        std::int64_t{filter.size[0]} * filter.size[1] <= Schedule::most_taps;
     if (!suits || y[3] + filter.size[1] - 1 > Schedule::pixels) return false;
-    HaloShape<Schedule::pixels> const shape(static_cast<int>(y[2]), static_cast<int>(y[3]), filter);
+    HaloShapeOf<Schedule, T> const shape(static_cast<int>(y[2]), static_cast<int>(y[3]), filter);
     return shape.stages(Schedule::halo_bytes, Schedule::most_stages) >= 2;
 }
 
@@ -40,8 +43,8 @@ std::optional<Launch<ConvParams<Plan, T, T>>> launch_halo(Gpu const& gpu, BoundP
     Refusal refusal;
     DeviceGuard const guard(gpu.index(), &refusal);
     Index<4> const of_y = y.layout.shape;
-    HaloShape<Schedule::pixels> const shape(static_cast<int>(of_y[2]), static_cast<int>(of_y[3]),
-                                            Plan::Head::geometry(params.bound.head));
+    HaloShapeOf<Schedule, T> const shape(static_cast<int>(of_y[2]), static_cast<int>(of_y[3]),
+                                         Plan::Head::geometry(params.bound.head));
     auto const w = detail::typed<T>(Plan::Head::filters(params.bound.head));
     if (refusal || !encode_rows(params.maps, params.x, w, params.y, shape, Schedule::channels)) return {};
     if constexpr (reads_in_bulk<Plan, T, T>)
@@ -70,12 +73,13 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_halo_with(Gpu const& gpu, BoundPl
                                                          detail::ImageView<U> const& y) {
     if constexpr (has_halo<Plan, T, U>)
         if (detail::is_sm90a(gpu) &&
-            detail::suits_halo<Schedule>(y.layout.shape, x.layout.shape[1], Plan::Head::geometry(bound.head)))
+            detail::suits_halo<Schedule, T>(y.layout.shape, x.layout.shape[1], Plan::Head::geometry(bound.head)))
             if (auto const launch = detail::launch_halo<Schedule>(gpu, bound, x, y)) return *launch;
     return Error(
         type_name<Plan>(), "Halo", "",
         "a GPU of compute capability 9.0, code for sm_90a, a filter of stride 1, dilation 1, 1 group and 9 taps "
-        "at most, rows of 232 at most, 64 channels of x and of y at most, which are neighbours, all else at "
+        "at most, rows of 232 at most, of 8 bits 240, 64 channels of x and of y at most, which are neighbours, all "
+        "else at "
         "multiples of 16 bytes, which a pixel's channels of y fill, y of x's type, and, where statistics follow, over "
         "64 pixels of y, or one tile",
         gpu.name() + ", x of " + to_string(x.shape()) + ", y of " + to_string(y.shape()));

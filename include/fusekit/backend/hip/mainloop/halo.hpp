@@ -20,9 +20,16 @@ template <class Plan, class Schedule, Element T>
 class HaloGemm {
     static constexpr int pixels = Schedule::pixels, consumers = Schedule::consumers;
     static constexpr int most_taps = Schedule::most_taps, most_stages = Schedule::most_stages;
-    using Atom = Wgmma<T, pixels>;
-    using Shape = HaloShape<pixels>;
+    static constexpr int row_bytes = bulk_row_bytes(Schedule::channels, sizeof(T));
+    template <int columns>
+    using ProductOf = Wgmma<T, columns, ptx::Major::k, ptx::Major::k, row_bytes>;
+    using Atom = ProductOf<pixels>;
+    using Shape = HaloShape<pixels, row_bytes>;
     using Totals = GridTotals<Plan>;
+    using Results = StoreChannels<Plan, Atom, T, T>;
+    /// Whether a thread asks which of its pixels y has, where results do not ask for their places.
+    static constexpr bool asks_for_pixels =
+        Plan::totals_tiles || (Plan::Epilogue::maxima > 0 && !Results::reads_places);
     static constexpr int filter_bytes = Atom::m * Atom::row_bytes;  ///< of one tap
 
     static constexpr unsigned first_barrier = 1;  ///< of the warpgroups' named barriers
@@ -90,9 +97,11 @@ private:
         auto const filters_full = ptx::shared_address(&shared.filters_full);
         int const columns = tiles.shape.window_columns, taps = tiles.shape.window_rows * columns;
         ptx::barrier_arrive_expect_bytes(filters_full, static_cast<unsigned>(taps * filter_bytes));
-        for (int tap = 0; tap < taps; ++tap)
-            ptx::load_tiled(ptx::shared_address(shared.filters + tap * filter_bytes), &params.maps.w, filters_full,
-                            {0, tap % columns, tap / columns, 0});
+        for (int tap = 0; tap < taps; ++tap) {
+            auto const to = ptx::shared_address(shared.filters + tap * filter_bytes);
+            if constexpr (pairs_filters<T>) ptx::load_tiled(to, &params.maps.w, filters_full, {0, tap, 0, 0, 0});
+            else ptx::load_tiled(to, &params.maps.w, filters_full, {0, tap % columns, tap / columns, 0});
+        }
         int stage = 0;
         unsigned parity = 1;
         for (unsigned tile = block; tile < tiles.all; tile += gridDim.x) {
@@ -109,11 +118,11 @@ private:
     template <class Problem>
     __device__ static void compute(Params const& params, Problem const& conv, DynamicShared& shared, Tiles const& tiles,
                                    unsigned thread, unsigned group, unsigned block) {
-        StoreChannels<Plan, Atom, T, T> const epilogue(params.bound.epilogue, 0, conv.group_k(), thread);
+        Results const epilogue(params.bound.epilogue, 0, conv.group_k(), thread);
         TotalChannels<Plan, Atom> totals;
         OwnPixels<Atom> const own(thread);
         [[maybe_unused]] std::uint64_t in_rows = 0;
-        if constexpr (Plan::totals_tiles) in_rows = own.in_rows(tiles.shape, conv.extent(conv.y, 3));
+        if constexpr (asks_for_pixels) in_rows = own.in_rows(tiles.shape, conv.extent(conv.y, 3));
         ptx::barrier_wait(ptx::shared_address(&shared.filters_full), 0);
         auto const filters = Atom::descriptor(ptx::shared_address(shared.filters));
         auto const stages = static_cast<unsigned>(tiles.stages);
@@ -125,7 +134,7 @@ private:
                 ptx::shared_address(shared.halos) + stage * static_cast<unsigned>(tiles.shape.stage_bytes());
             typename Atom::Sums sums[1];
             ptx::barrier_wait(ptx::shared_address(&shared.barriers.full[stage]), i / stages & 1);
-            multiply(tiles.shape, Atom::descriptor(halo), filters, sums[0]);
+            multiply(tiles.shape, {filters, Atom::descriptor(halo)}, sums[0]);
             bool const is_last = tile + consumers * step >= tiles.all;
             if (is_last) start_next_kernel();
             ptx::named_barrier_sync(first_barrier + group, Atom::threads);  // all have read the halo
@@ -139,7 +148,9 @@ private:
                 ptx::barrier_wait(full, i / consumers % 2);
             }
             int const left = conv.extent(conv.y, 2) - first, rows = left < tiles.shape.rows ? left : tiles.shape.rows;
+            [[maybe_unused]] std::uint64_t const of_y = in_rows & own.before(rows * tiles.shape.pitch);
             epilogue.stage(sums[0], halo, params.bound.epilogue, 0, [&](int pixel) {
+                if constexpr (!Results::reads_places) return Pixel{OwnPixels<Atom>::has(of_y, pixel) ? n : -1, 0, 0};
                 int const p = pixel / tiles.shape.pitch, q = pixel % tiles.shape.pitch;
                 bool const inside = p < rows && q < conv.extent(conv.y, 3);
                 return Pixel{inside ? n : -1, first + p, q};
@@ -153,7 +164,7 @@ private:
             };
             if constexpr (Plan::totals_tiles) {
                 if (!is_last) send();
-                totals.add(sums, in_rows & own.before(rows * tiles.shape.pitch), thread);
+                totals.add(sums, of_y, thread);
                 if (is_last) {
                     Totals::before_put(shared.totals);
                     totals.put(Totals::view(params), block + group * step, 0, thread);
@@ -179,27 +190,68 @@ private:
         });
     }
 
-    /// The products of all taps.
-    __device__ static void multiply(Shape const& shape, std::uint64_t halo, std::uint64_t filters,
-                                    float (&sums)[Atom::sums_per_thread]) {
-        int const taps = shape.window_rows * shape.window_columns;
-        std::uint64_t x = halo;
-#pragma unroll 1
-        for (int tap = 0, column = 0; tap < taps; ++tap) {
-            ptx::hold(sums);
-            ptx::fence_products();
-#pragma unroll
-            for (unsigned k = 0; k < Atom::tile_k / Atom::k; ++k)
-                Atom::multiply(sums, filters + k * Atom::k_step, x + k * Atom::k_step, tap > 0 || k > 0);
-            ptx::commit_products();
-            ptx::wait_for_products<1>();
+    /// Descriptors of a tap's filters, and of a tile as the tap sees it.
+    struct Tap {
+        std::uint64_t filters, x;
+        int column = 0;
+
+        __device__ void advance(Shape const& shape) {
             filters += Atom::rows_further(Atom::m);
             bool const ends_row = ++column == shape.window_columns;
             x += Atom::rows_further(ends_row ? shape.pitch - column + 1 : 1);
             if (ends_row) column = 0;
         }
-        ptx::wait_for_products<0>();
+    };
+
+    /// The products of all taps. Where their sums lose digits, those of two taps begin at zero, and are added while the
+    /// other warpgroup's are under way; half of a tile's at a time, for which there are registers.
+    __device__ static void multiply(Shape const& shape, Tap tap, typename Atom::Sums& sums) {
+        int const taps = shape.window_rows * shape.window_columns;
+        if constexpr (Atom::cuts_off) {
+#pragma unroll
+            for (float& sum : sums) sum = 0;
+#pragma unroll 1
+            for (int left = taps; left > 0; left -= 2) {
+                Tap next = tap;
+                next.advance(shape);
+                add_products<0>(tap, next, left > 1, sums);
+                add_products<1>(tap, next, left > 1, sums);
+                tap = next;
+                tap.advance(shape);
+            }
+        } else {
+#pragma unroll 1
+            for (int i = 0; i < taps; ++i, tap.advance(shape)) {
+                begin_products<Atom>(tap.filters, tap.x, sums, i > 0);
+                ptx::wait_for_products<1>();
+            }
+            ptx::wait_for_products<0>();
+            ptx::hold(sums);
+        }
+    }
+
+    template <class Product>
+    __device__ static void begin_products(std::uint64_t filters, std::uint64_t x, typename Product::Sums& sums,
+                                          bool adds) {
         ptx::hold(sums);
+        ptx::fence_products();
+#pragma unroll
+        for (unsigned k = 0; k < Product::tile_k / Product::k; ++k)
+            Product::multiply(sums, filters + k * Product::k_step, x + k * Product::k_step, adds || k > 0);
+        ptx::commit_products();
+    }
+    template <int half_of_tile>
+    __device__ static void add_products(Tap const& tap, Tap const& next, bool has_next, typename Atom::Sums& sums) {
+        using Product = ProductOf<pixels / 2>;
+        constexpr int count = Product::sums_per_thread;
+        constexpr std::uint64_t further = Product::rows_further(half_of_tile * Product::n);
+        typename Product::Sums of_taps;
+        begin_products<Product>(tap.filters, tap.x + further, of_taps, false);
+        if (has_next) begin_products<Product>(next.filters, next.x + further, of_taps, true);
+        ptx::wait_for_products<0>();
+        ptx::hold(of_taps);
+#pragma unroll
+        for (int e = 0; e < count; ++e) sums[half_of_tile * count + e] += of_taps[e];
     }
 };
 

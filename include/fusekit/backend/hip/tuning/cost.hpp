@@ -44,8 +44,8 @@ struct SplitCosts {
 /// Costs of all kinds, and the share of memory's rate that kernels reach.
 struct CostTable {
     Costs gemm, native, matrix, gathering_matrix, float_matrix, gathering_float_matrix, tf32_matrix, warp_specialized,
-        warp_specialized_in_turns, split_warp_specialized, halo, planes, planes_taps, shared_planes, shared_planes_taps,
-        float_planes, float_planes_taps, float_pixels, float_pixels_taps, stem, direct;
+        warp_specialized_in_turns, split_warp_specialized, halo, halo_bytes, planes, planes_taps, shared_planes,
+        shared_planes_taps, float_planes, float_planes_taps, float_pixels, float_pixels_taps, stem, direct;
     /// What statistics add to the two ways of bulk copies; to a round where each tile puts totals of its own.
     Costs totals, totals_in_turns;
     SplitCosts split, matrix_split, bulk_split;

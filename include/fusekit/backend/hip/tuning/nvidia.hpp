@@ -15,7 +15,8 @@ struct NvidiaTuning {
     /// from 13 layers of batch 1 to 256 on an H200, and five schedules: within 8 %. Those of planes
     /// are from 13 layers of batch 1 to 64: of floats on an H100, within 7 %; of halves on an H200, single pixels
     /// within 6 %, windows within 18 %, and shared ones within 11 %. `stem` is from an H200, within 10 % of three
-    /// layers. `totals` are from 13 layers of batch 8 to 256 on an H100. Those of `direct` are not measured.
+    /// layers. `totals` are from 13 layers of batch 8 to 256 on an H100, `halo` from an H200 and an H100, of bytes from
+    /// three layers of 8 to 256 on an H100. Those of `direct` are not measured.
     static constexpr CostTable costs = {
         .gemm = {.launch = 4060, .output = 0.25},
         .native = {.launch = 4060, .output = 0.25, .arithmetic = 4},
@@ -27,7 +28,8 @@ struct NvidiaTuning {
         .warp_specialized = {.launch = 1740, .round = 430, .output = 0.084, .arithmetic = 1.08},
         .warp_specialized_in_turns = {.launch = 1740, .round = 260, .output = 0.056, .arithmetic = 1.08},
         .split_warp_specialized = {.launch = 4140, .round = 415, .output = 0.084, .arithmetic = 1.08},
-        .halo = {.launch = 4140, .output = 0.037, .step = 86, .arithmetic = 1.44},
+        .halo = {.launch = 4140, .output = 0.037, .step = 86, .arithmetic = 0.98},
+        .halo_bytes = {.launch = 4140, .output = 0.037, .step = 40, .arithmetic = 1.1},
         .planes = {.launch = 4100, .round = 7670, .step = 1525, .arithmetic = 1.05},
         .planes_taps = {.launch = 2910, .round = 13050, .output = 0.016, .step = 7800, .arithmetic = 0.35},
         .shared_planes = {.round = 17500, .output = 0.027, .step = 1420, .arithmetic = 0.53},

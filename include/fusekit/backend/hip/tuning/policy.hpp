@@ -218,7 +218,8 @@ using DefaultElementwise = typename detail::ElementwiseOf<Tuning, sizeof(T), pla
 template <class Tuning, class T>
 using DefaultReduction = typename detail::ReductionOf<Tuning, sizeof(T)>::Type;
 using DefaultDirect = Direct<256>;
-using DefaultHalo = Halo<232>;
+template <class T>
+using DefaultHalo = Halo<sizeof(T) == 1 ? 240 : 232>;
 using DefaultStem = Stem<4>;
 
 /// The wider of the types of x and y. The schedule's bytes hold one packet of it, so that x is loaded and y is stored

@@ -91,11 +91,11 @@ inline Walk warp_specialized_walk(ScheduleFacts const& schedule, BulkProduct con
             .outputs = static_cast<double>(schedule.m * schedule.n)};
 }
 
-/// `tiles` tiles with a halo: products of 64 x m x 64 for each tap.
-inline Walk halo_walk(ScheduleFacts const& schedule, std::int64_t tiles, int taps, int processors) {
+/// `tiles` tiles with a halo: products of 64 x m x 64 for each tap, of elements of so many bytes.
+inline Walk halo_walk(ScheduleFacts const& schedule, std::int64_t tiles, int taps, int element_bytes, int processors) {
     return {.rounds = static_cast<double>(detail::divide_up(tiles, processors)),
             .steps = static_cast<double>(taps),
-            .arithmetic = schedule.m / 2.0 * 4,
+            .arithmetic = schedule.m / 2.0 * 2 * element_bytes,
             .outputs = static_cast<double>(schedule.m * schedule.n)};
 }
 
