@@ -60,6 +60,7 @@ using Candidates = detail::JoinedTable<BulkCandidates<Plan, T, U, orders>, Other
 /// What a tuned table knows a convolution by. A filter whose taps are not its window's, as of volumes, is in no table.
 inline TunedKey key_of(ConvCase const& of) {
     Filter<2> const& filter = of.filter;
+    bool const has_taps = filter.size[0] * filter.size[1] == of.taps && (of.taps == 1 || !of.transposed);
     return {.type = of.type,
             .x_channels_last = of.x_channels_last,
             .y_channels_last = of.channels_last,
@@ -69,7 +70,7 @@ inline TunedKey key_of(ConvCase const& of) {
             .w = of.x[3],
             .k = of.y[1],
             .r = filter.size[0],
-            .s = filter.size[0] * filter.size[1] == of.taps ? filter.size[1] : -1,
+            .s = has_taps ? filter.size[1] : -1,
             .top = filter.pad_before[0],
             .left = filter.pad_before[1],
             .bottom = filter.pad_after[0],

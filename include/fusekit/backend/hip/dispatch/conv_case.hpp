@@ -15,7 +15,7 @@ struct ConvCase {
     Product product;
     DataType type;  ///< of x
     Index<4> x, y;  ///< y of the mainloop: more than the tensor has where a plan pools
-    Filter<2> filter;  ///< where space is rows and columns and the convolution is not transposed, else of a single tap
+    Filter<2> filter;  ///< whose windows move over x, where space is rows and columns, else of a single tap
     int taps;
     bool channels_last;  ///< in y: GemmK runs over channels first
     bool x_channels_last;
@@ -27,6 +27,7 @@ struct ConvCase {
     bool on_matrix_units;  ///< the GPU has sm_90a's, and the program code for them
     std::size_t workspace_bytes;
     bool totals = false;  ///< of each channel of y, for statistics
+    bool transposed = false;
 };
 
 namespace detail {
@@ -98,9 +99,10 @@ ConvCase case_of(BoundPlan<Plan> const& bound, detail::ImageView<T const> const&
                     .wants_matrix_units = std::is_same_v<FloatFactor<Plan>, bfloat16x3>,
                     .on_matrix_units = on_matrix_units,
                     .workspace_bytes = workspace_bytes,
-                    .totals = Plan::totals_tiles};
-    if constexpr (requires { result.filter = geometry; }) {
-        result.filter = geometry;
+                    .totals = Plan::totals_tiles,
+                    .transposed = has_transposed_conv<Plan>};
+    if constexpr (requires { result.filter = detail::window_filter(geometry); }) {
+        result.filter = detail::window_filter(geometry);
         if constexpr (has_stem<Plan, T, U>) result.rows_of_pixels = detail::has_rows_of_pixels(x);
         if constexpr (has_planes<Plan, T, U>) result.planes = detail::planes_order(x, y, geometry);
     }

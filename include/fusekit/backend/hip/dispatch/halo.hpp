@@ -44,8 +44,9 @@ std::optional<Launch<ConvParams<Plan, T, T>>> launch_halo(Gpu const& gpu, BoundP
     DeviceGuard const guard(gpu.index(), &refusal);
     Index<4> const of_y = y.layout.shape;
     HaloShapeOf<Schedule, T> const shape(static_cast<int>(of_y[2]), static_cast<int>(of_y[3]),
-                                         Plan::Head::geometry(params.bound.head));
-    auto const w = detail::typed<T>(Plan::Head::filters(params.bound.head));
+                                         window_filter(Plan::Head::geometry(params.bound.head)));
+    auto const stored = detail::typed<T>(Plan::Head::filters(params.bound.head)),
+               w = has_transposed_conv<Plan> ? transposed(stored, 0, 1) : stored;
     if (refusal || !encode_rows(params.maps, params.x, w, params.y, shape, Schedule::channels)) return {};
     if constexpr (reads_in_bulk<Plan, T, T>)
         if (!encode_read<typename Plan::Epilogue>(
@@ -73,7 +74,8 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_halo_with(Gpu const& gpu, BoundPl
                                                          detail::ImageView<U> const& y) {
     if constexpr (has_halo<Plan, T, U>)
         if (detail::is_sm90a(gpu) &&
-            detail::suits_halo<Schedule, T>(y.layout.shape, x.layout.shape[1], Plan::Head::geometry(bound.head)))
+            detail::suits_halo<Schedule, T>(y.layout.shape, x.layout.shape[1],
+                                            detail::window_filter(Plan::Head::geometry(bound.head))))
             if (auto const launch = detail::launch_halo<Schedule>(gpu, bound, x, y)) return *launch;
     return Error(
         type_name<Plan>(), "Halo", "",

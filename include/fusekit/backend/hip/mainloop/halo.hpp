@@ -21,8 +21,9 @@ class HaloGemm {
     static constexpr int pixels = Schedule::pixels, consumers = Schedule::consumers;
     static constexpr int most_taps = Schedule::most_taps, most_stages = Schedule::most_stages;
     static constexpr int row_bytes = bulk_row_bytes(Schedule::channels, sizeof(T));
+    static constexpr bool mn_major = has_transposed_conv<Plan>;
     template <int columns>
-    using ProductOf = Wgmma<T, columns, ptx::Major::k, ptx::Major::k, row_bytes>;
+    using ProductOf = Wgmma<T, columns, mn_major ? ptx::Major::mn : ptx::Major::k, ptx::Major::k, row_bytes>;
     using Atom = ProductOf<pixels>;
     using Shape = HaloShape<pixels, row_bytes>;
     using Totals = GridTotals<Plan>;
@@ -81,7 +82,7 @@ private:
 
         template <class Problem>
         __device__ explicit Tiles(Problem const& conv)
-            : shape(conv.extent(conv.y, 2), conv.extent(conv.y, 3), conv.filter),
+            : shape(conv.extent(conv.y, 2), conv.extent(conv.y, 3), detail::window_filter(conv.filter)),
               of_image(static_cast<unsigned>(detail::divide_up(conv.extent(conv.y, 2), shape.rows))),
               all(of_image * static_cast<unsigned>(conv.extent(conv.y, 0))),
               stages(shape.stages(Schedule::halo_bytes, most_stages)) {}
@@ -95,12 +96,14 @@ private:
     __device__ static void load(Params const& params, Problem const& conv, DynamicShared& shared, Tiles const& tiles,
                                 unsigned block) {
         auto const filters_full = ptx::shared_address(&shared.filters_full);
-        int const columns = tiles.shape.window_columns, taps = tiles.shape.window_rows * columns;
+        auto const filter = detail::window_filter(conv.filter);
+        int const columns = filter.size[1], taps = filter.size[0] * columns;
         ptx::barrier_arrive_expect_bytes(filters_full, static_cast<unsigned>(taps * filter_bytes));
         for (int tap = 0; tap < taps; ++tap) {
             auto const to = ptx::shared_address(shared.filters + tap * filter_bytes);
-            if constexpr (pairs_filters<T>) ptx::load_tiled(to, &params.maps.w, filters_full, {0, tap, 0, 0, 0});
-            else ptx::load_tiled(to, &params.maps.w, filters_full, {0, tap % columns, tap / columns, 0});
+            int const of_w = mn_major ? taps - 1 - tap : tap;  // taps in reverse
+            if constexpr (pairs_filters<T>) ptx::load_tiled(to, &params.maps.w, filters_full, {0, of_w, 0, 0, 0});
+            else ptx::load_tiled(to, &params.maps.w, filters_full, {0, of_w % columns, of_w / columns, 0});
         }
         int stage = 0;
         unsigned parity = 1;
@@ -110,7 +113,7 @@ private:
             ptx::barrier_arrive_expect_bytes(full, static_cast<unsigned>(tiles.shape.bytes_of_x()));
             ptx::load_tiled(
                 ptx::shared_address(shared.halos + stage * tiles.shape.stage_bytes()), &params.maps.x, full,
-                {0, -conv.filter.pad_before[1], tiles.first_row(tile) - conv.filter.pad_before[0], tiles.image(tile)});
+                {0, -filter.pad_before[1], tiles.first_row(tile) - filter.pad_before[0], tiles.image(tile)});
             if (++stage == tiles.stages) stage = 0, parity ^= 1;
         }
     }
@@ -124,7 +127,8 @@ private:
         [[maybe_unused]] std::uint64_t in_rows = 0;
         if constexpr (asks_for_pixels) in_rows = own.in_rows(tiles.shape, conv.extent(conv.y, 3));
         ptx::barrier_wait(ptx::shared_address(&shared.filters_full), 0);
-        auto const filters = Atom::descriptor(ptx::shared_address(shared.filters));
+        auto const at_filters = ptx::shared_address(shared.filters);
+        auto const filters = mn_major ? Atom::mn_descriptor(at_filters) : Atom::descriptor(at_filters);
         auto const stages = static_cast<unsigned>(tiles.stages);
         unsigned const step = gridDim.x;
         for (unsigned i = group, tile = block + group * step; tile < tiles.all;
@@ -237,7 +241,8 @@ private:
         ptx::fence_products();
 #pragma unroll
         for (unsigned k = 0; k < Product::tile_k / Product::k; ++k)
-            Product::multiply(sums, filters + k * Product::k_step, x + k * Product::k_step, adds || k > 0);
+            Product::multiply(sums, filters + k * (mn_major ? Product::mn_k_step : Product::k_step),
+                              x + k * Product::k_step, adds || k > 0);
         ptx::commit_products();
     }
     template <int half_of_tile>
