@@ -117,10 +117,10 @@ consteval bool may_have_taps(bool (*suits)(Filter<2> const&)) {
     }
 }
 
-/// Whether a plan also has a kernel there that reads a tile of x once for all taps, and gives y of x's type.
+/// Whether a plan also has a kernel there that reads a tile of x once for all taps.
 template <class Plan, Element T, detail::OutputElement U>
 inline constexpr bool has_halo =
-    has_warp_specialized<Plan, T, U> && std::is_same_v<T, U> &&
+    has_warp_specialized<Plan, T, U> &&
     (has_transposed_conv<Plan> ? Plan::Head::longest > 1 : may_have_taps<Plan>([](Filter<2> const& filter) {
         return filter.strides[0] == 1 && filter.strides[1] == 1 && filter.dilations[0] == 1;
     }));

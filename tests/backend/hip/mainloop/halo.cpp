@@ -101,6 +101,19 @@ TEST_CASE("HIP: a gradient goes back through an activation as a halo's tile leav
     CHECK(difference(expected, dx.fetch()) == "");
 }
 
+TEST_CASE("HIP: of 8 bits, results of 16 take the place of a halo") {
+    fk::hip::Device device = sm90a_device();
+    auto halo = device.with<Halo<240>>();
+    using Scheduled = decltype(halo);
+    for (char const* sizes : {"n3c64h11w55k64r3s3pt1l1b1r1u1v1d1e1g1", "n2c16h6w28k24r2s4pt1l2b0r1u1v1d1e1g1"}) {
+        auto const parse = [&](char const* rest) { return Case::parse(sizes + std::string(" nhwc krsc ") + rest); };
+        check_case(parse("e4m3/half CRB #3"),
+                   run_conv<Scheduled, Types<fk::e4m3, fk::half>, fk::dynamic, fk::Residual, fk::Bias>, halo);
+        check_case(parse("int8/half CB #3"), run_conv<Scheduled, Types<fk::int8, fk::half>, fk::dynamic, fk::Bias>,
+                   halo);
+    }
+}
+
 TEST_CASE("HIP: the largest magnitude of what a halo's tiles compute, whose rows have gaps between them") {
     fk::hip::Device device = sm90a_device();
     auto bytes = device.with<Halo<240>>();
@@ -122,6 +135,9 @@ TEST_CASE("HIP: a tile with a halo has whole rows, and stages hold what its prod
     CHECK(bytes.bytes_of_x() == 6 * 57 * 64);
     CHECK(bytes.stage_bytes() >= (2 * 57 + 2 + 240) * 64);
     CHECK(bytes.stages(150 * 1024, 8) == 6);
+    HaloShape<240, 64, 128> const halves_of_bytes(55, 55, fk::filter(3, 3).pad(1));
+    CHECK(halves_of_bytes.bytes_of_y() == 4 * 57 * 128);
+    CHECK(halves_of_bytes.stage_bytes() >= 240 * 128);
 }
 
 TEST_CASE("HIP: a convolution that no halo suits is refused to the schedule, and y is as it was") {

@@ -11,8 +11,9 @@ namespace fusekit::hip {
 /// How rows of y, and the rows of x that they see, lie in a tile of `Pixels`. A row of x has `pitch` columns: as many
 /// as one of y, and what its last window reaches beyond. Pixel (p, q) of y is number p pitch + q, and its tap (r, s) is
 /// pixel r pitch + s further on: the same tile, begun later. Where q is past the end of a row, the result means
-/// nothing. A pixel has RowBytes: 64 channels, of which those beyond x's are zero.
-template <int Pixels, int RowBytes = 128>
+/// nothing. A pixel of x has RowBytes: 64 channels, of which those beyond x's are zero. One of y has
+/// ResultBytes.
+template <int Pixels, int RowBytes = 128, int ResultBytes = RowBytes>
 struct HaloShape {
     static constexpr int row_bytes = RowBytes;
 
@@ -26,11 +27,12 @@ struct HaloShape {
 
     FUSEKIT_HD constexpr int rows_of_x() const { return rows + window_rows - 1; }
     FUSEKIT_HD constexpr int bytes_of_x() const { return rows_of_x() * pitch * row_bytes; }
-    FUSEKIT_HD constexpr int bytes_of_y() const { return rows * pitch * row_bytes; }
-    /// Of shared memory. The last tap's products read Pixels from where it begins.
+    FUSEKIT_HD constexpr int bytes_of_y() const { return rows * pitch * ResultBytes; }
+    /// Of shared memory. The last tap's products read Pixels from where it begins, and as many results take its place.
     FUSEKIT_HD constexpr int stage_bytes() const {
-        int const last = ((window_rows - 1) * pitch + window_columns - 1 + Pixels) * row_bytes;
-        return (last > bytes_of_x() ? last + 1023 : bytes_of_x() + 1023) / 1024 * 1024;
+        int most = ((window_rows - 1) * pitch + window_columns - 1 + Pixels) * row_bytes;
+        for (int const bytes : {bytes_of_x(), Pixels * ResultBytes}) most = bytes > most ? bytes : most;
+        return (most + 1023) / 1024 * 1024;
     }
     /// Stages that `bytes` hold, as many as have barriers.
     FUSEKIT_HD constexpr int stages(int bytes, int most) const {

@@ -6,7 +6,6 @@
 
 #include "fusekit/backend/hip/arch/wave.hpp"
 #include "fusekit/backend/hip/collective/channel_totals_view.hpp"
-#include "fusekit/backend/hip/collective/halo_stages.hpp"
 #include "fusekit/backend/hip/params.hpp"
 #include "fusekit/ops/batch_norm/moments.hpp"
 
@@ -33,8 +32,8 @@ public:
         return (std::uint64_t{1} << (end / 8 * 2 + (of_block < 0 ? 0 : of_block < 2 ? of_block : 2))) - 1;
     }
     /// Those that y has, of width `width`, in the rows of a tile with a halo.
-    template <int RowBytes>
-    __device__ std::uint64_t in_rows(HaloShape<Atom::n, RowBytes> const& shape, int width) const {
+    template <class Shape>
+    __device__ std::uint64_t in_rows(Shape const& shape, int width) const {
         std::uint64_t all = 0;
         int q = first, left = shape.rows * shape.pitch - q;
 #pragma unroll 1

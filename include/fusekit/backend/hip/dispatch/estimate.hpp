@@ -40,8 +40,8 @@ inline PlanesProduct planes_product(ScheduleFacts const& schedule, ConvCase cons
 /// The tiles of a convolution with a halo; 0 where the schedule does not compute it, or a single tap shares none.
 template <class T>
 std::int64_t tiles_of_halo(ConvCase const& of) {
-    if (of.taps == 1 || !suits_halo<DefaultHalo<T>, T>(of.y, of.x[1], of.filter)) return 0;
-    HaloShapeOf<DefaultHalo<T>, T> const shape(static_cast<int>(of.y[2]), static_cast<int>(of.y[3]), of.filter);
+    if (of.taps == 1 || !suits_halo<DefaultHalo<T>, T, T>(of.y, of.x[1], of.filter)) return 0;
+    HaloShapeOf<DefaultHalo<T>, T, T> const shape(static_cast<int>(of.y[2]), static_cast<int>(of.y[3]), of.filter);
     return of.y[0] * divide_up(of.y[2], shape.rows);
 }
 inline std::int64_t tiles_of_halo(ConvCase const& of) {

@@ -19,36 +19,37 @@ inline bool is_sm90a(Architecture architecture) {
 }
 inline bool is_sm90a(Gpu const& gpu) { return is_sm90a(gpu.architecture()); }
 
-template <class Schedule, class T>
-using HaloShapeOf = HaloShape<Schedule::pixels, bulk_row_bytes(Schedule::channels, sizeof(T))>;
+template <class Schedule, class T, class U>
+using HaloShapeOf = HaloShape<Schedule::pixels, bulk_row_bytes(Schedule::channels, sizeof(T)),
+                              Schedule::channels* static_cast<int>(sizeof(U))>;
 
 /// Whether a convolution from so many channels to y is one that a schedule with a halo computes.
-template <class Schedule, class T>
+template <class Schedule, class T, class U>
 bool suits_halo(Index<4> const& y, std::int64_t channels, Filter<2> const& filter) {
     bool const suits = has_unit_steps(filter) && channels <= Schedule::channels && y[1] <= Schedule::channels &&
                        std::int64_t{filter.size[0]} * filter.size[1] <= Schedule::most_taps;
     if (!suits || y[3] + filter.size[1] - 1 > Schedule::pixels) return false;
-    HaloShapeOf<Schedule, T> const shape(static_cast<int>(y[2]), static_cast<int>(y[3]), filter);
+    HaloShapeOf<Schedule, T, U> const shape(static_cast<int>(y[2]), static_cast<int>(y[3]), filter);
     return shape.stages(Schedule::halo_bytes, Schedule::most_stages) >= 2;
 }
 
 /// What its kernel is given; nothing where an operand does not lie as its bulk copies need it, or the program or the
 /// GPU has no such kernel. The convolution suits the schedule.
-template <class Schedule, class Plan, Element T>
-std::optional<Launch<ConvParams<Plan, T, T>>> launch_halo(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                          ImageView<T const> const& x, ImageView<T> const& y) {
-    ConvParams<Plan, T, T> params{bound, x, y};
-    auto const kernel = kernel_of<Plan, HaloGemm<Plan, Schedule, T>>();
+template <class Schedule, class Plan, Element T, detail::OutputElement U>
+std::optional<Launch<ConvParams<Plan, T, U>>> launch_halo(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                          ImageView<T const> const& x, ImageView<U> const& y) {
+    ConvParams<Plan, T, U> params{bound, x, y};
+    auto const kernel = kernel_of<Plan, HaloGemm<Plan, Schedule, T, U>>();
     if (!kernel.is_launchable(gpu.index())) return {};
     Refusal refusal;
     DeviceGuard const guard(gpu.index(), &refusal);
     Index<4> const of_y = y.layout.shape;
-    HaloShapeOf<Schedule, T> const shape(static_cast<int>(of_y[2]), static_cast<int>(of_y[3]),
-                                         window_filter(Plan::Head::geometry(params.bound.head)));
+    HaloShapeOf<Schedule, T, U> const shape(static_cast<int>(of_y[2]), static_cast<int>(of_y[3]),
+                                            window_filter(Plan::Head::geometry(params.bound.head)));
     auto const stored = detail::typed<T>(Plan::Head::filters(params.bound.head)),
                w = has_transposed_conv<Plan> ? transposed(stored, 0, 1) : stored;
     if (refusal || !encode_rows(params.maps, params.x, w, params.y, shape, Schedule::channels)) return {};
-    if constexpr (reads_in_bulk<Plan, T, T>)
+    if constexpr (reads_in_bulk<Plan, T, U>)
         if (!encode_read<typename Plan::Epilogue>(
                 params.read, params.bound.epilogue, params.y,
                 [&](TensorMap& map, auto const& z) { return encode_rows_of_y(map, z, shape); }))
@@ -74,15 +75,16 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_halo_with(Gpu const& gpu, BoundPl
                                                          detail::ImageView<U> const& y) {
     if constexpr (has_halo<Plan, T, U>)
         if (detail::is_sm90a(gpu) &&
-            detail::suits_halo<Schedule, T>(y.layout.shape, x.layout.shape[1],
-                                            detail::window_filter(Plan::Head::geometry(bound.head))))
+            detail::suits_halo<Schedule, T, U>(y.layout.shape, x.layout.shape[1],
+                                               detail::window_filter(Plan::Head::geometry(bound.head))))
             if (auto const launch = detail::launch_halo<Schedule>(gpu, bound, x, y)) return *launch;
     return Error(
         type_name<Plan>(), "Halo", "",
         "a GPU of compute capability 9.0, code for sm_90a, a filter of stride 1, dilation 1, 1 group and 9 taps "
         "at most, rows of 232 at most, of 8 bits 240, 64 channels of x and of y at most, which are neighbours, all "
         "else at "
-        "multiples of 16 bytes, which a pixel's channels of y fill, y of x's type, and, where statistics follow, over "
+        "multiples of 16 bytes, which a pixel's channels of y fill, y of x's type, or of 16 bits where x has 8, and, "
+        "where statistics follow, over "
         "64 pixels of y, or one tile",
         gpu.name() + ", x of " + to_string(x.shape()) + ", y of " + to_string(y.shape()));
 }

@@ -16,7 +16,7 @@ namespace fusekit::hip {
 /// in shared memory. One thread copies rows of x, with the halo that their windows reach into, once; warpgroups take
 /// turns at the tiles and read each tile once for each tap. Channels are the rows of the product, pixels its columns.
 /// Results lie down where the halo was and go to y by one bulk copy, which leaves out what y does not have.
-template <class Plan, class Schedule, Element T>
+template <class Plan, class Schedule, Element T, detail::OutputElement U>
 class HaloGemm {
     static constexpr int pixels = Schedule::pixels, consumers = Schedule::consumers;
     static constexpr int most_taps = Schedule::most_taps, most_stages = Schedule::most_stages;
@@ -25,9 +25,9 @@ class HaloGemm {
     template <int columns>
     using ProductOf = Wgmma<T, columns, mn_major ? ptx::Major::mn : ptx::Major::k, ptx::Major::k, row_bytes>;
     using Atom = ProductOf<pixels>;
-    using Shape = HaloShape<pixels, row_bytes>;
+    using Shape = HaloShape<pixels, row_bytes, Schedule::channels* static_cast<int>(sizeof(U))>;
     using Totals = GridTotals<Plan>;
-    using Results = StoreChannels<Plan, Atom, T, T>;
+    using Results = StoreChannels<Plan, Atom, T, U>;
     /// Whether a thread asks which of its pixels y has, where results do not ask for their places.
     static constexpr bool asks_for_pixels =
         Plan::totals_tiles || (Plan::Epilogue::maxima > 0 && !Results::reads_places);
@@ -36,7 +36,7 @@ class HaloGemm {
     static constexpr unsigned first_barrier = 1;  ///< of the warpgroups' named barriers
 
 public:
-    using Params = ConvParams<Plan, T, T>;
+    using Params = ConvParams<Plan, T, U>;
     using Architecture = typename Atom::Architecture;
     static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
     static constexpr bool waits_for_previous_kernel = true, reads_argument_in_place = true;
@@ -102,7 +102,7 @@ private:
         for (int tap = 0; tap < taps; ++tap) {
             auto const to = ptx::shared_address(shared.filters + tap * filter_bytes);
             int const of_w = mn_major ? taps - 1 - tap : tap;  // taps in reverse
-            if constexpr (pairs_filters<T>) ptx::load_tiled(to, &params.maps.w, filters_full, {0, of_w, 0, 0, 0});
+            if constexpr (pairs_filters<U>) ptx::load_tiled(to, &params.maps.w, filters_full, {0, of_w, 0, 0, 0});
             else ptx::load_tiled(to, &params.maps.w, filters_full, {0, of_w % columns, of_w / columns, 0});
         }
         int stage = 0;
@@ -143,7 +143,7 @@ private:
             if (is_last) start_next_kernel();
             ptx::named_barrier_sync(first_barrier + group, Atom::threads);  // all have read the halo
             int const n = tiles.image(tile), first = tiles.first_row(tile);
-            if constexpr (reads_in_bulk<Plan, T, T>) {
+            if constexpr (reads_in_bulk<Plan, T, U>) {
                 auto const full = ptx::shared_address(&shared.read_full[group]);
                 if (thread == 0) {
                     ptx::barrier_arrive_expect_bytes(full, static_cast<unsigned>(tiles.shape.bytes_of_y()));
