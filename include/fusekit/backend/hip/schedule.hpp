@@ -226,12 +226,11 @@ struct Suits {
                     static_assert(places,
                                   "Planes: a plan of a Conv whose operators read and write no other tensor by place");
                     if constexpr (halo) {
-                        constexpr int pixels = Schedule::pixels;
-                        constexpr int of_tile = stem ? 64 : of_bytes ? 240 : 232;
+                        constexpr int pixels = Schedule::pixels, of_tile = stem ? 64 : of_bytes ? 240 : 232;
                         constexpr bool tile =
                             planes ? pixels == 240 || pixels == 64 || pixels == 56 : pixels == of_tile;
                         static_assert(tile,
-                                      "tiles of Halo have 232 pixels, of 8 bits 240; parts of Planes 240 and less");
+                                      "tiles of Halo have 232 pixels, of 8 bits 240; parts of Planes 240, 64, 56");
                         return factors && plain && totals && places && tile;
                     } else {
                         constexpr int m = Schedule::tile_m, n = Schedule::tile_n;
