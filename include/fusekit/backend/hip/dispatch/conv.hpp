@@ -59,6 +59,14 @@ GemmKernel<ConvParams<Plan, T, U>> gemm_kernel() {
     return {facts_of<Schedule>(), fast, Loader::input_packet, Loader::weight_packet, kernel_of<Plan, Mainloop>()};
 }
 
+/// The one for y.
+template <class Schedule, Orders orders, class Plan, Element T, OutputElement U>
+GemmKernel<ConvParams<Plan, T, U>> gemm_kernel_for(ImageView<U> const& y) {
+    if constexpr (orders == Orders::any)
+        if (!problem::channels_are_neighbours(y.layout)) return gemm_kernel<Schedule, Axis::pixel, Plan, T, U>();
+    return gemm_kernel<Schedule, Axis::channel, Plan, T, U>();
+}
+
 /// What the kernel of a convolution of x to y is given, whatever its schedule.
 template <class Plan, Element T, OutputElement U>
 ConvParams<Plan, T, U> conv_params(BoundPlan<Plan> const& bound, ImageView<T const> const& x, ImageView<U> const& y) {
@@ -129,25 +137,20 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_product(Gpu const& gpu, GemmKerne
     return prepare_tiles<Plan>(gpu, kernel, params, tiles, columns);
 }
 
-/// Prepares one schedule that copies nothing in bulk: a Gemm or a Direct.
+/// Prepares a Direct.
 template <class Schedule, Axis fast, class Plan, Element T, OutputElement U>
-Result<Launch<ConvParams<Plan, T, U>>> prepare_along(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                     ImageView<T const> const& x, ImageView<U> const& y,
-                                                     [[maybe_unused]] int parts) {
-    if constexpr (GemmSchedule<Schedule>) {
-        return prepare_product(gpu, gemm_kernel<Schedule, fast, Plan, T, U>(), bound, x, y, parts);
+Result<Launch<ConvParams<Plan, T, U>>> prepare_direct(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                      ImageView<T const> const& x, ImageView<U> const& y) {
+    ConvParams<Plan, T, U> params = conv_params(bound, x, y);
+    if constexpr (Plan::totals_tiles) {
+        using Mainloop = DirectTotals<Plan, Schedule, T, U, fast>;
+        Index<4> const of_y = y.layout.shape;
+        return prepare_tiles<Plan>(gpu, kernel_of<Plan, Mainloop>(), params,
+                                   divide_up(of_y[0] * of_y[2] * of_y[3], Mainloop::tile_m),
+                                   divide_up(of_y[1], Mainloop::tile_n));
     } else {
-        ConvParams<Plan, T, U> params = conv_params(bound, x, y);
-        if constexpr (Plan::totals_tiles) {
-            using Mainloop = DirectTotals<Plan, Schedule, T, U, fast>;
-            Index<4> const of_y = y.layout.shape;
-            return prepare_tiles<Plan>(gpu, kernel_of<Plan, Mainloop>(), params,
-                                       divide_up(of_y[0] * of_y[2] * of_y[3], Mainloop::tile_m),
-                                       divide_up(of_y[1], Mainloop::tile_n));
-        } else {
-            return prepare_launch(gpu, kernel_of<Plan, DirectConv<Plan, Schedule, T, U, fast>>(), params,
-                                  divide_up(y.layout.size(), Schedule::threads));
-        }
+        return prepare_launch(gpu, kernel_of<Plan, DirectConv<Plan, Schedule, T, U, fast>>(), params,
+                              divide_up(y.layout.size(), Schedule::threads));
     }
 }
 
@@ -189,11 +192,14 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gpu, BoundPl
         return prepare_planes_with<WholeSchedule<Schedule>>(gpu, bound, x, y, parts);
     } else if constexpr (SplitSchedule<Schedule> && !has_split<Plan, T>) {
         return detail::refuse_matrix_units<Plan>(gpu);
+    } else if constexpr (GemmSchedule<Schedule>) {
+        auto const with = detail::gemm_kernel_for<Schedule, orders, Plan, T, U>(y);
+        return detail::prepare_product(gpu, with, bound, x, y, parts);
     } else {
         if constexpr (orders == Orders::any)
             if (!problem::channels_are_neighbours(y.layout))
-                return detail::prepare_along<Schedule, detail::Axis::pixel>(gpu, bound, x, y, parts);
-        return detail::prepare_along<Schedule, detail::Axis::channel>(gpu, bound, x, y, parts);
+                return detail::prepare_direct<Schedule, detail::Axis::pixel>(gpu, bound, x, y);
+        return detail::prepare_direct<Schedule, detail::Axis::channel>(gpu, bound, x, y);
     }
 }
 
@@ -245,9 +251,11 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(Gpu const& gpu, BoundPlan<Pl
             }
         }
         int const parts = best < 0 ? 1 : ranking.time(best).parts;
-        return with_entry(
-            OtherCandidates<Tuning, Plan, T, U, orders>{}, best - Bulk::size,
-            [&]<class Schedule>(Schedule) { return prepare_conv_with<Schedule, orders>(gpu, bound, x, y, parts); });
+        using Other = OtherCandidates<Tuning, Plan, T, U, orders>;
+        auto const with = with_entry(Other{}, best - Bulk::size, [&]<class Schedule>(Schedule) {
+            return detail::gemm_kernel_for<Schedule, orders, Plan, T, U>(y);
+        });
+        return detail::prepare_product(gpu, with, bound, x, y, parts);
     });
 }
 

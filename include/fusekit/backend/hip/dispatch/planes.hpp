@@ -106,22 +106,25 @@ struct PlanesOf<Plan, Schedule, float> {
     using Type = FloatPlanesGemm<Plan, Schedule>;
 };
 
-/// What a kernel is given, whose tiles `parts` blocks share, at most one for each 64 channels of x; nothing where an
-/// operand does not lie as it needs it, or the program or the GPU has no such kernel, or the convolution does not suit
-/// the schedule.
-template <class Schedule, class Plan, Element T>
-std::optional<Launch<ConvParams<Plan, T, T>>> launch_planes(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                            ImageView<T const> const& x, ImageView<T> const& y,
-                                                            int parts) {
+/// What of a schedule's launch depends on the schedule.
+template <class Params>
+struct PlanesLaunch {
+    Kernel<Params> kernel;
+    std::int64_t tiles;
+    bool channels_last;
+    bool (*encode_x)(Params&);  ///< of channels last: a map of x
+};
+
+/// What a kernel is given, whose tiles `parts` blocks share, at most one for each 64 channels of x; nothing where
+/// weights do not lie as it needs them, or the program or the GPU has no such kernel.
+template <class Plan, Element T>
+std::optional<Launch<ConvParams<Plan, T, T>>> launch_planes_kernel(Gpu const& gpu,
+                                                                   PlanesLaunch<ConvParams<Plan, T, T>> const& with,
+                                                                   BoundPlan<Plan> const& bound,
+                                                                   ImageView<T const> const& x, ImageView<T> const& y,
+                                                                   [[maybe_unused]] int parts) {
     ConvParams<Plan, T, T> params{bound, x, y};
-    auto const kernel = kernel_of<Plan, typename PlanesOf<Plan, Schedule, T>::Type>();
-    auto const filter = Plan::Head::geometry(params.bound.head);
-    Index<4> const &of_x = x.layout.shape, &of_y = y.layout.shape;
-    PlanesOrder const order = planes_order(params.x, params.y, filter);
-    bool const channels_last = order == PlanesOrder::channels_last;
-    if (order == PlanesOrder::none || !suits_planes<Schedule, T>(of_x, of_y, filter, channels_last) ||
-        !kernel.is_launchable(gpu.index()))
-        return {};
+    if (!with.kernel.is_launchable(gpu.index())) return {};
     Refusal refusal;
     DeviceGuard const guard(gpu.index(), &refusal);
     auto const w = detail::typed<T>(Plan::Head::filters(params.bound.head));
@@ -130,20 +133,43 @@ std::optional<Launch<ConvParams<Plan, T, T>>> launch_planes(Gpu const& gpu, Boun
     params.channels_fastest =
         !refusal && of_w.legal && encode_tiled(params.maps.w, sizeof(T), 4, w.data, of_w.extents, of_w.strides, box);
     if (refusal || !(params.channels_fastest || (Plan::Head::longest >= 3 && encode_taps(params.maps.w, w)))) return {};
-    params.maps.in_use = channels_last;
-    if (channels_last && !encode_parts(params.maps.x, params.x, plane_tiles<Schedule, T>(of_x, of_y, filter, true)))
-        return {};
-    std::int64_t const tiles = count_plane_tiles<Schedule, T>(of_x, of_y, filter, channels_last),
-                       most = gpu.processors();
+    params.maps.in_use = with.channels_last;
+    if (with.channels_last && !with.encode_x(params)) return {};
+    std::int64_t const most = gpu.processors();
     if constexpr (has_split<Plan, T>) {
-        std::int64_t const channel_blocks = divide_up(of_x[1], PlaneTiles<Schedule::pixels, T>::channels),
+        std::int64_t const channel_blocks = divide_up(x.layout.shape[1], 128 / static_cast<int>(sizeof(T))),
                            sharers = parts < channel_blocks ? parts : channel_blocks;
         if (sharers > 1 && !launches_clusters(gpu)) return {};
         params.parts.count = static_cast<unsigned>(sharers);
         if (sharers > 1)
-            return *prepare_launch(gpu, kernel, params, tiles * sharers, LaunchMode::clusters, 0, params.parts.count);
+            return *prepare_launch(gpu, with.kernel, params, with.tiles * sharers, LaunchMode::clusters, 0,
+                                   params.parts.count);
     }
-    return *prepare_launch(gpu, kernel, params, tiles < most ? tiles : most);
+    return *prepare_launch(gpu, with.kernel, params, with.tiles < most ? with.tiles : most);
+}
+
+/// The same of a schedule; nothing, too, where x or y does not lie as it needs them, or the convolution does not suit
+/// it.
+template <class Schedule, class Plan, Element T>
+std::optional<Launch<ConvParams<Plan, T, T>>> launch_planes(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                            ImageView<T const> const& x, ImageView<T> const& y,
+                                                            int parts) {
+    using Params = ConvParams<Plan, T, T>;
+    auto const filter = Plan::Head::geometry(bound.head);
+    Index<4> const &of_x = x.layout.shape, &of_y = y.layout.shape;
+    PlanesOrder const order = planes_order<T>(x, y, filter);
+    bool const channels_last = order == PlanesOrder::channels_last;
+    if (order == PlanesOrder::none || !suits_planes<Schedule, T>(of_x, of_y, filter, channels_last)) return {};
+    PlanesLaunch<Params> with{kernel_of<Plan, typename PlanesOf<Plan, Schedule, T>::Type>(),
+                              count_plane_tiles<Schedule, T>(of_x, of_y, filter, channels_last), channels_last,
+                              nullptr};
+    if constexpr (std::is_same_v<T, float>)
+        with.encode_x = [](Params& params) {
+            auto const tiles = plane_tiles<Schedule, T>(params.x.layout.shape, params.y.layout.shape,
+                                                        Plan::Head::geometry(params.bound.head), true);
+            return encode_parts(params.maps.x, params.x, tiles);
+        };
+    return launch_planes_kernel(gpu, with, bound, x, y, parts);
 }
 
 }  // namespace detail
