@@ -102,7 +102,9 @@ __device__ void load_tile_in_bulk(Params const& params, Problem const& conv, Rin
             if (++s == columns) s = 0, ++r;
         }
     } else {
+#pragma unroll 1
         for (int r = 0; r < rows; ++r)
+#pragma unroll 1
             for (int s = 0; s < columns; ++s)
 #pragma unroll 1
                 for (int c = 0; c < channels; c += Stage::tile_k) load(r, s, c);

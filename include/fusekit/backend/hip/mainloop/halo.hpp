@@ -99,6 +99,7 @@ private:
         auto const filter = detail::window_filter(conv.filter);
         int const columns = filter.size[1], taps = filter.size[0] * columns;
         ptx::barrier_arrive_expect_bytes(filters_full, static_cast<unsigned>(taps * filter_bytes));
+#pragma unroll 1
         for (int tap = 0; tap < taps; ++tap) {
             auto const to = ptx::shared_address(shared.filters + tap * filter_bytes);
             int const of_w = mn_major ? taps - 1 - tap : tap;  // taps in reverse
