@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "fusekit/config.hpp"
 
@@ -27,6 +28,13 @@ struct Layout {
 
     Index<Rank> shape;
     Index<Rank> stride;
+
+    Layout() = default;
+    FUSEKIT_HD constexpr Layout(Index<Rank> const& the_shape, Index<Rank> const& the_stride)
+        : shape(the_shape), stride(the_stride) {}
+    template <class... Extents>
+        requires(sizeof...(Extents) == Rank && (std::is_arithmetic_v<Extents> && ...))
+    Layout(Extents...) = delete;  // these are extents without strides: write fk::nchw(n, c, h, w) or the like
 
     constexpr bool operator==(Layout const&) const = default;
 
