@@ -88,11 +88,11 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
     }
     template <class Device, class X, class Y>
     [[nodiscard]] auto prepare(Device&& device, X const& x, Y&& y) const {
-        if constexpr (detail::is_input<X>())
-            if constexpr (detail::is_output<Y>())
-                if constexpr (detail::runs_on<Plan, Device, X, Y>())
-                    if constexpr (std::remove_cvref_t<Device>::template takes<X>(epilogue_of_plan, self))
-                        return prepare_for(device, x.const_view(), detail::output_view(y), 0).value();
+        if constexpr (!detail::is_input<X>()) return detail::Nothing{};
+        else if constexpr (detail::is_output<Y>())
+            if constexpr (detail::runs_on<Plan, Device, X, Y>())
+                if constexpr (std::remove_cvref_t<Device>::template takes<X>(epilogue_of_plan, self))
+                    return prepare_for(device, x.const_view(), detail::output_view(y), 0).value();
     }
 
     /// The same, but returns the error, where there is one: if (auto const run = layer.try_prepare(...)) (*run)(...);
@@ -105,11 +105,11 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
     }
     template <class Device, class X, class Y>
     [[nodiscard]] auto try_prepare(Device&& device, X const& x, Y&& y) const {
-        if constexpr (detail::is_input<X>())
-            if constexpr (detail::is_output<Y>())
-                if constexpr (detail::runs_on<Plan, Device, X, Y>())
-                    if constexpr (std::remove_cvref_t<Device>::template takes<X>(epilogue_of_plan, self))
-                        return prepare_for(device, x.const_view(), detail::output_view(y), 0);
+        if constexpr (!detail::is_input<X>()) return detail::Nothing{};
+        else if constexpr (detail::is_output<Y>())
+            if constexpr (detail::runs_on<Plan, Device, X, Y>())
+                if constexpr (std::remove_cvref_t<Device>::template takes<X>(epilogue_of_plan, self))
+                    return prepare_for(device, x.const_view(), detail::output_view(y), 0);
     }
 
     /// What a backend expects of the run on tensors of these layouts, x of elements of type T and y of U, on `where`: a

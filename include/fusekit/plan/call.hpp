@@ -13,9 +13,10 @@ namespace fusekit::detail {
 /// Refuses by its type what is not a tensor, such as a bare pointer or a std::vector.
 template <class X>
 consteval bool is_input() {
-    constexpr bool tensor = Activations<X>;
-    static_assert(tensor, "x is no tensor or view: write fk::TensorView(pointer, fk::nchw(n, c, h, w))");
-    return tensor;
+    constexpr bool tensor = Activations<X>, elements = !requires(X const& x) { x.stride; };
+    static_assert(elements, "x is a layout, which has no element type: write prepare<float>(device, x, y) or the like");
+    static_assert(tensor || !elements, "x is no tensor or view: write fk::TensorView(pointer, fk::nchw(n, c, h, w))");
+    return tensor && elements;
 }
 template <class Y>
 consteval bool is_output() {
