@@ -42,6 +42,11 @@ struct ConvArgs<dynamic> {
     /// Has no default: a call that leaves it out does not compile.
     struct GivenFilter : Filter<2> {
         constexpr GivenFilter(Filter<2> const& filter) : Filter<2>(filter) {}
+        template <int Rank>
+            requires(Rank != 2)
+        constexpr GivenFilter(Filter<Rank> const&) : Filter<2>{} {
+            static_assert(Rank == 2, "Conv<fk::dynamic> is of images: its filter is a fk::filter(r, s)");
+        }
     };
     struct Args {
         Collapsed<AnyView<4>, 4> weights;

@@ -167,7 +167,8 @@ struct Collapsed : detail::CollapsedView<View> {
     FUSEKIT_HD constexpr Collapsed(T* data, Layout<View::rank> const& layout) : Base(View(data, layout)) {}
 
     template <class Source>
-        requires(!std::is_convertible_v<Source const&, View> && !detail::Collapsible<Source, View, Ranks...> &&
+        requires(!(std::is_convertible_v<Source const&, View> && ((Ranks == View::rank) || ...)) &&
+                 !detail::Collapsible<Source, View, Ranks...> &&
                  !(std::is_same_v<View, AnyView<View::rank>> && (std::is_same_v<Source, AnyView<Ranks>> || ...)))
     constexpr Collapsed(Source const&) : Base(detail::no_view<View>()) {
         constexpr int rank = detail::rank_of<Source>();
