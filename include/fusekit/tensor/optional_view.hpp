@@ -49,7 +49,7 @@ struct OptionalView {
     constexpr OptionalView(Source const& source) : OptionalView(source.const_view()) {}
     template <class Source>
         requires(!std::is_trivially_copyable_v<Source>)
-    OptionalView(Source const&&) = delete;
+    OptionalView(Source const&&) = delete;  // this temporary is gone before its view is used: give it a name
 
     FUSEKIT_HD constexpr bool given() const { return data != nullptr; }
     FUSEKIT_HD constexpr detail::CollapsedView<TensorView<T, Rank>> view() const { return {{data, layout}, from}; }
