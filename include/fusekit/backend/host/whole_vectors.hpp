@@ -56,6 +56,16 @@ auto apply_to_vector(Form<Rest...>) {
     // clang-format on
 }
 
+/// Whether apply can be called, which clang forgets where it has refused the body: to call it again only repeats that.
+template <class Op>
+consteval bool still_applies(int) {
+    return true;
+}
+template <class Op, class... Rest>
+consteval bool still_applies(Form<Rest...>) {
+    return requires { Op::apply(Vector{}, some<Rest>()...); };
+}
+
 template <class V>
 inline constexpr bool is_number = !std::same_as<V, Vector>;
 
@@ -68,7 +78,10 @@ consteval bool Device::takes(detail::Epilogue<Ops...> const*, void const*) {
     constexpr bool compiles = config::has_vectors || std::same_as<T, double>;
     static_assert(compiles, "nvcc does not know CPU vectors: compile plans for the host with the C++ compiler");
     if constexpr (!compiles || std::same_as<T, double>) return compiles;
-    else return ((requires { detail::apply_to_vector<Ops, why>(detail::form_of<Ops>()); } || true) && ...);
+    else
+        return (((requires {
+                     detail::apply_to_vector<Ops, why>(detail::form_of<Ops>());
+                 } || true) && detail::still_applies<Ops>(detail::form_of<Ops>())) && ...);
 }
 
 }  // namespace fusekit::host
