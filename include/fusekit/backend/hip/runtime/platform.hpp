@@ -3,7 +3,11 @@
 
 // The one place that picks the platform: HIP's own headers wherever they compile. Under nvcc, where there are none or
 // they are older than the CUDA toolkit, the names that this library uses are mapped to CUDA's.
-#if defined(__NVCC__) && !defined(__CUDACC_RELAXED_CONSTEXPR__)
+// Another compiler would print thousands of lines; hip_on_cpu is HIP on the CPU, for any.
+#if !defined(__CUDACC__) && !defined(__HIP__) && !__has_include(<hip_on_cpu/kernel.hpp>)
+#error "hip.hpp needs a compiler for GPUs: hipcc, clang++ -x hip, or nvcc on a .cu file"
+#include <hip.hpp needs a compiler for GPUs: hipcc, clang++ -x hip, or nvcc on a .cu file>  // a fatal error
+#elif defined(__NVCC__) && !defined(__CUDACC_RELAXED_CONSTEXPR__)
 #error "fusekit needs nvcc's option --expt-relaxed-constexpr"
 #endif
 
