@@ -79,8 +79,9 @@ inline constexpr bool has_several_outputs = !Plan::pools && requires(typename Pl
     Plan::Head::output(CollapsedShape<4>{}, args, CollapsedShape<4>{});
 };
 
-/// When the addresses of x and y are known: for the run that is checked, or for later ones, which check them then.
-enum class Addresses { known, later };
+/// When the addresses of x and y are known: for the run that is checked, or for later ones, which check them then. For
+/// no run the arguments' may be null, too.
+enum class Addresses { known, later, never };
 
 /// Refuses what `bound` cannot compute from `x` on `device`, and an output that cannot hold it: with Error, or into
 /// `refusal` where there is one. `aliases` gets the memory of all arguments, that of x, where it is known, first. `y`
@@ -92,6 +93,7 @@ CollapsedShape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> con
     using Plan = typename BoundPlan::Plan;
     Check in = check_of<Plan>(Plan::collapse(x.layout.shape), data_type<T>);
     in.refusal = refusal;
+    in.runs = addresses != Addresses::never;
     if constexpr (requires { device.check_accessible(in, "", nullptr); }) {
         in.device = &device;
         in.check_accessible = [](void const* self, Check const& check, char const* argument, void const* data) {

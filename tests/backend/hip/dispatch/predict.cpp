@@ -65,6 +65,17 @@ TEST_CASE("HIP: a layer predicts its time, its bound and its schedule on a GPU t
     CHECK_THROWS_AS(few.layer().predict<float>(here, fk::nhwc(1, 4, 4, 64), fk::nhwc(1, 4, 5, 64)), fk::Error);
 }
 
+TEST_CASE("HIP: a prediction needs no memory") {
+    fk::hip::Device device = gpu();
+    FewTiles const few(device);
+    auto const nowhere = Plan::bind({.weights = fk::TensorView<float const>(nullptr, few.w.layout())});
+    auto const where = fk::hip::Architecture::sm(90);
+    auto const expected = nowhere.predict<float>(where, few.x.layout(), few.y());
+    CHECK(expected.seconds == few.layer().predict<float>(where, few.x.layout(), few.y()).seconds);
+    auto const wrong = Plan::bind({.weights = fk::TensorView<float const>(nullptr, fk::krsc(64, 3, 3, 32))});
+    CHECK_THROWS_AS(wrong.predict<float>(where, few.x.layout(), few.y()), fk::Error);
+}
+
 TEST_CASE("HIP: a prediction is printed in words") {
     fk::hip::Device device = gpu();
     FewTiles const few(device);

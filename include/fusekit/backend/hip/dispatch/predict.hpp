@@ -78,7 +78,7 @@ auto with_views(BoundPlan<Plan> const& bound, TensorView<T const, Rank> x, Tenso
     x.data = address_aligned(x.data, 16);
     y.data = address_aligned(y.data, 16);
     AliasCheckerOf<BoundPlan<Plan>> aliases;
-    static_cast<void>(validate(bound, x, &y, NoDevice{}, aliases, Addresses::later, nullptr));
+    static_cast<void>(validate(bound, x, &y, NoDevice{}, aliases, Addresses::never, nullptr));
     return f(Plan::collapse(x), Plan::collapse(y));
 }
 
