@@ -174,7 +174,8 @@ TEST_CASE_METHOD(BadInput, "signals and volumes are refused by their own extents
     auto const x5 = in.view<float const>();
     auto const y5 = own.view<float>();
     auto const good = Volume::bind({.weights = weights.any()}, {.z = sum.any()});
-    refuse<Volume>({conv, "weights", "8 x 3 x 3 x 2 x 3 (K x C/groups x T x R x S)", "8 x 3 x 2 x 3 x 3"},
+    refuse<Volume>({conv, "weights", "8 x 3 x 3 x 2 x 3 (K x C/groups x T x R x S) for x of 2 x 3 x 4 x 6 x 5",
+                    "8 x 3 x 2 x 3 x 3"},
                    [&] { Volume::bind({.weights = wide.any()}, {.z = sum.any()})(device, x5, y5); });
     refuse<Volume>({"Residual", "z", "2 x 8 x 4 x 5 x 5 (N x K x O x P x Q)", "2 x 8 x 5 x 4 x 5"},
                    [&] { Volume::bind({.weights = weights.any()}, {.z = turned.any()})(device, x5, y5); });

@@ -121,8 +121,7 @@ public:
 
     double* bytes = nullptr;  ///< unless null, the size of each checked tensor is added to it
     detail::Region const* output = nullptr;  ///< null where its address is not known yet
-    /// Unless null, the input, whose name is empty, and the arguments that have been checked: outputs lie apart from
-    /// all of them.
+    /// Unless null, the input, whose name is empty, and the arguments checked so far: outputs lie apart from them.
     detail::AliasChecker* aliases = nullptr;
 
     /// Unless null, this keeps the first error, which is not thrown: then fail() returns, and the rest of a check must
@@ -261,7 +260,9 @@ private:
                 return fail(argument, "matrices, which the operator lists in its `views`", "activations of " + text);
             }
             bool const of_columns = of_matrices && given.rank == 1 && std::strcmp(modes, "K") == 0;
-            fail(argument, text + " (" + (of_columns ? Text("N") : expected.named(modes)) + ")", given.to_string());
+            Text const of = std::strncmp(modes, "K x C/", 6) == 0 ? " for x of " + to_string(x) : Text();
+            fail(argument, text + " (" + (of_columns ? Text("N") : expected.named(modes)) + ")" + of,
+                 given.to_string());
         }
     }
 

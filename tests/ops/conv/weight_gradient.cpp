@@ -88,7 +88,7 @@ TEST_CASE("what does not fit a gradient by the weights is refused") {
           in + head + ".dy: expected 2 x 4 x 5 x 4 (N x K x P x Q), got 2 x 4 x 5 x 3");
     CHECK(got(ByWeights::bind({.dy = halves}), right) == in + head + ".dy: expected float, as the input, got half");
     CHECK(got(ByWeights::bind({.dy = dy}), dw) ==
-          in + "y: expected 4 x 6 x 3 x 3 (K x C/groups x R x S), got 4 x 6 x 3 x 2");
+          in + "y: expected 4 x 6 x 3 x 3 (K x C/groups x R x S) for x of 2 x 6 x 5 x 4, got 4 x 6 x 3 x 2");
     CHECK(got(ByWeights::bind({.dy = dy, .bias_gradient = db}), right) ==
           in + head + ".bias_gradient: expected 4 (K), got 3");
     CHECK(got(ByWeights::bind({.dy = dy}), right) == "accepted");
