@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: MIT
+// What README.md shows.
+#include <fusekit/fusekit.hpp>
+#include <fusekit/runtime/ready_made.hpp>
+namespace fk = fusekit;
+namespace runtime = fk::runtime;
+
 #include <catch2/catch_test_macros.hpp>
 #include <cstdio>
 #include <vector>
 
-#include "fusekit/fusekit.hpp"
-#include "fusekit_runtime_host.hpp"
-
-namespace fk = fusekit;
-namespace runtime = fk::runtime;
-
 namespace {
 
-// What README.md shows.
-using Set = runtime::ready_made::HostSet;  // or PlanSet<fk::host::Device, Plans...> of your own
+using Set = runtime::PlanSet<fk::host::Device, runtime::ready_made::ConvBiasActivation>;  // and more, of yours too
 
 fk::Refusal conv_bias_relu(fk::host::Device& device, runtime::View x, runtime::View w, runtime::View b,
                            runtime::View y) {
