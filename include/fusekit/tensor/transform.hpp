@@ -126,7 +126,8 @@ constexpr auto reshaped(Source&& source, Extents... extents) {
             new_run *= result.shape[left--];
         }
         if (new_run != old_run)
-            detail::refuse_view("reshaped", "extents", "modes that keep to memory's: " + Text::number(old_run),
+            detail::refuse_view("reshaped", "extents",
+                                "modes of elements that are evenly spaced in memory, here " + Text::number(old_run),
                                 new_run);
         old_run = new_run = 1;
     }
