@@ -251,6 +251,20 @@ TEST_CASE("HIP: of 8 bits, tiles of 64 channels are chosen for 64 channels") {
     CHECK(chosen(512, 7, 512, 3) == "WarpSpecialized<96, 128, 5, ping_pong>");
 }
 
+TEST_CASE("HIP: a largest magnitude costs a halo more than other tiles, which shows where tiles are few") {
+    using Bytes =
+        hip::detail::JoinedTable<WarpSpecializedTable<NvidiaTuning, fusekit::e4m3>, Table<DefaultHalo<fusekit::e4m3>>>;
+    auto const chosen = [](std::int64_t n, bool maxima) {
+        ConvCase of = bulk_case(n, 64, 55, 64, 3);
+        of.type = fusekit::DataType::float8_e4m3, of.product.bytes /= half_bytes, of.maxima = maxima;
+        return chosen_of(Bytes{}, of);
+    };
+    CHECK(chosen(64, false) == "Halo<240>");
+    CHECK(chosen(64, true) == "Halo<240>");
+    CHECK(chosen(8, false) == "Halo<240>");
+    CHECK(chosen(8, true) == "WarpSpecialized<192, 64, 8, ping_pong>");
+}
+
 TEST_CASE("HIP: few tiles with long sums are shared by the blocks of a cluster") {
     auto const chosen = [](std::int64_t n, std::int64_t c, std::int64_t hw, std::int64_t k, int r) {
         return chosen_of(AllOfHalf{}, bulk_case(n, c, hw, k, r));

@@ -27,6 +27,7 @@ struct ConvCase {
     bool on_matrix_units;  ///< the GPU has sm_90a's, and the program code for them
     std::size_t workspace_bytes;
     bool totals = false;  ///< of each channel of y, for statistics
+    bool maxima = false;  ///< of what passes the epilogue
     bool transposed = false;
 };
 
@@ -100,6 +101,7 @@ ConvCase case_of(BoundPlan<Plan> const& bound, detail::ImageView<T const> const&
                     .on_matrix_units = on_matrix_units,
                     .workspace_bytes = workspace_bytes,
                     .totals = Plan::totals_tiles,
+                    .maxima = Plan::Epilogue::maxima > 0,
                     .transposed = has_transposed_conv<Plan>};
     if constexpr (requires { result.filter = detail::window_filter(geometry); }) {
         result.filter = detail::window_filter(geometry);

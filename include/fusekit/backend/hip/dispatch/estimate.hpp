@@ -208,8 +208,9 @@ inline Estimate estimate_of(ScheduleFacts const& schedule, ConvCase const& of, C
             std::int64_t const tiles = of.in_bulk ? detail::tiles_of_halo(of) : 0;
             if (tiles == 0) return {};
             auto const bytes = static_cast<int>(size_of(of.type));
-            return time(halo_walk(schedule, tiles, of.taps, bytes, processors),
-                        bytes == 1 ? table.halo_bytes : table.halo);
+            Costs costs = bytes == 1 ? table.halo_bytes : table.halo;
+            if (of.maxima) costs.launch += table.maxima.launch, costs.round += table.maxima.round;
+            return time(halo_walk(schedule, tiles, of.taps, bytes, processors), costs);
         }
         case ScheduleKind::planes: {
             bool const filters_lie_well = !of.taps_neighbour || (of.filter.size[0] == 3 && of.filter.size[1] == 3);

@@ -48,6 +48,7 @@ struct CostTable {
         shared_planes_taps, float_planes, float_planes_taps, float_pixels, float_pixels_taps, stem, direct;
     /// What statistics add to the two ways of bulk copies; to a round where each tile puts totals of its own.
     Costs totals, totals_in_turns;
+    Costs maxima;  ///< what a largest magnitude adds to a halo, whose tiles have gaps
     SplitCosts split, matrix_split, bulk_split;
     double memory_share = 0.85;
     double clock_share = 1;  ///< of the highest clock, under load

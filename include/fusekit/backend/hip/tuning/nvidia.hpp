@@ -42,6 +42,7 @@ struct NvidiaTuning {
         .direct = {.arithmetic = 8},
         .totals = {.launch = 2300, .round = 750, .output = 0.08},
         .totals_in_turns = {.launch = 2900, .round = 500, .output = 0.045},
+        .maxima = {.launch = 2000, .round = 1250},
         .split = {.most_tiles = 3, .cluster_cycles = 200, .workspace_cycles = 4000},
         .matrix_split = {.most_tiles = 2, .cluster_cycles = 500, .workspace_cycles = 4000},
         .bulk_split = {.cluster_cycles = 1250},
