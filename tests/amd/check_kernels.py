@@ -22,10 +22,11 @@ import matrix_share
 from kernel_name import shortened
 
 COLUMNS = ["kernel", "target", "vgpr", "agpr", "sgpr", "lds", "scratch", "vgpr_spills", "sgpr_spills", "occupancy",
-           "code", "matrix", "share", "share_of_singles", "share_of_planes"]
+           "code", "matrix", "share", "share_of_singles", "share_of_planes", "share_of_rows"]
 PRODUCT = re.compile(r"ImplicitGemm<\w*Gemm<(\d+, \d+)\b[^>]*>, (float|half|bfloat16|int8|Float8<\d, \w+>), "
                      r"(?:\w+|Float8<\d, \w+>), (channel|pixel)>")
 GRADIENT = re.compile(r"(Wave|)WeightGradient<(float|half|bfloat16), \w+(?:, (Wide|TwoWaves|)|>)")
+OTHER_LOOPS = [("share_of_rows", "rows"), ("share_of_planes", "planes"), ("share_of_singles", "pixels one by one")]
 # The targets with matrix units that have a tile.
 TILES = {"Narrow": ("gfx908", "gfx90a", "gfx942", "gfx1100", "gfx1201"), "Wide": ("gfx908", "gfx90a", "gfx942", "gfx1201"),
          "Wave": ("gfx90a", "gfx942"), "TwoWaves": ("gfx1201",)}
@@ -161,9 +162,9 @@ def main():
               f"to {most} of main loops; {reached} reach {bar}")
     for row in table:
         if (gradient := gradient_of(row["kernel"])) and row["share"]:
-            others = (f", {row['share_of_planes']} of planes, {row['share_of_singles']} of pixels one by one"
-                      if gradient[1] == "Narrow" else "")
-            print(f"{arguments.target}: gradient by the weights, {gradient[0]}, {gradient[1]} tiles: "
+            others = "".join(f", {row[column]} of {of}" for column, of in OTHER_LOOPS if row[column])
+            window = re.search(r"filter\(.*?(?=>)", row["kernel"])[0]
+            print(f"{arguments.target}: gradient by the weights, {window}, {gradient[0]}, {gradient[1]} tiles: "
                   f"matrix instructions are {row['share']} of the main loop of packets{others}")
     sys.exit("\n".join(found) if found else 0)
 

@@ -27,6 +27,8 @@ WIDE = re.compile(r"(global|buffer)_load_(dwordx4|b128)")
 SINGLE = re.compile(r"(global|buffer)_load_(dword|ushort|b32|u16)\b")
 # A load at an offset that the wave has in a register: in gradients by the weights, one from planes.
 IN_PLANES = re.compile(r"buffer_load_(dwordx4|b128) .*\], s\d+ offen")
+# Of 8 bytes: there, four pixels of a row.
+IN_ROWS = re.compile(r"buffer_load_(dwordx2|b64) .*\], s\d+ offen")
 
 
 def matrix_cycles(target, instruction):
@@ -174,23 +176,28 @@ def best_step(blocks, loop):
 
 def matrix_share(target, blocks, may_have_planes):
     """How many matrix instructions a function has; their share of its main loop; where another loop loads elements one
-    by one, of that; and where it `may_have_planes` and another loads from them, of that. None where there is no such
-    loop."""
+    by one, of that; and where it `may_have_planes` and another loads from them, or by rows of four pixels, of those.
+    None where there is no such loop."""
     count = sum(bool(MATRIX.match(word)) for block in blocks for word in block.instructions)
     if not count or target not in ISSUE:
-        return count, None, None, None
+        return count, None, None, None, None
     steps = [best_step(blocks, loop) for loop in loops(blocks)]
 
+    def of_rows(step):
+        return may_have_planes and any(map(IN_ROWS.match, step))
+
     def of_planes(step):
-        return may_have_planes and any(map(IN_PLANES.match, step))
+        return may_have_planes and any(map(IN_PLANES.match, step)) and not of_rows(step)
 
     def of_singles(step):  # gradients by the weights may load four pixels of dy together there
         wide = sum(bool(WIDE.match(word)) for word in step)
-        return not wide or (may_have_planes and sum(bool(SINGLE.match(word)) for word in step) > wide)
+        return not of_rows(step) and (
+            not wide or (may_have_planes and sum(bool(SINGLE.match(word)) for word in step) > wide))
 
-    return (count, share_of(target, [step for step in steps if not of_planes(step)]),
+    return (count, share_of(target, [step for step in steps if not of_planes(step) and not of_rows(step)]),
             share_of(target, [step for step in steps if of_singles(step)]),
-            share_of(target, [step for step in steps if of_planes(step)]))
+            share_of(target, [step for step in steps if of_planes(step)]),
+            share_of(target, [step for step in steps if of_rows(step)]))
 
 
 def share_of(target, steps):

@@ -23,6 +23,7 @@ using GroupedVolume = fk::Conv<fk::filter(3, 3, 3).pad(1).groups(2)>;
 using Grouped = fk::Conv<fk::filter(3, 3).pad(1).groups(2)>;
 using Depthwise = fk::Conv<fk::filter(3, 3).pad(1).groups(32)>;
 using W3 = fk::ConvWeightGradient<fk::filter(3, 3).pad(1)>;
+using W3Stride2 = fk::ConvWeightGradient<fk::filter(3, 3).pad(1).stride(2)>;
 using X3 = fk::TransposedConv<fk::filter(3, 3).pad(1)>;
 using namespace test::letters;
 using Statistics = fk::ChannelStatistics;

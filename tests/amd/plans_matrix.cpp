@@ -3,7 +3,8 @@
 
 template struct amd::Kernels<fk::half, Plan<N, A<fk::Relu>, C3, B, A<fk::Relu>>, Plan<C, B, N, R, A<fk::Logistic>>,
                              Plan<C3, B, A<fk::Relu>>, Plan<C1, B, A<fk::HardSwish>>,
-                             Plan<C, B, R, Statistics, A<fk::Relu>>, Plan<X3, fk::ActivationSlope<fk::Relu>>, Plan<W3>>;
+                             Plan<C, B, R, Statistics, A<fk::Relu>>, Plan<X3, fk::ActivationSlope<fk::Relu>>, Plan<W3>,
+                             Plan<W3Stride2>>;
 
 // Its epilogues compute in float, as those of half do.
 template struct amd::Kernels<fk::bfloat16, Plan<C, B, N, R, A<fk::HardSigmoid>>, Plan<W3>>;

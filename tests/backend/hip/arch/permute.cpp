@@ -15,7 +15,7 @@ struct Permute : BlockOf<64> {
     };
     struct Shared {};
     __device__ static void run(Params const& params, Shared&, unsigned thread, unsigned) {
-        if (thread > fk::hip::no_byte) return;
+        if (thread > fk::hip::byte_of_ones) return;
         params.same[thread] = fk::hip::permuted(params.high, params.low, thread * 0x01010101);
         params.own[thread] = fk::hip::permuted(params.high, params.low, params.selector);
     }
@@ -44,10 +44,11 @@ TEST_CASE("HIP: a bit is spread over a word") {
 
 TEST_CASE("HIP: four bytes are chosen out of eight") {
     fk::hip::Device device = gpu();
-    Array<std::uint32_t> const same(device, 13, 99), own(device, 13, 99);
-    run_blocks<Permute>(device, {0x88776655, 0x44332211, 0x0c070005, same.data(), own.data()});
+    Array<std::uint32_t> const same(device, 14, 99), own(device, 14, 99);
+    run_blocks<Permute>(device, {0x88776655, 0x44332211, 0x0c070d05, same.data(), own.data()});
     std::uint32_t const bytes[] = {0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88};
     for (std::size_t i = 0; i < 8; ++i) CHECK(same.values()[i] == bytes[i] * 0x01010101);
     CHECK(same.values()[fk::hip::no_byte] == 0);
-    CHECK(own.values()[0] == 0x00881166);
+    CHECK(same.values()[fk::hip::byte_of_ones] == 0xffffffff);
+    CHECK(own.values()[0] == 0x0088ff66);
 }

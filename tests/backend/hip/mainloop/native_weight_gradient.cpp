@@ -60,6 +60,20 @@ TEMPLATE_TEST_CASE("HIP: gradients by the weights are exact on the matrix units 
     check_weight_gradient<TestType, fk::filter(3, 2).stride(2)>(device, {{4, 3, 7, 10}, 4, "nchw", "nchw", "nchw"});
     check_weight_gradient<TestType, fk::filter(12, 13).pad(6).stride(3)>(device,
                                                                          {{2, 2, 9, 10}, 3, "nchw", "nchw", "nchw"});
+    // Quads of rows: of windows one and two columns apart, of rows that quads do not fill, of images that end within a
+    // quad, of padding on all sides, dilations, groups, and with the column of ones in a tile of its own. Edges are in
+    // the first and the last rows, in rows shorter than 16 bytes, and in all rows where there is one.
+    check_weight_gradient<TestType, fk::filter(3, 3).pad(1).stride(2)>(device,
+                                                                       {{2, 24, 15, 18}, 68, "nchw", "nchw", "nchw"});
+    check_weight_gradient<TestType, fk::filter(1, 1).stride(2)>(device, {{3, 128, 7, 13}, 64, "nchw", "nchw", "nhwc"});
+    check_weight_gradient<TestType, fk::filter(3, 3)>(device, {{2, 48, 9, 11}, 8, "nchw", "nchw", "nchw"});
+    check_weight_gradient<TestType, fk::filter(5, 7).pad(2, 3).stride(1, 2)>(
+        device, {{1, 8, 6, 14}, 4, "nchw", "nchw", "nchw"});
+    check_weight_gradient<TestType, fk::filter(2, 3).pad(1, 0, 4, 3).dilation(2, 1).groups(2)>(
+        device, {{3, 16, 9, 7}, 8, "nchw", "nchw+1", "nchw"});
+    check_weight_gradient<TestType, fk::filter(3, 3).pad(6).stride(3, 2).dilation(1, 2)>(
+        device, {{2, 16, 8, 10}, 132, "nchw+1", "nchw", "nchw"});
+    check_weight_gradient<TestType, fk::filter(3).pad(1).stride(2)>(device, {{5, 8, 1, 27}, 12, "ncw", "ncw", "ncw"});
     // Planes: of images that end within a step or with one, with windows in padding on all sides or on some.
     check_weight_gradient<TestType, fk::filter(3, 3).pad(1)>(device, {{2, 44, 13, 21}, 66, "nchw", "nchw", "nhwc"});
     check_weight_gradient<TestType, fk::filter(3, 3).pad(1)>(device, {{3, 4, 1, 29}, 3, "nchw", "nchw", "nchw"});

@@ -3,6 +3,7 @@
 #include "fusekit/backend/hip/mainloop/wave_weight_gradient.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 
 #include "backend/hip/native.hpp"
 #include "support/weight_gradients.hpp"
@@ -20,11 +21,11 @@ struct Gradient {
     Placed<fk::hip::Device, 4> dw;
     Placed<fk::hip::Device, 1> db;
 
-    Gradient(fk::hip::Device& device, oracle::Shape const& of_x, std::int64_t channels)
+    Gradient(fk::hip::Device& device, oracle::Shape const& of_x, std::int64_t channels, char const* layout = "nhwc")
         : in(of_x),
           out{in.n, channels, in.h, in.w},
-          x(device, "nhwc", in, integers(in.size(), -2, 3, 1)),
-          dy(device, "nhwc", out, integers(out.size(), -3, 2, 2)),
+          x(device, layout, in, integers(in.size(), -2, 3, 1)),
+          dy(device, layout, out, integers(out.size(), -3, 2, 2)),
           dw(device, fk::DataType::float32, layout_of("nhwc", {channels, in.c, 1, 1}), 64),
           db(device, fk::DataType::float32, fk::channels(channels), 64) {}
 
@@ -75,7 +76,7 @@ TEST_CASE("HIP: a block of few waves, which keep no totals, has 4096 pixels at m
 
 TEST_CASE("HIP: sums of few waves and of more are exact, as workspace allows either") {
     fk::hip::Device device = native();
-    Gradient<fk::half> of(device, {1, 24, 17, 241}, 40);
+    Gradient<fk::half> of(device, {1, 24, 17, 241}, 40, GENERATE("nhwc", "nchw"));
     auto const expected =
         oracle::weight_gradient({of.in, of.x.values}, {of.out, of.dy.values}, window_of(fk::filter(1, 1)));
     for (std::size_t const parts : {0, 2, 5}) {

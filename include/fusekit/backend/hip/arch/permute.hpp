@@ -8,8 +8,9 @@
 namespace fusekit::hip {
 
 /// Four bytes out of eight: byte i of the result is byte number selector[i] of `low` (0 to 3) and `high` (4 to 7), or
-/// zero where that is no_byte. Source: AMD, CDNA 3 instruction set architecture, V_PERM_B32; all of AMD's have it.
-inline constexpr std::uint32_t no_byte = 0x0c;
+/// zero where that is no_byte, or 0xff where it is byte_of_ones. Source: AMD, CDNA 3 instruction set architecture,
+/// V_PERM_B32; all of AMD's have it.
+inline constexpr std::uint32_t no_byte = 0x0c, byte_of_ones = 0x0d;
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
 __device__ inline std::uint32_t permuted(std::uint32_t high, std::uint32_t low, std::uint32_t selector) {
     return __builtin_amdgcn_perm(high, low, selector);
@@ -21,6 +22,7 @@ __device__ inline std::uint32_t permuted(std::uint32_t high, std::uint32_t low, 
     for (int i = 0; i < 32; i += 8) {
         std::uint32_t const at = selector >> i & 0xff;
         if (at < 8) result |= static_cast<std::uint32_t>(bytes >> (8 * at) & 0xff) << i;
+        else if (at == byte_of_ones) result |= std::uint32_t{0xff} << i;
     }
     return result;
 }

@@ -42,8 +42,8 @@ struct PixelTable {
 };
 
 /// How the elements of an operand neighbour in memory: channels of a pixel, in packets of eight or four; channels;
-/// pixels; or, of both operands, pixels in planes (WeightGradientPlanes).
-enum class Neighbours { eights, fours, channels, pixels, planes };
+/// pixels; or, of both operands, pixels in planes (WeightGradientPlanes) or in quads of rows (WeightGradientRows).
+enum class Neighbours { eights, fours, channels, pixels, planes, rows };
 
 /// A thread's share of an operand of TileK pixels and Size rows, which are channels or columns, on its way from memory
 /// to an atom's Tile. Neighbouring threads load neighbours.

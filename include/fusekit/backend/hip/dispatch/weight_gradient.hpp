@@ -49,28 +49,45 @@ bool lies_in_planes(Filter<2> const& filter, TensorView<T const> const& x, Tenso
         range.add(filter.pad_before[mode], -in_x[2 + mode]);
         range.add(filter.pad_after[mode], in_x[2 + mode]);
     }
-    return group_c % 4 == 0 && filter.size[0] * filter.size[1] <= ChunkMasks<T, 1>::most_taps &&
-           filter.strides[0] == 1 && filter.strides[1] == 1 && in_x[3] == 1 && in_y[3] == 1 &&
+    return group_c % 4 == 0 && may_lie_in_planes<T>(filter) && in_x[3] == 1 && in_y[3] == 1 &&
            (one_row || (in_x[2] == of_y[3] && in_y[2] == of_y[3])) && in_x[0] >= 0 && in_x[1] >= 0 &&
            2 * pixels > PixelChunk<T>::whole(pixels) && range.is_near(sizeof(T));
 }
 
-/// Whether PixelPlaces has room for the windows' rows and columns, x is near enough for sums of its offsets, and an
-/// image's pixels of dy follow one another, so that four are loaded together.
-template <Element T, int Space>
-bool has_pixel_places(Filter<Space> const& filter, TensorView<T const> const& x, TensorView<T const> const& dy) {
+/// Whether quads of dy's pixels are loaded together, and x is near enough for sums of its offsets: an image's pixels of
+/// dy follow one another, and offsets in x are neither negative nor far.
+template <Element T>
+bool has_quads_of_dy(TensorView<T const> const& x, TensorView<T const> const& dy) {
     Index<4> const &of_dy = dy.layout.shape, &in_dy = dy.layout.stride;
     bool const follow = (of_dy[3] == 1 || in_dy[3] == 1) && (of_dy[2] == 1 || in_dy[2] == of_dy[3]);
-    int rows = 1;
-    for (int mode = 0; mode < Space - 1; ++mode) rows *= filter.size[mode];
     OffsetRange range;
     bool negative = false;
     for (int mode = 0; mode < 4; ++mode) {
         range.add(x.layout.shape[mode] - 1, x.layout.stride[mode]);
         negative |= x.layout.stride[mode] < 0;
     }
-    return follow && of_dy[2] * of_dy[3] >= 4 && rows + filter.size[Space - 1] <= PixelPlaces<T>::most_lines &&
-           !negative && range.is_near(2 * sizeof(T));
+    return follow && of_dy[2] * of_dy[3] >= 4 && !negative && range.is_near(2 * sizeof(T));
+}
+
+/// Whether PixelPlaces has room for the windows' rows and columns.
+template <Element T, int Space>
+bool has_pixel_places(Filter<Space> const& filter) {
+    int rows = 1;
+    for (int mode = 0; mode < Space - 1; ++mode) rows *= filter.size[mode];
+    return rows + filter.size[Space - 1] <= PixelPlaces<T>::most_lines;
+}
+
+/// Whether quads of a row of y are in a few bytes of x under each tap (RowPlaces), fill over half of the slots of rows,
+/// and channels fill what a thread loads. Then the first and the last rows have all bytes that are not in x
+/// (EdgeSteps).
+template <Element T>
+bool lies_in_rows(Filter<2> const& filter, TensorView<T const> const& x, Index<4> const& dy, std::int64_t group_c,
+                  std::int64_t group_k) {
+    Index<4> const &of_x = x.layout.shape, &in_x = x.layout.stride;
+    bool apart = true;
+    for (int const mode : {0, 2}) apart = apart && (of_x[mode] == 1 || in_x[mode] >= 4 * filter.strides[1] - 1);
+    return may_lie_in_rows<T>(filter) && in_x[3] == 1 && apart && group_c % 8 == 0 && group_k % 4 == 0 &&
+           2 * dy[3] > RowSlots::of_row(dy[3]) && dy[0] * RowSlots::of_image(dy[2], dy[3]) < std::int64_t{1} << 30;
 }
 
 /// Whether GPUs of an architecture have a tile. The host's pass of AMD's compiler knows no target, so a run asks.
@@ -125,7 +142,7 @@ std::optional<Result<Launch<WeightGradientParams<Plan, T, U>>>> prepare_weight_g
     constexpr std::int64_t part_bytes = Mainloop::passes * Mainloop::Sums::floats * sizeof(float);
     bool const clusters = launches_clusters(gpu);
     std::int64_t const at_once = std::int64_t{gpu.processors()} * Mainloop::blocks,
-                       least = tiles * divide_up(pixels, Mainloop::most_pixels);
+                       least = tiles * divide_up(images * plane, Mainloop::most_pixels);
     params.parts = choose_block_parts(clusters, tiles, Mainloop::passes, at_once > least ? at_once : least,
                                       divide_up(pixels, Mainloop::least_pixels), part_bytes, workspace_bytes);
     BlockParts const& parts = params.parts;
@@ -176,27 +193,39 @@ Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_weight_gradient(Gpu con
         return WeightGradientTile::of_amd && near && params.in_x == both && params.in_dy == both;
     };
     params.in_packets = have_loop(packets);
+    bool const in_quads = have_loop(Neighbours::pixels) && detail::has_quads_of_dy(params.x, detail::typed<T>(dy));
     std::int64_t step = 1, plane = dy.layout.shape[2] * dy.layout.shape[3];
+    if constexpr (WeightGradientTile::of_amd && sizeof(T) == 2 && Plan::Head::collapsed_space == 2)
+        if (in_quads && detail::lies_in_rows(filter, params.x, dy.layout.shape, y.layout.shape[1], group_k)) {
+            params.in_rows = true;
+            params.in_x = Neighbours::eights;
+            params.in_dy = Neighbours::fours;
+            step = 32;
+            plane = RowSlots::of_image(dy.layout.shape[2], dy.layout.shape[3]);
+        }
     if constexpr (WeightGradientTile::of_amd && Plan::Head::collapsed_space == 2)
-        if (near && !params.in_packets &&
+        if (near && !params.in_packets && !params.in_rows &&
             detail::lies_in_planes(filter, params.x, detail::typed<T>(dy), y.layout.shape[1])) {
             params.in_x = Neighbours::planes;
             params.in_dy = Neighbours::pixels;
             step = PixelChunk<T>::step_pixels;
             plane = PixelChunk<T>::whole(plane);
         }
-    params.in_pixels =
-        have_loop(Neighbours::pixels) && detail::has_pixel_places<T>(filter, params.x, detail::typed<T>(dy));
+    params.in_pixels = in_quads && have_loop(Neighbours::pixels) && detail::has_pixel_places<T>(filter);
     if (params.in_pixels) {
         step = 4;
         plane = PixelPlaces<T>::whole(plane);
     }
-    if constexpr (WeightGradientTile::of_amd && sizeof(T) == 2)
+    if constexpr (WeightGradientTile::of_amd && sizeof(T) == 2) {
+        if (params.in_rows)
+            return detail::prepare_first_weight_gradient<WaveWeightGradient<Plan, T, U>, WeightGradient<Plan, T, U>>(
+                gpu, params, plane, step, workspace_bytes);
         if (params.in_packets)
             return detail::prepare_first_weight_gradient<
                 WeightGradient<Plan, T, U, WideWeightGradientTile>, WaveWeightGradient<Plan, T, U>,
                 WeightGradient<Plan, T, U, TwoWavesWeightGradientTile>, WeightGradient<Plan, T, U>>(
                 gpu, params, plane, step, workspace_bytes);
+    }
     return detail::prepare_first_weight_gradient<WeightGradient<Plan, T, U>>(gpu, params, plane, step, workspace_bytes);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "fusekit/backend/hip/arch/buffer.hpp"
 #include "fusekit/backend/hip/arch/permute.hpp"
@@ -9,6 +10,7 @@
 #include "fusekit/backend/hip/arch/wave.hpp"
 #include "fusekit/backend/hip/atom/packet_products.hpp"
 #include "fusekit/backend/hip/mainloop/packet_places.hpp"
+#include "fusekit/backend/hip/mainloop/wave_weight_gradient_rows.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient_params.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient_sums.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient_tile.hpp"
@@ -16,9 +18,9 @@
 
 namespace fusekit::hip {
 
-/// WeightGradient of 16 bits on CDNA's matrix units, where the channels of x and dy lie in packets. A block is one
-/// wave, whose operands go from memory to registers. It has twice the sums of a wave that shares a tile's operands with
-/// others, and no registers for totals, so that a block has `most_pixels` at most.
+/// WeightGradient of 16 bits on CDNA's matrix units, where the channels of x and dy lie in packets, or their pixels in
+/// rows. A block is one wave, whose operands go from memory to registers. It has twice the sums of a wave that shares a
+/// tile's operands with others, and no registers for totals, so that a block has `most_pixels` at most.
 template <class Plan, Element T, detail::OutputElement U>
 class WaveWeightGradient {
 public:
@@ -28,6 +30,8 @@ private:
     static constexpr bool runs = has_weight_gradient<Tile, T, arch::Target>;  ///< else the kernel is empty
     using Atom = PacketProducts<Mfma<T, 16, 16>>;
     using TileAt = WeightGradientTileAt<Tile>;
+    static constexpr int column_stride = Plan::Head::collapsed.strides[Plan::Head::collapsed_space - 1];
+    static constexpr bool has_rows = may_lie_in_rows<T>(Plan::Head::collapsed);
     using Places = PacketPlaces<T, Plan::Head::collapsed_space, Tile, Atom::tile_k>;
     using OfSums = WeightGradientSums<Atom, Tile>;
     using Fragment = typename Atom::Fragment;
@@ -41,13 +45,14 @@ public:
 
     union Shared {
         Places places;
+        std::conditional_t<has_rows, RowPlaces<T, column_stride>, detail::Nothing> places_of_rows;
         Sums sums;
     };
 
     __device__ static void run(Params const& params, Shared& shared, unsigned thread, unsigned block) {
         if constexpr (runs) {
             Atom const atom(thread);
-            Fragment sums = multiply(params, shared.places, TileAt(params, params.problem(), block), atom, thread);
+            Fragment sums = multiply(params, shared, TileAt(params, params.problem(), block), atom, thread);
             auto const same = [](Params const&, unsigned in_tile) { return in_tile; };
             OfSums::store(
                 params, shared.sums, atom, block, thread, [&]() -> Fragment const& { return sums; }, same, same,
@@ -58,8 +63,16 @@ public:
     }
 
 private:
-    __device__ __forceinline__ static Fragment multiply(Params const& params, Places& places, TileAt const& at,
+    __device__ __forceinline__ static Fragment multiply(Params const& params, Shared& shared, TileAt const& at,
                                                         Atom const& atom, unsigned thread) {
+        if constexpr (has_rows)
+            if (params.in_rows)
+                return WaveWeightGradientRows<T, column_stride, Atom>::multiply(params, shared.places_of_rows, at, atom,
+                                                                                thread);
+        return multiply_packets(params, shared.places, at, atom, thread);
+    }
+    __device__ __forceinline__ static Fragment multiply_packets(Params const& params, Places& places, TileAt const& at,
+                                                                Atom const& atom, unsigned thread) {
         Fragment sums = {};
         int const begin = of_wave(at.begin), end = of_wave(at.end);
         if (begin >= end) return sums;

@@ -11,6 +11,7 @@
 #include "fusekit/backend/hip/mainloop/weight_gradient_params.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient_pixels.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient_planes.hpp"
+#include "fusekit/backend/hip/mainloop/weight_gradient_rows.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient_sums.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient_tile.hpp"
 
@@ -37,7 +38,7 @@ private:
     static constexpr int tile_k = AtomOf::tile_k, addends = AtomOf::addends, table = 64;
     static constexpr unsigned stage_count = AtomOf::stage_count, table_steps = table / tile_k;
     static_assert(table % tile_k == 0 && table_steps > 1 && addends % tile_k == 0);
-    static constexpr int space = Plan::Head::collapsed_space;
+    static constexpr int space = Plan::Head::collapsed_space, column_stride = Plan::Head::collapsed.strides[space - 1];
     using Place = PlaceInX<space>;
     using Epilogue = typename Plan::Epilogue;
 
@@ -57,9 +58,9 @@ private:
     using TileAt = WeightGradientTileAt<Tile>;
     using InPackets = std::integral_constant<Neighbours, OfX::widest>;
     /// Whether there are loops of their own.
-    static constexpr bool has_packets = Tile::of_amd && OfX::transposes,
-                          has_planes = has_packets && space == 2 && !has_packets_alone,
-                          has_pixels = has_packets && !has_packets_alone;
+    static constexpr bool has_packets = Tile::of_amd && OfX::transposes, has_pixels = has_packets && !has_packets_alone,
+                          has_planes = has_pixels && may_lie_in_planes<T>(Plan::Head::collapsed),
+                          has_rows = has_pixels && may_lie_in_rows<T>(Plan::Head::collapsed);
     using Packets = WeightGradientPackets<T, space, Tile>;
 
 public:
@@ -75,6 +76,7 @@ public:
             std::conditional_t<has_packets, PacketPlaces<T, space, Tile, tile_k>, detail::Nothing> places;
             std::conditional_t<has_planes, MasksOfPlanes<T>, detail::Nothing> masks;
             std::conditional_t<has_pixels, PixelPlaces<T>, detail::Nothing> places_of_pixels;
+            std::conditional_t<has_rows, RowPlaces<T, column_stride>, detail::Nothing> places_of_rows;
         };
     };
     struct Shared : Totals::Shared {
@@ -123,11 +125,12 @@ private:
             }
             if constexpr (has_pixels)
                 if (params.in_pixels) return f(InPixels{}, InPixels{});
-            if (Tile::of_amd && params.in_x == Neighbours::planes) {
-                if constexpr (has_planes) return f(InPlanes{}, InPlanes{});
-                else return f(Neighbours::pixels, Neighbours::pixels);
-            }
-            return f(params.in_x, params.in_dy);
+            if constexpr (has_rows)
+                if (params.in_rows) return f(InRows{}, InRows{});
+            if constexpr (has_planes)
+                if (params.in_x == Neighbours::planes) return f(InPlanes{}, InPlanes{});
+            bool const one_by_one = !has_packets && (params.in_rows || params.in_x == Neighbours::planes);
+            return f(one_by_one ? Neighbours::pixels : params.in_x, one_by_one ? Neighbours::pixels : params.in_dy);
         }
     }
 
@@ -142,7 +145,7 @@ private:
     /// Whether no loop of its own runs.
     __device__ static bool has_columns(Params const& params) {
         return !has_packets_alone && !(has_packets && (params.in_packets || params.in_pixels)) &&
-               !(has_planes && params.in_x == Neighbours::planes);
+               !(has_rows && params.in_rows) && !(has_planes && params.in_x == Neighbours::planes);
     }
     template <class Problem>
     __device__ static void fill_columns(Params const& params, Problem const& conv, Place (&columns)[tile_m],
@@ -186,6 +189,9 @@ private:
         if constexpr (has_pixels && std::is_same_v<InX, InPixels>)
             return WeightGradientPixels<T>::multiply(params, shared.stages[0], shared.places_of_pixels, totals, at,
                                                      atom, thread);
+        if constexpr (std::is_same_v<InX, InRows>)
+            return WeightGradientRows<T, column_stride>::multiply(params, shared.stages[0], shared.places_of_rows,
+                                                                  totals, at, atom, thread);
         auto const conv = params.problem();
         constexpr unsigned flush_steps = addends / tile_k;
         Index<4> const& stride = params.bound.head.dy.layout.stride;

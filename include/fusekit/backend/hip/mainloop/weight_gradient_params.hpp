@@ -37,7 +37,8 @@ struct WeightGradientParams {
     problem::Slices<space> slices = {};
     Neighbours in_x = Neighbours::pixels, in_dy = Neighbours::pixels;
     int part_pixels = 0;  ///< that a block adds up
-    bool in_packets = false, in_pixels = false;  ///< whether WeightGradientPackets, or -Pixels, may compute it
+    /// Whether WeightGradientPackets, -Pixels or -Rows may compute it.
+    bool in_packets = false, in_pixels = false, in_rows = false;
     BlockParts parts = {};
     std::conditional_t<has_bulk_weight_gradient<Plan, T>, WeightGradientMaps, detail::Nothing> maps = {};
 

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "fusekit/backend/hip/arch/access.hpp"
+#include "fusekit/backend/hip/arch/buffer.hpp"
+#include "fusekit/backend/hip/arch/permute.hpp"
+#include "fusekit/backend/hip/arch/reload.hpp"
+#include "fusekit/backend/hip/arch/vector.hpp"
+#include "fusekit/backend/hip/arch/wave.hpp"
+#include "fusekit/backend/hip/mainloop/row_places.hpp"
+#include "fusekit/backend/hip/mainloop/weight_gradient_tile.hpp"
+#include "fusekit/tensor/view.hpp"
+
+namespace fusekit::hip {
+
+/// A lane's share of a step: a quad of pixels of `columns` channels of x, under one tap, and of `channels` of y. Where
+/// it lies is read a step before it is loaded. Lanes whose columns are no weights read a line of ones.
+template <Element T, int Stride>
+class RowLoader {
+    using Places = RowPlaces<T, Stride>;
+    using Loaded = Words<Places::loaded / 2>;
+    static constexpr auto bytes = static_cast<std::uint32_t>(sizeof(T));
+
+public:
+    static constexpr int columns = 8, channels = 4;
+
+    /// Of columns from 8 `eight` and channels from 4 `four` of the tile on, and each step's quad number `quad`.
+    template <class Params, class Tile>
+    __device__ RowLoader(Params const& params, Places const& places, TapRange const& taps, int quads,
+                         WeightGradientTileAt<Tile> const& at, unsigned eight, unsigned four, unsigned quad) {
+        auto const conv = params.problem();
+        auto const dy = detail::typed<T>(params.bound.head.dy);
+        Index<4> const &of_x = conv.x.layout.stride, &of_dy = dy.layout.stride;
+        in_x = Buffer(conv.x.data + conv.first_c(at.group) * of_x[1]);
+        in_dy = Buffer(dy.data + (conv.first_k(at.group) + at.first_k) * of_dy[1]);
+        // For channels that the group does not have others are loaded: their sums are not stored.
+        int const in_tile = static_cast<int>(eight) * columns, column = at.first_column + in_tile,
+                  channel = static_cast<int>(four) * channels;
+        bool const is_weight = column < params.weights();
+        int const tap = is_weight ? column / conv.group_c() : taps.first + taps.count;
+        x_at = is_weight ? offset((column - tap * conv.group_c()) * of_x[1]) : 0;
+        dy_at = channel < conv.group_k() - at.first_k ? offset(channel * of_dy[1]) : 0;
+        first_column = is_weight || in_tile != at.ones(params) ? ~0u : word_of_ones<T>();
+        line = places.line(tap - taps.first, quads) + quad;
+#pragma unroll
+        for (int i = 0; i < columns; ++i) x_further[i] = opaque_per_block(offset(i * of_x[1]));
+#pragma unroll
+        for (int i = 0; i < channels; ++i) dy_further[i] = opaque_per_block(offset(i * of_dy[1]));
+    }
+    /// Reads where the quad is that stands `further` quads on in the table.
+    __device__ void find(int further) {
+        Words<4> const words = read_words(line + further);
+        __builtin_memcpy(&next, &words, sizeof next);
+    }
+    /// Loads it.
+    __device__ void load() {
+        std::uint32_t const from = begin();
+#pragma unroll
+        for (int i = 0; i < columns; ++i) {
+            x[i] = in_x.template load<Loaded>(from, x_further[i]);
+            keep_apart();
+        }
+        load_dy();
+        opaque_per_thread(from);  // or the last load overwrites it, which takes an instruction between loads
+    }
+    /// The same of an edge, pixel by pixel.
+    __device__ void load_edge() {
+        std::uint32_t const from = begin();
+        std::uint32_t pixels[4];
+#pragma unroll
+        for (unsigned j = 0; j < 4; ++j) {
+            bool const exists = ((j < 2 ? low : high) >> j % 2 * 16 & 0xff) < no_byte;
+            pixels[j] = exists ? from + j * Stride * bytes : Buffer::nowhere;
+        }
+#pragma unroll
+        for (int i = 0; i < columns; ++i) {
+            std::uint32_t own[4];
+#pragma unroll
+            for (int j = 0; j < 4; ++j) {
+                own[j] = in_x.template load<std::uint16_t>(pixels[j], x_further[i]);
+                keep_apart();
+            }
+            if constexpr (Stride == 1) x[i] = {own[0] | own[1] << 16, own[2] | own[3] << 16};
+            else x[i] = {own[0], own[1], own[2], own[3]};
+        }
+        load_dy();
+    }
+    __device__ void wait() { wait_for(dy[channels - 1]); }
+    /// Four pixels of one of the lane's columns.
+    __device__ Words<2> of_column(int i) const {
+        constexpr int second = Places::loaded / 2 - 2;
+        Words<2> words = {permuted(x[i][1], x[i][0], low), permuted(x[i][second + 1], x[i][second], high)};
+        if (i == 0) words[0] &= first_column, words[1] &= first_column;
+        return words;
+    }
+    /// Of one of its channels of y.
+    __device__ Words<2> of_channel(int i) const { return dy[i]; }
+
+private:
+    Buffer in_x, in_dy;
+    std::uint32_t x_at, dy_at, first_column, x_further[columns], dy_further[channels];
+    QuadOfRow const* line;
+    QuadOfRow next;
+    std::uint32_t low, high;
+    Loaded x[columns];
+    Words<2> dy[channels];
+
+    __device__ static std::uint32_t offset(std::int64_t elements) {
+        return static_cast<std::uint32_t>(elements) * bytes;
+    }
+    __device__ std::uint32_t begin() {
+        low = next.low, high = next.high;
+        return next.x + x_at;
+    }
+    __device__ void load_dy() {
+        std::uint32_t const from = next.dy + dy_at;
+#pragma unroll
+        for (int i = 0; i < channels; ++i) {
+            dy[i] = in_dy.template load<Words<2>>(from, dy_further[i]);
+            keep_apart();
+        }
+    }
+};
+
+}  // namespace fusekit::hip

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+#include "fusekit/backend/hip/arch/access.hpp"
+#include "fusekit/backend/hip/arch/buffer.hpp"
+#include "fusekit/backend/hip/arch/permute.hpp"
+#include "fusekit/backend/hip/arch/wave.hpp"
+#include "fusekit/backend/hip/collective/load_pixels.hpp"
+#include "fusekit/backend/hip/conv_problem.hpp"
+#include "fusekit/backend/hip/mainloop/packet_places.hpp"
+#include "fusekit/backend/hip/mainloop/weight_gradient_tile.hpp"
+#include "fusekit/tensor/filter.hpp"
+
+namespace fusekit::hip {
+
+/// Whether four pixels of a row of y are neighbours in a row of x under each tap, or every other element.
+template <Element T, int Space>
+FUSEKIT_HD constexpr bool may_lie_in_rows(Filter<Space> const& filter) {
+    return Space == 2 && sizeof(T) == 2 && filter.strides[Space - 1] <= 2;
+}
+
+/// Where a quad is under a tap, as offsets of Buffers, and how its pixels are selected of what is loaded there: the
+/// first two by `low`, the others by `high`. What is padding is selected as zeros.
+struct alignas(16) QuadOfRow {
+    std::uint32_t x, low, high, dy;
+};
+
+/// A table of quads under each tap of a tile's columns, where channels run fastest, and in a last line as ones. Windows
+/// are `Stride` columns apart: 8 bytes of a row of x have a quad's pixels under stride 1, and 16 under stride 2.
+template <Element T, int Stride>
+class RowPlaces {
+    static_assert(sizeof(T) == 2 && (Stride == 1 || Stride == 2));
+    static constexpr int most_taps = WeightGradientTile::m / 8, most_quads = 256, room = 512;
+    static constexpr std::uint32_t none = no_byte * 0x01010101u, all_ones = byte_of_ones * 0x01010101u;
+
+public:
+    static constexpr int loaded = 4 * Stride;  ///< elements at a quad
+    /// A quad's pixels of these, where none is padding. Of 16 bytes each half has two.
+    static constexpr std::uint32_t low = Stride == 1 ? 0x03020100 : 0x05040100,
+                                   high = Stride == 1 ? 0x07060504 : 0x05040100;
+
+    /// How many quads a table of so many taps has, in multiples of `together`.
+    template <int together>
+    __device__ static int quads(TapRange const& range) {
+        return min(most_quads, room / (range.count + 1) / together * together);
+    }
+    /// The quads of a tap of the tile's, or, of the number of its taps, ones.
+    __device__ QuadOfRow const* line(int tap, int quads) const { return entries + tap * quads; }
+
+    /// Called once, and followed by a barrier.
+    template <class Problem>
+    __device__ void find_taps(Problem const& conv, TapRange const& range, unsigned thread) {
+        if (static_cast<int>(thread) >= range.count) return;
+        int const tap = range.first + static_cast<int>(thread);
+        KCoord const of = conv.k_coord(static_cast<unsigned>(tap * conv.group_c()), true);
+        taps[thread].at = conv.distance(of.r, of.s);
+        taps[thread].offset = conv.input_offset(taps[thread].at);
+    }
+    /// Takes `count` quads from slot `first` on, to lines of `quads`. Those past the end are nowhere; and so are edges,
+    /// whose bytes are not all in x, or all others.
+    template <int threads, bool of_edges, class Problem>
+    __device__ void fill(Problem const& conv, TapRange const& range, int quads, int count, int first, int end,
+                         unsigned thread) {
+        int const rows = conv.extent(conv.y, 2), columns = conv.extent(conv.y, 3), row_quads = (columns + 3) / 4;
+        Index<4> const &of_x = conv.x.layout.shape, &step = conv.x.layout.stride;
+        std::int64_t const in_channel = 1 + (of_x[0] - 1) * step[0] + (of_x[2] - 1) * step[2] + (of_x[3] - 1) * step[3];
+#pragma unroll 1
+        for (int quad = static_cast<int>(thread); quad < count; quad += threads) {
+            int const slot = first + 4 * quad;
+            bool const exists = slot < end;
+            int const number = min(slot, end - 1) / 4, row = number / row_quads, begin = 4 * (number - row * row_quads),
+                      n = row / rows, p = row - n * rows, place = p * columns + begin,
+                      had = max(place + 4 - rows * columns, 0), q = begin - had;
+            auto const window = conv.window(Pixel{n, p, q});
+            std::int64_t const of_window = n * step[0] + conv.input_offset(window);
+            std::uint32_t const dy = exists ? offset(n * conv.y_stride[0] + (place - had)) : Buffer::nowhere;
+            Pixels const own([&](int i) { return (i >= had) & (q + i < columns) & exists; });
+#pragma unroll 1
+            for (int tap = 0; tap < range.count; ++tap) {
+                PlaceInX<2> const from = taps[tap].whole();
+                std::int64_t const at = of_window + from.offset;
+                bool const is_edge = (at < 0) | (at + loaded > in_channel),
+                           in_rows = (is_edge == of_edges) & is_below(window[0] + from.at[0], conv.extent(of_x, 2));
+                int const column = in_rows ? window[1] + from.at[1] : outside;
+                Pixels const in_x([&](int i) { return is_below(column + i * Stride, conv.extent(of_x, 3)); });
+                std::uint32_t const in_low = own.low & in_x.low, in_high = own.high & in_x.high;
+                entries[tap * quads + quad] = {in_low | in_high ? offset(at) : Buffer::nowhere,
+                                               (low & in_low) | (none & ~in_low), (high & in_high) | (none & ~in_high),
+                                               dy};
+            }
+            std::uint32_t const ones = of_edges ? none : all_ones;  // once
+            entries[range.count * quads + quad] = {Buffer::nowhere, none | (ones & own.low), none | (ones & own.high),
+                                                   dy};
+        }
+    }
+
+private:
+    QuadOfRow entries[room];
+    PlaceInX<2> taps[most_taps];  ///< from where a window begins
+
+    /// The halves of two words that belong to those of four pixels for which has(i).
+    struct Pixels {
+        std::uint32_t low = 0, high = 0;
+
+        template <class Has>
+        __device__ explicit Pixels(Has const& has) {
+#pragma unroll
+            for (int i = 0; i < 4; ++i) {
+                (i < 2 ? low : high) |= has(i) ? 0xffffu << i % 2 * 16 : 0;
+                keep_apart();  // or conditions of several pixels take scalar registers
+            }
+        }
+    };
+    static constexpr int outside = -(1 << 30);  ///< a column that is in no row, nor are those of its quad
+    /// Whether a place is in an extent.
+    __device__ static bool is_below(int place, int extent) {
+        return static_cast<unsigned>(place) < static_cast<unsigned>(extent);
+    }
+    __device__ static std::uint32_t offset(std::int64_t elements) {
+        return Buffer::before + static_cast<std::uint32_t>(elements) * static_cast<std::uint32_t>(sizeof(T));
+    }
+};
+
+}  // namespace fusekit::hip

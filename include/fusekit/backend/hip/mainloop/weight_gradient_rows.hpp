@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "fusekit/backend/hip/arch/access.hpp"
+#include "fusekit/backend/hip/arch/reload.hpp"
+#include "fusekit/backend/hip/arch/wave.hpp"
+#include "fusekit/backend/hip/collective/load_pixels.hpp"
+#include "fusekit/backend/hip/mainloop/row_loader.hpp"
+#include "fusekit/backend/hip/mainloop/row_places.hpp"
+#include "fusekit/backend/hip/mainloop/row_slots.hpp"
+#include "fusekit/backend/hip/mainloop/weight_gradient_tile.hpp"
+
+namespace fusekit::hip {
+
+using InRows = std::integral_constant<Neighbours, Neighbours::rows>;
+
+/// WeightGradient's loop of 16 bits where quads of a row of y are neighbours in a row of x, or every other element
+/// (WeightGradientParams::in_rows). A thread has such a quad of eight columns, which are one tap of neighbouring
+/// channels, and of four channels of y. These stand in the tiles as those of packets do.
+template <Element T, int Stride>
+class WeightGradientRows {
+    using AtomOf = WeightGradientAtom<T>;
+    using Atom = typename AtomOf::Type;
+    using Tile = WeightGradientTile;
+    using Places = RowPlaces<T, Stride>;
+    using Loader = RowLoader<T, Stride>;
+    static constexpr int threads = Atom::threads, tile_k = AtomOf::tile_k, quads = tile_k / 4;
+    static constexpr unsigned x_apart = Tile::m / Loader::columns, dy_apart = Tile::n / Loader::channels;
+    static_assert(threads / quads == x_apart && x_apart == dy_apart && threads % quads == 0);
+
+public:
+    template <class Params, class Totals>
+    __device__ __forceinline__ static Totals multiply(Params const& params, typename Atom::Stage& stage, Places& places,
+                                                      Totals totals, WeightGradientTileAt<Tile> const& at,
+                                                      Atom const& atom, unsigned thread) {
+        auto const conv = params.problem();
+        SlotRange const slots(params, conv, at.begin);
+        int const begin = slots.begin, end = slots.end;
+        if (begin >= end) return totals;
+        auto const taps = TapRange::of_tile(conv, at, static_cast<int>(params.weights()));
+        int const table = Places::template quads<2 * quads>(taps);
+        unsigned const row = thread / quads, pixel = thread % quads * 4;
+        Loader loader(params, places, taps, table, at, row, row, thread % quads);
+        auto const fill = [&](int slot) {
+            places.template fill<threads, false>(reload(params).problem(), taps, table, table, slot, end,
+                                                 opaque_per_thread(thread));
+        };
+        auto const store = [&] {
+            loader.wait();
+            store_rows<x_apart, Loader::columns>(stage.x, pixel, row, [&](int i) { return loader.of_column(i); });
+            store_rows<dy_apart, Loader::channels>(stage.w, pixel, row, [&](int i) { return loader.of_channel(i); });
+        };
+        typename Atom::Fragment sums = {};
+        places.find_taps(conv, taps, thread);
+        sync_shared_memory<threads>();
+        fill(begin);
+        sync_shared_memory<threads>();
+        loader.find(0);
+        loader.load();
+        loader.find(quads);
+        store();
+        sync_shared_memory<threads>();
+        atom.wait(sums);
+        auto const multiply_and_load = [&](int next) {
+            loader.load();
+            loader.find(next);
+            keep_apart();  // later it would be waited for on its own
+            atom.multiply(stage, sums);
+            sync_shared_memory<threads>();
+            store();
+            sync_shared_memory<threads>();
+            atom.wait(sums);
+        };
+        // Two steps at a time, as many as the table has.
+        constexpr int two_steps = 2 * tile_k, two_quads = 2 * quads;
+        int next = two_quads, added = begin;  // sums of slots from `added` on are not in totals
+        for (int slot = begin; slot < end;) {
+            if (next == table) {
+                fill(slot + two_steps);
+                next = 0;
+                if (AtomOf::promotes && slot + 4 * table - added > AtomOf::addends) {
+                    totals.add(sums);
+                    added = slot;
+                }
+                sync_shared_memory<threads>();
+                atom.wait(sums);
+            }
+            int const left = static_cast<int>(detail::divide_up(end - slot, two_steps)),
+                      last = min(next + left * two_quads, table);
+            slot += (last - next) * 4;
+            do {
+                multiply_and_load(next);
+                multiply_and_load(next + quads);
+                next += two_quads;
+            } while (next != last);
+        }
+        auto const again = reload(params).problem();
+        EdgeSteps<tile_k> const edges(again, begin);
+#pragma unroll 1
+        for (int slot = edges.from(begin); slot < end; slot = edges.from(slot + tile_k)) {
+            places.template fill<threads, true>(again, taps, table, quads, slot, end, opaque_per_thread(thread));
+            sync_shared_memory<threads>();
+            loader.find(0);
+            loader.load_edge();
+            store();
+            sync_shared_memory<threads>();
+            atom.multiply(stage, sums);
+            sync_shared_memory<threads>();
+            atom.wait(sums);
+        }
+        if constexpr (AtomOf::promotes) totals.add(sums);
+        else totals.take(sums);
+        return totals;
+    }
+
+private:
+    /// Stores four pixels of `count` rows at one address, and at distances that the compiler knows: in pairs.
+    template <unsigned apart, int count, class Rows, class WordsOf>
+    __device__ static void store_rows(Rows& tile, unsigned pixel, unsigned row, WordsOf const& words_of) {
+        constexpr unsigned distance = apart * tile_k;
+        static_assert(Rows::place(0, apart) == distance);
+        T* const first = tile.at(pixel, row);
+#pragma unroll
+        for (int i = 0; i < count; ++i) {
+            Words<2> const words = words_of(i);
+            __builtin_memcpy(__builtin_assume_aligned(first + static_cast<unsigned>(i) * distance, sizeof words),
+                             &words, sizeof words);
+        }
+    }
+};
+
+}  // namespace fusekit::hip
