@@ -65,22 +65,26 @@ public:
                          unsigned thread) {
         int const rows = conv.extent(conv.y, 2), columns = conv.extent(conv.y, 3), row_quads = (columns + 3) / 4;
         Index<4> const &of_x = conv.x.layout.shape, &step = conv.x.layout.stride;
-        std::int64_t const in_channel = 1 + (of_x[0] - 1) * step[0] + (of_x[2] - 1) * step[2] + (of_x[3] - 1) * step[3];
+        // Offsets of elements of x, and of those a few further, are below 2^29.
+        int const in_channel =
+            static_cast<int>(1 + (of_x[0] - 1) * step[0] + (of_x[2] - 1) * step[2] + (of_x[3] - 1) * step[3]);
 #pragma unroll 1
         for (int quad = static_cast<int>(thread); quad < count; quad += threads) {
             int const slot = first + 4 * quad;
             bool const exists = slot < end;
-            int const number = min(slot, end - 1) / 4, row = number / row_quads, begin = 4 * (number - row * row_quads),
-                      n = row / rows, p = row - n * rows, place = p * columns + begin,
+            auto const whole = [](unsigned a, int b) { return static_cast<int>(a / static_cast<unsigned>(b)); };
+            auto const number = static_cast<unsigned>(min(slot, end - 1)) / 4;
+            int const row = whole(number, row_quads), begin = 4 * (static_cast<int>(number) - row * row_quads),
+                      n = whole(static_cast<unsigned>(row), rows), p = row - n * rows, place = p * columns + begin,
                       had = max(place + 4 - rows * columns, 0), q = begin - had;
             auto const window = conv.window(Pixel{n, p, q});
-            std::int64_t const of_window = n * step[0] + conv.input_offset(window);
+            auto const of_window = static_cast<std::uint32_t>(n * step[0] + conv.input_offset(window));
             std::uint32_t const dy = exists ? offset(n * conv.y_stride[0] + (place - had)) : Buffer::nowhere;
             Pixels const own([&](int i) { return (i >= had) & (q + i < columns) & exists; });
 #pragma unroll 1
             for (int tap = 0; tap < range.count; ++tap) {
                 PlaceInX<2> const from = taps[tap].whole();
-                std::int64_t const at = of_window + from.offset;
+                auto const at = static_cast<int>(of_window + static_cast<std::uint32_t>(from.offset));
                 bool const is_edge = (at < 0) | (at + loaded > in_channel),
                            in_rows = (is_edge == of_edges) & is_below(window[0] + from.at[0], conv.extent(of_x, 2));
                 int const column = in_rows ? window[1] + from.at[1] : outside;
