@@ -22,9 +22,10 @@ import matrix_share
 from kernel_name import shortened
 
 COLUMNS = ["kernel", "target", "vgpr", "agpr", "sgpr", "lds", "scratch", "vgpr_spills", "sgpr_spills", "occupancy",
-           "code", "matrix", "share", "share_of_singles", "share_of_planes", "share_of_rows"]
+           "code", "matrix", "share", "share_of_singles", "share_of_planes", "share_of_rows", "share_of_left_over", "share_of_all"]
 PRODUCT = re.compile(r"ImplicitGemm<\w*Gemm<(\d+, \d+)\b[^>]*>, (float|half|bfloat16|int8|Float8<\d, \w+>), "
                      r"(?:\w+|Float8<\d, \w+>), (channel|pixel)>")
+WINDOW = re.compile(r"Plan<(?:Transposed)?Conv<filter\((\d+), (\d+)\)")
 GRADIENT = re.compile(r"(Wave|)WeightGradient<(float|half|bfloat16), \w+(?:, (Wide|TwoWaves|)|>)")
 OTHER_LOOPS = [("share_of_rows", "rows"), ("share_of_planes", "planes"), ("share_of_singles", "pixels one by one")]
 # The targets with matrix units that have a tile.
@@ -90,7 +91,10 @@ def rows(arguments, source):
     for (symbol, note), name in zip(kernels.items(), names):
         remark = remarks[symbol]
         kernel = shortened(name)
-        matrix, *shares = matrix_share.matrix_share(arguments.target, functions[symbol], gradient_of(kernel) is not None)
+        blocks = functions[symbol]
+        matrix, *shares = matrix_share.matrix_share(arguments.target, blocks, gradient_of(kernel) is not None)
+        part = part_left_over(kernel)
+        shares += matrix_share.left_over_share(arguments.target, blocks, part) if matrix and part else (None, None)
         yield dict(zip(COLUMNS, [
             kernel, arguments.target, int(remark["VGPRs"]), int(note.get("agpr_count", 0)),
             int(note["sgpr_count"]), int(note["group_segment_fixed_size"]),
@@ -103,6 +107,17 @@ def gradient_of(kernel):
     """The type and the tile of a gradient by the weights, or None."""
     found = GRADIENT.search(kernel)
     return found and (found[2], found[1] or found[3] or "Narrow")
+
+
+def part_left_over(kernel):
+    """Which part of a filter's taps fill no 16 bytes (tap_order.hpp), where pixels are neighbours."""
+    product, window = PRODUCT.search(kernel), WINDOW.search(kernel)
+    if not product or product[3] != "pixel" or product[2] == "float" or not window:
+        return 0
+    packet = 8 if product[2] in ("half", "bfloat16") else 16
+    taps = int(window[1]) * int(window[2])
+    unit = packet // taps if packet % taps == 0 else packet // 8
+    return unit * taps % packet / (unit * taps)
 
 
 def findings(row, arguments):
@@ -124,11 +139,12 @@ def findings(row, arguments):
 
 
 def shares(table):
-    """By tile, type and mode: the least and the greatest share of main loops."""
+    """By tile, type and mode: the least and the greatest share of main loops; of all steps, where some are of taps left
+    over."""
     all_shares = {}
     for row in table:
         if (found := PRODUCT.search(row["kernel"])) and row["share"]:
-            all_shares.setdefault(found.groups(), []).append(row["share"])
+            all_shares.setdefault(found.groups(), []).append(row["share_of_all"] or row["share"])
     return {which: (min(each), max(each)) for which, each in all_shares.items()}
 
 
@@ -161,6 +177,11 @@ def main():
         print(f"{arguments.target}: tiles of {tile}, {element}, {mode}s are neighbours: matrix instructions are {least} "
               f"to {most} of main loops; {reached} reach {bar}")
     for row in table:
+        if row["share_of_all"]:
+            tile, element, _ = PRODUCT.search(row["kernel"]).groups()
+            print(f"{arguments.target}: {row['kernel'].partition(', ImplicitGemm')[0]}, tiles of {tile}, {element}: matrix "
+                  f"instructions are {row['share']} of steps of whole 16 bytes of taps, {row['share_of_left_over']} of those "
+                  f"of taps left over, {row['share_of_all']} of all")
         if (gradient := gradient_of(row["kernel"])) and row["share"]:
             others = "".join(f", {row[column]} of {of}" for column, of in OTHER_LOOPS if row[column])
             window = re.search(r"filter\(.*?(?=>)", row["kernel"])[0]

@@ -27,6 +27,8 @@ WIDE = re.compile(r"(global|buffer)_load_(dwordx4|b128)")
 SINGLE = re.compile(r"(global|buffer)_load_(dword|ushort|b32|u16)\b")
 # A load at an offset that the wave has in a register: in gradients by the weights, one from planes.
 IN_PLANES = re.compile(r"buffer_load_(dwordx4|b128) .*\], s\d+ offen")
+# One of 16 bits: a weight of a tap that is left over (tap_order.hpp), in loops that load no 16 bytes.
+LEFT_OVER = re.compile(r"buffer_load_(ushort|u16) .*\], s\d+ offen")
 # Of 8 bytes: there, four pixels of a row.
 IN_ROWS = re.compile(r"buffer_load_(dwordx2|b64) .*\], s\d+ offen")
 
@@ -200,13 +202,36 @@ def matrix_share(target, blocks, may_have_planes):
             share_of(target, [step for step in steps if of_rows(step)]))
 
 
+def left_over_share(target, blocks, part):
+    """The share of a loop over taps that are left over, and that of all steps, of which these are a `part`. None where
+    there is no such loop."""
+    steps = [best_step(blocks, loop) for loop in loops(blocks)]
+
+    def of_left_over(step):
+        return not any(map(WIDE.match, step)) and any(map(LEFT_OVER.match, step))
+
+    left_over = best_cycles(target, filter(of_left_over, steps))
+    matrix, others = best_cycles(target, [step for step in steps if not of_left_over(step)])
+    if not left_over[0]:
+        return None, None
+    # A loop's step may have more products than the other's.
+    for_each_cycle = (1 - part) * others / matrix + part * left_over[1] / left_over[0]
+    return left_over[0] / sum(left_over), 1 / (1 + for_each_cycle)
+
+
 def share_of(target, steps):
     """The share of the step with the most matrix instructions, and then the fewest others."""
+    cycles, others = best_cycles(target, steps)
+    return cycles / (cycles + others) if cycles else None
+
+
+def best_cycles(target, steps):
+    """The cycles of that step's matrix instructions, and of its others."""
     def matrix_count(words):
         return sum(bool(MATRIX.match(word)) for word in words)
 
+    steps = list(steps)
     most = max(map(matrix_count, steps), default=0)
     words = min((step for step in steps if matrix_count(step) == most), key=len, default=[])
-    cycles = sum(matrix_cycles(target, word) for word in words if MATRIX.match(word))
-    others = ISSUE[target] * sum(not MATRIX.match(word) for word in words)
-    return cycles / (cycles + others) if cycles else None
+    return (sum(matrix_cycles(target, word) for word in words if MATRIX.match(word)),
+            ISSUE[target] * sum(not MATRIX.match(word) for word in words))

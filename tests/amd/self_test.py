@@ -7,6 +7,7 @@ usage: self_test.py CLANG TARGET FOLDER OPTION...
 import argparse
 import csv
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -125,6 +126,23 @@ singles = disassembly.replace(load, f"{one}\n{one}\n{load}")
 for is_gradient, share in [(True, 64 / (64 + 4 * 7)), (False, None)]:
     if matrix_share.matrix_share("gfx90a", matrix_share.functions(singles)["kernel"], is_gradient)[2] != share:
         failures.append("a loop of more single elements than packets is of singles in gradients by the weights alone")
+# A loop whose steps have one product and five others, and one of taps left over with six: one step in nine.
+begin, end, rest = disassembly.rpartition("\ts_endpgm")
+other_loop = disassembly[disassembly.index("0000000000002004 <L0>"):disassembly.rindex("\ts_endpgm")]
+other_loop = re.sub(r"\ts_cbranch_(vccnz L2|scc1 L1) .*\n", "", other_loop).replace("<L", "<L1").replace(" L0", " L10")
+other_loop = other_loop.replace(load, "\n".join(one.replace("0 offen", f"s{i} offen") for i in range(3)))
+left_over = matrix_share.functions(f"{begin}{other_loop}{end}{rest}")["kernel"]
+shares = matrix_share.left_over_share("gfx90a", left_over, 1 / 9)
+if shares != (64 / (64 + 4 * 6), 1 / (1 + (8 / 9 * 4 * 5 + 1 / 9 * 4 * 6) / 64)):
+    failures.append(f"the shares of taps left over and of all are {shares}")
+if matrix_share.left_over_share("gfx90a", functions["kernel"], 1 / 9) != (None, None):
+    failures.append("a loop of packets alone has taps left over")
+for kernel, part in [("Plan<Conv<filter(3, 3).pad(1)>, B>, ImplicitGemm<NativeGemm<64, 64, 6>, half, half, pixel>", 1 / 9),
+                     ("Plan<TransposedConv<filter(3, 3)>>, ImplicitGemm<NativeGemm<64, 64, 6>, int8, int8, pixel>", 1 / 9),
+                     ("Plan<Conv<filter(2, 2)>, B>, ImplicitGemm<NativeGemm<64, 64, 6>, half, half, pixel>", 0),
+                     ("Plan<Conv<filter(3, 3)>, B>, ImplicitGemm<NativeGemm<64, 64, 6>, half, half, channel>", 0)]:
+    if check_kernels.part_left_over(kernel) != part:
+        failures.append(f"{kernel}: {check_kernels.part_left_over(kernel)} of taps are left over")
 small = disassembly.replace("v_mfma_f32_32x32x8f16", "v_mfma_f32_16x16x16f16")
 if matrix_share.matrix_share("gfx90a", matrix_share.functions(small)["kernel"], False)[1] != 32 / (32 + 4 * 5):
     failures.append("a product of 16 x 16 x 16 does not take half as long as one of 32 x 32 x 8")
