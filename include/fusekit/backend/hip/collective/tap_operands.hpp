@@ -12,6 +12,7 @@
 #include "fusekit/backend/hip/collective/operand_filters.hpp"
 #include "fusekit/backend/hip/collective/output_tile.hpp"
 #include "fusekit/backend/hip/collective/quads_under_taps.hpp"
+#include "fusekit/backend/hip/collective/side_column.hpp"
 #include "fusekit/backend/hip/collective/tap_filters.hpp"
 #include "fusekit/backend/hip/collective/window_bytes.hpp"
 #include "fusekit/backend/hip/collective/window_rows.hpp"
@@ -66,6 +67,11 @@ struct InputsUnderTaps {
     using Type = std::conditional_t<
         !padded || !has_window_rows<T, size, threads, Order>, QuadsUnderTaps<T, size, threads, padded, Order>,
         std::conditional_t<sizeof(T) == 1, WindowBytes<T, size, threads, Order>, WindowRows<T, size, threads, Order>>>;
+};
+template <class Atom, Element T, bool padded, class Order>
+    requires requires { requires padded && !Atom::are_in_pairs && has_side_column<T, Order>; }
+struct InputsUnderTaps<Atom, T, padded, Order> {
+    using Type = SideColumn<T, Atom::tile_m, Atom::threads, Order>;
 };
 template <class Atom, Element T, bool padded, class Order>
     requires requires { requires Atom::are_in_pairs; }
