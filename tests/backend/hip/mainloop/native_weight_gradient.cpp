@@ -74,6 +74,9 @@ TEMPLATE_TEST_CASE("HIP: gradients by the weights are exact on the matrix units 
     check_weight_gradient<TestType, fk::filter(3, 3).pad(6).stride(3, 2).dilation(1, 2)>(
         device, {{2, 16, 8, 10}, 132, "nchw+1", "nchw", "nchw"});
     check_weight_gradient<TestType, fk::filter(3).pad(1).stride(2)>(device, {{5, 8, 1, 27}, 12, "ncw", "ncw", "ncw"});
+    // The same of images that are one row, and of rows that are apart.
+    check_weight_gradient<TestType, fk::filter(1, 1)>(device, {{3, 24, 7, 7}, 12, "nchw", "nchw", "nchw"});
+    check_weight_gradient<TestType, fk::filter(1, 1).groups(2)>(device, {{2, 16, 5, 9}, 8, "nchw+1", "nchw", "nchw"});
     // Planes: of images that end within a step or with one, with windows in padding on all sides or on some.
     check_weight_gradient<TestType, fk::filter(3, 3).pad(1)>(device, {{2, 44, 13, 21}, 66, "nchw", "nchw", "nhwc"});
     check_weight_gradient<TestType, fk::filter(3, 3).pad(1)>(device, {{3, 4, 1, 29}, 3, "nchw", "nchw", "nchw"});

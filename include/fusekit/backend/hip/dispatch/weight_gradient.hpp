@@ -90,6 +90,15 @@ bool lies_in_rows(Filter<2> const& filter, TensorView<T const> const& x, Index<4
            2 * dy[3] > RowSlots::of_row(dy[3]) && dy[0] * RowSlots::of_image(dy[2], dy[3]) < std::int64_t{1} << 30;
 }
 
+/// Under single taps, images of x and dy whose rows follow one another are one row each: it fills its slots.
+template <class X, class Dy>
+void make_one_row(Filter<2> const& filter, X& x, Dy& dy) {
+    Index<4> const &shape = x.shape, &stride = x.stride;
+    if (!is_single_pixels(filter) || (shape[2] > 1 && stride[2] != shape[3])) return;
+    for (Index<4>* of : {&x.shape, &dy.shape}) (*of)[3] *= (*of)[2], (*of)[2] = 1;
+    x.stride[2] = dy.stride[2] = 0;
+}
+
 /// Whether GPUs of an architecture have a tile. The host's pass of AMD's compiler knows no target, so a run asks.
 template <class Tile, Element T>
 bool has_tile(Architecture architecture) {
@@ -200,8 +209,10 @@ Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_weight_gradient(Gpu con
             params.in_rows = true;
             params.in_x = Neighbours::eights;
             params.in_dy = Neighbours::fours;
+            detail::make_one_row(filter, params.x.layout, params.bound.head.dy.layout);
+            Index<4> const& of_dy = params.bound.head.dy.layout.shape;
             step = 32;
-            plane = RowSlots::of_image(dy.layout.shape[2], dy.layout.shape[3]);
+            plane = RowSlots::of_image(of_dy[2], of_dy[3]);
         }
     if constexpr (WeightGradientTile::of_amd && Plan::Head::collapsed_space == 2)
         if (near && !params.in_packets && !params.in_rows &&

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "fusekit/backend/hip/arch/wave.hpp"
 #include "fusekit/backend/hip/conv_problem.hpp"
@@ -30,7 +31,7 @@ struct SlotRange {
 };
 
 /// Steps of a block, of `slots` each, that may have edges, quads whose bytes reach beyond x: they are in the first
-/// image's first rows, and in the last image's last rows.
+/// image's first rows, and in the last image's last rows. Under single taps there are none.
 template <int slots>
 class EdgeSteps {
 public:
@@ -43,6 +44,7 @@ public:
                   last_row = (conv.extent(conv.y, 0) - 1) * rows + (max(of_last, 0) + stride - 1) / stride;
         first_end = of_wave((of_first / stride + 1) * row_slots);
         last_begin = of_wave(begin + max(last_row * row_slots - begin, 0) / slots * slots);
+        if (detail::is_single_pixels(conv.filter)) first_end = 0, last_begin = std::numeric_limits<int>::max();
     }
     /// The first from `slot` on.
     __device__ int from(int slot) const { return slot < first_end ? slot : max(slot, last_begin); }
