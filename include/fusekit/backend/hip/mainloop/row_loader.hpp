@@ -31,10 +31,10 @@ public:
     __device__ RowLoader(Params const& params, Places const& places, TapRange const& taps, int quads,
                          WeightGradientTileAt<Tile> const& at, unsigned eight, unsigned four, unsigned quad) {
         auto const conv = params.problem();
-        auto const dy = detail::typed<T>(params.bound.head.dy);
-        Index<4> const &of_x = conv.x.layout.stride, &of_dy = dy.layout.stride;
+        auto const of_y = detail::typed<T>(params.bound.head.dy);
+        Index<4> const &of_x = conv.x.layout.stride, &of_dy = of_y.layout.stride;
         in_x = Buffer(conv.x.data + conv.first_c(at.group) * of_x[1]);
-        in_dy = Buffer(dy.data + (conv.first_k(at.group) + at.first_k) * of_dy[1]);
+        in_dy = Buffer(of_y.data + (conv.first_k(at.group) + at.first_k) * of_dy[1]);
         // For channels that the group does not have others are loaded: their sums are not stored.
         int const in_tile = static_cast<int>(eight) * columns, column = at.first_column + in_tile,
                   channel = static_cast<int>(four) * channels;
