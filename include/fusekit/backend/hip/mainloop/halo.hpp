@@ -12,20 +12,22 @@
 
 namespace fusekit::hip {
 
-/// Convolution of few channels on sm_90a's matrix units: 64 of x and of y at most, stride and dilation 1. Filters stay
-/// in shared memory. One thread copies rows of x, with the halo that their windows reach into, once; warpgroups take
-/// turns at the tiles and read each tile once for each tap. Channels are the rows of the product, pixels its columns.
-/// Results lie down where the halo was and go to y by one bulk copy, which leaves out what y does not have.
+/// Convolution of few channels on sm_90a's matrix units, or a transposed one: 64 of x and of y at most, stride and
+/// dilation 1. Filters stay in shared memory. One thread copies rows of x, with the halo that their windows reach into,
+/// once; warpgroups take turns at the tiles and read each tile once for each tap. Channels are the rows of the product,
+/// pixels its columns. Results lie down where the halo was and go to y by one bulk copy, which leaves out what y does
+/// not have.
 template <class Plan, class Schedule, Element T, detail::OutputElement U>
 class HaloGemm {
     static constexpr int pixels = Schedule::pixels, consumers = Schedule::consumers;
     static constexpr int most_taps = Schedule::most_taps, most_stages = Schedule::most_stages;
     static constexpr int row_bytes = bulk_row_bytes(Schedule::channels, sizeof(T));
+    static constexpr int result_bytes = Schedule::channels * static_cast<int>(sizeof(U));
     static constexpr bool mn_major = has_transposed_conv<Plan>;
     template <int columns>
     using ProductOf = Wgmma<T, columns, mn_major ? ptx::Major::mn : ptx::Major::k, ptx::Major::k, row_bytes>;
     using Atom = ProductOf<pixels>;
-    using Shape = HaloShape<pixels, row_bytes, Schedule::channels* static_cast<int>(sizeof(U))>;
+    using Shape = HaloShape<pixels, row_bytes, result_bytes>;
     using Totals = GridTotals<Plan>;
     using Results = StoreChannels<Plan, Atom, T, U>;
     /// Whether a thread asks which of its pixels y has, where results do not ask for their places.
@@ -208,8 +210,8 @@ private:
         }
     };
 
-    /// The products of all taps. Where their sums lose digits, those of two taps begin at zero, and are added while the
-    /// other warpgroup's are under way; half of a tile's at a time, for which there are registers.
+    /// The products of all taps. Where an instruction cuts off digits, sums of two taps begin at zero and are added to
+    /// the tile's while the other warpgroup multiplies. They are of half of the pixels, for which there are registers.
     __device__ static void multiply(Shape const& shape, Tap tap, typename Atom::Sums& sums) {
         int const taps = shape.window_rows * shape.window_columns;
         if constexpr (Atom::cuts_off) {
