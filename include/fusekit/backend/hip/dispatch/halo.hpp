@@ -21,7 +21,7 @@ inline bool is_sm90a(Gpu const& gpu) { return is_sm90a(gpu.architecture()); }
 
 template <class Schedule, class T, class U>
 using HaloShapeOf = HaloShape<Schedule::pixels, bulk_row_bytes(Schedule::channels, sizeof(T)),
-                              Schedule::channels* static_cast<int>(sizeof(U))>;
+                              static_cast<int>(sizeof(U)) * Schedule::channels>;
 
 /// Whether a convolution from so many channels to y is one that a schedule with a halo computes.
 template <class Schedule, class T, class U>
