@@ -30,17 +30,17 @@ struct alignas(16) ChunkMask {
     __device__ ChunkMask operator~() const { return {{~words[0], ~words[1], ~words[2], ~words[3]}}; }
 };
 
-/// Which pixels of chunks have an element of x under a tap; and, as a tap more, which are none.
+/// Which pixels of chunks of floats have an element of x under a tap; and, as a tap more, which are none.
 template <Element T, int Chunks>
 struct ChunkMasks {
+    static_assert(sizeof(T) == sizeof(std::uint32_t));
     static constexpr int most_taps = 9;
     ChunkMask masks[Chunks][most_taps + 1];
 
     /// Of the chunks from pixel `first` on, where an image has `plane` pixels, and pixels end at `end`.
     template <int threads, class Problem>
     __device__ void fill(Problem const& conv, int first, int plane, int end, unsigned thread) {
-        constexpr int count = PixelChunk<T>::count, bytes = static_cast<int>(sizeof(T));
-        constexpr std::uint32_t all = bytes == 4 ? 0xffffffff : 0xffff;
+        constexpr int count = PixelChunk<T>::count;
         static_assert(threads % Chunks == 0);
         auto const extent = [](std::int64_t size) { return static_cast<unsigned>(size); };
         unsigned const rows = extent(conv.x.layout.shape[2]), columns = extent(conv.x.layout.shape[3]),
@@ -59,7 +59,7 @@ struct ChunkMasks {
 #pragma unroll
             for (int pixel = 0; pixel < count; ++pixel) {  // without branches
                 bool const kept = (all_inside | ((row < rows) & (column < columns))) & (pixel < there);
-                mask.words[pixel * bytes / 4] |= kept ? all << (pixel * bytes % 4 * 8) : 0;
+                mask.words[pixel] = kept ? 0xffffffff : 0;
                 bool const ends = --rest == 0;
                 row += ends;
                 column += ends ? 1 - q : 1;
@@ -105,12 +105,8 @@ public:
 #pragma unroll
             for (int word = 0; word < 4; ++word) {
                 std::uint32_t const from = at[i] + further + static_cast<unsigned>(word) * 4;
-                auto const element = [&](auto of, unsigned bytes) -> std::uint32_t {
-                    bool const kept = mask.words[word] >> (8 * bytes) & 1;
-                    return buffer.template load<decltype(of)>(kept ? from + bytes : Buffer::nowhere);
-                };
-                if constexpr (sizeof(T) == 4) values[i][word] = element(std::uint32_t{}, 0);
-                else values[i][word] = element(std::uint16_t{}, 0) | element(std::uint16_t{}, 2) << 16;
+                values[i][word] =
+                    buffer.template load<std::uint32_t>((mask.words[word] & 1) != 0 ? from : Buffer::nowhere);
             }
             keep_apart();
         }

@@ -19,11 +19,11 @@ __device__ inline KCoord one_of_four(KCoord const& four, unsigned own) {
     return {four.c * 4 + static_cast<int>(own), four.r, four.s};
 }
 
-/// Whether windows move pixel by pixel, and have few taps.
+/// Whether windows move pixel by pixel, and have few taps, over floats: 16 bits have WeightGradientRows.
 template <Element T, int Space>
 FUSEKIT_HD constexpr bool may_lie_in_planes(Filter<Space> const& filter) {
-    return Space == 2 && filter.strides[0] == 1 && filter.strides[1] == 1 &&
-           filter.size[0] * filter.size[1] <= ChunkMasks<T, 1>::most_taps;
+    return Space == 2 && sizeof(T) == 4 && filter.strides[0] == 1 && filter.strides[1] == 1 &&
+           filter.size[0] * filter.size[1] <= ChunkMasks<float, 1>::most_taps;
 }
 
 using InPlanes = std::integral_constant<Neighbours, Neighbours::planes>;
