@@ -74,6 +74,28 @@ void check_transposed(Device& device, oracle::Shape const& x, std::int64_t k) {
     }
 }
 
+/// Of channels last alone.
+struct ChannelsLastLayouts {
+    static constexpr char const* all[1][3] = {{"nhwc", "krsc", "nhwc"}};
+};
+
+/// A gradient of half, of k channels, that goes back through a Relu of z as it leaves, to x.
+template <class Device, class Scheduled>
+void check_slope_after_transposed(Device& device, Scheduled&& scheduled, oracle::Shape const& x, std::int64_t k) {
+    constexpr auto geometry = fk::filter(3, 3).pad(1);
+    using Plan = fk::Plan<fk::TransposedConv<geometry>, fk::ActivationSlope<fk::Relu>>;
+    oracle::Shape const of_dy{x.n, k, x.h, x.w}, filter{k, x.c, 3, 3};
+    Filled<fk::half, Device, 4> dy(device, "nhwc", of_dy, integers(of_dy.size(), -3, 4, 1)),
+        w(device, "krsc", filter, integers(filter.size(), -2, 2, 2)),
+        z(device, "nhwc", x, integers(x.size(), -3, 3, 3));
+    auto expected = oracle::transposed_conv({of_dy, dy.values}, w.values, x, GeometryOf<2>::window(geometry));
+    for (std::size_t i = 0; i < expected.at.size(); ++i)
+        if (z.values[i] <= 0) expected.at[i] = {};
+    Placed<Device, 4> dx(device, fk::DataType::float16, layout_of<4>("nhwc", x), 64);
+    Plan::bind({.weights = w.view()}, {.z = z.view()})(scheduled, dy.view(), dx.template view<fk::half>());
+    CHECK(difference(expected, dx.fetch()) == "");
+}
+
 /// Of any type: stride 1 and 2, the latter to x of every extent that gives the same y; groups; sizes of no tile.
 template <class T, class Device>
 void check_transposed_convolutions(Device& device) {

@@ -11,7 +11,7 @@ namespace fusekit::hip {
 /// How rows of y, and the rows of x that they see, lie in a tile of `Pixels`. A row of x has `pitch` columns: as many
 /// as one of y, and what its last window reaches beyond. Pixel (p, q) of y is number p pitch + q, and its tap (r, s) is
 /// pixel r pitch + s further on: the same tile, begun later. Where q is past the end of a row, the result means
-/// nothing. A pixel of x has RowBytes: 64 channels, of which those beyond x's are zero. One of y has
+/// nothing. A pixel of x has RowBytes: 64 channels, with zeros for those that x does not have. A pixel of y has
 /// ResultBytes.
 template <int Pixels, int RowBytes = 128, int ResultBytes = RowBytes>
 struct HaloShape {

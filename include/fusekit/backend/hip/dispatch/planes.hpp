@@ -137,7 +137,7 @@ std::optional<Launch<ConvParams<Plan, T, T>>> launch_planes_kernel(Gpu const& gp
     if (with.channels_last && !with.encode_x(params)) return {};
     std::int64_t const most = gpu.processors();
     if constexpr (has_split<Plan, T>) {
-        std::int64_t const channel_blocks = divide_up(x.layout.shape[1], 128 / static_cast<int>(sizeof(T))),
+        std::int64_t const channel_blocks = divide_up(x.layout.shape[1], PlaneTiles<64, T>::channels),
                            sharers = parts < channel_blocks ? parts : channel_blocks;
         if (sharers > 1 && !launches_clusters(gpu)) return {};
         params.parts.count = static_cast<unsigned>(sharers);

@@ -211,7 +211,7 @@ private:
     };
 
     /// The products of all taps. Where an instruction cuts off digits, sums of two taps begin at zero and are added to
-    /// the tile's while the other warpgroup multiplies. They are of half of the pixels, for which there are registers.
+    /// the tile's while the other warpgroup multiplies. Registers have room for those of half of the pixels.
     __device__ static void multiply(Shape const& shape, Tap tap, typename Atom::Sums& sums) {
         int const taps = shape.window_rows * shape.window_columns;
         if constexpr (Atom::cuts_off) {

@@ -21,6 +21,15 @@ struct TapRange {
                   last_column = min(at.first_column + Tile::m, weights) - 1;
         return {of_wave(first), of_wave(last_column < at.first_column ? 0 : last_column / channels - first + 1)};
     }
+    /// Finds how far a window's taps are from its first, a thread each.
+    template <class Problem, class Place>
+    __device__ void find(Problem const& conv, Place* places, unsigned thread) const {
+        if (static_cast<int>(thread) >= count) return;
+        int const tap = first + static_cast<int>(thread);
+        KCoord const of = conv.k_coord(static_cast<unsigned>(tap * conv.group_c()), true);
+        places[thread].at = conv.distance(of.r, of.s);
+        places[thread].offset = conv.input_offset(places[thread].at);
+    }
 };
 
 /// Where the pixels of four steps are, as offsets of Buffers: in x, under each tap of a tile's columns, or nowhere
@@ -41,11 +50,7 @@ public:
     /// Called once, and followed by a barrier.
     template <class Problem>
     __device__ void find_taps(Problem const& conv, TapRange const& range, unsigned thread) {
-        if (static_cast<int>(thread) >= range.count) return;
-        int const tap = range.first + static_cast<int>(thread);
-        KCoord const of = conv.k_coord(static_cast<unsigned>(tap * conv.group_c()), true);
-        taps[thread].at = conv.distance(of.r, of.s);
-        taps[thread].offset = conv.input_offset(taps[thread].at);
+        range.find(conv, taps, thread);
     }
     /// Takes pixels from `first` on. Those past the end are nowhere.
     template <class Problem>

@@ -52,11 +52,7 @@ public:
     /// Called once, and followed by a barrier.
     template <class Problem>
     __device__ void find_taps(Problem const& conv, TapRange const& range, unsigned thread) {
-        if (static_cast<int>(thread) >= range.count) return;
-        int const tap = range.first + static_cast<int>(thread);
-        KCoord const of = conv.k_coord(static_cast<unsigned>(tap * conv.group_c()), true);
-        taps[thread].at = conv.distance(of.r, of.s);
-        taps[thread].offset = conv.input_offset(taps[thread].at);
+        range.find(conv, taps, thread);
     }
     /// Takes `count` quads from slot `first` on, to lines of `quads`. Those past the end are nowhere; and so are edges,
     /// whose bytes are not all in x, or all others.
