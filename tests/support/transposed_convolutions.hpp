@@ -88,7 +88,8 @@ void check_slope_after_transposed(Device& device, Scheduled&& scheduled, oracle:
     Filled<fk::half, Device, 4> dy(device, "nhwc", of_dy, integers(of_dy.size(), -3, 4, 1)),
         w(device, "krsc", filter, integers(filter.size(), -2, 2, 2)),
         z(device, "nhwc", x, integers(x.size(), -3, 3, 3));
-    auto expected = oracle::transposed_conv({of_dy, dy.values}, w.values, x, GeometryOf<2>::window(geometry));
+    auto expected =
+        oracle::transposed_conv(oracle::Tensor{of_dy, dy.values}, w.values, x, GeometryOf<2>::window(geometry));
     for (std::size_t i = 0; i < expected.at.size(); ++i)
         if (z.values[i] <= 0) expected.at[i] = {};
     Placed<Device, 4> dx(device, fk::DataType::float16, layout_of<4>("nhwc", x), 64);

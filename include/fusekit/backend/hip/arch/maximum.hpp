@@ -10,8 +10,8 @@
 
 namespace fusekit::hip {
 
-/// Threads of a block that may keep a maximum: AMD's small tiles leave no room for more.
-inline constexpr int most_maxima = std::is_base_of_v<arch::Amd, arch::Target> ? 256 : 1024;
+/// Threads of a block that may keep a maximum: AMD's small tiles leave no room for more, nor does Halo beside two.
+inline constexpr int most_maxima = std::is_base_of_v<arch::Amd, arch::Target> ? 256 : 512;
 
 /// A maximum of a thread's values while its kernel runs, as the bits of a float that is not negative. It lies in shared
 /// memory, where a thread finds it without being handed it, and a compiler may keep it in a register.

@@ -83,7 +83,7 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_halo_with(Gpu const& gpu, BoundPl
         "a GPU of compute capability 9.0, code for sm_90a, a filter of stride 1, dilation 1, 1 group and 9 taps "
         "at most, rows of 232 at most, of 8 bits 240, 64 channels of x and of y at most, which are neighbours, all "
         "else at multiples of 16 bytes, which a pixel's channels of y fill, y of x's type, or of 16 bits where x has "
-        "8, and, where statistics follow, over 64 pixels of y, or one tile",
+        "8, two Amax at most where x has 16, and, where statistics follow, over 64 pixels of y, or one tile",
         gpu.name() + ", x of " + to_string(x.shape()) + ", y of " + to_string(y.shape()));
 }
 

@@ -66,7 +66,8 @@ inline constexpr int maxima_of<Plan> = Plan::maxima;
 /// A thread's are 0 before, and merged after.
 template <class Plan, class Mainloop, int... number>
 __device__ void run_with_maxima(typename Mainloop::Params const& params, std::integer_sequence<int, number...>) {
-    static_assert(Mainloop::threads <= most_maxima, "with Amax a block on AMD's GPUs has 256 threads at most");
+    static_assert(Mainloop::threads <= most_maxima,
+                  "with Amax a block has 256 threads at most on AMD's GPUs, 512 on NVIDIA's");
     ((maximum_of_thread<number>() = 0), ...);
     run_mainloop<Mainloop>(params);
     (merge_maximum<number>(Plan::template maximum<number>(params.bound)), ...);
