@@ -35,7 +35,10 @@ class HaloGemm {
         Plan::totals_tiles || (Plan::Epilogue::maxima > 0 && !Results::reads_places);
     static constexpr int filter_bytes = Atom::m * Atom::row_bytes;  ///< of one tap
 
-    static constexpr unsigned first_barrier = 1;  ///< of the warpgroups' named barriers
+    /// Whether one warpgroup multiplies at a time. Where digits are cut off, one adds while the other multiplies.
+    static constexpr bool takes_turns = !Atom::cuts_off;
+    /// Named barriers: of a warpgroup in its epilogue, and of turns to multiply.
+    static constexpr unsigned epilogue_barrier = 1, turn_barrier = epilogue_barrier + consumers;
 
 public:
     using Params = ConvParams<Plan, T, U>;
@@ -134,17 +137,21 @@ private:
         auto const filters = mn_major ? Atom::mn_descriptor(at_filters) : Atom::descriptor(at_filters);
         auto const stages = static_cast<unsigned>(tiles.stages);
         unsigned const step = gridDim.x;
+        if (takes_turns && group == 1) ptx::named_barrier_arrive(turn_barrier, 2 * Atom::threads);  // the other begins
         for (unsigned i = group, tile = block + group * step; tile < tiles.all;
              i += consumers, tile += consumers * step) {
             unsigned const stage = i % stages;
             auto const halo =
                 ptx::shared_address(shared.halos) + stage * static_cast<unsigned>(tiles.shape.stage_bytes());
             typename Atom::Sums sums[1];
+            if constexpr (takes_turns) ptx::named_barrier_sync(turn_barrier + group, 2 * Atom::threads);
             ptx::barrier_wait(ptx::shared_address(&shared.barriers.full[stage]), i / stages & 1);
-            multiply(tiles.shape, {filters, Atom::descriptor(halo)}, sums[0]);
+            multiply(tiles.shape, {filters, Atom::descriptor(halo)}, sums[0], [&] {
+                if constexpr (takes_turns) ptx::named_barrier_arrive(turn_barrier + (group ^ 1), 2 * Atom::threads);
+            });
             bool const is_last = tile + consumers * step >= tiles.all;
             if (is_last) start_next_kernel();
-            ptx::named_barrier_sync(first_barrier + group, Atom::threads);  // all have read the halo
+            ptx::named_barrier_sync(epilogue_barrier + group, Atom::threads);  // all have read the halo
             int const n = tiles.image(tile), first = tiles.first_row(tile);
             if constexpr (reads_in_bulk<Plan, T, U>) {
                 auto const full = ptx::shared_address(&shared.read_full[group]);
@@ -163,7 +170,7 @@ private:
                 return Pixel{inside ? n : -1, first + p, q};
             });
             ptx::fence_shared_memory();
-            ptx::named_barrier_sync(first_barrier + group, Atom::threads);
+            ptx::named_barrier_sync(epilogue_barrier + group, Atom::threads);
             auto const send = [&] {
                 if (thread != 0) return;
                 ptx::store_tiled(&params.maps.y, halo, {0, 0, first, n});
@@ -211,8 +218,11 @@ private:
     };
 
     /// The products of all taps. Where an instruction cuts off digits, sums of two taps begin at zero and are added to
-    /// the tile's while the other warpgroup multiplies. Registers have room for those of half of the pixels.
-    __device__ static void multiply(Shape const& shape, Tap tap, typename Atom::Sums& sums) {
+    /// the tile's while the other warpgroup multiplies. Registers have room for those of half of the pixels. Calls
+    /// when_all_begun() once the last products are under way.
+    template <class WhenAllBegun>
+    __device__ static void multiply(Shape const& shape, Tap tap, typename Atom::Sums& sums,
+                                    WhenAllBegun const& when_all_begun) {
         int const taps = shape.window_rows * shape.window_columns;
         if constexpr (Atom::cuts_off) {
 #pragma unroll
@@ -232,6 +242,7 @@ private:
                 begin_products<Atom>(tap.filters, tap.x, sums, i > 0);
                 ptx::wait_for_products<1>();
             }
+            when_all_begun();
             ptx::wait_for_products<0>();
             ptx::hold(sums);
         }

@@ -56,7 +56,7 @@ public:
             };
             if (merges) writer.prepare(params, conv, start);
             if (own.begin < own.end) {
-                Whole::multiply(shared, sums, cursor, own.end - own.begin, thread, 0, begin_read);
+                Whole::multiply(shared, sums, cursor, own.end - own.begin, thread, 0, begin_read, [] {});
             } else {
                 Whole::clear(sums);
                 begin_read();

@@ -96,11 +96,12 @@ protected:
             start.n += static_cast<int>(first_channel);
             writer.prepare(params, conv, start);
             if constexpr (ping_pong) ptx::named_barrier_sync(turn_barrier + group, 2 * Atom::threads);
-            multiply(shared, sums, cursor, steps, thread, first_channel, [&] { writer.begin_read(params, start); });
-            if constexpr (ping_pong) {
-                ptx::named_barrier_arrive(turn_barrier + (group ^ 1), 2 * Atom::threads);
-                cursor.advance(steps);  // over the other's tile
-            }
+            multiply(
+                shared, sums, cursor, steps, thread, first_channel, [&] { writer.begin_read(params, start); },
+                [&] {
+                    if constexpr (ping_pong) ptx::named_barrier_arrive(turn_barrier + (group ^ 1), 2 * Atom::threads);
+                });
+            if constexpr (ping_pong) cursor.advance(steps);  // over the other's tile
             bool const is_last = tile + stride >= tiles.size();
             if (is_last) start_next_kernel();
             if constexpr (Plan::totals_tiles) {
@@ -159,10 +160,11 @@ protected:
     }
 
     /// A tile's products. One group of them is under way while the next stage is awaited; then its stage is free.
-    /// Calls when_begun() once the first are under way.
-    template <class WhenBegun>
+    /// Calls when_begun() once the first are under way, and when_all_begun() once the last are.
+    template <class WhenBegun, class WhenAllBegun>
     __device__ static void multiply(DynamicShared& shared, Sums& sums, Cursor& cursor, unsigned steps, unsigned thread,
-                                    unsigned first_channel, WhenBegun const& when_begun) {
+                                    unsigned first_channel, WhenBegun const& when_begun,
+                                    WhenAllBegun const& when_all_begun) {
         auto const release = [&](unsigned stage) {
             if (thread == 0) ptx::barrier_arrive(ptx::shared_address(&shared.barriers.empty[stage]));
         };
@@ -189,6 +191,7 @@ protected:
             }
             cursor.advance();
         }
+        when_all_begun();
         if constexpr (!Atom::cuts_off) {
             ptx::wait_for_products<0>();
             hold(sums);
