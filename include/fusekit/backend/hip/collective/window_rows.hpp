@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/hip/arch/permute.hpp"
+#include "fusekit/backend/hip/arch/target.hpp"
 #include "fusekit/backend/hip/collective/quad_of_pixels.hpp"
 #include "fusekit/backend/integer.hpp"
 
@@ -21,6 +22,10 @@ class WindowRows : public QuadOfPixels<T, Size, Order::tile_k, threads> {
     static constexpr int packet = Order::packet, columns = Order::columns, rows = detail::divide_up(packet, columns);
     static constexpr std::uint32_t size = sizeof(T);
     static_assert(sizeof(T) == 2);
+    /// How many loads a quad is. Where taps take its words as they are, each is loaded to where it will be stored from;
+    /// but waves of 32 lanes copy two words by one instruction, and gain nothing.
+    static constexpr int loads = Order::column(0) < Order::column(1) && arch::Target::processor.wave == 64 ? 2 : 1;
+    using Loaded = Words<2 / loads>;
 
 public:
     using Base::Base;
@@ -35,7 +40,8 @@ public:
                 auto const begin = first + static_cast<std::uint32_t>(element) * size;
                 return offsets.in_row(k + static_cast<unsigned>(i), begin, invalid);
             };
-            if (i % columns == 0) of_quad[i / columns] = at(-column);
+            if (i % columns == 0)
+                for (int load = 0; load < loads; ++load) of_quad[i / columns][load] = at(2 * load - column);
             if (column < 0) beside[i] = place == QuadPlace::left ? Buffer::nowhere : at(0);
             if (column > 0) beside[i] = place == QuadPlace::right ? Buffer::nowhere : at(3);
         }
@@ -43,7 +49,9 @@ public:
     /// Loads that step, or one whose channels lie `further` bytes on.
     __device__ void load(std::uint32_t further) {
 #pragma unroll
-        for (int i = 0; i < rows; ++i) quads[i] = buffer.template load<Words<2>>(of_quad[i], further);
+        for (int i = 0; i < rows; ++i)
+            for (int load = 0; load < loads; ++load)
+                quads[i][load] = buffer.template load<Loaded>(of_quad[i][load], further);
 #pragma unroll
         for (int i = 0; i < packet; ++i)
             if (Order::column(i) != 0) sides[i] = buffer.template load<std::uint16_t>(beside[i], further);
@@ -67,13 +75,15 @@ public:
     }
 
 private:
-    std::uint32_t of_quad[rows], beside[packet];
-    Words<2> quads[rows];
+    std::uint32_t of_quad[rows][loads], beside[packet];
+    Loaded quads[rows][loads];
     std::uint32_t sides[packet];
 
     /// The word that has an element of tap i's row, and whether it is the upper half.
     __device__ std::uint32_t word(int i, int element) const {
-        return element < 0 || element > 3 ? sides[i] : quads[i / columns][element / 2];
+        if (element < 0 || element > 3) return sides[i];
+        if constexpr (loads == 2) return quads[i / columns][element / 2][0];
+        else return quads[i / columns][0][element / 2];
     }
     __device__ static constexpr bool in_high(int element) { return element == 1 || element == 3; }
 };
