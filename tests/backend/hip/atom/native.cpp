@@ -76,10 +76,9 @@ void check_int8() {
 TEMPLATE_TEST_CASE("HIP: convolutions are exact on the matrix units of each target", "", (NativeGemm<128, 128, 2>),
                    (NativeGemm<64, 64, 6>)) {
     check_floats<fk::half, TestType>("half");
+    check_floats<fk::bfloat16, TestType>("bfloat16");
     check_int8<TestType>();
 }
-
-TEST_CASE("HIP: so are those of bfloat16") { check_floats<fk::bfloat16, NativeGemm<64, 64, 6>>("bfloat16"); }
 
 TEST_CASE("HIP: so are those of int8 in tiles that are for bytes") { check_int8<NativeGemm<64, 128, 2>>(); }
 

@@ -236,6 +236,7 @@ private:
                 tap = next;
                 tap.advance(shape);
             }
+            when_all_begun();
         } else {
 #pragma unroll 1
             for (int i = 0; i < taps; ++i, tap.advance(shape)) {
