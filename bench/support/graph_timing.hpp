@@ -63,14 +63,16 @@ private:
 };
 
 /// Median seconds a call of each subject, whose buffers return after `rotation` calls and which has been called
-/// before. A graph holds whole rotations: 20 calls or more, and two milliseconds of them. Samples are taken in turn,
-/// A B A B ..., so that a drift of the machine reaches all of them.
+/// before. A graph holds whole rotations: two milliseconds of calls and at least 20, or 50 milliseconds of calls where
+/// 20 take longer. Samples alternate, A B A B ..., so that a drift of the machine reaches all subjects.
 inline std::vector<double> graph_medians(hipStream_t stream, std::vector<Subject> const& subjects,
                                          std::int64_t rotation, int repeats) {
     std::vector<CapturedCalls> graphs;
     for (Subject const& subject : subjects) {
         double const estimate = CapturedCalls(stream, subject, rotation).seconds();
-        auto const calls = std::clamp<std::int64_t>(std::llround(2e-3 / std::max(estimate, 1e-7)), 20, 1000);
+        auto const calls_in = [&](double seconds) { return std::llround(seconds / std::max(estimate, 1e-7)); };
+        auto const least = std::clamp<std::int64_t>(calls_in(50e-3), 1, 20);
+        auto const calls = std::clamp<std::int64_t>(calls_in(2e-3), least, 1000);
         graphs.emplace_back(stream, subject, (calls + rotation - 1) / rotation * rotation);
     }
     std::vector<std::vector<double>> samples(subjects.size());
