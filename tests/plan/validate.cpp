@@ -191,9 +191,11 @@ TEST_CASE_METHOD(BadInput, "signals and volumes are refused by their own extents
                                                    {{{2, 8, 4, 5, 5}}, {{1, 1, 0, 5, 1}}});
         Volume::bind({.weights = weights.any()}, {.z = apart})(device, x5, y5);
     });
-    refuse<Volume>({"x", "", "positive extents", "2 x 3 x 0 x 6 x 5"},
-                   [&] { good(device, fk::TensorView<float const, 5>(x5.data, fk::ncdhw(2, 3, 0, 6, 5)), y5); });
-    refuse<Volume>({"x", "", "positive extents", "2 x 3 x 1099511627776 x 1099511627776 x 5"}, [&] {
+    refuse<Volume>({"x", "", "extents of 0 or more", "2 x 3 x -1 x 6 x 5"},
+                   [&] { good(device, fk::TensorView<float const, 5>(x5.data, fk::ncdhw(2, 3, -1, 6, 5)), y5); });
+    refuse<Volume>({"Residual", "z", "2 x 8 x 0 x 5 x 5 (N x K x O x P x Q)", "2 x 8 x 4 x 5 x 5"},
+                   [&] { (void)good(device, fk::TensorView<float const, 5>(x5.data, fk::ncdhw(2, 3, 0, 6, 5))); });
+    refuse<Volume>({"x", "", "extents of 0 or more", "2 x 3 x 1099511627776 x 1099511627776 x 5"}, [&] {
         good(device, fk::TensorView<float const, 5>(x5.data, {{{2, 3, huge, huge, 5}}, {{1, 1, 1, 1, 1}}}), y5);
     });
     auto const mean = filled(fk::cdhw(3, 6, 4, 5), 6);
@@ -304,15 +306,16 @@ TEST_CASE_METHOD(BadInput, "element types that differ are refused") {
     });
 }
 
-TEST_CASE_METHOD(BadInput, "extents that are not positive or whose product overflows are refused") {
+TEST_CASE_METHOD(BadInput, "extents below 0 or whose product overflows are refused") {
     auto const good = Static::bind({.weights = w.any()}, {.bias = b.any()}, {});
     auto const relu = fk::Plan<fk::Activation<fk::Relu>>::bind({});
     float* const data = out().data;
     for (auto const& shape :
-         {fk::Index<4>{{0, 6, 5, 7}}, fk::Index<4>{{2, 6, -5, 7}}, fk::Index<4>{{huge, 6, huge, 7}},
-          fk::Index<4>{{1, 6, huge, 1 << 20}}, fk::Index<4>{{std::numeric_limits<std::int64_t>::max(), 6, 1, 1}}}) {
+         {fk::Index<4>{{-1, 6, 5, 7}}, fk::Index<4>{{2, 6, -5, 7}}, fk::Index<4>{{0, 6, huge, huge}},
+          fk::Index<4>{{huge, 6, huge, 7}}, fk::Index<4>{{1, 6, huge, 1 << 20}},
+          fk::Index<4>{{std::numeric_limits<std::int64_t>::max(), 6, 1, 1}}}) {
         fk::Layout<4> const layout{shape, {{1, 1, 1, 1}}};
-        Refusal const refusal{"x", "", "positive extents", fk::to_string(shape)};
+        Refusal const refusal{"x", "", "extents of 0 or more", fk::to_string(shape)};
         refuse<Static>(refusal, [&] { good(device, View(in().data, layout), out()); });
         refuse<Static>(refusal, [&] { (void)good(device, View(in().data, layout)); });
         refuse<fk::Plan<fk::Activation<fk::Relu>>>(
@@ -320,7 +323,7 @@ TEST_CASE_METHOD(BadInput, "extents that are not positive or whose product overf
     }
     // So many output channels that the output, not the input, is too large.
     View const many(w.view<float const>().data, {{{std::int64_t{1} << 60, 6, 3, 3}}, {{0, 1, 18, 6}}});
-    refuse<Dynamic>({"y", "", "positive extents", "2 x 1152921504606846976 x 5 x 7"},
+    refuse<Dynamic>({"y", "", "extents of 0 or more", "2 x 1152921504606846976 x 5 x 7"},
                     [&] { (void)Dynamic::bind({.weights = many, .filter = fk::filter(3, 3).pad(1)})(device, in()); });
 }
 

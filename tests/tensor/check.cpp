@@ -55,6 +55,10 @@ TEST_CASE("what can be read has the shape, a pointer and memory of its own") {
           "Layer: Op.z: expected 1 x 2 x 3 x 4 (N x K x P x Q), got 1 x 2 x 4 x 3");
     CHECK(read(fk::nchw(1, 2, 3, 4), nullptr) ==
           "Layer: Op.z: expected a pointer to 1 x 2 x 3 x 4 elements, got a null pointer");
+    fk::TensorView<float const> const empty(nullptr, fk::nchw(1, 2, 0, 4));
+    CHECK(refusal([&] { check.readable("z", empty, empty.layout.shape, "N x K x P x Q"); }) == "accepted");
+    CHECK(refusal([&] { check.readable("z", empty, shape, "N x K x P x Q"); }) ==
+          "Layer: Op.z: expected 1 x 2 x 3 x 4 (N x K x P x Q), got 1 x 2 x 0 x 4");
     fk::TensorView<float const, 5> const volume(memory, fk::ncdhw(1, 2, 3, 1, 4));
     CHECK(refusal([&] { check.readable("z", fk::detail::collapse<4>(volume), shape, "N x K x P x Q"); }) ==
           "Layer: Op.z: expected 1 x 2 x 3 x 4 (N x K x P x Q), got 1 x 2 x 3 x 1 x 4");

@@ -37,7 +37,16 @@ static_assert(fk::detail::collapse<4>(apart(4, 9)).shape.from.count == 4);
 static_assert(fk::detail::collapse<4>(apart(1, 9)).stride[2] == 6 &&
               fk::detail::collapse<4>(apart(4, 1)).stride[2] == 60);
 static_assert(fk::detail::collapse<4>(apart(fk::Extent{1} << 40, fk::Extent{1} << 40)).shape[2] ==
-              0);  // too many to count
+              -1);  // too many to count
+
+/// No slices have rows all the same, which volumes of other extents are made of.
+constexpr auto no_slices = fk::detail::collapse<4>(fk::ncdhw(2, 3, 0, 5, 6)).shape;
+static_assert(no_slices[2] == 0 && no_slices.from.slices() == 0 && no_slices.from.slice_rows(0) == 5);
+static_assert(fk::detail::expand<5>(no_slices) == fk::Index<5>{{2, 3, 0, 5, 6}});
+static_assert(!(no_slices == fk::detail::collapse<4>(fk::ncdhw(2, 3, 0, 4, 6)).shape));
+static_assert(fk::detail::expand<5>(fk::detail::collapse<4>(fk::ncdhw(2, 3, 4, 0, 6)).shape) ==
+              fk::Index<5>{{2, 3, 4, 0, 6}});
+static_assert(!has_gaps(fk::ncdhw(2, 3, 4, 0, 6)) && !has_gaps(fk::ncdhw(2, 3, 0, 4, 6)));
 
 static_assert(std::is_convertible_v<fk::TensorView<float, 5>, fk::AnyActivations>);
 static_assert(std::is_convertible_v<fk::TensorView<fk::half const, 3>, fk::AnyActivations>);

@@ -99,14 +99,28 @@ TEST_CASE("tensor() takes as many elements as the layout has") {
     CHECK(device.live == 1);
 }
 
-TEST_CASE("a tensor refuses extents that are not positive or overflow") {
+TEST_CASE("a tensor of no elements has no memory") {
+    Counter device;
+    Tensor empty(device, fk::nchw(2, 0, 3, 4));
+    CHECK(empty.size() == 0);
+    CHECK(empty.data() == nullptr);
+    CHECK(empty.layout().stride == fk::Index<4>{{12, 12, 4, 1}});
+    empty.copy_from(nullptr);
+    empty.copy_to(nullptr);
+    Tensor moved = std::move(empty);
+    CHECK(fk::tensor<float>(device, fk::nchw(0, 1, 2, 2), {}).size() == 0);
+    CHECK(fk::random<float>(device, fk::nchw(0, 1, 2, 2)).size() == 0);
+    CHECK(device.given == 0);
+}
+
+TEST_CASE("a tensor refuses extents that are below 0 or overflow") {
     Counter device;
     std::int64_t const big = std::int64_t{1} << 40;
-    for (auto const& shape : {fk::Index<4>{{0, 1, 1, 1}}, fk::Index<4>{{1, -2, 3, 4}}, fk::Index<4>{{big, big, 1, 1}},
-                              fk::Index<4>{{1, 1, big, 1 << 22}}}) {
+    for (auto const& shape : {fk::Index<4>{{0, -1, 1, 1}}, fk::Index<4>{{1, -2, 3, 4}}, fk::Index<4>{{big, 0, big, 1}},
+                              fk::Index<4>{{big, big, 1, 1}}, fk::Index<4>{{1, 1, big, 1 << 22}}}) {
         std::string const text = refusal([&] { Tensor(device, {shape, {{1, 1, 1, 1}}}); });
         CHECK(text.starts_with("Tensor: layout.shape["));
-        CHECK(text.find(": expected positive extents") != text.npos);
+        CHECK(text.find(": expected extents of 0 or more") != text.npos);
         CHECK_THROWS_AS(Tensor(device, fk::packed(shape, {{0, 1, 2, 3}})), fk::Error);
     }
     for (std::int64_t const stride : {std::int64_t{1} << 62, std::int64_t{-8}}) {

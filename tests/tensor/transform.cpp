@@ -54,8 +54,30 @@ TEST_CASE("a slice is every step-th element of a mode") {
     CHECK(refusal([&] { fk::sliced(view, 4, 0, 1); }) == "view: sliced.mode: expected 0 to 3, got 4");
     CHECK(refusal([&] { fk::sliced(view, 3, 4, 1); }) == "view: sliced.first: expected 0 to 3, got 4");
     CHECK(refusal([&] { fk::sliced(view, 3, -1, 1); }) == "view: sliced.first: expected 0 to 3, got -1");
-    CHECK(refusal([&] { fk::sliced(view, 3, 1, 3, 2); }) == "view: sliced.count: expected 1 to 2, got 3");
+    CHECK(refusal([&] { fk::sliced(view, 3, 1, 3, 2); }) == "view: sliced.count: expected 0 to 2, got 3");
     CHECK(refusal([&] { fk::sliced(view, 3, 1, 1, 0); }) == "view: sliced.step: expected 1 or more, got 0");
+}
+
+TEST_CASE("views of no elements keep their pointer, which may be null") {
+    Counted tensor(24);
+    auto const view = tensor.view(fk::nchw(1, 2, 3, 4));
+    for (fk::Extent const first : {0, 1, 2}) {  // as the last part of a split
+        auto const none = fk::sliced(view, 1, first, 0);
+        CHECK(none.layout.shape == fk::Index<4>{{1, 0, 3, 4}});
+        CHECK(none.data == view.data);
+    }
+    CHECK(refusal([&] { fk::sliced(view, 1, 3, 0); }) == "view: sliced.first: expected 0 to 2, got 3");
+    CHECK(refusal([&] { fk::sliced(view, 1, 0, -1); }) == "view: sliced.count: expected 0 to 2, got -1");
+    fk::TensorView<float> const empty(nullptr, fk::nchw(0, 2, 3, 4));
+    CHECK(fk::sliced(empty, 0, 0, 0).data == nullptr);
+    CHECK(refusal([&] { fk::sliced(empty, 0, 0, 1); }) == "view: sliced.count: expected 0 to 0, got 1");
+    CHECK(fk::sliced(empty, 1, 1, 1).layout.shape == fk::Index<4>{{0, 1, 3, 4}});
+    CHECK(fk::sliced(empty, 1, 1, 1).data == nullptr);
+    CHECK(fk::flipped(empty, 3).data == nullptr);
+    CHECK(fk::transposed(empty, 0, 1).layout.shape == fk::Index<4>{{2, 0, 3, 4}});
+    CHECK(fk::broadcast(fk::sliced(empty, 1, 0, 1), 0, 7, 3, 4).layout.shape == fk::Index<4>{{0, 7, 3, 4}});
+    CHECK(fk::reshaped(empty, 6, 0, 4).layout == fk::ncw(6, 0, 4));
+    CHECK(refusal([&] { fk::reshaped(empty, 6, 4); }) == "view: reshaped.extents: expected a product of 0, got 24");
 }
 
 TEST_CASE("a flip reverses a mode, a transposition exchanges two") {

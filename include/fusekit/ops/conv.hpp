@@ -74,9 +74,10 @@ struct ConvArgs<dynamic> {
 /// weights K x C/G x T x R x S, y N x K x O x P x Q, and the sum is over t too.
 /// Arguments: weights, of x's type or, with Conv<..., Weights<T>>, of T, any strides (of filter(t, r, s):
 /// stride[T] = R stride[R]); with Conv<dynamic> also filter, the geometry of R x S.
-/// Requires: C and K divisible by the groups; a filter that fits the padded input; with int8, whose sums are exact
-/// 32-bit integers, at most 131071 products an output.
-/// Source: the cross-correlation that deep learning calls convolution; Dumoulin and Visin 2016, section 2.
+/// Requires: C and K divisible by the groups; a filter that fits the padded input, unless that has an extent of 0
+/// there; with int8, whose sums are exact 32-bit integers, at most 131071 products an output. An extent of 0 is no
+/// error: a y without elements is not written, and where C is 0 the sums are 0. Source: the cross-correlation that deep
+/// learning calls convolution; Dumoulin and Visin 2016, section 2.
 ///
 /// Compilers quote the line of a requirement that does not hold: its comment gives the reason.
 template <auto Geometry, class Option = void>
@@ -118,7 +119,7 @@ struct Conv : detail::ConvArgs<Geometry> {
             in.require(f.dilations[i] >= 1, "filter", "a dilation of 1 or more", f.dilations[i]);
             in.require(f.pad_before[i] >= 0, "filter", "padding of 0 or more", f.pad_before[i]);
             in.require(f.pad_after[i] >= 0, "filter", "padding of 0 or more", f.pad_after[i]);
-            if (f.output(i, x[2 + i]) < 1)
+            if (f.output(i, x[2 + i]) < 1 && x[2 + i] != 0)
                 in.fail("filter", detail::conv_least[Conv::space - 1], Conv::written(args) + " on " + to_string(in.x));
         }
         detail::check_weights<Option>(args.weights.type, in);
@@ -129,8 +130,9 @@ struct Conv : detail::ConvArgs<Geometry> {
                     Conv::written(args) + " with C = " + Text::number(in.x[1]) + ", K = " + Text::number(k));
         CollapsedShape<4> const weights = detail::filter_shape_of(f, in.x, k);
         in.readable("weights", args.weights, weights, "K x C/groups x R x S", Access::read, true);
-        std::int64_t const products = detail::product_or_zero(weights[1], weights[2] * weights[3]);
-        detail::check_products(products, in, [&] { return products ? Text::number(products) : to_string(weights); });
+        std::int64_t const products = detail::extent_product(weights[1], weights[2] * weights[3]);
+        detail::check_products(products, in,
+                               [&] { return products < 0 ? to_string(weights) : Text::number(products); });
     }
 };
 

@@ -151,11 +151,11 @@ concept MainloopOp = HasStageAndArgs<Op> && Op::stage == Stage::mainloop &&
 namespace detail {
 
 /// With int8, whose sums are 32-bit integers, refuses more products an output than fit one, or a number that overflowed
-/// to 0. `given()` prints the number.
+/// to -1. `given()` prints the number.
 template <class Given>
 void check_products(std::int64_t products, Check const& in, Given const& given) {
     constexpr std::int64_t most = 131071;  // 131071 * 128 * 128 < 2^31
-    if (in.type == DataType::int8 && (products == 0 || products > most))
+    if (in.type == DataType::int8 && (products < 0 || products > most))
         in.fail("weights", "at most 131071 products an output, whose sum fits 32 bits", given());
 }
 

@@ -56,6 +56,12 @@ struct Pooling {
     FUSEKIT_HD static constexpr V apply(V x, Args const&) {
         return x;
     }
+
+    /// Refuses windows without values.
+    static void check_values(Check const& in, CollapsedShape<4> const& output) {
+        if (has_no_elements(in.y) && !has_no_elements(output))
+            in.fail("", "1 value or more to each window", "values of " + to_string(in.y));
+    }
 };
 
 /// The window of a Pool, whose arguments are its rows and columns, or all of its geometry.
@@ -102,8 +108,8 @@ FUSEKIT_HD constexpr Span span_of(Filter<2> const& f, int mode, Extent extent, E
 ///
 /// The last operator of its plan, because it changes y's shape: N x K x P x Q become N x K x P' x Q', as the Conv of
 /// the same filter gives them. It takes images alone. After a Conv it is Pool<Of, 2, 2>. Requires: padding smaller than
-/// the window, so that every window holds an element; at least one window. For Pool<Of, R, S>: R divides P and S
-/// divides Q.
+/// the window, so that every window holds an element; at least one window, unless P or Q is 0. For Pool<Of, R, S>: R
+/// divides P and S divides Q.
 ///
 /// Compilers quote the line of a requirement that does not hold: its comment gives the reason.
 template <class Of, auto... Window>
@@ -146,14 +152,16 @@ struct Pool : detail::Pooling {
                     "images that windows of " + Text::number(geometry.size.h) + " x " + Text::number(geometry.size.w) +
                         " divide",
                     to_string(in.y));
-        else if (!images || output(in.y)[2] < 1 || output(in.y)[3] < 1)
+        else if (!images || (output(in.y)[2] < 1 && in.y[2] != 0) || (output(in.y)[3] < 1 && in.y[3] != 0))
             in.fail("", "images, and an output of at least 1 x 1", to_string(in.y));
+        else check_values(in, output(in.y));
     }
 };
 
 /// y[n,k,0,0] = mean of x[n,k,p,q] over p, q
 ///
-/// The last operator of its plan, because it changes y's shape: N x K x 1 x 1.
+/// The last operator of its plan, because it changes y's shape: N x K x 1 x 1. Requires: P and Q of 1 or more, unless N
+/// or K is 0.
 struct GlobalAverage : detail::Pooling {
     static constexpr bool divides = true, fits_tile = false;
     static constexpr auto equation = "y[n,k] = mean of x[n,k,p,q] over p, q";
@@ -164,6 +172,8 @@ struct GlobalAverage : detail::Pooling {
         x[2] = x[3] = x.from.count = 1;
         return x;
     }
+
+    static void check(Args const&, Check const& in) { check_values(in, output(in.y)); }
 };
 
 }  // namespace fusekit

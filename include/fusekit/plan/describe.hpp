@@ -139,7 +139,8 @@ private:
     }
     Text cost(double bytes) const {
         using detail::padded, detail::quantity;
-        return quantity(flops(), "FLOP") + ", " + quantity(bytes, "B") + ", " + quantity(flops() / bytes, "FLOP/B");
+        return quantity(flops(), "FLOP") + ", " + quantity(bytes, "B") + ", " +
+               quantity(bytes > 0 ? flops() / bytes : 0, "FLOP/B");
     }
     static Text arrow(CollapsedShape<4> const& shape) {
         return " -->|" + detail::label(fusekit::to_string(shape)) + "| ";

@@ -98,6 +98,28 @@ constexpr V head_value(Gemm const*, BoundPlan const& bound, ImageView<V const> c
                weights.template load<V>(Gemm::weight_offset(bound.head, at, k));
     return sum;
 }
+/// The sum over all pixels of dy of channel k, each times factor(pixel).
+template <class V, class At, class BoundPlan, class Factor>
+constexpr V sum_over_pixels(BoundPlan const& bound, std::int64_t k, Factor const& factor) {
+    Index<4> const out = bound.head.dy.layout.shape;
+    auto const add = [&](std::int64_t begin, std::int64_t end) {
+        V sum = 0;
+        for (std::int64_t i = begin; i < end; ++i) {
+            At const pixel{i / out[3] / out[2], k, i / out[3] % out[2], i % out[3]};
+            sum += factor(pixel) * pixel.load(bound.head.dy);
+        }
+        return sum;
+    };
+    return pairwise(0, out[0] * out[2] * out[3], addends, add, [](V a, V b) { return a + b; });
+}
+/// Writes the gradient of a bias after a convolution, where it is wanted, of channel k.
+template <class V, class At, class BoundPlan>
+constexpr void save_bias_gradient(BoundPlan const& bound, std::int64_t k) {
+    auto const& gradient = bound.head.bias_gradient;
+    if (gradient.given())
+        gradient.data[k * gradient.layout.stride[0]] =
+            static_cast<float>(sum_over_pixels<V, At>(bound, k, [](At const&) { return V{1}; }));
+}
 /// A filter's first weight brings its bias' gradient.
 template <class V, WeightGradientOp Gradient, class BoundPlan, class At>
 constexpr V head_value(Gradient const*, BoundPlan const& bound, ImageView<V const> const& x, CollapsedShape<4> const&,
@@ -106,22 +128,8 @@ constexpr V head_value(Gradient const*, BoundPlan const& bound, ImageView<V cons
     Index<4> const out = bound.head.dy.layout.shape, in = x.layout.shape;
     SliceHeights<f.rank> const heights(x.shape(), CollapsedShape<4>(out, bound.head.dy.from));
     std::int64_t const c = at.n / (out[1] / f.group_count) * (in[1] / f.group_count) + at.k;
-    auto const sum_of = [&](auto const& factor) {
-        auto const add = [&](std::int64_t begin, std::int64_t end) {
-            V sum = 0;
-            for (std::int64_t i = begin; i < end; ++i) {
-                At const pixel{i / out[3] / out[2], at.n, i / out[3] % out[2], i % out[3]};
-                sum += factor(pixel) * pixel.load(bound.head.dy);
-            }
-            return sum;
-        };
-        return pairwise(0, out[0] * out[2] * out[3], addends, add, [](V a, V b) { return a + b; });
-    };
-    auto const& bias_gradient = bound.head.bias_gradient;
-    if (bias_gradient.given() && at.k == 0 && at.p == 0 && at.q == 0)
-        bias_gradient.data[at.n * bias_gradient.layout.stride[0]] =
-            static_cast<float>(sum_of([](At const&) { return V{1}; }));
-    return sum_of([&](At const& pixel) {
+    if (at.k == 0 && at.p == 0 && at.q == 0) save_bias_gradient<V, At>(bound, at.n);
+    return sum_over_pixels<V, At>(bound, at.n, [&](At const& pixel) {
         std::int64_t const h = row_under(f, heights, pixel.p, static_cast<int>(at.p));
         std::int64_t const w = column_under(f, pixel.q, static_cast<int>(at.q));
         return h >= 0 && h < in[2] && w >= 0 && w < in[3] ? x(pixel.n, c, h, w) : V{};

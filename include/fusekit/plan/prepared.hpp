@@ -94,7 +94,11 @@ private:
         detail::Region at(void const* data, Access access) const {
             return detail::check_of<Plan>({}, type).region("", data, type, Plan::collapse(layout), access);
         }
-        bool takes(std::uintptr_t address) const { return address != 0 && (address & (alignment - 1)) == 0; }
+        bool has_no_elements() const { return begin == end; }
+        /// Whether it may lie at an address: anywhere, even at none, where it has no elements.
+        bool takes(std::uintptr_t address) const {
+            return has_no_elements() || (address != 0 && (address & (alignment - 1)) == 0);
+        }
     };
 
     TheLaunch launch;
@@ -113,9 +117,9 @@ private:
     Refusal run(Stream& stream, T const* x, U* y, WorkspaceView workspace) const {
         auto const from = reinterpret_cast<std::uintptr_t>(x), to = reinterpret_cast<std::uintptr_t>(y);
         // Memory whose ranges overlap may be shared all the same: refuse() looks closer.
-        bool fits = x_memory.takes(from) && stream.has_reached(x) &&
-                    (!has_y || (y_memory.takes(to) && stream.has_reached(y))) && launch.suits(stream) &&
-                    suffices(stream, workspace);
+        bool fits = x_memory.takes(from) && (x_memory.has_no_elements() || stream.has_reached(x)) &&
+                    (!has_y || (y_memory.takes(to) && (y_memory.has_no_elements() || stream.has_reached(y)))) &&
+                    launch.suits(stream) && suffices(stream, workspace);
         auto const meets = [](std::uintptr_t begin, std::uintptr_t end, auto const& other) {
             return begin < other.end && other.begin < end;
         };
@@ -146,6 +150,7 @@ private:
         launch.suits(in, stream);
         auto const check = [&](void const* data, Memory const& memory) {
             auto const address = reinterpret_cast<std::uintptr_t>(data);
+            if (memory.has_no_elements()) return;
             if (!data)
                 in.fail("", "a pointer to " + to_string(Plan::collapse(memory.layout.shape)) + " elements",
                         "a null pointer");

@@ -13,13 +13,14 @@ template <class Extents>
 void check_extents(Check const& in, char const* argument, Extents const& shape) {
     std::int64_t bytes = size_of(in.type);
     for (int mode = 0; mode < Extents::rank; ++mode)
-        if (shape[mode] < 1 || __builtin_mul_overflow(bytes, shape[mode], &bytes))
-            in.fail(argument, "positive extents whose size in bytes fits 63 bits", to_string(shape));
+        if (shape[mode] < 0 || (shape[mode] > 0 && __builtin_mul_overflow(bytes, shape[mode], &bytes)))
+            in.fail(argument, "extents of 0 or more whose size in bytes fits 63 bits", to_string(shape));
 }
 
 /// Memory for totals of tiles, after a Conv or Gemm: `least` floats or more, without gaps.
 inline void check_scratch(OptionalView<float, 1> const& scratch, std::int64_t least, Check const& in) {
     std::int64_t const size = scratch.layout.shape[0], stride = scratch.layout.stride[0];
+    if (least == 0) return;
     if (!scratch.given() || size < least)
         in.fail("scratch", "at least " + Text::number(least) + " floats, for totals of tiles after a Conv or Gemm",
                 scratch.given() ? Text::number(size) : "none");
@@ -27,11 +28,24 @@ inline void check_scratch(OptionalView<float, 1> const& scratch, std::int64_t le
     in.writable("scratch", TensorView<float, 1>(scratch.data, channels(least)), {{least}}, "floats");
 }
 
+/// Refuses batch statistics of no values, where a channel or place has some.
+template <class Op>
+void check_values(Check const& in) {
+    Index<4> const& y = in.y;
+    bool per_place = false;
+    if constexpr (ReductionOp<Op>) per_place = Op::per_place;
+    bool const none = y[0] == 0 || (!per_place && (y[2] == 0 || y[3] == 0));
+    if (none && y[1] > 0 && (!per_place || (y[2] > 0 && y[3] > 0)))
+        in.fail("", "1 value or more to each mean, as batch statistics of no values are undefined",
+                "values of " + to_string(in.y));
+}
+
 template <class Op>
 void check_op(typename Op::Args const& args, Check const& in) {
     if (in.refused()) return;
     Check own = in;
     own.operator_name = type_name<Op>;
+    if constexpr (requires { typename Op::template Accumulator<float>; }) check_values<Op>(own);
     check_args<Op>(args, own);
     if constexpr (StatisticsOp<Op>)
         if (in.totals_tiles) check_scratch(args.scratch, scratch_floats<Op>(in.y), own);
@@ -131,7 +145,7 @@ CollapsedShape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> con
     check_extents(out, "", in.y);
     check_epilogue(static_cast<typename Plan::Epilogue*>(nullptr), bound.epilogue, in);
     if constexpr (!Element<U>) {
-        check_writes(aliases, out);
+        if (!has_no_elements(y_shape)) check_writes(aliases, out);
     } else if (y && !in.refused()) {
         if constexpr (has_several_outputs<Plan>)
             if (Index<Rank> const& given = y->layout.shape; !(expand<Rank>(y_shape) == given))

@@ -25,6 +25,14 @@ struct Slices<3> {
     std::int64_t x, y;
 };
 
+/// The slices that x and y stand for; 1 where they have none, so that their rows, of which there are none then, can be
+/// divided by it.
+template <int Space>
+constexpr Slices<Space> slices_of(CollapsedFrom const& x, CollapsedFrom const& y) {
+    auto const at_least_one = [](Extent slices) { return slices > 0 ? slices : 1; };
+    return {at_least_one(x.slices()), at_least_one(y.slices())};
+}
+
 /// Groups are equal parts of the channels, each with filters of its own for its part of x.
 struct ChannelGroups {
     static constexpr bool of_channels = true;

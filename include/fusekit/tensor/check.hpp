@@ -42,15 +42,15 @@ struct Modes {
         int count = 0;
         if (of_matrices() && rank >= 3) {  // (A x B x) M x N, and N x B x M of one image
             if (rank == 4 && from.count > 0) all[count++] = values[0];
-            if (rank == 4 ? from.count > 1 : values[1] > 1) all[count++] = values[rank - 2];
+            if (rank == 4 ? from.count > 1 : values[1] != 1) all[count++] = values[rank - 2];
             all[count++] = values[rank - 1], all[count++] = values[rank - 3];
             return joined(all, count);
         }
         bool const of_volumes = from.kind == CollapsedFrom::volumes;
         for (int mode = 0; mode < rank; ++mode) {
             bool const rows = mode == rank - 2 && from.kind != CollapsedFrom::images;
-            if (rows && of_volumes) all[count++] = from.count;
-            if (!rows || of_volumes) all[count++] = rows && from.count ? values[mode] / from.count : values[mode];
+            if (rows && of_volumes) all[count++] = from.slices();
+            if (!rows || of_volumes) all[count++] = rows && of_volumes ? from.slice_rows(values[mode]) : values[mode];
         }
         return joined(all, count);
     }
@@ -143,9 +143,10 @@ public:
         if (!holds) fail(argument, expected, Text::number(given));
     }
 
-    /// Requires that a view can be read: it has the stated shape and a pointer, and no byte in common with the output;
-    /// or, where it is read in place, it is the output itself. It is an AnyView or a TensorView, collapsed or not.
-    /// `modes` names the extents as if space were rows and columns: "N x K x P x Q". 8-bit floats are weights alone.
+    /// Requires that a view can be read: the stated shape; where it has elements, a pointer, and no byte in common with
+    /// the output, or, where it is read in place, the output itself. It is an AnyView or a TensorView, collapsed or
+    /// not. `modes` names the extents as if space were rows and columns: "N x K x P x Q". 8-bit floats are weights
+    /// alone.
     template <class View>
     void readable(char const* argument, View const& view, CollapsedShape<decltype(View::layout)::rank> const& shape,
                   char const* modes, Access access = Access::read, bool is_weights = false) const {
@@ -212,16 +213,13 @@ public:
     }
 
 private:
-    void refuse_double(char const* argument) const {
-        fail(argument, Text("float, half or bfloat16, as the input is ") + name(type), name(DataType::float64));
-    }
-
     template <class View>
     void accessible(char const* argument, View const& view, detail::Modes const& shape, char const* modes,
                     Access access) const {
         detail::Modes const given(view.layout.shape, detail::collapsed_from(view));
         if constexpr (requires { view.type; }) {
-            if (view.type == DataType::float64 && type != DataType::float64) refuse_double(argument);
+            if (view.type == DataType::float64 && type != DataType::float64)
+                fail(argument, Text("float, half or bfloat16, as the input is ") + name(type), name(view.type));
             accessible(argument, view.data(), view.type, given, view.layout.stride, shape, modes, access);
         } else {
             using T = std::remove_cvref_t<decltype(*view.data)>;
@@ -234,6 +232,7 @@ private:
                     detail::Modes const& stride, detail::Modes const& expected, char const* modes,
                     Access access) const {
         extents(argument, given, expected, modes);
+        if (refused() || detail::has_no_elements(given.values, given.rank)) return;  // it has no memory
         if (!data && runs) fail(argument, "a pointer to " + expected.to_string() + " elements", "a null pointer");
         if (refused() || !data) return;
         apart(region(argument, data, element, given, stride, access));
@@ -276,6 +275,7 @@ private:
                            .rank = shape.rank,
                            .operator_name = operator_name,
                            .argument = argument};
+        if (detail::has_no_elements(shape.values, shape.rank)) return own;
         std::int64_t const size = size_of(element);
         std::int64_t low = 0, high = 0;
         for (int mode = 0; mode < shape.rank; ++mode) {

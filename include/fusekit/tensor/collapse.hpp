@@ -10,10 +10,22 @@ namespace fusekit {
 
 namespace detail {
 
-/// A product of extents; where it overflows, 0, which is refused as an extent.
+/// A product of strides or counts; where it overflows, 0.
 constexpr Extent product_or_zero(Extent a, Extent b) {
     Extent product = 0;
     return __builtin_mul_overflow(a, b, &product) ? 0 : product;
+}
+/// A product of extents; where it overflows, -1, which is refused as an extent.
+constexpr Extent extent_product(Extent a, Extent b) {
+    Extent product = 0;
+    return __builtin_mul_overflow(a, b, &product) ? -1 : product;
+}
+
+/// Sets the rows of volumes of so many slices.
+template <int Rank>
+constexpr void set_slices(CollapsedShape<Rank>& shape, Extent slices, Extent slice_rows) {
+    shape[Rank - 2] = extent_product(slices, slice_rows);
+    shape.from.count = slices == 0 && slice_rows >= 0 ? CollapsedFrom::no_slices(slice_rows) : slices;
 }
 
 /// Extents of To - 1, To or To + 1 modes, with two modes of space; M x K becomes an image.
@@ -32,8 +44,8 @@ constexpr CollapsedShape<To> collapse(Index<Rank> const& extents) {
         } else if constexpr (Rank == To) {
             shape[To - 2] = extents[To - 2];
         } else {
-            shape.from = {CollapsedFrom::volumes, false, extents[To - 2]};
-            shape[To - 2] = product_or_zero(extents[To - 2], extents[To - 1]);
+            shape.from.kind = CollapsedFrom::volumes;
+            set_slices(shape, extents[To - 2], extents[To - 1]);
         }
         return shape;
     }
@@ -53,7 +65,8 @@ constexpr CollapsedLayout<To> collapse(Layout<Rank> const& layout) {
             result.stride[To - 2] = product_or_zero(layout.shape[Rank - 1], column);
         } else {
             Extent const depth = layout.shape[To - 2], height = layout.shape[To - 1], slice = layout.stride[To - 2];
-            result.shape.from.gaps = depth != 1 && height != 1 && slice != product_or_zero(height, row);
+            result.shape.from.gaps =
+                depth != 1 && height != 1 && slice != product_or_zero(height, row) && !has_no_elements(layout.shape);
             result.stride[To - 2] = height == 1 ? slice : row;
         }
         return result;
@@ -101,8 +114,8 @@ constexpr Index<Rank> expand(CollapsedShape<From> const& shape) {
     if constexpr (Rank == From) {
         result[Rank - 2] = shape[From - 2];
     } else if constexpr (Rank > From) {
-        result[Rank - 3] = shape.from.count;
-        result[Rank - 2] = shape.from.count == 0 ? 0 : shape[From - 2] / shape.from.count;
+        result[Rank - 3] = shape.from.slices();
+        result[Rank - 2] = shape.from.slice_rows(shape[From - 2]);
     }
     return result;
 }

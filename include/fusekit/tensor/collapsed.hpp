@@ -15,11 +15,19 @@ struct CollapsedFrom {
 
     Kind kind = images;
     bool gaps = false;  ///< whether memory has gaps between the slices of volumes
-    /// Volumes: slices, which all rows fall into. Matrices: modes before M x K. Values of channels: how many each has.
-    /// Else 1.
+    /// Volumes: slices, which all rows fall into, or no_slices(). Matrices: modes before M x K. Values of channels: how
+    /// many each has. Else 1.
     Extent count = 1;
 
     constexpr bool operator==(CollapsedFrom const&) const = default;
+
+    /// The `count` of no slices, which keeps the rows of a slice.
+    static constexpr Extent no_slices(Extent slice_rows) { return INT64_MIN + slice_rows; }
+    /// Volumes: the number of slices, and the rows of one, of `rows` in all.
+    constexpr Extent slices() const { return count < INT64_MIN / 2 ? 0 : count; }
+    constexpr Extent slice_rows(Extent rows) const {
+        return count < INT64_MIN / 2 ? count - INT64_MIN : count == 0 ? 0 : rows / count;
+    }
 };
 
 /// Extents. Equal ones also stand for the same extents.

@@ -20,6 +20,21 @@ struct Index {
     constexpr bool operator==(Index const&) const = default;
 };
 
+namespace detail {
+
+/// Whether an extent is 0.
+FUSEKIT_HD constexpr bool has_no_elements(std::int64_t const* extents, int rank) {
+    for (int mode = 0; mode < rank; ++mode)
+        if (extents[mode] == 0) return true;
+    return false;
+}
+template <int Rank>
+FUSEKIT_HD constexpr bool has_no_elements(Index<Rank> const& shape) {
+    return has_no_elements(shape.values, Rank);
+}
+
+}  // namespace detail
+
 /// Extents and strides (in elements) of a tensor, always in canonical mode order whatever the memory order:
 /// activations N, C, then space; filters K, C / groups, then space; per-channel parameters K.
 template <int Rank>
@@ -65,7 +80,7 @@ struct Layout {
 };
 
 /// A dense layout of `shape` whose modes lie in memory as `order` lists them, slowest first. Strides wrap where the
-/// product of extents overflows; allocations and runs refuse such extents.
+/// product of extents overflows; allocations and runs refuse such extents. An extent of 0 counts as 1 in strides.
 template <int Rank>
 FUSEKIT_HD constexpr Layout<Rank> packed(Index<Rank> shape, Index<Rank> order) {
     Layout<Rank> layout{shape, {}};
@@ -73,7 +88,7 @@ FUSEKIT_HD constexpr Layout<Rank> packed(Index<Rank> shape, Index<Rank> order) {
     for (int i = Rank - 1; i >= 0; --i) {
         int const mode = static_cast<int>(order[i]);
         layout.stride[mode] = static_cast<std::int64_t>(stride);
-        stride *= static_cast<std::uint64_t>(shape[mode]);
+        if (shape[mode] != 0) stride *= static_cast<std::uint64_t>(shape[mode]);
     }
     return layout;
 }

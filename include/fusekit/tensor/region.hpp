@@ -18,7 +18,8 @@ enum class Access {
 
 namespace detail {
 
-/// The memory of one argument: elements of `type`, at `first` + sum over modes of index * stride.
+/// The memory of one argument: elements of `type`, at `first` + sum over modes of index * stride. Where it has no
+/// elements, `begin` and `end` are 0: it overlaps nothing.
 struct Region {
     static constexpr int most_modes = 5;
 
@@ -105,6 +106,7 @@ inline bool in_conflict(Region const& a, Region const& b) {
 /// it reach: interleaved layouts are refused even where they happen not to overlap.
 template <int Rank>
 bool distinct(Layout<Rank> layout) {
+    if (has_no_elements(layout.shape)) return true;
     std::int64_t reach = 0;
     for (int round = 0; round < Rank; ++round) {
         int smallest = -1;

@@ -24,9 +24,10 @@ public:
     using Given = T;                                 ///< the element type that the application has
     using Stored = detail::StoredAs<T>;              ///< the element type that is read and written
 
-    /// Uninitialised memory for every element of `layout`. Throws what the device's allocate throws.
+    /// Uninitialised memory for every element of `layout`; a null pointer where it has none. Throws what the device's
+    /// allocate throws.
     Tensor(Device& device, Layout<Rank> const& layout)
-        : owner(device), storage(layout), memory(static_cast<T*>(owner.allocate(bytes(layout)))) {}
+        : owner(device), storage(layout), memory(allocate(owner, bytes(layout))) {}
 
     /// The same in the memory given, such as a stream's.
     static Tensor in_memory(Memory const& memory, Layout<Rank> const& layout) {
@@ -60,10 +61,14 @@ public:
     operator TensorView<Stored const, Rank>() const&& = delete;
 
     /// Fills the tensor's memory from `span()` elements on the host, in memory order.
-    void copy_from(T const* host) { owner.copy_in(memory, host, bytes(storage)); }
+    void copy_from(T const* host) {
+        if (memory) owner.copy_in(memory, host, bytes(storage));
+    }
 
     /// Fills `span()` elements on the host, in memory order.
-    void copy_to(T* host) const { owner.copy_out(host, memory, bytes(storage)); }
+    void copy_to(T* host) const {
+        if (memory) owner.copy_out(host, memory, bytes(storage));
+    }
 
 private:
     [[no_unique_address]] Memory owner;
@@ -72,22 +77,28 @@ private:
 
     struct InMemory {};
     Tensor(Memory const& the_owner, Layout<Rank> const& layout, InMemory)
-        : owner(the_owner), storage(layout), memory(static_cast<T*>(owner.allocate(bytes(layout)))) {}
+        : owner(the_owner), storage(layout), memory(allocate(owner, bytes(layout))) {}
+
+    static T* allocate(Memory const& memory, std::size_t bytes) {
+        return bytes ? static_cast<T*>(memory.allocate(bytes)) : nullptr;
+    }
 
     /// Bytes of memory for the layout, whose strides must not be negative.
     static std::size_t bytes(Layout<Rank> const& layout) {
         constexpr std::int64_t most = std::int64_t{1} << 60;
+        bool const empty = detail::has_no_elements(layout.shape);
         std::int64_t product = 1, last = 0;
         for (int mode = 0; mode < Rank; ++mode) {
-            if (layout.shape[mode] < 1 || __builtin_mul_overflow(product, layout.shape[mode], &product) ||
-                product > most)
-                refuse("shape", mode, "positive extents whose size in bytes fits 63 bits", layout.shape[mode]);
+            std::int64_t const extent = layout.shape[mode] == 0 ? 1 : layout.shape[mode];
+            if (extent < 1 || __builtin_mul_overflow(product, extent, &product) || product > most)
+                refuse("shape", mode, "extents of 0 or more whose size in bytes fits 63 bits", layout.shape[mode]);
+            if (empty) continue;
             std::int64_t step;
             bool const fits = !__builtin_mul_overflow(layout.shape[mode] - 1, layout.stride[mode], &step);
             if (!fits || step < 0 || step > most || (last += step) > most)
                 refuse("stride", mode, "0 or more, and a size in bytes that fits 63 bits", layout.stride[mode]);
         }
-        return static_cast<std::size_t>(last + 1) * sizeof(T);
+        return empty ? 0 : static_cast<std::size_t>(last + 1) * sizeof(T);
     }
     [[noreturn]] static void refuse(Text const& what, int mode, char const* expected, std::int64_t given) {
         detail::raise(Error("Tensor", "layout", what + "[" + Text::number(mode) + "]", expected, Text::number(given)));

@@ -41,17 +41,18 @@ constexpr void require_mode(char const* function, Extent mode) {
 }  // namespace detail
 
 /// `count` elements of one mode, first, first + step and so on: sliced(y, 1, 0, 32) is the first 32 channels;
-/// sliced(y, 3, 1, w / 2, 2) is every second column from column 1 on.
+/// sliced(y, 3, 1, w / 2, 2) is every second column from column 1 on. A `count` of 0 gives a view without elements.
 template <class Source>
 constexpr auto sliced(Source&& source, int mode, Extent first, Extent count, Extent step = 1) {
     auto view = detail::as_view(std::forward<Source>(source));
     detail::require_mode<decltype(view)::rank>("sliced", mode);
     Extent const extent = view.layout.shape[mode];
-    if (first < 0 || first >= extent) detail::refuse_view("sliced", "first", "0 to " + Text::number(extent - 1), first);
+    Extent const last = count == 0 || extent == 0 ? extent : extent - 1;
+    if (first < 0 || first > last) detail::refuse_view("sliced", "first", "0 to " + Text::number(last), first);
     if (step < 1) detail::refuse_view("sliced", "step", "1 or more", step);
-    Extent const most = (extent - first - 1) / step + 1;
-    if (count < 1 || count > most) detail::refuse_view("sliced", "count", "1 to " + Text::number(most), count);
-    view.data += first * view.layout.stride[mode];
+    Extent const most = first == extent ? 0 : (extent - first - 1) / step + 1;
+    if (count < 0 || count > most) detail::refuse_view("sliced", "count", "0 to " + Text::number(most), count);
+    if (count > 0 && view.layout.size() > 0) view.data += first * view.layout.stride[mode];
     view.layout.shape[mode] = count;
     view.layout.stride[mode] *= step;
     return view;
@@ -62,7 +63,7 @@ template <class Source>
 constexpr auto flipped(Source&& source, int mode) {
     auto view = detail::as_view(std::forward<Source>(source));
     detail::require_mode<decltype(view)::rank>("flipped", mode);
-    view.data += (view.layout.shape[mode] - 1) * view.layout.stride[mode];
+    if (view.layout.size() > 0) view.data += (view.layout.shape[mode] - 1) * view.layout.stride[mode];
     view.layout.stride[mode] = -view.layout.stride[mode];
     return view;
 }
@@ -112,6 +113,13 @@ constexpr auto reshaped(Source&& source, Extents... extents) {
     Layout<to> result{Index<to>{{static_cast<Extent>(extents)...}}, {}};
     if (result.size() != view.layout.size())
         detail::refuse_view("reshaped", "extents", "a product of " + Text::number(view.layout.size()), result.size());
+    if (result.size() == 0) {
+        for (Extent size = 1, mode = to - 1; mode >= 0; --mode) {
+            result.stride[static_cast<int>(mode)] = size;
+            if (result.shape[static_cast<int>(mode)] != 0) size *= result.shape[static_cast<int>(mode)];
+        }
+        return TensorView<std::remove_pointer_t<decltype(view.data)>, to>(view.data, result);
+    }
     // From the last mode on, each longest run of modes that lie one after another is divided among new modes.
     int left = to - 1;
     Extent stride = 1, old_run = 1, new_run = 1;

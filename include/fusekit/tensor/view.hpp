@@ -8,8 +8,8 @@
 
 namespace fusekit {
 
-/// A pointer and a layout; owns nothing, trivially copyable, any strides. There is no empty view: an argument
-/// that is left out does not compile. T is any type that has an ElementOf, const or not.
+/// A pointer and a layout; owns nothing, trivially copyable, any strides. Where an extent is 0 the pointer may be null.
+/// An argument that is left out does not compile. T is any type that has an ElementOf, const or not.
 template <class T, int Rank = 4>
 struct TensorView {
     static constexpr int rank = Rank;
@@ -18,7 +18,7 @@ struct TensorView {
                   "elements are float, half, bfloat16, double, int8 or an 8-bit float of fusekit, or __half, _Float16, "
                   "__nv_bfloat16, __hip_bfloat16, hip_bfloat16, __bf16, std::int8_t or __nv_fp8_e4m3 and its like, "
                   "which have the bits of one of them");
-    using Given = T;                     ///< the element type that the application has
+    using Given = T;  ///< the element type that the application has
     using Stored = detail::StoredAs<T>;  ///< the element type that is read and written
 
     T* data;

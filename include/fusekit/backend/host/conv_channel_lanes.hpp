@@ -104,7 +104,7 @@ private:
     std::int64_t const result_floats = pools ? block * tile_rows * panels * tile_columns : 0;
     std::int64_t const thread_floats =
         k_range_floats + row_floats + (direct ? 0 : block * tile_rows * row_stride) + result_floats;
-    std::int64_t const panel_block = max(1, panel_bytes / (panel_floats * std::int64_t{sizeof(float)}));
+    std::int64_t const panel_block = max(1, panel_bytes / max(1, panel_floats* std::int64_t{sizeof(float)}));
     std::int64_t const zeros = round_up(group_c, 16), weight_floats = conv.groups() * panels * panel_floats;
     std::int64_t const state_floats = round_up(conv.groups() * panels * std::int64_t{sizeof(Panel)}, 64) / 4;
     Sum* weights = nullptr;  // (groups, panels, gemm_k, tile_columns)

@@ -78,10 +78,10 @@ private:
     bool const direct = std::same_as<W, float> && weights_are(conv, order) && apart_in_cache(conv.w.layout.stride[0]);
     std::int64_t const row_stride = packed_row_stride(gemm_k);
     std::int64_t const panels = detail::divide_up(conv.gemm_m(), tile_columns), panel_floats = gemm_k * tile_columns;
-    std::int64_t const block =
-        round_up(tiles_per_item(
-                     panels, clamp(item_bytes / (panel_floats * std::int64_t{sizeof(float)}), 1, most_panels), threads),
-                 together);
+    std::int64_t const block = round_up(
+        tiles_per_item(panels, clamp(item_bytes / max(1, panel_floats* std::int64_t{sizeof(float)}), 1, most_panels),
+                       threads),
+        together);
     std::int64_t const piece_bytes = conv.taps() * pieces_per_tap(block) * std::int64_t{sizeof(Piece)};
     std::int64_t const thread_floats = block * panel_floats + round_up(piece_bytes, 64) / 4;
     std::int64_t const weight_floats = direct ? 0 : conv.groups() * group_k * row_stride;

@@ -4,6 +4,7 @@
 #include "fusekit/backend/host/device.hpp"
 #include "fusekit/backend/host/integer.hpp"
 #include "fusekit/backend/host/lane_coord.hpp"
+#include "fusekit/plan/empty.hpp"
 #include "fusekit/plan/pairwise.hpp"
 #include "fusekit/plan/plan.hpp"
 #include "fusekit/plan/reduction.hpp"
@@ -29,6 +30,7 @@ public:
     static std::int64_t scratch_floats() { return 0; }
 
     void run(Device::Turn& turn) const {
+        if (detail::has_no_elements(shape)) return detail::save_empty_totals<float>(bound, shape);
         if (problem::channels_are_neighbours(y.layout)) strips<detail::Axis::channel>(turn);
         else if constexpr (Steps::per_place) strips<detail::Axis::pixel>(turn);
         else turn.parallel_for(shape[1], [this](std::int64_t k, int) { channel(k); });

@@ -11,6 +11,7 @@
 #include "fusekit/backend/host/reduction.hpp"
 #include "fusekit/backend/host/run_double.hpp"
 #include "fusekit/backend/host/weight_gradient.hpp"
+#include "fusekit/plan/empty.hpp"
 #include "fusekit/plan/plan.hpp"
 
 namespace fusekit::host {
@@ -33,8 +34,9 @@ struct RunHead<detail::HeadKind::conv> {
         detail::ImageView<T const> read = x;
         if constexpr (BoundPlan::Plan::has_prologue) {
             detail::ImageView<T> const made = prologue_output(x);
-            size =
-                host::scratch_size(floats_of(made)) + host::scratch_size(prologue_of(bound, x, made).scratch_floats());
+            if (!has_no_elements(x.layout.shape))
+                size = host::scratch_size(floats_of(made)) +
+                       host::scratch_size(prologue_of(bound, x, made).scratch_floats());
             read = {made, made.from};
         }
         with_loop(threads, bound, read, y,
@@ -47,8 +49,10 @@ struct RunHead<detail::HeadKind::conv> {
         detail::ImageView<T const> read = x;
         if constexpr (BoundPlan::Plan::has_prologue) {
             detail::ImageView<T> made = prologue_output(x);
-            made.data = reinterpret_cast<T*>(turn.scratch(floats_of(made)));
-            prologue_of(bound, x, made).run(turn);
+            if (!has_no_elements(x.layout.shape)) {
+                made.data = reinterpret_cast<T*>(turn.scratch(floats_of(made)));
+                prologue_of(bound, x, made).run(turn);
+            }
             read = {made, made.from};
         }
         with_loop(turn.threads(), bound, read, y, [&](auto& loop) { loop.run(turn); });
@@ -163,6 +167,7 @@ private:
 template <class BoundPlan, Element T, detail::OutputElement U>
 std::size_t workspace_bytes(int threads, BoundPlan const& bound, detail::ImageView<T const> const& x,
                             detail::ImageView<U> const& y) {
+    if (writes_nothing(bound, y.layout.shape)) return 0;
     if constexpr (std::is_same_v<T, double>) return 0;
     else
         return sizeof(float) *
@@ -172,6 +177,7 @@ std::size_t workspace_bytes(int threads, BoundPlan const& bound, detail::ImageVi
 template <class BoundPlan, Element T, detail::OutputElement U>
 void run(Device::Turn turn, BoundPlan const& bound, detail::ImageView<T const> const& x,
          detail::ImageView<U> const& y) {
+    if (writes_nothing(bound, y.layout.shape)) return;
     if constexpr (std::is_same_v<T, double>) run_double(turn, bound, x, y);
     else RunHead<BoundPlan::Plan::head_kind>::run(turn, bound, x, y);
 }

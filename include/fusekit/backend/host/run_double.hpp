@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/backend/host/device.hpp"
+#include "fusekit/plan/empty.hpp"
 #include "fusekit/plan/evaluate.hpp"
 #include "fusekit/plan/pairwise.hpp"
 #include "fusekit/plan/plan.hpp"
@@ -84,6 +85,7 @@ void run_double(Device::Turn& turn, BoundPlan const& bound, detail::ImageView<do
     } else if constexpr (Plan::head_kind == detail::HeadKind::reduction) {
         using Steps = detail::ReductionSteps<typename Plan::Head>;
         if constexpr (detail::compute_in_double(static_cast<typename Steps::States*>(nullptr))) {
+            if (detail::has_no_elements(shape)) return detail::save_empty_totals<double>(bound, shape);
             std::int64_t const plane = Steps::per_place ? shape[2] * shape[3] : 1;
             turn.parallel_for(shape[1] * plane, [&](std::int64_t item, int) {
                 std::int64_t const place = item % plane;
@@ -108,6 +110,12 @@ void run_double(Device::Turn& turn, BoundPlan const& bound, detail::ImageView<do
             Collector::Op::save(total, {0, k, 0, 0}, Collector::args(bound.epilogue));
         });
     } else {
+        if constexpr (Plan::has_weight_gradient)
+            if (detail::has_no_elements(shape)) {  // x has no channels, and the bias has a gradient all the same
+                turn.parallel_for(
+                    shape[0], [&](std::int64_t k, int) { detail::save_bias_gradient<double, DoubleCoord>(bound, k); });
+                return;
+            }
         turn.parallel_for(shape[0] * shape[1] * shape[2], [&](std::int64_t row, int) {
             DoubleCoord at{{row / (shape[1] * shape[2]), row / shape[2] % shape[1], row % shape[2], 0}};
             auto const state = Epilogue::template prepare<double>(at.k, bound.epilogue);

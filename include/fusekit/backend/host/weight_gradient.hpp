@@ -172,15 +172,20 @@ private:
         std::int64_t const step = dw.layout.shape[0] * row_floats, channels = conv.group_c();
         auto const state = Epilogue::prepare(k, bound.epilogue);
         for (std::int64_t column = 0; column < columns; column += lanes) {
-            Vector const values = detail::pairwise(
-                0, chunks, 1, [&](std::int64_t at, std::int64_t) { return load(sums + at * step + column); },
-                [](Vector a, Vector b) { return a + b; });
+            Vector values{};  // of no pixels
+            if (chunks > 0)
+                values = detail::pairwise(
+                    0, chunks, 1, [&](std::int64_t at, std::int64_t) { return load(sums + at * step + column); },
+                    [](Vector a, Vector b) { return a + b; });
             for (std::int64_t j = column; j < min(columns, column + lanes); ++j) {
                 float const value = values[j - column];
+                if (j >= weights) {
+                    bound.head.bias_gradient.data[k * bound.head.bias_gradient.layout.stride[0]] = value;
+                    continue;
+                }
                 std::int64_t const tap = j / channels;
                 OutputCoord const at{k, j % channels, tap / conv.window_columns(), tap % conv.window_columns()};
-                if (j < weights) dw(at.n, at.k, at.p, at.q) = U(Epilogue::apply(value, at, state, bound.epilogue));
-                else bound.head.bias_gradient.data[k * bound.head.bias_gradient.layout.stride[0]] = value;
+                dw(at.n, at.k, at.p, at.q) = U(Epilogue::apply(value, at, state, bound.epilogue));
             }
         }
     }

@@ -86,7 +86,7 @@ struct Normalizing {
         bool const running = args.running_mean.given();
         if (running != args.running_variance.given())
             in.fail(running ? "running_variance" : "running_mean", "both running statistics, or neither", "none");
-        in.require(!running || count > 1, "running_variance",
+        in.require(!running || count != 1, "running_variance",
                    "2 values or more to each mean, as one value alone has no variance", count);
     }
 

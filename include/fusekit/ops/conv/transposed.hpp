@@ -22,7 +22,8 @@ consteval bool has_strides(Filter<Rank> const& f) {
     return false;
 }
 
-/// The largest extent of which the filter makes `out` in one mode, and the smallest; 0 where there is none.
+/// The largest extent of which the filter makes `out` in one mode, and the smallest; 0 where there is none, and the
+/// smallest of which it makes 0.
 template <int Rank>
 constexpr Extent most_input(Filter<Rank> const& f, int mode, Extent out) {
     Extent const covered = Extent{f.dilations[mode]} * (f.size[mode] - 1) + 1,
@@ -34,6 +35,7 @@ constexpr Extent most_input(Filter<Rank> const& f, int mode, Extent out) {
 }
 template <int Rank>
 constexpr Extent least_input(Filter<Rank> const& f, int mode, Extent out) {
+    if (out == 0) return 0;
     Extent const most = most_input(f, mode, out);
     return most > f.strides[mode] ? most - f.strides[mode] + 1 : most > 0;
 }
@@ -92,12 +94,12 @@ struct TransposedConv {
     /// The least extents of y.
     static constexpr CollapsedShape<4> output(CollapsedShape<4> const& x, Args const& args) {
         CollapsedShape<4> y = x;
-        y[1] = detail::product_or_zero(args.weights.layout.shape[1], filter.group_count);
+        y[1] = detail::extent_product(args.weights.layout.shape[1], filter.group_count);
         constexpr int columns = collapsed_space - 1;
         y[3] = detail::least_input(filter, columns, x[3]);
         if constexpr (collapsed_space == 3) {
-            y.from.count = detail::least_input(filter, 0, x.from.count);
-            y[2] = detail::product_or_zero(y.from.count, detail::least_input(filter, 1, detail::expand<5>(x)[3]));
+            Index<5> const of_x = detail::expand<5>(x);
+            detail::set_slices(y, detail::least_input(filter, 0, of_x[2]), detail::least_input(filter, 1, of_x[3]));
         } else {
             y[2] = detail::least_input(filter, 0, x[2]);
         }
@@ -134,10 +136,11 @@ struct TransposedConv {
     }
 
     static void check(Args const& args, Check const& in) {
-        CollapsedShape<4> const y = output(in.x, args);
-        if (y[2] < 1 || y[3] < 1)
-            in.fail("filter", Text(detail::conv_least[space - 1]) + " that it makes x of",
-                    written(args) + " to " + to_string(in.x));
+        Index<space + 2> const x = detail::expand<space + 2>(in.x), y = detail::expand<space + 2>(output(in.x, args));
+        for (int mode = 2; mode < space + 2; ++mode)
+            if (y[mode] < 1 && x[mode] != 0)
+                in.fail("filter", Text(detail::conv_least[space - 1]) + " that it makes x of",
+                        written(args) + " to " + to_string(in.x));
         detail::check_weights<Option>(args.weights.type, in);
         if (in.x[1] % filter.group_count != 0)
             in.fail("filter", "groups that divide K", written(args) + " with K = " + Text::number(in.x[1]));
@@ -146,8 +149,9 @@ struct TransposedConv {
         weights.from = in.x.from;
         weights.from.count = filter.rank == 3 ? filter.size[0] : 1;
         in.readable("weights", args.weights, weights, "K x C/groups x R x S", Access::read, true);
-        std::int64_t const products = detail::product_or_zero(in.x[1] / filter.group_count, weights[2] * weights[3]);
-        detail::check_products(products, in, [&] { return products ? Text::number(products) : to_string(weights); });
+        std::int64_t const products = detail::extent_product(in.x[1] / filter.group_count, weights[2] * weights[3]);
+        detail::check_products(products, in,
+                               [&] { return products < 0 ? to_string(weights) : Text::number(products); });
     }
 
 private:

@@ -26,9 +26,9 @@ inline constexpr char const* weight_gradient_equation[] = {
 /// Arguments: dy, of x's element type, any strides; bias_gradient, K floats, or none.
 /// Operators that follow see weights, at k, c, r, s: Scale undoes a loss's, and Residual with dw itself as z adds to
 /// dw. They are functions of the value and its place. None stands before.
-/// Requires: C and K divisible by the groups; a filter that fits the padded input; no int8.
-/// Sums are of floats, over a few hundred pixels at a time, merged in an order that depends on extents and device
-/// alone.
+/// Requires: C and K divisible by the groups; a filter that fits the padded input, unless that has an extent of 0
+/// there; no int8. Sums over no pixels are 0: without images, dw is what the operators make of 0. Sums are of floats,
+/// over a few hundred pixels at a time, merged in an order that depends on extents and device alone.
 template <auto Geometry>
     requires(detail::is_geometry(
                 Geometry))  // ConvWeightGradient takes a filter, as ConvWeightGradient<fk::filter(3, 3)>
@@ -67,7 +67,7 @@ struct ConvWeightGradient {
         Index<space + 2> const x = detail::expand<space + 2>(in.x);
         std::int64_t const k = args.dy.layout.shape[1];
         for (int i = 0; i < space; ++i)
-            if (Geometry.output(i, x[2 + i]) < 1)
+            if (Geometry.output(i, x[2 + i]) < 1 && x[2 + i] != 0)
                 in.fail("filter", detail::conv_least[space - 1], Geometry.to_string() + " on " + to_string(in.x));
         if (in.type == DataType::int8) in.fail("x", "float, half, bfloat16 or double", fusekit::name(in.type));
         if (args.dy.type != in.type)

@@ -112,8 +112,8 @@ constexpr CollapsedShape<4> output_shape_of(Filter<Rank> const& f, CollapsedShap
     y[1] = k;
     y[3] = f.output(Rank - 1, x[3]);
     if constexpr (Rank == 3) {
-        y.from.count = f.output(0, x.from.count);
-        y[2] = product_or_zero(y.from.count, f.output(1, expand<5>(x)[3]));
+        Index<5> const of_x = expand<5>(x);
+        set_slices(y, f.output(0, of_x[2]), f.output(1, of_x[3]));
     } else {
         y[2] = f.output(0, x[2]);
     }
@@ -139,7 +139,7 @@ struct SliceHeights<3> {
     Extent x, y;
 
     constexpr SliceHeights(CollapsedShape<4> const& the_x, CollapsedShape<4> const& the_y)
-        : x(the_x[2] / the_x.from.count), y(the_y[2] / the_y.from.count) {}
+        : x(the_x.from.slice_rows(the_x[2])), y(the_y.from.slice_rows(the_y[2])) {}
 };
 
 /// The row of x under row r of the window of row p of y; outside x's rows where that is padding.
@@ -149,7 +149,7 @@ constexpr Extent row_under(Geometry const& f, SliceHeights<2> const&, Extent p, 
 }
 template <class Geometry>
 constexpr Extent row_under(Geometry const& f, SliceHeights<3> const& height, Extent p, int r) {
-    Extent const slice = p / height.y;
+    Extent const slice = p / height.y;  // y has the row, so it has slices
     int const t = r / f.size[1];
     Extent const d = place_under(f, 0, slice, t), h = place_under(f, 1, p - slice * height.y, r - t * f.size[1]);
     return h >= 0 && h < height.x ? d * height.x + h : -1;

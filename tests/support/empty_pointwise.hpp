@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "support/empty_tensors.hpp"
+
+/// Plans without a Conv or Gemm on tensors of which one extent is 0.
+namespace test {
+
+/// What the plans of one shape share.
+template <class Device>
+struct EmptyImages {
+    fk::Layout<4> layout;
+    Part<Device, 4> x, dy, y, z, dz;
+    Part<Device, 1> ones, scale_gradient, shift_gradient, amax;
+    Part<Device, 3> places, scale_places, shift_places;
+
+    EmptyImages(Device& device, fk::Layout<4> const& layout)
+        : layout(layout),
+          x(device, fk::DataType::float32, layout, 1),
+          dy(device, fk::DataType::float32, layout, 1),
+          y(device, fk::DataType::float32, layout),
+          z(device, fk::DataType::float32, layout, -1),
+          dz(device, fk::DataType::float32, layout),
+          ones(device, fk::DataType::float32, fk::channels(layout.shape[1]), -1),
+          scale_gradient(device, fk::DataType::float32, fk::channels(layout.shape[1])),
+          shift_gradient(device, fk::DataType::float32, fk::channels(layout.shape[1])),
+          amax(device, fk::DataType::float32, fk::channels(1), 0),
+          places(device, fk::DataType::float32, fk::chw(layout.shape[1], layout.shape[2], layout.shape[3]), -1),
+          scale_places(device, fk::DataType::float32, places.view().layout),
+          shift_places(device, fk::DataType::float32, places.view().layout) {}
+
+    auto of_channels() {
+        return fk::BatchNormInference<fk::Spatial>::Args{ones.view(), ones.view(), ones.view(), ones.view()};
+    }
+    auto of_places() {
+        return fk::BatchNormInference<fk::PerActivation>::Args{places.view(), places.view(), places.view(),
+                                                               places.view()};
+    }
+};
+
+inline constexpr auto of_nothing = [](auto const&) { return 0.0; };
+
+/// Calls check(images) for images of which an extent is 0.
+template <class Device, class F>
+void each_empty_image(Device& device, F const& check) {
+    each_zero({2, 3, 4, 6}, [&](auto const& e, bool channels_last) {
+        EmptyImages<Device> images(device, laid_out<4>({{e[0], e[1], e[2], e[3]}}, channels_last));
+        check(images);
+    });
+}
+
+template <class Device>
+void check_empty_pointwise(Device& device) {
+    each_empty_image(device, [&](auto& of) {
+        using Layer = fk::Plan<fk::BatchNormInference<fk::Spatial>, fk::Residual, fk::Amax, fk::Store>;
+        check_run<float>(
+            device,
+            Layer::bind(of.of_channels(), {.z = of.z.view()}, {.amax = of.amax.view()}, {.values = of.dz.view()}), of.x,
+            of.y, of_nothing);
+        CHECK(of.amax.holds([](auto const&) { return channel_value(0); }));  // as it was
+        CHECK(of.dz.untouched());
+    });
+}
+
+/// Windows without values are refused; without windows there is nothing to refuse.
+template <class Device>
+void check_empty_pools(Device& device) {
+    each_empty_image(device, [&](auto& of) {
+        fk::Index<4> const shape = of.layout.shape;
+        auto const check = [&](auto const& layer, bool refused) {
+            Part<Device, 4> y(device, fk::DataType::float32,
+                              laid_out(layer.output_shape(shape), fk::channels_last(of.layout)));
+            if (!refused) return check_run<float>(device, layer, of.x, y, of_nothing);
+            CHECK(refusal([&] {
+                      layer(device, of.x.template view<float const>(), y.view());
+                  }).find("expected 1 value or more to each window, got values of ") != std::string::npos);
+            CHECK(y.untouched());
+        };
+        bool const no_places = shape[2] == 0 || shape[3] == 0;
+        check(fk::Plan<fk::GlobalAverage>::bind({}), no_places);
+        check(fk::Plan<fk::Pool<fk::Max, 2, 2>>::bind({}), false);
+        check(fk::Plan<fk::Pool<fk::Average, fk::filter(2, 2).pad(1)>>::bind({}), no_places);
+    });
+}
+
+/// Batch statistics: refused where a mean has no values, and nothing where there are no means.
+template <class Device>
+void check_empty_statistics(Device& device) {
+    each_empty_image(device, [&](auto& of) {
+        fk::Index<4> const shape = of.layout.shape;
+        auto const check = [&](auto const& layer, bool refused, auto&... written) {
+            if (!refused) return check_run<float>(device, layer, of.x, of.y, of_nothing);
+            CHECK(refusal([&] { layer(device, of.x.template view<float const>(), of.y.view()); })
+                      .find(": expected 1 value or more to each mean, as batch statistics of no values are undefined, "
+                            "got values of ") != std::string::npos);
+            CHECK((written.untouched() && ...));
+        };
+        check(fk::Plan<fk::BatchNormTraining<fk::Spatial>, Relu>::bind(
+                  {.scale = of.ones.view(),
+                   .shift = of.ones.view(),
+                   .saved_mean = of.scale_gradient.view(),
+                   .saved_inverse_deviation = of.shift_gradient.view()},
+                  {}),
+              shape[1] > 0, of.scale_gradient, of.shift_gradient);
+        check(fk::Plan<fk::BatchNormTraining<fk::PerActivation>>::bind(
+                  {.scale = of.places.view(), .shift = of.places.view(), .saved_mean = of.scale_places.view()}),
+              shape[0] == 0, of.scale_places);
+        check(fk::Plan<fk::ChannelStatistics>::bind(
+                  {.mean = of.scale_gradient.view(), .variance = of.shift_gradient.view()}),
+              shape[1] > 0, of.scale_gradient, of.shift_gradient);
+    });
+}
+
+/// Gradients of parameters over no images are 0.
+template <class Device>
+void check_empty_gradients(Device& device) {
+    each_empty_image(device, [&](auto& of) {
+        using Layer = fk::Plan<fk::BatchNormInference<fk::Spatial>, fk::Residual, Relu>;
+        check_run<float>(
+            device,
+            fk::Backward<Layer>::bind(Layer::bind(of.of_channels(), {.z = of.z.view()}, {}), of.x.view(),
+                                      {of.scale_gradient.view(), of.shift_gradient.view()}, {.z = of.dz.view()}, {}),
+            of.dy, of.y, of_nothing);
+        CHECK(of.scale_gradient.holds(of_nothing));
+        CHECK(of.shift_gradient.holds(of_nothing));
+        CHECK(of.dz.untouched());
+    });
+    each_empty_image(device, [&](auto& of) {
+        using Layer = fk::Plan<fk::BatchNormTraining<fk::Spatial>, Relu>;
+        Part<Device, 1> mean(device, fk::DataType::float32, fk::channels(of.layout.shape[1]), 0),
+            deviation(device, fk::DataType::float32, fk::channels(of.layout.shape[1]), 0);
+        auto const layer = Layer::bind({.scale = of.ones.view(),
+                                        .shift = of.ones.view(),
+                                        .saved_mean = mean.view(),
+                                        .saved_inverse_deviation = deviation.view()},
+                                       {});
+        check_run<float>(
+            device,
+            fk::Backward<Layer>::bind(layer, of.x.view(), {of.scale_gradient.view(), of.shift_gradient.view()}, {}),
+            of.dy, of.y, of_nothing);
+        CHECK(of.scale_gradient.holds(of_nothing));
+        CHECK(of.shift_gradient.holds(of_nothing));
+    });
+    each_empty_image(device, [&](auto& of) {
+        using Layer = fk::Plan<fk::BatchNormInference<fk::PerActivation>, Relu>;
+        check_run<float>(device,
+                         fk::Backward<Layer>::bind(Layer::bind(of.of_places(), {}), of.x.view(),
+                                                   {of.scale_places.view(), of.shift_places.view()}, {}),
+                         of.dy, of.y, of_nothing);
+        CHECK(of.scale_places.holds(of_nothing));
+        CHECK(of.shift_places.holds(of_nothing));
+    });
+}
+
+}  // namespace test
