@@ -19,6 +19,7 @@ public:
     explicit Placed(Device& device, Arguments&&... arguments)
         : device(device), memory(std::forward<Arguments>(arguments)...) {
         if constexpr (copied) {
+            if (memory.raw().empty()) return;
             copy = device.allocate(memory.raw().size());
             device.copy_in(copy, memory.raw().data(), memory.raw().size());
         }
@@ -26,7 +27,8 @@ public:
     Placed(Placed const&) = delete;
     Placed& operator=(Placed const&) = delete;
     ~Placed() {
-        if constexpr (copied) device.release(copy);
+        if constexpr (copied)
+            if (copy) device.release(copy);
     }
 
     template <class T>
@@ -37,7 +39,8 @@ public:
 
     /// What the device has made of it, after all that it has been given to do.
     Memory<Rank> const& fetch() {
-        if constexpr (copied) device.copy_out(memory.raw().data(), copy, memory.raw().size());
+        if constexpr (copied)
+            if (copy) device.copy_out(memory.raw().data(), copy, memory.raw().size());
         return memory;
     }
 

@@ -40,11 +40,13 @@ inline bool has_unit_steps(Filter<2> const& filter) {
     return unit;
 }
 
-/// The same view with stride 0 for modes of one element: it leads nowhere, but windows in padding step along it.
+/// The same view with stride 0 for modes of one element: it leads nowhere, but windows in padding step along it. A view
+/// without elements has such strides alone.
 template <class T>
 TensorView<T> without_idle_strides(TensorView<T> view) {
+    bool const empty = has_no_elements(view.layout.shape);
     for (int mode = 0; mode < 4; ++mode)
-        if (view.layout.shape[mode] == 1) view.layout.stride[mode] = 0;
+        if (empty || view.layout.shape[mode] == 1) view.layout.stride[mode] = 0;
     return view;
 }
 

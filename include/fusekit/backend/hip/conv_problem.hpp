@@ -220,7 +220,8 @@ private:
             if (mode == 0) most = static_cast<int>(slices.x);
         if constexpr (detail::spreads<Geometry>) {
             int const step = filter.of_y().strides[mode];
-            return at % step == 0 && static_cast<unsigned>(at) <= static_cast<unsigned>((most - 1) * step);
+            return at % step == 0 &&
+                   static_cast<unsigned>(at) < static_cast<unsigned>(most) * static_cast<unsigned>(step);
         }
         return static_cast<unsigned>(at) < static_cast<unsigned>(most);
     }

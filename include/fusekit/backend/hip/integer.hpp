@@ -15,7 +15,9 @@ FUSEKIT_HD constexpr int max(int a, int b) { return a > b ? a : b; }
 class FastDivmod {
 public:
     FastDivmod() = default;
-    explicit FastDivmod(std::uint32_t the_divisor) : divisor(the_divisor) {
+    /// A divisor of 0, of a tensor without elements, counts as 1: nothing is divided by it.
+    explicit FastDivmod(std::uint32_t given) : divisor(given > 0 ? given : 1) {
+        std::uint32_t const the_divisor = divisor;
         while ((std::uint64_t{1} << shift) < the_divisor) ++shift;
         multiplier = static_cast<std::uint32_t>((((std::uint64_t{1} << shift) - the_divisor) << 32) / the_divisor + 1);
     }

@@ -122,6 +122,8 @@ private:
             GpuRates const& rates, TunedTable const* tuned)
         : schedules(the_schedules), count(the_count) {
         for (int i = 0; i < count; ++i) times[i] = estimate_of(schedules[i], of, costs, rates);
+        if (detail::has_no_elements(of.y))  // then nothing is launched
+            for (int i = 0; i < count; ++i) times[i].seconds = 0;
         if (tuned && tuned->architecture == rates.architecture) correct(*tuned, tuned->find(key_of(of)));
     }
 

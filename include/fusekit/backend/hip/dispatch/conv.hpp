@@ -11,6 +11,7 @@
 #include "fusekit/backend/hip/mainloop/implicit_gemm.hpp"
 #include "fusekit/backend/hip/mainloop/split_gemm.hpp"
 #include "fusekit/backend/hip/tuning/select.hpp"
+#include "fusekit/plan/empty.hpp"
 #include "fusekit/problem/facts.hpp"
 
 namespace fusekit::hip {
@@ -71,7 +72,9 @@ GemmKernel<ConvParams<Plan, T, U>> gemm_kernel_for(ImageView<U> const& y) {
 template <class Plan, Element T, OutputElement U>
 ConvParams<Plan, T, U> conv_params(BoundPlan<Plan> const& bound, ImageView<T const> const& x, ImageView<U> const& y) {
     ConvParams<Plan, T, U> params{bound, without_idle_strides(x), y};
-    if constexpr (Plan::Head::collapsed_space == 3) params.slices = {x.from.count, y.from.count};
+    if constexpr (Plan::Head::collapsed_space == 3) params.slices = problem::slices_of<3>(x.from, y.from);
+    auto& weights = params.bound.head.weights.layout;
+    if (has_no_elements(weights.shape)) weights.stride = {};
     return params;
 }
 
@@ -182,6 +185,12 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gpu, BoundPl
     CollapsedShape<4> const output(conv_output<Plan>(y.layout).shape, y.from);
     if (Refusal refusal = detail::refuse_conv_limits(type_name<Plan>, filter, x.shape(), weights.shape, output))
         return *refusal;
+    if (detail::writes_nothing(bound, y.layout.shape))
+        return launch_nothing(gpu, type_name<Plan>, detail::conv_params(bound, x, y));
+    if constexpr (!DirectSchedule<Schedule>)
+        if (detail::sums_nothing(bound, x))
+            return Error(type_name<Plan>(), "x", "shape", "products to sum, or the library's choice of a schedule",
+                         to_string(x.shape()));
     if constexpr (WarpSpecializedSchedule<Schedule>) {
         return prepare_warp_specialized_with<Schedule>(gpu, bound, x, y, parts);
     } else if constexpr (HaloSchedule<Schedule>) {
@@ -230,6 +239,8 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(Gpu const& gpu, BoundPlan<Pl
     if (Refusal refusal = detail::refuse_conv_limits(type_name<Plan>, Plan::Head::geometry(bound.head), x.shape(),
                                                      weights.shape, output))
         return *refusal;
+    if (detail::writes_nothing(bound, y.layout.shape))
+        return launch_nothing(gpu, type_name<Plan>, detail::conv_params(bound, x, y));
     if (detail::runs_without_tiles(bound, x, y, detail::product_of(bound, output)))
         return prepare_conv_with<DefaultDirect, orders>(gpu, bound, x, y);
     bool on_matrix_units = false;

@@ -48,11 +48,19 @@ bool has_bits_for(Geometry const& filter) {
     return true;
 }
 
-/// Whether tiles do not suit: groups of few channels, windows of many taps, or operands that lie too far apart.
+/// Whether a plan's sums have no products, because x or the weights have no elements, or only those with padding.
+template <class Plan, Element T>
+bool sums_nothing(BoundPlan<Plan> const& bound, ImageView<T const> const& x) {
+    return has_no_elements(x.layout.shape) || has_no_elements(layout_of_weights<Plan>(bound).shape);
+}
+
+/// Whether tiles do not suit: sums of no products, groups of few channels, windows of many taps, or operands that lie
+/// too far apart.
 template <class Plan, Element T, OutputElement U>
 bool runs_without_tiles(BoundPlan<Plan> const& bound, ImageView<T const> const& x, ImageView<U> const& y,
                         GroupedProduct const& product) {
     auto const filter = Plan::Head::geometry(bound.head);
+    if (sums_nothing(bound, x)) return true;
     if constexpr (Plan::Head::may_be_grouped || Plan::Head::longest > KOffset::most(filter.rank))
         return (product.groups > 1 && product.n <= direct_max_group_channels) || !has_bits_for<Plan>(filter) ||
                far_operand(filter, x.collapsed_layout(), layout_of_weights<Plan>(bound), y.layout) != FarOperand::none;

@@ -57,6 +57,9 @@ Result<Launch<StreamParams<Plan, T, U>>> prepare_elementwise_with(Gpu const& gpu
                                                                   detail::ImageView<U> const& y) {
     using Epilogue = typename Plan::Epilogue;
     constexpr int lanes = Schedule::bytes / static_cast<int>(sizeof(Wider<T, U>));
+    if (detail::has_no_elements(y.layout.shape))
+        return launch_nothing(gpu, type_name<Plan>,
+                              StreamParams<Plan, T, U>{.order = {}, .bound = bound, .x = x, .y = y});
     std::int64_t const image = y.layout.size() / y.layout.shape[0];
     std::int64_t const plane = y.layout.shape[2] * y.layout.shape[3];
     if (Refusal refusal = refuse_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", y.shape(), image))

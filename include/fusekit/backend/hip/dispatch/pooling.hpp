@@ -24,6 +24,7 @@ Result<Launch<PoolingParams<Plan, T, U>>> prepare_pooling(Gpu const& gpu, BoundP
         return *refusal;
     bool const channels_are_last = channels_last(x.layout);
     PoolingParams<Plan, T, U> params{bound, x, y, {shape, channels_are_last}, static_cast<unsigned>(outputs)};
+    if (outputs == 0) return launch_nothing(gpu, type_name<Plan>, params);
     params.image = FastDivmod(static_cast<unsigned>(outputs / shape[0]));
     params.columns = FastDivmod(static_cast<unsigned>(Plan::Pool::window(x.layout.shape, 0, 0).columns));
     using Alone = Pooling<Plan, T, U, 1>;
@@ -45,6 +46,7 @@ Result<Launch<WindowPoolingParams<Plan, T, U>>> prepare_pooling(Gpu const& gpu, 
     if (Refusal refusal = refuse_limit(type_name<Plan>, "y", "fewer than 2^31 elements", y.shape(), outputs))
         return *refusal;
     WindowPoolingParams<Plan, T, U> params{bound, x, y, {y.layout.shape, channels_last(x.layout)}};
+    if (outputs == 0) return launch_nothing(gpu, type_name<Plan>, params);
     params.image = FastDivmod(static_cast<unsigned>(outputs / y.layout.shape[0]));
     auto const prepare = [&]<int lanes>(WindowPooling<Plan, T, U, lanes>*) {
         using Mainloop = WindowPooling<Plan, T, U, lanes>;

@@ -4,6 +4,7 @@
 #include "fusekit/backend/hip/dispatch/elementwise.hpp"
 #include "fusekit/backend/hip/dispatch/orders.hpp"
 #include "fusekit/backend/hip/mainloop/reduction.hpp"
+#include "fusekit/plan/empty.hpp"
 #include "fusekit/problem/facts.hpp"
 
 namespace fusekit::hip {
@@ -124,6 +125,21 @@ Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const& gpu, Red
     return prepare_on(std::type_identity<Reducing<Plan, Schedule, T, U, lanes, pattern, Steps::has_totals>>{});
 }
 
+/// Prepares the sums of a plan that has no values: each is a column of its own, and a block saves it.
+template <class Schedule, class Plan, Element T, detail::OutputElement U>
+Result<Launch<ReductionParams<Plan, T, U>>> prepare_empty_sums(Gpu const& gpu, ReductionParams<Plan, T, U> params) {
+    using Steps = detail::ReductionSteps<typename Plan::Head>;
+    using Mainloop = Reducing<Plan, Schedule, T, U, 1, Pattern::any, Steps::has_totals>;
+    Index<4> const shape = params.y.layout.shape;
+    std::int64_t const sums = Steps::per_place ? shape[1] * shape[2] * shape[3] : shape[1];
+    constexpr int threads = 64;
+    static_assert(threads <= Mainloop::threads);
+    params.by_columns = true;
+    params.columns = params.segments = params.grid_groups = static_cast<unsigned>(sums);
+    params.threads = threads;
+    return prepare_launch<Plan, Mainloop>(gpu, params, sums, threads);
+}
+
 }  // namespace detail
 
 /// Prepares a plan that begins with a reduction with one schedule.
@@ -134,6 +150,11 @@ Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction_with(Gpu const& gp
     using Steps = detail::ReductionSteps<typename Plan::Head>;
     constexpr int lanes = Schedule::bytes / static_cast<int>(sizeof(Wider<T, U>));
     bool const channels_are_last = orders == Orders::channels_last || channels_last(y.layout);
+    if (detail::has_no_elements(y.layout.shape)) {
+        ReductionParams<Plan, T, U> const params{bound, x, y, x, {}, true, {y.layout.shape, channels_are_last}};
+        if (detail::writes_nothing(bound, y.layout.shape)) return launch_nothing(gpu, type_name<Plan>, params);
+        return detail::prepare_empty_sums<Schedule>(gpu, params);
+    }
     std::int64_t const image = y.layout.size() / y.layout.shape[0], channel = y.layout.size() / y.layout.shape[1];
     if (Refusal refusal = refuse_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", y.shape(), image))
         return *refusal;

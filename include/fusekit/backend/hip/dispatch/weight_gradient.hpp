@@ -9,6 +9,7 @@
 #include "fusekit/backend/hip/dispatch/bulk_weight_gradient.hpp"
 #include "fusekit/backend/hip/mainloop/wave_weight_gradient.hpp"
 #include "fusekit/backend/hip/mainloop/weight_gradient.hpp"
+#include "fusekit/plan/empty.hpp"
 #include "fusekit/problem/facts.hpp"
 
 namespace fusekit::hip {
@@ -152,8 +153,9 @@ std::optional<Result<Launch<WeightGradientParams<Plan, T, U>>>> prepare_weight_g
     bool const clusters = launches_clusters(gpu);
     std::int64_t const at_once = std::int64_t{gpu.processors()} * Mainloop::blocks,
                        least = tiles * divide_up(images * plane, Mainloop::most_pixels);
-    params.parts = choose_block_parts(clusters, tiles, Mainloop::passes, at_once > least ? at_once : least,
-                                      divide_up(pixels, Mainloop::least_pixels), part_bytes, workspace_bytes);
+    params.parts =
+        choose_block_parts(clusters, tiles, Mainloop::passes, at_once > least ? at_once : least,
+                           pixels > 0 ? divide_up(pixels, Mainloop::least_pixels) : 1, part_bytes, workspace_bytes);
     BlockParts const& parts = params.parts;
     std::int64_t const steps = divide_up(images * plane, step), part_pixels = divide_up(steps, parts.count()) * step;
     if (part_pixels > Mainloop::most_pixels) return std::nullopt;
@@ -190,7 +192,14 @@ Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_weight_gradient(Gpu con
             detail::refuse_conv_limits(type_name<Plan>, filter, x.shape(), y.shape(), {dy.layout.shape, dy.from}))
         return *refusal;
     WeightGradientParams<Plan, T, U> params{bound, detail::without_idle_strides(x), y};
-    if constexpr (Plan::Head::collapsed_space == 3) params.slices = {x.from.count, dy.from.count};
+    if constexpr (Plan::Head::collapsed_space == 3) params.slices = problem::slices_of<3>(x.from, dy.from);
+    if (detail::writes_nothing(bound, y.layout.shape)) return launch_nothing(gpu, type_name<Plan>, params);
+    if (detail::has_no_elements(x.layout.shape) || detail::has_no_elements(dy.layout.shape)) {
+        // The gradient of a bias may be wanted where x has no channels: filters of one channel and no weights.
+        if (y.layout.shape[1] == 0) params.y.layout.shape = {{y.layout.shape[0], 1, 0, 1}};
+        return detail::prepare_first_weight_gradient<WeightGradient<Plan, T, U>>(
+            gpu, params, dy.layout.shape[2] * dy.layout.shape[3], 1, workspace_bytes);
+    }
     if constexpr (has_bulk_weight_gradient<Plan, T>)
         if (auto const launch = prepare_bulk_weight_gradient(gpu, params, workspace_bytes)) return *launch;
     std::int64_t const groups = filter.group_count, group_k = y.layout.shape[0] / groups;

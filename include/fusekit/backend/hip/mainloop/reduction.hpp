@@ -135,7 +135,7 @@ private:
 
     __device__ __forceinline__ void apply(Total const (&of_segment)[own], unsigned step, Values& values,
                                           Lane (&lane)[own]) const {
-        if (steps == 0) return;
+        if (steps == 0 && params.count > 0) return;  // past the last column; sums of no values are saved
         bool const saves = row == 0 && block_rank == 0;
         if (saves) stash().put(thread, of_segment);
         if constexpr (Steps::waits) {
