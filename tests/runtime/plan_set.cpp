@@ -160,9 +160,31 @@ TEST_CASE("A handle runs an application's operator, prepared and bound anew, and
           "Plan<AtMost>: x: expected memory aligned to its elements, got an odd address");
     negative.extents[3] = -4;
     CHECK_FALSE(handle.output_shape(arguments, negative));
-    CHECK(
-        refusal(handle.run(device, arguments, negative, y)).starts_with("Plan<AtMost>: x: expected positive extents"));
+    CHECK(refusal(handle.run(device, arguments, negative, y))
+              .starts_with("Plan<AtMost>: x: expected extents of 0 or more"));
     CHECK(values() == std::vector<float>{1, 4, -2, 3});
+}
+
+TEST_CASE("A plan found at run time takes tensors of no elements, whose pointers may be null", "[runtime]") {
+    fk::host::Device device(1);
+    rt::View const x(fk::DataType::float32, fk::nchw(0, 3, 2, 2));
+    auto const handle = Set::find({bias, relu}, floats).value();
+    std::array<rt::Arguments, 2> arguments;
+    arguments[0][rt::Role::bias] = rt::View(fk::DataType::float32, fk::channels(3));
+    auto const refusal = [](fk::Refusal const& refused) { return std::string(refused ? refused->what() : ""); };
+    CHECK(refusal(handle.run(device, arguments, x, x))
+              .ends_with("Optional<Bias>.bias: expected a pointer, got a null pointer"));
+    auto const values = fk::tensor<float>(device, fk::channels(3), {1, 2, 3});
+    arguments[0][rt::Role::bias] = values;
+    CHECK(*handle.output_shape(arguments, x) == fk::Index<4>{{0, 3, 2, 2}});
+    CHECK(*handle.workspace_bytes(device, arguments, x, x) == 0);
+    CHECK(refusal(handle.run(device, arguments, x, x)) == "");
+    rt::Run<fk::host::Device> run;
+    REQUIRE(refusal(handle.prepare(device, arguments, x, x, run)) == "");
+    CHECK(refusal(run->run(device, nullptr, nullptr)) == "");
+    rt::View const no_channels(fk::DataType::float32, fk::nchw(2, 0, 2, 2));
+    arguments[0][rt::Role::bias] = rt::View(fk::DataType::float32, fk::channels(0));
+    CHECK(refusal(handle.run(device, arguments, no_channels, no_channels)) == "");
 }
 
 TEST_CASE("An argument that is missing or does not fit is named", "[runtime]") {

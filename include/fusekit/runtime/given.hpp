@@ -166,7 +166,8 @@ private:
     int takes(Role role, int least, int most) const {
         int const rank = arguments[role].rank;
         if (rank == 0) fail(name(role), "a tensor", "none");
-        else if (!pointer(role)) fail(name(role), "a pointer", "a null pointer");
+        else if (!pointer(role) && !fusekit::detail::has_no_elements(arguments[role].extents, rank))
+            fail(name(role), "a pointer", "a null pointer");
         else if (!detail::is_aligned(pointer(role), arguments[role].type))
             fail(name(role), "memory aligned to its elements", "an odd address");
         else if (rank < least || rank > most)

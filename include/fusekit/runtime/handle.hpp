@@ -101,13 +101,14 @@ public:
     int size() const { return count; }
     Descriptor const& descriptor(int i) const { return descriptors[i]; }
 
-    /// The extents of y for x of these. Of tensors, extents are read and pointers may be null.
+    /// The extents of y for x of these. Of tensors, extents are read and pointers may be null. An extent of y is 0
+    /// where one that it is made of is.
     Result<Index<4>> output_shape(ArgumentList arguments, View const& x) const {
         Refusal refusal;
         Index<4> shape{};
         if (takes(arguments, refusal)) operations->output_shape(reader(arguments, x, true, refusal), x, shape);
         for (int mode = 0; mode < form->rank && !refusal; ++mode)
-            if (shape[mode] < 1)
+            if (shape[mode] < 0 || (shape[mode] == 0 && mode >= 2 && x.extents[mode] != 0))
                 refusal = Error(form->name(), "x", "", "extents that give an output", to_string(shape));
         if (refusal) return *refusal;
         return shape;

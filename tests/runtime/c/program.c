@@ -79,6 +79,35 @@ int main(void) {
                memcmp(y_values, expected, sizeof expected) == 0,
            "run");
 
+    /* A batch of 0 is a run that writes nothing, and its pointers may be null. Sums over no channels are 0. */
+    {
+        fusekit_tensor const no_x = tensor(NULL, 0, 2, 2, 2), no_y = tensor(NULL, 0, 3, 2, 2),
+                             thin_x = tensor(NULL, 1, 0, 2, 2);
+        fusekit_run none = NULL;
+        float const of_bias[12] = {10, 10, 10, 10, 20, 20, 20, 20, 1, 1, 1, 1};
+        memset(y_values, 255, sizeof y_values);
+        expect(fusekit_output_shape(plan, arguments, 3, &no_x, extents) == FUSEKIT_SUCCESS && extents[0] == 0 &&
+                   extents[1] == 3 && extents[2] == 2 && extents[3] == 2,
+               "output shape of no images");
+        expect(fusekit_workspace_bytes(plan, device, arguments, 3, &no_x, &no_y, &needed) == FUSEKIT_SUCCESS &&
+                   needed == 0,
+               "workspace of no images");
+        expect(fusekit_execute(plan, device, NULL, arguments, 3, &no_x, &no_y, NULL, 0) == FUSEKIT_SUCCESS,
+               "execute on no images");
+        expect(fusekit_prepare(plan, device, arguments, 3, &no_x, &no_y, 0, &none) == FUSEKIT_SUCCESS &&
+                   fusekit_run_execute(none, device, NULL, NULL, NULL, NULL, 0) == FUSEKIT_SUCCESS &&
+                   fusekit_run_destroy(none) == FUSEKIT_SUCCESS,
+               "a prepared run on no images");
+        expect(fusekit_execute(plan, device, NULL, arguments, 3, &no_x, &y, NULL, 0) == FUSEKIT_REFUSED &&
+                   strstr(fusekit_last_message(), "y: expected 0 x 3 x 2 x 2 (N x K x P x Q), got 1 x 3 x 2 x 2") != NULL,
+               "y of another batch");
+        arguments[0].tensors[FUSEKIT_WEIGHTS] = tensor(NULL, 3, 0, 1, 1);
+        expect(fusekit_execute(plan, device, NULL, arguments, 3, &thin_x, &y, NULL, 0) == FUSEKIT_SUCCESS &&
+                   memcmp(y_values, of_bias, sizeof of_bias) == 0,
+               "execute on no channels");
+        arguments[0].tensors[FUSEKIT_WEIGHTS] = tensor(w_values, 3, 2, 1, 1);
+    }
+
     /* An order that is no kernel, in the rules' words, and before the sequence is whole. */
     operators[1] = operators[2];
     operators[2].kind = FUSEKIT_BIAS, operators[2].mode = 0;

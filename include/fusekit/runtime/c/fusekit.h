@@ -237,7 +237,7 @@ fusekit_status fusekit_set_plan(fusekit_backend backend, int32_t index, char* na
 
 /* `arguments` are as many as the plan's operators, in their order. */
 
-/* The extents of y: as many as x has. Pointers in tensors may be null. */
+/* The extents of y: as many as x has. Pointers in tensors may be null. Where one of y is 0, runs write nothing. */
 fusekit_status fusekit_output_shape(fusekit_plan plan, fusekit_arguments const* arguments, int32_t count,
                                     fusekit_tensor const* x, int64_t extents[5]);
 
