@@ -94,6 +94,7 @@ void pack_weight_row(typename Problem::Sum* row, Problem const& conv, std::int64
 template <class Problem>
 void pack_pixel_row(typename Problem::Sum* row, Problem const& conv, Pixel const& at, std::int64_t c0) {
     std::int64_t const channels = conv.group_c(), stride = conv.x.layout.stride[1];
+    if (channels == 0) return;  // x may be a null pointer
     for (int r = 0; r < conv.window_rows(); ++r) {
         std::int64_t const h = conv.row(at.p, r);
         for (int s = 0; s < conv.window_columns(); ++s, row += channels) {

@@ -72,9 +72,12 @@ private:
         using Groups = problem::GroupsOf<Head>;
         using Geometry = problem::GeometryOf<Head>;
         using Problem = ConvProblem<T, space, W, Groups, Geometry>;
-        Problem const conv{{x, detail::typed<W>(Head::filters(bound.head)), shape, Head::geometry(bound.head),
-                            problem::groups_of<Head>(bound.head)},
-                           {x.shape(), shape}};
+        Problem conv{{x, detail::typed<W>(Head::filters(bound.head)), shape, Head::geometry(bound.head),
+                      problem::groups_of<Head>(bound.head)},
+                     {x.shape(), shape}};
+        // Operands without elements may be null pointers, to which nothing may be added.
+        if (has_no_elements(x.layout.shape)) conv.x.layout.stride = {};
+        if (has_no_elements(conv.w.layout.shape)) conv.w.layout.stride = {}, conv.of_groups = {};
         bool const channel_lanes = !Problem::has_steps || problem::channels_are_neighbours(y.layout);
         if constexpr (Plan::pools) {
             using Pool = typename Plan::Pool;
