@@ -28,6 +28,9 @@ R `Residual`, S `Scale`. A line stands for all combinations of what it lists.
 char const* const beyond = R"(
 ## Beyond them
 
+An extent of 0 is supported in every row: a y without elements is not written, sums of no products are 0, and batch
+statistics of no values are refused (`tests/plan/empty.cpp`, `tests/backend/hip/empty.cpp`).
+
 A sequence that is not here but keeps the rules of a plan (README, "Rules") is supported too: tests run every
 sequence of up to four operators on both backends.
 )";

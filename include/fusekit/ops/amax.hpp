@@ -9,8 +9,8 @@ namespace fusekit {
 /// with the value, so the place in the plan says which values count: before a Scale, those that are not scaled yet.
 ///
 /// Arguments: amax, one float, apart in memory from all other arguments. The caller sets it to 0 before a run, or to a
-/// magnitude that it found before. The maximum does not depend on an order, so every run gives the same. A value that
-/// is NaN makes it NaN. Source: NVIDIA, Transformer Engine, "delayed scaling".
+/// magnitude that it found before; a run over no values leaves it. The maximum does not depend on an order, so every
+/// run gives the same. A value that is NaN makes it NaN. Source: NVIDIA, Transformer Engine, "delayed scaling".
 struct Amax {
     static constexpr auto stage = Stage::pointwise;
     static constexpr auto equation = "y = x, amax = max(amax, |x|)";

@@ -16,9 +16,9 @@ namespace fusekit {
 /// BatchNormTraining<Spatial> reads; and the running statistics are moved by momentum, as it moves them. In a plan with
 /// a Conv or Gemm also scratch, at least scratch(N x K x P x Q) neighbouring floats of any content: totals of tiles of
 /// y, which the last tile merges; after a Gemm, scratch((B M) x N). All lie apart in memory from all other arguments;
-/// runs that may overlap in time each have their own. A value that is infinite or NaN makes its channel's statistics
-/// NaN. The order of the sums is fixed, so every run gives the same numbers. y is rounded to its type after the
-/// statistics. Source: as detail::Moments.
+/// runs that may overlap in time each have their own. Requires: 1 value or more to each mean. A value that is infinite
+/// or NaN makes its channel's statistics NaN. The order of the sums is fixed, so every run gives the same numbers. y is
+/// rounded to its type after the statistics. Source: as detail::Moments.
 struct ChannelStatistics {
     static constexpr auto stage = Stage::pointwise;
     static constexpr auto equation = "y = x, mean[k] and variance[k] = those of x over n, p, q";

@@ -16,7 +16,7 @@ namespace fusekit {
 ///   running_mean     += momentum * (mean - running_mean)
 ///   running_variance += momentum * (variance * count / (count - 1) - running_variance),
 /// momentum being MIOpen's expAvgFactor; both or neither. All are float for every tensor type.
-/// Requires: epsilon > 0; momentum in [0, 1]; with running statistics 2 values or more to a mean. A single value is
+/// Requires: epsilon > 0; momentum in [0, 1]; 1 value to each mean, 2 with running statistics. A single value is
 /// its own mean: y = shift. Values that are infinite or NaN make their channel NaN.
 /// Nothing overflows before the variance itself does, of up to 2^23 values of a mean below 2^80. The error of a
 /// larger mean may overflow when it is squared, on one backend and not on another: the channel is NaN then.
