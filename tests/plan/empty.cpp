@@ -23,6 +23,27 @@ TEST_CASE("a convolution of no elements writes nothing, or what follows a sum of
     check_empty_gemm(device);
 }
 
+TEST_CASE("sums of no integers are 0, and a layer or a run without y takes no elements") {
+    fk::host::Device device(2);
+    using Layer = fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>, fk::Bias, fk::Requantize>;
+    auto const bias = fk::tensor<float>(device, fk::channels(2), {1, 2}),
+               scale = fk::tensor<float>(device, fk::channels(2), {3, 4});
+    fk::Tensor<fk::int8, fk::host::Device> const x(device, fk::nhwc(1, 1, 2, 0)), w(device, fk::krsc(2, 3, 3, 0));
+    auto const y = Layer::bind({.weights = w}, {.bias = bias}, {.scale = scale})(device, x);
+    fk::int8 values[4];
+    y.copy_to(values);
+    for (int i = 0; i < 4; ++i) CHECK(float{values[i]} == (i % 2 == 0 ? 3 : 8));
+
+    using Stored = fk::Plan<fk::Store, Relu>;
+    fk::Tensor<float, fk::host::Device> const none(device, fk::nchw(0, 3, 4, 5));
+    fk::Tensor<float, fk::host::Device> stored(device, none.layout());
+    auto const layer = Stored::bind({.values = stored}, {});
+    fk::Layer<float, fk::host::Device> const any = layer;
+    CHECK(any(device, none).layout() == none.layout());
+    layer(device, none, fk::no_output);
+    layer.prepare(device, none, fk::no_output)(device, none, fk::no_output);
+}
+
 TEST_CASE("gradients by weights and bias over no pixels are 0") {
     fk::host::Device device(2);
     check_empty_weight_gradient<fk::filter(3, 3).pad(1)>(device);

@@ -165,7 +165,8 @@ TEST_CASE("a layer that does not fit is not prepared, and says why") {
     CHECK(!layer.try_prepare<float>(device, four, fk::Layout<4>{four.shape, {{0, 0, 0, 0}}}));
     auto const far = std::int64_t{1} << 60;
     CHECK(!layer.try_prepare<float>(device, fk::Layout<4>{{{2, 4, 1, 1}}, {{far, 1, 1, 1}}}, fk::nchw(2, 4, 1, 1)));
-    CHECK(!layer.try_prepare<float>(device, fk::nchw(0, 4, 1, 1), fk::nchw(0, 4, 1, 1)));
+    CHECK(!layer.try_prepare<float>(device, fk::nchw(-1, 4, 1, 1), fk::nchw(-1, 4, 1, 1)));
+    CHECK(layer.try_prepare<float>(device, fk::nchw(0, 4, 1, 1), fk::nchw(0, 4, 1, 1)));
     CHECK(layer.try_prepare<float>(device, four, four));
     auto const w = fk::random<float>(device, fk::kcrs(4, 4, 1, 1));
     CHECK(!fk::Plan<fk::Conv<fk::dynamic>>::bind({.weights = w, .filter = fk::filter(1, 1).groups(0)})
