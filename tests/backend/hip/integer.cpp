@@ -32,4 +32,5 @@ TEST_CASE("HIP: a divisor divides as / and % do, up to 2^31") {
     }
     CHECK(wrong == 0);
     CHECK(compared > 1'000'000);
+    CHECK(FastDivmod(0).value() == 1);  // of a tensor without elements
 }
