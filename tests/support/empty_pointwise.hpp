@@ -6,7 +6,7 @@
 /// Plans without a Conv or Gemm on tensors of which one extent is 0.
 namespace test {
 
-/// What the plans of one shape share.
+/// Tensors of one shape, for all plans.
 template <class Device>
 struct EmptyImages {
     fk::Layout<4> layout;

@@ -31,9 +31,10 @@ public:
     fk::TensorView<T, Rank> view() {
         return {layout.size() == 0 ? nullptr : memory.template view<T>().data, layout};
     }
-    /// Whether nothing has been written, not even beside the elements.
+    void reset() { memory.reset(); }
+    /// True if nothing has been written, not even beside the elements.
     bool untouched() { return memory.fetch().untouched(true); }
-    /// Whether every element is value(index), and nothing beside the elements has been written.
+    /// True if every element is value(index), and nothing beside the elements has been written.
     template <class Value>
     bool holds(Value const& value) {
         Memory<Rank> const& all = memory.fetch();
@@ -80,7 +81,10 @@ void check_run(Device& device, Layer const& layer, Part<Device, Rank>& x, Part<D
     layer(device, from, to);
     CHECK(y.holds(value));
     auto const run = layer.template prepare<T>(device, from.layout, to.layout);
+    y.reset();
     run(device, from, to);
+    CHECK(y.holds(value));
+    y.reset();
     run(device, from.data, to.data);
     CHECK(y.holds(value));
     auto const made = layer(device, from);

@@ -31,6 +31,13 @@ public:
             if (copy) device.release(copy);
     }
 
+    /// Poisons it again.
+    void reset() {
+        memory.reset();
+        if constexpr (copied)
+            if (copy) device.copy_in(copy, memory.raw().data(), memory.raw().size());
+    }
+
     template <class T>
     fk::TensorView<T, Rank> view() {
         return memory.template view<T>(copy);

@@ -5,11 +5,11 @@
 #include "fusekit/plan/plan.hpp"
 #include "fusekit/plan/statistics.hpp"
 
-/// Runs on tensors without elements, as backends see them.
+/// Runs on tensors without elements, for backends.
 namespace fusekit::detail {
 
-/// Whether a run writes nothing, for y of these extents: no output has elements, neither y nor one beside it. A
-/// backend then reads nothing either, and a GPU gets no kernel.
+/// True if a run with y of these extents writes nothing: no output has elements, neither y nor one beside it. A backend
+/// then reads nothing either, and launches no kernel.
 template <class BoundPlan>
 constexpr bool writes_nothing(BoundPlan const& bound, Index<4> const& y) {
     using Plan = typename BoundPlan::Plan;
@@ -24,7 +24,7 @@ constexpr bool writes_nothing(BoundPlan const& bound, Index<4> const& y) {
     }
 }
 
-/// Saves the totals of a plan that reduces no values, for y of these extents: gradients of parameters are 0.
+/// Saves the totals of a reduction over no values, for y of these extents: gradients of parameters are 0.
 template <class V, class Plan>
 void save_empty_totals(BoundPlan<Plan> const& bound, Index<4> const& y) {
     using Reduction = ReductionSteps<typename Plan::Head>;

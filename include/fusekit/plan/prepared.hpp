@@ -95,7 +95,7 @@ private:
             return detail::check_of<Plan>({}, type).region("", data, type, Plan::collapse(layout), access);
         }
         bool has_no_elements() const { return begin == end; }
-        /// Whether it may lie at an address: anywhere, even at none, where it has no elements.
+        /// Accepts any address, even null, if there are no elements.
         bool takes(std::uintptr_t address) const {
             return has_no_elements() || (address != 0 && (address & (alignment - 1)) == 0);
         }

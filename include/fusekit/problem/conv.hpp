@@ -25,8 +25,7 @@ struct Slices<3> {
     std::int64_t x, y;
 };
 
-/// The slices that x and y stand for; 1 where they have none, so that their rows, of which there are none then, can be
-/// divided by it.
+/// The number of slices of x and y, as a divisor of their rows: 1 for none.
 template <int Space>
 constexpr Slices<Space> slices_of(CollapsedFrom const& x, CollapsedFrom const& y) {
     auto const at_least_one = [](Extent slices) { return slices > 0 ? slices : 1; };

@@ -101,8 +101,8 @@ public:
     int size() const { return count; }
     Descriptor const& descriptor(int i) const { return descriptors[i]; }
 
-    /// The extents of y for x of these. Of tensors, extents are read and pointers may be null. An extent of y is 0
-    /// where one that it is made of is.
+    /// The extents of y for x of these. Of tensors, extents are read and pointers may be null. An extent of 0 in
+    /// x or the weights may give one in y.
     Result<Index<4>> output_shape(ArgumentList arguments, View const& x) const {
         Refusal refusal;
         Index<4> shape{};

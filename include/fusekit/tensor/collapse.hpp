@@ -21,7 +21,7 @@ constexpr Extent extent_product(Extent a, Extent b) {
     return __builtin_mul_overflow(a, b, &product) ? -1 : product;
 }
 
-/// Sets the rows of volumes of so many slices.
+/// Sets the rows of a volume to `slices` times `slice_rows`.
 template <int Rank>
 constexpr void set_slices(CollapsedShape<Rank>& shape, Extent slices, Extent slice_rows) {
     shape[Rank - 2] = extent_product(slices, slice_rows);

@@ -22,7 +22,7 @@ struct Index {
 
 namespace detail {
 
-/// Whether an extent is 0.
+/// True if an extent is 0.
 FUSEKIT_HD constexpr bool has_no_elements(std::int64_t const* extents, int rank) {
     for (int mode = 0; mode < rank; ++mode)
         if (extents[mode] == 0) return true;

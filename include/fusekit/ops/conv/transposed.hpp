@@ -22,8 +22,8 @@ consteval bool has_strides(Filter<Rank> const& f) {
     return false;
 }
 
-/// The largest extent of which the filter makes `out` in one mode, and the smallest; 0 where there is none, and the
-/// smallest of which it makes 0.
+/// The largest and the smallest extent of which the filter makes `out` in one mode; 0 if there is none. The smallest
+/// for an `out` of 0 is 0.
 template <int Rank>
 constexpr Extent most_input(Filter<Rank> const& f, int mode, Extent out) {
     Extent const covered = Extent{f.dilations[mode]} * (f.size[mode] - 1) + 1,

@@ -48,14 +48,14 @@ bool has_bits_for(Geometry const& filter) {
     return true;
 }
 
-/// Whether a plan's sums have no products, because x or the weights have no elements, or only those with padding.
+/// True if x or the weights have no elements: the sums have no products, or those with padding alone.
 template <class Plan, Element T>
 bool sums_nothing(BoundPlan<Plan> const& bound, ImageView<T const> const& x) {
     return has_no_elements(x.layout.shape) || has_no_elements(layout_of_weights<Plan>(bound).shape);
 }
 
-/// Whether tiles do not suit: sums of no products, groups of few channels, windows of many taps, or operands that lie
-/// too far apart.
+/// True if Direct runs in place of tiles: sums of no products, groups of few channels, windows of many taps, or
+/// operands beyond 32-bit offsets.
 template <class Plan, Element T, OutputElement U>
 bool runs_without_tiles(BoundPlan<Plan> const& bound, ImageView<T const> const& x, ImageView<U> const& y,
                         GroupedProduct const& product) {

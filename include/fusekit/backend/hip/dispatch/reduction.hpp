@@ -125,7 +125,7 @@ Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const& gpu, Red
     return prepare_on(std::type_identity<Reducing<Plan, Schedule, T, U, lanes, pattern, Steps::has_totals>>{});
 }
 
-/// Prepares the sums of a plan that has no values: each is a column of its own, and a block saves it.
+/// Prepares sums over no values: each sum is a column, which one block saves.
 template <class Schedule, class Plan, Element T, detail::OutputElement U>
 Result<Launch<ReductionParams<Plan, T, U>>> prepare_empty_sums(Gpu const& gpu, ReductionParams<Plan, T, U> params) {
     using Steps = detail::ReductionSteps<typename Plan::Head>;

@@ -195,7 +195,7 @@ Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_weight_gradient(Gpu con
     if constexpr (Plan::Head::collapsed_space == 3) params.slices = problem::slices_of<3>(x.from, dy.from);
     if (detail::writes_nothing(bound, y.layout.shape)) return launch_nothing(gpu, type_name<Plan>, params);
     if (detail::has_no_elements(x.layout.shape) || detail::has_no_elements(dy.layout.shape)) {
-        // The gradient of a bias may be wanted where x has no channels: filters of one channel and no weights.
+        // A bias gradient for x of no channels: filters of one channel and no weights, so that nothing divides by 0.
         if (y.layout.shape[1] == 0) params.y.layout.shape = {{y.layout.shape[0], 1, 0, 1}};
         return detail::prepare_first_weight_gradient<WeightGradient<Plan, T, U>>(
             gpu, params, dy.layout.shape[2] * dy.layout.shape[3], 1, workspace_bytes);
