@@ -9,12 +9,12 @@ namespace {
 
 void check_mode(miopenConvolutionMode_t mode) {
     if (mode < miopenConvolution || mode > miopenDepthwise)
-        fail(miopenStatusInvalidValue, "c_mode: expected a miopenConvolutionMode_t, got " + Text::number(int{mode}));
+        fail(miopenStatusBadParm, "c_mode: expected a miopenConvolutionMode_t, got " + Text::number(int{mode}));
 }
 
 void check_least(char const* what, int least, int given) {
     if (given < least)
-        fail(miopenStatusInvalidValue,
+        fail(miopenStatusBadParm,
              Text("expected ") + what + " of " + Text::number(least) + " or more, got " + Text::number(given));
 }
 
@@ -23,13 +23,19 @@ void refuse_transposed(miopenConvolutionMode_t mode) {
         fail(miopenStatusUnsupportedOp, "a transposed convolution is no operator of a fusion plan");
 }
 
+/// C and K may be 0, but a filter has at least one tap.
+void check_window(TensorDescriptor const& weights, int i) {
+    if (weights.extents[2 + i] < 1 || weights.extents[2 + i] > INT_MAX)
+        fail(miopenStatusBadParm, "weights: expected a window of 1 to 2^31 - 1 in each mode, got " + weights.shape());
+}
+
 }  // namespace
 
 void ConvolutionDescriptor::set(miopenConvolutionMode_t the_mode, int the_space, int const* the_pads,
                                 int const* the_strides, int const* the_dilations) {
     check_mode(the_mode);
     if (the_space < 1 || the_space > most_modes)
-        fail(miopenStatusInvalidValue, "spatialDim: expected 1 to 3, got " + Text::number(the_space));
+        fail(miopenStatusBadParm, "spatialDim: expected 1 to 3, got " + Text::number(the_space));
     at(the_pads, "padA"), at(the_strides, "strideA"), at(the_dilations, "dilationA");
     for (int i = 0; i < the_space; ++i) {
         check_least("padding", 0, the_pads[i]);
@@ -54,20 +60,22 @@ TensorDescriptor ConvolutionDescriptor::output(TensorDescriptor const& input, Te
         fail(miopenStatusBadParm, "weights: expected K x C/groups x ... with groups that divide C and K, got " +
                                       weights.shape() + " for an input of " + input.shape() + " and " +
                                       Text::number(groups) + " groups");
-    int extents[TensorDescriptor::most_modes] = {static_cast<int>(input.extents[0]),
-                                                 static_cast<int>(weights.extents[0])};
+    std::int64_t extents[TensorDescriptor::most_modes] = {input.extents[0], weights.extents[0]};
     for (int i = 0; i < space; ++i) {
+        check_window(weights, i);
         std::int64_t const covered = dilations[i] * (weights.extents[2 + i] - 1) + 1;
         std::int64_t const reach = input.extents[2 + i] + 2 * std::int64_t{pads[i]} - covered;
         if (reach < 0)
             fail(miopenStatusBadParm, "weights: expected a window that fits the padded input, got " + weights.shape() +
                                           " for an input of " + input.shape());
-        std::int64_t const extent = reach / strides[i] + 1;
-        if (extent > INT_MAX)
-            fail(miopenStatusBadParm, "expected an output whose extents fit int, got " + Text::number(extent));
-        extents[2 + i] = static_cast<int>(extent);
+        extents[2 + i] = reach / strides[i] + 1;
     }
-    return TensorDescriptor::packed(input.type, input.rank, extents, input.channels_last());
+    for (int i = 0; i < input.rank; ++i)
+        if (extents[i] > INT_MAX)
+            fail(miopenStatusBadParm, "expected an output whose extents fit int, got " + Text::number(extents[i]));
+    using Innermost = TensorDescriptor::Innermost;
+    return TensorDescriptor::packed(input.type, input.rank, extents,
+                                    input.channels_last() ? Innermost::channels : Innermost::last);
 }
 
 Filter<2> ConvolutionDescriptor::filter(TensorDescriptor const& weights) const {
@@ -75,6 +83,7 @@ Filter<2> ConvolutionDescriptor::filter(TensorDescriptor const& weights) const {
     if (space != 2 || weights.rank != 4)
         fail(miopenStatusUnsupportedOp, "expected a convolution of images, which have two modes of space, got " +
                                             Text::number(space) + " modes and weights of " + weights.shape());
+    check_window(weights, 0), check_window(weights, 1);
     return fusekit::filter(weights.extents[2], weights.extents[3])
         .pad(pads[0], pads[1])
         .stride(strides[0], strides[1])
@@ -155,11 +164,10 @@ miopenStatus_t miopenGetConvolutionNdDescriptor(miopenConvolutionDescriptor_t co
                                                 miopenConvolutionMode_t* c_mode) {
     return guard(__func__, [&] {
         ConvolutionDescriptor const& convolution = get_set(convDesc, "convDesc");
-        require(requestedSpatialDim >= convolution.space, miopenStatusBadParm,
-                "requestedSpatialDim: expected as many modes as the descriptor has, got fewer");
+        require(requestedSpatialDim >= 0, miopenStatusBadParm, "requestedSpatialDim: expected 0 or more, got fewer");
         give(spatialDim, convolution.space);
         give(c_mode, convolution.mode);
-        for (int i = 0; i < convolution.space; ++i) {
+        for (int i = 0; i < std::min(requestedSpatialDim, convolution.space); ++i) {
             if (padA) padA[i] = convolution.pads[i];
             if (strideA) strideA[i] = convolution.strides[i];
             if (dilationA) dilationA[i] = convolution.dilations[i];

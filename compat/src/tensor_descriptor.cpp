@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tensor_descriptor.hpp"
 
+#include <algorithm>
 #include <climits>
 
 namespace fusekit::compat {
@@ -19,53 +20,60 @@ int bytes_of(miopenDataType_t type) {
         case miopenDouble:
         case miopenInt64: return 8;
     }
-    fail(miopenStatusInvalidValue, "dataType: expected a miopenDataType_t, got " + Text::number(int{type}));
+    fail(miopenStatusBadParm, "dataType: expected a miopenDataType_t, got " + Text::number(int{type}));
 }
 
-TensorDescriptor with_extents(miopenDataType_t type, int rank, int const* extents) {
-    bytes_of(type);
+void check_rank(int rank) {
     if (rank < 1 || rank > TensorDescriptor::most_modes)
         fail(miopenStatusInvalidValue, "expected 1 to 5 modes, got " + Text::number(rank));
-    at(extents, "extents");
+}
+
+TensorDescriptor with_extents(miopenDataType_t type, int rank, std::int64_t const* extents) {
+    bytes_of(type);
+    check_rank(rank);
     TensorDescriptor tensor;
     tensor.type = type, tensor.rank = rank;
     for (int i = 0; i < rank; ++i) tensor.extents[i] = extents[i];
-    std::int64_t elements = 1;
+    std::int64_t elements = 1;  // an extent of 0 counts as 1, so that no stride overflows
     for (int i = 0; i < rank; ++i) {
-        if (extents[i] < 1) fail(miopenStatusInvalidValue, "expected extents of 1 or more, got " + tensor.shape());
-        if (elements > most_elements / extents[i])
-            fail(miopenStatusInvalidValue, "expected at most 2^56 elements, got " + tensor.shape());
-        elements *= extents[i];
+        if (extents[i] < 0) fail(miopenStatusBadParm, "expected extents of 0 or more, got " + tensor.shape());
+        std::int64_t const extent = std::max<std::int64_t>(extents[i], 1);
+        if (elements > most_elements / extent)
+            fail(miopenStatusBadParm, "expected at most 2^56 elements, got " + tensor.shape());
+        elements *= extent;
     }
     return tensor;
 }
 
 }  // namespace
 
-TensorDescriptor TensorDescriptor::packed(miopenDataType_t type, int rank, int const* extents, bool channels_last) {
+TensorDescriptor TensorDescriptor::packed(miopenDataType_t type, int rank, std::int64_t const* extents,
+                                          Innermost innermost) {
     TensorDescriptor tensor = with_extents(type, rank, extents);
     std::int64_t stride = 1;
-    if (channels_last && rank > 1) tensor.strides[1] = 1, stride = tensor.extents[1];
-    for (int i = rank - 1; i >= 0; --i) {
-        if (channels_last && i == 1) continue;
-        tensor.strides[i] = stride;
-        stride *= tensor.extents[i];
-    }
+    auto const place = [&](int mode) {
+        tensor.strides[mode] = stride;
+        stride *= tensor.extents[mode];
+    };
+    int const first = innermost == Innermost::channels && rank > 1 ? 1 : innermost == Innermost::images ? 0 : rank;
+    if (first < rank) place(first);
+    for (int i = rank - 1; i >= 0; --i)
+        if (i != first) place(i);
     return tensor;
 }
 
-TensorDescriptor TensorDescriptor::strided(miopenDataType_t type, int rank, int const* extents, int const* strides) {
+TensorDescriptor TensorDescriptor::strided(miopenDataType_t type, int rank, std::int64_t const* extents,
+                                           std::int64_t const* strides) {
     TensorDescriptor tensor = with_extents(type, rank, extents);
-    at(strides, "strides");
-    std::int64_t reach = 0;
     for (int i = 0; i < rank; ++i) tensor.strides[i] = strides[i];
+    std::int64_t reach = 0;
     for (int i = 0; i < rank; ++i) {
-        if (strides[i] < 1 && tensor.extents[i] > 1)
-            fail(miopenStatusInvalidValue, "expected strides of 1 or more, got " + tensor.steps());
-        reach += (tensor.extents[i] - 1) * tensor.strides[i];  // 2^62 and a little more at most
-        if (reach > most_elements)
-            fail(miopenStatusInvalidValue,
+        if (extents[i] < 2) continue;
+        if (strides[i] < 0) fail(miopenStatusBadParm, "expected strides of 0 or more, got " + tensor.steps());
+        if (strides[i] > (most_elements - reach) / (extents[i] - 1))
+            fail(miopenStatusBadParm,
                  "expected a tensor that reaches over 2^56 elements at most, got strides of " + tensor.steps());
+        reach += (extents[i] - 1) * strides[i];
     }
     return tensor;
 }
@@ -77,12 +85,36 @@ std::int64_t TensorDescriptor::size() const {
 }
 
 std::size_t TensorDescriptor::bytes() const {
+    if (size() == 0) return 0;
     std::int64_t last = 0;
     for (int i = 0; i < rank; ++i) last += (extents[i] - 1) * strides[i];
     return static_cast<std::size_t>((last + 1) * bytes_of(type));
 }
 
-bool TensorDescriptor::channels_last() const { return rank > 2 && extents[1] > 1 && strides[1] < strides[rank - 1]; }
+bool TensorDescriptor::channels_last() const {
+    return rank > 2 && extents[1] > 1 && strides[1] > 0 && strides[1] < strides[rank - 1];
+}
+
+bool TensorDescriptor::broadcasts_to(TensorDescriptor const& whole) const {
+    bool fits = rank == whole.rank;
+    for (int i = 0; i < rank && fits; ++i) fits = extents[i] == 1 || extents[i] == whole.extents[i];
+    return fits;
+}
+
+TensorDescriptor TensorDescriptor::broadcast_to(TensorDescriptor const& whole) const {
+    TensorDescriptor repeated = *this;
+    for (int i = 0; i < rank; ++i) {
+        if (extents[i] != whole.extents[i]) repeated.strides[i] = 0;
+        repeated.extents[i] = whole.extents[i];
+    }
+    return repeated;
+}
+
+bool TensorDescriptor::is_per_channel() const {
+    bool only = true;
+    for (int i = 0; i < rank; ++i) only &= i == 1 || extents[i] == 1;
+    return only;
+}
 
 Text TensorDescriptor::list(std::int64_t const* numbers) const {
     Text text;
@@ -112,7 +144,7 @@ Text name_of(miopenDataType_t type) {
         case miopenDouble: return "double";
         case miopenInt64: return "int64";
     }
-    fail(miopenStatusInvalidValue, "dataType: expected a miopenDataType_t, got " + Text::number(int{type}));
+    fail(miopenStatusBadParm, "dataType: expected a miopenDataType_t, got " + Text::number(int{type}));
 }
 
 TensorDescriptor const& get_set(miopenTensorDescriptor_t handle, char const* argument) {
@@ -126,10 +158,11 @@ TensorDescriptor batch_norm_parameters(TensorDescriptor const& x, miopenBatchNor
     if (mode != miopenBNSpatial && mode != miopenBNPerActivation)
         fail(miopenStatusInvalidValue, "bn_mode: expected a miopenBatchNormMode_t, got " + Text::number(int{mode}));
     if (x.rank < 2) fail(miopenStatusBadParm, "xDesc: expected 2 modes or more, got " + x.shape());
-    int extents[TensorDescriptor::most_modes];
-    for (int i = 0; i < x.rank; ++i)
-        extents[i] = i == 1 || (i > 1 && mode == miopenBNPerActivation) ? static_cast<int>(x.extents[i]) : 1;
-    return TensorDescriptor::packed(miopenFloat, x.rank, extents, x.channels_last());
+    std::int64_t extents[TensorDescriptor::most_modes];
+    for (int i = 0; i < x.rank; ++i) extents[i] = i == 1 || (i > 1 && mode == miopenBNPerActivation) ? x.extents[i] : 1;
+    using Innermost = TensorDescriptor::Innermost;
+    return TensorDescriptor::packed(miopenFloat, x.rank, extents,
+                                    x.channels_last() ? Innermost::channels : Innermost::last);
 }
 
 DataType element_type(miopenDataType_t type, char const* argument) {
@@ -161,6 +194,45 @@ void give(int* to, std::int64_t value) {
     if (to) *to = static_cast<int>(value);
 }
 
+/// A caller's extents or strides, copied and widened.
+struct Numbers {
+    std::int64_t at[TensorDescriptor::most_modes] = {};
+
+    template <class T>
+    Numbers(T const* numbers, int rank, char const* argument) {
+        check_rank(rank);
+        if (!numbers) fail(miopenStatusInvalidValue, Text(argument) + ": expected a pointer, got null");
+        for (int i = 0; i < rank; ++i) {
+            if (static_cast<std::uint64_t>(numbers[i]) > INT64_MAX && numbers[i] > 0)
+                fail(miopenStatusBadParm, Text(argument) + ": expected numbers below 2^63, got a larger one");
+            at[i] = static_cast<std::int64_t>(numbers[i]);
+        }
+    }
+};
+
+/// The descriptor of a caller's extents and strides; packed where strides are null.
+template <class T>
+TensorDescriptor described(miopenDataType_t type, int rank, T const* extents, T const* strides) {
+    Numbers const shape(extents, rank, "dimsA");
+    if (!strides) return TensorDescriptor::packed(type, rank, shape.at);
+    return TensorDescriptor::strided(type, rank, shape.at, Numbers(strides, rank, "stridesA").at);
+}
+
+/// The mode of stride 1 in a layout; throws Failure for layouts that strides cannot describe.
+TensorDescriptor::Innermost innermost_of(miopenTensorLayout_t layout) {
+    switch (layout) {
+        case miopenTensorNCHW:
+        case miopenTensorNCDHW: return TensorDescriptor::Innermost::last;
+        case miopenTensorNHWC:
+        case miopenTensorNDHWC: return TensorDescriptor::Innermost::channels;
+        case miopenTensorCHWN: return TensorDescriptor::Innermost::images;
+        default: break;
+    }
+    bool const vectorized = layout >= miopenTensorNCHWc4 && layout <= miopenTensorCHWNc8;
+    fail(vectorized ? miopenStatusNotImplemented : miopenStatusBadParm,
+         "tensorLayout: expected NCHW, NHWC, CHWN, NCDHW or NDHWC, got " +
+             (vectorized ? Text("a vectorized layout, ") : Text()) + Text::number(int{layout}));
+}
 }  // namespace
 }  // namespace fusekit::compat
 
@@ -175,7 +247,7 @@ miopenStatus_t miopenCreateTensorDescriptor(miopenTensorDescriptor_t* tensorDesc
 miopenStatus_t miopenSet4dTensorDescriptor(miopenTensorDescriptor_t tensorDesc, miopenDataType_t dataType, int n, int c,
                                            int h, int w) {
     return guard(__func__, [&] {
-        int const extents[] = {n, c, h, w};
+        std::int64_t const extents[] = {n, c, h, w};
         get<TensorDescriptor>(tensorDesc, "tensorDesc") = TensorDescriptor::packed(dataType, 4, extents);
     });
 }
@@ -183,7 +255,7 @@ miopenStatus_t miopenSet4dTensorDescriptor(miopenTensorDescriptor_t tensorDesc, 
 miopenStatus_t miopenSet4dTensorDescriptorEx(miopenTensorDescriptor_t tensorDesc, miopenDataType_t dataType, int n,
                                              int c, int h, int w, int nStride, int cStride, int hStride, int wStride) {
     return guard(__func__, [&] {
-        int const extents[] = {n, c, h, w}, strides[] = {nStride, cStride, hStride, wStride};
+        std::int64_t const extents[] = {n, c, h, w}, strides[] = {nStride, cStride, hStride, wStride};
         get<TensorDescriptor>(tensorDesc, "tensorDesc") = TensorDescriptor::strided(dataType, 4, extents, strides);
     });
 }
@@ -191,25 +263,28 @@ miopenStatus_t miopenSet4dTensorDescriptorEx(miopenTensorDescriptor_t tensorDesc
 miopenStatus_t miopenSetTensorDescriptor(miopenTensorDescriptor_t tensorDesc, miopenDataType_t dataType, int nbDims,
                                          int const* dimsA, int const* stridesA) {
     return guard(__func__, [&] {
-        get<TensorDescriptor>(tensorDesc, "tensorDesc") =
-            stridesA ? TensorDescriptor::strided(dataType, nbDims, dimsA, stridesA)
-                     : TensorDescriptor::packed(dataType, nbDims, dimsA);
+        get<TensorDescriptor>(tensorDesc, "tensorDesc") = described(dataType, nbDims, dimsA, stridesA);
+    });
+}
+
+miopenStatus_t miopenSetTensorDescriptorV2(miopenTensorDescriptor_t tensorDesc, miopenDataType_t dataType, int nbDims,
+                                           size_t const* dimsA, size_t const* stridesA) {
+    return guard(__func__, [&] {
+        get<TensorDescriptor>(tensorDesc, "tensorDesc") = described(dataType, nbDims, dimsA, stridesA);
     });
 }
 
 miopenStatus_t miopenSetNdTensorDescriptorWithLayout(miopenTensorDescriptor_t tensorDesc, miopenDataType_t dataType,
                                                      miopenTensorLayout_t tensorLayout, int const* lens, int num_lens) {
     return guard(__func__, [&] {
-        bool const first = tensorLayout == miopenTensorNCHW || tensorLayout == miopenTensorNCDHW;
-        bool const last = tensorLayout == miopenTensorNHWC || tensorLayout == miopenTensorNDHWC;
-        if (!first && !last)
-            fail(miopenStatusInvalidValue,
-                 "tensorLayout: expected NCHW, NHWC, NCDHW or NDHWC, got " + fusekit::Text::number(int{tensorLayout}));
-        int const modes = tensorLayout == miopenTensorNCHW || tensorLayout == miopenTensorNHWC ? 4 : 5;
+        TensorDescriptor::Innermost const innermost = innermost_of(tensorLayout);
+        int const modes = tensorLayout == miopenTensorNCDHW || tensorLayout == miopenTensorNDHWC ? 5 : 4;
+        Numbers const extents(lens, num_lens, "lens");
         if (num_lens != modes)
-            fail(miopenStatusInvalidValue, "num_lens: expected the layout's " + fusekit::Text::number(modes) +
-                                               ", got " + fusekit::Text::number(num_lens));
-        get<TensorDescriptor>(tensorDesc, "tensorDesc") = TensorDescriptor::packed(dataType, num_lens, lens, last);
+            fail(miopenStatusBadParm, "num_lens: expected the layout's " + fusekit::Text::number(modes) + ", got " +
+                                          fusekit::Text::number(num_lens));
+        get<TensorDescriptor>(tensorDesc, "tensorDesc") =
+            TensorDescriptor::packed(dataType, num_lens, extents.at, innermost);
     });
 }
 
@@ -244,7 +319,7 @@ miopenStatus_t miopenGetTensorDescriptor(miopenTensorDescriptor_t tensorDesc, mi
 }
 
 miopenStatus_t miopenGetTensorDescriptorSize(miopenTensorDescriptor_t tensorDesc, int* size) {
-    return guard(__func__, [&] { at(size, "size") = get_set(tensorDesc, "tensorDesc").rank; });
+    return guard(__func__, [&] { at(size, "size") = get<TensorDescriptor>(tensorDesc, "tensorDesc").rank; });
 }
 
 miopenStatus_t miopenGetTensorNumBytes(miopenTensorDescriptor_t tensorDesc, size_t* numBytes) {

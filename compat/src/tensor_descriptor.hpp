@@ -20,16 +20,30 @@ struct TensorDescriptor {
     int rank = 0;  ///< 0 until it is set
     std::int64_t extents[most_modes] = {}, strides[most_modes] = {};
 
-    /// Packed, its channels closest together in memory or its last mode. Throws Failure.
-    static TensorDescriptor packed(miopenDataType_t type, int rank, int const* extents, bool channels_last = false);
-    static TensorDescriptor strided(miopenDataType_t type, int rank, int const* extents, int const* strides);
+    /// The mode of stride 1 of a packed tensor: the last one, the channels (1) or the images (0).
+    enum class Innermost { last, channels, images };
 
+    /// A packed tensor. Throws Failure for negative extents, more than 2^56 elements, and an invalid type or rank.
+    static TensorDescriptor packed(miopenDataType_t type, int rank, std::int64_t const* extents,
+                                   Innermost innermost = Innermost::last);
+    /// Also throws Failure for negative strides. A stride of 0 is a broadcast.
+    static TensorDescriptor strided(miopenDataType_t type, int rank, std::int64_t const* extents,
+                                    std::int64_t const* strides);
+
+    /// The number of elements; 0 where an extent is 0.
     std::int64_t size() const;
-    /// Bytes from the first to one past the last element.
+    /// Bytes from the first to one past the last element; 0 without elements.
     std::size_t bytes() const;
 
     /// Whether channels lie closest together in memory. Of a single channel it does not matter.
     bool channels_last() const;
+
+    /// True if every extent is 1 or the extent of `whole`.
+    bool broadcasts_to(TensorDescriptor const& whole) const;
+    /// This tensor with the extents of `whole`: broadcast modes have stride 0. Needs broadcasts_to(whole).
+    TensorDescriptor broadcast_to(TensorDescriptor const& whole) const;
+    /// True if every extent but the channels' is 1.
+    bool is_per_channel() const;
 
     /// "8 x 64 x 56 x 56"
     Text shape() const { return list(extents); }

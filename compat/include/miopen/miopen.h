@@ -14,7 +14,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#if defined(__HIP__) || defined(__HIP_PLATFORM_AMD__) || defined(__HIP_PLATFORM_NVIDIA__)
+#if defined(__HIP__) || defined(__HIP_PLATFORM_AMD__) || defined(__HIP_PLATFORM_HCC__) || \
+    defined(__HIP_PLATFORM_NVIDIA__)
 #include <hip/hip_runtime_api.h>
 typedef hipStream_t miopenAcceleratorQueue_t;
 #else
@@ -46,8 +47,8 @@ typedef struct miopenOperatorArgs* miopenOperatorArgs_t;
 typedef enum FUSEKIT_MIOPEN_INT {
     miopenStatusSuccess = 0,
     miopenStatusNotInitialized = 1, /* a descriptor that was never set, or an operator whose arguments were never */
-    miopenStatusInvalidValue = 2,   /* a number or an enumerator that is none of those that the call takes */
-    miopenStatusBadParm = 3,        /* a handle, a pointer or a tensor that is not the expected one */
+    miopenStatusInvalidValue = 2,   /* a count or an enumerator that is none of those that the call takes */
+    miopenStatusBadParm = 3,        /* a handle, a pointer, a tensor or a convolution that is not the expected one */
     miopenStatusAllocFailed = 4,    /* no memory */
     miopenStatusInternalError = 5,  /* the device refused, or an earlier kernel failed */
     miopenStatusNotImplemented = 6, /* MIOpen's, and not of fusion */
@@ -77,8 +78,10 @@ MIOPEN_EXPORT miopenStatus_t miopenGetStream(miopenHandle_t handle, miopenAccele
 /* What the handle's workspace is allocated with from then on; null pointers restore the device's own. */
 MIOPEN_EXPORT miopenStatus_t miopenSetAllocator(miopenHandle_t handle, miopenAllocatorFunction allocator,
                                                 miopenDeallocatorFunction deallocator, void* allocatorContext);
-/* Profiling and its times are not implemented; to disable it succeeds. */
+/* With profiling, a run synchronizes its stream and records the time between events before and after it; on the CPU,
+   its own. A run that is captured into a graph does not synchronize, and records 0. */
 MIOPEN_EXPORT miopenStatus_t miopenEnableProfiling(miopenHandle_t handle, bool enable);
+/* Milliseconds of the last run with profiling; 0 before one. */
 MIOPEN_EXPORT miopenStatus_t miopenGetKernelTime(miopenHandle_t handle, float* time);
 
 typedef enum FUSEKIT_MIOPEN_INT {
@@ -104,7 +107,8 @@ typedef enum FUSEKIT_MIOPEN_INT {
 } miopenTensorLayout_t;
 
 /* Extents and strides stand in the order N, C, then space, whatever lies closest together in memory: strides make a
-   tensor NCHW or NHWC. Without strides it is packed, the last mode closest. One to five modes. */
+   tensor NCHW or NHWC. Without strides it is packed, the last mode closest. One to five modes. An extent may be 0: the
+   tensor has no elements. A stride of 0 is a broadcast, for tensors that are read. */
 MIOPEN_EXPORT miopenStatus_t miopenCreateTensorDescriptor(miopenTensorDescriptor_t* tensorDesc);
 MIOPEN_EXPORT miopenStatus_t miopenSet4dTensorDescriptor(miopenTensorDescriptor_t tensorDesc, miopenDataType_t dataType,
                                                          int n, int c, int h, int w);
@@ -113,6 +117,9 @@ MIOPEN_EXPORT miopenStatus_t miopenSet4dTensorDescriptorEx(miopenTensorDescripto
                                                            int nStride, int cStride, int hStride, int wStride);
 MIOPEN_EXPORT miopenStatus_t miopenSetTensorDescriptor(miopenTensorDescriptor_t tensorDesc, miopenDataType_t dataType,
                                                        int nbDims, const int* dimsA, const int* stridesA);
+MIOPEN_EXPORT miopenStatus_t miopenSetTensorDescriptorV2(miopenTensorDescriptor_t tensorDesc, miopenDataType_t dataType,
+                                                         int nbDims, const size_t* dimsA, const size_t* stridesA);
+/* NCHW, NHWC, CHWN, NCDHW or NDHWC; lens stand in the order N, C, then space. */
 MIOPEN_EXPORT miopenStatus_t miopenSetNdTensorDescriptorWithLayout(miopenTensorDescriptor_t tensorDesc,
                                                                    miopenDataType_t dataType,
                                                                    miopenTensorLayout_t tensorLayout, const int* lens,
@@ -122,7 +129,7 @@ MIOPEN_EXPORT miopenStatus_t miopenGet4dTensorDescriptor(miopenTensorDescriptor_
                                                          int* nStride, int* cStride, int* hStride, int* wStride);
 MIOPEN_EXPORT miopenStatus_t miopenGetTensorDescriptor(miopenTensorDescriptor_t tensorDesc, miopenDataType_t* dataType,
                                                        int* dimsA, int* stridesA);
-/* How many modes; and bytes from the first to one past the last element. */
+/* The number of modes, 0 before the descriptor is set; and bytes from the first to one past the last element. */
 MIOPEN_EXPORT miopenStatus_t miopenGetTensorDescriptorSize(miopenTensorDescriptor_t tensorDesc, int* size);
 MIOPEN_EXPORT miopenStatus_t miopenGetTensorNumBytes(miopenTensorDescriptor_t tensorDesc, size_t* numBytes);
 MIOPEN_EXPORT miopenStatus_t miopenDestroyTensorDescriptor(miopenTensorDescriptor_t tensorDesc);
@@ -160,6 +167,7 @@ MIOPEN_EXPORT miopenStatus_t miopenGetConvolutionDescriptor(miopenConvolutionDes
                                                             miopenConvolutionMode_t* c_mode, int* pad_h, int* pad_w,
                                                             int* stride_h, int* stride_w, int* dilation_h,
                                                             int* dilation_w);
+/* Fills at most requestedSpatialDim elements of each array. spatialDim is the descriptor's. */
 MIOPEN_EXPORT miopenStatus_t miopenGetConvolutionNdDescriptor(miopenConvolutionDescriptor_t convDesc,
                                                               int requestedSpatialDim, int* spatialDim, int* padA,
                                                               int* strideA, int* dilationA,
