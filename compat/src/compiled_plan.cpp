@@ -70,8 +70,8 @@ void CompiledPlan::run(Session& session, OperatorArguments const& arguments, voi
         prepare(session);
     }
     if (lent.data) check_apart(lent, from, to);
-    std::size_t const needed = launch->workspace_bytes();
-    check(launch->run(session.queue.stream(), from, to, session.workspace(needed, lent)));
+    WorkspaceView const borrowed = session.workspace(launch->workspace_bytes(), lent);
+    session.measure([&] { check(launch->run(session.queue.stream(), from, to, borrowed)); });
 }
 
 void CompiledPlan::check_apart(WorkspaceView lent, void const* from, void const* to) const {

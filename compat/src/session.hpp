@@ -29,6 +29,15 @@ public:
     /// the device has its own. Failure where the caller's is too small.
     WorkspaceView workspace(std::size_t needed, WorkspaceView lent);
 
+    /// Enqueues work on the present stream. With `profiling`, also synchronizes and records its time.
+    template <class Work>
+    void measure(Work const& work) {
+        if (profiling) milliseconds = queue.time(work);
+        else work();
+    }
+    bool profiling = false;
+    float milliseconds = 0;  ///< of the last work with `profiling`
+
     /// What workspace is allocated with from now on; null pointers restore the device's own.
     void set_allocator(miopenAllocatorFunction to_allocate, miopenDeallocatorFunction to_release, void* context);
 

@@ -107,3 +107,40 @@ TEST_CASE("MIOpen: each stream of a handle has workspace of its own, and runs go
     CHECK(hip_on_cpu::calls("hipMalloc") == before + 2);
     for (hipStream_t stream : streams) CHECK(hipStreamDestroy(stream) == hipSuccess);
 }
+
+TEST_CASE("MIOpen: a run with profiling synchronizes and destroys its events, and does neither in a capture") {
+    SmallPlan small;
+    Session const handle;
+    hipStream_t stream;
+    REQUIRE(hipStreamCreateWithFlags(&stream, hipStreamNonBlocking) == hipSuccess);
+    succeeds(miopenSetStream(handle, stream));
+    succeeds(miopenEnableProfiling(handle, true));
+    small.compile(handle);
+    succeeds(small.run(handle));
+    long const before = hip_on_cpu::live_objects();
+    for (int i = 0; i < 2; ++i) succeeds(small.run(handle));
+    CHECK(small.wrong() == "");  // without waiting for the stream
+    for (char const* function : {"hipEventCreateWithFlags", "hipEventRecord"}) {
+        hip_on_cpu::fail_next(function, hipErrorOutOfMemory);
+        check_refused(small.run(handle), miopenStatusAllocFailed, "hipErrorOutOfMemory");
+    }
+    CHECK(hip_on_cpu::live_objects() == before);
+    float milliseconds = 0;
+    succeeds(miopenGetKernelTime(handle, &milliseconds));
+    CHECK(milliseconds > 0);
+
+    hipGraph_t graph;
+    hipGraphExec_t executable;
+    REQUIRE(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal) == hipSuccess);
+    succeeds(small.run(handle));
+    REQUIRE(hipStreamEndCapture(stream, &graph) == hipSuccess);
+    succeeds(miopenGetKernelTime(handle, &milliseconds));
+    CHECK(milliseconds == 0);
+    REQUIRE(hipGraphInstantiate(&executable, graph, nullptr, nullptr, 0) == hipSuccess);
+    REQUIRE(hipGraphLaunch(executable, stream) == hipSuccess);
+    REQUIRE(hipStreamSynchronize(stream) == hipSuccess);
+    CHECK(small.wrong() == "");
+    CHECK(hipGraphExecDestroy(executable) == hipSuccess);
+    CHECK(hipGraphDestroy(graph) == hipSuccess);
+    CHECK(hipStreamDestroy(stream) == hipSuccess);
+}

@@ -13,7 +13,7 @@ static void check(miopenStatus_t status) {
 
 int main(void) {
     float const x[6] = {-2, -1, 0, 1, 2, 3}, w[1] = {2}, b[1] = {1}, alpha = 1, beta = 0;
-    float y[6] = {9, 9, 9, 9, 9, 9};
+    float y[6] = {9, 9, 9, 9, 9, 9}, milliseconds = 0;
     int i, wrong = 0;
     miopenHandle_t handle;
     miopenTensorDescriptor_t image, one;
@@ -23,8 +23,10 @@ int main(void) {
     miopenOperatorArgs_t args;
 
     check(miopenCreate(&handle));
+    check(miopenEnableProfiling(handle, true));
     check(miopenCreateTensorDescriptor(&image));
     check(miopenCreateTensorDescriptor(&one));
+    check(miopenSet4dTensorDescriptor(image, miopenFloat, 0, 0, 0, 0)); /* as a wrapper's constructor does */
     check(miopenSet4dTensorDescriptor(image, miopenFloat, 1, 1, 2, 3));
     check(miopenSet4dTensorDescriptor(one, miopenFloat, 1, 1, 1, 1));
     check(miopenCreateConvolutionDescriptor(&convolution));
@@ -42,6 +44,8 @@ int main(void) {
     check(miopenSetOpArgsBiasForward(args, bias, &alpha, &beta, b));
     check(miopenSetOpArgsActivForward(args, relu, &alpha, &beta, 0.0, 0.0, 0.0));
     check(miopenExecuteFusionPlan(handle, plan, image, x, image, y, args));
+    check(miopenGetKernelTime(handle, &milliseconds));
+    wrong += !(milliseconds > 0);
     for (i = 0; i < 6; ++i) wrong += y[i] != (2 * x[i] + 1 > 0 ? 2 * x[i] + 1 : 0);
 
     check(miopenDestroyOperatorArgs(args));

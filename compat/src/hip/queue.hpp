@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "miopen/miopen.h"
+#include "timing.hpp"
 
 namespace fusekit::compat {
 
@@ -32,6 +33,12 @@ public:
         using namespace hip;  // under nvcc HIP's names are the library's
         DeviceGuard const guard(own.index());
         hip::check(hipMemsetAsync(memory, 0, bytes, own.stream()), own.index(), "hipMemsetAsync");
+    }
+
+    /// Enqueues work, synchronizes, and returns the milliseconds between events before and after it; 0 in a capture.
+    template <class Work>
+    float time(Work const& work) const {
+        return timing::milliseconds_of(own, work);
     }
 
 private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <chrono>
 #include <fusekit/backend/host/device.hpp>
 #include <fusekit/runtime/handle.hpp>
 
@@ -30,6 +31,15 @@ public:
     void release(void* memory) const noexcept { device().release(memory); }
     /// The CPU's runs take workspace as it is.
     void clear(void*, std::size_t) const {}
+
+    /// Runs work, and returns its milliseconds.
+    template <class Work>
+    float time(Work const& work) const {
+        using Clock = std::chrono::steady_clock;
+        auto const begin = Clock::now();
+        work();
+        return std::chrono::duration<float, std::milli>(Clock::now() - begin).count();
+    }
 
 private:
     miopenAcceleratorQueue_t native_stream;

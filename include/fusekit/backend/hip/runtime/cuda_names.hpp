@@ -14,6 +14,7 @@ using hipGraph_t = cudaGraph_t;
 using hipGraphExec_t = cudaGraphExec_t;
 using hipDeviceAttribute_t = cudaDeviceAttr;
 using hipDeviceProp_t = cudaDeviceProp;
+using hipStreamCaptureStatus = cudaStreamCaptureStatus;
 using hipPointerAttribute_t = cudaPointerAttributes;
 using hipFuncAttributes = cudaFuncAttributes;
 
@@ -44,6 +45,7 @@ inline constexpr auto hipStreamNonBlocking = cudaStreamNonBlocking;
 inline constexpr auto hipStreamCaptureModeGlobal = cudaStreamCaptureModeGlobal;
 inline constexpr auto hipStreamCaptureModeThreadLocal = cudaStreamCaptureModeThreadLocal;
 inline constexpr auto hipStreamCaptureModeRelaxed = cudaStreamCaptureModeRelaxed;
+inline constexpr auto hipStreamCaptureStatusNone = cudaStreamCaptureStatusNone;
 
 inline auto hipGetErrorName(hipError_t error) { return cudaGetErrorName(error); }
 inline auto hipGetErrorString(hipError_t error) { return cudaGetErrorString(error); }
@@ -94,6 +96,9 @@ inline auto hipStreamBeginCapture(hipStream_t stream, cudaStreamCaptureMode mode
     return cudaStreamBeginCapture(stream, mode);
 }
 inline auto hipStreamEndCapture(hipStream_t stream, hipGraph_t* graph) { return cudaStreamEndCapture(stream, graph); }
+inline auto hipStreamIsCapturing(hipStream_t stream, hipStreamCaptureStatus* status) {
+    return cudaStreamIsCapturing(stream, status);
+}
 
 inline auto hipGraphInstantiate(hipGraphExec_t* executable, hipGraph_t graph, void*, char*, std::size_t) {
     return cudaGraphInstantiate(executable, graph, 0);

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <fusekit/backend/hip/runtime/device.hpp>
+
+/// Times of a GPU's streams.
+namespace fusekit::compat::timing {
+
+using namespace hip;  // under nvcc HIP's names are the library's
+
+/// An event of a stream, whose device is current as long as the event exists.
+class Event {
+public:
+    explicit Event(hip::Stream const& the_stream) : stream(the_stream) {
+        hip::check(hipEventCreate(&event), stream.index(), "hipEventCreate");
+    }
+    Event(Event const&) = delete;
+    Event& operator=(Event const&) = delete;
+    ~Event() {
+        if (hipEventDestroy(event) != hipSuccess) hip::clear_last_error();
+    }
+
+    void record() const { hip::check(hipEventRecord(event, stream.stream()), stream.index(), "hipEventRecord"); }
+    /// Synchronizes with the event, and returns the milliseconds since `begin`.
+    float since(Event const& begin) const {
+        float milliseconds = 0;
+        hip::check(hipEventSynchronize(event), stream.index(), "hipEventSynchronize");
+        hip::check(hipEventElapsedTime(&milliseconds, begin.event, event), stream.index(), "hipEventElapsedTime");
+        return milliseconds;
+    }
+
+private:
+    hip::Stream const& stream;
+    hipEvent_t event = {};
+};
+
+/// True if the stream is being captured, or is the default stream while another one is: no event of it can be
+/// synchronized with.
+inline bool is_captured(hip::Stream const& stream) {
+    hipStreamCaptureStatus status{};
+    if (hipStreamIsCapturing(stream.stream(), &status) == hipSuccess) return status != hipStreamCaptureStatusNone;
+    hip::clear_last_error();
+    return true;
+}
+
+/// Enqueues work on a stream, synchronizes, and returns the milliseconds between events before and after the work. Of
+/// work that is captured into a graph it returns 0, without synchronizing.
+template <class Work>
+float milliseconds_of(hip::Stream const& stream, Work const& work) {
+    hip::DeviceGuard const guard(stream.index());
+    if (is_captured(stream)) {
+        work();
+        return 0;
+    }
+    Event const begin(stream), end(stream);
+    begin.record();
+    work();
+    end.record();
+    return end.since(begin);
+}
+
+}  // namespace fusekit::compat::timing
