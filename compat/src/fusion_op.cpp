@@ -32,7 +32,10 @@ runtime::View view_of(TensorDescriptor const& tensor, void const* data, char con
 
 void check_apart(WorkspaceView workspace, runtime::View const& view, char const* argument) {
     std::int64_t last = 0;
-    for (int i = 0; i < view.rank; ++i) last += (view.extents[i] - 1) * view.strides[i];
+    for (int i = 0; i < view.rank; ++i) {
+        if (view.extents[i] == 0) return;
+        last += (view.extents[i] - 1) * view.strides[i];
+    }
     auto const from = reinterpret_cast<std::uintptr_t>(workspace.data);
     auto const begin = reinterpret_cast<std::uintptr_t>(view.data);
     auto const end = begin + static_cast<std::uintptr_t>((last + 1) * size_of(view.type));
@@ -48,6 +51,7 @@ runtime::Arguments FusionOp::tensors(TensorDescriptor const& x) const {
     switch (descriptor.kind) {
         case runtime::Kind::conv: all({Role::weights}); break;
         case runtime::Kind::bias: all({Role::bias}); break;
+        case runtime::Kind::residual: all({Role::z}); break;
         case runtime::Kind::batch_norm_inference: all({Role::mean, Role::variance, Role::scale, Role::shift}); break;
         case runtime::Kind::batch_norm_training:
             all({Role::scale, Role::shift, Role::saved_mean, Role::saved_inverse_deviation, Role::running_mean,
@@ -66,7 +70,8 @@ runtime::Arguments FusionOp::tensors(TensorDescriptor const& x) const {
 char const* name_of(runtime::Kind kind) {
     switch (kind) {
         case runtime::Kind::conv: return "a convolution";
-        case runtime::Kind::bias: return "a bias";
+        case runtime::Kind::bias:
+        case runtime::Kind::residual: return "a bias";
         case runtime::Kind::batch_norm_inference: return "a batch norm at inference";
         case runtime::Kind::batch_norm_training: return "a batch norm in training, forward";
         case runtime::Kind::batch_norm_backward: return "a batch norm in training, backward";

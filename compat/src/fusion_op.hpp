@@ -9,7 +9,8 @@
 
 namespace fusekit::compat {
 
-/// Behind a miopenFusionOpDescriptor_t: an operator of a plan, which owns it.
+/// Behind a miopenFusionOpDescriptor_t: an operator of a plan, which owns it. A bias with more than one
+/// value per channel is a Residual.
 struct FusionOp {
     static constexpr ObjectKind kind = ObjectKind::op;
     static constexpr char const* name = "an operator";

@@ -3,7 +3,6 @@
 
 #include "activation_descriptor.hpp"
 #include "convolution_descriptor.hpp"
-#include "plans.hpp"
 
 namespace fusekit::compat {
 
@@ -22,11 +21,15 @@ bool FusionPlan::has(runtime::Kind wanted) const {
     return false;
 }
 
-FusionOp const& FusionPlan::add(FusionOp op, TensorDescriptor const& output) {
+runtime::Explanation FusionPlan::explain(runtime::Descriptor const& next) const {
     std::vector<runtime::Descriptor> descriptors;
     for (auto const& each : operators) descriptors.push_back(each->descriptor);
-    descriptors.push_back(op.descriptor);
-    if (auto const why = explain_beginning(descriptors); !why) fail(miopenStatusUnsupportedOp, why.error().what());
+    descriptors.push_back(next);
+    return explain_beginning(descriptors);
+}
+
+FusionOp const& FusionPlan::add(FusionOp op, TensorDescriptor const& output) {
+    if (auto const why = explain(op.descriptor); !why) fail(miopenStatusUnsupportedOp, why.error().what());
 
     operators.reserve(operators.size() + 1);
     auto added = std::make_unique<FusionOp>(op);
@@ -74,6 +77,25 @@ void add(miopenFusionPlanDescriptor_t plan, miopenFusionOpDescriptor_t* to, char
 /// Of the plan as it is so far.
 TensorDescriptor const& output_of(miopenFusionPlanDescriptor_t plan) {
     return get<FusionPlan>(plan, "fusePlanDesc").output();
+}
+
+/// The operator that adds a bias: Bias for a scalar or one value per channel; else a broadcast Residual, which is valid
+/// where Bias is, in plans with a convolution and without a batch norm.
+FusionOp bias_op(TensorDescriptor const& bias, FusionPlan const& plan) {
+    TensorDescriptor const& output = plan.output();
+    if (!bias.broadcasts_to(output))
+        fail(miopenStatusBadParm, "bDesc: expected " + batch_norm_parameters(output, miopenBNSpatial).shape() +
+                                      ", or " + output.shape() + " with 1 in any mode, got " + bias.shape());
+    if (bias.is_per_channel()) {
+        TensorDescriptor const channels = bias.broadcast_to(batch_norm_parameters(output, miopenBNSpatial));
+        return {runtime::bias(), channels};
+    }
+    if (auto const why = plan.explain(runtime::bias()); !why) fail(miopenStatusUnsupportedOp, why.error().what());
+    require(plan.has(runtime::Kind::conv), miopenStatusUnsupportedOp,
+            "bDesc: expected one value per channel in a plan without a convolution, got more");
+    require(!plan.has(runtime::Kind::batch_norm_inference), miopenStatusUnsupportedOp,
+            "bDesc: expected one value per channel beside a batch norm, got more");
+    return {runtime::residual(), bias.broadcast_to(output)};
 }
 
 /// Refuses parameters of other extents, or other elements than floats.
@@ -148,12 +170,11 @@ miopenStatus_t miopenFusionPlanConvolutionGetAlgo(miopenFusionPlanDescriptor_t f
                                                   int* returnedAlgoCount, miopenConvFwdAlgorithm_t* returnedAlgos) {
     return guard(__func__, [&] {
         FusionPlan const& plan = get<FusionPlan>(fusePlanDesc, "fusePlanDesc");
-        require(plan.has(runtime::Kind::conv), miopenStatusBadParm,
-                "fusePlanDesc: expected a plan with a convolution, got one without");
         require(requestAlgoCount >= 0, miopenStatusInvalidValue, "requestAlgoCount: expected 0 or more, got fewer");
         at(returnedAlgoCount, "returnedAlgoCount");
-        if (requestAlgoCount > 0) at(returnedAlgos, "returnedAlgos") = miopenConvolutionFwdAlgoImplicitGEMM;
-        *returnedAlgoCount = requestAlgoCount > 0;
+        bool const one = requestAlgoCount > 0 && plan.has(runtime::Kind::conv);
+        if (one) at(returnedAlgos, "returnedAlgos") = miopenConvolutionFwdAlgoImplicitGEMM;
+        *returnedAlgoCount = one;
     });
 }
 
@@ -181,12 +202,9 @@ miopenStatus_t miopenCreateOpBiasForward(miopenFusionPlanDescriptor_t fusePlanDe
                                          const miopenTensorDescriptor_t bDesc) {
     return guard(__func__, [&] {
         TensorDescriptor const& bias = get_set(bDesc, "bDesc");
-        TensorDescriptor const& output = output_of(fusePlanDesc);
-        TensorDescriptor const expected = batch_norm_parameters(output, miopenBNSpatial);
+        FusionPlan const& plan = get<FusionPlan>(fusePlanDesc, "fusePlanDesc");
         element_type(bias.type, "bDesc");
-        if (!bias.has_shape_of(expected))
-            fail(miopenStatusBadParm, "bDesc: expected " + expected.shape() + ", got " + bias.shape());
-        add(fusePlanDesc, biasOp, "biasOp", {runtime::bias(), bias}, output);
+        add(fusePlanDesc, biasOp, "biasOp", bias_op(bias, plan), plan.output());
     });
 }
 
@@ -213,6 +231,8 @@ miopenStatus_t miopenCreateOpBatchNormInference(miopenFusionPlanDescriptor_t fus
         TensorDescriptor const& parameters = get_set(bnScaleBiasMeanVarDesc, "bnScaleBiasMeanVarDesc");
         TensorDescriptor const& output = output_of(fusePlanDesc);
         check_parameters(parameters, batch_norm_parameters(output, bn_mode), "bnScaleBiasMeanVarDesc");
+        require(!get<FusionPlan>(fusePlanDesc, "fusePlanDesc").has(runtime::Kind::residual), miopenStatusUnsupportedOp,
+                "bnOp: expected a bias of one value per channel before a batch norm, got more");
         add(fusePlanDesc, bnOp, "bnOp", {runtime::batch_norm_inference(norm_mode(bn_mode)), parameters}, output);
     });
 }

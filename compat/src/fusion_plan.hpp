@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiled_plan.hpp"
+#include "plans.hpp"
 
 namespace fusekit::compat {
 
@@ -30,6 +31,8 @@ public:
     int size() const { return static_cast<int>(operators.size()); }
     FusionOp const& op(int index) const { return *operators[static_cast<std::size_t>(index)]; }
     bool has(runtime::Kind wanted) const;
+    /// Explains whether a plan of the library begins with the operators so far and `next`.
+    runtime::Explanation explain(runtime::Descriptor const& next) const;
 
     /// Adds an operator whose result is `output`, and forgets what was compiled. Failure, and nothing is added, where
     /// no plan of the library begins so.

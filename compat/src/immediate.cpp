@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "activation_descriptor.hpp"
@@ -38,13 +39,51 @@ void check_shape(TensorDescriptor const& given, TensorDescriptor const& expected
         fail(miopenStatusBadParm, Text(argument) + ": expected " + expected.shape() + ", got " + given.shape());
 }
 
-/// A bias as a tensor like y: the same at every place.
-runtime::View at_every_place(runtime::View bias, runtime::View const& y) {
-    for (int mode = 0; mode < y.rank; ++mode) {
-        if (mode != 1) bias.strides[mode] = 0;
-        bias.extents[mode] = y.extents[mode];
+/// A tensor that is added to y: broadcast over modes of extent 1.
+struct Term {
+    TensorDescriptor layout;    ///< broadcast to y
+    TensorDescriptor channels;  ///< broadcast to 1 x C x 1 x 1, if per_channel
+    void const* data;
+    char const* argument;
+    float factor;
+    bool per_channel;  ///< one value per channel, or a scalar
+
+    Term(TensorDescriptor const& given, void const* the_data, float the_factor, TensorDescriptor const& y,
+         char const* descriptor, char const* the_argument)
+        : data(the_data), argument(the_argument), factor(the_factor), per_channel(given.is_per_channel()) {
+        if (!given.broadcasts_to(y))
+            fail(miopenStatusBadParm,
+                 Text(descriptor) + ": expected " + y.shape() + " with 1 in any mode, got " + given.shape());
+        layout = given.broadcast_to(y);
+        if (per_channel) channels = given.broadcast_to(batch_norm_parameters(y, miopenBNSpatial));
     }
-    return bias;
+
+    /// Adds a Residual.
+    void add_to(Sequence& plan) const {
+        runtime::Arguments& residual = plan.add(runtime::residual());
+        residual[Role::z] = view_of(layout, data, argument);
+        residual.factor = double{factor};
+    }
+    /// Adds a Bias. Needs per_channel and a factor of 1.
+    void add_as_bias(Sequence& plan) const {
+        plan.add(runtime::bias())[Role::bias] = view_of(channels, data, argument);
+    }
+};
+
+/// Adds the terms. The library's plan has one Bias and one Residual; with a Scale, the Residual is not optional.
+void add_terms(Sequence& plan, Term const& bias, std::optional<Term> const& z, bool scaled) {
+    if (!z && !(bias.per_channel && !scaled)) return bias.add_to(plan);
+    bool const swapped = z && !bias.per_channel && z->per_channel && z->factor == 1;
+    if (!bias.per_channel && !swapped)
+        fail(miopenStatusUnsupportedOp, "biasDesc: expected one value per channel beside z, got more");
+    (swapped ? *z : bias).add_as_bias(plan);
+    if (z) (swapped ? bias : *z).add_to(plan);
+}
+
+/// True if a call adds no z: its factor is 0, or z is null and its descriptor is null or was never set.
+bool is_without_z(float factor, miopenTensorDescriptor_t descriptor, void const* z) {
+    if (factor == 0) return true;
+    return !z && (!descriptor || get<TensorDescriptor>(descriptor, "zDesc").rank == 0);
 }
 
 }  // namespace
@@ -68,27 +107,18 @@ extern "C" miopenStatus_t miopenConvolutionBiasActivationForward(
         ActivationDescriptor const& activation = get_set(activationDesc, "activationDesc");
         TensorDescriptor const expected = convolution.output(input, weights);
         check_shape(output, expected, "yDesc");
-        check_shape(parameters, batch_norm_parameters(expected, miopenBNSpatial), "biasDesc");
-        require(factor(alpha1) != 0, miopenStatusBadParm,
+        float const of_convolution = factor(alpha1), of_z = factor(alpha2);
+        require(of_convolution != 0, miopenStatusBadParm,
                 "alpha1: expected a float other than 0, got 0, which is how a double of 1 begins");
+        Term const term(parameters, bias, 1, expected, "biasDesc", "bias");
+        std::optional<Term> residual;
+        if (!is_without_z(of_z, zDesc, z)) residual.emplace(get_set(zDesc, "zDesc"), z, of_z, expected, "zDesc", "z");
 
         fk::runtime::View const from = view_of(input, x, "x"), to = view_of(output, y, "y");
-        fk::runtime::View const term = view_of(parameters, bias, "bias");
-        float const of_convolution = factor(alpha1), of_z = factor(alpha2);
-
         Sequence plan;
         plan.add(fk::runtime::conv(convolution.filter(weights)))[Role::weights] = view_of(weights, w, "w");
         if (of_convolution != 1) plan.add(fk::runtime::scale()).factor = double{of_convolution};
-        // The library's plan that scales has a residual: where there is no z, that is the bias.
-        if (of_convolution == 1 || of_z != 0) plan.add(fk::runtime::bias())[Role::bias] = term;
-        else plan.add(fk::runtime::residual())[Role::z] = at_every_place(term, to);
-        if (of_z != 0) {
-            TensorDescriptor const& added = get_set(zDesc, "zDesc");
-            check_shape(added, expected, "zDesc");
-            auto& residual = plan.add(fk::runtime::residual());
-            residual[Role::z] = view_of(added, z, "z");
-            residual.factor = double{of_z};
-        }
+        add_terms(plan, term, residual, of_convolution != 1);
         auto& last = plan.add(fk::runtime::activation(static_cast<fk::runtime::ActivationMode>(activation.mode)));
         last.alpha = activation.alpha, last.beta = activation.beta, last.gamma = activation.gamma;
 
@@ -100,6 +130,7 @@ extern "C" miopenStatus_t miopenConvolutionBiasActivationForward(
         for (auto const& of : plan.arguments)
             for (int role = 0; role < fk::runtime::roles; ++role)
                 check_apart(lent, of.tensors[role], fk::runtime::name(static_cast<Role>(role)));
-        check(run->run(session.queue.stream(), x, y, session.workspace(run->workspace_bytes(), lent)));
+        fk::WorkspaceView const borrowed = session.workspace(run->workspace_bytes(), lent);
+        session.measure([&] { check(run->run(session.queue.stream(), x, y, borrowed)); });
     });
 }

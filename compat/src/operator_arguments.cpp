@@ -33,7 +33,8 @@ void set(miopenOperatorArgs_t args, miopenFusionOpDescriptor_t handle, char cons
          double epsilon = 1e-5, double momentum = 0) {
     OperatorArguments& arguments = get<OperatorArguments>(args, "args");
     FusionOp const& op = get<FusionOp>(handle, argument);
-    if (op.descriptor.kind != kind)
+    bool const repeated_bias = kind == runtime::Kind::bias && op.descriptor.kind == runtime::Kind::residual;
+    if (op.descriptor.kind != kind && !repeated_bias)
         fail(miopenStatusBadParm,
              Text(argument) + ": expected " + name_of(kind) + ", got " + name_of(op.descriptor.kind));
     OpValues values;
@@ -46,7 +47,7 @@ void set(miopenOperatorArgs_t args, miopenFusionOpDescriptor_t handle, char cons
         if (running && !op.keeps_running) continue;  // whatever it points to, it stays as it is
         if (!tensor.data && !tensor.optional)
             fail(miopenStatusBadParm, Text(tensor.argument) + ": expected a pointer, got null");
-        values[tensor.role] = const_cast<void*>(tensor.data);
+        values[repeated_bias ? Role::z : tensor.role] = const_cast<void*>(tensor.data);
     }
     arguments.set(values);
 }

@@ -35,6 +35,12 @@ TEST_CASE("MIOpen: without a z, its tensor and its descriptor are not looked at"
     CHECK(call.wrong(1, 0, {"relu"}) == "");
     succeeds(call.run(&two, &none, relu, call.y.descriptor, call.y.data()));  // y, as some callers pass
     CHECK(call.wrong(2, 0, {"relu"}) == "");
+    // Null, and a descriptor that was never set, as MIOpen's own test of the call passes them.
+    succeeds(call.run(&two, &one, relu, Tensor(), nullptr));
+    CHECK(call.wrong(2, 0, {"relu"}) == "");
+    succeeds(call.run(&one, nullptr, relu, nullptr, nullptr));
+    CHECK(call.wrong(1, 0, {"relu"}) == "");
+    check_refused(call.run(&one, &one, relu, Tensor(), call.z.data()), miopenStatusNotInitialized, "zDesc");
 }
 
 TEST_CASE("MIOpen: a call that cannot be computed is refused, and nothing is written") {
@@ -49,13 +55,14 @@ TEST_CASE("MIOpen: a call that cannot be computed is refused, and nothing is wri
                   "z: expected a pointer, got null");
     check_refused(call.run(&one, &one, relu, nullptr, call.z.data()), miopenStatusBadParm, "zDesc: expected a tensor");
     check_refused(call.run(&one, &one, relu, call.x.descriptor, call.z.data()), miopenStatusBadParm,
-                  "zDesc: expected 2 x 3 x 3 x 5, got 2 x 4 x 5 x 7");
+                  "zDesc: expected 2 x 3 x 3 x 5 with 1 in any mode, got 2 x 4 x 5 x 7");
     check_refused(call.run(&one, &one, relu, call.y.descriptor, static_cast<float*>(call.y.data()) + 1),
                   miopenStatusBadParm, "Residual.z");
     call.conv = convolution(1);
     check_refused(call.run(&one, &one, relu), miopenStatusBadParm, "yDesc: expected 2 x 3 x 5 x 7, got 2 x 3 x 3 x 5");
     call.conv = convolution();
     call.bias.descriptor = tensor({1, 4, 1, 1});
-    check_refused(call.run(&one, &one, relu), miopenStatusBadParm, "biasDesc: expected 1 x 3 x 1 x 1");
+    check_refused(call.run(&one, &one, relu), miopenStatusBadParm,
+                  "biasDesc: expected 2 x 3 x 3 x 5 with 1 in any mode, got 1 x 4 x 1 x 1");
     CHECK(call.y.memory.fetch().untouched(true));
 }

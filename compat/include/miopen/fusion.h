@@ -46,6 +46,8 @@ MIOPEN_EXPORT miopenStatus_t miopenCreateOpConvForward(miopenFusionPlanDescripto
                                                        miopenFusionOpDescriptor_t* convOp,
                                                        miopenConvolutionDescriptor_t convDesc,
                                                        const miopenTensorDescriptor_t wDesc);
+/* bDesc has the output's extents or 1 in each mode, as 1 x C x 1 x 1: the bias is broadcast over modes of extent 1.
+   With more than one value per channel the plan needs a convolution, and has no batch norm. */
 MIOPEN_EXPORT miopenStatus_t miopenCreateOpBiasForward(miopenFusionPlanDescriptor_t fusePlanDesc,
                                                        miopenFusionOpDescriptor_t* biasOp,
                                                        const miopenTensorDescriptor_t bDesc);
@@ -129,9 +131,13 @@ MIOPEN_EXPORT miopenStatus_t miopenExecuteFusionPlan_v2(const miopenHandle_t han
 
 /* y = activation(alpha1 conv(x, w) + alpha2 z + bias), for every activation; prepared anew in each call.
 
+   z and bias have y's extents or 1 in each mode, and are broadcast over modes of extent 1. One of them has at most one
+   value per channel; if only z has, alpha2 = 1.
+
    alpha1 and alpha2 point to floats, and are 1 where null, as in MIOpen. Where alpha2 is 0, z is not read and, as its
-   descriptor, may be null. alpha1 = 0 is refused: the first bytes of the double 1.0 are the float 0.0f, and MIOpen
-   makes zeros of such a call. */
+   descriptor, may be null. z is also left out where it is null and its descriptor is
+   null or was never set. alpha1 = 0 is
+   refused: the first bytes of the double 1.0 are the float 0.0f, and MIOpen makes zeros of such a call. */
 MIOPEN_EXPORT miopenStatus_t miopenConvolutionBiasActivationForward(
     miopenHandle_t handle, const void* alpha1, const miopenTensorDescriptor_t xDesc, const void* x,
     const miopenTensorDescriptor_t wDesc, const void* w, const miopenConvolutionDescriptor_t convDesc,
