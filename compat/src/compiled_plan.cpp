@@ -32,6 +32,10 @@ bool is_written(runtime::Kind kind, Role role) {
                                                       : role == Role::scale_gradient || role == Role::shift_gradient;
 }
 
+bool has_no_elements(runtime::View const& view) {
+    return std::find(view.extents, view.extents + view.rank, 0) != view.extents + view.rank;
+}
+
 }  // namespace
 
 CompiledPlan::CompiledPlan(Session& session, std::vector<FusionOp const*> const& the_operators,
@@ -94,7 +98,7 @@ void CompiledPlan::prepare(Session& session) {
         for (int role = 0; role < runtime::roles; ++role) {
             runtime::View& view = given[i].tensors[role];
             view.data = values.tensors[role];
-            if (!view.data) view = {};
+            if (!view.data && !has_no_elements(view)) view = {};
             else check_address(view, runtime::name(static_cast<Role>(role)));
         }
         given[i].alpha = values.alpha, given[i].beta = values.beta, given[i].gamma = values.gamma;

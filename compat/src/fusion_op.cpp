@@ -23,7 +23,7 @@ void check_address(runtime::View const& view, char const* argument) {
 }
 
 runtime::View view_of(TensorDescriptor const& tensor, void const* data, char const* argument) {
-    if (!data) fail(miopenStatusBadParm, Text(argument) + ": expected a pointer, got null");
+    if (!data && tensor.size() != 0) fail(miopenStatusBadParm, Text(argument) + ": expected a pointer, got null");
     runtime::View view = view_of(tensor);
     view.data = const_cast<void*>(data);
     check_address(view, argument);

@@ -19,6 +19,7 @@ struct FusionOp {
     runtime::Descriptor descriptor;
     TensorDescriptor parameters = {};  ///< of each tensor that it is given but x: weights, bias, batch norm's
     bool keeps_running = false;        ///< whether a batch norm in training moves running statistics
+    bool empty_x = false;              ///< a batch norm's backward pass over no pixels
     std::uint64_t handle = 0;
 
     /// The tensors that runs are given, their pointers null. `x` is the plan's input.
@@ -28,7 +29,7 @@ struct FusionOp {
 /// As the runtime has it; the pointer is null.
 runtime::View view_of(TensorDescriptor const& tensor);
 
-/// The same at a place in memory; Failure where that is null or no multiple of an element.
+/// The same at an address. Throws Failure for a misaligned one, and for null unless the tensor has no elements.
 runtime::View view_of(TensorDescriptor const& tensor, void const* data, char const* argument);
 void check_address(runtime::View const& view, char const* argument);
 

@@ -253,7 +253,8 @@ miopenStatus_t miopenCreateOpBatchNormBackward(miopenFusionPlanDescriptor_t fuse
                                                miopenBatchNormMode_t const bn_mode) {
     return guard(__func__, [&] {
         TensorDescriptor const& output = output_of(fusePlanDesc);
-        FusionOp const op = {runtime::batch_norm_backward(norm_mode(bn_mode)), batch_norm_parameters(output, bn_mode)};
+        FusionOp op = {runtime::batch_norm_backward(norm_mode(bn_mode)), batch_norm_parameters(output, bn_mode)};
+        op.empty_x = output.size() == 0;
         add(fusePlanDesc, bnBwdOp, "bnBwdOp", op, output);
     });
 }

@@ -45,7 +45,8 @@ void set(miopenOperatorArgs_t args, miopenFusionOpDescriptor_t handle, char cons
     for (Given const& tensor : tensors) {
         bool const running = tensor.role == Role::running_mean || tensor.role == Role::running_variance;
         if (running && !op.keeps_running) continue;  // whatever it points to, it stays as it is
-        if (!tensor.data && !tensor.optional)
+        bool const empty = tensor.role == Role::x ? op.empty_x : op.parameters.size() == 0;
+        if (!tensor.data && !tensor.optional && !empty)
             fail(miopenStatusBadParm, Text(tensor.argument) + ": expected a pointer, got null");
         values[repeated_bias ? Role::z : tensor.role] = const_cast<void*>(tensor.data);
     }
