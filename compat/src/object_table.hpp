@@ -102,9 +102,10 @@ void give_handle(typename T::Handle* to, char const* argument, std::unique_ptr<T
     place = reinterpret_cast<typename T::Handle>(handle);
 }
 
-/// Ends a handle and deletes its object.
+/// Ends a handle and deletes its object; does nothing for null, as free() does.
 template <class T>
 void destroy(typename T::Handle handle, char const* argument) {
+    if (!handle) return;
     T* const object = &get<T>(handle, argument);
     ObjectTable::instance().erase(number_of(handle));
     delete object;

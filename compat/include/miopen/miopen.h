@@ -5,7 +5,8 @@
 // docs/migration.md says what is better, what is different, and which status a call returns when.
 //
 // A call that returns anything but miopenStatusSuccess has changed nothing and written to no tensor, and has left a
-// sentence for fusekitMiopenLastError(). Null, destroyed and foreign handles are such calls.
+// sentence for fusekitMiopenLastError(). Calls with null, destroyed or foreign handles do so; only to destroy null
+// succeeds.
 #ifndef FUSEKIT_MIOPEN_H
 #define FUSEKIT_MIOPEN_H
 
