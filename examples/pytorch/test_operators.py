@@ -59,6 +59,8 @@ def reference(x, weight, bias, residual, stride, padding, dilation, groups, name
 class Case(unittest.TestCase):
     def agree(self, result, expected, bound, what=""):
         self.assertEqual(tuple(result.shape), tuple(expected.shape), what)
+        if not expected.numel():
+            return
         difference = (double(result) - expected).abs().max().item()
         least = max(expected.abs().max().item(), 1e-3)
         self.assertLessEqual(difference / least, bound, what)  # NaN is not
@@ -160,7 +162,144 @@ class Convolutions(Case):
         self.refused("has no gradient", dx.pow(2).sum().backward)
 
 
+    def addends(self, device, dtype, k=8):
+        """Pairs of a bias and a residual that broadcast to 2 x k x 5 x 8; residuals may be left out."""
+        shapes = ((1, k, 1, 1), (2, k, 1, 1), (1, 1, 5, 8), (2, 1, 1, 1), (1, k, 5, 8), (k, 1, 1), (5, 8), (8,), ())
+        for shape in shapes:
+            for last in (False, True):
+                made = values(shape, dtype, device)
+                yield (values((k,), torch.float32, device),
+                       made.contiguous(memory_format=torch.channels_last) if last and made.dim() == 4 else made)
+        for shape in (*shapes, (1,)):
+            if shape != (8,):  # a bias of one mode has a value per channel
+                for residual in (None, (2, k, 5, 8), (1, k, 1, 1)):
+                    yield (values(shape, torch.float32, device),
+                           None if residual is None else values(residual, dtype, device))
+
+    def test_broadcast(self):
+        for device in DEVICES:
+            for dtype, bound in TYPES.items():
+                for last, k in ((False, 8), (True, 8), (False, 64), (True, 64)):
+                    x, weight = values((2, k, 5, 8), dtype, device, last), values((k, k, 3, 3), dtype, device, last) / k
+                    for bias, residual in self.addends(device, dtype, k):
+                        y = ops.conv_bias_act(x, weight, bias, residual, 1, 1)
+                        expected = functional.conv2d(double(x), double(weight), None, 1, 1)
+                        expected = expected + double(bias if bias.dim() != 1 else bias.view(1, -1, 1, 1))
+                        expected = torch.relu(expected if residual is None else expected + double(residual))
+                        what = f"{device} {dtype} {last} {tuple(bias.shape)} {residual is not None and residual.shape}"
+                        self.agree(y, expected, bound, what)
+            x, weight, bias = (values(shape, torch.float32, device) for shape in ((1, 8, 5, 6), (8, 8, 1, 1), (8,)))
+            self.refused("bias: expected elements of float, half or bfloat16, got Int", ops.conv_bias_act, x, weight,
+                         torch.ones(1, 1, 5, 6, dtype=torch.int32, device=device))
+            for shape in ((1, 8, 5, 1, 1), (2, 8, 1, 1), (1, 4, 1, 1)):
+                self.refused("bias: expected .*8 .K., or a shape that broadcasts to y, got", ops.conv_bias_act, x, weight,
+                             values(shape, torch.float32, device))
+                self.refused("residual: expected 4 modes|Residual.z: expected", ops.conv_bias_act, x, weight, bias,
+                             values(shape, torch.float32, device))
+
+    @unittest.skipUnless(REGISTERS, "PyTorch before 2.4 registers no gradients in Python")
+    def test_gradients_of_broadcast(self):
+        for device in DEVICES:
+            for dtype, bound in ((torch.float32, 1e-4), (torch.float16, 1e-2)):
+                for bias, residual in self.addends(device, dtype):
+                    given = [values((2, 8, 5, 8), dtype, device), values((8, 8, 3, 3), dtype, device) / 8, bias]
+                    given += [] if residual is None else [residual]
+                    ours = [each.clone().requires_grad_() for each in given]
+                    theirs = [double(each).requires_grad_() for each in given]
+                    y = ops.conv_bias_act(*ours[:3], ours[3] if ours[3:] else None, 1, 1, activation="passthru")
+                    expected = functional.conv2d(*theirs[:2], None, 1, 1)
+                    expected = expected + (theirs[2] if bias.dim() != 1 else theirs[2].view(1, -1, 1, 1))
+                    expected = expected + theirs[3] if theirs[3:] else expected
+                    dy = values(y.shape, dtype, device)
+                    y.backward(dy), expected.backward(double(dy))
+                    for own, other in zip(ours, theirs):
+                        self.assertEqual(own.grad.dtype, own.dtype)
+                        self.agree(own.grad, other.grad, bound, f"{device} {dtype} {tuple(own.shape)}")
+
+    def test_no_images(self):
+        """A batch of 0: y has no elements, gradients of parameters are 0, and wrong shapes are refused as ever."""
+        for device in DEVICES:
+            for dtype in TYPES:
+                for last in (False, True):
+                    x, weight = values((0, 8, 6, 5), dtype, device, last), values((16, 4, 3, 3), dtype, device, last)
+                    bias, channels = values((16,), torch.float32, device), values((8,), torch.float32, device).abs() + 1
+                    for name, (arguments, _) in ACTIVATIONS.items():
+                        for shape in (None, (0, 16, 3, 3), (16, 1, 1)):
+                            residual = None if shape is None else values(shape, dtype, device)
+                            y = ops.conv_bias_act(x, weight, bias, residual, 2, 1, 1, 2, name, *arguments)
+                            self.assertEqual((tuple(y.shape), y.dtype), ((0, 16, 3, 3), dtype))
+                        y = ops.batch_norm_act(x, *[channels] * 4, 1e-5, name, *arguments)
+                        self.assertEqual((tuple(y.shape), y.dtype), ((0, 8, 6, 5), dtype))
+                        self.assertEqual(tuple(ops.activation_backward(y, y, name, *arguments).shape), (0, 8, 6, 5))
+                    for training in (False, True):
+                        dx, *sums = ops.batch_norm_act_backward(x, x, *[channels] * 4, training, 1e-5, "relu")
+                        self.assertEqual(tuple(dx.shape), (0, 8, 6, 5))
+                        for each in sums:
+                            self.agree(each, torch.zeros(8, dtype=torch.double), 0)
+                    self.assertEqual(tuple(ops.max_pool_3x3(x).shape), (0, 8, 3, 3))
+                    self.assertEqual(tuple(ops.global_average(x).shape), (0, 8, 1, 1))
+            x, weight = values((0, 8, 6, 5), torch.float32, device), values((16, 4, 3, 3), torch.float32, device)
+            for sentence, *wrong in (("weights?: expected .*8.*got 16 x 4 x 3 x 3", x, weight, bias),
+                                     ("groups that divide C and K", x, weight, bias, None, 1, 0, 1, 3),
+                                     (r"[Bb]ias: expected 16 \(K\), got", x, weight, bias[:7], None, 1, 0, 1, 2),
+                                     ("an output of at least 1 x 1", x[:, :, :2], weight, bias, None, 1, 0, 1, 2),
+                                     ("(float|x's type).*[Hh]alf", x, weight.half(), bias, None, 1, 0, 1, 2)):
+                self.refused(sentence, ops.conv_bias_act, *wrong)
+            self.refused(r"scale: expected 8 \(C\), got 16", ops.batch_norm_act, x, *[bias] * 4)
+
+    @unittest.skipUnless(REGISTERS, "PyTorch before 2.4 registers no gradients in Python")
+    def test_gradients_of_no_images(self):
+        for device in DEVICES:
+            for dtype in (torch.float32, torch.float16):
+                for name in ("relu", "silu", "passthru"):
+                    given = [values(shape, dtype, device).requires_grad_()
+                             for shape in ((0, 8, 6, 5), (16, 8, 3, 3), (16,), (1, 16, 1, 1))]
+                    ops.conv_bias_act(*given, activation=name).sum().backward()
+                    channels = [values((16,), torch.float32, device).requires_grad_() for _ in range(2)]
+                    statistics = [torch.ones(16, device=device)] * 2
+                    x = values((0, 16, 4, 3), dtype, device).requires_grad_()
+                    ops.batch_norm_act(x, *channels, *statistics, 1e-5, name).sum().backward()
+                    for each in (*given, x, *channels):
+                        self.agree(each.grad, torch.zeros(each.shape, dtype=torch.double), 0, f"{device} {dtype} {name}")
+
+
 class Norms(Case):
+    def test_running_statistics(self):
+        """The running variance is that of the values, however small beside epsilon or their mean; bounds are 1e-5 of it
+        and of the square of a value's rounding."""
+        for device in DEVICES:
+            for mean, deviation in ((0, 0), (3, 0), (0, 1e-5), (0, 1e-6), (0, 1), (1000, 1), (-1e4, 100), (0, 1e6)):
+                for last in (False, True):
+                    torch.manual_seed(1)
+                    x = (mean + deviation * values((5, 4, 7, 6), torch.float32, device, last))
+                    running = [torch.zeros(4, device=device), torch.zeros(4, device=device)]
+                    scale = torch.ones(4, device=device)
+                    y = fusekit_torch.batch_norm_act(x, scale, scale, *running, training=True, momentum=1.0,
+                                                     activation="passthru")
+                    pixels = double(x).transpose(0, 1).flatten(1)
+                    what, variance = f"{device} {mean} {deviation}", pixels.var(1)
+                    self.assertTrue((double(running[1]) >= 0).all(), what)
+                    error = (double(running[1]) - variance).abs().max().item()
+                    self.assertLessEqual(error, 1e-5 * variance.max().item() + (1e-7 * mean) ** 2, what)
+                    self.agree(running[0], pixels.mean(1), 1e-5, what)
+                    self.assertFalse(y.isnan().any().item())
+
+    def test_one_value_per_channel(self):
+        for device in DEVICES:
+            parameters = [torch.ones(4, device=device) for _ in range(4)]
+            for shape in ((1, 4, 1, 1), (0, 4, 3, 3)):
+                x = torch.ones(shape, device=device)
+                with self.assertRaisesRegex(ValueError, "Expected more than 1 value per channel when training, got input "
+                                            rf"size torch.Size\(\[{shape[0]}, 4"):
+                    fusekit_torch.batch_norm_act(x, *parameters, training=True)
+                self.assertEqual([each.tolist() for each in parameters], [[1.0] * 4] * 4)
+            x = torch.full((1, 4, 1, 1), 3.0, device=device)
+            y, _, _, variance = ops.batch_norm_act_training(x, *parameters[:2])
+            self.agree(y, torch.ones((1, 4, 1, 1), dtype=torch.double), 1e-6)
+            self.assertTrue(variance.isnan().all().item())
+            self.refused("x: expected a value or more per channel, for the batch's statistics, got 0 x 4 x 3 x 3",
+                         ops.batch_norm_act_training, torch.ones((0, 4, 3, 3), device=device), *parameters[:2])
+
     def test_inference(self):
         for device in DEVICES:
             for dtype, bound in TYPES.items():

@@ -3,6 +3,7 @@
 // torch.ops.fusekit: PyTorch's tensors to the calls of plans.hpp. Output is allocated by PyTorch, and so is what a run
 // borrows; a run is put on PyTorch's current stream of x's GPU.
 #include <ATen/ATen.h>
+#include <ATen/ExpandUtils.h>
 #include <torch/library.h>
 #include <torch/version.h>
 #ifdef FUSEKIT_TORCH_CUDA
@@ -11,6 +12,7 @@
 #endif
 
 #include <cmath>
+#include <limits>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -91,6 +93,11 @@ Floats floats_of(Tensor const& tensor, Tensor const& x, char const* argument) {
     require(tensor.scalar_type() == at::kFloat, argument, "elements of float", at::toString(tensor.scalar_type()));
     return {static_cast<float*>(tensor.data_ptr()), tensor.size(0), tensor.stride(0)};
 }
+Floats channels_of(Tensor const& tensor, Tensor const& x, char const* argument) {
+    auto const floats = floats_of(tensor, x, argument);
+    require(floats.count == x.size(1), argument, std::to_string(x.size(1)) + " (C)", std::to_string(floats.count));
+    return floats;
+}
 Output output_of(Tensor const& tensor) { return {tensor.data_ptr(), layout_of<4>(tensor)}; }
 
 /// A new tensor of x's type, channels last where x's channels are neighbours. The meta kernel has the same rule.
@@ -104,6 +111,41 @@ Tensor dense_like(Tensor const& tensor, Tensor const& x) {
     bool const channels_last = x.size(1) > 1 && x.stride(1) == 1;
     return tensor.contiguous(channels_last ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous);
 }
+
+/// `tensor` with strides of 0 where it broadcasts to `shape` by PyTorch's rules; else unchanged, for the plan to
+/// refuse.
+Tensor expanded(Tensor const& tensor, at::IntArrayRef shape) {
+    return at::is_expandable_to(tensor.sizes(), shape) ? tensor.expand(shape) : tensor;
+}
+
+/// What a convolution adds: a value per channel, and a tensor of y's shape or none.
+struct Addends {
+    Tensor bias;
+    Optional<Tensor> residual;
+    char const* argument = "residual";  ///< what a refusal calls `residual`
+};
+
+/// Bias of one mode has a value per channel. Bias of more modes that differs between pixels or images is added as a
+/// residual; beside a residual the two are added up first, in float.
+Addends addends_of(Tensor const& bias, Optional<Tensor> const& residual, at::IntArrayRef y) {
+    Optional<Tensor> const z = residual ? Optional<Tensor>(expanded(*residual, y)) : residual;
+    if (bias.dim() == 1) return {expanded(bias, {y[1]}), z};
+    require(bias.dim() <= 4 && at::is_expandable_to(bias.sizes(), y), "bias",
+            std::to_string(y[1]) + " (K), or a shape that broadcasts to y", shape_of(bias));
+    auto const extent = [&](int mode) { return mode < 4 - bias.dim() ? 1 : bias.size(mode - 4 + bias.dim()); };
+    if (extent(0) == 1 && extent(2) == 1 && extent(3) == 1) return {bias.reshape({-1}).expand({y[1]}), z};
+    Tensor const none = at::zeros({1}, bias.options().dtype(at::kFloat)).expand({y[1]});
+    if (!z) return {none, expanded(bias, y), "bias"};
+    return {none, expanded(at::add(bias.to(at::kFloat), z->to(at::kFloat)), y)};
+}
+
+/// Calls whose output has no elements because x has no images, or, for a function of single values, no elements:
+/// nothing is launched. All their other arguments have been checked.
+bool is_empty(ConvCall const& call) { return call.y.layout.shape[0] == 0; }
+bool is_empty(NormCall const& call) { return call.y.layout.size() == 0; }
+bool is_empty(NormGradientCall const& call) { return call.dx.layout.size() == 0; }
+bool is_empty(ActivationGradientCall const& call) { return call.dx.layout.size() == 0; }
+bool is_empty(PoolCall const& call) { return call.y.layout.shape[0] == 0; }
 
 AnyMode::Args activation_of(std::string const& name, Number const& alpha, Number const& beta, Number const& gamma) {
     std::string known;
@@ -136,6 +178,7 @@ void run(Tensor const& x, MakeCall const& make_call) {
     try {
         auto const call = make_call();
         auto const run_as = [&]<fk::Element T>(T) {
+            if (is_empty(call)) return;
             if (!x.is_cuda()) return OnHost<T>::run(call);
 #ifdef FUSEKIT_TORCH_CUDA
             std::vector<Tensor> lent;  // PyTorch reuses it on this stream alone, after what is put there now
@@ -172,6 +215,17 @@ struct Guard {
 
 void require_images(Tensor const& x) { require(x.dim() == 4, "x", "4 modes, N x C x H x W", shape_of(x)); }
 
+/// What a plan refuses of a convolution's shapes, for a batch of no images, which runs none.
+void require_shapes(Tensor const& x, Tensor const& weight, std::int64_t groups, Tensor const& y) {
+    require(groups >= 1 && x.size(1) % groups == 0 && weight.size(0) % groups == 0, "groups",
+            "groups that divide C and K", std::to_string(groups));
+    require(weight.size(1) == x.size(1) / groups, "weight",
+            std::to_string(x.size(1) / groups) + " (C/groups) in mode 1", shape_of(weight));
+    require(y.size(2) >= 1 && y.size(3) >= 1, "x", "an output of at least 1 x 1", shape_of(y));
+    require(weight.scalar_type() == x.scalar_type(), "weight", "elements of x's type",
+            at::toString(weight.scalar_type()));
+}
+
 Tensor conv_bias_act(Tensor const& x, Tensor const& weight, Tensor const& bias, Optional<Tensor> const& residual,
                      at::IntArrayRef stride, at::IntArrayRef padding, at::IntArrayRef dilation, std::int64_t groups,
                      std::string const& activation, Number alpha, Number beta, Number gamma) {
@@ -181,8 +235,8 @@ Tensor conv_bias_act(Tensor const& x, Tensor const& weight, Tensor const& bias, 
     for (std::int64_t const step : stride) require(step >= 1, "stride", "1 or more", std::to_string(step));
     auto const args = activation_of(activation, alpha, beta, gamma);
     Tensor y;
+    Addends addends;
     Optional<fk::AnyView<4>> z;
-    if (residual) z = view_of<4>(*residual, x, "residual");
     run(x, [&] {
         auto const filter = fk::filter(weight.size(2), weight.size(3))
                                 .stride(stride[0], stride[1])
@@ -191,9 +245,14 @@ Tensor conv_bias_act(Tensor const& x, Tensor const& weight, Tensor const& bias, 
                                 .groups(groups);
         auto const extent = [&](int mode) { return std::max<std::int64_t>(filter.output(mode, x.size(2 + mode)), 0); };
         y = new_like(x, {x.size(0), weight.size(0), extent(0), extent(1)});
+        if (x.size(0) == 0) require_shapes(x, weight, groups, y);
+        addends = addends_of(bias, residual, y.sizes());
+        if (addends.residual) z = view_of<4>(*addends.residual, x, addends.argument);
+        if (x.size(0) == 0)
+            require(addends.bias.numel() == y.size(1), "bias", std::to_string(y.size(1)) + " (K)", shape_of(bias));
         return ConvCall{view_of<4>(x, x, "x"),
                         view_of<4>(weight, x, "weight"),
-                        view_of<1>(bias, x, "bias"),
+                        view_of<1>(addends.bias, x, "bias"),
                         z ? &*z : nullptr,
                         filter,
                         args,
@@ -211,10 +270,12 @@ Tensor batch_norm_act(Tensor const& x, Tensor const& scale, Tensor const& shift,
     Tensor const y = new_like(x, x.sizes());
     run(x, [&] {
         return NormCall{view_of<4>(x, x, "x"),
-                        floats_of(scale, x, "scale"),
-                        floats_of(shift, x, "shift"),
-                        floats_of(mean, x, "mean"),
-                        floats_of(variance, x, "variance"),
+                        channels_of(scale, x, "scale"),
+                        channels_of(shift, x, "shift"),
+                        channels_of(mean, x, "mean"),
+                        channels_of(variance, x, "variance"),
+                        {},
+                        {},
                         {},
                         {},
                         static_cast<float>(epsilon),
@@ -224,30 +285,36 @@ Tensor batch_norm_act(Tensor const& x, Tensor const& scale, Tensor const& shift,
     return y;
 }
 
-std::tuple<Tensor, Tensor, Tensor> batch_norm_act_training(Tensor const& given, Tensor const& scale,
-                                                           Tensor const& shift, double epsilon,
-                                                           std::string const& activation, Number alpha, Number beta,
-                                                           Number gamma) {
+/// y, and the batch's mean, inverse deviation and unbiased variance, which is NaN where a channel has one value.
+std::tuple<Tensor, Tensor, Tensor, Tensor> batch_norm_act_training(Tensor const& given, Tensor const& scale,
+                                                                   Tensor const& shift, double epsilon,
+                                                                   std::string const& activation, Number alpha,
+                                                                   Number beta, Number gamma) {
     Guard const guard(given);
     require_images(given);
     auto const args = activation_of(activation, alpha, beta, gamma);
     Tensor const x = dense_like(given, given), y = new_like(x, x.sizes());
-    Tensor const mean =
-                     at::empty({x.size(1)}, x.options().dtype(at::kFloat).memory_format(at::MemoryFormat::Contiguous)),
-                 inverse_deviation = at::empty_like(mean);
+    auto const floats = x.options().dtype(at::kFloat).memory_format(at::MemoryFormat::Contiguous);
+    Tensor const mean = at::empty({x.size(1)}, floats), inverse_deviation = at::empty_like(mean);
+    require(x.numel() > 0, "x", "a value or more per channel, for the batch's statistics", shape_of(x));
+    bool const single = x.numel() == x.size(1);
+    Tensor const moved = at::zeros({2, x.size(1)}, floats), variance = moved[0];
+    if (single) variance.fill_(std::numeric_limits<double>::quiet_NaN());
     run(x, [&] {
         return NormCall{view_of<4>(x, x, "x"),
-                        floats_of(scale, x, "scale"),
-                        floats_of(shift, x, "shift"),
+                        channels_of(scale, x, "scale"),
+                        channels_of(shift, x, "shift"),
                         {},
                         {},
                         floats_of(mean, x, "saved_mean"),
                         floats_of(inverse_deviation, x, "saved_inverse_deviation"),
+                        single ? Floats{} : floats_of(moved[1], x, "zeroed_mean"),
+                        single ? Floats{} : floats_of(variance, x, "zeroed_variance"),
                         static_cast<float>(epsilon),
                         args,
                         output_of(y)};
     });
-    return {y, mean, inverse_deviation};
+    return {y, mean, inverse_deviation, variance};
 }
 
 /// `spread` is the variance, or, in training, the inverse deviation.
@@ -264,15 +331,17 @@ std::tuple<Tensor, Tensor, Tensor> batch_norm_act_backward(Tensor const& given_d
             at::toString(given_dy.scalar_type()));
     Tensor const x = dense_like(given_x, given_x), dy = dense_like(given_dy, x), dx = new_like(x, x.sizes());
     Tensor const dscale = at::empty_like(mean), dshift = at::empty_like(mean);
+    if (x.numel() == 0) dscale.zero_(), dshift.zero_();  // sums over no values
     run(x, [&] {
         Floats const first = floats_of(mean, x, "mean"), second = floats_of(spread, x, "spread"), none;
-        return NormGradientCall{{view_of<4>(x, x, "x"), floats_of(scale, x, "scale"), floats_of(shift, x, "shift"),
-                                 training ? none : first, training ? none : second, training ? first : none,
-                                 training ? second : none, static_cast<float>(epsilon), args, output_of(dx)},
-                                view_of<4>(dy, x, "dy"),
-                                floats_of(dscale, x, "dscale"),
-                                floats_of(dshift, x, "dshift"),
-                                output_of(dx)};
+        return NormGradientCall{
+            {view_of<4>(x, x, "x"), floats_of(scale, x, "scale"), floats_of(shift, x, "shift"), training ? none : first,
+             training ? none : second, training ? first : none, training ? second : none, none, none,
+             static_cast<float>(epsilon), args, output_of(dx)},
+            view_of<4>(dy, x, "dy"),
+            floats_of(dscale, x, "dscale"),
+            floats_of(dshift, x, "dshift"),
+            output_of(dx)};
     });
     return {dx, dscale, dshift};
 }
@@ -328,7 +397,8 @@ TORCH_LIBRARY(fusekit, m) {
         "str activation='relu', float? alpha=None, float? beta=None, float? gamma=None) -> Tensor");
     m.def(
         "batch_norm_act_training(Tensor x, Tensor scale, Tensor shift, float epsilon=1e-05, str activation='relu', "
-        "float? alpha=None, float? beta=None, float? gamma=None) -> (Tensor y, Tensor mean, Tensor inverse_deviation)");
+        "float? alpha=None, float? beta=None, float? gamma=None) -> (Tensor y, Tensor mean, Tensor inverse_deviation, "
+        "Tensor variance)");
     m.def(
         "batch_norm_act_backward(Tensor dy, Tensor x, Tensor scale, Tensor shift, Tensor mean, Tensor spread, "
         "bool training, float epsilon, str activation, float? alpha=None, float? beta=None, float? gamma=None) -> "

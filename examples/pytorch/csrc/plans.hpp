@@ -43,10 +43,11 @@ struct ConvCall {
 };
 
 /// y = activation(batch_norm(x)). Where mean is given, it and variance are read; else they are the batch's own, and
-/// saved_mean and saved_inverse_deviation are written.
+/// saved_mean and saved_inverse_deviation are written. Both zeroed statistics or neither are given: zeros, to which the
+/// batch's mean and unbiased variance are added.
 struct NormCall {
     fk::AnyView<4> x;
-    Floats scale, shift, mean, variance, saved_mean, saved_inverse_deviation;
+    Floats scale, shift, mean, variance, saved_mean, saved_inverse_deviation, zeroed_mean, zeroed_variance;
     float epsilon;
     AnyMode::Args activation;
     Output y;

@@ -17,15 +17,16 @@ CLAMPS = ("passthru", "relu", "clipped_relu", "clamp")  # two bounds at most: cs
 def batch_norm_act(x, scale, shift, running_mean, running_variance, training=False, momentum=0.1, epsilon=1e-5,
                    activation="relu", alpha=None, beta=None, gamma=None):
     """nn.functional.batch_norm and an activation. In training the running statistics, where given, are moved here,
-    because PyTorch registers gradients for operators that change no argument."""
+    because PyTorch registers gradients for operators that change no argument, and a channel has 2 values or more."""
     if not training:
         return ops.batch_norm_act(x, scale, shift, running_mean, running_variance, epsilon, activation, alpha, beta,
                                   gamma)
-    y, mean, inverse_deviation = ops.batch_norm_act_training(x, scale, shift, epsilon, activation, alpha, beta, gamma)
+    require_images(x)
+    if x.shape[0] * x.shape[2] * x.shape[3] < 2:
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {x.size()}")
+    y, mean, _, variance = ops.batch_norm_act_training(x, scale, shift, epsilon, activation, alpha, beta, gamma)
     if running_mean is not None:
-        count = x.numel() // x.shape[1]
         with torch.no_grad():
-            variance = (inverse_deviation.pow(-2) - epsilon) * (count / (count - 1))
             running_mean.lerp_(mean, momentum)
             running_variance.lerp_(variance, momentum)
     return y
@@ -33,7 +34,7 @@ def batch_norm_act(x, scale, shift, running_mean, running_variance, training=Fal
 
 def batch_norm_act_training(x, scale, shift, epsilon=1e-5, activation="relu", alpha=None, beta=None, gamma=None):
     """y, and the batch's mean and inverse deviation."""
-    return ops.batch_norm_act_training(x, scale, shift, epsilon, activation, alpha, beta, gamma)
+    return ops.batch_norm_act_training(x, scale, shift, epsilon, activation, alpha, beta, gamma)[:3]
 
 
 def new_like(x, shape):
@@ -68,7 +69,7 @@ def fake_norm(x, scale, shift, mean, variance, *rest, **named):
 
 def fake_norm_training(x, scale, shift, *rest, **named):
     require_images(x)
-    return new_like(x, x.shape), torch.empty_like(scale), torch.empty_like(scale)
+    return new_like(x, x.shape), *(torch.empty_like(scale) for _ in range(3))
 
 
 def fake_norm_backward(dy, x, scale, *rest, **named):
@@ -93,10 +94,17 @@ FAKES = {
 def save_conv(ctx, inputs, output):
     x, weight, bias, residual, *ctx.geometry, ctx.groups, activation, alpha, beta, gamma = inputs
     ctx.activation = (activation, alpha, beta, gamma)
-    ctx.bias_type, ctx.residual_type = bias.dtype, None if residual is None else residual.dtype
+    ctx.addends = [(bias.shape, bias.dtype, bias.dim() == 1), residual is not None and (residual.shape, residual.dtype)]
     again = activation not in ("passthru", "relu")
     ctx.save_for_backward(x, weight, bias if again else None, residual if again else None,
                           output if activation == "relu" else None)
+
+
+def summed(dy, shape, dtype, of_channels=False):
+    """The gradient of a tensor that broadcasts from `shape` to dy's; `of_channels`: its only mode is y's channels."""
+    full = (1, *shape, 1, 1) if of_channels else (*[1] * (4 - len(shape)), *shape)
+    modes = [mode for mode in range(4) if full[mode] == 1 and dy.shape[mode] != 1]
+    return (dy.sum(modes, dtype=torch.float32) if modes else dy).reshape(shape).to(dtype)
 
 
 def conv_backward(ctx, dy):
@@ -112,8 +120,7 @@ def conv_backward(ctx, dy):
         dx, dweight, _ = torch.ops.aten.convolution_backward(
             dy, x, weight, None, pair(stride), pair(padding), pair(dilation), False, [0, 0], ctx.groups,
             [needs[0], needs[1], False])
-    dbias = dy.sum((0, 2, 3), dtype=torch.float32).to(ctx.bias_type) if needs[2] else None
-    dresidual = dy.to(ctx.residual_type) if needs[3] else None
+    dbias, dresidual = (summed(dy, *of) if need else None for of, need in zip(ctx.addends, needs[2:]))
     return (dx, dweight, dbias, dresidual, *[None] * 8)
 
 
@@ -141,8 +148,8 @@ def norm_backward(ctx, dy):
 
 def save_norm_training(ctx, inputs, output):
     x, scale, shift, ctx.epsilon, *ctx.activation = inputs
-    _, mean, inverse_deviation = output
-    ctx.mark_non_differentiable(mean, inverse_deviation)
+    _, mean, inverse_deviation, variance = output
+    ctx.mark_non_differentiable(mean, inverse_deviation, variance)
     ctx.save_for_backward(x, scale, shift, mean, inverse_deviation)
 
 
