@@ -1,116 +1,38 @@
 # SPDX-License-Identifier: MIT
 """fuse(model): a model for inference whose convolutions are one kernel each with what follows them."""
 
-import copy
 import operator
+import warnings
 
 import torch
 from torch import fx, nn
 
-ADDITIONS = (operator.add, operator.iadd, torch.add)
+from .modules import FusedConv, FusedLinear, FusedStem, GlobalAverage, MaxPool, can_fold
+from .tracing import IN_PLACE, copied, has_hooks, is_lazy, trace
+
+ADDITIONS = (operator.add, torch.add)
 RELUS = (torch.relu, nn.functional.relu, torch.relu_)
+WRITERS = {operator.setitem, operator.delitem, *(getattr(operator, name) for name in IN_PLACE)}
+METADATA = ("dtype", "device", "shape", "ndim")
+NEW = (nn.Conv2d, nn.BatchNorm2d, nn.Linear, FusedConv, FusedStem, FusedLinear)  # their output is memory of its own
 
 
-def fold(conv, norm):
-    """Weights and bias of a Conv2d and the BatchNorm2d that follows it, in double."""
-    weight = conv.weight.detach().double()
-    bias = torch.zeros(weight.shape[0], dtype=torch.double, device=weight.device)
-    if conv.bias is not None:
-        bias = conv.bias.detach().double()
-    if norm is not None:
-        scale = 1 / torch.sqrt(norm.running_var.double() + norm.eps)
-        shift = -norm.running_mean.double() * scale
-        if norm.affine:
-            scale, shift = scale * norm.weight.detach().double(), shift * norm.weight.detach().double()
-            shift = shift + norm.bias.detach().double()
-        weight, bias = weight * scale.view(-1, 1, 1, 1), bias * scale + shift
-    return weight, bias
+def is_plain(module, kind):
+    """A module that computes what its class says: no subclass, hooks, or methods and parameters of the object's own."""
+    return (type(module) is kind and not has_hooks(module) and set(module._parameters) <= {"weight", "bias"}
+            and all(each is None or type(each) is nn.Parameter and each.is_floating_point() and not each.is_meta
+                    for each in module._parameters.values())
+            and not any(name in module._parameters or callable(getattr(kind, name, None)) for name in vars(module)))
 
 
-class FusedConv(nn.Module):
-    """y = activation(conv(x) + bias + residual) in one kernel. Its bias stays float."""
-
-    def __init__(self, conv, norm, activation, dtype):
-        super().__init__()
-        weight, bias = fold(conv, norm)
-        self.register_buffer("weight", weight.to(dtype).contiguous(memory_format=torch.channels_last))
-        self.register_buffer("bias", bias.float())
-        self.stride, self.padding, self.dilation = list(conv.stride), list(conv.padding), list(conv.dilation)
-        self.groups, self.activation = conv.groups, activation
-
-    def forward(self, x, residual=None):
-        return torch.ops.fusekit.conv_bias_act(x, self.weight, self.bias, residual, self.stride, self.padding,
-                                               self.dilation, self.groups, self.activation)
-
-    def extra_repr(self):
-        k, c, r, s = self.weight.shape
-        return f"{c * self.groups}, {k}, filter({r}, {s}), stride={self.stride}, {self.activation}"
+def is_conv(module):
+    return (is_plain(module, nn.Conv2d) and module.padding_mode == "zeros" and not isinstance(module.padding, str)
+            and module.weight.numel() > 0)
 
 
-class FusedStem(nn.Module):
-    """A convolution of 1 to 4 channels and an even stride, as a network's first. A row of its window is read as one
-    vector of channels: pixels of 4 channels lie together, so that those under a window of S columns are 4 S
-    neighbours, and the step to the next window is a multiple of 16 bytes, as bulk copies need it."""
-
-    def __init__(self, conv, norm, activation, dtype):
-        super().__init__()
-        weight, bias = fold(conv, norm)
-        k, c, r, s = weight.shape
-        self.columns = s + s % 2
-        packed = weight.new_zeros(k, r, self.columns, 4)
-        packed[:, :, :s, :c] = weight.permute(0, 2, 3, 1)
-        packed = packed.view(k, r, 1, 4 * self.columns).permute(0, 3, 1, 2).to(dtype)
-        self.register_buffer("weight", packed.contiguous(memory_format=torch.channels_last))
-        self.register_buffer("bias", bias.float())
-        self.stride, self.padding, self.activation = list(conv.stride), list(conv.padding), activation
-        self.size = s
-
-    @staticmethod
-    def suits(conv):
-        return (conv.in_channels <= 4 and conv.groups == 1 and list(conv.dilation) == [1, 1]
-                and conv.stride[1] % 2 == 0)
-
-    def windows(self, x):
-        """x as rows of windows: N x 4 S x H x Q, which overlap in memory."""
-        n, c, h, w = x.shape
-        q = (w + 2 * self.padding[1] - self.size) // self.stride[1] + 1
-        width = max(w + 2 * self.padding[1], (q - 1) * self.stride[1] + self.columns)
-        width += width % 2
-        left = self.padding[1]
-        pixels = nn.functional.pad(x.permute(0, 2, 3, 1), (0, 4 - c, left, width - w - left))
-        return pixels.as_strided((n, 4 * self.columns, h, q), (4 * h * width, 1, 4 * width, 4 * self.stride[1]))
-
-    def convolve(self, windows):
-        return torch.ops.fusekit.conv_bias_act(windows, self.weight, self.bias, None, [self.stride[0], 1],
-                                               [self.padding[0], 0], 1, 1, self.activation)
-
-    def forward(self, x):
-        return self.convolve(self.windows(x))
-
-
-class FusedLinear(nn.Module):
-    """A fully connected layer: a convolution of images of one pixel."""
-
-    def __init__(self, linear, dtype):
-        super().__init__()
-        self.register_buffer("weight", linear.weight.detach().to(dtype)[:, :, None, None].contiguous())
-        bias = torch.zeros(linear.out_features, device=linear.weight.device) if linear.bias is None else linear.bias
-        self.register_buffer("bias", bias.detach().float())
-
-    def forward(self, x):
-        y = torch.ops.fusekit.conv_bias_act(x.reshape(-1, x.shape[-1], 1, 1), self.weight, self.bias, None, 1, 0, 1, 1,
-                                            "passthru")
-        return y.view(*x.shape[:-1], -1)
-
-
-class MaxPool(nn.Module):
-    def forward(self, x):
-        return torch.ops.fusekit.max_pool_3x3(x)
-
-
-class GlobalAverage(nn.Module):
-    def forward(self, x):
-        return torch.ops.fusekit.global_average(x)
+def is_norm(module, channels):
+    return (is_plain(module, nn.BatchNorm2d) and not module.training and module.running_mean is not None
+            and module.running_var is not None and module.num_features == channels)
 
 
 def is_3x3_pool(pool):
@@ -119,62 +41,192 @@ def is_3x3_pool(pool):
     return pairs == [(3, 3), (2, 2), (1, 1), (1, 1)] and not pool.ceil_mode and not pool.return_indices
 
 
-def fuse(model, dtype=torch.half, stem=True, pools=True, linear=True):
-    """A copy of `model`, for inference, with its parameters in `dtype`: Conv2d, then BatchNorm2d, an addition and ReLU
-    where they follow, each group as one operator. Batch norm is folded into weights and bias in double. Max pools of
-    3 x 3, stride 2, padding 1, global averages and fully connected layers are operators too. What is anything else
-    stays as it is. Feed it channels_last."""
-    traced = fx.symbolic_trace(copy.deepcopy(model).eval())
-    modules, graph = dict(traced.named_modules()), traced.graph
+def only_input(node):
+    """The argument of a call that has one; else None."""
+    given = [*node.args, *node.kwargs.values()]
+    named = not node.kwargs or set(node.kwargs) == {"input"}
+    return given[0] if len(given) == 1 and named and isinstance(given[0], fx.Node) else None
 
-    def module(node, kind):
-        return isinstance(node, fx.Node) and node.op == "call_module" and type(modules[node.target]) is kind
 
+def memory_of(tensor):
+    storage = tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage()
+    return storage.data_ptr()
+
+
+class Swap:
+    """Replaces modules of a traced model by fused ones. `source` is the model in its original type, to fold from."""
+
+    def __init__(self, traced, source, dtype, opaque):
+        self.traced, self.graph, self.source, self.dtype = traced, traced.graph, source, dtype
+        self.nodes = [*self.graph.nodes]
+        self.order = {node: index for index, node in enumerate(self.nodes)}
+        self.made, self.gone = {}, set()
+        # Parameters that code reads may also be written by it, at every call.
+        read = [self.attribute(node.target) for node in self.nodes if node.op == "get_attr"
+                and not all(user.target is getattr and user.args[1] in METADATA for user in node.users)]
+        for inner in map(traced.get_submodule, opaque):
+            read += [*inner.parameters(), *inner.buffers()]
+        self.shared = {memory_of(each) for each in read if isinstance(each, torch.Tensor) and not is_lazy(each)}
+
+    def attribute(self, target):
+        value = self.traced
+        for name in target.split("."):
+            value = getattr(value, name)
+        return value
+
+    def module(self, node):
+        """The module that a node calls with one argument, unless other code reads its parameters; else None."""
+        if not isinstance(node, fx.Node) or node.op != "call_module" or only_input(node) is None:
+            return None
+        module = self.traced.get_submodule(node.target)
+        tensors = [*module.parameters(), *module.buffers()]
+        return None if any(not is_lazy(each) and memory_of(each) in self.shared for each in tensors) else module
+
+    @staticmethod
     def only_user(node):
         return next(iter(node.users)) if len(node.users) == 1 else None
 
-    def is_call(node, functions, method):
-        return (node.op == "call_function" and node.target in functions
-                or node.op == "call_method" and node.target in (method, method + "_"))
+    def is_relu(self, node, value):
+        if node.op == "call_method":
+            return node.target in ("relu", "relu_") and node.args == (value,) and not node.kwargs
+        if node.op == "call_function":
+            first = node.args[0] if node.args else node.kwargs.get("input")
+            return node.target in RELUS and first is value and set(node.kwargs) <= {"input", "inplace"}
+        return is_plain(self.module(node), nn.ReLU)
 
-    def replace(last, name, new, arguments):
-        name = f"fused_{name.replace('.', '_')}"
-        traced.add_module(name, new)
-        with graph.inserting_after(last):
-            last.replace_all_uses_with(node := graph.call_module(name))
-        node.args = arguments
+    def addend(self, node, value):
+        """The other operand of a node that adds to `value`, and True for an addition in place; or None."""
+        function = node.op == "call_function" and node.target in (*ADDITIONS, operator.iadd)
+        method = node.op == "call_method" and node.target in ("add", "add_")
+        if not (function or method) or len(node.args) != 2 or node.kwargs:
+            return None
+        in_place = node.target in (operator.iadd, "add_")
+        other = node.args[1] if node.args[0] is value else node.args[0]
+        if not isinstance(other, fx.Node) or other is value or in_place and node.args[0] is not value:
+            return None
+        return other, in_place
 
-    for node in list(graph.nodes):
-        if module(node, nn.Conv2d):
-            conv, norm, residual, activation, last = modules[node.target], None, None, "passthru", node
-            if conv.padding_mode != "zeros" or isinstance(conv.padding, str):
-                continue
-            after = only_user(last)
-            if after is not None and module(after, nn.BatchNorm2d) and modules[after.target].track_running_stats:
-                norm, last = modules[after.target], after
-                after = only_user(last)
-            if after is not None and is_call(after, ADDITIONS, "add") and len(after.args) == 2 and not after.kwargs:
-                other = after.args[1] if after.args[0] is last else after.args[0]
-                if isinstance(other, fx.Node) and other is not last:
-                    residual, last = other, after
-                    after = only_user(last)
-            if after is not None and (module(after, nn.ReLU) or is_call(after, RELUS, "relu")):
-                activation, last = "relu", after
-            if stem and residual is None and FusedStem.suits(conv):
-                replace(last, node.target, FusedStem(conv, norm, activation, dtype), node.args)
+    def may_write(self, node, first):
+        """A node may write memory that is older than node `first`, as in-place operations and unknown code may."""
+        if node.op not in ("call_module", "call_method", "call_function") or node in self.gone:
+            return False
+        if node.op == "call_module":
+            inner = [*self.traced.get_submodule(node.target).modules()]
+            if any(has_hooks(each) or not type(each).__module__.startswith(("torch.nn.modules.", "fusekit_torch."))
+                   for each in inner):
+                return True
+            writes = any(getattr(each, "inplace", False) for each in inner)
+        elif node.op == "call_method":
+            writes = node.target.endswith("_") and not node.target.endswith("__") or node.target.startswith("__i")
+        else:
+            try:
+                name = fx.node._get_qualified_name(node.target)
+            except (RuntimeError, AttributeError):
+                return True  # a function that no module has
+            if not name.startswith(("torch.", "_operator.", "math.", "builtins.")) or name.startswith("torch.ops."):
+                return True
+            writes = (node.target in WRITERS or name.endswith("_") or any(each is True for each in node.args)
+                      or bool(node.kwargs.get("inplace")))
+        if "out" in node.kwargs:
+            return True
+        return writes and not self.is_new(node.args[0] if node.args else node.kwargs.get("input"), first)
+
+    def is_new(self, value, first):
+        """A value's memory was allocated after node `first`."""
+        while isinstance(value, fx.Node) and self.order.get(value, -1) > self.order[first]:
+            if value.op == "call_module" and type(self.traced.get_submodule(value.target)) in NEW:
+                return True
+            if value.op == "call_module" and not getattr(self.traced.get_submodule(value.target), "inplace", False):
+                return False
+            value = value.args[0] if value.args and value.op == "call_module" else None
+        return False
+
+    def replace(self, chain, at, key, make, arguments):
+        """Calls a module instead of the nodes of a chain, at the place of node `at`."""
+        if key not in self.made:
+            name = "fused_" + chain[0].target.replace(".", "_")
+            while hasattr(self.traced, name):
+                name += "_"
+            self.traced.add_module(name, make())
+            self.made[key] = name
+        with self.graph.inserting_after(at):
+            node = self.graph.call_module(self.made[key], arguments)
+        self.order[node] = self.order[at]
+        chain[-1].replace_all_uses_with(node)
+        for each in reversed(chain):
+            self.graph.erase_node(each)
+        self.gone.update(chain)
+
+    def convolution(self, node, conv, stem):
+        """Replaces a Conv2d and the chain of operations after it that one kernel computes. A chain without an addition
+        runs where the convolution was. With one it runs where the addition was, because the other operand may be
+        written until then; x may not be written in between."""
+        source, norm, addend, activation = self.source.get_submodule(node.target), None, None, "passthru"
+        chain, at, arguments = [node], node, (only_input(node),)
+        after = self.only_user(node)
+        if after is not None and is_norm(self.module(after), conv.out_channels):
+            norm = self.source.get_submodule(after.target)
+            if can_fold(source, norm, self.dtype):
+                chain.append(after)
+                after = self.only_user(after)
             else:
-                arguments = node.args if residual is None else (*node.args, residual)
-                replace(last, node.target, FusedConv(conv, norm, activation, dtype), arguments)
-        elif pools and module(node, nn.MaxPool2d) and is_3x3_pool(modules[node.target]):
-            replace(node, node.target, MaxPool(), node.args)
-        elif pools and module(node, nn.AdaptiveAvgPool2d) and modules[node.target].output_size in (1, (1, 1)):
-            replace(node, node.target, GlobalAverage(), node.args)
-        elif linear and module(node, nn.Linear):
-            replace(node, node.target, FusedLinear(modules[node.target], dtype), node.args)
-    graph.eliminate_dead_code()
-    graph.lint()
-    traced.recompile()
-    traced.delete_all_unused_submodules()
-    for name, parameter in [*traced.named_parameters()]:
-        parameter.data = parameter.data.to(dtype)
-    return traced
+                norm, after = None, None
+        if after is not None:
+            addend = self.addend(after, chain[-1])
+            between = self.nodes[self.order[node] + 1:self.order[after]]
+            if addend and any(self.may_write(each, node) for each in between if each not in chain):
+                addend = None
+        if addend:
+            chain.append(after)
+            at, arguments = after, (*arguments, addend[0])
+            after = self.only_user(after)
+        if after is not None and self.is_relu(after, chain[-1]):
+            activation = "relu"
+            chain.append(after)
+        if stem and not addend and FusedStem.suits(conv):
+            kind, options = FusedStem, ()
+        else:
+            kind, options = FusedConv, (bool(addend and addend[1]),)
+        key = (kind, node.target, None if norm is None else chain[1].target, activation, *options)
+        self.replace(chain, at, key, lambda: kind(source, norm, activation, self.dtype, *options), arguments)
+
+    def run(self, stem, pools, linear):
+        for node in self.nodes:
+            module = None if node in self.gone else self.module(node)
+            single = ([node], node, (node.op, node.target))
+            if is_conv(module):
+                self.convolution(node, module, stem)
+            elif pools and is_plain(module, nn.MaxPool2d) and is_3x3_pool(module):
+                self.replace(*single, MaxPool, (only_input(node),))
+            elif pools and is_plain(module, nn.AdaptiveAvgPool2d) and module.output_size in (1, (1, 1)):
+                self.replace(*single, GlobalAverage, (only_input(node),))
+            elif linear and is_plain(module, nn.Linear) and module.weight.numel() > 0:
+                source = self.source.get_submodule(node.target)
+                self.replace(*single, lambda: FusedLinear(source, self.dtype), (only_input(node),))
+        self.graph.lint()
+        self.traced.recompile()
+        self.traced.delete_all_unused_submodules()
+        return self.traced
+
+
+def fuse(model, dtype=torch.half, stem=True, pools=True, linear=True):
+    """A copy of `model` for inference, `model.eval().to(dtype)`, that runs each group of Conv2d, BatchNorm2d, an
+    addition and ReLU as one operator. Batch norm is folded into weights and bias in double. Max pools of 3 x 3, stride
+    2, padding 1, global averages and fully connected layers are operators too. Everything else stays unchanged, and so
+    do modules with hooks, parametrizations or methods of their own. A module whose forward cannot be traced is called
+    as a whole, with nothing fused in it: a warning says which, and why. Feed it channels_last. `dtype` is float32,
+    float16 or bfloat16; any other is a ValueError."""
+    if dtype not in (torch.float32, torch.float16, torch.bfloat16):
+        raise ValueError(f"fusekit: dtype: expected torch.float32, torch.float16 or torch.bfloat16, got {dtype}")
+
+    def make():
+        return copied(model).eval().to(dtype)
+
+    traced, opaque = trace(make)
+    for name, reason in opaque.items():
+        if not any(name.startswith(outer + ".") for outer in opaque):
+            kind = type(model.get_submodule(name)).__name__
+            warnings.warn(f"fusekit: fuse: {name or 'the model'} ({kind}) is not fused: {reason}", stacklevel=2)
+    if traced is None:
+        return make()
+    return Swap(traced, copied(model).eval(), dtype, opaque).run(stem, pools, linear)
