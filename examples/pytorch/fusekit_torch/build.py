@@ -18,9 +18,10 @@ def with_cuda():
 
 
 def options():
-    """Arguments of cpp_extension.load; with setup.py, of an extension."""
+    """Arguments of cpp_extension.load; with setup.py, of an extension. FUSEKIT_TORCH_FLAGS replaces how the CPU's code is
+    optimized."""
     sources = ["operators.cpp", *(f"host_{each}.cpp" for each in TYPES)]
-    compiler = ["-std=c++20", "-O3", "-march=native"]
+    compiler = ["-std=c++20", *os.environ.get("FUSEKIT_TORCH_FLAGS", "-O3 -march=native").split()]
     result = {"include_dirs": [str(FOLDER.parent.parent / "include")], "cxx": compiler, "cuda": with_cuda()}
     if with_cuda():
         # Only code for sm_90a may use the matrix units of an H100 or H200.
