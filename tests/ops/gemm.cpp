@@ -78,7 +78,7 @@ TEST_CASE("what does not fit a Gemm is refused in the words of matrices") {
     CHECK(refusal([&] { layer(device, fk::TensorView<float const, 2>(x.data(), fk::row_major(-1, 3)), y); }) ==
           plan + "x: expected extents of 0 or more whose size in bytes fits 63 bits, got -1 x 3");
     CHECK(refusal([&] { layer(device, x, fk::TensorView<float, 2>(y.data(), {{{5, 7}}, {{0, 1}}})); }) ==
-          plan + "y: expected strides under which no two elements share memory, got 0 x 1");
+          plan + "y: expected strides that each exceed the reach of all smaller ones, in either direction, got 0 x 1");
 
     using Added = fk::Plan<fk::Gemm, fk::Residual>;
     auto const added = [&](auto const& z) { return Added::bind({.weights = w}, {.z = z}); };

@@ -89,7 +89,7 @@ TEST_CASE("a residual's gradient that does not fit, or overlaps anything else, i
     CHECK(run_into(narrow.view<float>()) == own + "2 x 3 x 4 x 5 (N x K x P x Q), got 2 x 3 x 4 x 4");
     CHECK(run_into(wide.view<double>()) == own + "float, half or bfloat16, as the input is float, got double");
     CHECK(run_into(fk::TensorView<float>(dz.view<float>().data, {{{2, 3, 4, 5}}, {{60, 20, 0, 1}}})) ==
-          own + "strides under which no two elements share memory, got 60 x 20 x 0 x 1");
+          own + "strides that each exceed the reach of all smaller ones, in either direction, got 60 x 20 x 0 x 1");
     CHECK((dx.untouched(true) && dz.untouched(true) && wide.untouched(true) && narrow.untouched(true)));
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "support/flipped_outputs.hpp"
 #include "support/in_place.hpp"
 #include "support/refusal.hpp"
 
@@ -101,4 +102,10 @@ TEST_CASE("a plan that reads an element of x after others of y are written does 
           "Plan<Store>: Store.values: expected memory apart from the input's, got memory that overlaps it");
     CHECK(refused(memory, [&] { Store::bind({.values = at(100, x.layout)})(device, x, at(100, x.layout)); }) ==
           apart("Plan<Store>", "Store.values"));
+}
+
+TEST_CASE("outputs whose modes run backwards have the values of others") {
+    fk::host::Device device(2);
+    check_flipped_outputs<float>(device);
+    check_flipped_outputs<fk::half>(device);
 }

@@ -17,13 +17,7 @@ std::string random_layout(Random& random, std::initializer_list<char const*> com
     }
     if (random.chance(0.2)) word += "+" + std::to_string(random.range(1, 3));
     if (random.chance(0.1)) word += "*" + std::to_string(random.range(2, 3));
-    return word;
-}
-
-/// The same, of a tensor that is read: some of its modes run backwards.
-std::string random_input_layout(Random& random, std::initializer_list<char const*> common, char const* rare) {
-    std::string word = random_layout(random, common, rare);
-    if (random.chance(0.15)) {
+    if (random.chance(0.15)) {  // some modes run backwards
         word += '-';
         for (char const* mode = rare; *mode; ++mode)
             if (mode == rare + 1 || random.chance(0.5)) word += *mode;
@@ -81,11 +75,10 @@ Case random_case(Random& random, std::vector<FormName> const& forms, double mult
         } else {
             c.k = c.x.c;
         }
-        c.x_layout = random_input_layout(random, {"nchw", "nhwc"}, "nchw");
+        c.x_layout = random_layout(random, {"nchw", "nhwc"}, "nchw");
         bool const alike = random.chance(0.6);
-        c.y_layout =
-            alike ? c.x_layout.substr(0, c.x_layout.find('-')) : random_layout(random, {"nchw", "nhwc"}, "nchw");
-        c.w_layout = random_input_layout(random, {"kcrs", "krsc"}, "kcrs");
+        c.y_layout = alike ? c.x_layout : random_layout(random, {"nchw", "nhwc"}, "nchw");
+        c.w_layout = random_layout(random, {"kcrs", "krsc"}, "kcrs");
         for (std::string* word : {&c.x_layout, &c.y_layout, &c.w_layout}) *word += random_idle_stride(random);
         c.threads = random.pick({1, 2, 3});
         c.real = random.chance(0.2);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
+#include <limits>
 #include <random>
 #include <set>
 #include <string>
@@ -43,17 +44,22 @@ fk::detail::Region channels_of(std::int64_t first, std::int64_t count) {
 
 }  // namespace
 
-TEST_CASE("elements are distinct where each mode steps over all that the ones before reach") {
-    CHECK(fk::detail::distinct(fk::nchw(2, 3, 4, 5)));
-    CHECK(fk::detail::distinct(fk::nhwc(2, 4, 5, 3)));
-    CHECK(fk::detail::distinct(fk::Layout<4>{{{2, 3, 4, 5}}, {{1000, 100, 10, 2}}}));
-    CHECK(fk::detail::distinct(fk::Layout<2>{{{1, 5}}, {{0, 1}}}));  // one element need not step
-    CHECK(fk::detail::distinct(fk::Layout<2>{{{1, 1}}, {{0, 0}}}));
-    CHECK(fk::detail::distinct(fk::Layout<3>{{{2, 0, 5}}, {{0, 0, 0}}}));
-    CHECK_FALSE(fk::detail::distinct(fk::Layout<2>{{{2, 5}}, {{4, 1}}}));
-    CHECK_FALSE(fk::detail::distinct(fk::Layout<2>{{{2, 5}}, {{0, 1}}}));
-    CHECK_FALSE(fk::detail::distinct(fk::Layout<2>{{{2, 5}}, {{5, -1}}}));
-    CHECK(fk::detail::distinct(fk::Layout<2>{{{2, 5}}, {{5, 1}}}));
+TEST_CASE("strides are nested where each mode steps, either way, over all that smaller ones reach") {
+    CHECK(fk::detail::is_nested(fk::nchw(2, 3, 4, 5)));
+    CHECK(fk::detail::is_nested(fk::nhwc(2, 4, 5, 3)));
+    CHECK(fk::detail::is_nested(fk::Layout<4>{{{2, 3, 4, 5}}, {{1000, 100, 10, 2}}}));
+    CHECK(fk::detail::is_nested(fk::Layout<2>{{{1, 5}}, {{0, 1}}}));  // one element need not step
+    CHECK(fk::detail::is_nested(fk::Layout<2>{{{1, 1}}, {{0, 0}}}));
+    CHECK(fk::detail::is_nested(fk::Layout<3>{{{2, 0, 5}}, {{0, 0, 0}}}));
+    CHECK_FALSE(fk::detail::is_nested(fk::Layout<2>{{{2, 5}}, {{4, 1}}}));
+    CHECK_FALSE(fk::detail::is_nested(fk::Layout<2>{{{2, 5}}, {{0, 1}}}));
+    CHECK(fk::detail::is_nested(fk::Layout<2>{{{2, 5}}, {{5, -1}}}));
+    CHECK(fk::detail::is_nested(fk::Layout<2>{{{2, 5}}, {{-5, -1}}}));
+    CHECK(fk::detail::is_nested(fk::Layout<2>{{{2, 5}}, {{std::numeric_limits<std::int64_t>::min(), 1}}}));
+    CHECK_FALSE(fk::detail::is_nested(fk::Layout<2>{{{2, 5}}, {{-4, 1}}}));
+    CHECK_FALSE(fk::detail::is_nested(fk::Layout<2>{{{2, 5}}, {{1, -1}}}));
+    CHECK_FALSE(fk::detail::is_nested(fk::Layout<2>{{{3, 2}}, {{2, 3}}}));  // 0 2 4 and 3 5 7 interleave
+    CHECK(fk::detail::is_nested(fk::Layout<2>{{{2, 5}}, {{5, 1}}}));
 }
 
 TEST_CASE("a region has the bytes of its elements, of strides of either sign") {

@@ -164,8 +164,8 @@ public:
         if constexpr (requires { view.given(); })
             if (!view.given()) return;
         accessible(argument, view, shape, modes, Access::written);
-        if (!detail::distinct(view.layout))
-            fail(argument, "strides under which no two elements share memory",
+        if (!detail::is_nested(view.layout))
+            fail(argument, detail::nested_strides,
                  detail::strides_of(detail::CollapsedLayout(view.layout, detail::collapsed_from(view))));
     }
 

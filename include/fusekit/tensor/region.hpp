@@ -102,24 +102,31 @@ inline bool in_conflict(Region const& a, Region const& b) {
     return (a.access == Access::written || b.access == Access::written) && share_memory(a, b);
 }
 
-/// Whether no two elements share memory. In order of rising stride, each mode must step over all that the modes before
-/// it reach: interleaved layouts are refused even where they happen not to overlap.
+/// Whether each mode steps, in either direction, over all that the modes of smaller strides reach: then no two elements
+/// share memory. Interleaved layouts that share none are not nested.
 template <int Rank>
-bool distinct(Layout<Rank> layout) {
+bool is_nested(Layout<Rank> layout) {
     if (has_no_elements(layout.shape)) return true;
-    std::int64_t reach = 0;
+    std::uint64_t reach = 0;
     for (int round = 0; round < Rank; ++round) {
         int smallest = -1;
-        for (int mode = 0; mode < Rank; ++mode)
-            if (layout.shape[mode] > 1 && (smallest < 0 || layout.stride[mode] < layout.stride[smallest]))
-                smallest = mode;
+        std::uint64_t least = 0;
+        for (int mode = 0; mode < Rank; ++mode) {
+            std::int64_t const stride = layout.stride[mode];
+            auto const step = stride < 0 ? -static_cast<std::uint64_t>(stride) : static_cast<std::uint64_t>(stride);
+            if (layout.shape[mode] > 1 && (smallest < 0 || step < least)) smallest = mode, least = step;
+        }
         if (smallest < 0) return true;
-        if (layout.stride[smallest] <= reach) return false;
-        reach += (layout.shape[smallest] - 1) * layout.stride[smallest];
+        if (least <= reach) return false;
+        reach += static_cast<std::uint64_t>(layout.shape[smallest] - 1) * least;
         layout.shape[smallest] = 1;
     }
     return true;
 }
+
+/// The condition of is_nested() in the words of a refusal.
+inline constexpr char const* nested_strides =
+    "strides that each exceed the reach of all smaller ones, in either direction";
 
 }  // namespace detail
 
