@@ -178,8 +178,8 @@ Refusal refuse_far_operands(Text (*plan)(), Text (*gemm)(), Geometry const& filt
     }
 }
 
-/// Kernels count pixels, channels, products and the places of padded images in 32 bits: those of x, or of y where
-/// windows move over it.
+/// Kernels count an image's pixels, channels, products and the places of padded images in 32 bits: those of x, or of y
+/// where windows move over it. Batches of more pixels are cut into slabs.
 template <class Geometry>
 Refusal refuse_conv_limits(Text (*plan)(), Geometry const& filter, CollapsedShape<4> const& x,
                            CollapsedShape<4> const& weights, CollapsedShape<4> const& y) {
@@ -193,9 +193,10 @@ Refusal refuse_conv_limits(Text (*plan)(), Geometry const& filter, CollapsedShap
     };
     auto const check_extents = [&](char const* tensor, CollapsedShape<4> const& shape) {
         for (int mode = 0; mode < 4; ++mode) check(tensor, "extents below 2^30", shape, shape[mode], most);
-        char const* const pixels =
-            shape.from.kind == CollapsedFrom::matrices ? "fewer than 2^30 rows" : "fewer than 2^30 pixels";
-        if (!refusal) check(tensor, pixels, shape, shape[0] * shape[2] * shape[3], most);
+        bool const matrices = shape.from.kind == CollapsedFrom::matrices;
+        char const* const pixels = matrices ? "matrices of fewer than 2^30 rows" : "images of fewer than 2^30 pixels";
+        if (!refusal) check(tensor, pixels, shape, shape[2] * shape[3], most);
+        if (!refusal && matrices) check(tensor, "fewer than 2^30 matrices", shape, shape[0] * shape[2], most);
     };
     check_extents("x", x);
     check_extents("y", y);

@@ -110,7 +110,7 @@ class PhaseProblem : public Whole {
     SpaceCoord places;
 
 public:
-    unsigned first_tile = 0;  ///< of the phase, counted over all
+    using Whole::first_tile;  ///< of the phase, counted over all
 
     /// The phase that has a tile.
     template <int TileM>
@@ -138,7 +138,7 @@ public:
             place[mode] = phase.remainder[mode] + static_cast<int>(at % all) * phase.stride[mode];
             at /= all;
         }
-        return {static_cast<int>(at), Whole::collapsed_row(place), place[space - 1]};
+        return Whole::of_batch({static_cast<int>(at), Whole::collapsed_row(place), place[space - 1]});
     }
     /// As that of the whole, over the taps of the phase.
     __device__ KCoord k_coord(unsigned index, bool channels_fastest) const {
@@ -170,9 +170,12 @@ private:
     }
 };
 
-/// The problem of a block's tile of TileM pixels and TileN channels: the whole, or one of its phases.
-template <class Plan, int TileM, int TileN, class Problem>
-__device__ auto problem_of_tile(Problem const& whole, unsigned block) {
+/// The problem of a block's tile of TileM pixels and TileN channels: the whole, a slab, or a phase of one of these.
+template <class Plan, int TileM, int TileN, class Params>
+__device__ auto problem_of_tile(Params const& params, unsigned block) {
+    auto whole = params.problem();
+    using Problem = decltype(whole);
+    if constexpr (Problem::of_channels) whole.enter(params.slabs, block);
     if constexpr (has_phases<Plan>()) {
         auto const columns = static_cast<unsigned>(detail::divide_up(whole.group_k(), TileN) * whole.groups());
         return PhaseProblem<typename Plan::Head, Problem>::template of_tile<TileM>(whole, block / columns);

@@ -5,6 +5,7 @@
 
 #include "fusekit/backend/hip/arch/access.hpp"
 #include "fusekit/backend/hip/arch/async_copy.hpp"
+#include "fusekit/backend/hip/slabs.hpp"
 #include "fusekit/problem/conv.hpp"
 
 namespace fusekit::hip {
@@ -57,8 +58,8 @@ __device__ void copy(RowPointer<float> const& row, KOffset const& offset, float*
     copy_async<4 * Count>(to, row.first + offset.offset, has(row, offset));
 }
 
-/// A convolution as a kernel sees it. Extents, GemmM and GemmK are below 2^30; offsets, where a GEMM takes them, fit 32
-/// bits (conv_limits.hpp).
+/// A convolution as a kernel sees it: of all images, or of those of a slab. Extents, GemmM and GemmK are below 2^30;
+/// offsets, where a GEMM takes them, fit 32 bits (conv_limits.hpp).
 template <Element T, int Space, Element W = T, class Groups = problem::ChannelGroups, class Geometry = Filter<Space>>
 struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geometry> {
     using Base = problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geometry>;
@@ -68,15 +69,25 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
 
     Index<4> y_stride;
     problem::Slices<Space> slices;
-    static constexpr unsigned first_tile = 0;  ///< of those that are counted here
+    int first_image = 0;  ///< of the slab
+    unsigned first_tile = 0;  ///< of those that are counted here
+
+    /// Becomes the problem of the slab that has a block.
+    __device__ void enter(Slabs const& slabs, unsigned block) {
+        Slabs::Start const start = slabs.of(block);
+        first_image = start.image, first_tile = start.tile;
+        y[0] = min(extent(y, 0) - start.image, slabs.images);
+    }
 
     __device__ Pixel pixel(int m, int group = 0) const {
         if (m >= Base::gemm_m()) return {-1, 0, 0};
-        return Base::pixel(m, group);
+        return of_batch(Base::pixel(m, group));
     }
+    /// Pixel m, which exists.
+    __device__ Pixel existing_pixel(int m) const { return of_batch(Base::pixel(m)); }
     __device__ Pixel pixel_of_windows(int m) const {
         if (m >= Base::gemm_m()) return {-1, 0, 0};
-        return Base::pixel_of_windows(m);
+        return of_batch(Base::pixel_of_windows(m));
     }
     __device__ std::int64_t output_offset(Pixel const& at) const {
         return at.n * y_stride[0] + at.p * y_stride[2] + at.q * y_stride[3];
@@ -192,6 +203,10 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
     __device__ int collapsed_row(SpaceCoord const& place) const {
         return Space == 3 ? place[0] * height_of_y() + place[1] : place[0];
     }
+
+protected:
+    /// A pixel of the slab, counted over all images.
+    __device__ Pixel of_batch(Pixel const& at) const { return {at.n + first_image, at.p, at.q}; }
 
 private:
     template <class View>

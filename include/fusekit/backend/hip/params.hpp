@@ -6,6 +6,7 @@
 #include "fusekit/backend/hip/collective/grid_group.hpp"
 #include "fusekit/backend/hip/conv_problem.hpp"
 #include "fusekit/backend/hip/image_order.hpp"
+#include "fusekit/backend/hip/slabs.hpp"
 #include "fusekit/backend/hip/stem_shape.hpp"
 #include "fusekit/plan/plan.hpp"
 #include "fusekit/tensor/products.hpp"
@@ -151,6 +152,7 @@ struct ConvParams {
     bool inputs_vectorized = true;  ///< packets of x along GemmK lie together and are aligned
     bool weights_vectorized = true;
     problem::Slices<Plan::Head::collapsed_space> slices = {};
+    Slabs slabs = {};
     std::conditional_t<Plan::totals_tiles, TileGroups, detail::Nothing> tile_groups = {};
     std::conditional_t<has_warp_specialized<Plan, T, U> || has_planes<Plan, T, U>, BulkMaps, detail::Nothing> maps = {};
     std::conditional_t<reads_in_bulk<Plan, T, U>, ReadMap, detail::Nothing> read = {};
@@ -164,6 +166,7 @@ struct ConvParams {
     using Groups = problem::GroupsOf<typename Plan::Head>;
     using Geometry = problem::GeometryOf<typename Plan::Head>;
 
+    /// Of all images.
     __device__ ConvProblem<T, Plan::Head::collapsed_space, Weight, Groups, Geometry> problem() const {
         return {{x, detail::typed<Weight>(Plan::Head::filters(bound.head)), conv_output<Plan>(y.layout).shape,
                  Plan::Head::geometry(bound.head), problem::groups_of<typename Plan::Head>(bound.head)},

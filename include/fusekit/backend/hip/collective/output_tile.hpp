@@ -6,11 +6,13 @@
 namespace fusekit::hip {
 
 /// The tile of y that a block of a grid computes: TileM pixels of TileN channels of one group; pixels are counted over
-/// all images, or over a phase of them, or over a matrix. Blocks count channels first, then groups, then pixels.
+/// all images or a slab, or over a phase of them, or over a matrix. Blocks count channels first, then groups, then
+/// pixels.
 template <int TileM, int TileN>
 struct TileCoord {
     unsigned block, tiles_n, groups;
     int group, first_m, first_n, first_k;  ///< first_n counts a group's channels, first_k all channels
+    int left_m;        ///< pixels from the first on
     unsigned count_n;  ///< channels of the tile that y has
 
     template <class Problem>
@@ -22,6 +24,7 @@ struct TileCoord {
           first_m(static_cast<int>((block / tiles_n / groups - conv.first_tile) * TileM)),
           first_n(static_cast<int>(block % tiles_n * TileN)),
           first_k(conv.first_k(group) + first_n),
+          left_m(conv.gemm_m() - first_m),
           count_n(static_cast<unsigned>(min(conv.group_k() - first_n, TileN))) {}
 
     /// The number of the tile along pixels, and the number of its column of tiles.

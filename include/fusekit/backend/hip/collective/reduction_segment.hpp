@@ -27,14 +27,16 @@ struct ReductionParams {
     unsigned grid_groups = 0, group_size = 1;  ///< groups, each on one segment at a time; blocks of a group
     unsigned width = 1;  ///< packets side by side in a segment, a power of two; 1 for channels
     unsigned columns = 0;  ///< packets side by side in the tensor
-    unsigned steps = 0;  ///< packets one after another in a segment of columns; else images
+    unsigned steps = 0;  ///< packets one after another in a segment of columns, else images; of a slab
+    unsigned slabs = 1;  ///< of images, a power of two; 32 bits count the steps of each
+    unsigned slab_images = 0;
     std::int64_t count = 0;  ///< elements of a total
     unsigned groups = 0, part = 0;  ///< groups of loads of a thread; and of a part, if there are several
     FastDivmod packets[2] = {};  ///< packets that a plane reaches into, at least and at most
 };
 
-/// Where a thread of a grid group finds its values of one segment.
-template <class Plan, Element T, detail::OutputElement U, int lanes, Pattern pattern>
+/// Where a thread of a grid group finds its values of one segment; where there may be slabs, those of one.
+template <class Plan, Element T, detail::OutputElement U, int lanes, Pattern pattern, bool may_have_slabs = false>
 class ReductionSegment {
     static constexpr bool per_place = detail::ReductionSteps<typename Plan::Head>::per_place;
     using Params = ReductionParams<Plan, T, U>;
@@ -49,7 +51,7 @@ public:
         int first;  ///< where the packet's first element lies in its plane; outside it, elements are not the plane's
     };
 
-    __device__ ReductionSegment(Params const& the_params, unsigned the_number, unsigned the_column)
+    __device__ ReductionSegment(Params const& the_params, unsigned the_number, unsigned the_column, unsigned slab = 0)
         : params(the_params), number(the_number), column(the_number * the_params.width + the_column) {
         Index<4> const& stride = the_params.y.layout.stride;
         if (pattern == Pattern::planes) {
@@ -63,12 +65,22 @@ public:
         } else {
             base = std::int64_t{this->column} * lanes;
         }
+        if constexpr (may_have_slabs) {
+            first_image = std::int64_t{slab} * the_params.slab_images;
+            if (pattern == Pattern::planes) base += first_image * stride[0];
+            else base += first_image * steps_of_image() * (std::int64_t{the_params.columns} * lanes);
+        }
     }
 
     /// The number of packets; 0 for a column past the tensor's last, because the last segment may have fewer columns.
     __device__ unsigned steps() const {
-        if (pattern == Pattern::planes) return params.steps * packets.value();
-        return !params.by_columns || column < params.columns ? params.steps : 0;
+        unsigned of_segment = params.steps;
+        if constexpr (may_have_slabs) {
+            std::int64_t const left = params.y.layout.shape[0] - first_image;
+            if (left < params.slab_images) of_segment = left < 0 ? 0 : static_cast<unsigned>(left) * steps_of_image();
+        }
+        if (pattern == Pattern::planes) return of_segment * packets.value();
+        return !params.by_columns || column < params.columns ? of_segment : 0;
     }
 
     /// A packet that is not whole reaches over an end of its plane, but never over an end of the tensor.
@@ -126,14 +138,14 @@ public:
     __device__ OutputCoord place(unsigned step, int lane) const {
         OutputCoord at = first_place(lane % totals);
         if constexpr (per_place) {
-            at.n = step;
+            at.n = first_image + step;
         } else {
             unsigned image = params.order.plane.divide(step), pixel = step - image * params.order.plane.value();
             if constexpr (pattern == Pattern::planes) {
                 image = packets.divide(step);
                 pixel = static_cast<unsigned>(locate(step).first + lane);
             }
-            at.n = image;
+            at.n = first_image + image;
             at.p = params.order.columns.divide(pixel);
             at.q = pixel - at.p * params.order.columns.value();
         }
@@ -143,9 +155,15 @@ public:
 private:
     Params const& params;
     unsigned const number, column;
-    std::int64_t base;  ///< the offset in the first image, or row
+    std::int64_t base;  ///< the offset in the slab's first image, or row
+    std::int64_t first_image = 0;
     int before = 0;  ///< elements of the first packet that lie before the plane
     FastDivmod packets = {};
+
+    /// Of an image, that params.steps counts.
+    __device__ unsigned steps_of_image() const {
+        return pattern == Pattern::planes || per_place ? 1 : params.order.plane.value();
+    }
 };
 
 }  // namespace fusekit::hip

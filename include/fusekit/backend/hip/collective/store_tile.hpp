@@ -73,8 +73,7 @@ public:
                                   [&](float x) { collected = x; });
             };
             write(buffer.rows, atom, fragment, thread, column, write_row, [&](int round) {
-                if constexpr (Plan::totals_tiles)
-                    totals[round] = total_row(buffer.rows, thread, params.problem().gemm_m() - coord.first_m);
+                if constexpr (Plan::totals_tiles) totals[round] = total_row(buffer.rows, thread, coord.left_m);
             });
         }
         if constexpr (Plan::totals_tiles) {

@@ -82,7 +82,8 @@ ConvParams<Plan, T, U> conv_params(BoundPlan<Plan> const& bound, ImageView<T con
 template <class Plan, Element T, OutputElement U>
 Result<Launch<ConvParams<Plan, T, U>>> prepare_product(Gpu const& gpu, GemmKernel<ConvParams<Plan, T, U>> const& with,
                                                        BoundPlan<Plan> const& bound, ImageView<T const> const& x,
-                                                       ImageView<U> const& y, [[maybe_unused]] int parts) {
+                                                       ImageView<U> const& y, [[maybe_unused]] int parts,
+                                                       IndexLimits const& limits) {
     auto const filter = Plan::Head::geometry(bound.head);
     if (Refusal refusal =
             refuse_far_operands(type_name<Plan>, type_name<typename Plan::Head>, filter, x.collapsed_layout(),
@@ -130,27 +131,29 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_product(Gpu const& gpu, GemmKerne
         params.near = params.near && filters_are_near<T>(w.layout, schedule.n);
     }
     GroupedProduct const product = product_of(bound, outputs);
-    std::int64_t const tiles = count_tiles<Plan>(product.m, outputs, params.slices, schedule.m),
-                       columns = divide_up(product.n, schedule.n) * product.groups;
+    std::int64_t const columns = divide_up(product.n, schedule.n) * product.groups;
+    SlabTiles const cut = cut_slabs(bound, outputs, params.slices, schedule.m, columns, limits);
+    params.slabs = cut.slabs;
     if constexpr (has_split<Plan, T>)
         if (schedule.splits) {
             params.parts.count = static_cast<unsigned>(parts);
-            return prepare_parts(gpu, kernel, params, schedule, tiles * columns);
+            return prepare_parts(gpu, kernel, params, schedule, cut.tiles * columns);
         }
-    return prepare_tiles<Plan>(gpu, kernel, params, tiles, columns);
+    return prepare_tiles<Plan>(gpu, kernel, params, cut.tiles, columns);
 }
 
 /// Prepares a Direct.
 template <class Schedule, Axis fast, class Plan, Element T, OutputElement U>
 Result<Launch<ConvParams<Plan, T, U>>> prepare_direct(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                      ImageView<T const> const& x, ImageView<U> const& y) {
+                                                      ImageView<T const> const& x, ImageView<U> const& y,
+                                                      [[maybe_unused]] IndexLimits const& limits) {
     ConvParams<Plan, T, U> params = conv_params(bound, x, y);
     if constexpr (Plan::totals_tiles) {
         using Mainloop = DirectTotals<Plan, Schedule, T, U, fast>;
-        Index<4> const of_y = y.layout.shape;
-        return prepare_tiles<Plan>(gpu, kernel_of<Plan, Mainloop>(), params,
-                                   divide_up(of_y[0] * of_y[2] * of_y[3], Mainloop::tile_m),
-                                   divide_up(of_y[1], Mainloop::tile_n));
+        std::int64_t const columns = divide_up(y.layout.shape[1], Mainloop::tile_n);
+        SlabTiles const cut = cut_slabs(bound, y.layout.shape, params.slices, Mainloop::tile_m, columns, limits);
+        params.slabs = cut.slabs;
+        return prepare_tiles<Plan>(gpu, kernel_of<Plan, Mainloop>(), params, cut.tiles, columns);
     } else {
         return prepare_launch(gpu, kernel_of<Plan, DirectConv<Plan, Schedule, T, U, fast>>(), params,
                               divide_up(y.layout.size(), Schedule::threads));
@@ -168,6 +171,11 @@ bool has_matrix_code(Gpu const& gpu) {
 
 }  // namespace detail
 
+/// A schedule of bulk copies, whose kernels count the pixels of all images in 32 bits.
+template <class Schedule>
+concept CopiesInBulk =
+    WarpSpecializedSchedule<Schedule> || HaloSchedule<Schedule> || StemSchedule<Schedule> || PlanesSchedule<Schedule>;
+
 /// How many blocks share a tile, as a schedule's name says.
 template <class Schedule>
 inline constexpr int parts_of = 1;
@@ -178,8 +186,8 @@ inline constexpr int parts_of<Schedule> = Schedule::parts;
 template <class Schedule, Orders orders = Orders::any, class Plan, Element T, detail::OutputElement U>
 Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                          detail::ImageView<T const> const& x,
-                                                         detail::ImageView<U> const& y,
-                                                         int parts = parts_of<Schedule>) {
+                                                         detail::ImageView<U> const& y, int parts = parts_of<Schedule>,
+                                                         IndexLimits const& limits = {}) {
     auto const filter = Plan::Head::geometry(bound.head);
     auto const weights = detail::layout_of_weights<Plan>(bound);
     CollapsedShape<4> const output(conv_output<Plan>(y.layout).shape, y.from);
@@ -191,6 +199,11 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gpu, BoundPl
         if (detail::sums_nothing(bound, x))
             return Error(type_name<Plan>(), "x", "shape", "products to sum, or the library's choice of a schedule",
                          to_string(x.shape()));
+    if constexpr (CopiesInBulk<Schedule>)
+        if (Refusal refusal =
+                refuse_limit(type_name<Plan>, "y", "fewer than 2^30 pixels, for a schedule of bulk copies", output,
+                             output[0] * output[2] * output[3], limits.pixels))
+            return *refusal;
     if constexpr (WarpSpecializedSchedule<Schedule>) {
         return prepare_warp_specialized_with<Schedule>(gpu, bound, x, y, parts);
     } else if constexpr (HaloSchedule<Schedule>) {
@@ -203,12 +216,12 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gpu, BoundPl
         return detail::refuse_matrix_units<Plan>(gpu);
     } else if constexpr (GemmSchedule<Schedule>) {
         auto const with = detail::gemm_kernel_for<Schedule, orders, Plan, T, U>(y);
-        return detail::prepare_product(gpu, with, bound, x, y, parts);
+        return detail::prepare_product(gpu, with, bound, x, y, parts, limits);
     } else {
         if constexpr (orders == Orders::any)
             if (!problem::channels_are_neighbours(y.layout))
-                return detail::prepare_direct<Schedule, detail::Axis::pixel>(gpu, bound, x, y);
-        return detail::prepare_direct<Schedule, detail::Axis::channel>(gpu, bound, x, y);
+                return detail::prepare_direct<Schedule, detail::Axis::pixel>(gpu, bound, x, y, limits);
+        return detail::prepare_direct<Schedule, detail::Axis::channel>(gpu, bound, x, y, limits);
     }
 }
 
@@ -232,7 +245,8 @@ std::optional<Launch<ConvParams<Plan, T, U>>> launch_in_bulk(Gpu const& gpu, Bou
 template <Orders orders = Orders::any, class Plan, Element T, detail::OutputElement U>
 Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                     detail::ImageView<T const> const& x, detail::ImageView<U> const& y,
-                                                    std::size_t workspace_bytes, TunedTable const* tuned = nullptr) {
+                                                    std::size_t workspace_bytes, TunedTable const* tuned = nullptr,
+                                                    IndexLimits const& limits = {}) {
     using Prepared = Result<Launch<ConvParams<Plan, T, U>>>;
     auto const weights = detail::layout_of_weights<Plan>(bound);
     CollapsedShape<4> const output(conv_output<Plan>(y.layout).shape, y.from);
@@ -242,12 +256,12 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(Gpu const& gpu, BoundPlan<Pl
     if (detail::writes_nothing(bound, y.layout.shape))
         return launch_nothing(gpu, type_name<Plan>, detail::conv_params(bound, x, y));
     if (detail::runs_without_tiles(bound, x, y, detail::product_of(bound, output)))
-        return prepare_conv_with<DefaultDirect, orders>(gpu, bound, x, y);
+        return prepare_conv_with<DefaultDirect, orders>(gpu, bound, x, y, 1, limits);
     bool on_matrix_units = false;
     if constexpr (has_matrix_units<Plan, T> || has_float_units<Plan, T>)
         on_matrix_units = detail::has_matrix_code<Plan, T, U>(gpu);
     else if constexpr (has_warp_specialized<Plan, T, U>) on_matrix_units = detail::is_sm90a(gpu);
-    ConvCase const of = case_of(bound, x, y, on_matrix_units, workspace_bytes);
+    ConvCase const of = case_of(bound, x, y, on_matrix_units, workspace_bytes, limits);
     return with_tuning(gpu.architecture(), [&]<class Tuning>(Tuning) -> Prepared {
         using Bulk = BulkCandidates<Plan, T, U, orders>;
         Ranking ranking(Candidates<Tuning, Plan, T, U, orders>{}, of, Tuning::costs, rates_of(gpu), tuned);
@@ -266,7 +280,7 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(Gpu const& gpu, BoundPlan<Pl
         auto const with = with_entry(Other{}, best - Bulk::size, [&]<class Schedule>(Schedule) {
             return detail::gemm_kernel_for<Schedule, orders, Plan, T, U>(y);
         });
-        return detail::prepare_product(gpu, with, bound, x, y, parts);
+        return detail::prepare_product(gpu, with, bound, x, y, parts, limits);
     });
 }
 

@@ -29,6 +29,7 @@ struct ConvCase {
     bool totals = false;  ///< of each channel of y, for statistics
     bool maxima = false;  ///< of what passes the epilogue
     bool transposed = false;
+    bool in_slabs = false;  ///< has more pixels than kernels of bulk copies count
 };
 
 namespace detail {
@@ -84,7 +85,7 @@ double bytes_of(Index<4> const& x, Index<4> const& w, Index<4> const& y) {
 /// A plan's convolution or product of x to y as schedules see it.
 template <class Plan, Element T, detail::OutputElement U>
 ConvCase case_of(BoundPlan<Plan> const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y,
-                 bool on_matrix_units, std::size_t workspace_bytes) {
+                 bool on_matrix_units, std::size_t workspace_bytes, IndexLimits const& limits = {}) {
     auto const geometry = Plan::Head::geometry(bound.head);
     Index<4> const w = detail::layout_of_weights<Plan>(bound).shape, of_y = conv_output<Plan>(y.layout).shape;
     detail::GroupedProduct const product = detail::product_of(bound, of_y);
@@ -110,7 +111,8 @@ ConvCase case_of(BoundPlan<Plan> const& bound, detail::ImageView<T const> const&
                     .workspace_bytes = workspace_bytes,
                     .totals = Plan::totals_tiles,
                     .maxima = Plan::Epilogue::maxima > 0,
-                    .transposed = has_transposed_conv<Plan>};
+                    .transposed = has_transposed_conv<Plan>,
+                    .in_slabs = of_y[0] * of_y[2] * of_y[3] >= limits.pixels};
     if constexpr (requires { result.filter = detail::window_filter(geometry); }) {
         result.filter = detail::window_filter(geometry);
         if constexpr (has_stem<Plan, T, U>) result.rows_of_pixels = detail::has_rows_of_pixels(x);

@@ -62,16 +62,18 @@ Result<Launch<StreamParams<Plan, T, U>>> prepare_elementwise_with(Gpu const& gpu
                               StreamParams<Plan, T, U>{.order = {}, .bound = bound, .x = x, .y = y});
     std::int64_t const image = y.layout.size() / y.layout.shape[0];
     std::int64_t const plane = y.layout.shape[2] * y.layout.shape[3];
-    if (Refusal refusal = refuse_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", y.shape(), image))
-        return *refusal;
-    StreamParams<Plan, T, U> params{
-        .order = {y.layout.shape, channels_last(y.layout) || plane == 1}, .bound = bound, .x = x, .y = y};
-    bool const dense = problem::dense_alike(x.layout, y.layout);
+    bool const dense = problem::dense_alike(x.layout, y.layout), last = channels_last(y.layout) || plane == 1;
     auto const period = [&](std::int64_t packet) {  // places after which parameters repeat, in packets of so many
         if (!dense || Epilogue::placewise) return image;
         if (!Epilogue::channelwise) return packet;
-        return params.order.channels_last ? y.layout.shape[1] : image;
+        return last ? y.layout.shape[1] : image;
     };
+    if (Refusal refusal =
+            refuse_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", y.shape(), period(1)))
+        return *refusal;
+    StreamParams<Plan, T, U> params{.order = {}, .bound = bound, .x = x, .y = y};
+    // Where images are longer nobody asks for a row or a column.
+    params.order = {image >> 31 == 0 ? y.layout.shape : Index<4>{{1, period(1), 1, 1}}, last};
     bool const two_channels = params.order.channels_last || Epilogue::placewise || !Epilogue::channelwise ||
                               plane >= lanes;  // a packet has two at most
     bool const whole = period(lanes) % lanes == 0 && y.layout.size() % lanes == 0;

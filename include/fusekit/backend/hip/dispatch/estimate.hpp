@@ -173,7 +173,7 @@ inline Estimate estimate_of(ScheduleFacts const& schedule, ConvCase const& of, C
     };
     bool const on_units = schedule.kind != ScheduleKind::gemm && schedule.kind != ScheduleKind::native_gemm &&
                           schedule.kind != ScheduleKind::direct;
-    if (on_units && !of.on_matrix_units) return {};
+    if (on_units && (!of.on_matrix_units || (of.in_slabs && schedule.kind != ScheduleKind::matrix_gemm))) return {};
     switch (schedule.kind) {
         case ScheduleKind::gemm:
         case ScheduleKind::native_gemm: {

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "fusekit/backend/hip/conv_phases.hpp"
+#include "fusekit/backend/hip/slabs.hpp"
 #include "fusekit/problem/facts.hpp"
 
 namespace fusekit::hip::detail {
@@ -30,6 +31,27 @@ std::int64_t count_tiles(std::int64_t m, Index<4> const& y, problem::Slices<Plan
                          int tile_m) {
     if constexpr (has_phases<Plan>()) return ConvPhases<typename Plan::Head>::tiles(y, slices, tile_m);
     else return divide_up(m, tile_m);
+}
+
+/// The tiles along pixels of a plan, whose mainloop's own outputs have the extents `y`, and the slabs that they are cut
+/// into; `columns` tiles are beside each.
+struct SlabTiles {
+    std::int64_t tiles;
+    Slabs slabs;
+};
+template <class Plan>
+SlabTiles cut_slabs(BoundPlan<Plan> const& bound, Index<4> y,
+                    problem::Slices<Plan::Head::collapsed_space> const& slices, int tile_m, std::int64_t columns,
+                    IndexLimits const& limits) {
+    auto const count = [&](std::int64_t images) {
+        y[0] = images;
+        return count_tiles<Plan>(product_of(bound, y).m, y, slices, tile_m);
+    };
+    std::int64_t const images = y[0], of_slab = images_of_slab(images, y[2] * y[3], limits.pixels, tile_m);
+    if (!problem::GroupsOf<typename Plan::Head>::of_channels || of_slab == images) return {count(images), {}};
+    std::int64_t const tiles = count(of_slab), rest = images % of_slab;
+    return {images / of_slab * tiles + (rest > 0 ? count(rest) : 0),
+            {static_cast<unsigned>(tiles * columns), static_cast<unsigned>(tiles), static_cast<int>(of_slab)}};
 }
 
 /// Whether the weights of each matrix of a batch begin as those of the first do: at a multiple of `count` elements.

@@ -49,7 +49,8 @@ constexpr std::int64_t power_of_two(std::int64_t at_least) {
 
 /// Prepares Reducing with packets of `lanes`.
 template <class Schedule, int lanes, Pattern pattern, class Plan, Element T, detail::OutputElement U>
-Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const& gpu, ReductionParams<Plan, T, U> params) {
+Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const& gpu, ReductionParams<Plan, T, U> params,
+                                                             IndexLimits const& limits) {
     using Mainloop = Reducing<Plan, Schedule, T, U, lanes, pattern, false>;
     using Steps = detail::ReductionSteps<typename Plan::Head>;
     using Total = typename Steps::template Total<float>;
@@ -60,23 +61,31 @@ Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const& gpu, Red
 
     std::int64_t const at_once = std::int64_t{gpu.processors()} * Mainloop::blocks;  // blocks with all their threads
     std::int64_t threads = Mainloop::threads, group_size = 0, segments = 0, steps = 0;
+    auto const cut = [&](std::int64_t steps_of_image) {
+        while (detail::divide_up(shape[0], params.slabs) * steps_of_image >= limits.steps && params.slabs < shape[0])
+            params.slabs *= 2;
+        params.slab_images = static_cast<unsigned>(detail::divide_up(shape[0], params.slabs));
+    };
     if (!params.by_columns) {
         std::int64_t const packets = detail::divide_up(plane, lanes),
                            most = detail::divide_up(plane + (plane % lanes ? lanes - 1 : 0), lanes);
         params.packets[0] = FastDivmod(static_cast<unsigned>(packets));
         params.packets[1] = FastDivmod(static_cast<unsigned>(most));
-        segments = shape[1], steps = shape[0] * most;
+        cut(most);
+        segments = shape[1], steps = params.slab_images * most;
         auto const small = [&] {
             return threads / 2 * unroll >= steps && 2 * segments > at_once * Mainloop::threads / threads;
         };
-        while (threads > 64 && small()) threads /= 2;
+        while (params.slabs == 1 && threads > 64 && small()) threads /= 2;
         group_size = detail::divide_up(steps, threads);
     } else {
-        steps = Steps::per_place ? shape[0] : shape[0] * plane;
+        cut(Steps::per_place ? 1 : plane);
+        steps = params.slab_images * (Steps::per_place ? 1 : plane);
         params.columns = static_cast<unsigned>((Steps::per_place ? image : shape[1]) / lanes);
         std::int64_t width = threads / power_of_two(detail::divide_up(steps, unroll));
         while (width > 8 && detail::divide_up(params.columns, width) < at_once) width /= 2;
         if (width < 8) width = 8;
+        if (params.slabs > 1) width = most_width_of_parts;
         while (width > 1 && width / 2 >= params.columns) width /= 2;
         params.width = static_cast<unsigned>(width);
         segments = detail::divide_up(params.columns, width);
@@ -84,7 +93,7 @@ Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const& gpu, Red
     }
     params.threads = static_cast<unsigned>(threads);
     params.segments = static_cast<unsigned>(segments);
-    params.steps = static_cast<unsigned>(pattern == Pattern::planes ? shape[0] : steps);
+    params.steps = pattern == Pattern::planes ? params.slab_images : static_cast<unsigned>(steps);
 
     constexpr std::int64_t floats_of_total = sizeof(Total) / sizeof(float);
     std::int64_t const segment_floats = params.width * std::int64_t{Mainloop::totals} * floats_of_total;
@@ -102,9 +111,9 @@ Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const& gpu, Red
     params.grid_groups = choice.size == 1 ? params.segments : choice.count;
     std::int64_t groups = detail::divide_up(steps, choice.size * (threads / params.width) * unroll), part = groups;
     if (Steps::has_totals && params.width <= most_width_of_parts) {
-        std::int64_t const values = unroll * (lanes / Mainloop::totals), most = most_parts(threads);
+        std::int64_t const values = unroll * (lanes / Mainloop::totals), most = most_parts(threads) / params.slabs;
         std::int64_t const wanted = power_of_two(detail::divide_up(groups * values, most_values_of_part));
-        std::int64_t const parts = wanted < most ? wanted : most;
+        std::int64_t const parts = wanted < most ? wanted : most > 1 ? most : 1;
         part = detail::divide_up(groups, parts);
         groups = part * parts;
     }
@@ -121,7 +130,7 @@ Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const& gpu, Red
     };
     constexpr bool always = Steps::has_totals && pattern == Pattern::any;  // one kernel: speed matters less there
     if constexpr (!always)
-        if (part >= groups) return prepare_on(std::type_identity<Mainloop>{});
+        if (part >= groups && params.slabs == 1) return prepare_on(std::type_identity<Mainloop>{});
     return prepare_on(std::type_identity<Reducing<Plan, Schedule, T, U, lanes, pattern, Steps::has_totals>>{});
 }
 
@@ -146,7 +155,8 @@ Result<Launch<ReductionParams<Plan, T, U>>> prepare_empty_sums(Gpu const& gpu, R
 template <class Schedule, Orders orders = Orders::any, class Plan, Element T, detail::OutputElement U>
 Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                                    detail::ImageView<T const> const& x,
-                                                                   detail::ImageView<U> const& y) {
+                                                                   detail::ImageView<U> const& y,
+                                                                   IndexLimits const& limits = {}) {
     using Steps = detail::ReductionSteps<typename Plan::Head>;
     constexpr int lanes = Schedule::bytes / static_cast<int>(sizeof(Wider<T, U>));
     bool const channels_are_last = orders == Orders::channels_last || channels_last(y.layout);
@@ -155,11 +165,8 @@ Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction_with(Gpu const& gp
         if (detail::writes_nothing(bound, y.layout.shape)) return launch_nothing(gpu, type_name<Plan>, params);
         return detail::prepare_empty_sums<Schedule>(gpu, params);
     }
-    std::int64_t const image = y.layout.size() / y.layout.shape[0], channel = y.layout.size() / y.layout.shape[1];
+    std::int64_t const image = y.layout.size() / y.layout.shape[0];
     if (Refusal refusal = refuse_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", y.shape(), image))
-        return *refusal;
-    if (Refusal refusal =
-            refuse_limit(type_name<Plan>, "y", "channels of fewer than 2^31 elements", y.shape(), channel))
         return *refusal;
     ReductionParams<Plan, T, U> params{
         bound, x, y, x, {}, Steps::per_place || channels_are_last, {y.layout.shape, channels_are_last}};
@@ -170,19 +177,20 @@ Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction_with(Gpu const& gp
                   detail::packets_are_aligned<lanes>(params.operand, y);
     }
     std::int64_t const whole = params.by_columns && !Steps::per_place ? y.layout.shape[1] : image;
-    if (!packets || whole % lanes != 0) return detail::prepare_reducing<Schedule, 1, Pattern::any>(gpu, params);
+    if (!packets || whole % lanes != 0) return detail::prepare_reducing<Schedule, 1, Pattern::any>(gpu, params, limits);
     if constexpr (!Steps::per_place && orders == Orders::any)
-        if (!params.by_columns) return detail::prepare_reducing<Schedule, lanes, Pattern::planes>(gpu, params);
-    return detail::prepare_reducing<Schedule, lanes, Pattern::columns>(gpu, params);
+        if (!params.by_columns) return detail::prepare_reducing<Schedule, lanes, Pattern::planes>(gpu, params, limits);
+    return detail::prepare_reducing<Schedule, lanes, Pattern::columns>(gpu, params, limits);
 }
 
 /// Prepares such a plan with the schedule that the table has for it.
 template <Orders orders = Orders::any, class Plan, Element T, detail::OutputElement U>
 Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                               detail::ImageView<T const> const& x,
-                                                              detail::ImageView<U> const& y) {
+                                                              detail::ImageView<U> const& y,
+                                                              IndexLimits const& limits = {}) {
     return with_tuning(gpu.architecture(), [&]<class Tuning>(Tuning) {
-        return prepare_reduction_with<DefaultReduction<Tuning, Wider<T, U>>, orders>(gpu, bound, x, y);
+        return prepare_reduction_with<DefaultReduction<Tuning, Wider<T, U>>, orders>(gpu, bound, x, y, limits);
     });
 }
 

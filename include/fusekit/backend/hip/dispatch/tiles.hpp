@@ -17,6 +17,10 @@ Result<std::size_t> cut_totals(Params& params, std::int64_t tiles, std::int64_t 
         if (Refusal refusal = refuse_limit(type_name<Plan>, "y", "channels of 1024 tiles at most, to be totalled",
                                            params.y.layout.shape, columns, most / 2 + 1))
             return *refusal;
+        Index<4> const& y = params.y.layout.shape;
+        if (tiles > detail::divide_up(y[0] * y[2] * y[3], total_pixels))  // slabs that end within a tile
+            return Error(type_name<Plan>(), "y", "shape",
+                         "images of a multiple of 64 pixels, where these are 2^30 or more and totalled", to_string(y));
         std::int64_t group_size = 1;
         auto const states = [&] { return columns * (detail::divide_up(tiles, group_size) + 1); };
         while (group_size * group_size < tiles || states() > most) group_size *= 2;

@@ -139,7 +139,8 @@ inline BlockParts choose_block_parts(bool clusters, std::int64_t tiles, int pass
 template <class Mainloop, class Plan, Element T, OutputElement U>
 std::optional<Result<Launch<WeightGradientParams<Plan, T, U>>>> prepare_weight_gradient_with(
     Gpu const& gpu, WeightGradientParams<Plan, T, U> params, std::int64_t plane, std::int64_t step,
-    std::size_t workspace_bytes) {
+    std::size_t workspace_bytes, std::int64_t most_pixels) {
+    if (Mainloop::most_pixels < most_pixels) most_pixels = Mainloop::most_pixels;
     if (!has_tile<typename Mainloop::Tile, T>(gpu.architecture())) return std::nullopt;
     auto const& dy = params.bound.head.dy;
     std::int64_t const groups = Plan::Head::geometry(params.bound.head).group_count,
@@ -152,13 +153,13 @@ std::optional<Result<Launch<WeightGradientParams<Plan, T, U>>>> prepare_weight_g
     constexpr std::int64_t part_bytes = Mainloop::passes * Mainloop::Sums::floats * sizeof(float);
     bool const clusters = launches_clusters(gpu);
     std::int64_t const at_once = std::int64_t{gpu.processors()} * Mainloop::blocks,
-                       least = tiles * divide_up(images * plane, Mainloop::most_pixels);
+                       least = tiles * divide_up(images * plane, most_pixels);
     params.parts =
         choose_block_parts(clusters, tiles, Mainloop::passes, at_once > least ? at_once : least,
                            pixels > 0 ? divide_up(pixels, Mainloop::least_pixels) : 1, part_bytes, workspace_bytes);
     BlockParts const& parts = params.parts;
     std::int64_t const steps = divide_up(images * plane, step), part_pixels = divide_up(steps, parts.count()) * step;
-    if (part_pixels > Mainloop::most_pixels) return std::nullopt;
+    if (part_pixels > most_pixels) return std::nullopt;
     params.part_pixels = static_cast<int>(part_pixels);
     return prepare_launch(
         gpu, kernel_of<Plan, Mainloop>(), params, tiles * parts.count(),
@@ -167,15 +168,18 @@ std::optional<Result<Launch<WeightGradientParams<Plan, T, U>>>> prepare_weight_g
                          : 0,
         parts.cluster);
 }
-/// The launch of the first of some mainloops that has one. The last always has.
+/// The launch of the first of some mainloops that has one. The last has where workspace lets blocks have fewer than
+/// `most_pixels` each.
 template <class Mainloop, class... Others, class Plan, Element T, OutputElement U>
 Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_first_weight_gradient(
     Gpu const& gpu, WeightGradientParams<Plan, T, U> const& params, std::int64_t plane, std::int64_t step,
-    std::size_t workspace_bytes) {
-    auto launch = prepare_weight_gradient_with<Mainloop>(gpu, params, plane, step, workspace_bytes);
+    std::size_t workspace_bytes, std::int64_t most_pixels) {
+    auto launch = prepare_weight_gradient_with<Mainloop>(gpu, params, plane, step, workspace_bytes, most_pixels);
+    if (launch) return std::move(*launch);
     if constexpr (sizeof...(Others) > 0)
-        if (!launch) return prepare_first_weight_gradient<Others...>(gpu, params, plane, step, workspace_bytes);
-    return std::move(*launch);
+        return prepare_first_weight_gradient<Others...>(gpu, params, plane, step, workspace_bytes, most_pixels);
+    return Error(type_name<Plan>(), "ConvWeightGradient", "workspace",
+                 "as many bytes as let blocks share 2^30 pixels or more", Text::number(workspace_bytes));
 }
 
 }  // namespace detail
@@ -185,7 +189,8 @@ template <class Plan, Element T, detail::OutputElement U>
 Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_weight_gradient(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                                          detail::ImageView<T const> const& x,
                                                                          detail::ImageView<U> const& y,
-                                                                         std::size_t workspace_bytes) {
+                                                                         std::size_t workspace_bytes,
+                                                                         IndexLimits const& limits = {}) {
     auto const filter = Plan::Head::geometry(bound.head);
     auto const& dy = bound.head.dy;
     if (Refusal refusal =
@@ -198,14 +203,16 @@ Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_weight_gradient(Gpu con
         // A bias gradient for x of no channels: filters of one channel and no weights, so that nothing divides by 0.
         if (y.layout.shape[1] == 0) params.y.layout.shape = {{y.layout.shape[0], 1, 0, 1}};
         return detail::prepare_first_weight_gradient<WeightGradient<Plan, T, U>>(
-            gpu, params, dy.layout.shape[2] * dy.layout.shape[3], 1, workspace_bytes);
+            gpu, params, dy.layout.shape[2] * dy.layout.shape[3], 1, workspace_bytes, limits.block_pixels);
     }
+    params.in_slabs = dy.layout.shape[0] * dy.layout.shape[2] * dy.layout.shape[3] >= limits.pixels;
     if constexpr (has_bulk_weight_gradient<Plan, T>)
-        if (auto const launch = prepare_bulk_weight_gradient(gpu, params, workspace_bytes)) return *launch;
+        if (!params.in_slabs)
+            if (auto const launch = prepare_bulk_weight_gradient(gpu, params, workspace_bytes)) return *launch;
     std::int64_t const groups = filter.group_count, group_k = y.layout.shape[0] / groups;
     params.in_x = detail::neighbours_of<T>(params.x, y.layout.shape[1]);
     params.in_dy = detail::neighbours_of<T>(detail::typed<T>(dy), group_k);
-    bool const near = detail::is_near(params.x) && detail::is_near(detail::typed<T>(dy));
+    bool const near = !params.in_slabs && detail::is_near(params.x) && detail::is_near(detail::typed<T>(dy));
     constexpr Neighbours packets = sizeof(T) == 2 ? Neighbours::eights : Neighbours::fours;
     auto const have_loop = [&](Neighbours both) {
         return WeightGradientTile::of_amd && near && params.in_x == both && params.in_dy == both;
@@ -239,14 +246,15 @@ Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_weight_gradient(Gpu con
     if constexpr (WeightGradientTile::of_amd && sizeof(T) == 2) {
         if (params.in_rows)
             return detail::prepare_first_weight_gradient<WaveWeightGradient<Plan, T, U>, WeightGradient<Plan, T, U>>(
-                gpu, params, plane, step, workspace_bytes);
+                gpu, params, plane, step, workspace_bytes, limits.block_pixels);
         if (params.in_packets)
             return detail::prepare_first_weight_gradient<
                 WeightGradient<Plan, T, U, WideWeightGradientTile>, WaveWeightGradient<Plan, T, U>,
                 WeightGradient<Plan, T, U, TwoWavesWeightGradientTile>, WeightGradient<Plan, T, U>>(
-                gpu, params, plane, step, workspace_bytes);
+                gpu, params, plane, step, workspace_bytes, limits.block_pixels);
     }
-    return detail::prepare_first_weight_gradient<WeightGradient<Plan, T, U>>(gpu, params, plane, step, workspace_bytes);
+    return detail::prepare_first_weight_gradient<WeightGradient<Plan, T, U>>(gpu, params, plane, step, workspace_bytes,
+                                                                             limits.block_pixels);
 }
 
 }  // namespace fusekit::hip

@@ -26,11 +26,13 @@ public:
     };
 
     __device__ static void run(Params const& params, Shared& shared, unsigned thread, unsigned block) {
-        auto const conv = params.problem();
+        auto conv = params.problem();
+        conv.enter(params.slabs, block);
         int const channels = static_cast<int>(params.y.layout.shape[1]);
         auto const columns = static_cast<unsigned>(detail::divide_up(channels, tile_n));
         unsigned const tile = block / columns, column = block % columns;
-        int const first_m = static_cast<int>(tile) * tile_m, first_k = static_cast<int>(column) * tile_n;
+        int const first_m = static_cast<int>((tile - conv.first_tile) * tile_m),
+                  first_k = static_cast<int>(column) * tile_n;
         auto const count_m = static_cast<unsigned>(min(conv.gemm_m() - first_m, tile_m));
         auto const count_n = static_cast<unsigned>(min(channels - first_k, tile_n));
         for (unsigned i = thread; i < tile_m * tile_n; i += threads) {

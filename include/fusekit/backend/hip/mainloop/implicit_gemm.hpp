@@ -192,7 +192,7 @@ public:
     __device__ static void run(Params const& params, Storage& the_shared, unsigned the_thread, unsigned block) {
         Storage& shared = has_registers ? in_register(the_shared) : the_shared;
         unsigned const thread = has_registers ? in_register(the_thread) : the_thread;
-        auto const conv = problem_of_tile<Plan, Atom::tile_m, Atom::tile_n>(params.problem(), block);
+        auto const conv = problem_of_tile<Plan, Atom::tile_m, Atom::tile_n>(params, block);
         TileCoord<Atom::tile_m, Atom::tile_n> const coord(conv, block);
         wait_for_previous_kernel();
         shared.tile.template prepare<threads>(conv, params.bound.epilogue, coord, thread);

@@ -3,6 +3,7 @@
 
 #include "fusekit/backend/hip/arch/wave.hpp"
 #include "fusekit/backend/hip/image_order.hpp"
+#include "fusekit/backend/hip/slabs.hpp"
 #include "fusekit/backend/hip/thread_coord.hpp"
 #include "fusekit/plan/plan.hpp"
 
@@ -15,7 +16,8 @@ struct PoolingParams {
     TensorView<T const> x;
     TensorView<U> y;
     ImageOrder order;      ///< the order of an image's outputs
-    unsigned outputs = 0;  ///< N K P Q of y
+    unsigned outputs = 0;  ///< N K P Q of y, or of a slab of it
+    Slabs slabs = {};
     FastDivmod image = {};    ///< K P Q of y
     FastDivmod columns = {};  ///< of a window
 };
@@ -51,12 +53,14 @@ public:
     };
 
     __device__ static void run(Params const& params, Shared&, unsigned thread, unsigned block) {
-        unsigned const id = block * (threads / lanes) + thread / lanes, lane = thread % lanes;
-        bool const exists = id < params.outputs;
-        unsigned const output = exists ? id : params.outputs - 1;
+        Slabs::Start const start = params.slabs.of(block);
+        unsigned const id = (block - start.block) * (threads / lanes) + thread / lanes, lane = thread % lanes;
+        unsigned const output = id < params.outputs ? id : params.outputs - 1;
         unsigned const n = params.image.divide(output);
         OutputCoord to = params.order.place(output - n * params.image.value());
-        to.n = n;
+        std::int64_t const last = params.y.layout.shape[0] - 1, image = std::int64_t{start.image} + n;
+        bool const exists = id < params.outputs && image <= last;
+        to.n = exists ? image : last;
         PoolWindow const window = Plan::Pool::window(params.x.layout.shape, to.p, to.q);
         auto const state = Epilogue::prepare(to.k, params.bound.epilogue);
         Total total;

@@ -6,7 +6,7 @@
 #include "fusekit/backend/hip/collective/block_sum.hpp"
 #include "fusekit/backend/hip/collective/grid_group_totals.hpp"
 #include "fusekit/backend/hip/collective/pairwise_totals.hpp"
-#include "fusekit/backend/hip/collective/reduction_segment.hpp"
+#include "fusekit/backend/hip/collective/reduction_lane.hpp"
 #include "fusekit/backend/hip/collective/shared_totals.hpp"
 #include "fusekit/backend/hip/schedule.hpp"
 #include "fusekit/backend/hip/thread_coord.hpp"
@@ -23,7 +23,8 @@ class Reducing {
     using Epilogue = typename Plan::Epilogue;
     using Accumulator = typename Steps::template Accumulator<float>;
     using Total = typename Steps::template Total<float>;
-    using Segment = ReductionSegment<Plan, T, U, lanes, pattern>;
+    static constexpr bool may_have_slabs = in_parts || !Steps::has_totals;
+    using Segment = ReductionSegment<Plan, T, U, lanes, pattern, may_have_slabs>;
     using PacketOffsets = typename Segment::PacketOffsets;
     static constexpr int own = Segment::totals, sums = sizeof(Total) / sizeof(float);
 
@@ -49,13 +50,7 @@ private:
     struct Values {
         Packet<T, lanes> x[unroll], operand[Steps::has_operand ? unroll : 1];
     };
-    /// What the elements of one total share: the part of their place that is the same, and what is prepared for it.
-    struct Lane {
-        OutputCoord at;
-        typename Steps::States::PlaceState head;
-        typename Epilogue::PlaceState epilogue;
-        typename Steps::template Prepared<float> prepared;
-    };
+    using Lane = ReductionLane<Plan>;
 
     Params const& params;
     Shared& shared;
@@ -65,7 +60,8 @@ private:
     unsigned const first, stride, steps;  ///< of this thread
 
     __device__ __forceinline__ Reducing(Params const& the_params, Shared& the_shared, unsigned the_thread,
-                                        unsigned the_grid_group, unsigned the_block_rank, unsigned the_number)
+                                        unsigned the_grid_group, unsigned the_block_rank, unsigned the_number,
+                                        unsigned slab = 0)
         : params(the_params),
           shared(the_shared),
           thread(the_thread),
@@ -75,7 +71,7 @@ private:
           rows(the_params.threads / the_params.width),
           row(the_thread / the_params.width),
           column(the_thread % the_params.width),
-          segment(the_params, the_number, column),
+          segment(the_params, the_number, column, slab),
           first(the_block_rank * rows + row),
           stride(the_params.group_size * rows),
           steps(segment.steps()) {}
@@ -88,10 +84,16 @@ private:
 #pragma unroll
         for (int i = 0; i < own; ++i) {
             lane[i].at = segment.first_place(i);
-            if (steps > 0) prepare(lane[i]);
+            if (steps > 0) lane[i].prepare(params.bound);
         }
         Total of_segment[own];
-        reloaded().read(step, values, lane, of_segment);
+        unsigned part = 0;
+        for (unsigned slab = 0;;) {
+            reloaded(slab).read(step, values, lane, of_segment, part);
+            if (!may_have_slabs || ++slab >= params.slabs) break;
+            Reducing const next = reloaded(slab);
+            if (step = first; step < next.steps) next.template load<!Steps::waits>(step, values);
+        }
         if constexpr (Steps::has_totals) {
             if (params.group_size > 1) reloaded().merge_blocks(of_segment);
             reloaded().apply(of_segment, step, values, lane);
@@ -103,11 +105,11 @@ private:
     /// faster with it, and planes of 7 x 7 floats 10 % slower, as they need 15 more registers.
     static constexpr bool counted = in_parts || crowd > 1;
 
-    /// Reads all groups of loads and totals them.
+    /// Reads all groups of loads and totals them, in parts from number `part` on.
     __device__ __forceinline__ void read(unsigned& step, Values& values, Lane const (&lane)[own],
-                                         Total (&of_segment)[own]) const {
+                                         Total (&of_segment)[own], unsigned& part) const {
         Accumulator accumulator[own] = {};
-        unsigned count = 0, part = 0, end = params.part;
+        unsigned count = 0, end = params.part;
         if (Steps::has_totals && step < steps) start(step, values, accumulator);
         for (unsigned group = 0; counted ? group < params.groups : step < steps; ++group) {
             if (counted ? group > 0 : step > first) load<!Steps::waits>(step, values);
@@ -124,13 +126,21 @@ private:
             if constexpr (!Steps::waits) write(step, values, lane);
             if (!counted || step < steps) step += unroll * stride;
         }
-        if constexpr (Steps::has_totals) reloaded().total(accumulator, count, of_segment, part);
+        if constexpr (Steps::has_totals) reloaded().total(accumulator, count, of_segment, part++);
     }
 
     /// The same object with its parameters reloaded, so that only the thread's numbers stay in scalar registers.
-    __device__ __forceinline__ Reducing reloaded() const {
+    __device__ __forceinline__ Reducing reloaded(unsigned slab = 0) const {
         return Reducing(reload(params), shared, opaque_per_thread(thread), opaque_per_block(grid_group),
-                        opaque_per_block(block_rank), number);
+                        opaque_per_block(block_rank), number, slab);
+    }
+    __device__ __forceinline__ Reducing of_slab(unsigned slab) const {
+        if constexpr (may_have_slabs) return reloaded(slab);
+        else return *this;
+    }
+    /// Where a thread's steps of a slab end, in whole groups of loads.
+    __device__ __forceinline__ unsigned end() const {
+        return first + (first < steps ? (steps - first - 1) / (unroll * stride) + 1 : 0) * (unroll * stride);
     }
 
     __device__ __forceinline__ void apply(Total const (&of_segment)[own], unsigned step, Values& values,
@@ -148,13 +158,24 @@ private:
                 make_opaque(values.x[i]);
                 if constexpr (Steps::has_operand) make_opaque(values.operand[i]);
             }
-            for (bool kept = true; step > first; kept = false) {
-                step -= unroll * stride;
-                if (!kept) load<true>(step, values);
-                write(step, values, lane);
+            bool kept = true;
+            for (unsigned slab = params.slabs;;) {
+                of_slab(slab - 1).write_back(step, values, lane, kept);
+                if (!may_have_slabs || --slab == 0) break;
+                step = of_slab(slab - 1).end(), kept = false;
             }
         }
         if (saves) reloaded().save();
+    }
+
+    /// Writes the groups before `step`, the last first, which is in registers where it was kept.
+    __device__ __forceinline__ void write_back(unsigned& step, Values& values, Lane const (&lane)[own],
+                                               bool kept) const {
+        for (; step > first; kept = false) {
+            step -= unroll * stride;
+            if (!kept) load<true>(step, values);
+            write(step, values, lane);
+        }
     }
 
     /// Saves the totals, which wait in the stash until pass 2 has ended.
@@ -163,11 +184,6 @@ private:
         for (int i = 0; i < own; ++i) Steps::save(stash().get(thread, i), segment.first_place(i), params.bound.head);
     }
     __device__ __forceinline__ SharedTotals<Total, own, threads> stash() const { return {shared.sums}; }
-
-    __device__ __forceinline__ void prepare(Lane& lane) const {
-        lane.head = Steps::prepare(lane.at, params.bound.head);
-        lane.epilogue = Epilogue::prepare(lane.at, params.bound.epilogue);
-    }
 
     /// Calls f(i, step, packet) for each packet of a group. A full group takes no branches.
     template <class F>
@@ -219,7 +235,7 @@ private:
         auto const add_packet = [&](int i, unsigned now, auto counts) {
 #pragma unroll
             for (int j = 0; j < lanes; ++j)
-                with_own(lane[j % own], now, j, counts(j), [&](Lane const& of) {
+                lane[j % own].with_own(params.bound, segment, now, j, counts(j), [&](Lane const& of) {
                     Steps::add(accumulator[j % own], static_cast<float>(values.x[i].values[j]), operand(values, i, j),
                                of.at, of.head, params.bound.head, counts(j));
                 });
@@ -241,7 +257,7 @@ private:
             Packet<U, lanes> result{};
 #pragma unroll
             for (int j = 0; j < lanes; ++j)
-                with_own(lane[j % own], now, j, segment.has(packet, j), [&](Lane const& of) {
+                lane[j % own].with_own(params.bound, segment, now, j, segment.has(packet, j), [&](Lane const& of) {
                     ThreadCoord const at(of.at);
                     float const value = Steps::apply(static_cast<float>(values.x[i].values[j]), operand(values, i, j),
                                                      at, of.head, of.prepared, params.bound.head);
@@ -256,21 +272,6 @@ private:
         });
     }
 
-    /// Calls f with the lane of one element. Where operators ask for places, the lane is prepared for this element's
-    /// place, and elements outside the segment are left out.
-    template <class F>
-    __device__ __forceinline__ void with_own(Lane const& lane, unsigned step, int j, bool has, F const& f) const {
-        if constexpr (Steps::States::placewise || Epilogue::placewise) {
-            if (!has) return;
-            Lane of = lane;
-            of.at = segment.place(step, j);
-            if constexpr (!Steps::per_place) prepare(of);
-            f(of);
-        } else {
-            f(lane);
-        }
-    }
-
     /// Gives every thread the block's totals of its own columns, over this part and all before it.
     __device__ __forceinline__ void total(Accumulator const (&accumulator)[own], unsigned count,
                                           Total (&of_segment)[own], unsigned part) const {
@@ -279,7 +280,7 @@ private:
 #pragma unroll
         for (int i = 0; i < own; ++i) of_segment[i] = accumulator[i].total(static_cast<float>(count));
         Total::combine(of_segment, sum);
-        if (in_parts && params.part < params.groups)
+        if (in_parts && (params.part < params.groups || params.slabs > 1))
             PairwiseTotals<Total, own, threads>{shared.sums}.add(part, of_segment, column, row == 0);
     }
 

@@ -55,7 +55,7 @@ public:
     __device__ static void run(Params const& params, Storage& the_shared, unsigned the_thread, unsigned block) {
         Storage& shared = in_register(the_shared);
         unsigned const thread = in_register(the_thread), count = params.parts.count;
-        auto const conv = problem_of_tile<Plan, Atom::tile_m, Atom::tile_n>(params.problem(), block / count);
+        auto const conv = problem_of_tile<Plan, Atom::tile_m, Atom::tile_n>(params, block / count);
         TileCoord<Atom::tile_m, Atom::tile_n> const coord(conv, block / count);
         shared.tile.template prepare<threads>(conv, params.bound.epilogue, coord, thread);
         __syncthreads();

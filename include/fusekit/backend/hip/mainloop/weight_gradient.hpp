@@ -164,12 +164,13 @@ private:
     __device__ static void fill_pixels(Params const& params, PixelTable<space, table>& pixels, TileAt const& at, int m,
                                        unsigned the_thread) {
         unsigned const thread = opaque_per_thread(the_thread);
-        auto const conv = reload(params).problem();
+        auto conv = reload(params).problem();
+        conv.first_image = at.first_image;
         for (unsigned i = thread; i < table; i += threads) {
             Place& place = pixels.in_x[i];
             int const pixel = m + static_cast<int>(i);
             bool const exists = pixel < at.end;
-            Pixel const to = conv.pixel(exists ? pixel : at.begin);
+            Pixel const to = conv.existing_pixel(exists ? pixel : at.begin);
             place.at = conv.window(to);
             place.offset = to.n * conv.x.layout.stride[0] + conv.input_offset(place.at);
             pixels.in_dy[i] = conv.output_offset(to);

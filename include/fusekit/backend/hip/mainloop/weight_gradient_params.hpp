@@ -37,6 +37,7 @@ struct WeightGradientParams {
     problem::Slices<space> slices = {};
     Neighbours in_x = Neighbours::pixels, in_dy = Neighbours::pixels;
     int part_pixels = 0;  ///< that a block adds up
+    bool in_slabs = false;  ///< whether 32 bits do not count the pixels of all images
     /// Whether WeightGradientPackets, -Pixels or -Rows may compute it.
     bool in_packets = false, in_pixels = false, in_rows = false;
     BlockParts parts = {};

@@ -58,12 +58,12 @@ template <Element T, class Tag>
 inline constexpr bool has_weight_gradient<TwoWavesWeightGradientTile, T, Tag> =
     has_units_of_halves<T, Tag> && std::is_base_of_v<arch::Gfx12, Tag>;
 
-/// The tile and the pixels of a block. The blocks of a cluster come first, then tiles, then other parts of pixels,
-/// so that blocks that run at once read the same.
+/// The tile and the pixels of a block, counted from an image on. The blocks of a cluster come first, then tiles, then
+/// other parts of pixels, so that blocks that run at once read the same.
 template <class Tile>
 struct WeightGradientTileAt {
     unsigned rank, number, group_of_parts;
-    int group, first_k, first_column, begin, end;
+    int group, first_k, first_column, begin, end, first_image = 0;
 
     template <class Params, class Problem>
     __device__ WeightGradientTileAt(Params const& params, Problem const& conv, unsigned block) {
@@ -76,14 +76,30 @@ struct WeightGradientTileAt {
         first_column = static_cast<int>(number % across) * Tile::m;
         first_k = static_cast<int>(number / across % down) * Tile::n;
         group = static_cast<int>(number / across / down);
-        begin = static_cast<int>(group_of_parts * params.parts.cluster + rank) * params.part_pixels;
-        end = min(begin + params.part_pixels, conv.gemm_m());
+        unsigned const part = group_of_parts * params.parts.cluster + rank;
+        if (params.in_slabs) {
+            begin_in_image(params, conv, part);
+        } else {
+            begin = static_cast<int>(part) * params.part_pixels;
+            end = min(begin + params.part_pixels, conv.gemm_m());
+        }
     }
     /// The tile's column of ones, whose sums are the gradient of the bias; -1 where it has none.
     template <class Params>
     __device__ int ones(Params const& params) const {
         auto const column = static_cast<int>(params.weights()) - first_column;
         return params.bound.head.bias_gradient.given() && column < Tile::m ? column : -1;
+    }
+
+private:
+    /// Counts a part's pixels from the image that it begins in.
+    template <class Params, class Problem>
+    __device__ void begin_in_image(Params const& params, Problem const& conv, unsigned part) {
+        std::int64_t const plane = conv.y[2] * conv.y[3], all = conv.y[0] * plane,
+                           first = std::int64_t{part} * params.part_pixels, left = all - first;
+        first_image = static_cast<int>(first / plane);
+        begin = static_cast<int>(first % plane);
+        end = begin + (left < params.part_pixels ? left < 0 ? 0 : static_cast<int>(left) : params.part_pixels);
     }
 };
 

@@ -3,6 +3,7 @@
 
 #include "fusekit/backend/hip/arch/access.hpp"
 #include "fusekit/backend/hip/image_order.hpp"
+#include "fusekit/backend/hip/slabs.hpp"
 #include "fusekit/backend/hip/thread_coord.hpp"
 #include "fusekit/plan/pairwise.hpp"
 #include "fusekit/plan/plan.hpp"
@@ -16,7 +17,8 @@ struct WindowPoolingParams {
     TensorView<T const> x;
     TensorView<U> y;
     ImageOrder order;      ///< the order of an image's outputs
-    unsigned packets = 0;  ///< of all outputs
+    unsigned packets = 0;  ///< of all outputs, or of those of a slab
+    Slabs slabs = {};
     FastDivmod image = {};  ///< K P Q of y
 };
 
@@ -44,10 +46,13 @@ public:
     struct Shared {};
 
     __device__ static void run(Params const& params, Shared&, unsigned thread, unsigned block) {
-        unsigned const packet = block * threads + thread;
+        Slabs::Start const start = params.slabs.of(block);
+        unsigned const packet = (block - start.block) * threads + thread;
         if (packet >= params.packets) return;
-        unsigned const output = packet * lanes, n = params.image.divide(output);
-        OutputCoord to = params.order.place(output - n * params.image.value());
+        unsigned const output = packet * lanes, in_slab = params.image.divide(output);
+        OutputCoord to = params.order.place(output - in_slab * params.image.value());
+        std::int64_t const n = std::int64_t{start.image} + in_slab;
+        if (n >= params.y.layout.shape[0]) return;
         to.n = n;
         decltype(Epilogue::prepare(to.k, params.bound.epilogue)) state[lanes];
         float total[lanes];

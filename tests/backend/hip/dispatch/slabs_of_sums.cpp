@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// Sums over more steps or pixels than kernels count in 32 bits, at limits that are lowered to dozens.
+#include "backend/hip/lowered_limits.hpp"
+#include "support/collected_channels.hpp"
+#include "support/training_cases.hpp"
+#include "support/weight_gradients.hpp"
+
+using namespace test;
+
+TEST_CASE("HIP: batch norm of several slabs has the statistics of all images") {
+    fk::hip::Device device = gpu();
+    LoweredLimits lowered(device, {.steps = 100});
+    for (char const* layouts : {"nchw", "nhwc", "nhwc>nchw"})
+        for (oracle::Shape const& shape : {oracle::Shape{13, 5, 7, 7}, {150, 4, 2, 1}, {5, 2, 9, 9}})
+            detail::check_training_of<float>(detail::training_case(shape, layouts, true), lowered);
+    CHECK(lowered.slabs() >= 8);
+    check_statistics<float, 4>(lowered, "nhwc", "nchw", {9, 64, 6, 6});  // fewer threads without slabs
+    check_statistics<fk::half, 4>(lowered, "nhwc", "nhwc", {9, 8, 6, 6});
+}
+
+TEST_CASE("HIP: gradients by the weights count pixels from the image that they begin in") {
+    fk::hip::Device device = gpu();
+    LoweredLimits everywhere(device, {.pixels = 30});
+    check_weight_gradients<float>(everywhere);
+    check_weight_gradient<float, fk::filter(3, 3).pad(1)>(everywhere, {{40, 5, 4, 5}, 7, "nchw", "nchw", "nchw"});
+    check_weight_gradient<fk::half, fk::filter(3, 3).pad(1)>(everywhere, {{90, 8, 4, 5}, 24, "nhwc", "nhwc", "nhwc"});
+    CHECK(everywhere.slabs() > 1);
+    fk::hip::Stream const bare(device, nullptr, fk::WorkspaceView{});
+    LoweredLimits const lowered(bare, {.pixels = 30, .block_pixels = 30});
+    fk::Tensor<float, fk::hip::Device> x(device, fk::nhwc(5, 4, 4, 2)), dy(device, fk::nhwc(5, 4, 4, 3)),
+        dw(device, fk::krsc(3, 1, 1, 2));
+    std::string const text =
+        refusal([&] { fk::Plan<fk::ConvWeightGradient<fk::filter(1, 1)>>::bind({.dy = dy})(lowered, x, dw); });
+    CHECK((text == "accepted" ||  // clusters share pixels without workspace
+           text ==
+               "Plan<ConvWeightGradient<filter(1, 1)>>: ConvWeightGradient.workspace: expected as many bytes as let "
+               "blocks share 2^30 pixels or more, got 0"));
+}
