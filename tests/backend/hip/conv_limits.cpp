@@ -16,6 +16,7 @@ TEMPLATE_TEST_CASE("HIP: operands of a convolution that are far apart are run ov
     auto direct = device.with<fk::hip::Direct<64>>();
     check_far_convs<TestType>(memory, gemm, true);
     check_far_convs<TestType>(memory, direct, false);
+    check_far_convs<TestType>(memory, device, false);
 }
 
 TEMPLATE_TEST_CASE("HIP: images, parameters and outputs that are far apart are run over", "", float, fk::half) {
@@ -24,18 +25,24 @@ TEMPLATE_TEST_CASE("HIP: images, parameters and outputs that are far apart are r
     check_far_images<TestType>(memory, device);
 }
 
-TEST_CASE("HIP: what is too far for a GEMM runs without one where the plan has such a kernel") {
+TEST_CASE("HIP: operands that are too far apart for a GEMM run on a Direct schedule without a word") {
     fk::hip::Device device = gpu();
     FarMemory memory(device);
     constexpr std::int64_t far = -(std::int64_t{1} << 32);
     auto const x = memory.place<float>(fk::nchw(1, 2, 1, 1), {1, 10});
     auto const w = memory.place<float>(fk::Layout<4>{{{1, 2, 1, 1}}, {{2, far, 1, 1}}}, {2, 3});
     auto const y = memory.place<float>(fk::nchw(1, 1, 1, 1), {77});
+    auto gemm = device.with<fk::hip::Gemm<64, 64, 8>>();
+    auto const fixed = fk::Plan<fk::Conv<fk::filter(1, 1)>>::bind({.weights = w});
     CHECK(
-        refusal([&] { fk::Plan<fk::Conv<fk::filter(1, 1)>>::bind({.weights = w})(device, x, y); }) ==
+        refusal([&] { fixed(gemm, x, y); }) ==
         "Plan<Conv<filter(1, 1)>>: Conv.weights: expected filters that reach less than 2^31 elements far, or a Direct "
         "schedule, got strides 2 x -4294967296 x 1 x 1");
     CHECK(memory.wrong(y, {77}) == 0);
+    fixed(device, x, y);
+    CHECK(memory.wrong(y, {32}) == 0);
+    float const poison = 77;
+    device.copy_in(y.data, &poison, sizeof poison);
     fk::Plan<fk::Conv<fk::dynamic>>::bind({.weights = w, .filter = fk::filter(1, 1)})(device, x, y);
     CHECK(memory.wrong(y, {32}) == 0);
 }
