@@ -18,6 +18,24 @@ TEST_CASE("HIP: batch norm of several slabs has the statistics of all images") {
     check_statistics<fk::half, 4>(lowered, "nhwc", "nhwc", {9, 8, 6, 6});
 }
 
+TEST_CASE("HIP: gradients of several slabs that total nothing have every element") {
+    fk::hip::Device device = gpu();
+    LoweredLimits const lowered(device, {.steps = 100});
+    using Layer = fk::Plan<fk::Activation<fk::Relu>>;
+    for (char const* layout : {"nchw", "nhwc", "nchw+1"}) {
+        oracle::Shape const shape{13, 5, 7, 7};
+        Filled<float, fk::hip::Device, 4> x(device, layout, shape, integers(shape.size(), -9, 9, 1)),
+            dy(device, layout, shape, integers(shape.size(), -9, 9, 2));
+        Placed<fk::hip::Device, 4> dx(device, fk::DataType::float32, layout_of<4>(layout, shape), 64);
+        fk::Backward<Layer>::bind(Layer::bind({}), x.view())(lowered, dy.view(), dx.view<float>());
+        oracle::Tensor expected(shape, dy.values);
+        for (std::size_t i = 0; i < expected.at.size(); ++i)
+            if (x.values[i] <= 0) expected.at[i] = {};
+        CHECK(difference(expected, dx.fetch()) == "");
+    }
+    CHECK(lowered.slabs() >= 8);
+}
+
 TEST_CASE("HIP: gradients by the weights count pixels from the image that they begin in") {
     fk::hip::Device device = gpu();
     LoweredLimits everywhere(device, {.pixels = 30});

@@ -35,9 +35,10 @@ struct ReductionParams {
     FastDivmod packets[2] = {};  ///< packets that a plane reaches into, at least and at most
 };
 
-/// Where a thread of a grid group finds its values of one segment; where there may be slabs, those of one.
+/// Where a thread of a grid group finds its values of one segment, or, of Pattern::any, of a slab of it.
 template <class Plan, Element T, detail::OutputElement U, int lanes, Pattern pattern, bool may_have_slabs = false>
 class ReductionSegment {
+    static_assert(!may_have_slabs || pattern == Pattern::any);
     static constexpr bool per_place = detail::ReductionSteps<typename Plan::Head>::per_place;
     using Params = ReductionParams<Plan, T, U>;
 
@@ -65,11 +66,7 @@ public:
         } else {
             base = std::int64_t{this->column} * lanes;
         }
-        if constexpr (may_have_slabs) {
-            first_image = std::int64_t{slab} * the_params.slab_images;
-            if (pattern == Pattern::planes) base += first_image * stride[0];
-            else base += first_image * steps_of_image() * (std::int64_t{the_params.columns} * lanes);
-        }
+        if constexpr (may_have_slabs) first_image = std::int64_t{slab} * the_params.slab_images;
     }
 
     /// The number of packets; 0 for a column past the tensor's last, because the last segment may have fewer columns.
@@ -155,15 +152,13 @@ public:
 private:
     Params const& params;
     unsigned const number, column;
-    std::int64_t base;  ///< the offset in the slab's first image, or row
+    std::int64_t base;  ///< the offset in the first image, or row
     std::int64_t first_image = 0;
     int before = 0;  ///< elements of the first packet that lie before the plane
     FastDivmod packets = {};
 
     /// Of an image, that params.steps counts.
-    __device__ unsigned steps_of_image() const {
-        return pattern == Pattern::planes || per_place ? 1 : params.order.plane.value();
-    }
+    __device__ unsigned steps_of_image() const { return per_place ? 1 : params.order.plane.value(); }
 };
 
 }  // namespace fusekit::hip

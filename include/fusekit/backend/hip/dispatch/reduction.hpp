@@ -176,6 +176,12 @@ Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction_with(Gpu const& gp
         packets = packets && problem::dense_alike(params.operand.layout, y.layout) &&
                   detail::packets_are_aligned<lanes>(params.operand, y);
     }
+    // Pattern::any alone has slabs: in the kernel of planes their loop spills 48 bytes on sm_90a.
+    std::int64_t const images = y.layout.shape[0], plane = y.layout.shape[2] * y.layout.shape[3],
+                       steps = Steps::per_place    ? 1
+                               : params.by_columns ? plane
+                                                   : detail::divide_up(plane, lanes) + 1;
+    packets = packets && images * steps < limits.steps;
     std::int64_t const whole = params.by_columns && !Steps::per_place ? y.layout.shape[1] : image;
     if (!packets || whole % lanes != 0) return detail::prepare_reducing<Schedule, 1, Pattern::any>(gpu, params, limits);
     if constexpr (!Steps::per_place && orders == Orders::any)

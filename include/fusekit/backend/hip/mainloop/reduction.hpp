@@ -23,7 +23,7 @@ class Reducing {
     using Epilogue = typename Plan::Epilogue;
     using Accumulator = typename Steps::template Accumulator<float>;
     using Total = typename Steps::template Total<float>;
-    static constexpr bool may_have_slabs = in_parts || !Steps::has_totals;
+    static constexpr bool may_have_slabs = pattern == Pattern::any && (in_parts || !Steps::has_totals);
     using Segment = ReductionSegment<Plan, T, U, lanes, pattern, may_have_slabs>;
     using PacketOffsets = typename Segment::PacketOffsets;
     static constexpr int own = Segment::totals, sums = sizeof(Total) / sizeof(float);
