@@ -22,7 +22,7 @@ set(layers
     "^backend/hip/schedule(_kind|_facts)?\\.hpp$"
     "^backend/hip/runtime/"
     "^backend/hip/collective/grid_group\\.hpp$"
-    "^backend/hip/(integer|image_order|thread_coord|offset_coord|bulk_maps|conv_problem|conv_phases|conv_limits|params|stem_shape)\\.hpp$"
+    "^backend/hip/(integer|image_order|thread_coord|offset_coord|bulk_maps|conv_problem|conv_phases|conv_limits|params|slabs|stem_shape)\\.hpp$"
     "^backend/hip/collective/"
     "^backend/hip/mainloop/"
     "^backend/hip/tuning/"

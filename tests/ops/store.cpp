@@ -60,7 +60,9 @@ TEST_CASE("outputs that overlap anything else are refused, in words, and nothing
     CHECK(refused(z, part(0), part(48)) == plan + "Store.values: expected memory apart from that of Residual.z" + got);
 
     CHECK(refused(fk::TensorView<float>(memory.data(), {{{1, 2, 3, 4}}, {{24, 12, 4, 0}}}), part(24), part(48)) ==
-          plan + "Store.values: expected strides that each exceed the reach of all smaller ones, in either direction, got 24 x 12 x 4 x 0");
+          plan +
+              "Store.values: expected strides that each exceed the reach of all smaller ones, in either direction, got "
+              "24 x 12 x 4 x 0");
     CHECK(refused(fk::TensorView<float>(memory.data(), fk::nchw(1, 2, 4, 3)), part(24), part(48)) ==
           plan + "Store.values: expected 1 x 2 x 3 x 4 (N x K x P x Q), got 1 x 2 x 4 x 3");
     CHECK(refused(fk::TensorView<float>(nullptr, layout), part(24), part(48)) ==

@@ -106,7 +106,8 @@ TEST_CASE("what is written is apart from itself and from all other arguments") {
         return refusal([&] { check.writable(name, fk::TensorView<float>(data, layout), shape, "N x K x P x Q"); });
     };
     CHECK(write("a", fk::Layout<4>{{{1, 2, 3, 4}}, {{0, 0, 4, 1}}}, memory) ==
-          "Layer: Op.a: expected strides that each exceed the reach of all smaller ones, in either direction, got 0 x 0 x 4 x 1");
+          "Layer: Op.a: expected strides that each exceed the reach of all smaller ones, in either direction, got 0 x "
+          "0 x 4 x 1");
     fk::detail::AliasCheckerOf<Arguments> fresh;
     check.aliases = &fresh;
     CHECK(write("a", fk::nchw(1, 2, 3, 4), memory) == "accepted");

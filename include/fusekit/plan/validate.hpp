@@ -152,8 +152,7 @@ CollapsedShape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> con
                 out.fail("", Plan::Head::outputs(in.x, bound.head), to_string(given));
         if (known) out.readable("", Plan::collapse(*y), y_shape, modes_of_y<Plan>());
         else out.extents("", Plan::collapse(y->layout), y_shape, modes_of_y<Plan>());
-        if (!is_nested(y->layout))
-            out.fail("", nested_strides, to_string(y->layout.stride));
+        if (!is_nested(y->layout)) out.fail("", nested_strides, to_string(y->layout.stride));
     }
     return y_shape;
 }

@@ -104,8 +104,10 @@ TEST_CASE("arguments of training that do not fit are refused in words, and nothi
           norm + "scale: expected 4 (K), got 3");
     CHECK(refused_with([&] { args.saved_mean = fk::TensorView<float, 1>(args.saved_mean.data, fk::channels(5)); }) ==
           norm + "saved_mean: expected 4 (K), got 5");
-    CHECK(refused_with([&] { args.saved_mean.layout.stride[0] = 0; }) ==
-          norm + "saved_mean: expected strides that each exceed the reach of all smaller ones, in either direction, got 0");
+    CHECK(
+        refused_with([&] { args.saved_mean.layout.stride[0] = 0; }) ==
+        norm +
+            "saved_mean: expected strides that each exceed the reach of all smaller ones, in either direction, got 0");
     CHECK(refused_with([&] { args.saved_inverse_deviation = args.saved_mean; }) ==
           norm + "saved_inverse_deviation: expected memory apart from that of " + norm +
               "saved_mean, got memory that overlaps it");
