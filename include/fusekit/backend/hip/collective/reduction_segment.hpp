@@ -29,7 +29,7 @@ struct ReductionParams {
     unsigned columns = 0;  ///< packets side by side in the tensor
     unsigned steps = 0;  ///< packets one after another in a segment of columns, else images; of a slab
     unsigned slabs = 1;  ///< of images, a power of two; 32 bits count the steps of each
-    unsigned slab_images = 0;
+    unsigned slab_images = 0, slab_parts = 1;
     std::int64_t count = 0;  ///< elements of a total
     unsigned groups = 0, part = 0;  ///< groups of loads of a thread; and of a part, if there are several
     FastDivmod packets[2] = {};  ///< packets that a plane reaches into, at least and at most
@@ -52,7 +52,8 @@ public:
         int first;  ///< where the packet's first element lies in its plane; outside it, elements are not the plane's
     };
 
-    __device__ ReductionSegment(Params const& the_params, unsigned the_number, unsigned the_column, unsigned slab = 0)
+    __device__ ReductionSegment(Params const& the_params, unsigned the_number, unsigned the_column,
+                                unsigned the_slab = 0)
         : params(the_params), number(the_number), column(the_number * the_params.width + the_column) {
         Index<4> const& stride = the_params.y.layout.stride;
         if (pattern == Pattern::planes) {
@@ -66,14 +67,14 @@ public:
         } else {
             base = std::int64_t{this->column} * lanes;
         }
-        if constexpr (may_have_slabs) first_image = std::int64_t{slab} * the_params.slab_images;
+        if constexpr (may_have_slabs) slab = the_slab;
     }
 
     /// The number of packets; 0 for a column past the tensor's last, because the last segment may have fewer columns.
     __device__ unsigned steps() const {
         unsigned of_segment = params.steps;
         if constexpr (may_have_slabs) {
-            std::int64_t const left = params.y.layout.shape[0] - first_image;
+            std::int64_t const left = params.y.layout.shape[0] - first_image();
             if (left < params.slab_images) of_segment = left < 0 ? 0 : static_cast<unsigned>(left) * steps_of_image();
         }
         if (pattern == Pattern::planes) return of_segment * packets.value();
@@ -135,14 +136,14 @@ public:
     __device__ OutputCoord place(unsigned step, int lane) const {
         OutputCoord at = first_place(lane % totals);
         if constexpr (per_place) {
-            at.n = first_image + step;
+            at.n = first_image() + step;
         } else {
             unsigned image = params.order.plane.divide(step), pixel = step - image * params.order.plane.value();
             if constexpr (pattern == Pattern::planes) {
                 image = packets.divide(step);
                 pixel = static_cast<unsigned>(locate(step).first + lane);
             }
-            at.n = first_image + image;
+            at.n = first_image() + image;
             at.p = params.order.columns.divide(pixel);
             at.q = pixel - at.p * params.order.columns.value();
         }
@@ -153,10 +154,11 @@ private:
     Params const& params;
     unsigned const number, column;
     std::int64_t base;  ///< the offset in the first image, or row
-    std::int64_t first_image = 0;
+    unsigned slab = 0;
     int before = 0;  ///< elements of the first packet that lie before the plane
     FastDivmod packets = {};
 
+    __device__ std::int64_t first_image() const { return may_have_slabs ? std::int64_t{slab} * params.slab_images : 0; }
     /// Of an image, that params.steps counts.
     __device__ unsigned steps_of_image() const { return per_place ? 1 : params.order.plane.value(); }
 };

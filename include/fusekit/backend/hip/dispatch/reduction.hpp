@@ -114,6 +114,7 @@ Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const& gpu, Red
         std::int64_t const values = unroll * (lanes / Mainloop::totals), most = most_parts(threads) / params.slabs;
         std::int64_t const wanted = power_of_two(detail::divide_up(groups * values, most_values_of_part));
         std::int64_t const parts = wanted < most ? wanted : most > 1 ? most : 1;
+        params.slab_parts = static_cast<unsigned>(parts);
         part = detail::divide_up(groups, parts);
         groups = part * parts;
     }

@@ -87,9 +87,8 @@ private:
             if (steps > 0) lane[i].prepare(params.bound);
         }
         Total of_segment[own];
-        unsigned part = 0;
         for (unsigned slab = 0;;) {
-            reloaded(slab).read(step, values, lane, of_segment, part);
+            reloaded(slab).read(step, values, lane, of_segment, slab);
             if (!may_have_slabs || ++slab >= params.slabs) break;
             Reducing const next = reloaded(slab);
             if (step = first; step < next.steps) next.template load<!Steps::waits>(step, values);
@@ -105,11 +104,11 @@ private:
     /// faster with it, and planes of 7 x 7 floats 10 % slower, as they need 15 more registers.
     static constexpr bool counted = in_parts || crowd > 1;
 
-    /// Reads all groups of loads and totals them, in parts from number `part` on.
+    /// Reads all groups of loads and totals them, in parts that are numbered over all slabs.
     __device__ __forceinline__ void read(unsigned& step, Values& values, Lane const (&lane)[own],
-                                         Total (&of_segment)[own], unsigned& part) const {
+                                         Total (&of_segment)[own], unsigned slab) const {
         Accumulator accumulator[own] = {};
-        unsigned count = 0, end = params.part;
+        unsigned count = 0, part = may_have_slabs ? slab * params.slab_parts : 0, end = params.part;
         if (Steps::has_totals && step < steps) start(step, values, accumulator);
         for (unsigned group = 0; counted ? group < params.groups : step < steps; ++group) {
             if (counted ? group > 0 : step > first) load<!Steps::waits>(step, values);
@@ -126,7 +125,7 @@ private:
             if constexpr (!Steps::waits) write(step, values, lane);
             if (!counted || step < steps) step += unroll * stride;
         }
-        if constexpr (Steps::has_totals) reloaded().total(accumulator, count, of_segment, part++);
+        if constexpr (Steps::has_totals) reloaded().total(accumulator, count, of_segment, part);
     }
 
     /// The same object with its parameters reloaded, so that only the thread's numbers stay in scalar registers.
