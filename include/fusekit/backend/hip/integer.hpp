@@ -10,6 +10,13 @@ namespace fusekit::hip {
 FUSEKIT_HD constexpr int min(int a, int b) { return a < b ? a : b; }
 FUSEKIT_HD constexpr int max(int a, int b) { return a > b ? a : b; }
 
+/// ceil(a / b) for a >= 0 and b > 0, in 32 bits. NVIDIA's GPUs divide 64-bit integers by a call, and ptxas serializes
+/// wgmma in a kernel that may call other units (-rdc=true): mainloops of wgmma divide by this.
+FUSEKIT_HD constexpr int divide_up_32(int a, int b) {
+    return static_cast<int>((static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b) - 1) /
+                            static_cast<std::uint32_t>(b));
+}
+
 /// Division by a number that only the run knows, as a multiplication: n / d = (n + floor(n m / 2^32)) / 2^s for n below
 /// 2^31. Source: Granlund and Montgomery 1994, figure 4.1.
 class FastDivmod {

@@ -51,10 +51,10 @@ struct PlaneTiles {
         int const seen = y_width + window_columns - 1, pad_right = seen - pad_left - x_width,
                   shared = pad_left < pad_right ? pad_left : pad_right;
         pitch = seen - shared > y_width ? seen - shared : y_width;
-        int const most = (Pixels - y_width) / pitch + 1, fewest = static_cast<int>(detail::divide_up(y_height, most));
-        rows = static_cast<int>(detail::divide_up(y_height, fewest));
+        int const most = (Pixels - y_width) / pitch + 1, fewest = divide_up_32(y_height, most);
+        rows = divide_up_32(y_height, fewest);
         if (single && fewest > 1) rows = (rows + 7) / 8 * 8;
-        of_image = static_cast<int>(detail::divide_up(y_height, rows));
+        of_image = divide_up_32(y_height, rows);
     }
 
     FUSEKIT_HD int taps() const { return window_rows * window_columns; }

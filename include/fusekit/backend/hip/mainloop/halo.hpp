@@ -88,7 +88,7 @@ private:
         template <class Problem>
         __device__ explicit Tiles(Problem const& conv)
             : shape(conv.extent(conv.y, 2), conv.extent(conv.y, 3), detail::window_filter(conv.filter)),
-              of_image(static_cast<unsigned>(detail::divide_up(conv.extent(conv.y, 2), shape.rows))),
+              of_image(static_cast<unsigned>(divide_up_32(conv.extent(conv.y, 2), shape.rows))),
               all(of_image * static_cast<unsigned>(conv.extent(conv.y, 0))),
               stages(shape.stages(Schedule::halo_bytes, most_stages)) {}
 

@@ -91,8 +91,8 @@ private:
         template <class Problem>
         __device__ Tiles(Problem const& conv, StemShape const& shape, unsigned block)
             : shift(shape.shift),
-              across(static_cast<unsigned>(detail::divide_up(conv.y[3], shape.columns()))),
-              of_image(across * static_cast<unsigned>(detail::divide_up(conv.y[2], shape.rows()))),
+              across(static_cast<unsigned>(divide_up_32(conv.extent(conv.y, 3), shape.columns()))),
+              of_image(across * static_cast<unsigned>(divide_up_32(conv.extent(conv.y, 2), shape.rows()))),
               all(of_image * static_cast<unsigned>(conv.y[0])) {
             auto const columns = static_cast<unsigned>(detail::divide_up(conv.group_k(), Schedule::channels));
             channel = static_cast<int>(block % columns) * Schedule::channels;
