@@ -105,7 +105,7 @@ FUSEKIT_HD constexpr V keep_nan(V x, V y) {
 
 /// The larger one; NaN where x is NaN.
 template <class V>
-FUSEKIT_HD constexpr V max(V x, float bound) {
+FUSEKIT_HD constexpr V(max)(V x, float bound) {
     if constexpr (config::has_maximum && std::is_same_v<V, float>)
         if (!std::is_constant_evaluated()) return config::maximum(x, bound);
     return select(x < bound, V{} + bound, x);
@@ -113,21 +113,21 @@ FUSEKIT_HD constexpr V max(V x, float bound) {
 
 /// The smaller one; NaN where x is NaN.
 template <class V>
-FUSEKIT_HD constexpr V min(V x, float bound) {
+FUSEKIT_HD constexpr V(min)(V x, float bound) {
     if constexpr (config::has_maximum && std::is_same_v<V, float>)
         if (!std::is_constant_evaluated()) return config::minimum(x, bound);
     return select(x > bound, V{} + bound, x);
 }
 
 template <class V>
-FUSEKIT_HD constexpr V abs(V x) {
+FUSEKIT_HD constexpr V(abs)(V x) {
     return std::bit_cast<V>(std::bit_cast<detail::Bits<V>>(x) & 0x7fffffff);
 }
 
 /// e^x, to 1 ulp; subnormal results included, 0 below them, infinity above the largest float.
 template <class V>
 FUSEKIT_HD constexpr V exp(V x) {
-    auto const [n, r] = detail::reduce(min(max(x, -104.0f), 89.0f));
+    auto const [n, r] = detail::reduce((min)((max)(x, -104.0f), 89.0f));
     detail::Bits<V> const first = n >> 1;  // in two steps, so that neither power overflows or underflows
     V const mantissa = (detail::exp_tail(r) * r * r + r) + 1.0f;
     return mantissa * detail::power_of_two<V>(first) * detail::power_of_two<V>(n - first);
@@ -136,7 +136,7 @@ FUSEKIT_HD constexpr V exp(V x) {
 /// e^x - 1, to 2 ulp, near zero too.
 template <class V>
 FUSEKIT_HD constexpr V expm1(V x) {
-    auto const [n, r] = detail::reduce(min(max(x, -18.0f), 89.0f));
+    auto const [n, r] = detail::reduce((min)((max)(x, -18.0f), 89.0f));
     V const scale = detail::power_of_two<V>(n - 1);  // half of it, so that n = 128 stays finite
     V const tail = detail::exp_tail(r) * r * r + r;
     return 2.0f * (scale * tail + (scale - 0.5f));
@@ -153,21 +153,21 @@ FUSEKIT_HD constexpr V log1p(V u) {
 /// tanh x, to 3 ulp.
 template <class V>
 FUSEKIT_HD constexpr V tanh(V x) {
-    V const e = expm1(2.0f * min(max(x, -10.0f), 10.0f));
+    V const e = expm1(2.0f * (min)((max)(x, -10.0f), 10.0f));
     return e / (e + 2.0f);
 }
 
 /// 1 / (1 + e^-x), to 3 ulp.
 template <class V>
 FUSEKIT_HD constexpr V logistic(V x) {
-    V const e = exp(-abs(x));
+    V const e = exp(-(abs)(x));
     return select(x < 0.0f, e, V{} + 1.0f) / (e + 1.0f);
 }
 
 /// log(1 + e^x), to 3 ulp.
 template <class V>
 FUSEKIT_HD constexpr V softplus(V x) {
-    return max(x, 0.0f) + log1p(exp(-abs(x)));
+    return (max)(x, 0.0f) + log1p(exp(-(abs)(x)));
 }
 
 namespace detail {
@@ -191,7 +191,7 @@ FUSEKIT_HD constexpr V erfc_above_1(V a) {
 template <class V>
 FUSEKIT_HD constexpr V wave(V x, std::int32_t quarters) {
     constexpr float round = 0x1.8p23f;
-    V const in_range = select(abs(x) <= 1e5f, x, not_a_number), biased = in_range * 0x1.45f306p-1f + round;
+    V const in_range = select((abs)(x) <= 1e5f, x, not_a_number), biased = in_range * 0x1.45f306p-1f + round;
     V const n = biased - round;
     V const exact = in_range - n * 0x1.92p0f - n * 0x1p-11f + n * 0x1.28p-18f, fourth = n * 0x1.78p-25f;
     V const sum = exact + fourth, fifth = n * 0x1.08p-34f, most = sum - fifth;
@@ -237,7 +237,7 @@ FUSEKIT_HD constexpr V cos(V x) {
 /// The error function, to 3 ulp.
 template <class V>
 FUSEKIT_HD constexpr V erf(V x) {
-    V const a = min(abs(x), 11.0f), y = select(a < 1.0f, detail::erf_below_1(a), 1.0f - detail::erfc_above_1(a));
+    V const a = (min)((abs)(x), 11.0f), y = select(a < 1.0f, detail::erf_below_1(a), 1.0f - detail::erfc_above_1(a));
     return select(x < 0.0f, -y, y);
 }
 
@@ -245,7 +245,7 @@ FUSEKIT_HD constexpr V erf(V x) {
 /// down to x = -8.4, falls below 1e-16 there, and is 0 from -15 on.
 template <class V>
 FUSEKIT_HD constexpr V normal_cdf(V x) {
-    V const a = min(abs(x) * 0x1.6a09e6p-1f, 11.0f);
+    V const a = (min)((abs)(x) * 0x1.6a09e6p-1f, 11.0f);
     V const erfc = select(a < 1.0f, 1.0f - detail::erf_below_1(a), detail::erfc_above_1(a));  // of |x| / sqrt 2
     return 0.5f * select(x < 0.0f, erfc, 2.0f - erfc);
 }
@@ -268,7 +268,7 @@ FUSEKIT_HD constexpr V sqrt(V x) {
     V const square = select(ordinary, scaled, 1.0f), half = 0.5f * square;
     V y = std::bit_cast<V>(0x5f375a86 - (std::bit_cast<detail::Bits<V>>(square) >> 1));
     for (int step = 0; step < 3; ++step) y = y * (1.5f - half * y * y);
-    V const near = square * y, root = 0.5f * (near + square / near);
+    V const estimate = square * y, root = 0.5f * (estimate + square / estimate);
     return select(ordinary, select(tiny, 0x1p-24f * root, root), select(x < 0.0f, detail::not_a_number, x));
 }
 

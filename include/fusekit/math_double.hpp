@@ -7,7 +7,7 @@
 /// normal_cdf has an error of x^2 ulps.
 namespace fusekit::math {
 
-FUSEKIT_HD constexpr double abs(double x) { return __builtin_fabs(x); }
+FUSEKIT_HD constexpr double(abs)(double x) { return __builtin_fabs(x); }
 FUSEKIT_HD inline double exp(double x) { return __builtin_exp(x); }
 FUSEKIT_HD inline double expm1(double x) { return __builtin_expm1(x); }
 FUSEKIT_HD inline double log1p(double x) { return __builtin_log1p(x); }

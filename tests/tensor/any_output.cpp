@@ -43,7 +43,7 @@ TEST_CASE("an output of signals or volumes is collapsed") {
     float values[24];
     fk::AnyOutput const signal = fk::TensorView<float, 3>(values, fk::ncw(2, 3, 4));
     CHECK(signal.layout.shape == fk::Index<4>{{2, 3, 1, 4}});
-    CHECK(signal.from.kind == fk::CollapsedFrom::signals);
+    CHECK(signal.from.kind == fk::CollapsedFrom::signal);
     fk::AnyOutput const volume = fk::TensorView<float, 5>(values, fk::ndhwc(1, 2, 2, 3, 2));
     CHECK(volume.from == fk::CollapsedFrom{fk::CollapsedFrom::volumes, false, 2});
     CHECK(volume.layout.shape[2] == 4);

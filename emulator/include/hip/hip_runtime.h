@@ -200,8 +200,8 @@ Call const* copy_call(void (*kernel)(Parameters...), void** arguments) {
             : kernel(kernel), arguments(arguments) {}
         void run() const override { std::apply(kernel, arguments); }
     };
-    return [&]<std::size_t... I>(std::index_sequence<I...>) {
-        return new Copy(kernel, std::tuple<Parameters...>(*static_cast<Parameters*>(arguments[I])...));
+    return [&]<std::size_t... Nth>(std::index_sequence<Nth...>) {
+        return new Copy(kernel, std::tuple<Parameters...>(*static_cast<Parameters*>(arguments[Nth])...));
     }(std::index_sequence_for<Parameters...>{});
 }
 

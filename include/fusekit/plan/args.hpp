@@ -8,33 +8,33 @@
 
 namespace fusekit::detail {
 
-template <int I, class T>
+template <int Nth, class T>
 struct Leaf {
     T value;
 };
 
 template <class Sequence, class... Ts>
 struct KernelTupleOf;
-template <int... I, class... Ts>
-struct KernelTupleOf<std::integer_sequence<int, I...>, Ts...> : Leaf<I, Ts>... {};
+template <int... Nth, class... Ts>
+struct KernelTupleOf<std::integer_sequence<int, Nth...>, Ts...> : Leaf<Nth, Ts>... {};
 
 /// A tuple that is an aggregate and trivially copyable, because kernels take no other arguments. std::tuple is neither.
 template <class... Ts>
 using KernelTuple = KernelTupleOf<std::make_integer_sequence<int, sizeof...(Ts)>, Ts...>;
 
-template <int I, class T>
-FUSEKIT_HD constexpr T& get(Leaf<I, T>& leaf) {
+template <int Nth, class T>
+FUSEKIT_HD constexpr T& get(Leaf<Nth, T>& leaf) {
     return leaf.value;
 }
-template <int I, class T>
-FUSEKIT_HD constexpr T const& get(Leaf<I, T> const& leaf) {
+template <int Nth, class T>
+FUSEKIT_HD constexpr T const& get(Leaf<Nth, T> const& leaf) {
     return leaf.value;
 }
 
 /// Element I of a list of types.
-template <int I, class... Ts>
-using TypeAt =
-    typename std::remove_cvref_t<decltype(get<I>(std::declval<KernelTuple<std::type_identity<Ts>...> const&>()))>::type;
+template <int Nth, class... Ts>
+using TypeAt = typename std::remove_cvref_t<decltype(get<Nth>(
+    std::declval<KernelTuple<std::type_identity<Ts>...> const&>()))>::type;
 
 /// Finds the one among `given` that is an Op::Args, wherever it stands. None or two of them do not compile.
 template <class Op, class... Given>

@@ -73,8 +73,8 @@ struct BackwardOf<FusedPlan<Ops...>> : FusedPlan<Gradient<Ops...>> {
 
 private:
     static constexpr KernelTuple<typename Replayed<Ops>::Args...> arguments(BoundPlan<FusedPlan<Ops...>> const& layer) {
-        return [&]<int... I>(std::integer_sequence<int, I...>) {
-            return KernelTuple<typename Replayed<Ops>::Args...>{{FusedPlan<Ops...>::template argument<I>(layer)}...};
+        return [&]<int... Nth>(std::integer_sequence<int, Nth...>) {
+            return KernelTuple<typename Replayed<Ops>::Args...>{{FusedPlan<Ops...>::template argument<Nth>(layer)}...};
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 };

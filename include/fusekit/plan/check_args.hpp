@@ -15,9 +15,9 @@ struct AnyField {
     operator T() const;
 };
 
-template <class Args, int... I>
-consteval bool has_fields(std::integer_sequence<int, I...>) {
-    return requires { Args{(static_cast<void>(I), AnyField{})...}; };
+template <class Args, int... Nth>
+consteval bool has_fields(std::integer_sequence<int, Nth...>) {
+    return requires { Args{(static_cast<void>(Nth), AnyField{})...}; };
 }
 template <class Args, int count>
 inline constexpr bool takes = has_fields<Args>(std::make_integer_sequence<int, count>{});
@@ -66,8 +66,8 @@ bool visit_fields(Args const& args, Visit& visit) {
     FieldOf<Visit> const field{reinterpret_cast<char const*>(&args), sizeof(Args), end, visit};
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-braces"  // an array has none of its own
-    [&]<int... I>(std::integer_sequence<int, I...>) {
-        static_cast<void>(Args{(static_cast<void>(I), field)...});
+    [&]<int... Nth>(std::integer_sequence<int, Nth...>) {
+        static_cast<void>(Args{(static_cast<void>(Nth), field)...});
     }(std::make_integer_sequence<int, count>{});
 #pragma GCC diagnostic pop
     return (end + alignof(Args) - 1) / alignof(Args) * alignof(Args) == sizeof(Args);

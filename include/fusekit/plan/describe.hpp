@@ -182,8 +182,8 @@ Description<sizeof...(Ops)> describe_collapsed(BoundPlan<FusedPlan<Ops...>> cons
         input = step->output;
         ++step;
     };
-    [&]<int... I>(std::integer_sequence<int, I...>) {
-        (add(static_cast<Ops const*>(nullptr), ThePlan::template argument<I>(bound)), ...);
+    [&]<int... Nth>(std::integer_sequence<int, Nth...>) {
+        (add(static_cast<Ops const*>(nullptr), ThePlan::template argument<Nth>(bound)), ...);
     }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     static_cast<Text&>(result) = result.table();
     return result;

@@ -136,8 +136,8 @@ struct Epilogue {
     /// The state of channel k, in float or double.
     template <class V = float>
     FUSEKIT_HD static constexpr State<V> prepare(std::int64_t k, Args const& args) {
-        return [&]<int... I>(std::integer_sequence<int, I...>) {
-            return State<V>{{prepare_op<Ops, V>(k, get<I>(args))}...};
+        return [&]<int... Nth>(std::integer_sequence<int, Nth...>) {
+            return State<V>{{prepare_op<Ops, V>(k, get<Nth>(args))}...};
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 
@@ -170,8 +170,8 @@ struct Epilogue {
 
     /// Calls f with each view of activations that an operator names.
     static constexpr void views(Args const& args, auto const& f) {
-        [&]<int... I>(std::integer_sequence<int, I...>) {
-            (views_of<Ops>(get<I>(args), f), ...);
+        [&]<int... Nth>(std::integer_sequence<int, Nth...>) {
+            (views_of<Ops>(get<Nth>(args), f), ...);
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 
@@ -179,24 +179,24 @@ struct Epilogue {
     template <class At>
         requires std::derived_from<At, OutputCoord>
     FUSEKIT_HD static constexpr PlaceState prepare(At const& at, Args const& args) {
-        return [&]<int... I>(std::integer_sequence<int, I...>) {
-            return PlaceState{{prepare_op_at<Ops>(at, get<I>(args))}...};
+        return [&]<int... Nth>(std::integer_sequence<int, Nth...>) {
+            return PlaceState{{prepare_op_at<Ops>(at, get<Nth>(args))}...};
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 
     /// Repeats one channel's state in every lane of a vector.
     template <class V>
     FUSEKIT_HD static constexpr State<V> broadcast(State<float> const& state) {
-        return [&]<int... I>(std::integer_sequence<int, I...>) {
-            return State<V>{{broadcast_op<V, Ops>(get<I>(state))}...};
+        return [&]<int... Nth>(std::integer_sequence<int, Nth...>) {
+            return State<V>{{broadcast_op<V, Ops>(get<Nth>(state))}...};
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 
     /// Prepares the states of `count` neighbouring channels from k on, one a lane.
     template <class V>
     FUSEKIT_HD static constexpr State<V> prepare_lanes(std::int64_t k, int count, Args const& args) {
-        return [&]<int... I>(std::integer_sequence<int, I...>) {
-            return State<V>{{gather_op<V, Ops>(k, count, get<I>(args))}...};
+        return [&]<int... Nth>(std::integer_sequence<int, Nth...>) {
+            return State<V>{{gather_op<V, Ops>(k, count, get<Nth>(args))}...};
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 
@@ -205,9 +205,9 @@ struct Epilogue {
     template <class V, class At, class TheState, class Collect = Nothing>
     FUSEKIT_HD static constexpr V apply(V x, At const& at, TheState const& state, Args const& args,
                                         Collect const& collect = {}) {
-        [&]<int... I>(std::integer_sequence<int, I...>) {
-            ((x = apply_op<Ops>(x, at, get<I>(state), get<I>(args)), collect_op<Ops>(x, collect),
-              raise_op<I, Ops>(x, at, args)),
+        [&]<int... Nth>(std::integer_sequence<int, Nth...>) {
+            ((x = apply_op<Ops>(x, at, get<Nth>(state), get<Nth>(args)), collect_op<Ops>(x, collect),
+              raise_op<Nth, Ops>(x, at, args)),
              ...);
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
         return x;
@@ -216,11 +216,11 @@ struct Epilogue {
     /// The value that reaches the operator at index Count. The operators before it store nothing.
     template <int Count, class V, class At, class TheState>
     FUSEKIT_HD static constexpr V apply_first(V x, At const& at, TheState const& state, Args const& args) {
-        auto const apply_unless_stored = [&]<int I, class Op>(Op const*) {
-            if constexpr (!Storing<Op>) x = apply_op<Op>(x, at, get<I>(state), get<I>(args));
+        auto const apply_unless_stored = [&]<int Nth, class Op>(Op const*) {
+            if constexpr (!Storing<Op>) x = apply_op<Op>(x, at, get<Nth>(state), get<Nth>(args));
         };
-        [&]<int... I>(std::integer_sequence<int, I...>) {
-            (apply_unless_stored.template operator()<I>(static_cast<TypeAt<I, Ops...>*>(nullptr)), ...);
+        [&]<int... Nth>(std::integer_sequence<int, Nth...>) {
+            (apply_unless_stored.template operator()<Nth>(static_cast<TypeAt<Nth, Ops...>*>(nullptr)), ...);
         }(std::make_integer_sequence<int, Count>{});
         return x;
     }
@@ -230,8 +230,8 @@ struct Epilogue {
     template <std::size_t Count, class Coords>
     FUSEKIT_HD static constexpr void apply_each(float (&x)[Count], Coords const& at, PlaceState const (&state)[Count],
                                                 Args const& args) {
-        [&]<int... I>(std::integer_sequence<int, I...>) {
-            (apply_one_to_each<I, Ops>(x, at, state, args), ...);
+        [&]<int... Nth>(std::integer_sequence<int, Nth...>) {
+            (apply_one_to_each<Nth, Ops>(x, at, state, args), ...);
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 
@@ -248,25 +248,25 @@ private:
         for (int i = 0; i < end; ++i) count += is_maximum[i];
         return count;
     }
-    template <int I, class Op, class V, class At>
+    template <int Nth, class Op, class V, class At>
     FUSEKIT_HD static constexpr void raise_op(V const& x, At const& at, Args const& args) {
-        if constexpr (MaximumOp<Op>) at.template raise<maxima_before(I)>(Op::maximum(get<I>(args)), x);
+        if constexpr (MaximumOp<Op>) at.template raise<maxima_before(Nth)>(Op::maximum(get<Nth>(args)), x);
     }
     template <class Op>
     static constexpr void views_of(typename Op::Args args, auto const& f) {
         if constexpr (requires { Op::views(args, f); }) Op::views(args, f);
     }
-    template <int I, class Op, std::size_t Count, class Coords>
+    template <int Nth, class Op, std::size_t Count, class Coords>
     FUSEKIT_HD static constexpr void apply_one_to_each(float (&x)[Count], Coords const& at,
                                                        PlaceState const (&state)[Count], Args const& args) {
         if constexpr (Storing<Op>) {
             float stored[Count] = {};
             for (std::size_t i = 0; i < Count; ++i) stored[i] = Op::stored(x[i]);
-            at.store(Op::output(get<I>(args)), stored);
+            at.store(Op::output(get<Nth>(args)), stored);
         } else {
             for (std::size_t i = 0; i < Count; ++i)
-                x[i] = apply_op<Op>(x[i], at[static_cast<int>(i)], get<I>(state[i]), get<I>(args));
-            for (std::size_t i = 0; i < Count; ++i) raise_op<I, Op>(x[i], at[static_cast<int>(i)], args);
+                x[i] = apply_op<Op>(x[i], at[static_cast<int>(i)], get<Nth>(state[i]), get<Nth>(args));
+            for (std::size_t i = 0; i < Count; ++i) raise_op<Nth, Op>(x[i], at[static_cast<int>(i)], args);
         }
     }
 };

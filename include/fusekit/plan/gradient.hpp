@@ -113,9 +113,10 @@ struct Gradient {
     /// The FLOPs of the values that are computed again and of each operator's share. Each counts once, even where the
     /// run waits for totals and a backend computes it before and after.
     static double flops(Index<4> const& y, Args const& args) {
-        return [&]<int... I>(std::integer_sequence<int, I...>) {
+        return [&]<int... Nth>(std::integer_sequence<int, Nth...>) {
             double const again =
-                (0.0 + ... + (I < values_needed<Ops...>() ? flops_of<Replayed<Ops>>(y, get<I>(args.forward)) : 0.0));
+                (0.0 + ... +
+                 (Nth < values_needed<Ops...>() ? flops_of<Replayed<Ops>>(y, get<Nth>(args.forward)) : 0.0));
             return again + (0 + ... + gradient_flops<Ops>()) * elements(y);
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
@@ -123,8 +124,8 @@ struct Gradient {
     static void check(Args const& args, Check const& in) {
         if (args.x.type != in.type) in.fail("x", Text(fusekit::name(in.type)) + ", as dy", fusekit::name(args.x.type));
         in.readable("x", args.x, in.x, "N x C x H x W", Access::read_in_place);
-        [&]<int... I>(std::integer_sequence<int, I...>) {
-            (check_one<Ops>(get<I>(args.forward), get<I>(args.gradients), in), ...);
+        [&]<int... Nth>(std::integer_sequence<int, Nth...>) {
+            (check_one<Ops>(get<Nth>(args.forward), get<Nth>(args.gradients), in), ...);
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 
@@ -196,28 +197,29 @@ private:
     /// Carries dy back through the operators from number I on, to the input x of operator I; batch statistics' own
     /// slope is left to Projection. Adds to the sums of their parameters' gradients, which begin at number Sum, or
     /// writes the gradients that every element has of its own.
-    template <bool adds, int I, int Sum, class Op, class... More, class V, class At, class State>
+    template <bool adds, int Nth, int Sum, class Op, class... More, class V, class At, class State>
     FUSEKIT_HD static constexpr V back(V x, V dy, At const& at, State const& state, Args const& args, V* sums) {
-        auto const& own = get<I>(state);
+        auto const& own = get<Nth>(state);
         if constexpr (sizeof...(More) > 0)
-            dy = back<adds, I + 1, Sum + gradient_sums<Op>, More...>(apply_op<Op>(x, at, own, get<I>(args.forward)), dy,
-                                                                     at, state, args, sums);
+            dy = back<adds, Nth + 1, Sum + gradient_sums<Op>, More...>(apply_op<Op>(x, at, own, get<Nth>(args.forward)),
+                                                                       dy, at, state, args, sums);
         if constexpr (adds && gradient_sums<Op> > 0) {
             if constexpr (std::is_same_v<std::remove_cvref_t<decltype(own)>, Nothing>)
-                Op::add_gradients(sums + Sum, x, dy, Op::prepare(at, get<I>(args.forward)));
+                Op::add_gradients(sums + Sum, x, dy, Op::prepare(at, get<Nth>(args.forward)));
             else Op::add_gradients(sums + Sum, x, dy, own);
         }
-        if constexpr (!adds && requires { Op::store_gradients(dy, at, get<I>(args.forward), get<I>(args.gradients)); })
-            Op::store_gradients(dy, at, get<I>(args.forward), get<I>(args.gradients));
-        if constexpr (I == 0 && waits) return dy;
-        else return dy * slope_op<Op>(x, at, own, get<I>(args.forward));
+        if constexpr (!adds &&
+                      requires { Op::store_gradients(dy, at, get<Nth>(args.forward), get<Nth>(args.gradients)); })
+            Op::store_gradients(dy, at, get<Nth>(args.forward), get<Nth>(args.gradients));
+        if constexpr (Nth == 0 && waits) return dy;
+        else return dy * slope_op<Op>(x, at, own, get<Nth>(args.forward));
     }
 
-    template <int I, int Sum, class Op, class... More, class V>
+    template <int Nth, int Sum, class Op, class... More, class V>
     FUSEKIT_HD static constexpr void save_from(V const* sums, OutputCoord const& at, Args const& args) {
         if constexpr (gradient_sums<Op> > 0)
-            Op::save_gradients(sums + Sum, at, get<I>(args.forward), get<I>(args.gradients));
-        if constexpr (sizeof...(More) > 0) save_from<I + 1, Sum + gradient_sums<Op>, More...>(sums, at, args);
+            Op::save_gradients(sums + Sum, at, get<Nth>(args.forward), get<Nth>(args.gradients));
+        if constexpr (sizeof...(More) > 0) save_from<Nth + 1, Sum + gradient_sums<Op>, More...>(sums, at, args);
     }
 };
 

@@ -207,7 +207,7 @@ struct OneOfEach {
 };
 
 /// Stands for "no rule is broken".
-struct None {
+struct NoRule {
     template <class... Ops>
     static consteval bool require() {
         return true;
@@ -217,7 +217,7 @@ struct None {
 template <class... Rules>
 struct List {
     template <class... Ops>
-    struct BrokenBy : std::type_identity<None> {};
+    struct BrokenBy : std::type_identity<NoRule> {};
 };
 template <class First, class... Rest>
 struct List<First, Rest...> {
@@ -232,7 +232,7 @@ using InOrder = List<HasOperators, OneHead, ReductionComesFirst, PrologueFits, O
 
 /// The first rule that operators break. None for a type that is no operator, which is refused as such.
 template <class... Ops>
-struct BrokenBy : std::type_identity<None> {};
+struct BrokenBy : std::type_identity<NoRule> {};
 template <class... Ops>
     requires(Operator<Ops> && ...)
 struct BrokenBy<Ops...> : InOrder::BrokenBy<Ops...> {};
@@ -271,7 +271,7 @@ concept OneOfEach = detail::rules::OneOfEach::holds(detail::sequence_of<Ops...>(
 /// Whether these operators, in this order, are one kernel. A yes or a no; Plan says why not.
 template <class... Ops>
 concept Fusable =
-    (Operator<Ops> && ...) && std::same_as<typename detail::rules::BrokenBy<Ops...>::type, detail::rules::None>;
+    (Operator<Ops> && ...) && std::same_as<typename detail::rules::BrokenBy<Ops...>::type, detail::rules::NoRule>;
 
 namespace detail {
 

@@ -82,14 +82,14 @@ struct FusedPlan : Structure<Ops...>, private Binding<config::overloads_bind, Op
     using Slots = Structure<Ops...>;
 
     /// The arguments of operator I.
-    template <int I>
+    template <int Nth>
     static constexpr auto const& argument(BoundPlan<FusedPlan> const& bound) {
         constexpr int head = Slots::prologue_size;
-        if constexpr (Collects<typename Slots::Head>) return get<I>(bound.head);
-        else if constexpr (!Slots::head_is_operator) return get<I>(bound.epilogue);
-        else if constexpr (I < head) return get<I>(bound.prologue);
-        else if constexpr (I == head) return bound.head;
-        else return get<I - head - 1>(bound.epilogue);
+        if constexpr (Collects<typename Slots::Head>) return get<Nth>(bound.head);
+        else if constexpr (!Slots::head_is_operator) return get<Nth>(bound.epilogue);
+        else if constexpr (Nth < head) return get<Nth>(bound.prologue);
+        else if constexpr (Nth == head) return bound.head;
+        else return get<Nth - head - 1>(bound.epilogue);
     }
 
     using Binding<config::overloads_bind, Ops...>::bind;

@@ -53,8 +53,8 @@ void check_op(typename Op::Args const& args, Check const& in) {
 
 template <class... Ops, class Args>
 void check_epilogue(Epilogue<Ops...> const*, Args const& args, Check const& in) {
-    [&]<int... I>(std::integer_sequence<int, I...>) {
-        (check_op<Ops>(get<I>(args), in), ...);
+    [&]<int... Nth>(std::integer_sequence<int, Nth...>) {
+        (check_op<Ops>(get<Nth>(args), in), ...);
     }(std::make_integer_sequence<int, sizeof...(Ops)>{});
 }
 

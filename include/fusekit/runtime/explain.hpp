@@ -55,13 +55,13 @@ inline int distance(FormInfo const& form, Descriptors given, bool of_beginning) 
     int best = row[end];
     for (int i = 0; i < form.size; ++i) {
         int diagonal = row[0];
-        int const skipped = form.slots[i].optional ? 0 : 1;
+        int const skipped = form.entries[i].optional ? 0 : 1;
         row[0] += skipped;
         for (int j = 1; j <= given.size; ++j) {
             Descriptor const& of = given[j - 1];
-            int const taken = diagonal + (form.slots[i].takes(of)                    ? 0
-                                          : form.slots[i].descriptor.kind == of.kind ? 1
-                                                                                     : 2);
+            int const taken = diagonal + (form.entries[i].takes(of)                    ? 0
+                                          : form.entries[i].descriptor.kind == of.kind ? 1
+                                                                                       : 2);
             int least = row[j] + skipped < row[j - 1] + 1 ? row[j] + skipped : row[j - 1] + 1;
             diagonal = row[j];
             row[j] = taken < least ? taken : least;

@@ -44,7 +44,7 @@ constexpr OperatorFacts const* library_facts(Descriptor const& of) {
 inline Slot const* slot_for(FormList const& forms, Descriptor const& of) {
     for (int form = 0; form < forms.size; ++form)
         for (int i = 0; i < forms.at[form]->size; ++i)
-            if (forms.at[form]->slots[i].takes(of)) return &forms.at[form]->slots[i];
+            if (forms.at[form]->entries[i].takes(of)) return &forms.at[form]->entries[i];
     return nullptr;
 }
 

@@ -30,7 +30,7 @@ struct Slot {
 /// What a set knows of a form. The operators are those that descriptors name: of a Backward plan, those of the plan
 /// that it goes back through.
 struct FormInfo {
-    Slot const* slots;
+    Slot const* entries;
     int size;
     Types types;
     Text (*name)();
@@ -53,8 +53,8 @@ constexpr Matching match(FormInfo const& form, Descriptors given, bool of_beginn
     int next = 0;
     for (int i = 0; i < form.size && i < most_operators; ++i) {  // the second condition is for g++'s eyes
         result.at[i] = -1;
-        if (next < given.size && form.slots[i].takes(given[next])) result.at[i] = static_cast<std::int8_t>(next++);
-        else if (!form.slots[i].optional && !(of_beginning && next == given.size)) return result;
+        if (next < given.size && form.entries[i].takes(given[next])) result.at[i] = static_cast<std::int8_t>(next++);
+        else if (!form.entries[i].optional && !(of_beginning && next == given.size)) return result;
     }
     result.fits = next == given.size;
     return result;
@@ -124,13 +124,13 @@ template <class... Ops>
 struct Bind<FusedPlan<Ops...>> {
     static_assert(sizeof...(Ops) <= most_operators);
     using Plan = FusedPlan<Ops...>;
-    static constexpr Slot slots[sizeof...(Ops)] = {slot_of<Ops, false>()...};
+    static constexpr Slot entries[sizeof...(Ops)] = {slot_of<Ops, false>()...};
     static constexpr int size = sizeof...(Ops), rank = Plan::has_gemm ? 2 : 4;
 
     static BoundPlan<Plan> bind(Reader const& reader) {
-        return [&]<int... I>(std::integer_sequence<int, I...>) {
-            KernelTuple<typename Ops::Args...> const args{{reader.read<Ops>(I)}...};
-            return MakeBound<Ops...>::make(get<I>(args)...);
+        return [&]<int... Nth>(std::integer_sequence<int, Nth...>) {
+            KernelTuple<typename Ops::Args...> const args{{reader.read<Ops>(Nth)}...};
+            return MakeBound<Ops...>::make(get<Nth>(args)...);
         }(std::make_integer_sequence<int, size>{});
     }
 };
@@ -139,14 +139,14 @@ template <class... Ops>
 struct Bind<BackwardOf<FusedPlan<Ops...>>> {
     static_assert(sizeof...(Ops) <= most_operators);
     using Plan = typename BackwardOf<FusedPlan<Ops...>>::Plan;
-    static constexpr Slot slots[sizeof...(Ops)] = {slot_of<Ops, true>()...};
+    static constexpr Slot entries[sizeof...(Ops)] = {slot_of<Ops, true>()...};
     static constexpr int size = sizeof...(Ops), rank = 4;
 
     static BoundPlan<Plan> bind(Reader const& reader) {
-        return [&]<int... I>(std::integer_sequence<int, I...>) {
-            KernelTuple<typename GradientsOf<Ops>::Type...> const gradients{{reader.gradients<Ops>(I)}...};
+        return [&]<int... Nth>(std::integer_sequence<int, Nth...>) {
+            KernelTuple<typename GradientsOf<Ops>::Type...> const gradients{{reader.gradients<Ops>(Nth)}...};
             return BackwardOf<FusedPlan<Ops...>>::bind(Bind<FusedPlan<Ops...>>::bind(reader), input(reader),
-                                                       get<I>(gradients)...);
+                                                       get<Nth>(gradients)...);
         }(std::make_integer_sequence<int, size>{});
     }
 
@@ -176,7 +176,7 @@ struct FormOf<Form<ThePlan, TheX, TheY>> : Bind<ThePlan> {
     using X = TheX;
     using Y = TheY;
     using Self = Form<ThePlan, X, Y>;
-    static constexpr FormInfo info = {Bind<ThePlan>::slots,
+    static constexpr FormInfo info = {Bind<ThePlan>::entries,
                                       Bind<ThePlan>::size,
                                       {data_type<X>, data_type<Y>, weights_of<ThePlan, X>()},
                                       type_name<ThePlan>,

@@ -44,14 +44,14 @@ struct HashTable {
 
 constexpr int sequences_of(FormInfo const& form) {
     int count = 1;
-    for (int i = 0; i < form.size; ++i) count *= form.slots[i].optional ? 2 : 1;
+    for (int i = 0; i < form.size; ++i) count *= form.entries[i].optional ? 2 : 1;
     return count;
 }
 template <class Table>
 constexpr void add_sequences(Table& table, FormInfo const& form, int index, int slot, std::uint64_t hash) {
     if (slot == form.size) return table.add(hash, index);
-    if (form.slots[slot].optional) add_sequences(table, form, index, slot + 1, hash);
-    add_sequences(table, form, index, slot + 1, hash_with(hash, form.slots[slot].descriptor.kind));
+    if (form.entries[slot].optional) add_sequences(table, form, index, slot + 1, hash);
+    add_sequences(table, form, index, slot + 1, hash_with(hash, form.entries[slot].descriptor.kind));
 }
 
 }  // namespace detail

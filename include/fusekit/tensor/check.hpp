@@ -71,7 +71,7 @@ struct Modes {
         }
         if (from.kind == CollapsedFrom::images) return modes;
         std::size_t const row = std::strlen(modes) - 5;
-        if (from.kind == CollapsedFrom::signals) return Text(modes, row) + (modes + row + 4);
+        if (from.kind == CollapsedFrom::signal) return Text(modes, row) + (modes + row + 4);
         char const* const slice = modes[row] == 'H' ? "D x " : modes[row] == 'P' ? "O x " : "T x ";
         return Text(modes, row) + slice + (modes + row);
     }

@@ -39,7 +39,7 @@ constexpr CollapsedShape<To> collapse(Index<Rank> const& extents) {
         for (int mode = 0; mode < To - 2; ++mode) shape[mode] = extents[mode];
         shape[To - 1] = extents[Rank - 1];
         if constexpr (Rank < To) {
-            shape.from.kind = CollapsedFrom::signals;
+            shape.from.kind = CollapsedFrom::signal;
             shape[To - 2] = 1;
         } else if constexpr (Rank == To) {
             shape[To - 2] = extents[To - 2];

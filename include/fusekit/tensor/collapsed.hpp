@@ -11,7 +11,7 @@ namespace fusekit {
 
 /// What rows and columns stand for.
 struct CollapsedFrom {
-    enum Kind : std::uint8_t { matrices, signals, images, volumes };
+    enum Kind : std::uint8_t { matrices, signal, images, volumes };  // `signals` is a macro of Qt
 
     Kind kind = images;
     bool gaps = false;  ///< whether memory has gaps between the slices of volumes

@@ -55,7 +55,7 @@ constexpr Index<Rank> expand_matrices(Index<4> const& shape) {
 constexpr CollapsedLayout<4> as_matrices(CollapsedLayout<4> const& layout) {
     Index<4> const &e = layout.shape, &s = layout.stride;
     switch (layout.shape.from.kind) {
-        case CollapsedFrom::signals: return collapse_matrices(Layout<3>{{{e[0], e[1], e[3]}}, {{s[0], s[1], s[3]}}});
+        case CollapsedFrom::signal: return collapse_matrices(Layout<3>{{{e[0], e[1], e[3]}}, {{s[0], s[1], s[3]}}});
         case CollapsedFrom::images: return collapse_matrices(layout.layout());
         default: return layout;
     }

@@ -16,10 +16,10 @@ class OffsetRange {
 public:
     /// Adds up to `steps` steps of a stride.
     void add(std::int64_t steps, std::int64_t stride) {
-        std::int64_t far = 0;
-        known = known && !__builtin_mul_overflow(steps, stride, &far);
-        std::int64_t& end = far < 0 ? low : high;
-        known = known && !__builtin_add_overflow(end, far, &end);
+        std::int64_t reach = 0;
+        known = known && !__builtin_mul_overflow(steps, stride, &reach);
+        std::int64_t& end = reach < 0 ? low : high;
+        known = known && !__builtin_add_overflow(end, reach, &end);
     }
     bool fits_32_bits() const { return known && low >= INT32_MIN && high <= INT32_MAX; }
     /// Whether elements of so many bytes lie where a Buffer reads.
@@ -159,8 +159,10 @@ template <class Geometry>
 Refusal refuse_far_operands(Text (*plan)(), Text (*gemm)(), Geometry const& filter, detail::CollapsedLayout<4> const& x,
                             detail::CollapsedLayout<4> const& weights, detail::CollapsedLayout<4> const& y) {
     bool const matrices = x.shape.from.kind == CollapsedFrom::matrices;
-    auto const error = [&](char const* name, char const* argument, char const* reach, char const* far, Text strides) {
-        return Error(plan(), name, argument, Text(reach) + " less than 2^31 elements " + far + ", or a Direct schedule",
+    auto const error = [&](char const* name, char const* argument, char const* reach, char const* direction,
+                           Text strides) {
+        return Error(plan(), name, argument,
+                     Text(reach) + " less than 2^31 elements " + direction + ", or a Direct schedule",
                      "strides " + strides);
     };
     switch (far_operand(filter, x, weights, y.layout())) {

@@ -76,7 +76,7 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int32_t, W, Groups, Geo
     __device__ void enter(Slabs const& slabs, unsigned block) {
         Slabs::Start const start = slabs.of(block);
         first_image = start.image, first_tile = start.tile;
-        y[0] = min(extent(y, 0) - start.image, slabs.images);
+        y[0] = (min)(extent(y, 0) - start.image, slabs.images);
     }
 
     __device__ Pixel pixel(int m, int group = 0) const {

@@ -7,8 +7,8 @@
 
 namespace fusekit::hip {
 
-FUSEKIT_HD constexpr int min(int a, int b) { return a < b ? a : b; }
-FUSEKIT_HD constexpr int max(int a, int b) { return a > b ? a : b; }
+FUSEKIT_HD constexpr int(min)(int a, int b) { return a < b ? a : b; }
+FUSEKIT_HD constexpr int(max)(int a, int b) { return a > b ? a : b; }
 
 /// ceil(a / b) for a >= 0 and b > 0, in 32 bits. NVIDIA's GPUs divide 64-bit integers by a call, and ptxas serializes
 /// wgmma in a kernel that may call other units (-rdc=true): mainloops of wgmma divide by this.

@@ -158,7 +158,7 @@ struct ConvParams {
     std::conditional_t<reads_in_bulk<Plan, T, U>, ReadMap, detail::Nothing> read = {};
     std::conditional_t<has_stem<Plan, T, U>, StemShape, detail::Nothing> stem = {};
     /// Whether ChannelOperands, QuadOperands or TapOperands load what a kernel for AMD's matrix units multiplies.
-    std::conditional_t<arch::is_targeted<arch::Amd>, bool, detail::Nothing> near = {};
+    std::conditional_t<arch::is_targeted<arch::Amd>, bool, detail::Nothing> fits_32bit_offsets = {};
     std::conditional_t<has_split<Plan, T>, TileParts, detail::Nothing> parts = {};
 
     using Weight = typename Plan::Head::template WeightElement<T>;

@@ -40,7 +40,7 @@ public:
             Sum* const scratch = thread_scratch + thread * thread_floats;
             Item const work{item % conv.groups(),
                             item / conv.groups() * block,
-                            min(block, tiles - item / conv.groups() * block),
+                            (min)(block, tiles - item / conv.groups() * block),
                             reinterpret_cast<KRange<Sum>*>(scratch),
                             reinterpret_cast<OutputRow*>(scratch + k_range_floats),
                             scratch + k_range_floats + row_floats,
@@ -48,7 +48,7 @@ public:
             gather(work);
             for (std::int64_t panel0 = 0; panel0 < panels; panel0 += panel_block)
                 for (std::int64_t t = 0; t < work.count; ++t)
-                    for (std::int64_t panel = panel0; panel < min(panel0 + panel_block, panels); ++panel)
+                    for (std::int64_t panel = panel0; panel < (min)(panel0 + panel_block, panels); ++panel)
                         multiply(work, t, panel, panel == panel0);
             if constexpr (pools) write_windows(work);
         });
@@ -104,7 +104,7 @@ private:
     std::int64_t const result_floats = pools ? block * tile_rows * panels * tile_columns : 0;
     std::int64_t const thread_floats =
         k_range_floats + row_floats + (direct ? 0 : block * tile_rows * row_stride) + result_floats;
-    std::int64_t const panel_block = max(1, panel_bytes / max(1, panel_floats* std::int64_t{sizeof(float)}));
+    std::int64_t const panel_block = (max)(1, panel_bytes / (max)(1, panel_floats* std::int64_t{sizeof(float)}));
     std::int64_t const zeros = round_up(group_c, 16), weight_floats = conv.groups() * panels * panel_floats;
     std::int64_t const state_floats = round_up(conv.groups() * panels * std::int64_t{sizeof(Panel)}, 64) / 4;
     Sum* weights = nullptr;  // (groups, panels, gemm_k, tile_columns)
@@ -129,7 +129,7 @@ private:
         Pixel at = conv.pixel(first, work.group);
         for (std::int64_t r = 0; r < work.count * tile_rows; ++r) {
             int const i = static_cast<int>(r % tile_rows);
-            if constexpr (pools) at = conv.pixel_of_windows(min(first + r, last));
+            if constexpr (pools) at = conv.pixel_of_windows((min)(first + r, last));
             work.rows[r] = {at, pools ? nullptr : &y(at.n, 0, at.p, at.q)};
             KRange<Sum>* const k_ranges = work.k_ranges + r / tile_rows * k_ranges_per_tile;
             if (direct) {
@@ -167,7 +167,7 @@ private:
         TileSums sum;
         gemm_tile(sum, work.k_ranges + t * k_ranges_per_tile, k_ranges_per_tile,
                   weights + (work.group * panels + panel) * panel_floats);
-        std::int64_t const row_count = min(tile_rows, conv.gemm_m() - (work.first + t) * tile_rows);
+        std::int64_t const row_count = (min)(tile_rows, conv.gemm_m() - (work.first + t) * tile_rows);
         typename TileTotals<Epilogue>::template Accumulator<detail::Axis::channel> collected[tile_vectors];
         for (int i = 0; i < row_count; ++i)
             for (int j = 0; j < tile_vectors && own.used[j]; ++j) {
@@ -195,7 +195,7 @@ private:
 
     /// An item's outputs, each of four rows of results.
     void write_windows(Item const& work) const {
-        std::int64_t const rows = min(work.count * tile_rows, conv.gemm_m() - work.first * tile_rows);
+        std::int64_t const rows = (min)(work.count * tile_rows, conv.gemm_m() - work.first * tile_rows);
         for (std::int64_t row = 0; row < rows; row += 4)
             for (std::int64_t panel = 0; panel < panels; ++panel) {
                 Panel const& own = states[work.group * panels + panel];

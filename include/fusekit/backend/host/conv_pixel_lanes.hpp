@@ -36,7 +36,7 @@ public:
             Sum* const scratch = weights + weight_floats + thread * thread_floats;
             Item work{group,
                       first,
-                      min(block, panels - first),
+                      (min)(block, panels - first),
                       scratch,
                       reinterpret_cast<Piece*>(scratch + block * panel_floats),
                       {},
@@ -79,7 +79,7 @@ private:
     std::int64_t const row_stride = packed_row_stride(gemm_k);
     std::int64_t const panels = detail::divide_up(conv.gemm_m(), tile_columns), panel_floats = gemm_k * tile_columns;
     std::int64_t const block = round_up(
-        tiles_per_item(panels, clamp(item_bytes / max(1, panel_floats* std::int64_t{sizeof(float)}), 1, most_panels),
+        tiles_per_item(panels, clamp(item_bytes / (max)(1, panel_floats* std::int64_t{sizeof(float)}), 1, most_panels),
                        threads),
         together);
     std::int64_t const piece_bytes = conv.taps() * pieces_per_tap(block) * std::int64_t{sizeof(Piece)};
@@ -89,14 +89,14 @@ private:
 
     /// Packs the windows of the pixels from `m` on, run by run; lanes past the last pixel are zero.
     void gather(Item& work, std::int64_t m) const {
-        int const total = static_cast<int>(min(work.count * tile_columns, conv.gemm_m() - m));
+        int const total = static_cast<int>((min)(work.count * tile_columns, conv.gemm_m() - m));
         if (total < work.count * tile_columns) {
             std::int64_t const last = (work.count - 1) * panel_floats;
             fill_zero(work.windows + last, panel_floats);
         }
         for (int done = 0; done < total;) {
             Pixel const at = conv.pixel(m + done, work.group);
-            int const count = static_cast<int>(min(total - done, conv.y[3] - at.q));
+            int const count = static_cast<int>((min)(total - done, conv.y[3] - at.q));
             work.runs[work.run_count] = {at, done, count};
             pack_pixel_panels(work.windows, conv, conv.first_c(work.group), order, work.runs[work.run_count++],
                               work.pieces);
@@ -105,13 +105,13 @@ private:
     }
 
     void multiply(Item const& work, std::int64_t k0) const {
-        int const row_count = static_cast<int>(min(tile_rows, group_k - k0));
+        int const row_count = static_cast<int>((min)(tile_rows, group_k - k0));
         std::int64_t const k = conv.first_k(work.group) + k0;
         W const* const of_group = conv.weights_of(work.group);
         KRange<Sum> k_range{{}, gemm_k};
         typename Epilogue::template State<Vector> state[tile_rows];
         for (int i = 0; i < tile_rows; ++i) {  // rows that the tile lacks repeat the last
-            std::int64_t const row = min(i, row_count - 1);
+            std::int64_t const row = (min)(i, row_count - 1);
             k_range.row[i] = weights + (work.group * group_k + k0 + row) * row_stride;
             if constexpr (std::same_as<W, float>)
                 if (direct) k_range.row[i] = of_group + (k0 + row) * conv.w.layout.stride[0];
@@ -121,13 +121,13 @@ private:
         Run const* run = work.runs;
         for (std::int64_t b = 0; b < work.count; ++b) {
             int const first = static_cast<int>(b) * tile_columns;
-            std::int64_t const q = run->at.q + max(first - run->first, 0);
+            std::int64_t const q = run->at.q + (max)(first - run->first, 0);
             for (int i = 0; i < row_count; ++i) __builtin_prefetch(&y(run->at.n, k + i, run->at.p, q), 1);
             TileSums sum;
             gemm_tile(sum, &k_range, 1, work.windows + b * panel_floats);
             for (;; ++run) {
-                int const begin = static_cast<int>(max(run->first, first));
-                int const end = static_cast<int>(min(run->first + run->count, first + tile_columns));
+                int const begin = static_cast<int>((max)(run->first, first));
+                int const end = static_cast<int>((min)(run->first + run->count, first + tile_columns));
                 for (int i = 0; i < row_count; ++i)
                     finish(sum.value[i], begin - first, end - begin, *run, begin - run->first, k + i, state[i],
                            collected[i]);
@@ -150,7 +150,7 @@ private:
         std::int64_t const stride = y.layout.stride[3];
         U* const to = &y(run.at.n, k, run.at.p, run.at.q + skip);
         for (int done = 0; done < count; done += lanes) {
-            int const used = static_cast<int>(min(lanes, count - done));
+            int const used = static_cast<int>((min)(lanes, count - done));
             Vector const v = load(reinterpret_cast<float const*>(sum) + lane + done, 1, used);
             LaneCoord<detail::Axis::pixel> const at{{run.at.n, k, run.at.p, run.at.q + skip + done}, used, columns};
             store(to + done * stride, stride, used,

@@ -31,13 +31,13 @@ public:
             turn.parallel_for(conv.y[0] * conv.y[2], [this](std::int64_t row, int) {
                 for (OutputCoord at{row / conv.y[2], 0, row % conv.y[2], 0}; at.q < conv.y[3]; ++at.q)
                     for (at.k = 0; at.k < conv.y[1]; at.k += lanes)
-                        compute(at, static_cast<int>(min(lanes, conv.y[1] - at.k)));
+                        compute(at, static_cast<int>((min)(lanes, conv.y[1] - at.k)));
             });
         else
             turn.parallel_for(conv.y[0] * conv.y[1], [this](std::int64_t plane, int) {
                 for (OutputCoord at{plane / conv.y[1], plane % conv.y[1], 0, 0}; at.p < conv.y[2]; ++at.p)
                     for (at.q = 0; at.q < conv.y[3]; at.q += lanes)
-                        compute(at, static_cast<int>(min(lanes, conv.y[3] - at.q)));
+                        compute(at, static_cast<int>((min)(lanes, conv.y[3] - at.q)));
             });
     }
 
@@ -56,7 +56,7 @@ private:
 
     void prepare(std::int64_t v) const {
         std::int64_t const k0 = v * width;
-        int const used = static_cast<int>(min(width, conv.y[1] - k0));
+        int const used = static_cast<int>((min)(width, conv.y[1] - k0));
         if constexpr (axis == detail::Axis::channel)
             states[v] = Epilogue::template prepare_lanes<Vector>(k0, used, args);
         else states[v] = Epilogue::template broadcast<Vector>(Epilogue::prepare(k0, args));
@@ -76,13 +76,13 @@ private:
         turn.parallel_for(detail::divide_up(rows, rows_of_tile) * vectors, [&](std::int64_t item, int) {
             std::int64_t const tile = item / vectors, k = item % vectors * width;
             typename TileTotals<Epilogue>::template Accumulator<axis> collected;
-            for (std::int64_t row = tile * rows_of_tile; row < min((tile + 1) * rows_of_tile, rows); ++row)
+            for (std::int64_t row = tile * rows_of_tile; row < (min)((tile + 1) * rows_of_tile, rows); ++row)
                 for (OutputCoord at{row / conv.y[2], k, row % conv.y[2], 0}; at.q < conv.y[3]; at.q += step) {
-                    int const used =
-                        static_cast<int>(min(lanes, axis == detail::Axis::channel ? conv.y[1] - k : conv.y[3] - at.q));
+                    int const used = static_cast<int>(
+                        (min)(lanes, axis == detail::Axis::channel ? conv.y[1] - k : conv.y[3] - at.q));
                     compute(at, used, [&](Vector x) { collected.add(x, used); });
                 }
-            totals.put(tile, k, collected.total(), static_cast<int>(min(width, conv.y[1] - k)));
+            totals.put(tile, k, collected.total(), static_cast<int>((min)(width, conv.y[1] - k)));
         });
         totals.save(turn);
     }

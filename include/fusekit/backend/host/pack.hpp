@@ -29,13 +29,13 @@ void copy_widened(Sum* to, T const* from, std::int64_t count) {
 /// apart. Filters past `filters` become zero.
 template <class Sum, Element T>
 void pack_neighbours(Sum* to, T const* from, std::int64_t filter_stride, int filters, int count) {
-    [&]<int... I>(std::integer_sequence<int, I...>) {
+    [&]<int... Nth>(std::integer_sequence<int, Nth...>) {
         bool const whole = filters == lanes && count == lanes;
-        RegisterOf<Sum> rows[] = {whole         ? load_widened_to<Sum>(from + I * filter_stride)
-                                  : I < filters ? load_widened_to<Sum>(from + I * filter_stride, 1, count)
-                                                : RegisterOf<Sum>{}...};
+        RegisterOf<Sum> rows[] = {whole           ? load_widened_to<Sum>(from + Nth * filter_stride)
+                                  : Nth < filters ? load_widened_to<Sum>(from + Nth * filter_stride, 1, count)
+                                                  : RegisterOf<Sum>{}...};
         transpose(rows);
-        if (whole) (store(to + I * tile_columns, rows[I]), ...);
+        if (whole) (store(to + Nth * tile_columns, rows[Nth]), ...);
         else
             for (int c = 0; c < count; ++c) store(to + c * tile_columns, rows[c]);
     }(std::make_integer_sequence<int, lanes>{});
@@ -54,7 +54,7 @@ void pack_weight_panel(typename Problem::Sum* panel, Problem const& conv, std::i
             for (int column = 0; column < tile_columns; column += lanes)
                 for (std::int64_t c0 = 0; c0 < channels; c0 += block) {
                     int const filters = static_cast<int>(clamp(k_end - k0 - column, 0, lanes));
-                    int const count = static_cast<int>(min(block, channels - c0));
+                    int const count = static_cast<int>((min)(block, channels - c0));
                     auto* const to = panel + c0 * tile_columns + column;
                     auto const* const from =
                         filters ? first + conv.w.layout.offset({{k0 + column, c0, r, s}}) : nullptr;
@@ -151,7 +151,7 @@ Piece* cut_into_pieces(Piece* piece, Problem const& conv, GemmKOrder order, Run 
                 piece->to = (run.first + i) / tile_columns * panel_floats + tap + lane;
                 piece->from =
                     inside ? run.at.n * stride[0] + h * stride[2] + (w + i * step) * stride[3] : Piece::no_source;
-                piece->count = static_cast<int>(min(tile_columns - lane, until - i));
+                piece->count = static_cast<int>((min)(tile_columns - lane, until - i));
             }
         }
     }

@@ -46,7 +46,7 @@ void stream(Line<T const> from, Line<U> to, std::int64_t count, OutputCoord at, 
         if (overlaps) return store(to.first + (count - lanes), last);
     }
     for (; i < count; i += lanes) {
-        int const used = static_cast<int>(min(lanes, count - i));
+        int const used = static_cast<int>((min)(lanes, count - i));
         Vector const v = load(from.first + i * from.stride, from.stride, used);
         store(to.first + i * to.stride, to.stride, used, Epilogue::apply(v, place(i, used), state(i), args));
     }
@@ -109,16 +109,16 @@ private:
         std::int64_t const vectors = detail::divide_up(shape[1], lanes), pixels = shape[0] * shape[2] * shape[3];
         auto* const states = reinterpret_cast<State<Vector>*>(turn.scratch(scratch_floats()));
         turn.parallel_for(detail::divide_up(vectors, detail::channel_item), [&](std::int64_t item, int) {
-            std::int64_t const end = min(vectors, (item + 1) * detail::channel_item);
+            std::int64_t const end = (min)(vectors, (item + 1) * detail::channel_item);
             for (std::int64_t v = item * detail::channel_item; v < end; ++v)
                 states[v] = Epilogue::template prepare_lanes<Vector>(
-                    v * lanes, static_cast<int>(min(lanes, shape[1] - v * lanes)), args);
+                    v * lanes, static_cast<int>((min)(lanes, shape[1] - v * lanes)), args);
         });
 
-        std::int64_t const block = max(1, detail::pointwise_item / shape[1]);
+        std::int64_t const block = (max)(1, detail::pointwise_item / shape[1]);
         turn.parallel_for(detail::divide_up(pixels, block), [&](std::int64_t item, int) {
             detail::RowCounter pixel(item * block, shape[2], shape[3]);
-            for (std::int64_t left = min(block, pixels - item * block); left > 0; --left, pixel.advance()) {
+            for (std::int64_t left = (min)(block, pixels - item * block); left > 0; --left, pixel.advance()) {
                 OutputCoord const at{pixel.outer, 0, pixel.middle, pixel.inner};
                 detail::stream<Epilogue, detail::Axis::channel, T, U>(
                     {&x(at.n, 0, at.p, at.q), x.layout.stride[1]}, {&y(at.n, 0, at.p, at.q), y.layout.stride[1]},
@@ -131,16 +131,16 @@ private:
     void along_pixels(Device::Turn& turn) const {
         auto* const states = reinterpret_cast<State<float>*>(turn.scratch(scratch_floats()));
         turn.parallel_for(detail::divide_up(shape[1], detail::channel_item), [&](std::int64_t item, int) {
-            std::int64_t const end = min(shape[1], (item + 1) * detail::channel_item);
+            std::int64_t const end = (min)(shape[1], (item + 1) * detail::channel_item);
             for (std::int64_t k = item * detail::channel_item; k < end; ++k) states[k] = Epilogue::prepare(k, args);
         });
 
         bool const whole = problem::planes_are_rows(x.layout) && problem::planes_are_rows(y.layout);
         std::int64_t const rows = whole ? 1 : shape[2], columns = whole ? shape[2] * shape[3] : shape[3];
-        std::int64_t const all_rows = shape[0] * shape[1] * rows, block = max(1, detail::pointwise_item / columns);
+        std::int64_t const all_rows = shape[0] * shape[1] * rows, block = (max)(1, detail::pointwise_item / columns);
         turn.parallel_for(detail::divide_up(all_rows, block), [&](std::int64_t item, int) {
             detail::RowCounter row(item * block, shape[1], rows);
-            for (std::int64_t left = min(block, all_rows - item * block); left > 0; --left, row.advance()) {
+            for (std::int64_t left = (min)(block, all_rows - item * block); left > 0; --left, row.advance()) {
                 OutputCoord const at{row.outer, row.middle, row.inner, 0};
                 auto const state = Epilogue::template broadcast<Vector>(states[at.k]);
                 detail::stream<Epilogue, detail::Axis::pixel, T, U>(

@@ -34,23 +34,23 @@ public:
         auto* const states = reinterpret_cast<State*>(lines + threads * line_floats());
         turn.parallel_for(vectors, [&](std::int64_t v, int) {
             if (channel_lanes)
-                states[v] = Epilogue::template prepare_lanes<Vector>(v * lanes,
-                                                                     static_cast<int>(min(lanes, k - v * lanes)), args);
+                states[v] = Epilogue::template prepare_lanes<Vector>(
+                    v * lanes, static_cast<int>((min)(lanes, k - v * lanes)), args);
             else states[v] = Epilogue::template broadcast<Vector>(Epilogue::prepare(v, args));
         });
         Index<4> const out = y.layout.shape;
         std::int64_t const outputs = channel_lanes ? out[0] * out[2] * out[3] * vectors : out[0] * vectors * out[2];
         PoolWindow const window = Plan::Pool::window(x.layout.shape, out[2] / 2, out[3] / 2);
         std::int64_t const values = window.rows * (channel_lanes ? window.columns * lanes : columns);
-        std::int64_t const block = max(1, 16 * 1024 / values);  // enough to hide handing it out
+        std::int64_t const block = (max)(1, 16 * 1024 / values);  // enough to hide handing it out
         turn.parallel_for(detail::divide_up(outputs, block), [&](std::int64_t item, int thread) {
             std::int64_t const first = item * block, pixel = first / vectors, p = pixel / out[3], row = first / out[2];
             OutputCoord at = channel_lanes
                                  ? OutputCoord{p / out[2], first % vectors * lanes, p % out[2], pixel % out[3]}
                                  : OutputCoord{row / k, row % k, first % out[2], 0};
-            for (std::int64_t i = first; i < min(outputs, first + block); ++i) {
+            for (std::int64_t i = first; i < (min)(outputs, first + block); ++i) {
                 if (channel_lanes) {
-                    write_channels(at, static_cast<int>(min(lanes, k - at.k)), states[at.k / lanes]);
+                    write_channels(at, static_cast<int>((min)(lanes, k - at.k)), states[at.k / lanes]);
                     if ((at.k += lanes) < k) continue;
                     at.k = 0;
                     if (++at.q < out[3]) continue;
@@ -114,7 +114,7 @@ private:
         for (int i = 0; i < f.pad_after.w; ++i) line[f.pad_before.w + columns + i] = Reduce::template neutral<float>();
         T const* const first = &x(at.n, at.k, window.row, 0);
         for (std::int64_t column = 0; column < columns; column += lanes) {
-            int const used = static_cast<int>(min(lanes, columns - column));
+            int const used = static_cast<int>((min)(lanes, columns - column));
             Vector const total = total_of(window.rows, 1, [&](std::int64_t row, std::int64_t) {
                 return value<detail::Axis::pixel>(first + row * x.layout.stride[2] + column * x.layout.stride[3],
                                                   {at.n, at.k, window.row + row, column}, used, state);
@@ -125,7 +125,7 @@ private:
         std::int64_t const outputs = y.layout.shape[3], stride = y.layout.stride[3];
         auto const count = [&](std::int64_t q) { return Plan::Pool::window(x.layout.shape, at.p, q).size(); };
         for (std::int64_t q = 0; q < outputs; q += lanes) {
-            int const used = static_cast<int>(min(lanes, outputs - q));
+            int const used = static_cast<int>((min)(lanes, outputs - q));
             Vector const total = total_of(1, f.size.w, [&](std::int64_t, std::int64_t column) {
                 return every<f.strides.w>(line + q * f.strides.w + column, used);
             });
@@ -154,7 +154,7 @@ private:
         Vector const neutral = Reduce::template neutral<Vector>();
         Vector const total = total_of(window.rows, detail::divide_up(columns, lanes), [&](auto row, auto vector) {
             std::int64_t const first = vector * lanes;
-            int const used = static_cast<int>(min(lanes, columns - first));
+            int const used = static_cast<int>((min)(lanes, columns - first));
             Vector const v =
                 value<detail::Axis::pixel>(&x(at.n, at.k, row, first), {at.n, at.k, row, first}, used, state);
             return used == lanes ? v : first_lanes(used) ? v : neutral;

@@ -69,7 +69,7 @@ private:
         auto const each_vector = [&](std::int64_t begin, std::int64_t end, auto const& f) {
             detail::each_row(begin, end, row_vectors, [&](std::int64_t row, std::int64_t first, std::int64_t last) {
                 OutputCoord at{row / rows, k, row % rows, first * lanes};
-                std::int64_t const stop = min(last * lanes, columns);
+                std::int64_t const stop = (min)(last * lanes, columns);
                 for (; at.q + lanes <= stop; at.q += lanes) f(at, lanes);
                 if (at.q < stop) f(at, static_cast<int>(stop - at.q));
             });
@@ -120,7 +120,7 @@ private:
             OutputCoord at{0, begin, 0, 0};
             if constexpr (axis == detail::Axis::pixel) at = {0, line / shape[2], line % shape[2], begin};
             else if constexpr (Steps::per_place) at = {0, begin, line / shape[3], line % shape[3]};
-            strip<axis>(at, min(length, extent - begin));
+            strip<axis>(at, (min)(length, extent - begin));
         });
     }
 
@@ -130,7 +130,7 @@ private:
             for (std::int64_t i = 0; i < neighbours; i += lanes) {
                 OutputCoord at = begin;
                 (axis == detail::Axis::channel ? at.k : at.q) += i;
-                f(at, i / lanes, static_cast<int>(min(lanes, neighbours - i)));
+                f(at, i / lanes, static_cast<int>((min)(lanes, neighbours - i)));
             }
         };
         std::int64_t const columns = Steps::per_place ? 1 : shape[3], rows = Steps::per_place ? 1 : shape[2];

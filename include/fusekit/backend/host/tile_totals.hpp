@@ -89,7 +89,7 @@ public:
     void save(Device::Turn& turn) const {
         turn.parallel_for(detail::divide_up(view.channels, lanes), [this](std::int64_t item, int) {
             std::int64_t const k = item * lanes;
-            int const used = static_cast<int>(min(lanes, view.channels - k));
+            int const used = static_cast<int>((min)(lanes, view.channels - k));
             Totals const all = detail::pairwise(
                 0, tiles, 1, [&](std::int64_t tile, std::int64_t) { return get(tile, k, used); }, detail::merged);
             for (int lane = 0; lane < used; ++lane) Op::save(of_lane<Total>(all, lane), {0, k + lane, 0, 0}, args);

@@ -181,11 +181,11 @@ template <int F, class Register>
 }
 
 /// One round of a transposition: the first half of the rows interleaved with the second.
-template <class Register, int... I>
-[[gnu::always_inline]] inline void interleave_rows(Register (&rows)[lanes], std::integer_sequence<int, I...>) {
+template <class Register, int... Nth>
+[[gnu::always_inline]] inline void interleave_rows(Register (&rows)[lanes], std::integer_sequence<int, Nth...>) {
     constexpr int half = lanes / 2;
-    Register const mixed[] = {interleave<I % 2 * half>(rows[I / 2], rows[half + I / 2])...};
-    ((rows[I] = mixed[I]), ...);
+    Register const mixed[] = {interleave<Nth % 2 * half>(rows[Nth / 2], rows[half + Nth / 2])...};
+    ((rows[Nth] = mixed[Nth]), ...);
 }
 
 }  // namespace detail

@@ -56,7 +56,7 @@ public:
             std::int64_t const at = item / parts, group = item % parts / slabs, first = item % slabs * slab;
             float* const to = sums + (at * dw.layout.shape[0] + conv.first_k(group)) * row_floats + first;
             add_chunk(to, own + thread * thread_floats(), group, first, at * chunk,
-                      min(conv.gemm_m(), (at + 1) * chunk));
+                      (min)(conv.gemm_m(), (at + 1) * chunk));
         });
         turn.parallel_for(dw.layout.shape[0], [&](std::int64_t k, int) { merge(sums + k * row_floats, k); });
     }
@@ -72,13 +72,13 @@ private:
     void add_chunk(float* to, float* panels, std::int64_t group, std::int64_t column, std::int64_t begin,
                    std::int64_t end) const {
         float* const rows = panels + slab * stretch;
-        std::int64_t const width = min(slab, row_floats - column), channels = conv.group_k();
+        std::int64_t const width = (min)(slab, row_floats - column), channels = conv.group_k();
         for (std::int64_t first = begin; first < end; first += stretch) {
-            std::int64_t const last = min(end, first + stretch), length = last - first;
+            std::int64_t const last = (min)(end, first + stretch), length = last - first;
             for (std::int64_t j = 0; j < width; j += tile_columns)
                 pack_panel(panels + j * length, group, column + j, first, last);
             for (std::int64_t k = 0; k < channels; k += tile_rows) {
-                std::int64_t const count = min(tile_rows, channels - k);
+                std::int64_t const count = (min)(tile_rows, channels - k);
                 KRange<float> range;
                 for (std::int64_t i = 0; i < tile_rows; ++i)
                     range.row[i] = rows + (i < count ? i : 0) * packed_row_stride(stretch);
@@ -121,7 +121,7 @@ private:
         for (std::int64_t lane = 0, count; lane < tile_columns; lane += count) {
             std::int64_t const at = column + lane;
             if (at < weights) {
-                count = min(channels - at % channels, tile_columns - lane);
+                count = (min)(channels - at % channels, tile_columns - lane);
                 pack_tap(panel + lane, conv.first_c(group) + at % channels, count, static_cast<int>(at / channels),
                          begin, end);
             } else {
@@ -161,7 +161,7 @@ private:
             for (; i + lanes <= count; i += lanes)
                 for (std::int64_t m = 0; m < length; m += lanes)
                     pack_neighbours(to + m * tile_columns + i, from + i * of_channel + m, of_channel, lanes,
-                                    static_cast<int>(min(lanes, length - m)));
+                                    static_cast<int>((min)(lanes, length - m)));
         for (; i < count; ++i)
             for (std::int64_t m = 0; m < length; ++m)
                 to[m * tile_columns + i] = detail::widened(from[i * of_channel + m * of_pixel]);
@@ -177,7 +177,7 @@ private:
                 values = detail::pairwise(
                     0, chunks, 1, [&](std::int64_t at, std::int64_t) { return load(sums + at * step + column); },
                     [](Vector a, Vector b) { return a + b; });
-            for (std::int64_t j = column; j < min(columns, column + lanes); ++j) {
+            for (std::int64_t j = column; j < (min)(columns, column + lanes); ++j) {
                 float const value = values[j - column];
                 if (j >= weights) {
                     bound.head.bias_gradient.data[k * bound.head.bias_gradient.layout.stride[0]] = value;

@@ -135,7 +135,7 @@ V erf(V x) {
     return x;
 }
 template <same_as<fusekit::host::Vector> V>
-V abs(V x) {
+V(abs)(V x) {
     static_assert(fusekit::host::detail::is_number<V>, "x may be a CPU vector: write fk::math::abs(x)");
     return x;
 }
@@ -150,12 +150,12 @@ V pow(V x, auto const&) {
     return x;
 }
 template <same_as<fusekit::host::Vector> V>
-V max(V const& x, auto const&) {
+V(max)(V const& x, auto const&) {
     static_assert(fusekit::host::detail::is_number<V>, "x may be a CPU vector: write fk::math::max(x, bound)");
     return x;
 }
 template <same_as<fusekit::host::Vector> V>
-V min(V const& x, auto const&) {
+V(min)(V const& x, auto const&) {
     static_assert(fusekit::host::detail::is_number<V>, "x may be a CPU vector: write fk::math::min(x, bound)");
     return x;
 }

@@ -11,7 +11,7 @@ struct Abs {
     struct Args {};
     template <class V>
     FUSEKIT_HD static constexpr V apply(V x, Args const&) {
-        return math::abs(x);
+        return (math::abs)(x);
     }
     template <class V>
     FUSEKIT_HD static constexpr V slope(V x, Args const&) {

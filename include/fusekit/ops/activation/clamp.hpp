@@ -13,7 +13,7 @@ struct Clamp {
     };
     template <class V>
     FUSEKIT_HD static constexpr V apply(V x, Args const& args) {
-        return math::max(math::min(x, args.beta), args.alpha);
+        return (math::max)((math::min)(x, args.beta), args.alpha);
     }
     template <class V>
     FUSEKIT_HD static constexpr V slope(V x, Args const& args) {

@@ -13,7 +13,7 @@ struct ClippedRelu {
     };
     template <class V>
     FUSEKIT_HD static constexpr V apply(V x, Args const& args) {
-        return math::min(math::max(x, 0.0f), args.alpha);
+        return (math::min)((math::max)(x, 0.0f), args.alpha);
     }
     template <class V>
     FUSEKIT_HD static constexpr V slope(V x, Args const& args) {

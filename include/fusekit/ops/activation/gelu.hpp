@@ -14,12 +14,12 @@ struct Gelu {
     template <class V>
     FUSEKIT_HD static constexpr V apply(V x, Args const&) {
         constexpr float lowest = std::is_same_v<V, double> ? -40.0f : -15.0f;  // from there on, normal_cdf is 0
-        return math::max(x, lowest) * math::normal_cdf(x);
+        return (math::max)(x, lowest) * math::normal_cdf(x);
     }
     template <class V>
     FUSEKIT_HD static constexpr V slope(V x, Args const&) {
-        V const near = math::min(math::max(x, -40.0f), 40.0f);  // beyond, the density is 0
-        return math::normal_cdf(x) + near * math::normal_density(near);
+        V const clamped = (math::min)((math::max)(x, -40.0f), 40.0f);  // beyond, the density is 0
+        return math::normal_cdf(x) + clamped * math::normal_density(clamped);
     }
 };
 

@@ -16,14 +16,14 @@ struct GeluTanh {
     static constexpr auto cubic = math::Scalar<V>(0.07135481627260026);
     template <class V>
     FUSEKIT_HD static constexpr V apply(V x, Args const&) {
-        V const near = math::min(math::max(x, -22.0f), 22.0f);  // beyond, the factor is 0 or 1
-        return math::max(x, -22.0f) * math::logistic(near * (inner<V> + cubic<V> * near * near));
+        V const clamped = (math::min)((math::max)(x, -22.0f), 22.0f);  // beyond, the factor is 0 or 1
+        return (math::max)(x, -22.0f) * math::logistic(clamped * (inner<V> + cubic<V> * clamped * clamped));
     }
     template <class V>
     FUSEKIT_HD static constexpr V slope(V x, Args const&) {
-        V const near = math::min(math::max(x, -22.0f), 22.0f), square = near * near;
-        V const argument = near * (inner<V> + cubic<V> * square), rate = inner<V> + 3.0f * cubic<V> * square;
-        return math::logistic(argument) * (1.0f + near * rate * math::logistic(-argument));
+        V const clamped = (math::min)((math::max)(x, -22.0f), 22.0f), square = clamped * clamped;
+        V const argument = clamped * (inner<V> + cubic<V> * square), rate = inner<V> + 3.0f * cubic<V> * square;
+        return math::logistic(argument) * (1.0f + clamped * rate * math::logistic(-argument));
     }
 };
 

@@ -13,7 +13,7 @@ struct HardSigmoid {
     };
     template <class V>
     FUSEKIT_HD static constexpr V apply(V x, Args const& args) {
-        return math::min(math::max(args.alpha * x + args.beta, 0.0f), 1.0f);
+        return (math::min)((math::max)(args.alpha * x + args.beta, 0.0f), 1.0f);
     }
     template <class V>
     FUSEKIT_HD static constexpr V slope(V x, Args const& args) {

@@ -12,7 +12,7 @@ struct HardSwish {
     struct Args {};
     template <class V>
     FUSEKIT_HD static constexpr V apply(V x, Args const&) {
-        return math::max(x, -3.0f) * (math::min(math::max(x + 3.0f, 0.0f), 6.0f) / 6.0f);
+        return (math::max)(x, -3.0f) * ((math::min)((math::max)(x + 3.0f, 0.0f), 6.0f) / 6.0f);
     }
     template <class V>
     FUSEKIT_HD static constexpr V slope(V x, Args const&) {

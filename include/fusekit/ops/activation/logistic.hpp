@@ -14,7 +14,7 @@ struct Logistic {
     }
     template <class V>
     FUSEKIT_HD static constexpr V slope(V x, Args const&) {
-        V const e = math::exp(-math::abs(x)), sum = e + 1.0f;  // 1 - y would cancel
+        V const e = math::exp(-(math::abs)(x)), sum = e + 1.0f;  // 1 - y would cancel
         return e / (sum * sum);
     }
 };

@@ -16,13 +16,13 @@ struct Power {
     template <class V>
     FUSEKIT_HD static constexpr V apply(V x, Args const& args) {
         V const base = args.alpha + args.beta * x;
-        V const power = math::pow(math::max(base, 1e-6f), args.gamma);
+        V const power = math::pow((math::max)(base, 1e-6f), args.gamma);
         return math::keep_nan(base, math::select(base <= math::Scalar<V>(1e-6), V{}, power));
     }
     template <class V>
     FUSEKIT_HD static constexpr V slope(V x, Args const& args) {
         V const base = args.alpha + args.beta * x;
-        V const power = math::pow(math::max(base, 1e-6f), math::Scalar<V>(args.gamma) - 1.0f);
+        V const power = math::pow((math::max)(base, 1e-6f), math::Scalar<V>(args.gamma) - 1.0f);
         return math::keep_nan(base, math::select(base <= math::Scalar<V>(1e-6), V{}, args.beta * (args.gamma * power)));
     }
 };

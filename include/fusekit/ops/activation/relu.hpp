@@ -11,7 +11,7 @@ struct Relu {
     struct Args {};
     template <class V>
     FUSEKIT_HD static constexpr V apply(V x, Args const&) {
-        return math::max(x, 0.0f);
+        return (math::max)(x, 0.0f);
     }
     template <class V>
     FUSEKIT_HD static constexpr V slope(V x, Args const&) {

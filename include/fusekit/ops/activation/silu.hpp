@@ -11,12 +11,12 @@ struct Silu {
     struct Args {};
     template <class V>
     FUSEKIT_HD static constexpr V apply(V x, Args const&) {
-        return math::max(x, -750.0f) * math::logistic(x);
+        return (math::max)(x, -750.0f) * math::logistic(x);
     }
     template <class V>
     FUSEKIT_HD static constexpr V slope(V x, Args const&) {
-        V const near = math::min(math::max(x, -750.0f), 750.0f);
-        return math::logistic(near) * (1.0f + near * math::logistic(-near));
+        V const clamped = (math::min)((math::max)(x, -750.0f), 750.0f);
+        return math::logistic(clamped) * (1.0f + clamped * math::logistic(-clamped));
     }
 };
 

@@ -10,12 +10,12 @@ struct Softsign {
     struct Args {};
     template <class V>
     FUSEKIT_HD static constexpr V apply(V x, Args const&) {
-        V const finite = math::min(math::max(x, -1e30f), 1e30f);
-        return finite / (1.0f + math::abs(finite));
+        V const finite = (math::min)((math::max)(x, -1e30f), 1e30f);
+        return finite / (1.0f + (math::abs)(finite));
     }
     template <class V>
     FUSEKIT_HD static constexpr V slope(V x, Args const&) {
-        V const share = 1.0f / (1.0f + math::abs(x));
+        V const share = 1.0f / (1.0f + (math::abs)(x));
         return share * share;  // the square of 1 + |x| would overflow
     }
 };

@@ -19,8 +19,8 @@ public:
     Buffer() = default;
 
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
-    __device__ explicit Buffer(void const* near, void const* end = nullptr) {
-        auto const address = reinterpret_cast<std::uint64_t>(near) - before;
+    __device__ explicit Buffer(void const* origin, void const* end = nullptr) {
+        auto const address = reinterpret_cast<std::uint64_t>(origin) - before;
         auto const of_first_lane = [](std::uint64_t word) {
             return static_cast<std::uint32_t>(__builtin_amdgcn_readfirstlane(static_cast<int>(word)));
         };
@@ -29,8 +29,8 @@ public:
         format = opaque_per_block(words);
     }
 #else
-    __device__ explicit Buffer(void const* near, void const* end = nullptr)
-        : first(reinterpret_cast<std::uint64_t>(near) - before) {
+    __device__ explicit Buffer(void const* origin, void const* end = nullptr)
+        : first(reinterpret_cast<std::uint64_t>(origin) - before) {
         bytes = end ? bytes_until(end, first) : nowhere;
     }
 #endif

@@ -30,7 +30,7 @@ class LoadOperands {
     /// Indices of GemmK whose offsets are computed at once. A prologue keeps states for each of them, for which few
     /// processors have the shared memory.
     static constexpr bool small_table = Plan::has_prologue && arch::Target::processor.shared_bytes <= 128 * 1024;
-    static constexpr int table_steps = max(1, min(threads, small_table ? 32 : 128) / tile_k),
+    static constexpr int table_steps = (max)(1, (min)(threads, small_table ? 32 : 128) / tile_k),
                          table = table_steps * tile_k;
     using Prologue = typename Plan::Prologue;
     using Params = ConvParams<Plan, T, U>;

@@ -143,14 +143,14 @@ private:
         static constexpr unsigned packets = share / Count;
         static constexpr bool pixels_neighbour = along_pixels;
         static constexpr unsigned wide = along_pixels ? TileK : Size / Count, step = threads / wide;
-        unsigned near, far;
+        unsigned inner, outer;
 
-        __device__ explicit ShareOf(unsigned thread) : near(thread % wide), far(thread / wide) {}
-        __device__ unsigned pixel(unsigned i) const { return along_pixels ? near : further(i); }
-        __device__ unsigned row(unsigned i) const { return along_pixels ? further(i) : near * Count; }
+        __device__ explicit ShareOf(unsigned thread) : inner(thread % wide), outer(thread / wide) {}
+        __device__ unsigned pixel(unsigned i) const { return along_pixels ? inner : further(i); }
+        __device__ unsigned row(unsigned i) const { return along_pixels ? further(i) : inner * Count; }
 
     private:
-        __device__ unsigned further(unsigned i) const { return transposes ? far * packets + i : far + i * step; }
+        __device__ unsigned further(unsigned i) const { return transposes ? outer * packets + i : outer + i * step; }
     };
     /// A thread that has many rows works out anew what depends on its number, to save registers.
     template <Neighbours along, class F>

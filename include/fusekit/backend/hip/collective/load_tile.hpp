@@ -16,7 +16,7 @@ namespace fusekit::hip {
 template <Element T, int Size, int TileK, int threads, class Convert = NoConversion>
 class TileAlongK : ValidBits<Convert::converts> {
 public:
-    static constexpr int count = min(16 / static_cast<int>(sizeof(T)), min(TileK, Size* TileK / threads));
+    static constexpr int count = (min)(16 / static_cast<int>(sizeof(T)), (min)(TileK, Size* TileK / threads));
 
     /// `row(i)` is row i of the tile. `vectorized` says that indices of GemmK neighbour in memory, `count` at a time
     /// and aligned.
@@ -65,7 +65,7 @@ public:
             for (int i = passes * part / parts; i < passes * (part + 1) / parts; ++i)
                 put(i, [&](int j) { return as_operand<Operand>(values[i].values[j]); });
         } else if constexpr (part == 0) {
-            constexpr int together = min(count, 4);
+            constexpr int together = (min)(count, 4);
             Operand converted[passes][count];  // before the first store, after which states are loaded again
 #pragma unroll
             for (int j = 0; j < count; j += together) {
@@ -105,7 +105,7 @@ class TileAlongRows : ValidBits<Convert::converts && (Size < 128)> {
     static_assert(threads % Size == 0 && share * threads == Size * TileK);
 
 public:
-    static constexpr int count = min(16 / static_cast<int>(sizeof(T)), share);
+    static constexpr int count = (min)(16 / static_cast<int>(sizeof(T)), share);
     static_assert(count % 4 == 0);
 
     template <class RowAt>
@@ -190,7 +190,7 @@ private:
     template <int Count, int Rows, class Tile>
     __device__ void store_elements(Tile& tile, Convert const& convert) const {
         using Operand = typename Tile::Operand;
-        constexpr int indices = share / Count / Rows, together = min(indices, 4);
+        constexpr int indices = share / Count / Rows, together = (min)(indices, 4);
         Operand converted[share];  // before the first store, after which states are loaded again
         if constexpr (!Convert::converts) {
 #pragma unroll
@@ -214,7 +214,7 @@ private:
     /// The same, as they are stored.
     template <int indices, int Rows, class Tile>
     __device__ void store_along_k(Tile& tile, typename Tile::Operand const (&converted)[share]) const {
-        constexpr int chunk = min(indices, 8);
+        constexpr int chunk = (min)(indices, 8);
 #pragma unroll
         for (int i = 0; i < indices; i += chunk)
 #pragma unroll
@@ -225,7 +225,7 @@ private:
     }
     template <int Count, int Rows, class Tile>
     __device__ void store_along_rows(Tile& tile, typename Tile::Operand const (&converted)[share]) const {
-        constexpr int width = min(Count, 4);
+        constexpr int width = (min)(Count, 4);
 #pragma unroll
         for (int i = 0; i < share; i += width) {
             int const load = i / Count;

@@ -52,7 +52,7 @@ public:
         int const first = grid.first_channel(number), count = static_cast<int>(shape[1]) - first;
         if constexpr (Epilogue::channelwise)
             for (int i = static_cast<int>(thread); i < channels; i += threads)
-                shared.states[i] = Epilogue::prepare(std::int64_t{first} + min(i, count - 1), arguments);
+                shared.states[i] = Epilogue::prepare(std::int64_t{first} + (min)(i, count - 1), arguments);
         Quad const quad(tiles, grid, number, static_cast<int>(thread % SumTile<channels, parts * pixels>::quads));
         U* const to = params.y.data + quad.image * stride[0] + std::int64_t{first} * stride[1];
         barrier();
@@ -83,7 +83,7 @@ private:
 
         __device__ Quad(Tiles const& tiles, Grid const& grid, unsigned tile, int quad) {
             PlanePart const part = grid.part(tile, 4 * quad / pixels);
-            int const width = tiles.y_width, rows = part.n < 0 ? 0 : min(tiles.rows, tiles.y_height - part.row);
+            int const width = tiles.y_width, rows = part.n < 0 ? 0 : (min)(tiles.rows, tiles.y_height - part.row);
             if (part.n >= 0) image = part.n;
             for (int j = 0; j < 4; ++j) {
                 int const place = (4 * quad + j) % pixels, p = place / tiles.pitch, q = place % tiles.pitch;

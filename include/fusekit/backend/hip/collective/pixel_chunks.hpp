@@ -47,7 +47,7 @@ struct ChunkMasks {
                        q = extent(conv.y[3]), pixels = extent(conv.y[2]) * q, taps = extent(conv.taps()),
                        chunk = thread % Chunks, m = static_cast<unsigned>(first) + chunk * count,
                        in_plane = m % static_cast<unsigned>(plane), p = in_plane / q;
-        int const there = min(end - static_cast<int>(m), static_cast<int>(pixels - in_plane));
+        int const there = (min)(end - static_cast<int>(m), static_cast<int>(pixels - in_plane));
         auto const window = conv.window({0, static_cast<int>(p), static_cast<int>(in_plane - p * q)});
         for (unsigned tap = thread / Chunks; tap <= taps; tap += threads / Chunks) {
             unsigned const r = tap / extent(conv.window_columns()), s = tap - r * extent(conv.window_columns());
@@ -78,13 +78,13 @@ class ChunksOfRows {
 public:
     static constexpr unsigned step = threads / PixelChunk<T>::of_step, own = Rows / step;
     static_assert(step * PixelChunk<T>::of_step == threads && own * step == Rows);
-    /// Where a row begins that does not exist: nowhere, at all offsets that `near` elements have.
+    /// Where a row begins that does not exist: out of bounds, at all 32-bit offsets from `origin`.
     static constexpr std::uint32_t nowhere = Buffer::nowhere + Buffer::before;
 
     /// Row i of the thread, of `own`, begins `offset(i)` bytes into the buffer, or is `nowhere`.
     template <class OffsetOf>
-    __device__ ChunksOfRows(unsigned thread, void const* near, OffsetOf offset)
-        : buffer(near), chunk(thread % PixelChunk<T>::of_step), row(thread / PixelChunk<T>::of_step) {
+    __device__ ChunksOfRows(unsigned thread, void const* origin, OffsetOf offset)
+        : buffer(origin), chunk(thread % PixelChunk<T>::of_step), row(thread / PixelChunk<T>::of_step) {
 #pragma unroll
         for (unsigned i = 0; i < own; ++i) at[i] = offset(i) + chunk * 16;
     }

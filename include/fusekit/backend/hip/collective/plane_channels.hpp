@@ -27,7 +27,7 @@ public:
           arguments(params.bound.epilogue) {
         if constexpr (Epilogue::channelwise)
             for (int i = 0; i < 2; ++i)
-                states[i] = Epilogue::prepare(std::int64_t{min(channel(i), count - 1)}, arguments);
+                states[i] = Epilogue::prepare(std::int64_t{(min)(channel(i), count - 1)}, arguments);
     }
 
 protected:
@@ -49,7 +49,7 @@ protected:
 
     /// Elements of y of a channel of a part.
     __device__ int length(PlanePart const& part) const {
-        return min(tiles.rows, tiles.y_height - part.row) * tiles.y_width;
+        return (min)(tiles.rows, tiles.y_height - part.row) * tiles.y_width;
     }
 
 private:

@@ -59,8 +59,8 @@ private:
     int first, last;  ///< the pixels from which whole steps may be loaded, counted from the first image's first
 
     __device__ void look() {
-        int const end = min(last + 1, plane - step), until = pixel >= first && end > pixel ? end - pixel : 0,
-                  count = of_wave(min(steps, (until + step - 1) / step));
+        int const end = (min)(last + 1, plane - step), until = pixel >= first && end > pixel ? end - pixel : 0,
+                  count = of_wave((min)(steps, (until + step - 1) / step));
         at = in_bytes(pixel);
         pixel += count * step;
         steps -= count;

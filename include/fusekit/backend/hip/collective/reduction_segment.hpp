@@ -116,8 +116,8 @@ public:
     /// How many of a packet's elements each total has.
     __device__ unsigned count(PacketOffsets const& packet) const {
         if (pattern != Pattern::planes) return 1;
-        int const end = min(packet.first + lanes, static_cast<int>(params.order.plane.value()));
-        return static_cast<unsigned>(end - max(packet.first, 0));
+        int const end = (min)(packet.first + lanes, static_cast<int>(params.order.plane.value()));
+        return static_cast<unsigned>(end - (max)(packet.first, 0));
     }
     /// The offset of one value of the total, near a step: the first of the step's image.
     __device__ std::int64_t value_near(unsigned step) const {

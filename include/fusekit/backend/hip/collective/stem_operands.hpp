@@ -26,7 +26,7 @@ __device__ void put_stem_filters(Panel* panels, StemShape const& shape, Problem 
         int const filter = first + static_cast<int>(row), j = static_cast<int>(of_row) * chunk - shape.lead;
         bool const exists = filter < conv.group_k() && static_cast<int>(r) < conv.window_rows();
         T const* const from = conv.w.data + (exists ? filter * stride[0] + r * stride[2] : 0);
-        int s = max(j, 0) / channels, c = max(j, 0) - s * channels;
+        int s = (max)(j, 0) / channels, c = (max)(j, 0) - s * channels;
         panels[r / 2].template put_along_k<chunk>((of_row * 2 + r % 2) * chunk, row, [&](int e) {
             bool const seen = exists && j + e >= 0 && j + e < shape.row_elements;
             auto const weight =

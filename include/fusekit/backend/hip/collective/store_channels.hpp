@@ -33,7 +33,7 @@ public:
         : thread(the_thread), first(the_first), count(channels) {
         if constexpr (Epilogue::channelwise)
             for (int own = 0; own < 2; ++own)
-                states[own] = Epilogue::prepare(std::int64_t{min(channel(own), count - 1)}, arguments);
+                states[own] = Epilogue::prepare(std::int64_t{(min)(channel(own), count - 1)}, arguments);
     }
 
     /// Takes sums to `staged`, rows of a pixel's 64 channels, swizzled. `place_of(i)`, called in the order of pixels,
@@ -65,7 +65,7 @@ private:
         unsigned const chunk = in_bytes ? thread / 32 : thread / 32 * 2 + lane / 8 % 2;  // of 16 bytes
 #pragma unroll
         for (int block = 0; block < pixel_blocks; block += together) {
-            int const stored = min(block + static_cast<int>(own_block), last);  // the last one more than once
+            int const stored = (min)(block + static_cast<int>(own_block), last);  // the last one more than once
             unsigned const pixel = 8 * static_cast<unsigned>(stored) + lane % 8;
             auto const address = staged + pixel * row_bytes + swizzled(chunk, pixel) * 16;
             std::uint32_t words[4] = {};

@@ -75,7 +75,7 @@ public:
 #pragma unroll
             for (int i = static_cast<int>(thread); i < tile_n; i += Atom::threads)  // of no channel: the last one's
                 shared.states[i / 2].of[i % 2] =
-                    Epilogue::prepare(std::int64_t{min(first_n + i, last)}, params.bound.epilogue);
+                    Epilogue::prepare(std::int64_t{(min)(first_n + i, last)}, params.bound.epilogue);
         }
     }
 
@@ -117,7 +117,7 @@ private:
             float results[2] = {}, values[2] = {};
             if constexpr (reads) unpack<U>(both, values);
             for (int i = 0; i < 2; ++i) {
-                OutputCoord const place{at.n, std::int64_t{min(column + i, last_n)}, at.p, at.q};
+                OutputCoord const place{at.n, std::int64_t{(min)(column + i, last_n)}, at.p, at.q};
                 bool const is_of_y = exists && column + i <= last_n;
                 if (!Epilogue::writes || is_of_y)
                     results[i] = Epilogue::apply(static_cast<float>(sums[e + i]),

@@ -136,7 +136,7 @@ private:
     __device__ void copy(int from, PlanePart const& part, U const* staged) const {
         if (part.n < 0) return;
         int const lane = static_cast<int>(thread % 32), start = part.row * tiles.y_width, elements = length(part),
-                  present = min(count - from, channels);
+                  present = (min)(count - from, channels);
         U* const to = y + part.n * image_stride + std::int64_t{from} * plane + start;
         if (joined()) {
             int const end = present * plane;

@@ -23,7 +23,8 @@ class StoreTile {
     using Transpose = TransposeTile<Atom, along_channels>;
     static constexpr int rounds = Transpose::rounds, rows = Transpose::rows, columns = Transpose::columns;
     static constexpr int partials = threads / rows;  ///< parts of a row, which statistics add up
-    static constexpr int total_unroll = min(4, columns / 4 / partials);  // more compare more than AMD has registers for
+    static constexpr int total_unroll =
+        (min)(4, columns / 4 / partials);  // more compare more than AMD has registers for
     static constexpr int parts = along_channels ? threads / columns : partials;  ///< that a channel's totals come in
     using Totals = TileTotals<Plan, tile_n, parts, threads>;
     using Total = typename Totals::Total;
@@ -95,7 +96,7 @@ private:
         using T = std::remove_cvref_t<decltype(*params.x.data)>;
         if constexpr (has_transposed_filters<Plan, Atom, T, fast>) {
             using Filters = TransposedFilters<T, decltype(Atom::Stage::w), tile_n, Atom::tile_k, threads>;
-            return params.near ? Filters::tile_row(channel) : channel;
+            return params.fits_32bit_offsets ? Filters::tile_row(channel) : channel;
         } else {
             return channel;
         }

@@ -44,7 +44,7 @@ struct WeightTile {
         first_block = static_cast<int>(shares_x ? number / down : number % across) * column_blocks;
         first_k = static_cast<int>(shares_x ? number % down : number / across) * Schedule::rows;
         begin = static_cast<int>(part_group * params.parts.cluster + rank) * params.part_pixels;
-        end = min(begin + params.part_pixels, static_cast<int>(conv.gemm_m()));
+        end = (min)(begin + params.part_pixels, static_cast<int>(conv.gemm_m()));
     }
     __device__ int steps() const {
         return begin < end ? static_cast<int>(detail::divide_up(end - begin, Schedule::pixels)) : 0;
@@ -78,7 +78,7 @@ __device__ void load_weight_operands(Params const& params, Problem const& conv, 
     constexpr int pixels = Schedule::pixels, column_blocks = WeightTile<Schedule>::column_blocks;
     constexpr unsigned row_blocks = Schedule::rows / weight_block;
     auto const& filter = conv.filter;
-    int const copied = max(min(tile.blocks - tile.first_block, column_blocks), 0);
+    int const copied = (max)((min)(tile.blocks - tile.first_block, column_blocks), 0);
     unsigned boxes = static_cast<unsigned>(copied);
     for (unsigned i = 0; i < row_blocks; ++i) boxes += tile.has_rows(i);
     int c[column_blocks];

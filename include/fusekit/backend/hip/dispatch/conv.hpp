@@ -117,18 +117,19 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_product(Gpu const& gpu, GemmKerne
     if constexpr (arch::is_targeted<arch::Amd>) {
         auto const pixels = pixels_of_group<Plan>(params.x);
         if constexpr (has_transposed_conv<Plan>)
-            params.near = has_unit && transposed_windows_are_near(filter, params.x) &&
-                          (params.channels_fastest ? params.inputs_vectorized && problem::vectorizable(w, w_packet, 0)
-                                                   : has_quads_of_taps<Plan>(filter, pixels, w.layout, outputs));
+            params.fits_32bit_offsets =
+                has_unit && transposed_windows_are_near(filter, params.x) &&
+                (params.channels_fastest ? params.inputs_vectorized && problem::vectorizable(w, w_packet, 0)
+                                         : has_quads_of_taps<Plan>(filter, pixels, w.layout, outputs));
         else
-            params.near =
+            params.fits_32bit_offsets =
                 has_unit && params.weights_vectorized &&
                 (params.channels_fastest ? params.inputs_vectorized
                                          : !Plan::pools && has_quads(filter, pixels, outputs) &&
                                                (!may_have_quads_of_taps<Plan, T> ||
                                                 has_quads_of_taps<Plan>(filter, pixels, w.layout, outputs))) &&
                 windows_are_near(filter, params.x, params.slices, w.layout, outputs, schedule.m);
-        params.near = params.near && filters_are_near<T>(w.layout, schedule.n);
+        params.fits_32bit_offsets = params.fits_32bit_offsets && filters_are_near<T>(w.layout, schedule.n);
     }
     GroupedProduct const product = product_of(bound, outputs);
     std::int64_t const columns = divide_up(product.n, schedule.n) * product.groups;

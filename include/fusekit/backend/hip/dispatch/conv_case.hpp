@@ -62,11 +62,12 @@ bool runs_without_tiles(BoundPlan<Plan> const& bound, ImageView<T const> const& 
                         GroupedProduct const& product) {
     auto const filter = Plan::Head::geometry(bound.head);
     if (sums_nothing(bound, x)) return true;
-    bool const far =
+    bool const exceeds_offsets =
         far_operand(filter, x.collapsed_layout(), layout_of_weights<Plan>(bound), y.layout) != FarOperand::none;
     if constexpr (Plan::Head::may_be_grouped || Plan::Head::longest > KOffset::most(filter.rank))
-        return far || (product.groups > 1 && product.n <= direct_max_group_channels) || !has_bits_for<Plan>(filter);
-    return far;
+        return exceeds_offsets || (product.groups > 1 && product.n <= direct_max_group_channels) ||
+               !has_bits_for<Plan>(filter);
+    return exceeds_offsets;
 }
 
 /// The bytes of x, of which no more is read than there are products, of the weights and of y.

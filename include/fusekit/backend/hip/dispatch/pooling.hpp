@@ -76,7 +76,7 @@ Result<Launch<WindowPoolingParams<Plan, T, U>>> prepare_pooling(Gpu const& gpu, 
         params.packets = static_cast<unsigned>(outputs / lanes);
         return detail::prepare_pool<Plan, Mainloop>(gpu, params, images, outputs, Mainloop::threads * lanes);
     };
-    constexpr int most = min(8, 16 / static_cast<int>(sizeof(Wider<T, U>)));
+    constexpr int most = (min)(8, 16 / static_cast<int>(sizeof(Wider<T, U>)));
     if constexpr (!Plan::Epilogue::stores)
         if (problem::vectorizable<T const>(x, most, 1) && problem::vectorizable<U>(y, most, 1))
             return prepare(static_cast<WindowPooling<Plan, T, U, most>*>(nullptr));

@@ -73,10 +73,10 @@ Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const& gpu, Red
         params.packets[1] = FastDivmod(static_cast<unsigned>(most));
         cut(most);
         segments = shape[1], steps = params.slab_images * most;
-        auto const small = [&] {
+        auto const halves_threads = [&] {
             return threads / 2 * unroll >= steps && 2 * segments > at_once * Mainloop::threads / threads;
         };
-        while (params.slabs == 1 && threads > 64 && small()) threads /= 2;
+        while (params.slabs == 1 && threads > 64 && halves_threads()) threads /= 2;
         group_size = detail::divide_up(steps, threads);
     } else {
         cut(Steps::per_place ? 1 : plane);

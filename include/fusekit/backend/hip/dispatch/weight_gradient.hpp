@@ -212,10 +212,11 @@ Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_weight_gradient(Gpu con
     std::int64_t const groups = filter.group_count, group_k = y.layout.shape[0] / groups;
     params.in_x = detail::neighbours_of<T>(params.x, y.layout.shape[1]);
     params.in_dy = detail::neighbours_of<T>(detail::typed<T>(dy), group_k);
-    bool const near = !params.in_slabs && detail::is_near(params.x) && detail::is_near(detail::typed<T>(dy));
+    bool const fits_32bit_offsets =
+        !params.in_slabs && detail::is_near(params.x) && detail::is_near(detail::typed<T>(dy));
     constexpr Neighbours packets = sizeof(T) == 2 ? Neighbours::eights : Neighbours::fours;
     auto const have_loop = [&](Neighbours both) {
-        return WeightGradientTile::of_amd && near && params.in_x == both && params.in_dy == both;
+        return WeightGradientTile::of_amd && fits_32bit_offsets && params.in_x == both && params.in_dy == both;
     };
     params.in_packets = have_loop(packets);
     bool const in_quads = have_loop(Neighbours::pixels) && detail::has_quads_of_dy(params.x, detail::typed<T>(dy));
@@ -231,7 +232,7 @@ Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_weight_gradient(Gpu con
             plane = RowSlots::of_image(of_dy[2], of_dy[3]);
         }
     if constexpr (WeightGradientTile::of_amd && Plan::Head::collapsed_space == 2)
-        if (near && !params.in_packets && !params.in_rows &&
+        if (fits_32bit_offsets && !params.in_packets && !params.in_rows &&
             detail::lies_in_planes(filter, params.x, detail::typed<T>(dy), y.layout.shape[1])) {
             params.in_x = Neighbours::planes;
             params.in_dy = Neighbours::pixels;

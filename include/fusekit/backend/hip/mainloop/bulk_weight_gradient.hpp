@@ -132,11 +132,11 @@ private:
         } else if constexpr (!Schedule::promotes) {
             add_up(total, steps);
         } else {
-            add_up(total, min(flush, steps));
+            add_up(total, (min)(flush, steps));
 #pragma unroll 1
             for (int first = flush; first < steps; first += flush) {
                 Fragment sums;
-                add_up(sums, min(flush, steps - first));
+                add_up(sums, (min)(flush, steps - first));
 #pragma unroll
                 for (int product = 0; product < products; ++product)
 #pragma unroll
@@ -171,7 +171,7 @@ private:
         int const number = tile.first_block + column / block, tap = number / tile.channel_blocks,
                   c = number % tile.channel_blocks * block + column % block, r = tap / conv.window_columns(),
                   s = tap - r * conv.window_columns();
-        int const count = number < tile.blocks ? min(max(conv.group_c() - c, 0), 4) : 0;
+        int const count = number < tile.blocks ? (min)((max)(conv.group_c() - c, 0), 4) : 0;
         auto const each_row = [&](auto const& f) {
 #pragma unroll 4
             for (unsigned row = own.begin + thread / quads; row < end; row += rows_apart)

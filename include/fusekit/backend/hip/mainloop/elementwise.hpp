@@ -20,7 +20,7 @@ class Streaming {
     using Epilogue = typename Plan::Epilogue;
     using State = typename Epilogue::PlaceState;
     static constexpr int unroll = Schedule::unroll;
-    static constexpr int width = min(lanes, 4);  ///< lanes whose parameters are read together
+    static constexpr int width = (min)(lanes, 4);  ///< lanes whose parameters are read together
 
 public:
     static constexpr int threads = Schedule::threads, blocks = Schedule::blocks;
@@ -33,7 +33,7 @@ public:
     /// Whether the block prepares the channels of its packets together where they are neighbours in memory, and the
     /// most packets of a tile: a block has a thread for each of its channels.
     static constexpr bool shares_channels = only_channel && lanes > 1;
-    static constexpr int tile_packets = max(1, threads / lanes);
+    static constexpr int tile_packets = (max)(1, threads / lanes);
 
 private:
     /// A State as it lies in shared memory: words of neighbouring channels are neighbours, and are read together.

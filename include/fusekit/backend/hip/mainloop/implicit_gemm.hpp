@@ -236,12 +236,12 @@ private:
                                             Coord const& coord, Atom const& atom, typename Atom::Fragment& sums,
                                             unsigned thread) {
         if constexpr (Parts::has_taps) {
-            if (params.near) {
+            if (params.fits_32bit_offsets) {
                 sum_taps<true>(params, shared, coord, atom, sums, thread);
                 return sum_taps<false>(params, shared, coord, atom, sums, thread);
             }
         } else if constexpr (Parts::may_be_near()) {
-            if (params.near)
+            if (params.fits_32bit_offsets)
                 return sum<typename Parts::NearLoader>(params, conv, shared, shared.near_loader, coord, atom, sums,
                                                        thread);
         }

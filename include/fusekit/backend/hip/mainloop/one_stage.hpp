@@ -42,7 +42,7 @@ private:
         int left = steps, i = 1;
         while (left > 0) {
             if (i == found) found = loader.find(steps - left + 1), i = 0;
-            int const end = min(found, i + left), stride = loader.stride(), last = end * stride;
+            int const end = (min)(found, i + left), stride = loader.stride(), last = end * stride;
             int place = i * stride;
             left -= end - i, i = end;
             do {
@@ -57,7 +57,7 @@ private:
     }
     /// A pass of the loop is two steps. Each step that is left is a pass of the second loop, which copies its set.
     __device__ __forceinline__ void multiply_in_turns(int steps, int found, Fragment& sums) {
-        int const pairs = (min(found, steps) - 1) / 2, stride = loader.stride(), last = (1 + 2 * pairs) * stride;
+        int const pairs = ((min)(found, steps) - 1) / 2, stride = loader.stride(), last = (1 + 2 * pairs) * stride;
         int place = stride;
         while (place != last) {
             multiply_turn<0>(place, sums);

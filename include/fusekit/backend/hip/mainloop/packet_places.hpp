@@ -18,7 +18,7 @@ struct TapRange {
     template <class Tile, class Problem>
     __device__ static TapRange of_tile(Problem const& conv, WeightGradientTileAt<Tile> const& at, int weights) {
         int const channels = conv.group_c(), first = at.first_column / channels,
-                  last_column = min(at.first_column + Tile::m, weights) - 1;
+                  last_column = (min)(at.first_column + Tile::m, weights) - 1;
         return {of_wave(first), of_wave(last_column < at.first_column ? 0 : last_column / channels - first + 1)};
     }
     /// Finds how far a window's taps are from its first, a thread each.

@@ -74,9 +74,9 @@ struct PixelPlaces {
         static_assert(threads == 2 * pixels);
         unsigned const number = thread % pixels;
         int const rows = conv.window_rows(), q = conv.extent(conv.y, 3), image = conv.extent(conv.y, 2) * q,
-                  plane = static_cast<int>(whole(image)), pixel = min(first + static_cast<int>(number), end - 1),
+                  plane = static_cast<int>(whole(image)), pixel = (min)(first + static_cast<int>(number), end - 1),
                   n = pixel / plane, in_plane = pixel - n * plane, own = in_plane % 4, quad = in_plane - own,
-                  had = max(quad + 4 - image, 0), place = in_plane - had;
+                  had = (max)(quad + 4 - image, 0), place = in_plane - had;
         bool const in_range = first + static_cast<int>(number) < end, exists = in_range && own >= had,
                    finds_rows = of_wave(static_cast<int>(thread / pixels)) == 0;
         Pixel const to{n, place / q, place % q};

@@ -31,7 +31,7 @@ class Reducing {
     static constexpr int crowd = own == 1 && lanes != 4 ? 2 : 1;  // more threads where few registers suffice
 
 public:
-    static constexpr int unroll = max(1, Schedule::unroll / (Steps::has_operand ? 2 : 1) / crowd);
+    static constexpr int unroll = (max)(1, Schedule::unroll / (Steps::has_operand ? 2 : 1) / crowd);
     static constexpr int totals = Segment::totals;
     static constexpr int threads = Schedule::threads, blocks = Schedule::blocks * crowd;
     using Params = ReductionParams<Plan, T, U>;
@@ -290,7 +290,7 @@ private:
             params.workspace.values() + grid_group * (params.group_size + 1) * columns * sums, columns};
         if (row == 0) room.put(block_rank + 1, column * own, of_segment);
         GridGroup(params.workspace.state(grid_group), params.group_size, thread, shared.is_last).arrive_and_wait([&] {
-            room.template merge_all<min(own, 4)>(params.group_size, params.threads, thread, shared.sums);
+            room.template merge_all<(min)(own, 4)>(params.group_size, params.threads, thread, shared.sums);
         });
         room.get(0, column * own, of_segment);
     }

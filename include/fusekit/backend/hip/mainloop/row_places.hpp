@@ -44,7 +44,7 @@ public:
     /// How many quads a table of so many taps has, in multiples of `together`.
     template <int together>
     __device__ static int quads(TapRange const& range) {
-        return min(most_quads, room / (range.count + 1) / together * together);
+        return (min)(most_quads, room / (range.count + 1) / together * together);
     }
     /// The quads of a tap of the tile's, or, of the number of its taps, ones.
     __device__ QuadOfRow const* line(int tap, int quads) const { return entries + tap * quads; }
@@ -69,10 +69,10 @@ public:
             int const slot = first + 4 * quad;
             bool const exists = slot < end;
             auto const whole = [](unsigned a, int b) { return static_cast<int>(a / static_cast<unsigned>(b)); };
-            auto const number = static_cast<unsigned>(min(slot, end - 1)) / 4;
+            auto const number = static_cast<unsigned>((min)(slot, end - 1)) / 4;
             int const row = whole(number, row_quads), begin = 4 * (static_cast<int>(number) - row * row_quads),
                       n = whole(static_cast<unsigned>(row), rows), p = row - n * rows, place = p * columns + begin,
-                      had = max(place + 4 - rows * columns, 0), q = begin - had;
+                      had = (max)(place + 4 - rows * columns, 0), q = begin - had;
             auto const window = conv.window(Pixel{n, p, q});
             auto const of_window = static_cast<std::uint32_t>(n * step[0] + conv.input_offset(window));
             std::uint32_t const dy = exists ? offset(n * conv.y_stride[0] + (place - had)) : Buffer::nowhere;

@@ -77,7 +77,7 @@ private:
         __device__ TilePixel pixel(Problem const& conv, int row) const {
             int const at_p = p + (row >> shift), at_q = q + (row & ((1 << shift) - 1));
             int const last_p = static_cast<int>(conv.y[2]) - 1, last_q = static_cast<int>(conv.y[3]) - 1;
-            return {{image, min(at_p, last_p), min(at_q, last_q)}, at_p <= last_p && at_q <= last_q};
+            return {{image, (min)(at_p, last_p), (min)(at_q, last_q)}, at_p <= last_p && at_q <= last_q};
         }
         __device__ BoxStart box() const { return {{n, q, p, image}}; }
     };

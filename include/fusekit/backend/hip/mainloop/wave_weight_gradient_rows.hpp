@@ -27,8 +27,8 @@ public:
                                                                        Atom const& atom, unsigned thread) {
         typename Atom::Fragment sums = {};
         auto const conv = params.problem();
-        SlotRange const slots(params, conv, at.begin);
-        int const begin = slots.begin, end = slots.end;
+        SlotRange const range(params, conv, at.begin);
+        int const begin = range.begin, end = range.end;
         if (begin >= end) return sums;
         auto const taps = TapRange::of_tile(conv, at, static_cast<int>(params.weights()));
         int const table = Places::template quads<2 * quads>(taps);
@@ -72,7 +72,7 @@ public:
                 sync_shared_memory<threads>();
             }
             int const left = static_cast<int>(detail::divide_up(end - slot, two_steps)),
-                      last = min(next + left * two_quads, table);
+                      last = (min)(next + left * two_quads, table);
             slot += (last - next) * 4;
             do {
                 multiply_and_load(next);

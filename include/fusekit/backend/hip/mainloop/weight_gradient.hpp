@@ -202,8 +202,8 @@ private:
         auto const load_if = [](bool is_read, T const* from, auto& to) {
             to = Zeros().load_if(is_read, reinterpret_cast<std::remove_reference_t<decltype(to)> const*>(from));
         };
-        auto const channels = static_cast<unsigned>(min(conv.group_k() - at.first_k, tile_n));
-        int const pixels = max(at.end - at.begin, 0);
+        auto const channels = static_cast<unsigned>((min)(conv.group_k() - at.first_k, tile_n));
+        int const pixels = (max)(at.end - at.begin, 0);
         auto const steps = static_cast<unsigned>(of_wave(static_cast<int>(detail::divide_up(pixels, tile_k))));
         int const ones = of_wave(at.ones(params));
         OfX x;

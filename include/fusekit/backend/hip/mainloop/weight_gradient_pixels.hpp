@@ -71,8 +71,8 @@ public:
                                                       Totals totals, WeightGradientTileAt<Tile> const& at,
                                                       Atom const& atom, unsigned thread) {
         auto const conv = params.problem();
-        auto const slots = static_cast<int>(Places::whole(conv.y[2] * conv.y[3]) * conv.y[0]);
-        int const begin = of_wave(at.begin), end = of_wave(min(begin + params.part_pixels, slots));
+        auto const slot_count = static_cast<int>(Places::whole(conv.y[2] * conv.y[3]) * conv.y[0]);
+        int const begin = of_wave(at.begin), end = of_wave((min)(begin + params.part_pixels, slot_count));
         if (begin >= end) return totals;
         auto const dy = detail::typed<T>(params.bound.head.dy);
         Buffer const in_x(conv.x.data + conv.first_c(at.group) * conv.x.layout.stride[1]),

@@ -54,7 +54,7 @@ public:
                                                       Atom const& atom, unsigned thread) {
         auto const conv = params.problem();
         int const plane = of_wave(static_cast<int>(Chunk::whole(conv.y[2] * conv.y[3]))), begin = of_wave(at.begin),
-                  end = of_wave(min(begin + params.part_pixels, static_cast<int>(conv.y[0]) * plane));
+                  end = of_wave((min)(begin + params.part_pixels, static_cast<int>(conv.y[0]) * plane));
         if (begin >= end) return totals;
         Index<4> const& in_x = conv.x.layout.stride;
         Index<4> const& in_dy = params.bound.head.dy.layout.stride;

@@ -37,8 +37,8 @@ public:
                                                       Totals totals, WeightGradientTileAt<Tile> const& at,
                                                       Atom const& atom, unsigned thread) {
         auto const conv = params.problem();
-        SlotRange const slots(params, conv, at.begin);
-        int const begin = slots.begin, end = slots.end;
+        SlotRange const range(params, conv, at.begin);
+        int const begin = range.begin, end = range.end;
         if (begin >= end) return totals;
         auto const taps = TapRange::of_tile(conv, at, static_cast<int>(params.weights()));
         int const table = Places::template quads<2 * quads>(taps);
@@ -89,7 +89,7 @@ public:
                 atom.wait(sums);
             }
             int const left = static_cast<int>(detail::divide_up(end - slot, two_steps)),
-                      last = min(next + left * two_quads, table);
+                      last = (min)(next + left * two_quads, table);
             slot += (last - next) * 4;
             do {
                 multiply_and_load(next);

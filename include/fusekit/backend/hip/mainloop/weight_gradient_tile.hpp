@@ -12,7 +12,7 @@
 
 namespace fusekit::hip {
 
-inline constexpr int any_pixels = std::numeric_limits<int>::max();
+inline constexpr int any_pixels = (std::numeric_limits<int>::max)();
 
 /// The tile of a gradient by the weights: columns, and channels of y. All targets of a maker have the same, so that the
 /// host need not know their units. AMD's processors have 64 KB of shared memory: a tile's sums pass through it in
@@ -81,7 +81,7 @@ struct WeightGradientTileAt {
             begin_in_image(params, conv, part);
         } else {
             begin = static_cast<int>(part) * params.part_pixels;
-            end = min(begin + params.part_pixels, conv.gemm_m());
+            end = (min)(begin + params.part_pixels, conv.gemm_m());
         }
     }
     /// The tile's column of ones, whose sums are the gradient of the bias; -1 where it has none.

@@ -86,16 +86,18 @@ public:
     }
 
 private:
-    static constexpr std::size_t slots = 32;
+    static constexpr std::size_t slot_count = 32;
 
     int device, processor_count = 0;
     Architecture own_architecture;
     std::int64_t cache = 0;
     double clock_rate = 0, memory_bytes = 0;
     bool reads_host_memory = false, pools_memory = false;
-    mutable void const* reached[slots] = {};  // each is atomic
+    mutable void const* reached[slot_count] = {};  // each is atomic
 
-    void const*& slot(void const* data) const { return reached[reinterpret_cast<std::uintptr_t>(data) / 512 % slots]; }
+    void const*& slot(void const* data) const {
+        return reached[reinterpret_cast<std::uintptr_t>(data) / 512 % slot_count];
+    }
 
     template <class Attributes>
     static std::remove_const_t<decltype(hipMemoryTypeDevice)> type_of(Attributes const& attributes) {

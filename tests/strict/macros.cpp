@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+//
+// The headers compile after other people's macros, and calls of fk::math that a macro would take are written in
+// brackets.
+#include "other_macros.h"
+// After the macros.
+#ifdef HIP
+#include <fusekit/hip.hpp>
+#else
+#include <fusekit/layer.hpp>
+// After the header of one layer.
+#include <fusekit/fusekit.hpp>
+#endif
+#include <fusekit/runtime.hpp>
+#include <fusekit/runtime/ready_made.hpp>
+
+namespace fk = fusekit;
+
+static_assert((fk::math::max)(1.0f, 2.0f) == 2 && (fk::math::min)(1.0f, 2.0f) == 1 && (fk::math::abs)(-1.0f) == 1);
