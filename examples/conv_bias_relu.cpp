@@ -23,8 +23,8 @@ int main() {
     auto layer = ConvBiasRelu::bind({.weights = w}, {.bias = b}, {});
     auto y = layer(device, x);  // layer(device, x, y) allocates nothing
 
-    std::vector<float> values(y.size());
+    std::vector<float> values(static_cast<std::size_t>(y.size()));
     y.copy_to(values.data());
     std::printf("%s\n", fk::type_name<ConvBiasRelu>().c_str());
-    std::printf("y is %s, y[0] = %.3f\n", to_string(y.layout().shape).c_str(), values[0]);
+    std::printf("y is %s, y[0] = %.3f\n", to_string(y.layout().shape).c_str(), static_cast<double>(values[0]));
 }

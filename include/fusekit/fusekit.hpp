@@ -5,6 +5,12 @@
 
 #if __cplusplus >= 202002L  // config.hpp has refused the rest, but clang would parse on
 
+// g++ warns of a local of ours that shares its name with a global of the user.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+#endif
+
 // The headers that hold the sentences come before what includes them: compilers print the includes that led to an
 // error.
 // clang-format off
@@ -44,5 +50,9 @@
 #include "fusekit/plan/describe.hpp"
 #include "fusekit/tensor/transform.hpp"
 // clang-format on
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 
 #endif

@@ -5,6 +5,12 @@
 
 #if __cplusplus >= 202002L  // as in fusekit.hpp
 
+// As in fusekit.hpp.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+#endif
+
 // These come before what includes them, as in fusekit.hpp.
 // clang-format off
 #include "fusekit/tensor/view.hpp"
@@ -22,7 +28,6 @@
 
 // g++ warns of a conversion where the bound of an array is an int that depends on a template's arguments.
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wsign-conversion"
 #endif
 #include "fusekit/backend/hip/schedule.hpp"

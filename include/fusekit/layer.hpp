@@ -5,6 +5,12 @@
 #include <type_traits>
 #include <utility>
 
+// As in fusekit.hpp.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+#endif
+
 #include "fusekit/tensor/tensor.hpp"
 
 namespace fusekit {
@@ -111,3 +117,7 @@ private:
 };
 
 }  // namespace fusekit
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif

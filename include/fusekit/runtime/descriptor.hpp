@@ -46,15 +46,10 @@ struct Descriptor {
 
 /// The largest mode of a kind; 0 for kinds without modes. Those of an application are its own.
 constexpr std::int32_t last_mode(Kind kind) {
-    switch (kind) {
-        case Kind::activation:
-        case Kind::activation_backward: return activation_modes - 1;
-        case Kind::batch_norm_inference:
-        case Kind::batch_norm_training:
-        case Kind::batch_norm_backward:
-        case Kind::pool: return 1;
-        default: return 0;
-    }
+    if (kind == Kind::activation || kind == Kind::activation_backward) return activation_modes - 1;
+    bool const has_two = kind == Kind::batch_norm_inference || kind == Kind::batch_norm_training ||
+                         kind == Kind::batch_norm_backward || kind == Kind::pool;
+    return has_two ? 1 : 0;
 }
 
 /// The descriptors of the library's operators.

@@ -36,8 +36,9 @@ constexpr OperatorFacts const* library_facts(Descriptor const& of) {
         case Kind::global_average: return &facts_of<GlobalAverage>;
         case Kind::channel_statistics: return &facts_of<ChannelStatistics>;
         case Kind::store: return &facts_of<Store>;
-        default: return nullptr;
+        case Kind::own: break;
     }
+    return nullptr;
 }
 
 /// The operator of the set that a descriptor names; null where there is none.
@@ -76,7 +77,7 @@ inline Slot const* slot_for(FormList const& forms, Descriptor const& of) {
         case Kind::global_average: return "GlobalAverage";
         case Kind::channel_statistics: return "ChannelStatistics";
         case Kind::store: return "Store";
-        default: break;
+        case Kind::own: break;
     }
     Slot const* const own = slot_for(forms, of);
     return own ? own->name() : "operator of kind " + Text::number(static_cast<int>(of.kind));

@@ -69,13 +69,11 @@ public:
     AnyOutput output(Role role) const {
         takes(role, 2, 5);
         Layout<4> const layout = arguments[role].layout<4>();
-        switch (arguments[role].type) {
-            case DataType::float16: return written<half>(role, layout);
-            case DataType::bfloat16: return written<bfloat16>(role, layout);
-            case DataType::float64: return written<double>(role, layout);
-            case DataType::int8: return written<int8>(role, layout);
-            default: return written<float>(role, layout);
-        }
+        if (arguments[role].type == DataType::float16) return written<half>(role, layout);
+        if (arguments[role].type == DataType::bfloat16) return written<bfloat16>(role, layout);
+        if (arguments[role].type == DataType::float64) return written<double>(role, layout);
+        if (arguments[role].type == DataType::int8) return written<int8>(role, layout);
+        return written<float>(role, layout);
     }
 
     /// Values of channels, of any element type: K, or 1 x K and further modes of extent 1.

@@ -56,8 +56,14 @@ struct AnyOutput {
             case DataType::float16: return f(float16);
             case DataType::bfloat16: return f(bfloat16);
             case DataType::int8: return f(int8);
-            default: return f(float32);
+            case DataType::float32:
+            case DataType::float64:
+            case DataType::float8_e4m3:
+            case DataType::float8_e5m2:
+            case DataType::float8_e4m3_fnuz:
+            case DataType::float8_e5m2_fnuz: break;
         }
+        return f(float32);
     }
 
     /// Writes the element at `offset`, rounded from float, or from double where V is double.

@@ -54,11 +54,10 @@ constexpr Index<Rank> expand_matrices(Index<4> const& shape) {
 /// as it is.
 constexpr CollapsedLayout<4> as_matrices(CollapsedLayout<4> const& layout) {
     Index<4> const &e = layout.shape, &s = layout.stride;
-    switch (layout.shape.from.kind) {
-        case CollapsedFrom::signal: return collapse_matrices(Layout<3>{{{e[0], e[1], e[3]}}, {{s[0], s[1], s[3]}}});
-        case CollapsedFrom::images: return collapse_matrices(layout.layout());
-        default: return layout;
-    }
+    if (layout.shape.from.kind == CollapsedFrom::signal)
+        return collapse_matrices(Layout<3>{{{e[0], e[1], e[3]}}, {{s[0], s[1], s[3]}}});
+    if (layout.shape.from.kind == CollapsedFrom::images) return collapse_matrices(layout.layout());
+    return layout;
 }
 
 }  // namespace fusekit::detail

@@ -54,8 +54,17 @@ public:
     /// The tensor must outlive its views.
     TensorView<Stored, Rank> view() & { return {detail::stored(memory), storage}; }
     TensorView<Stored const, Rank> const_view() const& { return {detail::stored(memory), storage}; }
-    TensorView<Stored, Rank> view() && = delete;  // this tensor is freed before its view is used: give it a name
-    TensorView<Stored const, Rank> const_view() const&& = delete;  // freed before its view is used: give it a name
+    /// Views of a temporary are refused. A deleted function would make a braced group of arguments an error too.
+    template <bool outlives_view = false>
+    TensorView<Stored, Rank> view() && {
+        static_assert(outlives_view, "this tensor is freed before its view is used: give it a name");
+        return view();
+    }
+    template <bool outlives_view = false>
+    TensorView<Stored const, Rank> const_view() const&& {
+        static_assert(outlives_view, "this tensor is freed before its view is used: give it a name");
+        return const_view();
+    }
     operator TensorView<Stored, Rank>() & { return view(); }
     operator TensorView<Stored const, Rank>() const& { return const_view(); }
     operator TensorView<Stored const, Rank>() const&& = delete;

@@ -143,8 +143,14 @@ struct AnyView {
             case DataType::float16: return static_cast<V>(float{float16[offset]});
             case DataType::bfloat16: return static_cast<V>(float{bfloat16[offset]});
             case DataType::int8: return static_cast<V>(float{int8[offset]});
-            default: return static_cast<V>(float32[offset]);
+            case DataType::float32:
+            case DataType::float64:
+            case DataType::float8_e4m3:
+            case DataType::float8_e5m2:
+            case DataType::float8_e4m3_fnuz:
+            case DataType::float8_e5m2_fnuz: break;
         }
+        return static_cast<V>(float32[offset]);
     }
 
     void const* data() const { return float32; }

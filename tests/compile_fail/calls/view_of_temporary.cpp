@@ -1,5 +1,4 @@
-// expect g++: this tensor is freed before its view is used: give it a name
-// expect clang: this tensor is freed before its view is used: give it a name
+// expect: this tensor is freed before its view is used: give it a name
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>
 

@@ -176,8 +176,9 @@ Refusal refuse_far_operands(Text (*plan)(), Text (*gemm)(), Geometry const& filt
             return error(name_of_conv<Geometry>, "weights", "filters that reach", "far", detail::strides_of(weights));
         case FarOperand::y:
             return error("y", "strides", matrices ? "columns" : "channels", "apart", detail::strides_of(y));
-        default: return {};
+        case FarOperand::none: break;
     }
+    return {};
 }
 
 /// Kernels count an image's pixels, channels, products and the places of padded images in 32 bits: those of x, or of y

@@ -36,12 +36,9 @@ struct ScheduleFacts {
             ((all += (all.empty() ? "" : ", ") + Text::number(each)), ...);
             return all;
         };
-        switch (kind) {
-            case ScheduleKind::halo: return "Halo<" + list(m) + ">";
-            case ScheduleKind::stem: return "Stem<" + list(m) + ">";
-            case ScheduleKind::direct: return "Direct<" + list(m) + ">";
-            default: break;
-        }
+        if (kind == ScheduleKind::halo) return "Halo<" + list(m) + ">";
+        if (kind == ScheduleKind::stem) return "Stem<" + list(m) + ">";
+        if (kind == ScheduleKind::direct) return "Direct<" + list(m) + ">";
         Text const whole = kind == ScheduleKind::gemm ? "Gemm<" + list(m, n, k, blocks) + ">"
                            : kind == ScheduleKind::warp_specialized
                                ? "WarpSpecialized<" + list(m, n, stages) + (ping_pong ? ", ping_pong" : "") +

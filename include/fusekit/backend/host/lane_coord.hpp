@@ -29,13 +29,11 @@ struct LaneCoord {
 
     /// Loads the elements of `view` at the lanes' places; zero in lanes that are not in use.
     Vector load(AnyView<4> const& view) const {
-        switch (view.type) {
-            case DataType::float16: return load(view.layout, view.float16 + first.n * view.layout.stride[0]);
-            case DataType::bfloat16: return load(view.layout, view.bfloat16 + first.n * view.layout.stride[0]);
-            case DataType::int8: return load(view.layout, view.int8 + first.n * view.layout.stride[0]);
-            case DataType::float64: return load_each(view);
-            default: return load(view.layout, view.float32 + first.n * view.layout.stride[0]);
-        }
+        if (view.type == DataType::float16) return load(view.layout, view.float16 + first.n * view.layout.stride[0]);
+        if (view.type == DataType::bfloat16) return load(view.layout, view.bfloat16 + first.n * view.layout.stride[0]);
+        if (view.type == DataType::int8) return load(view.layout, view.int8 + first.n * view.layout.stride[0]);
+        if (view.type == DataType::float64) return load_each(view);
+        return load(view.layout, view.float32 + first.n * view.layout.stride[0]);
     }
     Vector load(TensorView<float const, 3> const& view) const { return load(view.layout, view.data); }
 
@@ -43,13 +41,11 @@ struct LaneCoord {
     Vector load(AnyView<1> const& view) const {
         std::int64_t const k = view.layout.stride[0];
         if constexpr (axis == detail::Axis::pixel) return Vector{} + view.load(first.k * k);
-        switch (view.type) {
-            case DataType::float16: return host::load(view.float16 + first.k * k, k, count);
-            case DataType::bfloat16: return host::load(view.bfloat16 + first.k * k, k, count);
-            case DataType::int8: return host::load(view.int8 + first.k * k, k, count);
-            case DataType::float64: return load_each(view);
-            default: return host::load(view.float32 + first.k * k, k, count);
-        }
+        if (view.type == DataType::float16) return host::load(view.float16 + first.k * k, k, count);
+        if (view.type == DataType::bfloat16) return host::load(view.bfloat16 + first.k * k, k, count);
+        if (view.type == DataType::int8) return host::load(view.int8 + first.k * k, k, count);
+        if (view.type == DataType::float64) return load_each(view);
+        return host::load(view.float32 + first.k * k, k, count);
     }
 
     /// Writes the elements of `view` at the places of the lanes in use.
