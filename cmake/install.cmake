@@ -2,20 +2,31 @@
 # Headers, a CMake package and a pkg-config file, all of them independent of the architecture and relocatable.
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
+include(${CMAKE_CURRENT_LIST_DIR}/install_export.cmake)
 
 set(package_dir ${CMAKE_INSTALL_DATADIR}/cmake/fusekit)
 install(TARGETS fusekit EXPORT fusekitTargets
         FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILE_SET hip_headers DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(EXPORT fusekitTargets NAMESPACE fusekit:: DESTINATION ${package_dir})
+fusekit_install_export(fusekitTargets ${package_dir})
 
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/fusekitConfigVersion.cmake
                                  COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES ${CMAKE_CURRENT_LIST_DIR}/fusekitConfig.cmake ${PROJECT_BINARY_DIR}/fusekitConfigVersion.cmake
         DESTINATION ${package_dir})
 
-# From where the .pc file is installed to where the headers are.
-file(RELATIVE_PATH pc_to_include ${CMAKE_INSTALL_FULL_DATADIR}/pkgconfig ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+# pc_path(RESULT FOLDER KIND): where CMAKE_INSTALL_<KIND>DIR is, as a .pc file in FOLDER says it: from there, or, if it
+# was given as an absolute path, as given.
+function(pc_path result folder kind)
+  set(path ${CMAKE_INSTALL_${kind}DIR})
+  if(NOT IS_ABSOLUTE "${path}")
+    file(RELATIVE_PATH path ${folder} ${CMAKE_INSTALL_FULL_${kind}DIR})
+    string(PREPEND path "\${pcfiledir}/")
+  endif()
+  set(${result} ${path} PARENT_SCOPE)
+endfunction()
+
+pc_path(pc_include ${CMAKE_INSTALL_FULL_DATADIR}/pkgconfig INCLUDE)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/fusekit.pc.in ${PROJECT_BINARY_DIR}/fusekit.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/fusekit.pc DESTINATION ${CMAKE_INSTALL_DATADIR}/pkgconfig)
 
@@ -37,8 +48,8 @@ include(\${CMAKE_CURRENT_LIST_DIR}/fusekitRuntimeTargets.cmake)
                 ${PROJECT_BINARY_DIR}/fusekit_runtimeConfigVersion.cmake
           DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/fusekit_runtime)
   set(pc_dir ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig)
-  file(RELATIVE_PATH pc_to_lib ${pc_dir} ${CMAKE_INSTALL_FULL_LIBDIR})
-  file(RELATIVE_PATH pc_to_include ${pc_dir} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+  pc_path(pc_lib ${pc_dir} LIB)
+  pc_path(pc_include ${pc_dir} INCLUDE)
   configure_file(${CMAKE_CURRENT_LIST_DIR}/fusekit_runtime.pc.in ${PROJECT_BINARY_DIR}/fusekit_runtime.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/fusekit_runtime.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()
