@@ -5,128 +5,182 @@
 #include "fusekit/backend/host/device.hpp"
 #include "fusekit/backend/host/integer.hpp"
 #include "fusekit/backend/host/lane_coord.hpp"
+#include "fusekit/backend/host/padded_rows.hpp"
 #include "fusekit/backend/host/tile_totals.hpp"
 
 namespace fusekit::host::inline FUSEKIT_SIMD {
 
 /// Depthwise: each output channel sees one input channel, so there is no product to block for and every element
-/// of x is read a few times at most. Lanes run along what is contiguous in y; no packing but of the filters.
+/// of x is read a few times at most. Lanes run along what is contiguous in y. Along pixels rows of x are padded and
+/// widened first; along channels x is read where it is, through pointers that all channels of a pixel share.
 template <class Epilogue, Element T, detail::OutputElement U, int Space, detail::Axis axis, Element W = T,
           class Geometry = Filter<Space>>
 class Depthwise {
     using Problem = ConvProblem<T, Space, W, problem::ChannelGroups, Geometry>;
+    using Sum = detail::AccumulatorOf<T>;
+    static constexpr bool of_channels = axis == detail::Axis::channel;
+
+    /// The memory of a thread: what all vectors of a pixel, or of a row of them, have in common.
+    struct TapPointers {
+        T const** taps;  ///< x of channel 0 under each tap; null in padding
+        T zeros[lanes] = {};
+    };
+    struct NoRows {
+        explicit NoRows(Problem const&) {}
+    };
+    using Rows = typename std::conditional_t<of_channels, std::type_identity<NoRows>,
+                                             std::type_identity<PaddedRows<Problem, Space>>>::type;
 
 public:
-    Depthwise(Problem const& the_conv, typename Epilogue::Args const& the_args, TensorView<U> const& the_y)
-        : conv(the_conv), args(the_args), y(the_y) {}
+    Depthwise(int the_threads, Problem const& the_conv, typename Epilogue::Args const& the_args,
+              TensorView<U> const& the_y)
+        : threads(the_threads), conv(the_conv), args(the_args), y(the_y), padded(the_conv) {}
 
-    std::int64_t scratch_floats() const { return state_floats + conv.taps() * round_up(conv.y[1], lanes); }
+    std::int64_t scratch_floats() const { return thread_floats() * threads + state_floats + weight_floats; }
 
     void run(Device::Turn& turn) {
-        states = reinterpret_cast<State*>(turn.scratch(scratch_floats()));
-        weights = reinterpret_cast<detail::AccumulatorOf<T>*>(states) + state_floats;
+        memory = turn.scratch(scratch_floats());
+        states = reinterpret_cast<State*>(memory + thread_floats() * threads);
+        weights = reinterpret_cast<Sum*>(states) + state_floats;
         turn.parallel_for(vectors, [this](std::int64_t v, int) { prepare(v); });
         if constexpr (Epilogue::collects) run_tiles(turn);
-        else if constexpr (axis == detail::Axis::channel)
-            turn.parallel_for(conv.y[0] * conv.y[2], [this](std::int64_t row, int) {
-                for (OutputCoord at{row / conv.y[2], 0, row % conv.y[2], 0}; at.q < conv.y[3]; ++at.q)
+        else if constexpr (of_channels)
+            turn.parallel_for(conv.y[0] * conv.y[2], [this](std::int64_t row, int thread) {
+                TapPointers taps = thread_state(thread);
+                for (OutputCoord at{row / conv.y[2], 0, row % conv.y[2], 0}; at.q < conv.y[3]; ++at.q) {
+                    find_taps(taps, at);
                     for (at.k = 0; at.k < conv.y[1]; at.k += lanes)
-                        compute(at, static_cast<int>((min)(lanes, conv.y[1] - at.k)));
+                        compute(at, static_cast<int>(min(lanes, conv.y[1] - at.k)), taps);
+                }
             });
         else
-            turn.parallel_for(conv.y[0] * conv.y[1], [this](std::int64_t plane, int) {
-                for (OutputCoord at{plane / conv.y[1], plane % conv.y[1], 0, 0}; at.p < conv.y[2]; ++at.p)
-                    for (at.q = 0; at.q < conv.y[3]; at.q += lanes)
-                        compute(at, static_cast<int>((min)(lanes, conv.y[3] - at.q)));
+            turn.parallel_for(conv.y[0] * conv.y[1], [this](std::int64_t plane, int thread) {
+                auto rows = thread_state(thread);
+                for (std::int64_t first = 0; first < conv.y[3]; first += padded.columns())
+                    for (OutputCoord at{plane / conv.y[1], plane % conv.y[1], 0, first}; at.p < conv.y[2]; ++at.p)
+                        compute_row(at, rows);
             });
     }
 
 private:
     using State = typename Epilogue::template State<Vector>;
-    static constexpr int width = axis == detail::Axis::channel ? lanes : 1;  ///< channels of a vector
+    static constexpr int width = of_channels ? lanes : 1;  ///< channels of a vector
 
+    int threads;
     Problem const& conv;
     typename Epilogue::Args const& args;
     TensorView<U> const& y;
-    std::int64_t const vectors = axis == detail::Axis::channel ? detail::divide_up(conv.y[1], lanes) : conv.y[1];
+    Rows const padded;
+    std::int64_t const vectors = of_channels ? detail::divide_up(conv.y[1], lanes) : conv.y[1];
     std::int64_t const rows_of_tile = detail::divide_up(total_pixels, conv.y[3]);  ///< that share totals
-    std::int64_t const state_floats = detail::divide_up(vectors * std::int64_t{sizeof(State)}, sizeof(float));
-    State* states = nullptr;   // (vectors)
-    detail::AccumulatorOf<T>* weights = nullptr;  // (taps, channels) or (channels, taps)
+    std::int64_t const state_floats =
+        round_up(detail::divide_up(vectors * std::int64_t{sizeof(State)}, sizeof(float)), lanes);
+    std::int64_t const weight_floats = conv.taps() * round_up(conv.y[1], lanes);
+    float* memory = nullptr;  // (threads)
+    State* states = nullptr;  // (vectors)
+    Sum* weights = nullptr;   // (taps, channels) or (channels, taps)
+
+    std::int64_t thread_floats() const {
+        if constexpr (of_channels) return round_up(2 * conv.taps(), 2 * lanes);
+        else return round_up(padded.floats(), 2 * lanes);
+    }
+    auto thread_state(int thread) const {
+        float* const own = memory + thread * thread_floats();
+        if constexpr (of_channels) return TapPointers{reinterpret_cast<T const**>(own)};
+        else return padded.buffer(own);
+    }
 
     void prepare(std::int64_t v) const {
         std::int64_t const k0 = v * width;
-        int const used = static_cast<int>((min)(width, conv.y[1] - k0));
-        if constexpr (axis == detail::Axis::channel)
-            states[v] = Epilogue::template prepare_lanes<Vector>(k0, used, args);
+        int const used = static_cast<int>(min(width, conv.y[1] - k0));
+        if constexpr (of_channels) states[v] = Epilogue::template prepare_lanes<Vector>(k0, used, args);
         else states[v] = Epilogue::template broadcast<Vector>(Epilogue::prepare(k0, args));
         for (int tap = 0; tap < conv.taps(); ++tap)
             for (int i = 0; i < width; ++i)
                 weights[(v * conv.taps() + tap) * width + i] =
-                    i < used
-                        ? detail::widened_to<detail::AccumulatorOf<T>>(conv.weights_of(k0 + i)[conv.w.layout.offset(
-                              {{0, 0, tap / conv.window_columns(), tap % conv.window_columns()}})])
-                        : 0;
+                    i < used ? detail::widened_to<Sum>(conv.weights_of(k0 + i)[conv.w.layout.offset(
+                                   {{0, 0, tap / conv.window_columns(), tap % conv.window_columns()}})])
+                             : 0;
     }
 
     /// Tiles of rows of all images: one item of work, and with it one thread, has a tile of a vector's channels.
     void run_tiles(Device::Turn& turn) const {
         TileTotals<Epilogue> const totals(args, conv.y[1], conv.gemm_m(), rows_of_tile * conv.y[3]);
-        std::int64_t const rows = conv.y[0] * conv.y[2], step = axis == detail::Axis::channel ? 1 : lanes;
-        turn.parallel_for(detail::divide_up(rows, rows_of_tile) * vectors, [&](std::int64_t item, int) {
+        std::int64_t const rows = conv.y[0] * conv.y[2];
+        turn.parallel_for(detail::divide_up(rows, rows_of_tile) * vectors, [&](std::int64_t item, int thread) {
             std::int64_t const tile = item / vectors, k = item % vectors * width;
             typename TileTotals<Epilogue>::template Accumulator<axis> collected;
-            for (std::int64_t row = tile * rows_of_tile; row < (min)((tile + 1) * rows_of_tile, rows); ++row)
-                for (OutputCoord at{row / conv.y[2], k, row % conv.y[2], 0}; at.q < conv.y[3]; at.q += step) {
-                    int const used = static_cast<int>(
-                        (min)(lanes, axis == detail::Axis::channel ? conv.y[1] - k : conv.y[3] - at.q));
-                    compute(at, used, [&](Vector x) { collected.add(x, used); });
+            auto own = thread_state(thread);
+            for (std::int64_t row = tile * rows_of_tile; row < (min)((tile + 1) * rows_of_tile, rows); ++row) {
+                OutputCoord at{row / conv.y[2], k, row % conv.y[2], 0};
+                if constexpr (of_channels) {
+                    int const used = static_cast<int>(min(lanes, conv.y[1] - k));
+                    for (; at.q < conv.y[3]; ++at.q) {
+                        find_taps(own, at);
+                        compute(at, used, own, [&](Vector x) { collected.add(x, used); });
+                    }
+                } else {
+                    for (; at.q < conv.y[3]; at.q += padded.columns())
+                        compute_row(at, own, [&](Vector x, int used) { collected.add(x, used); });
                 }
-            totals.put(tile, k, collected.total(), static_cast<int>((min)(width, conv.y[1] - k)));
+            }
+            totals.put(tile, k, collected.total(), static_cast<int>(min(width, conv.y[1] - k)));
         });
         totals.save(turn);
     }
 
-    template <class Collect = detail::Nothing>
-    void compute(OutputCoord const& at, int count, Collect const& collect = {}) const {
-        constexpr int mode = axis == detail::Axis::channel ? 1 : 3;
-        std::int64_t const v = axis == detail::Axis::channel ? at.k / lanes : at.k;
-        std::int64_t step = conv.x.layout.stride[1];
-        if constexpr (axis == detail::Axis::pixel) step = conv.x.layout.stride[3] * conv.column_step();
-        detail::AccumulatorOf<T> const* weight =
-            weights + v * conv.taps() * (axis == detail::Axis::channel ? lanes : 1);
-        Sums<T> sum{};
+    void find_taps(TapPointers const& pointers, OutputCoord const& at) const {
+        T const** tap = pointers.taps;
         for (int r = 0; r < conv.window_rows(); ++r) {
             std::int64_t const h = conv.row(at.p, r);
             bool const has_row = conv.has_row(h);
             for (int s = 0; s < conv.window_columns(); ++s) {
                 std::int64_t const w = conv.column(at.q, s);
-                if constexpr (axis == detail::Axis::channel) {
-                    if (has_row && conv.has_column(w))
-                        sum += load_widened(&conv.x(at.n, at.k, h, w), step, count) * load(weight);
-                    else sum += Sums<T>{} * load(weight);
-                    weight += lanes;
-                } else {
-                    sum += (has_row ? window(at, h, w, step, count) : Sums<T>{}) * *weight;
-                    ++weight;
-                }
+                *tap++ = has_row && conv.has_column(w) ? &conv.x(at.n, 0, h, w) : nullptr;
             }
         }
-        store(&y(at.n, at.k, at.p, at.q), y.layout.stride[mode], count,
-              Epilogue::apply(floats(sum), LaneCoord<axis>{at, count, conv.y[3]}, states[v], args, collect));
     }
 
-    /// Elements of row h of x under one tap of neighbouring pixels, zero outside x.
-    Sums<T> window(OutputCoord const& at, std::int64_t h, std::int64_t w, std::int64_t step, int count) const {
-        std::int64_t const advance = conv.column_step(), columns = conv.x.layout.shape[3];
-        T const* const row = &conv.x(at.n, at.k, h, 0);
-        if (w >= 0 && w + (count - 1) * advance < columns)
-            return load_widened(row + w * conv.x.layout.stride[3], step, count);
-        Sums<T> v{};
-        for (int i = 0; i < count; ++i)
-            if (w + i * advance >= 0 && w + i * advance < columns)
-                v[i] = detail::widened(row[(w + i * advance) * conv.x.layout.stride[3]]);
-        return v;
+    /// The lanes of one pixel's channels.
+    template <class Collect = detail::Nothing>
+    void compute(OutputCoord const& at, int count, TapPointers const& pointers, Collect const& collect = {}) const {
+        std::int64_t const v = at.k / lanes, step = conv.x.layout.stride[1], first = at.k * step;
+        int const taps = conv.taps();
+        bool const whole = step == 1 && count == lanes;
+        Sum const* weight = weights + v * taps * lanes;
+        Sums<T> sum{};
+        for (int tap = 0; tap < taps; ++tap, weight += lanes) {
+            T const* const of_pixel = pointers.taps[tap];
+            T const* const from = of_pixel ? of_pixel + first : pointers.zeros;
+            if (whole) sum += load_widened(from) * host::load(weight);
+            else sum += load_widened(from, of_pixel ? step : 0, count) * host::load(weight);
+        }
+        write(at, count, v, sum, collect);
+    }
+
+    /// The outputs of a row from column at.q on, as many as rows are buffered for. collect(x, count) gets the values of
+    /// each vector and how many lanes are in use.
+    template <class Buffer, class Collect = detail::Nothing>
+    void compute_row(OutputCoord at, Buffer& buffer, Collect const& collect = {}) const {
+        padded.load(buffer, at);
+        std::int64_t const first = at.q, end = (min)(conv.y[3], first + padded.columns());
+        for (; at.q < end; at.q += lanes) {
+            int const count = static_cast<int>(min(lanes, end - at.q));
+            Sum const* weight = weights + at.k * conv.taps();
+            Sums<T> sum{};
+            for (int r = 0; r < conv.window_rows(); ++r) {
+                Sum const* const row = buffer.rows[r] + (at.q - first);
+                for (int s = 0; s < conv.window_columns(); ++s) sum += host::load(row + buffer.offsets[s]) * *weight++;
+            }
+            if constexpr (std::is_same_v<Collect, detail::Nothing>) write(at, count, at.k, sum);
+            else write(at, count, at.k, sum, [&](Vector x) { collect(x, count); });
+        }
+    }
+
+    template <class Collect = detail::Nothing>
+    void write(OutputCoord const& at, int count, std::int64_t v, Sums<T> sum, Collect const& collect = {}) const {
+        store(&y(at.n, at.k, at.p, at.q), y.layout.stride[of_channels ? 1 : 3], count,
+              Epilogue::apply(floats(sum), LaneCoord<axis>{at, count, conv.y[3]}, states[v], args, collect));
     }
 };
 

@@ -85,12 +85,12 @@ private:
         } else {
             if constexpr (Head::may_be_grouped)
                 if (conv.group_c() == 1 && conv.group_k() == 1 && conv.groups() > 1) {
-                    if (channel_lanes)
-                        return call(Depthwise<Epilogue, T, U, space, detail::Axis::channel, W, Geometry>(
-                            conv, bound.epilogue, y));
                     if constexpr (Problem::has_steps)
-                        return call(Depthwise<Epilogue, T, U, space, detail::Axis::pixel, W, Geometry>(
-                            conv, bound.epilogue, y));
+                        if (!channel_lanes && PaddedRows<Problem, space>(conv).fit())
+                            return call(Depthwise<Epilogue, T, U, space, detail::Axis::pixel, W, Geometry>(
+                                threads, conv, bound.epilogue, y));
+                    return call(Depthwise<Epilogue, T, U, space, detail::Axis::channel, W, Geometry>(
+                        threads, conv, bound.epilogue, y));
                 }
             if (channel_lanes)
                 return call(ConvChannelLanes<Epilogue, T, U, space, void, W, Groups, Geometry>(threads, conv,

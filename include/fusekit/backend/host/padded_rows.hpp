@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "fusekit/backend/host/conv_problem.hpp"
+#include "fusekit/backend/host/integer.hpp"
+#include "fusekit/backend/host/vector.hpp"
+
+namespace fusekit::host::inline FUSEKIT_SIMD {
+
+/// Rows of one plane of x, in the type that sums have, padded with zeros. For a stride of S a row is stored as S
+/// phases, every S-th element from each of the first S, so that each filter tap of neighbouring outputs is one
+/// unaligned vector load.
+///
+/// A buffer holds the rows that a row of outputs reads, for `columns` outputs at a time.
+template <class Problem, int Space>
+class PaddedRows {
+    using Sum = typename Problem::Sum;
+
+    Problem const& conv;
+
+public:
+    /// The memory of one thread.
+    struct Buffer {
+        std::int64_t n = -1, k = -1, first = -1;  ///< the plane and the first output column that rows are stored for
+        std::int64_t* stored = nullptr;           ///< (slots) the row of x in each slot, or -1
+        std::int64_t* offsets = nullptr;          ///< (window columns) of the taps' elements for the first output
+        Sum const** rows = nullptr;               ///< (window rows) the rows under the taps of a row of outputs
+        Sum* zeros = nullptr;                     ///< a row of padding, followed by the slots
+    };
+
+    explicit PaddedRows(Problem const& the_conv) : conv(the_conv) {}
+
+    /// Whether rows are short enough to be buffered: taps of a large dilation are far apart.
+    bool fit() const { return span < 4096; }
+
+    std::int64_t columns() const { return (min)(round_up(conv.y[3], lanes), max_columns); }
+
+    std::int64_t floats() const {
+        return 2 * (slots + conv.window_columns() + conv.window_rows()) + (slots + 1) * row_floats;
+    }
+
+    /// A buffer in memory of floats(), which holds no rows yet.
+    Buffer buffer(float* memory) const {
+        Buffer result;
+        result.stored = reinterpret_cast<std::int64_t*>(memory);
+        result.offsets = result.stored + slots;
+        result.rows = reinterpret_cast<Sum const**>(result.offsets + conv.window_columns());
+        result.zeros = reinterpret_cast<Sum*>(result.rows + conv.window_rows());
+        for (int s = 0; s < conv.window_columns(); ++s) result.offsets[s] = offset(s);
+        for (std::int64_t i = 0; i < row_floats; ++i) result.zeros[i] = Sum{};
+        return result;
+    }
+
+    /// Points buffer.rows to the rows under the taps of row `at.p` of outputs, from column `at.q` on.
+    void load(Buffer& buffer, OutputCoord const& at) const {
+        if (buffer.n != at.n || buffer.k != at.k || buffer.first != at.q) {
+            buffer.n = at.n, buffer.k = at.k, buffer.first = at.q;
+            for (std::int64_t slot = 0; slot < slots; ++slot) buffer.stored[slot] = -1;
+        }
+        for (int r = 0; r < conv.window_rows(); ++r) {
+            std::int64_t const h = conv.row(at.p, r);
+            buffer.rows[r] = conv.has_row(h) ? stored_row(buffer, h, by_row ? h % slots : r) : buffer.zeros;
+        }
+    }
+
+private:
+    static constexpr std::int64_t max_columns = 1024;
+
+    std::int64_t const lowest = extreme(-1), span = extreme(1) - lowest;  ///< columns of x under output column 0
+    std::int64_t const advance = conv.column_step();
+    std::int64_t const phase_floats = columns() + span / advance + 1, row_floats = advance * phase_floats;
+    /// Rows of images are stored at their number modulo the window's height; those of volumes, by tap.
+    static constexpr bool by_row = Space == 2;
+    std::int64_t const slots = by_row ? (min)(height(), conv.x.layout.shape[2]) : conv.window_rows();
+
+    std::int64_t offset(int s) const {
+        std::int64_t const column = conv.column(0, s) - lowest;
+        return column % advance * phase_floats + column / advance;
+    }
+    std::int64_t extreme(int sign) const {
+        std::int64_t const first = conv.column(0, 0), last = conv.column(0, conv.window_columns() - 1);
+        return (sign < 0) == (first < last) ? first : last;
+    }
+    std::int64_t height() const {
+        std::int64_t const step = conv.row(0, conv.window_rows() - 1) - conv.row(0, 0);
+        return (step < 0 ? -step : step) + 1;
+    }
+
+    Sum const* stored_row(Buffer const& buffer, std::int64_t h, std::int64_t slot) const {
+        Sum* const row = buffer.zeros + (slot + 1) * row_floats;
+        if (buffer.stored[slot] == h) return row;
+        buffer.stored[slot] = h;
+        auto const* const from = &conv.x(buffer.n, buffer.k, h, 0);
+        for (std::int64_t phase = 0; phase < advance; ++phase)
+            store_phase(row + phase * phase_floats, from, lowest + buffer.first * advance + phase);
+        return row;
+    }
+
+    /// Stores columns `column`, `column` + advance, ... of a row of x; zero outside x.
+    template <class T>
+    void store_phase(Sum* to, T const* row, std::int64_t column) const {
+        std::int64_t const width = conv.x.layout.shape[3], step = advance * conv.x.layout.stride[3];
+        std::int64_t const before = (min)(column < 0 ? detail::divide_up(-column, advance) : 0, phase_floats);
+        std::int64_t const end =
+            column < width ? (min)((width - 1 - column) / advance + 1, phase_floats) : std::int64_t{0};
+        std::int64_t i = 0;
+        for (; i < before; ++i) to[i] = Sum{};
+        T const* from = row + (column + i * advance) * conv.x.layout.stride[3];
+        if (step == 1)
+            for (; i + lanes <= end; i += lanes, from += lanes) host::store(to + i, load_widened(from));
+        for (; i < end; ++i, from += step) to[i] = detail::widened(*from);
+        for (; i < phase_floats; ++i) to[i] = Sum{};
+    }
+};
+
+}  // namespace fusekit::host::inline FUSEKIT_SIMD
