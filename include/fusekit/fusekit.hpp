@@ -16,6 +16,7 @@
 // clang-format off
 #include "fusekit/tensor/view.hpp"
 #include "fusekit/tensor/collapse.hpp"
+#include "fusekit/tensor/required.hpp"
 #include "fusekit/tensor/tensor.hpp"
 
 #include "fusekit/ops/activation.hpp"
@@ -29,6 +30,7 @@
 #include "fusekit/ops/gemm.hpp"
 #include "fusekit/ops/gemm/batched.hpp"
 #include "fusekit/ops/requantize.hpp"
+#include "fusekit/ops/other_names.hpp"
 #include "fusekit/ops/pool.hpp"
 #include "fusekit/ops/residual.hpp"
 #include "fusekit/ops/scale.hpp"

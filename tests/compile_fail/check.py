@@ -30,6 +30,7 @@ message = re.compile(r"(\S+(:|\(\d+\):) )?(fatal )?(error|warning)( #\S+)?:")
 error = re.compile(r"^(\S+(:|\(\d+\):) )?(fatal )?error( #\S+)?:", re.MULTILINE)
 # The lines that say where a message is from, before its own.
 before = re.compile(r"In file included from |\s+from |\S+: (In|At) |\S+:\d+:\d+:\s+(recursively )?(required|in) ")
+includes_a_case = re.compile(r"In file included from (?!include/)\S+\.cpp:\d+:$")
 count_of_errors = re.compile(r"\d+ errors? (detected|generated)|\d+ warnings? and|Remark: |compilation terminated")
 
 
@@ -52,7 +53,9 @@ class Case:
                    default=len(text))
 
     def said(self):
-        return "\n".join(self.messages).replace(f"{self.name}::", "")
+        """What a user would read, whose file no other includes."""
+        lines = "\n".join(self.messages).replace(f"{self.name}::", "").splitlines()
+        return "\n".join(line for line in lines if not includes_a_case.match(line))
 
     def refused(self):
         return any(error.search(text) for text in self.messages)

@@ -17,7 +17,7 @@ struct ActivationSlope {
     static constexpr auto equation = "y = x * f'(z[n,k,p,q])";
     static constexpr int flops_per_element = 2;
     struct Args {
-        AnyActivations z;
+        Required<AnyActivations, field::z> z;
         typename Mode::Args of = {};
     };
 

@@ -15,7 +15,7 @@ struct Amax {
     static constexpr auto stage = Stage::pointwise;
     static constexpr auto equation = "y = x, amax = max(amax, |x|)";
     struct Args {
-        TensorView<float, 1> amax;
+        Required<TensorView<float, 1>, field::amax> amax;
     };
 
     FUSEKIT_HD static constexpr float* maximum(Args const& args) { return args.amax.data; }

@@ -13,7 +13,7 @@ struct Bias {
     static constexpr auto stage = Stage::bias;
     static constexpr auto equation = "y = x + bias[k]";
     struct Args {
-        AnyChannelParameters bias;
+        Required<AnyChannelParameters, field::bias> bias;
     };
 
     template <class V>

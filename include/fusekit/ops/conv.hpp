@@ -22,7 +22,7 @@ template <auto Geometry>
 struct ConvArgs {
     static constexpr int space = Geometry.rank;
     struct Args {
-        Collapsed<AnyView<4>, space + 2> weights;
+        Required<Collapsed<AnyView<4>, space + 2>, field::weights> weights;
     };
     static constexpr auto collapsed = with_rows(Geometry);
     static constexpr int collapsed_space = collapsed.rank;
@@ -41,6 +41,8 @@ struct ConvArgs<dynamic> {
     static constexpr int space = 2, collapsed_space = 2;
     /// Has no default: a call that leaves it out does not compile.
     struct GivenFilter : Filter<2> {
+        template <class = void>
+        GivenFilter() = delete;  // the argument filter is left out: give .filter = fk::filter(r, s) after .weights
         constexpr GivenFilter(Filter<2> const& filter) : Filter<2>(filter) {}
         template <int Rank>
             requires(Rank != 2)
@@ -49,7 +51,7 @@ struct ConvArgs<dynamic> {
         }
     };
     struct Args {
-        Collapsed<AnyView<4>, 4> weights;
+        Required<Collapsed<AnyView<4>, 4>, field::weights> weights;
         GivenFilter filter;
     };
     static constexpr bool may_be_grouped = true;

@@ -12,7 +12,7 @@ template <class Option>
 struct GemmWith : detail::MatrixHead<Option> {
     static constexpr auto equation = "y[m,n] = sum of x[m,k] * weights[n,k] over k";
     struct Args {
-        Collapsed<AnyView<2>, 2> weights;
+        Required<Collapsed<AnyView<2>, 2>, field::weights> weights;
     };
 
     FUSEKIT_HD static AnyView<4> filters(Args const& args) {

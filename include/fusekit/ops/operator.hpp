@@ -7,6 +7,7 @@
 
 #include "fusekit/ops/operator/raise.hpp"
 #include "fusekit/tensor/check.hpp"
+#include "fusekit/tensor/required.hpp"
 
 namespace fusekit {
 

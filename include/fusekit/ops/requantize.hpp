@@ -21,7 +21,7 @@ struct Requantize {
     static constexpr auto equation = "y = x * scale[k] + zero_point";
     static constexpr int flops_per_element = 2;
     struct Args {
-        ChannelParameters scale;
+        Required<ChannelParameters, field::scale> scale;
         float zero_point = 0;
     };
 

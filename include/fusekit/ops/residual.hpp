@@ -16,7 +16,7 @@ struct Residual {
     static constexpr auto equation = "y = x + alpha2 * z[n,k,p,q]";
     static constexpr int flops_per_element = 2;
     struct Args {
-        AnyActivations z;
+        Required<AnyActivations, field::z> z;
         float alpha2 = 1.0f;
     };
 

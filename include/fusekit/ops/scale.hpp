@@ -1,25 +1,49 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <type_traits>
+
 #include "fusekit/ops/operator.hpp"
 
 namespace fusekit {
 
+namespace detail {
+
+/// One number for all elements. Refuses factors of channels in words.
+struct ScaleFactor {
+    float value;
+
+    FUSEKIT_HD constexpr ScaleFactor(float factor) : value(factor) {}
+    template <class Source>
+        requires(!std::is_convertible_v<Source const&, float>)
+    constexpr ScaleFactor(Source const&) : value(0) {
+        constexpr bool is_number = std::is_convertible_v<Source const&, float>;
+        static_assert(is_number,
+                      "Scale.factor is one number, and this (Source) is not: factors per channel are Requantize's "
+                      "scale, x * scale[k]");
+    }
+    FUSEKIT_HD constexpr operator float() const { return value; }
+};
+
+}  // namespace detail
+
 /// y = factor * x
+///
+/// Arguments: factor, one number. Requantize multiplies each channel by its own.
 struct Scale {
     static constexpr auto stage = Stage::pointwise;
     static constexpr auto equation = "y = factor * x";
     struct Args {
-        float factor = 1.0f;
+        detail::ScaleFactor factor = 1.0f;
     };
 
     template <class V>
     FUSEKIT_HD static constexpr V apply(V x, Args const& args) {
-        return args.factor * x;
+        return args.factor.value * x;
     }
     template <class V>
     FUSEKIT_HD static constexpr V slope(V, Args const& args) {
-        return V{} + args.factor;
+        return V{} + args.factor.value;
     }
 };
 

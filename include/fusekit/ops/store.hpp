@@ -31,7 +31,7 @@ struct Store : detail::StoringOp<Store> {
     static constexpr auto equation = "y = x, values[n,k,p,q] = x";
     static constexpr int flops_per_element = 0;
     struct Args {
-        AnyOutput values;
+        Required<AnyOutput, field::values> values;
     };
 
     FUSEKIT_HD static constexpr AnyOutput const& output(Args const& args) { return args.values; }
@@ -51,7 +51,7 @@ struct Store : detail::StoringOp<Store> {
 struct StoreMask : detail::StoringOp<StoreMask> {
     static constexpr auto equation = "y = x, mask[n,k,p,q] = x > 0";
     struct Args {
-        AnyOutput mask;
+        Required<AnyOutput, field::mask> mask;
     };
 
     FUSEKIT_HD static constexpr AnyOutput const& output(Args const& args) { return args.mask; }

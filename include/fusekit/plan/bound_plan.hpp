@@ -72,9 +72,9 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
     template <class Device, class X, class Y>
     void operator()(Device&& device, X const& x, Y&& y) const {
         using Backend = std::remove_reference_t<Device>;
-        if constexpr (detail::is_input<X>())
-            if constexpr (detail::is_output<Y>() && detail::may_run<Device>())
-                if constexpr (detail::runs_on<Plan, Device, X, Y>())
+        if constexpr (detail::may_run<Device>())
+            if constexpr (detail::is_input<X>())
+                if constexpr (detail::is_output<Y>() && detail::runs_on<Plan, Device, X, Y>())
                     if constexpr (Backend::template takes<X>(epilogue_of_plan, self))
                         run_into(device, x.const_view(), detail::output_view(y));
     }

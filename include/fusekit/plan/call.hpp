@@ -42,10 +42,14 @@ NoOutput output_at(NoOutput none) {
     return none;
 }
 
-/// may_run refuses a const device, unless it is a mere handle. may_make_y refuses a temporary device whose memory y, a
-/// new tensor, would outlive.
+/// may_run refuses what is no device, and a const device, unless it is a mere handle. may_make_y refuses a temporary
+/// device whose memory y, a new tensor, would outlive.
 template <class Device>
 consteval bool may_run() {
+    constexpr bool is_device =
+        requires { typename std::remove_cvref_t<Device>::Memory; } && !Activations<std::remove_cvref_t<Device>>;
+    static_assert(is_device, "the first argument is no device: write layer(device, x, y) or layer(device, x)");
+    if constexpr (!is_device) return false;
     constexpr bool changes = !std::is_const_v<std::remove_reference_t<Device>> ||
                              requires { requires std::remove_cvref_t<Device>::is_handle; };
     static_assert(changes, "the device is const, but a run changes it: pass one that is not");

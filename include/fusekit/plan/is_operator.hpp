@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fusekit/ops/operator.hpp"
+#include "fusekit/ops/other_names.hpp"
 
 namespace fusekit {
 
@@ -37,7 +38,17 @@ concept NeverChecks =
 template <class Op>
 consteval bool is_operator() {
     constexpr bool whole = Operator<Op>, checks = !NeverChecks<Op>;
-    if constexpr (whole)
+    if constexpr (requires { Op::other_name; }) {
+        constexpr OtherName name = Op::other_name;
+        static_assert(name != OtherName::conv, "write fk::Conv<fk::filter(r, s).pad(p).stride(u)>");
+        static_assert(name != OtherName::transposed_conv,
+                      "write fk::TransposedConv<fk::filter(r, s).pad(p).stride(u)>");
+        static_assert(name != OtherName::max_pool, "write fk::Pool<fk::Max, fk::filter(r, s).pad(p).stride(u)>");
+        static_assert(name != OtherName::average_pool,
+                      "write fk::Pool<fk::Average, fk::filter(r, s).pad(p).stride(u)>");
+        static_assert(name != OtherName::batch_norm,
+                      "write fk::BatchNormInference<fk::Spatial> or fk::BatchNormTraining<fk::Spatial>");
+    } else if constexpr (whole)
         static_assert(checks, "Op::check is never called as it is: static void check(Args const&, fk::Check const&)");
     else if constexpr (FunctionObject<Op> && !HasArgs<Op>)
         static_assert(whole, "Op is a lambda, and an operator is a struct, with a stage, Args and a static apply");

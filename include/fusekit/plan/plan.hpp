@@ -58,10 +58,13 @@ private:
 /// bind({.weights = w}, {.bias = b}, {}): one brace group an operator, in plan order. A tensor that is a temporary is
 /// refused; any other must outlive the runs of what bind gives (BoundPlan).
 ///
-/// A pointer to one function: where one of several, a template or an object does not fit, compilers name no field.
+/// One function: where one of several, a template or an object does not fit, compilers name no field. Compilers quote
+/// the line that declares it: its comment says what a call gives.
 template <bool Overloaded, class... Ops>
 struct Binding {
-    static constexpr BoundPlan<FusedPlan<Ops...>> (*bind)(typename Ops::Args...) = MakeBound<Ops...>::make;
+    static constexpr auto bind(typename Ops::Args... args) {  // one {...} per operator, in order: {} without arguments
+        return MakeBound<Ops...>::make(args...);
+    }
 };
 /// nvcc chooses one function when it reads a template that calls it, and then hands g++ parentheses around an argument
 /// such as {.weights = layer.weights}, which no compiler takes. It chooses among several when it instantiates the

@@ -1,10 +1,12 @@
 // mistakes: 3
 // expect clang: field designator 'bais' does not refer to any field in type
 // expect nvcc: does not match because argument #1
-// expect g++: could not convert '{b}' from '<brace-enclosed initializer list>' to 'fusekit::Bias::Args'
+// expect g++: cannot convert '<brace-enclosed initializer list>' to 'fusekit::Bias::Args'
+// expect g++: initializing argument 1
 // expect clang: in implicit initialization of field 'bias' with omitted initializer
 // expect clang: in implicit initialization of field 'shift' with omitted initializer
-// expect g++: a field is left out or out of order: give all, in the order of Op::Args
+// expect g++: Field = fusekit::field::bias
+// expect g++: Field = fusekit::field::shift
 // expect nvcc: cannot be referenced -- it is a deleted function
 // SPDX-License-Identifier: MIT
 #include <fusekit/fusekit.hpp>

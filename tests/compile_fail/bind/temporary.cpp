@@ -1,6 +1,6 @@
 // mistakes: 2
-// expect g++: Collapsed(Source const&&) = delete;  // this temporary is gone before its view is used: give it a name
-// expect clang: Collapsed(Source const&&) = delete;  // this temporary is gone before its view is used: give it a name
+// expect g++: Required(Source const&&) = delete;  // this temporary is gone before its view is used: give it a name
+// expect clang: Required(Source const&&) = delete;  // this temporary is gone before its view is used: give it a name
 // expect g++: OptionalView(Source const&&) = delete;  // this temporary is gone before its view is used: give it a name
 // expect clang: OptionalView(Source const&&) = delete;  // this temporary is gone before its view is used: give it a name
 // expect nvcc: it is a deleted function

@@ -24,7 +24,8 @@ struct ChannelStatistics {
     static constexpr auto equation = "y = x, mean[k] and variance[k] = those of x over n, p, q";
     static constexpr int flops_per_element = 4;
     struct Args {
-        TensorView<float, 1> mean, variance;
+        Required<TensorView<float, 1>, field::mean> mean;
+        Required<TensorView<float, 1>, field::variance> variance;
         OptionalView<float, 1> scratch{};
         OptionalView<float, 1> saved_inverse_deviation{}, running_mean{}, running_variance{};
         float momentum = 0.1f, epsilon = 1e-5f;

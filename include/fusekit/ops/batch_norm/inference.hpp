@@ -11,8 +11,12 @@ template <class Mode>
 struct BatchNorm : Normalizing<Mode> {
     using Normalizing<Mode>::rank;
     using Normalizing<Mode>::modes;
+    using typename Normalizing<Mode>::Parameters;
     struct Args {
-        typename Normalizing<Mode>::Parameters mean, variance, scale, shift;
+        Required<Parameters, field::mean> mean;
+        Required<Parameters, field::variance> variance;
+        Required<Parameters, field::scale> scale;
+        Required<Parameters, field::shift> shift;
         float epsilon = 1e-5f;
     };
 

@@ -31,7 +31,8 @@ struct BatchNormTraining : detail::Normalizing<Mode> {
         "sqrt(variance + epsilon), g = dy * slopes of the other operators at x";
     static constexpr int flops_per_element = 8, gradient_flops_per_element = 5 + 4;
     struct Args {
-        typename Base::Parameters scale, shift;
+        Required<typename Base::Parameters, field::scale> scale;
+        Required<typename Base::Parameters, field::shift> shift;
         OptionalView<float, rank> saved_mean = {}, saved_inverse_deviation = {};
         OptionalView<float, rank> running_mean = {}, running_variance = {};
         float momentum = 0.1f, epsilon = 1e-5f;

@@ -70,7 +70,7 @@ struct TransposedConv {
     static constexpr int space = Geometry.rank;
     static constexpr auto equation = detail::transposed_equation[space - 1];
     struct Args {
-        Collapsed<AnyView<4>, space + 2> weights;
+        Required<Collapsed<AnyView<4>, space + 2>, field::weights> weights;
     };
 
     static constexpr auto filter = detail::with_rows(Geometry);

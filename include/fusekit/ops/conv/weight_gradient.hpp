@@ -46,7 +46,7 @@ struct ConvWeightGradient {
     static constexpr auto equation = detail::weight_gradient_equation[space - 1];
     static constexpr char const* output_modes = "K x C/groups x R x S";
     struct Args {
-        AnyActivations dy;
+        Required<AnyActivations, field::dy> dy;
         OptionalView<float, 1> bias_gradient = {};
     };
 

@@ -11,7 +11,7 @@ template <class Option>
 struct BatchedGemmWith : detail::MatrixHead<Option> {
     static constexpr auto equation = "y[b,m,n] = sum of x[b,m,k] * weights[b,n,k] over k";
     struct Args {
-        AnyActivations weights;
+        Required<AnyActivations, field::weights> weights;
     };
     static constexpr void views(Args& args, auto const& f) { f(args.weights); }
 
