@@ -70,7 +70,9 @@ TEST_CASE("what does not fit a Gemm is refused in the words of matrices") {
     CHECK(refusal([&] { layer(device, other, y); }) == plan + "Gemm.weights: expected 7 x 4 (N x K), got 7 x 3");
     CHECK(refusal([&] { layer(device, x, turned); }) == plan + "y: expected 5 x 7 (M x N), got 7 x 5");
     CHECK(refusal([&] { static_cast<void>(Layer::bind({.weights = halves}, {.bias = b})(device, x)); }) ==
-          plan + "Gemm.weights: expected float, as the input, got half");
+          plan +
+              "Gemm.weights: expected float, as the input, got half: for weights of another type add the option "
+              "Weights<half>");
     CHECK(refusal([&] { Layer::bind({.weights = w}, {.bias = few})(device, x, y); }) ==
           plan + "Bias.bias: expected 7 (N), got 6");
     CHECK(refusal([&] { Layer::bind({.weights = w}, {.bias = w})(device, x, y); }) ==

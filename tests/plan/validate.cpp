@@ -145,8 +145,10 @@ TEST_CASE_METHOD(BadInput, "wrong filters are refused") {
     std::string const conv = "Conv<dynamic>";
     refuse<Dynamic>({conv, "filter", "1 group or more", "0"}, call(f.groups(0)));
     refuse<Dynamic>({conv, "filter", "1 group or more", "-2"}, call(f.groups(-2)));
-    refuse<Dynamic>({conv, "filter", "groups that divide C and K", "groups(4) with C = 6, K = 8"}, call(f.groups(4)));
-    refuse<Dynamic>({conv, "filter", "groups that divide C and K", "groups(3) with C = 6, K = 8"}, call(f.groups(3)));
+    refuse<Dynamic>({conv, "filter", "groups that divide C", "groups(4) with C = 6"}, call(f.groups(4)));
+    refuse<Dynamic>(
+        {conv, "weights", "3 x 2 x 3 x 3 (K x C/groups x R x S), or another multiple of 3 for K", "8 x 6 x 3 x 3"},
+        call(f.groups(3)));
     refuse<Dynamic>({conv, "weights", "8 x 3 x 3 x 3", "8 x 6 x 3 x 3"}, call(f.groups(2)));
     refuse<Dynamic>({conv, "filter", "size", "0"}, call(fk::filter(3, 0)));
     refuse<Dynamic>({conv, "filter", "stride", "0"}, call(f.stride(0, 1)));

@@ -41,7 +41,8 @@ TEST_CASE("weights of another type than a plan says are refused, and its name sa
           "Weights<int8>>.weights: expected int8, as its Weights are, got float");
     using AsInput = fk::Plan<fk::Conv<three>>;
     CHECK(refusal([&] { static_cast<void>(AsInput::bind({.weights = w})(device, x)); }) ==
-          "Plan<Conv<filter(3, 3).pad(1)>>: Conv<filter(3, 3).pad(1)>.weights: expected half, as the input, got float");
+          "Plan<Conv<filter(3, 3).pad(1)>>: Conv<filter(3, 3).pad(1)>.weights: expected half, as the input, got float: "
+          "for weights of another type add the option Weights<float>");
 
     auto const m = fk::random<fk::half>(device, fk::row_major(4, 2)),
                n = fk::random<fk::half>(device, fk::row_major(3, 2));

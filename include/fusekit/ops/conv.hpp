@@ -127,9 +127,7 @@ struct Conv : detail::ConvArgs<Geometry> {
         detail::check_weights<Option>(args.weights.type, in);
         if (in.refused()) return;  // else 0 groups would divide
         std::int64_t const k = args.weights.layout.shape[0];
-        if (in.x[1] % f.group_count != 0 || k % f.group_count != 0)
-            in.fail("filter", "groups that divide C and K",
-                    Conv::written(args) + " with C = " + Text::number(in.x[1]) + ", K = " + Text::number(k));
+        detail::check_groups(f, args.weights.layout.shape, Conv::written(args), in);
         CollapsedShape<4> const weights = detail::filter_shape_of(f, in.x, k);
         in.readable("weights", args.weights, weights, "K x C/groups x R x S", Access::read, true);
         std::int64_t const products = detail::extent_product(weights[1], weights[2] * weights[3]);

@@ -37,6 +37,7 @@ struct GemmWith : detail::MatrixHead<Option> {
 
     static void check(Args const& args, Check const& in) {
         detail::check_weights<Option>(args.weights.type, in);
+        detail::check_columns(args.weights.layout.shape, in);
         in.readable("weights", args.weights, {{args.weights.layout.shape[0], in.x[1]}}, "N x K", Access::read, true);
         detail::check_products(in.x[1], in, [&] { return Text::number(in.x[1]); });
     }

@@ -7,12 +7,12 @@
 #include <utility>
 
 #include "fusekit/result.hpp"
+#include "fusekit/tensor/advice.hpp"
 #include "fusekit/tensor/alias_checker.hpp"
 #include "fusekit/tensor/any_output.hpp"
 #include "fusekit/tensor/optional_view.hpp"
 
 namespace fusekit {
-
 namespace detail {
 
 /// One number for each mode, of any rank: code that reads them is compiled once.
@@ -29,7 +29,6 @@ struct Modes {
     Modes(CollapsedShape<Rank> const& shape) : Modes(shape, shape.from) {}
 
     bool of_matrices() const { return from.kind == CollapsedFrom::matrices; }
-
     bool operator==(Modes const& other) const {
         for (int mode = 0; mode < rank; ++mode)
             if (values[mode] != other.values[mode]) return false;
@@ -231,7 +230,7 @@ private:
     void accessible(char const* argument, void const* data, DataType element, detail::Modes const& given,
                     detail::Modes const& stride, detail::Modes const& expected, char const* modes,
                     Access access) const {
-        extents(argument, given, expected, modes);
+        extents(argument, given, expected, modes, access);
         if (refused() || detail::has_no_elements(given.values, given.rank)) return;  // it has no memory
         if (!data && runs) fail(argument, "a pointer to " + expected.to_string() + " elements", "a null pointer");
         if (refused() || !data) return;
@@ -242,8 +241,8 @@ private:
         *bytes += size;
     }
 
-    void extents(char const* argument, detail::Modes const& given, detail::Modes const& expected,
-                 char const* modes) const {
+    void extents(char const* argument, detail::Modes const& given, detail::Modes const& expected, char const* modes,
+                 Access access = Access::read) const {
         if (!(given == expected)) {
             Text const text = expected.to_string();
             if (given.from.gaps && given.to_string() == text)
@@ -260,8 +259,9 @@ private:
             }
             bool const of_columns = of_matrices && given.rank == 1 && std::strcmp(modes, "K") == 0;
             Text const of = std::strncmp(modes, "K x C/", 6) == 0 ? " for x of " + to_string(x) : Text();
+            Text const mend = detail::advice(argument, given, expected, modes, x, output, access);
             fail(argument, text + " (" + (of_columns ? Text("N") : expected.named(modes)) + ")" + of,
-                 given.to_string());
+                 given.to_string() + mend);
         }
     }
 

@@ -51,7 +51,12 @@ struct HeadOption<Weights<T>> {
 template <class Option>
 void check_weights(DataType given, Check const& in) {
     DataType const expected = HeadOption<Option>::type(in.type);
-    if (given != expected) in.fail("weights", Text(name(expected)) + HeadOption<Option>::reason, name(given));
+    if (given == expected) return;
+    bool const mixes = std::is_void_v<Option> && in.type != DataType::int8 && in.type != DataType::float64 &&
+                       given != DataType::float64;
+    in.fail(
+        "weights", Text(name(expected)) + HeadOption<Option>::reason,
+        name(given) + (mixes ? Text(": for weights of another type add the option Weights<") + name(given) + ">" : ""));
 }
 
 }  // namespace detail

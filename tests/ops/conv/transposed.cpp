@@ -92,7 +92,8 @@ TEST_CASE("what does not fit a transposed convolution is refused in words") {
     CHECK(got(x, w) == "accepted");
     CHECK(got(x, few) == head + "4 x 7 x 3 x 3 (K x C/groups x R x S) for x of 2 x 4 x 5 x 6, got 3 x 7 x 3 x 3");
     CHECK(got(x, five) == head + "4 x 7 x 3 x 3 (K x C/groups x R x S) for x of 2 x 4 x 5 x 6, got 4 x 7 x 5 x 3");
-    CHECK(got(x, halves) == head + "float, as the input, got half");
+    CHECK(got(x, halves) ==
+          head + "float, as the input, got half: for weights of another type add the option Weights<half>");
     CHECK(
         got.template operator()<fk::filter(3, 3).pad(2)>(small, w) ==
         "Plan<TransposedConv<filter(3, 3).pad(2)>>: TransposedConv<filter(3, 3).pad(2)>.filter: expected an output of "

@@ -35,7 +35,8 @@ TEST_CASE("what does not fit a BatchedGemm is refused in the words of matrices")
     CHECK(got(turned, x) == weights + "3 x 4 x 4 (B x N x K), got 3 x 4 x 7");
     CHECK(got(shared, x) == weights + "3 x 7 x 4 (B x N x K), got 7 x 4");
     CHECK(got(w, one) == weights + "7 x 4 (N x K), got 3 x 7 x 4");
-    CHECK(got(halves, x) == weights + "float, as the input, got half");
+    CHECK(got(halves, x) ==
+          weights + "float, as the input, got half: for weights of another type add the option Weights<half>");
     auto const image = fk::random<float>(device, fk::nchw(1, 3, 7, 4));
     CHECK(got(image, x) == weights + "3 x 7 x 4 (B x N x K), got 1 x 3 x 7 x 4");
 

@@ -50,7 +50,7 @@ public:
                 for (OutputCoord at{row / conv.y[2], 0, row % conv.y[2], 0}; at.q < conv.y[3]; ++at.q) {
                     find_taps(taps, at);
                     for (at.k = 0; at.k < conv.y[1]; at.k += lanes)
-                        compute(at, static_cast<int>(min(lanes, conv.y[1] - at.k)), taps);
+                        compute(at, static_cast<int>((min)(lanes, conv.y[1] - at.k)), taps);
                 }
             });
         else
@@ -92,7 +92,7 @@ private:
 
     void prepare(std::int64_t v) const {
         std::int64_t const k0 = v * width;
-        int const used = static_cast<int>(min(width, conv.y[1] - k0));
+        int const used = static_cast<int>((min)(width, conv.y[1] - k0));
         if constexpr (of_channels) states[v] = Epilogue::template prepare_lanes<Vector>(k0, used, args);
         else states[v] = Epilogue::template broadcast<Vector>(Epilogue::prepare(k0, args));
         for (int tap = 0; tap < conv.taps(); ++tap)
@@ -114,7 +114,7 @@ private:
             for (std::int64_t row = tile * rows_of_tile; row < (min)((tile + 1) * rows_of_tile, rows); ++row) {
                 OutputCoord at{row / conv.y[2], k, row % conv.y[2], 0};
                 if constexpr (of_channels) {
-                    int const used = static_cast<int>(min(lanes, conv.y[1] - k));
+                    int const used = static_cast<int>((min)(lanes, conv.y[1] - k));
                     for (; at.q < conv.y[3]; ++at.q) {
                         find_taps(own, at);
                         compute(at, used, own, [&](Vector x) { collected.add(x, used); });
@@ -124,7 +124,7 @@ private:
                         compute_row(at, own, [&](Vector x, int used) { collected.add(x, used); });
                 }
             }
-            totals.put(tile, k, collected.total(), static_cast<int>(min(width, conv.y[1] - k)));
+            totals.put(tile, k, collected.total(), static_cast<int>((min)(width, conv.y[1] - k)));
         });
         totals.save(turn);
     }
@@ -165,7 +165,7 @@ private:
         padded.load(buffer, at);
         std::int64_t const first = at.q, end = (min)(conv.y[3], first + padded.columns());
         for (; at.q < end; at.q += lanes) {
-            int const count = static_cast<int>(min(lanes, end - at.q));
+            int const count = static_cast<int>((min)(lanes, end - at.q));
             Sum const* weight = weights + at.k * conv.taps();
             Sums<T> sum{};
             for (int r = 0; r < conv.window_rows(); ++r) {

@@ -3,7 +3,8 @@
 
 #include <cstdint>
 
-#include "fusekit/tensor/filter.hpp"
+#include "fusekit/ops/conv/window.hpp"
+#include "fusekit/tensor/check.hpp"
 
 /// What may be the filter of a type, and the words for one that does not fit.
 namespace fusekit::detail {
@@ -31,6 +32,22 @@ consteval int longest_of(Filter<Rank> const& f) {
     int longest = 0;
     for (int i = 0; i < Rank; ++i) longest = f.size[i] > longest ? f.size[i] : longest;
     return longest;
+}
+
+/// Refuses groups that do not divide the channels of x, and weights whose number the groups do not divide.
+template <int Rank>
+void check_groups(Filter<Rank> const& f, Index<4> const& weights, Text const& written, Check const& in) {
+    std::int64_t const groups = f.group_count, c = in.x[1], k = weights[0];
+    if (c % groups != 0) {
+        in.fail("filter", "groups that divide C", written + " with C = " + Text::number(c));
+    } else if (k % groups != 0) {
+        CollapsedShape<4> const one = filter_shape_of(f, in.x, groups);
+        bool const exchanged = k == 1 && weights[1] == groups && c == groups;
+        CollapsedShape<4> const given(weights, one.from);
+        in.fail("weights",
+                to_string(one) + " (K x C/groups x R x S), or another multiple of " + Text::number(groups) + " for K",
+                to_string(given) + (exchanged ? ": write fk::transposed(weights, 0, 1)" : ""));
+    }
 }
 
 inline constexpr char const* conv_least[] = {"an output of at least 1", "an output of at least 1 x 1",

@@ -72,9 +72,10 @@ struct ConvWeightGradient {
         if (in.type == DataType::int8) in.fail("x", "float, half, bfloat16 or double", fusekit::name(in.type));
         if (args.dy.type != in.type)
             in.fail("dy", Text(fusekit::name(in.type)) + ", as the input", fusekit::name(args.dy.type));
-        if (in.x[1] % Geometry.group_count != 0 || k % Geometry.group_count != 0)
-            in.fail("filter", "groups that divide C and K",
-                    Geometry.to_string() + " with C = " + Text::number(in.x[1]) + ", K = " + Text::number(k));
+        if (in.x[1] % Geometry.group_count != 0)
+            in.fail("filter", "groups that divide C", Geometry.to_string() + " with C = " + Text::number(in.x[1]));
+        if (k % Geometry.group_count != 0)
+            in.fail("dy", "K divisible by the " + Text::number(Geometry.group_count) + " groups", Text::number(k));
         in.readable("dy", args.dy, detail::output_shape_of(collapsed, in.x, k), "N x K x P x Q");
         in.writable("bias_gradient", args.bias_gradient, {{k}}, "K");
     }

@@ -7,6 +7,26 @@
 
 namespace fusekit::detail {
 
+/// Refuses an x that is images where matrices are, and weights K x N, with the calls of tensor/transform.hpp that mend
+/// them. Anything else is refused by its extents.
+[[gnu::cold]] inline void refuse_columns(Index<2> const& weights, Check const& in) {
+    std::int64_t const n = weights[0], k = weights[1], batches = in.x.from.count;
+    if (batches == 2 && in.x[2] * in.x[3] * in.x[1] == k) {
+        Check of_x = in;
+        of_x.operator_name = [] { return Text("x"); };
+        Text const matrices = Text::number(in.x[0]) + ", " + Text::number(k);
+        return of_x.fail("", "M x " + Text::number(k) + ", as the weights are N x K",
+                         to_string(in.x) + ": if x is images, write fk::reshaped(x, " + matrices + ")");
+    }
+    if (n == in.x[1])
+        in.fail("weights", Text::number(k) + " x " + Text::number(n) + " (N x K)",
+                Text::number(n) + " x " + Text::number(k) +
+                    ": if the weights are K x N, write fk::transposed(weights, 0, 1)");
+}
+inline void check_columns(Index<2> const& weights, Check const& in) {
+    if (weights[1] != in.x[1]) refuse_columns(weights, in);
+}
+
 /// A head of matrices. A backend multiplies them as a convolution of single pixels by filters of N x K x 1 x 1.
 template <class Option>
 struct MatrixHead {

@@ -25,7 +25,7 @@ struct TileCoord {
           first_n(static_cast<int>(block % tiles_n * TileN)),
           first_k(conv.first_k(group) + first_n),
           left_m(conv.gemm_m() - first_m),
-          count_n(static_cast<unsigned>(min(conv.group_k() - first_n, TileN))) {}
+          count_n(static_cast<unsigned>((min)(conv.group_k() - first_n, TileN))) {}
 
     /// The number of the tile along pixels, and the number of its column of tiles.
     __device__ unsigned tile() const { return block / tiles_n / groups; }

@@ -33,8 +33,8 @@ public:
         unsigned const tile = block / columns, column = block % columns;
         int const first_m = static_cast<int>((tile - conv.first_tile) * tile_m),
                   first_k = static_cast<int>(column) * tile_n;
-        auto const count_m = static_cast<unsigned>(min(conv.gemm_m() - first_m, tile_m));
-        auto const count_n = static_cast<unsigned>(min(channels - first_k, tile_n));
+        auto const count_m = static_cast<unsigned>((min)(conv.gemm_m() - first_m, tile_m));
+        auto const count_n = static_cast<unsigned>((min)(channels - first_k, tile_n));
         for (unsigned i = thread; i < tile_m * tile_n; i += threads) {
             unsigned const m = fast == detail::Axis::pixel ? i % tile_m : i / tile_n,
                            n = fast == detail::Axis::pixel ? i / tile_m : i % tile_n;

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstring>
+
+#include "fusekit/tensor/collapsed.hpp"
+#include "fusekit/tensor/region.hpp"
+#include "fusekit/text.hpp"
+
+/// The mend of extents that do not fit, where they show it: what a refusal says after them.
+namespace fusekit::detail {
+
+/// "write fk::NAME(a, b, c, d)".
+[[gnu::cold]] inline Text call_of(char const* name, Index<4> const& arguments) {
+    Text text = Text("write fk::") + name + "(";
+    for (int i = 0; i < 4; ++i) text += Text(i ? ", " : "") + Text::number(arguments[i]);
+    return text + ")";
+}
+
+/// `extents`, such as "2 x 3", as arguments: "2, 3".
+[[gnu::cold]] inline Text as_arguments(Text const& extents) {
+    Text text;
+    char const* from = extents.c_str();
+    while (char const* const end = std::strstr(from, " x ")) {
+        text += Text(from, static_cast<std::size_t>(end - from)) + ", ";
+        from = end + 3;
+    }
+    return text + from;
+}
+
+/// Whether broadcast() makes `expected` of `given`: each mode is equal or 1.
+template <class Modes>
+[[gnu::cold]] bool may_be_broadcast(Modes const& given, Modes const& expected) {
+    bool fits = given.from.kind == expected.from.kind && given.rank == expected.rank;
+    for (int mode = 0; fits && mode < given.rank; ++mode)
+        fits = given.values[mode] == expected.values[mode] || given.values[mode] == 1;
+    if (given.from.kind != CollapsedFrom::volumes) return fits && given.from == expected.from;
+    return fits && (given.from.count == expected.from.count || given.from.count == 1);
+}
+
+/// Of activations or parameters of places: N x K x P x Q or K x P x Q.
+template <class Modes>
+[[gnu::cold]] Text activation_advice(char const* argument, Modes const& given, Modes const& expected, Index<4> const& x,
+                                     Access access) {
+    if (*argument && access != Access::written && may_be_broadcast(given, expected))
+        return Text(": write fk::broadcast(") + (std::strchr(argument, ' ') ? "view" : argument) + ", " +
+               as_arguments(expected.to_string()) + ")";
+    if (given.rank != 4 || given.from.kind != CollapsedFrom::images || expected.from.kind != CollapsedFrom::images)
+        return "";
+    std::int64_t const *g = given.values, *e = expected.values;
+    if (g[0] == e[0] && g[1] == e[2] && g[2] == e[3] && g[3] == e[1])
+        return ": if the memory order is NHWC, " + call_of("nhwc", {{g[0], g[1], g[2], g[3]}});
+    bool const of_x = g[0] == e[0] && g[1] == e[1] && g[2] == x[2] && g[3] == x[3];
+    std::int64_t const missing = g[2] - e[2];
+    if (!*argument && of_x && missing > 0 && missing % 2 == 0 && missing == g[3] - e[3] && 2 * e[2] > g[2])
+        return ": to keep H x W, add .pad(" + Text::number(missing / 2) + ") to the filter";
+    return "";
+}
+
+/// Of the weights of a Conv, K x C/groups x R x S, for x, and for an output of `channels`, 0 where that is not known.
+template <class Modes>
+[[gnu::cold]] Text weight_advice(Modes const& given, Modes const& expected, Index<4> const& x, std::int64_t channels) {
+    if (given.from.kind != CollapsedFrom::images || expected.from.kind != CollapsedFrom::images) return "";
+    std::int64_t const *g = given.values, *e = expected.values, c = e[1], r = e[2], s = e[3];
+    if (g[1] == r && g[2] == s && g[3] == c)
+        return ": if the memory order is KRSC, " + call_of("krsc", {{g[0], r, s, c}});
+    if (g[0] == r && g[1] == s && g[2] == c)
+        return ": if the memory order is RSCK, write TensorView(pointer, fk::Layout<4>{{{" +
+               as_arguments(Modes(Index<4>{{g[3], c, r, s}}).to_string()) + "}}, {{" +
+               as_arguments(Modes(Index<4>{{1, g[3], s * c * g[3], c * g[3]}}).to_string()) + "}}})";
+    if (g[2] != r || g[3] != s || g[1] < 1) return "";
+    if (x[1] == g[0] && channels == g[1]) return ": if x and y are exchanged, write layer(device, x, y)";
+    if (x[1] == c && x[3] == g[1]) return ": if x is NHWC in memory, " + call_of("nhwc", {{x[0], x[1], x[2], x[3]}});
+    if (x[1] == c && g[1] < c && c % g[1] == 0 && g[0] % (c / g[1]) == 0)
+        return ": for a grouped convolution add .groups(" + Text::number(c / g[1]) + ") to the filter";
+    if (g[0] == c && g[0] != g[1]) return ": if the memory order is CKRS, write fk::transposed(weights, 0, 1)";
+    return "";
+}
+
+/// The advice for an argument whose extents are named by `modes` (Check::readable).
+template <class Modes>
+[[gnu::cold]] Text advice(char const* argument, Modes const& given, Modes const& expected, char const* modes,
+                          Index<4> const& x, Region const* output, Access access) {
+    if (std::strncmp(modes, "K x C/", 6) == 0) return weight_advice(given, expected, x, output ? output->extent[1] : 0);
+    if (std::strstr(modes, "K x P x Q")) return activation_advice(argument, given, expected, x, access);
+    return "";
+}
+
+}  // namespace fusekit::detail
