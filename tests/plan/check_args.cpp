@@ -111,7 +111,8 @@ TEST_CASE_METHOD(Runs, "an operator without a check has its views held to y") {
 
     std::string const whole = "Own<Whole>.view 1 of Args: expected 2 x 3 x 4 x 5 (N x K x P x Q), got ";
     CHECK(run<Own<Whole>>({in(fk::nhwc(2, 4, 5, 3))}) == "accepted");
-    CHECK(run<Own<Whole>>({in(fk::nchw(1, 3, 4, 5))}) == whole + "1 x 3 x 4 x 5");
+    CHECK(run<Own<Whole>>({in(fk::nchw(1, 3, 4, 5))}) ==
+          whole + "1 x 3 x 4 x 5: write fk::broadcast(view, 2, 3, 4, 5)");
     CHECK(run<Own<Whole>>({fk::TensorView<float const>(y.data(), fk::nchw(2, 3, 4, 5))}) ==
           "Own<Whole>.view 1 of Args: expected memory apart from the output's, got memory that overlaps it");
     CHECK(run<Own<Whole>>({fk::TensorView<float const>(nullptr, fk::nchw(2, 3, 4, 5))}) ==
@@ -131,7 +132,8 @@ TEST_CASE_METHOD(Runs, "a view of extent 1 and stride 0 is a broadcast, and one 
     CHECK(run<Own<PerChannel>>({in(fk::channels(1))}) == "Own<PerChannel>.view 1 of Args: expected 3 (K), got 1");
     CHECK(run<Own<Whole>>({in(fk::Layout<4>{{{1, 3, 1, 1}}, {{0, 1, 0, 0}}})}) == "accepted");
     CHECK(run<Own<Whole>>({in(fk::Layout<4>{{{1, 3, 1, 1}}, {{0, 1, 1, 0}}})}) ==
-          "Own<Whole>.view 1 of Args: expected 1 x 3 x 4 x 1 (N x K x P x Q), got 1 x 3 x 1 x 1");
+          "Own<Whole>.view 1 of Args: expected 1 x 3 x 4 x 1 (N x K x P x Q), got 1 x 3 x 1 x 1: write "
+          "fk::broadcast(view, 1, 3, 4, 1)");
     CHECK(run<Own<Whole>>({in(fk::Layout<4>{{{1, 2, 1, 1}}, {{0, 1, 0, 0}}})}) ==
           "Own<Whole>.view 1 of Args: expected 1 x 3 x 1 x 1 (N x K x P x Q), got 1 x 2 x 1 x 1");
 }
