@@ -139,13 +139,13 @@ private:
         }
     }
 
-    /// The first `count` of `lanes` floats, `stride` apart, in a loop of constants where they are all.
+    /// The first `count` of `lanes` floats, `stride` apart; without a loop where they are all.
     template <int stride>
     static Vector every(float const* from, int count) {
         if (stride == 1 || count < lanes) return load(from, stride, count);
-        Vector v;
-        for (int i = 0; i < lanes; ++i) v[i] = from[i * std::int64_t{stride}];
-        return v;
+        return [&]<int... I>(std::integer_sequence<int, I...>) {
+            return Vector{from[I * std::int64_t{stride}]...};
+        }(std::make_integer_sequence<int, lanes>{});
     }
 
     /// The output `at`, of a whole plane.
