@@ -30,12 +30,12 @@
 #include "fusekit/ops/gemm.hpp"
 #include "fusekit/ops/gemm/batched.hpp"
 #include "fusekit/ops/requantize.hpp"
-#include "fusekit/ops/other_names.hpp"
 #include "fusekit/ops/pool.hpp"
 #include "fusekit/ops/residual.hpp"
 #include "fusekit/ops/scale.hpp"
 #include "fusekit/ops/store.hpp"
 
+#include "fusekit/plan/other_names.hpp"
 #include "fusekit/plan/is_operator.hpp"
 #include "fusekit/plan/ordering.hpp"
 #include "fusekit/plan/runs_on.hpp"

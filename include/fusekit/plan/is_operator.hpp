@@ -2,7 +2,7 @@
 #pragma once
 
 #include "fusekit/ops/operator.hpp"
-#include "fusekit/ops/other_names.hpp"
+#include "fusekit/plan/other_names.hpp"
 
 namespace fusekit {
 

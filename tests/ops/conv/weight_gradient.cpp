@@ -95,7 +95,8 @@ TEST_CASE("what does not fit a gradient by the weights is refused") {
     CHECK(refusal([&] {
               static_cast<void>(fk::describe(ByWeights::bind({.dy = dy}), x.layout(), fk::DataType::int8));
           }) == in + head + ".x: expected float, half, bfloat16 or double, got int8");
-    CHECK(got(Grouped::bind({.dy = five}), right).find("dy: expected K divisible by the 2 groups") != std::string::npos);
+    CHECK(got(Grouped::bind({.dy = five}), right).find("dy: expected K divisible by the 2 groups") !=
+          std::string::npos);
     CHECK(got(Large::bind({.dy = dy}), right).find("an output of at least 1 x 1, got filter(6, 6) on 2 x 6 x 5 x 4") !=
           std::string::npos);
 }

@@ -145,11 +145,11 @@ private:
     template <class Collect = detail::Nothing>
     void compute(OutputCoord const& at, int count, TapPointers const& pointers, Collect const& collect = {}) const {
         std::int64_t const v = at.k / lanes, step = conv.x.layout.stride[1], first = at.k * step;
-        int const taps = conv.taps();
+        std::int64_t const taps = conv.taps();
         bool const whole = step == 1 && count == lanes;
         Sum const* weight = weights + v * taps * lanes;
         Sums<T> sum{};
-        for (int tap = 0; tap < taps; ++tap, weight += lanes) {
+        for (std::int64_t tap = 0; tap < taps; ++tap, weight += lanes) {
             T const* const of_pixel = pointers.taps[tap];
             T const* const from = of_pixel ? of_pixel + first : pointers.zeros;
             if (whole) sum += load_widened(from) * host::load(weight);
