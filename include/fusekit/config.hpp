@@ -45,6 +45,20 @@
 #define FUSEKIT_SIMD simd128
 #endif
 
+/// Stand around arithmetic whose order matters, at namespace scope: clang does not reassociate it under -ffast-math and
+/// -funsafe-math-optimizations. For AMD's targets clang does not restore a pragma, so that it holds to the end of the
+/// translation unit. g++ has no such pragma: see config::assoc_barrier.
+#if defined(__AMDGCN__)
+#define FUSEKIT_BEGIN_ORDERED_MATH _Pragma("clang fp reassociate(off)")
+#define FUSEKIT_END_ORDERED_MATH
+#elif defined(__clang__)
+#define FUSEKIT_BEGIN_ORDERED_MATH _Pragma("float_control(push)") _Pragma("clang fp reassociate(off)")
+#define FUSEKIT_END_ORDERED_MATH _Pragma("float_control(pop)")
+#else
+#define FUSEKIT_BEGIN_ORDERED_MATH
+#define FUSEKIT_END_ORDERED_MATH
+#endif
+
 namespace fusekit::detail {
 
 /// Throws `error`. A program that is compiled without exceptions prints what() and ends here.
@@ -91,8 +105,10 @@ __device__ inline std::uint16_t float_to_half(float value) {
     asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
     return bits;
 }
-__device__ inline float power(float base, float exponent) { return powf(base, exponent); }
-__device__ inline float root(float square) { return sqrtf(square); }
+/// powf and sqrtf, which --use_fast_math does not replace by approximations. Source: NVIDIA, libdevice User's Guide.
+extern "C" __device__ float __nv_powf(float base, float exponent);
+__device__ inline float power(float base, float exponent) { return __nv_powf(base, exponent); }
+__device__ inline float root(float square) { return __fsqrt_rn(square); }
 __device__ inline float reciprocal_root(float square) { return rsqrtf(square); }
 #elif defined(__HIP_DEVICE_COMPILE__)
 inline constexpr bool on_device = true;
@@ -100,7 +116,14 @@ __device__ inline float half_to_float(std::uint16_t bits) { return static_cast<f
 __device__ inline std::uint16_t float_to_half(float value) {
     return std::bit_cast<std::uint16_t>(static_cast<_Float16>(value));
 }
+#if defined(__FAST_MATH__)
+/// powf is exp2(exponent * log2(base)) there, of float: its error grows with the product.
+__device__ inline float power(float base, float exponent) {
+    return static_cast<float>(exp2(exponent * log2(static_cast<double>(base))));
+}
+#else
 __device__ inline float power(float base, float exponent) { return powf(base, exponent); }
+#endif
 __device__ inline float root(float square) { return sqrtf(square); }
 __device__ inline float reciprocal_root(float square) { return rsqrtf(square); }
 #else
@@ -178,6 +201,38 @@ __device__ inline std::uint32_t floats_to_int8(float first, float second, std::u
 inline constexpr bool has_int8 = false;
 FUSEKIT_HD std::int8_t float_to_int8(float value);
 FUSEKIT_HD std::uint32_t floats_to_int8(float first, float second, std::uint32_t upper = 0);
+#endif
+
+/// The value, as an operand that the compiler does not reassociate with those that `value` is made of. Generates no
+/// code, and is nothing where the compiler keeps the order of operations anyway.
+#if !defined(__ASSOCIATIVE_MATH__) || defined(__clang__) || defined(__CUDA_ARCH__)
+template <class V>
+FUSEKIT_HD constexpr V assoc_barrier(V value) {
+    return value;
+}
+#elif defined(__CUDACC__)
+/// nvcc does not know g++'s builtin.
+template <class V>
+FUSEKIT_HD constexpr V assoc_barrier(V value) {
+#if defined(__x86_64__)
+    if (!__builtin_is_constant_evaluated()) asm("" : "+x"(value));
+#else
+    if (!__builtin_is_constant_evaluated()) asm("" : "+w"(value));
+#endif
+    return value;
+}
+#else
+template <class V>
+FUSEKIT_HD constexpr V assoc_barrier(V value) {
+    return __builtin_assoc_barrier(value);
+}
+#endif
+
+/// Whether the compiler assumes that no number is infinite (-ffinite-math-only).
+#if defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
+inline constexpr bool assumes_finite = true;
+#else
+inline constexpr bool assumes_finite = false;
 #endif
 
 /// Whether Plan::bind is one of several functions (plan/plan.hpp).

@@ -7,25 +7,18 @@
 
 #include "fusekit/config.hpp"
 #include "fusekit/math_double.hpp"
+#include "fusekit/math_select.hpp"
+
+FUSEKIT_BEGIN_ORDERED_MATH
 
 /// Elementary functions for operators. V is float, on the host, the device or in a constant expression, a CPU vector
 /// of floats, or double on the host (math_double.hpp). They have no branches, so that a vector costs what a scalar
 /// does; NaN in gives NaN out; nothing overflows on the way to a finite result. Errors are in units in the last place
-/// of the result, over every float (tests/math.cpp). The polynomials are minimax fits made for this file.
+/// of the result, over every float (tests/math.cpp). Under fast math they are at most twice that (tests/fast_math);
+/// subnormals may be zero there, and NaN and infinity anything. The polynomials are minimax fits made for this file.
 namespace fusekit::math {
 
 namespace detail {
-
-template <class V>
-struct BitsOf {
-    using Type = decltype(V{} < V{});
-};
-template <>
-struct BitsOf<float> {
-    using Type = std::int32_t;
-};
-template <class V>
-using Bits = typename BitsOf<V>::Type;
 
 /// Horner's rule, highest power first.
 template <class V>
@@ -44,8 +37,9 @@ struct Reduced {
 template <class V>
 FUSEKIT_HD constexpr Reduced<V> reduce(V x) {
     constexpr float round = 0x1.8p23f;  // adding it leaves the nearest integer in the mantissa
-    V const biased = x * 0x1.715476p0f + round, n = biased - round;
-    V const r = (x - n * 0x1.63p-1f) + n * 0x1.bd0106p-13f;  // ln 2 in two parts, products with the first are exact
+    V const biased = assoc_barrier(x * 0x1.715476p0f + round), n = assoc_barrier(biased - round);
+    V const r = assoc_barrier(x - n * 0x1.63p-1f) +
+                n * 0x1.bd0106p-13f;  // ln 2 in two parts, products with the first are exact
     return {std::bit_cast<Bits<V>>(biased) - std::bit_cast<std::int32_t>(round), r};
 }
 
@@ -61,68 +55,7 @@ FUSEKIT_HD constexpr V exp_tail(V r) {
     return polynomial(r, 1.99075715e-4f, 1.39336498e-3f, 8.33328627e-3f, 4.16664667e-2f, 0.166666672f, 0.5f);
 }
 
-/// Converts x, a V or a number, to a V with x in every lane.
-template <class V, class Number>
-FUSEKIT_HD constexpr V lanes(Number x) {
-    if constexpr (std::is_arithmetic_v<Number> && !std::is_arithmetic_v<V>) return static_cast<float>(x) - V{};
-    else return static_cast<V>(x);
-}
-
-/// The type of select(mask, a, b): for two numbers and a mask of several lanes, as many floats.
-template <class Mask, class A, class B>
-FUSEKIT_HD constexpr auto either(Mask mask, A a, B b) {
-    if constexpr (!std::is_arithmetic_v<A>) return a;
-    else if constexpr (!std::is_arithmetic_v<B>) return b;
-    else if constexpr (std::is_arithmetic_v<Mask>) return std::common_type_t<A, B>{};
-    else return mask ? 1.0f : 0.0f;
-}
-
-inline constexpr float infinity = __builtin_inff(), not_a_number = std::bit_cast<float>(0x7fc00000);
-
 }  // namespace detail
-
-/// The type of constants and parameters of an operator that computes in V: double for double, else float.
-template <class V>
-using Scalar = std::conditional_t<std::is_same_v<V, double>, double, float>;
-
-/// mask ? a : b, lane by lane, as in select(x > 0.0f, x, 0.0f). A number is converted to the other's type, and two
-/// numbers to as many as the mask has lanes.
-template <class Mask, class A, class B>
-FUSEKIT_HD constexpr auto select(Mask mask, A a, B b) {
-    if constexpr (std::is_same_v<A, B> && (std::is_arithmetic_v<Mask> || !std::is_arithmetic_v<A>)) {
-        return mask ? a : b;
-    } else {
-        using V = decltype(detail::either(mask, a, b));
-        return mask ? detail::lanes<V>(a) : detail::lanes<V>(b);
-    }
-}
-
-/// y, or NaN where x is NaN.
-template <class V>
-FUSEKIT_HD constexpr V keep_nan(V x, V y) {
-    return select(x == x, y, x);
-}
-
-/// The larger one; NaN where x is NaN.
-template <class V>
-FUSEKIT_HD constexpr V(max)(V x, float bound) {
-    if constexpr (config::has_maximum && std::is_same_v<V, float>)
-        if (!std::is_constant_evaluated()) return config::maximum(x, bound);
-    return select(x < bound, V{} + bound, x);
-}
-
-/// The smaller one; NaN where x is NaN.
-template <class V>
-FUSEKIT_HD constexpr V(min)(V x, float bound) {
-    if constexpr (config::has_maximum && std::is_same_v<V, float>)
-        if (!std::is_constant_evaluated()) return config::minimum(x, bound);
-    return select(x > bound, V{} + bound, x);
-}
-
-template <class V>
-FUSEKIT_HD constexpr V(abs)(V x) {
-    return std::bit_cast<V>(std::bit_cast<detail::Bits<V>>(x) & 0x7fffffff);
-}
 
 /// e^x, to 1 ulp; subnormal results included, 0 below them, infinity above the largest float.
 template <class V>
@@ -130,7 +63,7 @@ FUSEKIT_HD constexpr V exp(V x) {
     auto const [n, r] = detail::reduce((min)((max)(x, -104.0f), 89.0f));
     detail::Bits<V> const first = n >> 1;  // in two steps, so that neither power overflows or underflows
     V const mantissa = (detail::exp_tail(r) * r * r + r) + 1.0f;
-    return mantissa * detail::power_of_two<V>(first) * detail::power_of_two<V>(n - first);
+    return assoc_barrier(mantissa * detail::power_of_two<V>(first)) * detail::power_of_two<V>(n - first);
 }
 
 /// e^x - 1, to 2 ulp, near zero too.
@@ -139,7 +72,7 @@ FUSEKIT_HD constexpr V expm1(V x) {
     auto const [n, r] = detail::reduce((min)((max)(x, -18.0f), 89.0f));
     V const scale = detail::power_of_two<V>(n - 1);  // half of it, so that n = 128 stays finite
     V const tail = detail::exp_tail(r) * r * r + r;
-    return 2.0f * (scale * tail + (scale - 0.5f));
+    return 2.0f * assoc_barrier(scale * tail + assoc_barrier(scale - 0.5f));
 }
 
 /// log(1 + u) for 0 <= u <= 1, to 2 ulp: 2 artanh(u / (2 + u)).
@@ -191,12 +124,16 @@ FUSEKIT_HD constexpr V erfc_above_1(V a) {
 template <class V>
 FUSEKIT_HD constexpr V wave(V x, std::int32_t quarters) {
     constexpr float round = 0x1.8p23f;
-    V const in_range = select((abs)(x) <= 1e5f, x, not_a_number), biased = in_range * 0x1.45f306p-1f + round;
-    V const n = biased - round;
-    V const exact = in_range - n * 0x1.92p0f - n * 0x1p-11f + n * 0x1.28p-18f, fourth = n * 0x1.78p-25f;
-    V const sum = exact + fourth, fifth = n * 0x1.08p-34f, most = sum - fifth;
-    V const lost = (fourth - (sum - exact)) + ((sum - most) - fifth);  // to rounding, where r is large
-    V const r = most + (lost - n * 0x1.a4p-41f + n * 0x1.ee59dap-50f);
+    V const in_range = select(abs(x) <= 1e5f, x, not_a_number),
+            biased = assoc_barrier(in_range * 0x1.45f306p-1f + round);
+    V const n = assoc_barrier(biased - round);
+    V const first = assoc_barrier(in_range - n * 0x1.92p0f), second = assoc_barrier(first - n * 0x1p-11f);
+    V const exact = assoc_barrier(second + n * 0x1.28p-18f), fourth = assoc_barrier(n * 0x1.78p-25f);
+    V const sum = assoc_barrier(exact + fourth), fifth = assoc_barrier(n * 0x1.08p-34f);
+    V const most = assoc_barrier(sum - fifth), lost = assoc_barrier(fourth - assoc_barrier(sum - exact)) +
+                                                      assoc_barrier(assoc_barrier(sum - most) - fifth);
+    // `lost` to rounding, where r is large
+    V const r = assoc_barrier(most + assoc_barrier(assoc_barrier(lost - n * 0x1.a4p-41f) + n * 0x1.ee59dap-50f));
     Bits<V> const quadrant = std::bit_cast<Bits<V>>(biased) + quarters;
     V const r2 = r * r, sine = r + r * (r2 * polynomial(r2, -1.95152179e-4f, 8.33216029e-3f, -0.166666546f));
     V const cosine = 1.0f - (0.5f * r2 - r2 * r2 * polynomial(r2, 2.44330828e-5f, -1.38873156e-3f, 4.16666457e-2f));
@@ -218,9 +155,11 @@ FUSEKIT_HD constexpr V log(V x) {
     constexpr float round = 0x1.8p23f;
     V const exponent = std::bit_cast<V>((bits >> 23) + std::bit_cast<std::int32_t>(round)) - round;
     V const n = select(tiny, exponent - 24.0f, exponent);
-    V const f = std::bit_cast<V>((bits & 0x7fffff) + root_of_half) - 1.0f, s = f / (f + 2.0f), s2 = s * s;
+    V const f = assoc_barrier(std::bit_cast<V>((bits & 0x7fffff) + root_of_half) - 1.0f), s = f / (f + 2.0f),
+            s2 = s * s;
     V const half = 0.5f * f * f, tail = s2 * detail::polynomial(s2, 0.298744199579f, 0.399774494982f, 0.666667770535f);
-    V const sum = n * 0x1.63p-1f + (f - (half - (s * (half + tail) - n * 0x1.bd0106p-13f)));  // ln 2 as in reduce()
+    V const low = assoc_barrier(f - (half - (s * (half + tail) - n * 0x1.bd0106p-13f)));  // ln 2 as in reduce()
+    V const sum = n * 0x1.63p-1f + low;
     return select(ordinary, sum, select(x == 0.0f, -detail::infinity, select(x < 0.0f, detail::not_a_number, x)));
 }
 
@@ -267,8 +206,8 @@ FUSEKIT_HD constexpr V sqrt(V x) {
     V const scaled = select(tiny, 0x1p48f * x, x);  // the guess fails for subnormals
     V const square = select(ordinary, scaled, 1.0f), half = 0.5f * square;
     V y = std::bit_cast<V>(0x5f375a86 - (std::bit_cast<detail::Bits<V>>(square) >> 1));
-    for (int step = 0; step < 3; ++step) y = y * (1.5f - half * y * y);
-    V const estimate = square * y, root = 0.5f * (estimate + square / estimate);
+    for (int step = 0; step < 3; ++step) y = y * (1.5f - assoc_barrier(half * y) * y);
+    V const estimate = assoc_barrier(square * y), root = 0.5f * (estimate + square / estimate);
     return select(ordinary, select(tiny, 0x1p-24f * root, root), select(x < 0.0f, detail::not_a_number, x));
 }
 
@@ -298,3 +237,4 @@ FUSEKIT_HD constexpr V pow(V x, Scalar<V> exponent) {
 }
 
 }  // namespace fusekit::math
+FUSEKIT_END_ORDERED_MATH

@@ -6,7 +6,7 @@ cmake_minimum_required(VERSION 3.25)
 # From the lowest layer to the highest, one regular expression each: a header includes its own layer and lower ones.
 set(layers
     "^config\\.hpp$"
-    "^(text|error|result|math|math_double)\\.hpp$"
+    "^(text|error|result|math|math_double|math_select)\\.hpp$"
     "^tensor/"
     "^layer\\.hpp$"
     "^ops/"

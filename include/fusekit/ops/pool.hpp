@@ -14,7 +14,7 @@ struct Max {
     static Text name() { return "Max"; }
     template <class V>
     FUSEKIT_HD static constexpr V neutral() {
-        return V{} - __builtin_inff();
+        return V{} + math::detail::lowest<math::Scalar<V>>;
     }
     template <class V>
     FUSEKIT_HD static constexpr V combine(V a, V b) {

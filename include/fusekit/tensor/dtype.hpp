@@ -9,6 +9,8 @@
 #include "fusekit/config.hpp"
 #include "fusekit/tensor/float8.hpp"
 
+FUSEKIT_BEGIN_ORDERED_MATH
+
 namespace fusekit {
 
 namespace detail {
@@ -225,3 +227,5 @@ FUSEKIT_HD constexpr AccumulatorOf<T> widened(T element) {
 }  // namespace detail
 
 }  // namespace fusekit
+
+FUSEKIT_END_ORDERED_MATH

@@ -7,6 +7,8 @@
 
 #include "fusekit/config.hpp"
 
+FUSEKIT_BEGIN_ORDERED_MATH
+
 namespace fusekit {
 
 namespace detail {
@@ -117,3 +119,5 @@ inline constexpr bool is_float8<Float8<Mantissa, is_fnuz>> = true;
 }  // namespace detail
 
 }  // namespace fusekit
+
+FUSEKIT_END_ORDERED_MATH

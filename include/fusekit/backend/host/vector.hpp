@@ -9,6 +9,8 @@
 #include "fusekit/config.hpp"
 #include "fusekit/tensor/no_output.hpp"
 
+FUSEKIT_BEGIN_ORDERED_MATH
+
 namespace fusekit::host::inline FUSEKIT_SIMD {
 
 /// One CPU register of floats: a vector extension of g++ and clang, so +, *, < and ?: work lane by lane.
@@ -243,3 +245,5 @@ Floats merge_lanes(Vectors totals) {
 }
 
 }  // namespace fusekit::host::inline FUSEKIT_SIMD
+
+FUSEKIT_END_ORDERED_MATH

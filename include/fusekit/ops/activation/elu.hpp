@@ -3,6 +3,8 @@
 
 #include "fusekit/math.hpp"
 
+FUSEKIT_BEGIN_ORDERED_MATH
+
 namespace fusekit {
 
 /// Source: Clevert, Unterthiner and Hochreiter 2015.
@@ -23,3 +25,5 @@ struct Elu {
 };
 
 }  // namespace fusekit
+
+FUSEKIT_END_ORDERED_MATH

@@ -5,6 +5,8 @@
 
 #include "fusekit/math.hpp"
 
+FUSEKIT_BEGIN_ORDERED_MATH
+
 namespace fusekit {
 
 /// The form with the error function. Source: Hendrycks and Gimpel 2016.
@@ -24,3 +26,5 @@ struct Gelu {
 };
 
 }  // namespace fusekit
+
+FUSEKIT_END_ORDERED_MATH

@@ -3,6 +3,8 @@
 
 #include "fusekit/math.hpp"
 
+FUSEKIT_BEGIN_ORDERED_MATH
+
 namespace fusekit {
 
 /// The approximation with the hyperbolic tangent. Source: Hendrycks and Gimpel 2016.
@@ -28,3 +30,5 @@ struct GeluTanh {
 };
 
 }  // namespace fusekit
+
+FUSEKIT_END_ORDERED_MATH

@@ -3,6 +3,8 @@
 
 #include "fusekit/math.hpp"
 
+FUSEKIT_BEGIN_ORDERED_MATH
+
 namespace fusekit {
 
 /// The slope is alpha for 0 < alpha * x + beta < 1.
@@ -24,3 +26,5 @@ struct HardSigmoid {
 };
 
 }  // namespace fusekit
+
+FUSEKIT_END_ORDERED_MATH

@@ -3,6 +3,8 @@
 
 #include "fusekit/math.hpp"
 
+FUSEKIT_BEGIN_ORDERED_MATH
+
 namespace fusekit {
 
 /// Source: Howard et al. 2019 (MobileNetV3).
@@ -12,13 +14,15 @@ struct HardSwish {
     struct Args {};
     template <class V>
     FUSEKIT_HD static constexpr V apply(V x, Args const&) {
-        return (math::max)(x, -3.0f) * ((math::min)((math::max)(x + 3.0f, 0.0f), 6.0f) / 6.0f);
+        return (math::max)(x, -3.0f) * math::assoc_barrier((math::min)((math::max)(x + 3.0f, 0.0f), 6.0f) / 6.0f);
     }
     template <class V>
     FUSEKIT_HD static constexpr V slope(V x, Args const&) {
-        V const curve = (2.0f * x + 3.0f) / 6.0f;
+        V const curve = math::assoc_barrier(2.0f * x + 3.0f) / 6.0f;
         return math::keep_nan(x, math::select(x >= 3.0f, V{} + 1.0f, math::select(x > -3.0f, curve, V{})));
     }
 };
 
 }  // namespace fusekit
+
+FUSEKIT_END_ORDERED_MATH

@@ -3,6 +3,8 @@
 
 #include "fusekit/math.hpp"
 
+FUSEKIT_BEGIN_ORDERED_MATH
+
 namespace fusekit {
 
 struct Logistic {
@@ -20,3 +22,5 @@ struct Logistic {
 };
 
 }  // namespace fusekit
+
+FUSEKIT_END_ORDERED_MATH

@@ -3,6 +3,8 @@
 
 #include "fusekit/math.hpp"
 
+FUSEKIT_BEGIN_ORDERED_MATH
+
 namespace fusekit {
 
 /// tanh(log(1 + e)) = e (e + 2) / (e (e + 2) + 2) for e = exp(x). Source: Misra 2019.
@@ -12,7 +14,7 @@ struct Mish {
     template <class V>
     FUSEKIT_HD static constexpr V apply(V x, Args const&) {
         V const e = math::exp((math::min)(x, 30.0f)), numerator = e * (e + 2.0f);
-        return (math::max)(x, -750.0f) * (numerator / (numerator + 2.0f));
+        return (math::max)(x, -750.0f) * math::assoc_barrier(numerator / (numerator + 2.0f));
     }
     template <class V>
     FUSEKIT_HD static constexpr V slope(V x, Args const&) {
@@ -23,3 +25,5 @@ struct Mish {
 };
 
 }  // namespace fusekit
+
+FUSEKIT_END_ORDERED_MATH

@@ -3,6 +3,8 @@
 
 #include "fusekit/math.hpp"
 
+FUSEKIT_BEGIN_ORDERED_MATH
+
 namespace fusekit {
 
 /// y = (alpha + beta * x)^gamma, and 0 where alpha + beta * x <= 1e-6, as MIOpen's kernels have it.
@@ -28,3 +30,5 @@ struct Power {
 };
 
 }  // namespace fusekit
+
+FUSEKIT_END_ORDERED_MATH

@@ -3,6 +3,8 @@
 
 #include "fusekit/math.hpp"
 
+FUSEKIT_BEGIN_ORDERED_MATH
+
 namespace fusekit {
 
 /// Source: Elfwing, Uchibe and Doya 2017.
@@ -21,3 +23,5 @@ struct Silu {
 };
 
 }  // namespace fusekit
+
+FUSEKIT_END_ORDERED_MATH

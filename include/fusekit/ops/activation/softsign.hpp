@@ -3,6 +3,8 @@
 
 #include "fusekit/math.hpp"
 
+FUSEKIT_BEGIN_ORDERED_MATH
+
 namespace fusekit {
 
 struct Softsign {
@@ -21,3 +23,5 @@ struct Softsign {
 };
 
 }  // namespace fusekit
+
+FUSEKIT_END_ORDERED_MATH

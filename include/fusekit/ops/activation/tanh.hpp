@@ -3,6 +3,8 @@
 
 #include "fusekit/math.hpp"
 
+FUSEKIT_BEGIN_ORDERED_MATH
+
 namespace fusekit {
 
 struct Tanh {
@@ -22,3 +24,5 @@ struct Tanh {
 };
 
 }  // namespace fusekit
+
+FUSEKIT_END_ORDERED_MATH

@@ -6,6 +6,8 @@
 #include "fusekit/ops/operator.hpp"
 #include "fusekit/tensor/optional_view.hpp"
 
+FUSEKIT_BEGIN_ORDERED_MATH
+
 namespace fusekit {
 
 /// y = x, and the statistics that the next layer's batch norm needs, over n, p, q:
@@ -80,3 +82,5 @@ private:
 };
 
 }  // namespace fusekit
+
+FUSEKIT_END_ORDERED_MATH

@@ -3,6 +3,8 @@
 
 #include "fusekit/ops/batch_norm/normalization.hpp"
 
+FUSEKIT_BEGIN_ORDERED_MATH
+
 namespace fusekit {
 
 namespace detail {
@@ -78,3 +80,5 @@ struct BatchNormInference<PerActivation> : detail::BatchNorm<PerActivation> {
 };
 
 }  // namespace fusekit
+
+FUSEKIT_END_ORDERED_MATH

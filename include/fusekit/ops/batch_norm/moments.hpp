@@ -3,6 +3,8 @@
 
 #include "fusekit/math.hpp"
 
+FUSEKIT_BEGIN_ORDERED_MATH
+
 namespace fusekit {
 
 namespace detail {
@@ -32,7 +34,8 @@ struct Moments {
         for (std::size_t i = 0; i < Count; ++i) first[i] = of[i].count * unit * of[i].mean;
         sum(first);
         for (std::size_t i = 0; i < Count; ++i) {
-            V const middle = first[i] / at_least_one(first[Count]) * per_unit, apart = of[i].mean - middle;
+            V const middle = first[i] / at_least_one(first[Count]) * per_unit,
+                    apart = math::assoc_barrier(of[i].mean - middle);
             second[i] = of[i].deviations + of[i].count * apart * apart;
             of[i].mean = middle;
         }
@@ -45,7 +48,7 @@ struct Moments {
     }
     /// The same where it is known which `share` of all is b's: many totals of the same counts share a division.
     FUSEKIT_HD friend constexpr Moments merge(Moments const& a, Moments const& b, V share) {
-        V const apart = b.mean - a.mean, step = apart * share;
+        V const apart = math::assoc_barrier(b.mean - a.mean), step = apart * share;
         return {a.count + b.count, a.mean + step, a.deviations + b.deviations + a.count * step * apart};
     }
 
@@ -62,7 +65,7 @@ public:
     FUSEKIT_HD explicit constexpr MergedMoments(Moments<V> const& one) : all{V{}, one.mean, V{}} {}
 
     FUSEKIT_HD constexpr void add(Moments<V> const& next) {
-        V const apart = next.mean - all.mean, weighted = next.count * apart;
+        V const apart = math::assoc_barrier(next.mean - all.mean), weighted = next.count * apart;
         all.count += next.count;
         all.deviations += next.deviations;
         sum += weighted;
@@ -97,7 +100,7 @@ struct MomentsAccumulator {
     /// Adds nothing where `counts`, a mask of lanes or a bool, is false. One instruction subtracts and scales.
     template <class Mask = bool>
     FUSEKIT_HD constexpr void add(V x, Mask counts = true) {
-        V const deviation = math::select(counts, x * Moments<V>::unit - shift, V{});
+        V const deviation = math::select(counts, math::assoc_barrier(x * Moments<V>::unit - shift), V{});
         sum += deviation;
         squares += deviation * deviation;
     }
@@ -117,3 +120,5 @@ private:
 }  // namespace detail
 
 }  // namespace fusekit
+
+FUSEKIT_END_ORDERED_MATH

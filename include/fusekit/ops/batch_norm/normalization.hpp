@@ -7,6 +7,8 @@
 #include "fusekit/ops/operator.hpp"
 #include "fusekit/tensor/optional_view.hpp"
 
+FUSEKIT_BEGIN_ORDERED_MATH
+
 namespace fusekit {
 
 struct Spatial;        ///< statistics per channel: K values
@@ -20,7 +22,7 @@ template <class V>
 struct Normalization {
     V mean, scale, shift;
 
-    FUSEKIT_HD constexpr V apply(V x) const { return (x - mean) * scale + shift; }
+    FUSEKIT_HD constexpr V apply(V x) const { return math::assoc_barrier(x - mean) * scale + shift; }
 };
 
 /// What the batch norms of one mode have in common.
@@ -54,7 +56,7 @@ struct Normalizing {
     static constexpr int gradient_sums = 2, gradient_flops_per_element = 1 + 4;
     template <class V>
     FUSEKIT_HD static constexpr void add_gradients(V* sums, V x, V dy, Prepared<V> const& prepared) {
-        sums[0] += dy * (x - prepared.mean);
+        sums[0] += dy * math::assoc_barrier(x - prepared.mean);
         sums[1] += dy;
     }
     static void check_gradients(Gradients const& gradients, Check const& in) {
@@ -113,3 +115,5 @@ protected:
 }  // namespace detail
 
 }  // namespace fusekit
+
+FUSEKIT_END_ORDERED_MATH

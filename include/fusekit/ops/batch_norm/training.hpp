@@ -4,6 +4,8 @@
 #include "fusekit/ops/batch_norm/moments.hpp"
 #include "fusekit/ops/batch_norm/normalization.hpp"
 
+FUSEKIT_BEGIN_ORDERED_MATH
+
 namespace fusekit {
 
 /// y[n,k,p,q] = scale * (x[n,k,p,q] - mean) * inverse_deviation + shift, with the statistics of this very batch:
@@ -124,7 +126,7 @@ struct BatchNormTraining : detail::Normalizing<Mode> {
         V dy, along;
 
         FUSEKIT_HD constexpr V apply(V x, V dy_here, detail::Normalization<V> const& saved) const {
-            return saved.scale * (dy_here - dy - (x - saved.mean) * along);
+            return saved.scale * (dy_here - dy - math::assoc_barrier(x - saved.mean) * along);
         }
     };
     template <class V>
@@ -149,3 +151,5 @@ struct BatchNormTraining : detail::Normalizing<Mode> {
 };
 
 }  // namespace fusekit
+
+FUSEKIT_END_ORDERED_MATH

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "fusekit/config.hpp"
+
+/// Comparisons and selections, lane by lane, of the V of math.hpp.
+namespace fusekit::math {
+
+using config::assoc_barrier;
+
+namespace detail {
+
+template <class V>
+struct BitsOf {
+    using Type = decltype(V{} < V{});
+};
+template <>
+struct BitsOf<float> {
+    using Type = std::int32_t;
+};
+template <class V>
+using Bits = typename BitsOf<V>::Type;
+
+/// Converts x, a V or a number, to a V with x in every lane.
+template <class V, class Number>
+FUSEKIT_HD constexpr V lanes(Number x) {
+    if constexpr (std::is_arithmetic_v<Number> && !std::is_arithmetic_v<V>) return static_cast<float>(x) - V{};
+    else return static_cast<V>(x);
+}
+
+/// The type of select(mask, a, b): for two numbers and a mask of several lanes, as many floats.
+template <class Mask, class A, class B>
+FUSEKIT_HD constexpr auto either(Mask mask, A a, B b) {
+    if constexpr (!std::is_arithmetic_v<A>) return a;
+    else if constexpr (!std::is_arithmetic_v<B>) return b;
+    else if constexpr (std::is_arithmetic_v<Mask>) return std::common_type_t<A, B>{};
+    else return mask ? 1.0f : 0.0f;
+}
+
+inline constexpr float infinity = std::bit_cast<float>(0x7f800000), not_a_number = std::bit_cast<float>(0x7fc00000);
+
+/// Not above any number: -infinity, or the lowest finite number where the compiler knows no infinity.
+template <class V>
+inline constexpr auto lowest = config::assumes_finite ? -std::numeric_limits<V>::max() : V{-infinity};
+
+}  // namespace detail
+
+/// The type of constants and parameters of an operator that computes in V: double for double, else float.
+template <class V>
+using Scalar = std::conditional_t<std::is_same_v<V, double>, double, float>;
+
+/// mask ? a : b, lane by lane, as in select(x > 0.0f, x, 0.0f). A number is converted to the other's type, and two
+/// numbers to as many as the mask has lanes.
+template <class Mask, class A, class B>
+FUSEKIT_HD constexpr auto select(Mask mask, A a, B b) {
+    if constexpr (std::is_same_v<A, B> && (std::is_arithmetic_v<Mask> || !std::is_arithmetic_v<A>)) {
+        return mask ? a : b;
+    } else {
+        using V = decltype(detail::either(mask, a, b));
+        return mask ? detail::lanes<V>(a) : detail::lanes<V>(b);
+    }
+}
+
+/// y, or NaN where x is NaN.
+template <class V>
+FUSEKIT_HD constexpr V keep_nan(V x, V y) {
+    return select(x == x, y, x);
+}
+
+/// The larger one; NaN where x is NaN.
+template <class V>
+FUSEKIT_HD constexpr V(max)(V x, float bound) {
+    if constexpr (config::has_maximum && std::is_same_v<V, float>)
+        if (!std::is_constant_evaluated()) return config::maximum(x, bound);
+    return select(x < bound, V{} + bound, x);
+}
+
+/// The smaller one; NaN where x is NaN.
+template <class V>
+FUSEKIT_HD constexpr V(min)(V x, float bound) {
+    if constexpr (config::has_maximum && std::is_same_v<V, float>)
+        if (!std::is_constant_evaluated()) return config::minimum(x, bound);
+    return select(x > bound, V{} + bound, x);
+}
+
+template <class V>
+FUSEKIT_HD constexpr V(abs)(V x) {
+    return std::bit_cast<V>(std::bit_cast<detail::Bits<V>>(x) & 0x7fffffff);
+}
+
+}  // namespace fusekit::math

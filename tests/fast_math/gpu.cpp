@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+//
+// Elementary functions and activations in a GPU's fast math (nvcc --use_fast_math, clang -x hip -ffast-math): within
+// twice the errors that they state, and 2^-118, as in functions.cpp. Needs a GPU:
+//   nvcc -x cu -std=c++20 --expt-relaxed-constexpr --use_fast_math -arch=sm_90a -Iinclude -Itests \
+//     tests/fast_math/gpu.cpp -o fast_math_gpu && ./fast_math_gpu
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <vector>
+
+#include "fusekit/hip.hpp"
+
+namespace fk = fusekit;
+namespace math = fusekit::math;
+using namespace fusekit::hip;  // HIP's names, where they are not global
+
+namespace {
+
+constexpr int functions = 20;
+
+FUSEKIT_HD float function(int number, float x) {
+    switch (number) {
+        case 0: return math::exp(x);
+        case 1: return math::expm1(x);
+        case 2: return math::log1p(x);
+        case 3: return math::tanh(x);
+        case 4: return math::logistic(x);
+        case 5: return math::softplus(x);
+        case 6: return math::sqrt(x);
+        case 7: return math::log(x);
+        case 8: return math::sin(x);
+        case 9: return math::cos(x);
+        case 10: return math::erf(x);
+        case 11: return math::over_sqrt(1.0f, x);
+        case 12: return math::pow(x, 2.0f);
+        case 13: return math::pow(x, 3.7f);
+        case 14: return fk::Elu::apply(x, {});
+        case 15: return fk::Silu::apply(x, {});
+        case 16: return fk::Mish::apply(x, {});
+        case 17: return fk::Softsign::apply(x, {});
+        case 18: return fk::HardSwish::slope(x, {});
+        default: return fk::Tanh::slope(x, {});
+    }
+}
+
+struct Exact {
+    char const* name;
+    double ulps;  ///< that the function states, or tests/support/catalogue.hpp
+    float low, high;
+    double (*value)(double x);
+};
+constexpr float largest = 3.4028234e38f, smallest = 0x1p-126f;
+double logistic(double x) { return 1 / (1 + std::exp(-x)); }
+Exact const exact[functions] = {
+    {"exp", 1, -largest, largest, [](double x) { return std::exp(x); }},
+    {"expm1", 2, -largest, largest, [](double x) { return std::expm1(x); }},
+    {"log1p", 2, 0, 1, [](double x) { return std::log1p(x); }},
+    {"tanh", 3, -largest, largest, [](double x) { return std::tanh(x); }},
+    {"logistic", 3, -largest, largest, logistic},
+    {"softplus", 3, -largest, largest, [](double x) { return x > 40 ? x : std::log1p(std::exp(x)); }},
+    {"sqrt", 1, 0, largest, [](double x) { return std::sqrt(x); }},
+    {"log", 1, smallest, largest, [](double x) { return std::log(x); }},
+    {"sin", 2, -1e5f, 1e5f, [](double x) { return std::sin(x); }},
+    {"cos", 2, -1e5f, 1e5f, [](double x) { return std::cos(x); }},
+    {"erf", 3, -largest, largest, [](double x) { return std::erf(x); }},
+    {"over_sqrt", 2, smallest, largest, [](double x) { return 1 / std::sqrt(x); }},
+    {"pow 2", 1, 1e-6f, largest, [](double x) { return x * x; }},
+    {"pow 3.7", 1, 1e-6f, largest, [](double x) { return std::pow(x, double{3.7f}); }},
+    {"elu", 3, -largest, largest, [](double x) { return x > 0 ? x : std::expm1(x); }},
+    {"silu", 5, -largest, largest, [](double x) { return x * logistic(x); }},
+    {"mish", 6, -largest, largest, [](double x) { return x > 40 ? x : x * std::tanh(std::log1p(std::exp(x))); }},
+    {"softsign", 2, -largest, largest, [](double x) { return x / (1 + std::fabs(x)); }},
+    {"hardswish slope", 1, -2.9f, 2.9f, [](double x) { return (2 * x + 3) / 6; }},
+    {"tanh slope", 4, -largest, largest, [](double x) { return 1 / (std::cosh(x) * std::cosh(x)); }},
+};
+
+__global__ void evaluate(float const* x, float* y, unsigned count) {
+    for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
+        for (int f = 0; f < functions; ++f) y[static_cast<unsigned>(f) * count + i] = function(f, x[i]);
+}
+
+}  // namespace
+
+int main() {
+    if (fk::hip::device_count() == 0) return std::printf("skipped: no GPU\n"), 4;
+    std::vector<float> in;
+    for (std::uint64_t bits = 0x00800000; bits < 0x7f800000; bits += 9973) {
+        auto const x = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+        in.push_back(x), in.push_back(-x);
+    }
+    for (int i = -12 * 4096; i <= 12 * 4096; ++i) in.push_back(static_cast<float>(i) / 4096);
+    auto const count = static_cast<unsigned>(in.size());
+    fk::hip::Device device;
+    auto const length = static_cast<std::int64_t>(count);
+    fk::Tensor<float, fk::hip::Device, 1> x(device, fk::channels(length)), y(device, fk::channels(functions * length));
+    x.copy_from(in.data());
+    evaluate<<<256, 256>>>(x.view().data, y.view().data, count);
+    std::vector<float> out(in.size() * functions);
+    if (hipDeviceSynchronize() != hipSuccess) return std::printf("the kernel failed\n"), 2;
+    y.copy_to(out.data());
+    int failures = 0;
+    for (int f = 0; f < functions; ++f) {
+        double worst = 0;
+        float at = 0;
+        for (unsigned i = 0; i < count; ++i) {
+            double const want = exact[f].value(in[i]), got = out[static_cast<unsigned>(f) * count + i];
+            if (in[i] < exact[f].low || in[i] > exact[f].high || !(std::fabs(want) < double{largest})) continue;
+            double const ulp = std::ldexp(1.0, std::max(want == 0 ? -126 : std::ilogb(want), -126) - 23);
+            double const error = std::fabs(got - want) / (2 * exact[f].ulps * ulp + 0x1p-118);
+            if (!(error <= worst)) worst = error, at = in[i];
+        }
+        std::printf("%-16s %.3f of what is allowed, at %g\n", exact[f].name, worst, double{at});
+        failures += !(worst <= 1);
+    }
+    std::printf("%d failures\n", failures);
+    return failures != 0;
+}
