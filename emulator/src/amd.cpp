@@ -42,6 +42,17 @@ Lane gfx11_sum(unsigned row, unsigned column) { return {column + 16 * (row % 2),
 /// The first 8 rows in lanes 0 to 15.
 Lane gfx12_sum(unsigned row, unsigned column) { return {column + 16 * (row / 8), row % 8}; }
 
+/// Whether the device's MFMA takes subnormal factors of this type, and subnormal sums of their products, as zero.
+bool flushes(Factor factor) {
+    static bool const is_gfx90a = std::strcmp(architecture(), "gfx90a") == 0;
+    return is_gfx90a && (factor == Factor::half || factor == Factor::bfloat16);
+}
+float flushed(float value) { return std::fpclassify(value) == FP_SUBNORMAL ? 0.0f : value; }
+double factor_of(Factor factor, unsigned bits) {
+    double const value = value_of(factor, bits);
+    return flushes(factor) && std::fabs(value) < (factor == Factor::half ? 0x1p-14 : 0x1p-126) ? 0 : value;
+}
+
 struct Operands {
     void const *a, *b;
     void* sums;
@@ -58,7 +69,7 @@ std::vector<double> factors_of(Instruction const& instruction, Exchange const& w
             auto const* const lane = reinterpret_cast<Operands const*>(wave.value[row + instruction.size * (k / per)]);
             unsigned bits = 0;
             std::memcpy(&bits, static_cast<std::byte const*>(lane->*side) + k % per * bytes, bytes);
-            factors.push_back(value_of(instruction.factor, bits));
+            factors.push_back(factor_of(instruction.factor, bits));
         }
     return factors;
 }
@@ -109,7 +120,8 @@ void multiply_all(Instruction const& instruction, Exchange const& wave, Place co
         for (unsigned column = 0; column < instruction.size; ++column) {
             Lane const at = instruction.sum(row, column);
             Sum& sum = static_cast<Sum*>(reinterpret_cast<Operands const*>(wave.value[at.lane])->sums)[at.element];
-            double exact = sum;
+            bool const flushes_sums = std::is_same_v<Sum, float> && flushes(instruction.factor);
+            double exact = flushes_sums ? flushed(static_cast<float>(sum)) : sum;
             double const *of_a = sparse.a.data(), *of_b = chosen.data();
             if (!instruction.sparse) of_a = &a[row * depth], of_b = &b[column * depth];
             else
@@ -117,7 +129,8 @@ void multiply_all(Instruction const& instruction, Exchange const& wave, Place co
             if (instruction.factor == Factor::float32)
                 for (unsigned k = 0; k < products; ++k) exact = static_cast<float>(exact + of_a[k] * of_b[k]);
             else exact = sum_of_products(exact, of_a, of_b, products);
-            if constexpr (std::is_same_v<Sum, float>) sum = static_cast<float>(exact);
+            if constexpr (std::is_same_v<Sum, float>)
+                sum = flushes_sums ? flushed(static_cast<float>(exact)) : static_cast<float>(exact);
             else sum = static_cast<std::int32_t>(static_cast<std::int64_t>(exact));  // which wraps
         }
     }
@@ -240,7 +253,6 @@ Integers8 swmmac_i32_16x16x32_iu8(Words<2> a, Words<4> b, Integers8 c, std::uint
 
 float dot2_f32_f16(std::uint32_t a, std::uint32_t b, float c, Place place) {
     check_architecture(rdna2, "dot", place);
-    auto const flushed = [](float value) { return std::fpclassify(value) == FP_SUBNORMAL ? 0.0f : value; };
     double sum = flushed(c);
     for (unsigned i = 0; i < 2; ++i)
         sum += value_of(Factor::half, a >> 16 * i & 0xffff) * value_of(Factor::half, b >> 16 * i & 0xffff);

@@ -167,10 +167,10 @@ template <class F>
 __global__ void alone(F const* f) {
     (*f)();
 }
-/// Runs f in a kernel of one thread.
+/// Runs f in a kernel of one thread, or of so many.
 template <class F>
-void launch_one(F const& f) {
-    hipLaunchKernelGGL(HIP_KERNEL_NAME(alone<F>), dim3(1), dim3(1), 0, nullptr, &f);
+void launch_one(F const& f, unsigned threads = 1) {
+    hipLaunchKernelGGL(HIP_KERNEL_NAME(alone<F>), dim3(1), dim3(threads), 0, nullptr, &f);
     REQUIRE(hipGetLastError() == hipSuccess);
 }
 
@@ -192,6 +192,42 @@ TEST_CASE("MFMA multiplies as CDNA's manuals say") {
     if (cdna3) check<2>({32, 4, 64, 2, mfma_row}, tf32, amd::mfma_f32_32x32x4_xf32);
     if (cdna3) check<2>({32, 16, 64, 8, mfma_row}, e4m3_fnuz, amd::mfma_f32_32x32x16_fp8_fp8);
     if (cdna3) check<2>({32, 16, 64, 8, mfma_row}, e5m2_fnuz, amd::mfma_f32_32x32x16_bf8_bf8);
+}
+
+TEST_CASE("MFMA of half and bfloat16 flushes subnormals on gfx90a alone") {
+    if (!is("gfx908") && !is("gfx90a") && !is("gfx942")) SKIP("no MFMA");
+    // The first of the sums of c and 8 products, or 4 on gfx908, of factors that are all a and all b.
+    struct Results {
+        float factor, normal, sum, result;
+    } halves{}, bfloats{};
+    bool const has_1k = !is("gfx908");
+    auto const each = [&halves, &bfloats, has_1k] {
+        auto const of_halves = [](std::uint32_t a, std::uint32_t b, float c) {
+            amd::Words<2> const x{{a | a << 16, a | a << 16}}, w{{b | b << 16, b | b << 16}};
+            return amd::mfma_f32_32x32x8f16(x, w, {{c}})[0];
+        };
+        auto const of_bfloats = [has_1k](std::uint32_t a, std::uint32_t b, float c) {
+            amd::Words<2> const x{{a | a << 16, a | a << 16}}, w{{b | b << 16, b | b << 16}};
+            if (has_1k) return amd::mfma_f32_32x32x8bf16_1k(x, w, {{c}})[0];
+            return amd::mfma_f32_32x32x4bf16({{x.values[0]}}, {{w.values[0]}}, {{c}})[0];
+        };
+        auto const power = [](int exponent) { return static_cast<std::uint32_t>(127 + exponent) << 7; };
+        Results const h{of_halves(0x0200, half(1024), 1), of_halves(0x0400, half(1024), 1), of_halves(0, 0, 0x1p-130f),
+                        0};
+        Results const b{of_bfloats(0x0040, power(2), 0), of_bfloats(power(-64), power(-62), 0),
+                        of_bfloats(0, 0, -0x1p-130f), of_bfloats(power(-64), power(-66), 0)};
+        if (threadIdx.x == 0) halves = h, bfloats = b;
+    };
+    launch_one(each, 64);
+    bool const flushes = is("gfx90a");
+    float const products = has_1k ? 8 : 4;
+    CHECK(halves.factor == (flushes ? 1 : 1 + 8 * 0x1p-15f * 1024));
+    CHECK(halves.normal == 1 + 8 * 0x1p-14f * 1024);
+    CHECK(halves.sum == (flushes ? 0 : 0x1p-130f));
+    CHECK(bfloats.factor == (flushes ? 0 : products * 0x1p-125f));
+    CHECK(bfloats.normal == products * 0x1p-126f);
+    CHECK(bfloats.sum == (flushes ? 0 : -0x1p-130f));
+    CHECK(bfloats.result == (flushes ? 0 : products * 0x1p-130f));
 }
 
 TEST_CASE("dots are those of RDNA 2's manual") {

@@ -8,10 +8,12 @@
 /// AMD's matrix instructions, as functions that do what one does: D = A B + C of a wave, whose lanes all call it from
 /// one place. Factors of 32 bits are two of half or bfloat16, or four of 8 bits, the first in the lowest bits, or a
 /// float. gfx942's 8-bit floats, "fp8" and "bf8", are AMD's own ("FNUZ"), gfx12's are OCP's. Products are exact and a
-/// float sum is rounded once. The program ends where the device's architecture lacks the instruction, and where gfx11's
-/// lanes 16 to 31 hold other factors than lanes 0 to 15. Indices k of gfx12's 16-bit factors are in the order of its
-/// 8-bit ones: no result depends on it, because A and B have the same. Source: AMD, "AMD Instinct MI300" instruction
-/// set architecture, section 7, and those of MI100 and MI200; "RDNA3" and "RDNA4" instruction set architectures.
+/// float sum is rounded once. On gfx90a, MFMA of half and of bfloat16 takes subnormal factors, subnormal sums that it
+/// adds to and subnormal results as zeros. Source: AMD, MIOpen's documentation, "MI200 MFMA behavior specifics". The
+/// program ends where the device's architecture lacks the instruction, and where gfx11's lanes 16 to 31 hold other
+/// factors than lanes 0 to 15. Indices k of gfx12's 16-bit factors are in the order of its 8-bit ones: no result
+/// depends on it, because A and B have the same. Source: AMD, "AMD Instinct MI300" instruction set architecture,
+/// section 7, and those of MI100 and MI200; "RDNA3" and "RDNA4" instruction set architectures.
 namespace hip_on_cpu::amd {
 
 /// Elements that stand in registers together.
