@@ -6,17 +6,12 @@
 #include <fusekit needs C++20: compile with -std=c++20>  // a fatal error: there is no such file
 #endif
 
-#include <bit>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <type_traits>
 
-/// Marks a function that runs on the host and on the device. The only macro a user's operator needs.
-#if defined(__CUDACC__) || defined(__HIP__)
-#define FUSEKIT_HD __host__ __device__
-#else
-#define FUSEKIT_HD
-#endif
+#include "fusekit/abi.hpp"
 
 /// Marks what a CPU is to call, where a GPU has everything in the kernel.
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
@@ -33,16 +28,6 @@
 #else
 #define FUSEKIT_BEGIN_OPERATOR_CALLS
 #define FUSEKIT_END_OPERATOR_CALLS
-#endif
-
-/// Names this translation unit's CPU vectors, as part of the name of all that depends on them: a program may link units
-/// that were compiled for different CPUs.
-#if defined(__AVX512F__)
-#define FUSEKIT_SIMD simd512
-#elif defined(__AVX__)
-#define FUSEKIT_SIMD simd256
-#else
-#define FUSEKIT_SIMD simd128
 #endif
 
 /// Stand around arithmetic whose order matters, at namespace scope: clang does not reassociate it under -ffast-math and
@@ -82,14 +67,32 @@ using namespace fusekit::detail;
 namespace fusekit::hip::detail {
 using namespace fusekit::detail;
 }
-namespace fusekit::host::inline FUSEKIT_SIMD::detail {
+namespace fusekit::host::inline FUSEKIT_FLAGS::detail {
 using namespace fusekit::detail;
 }
-namespace fusekit::runtime::detail {
+namespace fusekit::runtime::inline FUSEKIT_FLAGS::detail {
 using namespace fusekit::detail;
 }
 
 namespace fusekit::config {
+
+/// std::bit_cast, whose name carries no flags (abi.hpp). As a constexpr function it runs on devices too.
+template <class To, class From>
+FUSEKIT_H constexpr To bit_cast(From const& from) {
+    return __builtin_bit_cast(To, from);
+}
+
+/// std::exchange and std::swap, likewise.
+template <class T>
+FUSEKIT_H constexpr T exchange(T& object, std::type_identity_t<T> value) {
+    T const old = object;
+    object = value;
+    return old;
+}
+template <class T>
+FUSEKIT_H constexpr void swap(T& a, T& b) {
+    a = config::exchange(b, a);
+}
 
 /// Functions that a GPU has instructions for, and that constant expressions do without. The host has declarations
 /// alone, because `on_device` leaves no call there.
@@ -112,9 +115,11 @@ __device__ inline float root(float square) { return __fsqrt_rn(square); }
 __device__ inline float reciprocal_root(float square) { return rsqrtf(square); }
 #elif defined(__HIP_DEVICE_COMPILE__)
 inline constexpr bool on_device = true;
-__device__ inline float half_to_float(std::uint16_t bits) { return static_cast<float>(std::bit_cast<_Float16>(bits)); }
+__device__ inline float half_to_float(std::uint16_t bits) {
+    return static_cast<float>(config::bit_cast<_Float16>(bits));
+}
 __device__ inline std::uint16_t float_to_half(float value) {
-    return std::bit_cast<std::uint16_t>(static_cast<_Float16>(value));
+    return config::bit_cast<std::uint16_t>(static_cast<_Float16>(value));
 }
 #if defined(__FAST_MATH__)
 /// powf is exp2(exponent * log2(base)) there, of float: its error grows with the product.
@@ -253,7 +258,7 @@ inline constexpr int version_major = 0;
 inline constexpr int version_minor = 1;
 inline constexpr int version_patch = 0;
 
-inline namespace FUSEKIT_SIMD {
+inline namespace FUSEKIT_FLAGS {
 
 /// Bytes of a CPU vector register, how many there are, and whether the CPU itself converts half to float.
 #if defined(__AVX512F__)
@@ -276,6 +281,6 @@ inline constexpr bool has_f16c = true;
 inline constexpr bool has_f16c = false;
 #endif
 
-}  // namespace FUSEKIT_SIMD
+}  // namespace FUSEKIT_FLAGS
 
 }  // namespace fusekit::config

@@ -33,6 +33,12 @@ public:
           message(this->plan + ": " + this->operator_name + (this->argument.empty() ? "" : ".") + this->argument +
                   ": expected " + this->expected + ", got " + this->given) {}
 
+    FUSEKIT_H Error(Error const&) = default;
+    FUSEKIT_H Error(Error&&) = default;
+    FUSEKIT_H Error& operator=(Error const&) = default;
+    FUSEKIT_H Error& operator=(Error&&) = default;
+    FUSEKIT_H ~Error() override = default;
+
     char const* what() const noexcept override { return message.c_str(); }
 
 private:

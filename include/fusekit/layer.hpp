@@ -37,16 +37,16 @@ public:
     /// From what Plan::bind gives. The device's backend must be included here.
     template <class Plan>
     Layer(BoundPlan<Plan> const& bound)
-        : operations(&operations_of<BoundPlan<Plan>>), bytes(copy(&bound, sizeof bound)) {
+        : operations(&operations_of<BoundPlan<Plan>>()), bytes(copy(&bound, sizeof bound)) {
         static_assert(alignof(BoundPlan<Plan>) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
     }
     Layer(Layer const& other)
         : operations(other.operations), bytes(copy(other.bytes, other.bytes ? operations->size : 0)) {}
     /// Leaves `other` so that it can only be assigned to or destroyed.
-    Layer(Layer&& other) noexcept : operations(other.operations), bytes(std::exchange(other.bytes, nullptr)) {}
+    Layer(Layer&& other) noexcept : operations(other.operations), bytes(config::exchange(other.bytes, nullptr)) {}
     Layer& operator=(Layer other) noexcept {
-        std::swap(operations, other.operations);
-        std::swap(bytes, other.bytes);
+        config::swap(operations, other.operations);
+        config::swap(bytes, other.bytes);
         return *this;
     }
     ~Layer() { ::operator delete(bytes); }
@@ -105,11 +105,16 @@ private:
         return *static_cast<BoundPlan const*>(bound);
     }
     template <class BoundPlan>
-    static constexpr Operations operations_of = {
-        sizeof(BoundPlan), [](void const* bound, Device& device, X x, Y y) { as<BoundPlan>(bound)(device, x, y); },
-        [](void const* bound, Device const& device, X x) { return validate_new<U>(as<BoundPlan>(bound), x, device); },
-        [](void const* bound, Index<Rank> const& x) { return as<BoundPlan>(bound).output_shape(x); },
-        [] { return BoundPlan::Plan::name(); }};
+    static Operations const& operations_of() {
+        static constexpr Operations own = {
+            sizeof(BoundPlan), [](void const* bound, Device& device, X x, Y y) { as<BoundPlan>(bound)(device, x, y); },
+            [](void const* bound, Device const& device, X x) {
+                return validate_new<U>(as<BoundPlan>(bound), x, device);
+            },
+            [](void const* bound, Index<Rank> const& x) { return as<BoundPlan>(bound).output_shape(x); },
+            [] { return BoundPlan::Plan::name(); }};
+        return own;
+    }
 
     static void* copy(void const* from, std::size_t size) {
         return from ? std::memcpy(::operator new(size), from, size) : nullptr;

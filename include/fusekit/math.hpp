@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <type_traits>
 
@@ -40,13 +39,13 @@ FUSEKIT_HD constexpr Reduced<V> reduce(V x) {
     V const biased = assoc_barrier(x * 0x1.715476p0f + round), n = assoc_barrier(biased - round);
     V const r = assoc_barrier(x - n * 0x1.63p-1f) +
                 n * 0x1.bd0106p-13f;  // ln 2 in two parts, products with the first are exact
-    return {std::bit_cast<Bits<V>>(biased) - std::bit_cast<std::int32_t>(round), r};
+    return {config::bit_cast<Bits<V>>(biased) - config::bit_cast<std::int32_t>(round), r};
 }
 
 /// 2^n for the n of Reduced, -127 < n + shift < 128.
 template <class V>
 FUSEKIT_HD constexpr V power_of_two(Bits<V> n) {
-    return std::bit_cast<V>((n + 127) << 23);
+    return config::bit_cast<V>((n + 127) << 23);
 }
 
 /// (exp(r) - 1 - r) / r^2 for |r| <= ln 2 / 2.
@@ -134,11 +133,11 @@ FUSEKIT_HD constexpr V wave(V x, std::int32_t quarters) {
                                                       assoc_barrier(assoc_barrier(sum - most) - fifth);
     // `lost` to rounding, where r is large
     V const r = assoc_barrier(most + assoc_barrier(assoc_barrier(lost - n * 0x1.a4p-41f) + n * 0x1.ee59dap-50f));
-    Bits<V> const quadrant = std::bit_cast<Bits<V>>(biased) + quarters;
+    Bits<V> const quadrant = config::bit_cast<Bits<V>>(biased) + quarters;
     V const r2 = r * r, sine = r + r * (r2 * polynomial(r2, -1.95152179e-4f, 8.33216029e-3f, -0.166666546f));
     V const cosine = 1.0f - (0.5f * r2 - r2 * r2 * polynomial(r2, 2.44330828e-5f, -1.38873156e-3f, 4.16666457e-2f));
     V const size = select((quadrant & 1) == 0, sine, cosine);
-    return std::bit_cast<V>(std::bit_cast<Bits<V>>(size) ^ ((quadrant & 2) << 30));
+    return config::bit_cast<V>(config::bit_cast<Bits<V>>(size) ^ ((quadrant & 2) << 30));
 }
 
 }  // namespace detail
@@ -151,11 +150,11 @@ FUSEKIT_HD constexpr V log(V x) {
     auto const tiny = x < 0x1p-126f;
     auto const ordinary = (x > 0.0f) & (x < detail::infinity);
     V const positive = select(ordinary, select(tiny, 0x1p24f * x, x), 1.0f);
-    auto const bits = std::bit_cast<detail::Bits<V>>(positive) - root_of_half;
+    auto const bits = config::bit_cast<detail::Bits<V>>(positive) - root_of_half;
     constexpr float round = 0x1.8p23f;
-    V const exponent = std::bit_cast<V>((bits >> 23) + std::bit_cast<std::int32_t>(round)) - round;
+    V const exponent = config::bit_cast<V>((bits >> 23) + config::bit_cast<std::int32_t>(round)) - round;
     V const n = select(tiny, exponent - 24.0f, exponent);
-    V const f = assoc_barrier(std::bit_cast<V>((bits & 0x7fffff) + root_of_half) - 1.0f), s = f / (f + 2.0f),
+    V const f = assoc_barrier(config::bit_cast<V>((bits & 0x7fffff) + root_of_half) - 1.0f), s = f / (f + 2.0f),
             s2 = s * s;
     V const half = 0.5f * f * f, tail = s2 * detail::polynomial(s2, 0.298744199579f, 0.399774494982f, 0.666667770535f);
     V const low = assoc_barrier(f - (half - (s * (half + tail) - n * 0x1.bd0106p-13f)));  // ln 2 as in reduce()
@@ -205,7 +204,7 @@ FUSEKIT_HD constexpr V sqrt(V x) {
     auto const ordinary = (x > 0.0f) & (x < detail::infinity);
     V const scaled = select(tiny, 0x1p48f * x, x);  // the guess fails for subnormals
     V const square = select(ordinary, scaled, 1.0f), half = 0.5f * square;
-    V y = std::bit_cast<V>(0x5f375a86 - (std::bit_cast<detail::Bits<V>>(square) >> 1));
+    V y = config::bit_cast<V>(0x5f375a86 - (config::bit_cast<detail::Bits<V>>(square) >> 1));
     for (int step = 0; step < 3; ++step) y = y * (1.5f - assoc_barrier(half * y) * y);
     V const estimate = assoc_barrier(square * y), root = 0.5f * (estimate + square / estimate);
     return select(ordinary, select(tiny, 0x1p-24f * root, root), select(x < 0.0f, detail::not_a_number, x));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -42,7 +41,8 @@ FUSEKIT_HD constexpr auto either(Mask mask, A a, B b) {
     else return mask ? 1.0f : 0.0f;
 }
 
-inline constexpr float infinity = std::bit_cast<float>(0x7f800000), not_a_number = std::bit_cast<float>(0x7fc00000);
+inline constexpr float infinity = config::bit_cast<float>(0x7f800000),
+                       not_a_number = config::bit_cast<float>(0x7fc00000);
 
 /// Not above any number: -infinity, or the lowest finite number where the compiler knows no infinity.
 template <class V>
@@ -90,7 +90,7 @@ FUSEKIT_HD constexpr V(min)(V x, float bound) {
 
 template <class V>
 FUSEKIT_HD constexpr V(abs)(V x) {
-    return std::bit_cast<V>(std::bit_cast<detail::Bits<V>>(x) & 0x7fffffff);
+    return config::bit_cast<V>(config::bit_cast<detail::Bits<V>>(x) & 0x7fffffff);
 }
 
 }  // namespace fusekit::math

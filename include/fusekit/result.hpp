@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <new>
 #include <type_traits>
 #include <utility>
 
@@ -14,9 +15,9 @@ class Refusal {
 public:
     Refusal() = default;
     [[gnu::cold]] Refusal(Error the_error) : error(new Error(std::move(the_error))) {}
-    Refusal(Refusal&& other) noexcept : error(std::exchange(other.error, nullptr)) {}
+    Refusal(Refusal&& other) noexcept : error(config::exchange(other.error, nullptr)) {}
     Refusal& operator=(Refusal&& other) noexcept {
-        std::swap(error, other.error);
+        config::swap(error, other.error);
         return *this;
     }
     ~Refusal() {
@@ -38,6 +39,36 @@ private:
     [[gnu::cold, gnu::noinline]] void destroy() { delete error; }
 };
 
+namespace detail {
+
+/// A value, or none: std::optional, whose functions' names carry no flags (abi.hpp).
+template <class T>
+class Maybe {
+public:
+    Maybe() : none() {}
+    Maybe(T value) : has_value(true), held(static_cast<T&&>(value)) {}
+    Maybe(Maybe&& other) noexcept : has_value(other.has_value), none() {
+        if (has_value) new (&held) T(static_cast<T&&>(other.held));
+    }
+    ~Maybe() {
+        if (has_value) held.~T();
+    }
+
+    explicit operator bool() const { return has_value; }
+    T const& operator*() const { return held; }
+    T& operator*() { return held; }
+    T const* operator->() const { return &held; }
+
+private:
+    bool has_value = false;
+    union {
+        char none;
+        T held;
+    };
+};
+
+}  // namespace detail
+
 /// A value, or an Error instead of one.
 template <class T>
 class [[nodiscard("it may hold an Error instead of the value")]] Result {
@@ -46,6 +77,10 @@ class [[nodiscard("it may hold an Error instead of the value")]] Result {
 public:
     Result(T const& value) : held(value) {}
     [[gnu::cold]] Result(Error error) : refused(std::move(error)) {}
+
+    FUSEKIT_H Result(Result&&) = default;
+    FUSEKIT_H Result& operator=(Result&&) = default;
+    FUSEKIT_H ~Result() = default;
 
     /// Whether there is a value.
     explicit operator bool() const { return !refused; }

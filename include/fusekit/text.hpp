@@ -26,10 +26,10 @@ public:
     Text(String const& from) : Text(from.c_str(), from.size()) {}
     [[gnu::cold]] Text(Text const& other) : Text(other.c_str(), other.length) {}
     [[gnu::cold]] Text(Text&& other) noexcept
-        : length(std::exchange(other.length, 0)), memory(std::exchange(other.memory, nullptr)) {}
+        : length(config::exchange(other.length, std::size_t{0})), memory(config::exchange(other.memory, nullptr)) {}
     Text& operator=(Text other) noexcept {
-        std::swap(length, other.length);
-        std::swap(memory, other.memory);
+        config::swap(length, other.length);
+        config::swap(memory, other.memory);
         return *this;
     }
     [[gnu::cold, gnu::noinline]] ~Text() { delete[] memory; }

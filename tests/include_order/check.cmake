@@ -5,6 +5,7 @@ cmake_minimum_required(VERSION 3.25)
 
 # From the lowest layer to the highest, one regular expression each: a header includes its own layer and lower ones.
 set(layers
+    "^abi\\.hpp$"
     "^config\\.hpp$"
     "^(text|error|result|math|math_double|math_select)\\.hpp$"
     "^tensor/"
@@ -32,7 +33,7 @@ set(layers
     "^runtime/"
     "^runtime\\.hpp$")
 set(max_lines 300)
-set(may_use_preprocessor "^((config|fusekit|hip|runtime|layer)\\.hpp$|backend/hip/arch/|backend/hip/runtime/(platform|cuda_names)\\.hpp$)")
+set(may_use_preprocessor "^((abi|config|fusekit|hip|runtime|layer)\\.hpp$|backend/hip/arch/|backend/hip/runtime/(platform|cuda_names)\\.hpp$)")
 # How often words stand in the HIP backend: there is one kernel, in two forms, which declares shared memory
 # in one place, and its threads' maxima in another.
 set(kernel_words __global__=2 __shared__=2)
@@ -101,7 +102,7 @@ function(check_header file)
     elseif(directive MATCHES "#[ \t]*include[ \t]*<(fmt|catch2)/")
       report(${file} "has ${directive}, but users need no other package")
     elseif(directive MATCHES "#[ \t]*(if|ifdef|ifndef|define)" AND NOT file MATCHES "${may_use_preprocessor}")
-      report(${file} "has ${directive}, but only config.hpp, the umbrellas, layer.hpp and the HIP platform headers do that")
+      report(${file} "has ${directive}, but only abi.hpp, config.hpp, the umbrellas, layer.hpp and the HIP platform headers do that")
     endif()
   endforeach()
 endfunction()

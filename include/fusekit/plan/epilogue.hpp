@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <bit>
 #include <cstdint>
 
 #include "fusekit/ops/operator.hpp"
@@ -47,10 +46,10 @@ FUSEKIT_HD constexpr auto broadcast_op(typename ChannelStateOf<Op, float>::Type 
     if constexpr (!Channelwise<Op>) {
         return Nothing{};
     } else {
-        auto const scalars = std::bit_cast<Fields<Op, float>>(state);
+        auto const scalars = config::bit_cast<Fields<Op, float>>(state);
         Fields<Op, V> vectors{};
         for (std::size_t i = 0; i < vectors.count; ++i) vectors.value[i] = V{} + scalars.value[i];
-        return std::bit_cast<typename Op::template Prepared<V>>(vectors);
+        return config::bit_cast<typename Op::template Prepared<V>>(vectors);
     }
 }
 
@@ -63,10 +62,10 @@ FUSEKIT_HD constexpr auto gather_op(std::int64_t k, int count, typename Op::Args
         Fields<Op, V> vectors{};
         for (int lane = 0; lane < lanes_of<V>; ++lane) {
             auto const scalars =
-                std::bit_cast<Fields<Op, float>>(Op::prepare(k + (lane < count ? lane : count - 1), args));
+                config::bit_cast<Fields<Op, float>>(Op::prepare(k + (lane < count ? lane : count - 1), args));
             for (std::size_t i = 0; i < vectors.count; ++i) vectors.value[i][lane] = scalars.value[i];
         }
-        return std::bit_cast<typename Op::template Prepared<V>>(vectors);
+        return config::bit_cast<typename Op::template Prepared<V>>(vectors);
     }
 }
 

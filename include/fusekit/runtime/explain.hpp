@@ -21,6 +21,13 @@ struct Explanation {
     Text sequence;              ///< as a plan: "Plan<Conv<filter(3, 3)>, Bias>"
     Text operator_name, expected, given;
 
+    FUSEKIT_H Explanation() = default;
+    FUSEKIT_H Explanation(Explanation const&) = default;
+    FUSEKIT_H Explanation(Explanation&&) = default;
+    FUSEKIT_H Explanation& operator=(Explanation const&) = default;
+    FUSEKIT_H Explanation& operator=(Explanation&&) = default;
+    FUSEKIT_H ~Explanation() = default;
+
     explicit operator bool() const { return reason == supported; }
     Error error() const { return Error(sequence, operator_name, "", expected, given); }
 };

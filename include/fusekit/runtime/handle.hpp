@@ -151,7 +151,7 @@ private:
     detail::Operations<Device> const* operations;
     Matching matching;
     int count;
-    Descriptor descriptors[most_operators];
+    Descriptor descriptors[most_operators] = {};
 
     bool takes(ArgumentList arguments, Refusal& refusal) const {
         if (arguments.size == count) return true;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <optional>
-
 #include "fusekit/runtime/compiled.hpp"
 #include "fusekit/runtime/explain.hpp"
 
@@ -73,13 +71,14 @@ public:
         return explain(descriptors, types).error();
     }
     /// The same, without a reason where there is none.
-    static std::optional<Handle<Device>> find_or_none(Descriptors descriptors, Types types) {
+    static fusekit::detail::Maybe<Handle<Device>> find_or_none(Descriptors descriptors, Types types) {
         if (descriptors.size < 1 || descriptors.size > most_operators) return {};
         std::uint64_t hash = detail::hash_of(types);
         for (int i = 0; i < descriptors.size; ++i) hash = detail::hash_with(hash, descriptors[i].kind);
-        for (int place = table.first(hash); table.forms[place] != 0; place = table.next(place)) {
-            int const form = table.forms[place] - 1;
-            if (table.hashes[place] != hash || !(forms[form]->types == types)) continue;
+        auto const& [forms, operations, hashed] = tables();
+        for (int place = hashed.first(hash); hashed.forms[place] != 0; place = hashed.next(place)) {
+            int const form = hashed.forms[place] - 1;
+            if (hashed.hashes[place] != hash || !(forms[form]->types == types)) continue;
             Matching const matching = detail::match(*forms[form], descriptors);
             if (matching.fits) return Handle<Device>(forms[form], operations[form], matching, descriptors);
         }
@@ -100,17 +99,25 @@ public:
     }
 
     /// What is known of the plans, in the order of the set.
-    static detail::FormList all() { return {forms, size}; }
+    static detail::FormList all() { return {tables().forms, size}; }
 
 private:
-    static constexpr FormInfo const* forms[sizeof...(Forms) + 1] = {&detail::FormOf<Forms>::info...};
-    static constexpr detail::Operations<Device> const* operations[sizeof...(Forms) + 1] = {
-        &detail::operations<Device, typename detail::FormOf<Forms>::Self>...};
-    static constexpr auto table = [] {
-        detail::HashTable<(0 + ... + detail::sequences_of(detail::FormOf<Forms>::info))> result;
-        for (int i = 0; i < size; ++i) detail::add_sequences(result, *forms[i], i, 0, detail::hash_of(forms[i]->types));
-        return result;
-    }();
+    /// Tables of functions: those of the unit that asks, whatever other units have.
+    struct Tables {
+        FormInfo const* forms[sizeof...(Forms) + 1];
+        detail::Operations<Device> const* operations[sizeof...(Forms) + 1];
+        detail::HashTable<(0 + ... + detail::sequences_of(detail::FormOf<Forms>::info))> hashed = {};
+    };
+    static Tables const& tables() {
+        static constexpr Tables own = [] {
+            Tables result = {{&detail::FormOf<Forms>::info...},
+                             {&detail::operations<Device, typename detail::FormOf<Forms>::Self>...}};
+            for (int i = 0; i < size; ++i)
+                detail::add_sequences(result.hashed, *result.forms[i], i, 0, detail::hash_of(result.forms[i]->types));
+            return result;
+        }();
+        return own;
+    }
 };
 
 }  // namespace fusekit::runtime

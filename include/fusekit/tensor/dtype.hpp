@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <bit>
 #include <concepts>
 #include <cstdint>
 #include <type_traits>
@@ -19,14 +18,14 @@ namespace detail {
 FUSEKIT_HD constexpr std::uint16_t half_bits(float value) {
     if constexpr (config::on_device)
         if (!std::is_constant_evaluated()) return config::float_to_half(value);
-    std::uint32_t const bits = std::bit_cast<std::uint32_t>(value);
+    std::uint32_t const bits = config::bit_cast<std::uint32_t>(value);
     std::uint32_t const sign = (bits >> 16) & 0x8000u;
     std::uint32_t const magnitude = bits & 0x7fffffffu;
     if (magnitude > 0x7f800000u) return static_cast<std::uint16_t>(sign | 0x7e00u | ((magnitude >> 13) & 0x3ffu));
     if (magnitude >= 0x477ff000u) return static_cast<std::uint16_t>(sign | 0x7c00u);  // 65520 and above
     if (magnitude < 0x38800000u) {  // subnormal: adding 0.5 aligns the last half bit with the last float bit
-        float const aligned = std::bit_cast<float>(magnitude) + 0.5f;
-        return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(aligned) - 0x3f000000u));
+        float const aligned = config::bit_cast<float>(magnitude) + 0.5f;
+        return static_cast<std::uint16_t>(sign | (config::bit_cast<std::uint32_t>(aligned) - 0x3f000000u));
     }
     std::uint32_t const odd = (magnitude >> 13) & 1u;
     return static_cast<std::uint16_t>(sign | ((magnitude + 0xc8000fffu + odd) >> 13));
@@ -37,16 +36,16 @@ FUSEKIT_HD constexpr float half_value(std::uint16_t bits) {
         if (!std::is_constant_evaluated()) return config::half_to_float(bits);
     std::uint32_t const sign = (bits & 0x8000u) << 16;
     std::uint32_t const magnitude = bits & 0x7fffu;
-    if (magnitude >= 0x7c00u) return std::bit_cast<float>(sign | 0x7f800000u | (magnitude << 13));
+    if (magnitude >= 0x7c00u) return config::bit_cast<float>(sign | 0x7f800000u | (magnitude << 13));
     if (magnitude < 0x0400u) {  // zero and subnormals: magnitude * 2^-24, exact
         float const value = static_cast<float>(magnitude) * 0x1p-24f;
-        return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(value));
+        return config::bit_cast<float>(sign | config::bit_cast<std::uint32_t>(value));
     }
-    return std::bit_cast<float>(sign | ((magnitude << 13) + 0x38000000u));
+    return config::bit_cast<float>(sign | ((magnitude << 13) + 0x38000000u));
 }
 
 FUSEKIT_HD constexpr std::uint16_t bfloat16_bits(float value) {
-    std::uint32_t const bits = std::bit_cast<std::uint32_t>(value);
+    std::uint32_t const bits = config::bit_cast<std::uint32_t>(value);
     if ((bits & 0x7fffffffu) > 0x7f800000u) return static_cast<std::uint16_t>((bits >> 16) | 0x0040u);
     return static_cast<std::uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
@@ -57,7 +56,8 @@ FUSEKIT_HD constexpr std::int8_t int8_value(float value) {
         if (!std::is_constant_evaluated()) return config::float_to_int8(value);
     constexpr float round = 0x1.8p23f;  // adding it leaves the nearest integer in the mantissa
     float const clamped = value < -128.0f ? -128.0f : value > 127.0f ? 127.0f : value == value ? value : 0.0f;
-    return static_cast<std::int8_t>(std::bit_cast<std::int32_t>(clamped + round) - std::bit_cast<std::int32_t>(round));
+    return static_cast<std::int8_t>(config::bit_cast<std::int32_t>(clamped + round) -
+                                    config::bit_cast<std::int32_t>(round));
 }
 
 }  // namespace detail
@@ -77,7 +77,7 @@ struct bfloat16 {
 
     bfloat16() = default;
     FUSEKIT_HD constexpr explicit(false) bfloat16(float value) : bits(detail::bfloat16_bits(value)) {}
-    FUSEKIT_HD constexpr operator float() const { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
+    FUSEKIT_HD constexpr operator float() const { return config::bit_cast<float>(std::uint32_t{bits} << 16); }
 };
 
 /// An integer from -128 to 127 as storage: convolutions sum in std::int32_t, all else happens in float. Conversion

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <type_traits>
 
@@ -32,12 +31,12 @@ struct Float8Format {
     /// larger. NaN stays NaN.
     template <class Words, class Floats>
     FUSEKIT_HD static constexpr Words encode(Floats value) {
-        auto const bits = std::bit_cast<Words>(value);
+        auto const bits = config::bit_cast<Words>(value);
         Words const magnitude = bits & 0x7fffffffu, sign = bits >> 24 & 0x80u;
         // Of subnormal numbers the last bit becomes the last of a float's mantissa, where the addition rounds.
-        constexpr auto aligner = std::bit_cast<float>(smallest_normal + (static_cast<std::uint32_t>(shift) << 23));
-        Words const subnormal =
-            std::bit_cast<Words>(std::bit_cast<Floats>(magnitude) + aligner) - std::bit_cast<std::uint32_t>(aligner);
+        constexpr auto aligner = config::bit_cast<float>(smallest_normal + (static_cast<std::uint32_t>(shift) << 23));
+        Words const subnormal = config::bit_cast<Words>(config::bit_cast<Floats>(magnitude) + aligner) -
+                                config::bit_cast<std::uint32_t>(aligner);
         Words const normal = (magnitude - rebias + ((1u << (shift - 1)) - 1) + (magnitude >> shift & 1u)) >> shift;
         Words const rounded = magnitude < smallest_normal ? subnormal : normal;
         Words const kept = rounded > largest ? Words{} + largest : rounded;
@@ -49,10 +48,10 @@ struct Float8Format {
     FUSEKIT_HD static constexpr Floats decode(Words code) {
         Words const magnitude = code & 0x7fu, sign = (code & 0x80u) << 24;
         // A subnormal number as what it is more than the smallest normal one, which has the same exponent.
-        auto const raised = std::bit_cast<Floats>((magnitude << shift) + smallest_normal);
-        auto const subnormal = std::bit_cast<Words>(raised - std::bit_cast<float>(smallest_normal));
+        auto const raised = config::bit_cast<Floats>((magnitude << shift) + smallest_normal);
+        auto const subnormal = config::bit_cast<Words>(raised - config::bit_cast<float>(smallest_normal));
         Words const number = magnitude < (1u << Mantissa) ? subnormal : (magnitude << shift) + rebias;
-        return std::bit_cast<Floats>(with_special(code, magnitude, number | sign));
+        return config::bit_cast<Floats>(with_special(code, magnitude, number | sign));
     }
 
 private:

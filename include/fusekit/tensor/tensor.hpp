@@ -35,11 +35,11 @@ public:
     }
 
     Tensor(Tensor&& other) noexcept
-        : owner(other.owner), storage(other.storage), memory(std::exchange(other.memory, nullptr)) {}
+        : owner(other.owner), storage(other.storage), memory(config::exchange(other.memory, nullptr)) {}
     Tensor& operator=(Tensor&& other) noexcept {
-        std::swap(owner, other.owner);
-        std::swap(storage, other.storage);
-        std::swap(memory, other.memory);
+        config::swap(owner, other.owner);
+        config::swap(storage, other.storage);
+        config::swap(memory, other.memory);
         return *this;
     }
     ~Tensor() {

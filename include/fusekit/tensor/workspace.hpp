@@ -23,10 +23,10 @@ public:
         if constexpr (requires { owner.fill_zero(lent.data, bytes); })
             if (bytes) owner.fill_zero(lent.data, bytes);
     }
-    Workspace(Workspace&& other) noexcept : owner(other.owner), lent(std::exchange(other.lent, {})) {}
+    Workspace(Workspace&& other) noexcept : owner(other.owner), lent(config::exchange(other.lent, {})) {}
     Workspace& operator=(Workspace&& other) noexcept {
-        std::swap(owner, other.owner);
-        std::swap(lent, other.lent);
+        config::swap(owner, other.owner);
+        config::swap(lent, other.lent);
         return *this;
     }
     ~Workspace() {
@@ -34,7 +34,7 @@ public:
     }
 
     /// Hands the memory over to the caller, who frees it.
-    WorkspaceView give_up() { return std::exchange(lent, {}); }
+    WorkspaceView give_up() { return config::exchange(lent, {}); }
 
     WorkspaceView view() const { return lent; }
     operator WorkspaceView() const { return lent; }

@@ -7,7 +7,7 @@
 #include "fusekit/backend/host/tile_totals.hpp"
 #include "fusekit/backend/host/tiling.hpp"
 
-namespace fusekit::host::inline FUSEKIT_SIMD {
+namespace fusekit::host::inline FUSEKIT_FLAGS {
 
 /// Implicit GEMM for every other output: the lanes of a register tile are pixels, its rows output channels.
 ///
@@ -159,4 +159,4 @@ private:
     }
 };
 
-}  // namespace fusekit::host::inline FUSEKIT_SIMD
+}  // namespace fusekit::host::inline FUSEKIT_FLAGS

@@ -8,7 +8,7 @@
 #include "fusekit/backend/host/padded_rows.hpp"
 #include "fusekit/backend/host/tile_totals.hpp"
 
-namespace fusekit::host::inline FUSEKIT_SIMD {
+namespace fusekit::host::inline FUSEKIT_FLAGS {
 
 /// Depthwise: each output channel sees one input channel, so there is no product to block for and every element
 /// of x is read a few times at most. Lanes run along what is contiguous in y. Along pixels rows of x are padded and
@@ -184,4 +184,4 @@ private:
     }
 };
 
-}  // namespace fusekit::host::inline FUSEKIT_SIMD
+}  // namespace fusekit::host::inline FUSEKIT_FLAGS

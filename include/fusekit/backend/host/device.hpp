@@ -42,7 +42,9 @@ constexpr std::int64_t scratch_size(std::int64_t floats) { return (floats + 15) 
 /// The CPU: a fixed set of threads and the memory they pack into. It stays where it is, because its threads point to
 /// it.
 ///
-/// Runs from several threads on one Device take turns; give each thread a Device of its own to overlap them.
+/// Runs from several threads on one Device are serialized; give each thread a Device of its own to overlap them. A
+/// child process of fork() has none of the threads: there a Device that no thread used during the fork runs on the
+/// calling thread.
 class Device : public Memory {
     class Lock {
     public:
@@ -72,17 +74,9 @@ public:
     Device(Device const&) = delete;
     Device& operator=(Device const&) = delete;
     ~Device() {
-        pthread_mutex_lock(&mutex);
-        closing = true;
-        pthread_cond_broadcast(&wake);
-        pthread_mutex_unlock(&mutex);
-        for (int i = 1; i < count; ++i) pthread_join(workers[i], nullptr);
+        if (getpid() == owner) join();
         delete[] workers;
         release(kept.data);
-        pthread_cond_destroy(&idle);
-        pthread_cond_destroy(&wake);
-        pthread_mutex_destroy(&mutex);
-        pthread_mutex_destroy(&turns);
     }
 
     int threads() const { return count; }
@@ -130,6 +124,10 @@ public:
               lock(the_device.turns),
               next(static_cast<float*>(lent.data ? lent.data : the_device.kept.data)) {}
 
+        Turn(Turn const&) = delete;
+        Turn& operator=(Turn const&) = delete;
+        FUSEKIT_H ~Turn() = default;
+
         int threads() const { return device.count; }
 
         /// So many of the floats that the run said it needs, aligned to a cache line and apart from those of all
@@ -159,6 +157,7 @@ private:
     using Call = void (*)(void const* closure, std::int64_t item, int thread);
 
     int count;
+    pid_t owner = getpid();  // the process that has the threads
     pthread_t* workers;
     pthread_mutex_t turns = PTHREAD_MUTEX_INITIALIZER;  // held for the length of a run; guards `kept`
     WorkspaceView kept;
@@ -176,6 +175,18 @@ private:
     static int online() {
         long const processors = sysconf(_SC_NPROCESSORS_ONLN);
         return processors > 0 ? static_cast<int>(processors) : 1;
+    }
+
+    void join() {
+        pthread_mutex_lock(&mutex);
+        closing = true;
+        pthread_cond_broadcast(&wake);
+        pthread_mutex_unlock(&mutex);
+        for (int i = 1; i < count; ++i) pthread_join(workers[i], nullptr);
+        pthread_cond_destroy(&idle);
+        pthread_cond_destroy(&wake);
+        pthread_mutex_destroy(&mutex);
+        pthread_mutex_destroy(&turns);
     }
 
     void drain(void const* body, Call f, std::int64_t end, int thread) {

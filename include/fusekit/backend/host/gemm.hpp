@@ -6,7 +6,7 @@
 
 #include "fusekit/backend/host/vector.hpp"
 
-namespace fusekit::host::inline FUSEKIT_SIMD {
+namespace fusekit::host::inline FUSEKIT_FLAGS {
 
 /// The register tile: tile_rows x tile_columns accumulators fill the register file, except for the registers of a row's
 /// broadcast and of a panel's two vectors.
@@ -61,4 +61,4 @@ template <class Sum>
     detail::gemm_tile(result, k_ranges, count, panel, std::make_integer_sequence<int, tile_rows>{});
 }
 
-}  // namespace fusekit::host::inline FUSEKIT_SIMD
+}  // namespace fusekit::host::inline FUSEKIT_FLAGS

@@ -6,7 +6,7 @@
 #include "fusekit/ops/operator.hpp"
 #include "fusekit/problem/facts.hpp"
 
-namespace fusekit::host::inline FUSEKIT_SIMD {
+namespace fusekit::host::inline FUSEKIT_FLAGS {
 
 /// The places in the output of the lanes of one vector. A Located operator gets it in place of an OutputCoord.
 /// Along pixels, first.q may pass the end of its row: it then means the rows below.
@@ -98,4 +98,4 @@ private:
     }
 };
 
-}  // namespace fusekit::host::inline FUSEKIT_SIMD
+}  // namespace fusekit::host::inline FUSEKIT_FLAGS

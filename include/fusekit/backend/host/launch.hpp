@@ -11,7 +11,8 @@ namespace fusekit::host {
     in.fail("", "a device of " + Text::number(expected) + " threads, as it was prepared for", Text::number(given));
 }
 
-/// A run on tensors that lie so, complete but for the pointers that it brings.
+/// A prepared run of x and y of these layouts, complete but for their pointers. It runs the code of the unit that
+/// prepared it, whose vectors its workspace was sized for, whichever unit starts it.
 template <class BoundPlan, Element T, detail::OutputElement U>
 struct Launch {
     using Stream = Device;
@@ -20,6 +21,7 @@ struct Launch {
     detail::CollapsedLayout<4> x_layout, y_layout;
     int threads;
     std::size_t workspace_bytes;
+    void (*run)(Launch const&, Device&, T const*, U*, WorkspaceView);
 
     bool suits(Device const& device) const { return device.threads() == threads; }
     void suits(Check const& in, Device const& device) const {
@@ -27,7 +29,10 @@ struct Launch {
     }
 
     /// Runs, and returns when it is done; allocates nothing. Pointers have been checked.
-    Refusal start(Device& device, T const* x, U* y, WorkspaceView workspace) const;
+    Refusal start(Device& device, T const* x, U* y, WorkspaceView workspace) const {
+        run(*this, device, x, y, workspace);
+        return {};
+    }
 };
 
 }  // namespace fusekit::host

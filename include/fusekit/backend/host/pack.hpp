@@ -5,7 +5,7 @@
 #include "fusekit/backend/host/gemm.hpp"
 #include "fusekit/backend/host/integer.hpp"
 
-namespace fusekit::host::inline FUSEKIT_SIMD {
+namespace fusekit::host::inline FUSEKIT_FLAGS {
 
 template <class Sum>
 void fill_zero(Sum* to, std::int64_t count) {
@@ -189,4 +189,4 @@ void pack_pixel_panels(typename Problem::Sum* panels, Problem const& conv, std::
     }
 }
 
-}  // namespace fusekit::host::inline FUSEKIT_SIMD
+}  // namespace fusekit::host::inline FUSEKIT_FLAGS

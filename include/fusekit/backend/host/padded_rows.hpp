@@ -5,7 +5,7 @@
 #include "fusekit/backend/host/integer.hpp"
 #include "fusekit/backend/host/vector.hpp"
 
-namespace fusekit::host::inline FUSEKIT_SIMD {
+namespace fusekit::host::inline FUSEKIT_FLAGS {
 
 /// Rows of one plane of x, in the type that sums have, padded with zeros. For a stride of S a row is stored as S
 /// phases, every S-th element from each of the first S, so that each filter tap of neighbouring outputs is one
@@ -113,4 +113,4 @@ private:
     }
 };
 
-}  // namespace fusekit::host::inline FUSEKIT_SIMD
+}  // namespace fusekit::host::inline FUSEKIT_FLAGS

@@ -6,7 +6,7 @@
 #include "fusekit/backend/host/lane_coord.hpp"
 #include "fusekit/problem/facts.hpp"
 
-namespace fusekit::host::inline FUSEKIT_SIMD {
+namespace fusekit::host::inline FUSEKIT_FLAGS {
 
 namespace detail {
 
@@ -151,4 +151,4 @@ private:
     }
 };
 
-}  // namespace fusekit::host::inline FUSEKIT_SIMD
+}  // namespace fusekit::host::inline FUSEKIT_FLAGS

@@ -8,7 +8,7 @@
 #include "fusekit/plan/plan.hpp"
 #include "fusekit/problem/facts.hpp"
 
-namespace fusekit::host::inline FUSEKIT_SIMD {
+namespace fusekit::host::inline FUSEKIT_FLAGS {
 
 /// A plan without a Conv that pools: every output is made of its window of x. Where channels are neighbours in x, lanes
 /// run along them, and a window's values are combined pairwise. Elsewhere lanes run along rows of x: the rows of
@@ -185,4 +185,4 @@ private:
     }
 };
 
-}  // namespace fusekit::host::inline FUSEKIT_SIMD
+}  // namespace fusekit::host::inline FUSEKIT_FLAGS

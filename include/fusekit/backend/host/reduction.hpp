@@ -10,7 +10,7 @@
 #include "fusekit/plan/reduction.hpp"
 #include "fusekit/problem/facts.hpp"
 
-namespace fusekit::host::inline FUSEKIT_SIMD {
+namespace fusekit::host::inline FUSEKIT_FLAGS {
 
 /// A plan that reduces: every item of work totals some channels or places, whole, in an order that no number of threads
 /// changes, and then reads their values again, from a cache where that holds them.
@@ -216,4 +216,4 @@ private:
     }
 };
 
-}  // namespace fusekit::host::inline FUSEKIT_SIMD
+}  // namespace fusekit::host::inline FUSEKIT_FLAGS

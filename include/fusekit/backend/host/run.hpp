@@ -185,21 +185,22 @@ void run(Device::Turn turn, BoundPlan const& bound, detail::ImageView<T const> c
     else RunHead<BoundPlan::Plan::head_kind>::run(turn, bound, x, y);
 }
 
-}  // namespace detail
-
+/// Runs what was prepared, with vectors of this unit's width.
 template <class BoundPlan, Element T, detail::OutputElement U>
-Refusal Launch<BoundPlan, T, U>::start(Device& device, T const* x, U* y, WorkspaceView workspace) const {
-    detail::ImageView<T const> const from({x, x_layout.layout()}, x_layout.shape.from);
-    detail::ImageView<U> const to({y, y_layout.layout()}, y_layout.shape.from);
-    detail::run(Device::Turn(device, workspace), bound, from, to);
-    return {};
+void start(Launch<BoundPlan, T, U> const& launch, Device& device, T const* x, U* y, WorkspaceView workspace) {
+    detail::ImageView<T const> const from({x, launch.x_layout.layout()}, launch.x_layout.shape.from);
+    detail::ImageView<U> const to({y, launch.y_layout.layout()}, launch.y_layout.shape.from);
+    detail::run(Device::Turn(device, workspace), launch.bound, from, to);
 }
+
+}  // namespace detail
 
 template <class BoundPlan, Element T, detail::OutputElement U>
 auto Device::prepare(BoundPlan const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y) {
     std::size_t const bytes = detail::workspace_bytes(count, bound, x, y);
     if (Refusal refusal = keep_workspace(bytes)) return Result<Launch<BoundPlan, T, U>>(*refusal);
-    return Result<Launch<BoundPlan, T, U>>({bound, x.collapsed_layout(), y.collapsed_layout(), count, bytes});
+    return Result<Launch<BoundPlan, T, U>>(
+        {bound, x.collapsed_layout(), y.collapsed_layout(), count, bytes, &detail::start<BoundPlan, T, U>});
 }
 
 template <class BoundPlan, Element T, detail::OutputElement U>

@@ -8,7 +8,7 @@
 #include "fusekit/plan/pairwise.hpp"
 #include "fusekit/plan/statistics.hpp"
 
-namespace fusekit::host::inline FUSEKIT_SIMD {
+namespace fusekit::host::inline FUSEKIT_FLAGS {
 
 /// The statistics of a plan with a Conv: totals of tiles of `tile_pixels` pixels each, in the order of GemmM, in the
 /// caller's scratch. One thread totals a tile, and tiles are merged pairwise, so any number of threads gives the same
@@ -109,4 +109,4 @@ private:
     }
 };
 
-}  // namespace fusekit::host::inline FUSEKIT_SIMD
+}  // namespace fusekit::host::inline FUSEKIT_FLAGS

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -11,7 +10,7 @@
 
 FUSEKIT_BEGIN_ORDERED_MATH
 
-namespace fusekit::host::inline FUSEKIT_SIMD {
+namespace fusekit::host::inline FUSEKIT_FLAGS {
 
 /// One CPU register of floats: a vector extension of g++ and clang, so +, *, < and ?: work lane by lane.
 using Vector [[gnu::vector_size(config::vector_bytes)]] = float;
@@ -62,7 +61,7 @@ inline Vector load(float const* from) { return detail::read<Vector>(from); }
 
 inline Vector load(bfloat16 const* from) {
     auto const words = __builtin_convertvector(detail::read<detail::Shorts>(from), detail::Words) << 16;
-    return std::bit_cast<Vector>(words);
+    return config::bit_cast<Vector>(words);
 }
 
 template <class Half>
@@ -82,7 +81,7 @@ Vector load(Half const* from) {
 inline void store(float* to, Vector v) { std::memcpy(to, &v, sizeof v); }
 
 inline void store(bfloat16* to, Vector v) {
-    auto const words = std::bit_cast<detail::Words>(v);
+    auto const words = config::bit_cast<detail::Words>(v);
     detail::Words const rounded = (words + 0x7fffu + ((words >> 16) & 1u)) >> 16;
     detail::Words const quiet = (words >> 16) | 0x40u;
     auto const shorts = __builtin_convertvector((words & 0x7fffffffu) > 0x7f800000u ? quiet : rounded, detail::Shorts);
@@ -106,7 +105,7 @@ inline void store(int8* to, Vector v) {
     constexpr float round = 0x1.8p23f;  // as in int8's own conversion
     Vector const low = v < -128.0f ? Vector{} - 128.0f : v, high = low > 127.0f ? Vector{} + 127.0f : low;
     Vector const clamped = high == high ? high : Vector{};
-    auto const integers = std::bit_cast<Integers>(clamped + round) - std::bit_cast<std::int32_t>(round);
+    auto const integers = config::bit_cast<Integers>(clamped + round) - config::bit_cast<std::int32_t>(round);
     auto const bytes = __builtin_convertvector(integers, detail::Bytes);
     std::memcpy(static_cast<void*>(to), &bytes, sizeof bytes);
 }
@@ -244,6 +243,6 @@ Floats merge_lanes(Vectors totals) {
     return of_lane<Floats>(totals, 0);
 }
 
-}  // namespace fusekit::host::inline FUSEKIT_SIMD
+}  // namespace fusekit::host::inline FUSEKIT_FLAGS
 
 FUSEKIT_END_ORDERED_MATH

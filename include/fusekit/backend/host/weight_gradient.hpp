@@ -9,7 +9,7 @@
 #include "fusekit/plan/pairwise.hpp"
 #include "fusekit/problem/facts.hpp"
 
-namespace fusekit::host::inline FUSEKIT_SIMD {
+namespace fusekit::host::inline FUSEKIT_FLAGS {
 
 /// The gradient of a convolution's weights as a product, for each group, of dy and the windows of x. Its rows are the
 /// group's channels of y, and its columns the taps of a filter with their channels, channels fastest; where the bias'
@@ -191,4 +191,4 @@ private:
     }
 };
 
-}  // namespace fusekit::host::inline FUSEKIT_SIMD
+}  // namespace fusekit::host::inline FUSEKIT_FLAGS

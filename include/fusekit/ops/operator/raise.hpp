@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <type_traits>
 
@@ -11,13 +10,13 @@ namespace fusekit::detail {
 
 /// The bits of |value|: an integer that is as large as the float, and larger than those of numbers for NaN.
 FUSEKIT_HD constexpr std::uint32_t magnitude_bits(float value) {
-    return std::bit_cast<std::uint32_t>(value) & 0x7fffffffu;
+    return config::bit_cast<std::uint32_t>(value) & 0x7fffffffu;
 }
 
 /// maximum = max(maximum, magnitude), by its bits, whichever of the CPU's threads do it at the same time.
 constexpr void raise_to(float* maximum, std::uint32_t magnitude) {
     if (std::is_constant_evaluated()) {
-        if (magnitude_bits(*maximum) < magnitude) *maximum = std::bit_cast<float>(magnitude);
+        if (magnitude_bits(*maximum) < magnitude) *maximum = config::bit_cast<float>(magnitude);
         return;
     }
     auto* const bits = reinterpret_cast<std::uint32_t*>(maximum);

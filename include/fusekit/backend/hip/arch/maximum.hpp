@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <bit>
 #include <type_traits>
 
 #include "fusekit/backend/hip/arch/target.hpp"
@@ -24,8 +23,8 @@ __device__ unsigned& maximum_of_thread() {
 /// The larger of a magnitude and that of a value; NaN where one is. One instruction from sm_80 on.
 __device__ inline float larger_magnitude(float magnitude, float value) {
     if constexpr (config::has_maximum) return config::maximum(magnitude, __builtin_fabsf(value));
-    auto const one = std::bit_cast<unsigned>(magnitude), other = std::bit_cast<unsigned>(value) & 0x7fffffffu;
-    return std::bit_cast<float>(one < other ? other : one);
+    auto const one = config::bit_cast<unsigned>(magnitude), other = config::bit_cast<unsigned>(value) & 0x7fffffffu;
+    return config::bit_cast<float>(one < other ? other : one);
 }
 
 /// Raises a float in memory to the maximum of all threads: by one of each wave, all of whose lanes call this.
@@ -34,7 +33,7 @@ __device__ void merge_maximum(float* to) {
     auto const wave = static_cast<unsigned>(warpSize);
     unsigned largest = maximum_of_thread<number>();
     for (unsigned mask = wave / 2; mask > 0; mask /= 2) {
-        auto const other = std::bit_cast<unsigned>(of_lane_xor(std::bit_cast<float>(largest), mask));
+        auto const other = config::bit_cast<unsigned>(of_lane_xor(config::bit_cast<float>(largest), mask));
         largest = largest < other ? other : largest;
     }
     auto* const bits = reinterpret_cast<unsigned*>(to);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <type_traits>
 
@@ -28,8 +27,8 @@ __device__ std::uint32_t packed(float first, float second) {
     if constexpr (config::has_int8 && std::is_same_v<U, int8>) return config::floats_to_int8(first, second);
     if constexpr (config::has_float8 && (std::is_same_v<U, e4m3> || std::is_same_v<U, e5m2>))
         return config::floats_to_float8<std::is_same_v<U, e4m3> ? 3 : 2>(first, second);
-    return std::uint32_t{std::bit_cast<Bits>(U(first))} | std::uint32_t{std::bit_cast<Bits>(U(second))}
-                                                              << 8 * sizeof(U);
+    return std::uint32_t{config::bit_cast<Bits>(U(first))} | std::uint32_t{config::bit_cast<Bits>(U(second))}
+                                                                 << 8 * sizeof(U);
 }
 
 /// Four values, rounded to a type of 8 bits, in one register.
@@ -43,8 +42,8 @@ __device__ std::uint32_t packed_bytes(float const (&values)[4]) {
 /// The two values of one register.
 template <class U>
 __device__ void unpack(std::uint32_t both, float (&values)[2]) {
-    values[0] = std::bit_cast<U>(static_cast<std::uint16_t>(both));
-    values[1] = std::bit_cast<U>(static_cast<std::uint16_t>(both >> 16));
+    values[0] = config::bit_cast<U>(static_cast<std::uint16_t>(both));
+    values[1] = config::bit_cast<U>(static_cast<std::uint16_t>(both >> 16));
 }
 
 }  // namespace fusekit::hip

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <bit>
-
 #include "fusekit/backend/hip/runtime/platform.hpp"
 #include "fusekit/tensor/products.hpp"
 
@@ -20,6 +18,6 @@ __device__ inline tf32 rounded_to_tf32(std::uint32_t bits) {
     return {(bits + (1u << 12)) & ~cut};
 #endif
 }
-__device__ inline tf32 rounded_to_tf32(float value) { return rounded_to_tf32(std::bit_cast<std::uint32_t>(value)); }
+__device__ inline tf32 rounded_to_tf32(float value) { return rounded_to_tf32(config::bit_cast<std::uint32_t>(value)); }
 
 }  // namespace fusekit::hip

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <bit>
 #include <cstdint>
 
 #include "fusekit/backend/hip/arch/packed.hpp"
@@ -85,7 +84,7 @@ private:
 
     template <int Words>
     __device__ static bfloat16 value(std::uint32_t const (&words)[Words], int i) {
-        return std::bit_cast<bfloat16>(static_cast<std::uint16_t>(words[i / 2] >> 16 * (i % 2)));
+        return config::bit_cast<bfloat16>(static_cast<std::uint16_t>(words[i / 2] >> 16 * (i % 2)));
     }
 };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <bit>
 #include <type_traits>
 
 #include "fusekit/backend/hip/arch/async_copy.hpp"
@@ -107,10 +106,10 @@ private:
                            has(rows[i], offset));
     }
     __device__ static void put(Words<4>& words, int i, T value) {
-        words[i / per_word] |= std::uint32_t{std::bit_cast<Bits>(value)} << (i % per_word * bits);
+        words[i / per_word] |= std::uint32_t{config::bit_cast<Bits>(value)} << (i % per_word * bits);
     }
     __device__ static T get(Words<4> const& words, int i) {
-        return std::bit_cast<T>(static_cast<Bits>(words[i / per_word] >> (i % per_word * bits)));
+        return config::bit_cast<T>(static_cast<Bits>(words[i / per_word] >> (i % per_word * bits)));
     }
 };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <type_traits>
 
@@ -153,7 +152,7 @@ private:
     __device__ void put(std::uint32_t const (&values)[own], bool inside, unsigned char* to) const {
         float left[own];
 #pragma unroll
-        for (int i = 0; i < own; ++i) left[i] = inside ? std::bit_cast<float>(values[i]) : 0;
+        for (int i = 0; i < own; ++i) left[i] = inside ? config::bit_cast<float>(values[i]) : 0;
         store_bf16_terms(left, to, tiles.term_bytes(parts));
     }
 };

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <optional>
-
 #include "fusekit/backend/hip/bulk_maps.hpp"
 #include "fusekit/backend/hip/dispatch/halo.hpp"
 #include "fusekit/backend/hip/dispatch/split.hpp"
@@ -28,7 +26,7 @@ WeightProduct weight_product(WeightGradientParams<Plan, T, U> const& params) {
 /// The launch with one schedule, of a tile's pixels shared as `parts` says; nothing where an operand does not lie as
 /// its bulk copies need it, or the program or the GPU has no such kernel.
 template <class Schedule, class Plan, Element T, detail::OutputElement U>
-std::optional<Launch<WeightGradientParams<Plan, T, U>>> launch_bulk_weight_gradient(
+detail::Maybe<Launch<WeightGradientParams<Plan, T, U>>> launch_bulk_weight_gradient(
     Gpu const& gpu, WeightGradientParams<Plan, T, U> params, BlockParts const& parts) {
     using Mainloop = BulkWeightGradient<Plan, Schedule, T, U>;
     constexpr int block = weight_block, pixels = Schedule::pixels;
@@ -60,7 +58,7 @@ std::optional<Launch<WeightGradientParams<Plan, T, U>>> launch_bulk_weight_gradi
 /// Prepares a gradient by the weights on sm_90a's matrix units, with the schedule of the table that takes the least
 /// time, and at most `workspace_bytes`; nothing where there is no such launch.
 template <class Plan, Element T, detail::OutputElement U>
-std::optional<Launch<WeightGradientParams<Plan, T, U>>> prepare_bulk_weight_gradient(
+detail::Maybe<Launch<WeightGradientParams<Plan, T, U>>> prepare_bulk_weight_gradient(
     Gpu const& gpu, WeightGradientParams<Plan, T, U> const& params, std::size_t workspace_bytes) {
     auto const filter = Plan::Head::geometry(params.bound.head);
     if (!detail::is_sm90a(gpu) || filter.group_count != 1) return {};

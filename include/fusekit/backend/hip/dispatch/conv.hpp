@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <optional>
-
 #include "fusekit/backend/hip/conv_limits.hpp"
 #include "fusekit/backend/hip/dispatch/candidates.hpp"
 #include "fusekit/backend/hip/dispatch/tiles.hpp"
@@ -230,7 +228,7 @@ namespace detail {
 
 /// The launch of a schedule that copies in bulk; nothing where it does not compute the convolution.
 template <class Schedule, class Plan, Element T, OutputElement U>
-std::optional<Launch<ConvParams<Plan, T, U>>> launch_in_bulk(Gpu const& gpu, BoundPlan<Plan> const& bound,
+detail::Maybe<Launch<ConvParams<Plan, T, U>>> launch_in_bulk(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                              ImageView<T const> const& x, ImageView<U> const& y,
                                                              int parts) {
     if constexpr (WarpSpecializedSchedule<Schedule>) return launch_warp_specialized<Schedule>(gpu, bound, x, y, parts);

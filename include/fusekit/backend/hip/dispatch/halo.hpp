@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <optional>
-
 #include "fusekit/backend/hip/conv_limits.hpp"
 #include "fusekit/backend/hip/dispatch/tiles.hpp"
 #include "fusekit/backend/hip/mainloop/halo.hpp"
@@ -36,7 +34,7 @@ bool suits_halo(Index<4> const& y, std::int64_t channels, Filter<2> const& filte
 /// What its kernel is given; nothing where an operand does not lie as its bulk copies need it, or the program or the
 /// GPU has no such kernel. The convolution suits the schedule.
 template <class Schedule, class Plan, Element T, detail::OutputElement U>
-std::optional<Launch<ConvParams<Plan, T, U>>> launch_halo(Gpu const& gpu, BoundPlan<Plan> const& bound,
+detail::Maybe<Launch<ConvParams<Plan, T, U>>> launch_halo(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                           ImageView<T const> const& x, ImageView<U> const& y) {
     ConvParams<Plan, T, U> params{bound, x, y};
     auto const kernel = kernel_of<Plan, HaloGemm<Plan, Schedule, T, U>>();

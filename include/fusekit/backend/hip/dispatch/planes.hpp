@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <optional>
 #include <type_traits>
 
 #include "fusekit/backend/hip/dispatch/halo.hpp"
@@ -118,7 +117,7 @@ struct PlanesLaunch {
 /// What a kernel is given, whose tiles `parts` blocks share, at most one for each 64 channels of x; nothing where
 /// weights do not lie as it needs them, or the program or the GPU has no such kernel.
 template <class Plan, Element T>
-std::optional<Launch<ConvParams<Plan, T, T>>> launch_planes_kernel(Gpu const& gpu,
+detail::Maybe<Launch<ConvParams<Plan, T, T>>> launch_planes_kernel(Gpu const& gpu,
                                                                    PlanesLaunch<ConvParams<Plan, T, T>> const& with,
                                                                    BoundPlan<Plan> const& bound,
                                                                    ImageView<T const> const& x, ImageView<T> const& y,
@@ -151,7 +150,7 @@ std::optional<Launch<ConvParams<Plan, T, T>>> launch_planes_kernel(Gpu const& gp
 /// The same of a schedule; nothing, too, where x or y does not lie as it needs them, or the convolution does not suit
 /// it.
 template <class Schedule, class Plan, Element T>
-std::optional<Launch<ConvParams<Plan, T, T>>> launch_planes(Gpu const& gpu, BoundPlan<Plan> const& bound,
+detail::Maybe<Launch<ConvParams<Plan, T, T>>> launch_planes(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                             ImageView<T const> const& x, ImageView<T> const& y,
                                                             int parts) {
     using Params = ConvParams<Plan, T, T>;

@@ -34,7 +34,7 @@ Result<Launch<PoolingParams<Plan, T, U>>> prepare_pooling(Gpu const& gpu, BoundP
                                                           IndexLimits const& limits = {}) {
     Index<4> const shape = y.layout.shape;
     if (detail::has_no_elements(shape))
-        return launch_nothing(gpu, type_name<Plan>, PoolingParams<Plan, T, U>{bound, x, y});
+        return launch_nothing(gpu, type_name<Plan>, PoolingParams<Plan, T, U>{bound, x, y, {shape, false}});
     std::int64_t const image = y.layout.size() / shape[0], plane = x.layout.shape[2] * x.layout.shape[3],
                        images = images_of_slab(shape[0], image, limits.outputs), outputs = images * image;
     if (Refusal refusal = refuse_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", y.shape(), image,
@@ -63,7 +63,7 @@ Result<Launch<WindowPoolingParams<Plan, T, U>>> prepare_pooling(Gpu const& gpu, 
                                                                 IndexLimits const& limits = {}) {
     Index<4> const shape = y.layout.shape;
     if (detail::has_no_elements(shape))
-        return launch_nothing(gpu, type_name<Plan>, WindowPoolingParams<Plan, T, U>{bound, x, y});
+        return launch_nothing(gpu, type_name<Plan>, WindowPoolingParams<Plan, T, U>{bound, x, y, {shape, false}});
     std::int64_t const image = y.layout.size() / shape[0], images = images_of_slab(shape[0], image, limits.outputs),
                        outputs = images * image;
     if (Refusal refusal = refuse_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", y.shape(), image,

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <optional>
-
 #include "fusekit/backend/hip/dispatch/halo.hpp"
 #include "fusekit/backend/hip/mainloop/stem.hpp"
 
@@ -47,7 +45,7 @@ StemShape stem_shape(Index<4> const& y, std::int64_t channels, Filter<2> const& 
 /// What its kernel is given; nothing where the schedule does not compute the convolution, an operand does not lie as
 /// it needs it, or the program or the GPU has no such kernel.
 template <class Schedule, class Plan, Element T>
-std::optional<Launch<ConvParams<Plan, T, T>>> launch_stem(Gpu const& gpu, BoundPlan<Plan> const& bound,
+detail::Maybe<Launch<ConvParams<Plan, T, T>>> launch_stem(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                           ImageView<T const> const& x, ImageView<T> const& y) {
     ConvParams<Plan, T, T> params{bound, x, y};
     auto const kernel = kernel_of<Plan, StemGemm<Plan, Schedule, T>>();

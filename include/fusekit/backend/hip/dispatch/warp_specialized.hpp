@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <optional>
-
 #include "fusekit/backend/hip/conv_limits.hpp"
 #include "fusekit/backend/hip/dispatch/halo.hpp"
 #include "fusekit/backend/hip/dispatch/split.hpp"
@@ -28,7 +26,7 @@ struct BulkMainloop<Schedule, Plan, T, U> {
 /// What a kernel for sm_90a is given; nothing where an operand does not lie as its bulk copies need it, or the
 /// program or the GPU has no such kernel.
 template <class Plan, Element T, detail::OutputElement U>
-std::optional<Launch<ConvParams<Plan, T, U>>> launch_bulk_kernel(Gpu const& gpu, ScheduleFacts const& schedule,
+detail::Maybe<Launch<ConvParams<Plan, T, U>>> launch_bulk_kernel(Gpu const& gpu, ScheduleFacts const& schedule,
                                                                  Kernel<ConvParams<Plan, T, U>> const& kernel,
                                                                  BoundPlan<Plan> const& bound,
                                                                  ImageView<T const> const& x, ImageView<U> const& y,
@@ -67,7 +65,7 @@ std::optional<Launch<ConvParams<Plan, T, U>>> launch_bulk_kernel(Gpu const& gpu,
                            Plan::totals_tiles ? GridShares::workspace_bytes : 0, in_pairs ? 2 : 1);
 }
 template <class Schedule, class Plan, Element T, detail::OutputElement U>
-std::optional<Launch<ConvParams<Plan, T, U>>> launch_warp_specialized(Gpu const& gpu, BoundPlan<Plan> const& bound,
+detail::Maybe<Launch<ConvParams<Plan, T, U>>> launch_warp_specialized(Gpu const& gpu, BoundPlan<Plan> const& bound,
                                                                       ImageView<T const> const& x,
                                                                       ImageView<U> const& y, int parts) {
     using Mainloop = typename BulkMainloop<Schedule, Plan, T, U>::Type;

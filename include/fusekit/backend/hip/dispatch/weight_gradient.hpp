@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -137,17 +136,16 @@ inline BlockParts choose_block_parts(bool clusters, std::int64_t tiles, int pass
 /// the tile, channels do not fill it, or blocks would have too many pixels. Blocks have multiples of `step` pixels, of
 /// images that take `plane`.
 template <class Mainloop, class Plan, Element T, OutputElement U>
-std::optional<Result<Launch<WeightGradientParams<Plan, T, U>>>> prepare_weight_gradient_with(
+detail::Maybe<Result<Launch<WeightGradientParams<Plan, T, U>>>> prepare_weight_gradient_with(
     Gpu const& gpu, WeightGradientParams<Plan, T, U> params, std::int64_t plane, std::int64_t step,
     std::size_t workspace_bytes, std::int64_t most_pixels) {
     if (Mainloop::most_pixels < most_pixels) most_pixels = Mainloop::most_pixels;
-    if (!has_tile<typename Mainloop::Tile, T>(gpu.architecture())) return std::nullopt;
+    if (!has_tile<typename Mainloop::Tile, T>(gpu.architecture())) return {};
     auto const& dy = params.bound.head.dy;
     std::int64_t const groups = Plan::Head::geometry(params.bound.head).group_count,
                        group_k = params.y.layout.shape[0] / groups, images = dy.layout.shape[0],
                        pixels = images * dy.layout.shape[2] * dy.layout.shape[3];
-    if (std::is_same_v<typename Mainloop::Tile, WideWeightGradientTile> && !fill_wide_tiles(group_k))
-        return std::nullopt;
+    if (std::is_same_v<typename Mainloop::Tile, WideWeightGradientTile> && !fill_wide_tiles(group_k)) return {};
     std::int64_t const tiles =
         divide_up(params.columns(), Mainloop::tile_m) * divide_up(group_k, Mainloop::tile_n) * groups;
     constexpr std::int64_t part_bytes = Mainloop::passes * Mainloop::Sums::floats * sizeof(float);
@@ -159,7 +157,7 @@ std::optional<Result<Launch<WeightGradientParams<Plan, T, U>>>> prepare_weight_g
                            pixels > 0 ? divide_up(pixels, Mainloop::least_pixels) : 1, part_bytes, workspace_bytes);
     BlockParts const& parts = params.parts;
     std::int64_t const steps = divide_up(images * plane, step), part_pixels = divide_up(steps, parts.count()) * step;
-    if (part_pixels > most_pixels) return std::nullopt;
+    if (part_pixels > most_pixels) return {};
     params.part_pixels = static_cast<int>(part_pixels);
     return prepare_launch(
         gpu, kernel_of<Plan, Mainloop>(), params, tiles * parts.count(),

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <bit>
-
 #include "fusekit/backend/hip/arch/overlap.hpp"
 #include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/offset_coord.hpp"
@@ -175,7 +173,7 @@ private:
 #pragma unroll 1
         for (unsigned i = thread; i < params.packets.value() * lanes && first + i < params.order.channels.value();
              i += threads) {
-            auto const words = std::bit_cast<Words>(of_channel(params, first + i));
+            auto const words = config::bit_cast<Words>(of_channel(params, first + i));
 #pragma unroll
             for (int w = 0; w < state_words; ++w) shared.words[w][slot(i / lanes, i % lanes)] = words.word[w];
         }
@@ -189,7 +187,7 @@ private:
         Words words;
 #pragma unroll
         for (int w = 0; w < state_words; ++w) words.word[w] = shared.words[w][i];
-        return std::bit_cast<State>(words);
+        return config::bit_cast<State>(words);
     }
 };
 

@@ -12,9 +12,9 @@ struct GpuOwner {
     Gpu const* owned;
 
     explicit GpuOwner(int index) : owned(new Gpu(index)) {}
-    GpuOwner(GpuOwner&& other) noexcept : owned(std::exchange(other.owned, nullptr)) {}
+    GpuOwner(GpuOwner&& other) noexcept : owned(config::exchange(other.owned, nullptr)) {}
     GpuOwner& operator=(GpuOwner&& other) noexcept {
-        std::swap(owned, other.owned);
+        config::swap(owned, other.owned);
         return *this;
     }
     ~GpuOwner() { delete owned; }

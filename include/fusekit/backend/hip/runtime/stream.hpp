@@ -43,15 +43,15 @@ public:
     Stream(Stream&& other) noexcept
         : Memory(other),
           properties(other.properties),
-          lent(std::exchange(other.lent, {})),
-          owns_stream(std::exchange(other.owns_stream, false)),
-          owns_workspace(std::exchange(other.owns_workspace, false)) {}
+          lent(config::exchange(other.lent, {})),
+          owns_stream(config::exchange(other.owns_stream, false)),
+          owns_workspace(config::exchange(other.owns_workspace, false)) {}
     Stream& operator=(Stream&& other) noexcept {
-        std::swap(static_cast<Memory&>(*this), static_cast<Memory&>(other));
-        std::swap(properties, other.properties);
-        std::swap(lent, other.lent);
-        std::swap(owns_stream, other.owns_stream);
-        std::swap(owns_workspace, other.owns_workspace);
+        config::swap(static_cast<Memory&>(*this), static_cast<Memory&>(other));
+        config::swap(properties, other.properties);
+        config::swap(lent, other.lent);
+        config::swap(owns_stream, other.owns_stream);
+        config::swap(owns_workspace, other.owns_workspace);
         return *this;
     }
     ~Stream() {

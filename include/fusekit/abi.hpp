@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+// A program may link units that were compiled with different flags: for different CPUs, with and without exceptions or
+// fast math, by different compilers. A linker keeps one of the inline functions that have the same name, so each
+// function carries what its machine code depends on in its name. Types do not: units pass tensors, plans, prepared runs
+// and errors to one another.
+
+/// FUSEKIT_LETTER(flag, letter) is the letter where the compiler defines the flag as 1, else nothing.
+#define FUSEKIT_DEFINED_1 ~,
+#define FUSEKIT_SECOND(first, second, ...) second
+#define FUSEKIT_SECOND_OF(...) FUSEKIT_SECOND(__VA_ARGS__)
+#define FUSEKIT_LETTER_OF(flag, letter) FUSEKIT_SECOND_OF(FUSEKIT_DEFINED_##flag letter, , )
+#define FUSEKIT_LETTER(flag, letter) FUSEKIT_LETTER_OF(flag, letter)
+#define FUSEKIT_JOIN_ALL(a, b, c, d, e, f, g, h, i, j, k, l) a##b##c##d##e##f##g##h##i##j##k##l
+#define FUSEKIT_JOIN(...) FUSEKIT_JOIN_ALL(__VA_ARGS__)
+#define FUSEKIT_TEXT_OF(...) #__VA_ARGS__
+#define FUSEKIT_TEXT(...) FUSEKIT_TEXT_OF(__VA_ARGS__)
+
+// clang-format off
+
+#if !defined(__cpp_exceptions)
+#define FUSEKIT_NO_EXCEPTIONS 1
+#endif
+
+#define FUSEKIT_COMPILER_LETTERS \
+    FUSEKIT_JOIN(FUSEKIT_LETTER(__clang__, c), FUSEKIT_LETTER(__HIP__, h), FUSEKIT_LETTER(__NVCC__, n), \
+                 FUSEKIT_LETTER(FUSEKIT_NO_EXCEPTIONS, e), FUSEKIT_LETTER(__FAST_MATH__, f), \
+                 FUSEKIT_LETTER(__FINITE_MATH_ONLY__, i), FUSEKIT_LETTER(__ASSOCIATIVE_MATH__, a), \
+                 FUSEKIT_LETTER(__RECIPROCAL_MATH__, r), FUSEKIT_LETTER(__NO_SIGNED_ZEROS__, z), \
+                 FUSEKIT_LETTER(__USE_FAST_MATH__, u), FUSEKIT_LETTER(__CLANG_GPU_APPROX_TRANSCENDENTALS__, t), )
+
+#define FUSEKIT_SSE_LETTERS \
+    FUSEKIT_JOIN(FUSEKIT_LETTER(__SSE3__, 3), FUSEKIT_LETTER(__SSSE3__, s), FUSEKIT_LETTER(__SSE4_1__, 4), \
+                 FUSEKIT_LETTER(__SSE4_2__, 2), FUSEKIT_LETTER(__POPCNT__, p), FUSEKIT_LETTER(__LZCNT__, l), \
+                 FUSEKIT_LETTER(__BMI__, b), FUSEKIT_LETTER(__BMI2__, i), FUSEKIT_LETTER(__MOVBE__, m), \
+                 FUSEKIT_LETTER(__SSE4A__, a), FUSEKIT_LETTER(__GFNI__, g), FUSEKIT_LETTER(__APX_F__, x))
+
+#define FUSEKIT_AVX_LETTERS \
+    FUSEKIT_JOIN(FUSEKIT_LETTER(__AVX__, a), FUSEKIT_LETTER(__AVX2__, 2), FUSEKIT_LETTER(__FMA__, f), \
+                 FUSEKIT_LETTER(__F16C__, h), FUSEKIT_LETTER(__FMA4__, 4), FUSEKIT_LETTER(__XOP__, x), \
+                 FUSEKIT_LETTER(__AVXVNNI__, v), FUSEKIT_LETTER(__AVXVNNIINT8__, 8), FUSEKIT_LETTER(__AVXIFMA__, i), \
+                 FUSEKIT_LETTER(__AVXNECONVERT__, n), FUSEKIT_LETTER(__VAES__, s), FUSEKIT_LETTER(__AVX10_1__, t))
+
+#define FUSEKIT_AVX512_LETTERS \
+    FUSEKIT_JOIN(FUSEKIT_LETTER(__AVX512F__, f), FUSEKIT_LETTER(__AVX512CD__, c), FUSEKIT_LETTER(__AVX512BW__, b), \
+                 FUSEKIT_LETTER(__AVX512DQ__, d), FUSEKIT_LETTER(__AVX512VL__, l), FUSEKIT_LETTER(__AVX512IFMA__, i), \
+                 FUSEKIT_LETTER(__AVX512VBMI__, v), FUSEKIT_LETTER(__AVX512VBMI2__, 2), \
+                 FUSEKIT_LETTER(__AVX512VNNI__, n), FUSEKIT_LETTER(__AVX512BITALG__, p), \
+                 FUSEKIT_LETTER(__AVX512BF16__, 6), FUSEKIT_LETTER(__AVX512FP16__, h))
+
+#define FUSEKIT_ARM_LETTERS \
+    FUSEKIT_JOIN(FUSEKIT_LETTER(__ARM_NEON, n), FUSEKIT_LETTER(__ARM_FEATURE_DOTPROD, d), \
+                 FUSEKIT_LETTER(__ARM_FEATURE_FP16_VECTOR_ARITHMETIC, h), FUSEKIT_LETTER(__ARM_FEATURE_BF16, 6), \
+                 FUSEKIT_LETTER(__ARM_FEATURE_SVE, s), FUSEKIT_LETTER(__ARM_FEATURE_SVE2, 2), \
+                 FUSEKIT_LETTER(__ARM_FEATURE_ATOMICS, a), , , , , )
+
+/// What this unit's machine code depends on, as an identifier: a namespace of all whose code or layout depends on it.
+#define FUSEKIT_FLAGS \
+    FUSEKIT_JOIN(k, FUSEKIT_COMPILER_LETTERS, _, FUSEKIT_SSE_LETTERS, _, FUSEKIT_AVX_LETTERS, _, \
+                 FUSEKIT_AVX512_LETTERS, _, FUSEKIT_ARM_LETTERS, , )
+
+// clang-format on
+
+// nvcc says of a member template of a class template that the tag follows itself.
+#if defined(__NVCC__)
+#pragma nv_diag_suppress 2648
+#endif
+
+/// Marks a function of the host. All functions outside namespaces of FUSEKIT_FLAGS begin with this or with FUSEKIT_HD.
+#define FUSEKIT_H __attribute__((abi_tag(FUSEKIT_TEXT(FUSEKIT_FLAGS))))
+
+/// Marks a function that runs on the host and on the device. The only macro a user's operator needs.
+#if defined(__CUDACC__) || defined(__HIP__)
+#define FUSEKIT_HD __host__ __device__ FUSEKIT_H
+#else
+#define FUSEKIT_HD FUSEKIT_H
+#endif

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <fusekit/fusekit.hpp>
+#include <fusekit/layer.hpp>
+#include <fusekit/runtime.hpp>
+
+/// Everything public that one unit makes and another one uses. Each unit is compiled with flags of its own.
+namespace abi {
+
+namespace fk = fusekit;
+using fk::host::Device;
+
+using Conv = fk::Plan<fk::Conv<fk::filter(3, 3).pad(1)>, fk::Bias, fk::Activation<fk::Relu>>;
+using Curve = fk::Plan<fk::Scale, fk::Activation<fk::Logistic>>;
+using Norm = fk::Plan<fk::BatchNormTraining<fk::Spatial>, fk::Activation<fk::Relu>>;
+using Set = fk::runtime::PlanSet<Device, Conv, fk::runtime::Form<Curve, fk::half>>;
+
+using Images = fk::Tensor<float, Device>;
+using Halves = fk::Tensor<fk::half, Device>;
+using Channels = fk::Tensor<float, Device, 1>;
+using View = fk::TensorView<float, 4>;
+using Run = decltype(Conv::bind({.weights = std::declval<Images&>()}, {.bias = std::declval<Channels&>()}, {})
+                         .prepare<float>(std::declval<Device&>(), fk::nchw(1, 1, 1, 1), fk::nchw(1, 1, 1, 1)));
+
+/// x of integers, weights and bias: what a convolution reads. Odd extents, so that vectors have a tail.
+struct Operands {
+    Images x, weights;
+    Channels bias;
+};
+
+/// What a unit offers to the program. A member is null where the unit is built without it.
+struct Unit {
+    char const* flags;
+    bool throws;  ///< it is compiled with exceptions
+    Operands (*make)(Device&, bool channels_last);
+    void (*run)(Device&, Operands const&, Images& y);
+    Run (*prepare)(Device&, Operands const&, Images const& y);
+    void (*run_prepared)(Run const&, Device&, Operands const&, Images& y);
+    fk::Layer<float, Device> (*layer)(Operands const&);
+    void (*run_layer)(fk::Layer<float, Device> const&, Device&, Operands const&, Images& y);
+    void (*run_view)(Device&, fk::TensorView<float const, 4>, Operands const&, View y);
+    fk::runtime::Handle<Device> (*handle)();
+    void (*run_handle)(fk::runtime::Handle<Device> const&, Device&, Operands const&, Images& y);
+    void (*curve)(Device&, Halves const& x, Halves& y);
+    void (*norm)(Device&, Images const& x, Channels const& one, Channels const& zero, Channels& mean, Images& y);
+    void (*refuse)(Device&, Operands const&);  ///< throws, or ends the program where there are no exceptions
+    bool (*catches)(void (*throws)(Device&, Operands const&), Device&, Operands const&);
+    fk::Refusal (*refusal)(Device&, Operands const&);
+    Device* (*device)(int threads);
+};
+
+}  // namespace abi
