@@ -33,6 +33,11 @@ statistics of no values are refused (`tests/plan/empty.cpp`, `tests/backend/hip/
 
 A sequence that is not here but keeps the rules of a plan (README, "Rules") is supported too: tests run every
 sequence of up to four operators on both backends.
+
+On gfx90a (MI200) the matrix units take halves below 2^-14 in magnitude, which are subnormal, as 0, and bfloat16 below 2^-126.
+`Conv`, `Gemm` and `BatchedGemm` of half do so there unless they have `Products<float>`, which multiplies in plain arithmetic.
+`TransposedConv` and `ConvWeightGradient`, the gradients, round halves to bfloat16, as MIOpen does: 8 bits of mantissa, and no
+value is lost.
 )";
 
 /// Different words in the order in which they came.

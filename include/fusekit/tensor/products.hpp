@@ -27,7 +27,10 @@ struct tf32 {
 ///                         compute capability 8.0 on; errors are at most (2^-9 + 2^-20 + K 2^-23) sum |x w|
 ///
 /// Elsewhere, and on the host, factors are as they are, which is within either bound. Values of half, bfloat16 and int8
-/// are TF32: where plans multiply those, the option changes nothing.
+/// are TF32: where plans multiply those, the option changes nothing, but for Products<float> of halves on gfx90a, whose
+/// matrix units take subnormal halves, those below 2^-14 in magnitude, as 0: there it is plain arithmetic, which is
+/// slower and loses none. A TransposedConv without it multiplies halves rounded to bfloat16 there, as gradients need
+/// their range; a ConvWeightGradient always does.
 ///
 /// The bound for TF32, of numbers that are not denormal: a factor is rounded to the nearest, or, on gfx942, perhaps
 /// towards zero, and errs by 2^-10 of itself; a product by 2^-9 + 2^-20. A unit adds at least 4 products to a sum at

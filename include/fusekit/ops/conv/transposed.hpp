@@ -57,6 +57,8 @@ constexpr Extent least_input(Filter<Rank> const& f, int mode, Extent out) {
 /// Of a stride above 1, the host multiplies by the zeros between x's elements too, stride^2 products for each that
 /// counts, and so does a GPU where the strides' product is above 16, or a pool or statistics follow: an infinite weight
 /// times such a zero is NaN.
+/// On gfx90a factors of half are rounded to bfloat16, which keeps those that its matrix units would take as 0; with
+/// Products<float> they are not (tensor/products.hpp).
 /// Source: Dumoulin and Visin 2016, section 4.
 template <auto Geometry, class Option = void>
     requires(detail::is_filter(Geometry))  // TransposedConv takes a filter, as in TransposedConv<fk::filter(3, 3)>

@@ -29,6 +29,7 @@ inline constexpr char const* weight_gradient_equation[] = {
 /// Requires: C and K divisible by the groups; a filter that fits the padded input, unless that has an extent of 0
 /// there; no int8. Sums over no pixels are 0: without images, dw is what the operators make of 0. Sums are of floats,
 /// over a few hundred pixels at a time, merged in an order that depends on extents and device alone.
+/// On gfx90a factors of half are rounded to bfloat16 (tensor/products.hpp).
 template <auto Geometry>
     requires(detail::is_geometry(
                 Geometry))  // ConvWeightGradient takes a filter, as ConvWeightGradient<fk::filter(3, 3)>

@@ -5,6 +5,7 @@
 
 #include "fusekit/backend/hip/arch/target.hpp"
 #include "fusekit/backend/hip/atom/dot.hpp"
+#include "fusekit/backend/hip/atom/half_factors.hpp"
 #include "fusekit/backend/hip/atom/mfma.hpp"
 #include "fusekit/backend/hip/atom/mma_sync.hpp"
 #include "fusekit/backend/hip/atom/simt.hpp"
@@ -48,6 +49,22 @@ template <class F, class Tag>
 struct NativeUnit<F, Tag> {
     using Type = MmaSync<F>;
 };
+template <class Tag>
+struct NativeUnit<RoundedHalf, Tag> : NativeUnit<half, Tag> {};
+template <>
+struct NativeUnit<RoundedHalf, arch::Gfx90a> {
+    using Type = RoundedHalfMfma<8>;
+};
+template <class Tag>
+struct NativeUnit<ExactHalf, Tag> : NativeUnit<half, Tag> {};
+template <>
+struct NativeUnit<ExactHalf, arch::Gfx90a> {
+    using Type = void;
+};
+
+/// The factor of a gradient, which keeps the range of T.
+template <class T>
+using GradientFactor = std::conditional_t<std::is_same_v<T, half>, RoundedHalf, T>;
 
 /// Bytes of a row of a stage. A thread of a small tile loads more of them; where few registers are left beside those of
 /// sums and factors, as on gfx908 and before dot instructions, half as many.

@@ -50,7 +50,16 @@ public:
         for (int word = 0; word < 2; ++word) result.x[0][word] |= set;
         return result;
     }
-    __device__ static void multiply(Factors const& of, Fragment& fragment) {
+    __device__ static void multiply(Factors of, Fragment& fragment) {
+        if constexpr (requires { Unit::converted(0u); }) {
+#pragma unroll
+            for (int word = 0; word < 2; ++word) {
+#pragma unroll
+                for (int i = 0; i < channels; ++i) of.dy[i][word] = Unit::converted(of.dy[i][word]);
+#pragma unroll
+                for (int j = 0; j < columns_of_lane; ++j) of.x[j][word] = Unit::converted(of.x[j][word]);
+            }
+        }
 #pragma unroll
         for (int j = 0; j < columns_of_lane; ++j)
 #pragma unroll

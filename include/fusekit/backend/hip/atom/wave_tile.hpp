@@ -200,6 +200,15 @@ private:
                 }
             }
             if constexpr (reads_ahead) keep_apart();
+            if constexpr (requires { Unit::converted(0u); }) {
+#pragma unroll
+                for (unsigned own = 0; own < ahead; ++own) {
+#pragma unroll
+                    for (int i = 0; i < across_n; ++i) convert(w[own][i]);
+#pragma unroll
+                    for (int j = 0; j < across_m; ++j) convert(x[own][j]);
+                }
+            }
 #pragma unroll
             for (unsigned own = 0; own < ahead; ++own)
 #pragma unroll
@@ -216,6 +225,15 @@ private:
             for (int i = 0; i < across_n; ++i)
 #pragma unroll
                 for (int j = 0; j < across_m; ++j) amd::finish(fragment.sums[i][j]);
+    }
+    __device__ static void convert(Chunks& of) {
+#pragma unroll
+        for (int row = 0; row < own_rows; ++row)
+#pragma unroll
+            for (int word = 0; word < chunk_words; ++word) {
+                auto& chunk = of.chunks[row][word / 4];
+                chunk[word % 4] = Unit::converted(chunk[word % 4]);
+            }
     }
     /// The pixel of a wave that is a column of its j-th product.
     __device__ static constexpr int pixel(int j, int column) {

@@ -87,7 +87,14 @@ struct NamedShared<Storage, true> {
 /// What of a convolution as a matrix product depends on its schedule.
 template <class Plan, class Schedule, Element T, detail::OutputElement U, detail::Axis fast>
 struct GemmParts {
-    using Atom = typename AtomUnderTaps<Plan, typename AtomOf<Schedule, T, PlanFactor<Plan, T>>::Type, T, fast>::Type;
+    /// gfx90a's matrix units flush subnormal halves: those of the gradient by x are rounded instead, and the user may
+    /// have them exact.
+    static constexpr bool may_flush = std::is_same_v<T, half> && std::is_same_v<arch::Target, arch::Gfx90a>,
+                          is_exact = may_flush && std::is_same_v<FloatFactor<Plan>, float>,
+                          is_rounded = may_flush && has_transposed_conv<Plan>;
+    using Factor =
+        std::conditional_t<is_exact, ExactHalf, std::conditional_t<is_rounded, RoundedHalf, PlanFactor<Plan, T>>>;
+    using Atom = typename AtomUnderTaps<Plan, typename AtomOf<Schedule, T, Factor>::Type, T, fast>::Type;
     using Writer = StoreTile<Plan, Atom, fast>;
     using Loader = LoadOperands<Plan, Atom, T, U, fast>;
     /// Another loader, where all is near and windows move forwards. Its quads are not of floats.

@@ -28,7 +28,8 @@ public:
 
 private:
     static constexpr bool runs = has_weight_gradient<Tile, T, arch::Target>;  ///< else the kernel is empty
-    using Atom = PacketProducts<Mfma<T, 16, 16>>;
+    static constexpr bool flushes = std::is_same_v<T, half> && std::is_same_v<arch::Target, arch::Gfx90a>;
+    using Atom = PacketProducts<std::conditional_t<flushes, RoundedHalfMfma<16, 16>, Mfma<T, 16, 16>>>;
     using TileAt = WeightGradientTileAt<Tile>;
     static constexpr int column_stride = Plan::Head::collapsed.strides[Plan::Head::collapsed_space - 1];
     static constexpr bool has_rows = may_lie_in_rows<T>(Plan::Head::collapsed);

@@ -107,13 +107,15 @@ private:
 ///   stage_count     two, or, where shared memory is short, one
 ///   addends         the pixels after which sums are added to totals
 ///   promotes        whether they are: on gfx908 the registers of sums do not hold totals too, and shared memory would
-///                   hold them for a single block
+///                   hold them for a single block. gfx90a has no registers for them where it rounds halves
 ///   keeps_totals    whether in registers. gfx11 has none left, because both halves of its waves hold all factors
-template <Element T, class Tile = WeightGradientTile, class Unit = typename detail::NativeUnit<T, arch::Target>::Type>
+template <Element T, class Tile = WeightGradientTile,
+          class Unit = typename detail::NativeUnit<detail::GradientFactor<T>, arch::Target>::Type>
 struct WeightGradientAtom {
     using Type = WaveTile<T, Unit, Tile::m, Tile::n>;
     static constexpr int tile_k = Type::tile_k, stage_count = Tile::of_amd ? 1 : 2, addends = 1024;
-    static constexpr bool promotes = !std::is_same_v<arch::Target, arch::Gfx908>,
+    static constexpr bool promotes = !std::is_same_v<arch::Target, arch::Gfx908> &&
+                                     !(Tile::n == 64 && std::is_same_v<Unit, RoundedHalfMfma<8>>),
                           keeps_totals = !std::is_same_v<arch::Target, arch::Gfx11>;
 };
 template <Element T, class Unit>

@@ -46,7 +46,7 @@ struct alignas(1024) SharedLine {
 
 /// Runs a mainloop in the block's shared memory.
 template <class Mainloop>
-__device__ void run_mainloop(typename Mainloop::Params const& params) {
+__device__ __forceinline__ void run_mainloop(typename Mainloop::Params const& params) {
     if constexpr (is_compiled<Mainloop> && HasDynamicShared<Mainloop>) {
         HIP_DYNAMIC_SHARED(SharedLine, lines)
         Mainloop::run(params, *reinterpret_cast<typename Mainloop::DynamicShared*>(lines), threadIdx.x, blockIdx.x);
@@ -65,7 +65,8 @@ inline constexpr int maxima_of<Plan> = Plan::maxima;
 
 /// A thread's are 0 before, and merged after.
 template <class Plan, class Mainloop, int... number>
-__device__ void run_with_maxima(typename Mainloop::Params const& params, std::integer_sequence<int, number...>) {
+__device__ __forceinline__ void run_with_maxima(typename Mainloop::Params const& params,
+                                                std::integer_sequence<int, number...>) {
     static_assert(Mainloop::threads <= most_maxima,
                   "with Amax a block has 256 threads at most on AMD's GPUs, 512 on NVIDIA's");
     ((maximum_of_thread<number>() = 0), ...);
@@ -73,7 +74,7 @@ __device__ void run_with_maxima(typename Mainloop::Params const& params, std::in
     (merge_maximum<number>(Plan::template maximum<number>(params.bound)), ...);
 }
 template <class Plan, class Mainloop>
-__device__ void run_plan(typename Mainloop::Params const& params) {
+__device__ __forceinline__ void run_plan(typename Mainloop::Params const& params) {
     if constexpr (!is_compiled<Mainloop> || maxima_of<Plan> == 0) run_mainloop<Mainloop>(params);
     else run_with_maxima<Plan, Mainloop>(params, std::make_integer_sequence<int, maxima_of<Plan>>{});
 }

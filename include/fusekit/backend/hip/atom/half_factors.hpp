@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "fusekit/backend/hip/arch/packed.hpp"
+#include "fusekit/backend/hip/atom/mfma.hpp"
+
+namespace fusekit::hip {
+
+/// Factors of gfx90a, whose MFMA of halves takes subnormal ones as zero (AMD, MIOpen's documentation, "MI200 MFMA
+/// behavior specifics"). RoundedHalf: a half rounded to bfloat16, which has its range and 8 bits of mantissa, as MIOpen
+/// has it in backward passes. ExactHalf: a half as it is, in plain arithmetic.
+struct RoundedHalf {};
+struct ExactHalf {};
+
+/// gfx90a's product of halves rounded to bfloat16: the instruction for these has the same operands, and is as fast.
+/// Each word of operands is to be converted() before.
+template <int Depth, int Size = 32>
+struct RoundedHalfMfma : Mfma<half, Depth, Size> {
+    using Base = Mfma<half, Depth, Size>;
+
+    __device__ static std::uint32_t converted(std::uint32_t halves) {
+        float values[2];
+        unpack<half>(halves, values);
+        std::uint32_t rounded[2];
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+            auto const bits = std::bit_cast<std::uint32_t>(values[i]);
+            std::uint32_t const nearest = bits + 0x7fffu + (bits >> 16 & 1u);  // of two as near, the even one
+            rounded[i] = (bits & 0x7fffffffu) > 0x7f800000u ? bits | 0x00400000u : nearest;
+        }
+        return rounded[0] >> 16 | (rounded[1] & 0xffff0000u);
+    }
+    __device__ static typename Base::Sums multiply(typename Base::Operand a, typename Base::Operand b,
+                                                   typename Base::Sums c) {
+        return Mfma<bfloat16, Depth, Size>::multiply(a, b, c);
+    }
+};
+
+}  // namespace fusekit::hip
