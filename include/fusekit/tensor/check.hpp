@@ -24,7 +24,7 @@ struct Modes {
     template <int Rank>
     Modes(Index<Rank> const& index) : values(index.values), rank(Rank) {}
     template <int Rank>
-    Modes(Index<Rank> const& index, CollapsedFrom const& what) : values(index.values), rank(Rank), from(what) {}
+    Modes(Index<Rank> const& at, CollapsedFrom const& what) : values(at.values), rank(Rank), from(what) {}
     template <int Rank>
     Modes(CollapsedShape<Rank> const& shape) : Modes(shape, shape.from) {}
 

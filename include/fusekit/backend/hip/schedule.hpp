@@ -93,7 +93,7 @@ struct Planes {
     static constexpr int threads = (consumers + 2) * 128, blocks = 1;
     static constexpr int channels(int element_bytes) { return element_bytes == 4 ? 64 : 64 * consumers; }
     /// Of shared memory for x, whose elements have so many bytes.
-    static constexpr int x_bytes(int element) { return (element == 4 ? 189 : Pixels > 128 ? 141 : 152) * 1024; }
+    static constexpr int x_bytes(int size) { return (size == 4 ? 189 : Pixels > 128 ? 141 : 152) * 1024; }
 };
 
 /// How a convolution of few channels of x is cut on sm_90a's matrix units: Warpgroups have tiles of 64 pixels and 64

@@ -27,7 +27,7 @@ struct RoundedHalfMfma : Mfma<half, Depth, Size> {
         std::uint32_t rounded[2];
 #pragma unroll
         for (int i = 0; i < 2; ++i) {
-            auto const bits = std::bit_cast<std::uint32_t>(values[i]);
+            auto const bits = config::bit_cast<std::uint32_t>(values[i]);
             std::uint32_t const nearest = bits + 0x7fffu + (bits >> 16 & 1u);  // of two as near, the even one
             rounded[i] = (bits & 0x7fffffffu) > 0x7f800000u ? bits | 0x00400000u : nearest;
         }
