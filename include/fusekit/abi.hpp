@@ -62,9 +62,9 @@
 
 // clang-format on
 
-// nvcc says of a member template of a class template that the tag follows itself.
+// nvcc warns that the tag of a member template follows itself (2648), or a member's specialization (2651).
 #if defined(__NVCC__)
-#pragma nv_diag_suppress 2648
+#pragma nv_diag_suppress 2648, 2651
 #endif
 
 /// Marks a function of the host. All functions outside namespaces of FUSEKIT_FLAGS begin with this or with FUSEKIT_HD.

@@ -48,7 +48,7 @@ namespace fusekit::detail {
 
 /// Throws `error`. A program that is compiled without exceptions prints what() and ends here.
 template <class Error>
-[[noreturn, gnu::cold]] void raise(Error const& error) {
+[[noreturn, gnu::cold]] FUSEKIT_H void raise(Error const& error) {
 #if defined(__cpp_exceptions)
     throw error;
 #else

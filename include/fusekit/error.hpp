@@ -22,8 +22,8 @@ public:
     Text given;
     int code;  ///< the hipError_t, where HIP gave one; else 0
 
-    [[gnu::cold]] Error(Text the_plan, Text the_operator_name, Text the_argument, Text the_expected, Text the_given,
-                        int the_code = 0)
+    [[gnu::cold]] FUSEKIT_H Error(Text the_plan, Text the_operator_name, Text the_argument, Text the_expected,
+                                  Text the_given, int the_code = 0)
         : plan(std::move(the_plan)),
           operator_name(std::move(the_operator_name)),
           argument(std::move(the_argument)),
@@ -39,7 +39,7 @@ public:
     FUSEKIT_H Error& operator=(Error&&) = default;
     FUSEKIT_H ~Error() override = default;
 
-    char const* what() const noexcept override { return message.c_str(); }
+    FUSEKIT_H char const* what() const noexcept override { return message.c_str(); }
 
 private:
     Text message;

@@ -36,24 +36,25 @@ class Layer {
 public:
     /// From what Plan::bind gives. The device's backend must be included here.
     template <class Plan>
-    Layer(BoundPlan<Plan> const& bound)
+    FUSEKIT_H Layer(BoundPlan<Plan> const& bound)
         : operations(&operations_of<BoundPlan<Plan>>()), bytes(copy(&bound, sizeof bound)) {
         static_assert(alignof(BoundPlan<Plan>) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
     }
-    Layer(Layer const& other)
+    FUSEKIT_H Layer(Layer const& other)
         : operations(other.operations), bytes(copy(other.bytes, other.bytes ? operations->size : 0)) {}
     /// Leaves `other` so that it can only be assigned to or destroyed.
-    Layer(Layer&& other) noexcept : operations(other.operations), bytes(config::exchange(other.bytes, nullptr)) {}
-    Layer& operator=(Layer other) noexcept {
+    FUSEKIT_H Layer(Layer&& other) noexcept
+        : operations(other.operations), bytes(config::exchange(other.bytes, nullptr)) {}
+    FUSEKIT_H Layer& operator=(Layer other) noexcept {
         config::swap(operations, other.operations);
         config::swap(bytes, other.bytes);
         return *this;
     }
-    ~Layer() { ::operator delete(bytes); }
+    FUSEKIT_H ~Layer() { ::operator delete(bytes); }
 
     /// Runs on `device` into `y`; allocates nothing. Throws Error, with `y` untouched, as the plan does.
     template <class Given, class X, class Y>
-    void operator()(Given&& device, X const& x, Y&& y) const {
+    FUSEKIT_H void operator()(Given&& device, X const& x, Y&& y) const {
         if constexpr (runs_on<Given>()) operations->run(bytes, device, x.const_view(), y.view());
     }
 
@@ -61,7 +62,7 @@ public:
     /// here.
     template <class Given, class X>
     [[nodiscard("y is a new tensor: layer(device, x, y) writes to one of yours")]]
-    Tensor<U, Device, Rank> operator()(Given&& device, X const& x) const {
+    FUSEKIT_H Tensor<U, Device, Rank> operator()(Given&& device, X const& x) const {
         if constexpr (runs_on<Given>()) {
             Device& own = device;
             Tensor<U, Device, Rank> y(own, operations->output(bytes, own, x.const_view()));
@@ -73,10 +74,10 @@ public:
     }
 
     /// N x K x P x Q for an input of N x C x H x W, and so on for one and three modes of space; M x N for M x K.
-    Index<Rank> output_shape(Index<Rank> const& x) const { return operations->output_shape(bytes, x); }
+    FUSEKIT_H Index<Rank> output_shape(Index<Rank> const& x) const { return operations->output_shape(bytes, x); }
 
     /// The plan's name: "Plan<Conv<filter(3, 3).pad(1)>, Bias, Activation<Relu>>".
-    Text name() const { return operations->name(); }
+    FUSEKIT_H Text name() const { return operations->name(); }
 
 private:
     /// Refuses anything but a Device that is not const.
@@ -101,11 +102,11 @@ private:
     void* bytes;  ///< a BoundPlan; null where the layer was moved from
 
     template <class BoundPlan>
-    static BoundPlan const& as(void const* bound) {
+    FUSEKIT_H static BoundPlan const& as(void const* bound) {
         return *static_cast<BoundPlan const*>(bound);
     }
     template <class BoundPlan>
-    static Operations const& operations_of() {
+    FUSEKIT_H static Operations const& operations_of() {
         static constexpr Operations own = {
             sizeof(BoundPlan), [](void const* bound, Device& device, X x, Y y) { as<BoundPlan>(bound)(device, x, y); },
             [](void const* bound, Device const& device, X x) {
@@ -116,7 +117,7 @@ private:
         return own;
     }
 
-    static void* copy(void const* from, std::size_t size) {
+    FUSEKIT_H static void* copy(void const* from, std::size_t size) {
         return from ? std::memcpy(::operator new(size), from, size) : nullptr;
     }
 };

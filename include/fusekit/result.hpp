@@ -13,30 +13,30 @@ namespace fusekit {
 ///     if (fk::Refusal const refusal = run.try_run(stream, x, y)) log(refusal->what());
 class Refusal {
 public:
-    Refusal() = default;
-    [[gnu::cold]] Refusal(Error the_error) : error(new Error(std::move(the_error))) {}
-    Refusal(Refusal&& other) noexcept : error(config::exchange(other.error, nullptr)) {}
-    Refusal& operator=(Refusal&& other) noexcept {
+    FUSEKIT_H Refusal() = default;
+    [[gnu::cold]] FUSEKIT_H Refusal(Error the_error) : error(new Error(std::move(the_error))) {}
+    FUSEKIT_H Refusal(Refusal&& other) noexcept : error(config::exchange(other.error, nullptr)) {}
+    FUSEKIT_H Refusal& operator=(Refusal&& other) noexcept {
         config::swap(error, other.error);
         return *this;
     }
-    ~Refusal() {
+    FUSEKIT_H ~Refusal() {
         if (error) destroy();
     }
 
-    explicit operator bool() const { return error != nullptr; }
-    Error const& operator*() const { return *error; }
-    Error const* operator->() const { return error; }
+    FUSEKIT_H explicit operator bool() const { return error != nullptr; }
+    FUSEKIT_H Error const& operator*() const { return *error; }
+    FUSEKIT_H Error const* operator->() const { return error; }
 
     /// Throws the error, if there is one.
-    void raise() const {
+    FUSEKIT_H void raise() const {
         if (error) detail::raise(*error);
     }
 
 private:
     Error* error = nullptr;
 
-    [[gnu::cold, gnu::noinline]] void destroy() { delete error; }
+    [[gnu::cold, gnu::noinline]] FUSEKIT_H void destroy() { delete error; }
 };
 
 namespace detail {
@@ -45,19 +45,19 @@ namespace detail {
 template <class T>
 class Maybe {
 public:
-    Maybe() : none() {}
-    Maybe(T value) : has_value(true), held(static_cast<T&&>(value)) {}
-    Maybe(Maybe&& other) noexcept : has_value(other.has_value), none() {
+    FUSEKIT_H Maybe() : none() {}
+    FUSEKIT_H Maybe(T value) : has_value(true), held(static_cast<T&&>(value)) {}
+    FUSEKIT_H Maybe(Maybe&& other) noexcept : has_value(other.has_value), none() {
         if (has_value) new (&held) T(static_cast<T&&>(other.held));
     }
-    ~Maybe() {
+    FUSEKIT_H ~Maybe() {
         if (has_value) held.~T();
     }
 
-    explicit operator bool() const { return has_value; }
-    T const& operator*() const { return held; }
-    T& operator*() { return held; }
-    T const* operator->() const { return &held; }
+    FUSEKIT_H explicit operator bool() const { return has_value; }
+    FUSEKIT_H T const& operator*() const { return held; }
+    FUSEKIT_H T& operator*() { return held; }
+    FUSEKIT_H T const* operator->() const { return &held; }
 
 private:
     bool has_value = false;
@@ -75,23 +75,23 @@ class [[nodiscard("it may hold an Error instead of the value")]] Result {
     static_assert(std::is_trivially_copyable_v<T>);
 
 public:
-    Result(T const& value) : held(value) {}
-    [[gnu::cold]] Result(Error error) : refused(std::move(error)) {}
+    FUSEKIT_H Result(T const& value) : held(value) {}
+    [[gnu::cold]] FUSEKIT_H Result(Error error) : refused(std::move(error)) {}
 
     FUSEKIT_H Result(Result&&) = default;
     FUSEKIT_H Result& operator=(Result&&) = default;
     FUSEKIT_H ~Result() = default;
 
     /// Whether there is a value.
-    explicit operator bool() const { return !refused; }
-    T const& operator*() const { return held; }
-    T const* operator->() const { return &held; }
+    FUSEKIT_H explicit operator bool() const { return !refused; }
+    FUSEKIT_H T const& operator*() const { return held; }
+    FUSEKIT_H T const* operator->() const { return &held; }
 
     /// The error; only where there is no value.
-    Error const& error() const { return *refused; }
+    FUSEKIT_H Error const& error() const { return *refused; }
 
     /// The value. Throws the error where there is none.
-    T const& value() const {
+    FUSEKIT_H T const& value() const {
         refused.raise();
         return held;
     }

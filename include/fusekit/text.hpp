@@ -15,28 +15,28 @@ namespace fusekit {
 /// compiled once and for size.
 class Text {
 public:
-    [[gnu::cold]] Text(char const* characters = "") : Text(characters, std::strlen(characters)) {}
-    [[gnu::cold, gnu::noinline]] Text(char const* characters, std::size_t count)
+    [[gnu::cold]] FUSEKIT_H Text(char const* characters = "") : Text(characters, std::strlen(characters)) {}
+    [[gnu::cold, gnu::noinline]] FUSEKIT_H Text(char const* characters, std::size_t count)
         : length(count), memory(new char[count + 1]) {
         std::memcpy(memory, characters, count);
         memory[count] = 0;
     }
     template <class String>
         requires requires(String const& from) { String::npos, from.c_str(), from.size(); }
-    Text(String const& from) : Text(from.c_str(), from.size()) {}
-    [[gnu::cold]] Text(Text const& other) : Text(other.c_str(), other.length) {}
-    [[gnu::cold]] Text(Text&& other) noexcept
+    FUSEKIT_H Text(String const& from) : Text(from.c_str(), from.size()) {}
+    [[gnu::cold]] FUSEKIT_H Text(Text const& other) : Text(other.c_str(), other.length) {}
+    [[gnu::cold]] FUSEKIT_H Text(Text&& other) noexcept
         : length(config::exchange(other.length, std::size_t{0})), memory(config::exchange(other.memory, nullptr)) {}
-    Text& operator=(Text other) noexcept {
+    FUSEKIT_H Text& operator=(Text other) noexcept {
         config::swap(length, other.length);
         config::swap(memory, other.memory);
         return *this;
     }
-    [[gnu::cold, gnu::noinline]] ~Text() { delete[] memory; }
+    [[gnu::cold, gnu::noinline]] FUSEKIT_H ~Text() { delete[] memory; }
 
     /// A whole number in full, any other as printf's %.9g prints it.
     template <class Number>
-    static Text number(Number value) {
+    FUSEKIT_H static Text number(Number value) {
         char characters[32];
         if constexpr (std::is_integral_v<Number>)
             std::snprintf(characters, sizeof characters, "%lld", static_cast<long long>(value));
@@ -44,42 +44,43 @@ public:
         return characters;
     }
 
-    char const* c_str() const { return memory ? memory : ""; }
-    std::size_t size() const { return length; }
-    bool empty() const { return length == 0; }
-    bool contains(char const* part) const { return std::strstr(c_str(), part) != nullptr; }
+    FUSEKIT_H char const* c_str() const { return memory ? memory : ""; }
+    FUSEKIT_H std::size_t size() const { return length; }
+    FUSEKIT_H bool empty() const { return length == 0; }
+    FUSEKIT_H bool contains(char const* part) const { return std::strstr(c_str(), part) != nullptr; }
 
-    [[gnu::cold, gnu::noinline]] Text& operator+=(Text const& more) { return *this = *this + more; }
-    [[gnu::cold, gnu::noinline]] friend Text operator+(Text const& a, Text const& b) {
+    [[gnu::cold, gnu::noinline]] FUSEKIT_H Text& operator+=(Text const& more) { return *this = *this + more; }
+    [[gnu::cold, gnu::noinline]] FUSEKIT_H friend Text operator+(Text const& a, Text const& b) {
         Text sum(a.c_str(), a.length + b.length, a.length);
         std::memcpy(sum.memory + a.length, b.c_str(), b.length);
         return sum;
     }
-    friend bool operator==(Text const& a, Text const& b) { return std::strcmp(a.c_str(), b.c_str()) == 0; }
+    FUSEKIT_H friend bool operator==(Text const& a, Text const& b) { return std::strcmp(a.c_str(), b.c_str()) == 0; }
 
     /// Converts to std::string, std::string_view and their like.
     template <class String>
         requires requires(char const* characters, std::size_t count) { String::npos, String(characters, count); }
-    operator String() const {
+    FUSEKIT_H operator String() const {
         return String(c_str(), length);
     }
 
     template <class Stream>
         requires requires(Stream& stream) { stream.rdbuf(), stream << ""; }
-    friend Stream& operator<<(Stream& stream, Text const& text) {
+    FUSEKIT_H friend Stream& operator<<(Stream& stream, Text const& text) {
         stream << text.c_str();
         return stream;
     }
 
     /// fmt asks for it from version 10 on; earlier versions take what converts to std::string_view.
-    friend char const* format_as(Text const& text) { return text.c_str(); }
+    FUSEKIT_H friend char const* format_as(Text const& text) { return text.c_str(); }
 
 private:
     std::size_t length;
     char* memory;
 
     /// A text of `count` characters: the first `used` are given, and the caller writes the others.
-    Text(char const* characters, std::size_t count, std::size_t used) : length(count), memory(new char[count + 1]) {
+    FUSEKIT_H Text(char const* characters, std::size_t count, std::size_t used)
+        : length(count), memory(new char[count + 1]) {
         std::memcpy(memory, characters, used);
         memory[count] = 0;
     }

@@ -30,8 +30,8 @@ struct ActivationSlope {
         return Mode::slope(V(at.load(args.z)), args.of);
     }
 
-    static constexpr void views(Args& args, auto const& f) { f(args.z); }
-    static void check(Args const& args, Check const& in) {
+    FUSEKIT_H static constexpr void views(Args& args, auto const& f) { f(args.z); }
+    FUSEKIT_H static void check(Args const& args, Check const& in) {
         in.readable("z", args.z, in.y, "N x K x P x Q", Access::read_in_place);
     }
 };

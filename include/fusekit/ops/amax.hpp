@@ -24,7 +24,7 @@ struct Amax {
         return x;
     }
 
-    static void check(Args const& args, Check const& in) { in.writable("amax", args.amax, {{1}}, "a float"); }
+    FUSEKIT_H static void check(Args const& args, Check const& in) { in.writable("amax", args.amax, {{1}}, "a float"); }
 };
 
 }  // namespace fusekit

@@ -37,7 +37,7 @@ struct Bias {
     struct Gradients {
         OptionalView<float, 1> bias = {};
 
-        bool any() const { return bias.given(); }
+        FUSEKIT_H bool any() const { return bias.given(); }
     };
     static constexpr int gradient_sums = 1;
     template <class V>
@@ -50,8 +50,8 @@ struct Bias {
         if (gradients.bias.given()) gradients.bias.view()(at.k) = static_cast<float>(sums[0]);
     }
 
-    static void check(Args const& args, Check const& in) { in.readable("bias", args.bias, {{in.y[1]}}, "K"); }
-    static void check_gradients(Gradients const& gradients, Check const& in) {
+    FUSEKIT_H static void check(Args const& args, Check const& in) { in.readable("bias", args.bias, {{in.y[1]}}, "K"); }
+    FUSEKIT_H static void check_gradients(Gradients const& gradients, Check const& in) {
         in.writable("gradients.bias", gradients.bias, {{in.y[1]}}, "K");
     }
 };

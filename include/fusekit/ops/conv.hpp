@@ -32,8 +32,8 @@ struct ConvArgs {
     static constexpr int longest = longest_of(Geometry);
     FUSEKIT_HD static constexpr auto geometry(Args const&) { return collapsed; }
     FUSEKIT_HD static constexpr auto const& filters(Args const& args) { return args.weights; }
-    static Text written(Args const&) { return Geometry.to_string(); }
-    static Text geometry_name() { return Geometry.to_string(); }
+    FUSEKIT_H static Text written(Args const&) { return Geometry.to_string(); }
+    FUSEKIT_H static Text geometry_name() { return Geometry.to_string(); }
 };
 
 template <>
@@ -43,10 +43,10 @@ struct ConvArgs<dynamic> {
     struct GivenFilter : Filter<2> {
         template <class = void>
         GivenFilter() = delete;  // the argument filter is left out: give .filter = fk::filter(r, s) after .weights
-        constexpr GivenFilter(Filter<2> const& filter) : Filter<2>(filter) {}
+        FUSEKIT_H constexpr GivenFilter(Filter<2> const& filter) : Filter<2>(filter) {}
         template <int Rank>
             requires(Rank != 2)
-        constexpr GivenFilter(Filter<Rank> const&) : Filter<2>{} {
+        FUSEKIT_H constexpr GivenFilter(Filter<Rank> const&) : Filter<2>{} {
             static_assert(Rank == 2, "Conv<fk::dynamic> is of images: its filter is a fk::filter(r, s)");
         }
     };
@@ -60,8 +60,8 @@ struct ConvArgs<dynamic> {
     static constexpr int longest = 1 << 30;  ///< size of the filter in one mode, at most
     FUSEKIT_HD static constexpr Filter<2> geometry(Args const& args) { return args.filter; }
     FUSEKIT_HD static constexpr auto const& filters(Args const& args) { return args.weights; }
-    static Text written(Args const& args) { return args.filter.to_string(); }
-    static Text geometry_name() { return "dynamic"; }
+    FUSEKIT_H static Text written(Args const& args) { return args.filter.to_string(); }
+    FUSEKIT_H static Text geometry_name() { return "dynamic"; }
 };
 
 }  // namespace detail
@@ -94,11 +94,11 @@ struct Conv : detail::ConvArgs<Geometry> {
     static constexpr auto equation = detail::conv_equation[Conv::space - 1];
     using Args = typename detail::ConvArgs<Geometry>::Args;
 
-    static constexpr CollapsedShape<4> output(CollapsedShape<4> const& x, Args const& args) {
+    FUSEKIT_H static constexpr CollapsedShape<4> output(CollapsedShape<4> const& x, Args const& args) {
         return detail::output_shape_of(Conv::geometry(args), x, args.weights.layout.shape[0]);
     }
 
-    static constexpr double flops(Index<4> const& y, Args const& args) {
+    FUSEKIT_H static constexpr double flops(Index<4> const& y, Args const& args) {
         Index<4> const w = args.weights.layout.shape;
         double count = 2;
         for (std::int64_t extent : y.values) count *= static_cast<double>(extent);
@@ -106,12 +106,12 @@ struct Conv : detail::ConvArgs<Geometry> {
         return count;
     }
 
-    static Text name() {
+    FUSEKIT_H static Text name() {
         Text const option = detail::HeadOption<Option>::written();
         return "Conv<" + Conv::geometry_name() + (option.empty() ? "" : ", ") + option + ">";
     }
 
-    static void check(Args const& args, Check const& in) {
+    FUSEKIT_H static void check(Args const& args, Check const& in) {
         auto const f = Conv::geometry(args);
         in.require(f.group_count >= 1, "filter", "1 group or more", f.group_count);
         Index<f.rank + 2> const x = detail::expand<f.rank + 2>(in.x);

@@ -22,20 +22,20 @@ struct GemmWith : detail::MatrixHead<Option> {
     }
 
     /// Of the weight that x's column k is multiplied by.
-    static constexpr std::int64_t weight_offset(Args const& args, auto const& at, std::int64_t k) {
+    FUSEKIT_H static constexpr std::int64_t weight_offset(Args const& args, auto const& at, std::int64_t k) {
         return args.weights.layout.offset({{at.k, k}});
     }
 
-    static constexpr CollapsedShape<4> output(CollapsedShape<4> x, Args const& args) {
+    FUSEKIT_H static constexpr CollapsedShape<4> output(CollapsedShape<4> x, Args const& args) {
         x[1] = args.weights.layout.shape[0];
         return x;
     }
-    static constexpr double flops(Index<4> const& y, Args const& args) {
+    FUSEKIT_H static constexpr double flops(Index<4> const& y, Args const& args) {
         return GemmWith::multiply_adds(y, args.weights.layout.shape[1]);
     }
-    static Text name() { return detail::MatrixHead<Option>::name("Gemm"); }
+    FUSEKIT_H static Text name() { return detail::MatrixHead<Option>::name("Gemm"); }
 
-    static void check(Args const& args, Check const& in) {
+    FUSEKIT_H static void check(Args const& args, Check const& in) {
         detail::check_weights<Option>(args.weights.type, in);
         detail::check_columns(args.weights.layout.shape, in);
         in.readable("weights", args.weights, {{args.weights.layout.shape[0], in.x[1]}}, "N x K", Access::read, true);

@@ -35,23 +35,27 @@ struct OutputCoord {
 
     /// Raises a maximum, the plan's of this number, to |value|.
     template <int number>
-    constexpr void raise(float* maximum, float value) const {
+    FUSEKIT_H constexpr void raise(float* maximum, float value) const {
         detail::raise_to(maximum, detail::magnitude_bits(value));
     }
 };
 
 /// An OutputCoord for operators that compute in double: no element is rounded to float.
 struct DoubleCoord : OutputCoord {
-    constexpr double load(AnyView<4> const& view) const {
+    FUSEKIT_H constexpr double load(AnyView<4> const& view) const {
         return view.load<double>(view.layout.offset({{n, k, p, q}}));
     }
-    constexpr double load(TensorView<float const, 3> const& view) const { return static_cast<double>(view(k, p, q)); }
-    constexpr double load(AnyView<1> const& view) const { return view.load<double>(k * view.layout.stride[0]); }
-    constexpr void store(AnyOutput const& view, double value) const {
+    FUSEKIT_H constexpr double load(TensorView<float const, 3> const& view) const {
+        return static_cast<double>(view(k, p, q));
+    }
+    FUSEKIT_H constexpr double load(AnyView<1> const& view) const {
+        return view.load<double>(k * view.layout.stride[0]);
+    }
+    FUSEKIT_H constexpr void store(AnyOutput const& view, double value) const {
         view.store(view.layout.offset({{n, k, p, q}}), value);
     }
     template <int number>
-    constexpr void raise(float* maximum, double value) const {
+    FUSEKIT_H constexpr void raise(float* maximum, double value) const {
         OutputCoord::raise<number>(maximum, static_cast<float>(value));
     }
 };
@@ -154,7 +158,7 @@ namespace detail {
 /// With int8, whose sums are 32-bit integers, refuses more products an output than fit one, or a number that overflowed
 /// to -1. `given()` prints the number.
 template <class Given>
-void check_products(std::int64_t products, Check const& in, Given const& given) {
+FUSEKIT_H void check_products(std::int64_t products, Check const& in, Given const& given) {
     constexpr std::int64_t most = 131071;  // 131071 * 128 * 128 < 2^31
     if (in.type == DataType::int8 && (products < 0 || products > most))
         in.fail("weights", "at most 131071 products an output, whose sum fits 32 bits", given());
@@ -201,7 +205,7 @@ inline constexpr std::int64_t total_pixels = 64;
 /// The floats of scratch that Op, an operator of statistics, needs after a Conv for y of these extents: a total for
 /// each channel of every `total_pixels` pixels.
 template <class Op, int Rank>
-constexpr std::int64_t scratch_floats(Index<Rank> const& y) {
+FUSEKIT_H constexpr std::int64_t scratch_floats(Index<Rank> const& y) {
     std::int64_t pixels = 1;
     for (int mode = 0; mode < Rank; ++mode) pixels *= mode == 1 ? 1 : y[mode];
     std::int64_t const words = sizeof(typename Op::template Total<float>) / sizeof(float);

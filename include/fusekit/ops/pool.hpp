@@ -11,7 +11,7 @@ namespace fusekit {
 struct Max {
     static constexpr auto equation = "y[n,k,p,q] = max of x[n,k,h,w] over the window's h, w";
     static constexpr bool may_repeat = true;  ///< whether a value may be combined twice
-    static Text name() { return "Max"; }
+    FUSEKIT_H static Text name() { return "Max"; }
     template <class V>
     FUSEKIT_HD static constexpr V neutral() {
         return V{} + math::detail::lowest<math::Scalar<V>>;
@@ -30,7 +30,7 @@ struct Max {
 struct Average {
     static constexpr auto equation = "y[n,k,p,q] = mean of x[n,k,h,w] over the window's h, w";
     static constexpr bool may_repeat = false;
-    static Text name() { return "Average"; }
+    FUSEKIT_H static Text name() { return "Average"; }
     template <class V>
     FUSEKIT_HD static constexpr V neutral() {
         return V{};
@@ -58,17 +58,17 @@ struct Pooling {
     }
 
     /// Refuses windows without values.
-    static void check_values(Check const& in, CollapsedShape<4> const& output) {
+    FUSEKIT_H static void check_values(Check const& in, CollapsedShape<4> const& output) {
         if (has_no_elements(in.y) && !has_no_elements(output))
             in.fail("", "1 value or more to each window", "values of " + to_string(in.y));
     }
 };
 
 /// The window of a Pool, whose arguments are its rows and columns, or all of its geometry.
-constexpr Filter<2> pool_window(std::int64_t rows, std::int64_t columns) {
+FUSEKIT_H constexpr Filter<2> pool_window(std::int64_t rows, std::int64_t columns) {
     return filter(rows, columns).stride(rows, columns);
 }
-constexpr Filter<2> pool_window(Filter<2> const& window) { return window; }
+FUSEKIT_H constexpr Filter<2> pool_window(Filter<2> const& window) { return window; }
 
 consteval bool is_window(auto const&...) { return false; }
 consteval bool is_window(std::integral auto, std::integral auto) { return true; }
@@ -124,7 +124,7 @@ struct Pool : detail::Pooling {
     static constexpr auto equation = Of::equation;
     using Reduce = Of;
 
-    static Text name() {
+    FUSEKIT_H static Text name() {
         Text const size = Text::number(geometry.size.h) + ", " + Text::number(geometry.size.w);
         return "Pool<" + Of::name() + ", " + (divides ? size : geometry.to_string()) + ">";
     }
@@ -134,18 +134,18 @@ struct Pool : detail::Pooling {
         detail::Span const rows = detail::span_of(f, 0, x[2], p), columns = detail::span_of(f, 1, x[3], q);
         return {rows.first, columns.first, rows.count, columns.count};
     }
-    static constexpr CollapsedShape<4> output(CollapsedShape<4> x) {
+    FUSEKIT_H static constexpr CollapsedShape<4> output(CollapsedShape<4> x) {
         x[2] = geometry.output(0, x[2]), x[3] = geometry.output(1, x[3]);
         return x;
     }
 
-    static constexpr double flops(Index<4> const& y, Args const&) {
+    FUSEKIT_H static constexpr double flops(Index<4> const& y, Args const&) {
         double count = static_cast<double>(y[0]) * static_cast<double>(y[1]);
         for (int i = 0; i < 2; ++i) count *= static_cast<double>(geometry.output(i, y[2 + i])) * geometry.size[i];
         return count;
     }
 
-    static void check(Args const&, Check const& in) {
+    FUSEKIT_H static void check(Args const&, Check const& in) {
         bool const images = in.y.from.kind == CollapsedFrom::images;
         if (divides && (!images || in.y[2] % geometry.size.h != 0 || in.y[3] % geometry.size.w != 0))
             in.fail("",
@@ -168,12 +168,12 @@ struct GlobalAverage : detail::Pooling {
     using Reduce = Average;
 
     FUSEKIT_HD static constexpr PoolWindow window(Index<4> const& x, Extent, Extent) { return {0, 0, x[2], x[3]}; }
-    static constexpr CollapsedShape<4> output(CollapsedShape<4> x) {
+    FUSEKIT_H static constexpr CollapsedShape<4> output(CollapsedShape<4> x) {
         x[2] = x[3] = x.from.count = 1;
         return x;
     }
 
-    static void check(Args const&, Check const& in) { check_values(in, output(in.y)); }
+    FUSEKIT_H static void check(Args const&, Check const& in) { check_values(in, output(in.y)); }
 };
 
 }  // namespace fusekit

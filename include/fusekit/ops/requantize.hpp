@@ -41,7 +41,9 @@ struct Requantize {
         return channel.scale;
     }
 
-    static void check(Args const& args, Check const& in) { in.readable("scale", args.scale, {{in.y[1]}}, "K"); }
+    FUSEKIT_H static void check(Args const& args, Check const& in) {
+        in.readable("scale", args.scale, {{in.y[1]}}, "K");
+    }
 };
 
 }  // namespace fusekit

@@ -39,11 +39,11 @@ struct Residual {
         if (gradients.z.given()) at.store(gradients.z, args.alpha2 * dy);
     }
 
-    static constexpr void views(Args& args, auto const& f) { f(args.z); }
-    static void check(Args const& args, Check const& in) {
+    FUSEKIT_H static constexpr void views(Args& args, auto const& f) { f(args.z); }
+    FUSEKIT_H static void check(Args const& args, Check const& in) {
         in.readable("z", args.z, in.y, "N x K x P x Q", Access::read_in_place);
     }
-    static void check_gradients(Gradients const& gradients, Check const& in) {
+    FUSEKIT_H static void check_gradients(Gradients const& gradients, Check const& in) {
         in.writable("gradients.z", gradients.z, in.y, "N x K x P x Q");
     }
 };

@@ -16,7 +16,7 @@ struct ScaleFactor {
     FUSEKIT_HD constexpr ScaleFactor(float factor) : value(factor) {}
     template <class Source>
         requires(!std::is_convertible_v<Source const&, float>)
-    constexpr ScaleFactor(Source const&) : value(0) {
+    FUSEKIT_H constexpr ScaleFactor(Source const&) : value(0) {
         constexpr bool is_number = std::is_convertible_v<Source const&, float>;
         static_assert(is_number,
                       "Scale.factor is one number, and this (Source) is not: factors per channel are Requantize's "

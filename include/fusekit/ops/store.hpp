@@ -40,8 +40,10 @@ struct Store : detail::StoringOp<Store> {
         return x;
     }
 
-    static constexpr void views(Args& args, auto const& f) { f(args.values); }
-    static void check(Args const& args, Check const& in) { in.writable("values", args.values, in.y, "N x K x P x Q"); }
+    FUSEKIT_H static constexpr void views(Args& args, auto const& f) { f(args.values); }
+    FUSEKIT_H static void check(Args const& args, Check const& in) {
+        in.writable("values", args.values, in.y, "N x K x P x Q");
+    }
 };
 
 /// y = x, and mask[n,k,p,q] = 1 where x > 0, else 0 (for NaN too): before a Relu, the slope of that Relu.
@@ -60,8 +62,10 @@ struct StoreMask : detail::StoringOp<StoreMask> {
         return math::select(x > 0.0f, V{} + 1.0f, V{});
     }
 
-    static constexpr void views(Args& args, auto const& f) { f(args.mask); }
-    static void check(Args const& args, Check const& in) { in.writable("mask", args.mask, in.y, "N x K x P x Q"); }
+    FUSEKIT_H static constexpr void views(Args& args, auto const& f) { f(args.mask); }
+    FUSEKIT_H static void check(Args const& args, Check const& in) {
+        in.writable("mask", args.mask, in.y, "N x K x P x Q");
+    }
 };
 
 }  // namespace fusekit

@@ -38,7 +38,7 @@ using TypeAt = typename std::remove_cvref_t<decltype(get<Nth>(
 
 /// Finds the one among `given` that is an Op::Args, wherever it stands. None or two of them do not compile.
 template <class Op, class... Given>
-constexpr typename Op::Args const& argument_of(Given const&... given) {
+FUSEKIT_H constexpr typename Op::Args const& argument_of(Given const&... given) {
     constexpr int count = (0 + ... + std::is_same_v<Given, typename Op::Args>);
     constexpr bool present = count > 0, once = count < 2;
     static_assert(present, "bind_by_type: this operator (Op) of the plan is given no arguments: pass its Op::Args");

@@ -44,11 +44,13 @@ template <class... Ops>
 struct BackwardOf<FusedPlan<Ops...>> {
     using Plan = FusedPlan<>;
 
-    static constexpr BoundPlan<Plan> bind(BoundPlan<FusedPlan<Ops...>> const&, AnyActivations const&,
-                                          typename GradientsOf<Ops>::Type const&...) {
+    FUSEKIT_H static constexpr BoundPlan<Plan> bind(BoundPlan<FusedPlan<Ops...>> const&, AnyActivations const&,
+                                                    typename GradientsOf<Ops>::Type const&...) {
         return {};
     }
-    static constexpr BoundPlan<Plan> bind(BoundPlan<FusedPlan<Ops...>> const&, AnyActivations const&) { return {}; }
+    FUSEKIT_H static constexpr BoundPlan<Plan> bind(BoundPlan<FusedPlan<Ops...>> const&, AnyActivations const&) {
+        return {};
+    }
 };
 
 template <class... Ops>
@@ -58,21 +60,22 @@ struct BackwardOf<FusedPlan<Ops...>> : FusedPlan<Gradient<Ops...>> {
     using Plan = FusedPlan<Gradient<Ops...>>;
 
     [[nodiscard("bind runs nothing: call what it gives, gradient(device, dy, dx)")]]
-    static constexpr BoundPlan<Plan> bind(BoundPlan<FusedPlan<Ops...>> const& layer, AnyActivations const& x,
-                                          typename GradientsOf<Ops>::Type const&... gradients) {
+    FUSEKIT_H static constexpr BoundPlan<Plan> bind(BoundPlan<FusedPlan<Ops...>> const& layer, AnyActivations const& x,
+                                                    typename GradientsOf<Ops>::Type const&... gradients) {
         return {{arguments(layer), x, {{gradients}...}}, {}};
     }
 
     /// Gives dx alone.
     [[nodiscard("bind runs nothing: call what it gives, gradient(device, dy, dx)")]]
-    static constexpr BoundPlan<Plan> bind(BoundPlan<FusedPlan<Ops...>> const& layer, AnyActivations const& x)
+    FUSEKIT_H static constexpr BoundPlan<Plan> bind(BoundPlan<FusedPlan<Ops...>> const& layer, AnyActivations const& x)
         requires(sizeof...(Ops) > 0)
     {
         return bind(layer, x, typename GradientsOf<Ops>::Type{}...);
     }
 
 private:
-    static constexpr KernelTuple<typename Replayed<Ops>::Args...> arguments(BoundPlan<FusedPlan<Ops...>> const& layer) {
+    FUSEKIT_H static constexpr KernelTuple<typename Replayed<Ops>::Args...> arguments(
+        BoundPlan<FusedPlan<Ops...>> const& layer) {
         return [&]<int... Nth>(std::integer_sequence<int, Nth...>) {
             return KernelTuple<typename Replayed<Ops>::Args...>{{FusedPlan<Ops...>::template argument<Nth>(layer)}...};
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});

@@ -30,15 +30,15 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
 
     /// N x K x P x Q for an input of N x C x H x W, and so on for one and three modes of space; M x N for M x K.
     template <int Rank = 4>
-    constexpr Index<Rank> output_shape(Index<Rank> const& x) const {
+    FUSEKIT_H constexpr Index<Rank> output_shape(Index<Rank> const& x) const {
         return detail::expand<Rank>(collapsed_output_shape(Plan::collapse(x)));
     }
-    constexpr CollapsedShape<4> collapsed_output_shape(CollapsedShape<4> const& x) const {
+    FUSEKIT_H constexpr CollapsedShape<4> collapsed_output_shape(CollapsedShape<4> const& x) const {
         if constexpr (Plan::pools) return Plan::Pool::output(epilogue_shape(x));
         else return epilogue_shape(x);
     }
     /// Of the values that the operators after a Conv or Gemm are applied to; pools make less of them.
-    constexpr CollapsedShape<4> epilogue_shape(CollapsedShape<4> const& x) const {
+    FUSEKIT_H constexpr CollapsedShape<4> epilogue_shape(CollapsedShape<4> const& x) const {
         if constexpr (Plan::has_mainloop) return Plan::Head::output(x, head);
         else return x;
     }
@@ -47,7 +47,7 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
     /// Throws Error where the shapes, types or arguments do not fit.
     template <class U = void, class Device, class X>
     [[nodiscard("y is a new tensor: layer(device, x, y) writes to one of yours")]]
-    auto operator()(Device&& device, X const& x) const {
+    FUSEKIT_H auto operator()(Device&& device, X const& x) const {
         using Backend = std::remove_reference_t<Device>;
         if constexpr (!detail::is_input<X>() || !detail::may_run<Device>() || !detail::may_make_y<Device>())
             return detail::Nothing{};
@@ -61,7 +61,7 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
     /// The same into a new tensor of elements of type U: layer.as<float>(device, x).
     template <class U, class Device, class X>
     [[nodiscard("y is a new tensor: layer(device, x, y) writes to one of yours")]]
-    auto as(Device&& device, X const& x) const {
+    FUSEKIT_H auto as(Device&& device, X const& x) const {
         return operator()<U>(device, x);
     }
 
@@ -70,7 +70,7 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
     /// For fk::no_output no y is written, and nothing is allocated for one: what operators write beside it is.
     /// Throws Error, with `y` untouched, where the shapes, types, arguments or memory do not fit.
     template <class Device, class X, class Y>
-    void operator()(Device&& device, X const& x, Y&& y) const {
+    FUSEKIT_H void operator()(Device&& device, X const& x, Y&& y) const {
         using Backend = std::remove_reference_t<Device>;
         if constexpr (detail::may_run<Device>())
             if constexpr (detail::is_input<X>())
@@ -83,11 +83,11 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
     /// nothing is written. The tensors will lie at multiples of `alignment` bytes, or of their own elements' where
     /// these are wider; of tensors, at multiples of what they have. Throws Error where they do not fit.
     template <class T, class U = T, class Device, int Rank, class Y>
-    [[nodiscard]] auto prepare(Device&& device, Layout<Rank> const& x, Y const& y, int alignment = 16) const {
+    [[nodiscard]] FUSEKIT_H auto prepare(Device&& device, Layout<Rank> const& x, Y const& y, int alignment = 16) const {
         return try_prepare<T, U>(device, x, y, alignment).value();
     }
     template <class Device, class X, class Y>
-    [[nodiscard]] auto prepare(Device&& device, X const& x, Y&& y) const {
+    [[nodiscard]] FUSEKIT_H auto prepare(Device&& device, X const& x, Y&& y) const {
         if constexpr (!detail::is_input<X>()) return detail::Nothing{};
         else if constexpr (detail::is_output<Y>())
             if constexpr (detail::runs_on<Plan, Device, X, Y>())
@@ -97,14 +97,15 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
 
     /// The same, but returns the error, where there is one: if (auto const run = layer.try_prepare(...)) (*run)(...);
     template <class T, class U = T, class Device, int Rank, class Y>
-    [[nodiscard]] auto try_prepare(Device&& device, Layout<Rank> const& x, Y const& y, int alignment = 16) const {
+    [[nodiscard]] FUSEKIT_H auto try_prepare(Device&& device, Layout<Rank> const& x, Y const& y,
+                                             int alignment = 16) const {
         using View = TensorView<detail::StoredAs<T>, Rank>;
         if constexpr (detail::runs_on<Plan, Device>())
             if constexpr (std::remove_cvref_t<Device>::template takes<View>(epilogue_of_plan, self))
                 return prepare_for(device, View(nullptr, x).const_view(), detail::output_at<U>(y), alignment);
     }
     template <class Device, class X, class Y>
-    [[nodiscard]] auto try_prepare(Device&& device, X const& x, Y&& y) const {
+    [[nodiscard]] FUSEKIT_H auto try_prepare(Device&& device, X const& x, Y&& y) const {
         if constexpr (!detail::is_input<X>()) return detail::Nothing{};
         else if constexpr (detail::is_output<Y>())
             if constexpr (detail::runs_on<Plan, Device, X, Y>())
@@ -115,7 +116,7 @@ struct [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")
     /// What a backend expects of the run on tensors of these layouts, x of elements of type T and y of U, on `where`: a
     /// device, or what its backend takes in place of one. Nothing runs. Throws Error where they do not fit.
     template <class T, class U = T, class Where, int Rank>
-    [[nodiscard]] auto predict(Where const& where, Layout<Rank> const& x, Layout<Rank> const& y) const {
+    [[nodiscard]] FUSEKIT_H auto predict(Where const& where, Layout<Rank> const& x, Layout<Rank> const& y) const {
         using View = TensorView<detail::StoredAs<T>, Rank>;
         auto const from = View(nullptr, x).const_view();
         constexpr bool predicts = requires { predict_run(where, *this, from, detail::output_at<U>(y)); };
@@ -160,7 +161,7 @@ private:
     }
 
     template <bool runs, class Given, class Device, Element T, int Rank>
-    auto run_into_new(Device& device, TensorView<T const, Rank> x) const {
+    FUSEKIT_H auto run_into_new(Device& device, TensorView<T const, Rank> x) const {
         using U = detail::StoredAs<Given>;
         constexpr bool fits = match<T, U, Rank, Rank>();
         auto y = detail::new_output<Given>(device, detail::validate_new<U>(*this, x, device));
@@ -178,7 +179,7 @@ private:
     }
 
     template <class Device, Element X, Element Y, int RankX, int RankY>
-    void run_into(Device& device, TensorView<X const, RankX> x, TensorView<Y, RankY> y) const {
+    FUSEKIT_H void run_into(Device& device, TensorView<X const, RankX> x, TensorView<Y, RankY> y) const {
         if constexpr (match<X, Y, RankX, RankY>()) {
             detail::validate(*this, x, &y, device);
             device.run(*this, Plan::collapse(x), Plan::collapse(y));
@@ -186,12 +187,13 @@ private:
     }
 
     template <class Device, Element X, Element Y, int RankX, int RankY>
-    auto prepare_for(Device& device, TensorView<X const, RankX> x, TensorView<Y, RankY> y, int alignment) const {
+    FUSEKIT_H auto prepare_for(Device& device, TensorView<X const, RankX> x, TensorView<Y, RankY> y,
+                               int alignment) const {
         if constexpr (match<X, Y, RankX, RankY>()) return detail::prepare(*this, device, x, y, alignment);
     }
 
     template <class Device, Element X, int Rank>
-    void run_into(Device& device, TensorView<X const, Rank> x, NoOutput none) const {
+    FUSEKIT_H void run_into(Device& device, TensorView<X const, Rank> x, NoOutput none) const {
         if constexpr (takes<X, Rank>()) {
             TensorView<detail::NoElement, Rank> const y(none,
                                                         detail::validate_new<detail::NoElement>(*this, x, device));
@@ -199,7 +201,7 @@ private:
         }
     }
     template <class Device, Element X, int Rank>
-    auto prepare_for(Device& device, TensorView<X const, Rank> x, NoOutput none, int alignment) const {
+    FUSEKIT_H auto prepare_for(Device& device, TensorView<X const, Rank> x, NoOutput none, int alignment) const {
         if constexpr (takes<X, Rank>())
             return detail::prepare(*this, device, x, TensorView<detail::NoElement, Rank>(none, x.layout), alignment);
     }

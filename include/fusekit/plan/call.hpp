@@ -28,17 +28,17 @@ consteval bool is_output() {
 
 /// The view of a y, or of none.
 template <class Y>
-auto output_view(Y& y) {
+FUSEKIT_H auto output_view(Y& y) {
     if constexpr (std::is_same_v<std::remove_const_t<Y>, NoOutput>) return y;
     else return y.view();
 }
 /// The same of one that lies nowhere yet.
 template <class U, int Rank>
-TensorView<detail::StoredAs<U>, Rank> output_at(Layout<Rank> const& layout) {
+FUSEKIT_H TensorView<detail::StoredAs<U>, Rank> output_at(Layout<Rank> const& layout) {
     return {nullptr, layout};
 }
 template <class U>
-NoOutput output_at(NoOutput none) {
+FUSEKIT_H NoOutput output_at(NoOutput none) {
     return none;
 }
 

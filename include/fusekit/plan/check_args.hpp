@@ -12,7 +12,7 @@ namespace fusekit::detail {
 /// Stands for any field of an aggregate between its braces.
 struct AnyField {
     template <class T>
-    operator T() const;
+    FUSEKIT_H operator T() const;
 };
 
 template <class Args, int... Nth>
@@ -48,7 +48,7 @@ struct FieldOf {
     Visit& visit;
 
     template <class T>
-    operator T() const {
+    FUSEKIT_H operator T() const {
         std::size_t const begin = (end + alignof(T) - 1) / alignof(T) * alignof(T);
         end = begin + sizeof(T);
         T const& field = *reinterpret_cast<T const*>(aggregate + (end <= size ? begin : 0));
@@ -60,7 +60,7 @@ struct FieldOf {
 /// Shows every field of an aggregate to `visit`, in order. Returns whether they fill it: with bit-fields, references or
 /// fields that have an alignas of their own they do not, and what was shown is not the fields.
 template <class Args, class Visit>
-bool visit_fields(Args const& args, Visit& visit) {
+FUSEKIT_H bool visit_fields(Args const& args, Visit& visit) {
     constexpr int low = fewest_fields<Args>(), count = most_fields<Args, low, static_cast<int>(sizeof(Args)) + 1>();
     std::size_t end = 0;
     FieldOf<Visit> const field{reinterpret_cast<char const*>(&args), sizeof(Args), end, visit};
@@ -79,7 +79,7 @@ class CheckViews {
 public:
     /// Checks the views of an aggregate, Args.
     template <class Args>
-    CheckViews(Args const& args, Check const& check) : in(check) {
+    FUSEKIT_H CheckViews(Args const& args, Check const& check) : in(check) {
         (*this)(args);
         if (views > 0 && !plain)
             in.fail("Args", "plain fields, or a check of the operator's own",
@@ -90,7 +90,7 @@ public:
     }
 
     template <class Field>
-    void operator()(Field const& field) {
+    FUSEKIT_H void operator()(Field const& field) {
         if constexpr (requires { view(field); }) {
             ++views;
             if (counted) view(field);
@@ -109,34 +109,36 @@ private:
     static constexpr int collapsed = Rank + (Rank == 2) - (Rank == 5);
 
     template <int Rank>
-    void view(AnyView<Rank> const& given) {
+    FUSEKIT_H void view(AnyView<Rank> const& given) {
         view(collapse<collapsed<Rank>>(given));
     }
     template <class T, int Rank>
-    void view(TensorView<T, Rank> const& given) {
+    FUSEKIT_H void view(TensorView<T, Rank> const& given) {
         view(collapse<collapsed<Rank>>(given));
     }
     template <int Rank>
-    void view(CollapsedView<AnyView<Rank>> const& given) {
+    FUSEKIT_H void view(CollapsedView<AnyView<Rank>> const& given) {
         in.readable(name(), given, expected(given.collapsed_layout()), modes[Rank]);
     }
     template <class T, int Rank>
-    void view(CollapsedView<TensorView<T, Rank>> const& given) {
+    FUSEKIT_H void view(CollapsedView<TensorView<T, Rank>> const& given) {
         auto const shape = expected(given.collapsed_layout());
         if constexpr (std::is_const_v<T>) in.readable(name(), given, shape, modes[Rank]);
         else in.writable(name(), given, shape, modes[Rank]);
     }
     template <class T, int Rank>
-    void view(OptionalView<T, Rank> const& given) {
+    FUSEKIT_H void view(OptionalView<T, Rank> const& given) {
         if (given.given()) view(given.view());
     }
-    void view(AnyOutput const& given) { in.writable(name(), given, expected<4>({given.layout, given.from}), modes[4]); }
-    void view(OptionalOutput const& given) {
+    FUSEKIT_H void view(AnyOutput const& given) {
+        in.writable(name(), given, expected<4>({given.layout, given.from}), modes[4]);
+    }
+    FUSEKIT_H void view(OptionalOutput const& given) {
         if (given.given()) view(static_cast<AnyOutput const&>(given));
     }
 
     template <int Rank>
-    CollapsedShape<Rank> expected(CollapsedLayout<Rank> const& given) const {
+    FUSEKIT_H CollapsedShape<Rank> expected(CollapsedLayout<Rank> const& given) const {
         CollapsedShape<Rank> shape;
         if constexpr (Rank == 1) shape = Index<1>{{in.y[1]}};
         else if constexpr (Rank == 3) shape = image(in.y);
@@ -150,7 +152,7 @@ private:
     static constexpr char const* modes[] = {"", "K", "", "K x P x Q", "N x K x P x Q"};
 
     /// The name of the view at hand: C++ does not give the field's own.
-    char const* name() const {
+    FUSEKIT_H char const* name() const {
         static constexpr char const* names[] = {"view 1 of Args",      "view 2 of Args", "view 3 of Args",
                                                 "view 4 of Args",      "view 5 of Args", "view 6 of Args",
                                                 "a later view of Args"};
@@ -161,7 +163,7 @@ private:
 
 /// Runs the operator's own check; where it has none, holds the extents of its views to y's.
 template <class Op>
-void check_args(typename Op::Args const& args, Check const& in) {
+FUSEKIT_H void check_args(typename Op::Args const& args, Check const& in) {
     using Args = typename Op::Args;
     if constexpr (requires { Op::check(args, in); }) {
         Op::check(args, in);

@@ -25,10 +25,11 @@ struct Description;
 namespace detail {
 
 template <class... Ops>
-Description<sizeof...(Ops)> describe_collapsed(BoundPlan<FusedPlan<Ops...>> const&, CollapsedShape<4> const&, DataType);
+FUSEKIT_H Description<sizeof...(Ops)> describe_collapsed(BoundPlan<FusedPlan<Ops...>> const&, CollapsedShape<4> const&,
+                                                         DataType);
 
 /// Three digits and a unit: "14.8 GFLOP".
-inline Text quantity(double value, char const* unit) {
+FUSEKIT_H inline Text quantity(double value, char const* unit) {
     char const* prefix = "";
     for (char const* larger : {"k", "M", "G", "T", "P"}) {
         if (value < 999.5) break;
@@ -40,13 +41,13 @@ inline Text quantity(double value, char const* unit) {
     return text;
 }
 
-inline Text padded(Text text, std::size_t width) {
+FUSEKIT_H inline Text padded(Text text, std::size_t width) {
     while (text.size() < width) text += " ";
     return text + "  ";
 }
 
 /// An operator's equation, of channels k, in the words of what follows a Gemm: columns n.
-inline Text of_columns(char const* equation) {
+FUSEKIT_H inline Text of_columns(char const* equation) {
     Text result;
     for (char const* c = equation; *c;) {
         if (std::strncmp(c, "[k]", 3) == 0) result += "[n]", c += 3;
@@ -58,7 +59,7 @@ inline Text of_columns(char const* equation) {
 }
 
 /// A label that Mermaid takes as text.
-inline Text label(Text const& text) {
+FUSEKIT_H inline Text label(Text const& text) {
     Text result = "\"";
     for (char const* c = text.c_str(); *c; ++c)
         result += *c == '<' ? "#lt;" : *c == '>' ? "#gt;" : *c == '"' ? "#quot;" : Text(c, 1);
@@ -77,24 +78,24 @@ struct Description : Text {
     DataType type;
     Step steps[static_cast<std::size_t>(Count)];
 
-    double flops() const { return sum(&Step::flops); }
+    FUSEKIT_H double flops() const { return sum(&Step::flops); }
 
     /// The plan as the one kernel that it is: input, parameters and output move once.
-    double fused_bytes() const {
+    FUSEKIT_H double fused_bytes() const {
         double const ends = detail::elements(input) + detail::elements(steps[Count - 1].output);
         return ends * size_of(type) + sum(&Step::parameter_bytes);
     }
     /// Each operator as a kernel of its own: what lies between two of them is written and read again.
-    double unfused_bytes() const { return sum(&Step::activation_bytes) + sum(&Step::parameter_bytes); }
+    FUSEKIT_H double unfused_bytes() const { return sum(&Step::activation_bytes) + sum(&Step::parameter_bytes); }
 
     /// FLOP per byte.
-    double fused_intensity() const { return flops() / fused_bytes(); }
-    double unfused_intensity() const { return flops() / unfused_bytes(); }
+    FUSEKIT_H double fused_intensity() const { return flops() / fused_bytes(); }
+    FUSEKIT_H double unfused_intensity() const { return flops() / unfused_bytes(); }
 
-    Text to_string() const { return *this; }
+    FUSEKIT_H Text to_string() const { return *this; }
 
     /// A Mermaid flowchart: the plan as one kernel, beside its operators as a kernel each, with memory between them.
-    Text mermaid() const {
+    FUSEKIT_H Text mermaid() const {
         Text fused = subgraph("fused", 1, fused_bytes()), unfused = subgraph("unfused", Count, unfused_bytes());
         fused += "        x([x])" + arrow(input) + "op0\n        subgraph kernel[\" \"]\n";
         unfused += "        unfused_x([x])" + arrow(input) + "kernel0\n";
@@ -113,10 +114,10 @@ struct Description : Text {
 
 private:
     template <class... Ops>
-    friend Description<sizeof...(Ops)> detail::describe_collapsed(BoundPlan<detail::FusedPlan<Ops...>> const&,
-                                                                  CollapsedShape<4> const&, DataType);
+    FUSEKIT_H friend Description<sizeof...(Ops)> detail::describe_collapsed(BoundPlan<detail::FusedPlan<Ops...>> const&,
+                                                                            CollapsedShape<4> const&, DataType);
 
-    Text table() const {
+    FUSEKIT_H Text table() const {
         std::size_t names = 8, shapes = 6;
         for (Step const& step : steps) {
             if (step.name.size() > names) names = step.name.size();
@@ -132,20 +133,20 @@ private:
                     (step.equation.empty() ? "(states no equation)" : step.equation) + "\n";
         return text + "\n  fused:    " + cost(fused_bytes()) + "\n  unfused:  " + cost(unfused_bytes()) + "\n";
     }
-    double sum(double Step::* part) const {
+    FUSEKIT_H double sum(double Step::* part) const {
         double total = 0;
         for (Step const& step : steps) total += step.*part;
         return total;
     }
-    Text cost(double bytes) const {
+    FUSEKIT_H Text cost(double bytes) const {
         using detail::padded, detail::quantity;
         return quantity(flops(), "FLOP") + ", " + quantity(bytes, "B") + ", " +
                quantity(bytes > 0 ? flops() / bytes : 0, "FLOP/B");
     }
-    static Text arrow(CollapsedShape<4> const& shape) {
+    FUSEKIT_H static Text arrow(CollapsedShape<4> const& shape) {
         return " -->|" + detail::label(fusekit::to_string(shape)) + "| ";
     }
-    Text subgraph(char const* name, int kernels, double bytes) const {
+    FUSEKIT_H Text subgraph(char const* name, int kernels, double bytes) const {
         Text const title = Text::number(kernels) + (kernels == 1 ? " kernel: " : " kernels: ");
         return Text("    subgraph ") + name + "[" + detail::label(title + cost(bytes)) + "]\n        direction TB\n";
     }
@@ -154,8 +155,8 @@ private:
 namespace detail {
 
 template <class... Ops>
-Description<sizeof...(Ops)> describe_collapsed(BoundPlan<FusedPlan<Ops...>> const& bound, CollapsedShape<4> const& x,
-                                               DataType type) {
+FUSEKIT_H Description<sizeof...(Ops)> describe_collapsed(BoundPlan<FusedPlan<Ops...>> const& bound,
+                                                         CollapsedShape<4> const& x, DataType type) {
     using ThePlan = FusedPlan<Ops...>;
     Check in = check_of<ThePlan>(x, type);
     check_extents(in, "", x);
@@ -193,19 +194,19 @@ Description<sizeof...(Ops)> describe_collapsed(BoundPlan<FusedPlan<Ops...>> cons
 
 /// What `bound` computes from an input of the given extents. Throws Error where running it would.
 template <class ThePlan, int Rank>
-auto describe(BoundPlan<ThePlan> const& bound, Index<Rank> const& x, DataType type = DataType::float32) {
+FUSEKIT_H auto describe(BoundPlan<ThePlan> const& bound, Index<Rank> const& x, DataType type = DataType::float32) {
     return detail::describe_collapsed(bound, ThePlan::collapse(x), type);
 }
 
 /// The same, of an input that need not exist: describe(layer, fk::nchw(64, 256, 14, 14), fk::DataType::float16).
 template <class ThePlan, int Rank>
-auto describe(BoundPlan<ThePlan> const& bound, Layout<Rank> const& x, DataType type = DataType::float32) {
+FUSEKIT_H auto describe(BoundPlan<ThePlan> const& bound, Layout<Rank> const& x, DataType type = DataType::float32) {
     return detail::describe_collapsed(bound, ThePlan::collapse(x).shape, type);
 }
 
 /// The same, of an input that exists.
 template <class ThePlan, detail::Activations X>
-auto describe(BoundPlan<ThePlan> const& bound, X const& x) {
+FUSEKIT_H auto describe(BoundPlan<ThePlan> const& bound, X const& x) {
     auto const view = x.const_view();
     return describe(bound, view.layout, data_type<std::remove_cvref_t<decltype(*view.data)>>);
 }

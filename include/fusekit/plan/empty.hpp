@@ -11,7 +11,7 @@ namespace fusekit::detail {
 /// True if a run with y of these extents writes nothing: no output has elements, neither y nor one beside it. A backend
 /// then reads nothing either, and launches no kernel.
 template <class BoundPlan>
-constexpr bool writes_nothing(BoundPlan const& bound, Index<4> const& y) {
+FUSEKIT_H constexpr bool writes_nothing(BoundPlan const& bound, Index<4> const& y) {
     using Plan = typename BoundPlan::Plan;
     if (!has_no_elements(y)) return false;
     if constexpr (Plan::has_weight_gradient) {
@@ -26,7 +26,7 @@ constexpr bool writes_nothing(BoundPlan const& bound, Index<4> const& y) {
 
 /// Saves the totals of a reduction over no values, for y of these extents: gradients of parameters are 0.
 template <class V, class Plan>
-void save_empty_totals(BoundPlan<Plan> const& bound, Index<4> const& y) {
+FUSEKIT_H void save_empty_totals(BoundPlan<Plan> const& bound, Index<4> const& y) {
     using Reduction = ReductionSteps<typename Plan::Head>;
     if constexpr (Reduction::has_totals) {
         std::int64_t const rows = Reduction::per_place ? y[2] : 1, columns = Reduction::per_place ? y[3] : 1;

@@ -116,7 +116,7 @@ template <class Op>
 concept Reading = MaximumOp<Op> || (!Uniform<Op> && !Channelwise<Op> && !Placewise<Op>);
 /// One of them that names the views of activations that it reads.
 struct IgnoresView {
-    void operator()(auto const&) const {}
+    FUSEKIT_H void operator()(auto const&) const {}
 };
 template <class Op>
 concept NamesActivations = !Storing<Op> && requires(typename Op::Args& args) { Op::views(args, IgnoresView{}); };
@@ -168,7 +168,7 @@ struct Epilogue {
     }
 
     /// Calls f with each view of activations that an operator names.
-    static constexpr void views(Args const& args, auto const& f) {
+    FUSEKIT_H static constexpr void views(Args const& args, auto const& f) {
         [&]<int... Nth>(std::integer_sequence<int, Nth...>) {
             (views_of<Ops>(get<Nth>(args), f), ...);
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
@@ -235,13 +235,13 @@ struct Epilogue {
     }
 
 private:
-    static constexpr int index_of_maximum(int number) {
+    FUSEKIT_H static constexpr int index_of_maximum(int number) {
         bool const is_maximum[] = {MaximumOp<Ops>..., false};
         int i = 0;
         for (; !is_maximum[i] || number > 0; ++i) number -= is_maximum[i];
         return i;
     }
-    static constexpr int maxima_before(int end) {
+    FUSEKIT_H static constexpr int maxima_before(int end) {
         bool const is_maximum[] = {MaximumOp<Ops>..., false};
         int count = 0;
         for (int i = 0; i < end; ++i) count += is_maximum[i];
@@ -252,7 +252,7 @@ private:
         if constexpr (MaximumOp<Op>) at.template raise<maxima_before(Nth)>(Op::maximum(get<Nth>(args)), x);
     }
     template <class Op>
-    static constexpr void views_of(typename Op::Args args, auto const& f) {
+    FUSEKIT_H static constexpr void views_of(typename Op::Args args, auto const& f) {
         if constexpr (requires { Op::views(args, f); }) Op::views(args, f);
     }
     template <int Nth, class Op, std::size_t Count, class Coords>

@@ -16,18 +16,18 @@ class Evaluation {
 public:
     CollapsedLayout<4> layout;
 
-    constexpr explicit Evaluation(CollapsedLayout<4> const& the_layout)
+    FUSEKIT_H constexpr explicit Evaluation(CollapsedLayout<4> const& the_layout)
         : layout(the_layout), values(new float[static_cast<std::size_t>(the_layout.layout().size())]{}) {}
-    constexpr Evaluation(Evaluation&& other) noexcept : layout(other.layout), values(other.values) {
+    FUSEKIT_H constexpr Evaluation(Evaluation&& other) noexcept : layout(other.layout), values(other.values) {
         other.values = nullptr;
     }
     Evaluation& operator=(Evaluation&&) = delete;
-    constexpr ~Evaluation() { delete[] values; }
+    FUSEKIT_H constexpr ~Evaluation() { delete[] values; }
 
-    constexpr float& operator[](Index<4> const& at) { return values[layout.layout().offset(at)]; }
+    FUSEKIT_H constexpr float& operator[](Index<4> const& at) { return values[layout.layout().offset(at)]; }
 
     template <auto ItsLayout>
-    constexpr bool operator==(Literal<ItsLayout> const& expected) const {
+    FUSEKIT_H constexpr bool operator==(Literal<ItsLayout> const& expected) const {
         if (layout != of_same_kind(ItsLayout)) return false;
         for (std::int64_t i = 0; i < layout.layout().size(); ++i)
             if (values[i] != expected.values[i]) return false;
@@ -39,7 +39,7 @@ private:
 
     /// A layout in four modes; one of matrices as that of an image.
     template <int Rank>
-    constexpr CollapsedLayout<4> of_same_kind(Layout<Rank> const& given) const {
+    FUSEKIT_H constexpr CollapsedLayout<4> of_same_kind(Layout<Rank> const& given) const {
         if constexpr (Rank <= 4)
             if (layout.shape.from.kind == CollapsedFrom::matrices) return collapse_matrices(given);
         return collapse<4>(given);
@@ -54,10 +54,10 @@ struct HeadInput {
     TensorView<V const> const& x;
     typename Prologue::template State<V> state;
 
-    constexpr HeadInput(BoundPlan const& the_bound, TensorView<V const> const& the_x, std::int64_t c)
+    FUSEKIT_H constexpr HeadInput(BoundPlan const& the_bound, TensorView<V const> const& the_x, std::int64_t c)
         : bound(the_bound), x(the_x), state(Prologue::template prepare<V>(c, the_bound.prologue)) {}
 
-    constexpr V operator()(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) const {
+    FUSEKIT_H constexpr V operator()(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) const {
         At const at{n, c, h, w};
         return Prologue::apply(V{x(n, c, h, w)}, at, state, bound.prologue);
     }
@@ -65,8 +65,8 @@ struct HeadInput {
 
 /// The head's value at one place of y, by the definition.
 template <class V, MainloopOp Conv, class BoundPlan, class At>
-constexpr V head_value(Conv const*, BoundPlan const& bound, ImageView<V const> const& x, CollapsedShape<4> const& y,
-                       At const& at) {
+FUSEKIT_H constexpr V head_value(Conv const*, BoundPlan const& bound, ImageView<V const> const& x,
+                                 CollapsedShape<4> const& y, At const& at) {
     auto f = Conv::geometry(bound.head);
     auto const& weights = Conv::filters(bound.head);
     Index<4> const w = weights.layout.shape, in = x.layout.shape;
@@ -89,8 +89,8 @@ constexpr V head_value(Conv const*, BoundPlan const& bound, ImageView<V const> c
     return sum;
 }
 template <class V, MatrixOp Gemm, class BoundPlan, class At>
-constexpr V head_value(Gemm const*, BoundPlan const& bound, ImageView<V const> const& x, CollapsedShape<4> const&,
-                       At const& at) {
+FUSEKIT_H constexpr V head_value(Gemm const*, BoundPlan const& bound, ImageView<V const> const& x,
+                                 CollapsedShape<4> const&, At const& at) {
     auto const& weights = bound.head.weights;
     V sum = 0;
     for (std::int64_t k = 0; k < x.layout.shape[1]; ++k)
@@ -100,7 +100,7 @@ constexpr V head_value(Gemm const*, BoundPlan const& bound, ImageView<V const> c
 }
 /// The sum over all pixels of dy of channel k, each times factor(pixel).
 template <class V, class At, class BoundPlan, class Factor>
-constexpr V sum_over_pixels(BoundPlan const& bound, std::int64_t k, Factor const& factor) {
+FUSEKIT_H constexpr V sum_over_pixels(BoundPlan const& bound, std::int64_t k, Factor const& factor) {
     Index<4> const out = bound.head.dy.layout.shape;
     auto const add = [&](std::int64_t begin, std::int64_t end) {
         V sum = 0;
@@ -114,7 +114,7 @@ constexpr V sum_over_pixels(BoundPlan const& bound, std::int64_t k, Factor const
 }
 /// Writes the gradient of a bias after a convolution, where it is wanted, of channel k.
 template <class V, class At, class BoundPlan>
-constexpr void save_bias_gradient(BoundPlan const& bound, std::int64_t k) {
+FUSEKIT_H constexpr void save_bias_gradient(BoundPlan const& bound, std::int64_t k) {
     auto const& gradient = bound.head.bias_gradient;
     if (gradient.given())
         gradient.data[k * gradient.layout.stride[0]] =
@@ -122,8 +122,8 @@ constexpr void save_bias_gradient(BoundPlan const& bound, std::int64_t k) {
 }
 /// A filter's first weight brings its bias' gradient.
 template <class V, WeightGradientOp Gradient, class BoundPlan, class At>
-constexpr V head_value(Gradient const*, BoundPlan const& bound, ImageView<V const> const& x, CollapsedShape<4> const&,
-                       At const& at) {
+FUSEKIT_H constexpr V head_value(Gradient const*, BoundPlan const& bound, ImageView<V const> const& x,
+                                 CollapsedShape<4> const&, At const& at) {
     auto const f = Gradient::geometry(bound.head);
     Index<4> const out = bound.head.dy.layout.shape, in = x.layout.shape;
     SliceHeights<f.rank> const heights(x.shape(), CollapsedShape<4>(out, bound.head.dy.from));
@@ -136,8 +136,8 @@ constexpr V head_value(Gradient const*, BoundPlan const& bound, ImageView<V cons
     });
 }
 template <class V, class Head, class BoundPlan, class At>
-constexpr V head_value(Head const*, BoundPlan const&, ImageView<V const> const& x, CollapsedShape<4> const&,
-                       At const& at) {
+FUSEKIT_H constexpr V head_value(Head const*, BoundPlan const&, ImageView<V const> const& x, CollapsedShape<4> const&,
+                                 At const& at) {
     return x(at.n, at.k, at.p, at.q);
 }
 
@@ -145,8 +145,8 @@ constexpr V head_value(Head const*, BoundPlan const&, ImageView<V const> const& 
 /// makes; `at` is a coordinate that loads such values; `state` is the epilogue's state of its channel; collect is as in
 /// Epilogue::apply.
 template <class V, class BoundPlan, class At, class State, class Collect = Nothing>
-constexpr V evaluate_at(BoundPlan const& bound, ImageView<V const> const& x, CollapsedShape<4> const& values,
-                        At const& at, State const& state, Collect const& collect = {}) {
+FUSEKIT_H constexpr V evaluate_at(BoundPlan const& bound, ImageView<V const> const& x, CollapsedShape<4> const& values,
+                                  At const& at, State const& state, Collect const& collect = {}) {
     using Plan = typename BoundPlan::Plan;
     auto const value = [&](At const& place) {
         V const sum = head_value<V>(static_cast<typename Plan::Head*>(nullptr), bound, x, values, place);
@@ -172,7 +172,7 @@ constexpr V evaluate_at(BoundPlan const& bound, ImageView<V const> const& x, Col
 }
 
 template <class BoundPlan>
-constexpr Evaluation evaluate(BoundPlan const& bound, ImageView<float const> const& x) {
+FUSEKIT_H constexpr Evaluation evaluate(BoundPlan const& bound, ImageView<float const> const& x) {
     using Plan = typename BoundPlan::Plan;
     using Epilogue = typename Plan::Epilogue;
     CollapsedShape<4> const shape = bound.collapsed_output_shape(x.shape()), values = bound.epilogue_shape(x.shape());

@@ -6,7 +6,7 @@
 
 namespace fusekit::detail {
 
-inline double elements(Index<4> const& shape) {
+FUSEKIT_H inline double elements(Index<4> const& shape) {
     double product = 1;
     for (std::int64_t extent : shape.values) product *= static_cast<double>(extent);
     return product;
@@ -14,7 +14,7 @@ inline double elements(Index<4> const& shape) {
 
 /// The FLOPs of all elements of `y`, as Op states them (ops/operator.hpp): 1 an element where it states nothing.
 template <class Op>
-double flops_of(CollapsedShape<4> const& y, typename Op::Args const& args) {
+FUSEKIT_H double flops_of(CollapsedShape<4> const& y, typename Op::Args const& args) {
     if constexpr (requires { Op::flops(y, args); }) return Op::flops(y, args);
     else if constexpr (requires { Op::flops_per_element; }) return Op::flops_per_element * elements(y);
     else return elements(y);

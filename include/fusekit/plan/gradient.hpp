@@ -104,7 +104,7 @@ struct Gradient {
         }
     };
 
-    static Text name() {
+    FUSEKIT_H static Text name() {
         Text text;
         ((text += (text.empty() ? "Gradient<" : ", ") + type_name<Ops>()), ...);
         return text + ">";
@@ -112,7 +112,7 @@ struct Gradient {
 
     /// The FLOPs of the values that are computed again and of each operator's share. Each counts once, even where the
     /// run waits for totals and a backend computes it before and after.
-    static double flops(Index<4> const& y, Args const& args) {
+    FUSEKIT_H static double flops(Index<4> const& y, Args const& args) {
         return [&]<int... Nth>(std::integer_sequence<int, Nth...>) {
             double const again =
                 (0.0 + ... +
@@ -121,7 +121,7 @@ struct Gradient {
         }(std::make_integer_sequence<int, sizeof...(Ops)>{});
     }
 
-    static void check(Args const& args, Check const& in) {
+    FUSEKIT_H static void check(Args const& args, Check const& in) {
         if (args.x.type != in.type) in.fail("x", Text(fusekit::name(in.type)) + ", as dy", fusekit::name(args.x.type));
         in.readable("x", args.x, in.x, "N x C x H x W", Access::read_in_place);
         [&]<int... Nth>(std::integer_sequence<int, Nth...>) {
@@ -131,8 +131,8 @@ struct Gradient {
 
 private:
     template <class Op>
-    static void check_one(typename Replayed<Op>::Args const& args, typename GradientsOf<Op>::Type const& gradients,
-                          Check const& in) {
+    FUSEKIT_H static void check_one(typename Replayed<Op>::Args const& args,
+                                    typename GradientsOf<Op>::Type const& gradients, Check const& in) {
         using Replayed = detail::Replayed<Op>;
         Check own = in;
         own.operator_name = type_name<Op>;

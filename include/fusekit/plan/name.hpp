@@ -11,7 +11,7 @@ namespace detail {
 
 /// Copies a list of types from `in`, up to what closes it, each without its namespaces and class key. Moves both
 /// pointers; writes no more than it reads.
-[[gnu::cold]] inline void unqualified(char const*& in, char*& out) {
+[[gnu::cold]] FUSEKIT_H inline void unqualified(char const*& in, char*& out) {
     auto const ends_with = [&](char const* begin, char const* suffix) {
         std::size_t const length = std::strlen(suffix);
         return out - begin >= static_cast<std::ptrdiff_t>(length) && std::memcmp(out - length, suffix, length) == 0;
@@ -33,7 +33,7 @@ namespace detail {
 
 /// The compiler's spelling of T, without namespaces and class keys: "Activation<Relu>".
 template <class T>
-Text spelled() {
+FUSEKIT_H Text spelled() {
     char const* in = std::strstr(__PRETTY_FUNCTION__, "T = ") + 4;  // "... [with T = fusekit::Bias; ...]"
     char name[sizeof __PRETTY_FUNCTION__];
     char* out = name;
@@ -45,7 +45,7 @@ Text spelled() {
 
 /// A plan or an operator as its author wrote it: "Plan<Conv<filter(3, 3).pad(1)>, Bias, Activation<Relu>>".
 template <class T>
-[[gnu::cold]] Text type_name() {
+[[gnu::cold]] FUSEKIT_H Text type_name() {
     if constexpr (requires { T::name(); }) return T::name();
     else return detail::spelled<T>();
 }

@@ -14,7 +14,7 @@ namespace rules {
 
 struct HasOperators {
     static constexpr auto sentence = "a Plan needs at least one operator";
-    static constexpr bool holds(Sequence plan) { return plan.size > 0; }
+    FUSEKIT_H static constexpr bool holds(Sequence plan) { return plan.size > 0; }
     template <class... Ops>
     static consteval bool require() {
         constexpr bool kept = holds(sequence_of<Ops...>());
@@ -26,7 +26,7 @@ struct HasOperators {
 struct OneHead {
     static constexpr auto sentence =
         "a second Conv or Gemm reads its neighbours' results, so it is another kernel: use two Plans";
-    static constexpr bool holds(Sequence plan) { return plan.count(Stage::mainloop) <= 1; }
+    FUSEKIT_H static constexpr bool holds(Sequence plan) { return plan.count(Stage::mainloop) <= 1; }
     template <class... Ops>
     static consteval bool require() {
         constexpr bool kept = holds(sequence_of<Ops...>());
@@ -39,7 +39,7 @@ struct OneHead {
 struct ReductionComesFirst {
     static constexpr auto sentence =
         "batch statistics need every value before the first result: begin a Plan with them";
-    static constexpr bool holds(Sequence plan) {
+    FUSEKIT_H static constexpr bool holds(Sequence plan) {
         for (int i = 1; i < plan.size; ++i)
             if (plan.at[i].reduces) return false;
         return true;
@@ -56,7 +56,7 @@ struct PrologueFits {
     static constexpr auto sentence =
         "operators before a Conv or Gemm are applied to every value that it reads, so they are functions of the value "
         "and its channel alone: put others into a Plan before it";
-    static constexpr bool holds(Sequence plan) {
+    FUSEKIT_H static constexpr bool holds(Sequence plan) {
         for (int i = 0, head = plan.first_head(); i < head; ++i)
             if (!plan.at[i].fits_prologue) return false;
         return true;
@@ -73,7 +73,7 @@ struct PrologueFits {
 
 struct OneTotal {
     static constexpr auto sentence = "a kernel totals its channels once: put further statistics in the next Plan";
-    static constexpr bool holds(Sequence plan) {
+    FUSEKIT_H static constexpr bool holds(Sequence plan) {
         int const statistics = plan.count(&OperatorFacts::totals), reductions = plan.count(&OperatorFacts::reduces);
         return statistics == 0 || statistics + reductions == 1;
     }
@@ -88,7 +88,7 @@ struct OneTotal {
 struct TotalsFit {
     static constexpr auto sentence =
         "tiles of a BatchedGemm end where a matrix does, and statistics total whole ones: put them in the next Plan";
-    static constexpr bool holds(Sequence plan) {
+    FUSEKIT_H static constexpr bool holds(Sequence plan) {
         return !plan.any(&OperatorFacts::batched) || !plan.any(&OperatorFacts::totals);
     }
     template <class... Ops>
@@ -103,7 +103,7 @@ struct TotalsFit {
 
 struct PoolComesLast {
     static constexpr auto sentence = "a pool changes the shape of y, so it is the last operator of a Plan";
-    static constexpr bool holds(Sequence plan) { return plan.only_last(Stage::pooling); }
+    FUSEKIT_H static constexpr bool holds(Sequence plan) { return plan.only_last(Stage::pooling); }
     template <class... Ops>
     static consteval bool require() {
         constexpr bool kept = holds(sequence_of<Ops...>());
@@ -116,7 +116,7 @@ struct PoolFits {
     static constexpr auto sentence =
         "tiles of a Conv hold windows of Pool<Of, 2, 2> alone, statistics none, and a Gemm no images: pool in the next "
         "Plan";
-    static constexpr bool holds(Sequence plan) {
+    FUSEKIT_H static constexpr bool holds(Sequence plan) {
         bool const fits = !plan.any(&OperatorFacts::head) || !plan.any(&OperatorFacts::exceeds_tile);
         return !plan.any(&OperatorFacts::pools) ||
                (fits && !plan.any(&OperatorFacts::of_matrices) && !plan.any(&OperatorFacts::reduces) &&
@@ -136,7 +136,7 @@ struct PooledOnce {
     static constexpr auto sentence =
         "windows of a Pool of a filter hold a value several times or never, and a Store writes each once: pool in the "
         "next Plan";
-    static constexpr bool holds(Sequence plan) {
+    FUSEKIT_H static constexpr bool holds(Sequence plan) {
         return !plan.any(&OperatorFacts::overlaps) || !plan.any(&OperatorFacts::stores);
     }
     template <class... Ops>
@@ -152,7 +152,7 @@ struct PooledOnce {
 struct PlacesFit {
     static constexpr auto sentence =
         "a Gemm has no places that a batch shares: parameters after it are those of columns";
-    static constexpr bool holds(Sequence plan) {
+    FUSEKIT_H static constexpr bool holds(Sequence plan) {
         return !plan.any(&OperatorFacts::of_matrices) || !plan.any(&OperatorFacts::of_places);
     }
     template <class... Ops>
@@ -165,7 +165,7 @@ struct PlacesFit {
 
 struct BiasComesEarly {
     static constexpr auto sentence = "Bias shifts the accumulator, so it stands before BatchNorm and Activation";
-    static constexpr bool holds(Sequence plan) {
+    FUSEKIT_H static constexpr bool holds(Sequence plan) {
         return plan.ordered(Stage::bias, Stage::normalization) && plan.ordered(Stage::bias, Stage::activation);
     }
     template <class... Ops>
@@ -179,7 +179,9 @@ struct BiasComesEarly {
 struct NormBeforeActivation {
     static constexpr auto sentence =
         "BatchNorm normalizes what Activation is applied to, so it stands before Activation";
-    static constexpr bool holds(Sequence plan) { return plan.ordered(Stage::normalization, Stage::activation); }
+    FUSEKIT_H static constexpr bool holds(Sequence plan) {
+        return plan.ordered(Stage::normalization, Stage::activation);
+    }
     template <class... Ops>
     static consteval bool require() {
         constexpr bool kept = holds(sequence_of<Ops...>());
@@ -192,7 +194,7 @@ struct OneOfEach {
     static constexpr auto sentence =
         "a Plan has at most one Bias, BatchNorm and Activation on either side of a Conv or Gemm: add more as "
         "Stage::pointwise";
-    static constexpr bool holds(Sequence plan) {
+    FUSEKIT_H static constexpr bool holds(Sequence plan) {
         return plan.at_most_one(Stage::bias) && plan.at_most_one(Stage::normalization) &&
                plan.at_most_one(Stage::activation);
     }

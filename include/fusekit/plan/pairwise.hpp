@@ -15,8 +15,8 @@ inline constexpr auto merged = [](auto const& a, auto const& b) { return merge(a
 /// two parts, of which the first has `block` times a power of two. A number takes part in log(count) merges, so
 /// rounding errors grow no faster (Higham 2002, section 4.2). The order depends on the count alone.
 template <class Leaf, class Merge>
-constexpr auto pairwise(std::int64_t begin, std::int64_t end, std::int64_t block, Leaf const& leaf,
-                        Merge const& merge) {
+FUSEKIT_H constexpr auto pairwise(std::int64_t begin, std::int64_t end, std::int64_t block, Leaf const& leaf,
+                                  Merge const& merge) {
     if (end - begin <= block) return leaf(begin, end);
     std::int64_t half = block;
     while (2 * half < end - begin) half *= 2;
@@ -27,7 +27,7 @@ constexpr auto pairwise(std::int64_t begin, std::int64_t end, std::int64_t block
 /// Calls f(row, first, last) for the rows of numbers [begin, end), which stand in rows of `columns`: its columns
 /// [first, last).
 template <class F>
-constexpr void each_row(std::int64_t begin, std::int64_t end, std::int64_t columns, F const& f) {
+FUSEKIT_H constexpr void each_row(std::int64_t begin, std::int64_t end, std::int64_t columns, F const& f) {
     std::int64_t row = begin / columns, first = begin % columns;
     for (; begin < end; ++row, first = 0) {
         std::int64_t const left = end - begin, last = columns - first < left ? columns : first + left;

@@ -19,7 +19,7 @@ struct FusedPlan;
 
 /// Views of B x M x N, which an operator's field took for signals, are of matrices.
 template <class Op>
-constexpr void read_matrices(typename Op::Args& args) {
+FUSEKIT_H constexpr void read_matrices(typename Op::Args& args) {
     if constexpr (requires { Op::views(args, [](auto&) {}); })
         Op::views(args, []<class View>(View& view) {
             constexpr bool remembers = requires { view.from; };
@@ -35,7 +35,7 @@ template <class... Ops>
 struct MakeBound {
     using Slots = Structure<Ops...>;
 
-    static constexpr BoundPlan<FusedPlan<Ops...>> make(typename Ops::Args... args) {
+    FUSEKIT_H static constexpr BoundPlan<FusedPlan<Ops...>> make(typename Ops::Args... args) {
         if constexpr (Slots::has_gemm) (detail::read_matrices<Ops>(args), ...);
         if constexpr (!Fusable<Ops...>) return {{}, {}};
         else if constexpr (Collects<typename Slots::Head>) return {{{args}...}, {}};
@@ -47,9 +47,9 @@ struct MakeBound {
 
 private:
     template <int... P, int... E>
-    static constexpr BoundPlan<FusedPlan<Ops...>> in_slots(KernelTuple<typename Ops::Args...> const& args,
-                                                           std::integer_sequence<int, P...>,
-                                                           std::integer_sequence<int, E...>) {
+    FUSEKIT_H static constexpr BoundPlan<FusedPlan<Ops...>> in_slots(KernelTuple<typename Ops::Args...> const& args,
+                                                                     std::integer_sequence<int, P...>,
+                                                                     std::integer_sequence<int, E...>) {
         constexpr int head = Slots::prologue_size;
         return {get<head>(args), {{get<head + 1 + E>(args)}...}, {{get<P>(args)}...}};
     }
@@ -62,7 +62,8 @@ private:
 /// the line that declares it: its comment says what a call gives.
 template <bool Overloaded, class... Ops>
 struct Binding {
-    static constexpr auto bind(typename Ops::Args... args) {  // one {...} per operator, in order: {} without arguments
+    FUSEKIT_H static constexpr auto bind(
+        typename Ops::Args... args) {  // one {...} per operator, in order: {} without arguments
         return MakeBound<Ops...>::make(args...);
     }
 };
@@ -71,12 +72,12 @@ struct Binding {
 /// template.
 template <class... Ops>
 struct Binding<true, Ops...> {
-    static constexpr BoundPlan<FusedPlan<Ops...>> bind(typename Ops::Args... args) {
+    FUSEKIT_H static constexpr BoundPlan<FusedPlan<Ops...>> bind(typename Ops::Args... args) {
         return MakeBound<Ops...>::make(args...);
     }
     template <class... Given>
         requires(sizeof...(Given) > 0 && sizeof...(Given) == 0)
-    static void bind(Given...);
+    FUSEKIT_H static void bind(Given...);
 };
 
 /// What Plan<Ops...> is: y = opN(... op1(x)). A type with no data; `bind` gives it arguments.
@@ -86,7 +87,7 @@ struct FusedPlan : Structure<Ops...>, private Binding<config::overloads_bind, Op
 
     /// The arguments of operator I.
     template <int Nth>
-    static constexpr auto const& argument(BoundPlan<FusedPlan> const& bound) {
+    FUSEKIT_H static constexpr auto const& argument(BoundPlan<FusedPlan> const& bound) {
         constexpr int head = Slots::prologue_size;
         if constexpr (Collects<typename Slots::Head>) return get<Nth>(bound.head);
         else if constexpr (!Slots::head_is_operator) return get<Nth>(bound.epilogue);
@@ -100,7 +101,7 @@ struct FusedPlan : Structure<Ops...>, private Binding<config::overloads_bind, Op
     /// The operators' Args in any order: bind_by_type(Bias::Args{.bias = b}, Relu::Args{}, Conv3x3::Args{.weights = w})
     template <class... Given>
     [[nodiscard("bind runs nothing: call what it gives, layer(device, x, y)")]]
-    static constexpr BoundPlan<FusedPlan> bind_by_type(Given const&... given) {
+    FUSEKIT_H static constexpr BoundPlan<FusedPlan> bind_by_type(Given const&... given) {
         static_cast<void>((belongs_to_plan<Given, Ops...>() && ...));
         return bind(argument_of<Ops>(given...)...);
     }
@@ -108,14 +109,14 @@ struct FusedPlan : Structure<Ops...>, private Binding<config::overloads_bind, Op
     /// The plan's result in a constant expression: static_assert(Plan::evaluate(x, {...}, {...}) == y).
     /// Meant for small tensors; the loops are the definition, not a fast path.
     template <class X>
-    static constexpr Evaluation evaluate(X const& x, typename Ops::Args const&... args) {
+    FUSEKIT_H static constexpr Evaluation evaluate(X const& x, typename Ops::Args const&... args) {
         constexpr bool by_element = Slots::head_kind != HeadKind::reduction && !Slots::totals_tiles;
         static_assert(by_element, "evaluate: a plan of batch statistics is run on a device");
         return detail::evaluate(bind(args...), Slots::collapse(x.const_view()));
     }
 
     /// "Plan<Conv<filter(3, 3).pad(1)>, Bias, Activation<Relu>>"
-    [[gnu::cold]] static Text name() {
+    [[gnu::cold]] FUSEKIT_H static Text name() {
         Text text;
         ((text += (text.empty() ? "Plan<" : ", ") + type_name<Ops>()), ...);
         return text + ">";

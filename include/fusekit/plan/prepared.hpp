@@ -29,8 +29,8 @@ public:
     using Y = U;
 
     /// Of `launch`, for x and y that stand at addresses of the assumed alignment, and apart from all of `arguments`.
-    Prepared(TheLaunch const& the_launch, TensorView<T const, Rank> const& the_x, TensorView<U, Rank> const& the_y,
-             detail::AliasChecker const& arguments)
+    FUSEKIT_H Prepared(TheLaunch const& the_launch, TensorView<T const, Rank> const& the_x,
+                       TensorView<U, Rank> const& the_y, detail::AliasChecker const& arguments)
         : launch(the_launch), x_memory(the_x), y_memory(the_y) {
         for (detail::Region const& region : arguments) regions[region_count++] = region;
         in_place = Plan::runs_in_place && has_y &&
@@ -38,20 +38,20 @@ public:
     }
 
     /// The bytes that a run borrows.
-    std::size_t workspace_bytes() const { return launch.workspace_bytes; }
+    FUSEKIT_H std::size_t workspace_bytes() const { return launch.workspace_bytes; }
 
     /// Runs on `stream` from x into y, pointers or tensors of the layouts that it was prepared for; allocates nothing.
     /// Borrows `workspace`, or, where none is given, the stream's own. Throws Error, with y untouched, where pointers
     /// are null, aligned to less than it was prepared for, not the device's, or to memory that overlaps y's.
     template <class Given, class X, class Y>
-    void operator()(Given&& stream, X const& x, Y&& y, WorkspaceView workspace = {}) const {
+    FUSEKIT_H void operator()(Given&& stream, X const& x, Y&& y, WorkspaceView workspace = {}) const {
         try_run(stream, x, y, workspace).raise();
     }
 
     /// The same, but returns the error.
     template <class Given, class X, class Y>
-    [[nodiscard("the error, if there is one, says that nothing was done")]] Refusal try_run(
-        Given&& stream, X const& x, Y&& y, WorkspaceView workspace = {}) const {
+    [[nodiscard("the error, if there is one, says that nothing was done")]] FUSEKIT_H Refusal
+    try_run(Given&& stream, X const& x, Y&& y, WorkspaceView workspace = {}) const {
         constexpr bool runs = std::is_convertible_v<Given, Stream&>;
         static_assert(runs, "a prepared run takes a stream of the kind of device that it was prepared on");
         constexpr bool reads =
@@ -85,18 +85,18 @@ private:
         std::uintptr_t alignment;  ///< of the pointer
 
         template <class Data>
-        explicit Memory(TensorView<Data, Rank> const& view)
+        FUSEKIT_H explicit Memory(TensorView<Data, Rank> const& view)
             : layout(view.layout), alignment(reinterpret_cast<std::uintptr_t>(view.data)) {
             if constexpr (Element<std::remove_const_t<Data>>) type = data_type<std::remove_const_t<Data>>;
             detail::Region const own = at(nullptr, Access::read);
             begin = own.begin, end = own.end;
         }
-        detail::Region at(void const* data, Access access) const {
+        FUSEKIT_H detail::Region at(void const* data, Access access) const {
             return detail::check_of<Plan>({}, type).region("", data, type, Plan::collapse(layout), access);
         }
-        bool has_no_elements() const { return begin == end; }
+        FUSEKIT_H bool has_no_elements() const { return begin == end; }
         /// Accepts any address, even null, if there are no elements.
-        bool takes(std::uintptr_t address) const {
+        FUSEKIT_H bool takes(std::uintptr_t address) const {
             return has_no_elements() || (address != 0 && (address & (alignment - 1)) == 0);
         }
     };
@@ -108,13 +108,13 @@ private:
     bool in_place;  ///< whether x may be y, for layouts and types of these
 
     template <class Stored, class Data>
-    static bool alike(TensorView<Data, Rank> const& view, Memory const& memory)
+    FUSEKIT_H static bool alike(TensorView<Data, Rank> const& view, Memory const& memory)
         requires std::is_same_v<std::remove_const_t<Data>, Stored>
     {
         return view.layout == memory.layout;
     }
 
-    Refusal run(Stream& stream, T const* x, U* y, WorkspaceView workspace) const {
+    FUSEKIT_H Refusal run(Stream& stream, T const* x, U* y, WorkspaceView workspace) const {
         auto const from = reinterpret_cast<std::uintptr_t>(x), to = reinterpret_cast<std::uintptr_t>(y);
         // Memory whose ranges overlap may be shared all the same: refuse() looks closer.
         bool fits = x_memory.takes(from) && (x_memory.has_no_elements() || stream.has_reached(x)) &&
@@ -134,7 +134,7 @@ private:
         return launch.start(stream, x, y, workspace);
     }
 
-    bool suffices(Stream const& stream, WorkspaceView const& workspace) const {
+    FUSEKIT_H bool suffices(Stream const& stream, WorkspaceView const& workspace) const {
         if (workspace_bytes() == 0) return true;
         if (!workspace.data) return workspace_bytes() <= stream.own_workspace_bytes();
         return workspace_bytes() <= workspace.bytes && stream.has_reached(workspace.data) &&
@@ -143,7 +143,8 @@ private:
 
     /// What is wrong, in the words of validate(); nothing, and nothing is allocated, where the device had only to be
     /// asked about memory.
-    [[gnu::cold, gnu::noinline]] Refusal refuse(Stream const& stream, T const* x, U* y, WorkspaceView workspace) const {
+    [[gnu::cold, gnu::noinline]] FUSEKIT_H Refusal refuse(Stream const& stream, T const* x, U* y,
+                                                          WorkspaceView workspace) const {
         Refusal refusal;
         Check in = detail::check_of<Plan>(Plan::collapse(x_memory.layout.shape), data_type<T>);
         in.refusal = &refusal;
@@ -191,13 +192,13 @@ private:
         return refusal;
     }
 
-    static void reach(Check const& in, char const* argument, Stream const& stream, void const* data) {
+    FUSEKIT_H static void reach(Check const& in, char const* argument, Stream const& stream, void const* data) {
         if constexpr (requires { stream.check_accessible(in, argument, data); })
             stream.check_accessible(in, argument, data);
     }
 
-    [[gnu::cold]] static Refusal refuse_layout(char const* tensor, Layout<Rank> const& given,
-                                               Layout<Rank> const& expected) {
+    [[gnu::cold]] FUSEKIT_H static Refusal refuse_layout(char const* tensor, Layout<Rank> const& given,
+                                                         Layout<Rank> const& expected) {
         bool const shapes = given.shape == expected.shape;
         auto const words = [&](Layout<Rank> const& layout) {
             return shapes ? to_string(layout.stride) : to_string(layout.shape);
@@ -212,7 +213,7 @@ namespace detail {
 /// Where a tensor might lie that is aligned to so many bytes, or to an element's where they are fewer, and to no more;
 /// or, where that is 0, no more than the pointer that it has, and to 16 bytes at most, as no schedule asks for more.
 template <class T>
-T* address_aligned(T* data, int alignment) {
+FUSEKIT_H T* address_aligned(T* data, int alignment) {
     constexpr int least = sizeof(T);
     auto const address = alignment ? static_cast<std::uintptr_t>(alignment < least ? least : alignment)
                                    : reinterpret_cast<std::uintptr_t>(data) | 16;
@@ -221,8 +222,8 @@ T* address_aligned(T* data, int alignment) {
 
 /// Validates a layer for later runs and has the backend prepare it.
 template <class BoundPlan, class Device, Element T, OutputElement U, int Rank>
-auto prepare(BoundPlan const& bound, Device& device, TensorView<T const, Rank> x, TensorView<U, Rank> y,
-             int alignment) {
+FUSEKIT_H auto prepare(BoundPlan const& bound, Device& device, TensorView<T const, Rank> x, TensorView<U, Rank> y,
+                       int alignment) {
     using Plan = typename BoundPlan::Plan;
     using Launch = std::remove_cvref_t<decltype(*device.prepare(bound, Plan::collapse(x), Plan::collapse(y)))>;
     using Run = Prepared<BoundPlan, T, U, Rank, Launch>;
@@ -244,7 +245,7 @@ auto prepare(BoundPlan const& bound, Device& device, TensorView<T const, Rank> x
 
 /// A tensor that a run writes: in the order of the device's stream, where it has one.
 template <class Given, class Device, int Rank>
-auto new_output(Device& device, Layout<Rank> const& layout) {
+FUSEKIT_H auto new_output(Device& device, Layout<Rank> const& layout) {
     if constexpr (requires { device.output_memory(); })
         return Tensor<Given, typename Device::TensorDevice, Rank>::in_memory(device.output_memory(), layout);
     else return Tensor<Given, Device, Rank>(device, layout);

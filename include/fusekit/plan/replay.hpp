@@ -11,7 +11,7 @@ struct Passing {
     static constexpr auto stage = Op::stage;
     static constexpr int flops_per_element = 0;
     struct Args {
-        constexpr Args(typename Op::Args const&) {}
+        FUSEKIT_H constexpr Args(typename Op::Args const&) {}
     };
 
     template <class V>

@@ -22,7 +22,7 @@ struct OperatorFacts {
     bool fits_prologue;  ///< is a function of a value and its channel alone, and writes nothing beside its result
     bool of_places;      ///< has parameters of places of an image
 
-    constexpr bool operator==(OperatorFacts const&) const = default;
+    FUSEKIT_H constexpr bool operator==(OperatorFacts const&) const = default;
 };
 
 template <class Op>
@@ -57,27 +57,27 @@ struct Sequence {
     OperatorFacts const* at;
     int size;
 
-    constexpr int count(Stage stage) const {
+    FUSEKIT_H constexpr int count(Stage stage) const {
         int found = 0;
         for (int i = 0; i < size; ++i) found += at[i].stage == stage;
         return found;
     }
-    constexpr int count(bool OperatorFacts::* fact) const {
+    FUSEKIT_H constexpr int count(bool OperatorFacts::* fact) const {
         int found = 0;
         for (int i = 0; i < size; ++i) found += at[i].*fact;
         return found;
     }
-    constexpr bool any(bool OperatorFacts::* fact) const { return count(fact) > 0; }
+    FUSEKIT_H constexpr bool any(bool OperatorFacts::* fact) const { return count(fact) > 0; }
 
     /// The place of the first Conv or Gemm; 0 where there is none.
-    constexpr int first_head() const {
+    FUSEKIT_H constexpr int first_head() const {
         for (int i = 0; i < size; ++i)
             if (at[i].head) return i;
         return 0;
     }
 
     /// Whether, before the Conv or Gemm and after it, each operator of stage `early` stands before all of stage `late`.
-    constexpr bool ordered(Stage early, Stage late) const {
+    FUSEKIT_H constexpr bool ordered(Stage early, Stage late) const {
         bool found = false;
         for (int i = 0; i < size; ++i) {
             if (found && at[i].stage == early) return false;
@@ -88,10 +88,10 @@ struct Sequence {
 
     /// Whether, before the Conv or Gemm and after it, there is one operator of this stage at most: a second one would
     /// stand after the first.
-    constexpr bool at_most_one(Stage stage) const { return ordered(stage, stage); }
+    FUSEKIT_H constexpr bool at_most_one(Stage stage) const { return ordered(stage, stage); }
 
     /// Whether operators of this stage stand last only.
-    constexpr bool only_last(Stage stage) const {
+    FUSEKIT_H constexpr bool only_last(Stage stage) const {
         for (int i = 0; i + 1 < size; ++i)
             if (at[i].stage == stage) return false;
         return true;

@@ -47,7 +47,9 @@ struct StatisticsHead {
     using Operators = Epilogue<Ops...>;
     using Args = typename Operators::Args;
 
-    static void check(Args const& args, Check const& in) { check_epilogue(static_cast<Operators*>(nullptr), args, in); }
+    FUSEKIT_H static void check(Args const& args, Check const& in) {
+        check_epilogue(static_cast<Operators*>(nullptr), args, in);
+    }
 };
 
 template <class Head>

@@ -122,7 +122,7 @@ struct Structure : SlotsOf<Ops...> {
 
     /// A view, a layout or extents of x or y in four modes.
     template <class Modes>
-    static constexpr auto collapse(Modes const& modes) {
+    FUSEKIT_H static constexpr auto collapse(Modes const& modes) {
         if constexpr (has_gemm && Modes::rank <= 4) return collapse_matrices(modes);  // others are refused
         else return detail::collapse<4>(modes);
     }

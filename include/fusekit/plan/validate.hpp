@@ -10,7 +10,7 @@
 namespace fusekit::detail {
 
 template <class Extents>
-void check_extents(Check const& in, char const* argument, Extents const& shape) {
+FUSEKIT_H void check_extents(Check const& in, char const* argument, Extents const& shape) {
     std::int64_t bytes = size_of(in.type);
     for (int mode = 0; mode < Extents::rank; ++mode)
         if (shape[mode] < 0 || (shape[mode] > 0 && __builtin_mul_overflow(bytes, shape[mode], &bytes)))
@@ -18,7 +18,7 @@ void check_extents(Check const& in, char const* argument, Extents const& shape) 
 }
 
 /// Memory for totals of tiles, after a Conv or Gemm: `least` floats or more, without gaps.
-inline void check_scratch(OptionalView<float, 1> const& scratch, std::int64_t least, Check const& in) {
+FUSEKIT_H inline void check_scratch(OptionalView<float, 1> const& scratch, std::int64_t least, Check const& in) {
     std::int64_t const size = scratch.layout.shape[0], stride = scratch.layout.stride[0];
     if (least == 0) return;
     if (!scratch.given() || size < least)
@@ -30,7 +30,7 @@ inline void check_scratch(OptionalView<float, 1> const& scratch, std::int64_t le
 
 /// Refuses batch statistics of no values, where a channel or place has some.
 template <class Op>
-void check_values(Check const& in) {
+FUSEKIT_H void check_values(Check const& in) {
     Index<4> const& y = in.y;
     bool per_place = false;
     if constexpr (ReductionOp<Op>) per_place = Op::per_place;
@@ -41,7 +41,7 @@ void check_values(Check const& in) {
 }
 
 template <class Op>
-void check_op(typename Op::Args const& args, Check const& in) {
+FUSEKIT_H void check_op(typename Op::Args const& args, Check const& in) {
     if (in.refused()) return;
     Check own = in;
     own.operator_name = type_name<Op>;
@@ -52,14 +52,14 @@ void check_op(typename Op::Args const& args, Check const& in) {
 }
 
 template <class... Ops, class Args>
-void check_epilogue(Epilogue<Ops...> const*, Args const& args, Check const& in) {
+FUSEKIT_H void check_epilogue(Epilogue<Ops...> const*, Args const& args, Check const& in) {
     [&]<int... Nth>(std::integer_sequence<int, Nth...>) {
         (check_op<Ops>(get<Nth>(args), in), ...);
     }(std::make_integer_sequence<int, sizeof...(Ops)>{});
 }
 
 /// Refuses a run that writes nothing: without y, and without an output beside it.
-inline void check_writes(AliasChecker const& aliases, Check const& in) {
+FUSEKIT_H inline void check_writes(AliasChecker const& aliases, Check const& in) {
     for (Region const& region : aliases)
         if (region.access == Access::written) return;
     in.fail("", "an output, as the plan writes none beside it", "no_output");
@@ -67,7 +67,7 @@ inline void check_writes(AliasChecker const& aliases, Check const& in) {
 
 /// Of a plan's run on an input of one shape and type.
 template <class Plan>
-Check check_of(CollapsedShape<4> const& x, DataType type) {
+FUSEKIT_H Check check_of(CollapsedShape<4> const& x, DataType type) {
     return {.x = x,
             .y = {},
             .type = type,
@@ -102,8 +102,9 @@ enum class Addresses { known, later, never };
 /// is null where the output is yet to be allocated, or not written at all. Returns the extents of the output, N x K x P
 /// x Q.
 template <class BoundPlan, Element T, OutputElement U, int Rank, class Device>
-CollapsedShape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> const& x, TensorView<U, Rank> const* y,
-                           Device const& device, AliasChecker& aliases, Addresses addresses, Refusal* refusal) {
+FUSEKIT_H CollapsedShape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> const& x,
+                                     TensorView<U, Rank> const* y, Device const& device, AliasChecker& aliases,
+                                     Addresses addresses, Refusal* refusal) {
     using Plan = typename BoundPlan::Plan;
     Check in = check_of<Plan>(Plan::collapse(x.layout.shape), data_type<T>);
     in.refusal = refusal;
@@ -159,8 +160,8 @@ CollapsedShape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> con
 
 /// The same for a run on x and y, with Error; writes nothing.
 template <class BoundPlan, Element T, OutputElement U, int Rank, class Device>
-CollapsedShape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> const& x, TensorView<U, Rank> const* y,
-                           Device const& device) {
+FUSEKIT_H CollapsedShape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> const& x,
+                                     TensorView<U, Rank> const* y, Device const& device) {
     AliasCheckerOf<BoundPlan> aliases;
     return validate(bound, x, y, device, aliases, Addresses::known, nullptr);
 }
@@ -168,7 +169,7 @@ CollapsedShape<4> validate(BoundPlan const& bound, TensorView<T const, Rank> con
 /// The same for a run into a new output of elements of type U. Returns its layout: packed, channels first or last as
 /// in x.
 template <OutputElement U, class BoundPlan, Element T, int Rank, class Device>
-Layout<Rank> validate_new(BoundPlan const& bound, TensorView<T const, Rank> const& x, Device const& device) {
+FUSEKIT_H Layout<Rank> validate_new(BoundPlan const& bound, TensorView<T const, Rank> const& x, Device const& device) {
     TensorView<U, Rank> const* const none = nullptr;
     return packed_like(expand<Rank>(validate(bound, x, none, device)), x.layout);
 }

@@ -27,7 +27,7 @@ struct Slices<3> {
 
 /// The number of slices of x and y, as a divisor of their rows: 1 for none.
 template <int Space>
-constexpr Slices<Space> slices_of(CollapsedFrom const& x, CollapsedFrom const& y) {
+FUSEKIT_H constexpr Slices<Space> slices_of(CollapsedFrom const& x, CollapsedFrom const& y) {
     auto const at_least_one = [](Extent slices) { return slices > 0 ? slices : 1; };
     return {at_least_one(x.slices()), at_least_one(y.slices())};
 }

@@ -71,7 +71,7 @@ template <class Mode>
 inline constexpr int number_of_mode = detail::number_in<Mode, detail::Modes>;
 
 /// A mode's name, as in "Activation<Relu>".
-constexpr char const* name(ActivationMode mode) {
+FUSEKIT_H constexpr char const* name(ActivationMode mode) {
     constexpr char const* names[] = {"Passthru", "Logistic",    "Tanh",      "Relu",      "SoftRelu",    "Abs",
                                      "Power",    "ClippedRelu", "LeakyRelu", "Elu",       "Clamp",       "Gelu",
                                      "GeluTanh", "Silu",        "Mish",      "HardSwish", "HardSigmoid", "Softsign"};

@@ -25,7 +25,7 @@ struct AnyOf {
 
     /// Whether it has a mode, for each number a bit.
     static constexpr std::uint32_t modes = (0 | ... | (1u << number_of_mode<Modes>));
-    static constexpr bool has(ActivationMode mode) {
+    FUSEKIT_H static constexpr bool has(ActivationMode mode) {
         auto const number = static_cast<std::int32_t>(mode);
         return number >= 0 && number < activation_modes && (modes >> number & 1);
     }
@@ -47,7 +47,7 @@ struct AnyOf {
         return result;
     }
 
-    static void check(Args const& args, Check const& in) {
+    FUSEKIT_H static void check(Args const& args, Check const& in) {
         in.require(has(args.mode), "mode", "the number of one of its activations",
                    static_cast<std::int32_t>(args.mode));
     }

@@ -17,9 +17,9 @@ struct View {
     std::int64_t extents[5] = {};
     std::int64_t strides[5] = {};
 
-    constexpr View() = default;
+    FUSEKIT_H constexpr View() = default;
     template <int Rank>
-    constexpr View(DataType the_type, Layout<Rank> const& layout, void* the_data = nullptr)
+    FUSEKIT_H constexpr View(DataType the_type, Layout<Rank> const& layout, void* the_data = nullptr)
         : data(the_data), type(the_type), rank(Rank) {
         for (int mode = 0; mode < Rank; ++mode) {
             extents[mode] = layout.shape[mode];
@@ -29,14 +29,14 @@ struct View {
     /// Of a Tensor or a view.
     template <class Source>
         requires requires(Source const& source) { source.const_view().layout; }
-    constexpr View(Source const& source)
+    FUSEKIT_H constexpr View(Source const& source)
         : View(type_of(source.const_view()), source.const_view().layout, writable(source.const_view().data)) {}
 
-    constexpr bool operator==(View const&) const = default;
+    FUSEKIT_H constexpr bool operator==(View const&) const = default;
 
     /// The layout of a view of Rank modes.
     template <int Rank>
-    constexpr Layout<Rank> layout() const {
+    FUSEKIT_H constexpr Layout<Rank> layout() const {
         Layout<Rank> result{};
         for (int mode = 0; mode < Rank; ++mode) {
             result.shape[mode] = extents[mode];
@@ -47,11 +47,11 @@ struct View {
 
 private:
     template <class T, int Rank>
-    static constexpr DataType type_of(TensorView<T const, Rank> const&) {
+    FUSEKIT_H static constexpr DataType type_of(TensorView<T const, Rank> const&) {
         return data_type<T>;
     }
     template <class T>
-    static constexpr void* writable(T const* data) {
+    FUSEKIT_H static constexpr void* writable(T const* data) {
         return const_cast<T*>(data);
     }
 };
@@ -78,7 +78,7 @@ enum class Role : std::uint8_t {
 inline constexpr int roles = static_cast<int>(Role::scratch) + 1;
 
 /// The field of an operator's arguments that a role stands for.
-constexpr char const* name(Role role) {
+FUSEKIT_H constexpr char const* name(Role role) {
     constexpr char const* names[] = {"weights",
                                      "bias",
                                      "z",
@@ -108,8 +108,8 @@ struct Arguments {
     double momentum = 0.1;    ///< MIOpen's expAvgFactor
     double zero_point = 0;    ///< of a Requantize
 
-    constexpr View& operator[](Role role) { return tensors[static_cast<int>(role)]; }
-    constexpr View const& operator[](Role role) const { return tensors[static_cast<int>(role)]; }
+    FUSEKIT_H constexpr View& operator[](Role role) { return tensors[static_cast<int>(role)]; }
+    FUSEKIT_H constexpr View const& operator[](Role role) const { return tensors[static_cast<int>(role)]; }
 };
 
 /// Arguments that lie one after another: an array, or anything that has data() and size().
@@ -117,15 +117,15 @@ struct ArgumentList {
     Arguments const* data;
     int size;
 
-    constexpr ArgumentList(Arguments const* the_data, int the_size) : data(the_data), size(the_size) {}
+    FUSEKIT_H constexpr ArgumentList(Arguments const* the_data, int the_size) : data(the_data), size(the_size) {}
     template <std::size_t Count>
-    constexpr ArgumentList(Arguments const (&all)[Count]) : data(all), size(static_cast<int>(Count)) {}
+    FUSEKIT_H constexpr ArgumentList(Arguments const (&all)[Count]) : data(all), size(static_cast<int>(Count)) {}
     template <class Range>
         requires requires(Range const& range) {
             { range.data() } -> std::convertible_to<Arguments const*>;
             range.size();
         }
-    constexpr ArgumentList(Range const& range) : data(range.data()), size(static_cast<int>(range.size())) {}
+    FUSEKIT_H constexpr ArgumentList(Range const& range) : data(range.data()), size(static_cast<int>(range.size())) {}
 };
 
 }  // namespace fusekit::runtime

@@ -13,20 +13,20 @@ struct Holding : AnyRun<Device> {
     using X = typename Prepared::X;
     using Y = typename Prepared::Y;
 
-    explicit Holding(Prepared const& the_prepared) : prepared(the_prepared) {}
-    std::size_t workspace_bytes() const override { return prepared.workspace_bytes(); }
-    Refusal run(Stream<Device>& stream, void const* x, void* y, WorkspaceView workspace) const override {
+    FUSEKIT_H explicit Holding(Prepared const& the_prepared) : prepared(the_prepared) {}
+    FUSEKIT_H std::size_t workspace_bytes() const override { return prepared.workspace_bytes(); }
+    FUSEKIT_H Refusal run(Stream<Device>& stream, void const* x, void* y, WorkspaceView workspace) const override {
         return prepared.try_run(stream, static_cast<X const*>(x), static_cast<Y*>(y), workspace);
     }
 };
 
-[[gnu::cold, gnu::noinline]] inline void refuse(Reader const& of, char const* tensor, char const* field, Text expected,
-                                                Text given) {
+[[gnu::cold, gnu::noinline]] FUSEKIT_H inline void refuse(Reader const& of, char const* tensor, char const* field,
+                                                          Text expected, Text given) {
     if (!of.refusal) of.refusal = Error(of.plan(), tensor, field, std::move(expected), std::move(given));
 }
 
 /// Refuses a tensor of another type or number of modes than the form's.
-inline bool is_of(Reader const& of, char const* tensor, View const& view, DataType type, int rank) {
+FUSEKIT_H inline bool is_of(Reader const& of, char const* tensor, View const& view, DataType type, int rank) {
     if (view.type != type) refuse(of, tensor, "", fusekit::name(type), fusekit::name(view.type));
     else if (view.rank != rank) refuse(of, tensor, "", Text::number(rank) + " modes", Text::number(view.rank));
     else if (!is_aligned(view.data, type)) refuse(of, tensor, "", "memory aligned to its elements", "an odd address");
@@ -36,7 +36,7 @@ inline bool is_of(Reader const& of, char const* tensor, View const& view, DataTy
 
 /// Binds a call's arguments and prepares them; what is refused is kept in the call's reader, and nothing done.
 template <class Form, class Device, class F>
-void with_prepared(Call<Device> const& call, int alignment, F const& f) {
+FUSEKIT_H void with_prepared(Call<Device> const& call, int alignment, F const& f) {
     using X = typename Form::X;
     using Y = typename Form::Y;
     constexpr int rank = Form::rank;
@@ -54,7 +54,7 @@ void with_prepared(Call<Device> const& call, int alignment, F const& f) {
 }
 
 template <class Device, class TheForm>
-void Compiled<Device, TheForm>::output_shape(Reader const& reader, View const& x, Index<4>& shape) {
+FUSEKIT_H void Compiled<Device, TheForm>::output_shape(Reader const& reader, View const& x, Index<4>& shape) {
     using Form = FormOf<TheForm>;
     if (!is_of(reader, "x", x, data_type<typename Form::X>, Form::rank)) return;
     auto const bound = Form::bind(reader);
@@ -64,20 +64,20 @@ void Compiled<Device, TheForm>::output_shape(Reader const& reader, View const& x
 }
 
 template <class Device, class TheForm>
-void Compiled<Device, TheForm>::workspace_bytes(Call<Device> const& call, std::size_t& bytes) {
+FUSEKIT_H void Compiled<Device, TheForm>::workspace_bytes(Call<Device> const& call, std::size_t& bytes) {
     with_prepared<FormOf<TheForm>>(call, call.alignment,
                                    [&](auto const& prepared) { bytes = prepared.workspace_bytes(); });
 }
 
 template <class Device, class TheForm>
-void Compiled<Device, TheForm>::prepare(Call<Device> const& call, Run<Device>& run) {
+FUSEKIT_H void Compiled<Device, TheForm>::prepare(Call<Device> const& call, Run<Device>& run) {
     with_prepared<FormOf<TheForm>>(call, call.alignment, [&]<class Prepared>(Prepared const& prepared) {
         run.reset(new Holding<Device, Prepared>(prepared));
     });
 }
 
 template <class Device, class TheForm>
-void Compiled<Device, TheForm>::run(Call<Device> const& call, WorkspaceView workspace) {
+FUSEKIT_H void Compiled<Device, TheForm>::run(Call<Device> const& call, WorkspaceView workspace) {
     using Form = FormOf<TheForm>;
     with_prepared<Form>(call, 0, [&](auto const& prepared) {
         call.reader.refusal = prepared.try_run(call.stream, static_cast<typename Form::X const*>(call.x.data),

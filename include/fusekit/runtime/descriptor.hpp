@@ -41,11 +41,11 @@ struct Descriptor {
         0;  ///< an ActivationMode, NormMode or PoolMode; else 0, or what an application's operator takes
     Filter<2> filter = fusekit::filter(1, 1);  ///< of a Conv or a Pool
 
-    constexpr bool operator==(Descriptor const&) const = default;
+    FUSEKIT_H constexpr bool operator==(Descriptor const&) const = default;
 };
 
 /// The largest mode of a kind; 0 for kinds without modes. Those of an application are its own.
-constexpr std::int32_t last_mode(Kind kind) {
+FUSEKIT_H constexpr std::int32_t last_mode(Kind kind) {
     if (kind == Kind::activation || kind == Kind::activation_backward) return activation_modes - 1;
     bool const has_two = kind == Kind::batch_norm_inference || kind == Kind::batch_norm_training ||
                          kind == Kind::batch_norm_backward || kind == Kind::pool;
@@ -53,29 +53,31 @@ constexpr std::int32_t last_mode(Kind kind) {
 }
 
 /// The descriptors of the library's operators.
-constexpr Descriptor conv(Filter<2> const& filter) { return {Kind::conv, 0, filter}; }
-constexpr Descriptor gemm() { return {Kind::gemm}; }
-constexpr Descriptor bias() { return {Kind::bias}; }
-constexpr Descriptor batch_norm_inference(NormMode mode) {
+FUSEKIT_H constexpr Descriptor conv(Filter<2> const& filter) { return {Kind::conv, 0, filter}; }
+FUSEKIT_H constexpr Descriptor gemm() { return {Kind::gemm}; }
+FUSEKIT_H constexpr Descriptor bias() { return {Kind::bias}; }
+FUSEKIT_H constexpr Descriptor batch_norm_inference(NormMode mode) {
     return {Kind::batch_norm_inference, static_cast<std::int32_t>(mode)};
 }
-constexpr Descriptor batch_norm_training(NormMode mode) {
+FUSEKIT_H constexpr Descriptor batch_norm_training(NormMode mode) {
     return {Kind::batch_norm_training, static_cast<std::int32_t>(mode)};
 }
-constexpr Descriptor batch_norm_backward(NormMode mode) {
+FUSEKIT_H constexpr Descriptor batch_norm_backward(NormMode mode) {
     return {Kind::batch_norm_backward, static_cast<std::int32_t>(mode)};
 }
-constexpr Descriptor activation(ActivationMode mode) { return {Kind::activation, static_cast<std::int32_t>(mode)}; }
-constexpr Descriptor activation_backward(ActivationMode mode) {
+FUSEKIT_H constexpr Descriptor activation(ActivationMode mode) {
+    return {Kind::activation, static_cast<std::int32_t>(mode)};
+}
+FUSEKIT_H constexpr Descriptor activation_backward(ActivationMode mode) {
     return {Kind::activation_backward, static_cast<std::int32_t>(mode)};
 }
-constexpr Descriptor residual() { return {Kind::residual}; }
-constexpr Descriptor scale() { return {Kind::scale}; }
-constexpr Descriptor requantize() { return {Kind::requantize}; }
-constexpr Descriptor channel_statistics() { return {Kind::channel_statistics}; }
-constexpr Descriptor store() { return {Kind::store}; }
-constexpr Descriptor global_average() { return {Kind::global_average}; }
-constexpr Descriptor pool(PoolMode mode, Filter<2> const& window) {
+FUSEKIT_H constexpr Descriptor residual() { return {Kind::residual}; }
+FUSEKIT_H constexpr Descriptor scale() { return {Kind::scale}; }
+FUSEKIT_H constexpr Descriptor requantize() { return {Kind::requantize}; }
+FUSEKIT_H constexpr Descriptor channel_statistics() { return {Kind::channel_statistics}; }
+FUSEKIT_H constexpr Descriptor store() { return {Kind::store}; }
+FUSEKIT_H constexpr Descriptor global_average() { return {Kind::global_average}; }
+FUSEKIT_H constexpr Descriptor pool(PoolMode mode, Filter<2> const& window) {
     return {Kind::pool, static_cast<std::int32_t>(mode), window};
 }
 
@@ -83,10 +85,11 @@ constexpr Descriptor pool(PoolMode mode, Filter<2> const& window) {
 struct Types {
     DataType x, y, weights;
 
-    constexpr Types(DataType all) : x(all), y(all), weights(all) {}
-    constexpr Types(DataType the_x, DataType the_y) : x(the_x), y(the_y), weights(the_x) {}
-    constexpr Types(DataType the_x, DataType the_y, DataType the_weights) : x(the_x), y(the_y), weights(the_weights) {}
-    constexpr bool operator==(Types const&) const = default;
+    FUSEKIT_H constexpr Types(DataType all) : x(all), y(all), weights(all) {}
+    FUSEKIT_H constexpr Types(DataType the_x, DataType the_y) : x(the_x), y(the_y), weights(the_x) {}
+    FUSEKIT_H constexpr Types(DataType the_x, DataType the_y, DataType the_weights)
+        : x(the_x), y(the_y), weights(the_weights) {}
+    FUSEKIT_H constexpr bool operator==(Types const&) const = default;
 };
 
 /// No sequence of a set has more operators.
@@ -97,18 +100,18 @@ struct Descriptors {
     Descriptor const* data;
     int size;
 
-    constexpr Descriptors(Descriptor const* the_data, int the_size) : data(the_data), size(the_size) {}
+    FUSEKIT_H constexpr Descriptors(Descriptor const* the_data, int the_size) : data(the_data), size(the_size) {}
     template <std::size_t Count>
-    constexpr Descriptors(Descriptor const (&all)[Count]) : data(all), size(static_cast<int>(Count)) {}
+    FUSEKIT_H constexpr Descriptors(Descriptor const (&all)[Count]) : data(all), size(static_cast<int>(Count)) {}
     template <class Range>
         requires requires(Range const& range) {
             { range.data() } -> std::convertible_to<Descriptor const*>;
             range.size();
         }
-    constexpr Descriptors(Range const& range) : data(range.data()), size(static_cast<int>(range.size())) {}
+    FUSEKIT_H constexpr Descriptors(Range const& range) : data(range.data()), size(static_cast<int>(range.size())) {}
 
-    constexpr Descriptor const& operator[](int i) const { return data[i]; }
-    constexpr Descriptors first(int count) const { return {data, count}; }
+    FUSEKIT_H constexpr Descriptor const& operator[](int i) const { return data[i]; }
+    FUSEKIT_H constexpr Descriptors first(int count) const { return {data, count}; }
 };
 
 }  // namespace fusekit::runtime

@@ -28,15 +28,15 @@ struct Explanation {
     FUSEKIT_H Explanation& operator=(Explanation&&) = default;
     FUSEKIT_H ~Explanation() = default;
 
-    explicit operator bool() const { return reason == supported; }
-    Error error() const { return Error(sequence, operator_name, "", expected, given); }
+    FUSEKIT_H explicit operator bool() const { return reason == supported; }
+    FUSEKIT_H Error error() const { return Error(sequence, operator_name, "", expected, given); }
 };
 
 namespace detail {
 
 /// The name of a type, kept as long as the program runs.
 template <class T>
-[[gnu::cold]] char const* static_name() {
+[[gnu::cold]] FUSEKIT_H char const* static_name() {
     static Text const name = type_name<T>();
     return name.c_str();
 }
@@ -47,7 +47,7 @@ struct Broken {
     char const* (*rule)() = nullptr;
 };
 template <class... Rules>
-constexpr Broken broken(Sequence plan, rules::List<Rules...> const*) {
+FUSEKIT_H constexpr Broken broken(Sequence plan, rules::List<Rules...> const*) {
     Broken result;
     static_cast<void>(((Rules::holds(plan) || (result = {Rules::sentence, static_name<Rules>}, false)) && ...));
     return result;
@@ -55,7 +55,7 @@ constexpr Broken broken(Sequence plan, rules::List<Rules...> const*) {
 
 /// How many operators stand between a sequence and a form: those that one has and the other does not, and those whose
 /// mode or filter differs. With `of_beginning`, operators of the form that follow the sequence are none.
-inline int distance(FormInfo const& form, Descriptors given, bool of_beginning) {
+FUSEKIT_H inline int distance(FormInfo const& form, Descriptors given, bool of_beginning) {
     int row[most_operators + 1];
     int end = given.size;
     for (int j = 0; j <= given.size; ++j) row[j] = j;
@@ -78,8 +78,8 @@ inline int distance(FormInfo const& form, Descriptors given, bool of_beginning) 
     return of_beginning ? best : row[end];
 }
 
-[[gnu::cold, gnu::noinline]] inline Explanation explain(FormList forms, Descriptors given, Types const* types,
-                                                        bool of_beginning) {
+[[gnu::cold, gnu::noinline]] FUSEKIT_H inline Explanation explain(FormList forms, Descriptors given, Types const* types,
+                                                                  bool of_beginning) {
     Explanation result;
     int const most = given.size < most_operators ? given.size : most_operators;
     result.sequence = written(forms, given.first(most));

@@ -14,7 +14,7 @@ struct FormList {
 };
 
 /// An operator of the library that a descriptor may name, whether or not a set has it.
-constexpr OperatorFacts const* library_facts(Descriptor const& of) {
+FUSEKIT_H constexpr OperatorFacts const* library_facts(Descriptor const& of) {
     bool const spatial = of.mode == static_cast<int>(NormMode::spatial);
     switch (of.kind) {
         case Kind::conv: return &facts_of<Conv<dynamic>>;
@@ -42,7 +42,7 @@ constexpr OperatorFacts const* library_facts(Descriptor const& of) {
 }
 
 /// The operator of the set that a descriptor names; null where there is none.
-inline Slot const* slot_for(FormList const& forms, Descriptor const& of) {
+FUSEKIT_H inline Slot const* slot_for(FormList const& forms, Descriptor const& of) {
     for (int form = 0; form < forms.size; ++form)
         for (int i = 0; i < forms.at[form]->size; ++i)
             if (forms.at[form]->entries[i].takes(of)) return &forms.at[form]->entries[i];
@@ -50,7 +50,7 @@ inline Slot const* slot_for(FormList const& forms, Descriptor const& of) {
 }
 
 /// As a plan's author would write the operator: "Conv<filter(3, 3).pad(1)>", "Activation<Relu>".
-[[gnu::cold]] inline Text written(FormList const& forms, Descriptor const& of) {
+[[gnu::cold]] FUSEKIT_H inline Text written(FormList const& forms, Descriptor const& of) {
     auto const norm = [&](char const* which) {
         return Text(which) + (of.mode == static_cast<int>(NormMode::spatial) ? "<Spatial>" : "<PerActivation>");
     };
@@ -82,7 +82,7 @@ inline Slot const* slot_for(FormList const& forms, Descriptor const& of) {
     Slot const* const own = slot_for(forms, of);
     return own ? own->name() : "operator of kind " + Text::number(static_cast<int>(of.kind));
 }
-[[gnu::cold]] inline Text written(FormList const& forms, Descriptors const& all) {
+[[gnu::cold]] FUSEKIT_H inline Text written(FormList const& forms, Descriptors const& all) {
     Text text;
     for (int i = 0; i < all.size; ++i) text += (i ? ", " : "") + written(forms, all[i]);
     return "Plan<" + text + ">";

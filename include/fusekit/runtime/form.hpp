@@ -20,7 +20,7 @@ struct Slot {
     detail::OperatorFacts facts;
     Text (*name)();
 
-    constexpr bool takes(Descriptor const& given) const {
+    FUSEKIT_H constexpr bool takes(Descriptor const& given) const {
         bool const mode = modes == 0 ? given.mode == descriptor.mode
                                      : given.mode >= 0 && given.mode < 32 && (modes >> given.mode & 1);
         return given.kind == descriptor.kind && mode && (any_filter || given.filter == descriptor.filter);
@@ -48,7 +48,7 @@ namespace detail {
 
 /// Gives each descriptor to the first operator that takes it, after that of the descriptor before. Fits where all are
 /// given, and only operators are left out that may be; or, of a beginning, those that follow it.
-constexpr Matching match(FormInfo const& form, Descriptors given, bool of_beginning = false) {
+FUSEKIT_H constexpr Matching match(FormInfo const& form, Descriptors given, bool of_beginning = false) {
     Matching result{};
     int next = 0;
     for (int i = 0; i < form.size && i < most_operators; ++i) {  // the second condition is for g++'s eyes
@@ -60,7 +60,7 @@ constexpr Matching match(FormInfo const& form, Descriptors given, bool of_beginn
     return result;
 }
 
-constexpr Kind backward_kind(Kind kind) {
+FUSEKIT_H constexpr Kind backward_kind(Kind kind) {
     return kind == Kind::activation            ? Kind::activation_backward
            : kind == Kind::batch_norm_training ? Kind::batch_norm_backward
                                                : kind;
@@ -98,19 +98,19 @@ struct Reader {
     Refusal& refusal;
 
     template <class Op>
-    typename Op::Args read(int slot) const {
+    FUSEKIT_H typename Op::Args read(int slot) const {
         if constexpr (requires { OperatorOf<Op>::absent(); })
             if (at[slot] < 0) return OperatorOf<Op>::absent();
         return OperatorOf<Op>::read(given<Op>(slot));
     }
     template <class Op>
-    typename GradientsOf<Op>::Type gradients(int slot) const {
+    FUSEKIT_H typename GradientsOf<Op>::Type gradients(int slot) const {
         if constexpr (requires { OperatorOf<Op>::gradients(given<Op>(slot)); })
             if (at[slot] >= 0) return OperatorOf<Op>::gradients(given<Op>(slot));
         return {};
     }
     template <class Op>
-    Given given(int slot) const {
+    FUSEKIT_H Given given(int slot) const {
         int const stand_ins = stands_in ? at[slot] * roles : -1;
         return {descriptors[at[slot]], arguments[at[slot]], rank_of_x, stand_ins, plan, type_name<Op>, refusal};
     }
@@ -127,7 +127,7 @@ struct Bind<FusedPlan<Ops...>> {
     static constexpr Slot entries[sizeof...(Ops)] = {slot_of<Ops, false>()...};
     static constexpr int size = sizeof...(Ops), rank = Plan::has_gemm ? 2 : 4;
 
-    static BoundPlan<Plan> bind(Reader const& reader) {
+    FUSEKIT_H static BoundPlan<Plan> bind(Reader const& reader) {
         return [&]<int... Nth>(std::integer_sequence<int, Nth...>) {
             KernelTuple<typename Ops::Args...> const args{{reader.read<Ops>(Nth)}...};
             return MakeBound<Ops...>::make(get<Nth>(args)...);
@@ -142,7 +142,7 @@ struct Bind<BackwardOf<FusedPlan<Ops...>>> {
     static constexpr Slot entries[sizeof...(Ops)] = {slot_of<Ops, true>()...};
     static constexpr int size = sizeof...(Ops), rank = 4;
 
-    static BoundPlan<Plan> bind(Reader const& reader) {
+    FUSEKIT_H static BoundPlan<Plan> bind(Reader const& reader) {
         return [&]<int... Nth>(std::integer_sequence<int, Nth...>) {
             KernelTuple<typename GradientsOf<Ops>::Type...> const gradients{{reader.gradients<Ops>(Nth)}...};
             return BackwardOf<FusedPlan<Ops...>>::bind(Bind<FusedPlan<Ops...>>::bind(reader), input(reader),
@@ -152,7 +152,7 @@ struct Bind<BackwardOf<FusedPlan<Ops...>>> {
 
 private:
     /// x of the forward run, which one of the operators brings.
-    static AnyActivations input(Reader const& reader) {
+    FUSEKIT_H static AnyActivations input(Reader const& reader) {
         using First = TypeAt<0, Ops...>;
         for (int i = 0; i < size; ++i)
             if (reader.at[i] >= 0 && reader.arguments[reader.at[i]][Role::x].rank != 0)
@@ -163,7 +163,7 @@ private:
 
 /// The element type of a Conv's or Gemm's weights; x's where there are none.
 template <class Plan, Element X>
-constexpr DataType weights_of() {
+FUSEKIT_H constexpr DataType weights_of() {
     if constexpr (requires { typename Plan::Head::template WeightElement<X>; })
         return data_type<typename Plan::Head::template WeightElement<X>>;
     else return data_type<X>;

@@ -13,7 +13,7 @@ namespace fusekit::runtime {
 namespace detail {
 
 /// Whether elements of the type may lie at an address.
-inline bool is_aligned(void const* data, DataType type) {
+FUSEKIT_H inline bool is_aligned(void const* data, DataType type) {
     return (reinterpret_cast<std::uintptr_t>(data) & static_cast<std::uintptr_t>(size_of(type) - 1)) == 0;
 }
 
@@ -29,8 +29,8 @@ public:
 
     /// Where `stand_ins` is not negative, addresses from that one on take the place of pointers that are null: for
     /// questions that layouts alone answer.
-    Given(Descriptor const& the_descriptor, Arguments const& the_arguments, int the_rank_of_x, int the_stand_ins,
-          Text (*the_plan)(), Text (*the_operator_name)(), Refusal& the_refusal)
+    FUSEKIT_H Given(Descriptor const& the_descriptor, Arguments const& the_arguments, int the_rank_of_x,
+                    int the_stand_ins, Text (*the_plan)(), Text (*the_operator_name)(), Refusal& the_refusal)
         : descriptor(the_descriptor),
           arguments(the_arguments),
           rank_of_x(the_rank_of_x),
@@ -39,24 +39,24 @@ public:
           operator_name(the_operator_name),
           refusal(the_refusal) {}
 
-    [[gnu::cold]] void fail(char const* argument, Text expected, Text given) const {
+    [[gnu::cold]] FUSEKIT_H void fail(char const* argument, Text expected, Text given) const {
         if (!refusal) refusal = Error(plan(), operator_name(), argument, std::move(expected), std::move(given));
     }
 
     /// Whether a tensor is given.
-    bool has(Role role) const { return arguments[role].rank != 0 && pointer(role) != nullptr; }
+    FUSEKIT_H bool has(Role role) const { return arguments[role].rank != 0 && pointer(role) != nullptr; }
 
-    static float number(double value) { return static_cast<float>(value); }
+    FUSEKIT_H static float number(double value) { return static_cast<float>(value); }
 
     /// A view of Rank modes, of any element type.
     template <int Rank>
-    AnyView<Rank> view(Role role) const {
+    FUSEKIT_H AnyView<Rank> view(Role role) const {
         takes(role, Rank, Rank);
         return any<Rank>(role);
     }
 
     /// Activations of 2 to 5 modes.
-    AnyActivations activations(Role role) const {
+    FUSEKIT_H AnyActivations activations(Role role) const {
         switch (takes(role, 2, 5)) {
             case 2: return any<2>(role);
             case 3: return any<3>(role);
@@ -66,7 +66,7 @@ public:
     }
 
     /// The same to write to.
-    AnyOutput output(Role role) const {
+    FUSEKIT_H AnyOutput output(Role role) const {
         takes(role, 2, 5);
         Layout<4> const layout = arguments[role].layout<4>();
         if (arguments[role].type == DataType::float16) return written<half>(role, layout);
@@ -77,7 +77,7 @@ public:
     }
 
     /// Values of channels, of any element type: K, or 1 x K and further modes of extent 1.
-    AnyChannelParameters any_channels(Role role) const {
+    FUSEKIT_H AnyChannelParameters any_channels(Role role) const {
         switch (takes(role, 1, 5)) {
             case 2: return any<2>(role);
             case 3: return any<3>(role);
@@ -88,7 +88,7 @@ public:
     }
 
     /// Floats of channels, or of places: K x P x Q, or 1 x K x P x Q.
-    ChannelParameters channels(Role role) const {
+    FUSEKIT_H ChannelParameters channels(Role role) const {
         is_float(role);
         switch (takes(role, 1, 5)) {
             case 2: return floats<2>(role);
@@ -98,7 +98,7 @@ public:
             default: return floats<1>(role);
         }
     }
-    PlaceParameters places(Role role) const {
+    FUSEKIT_H PlaceParameters places(Role role) const {
         is_float(role);
         View const image = image_of(role);
         takes(role, rank_of_x - 1, rank_of_x);
@@ -110,7 +110,7 @@ public:
     }
 
     /// The same, to write to, where they are given.
-    OptionalView<float, 1> written_channels(Role role) const {
+    FUSEKIT_H OptionalView<float, 1> written_channels(Role role) const {
         if (!has(role)) return {};
         is_float(role);
         switch (takes(role, 1, 5)) {
@@ -121,7 +121,7 @@ public:
             default: return written<float>(role, arguments[role].layout<1>());
         }
     }
-    OptionalView<float, 3> written_places(Role role) const {
+    FUSEKIT_H OptionalView<float, 3> written_places(Role role) const {
         if (!has(role)) return {};
         is_float(role);
         View const image = image_of(role);
@@ -140,28 +140,28 @@ private:
     Text (*operator_name)();
     Refusal& refusal;
 
-    void* pointer(Role role) const {
+    FUSEKIT_H void* pointer(Role role) const {
         void* const data = arguments[role].data;
         return data || stand_ins < 0 ? data : detail::stand_in(stand_ins + static_cast<int>(role));
     }
 
     template <int Rank>
-    TensorView<float const, Rank> floats(Role role) const {
+    FUSEKIT_H TensorView<float const, Rank> floats(Role role) const {
         return {static_cast<float const*>(pointer(role)), arguments[role].layout<Rank>()};
     }
     template <int Rank>
-    AnyView<Rank> any(Role role) const {
+    FUSEKIT_H AnyView<Rank> any(Role role) const {
         AnyView<Rank> result(floats<Rank>(role));
         result.type = arguments[role].type;
         return result;
     }
     template <class T, int Rank>
-    TensorView<T, Rank> written(Role role, Layout<Rank> const& layout) const {
+    FUSEKIT_H TensorView<T, Rank> written(Role role, Layout<Rank> const& layout) const {
         return {static_cast<T*>(pointer(role)), layout};
     }
 
     /// The number of modes of a tensor, which must be given and have `least` to `most`.
-    int takes(Role role, int least, int most) const {
+    FUSEKIT_H int takes(Role role, int least, int most) const {
         int const rank = arguments[role].rank;
         if (rank == 0) fail(name(role), "a tensor", "none");
         else if (!pointer(role) && !fusekit::detail::has_no_elements(arguments[role].extents, rank))
@@ -173,12 +173,12 @@ private:
                  Text::number(rank));
         return rank;
     }
-    void is_float(Role role) const {
+    FUSEKIT_H void is_float(Role role) const {
         DataType const type = arguments[role].type;
         if (arguments[role].rank != 0 && type != DataType::float32) fail(name(role), "float", fusekit::name(type));
     }
     /// 1 x K x P x Q as K x P x Q.
-    View image_of(Role role) const {
+    FUSEKIT_H View image_of(Role role) const {
         View image = arguments[role];
         if (image.rank != rank_of_x || image.extents[0] != 1) return image;
         for (int mode = 1; mode < image.rank; ++mode) {

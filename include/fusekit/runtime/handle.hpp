@@ -35,15 +35,16 @@ using Stream = typename StreamOf<Device>::Type;
 template <class Device>
 class AnyRun {
 public:
-    virtual ~AnyRun() = default;
-    virtual std::size_t workspace_bytes() const = 0;
+    FUSEKIT_H virtual ~AnyRun() = default;
+    FUSEKIT_H virtual std::size_t workspace_bytes() const = 0;
     /// Puts it on `stream`; allocates nothing. Refuses, with y untouched, what Prepared::try_run refuses.
-    virtual Refusal run(Stream<Device>& stream, void const* x, void* y, WorkspaceView workspace = {}) const = 0;
+    FUSEKIT_H virtual Refusal run(Stream<Device>& stream, void const* x, void* y,
+                                  WorkspaceView workspace = {}) const = 0;
 
 protected:
-    AnyRun() = default;
-    AnyRun(AnyRun const&) = default;
-    AnyRun& operator=(AnyRun const&) = default;
+    FUSEKIT_H AnyRun() = default;
+    FUSEKIT_H AnyRun(AnyRun const&) = default;
+    FUSEKIT_H AnyRun& operator=(AnyRun const&) = default;
 };
 template <class Device>
 using Run = std::unique_ptr<AnyRun<Device>>;
@@ -72,10 +73,10 @@ struct Operations {
 /// A form compiled for a device: `extern template struct Compiled<Device, Form<...>>` where another unit has it.
 template <class Device, class TheForm>
 struct Compiled {
-    static void output_shape(Reader const&, View const& x, Index<4>& shape);
-    static void workspace_bytes(Call<Device> const&, std::size_t& bytes);
-    static void prepare(Call<Device> const&, Run<Device>& run);
-    static void run(Call<Device> const&, WorkspaceView workspace);
+    FUSEKIT_H static void output_shape(Reader const&, View const& x, Index<4>& shape);
+    FUSEKIT_H static void workspace_bytes(Call<Device> const&, std::size_t& bytes);
+    FUSEKIT_H static void prepare(Call<Device> const&, Run<Device>& run);
+    FUSEKIT_H static void run(Call<Device> const&, WorkspaceView workspace);
 };
 template <class Device, class TheForm>
 inline constexpr Operations<Device> operations = {&Compiled<Device, TheForm>::output_shape,
@@ -89,21 +90,21 @@ inline constexpr Operations<Device> operations = {&Compiled<Device, TheForm>::ou
 template <class Device>
 class Handle {
 public:
-    Handle(FormInfo const* the_form, detail::Operations<Device> const* the_operations, Matching const& the_matching,
-           Descriptors given)
+    FUSEKIT_H Handle(FormInfo const* the_form, detail::Operations<Device> const* the_operations,
+                     Matching const& the_matching, Descriptors given)
         : form(the_form), operations(the_operations), matching(the_matching), count(given.size) {
         for (int i = 0; i < count; ++i) descriptors[i] = given[i];
     }
 
     /// The plan's name: "Plan<Conv<dynamic>, Optional<Bias>, AnyActivation>".
-    Text name() const { return form->name(); }
-    Types types() const { return form->types; }
-    int size() const { return count; }
-    Descriptor const& descriptor(int i) const { return descriptors[i]; }
+    FUSEKIT_H Text name() const { return form->name(); }
+    FUSEKIT_H Types types() const { return form->types; }
+    FUSEKIT_H int size() const { return count; }
+    FUSEKIT_H Descriptor const& descriptor(int i) const { return descriptors[i]; }
 
     /// The extents of y for x of these. Of tensors, extents are read and pointers may be null. An extent of 0 in
     /// x or the weights may give one in y.
-    Result<Index<4>> output_shape(ArgumentList arguments, View const& x) const {
+    FUSEKIT_H Result<Index<4>> output_shape(ArgumentList arguments, View const& x) const {
         Refusal refusal;
         Index<4> shape{};
         if (takes(arguments, refusal)) operations->output_shape(reader(arguments, x, true, refusal), x, shape);
@@ -116,7 +117,8 @@ public:
 
     /// The bytes that a run borrows. Pointers may be null; those of tensors that are not null must be the device's.
     template <class On>
-    Result<std::size_t> workspace_bytes(On&& stream, ArgumentList arguments, View const& x, View const& y) const {
+    FUSEKIT_H Result<std::size_t> workspace_bytes(On&& stream, ArgumentList arguments, View const& x,
+                                                  View const& y) const {
         Refusal refusal;
         std::size_t bytes = 0;
         if (takes(arguments, refusal))
@@ -128,8 +130,8 @@ public:
     /// The run on tensors of these layouts, whose pointers it does not look at: they will be multiples of `alignment`
     /// bytes, or of their elements' where these are wider. Allocates.
     template <class On>
-    Refusal prepare(On&& stream, ArgumentList arguments, View const& x, View const& y, Run<Device>& run,
-                    int alignment = 16) const {
+    FUSEKIT_H Refusal prepare(On&& stream, ArgumentList arguments, View const& x, View const& y, Run<Device>& run,
+                              int alignment = 16) const {
         Refusal refusal;
         if (takes(arguments, refusal))
             operations->prepare({stream, reader(arguments, x, false, refusal), x, y, alignment}, run);
@@ -139,7 +141,8 @@ public:
     /// Binds the arguments and runs, on a stream or a device; allocates nothing. Where no workspace is given, the
     /// stream's own is borrowed.
     template <class On>
-    Refusal run(On&& stream, ArgumentList arguments, View const& x, View const& y, WorkspaceView workspace = {}) const {
+    FUSEKIT_H Refusal run(On&& stream, ArgumentList arguments, View const& x, View const& y,
+                          WorkspaceView workspace = {}) const {
         Refusal refusal;
         if (takes(arguments, refusal))
             operations->run({stream, reader(arguments, x, false, refusal), x, y, 0}, workspace);
@@ -153,13 +156,13 @@ private:
     int count;
     Descriptor descriptors[most_operators] = {};
 
-    bool takes(ArgumentList arguments, Refusal& refusal) const {
+    FUSEKIT_H bool takes(ArgumentList arguments, Refusal& refusal) const {
         if (arguments.size == count) return true;
         refusal = Error(form->name(), "arguments", "", "those of " + Text::number(count) + " operators",
                         Text::number(arguments.size));
         return false;
     }
-    detail::Reader reader(ArgumentList arguments, View const& x, bool stands_in, Refusal& refusal) const {
+    FUSEKIT_H detail::Reader reader(ArgumentList arguments, View const& x, bool stands_in, Refusal& refusal) const {
         return {descriptors, arguments.data, matching.at, x.rank, stands_in, form->name, refusal};
     }
 };

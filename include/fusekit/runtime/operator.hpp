@@ -36,32 +36,34 @@ struct OperatorOf<Conv<dynamic, Option>> {
     using Args = typename Conv<dynamic, Option>::Args;
     static constexpr bool any_filter = true;
     static constexpr Descriptor descriptor = conv(filter(1, 1));
-    static Args read(Given const& given) { return {given.view<4>(Role::weights), given.descriptor.filter}; }
+    FUSEKIT_H static Args read(Given const& given) { return {given.view<4>(Role::weights), given.descriptor.filter}; }
 };
 template <auto Geometry, class Option>
 struct OperatorOf<Conv<Geometry, Option>> {
     using Args = typename Conv<Geometry, Option>::Args;
     static constexpr Descriptor descriptor = conv(Geometry);
-    static Args read(Given const& given) { return {given.view<4>(Role::weights)}; }
+    FUSEKIT_H static Args read(Given const& given) { return {given.view<4>(Role::weights)}; }
 };
 
 template <>
 struct OperatorOf<Gemm> {
     static constexpr Descriptor descriptor = gemm();
-    static Gemm::Args read(Given const& given) { return {given.view<2>(Role::weights)}; }
+    FUSEKIT_H static Gemm::Args read(Given const& given) { return {given.view<2>(Role::weights)}; }
 };
 
 template <>
 struct OperatorOf<Bias> {
     static constexpr Descriptor descriptor = bias();
-    static Bias::Args read(Given const& given) { return {given.any_channels(Role::bias)}; }
-    static Bias::Gradients gradients(Given const& given) { return {given.written_channels(Role::shift_gradient)}; }
+    FUSEKIT_H static Bias::Args read(Given const& given) { return {given.any_channels(Role::bias)}; }
+    FUSEKIT_H static Bias::Gradients gradients(Given const& given) {
+        return {given.written_channels(Role::shift_gradient)};
+    }
 };
 
 template <>
 struct OperatorOf<Residual> {
     static constexpr Descriptor descriptor = residual();
-    static Residual::Args read(Given const& given) {
+    FUSEKIT_H static Residual::Args read(Given const& given) {
         return {given.activations(Role::z), given.number(given.arguments.factor)};
     }
 };
@@ -69,13 +71,13 @@ struct OperatorOf<Residual> {
 template <>
 struct OperatorOf<Scale> {
     static constexpr Descriptor descriptor = scale();
-    static Scale::Args read(Given const& given) { return {given.number(given.arguments.factor)}; }
+    FUSEKIT_H static Scale::Args read(Given const& given) { return {given.number(given.arguments.factor)}; }
 };
 
 template <>
 struct OperatorOf<Requantize> {
     static constexpr Descriptor descriptor = requantize();
-    static Requantize::Args read(Given const& given) {
+    FUSEKIT_H static Requantize::Args read(Given const& given) {
         return {given.channels(Role::scale), given.number(given.arguments.zero_point)};
     }
 };
@@ -84,7 +86,7 @@ template <class Mode>
 struct OperatorOf<Activation<Mode>> {
     static_assert(number_of_mode<Mode> >= 0, "a mode of an application: specialise OperatorOf for its Activation");
     static constexpr Descriptor descriptor = activation(static_cast<ActivationMode>(number_of_mode<Mode>));
-    static typename Mode::Args read(Given const& given) {
+    FUSEKIT_H static typename Mode::Args read(Given const& given) {
         Arguments const& of = given.arguments;
         return detail::mode_arguments<Mode>(given.number(of.alpha), given.number(of.beta), given.number(of.gamma));
     }
@@ -97,12 +99,12 @@ template <class Op>
 struct OperatorOfAny {
     static constexpr std::uint32_t modes = Op::modes;
     static constexpr Descriptor descriptor = activation(ActivationMode::passthru);
-    static typename Op::Args read(Given const& given) {
+    FUSEKIT_H static typename Op::Args read(Given const& given) {
         Arguments const& of = given.arguments;
         return {static_cast<ActivationMode>(given.descriptor.mode), given.number(of.alpha), given.number(of.beta),
                 given.number(of.gamma)};
     }
-    static typename Op::Args absent()
+    FUSEKIT_H static typename Op::Args absent()
         requires(Op::has(ActivationMode::passthru))
     {
         return {};
@@ -125,12 +127,12 @@ inline constexpr NormMode norm_mode = std::is_same_v<Mode, Spatial> ? NormMode::
 
 /// Views of a batch norm's parameters: of channels or of places.
 template <class Mode>
-auto parameters(Given const& given, Role role) {
+FUSEKIT_H auto parameters(Given const& given, Role role) {
     if constexpr (norm_mode<Mode> == NormMode::spatial) return given.channels(role);
     else return given.places(role);
 }
 template <class Mode>
-auto written_parameters(Given const& given, Role role) {
+FUSEKIT_H auto written_parameters(Given const& given, Role role) {
     if constexpr (norm_mode<Mode> == NormMode::spatial) return given.written_channels(role);
     else return given.written_places(role);
 }
@@ -140,7 +142,7 @@ auto written_parameters(Given const& given, Role role) {
 template <class Mode>
 struct OperatorOf<BatchNormInference<Mode>> {
     static constexpr Descriptor descriptor = batch_norm_inference(detail::norm_mode<Mode>);
-    static typename BatchNormInference<Mode>::Args read(Given const& given) {
+    FUSEKIT_H static typename BatchNormInference<Mode>::Args read(Given const& given) {
         return {detail::parameters<Mode>(given, Role::mean), detail::parameters<Mode>(given, Role::variance),
                 detail::parameters<Mode>(given, Role::scale), detail::parameters<Mode>(given, Role::shift),
                 given.number(given.arguments.epsilon)};
@@ -150,7 +152,7 @@ struct OperatorOf<BatchNormInference<Mode>> {
 template <class Mode>
 struct OperatorOf<BatchNormTraining<Mode>> {
     static constexpr Descriptor descriptor = batch_norm_training(detail::norm_mode<Mode>);
-    static typename BatchNormTraining<Mode>::Args read(Given const& given) {
+    FUSEKIT_H static typename BatchNormTraining<Mode>::Args read(Given const& given) {
         return {detail::parameters<Mode>(given, Role::scale),
                 detail::parameters<Mode>(given, Role::shift),
                 detail::written_parameters<Mode>(given, Role::saved_mean),
@@ -160,7 +162,7 @@ struct OperatorOf<BatchNormTraining<Mode>> {
                 given.number(given.arguments.momentum),
                 given.number(given.arguments.epsilon)};
     }
-    static typename BatchNormTraining<Mode>::Gradients gradients(Given const& given) {
+    FUSEKIT_H static typename BatchNormTraining<Mode>::Gradients gradients(Given const& given) {
         return {detail::written_parameters<Mode>(given, Role::scale_gradient),
                 detail::written_parameters<Mode>(given, Role::shift_gradient)};
     }
@@ -169,26 +171,26 @@ struct OperatorOf<BatchNormTraining<Mode>> {
 template <>
 struct OperatorOf<Store> {
     static constexpr Descriptor descriptor = store();
-    static Store::Args read(Given const& given) { return {given.output(Role::output)}; }
+    FUSEKIT_H static Store::Args read(Given const& given) { return {given.output(Role::output)}; }
 };
 
 template <>
 struct OperatorOf<GlobalAverage> {
     static constexpr Descriptor descriptor = global_average();
-    static GlobalAverage::Args read(Given const&) { return {}; }
+    FUSEKIT_H static GlobalAverage::Args read(Given const&) { return {}; }
 };
 template <class Of, auto... Window>
 struct OperatorOf<Pool<Of, Window...>> {
     static constexpr Descriptor descriptor =
         pool(std::is_same_v<Of, Max> ? PoolMode::max : PoolMode::average, Pool<Of, Window...>::geometry);
-    static typename Pool<Of, Window...>::Args read(Given const&) { return {}; }
+    FUSEKIT_H static typename Pool<Of, Window...>::Args read(Given const&) { return {}; }
 };
 
 template <class Op>
 struct OperatorOf<Optional<Op>> : OperatorOf<Op> {
     using Args = typename Optional<Op>::Args;
-    static Args read(Given const& given) { return Optional<Op>::given(OperatorOf<Op>::read(given)); }
-    static Args absent() { return Optional<Op>::absent(); }
+    FUSEKIT_H static Args read(Given const& given) { return Optional<Op>::given(OperatorOf<Op>::read(given)); }
+    FUSEKIT_H static Args absent() { return Optional<Op>::absent(); }
 };
 
 }  // namespace fusekit::runtime

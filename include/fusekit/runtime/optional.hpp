@@ -20,7 +20,7 @@ struct Identity<Bias> {
     FUSEKIT_HD static constexpr Bias::Prepared<V> prepared() {
         return {-V{}};  // -0: adding +0 would make +0 of -0
     }
-    static Bias::Args arguments() { return {AnyView<1>(TensorView<float const, 1>(nullptr, {}))}; }
+    FUSEKIT_H static Bias::Args arguments() { return {AnyView<1>(TensorView<float const, 1>(nullptr, {}))}; }
 };
 template <>
 struct Identity<BatchNormInference<Spatial>> {
@@ -29,7 +29,7 @@ struct Identity<BatchNormInference<Spatial>> {
     FUSEKIT_HD static constexpr Op::Prepared<V> prepared() {
         return {V{}, V{} + 1.0f, -V{}};
     }
-    static Op::Args arguments() {
+    FUSEKIT_H static Op::Args arguments() {
         TensorView<float const, 1> const none(nullptr, {});
         return {none, none, none, none};
     }
@@ -47,8 +47,8 @@ struct Optional {
         typename Op::Args of_op;
         bool is_given;
     };
-    static Args given(typename Op::Args const& args) { return {args, true}; }
-    static Args absent() { return {detail::Identity<Op>::arguments(), false}; }
+    FUSEKIT_H static Args given(typename Op::Args const& args) { return {args, true}; }
+    FUSEKIT_H static Args absent() { return {detail::Identity<Op>::arguments(), false}; }
 
     template <class V>
     using Prepared = typename Op::template Prepared<V>;
@@ -66,17 +66,17 @@ struct Optional {
         return Op::slope(x, channel);
     }
 
-    static Text name() { return "Optional<" + type_name<Op>() + ">"; }
-    static void check(Args const& args, Check const& in) {
+    FUSEKIT_H static Text name() { return "Optional<" + type_name<Op>() + ">"; }
+    FUSEKIT_H static void check(Args const& args, Check const& in) {
         if (args.is_given) Op::check(args.of_op, in);
     }
 };
 
 template <>
 struct Optional<Scale> : Scale {
-    static Args given(Args const& args) { return args; }
-    static Args absent() { return {1.0f}; }
-    static Text name() { return "Optional<Scale>"; }
+    FUSEKIT_H static Args given(Args const& args) { return args; }
+    FUSEKIT_H static Args absent() { return {1.0f}; }
+    FUSEKIT_H static Text name() { return "Optional<Scale>"; }
 };
 
 }  // namespace fusekit::runtime

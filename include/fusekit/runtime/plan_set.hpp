@@ -9,11 +9,11 @@ namespace fusekit::runtime {
 namespace detail {
 
 /// A hash of a sequence's kinds and element types: what tells forms apart but for modes and filters.
-constexpr std::uint64_t hash_of(Types types) {
+FUSEKIT_H constexpr std::uint64_t hash_of(Types types) {
     return 0x9e3779b97f4a7c15u * (1 + static_cast<std::uint64_t>(types.x) + 8 * static_cast<std::uint64_t>(types.y) +
                                   64 * static_cast<std::uint64_t>(types.weights));
 }
-constexpr std::uint64_t hash_with(std::uint64_t hash, Kind kind) {
+FUSEKIT_H constexpr std::uint64_t hash_with(std::uint64_t hash, Kind kind) {
     hash = (hash ^ (1 + static_cast<std::uint64_t>(kind))) * 0xff51afd7ed558ccdu;
     return hash ^ (hash >> 32);
 }
@@ -30,23 +30,23 @@ struct HashTable {
     std::uint64_t hashes[static_cast<std::size_t>(places)] = {};
     std::int16_t forms[static_cast<std::size_t>(places)] = {};
 
-    constexpr void add(std::uint64_t hash, int form) {
+    FUSEKIT_H constexpr void add(std::uint64_t hash, int form) {
         int place = first(hash);
         while (forms[place] != 0) place = next(place);
         hashes[place] = hash;
         forms[place] = static_cast<std::int16_t>(form + 1);
     }
-    static constexpr int first(std::uint64_t hash) { return static_cast<int>(hash & (places - 1)); }
-    static constexpr int next(int place) { return (place + 1) & (places - 1); }
+    FUSEKIT_H static constexpr int first(std::uint64_t hash) { return static_cast<int>(hash & (places - 1)); }
+    FUSEKIT_H static constexpr int next(int place) { return (place + 1) & (places - 1); }
 };
 
-constexpr int sequences_of(FormInfo const& form) {
+FUSEKIT_H constexpr int sequences_of(FormInfo const& form) {
     int count = 1;
     for (int i = 0; i < form.size; ++i) count *= form.entries[i].optional ? 2 : 1;
     return count;
 }
 template <class Table>
-constexpr void add_sequences(Table& table, FormInfo const& form, int index, int slot, std::uint64_t hash) {
+FUSEKIT_H constexpr void add_sequences(Table& table, FormInfo const& form, int index, int slot, std::uint64_t hash) {
     if (slot == form.size) return table.add(hash, index);
     if (form.entries[slot].optional) add_sequences(table, form, index, slot + 1, hash);
     add_sequences(table, form, index, slot + 1, hash_with(hash, form.entries[slot].descriptor.kind));
@@ -66,12 +66,12 @@ public:
     static constexpr int size = sizeof...(Forms);
 
     /// The plan of a sequence. An Error says why there is none, as explain() does.
-    static Result<Handle<Device>> find(Descriptors descriptors, Types types) {
+    FUSEKIT_H static Result<Handle<Device>> find(Descriptors descriptors, Types types) {
         if (auto const found = find_or_none(descriptors, types)) return *found;
         return explain(descriptors, types).error();
     }
     /// The same, without a reason where there is none.
-    static fusekit::detail::Maybe<Handle<Device>> find_or_none(Descriptors descriptors, Types types) {
+    FUSEKIT_H static fusekit::detail::Maybe<Handle<Device>> find_or_none(Descriptors descriptors, Types types) {
         if (descriptors.size < 1 || descriptors.size > most_operators) return {};
         std::uint64_t hash = detail::hash_of(types);
         for (int i = 0; i < descriptors.size; ++i) hash = detail::hash_with(hash, descriptors[i].kind);
@@ -85,21 +85,21 @@ public:
         return {};
     }
     template <std::size_t Count>
-    static Result<Handle<Device>> find(Descriptor const (&descriptors)[Count], Types types) {
+    FUSEKIT_H static Result<Handle<Device>> find(Descriptor const (&descriptors)[Count], Types types) {
         return find(Descriptors(descriptors), types);
     }
 
     /// Why no plan of the set is found, if none is: which operator breaks which rule, or which plans come nearest.
-    static Explanation explain(Descriptors descriptors, Types types) {
+    FUSEKIT_H static Explanation explain(Descriptors descriptors, Types types) {
         return detail::explain(all(), descriptors, &types, false);
     }
     /// The same of a sequence that goes on: whether some plan of the set begins so.
-    static Explanation accepts_prefix(Descriptors descriptors) {
+    FUSEKIT_H static Explanation accepts_prefix(Descriptors descriptors) {
         return detail::explain(all(), descriptors, nullptr, true);
     }
 
     /// What is known of the plans, in the order of the set.
-    static detail::FormList all() { return {tables().forms, size}; }
+    FUSEKIT_H static detail::FormList all() { return {tables().forms, size}; }
 
 private:
     /// Tables of functions: those of the unit that asks, whatever other units have.
@@ -108,7 +108,7 @@ private:
         detail::Operations<Device> const* operations[sizeof...(Forms) + 1];
         detail::HashTable<(0 + ... + detail::sequences_of(detail::FormOf<Forms>::info))> hashed = {};
     };
-    static Tables const& tables() {
+    FUSEKIT_H static Tables const& tables() {
         static constexpr Tables own = [] {
             Tables result = {{&detail::FormOf<Forms>::info...},
                              {&detail::operations<Device, typename detail::FormOf<Forms>::Self>...}};

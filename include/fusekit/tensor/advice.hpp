@@ -11,14 +11,14 @@
 namespace fusekit::detail {
 
 /// "write fk::NAME(a, b, c, d)".
-[[gnu::cold]] inline Text call_of(char const* name, Index<4> const& arguments) {
+[[gnu::cold]] FUSEKIT_H inline Text call_of(char const* name, Index<4> const& arguments) {
     Text text = Text("write fk::") + name + "(";
     for (int i = 0; i < 4; ++i) text += Text(i ? ", " : "") + Text::number(arguments[i]);
     return text + ")";
 }
 
 /// `extents`, such as "2 x 3", as arguments: "2, 3".
-[[gnu::cold]] inline Text as_arguments(Text const& extents) {
+[[gnu::cold]] FUSEKIT_H inline Text as_arguments(Text const& extents) {
     Text text;
     char const* from = extents.c_str();
     while (char const* const end = std::strstr(from, " x ")) {
@@ -30,7 +30,7 @@ namespace fusekit::detail {
 
 /// Whether broadcast() makes `expected` of `given`: each mode is equal or 1.
 template <class Modes>
-[[gnu::cold]] bool may_be_broadcast(Modes const& given, Modes const& expected) {
+[[gnu::cold]] FUSEKIT_H bool may_be_broadcast(Modes const& given, Modes const& expected) {
     bool fits = given.from.kind == expected.from.kind && given.rank == expected.rank;
     for (int mode = 0; fits && mode < given.rank; ++mode)
         fits = given.values[mode] == expected.values[mode] || given.values[mode] == 1;
@@ -40,8 +40,8 @@ template <class Modes>
 
 /// Of activations or parameters of places: N x K x P x Q or K x P x Q.
 template <class Modes>
-[[gnu::cold]] Text activation_advice(char const* argument, Modes const& given, Modes const& expected, Index<4> const& x,
-                                     Access access) {
+[[gnu::cold]] FUSEKIT_H Text activation_advice(char const* argument, Modes const& given, Modes const& expected,
+                                               Index<4> const& x, Access access) {
     if (*argument && access != Access::written && may_be_broadcast(given, expected))
         return Text(": write fk::broadcast(") + (std::strchr(argument, ' ') ? "view" : argument) + ", " +
                as_arguments(expected.to_string()) + ")";
@@ -59,7 +59,8 @@ template <class Modes>
 
 /// Of the weights of a Conv, K x C/groups x R x S, for x, and for an output of `channels`, 0 where that is not known.
 template <class Modes>
-[[gnu::cold]] Text weight_advice(Modes const& given, Modes const& expected, Index<4> const& x, std::int64_t channels) {
+[[gnu::cold]] FUSEKIT_H Text weight_advice(Modes const& given, Modes const& expected, Index<4> const& x,
+                                           std::int64_t channels) {
     if (given.from.kind != CollapsedFrom::images || expected.from.kind != CollapsedFrom::images) return "";
     std::int64_t const *g = given.values, *e = expected.values, c = e[1], r = e[2], s = e[3];
     if (g[1] == r && g[2] == s && g[3] == c)
@@ -79,8 +80,8 @@ template <class Modes>
 
 /// The advice for an argument whose extents are named by `modes` (Check::readable).
 template <class Modes>
-[[gnu::cold]] Text advice(char const* argument, Modes const& given, Modes const& expected, char const* modes,
-                          Index<4> const& x, Region const* output, Access access) {
+[[gnu::cold]] FUSEKIT_H Text advice(char const* argument, Modes const& given, Modes const& expected, char const* modes,
+                                    Index<4> const& x, Region const* output, Access access) {
     if (std::strncmp(modes, "K x C/", 6) == 0) return weight_advice(given, expected, x, output ? output->extent[1] : 0);
     if (std::strstr(modes, "K x P x Q")) return activation_advice(argument, given, expected, x, access);
     return "";

@@ -9,19 +9,19 @@ namespace fusekit::detail {
 class AliasChecker {
 public:
     /// An argument that shares memory with `region`, where one of the two is written; null where there is none.
-    Region const* conflict(Region const& region) const {
+    FUSEKIT_H Region const* conflict(Region const& region) const {
         for (Region const* one = first; one != first + count; ++one)
             if (in_conflict(*one, region)) return one;
         return nullptr;
     }
-    void add(Region const& region) {
+    FUSEKIT_H void add(Region const& region) {
         if (count < most) first[count++] = region;
     }
-    Region const* begin() const { return first; }
-    Region const* end() const { return first + count; }
+    FUSEKIT_H Region const* begin() const { return first; }
+    FUSEKIT_H Region const* end() const { return first + count; }
 
 protected:
-    AliasChecker(Region* the_first, int the_most) : first(the_first), most(the_most) {}
+    FUSEKIT_H AliasChecker(Region* the_first, int the_most) : first(the_first), most(the_most) {}
 
 private:
     Region* first;
@@ -34,7 +34,7 @@ class AliasCheckerOf : public AliasChecker {
 public:
     static constexpr int most = static_cast<int>(sizeof(Arguments) / 24) + 2;
 
-    AliasCheckerOf() : AliasChecker(storage, most) {}
+    FUSEKIT_H AliasCheckerOf() : AliasChecker(storage, most) {}
 
 private:
     union {  // unused regions are not initialised

@@ -32,15 +32,16 @@ struct AnyOutput {
 
     template <class T, int Rank>
         requires(Rank == 2 || Rank == 3 || Rank == 5 || (Rank == 4 && !Element<T>)) && (!std::is_const_v<T>)
-    constexpr AnyOutput(TensorView<T, Rank> const& view) : AnyOutput(of_image(detail::collapse<4>(view.view()))) {}
+    FUSEKIT_H constexpr AnyOutput(TensorView<T, Rank> const& view)
+        : AnyOutput(of_image(detail::collapse<4>(view.view()))) {}
     template <class Source>
         requires(!std::is_trivially_copyable_v<Source> && detail::rank_of<Source>() >= 2 &&
                  detail::rank_of<Source>() <= 5 && requires(Source& source) { detail::collapse<4>(source.view()); })
-    constexpr AnyOutput(Source& source) : AnyOutput(of_image(detail::collapse<4>(source.view()))) {}
+    FUSEKIT_H constexpr AnyOutput(Source& source) : AnyOutput(of_image(detail::collapse<4>(source.view()))) {}
 
     template <class Source>
         requires(!std::is_base_of_v<AnyOutput, Source> && !std::is_convertible_v<Source const&, TensorView<float>>)
-    constexpr AnyOutput(Source const&) {
+    FUSEKIT_H constexpr AnyOutput(Source const&) {
         constexpr bool is_output = sizeof(Source) == 0;
         static_assert(is_output,
                       "this output (Source) is no view or Tensor of 2 to 5 modes that may be written to: "
@@ -75,11 +76,11 @@ struct AnyOutput {
         });
     }
 
-    void const* data() const { return float32; }
+    FUSEKIT_H void const* data() const { return float32; }
 
 private:
     template <class T>
-    static constexpr AnyOutput of_image(detail::ImageView<T> const& view) {
+    FUSEKIT_H static constexpr AnyOutput of_image(detail::ImageView<T> const& view) {
         AnyOutput output(static_cast<TensorView<T> const&>(view));
         output.from = view.from;
         return output;
@@ -89,7 +90,7 @@ private:
 /// An AnyOutput that may be left out.
 struct OptionalOutput : AnyOutput {
     using AnyOutput::AnyOutput;
-    constexpr OptionalOutput() : AnyOutput(TensorView<float>{nullptr, {}}) {}
+    FUSEKIT_H constexpr OptionalOutput() : AnyOutput(TensorView<float>{nullptr, {}}) {}
     FUSEKIT_HD constexpr OptionalOutput(AnyOutput const& output) : AnyOutput(output) {}
 
     FUSEKIT_HD constexpr bool given() const { return float32 != nullptr; }

@@ -22,21 +22,21 @@ struct Modes {
     CollapsedFrom from = {};
 
     template <int Rank>
-    Modes(Index<Rank> const& index) : values(index.values), rank(Rank) {}
+    FUSEKIT_H Modes(Index<Rank> const& index) : values(index.values), rank(Rank) {}
     template <int Rank>
-    Modes(Index<Rank> const& at, CollapsedFrom const& what) : values(at.values), rank(Rank), from(what) {}
+    FUSEKIT_H Modes(Index<Rank> const& at, CollapsedFrom const& what) : values(at.values), rank(Rank), from(what) {}
     template <int Rank>
-    Modes(CollapsedShape<Rank> const& shape) : Modes(shape, shape.from) {}
+    FUSEKIT_H Modes(CollapsedShape<Rank> const& shape) : Modes(shape, shape.from) {}
 
-    bool of_matrices() const { return from.kind == CollapsedFrom::matrices; }
-    bool operator==(Modes const& other) const {
+    FUSEKIT_H bool of_matrices() const { return from.kind == CollapsedFrom::matrices; }
+    FUSEKIT_H bool operator==(Modes const& other) const {
         for (int mode = 0; mode < rank; ++mode)
             if (values[mode] != other.values[mode]) return false;
         return from == other.from;
     }
 
     /// The numbers that a collapsed shape stands for.
-    [[gnu::cold]] Text to_string() const {
+    [[gnu::cold]] FUSEKIT_H Text to_string() const {
         std::int64_t all[8];
         int count = 0;
         if (of_matrices() && rank >= 3) {  // (A x B x) M x N, and N x B x M of one image
@@ -55,7 +55,7 @@ struct Modes {
     }
 
     /// The same numbers, for the modes that `shape` stands for.
-    [[gnu::cold]] Modes as_of(Modes const& shape) const {
+    [[gnu::cold]] FUSEKIT_H Modes as_of(Modes const& shape) const {
         Modes result = *this;
         if (shape.of_matrices()) result.from = shape.from;
         return result;
@@ -63,7 +63,7 @@ struct Modes {
 
     /// `modes`, such as "N x K x P x Q", for what this stands for: "N x K x Q" for signals, "N x K x O x P x Q" for
     /// volumes; for matrices "M x N", or "M x K" where `modes` are x's, or "N x K" where they are weights'.
-    [[gnu::cold]] Text named(char const* modes) const {
+    [[gnu::cold]] FUSEKIT_H Text named(char const* modes) const {
         if (of_matrices()) {
             char const* const batch = from.count == 2 ? "A x B x " : from.count == 1 && rank == 4 ? "B x " : "";
             return Text(batch) + (std::strchr(modes, 'H') ? "M x K" : std::strchr(modes, 'P') ? "M x N" : modes);
@@ -76,7 +76,7 @@ struct Modes {
     }
 
 private:
-    [[gnu::cold]] static Text joined(std::int64_t const* numbers, int count) {
+    [[gnu::cold]] FUSEKIT_H static Text joined(std::int64_t const* numbers, int count) {
         Text text;
         for (int i = 0; i < count; ++i) text += Text(i ? " x " : "") + Text::number(numbers[i]);
         return text;
@@ -85,7 +85,7 @@ private:
 
 /// Strides, in the order in which extents are printed.
 template <int Rank>
-Text strides_of(CollapsedLayout<Rank> const& layout) {
+FUSEKIT_H Text strides_of(CollapsedLayout<Rank> const& layout) {
     return Modes(layout.stride).as_of(layout.shape).to_string();
 }
 
@@ -93,11 +93,11 @@ Text strides_of(CollapsedLayout<Rank> const& layout) {
 
 /// Extents as a person writes them: "8 x 64 x 14 x 14".
 template <int Rank>
-Text to_string(Index<Rank> const& index) {
+FUSEKIT_H Text to_string(Index<Rank> const& index) {
     return detail::Modes(index).to_string();
 }
 template <int Rank>
-Text to_string(CollapsedShape<Rank> const& shape) {
+FUSEKIT_H Text to_string(CollapsedShape<Rank> const& shape) {
     return detail::Modes(shape).to_string();
 }
 
@@ -127,28 +127,28 @@ public:
     /// not depend on what failed.
     Refusal* refusal = nullptr;
 
-    [[gnu::cold]] void fail(char const* argument, Text expected, Text given) const {
+    [[gnu::cold]] FUSEKIT_H void fail(char const* argument, Text expected, Text given) const {
         refuse(Error(plan(), operator_name(), argument, std::move(expected), std::move(given)));
     }
-    [[gnu::cold]] void refuse(Error error) const {
+    [[gnu::cold]] FUSEKIT_H void refuse(Error error) const {
         if (!refusal) detail::raise(error);
         if (!*refusal) *refusal = std::move(error);
     }
     /// Whether something has failed and its error was kept.
-    bool refused() const { return refusal && *refusal; }
+    FUSEKIT_H bool refused() const { return refusal && *refusal; }
 
     template <class Number>
-    void require(bool holds, char const* argument, char const* expected, Number given) const {
+    FUSEKIT_H void require(bool holds, char const* argument, char const* expected, Number given) const {
         if (!holds) fail(argument, expected, Text::number(given));
     }
 
     /// Requires that a view can be read: the stated shape; where it has elements, a pointer, and no byte in common with
-    /// the output, or, where it is read in place, the output itself. It is an AnyView or a TensorView, collapsed or
-    /// not. `modes` names the extents as if space were rows and columns: "N x K x P x Q". 8-bit floats are weights
-    /// alone.
+    /// the output, or, where it is read in place, the output itself. It is an AnyView or a TensorView. `modes` names
+    /// the extents as if space were rows and columns: "N x K x P x Q". 8-bit floats are weights alone.
     template <class View>
-    void readable(char const* argument, View const& view, CollapsedShape<decltype(View::layout)::rank> const& shape,
-                  char const* modes, Access access = Access::read, bool is_weights = false) const {
+    FUSEKIT_H void readable(char const* argument, View const& view,
+                            CollapsedShape<decltype(View::layout)::rank> const& shape, char const* modes,
+                            Access access = Access::read, bool is_weights = false) const {
         if constexpr (requires { view.type; })
             if (detail::is_float8_type(view.type) && !is_weights)
                 fail(argument, "float, half, bfloat16 or int8", name(view.type));
@@ -158,8 +158,8 @@ public:
     /// Requires the same of an operator's own output, which must also lie apart from the input and all other arguments.
     /// An output that may be left out is checked where it is given.
     template <class View>
-    void writable(char const* argument, View const& view, CollapsedShape<decltype(View::layout)::rank> const& shape,
-                  char const* modes) const {
+    FUSEKIT_H void writable(char const* argument, View const& view,
+                            CollapsedShape<decltype(View::layout)::rank> const& shape, char const* modes) const {
         if constexpr (requires { view.given(); })
             if (!view.given()) return;
         accessible(argument, view, shape, modes, Access::written);
@@ -170,31 +170,31 @@ public:
 
     /// The memory of a view. Refuses strides that lead further than any memory, before they overflow.
     template <int Rank>
-    detail::Region region(char const* argument, void const* data, DataType element, Layout<Rank> const& layout,
-                          Access access = Access::read) const {
+    FUSEKIT_H detail::Region region(char const* argument, void const* data, DataType element,
+                                    Layout<Rank> const& layout, Access access = Access::read) const {
         return region(argument, data, element, layout.shape, layout.stride, access);
     }
     template <int Rank>
-    detail::Region region(char const* argument, void const* data, DataType element,
-                          detail::CollapsedLayout<Rank> const& layout, Access access = Access::read) const {
+    FUSEKIT_H detail::Region region(char const* argument, void const* data, DataType element,
+                                    detail::CollapsedLayout<Rank> const& layout, Access access = Access::read) const {
         return region(argument, data, element, layout.shape, layout.stride, access);
     }
 
     /// Requires the stated shape.
     template <int Rank>
-    void extents(char const* argument, detail::CollapsedLayout<Rank> const& layout,
-                 std::type_identity_t<CollapsedShape<Rank>> const& shape, char const* modes) const {
+    FUSEKIT_H void extents(char const* argument, detail::CollapsedLayout<Rank> const& layout,
+                           std::type_identity_t<CollapsedShape<Rank>> const& shape, char const* modes) const {
         extents(argument, layout.shape, shape, modes);
     }
     template <int Rank>
-    void extents(char const* argument, Layout<Rank> const& layout,
-                 std::type_identity_t<CollapsedShape<Rank>> const& shape, char const* modes) const {
+    FUSEKIT_H void extents(char const* argument, Layout<Rank> const& layout,
+                           std::type_identity_t<CollapsedShape<Rank>> const& shape, char const* modes) const {
         extents(argument, detail::CollapsedLayout<Rank>(layout), shape, modes);
     }
 
     /// Requires no byte in common with the output, unless the argument is read in place. Requires none in common with
     /// an argument checked before, where one of the two is written.
-    void apart(detail::Region const& own) const {
+    FUSEKIT_H void apart(detail::Region const& own) const {
         char const* const overlap = "memory that overlaps it";
         bool const in_place = own.access == Access::read_in_place;
         if (output && detail::in_conflict(own, *output) && !(in_place && detail::same_elements(own, *output)))
@@ -213,8 +213,8 @@ public:
 
 private:
     template <class View>
-    void accessible(char const* argument, View const& view, detail::Modes const& shape, char const* modes,
-                    Access access) const {
+    FUSEKIT_H void accessible(char const* argument, View const& view, detail::Modes const& shape, char const* modes,
+                              Access access) const {
         detail::Modes const given(view.layout.shape, detail::collapsed_from(view));
         if constexpr (requires { view.type; }) {
             if (view.type == DataType::float64 && type != DataType::float64)
@@ -227,9 +227,9 @@ private:
         }
     }
 
-    void accessible(char const* argument, void const* data, DataType element, detail::Modes const& given,
-                    detail::Modes const& stride, detail::Modes const& expected, char const* modes,
-                    Access access) const {
+    FUSEKIT_H void accessible(char const* argument, void const* data, DataType element, detail::Modes const& given,
+                              detail::Modes const& stride, detail::Modes const& expected, char const* modes,
+                              Access access) const {
         extents(argument, given, expected, modes, access);
         if (refused() || detail::has_no_elements(given.values, given.rank)) return;  // it has no memory
         if (!data && runs) fail(argument, "a pointer to " + expected.to_string() + " elements", "a null pointer");
@@ -241,8 +241,8 @@ private:
         *bytes += size;
     }
 
-    void extents(char const* argument, detail::Modes const& given, detail::Modes const& expected, char const* modes,
-                 Access access = Access::read) const {
+    FUSEKIT_H void extents(char const* argument, detail::Modes const& given, detail::Modes const& expected,
+                           char const* modes, Access access = Access::read) const {
         if (!(given == expected)) {
             Text const text = expected.to_string();
             if (given.from.gaps && given.to_string() == text)
@@ -265,8 +265,8 @@ private:
         }
     }
 
-    detail::Region region(char const* argument, void const* data, DataType element, detail::Modes const& shape,
-                          detail::Modes const& stride, Access access) const {
+    FUSEKIT_H detail::Region region(char const* argument, void const* data, DataType element,
+                                    detail::Modes const& shape, detail::Modes const& stride, Access access) const {
         constexpr std::int64_t farthest = std::int64_t{1} << 55;
         auto const first = reinterpret_cast<std::uintptr_t>(data);
         detail::Region own{.first = first,

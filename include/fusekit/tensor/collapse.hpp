@@ -11,26 +11,26 @@ namespace fusekit {
 namespace detail {
 
 /// A product of strides or counts; where it overflows, 0.
-constexpr Extent product_or_zero(Extent a, Extent b) {
+FUSEKIT_H constexpr Extent product_or_zero(Extent a, Extent b) {
     Extent product = 0;
     return __builtin_mul_overflow(a, b, &product) ? 0 : product;
 }
 /// A product of extents; where it overflows, -1, which is refused as an extent.
-constexpr Extent extent_product(Extent a, Extent b) {
+FUSEKIT_H constexpr Extent extent_product(Extent a, Extent b) {
     Extent product = 0;
     return __builtin_mul_overflow(a, b, &product) ? -1 : product;
 }
 
 /// Sets the rows of a volume to `slices` times `slice_rows`.
 template <int Rank>
-constexpr void set_slices(CollapsedShape<Rank>& shape, Extent slices, Extent slice_rows) {
+FUSEKIT_H constexpr void set_slices(CollapsedShape<Rank>& shape, Extent slices, Extent slice_rows) {
     shape[Rank - 2] = extent_product(slices, slice_rows);
     shape.from.count = slices == 0 && slice_rows >= 0 ? CollapsedFrom::no_slices(slice_rows) : slices;
 }
 
 /// Extents of To - 1, To or To + 1 modes, with two modes of space; M x K becomes an image.
 template <int To, int Rank>
-constexpr CollapsedShape<To> collapse(Index<Rank> const& extents) {
+FUSEKIT_H constexpr CollapsedShape<To> collapse(Index<Rank> const& extents) {
     if constexpr (To == 4 && Rank == 2) {
         return collapse_matrices(extents);
     } else {
@@ -52,7 +52,7 @@ constexpr CollapsedShape<To> collapse(Index<Rank> const& extents) {
 }
 
 template <int To, int Rank>
-constexpr CollapsedLayout<To> collapse(Layout<Rank> const& layout) {
+FUSEKIT_H constexpr CollapsedLayout<To> collapse(Layout<Rank> const& layout) {
     if constexpr (Rank == To) {
         return layout;
     } else if constexpr (To == 4 && Rank == 2) {
@@ -77,7 +77,7 @@ constexpr CollapsedLayout<To> collapse(Layout<Rank> const& layout) {
 /// where an extent is below 1.
 template <int To, int Rank>
     requires(To == 1)
-constexpr CollapsedLayout<To> collapse(Layout<Rank> const& layout) {
+FUSEKIT_H constexpr CollapsedLayout<To> collapse(Layout<Rank> const& layout) {
     if constexpr (Rank == 1) {
         return layout;
     } else {
@@ -90,13 +90,13 @@ constexpr CollapsedLayout<To> collapse(Layout<Rank> const& layout) {
 }
 
 template <int To, class T, int Rank>
-constexpr CollapsedView<TensorView<T, To>> collapse(TensorView<T, Rank> const& view) {
+FUSEKIT_H constexpr CollapsedView<TensorView<T, To>> collapse(TensorView<T, Rank> const& view) {
     CollapsedLayout<To> const collapsed = collapse<To>(view.layout);
     return {{view.data, collapsed.layout()}, collapsed.shape.from};
 }
 
 template <int To, int Rank>
-CollapsedView<AnyView<To>> collapse(AnyView<Rank> const& view) {
+FUSEKIT_H CollapsedView<AnyView<To>> collapse(AnyView<Rank> const& view) {
     CollapsedLayout<To> const collapsed = collapse<To>(view.layout);
     AnyView<To> result(TensorView<float const, To>(static_cast<float const*>(view.data()), collapsed.layout()));
     result.type = view.type;
@@ -105,7 +105,7 @@ CollapsedView<AnyView<To>> collapse(AnyView<Rank> const& view) {
 
 /// The extents that collapse() was given.
 template <int Rank, int From>
-constexpr Index<Rank> expand(CollapsedShape<From> const& shape) {
+FUSEKIT_H constexpr Index<Rank> expand(CollapsedShape<From> const& shape) {
     if constexpr (From == 4 && Rank <= 4)
         if (Rank == 2 || shape.from.kind == CollapsedFrom::matrices) return expand_matrices<Rank>(shape);
     Index<Rank> result{};
@@ -121,7 +121,7 @@ constexpr Index<Rank> expand(CollapsedShape<From> const& shape) {
 }
 
 /// The extents of one image of a batch.
-constexpr CollapsedShape<3> image(CollapsedShape<4> const& batch) {
+FUSEKIT_H constexpr CollapsedShape<3> image(CollapsedShape<4> const& batch) {
     return {{{batch[1], batch[2], batch[3]}}, batch.from};
 }
 
@@ -143,7 +143,7 @@ concept Collapsible =
 
 /// Never defined: stands for a view that was refused.
 template <class View>
-View no_view();
+FUSEKIT_H View no_view();
 
 template <class Source>
 concept Activations = Viewable<Source, 2> || Viewable<Source, 3> || Viewable<Source, 4> || Viewable<Source, 5>;
@@ -165,11 +165,12 @@ struct Collapsed : detail::CollapsedView<View> {
     /// From a view whose element type is known at run time only.
     template <int Rank>
         requires(std::is_same_v<View, AnyView<View::rank>> && ((Rank != View::rank && Rank == Ranks) || ...))
-    Collapsed(AnyView<Rank> const& view) : Base(detail::collapse<View::rank>(view)) {}
+    FUSEKIT_H Collapsed(AnyView<Rank> const& view) : Base(detail::collapse<View::rank>(view)) {}
 
     /// From a Tensor, which outlives the view: a temporary one is refused.
     template <detail::Collapsible<View, Ranks...> Source>
-    constexpr Collapsed(Source const& source) : Base(of_view(detail::collapse<View::rank>(source.const_view()))) {}
+    FUSEKIT_H constexpr Collapsed(Source const& source)
+        : Base(of_view(detail::collapse<View::rank>(source.const_view()))) {}
     template <detail::Collapsible<View, Ranks...> Source>
         requires detail::Owning<Source>
     Collapsed(Source const&&) = delete;  // this temporary is gone before its view is used: give it a name
@@ -183,7 +184,7 @@ struct Collapsed : detail::CollapsedView<View> {
         requires(!(std::is_convertible_v<Source const&, View> && ((Ranks == View::rank) || ...)) &&
                  !detail::Collapsible<Source, View, Ranks...> &&
                  !(std::is_same_v<View, AnyView<View::rank>> && (std::is_same_v<Source, AnyView<Ranks>> || ...)))
-    constexpr Collapsed(Source const&) : Base(detail::no_view<View>()) {
+    FUSEKIT_H constexpr Collapsed(Source const&) : Base(detail::no_view<View>()) {
         constexpr int rank = detail::rank_of<Source>();
         constexpr bool is_view = rank > 0, of_rank = !is_view || ((rank == Ranks) || ...);
         constexpr bool of_float = !(detail::Viewable<Source, Ranks> || ...) && !std::is_same_v<Source, AnyView<rank>>;
@@ -197,7 +198,7 @@ private:
     using Base = detail::CollapsedView<View>;
 
     template <class Given>
-    static constexpr Base of_view(detail::CollapsedView<Given> const& given) {
+    FUSEKIT_H static constexpr Base of_view(detail::CollapsedView<Given> const& given) {
         return {View(static_cast<Given const&>(given)), given.from};
     }
 };

@@ -19,13 +19,13 @@ struct CollapsedFrom {
     /// many each has. Else 1.
     Extent count = 1;
 
-    constexpr bool operator==(CollapsedFrom const&) const = default;
+    FUSEKIT_H constexpr bool operator==(CollapsedFrom const&) const = default;
 
     /// The `count` of no slices, which keeps the rows of a slice.
-    static constexpr Extent no_slices(Extent slice_rows) { return INT64_MIN + slice_rows; }
+    FUSEKIT_H static constexpr Extent no_slices(Extent slice_rows) { return INT64_MIN + slice_rows; }
     /// Volumes: the number of slices, and the rows of one, of `rows` in all.
-    constexpr Extent slices() const { return count < INT64_MIN / 2 ? 0 : count; }
-    constexpr Extent slice_rows(Extent rows) const {
+    FUSEKIT_H constexpr Extent slices() const { return count < INT64_MIN / 2 ? 0 : count; }
+    FUSEKIT_H constexpr Extent slice_rows(Extent rows) const {
         return count < INT64_MIN / 2 ? count - INT64_MIN : count == 0 ? 0 : rows / count;
     }
 };
@@ -35,11 +35,11 @@ template <int Rank>
 struct CollapsedShape : Index<Rank> {
     CollapsedFrom from;
 
-    constexpr CollapsedShape(Index<Rank> const& extents = {}, CollapsedFrom const& what = {})
+    FUSEKIT_H constexpr CollapsedShape(Index<Rank> const& extents = {}, CollapsedFrom const& what = {})
         : Index<Rank>(extents), from(what) {}
 
-    constexpr bool operator==(CollapsedShape const&) const = default;
-    constexpr bool operator==(Index<Rank> const& extents) const { return *this == CollapsedShape(extents); }
+    FUSEKIT_H constexpr bool operator==(CollapsedShape const&) const = default;
+    FUSEKIT_H constexpr bool operator==(Index<Rank> const& extents) const { return *this == CollapsedShape(extents); }
 };
 
 namespace detail {
@@ -51,13 +51,13 @@ struct CollapsedLayout {
     CollapsedShape<Rank> shape;
     Index<Rank> stride;
 
-    constexpr CollapsedLayout(CollapsedShape<Rank> const& the_shape, Index<Rank> const& the_stride)
+    FUSEKIT_H constexpr CollapsedLayout(CollapsedShape<Rank> const& the_shape, Index<Rank> const& the_stride)
         : shape(the_shape), stride(the_stride) {}
-    constexpr CollapsedLayout(Layout<Rank> const& layout, CollapsedFrom const& what = {})
+    FUSEKIT_H constexpr CollapsedLayout(Layout<Rank> const& layout, CollapsedFrom const& what = {})
         : shape(layout.shape, what), stride(layout.stride) {}
 
-    constexpr Layout<Rank> layout() const { return {shape, stride}; }
-    constexpr bool operator==(CollapsedLayout const&) const = default;
+    FUSEKIT_H constexpr Layout<Rank> layout() const { return {shape, stride}; }
+    FUSEKIT_H constexpr bool operator==(CollapsedLayout const&) const = default;
 };
 
 /// A TensorView or an AnyView, which loops read, and what it stands for.
@@ -67,13 +67,13 @@ struct CollapsedView : View {
 
     FUSEKIT_HD constexpr CollapsedView(View const& view, CollapsedFrom const& what = {}) : View(view), from(what) {}
 
-    constexpr CollapsedShape<View::rank> shape() const { return {this->layout.shape, from}; }
-    constexpr CollapsedLayout<View::rank> collapsed_layout() const { return {this->layout, from}; }
+    FUSEKIT_H constexpr CollapsedShape<View::rank> shape() const { return {this->layout.shape, from}; }
+    FUSEKIT_H constexpr CollapsedLayout<View::rank> collapsed_layout() const { return {this->layout, from}; }
 };
 
 /// What a view, collapsed or not, stands for.
 template <class View>
-constexpr CollapsedFrom collapsed_from(View const& view) {
+FUSEKIT_H constexpr CollapsedFrom collapsed_from(View const& view) {
     if constexpr (requires { view.from; }) return view.from;
     else return {};
 }

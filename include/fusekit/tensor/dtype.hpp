@@ -66,7 +66,7 @@ FUSEKIT_HD constexpr std::int8_t int8_value(float value) {
 struct half {
     std::uint16_t bits = 0;
 
-    half() = default;
+    FUSEKIT_H half() = default;
     FUSEKIT_HD constexpr explicit(false) half(float value) : bits(detail::half_bits(value)) {}
     FUSEKIT_HD constexpr operator float() const { return detail::half_value(bits); }
 };
@@ -75,7 +75,7 @@ struct half {
 struct bfloat16 {
     std::uint16_t bits = 0;
 
-    bfloat16() = default;
+    FUSEKIT_H bfloat16() = default;
     FUSEKIT_HD constexpr explicit(false) bfloat16(float value) : bits(detail::bfloat16_bits(value)) {}
     FUSEKIT_HD constexpr operator float() const { return config::bit_cast<float>(std::uint32_t{bits} << 16); }
 };
@@ -85,7 +85,7 @@ struct bfloat16 {
 struct int8 {
     std::int8_t value = 0;
 
-    int8() = default;
+    FUSEKIT_H int8() = default;
     FUSEKIT_HD constexpr explicit(false) int8(float from) : value(detail::int8_value(from)) {}
     FUSEKIT_HD constexpr operator float() const { return value; }
 };
@@ -183,7 +183,7 @@ inline constexpr DataType data_type = std::same_as<T, float>       ? DataType::f
                                       : std::same_as<T, e4m3_fnuz> ? DataType::float8_e4m3_fnuz
                                                                    : DataType::float8_e5m2_fnuz;
 
-constexpr char const* name(DataType type) {
+FUSEKIT_H constexpr char const* name(DataType type) {
     switch (type) {
         case DataType::float32: return "float";
         case DataType::float16: return "half";
@@ -206,7 +206,7 @@ FUSEKIT_HD constexpr int size_of(DataType type) {
 namespace detail {
 
 /// Whether elements are 8-bit floats.
-constexpr bool is_float8_type(DataType type) { return type >= DataType::float8_e4m3; }
+FUSEKIT_H constexpr bool is_float8_type(DataType type) { return type >= DataType::float8_e4m3; }
 
 /// The type that a convolution multiplies and sums in; exact where it is an integer.
 template <class T>

@@ -19,7 +19,7 @@ struct PerMode<1> {
     int w;
     FUSEKIT_HD constexpr int& operator[](int) { return w; }
     FUSEKIT_HD constexpr int operator[](int) const { return w; }
-    constexpr bool operator==(PerMode const&) const = default;
+    FUSEKIT_H constexpr bool operator==(PerMode const&) const = default;
 };
 
 template <>
@@ -27,7 +27,7 @@ struct PerMode<2> {
     int h, w;
     FUSEKIT_HD constexpr int& operator[](int mode) { return mode == 0 ? h : w; }
     FUSEKIT_HD constexpr int operator[](int mode) const { return mode == 0 ? h : w; }
-    constexpr bool operator==(PerMode const&) const = default;
+    FUSEKIT_H constexpr bool operator==(PerMode const&) const = default;
 };
 
 template <>
@@ -35,16 +35,16 @@ struct PerMode<3> {
     int d, h, w;
     FUSEKIT_HD constexpr int& operator[](int mode) { return mode == 0 ? d : mode == 1 ? h : w; }
     FUSEKIT_HD constexpr int operator[](int mode) const { return mode == 0 ? d : mode == 1 ? h : w; }
-    constexpr bool operator==(PerMode const&) const = default;
+    FUSEKIT_H constexpr bool operator==(PerMode const&) const = default;
 };
 
 namespace detail {
 
-[[noreturn, gnu::cold]] inline void this_number_does_not_fit_int(char const* of, std::int64_t given) {
+[[noreturn, gnu::cold]] FUSEKIT_H inline void this_number_does_not_fit_int(char const* of, std::int64_t given) {
     raise(Error("Filter", "filter", of, "a number that fits int, of 32 bits", Text::number(given)));
 }
 /// In a constant expression, the compiler's error names the function that is called here.
-constexpr int fit(std::int64_t value, char const* of) {
+FUSEKIT_H constexpr int fit(std::int64_t value, char const* of) {
     if (value != static_cast<int>(value)) this_number_does_not_fit_int(of, value);
     return static_cast<int>(value);
 }
@@ -67,16 +67,16 @@ struct Filter {
     PerMode<Rank> dilations;
     int group_count;
 
-    constexpr bool operator==(Filter const&) const = default;
+    FUSEKIT_H constexpr bool operator==(Filter const&) const = default;
 
     /// The same padding on every side.
-    constexpr Filter pad(std::int64_t all) const {
+    FUSEKIT_H constexpr Filter pad(std::int64_t all) const {
         PerMode<Rank> const sides = every(detail::fit(all, "pad"));
         return with(&Filter::pad_before, sides).with(&Filter::pad_after, sides);
     }
 
     /// Padding per mode, the same before and after: pad(h, w), or pad(d, h, w).
-    constexpr Filter pad(auto... each) const
+    FUSEKIT_H constexpr Filter pad(auto... each) const
         requires(Rank > 1 && sizeof...(each) == Rank)
     {
         return pad(each..., each...);
@@ -84,7 +84,7 @@ struct Filter {
 
     /// Padding per side, the sides before first: pad(left, right), pad(top, left, bottom, right), or
     /// pad(front, top, left, back, bottom, right).
-    constexpr Filter pad(auto... sides) const
+    FUSEKIT_H constexpr Filter pad(auto... sides) const
         requires(sizeof...(sides) == 2 * Rank)
     {
         int const all[] = {detail::fit(static_cast<std::int64_t>(sides), "pad")...};
@@ -93,27 +93,27 @@ struct Filter {
         return f;
     }
 
-    constexpr Filter stride(std::int64_t all) const {
+    FUSEKIT_H constexpr Filter stride(std::int64_t all) const {
         return with(&Filter::strides, every(detail::fit(all, "stride")));
     }
-    constexpr Filter stride(auto... each) const
+    FUSEKIT_H constexpr Filter stride(auto... each) const
         requires(Rank > 1 && sizeof...(each) == Rank)
     {
         return with(&Filter::strides, {detail::fit(static_cast<std::int64_t>(each), "stride")...});
     }
 
     /// Distance between the window's taps; 1 is a dense window.
-    constexpr Filter dilation(std::int64_t all) const {
+    FUSEKIT_H constexpr Filter dilation(std::int64_t all) const {
         return with(&Filter::dilations, every(detail::fit(all, "dilation")));
     }
-    constexpr Filter dilation(auto... each) const
+    FUSEKIT_H constexpr Filter dilation(auto... each) const
         requires(Rank > 1 && sizeof...(each) == Rank)
     {
         return with(&Filter::dilations, {detail::fit(static_cast<std::int64_t>(each), "dilation")...});
     }
 
     /// Channels fall into `count` groups that do not mix; as many groups as channels is depthwise.
-    constexpr Filter groups(std::int64_t count) const {
+    FUSEKIT_H constexpr Filter groups(std::int64_t count) const {
         Filter f = *this;
         f.group_count = detail::fit(count, "groups");
         return f;
@@ -131,7 +131,7 @@ struct Filter {
     }
 
     /// As it is written: "filter(3, 3).pad(1).stride(2)".
-    [[gnu::cold]] Text to_string() const {
+    [[gnu::cold]] FUSEKIT_H Text to_string() const {
         Text text = "filter(" + join(size) + ")";
         if (!all(pad_before, 0) || !all(pad_after, 0))
             text += ".pad(" +
@@ -143,33 +143,33 @@ struct Filter {
     }
 
 private:
-    constexpr Filter with(PerMode<Rank> Filter::* member, PerMode<Rank> const& value) const {
+    FUSEKIT_H constexpr Filter with(PerMode<Rank> Filter::* member, PerMode<Rank> const& value) const {
         Filter f = *this;
         f.*member = value;
         return f;
     }
-    static constexpr PerMode<Rank> every(int value) {
+    FUSEKIT_H static constexpr PerMode<Rank> every(int value) {
         PerMode<Rank> modes{};
         for (int i = 0; i < Rank; ++i) modes[i] = value;
         return modes;
     }
-    static bool all(PerMode<Rank> const& values, int expected) { return values == every(expected); }
-    [[gnu::cold]] static Text join(PerMode<Rank> const& values) {
+    FUSEKIT_H static bool all(PerMode<Rank> const& values, int expected) { return values == every(expected); }
+    [[gnu::cold]] FUSEKIT_H static Text join(PerMode<Rank> const& values) {
         Text text;
         for (int i = 0; i < Rank; ++i) text += (i ? ", " : "") + Text::number(values[i]);
         return text;
     }
-    [[gnu::cold]] static Text shortest(PerMode<Rank> const& values) {
+    [[gnu::cold]] FUSEKIT_H static Text shortest(PerMode<Rank> const& values) {
         return all(values, values[0]) ? Text::number(values[0]) : join(values);
     }
 };
 
 /// A filter of S, R x S or T x R x S taps: stride 1, no padding, no dilation, one group.
-constexpr Filter<1> filter(std::int64_t s) { return {{detail::fit(s, "size")}, {0}, {0}, {1}, {1}, 1}; }
-constexpr Filter<2> filter(std::int64_t r, std::int64_t s) {
+FUSEKIT_H constexpr Filter<1> filter(std::int64_t s) { return {{detail::fit(s, "size")}, {0}, {0}, {1}, {1}, 1}; }
+FUSEKIT_H constexpr Filter<2> filter(std::int64_t r, std::int64_t s) {
     return {{detail::fit(r, "size"), detail::fit(s, "size")}, {0, 0}, {0, 0}, {1, 1}, {1, 1}, 1};
 }
-constexpr Filter<3> filter(std::int64_t t, std::int64_t r, std::int64_t s) {
+FUSEKIT_H constexpr Filter<3> filter(std::int64_t t, std::int64_t r, std::int64_t s) {
     return {{detail::fit(t, "size"), detail::fit(r, "size"), detail::fit(s, "size")},
             {0, 0, 0},
             {0, 0, 0},
@@ -192,7 +192,7 @@ FUSEKIT_HD constexpr bool is_single_pixels(Filter<Rank> const& f) {
 
 /// Stands for a filter whose geometry comes with the run-time arguments.
 struct Dynamic {
-    constexpr bool operator==(Dynamic const&) const = default;
+    FUSEKIT_H constexpr bool operator==(Dynamic const&) const = default;
 };
 inline constexpr Dynamic dynamic{};
 

@@ -84,7 +84,7 @@ struct Float8 {
     using Format = detail::Float8Format<Mantissa, is_fnuz>;
     std::uint8_t bits = 0;
 
-    Float8() = default;
+    FUSEKIT_H Float8() = default;
     FUSEKIT_HD constexpr explicit(false) Float8(float value) : bits(bits_of(value)) {}
     FUSEKIT_HD constexpr operator float() const {
         if constexpr (config::has_float8 && !is_fnuz)

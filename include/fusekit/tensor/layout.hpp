@@ -17,7 +17,7 @@ struct Index {
 
     FUSEKIT_HD constexpr std::int64_t& operator[](int mode) { return values[mode]; }
     FUSEKIT_HD constexpr std::int64_t operator[](int mode) const { return values[mode]; }
-    constexpr bool operator==(Index const&) const = default;
+    FUSEKIT_H constexpr bool operator==(Index const&) const = default;
 };
 
 namespace detail {
@@ -44,14 +44,14 @@ struct Layout {
     Index<Rank> shape;
     Index<Rank> stride;
 
-    Layout() = default;
+    FUSEKIT_H Layout() = default;
     FUSEKIT_HD constexpr Layout(Index<Rank> const& the_shape, Index<Rank> const& the_stride)
         : shape(the_shape), stride(the_stride) {}
     template <class... Extents>
         requires(sizeof...(Extents) == Rank && (std::is_arithmetic_v<Extents> && ...))
     Layout(Extents...) = delete;  // these are extents without strides: write fk::nchw(n, c, h, w) or the like
 
-    constexpr bool operator==(Layout const&) const = default;
+    FUSEKIT_H constexpr bool operator==(Layout const&) const = default;
 
     /// Itself, so that x.layout() is the layout of a view, which has it as a member, as of a Tensor.
     FUSEKIT_HD constexpr Layout const& operator()() const { return *this; }

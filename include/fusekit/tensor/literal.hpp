@@ -15,10 +15,10 @@ struct Literal {
     static constexpr auto layout = TheLayout;
     float values[static_cast<std::size_t>(TheLayout.size())];
 
-    constexpr bool operator==(Literal const&) const = default;
+    FUSEKIT_H constexpr bool operator==(Literal const&) const = default;
     using View = TensorView<float const, TheLayout.rank>;
-    constexpr View const_view() const& { return {values, TheLayout}; }
-    constexpr operator View() const& { return const_view(); }
+    FUSEKIT_H constexpr View const_view() const& { return {values, TheLayout}; }
+    FUSEKIT_H constexpr operator View() const& { return const_view(); }
     View const_view() const&& = delete;  // this literal is gone before its view is used: give it a name
     operator View() const&& = delete;
 };

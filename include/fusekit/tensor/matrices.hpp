@@ -8,14 +8,14 @@
 namespace fusekit::detail {
 
 /// The mode of an image that mode `mode` of matrices of this rank becomes.
-constexpr int image_mode(int rank, int mode) {
+FUSEKIT_H constexpr int image_mode(int rank, int mode) {
     if (mode == rank - 1) return 1;
     if (mode == rank - 2) return 3;
     return mode == 0 ? 0 : 2;
 }
 
 template <int Rank>
-constexpr CollapsedShape<4> collapse_matrices(Index<Rank> const& extents) {
+FUSEKIT_H constexpr CollapsedShape<4> collapse_matrices(Index<Rank> const& extents) {
     static_assert(Rank >= 2 && Rank <= 4);
     CollapsedShape<4> shape({{1, 1, 1, 1}}, {CollapsedFrom::matrices, false, Rank - 2});
     for (int mode = 0; mode < Rank; ++mode) shape[image_mode(Rank, mode)] = extents[mode];
@@ -23,7 +23,7 @@ constexpr CollapsedShape<4> collapse_matrices(Index<Rank> const& extents) {
 }
 
 template <int Rank>
-constexpr CollapsedLayout<4> collapse_matrices(Layout<Rank> const& layout) {
+FUSEKIT_H constexpr CollapsedLayout<4> collapse_matrices(Layout<Rank> const& layout) {
     CollapsedLayout<4> result(collapse_matrices(layout.shape), {});
     for (int mode = 0; mode < Rank; ++mode) result.stride[image_mode(Rank, mode)] = layout.stride[mode];
     // Modes that matrices lack get the strides that packed images would have.
@@ -37,14 +37,14 @@ constexpr CollapsedLayout<4> collapse_matrices(Layout<Rank> const& layout) {
 }
 
 template <class T, int Rank>
-constexpr ImageView<T> collapse_matrices(TensorView<T, Rank> const& view) {
+FUSEKIT_H constexpr ImageView<T> collapse_matrices(TensorView<T, Rank> const& view) {
     CollapsedLayout<4> const collapsed = collapse_matrices(view.layout);
     return {{view.data, collapsed.layout()}, collapsed.shape.from};
 }
 
 /// The extents that collapse_matrices() was given.
 template <int Rank>
-constexpr Index<Rank> expand_matrices(Index<4> const& shape) {
+FUSEKIT_H constexpr Index<Rank> expand_matrices(Index<4> const& shape) {
     Index<Rank> result{};
     for (int mode = 0; mode < Rank; ++mode) result[mode] = shape[image_mode(Rank, mode)];
     return result;
@@ -52,7 +52,7 @@ constexpr Index<Rank> expand_matrices(Index<4> const& shape) {
 
 /// Turns B x M x K or A x B x M x K, which collapse() took for signals or images, into matrices; leaves anything else
 /// as it is.
-constexpr CollapsedLayout<4> as_matrices(CollapsedLayout<4> const& layout) {
+FUSEKIT_H constexpr CollapsedLayout<4> as_matrices(CollapsedLayout<4> const& layout) {
     Index<4> const &e = layout.shape, &s = layout.stride;
     if (layout.shape.from.kind == CollapsedFrom::signal)
         return collapse_matrices(Layout<3>{{{e[0], e[1], e[3]}}, {{s[0], s[1], s[3]}}});

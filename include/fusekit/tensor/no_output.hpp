@@ -12,8 +12,8 @@ namespace detail {
 
 /// The element of a y that is not written: takes any value, and keeps none.
 struct NoElement {
-    NoElement() = default;
-    NoElement(NoElement const&) = default;
+    FUSEKIT_H NoElement() = default;
+    FUSEKIT_H NoElement(NoElement const&) = default;
     template <std::floating_point V>
     FUSEKIT_HD constexpr explicit(false) NoElement(V) {}
     FUSEKIT_HD constexpr NoElement& operator=(NoElement const&) { return *this; }
@@ -35,7 +35,7 @@ concept OutputElement = Element<T> || std::same_as<T, NoElement>;
 /// Stands for y where only what operators write beside it is wanted: layer(device, x, fk::no_output).
 struct NoOutput {
     /// A pointer to nothing, aligned for any access: loops add to it, and nothing is ever written there.
-    operator detail::NoElement*() const { return reinterpret_cast<detail::NoElement*>(4096); }
+    FUSEKIT_H operator detail::NoElement*() const { return reinterpret_cast<detail::NoElement*>(4096); }
 };
 inline constexpr NoOutput no_output{};
 

@@ -27,26 +27,26 @@ struct OptionalView {
     Layout<Rank> layout{};
     CollapsedFrom from{};
 
-    OptionalView() = default;
+    FUSEKIT_H OptionalView() = default;
     FUSEKIT_HD constexpr OptionalView(detail::CollapsedView<TensorView<T, Rank>> const& view)
         : data(view.data), layout(view.layout), from(view.from) {}
     FUSEKIT_HD constexpr OptionalView(TensorView<T, Rank> const& view) : data(view.data), layout(view.layout) {}
     template <class Given, int Of>
         requires(detail::is_optional<TensorView<Given, Of>, T, Rank>)
-    constexpr OptionalView(TensorView<Given, Of> const& view)
+    FUSEKIT_H constexpr OptionalView(TensorView<Given, Of> const& view)
         : OptionalView(detail::stored(view.data), detail::collapse<Rank>(view.layout)) {}
 
     /// From a Tensor, which outlives the view: a temporary one is refused.
     template <class Source>
         requires(!std::is_trivially_copyable_v<Source> &&
                  requires(Source& source) { requires detail::is_optional<decltype(source.view()), T, Rank>; })
-    constexpr OptionalView(Source& source) : OptionalView(source.view()) {}
+    FUSEKIT_H constexpr OptionalView(Source& source) : OptionalView(source.view()) {}
     template <class Source>
         requires(!std::is_trivially_copyable_v<Source> && std::is_const_v<T> &&
                  requires(Source const& source) {
                      requires detail::is_optional<decltype(source.const_view()), T, Rank>;
                  })
-    constexpr OptionalView(Source const& source) : OptionalView(source.const_view()) {}
+    FUSEKIT_H constexpr OptionalView(Source const& source) : OptionalView(source.const_view()) {}
     template <class Source>
         requires(!std::is_trivially_copyable_v<Source>)
     OptionalView(Source const&&) = delete;  // this temporary is gone before its view is used: give it a name
@@ -55,7 +55,7 @@ struct OptionalView {
     FUSEKIT_HD constexpr detail::CollapsedView<TensorView<T, Rank>> view() const { return {{data, layout}, from}; }
 
 private:
-    constexpr OptionalView(T* the_data, detail::CollapsedLayout<Rank> const& collapsed)
+    FUSEKIT_H constexpr OptionalView(T* the_data, detail::CollapsedLayout<Rank> const& collapsed)
         : data(the_data), layout(collapsed.layout()), from(collapsed.shape.from) {}
 };
 

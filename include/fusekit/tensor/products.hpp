@@ -47,7 +47,7 @@ namespace detail {
 template <class T>
 struct HeadOption<Products<T>> : HeadOption<void> {
     using Factor = typename Products<T>::Factor;
-    static Text written() {
+    FUSEKIT_H static Text written() {
         return std::is_same_v<T, float>  ? "Products<float>"
                : std::is_same_v<T, tf32> ? "Products<tf32>"
                                          : "Products<bfloat16x3>";

@@ -41,7 +41,8 @@ struct Steps {
 
 /// Whether whole numbers of steps add up to `distance`; true where that takes too long to find out. The largest steps
 /// come first: where layouts nest, the reach of the smaller ones leaves one or two numbers of each to try.
-[[gnu::cold, gnu::noinline]] inline bool add_up_to(Steps const* steps, int count, std::uint64_t distance, int& tries) {
+[[gnu::cold, gnu::noinline]] FUSEKIT_H inline bool add_up_to(Steps const* steps, int count, std::uint64_t distance,
+                                                             int& tries) {
     if (distance == 0) return true;
     if (count == 0) return false;
     if (--tries < 0) return true;
@@ -56,7 +57,7 @@ struct Steps {
 
 /// Whether regions whose ranges of addresses overlap have a byte in common. They have one where steps up from a's
 /// lowest byte and steps down from b's highest byte add up to the distance between the two bytes.
-[[gnu::cold, gnu::noinline]] inline bool share_a_byte(Region const& a, Region const& b) {
+[[gnu::cold, gnu::noinline]] FUSEKIT_H inline bool share_a_byte(Region const& a, Region const& b) {
     constexpr int most = 2 * Region::most_modes + 1;
     Steps steps[most] = {};
     int count = 0;
@@ -85,12 +86,12 @@ struct Steps {
 
 /// Whether two regions have a byte in common. Views that interleave, as slices of channels of one NHWC tensor do, have
 /// none.
-inline bool share_memory(Region const& a, Region const& b) {
+FUSEKIT_H inline bool share_memory(Region const& a, Region const& b) {
     return a.begin < b.end && b.begin < a.end && share_a_byte(a, b);
 }
 
 /// Whether two regions are the same elements in the same order.
-inline bool same_elements(Region const& a, Region const& b) {
+FUSEKIT_H inline bool same_elements(Region const& a, Region const& b) {
     if (a.first != b.first || a.type != b.type || a.rank != b.rank) return false;
     for (int mode = 0; mode < a.rank; ++mode)
         if (a.extent[mode] != b.extent[mode] || (a.extent[mode] > 1 && a.stride[mode] != b.stride[mode])) return false;
@@ -98,14 +99,14 @@ inline bool same_elements(Region const& a, Region const& b) {
 }
 
 /// Whether a run cannot take both: they share memory, and one of them is written.
-inline bool in_conflict(Region const& a, Region const& b) {
+FUSEKIT_H inline bool in_conflict(Region const& a, Region const& b) {
     return (a.access == Access::written || b.access == Access::written) && share_memory(a, b);
 }
 
 /// Whether each mode steps, in either direction, over all that the modes of smaller strides reach: then no two elements
 /// share memory. Interleaved layouts that share none are not nested.
 template <int Rank>
-bool is_nested(Layout<Rank> layout) {
+FUSEKIT_H bool is_nested(Layout<Rank> layout) {
     if (has_no_elements(layout.shape)) return true;
     std::uint64_t reach = 0;
     for (int round = 0; round < Rank; ++round) {

@@ -28,7 +28,7 @@ template <class View, class Field>
 struct Required : View {
     template <class Source>
         requires(std::is_convertible_v<Source, View> && !std::is_base_of_v<Required, std::remove_cvref_t<Source>>)
-    constexpr Required(Source&& source) : View(std::forward<Source>(source)) {}
+    FUSEKIT_H constexpr Required(Source&& source) : View(std::forward<Source>(source)) {}
 
     /// A template, because nvcc 13 lets a field be left out where only a plain default constructor is deleted.
     template <class = void>

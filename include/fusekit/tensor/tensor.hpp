@@ -26,56 +26,56 @@ public:
 
     /// Uninitialised memory for every element of `layout`; a null pointer where it has none. Throws what the device's
     /// allocate throws.
-    Tensor(Device& device, Layout<Rank> const& layout)
+    FUSEKIT_H Tensor(Device& device, Layout<Rank> const& layout)
         : owner(device), storage(layout), memory(allocate(owner, bytes(layout))) {}
 
     /// The same in the memory given, such as a stream's.
-    static Tensor in_memory(Memory const& memory, Layout<Rank> const& layout) {
+    FUSEKIT_H static Tensor in_memory(Memory const& memory, Layout<Rank> const& layout) {
         return Tensor(memory, layout, InMemory{});
     }
 
-    Tensor(Tensor&& other) noexcept
+    FUSEKIT_H Tensor(Tensor&& other) noexcept
         : owner(other.owner), storage(other.storage), memory(config::exchange(other.memory, nullptr)) {}
-    Tensor& operator=(Tensor&& other) noexcept {
+    FUSEKIT_H Tensor& operator=(Tensor&& other) noexcept {
         config::swap(owner, other.owner);
         config::swap(storage, other.storage);
         config::swap(memory, other.memory);
         return *this;
     }
-    ~Tensor() {
+    FUSEKIT_H ~Tensor() {
         if (memory) owner.release(memory);
     }
 
-    T* data() { return memory; }
-    T const* data() const { return memory; }
-    Layout<Rank> const& layout() const { return storage; }
-    std::int64_t size() const { return storage.size(); }
+    FUSEKIT_H T* data() { return memory; }
+    FUSEKIT_H T const* data() const { return memory; }
+    FUSEKIT_H Layout<Rank> const& layout() const { return storage; }
+    FUSEKIT_H std::int64_t size() const { return storage.size(); }
 
     /// The tensor must outlive its views.
-    TensorView<Stored, Rank> view() & { return {detail::stored(memory), storage}; }
-    TensorView<Stored const, Rank> const_view() const& { return {detail::stored(memory), storage}; }
+    FUSEKIT_H TensorView<Stored, Rank> view() & { return {detail::stored(memory), storage}; }
+    FUSEKIT_H TensorView<Stored const, Rank> const_view() const& { return {detail::stored(memory), storage}; }
     /// Views of a temporary are refused. A deleted function would make a braced group of arguments an error too.
     template <bool outlives_view = false>
-    TensorView<Stored, Rank> view() && {
+    FUSEKIT_H TensorView<Stored, Rank> view() && {
         static_assert(outlives_view, "this tensor is freed before its view is used: give it a name");
         return view();
     }
     template <bool outlives_view = false>
-    TensorView<Stored const, Rank> const_view() const&& {
+    FUSEKIT_H TensorView<Stored const, Rank> const_view() const&& {
         static_assert(outlives_view, "this tensor is freed before its view is used: give it a name");
         return const_view();
     }
-    operator TensorView<Stored, Rank>() & { return view(); }
-    operator TensorView<Stored const, Rank>() const& { return const_view(); }
+    FUSEKIT_H operator TensorView<Stored, Rank>() & { return view(); }
+    FUSEKIT_H operator TensorView<Stored const, Rank>() const& { return const_view(); }
     operator TensorView<Stored const, Rank>() const&& = delete;
 
     /// Fills the tensor's memory from `span()` elements on the host, in memory order.
-    void copy_from(T const* host) {
+    FUSEKIT_H void copy_from(T const* host) {
         if (memory) owner.copy_in(memory, host, bytes(storage));
     }
 
     /// Fills `span()` elements on the host, in memory order.
-    void copy_to(T* host) const {
+    FUSEKIT_H void copy_to(T* host) const {
         if (memory) owner.copy_out(host, memory, bytes(storage));
     }
 
@@ -85,15 +85,15 @@ private:
     T* memory;
 
     struct InMemory {};
-    Tensor(Memory const& the_owner, Layout<Rank> const& layout, InMemory)
+    FUSEKIT_H Tensor(Memory const& the_owner, Layout<Rank> const& layout, InMemory)
         : owner(the_owner), storage(layout), memory(allocate(owner, bytes(layout))) {}
 
-    static T* allocate(Memory const& memory, std::size_t bytes) {
+    FUSEKIT_H static T* allocate(Memory const& memory, std::size_t bytes) {
         return bytes ? static_cast<T*>(memory.allocate(bytes)) : nullptr;
     }
 
     /// Bytes of memory for the layout, whose strides must not be negative.
-    static std::size_t bytes(Layout<Rank> const& layout) {
+    FUSEKIT_H static std::size_t bytes(Layout<Rank> const& layout) {
         constexpr std::int64_t most = std::int64_t{1} << 60;
         bool const empty = detail::has_no_elements(layout.shape);
         std::int64_t product = 1, last = 0;
@@ -109,14 +109,14 @@ private:
         }
         return empty ? 0 : static_cast<std::size_t>(last + 1) * sizeof(T);
     }
-    [[noreturn]] static void refuse(Text const& what, int mode, char const* expected, std::int64_t given) {
+    [[noreturn]] FUSEKIT_H static void refuse(Text const& what, int mode, char const* expected, std::int64_t given) {
         detail::raise(Error("Tensor", "layout", what + "[" + Text::number(mode) + "]", expected, Text::number(given)));
     }
 };
 
 /// A tensor with the given elements, in memory order. Throws Error where the layout has more or fewer elements.
 template <class T, class Device, int Rank>
-Tensor<T, Device, Rank> tensor(Device& device, Layout<Rank> const& layout, std::initializer_list<T> values) {
+FUSEKIT_H Tensor<T, Device, Rank> tensor(Device& device, Layout<Rank> const& layout, std::initializer_list<T> values) {
     Tensor<T, Device, Rank> result(device, layout);
     if (static_cast<std::int64_t>(values.size()) != layout.span())
         detail::raise(Error("Tensor", "tensor", "values", Text::number(layout.span()) + " elements",
@@ -128,12 +128,12 @@ Tensor<T, Device, Rank> tensor(Device& device, Layout<Rank> const& layout, std::
 /// A tensor of uniform values in [-1, 1), or in all of int8's range. A seed gives the same values on every device and
 /// compiler.
 template <class T, class Device, int Rank>
-Tensor<T, Device, Rank> random(Device& device, Layout<Rank> const& layout, std::uint64_t seed = 1) {
+FUSEKIT_H Tensor<T, Device, Rank> random(Device& device, Layout<Rank> const& layout, std::uint64_t seed = 1) {
     using Stored = detail::StoredAs<T>;
     Tensor<T, Device, Rank> result(device, layout);
     struct Values {
         Stored* first;
-        ~Values() { delete[] first; }
+        FUSEKIT_H ~Values() { delete[] first; }
     } const host{new Stored[static_cast<std::size_t>(layout.span())]};
     constexpr float unit = std::is_same_v<Stored, int8> ? 128.0f : 1.0f;
     for (std::int64_t i = 0; i < layout.span(); ++i) {  // splitmix64: Steele, Lea and Flood 2014

@@ -22,19 +22,20 @@ inline constexpr bool is_view<TensorView<T, Rank>> = true;
 
 /// The view of a Tensor or a view, to write through where its elements are not const.
 template <class Source>
-constexpr auto as_view(Source&& source) {
+FUSEKIT_H constexpr auto as_view(Source&& source) {
     static_assert(is_view<std::remove_cvref_t<Source>> || std::is_lvalue_reference_v<Source>,
                   "a view of a temporary tensor would outlive the tensor: give the tensor a name");
     if constexpr (requires { source.view(); }) return source.view();
     else return source.const_view();
 }
 
-[[noreturn]] inline void refuse_view(char const* function, char const* argument, Text const& expected, Extent given) {
+[[noreturn]] FUSEKIT_H inline void refuse_view(char const* function, char const* argument, Text const& expected,
+                                               Extent given) {
     raise(Error("view", function, argument, expected, Text::number(given)));
 }
 
 template <int Rank>
-constexpr void require_mode(char const* function, Extent mode) {
+FUSEKIT_H constexpr void require_mode(char const* function, Extent mode) {
     if (mode < 0 || mode >= Rank) refuse_view(function, "mode", "0 to " + Text::number(Rank - 1), mode);
 }
 
@@ -43,7 +44,7 @@ constexpr void require_mode(char const* function, Extent mode) {
 /// `count` elements of one mode, first, first + step and so on: sliced(y, 1, 0, 32) is the first 32 channels;
 /// sliced(y, 3, 1, w / 2, 2) is every second column from column 1 on. A `count` of 0 gives a view without elements.
 template <class Source>
-constexpr auto sliced(Source&& source, int mode, Extent first, Extent count, Extent step = 1) {
+FUSEKIT_H constexpr auto sliced(Source&& source, int mode, Extent first, Extent count, Extent step = 1) {
     auto view = detail::as_view(std::forward<Source>(source));
     detail::require_mode<decltype(view)::rank>("sliced", mode);
     Extent const extent = view.layout.shape[mode];
@@ -60,7 +61,7 @@ constexpr auto sliced(Source&& source, int mode, Extent first, Extent count, Ext
 
 /// The elements of one mode in reverse order.
 template <class Source>
-constexpr auto flipped(Source&& source, int mode) {
+FUSEKIT_H constexpr auto flipped(Source&& source, int mode) {
     auto view = detail::as_view(std::forward<Source>(source));
     detail::require_mode<decltype(view)::rank>("flipped", mode);
     if (view.layout.size() > 0) view.data += (view.layout.shape[mode] - 1) * view.layout.stride[mode];
@@ -70,7 +71,7 @@ constexpr auto flipped(Source&& source, int mode) {
 
 /// Modes a and b exchanged: transposed(weights, 0, 1) is C x K x R x S.
 template <class Source>
-constexpr auto transposed(Source&& source, int a, int b) {
+FUSEKIT_H constexpr auto transposed(Source&& source, int a, int b) {
     auto view = detail::as_view(std::forward<Source>(source));
     detail::require_mode<decltype(view)::rank>("transposed", a);
     detail::require_mode<decltype(view)::rank>("transposed", b);
@@ -86,7 +87,7 @@ constexpr auto transposed(Source&& source, int a, int b) {
 /// The view with these extents, in which modes of extent 1 repeat their one element: broadcast(z, n, k, p, q) of an
 /// n x k x 1 x 1 view. It can be read, but not written.
 template <class Source, std::convertible_to<Extent>... Extents>
-constexpr auto broadcast(Source&& source, Extents... extents) {
+FUSEKIT_H constexpr auto broadcast(Source&& source, Extents... extents) {
     auto const view = detail::as_view(std::forward<Source>(source));
     constexpr int rank = std::remove_const_t<decltype(view)>::rank;
     static_assert(sizeof...(extents) == rank, "broadcast takes one extent for each mode of the view");
@@ -107,7 +108,7 @@ constexpr auto broadcast(Source&& source, Extents... extents) {
 /// h, w) of an NCHW tensor gives every group of every image a channel of its own. Refuses extents that have no strides,
 /// as where joined modes do not lie one after another in memory.
 template <class Source, std::convertible_to<Extent>... Extents>
-constexpr auto reshaped(Source&& source, Extents... extents) {
+FUSEKIT_H constexpr auto reshaped(Source&& source, Extents... extents) {
     auto const view = detail::as_view(std::forward<Source>(source));
     constexpr int from = std::remove_const_t<decltype(view)>::rank, to = sizeof...(extents);
     Layout<to> result{Index<to>{{static_cast<Extent>(extents)...}}, {}};

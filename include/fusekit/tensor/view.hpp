@@ -29,7 +29,7 @@ struct TensorView {
     /// Refuses, in words, anything but a pointer to such elements and a layout of this rank.
     template <class Data, class Given>
         requires(!std::is_convertible_v<Data, T*> || !std::is_convertible_v<Given, Layout<Rank>>)
-    constexpr TensorView(Data const&, Given const&) : data(nullptr), layout() {
+    FUSEKIT_H constexpr TensorView(Data const&, Given const&) : data(nullptr), layout() {
         constexpr bool points = std::is_convertible_v<Data, T*>;
         constexpr bool of_rank = std::is_convertible_v<Given, Layout<Rank>>;
         static_assert(of_rank, "no layout (Given) of as many modes as the view (Rank, which is 4 unless given)");
@@ -72,7 +72,7 @@ namespace detail {
 
 /// The element type of the view that const_view() gives.
 template <class T, int Rank>
-T element_of(TensorView<T const, Rank>);
+FUSEKIT_H T element_of(TensorView<T const, Rank>);
 
 template <class Source, int Rank>
 concept Viewable = requires(Source const& source) {
@@ -129,7 +129,7 @@ struct AnyView {
 
     /// From a Tensor, which outlives the view: a temporary one is refused.
     template <detail::Viewable<Rank> Source>
-    constexpr AnyView(Source const& source) : AnyView(source.const_view()) {}
+    FUSEKIT_H constexpr AnyView(Source const& source) : AnyView(source.const_view()) {}
     template <detail::Viewable<Rank> Source>
         requires detail::Owning<Source>
     AnyView(Source const&&) = delete;  // this temporary is gone before its view is used: give it a name
@@ -153,7 +153,7 @@ struct AnyView {
         return static_cast<V>(float32[offset]);
     }
 
-    void const* data() const { return float32; }
+    FUSEKIT_H void const* data() const { return float32; }
 };
 
 namespace detail {

@@ -31,9 +31,9 @@ struct HeadOption<void> {
     using Element = X;
     using Factor = void;
 
-    static DataType type(DataType x) { return x; }
+    FUSEKIT_H static DataType type(DataType x) { return x; }
     static constexpr char const* reason = ", as the input";
-    static Text written() { return ""; }
+    FUSEKIT_H static Text written() { return ""; }
 };
 template <class T>
 struct HeadOption<Weights<T>> {
@@ -42,14 +42,14 @@ struct HeadOption<Weights<T>> {
     template <class>
     using Element = typename Weights<T>::Element;
 
-    static DataType type(DataType) { return data_type<typename Weights<T>::Element>; }
+    FUSEKIT_H static DataType type(DataType) { return data_type<typename Weights<T>::Element>; }
     static constexpr char const* reason = ", as its Weights are";
-    static Text written() { return Text("Weights<") + name(type({})) + ">"; }
+    FUSEKIT_H static Text written() { return Text("Weights<") + name(type({})) + ">"; }
 };
 
 /// Refuses weights of another type than the option says.
 template <class Option>
-void check_weights(DataType given, Check const& in) {
+FUSEKIT_H void check_weights(DataType given, Check const& in) {
     DataType const expected = HeadOption<Option>::type(in.type);
     if (given == expected) return;
     bool const mixes = std::is_void_v<Option> && in.type != DataType::int8 && in.type != DataType::float64 &&

@@ -19,32 +19,33 @@ class Workspace {
 public:
     /// Throws what the device's allocate throws.
     template <class Device>
-    Workspace(Device& device, std::size_t bytes) : Workspace(static_cast<Memory const&>(device), bytes, Raw{}) {
+    FUSEKIT_H Workspace(Device& device, std::size_t bytes)
+        : Workspace(static_cast<Memory const&>(device), bytes, Raw{}) {
         if constexpr (requires { owner.fill_zero(lent.data, bytes); })
             if (bytes) owner.fill_zero(lent.data, bytes);
     }
-    Workspace(Workspace&& other) noexcept : owner(other.owner), lent(config::exchange(other.lent, {})) {}
-    Workspace& operator=(Workspace&& other) noexcept {
+    FUSEKIT_H Workspace(Workspace&& other) noexcept : owner(other.owner), lent(config::exchange(other.lent, {})) {}
+    FUSEKIT_H Workspace& operator=(Workspace&& other) noexcept {
         config::swap(owner, other.owner);
         config::swap(lent, other.lent);
         return *this;
     }
-    ~Workspace() {
+    FUSEKIT_H ~Workspace() {
         if (lent.data) owner.release(lent.data);
     }
 
     /// Hands the memory over to the caller, who frees it.
-    WorkspaceView give_up() { return config::exchange(lent, {}); }
+    FUSEKIT_H WorkspaceView give_up() { return config::exchange(lent, {}); }
 
-    WorkspaceView view() const { return lent; }
-    operator WorkspaceView() const { return lent; }
+    FUSEKIT_H WorkspaceView view() const { return lent; }
+    FUSEKIT_H operator WorkspaceView() const { return lent; }
 
 private:
     [[no_unique_address]] Memory owner;
     WorkspaceView lent;
 
     struct Raw {};
-    Workspace(Memory const& memory, std::size_t bytes, Raw)
+    FUSEKIT_H Workspace(Memory const& memory, std::size_t bytes, Raw)
         : owner(memory), lent{bytes ? memory.allocate(bytes) : nullptr, bytes} {}
 };
 template <class Device>

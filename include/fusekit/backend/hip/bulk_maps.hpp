@@ -24,7 +24,7 @@ struct BulkMaps {
     TensorMap y;  ///< (K, N P Q), or rows of (K, Q, P, N)
     bool in_use = false, has_windows = false;
 
-    void replace_memory(void const* of_x, void const* of_y) {
+    FUSEKIT_H void replace_memory(void const* of_x, void const* of_y) {
         hip::replace_memory(x, of_x);
         hip::replace_memory(y, of_y);
     }
@@ -44,7 +44,7 @@ struct MapModes {
     bool legal;
 
     /// Channels are neighbours, and all else lies at positive multiples of 16 bytes.
-    explicit MapModes(TensorView<T> const& view)
+    FUSEKIT_H explicit MapModes(TensorView<T> const& view)
         : legal(view.layout.stride[1] == 1 && problem::aligned(view.data, 16)) {
         constexpr int order[] = {1, 3, 2, 0};
         for (int i = 0; i < 4; ++i) {
@@ -65,7 +65,7 @@ FUSEKIT_HD constexpr Extent step_of_pixels(Layout<4> const& layout) {
 }
 
 /// The same where all pixels follow one another alike; 0 where they do not.
-constexpr Extent pixel_stride(Layout<4> const& layout) {
+FUSEKIT_H constexpr Extent pixel_stride(Layout<4> const& layout) {
     Index<4> const &shape = layout.shape, &stride = layout.stride;
     Extent const columns = shape[3], rows = shape[2], images = shape[0], step = step_of_pixels(layout);
     bool const follow =
@@ -76,7 +76,7 @@ constexpr Extent pixel_stride(Layout<4> const& layout) {
 /// Whether the channels of a pixel are whole packets of 16 bytes. A bulk copy to memory writes whole ones: on an H100
 /// it wrote to the gap after channels that end within one.
 template <class U>
-bool ends_with_packets(TensorView<U> const& y) {
+FUSEKIT_H bool ends_with_packets(TensorView<U> const& y) {
     return y.layout.shape[1] * static_cast<Extent>(sizeof(U)) % 16 == 0;
 }
 
@@ -86,7 +86,8 @@ inline constexpr std::uint32_t channels_of_row = bulk_row_bytes(64, sizeof(T)) /
 
 /// A map of a tensor's pixels as the rows of a matrix, in boxes of `rows` of so many channels.
 template <class T>
-bool encode_pixels(TensorMap& map, TensorView<T> const& view, std::uint32_t channels_of_box, std::uint32_t rows) {
+FUSEKIT_H bool encode_pixels(TensorMap& map, TensorView<T> const& view, std::uint32_t channels_of_box,
+                             std::uint32_t rows) {
     Layout<4> const& layout = view.layout;
     Extent const bytes = pixel_stride(layout) * static_cast<Extent>(sizeof(T));
     if (layout.stride[1] != 1 || bytes <= 0 || bytes % 16 != 0 || !problem::aligned(view.data, 16)) return false;
@@ -99,8 +100,8 @@ bool encode_pixels(TensorMap& map, TensorView<T> const& view, std::uint32_t chan
 
 /// A map of the windows of a convolution, in boxes of `pixels` of them, of one tap and so many channels.
 template <class T>
-bool encode_windows(TensorMap& map, TensorView<T> const& x, Filter<2> const& filter, std::uint32_t channels_of_box,
-                    std::uint32_t pixels) {
+FUSEKIT_H bool encode_windows(TensorMap& map, TensorView<T> const& x, Filter<2> const& filter,
+                              std::uint32_t channels_of_box, std::uint32_t pixels) {
     MapModes<T> const modes(x);
     int lower[2], upper[2];
     std::uint32_t steps[4] = {1, 1, 1, 1};
@@ -121,8 +122,8 @@ bool encode_windows(TensorMap& map, TensorView<T> const& x, Filter<2> const& fil
 /// A map of filters, in boxes of `count` of them, of one tap and so many channels. Where they are `in_pairs`, of each
 /// 16 the even ones come first, then the odd ones; then there are whole 16, and taps follow one another.
 template <class W>
-bool encode_filters(TensorMap& map, TensorView<W> const& w, std::uint32_t channels_of_box, std::uint32_t count,
-                    bool in_pairs) {
+FUSEKIT_H bool encode_filters(TensorMap& map, TensorView<W> const& w, std::uint32_t channels_of_box,
+                              std::uint32_t count, bool in_pairs) {
     MapModes<W> const modes(w);
     if (!modes.legal) return false;
     if (!in_pairs) {
@@ -144,8 +145,8 @@ bool encode_filters(TensorMap& map, TensorView<W> const& w, std::uint32_t channe
 /// bulk_row_bytes(). Where w has fewer filters a box has those alone: on an H200 a row beyond the last one takes 14
 /// cycles, and another 2. False where an operand does not lie as bulk copies need it.
 template <class T, class W, class U>
-bool encode(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w, TensorView<U> const& y,
-            Filter<2> const& filter, int tile_m, int tile_n, bool is_transposed = false) {
+FUSEKIT_H bool encode(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w, TensorView<U> const& y,
+                      Filter<2> const& filter, int tile_m, int tile_n, bool is_transposed = false) {
     auto const of_row = [&](std::size_t element_bytes) {
         int const bytes = static_cast<int>(element_bytes);
         return static_cast<std::uint32_t>(bulk_row_bytes(tile_n, bytes) / bytes);
@@ -167,8 +168,8 @@ bool encode(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w, Tens
 /// Encodes a map of the view that an operator names: encode_view(map, view) encodes one. False where there are several,
 /// or it is not of y's shape and type, or does not lie as bulk copies need it.
 template <class Epilogue, class U, class EncodeView>
-bool encode_read(ReadMap& read, typename Epilogue::Args const& args, TensorView<U> const& y,
-                 EncodeView const& encode_view) {
+FUSEKIT_H bool encode_read(ReadMap& read, typename Epilogue::Args const& args, TensorView<U> const& y,
+                           EncodeView const& encode_view) {
     int views = 0;
     bool legal = true;
     Epilogue::views(args, [&]<class View>(View const& view) {
@@ -183,7 +184,7 @@ bool encode_read(ReadMap& read, typename Epilogue::Args const& args, TensorView<
 
 /// A map of y's rows, or of a tensor like it.
 template <class U, class HaloShape>
-bool encode_rows_of_y(TensorMap& map, TensorView<U> const& y, HaloShape const& shape) {
+FUSEKIT_H bool encode_rows_of_y(TensorMap& map, TensorView<U> const& y, HaloShape const& shape) {
     detail::MapModes<U> const modes(y);
     std::uint32_t const box[] = {detail::channels_of_row<U>, static_cast<std::uint32_t>(shape.pitch),
                                  static_cast<std::uint32_t>(shape.rows), 1};
@@ -193,7 +194,7 @@ bool encode_rows_of_y(TensorMap& map, TensorView<U> const& y, HaloShape const& s
 
 /// A map of the rows of x that these see.
 template <class T, class HaloShape>
-bool encode_rows_of_x(TensorMap& map, TensorView<T> const& x, HaloShape const& shape) {
+FUSEKIT_H bool encode_rows_of_x(TensorMap& map, TensorView<T> const& x, HaloShape const& shape) {
     detail::MapModes<T> const modes(x);
     std::uint32_t const box[] = {detail::channels_of_row<T>, static_cast<std::uint32_t>(shape.pitch),
                                  static_cast<std::uint32_t>(shape.rows_of_x()), 1};
@@ -202,8 +203,8 @@ bool encode_rows_of_x(TensorMap& map, TensorView<T> const& x, HaloShape const& s
 
 /// The same for tiles of rows: of x with their halo, of y as long; and for `filters` filters.
 template <class T, class W, class U, class HaloShape>
-bool encode_rows(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w, TensorView<U> const& y,
-                 HaloShape const& shape, int filters) {
+FUSEKIT_H bool encode_rows(BulkMaps& maps, TensorView<T> const& x, TensorView<W> const& w, TensorView<U> const& y,
+                           HaloShape const& shape, int filters) {
     maps.in_use = encode_rows_of_x(maps.x, x, shape) &&
                   detail::encode_filters(maps.w, w, detail::channels_of_row<T>, static_cast<std::uint32_t>(filters),
                                          pairs_filters<U>) &&

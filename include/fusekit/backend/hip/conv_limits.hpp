@@ -15,15 +15,15 @@ namespace fusekit::hip::detail {
 class OffsetRange {
 public:
     /// Adds up to `steps` steps of a stride.
-    void add(std::int64_t steps, std::int64_t stride) {
+    FUSEKIT_H void add(std::int64_t steps, std::int64_t stride) {
         std::int64_t reach = 0;
         known = known && !__builtin_mul_overflow(steps, stride, &reach);
         std::int64_t& end = reach < 0 ? low : high;
         known = known && !__builtin_add_overflow(end, reach, &end);
     }
-    bool fits_32_bits() const { return known && low >= INT32_MIN && high <= INT32_MAX; }
+    FUSEKIT_H bool fits_32_bits() const { return known && low >= INT32_MIN && high <= INT32_MAX; }
     /// Whether elements of so many bytes lie where a Buffer reads.
-    bool is_near(int bytes) const {
+    FUSEKIT_H bool is_near(int bytes) const {
         constexpr std::int64_t before = Buffer::before, after = std::int64_t{Buffer::nowhere} - before - 16;
         return known && low >= -before / bytes && high <= after / bytes;
     }
@@ -34,7 +34,7 @@ private:
 };
 
 /// Whether neighbouring windows are one place apart, their taps too, and there is one group.
-inline bool has_unit_steps(Filter<2> const& filter) {
+FUSEKIT_H inline bool has_unit_steps(Filter<2> const& filter) {
     bool unit = filter.group_count == 1;
     for (int mode = 0; mode < 2; ++mode) unit = unit && filter.strides[mode] == 1 && filter.dilations[mode] == 1;
     return unit;
@@ -43,7 +43,7 @@ inline bool has_unit_steps(Filter<2> const& filter) {
 /// The same view with stride 0 for modes of one element: it leads nowhere, but windows in padding step along it. A view
 /// without elements has such strides alone.
 template <class T>
-TensorView<T> without_idle_strides(TensorView<T> view) {
+FUSEKIT_H TensorView<T> without_idle_strides(TensorView<T> view) {
     bool const empty = has_no_elements(view.layout.shape);
     for (int mode = 0; mode < 4; ++mode)
         if (empty || view.layout.shape[mode] == 1) view.layout.stride[mode] = 0;
@@ -58,21 +58,21 @@ enum class FarOperand { none, x, weights, y };
 
 /// How far the last tap of a window that lies in an image of this extent may be from the window's first.
 template <int Space>
-std::int64_t steps_to_last_tap(Filter<Space> const& filter, int mode, Extent image) {
+FUSEKIT_H std::int64_t steps_to_last_tap(Filter<Space> const& filter, int mode, Extent image) {
     std::int64_t const window = (std::int64_t{filter.size[mode]} - 1) * filter.dilations[mode],
                        to_last = image - 1 + filter.pad_before[mode];
     return window < to_last ? window : to_last;
 }
 template <int Space, bool Spreads>
-std::int64_t steps_to_last_tap(TransposedFilter<Space, Spreads> const& filter, int mode, Extent) {
+FUSEKIT_H std::int64_t steps_to_last_tap(TransposedFilter<Space, Spreads> const& filter, int mode, Extent) {
     return tap_distance(filter, mode, std::int64_t{filter.size[mode]} - 1) / filter.of_y().strides[mode];
 }
 
 /// A window and a filter begin anywhere. What counts is how far taps in the image lie from there, and how far apart
 /// channels of y lie.
 template <class Geometry>
-FarOperand far_operand(Geometry const& filter, detail::CollapsedLayout<4> const& x,
-                       detail::CollapsedLayout<4> const& weights, Layout<4> const& y) {
+FUSEKIT_H FarOperand far_operand(Geometry const& filter, detail::CollapsedLayout<4> const& x,
+                                 detail::CollapsedLayout<4> const& weights, Layout<4> const& y) {
     constexpr int Space = Geometry::rank;
     Index<Space + 2> const image = detail::expand<Space + 2>(x.shape);
     auto const steps = [&](int mode) { return steps_to_last_tap(filter, mode, image[2 + mode]); };
@@ -92,8 +92,9 @@ FarOperand far_operand(Geometry const& filter, detail::CollapsedLayout<4> const&
 /// Whether the windows of `tile` pixels, one after another, lie where a Buffer reads from the first one on; and the
 /// filters of so many channels. Images may be in any order in memory, and their rows and columns.
 template <int Space, Element T>
-bool windows_are_near(Filter<Space> const& filter, TensorView<T const> const& x, problem::Slices<Space> const& slices,
-                      Layout<4> const& weights, Index<4> const& y, std::int64_t tile) {
+FUSEKIT_H bool windows_are_near(Filter<Space> const& filter, TensorView<T const> const& x,
+                                problem::Slices<Space> const& slices, Layout<4> const& weights, Index<4> const& y,
+                                std::int64_t tile) {
     Index<4> const& shape = x.layout.shape;
     auto const padding = [&](int mode) { return filter.pad_before[mode] + filter.pad_after[mode]; };
     std::int64_t images = y[0] - 1, rows = shape[2] + padding(0), columns = shape[3] + padding(Space - 1);
@@ -115,7 +116,8 @@ bool windows_are_near(Filter<Space> const& filter, TensorView<T const> const& x,
 }
 /// The same of a transposed convolution's: the whole of x does, and so far on all sides as its windows reach.
 template <int Space, bool Spreads, Element T>
-bool transposed_windows_are_near(TransposedFilter<Space, Spreads> const& transposed, TensorView<T const> const& x) {
+FUSEKIT_H bool transposed_windows_are_near(TransposedFilter<Space, Spreads> const& transposed,
+                                           TensorView<T const> const& x) {
     Filter<Space> const& filter = transposed.of_y();
     auto const reach = [&](int mode) {
         std::int64_t const taps = std::int64_t{filter.size[mode]} * filter.dilations[mode];
@@ -132,7 +134,7 @@ bool transposed_windows_are_near(TransposedFilter<Space, Spreads> const& transpo
     return range.is_near(sizeof(T));
 }
 template <Element T>
-bool filters_are_near(Layout<4> const& weights, std::int64_t tile) {
+FUSEKIT_H bool filters_are_near(Layout<4> const& weights, std::int64_t tile) {
     OffsetRange range;
     range.add(tile, weights.stride[0]);
     for (int mode = 1; mode < 4; ++mode) range.add(weights.shape[mode] - 1, weights.stride[mode]);
@@ -142,7 +144,7 @@ bool filters_are_near(Layout<4> const& weights, std::int64_t tile) {
 /// Whether four pixels after one another, from a multiple of four on, have windows one column apart in memory, and
 /// quads at the left and right ends of a row are the only ones that reach into padding (QuadOffsets).
 template <int Space, Element T>
-bool has_quads(Filter<Space> const& filter, TensorView<T const> const& x, Index<4> const& y) {
+FUSEKIT_H bool has_quads(Filter<Space> const& filter, TensorView<T const> const& x, Index<4> const& y) {
     Index<4> const &shape = x.layout.shape, &stride = x.layout.stride;
     if (stride[3] != 1) return false;
     if (is_single_pixels(filter) && (shape[2] == 1 || stride[2] == shape[3])) return shape[2] * shape[3] % 4 == 0;
@@ -156,8 +158,9 @@ bool has_quads(Filter<Space> const& filter, TensorView<T const> const& x, Index<
 
 /// The far operand as an error. `gemm` names a head of matrices.
 template <class Geometry>
-Refusal refuse_far_operands(Text (*plan)(), Text (*gemm)(), Geometry const& filter, detail::CollapsedLayout<4> const& x,
-                            detail::CollapsedLayout<4> const& weights, detail::CollapsedLayout<4> const& y) {
+FUSEKIT_H Refusal refuse_far_operands(Text (*plan)(), Text (*gemm)(), Geometry const& filter,
+                                      detail::CollapsedLayout<4> const& x, detail::CollapsedLayout<4> const& weights,
+                                      detail::CollapsedLayout<4> const& y) {
     bool const matrices = x.shape.from.kind == CollapsedFrom::matrices;
     auto const error = [&](char const* name, char const* argument, char const* reach, char const* direction,
                            Text strides) {
@@ -184,8 +187,8 @@ Refusal refuse_far_operands(Text (*plan)(), Text (*gemm)(), Geometry const& filt
 /// Kernels count an image's pixels, channels, products and the places of padded images in 32 bits: those of x, or of y
 /// where windows move over it. Batches of more pixels are cut into slabs.
 template <class Geometry>
-Refusal refuse_conv_limits(Text (*plan)(), Geometry const& filter, CollapsedShape<4> const& x,
-                           CollapsedShape<4> const& weights, CollapsedShape<4> const& y) {
+FUSEKIT_H Refusal refuse_conv_limits(Text (*plan)(), Geometry const& filter, CollapsedShape<4> const& x,
+                                     CollapsedShape<4> const& weights, CollapsedShape<4> const& y) {
     constexpr int Space = Geometry::rank;
     constexpr bool of_y = is_transposed<Geometry>;
     constexpr std::int64_t most = std::int64_t{1} << 30;

@@ -36,10 +36,10 @@ struct ConvPhases {
         }
     };
     /// Those with the most taps come first, as their tiles take longest.
-    static constexpr Phase phase(int i) { return order.all[i]; }
+    FUSEKIT_H static constexpr Phase phase(int i) { return order.all[i]; }
 
     /// The tiles of all phases of N x K x P x Q, with so many slices.
-    static constexpr std::int64_t tiles(Index<4> const& y, problem::Slices<space> const& slices, int tile_m) {
+    FUSEKIT_H static constexpr std::int64_t tiles(Index<4> const& y, problem::Slices<space> const& slices, int tile_m) {
         std::int64_t all = 0;
         for (Phase const& phase : order.all) {
             std::int64_t m = y[0];
@@ -53,7 +53,7 @@ private:
     struct Order {
         Phase all[count == 0 ? 1 : count];
     };
-    static constexpr Phase phase_of(PerMode<space> const& remainder) {
+    FUSEKIT_H static constexpr Phase phase_of(PerMode<space> const& remainder) {
         Phase result{remainder, filter.strides, {}, {}, {}};
         for (int mode = 0; mode < space; ++mode) {
             std::int64_t const begin = std::int64_t{remainder[mode]} + filter.pad_before[mode];
@@ -78,7 +78,7 @@ private:
         }
         return result;
     }();
-    static constexpr std::int64_t extent(Index<4> const& y, problem::Slices<space> const& slices, int mode) {
+    FUSEKIT_H static constexpr std::int64_t extent(Index<4> const& y, problem::Slices<space> const& slices, int mode) {
         if constexpr (space == 3)
             if (mode < 2) return mode == 0 ? slices.y : y[2] / slices.y;
         return y[mode - space + 4];

@@ -33,7 +33,7 @@ struct alignas(8) KOffset {
     std::uint32_t mask;
 
     /// The most slices, rows or columns of a window; the bit of each; and a bit that no row has, past the end.
-    static constexpr int most(int space) { return 30 / space; }
+    FUSEKIT_H static constexpr int most(int space) { return 30 / space; }
     FUSEKIT_HD static constexpr std::uint32_t bit(int space, int mode, int i) { return 1u << (30 / space * mode + i); }
     static constexpr std::uint32_t never = 1u << 31;
 };

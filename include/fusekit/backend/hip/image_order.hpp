@@ -12,8 +12,8 @@ struct ImageOrder {
     bool channels_last = false;
     FastDivmod channels = {}, plane = {}, columns = {};  ///< K, P Q and Q
 
-    ImageOrder() = default;
-    ImageOrder(Index<4> const& shape, bool the_channels_last)
+    FUSEKIT_H ImageOrder() = default;
+    FUSEKIT_H ImageOrder(Index<4> const& shape, bool the_channels_last)
         : channels_last(the_channels_last),
           channels(static_cast<unsigned>(shape[1])),
           plane(static_cast<unsigned>(shape[2] * shape[3])),

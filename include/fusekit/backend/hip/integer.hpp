@@ -21,9 +21,9 @@ FUSEKIT_HD constexpr int divide_up_32(int a, int b) {
 /// 2^31. Source: Granlund and Montgomery 1994, figure 4.1.
 class FastDivmod {
 public:
-    FastDivmod() = default;
+    FUSEKIT_H FastDivmod() = default;
     /// A divisor of 0, of a tensor without elements, counts as 1: nothing is divided by it.
-    explicit FastDivmod(std::uint32_t given) : divisor(given > 0 ? given : 1) {
+    FUSEKIT_H explicit FastDivmod(std::uint32_t given) : divisor(given > 0 ? given : 1) {
         std::uint32_t const the_divisor = divisor;
         while ((std::uint64_t{1} << shift) < the_divisor) ++shift;
         multiplier = static_cast<std::uint32_t>((((std::uint64_t{1} << shift) - the_divisor) << 32) / the_divisor + 1);

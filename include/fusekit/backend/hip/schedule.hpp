@@ -69,7 +69,7 @@ struct WarpSpecialized {
     static constexpr int products = ping_pong ? TileN / 64 : 1;  ///< of 64 channels, which each of them has
     static constexpr int threads = (consumers + 1) * 128;
     /// Of operands of so many bytes an element, and of y with 16 bits.
-    static constexpr int shared_bytes(int element_bytes) {
+    FUSEKIT_H static constexpr int shared_bytes(int element_bytes) {
         return stages * (TileM + TileN) * bulk_row_bytes(TileN, element_bytes) + consumers * products * TileM * 128;
     }
 };
@@ -91,9 +91,9 @@ struct Planes {
     static constexpr int pixels = Pixels, parts = Parts, consumers = 2;
     static constexpr int products = Pixels > 128 ? 2 : 1;  ///< that have the places of a part
     static constexpr int threads = (consumers + 2) * 128, blocks = 1;
-    static constexpr int channels(int element_bytes) { return element_bytes == 4 ? 64 : 64 * consumers; }
+    FUSEKIT_H static constexpr int channels(int element_bytes) { return element_bytes == 4 ? 64 : 64 * consumers; }
     /// Of shared memory for x, whose elements have so many bytes.
-    static constexpr int x_bytes(int size) { return (size == 4 ? 189 : Pixels > 128 ? 141 : 152) * 1024; }
+    FUSEKIT_H static constexpr int x_bytes(int size) { return (size == 4 ? 189 : Pixels > 128 ? 141 : 152) * 1024; }
 };
 
 /// How a convolution of few channels of x is cut on sm_90a's matrix units: Warpgroups have tiles of 64 pixels and 64

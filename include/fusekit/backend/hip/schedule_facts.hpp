@@ -27,10 +27,10 @@ struct ScheduleFacts {
         k = 0;  ///< of a tile; m is a part's places, or the threads of a Direct, or the warpgroups of a Stem
     int blocks = 1, stages = 0, parts = 0;
 
-    constexpr bool operator==(ScheduleFacts const&) const = default;
+    FUSEKIT_H constexpr bool operator==(ScheduleFacts const&) const = default;
 
     /// As it is written: "WarpSpecialized<128, 128, 4, ping_pong>". `shared_by` is how many blocks share a tile.
-    Text name(int shared_by = 1) const {
+    FUSEKIT_H Text name(int shared_by = 1) const {
         auto const list = [](auto... each) {
             Text all;
             ((all += (all.empty() ? "" : ", ") + Text::number(each)), ...);

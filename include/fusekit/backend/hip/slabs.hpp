@@ -37,7 +37,8 @@ struct Slabs {
 
 /// How many of a batch's images, of `size` pixels each, a slab of fewer than `most` pixels has: if it can, so many that
 /// its tiles of tile_m pixels are whole, as those of the whole batch are.
-inline std::int64_t images_of_slab(std::int64_t images, std::int64_t size, std::int64_t most, int tile_m = 1) {
+FUSEKIT_H inline std::int64_t images_of_slab(std::int64_t images, std::int64_t size, std::int64_t most,
+                                             int tile_m = 1) {
     std::int64_t const fit = (most - 1) / size, count = fit < 1 ? 1 : fit,
                        whole = tile_m / std::gcd(size, std::int64_t{tile_m});
     if (count >= images) return images;

@@ -29,12 +29,13 @@ struct StemShape {
     FUSEKIT_HD constexpr int bytes_of_x() const { return rows_of_x * pitch * 2; }
     /// Of shared memory: the last chunk ends after what is copied.
     FUSEKIT_HD constexpr int stage_bytes() const { return (bytes_of_x() + 2 * chunk + 127) / 128 * 128; }
-    constexpr std::int64_t tiles(Index<4> const& y) const {
+    FUSEKIT_H constexpr std::int64_t tiles(Index<4> const& y) const {
         return y[0] * detail::divide_up(y[2], rows()) * detail::divide_up(y[3], columns());
     }
 
     /// The widest shape with the fewest tiles of y for which `bytes` hold a stage; with no panels, where there is none.
-    static constexpr StemShape of(Index<4> const& y, std::int64_t channels, Filter<2> const& filter, int bytes) {
+    FUSEKIT_H static constexpr StemShape of(Index<4> const& y, std::int64_t channels, Filter<2> const& filter,
+                                            int bytes) {
         StemShape best;
         bool few = channels <= most_elements;  // so that products of these numbers fit int
         for (int mode = 0; mode < 2; ++mode)
@@ -51,10 +52,10 @@ struct StemShape {
         return best;
     }
 
-    StemShape() = default;
+    FUSEKIT_H StemShape() = default;
 
 private:
-    constexpr StemShape(int the_shift, int channels, Filter<2> const& filter)
+    FUSEKIT_H constexpr StemShape(int the_shift, int channels, Filter<2> const& filter)
         : shift(the_shift),
           rows_of_x((rows() - 1) * filter.strides[0] + (filter.size[0] - 1) * filter.dilations[0] + 1),
           step(filter.strides[1] * channels),

@@ -21,17 +21,17 @@ struct ConvProblem : problem::ConvProblem<T, Space, std::int64_t, W, Groups, Geo
     [[no_unique_address]] detail::SliceHeights<Space> heights;
 
     /// Row of x under row r of the window of output row p; outside [0, H) where that is padding.
-    std::int64_t row(std::int64_t p, int r) const { return detail::row_under(this->filter, heights, p, r); }
-    std::int64_t column(std::int64_t q, int s) const { return detail::column_under(this->filter, q, s); }
-    std::int64_t column_step() const
+    FUSEKIT_H std::int64_t row(std::int64_t p, int r) const { return detail::row_under(this->filter, heights, p, r); }
+    FUSEKIT_H std::int64_t column(std::int64_t q, int s) const { return detail::column_under(this->filter, q, s); }
+    FUSEKIT_H std::int64_t column_step() const
         requires has_steps
     {
         if constexpr (detail::is_transposed<Geometry>) return 1;
         else return this->filter.strides[Space - 1];
     }
 
-    bool has_row(std::int64_t h) const { return h >= 0 && h < this->x.layout.shape[2]; }
-    bool has_column(std::int64_t column) const { return column >= 0 && column < this->x.layout.shape[3]; }
+    FUSEKIT_H bool has_row(std::int64_t h) const { return h >= 0 && h < this->x.layout.shape[2]; }
+    FUSEKIT_H bool has_column(std::int64_t column) const { return column >= 0 && column < this->x.layout.shape[3]; }
 };
 
 template <class Problem, detail::OutputElement U>
@@ -43,7 +43,7 @@ struct ConvAndOutput {
 /// A convolution of single pixels of planes that are rows, with each plane as one long row; any other as it is. Rows
 /// that are matrices with weights of their own stay apart.
 template <class Problem, detail::OutputElement U>
-ConvAndOutput<Problem, U> flattened(Problem const& conv, TensorView<U> const& y) {
+FUSEKIT_H ConvAndOutput<Problem, U> flattened(Problem const& conv, TensorView<U> const& y) {
     ConvAndOutput<Problem, U> flat{conv, y};
     if (!Problem::of_channels || !detail::is_single_pixels(conv.filter) || !problem::planes_are_rows(conv.x.layout) ||
         !problem::planes_are_rows(y.layout))

@@ -20,24 +20,24 @@ struct Memory {
     static constexpr std::size_t alignment = 64;
 
     /// Memory aligned to a cache line. Throws Error when there is none.
-    void* allocate(std::size_t bytes) const {
+    FUSEKIT_H void* allocate(std::size_t bytes) const {
         void* memory = nullptr;
         try_allocate(bytes, memory).raise();
         return memory;
     }
     /// The same, but returns the error.
-    [[nodiscard]] Refusal try_allocate(std::size_t bytes, void*& memory) const {
+    [[nodiscard]] FUSEKIT_H Refusal try_allocate(std::size_t bytes, void*& memory) const {
         memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
         if (memory) return {};
         return Error("host::Device", "allocate", "bytes", "free memory", Text::number(bytes) + " bytes");
     }
-    void release(void* memory) const { std::free(memory); }
-    void copy_in(void* to, void const* from, std::size_t bytes) const { std::memcpy(to, from, bytes); }
-    void copy_out(void* to, void const* from, std::size_t bytes) const { std::memcpy(to, from, bytes); }
+    FUSEKIT_H void release(void* memory) const { std::free(memory); }
+    FUSEKIT_H void copy_in(void* to, void const* from, std::size_t bytes) const { std::memcpy(to, from, bytes); }
+    FUSEKIT_H void copy_out(void* to, void const* from, std::size_t bytes) const { std::memcpy(to, from, bytes); }
 };
 
 /// The floats of workspace that `floats` floats of scratch take: whole cache lines.
-constexpr std::int64_t scratch_size(std::int64_t floats) { return (floats + 15) / 16 * 16; }
+FUSEKIT_H constexpr std::int64_t scratch_size(std::int64_t floats) { return (floats + 15) / 16 * 16; }
 
 /// The CPU: a fixed set of threads and the memory they pack into. It stays where it is, because its threads point to
 /// it.
@@ -48,10 +48,10 @@ constexpr std::int64_t scratch_size(std::int64_t floats) { return (floats + 15) 
 class Device : public Memory {
     class Lock {
     public:
-        explicit Lock(pthread_mutex_t& the_mutex) : mutex(the_mutex) { pthread_mutex_lock(&the_mutex); }
+        FUSEKIT_H explicit Lock(pthread_mutex_t& the_mutex) : mutex(the_mutex) { pthread_mutex_lock(&the_mutex); }
         Lock(Lock const&) = delete;
         Lock& operator=(Lock const&) = delete;
-        ~Lock() { pthread_mutex_unlock(&mutex); }
+        FUSEKIT_H ~Lock() { pthread_mutex_unlock(&mutex); }
 
     private:
         pthread_mutex_t& mutex;
@@ -59,7 +59,7 @@ class Device : public Memory {
 
 public:
     /// `threads` workers, the caller among them; 0 takes one for each processor that is online.
-    explicit Device(int threads = 0)
+    FUSEKIT_H explicit Device(int threads = 0)
         : count(threads > 0 ? threads : online()), workers(new pthread_t[static_cast<std::size_t>(count)]) {
         for (int i = 1; i < count; ++i)
             if (pthread_create(
@@ -73,15 +73,15 @@ public:
     }
     Device(Device const&) = delete;
     Device& operator=(Device const&) = delete;
-    ~Device() {
+    FUSEKIT_H ~Device() {
         if (getpid() == owner) join();
         delete[] workers;
         release(kept.data);
     }
 
-    int threads() const { return count; }
+    FUSEKIT_H int threads() const { return count; }
 
-    void synchronize() {}
+    FUSEKIT_H void synchronize() {}
 
     /// Refuses operators that do not compile for vectors, and a compiler that does not know these. A plan calls them
     /// with vectors, unless X is of double.
@@ -90,21 +90,21 @@ public:
 
     /// One plan, one pass over `y`. The arguments have been validated.
     template <class BoundPlan, Element T, detail::OutputElement U>
-    void run(BoundPlan const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y);
+    FUSEKIT_H void run(BoundPlan const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y);
 
     /// What a layer needs for its runs on tensors that lie so. It has been validated. The memory that the device keeps
     /// for runs that are lent none grows where it is too small for it.
     template <class BoundPlan, Element T, detail::OutputElement U>
-    auto prepare(BoundPlan const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y);
+    FUSEKIT_H auto prepare(BoundPlan const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y);
 
     /// Every pointer is one that the CPU can read.
-    bool has_reached(void const*) const { return true; }
+    FUSEKIT_H bool has_reached(void const*) const { return true; }
 
     /// The workspace of runs that are lent none.
-    std::size_t own_workspace_bytes() const { return __atomic_load_n(&kept.bytes, __ATOMIC_RELAXED); }
+    FUSEKIT_H std::size_t own_workspace_bytes() const { return __atomic_load_n(&kept.bytes, __ATOMIC_RELAXED); }
 
     /// Makes the device's own workspace `bytes` or larger.
-    [[nodiscard]] Refusal keep_workspace(std::size_t bytes) {
+    [[nodiscard]] FUSEKIT_H Refusal keep_workspace(std::size_t bytes) {
         if (bytes <= own_workspace_bytes()) return {};
         Lock const lock(turns);
         if (bytes <= kept.bytes) return {};
@@ -119,7 +119,7 @@ public:
     /// The device for the length of one run: its threads, and memory that is lent to the run or the device's own.
     class Turn {
     public:
-        explicit Turn(Device& the_device, WorkspaceView lent = {})
+        FUSEKIT_H explicit Turn(Device& the_device, WorkspaceView lent = {})
             : device(the_device),
               lock(the_device.turns),
               next(static_cast<float*>(lent.data ? lent.data : the_device.kept.data)) {}
@@ -128,11 +128,11 @@ public:
         Turn& operator=(Turn const&) = delete;
         FUSEKIT_H ~Turn() = default;
 
-        int threads() const { return device.count; }
+        FUSEKIT_H int threads() const { return device.count; }
 
         /// So many of the floats that the run said it needs, aligned to a cache line and apart from those of all
         /// calls before. Contents are whatever the last run left.
-        float* scratch(std::int64_t floats) {
+        FUSEKIT_H float* scratch(std::int64_t floats) {
             float* const first = next;
             next += scratch_size(floats);
             return first;
@@ -141,7 +141,7 @@ public:
         /// Calls each(item, thread) for every item of [0, number), spread over the threads; returns when all are
         /// done. Items are handed out one at a time, in order. `each` does not throw.
         template <class Each>
-        void parallel_for(std::int64_t number, Each const& each) {
+        FUSEKIT_H void parallel_for(std::int64_t number, Each const& each) {
             device.start(number, &each, [](void const* callable, std::int64_t item, int thread) {
                 (*static_cast<Each const*>(callable))(item, thread);
             });
@@ -172,12 +172,12 @@ private:
     std::int64_t items = 0;
     std::int64_t next = 0;  // atomic
 
-    static int online() {
+    FUSEKIT_H static int online() {
         long const processors = sysconf(_SC_NPROCESSORS_ONLN);
         return processors > 0 ? static_cast<int>(processors) : 1;
     }
 
-    void join() {
+    FUSEKIT_H void join() {
         pthread_mutex_lock(&mutex);
         closing = true;
         pthread_cond_broadcast(&wake);
@@ -189,11 +189,11 @@ private:
         pthread_mutex_destroy(&turns);
     }
 
-    void drain(void const* body, Call f, std::int64_t end, int thread) {
+    FUSEKIT_H void drain(void const* body, Call f, std::int64_t end, int thread) {
         for (std::int64_t item; (item = __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED)) < end;) f(body, item, thread);
     }
 
-    void start(std::int64_t end, void const* body, Call f) {
+    FUSEKIT_H void start(std::int64_t end, void const* body, Call f) {
         pthread_mutex_lock(&mutex);
         closure = body, call = f, items = end, entered = 1;
         next = 0;
@@ -207,7 +207,7 @@ private:
         pthread_mutex_unlock(&mutex);
     }
 
-    void work() {
+    FUSEKIT_H void work() {
         pthread_mutex_lock(&mutex);
         for (std::uint64_t seen = 0;;) {
             while (!closing && seen == job) pthread_cond_wait(&wake, &mutex);

@@ -8,12 +8,12 @@
 /// Of std::int64_t, so that mixed integer types need no casts and <algorithm> is not paid for.
 namespace fusekit::host {
 
-constexpr std::int64_t(min)(std::int64_t a, std::int64_t b) { return b < a ? b : a; }
-constexpr std::int64_t(max)(std::int64_t a, std::int64_t b) { return a < b ? b : a; }
-constexpr std::int64_t clamp(std::int64_t value, std::int64_t low, std::int64_t high) {
+FUSEKIT_H constexpr std::int64_t(min)(std::int64_t a, std::int64_t b) { return b < a ? b : a; }
+FUSEKIT_H constexpr std::int64_t(max)(std::int64_t a, std::int64_t b) { return a < b ? b : a; }
+FUSEKIT_H constexpr std::int64_t clamp(std::int64_t value, std::int64_t low, std::int64_t high) {
     return (max)(low, (min)(value, high));
 }
-constexpr std::int64_t round_up(std::int64_t a, std::int64_t multiple) {
+FUSEKIT_H constexpr std::int64_t round_up(std::int64_t a, std::int64_t multiple) {
     return detail::divide_up(a, multiple) * multiple;
 }
 

@@ -6,7 +6,7 @@
 
 namespace fusekit::host {
 
-[[gnu::cold, gnu::noinline]] inline void refuse_stream(Check in, int expected, int given) {
+[[gnu::cold, gnu::noinline]] FUSEKIT_H inline void refuse_stream(Check in, int expected, int given) {
     in.operator_name = [] { return Text("stream"); };
     in.fail("", "a device of " + Text::number(expected) + " threads, as it was prepared for", Text::number(given));
 }
@@ -23,13 +23,13 @@ struct Launch {
     std::size_t workspace_bytes;
     void (*run)(Launch const&, Device&, T const*, U*, WorkspaceView);
 
-    bool suits(Device const& device) const { return device.threads() == threads; }
-    void suits(Check const& in, Device const& device) const {
+    FUSEKIT_H bool suits(Device const& device) const { return device.threads() == threads; }
+    FUSEKIT_H void suits(Check const& in, Device const& device) const {
         if (!suits(device)) refuse_stream(in, threads, device.threads());
     }
 
     /// Runs, and returns when it is done; allocates nothing. Pointers have been checked.
-    Refusal start(Device& device, T const* x, U* y, WorkspaceView workspace) const {
+    FUSEKIT_H Refusal start(Device& device, T const* x, U* y, WorkspaceView workspace) const {
         run(*this, device, x, y, workspace);
         return {};
     }

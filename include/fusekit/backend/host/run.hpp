@@ -28,8 +28,8 @@ struct RunHead;
 template <>
 struct RunHead<detail::HeadKind::conv> {
     template <class BoundPlan, Element T, detail::OutputElement U>
-    static std::int64_t scratch_size(int threads, BoundPlan const& bound, detail::ImageView<T const> const& x,
-                                     detail::ImageView<U> const& y) {
+    FUSEKIT_H static std::int64_t scratch_size(int threads, BoundPlan const& bound, detail::ImageView<T const> const& x,
+                                               detail::ImageView<U> const& y) {
         std::int64_t size = 0;
         detail::ImageView<T const> read = x;
         if constexpr (BoundPlan::Plan::has_prologue) {
@@ -44,8 +44,8 @@ struct RunHead<detail::HeadKind::conv> {
         return size;
     }
     template <class BoundPlan, Element T, detail::OutputElement U>
-    static void run(Device::Turn& turn, BoundPlan const& bound, detail::ImageView<T const> const& x,
-                    detail::ImageView<U> const& y) {
+    FUSEKIT_H static void run(Device::Turn& turn, BoundPlan const& bound, detail::ImageView<T const> const& x,
+                              detail::ImageView<U> const& y) {
         detail::ImageView<T const> read = x;
         if constexpr (BoundPlan::Plan::has_prologue) {
             detail::ImageView<T> made = prologue_output(x);
@@ -60,8 +60,8 @@ struct RunHead<detail::HeadKind::conv> {
 
 private:
     template <class BoundPlan, Element T, detail::OutputElement U, class F>
-    static void with_loop(int threads, BoundPlan const& bound, detail::ImageView<T const> const& x,
-                          detail::ImageView<U> const& y, F const& f) {
+    FUSEKIT_H static void with_loop(int threads, BoundPlan const& bound, detail::ImageView<T const> const& x,
+                                    detail::ImageView<U> const& y, F const& f) {
         using Plan = typename BoundPlan::Plan;
         using Head = typename Plan::Head;
         using Epilogue = typename Plan::Epilogue;
@@ -106,15 +106,16 @@ private:
     /// What the prologue makes of x, written once to scratch. Each element is in up to R S windows, and packing them
     /// would apply the prologue to it as often.
     template <Element T>
-    static detail::ImageView<T> prologue_output(detail::ImageView<T const> const& x) {
+    FUSEKIT_H static detail::ImageView<T> prologue_output(detail::ImageView<T const> const& x) {
         return {{nullptr, packed_like(x.layout.shape, x.layout)}, x.from};
     }
     template <Element T>
-    static std::int64_t floats_of(TensorView<T> const& made) {
+    FUSEKIT_H static std::int64_t floats_of(TensorView<T> const& made) {
         return detail::divide_up(made.layout.size() * std::int64_t{sizeof(T)}, sizeof(float));
     }
     template <class BoundPlan, Element T>
-    static auto prologue_of(BoundPlan const& bound, detail::ImageView<T const> const& x, TensorView<T> const& made) {
+    FUSEKIT_H static auto prologue_of(BoundPlan const& bound, detail::ImageView<T const> const& x,
+                                      TensorView<T> const& made) {
         return Pointwise<typename BoundPlan::Plan::Prologue, T, T>(x, made, bound.prologue);
     }
 };
@@ -126,40 +127,41 @@ struct RunHead<detail::HeadKind::gemm> : RunHead<detail::HeadKind::conv> {};
 template <>
 struct RunHead<detail::HeadKind::weight_gradient> {
     template <class BoundPlan, Element T, detail::OutputElement U>
-    static std::int64_t scratch_size(int threads, BoundPlan const& bound, detail::ImageView<T const> const& x,
-                                     TensorView<U> const& dw) {
+    FUSEKIT_H static std::int64_t scratch_size(int threads, BoundPlan const& bound, detail::ImageView<T const> const& x,
+                                               TensorView<U> const& dw) {
         WeightGradient<BoundPlan, T, U> const loop(bound, x, dw);
         return host::scratch_size(loop.sum_floats()) + host::scratch_size(loop.thread_floats() * threads);
     }
     template <class BoundPlan, Element T, detail::OutputElement U>
-    static void run(Device::Turn& turn, BoundPlan const& bound, detail::ImageView<T const> const& x,
-                    TensorView<U> const& dw) {
+    FUSEKIT_H static void run(Device::Turn& turn, BoundPlan const& bound, detail::ImageView<T const> const& x,
+                              TensorView<U> const& dw) {
         WeightGradient<BoundPlan, T, U>(bound, x, dw).run(turn);
     }
 };
 
 template <>
 struct RunHead<detail::HeadKind::reduction> {
-    static std::int64_t scratch_size(int, auto const&, auto const&, auto const&) { return 0; }
+    FUSEKIT_H static std::int64_t scratch_size(int, auto const&, auto const&, auto const&) { return 0; }
     template <class BoundPlan, Element T, detail::OutputElement U>
-    static void run(Device::Turn& turn, BoundPlan const& bound, TensorView<T const> const& x, TensorView<U> const& y) {
+    FUSEKIT_H static void run(Device::Turn& turn, BoundPlan const& bound, TensorView<T const> const& x,
+                              TensorView<U> const& y) {
         Reduction<typename BoundPlan::Plan, T, U>(bound, x, y).run(turn);
     }
 };
 
 template <>
 struct RunHead<detail::HeadKind::elementwise> {
-    static std::int64_t scratch_size(int threads, auto const& bound, auto const& x, auto const& y) {
+    FUSEKIT_H static std::int64_t scratch_size(int threads, auto const& bound, auto const& x, auto const& y) {
         return host::scratch_size(loop_of(threads, bound, x, y).scratch_floats());
     }
-    static void run(Device::Turn& turn, auto const& bound, auto const& x, auto const& y) {
+    FUSEKIT_H static void run(Device::Turn& turn, auto const& bound, auto const& x, auto const& y) {
         loop_of(turn.threads(), bound, x, y).run(turn);
     }
 
 private:
     template <class BoundPlan, Element T, detail::OutputElement U>
-    static auto loop_of([[maybe_unused]] int threads, BoundPlan const& bound, TensorView<T const> const& x,
-                        TensorView<U> const& y) {
+    FUSEKIT_H static auto loop_of([[maybe_unused]] int threads, BoundPlan const& bound, TensorView<T const> const& x,
+                                  TensorView<U> const& y) {
         using Plan = typename BoundPlan::Plan;
         if constexpr (Plan::pools) return Pooling<Plan, T, U>(threads, bound.epilogue, x, y);
         else return Pointwise<typename Plan::Epilogue, T, U>(x, y, bound.epilogue);
@@ -168,8 +170,8 @@ private:
 
 /// Bytes of scratch that a run borrows.
 template <class BoundPlan, Element T, detail::OutputElement U>
-std::size_t workspace_bytes(int threads, BoundPlan const& bound, detail::ImageView<T const> const& x,
-                            detail::ImageView<U> const& y) {
+FUSEKIT_H std::size_t workspace_bytes(int threads, BoundPlan const& bound, detail::ImageView<T const> const& x,
+                                      detail::ImageView<U> const& y) {
     if (writes_nothing(bound, y.layout.shape)) return 0;
     if constexpr (std::is_same_v<T, double>) return 0;
     else
@@ -178,8 +180,8 @@ std::size_t workspace_bytes(int threads, BoundPlan const& bound, detail::ImageVi
 }
 
 template <class BoundPlan, Element T, detail::OutputElement U>
-void run(Device::Turn turn, BoundPlan const& bound, detail::ImageView<T const> const& x,
-         detail::ImageView<U> const& y) {
+FUSEKIT_H void run(Device::Turn turn, BoundPlan const& bound, detail::ImageView<T const> const& x,
+                   detail::ImageView<U> const& y) {
     if (writes_nothing(bound, y.layout.shape)) return;
     if constexpr (std::is_same_v<T, double>) run_double(turn, bound, x, y);
     else RunHead<BoundPlan::Plan::head_kind>::run(turn, bound, x, y);
@@ -187,7 +189,7 @@ void run(Device::Turn turn, BoundPlan const& bound, detail::ImageView<T const> c
 
 /// Runs what was prepared, with vectors of this unit's width.
 template <class BoundPlan, Element T, detail::OutputElement U>
-void start(Launch<BoundPlan, T, U> const& launch, Device& device, T const* x, U* y, WorkspaceView workspace) {
+FUSEKIT_H void start(Launch<BoundPlan, T, U> const& launch, Device& device, T const* x, U* y, WorkspaceView workspace) {
     detail::ImageView<T const> const from({x, launch.x_layout.layout()}, launch.x_layout.shape.from);
     detail::ImageView<U> const to({y, launch.y_layout.layout()}, launch.y_layout.shape.from);
     detail::run(Device::Turn(device, workspace), launch.bound, from, to);
@@ -196,7 +198,8 @@ void start(Launch<BoundPlan, T, U> const& launch, Device& device, T const* x, U*
 }  // namespace detail
 
 template <class BoundPlan, Element T, detail::OutputElement U>
-auto Device::prepare(BoundPlan const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y) {
+FUSEKIT_H auto Device::prepare(BoundPlan const& bound, detail::ImageView<T const> const& x,
+                               detail::ImageView<U> const& y) {
     std::size_t const bytes = detail::workspace_bytes(count, bound, x, y);
     if (Refusal refusal = keep_workspace(bytes)) return Result<Launch<BoundPlan, T, U>>(*refusal);
     return Result<Launch<BoundPlan, T, U>>(
@@ -204,7 +207,7 @@ auto Device::prepare(BoundPlan const& bound, detail::ImageView<T const> const& x
 }
 
 template <class BoundPlan, Element T, detail::OutputElement U>
-void Device::run(BoundPlan const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y) {
+FUSEKIT_H void Device::run(BoundPlan const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y) {
     keep_workspace(detail::workspace_bytes(count, bound, x, y)).raise();
     detail::run(Turn(*this), bound, x, y);
 }

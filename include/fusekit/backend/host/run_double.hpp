@@ -30,8 +30,8 @@ consteval bool compute_in_double(detail::Epilogue<Ops...> const*) {
 /// One total of a plan that reduces, over the values of channel `first.k`, or of one place in all images; then what
 /// it makes of them.
 template <class BoundPlan, detail::OutputElement U>
-void reduce_double(BoundPlan const& bound, TensorView<double const> const& x, TensorView<U> const& y,
-                   DoubleCoord const& first) {
+FUSEKIT_H void reduce_double(BoundPlan const& bound, TensorView<double const> const& x, TensorView<U> const& y,
+                             DoubleCoord const& first) {
     using Steps = detail::ReductionSteps<typename BoundPlan::Plan::Head>;
     using Epilogue = typename BoundPlan::Plan::Epilogue;
     Index<4> const shape = y.layout.shape;
@@ -73,8 +73,8 @@ void reduce_double(BoundPlan const& bound, TensorView<double const> const& x, Te
 /// A plan on double, in double throughout: every element by its definition, rows shared out over the threads. A path
 /// to check others against, whatever the strides, and no fast one.
 template <class BoundPlan, detail::OutputElement U>
-void run_double(Device::Turn& turn, BoundPlan const& bound, detail::ImageView<double const> const& x,
-                detail::ImageView<U> const& y) {
+FUSEKIT_H void run_double(Device::Turn& turn, BoundPlan const& bound, detail::ImageView<double const> const& x,
+                          detail::ImageView<U> const& y) {
     using Plan = typename BoundPlan::Plan;
     using Epilogue = typename Plan::Epilogue;
     Index<4> const shape = y.layout.shape;

@@ -42,15 +42,15 @@ consteval auto form_of() {
 
 /// A value of any type for calls that never run: unoptimised code contains them all the same.
 template <class T>
-T const& some() {
+FUSEKIT_H T const& some() {
     __builtin_unreachable();
 }
 
 template <class Op, Sentence>
-int apply_to_vector(int);
+FUSEKIT_H int apply_to_vector(int);
 /// Its return type is deduced, so its body is compiled wherever a call stands, even in a requirement.
 template <class Op, Sentence, class... Rest>
-auto apply_to_vector(Form<Rest...>) {
+FUSEKIT_H auto apply_to_vector(Form<Rest...>) {
     // clang-format off
     return Op::apply(Vector{}, some<Rest>()...);  // x may be a CPU vector: for `if` write fk::math::select(x > 0.0f, a, b)
     // clang-format on
@@ -90,72 +90,72 @@ consteval bool Device::takes(detail::Epilogue<Ops...> const*, void const*) {
 namespace std {
 
 template <same_as<fusekit::host::Vector> V>
-V exp(V x) {
+FUSEKIT_H V exp(V x) {
     static_assert(fusekit::host::detail::is_number<V>, "x may be a CPU vector: write fk::math::exp(x)");
     return x;
 }
 template <same_as<fusekit::host::Vector> V>
-V expm1(V x) {
+FUSEKIT_H V expm1(V x) {
     static_assert(fusekit::host::detail::is_number<V>, "x may be a CPU vector: write fk::math::expm1(x)");
     return x;
 }
 template <same_as<fusekit::host::Vector> V>
-V log(V x) {
+FUSEKIT_H V log(V x) {
     static_assert(fusekit::host::detail::is_number<V>, "x may be a CPU vector: write fk::math::log(x)");
     return x;
 }
 template <same_as<fusekit::host::Vector> V>
-V log1p(V x) {
+FUSEKIT_H V log1p(V x) {
     static_assert(fusekit::host::detail::is_number<V>, "x may be a CPU vector: write fk::math::log1p(x)");
     return x;
 }
 template <same_as<fusekit::host::Vector> V>
-V sqrt(V x) {
+FUSEKIT_H V sqrt(V x) {
     static_assert(fusekit::host::detail::is_number<V>, "x may be a CPU vector: write fk::math::sqrt(x)");
     return x;
 }
 template <same_as<fusekit::host::Vector> V>
-V sin(V x) {
+FUSEKIT_H V sin(V x) {
     static_assert(fusekit::host::detail::is_number<V>, "x may be a CPU vector: write fk::math::sin(x)");
     return x;
 }
 template <same_as<fusekit::host::Vector> V>
-V cos(V x) {
+FUSEKIT_H V cos(V x) {
     static_assert(fusekit::host::detail::is_number<V>, "x may be a CPU vector: write fk::math::cos(x)");
     return x;
 }
 template <same_as<fusekit::host::Vector> V>
-V tanh(V x) {
+FUSEKIT_H V tanh(V x) {
     static_assert(fusekit::host::detail::is_number<V>, "x may be a CPU vector: write fk::math::tanh(x)");
     return x;
 }
 template <same_as<fusekit::host::Vector> V>
-V erf(V x) {
+FUSEKIT_H V erf(V x) {
     static_assert(fusekit::host::detail::is_number<V>, "x may be a CPU vector: write fk::math::erf(x)");
     return x;
 }
 template <same_as<fusekit::host::Vector> V>
-V(abs)(V x) {
+FUSEKIT_H V(abs)(V x) {
     static_assert(fusekit::host::detail::is_number<V>, "x may be a CPU vector: write fk::math::abs(x)");
     return x;
 }
 template <same_as<fusekit::host::Vector> V>
-V fabs(V x) {
+FUSEKIT_H V fabs(V x) {
     static_assert(fusekit::host::detail::is_number<V>, "x may be a CPU vector: write fk::math::abs(x)");
     return x;
 }
 template <same_as<fusekit::host::Vector> V>
-V pow(V x, auto const&) {
+FUSEKIT_H V pow(V x, auto const&) {
     static_assert(fusekit::host::detail::is_number<V>, "x may be a CPU vector: write fk::math::pow(x, exponent)");
     return x;
 }
 template <same_as<fusekit::host::Vector> V>
-V(max)(V const& x, auto const&) {
+FUSEKIT_H V(max)(V const& x, auto const&) {
     static_assert(fusekit::host::detail::is_number<V>, "x may be a CPU vector: write fk::math::max(x, bound)");
     return x;
 }
 template <same_as<fusekit::host::Vector> V>
-V(min)(V const& x, auto const&) {
+FUSEKIT_H V(min)(V const& x, auto const&) {
     static_assert(fusekit::host::detail::is_number<V>, "x may be a CPU vector: write fk::math::min(x, bound)");
     return x;
 }

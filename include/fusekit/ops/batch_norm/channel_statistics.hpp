@@ -39,7 +39,7 @@ struct ChannelStatistics {
     /// The floats of scratch that a plan with a Conv needs for y of these extents: a total for each channel of every 64
     /// pixels.
     template <int Rank>
-    static constexpr std::int64_t scratch(Index<Rank> const& y) {
+    FUSEKIT_H static constexpr std::int64_t scratch(Index<Rank> const& y) {
         return scratch_floats<ChannelStatistics>(y);
     }
 
@@ -71,7 +71,7 @@ struct ChannelStatistics {
         Channel::move(args.running_variance, at, total.unbiased_variance(), args.momentum);
     }
 
-    static void check(Args const& args, Check const& in) {
+    FUSEKIT_H static void check(Args const& args, Check const& in) {
         in.writable("mean", args.mean, {{in.y[1]}}, "K");
         in.writable("variance", args.variance, {{in.y[1]}}, "K");
         Channel::check_statistics(args, in.y[0] * in.y[2] * in.y[3], in);

@@ -29,7 +29,7 @@ struct BatchNorm : Normalizing<Mode> {
         BatchNorm::set_gradients(sums, at, math::over_sqrt(V{1}, variance + args.epsilon), gradients);
     }
 
-    static void check(Args const& args, Check const& in) {
+    FUSEKIT_H static void check(Args const& args, Check const& in) {
         auto const shape = BatchNorm::parameter_shape(in);
         in.readable("mean", args.mean, shape, modes);
         in.readable("variance", args.variance, shape, modes);

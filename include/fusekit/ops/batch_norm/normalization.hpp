@@ -51,7 +51,7 @@ struct Normalizing {
     struct Gradients {
         OptionalView<float, rank> scale = {}, shift = {};
 
-        bool any() const { return scale.given() || shift.given(); }
+        FUSEKIT_H bool any() const { return scale.given() || shift.given(); }
     };
     static constexpr int gradient_sums = 2, gradient_flops_per_element = 1 + 4;
     template <class V>
@@ -59,7 +59,7 @@ struct Normalizing {
         sums[0] += dy * math::assoc_barrier(x - prepared.mean);
         sums[1] += dy;
     }
-    static void check_gradients(Gradients const& gradients, Check const& in) {
+    FUSEKIT_H static void check_gradients(Gradients const& gradients, Check const& in) {
         in.writable("gradients.scale", gradients.scale, parameter_shape(in), modes);
         in.writable("gradients.shift", gradients.shift, parameter_shape(in), modes);
     }
@@ -79,7 +79,7 @@ struct Normalizing {
     }
     /// What statistics that training keeps have to be, each of `count` values.
     template <class Args>
-    static void check_statistics(Args const& args, std::int64_t count, Check const& in) {
+    FUSEKIT_H static void check_statistics(Args const& args, std::int64_t count, Check const& in) {
         in.writable("saved_inverse_deviation", args.saved_inverse_deviation, parameter_shape(in), modes);
         in.writable("running_mean", args.running_mean, parameter_shape(in), modes);
         in.writable("running_variance", args.running_variance, parameter_shape(in), modes);
@@ -93,7 +93,7 @@ struct Normalizing {
     }
 
 protected:
-    static CollapsedShape<rank> parameter_shape(Check const& in) {
+    FUSEKIT_H static CollapsedShape<rank> parameter_shape(Check const& in) {
         if constexpr (per_place) return image(in.y);
         else return {{{in.y[1]}}};
     }

@@ -110,7 +110,7 @@ struct BatchNormTraining : detail::Normalizing<Mode> {
                                                                               at.load(args.shift)};
         }
 
-        static void check(Args const& args, Check const& in) {
+        FUSEKIT_H static void check(Args const& args, Check const& in) {
             BatchNormTraining::check(args, in);
             char const* const expected = "what the forward run has saved";
             if (detail::has_no_elements(Base::parameter_shape(in))) return;
@@ -141,7 +141,7 @@ struct BatchNormTraining : detail::Normalizing<Mode> {
         Base::set_gradients(sums, at, V{Base::element(args.saved_inverse_deviation.view(), at)}, gradients);
     }
 
-    static void check(Args const& args, Check const& in) {
+    FUSEKIT_H static void check(Args const& args, Check const& in) {
         auto const shape = Base::parameter_shape(in);
         in.readable("scale", args.scale, shape, modes);
         in.readable("shift", args.shift, shape, modes);

@@ -36,7 +36,7 @@ consteval int longest_of(Filter<Rank> const& f) {
 
 /// Refuses groups that do not divide the channels of x, and weights whose number the groups do not divide.
 template <int Rank>
-void check_groups(Filter<Rank> const& f, Index<4> const& weights, Text const& written, Check const& in) {
+FUSEKIT_H void check_groups(Filter<Rank> const& f, Index<4> const& weights, Text const& written, Check const& in) {
     std::int64_t const groups = f.group_count, c = in.x[1], k = weights[0];
     if (c % groups != 0) {
         in.fail("filter", "groups that divide C", written + " with C = " + Text::number(c));

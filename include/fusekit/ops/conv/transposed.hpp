@@ -25,7 +25,7 @@ consteval bool has_strides(Filter<Rank> const& f) {
 /// The largest and the smallest extent of which the filter makes `out` in one mode; 0 if there is none. The smallest
 /// for an `out` of 0 is 0.
 template <int Rank>
-constexpr Extent most_input(Filter<Rank> const& f, int mode, Extent out) {
+FUSEKIT_H constexpr Extent most_input(Filter<Rank> const& f, int mode, Extent out) {
     Extent const covered = Extent{f.dilations[mode]} * (f.size[mode] - 1) + 1,
                  beyond = covered - 1 - f.pad_before[mode] - f.pad_after[mode];
     Extent most = 0;
@@ -34,7 +34,7 @@ constexpr Extent most_input(Filter<Rank> const& f, int mode, Extent out) {
     return fits && most > 0 ? most : 0;
 }
 template <int Rank>
-constexpr Extent least_input(Filter<Rank> const& f, int mode, Extent out) {
+FUSEKIT_H constexpr Extent least_input(Filter<Rank> const& f, int mode, Extent out) {
     if (out == 0) return 0;
     Extent const most = most_input(f, mode, out);
     return most > f.strides[mode] ? most - f.strides[mode] + 1 : most > 0;
@@ -91,10 +91,10 @@ struct TransposedConv {
         view.layout.stride[0] = stride[1], view.layout.stride[1] = stride[0];
         return {view, args.weights.from};
     }
-    static Text written(Args const&) { return Geometry.to_string(); }
+    FUSEKIT_H static Text written(Args const&) { return Geometry.to_string(); }
 
     /// The least extents of y.
-    static constexpr CollapsedShape<4> output(CollapsedShape<4> const& x, Args const& args) {
+    FUSEKIT_H static constexpr CollapsedShape<4> output(CollapsedShape<4> const& x, Args const& args) {
         CollapsedShape<4> y = x;
         y[1] = detail::extent_product(args.weights.layout.shape[1], filter.group_count);
         constexpr int columns = collapsed_space - 1;
@@ -108,22 +108,22 @@ struct TransposedConv {
         return y;
     }
     /// Those that `given` has, where the filter makes x's of them.
-    static constexpr CollapsedShape<4> output(CollapsedShape<4> const& x, Args const& args,
-                                              CollapsedShape<4> const& given) {
+    FUSEKIT_H static constexpr CollapsedShape<4> output(CollapsedShape<4> const& x, Args const& args,
+                                                        CollapsedShape<4> const& given) {
         CollapsedShape<4> const least = output(x, args);
         CollapsedShape<4> y = least;
         y[2] = given[2], y[3] = given[3], y.from.count = given.from.count;
         return extents_of_x(y) == extents_of_x(least) ? y : least;
     }
     /// "2 x 8 x 13 x 13 to 2 x 8 x 14 x 14".
-    static Text outputs(CollapsedShape<4> const& x, Args const& args) {
+    FUSEKIT_H static Text outputs(CollapsedShape<4> const& x, Args const& args) {
         Index<space + 2> const least = detail::expand<space + 2>(output(x, args)), of_x = detail::expand<space + 2>(x);
         Index<space + 2> most = least;
         for (int i = 0; i < space; ++i) most[2 + i] = detail::most_input(Geometry, i, of_x[2 + i]);
         return to_string(least) + (least == most ? Text("") : " to " + to_string(most));
     }
 
-    static constexpr double flops(CollapsedShape<4> const& y, Args const& args) {
+    FUSEKIT_H static constexpr double flops(CollapsedShape<4> const& y, Args const& args) {
         Index<4> const w = args.weights.layout.shape;
         Index<space + 2> const x = extents_of_x(y);
         double count = 2;
@@ -132,12 +132,12 @@ struct TransposedConv {
         return count;
     }
 
-    static Text name() {
+    FUSEKIT_H static Text name() {
         Text const option = detail::HeadOption<Option>::written();
         return "TransposedConv<" + Geometry.to_string() + (option.empty() ? "" : ", ") + option + ">";
     }
 
-    static void check(Args const& args, Check const& in) {
+    FUSEKIT_H static void check(Args const& args, Check const& in) {
         Index<space + 2> const x = detail::expand<space + 2>(in.x), y = detail::expand<space + 2>(output(in.x, args));
         for (int mode = 2; mode < space + 2; ++mode)
             if (y[mode] < 1 && x[mode] != 0)
@@ -158,7 +158,7 @@ struct TransposedConv {
 
 private:
     /// What the filter makes of y's extents.
-    static constexpr Index<space + 2> extents_of_x(CollapsedShape<4> const& y) {
+    FUSEKIT_H static constexpr Index<space + 2> extents_of_x(CollapsedShape<4> const& y) {
         Index<space + 2> x = detail::expand<space + 2>(y);
         for (int i = 0; i < space; ++i) x[2 + i] = Geometry.output(i, x[2 + i]);
         return x;

@@ -51,20 +51,20 @@ struct ConvWeightGradient {
         OptionalView<float, 1> bias_gradient = {};
     };
 
-    static constexpr CollapsedShape<4> output(CollapsedShape<4> const& x, Args const& args) {
+    FUSEKIT_H static constexpr CollapsedShape<4> output(CollapsedShape<4> const& x, Args const& args) {
         return detail::filter_shape_of(collapsed, x, args.dy.layout.shape[1]);
     }
 
-    static constexpr double flops(Index<4> const& y, Args const& args) {
+    FUSEKIT_H static constexpr double flops(Index<4> const& y, Args const& args) {
         Index<4> const dy = args.dy.layout.shape;
         double count = 2;
         for (std::int64_t extent : y.values) count *= static_cast<double>(extent);
         return count * static_cast<double>(dy[0]) * static_cast<double>(dy[2]) * static_cast<double>(dy[3]);
     }
 
-    static Text name() { return "ConvWeightGradient<" + Geometry.to_string() + ">"; }
+    FUSEKIT_H static Text name() { return "ConvWeightGradient<" + Geometry.to_string() + ">"; }
 
-    static void check(Args const& args, Check const& in) {
+    FUSEKIT_H static void check(Args const& args, Check const& in) {
         Index<space + 2> const x = detail::expand<space + 2>(in.x);
         std::int64_t const k = args.dy.layout.shape[1];
         for (int i = 0; i < space; ++i)

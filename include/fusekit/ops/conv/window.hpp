@@ -8,12 +8,12 @@
 namespace fusekit::detail {
 
 /// A filter of one mode as the filter of one row that computes the same; any other as it is.
-constexpr Filter<2> with_rows(Filter<1> const& f) {
+FUSEKIT_H constexpr Filter<2> with_rows(Filter<1> const& f) {
     return {{1, f.size.w},    {0, f.pad_before.w}, {0, f.pad_after.w},
             {1, f.strides.w}, {1, f.dilations.w},  f.group_count};
 }
 template <int Rank>
-constexpr Filter<Rank> with_rows(Filter<Rank> const& f) {
+FUSEKIT_H constexpr Filter<Rank> with_rows(Filter<Rank> const& f) {
     return f;
 }
 
@@ -95,7 +95,7 @@ FUSEKIT_HD constexpr Int tap_distance(TransposedFilter<Rank, Spreads> const& f, 
 
 /// The place of x under a tap in one mode; outside x where there is none.
 template <class Geometry>
-constexpr Extent place_under(Geometry const& f, int mode, Extent p, int i) {
+FUSEKIT_H constexpr Extent place_under(Geometry const& f, int mode, Extent p, int i) {
     Extent const place = first_tap(f, mode, p) + tap_distance(f, mode, Extent{i});
     if constexpr (spreads<Geometry>) {
         int const step = f.of_y().strides[mode];
@@ -107,7 +107,7 @@ constexpr Extent place_under(Geometry const& f, int mode, Extent p, int i) {
 
 /// The extents of an output of K channels, N x K x P x Q, of x, N x C x H x W.
 template <int Rank>
-constexpr CollapsedShape<4> output_shape_of(Filter<Rank> const& f, CollapsedShape<4> const& x, Extent k) {
+FUSEKIT_H constexpr CollapsedShape<4> output_shape_of(Filter<Rank> const& f, CollapsedShape<4> const& x, Extent k) {
     CollapsedShape<4> y = x;
     y[1] = k;
     y[3] = f.output(Rank - 1, x[3]);
@@ -122,7 +122,7 @@ constexpr CollapsedShape<4> output_shape_of(Filter<Rank> const& f, CollapsedShap
 
 /// The extents of K filters for x, K x C/groups x R x S.
 template <int Rank>
-constexpr CollapsedShape<4> filter_shape_of(Filter<Rank> const& f, CollapsedShape<4> const& x, Extent k) {
+FUSEKIT_H constexpr CollapsedShape<4> filter_shape_of(Filter<Rank> const& f, CollapsedShape<4> const& x, Extent k) {
     CollapsedShape<4> weights = x;
     weights[0] = k, weights[1] = x[1] / f.group_count, weights[2] = window_rows(f), weights[3] = window_columns(f);
     weights.from.count = Rank == 3 ? f.size[0] : 1;
@@ -132,23 +132,23 @@ constexpr CollapsedShape<4> filter_shape_of(Filter<Rank> const& f, CollapsedShap
 /// The rows of a slice of x and of y; nothing where there are no slices.
 template <int Space>
 struct SliceHeights {
-    constexpr SliceHeights(CollapsedShape<4> const&, CollapsedShape<4> const&) {}
+    FUSEKIT_H constexpr SliceHeights(CollapsedShape<4> const&, CollapsedShape<4> const&) {}
 };
 template <>
 struct SliceHeights<3> {
     Extent x, y;
 
-    constexpr SliceHeights(CollapsedShape<4> const& the_x, CollapsedShape<4> const& the_y)
+    FUSEKIT_H constexpr SliceHeights(CollapsedShape<4> const& the_x, CollapsedShape<4> const& the_y)
         : x(the_x.from.slice_rows(the_x[2])), y(the_y.from.slice_rows(the_y[2])) {}
 };
 
 /// The row of x under row r of the window of row p of y; outside x's rows where that is padding.
 template <class Geometry>
-constexpr Extent row_under(Geometry const& f, SliceHeights<2> const&, Extent p, int r) {
+FUSEKIT_H constexpr Extent row_under(Geometry const& f, SliceHeights<2> const&, Extent p, int r) {
     return place_under(f, 0, p, r);
 }
 template <class Geometry>
-constexpr Extent row_under(Geometry const& f, SliceHeights<3> const& height, Extent p, int r) {
+FUSEKIT_H constexpr Extent row_under(Geometry const& f, SliceHeights<3> const& height, Extent p, int r) {
     Extent const slice = p / height.y;  // y has the row, so it has slices
     int const t = r / f.size[1];
     Extent const d = place_under(f, 0, slice, t), h = place_under(f, 1, p - slice * height.y, r - t * f.size[1]);
@@ -157,7 +157,7 @@ constexpr Extent row_under(Geometry const& f, SliceHeights<3> const& height, Ext
 
 /// The column of x under column s of the window of column q of y; outside x's columns where that is padding.
 template <class Geometry>
-constexpr Extent column_under(Geometry const& f, Extent q, int s) {
+FUSEKIT_H constexpr Extent column_under(Geometry const& f, Extent q, int s) {
     return place_under(f, Geometry::rank - 1, q, s);
 }
 

@@ -13,7 +13,7 @@ struct BatchedGemmWith : detail::MatrixHead<Option> {
     struct Args {
         Required<AnyActivations, field::weights> weights;
     };
-    static constexpr void views(Args& args, auto const& f) { f(args.weights); }
+    FUSEKIT_H static constexpr void views(Args& args, auto const& f) { f(args.weights); }
 
     /// Those of the first matrix of the batch.
     FUSEKIT_HD static AnyView<4> filters(Args const& args) {
@@ -27,20 +27,20 @@ struct BatchedGemmWith : detail::MatrixHead<Option> {
     }
 
     /// Of the weight that x's column k is multiplied by.
-    static constexpr std::int64_t weight_offset(Args const& args, auto const& at, std::int64_t k) {
+    FUSEKIT_H static constexpr std::int64_t weight_offset(Args const& args, auto const& at, std::int64_t k) {
         return args.weights.layout.offset({{at.n, k, at.p, at.k}});
     }
 
-    static constexpr CollapsedShape<4> output(CollapsedShape<4> x, Args const& args) {
+    FUSEKIT_H static constexpr CollapsedShape<4> output(CollapsedShape<4> x, Args const& args) {
         x[1] = args.weights.layout.shape[3];
         return x;
     }
-    static constexpr double flops(Index<4> const& y, Args const& args) {
+    FUSEKIT_H static constexpr double flops(Index<4> const& y, Args const& args) {
         return BatchedGemmWith::multiply_adds(y, args.weights.layout.shape[1]);
     }
-    static Text name() { return detail::MatrixHead<Option>::name("BatchedGemm"); }
+    FUSEKIT_H static Text name() { return detail::MatrixHead<Option>::name("BatchedGemm"); }
 
-    static void check(Args const& args, Check const& in) {
+    FUSEKIT_H static void check(Args const& args, Check const& in) {
         detail::check_weights<Option>(args.weights.type, in);
         CollapsedShape<4> shape = in.x;
         shape[3] = args.weights.layout.shape[3];

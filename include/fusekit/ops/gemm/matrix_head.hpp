@@ -9,7 +9,7 @@ namespace fusekit::detail {
 
 /// Refuses an x that is images where matrices are, and weights K x N, with the calls of tensor/transform.hpp that mend
 /// them. Anything else is refused by its extents.
-[[gnu::cold]] inline void refuse_columns(Index<2> const& weights, Check const& in) {
+[[gnu::cold]] FUSEKIT_H inline void refuse_columns(Index<2> const& weights, Check const& in) {
     std::int64_t const n = weights[0], k = weights[1], batches = in.x.from.count;
     if (batches == 2 && in.x[2] * in.x[3] * in.x[1] == k) {
         Check of_x = in;
@@ -23,7 +23,7 @@ namespace fusekit::detail {
                 Text::number(n) + " x " + Text::number(k) +
                     ": if the weights are K x N, write fk::transposed(weights, 0, 1)");
 }
-inline void check_columns(Index<2> const& weights, Check const& in) {
+FUSEKIT_H inline void check_columns(Index<2> const& weights, Check const& in) {
     if (weights[1] != in.x[1]) refuse_columns(weights, in);
 }
 
@@ -48,14 +48,14 @@ struct MatrixHead {
         return view;
     }
 
-    static constexpr double multiply_adds(Index<4> const& y, Extent k) {
+    FUSEKIT_H static constexpr double multiply_adds(Index<4> const& y, Extent k) {
         double count = 2 * static_cast<double>(k);
         for (std::int64_t extent : y.values) count *= static_cast<double>(extent);
         return count;
     }
 
     /// `name`, or `name` With the option.
-    static Text name(char const* name) {
+    FUSEKIT_H static Text name(char const* name) {
         Text const option = HeadOption<Option>::written();
         return option.empty() ? Text(name) : Text(name) + "With<" + option + ">";
     }

@@ -14,7 +14,7 @@ FUSEKIT_HD constexpr std::uint32_t magnitude_bits(float value) {
 }
 
 /// maximum = max(maximum, magnitude), by its bits, whichever of the CPU's threads do it at the same time.
-constexpr void raise_to(float* maximum, std::uint32_t magnitude) {
+FUSEKIT_H constexpr void raise_to(float* maximum, std::uint32_t magnitude) {
     if (std::is_constant_evaluated()) {
         if (magnitude_bits(*maximum) < magnitude) *maximum = config::bit_cast<float>(magnitude);
         return;

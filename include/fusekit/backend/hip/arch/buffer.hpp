@@ -16,7 +16,7 @@ class Buffer {
 public:
     static constexpr std::uint32_t before = 1u << 30, nowhere = 1u << 31;
 
-    Buffer() = default;
+    FUSEKIT_H Buffer() = default;
 
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__HIP_PLATFORM_AMD__)
     __device__ explicit Buffer(void const* origin, void const* end = nullptr) {

@@ -16,8 +16,8 @@ inline constexpr unsigned most_cluster_blocks = 8;
 inline constexpr bool kernels_cluster = true;
 
 template <class Params>
-hipError_t launch_clusters(void (*kernel)(Params), dim3 grid, dim3 block, unsigned cluster, void** arguments,
-                           unsigned shared_bytes, hipStream_t stream) {
+FUSEKIT_H hipError_t launch_clusters(void (*kernel)(Params), dim3 grid, dim3 block, unsigned cluster, void** arguments,
+                                     unsigned shared_bytes, hipStream_t stream) {
     return hip_on_cpu::launch_clusters(kernel, grid, block, cluster, arguments, shared_bytes, stream);
 }
 #elif defined(__CUDACC__) && defined(__CUDA_ARCH_LIST__) && !defined(HIP_INCLUDE_HIP_HIP_RUNTIME_H) && \
@@ -25,8 +25,8 @@ hipError_t launch_clusters(void (*kernel)(Params), dim3 grid, dim3 block, unsign
 inline constexpr bool kernels_cluster = arch::Sm<arch::lowest_listed()>::processor.has_clusters;
 
 template <class Params>
-hipError_t launch_clusters(void (*kernel)(Params), dim3 grid, dim3 block, unsigned cluster, void** arguments,
-                           unsigned shared_bytes, hipStream_t stream) {
+FUSEKIT_H hipError_t launch_clusters(void (*kernel)(Params), dim3 grid, dim3 block, unsigned cluster, void** arguments,
+                                     unsigned shared_bytes, hipStream_t stream) {
     return launch_with({in_clusters_of(cluster)}, reinterpret_cast<void const*>(kernel), grid, block, arguments,
                        shared_bytes, stream);
 }
@@ -34,8 +34,8 @@ hipError_t launch_clusters(void (*kernel)(Params), dim3 grid, dim3 block, unsign
 inline constexpr bool kernels_cluster = false;
 
 template <class Params>
-hipError_t launch_clusters(void (*kernel)(Params), dim3 grid, dim3 block, unsigned cluster, void** arguments,
-                           unsigned shared_bytes, hipStream_t stream);
+FUSEKIT_H hipError_t launch_clusters(void (*kernel)(Params), dim3 grid, dim3 block, unsigned cluster, void** arguments,
+                                     unsigned shared_bytes, hipStream_t stream);
 #endif
 
 /// in_cluster() says whether a kernel that shares its work runs in clusters. Where it does, cluster_barrier() waits for

@@ -8,8 +8,8 @@ namespace fusekit::hip {
 #if defined(__CUDACC__) && !defined(HIP_INCLUDE_HIP_HIP_RUNTIME_H) && CUDART_VERSION >= 12000
 /// Launches a kernel with attributes that a plain launch does not have.
 template <unsigned Count>
-hipError_t launch_with(cudaLaunchAttribute (&&attributes)[Count], void const* kernel, dim3 grid, dim3 block,
-                       void** arguments, unsigned shared_bytes, hipStream_t stream) {
+FUSEKIT_H hipError_t launch_with(cudaLaunchAttribute (&&attributes)[Count], void const* kernel, dim3 grid, dim3 block,
+                                 void** arguments, unsigned shared_bytes, hipStream_t stream) {
     cudaLaunchConfig_t config = {};
     config.gridDim = grid;
     config.blockDim = block;
@@ -21,14 +21,14 @@ hipError_t launch_with(cudaLaunchAttribute (&&attributes)[Count], void const* ke
 }
 
 /// Lets a kernel start while the one before it ends (overlap.hpp).
-inline cudaLaunchAttribute starts_early() {
+FUSEKIT_H inline cudaLaunchAttribute starts_early() {
     cudaLaunchAttribute early = {};
     early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     early.val.programmaticStreamSerializationAllowed = 1;
     return early;
 }
 /// Blocks in clusters of so many (cluster.hpp).
-inline cudaLaunchAttribute in_clusters_of(unsigned blocks) {
+FUSEKIT_H inline cudaLaunchAttribute in_clusters_of(unsigned blocks) {
     cudaLaunchAttribute size = {};
     size.id = cudaLaunchAttributeClusterDimension;
     size.val.clusterDim.x = blocks;

@@ -21,8 +21,10 @@ struct Processor {
     /// threads, and the merging of totals.
     int gemm_unroll, crowded_gemm_unroll, merge_unroll;
 
-    constexpr int residency(int blocks) const { return waves_per_simd > 0 ? waves_per_simd : blocks; }
-    constexpr int unroll_of_gemm(int threads) const { return threads > 400 ? crowded_gemm_unroll : gemm_unroll; }
+    FUSEKIT_H constexpr int residency(int blocks) const { return waves_per_simd > 0 ? waves_per_simd : blocks; }
+    FUSEKIT_H constexpr int unroll_of_gemm(int threads) const {
+        return threads > 400 ? crowded_gemm_unroll : gemm_unroll;
+    }
 };
 
 }  // namespace fusekit::hip

@@ -108,7 +108,7 @@ struct Sm90 : Sm89 {
 struct Sm90a : Sm90 {};
 
 /// The highest compute capability up to this one that has a tag; 0 where none has.
-constexpr int nearest_sm(int number) {
+FUSEKIT_H constexpr int nearest_sm(int number) {
     return number >= 90 ? 90 : number >= 89 ? 89 : number >= 86 ? 86 : number >= 80 ? 80 : number >= 75 ? 75 : 0;
 }
 
@@ -122,7 +122,7 @@ using All =
 /// Calls f with the tag that describes an architecture best: the last that it extends, or its maker's where it has
 /// none.
 template <class F>
-constexpr auto with_tag(Architecture architecture, F f) {
+FUSEKIT_H constexpr auto with_tag(Architecture architecture, F f) {
     int const number = architecture.number();
     if (architecture.maker() == Architecture::Maker::nvidia) {
         int const nearest = arch::nearest_sm(number);

@@ -11,7 +11,7 @@ namespace fusekit::hip {
 namespace detail {
 
 /// The driver's number of the swizzle that is as wide as a row.
-constexpr int swizzle_of(std::uint32_t elements, int element_bytes) {
+FUSEKIT_H constexpr int swizzle_of(std::uint32_t elements, int element_bytes) {
     return elements * static_cast<std::uint32_t>(element_bytes) == 64 ? 2 : 3;
 }
 
@@ -26,20 +26,22 @@ constexpr int swizzle_of(std::uint32_t elements, int element_bytes) {
 #if defined(HIP_ON_CPU)
 using TensorMap = hip_on_cpu::sm90a::TensorMap;
 
-inline bool encode_tiled(TensorMap& map, int element_bytes, unsigned rank, void const* memory,
-                         std::uint64_t const* extents, std::uint64_t const* strides, std::uint32_t const* box,
-                         bool swizzled = true) {
+FUSEKIT_H inline bool encode_tiled(TensorMap& map, int element_bytes, unsigned rank, void const* memory,
+                                   std::uint64_t const* extents, std::uint64_t const* strides, std::uint32_t const* box,
+                                   bool swizzled = true) {
     return hip_on_cpu::sm90a::encode_tiled(&map, element_bytes, rank, const_cast<void*>(memory), extents, strides, box,
                                            swizzled ? detail::swizzle_of(box[0], element_bytes) : 0);
 }
-inline bool encode_im2col(TensorMap& map, int element_bytes, void const* memory, std::uint64_t const* extents,
-                          std::uint64_t const* strides, int const* lower, int const* upper, unsigned channels,
-                          unsigned pixels, std::uint32_t const* steps) {
+FUSEKIT_H inline bool encode_im2col(TensorMap& map, int element_bytes, void const* memory, std::uint64_t const* extents,
+                                    std::uint64_t const* strides, int const* lower, int const* upper, unsigned channels,
+                                    unsigned pixels, std::uint32_t const* steps) {
     return hip_on_cpu::sm90a::encode_im2col(&map, element_bytes, const_cast<void*>(memory), extents, strides, lower,
                                             upper, channels, pixels, steps,
                                             detail::swizzle_of(channels, element_bytes));
 }
-inline void replace_memory(TensorMap& map, void const* memory) { map.memory = reinterpret_cast<std::uint64_t>(memory); }
+FUSEKIT_H inline void replace_memory(TensorMap& map, void const* memory) {
+    map.memory = reinterpret_cast<std::uint64_t>(memory);
+}
 
 #elif defined(__CUDACC__) && CUDART_VERSION >= 12050
 /// CUtensorMap, without the header of the driver.
@@ -61,7 +63,7 @@ Function* driver_function(char const* name) {
 
 /// What is encoded in place of an address: the driver refuses those that stand in for memory, and a map of one is used
 /// in no launch.
-inline void const* encoded(void const* memory) {
+FUSEKIT_H inline void const* encoded(void const* memory) {
     constexpr std::uintptr_t any = 1 << 20;
     return fusekit::detail::is_stand_in(memory) ? reinterpret_cast<void const*>(any) : memory;
 }
@@ -72,9 +74,9 @@ constexpr int unsigned_of(int bytes) { return bytes == 1 ? 0 : bytes == 2 ? 1 : 
 
 }  // namespace detail
 
-inline bool encode_tiled(TensorMap& map, int element_bytes, unsigned rank, void const* memory,
-                         std::uint64_t const* extents, std::uint64_t const* strides, std::uint32_t const* box,
-                         bool swizzled = true) {
+FUSEKIT_H inline bool encode_tiled(TensorMap& map, int element_bytes, unsigned rank, void const* memory,
+                                   std::uint64_t const* extents, std::uint64_t const* strides, std::uint32_t const* box,
+                                   bool swizzled = true) {
     using Encode = int(TensorMap*, int, unsigned, void const*, std::uint64_t const*, std::uint64_t const*,
                        std::uint32_t const*, std::uint32_t const*, int, int, int, int);
     static auto* const encode = detail::driver_function<Encode>("cuTensorMapEncodeTiled");
@@ -83,9 +85,9 @@ inline bool encode_tiled(TensorMap& map, int element_bytes, unsigned rank, void 
                             box, steps, detail::no_interleave, swizzled ? detail::swizzle_of(box[0], element_bytes) : 0,
                             detail::promote_256_bytes, detail::fill_with_zeros) == 0;
 }
-inline bool encode_im2col(TensorMap& map, int element_bytes, void const* memory, std::uint64_t const* extents,
-                          std::uint64_t const* strides, int const* lower, int const* upper, unsigned channels,
-                          unsigned pixels, std::uint32_t const* steps) {
+FUSEKIT_H inline bool encode_im2col(TensorMap& map, int element_bytes, void const* memory, std::uint64_t const* extents,
+                                    std::uint64_t const* strides, int const* lower, int const* upper, unsigned channels,
+                                    unsigned pixels, std::uint32_t const* steps) {
     using Encode = int(TensorMap*, int, unsigned, void const*, std::uint64_t const*, std::uint64_t const*, int const*,
                        int const*, unsigned, unsigned, std::uint32_t const*, int, int, int, int);
     static auto* const encode = detail::driver_function<Encode>("cuTensorMapEncodeIm2col");
@@ -94,7 +96,7 @@ inline bool encode_im2col(TensorMap& map, int element_bytes, void const* memory,
                   channels, pixels, steps, detail::no_interleave, detail::swizzle_of(channels, element_bytes),
                   detail::promote_256_bytes, detail::fill_with_zeros) == 0;
 }
-inline void replace_memory(TensorMap& map, void const* memory) {
+FUSEKIT_H inline void replace_memory(TensorMap& map, void const* memory) {
     using Replace = int(TensorMap*, void const*);
     static auto* const replace = detail::driver_function<Replace>("cuTensorMapReplaceAddress");
     replace(&map, memory);
@@ -102,15 +104,15 @@ inline void replace_memory(TensorMap& map, void const* memory) {
 
 #else
 struct TensorMap {};
-inline bool encode_tiled(TensorMap&, int, unsigned, void const*, std::uint64_t const*, std::uint64_t const*,
-                         std::uint32_t const*, bool = true) {
+FUSEKIT_H inline bool encode_tiled(TensorMap&, int, unsigned, void const*, std::uint64_t const*, std::uint64_t const*,
+                                   std::uint32_t const*, bool = true) {
     return false;
 }
-inline bool encode_im2col(TensorMap&, int, void const*, std::uint64_t const*, std::uint64_t const*, int const*,
-                          int const*, unsigned, unsigned, std::uint32_t const*) {
+FUSEKIT_H inline bool encode_im2col(TensorMap&, int, void const*, std::uint64_t const*, std::uint64_t const*,
+                                    int const*, int const*, unsigned, unsigned, std::uint32_t const*) {
     return false;
 }
-inline void replace_memory(TensorMap&, void const*) {}
+FUSEKIT_H inline void replace_memory(TensorMap&, void const*) {}
 #endif
 
 }  // namespace fusekit::hip

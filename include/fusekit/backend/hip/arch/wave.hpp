@@ -73,11 +73,11 @@ __device__ void sync_before_stores() {
 }
 #elif defined(HIP_ON_CPU)
 template <int threads>
-void sync_shared_memory(hip_on_cpu::Place place = hip_on_cpu::Place::current()) {
+FUSEKIT_H void sync_shared_memory(hip_on_cpu::Place place = hip_on_cpu::Place::current()) {
     __syncthreads(place);
 }
 template <int threads>
-void sync_before_stores(hip_on_cpu::Place place = hip_on_cpu::Place::current()) {
+FUSEKIT_H void sync_before_stores(hip_on_cpu::Place place = hip_on_cpu::Place::current()) {
     __syncthreads(place);
 }
 #else

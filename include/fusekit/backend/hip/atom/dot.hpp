@@ -66,8 +66,8 @@ public:
 
     /// Sums leave in four rounds. In each, every thread puts two of its rows, or columns, into shared memory.
     static constexpr int rounds = 4;
-    static constexpr int rows(bool rows_are_pixels) { return (rows_are_pixels ? TileM : TileN) / rounds; }
-    static constexpr int columns(bool rows_are_pixels) { return rows_are_pixels ? TileN : TileM; }
+    FUSEKIT_H static constexpr int rows(bool rows_are_pixels) { return (rows_are_pixels ? TileM : TileN) / rounds; }
+    FUSEKIT_H static constexpr int columns(bool rows_are_pixels) { return rows_are_pixels ? TileN : TileM; }
 
     template <bool rows_are_pixels, int Pitch>
     __device__ void put(int round, Fragment const& fragment, Packet<float, 4> (*out)[Pitch]) const {

@@ -69,13 +69,13 @@ using GradientFactor = std::conditional_t<std::is_same_v<T, half>, RoundedHalf, 
 /// Bytes of a row of a stage. A thread of a small tile loads more of them; where few registers are left beside those of
 /// sums and factors, as on gfx908 and before dot instructions, half as many.
 template <class Tag>
-constexpr int native_row_bytes(int tile, int element) {
+FUSEKIT_H constexpr int native_row_bytes(int tile, int element) {
     constexpr bool few = std::is_same_v<Tag, arch::Gfx908> || std::is_same_v<Tag, arch::Gfx1030>;
     return few && (tile == 64 || element == 1) ? 32 : 64;
 }
 /// Stages of shared memory. NVIDIA's processors have room for three, where a kernel may declare them.
 template <class Tag>
-constexpr int native_stages(int rows) {
+FUSEKIT_H constexpr int native_stages(int rows) {
     if (!std::is_base_of_v<arch::Nvidia, Tag>) return 1;
     return 3 * rows * native_row_bytes<Tag>(128, 2) <= 40 * 1024 ? 3 : 2;
 }
@@ -110,7 +110,7 @@ struct NativeAtomOf<Schedule, T, F, Tag> {
 /// Whether GPUs of an architecture multiply factors F by instructions of several products, which take operands in
 /// packets of 16 bytes. The host's pass of AMD's compiler knows no target, so a run asks.
 template <class F>
-bool has_native_unit(Architecture architecture) {
+FUSEKIT_H bool has_native_unit(Architecture architecture) {
     return with_tag(architecture, []<class Tag>(Tag) {
         return !std::is_void_v<typename detail::NativeUnit<F, Tag>::Type> || detail::has_dots<F, Tag>;
     });

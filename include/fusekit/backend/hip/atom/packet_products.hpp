@@ -69,7 +69,7 @@ public:
 
     /// Sums leave in rounds, as those of a WaveTile: in each round one sum of each of a lane's products.
     static constexpr int rounds = Unit::sums_per_thread;
-    static constexpr int rows(bool) { return tile_n / rounds; }
+    FUSEKIT_H static constexpr int rows(bool) { return tile_n / rounds; }
 
     template <bool rows_are_pixels, int Pitch>
     __device__ void put(int round, Fragment const& fragment, Packet<float, 4> (*out)[Pitch]) const {

@@ -13,14 +13,16 @@ namespace fusekit::hip {
 struct SimtShape {
     int m, n, k;  ///< pixels, channels and indices of GemmK
 
-    constexpr int threads() const { return m / 8 * (n / 8); }
-    constexpr bool has_whole_waves() const { return m > 0 && n > 0 && k > 0 && m % 64 == 0 && n % 32 == 0; }
+    FUSEKIT_H constexpr int threads() const { return m / 8 * (n / 8); }
+    FUSEKIT_H constexpr bool has_whole_waves() const { return m > 0 && n > 0 && k > 0 && m % 64 == 0 && n % 32 == 0; }
     /// Whether each thread has one row of a tile, or one column of the results, throughout.
-    constexpr bool has_whole_columns() const { return threads() % m == 0 && threads() % n == 0 && k <= threads(); }
+    FUSEKIT_H constexpr bool has_whole_columns() const {
+        return threads() % m == 0 && threads() % n == 0 && k <= threads();
+    }
     /// Whether all threads load alike.
-    constexpr bool has_equal_shares() const { return m * k % threads() == 0 && n * k % threads() == 0; }
+    FUSEKIT_H constexpr bool has_equal_shares() const { return m * k % threads() == 0 && n * k % threads() == 0; }
     /// Bytes of the two stages.
-    constexpr int shared_bytes() const { return 2 * k * (m + n + 8) * 4; }
+    FUSEKIT_H constexpr int shared_bytes() const { return 2 * k * (m + n + 8) * 4; }
 };
 
 /// An atom is how a block multiplies the operands of one step along GemmK, (TileM pixels, TileK) and (TileN channels,
@@ -84,8 +86,8 @@ public:
     /// Sums leave in four rounds. In each, every thread puts two of its rows, or columns, into shared memory, whose
     /// rows are a quarter of the tile's pixels, or channels.
     static constexpr int rounds = 4;
-    static constexpr int rows(bool rows_are_pixels) { return (rows_are_pixels ? TileM : TileN) / rounds; }
-    static constexpr int columns(bool rows_are_pixels) { return rows_are_pixels ? TileN : TileM; }
+    FUSEKIT_H static constexpr int rows(bool rows_are_pixels) { return (rows_are_pixels ? TileM : TileN) / rounds; }
+    FUSEKIT_H static constexpr int columns(bool rows_are_pixels) { return rows_are_pixels ? TileN : TileM; }
 
     /// Neighbours in a packet are swapped, so that an even register of sums meets odd ones of factors: 2 % on an H200,
     /// whose register file has two banks.

@@ -108,8 +108,8 @@ public:
     /// Sums leave in rounds. In each, `leaving` of the waves along the rows put one product each, or a part of its
     /// pixels. A pixel's row of shared memory has its sums in the order of Unit's rows.
     static constexpr int rounds = TileN < 4 * Unit::m ? TileN / Unit::m : 4;
-    static constexpr int rows(bool rows_are_pixels) { return (rows_are_pixels ? TileM : TileN) / rounds; }
-    static constexpr int columns(bool rows_are_pixels) { return rows_are_pixels ? TileN : TileM; }
+    FUSEKIT_H static constexpr int rows(bool rows_are_pixels) { return (rows_are_pixels ? TileM : TileN) / rounds; }
+    FUSEKIT_H static constexpr int columns(bool rows_are_pixels) { return rows_are_pixels ? TileN : TileM; }
 
     template <bool rows_are_pixels, int Pitch>
     __device__ void put(int round, Fragment const& fragment, Packet<float, 4> (*out)[Pitch]) const {

@@ -85,8 +85,8 @@ public:
     /// Sums leave in four rounds: where rows are pixels, those of one warp of each warpgroup; else a quarter of the
     /// channels.
     static constexpr int rounds = 4;
-    static constexpr int rows(bool rows_are_pixels) { return (rows_are_pixels ? TileM : TileN) / rounds; }
-    static constexpr int columns(bool rows_are_pixels) { return rows_are_pixels ? TileN : TileM; }
+    FUSEKIT_H static constexpr int rows(bool rows_are_pixels) { return (rows_are_pixels ? TileM : TileN) / rounds; }
+    FUSEKIT_H static constexpr int columns(bool rows_are_pixels) { return rows_are_pixels ? TileN : TileM; }
 
     /// put() is the same code for all of them: their loop needs no unrolling.
     static constexpr bool rounds_are_alike = true;

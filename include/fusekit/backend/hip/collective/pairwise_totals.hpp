@@ -13,7 +13,7 @@ namespace fusekit::hip {
 inline constexpr std::int64_t most_values_of_part = 1024, most_width_of_parts = 8;
 
 /// Parts that a block of so many threads has room for.
-constexpr std::int64_t most_parts(std::int64_t threads) {
+FUSEKIT_H constexpr std::int64_t most_parts(std::int64_t threads) {
     return std::int64_t{1} << ((threads - threads / 4) / most_width_of_parts - 1);
 }
 

@@ -57,8 +57,8 @@ public:
 
     /// What a writer asks an atom. The sums are not in a thread's registers.
     struct Fragment {};
-    static constexpr int rows(bool) { return rows_of_tile / rounds; }
-    static constexpr int columns(bool) { return columns_of_tile; }
+    FUSEKIT_H static constexpr int rows(bool) { return rows_of_tile / rounds; }
+    FUSEKIT_H static constexpr int columns(bool) { return columns_of_tile; }
     __device__ int first_round() const { return static_cast<int>(part * (most_parts / count)); }
     __device__ int end_round() const { return static_cast<int>((part + 1) * (most_parts / count)); }
 

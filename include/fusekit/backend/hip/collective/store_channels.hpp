@@ -26,7 +26,7 @@ public:
     static constexpr bool reads_places = (Epilogue::reads_image && !reads) || Epilogue::per_place;
     static constexpr int row_bytes = Atom::m * static_cast<int>(sizeof(U)), bytes = Atom::n * row_bytes;  ///< staged
 
-    StoreChannels() = default;
+    FUSEKIT_H StoreChannels() = default;
     /// Prepares the thread's channels, from channel `first` of y's `channels` on; of no channel of y, its last one's.
     template <class Arguments>
     __device__ StoreChannels(Arguments const& arguments, int the_first, int channels, unsigned the_thread)

@@ -32,16 +32,16 @@ struct TapOrder {
     static constexpr int channels = tile_k / (together ? packet : pair) * unit;  ///< of a step
 
     /// How many columns right of a pixel a tap is. Columns have stride 1.
-    static constexpr int column(int tap) {
+    FUSEKIT_H static constexpr int column(int tap) {
         int const moved = tap % columns * Filter.dilations[mode];
         return backwards ? Filter.pad_before[mode] - moved : moved - Filter.pad_before[mode];
     }
     /// Whether a window has three columns: the pixel's own, which is always in x, and those to its left and right.
-    static constexpr bool has_both_sides() {
+    FUSEKIT_H static constexpr bool has_both_sides() {
         return columns == 3 && column(0) * column(2) == -1 && column(1) == 0 && more >= 0;
     }
     /// How many of a quad's columns are in padding at most, where not all are.
-    static constexpr int most_outside() {
+    FUSEKIT_H static constexpr int most_outside() {
         int most = 0;
         for (int tap = 0; tap < columns; ++tap)
             for (int outside : {-column(tap), column(tap) - more})
@@ -50,7 +50,7 @@ struct TapOrder {
     }
 
     /// Whether each 16 bytes of so many channels exist or do not.
-    static constexpr bool suits(std::int64_t all) { return all % (left_over > 0 ? packet : unit) == 0; }
+    FUSEKIT_H static constexpr bool suits(std::int64_t all) { return all % (left_over > 0 ? packet : unit) == 0; }
 
     FUSEKIT_HD static constexpr int steps_of_phase(int all) {
         return static_cast<int>(detail::divide_up(static_cast<unsigned>(all), channels));

@@ -66,19 +66,19 @@ public:
 private:
     std::uint32_t from[rows][2], words[rows][2], selectors[4][4];
 
-    static constexpr int halves(int row) { return row * columns + 1 < packet ? 2 : 1; }
-    static constexpr int half_of(int row, int pixel) { return halves(row) == 2 ? pixel / 2 : 0; }
+    FUSEKIT_H static constexpr int halves(int row) { return row * columns + 1 < packet ? 2 : 1; }
+    FUSEKIT_H static constexpr int half_of(int row, int pixel) { return halves(row) == 2 ? pixel / 2 : 0; }
     /// Where a word begins, in elements from the quad.
-    static constexpr int begin(int row, int half) {
+    FUSEKIT_H static constexpr int begin(int row, int half) {
         return halves(row) == 1 ? Order::column(row * columns) : half == 0 ? -1 : 1;
     }
     /// How far a word that begins there is moved.
-    static constexpr int inwards(QuadPlace at, int begin) {
+    FUSEKIT_H static constexpr int inwards(QuadPlace at, int begin) {
         if (begin < 0 && at == QuadPlace::left) return 1;
         return begin > 0 && at == QuadPlace::right ? -1 : 0;
     }
     /// Selects the taps of a pixel's word.
-    static constexpr std::uint32_t selector(QuadPlace at, int pixel, int word) {
+    FUSEKIT_H static constexpr std::uint32_t selector(QuadPlace at, int pixel, int word) {
         std::uint32_t result = 0;
         for (int i = word * 4; i < word * 4 + 4; ++i) {
             int const row = i / columns, from_quad = begin(row, half_of(row, pixel)),

@@ -13,7 +13,7 @@ namespace fusekit::hip {
 namespace detail {
 
 template <class Plan, Element T, detail::OutputElement U>
-WeightProduct weight_product(WeightGradientParams<Plan, T, U> const& params) {
+FUSEKIT_H WeightProduct weight_product(WeightGradientParams<Plan, T, U> const& params) {
     auto const& head = params.bound.head;
     Index<4> const &dy = head.dy.layout.shape, &dw = params.y.layout.shape;
     return {dw[0], dw[2] * dw[3] * divide_up(dw[1], weight_block) + head.bias_gradient.given(), dy[0] * dy[2] * dy[3],
@@ -26,7 +26,7 @@ WeightProduct weight_product(WeightGradientParams<Plan, T, U> const& params) {
 /// The launch with one schedule, of a tile's pixels shared as `parts` says; nothing where an operand does not lie as
 /// its bulk copies need it, or the program or the GPU has no such kernel.
 template <class Schedule, class Plan, Element T, detail::OutputElement U>
-detail::Maybe<Launch<WeightGradientParams<Plan, T, U>>> launch_bulk_weight_gradient(
+FUSEKIT_H detail::Maybe<Launch<WeightGradientParams<Plan, T, U>>> launch_bulk_weight_gradient(
     Gpu const& gpu, WeightGradientParams<Plan, T, U> params, BlockParts const& parts) {
     using Mainloop = BulkWeightGradient<Plan, Schedule, T, U>;
     constexpr int block = weight_block, pixels = Schedule::pixels;
@@ -58,7 +58,7 @@ detail::Maybe<Launch<WeightGradientParams<Plan, T, U>>> launch_bulk_weight_gradi
 /// Prepares a gradient by the weights on sm_90a's matrix units, with the schedule of the table that takes the least
 /// time, and at most `workspace_bytes`; nothing where there is no such launch.
 template <class Plan, Element T, detail::OutputElement U>
-detail::Maybe<Launch<WeightGradientParams<Plan, T, U>>> prepare_bulk_weight_gradient(
+FUSEKIT_H detail::Maybe<Launch<WeightGradientParams<Plan, T, U>>> prepare_bulk_weight_gradient(
     Gpu const& gpu, WeightGradientParams<Plan, T, U> const& params, std::size_t workspace_bytes) {
     auto const filter = Plan::Head::geometry(params.bound.head);
     if (!detail::is_sm90a(gpu) || filter.group_count != 1) return {};

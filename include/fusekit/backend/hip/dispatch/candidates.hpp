@@ -19,7 +19,7 @@ struct MatrixCandidates {
         has_planes<Plan, T, U> && NvidiaTuning::chooses_planes && (orders == Orders::any || std::is_same_v<T, float>);
 
     template <bool units>
-    static auto register_operands() {
+    FUSEKIT_H static auto register_operands() {
         if constexpr (units)
             return JoinedTable<
                 MatrixTable<NvidiaTuning, PlanFactor<Plan, T>>,
@@ -27,7 +27,7 @@ struct MatrixCandidates {
         else return Table<>{};
     }
     template <bool bulk>
-    static auto bulk_operands() {
+    FUSEKIT_H static auto bulk_operands() {
         if constexpr (bulk)
             return JoinedTable<WarpSpecializedTable<NvidiaTuning, T>,
                                TableIf<has_split<Plan, T> && sizeof(T) == 2, Table<DefaultBulkSplit<NvidiaTuning>>>,
@@ -58,7 +58,7 @@ template <class Tuning, class Plan, Element T, detail::OutputElement U, Orders o
 using Candidates = detail::JoinedTable<BulkCandidates<Plan, T, U, orders>, OtherCandidates<Tuning, Plan, T, U, orders>>;
 
 /// What a tuned table knows a convolution by. A filter whose taps are not its window's, as of volumes, is in no table.
-inline TunedKey key_of(ConvCase const& of) {
+FUSEKIT_H inline TunedKey key_of(ConvCase const& of) {
     Filter<2> const& filter = of.filter;
     bool const has_taps = filter.size[0] * filter.size[1] == of.taps && (of.taps == 1 || !of.transposed);
     return {.type = of.type,
@@ -96,30 +96,30 @@ public:
     static constexpr int most = 32;  ///< schedules
 
     template <class... Schedules>
-    Ranking(Table<Schedules...>, ConvCase const& of, CostTable const& costs, GpuRates const& rates,
-            TunedTable const* tuned = nullptr)
+    FUSEKIT_H Ranking(Table<Schedules...>, ConvCase const& of, CostTable const& costs, GpuRates const& rates,
+                      TunedTable const* tuned = nullptr)
         : Ranking(detail::facts_of_each<Schedules...>, sizeof...(Schedules), of, costs, rates, tuned) {
         static_assert(sizeof...(Schedules) <= most);
     }
 
     /// The number of the best that is left; -1 where none is.
-    int best() const {
+    FUSEKIT_H int best() const {
         int best = -1;
         for (int i = 0; i < count; ++i)
             if (times[i].seconds < (best < 0 ? Estimate::infinite : times[best].seconds)) best = i;
         return best;
     }
-    ScheduleFacts const& schedule(int number) const { return schedules[number]; }
-    Estimate const& time(int number) const { return times[number]; }
-    void strike(int number) { times[number] = {}; }
+    FUSEKIT_H ScheduleFacts const& schedule(int number) const { return schedules[number]; }
+    FUSEKIT_H Estimate const& time(int number) const { return times[number]; }
+    FUSEKIT_H void strike(int number) { times[number] = {}; }
 
 private:
     ScheduleFacts const* schedules;
     int count;
     Estimate times[most];
 
-    Ranking(ScheduleFacts const* the_schedules, int the_count, ConvCase const& of, CostTable const& costs,
-            GpuRates const& rates, TunedTable const* tuned)
+    FUSEKIT_H Ranking(ScheduleFacts const* the_schedules, int the_count, ConvCase const& of, CostTable const& costs,
+                      GpuRates const& rates, TunedTable const* tuned)
         : schedules(the_schedules), count(the_count) {
         for (int i = 0; i < count; ++i) times[i] = estimate_of(schedules[i], of, costs, rates);
         if (detail::has_no_elements(of.y))  // then nothing is launched
@@ -127,7 +127,7 @@ private:
         if (tuned && tuned->architecture == rates.architecture) correct(*tuned, tuned->find(key_of(of)));
     }
 
-    void correct(TunedTable const& tuned, TunedProblem const* measured) {
+    FUSEKIT_H void correct(TunedTable const& tuned, TunedProblem const* measured) {
         for (int i = 0; i < count; ++i) {
             if (times[i].is_finite()) times[i].seconds *= tuned.factor(schedules[i].kind);
             if (measured && times[i].is_finite() && schedules[i] == measured->schedule)

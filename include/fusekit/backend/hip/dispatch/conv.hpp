@@ -27,15 +27,15 @@ struct GemmMainloop<Schedule, Plan, T, U, fast> {
 };
 
 template <class Plan>
-Error refuse_matrix_units(Gpu const& gpu) {
+FUSEKIT_H Error refuse_matrix_units(Gpu const& gpu) {
     return Error(type_name<Plan>(), "MatrixGemm", "",
                  "a GPU of compute capability 9.0, and code for sm_90a in this program", gpu.name());
 }
 
 /// Whether quads of pixels and taps of filters lie as TapOperands load them.
 template <class Plan, class Geometry, Element T>
-bool has_quads_of_taps([[maybe_unused]] Geometry const& filter, TensorView<T const> const& x, Layout<4> const& weights,
-                       Index<4> const& y) {
+FUSEKIT_H bool has_quads_of_taps([[maybe_unused]] Geometry const& filter, TensorView<T const> const& x,
+                                 Layout<4> const& weights, Index<4> const& y) {
     if constexpr (!may_have_quads_of_taps<Plan, T>) return false;
     else
         return AnyTapOrder<Plan, T>::suits(weights.shape[1]) && problem::dense(weights, Index<2>{{2, 3}}) &&
@@ -52,7 +52,7 @@ struct GemmKernel {
     Kernel<Params> kernel;
 };
 template <class Schedule, Axis fast, class Plan, Element T, OutputElement U>
-GemmKernel<ConvParams<Plan, T, U>> gemm_kernel() {
+FUSEKIT_H GemmKernel<ConvParams<Plan, T, U>> gemm_kernel() {
     using Mainloop = typename GemmMainloop<Schedule, Plan, T, U, fast>::Type;
     using Loader = typename Mainloop::Loader;
     return {facts_of<Schedule>(), fast, Loader::input_packet, Loader::weight_packet, kernel_of<Plan, Mainloop>()};
@@ -60,7 +60,7 @@ GemmKernel<ConvParams<Plan, T, U>> gemm_kernel() {
 
 /// The one for y.
 template <class Schedule, Orders orders, class Plan, Element T, OutputElement U>
-GemmKernel<ConvParams<Plan, T, U>> gemm_kernel_for(ImageView<U> const& y) {
+FUSEKIT_H GemmKernel<ConvParams<Plan, T, U>> gemm_kernel_for(ImageView<U> const& y) {
     if constexpr (orders == Orders::any)
         if (!problem::channels_are_neighbours(y.layout)) return gemm_kernel<Schedule, Axis::pixel, Plan, T, U>();
     return gemm_kernel<Schedule, Axis::channel, Plan, T, U>();
@@ -68,7 +68,8 @@ GemmKernel<ConvParams<Plan, T, U>> gemm_kernel_for(ImageView<U> const& y) {
 
 /// What the kernel of a convolution of x to y is given, whatever its schedule.
 template <class Plan, Element T, OutputElement U>
-ConvParams<Plan, T, U> conv_params(BoundPlan<Plan> const& bound, ImageView<T const> const& x, ImageView<U> const& y) {
+FUSEKIT_H ConvParams<Plan, T, U> conv_params(BoundPlan<Plan> const& bound, ImageView<T const> const& x,
+                                             ImageView<U> const& y) {
     ConvParams<Plan, T, U> params{bound, without_idle_strides(x), y};
     if constexpr (Plan::Head::collapsed_space == 3) params.slices = problem::slices_of<3>(x.from, y.from);
     auto& weights = params.bound.head.weights.layout;
@@ -78,10 +79,9 @@ ConvParams<Plan, T, U> conv_params(BoundPlan<Plan> const& bound, ImageView<T con
 
 /// Prepares a product with one schedule's kernel. If the schedule splits, `parts` blocks share a tile.
 template <class Plan, Element T, OutputElement U>
-Result<Launch<ConvParams<Plan, T, U>>> prepare_product(Gpu const& gpu, GemmKernel<ConvParams<Plan, T, U>> const& with,
-                                                       BoundPlan<Plan> const& bound, ImageView<T const> const& x,
-                                                       ImageView<U> const& y, [[maybe_unused]] int parts,
-                                                       IndexLimits const& limits) {
+FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_product(
+    Gpu const& gpu, GemmKernel<ConvParams<Plan, T, U>> const& with, BoundPlan<Plan> const& bound,
+    ImageView<T const> const& x, ImageView<U> const& y, [[maybe_unused]] int parts, IndexLimits const& limits) {
     auto const filter = Plan::Head::geometry(bound.head);
     if (Refusal refusal =
             refuse_far_operands(type_name<Plan>, type_name<typename Plan::Head>, filter, x.collapsed_layout(),
@@ -143,9 +143,9 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_product(Gpu const& gpu, GemmKerne
 
 /// Prepares a Direct.
 template <class Schedule, Axis fast, class Plan, Element T, OutputElement U>
-Result<Launch<ConvParams<Plan, T, U>>> prepare_direct(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                      ImageView<T const> const& x, ImageView<U> const& y,
-                                                      [[maybe_unused]] IndexLimits const& limits) {
+FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_direct(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                                ImageView<T const> const& x, ImageView<U> const& y,
+                                                                [[maybe_unused]] IndexLimits const& limits) {
     ConvParams<Plan, T, U> params = conv_params(bound, x, y);
     if constexpr (Plan::totals_tiles) {
         using Mainloop = DirectTotals<Plan, Schedule, T, U, fast>;
@@ -161,7 +161,7 @@ Result<Launch<ConvParams<Plan, T, U>>> prepare_direct(Gpu const& gpu, BoundPlan<
 
 /// Whether the GPU has matrix units that the program has code for: where it has one schedule's, it has every one's.
 template <class Plan, Element T, OutputElement U>
-bool has_matrix_code(Gpu const& gpu) {
+FUSEKIT_H bool has_matrix_code(Gpu const& gpu) {
     return is_sm90a(gpu) && with_entry(MatrixTable<NvidiaTuning, T>{}, 0, [&]<class Schedule>(Schedule) {
                return kernel_of<Plan, ImplicitGemm<Plan, Schedule, T, U, detail::Axis::channel>>().is_launchable(
                    gpu.index());
@@ -183,10 +183,11 @@ inline constexpr int parts_of<Schedule> = Schedule::parts;
 
 /// Prepares a plan with a Conv or Gemm with one schedule; where it splits, in `parts`.
 template <class Schedule, Orders orders = Orders::any, class Plan, Element T, detail::OutputElement U>
-Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                         detail::ImageView<T const> const& x,
-                                                         detail::ImageView<U> const& y, int parts = parts_of<Schedule>,
-                                                         IndexLimits const& limits = {}) {
+FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_conv_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                                   detail::ImageView<T const> const& x,
+                                                                   detail::ImageView<U> const& y,
+                                                                   int parts = parts_of<Schedule>,
+                                                                   IndexLimits const& limits = {}) {
     auto const filter = Plan::Head::geometry(bound.head);
     auto const weights = detail::layout_of_weights<Plan>(bound);
     CollapsedShape<4> const output(conv_output<Plan>(y.layout).shape, y.from);
@@ -228,9 +229,9 @@ namespace detail {
 
 /// The launch of a schedule that copies in bulk; nothing where it does not compute the convolution.
 template <class Schedule, class Plan, Element T, OutputElement U>
-detail::Maybe<Launch<ConvParams<Plan, T, U>>> launch_in_bulk(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                             ImageView<T const> const& x, ImageView<U> const& y,
-                                                             int parts) {
+FUSEKIT_H detail::Maybe<Launch<ConvParams<Plan, T, U>>> launch_in_bulk(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                                       ImageView<T const> const& x,
+                                                                       ImageView<U> const& y, int parts) {
     if constexpr (WarpSpecializedSchedule<Schedule>) return launch_warp_specialized<Schedule>(gpu, bound, x, y, parts);
     else if constexpr (HaloSchedule<Schedule>) return launch_halo<Schedule>(gpu, bound, x, y);
     else if constexpr (StemSchedule<Schedule>) return launch_stem<Schedule>(gpu, bound, x, y);
@@ -242,10 +243,9 @@ detail::Maybe<Launch<ConvParams<Plan, T, U>>> launch_in_bulk(Gpu const& gpu, Bou
 /// Prepares a plan with a Conv or Gemm with the schedule that takes the least time of those that the tables have for
 /// it, by the model or by a table of measurements, with at most `workspace_bytes`.
 template <Orders orders = Orders::any, class Plan, Element T, detail::OutputElement U>
-Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                    detail::ImageView<T const> const& x, detail::ImageView<U> const& y,
-                                                    std::size_t workspace_bytes, TunedTable const* tuned = nullptr,
-                                                    IndexLimits const& limits = {}) {
+FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_conv(
+    Gpu const& gpu, BoundPlan<Plan> const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y,
+    std::size_t workspace_bytes, TunedTable const* tuned = nullptr, IndexLimits const& limits = {}) {
     using Prepared = Result<Launch<ConvParams<Plan, T, U>>>;
     auto const weights = detail::layout_of_weights<Plan>(bound);
     CollapsedShape<4> const output(conv_output<Plan>(y.layout).shape, y.from);

@@ -36,14 +36,14 @@ namespace detail {
 
 /// The weights' layout as collapsed; N x K x 1 x 1 for a Gemm.
 template <class Plan>
-CollapsedLayout<4> layout_of_weights(BoundPlan<Plan> const& bound) {
+FUSEKIT_H CollapsedLayout<4> layout_of_weights(BoundPlan<Plan> const& bound) {
     auto const& weights = Plan::Head::filters(bound.head);
     return {weights.layout, collapsed_from(weights)};
 }
 
 /// Whether a row has bits for the slices, rows and columns of a padded window.
 template <class Plan, class Geometry>
-bool has_bits_for(Geometry const& filter) {
+FUSEKIT_H bool has_bits_for(Geometry const& filter) {
     for (int mode = 0; mode < filter.rank; ++mode)
         if (Plan::Head::may_be_padded && filter.size[mode] > KOffset::most(filter.rank)) return false;
     return true;
@@ -51,15 +51,15 @@ bool has_bits_for(Geometry const& filter) {
 
 /// True if x or the weights have no elements: the sums have no products, or those with padding alone.
 template <class Plan, Element T>
-bool sums_nothing(BoundPlan<Plan> const& bound, ImageView<T const> const& x) {
+FUSEKIT_H bool sums_nothing(BoundPlan<Plan> const& bound, ImageView<T const> const& x) {
     return has_no_elements(x.layout.shape) || has_no_elements(layout_of_weights<Plan>(bound).shape);
 }
 
 /// True if Direct runs in place of tiles: sums of no products, groups of few channels, windows of many taps, or
 /// operands beyond 32-bit offsets.
 template <class Plan, Element T, OutputElement U>
-bool runs_without_tiles(BoundPlan<Plan> const& bound, ImageView<T const> const& x, ImageView<U> const& y,
-                        GroupedProduct const& product) {
+FUSEKIT_H bool runs_without_tiles(BoundPlan<Plan> const& bound, ImageView<T const> const& x, ImageView<U> const& y,
+                                  GroupedProduct const& product) {
     auto const filter = Plan::Head::geometry(bound.head);
     if (sums_nothing(bound, x)) return true;
     bool const exceeds_offsets =
@@ -72,7 +72,7 @@ bool runs_without_tiles(BoundPlan<Plan> const& bound, ImageView<T const> const& 
 
 /// The bytes of x, of which no more is read than there are products, of the weights and of y.
 template <Element T, OutputElement U>
-double bytes_of(Index<4> const& x, Index<4> const& w, Index<4> const& y) {
+FUSEKIT_H double bytes_of(Index<4> const& x, Index<4> const& w, Index<4> const& y) {
     auto const size = [](Index<4> const& shape) {
         return static_cast<double>(shape[0]) * static_cast<double>(shape[1]) * static_cast<double>(shape[2]) *
                static_cast<double>(shape[3]);
@@ -86,8 +86,9 @@ double bytes_of(Index<4> const& x, Index<4> const& w, Index<4> const& y) {
 
 /// A plan's convolution or product of x to y as schedules see it.
 template <class Plan, Element T, detail::OutputElement U>
-ConvCase case_of(BoundPlan<Plan> const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y,
-                 bool on_matrix_units, std::size_t workspace_bytes, IndexLimits const& limits = {}) {
+FUSEKIT_H ConvCase case_of(BoundPlan<Plan> const& bound, detail::ImageView<T const> const& x,
+                           detail::ImageView<U> const& y, bool on_matrix_units, std::size_t workspace_bytes,
+                           IndexLimits const& limits = {}) {
     auto const geometry = Plan::Head::geometry(bound.head);
     Index<4> const w = detail::layout_of_weights<Plan>(bound).shape, of_y = conv_output<Plan>(y.layout).shape;
     detail::GroupedProduct const product = detail::product_of(bound, of_y);

@@ -12,15 +12,15 @@ namespace detail {
 
 /// Whether x and y are aligned for packets of so many elements.
 template <int lanes, Element T, detail::OutputElement U>
-bool packets_are_aligned(TensorView<T const> const& x, TensorView<U> const& y) {
+FUSEKIT_H bool packets_are_aligned(TensorView<T const> const& x, TensorView<U> const& y) {
     return problem::aligned(x.data, lanes * static_cast<int>(sizeof(T))) &&
            problem::aligned(y.data, lanes * static_cast<int>(sizeof(U)));
 }
 
 /// Prepares Streaming with packets of `lanes` places; parameters repeat after `period` places.
 template <class Schedule, int lanes, class Plan, Element T, detail::OutputElement U>
-Result<Launch<StreamParams<Plan, T, U>>> prepare_streaming(Gpu const& gpu, StreamParams<Plan, T, U> params,
-                                                           std::int64_t period) {
+FUSEKIT_H Result<Launch<StreamParams<Plan, T, U>>> prepare_streaming(Gpu const& gpu, StreamParams<Plan, T, U> params,
+                                                                     std::int64_t period) {
     using Mainloop = Streaming<Plan, Schedule, T, U, lanes>;
     std::int64_t const size = params.y.layout.size(), image = size / params.y.layout.shape[0], packets = period / lanes;
     params.iterations = size / period;
@@ -52,9 +52,10 @@ Result<Launch<StreamParams<Plan, T, U>>> prepare_streaming(Gpu const& gpu, Strea
 
 /// Prepares a plan without a Conv with one schedule.
 template <class Schedule, class Plan, Element T, detail::OutputElement U>
-Result<Launch<StreamParams<Plan, T, U>>> prepare_elementwise_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                                  detail::ImageView<T const> const& x,
-                                                                  detail::ImageView<U> const& y) {
+FUSEKIT_H Result<Launch<StreamParams<Plan, T, U>>> prepare_elementwise_with(Gpu const& gpu,
+                                                                            BoundPlan<Plan> const& bound,
+                                                                            detail::ImageView<T const> const& x,
+                                                                            detail::ImageView<U> const& y) {
     using Epilogue = typename Plan::Epilogue;
     constexpr int lanes = Schedule::bytes / static_cast<int>(sizeof(Wider<T, U>));
     if (detail::has_no_elements(y.layout.shape))
@@ -84,9 +85,9 @@ Result<Launch<StreamParams<Plan, T, U>>> prepare_elementwise_with(Gpu const& gpu
 
 /// Prepares a plan without a Conv with the schedule that the table has for it.
 template <class Plan, Element T, detail::OutputElement U>
-Result<Launch<StreamParams<Plan, T, U>>> prepare_elementwise(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                             detail::ImageView<T const> const& x,
-                                                             detail::ImageView<U> const& y) {
+FUSEKIT_H Result<Launch<StreamParams<Plan, T, U>>> prepare_elementwise(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                                       detail::ImageView<T const> const& x,
+                                                                       detail::ImageView<U> const& y) {
     using Epilogue = typename Plan::Epilogue;
     return with_tuning(gpu.architecture(), [&]<class Tuning>(Tuning) {
         using Schedule = DefaultElementwise<Tuning, Wider<T, U>, Epilogue::placewise, Epilogue::stores>;

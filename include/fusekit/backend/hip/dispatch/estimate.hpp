@@ -12,7 +12,7 @@ namespace detail {
 
 /// A convolution in planes, of one of the schedules; without tiles where it is not what that is for.
 template <class Schedule, class T>
-PlanesProduct planes_product(ConvCase const& of) {
+FUSEKIT_H PlanesProduct planes_product(ConvCase const& of) {
     bool const channels_last = of.planes == PlanesOrder::channels_last;
     if (!suits_planes<Schedule, T>(of.x, of.y, of.filter, channels_last)) return {};
     auto const tiles = plane_tiles<Schedule, T>(of.x, of.y, of.filter, channels_last);
@@ -30,7 +30,7 @@ PlanesProduct planes_product(ConvCase const& of) {
             .terms = floats ? 6 : 1};
 }
 
-inline PlanesProduct planes_product(ScheduleFacts const& schedule, ConvCase const& of) {
+FUSEKIT_H inline PlanesProduct planes_product(ScheduleFacts const& schedule, ConvCase const& of) {
     bool const floats = of.type == DataType::float32;
     if (schedule.m == 64) return floats ? PlanesProduct{} : planes_product<Planes<64, 2>, half>(of);
     if (schedule.m == 56) return floats ? planes_product<Planes<56, 4>, float>(of) : PlanesProduct{};
@@ -39,12 +39,12 @@ inline PlanesProduct planes_product(ScheduleFacts const& schedule, ConvCase cons
 
 /// The tiles of a convolution with a halo; 0 where the schedule does not compute it, or a single tap shares none.
 template <class T>
-std::int64_t tiles_of_halo(ConvCase const& of) {
+FUSEKIT_H std::int64_t tiles_of_halo(ConvCase const& of) {
     if (of.taps == 1 || !suits_halo<DefaultHalo<T>, T, T>(of.y, of.x[1], of.filter)) return 0;
     HaloShapeOf<DefaultHalo<T>, T, T> const shape(static_cast<int>(of.y[2]), static_cast<int>(of.y[3]), of.filter);
     return of.y[0] * divide_up(of.y[2], shape.rows);
 }
-inline std::int64_t tiles_of_halo(ConvCase const& of) {
+FUSEKIT_H inline std::int64_t tiles_of_halo(ConvCase const& of) {
     return size_of(of.type) == 1 ? tiles_of_halo<int8>(of) : tiles_of_halo<half>(of);
 }
 
@@ -52,7 +52,7 @@ inline std::int64_t tiles_of_halo(ConvCase const& of) {
 /// more; infinite where there are no clusters. Of an H200's 132 processors 120 and 124 run clusters of 8 and 4, a block
 /// each. time_of(product, processors) is a product's time.
 template <class TimeOf>
-Estimate shared_planes_estimate(PlanesProduct const& whole, GpuRates const& rates, TimeOf const& time_of) {
+FUSEKIT_H Estimate shared_planes_estimate(PlanesProduct const& whole, GpuRates const& rates, TimeOf const& time_of) {
     Estimate best;
     if (!launches_clusters(rates.architecture)) return best;
     for (int parts = 2; parts <= 8 && parts <= whole.channel_blocks; parts *= 2) {
@@ -67,8 +67,8 @@ Estimate shared_planes_estimate(PlanesProduct const& whole, GpuRates const& rate
 }
 
 /// How many blocks may share tiles. Those that wait for each other without being clusters have a processor each.
-inline std::int64_t most_sharing_blocks(ScheduleFacts const& schedule, GpuRates const& rates,
-                                        std::size_t workspace_bytes) {
+FUSEKIT_H inline std::int64_t most_sharing_blocks(ScheduleFacts const& schedule, GpuRates const& rates,
+                                                  std::size_t workspace_bytes) {
     if (launches_clusters(rates.architecture)) return std::int64_t{1} << 31;
     std::size_t const bytes = workspace_bytes < most_workspace_bytes ? workspace_bytes : most_workspace_bytes;
     if (bytes < GroupWorkspace::state_bytes) return 0;
@@ -78,7 +78,7 @@ inline std::int64_t most_sharing_blocks(ScheduleFacts const& schedule, GpuRates 
 }
 
 /// Products that the best unit for an element type has, a processor and cycle.
-inline double native_products(DataType type, GpuRates const& rates) {
+FUSEKIT_H inline double native_products(DataType type, GpuRates const& rates) {
     Architecture const on = rates.architecture;
     if (type == DataType::int8 && has_native_unit<int8>(on)) return rates.int8_products;
     if (type == DataType::float16 && has_native_unit<half>(on)) return rates.half_products;
@@ -92,7 +92,7 @@ inline double native_products(DataType type, GpuRates const& rates) {
 
 /// Whether there are groups of few channels. On an H100 32 groups of 8 channels take 1.28 times as long on sm_90a's
 /// matrix units as with the instructions that all have; 8 channels without groups take half of the time.
-inline bool has_small_groups(ConvCase const& of) {
+FUSEKIT_H inline bool has_small_groups(ConvCase const& of) {
     return of.product.groups > 1 && of.product.n < least_matrix_channels;
 }
 
@@ -105,17 +105,17 @@ struct PartTime {
     Costs const& costs;
     double products = 0;  ///< a processor and cycle
 
-    Estimate operator()(Product const& part, double exchanges = 0) const {
+    FUSEKIT_H Estimate operator()(Product const& part, double exchanges = 0) const {
         Walk walk = walk_of(part);
         walk.exchanges = exchanges;
         return estimate(walk, costs, of.product.bytes, table, rates);
     }
-    std::int64_t channels_of_step() const { return row_bytes() / element(); }
+    FUSEKIT_H std::int64_t channels_of_step() const { return row_bytes() / element(); }
 
 private:
-    int row_bytes() const { return bulk_row_bytes(schedule.n, element()); }
-    int element() const { return static_cast<int>(size_of(of.type)); }
-    Walk walk_of(Product const& part) const {
+    FUSEKIT_H int row_bytes() const { return bulk_row_bytes(schedule.n, element()); }
+    FUSEKIT_H int element() const { return static_cast<int>(size_of(of.type)); }
+    FUSEKIT_H Walk walk_of(Product const& part) const {
         if (schedule.kind == ScheduleKind::warp_specialized)
             return warp_specialized_walk(
                 schedule,
@@ -128,7 +128,7 @@ private:
 };
 
 /// Of operands that pass through registers.
-inline Estimate product_estimate(PartTime const& time, SplitCosts const& split) {
+FUSEKIT_H inline Estimate product_estimate(PartTime const& time, SplitCosts const& split) {
     if (!time.schedule.splits) return time(time.of.product);
     bool const clusters = launches_clusters(time.rates.architecture);
     return split_estimate(time.schedule, time.of.product, std::int64_t{split.most_tiles} * time.rates.processors,
@@ -138,7 +138,8 @@ inline Estimate product_estimate(PartTime const& time, SplitCosts const& split) 
 
 /// The costs of operands that are copied in bulk, with what statistics add. A tile puts totals of its own where columns
 /// of tiles do not divide the warpgroups that take tiles.
-inline Costs bulk_costs(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table, int processors) {
+FUSEKIT_H inline Costs bulk_costs(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
+                                  int processors) {
     if (schedule.splits) return table.split_warp_specialized;
     Costs costs = schedule.ping_pong ? table.warp_specialized_in_turns : table.warp_specialized;
     if (!of.totals) return costs;
@@ -151,7 +152,7 @@ inline Costs bulk_costs(ScheduleFacts const& schedule, ConvCase const& of, CostT
 }
 
 /// Of operands that are copied in bulk. On an H100 more blocks than a quarter of the processors gained nothing.
-inline Estimate bulk_estimate(PartTime const& time) {
+FUSEKIT_H inline Estimate bulk_estimate(PartTime const& time) {
     ConvCase const& of = time.of;
     std::int64_t const of_step = time.channels_of_step(), steps = divide_up(of.x[1], of_step) * of.taps;
     Product const whole{of.product.m, of.product.n, 1, steps * of_step};
@@ -165,8 +166,8 @@ inline Estimate bulk_estimate(PartTime const& time) {
 }  // namespace detail
 
 /// The time of a convolution with a schedule, by a table's costs; infinite where the schedule does not compute it.
-inline Estimate estimate_of(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
-                            GpuRates const& rates) {
+FUSEKIT_H inline Estimate estimate_of(ScheduleFacts const& schedule, ConvCase const& of, CostTable const& table,
+                                      GpuRates const& rates) {
     int const processors = rates.processors;
     auto const time = [&](Walk const& walk, Costs const& costs) {
         return estimate(walk, costs, of.product.bytes, table, rates);

@@ -12,10 +12,10 @@ namespace fusekit::hip {
 namespace detail {
 
 /// Whether the GPU is one of those that sm_90a's code runs on.
-inline bool is_sm90a(Architecture architecture) {
+FUSEKIT_H inline bool is_sm90a(Architecture architecture) {
     return with_tag(architecture, []<class Tag>(Tag) { return std::is_base_of_v<arch::Sm90a, Tag>; });
 }
-inline bool is_sm90a(Gpu const& gpu) { return is_sm90a(gpu.architecture()); }
+FUSEKIT_H inline bool is_sm90a(Gpu const& gpu) { return is_sm90a(gpu.architecture()); }
 
 template <class Schedule, class T, class U>
 using HaloShapeOf = HaloShape<Schedule::pixels, bulk_row_bytes(Schedule::channels, sizeof(T)),
@@ -23,7 +23,7 @@ using HaloShapeOf = HaloShape<Schedule::pixels, bulk_row_bytes(Schedule::channel
 
 /// Whether a convolution from so many channels to y is one that a schedule with a halo computes.
 template <class Schedule, class T, class U>
-bool suits_halo(Index<4> const& y, std::int64_t channels, Filter<2> const& filter) {
+FUSEKIT_H bool suits_halo(Index<4> const& y, std::int64_t channels, Filter<2> const& filter) {
     bool const suits = has_unit_steps(filter) && channels <= Schedule::channels && y[1] <= Schedule::channels &&
                        std::int64_t{filter.size[0]} * filter.size[1] <= Schedule::most_taps;
     if (!suits || y[3] + filter.size[1] - 1 > Schedule::pixels) return false;
@@ -34,8 +34,9 @@ bool suits_halo(Index<4> const& y, std::int64_t channels, Filter<2> const& filte
 /// What its kernel is given; nothing where an operand does not lie as its bulk copies need it, or the program or the
 /// GPU has no such kernel. The convolution suits the schedule.
 template <class Schedule, class Plan, Element T, detail::OutputElement U>
-detail::Maybe<Launch<ConvParams<Plan, T, U>>> launch_halo(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                          ImageView<T const> const& x, ImageView<U> const& y) {
+FUSEKIT_H detail::Maybe<Launch<ConvParams<Plan, T, U>>> launch_halo(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                                    ImageView<T const> const& x,
+                                                                    ImageView<U> const& y) {
     ConvParams<Plan, T, U> params{bound, x, y};
     auto const kernel = kernel_of<Plan, HaloGemm<Plan, Schedule, T, U>>();
     if (!kernel.is_launchable(gpu.index())) return {};
@@ -68,9 +69,9 @@ detail::Maybe<Launch<ConvParams<Plan, T, U>>> launch_halo(Gpu const& gpu, BoundP
 
 /// Prepares a plan with one schedule with a halo.
 template <class Schedule, class Plan, Element T, detail::OutputElement U>
-Result<Launch<ConvParams<Plan, T, U>>> prepare_halo_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                         detail::ImageView<T const> const& x,
-                                                         detail::ImageView<U> const& y) {
+FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_halo_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                                   detail::ImageView<T const> const& x,
+                                                                   detail::ImageView<U> const& y) {
     if constexpr (has_halo<Plan, T, U>)
         if (detail::is_sm90a(gpu) &&
             detail::suits_halo<Schedule, T, U>(y.layout.shape, x.layout.shape[1],

@@ -14,7 +14,7 @@ enum class Orders { any, channels_last };
 namespace detail {
 
 /// Refuses a tensor with several channels that are not neighbours.
-inline Refusal refuse_other_orders(Text (*plan)(), char const* tensor, CollapsedLayout<4> const& layout) {
+FUSEKIT_H inline Refusal refuse_other_orders(Text (*plan)(), char const* tensor, CollapsedLayout<4> const& layout) {
     if (layout.shape[1] <= 1 || layout.stride[1] == 1) return {};
     bool const matrices = layout.shape.from.kind == CollapsedFrom::matrices;
     return Error(

@@ -15,7 +15,7 @@ namespace detail {
 
 /// Whether rows of a plane follow one another, planes too, and images begin at multiples of 16 bytes.
 template <class T>
-bool has_dense_planes(TensorView<T> const& view) {
+FUSEKIT_H bool has_dense_planes(TensorView<T> const& view) {
     Index<4> const &shape = view.layout.shape, &stride = view.layout.stride;
     return (shape[3] == 1 || stride[3] == 1) && (shape[2] == 1 || stride[2] == shape[3]) &&
            (shape[1] == 1 || stride[1] == shape[2] * shape[3]) && (shape[0] == 1 || stride[0] > 0) &&
@@ -23,7 +23,7 @@ bool has_dense_planes(TensorView<T> const& view) {
 }
 
 /// Whether channels neighbour and pixels of a row follow one another, rows too, and, of single pixels, images.
-inline bool has_dense_pixels(Layout<4> const& layout, bool single) {
+FUSEKIT_H inline bool has_dense_pixels(Layout<4> const& layout, bool single) {
     Extent const step = step_of_pixels(layout);
     return layout.stride[1] == 1 && step >= layout.shape[1] && step < (1 << 30) &&
            (single ? pixel_stride(layout) > 0 : layout.shape[2] == 1 || layout.stride[2] == layout.shape[3] * step);
@@ -32,7 +32,7 @@ inline bool has_dense_pixels(Layout<4> const& layout, bool single) {
 /// How x and y of a convolution lie that a schedule of planes computes: of float, channels last, too.
 enum class PlanesOrder { none, planes, channels_last };
 template <class T>
-PlanesOrder planes_order(TensorView<T const> const& x, TensorView<T> const& y, Filter<2> const& filter) {
+FUSEKIT_H PlanesOrder planes_order(TensorView<T const> const& x, TensorView<T> const& y, Filter<2> const& filter) {
     if (has_dense_planes(x) && has_dense_planes(y)) return PlanesOrder::planes;
     bool const single = is_single_pixels(filter);
     if (std::is_same_v<T, float> && has_dense_pixels(x.layout, single) && has_dense_pixels(y.layout, single) &&
@@ -43,7 +43,7 @@ PlanesOrder planes_order(TensorView<T const> const& x, TensorView<T> const& y, F
 
 /// A map of the pixels of x that parts of y see.
 template <class T, class Tiles>
-bool encode_parts(TensorMap& map, TensorView<T> const& x, Tiles const& tiles) {
+FUSEKIT_H bool encode_parts(TensorMap& map, TensorView<T> const& x, Tiles const& tiles) {
     if (!tiles.single) return encode_rows_of_x(map, x, tiles);
     Extent const step = pixel_stride(x.layout), pixels = tiles.x_height;
     TensorView<T> column = x;
@@ -54,7 +54,7 @@ bool encode_parts(TensorMap& map, TensorView<T> const& x, Tiles const& tiles) {
 /// A map of filters of 3 x 3 taps, which neighbour, and then channels: in boxes of all taps of 16 bytes of channels of
 /// 64 filters, as they lie. False where they do not lie so, in multiples of 16 bytes.
 template <class W>
-bool encode_taps(TensorMap& map, TensorView<W> const& w) {
+FUSEKIT_H bool encode_taps(TensorMap& map, TensorView<W> const& w) {
     constexpr int taps = 9;
     Index<4> const &shape = w.layout.shape, &stride = w.layout.stride;
     auto const pitch = (shape[0] == 1 ? shape[1] * taps : stride[0]) * static_cast<Extent>(sizeof(W));
@@ -69,14 +69,14 @@ bool encode_taps(TensorMap& map, TensorView<W> const& w) {
 
 /// How a schedule of planes cuts a convolution of x to y.
 template <class Schedule, class T>
-PlaneTiles<Schedule::pixels, T> plane_tiles(Index<4> const& x, Index<4> const& y, Filter<2> const& filter,
-                                            bool channels_last) {
+FUSEKIT_H PlaneTiles<Schedule::pixels, T> plane_tiles(Index<4> const& x, Index<4> const& y, Filter<2> const& filter,
+                                                      bool channels_last) {
     return {y[2], y[3], x[2], x[3], filter, y[0], channels_last};
 }
 
 /// Whether a convolution is one that a schedule of planes computes.
 template <class Schedule, class T>
-bool suits_planes(Index<4> const& x, Index<4> const& y, Filter<2> const& filter, bool channels_last) {
+FUSEKIT_H bool suits_planes(Index<4> const& x, Index<4> const& y, Filter<2> const& filter, bool channels_last) {
     bool suits = has_unit_steps(filter) && x[1] % 8 == 0 && (is_single_pixels(filter) || y[3] <= Schedule::pixels);
     for (int mode = 0; mode < 2; ++mode)
         suits = suits && filter.pad_before[mode] >= 0 && filter.pad_after[mode] >= 0 &&
@@ -89,7 +89,8 @@ bool suits_planes(Index<4> const& x, Index<4> const& y, Filter<2> const& filter,
 
 /// Tiles of y.
 template <class Schedule, class T>
-std::int64_t count_plane_tiles(Index<4> const& x, Index<4> const& y, Filter<2> const& filter, bool channels_last) {
+FUSEKIT_H std::int64_t count_plane_tiles(Index<4> const& x, Index<4> const& y, Filter<2> const& filter,
+                                         bool channels_last) {
     auto const tiles = plane_tiles<Schedule, T>(x, y, filter, channels_last);
     return detail::divide_up(std::int64_t{tiles.images} * tiles.of_image, Schedule::parts) *
            detail::divide_up(y[1], Schedule::channels(sizeof(T)));
@@ -117,11 +118,9 @@ struct PlanesLaunch {
 /// What a kernel is given, whose tiles `parts` blocks share, at most one for each 64 channels of x; nothing where
 /// weights do not lie as it needs them, or the program or the GPU has no such kernel.
 template <class Plan, Element T>
-detail::Maybe<Launch<ConvParams<Plan, T, T>>> launch_planes_kernel(Gpu const& gpu,
-                                                                   PlanesLaunch<ConvParams<Plan, T, T>> const& with,
-                                                                   BoundPlan<Plan> const& bound,
-                                                                   ImageView<T const> const& x, ImageView<T> const& y,
-                                                                   [[maybe_unused]] int parts) {
+FUSEKIT_H detail::Maybe<Launch<ConvParams<Plan, T, T>>> launch_planes_kernel(
+    Gpu const& gpu, PlanesLaunch<ConvParams<Plan, T, T>> const& with, BoundPlan<Plan> const& bound,
+    ImageView<T const> const& x, ImageView<T> const& y, [[maybe_unused]] int parts) {
     ConvParams<Plan, T, T> params{bound, x, y};
     if (!with.kernel.is_launchable(gpu.index())) return {};
     Refusal refusal;
@@ -150,9 +149,9 @@ detail::Maybe<Launch<ConvParams<Plan, T, T>>> launch_planes_kernel(Gpu const& gp
 /// The same of a schedule; nothing, too, where x or y does not lie as it needs them, or the convolution does not suit
 /// it.
 template <class Schedule, class Plan, Element T>
-detail::Maybe<Launch<ConvParams<Plan, T, T>>> launch_planes(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                            ImageView<T const> const& x, ImageView<T> const& y,
-                                                            int parts) {
+FUSEKIT_H detail::Maybe<Launch<ConvParams<Plan, T, T>>> launch_planes(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                                      ImageView<T const> const& x,
+                                                                      ImageView<T> const& y, int parts) {
     using Params = ConvParams<Plan, T, T>;
     auto const filter = Plan::Head::geometry(bound.head);
     Index<4> const &of_x = x.layout.shape, &of_y = y.layout.shape;
@@ -175,9 +174,9 @@ detail::Maybe<Launch<ConvParams<Plan, T, T>>> launch_planes(Gpu const& gpu, Boun
 
 /// Prepares a plan with one schedule of planes, whose tiles `parts` blocks share.
 template <class Schedule, class Plan, Element T, detail::OutputElement U>
-Result<Launch<ConvParams<Plan, T, U>>> prepare_planes_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                           detail::ImageView<T const> const& x,
-                                                           detail::ImageView<U> const& y, int parts) {
+FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_planes_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                                     detail::ImageView<T const> const& x,
+                                                                     detail::ImageView<U> const& y, int parts) {
     if constexpr (has_planes<Plan, T, U>)
         if (detail::is_sm90a(gpu))
             if (auto const launch = detail::launch_planes<Schedule>(gpu, bound, x, y, parts)) return *launch;

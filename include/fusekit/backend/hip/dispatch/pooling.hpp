@@ -16,9 +16,9 @@ namespace detail {
 /// The launch of a pool's kernel whose blocks make `of_block` outputs each; as many outputs as params say are a slab
 /// of `images`.
 template <class Plan, class Mainloop>
-Result<Launch<typename Mainloop::Params>> prepare_pool(Gpu const& gpu, typename Mainloop::Params params,
-                                                       std::int64_t images, std::int64_t outputs,
-                                                       std::int64_t of_block) {
+FUSEKIT_H Result<Launch<typename Mainloop::Params>> prepare_pool(Gpu const& gpu, typename Mainloop::Params params,
+                                                                 std::int64_t images, std::int64_t outputs,
+                                                                 std::int64_t of_block) {
     std::int64_t const all = params.y.layout.shape[0], blocks = divide_up(outputs, of_block);
     if (images < all) params.slabs = {static_cast<unsigned>(blocks), 0, static_cast<int>(images)};
     return prepare_launch<Plan, Mainloop>(gpu, params, divide_up(all, images) * blocks);
@@ -28,10 +28,10 @@ Result<Launch<typename Mainloop::Params>> prepare_pool(Gpu const& gpu, typename 
 
 /// Prepares a plan without a Conv that pools whole planes.
 template <Orders orders = Orders::any, class Plan, Element T, detail::OutputElement U>
-Result<Launch<PoolingParams<Plan, T, U>>> prepare_pooling(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                          detail::ImageView<T const> const& x,
-                                                          detail::ImageView<U> const& y,
-                                                          IndexLimits const& limits = {}) {
+FUSEKIT_H Result<Launch<PoolingParams<Plan, T, U>>> prepare_pooling(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                                    detail::ImageView<T const> const& x,
+                                                                    detail::ImageView<U> const& y,
+                                                                    IndexLimits const& limits = {}) {
     Index<4> const shape = y.layout.shape;
     if (detail::has_no_elements(shape))
         return launch_nothing(gpu, type_name<Plan>, PoolingParams<Plan, T, U>{bound, x, y, {shape, false}});
@@ -57,10 +57,10 @@ Result<Launch<PoolingParams<Plan, T, U>>> prepare_pooling(Gpu const& gpu, BoundP
 /// lie together. Operators that store write one element at a time, which threads of packets would not do as neighbours.
 template <Orders = Orders::any, class Plan, Element T, detail::OutputElement U>
     requires requires { Plan::Pool::geometry; }
-Result<Launch<WindowPoolingParams<Plan, T, U>>> prepare_pooling(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                                detail::ImageView<T const> const& x,
-                                                                detail::ImageView<U> const& y,
-                                                                IndexLimits const& limits = {}) {
+FUSEKIT_H Result<Launch<WindowPoolingParams<Plan, T, U>>> prepare_pooling(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                                          detail::ImageView<T const> const& x,
+                                                                          detail::ImageView<U> const& y,
+                                                                          IndexLimits const& limits = {}) {
     Index<4> const shape = y.layout.shape;
     if (detail::has_no_elements(shape))
         return launch_nothing(gpu, type_name<Plan>, WindowPoolingParams<Plan, T, U>{bound, x, y, {shape, false}});

@@ -15,7 +15,7 @@ struct Prediction {
     int parts = 1;  ///< blocks that share a tile
 
     /// "WarpSpecialized<192, 128, 4>: 23.1 us, limited by arithmetic".
-    Text to_string() const {
+    FUSEKIT_H Text to_string() const {
         char time[32];
         std::snprintf(time, sizeof time, "%.3g us", 1e6 * seconds);
         return schedule.name(parts) + ": " + time + ", limited by " + name_of(bound);
@@ -24,17 +24,17 @@ struct Prediction {
 
 namespace detail {
 
-inline GpuRates rates_at(GpuRates const& rates) { return rates; }
-inline GpuRates rates_at(Architecture architecture) { return rates_of(architecture); }
-inline GpuRates rates_at(Stream const& stream) { return rates_of(stream.gpu()); }
+FUSEKIT_H inline GpuRates rates_at(GpuRates const& rates) { return rates; }
+FUSEKIT_H inline GpuRates rates_at(Architecture architecture) { return rates_of(architecture); }
+FUSEKIT_H inline GpuRates rates_at(Stream const& stream) { return rates_of(stream.gpu()); }
 
 /// What validate() asks of a device where there is none.
 struct NoDevice {};
 
 /// The schedules of a plan with a Conv or Gemm on a GPU, and their times.
 template <class Plan, Element T, OutputElement U, class F>
-auto with_ranking(GpuRates const& rates, BoundPlan<Plan> const& bound, ImageView<T const> const& x,
-                  ImageView<U> const& y, F const& f) {
+FUSEKIT_H auto with_ranking(GpuRates const& rates, BoundPlan<Plan> const& bound, ImageView<T const> const& x,
+                            ImageView<U> const& y, F const& f) {
     constexpr bool has_units =
         has_matrix_units<Plan, T> || has_float_units<Plan, T> || has_warp_specialized<Plan, T, U>;
     ConvCase const of = case_of(bound, x, y, has_units && is_sm90a(rates.architecture), most_workspace_bytes);
@@ -45,7 +45,7 @@ auto with_ranking(GpuRates const& rates, BoundPlan<Plan> const& bound, ImageView
     });
 }
 
-inline Prediction best_of(Ranking const& ranking) {
+FUSEKIT_H inline Prediction best_of(Ranking const& ranking) {
     int const best = ranking.best();
     return {ranking.time(best).seconds, ranking.time(best).bound, ranking.schedule(best), ranking.time(best).parts};
 }
@@ -57,13 +57,13 @@ struct Predictions {
     Prediction each[Ranking::most] = {};
     int count = 0;
 
-    Prediction const* begin() const { return each; }
-    Prediction const* end() const { return each + count; }
+    FUSEKIT_H Prediction const* begin() const { return each; }
+    FUSEKIT_H Prediction const* end() const { return each + count; }
 };
 
 namespace detail {
 
-inline Predictions all_of(Ranking ranking) {
+FUSEKIT_H inline Predictions all_of(Ranking ranking) {
     Predictions all;
     for (int best = ranking.best(); best >= 0; best = ranking.best()) {
         all.each[all.count++] = best_of(ranking);
@@ -74,7 +74,8 @@ inline Predictions all_of(Ranking ranking) {
 
 /// Calls f with the validated views of a plan's run, at multiples of 16 bytes.
 template <class Plan, Element T, OutputElement U, int Rank, class F>
-auto with_views(BoundPlan<Plan> const& bound, TensorView<T const, Rank> x, TensorView<U, Rank> y, F const& f) {
+FUSEKIT_H auto with_views(BoundPlan<Plan> const& bound, TensorView<T const, Rank> x, TensorView<U, Rank> y,
+                          F const& f) {
     x.data = address_aligned(x.data, 16);
     y.data = address_aligned(y.data, 16);
     AliasCheckerOf<BoundPlan<Plan>> aliases;
@@ -88,8 +89,8 @@ auto with_views(BoundPlan<Plan> const& bound, TensorView<T const, Rank> x, Tenso
 /// at multiples of 16 bytes. Throws Error where the layouts do not fit.
 template <class Where, class Plan, Element T, detail::OutputElement U, int Rank>
     requires requires(Where const& where) { detail::rates_at(where); }
-Predictions predict_all(Where const& where, BoundPlan<Plan> const& bound, TensorView<T const, Rank> const& x,
-                        TensorView<U, Rank> const& y) {
+FUSEKIT_H Predictions predict_all(Where const& where, BoundPlan<Plan> const& bound, TensorView<T const, Rank> const& x,
+                                  TensorView<U, Rank> const& y) {
     return detail::with_views(bound, x, y, [&](auto const& from, auto const& to) {
         return detail::with_ranking(detail::rates_at(where), bound, from, to,
                                     [](auto const& ranking) { return detail::all_of(ranking); });
@@ -99,8 +100,8 @@ Predictions predict_all(Where const& where, BoundPlan<Plan> const& bound, Tensor
 /// The first of them: BoundPlan::predict().
 template <class Where, class Plan, Element T, detail::OutputElement U, int Rank>
     requires requires(Where const& where) { detail::rates_at(where); }
-Prediction predict_run(Where const& where, BoundPlan<Plan> const& bound, TensorView<T const, Rank> const& x,
-                       TensorView<U, Rank> const& y) {
+FUSEKIT_H Prediction predict_run(Where const& where, BoundPlan<Plan> const& bound, TensorView<T const, Rank> const& x,
+                                 TensorView<U, Rank> const& y) {
     constexpr bool multiplies = Plan::has_mainloop && !Plan::has_weight_gradient;
     static_assert(multiplies, "predict() is of a plan with a Conv or Gemm");
     if constexpr (multiplies)
@@ -113,7 +114,7 @@ Prediction predict_run(Where const& where, BoundPlan<Plan> const& bound, TensorV
 
 /// What a TunedTable knows a plan's convolution of x to y by.
 template <class Plan, Element T, detail::OutputElement U>
-TunedKey tuned_key(BoundPlan<Plan> const& bound, TensorView<T const> const& x, TensorView<U> const& y) {
+FUSEKIT_H TunedKey tuned_key(BoundPlan<Plan> const& bound, TensorView<T const> const& x, TensorView<U> const& y) {
     return detail::with_views(
         bound, x, y, [&](auto const& from, auto const& to) { return key_of(case_of(bound, from, to, false, 0)); });
 }

@@ -24,14 +24,14 @@ struct PrepareHead;
 template <>
 struct PrepareHead<detail::HeadKind::conv> {
     template <Orders orders>
-    static auto prepare(Stream const& stream, auto const&... arguments) {
+    FUSEKIT_H static auto prepare(Stream const& stream, auto const&... arguments) {
         return prepare_conv<orders>(stream.gpu(), arguments..., stream.own_workspace_bytes());
     }
-    static auto prepare_tuned(TunedTable const& tuned, Stream const& stream, auto const&... arguments) {
+    FUSEKIT_H static auto prepare_tuned(TunedTable const& tuned, Stream const& stream, auto const&... arguments) {
         return prepare_conv(stream.gpu(), arguments..., stream.own_workspace_bytes(), &tuned);
     }
     template <class Schedule>
-    static auto prepare_with(auto const&... arguments) {
+    FUSEKIT_H static auto prepare_with(auto const&... arguments) {
         return prepare_conv_with<Schedule>(arguments...);
     }
 };
@@ -43,7 +43,7 @@ struct PrepareHead<detail::HeadKind::gemm> : PrepareHead<detail::HeadKind::conv>
 template <>
 struct PrepareHead<detail::HeadKind::weight_gradient> {
     template <Orders>
-    static auto prepare(Stream const& stream, auto const&... arguments) {
+    FUSEKIT_H static auto prepare(Stream const& stream, auto const&... arguments) {
         return prepare_weight_gradient(stream.gpu(), arguments..., stream.own_workspace_bytes());
     }
 };
@@ -51,11 +51,11 @@ struct PrepareHead<detail::HeadKind::weight_gradient> {
 template <>
 struct PrepareHead<detail::HeadKind::reduction> {
     template <Orders orders>
-    static auto prepare(Stream const& stream, auto const&... arguments) {
+    FUSEKIT_H static auto prepare(Stream const& stream, auto const&... arguments) {
         return prepare_reduction<orders>(stream.gpu(), arguments...);
     }
     template <class Schedule>
-    static auto prepare_with(auto const&... arguments) {
+    FUSEKIT_H static auto prepare_with(auto const&... arguments) {
         return prepare_reduction_with<Schedule>(arguments...);
     }
 };
@@ -63,19 +63,19 @@ struct PrepareHead<detail::HeadKind::reduction> {
 template <>
 struct PrepareHead<detail::HeadKind::elementwise> {
     template <Orders orders, class BoundPlan>
-    static auto prepare(Stream const& stream, BoundPlan const& bound, auto const& x, auto const& y) {
+    FUSEKIT_H static auto prepare(Stream const& stream, BoundPlan const& bound, auto const& x, auto const& y) {
         if constexpr (BoundPlan::Plan::pools) return prepare_pooling<orders>(stream.gpu(), bound, x, y);
         else return prepare_elementwise(stream.gpu(), bound, x, y);
     }
     template <class Schedule>
-    static auto prepare_with(auto const&... arguments) {
+    FUSEKIT_H static auto prepare_with(auto const&... arguments) {
         return prepare_elementwise_with<Schedule>(arguments...);
     }
 };
 
 /// Puts a call's launch, prepared with its tensors, on the stream. Throws Error.
 template <class Params>
-void run(Result<Launch<Params>> const& prepared, Stream const& stream) {
+FUSEKIT_H void run(Result<Launch<Params>> const& prepared, Stream const& stream) {
     Launch<Params> const& launch = prepared.value();
     if (launch.workspace_bytes > stream.own_workspace_bytes())
         detail::raise(Error(launch.plan(), "workspace", "",
@@ -87,12 +87,14 @@ void run(Result<Launch<Params>> const& prepared, Stream const& stream) {
 }  // namespace detail
 
 template <class BoundPlan, Element T, detail::OutputElement U>
-auto Stream::prepare(BoundPlan const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y) const {
+FUSEKIT_H auto Stream::prepare(BoundPlan const& bound, detail::ImageView<T const> const& x,
+                               detail::ImageView<U> const& y) const {
     return detail::PrepareHead<BoundPlan::Plan::head_kind>::template prepare<Orders::any>(*this, bound, x, y);
 }
 
 template <class BoundPlan, Element T, detail::OutputElement U>
-void Stream::run(BoundPlan const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y) const {
+FUSEKIT_H void Stream::run(BoundPlan const& bound, detail::ImageView<T const> const& x,
+                           detail::ImageView<U> const& y) const {
     detail::run(prepare(bound, x, y), *this);
 }
 
@@ -104,16 +106,17 @@ public:
     static constexpr bool is_handle = true;  ///< runs may be put on a const one
 
     template <class BoundPlan, Element T, detail::OutputElement U>
-    void run(BoundPlan const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y) const {
+    FUSEKIT_H void run(BoundPlan const& bound, detail::ImageView<T const> const& x,
+                       detail::ImageView<U> const& y) const {
         detail::run(static_cast<Own const*>(this)->prepare(bound, x, y), *stream);
     }
-    Memory output_memory() const { return stream->output_memory(); }
-    void check_accessible(Check const& in, char const* argument, void const* data) const {
+    FUSEKIT_H Memory output_memory() const { return stream->output_memory(); }
+    FUSEKIT_H void check_accessible(Check const& in, char const* argument, void const* data) const {
         stream->check_accessible(in, argument, data);
     }
 
 protected:
-    explicit Directed(Stream const& the_stream) : Memory(the_stream), stream(&the_stream) {}
+    FUSEKIT_H explicit Directed(Stream const& the_stream) : Memory(the_stream), stream(&the_stream) {}
 
     Stream const* stream;
 };
@@ -122,10 +125,11 @@ protected:
 template <class Schedule>
 class Scheduled : public Directed<Scheduled<Schedule>, Schedule> {
 public:
-    explicit Scheduled(Stream const& the_stream) : Directed<Scheduled, Schedule>(the_stream) {}
+    FUSEKIT_H explicit Scheduled(Stream const& the_stream) : Directed<Scheduled, Schedule>(the_stream) {}
 
     template <class BoundPlan, Element T, detail::OutputElement U>
-    auto prepare(BoundPlan const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y) const {
+    FUSEKIT_H auto prepare(BoundPlan const& bound, detail::ImageView<T const> const& x,
+                           detail::ImageView<U> const& y) const {
         using Head = detail::PrepareHead<BoundPlan::Plan::head_kind>;
         return Head::template prepare_with<Schedule>(this->stream->gpu(), bound, x, y);
     }
@@ -134,10 +138,11 @@ public:
 /// Runs convolutions as a borrowed table of measurements says, where the table has them.
 class Tuned : public Directed<Tuned> {
 public:
-    Tuned(Stream const& the_stream, TunedTable const& the_table) : Directed(the_stream), table(&the_table) {}
+    FUSEKIT_H Tuned(Stream const& the_stream, TunedTable const& the_table) : Directed(the_stream), table(&the_table) {}
 
     template <class BoundPlan, Element T, detail::OutputElement U>
-    auto prepare(BoundPlan const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y) const {
+    FUSEKIT_H auto prepare(BoundPlan const& bound, detail::ImageView<T const> const& x,
+                           detail::ImageView<U> const& y) const {
         using Head = detail::PrepareHead<BoundPlan::Plan::head_kind>;
         if constexpr (requires { Head::prepare_tuned(*table, *stream, bound, x, y); })
             return Head::prepare_tuned(*table, *stream, bound, x, y);
@@ -152,10 +157,11 @@ private:
 /// filters, which may have any layout.
 class ChannelsLast : public Directed<ChannelsLast> {
 public:
-    explicit ChannelsLast(Stream const& the_stream) : Directed(the_stream) {}
+    FUSEKIT_H explicit ChannelsLast(Stream const& the_stream) : Directed(the_stream) {}
 
     template <class BoundPlan, Element T, detail::OutputElement U>
-    auto prepare(BoundPlan const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y) const {
+    FUSEKIT_H auto prepare(BoundPlan const& bound, detail::ImageView<T const> const& x,
+                           detail::ImageView<U> const& y) const {
         using Plan = typename BoundPlan::Plan;
         using Head = detail::PrepareHead<Plan::head_kind>;
         using Prepared = decltype(Head::template prepare<Orders::channels_last>(*stream, bound, x, y));
@@ -167,7 +173,7 @@ public:
     }
 };
 
-inline Tuned Stream::tuned(TunedTable const& table) const { return Tuned(*this, table); }
-inline ChannelsLast Stream::channels_last() const { return ChannelsLast(*this); }
+FUSEKIT_H inline Tuned Stream::tuned(TunedTable const& table) const { return Tuned(*this, table); }
+FUSEKIT_H inline ChannelsLast Stream::channels_last() const { return ChannelsLast(*this); }
 
 }  // namespace fusekit::hip

@@ -16,7 +16,7 @@ struct GroupedProduct {
 
 /// Of a plan whose mainloop's own outputs have these extents.
 template <class Plan>
-GroupedProduct product_of(BoundPlan<Plan> const& bound, Index<4> const& y) {
+FUSEKIT_H GroupedProduct product_of(BoundPlan<Plan> const& bound, Index<4> const& y) {
     if constexpr (problem::GroupsOf<typename Plan::Head>::of_channels) {
         std::int64_t const groups = Plan::Head::geometry(bound.head).group_count;
         return {y[0] * y[2] * y[3], y[1] / groups, groups};
@@ -27,8 +27,8 @@ GroupedProduct product_of(BoundPlan<Plan> const& bound, Index<4> const& y) {
 
 /// Counts the tiles of `m` pixels. Where a plan has phases, each phase has tiles of its own.
 template <class Plan>
-std::int64_t count_tiles(std::int64_t m, Index<4> const& y, problem::Slices<Plan::Head::collapsed_space> const& slices,
-                         int tile_m) {
+FUSEKIT_H std::int64_t count_tiles(std::int64_t m, Index<4> const& y,
+                                   problem::Slices<Plan::Head::collapsed_space> const& slices, int tile_m) {
     if constexpr (has_phases<Plan>()) return ConvPhases<typename Plan::Head>::tiles(y, slices, tile_m);
     else return divide_up(m, tile_m);
 }
@@ -40,9 +40,9 @@ struct SlabTiles {
     Slabs slabs;
 };
 template <class Plan>
-SlabTiles cut_slabs(BoundPlan<Plan> const& bound, Index<4> y,
-                    problem::Slices<Plan::Head::collapsed_space> const& slices, int tile_m, std::int64_t columns,
-                    IndexLimits const& limits) {
+FUSEKIT_H SlabTiles cut_slabs(BoundPlan<Plan> const& bound, Index<4> y,
+                              problem::Slices<Plan::Head::collapsed_space> const& slices, int tile_m,
+                              std::int64_t columns, IndexLimits const& limits) {
     auto const count = [&](std::int64_t images) {
         y[0] = images;
         return count_tiles<Plan>(product_of(bound, y).m, y, slices, tile_m);
@@ -56,7 +56,7 @@ SlabTiles cut_slabs(BoundPlan<Plan> const& bound, Index<4> y,
 
 /// Whether the weights of each matrix of a batch begin as those of the first do: at a multiple of `count` elements.
 template <class Plan>
-bool batch_steps_whole(BoundPlan<Plan> const& bound, int count) {
+FUSEKIT_H bool batch_steps_whole(BoundPlan<Plan> const& bound, int count) {
     if constexpr (problem::GroupsOf<typename Plan::Head>::of_channels) {
         return true;
     } else {
@@ -67,14 +67,14 @@ bool batch_steps_whole(BoundPlan<Plan> const& bound, int count) {
 
 /// x as the tiles of a group see it: where groups are matrices, one row of pixels.
 template <class Plan, Element T>
-TensorView<T const> pixels_of_group(TensorView<T const> x) {
+FUSEKIT_H TensorView<T const> pixels_of_group(TensorView<T const> x) {
     if constexpr (!problem::GroupsOf<typename Plan::Head>::of_channels) x.layout.shape[2] = 1;
     return x;
 }
 
 /// Whether packets of `count` pixels of a group lie together and aligned in x.
 template <class Plan, Element T>
-bool pixels_are_vectorizable(TensorView<T const> const& x, int count) {
+FUSEKIT_H bool pixels_are_vectorizable(TensorView<T const> const& x, int count) {
     return problem::detail::steps_whole(x.layout, 2, problem::GroupsOf<typename Plan::Head>::of_channels ? 1 : count) &&
            problem::vectorizable_planes(pixels_of_group<Plan>(x), count);
 }

@@ -19,8 +19,9 @@ struct GridGroups {
 /// Gives a group at least `fewest` blocks, and so many that what all groups read at once stays in the cache; more where
 /// that makes the last round fuller. A round takes 1 / group_size of one block's time, and there are as many rounds as
 /// segments a group.
-inline GridGroups choose_grid_groups(std::int64_t segments, std::int64_t segment_bytes, std::int64_t blocks,
-                                     std::int64_t fewest, std::int64_t most_group_size, std::int64_t cache_bytes) {
+FUSEKIT_H inline GridGroups choose_grid_groups(std::int64_t segments, std::int64_t segment_bytes, std::int64_t blocks,
+                                               std::int64_t fewest, std::int64_t most_group_size,
+                                               std::int64_t cache_bytes) {
     if (detail::divide_up(blocks * segment_bytes, cache_bytes) > fewest)
         fewest = detail::divide_up(blocks * segment_bytes, cache_bytes);
     if (fewest > most_group_size) fewest = most_group_size;
@@ -41,7 +42,7 @@ inline GridGroups choose_grid_groups(std::int64_t segments, std::int64_t segment
     return best;
 }
 
-constexpr std::int64_t power_of_two(std::int64_t at_least) {
+FUSEKIT_H constexpr std::int64_t power_of_two(std::int64_t at_least) {
     std::int64_t power = 1;
     while (power < at_least) power *= 2;
     return power;
@@ -49,8 +50,9 @@ constexpr std::int64_t power_of_two(std::int64_t at_least) {
 
 /// Prepares Reducing with packets of `lanes`.
 template <class Schedule, int lanes, Pattern pattern, class Plan, Element T, detail::OutputElement U>
-Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const& gpu, ReductionParams<Plan, T, U> params,
-                                                             IndexLimits const& limits) {
+FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const& gpu,
+                                                                       ReductionParams<Plan, T, U> params,
+                                                                       IndexLimits const& limits) {
     using Mainloop = Reducing<Plan, Schedule, T, U, lanes, pattern, false>;
     using Steps = detail::ReductionSteps<typename Plan::Head>;
     using Total = typename Steps::template Total<float>;
@@ -137,7 +139,8 @@ Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const& gpu, Red
 
 /// Prepares sums over no values: each sum is a column, which one block saves.
 template <class Schedule, class Plan, Element T, detail::OutputElement U>
-Result<Launch<ReductionParams<Plan, T, U>>> prepare_empty_sums(Gpu const& gpu, ReductionParams<Plan, T, U> params) {
+FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_empty_sums(Gpu const& gpu,
+                                                                         ReductionParams<Plan, T, U> params) {
     using Steps = detail::ReductionSteps<typename Plan::Head>;
     using Mainloop = Reducing<Plan, Schedule, T, U, 1, Pattern::any, Steps::has_totals>;
     Index<4> const shape = params.y.layout.shape;
@@ -154,10 +157,11 @@ Result<Launch<ReductionParams<Plan, T, U>>> prepare_empty_sums(Gpu const& gpu, R
 
 /// Prepares a plan that begins with a reduction with one schedule.
 template <class Schedule, Orders orders = Orders::any, class Plan, Element T, detail::OutputElement U>
-Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                                   detail::ImageView<T const> const& x,
-                                                                   detail::ImageView<U> const& y,
-                                                                   IndexLimits const& limits = {}) {
+FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction_with(Gpu const& gpu,
+                                                                             BoundPlan<Plan> const& bound,
+                                                                             detail::ImageView<T const> const& x,
+                                                                             detail::ImageView<U> const& y,
+                                                                             IndexLimits const& limits = {}) {
     using Steps = detail::ReductionSteps<typename Plan::Head>;
     constexpr int lanes = Schedule::bytes / static_cast<int>(sizeof(Wider<T, U>));
     bool const channels_are_last = orders == Orders::channels_last || channels_last(y.layout);
@@ -192,10 +196,10 @@ Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction_with(Gpu const& gp
 
 /// Prepares such a plan with the schedule that the table has for it.
 template <Orders orders = Orders::any, class Plan, Element T, detail::OutputElement U>
-Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                              detail::ImageView<T const> const& x,
-                                                              detail::ImageView<U> const& y,
-                                                              IndexLimits const& limits = {}) {
+FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                                        detail::ImageView<T const> const& x,
+                                                                        detail::ImageView<U> const& y,
+                                                                        IndexLimits const& limits = {}) {
     return with_tuning(gpu.architecture(), [&]<class Tuning>(Tuning) {
         return prepare_reduction_with<DefaultReduction<Tuning, Wider<T, U>>, orders>(gpu, bound, x, y, limits);
     });

@@ -9,16 +9,16 @@
 namespace fusekit::hip {
 
 /// Whether a launch may be of clusters on such a GPU: it has them, and so has all code of the program.
-inline bool launches_clusters(Architecture architecture) {
+FUSEKIT_H inline bool launches_clusters(Architecture architecture) {
     return kernels_cluster && with_tag(architecture, []<class Tag>(Tag) { return Tag::processor.has_clusters; });
 }
-inline bool launches_clusters(Gpu const& gpu) { return launches_clusters(gpu.architecture()); }
+FUSEKIT_H inline bool launches_clusters(Gpu const& gpu) { return launches_clusters(gpu.architecture()); }
 
 /// Prepares a plan with a Conv on tiles that params.parts.count neighbouring blocks share: clusters, or blocks that run
 /// at once and exchange sums in workspace.
 template <class Params>
-Result<Launch<Params>> prepare_parts(Gpu const& gpu, Kernel<Params> const& kernel, Params const& params,
-                                     ScheduleFacts const& schedule, std::int64_t tiles) {
+FUSEKIT_H Result<Launch<Params>> prepare_parts(Gpu const& gpu, Kernel<Params> const& kernel, Params const& params,
+                                               ScheduleFacts const& schedule, std::int64_t tiles) {
     std::int64_t const blocks = tiles * params.parts.count, floats = blocks * schedule.m * schedule.n;
     bool const clusters = launches_clusters(gpu);
     return prepare_launch(gpu, kernel, params, blocks, clusters ? LaunchMode::clusters : LaunchMode::cooperative,

@@ -11,7 +11,7 @@ namespace detail {
 /// Whether pixels of a row of x follow one another, their channels too, and rows and images lie at multiples of 16
 /// bytes.
 template <class T>
-bool has_rows_of_pixels(TensorView<T> const& x) {
+FUSEKIT_H bool has_rows_of_pixels(TensorView<T> const& x) {
     Index<4> const &shape = x.layout.shape, &stride = x.layout.stride;
     auto const steps_whole = [&](int mode) {
         return shape[mode] == 1 || (stride[mode] > 0 && stride[mode] * static_cast<Extent>(sizeof(T)) % 16 == 0);
@@ -22,7 +22,7 @@ bool has_rows_of_pixels(TensorView<T> const& x) {
 
 /// A map of rows of x as they lie, in boxes of what a tile reads. has_rows_of_pixels(x).
 template <class T>
-bool encode_rows_of_pixels(TensorMap& map, TensorView<T> const& x, StemShape const& tile) {
+FUSEKIT_H bool encode_rows_of_pixels(TensorMap& map, TensorView<T> const& x, StemShape const& tile) {
     Index<4> const &shape = x.layout.shape, &stride = x.layout.stride;
     auto const number = [](Extent extent) { return static_cast<std::uint64_t>(extent); };
     auto const bytes = [&](int mode) { return number(shape[mode] == 1 ? 16 : stride[mode] * Extent{sizeof(T)}); };
@@ -35,7 +35,7 @@ bool encode_rows_of_pixels(TensorMap& map, TensorView<T> const& x, StemShape con
 
 /// The shape of a convolution's tiles; without panels where the schedule does not compute it.
 template <class Schedule>
-StemShape stem_shape(Index<4> const& y, std::int64_t channels, Filter<2> const& filter) {
+FUSEKIT_H StemShape stem_shape(Index<4> const& y, std::int64_t channels, Filter<2> const& filter) {
     bool const neighbours = filter.size[1] == 1 || filter.dilations[1] == 1;
     if (filter.group_count != 1 || !neighbours) return {};
     StemShape const shape = StemShape::of(y, channels, filter, Schedule::stage_bytes);
@@ -45,8 +45,9 @@ StemShape stem_shape(Index<4> const& y, std::int64_t channels, Filter<2> const& 
 /// What its kernel is given; nothing where the schedule does not compute the convolution, an operand does not lie as
 /// it needs it, or the program or the GPU has no such kernel.
 template <class Schedule, class Plan, Element T>
-detail::Maybe<Launch<ConvParams<Plan, T, T>>> launch_stem(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                          ImageView<T const> const& x, ImageView<T> const& y) {
+FUSEKIT_H detail::Maybe<Launch<ConvParams<Plan, T, T>>> launch_stem(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                                    ImageView<T const> const& x,
+                                                                    ImageView<T> const& y) {
     ConvParams<Plan, T, T> params{bound, x, y};
     auto const kernel = kernel_of<Plan, StemGemm<Plan, Schedule, T>>();
     Index<4> const of_y = y.layout.shape;
@@ -74,9 +75,9 @@ detail::Maybe<Launch<ConvParams<Plan, T, T>>> launch_stem(Gpu const& gpu, BoundP
 
 /// Prepares a plan with one schedule for few channels.
 template <class Schedule, class Plan, Element T, detail::OutputElement U>
-Result<Launch<ConvParams<Plan, T, U>>> prepare_stem_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                         detail::ImageView<T const> const& x,
-                                                         detail::ImageView<U> const& y) {
+FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_stem_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
+                                                                   detail::ImageView<T const> const& x,
+                                                                   detail::ImageView<U> const& y) {
     if constexpr (has_stem<Plan, T, U>)
         if (detail::is_sm90a(gpu))
             if (auto const launch = detail::launch_stem<Schedule>(gpu, bound, x, y)) return *launch;

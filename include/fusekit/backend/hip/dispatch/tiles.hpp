@@ -10,7 +10,7 @@ namespace fusekit::hip {
 /// totals no tiles. Tiles are grouped: about as many groups as each has tiles, so that the last blocks read little, and
 /// no more than the workspace has states for.
 template <class Plan, class Params>
-Result<std::size_t> cut_totals(Params& params, std::int64_t tiles, std::int64_t columns) {
+FUSEKIT_H Result<std::size_t> cut_totals(Params& params, std::int64_t tiles, std::int64_t columns) {
     std::size_t workspace_bytes = 0;
     if constexpr (Plan::totals_tiles) {
         std::int64_t const most = GroupWorkspace::most_grid_groups;
@@ -33,8 +33,8 @@ Result<std::size_t> cut_totals(Params& params, std::int64_t tiles, std::int64_t 
 
 /// Prepares a plan with a Conv on `tiles` times `columns` tiles, a block each.
 template <class Plan, class Params>
-Result<Launch<Params>> prepare_tiles(Gpu const& gpu, Kernel<Params> const& kernel, Params& params, std::int64_t tiles,
-                                     std::int64_t columns) {
+FUSEKIT_H Result<Launch<Params>> prepare_tiles(Gpu const& gpu, Kernel<Params> const& kernel, Params& params,
+                                               std::int64_t tiles, std::int64_t columns) {
     auto const workspace_bytes = cut_totals<Plan>(params, tiles, columns);
     if (!workspace_bytes) return workspace_bytes.error();
     return prepare_launch(gpu, kernel, params, tiles * columns, LaunchMode::plain, *workspace_bytes);

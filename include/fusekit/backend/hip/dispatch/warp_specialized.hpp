@@ -26,11 +26,9 @@ struct BulkMainloop<Schedule, Plan, T, U> {
 /// What a kernel for sm_90a is given; nothing where an operand does not lie as its bulk copies need it, or the
 /// program or the GPU has no such kernel.
 template <class Plan, Element T, detail::OutputElement U>
-detail::Maybe<Launch<ConvParams<Plan, T, U>>> launch_bulk_kernel(Gpu const& gpu, ScheduleFacts const& schedule,
-                                                                 Kernel<ConvParams<Plan, T, U>> const& kernel,
-                                                                 BoundPlan<Plan> const& bound,
-                                                                 ImageView<T const> const& x, ImageView<U> const& y,
-                                                                 [[maybe_unused]] int parts) {
+FUSEKIT_H detail::Maybe<Launch<ConvParams<Plan, T, U>>> launch_bulk_kernel(
+    Gpu const& gpu, ScheduleFacts const& schedule, Kernel<ConvParams<Plan, T, U>> const& kernel,
+    BoundPlan<Plan> const& bound, ImageView<T const> const& x, ImageView<U> const& y, [[maybe_unused]] int parts) {
     ConvParams<Plan, T, U> params{bound, x, y};
     if (!kernel.is_launchable(gpu.index())) return {};
     Refusal refusal;
@@ -65,9 +63,10 @@ detail::Maybe<Launch<ConvParams<Plan, T, U>>> launch_bulk_kernel(Gpu const& gpu,
                            Plan::totals_tiles ? GridShares::workspace_bytes : 0, in_pairs ? 2 : 1);
 }
 template <class Schedule, class Plan, Element T, detail::OutputElement U>
-detail::Maybe<Launch<ConvParams<Plan, T, U>>> launch_warp_specialized(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                                      ImageView<T const> const& x,
-                                                                      ImageView<U> const& y, int parts) {
+FUSEKIT_H detail::Maybe<Launch<ConvParams<Plan, T, U>>> launch_warp_specialized(Gpu const& gpu,
+                                                                                BoundPlan<Plan> const& bound,
+                                                                                ImageView<T const> const& x,
+                                                                                ImageView<U> const& y, int parts) {
     using Mainloop = typename BulkMainloop<Schedule, Plan, T, U>::Type;
     return launch_bulk_kernel(gpu, facts_of<Schedule>(), kernel_of<Plan, Mainloop>(), bound, x, y, parts);
 }
@@ -76,9 +75,11 @@ detail::Maybe<Launch<ConvParams<Plan, T, U>>> launch_warp_specialized(Gpu const&
 
 /// Prepares a plan with one schedule for sm_90a's matrix units.
 template <class Schedule, class Plan, Element T, detail::OutputElement U>
-Result<Launch<ConvParams<Plan, T, U>>> prepare_warp_specialized_with(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                                     detail::ImageView<T const> const& x,
-                                                                     detail::ImageView<U> const& y, int parts) {
+FUSEKIT_H Result<Launch<ConvParams<Plan, T, U>>> prepare_warp_specialized_with(Gpu const& gpu,
+                                                                               BoundPlan<Plan> const& bound,
+                                                                               detail::ImageView<T const> const& x,
+                                                                               detail::ImageView<U> const& y,
+                                                                               int parts) {
     if constexpr (has_warp_specialized<Plan, T, U>)
         if (detail::is_sm90a(gpu))
             if (auto const launch = detail::launch_warp_specialized<Schedule>(gpu, bound, x, y, parts)) return *launch;

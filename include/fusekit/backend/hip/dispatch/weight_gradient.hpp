@@ -17,7 +17,7 @@ namespace detail {
 
 /// How channels or pixels of a tensor are loaded: in packets of channels of each group, where they lie so.
 template <Element T>
-Neighbours neighbours_of(TensorView<T const> const& view, std::int64_t group_channels) {
+FUSEKIT_H Neighbours neighbours_of(TensorView<T const> const& view, std::int64_t group_channels) {
     auto const in_packets = [&](int count) {
         return group_channels % count == 0 && problem::vectorizable(view, count, 1);
     };
@@ -28,7 +28,7 @@ Neighbours neighbours_of(TensorView<T const> const& view, std::int64_t group_cha
 
 /// Whether all elements of a tensor lie where a Buffer reads from the first.
 template <class T>
-bool is_near(TensorView<T> const& view) {
+FUSEKIT_H bool is_near(TensorView<T> const& view) {
     OffsetRange range;
     for (int mode = 0; mode < 4; ++mode) range.add(view.layout.shape[mode] - 1, view.layout.stride[mode]);
     return range.is_near(sizeof(T));
@@ -38,8 +38,8 @@ bool is_near(TensorView<T> const& view) {
 /// follow one another, and windows move pixel by pixel (WeightGradientPlanes). Images must fill over half of their
 /// steps.
 template <Element T>
-bool lies_in_planes(Filter<2> const& filter, TensorView<T const> const& x, TensorView<T const> const& y,
-                    std::int64_t group_c) {
+FUSEKIT_H bool lies_in_planes(Filter<2> const& filter, TensorView<T const> const& x, TensorView<T const> const& y,
+                              std::int64_t group_c) {
     Index<4> const &of_x = x.layout.shape, &of_y = y.layout.shape, &in_x = x.layout.stride, &in_y = y.layout.stride;
     bool const one_row = of_x[2] == 1 && of_y[2] == 1;
     std::int64_t const pixels = of_y[2] * of_y[3];
@@ -57,7 +57,7 @@ bool lies_in_planes(Filter<2> const& filter, TensorView<T const> const& x, Tenso
 /// Whether quads of dy's pixels are loaded together, and x is near enough for sums of its offsets: an image's pixels of
 /// dy follow one another, and offsets in x are neither negative nor far.
 template <Element T>
-bool has_quads_of_dy(TensorView<T const> const& x, TensorView<T const> const& dy) {
+FUSEKIT_H bool has_quads_of_dy(TensorView<T const> const& x, TensorView<T const> const& dy) {
     Index<4> const &of_dy = dy.layout.shape, &in_dy = dy.layout.stride;
     bool const follow = (of_dy[3] == 1 || in_dy[3] == 1) && (of_dy[2] == 1 || in_dy[2] == of_dy[3]);
     OffsetRange range;
@@ -71,7 +71,7 @@ bool has_quads_of_dy(TensorView<T const> const& x, TensorView<T const> const& dy
 
 /// Whether PixelPlaces has room for the windows' rows and columns.
 template <Element T, int Space>
-bool has_pixel_places(Filter<Space> const& filter) {
+FUSEKIT_H bool has_pixel_places(Filter<Space> const& filter) {
     int rows = 1;
     for (int mode = 0; mode < Space - 1; ++mode) rows *= filter.size[mode];
     return rows + filter.size[Space - 1] <= PixelPlaces<T>::most_lines;
@@ -81,8 +81,8 @@ bool has_pixel_places(Filter<Space> const& filter) {
 /// and channels fill what a thread loads. Then the first and the last rows have all bytes that are not in x
 /// (EdgeSteps).
 template <Element T>
-bool lies_in_rows(Filter<2> const& filter, TensorView<T const> const& x, Index<4> const& dy, std::int64_t group_c,
-                  std::int64_t group_k) {
+FUSEKIT_H bool lies_in_rows(Filter<2> const& filter, TensorView<T const> const& x, Index<4> const& dy,
+                            std::int64_t group_c, std::int64_t group_k) {
     Index<4> const &of_x = x.layout.shape, &in_x = x.layout.stride;
     bool apart = true;
     for (int const mode : {0, 2}) apart = apart && (of_x[mode] == 1 || in_x[mode] >= 4 * filter.strides[1] - 1);
@@ -92,7 +92,7 @@ bool lies_in_rows(Filter<2> const& filter, TensorView<T const> const& x, Index<4
 
 /// Under single taps, images of x and dy whose rows follow one another are one row each: it fills its slots.
 template <class X, class Dy>
-void make_one_row(Filter<2> const& filter, X& x, Dy& dy) {
+FUSEKIT_H void make_one_row(Filter<2> const& filter, X& x, Dy& dy) {
     Index<4> const &shape = x.shape, &stride = x.stride;
     if (!is_single_pixels(filter) || (shape[2] > 1 && stride[2] != shape[3])) return;
     for (Index<4>* of : {&x.shape, &dy.shape}) (*of)[3] *= (*of)[2], (*of)[2] = 1;
@@ -101,13 +101,13 @@ void make_one_row(Filter<2> const& filter, X& x, Dy& dy) {
 
 /// Whether GPUs of an architecture have a tile. The host's pass of AMD's compiler knows no target, so a run asks.
 template <class Tile, Element T>
-bool has_tile(Architecture architecture) {
+FUSEKIT_H bool has_tile(Architecture architecture) {
     return with_tag(architecture, []<class Tag>(Tag) { return has_weight_gradient<Tile, T, Tag>; });
 }
 
 /// Whether a group's channels of y fill wide tiles. In the main loop these take 6 to 9 % less time for as many
 /// products, so a sixteenth of them may be idle.
-constexpr bool fill_wide_tiles(std::int64_t group_k) {
+FUSEKIT_H constexpr bool fill_wide_tiles(std::int64_t group_k) {
     using Narrow = WeightGradientTile;
     using Wide = WideWeightGradientTile;
     return 16 * Wide::n * divide_up(group_k, Wide::n) <= 17 * Narrow::n * divide_up(group_k, Narrow::n);
@@ -118,8 +118,9 @@ static_assert(!fill_wide_tiles(64) && fill_wide_tiles(65) && fill_wide_tiles(256
 /// Among how many blocks a tile's pixels are shared, so that all of `tiles` keep `blocks` busy: clusters, where there
 /// are some, and as many groups of blocks as sums of `part_bytes` each fit the workspace. A tile's sums are merged in
 /// `passes`.
-inline BlockParts choose_block_parts(bool clusters, std::int64_t tiles, int passes, std::int64_t blocks,
-                                     std::int64_t most_parts, std::int64_t part_bytes, std::size_t workspace_bytes) {
+FUSEKIT_H inline BlockParts choose_block_parts(bool clusters, std::int64_t tiles, int passes, std::int64_t blocks,
+                                               std::int64_t most_parts, std::int64_t part_bytes,
+                                               std::size_t workspace_bytes) {
     auto const least = [](std::int64_t a, std::int64_t b) { return a < b ? a : b; };
     std::int64_t const wanted = least(divide_up(blocks, tiles), most_parts);
     std::int64_t const cluster = clusters ? least(wanted, most_cluster_blocks) : 1;
@@ -136,7 +137,7 @@ inline BlockParts choose_block_parts(bool clusters, std::int64_t tiles, int pass
 /// the tile, channels do not fill it, or blocks would have too many pixels. Blocks have multiples of `step` pixels, of
 /// images that take `plane`.
 template <class Mainloop, class Plan, Element T, OutputElement U>
-detail::Maybe<Result<Launch<WeightGradientParams<Plan, T, U>>>> prepare_weight_gradient_with(
+FUSEKIT_H detail::Maybe<Result<Launch<WeightGradientParams<Plan, T, U>>>> prepare_weight_gradient_with(
     Gpu const& gpu, WeightGradientParams<Plan, T, U> params, std::int64_t plane, std::int64_t step,
     std::size_t workspace_bytes, std::int64_t most_pixels) {
     if (Mainloop::most_pixels < most_pixels) most_pixels = Mainloop::most_pixels;
@@ -169,7 +170,7 @@ detail::Maybe<Result<Launch<WeightGradientParams<Plan, T, U>>>> prepare_weight_g
 /// The launch of the first of some mainloops that has one. The last has where workspace lets blocks have fewer than
 /// `most_pixels` each.
 template <class Mainloop, class... Others, class Plan, Element T, OutputElement U>
-Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_first_weight_gradient(
+FUSEKIT_H Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_first_weight_gradient(
     Gpu const& gpu, WeightGradientParams<Plan, T, U> const& params, std::int64_t plane, std::int64_t step,
     std::size_t workspace_bytes, std::int64_t most_pixels) {
     auto launch = prepare_weight_gradient_with<Mainloop>(gpu, params, plane, step, workspace_bytes, most_pixels);
@@ -184,11 +185,9 @@ Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_first_weight_gradient(
 
 /// Prepares a plan of a ConvWeightGradient, with at most `workspace_bytes`.
 template <class Plan, Element T, detail::OutputElement U>
-Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_weight_gradient(Gpu const& gpu, BoundPlan<Plan> const& bound,
-                                                                         detail::ImageView<T const> const& x,
-                                                                         detail::ImageView<U> const& y,
-                                                                         std::size_t workspace_bytes,
-                                                                         IndexLimits const& limits = {}) {
+FUSEKIT_H Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_weight_gradient(
+    Gpu const& gpu, BoundPlan<Plan> const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y,
+    std::size_t workspace_bytes, IndexLimits const& limits = {}) {
     auto const filter = Plan::Head::geometry(bound.head);
     auto const& dy = bound.head.dy;
     if (Refusal refusal =

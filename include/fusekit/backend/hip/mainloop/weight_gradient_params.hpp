@@ -23,7 +23,7 @@ struct WeightGradientMaps {
     TensorMap x, dy;
     bool in_use = false, has_windows = false;
 
-    void replace_memory(void const* of_x, void const*) { hip::replace_memory(x, of_x); }
+    FUSEKIT_H void replace_memory(void const* of_x, void const*) { hip::replace_memory(x, of_x); }
 };
 
 /// What the kernel of a ConvWeightGradient is given; y is dw.

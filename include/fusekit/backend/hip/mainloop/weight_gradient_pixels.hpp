@@ -42,7 +42,7 @@ class WeightGradientPixels {
     /// The same, loaded one by one.
     class Quad {
     public:
-        Quad() = default;
+        FUSEKIT_H Quad() = default;
         /// Zeros for pixels before `first`, and `each` for the others.
         __device__ Quad(Single each, unsigned first) {
 #pragma unroll

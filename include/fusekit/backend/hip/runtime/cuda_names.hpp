@@ -47,90 +47,96 @@ inline constexpr auto hipStreamCaptureModeThreadLocal = cudaStreamCaptureModeThr
 inline constexpr auto hipStreamCaptureModeRelaxed = cudaStreamCaptureModeRelaxed;
 inline constexpr auto hipStreamCaptureStatusNone = cudaStreamCaptureStatusNone;
 
-inline auto hipGetErrorName(hipError_t error) { return cudaGetErrorName(error); }
-inline auto hipGetErrorString(hipError_t error) { return cudaGetErrorString(error); }
-inline auto hipGetLastError() { return cudaGetLastError(); }
-inline auto hipPeekAtLastError() { return cudaPeekAtLastError(); }
+FUSEKIT_H inline auto hipGetErrorName(hipError_t error) { return cudaGetErrorName(error); }
+FUSEKIT_H inline auto hipGetErrorString(hipError_t error) { return cudaGetErrorString(error); }
+FUSEKIT_H inline auto hipGetLastError() { return cudaGetLastError(); }
+FUSEKIT_H inline auto hipPeekAtLastError() { return cudaPeekAtLastError(); }
 
-inline auto hipDriverGetVersion(int* version) { return cudaDriverGetVersion(version); }
-inline auto hipRuntimeGetVersion(int* version) { return cudaRuntimeGetVersion(version); }
-inline auto hipGetDeviceCount(int* count) { return cudaGetDeviceCount(count); }
-inline auto hipGetDevice(int* index) { return cudaGetDevice(index); }
-inline auto hipSetDevice(int index) { return cudaSetDevice(index); }
-inline auto hipGetDeviceProperties(hipDeviceProp_t* properties, int index) {
+FUSEKIT_H inline auto hipDriverGetVersion(int* version) { return cudaDriverGetVersion(version); }
+FUSEKIT_H inline auto hipRuntimeGetVersion(int* version) { return cudaRuntimeGetVersion(version); }
+FUSEKIT_H inline auto hipGetDeviceCount(int* count) { return cudaGetDeviceCount(count); }
+FUSEKIT_H inline auto hipGetDevice(int* index) { return cudaGetDevice(index); }
+FUSEKIT_H inline auto hipSetDevice(int index) { return cudaSetDevice(index); }
+FUSEKIT_H inline auto hipGetDeviceProperties(hipDeviceProp_t* properties, int index) {
     return cudaGetDeviceProperties(properties, index);
 }
-inline auto hipDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int index) {
+FUSEKIT_H inline auto hipDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int index) {
     return cudaDeviceGetAttribute(value, attribute, index);
 }
-inline auto hipDeviceSynchronize() { return cudaDeviceSynchronize(); }
+FUSEKIT_H inline auto hipDeviceSynchronize() { return cudaDeviceSynchronize(); }
 
-inline auto hipMalloc(void** memory, std::size_t bytes) { return cudaMalloc(memory, bytes); }
-inline auto hipMallocAsync(void** memory, std::size_t bytes, hipStream_t stream) {
+FUSEKIT_H inline auto hipMalloc(void** memory, std::size_t bytes) { return cudaMalloc(memory, bytes); }
+FUSEKIT_H inline auto hipMallocAsync(void** memory, std::size_t bytes, hipStream_t stream) {
     return cudaMallocAsync(memory, bytes, stream);
 }
-inline auto hipFreeAsync(void* memory, hipStream_t stream) { return cudaFreeAsync(memory, stream); }
-inline auto hipFree(void* memory) { return cudaFree(memory); }
-inline auto hipMemGetInfo(std::size_t* free, std::size_t* total) { return cudaMemGetInfo(free, total); }
-inline auto hipMemcpy(void* to, void const* from, std::size_t bytes, cudaMemcpyKind kind) {
+FUSEKIT_H inline auto hipFreeAsync(void* memory, hipStream_t stream) { return cudaFreeAsync(memory, stream); }
+FUSEKIT_H inline auto hipFree(void* memory) { return cudaFree(memory); }
+FUSEKIT_H inline auto hipMemGetInfo(std::size_t* free, std::size_t* total) { return cudaMemGetInfo(free, total); }
+FUSEKIT_H inline auto hipMemcpy(void* to, void const* from, std::size_t bytes, cudaMemcpyKind kind) {
     return cudaMemcpy(to, from, bytes, kind);
 }
-inline auto hipMemcpyAsync(void* to, void const* from, std::size_t bytes, cudaMemcpyKind kind, hipStream_t stream) {
+FUSEKIT_H inline auto hipMemcpyAsync(void* to, void const* from, std::size_t bytes, cudaMemcpyKind kind,
+                                     hipStream_t stream) {
     return cudaMemcpyAsync(to, from, bytes, kind, stream);
 }
-inline auto hipMemset(void* memory, int value, std::size_t bytes) { return cudaMemset(memory, value, bytes); }
-inline auto hipMemsetAsync(void* memory, int value, std::size_t bytes, hipStream_t stream) {
+FUSEKIT_H inline auto hipMemset(void* memory, int value, std::size_t bytes) { return cudaMemset(memory, value, bytes); }
+FUSEKIT_H inline auto hipMemsetAsync(void* memory, int value, std::size_t bytes, hipStream_t stream) {
     return cudaMemsetAsync(memory, value, bytes, stream);
 }
-inline auto hipPointerGetAttributes(hipPointerAttribute_t* attributes, void const* pointer) {
+FUSEKIT_H inline auto hipPointerGetAttributes(hipPointerAttribute_t* attributes, void const* pointer) {
     return cudaPointerGetAttributes(attributes, pointer);
 }
 
-inline auto hipStreamCreateWithFlags(hipStream_t* stream, unsigned flags) {
+FUSEKIT_H inline auto hipStreamCreateWithFlags(hipStream_t* stream, unsigned flags) {
     return cudaStreamCreateWithFlags(stream, flags);
 }
-inline auto hipStreamDestroy(hipStream_t stream) { return cudaStreamDestroy(stream); }
-inline auto hipStreamSynchronize(hipStream_t stream) { return cudaStreamSynchronize(stream); }
-inline auto hipStreamGetFlags(hipStream_t stream, unsigned* flags) { return cudaStreamGetFlags(stream, flags); }
-inline auto hipStreamBeginCapture(hipStream_t stream, cudaStreamCaptureMode mode) {
+FUSEKIT_H inline auto hipStreamDestroy(hipStream_t stream) { return cudaStreamDestroy(stream); }
+FUSEKIT_H inline auto hipStreamSynchronize(hipStream_t stream) { return cudaStreamSynchronize(stream); }
+FUSEKIT_H inline auto hipStreamGetFlags(hipStream_t stream, unsigned* flags) {
+    return cudaStreamGetFlags(stream, flags);
+}
+FUSEKIT_H inline auto hipStreamBeginCapture(hipStream_t stream, cudaStreamCaptureMode mode) {
     return cudaStreamBeginCapture(stream, mode);
 }
-inline auto hipStreamEndCapture(hipStream_t stream, hipGraph_t* graph) { return cudaStreamEndCapture(stream, graph); }
-inline auto hipStreamIsCapturing(hipStream_t stream, hipStreamCaptureStatus* status) {
+FUSEKIT_H inline auto hipStreamEndCapture(hipStream_t stream, hipGraph_t* graph) {
+    return cudaStreamEndCapture(stream, graph);
+}
+FUSEKIT_H inline auto hipStreamIsCapturing(hipStream_t stream, hipStreamCaptureStatus* status) {
     return cudaStreamIsCapturing(stream, status);
 }
 
-inline auto hipGraphInstantiate(hipGraphExec_t* executable, hipGraph_t graph, void*, char*, std::size_t) {
+FUSEKIT_H inline auto hipGraphInstantiate(hipGraphExec_t* executable, hipGraph_t graph, void*, char*, std::size_t) {
     return cudaGraphInstantiate(executable, graph, 0);
 }
-inline auto hipGraphLaunch(hipGraphExec_t executable, hipStream_t stream) {
+FUSEKIT_H inline auto hipGraphLaunch(hipGraphExec_t executable, hipStream_t stream) {
     return cudaGraphLaunch(executable, stream);
 }
-inline auto hipGraphDestroy(hipGraph_t graph) { return cudaGraphDestroy(graph); }
-inline auto hipGraphExecDestroy(hipGraphExec_t executable) { return cudaGraphExecDestroy(executable); }
+FUSEKIT_H inline auto hipGraphDestroy(hipGraph_t graph) { return cudaGraphDestroy(graph); }
+FUSEKIT_H inline auto hipGraphExecDestroy(hipGraphExec_t executable) { return cudaGraphExecDestroy(executable); }
 
-inline auto hipEventCreate(hipEvent_t* event) { return cudaEventCreate(event); }
-inline auto hipEventDestroy(hipEvent_t event) { return cudaEventDestroy(event); }
-inline auto hipEventRecord(hipEvent_t event, hipStream_t stream) { return cudaEventRecord(event, stream); }
-inline auto hipEventSynchronize(hipEvent_t event) { return cudaEventSynchronize(event); }
-inline auto hipEventElapsedTime(float* milliseconds, hipEvent_t begin, hipEvent_t end) {
+FUSEKIT_H inline auto hipEventCreate(hipEvent_t* event) { return cudaEventCreate(event); }
+FUSEKIT_H inline auto hipEventDestroy(hipEvent_t event) { return cudaEventDestroy(event); }
+FUSEKIT_H inline auto hipEventRecord(hipEvent_t event, hipStream_t stream) { return cudaEventRecord(event, stream); }
+FUSEKIT_H inline auto hipEventSynchronize(hipEvent_t event) { return cudaEventSynchronize(event); }
+FUSEKIT_H inline auto hipEventElapsedTime(float* milliseconds, hipEvent_t begin, hipEvent_t end) {
     return cudaEventElapsedTime(milliseconds, begin, end);
 }
 
 template <class Kernel>
-auto hipLaunchKernel(Kernel* kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared, hipStream_t stream) {
+FUSEKIT_H auto hipLaunchKernel(Kernel* kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared,
+                               hipStream_t stream) {
     return cudaLaunchKernel(kernel, grid, block, arguments, shared, stream);
 }
 template <class Kernel>
-auto hipLaunchCooperativeKernel(Kernel* kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared,
-                                hipStream_t stream) {
+FUSEKIT_H auto hipLaunchCooperativeKernel(Kernel* kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared,
+                                          hipStream_t stream) {
     return cudaLaunchCooperativeKernel(kernel, grid, block, arguments, shared, stream);
 }
 inline constexpr auto hipFuncAttributeMaxDynamicSharedMemorySize = cudaFuncAttributeMaxDynamicSharedMemorySize;
-inline auto hipFuncSetAttribute(void const* kernel, cudaFuncAttribute attribute, int value) {
+FUSEKIT_H inline auto hipFuncSetAttribute(void const* kernel, cudaFuncAttribute attribute, int value) {
     return cudaFuncSetAttribute(kernel, attribute, value);
 }
-inline auto hipFuncGetAttributes(hipFuncAttributes* attributes, void const* kernel) {
+FUSEKIT_H inline auto hipFuncGetAttributes(hipFuncAttributes* attributes, void const* kernel) {
     return cudaFuncGetAttributes(attributes, kernel);
 }
 

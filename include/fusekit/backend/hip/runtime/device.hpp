@@ -11,13 +11,13 @@ namespace detail {
 struct GpuOwner {
     Gpu const* owned;
 
-    explicit GpuOwner(int index) : owned(new Gpu(index)) {}
-    GpuOwner(GpuOwner&& other) noexcept : owned(config::exchange(other.owned, nullptr)) {}
-    GpuOwner& operator=(GpuOwner&& other) noexcept {
+    FUSEKIT_H explicit GpuOwner(int index) : owned(new Gpu(index)) {}
+    FUSEKIT_H GpuOwner(GpuOwner&& other) noexcept : owned(config::exchange(other.owned, nullptr)) {}
+    FUSEKIT_H GpuOwner& operator=(GpuOwner&& other) noexcept {
         config::swap(owned, other.owned);
         return *this;
     }
-    ~GpuOwner() { delete owned; }
+    FUSEKIT_H ~GpuOwner() { delete owned; }
 };
 
 }  // namespace detail
@@ -31,23 +31,23 @@ public:
 
     /// The GPU with this index, with a stream of its own that is in order with the default stream. Throws Error where
     /// there is no such GPU, or no driver for it.
-    explicit Device(int index = 0) : GpuOwner(index), Stream(owned, Kind::in_order) {}
+    FUSEKIT_H explicit Device(int index = 0) : GpuOwner(index), Stream(owned, Kind::in_order) {}
 
     /// The same with a stream that runs beside the default stream.
-    static Device non_blocking(int index = 0) { return {index, Kind::non_blocking, nullptr}; }
+    FUSEKIT_H static Device non_blocking(int index = 0) { return {index, Kind::non_blocking, nullptr}; }
 
     /// The same with somebody else's stream, which outlives the device.
-    Device(int index, hipStream_t stream) : Device(index, Kind::borrowed, stream) {}
+    FUSEKIT_H Device(int index, hipStream_t stream) : Device(index, Kind::borrowed, stream) {}
 
 private:
-    Device(int index, Kind kind, hipStream_t stream) : GpuOwner(index), Stream(owned, kind, stream) {}
+    FUSEKIT_H Device(int index, Kind kind, hipStream_t stream) : GpuOwner(index), Stream(owned, kind, stream) {}
 };
 
-inline Stream::Stream(Device const& device) : Stream(&device.gpu(), Kind::in_order) {}
+FUSEKIT_H inline Stream::Stream(Device const& device) : Stream(&device.gpu(), Kind::in_order) {}
 
-inline Stream::Stream(Device const& device, hipStream_t stream, WorkspaceView workspace)
+FUSEKIT_H inline Stream::Stream(Device const& device, hipStream_t stream, WorkspaceView workspace)
     : Memory(device.index(), stream), properties(&device.gpu()), lent(workspace) {}
 
-inline Stream Stream::non_blocking(Device const& device) { return Stream(&device.gpu(), Kind::non_blocking); }
+FUSEKIT_H inline Stream Stream::non_blocking(Device const& device) { return Stream(&device.gpu(), Kind::non_blocking); }
 
 }  // namespace fusekit::hip

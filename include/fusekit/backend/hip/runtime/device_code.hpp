@@ -19,7 +19,7 @@ concept Overloadable = EpilogueOp<Op> && !std::is_final_v<Op> &&
 template <class Op>
 struct Overloaded : Op {
     using Op::apply;
-    static void apply();
+    FUSEKIT_H static void apply();
 };
 
 /// What an operator prepares; nothing that its apply takes, where it does not.

@@ -7,22 +7,24 @@
 namespace fusekit::hip {
 
 /// A status as HIP prints it: "hipErrorOutOfMemory, out of memory".
-inline Text error_string(hipError_t status) { return Text(hipGetErrorName(status)) + ", " + hipGetErrorString(status); }
+FUSEKIT_H inline Text error_string(hipError_t status) {
+    return Text(hipGetErrorName(status)) + ", " + hipGetErrorString(status);
+}
 
 /// Takes the error that HIP keeps for the next hipGetLastError, so that it is reported once and no later call is
 /// blamed.
-inline void clear_last_error() { static_cast<void>(hipGetLastError()); }
+FUSEKIT_H inline void clear_last_error() { static_cast<void>(hipGetLastError()); }
 
 /// Error("hip::Device", "device 0", "hipMalloc", expected, HIP's words) unless `status` is success.
-[[nodiscard]] inline Refusal refusal_of(hipError_t status, int device, char const* call,
-                                        char const* expected = "success") {
+[[nodiscard]] FUSEKIT_H inline Refusal refusal_of(hipError_t status, int device, char const* call,
+                                                  char const* expected = "success") {
     if (status == hipSuccess) return {};
     clear_last_error();
     return Error("hip::Device", "device " + Text::number(device), call, expected, error_string(status),
                  static_cast<int>(status));
 }
 /// Throws what refusal_of() returns.
-inline void check(hipError_t status, int device, char const* call, char const* expected = "success") {
+FUSEKIT_H inline void check(hipError_t status, int device, char const* call, char const* expected = "success") {
     if (status != hipSuccess) refusal_of(status, device, call, expected).raise();
 }
 
@@ -30,7 +32,7 @@ inline void check(hipError_t status, int device, char const* call, char const* e
 class DeviceGuard {
 public:
     /// Where that fails, throws Error, or puts it into `refusal` if that is given.
-    explicit DeviceGuard(int device, Refusal* refusal = nullptr) {
+    FUSEKIT_H explicit DeviceGuard(int device, Refusal* refusal = nullptr) {
         Refusal failed = refusal_of(hipGetDevice(&before), device, "hipGetDevice");
         if (!failed && before != device) {
             failed = refusal_of(hipSetDevice(device), device, "hipSetDevice", "a device that works");
@@ -41,7 +43,7 @@ public:
     }
     DeviceGuard(DeviceGuard const&) = delete;
     DeviceGuard& operator=(DeviceGuard const&) = delete;
-    ~DeviceGuard() {
+    FUSEKIT_H ~DeviceGuard() {
         if (other) static_cast<void>(hipSetDevice(before));
     }
 

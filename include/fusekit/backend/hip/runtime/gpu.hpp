@@ -13,7 +13,7 @@
 namespace fusekit::hip {
 
 /// How many GPUs this process can use; 0 where there is none, or no driver for them.
-inline int device_count() {
+FUSEKIT_H inline int device_count() {
     int count = 0;
     if (hipGetDeviceCount(&count) == hipSuccess) return count;
     clear_last_error();
@@ -24,7 +24,7 @@ inline int device_count() {
 class Gpu {
 public:
     /// Throws Error where there is no such GPU, or no driver for it.
-    explicit Gpu(int the_index) : device(the_index) {
+    FUSEKIT_H explicit Gpu(int the_index) : device(the_index) {
         require_device();
         hipDeviceProp_t all;
         check(hipGetDeviceProperties(&all, device), device, "hipGetDeviceProperties");
@@ -38,38 +38,40 @@ public:
         memory_bytes = 1e3 * attribute(hipDeviceAttributeMemoryClockRate) * bytes_a_cycle;
     }
 
-    int index() const { return device; }
+    FUSEKIT_H int index() const { return device; }
 
     /// "AMD Instinct MI300X, gfx942" or "NVIDIA H200, compute capability 9.0".
-    Text name() const {
+    FUSEKIT_H Text name() const {
         hipDeviceProp_t all;
         check(hipGetDeviceProperties(&all, device), device, "hipGetDeviceProperties");
         return Text(all.name) + ", " + architecture_in_full(all);
     }
 
     /// Its instruction set: "gfx942" or "sm_90".
-    Architecture architecture() const { return own_architecture; }
+    FUSEKIT_H Architecture architecture() const { return own_architecture; }
 
     /// Compute units, or streaming multiprocessors.
-    int processors() const { return processor_count; }
+    FUSEKIT_H int processors() const { return processor_count; }
 
     /// Cycles a second at most, and bytes of memory a second; 0 where the driver does not tell them.
-    double clock() const { return clock_rate; }
-    double memory_rate() const { return memory_bytes; }
+    FUSEKIT_H double clock() const { return clock_rate; }
+    FUSEKIT_H double memory_rate() const { return memory_bytes; }
 
     /// Bytes of the cache that all processors share.
-    std::int64_t cache_bytes() const { return cache; }
+    FUSEKIT_H std::int64_t cache_bytes() const { return cache; }
 
     /// Whether memory can be allocated in the order of a stream.
-    bool has_memory_pools() const { return pools_memory; }
+    FUSEKIT_H bool has_memory_pools() const { return pools_memory; }
 
     /// Whether this GPU was lately seen to reach this pointer's memory.
-    bool has_reached(void const* data) const { return __atomic_load_n(&slot(data), __ATOMIC_RELAXED) == data; }
+    FUSEKIT_H bool has_reached(void const* data) const {
+        return __atomic_load_n(&slot(data), __ATOMIC_RELAXED) == data;
+    }
 
     /// Calls in.fail() for a pointer into memory that this GPU cannot read. It asks HIP once about each of the last
     /// pointers, because asking costs a fiftieth of a launch: it may miss memory that was freed and has another owner.
     /// What stands in for a pointer is not asked about.
-    void check_accessible(Check const& in, char const* argument, void const* data) const {
+    FUSEKIT_H void check_accessible(Check const& in, char const* argument, void const* data) const {
         if (has_reached(data) || detail::is_stand_in(data)) return;
         hipPointerAttribute_t attributes{};
         hipError_t const status = hipPointerGetAttributes(&attributes, data);
@@ -95,24 +97,24 @@ private:
     bool reads_host_memory = false, pools_memory = false;
     mutable void const* reached[slot_count] = {};  // each is atomic
 
-    void const*& slot(void const* data) const {
+    FUSEKIT_H void const*& slot(void const* data) const {
         return reached[reinterpret_cast<std::uintptr_t>(data) / 512 % slot_count];
     }
 
     template <class Attributes>
-    static std::remove_const_t<decltype(hipMemoryTypeDevice)> type_of(Attributes const& attributes) {
+    FUSEKIT_H static std::remove_const_t<decltype(hipMemoryTypeDevice)> type_of(Attributes const& attributes) {
         if constexpr (requires { attributes.type; }) return attributes.type;
         else return attributes.memoryType;  // HIP before version 6
     }
 
-    int attribute(hipDeviceAttribute_t which) const {
+    FUSEKIT_H int attribute(hipDeviceAttribute_t which) const {
         int value = 0;
         if (hipDeviceGetAttribute(&value, which, device) == hipSuccess) return value;
         clear_last_error();
         return 0;
     }
 
-    void require_device() const {
+    FUSEKIT_H void require_device() const {
         int count = 0;
         hipError_t const status = hipGetDeviceCount(&count);
         if (status == hipErrorInsufficientDriver) {
@@ -129,13 +131,13 @@ private:
     }
 
     template <class Properties>
-    static Text architecture_in_full(Properties const& all) {
+    FUSEKIT_H static Text architecture_in_full(Properties const& all) {
         if constexpr (requires { all.gcnArchName; })
             if (all.gcnArchName[0] != 0) return all.gcnArchName;
         return "compute capability " + Text::number(all.major) + "." + Text::number(all.minor);
     }
 
-    void refuse(Check const& in, char const* argument, Text given) const {
+    FUSEKIT_H void refuse(Check const& in, char const* argument, Text given) const {
         in.fail(argument, "memory of device " + Text::number(device), std::move(given));
     }
 };

@@ -11,7 +11,8 @@ namespace fusekit::hip {
 
 /// The Error of a launch that was refused. An earlier kernel's failure comes to light at any later call: then the Error
 /// says so.
-[[gnu::cold, gnu::noinline]] inline Refusal refuse_launch(Stream const& stream, Text (*plan)(), hipError_t status) {
+[[gnu::cold, gnu::noinline]] FUSEKIT_H inline Refusal refuse_launch(Stream const& stream, Text (*plan)(),
+                                                                    hipError_t status) {
     clear_last_error();
     bool const no_code = status == hipErrorNoBinaryForGpu || status == hipErrorInvalidDeviceFunction;
     bool const earlier = status == hipErrorIllegalAddress || status == hipErrorLaunchFailure;
@@ -24,7 +25,7 @@ namespace fusekit::hip {
                  (earlier ? "a failure of work before this call: " : "") + error_string(status), code);
 }
 
-[[gnu::cold, gnu::noinline]] inline void refuse_stream(Check in, int expected, int given) {
+[[gnu::cold, gnu::noinline]] FUSEKIT_H inline void refuse_stream(Check in, int expected, int given) {
     in.operator_name = [] { return Text("stream"); };
     in.fail("", "a stream of device " + Text::number(expected) + ", as it was prepared for",
             "one of device " + Text::number(given));
@@ -51,14 +52,14 @@ struct Launch {
     unsigned shared_bytes = 0;  ///< beside what the kernel declares
     unsigned cluster = 1;  ///< blocks of one
 
-    bool suits(Stream& stream) const { return stream.index() == device; }
-    void suits(Check const& in, Stream& stream) const {
+    FUSEKIT_H bool suits(Stream& stream) const { return stream.index() == device; }
+    FUSEKIT_H void suits(Check const& in, Stream& stream) const {
         if (!suits(stream)) refuse_stream(in, device, stream.index());
     }
 
     /// Puts the kernel on the stream; allocates nothing. Pointers have been checked.
     template <class X, class Y>
-    Refusal start(Stream& stream, X const* x, Y* y, WorkspaceView workspace) const {
+    FUSEKIT_H Refusal start(Stream& stream, X const* x, Y* y, WorkspaceView workspace) const {
         Params own = params;
         own.x.data = x;
         own.y.data = y;
@@ -67,13 +68,13 @@ struct Launch {
         return start_with(own, stream, workspace);
     }
     /// The same on the tensors that it was prepared with.
-    Refusal start(Stream& stream) const {
+    FUSEKIT_H Refusal start(Stream& stream) const {
         Params own = params;
         return start_with(own, stream, {});
     }
 
 private:
-    Refusal start_with(Params& own, Stream& stream, WorkspaceView workspace) const {
+    FUSEKIT_H Refusal start_with(Params& own, Stream& stream, WorkspaceView workspace) const {
         if (blocks == 0) return {};  // an empty grid is an error of HIP's
         if (workspace_bytes > 0) lend(own, workspace.data ? workspace.data : stream.own_workspace());
         Refusal refusal;
@@ -85,13 +86,13 @@ private:
         return refusal;
     }
 
-    static void lend(Params& own, void* memory) {
+    FUSEKIT_H static void lend(Params& own, void* memory) {
         if constexpr (requires { own.workspace.memory; }) own.workspace.memory = memory;
         else if constexpr (requires { own.parts.workspace; }) own.parts.workspace.memory = memory;
         else if constexpr (requires { own.tile_groups.workspace; }) own.tile_groups.workspace.memory = memory;
     }
 
-    hipError_t launch(void** arguments, hipStream_t stream) const {
+    FUSEKIT_H hipError_t launch(void** arguments, hipStream_t stream) const {
         dim3 const grid(blocks), block(threads);
         auto const with = [&](auto* function) {
             if (mode == LaunchMode::cooperative)
@@ -121,8 +122,8 @@ struct KnownKernel {
 
 /// Whether a device has code for a kernel in this program and lets its launches ask for their shared memory. HIP is
 /// asked once for each of the first 64 devices. It is no template, because plans have many kernels to ask of.
-[[gnu::noinline]] inline bool is_launchable(KnownKernel& known, void const* kernel, int threads, unsigned shared_bytes,
-                                            int device) {
+[[gnu::noinline]] FUSEKIT_H inline bool is_launchable(KnownKernel& known, void const* kernel, int threads,
+                                                      unsigned shared_bytes, int device) {
     std::uint64_t const bit = device < 64 ? std::uint64_t{1} << device : 0;
     if (__atomic_load_n(&known.asked, __ATOMIC_ACQUIRE) & bit)
         return __atomic_load_n(&known.launchable, __ATOMIC_RELAXED) & bit;
@@ -149,26 +150,27 @@ struct Kernel {
     unsigned shared_bytes;  ///< beside what it declares
     bool waits_for_previous;
 
-    bool is_launchable(int device) const {
+    FUSEKIT_H bool is_launchable(int device) const {
         return hip::is_launchable(*known, reinterpret_cast<void const*>(function), threads, shared_bytes, device);
     }
 };
 template <class Plan, class Mainloop>
-Kernel<typename Mainloop::Params> kernel_of() {
+FUSEKIT_H Kernel<typename Mainloop::Params> kernel_of() {
     static KnownKernel known;
     constexpr bool waits = kernels_overlap && requires { Mainloop::waits_for_previous_kernel; };
     return {&fused<Plan, Mainloop>, &known, type_name<Plan>, Mainloop::threads, dynamic_shared_bytes<Mainloop>, waits};
 }
 
-[[gnu::cold, gnu::noinline]] inline Error refuse_blocks(Text (*plan)(), std::int64_t most, std::int64_t blocks) {
+[[gnu::cold, gnu::noinline]] FUSEKIT_H inline Error refuse_blocks(Text (*plan)(), std::int64_t most,
+                                                                  std::int64_t blocks) {
     return Error(plan(), "hip::Device", "blocks", "at most " + Text::number(most), Text::number(blocks));
 }
 
 /// The launch of a kernel, which borrows `workspace_bytes` where its blocks exchange values.
 template <class Params>
-Result<Launch<Params>> prepare_launch(Gpu const& gpu, Kernel<Params> const& kernel, Params const& params,
-                                      std::int64_t blocks, LaunchMode mode = LaunchMode::plain,
-                                      std::size_t workspace_bytes = 0, unsigned cluster = 1) {
+FUSEKIT_H Result<Launch<Params>> prepare_launch(Gpu const& gpu, Kernel<Params> const& kernel, Params const& params,
+                                                std::int64_t blocks, LaunchMode mode = LaunchMode::plain,
+                                                std::size_t workspace_bytes = 0, unsigned cluster = 1) {
     constexpr std::int64_t most = (std::int64_t{1} << 31) - 1;
     if (blocks > most) return refuse_blocks(kernel.plan, most, blocks);
     if (kernel.waits_for_previous)
@@ -187,10 +189,11 @@ Result<Launch<Params>> prepare_launch(Gpu const& gpu, Kernel<Params> const& kern
                           cluster};
 }
 template <class Plan, class Mainloop>
-Result<Launch<typename Mainloop::Params>> prepare_launch(Gpu const& gpu, typename Mainloop::Params const& params,
-                                                         std::int64_t blocks, int threads = Mainloop::threads,
-                                                         LaunchMode mode = LaunchMode::plain,
-                                                         std::size_t workspace_bytes = 0) {
+FUSEKIT_H Result<Launch<typename Mainloop::Params>> prepare_launch(Gpu const& gpu,
+                                                                   typename Mainloop::Params const& params,
+                                                                   std::int64_t blocks, int threads = Mainloop::threads,
+                                                                   LaunchMode mode = LaunchMode::plain,
+                                                                   std::size_t workspace_bytes = 0) {
     auto kernel = kernel_of<Plan, Mainloop>();
     kernel.threads = threads;
     return prepare_launch(gpu, kernel, params, blocks, mode, workspace_bytes);
@@ -198,12 +201,13 @@ Result<Launch<typename Mainloop::Params>> prepare_launch(Gpu const& gpu, typenam
 
 /// The launch of a run that writes nothing, which puts no kernel on its stream.
 template <class Params>
-Launch<Params> launch_nothing(Gpu const& gpu, Text (*plan)(), Params const& params) {
+FUSEKIT_H Launch<Params> launch_nothing(Gpu const& gpu, Text (*plan)(), Params const& params) {
     return {params, nullptr, plan, gpu.index(), 0, 0, LaunchMode::plain, 0};
 }
 
-inline Refusal refuse_limit(Text (*plan)(), char const* tensor, char const* expected, CollapsedShape<4> const& shape,
-                            std::int64_t value, std::int64_t limit = std::int64_t{1} << 31) {
+FUSEKIT_H inline Refusal refuse_limit(Text (*plan)(), char const* tensor, char const* expected,
+                                      CollapsedShape<4> const& shape, std::int64_t value,
+                                      std::int64_t limit = std::int64_t{1} << 31) {
     if (value < limit) return {};
     return Error(plan(), tensor, "shape", expected, to_string(shape));
 }

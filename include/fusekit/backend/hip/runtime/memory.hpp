@@ -8,14 +8,14 @@ namespace fusekit::hip {
 /// One GPU's memory, copied to and from in the order of one stream.
 class Memory {
 public:
-    Memory(int the_device, hipStream_t stream) : number(the_device), queue(stream) {}
+    FUSEKIT_H Memory(int the_device, hipStream_t stream) : number(the_device), queue(stream) {}
 
     /// The GPU's number, as HIP counts GPUs.
-    int index() const { return number; }
-    hipStream_t stream() const { return queue; }
+    FUSEKIT_H int index() const { return number; }
+    FUSEKIT_H hipStream_t stream() const { return queue; }
 
     /// Throws Error when there is not enough.
-    void* allocate(std::size_t bytes) const {
+    FUSEKIT_H void* allocate(std::size_t bytes) const {
         DeviceGuard const guard(number);
         void* memory = nullptr;
         hipError_t const status = in_order ? hipMallocAsync(&memory, bytes, queue) : hipMalloc(&memory, bytes);
@@ -29,7 +29,7 @@ public:
                             static_cast<int>(status)));
     }
     /// Frees a stream's memory with the stream's device current.
-    void release(void* memory) const {
+    FUSEKIT_H void release(void* memory) const {
         Refusal of_a_lost_device;
         DeviceGuard const guard(number, &of_a_lost_device);
         if ((in_order ? hipFreeAsync(memory, queue) : hipFree(memory)) != hipSuccess) clear_last_error();
@@ -37,24 +37,28 @@ public:
 
     /// The same memory, but allocated and freed in the order of the stream, so that nobody waits: it is used on that
     /// stream, or on others that wait for it by events.
-    Memory in_stream_order() const {
+    FUSEKIT_H Memory in_stream_order() const {
         Memory ordered = *this;
         ordered.in_order = true;
         return ordered;
     }
 
     /// Copies between the host and the device after the stream's earlier work; returns when the copy is done.
-    void copy_in(void* to, void const* from, std::size_t bytes) const { copy(to, from, bytes, hipMemcpyHostToDevice); }
-    void copy_out(void* to, void const* from, std::size_t bytes) const { copy(to, from, bytes, hipMemcpyDeviceToHost); }
+    FUSEKIT_H void copy_in(void* to, void const* from, std::size_t bytes) const {
+        copy(to, from, bytes, hipMemcpyHostToDevice);
+    }
+    FUSEKIT_H void copy_out(void* to, void const* from, std::size_t bytes) const {
+        copy(to, from, bytes, hipMemcpyDeviceToHost);
+    }
 
     /// Fills memory with zeros in the same way.
-    void fill_zero(void* memory, std::size_t bytes) const {
+    FUSEKIT_H void fill_zero(void* memory, std::size_t bytes) const {
         DeviceGuard const guard(number);
         check(hipMemsetAsync(memory, 0, bytes, queue), number, "hipMemsetAsync");
         check(hipStreamSynchronize(queue), number, "hipStreamSynchronize");
     }
 
-    void synchronize() const {
+    FUSEKIT_H void synchronize() const {
         DeviceGuard const guard(number);
         check(hipStreamSynchronize(queue), number, "hipStreamSynchronize");
     }
@@ -64,7 +68,7 @@ private:
     hipStream_t queue;
     bool in_order = false;
 
-    void copy(void* to, void const* from, std::size_t bytes, decltype(hipMemcpyHostToDevice) kind) const {
+    FUSEKIT_H void copy(void* to, void const* from, std::size_t bytes, decltype(hipMemcpyHostToDevice) kind) const {
         DeviceGuard const guard(number);
         check(hipMemcpyAsync(to, from, bytes, kind, queue), number, "hipMemcpyAsync");
         check(hipStreamSynchronize(queue), number, "hipStreamSynchronize");

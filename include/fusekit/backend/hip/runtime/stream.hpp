@@ -31,22 +31,22 @@ public:
 
     /// A stream of its own, in order with the default stream, and so with an application's kernels and hipMemcpy there.
     /// It has workspace of its own. While it is captured, no thread may use the default stream.
-    explicit Stream(Device const& device);
+    FUSEKIT_H explicit Stream(Device const& device);
 
     /// The same, but beside the default stream: order what they share by events, or synchronize().
-    static Stream non_blocking(Device const& device);
+    FUSEKIT_H static Stream non_blocking(Device const& device);
 
     /// The application's stream, which outlives this. It asks for nothing and allocates nothing: make one a call if you
     /// like. A program with a default stream per thread passes hipStreamPerThread.
-    Stream(Device const& device, hipStream_t stream, WorkspaceView workspace = {});
+    FUSEKIT_H Stream(Device const& device, hipStream_t stream, WorkspaceView workspace = {});
 
-    Stream(Stream&& other) noexcept
+    FUSEKIT_H Stream(Stream&& other) noexcept
         : Memory(other),
           properties(other.properties),
           lent(config::exchange(other.lent, {})),
           owns_stream(config::exchange(other.owns_stream, false)),
           owns_workspace(config::exchange(other.owns_workspace, false)) {}
-    Stream& operator=(Stream&& other) noexcept {
+    FUSEKIT_H Stream& operator=(Stream&& other) noexcept {
         config::swap(static_cast<Memory&>(*this), static_cast<Memory&>(other));
         config::swap(properties, other.properties);
         config::swap(lent, other.lent);
@@ -54,48 +54,52 @@ public:
         config::swap(owns_workspace, other.owns_workspace);
         return *this;
     }
-    ~Stream() {
+    FUSEKIT_H ~Stream() {
         if (owns_workspace) release(lent.data);
         if (owns_stream && hipStreamDestroy(stream()) != hipSuccess) clear_last_error();
     }
 
-    Gpu const& gpu() const { return *properties; }
-    Text name() const { return properties->name(); }
-    Architecture architecture() const { return properties->architecture(); }
-    int processors() const { return properties->processors(); }
-    std::int64_t cache_bytes() const { return properties->cache_bytes(); }
+    FUSEKIT_H Gpu const& gpu() const { return *properties; }
+    FUSEKIT_H Text name() const { return properties->name(); }
+    FUSEKIT_H Architecture architecture() const { return properties->architecture(); }
+    FUSEKIT_H int processors() const { return properties->processors(); }
+    FUSEKIT_H std::int64_t cache_bytes() const { return properties->cache_bytes(); }
 
     /// The workspace that runs borrow where they are lent none.
-    void* own_workspace() const { return lent.data; }
-    std::size_t own_workspace_bytes() const { return lent.bytes; }
+    FUSEKIT_H void* own_workspace() const { return lent.data; }
+    FUSEKIT_H std::size_t own_workspace_bytes() const { return lent.bytes; }
 
     /// Memory for new tensors that runs here write.
-    Memory output_memory() const { return properties->has_memory_pools() ? in_stream_order() : Memory(*this); }
+    FUSEKIT_H Memory output_memory() const {
+        return properties->has_memory_pools() ? in_stream_order() : Memory(*this);
+    }
 
     /// The same for calls that run with a schedule of yours in place of the library's choice
     /// (backend/hip/schedule.hpp): layer(device.with<fk::hip::Gemm<64, 64, 8>>(), x, y).
     template <class Schedule>
-    Scheduled<Schedule> with() const {
+    FUSEKIT_H Scheduled<Schedule> with() const {
         return Scheduled<Schedule>(*this);
     }
 
     /// The same for calls whose schedules are those that tools/tune found on such a GPU, where it measured them.
-    Tuned tuned(TunedTable const& table) const;
+    FUSEKIT_H Tuned tuned(TunedTable const& table) const;
 
     /// The same for calls on x and y whose channels are neighbours, which compile no kernels for others: they refuse
     /// other layouts.
-    ChannelsLast channels_last() const;
+    FUSEKIT_H ChannelsLast channels_last() const;
 
     /// The launch of a layer. x and y are aligned as they will be in its runs, and the arguments have been validated.
     template <class BoundPlan, Element T, detail::OutputElement U>
-    auto prepare(BoundPlan const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y) const;
+    FUSEKIT_H auto prepare(BoundPlan const& bound, detail::ImageView<T const> const& x,
+                           detail::ImageView<U> const& y) const;
 
     /// Puts one kernel on the stream. The arguments have been validated. Throws Error where HIP refuses it.
     template <class BoundPlan, Element T, detail::OutputElement U>
-    void run(BoundPlan const& bound, detail::ImageView<T const> const& x, detail::ImageView<U> const& y) const;
+    FUSEKIT_H void run(BoundPlan const& bound, detail::ImageView<T const> const& x,
+                       detail::ImageView<U> const& y) const;
 
-    bool has_reached(void const* data) const { return properties->has_reached(data); }
-    void check_accessible(Check const& in, char const* argument, void const* data) const {
+    FUSEKIT_H bool has_reached(void const* data) const { return properties->has_reached(data); }
+    FUSEKIT_H void check_accessible(Check const& in, char const* argument, void const* data) const {
         properties->check_accessible(in, argument, data);
     }
 
@@ -103,7 +107,7 @@ protected:
     enum class Kind { in_order, non_blocking, borrowed };
 
     /// A stream with workspace of its own; `stream` is the borrowed one.
-    Stream(Gpu const* the_properties, Kind kind, hipStream_t stream = nullptr)
+    FUSEKIT_H Stream(Gpu const* the_properties, Kind kind, hipStream_t stream = nullptr)
         : Memory(the_properties->index(), stream), properties(the_properties) {
         DeviceGuard const guard(index());
         if (kind != Kind::borrowed) {
@@ -128,7 +132,7 @@ private:
     /// Destroys the stream if the constructor throws.
     struct StreamOwner {
         Stream* stream;
-        ~StreamOwner() {
+        FUSEKIT_H ~StreamOwner() {
             if (stream && hipStreamDestroy(stream->stream()) != hipSuccess) clear_last_error();
         }
     };

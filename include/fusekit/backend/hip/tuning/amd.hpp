@@ -33,7 +33,7 @@ struct AmdTuning {
     static constexpr bool native_floats = true;
 
     /// A thread takes four elements at a time, two loads ahead.
-    static constexpr ElementwiseCut elementwise(ElementwiseCase plan) {
+    FUSEKIT_H static constexpr ElementwiseCut elementwise(ElementwiseCase plan) {
         bool const few = plan.element_bytes == 4 || plan.stores;
         int const iterations = few ? (plan.placewise ? 8 : 4) : (plan.placewise ? 32 : 8);
         return {.threads = 256,
@@ -44,7 +44,7 @@ struct AmdTuning {
                 .tile_iterations = iterations};
     }
 
-    static constexpr ReductionCut reduction(int element) {
+    FUSEKIT_H static constexpr ReductionCut reduction(int element) {
         return {.threads = 256, .bytes = 4 * element, .unroll = 4, .blocks = 2};
     }
 };

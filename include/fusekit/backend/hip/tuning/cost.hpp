@@ -10,7 +10,7 @@ namespace fusekit::hip {
 /// What limits a launch.
 enum class Bound : unsigned char { arithmetic, cache, memory, latency };
 
-constexpr char const* name_of(Bound bound) {
+FUSEKIT_H constexpr char const* name_of(Bound bound) {
     constexpr char const* names[] = {"arithmetic", "L2", "memory", "latency"};
     return names[static_cast<int>(bound)];
 }
@@ -61,13 +61,13 @@ struct Estimate {
     int parts = 1;  ///< blocks that share a tile
 
     static constexpr double infinite = 1e300;
-    constexpr bool is_finite() const { return seconds < infinite; }
+    FUSEKIT_H constexpr bool is_finite() const { return seconds < infinite; }
 };
 
 /// The time of a walk whose tensors have `bytes`. Memory's time and the processors' overlap, but not at their ends:
 /// their sum is of fourth powers, a fifth more than the longer where they are equal.
-constexpr Estimate estimate(Walk const& walk, Costs const& costs, double bytes, CostTable const& table,
-                            GpuRates const& rates) {
+FUSEKIT_H constexpr Estimate estimate(Walk const& walk, Costs const& costs, double bytes, CostTable const& table,
+                                      GpuRates const& rates) {
     double const products = costs.step + costs.arithmetic * walk.arithmetic,
                  cache = walk.cache_bytes / rates.cache_bytes;
     double step = products;

@@ -110,7 +110,7 @@ struct NvidiaTuning {
     /// Few registers, many threads and one load a thread come closest to the speed of a copy: memory is slower with
     /// more loads in flight. Parameters of every place need registers and are worth more steps, and so are stores
     /// beside y. A thread loads 16 bytes at once, or the eight elements that it has registers for.
-    static constexpr ElementwiseCut elementwise(ElementwiseCase plan) {
+    FUSEKIT_H static constexpr ElementwiseCut elementwise(ElementwiseCase plan) {
         int const element = plan.element_bytes, packet = element == 1 ? 8 : 16;
         if (plan.stores)
             return {
@@ -125,7 +125,9 @@ struct NvidiaTuning {
                 .tile_iterations = element == 4 ? 1 : 2};
     }
 
-    static constexpr ReductionCut reduction(int) { return {.threads = 256, .bytes = 16, .unroll = 8, .blocks = 2}; }
+    FUSEKIT_H static constexpr ReductionCut reduction(int) {
+        return {.threads = 256, .bytes = 16, .unroll = 8, .blocks = 2};
+    }
 };
 
 }  // namespace fusekit::hip

@@ -74,7 +74,7 @@ consteval int count_of(T const (&)[count]) {
 }
 
 template <class Tuning, int... i>
-auto gemm_table(std::integer_sequence<int, i...>)
+FUSEKIT_H auto gemm_table(std::integer_sequence<int, i...>)
     -> Table<Gemm<Tuning::gemm[i].m, Tuning::gemm[i].n, Tuning::gemm[i].k, Tuning::gemm[i].blocks>...>;
 
 /// The tiles of registers' operands for an element type on matrix units.
@@ -92,7 +92,7 @@ struct RegisterTiles<Tuning, tf32> {
 };
 
 template <class Of, int... i>
-auto matrix_table(std::integer_sequence<int, i...>)
+FUSEKIT_H auto matrix_table(std::integer_sequence<int, i...>)
     -> Table<MatrixGemm<Of::tiles[i].m, Of::tiles[i].n, Of::tiles[i].blocks>...>;
 
 /// A NativeGemm that the library chooses from. Code for sm_90a is without it where a MatrixGemm is faster.
@@ -116,7 +116,7 @@ struct NativeTiles<Tuning, T> {
     static constexpr auto const& tiles = Tuning::native_bytes;
 };
 template <class Tuning, class Of, int... i>
-auto native_table(std::integer_sequence<int, i...>)
+FUSEKIT_H auto native_table(std::integer_sequence<int, i...>)
     -> Table<NativeCandidateOf<Tuning, Of::tiles[i].m, Of::tiles[i].n, Of::tiles[i].blocks, Of::tiles[i].k>...>;
 
 /// The schedules of plain arithmetic, or of what each processor has.
@@ -147,7 +147,7 @@ struct MatrixTiles<Tuning, T> {
 };
 
 template <class Of, int... i>
-auto warp_specialized_table(std::integer_sequence<int, i...>) -> Table<
+FUSEKIT_H auto warp_specialized_table(std::integer_sequence<int, i...>) -> Table<
     WarpSpecialized<Of::tiles[i].m, Of::tiles[i].n, Of::tiles[i].stages, Of::tiles[i].roles, Of::tiles[i].blocks>...>;
 
 /// The parts of planes of an element type.
@@ -161,12 +161,13 @@ struct PlanesParts<Tuning, float> {
 };
 
 template <class Of, int... i>
-auto planes_table(std::integer_sequence<int, i...>) -> Table<Planes<Of::parts[i].pixels, Of::parts[i].parts>...>;
+FUSEKIT_H auto planes_table(std::integer_sequence<int, i...>)
+    -> Table<Planes<Of::parts[i].pixels, Of::parts[i].parts>...>;
 template <class... Schedules>
-auto split_table(Table<Schedules...>) -> Table<Split<Schedules>...>;
+FUSEKIT_H auto split_table(Table<Schedules...>) -> Table<Split<Schedules>...>;
 
 template <class Tuning, int... i>
-auto weight_table(std::integer_sequence<int, i...>)
+FUSEKIT_H auto weight_table(std::integer_sequence<int, i...>)
     -> Table<BulkWeights<Tuning::weights[i].rows, Tuning::weights[i].columns, Tuning::weights[i].pixels,
                          Tuning::weights[i].stages, Tuning::weights[i].products>...>;
 

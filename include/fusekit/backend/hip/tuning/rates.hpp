@@ -22,7 +22,7 @@ struct GpuRates {
 namespace arch {
 
 /// A small GPU of long ago: of what nothing is known.
-constexpr GpuRates rates_of(Any) {
+FUSEKIT_H constexpr GpuRates rates_of(Any) {
     return {.processors = 16,
             .clock = 1e9,
             .products = 64,
@@ -35,7 +35,7 @@ constexpr GpuRates rates_of(Any) {
 
 /// AMD Instinct MI100: AMD's CDNA white paper, table 1, and its data sheet. What the cache gives is in the white paper,
 /// 128 bytes a cycle of each of 32 channels of L2, halved. No AMD GPU has been measured.
-constexpr GpuRates rates_of(Amd) {
+FUSEKIT_H constexpr GpuRates rates_of(Amd) {
     return {.processors = 120,
             .clock = 1.502e9,
             .products = 64,
@@ -46,7 +46,7 @@ constexpr GpuRates rates_of(Amd) {
             .launch = 3e-6};
 }
 /// AMD Instinct MI210, its data sheet.
-constexpr GpuRates rates_of(Gfx90a) {
+FUSEKIT_H constexpr GpuRates rates_of(Gfx90a) {
     return {.processors = 104,
             .clock = 1.7e9,
             .products = 64,
@@ -57,7 +57,7 @@ constexpr GpuRates rates_of(Gfx90a) {
             .launch = 3e-6};
 }
 /// AMD Instinct MI300X, its data sheet, and AMD's CDNA 3 white paper: 17.2 TB/s from the Infinity Cache.
-constexpr GpuRates rates_of(Gfx942) {
+FUSEKIT_H constexpr GpuRates rates_of(Gfx942) {
     return {.processors = 304,
             .clock = 2.1e9,
             .products = 128,
@@ -68,7 +68,7 @@ constexpr GpuRates rates_of(Gfx942) {
             .launch = 3e-6};
 }
 /// AMD Instinct MI355X, its data sheet.
-constexpr GpuRates rates_of(Gfx950) {
+FUSEKIT_H constexpr GpuRates rates_of(Gfx950) {
     return {.processors = 256,
             .clock = 2.4e9,
             .products = 128,
@@ -79,7 +79,7 @@ constexpr GpuRates rates_of(Gfx950) {
             .launch = 3e-6};
 }
 /// AMD Radeon RX 6800 XT, its product page.
-constexpr GpuRates rates_of(Gfx1030) {
+FUSEKIT_H constexpr GpuRates rates_of(Gfx1030) {
     return {.processors = 72,
             .clock = 2.25e9,
             .products = 64,
@@ -90,7 +90,7 @@ constexpr GpuRates rates_of(Gfx1030) {
             .launch = 3e-6};
 }
 /// AMD Radeon RX 7900 XTX, its product page.
-constexpr GpuRates rates_of(Gfx11) {
+FUSEKIT_H constexpr GpuRates rates_of(Gfx11) {
     return {.processors = 96,
             .clock = 2.5e9,
             .products = 128,
@@ -101,7 +101,7 @@ constexpr GpuRates rates_of(Gfx11) {
             .launch = 3e-6};
 }
 /// AMD Radeon RX 9070 XT, its product page.
-constexpr GpuRates rates_of(Gfx12) {
+FUSEKIT_H constexpr GpuRates rates_of(Gfx12) {
     return {.processors = 64,
             .clock = 2.97e9,
             .products = 128,
@@ -113,7 +113,7 @@ constexpr GpuRates rates_of(Gfx12) {
 }
 
 /// NVIDIA T4, its data sheet. Multiply-adds a cycle: the CUDA C++ Programming Guide's table of arithmetic throughput.
-constexpr GpuRates rates_of(Nvidia) {
+FUSEKIT_H constexpr GpuRates rates_of(Nvidia) {
     return {.processors = 40,
             .clock = 1.59e9,
             .products = 64,
@@ -124,7 +124,7 @@ constexpr GpuRates rates_of(Nvidia) {
             .launch = 1.5e-6};
 }
 /// NVIDIA A100, the Ampere architecture's white paper; its L2 gives 5120 bytes a cycle.
-constexpr GpuRates rates_of(Sm80) {
+FUSEKIT_H constexpr GpuRates rates_of(Sm80) {
     return {.processors = 108,
             .clock = 1.41e9,
             .products = 64,
@@ -135,7 +135,7 @@ constexpr GpuRates rates_of(Sm80) {
             .launch = 1.3e-6};
 }
 /// NVIDIA A10, its data sheet.
-constexpr GpuRates rates_of(Sm86) {
+FUSEKIT_H constexpr GpuRates rates_of(Sm86) {
     return {.processors = 72,
             .clock = 1.695e9,
             .products = 128,
@@ -146,7 +146,7 @@ constexpr GpuRates rates_of(Sm86) {
             .launch = 1.3e-6};
 }
 /// NVIDIA L40S, its data sheet.
-constexpr GpuRates rates_of(Sm89) {
+FUSEKIT_H constexpr GpuRates rates_of(Sm89) {
     return {.processors = 142,
             .clock = 2.52e9,
             .products = 128,
@@ -157,7 +157,7 @@ constexpr GpuRates rates_of(Sm89) {
             .launch = 1.3e-6};
 }
 /// NVIDIA H200, its data sheet and the Hopper architecture's white paper. Measured: the cache, and a launch.
-constexpr GpuRates rates_of(Sm90) {
+FUSEKIT_H constexpr GpuRates rates_of(Sm90) {
     return {.processors = 132,
             .clock = 1.98e9,
             .products = 128,
@@ -171,14 +171,14 @@ constexpr GpuRates rates_of(Sm90) {
 }  // namespace arch
 
 /// The rates of an architecture's GPUs.
-constexpr GpuRates rates_of(Architecture architecture) {
+FUSEKIT_H constexpr GpuRates rates_of(Architecture architecture) {
     GpuRates rates = with_tag(architecture, []<class Tag>(Tag tag) { return arch::rates_of(tag); });
     rates.architecture = architecture;
     return rates;
 }
 
 /// Those of a GPU, as far as it tells them.
-inline GpuRates rates_of(Gpu const& gpu) {
+FUSEKIT_H inline GpuRates rates_of(Gpu const& gpu) {
     GpuRates rates = rates_of(gpu.architecture());
     rates.processors = gpu.processors();
     if (gpu.clock() > 0) rates.clock = gpu.clock();

@@ -15,7 +15,7 @@ namespace fusekit::hip {
 namespace detail {
 
 template <class Type, class F>
-auto call_with(F const& f) {
+FUSEKIT_H auto call_with(F const& f) {
     return f(Type{});
 }
 
@@ -23,7 +23,7 @@ auto call_with(F const& f) {
 
 /// Calls f(Type{}) with the type that has this number in a table, or with the first where it is negative.
 template <class First, class... Rest, class F>
-auto with_entry(Table<First, Rest...>, int number, F const& f) {
+FUSEKIT_H auto with_entry(Table<First, Rest...>, int number, F const& f) {
     if constexpr (sizeof...(Rest) > 0) {
         using Call = decltype(f(First{})) (*)(F const&);
         static constexpr Call calls[] = {detail::call_with<First, F>, detail::call_with<Rest, F>...};
@@ -43,7 +43,7 @@ consteval int depth_among(arch::List<Tags...>) {
 
 /// The number of the table that describes a tag most closely; -1 where none does.
 template <class Tag, class... Tunings>
-constexpr int nearest_tuning(Table<Tunings...>) {
+FUSEKIT_H constexpr int nearest_tuning(Table<Tunings...>) {
     int const depths[] = {std::is_base_of_v<typename Tunings::Architecture, Tag>
                               ? depth_among<typename Tunings::Architecture>(arch::All{})
                               : -1 ...};
@@ -99,12 +99,12 @@ using CompiledTunings = typename detail::CompiledFrom<detail::IsTargeted, AmdTun
 /// Calls f(Tuning{}) with the compiled table that describes a GPU's architecture most closely; with the first, where
 /// none does.
 template <class... Tunings, class F>
-auto with_tuning(Table<Tunings...> tunings, Architecture architecture, F f) {
+FUSEKIT_H auto with_tuning(Table<Tunings...> tunings, Architecture architecture, F f) {
     int const nearest = with_tag(architecture, [&]<class Tag>(Tag) { return detail::nearest_tuning<Tag>(tunings); });
     return with_entry(tunings, nearest, f);
 }
 template <class F>
-auto with_tuning(Architecture architecture, F f) {
+FUSEKIT_H auto with_tuning(Architecture architecture, F f) {
     return with_tuning(CompiledTunings{}, architecture, f);
 }
 

@@ -19,7 +19,7 @@ struct TunedKey {
     long long groups;
 
     friend constexpr auto operator<=>(TunedKey const&, TunedKey const&) = default;
-    friend constexpr bool operator==(TunedKey const&, TunedKey const&) = default;
+    FUSEKIT_H friend constexpr bool operator==(TunedKey const&, TunedKey const&) = default;
 };
 
 /// A convolution and its fastest schedule, whose tiles so many blocks share.
@@ -40,7 +40,7 @@ struct TunedTable {
     double factors[kinds] = {1, 1, 1, 1, 1, 1, 1, 1};
 
     /// The problem with this key; null where it was not measured.
-    constexpr TunedProblem const* find(TunedKey const& key) const {
+    FUSEKIT_H constexpr TunedProblem const* find(TunedKey const& key) const {
         int begin = 0, end = count;
         while (begin < end) {
             int const middle = (begin + end) / 2;
@@ -49,7 +49,7 @@ struct TunedTable {
         }
         return begin < count && problems[begin].key == key ? problems + begin : nullptr;
     }
-    constexpr double factor(ScheduleKind kind) const { return factors[static_cast<int>(kind)]; }
+    FUSEKIT_H constexpr double factor(ScheduleKind kind) const { return factors[static_cast<int>(kind)]; }
 };
 
 }  // namespace fusekit::hip

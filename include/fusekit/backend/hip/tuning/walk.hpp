@@ -17,13 +17,13 @@ struct Product {
 
 namespace detail {
 
-inline std::int64_t count_tiles(ScheduleFacts const& schedule, Product const& of) {
+FUSEKIT_H inline std::int64_t count_tiles(ScheduleFacts const& schedule, Product const& of) {
     return divide_up(of.m, schedule.m) * divide_up(of.n, schedule.n) * of.groups;
 }
 
 /// The rounds of so many tiles. A round after the first that few processors have counts `least` at least: the others
 /// leave them the cache, and the kernel's first copies and last results are waited for in any case.
-inline double rounds_of(std::int64_t tiles, int processors, double least) {
+FUSEKIT_H inline double rounds_of(std::int64_t tiles, int processors, double least) {
     std::int64_t const whole = tiles / processors, left = tiles % processors;
     if (whole == 0) return 1;
     double const share = static_cast<double>(left) / processors;
@@ -35,7 +35,8 @@ inline double rounds_of(std::int64_t tiles, int processors, double least) {
 /// Plain arithmetic. Threads have the same work each. They are dealt in waves to four schedulers, and the one with the
 /// most waves ends last. A scheduler with few waves to change between waits: w / (w + 1) fits what an H200 did with 2
 /// and 3.
-inline Walk gemm_walk(ScheduleFacts const& schedule, Product const& of, int processors, double products_a_cycle) {
+FUSEKIT_H inline Walk gemm_walk(ScheduleFacts const& schedule, Product const& of, int processors,
+                                double products_a_cycle) {
     int const threads = schedule.m * schedule.n / 64;
     std::int64_t const most = detail::divide_up(detail::count_tiles(schedule, of), processors),
                        at_once = most < schedule.blocks ? most : schedule.blocks;
@@ -49,8 +50,8 @@ inline Walk gemm_walk(ScheduleFacts const& schedule, Product const& of, int proc
 }
 
 /// Matrix units, whose operands pass through registers; `terms` products for one of the product's.
-inline Walk matrix_walk(ScheduleFacts const& schedule, Product const& of, int processors, double products_a_cycle,
-                        int terms) {
+FUSEKIT_H inline Walk matrix_walk(ScheduleFacts const& schedule, Product const& of, int processors,
+                                  double products_a_cycle, int terms) {
     std::int64_t const most = detail::divide_up(detail::count_tiles(schedule, of), processors),
                        at_once = most < schedule.blocks ? most : schedule.blocks,
                        outputs = at_once * schedule.m * schedule.n;
@@ -73,7 +74,7 @@ struct BulkProduct {
 /// these take 5 cycles for each row; of 64 bytes that x fills, 2.8. Rows beyond the last filter take 4 cycles each, and
 /// an eighth more for each processor that copies some. In turns, one more tile's products begin under the results of
 /// the one before: its round costs less.
-inline Walk warp_specialized_walk(ScheduleFacts const& schedule, BulkProduct const& of, int processors) {
+FUSEKIT_H inline Walk warp_specialized_walk(ScheduleFacts const& schedule, BulkProduct const& of, int processors) {
     std::int64_t const rows = detail::divide_up(of.m, schedule.m), columns = detail::divide_up(of.n, schedule.n),
                        busy = rows * columns < processors ? rows * columns : processors;
     double const last_round = schedule.ping_pong ? 0.675 : 1, of_products = schedule.m / 2.0,
@@ -92,7 +93,8 @@ inline Walk warp_specialized_walk(ScheduleFacts const& schedule, BulkProduct con
 }
 
 /// `tiles` tiles with a halo: products of 64 x m x 64 for each tap, of elements of so many bytes.
-inline Walk halo_walk(ScheduleFacts const& schedule, std::int64_t tiles, int taps, int element_bytes, int processors) {
+FUSEKIT_H inline Walk halo_walk(ScheduleFacts const& schedule, std::int64_t tiles, int taps, int element_bytes,
+                                int processors) {
     return {.rounds = static_cast<double>(detail::divide_up(tiles, processors)),
             .steps = static_cast<double>(taps),
             .arithmetic = schedule.m / 2.0 * 2 * element_bytes,
@@ -108,7 +110,7 @@ struct PlanesProduct {
 };
 
 /// Single pixels take longer to transpose than to multiply, in proportion to their number.
-inline Walk planes_walk(PlanesProduct const& of, int processors) {
+FUSEKIT_H inline Walk planes_walk(PlanesProduct const& of, int processors) {
     int const multiplied = of.taps == 1 ? of.places : of.taps * of.columns, channels_of_block = of.terms == 1 ? 64 : 32;
     return {.rounds = static_cast<double>(detail::divide_up(of.tiles, processors)),
             .steps = static_cast<double>(of.channel_blocks),
@@ -119,7 +121,7 @@ inline Walk planes_walk(PlanesProduct const& of, int processors) {
 /// `tiles` tiles of 64 pixels and 64 channels of a network's first layer, by warpgroups that share a processor: a step
 /// is a chunk of two rows of a window, 16 indices of GemmK. Its filters and its words of x are read from shared memory,
 /// 16 cycles each.
-inline Walk stem_walk(std::int64_t tiles, int panels, int chunks, int processors) {
+FUSEKIT_H inline Walk stem_walk(std::int64_t tiles, int panels, int chunks, int processors) {
     return {.rounds = static_cast<double>(detail::divide_up(tiles, processors)),
             .steps = static_cast<double>(panels * chunks),
             .arithmetic = 32,
@@ -127,7 +129,7 @@ inline Walk stem_walk(std::int64_t tiles, int panels, int chunks, int processors
 }
 
 /// An output a thread, one product after another.
-inline Walk direct_walk(double outputs, std::int64_t gemm_k, GpuRates const& rates) {
+FUSEKIT_H inline Walk direct_walk(double outputs, std::int64_t gemm_k, GpuRates const& rates) {
     return {
         .rounds = 1, .steps = static_cast<double>(gemm_k), .arithmetic = outputs / rates.processors / rates.products};
 }
@@ -137,8 +139,8 @@ inline Walk direct_walk(double outputs, std::int64_t gemm_k, GpuRates const& rat
 /// exchanges) is the products' time; a processor's blocks exchange sums one after another, which takes `exchange`
 /// cycles for each doubling of the blocks a tile.
 template <class TimeOf>
-Estimate split_estimate(ScheduleFacts const& schedule, Product const& of, std::int64_t most_tiles,
-                        std::int64_t most_blocks, double exchange, int processors, TimeOf const& time_of) {
+FUSEKIT_H Estimate split_estimate(ScheduleFacts const& schedule, Product const& of, std::int64_t most_tiles,
+                                  std::int64_t most_blocks, double exchange, int processors, TimeOf const& time_of) {
     int const threads =
                   schedule.kind == ScheduleKind::matrix_gemm ? schedule.m / 64 * 128 : schedule.m * schedule.n / 64,
               piece_k = threads < 128 ? 64 : 128;

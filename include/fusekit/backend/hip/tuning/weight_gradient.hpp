@@ -16,7 +16,7 @@ struct WeightProduct {
     std::int64_t bytes = 0;
 
     template <class Schedule>
-    std::int64_t tiles() const {
+    FUSEKIT_H std::int64_t tiles() const {
         return detail::divide_up(channels, Schedule::rows) * detail::divide_up(blocks, Schedule::columns / 64);
     }
 };
@@ -40,7 +40,7 @@ struct WeightShares {
 /// cycle, or 42 where neighbours of the grid are a cluster and so have different pixels. A copy of windows takes 325
 /// cycles, and another copy 0.8 a pixel.
 template <class Schedule>
-double weight_step_cycles(WeightProduct const& of, unsigned cluster) {
+FUSEKIT_H double weight_step_cycles(WeightProduct const& of, unsigned cluster) {
     auto const held = [](std::int64_t blocks, int most) { return static_cast<double>(blocks < most ? blocks : most); };
     double const rows = held(detail::divide_up(of.channels, 64), Schedule::rows / 64),
                  columns = held(of.blocks, Schedule::columns / 64), pixels = Schedule::pixels;
@@ -53,7 +53,7 @@ double weight_step_cycles(WeightProduct const& of, unsigned cluster) {
 
 /// How many clusters run at once with a block a processor. A cluster is in one part of a GPU, which has 16 processors
 /// or more; of 132, 31 clusters of 4 and 15 of 8 do.
-constexpr std::int64_t clusters_at_once(int processors, unsigned cluster) {
+FUSEKIT_H constexpr std::int64_t clusters_at_once(int processors, unsigned cluster) {
     int const size = static_cast<int>(cluster), whole = processors > 24 ? processors - 8 : processors;
     return cluster <= 2 ? processors / size : whole / 16 * (16 / size) + whole % 16 / size;
 }
@@ -64,7 +64,7 @@ constexpr std::int64_t clusters_at_once(int processors, unsigned cluster) {
 /// 70 for each thousand sums of each group that it reads. On an H100 the choice takes 2 % longer than the best of what
 /// was measured (13 layers, batch 64, geometric mean).
 template <class Schedule>
-WeightShares share_pixels(WeightProduct const& of, SharingLimits const& limits) {
+FUSEKIT_H WeightShares share_pixels(WeightProduct const& of, SharingLimits const& limits) {
     constexpr std::size_t states = GroupWorkspace::state_bytes;
     constexpr std::int64_t tile_bytes = std::int64_t{Schedule::rows} * Schedule::columns * 4;
     constexpr double thousands = tile_bytes / 4000.0;
