@@ -42,9 +42,8 @@ FUSEKIT_H constexpr std::int64_t scratch_size(std::int64_t floats) { return (flo
 /// The CPU: a fixed set of threads and the memory they pack into. It stays where it is, because its threads point to
 /// it.
 ///
-/// Runs from several threads on one Device are serialized; give each thread a Device of its own to overlap them. A
-/// child process of fork() has none of the threads: there a Device that no thread used during the fork runs on the
-/// calling thread.
+/// Runs from several threads on one Device are serialized; give each thread a Device of its own to overlap them. fork()
+/// waits for runs; in the child, which has none of the threads, a Device computes on the calling thread.
 class Device : public Memory {
     class Lock {
     public:
@@ -70,13 +69,24 @@ public:
                     },
                     this) != 0)
                 count = i;  // as many as the system gives; the caller alone is enough
+        has_workers = count > 1;
+        enlist();
     }
     Device(Device const&) = delete;
     Device& operator=(Device const&) = delete;
     FUSEKIT_H ~Device() {
-        if (getpid() == owner) join();
+        delist();
+        pthread_mutex_lock(&mutex);
+        closing = true;
+        pthread_cond_broadcast(&wake);
+        pthread_mutex_unlock(&mutex);
+        for (int i = 1; has_workers && i < count; ++i) pthread_join(workers[i], nullptr);
         delete[] workers;
         release(kept.data);
+        pthread_cond_destroy(&idle);
+        pthread_cond_destroy(&wake);
+        pthread_mutex_destroy(&mutex);
+        pthread_mutex_destroy(&turns);
     }
 
     FUSEKIT_H int threads() const { return count; }
@@ -157,8 +167,9 @@ private:
     using Call = void (*)(void const* closure, std::int64_t item, int thread);
 
     int count;
-    pid_t owner = getpid();  // the process that has the threads
     pthread_t* workers;
+    bool has_workers = false;  // none in a child process
+    Device *next_device = nullptr, **link = nullptr;  // of the list of all devices, for fork()
     pthread_mutex_t turns = PTHREAD_MUTEX_INITIALIZER;  // held for the length of a run; guards `kept`
     WorkspaceView kept;
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;  // guards what follows, but for `next`
@@ -177,16 +188,40 @@ private:
         return processors > 0 ? static_cast<int>(processors) : 1;
     }
 
-    FUSEKIT_H void join() {
-        pthread_mutex_lock(&mutex);
-        closing = true;
-        pthread_cond_broadcast(&wake);
-        pthread_mutex_unlock(&mutex);
-        for (int i = 1; i < count; ++i) pthread_join(workers[i], nullptr);
-        pthread_cond_destroy(&idle);
-        pthread_cond_destroy(&wake);
-        pthread_mutex_destroy(&mutex);
-        pthread_mutex_destroy(&turns);
+    /// All devices of the process. fork() is between runs of each, so that a child finds them whole.
+    static inline Device* devices = nullptr;
+    static inline pthread_mutex_t devices_mutex = PTHREAD_MUTEX_INITIALIZER;
+    static inline bool watches_forks = false;
+
+    FUSEKIT_H void enlist() {
+        Lock const lock(devices_mutex);
+        if (!watches_forks) pthread_atfork(before_fork, after_fork, after_fork_in_child);
+        watches_forks = true;
+        next_device = devices, link = &devices, devices = this;
+        if (next_device) next_device->link = &next_device;
+    }
+    FUSEKIT_H void delist() {
+        Lock const lock(devices_mutex);
+        *link = next_device;
+        if (next_device) next_device->link = link;
+    }
+    FUSEKIT_H static void before_fork() {
+        pthread_mutex_lock(&devices_mutex);
+        for (Device* each = devices; each; each = each->next_device)
+            pthread_mutex_lock(&each->turns), pthread_mutex_lock(&each->mutex);
+    }
+    FUSEKIT_H static void after_fork() {
+        for (Device* each = devices; each; each = each->next_device)
+            pthread_mutex_unlock(&each->mutex), pthread_mutex_unlock(&each->turns);
+        pthread_mutex_unlock(&devices_mutex);
+    }
+    FUSEKIT_H static void after_fork_in_child() {
+        for (Device* each = devices; each; each = each->next_device) {
+            each->has_workers = false;
+            each->wake = PTHREAD_COND_INITIALIZER, each->idle = PTHREAD_COND_INITIALIZER;  // nobody waits any more
+            each->busy = 0;
+        }
+        after_fork();
     }
 
     FUSEKIT_H void drain(void const* body, Call f, std::int64_t end, int thread) {
@@ -198,7 +233,7 @@ private:
         closure = body, call = f, items = end, entered = 1;
         next = 0;
         ++job;
-        if (count > 1 && end > 1) pthread_cond_broadcast(&wake);
+        if (has_workers && end > 1) pthread_cond_broadcast(&wake);
         pthread_mutex_unlock(&mutex);
         drain(body, f, end, 0);
         pthread_mutex_lock(&mutex);
