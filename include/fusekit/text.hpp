@@ -7,6 +7,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "fusekit/config.hpp"
+
 namespace fusekit {
 
 /// Characters for people to read: names, messages, descriptions. Converts to and from std::string, to

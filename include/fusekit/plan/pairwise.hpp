@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "fusekit/abi.hpp"
+
 namespace fusekit::detail {
 
 /// The number of values that are added one after another before their total is merged with others.

@@ -3,6 +3,8 @@
 
 #include <type_traits>
 
+#include "fusekit/abi.hpp"
+
 namespace fusekit::detail {
 
 template <class... Ops>

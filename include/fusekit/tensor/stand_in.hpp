@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "fusekit/abi.hpp"
+
 namespace fusekit::detail {
 
 /// Addresses that no memory has, 2^48 bytes apart: they take the place of pointers in questions that layouts alone

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "fusekit/config.hpp"
+
 namespace fusekit {
 
 /// Memory that a caller lends to runs, aligned to 64 bytes. From a run to the end of the next, nobody else uses it. On

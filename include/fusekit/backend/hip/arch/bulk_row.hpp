@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fusekit/abi.hpp"
+
 namespace fusekit::hip {
 
 /// How many bytes a row of a swizzled box has in shared memory, where so many elements of a tile neighbour: 64 where

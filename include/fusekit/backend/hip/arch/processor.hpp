@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "fusekit/abi.hpp"
+
 namespace fusekit::hip {
 
 /// The facts of a processor, a compute unit or a streaming multiprocessor, and how code is compiled for it.

@@ -3,6 +3,8 @@
 
 #include <cuda_runtime.h>
 
+#include "fusekit/abi.hpp"
+
 /// HIP's names for CUDA's runtime, as far as fusekit, its tests and its benchmarks use them. They are in fusekit's own
 /// namespace, so that they meet neither HIP's headers nor anybody else's mapping.
 namespace fusekit::hip {
