@@ -127,7 +127,7 @@ struct Conv : detail::ConvArgs<Geometry> {
         detail::check_weights<Option>(args.weights.type, in);
         if (in.refused()) return;  // else 0 groups would divide
         std::int64_t const k = args.weights.layout.shape[0];
-        detail::check_groups(f, args.weights.layout.shape, Conv::written(args), in);
+        detail::check_groups(f, args.weights.layout.shape, [&] { return Conv::written(args); }, in);
         CollapsedShape<4> const weights = detail::filter_shape_of(f, in.x, k);
         in.readable("weights", args.weights, weights, "K x C/groups x R x S", Access::read, true);
         std::int64_t const products = detail::extent_product(weights[1], weights[2] * weights[3]);

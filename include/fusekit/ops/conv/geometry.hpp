@@ -35,11 +35,11 @@ consteval int longest_of(Filter<Rank> const& f) {
 }
 
 /// Refuses groups that do not divide the channels of x, and weights whose number the groups do not divide.
-template <int Rank>
-FUSEKIT_H void check_groups(Filter<Rank> const& f, Index<4> const& weights, Text const& written, Check const& in) {
+template <int Rank, class Written>
+FUSEKIT_H void check_groups(Filter<Rank> const& f, Index<4> const& weights, Written const& written, Check const& in) {
     std::int64_t const groups = f.group_count, c = in.x[1], k = weights[0];
     if (c % groups != 0) {
-        in.fail("filter", "groups that divide C", written + " with C = " + Text::number(c));
+        in.fail("filter", "groups that divide C", written() + " with C = " + Text::number(c));
     } else if (k % groups != 0) {
         CollapsedShape<4> const one = filter_shape_of(f, in.x, groups);
         bool const exchanged = k == 1 && weights[1] == groups && c == groups;
