@@ -127,7 +127,7 @@ class Convolutions(Case):
                                                                                                 device))
             self.refused("an output of at least 1 x 1", conv, x[:, :, :2], weight, bias)
             self.refused("stride: expected 1 or more, got 0", conv, x, weight, bias, stride=0)
-            self.refused("groups that divide C and K", conv, x, weight, bias, groups=3)
+            self.refused("groups that divide C", conv, x, weight, bias, groups=3)
             self.refused("x: expected 4 modes", conv, x[0], weight, bias)
             self.refused("x: expected elements of float, half or bfloat16", conv, x.double(), weight, bias)
             self.refused("expected float, got half|weights: expected .*float.*got half", conv, x, weight.half(), bias)
@@ -280,7 +280,10 @@ class Norms(Case):
                     what, variance = f"{device} {mean} {deviation}", pixels.var(1)
                     self.assertTrue((double(running[1]) >= 0).all(), what)
                     error = (double(running[1]) - variance).abs().max().item()
-                    self.assertLessEqual(error, 1e-5 * variance.max().item() + (1e-7 * mean) ** 2, what)
+                    # Sums of squares are merged with the difference of two means, about a deviation, that are rounded
+                    # to floats: each adds up to 2^-24 |mean| to it.
+                    rounding = 2 * 2**-24 * abs(mean) * variance.max().item() ** 0.5
+                    self.assertLessEqual(error, 1e-5 * variance.max().item() + rounding + (1e-7 * mean) ** 2, what)
                     self.agree(running[0], pixels.mean(1), 1e-5, what)
                     self.assertFalse(y.isnan().any().item())
 

@@ -123,7 +123,7 @@ FUSEKIT_HD constexpr V erfc_above_1(V a) {
 template <class V>
 FUSEKIT_HD constexpr V wave(V x, std::int32_t quarters) {
     constexpr float round = 0x1.8p23f;
-    V const in_range = select(abs(x) <= 1e5f, x, not_a_number),
+    V const in_range = select((abs)(x) <= 1e5f, x, not_a_number),
             biased = assoc_barrier(in_range * 0x1.45f306p-1f + round);
     V const n = assoc_barrier(biased - round);
     V const first = assoc_barrier(in_range - n * 0x1.92p0f), second = assoc_barrier(first - n * 0x1p-11f);

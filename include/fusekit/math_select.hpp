@@ -46,7 +46,7 @@ inline constexpr float infinity = config::bit_cast<float>(0x7f800000),
 
 /// Not above any number: -infinity, or the lowest finite number where the compiler knows no infinity.
 template <class V>
-inline constexpr auto lowest = config::assumes_finite ? -std::numeric_limits<V>::max() : V{-infinity};
+inline constexpr auto lowest = config::assumes_finite ? -(std::numeric_limits<V>::max)() : V{-infinity};
 
 }  // namespace detail
 

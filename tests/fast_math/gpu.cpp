@@ -2,7 +2,7 @@
 //
 // Elementary functions and activations in a GPU's fast math (nvcc --use_fast_math, clang -x hip -ffast-math): within
 // twice the errors that they state, and 2^-118, as in functions.cpp. Needs a GPU:
-//   nvcc -x cu -std=c++20 --expt-relaxed-constexpr --use_fast_math -arch=sm_90a -Iinclude -Itests \
+//   nvcc -x cu -std=c++20 --expt-relaxed-constexpr --use_fast_math -arch=sm_90a -Iinclude -Itests
 //     tests/fast_math/gpu.cpp -o fast_math_gpu && ./fast_math_gpu
 #include <algorithm>
 #include <bit>

@@ -8,8 +8,8 @@
 /// Runs on tensors without elements, for backends.
 namespace fusekit::detail {
 
-/// True if a run with y of these extents writes nothing: no output has elements, neither y nor one beside it. A backend
-/// then reads nothing either, and launches no kernel.
+/// True if a run with y of these extents writes nothing: no output has elements, neither y nor one beside it; Amax
+/// keeps its value. A backend then reads nothing either, and launches no kernel.
 template <class BoundPlan>
 FUSEKIT_H constexpr bool writes_nothing(BoundPlan const& bound, Index<4> const& y) {
     using Plan = typename BoundPlan::Plan;

@@ -29,7 +29,7 @@ TEST_CASE("HIP: a slab has whole images, and tiles that end with it where they c
 TEST_CASE("HIP: convolutions of several slabs compute what the oracle does") {
     fk::hip::Device device = gpu();
     LoweredLimits const lowered(device, {.pixels = 100});
-    auto const on = [&](std::uint64_t) -> LoweredLimits const& { return lowered; };
+    auto const on = [where = &lowered](std::uint64_t) -> LoweredLimits const& { return *where; };
     check_geometry<float, fk::filter(3, 3).pad(1)>({7, 5, 7, 6}, 9, on);
     check_geometry<float, fk::filter(1, 1).stride(2)>({5, 8, 9, 9}, 70, on);
     check_geometry<float, fk::filter(2, 3, 3).pad(1)>({5, 3, 4, 3, 3}, 5, on);

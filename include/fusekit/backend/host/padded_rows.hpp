@@ -22,10 +22,10 @@ public:
     /// The memory of one thread.
     struct Buffer {
         std::int64_t n = -1, k = -1, first = -1;  ///< the plane and the first output column that rows are stored for
-        std::int64_t* stored = nullptr;           ///< (slots) the row of x in each slot, or -1
+        std::int64_t* stored = nullptr;           ///< (slot_count) the row of x in each slot, or -1
         std::int64_t* offsets = nullptr;          ///< (window columns) of the taps' elements for the first output
         Sum const** rows = nullptr;               ///< (window rows) the rows under the taps of a row of outputs
-        Sum* zeros = nullptr;                     ///< a row of padding, followed by the slots
+        Sum* zeros = nullptr;                     ///< a row of padding, followed by the slot_count
     };
 
     explicit PaddedRows(Problem const& the_conv) : conv(the_conv) {}
@@ -36,14 +36,14 @@ public:
     std::int64_t columns() const { return (min)(round_up(conv.y[3], lanes), max_columns); }
 
     std::int64_t floats() const {
-        return 2 * (slots + conv.window_columns() + conv.window_rows()) + (slots + 1) * row_floats;
+        return 2 * (slot_count + conv.window_columns() + conv.window_rows()) + (slot_count + 1) * row_floats;
     }
 
     /// A buffer in memory of floats(), which holds no rows yet.
     Buffer buffer(float* memory) const {
         Buffer result;
         result.stored = reinterpret_cast<std::int64_t*>(memory);
-        result.offsets = result.stored + slots;
+        result.offsets = result.stored + slot_count;
         result.rows = reinterpret_cast<Sum const**>(result.offsets + conv.window_columns());
         result.zeros = reinterpret_cast<Sum*>(result.rows + conv.window_rows());
         for (int s = 0; s < conv.window_columns(); ++s) result.offsets[s] = offset(s);
@@ -55,11 +55,11 @@ public:
     void load(Buffer& buffer, OutputCoord const& at) const {
         if (buffer.n != at.n || buffer.k != at.k || buffer.first != at.q) {
             buffer.n = at.n, buffer.k = at.k, buffer.first = at.q;
-            for (std::int64_t slot = 0; slot < slots; ++slot) buffer.stored[slot] = -1;
+            for (std::int64_t slot = 0; slot < slot_count; ++slot) buffer.stored[slot] = -1;
         }
         for (int r = 0; r < conv.window_rows(); ++r) {
             std::int64_t const h = conv.row(at.p, r);
-            buffer.rows[r] = conv.has_row(h) ? stored_row(buffer, h, by_row ? h % slots : r) : buffer.zeros;
+            buffer.rows[r] = conv.has_row(h) ? stored_row(buffer, h, by_row ? h % slot_count : r) : buffer.zeros;
         }
     }
 
@@ -71,7 +71,7 @@ private:
     std::int64_t const phase_floats = columns() + span / advance + 1, row_floats = advance * phase_floats;
     /// Rows of images are stored at their number modulo the window's height; those of volumes, by tap.
     static constexpr bool by_row = Space == 2;
-    std::int64_t const slots = by_row ? (min)(height(), conv.x.layout.shape[2]) : conv.window_rows();
+    std::int64_t const slot_count = by_row ? (min)(height(), conv.x.layout.shape[2]) : conv.window_rows();
 
     std::int64_t offset(int s) const {
         std::int64_t const column = conv.column(0, s) - lowest;

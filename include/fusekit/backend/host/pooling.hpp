@@ -143,8 +143,8 @@ private:
     template <int stride>
     static Vector every(float const* from, int count) {
         if (stride == 1 || count < lanes) return load(from, stride, count);
-        return [&]<int... I>(std::integer_sequence<int, I...>) {
-            return Vector{from[I * std::int64_t{stride}]...};
+        return [&]<int... i>(std::integer_sequence<int, i...>) {
+            return Vector{from[i * std::int64_t{stride}]...};
         }(std::make_integer_sequence<int, lanes>{});
     }
 

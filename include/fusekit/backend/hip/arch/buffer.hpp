@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "fusekit/abi.hpp"
 #include "fusekit/backend/hip/arch/reload.hpp"
 #include "fusekit/backend/hip/runtime/platform.hpp"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <bit>
 #include <cstdint>
 
 #include "fusekit/backend/hip/arch/packed.hpp"

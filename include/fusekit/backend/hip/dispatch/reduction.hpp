@@ -140,11 +140,14 @@ FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_reducing(Gpu const
 /// Prepares sums over no values: each sum is a column, which one block saves.
 template <class Schedule, class Plan, Element T, detail::OutputElement U>
 FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_empty_sums(Gpu const& gpu,
-                                                                         ReductionParams<Plan, T, U> params) {
+                                                                         ReductionParams<Plan, T, U> params,
+                                                                         CollapsedShape<4> const& output) {
     using Steps = detail::ReductionSteps<typename Plan::Head>;
     using Mainloop = Reducing<Plan, Schedule, T, U, 1, Pattern::any, Steps::has_totals>;
     Index<4> const shape = params.y.layout.shape;
     std::int64_t const sums = Steps::per_place ? shape[1] * shape[2] * shape[3] : shape[1];
+    if (Refusal refusal = refuse_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", output, sums))
+        return *refusal;
     constexpr int threads = 64;
     static_assert(threads <= Mainloop::threads);
     params.by_columns = true;
@@ -168,7 +171,7 @@ FUSEKIT_H Result<Launch<ReductionParams<Plan, T, U>>> prepare_reduction_with(Gpu
     if (detail::has_no_elements(y.layout.shape)) {
         ReductionParams<Plan, T, U> const params{bound, x, y, x, {}, true, {y.layout.shape, channels_are_last}};
         if (detail::writes_nothing(bound, y.layout.shape)) return launch_nothing(gpu, type_name<Plan>, params);
-        return detail::prepare_empty_sums<Schedule>(gpu, params);
+        return detail::prepare_empty_sums<Schedule>(gpu, params, y.shape());
     }
     std::int64_t const image = y.layout.size() / y.layout.shape[0];
     if (Refusal refusal = refuse_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", y.shape(), image))

@@ -196,13 +196,13 @@ FUSEKIT_H Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_weight_gradie
     WeightGradientParams<Plan, T, U> params{bound, detail::without_idle_strides(x), y};
     if constexpr (Plan::Head::collapsed_space == 3) params.slices = problem::slices_of<3>(x.from, dy.from);
     if (detail::writes_nothing(bound, y.layout.shape)) return launch_nothing(gpu, type_name<Plan>, params);
+    params.in_slabs = dy.layout.shape[0] * dy.layout.shape[2] * dy.layout.shape[3] >= limits.pixels;
     if (detail::has_no_elements(x.layout.shape) || detail::has_no_elements(dy.layout.shape)) {
         // A bias gradient for x of no channels: filters of one channel and no weights, so that nothing divides by 0.
         if (y.layout.shape[1] == 0) params.y.layout.shape = {{y.layout.shape[0], 1, 0, 1}};
         return detail::prepare_first_weight_gradient<WeightGradient<Plan, T, U>>(
             gpu, params, dy.layout.shape[2] * dy.layout.shape[3], 1, workspace_bytes, limits.block_pixels);
     }
-    params.in_slabs = dy.layout.shape[0] * dy.layout.shape[2] * dy.layout.shape[3] >= limits.pixels;
     if constexpr (has_bulk_weight_gradient<Plan, T>)
         if (!params.in_slabs)
             if (auto const launch = prepare_bulk_weight_gradient(gpu, params, workspace_bytes)) return *launch;

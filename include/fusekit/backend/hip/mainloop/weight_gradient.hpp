@@ -115,7 +115,7 @@ private:
     /// Calls f with how x and dy lie. Where both lie as in most networks the compiler knows it, because each
     /// instruction counts beside the products of matrix units.
     template <class F>
-    __device__ __forceinline__ static Totals with_neighbours(Params const& params, F const& f) {
+    __device__ static Totals with_neighbours(Params const& params, F const& f) {
         if constexpr (has_packets_alone) {
             return f(InPackets{}, InPackets{});
         } else {
