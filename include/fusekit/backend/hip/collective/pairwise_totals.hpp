@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "fusekit/abi.hpp"
 #include "fusekit/backend/hip/collective/shared_totals.hpp"
 
 namespace fusekit::hip {
