@@ -9,7 +9,7 @@ fk::TensorView<float const, 4> wrong_filters(Operands const& of) {
     return fk::TensorView(of.weights.data(), fk::nchw(5, 1, 3, 3));
 }
 
-Unit table() {
+constexpr Unit table() {
     return {
         .flags = FUSEKIT_TEXT(FUSEKIT_FLAGS),
 #if defined(__cpp_exceptions)
@@ -51,7 +51,7 @@ Unit table() {
         },
         .run_handle =
             [](fk::runtime::Handle<Device> const& handle, Device& device, Operands const& of, Images& y) {
-                fk::runtime::Arguments arguments[3];
+                fk::runtime::Arguments arguments[3] = {};
                 arguments[0][fk::runtime::Role::weights] = of.weights, arguments[1][fk::runtime::Role::bias] = of.bias;
                 fk::runtime::Run<Device> run;
                 handle.prepare(device, arguments, of.x, y, run).raise();
@@ -91,4 +91,4 @@ Unit table() {
 }  // namespace
 
 extern abi::Unit const unit;
-abi::Unit const unit = table();
+constinit abi::Unit const unit = table();

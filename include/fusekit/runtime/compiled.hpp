@@ -5,7 +5,7 @@
 #include "fusekit/runtime/handle.hpp"
 
 /// The code of forms. A unit that has it includes the backend of its device before.
-namespace fusekit::runtime::detail {
+namespace fusekit::runtime::detail::inline FUSEKIT_FLAGS {
 
 template <class Device, class Prepared>
 struct Holding : AnyRun<Device> {
@@ -85,4 +85,4 @@ FUSEKIT_H void Compiled<Device, TheForm>::run(Call<Device> const& call, Workspac
     });
 }
 
-}  // namespace fusekit::runtime::detail
+}  // namespace fusekit::runtime::detail::inline FUSEKIT_FLAGS

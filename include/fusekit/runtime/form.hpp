@@ -45,6 +45,7 @@ struct Matching {
 };
 
 namespace detail {
+inline namespace FUSEKIT_FLAGS {
 
 /// Gives each descriptor to the first operator that takes it, after that of the descriptor before. Fits where all are
 /// given, and only operators are left out that may be; or, of a beginning, those that follow it.
@@ -84,8 +85,8 @@ consteval Slot slot_of() {
     return {descriptor, modes_of<Op>(), takes_any_filter<Op>(), requires {OperatorOf<Op>::absent();
 }
 , facts_of<Op>, type_name<Op>
-};  // namespace detail
-}  // namespace fusekit::runtime
+};  // namespace FUSEKIT_FLAGS
+}  // namespace detail
 
 /// Reads the arguments of a call's operators.
 struct Reader {
@@ -183,6 +184,7 @@ struct FormOf<Form<ThePlan, TheX, TheY>> : Bind<ThePlan> {
                                       Bind<ThePlan>::rank};
 };
 
+}  // namespace fusekit::runtime
 }  // namespace detail
 
 }  // namespace fusekit::runtime

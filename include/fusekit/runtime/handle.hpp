@@ -50,6 +50,7 @@ template <class Device>
 using Run = std::unique_ptr<AnyRun<Device>>;
 
 namespace detail {
+inline namespace FUSEKIT_FLAGS {
 
 /// What a form is asked for: all that a call brings.
 template <class Device>
@@ -83,6 +84,7 @@ inline constexpr Operations<Device> operations = {&Compiled<Device, TheForm>::ou
                                                   &Compiled<Device, TheForm>::workspace_bytes,
                                                   &Compiled<Device, TheForm>::prepare, &Compiled<Device, TheForm>::run};
 
+}  // namespace FUSEKIT_FLAGS
 }  // namespace detail
 
 /// A plan of a set, for one sequence of descriptors: an immutable value, which many threads and streams may share.
