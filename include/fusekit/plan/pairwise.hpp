@@ -11,7 +11,13 @@ namespace fusekit::detail {
 inline constexpr std::int64_t addends = 64;
 
 /// Merges two totals.
-inline constexpr auto merged = [](auto const& a, auto const& b) { return merge(a, b); };
+struct Merged {
+    template <class A, class B>
+    FUSEKIT_H constexpr auto operator()(A const& a, B const& b) const {
+        return merge(a, b);
+    }
+};
+inline constexpr Merged merged;
 
 /// Totals numbers [begin, end): leaf(begin, end) totals up to `block` of them, and merge(a, b) combines the totals of
 /// two parts, of which the first has `block` times a power of two. A number takes part in log(count) merges, so
