@@ -42,7 +42,7 @@ Lane gfx11_sum(unsigned row, unsigned column) { return {column + 16 * (row % 2),
 /// The first 8 rows in lanes 0 to 15.
 Lane gfx12_sum(unsigned row, unsigned column) { return {column + 16 * (row / 8), row % 8}; }
 
-/// Whether the device's MFMA takes subnormal factors of this type, and subnormal sums of their products, as zero.
+/// True if the device's MFMA takes subnormal factors of this type, and subnormal sums of their products, as zero.
 bool flushes(Factor factor) {
     static bool const is_gfx90a = std::strcmp(architecture(), "gfx90a") == 0;
     return is_gfx90a && (factor == Factor::half || factor == Factor::bfloat16);

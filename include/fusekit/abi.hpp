@@ -55,7 +55,7 @@
                  FUSEKIT_LETTER(__ARM_FEATURE_SVE, s), FUSEKIT_LETTER(__ARM_FEATURE_SVE2, 2), \
                  FUSEKIT_LETTER(__ARM_FEATURE_ATOMICS, a), , , , , )
 
-/// What this unit's machine code depends on, as an identifier: a namespace of all whose code or layout depends on it.
+/// The flags that this unit's machine code depends on, as an identifier: a namespace of all whose code or layout depends on it.
 #define FUSEKIT_FLAGS \
     FUSEKIT_JOIN(k, FUSEKIT_COMPILER_LETTERS, _, FUSEKIT_SSE_LETTERS, _, FUSEKIT_AVX_LETTERS, _, \
                  FUSEKIT_AVX512_LETTERS, _, FUSEKIT_ARM_LETTERS, , )

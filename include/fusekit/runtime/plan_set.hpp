@@ -102,7 +102,7 @@ public:
     FUSEKIT_H static detail::FormList all() { return {tables().forms, size}; }
 
 private:
-    /// Tables of functions: those of the unit that asks, whatever other units have.
+    /// Tables of functions, those of the calling unit.
     struct Tables {
         FormInfo const* forms[sizeof...(Forms) + 1];
         detail::Operations<Device> const* operations[sizeof...(Forms) + 1];

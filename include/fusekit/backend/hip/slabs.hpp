@@ -8,8 +8,8 @@
 
 namespace fusekit::hip {
 
-/// What 32 bits count fewer of: pixels of a slab of a convolution, and of a block of a gradient by the weights; outputs
-/// of a slab of a pool; steps of a slab of a reduction. Tests lower them.
+/// Exclusive limits of 32-bit counts: pixels of a slab of a convolution, and of a block of a gradient by the weights;
+/// outputs of a slab of a pool; steps of a slab of a reduction. Tests lower them.
 struct IndexLimits {
     std::int64_t pixels = std::int64_t{1} << 30, block_pixels = std::int64_t{1} << 30, outputs = std::int64_t{1} << 31,
                  steps = std::int64_t{1} << 31;
@@ -35,8 +35,8 @@ struct Slabs {
     }
 };
 
-/// How many of a batch's images, of `size` pixels each, a slab of fewer than `most` pixels has: if it can, so many that
-/// its tiles of tile_m pixels are whole, as those of the whole batch are.
+/// Images per slab of a batch, of `size` pixels each: fewer than `most` pixels, and, where images allow it, so many
+/// that its tiles of tile_m pixels are whole, as those of the whole batch are.
 FUSEKIT_H inline std::int64_t images_of_slab(std::int64_t images, std::int64_t size, std::int64_t most,
                                              int tile_m = 1) {
     std::int64_t const fit = (most - 1) / size, count = fit < 1 ? 1 : fit,

@@ -218,7 +218,7 @@ private:
     FUSEKIT_H static void after_fork_in_child() {
         for (Device* each = devices; each; each = each->next_device) {
             each->has_workers = false;
-            each->wake = PTHREAD_COND_INITIALIZER, each->idle = PTHREAD_COND_INITIALIZER;  // nobody waits any more
+            each->wake = PTHREAD_COND_INITIALIZER, each->idle = PTHREAD_COND_INITIALIZER;  // no waiters in the child
             each->busy = 0;
         }
         after_fork();

@@ -73,7 +73,7 @@ FUSEKIT_H Result<Launch<StreamParams<Plan, T, U>>> prepare_elementwise_with(Gpu 
             refuse_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", y.shape(), period(1)))
         return *refusal;
     StreamParams<Plan, T, U> params{.order = {}, .bound = bound, .x = x, .y = y};
-    // Where images are longer nobody asks for a row or a column.
+    // Longer images: no operator reads p or q.
     params.order = {image >> 31 == 0 ? y.layout.shape : Index<4>{{1, period(1), 1, 1}}, last};
     bool const two_channels = params.order.channels_last || Epilogue::placewise || !Epilogue::channelwise ||
                               plane >= lanes;  // a packet has two at most
