@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "fusekit/tensor/float8.hpp"
 
+#include <bit>
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
