@@ -38,13 +38,14 @@ static_assert(!std::is_convertible_v<Tensor, fk::TensorView<fk::half const>> &&
               !std::is_convertible_v<Tensor, fk::TensorView<fk::half>>);
 static_assert(!std::is_convertible_v<Tensor const&, fk::TensorView<fk::half>>);
 
-/// What owns its elements gives no view when it is a temporary; a view does.
+/// A Tensor const has a const_view() alone. compile_fail/bind/view_of_temporary.cpp has the refusal of a temporary, which
+/// is an assertion in the function that no concept sees.
 template <class Source>
 concept Views = requires(Source&& source) { static_cast<Source&&>(source).view(); };
 template <class Source>
 concept ConstViews = requires(Source&& source) { static_cast<Source&&>(source).const_view(); };
-static_assert(Views<Tensor&> && !Views<Tensor> && !Views<Tensor const&> && !Views<Tensor const>);
-static_assert(ConstViews<Tensor&> && ConstViews<Tensor const&> && !ConstViews<Tensor> && !ConstViews<Tensor const>);
+static_assert(Views<Tensor&> && !Views<Tensor const&> && !Views<Tensor const>);
+static_assert(ConstViews<Tensor&> && ConstViews<Tensor const&>);
 static_assert(Views<fk::TensorView<float>> && ConstViews<fk::TensorView<float>> &&
               ConstViews<fk::TensorView<float const>>);
 
