@@ -80,6 +80,8 @@ void check(Unit const& maker, Unit const& user) {
         compare("a prepared run", [&] { user.run_prepared(maker.prepare(*device, of, y), *device, of, y); });
         compare("a layer", [&] { user.run_layer(maker.layer(of), *device, of, y); });
         compare("a handle", [&] { user.run_handle(maker.handle(), *device, of, y); });
+        expect(user.second_step(maker.describe(of)) == "BiasPlan<Conv<filter(3, 3).pad(1)>, Bias, Activation<Relu>>",
+               "a description", maker, user);
         compare("a plan's call, again", [&] { maker.run(*device, of, y); });
 
         Channels one(*device, fk::channels(19)), zero(*device, fk::channels(19)), mean(*device, fk::channels(19));

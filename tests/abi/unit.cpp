@@ -57,6 +57,14 @@ constexpr Unit table() {
                 handle.prepare(device, arguments, of.x, y, run).raise();
                 run->run(device, of.x.data(), y.data()).raise();
             },
+        .describe = [](Operands const& of) -> fk::Description<3> {
+            return fk::describe(Conv::bind({.weights = of.weights}, {.bias = of.bias}, {}), of.x);
+        },
+        .second_step = [](fk::Description<3> const& about) -> fk::Text {
+            fk::Description<3> copy(about), other(static_cast<fk::Description<3>&&>(copy));
+            copy = other;
+            return copy.steps[1].name + copy.plan.c_str();
+        },
         .curve = [](Device& device, Halves const& x, Halves& y) { Curve::bind({.factor = 0.5f}, {})(device, x, y); },
         .norm = [](Device& device, Images const& x, Channels const& one, Channels const& zero, Channels& mean,
                    Images& y) { Norm::bind({.scale = one, .shift = zero, .saved_mean = mean}, {})(device, x, y); },

@@ -42,6 +42,8 @@ struct Unit {
     void (*run_view)(Device&, fk::TensorView<float const, 4>, Operands const&, View y);
     fk::runtime::Handle<Device> (*handle)();
     void (*run_handle)(fk::runtime::Handle<Device> const&, Device&, Operands const&, Images& y);
+    fk::Description<3> (*describe)(Operands const&);
+    fk::Text (*second_step)(fk::Description<3> const&);
     void (*curve)(Device&, Halves const& x, Halves& y);
     void (*norm)(Device&, Images const& x, Channels const& one, Channels const& zero, Channels& mean, Images& y);
     void (*refuse)(Device&, Operands const&);  ///< throws, or ends the program where there are no exceptions

@@ -11,12 +11,19 @@ namespace fusekit {
 
 /// One operator of a described plan.
 struct Step {
-    Text name;         ///< as in the plan: "Conv<filter(3, 3).pad(1)>"
-    Text equation;     ///< the operator's own; empty where it states none
-    CollapsedShape<4> output;  ///< N x K x P x Q
-    double flops;             ///< of all its output elements
-    double parameter_bytes;   ///< of the tensors among its arguments, as its check reads them
-    double activation_bytes;  ///< what it reads and writes beside them, as a kernel of its own
+    Text name;                    ///< as in the plan: "Conv<filter(3, 3).pad(1)>"
+    Text equation;                ///< the operator's equation; empty where it states none
+    CollapsedShape<4> output;     ///< N x K x P x Q
+    double flops = 0;             ///< of all output elements
+    double parameter_bytes = 0;   ///< of the tensors among its arguments, as its check reads them
+    double activation_bytes = 0;  ///< of the inputs and outputs of the operator as a kernel by itself
+
+    FUSEKIT_H Step() = default;
+    FUSEKIT_H Step(Step const&) = default;
+    FUSEKIT_H Step(Step&&) = default;
+    FUSEKIT_H Step& operator=(Step const&) = default;
+    FUSEKIT_H Step& operator=(Step&&) = default;
+    FUSEKIT_H ~Step() = default;
 };
 
 template <int Count>
@@ -77,6 +84,14 @@ struct Description : Text {
     CollapsedShape<4> input;  ///< N x C x H x W
     DataType type;
     Step steps[static_cast<std::size_t>(Count)];
+
+    FUSEKIT_H Description(Text the_plan, CollapsedShape<4> const& the_input, DataType the_type)
+        : plan(static_cast<Text&&>(the_plan)), input(the_input), type(the_type) {}
+    FUSEKIT_H Description(Description const&) = default;
+    FUSEKIT_H Description(Description&&) = default;
+    FUSEKIT_H Description& operator=(Description const&) = default;
+    FUSEKIT_H Description& operator=(Description&&) = default;
+    FUSEKIT_H ~Description() = default;
 
     FUSEKIT_H double flops() const { return sum(&Step::flops); }
 
@@ -162,13 +177,14 @@ FUSEKIT_H Description<sizeof...(Ops)> describe_collapsed(BoundPlan<FusedPlan<Ops
     check_extents(in, "", x);
     in.y = ThePlan::has_prologue ? x : bound.epilogue_shape(x);
 
-    Description<sizeof...(Ops)> result{{}, type_name<ThePlan>(), x, type, {}};
+    Description<sizeof...(Ops)> result(type_name<ThePlan>(), x, type);
     Step* step = result.steps;
     CollapsedShape<4> input = x;
     bool after_gemm = false;
     auto const add = [&]<class Op>(Op const*, typename Op::Args const& args) {
         if constexpr (MainloopOp<Op>) in.y = bound.epilogue_shape(x);
-        *step = {type_name<Op>(), {}, in.y, 0, 0, 0};
+        step->name = type_name<Op>();
+        step->output = in.y;
         if constexpr (requires { Op::equation; })
             step->equation = after_gemm ? of_columns(Op::equation) : Text(Op::equation);
         after_gemm = after_gemm || MatrixOp<Op>;

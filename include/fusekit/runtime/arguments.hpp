@@ -108,6 +108,8 @@ struct Arguments {
     double momentum = 0.1;    ///< MIOpen's expAvgFactor
     double zero_point = 0;    ///< of a Requantize
 
+    FUSEKIT_H constexpr Arguments() = default;
+
     FUSEKIT_H constexpr View& operator[](Role role) { return tensors[static_cast<int>(role)]; }
     FUSEKIT_H constexpr View const& operator[](Role role) const { return tensors[static_cast<int>(role)]; }
 };

@@ -30,15 +30,28 @@ struct Required : View {
         requires(std::is_convertible_v<Source, View> && !std::is_base_of_v<Required, std::remove_cvref_t<Source>>)
     FUSEKIT_H constexpr Required(Source&& source) : View(std::forward<Source>(source)) {}
 
+    /// From a pointer, in braces.
+    template <class T, class V = View>
+        requires std::is_constructible_v<V, T*, Layout<V::rank>>
+    FUSEKIT_HD constexpr Required(T* data, Layout<V::rank> const& layout) : View(data, layout) {}
+
     /// A template, because nvcc 13 lets a field be left out where only a plain default constructor is deleted.
     template <class = void>
     Required() = delete;  // the argument Field is left out, or out of order: give all, in the order of Op::Args
 };
 
+/// Constructors are declared, because the names of inherited ones carry no flags (abi.hpp).
 template <class View, int... Ranks, class Field>
 struct Required<Collapsed<View, Ranks...>, Field> : Collapsed<View, Ranks...> {
-    using Collapsed<View, Ranks...>::Collapsed;
-    FUSEKIT_HD constexpr Required(Collapsed<View, Ranks...> const& view) : Collapsed<View, Ranks...>(view) {}
+    FUSEKIT_HD constexpr Required(Collapsed<View, Ranks...> const& view) : Base(view) {}
+    FUSEKIT_HD constexpr Required(View const& view)
+        requires((Ranks == View::rank) || ...)
+        : Base(view) {}
+    template <class Source>
+    FUSEKIT_H constexpr Required(Source const& source) : Base(source) {}
+    template <class T>
+        requires std::is_constructible_v<View, T*, Layout<View::rank>>
+    FUSEKIT_HD constexpr Required(T* data, Layout<View::rank> const& layout) : Base(data, layout) {}
 
     template <detail::Collapsible<View, Ranks...> Source>
         requires detail::Owning<Source>
@@ -46,6 +59,9 @@ struct Required<Collapsed<View, Ranks...>, Field> : Collapsed<View, Ranks...> {
 
     template <class = void>
     Required() = delete;  // the argument Field is left out, or out of order: give all, in the order of Op::Args
+
+private:
+    using Base = Collapsed<View, Ranks...>;
 };
 
 }  // namespace fusekit

@@ -19,6 +19,10 @@ struct Moments {
     static constexpr float unit = 0x1p-16f, per_unit = 0x1p16f;
     V count{}, mean{}, deviations{};
 
+    FUSEKIT_H constexpr Moments() = default;
+    FUSEKIT_HD constexpr Moments(V the_count, V the_mean, V the_deviations)
+        : count(the_count), mean(the_mean), deviations(the_deviations) {}
+
     /// The mean of the values themselves.
     FUSEKIT_HD constexpr V true_mean() const { return mean * per_unit; }
     FUSEKIT_HD constexpr V variance() const { return deviations / count * (per_unit * per_unit); }
