@@ -5,7 +5,7 @@ set_target_properties(fusekit PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON INTERFA
 
 set(targets fusekit_verify_interface_header_sets)
 if(TARGET hip_on_cpu AND NOT FUSEKIT_QUICK_TESTS)
-  list(FILTER fusekit_hip_headers EXCLUDE REGEX "/(cuda_names|sm90a_instructions|sm90a_multiply)\\.hpp$")
+  list(FILTER fusekit_hip_headers EXCLUDE REGEX "/(cuda_names|sm90a_instructions|sm90a_wgmma)\\.hpp$")
   add_library(fusekit_hip_headers INTERFACE)
   target_link_libraries(fusekit_hip_headers INTERFACE fusekit hip_on_cpu)
   target_sources(fusekit_hip_headers INTERFACE FILE_SET HEADERS BASE_DIRS include FILES ${fusekit_hip_headers})

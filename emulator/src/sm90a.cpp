@@ -180,26 +180,26 @@ bool encode_im2col(TensorMap* map, int element_bytes, void* memory, std::uint64_
     return legal && takes_box(*map);
 }
 
-void barrier_init(std::uint32_t address, unsigned arrivals, Place place) {
+void mbarrier_init(std::uint32_t address, unsigned arrivals, Place place) {
     if (address % 8 != 0) fault("an mbarrier is not aligned to 8 bytes", place);
     Barrier barrier{};
     barrier.expected = barrier.pending = arrivals;
     std::memcpy(shared_pointer(address), &barrier, sizeof barrier);
 }
 
-void barrier_arrive(std::uint32_t address, Place place) {
+void mbarrier_arrive(std::uint32_t address, Place place) {
     Barrier& barrier = barrier_at(address, place);
     if (barrier.pending == 0) fault("an mbarrier has more arrivals than it was initialised for", place);
     barrier.pending = barrier.pending - 1;
     end_phase_if_complete(barrier);
 }
 
-void barrier_arrive_expect_bytes(std::uint32_t address, unsigned bytes, Place place) {
+void mbarrier_arrive_expect_tx(std::uint32_t address, unsigned bytes, Place place) {
     barrier_at(address, place).bytes += bytes;
-    barrier_arrive(address, place);
+    mbarrier_arrive(address, place);
 }
 
-void barrier_wait(std::uint32_t address, unsigned parity, Place place) {
+void mbarrier_wait(std::uint32_t address, unsigned parity, Place place) {
     auto const over = [=] {
         running_block().asynchrony().finish_loads(address);
         return barrier_at(address, place).phase != parity;
@@ -207,7 +207,7 @@ void barrier_wait(std::uint32_t address, unsigned parity, Place place) {
     running_block().wait_until(over, "an mbarrier", place);
 }
 
-void named_barrier_arrive(unsigned number, unsigned expected, Place place) {
+void bar_arrive(unsigned number, unsigned expected, Place place) {
     auto& barrier = running_block().asynchrony().named_barrier(number);
     if (barrier.arrived > 0 && barrier.threads != expected)
         fault("threads arrive at a named barrier with different counts", place);
@@ -217,28 +217,26 @@ void named_barrier_arrive(unsigned number, unsigned expected, Place place) {
     barrier.any_said = barrier.said, barrier.said = false;
 }
 
-void named_barrier_sync(unsigned number, unsigned expected, Place place) {
-    named_barrier_any(number, expected, false, place);
-}
+void bar_sync(unsigned number, unsigned expected, Place place) { bar_red_or(number, expected, false, place); }
 
-bool named_barrier_any(unsigned number, unsigned expected, bool said, Place place) {
+bool bar_red_or(unsigned number, unsigned expected, bool predicate, Place place) {
     auto& barrier = running_block().asynchrony().named_barrier(number);
     std::uint64_t const before = barrier.generation;
-    barrier.said = barrier.said || said;
-    named_barrier_arrive(number, expected, place);
+    barrier.said = barrier.said || predicate;
+    bar_arrive(number, expected, place);
     running_block().wait_until([&barrier, before] { return barrier.generation != before; }, "a named barrier", place);
     return barrier.any_said;
 }
 
-bool elect(Place place) {
+bool elect_sync(Place place) {
     running->exchange(0, place);
     return running->lane() == 0;
 }
 
-void sync_wave(Place place) { running->exchange(0, place); }
+void bar_warp_sync(Place place) { running->exchange(0, place); }
 
-void load_tiled(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const* at, unsigned rank,
-                Place const& place) {
+void tma_load(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const* at, unsigned rank,
+              Place const& place) {
     if (map->is_im2col || map->rank != rank) fault("a tiled load of a map of another kind", place);
     check_copy(*map, to, at, place);
     Coord first{};
@@ -248,8 +246,8 @@ void load_tiled(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, s
         place);
 }
 
-void load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const (&at)[4],
-                 unsigned column, unsigned row, Place place) {
+void tma_load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const (&at)[4],
+                     unsigned column, unsigned row, Place place) {
     if (!map->is_im2col) fault("an im2col load of a tiled map", place);
     if (column > 255 || row > 255) fault("an im2col load's tap is past 255", place);
     check_copy(*map, to, at, place);
@@ -269,12 +267,12 @@ void check_linear(std::uint32_t shared, void const* global, unsigned bytes, Plac
 
 }  // namespace
 
-void load_linear(std::uint32_t to, void const* from, unsigned bytes, std::uint32_t barrier, Place place) {
+void bulk_load(std::uint32_t to, void const* from, unsigned bytes, std::uint32_t barrier, Place place) {
     check_linear(to, from, bytes, place);
     load(to, bytes, barrier, [=] { std::memcpy(shared_pointer(to), from, bytes); }, place);
 }
 
-void store_tiled(TensorMap const* map, std::uint32_t from, std::int32_t const* at, unsigned rank, Place const& place) {
+void tma_store(TensorMap const* map, std::uint32_t from, std::int32_t const* at, unsigned rank, Place const& place) {
     if (map->is_im2col || map->rank != rank) fault("a tiled store of a map of another kind", place);
     check_copy(*map, from, at, place);
     Coord first{};
@@ -282,13 +280,13 @@ void store_tiled(TensorMap const* map, std::uint32_t from, std::int32_t const* a
     running_block().asynchrony().store([from, first, copy = *map] { copy_tiled(copy, from, first, true); });
 }
 
-void store_linear(void* to, std::uint32_t from, unsigned bytes, Place place) {
+void bulk_store(void* to, std::uint32_t from, unsigned bytes, Place place) {
     check_linear(from, to, bytes, place);
     running_block().asynchrony().store([=] { std::memcpy(to, shared_pointer(from), bytes); });
 }
 
-void commit_stores() {}
-void wait_for_stores() { running_block().asynchrony().finish_stores(); }
+void bulk_commit_group() {}
+void bulk_wait_group_read() { running_block().asynchrony().finish_stores(); }
 
 namespace {
 
@@ -308,14 +306,14 @@ void for_each_of_matrices(std::uint32_t address, bool transposed, Place const& p
 
 }  // namespace
 
-void store_matrices(std::uint32_t address, std::uint32_t const (&elements)[4], bool transposed, Place const& place) {
+void stmatrix_x4(std::uint32_t address, std::uint32_t const (&elements)[4], bool transposed, Place const& place) {
     for_each_of_matrices(address, transposed, place, [&](unsigned matrix, unsigned i, void* to) {
         auto const element = static_cast<std::uint16_t>(elements[matrix] >> 16 * i);
         std::memcpy(to, &element, sizeof element);
     });
 }
 
-void load_matrices(std::uint32_t address, std::uint32_t (&elements)[4], bool transposed, Place const& place) {
+void ldmatrix_x4(std::uint32_t address, std::uint32_t (&elements)[4], bool transposed, Place const& place) {
     for (auto& both : elements) both = 0;
     for_each_of_matrices(address, transposed, place, [&](unsigned matrix, unsigned i, void const* from) {
         std::uint16_t element;
@@ -324,21 +322,21 @@ void load_matrices(std::uint32_t address, std::uint32_t (&elements)[4], bool tra
     });
 }
 
-void multiply(void* sums, int n, std::uint64_t a, std::uint64_t b, bool adds, Factor factor, Majors majors,
-              Place place) {
+void wgmma(void* acc, int n, std::uint64_t a, std::uint64_t b, bool accumulate, Factor factor, Majors majors,
+           Place place) {
     if (n < 8 || n > 256 || n % (factor == Factor::int8 && n > 32 ? 16 : 8) != 0)
         fault("wgmma has no such shape", place);
-    if (bytes_of(factor) != 2 && majors != Majors{}) fault("wgmma of 8 bits and TF32 has K-major factors alone", place);
+    if (bytes_of(factor) != 2 && majors != Majors{}) fault("wgmma of 8-bit and TF32 operands is K-major only", place);
     if (factor == Factor::float32 || factor > Factor::e5m2) fault("wgmma has no such factors", place);
-    running_block().asynchrony().multiply(sums, n, a, nullptr, b, adds, factor, majors, place);
+    running_block().asynchrony().multiply(acc, n, a, nullptr, b, accumulate, factor, majors, place);
 }
-void multiply_registers(float* sums, int n, std::uint32_t const* a, std::uint64_t b, bool adds, Factor factor,
-                        Place const& place) {
+void wgmma_registers(float* acc, int n, std::uint32_t const* a, std::uint64_t b, bool accumulate, Factor factor,
+                     Place const& place) {
     if (n < 8 || n > 256 || n % 8 != 0 || bytes_of(factor) != 2) fault("wgmma has no such shape", place);
-    running_block().asynchrony().multiply(sums, n, 0, a, b, adds, factor, {}, place);
+    running_block().asynchrony().multiply(acc, n, 0, a, b, accumulate, factor, {}, place);
 }
-void commit_products() { running_block().asynchrony().commit_products(); }
-void wait_for_products(unsigned pending, Place const& place) {
+void wgmma_commit() { running_block().asynchrony().commit_products(); }
+void wgmma_wait(unsigned pending, Place const& place) {
     running_block().asynchrony().wait_for_products(pending, place);
 }
 

@@ -38,28 +38,28 @@ __global__ void reads_beyond(int* memory) {
 __global__ void waits_for_nothing(int) {
     HIP_DYNAMIC_SHARED(unsigned char, memory)
     auto const barrier = hip_on_cpu::sm90a::shared_address(memory);
-    if (threadIdx.x == 0) hip_on_cpu::sm90a::barrier_init(barrier, 2);
+    if (threadIdx.x == 0) hip_on_cpu::sm90a::mbarrier_init(barrier, 2);
     __syncthreads();
-    if (threadIdx.x == 0) hip_on_cpu::sm90a::barrier_arrive(barrier);
-    if (threadIdx.x < 16) hip_on_cpu::sm90a::barrier_wait(barrier, 0);  // for a second arrival
+    if (threadIdx.x == 0) hip_on_cpu::sm90a::mbarrier_arrive(barrier);
+    if (threadIdx.x < 16) hip_on_cpu::sm90a::mbarrier_wait(barrier, 0);  // for a second arrival
 }
 
 __global__ void no_barrier(int) {
     HIP_DYNAMIC_SHARED(unsigned char, memory)
-    hip_on_cpu::sm90a::barrier_arrive(hip_on_cpu::sm90a::shared_address(memory));  // which nobody initialised
+    hip_on_cpu::sm90a::mbarrier_arrive(hip_on_cpu::sm90a::shared_address(memory));  // which nobody initialised
 }
 
 __global__ void two_products(int) {
     float sums[4];
     auto const factor = hip_on_cpu::sm90a::Factor::half;
-    hip_on_cpu::sm90a::multiply(sums, 8, threadIdx.x < 64 ? 0 : 64, 0, false, factor);  // of other operands
+    hip_on_cpu::sm90a::wgmma(sums, 8, threadIdx.x < 64 ? 0 : 64, 0, false, factor);  // of other operands
 }
 
 __global__ void no_such_instruction(int) { hip_on_cpu::amd::mfma_f32_32x32x8f16({}, {}, {}); }
 
 __global__ void no_mma_sync(int) {
     float sums[4] = {};
-    hip_on_cpu::sm80::multiply<hip_on_cpu::Factor::half>(sums, {}, {});
+    hip_on_cpu::sm80::mma_sync<hip_on_cpu::Factor::half>(sums, {}, {});
 }
 
 __global__ void other_copies(int) {

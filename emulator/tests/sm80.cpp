@@ -43,7 +43,7 @@ __global__ void product(Sum* out) {
         }
     Sum sums[4];
     for (int e = 0; e < 4; ++e) sums[e] = static_cast<Sum>(e / 2 * 8 + lane / 4 - (lane % 4 * 2 + e % 2));
-    hip_on_cpu::sm80::multiply<factor>(sums, a, b);
+    hip_on_cpu::sm80::mma_sync<factor>(sums, a, b);
     for (int e = 0; e < 4; ++e) out[threadIdx.x * 4 + static_cast<unsigned>(e)] = sums[e];
 }
 

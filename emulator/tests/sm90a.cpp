@@ -44,21 +44,21 @@ struct Copy {
 __global__ void copy_box(Copy copy) {
     HIP_DYNAMIC_SHARED(unsigned char, memory)
     std::uint32_t const tile = ptx::shared_address(memory), barrier = tile + copy.bytes;
-    if (threadIdx.x == 0) ptx::barrier_init(barrier, 1);
+    if (threadIdx.x == 0) ptx::mbarrier_init(barrier, 1);
     __syncthreads();
     if (threadIdx.x == 0) {
-        ptx::barrier_arrive_expect_bytes(barrier, copy.bytes);
-        if (copy.map.is_im2col) ptx::load_im2col(tile, &copy.map, barrier, copy.at, copy.column, copy.row);
-        else ptx::load_tiled(tile, &copy.map, barrier, {copy.at[0], copy.at[1]});
+        ptx::mbarrier_arrive_expect_tx(barrier, copy.bytes);
+        if (copy.map.is_im2col) ptx::tma_load_im2col(tile, &copy.map, barrier, copy.at, copy.column, copy.row);
+        else ptx::tma_load(tile, &copy.map, barrier, {copy.at[0], copy.at[1]});
         if (copy.seen) copy.seen[0] = reinterpret_cast<Half const*>(memory)[0];
     }
-    ptx::barrier_wait(barrier, 0);
+    ptx::mbarrier_wait(barrier, 0);
     if (threadIdx.x != 0) return;
     if (copy.seen) std::memcpy(copy.seen + 1, memory, copy.bytes);
     if (copy.out.rank > 0) {
-        ptx::store_tiled(&copy.out, tile, copy.to);
-        ptx::commit_stores();
-        ptx::wait_for_stores();
+        ptx::tma_store(&copy.out, tile, copy.to);
+        ptx::bulk_commit_group();
+        ptx::bulk_wait_group_read();
     }
 }
 
@@ -108,25 +108,25 @@ __global__ void multiply(Product<Sum> product) {
                                     product.a + 64 * (16 * (thread / 32) + thread % 32 / 4 + 8 * (i % 2)) + 16 * k +
                                         8 * (i / 2) + 2 * (thread % 4),
                                     4);
-                    ptx::multiply_registers(sums, product.n, of_a, descriptor(b, k, ptx::Major::k),
-                                            time + static_cast<int>(k) > 0, ptx::Factor::half,
-                                            hip_on_cpu::Place::current());
+                    ptx::wgmma_registers(sums, product.n, of_a, descriptor(b, k, ptx::Major::k),
+                                         time + static_cast<int>(k) > 0, ptx::Factor::half,
+                                         hip_on_cpu::Place::current());
                     continue;
                 }
-            ptx::multiply(sums, product.n, descriptor(0, k, product.majors.a), descriptor(b, k, product.majors.b),
-                          time + static_cast<int>(k) > 0,
-                          std::is_same_v<Sum, float> ? product.factor : ptx::Factor::int8, product.majors);
+            ptx::wgmma(sums, product.n, descriptor(0, k, product.majors.a), descriptor(b, k, product.majors.b),
+                       time + static_cast<int>(k) > 0, std::is_same_v<Sum, float> ? product.factor : ptx::Factor::int8,
+                       product.majors);
         }
-        ptx::commit_products();
+        ptx::wgmma_commit();
     }
-    if (product.late) ptx::wait_for_products<1>();
-    else ptx::wait_for_products<0>();
+    if (product.late) ptx::wgmma_wait<1>();
+    else ptx::wgmma_wait<0>();
     for (unsigned e = 0; e < static_cast<unsigned>(product.n) / 2; ++e) {
         unsigned const i = 16 * (thread / 32) + thread % 32 / 4 + 8 * (e / 2 % 2),
                        j = 8 * (e / 4) + 2 * (thread % 4) + e % 2;
         product.d[i * static_cast<unsigned>(product.n) + j] = sums[e];
     }
-    ptx::wait_for_products<0>();
+    ptx::wgmma_wait<0>();
 }
 
 bool is_nan(float value) { return value != value; }
@@ -148,19 +148,19 @@ struct LinearCopy {
 __global__ void copy_linear(LinearCopy copy) {
     HIP_DYNAMIC_SHARED(unsigned char, memory)
     std::uint32_t const to = ptx::shared_address(memory), barrier = to + 64;
-    if (threadIdx.x == 0) ptx::barrier_init(barrier, 32);
+    if (threadIdx.x == 0) ptx::mbarrier_init(barrier, 32);
     __syncthreads();
     unsigned const bytes = threadIdx.x == 3 ? 16 : threadIdx.x == 5 ? 32 : 0;
-    ptx::barrier_arrive_expect_bytes(barrier, bytes);
-    if (bytes > 0) ptx::load_linear(to + (bytes - 16), copy.from + bytes, bytes, barrier);
-    ptx::barrier_wait(barrier, 0);
+    ptx::mbarrier_arrive_expect_tx(barrier, bytes);
+    if (bytes > 0) ptx::bulk_load(to + (bytes - 16), copy.from + bytes, bytes, barrier);
+    ptx::mbarrier_wait(barrier, 0);
     if (threadIdx.x == 7) std::memcpy(copy.seen, memory, 48);
-    ptx::sync_wave();
+    ptx::bar_warp_sync();
     if (threadIdx.x != 0) return;
-    ptx::store_linear(copy.to, to, 48);
-    ptx::commit_stores();
+    ptx::bulk_store(copy.to, to, 48);
+    ptx::bulk_commit_group();
     memory[0] = 99;  // too early: the copy may not have read it
-    ptx::wait_for_stores();
+    ptx::bulk_wait_group_read();
     memory[2] = 99;
 }
 
@@ -350,18 +350,18 @@ namespace {
 __global__ void ping_pong(int* turns) {
     HIP_DYNAMIC_SHARED(unsigned char, memory)
     std::uint32_t const barrier = ptx::shared_address(memory);
-    if (threadIdx.x == 0) ptx::barrier_init(barrier, 64);
+    if (threadIdx.x == 0) ptx::mbarrier_init(barrier, 64);
     __syncthreads();
     bool const second = threadIdx.x >= 64;
     for (int turn = 0; turn < 4; ++turn) {
         bool const says = turn < 3 && threadIdx.x == 64u + static_cast<unsigned>(turn);
-        if (second && ptx::named_barrier_any(2, 64, says) != (turn < 3)) *turns = -200;
-        if (second) ptx::named_barrier_sync(1, 128);
-        else ptx::named_barrier_arrive(1, 128);
-        if (second && ptx::elect()) atomicAdd(turns, 1);
-        if (second) ptx::barrier_arrive(barrier);
-        ptx::barrier_wait(barrier, static_cast<unsigned>(turn % 2));
-        if (!second && ptx::elect() && *turns != 2 * (turn + 1)) *turns = -100;
+        if (second && ptx::bar_red_or(2, 64, says) != (turn < 3)) *turns = -200;
+        if (second) ptx::bar_sync(1, 128);
+        else ptx::bar_arrive(1, 128);
+        if (second && ptx::elect_sync()) atomicAdd(turns, 1);
+        if (second) ptx::mbarrier_arrive(barrier);
+        ptx::mbarrier_wait(barrier, static_cast<unsigned>(turn % 2));
+        if (!second && ptx::elect_sync() && *turns != 2 * (turn + 1)) *turns = -100;
     }
 }
 
@@ -376,8 +376,8 @@ __global__ void store_matrices(Half* out) {
         elements[matrix] = first | (first + 1) << 16;
     }
     auto const address = ptx::shared_address(memory) + 16 * lane;
-    ptx::store_matrices<transposed>(address, elements);
-    ptx::load_matrices<transposed>(address, loaded);
+    ptx::stmatrix_x4<transposed>(address, elements);
+    ptx::ldmatrix_x4<transposed>(address, loaded);
     __syncthreads();
     if (lane == 0) std::memcpy(out, memory, 4 * 64 * sizeof(Half));
     __syncthreads();

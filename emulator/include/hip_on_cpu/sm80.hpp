@@ -21,12 +21,12 @@ void multiply_integers(std::int32_t* sums, std::uint32_t const* a, std::uint32_t
 
 /// Registers are numbered as the manual does; the first factor stands in the lowest bits.
 template <Factor factor>
-void multiply(float (&sums)[4], std::uint32_t const (&a)[4], std::uint32_t const (&b)[2],
+void mma_sync(float (&sums)[4], std::uint32_t const (&a)[4], std::uint32_t const (&b)[2],
               Place place = Place::current()) {
     multiply_floats(factor, sums, a, b, place);
 }
 template <Factor>
-void multiply(std::int32_t (&sums)[4], std::uint32_t const (&a)[4], std::uint32_t const (&b)[2],
+void mma_sync(std::int32_t (&sums)[4], std::uint32_t const (&a)[4], std::uint32_t const (&b)[2],
               Place place = Place::current()) {
     multiply_integers(sums, a, b, place);
 }

@@ -24,12 +24,12 @@ struct SumInShares : BlockOf<32> {
         GridShares const grid(params.workspace, params.count);
         grid.begin();
         auto const shares = grid.take();
-        fk::hip::ptx::store_relaxed(&params.numbers[block], block + 1);
+        fk::hip::ptx::st_relaxed(&params.numbers[block], block + 1);
         for (unsigned share = shares.begin; share < shares.end; ++share) {
             unsigned sum = 0;
             for (unsigned i = 0; i < params.count; ++i) {
                 unsigned number = 0;
-                while (number == 0) number = fk::hip::ptx::load_relaxed(&params.numbers[i]);
+                while (number == 0) number = fk::hip::ptx::ld_relaxed(&params.numbers[i]);
                 sum += number;
             }
             atomicAdd(&params.sums[share], sum);

@@ -27,7 +27,7 @@ enum class Factor { half, bfloat16, int8, tf32, e4m3, e5m2 };
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]))
 
 template <Factor factor, class Sum>
-__device__ void multiply(Sum (&sums)[4], std::uint32_t const (&a)[4], std::uint32_t const (&b)[2]) {
+__device__ void mma_sync(Sum (&sums)[4], std::uint32_t const (&a)[4], std::uint32_t const (&b)[2]) {
     if constexpr (factor == Factor::half) FUSEKIT_MMA_SYNC("m16n8k16", "f32.f16.f16.f32", "f");
     else if constexpr (factor == Factor::bfloat16) FUSEKIT_MMA_SYNC("m16n8k16", "f32.bf16.bf16.f32", "f");
     else if constexpr (factor == Factor::tf32) FUSEKIT_MMA_SYNC("m16n8k8", "f32.tf32.tf32.f32", "f");
@@ -39,7 +39,7 @@ __device__ void multiply(Sum (&sums)[4], std::uint32_t const (&a)[4], std::uint3
 #undef FUSEKIT_MMA_SYNC
 #else
 template <Factor factor, class Sum>
-__device__ void multiply(Sum (&sums)[4], std::uint32_t const (&a)[4], std::uint32_t const (&b)[2]);
+__device__ void mma_sync(Sum (&sums)[4], std::uint32_t const (&a)[4], std::uint32_t const (&b)[2]);
 #endif
 
 }  // namespace fusekit::hip::sm80

@@ -6,9 +6,10 @@
 #include "fusekit/backend/hip/arch/target.hpp"
 #include "fusekit/backend/hip/arch/tensor_map.hpp"
 
-/// Instructions that only sm_90a has, a function each. Shared memory is named by its 32-bit address. The emulator has
-/// the same functions; other passes of a compiler see declarations, because nothing calls them there. Source: NVIDIA,
-/// PTX ISA 8.7, sections 9.7.9.27 (bulk copies), 9.7.13 (barriers), 9.7.15 (wgmma).
+/// PTX instructions of sm_90a, one function each, under PTX's names; "tma" stands for cp.async.bulk.tensor. Shared
+/// memory is passed as a 32-bit shared::cta address. The emulator defines the same functions; other compiler passes see
+/// only the declarations, since they compile no caller. Source: NVIDIA, PTX ISA 8.7, sections 9.7.9.27 (cp.async.bulk),
+/// 9.7.13 (barriers), 9.7.15 (wgmma).
 #if defined(HIP_ON_CPU)
 namespace fusekit::hip {
 namespace ptx = hip_on_cpu::sm90a;
@@ -18,96 +19,98 @@ namespace fusekit::hip::ptx {
 
 __device__ std::uint32_t shared_address(void const* memory);
 
-/// mbarrier: a phase ends when `arrivals` threads have arrived and all expected bytes have landed. wait() returns when
-/// the phase of this parity is over.
-__device__ void barrier_init(std::uint32_t barrier, unsigned arrivals);
-__device__ void barrier_arrive(std::uint32_t barrier);
-__device__ void barrier_arrive_expect_bytes(std::uint32_t barrier, unsigned bytes);
-__device__ void barrier_wait(std::uint32_t barrier, unsigned parity);
-__device__ void fence_barrier_init();
+/// A phase of an mbarrier completes after `arrivals` arrivals and all expected transaction bytes. mbarrier_wait() spins
+/// until the phase of this parity has completed. fence_mbarrier_init() makes initialized mbarriers visible to TMA.
+__device__ void mbarrier_init(std::uint32_t barrier, unsigned arrivals);
+__device__ void mbarrier_arrive(std::uint32_t barrier);
+__device__ void mbarrier_arrive_expect_tx(std::uint32_t barrier, unsigned bytes);
+__device__ void mbarrier_wait(std::uint32_t barrier, unsigned parity);
+__device__ void fence_mbarrier_init();
 
-/// Barriers for `threads` of the block, those that only arrive among them.
-__device__ void named_barrier_sync(unsigned number, unsigned threads);
-__device__ void named_barrier_arrive(unsigned number, unsigned threads);
-/// Whether any of these threads said so: what one knows reaches all without shared memory.
-__device__ bool named_barrier_any(unsigned number, unsigned threads, bool said);
+/// Named barrier `number` (0 is __syncthreads) of `threads` threads; bar_arrive() counts its callers without blocking.
+__device__ void bar_sync(unsigned number, unsigned threads);
+__device__ void bar_arrive(unsigned number, unsigned threads);
+/// bar_sync() that returns the OR of every thread's `predicate`.
+__device__ bool bar_red_or(unsigned number, unsigned threads, bool predicate);
 
-/// True in one lane of a wave; all lanes call it. A lane that was chosen so issues bulk copies at full speed, others do
-/// not.
-__device__ bool elect();
-/// Returns when all lanes of a wave have called it, with what they wrote to shared memory.
-__device__ void sync_wave();
-/// A number that all lanes of a wave have, as one register of the wave.
-__device__ unsigned uniform(unsigned number);
+/// True in one lane of a converged warp. TMA issues at full rate only from a lane elected this way.
+__device__ bool elect_sync();
+/// __syncwarp(): converges the warp and orders its lanes' shared memory accesses.
+__device__ void bar_warp_sync();
+/// Lane 0's number in all lanes, so that the compiler keeps it in a uniform register.
+__device__ unsigned warp_uniform(unsigned number);
 
-/// Registers of each thread of this warpgroup from here on.
+/// Sets the register count of each thread in the executing warpgroup.
 template <int Count>
-__device__ void raise_registers();
+__device__ void setmaxnreg_inc();
 template <int Count>
-__device__ void lower_registers();
+__device__ void setmaxnreg_dec();
 
-/// Asks for a map, so that the first copy does not wait for it.
-__device__ void prefetch_map(TensorMap const* map);
-/// Bulk copies of a box, which begins at `at`, fastest mode first.
+/// Prefetches a tensor map into the descriptor cache.
+__device__ void prefetch_tensormap(TensorMap const* map);
+/// TMA loads and stores of one box; `at` is its first coordinate, fastest mode first. A load completes on `barrier`,
+/// which counts its bytes, and zero-fills elements out of bounds; a store clips them.
 template <int Rank>
-__device__ void load_tiled(std::uint32_t to, TensorMap const* map, std::uint32_t barrier,
-                           std::int32_t const (&at)[Rank]);
-__device__ void load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const (&at)[4],
-                            unsigned column, unsigned row);
-/// Bulk copies of bytes as they lie: their number and both places are multiples of 16.
-__device__ void load_linear(std::uint32_t to, void const* from, unsigned bytes, std::uint32_t barrier);
-__device__ void store_linear(void* to, std::uint32_t from, unsigned bytes);
+__device__ void tma_load(std::uint32_t to, TensorMap const* map, std::uint32_t barrier, std::int32_t const (&at)[Rank]);
+/// `column`, `row`: the filter tap's offset from each pixel's corner.
+__device__ void tma_load_im2col(std::uint32_t to, TensorMap const* map, std::uint32_t barrier,
+                                std::int32_t const (&at)[4], unsigned column, unsigned row);
+/// cp.async.bulk of contiguous bytes; the size and both addresses are multiples of 16.
+__device__ void bulk_load(std::uint32_t to, void const* from, unsigned bytes, std::uint32_t barrier);
+__device__ void bulk_store(void* to, std::uint32_t from, unsigned bytes);
 template <int Rank>
-__device__ void store_tiled(TensorMap const* map, std::uint32_t from, std::int32_t const (&at)[Rank]);
-__device__ void commit_stores();
-/// Waits until the thread's stores have read shared memory.
-__device__ void wait_for_stores();
-/// Shows what this thread wrote to shared memory to bulk copies and products.
-__device__ void fence_shared_memory();
+__device__ void tma_store(TensorMap const* map, std::uint32_t from, std::int32_t const (&at)[Rank]);
+__device__ void bulk_commit_group();
+/// Waits until this thread's committed stores have read their shared memory, which may then be overwritten.
+__device__ void bulk_wait_group_read();
+/// Orders this thread's generic writes to shared memory before later accesses through the async proxy (TMA, wgmma).
+__device__ void fence_proxy_async();
 
-/// Adds to a number in memory, and gives its value before. A thread that finds what others have added, by this or by
-/// load_acquired, can read what they wrote before. A barrier of a block before it and one after it extend this to all
-/// threads of the block.
-__device__ unsigned add(unsigned* number, unsigned count);
-/// Each call reads or writes memory: a loop of loads sees what another block stores.
-__device__ unsigned load_acquired(unsigned const* number);
-__device__ unsigned load_relaxed(unsigned const* number);
-__device__ void store_relaxed(unsigned* number, unsigned value);
-/// Adds one to a number in shared memory likewise, among the threads of a block.
-__device__ unsigned add_one_in_block(std::uint32_t number);
+/// atom.add.acq_rel.gpu of global memory; returns the value before. Acquires everything released by earlier additions;
+/// a __syncthreads before and after extends that to all threads of both CTAs.
+__device__ unsigned atom_add_acq_rel(unsigned* number, unsigned count);
+/// ld.acquire.gpu, ld.relaxed.gpu and st.relaxed.gpu. Each call accesses memory, so a polling loop sees other CTAs'
+/// stores.
+__device__ unsigned ld_acquire(unsigned const* number);
+__device__ unsigned ld_relaxed(unsigned const* number);
+__device__ void st_relaxed(unsigned* number, unsigned value);
+/// atom.add.acq_rel.cta of 1 to shared memory; returns the value before.
+__device__ unsigned atom_add_one_acq_rel_cta(std::uint32_t number);
 
-/// Stores four 8 x 8 matrices of 16-bit elements. Lane l has the address of row l % 8 of matrix l / 8, and of each
-/// matrix elements 2 (l % 4) and the next of row l / 4; where `transposed`, of column l / 4.
+/// stmatrix.x4: stores four 8 x 8 matrices of 16-bit elements. Lane l passes the address of row l % 8 of matrix l / 8,
+/// and holds elements 2 (l % 4) and 2 (l % 4) + 1 of row l / 4 of each matrix; of column l / 4 if `transposed`.
 template <bool transposed>
-__device__ void store_matrices(std::uint32_t address, std::uint32_t const (&elements)[4]);
+__device__ void stmatrix_x4(std::uint32_t address, std::uint32_t const (&elements)[4]);
 
-/// Loads them likewise.
+/// ldmatrix.x4: the inverse of stmatrix_x4().
 template <bool transposed>
-__device__ void load_matrices(std::uint32_t address, std::uint32_t (&elements)[4]);
+__device__ void ldmatrix_x4(std::uint32_t address, std::uint32_t (&elements)[4]);
 
-/// Products are asynchronous: a fence before the first, and groups to wait for. hold() keeps sums where they are.
-__device__ void fence_products();
-__device__ void commit_products();
+/// wgmma is asynchronous: wgmma_fence() orders register accesses before the first one, wgmma_commit() closes a group,
+/// and wgmma_wait<Pending>() waits until at most Pending groups are in flight. fence_operands() is a compiler fence
+/// alone: it keeps the accumulators in their registers and orders their uses around it.
+__device__ void wgmma_fence();
+__device__ void wgmma_commit();
 template <int Pending>
-__device__ void wait_for_products();
-template <class Sum, int Count>
-__device__ void hold(Sum (&sums)[Count]);
+__device__ void wgmma_wait();
+template <class Acc, int Count>
+__device__ void fence_operands(Acc (&acc)[Count]);
 
-/// A warpgroup's product of factors of 64 and of N rows, 32 bytes each, named by descriptors: sums += a b, or = a b.
-/// Sums of int8 are std::int32_t, others float. Elements of a factor that neighbour in memory are of one row (K-major),
-/// or of one index of GemmK (MN-major, which 8 bits and TF32 cannot be).
+/// wgmma.mma_async of one warpgroup: acc (64, N) = a (64, K) b (K, N), added to acc if `accumulate`. K is 32 bytes of
+/// elements. `a` and `b` are shared memory descriptors; acc is std::int32_t for int8 and float otherwise. Majors other
+/// than K need 16-bit elements.
 enum class Factor { half, bfloat16, int8, tf32, e4m3, e5m2 };
 enum class Major { k, mn };
-template <Factor factor, int N, Major a_major = Major::k, Major b_major = Major::k, class Sum>
-__device__ void multiply(Sum (&sums)[N / 2], std::uint64_t a, std::uint64_t b, bool adds);
-/// The same of 16-bit factors of 64 rows in registers, which stay as they are until the product is waited for.
+template <Factor factor, int N, Major a_major = Major::k, Major b_major = Major::k, class Acc>
+__device__ void wgmma(Acc (&acc)[N / 2], std::uint64_t a, std::uint64_t b, bool accumulate);
+/// wgmma with a 16-bit `a` in registers, which must not change before wgmma_wait().
 template <Factor factor, int N>
-__device__ void multiply(float (&sums)[N / 2], std::uint32_t const (&a)[4], std::uint64_t b, bool adds);
+__device__ void wgmma(float (&acc)[N / 2], std::uint32_t const (&a)[4], std::uint64_t b, bool accumulate);
 
 }  // namespace fusekit::hip::ptx
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 #include "fusekit/backend/hip/arch/sm90a_instructions.hpp"
-#include "fusekit/backend/hip/arch/sm90a_multiply.hpp"
+#include "fusekit/backend/hip/arch/sm90a_wgmma.hpp"
 #endif
 #endif

@@ -124,13 +124,13 @@ public:
         auto const multiply_terms = [&](int number) {
             auto const a = x + static_cast<unsigned>(bf16x6_term(number, 0)) * Unit::rows_further(TileM),
                        b = w + static_cast<unsigned>(bf16x6_term(number, 1)) * Unit::rows_further(TileN);
-            ptx::fence_products();
+            ptx::wgmma_fence();
 #pragma unroll
             for (unsigned k = 0; k < tile_k / Unit::k; ++k)
                 Unit::multiply(fragment.step, a + k * Unit::k_step, b + k * Unit::k_step, number > 0 || k > 0);
-            ptx::commit_products();
+            ptx::wgmma_commit();
         };
-        ptx::hold(fragment.step);
+        ptx::fence_operands(fragment.step);
         multiply_terms(0);
         multiply_terms(1);
         convert.template operator()<0, 4>();
@@ -143,8 +143,8 @@ public:
         multiply_terms(5);
     }
     __device__ void wait(Fragment& fragment) const {
-        ptx::wait_for_products<0>();
-        ptx::hold(fragment.step);
+        ptx::wgmma_wait<0>();
+        ptx::fence_operands(fragment.step);
 #pragma unroll
         for (int e = 0; e < Unit::sums_per_thread; ++e) fragment.sums[e] += fragment.step[e];
     }

@@ -52,7 +52,7 @@ struct MmaSync {
             if constexpr (!from_zero)
                 for (int e = 0; e < 4; ++e) sums[e] = c[4 * half + e];
             std::uint32_t const columns[2] = {b[2 * half], b[2 * half + 1]};
-            sm80::multiply<factor>(sums, rows, columns);
+            sm80::mma_sync<factor>(sums, rows, columns);
 #pragma unroll
             for (int e = 0; e < 4; ++e) c[4 * half + e] = from_zero ? c[4 * half + e] + sums[e] : sums[e];
         }

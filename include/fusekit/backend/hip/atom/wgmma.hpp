@@ -72,7 +72,7 @@ struct Wgmma {
                                 : std::is_same_v<T, e4m3>     ? ptx::Factor::e4m3
                                 : std::is_same_v<T, e5m2>     ? ptx::Factor::e5m2
                                                               : ptx::Factor::int8;
-        ptx::multiply<factor, N, a_major, b_major>(sums, a, b, adds);
+        ptx::wgmma<factor, N, a_major, b_major>(sums, a, b, adds);
     }
     /// The same of 16-bit elements of a in registers, and of the first `columns` rows of b.
     template <int columns = N>
@@ -80,7 +80,7 @@ struct Wgmma {
         requires(a_major == ptx::Major::k && b_major == ptx::Major::k)
     {
         constexpr auto factor = std::is_same_v<T, half> ? ptx::Factor::half : ptx::Factor::bfloat16;
-        ptx::multiply<factor, columns>(sums, a, b, adds);
+        ptx::wgmma<factor, columns>(sums, a, b, adds);
     }
 };
 

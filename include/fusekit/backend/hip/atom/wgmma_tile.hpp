@@ -68,19 +68,19 @@ public:
     __device__ void multiply(Stage const& stage, Fragment& fragment) const {
         auto const x = Unit::descriptor(ptx::shared_address(&stage.x)) + Unit::rows_further(warpgroup() * Unit::m);
         auto const w = Unit::descriptor(ptx::shared_address(&stage.w));
-        ptx::hold(fragment.sums);
-        ptx::fence_products();
+        ptx::fence_operands(fragment.sums);
+        ptx::wgmma_fence();
 #pragma unroll
         for (unsigned k = 0; k < tile_k / Unit::k; ++k)
             Unit::multiply(fragment.sums, x + k * Unit::k_step, w + k * Unit::k_step, true);
-        ptx::commit_products();
+        ptx::wgmma_commit();
     }
     __device__ void wait(Fragment& fragment) const {
-        ptx::wait_for_products<0>();
-        ptx::hold(fragment.sums);
+        ptx::wgmma_wait<0>();
+        ptx::fence_operands(fragment.sums);
     }
     /// Shows what this thread has put into a stage to the matrix units; the barrier that follows, to other threads'.
-    __device__ static void publish() { ptx::fence_shared_memory(); }
+    __device__ static void publish() { ptx::fence_proxy_async(); }
 
     /// Sums leave in four rounds: where rows are pixels, those of one warp of each warpgroup; else a quarter of the
     /// channels.
@@ -123,7 +123,7 @@ public:
     __device__ static constexpr unsigned tile_column(unsigned column) { return column; }
 
 protected:
-    __device__ int warpgroup() const { return static_cast<int>(ptx::uniform(thread / Unit::threads)); }
+    __device__ int warpgroup() const { return static_cast<int>(ptx::warp_uniform(thread / Unit::threads)); }
 
 private:
     unsigned thread;

@@ -35,9 +35,9 @@ struct BulkStage {
 template <class Maps>
 __device__ void prefetch_maps(Maps const& maps, unsigned thread) {
     if (thread != 32) return;
-    ptx::prefetch_map(&maps.x);
-    ptx::prefetch_map(&maps.w);
-    ptx::prefetch_map(&maps.y);
+    ptx::prefetch_tensormap(&maps.x);
+    ptx::prefetch_tensormap(&maps.w);
+    ptx::prefetch_tensormap(&maps.y);
 }
 
 /// Steps along GemmK: taps, and of each the channels, a stage's at a time.
@@ -70,22 +70,22 @@ __device__ void load_tile_in_bulk(Params const& params, Problem const& conv, Rin
     auto const load = [&](int r, int s, int c) {
         Stage& stage = stages[cursor.stage];
         auto const full = ptx::shared_address(&barriers.full[cursor.stage]);
-        ptx::barrier_wait(ptx::shared_address(&barriers.empty[cursor.stage]), cursor.parity ^ 1);
-        ptx::barrier_arrive_expect_bytes(full, bytes);
+        ptx::mbarrier_wait(ptx::shared_address(&barriers.empty[cursor.stage]), cursor.parity ^ 1);
+        ptx::mbarrier_arrive_expect_tx(full, bytes);
         auto const to_x = ptx::shared_address(stage.x), to_w = ptx::shared_address(stage.w);
         if (params.maps.has_windows)
-            ptx::load_im2col(to_x, &params.maps.x, full, {c, w, h, first.n},
-                             static_cast<unsigned>(s * filter.dilations[1]),
-                             static_cast<unsigned>(r * filter.dilations[0]));
-        else ptx::load_tiled(to_x, &params.maps.x, full, {c, tile.m});
+            ptx::tma_load_im2col(to_x, &params.maps.x, full, {c, w, h, first.n},
+                                 static_cast<unsigned>(s * filter.dilations[1]),
+                                 static_cast<unsigned>(r * filter.dilations[0]));
+        else ptx::tma_load(to_x, &params.maps.x, full, {c, tile.m});
         if constexpr (transposed) {
             for (int n = 0; n < filters; n += 64)
-                ptx::load_tiled(to_w + static_cast<unsigned>(n) * Stage::row_bytes, &params.maps.w, full,
-                                {tile.n + n, columns - 1 - s, rows - 1 - r, c});
+                ptx::tma_load(to_w + static_cast<unsigned>(n) * Stage::row_bytes, &params.maps.w, full,
+                              {tile.n + n, columns - 1 - s, rows - 1 - r, c});
         } else if constexpr (in_pairs) {
-            ptx::load_tiled(to_w, &params.maps.w, full, {c, r * columns + s, 0, 0, tile.n / 16});
+            ptx::tma_load(to_w, &params.maps.w, full, {c, r * columns + s, 0, 0, tile.n / 16});
         } else {
-            ptx::load_tiled(to_w, &params.maps.w, full, {c, s, r, tile.n});
+            ptx::tma_load(to_w, &params.maps.w, full, {c, s, r, tile.n});
         }
         cursor.advance();
     };

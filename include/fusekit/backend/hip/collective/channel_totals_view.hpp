@@ -17,13 +17,13 @@ struct ChannelTotalsView {
 
     __device__ void clear(unsigned tile, unsigned k) const {
 #pragma unroll
-        for (unsigned word = 0; word < words; ++word) ptx::store_relaxed(at(tile, k) + word, not_put);
+        for (unsigned word = 0; word < words; ++word) ptx::st_relaxed(at(tile, k) + word, not_put);
     }
     __device__ void put(unsigned tile, unsigned k, Total const& total) const {
 #pragma unroll
         for (unsigned word = 0; word < words; ++word) {
             unsigned const bits = reinterpret_cast<unsigned const*>(&total)[word];
-            ptx::store_relaxed(at(tile, k) + word, bits == not_put ? other_nan : bits);
+            ptx::st_relaxed(at(tile, k) + word, bits == not_put ? other_nan : bits);
         }
     }
     /// Loads the totals of channel `k` of tiles number_of(0), number_of(1) and so on together. If it `waits`, it loads
@@ -38,7 +38,7 @@ struct ChannelTotalsView {
             for (unsigned i = 0; i < Count; ++i)
 #pragma unroll
                 for (unsigned word = 0; word < words; ++word) {
-                    unsigned const bits = ptx::load_relaxed(at(number_of(i), k) + word);
+                    unsigned const bits = ptx::ld_relaxed(at(number_of(i), k) + word);
                     reinterpret_cast<unsigned*>(&totals[i])[word] = bits;
                     all_there &= bits != not_put;
                 }

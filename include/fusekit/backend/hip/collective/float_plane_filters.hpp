@@ -17,7 +17,7 @@ struct FloatPlaneFiltersState {
 
     /// Called by one thread, before the block's others know of the barriers.
     __device__ void init() {
-        for (auto& each : full) ptx::barrier_init(ptx::shared_address(&each), 1);
+        for (auto& each : full) ptx::mbarrier_init(ptx::shared_address(&each), 1);
         for (unsigned& each : reads) each = 0;
     }
 };
@@ -52,7 +52,7 @@ public:
     /// Begins copies to all stages, which one of the warps does. All of them call it.
     template <class Params, class Problem>
     __device__ void fill(Params const& params, Problem const& conv, bool copies) {
-        bool const elected = ptx::elect();
+        bool const elected = ptx::elect_sync();
 #pragma unroll 1
         for (int i = 0; i < stages; ++i) {
             if (elected && copies) copy(params, i);
@@ -95,9 +95,9 @@ public:
     /// Says that the wave, which calls it, has loaded what it needs of the stage.
     template <class Params, class Problem>
     __device__ void release(Params const& params, Problem const& conv) {
-        ptx::sync_wave();
-        if (ptx::elect()) {
-            unsigned const before = ptx::add_one_in_block(ptx::shared_address(&state.reads[stage]));
+        ptx::bar_warp_sync();
+        if (ptx::elect_sync()) {
+            unsigned const before = ptx::atom_add_one_acq_rel_cta(ptx::shared_address(&state.reads[stage]));
             if (before % readers == readers - 1) copy(params, stage);
         }
         advance(conv);
@@ -117,7 +117,7 @@ private:
         if constexpr (taps_neighbour) return number == 0 ? memory : more;
         return memory + number * stage_bytes;
     }
-    __device__ void await_full() const { ptx::barrier_wait(ptx::shared_address(&state.full[stage]), parity); }
+    __device__ void await_full() const { ptx::mbarrier_wait(ptx::shared_address(&state.full[stage]), parity); }
 
     /// The row of one of the thread's words.
     __device__ static unsigned filter_of(unsigned thread, unsigned word) {
@@ -139,14 +139,14 @@ private:
         if (!step.exists()) return;
         auto const full = ptx::shared_address(&state.full[to_stage]), to = ptx::shared_address(address(to_stage));
         int const c = step.block * channels, filter = step.grid.first_channel(step.tile);
-        ptx::barrier_arrive_expect_bytes(full, stage_bytes);
+        ptx::mbarrier_arrive_expect_tx(full, stage_bytes);
         if constexpr (taps_neighbour) {
 #pragma unroll
             for (int i = 0; i < boxes; ++i)
-                ptx::load_tiled(to + static_cast<unsigned>(i * box_bytes), &params.maps.w, full,
-                                {(c + row * slice + i * packet) * taps, filter});
+                ptx::tma_load(to + static_cast<unsigned>(i * box_bytes), &params.maps.w, full,
+                              {(c + row * slice + i * packet) * taps, filter});
         } else {
-            ptx::load_tiled(to, &params.maps.w, full, {c, column, row, filter});
+            ptx::tma_load(to, &params.maps.w, full, {c, column, row, filter});
         }
     }
 };

@@ -26,14 +26,15 @@ public:
 
     /// Called by one thread of each block. Blocks that take a share can read what it wrote before; after a barrier,
     /// what its block wrote before.
-    __device__ void begin() const { ptx::add(&begun, 1); }
+    __device__ void begin() const { ptx::atom_add_acq_rel(&begun, 1); }
 
     /// Called by the same thread next. Gives the block's shares.
     __device__ Range take() const {
         bool all_begun = false;
 #pragma unroll 1
-        for (int i = 0; i < most_looks && !all_begun; ++i) all_begun = ptx::load_acquired(&begun) == blocks;
-        unsigned const before = ptx::add(&decided, all_begun ? with_share + 1 : 1), first = before / with_share;
+        for (int i = 0; i < most_looks && !all_begun; ++i) all_begun = ptx::ld_acquire(&begun) == blocks;
+        unsigned const before = ptx::atom_add_acq_rel(&decided, all_begun ? with_share + 1 : 1),
+                       first = before / with_share;
         if (before % with_share == blocks - 1) {
             begun = decided = 0;
             return {first, blocks};

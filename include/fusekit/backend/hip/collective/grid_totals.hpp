@@ -69,8 +69,8 @@ public:
 
     /// Called by one thread, before others know of the barriers. `warpgroups` of the block multiply.
     __device__ static void init(Shared& shared, unsigned warpgroups) {
-        ptx::barrier_init(ptx::shared_address(&shared.cleared), 1);
-        ptx::barrier_init(ptx::shared_address(&shared.put), warpgroups);
+        ptx::mbarrier_init(ptx::shared_address(&shared.cleared), 1);
+        ptx::mbarrier_init(ptx::shared_address(&shared.put), warpgroups);
     }
 
     template <class Params>
@@ -82,9 +82,9 @@ public:
     /// Called by the threads that multiply before they put their first total, and by one of each warpgroup after the
     /// last.
     __device__ static void before_put(Shared const& shared) {
-        ptx::barrier_wait(ptx::shared_address(&shared.cleared), 0);
+        ptx::mbarrier_wait(ptx::shared_address(&shared.cleared), 0);
     }
-    __device__ static void after_put(Shared& shared) { ptx::barrier_arrive(ptx::shared_address(&shared.put)); }
+    __device__ static void after_put(Shared& shared) { ptx::mbarrier_arrive(ptx::shared_address(&shared.put)); }
 
     /// Called by the three warps, once the kernel before has ended. All blocks together put totals of tiles 0 to
     /// `tiles` - 1. `for_each_own(clear)` calls clear(tile, first, count) for each tile whose total this block puts:
@@ -100,7 +100,7 @@ public:
         });
         barrier();
         if (thread == 0) {
-            ptx::barrier_arrive(ptx::shared_address(&shared.cleared));
+            ptx::mbarrier_arrive(ptx::shared_address(&shared.cleared));
             GridShares const all(params.tile_groups.workspace, gridDim.x);
             all.begin();
             shared.shares = all.take();
@@ -116,7 +116,7 @@ public:
             for (unsigned i = shared.shares.begin; i < shared.shares.end && begin + i < shares;) {
                 merge_tiles(params, totals, shared, rehearses ? 1 : tiles, (begin + i) * together, together, thread,
                             rehearses, barrier);
-                if (rehearses) ptx::barrier_wait(ptx::shared_address(&shared.put), 0);  // the others' are then not far
+                if (rehearses) ptx::mbarrier_wait(ptx::shared_address(&shared.put), 0);  // the others' are then not far
                 else ++i;
                 rehearses = false;
             }

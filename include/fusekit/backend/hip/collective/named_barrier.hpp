@@ -8,8 +8,8 @@ namespace fusekit::hip {
 /// A barrier of some of a block's threads.
 template <unsigned number, unsigned threads>
 struct NamedBarrier {
-    __device__ void operator()() const { ptx::named_barrier_sync(number, threads); }
-    __device__ bool any(bool said) const { return ptx::named_barrier_any(number, threads, said); }
+    __device__ void operator()() const { ptx::bar_sync(number, threads); }
+    __device__ bool any(bool said) const { return ptx::bar_red_or(number, threads, said); }
 };
 
 }  // namespace fusekit::hip

@@ -29,12 +29,12 @@ public:
     /// Begins the copies of the next step, where there is one. All threads call it.
     __device__ void begin(float* to, std::uint32_t full) {
         if (thread == 0 && ahead.exists()) {
-            ptx::barrier_arrive_expect_bytes(full, static_cast<unsigned>(parts * tiles.pixels_seen() * 128));
+            ptx::mbarrier_arrive_expect_tx(full, static_cast<unsigned>(parts * tiles.pixels_seen() * 128));
 #pragma unroll 1
             for (int i = 0; i < parts; ++i) {
                 PlanePart const part = grid.part(ahead.tile, i);
-                ptx::load_tiled(ptx::shared_address(to) + static_cast<unsigned>(i * tiles.part_bytes()), &map, full,
-                                {ahead.block * Tiles::channels, -tiles.pad_left, part.row - tiles.pad_top, part.n});
+                ptx::tma_load(ptx::shared_address(to) + static_cast<unsigned>(i * tiles.part_bytes()), &map, full,
+                              {ahead.block * Tiles::channels, -tiles.pad_left, part.row - tiles.pad_top, part.n});
             }
         }
         ahead.advance();

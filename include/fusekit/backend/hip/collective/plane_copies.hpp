@@ -45,8 +45,8 @@ public:
     __device__ void begin(T const* to, std::uint32_t full) {
         if (lane >= parts * copied || !step.exists()) return;
         unsigned const now = step.block * Tiles::channels + channel < x.layout.shape[1] ? bytes : 0;
-        ptx::barrier_arrive_expect_bytes(full, now);
-        if (now > 0) ptx::load_linear(ptx::shared_address(to + place), from, now, full);
+        ptx::mbarrier_arrive_expect_tx(full, now);
+        if (now > 0) ptx::bulk_load(ptx::shared_address(to + place), from, now, full);
         from += std::int64_t{Tiles::channels} * tiles.plane();
         if (step.advance()) find();
     }

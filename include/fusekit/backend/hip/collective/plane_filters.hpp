@@ -31,7 +31,7 @@ public:
 
         /// Called by one thread, before the block's others know of the barriers.
         __device__ void init() {
-            for (auto& each : full) ptx::barrier_init(ptx::shared_address(&each), 1);
+            for (auto& each : full) ptx::mbarrier_init(ptx::shared_address(&each), 1);
         }
     };
 
@@ -47,8 +47,8 @@ public:
     /// warpgroup; at first for all stages.
     template <class Params, class Problem>
     __device__ void refill(Params const& params, Problem const& conv, int count) {
-        if (ptx::uniform(thread / 32) != 0) return;
-        bool const elected = ptx::elect();
+        if (ptx::warp_uniform(thread / 32) != 0) return;
+        bool const elected = ptx::elect_sync();
 #pragma unroll 1
         for (int i = 0; i < count && step.exists(); ++i) {
             if (elected) copy(params);
@@ -58,7 +58,7 @@ public:
 
     /// Waits for the next stage, and gives the address where it lies. The thread then reads it.
     __device__ unsigned char const* next() {
-        ptx::barrier_wait(ptx::shared_address(&state.full[next_read.stage]), next_read.parity);
+        ptx::mbarrier_wait(ptx::shared_address(&state.full[next_read.stage]), next_read.parity);
         auto const* const stage = memory.stages[next_read.stage];
         next_read.advance();
         return stage;
@@ -87,7 +87,7 @@ public:
                     factors[half * 2 + i][tap] =
                         tap % 2 == 0 ? (one & 0xffffu) | (two & 0xffff0000u) : one >> 16 | two << 16;
                 }
-                ptx::hold(factors[half * 2 + i]);  // before more words take registers
+                ptx::fence_operands(factors[half * 2 + i]);  // before more words take registers
             }
         }
     }
@@ -115,11 +115,11 @@ private:
     __device__ void copy(Params const& params) const {
         auto const full = ptx::shared_address(&state.full[to_stage]), to = ptx::shared_address(memory.stages[to_stage]);
         if (params.channels_fastest) {
-            ptx::barrier_arrive_expect_bytes(full, filters * channels * 2);
-            ptx::load_tiled(to, &params.maps.w, full, {step.block * channels, column, row, first});
+            ptx::mbarrier_arrive_expect_tx(full, filters * channels * 2);
+            ptx::tma_load(to, &params.maps.w, full, {step.block * channels, column, row, first});
         } else {
-            ptx::barrier_arrive_expect_bytes(full, stage_bytes);
-            ptx::load_tiled(to, &params.maps.w, full, {(step.block * channels + row * packet) * taps, first});
+            ptx::mbarrier_arrive_expect_tx(full, stage_bytes);
+            ptx::tma_load(to, &params.maps.w, full, {(step.block * channels + row * packet) * taps, first});
         }
     }
 

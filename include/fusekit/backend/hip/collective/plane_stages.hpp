@@ -31,12 +31,12 @@ public:
         __device__ void init(Tiles const& tiles) {
             unsigned const copying = tiles.channels_last ? 1 : Copies::lanes;
             for (auto& of_group : planes_full)
-                for (auto& full : of_group) ptx::barrier_init(ptx::shared_address(&full), copying);
+                for (auto& full : of_group) ptx::mbarrier_init(ptx::shared_address(&full), copying);
             for (int i = 0; i < 2; ++i) {
-                ptx::barrier_init(ptx::shared_address(&tiles_full[i]), warps);
-                ptx::barrier_init(ptx::shared_address(&tiles_empty[i]), consumers);
+                ptx::mbarrier_init(ptx::shared_address(&tiles_full[i]), warps);
+                ptx::mbarrier_init(ptx::shared_address(&tiles_empty[i]), consumers);
             }
-            ptx::fence_barrier_init();
+            ptx::fence_mbarrier_init();
         }
     };
 
@@ -58,7 +58,7 @@ public:
                 return run_steps(
                     shared, tiles, grid, 0, lane, first_tile, free_bytes, splitter,
                     [&](bool, auto const&, T const* pixels, unsigned char* tile) { splitter.split(pixels, tile); },
-                    [&] { ptx::named_barrier_sync(first_barrier, warps * 32); });
+                    [&] { ptx::bar_sync(first_barrier, warps * 32); });
             }
         unsigned const group = warp / Warps::sharing;
         Copies copies(conv.x, tiles, grid, warp, lane, first_tile);
@@ -70,18 +70,18 @@ public:
                 transposer.transpose(step.block, planes, tile);
             },
             [&] {
-                if constexpr (Warps::sharing == 1) ptx::sync_wave();
-                else ptx::named_barrier_sync(first_barrier + group, Warps::sharing * 32);
+                if constexpr (Warps::sharing == 1) ptx::bar_warp_sync();
+                else ptx::bar_sync(first_barrier + group, Warps::sharing * 32);
             });
     }
 
     /// Waits for a tile.
     __device__ static void await(Shared& shared, Cursor const& cursor) {
-        ptx::barrier_wait(ptx::shared_address(&shared.tiles_full[cursor.stage]), cursor.parity);
+        ptx::mbarrier_wait(ptx::shared_address(&shared.tiles_full[cursor.stage]), cursor.parity);
     }
     /// Says that the thread's warpgroup has read a tile.
     __device__ static void release(Shared& shared, unsigned stage, unsigned thread) {
-        if (thread == 0) ptx::barrier_arrive(ptx::shared_address(&shared.tiles_empty[stage]));
+        if (thread == 0) ptx::mbarrier_arrive(ptx::shared_address(&shared.tiles_empty[stage]));
     }
     /// The address of a tile.
     __device__ static std::uint32_t address(Shared& shared, Tiles const& tiles, Cursor const& cursor) {
@@ -109,12 +109,12 @@ private:
         typename Grid::Step step(grid, first_tile);
 #pragma unroll 1
         for (; step.exists(); begins = step.advance(), cursor.advance()) {
-            ptx::barrier_wait(full(stage), parity);
-            ptx::barrier_wait(ptx::shared_address(&shared.tiles_empty[cursor.stage]), cursor.parity ^ 1);
+            ptx::mbarrier_wait(full(stage), parity);
+            ptx::mbarrier_wait(ptx::shared_address(&shared.tiles_empty[cursor.stage]), cursor.parity ^ 1);
             make_tile(begins, step, planes(stage), shared.x + static_cast<int>(cursor.stage) * tile_bytes);
-            ptx::fence_shared_memory();
+            ptx::fence_proxy_async();
             sync();
-            if (lane == 0) ptx::barrier_arrive(ptx::shared_address(&shared.tiles_full[cursor.stage]));
+            if (lane == 0) ptx::mbarrier_arrive(ptx::shared_address(&shared.tiles_full[cursor.stage]));
             copies.begin(planes(stage), full(stage));
             if (++stage == stages) stage = 0, parity ^= 1;
         }

@@ -13,10 +13,10 @@ struct StageBarriers {
     /// Called by one thread, before the block's others know of the barriers.
     __device__ void init() {
         for (int i = 0; i < stages; ++i) {
-            ptx::barrier_init(ptx::shared_address(&full[i]), 1);
-            ptx::barrier_init(ptx::shared_address(&empty[i]), consumers);
+            ptx::mbarrier_init(ptx::shared_address(&full[i]), 1);
+            ptx::mbarrier_init(ptx::shared_address(&empty[i]), consumers);
         }
-        ptx::fence_barrier_init();
+        ptx::fence_mbarrier_init();
     }
 };
 

@@ -69,7 +69,7 @@ private:
             unsigned const pixel = 8 * static_cast<unsigned>(stored) + lane % 8;
             auto const address = staged + pixel * row_bytes + swizzled(chunk, pixel) * 16;
             std::uint32_t words[4] = {};
-            if constexpr (reads) ptx::load_matrices<true>(address, words);
+            if constexpr (reads) ptx::ldmatrix_x4<true>(address, words);
 #pragma unroll
             for (int i = 0; i < together; ++i) {
                 Pixel places[2] = {};
@@ -83,7 +83,7 @@ private:
                     else each = word<is_whole>(sums, block + i, own, each, arguments, largest, places);
                 }
             }
-            ptx::store_matrices<true>(address, words);
+            ptx::stmatrix_x4<true>(address, words);
         }
         largest.keep();
     }

@@ -49,7 +49,7 @@ public:
 
     /// Called by one thread, before the block's others know of the barrier.
     __device__ static void init(Shared& shared) {
-        if constexpr (reads) ptx::barrier_init(ptx::shared_address(&shared.read_full), 1);
+        if constexpr (reads) ptx::mbarrier_init(ptx::shared_address(&shared.read_full), 1);
     }
 
     /// Begins to bring what an operator reads of a tile. Called by the warpgroup's threads, after the last tile's
@@ -58,10 +58,10 @@ public:
     __device__ static void begin_read(Params const& params, Shared& shared, Tile const& tile, unsigned thread) {
         if constexpr (reads) {
             if (thread != 0) return;
-            ptx::wait_for_stores();  // the last tile's have read what is overwritten now
+            ptx::bulk_wait_group_read();  // the last tile's have read what is overwritten now
             auto const full = ptx::shared_address(&shared.read_full);
-            ptx::barrier_arrive_expect_bytes(full, sizeof(shared.staged));
-            ptx::load_tiled(ptx::shared_address(shared.staged), &params.read.map, full, tile.box().at);
+            ptx::mbarrier_arrive_expect_tx(full, sizeof(shared.staged));
+            ptx::tma_load(ptx::shared_address(shared.staged), &params.read.map, full, tile.box().at);
         }
     }
 
@@ -84,16 +84,16 @@ public:
     template <class Params, class Problem, class Tile>
     __device__ static void store(Params const& params, Problem const& conv, Shared& shared, Tile const& tile,
                                  typename Atom::Sums const& sums, unsigned thread, unsigned barrier, unsigned count) {
-        if constexpr (reads) ptx::barrier_wait(ptx::shared_address(&shared.read_full), count % 2);
-        else if (thread == 0) ptx::wait_for_stores();  // the last tile's have read what is written now
+        if constexpr (reads) ptx::mbarrier_wait(ptx::shared_address(&shared.read_full), count % 2);
+        else if (thread == 0) ptx::bulk_wait_group_read();  // the last tile's have read what is written now
         if constexpr (!reads || Epilogue::channelwise)  // all have prepared their channels
-            ptx::named_barrier_sync(barrier, Atom::threads);
+            ptx::bar_sync(barrier, Atom::threads);
         stage(params, conv, shared, tile, sums, thread);
-        ptx::fence_shared_memory();
-        ptx::named_barrier_sync(barrier, Atom::threads);
+        ptx::fence_proxy_async();
+        ptx::bar_sync(barrier, Atom::threads);
         if (thread == 0) {
-            ptx::store_tiled(&params.maps.y, ptx::shared_address(shared.staged), tile.box().at);
-            ptx::commit_stores();
+            ptx::tma_store(&params.maps.y, ptx::shared_address(shared.staged), tile.box().at);
+            ptx::bulk_commit_group();
         }
     }
 
@@ -136,11 +136,11 @@ private:
 #pragma unroll
         for (int e = 0; e < Atom::sums_per_thread; e += 8) {
             std::uint32_t before[4] = {}, pairs[4];
-            if constexpr (reads) ptx::load_matrices<false>(address(e), before);
+            if constexpr (reads) ptx::ldmatrix_x4<false>(address(e), before);
             States const left = states_of(e), right = states_of(e + 4);
 #pragma unroll
             for (int i = 0; i < 4; ++i) pairs[i] = pair(e + 2 * i, i < 2 ? left : right, before[i]);
-            ptx::store_matrices<false>(address(e), pairs);
+            ptx::stmatrix_x4<false>(address(e), pairs);
         }
         largest.keep();
     }

@@ -38,7 +38,7 @@ public:
 
     using Base::Base;
 
-    /// `part_of(i)` is the tile's part i. Bulk copies read shared memory until ptx::wait_for_stores().
+    /// `part_of(i)` is the tile's part i. Bulk copies read shared memory until ptx::bulk_wait_group_read().
     template <class PartOf>
     __device__ void store(typename Atom::Sums const (&sums)[parts * products], PartOf const& part_of,
                           Shared& shared) const {
@@ -63,8 +63,8 @@ private:
     __device__ void store_half(typename Atom::Sums const (&sums)[parts * products], PartOf const& part_of,
                                Shared& shared, int from) const {
         if (from >= count) return;
-        ptx::wait_for_stores();
-        ptx::sync_wave();  // what was staged before has been read
+        ptx::bulk_wait_group_read();
+        ptx::bar_warp_sync();  // what was staged before has been read
         int const c = static_cast<int>(thread % 32 / 4);
 #pragma unroll
         for (int i = 0; i < parts; ++i) {
@@ -75,11 +75,11 @@ private:
             if (has_pixels && (!has_rows || tiles.single) && !joined()) stage_pixels<own>(sums, i, at % 2 != 0, to);
             else stage_places<own>(sums, i, length(part), to);
         }
-        ptx::fence_shared_memory();
-        ptx::sync_wave();
+        ptx::fence_proxy_async();
+        ptx::bar_warp_sync();
 #pragma unroll 1
         for (int i = 0; i < parts; ++i) copy(from, part_of(i), shared.staged[i]);
-        ptx::commit_stores();
+        ptx::bulk_commit_group();
     }
 
     /// What the epilogue makes of two neighbouring places of one of the thread's channels in a part.
@@ -141,15 +141,15 @@ private:
         if (joined()) {
             int const end = present * plane;
             if (lane == 0 && end > 0)
-                ptx::store_linear(to, ptx::shared_address(staged), static_cast<unsigned>(end) * sizeof(U));
+                ptx::bulk_store(to, ptx::shared_address(staged), static_cast<unsigned>(end) * sizeof(U));
             return;
         }
         auto const end_of_whole = [&](int c) { return elements - (early(c, start) + elements) % packet; };
         if (int const c = lane, whole = (packet - early(c, start)) % packet, end = end_of_whole(c);
             c < present && whole < end)
-            ptx::store_linear(to + std::int64_t{c} * plane + whole,
-                              ptx::shared_address(staged + first_of(c, start) + whole),
-                              static_cast<unsigned>(end - whole) * sizeof(U));
+            ptx::bulk_store(to + std::int64_t{c} * plane + whole,
+                            ptx::shared_address(staged + first_of(c, start) + whole),
+                            static_cast<unsigned>(end - whole) * sizeof(U));
         if ((plane | start | elements) % packet == 0) return;
         constexpr int edges = 2 * packet;  // of a channel
 #pragma unroll

@@ -26,7 +26,7 @@ public:
 
     /// Called by one thread, before the block's others know of the barrier.
     __device__ static void init(Shared& shared) {
-        if constexpr (reads) ptx::barrier_init(ptx::shared_address(&shared.read_full), 1);
+        if constexpr (reads) ptx::mbarrier_init(ptx::shared_address(&shared.read_full), 1);
     }
 
     __device__ StoreProducts(Shared& the_shared, unsigned the_thread, unsigned the_barrier)
@@ -46,11 +46,11 @@ public:
     __device__ void begin_read(Params const& params, TileStart const& tile) const {
         if constexpr (reads) {
             if (thread != 0) return;
-            ptx::wait_for_stores();  // the last tile's have read what is overwritten now
+            ptx::bulk_wait_group_read();  // the last tile's have read what is overwritten now
             auto const full = ptx::shared_address(&shared.read_full);
-            ptx::barrier_arrive_expect_bytes(full, products * Channels::bytes);
+            ptx::mbarrier_arrive_expect_tx(full, products * Channels::bytes);
             for (int product = 0; product < products; ++product)
-                ptx::load_tiled(address_of(product), &params.read.map, full, {tile.n + product * Atom::m, tile.m});
+                ptx::tma_load(address_of(product), &params.read.map, full, {tile.n + product * Atom::m, tile.m});
         }
     }
 
@@ -59,11 +59,11 @@ public:
     __device__ void stage(Params const& params, Problem const& conv, TileStart const& tile,
                           typename Atom::Sums (&sums)[products]) {
         if constexpr (reads) {
-            ptx::barrier_wait(ptx::shared_address(&shared.read_full), parity);
+            ptx::mbarrier_wait(ptx::shared_address(&shared.read_full), parity);
             parity ^= 1;
         } else {
-            if (thread == 0) ptx::wait_for_stores();  // the last tile's have read what is written now
-            ptx::named_barrier_sync(barrier, Atom::threads);
+            if (thread == 0) ptx::bulk_wait_group_read();  // the last tile's have read what is written now
+            ptx::bar_sync(barrier, Atom::threads);
         }
         int const left = conv.gemm_m() - tile.m;
 #pragma unroll
@@ -77,16 +77,16 @@ public:
                 return place;
             });
         }
-        ptx::fence_shared_memory();
-        ptx::named_barrier_sync(barrier, Atom::threads);
+        ptx::fence_proxy_async();
+        ptx::bar_sync(barrier, Atom::threads);
     }
     /// Sends what is staged to y.
     template <class Params>
     __device__ void send(Params const& params, TileStart const& tile) const {
         if (thread != 0) return;
         for (int product = 0; product < products; ++product)
-            ptx::store_tiled(&params.maps.y, address_of(product), {tile.n + product * Atom::m, tile.m});
-        ptx::commit_stores();
+            ptx::tma_store(&params.maps.y, address_of(product), {tile.n + product * Atom::m, tile.m});
+        ptx::bulk_commit_group();
     }
 
     template <class Params, class Problem>

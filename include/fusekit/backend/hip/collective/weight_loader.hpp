@@ -96,13 +96,13 @@ __device__ void load_weight_operands(Params const& params, Problem const& conv, 
     for (int m = tile.begin; m < tile.end; m += pixels, cursor.advance(), at.advance()) {
         auto& stage = stages[cursor.stage];
         auto const full = ptx::shared_address(&barriers.full[cursor.stage]);
-        ptx::barrier_wait(ptx::shared_address(&barriers.empty[cursor.stage]), cursor.parity ^ 1);
-        ptx::barrier_arrive_expect_bytes(full, boxes * static_cast<unsigned>(sizeof stage.x[0]));
+        ptx::mbarrier_wait(ptx::shared_address(&barriers.empty[cursor.stage]), cursor.parity ^ 1);
+        ptx::mbarrier_arrive_expect_tx(full, boxes * static_cast<unsigned>(sizeof stage.x[0]));
 #pragma unroll
         for (unsigned i = 0; i < row_blocks; ++i)
             if (tile.has_rows(i))
-                ptx::load_tiled(ptx::shared_address(stage.dy[i]), &params.maps.dy, full,
-                                {tile.first_k + static_cast<int>(i) * weight_block, m});
+                ptx::tma_load(ptx::shared_address(stage.dy[i]), &params.maps.dy, full,
+                              {tile.first_k + static_cast<int>(i) * weight_block, m});
         int const h = at.p * filter.strides[0] - filter.pad_before[0],
                   w = at.q * filter.strides[1] - filter.pad_before[1];
 #pragma unroll
@@ -110,8 +110,8 @@ __device__ void load_weight_operands(Params const& params, Problem const& conv, 
             if (i >= copied) continue;
             auto const to = ptx::shared_address(stage.x[i]);
             if (params.maps.has_windows)
-                ptx::load_im2col(to, &params.maps.x, full, {c[i], w, h, at.image}, right[i], down[i]);
-            else ptx::load_tiled(to, &params.maps.x, full, {c[i], m});
+                ptx::tma_load_im2col(to, &params.maps.x, full, {c[i], w, h, at.image}, right[i], down[i]);
+            else ptx::tma_load(to, &params.maps.x, full, {c[i], m});
         }
     }
 }

@@ -45,19 +45,19 @@ public:
     __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned number) {
         auto const conv = params.problem();
         Tile const tile(params, conv, number);
-        unsigned const warp = ptx::uniform(thread / 32), group = warp / 4;
+        unsigned const warp = ptx::warp_uniform(thread / 32), group = warp / 4;
         if (thread == 0) shared.barriers.init();
         put_ones(shared, tile, thread);
-        ptx::fence_shared_memory();
+        ptx::fence_proxy_async();
         __syncthreads();
         wait_for_previous_kernel();
         if (group == warpgroups) {
-            if (ptx::elect()) load_weight_operands(params, conv, tile, shared.stages, shared.barriers);
-            ptx::sync_wave();  // barriers of a block and of a cluster are for whole warps
+            if (ptx::elect_sync()) load_weight_operands(params, conv, tile, shared.stages, shared.barriers);
+            ptx::bar_warp_sync();  // barriers of a block and of a cluster are for whole warps
         } else {
             Fragment sums;
             multiply(shared, tile, sums, group, thread);
-            ptx::named_barrier_sync(sums_barrier, consumers);  // all have read the stages
+            ptx::bar_sync(sums_barrier, consumers);  // all have read the stages
             put_sums(shared.sums, sums, group, thread % Atom::threads);
         }
         start_next_kernel();
@@ -87,13 +87,13 @@ private:
         int const steps = tile.steps();
         Cursor cursor;
         auto const await = [&] {
-            ptx::barrier_wait(ptx::shared_address(&shared.barriers.full[cursor.stage]), cursor.parity);
+            ptx::mbarrier_wait(ptx::shared_address(&shared.barriers.full[cursor.stage]), cursor.parity);
             unsigned const now = cursor.stage;
             cursor.advance();
             return now;
         };
         auto const release = [&](unsigned stage) {
-            if (thread % Atom::threads == 0) ptx::barrier_arrive(ptx::shared_address(&shared.barriers.empty[stage]));
+            if (thread % Atom::threads == 0) ptx::mbarrier_arrive(ptx::shared_address(&shared.barriers.empty[stage]));
         };
         auto const add_up = [&](Fragment& sums, int count) {
             unsigned previous = 0;
@@ -104,22 +104,22 @@ private:
                                                     pixels),
                            x = Atom::mn_descriptor(ptx::shared_address(shared.stages[now].x), pixels);
 #pragma unroll
-                for (int product = 0; product < products; ++product) ptx::hold(sums[product]);
-                ptx::fence_products();
+                for (int product = 0; product < products; ++product) ptx::fence_operands(sums[product]);
+                ptx::wgmma_fence();
 #pragma unroll
                 for (unsigned k = 0; k < pixels / Atom::k; ++k)
 #pragma unroll
                     for (int product = 0; product < products; ++product)
                         Atom::multiply(sums[product], dy + Atom::rows_further(product * pixels) + k * Atom::mn_k_step,
                                        x + k * Atom::mn_k_step, step > 0 || k > 0);
-                ptx::commit_products();
-                ptx::wait_for_products<1>();
+                ptx::wgmma_commit();
+                ptx::wgmma_wait<1>();
                 if (step > 0) release(previous);
                 previous = now;
             }
-            ptx::wait_for_products<0>();
+            ptx::wgmma_wait<0>();
 #pragma unroll
-            for (int product = 0; product < products; ++product) ptx::hold(sums[product]);
+            for (int product = 0; product < products; ++product) ptx::fence_operands(sums[product]);
             release(previous);
         };
         if (!tile.has_rows(group * products) || steps == 0) {

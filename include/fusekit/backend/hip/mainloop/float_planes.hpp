@@ -60,7 +60,7 @@ public:
         Tiles const tiles(conv.y[2], conv.y[3], conv.x.layout.shape[2], conv.x.layout.shape[3], conv.filter, conv.y[0],
                           params.maps.in_use);
         Grid const grid(conv, tiles);
-        unsigned const warp = ptx::uniform(thread / 32), group = warp / 4;
+        unsigned const warp = ptx::warp_uniform(thread / 32), group = warp / 4;
         // Two stages of taps that neighbour, where there is room.
         bool const has_more = !params.channels_fastest && Stages::leaves(tiles, filter_bytes);
         int const more_bytes = has_more ? filter_bytes : 0;
@@ -72,11 +72,11 @@ public:
         wait_for_previous_kernel();
         unsigned char* const more = has_more ? Stages::last(shared.x, more_bytes) : nullptr;
         if (group >= consumers) {
-            ptx::lower_registers<few_registers>();
+            ptx::setmaxnreg_dec<few_registers>();
             Stages::load(params, conv, shared.x, tiles, grid, warp - 4 * consumers, thread % 32, block, loading_barrier,
                          more_bytes);
         } else {
-            ptx::raise_registers<many_registers>();
+            ptx::setmaxnreg_inc<many_registers>();
             auto const with = [&]<bool taps_neighbour>(std::bool_constant<taps_neighbour>) {
                 Filters<taps_neighbour> filters(shared.filters, more, shared.filters_state, grid, block);
                 filters.fill(params, conv, warp == 0);
@@ -166,7 +166,7 @@ private:
                                        Sums& sums, LoadNext const& load_next) {
         auto const term = static_cast<unsigned>(tiles.term_bytes(parts)) / 16;
         float step[own][columns / 2];
-        for (auto& of_part : step) ptx::hold(of_part);
+        for (auto& of_part : step) ptx::fence_operands(of_part);
         std::uint32_t w[3][count][4];
 #pragma unroll
         for (int number = 0; number < 6; ++number) {
@@ -175,11 +175,11 @@ private:
             if (number < 3) {
 #pragma unroll
                 for (int i = 0; i < count; ++i) {
-                    ptx::hold(left[i]);
+                    ptx::fence_operands(left[i]);
                     take_bf16_term(left[i], w[of_w][i]);
                 }
             }
-            ptx::fence_products();
+            ptx::wgmma_fence();
 #pragma unroll
             for (int i = 0; i < count; ++i)
 #pragma unroll
@@ -188,12 +188,12 @@ private:
                                                      x[i] + of_x * term + Atom::rows_further(j * tiles.places()),
                                                      number > 0 || i > 0);
         }
-        ptx::commit_products();
+        ptx::wgmma_commit();
         load_next();
-        ptx::wait_for_products<0>();
+        ptx::wgmma_wait<0>();
 #pragma unroll
         for (int j = 0; j < own; ++j) {
-            ptx::hold(step[j]);
+            ptx::fence_operands(step[j]);
 #pragma unroll
             for (int e = 0; e < columns / 2; ++e) sums[j][e] += step[j][e];
         }

@@ -57,23 +57,23 @@ public:
     __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned block) {
         auto const conv = params.problem();
         Tiles const tiles(conv);
-        unsigned const warp = ptx::uniform(thread / 32), group = warp / 4;
+        unsigned const warp = ptx::warp_uniform(thread / 32), group = warp / 4;
         if (thread == 0) {
-            ptx::barrier_init(ptx::shared_address(&shared.filters_full), 1);
-            for (auto& full : shared.read_full) ptx::barrier_init(ptx::shared_address(&full), 1);
+            ptx::mbarrier_init(ptx::shared_address(&shared.filters_full), 1);
+            for (auto& full : shared.read_full) ptx::mbarrier_init(ptx::shared_address(&full), 1);
             shared.barriers.init();
             if constexpr (Plan::totals_tiles) Totals::init(shared.totals, consumers);
         }
         __syncthreads();
         wait_for_previous_kernel();
         if (group == consumers) {
-            ptx::lower_registers<Totals::few_registers>();
+            ptx::setmaxnreg_dec<Totals::few_registers>();
             if constexpr (Plan::totals_tiles)
                 if (warp != 4 * consumers)
                     return merge_totals(params, shared, tiles, thread - (4 * consumers + 1) * 32, block);
-            if (warp == 4 * consumers && ptx::elect()) load(params, conv, shared, tiles, block);
+            if (warp == 4 * consumers && ptx::elect_sync()) load(params, conv, shared, tiles, block);
         } else {
-            ptx::raise_registers<Totals::many_registers>();
+            ptx::setmaxnreg_inc<Totals::many_registers>();
             compute(params, conv, shared, tiles, thread % 128, group, block);
         }
     }
@@ -103,23 +103,22 @@ private:
         auto const filters_full = ptx::shared_address(&shared.filters_full);
         auto const filter = detail::window_filter(conv.filter);
         int const columns = filter.size[1], taps = filter.size[0] * columns;
-        ptx::barrier_arrive_expect_bytes(filters_full, static_cast<unsigned>(taps * filter_bytes));
+        ptx::mbarrier_arrive_expect_tx(filters_full, static_cast<unsigned>(taps * filter_bytes));
 #pragma unroll 1
         for (int tap = 0; tap < taps; ++tap) {
             auto const to = ptx::shared_address(shared.filters + tap * filter_bytes);
             int const of_w = mn_major ? taps - 1 - tap : tap;  // taps in reverse
-            if constexpr (pairs_filters<U>) ptx::load_tiled(to, &params.maps.w, filters_full, {0, of_w, 0, 0, 0});
-            else ptx::load_tiled(to, &params.maps.w, filters_full, {0, of_w % columns, of_w / columns, 0});
+            if constexpr (pairs_filters<U>) ptx::tma_load(to, &params.maps.w, filters_full, {0, of_w, 0, 0, 0});
+            else ptx::tma_load(to, &params.maps.w, filters_full, {0, of_w % columns, of_w / columns, 0});
         }
         int stage = 0;
         unsigned parity = 1;
         for (unsigned tile = block; tile < tiles.all; tile += gridDim.x) {
             auto const full = ptx::shared_address(&shared.barriers.full[stage]);
-            ptx::barrier_wait(ptx::shared_address(&shared.barriers.empty[stage]), parity);
-            ptx::barrier_arrive_expect_bytes(full, static_cast<unsigned>(tiles.shape.bytes_of_x()));
-            ptx::load_tiled(
-                ptx::shared_address(shared.halos + stage * tiles.shape.stage_bytes()), &params.maps.x, full,
-                {0, -filter.pad_before[1], tiles.first_row(tile) - filter.pad_before[0], tiles.image(tile)});
+            ptx::mbarrier_wait(ptx::shared_address(&shared.barriers.empty[stage]), parity);
+            ptx::mbarrier_arrive_expect_tx(full, static_cast<unsigned>(tiles.shape.bytes_of_x()));
+            ptx::tma_load(ptx::shared_address(shared.halos + stage * tiles.shape.stage_bytes()), &params.maps.x, full,
+                          {0, -filter.pad_before[1], tiles.first_row(tile) - filter.pad_before[0], tiles.image(tile)});
             if (++stage == tiles.stages) stage = 0, parity ^= 1;
         }
     }
@@ -132,34 +131,34 @@ private:
         OwnPixels<Atom> const own(thread);
         [[maybe_unused]] std::uint64_t in_rows = 0;
         if constexpr (asks_for_pixels) in_rows = own.in_rows(tiles.shape, conv.extent(conv.y, 3));
-        ptx::barrier_wait(ptx::shared_address(&shared.filters_full), 0);
+        ptx::mbarrier_wait(ptx::shared_address(&shared.filters_full), 0);
         auto const at_filters = ptx::shared_address(shared.filters);
         auto const filters = mn_major ? Atom::mn_descriptor(at_filters) : Atom::descriptor(at_filters);
         auto const stages = static_cast<unsigned>(tiles.stages);
         unsigned const step = gridDim.x;
-        if (takes_turns && group == 1) ptx::named_barrier_arrive(turn_barrier, 2 * Atom::threads);  // the other begins
+        if (takes_turns && group == 1) ptx::bar_arrive(turn_barrier, 2 * Atom::threads);  // the other begins
         for (unsigned i = group, tile = block + group * step; tile < tiles.all;
              i += consumers, tile += consumers * step) {
             unsigned const stage = i % stages;
             auto const halo =
                 ptx::shared_address(shared.halos) + stage * static_cast<unsigned>(tiles.shape.stage_bytes());
             typename Atom::Sums sums[1];
-            if constexpr (takes_turns) ptx::named_barrier_sync(turn_barrier + group, 2 * Atom::threads);
-            ptx::barrier_wait(ptx::shared_address(&shared.barriers.full[stage]), i / stages & 1);
+            if constexpr (takes_turns) ptx::bar_sync(turn_barrier + group, 2 * Atom::threads);
+            ptx::mbarrier_wait(ptx::shared_address(&shared.barriers.full[stage]), i / stages & 1);
             multiply(tiles.shape, {filters, Atom::descriptor(halo)}, sums[0], [&] {
-                if constexpr (takes_turns) ptx::named_barrier_arrive(turn_barrier + (group ^ 1), 2 * Atom::threads);
+                if constexpr (takes_turns) ptx::bar_arrive(turn_barrier + (group ^ 1), 2 * Atom::threads);
             });
             bool const is_last = tile + consumers * step >= tiles.all;
             if (is_last) start_next_kernel();
-            ptx::named_barrier_sync(epilogue_barrier + group, Atom::threads);  // all have read the halo
+            ptx::bar_sync(epilogue_barrier + group, Atom::threads);  // all have read the halo
             int const n = tiles.image(tile), first = tiles.first_row(tile);
             if constexpr (reads_in_bulk<Plan, T, U>) {
                 auto const full = ptx::shared_address(&shared.read_full[group]);
                 if (thread == 0) {
-                    ptx::barrier_arrive_expect_bytes(full, static_cast<unsigned>(tiles.shape.bytes_of_y()));
-                    ptx::load_tiled(halo, &params.read.map, full, {0, 0, first, n});
+                    ptx::mbarrier_arrive_expect_tx(full, static_cast<unsigned>(tiles.shape.bytes_of_y()));
+                    ptx::tma_load(halo, &params.read.map, full, {0, 0, first, n});
                 }
-                ptx::barrier_wait(full, i / consumers % 2);
+                ptx::mbarrier_wait(full, i / consumers % 2);
             }
             int const left = conv.extent(conv.y, 2) - first, rows = left < tiles.shape.rows ? left : tiles.shape.rows;
             [[maybe_unused]] std::uint64_t const of_y = in_rows & own.before(rows * tiles.shape.pitch);
@@ -169,12 +168,12 @@ private:
                 bool const inside = p < rows && q < conv.extent(conv.y, 3);
                 return Pixel{inside ? n : -1, first + p, q};
             });
-            ptx::fence_shared_memory();
-            ptx::named_barrier_sync(epilogue_barrier + group, Atom::threads);
+            ptx::fence_proxy_async();
+            ptx::bar_sync(epilogue_barrier + group, Atom::threads);
             auto const send = [&] {
                 if (thread != 0) return;
-                ptx::store_tiled(&params.maps.y, halo, {0, 0, first, n});
-                ptx::commit_stores();
+                ptx::tma_store(&params.maps.y, halo, {0, 0, first, n});
+                ptx::bulk_commit_group();
             };
             if constexpr (Plan::totals_tiles) {
                 if (!is_last) send();
@@ -188,8 +187,8 @@ private:
                 send();
             }
             if (thread == 0) {
-                ptx::wait_for_stores();
-                ptx::barrier_arrive(ptx::shared_address(&shared.barriers.empty[stage]));
+                ptx::bulk_wait_group_read();
+                ptx::mbarrier_arrive(ptx::shared_address(&shared.barriers.empty[stage]));
             }
         }
         if constexpr (Plan::totals_tiles)
@@ -241,24 +240,24 @@ private:
 #pragma unroll 1
             for (int i = 0; i < taps; ++i, tap.advance(shape)) {
                 begin_products<Atom>(tap.filters, tap.x, sums, i > 0);
-                ptx::wait_for_products<1>();
+                ptx::wgmma_wait<1>();
             }
             when_all_begun();
-            ptx::wait_for_products<0>();
-            ptx::hold(sums);
+            ptx::wgmma_wait<0>();
+            ptx::fence_operands(sums);
         }
     }
 
     template <class Product>
     __device__ static void begin_products(std::uint64_t filters, std::uint64_t x, typename Product::Sums& sums,
                                           bool adds) {
-        ptx::hold(sums);
-        ptx::fence_products();
+        ptx::fence_operands(sums);
+        ptx::wgmma_fence();
 #pragma unroll
         for (unsigned k = 0; k < Product::tile_k / Product::k; ++k)
             Product::multiply(sums, filters + k * (mn_major ? Product::mn_k_step : Product::k_step),
                               x + k * Product::k_step, adds || k > 0);
-        ptx::commit_products();
+        ptx::wgmma_commit();
     }
     template <int half_of_tile>
     __device__ static void add_products(Tap const& tap, Tap const& next, bool has_next, typename Atom::Sums& sums) {
@@ -268,8 +267,8 @@ private:
         typename Product::Sums of_taps;
         begin_products<Product>(tap.filters, tap.x + further, of_taps, false);
         if (has_next) begin_products<Product>(next.filters, next.x + further, of_taps, true);
-        ptx::wait_for_products<0>();
-        ptx::hold(of_taps);
+        ptx::wgmma_wait<0>();
+        ptx::fence_operands(of_taps);
 #pragma unroll
         for (int e = 0; e < count; ++e) sums[half_of_tile * count + e] += of_taps[e];
     }

@@ -60,17 +60,17 @@ public:
         Tiles const tiles(conv.y[2], conv.y[3], conv.x.layout.shape[2], conv.x.layout.shape[3], conv.filter, conv.y[0]);
         unsigned const sharers = sharers_of(params), first_tile = block / sharers, rank = block % sharers;
         Grid const grid(conv, tiles, rank, sharers);
-        unsigned const warp = ptx::uniform(thread / 32), group = warp / 4;
+        unsigned const warp = ptx::warp_uniform(thread / 32), group = warp / 4;
         if (thread == 0) init(shared, tiles);
         __syncthreads();
         wait_for_previous_kernel();
         if (group >= consumers) {
-            ptx::lower_registers<few_registers>();
+            ptx::setmaxnreg_dec<few_registers>();
             Stages::load(params, conv, shared.x, tiles, grid, warp - 4 * consumers, thread % 32, first_tile,
                          loading_barrier);
             if (sharers > 1) attend_merge();
         } else {
-            ptx::raise_registers<many_registers>();
+            ptx::setmaxnreg_inc<many_registers>();
             compute(params, conv, shared, tiles, grid, thread % 128, group, first_tile, sharers);
             if constexpr (has_split<Plan, T>)
                 if (sharers > 1)
@@ -92,7 +92,7 @@ private:
     __device__ static void init(DynamicShared& shared, Tiles const& tiles) {
         shared.x.init(tiles);
         for (auto& each : shared.filters_state) each.init();
-        ptx::fence_barrier_init();
+        ptx::fence_mbarrier_init();
     }
 
     template <class Problem>
@@ -129,7 +129,7 @@ private:
                 Merge::put(merged(shared), sums, group, thread);
             }
         }
-        ptx::wait_for_stores();
+        ptx::bulk_wait_group_read();
     }
 
     /// Lets the stages of a tile go by of which the warpgroup has no channels. One thread sees each of them; others
@@ -141,7 +141,7 @@ private:
             if (thread == 0) Stages::await(shared.x, cursor);
             Stages::release(shared.x, cursor.stage, thread);
         }
-        ptx::named_barrier_sync(barrier, Atom::threads);
+        ptx::bar_sync(barrier, Atom::threads);
     }
 
     __device__ static std::uint64_t x_of(DynamicShared& shared, Tiles const& tiles, XCursor const& cursor) {
@@ -155,7 +155,7 @@ private:
 
     __device__ static void hold(Sums& sums) {
 #pragma unroll
-        for (int i = 0; i < parts * products; ++i) ptx::hold(sums[i]);
+        for (int i = 0; i < parts * products; ++i) ptx::fence_operands(sums[i]);
     }
 
     /// A tile's products, tap by tap: a stage of filters is one group, and is free when the next one's are under way.
@@ -171,7 +171,7 @@ private:
                 auto const w = Atom::descriptor(ptx::shared_address(filters.next()));
                 auto const of_tap = x + Atom::rows_further(row * tiles.pitch + column);
                 hold(sums);
-                ptx::fence_products();
+                ptx::wgmma_fence();
 #pragma unroll
                 for (int k = 0; k < Atom::tile_k / Atom::k; ++k)
 #pragma unroll
@@ -180,8 +180,8 @@ private:
                                        of_tap + static_cast<unsigned>(k) * Atom::k_step +
                                            Atom::rows_further(first_place(tiles, i)),
                                        block + row + column + k > 0);
-                ptx::commit_products();
-                ptx::wait_for_products<1>();
+                ptx::wgmma_commit();
+                ptx::wgmma_wait<1>();
                 if (row + column == 0 && block > 0) Stages::release(shared.x, cursor.stage ^ 1, thread);
                 if (block + row + column > 0) refill(1);
                 if (++column == tiles.window_columns) column = 0, ++row;
@@ -203,13 +203,13 @@ private:
             auto const x = x_of(shared, tiles, cursor);
 #pragma unroll 1
             for (unsigned slice = 0; slice < Atom::tile_k / Atom::k; ++slice) {
-                ptx::wait_for_products<0>();
+                ptx::wgmma_wait<0>();
                 hold(sums);
                 if (slice == 0 && block > 0) Stages::release(shared.x, cursor.stage ^ 1, thread);
                 typename Filters::Factors factors;
                 filters.load(factors);
                 auto const of_slice = x + slice * Atom::k_step;
-                ptx::fence_products();
+                ptx::wgmma_fence();
 #pragma unroll
                 for (int tap = 0; tap < 9; ++tap) {
                     std::uint32_t const w[] = {factors[0][tap], factors[1][tap], factors[2][tap], factors[3][tap]};
@@ -219,8 +219,8 @@ private:
                                        Atom::further(of_slice, tap / 3 * tiles.pitch + tap % 3 + first_place(tiles, i)),
                                        tap > 0 || slice > 0 || block > 0);
                 }
-                ptx::commit_products();
-                ptx::named_barrier_sync(barrier, Atom::threads);  // all have loaded
+                ptx::wgmma_commit();
+                ptx::bar_sync(barrier, Atom::threads);  // all have loaded
                 refill(2);
             }
         }
@@ -228,7 +228,7 @@ private:
     }
 
     __device__ static void end(DynamicShared& shared, Sums& sums, XCursor const& cursor, unsigned thread) {
-        ptx::wait_for_products<0>();
+        ptx::wgmma_wait<0>();
         hold(sums);
         Stages::release(shared.x, cursor.stage ^ 1, thread);
     }

@@ -29,7 +29,7 @@ public:
 
     __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned block) {
         auto const conv = params.problem();
-        unsigned const warp = ptx::uniform(thread / 32), count = params.parts.count, rank = block % count;
+        unsigned const warp = ptx::warp_uniform(thread / 32), count = params.parts.count, rank = block % count;
         TileStart const start = Order(conv)[block / count];
         unsigned const steps = bulk_steps<Stage>(conv);
         StepRange const own{steps * rank / count, steps * (rank + 1) / count};
@@ -47,9 +47,9 @@ public:
         Sums sums;
         Writer writer(shared.writers[0], thread, Whole::epilogue_barrier);
         if (!multiplies) {
-            if (warp == 4 && ptx::elect())
+            if (warp == 4 && ptx::elect_sync())
                 load_tile_in_bulk(params, conv, shared.stages, shared.barriers, cursor, start, own);
-            ptx::sync_wave();  // a cluster's barrier is for whole warps
+            ptx::bar_warp_sync();  // a cluster's barrier is for whole warps
         } else {
             auto const begin_read = [&] {
                 if (merges) writer.begin_read(params, start);
@@ -70,7 +70,7 @@ public:
         cluster_arrive();  // others' sums are read
         if (merges) {
             writer.store(params, conv, start, sums);
-            if (thread == 0) ptx::wait_for_stores();
+            if (thread == 0) ptx::bulk_wait_group_read();
         }
         cluster_wait();
     }

@@ -49,12 +49,12 @@ public:
         auto const conv = params.problem();
         StemShape const& shape = params.stem;
         Tiles const tiles(conv, shape, block);
-        unsigned const group = ptx::uniform(thread / Atom::threads);
+        unsigned const group = ptx::warp_uniform(thread / Atom::threads);
         if (thread == 0) {
             for (auto& writer : shared.writers) Writer::init(writer);
             for (auto& of_group : shared.full)
-                for (auto& full : of_group) ptx::barrier_init(ptx::shared_address(&full), 1);
-            ptx::fence_barrier_init();
+                for (auto& full : of_group) ptx::mbarrier_init(ptx::shared_address(&full), 1);
+            ptx::fence_mbarrier_init();
         }
         __syncthreads();
         wait_for_previous_kernel();
@@ -63,7 +63,7 @@ public:
                 load(params, conv, shared, tiles, tiles.first(group) + stage * tiles.step, group, stage);
         Writer::prepare(params, conv, shared.writers[group], tiles.channel, thread % Atom::threads);
         put_stem_filters(shared.filters, shape, conv, tiles.channel, thread, threads);
-        ptx::fence_shared_memory();
+        ptx::fence_proxy_async();
         __syncthreads();
         compute(params, conv, shared, tiles, thread % Atom::threads, group);
     }
@@ -121,10 +121,10 @@ private:
         StemShape const& shape = params.stem;
         Tile const tile = tiles[number];
         auto const full = ptx::shared_address(&shared.full[group][stage]);
-        ptx::barrier_arrive_expect_bytes(full, static_cast<unsigned>(shape.bytes_of_x()));
-        ptx::load_tiled(ptx::shared_address(shared.windows[group][stage]), &params.maps.x, full,
-                        {first_element(shape, tile) & ~(StemShape::chunk - 1),
-                         tile.p * conv.filter.strides[0] - conv.filter.pad_before[0], tile.image, 0});
+        ptx::mbarrier_arrive_expect_tx(full, static_cast<unsigned>(shape.bytes_of_x()));
+        ptx::tma_load(ptx::shared_address(shared.windows[group][stage]), &params.maps.x, full,
+                      {first_element(shape, tile) & ~(StemShape::chunk - 1),
+                       tile.p * conv.filter.strides[0] - conv.filter.pad_before[0], tile.image, 0});
     }
 
     template <class Problem>
@@ -139,7 +139,7 @@ private:
              number += tiles.step, ++count, cursor.advance()) {
             Tile const tile = tiles[number];
             Writer::begin_read(params, writer, tile, thread);
-            ptx::barrier_wait(ptx::shared_address(&shared.full[group][cursor.stage]), cursor.parity);
+            ptx::mbarrier_wait(ptx::shared_address(&shared.full[group][cursor.stage]), cursor.parity);
             unsigned char const* const begin =
                 shared.windows[group][cursor.stage] + (first_element(shape, tile) & (StemShape::chunk - 1)) * 2;
             typename Atom::Sums sums;
@@ -149,7 +149,7 @@ private:
             if (thread == 0)  // all have been at a barrier since they read the stage
                 load(params, conv, shared, tiles, number + stages * tiles.step, group, cursor.stage);
         }
-        if (thread == 0) ptx::wait_for_stores();
+        if (thread == 0) ptx::bulk_wait_group_read();
     }
 
     /// A tile's products, with as many chunks of a row of the window as there are, `chunks` or more.
@@ -172,14 +172,14 @@ private:
         for (int panel = 0; panel < panels; ++panel, filters += Atom::rows_further(Atom::n)) {
             typename Windows::template Words<chunks> words;
             windows.template load<chunks, whole_words>(begin, panel, words);
-            ptx::hold(sums);
-            ptx::fence_products();
+            ptx::fence_operands(sums);
+            ptx::wgmma_fence();
 #pragma unroll
             for (unsigned i = 0; i < chunks; ++i)
                 Atom::multiply(sums, words[i], filters + i * Atom::k_step, panel > 0 || i > 0);
-            ptx::commit_products();
-            ptx::wait_for_products<0>();
-            ptx::hold(sums);
+            ptx::wgmma_commit();
+            ptx::wgmma_wait<0>();
+            ptx::fence_operands(sums);
         }
     }
 };

@@ -50,7 +50,7 @@ public:
 
     __device__ static void run(Params const& params, DynamicShared& shared, unsigned thread, unsigned block) {
         auto const conv = params.problem();
-        unsigned const warp = ptx::uniform(thread / 32), group = warp / 4;
+        unsigned const warp = ptx::warp_uniform(thread / 32), group = warp / 4;
         Order const tiles(conv);
         if (thread == 0) {
             for (auto& writer : shared.writers) Writer::init(writer);
@@ -61,16 +61,16 @@ public:
         __syncthreads();
         wait_for_previous_kernel();
         if (group == consumers) {
-            if constexpr (consumers > 1) ptx::lower_registers<Totals::few_registers>();
+            if constexpr (consumers > 1) ptx::setmaxnreg_dec<Totals::few_registers>();
             if constexpr (Plan::totals_tiles)
                 if (warp != 4 * consumers)
                     return merge_totals(params, shared, thread - (4 * consumers + 1) * 32, block, tiles);
-            if (warp != 4 * consumers || !ptx::elect()) return;
+            if (warp != 4 * consumers || !ptx::elect_sync()) return;
             Cursor cursor;
             for (unsigned tile = block; tile < tiles.size(); tile += gridDim.x)
                 load_tile_in_bulk(params, conv, shared.stages, shared.barriers, cursor, tiles[tile]);
         } else {
-            if constexpr (consumers > 1) ptx::raise_registers<Totals::many_registers>();  // a single one has enough
+            if constexpr (consumers > 1) ptx::setmaxnreg_inc<Totals::many_registers>();  // a single one has enough
             compute(params, conv, shared, thread % 128, group, block, tiles);
         }
     }
@@ -87,7 +87,7 @@ protected:
             first += group * stride, stride *= 2;
             if (group == 1) {
                 cursor.advance(steps);
-                ptx::named_barrier_arrive(turn_barrier, 2 * Atom::threads);  // the other begins
+                ptx::bar_arrive(turn_barrier, 2 * Atom::threads);  // the other begins
             }
         }
         for (unsigned tile = first; tile < tiles.size(); tile += stride) {
@@ -95,11 +95,11 @@ protected:
             TileStart start = tiles[tile];
             start.n += static_cast<int>(first_channel);
             writer.prepare(params, conv, start);
-            if constexpr (ping_pong) ptx::named_barrier_sync(turn_barrier + group, 2 * Atom::threads);
+            if constexpr (ping_pong) ptx::bar_sync(turn_barrier + group, 2 * Atom::threads);
             multiply(
                 shared, sums, cursor, steps, thread, first_channel, [&] { writer.begin_read(params, start); },
                 [&] {
-                    if constexpr (ping_pong) ptx::named_barrier_arrive(turn_barrier + (group ^ 1), 2 * Atom::threads);
+                    if constexpr (ping_pong) ptx::bar_arrive(turn_barrier + (group ^ 1), 2 * Atom::threads);
                 });
             if constexpr (ping_pong) cursor.advance(steps);  // over the other's tile
             bool const is_last = tile + stride >= tiles.size();
@@ -120,7 +120,7 @@ protected:
         }
         if constexpr (Plan::totals_tiles)
             if (thread == 0) Totals::after_put(shared.totals);
-        if (thread == 0) ptx::wait_for_stores();
+        if (thread == 0) ptx::bulk_wait_group_read();
     }
 
     __device__ static void merge_totals(Params const& params, DynamicShared& shared, unsigned thread, unsigned block,
@@ -139,7 +139,7 @@ protected:
         auto const at_w = ptx::shared_address(stage.w);
         auto const w = (mn_major ? Atom::mn_descriptor(at_w) : Atom::descriptor(at_w)) + filters_further(first);
         hold(sums);
-        ptx::fence_products();
+        ptx::wgmma_fence();
 #pragma unroll
         for (int k = 0; k < Atom::tile_k / Atom::k; ++k)
 #pragma unroll
@@ -148,7 +148,7 @@ protected:
                                w + filters_further(static_cast<unsigned>(product * Atom::m)) +
                                    static_cast<unsigned>(k) * (mn_major ? Atom::mn_k_step : Atom::k_step),
                                x + static_cast<unsigned>(k) * Atom::k_step, adds || k > 0);
-        ptx::commit_products();
+        ptx::wgmma_commit();
     }
     /// Added to a descriptor of a stage's filters for those `count` further on, a multiple of 64.
     __device__ static std::uint64_t filters_further(unsigned count) {
@@ -156,7 +156,7 @@ protected:
     }
     __device__ static void hold(Sums& sums) {
 #pragma unroll
-        for (int product = 0; product < products; ++product) ptx::hold(sums[product]);
+        for (int product = 0; product < products; ++product) ptx::fence_operands(sums[product]);
     }
 
     /// A tile's products. One group of them is under way while the next stage is awaited; then its stage is free.
@@ -166,26 +166,26 @@ protected:
                                     unsigned first_channel, WhenBegun const& when_begun,
                                     WhenAllBegun const& when_all_begun) {
         auto const release = [&](unsigned stage) {
-            if (thread == 0) ptx::barrier_arrive(ptx::shared_address(&shared.barriers.empty[stage]));
+            if (thread == 0) ptx::mbarrier_arrive(ptx::shared_address(&shared.barriers.empty[stage]));
         };
         unsigned previous = 0;
         if constexpr (Atom::cuts_off) clear(sums);
 #pragma unroll 1
         for (unsigned step = 0; step < steps; ++step) {
             unsigned const now = cursor.stage;
-            ptx::barrier_wait(ptx::shared_address(&shared.barriers.full[now]), cursor.parity);
+            ptx::mbarrier_wait(ptx::shared_address(&shared.barriers.full[now]), cursor.parity);
             if constexpr (Atom::cuts_off) {  // the other warpgroups' products are under way while this one adds
                 Sums of_step;
                 begin_products(shared.stages[now], of_step, first_channel, false);
                 if (step == 0) when_begun();
-                ptx::wait_for_products<0>();
+                ptx::wgmma_wait<0>();
                 hold(of_step);
                 release(now);
                 add(sums, of_step);
             } else {
                 begin_products(shared.stages[now], sums, first_channel, step > 0);
                 if (step == 0) when_begun();
-                ptx::wait_for_products<1>();
+                ptx::wgmma_wait<1>();
                 if (step > 0) release(previous);
                 previous = now;
             }
@@ -193,7 +193,7 @@ protected:
         }
         when_all_begun();
         if constexpr (!Atom::cuts_off) {
-            ptx::wait_for_products<0>();
+            ptx::wgmma_wait<0>();
             hold(sums);
             release(previous);
         }
