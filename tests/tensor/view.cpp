@@ -38,8 +38,8 @@ static_assert(!std::is_convertible_v<Tensor, fk::TensorView<fk::half const>> &&
               !std::is_convertible_v<Tensor, fk::TensorView<fk::half>>);
 static_assert(!std::is_convertible_v<Tensor const&, fk::TensorView<fk::half>>);
 
-/// A Tensor const has a const_view() alone. compile_fail/bind/view_of_temporary.cpp has the refusal of a temporary, which
-/// is an assertion in the function that no concept sees.
+/// A Tensor const has a const_view() alone. compile_fail/bind/view_of_temporary.cpp has the refusal of a temporary,
+/// which is an assertion in the function that no concept sees.
 template <class Source>
 concept Views = requires(Source&& source) { static_cast<Source&&>(source).view(); };
 template <class Source>
