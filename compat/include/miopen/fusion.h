@@ -134,10 +134,9 @@ MIOPEN_EXPORT miopenStatus_t miopenExecuteFusionPlan_v2(const miopenHandle_t han
    z and bias have y's extents or 1 in each mode, and are broadcast over modes of extent 1. One of them has at most one
    value per channel; if only z has, alpha2 = 1.
 
-   alpha1 and alpha2 point to floats, and are 1 where null, as in MIOpen. Where alpha2 is 0, z is not read and, as its
-   descriptor, may be null. z is also left out where it is null and its descriptor is
-   null or was never set. alpha1 = 0 is
-   refused: the first bytes of the double 1.0 are the float 0.0f, and MIOpen makes zeros of such a call. */
+   alpha1 and alpha2 point to floats, and are 1 where null, as in MIOpen. Where alpha2 is 0, z is not read, and z and
+   its descriptor may be null. z is also left out where it is null and its descriptor is null or was never set. alpha1 =
+   0 is refused: the first bytes of the double 1.0 are the float 0.0f, and MIOpen makes zeros of such a call. */
 MIOPEN_EXPORT miopenStatus_t miopenConvolutionBiasActivationForward(
     miopenHandle_t handle, const void* alpha1, const miopenTensorDescriptor_t xDesc, const void* x,
     const miopenTensorDescriptor_t wDesc, const void* w, const miopenConvolutionDescriptor_t convDesc,

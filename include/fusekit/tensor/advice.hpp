@@ -7,7 +7,7 @@
 #include "fusekit/tensor/region.hpp"
 #include "fusekit/text.hpp"
 
-/// The mend of extents that do not fit, where they show it: what a refusal says after them.
+/// Advice on extents that do not fit, which a refusal gives after them where they show the fix.
 namespace fusekit::detail {
 
 /// "write fk::NAME(a, b, c, d)".

@@ -259,9 +259,9 @@ private:
             }
             bool const of_columns = of_matrices && given.rank == 1 && std::strcmp(modes, "K") == 0;
             Text const of = std::strncmp(modes, "K x C/", 6) == 0 ? " for x of " + to_string(x) : Text();
-            Text const mend = detail::advice(argument, given, expected, modes, x, output, access);
+            Text const fix = detail::advice(argument, given, expected, modes, x, output, access);
             fail(argument, text + " (" + (of_columns ? Text("N") : expected.named(modes)) + ")" + of,
-                 given.to_string() + mend);
+                 given.to_string() + fix);
         }
     }
 

@@ -7,8 +7,8 @@
 
 namespace fusekit::detail {
 
-/// Refuses an x that is images where matrices are, and weights K x N, with the calls of tensor/transform.hpp that mend
-/// them. Anything else is refused by its extents.
+/// Refuses an x of images where matrices are expected, and weights K x N, with the calls of tensor/transform.hpp that
+/// fix them. Anything else is refused by its extents.
 [[gnu::cold]] FUSEKIT_H inline void refuse_columns(Index<2> const& weights, Check const& in) {
     std::int64_t const n = weights[0], k = weights[1], batches = in.x.from.count;
     if (batches == 2 && in.x[2] * in.x[3] * in.x[1] == k) {

@@ -177,8 +177,10 @@ FUSEKIT_H Result<Launch<WeightGradientParams<Plan, T, U>>> prepare_first_weight_
     if (launch) return std::move(*launch);
     if constexpr (sizeof...(Others) > 0)
         return prepare_first_weight_gradient<Others...>(gpu, params, plane, step, workspace_bytes, most_pixels);
+    Index<4> const& dy = params.bound.head.dy.layout.shape;
     return Error(type_name<Plan>(), "ConvWeightGradient", "workspace",
-                 "as many bytes as let blocks share 2^30 pixels or more", Text::number(workspace_bytes));
+                 "more bytes for partial sums, as a CTA reduces at most 2^30 pixels",
+                 Text::number(workspace_bytes) + " bytes for " + Text::number(dy[0] * dy[2] * dy[3]) + " pixels of dy");
 }
 
 }  // namespace detail
