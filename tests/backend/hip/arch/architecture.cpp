@@ -29,6 +29,8 @@ TEST_CASE("HIP: an architecture is what HIP's properties say") {
     CHECK(Architecture::of(NvidiaProperties{8, 6}) == Architecture::sm(86));
     CHECK(Architecture::of(NvidiaProperties{12, 0}) == Architecture::sm(120));
     CHECK_FALSE(Architecture::gfx(90) == Architecture::sm(90));
+    CHECK(Architecture::gfx("gfx11-generic") == Architecture::gfx(0x1100));
+    CHECK(Architecture::gfx("gfx9-4-generic") == Architecture::gfx(0x900));
 }
 
 TEST_CASE("HIP: an architecture has the name that compilers know it by") {

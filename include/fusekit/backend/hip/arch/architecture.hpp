@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
 #include "fusekit/text.hpp"
@@ -18,13 +17,21 @@ public:
     /// gfx(0x90a) is "gfx90a", sm(90) is "sm_90": compute capability 9.0.
     FUSEKIT_H static constexpr Architecture gfx(int number) { return {Maker::amd, number}; }
     FUSEKIT_H static constexpr Architecture sm(int number) { return {Maker::nvidia, number}; }
+    /// Of AMD's name of it: "gfx90a", with features as in "gfx90a:sramecc+:xnack-" or without; "gfx11-generic" is
+    /// 0x1100.
+    FUSEKIT_H static constexpr Architecture gfx(char const* name) {
+        int number = 0;
+        for (char const* at = name + 3; digit(*at) >= 0; ++at) number = 16 * number + digit(*at);
+        return gfx(number < 0x100 ? 0x100 * number : number);
+    }
+    FUSEKIT_H constexpr Architecture(Maker maker, int number) : own_maker(maker), own_number(number) {}
 
     /// A device's architecture, from HIP's properties: "gfx90a:sramecc+:xnack-", or the compute capability.
     template <class Properties>
     FUSEKIT_H static Architecture of(Properties const& properties) {
         if constexpr (requires { properties.gcnArchName; }) {
             char const* const name = properties.gcnArchName;
-            if (std::strncmp(name, "gfx", 3) == 0) return gfx(static_cast<int>(std::strtol(name + 3, nullptr, 16)));
+            if (std::strncmp(name, "gfx", 3) == 0) return gfx(name);
             if (name[0] != 0) return {};
         }
         return sm(10 * properties.major + properties.minor);
@@ -44,7 +51,9 @@ private:
     Maker own_maker = Maker::other;
     int own_number = 0;
 
-    FUSEKIT_H constexpr Architecture(Maker maker, int number) : own_maker(maker), own_number(number) {}
+    FUSEKIT_H static constexpr int digit(char c) {
+        return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    }
 };
 
 }  // namespace fusekit::hip

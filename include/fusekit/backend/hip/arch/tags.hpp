@@ -1,18 +1,30 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <climits>
+#include <type_traits>
+
 #include "fusekit/backend/hip/arch/architecture.hpp"
 #include "fusekit/backend/hip/arch/processor.hpp"
 
 namespace fusekit::hip {
 
-/// Tags name what code is compiled for. A tag has all that the tag it extends has. Facts that differ stand in
-/// `processor`. Sources: the CUDA C++ Programming Guide's table of compute capabilities; AMD's instruction set
-/// architecture manuals.
+/// Tags name what code is compiled for. A tag has all that the tag it extends has. Facts that differ are in
+/// `processor`. `numbers` are those of the architectures that the tag describes, unless a tag before it in All does. A
+/// new tag is a struct and a word in All. Sources: the CUDA C++ Programming Guide's table of compute capabilities;
+/// AMD's instruction set architecture manuals.
 namespace arch {
+
+/// Architecture::number() from `first` to `last`: gfx942 is 0x942, sm_90 is 90.
+struct Numbers {
+    int first, last;
+};
 
 /// What every GPU has.
 struct Any {
+    static constexpr auto maker = Architecture::Maker::other;
+    static constexpr Numbers numbers{0, INT_MAX};
+    static constexpr bool is_specific = false;  ///< to code that is compiled for one compute capability: sm_90a
     static constexpr Processor processor{.wave = 32,
                                          .shared_bytes = 48 * 1024,
                                          .block_shared_bytes = 48 * 1024,
@@ -26,6 +38,7 @@ struct Any {
 };
 
 struct Amd : Any {
+    static constexpr auto maker = Architecture::Maker::amd;
     static constexpr Processor processor{.wave = 64,
                                          .shared_bytes = 64 * 1024,
                                          .block_shared_bytes = 64 * 1024,
@@ -37,10 +50,17 @@ struct Amd : Any {
                                          .crowded_gemm_unroll = 2,
                                          .merge_unroll = 1};
 };
-struct Gfx908 : Amd {};
-struct Gfx90a : Gfx908 {};
-struct Gfx942 : Gfx90a {};
+struct Gfx908 : Amd {
+    static constexpr Numbers numbers{0x908, 0x908};
+};
+struct Gfx90a : Gfx908 {
+    static constexpr Numbers numbers{0x90a, 0x90a};
+};
+struct Gfx942 : Gfx90a {
+    static constexpr Numbers numbers{0x940, 0x942};
+};
 struct Gfx950 : Gfx942 {
+    static constexpr Numbers numbers{0x950, 0x950};
     static constexpr Processor processor = [] {
         Processor result = Gfx942::processor;
         result.shared_bytes = result.block_shared_bytes = 160 * 1024;
@@ -48,17 +68,23 @@ struct Gfx950 : Gfx942 {
     }();
 };
 struct Gfx1030 : Amd {
+    static constexpr Numbers numbers{0x1030, 0x103f};
     static constexpr Processor processor = [] {
         Processor result = Amd::processor;
         result.wave = 32;
         return result;
     }();
 };
-struct Gfx11 : Gfx1030 {};
-struct Gfx12 : Gfx11 {};
+struct Gfx11 : Gfx1030 {
+    static constexpr Numbers numbers{0x1100, 0x11ff};
+};
+struct Gfx12 : Gfx11 {
+    static constexpr Numbers numbers{0x1200, 0x12ff};
+};
 
+/// Numbers are compute capabilities times ten. A later GPU runs what an earlier one has.
 struct Nvidia : Any {
-    static constexpr int number = 0;  ///< compute capability, times ten
+    static constexpr auto maker = Architecture::Maker::nvidia;
     static constexpr Processor processor{.wave = 32,
                                          .shared_bytes = 64 * 1024,
                                          .block_shared_bytes = 48 * 1024,
@@ -71,10 +97,10 @@ struct Nvidia : Any {
                                          .merge_unroll = 4};
 };
 struct Sm75 : Nvidia {
-    static constexpr int number = 75;
+    static constexpr Numbers numbers{75, INT_MAX};
 };
 struct Sm80 : Sm75 {
-    static constexpr int number = 80;
+    static constexpr Numbers numbers{80, INT_MAX};
     static constexpr Processor processor = [] {
         Processor result = Sm75::processor;
         result.shared_bytes = 164 * 1024;
@@ -83,7 +109,7 @@ struct Sm80 : Sm75 {
     }();
 };
 struct Sm86 : Sm80 {
-    static constexpr int number = 86;
+    static constexpr Numbers numbers{86, INT_MAX};
     static constexpr Processor processor = [] {
         Processor result = Sm80::processor;
         result.shared_bytes = 100 * 1024;
@@ -91,10 +117,10 @@ struct Sm86 : Sm80 {
     }();
 };
 struct Sm89 : Sm86 {
-    static constexpr int number = 89;
+    static constexpr Numbers numbers{89, INT_MAX};
 };
 struct Sm90 : Sm89 {
-    static constexpr int number = 90;
+    static constexpr Numbers numbers{90, INT_MAX};
     static constexpr Processor processor = [] {
         Processor result = Sm89::processor;
         result.shared_bytes = 228 * 1024;
@@ -103,48 +129,46 @@ struct Sm90 : Sm89 {
     }();
 };
 
-/// What only code for 9.0 itself may use, compiled for sm_90a: products of warpgroups, which registers are shared out
-/// for.
-struct Sm90a : Sm90 {};
-
-/// The highest compute capability up to this one that has a tag; 0 where none has.
-FUSEKIT_H constexpr int nearest_sm(int number) {
-    return number >= 90 ? 90 : number >= 89 ? 89 : number >= 86 ? 86 : number >= 80 ? 80 : number >= 75 ? 75 : 0;
-}
+/// sm_90a: instructions of 9.0 alone, such as wgmma and setmaxnreg.
+struct Sm90a : Sm90 {
+    static constexpr Numbers numbers{90, 90};
+    static constexpr bool is_specific = true;
+};
 
 template <class... Tags>
 struct List {};
+
+/// Every tag, each before those that it extends.
 using All =
-    List<Amd, Gfx908, Gfx90a, Gfx942, Gfx950, Gfx1030, Gfx11, Gfx12, Nvidia, Sm75, Sm80, Sm86, Sm89, Sm90, Sm90a>;
+    List<Gfx12, Gfx11, Gfx1030, Gfx950, Gfx942, Gfx90a, Gfx908, Amd, Sm90a, Sm90, Sm89, Sm86, Sm80, Sm75, Nvidia>;
+
+/// `architecture` is one that Tag describes, though another may describe it more closely.
+template <class Tag>
+FUSEKIT_H constexpr bool describes(Architecture architecture) {
+    int const number = architecture.number();
+    return architecture.maker() == Tag::maker && number >= Tag::numbers.first && number <= Tag::numbers.last;
+}
+
+namespace detail {
+
+template <class F>
+FUSEKIT_H constexpr auto with_first(Architecture, F const& f, List<>) {
+    return f(Any{});
+}
+template <class F, class First, class... Rest>
+FUSEKIT_H constexpr auto with_first(Architecture architecture, F const& f, List<First, Rest...>) {
+    if (describes<First>(architecture)) return f(First{});
+    return with_first(architecture, f, List<Rest...>{});
+}
+
+}  // namespace detail
 
 }  // namespace arch
 
-/// Calls f with the tag that describes an architecture best: the last that it extends, or its maker's where it has
-/// none.
+/// Calls f with the tag that describes an architecture best: the first of All that does; with Any where none does.
 template <class F>
 FUSEKIT_H constexpr auto with_tag(Architecture architecture, F f) {
-    int const number = architecture.number();
-    if (architecture.maker() == Architecture::Maker::nvidia) {
-        int const nearest = arch::nearest_sm(number);
-        if (number == 90) return f(arch::Sm90a{});
-        if (nearest == 90) return f(arch::Sm90{});
-        if (nearest == 89) return f(arch::Sm89{});
-        if (nearest == 86) return f(arch::Sm86{});
-        if (nearest == 80) return f(arch::Sm80{});
-        if (nearest == 75) return f(arch::Sm75{});
-        return f(arch::Nvidia{});
-    }
-    if (architecture.maker() == Architecture::Maker::amd) {
-        if (number == 0x908) return f(arch::Gfx908{});
-        if (number == 0x90a) return f(arch::Gfx90a{});
-        if (number >= 0x940 && number <= 0x942) return f(arch::Gfx942{});
-        if (number == 0x950) return f(arch::Gfx950{});
-        if (number >> 4 == 0x103) return f(arch::Gfx1030{});
-        if (number >> 8 == 0x11) return f(arch::Gfx11{});
-        if (number >> 8 == 0x12) return f(arch::Gfx12{});
-        return f(arch::Amd{});
-    }
-    return f(arch::Any{});
+    return arch::detail::with_first(architecture, f, arch::All{});
 }
 
 }  // namespace fusekit::hip

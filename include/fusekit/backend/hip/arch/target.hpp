@@ -9,13 +9,25 @@
 
 namespace fusekit::hip::arch {
 
-/// The tag of a number as nvcc counts: 900 is compute capability 9.0.
+namespace detail {
+
+/// The first of Tags that describes an architecture, among those that are `specific` only where that is true.
+template <Architecture::Maker maker, int number, bool specific, class Tags>
+struct Nearest : std::type_identity<Any> {};
+template <Architecture::Maker maker, int number, bool specific, class First, class... Rest>
+struct Nearest<maker, number, specific, List<First, Rest...>>
+    : std::conditional_t<describes<First>(Architecture(maker, number)) && (specific || !First::is_specific),
+                         std::type_identity<First>, Nearest<maker, number, specific, List<Rest...>>> {};
+
+}  // namespace detail
+
+/// The tag of a number as nvcc counts: 900 is compute capability 9.0; where `specific`, of code for sm_90a.
+template <int number, bool specific = false>
+using Sm = typename detail::Nearest<Architecture::Maker::nvidia, number / 10, specific, All>::type;
+
+/// The tag of a number as AMD counts: 0x90a is gfx90a.
 template <int number>
-using Sm = std::conditional_t<
-    nearest_sm(number / 10) == 90, Sm90,
-    std::conditional_t<nearest_sm(number / 10) == 89, Sm89,
-                       std::conditional_t<nearest_sm(number / 10) == 86, Sm86,
-                                          std::conditional_t<nearest_sm(number / 10) == 80, Sm80, Sm75>>>>;
+using Gfx = typename detail::Nearest<Architecture::Maker::amd, number, true, All>::type;
 
 /// Target is what this pass of the compiler makes code for; in a pass for the host, what all targets have in common.
 /// is_targeted<Tag> says whether the program is compiled for GPUs that a tag describes, alike in every pass. nvcc tells
@@ -23,21 +35,8 @@ using Sm = std::conditional_t<
 /// the maker only. On the CPU, kernels are compiled as for an H200, or as for the target of AMD's that is defined
 /// beside HIP_ON_CPU_AMD.
 #if defined(__HIP_PLATFORM_AMD__) || defined(HIP_ON_CPU_AMD)
-#if defined(__gfx950__)
-using Target = Gfx950;
-#elif defined(__gfx942__) || defined(__gfx941__) || defined(__gfx940__)
-using Target = Gfx942;
-#elif defined(__gfx90a__)
-using Target = Gfx90a;
-#elif defined(__gfx908__)
-using Target = Gfx908;
-#elif defined(__gfx1030__) || defined(__gfx1031__) || defined(__gfx1032__) || defined(__gfx1033__) || \
-    defined(__gfx1034__) || defined(__gfx1035__) || defined(__gfx1036__)
-using Target = Gfx1030;
-#elif defined(__GFX11__)
-using Target = Gfx11;
-#elif defined(__GFX12__)
-using Target = Gfx12;
+#if defined(__amdgcn_processor__)
+using Target = Gfx<Architecture::gfx(__amdgcn_processor__).number()>;
 #else
 using Target = Amd;
 #endif
@@ -50,22 +49,21 @@ constexpr int lowest_listed() {
         if (number < lowest) lowest = number;
     return lowest;
 }
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-using Target = Sm90a;
+#if defined(__CUDA_ARCH_SPECIFIC__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
+using Target = Sm<__CUDA_ARCH__, true>;
 #elif defined(__CUDA_ARCH__)
 using Target = Sm<__CUDA_ARCH__>;
 #else
 using Target = Sm<lowest_listed()>;
 #endif
-constexpr bool lists(int sm) {
-    for (int const number : {__CUDA_ARCH_LIST__})
-        if (nearest_sm(number / 10) == sm) return true;
-    return false;
+template <int... numbers>
+constexpr bool lists(int first) {
+    return (false || ... || (Sm<numbers>::numbers.first == first));
 }
 template <class Tag>
 inline constexpr bool is_targeted = false;
 template <std::derived_from<Nvidia> Tag>
-inline constexpr bool is_targeted<Tag> = lists(Tag::number);
+inline constexpr bool is_targeted<Tag> = lists<__CUDA_ARCH_LIST__>(Tag::numbers.first);
 #else
 using Target = Sm90a;
 template <class Tag>
