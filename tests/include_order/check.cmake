@@ -34,6 +34,9 @@ set(layers
     "^runtime\\.hpp$")
 set(max_lines 300)
 set(may_use_preprocessor "^((abi|config|fusekit|hip|runtime|layer)\\.hpp$|backend/hip/arch/|backend/hip/runtime/(platform|cuda_names)\\.hpp$)")
+# Lists that the preprocessor repeats: LIST(X) is X(...) for each entry. Other headers define what they call with it, and
+# undefine it.
+set(lists "^(tensor/dtype\\.hpp FUSEKIT_([A-Z0-9]+_)?ELEMENTS|ops/activation\\.hpp FUSEKIT_([A-Z]+_)?ACTIVATIONS)$")
 # How often words stand in the HIP backend: there is one kernel, in two forms, which declares shared memory
 # in one place, and its threads' maxima in another.
 set(kernel_words __global__=2 __shared__=2)
@@ -101,8 +104,17 @@ function(check_header file)
       report(${file} "has ${directive}, but the library includes its headers as \"fusekit/...\"")
     elseif(directive MATCHES "#[ \t]*include[ \t]*<(fmt|catch2)/")
       report(${file} "has ${directive}, but users need no other package")
-    elseif(directive MATCHES "#[ \t]*(if|ifdef|ifndef|define)" AND NOT file MATCHES "${may_use_preprocessor}")
+    elseif(directive MATCHES "#[ \t]*(if|ifdef|ifndef)" AND NOT file MATCHES "${may_use_preprocessor}")
       report(${file} "has ${directive}, but only abi.hpp, config.hpp, the umbrellas, layer.hpp and the HIP platform headers do that")
+    endif()
+  endforeach()
+
+  string(REGEX MATCHALL "#[ \t]*define[ \t]+[A-Za-z0-9_]+" defines "${text}")
+  foreach(define IN LISTS defines)
+    string(REGEX REPLACE ".*[ \t]" "" name "${define}")
+    if(NOT file MATCHES "${may_use_preprocessor}" AND NOT "${file} ${name}" MATCHES "${lists}"
+       AND NOT text MATCHES "#undef ${name}\n")
+      report(${file} "defines ${name} and does not undefine it, but only abi.hpp, config.hpp, the umbrellas, layer.hpp, the HIP platform headers and lists do that")
     endif()
   endforeach()
 endfunction()
