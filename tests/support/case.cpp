@@ -58,10 +58,10 @@ void read(std::string const& head, std::size_t& at, Sizes const& size) {
 }
 
 fk::DataType type_of(std::string const& word) {
-    for (auto type : {fk::DataType::float32, fk::DataType::float16, fk::DataType::bfloat16, fk::DataType::float64,
-                      fk::DataType::int8, fk::DataType::float8_e4m3, fk::DataType::float8_e5m2,
-                      fk::DataType::float8_e4m3_fnuz, fk::DataType::float8_e5m2_fnuz})
-        if (word == fk::name(type)) return type;
+#define TEST_IF_NAMED(Type, data_type, number) \
+    if (word == fk::name(fk::DataType::data_type)) return fk::DataType::data_type;
+    FUSEKIT_ELEMENTS(TEST_IF_NAMED)
+#undef TEST_IF_NAMED
     throw std::invalid_argument("no element type: " + word);
 }
 

@@ -61,15 +61,14 @@ public:
         return {reinterpret_cast<T*>(from + first()), layout};
     }
     fk::AnyView<Rank> any(void* copy = nullptr) {
-        if (type == fk::DataType::float32) return view<float>(copy);
-        if (type == fk::DataType::float16) return view<fk::half>(copy);
-        if (type == fk::DataType::float64) return view<double>(copy);
-        if (type == fk::DataType::int8) return view<fk::int8>(copy);
-        if (type == fk::DataType::float8_e4m3) return view<fk::e4m3>(copy);
-        if (type == fk::DataType::float8_e5m2) return view<fk::e5m2>(copy);
-        if (type == fk::DataType::float8_e4m3_fnuz) return view<fk::e4m3_fnuz>(copy);
-        if (type == fk::DataType::float8_e5m2_fnuz) return view<fk::e5m2_fnuz>(copy);
-        return view<fk::bfloat16>(copy);
+        using namespace fusekit;
+        switch (type) {
+#define TEST_VIEW(Type, data_type, number) \
+    case DataType::data_type: return view<Type>(copy);
+            FUSEKIT_ELEMENTS(TEST_VIEW)
+#undef TEST_VIEW
+        }
+        std::abort();
     }
 
     std::uint64_t bits(std::int64_t offset) const {

@@ -69,10 +69,12 @@ public:
     FUSEKIT_H AnyOutput output(Role role) const {
         takes(role, 2, 5);
         Layout<4> const layout = arguments[role].layout<4>();
-        if (arguments[role].type == DataType::float16) return written<half>(role, layout);
-        if (arguments[role].type == DataType::bfloat16) return written<bfloat16>(role, layout);
-        if (arguments[role].type == DataType::float64) return written<double>(role, layout);
-        if (arguments[role].type == DataType::int8) return written<int8>(role, layout);
+        DataType const type = arguments[role].type;
+#define FUSEKIT_WRITTEN(Type, data_type, number) \
+    if (type == DataType::data_type) return written<Type>(role, layout);
+        FUSEKIT_CONVERTED_ELEMENTS(FUSEKIT_WRITTEN)
+#undef FUSEKIT_WRITTEN
+        if (type == DataType::float64) return written<double>(role, layout);
         return written<float>(role, layout);
     }
 

@@ -10,10 +10,10 @@ namespace fusekit {
 struct AnyOutput {
     union {
         float* float32;
-        half* float16;
-        fusekit::bfloat16* bfloat16;
         double* float64;
-        fusekit::int8* int8;
+#define FUSEKIT_POINTER(Type, data_type, number) detail::ElementAs<DataType::data_type>* data_type;
+        FUSEKIT_CONVERTED_ELEMENTS(FUSEKIT_POINTER)
+#undef FUSEKIT_POINTER
     };
     DataType type;
     Layout<4> layout;
@@ -21,14 +21,13 @@ struct AnyOutput {
 
     FUSEKIT_HD constexpr AnyOutput(TensorView<float> const& v)
         : float32(v.data), type(DataType::float32), layout(v.layout) {}
-    FUSEKIT_HD constexpr AnyOutput(TensorView<half> const& v)
-        : float16(v.data), type(DataType::float16), layout(v.layout) {}
-    FUSEKIT_HD constexpr AnyOutput(TensorView<fusekit::bfloat16> const& v)
-        : bfloat16(v.data), type(DataType::bfloat16), layout(v.layout) {}
     FUSEKIT_HD constexpr AnyOutput(TensorView<double> const& v)
         : float64(v.data), type(DataType::float64), layout(v.layout) {}
-    FUSEKIT_HD constexpr AnyOutput(TensorView<fusekit::int8> const& v)
-        : int8(v.data), type(DataType::int8), layout(v.layout) {}
+#define FUSEKIT_FROM_VIEW(Type, data_type, number)                                              \
+    FUSEKIT_HD constexpr AnyOutput(TensorView<detail::ElementAs<DataType::data_type>> const& v) \
+        : data_type(v.data), type(DataType::data_type), layout(v.layout) {}
+    FUSEKIT_CONVERTED_ELEMENTS(FUSEKIT_FROM_VIEW)
+#undef FUSEKIT_FROM_VIEW
 
     template <class T, int Rank>
         requires(Rank == 2 || Rank == 3 || Rank == 5 || (Rank == 4 && !Element<T>)) && (!std::is_const_v<T>)
@@ -54,15 +53,16 @@ struct AnyOutput {
         if constexpr (!config::on_device)
             if (type == DataType::float64) return f(float64);
         switch (type) {
-            case DataType::float16: return f(float16);
-            case DataType::bfloat16: return f(bfloat16);
-            case DataType::int8: return f(int8);
+#define FUSEKIT_CALL(Type, data_type, number) \
+    case DataType::data_type: return f(data_type);
+            FUSEKIT_CONVERTED_ELEMENTS(FUSEKIT_CALL)
+#undef FUSEKIT_CALL
             case DataType::float32:
             case DataType::float64:
-            case DataType::float8_e4m3:
-            case DataType::float8_e5m2:
-            case DataType::float8_e4m3_fnuz:
-            case DataType::float8_e5m2_fnuz: break;
+#define FUSEKIT_CASE(Type, data_type, number) case DataType::data_type:
+                FUSEKIT_FLOAT8_ELEMENTS(FUSEKIT_CASE)
+#undef FUSEKIT_CASE
+                break;
         }
         return f(float32);
     }

@@ -90,10 +90,26 @@ struct int8 {
     FUSEKIT_HD constexpr operator float() const { return value; }
 };
 
+/// Every element type, X(type, its DataType, the number of the DataType), listed once. FUSEKIT_CONVERTED_ELEMENTS are
+/// loaded to float and stored from it; FUSEKIT_FLOAT8_ELEMENTS are those of x, y and weights alone.
+#define FUSEKIT_CONVERTED_ELEMENTS(X) X(half, float16, 1) X(bfloat16, bfloat16, 2) X(int8, int8, 4)
+#define FUSEKIT_FLOAT8_ELEMENTS(X) \
+    X(e4m3, float8_e4m3, 5) X(e5m2, float8_e5m2, 6) X(e4m3_fnuz, float8_e4m3_fnuz, 7) X(e5m2_fnuz, float8_e5m2_fnuz, 8)
+#define FUSEKIT_ELEMENTS(X) \
+    X(float, float32, 0) X(double, float64, 3) FUSEKIT_CONVERTED_ELEMENTS(X) FUSEKIT_FLOAT8_ELEMENTS(X)
+
+namespace detail {
+
+#define FUSEKIT_IS_SAME(Type, data_type, number) || std::is_same_v<T, Type>
+template <class T>
+inline constexpr bool is_element = false FUSEKIT_ELEMENTS(FUSEKIT_IS_SAME);
+#undef FUSEKIT_IS_SAME
+
+}  // namespace detail
+
 /// The element types of tensors. Plans on double compute in double, and run on the host only.
 template <class T>
-concept Element = std::same_as<T, float> || std::same_as<T, half> || std::same_as<T, bfloat16> ||
-                  std::same_as<T, double> || std::same_as<T, int8> || detail::is_float8<T>;
+concept Element = detail::is_element<T>;
 
 namespace detail {
 
@@ -161,52 +177,61 @@ FUSEKIT_HD constexpr StoredAs<T>* stored(T* data) {
 
 /// An element type at run time.
 enum class DataType : std::uint8_t {
-    float32,
-    float16,
-    bfloat16,
-    float64,
-    int8,
-    float8_e4m3,
-    float8_e5m2,
-    float8_e4m3_fnuz,
-    float8_e5m2_fnuz
+#define FUSEKIT_ENUMERATOR(Type, data_type, number) data_type = number,
+    FUSEKIT_ELEMENTS(FUSEKIT_ENUMERATOR)
+#undef FUSEKIT_ENUMERATOR
 };
 
+namespace detail {
+
+template <DataType>
+struct ElementOfType;
+template <class>
+inline constexpr auto type_of_element = DataType();
+#define FUSEKIT_TYPE_OF_ELEMENT(Type, data_type, number)                     \
+    template <>                                                              \
+    struct ElementOfType<DataType::data_type> : std::type_identity<Type> {}; \
+    template <>                                                              \
+    inline constexpr auto type_of_element<Type> = DataType::data_type;
+FUSEKIT_ELEMENTS(FUSEKIT_TYPE_OF_ELEMENT)
+#undef FUSEKIT_TYPE_OF_ELEMENT
+
+/// The element type that is `type` at run time.
+template <DataType type>
+using ElementAs = typename ElementOfType<type>::type;
+
+}  // namespace detail
+
 template <Element T>
-inline constexpr DataType data_type = std::same_as<T, float>       ? DataType::float32
-                                      : std::same_as<T, half>      ? DataType::float16
-                                      : std::same_as<T, bfloat16>  ? DataType::bfloat16
-                                      : std::same_as<T, double>    ? DataType::float64
-                                      : std::same_as<T, int8>      ? DataType::int8
-                                      : std::same_as<T, e4m3>      ? DataType::float8_e4m3
-                                      : std::same_as<T, e5m2>      ? DataType::float8_e5m2
-                                      : std::same_as<T, e4m3_fnuz> ? DataType::float8_e4m3_fnuz
-                                                                   : DataType::float8_e5m2_fnuz;
+inline constexpr DataType data_type = detail::type_of_element<T>;
 
 FUSEKIT_H constexpr char const* name(DataType type) {
     switch (type) {
-        case DataType::float32: return "float";
-        case DataType::float16: return "half";
-        case DataType::bfloat16: return "bfloat16";
-        case DataType::float64: return "double";
-        case DataType::int8: return "int8";
-        case DataType::float8_e4m3: return "e4m3";
-        case DataType::float8_e5m2: return "e5m2";
-        case DataType::float8_e4m3_fnuz: return "e4m3_fnuz";
-        case DataType::float8_e5m2_fnuz: return "e5m2_fnuz";
+#define FUSEKIT_NAME(Type, data_type, number) \
+    case DataType::data_type: return #Type;
+        FUSEKIT_ELEMENTS(FUSEKIT_NAME)
+#undef FUSEKIT_NAME
     }
     return "?";
 }
 
 /// Bytes of one element.
 FUSEKIT_HD constexpr int size_of(DataType type) {
-    return type == DataType::float64 ? 8 : type == DataType::float32 ? 4 : type >= DataType::int8 ? 1 : 2;
+    switch (type) {
+#define FUSEKIT_SIZE(Type, data_type, number) \
+    case DataType::data_type: return sizeof(Type);
+        FUSEKIT_ELEMENTS(FUSEKIT_SIZE)
+#undef FUSEKIT_SIZE
+    }
+    return 0;
 }
 
 namespace detail {
 
-/// Whether elements are 8-bit floats.
-FUSEKIT_H constexpr bool is_float8_type(DataType type) { return type >= DataType::float8_e4m3; }
+#define FUSEKIT_IS_TYPE(Type, data_type, number) || type == DataType::data_type
+/// Elements are 8-bit floats.
+FUSEKIT_H constexpr bool is_float8_type(DataType type) { return false FUSEKIT_FLOAT8_ELEMENTS(FUSEKIT_IS_TYPE); }
+#undef FUSEKIT_IS_TYPE
 
 /// The type that a convolution multiplies and sums in; exact where it is an integer.
 template <class T>

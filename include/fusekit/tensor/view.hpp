@@ -95,37 +95,18 @@ struct AnyView {
     static constexpr int rank = Rank;
 
     union {
-        float const* float32;
-        half const* float16;
-        fusekit::bfloat16 const* bfloat16;
-        double const* float64;
-        fusekit::int8 const* int8;
-        fusekit::e4m3 const* e4m3;
-        fusekit::e5m2 const* e5m2;
-        fusekit::e4m3_fnuz const* e4m3_fnuz;
-        fusekit::e5m2_fnuz const* e5m2_fnuz;
+#define FUSEKIT_POINTER(Type, data_type, number) detail::ElementAs<DataType::data_type> const* data_type;
+        FUSEKIT_ELEMENTS(FUSEKIT_POINTER)
+#undef FUSEKIT_POINTER
     };
     DataType type;
     Layout<Rank> layout;
 
-    FUSEKIT_HD constexpr AnyView(TensorView<float const, Rank> v)
-        : float32(v.data), type(DataType::float32), layout(v.layout) {}
-    FUSEKIT_HD constexpr AnyView(TensorView<half const, Rank> v)
-        : float16(v.data), type(DataType::float16), layout(v.layout) {}
-    FUSEKIT_HD constexpr AnyView(TensorView<fusekit::bfloat16 const, Rank> v)
-        : bfloat16(v.data), type(DataType::bfloat16), layout(v.layout) {}
-    FUSEKIT_HD constexpr AnyView(TensorView<double const, Rank> v)
-        : float64(v.data), type(DataType::float64), layout(v.layout) {}
-    FUSEKIT_HD constexpr AnyView(TensorView<fusekit::int8 const, Rank> v)
-        : int8(v.data), type(DataType::int8), layout(v.layout) {}
-    FUSEKIT_HD constexpr AnyView(TensorView<fusekit::e4m3 const, Rank> v)
-        : e4m3(v.data), type(DataType::float8_e4m3), layout(v.layout) {}
-    FUSEKIT_HD constexpr AnyView(TensorView<fusekit::e5m2 const, Rank> v)
-        : e5m2(v.data), type(DataType::float8_e5m2), layout(v.layout) {}
-    FUSEKIT_HD constexpr AnyView(TensorView<fusekit::e4m3_fnuz const, Rank> v)
-        : e4m3_fnuz(v.data), type(DataType::float8_e4m3_fnuz), layout(v.layout) {}
-    FUSEKIT_HD constexpr AnyView(TensorView<fusekit::e5m2_fnuz const, Rank> v)
-        : e5m2_fnuz(v.data), type(DataType::float8_e5m2_fnuz), layout(v.layout) {}
+#define FUSEKIT_FROM_VIEW(Type, data_type, number)                                                 \
+    FUSEKIT_HD constexpr AnyView(TensorView<detail::ElementAs<DataType::data_type> const, Rank> v) \
+        : data_type(v.data), type(DataType::data_type), layout(v.layout) {}
+    FUSEKIT_ELEMENTS(FUSEKIT_FROM_VIEW)
+#undef FUSEKIT_FROM_VIEW
 
     /// From a Tensor, which outlives the view: a temporary one is refused.
     template <detail::Viewable<Rank> Source>
@@ -140,15 +121,16 @@ struct AnyView {
         if constexpr (!config::on_device)
             if (type == DataType::float64) return static_cast<V>(float64[offset]);
         switch (type) {
-            case DataType::float16: return static_cast<V>(float{float16[offset]});
-            case DataType::bfloat16: return static_cast<V>(float{bfloat16[offset]});
-            case DataType::int8: return static_cast<V>(float{int8[offset]});
+#define FUSEKIT_LOAD(Type, data_type, number) \
+    case DataType::data_type: return static_cast<V>(float{data_type[offset]});
+            FUSEKIT_CONVERTED_ELEMENTS(FUSEKIT_LOAD)
+#undef FUSEKIT_LOAD
             case DataType::float32:
             case DataType::float64:
-            case DataType::float8_e4m3:
-            case DataType::float8_e5m2:
-            case DataType::float8_e4m3_fnuz:
-            case DataType::float8_e5m2_fnuz: break;
+#define FUSEKIT_CASE(Type, data_type, number) case DataType::data_type:
+                FUSEKIT_FLOAT8_ELEMENTS(FUSEKIT_CASE)
+#undef FUSEKIT_CASE
+                break;
         }
         return static_cast<V>(float32[offset]);
     }
@@ -161,15 +143,12 @@ namespace detail {
 /// `view` as a TensorView of T, the type that its elements are known to have.
 template <Element T, int Rank>
 FUSEKIT_HD constexpr TensorView<T const, Rank> typed(AnyView<Rank> const& view) {
-    if constexpr (std::same_as<T, float>) return {view.float32, view.layout};
-    else if constexpr (std::same_as<T, half>) return {view.float16, view.layout};
-    else if constexpr (std::same_as<T, bfloat16>) return {view.bfloat16, view.layout};
-    else if constexpr (std::same_as<T, double>) return {view.float64, view.layout};
-    else if constexpr (std::same_as<T, e4m3>) return {view.e4m3, view.layout};
-    else if constexpr (std::same_as<T, e5m2>) return {view.e5m2, view.layout};
-    else if constexpr (std::same_as<T, e4m3_fnuz>) return {view.e4m3_fnuz, view.layout};
-    else if constexpr (std::same_as<T, e5m2_fnuz>) return {view.e5m2_fnuz, view.layout};
-    else return {view.int8, view.layout};
+#define FUSEKIT_TYPED(Type, data_type, number)                                 \
+    if constexpr (std::same_as<T, Type>) return {view.data_type, view.layout}; \
+    else
+    FUSEKIT_ELEMENTS(FUSEKIT_TYPED)
+#undef FUSEKIT_TYPED
+    return {nullptr, view.layout};
 }
 
 }  // namespace detail

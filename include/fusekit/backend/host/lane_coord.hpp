@@ -29,9 +29,10 @@ struct LaneCoord {
 
     /// Loads the elements of `view` at the lanes' places; zero in lanes that are not in use.
     Vector load(AnyView<4> const& view) const {
-        if (view.type == DataType::float16) return load(view.layout, view.float16 + first.n * view.layout.stride[0]);
-        if (view.type == DataType::bfloat16) return load(view.layout, view.bfloat16 + first.n * view.layout.stride[0]);
-        if (view.type == DataType::int8) return load(view.layout, view.int8 + first.n * view.layout.stride[0]);
+#define FUSEKIT_LOAD(Type, data_type, number) \
+    if (view.type == DataType::data_type) return load(view.layout, view.data_type + first.n * view.layout.stride[0]);
+        FUSEKIT_CONVERTED_ELEMENTS(FUSEKIT_LOAD)
+#undef FUSEKIT_LOAD
         if (view.type == DataType::float64) return load_each(view);
         return load(view.layout, view.float32 + first.n * view.layout.stride[0]);
     }
@@ -41,9 +42,10 @@ struct LaneCoord {
     Vector load(AnyView<1> const& view) const {
         std::int64_t const k = view.layout.stride[0];
         if constexpr (axis == detail::Axis::pixel) return Vector{} + view.load(first.k * k);
-        if (view.type == DataType::float16) return host::load(view.float16 + first.k * k, k, count);
-        if (view.type == DataType::bfloat16) return host::load(view.bfloat16 + first.k * k, k, count);
-        if (view.type == DataType::int8) return host::load(view.int8 + first.k * k, k, count);
+#define FUSEKIT_LOAD(Type, data_type, number) \
+    if (view.type == DataType::data_type) return host::load(view.data_type + first.k * k, k, count);
+        FUSEKIT_CONVERTED_ELEMENTS(FUSEKIT_LOAD)
+#undef FUSEKIT_LOAD
         if (view.type == DataType::float64) return load_each(view);
         return host::load(view.float32 + first.k * k, k, count);
     }
