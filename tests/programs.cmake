@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+# Sources of the test programs: tests_of_<program>. A test is a .cpp at the path of what it tests, and a glob finds it.
+# It is in the programs of the first line of `table` whose regular expression matches its path; where no line does, in
+# hip_parts under backend/hip, else in `rest`. A program with a + is left out of a quick run.
+#
+# rest and arithmetic are fusekit_tests; `arithmetic` is what optimisation may change. vectors is fusekit_property, which
+# depends on the vector width, and long_sums its tests that are too slow for sanitizers. plans: plans by the hundred.
+# support: the oracle and what runs the tests.
+set(table
+  "backend/host/allocations                                                                      allocations"
+  "backend/host/(conv_(channel|pixel)_lanes|depthwise|gemm|lane_coord|pack|pointwise|pooling)    vectors"
+  "backend/host/(property|tile_totals|vector)|ops/batch_norm/training                            vectors"
+  "backend/host/reduction                                                                        long_sums"
+  "support/forms_(bfloat16|float|half)                                                           vectors"
+  "support/(forms_double|forms_int8)|math|backend/host/.*                                        arithmetic"
+  "support/layer_plans|ops/(conv/(transposed|weight_gradient)|gemm|gemm/batched)                 rest"
+  "support/.*                                                                                    support"
+  "ops/.*                                                                                        arithmetic"
+  "plan/(grammar|slope)                                                                          plans"
+  "runtime/allocations                                                                           runtime_allocations"
+  "runtime/emulated                                                                              runtime_cpu"
+  "runtime/.*                                                                                    runtime"
+  # compat_plans: also run by the emulator. compat: the others, which know no device or need most of the ready-made plans.
+  "compat/(example|guide|plans)                                                                  compat_plans"
+  "compat/failures                                                                               compat_cpu"
+  "compat/fuzz                                                                                   compat_fuzz"
+  "compat/.*                                                                                     compat"
+  # hip_parts: the layers of kernels, one at a time. hip_waves: values that lanes exchange. hip: what does not depend on
+  # the width of waves. hip_cpu, hip_waves_cpu and hip_gpu: on the emulator only, or on a GPU only.
+  "backend/hip/(allocations|runtime/errors)                                                      hip_cpu"
+  "backend/hip/large                                                                             hip_gpu"
+  "backend/hip/threads                                                                           hip_threads"
+  "backend/hip/grammar                                                                           hip_grammar"
+  "backend/hip/(float8|forms_.*|graph|int8|property)                                             hip_property"
+  "backend/hip/(mainloop/reduction|ops|outputs|training)                                         hip_waves"
+  "backend/hip/dispatch/reduction                                                                hip_waves_cpu"
+  "backend/hip/(collapse|conv_limits|conv_phases|dispatch/.*|element_types|empty|gemm|in_place)  hip"
+  "backend/hip/(prepared|runtime/device|schedule|slabs|transposed)                               hip"
+  # Kernels for matrix units, by the targets that they are compiled for.
+  "backend/hip/atom/(bf16x6|tf32|wgmma_tile)                                                     sm_90a"
+  "backend/hip/collective/(grid_shares|grid_totals|tile_order)                                   sm_90a"
+  "backend/hip/mainloop/(bulk_weight_gradient|float8|float_planes|halo|planes)                   sm_90a"
+  "backend/hip/mainloop/(stem|warp_specialized)                                                  sm_90a"
+  "backend/hip/mainloop/split_gemm                                                               split"
+  "backend/hip/atom/native                        sm_80 gfx90a +gfx1100 +gfx908 +gfx942 +gfx1201"
+  "backend/hip/mainloop/native_weight_gradient    +sm_80 +gfx90a +gfx1100"
+  "backend/hip/(atom/half_factors|collective/(channel_operands|transposed_filters))    gfx90a +gfx1100"
+  "backend/hip/mainloop/wave_weight_gradient                                           gfx90a +gfx1100"
+  "backend/hip/collective/tap_operands                                                 +gfx90a gfx1100"
+  "backend/hip/atom/dot                                                                gfx1030")
+
+set(programs rest arithmetic vectors long_sums plans support allocations runtime runtime_allocations runtime_cpu
+  compat compat_plans compat_cpu compat_fuzz hip_parts hip hip_cpu hip_gpu hip_threads hip_grammar hip_property hip_waves
+  hip_waves_cpu sm_90a split sm_80 gfx908 gfx90a gfx942 gfx1030 gfx1100 gfx1201)
+
+set(here ${CMAKE_CURRENT_LIST_DIR})
+set(folders backend bench ops plan problem support tensor)
+list(TRANSFORM folders REPLACE "(.+)" "${here}/\\1/*.cpp" OUTPUT_VARIABLE globs)
+file(GLOB tests RELATIVE ${here} CONFIGURE_DEPENDS ${here}/*.cpp ${here}/compat/*.cpp ${here}/runtime/*.cpp)
+file(GLOB_RECURSE in_folders RELATIVE ${here} CONFIGURE_DEPENDS ${globs})
+set(unmatched ${table})
+foreach(test IN LISTS tests in_folders)
+  set(programs_of_test rest)
+  if(test MATCHES "^backend/hip/")
+    set(programs_of_test hip_parts)
+  endif()
+  foreach(line IN LISTS table)
+    string(REGEX MATCH "^([^ ]+) +(.+)$" match ${line})
+    set(listed ${CMAKE_MATCH_2})
+    if(test MATCHES "^(${CMAKE_MATCH_1})\\.cpp$")
+      string(REPLACE " " ";" programs_of_test ${listed})
+      list(REMOVE_ITEM unmatched ${line})
+      break()
+    endif()
+  endforeach()
+  foreach(program IN LISTS programs_of_test)
+    if(program MATCHES "^\\+" AND FUSEKIT_QUICK_TESTS)
+      continue()
+    endif()
+    string(REPLACE "+" "" program ${program})
+    if(NOT program IN_LIST programs)
+      message(FATAL_ERROR "tests/programs.cmake: ${test}: expected programs among ${programs}, got ${program}")
+    endif()
+    list(APPEND tests_of_${program} ${here}/${test})
+  endforeach()
+endforeach()
+if(unmatched)
+  message(FATAL_ERROR "tests/programs.cmake: expected a test for each line of the table, got none for ${unmatched}")
+endif()
