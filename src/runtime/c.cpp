@@ -114,8 +114,9 @@ static_assert(static_cast<int>(fk::DataType::int8) == FUSEKIT_INT8 &&
 static_assert(static_cast<int>(rt::Kind::activation_backward) == FUSEKIT_ACTIVATION_BACKWARD &&
               static_cast<int>(rt::Kind::store) == FUSEKIT_STORE &&
               static_cast<int>(rt::Kind::residual) == FUSEKIT_RESIDUAL);
-static_assert(rt::activation_modes == FUSEKIT_SOFTSIGN + 1 &&
-              static_cast<int>(rt::ActivationMode::clamp) == FUSEKIT_CLAMP);
+#define HAS_NUMBER_OF_C(number, Mode, mode, MODE) static_assert(number == FUSEKIT_##MODE);
+FUSEKIT_ACTIVATIONS(HAS_NUMBER_OF_C)
+#undef HAS_NUMBER_OF_C
 static_assert(rt::roles == FUSEKIT_ROLES && static_cast<int>(rt::Role::scratch) == FUSEKIT_SCRATCH &&
               static_cast<int>(rt::Role::x) == FUSEKIT_FORWARD_X);
 

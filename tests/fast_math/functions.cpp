@@ -110,21 +110,23 @@ void check_functions() {
 void check_activations() {
     using namespace test;
     catalogue::for_each_activation([]<class Mode>(catalogue::Line<Mode> const& line) {
-        for (auto const& bound : line.values) {
+        for (auto const& bound : line.facts().values) {
             if (bound.ulps < 0) continue;
-            oracle::Mode const exact = oracle_of<Mode>(line.name, bound.args);
+            auto const args = line.args(bound.args);
+            oracle::Mode const exact = oracle_of<Mode>(line.name, args);
             check(
-                "value of", line.name, [&](auto x) { return fk::Activation<Mode>::apply(x, bound.args); }, exact,
+                "value of", line.name, [&](auto x) { return fk::Activation<Mode>::apply(x, args); }, exact,
                 [&](double x, double want) {
                     return 2 * (bound.ulps * ulp(want) + bound.absolute + (x < -1 ? bound.tail * std::fabs(want) : 0));
                 });
         }
-        for (auto const& bound : line.slopes) {
+        for (auto const& bound : line.facts().slopes) {
             if (bound.ulps < 0) continue;
-            oracle::Mode const exact = oracle_of<Mode>(line.name, bound.args);
+            auto const args = line.args(bound.args);
+            oracle::Mode const exact = oracle_of<Mode>(line.name, args);
             auto const slope = [&](double x) { return exact.slope(x); };
             check(
-                "slope of", line.name, [&](auto x) { return fk::Activation<Mode>::slope(x, bound.args); }, slope,
+                "slope of", line.name, [&](auto x) { return fk::Activation<Mode>::slope(x, args); }, slope,
                 [&](double x, double want) {
                     if (bound.margin > 0 && slope(x - bound.margin) != slope(x + bound.margin)) return 1e300;
                     double const gate = x == 0 || !exact.kind().gated ? 0 : exact(x) / x,

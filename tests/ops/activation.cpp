@@ -29,8 +29,8 @@ double allowed(Bound const& bound, double x, double exact) {
 
 /// Every 4999th float, as float and in vectors, and the values that are special.
 template <class Mode>
-void check(char const* name, catalogue::ValueBound<typename Mode::Args> const& bound) {
-    auto const& args = bound.args;
+void check(char const* name, catalogue::ValueBound const& bound) {
+    auto const args = catalogue::Line<Mode>::args(bound.args);
     using Op = fk::Activation<Mode>;
     static_assert(fk::Uniform<Op> && fk::Uniform<Op, Vector>);
     oracle::Mode const exact = oracle_of<Mode>(name, args);
@@ -68,7 +68,7 @@ void check(char const* name, catalogue::ValueBound<typename Mode::Args> const& b
 
 TEST_CASE("every activation is its equation, for every float, in scalars and in vectors") {
     catalogue::for_each_activation([]<class Mode>(catalogue::Line<Mode> const& line) {
-        for (auto const& bound : line.values)
+        for (auto const& bound : line.facts().values)
             if (bound.ulps >= 0) check<Mode>(line.name, bound);
     });
 }

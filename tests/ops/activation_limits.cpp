@@ -17,8 +17,8 @@ constexpr double inf = std::numeric_limits<double>::infinity();
 /// The limits of infinite arguments, and of finite ones that are so large that nothing else can be told from them: of a
 /// limit that is infinite, that the value is there already or on its way.
 template <class Mode, class V>
-void check(char const* name, catalogue::Limits<typename Mode::Args> const& limits) {
-    auto const& args = limits.args;
+void check(char const* name, catalogue::Limits const& limits) {
+    auto const args = catalogue::Line<Mode>::args(limits.args);
     auto const first = [](V v) {
         if constexpr (sizeof(V) > sizeof(double)) return double{v[lanes - 1]};
         else return static_cast<double>(v);
@@ -51,7 +51,7 @@ void check(char const* name, catalogue::Limits<typename Mode::Args> const& limit
 
 TEST_CASE("activations and their slopes have their limits at both ends, and keep NaN") {
     catalogue::for_each_activation([]<class Mode>(catalogue::Line<Mode> const& line) {
-        for (auto const& limits : line.limits) {
+        for (auto const& limits : line.facts().limits) {
             if (std::isnan(limits.low)) continue;
             check<Mode, float>(line.name, limits);
             check<Mode, Vector>(line.name, limits);

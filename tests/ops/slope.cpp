@@ -35,8 +35,8 @@ double magnitude(oracle::Mode const& mode, double x, double slope) {
 
 /// Every 20011th float and those of [-12, 12] that are multiples of 2^-9, but for those within a margin of a kink.
 template <class Mode>
-void check(char const* name, catalogue::SlopeBound<typename Mode::Args> const& bound) {
-    auto const& args = bound.args;
+void check(char const* name, catalogue::SlopeBound const& bound) {
+    auto const args = catalogue::Line<Mode>::args(bound.args);
     using Op = fk::Activation<Mode>;
     static_assert(fk::Differentiable<Op> && fk::Differentiable<Op, Vector>);
     oracle::Mode const exact = oracle_of<Mode>(name, args);
@@ -130,14 +130,14 @@ static_assert(at<fk::Gelu>(0) == 0.5f && at<fk::GeluTanh>(0) == 0.5f && at<fk::S
 
 TEST_CASE("every activation's slope is its derivative, for every float, in scalars and in vectors") {
     catalogue::for_each_activation([]<class Mode>(catalogue::Line<Mode> const& line) {
-        for (auto const& bound : line.slopes)
+        for (auto const& bound : line.facts().slopes)
             if (bound.ulps >= 0) check<Mode>(line.name, bound);
     });
 }
 
 TEST_CASE("the oracle's slopes are what its equations' differences tend to") {
     catalogue::for_each_activation([](auto const& line) {
-        auto const& [alpha, beta, gamma, kinks] = line.differences;
+        auto const& [alpha, beta, gamma, kinks] = line.facts().differences;
         oracle::Mode const mode{line.name, alpha, beta, gamma};
         long double worst = 0, worst_at = 0;
         int points = 0;

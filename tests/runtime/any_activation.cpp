@@ -5,7 +5,9 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cstdint>
 #include <limits>
+#include <string>
 
+#include "../../examples/pytorch/csrc/activation.hpp"
 #include "fusekit/runtime/optional.hpp"
 #include "support/catalogue.hpp"
 
@@ -48,6 +50,11 @@ void check_mode() {
         INFO(x);
         CHECK(bits(rt::AnyActivation::apply(x, any)) == bits(fk::Activation<Mode>::apply(x, own)));
         CHECK(bits(rt::AnyActivation::slope(x, any)) == bits(fk::Activation<Mode>::slope(x, own)));
+        fusekit_torch::AnyMode::Args const of_torch{mode, 0.75f, 0.5f, 1.5f};
+        CHECK(bits(fusekit_torch::AnyMode::apply(x, of_torch)) == bits(fk::Activation<Mode>::apply(x, own)));
+        CHECK(bits(fusekit_torch::AnyMode::slope(x, of_torch)) == bits(fk::Activation<Mode>::slope(x, own)));
+        if (fusekit_torch::is_clamp(mode) && x == x)
+            CHECK(fk::Clamp::apply(x, fusekit_torch::bounds_of(of_torch)) == fk::Activation<Mode>::apply(x, own));
     }
 }
 
@@ -58,6 +65,19 @@ TEST_CASE("AnyActivation is, bit for bit, the activation whose number it is give
     [&]<int... Number>(std::integer_sequence<int, Number...>) {
         (check_mode<Number>(), ...);
     }(std::make_integer_sequence<int, rt::activation_modes>{});
+}
+
+TEST_CASE("PyTorch's extension names every activation, in lower case, once", "[runtime]") {
+    CHECK(std::size(fusekit_torch::named_kinds) == rt::activation_modes);
+    for (auto const& each : fusekit_torch::named_kinds) {
+        std::string name;  // LeakyRelu is leaky_relu
+        for (char const* c = rt::name(each.kind); *c; ++c) {
+            bool const is_capital = *c >= 'A' && *c <= 'Z';
+            if (is_capital && !name.empty()) name += '_';
+            name += static_cast<char>(is_capital ? *c - 'A' + 'a' : *c);
+        }
+        CHECK(each.name == name);
+    }
 }
 
 TEST_CASE("An operator that is left out leaves values as they are, bit for bit", "[runtime]") {

@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "support/activation_facts.hpp"
+
 namespace test::oracle {
 
 namespace modes {
@@ -25,7 +27,10 @@ Real gelutanh_rate(Real x) {
     return 2 * std::sqrt(2 / std::numbers::pi_v<Real>) * (1 + static_cast<Real>(3 * 0.044715L) * x * x);
 }
 
-/// A mode's name, kind and arguments of cases, and value(x, mode) and slope(x, mode) as its equation says them.
+using catalogue::Facts;
+
+/// A mode's name, kind and arguments of cases; value(x, mode) and slope(x, mode) as its equation says them; and what
+/// tests allow of the library's.
 template <class Value, class Slope>
 struct Formula {
     char const* name;
@@ -33,33 +38,44 @@ struct Formula {
     double arguments[3];
     Value value;
     Slope slope;
+    Facts facts;
 };
 struct Arguments {
     double alpha = 0, beta = 0, gamma = 0;
 };
 template <class Value, class Slope>
-constexpr Formula<Value, Slope> formula(char const* name, ModeKind kind, Arguments arguments, Value value,
-                                        Slope slope) {
-    return {name, kind, {arguments.alpha, arguments.beta, arguments.gamma}, value, slope};
+constexpr Formula<Value, Slope> formula(char const* name, ModeKind kind, Arguments arguments, Value value, Slope slope,
+                                        Facts facts) {
+    return {name, kind, {arguments.alpha, arguments.beta, arguments.gamma}, value, slope, facts};
 }
 
 inline constexpr ModeKind exact{.exact = true}, rounded{}, gated{.gated = true},
     gated_with_tail{.gated = true, .tail = 2e-5};
 using Given = Mode const&;
+constexpr double inf = std::numeric_limits<double>::infinity();
+constexpr double tail = 2e-5;  // what normal_cdf, and the exp of a rounded polynomial, lose
 
-// Products are written so that no factor cancels.
+// Products are written so that no factor cancels. Facts are values, slopes, doubles, limits, differences.
 // clang-format off
 inline constexpr auto formulas = std::tuple(
-    formula("passthru", exact, {}, [](auto x, Given) { return x; }, [](auto, Given) { return 1; }),
+    formula("passthru", exact, {}, [](auto x, Given) { return x; }, [](auto, Given) { return 1; },
+            {{{{}, 0}}, {{{}, 0}}, {{{}, 0}}, {{{}, -inf, inf, 1, 1}}}),
     formula("logistic", rounded, {}, [](auto x, Given) { return logistic(x); },
-            [](auto x, Given) { return logistic_slope(x); }),
+            [](auto x, Given) { return logistic_slope(x); },
+            {{{{}, 4}}, {{{}, 4}}, {{{}, 4}}, {{{}, 0, 1, 0, 0}}}),
     formula("tanh", rounded, {0.5, 2}, [](auto x, Given m) { return m.beta * std::tanh(m.alpha * x); },
-            [](auto x, Given m) { return m.alpha * (m.beta / square(std::cosh(m.alpha * x))); }),
-    formula("relu", exact, {}, [](auto x, Given) { return x > 0 ? x : 0; }, [](auto x, Given) { return x > 0; }),
+            [](auto x, Given m) { return m.alpha * (m.beta / square(std::cosh(m.alpha * x))); },
+            {{{{}, 4}, {{0.5f, -3}, 5}}, {{{}, 4}, {{0.5f, -3}, 5}, {{0.3f, 0.7f}, 6, 0.3}},  // 2 alpha |x| half ulps
+             {{{}, 4}, {{0.3f, 0.7f}, 6, [](double x) { return x < 0 ? -0.3 * x : 0.3 * x; }}},
+             {{{0.5f, 3}, -3, 3, 0, 0}}, {0.75, -3}}),
+    formula("relu", exact, {}, [](auto x, Given) { return x > 0 ? x : 0; }, [](auto x, Given) { return x > 0; },
+            {{{{}, 0}}, {{{}, 0}}, {{{}, 0}}, {{{}, 0, inf, 0, 1}}}),
     formula("softrelu", rounded, {}, [](auto x, Given) { return softplus(x); },
-            [](auto x, Given) { return logistic(x); }),
+            [](auto x, Given) { return logistic(x); },
+            {{{{}, 4}}, {{{}, 3}}, {{{}, 4}}, {{{}, 0, inf, 0, 1}}}),
     formula("abs", exact, {}, [](auto x, Given) { return std::fabs(x); },
-            [](auto x, Given) { return (x > 0) - (x < 0); }),
+            [](auto x, Given) { return (x > 0) - (x < 0); },
+            {{{{}, 0}}, {{{}, 0}}, {{{}, 0}}, {{{}, inf, inf, -1, 1}}}),
     formula("power", rounded, {1, 0.5, 2},
             [](auto x, Given m) {
                 auto const base = m.alpha + m.beta * x;
@@ -68,40 +84,63 @@ inline constexpr auto formulas = std::tuple(
             [](auto x, Given m) {
                 auto const base = m.alpha + m.beta * x;
                 return base <= 1e-6 ? 0 : m.beta * m.gamma * std::pow(base, decltype(x){m.gamma} - 1);
-            }),
+            },
+            {{{{}, 2}, {{1, 0.5f, 2}, 4, 0, 1e-6}},
+             {{{}, 1}, {{1, 0.5f, 2}, 3, 0, 0, 1e-6, 1e-6}, {{0, 0.5f, 1.5f}, 3}}, {{{0, 0.5f, 1.7f}, 3}},
+             {{{1, 1, 1}, 0, inf, 0, 1}, {{1, 1, -1}, 0, 0, 0, 0}, {{1, 1, 0}, 0, 1, 0, 0}},
+             {3, 0.25, 1.5, {-12, -12}}}),
     formula("clippedrelu", exact, {50}, [](auto x, Given m) { return x < 0 ? 0 : x > m.alpha ? m.alpha : x; },
-            [](auto x, Given m) { return x > 0 && x <= m.alpha; }),
+            [](auto x, Given m) { return x > 0 && x <= m.alpha; },
+            {{{{}, 0}, {{0.75f}, 0}}, {{{}, 0}, {{0.75f}, 0}}, {{{0.75f}, 0}}, {{{6}, 0, 6, 0, 0}},
+             {2.5, 0, 0, {0, 2.5}}}),
     formula("leakyrelu", exact, {0.25}, [](auto x, Given m) { return x > 0 ? x : m.alpha * x; },
-            [](auto x, Given m) { return x > 0 ? 1 : m.alpha; }),
+            [](auto x, Given m) { return x > 0 ? 1 : m.alpha; },
+            {{{{}, 0.5}, {{0.3f}, 0.5}}, {{{}, 0}, {{0.3f}, 0}}, {{{0.3f}, 0.5}}, {{{0.125f}, -inf, inf, 0.125, 1}},
+             {0.25}}),
     formula("elu", rounded, {0.5}, [](auto x, Given m) { return x > 0 ? x : m.alpha * std::expm1(x); },
-            [](auto x, Given m) { return x > 0 ? 1 : m.alpha * std::exp(x); }),
+            [](auto x, Given m) { return x > 0 ? 1 : m.alpha * std::exp(x); },
+            {{{{}, 3}, {{2.5f}, 4}}, {{{}, 1}, {{2.5f}, 2}}, {{{2.5f}, 3}}, {{{2.5f}, -2.5, inf, 0, 1}}, {2.5}}),
     formula("clamp", exact, {-2, 50}, [](auto x, Given m) { return x > m.beta ? m.beta : x < m.alpha ? m.alpha : x; },
-            [](auto x, Given m) { return x > m.alpha && x <= m.beta; }),
+            [](auto x, Given m) { return x > m.alpha && x <= m.beta; },
+            {{{{}, 0}, {{-3, 0.5f}, 0}}, {{{}, 0}, {{-3, 0.5f}, 0}}, {{{-3, 0.5f}, 0}},
+             {{{-3, 0.5f}, -3, 0.5, 0, 0}}, {-3, 0.5, 0, {-3, 0.5}}}),
     formula("gelu", gated_with_tail, {}, [](auto x, Given) { return x * normal(x); },
             [](auto x, Given) {
                 return normal(x) + x * std::exp(-x * x / 2) / std::sqrt(2 * std::numbers::pi_v<decltype(x)>);
-            }),
+            },
+            {{{{}, 8, tail, 1e-22}}, {{{}, 8, 0, tail, 5e-16}},
+             {{{}, 6, [](double x) { return x < 0 ? x * x : 0; }}}, {{{}, 0, inf, 0, 1}}}),
     formula("gelutanh", gated_with_tail, {}, [](auto x, Given) { return x * logistic(gelutanh_argument(x)); },
             [](auto x, Given) {
                 auto const u = gelutanh_argument(x);
                 return logistic(u) + x * gelutanh_rate(x) * logistic_slope(u);
-            }),
+            },
+            {{{{}, 8, tail, 1e-26}}, {{{}, 8, 0, tail, 6e-43}},
+             {{{}, 6, [](double x) { return x < 0 ? 2.5 * (1.6 + 0.0714 * x * x) * -x : 0; }}},
+             {{{}, 0, inf, 0, 1}}}),
     formula("silu", gated, {}, [](auto x, Given) { return x * logistic(x); },
-            [](auto x, Given) { return logistic(x) + x * logistic_slope(x); }),
+            [](auto x, Given) { return logistic(x) + x * logistic_slope(x); },
+            {{{{}, 5, 0, 1e-42}}, {{{}, 6, 0, 0, 3e-43}}, {{{}, 6}}, {{{}, 0, inf, 0, 1}}}),
     formula("mish", gated, {}, [](auto x, Given) { return x * std::tanh(softplus(x)); },
             [](auto x, Given) {
                 return std::tanh(softplus(x)) + x * logistic(x) / square(std::cosh(softplus(x)));
-            }),
+            },
+            {{{{}, 6, 0, 1e-42}}, {{{}, 8, 0, 0, 3e-43}}, {{{}, 8}}, {{{}, 0, inf, 0, 1}}}),
     formula("hardswish", rounded, {}, [](auto x, Given) { return x <= -3 ? 0 : x >= 3 ? x : x * (x + 3) / 6; },
-            [](auto x, Given) { return x <= -3 ? 0 : x >= 3 ? 1 : (2 * x + 3) / 6; }),
+            [](auto x, Given) { return x <= -3 ? 0 : x >= 3 ? 1 : (2 * x + 3) / 6; },
+            {{{{}, 4}}, {{{}, 1}}, {{{}, 4}}, {{{}, 0, inf, 0, 1}}, {0, 0, 0, {-3, 3}}}),
     formula("hardsigmoid", rounded, {0.125, 0.5},
             [](auto x, Given m) {
                 return std::fmin(std::fmax(m.alpha * x + m.beta, decltype(x){0}), decltype(x){1});
             },
-            [](auto x, Given m) { return m.alpha * x + m.beta > 0 && m.alpha * x + m.beta < 1 ? m.alpha : 0; }),
+            [](auto x, Given m) { return m.alpha * x + m.beta > 0 && m.alpha * x + m.beta < 1 ? m.alpha : 0; },
+            {{{{}, 1, 0, 1e-7}, {{0.2f, 0.25f}, 1, 0, 1e-7}},
+             {{{}, 0, 0, 0, 0x1p-146, 1e-6}, {{0.2f, 0.25f}, 0, 0, 0, 0x1p-146, 1e-6}}, {{{0.25f, 0.5f}, 1}},
+             {{{0.25f, 0.5f}, 0, 1, 0, 0}}, {0.125, 0.5, 0, {-4, 4}}}),
     formula("softsign", rounded, {},
             [](auto x, Given) { return std::isinf(x) ? std::copysign(decltype(x){1}, x) : x / (1 + std::fabs(x)); },
-            [](auto x, Given) { return 1 / square(1 + std::fabs(x)); }));
+            [](auto x, Given) { return 1 / square(1 + std::fabs(x)); },
+            {{{{}, 2}}, {{{}, 3}}, {{{}, 3}}, {{{}, -1, 1, 0, 0}}}));
 // clang-format on
 
 /// Calls f with the formula of a name.
@@ -164,3 +203,9 @@ Bounded Mode::operator()(Bounded x) const {
 }
 
 }  // namespace test::oracle
+
+test::catalogue::Facts const& test::catalogue::facts_of(std::string const& name) {
+    Facts const* found = nullptr;
+    oracle::modes::with_formula(name, [&](auto const& formula) { found = &formula.facts; });
+    return *found;
+}

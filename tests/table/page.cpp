@@ -172,9 +172,9 @@ std::string page() {
     }
     auto const code = [](std::string const& mode) { return '`' + mode + '`'; };
     std::vector<std::string> miopens, more;
-    catalogue::for_each_activation([&](auto const& line) { (line.is_miopens ? miopens : more).push_back(line.name); });
-    out << introduction << "\nMIOpen's " << miopens.size() << " activations are " << list(miopens, code) << "; our "
-        << more.size() << " are " << list(more, code) << ".\n\n"
+    catalogue::for_each_activation([&](auto const& line) { (line.is_miopens ? miopens : more).push_back(line.type); });
+    out << introduction << "\nThe modes of `Activation` are MIOpen's " << miopens.size() << ", " << list(miopens, code)
+        << ", and our " << more.size() << ", " << list(more, code) << ".\n\n"
         << miopen + ours << " rows: " << miopen << " of MIOpen's tables, " << ours << " beyond them.\n"
         << tables.str();
     return out.str();

@@ -2,37 +2,24 @@
 #pragma once
 
 #include <cstring>
-#include <fusekit/ops/activation.hpp>
+#include <fusekit/runtime/activation_mode.hpp>
 #include <limits>
 
 namespace fusekit_torch {
 
 namespace fk = fusekit;
 
-/// The library's activations, as operators name them.
-enum class Kind {
-    passthru,
-    relu,
-    clipped_relu,
-    clamp,
-    logistic,
-    tanh,
-    soft_relu,
-    abs,
-    power,
-    leaky_relu,
-    elu,
-    gelu,
-    gelu_tanh,
-    silu,
-    mish,
-    hard_swish,
-    hard_sigmoid,
-    softsign
+/// The library's activations, and the names that operators know them by: "relu", "leaky_relu".
+using Kind = fk::runtime::ActivationMode;
+struct NamedKind {
+    char const* name;
+    Kind kind;
 };
-inline constexpr char const* kind_names[] = {
-    "passthru",   "relu", "clipped_relu", "clamp",     "logistic", "tanh", "soft_relu",  "abs",          "power",
-    "leaky_relu", "elu",  "gelu",         "gelu_tanh", "silu",     "mish", "hard_swish", "hard_sigmoid", "softsign"};
+inline constexpr NamedKind named_kinds[] = {
+#define FUSEKIT_TORCH_NAME(number, Mode, mode, MODE) {#mode, Kind::mode},
+    FUSEKIT_ACTIVATIONS(FUSEKIT_TORCH_NAME)
+#undef FUSEKIT_TORCH_NAME
+};
 
 /// y = f(x), with f one of them. The choice is the same for all values of a run, so one plan serves all.
 /// Arguments: kind, and alpha, beta and gamma: f takes none of them or the first few.
@@ -56,24 +43,10 @@ struct AnyMode {
     template <class F>
     FUSEKIT_HD static constexpr auto visit(Args const& args, F const& f) {
         switch (args.kind) {
-            case Kind::relu: return call<fk::Relu>(args, f);
-            case Kind::clipped_relu: return call<fk::ClippedRelu>(args, f);
-            case Kind::clamp: return call<fk::Clamp>(args, f);
-            case Kind::logistic: return call<fk::Logistic>(args, f);
-            case Kind::tanh: return call<fk::Tanh>(args, f);
-            case Kind::soft_relu: return call<fk::SoftRelu>(args, f);
-            case Kind::abs: return call<fk::Abs>(args, f);
-            case Kind::power: return call<fk::Power>(args, f);
-            case Kind::leaky_relu: return call<fk::LeakyRelu>(args, f);
-            case Kind::elu: return call<fk::Elu>(args, f);
-            case Kind::gelu: return call<fk::Gelu>(args, f);
-            case Kind::gelu_tanh: return call<fk::GeluTanh>(args, f);
-            case Kind::silu: return call<fk::Silu>(args, f);
-            case Kind::mish: return call<fk::Mish>(args, f);
-            case Kind::hard_swish: return call<fk::HardSwish>(args, f);
-            case Kind::hard_sigmoid: return call<fk::HardSigmoid>(args, f);
-            case Kind::softsign: return call<fk::Softsign>(args, f);
-            case Kind::passthru: break;
+#define FUSEKIT_TORCH_CALL(number, Mode, mode, MODE) \
+    case Kind::mode: return call<fk::Mode>(args, f);
+            FUSEKIT_ACTIVATIONS(FUSEKIT_TORCH_CALL)
+#undef FUSEKIT_TORCH_CALL
         }
         return call<fk::Passthru>(args, f);
     }
@@ -99,9 +72,11 @@ private:
     }
 };
 
-/// Whether an activation is y = max(lower, min(upper, x)). The common ones are: they cost two instructions, and share
+/// An activation that is y = max(lower, min(upper, x)). The common ones are: they cost two instructions, and share
 /// plans of their own.
-inline bool is_clamp(Kind kind) { return kind <= Kind::clamp; }
+inline bool is_clamp(Kind kind) {
+    return kind == Kind::passthru || kind == Kind::relu || kind == Kind::clipped_relu || kind == Kind::clamp;
+}
 inline fk::Clamp::Args bounds_of(AnyMode::Args const& args) {
     constexpr float infinity = std::numeric_limits<float>::infinity();
     switch (args.kind) {

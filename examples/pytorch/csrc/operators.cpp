@@ -149,10 +149,10 @@ bool is_empty(PoolCall const& call) { return call.y.layout.shape[0] == 0; }
 
 AnyMode::Args activation_of(std::string const& name, Number const& alpha, Number const& beta, Number const& gamma) {
     std::string known;
-    for (int number = 0; number < static_cast<int>(std::size(kind_names)); ++number) {
-        known += (number ? ", " : "") + std::string(kind_names[number]);
-        if (name != kind_names[number]) continue;
-        AnyMode::Args args{static_cast<Kind>(number)};
+    for (NamedKind const& each : named_kinds) {
+        known += (known.empty() ? "" : ", ") + std::string(each.name);
+        if (name != each.name) continue;
+        AnyMode::Args args{each.kind};
         int const count = AnyMode::visit(args, [&]<class Mode>(Mode, auto const&) {
             constexpr typename Mode::Args usual{};
             if constexpr (requires { usual.alpha; }) args.alpha = usual.alpha;

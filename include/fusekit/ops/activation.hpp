@@ -21,6 +21,31 @@
 #include "fusekit/ops/activation/tanh.hpp"
 #include "fusekit/ops/operator.hpp"
 
+/// Every activation, X(number, type, name, name in C), listed once: the run time, C and tests read this. Numbers are
+/// those of runtime::ActivationMode and of FUSEKIT_RELU and its like; the first eleven are MIOpen's. A mode that is
+/// chosen at run time is found by comparisons in this order.
+#define FUSEKIT_PIECEWISE_ACTIVATIONS(X)          \
+    X(3, Relu, relu, RELU)                        \
+    X(0, Passthru, passthru, PASSTHRU)            \
+    X(8, LeakyRelu, leaky_relu, LEAKY_RELU)       \
+    X(7, ClippedRelu, clipped_relu, CLIPPED_RELU) \
+    X(10, Clamp, clamp, CLAMP)                    \
+    X(5, Abs, abs, ABS)
+#define FUSEKIT_CURVED_ACTIVATIONS(X)              \
+    X(11, Gelu, gelu, GELU)                        \
+    X(12, GeluTanh, gelu_tanh, GELU_TANH)          \
+    X(13, Silu, silu, SILU)                        \
+    X(1, Logistic, logistic, LOGISTIC)             \
+    X(2, Tanh, tanh, TANH)                         \
+    X(9, Elu, elu, ELU)                            \
+    X(15, HardSwish, hard_swish, HARD_SWISH)       \
+    X(16, HardSigmoid, hard_sigmoid, HARD_SIGMOID) \
+    X(4, SoftRelu, soft_relu, SOFT_RELU)           \
+    X(14, Mish, mish, MISH)                        \
+    X(17, Softsign, softsign, SOFTSIGN)            \
+    X(6, Power, power, POWER)
+#define FUSEKIT_ACTIVATIONS(X) FUSEKIT_PIECEWISE_ACTIVATIONS(X) FUSEKIT_CURVED_ACTIVATIONS(X)
+
 namespace fusekit {
 
 /// y = f(x), the same at every place. Mode is a struct of activation/, a file a mode, or any struct with Args and

@@ -10,46 +10,38 @@ namespace fusekit::runtime {
 /// The library's activations, numbered: the first eleven as MIOpen numbers its modes (miopenActivationMode_t), then
 /// those that MIOpen does not have.
 enum class ActivationMode : std::int32_t {
-    passthru,
-    logistic,
-    tanh,
-    relu,
-    soft_relu,
-    abs,
-    power,
-    clipped_relu,
-    leaky_relu,
-    elu,
-    clamp,
-    gelu,
-    gelu_tanh,
-    silu,
-    mish,
-    hard_swish,
-    hard_sigmoid,
-    softsign,
+#define FUSEKIT_ENUMERATOR(number, Mode, mode, MODE) mode = number,
+    FUSEKIT_ACTIVATIONS(FUSEKIT_ENUMERATOR)
+#undef FUSEKIT_ENUMERATOR
 };
 
+/// How many there are; their numbers are below it.
+#define FUSEKIT_ONE_MORE(number, Mode, mode, MODE) +1
+inline constexpr int activation_modes = FUSEKIT_ACTIVATIONS(FUSEKIT_ONE_MORE);
+#undef FUSEKIT_ONE_MORE
+
+/// The number of a mode of the library; -1 of another.
+template <class Mode>
+inline constexpr int number_of_mode = -1;
+#define FUSEKIT_NUMBER(number, Mode, mode, MODE)        \
+    template <>                                         \
+    inline constexpr int number_of_mode<Mode> = number; \
+    static_assert(number < activation_modes);
+FUSEKIT_ACTIVATIONS(FUSEKIT_NUMBER)
+#undef FUSEKIT_NUMBER
+
+/// A mode's name, as in "Activation<Relu>".
+FUSEKIT_H constexpr char const* name(ActivationMode mode) {
+    switch (mode) {
+#define FUSEKIT_NAME(number, Mode, mode, MODE) \
+    case ActivationMode::mode: return #Mode;
+        FUSEKIT_ACTIVATIONS(FUSEKIT_NAME)
+#undef FUSEKIT_NAME
+    }
+    return "?";
+}
+
 namespace detail {
-
-/// The modes in the order of their numbers.
-template <class...>
-struct ModeList;
-using Modes = ModeList<Passthru, Logistic, Tanh, Relu, SoftRelu, Abs, Power, ClippedRelu, LeakyRelu, Elu, Clamp, Gelu,
-                       GeluTanh, Silu, Mish, HardSwish, HardSigmoid, Softsign>;
-
-template <class Mode, class List>
-inline constexpr int number_in = -1;
-template <class Mode, class First, class... Rest>
-inline constexpr int number_in<Mode, ModeList<First, Rest...>> =
-    std::is_same_v<Mode, First>              ? 0
-    : number_in<Mode, ModeList<Rest...>> < 0 ? -1
-                                             : 1 + number_in<Mode, ModeList<Rest...>>;
-
-template <class List>
-inline constexpr int size_of_list = 0;
-template <class... Each>
-inline constexpr int size_of_list<ModeList<Each...>> = sizeof...(Each);
 
 /// A mode's arguments of a call's alpha, beta and gamma: as many as it has.
 template <class Mode>
@@ -62,21 +54,5 @@ FUSEKIT_HD constexpr typename Mode::Args mode_arguments(float alpha, float beta,
 }
 
 }  // namespace detail
-
-/// How many there are.
-inline constexpr int activation_modes = detail::size_of_list<detail::Modes>;
-
-/// The number of a mode of the library; -1 of another.
-template <class Mode>
-inline constexpr int number_of_mode = detail::number_in<Mode, detail::Modes>;
-
-/// A mode's name, as in "Activation<Relu>".
-FUSEKIT_H constexpr char const* name(ActivationMode mode) {
-    constexpr char const* names[] = {"Passthru", "Logistic",    "Tanh",      "Relu",      "SoftRelu",    "Abs",
-                                     "Power",    "ClippedRelu", "LeakyRelu", "Elu",       "Clamp",       "Gelu",
-                                     "GeluTanh", "Silu",        "Mish",      "HardSwish", "HardSigmoid", "Softsign"};
-    int const number = static_cast<int>(mode);
-    return number >= 0 && number < activation_modes ? names[number] : "?";
-}
 
 }  // namespace fusekit::runtime

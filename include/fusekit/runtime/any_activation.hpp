@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <type_traits>
+
 #include "fusekit/runtime/activation_mode.hpp"
 
 namespace fusekit::runtime {
@@ -71,16 +73,25 @@ private:
     }
 };
 
+namespace detail {
+
+/// AnyOf the modes that follow void, which lets each be preceded by a comma.
+template <class, class... Modes>
+struct AnyOfListed : std::type_identity<AnyOf<Modes...>> {};
+
+}  // namespace detail
+
+#define FUSEKIT_NEXT_TYPE(number, Mode, mode, MODE) , Mode
+
 /// The activations that are a few comparisons and products. Passthru stands for "none".
-struct PiecewiseActivation : AnyOf<Relu, Passthru, LeakyRelu, ClippedRelu, Clamp, Abs> {};
+struct PiecewiseActivation : detail::AnyOfListed<void FUSEKIT_PIECEWISE_ACTIVATIONS(FUSEKIT_NEXT_TYPE)>::type {};
 
 /// All others: those with an exponential in them, and their approximations.
-struct CurvedActivation
-    : AnyOf<Gelu, GeluTanh, Silu, Logistic, Tanh, Elu, HardSwish, HardSigmoid, SoftRelu, Mish, Softsign, Power> {};
+struct CurvedActivation : detail::AnyOfListed<void FUSEKIT_CURVED_ACTIVATIONS(FUSEKIT_NEXT_TYPE)>::type {};
 
 /// All activations of the library.
-struct AnyActivation : AnyOf<Relu, Passthru, LeakyRelu, ClippedRelu, Clamp, Abs, Gelu, GeluTanh, Silu, Logistic, Tanh,
-                             Elu, HardSwish, HardSigmoid, SoftRelu, Mish, Softsign, Power> {
+struct AnyActivation : detail::AnyOfListed<void FUSEKIT_ACTIVATIONS(FUSEKIT_NEXT_TYPE)>::type {
+#undef FUSEKIT_NEXT_TYPE
     template <class V>
     FUSEKIT_HD static constexpr V apply(V x, Args const& args) {
         return PiecewiseActivation::has_applied(x, args) ? x : curved(x, args);

@@ -30,8 +30,8 @@ long double allowed(Bound const& bound, double x, long double magnitude) {
 /// apply and slope in double against the equation and its derivative in long double, over [-50, 50] and where double's
 /// exp ends.
 template <class Mode>
-void check(char const* name, catalogue::DoubleBound<typename Mode::Args> const& bound) {
-    auto const& args = bound.args;
+void check(char const* name, catalogue::DoubleBound const& bound) {
+    auto const args = catalogue::Line<Mode>::args(bound.args);
     static_assert(fk::Uniform<fk::Activation<Mode>, double> && fk::Differentiable<fk::Activation<Mode>, double>);
     oracle::Mode const exact = oracle_of<Mode>(name, args);
     bool const gated = exact.kind().gated;
@@ -67,7 +67,7 @@ void check(char const* name, catalogue::DoubleBound<typename Mode::Args> const& 
 
 TEST_CASE("every activation computes in double, its slope too") {
     catalogue::for_each_activation([]<class Mode>(catalogue::Line<Mode> const& line) {
-        for (auto const& bound : line.doubles)
+        for (auto const& bound : line.facts().doubles)
             if (bound.ulps >= 0) check<Mode>(line.name, bound);
     });
 }
