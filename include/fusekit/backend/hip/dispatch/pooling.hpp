@@ -24,6 +24,22 @@ FUSEKIT_H Result<Launch<typename Mainloop::Params>> prepare_pool(Gpu const& gpu,
     return prepare_launch<Plan, Mainloop>(gpu, params, divide_up(all, images) * blocks);
 }
 
+/// Outputs of an image, K P Q, images of a slab and outputs of a slab. All are 0 where y has no elements.
+struct PoolSlabs {
+    std::int64_t image = 0, images = 0, outputs = 0;
+};
+
+/// Cuts the outputs of a pool into slabs; refuses an image of 2^31 outputs or more.
+template <class Plan>
+FUSEKIT_H Result<PoolSlabs> cut_pool(CollapsedShape<4> const& y, IndexLimits const& limits) {
+    if (has_no_elements(y)) return PoolSlabs{};
+    std::int64_t const image = y[1] * y[2] * y[3], images = images_of_slab(y[0], image, limits.outputs);
+    if (Refusal refusal =
+            refuse_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", y, image, limits.outputs))
+        return *refusal;
+    return PoolSlabs{image, images, images * image};
+}
+
 }  // namespace detail
 
 /// Prepares a plan without a Conv that pools whole planes.
@@ -32,18 +48,15 @@ FUSEKIT_H Result<Launch<PoolingParams<Plan, T, U>>> prepare_pooling(Gpu const& g
                                                                     detail::ImageView<T const> const& x,
                                                                     detail::ImageView<U> const& y,
                                                                     IndexLimits const& limits = {}) {
-    Index<4> const shape = y.layout.shape;
-    if (detail::has_no_elements(shape))
-        return launch_nothing(gpu, type_name<Plan>, PoolingParams<Plan, T, U>{bound, x, y, {shape, false}});
-    std::int64_t const image = y.layout.size() / shape[0], plane = x.layout.shape[2] * x.layout.shape[3],
-                       images = images_of_slab(shape[0], image, limits.outputs), outputs = images * image;
-    if (Refusal refusal = refuse_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", y.shape(), image,
-                                       limits.outputs))
+    auto const slabs = detail::cut_pool<Plan>(y.shape(), limits);
+    if (!slabs) return slabs.error();
+    auto const [image, images, outputs] = *slabs;
+    bool const channels_are_last = outputs > 0 && channels_last(x.layout);
+    PoolingParams<Plan, T, U> params{bound, x, y, {y.layout.shape, channels_are_last}, static_cast<unsigned>(outputs)};
+    if (outputs == 0) return launch_nothing(gpu, type_name<Plan>, params);
+    if (Refusal refusal = refuse_limit(type_name<Plan>, "x", "planes of fewer than 2^31 elements", x.shape(),
+                                       x.layout.shape[2] * x.layout.shape[3]))
         return *refusal;
-    if (Refusal refusal = refuse_limit(type_name<Plan>, "x", "planes of fewer than 2^31 elements", x.shape(), plane))
-        return *refusal;
-    bool const channels_are_last = channels_last(x.layout);
-    PoolingParams<Plan, T, U> params{bound, x, y, {shape, channels_are_last}, static_cast<unsigned>(outputs)};
     params.image = FastDivmod(static_cast<unsigned>(image));
     params.columns = FastDivmod(static_cast<unsigned>(Plan::Pool::window(x.layout.shape, 0, 0).columns));
     using Alone = Pooling<Plan, T, U, 1>;
@@ -61,17 +74,13 @@ FUSEKIT_H Result<Launch<WindowPoolingParams<Plan, T, U>>> prepare_pooling(Gpu co
                                                                           detail::ImageView<T const> const& x,
                                                                           detail::ImageView<U> const& y,
                                                                           IndexLimits const& limits = {}) {
-    Index<4> const shape = y.layout.shape;
-    if (detail::has_no_elements(shape))
-        return launch_nothing(gpu, type_name<Plan>, WindowPoolingParams<Plan, T, U>{bound, x, y, {shape, false}});
-    std::int64_t const image = y.layout.size() / shape[0], images = images_of_slab(shape[0], image, limits.outputs),
-                       outputs = images * image;
-    if (Refusal refusal = refuse_limit(type_name<Plan>, "y", "an image of fewer than 2^31 elements", y.shape(), image,
-                                       limits.outputs))
-        return *refusal;
-    WindowPoolingParams<Plan, T, U> params{bound, x, y, {y.layout.shape, channels_last(x.layout)}};
+    auto const slabs = detail::cut_pool<Plan>(y.shape(), limits);
+    if (!slabs) return slabs.error();
+    auto const [image, images, outputs] = *slabs;
+    WindowPoolingParams<Plan, T, U> params{bound, x, y, {y.layout.shape, outputs > 0 && channels_last(x.layout)}};
+    if (outputs == 0) return launch_nothing(gpu, type_name<Plan>, params);
     params.image = FastDivmod(static_cast<unsigned>(image));
-    auto const prepare = [&]<int lanes>(WindowPooling<Plan, T, U, lanes>*) {
+    auto const prepare = [&, images = images, outputs = outputs]<int lanes>(WindowPooling<Plan, T, U, lanes>*) {
         using Mainloop = WindowPooling<Plan, T, U, lanes>;
         params.packets = static_cast<unsigned>(outputs / lanes);
         return detail::prepare_pool<Plan, Mainloop>(gpu, params, images, outputs, Mainloop::threads * lanes);
